@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -138,35 +136,6 @@ func TestAlone(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A recording has the inputs of the scene, with all that is needed to do them again.
-func TestInputsAreRecorded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		file := filepath.Join(t.TempDir(), "finalizer.jsonl")
-		recorder, err := trace.Start(trace.Config{File: file})
-		require.NoError(t, err)
-		s := inBubble(t, "finalizer", Config{Out: io.Discard, Glyphs: &display.Unicode, Recorder: recorder})
-		require.NoError(t, s.run(t.Context()))
-		for _, i := range recorder.State().Informers {
-			assert.NotEqual(t, "stopped", i.Phase, "the end of the gears is not of the scene")
-		}
-		recording, err := os.Open(file)
-		require.NoError(t, err)
-		defer recording.Close()
-		var inputs []string
-		_, err = trace.Read(recording, func(e *trace.Event, _ *trace.LineError) error {
-			if e.Name == "lab.input" {
-				inputs = append(inputs, e.Label+" "+e.Arguments)
-			}
-			return nil
-		})
-		require.NoError(t, err)
-		require.Len(t, inputs, 5)
-		assert.Equal(t, []string{"fault delay:by=150ms,verb=deletecollection", "fill --objects 40", "delete-namespace "}, inputs[:3])
-		assert.Regexp(t, "^repair .+", inputs[3])
-		assert.Equal(t, "release-finalizers ", inputs[4])
-	})
 }
 
 // A recording tells when another client than the scene's has written, and only then.

@@ -3,8 +3,6 @@ package trace
 import (
 	"strings"
 	"time"
-
-	"orrery/restclient"
 )
 
 // The methods of this page record what only the laboratory has. Its hooks are in packages that this
@@ -16,9 +14,9 @@ func (r *Recorder) Scene(name, arguments string) {
 }
 
 // Input records what is done to the run from outside: an action of a script, a fault, a step at a
-// gate. A fork does it again, so the arguments are longer than other texts; see [Event.Cut].
+// gate.
 func (r *Recorder) Input(name, arguments string) {
-	r.put(record{kind: labInput, a: name, b: clipTo(arguments, inputSize)})
+	r.put(record{kind: labInput, a: name, b: clip(arguments)})
 }
 
 // Held records that a key waits at a gate, in the informer or queue of this name.
@@ -48,12 +46,6 @@ const ChoiceSeparator = " | "
 // Answer records the answer to a scene's question, as the recording has it.
 func (r *Recorder) Answer(scene, answer string) {
 	r.put(record{kind: labAnswer, a: scene, b: clip(answer)})
-}
-
-// Forked records how far a fork of a recording has got: its outcome, and an error or the
-// differences, one a line.
-func (r *Recorder) Forked(outcome, about string) {
-	r.put(record{kind: labForked, a: outcome, b: clipTo(restclient.Redact(about), inputSize)})
 }
 
 // ServerRequest records that the server in memory has taken a request; its ServerAnswer follows.

@@ -1,7 +1,5 @@
 package trace
 
-import "strings"
-
 // Event is one line of a recording. Absent fields are zero or empty. The names of the fields are
 // those of the JSON; VIEW's table of events says which event has which.
 type Event struct {
@@ -61,9 +59,6 @@ type Event struct {
 	// State, in trace.state, is the whole state after this event.
 	State *State `json:"state,omitempty"`
 }
-
-// Cut reports that the arguments of an input were too long for a line.
-func (e *Event) Cut() bool { return strings.HasSuffix(e.Arguments, ellipsis) }
 
 // Schema is the format of the recordings that this package writes.
 const Schema = "orrery.trace/1"

@@ -104,8 +104,6 @@ func (l *LabState) apply(s *State, hook string, e *Event) {
 		l.Choices, l.Answer = e.Arguments, ""
 	case "answer":
 		l.Answer = e.Text
-	case "forked":
-		l.Fork, l.ForkText = e.Label, e.Text
 	case "apiserver.requestStarted":
 		l.Requests++
 	case "store.committed":

@@ -146,7 +146,6 @@ const (
 	labChapter
 	labQuestion
 	labAnswer
-	labForked
 	kindCount
 )
 
@@ -308,7 +307,6 @@ var kinds = [kindCount]row{
 	labChapter:  {gearLab, "Chapter", func(e *Event, r *record) { e.Label = r.a }},
 	labQuestion: {gearLab, "Question", func(e *Event, r *record) { e.Label, e.Arguments = r.a, r.b }},
 	labAnswer:   {gearLab, "Answer", func(e *Event, r *record) { e.Label, e.Text = r.a, r.b }},
-	labForked:   {gearLab, "Forked", func(e *Event, r *record) { e.Label, e.Text = r.a, r.b }},
 }
 
 // leftOut are the hooks without a kind, with the reason.

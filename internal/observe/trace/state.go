@@ -284,9 +284,6 @@ type LabState struct {
 	Chapter string `json:"chapter"`
 	Choices string `json:"choices"`
 	Answer  string `json:"answer"`
-	// Fork is the outcome of a fork so far, "" of another run. ForkText has its error or differences.
-	Fork     string `json:"fork"`
-	ForkText string `json:"forkText"`
 	// Version is the rv of the server's last commit.
 	Version  string `json:"rv"`
 	Commits  uint64 `json:"commits"`

@@ -11,11 +11,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// How many bytes an event keeps of a text, and of the arguments of an input.
-const (
-	textSize  = 200
-	inputSize = 600
-)
+// textSize is how many bytes an event keeps of a text.
+const textSize = 200
 
 // errText returns the class and the text of an error, without likely secrets; "" for nil.
 func errText(err error) string {

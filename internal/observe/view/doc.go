@@ -8,8 +8,6 @@
 //	/trace       the same over plain HTTP, for programs
 //	/recording   a recording, if the server shows one
 //	/code        the function of each event, see package places
-//	/inputs      what was done to the recorded run, if the laboratory shows the recording
-//	/fork        starts a new run from it
 //
 // The page folds the lines itself, in a worker: the server sends what a file would have.
 // [WriteHTML] puts page and recording into one file.

@@ -173,8 +173,6 @@ func TestGatesByKeyboard(t *testing.T) {
 	b.until(`document.querySelector(".notice")?.innerText.includes('"kee" is not one of key')`)
 	b.until(`document.activeElement.value === "kee==z"`) // what was typed can be corrected
 	b.press(kb.Escape)
-	b.press("f")
-	b.until(`document.querySelector(".notice")?.innerText.includes("Only lab replay FILE can fork")`)
 	b.press("?")
 	b.until(`document.querySelector("dialog")?.innerText.includes("close or open a gate")`)
 	b.press(kb.Escape)

@@ -31,8 +31,6 @@ type Config struct {
 	// Recording, if not nil and without a Source, opens the file that the page shows. The server
 	// closes it.
 	Recording func() (io.ReadCloser, error)
-	// Forks, if not nil, starts new runs from Recording.
-	Forks Forks
 	// Name is what the page calls the recording.
 	Name string
 	// Code is where the page finds the functions of the gears.
@@ -142,10 +140,6 @@ func (s *Server) handler() http.Handler {
 		mux.HandleFunc("GET /trace", withToken(s.token, s.hub.serveLines))
 	case s.config.Recording != nil:
 		mux.HandleFunc("GET /recording", withToken(s.token, s.serveRecording))
-		mux.HandleFunc("GET /inputs", withToken(s.token, s.serveInputs))
-		if s.config.Forks != nil {
-			mux.HandleFunc("GET /fork", withToken(s.token, s.serveFork))
-		}
 	}
 	return hostcheck.Guard(getOnly(mux))
 }

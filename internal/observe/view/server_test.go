@@ -131,40 +131,25 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 	assert.NotContains(t, policy, "unsafe")
 }
 
-// counted are forks that are only counted.
-type counted struct{ forks int }
-
-func (c *counted) Inputs() (any, error) { return []string{}, nil }
-
-func (c *counted) Fork(int, int) (address string, err error) { c.forks++; return "http://fork", nil }
-
-// A page without the token gets nothing of a recording, and starts no fork of it.
+// A page without the token gets nothing of a recording.
 func TestARecordingNeedsTheToken(t *testing.T) {
-	forks := &counted{}
 	server, err := view.Start(view.Config{
-		Name: "test", Forks: forks,
+		Name:      "test",
 		Recording: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(header)), nil },
 	})
 	require.NoError(t, err)
 	t.Cleanup(server.Stop)
-	for _, path := range []string{"/fork", "/inputs", "/recording", "/code"} {
+	for _, path := range []string{"/recording", "/code"} {
 		for name, token := range map[string]string{"no token": "", "a wrong token": strings.Repeat("0", 32)} {
 			address := at(t, server, path)
-			address.RawQuery = "at=1&without=0&gears=fast&token=" + token
+			address.RawQuery = "gears=fast&token=" + token
 			if token == "" {
-				address.RawQuery = "at=1&without=0&gears=fast"
+				address.RawQuery = "gears=fast"
 			}
 			code, _, _ := ask(t, http.MethodGet, address, nil)
 			assert.Equal(t, http.StatusForbidden, code, "%s, %s", path, name)
 		}
 	}
-	assert.Zero(t, forks.forks)
-	address := at(t, server, "/fork")
-	address.RawQuery += "&at=1&without=0"
-	code, body, _ := ask(t, http.MethodGet, address, nil)
-	assert.Equal(t, http.StatusOK, code)
-	assert.Equal(t, "http://fork", body)
-	assert.Equal(t, 1, forks.forks)
 }
 
 func TestTokensAreRandom(t *testing.T) {

@@ -3,7 +3,6 @@ package stage
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,14 +15,6 @@ import (
 
 // Teller returns the teller of the story.
 func (s *Stage) Teller() *story.Teller { return s.config.Teller }
-
-// input records that the script acts on the server, or starts a part of the process. Name and
-// arguments say all that is needed to do it again.
-func (s *Stage) input(name string, arguments ...string) {
-	if s.config.Recorder != nil {
-		s.config.Recorder.Input(name, strings.Join(arguments, " "))
-	}
-}
 
 // Guide returns the reader's guide; nil if there is none.
 func (s *Stage) Guide() *view.Session { return s.config.Guide }
@@ -73,7 +64,6 @@ func (s *Stage) defineCronTabs(ctx context.Context) error {
 
 // Fill creates the namespace and its content.
 func (s *Stage) Fill(ctx context.Context) error {
-	s.input("fill", "--objects", strconv.Itoa(s.config.Objects))
 	s.Enter("filling the namespace", fmt.Sprintf("the namespace %s is filled; each object is an ADDED event for a spectator", Namespace))
 	if err := s.createNamespace(ctx); err != nil {
 		return err
@@ -104,7 +94,6 @@ func (s *Stage) Fill(ctx context.Context) error {
 
 // CreateNamespace creates the namespace, empty.
 func (s *Stage) CreateNamespace(ctx context.Context) error {
-	s.input("create-namespace", s.tokens...)
 	return s.createNamespace(ctx)
 }
 
@@ -135,7 +124,6 @@ func (s *Stage) inventory() string {
 
 // DeleteNamespace deletes the namespace and reports its new state.
 func (s *Stage) DeleteNamespace(ctx context.Context) error {
-	s.input("delete-namespace")
 	s.Tell(story.You, "kubectl delete namespace %s", Namespace)
 	namespaces := s.objectsOf(api.NamespacesResource, "")
 	if err := namespaces.Delete(ctx, Namespace, api.DeleteOptions{}); err != nil {
@@ -170,7 +158,6 @@ func (s *Stage) Await(ctx context.Context, holds func(*story.State) bool) error 
 // ReleaseFinalizers removes the finalizer from the custom resources, as their operator does after
 // its cleanup.
 func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
-	s.input("release-finalizers")
 	crontabs := s.objectsOf(content[len(content)-1].resource, Namespace)
 	list, err := crontabs.List(ctx, api.ListOptions{})
 	if err != nil {
@@ -193,7 +180,6 @@ func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
 
 // EmptyFinalizers empties spec.finalizers by hand, as many pages on the web recommend.
 func (s *Stage) EmptyFinalizers(ctx context.Context) error {
-	s.input("empty-finalizers")
 	s.Tell(story.You, `kubectl replace --raw /api/v1/namespaces/%s/finalize, with "finalizers": []`, Namespace)
 	namespaces := s.objectsOf(api.NamespacesResource, "")
 	namespace, err := namespaces.Get(ctx, Namespace, api.GetOptions{})
@@ -230,7 +216,6 @@ func (s *Stage) ShowNamespace(ctx context.Context) error {
 
 // Fault injects a fault into the server, and reports it.
 func (s *Stage) Fault(text string) (id string, err error) {
-	s.input("fault", text)
 	s.Tell(story.Demo, "a fault is injected into the server: --fault %s", text)
 	id, err = s.config.Faults.Add(text)
 	s.faults[id] = text
@@ -239,7 +224,6 @@ func (s *Stage) Fault(text string) (id string, err error) {
 
 // Repair removes a fault. The input has its text, since another run has other ids.
 func (s *Stage) Repair(id string) {
-	s.input("repair", s.faults[id])
 	s.config.Faults.Remove(id)
 }
 

@@ -16,7 +16,6 @@ var apiServices = resource("apiregistration.k8s.io", "v1", "apiservices")
 
 // BreakAPI creates the APIService and reports its condition.
 func (s *Stage) BreakAPI(ctx context.Context) error {
-	s.input("break-api")
 	services := s.objectsOf(apiServices, "")
 	service := &api.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": BrokenAPI},
@@ -53,7 +52,6 @@ func (s *Stage) ShowAPI(ctx context.Context) error {
 
 // DeleteAPI deletes the APIService if it still exists.
 func (s *Stage) DeleteAPI(ctx context.Context) error {
-	s.input("delete-api")
 	err := s.objectsOf(apiServices, "").Delete(ctx, BrokenAPI, api.DeleteOptions{})
 	switch {
 	case api.IsNotFound(err):

@@ -59,7 +59,6 @@ func (s *Stage) lastClient() (*restclient.Client, error) {
 // Request sends a request for a configmap with the last client of [Stage.NewClient]. The verb is
 // create, get, update or delete; an update sends the answer to the last get.
 func (s *Stage) Request(ctx context.Context, verb, name string) error {
-	s.input("request", verb, name)
 	client, err := s.lastClient()
 	if err != nil {
 		return err
@@ -106,27 +105,8 @@ func (s *Stage) NewInformer(client *restclient.Client, config informer.Config[*a
 
 // RunInformer starts an informer and waits for its first list. The informer ends with the stage.
 func (s *Stage) RunInformer(ctx context.Context, started *Informer) error {
-	var handlers []string
-	for _, h := range started.Snapshot().Handlers {
-		handlers = append(handlers, h.Handler)
-	}
-	s.input("start-informer", handlers...)
-	return s.runInformer(ctx, started)
-}
-
-// StartInformer starts an informer with handlers that do nothing, and waits for its first list.
-func (s *Stage) StartInformer(ctx context.Context, handlers ...string) error {
-	client, err := s.lastClient()
-	if err != nil {
-		return err
-	}
-	made := s.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{})
-	for _, name := range handlers {
-		if _, err := made.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: name}); err != nil {
-			return err
-		}
-	}
-	return s.RunInformer(ctx, made)
+	s.running.Go(func() { _ = started.Run(s.slowCtx) })
+	return informer.WaitForSync(ctx, started)
 }
 
 // idle is a handler that does nothing.
@@ -134,15 +114,9 @@ var idle = informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{}
 
 // AddHandler adds a handler that does nothing to the last informer of [Stage.NewInformer].
 func (s *Stage) AddHandler(name string, resync time.Duration) error {
-	s.input("add-handler", name, resync.String())
 	if s.bare.informer == nil {
 		return errors.New("the scene has no informer yet")
 	}
 	_, err := s.bare.informer.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: name, ResyncPeriod: resync})
 	return err
-}
-
-func (s *Stage) runInformer(ctx context.Context, started *Informer) error {
-	s.running.Go(func() { _ = started.Run(s.slowCtx) })
-	return informer.WaitForSync(ctx, started)
 }

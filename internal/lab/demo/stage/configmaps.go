@@ -19,7 +19,6 @@ func configMap(name string) *api.Unstructured {
 
 // CreateConfigMap creates a configmap without data.
 func (s *Stage) CreateConfigMap(ctx context.Context, name string) error {
-	s.input("create-configmap", name)
 	s.Tell(story.You, "kubectl -n %s create configmap %s", Namespace, name)
 	_, err := s.ConfigMaps(nil).Create(ctx, configMap(name), api.UpdateOptions{})
 	return err
@@ -27,14 +26,12 @@ func (s *Stage) CreateConfigMap(ctx context.Context, name string) error {
 
 // LabelConfigMap sets a label of a configmap.
 func (s *Stage) LabelConfigMap(ctx context.Context, name, label, value string) error {
-	s.input("label-configmap", name, label, value)
 	s.Tell(story.You, "kubectl -n %s label configmap %s %s=%s", Namespace, name, label, value)
 	return s.label(ctx, name, label, value)
 }
 
 // UpdateConfigMap updates a configmap this many times, with a pause after each.
 func (s *Stage) UpdateConfigMap(ctx context.Context, name string, times int, pause time.Duration) error {
-	s.input("update-configmap", name, strconv.Itoa(times), pause.String())
 	s.Tell(story.You, "kubectl -n %s label configmap %s n=1, and so on up to n=%d", Namespace, name, times)
 	for n := range times {
 		if err := s.label(ctx, name, "n", strconv.Itoa(n+1)); err != nil {
@@ -55,7 +52,6 @@ func (s *Stage) label(ctx context.Context, name, label, value string) error {
 
 // DeleteConfigMap deletes a configmap.
 func (s *Stage) DeleteConfigMap(ctx context.Context, name string) error {
-	s.input("delete-configmap", name)
 	s.Tell(story.You, "kubectl -n %s delete configmap %s", Namespace, name)
 	return s.ConfigMaps(nil).Delete(ctx, name, api.DeleteOptions{})
 }

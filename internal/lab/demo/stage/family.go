@@ -14,7 +14,6 @@ const familyLabel = "demo.orrery/family"
 
 // CreateFamily creates an owner with two dependents, all of them ConfigMaps in the namespace.
 func (s *Stage) CreateFamily(ctx context.Context, owner string) error {
-	s.input("create-family", owner)
 	s.Tell(story.You, "kubectl -n %s apply: ConfigMap %s, and its dependents %s-a and %s-b with metadata.ownerReferences", Namespace, owner, owner, owner)
 	objects := s.objectsOf(resource("", "v1", "configmaps"), Namespace)
 	var references []any
@@ -41,7 +40,6 @@ func (s *Stage) CreateFamily(ctx context.Context, owner string) error {
 // DeleteFamily deletes an owner with a propagation policy and reports what happens to the family,
 // until the expected number of objects has gone.
 func (s *Stage) DeleteFamily(ctx context.Context, owner string, policy api.DeletePropagation) error {
-	s.input("delete-family", owner, string(policy))
 	objects := s.objectsOf(resource("", "v1", "configmaps"), Namespace)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -3,7 +3,6 @@ package stage
 import (
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 )
@@ -24,7 +23,6 @@ type gatewayAnswer struct {
 // AnswerNextWatch makes a gateway answer the next watch of a client of [Stage.NewClient] in place
 // of the server.
 func (s *Stage) AnswerNextWatch(code int, contentType, body string) {
-	s.input("answer-next-watch", strconv.Itoa(code), contentType, body)
 	s.bare.gateway.mu.Lock()
 	defer s.bare.gateway.mu.Unlock()
 	s.bare.gateway.answer = &gatewayAnswer{code, contentType, body}

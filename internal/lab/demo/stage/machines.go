@@ -31,7 +31,6 @@ const serversLine = "servers outside"
 
 // DefineMachines creates the CRD of examples/virtualmachine and waits until the server serves it.
 func (s *Stage) DefineMachines(ctx context.Context) error {
-	s.input("define-machines")
 	var object map[string]any
 	if err := yaml.NewDecoder(bytes.NewReader(vms.CustomResourceDefinition)).Decode(&object); err != nil {
 		return fmt.Errorf("reading crd.yaml: %w", err)
@@ -52,7 +51,6 @@ func (s *Stage) DefineMachines(ctx context.Context) error {
 
 // StartMachines starts the controller of the machines. It ends with the stage, or by StopMachines.
 func (s *Stage) StartMachines() error {
-	s.input("start-machines")
 	teller := s.config.Teller
 	objects := restclient.Typed[*vms.VirtualMachine](s.clients[story.Controller], vms.Resource, "")
 	m := &meter{teller: teller}
@@ -99,7 +97,6 @@ func (s *Stage) StartMachines() error {
 
 // StopMachines stops the controller of the machines.
 func (s *Stage) StopMachines() {
-	s.input("stop-machines")
 	if s.machines.stop == nil {
 		return
 	}
@@ -123,7 +120,6 @@ func (s *Stage) machinesTrace() *vms.Trace {
 
 // CreateMachine creates a virtual machine in the namespace.
 func (s *Stage) CreateMachine(ctx context.Context, name string) error {
-	s.input("create-machine", name)
 	s.Tell(story.You, "kubectl -n %s apply: a virtual machine %s, with 2 CPUs and 4G of memory", Namespace, name)
 	_, err := s.objectsOf(vms.Resource, Namespace).Create(ctx, &api.Unstructured{Object: map[string]any{
 		"apiVersion": "cloudnative.tw/v1alpha1", "kind": vms.Kind, "metadata": map[string]any{"name": name},
@@ -134,7 +130,6 @@ func (s *Stage) CreateMachine(ctx context.Context, name string) error {
 
 // DeleteMachine deletes a virtual machine.
 func (s *Stage) DeleteMachine(ctx context.Context, name string) error {
-	s.input("delete-machine", name)
 	s.Tell(story.You, "kubectl -n %s delete vms %s", Namespace, name)
 	err := s.objectsOf(vms.Resource, Namespace).Delete(ctx, name, api.DeleteOptions{})
 	if api.IsNotFound(err) {

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"orrery/deltafifo"
 	"orrery/examples/worker"
 	"orrery/informer"
@@ -33,43 +31,12 @@ type Plain struct {
 	QueueTrace *deltafifo.Trace[*api.PartialObjectMetadata]
 }
 
-// flags are the arguments of the input. QueueTrace observes only.
-func (p *Plain) flags() *pflag.FlagSet {
-	flags := pflag.NewFlagSet("start-plain", pflag.ContinueOnError)
-	flags.IntVar(&p.Workers, "workers", 0, "")
-	flags.DurationVar(&p.FirstDelay, "first-delay", 0, "")
-	flags.DurationVar(&p.LongestDelay, "longest-delay", 0, "")
-	flags.DurationVar(&p.Resync, "resync", 0, "")
-	flags.BoolVar(&p.Reads, "reads", false, "")
-	return flags
-}
-
-// ParsePlain reads the arguments of the input start-plain.
-func ParsePlain(arguments string) (p Plain, err error) {
-	err = p.flags().Parse(strings.Fields(arguments))
-	return p, err
-}
-
-// arguments are what ParsePlain reads.
-func (p Plain) arguments() (arguments []string) {
-	given := p
-	flags := p.flags() // sets the defaults
-	p = given
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Value.String() != f.DefValue {
-			arguments = append(arguments, "--"+f.Name+"="+f.Value.String())
-		}
-	})
-	return arguments
-}
-
 // PlainController is the name of the controller's handler.
 const PlainController = "controller"
 
 // StartPlain starts a plain controller on a bare stage and waits for the informer's first list.
 // It ends with the stage. An item may wait at a gate for long, so a pass has no time limit.
 func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
-	s.input("start-plain", config.arguments()...)
 	once := s.config
 	once.Server.MaxRetries = -1
 	client, err := newClient(once, story.Spectators, nil)
@@ -107,7 +74,7 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 		Synced:   []informer.InformerSynced{registered.HasSynced},
 		NewQueue: view.NewQueue(s.config.Gates, name, s.config.Gears.RepairedQueue(r, name)), QueueTrace: r.Queue(name),
 	})
-	if err := s.runInformer(ctx, made); err != nil {
+	if err := s.RunInformer(ctx, made); err != nil {
 		return err
 	}
 	s.running.Go(func() { pool.Run(s.slowCtx, s.slowCtx) })

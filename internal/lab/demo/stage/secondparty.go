@@ -29,7 +29,6 @@ const buildsLine = "builds outside"
 // StartSecondParty starts a second controller; the namespace will be created with its token. It
 // ends with the stage.
 func (s *Stage) StartSecondParty() error {
-	s.input("start-second-party")
 	directory, err := os.MkdirTemp("", "second-party-*")
 	if err != nil {
 		return err
@@ -121,7 +120,6 @@ const builds = 6
 
 // FillSecondParty creates the second controller's content of the namespace.
 func (s *Stage) FillSecondParty(ctx context.Context) error {
-	s.input("fill-second-party")
 	if s.party.storage == nil {
 		return errors.New("there is no second controller yet")
 	}
@@ -140,13 +138,11 @@ func (s *Stage) FillSecondParty(ctx context.Context) error {
 
 // LockSecondParty makes the second controller unable to delete its content until UnlockSecondParty.
 func (s *Stage) LockSecondParty() {
-	s.input("lock-second-party")
 	s.party.locked.Store(true)
 }
 
 // UnlockSecondParty undoes LockSecondParty.
 func (s *Stage) UnlockSecondParty() {
-	s.input("unlock-second-party")
 	s.Tell(story.Operator, "the backup has ended: the second controller's storage is unlocked")
 	s.party.locked.Store(false)
 }

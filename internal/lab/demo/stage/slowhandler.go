@@ -3,7 +3,6 @@ package stage
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"orrery/informer"
@@ -16,7 +15,6 @@ import (
 // beside the spectator's, and shows in bars how many events wait for each of the two. It ends with
 // the stage.
 func (s *Stage) AddSlowHandler(name string, took time.Duration) error {
-	s.input("add-slow-handler", name, took.String())
 	watched := s.spectators[name]
 	if watched == nil {
 		return fmt.Errorf("there is no informer of %s", name)
@@ -65,7 +63,6 @@ func (s *Stage) Pending(name, handler string) int {
 
 // LabelAll changes every object of a type.
 func (s *Stage) LabelAll(ctx context.Context, name, label string) error {
-	s.input("label-all", name, label)
 	for i, k := range content {
 		if k.resource.Resource != name {
 			continue
@@ -83,7 +80,6 @@ func (s *Stage) LabelAll(ctx context.Context, name, label string) error {
 
 // DeleteSome deletes the first n objects of a type.
 func (s *Stage) DeleteSome(ctx context.Context, name string, n int) (deleted int, err error) {
-	s.input("delete-some", name, strconv.Itoa(n))
 	for i, k := range content {
 		if k.resource.Resource != name {
 			continue

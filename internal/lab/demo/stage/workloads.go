@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	"orrery/examples/apps"
@@ -32,7 +31,6 @@ const Shop = "shop"
 // AddWorkloads starts the two controllers, as [ControllerUser] but with a client of their own,
 // which counts nothing. They end with the stage.
 func (s *Stage) AddWorkloads(ctx context.Context) (*Workloads, error) {
-	s.input("add-workloads")
 	server := s.config.Server
 	server.Credentials, server.Codec, server.QPS = s.config.Credentials[story.Controller], s.config.Gears.Codec(), -1
 	client, err := restclient.New(server)
@@ -110,7 +108,6 @@ func (s *Stage) tellReplicas() *replicaset.Trace {
 
 // Deploy creates the deployment.
 func (w *Workloads) Deploy(ctx context.Context, replicas int) error {
-	w.stage.input("deploy", strconv.Itoa(replicas))
 	w.stage.Tell(story.You, "kubectl -n %s create deployment %s --image=shop/front:1 --replicas=%d", Namespace, Shop, replicas)
 	podSpec := json.RawMessage(`{"containers":[{"name":"front","image":"shop/front:1"}]}`)
 	labels := map[string]string{"app": Shop}
@@ -128,14 +125,12 @@ func (w *Workloads) Deploy(ctx context.Context, replicas int) error {
 
 // Scale changes the number of replicas.
 func (w *Workloads) Scale(ctx context.Context, replicas int) error {
-	w.stage.input("scale", strconv.Itoa(replicas))
 	w.stage.Tell(story.You, "kubectl -n %s scale deployment %s --replicas=%d", Namespace, Shop, replicas)
 	return w.patch(ctx, fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
 }
 
 // SetImage changes the image.
 func (w *Workloads) SetImage(ctx context.Context, image string) error {
-	w.stage.input("set-image", image)
 	w.stage.Tell(story.You, "kubectl -n %s set image deployment/%s front=%s", Namespace, Shop, image)
 	return w.patch(ctx, fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"front","image":%q}]}}}}`, image))
 }

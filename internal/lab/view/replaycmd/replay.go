@@ -12,14 +12,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"orrery"
-	"orrery/internal/lab/view/fork"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
 	"orrery/internal/observe/view/places"
@@ -31,9 +28,6 @@ type replayOptions struct {
 	view  view.Flags
 	html  string
 	check bool
-
-	inputs        bool
-	fork, without int
 }
 
 // New returns the command replay.
@@ -50,14 +44,6 @@ the loopback interface until Ctrl-C.
 With --html, the page and the recording become one file, which a browser opens
 without a server or a network.
 
-A recording of the laboratory can be forked: a new server in memory gets the
-same inputs, the actions of the script, faults and steps at gates, up to one of
-them. Then the new run goes on live, held and stepped at its gates. --inputs
-lists the inputs with their numbers, --fork N goes on from one of them, and
---without M leaves one out. The page does it with the button "Fork from here".
-Goroutines are scheduled anew: the settled state is that of the recording, the
-events are not.
-
 --check only verifies the recording: the sequence has no gaps, times do not go
 back, causes are earlier events, and each recorded state follows from the events
 before it. It prints a summary. After a crash, the last line may be cut off.
@@ -66,11 +52,7 @@ Exit codes: 0 if the recording is sound, 1 if not.`,
   lab replay one-key.jsonl
 
   # one file for a reader without this program
-  lab replay one-key.jsonl --html one-key.html
-
-  # what was done to the run, and a new run from input 4 on without input 2
-  lab replay one-key.jsonl --inputs
-  lab replay one-key.jsonl --fork 4 --without 2`,
+  lab replay one-key.jsonl --html one-key.html`,
 		Args: func(command *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return program.UsageError{Command: command.CommandPath(), Err: errors.New("give the file of a recording")}
@@ -97,38 +79,20 @@ Exit codes: 0 if the recording is sound, 1 if not.`,
 			if options.html != "" {
 				return writeHTML(args[0], options.html, header.Gears, command.OutOrStdout())
 			}
-			if options.inputs {
-				return printInputs(args[0], command.OutOrStdout())
-			}
-			if command.Flags().Changed("fork") {
-				return runFork(command.Context(), args[0], options, command.OutOrStdout())
-			}
 			return replay(command.Context(), args[0], options.view, command.OutOrStdout())
 		},
 	}
 	options.view.AddTo(command.Flags())
 	command.Flags().StringVar(&options.html, "html", "", "write the page with the recording to this `file` and end")
 	command.Flags().BoolVar(&options.check, "check", false, "only verify the recording and print a summary")
-	command.Flags().BoolVar(&options.inputs, "inputs", false, "list the inputs of the recording, from which --fork can go on")
-	command.Flags().IntVar(&options.fork, "fork", 0, "start a new run that goes on after the `input` of this number; see --inputs")
-	command.Flags().IntVar(&options.without, "without", 0, "with --fork: leave out the `input` of this number")
 	program.CompleteFiles(command, "html")
 	return command
 }
 
 // checkFlags reports flags that exclude each other.
 func (o *replayOptions) checkFlags(flags *pflag.FlagSet) error {
-	var given []string
-	for _, name := range []string{"html", "check", "inputs", "fork"} {
-		if flags.Changed(name) {
-			given = append(given, "--"+name)
-		}
-	}
-	if len(given) > 1 {
-		return fmt.Errorf("%s exclude each other", strings.Join(given, " and "))
-	}
-	if flags.Changed("without") && !flags.Changed("fork") {
-		return errors.New("--without needs --fork")
+	if flags.Changed("html") && flags.Changed("check") {
+		return errors.New("--html and --check exclude each other")
 	}
 	return nil
 }
@@ -153,13 +117,9 @@ func readHeader(file string) (trace.Header, error) {
 func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) error {
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
-	read := sync.OnceValues(func() (*fork.Recording, error) { return readFork(file) })
-	forks := fork.NewForks(ctx, read, source)
-	defer forks.Stop()
 	server, err := flags.Start(view.Config{
 		Name:      filepath.Base(file),
 		Code:      source,
-		Forks:     forks,
 		Recording: func() (io.ReadCloser, error) { return os.Open(file) },
 	}, out)
 	if err != nil {
@@ -167,12 +127,27 @@ func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) e
 	}
 	defer server.Stop()
 	// The page is there already: a large file takes a while. It says itself what cannot be read.
-	if recording, err := read(); err == nil && !recording.Ended {
+	if ended, err := hasEnd(file); err == nil && !ended {
 		fmt.Fprintln(out, "The recording has no end: the program was killed, or the file was cut off. The last events may be missing.")
 	}
 	fmt.Fprintln(out, "Ctrl-C ends it.")
 	<-ctx.Done()
 	return nil
+}
+
+// hasEnd reports whether the recording says why it ended.
+func hasEnd(name string) (bool, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	ended := false
+	_, err = trace.Read(file, func(e *trace.Event, _ *trace.LineError) error {
+		ended = ended || (e != nil && e.Name == "trace.end")
+		return nil
+	})
+	return ended, err
 }
 
 // source is where the page finds the functions of the gears.

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/view/fork"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
 	"orrery/internal/program/programtest"
@@ -39,9 +38,7 @@ func write(t *testing.T, content string) string {
 }
 
 const (
-	header    = `{"h":1,"schema":"orrery.trace/1","start":"2026-05-04T10:02:11Z","clock":"real","gears":"fast"}` + "\n"
-	labHeader = `{"h":1,"schema":"orrery.trace/1","start":"2026-05-04T10:02:11Z","clock":"real","mode":"lab","scene":"one-key","gears":"fast"}` + "\n"
-	labInputs = `{"s":1,"t":5,"e":"lab.input","name":"create-namespace"}` + "\n" + `{"s":2,"t":1500000,"e":"lab.input","name":"create-configmap","args":"red"}` + "\n"
+	header = `{"h":1,"schema":"orrery.trace/1","start":"2026-05-04T10:02:11Z","clock":"real","gears":"fast"}` + "\n"
 
 	event = `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}` + "\n"
 )
@@ -64,10 +61,6 @@ func TestReplayRefuses(t *testing.T) {
 		"--view-port must be between 1 and 65535, not 65536": {sound, "--view-port", "65536"},
 		"port " + port + " is in use by another program; choose another one with --view-port": {sound, "--view-port", port},
 		"--html and --check exclude each other":                                               {sound, "--check", "--html", "x.html"},
-		"--check and --fork exclude each other":                                               {sound, "--check", "--fork", "1"},
-		"--without needs --fork":                                                              {sound, "--without", "1"},
-		"cannot be forked: the recording is of no scene":                                      {sound, "--fork", "1"},
-		"there is no input 3; the recording has the inputs 1 to 2":                            {write(t, labHeader+labInputs), "--fork", "3"},
 		"give the file of a recording":                                                        {},
 	} {
 		ways := [][]string{{"--no-open"}}
@@ -110,52 +103,6 @@ func TestReplayChecks(t *testing.T) {
 			}
 			assert.Equal(t, c.code, strings.Count(stderr, "has problems: 1"), stderr)
 		})
-	}
-}
-
-// --inputs lists what can be forked, and says at which input and why not.
-func TestReplayListsInputs(t *testing.T) {
-	code, stdout, stderr := call(t, write(t, labHeader+labInputs), "--inputs")
-	assert.Zero(t, code, stderr)
-	assert.Contains(t, stdout, "   1      0.0 s  create-namespace\n   2      1.5 s  create-configmap red\n")
-	code, stdout, _ = call(t, write(t, labHeader+"{\n"+labInputs), "--inputs")
-	assert.Zero(t, code)
-	assert.Contains(t, stdout, "no fork here: line 2 of the recording is broken")
-	code, _, stderr = call(t, write(t, header+event), "--inputs")
-	assert.Equal(t, 1, code)
-	assert.Contains(t, stderr, "cannot be forked: the recording is of no scene that this program has")
-}
-
-// A fork prints its inputs and how it compares, and ends with a signal.
-func TestReplayForks(t *testing.T) {
-	out := &signalling{words: "Ctrl-C ends it."}
-	ctx, cancel := context.WithCancel(t.Context())
-	out.call = cancel
-	err := runFork(ctx, write(t, labHeader+labInputs), &replayOptions{fork: 2, without: 1, view: view.Flags{NoOpen: true}}, out)
-	assert.ErrorContains(t, err, "input 2 (create-configmap red) cannot be done without input 1: namespaces \"shop\" not found")
-	require.NoError(t, runFork(ctx, write(t, labHeader+labInputs), &replayOptions{fork: 2, view: view.Flags{NoOpen: true}}, out))
-	assert.Contains(t, out.text.String(), "   1  create-namespace\n   2  create-configmap red\nThe pipeline is at rest")
-}
-
-// What a fork says at its end depends on whether it is at rest and could be compared.
-func TestReplaySaysHowAForkCompares(t *testing.T) {
-	const busy, apart, same, other = "has not come to rest", "the two are not compared", "are as in the recording.", "but not as in the recording"
-	for want, results := range map[string][]fork.Result{
-		busy:  {{Busy: true}, {Busy: true, Compared: true}},
-		apart: {{}},
-		same:  {{Compared: true}},
-		other: {{Compared: true, Differences: []string{"store pods: +shop/a"}}},
-	} {
-		for _, result := range results {
-			var out strings.Builder
-			printResult(&out, result)
-			for _, words := range []string{busy, apart, same, other} {
-				assert.Equal(t, words == want, strings.Contains(out.String(), words), "%+v: %s", result, out.String())
-			}
-			for _, difference := range result.Differences {
-				assert.Contains(t, out.String(), "\n  "+difference+"\n")
-			}
-		}
 	}
 }
 

@@ -49,22 +49,6 @@ export class Engine {
     else this.#connect();
   }
 
-  // inputs returns a promise of what the laboratory knows of the recording's inputs; null if it does not show this recording.
-  async inputs() {
-    if (!this.#served) return null;
-    try {
-      const answer = await fetch("inputs?token=" + token());
-      return answer.ok ? await answer.json() : null;
-    } catch { return null; } // the process has gone
-  }
-
-  // fork returns a promise of the address of a new run's page. It fails with a sentence.
-  async fork(at, without) {
-    const answer = await fetch("fork?" + new URLSearchParams({ token: token(), at, without }));
-    if (!answer.ok) throw new Error(await answer.text());
-    return answer.text();
-  }
-
   // functions returns a promise of the function of each event, for a set of gears; {} if they are not known here.
   async functions(gears) {
     const inside = document.getElementById("code");

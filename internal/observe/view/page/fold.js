@@ -8,7 +8,7 @@ export function empty() {
     s: 0, t: 0, odd: 0, events: {}, lost: {}, unsure: {}, ended: "", informers: {}, queues: {}, namespaces: {},
     requests: { running: {}, watches: {}, recent: [], started: 0, done: 0, failed: 0, retries: 0, throttled: 0, warnings: 0, frames: 0, warning: "" },
     election: { leading: false, identity: "", renewed: 0, err: "" },
-    lab: { scene: "", args: "", input: "", held: {}, chapter: "", choices: "", answer: "", fork: "", forkText: "", rv: "", commits: 0, expired: 0, requests: 0 },
+    lab: { scene: "", args: "", input: "", held: {}, chapter: "", choices: "", answer: "", rv: "", commits: 0, expired: 0, requests: 0 },
   };
 }
 
@@ -449,6 +449,5 @@ function laboratory(l, state, hook, e) {
     case "chapter": l.chapter = e.name ?? ""; break;
     case "question": l.choices = e.args ?? ""; l.answer = ""; break;
     case "answer": l.answer = e.text ?? ""; break;
-    case "forked": l.fork = e.name ?? ""; l.forkText = e.text ?? ""; break;
   }
 }

@@ -9,7 +9,6 @@ import { Story } from "orrery/story.js";
 import { about, Guide } from "orrery/guide.js";
 import { Timeline } from "orrery/timeline.js";
 import { GateBar, Gates, held } from "orrery/gates.js";
-import { ForkButton, ForkDialog, ForkResult, Forks, ToOriginal } from "orrery/forks.js";
 import { boxNames, Help, Tables } from "orrery/dialogs.js";
 import { Code, Explain } from "orrery/learn.js";
 
@@ -37,11 +36,9 @@ function App({ engine, initial }) {
   const [language, setPageLanguage] = useState(initial.language);
   const [theme, setTheme] = useState(initial.theme);
   const [control, setControl] = useState(null); // the gates; null: the run has none
-  const [closed, setClosed] = useState(""); // the result of a fork that the reader has closed
   const [asking, setAsking] = useState(false); // for the condition of a run
-  const [inputs, setInputs] = useState(null); // of a recording, for a fork; null: there is no laboratory
   const size = useWindowSize(shot?.guided);
-  const now = useRef({}), askFork = useRef(null);
+  const now = useRef({});
   const plays = useRef(false); // is playing at once what playing is with the next picture
   const asked = useRef(""); // the last command
   const playedTo = useRef(0); // the time up to which a recording has been played
@@ -73,7 +70,7 @@ function App({ engine, initial }) {
     engine.update = setShot;
     engine.said = message => {
       switch (message.kind) {
-        case "opened": setMode("replay"); setPlays(false); setNotice(""); setSelected(""); setChosen(""); setControl(null); engine.inputs().then(setInputs); return;
+        case "opened": setMode("replay"); setPlays(false); setNotice(""); setSelected(""); setChosen(""); setControl(null); return;
         case "disconnected":
           setMode(m => m === "live" || m === "freeze" ? "ended" : m);
           setControl(null);
@@ -117,7 +114,7 @@ function App({ engine, initial }) {
   const over = Boolean(shot?.reason); // nothing is left to hold
   const gates = new Gates(over ? null : control, null, command);
   useLayoutEffect(() => { // at once: a key that is pressed when the page can be seen counts
-    const onKey = event => keyPressed(event, { mode, over, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setAsking, askFork, setNotice, notice });
+    const onKey = event => keyPressed(event, { mode, over, shot, seek, move, freeze, play, setDialog, dialog, select, selected, gates, setAsking, setNotice, notice });
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   });
@@ -143,9 +140,6 @@ function App({ engine, initial }) {
     open: name => setDialog({ kind: "tables", name }), functions: () => engine.functions(header.gears),
   };
   gates.view = view;
-  const forks = mode === "replay" ? new Forks(inputs, view) : null;
-  const fork = (at, without) => engine.fork(at, without).then(address => { location.assign(address + "&" + new URLSearchParams({ lang: language, theme, from: location.href })); return true; }, error => { setNotice(error.message); return false; });
-  askFork.current = forks && (() => { pause(); if (forks.refused) setNotice(forks.refused); else setDialog({ kind: "fork" }); });
   const waits = held(state);
   const ran = [header.scene && text("scene", { name: header.scene }), header.gears && text("gears", { name: header.gears }), header.yours?.length && text("yours-files", { files: header.yours.join(", ") }), header.run].filter(Boolean).join(" · ");
   const ended = mode === "ended" || mode === "live" && state.ended !== "";
@@ -158,7 +152,6 @@ function App({ engine, initial }) {
         : html`<button aria-pressed=${playing} onClick=${play}>${text(playing ? "pause" : "play")}</button>`}
       ${waits && html`<span class="mode held" role="status">${waits}</span>`}
       <span class="about" title=${ran}>${ran}</span>
-      <${ToOriginal}/>
       ${ended && html`<span class="about" title=${shot.reason}>${shot.reason === "the scene has ended" ? text("ended-scene") : shot.reason}</span>`}<span class="grow"></span>
       <${Choice} label=${text("informer")} names=${Object.keys(state.informers)} value=${informerName} choose=${setInformer}/>
       <${Choice} label=${text("queue")} names=${Object.keys(state.queues)} value=${queueName} choose=${setQueue}/>
@@ -179,15 +172,12 @@ function App({ engine, initial }) {
       <span class="quiet" data-event=${shot.n}>${text("event-number", { n: count(shot.n), of: count(shot.count) })}</span>
       ${(mode === "replay" || ended) && speeds.map(s => html`<button aria-pressed=${speed === s} onClick=${() => setSpeed(s)}>×${s === 0.25 ? "¼" : s}</button>`)}
       ${crowded(shot) > tooFast && html`<span class="warn">${text("rate", { n: count(crowded(shot)) })}</span>`}
-      ${forks && html`<${ForkButton} forks=${forks} ask=${askFork.current}/>`}
       <${GateBar} gates=${gates} asking=${asking} ask=${setAsking}/>
       <span class="grow" style="flex:1"></span>
       <input id="filter" class=${wrong ? "wrong" : ""} type="text" spellcheck="false" placeholder=${text("filter")} aria-label=${text("filter-label")} aria-invalid=${wrong !== ""} title=${wrong || text("key-filter")} value=${filter} onInput=${event => setFilter(event.target.value)} onKeyDown=${event => event.key === "Enter" && setNotice(wrong)}/></header>
       <div class="body"><${Timeline} view=${view} width=${size.width - 36} height=${size.timeline}/></div></section>
     ${noticeBox}
-    ${!notice && state.lab.fork && state.lab.fork !== closed && html`<${ForkResult} lab=${state.lab} close=${() => setClosed(state.lab.fork)}/>`}
     ${dialog?.kind === "help" && html`<${Help} close=${() => setDialog(null)}/>`}
-    ${dialog?.kind === "fork" && forks && html`<${ForkDialog} forks=${forks} start=${fork} close=${() => setDialog(null)}/>`}
     ${dialog?.kind === "explain" && html`<${Explain} name=${dialog.name} close=${() => setDialog(null)}/>`}
     ${dialog?.kind === "code" && html`<${Code} name=${dialog.name} view=${view} close=${() => setDialog(null)}/>`}
     ${dialog?.kind === "tables" && html`<${Tables} name=${dialog.name} view=${view} close=${() => setDialog(null)}/>`}</main>`;
@@ -260,7 +250,6 @@ function keyPressed(event, page) {
     c: () => setDialog({ kind: "code", name: named([...boxNames, "story"]) }), t: () => setDialog({ kind: "tables", name: named(boxNames) }), "?": () => setDialog({ kind: "help" }),
     q: () => document.querySelector(".choices button")?.focus(), Escape: () => page.notice ? page.setNotice("") : page.select(""),
   };
-  actions.f = page.askFork.current ?? (() => page.setNotice(text("fork-refused-page")));
   const live = page.mode === "live" && !page.over;
   if (gates.mine) {
     if (live) actions.n = () => gates.closed.length > 0 ? gates.step() : page.setNotice(text("no-gate-closed"));

@@ -25,7 +25,7 @@ const hooks = `
   leaderelection: acquired renewed slowPath failed lost released newLeader watchFailed
   apiserver: requestStarted requestDone
   store: committed expired compacted
-  lab: scene input held stepped released chapter question answer forked
+  lab: scene input held stepped released chapter question answer
   trace: state lost end
 `;
 const known = new Map(); // the mark of each event, or ""

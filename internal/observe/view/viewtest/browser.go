@@ -170,13 +170,6 @@ func (b *Tab) Press(keys string) {
 	b.Do(chromedp.KeyEvent(keys))
 }
 
-// PressAndLeave presses keys that open another page, and waits for it.
-func (b *Tab) PressAndLeave(keys string) {
-	b.T.Helper()
-	_, err := chromedp.RunResponse(b.Ctx, chromedp.KeyEvent(keys))
-	require.NoError(b.T, err)
-}
-
 // Picture writes what the tab shows to build/view/NAME.png of the repository.
 func (b *Tab) Picture(name string) {
 	b.T.Helper()
