@@ -2,7 +2,7 @@
 # Runs orrery on a cluster of its own that minikube starts, in place of the built-in namespace controller, and shows that a
 # namespace goes only when orrery runs. Each step is announced, checked, and undone at the end, also after Ctrl-C.
 #
-#   KEEP=1            leave the cluster up
+#   KEEP=1            leave the cluster up; no namespace goes in it unless orrery runs
 #   PROFILE=orrery    the name of minikube's profile, which must not exist
 #   PROOF_SECONDS=30  how long the namespace is watched while nothing deletes its content
 #   MINIKUBE_ARGS=    further arguments for "minikube start", such as --driver=podman
@@ -46,8 +46,10 @@ tear_down() {
   rm -f "$answer"
   stop_orrery || true
   if [ -n "$started" ] && [ -n "${KEEP:-}" ]; then
-    say "KEEP is set: the cluster stays. To use it, and to remove it:"
-    saw "export KUBECONFIG=$KUBECONFIG"
+    say "KEEP is set: the cluster stays. It has no namespace controller: no namespace goes in it unless orrery runs:"
+    saw "export KUBECONFIG=${KUBECONFIG@Q}"
+    saw "$orrery run --context $profile --leader-elect=false"
+    say "To remove the cluster:"
     saw "minikube delete -p $profile"
   elif [ -n "$started" ]; then
     say "minikube delete -p $profile"
@@ -76,17 +78,27 @@ state() {
 }
 
 say "looking for what is needed"
+# The name becomes an argument and a pattern.
+case $profile in
+  [!a-zA-Z0-9]* | *[!a-zA-Z0-9_.-]*) fail "PROFILE=$profile is no name for a profile of minikube" ;;
+esac
 for program in minikube kubectl; do
   command -v "$program" >/dev/null || fail "$program is not installed, or not in PATH"
   saw "$program is $(command -v "$program")"
 done
 [ -x "$orrery" ] || fail "there is no $orrery: run make build"
-# With no profile at all some versions fail here; then there is none of this name either.
-if minikube profile list -o json 2>/dev/null | grep -q "\"Name\": *\"$profile\""; then
+mkdir -p build
+# Only a whole list proves that the profile does not exist. Without that proof the tear-down could delete somebody's cluster.
+# A file, because grep -q would close a pipe early, and minikube would fail.
+list_ended=0
+minikube profile list -o json >"$answer" || list_ended=$?
+if [ "$list_ended" -ne 0 ] || ! grep -q '"valid" *:' "$answer"; then
+  fail "minikube cannot list its profiles, so $profile may be yours (exit code $list_ended); it said: $(cat "$answer")"
+fi
+if grep -q "\"Name\" *: *\"${profile//./[.]}\"" "$answer"; then
   fail "minikube has a profile $profile already: delete it (minikube delete -p $profile), or choose another name (PROFILE=name)"
 fi
 saw "minikube has no profile $profile"
-mkdir -p build
 rm -f "$KUBECONFIG" "$log"
 
 say "minikube start -p $profile --extra-config=controller-manager.controllers=$controllers ${MINIKUBE_ARGS:-}"

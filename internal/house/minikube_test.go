@@ -32,7 +32,7 @@ func newMinikubeScript(t *testing.T) minikubeScript {
 	require.NoError(t, os.Symlink(pause, filepath.Join(s.root, "fake", "nap")))
 	s.program("minikube", `echo "$*" >>calls
 case $1 in
-profile) cat profiles ;;
+profile) cat profiles || exit 141; exit "$(cat profiles.code)" ;;
 start) touch cluster ;;
 delete) rm cluster ;;
 esac`)
@@ -42,8 +42,19 @@ esac`)
 "get namespace"*) echo "orrery-proof: Terminating" ;;
 esac`)
 	s.orrery(`echo "orrery $*" >>calls; rm namespace`, 0)
-	s.write("profiles", `{"invalid":[],"valid":[{"Name":"minikube","Status":"Running"}]}`, 0o644)
+	s.profiles(`{"invalid":[],"valid":[{"Name":"minikube","Status":"Running"}]}`, 0)
 	return s
+}
+
+// profiles sets what "minikube profile list" prints, and its exit code.
+func (s minikubeScript) profiles(list string, code int) {
+	s.write("profiles", list, 0o644)
+	s.write("profiles.code", fmt.Sprint(code), 0o644)
+}
+
+// minikube writes a fake program that lists the profiles and then runs this line.
+func (s minikubeScript) minikube(does string) {
+	s.program("minikube", "echo \"$*\" >>calls; [ $1 != profile ] || exec cat profiles\n"+does)
 }
 
 // orrery writes a fake program that runs these lines and then runs until it is stopped.
@@ -96,8 +107,12 @@ func TestMinikubeKeepsTheClusterOnRequest(t *testing.T) {
 	require.Zero(t, code, said)
 	assert.NotContains(t, calls, "delete -p other")
 	assert.Contains(t, calls, strings.Replace(minikubeStart, "orrery", "other", 1)+" --driver=podman --nodes=2")
-	assert.Contains(t, said, "minikube delete -p other")
 	assert.FileExists(t, filepath.Join(s.root, "cluster"))
+	// Without a namespace controller the cluster keeps every namespace that is deleted from now on.
+	assert.Contains(t, said, "no namespace goes")
+	assert.Contains(t, said, "bin/orrery run --context other --leader-elect=false", "the command that lets them go")
+	assert.Contains(t, said, "minikube delete -p other", "the command that removes the cluster")
+	assert.NotContains(t, said, "--context orrery", "every command is for this profile")
 }
 
 // On any failure the script reports it, and deletes the profile if it created it.
@@ -116,13 +131,33 @@ func TestMinikubeFailsClearly(t *testing.T) {
 		"no kubectl":  {func(s minikubeScript) { s.remove("fake/kubectl") }, 1, "kubectl is not installed", notStarted},
 		"no orrery":   {func(s minikubeScript) { s.remove("bin/orrery") }, 1, "there is no bin/orrery: run make build", notStarted},
 		"the profile exists": {func(s minikubeScript) {
-			s.write("profiles", `{"invalid":[],"valid":[{"Name":"orrery","Status":"Stopped"}]}`, 0o644)
+			s.profiles(`{"invalid":[],"valid":[{"Name":"orrery","Status":"Stopped"}]}`, 0)
 		}, 1, "minikube has a profile orrery already", notStarted},
+		"the profile exists, and its machine is gone": {func(s minikubeScript) {
+			s.profiles(`{"invalid":[{"Name":"orrery"}],"valid":[]}`, 0)
+		}, 1, "minikube has a profile orrery already", notStarted},
+		// The list is longer than a pipe holds: minikube dies if the script stops reading at the name.
+		"the profile exists among many": {func(s minikubeScript) {
+			others := strings.Repeat("{\"Name\": \"another\"},\n", 20_000)
+			s.profiles("{\"valid\": [\n{\"Name\": \"orrery\"},\n"+others+"]}", 0)
+		}, 1, "minikube has a profile orrery already", notStarted},
+		"the profiles cannot be listed": {func(s minikubeScript) {
+			s.profiles(`{"error":{"Op":"open"}}`, 80)
+		}, 1, `it said: {"error":{"Op":"open"}}`, notStarted},
+		"the list of profiles is an error with exit code 0": {func(s minikubeScript) {
+			s.profiles(`{"error":{"Op":"open"}}`, 0)
+		}, 1, "cannot list its profiles", notStarted},
+		"the list of profiles is empty": {func(s minikubeScript) {
+			s.profiles("", 0)
+		}, 1, "cannot list its profiles", notStarted},
+		"Ctrl-C while the profiles are listed": {func(s minikubeScript) {
+			s.program("minikube", `echo "$*" >>calls; kill -INT $PPID`)
+		}, 130, "interrupted", notStarted},
 		"minikube fails": {func(s minikubeScript) {
-			s.program("minikube", `echo "$*" >>calls; [ "$1" != start ]`)
+			s.minikube(`[ "$1" != start ]`)
 		}, 1, "minikube did not start the cluster", tornDown},
 		"Ctrl-C while minikube starts": {func(s minikubeScript) {
-			s.program("minikube", `echo "$*" >>calls; [ "$1" != start ] || kill -INT $PPID`)
+			s.minikube(`[ "$1" != start ] || kill -INT $PPID`)
 		}, 130, "interrupted", tornDown},
 		"Ctrl-C while orrery runs": {func(s minikubeScript) {
 			s.orrery("kill -INT $PPID", 0)
@@ -140,7 +175,7 @@ func TestMinikubeFailsClearly(t *testing.T) {
 			s.orrery("rm namespace", 3)
 		}, 1, "orrery ended with an error", tornDown},
 		"the profile stays": {func(s minikubeScript) {
-			s.program("minikube", `echo "$*" >>calls; [ "$1" != delete ]`)
+			s.minikube(`[ "$1" != delete ]`)
 		}, 1, "the profile could not be deleted", tornDown},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,6 +192,21 @@ func TestMinikubeFailsClearly(t *testing.T) {
 			assert.Equal(t, minikubeDelete, calls[len(calls)-1])
 		})
 	}
+}
+
+// In grep's pattern, a name with a bracket would be an error that looks like "no such profile".
+func TestMinikubeRefusesWhatIsNoName(t *testing.T) {
+	for _, name := range []string{"a[", "--all", "a b", "a/b", `a"`} {
+		s := newMinikubeScript(t)
+		said, code, calls := s.run("PROFILE=" + name)
+		assert.Equal(t, 1, code, said)
+		assert.Contains(t, said, "is no name for a profile")
+		assert.Empty(t, calls, "%q: minikube was asked to do something with what is no profile's name", name)
+	}
+	s := newMinikubeScript(t)
+	s.profiles(`{"invalid":[],"valid":[{"Name":"a-b"}]}`, 0)
+	said, code, _ := s.run("PROFILE=a.b")
+	assert.Zero(t, code, "the profile a-b is not a.b: %s", said)
 }
 
 func (s minikubeScript) remove(name string) {
