@@ -8,13 +8,12 @@ ARG GO_IMAGE=golang:1.26.8
 
 FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS build
 WORKDIR /src
-# Modules change less often than the sources: they are a layer of their own.
-COPY go.mod go.sum ./
-RUN go mod download
 COPY . .
 # A builder sets these only if they have no default.
 ARG TARGETOS TARGETARCH
 ARG VERSION=unknown
+# There is no "go mod download" in front, which would fetch the modules of the laboratory and of the tests too: go build
+# fetches only those that the program links.
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X orrery/internal/program.Version=$VERSION" -o /out/orrery ./cmd/orrery
 
 # Nothing else is needed: the CA certificate comes with the service account, the program is static, and it writes no files.
