@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -92,6 +94,25 @@ func TestDeployIsAcceptedByThePlainServer(t *testing.T) {
 	assert.Contains(t, kinds, "NetworkPolicy")
 }
 
+// The image has a program for Linux only, and a cluster may have Windows nodes as well.
+func TestPodsRunOnLinuxNodes(t *testing.T) {
+	_, documents := kustomized(t, "deploy")
+	deployments := 0
+	for _, d := range documents {
+		if d["kind"] != "Deployment" {
+			continue
+		}
+		deployments++
+		pod := d["spec"].(document)["template"].(document)["spec"].(document)
+		assert.Equal(t, document{"kubernetes.io/os": "linux"}, pod["nodeSelector"], "the pods may go to nodes where the image does not run")
+	}
+	assert.Equal(t, 1, deployments)
+	examples, err := os.ReadFile(filepath.Join("..", "..", "examples", "deploy", "kustomization.yaml"))
+	require.NoError(t, err)
+	assert.Contains(t, string(examples), "- ../../deploy\n", "examples/deploy runs the same Deployment")
+	assert.NotContains(t, string(examples), "nodeSelector")
+}
+
 // deploy/monitoring, which needs the Prometheus operator, matches deploy: the labels of the pods,
 // the port, the namespaces.
 func TestMonitoringFitsTheDeployment(t *testing.T) {
@@ -119,6 +140,17 @@ func TestMonitoringFitsTheDeployment(t *testing.T) {
 	assert.Equal(t, labels, at(policy, "spec", "podSelector", "matchLabels"))
 	assert.Equal(t, at(port, "containerPort"), at(policy, "spec", "ingress", 0, "ports", 0, "port"))
 	assert.Equal(t, kustomization["namespace"], at(policy, "spec", "ingress", 0, "from", 0, "namespaceSelector", "matchLabels", "kubernetes.io/metadata.name"))
+
+	// Both pages name every port that the policy lets out, so that a reader sees which one is missing.
+	for _, page := range []string{"running.md", "security.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "operate", page))
+		require.NoError(t, err)
+		for _, out := range at(policy, "spec", "egress", 0, "ports").([]any) {
+			port := at(out, "port")
+			named := regexp.MustCompile(fmt.Sprintf(`\b%d\b`, port)).Match(text)
+			assert.True(t, named, "%s does not name port %d of the policy", page, port)
+		}
+	}
 
 	assert.Equal(t, labels, at(monitor, "spec", "selector", "matchLabels"))
 	assert.Equal(t, []any{namespace}, at(monitor, "spec", "namespaceSelector", "matchNames"))
