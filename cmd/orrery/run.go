@@ -33,9 +33,9 @@ It finds the cluster as kubectl does. Several replicas may run: one works, the
 others stand by with warm caches. It refuses to start beside another controller
 of the same kind that it can see (docs/operate/running.md says where it looks).
 
-The first Ctrl-C (or SIGTERM) finishes work in progress, hands over and exits; a
-second one exits at once. Flags that kube-controller-manager also has have the
-same meaning and default.
+The first Ctrl-C (or SIGTERM, or the SIGHUP of a closed terminal) finishes work
+in progress, hands over and exits; a second one exits at once. Flags that
+kube-controller-manager also has have the same meaning and default.
 
 Exit codes:
   0    stopped by SIGTERM, with all work finished. With --once: no namespace is
