@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"orrery/internal/terminal"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -28,6 +29,10 @@ func (e *startError) Unwrap() error { return e.err }
 
 // explain returns one sentence with the error and advice.
 func explain(err error) string {
+	return terminal.OneLine(sentence(err))
+}
+
+func sentence(err error) string {
 	var start *startError
 	if !errors.As(err, &start) {
 		return err.Error()

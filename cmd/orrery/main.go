@@ -6,18 +6,26 @@
 package main
 
 import (
+	"io"
 	"os"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
 	"orrery/internal/program"
+	"orrery/internal/terminal"
 )
 
 func main() {
 	runtime.MemProfileRate = 0 // its samples are for --profiling, which switches them on
 	os.Args = append(os.Args[:1:1], pluginArgs(os.Args[0], os.Args[1:])...)
-	program.Main(newRootCommand(), explain)
+	os.Exit(runProgram(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// runProgram runs the program and returns its exit code. Nothing that a cluster says reaches the
+// terminal as it is; the log, which has colours, sees to that itself.
+func runProgram(args []string, stdout, stderr io.Writer) int {
+	return program.Run(newRootCommand(), args, terminal.NewWriter(stdout), terminal.NewWriter(stderr), explain)
 }
 
 func newRootCommand() *cobra.Command {

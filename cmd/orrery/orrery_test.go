@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -13,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/program/programtest"
 	"orrery/restclient/api"
 )
 
@@ -22,7 +22,9 @@ func orrery(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("KUBECONFIG", "")
-	return programtest.Call(t, newRootCommand(), explain, args...)
+	var out, err bytes.Buffer
+	code = runProgram(args, &out, &err)
+	return code, out.String(), err.String()
 }
 
 func TestMistakesGetOneClearSentence(t *testing.T) {

@@ -102,7 +102,7 @@ func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) err
 	defer stop()
 	program.OutlivePipes()
 	logger := logs.Start(logs.Config{
-		Writer:    program.NewLostReader(stderr, stop),
+		Writer:    program.NewLostReader(program.Underlying(stderr), stop),
 		Format:    logs.Format(options.logFormat),
 		Verbosity: options.verbosity,
 		Color:     program.WantsColor(stderr),

@@ -161,7 +161,7 @@ func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*status.R
 	if err != nil {
 		return nil, err
 	}
-	logger := logs.Start(logs.Config{Writer: stderr, Color: program.WantsColor(stderr)})
+	logger := logs.Start(logs.Config{Writer: program.Underlying(stderr), Color: program.WantsColor(stderr)})
 	defer logger.Stop()
 	config.UserAgent = "orrery/" + program.Version + " status"
 	config.Credentials = hideFrom(logger, config.Credentials)

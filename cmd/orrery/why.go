@@ -327,7 +327,7 @@ func (o *whyOptions) connect(stderr io.Writer) (client *restclient.Client, end f
 	if err != nil {
 		return nil, nil, err
 	}
-	logger := logs.Start(logs.Config{Writer: stderr, Color: program.WantsColor(stderr)})
+	logger := logs.Start(logs.Config{Writer: program.Underlying(stderr), Color: program.WantsColor(stderr)})
 	config.UserAgent = "orrery/" + program.Version + " why"
 	config.Credentials = hideFrom(logger, config.Credentials)
 	config.Trace = logger.Requests()

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"orrery/internal/terminal"
 )
 
 // NewLostReader returns a writer to w that calls lost, once, when w is a pipe whose reader has
@@ -63,11 +65,14 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Underlying returns the writer below an [Output], to check for a terminal, and any other writer as
-// it is.
+// Underlying returns the writer below an [Output] and a [terminal.Writer], to check for a terminal,
+// and any other writer as it is.
 func Underlying(w io.Writer) io.Writer {
 	if o, ok := w.(*Output); ok {
-		return o.out
+		w = o.out
+	}
+	if cleaning, ok := w.(*terminal.Writer); ok {
+		w = cleaning.Underlying()
 	}
 	return w
 }

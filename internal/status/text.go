@@ -5,13 +5,15 @@ import (
 	"io"
 	"text/tabwriter"
 	"time"
+
+	"orrery/internal/terminal"
 )
 
 // WriteText writes a report for people.
 func (r *Report) WriteText(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, values ...any) {
-		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, values...))
+		fmt.Fprintf(table, "%s\t%s\n", name, terminal.OneLine(fmt.Sprintf(format, values...)))
 	}
 	if r.Replica != "" {
 		row("asked", "the replica at %s, a client of %s", r.Replica, r.Server)
@@ -49,7 +51,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		if n.Hangs {
 			state = "hangs"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", n.Name, age(time.Duration(n.Seconds)*time.Second), state, n.Why)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", terminal.OneLine(n.Name), age(time.Duration(n.Seconds)*time.Second), state, terminal.OneLine(n.Why))
 	}
 	return table.Flush()
 }

@@ -10,7 +10,8 @@
 //
 // A line contains no token, key, header or content of an object. Errors are searched for what looks
 // like a secret, and fields for the secrets that are known ([Logger.Hide]). Lines are complete, in
-// one of two formats: text for people, JSON for machines.
+// one of two formats: text for people, JSON for machines. They have no control characters, and long
+// strings in them are shortened.
 //
 // Every line of a pass over a namespace, and of its requests, has the reconcile_id of that pass.
 // The logger puts it into the context of the pass (nsctl.Trace.PassContext, restclient.WithOrigin).

@@ -2,12 +2,16 @@ package logs
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/rs/zerolog"
+
+	"orrery/internal/terminal"
 )
 
 // secrets holds texts that are removed from every line, such as a token that a plugin has printed.
@@ -69,8 +73,8 @@ func inJSON(text string) []byte {
 	return out.Bytes()[len(`{"s":"`) : out.Len()-len("\"}\n")]
 }
 
-// hider removes secrets from lines in JSON before it writes them. It changes only the values of
-// fields. Field names, messages, levels and times are the program's own words: removing a password
+// hider removes secrets and control characters from lines in JSON before it writes them, and
+// shortens long ones. It changes only the values of fields. Field names, messages, levels and times are the program's own words: removing a password
 // that equals a field name would hide nothing and break the line.
 type hider struct {
 	io.Writer
@@ -84,7 +88,7 @@ func (h hider) Write(line []byte) (int, error) {
 			shown = withoutSecret(shown, known.inJSON)
 		}
 	}
-	if _, err := h.Writer.Write(shown); err != nil {
+	if _, err := io.WriteString(h.Writer, terminal.Clean(string(shortened(shown)))); err != nil {
 		return 0, err
 	}
 	return len(line), nil
@@ -92,10 +96,63 @@ func (h hider) Write(line []byte) (int, error) {
 
 var redacted = []byte("[redacted]")
 
-// withoutSecret returns a line, which is a JSON object, with the secret removed from all strings
-// that are not the program's own.
+// withoutSecret returns a line with the secret removed from all strings that are not the program's
+// own.
 func withoutSecret(line, secret []byte) []byte {
-	out := make([]byte, 0, len(line)+len(redacted))
+	return changed(line, func(text []byte) []byte { return bytes.ReplaceAll(text, secret, redacted) })
+}
+
+const (
+	// longestText is how many bytes of one string are logged, which is more than an object of the
+	// cluster needs to say what is wrong with it.
+	longestText = 16 << 10
+	// longestLine is how many bytes all strings of a line may have before the others are cut to
+	// shortText. The sink must have room for it.
+	longestLine = 64 << 10
+	shortText   = 256
+)
+
+// shortened returns a line whose long strings are cut, at longestText or earlier. A cut string ends
+// with its length.
+func shortened(line []byte) []byte {
+	if len(line) <= longestText {
+		return line
+	}
+	left := longestLine
+	return changed(line, func(text []byte) []byte {
+		end := cutAt(text, max(shortText, min(left, longestText)))
+		left -= end
+		if end == len(text) {
+			return text
+		}
+		return fmt.Appendf(bytes.Clone(text[:end]), "... (%d bytes)", len(text))
+	})
+}
+
+// cutAt returns the largest index up to limit that is between two characters of a JSON string.
+func cutAt(text []byte, limit int) int {
+	if len(text) <= limit {
+		return len(text)
+	}
+	for i := 0; ; {
+		_, size := utf8.DecodeRune(text[i:])
+		if text[i] == '\\' {
+			size = len(`\n`)
+			if text[i+1] == 'u' {
+				size = len(`\u0000`)
+			}
+		}
+		if i+size > limit {
+			return i
+		}
+		i += size
+	}
+}
+
+// changed returns a line, which is a JSON object, with change applied to all strings that are not
+// the program's own, without their quotation marks.
+func changed(line []byte, change func(text []byte) []byte) []byte {
+	out := make([]byte, 0, len(line))
 	own := false // the next value belongs to one of ownFields
 	for len(line) > 0 {
 		begin := bytes.IndexByte(line, '"')
@@ -103,21 +160,21 @@ func withoutSecret(line, secret []byte) []byte {
 			break
 		}
 		end := begin + 1 + endOfString(line[begin+1:])
-		text := line[begin:end]
-		out, line = append(out, line[:begin]...), line[end:]
+		text := line[begin+1 : end-1]
+		out, line = append(out, line[:begin+1]...), line[end:]
 		switch isName := len(line) > 0 && line[0] == ':'; {
 		case isName:
 			own = ownFields[string(text)]
 		case !own:
-			text = bytes.ReplaceAll(text, secret, redacted)
+			text = change(text)
 		}
-		out = append(out, text...)
+		out = append(append(out, text...), '"')
 	}
 	return append(out, line...)
 }
 
 // ownFields are the fields whose values are this program's own words.
-var ownFields = map[string]bool{`"message"`: true, `"level"`: true, `"time"`: true}
+var ownFields = map[string]bool{"message": true, "level": true, "time": true}
 
 // endOfString returns the index behind the closing quotation mark of a string; text begins behind
 // the opening one.

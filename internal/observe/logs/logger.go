@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"orrery/internal/terminal"
 	"orrery/restclient"
 )
 
@@ -117,11 +118,12 @@ func (l *Logger) Dropped() int64 {
 func zeroLogger(config Config, hidden *secrets) zerolog.Logger {
 	writer := config.Writer
 	if config.Format != JSON {
-		writer = zerolog.ConsoleWriter{
-			Out:         config.Writer,
-			NoColor:     !config.Color,
-			TimeFormat:  "15:04:05.000",
-			FieldsOrder: fieldsFirst,
+		writer = zerolog.ConsoleWriter{ // it quotes strings that have control characters, but not those in lists
+			FormatFieldValue: func(value any) string { return terminal.OneLine(fmt.Sprintf("%s", value)) },
+			Out:              config.Writer,
+			NoColor:          !config.Color,
+			TimeFormat:       "15:04:05.000",
+			FieldsOrder:      fieldsFirst,
 			FormatLevel: func(level any) string {
 				return paint(fmt.Sprintf("%-5s", strings.ToUpper(fmt.Sprint(level))), fmt.Sprint(level), config.Color)
 			},

@@ -480,3 +480,22 @@ func TestQueueIsNotTracedWithoutNeed(t *testing.T) {
 	assert.Equal(t, []string{"retry planned"}, messages(lines(t, 1, story)))
 	assert.Equal(t, []string{"queued", "delayed", "retry planned", "taken by a worker", "done"}, messages(lines(t, 3, story)))
 }
+
+// Messages of servers and names of objects may have control characters, which must not reach a
+// terminal. The colours of the log itself do.
+func TestControlCharactersDoNotReachTheTerminal(t *testing.T) {
+	const hostile = "a\x1b[2K\rb\nc\x7f\u009b2J"
+	for format, want := range map[logs.Format]string{
+		logs.Text: `detail="a\x1b[2K\rb\nc\x7f\u009b2J" left=["a\u001b[2K\rb\nc\u007f\u009b2J"]`,
+		logs.JSON: `"detail":"a\u001b[2K\rb\nc\u007f\u009b2J","left":["a\u001b[2K\rb\nc\u007f\u009b2J"]`,
+	} {
+		var out bytes.Buffer
+		logs.New(logs.Config{Writer: &out, Format: format}).Warn().Str("detail", hostile).Strs("left", []string{hostile}).Msg("m")
+		assert.Contains(t, out.String(), want)
+		out.Reset()
+		logs.New(logs.Config{Writer: &out, Format: format, Color: true}).Warn().Str("detail", hostile).Err(errors.New(hostile)).Msg("m")
+		assert.NotContains(t, out.String(), "\x1b[2K")
+		assert.NotContains(t, out.String(), "\u009b")
+		assert.Equal(t, format == logs.Text, strings.Contains(out.String(), "\x1b[33mWARN"), "colours of the log itself")
+	}
+}

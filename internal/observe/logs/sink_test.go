@@ -2,6 +2,7 @@ package logs_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -260,5 +262,52 @@ func BenchmarkStartedLogger(b *testing.B) {
 	defer logger.Stop()
 	for b.Loop() {
 		logger.Info().Str("namespace", "a").Msg("something")
+	}
+}
+
+// A line that is longer than the buffer is shortened: it may be the only one that says what is
+// wrong. It stays a line of its format.
+func TestALongLineIsShortened(t *testing.T) {
+	long := func(one string) string { return strings.Repeat(one, 1<<20/len(one)) }
+	for name, fields := range map[string]func(*zerolog.Event) *zerolog.Event{
+		"one message": func(e *zerolog.Event) *zerolog.Event { return e.Str("detail", "it failed: "+long("a")) },
+		"an error":    func(e *zerolog.Event) *zerolog.Event { return e.Err(errors.New("it failed: " + long("b"))) },
+		"characters":  func(e *zerolog.Event) *zerolog.Event { return e.Str("detail", "it failed: "+long("好")) },
+		"escapes":     func(e *zerolog.Event) *zerolog.Event { return e.Str("detail", "it failed: "+long("\x1b\n\"\\")) },
+		"several messages": func(e *zerolog.Event) *zerolog.Event {
+			return e.Str("a", "it failed: "+long("c")).Str("b", long("d")).Str("c", long("e")).Str("d", long("f")).Str("g", long("h"))
+		},
+	} {
+		for _, format := range []logs.Format{logs.Text, logs.JSON} {
+			t.Run(name+" "+string(format), func(t *testing.T) {
+				var out bytes.Buffer
+				logger := logs.Start(logs.Config{Writer: &out, Format: format})
+				fields(logger.Warn()).Str("namespace", "shop").Msg("pass failed, retrying")
+				logger.Info().Msg("the next line")
+				logger.Stop()
+				assert.Zero(t, logger.Dropped(), "no line is lost")
+				lines := strings.Split(out.String(), "\n")
+				require.Len(t, lines, 3)
+				assert.Contains(t, lines[0], "pass failed, retrying")
+				assert.Contains(t, lines[0], "it failed: ")
+				assert.Contains(t, lines[0], "shop")
+				assert.Less(t, len(lines[0]), 250<<10)
+				assert.Contains(t, lines[0], " bytes)", "it says that it is shortened")
+				if format == logs.JSON {
+					assert.True(t, json.Valid([]byte(lines[0])), "it stays JSON")
+				}
+			})
+		}
+	}
+}
+
+// A secret at the place of the cut would be half shown.
+func TestALineIsShortenedAfterItsSecretsAreHidden(t *testing.T) {
+	for before := range 20 {
+		var out bytes.Buffer
+		logger := logs.New(logs.Config{Writer: &out})
+		logger.Hide("XXXXXXXX")
+		logger.Info().Str("detail", strings.Repeat("a", 16<<10-before)+"XXXXXXXX"+strings.Repeat("a", 1<<20)).Msg("m")
+		assert.NotContains(t, out.String(), "X", "%d bytes before the cut", before)
 	}
 }

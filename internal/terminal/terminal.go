@@ -1,0 +1,85 @@
+// Package terminal makes the text of a cluster safe to print. Messages of conditions, holders of
+// Leases and names of objects are written by anybody who may write to the cluster, and a control
+// character in them would move the cursor, overwrite lines or set the title of the reader's
+// terminal. [Writer] stands in front of everything that a command prints. [OneLine] is for a text
+// within a line, such as the cell of a table, where a line break would forge the next line.
+//
+// ESC and CR are shown as kubectl shows them, ^[ and \r, and other control characters of ASCII in
+// the same way: ^A, ^G. DEL and the C1 controls are shown as \u007f and \u009b. JSON encoders escape
+// all but those, and \u009b means the same in JSON, so a Writer does not change what JSON says.
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Writer writes text without control characters, except newlines and tabs. It is safe for
+// concurrent use.
+type Writer struct {
+	out io.Writer
+
+	mu   sync.Mutex
+	rest []byte // the beginning of a character whose end the next Write brings; guarded by mu
+}
+
+// NewWriter returns a new writer to out.
+func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
+
+// Write writes p. What is no UTF-8 becomes U+FFFD: to a terminal of eight bits, the byte 0x9b is
+// the same as ESC [.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := append(w.rest, p...)
+	end := len(text)
+	for i := max(0, end-utf8.UTFMax); i < end; i++ {
+		if utf8.RuneStart(text[i]) && !utf8.FullRune(text[i:]) {
+			end = i
+		}
+	}
+	w.rest = append([]byte(nil), text[end:]...)
+	if _, err := io.WriteString(w.out, Clean(string(text[:end]))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Underlying returns the writer below.
+func (w *Writer) Underlying() io.Writer { return w.out }
+
+// Clean returns a text without control characters, except newlines and tabs.
+func Clean(text string) string {
+	if !strings.ContainsFunc(text, isUnsafe) {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range text { // an invalid byte is utf8.RuneError here
+		switch {
+		case !isUnsafe(r), r == utf8.RuneError:
+			out.WriteRune(r)
+		case r == '\r':
+			out.WriteString(`\r`)
+		case r < ' ':
+			out.WriteString("^" + string(r+'@'))
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.String()
+}
+
+// isUnsafe reports whether Clean changes a character. It is true for an invalid byte.
+func isUnsafe(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || r == utf8.RuneError
+}
+
+// lineBreaks are shown as \n and \t within a line.
+var lineBreaks = strings.NewReplacer("\n", `\n`, "\t", `\t`)
+
+// OneLine returns a text without any control character.
+func OneLine(text string) string { return Clean(lineBreaks.Replace(text)) }

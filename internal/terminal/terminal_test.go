@@ -1,0 +1,77 @@
+package terminal_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/terminal"
+)
+
+func written(t *testing.T, parts ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := terminal.NewWriter(&out)
+	for _, part := range parts {
+		n, err := w.Write([]byte(part))
+		require.NoError(t, err)
+		assert.Equal(t, len(part), n, "the whole of %q counts as written", part)
+	}
+	return out.String()
+}
+
+func TestControlCharactersAreShown(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain, ünd 中文 😀":          "plain, ünd 中文 😀",
+		"a\tb\n":                   "a\tb\n",
+		"\x1b]0;title\a":           "^[]0;title^G",
+		"\x1b[2K\x1b[1Agone":       "^[[2K^[[1Agone",
+		"all is well\rover it":     `all is well\rover it`,
+		"\x00\b\v\f\x1f\x7f":       `^@^H^K^L^_\u007f`,
+		"\u009b2J\u0090q\u009c":    `\u009b2J\u0090q\u009c`,
+		"\x9b2J in eight bits":     "\ufffd2J in eight bits",
+		"\ufffd stays":             "\ufffd stays",
+		"a\xff\x1bb\xe4\xb8 cut c": "a\ufffd^[b\ufffd\ufffd cut c",
+	} {
+		assert.Equal(t, want, written(t, text), "%q", text)
+	}
+	assert.Equal(t, `one\ntwo\tthree ^[[2K`, terminal.OneLine("one\ntwo\tthree \x1b[2K"))
+}
+
+// A control character that two writes bring is one all the same, and so is a harmless one.
+func TestACharacterInTwoWrites(t *testing.T) {
+	assert.Equal(t, `a\u009b2J`, written(t, "a\xc2", "\x9b2J"))
+	assert.Equal(t, "中文", written(t, "\xe4", "\xb8", "\xad\xe6\x96", "\x87"))
+	assert.Equal(t, "\ufffd\ufffda", written(t, "\xe4\xb8", "a"))
+}
+
+// What a script reads from JSON is what the encoder was given.
+func TestJSONKeepsItsMeaning(t *testing.T) {
+	text := ""
+	for r := range rune(0xff) {
+		text += string(r)
+	}
+	encoded, err := json.Marshal(text)
+	require.NoError(t, err)
+	line := written(t, string(encoded))
+	for _, r := range line {
+		assert.False(t, unicode.IsControl(r), "%q", r)
+	}
+	var decoded string
+	require.NoError(t, json.Unmarshal([]byte(line), &decoded))
+	assert.Equal(t, text, decoded)
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("full") }
+
+func TestAFailureIsReported(t *testing.T) {
+	_, err := terminal.NewWriter(fullDisk{}).Write([]byte("a"))
+	assert.EqualError(t, err, "full")
+}
