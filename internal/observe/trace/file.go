@@ -36,10 +36,23 @@ func createFile(name string, limit int64, header Header) (*file, error) {
 	return f, f.open(nil)
 }
 
+// Create creates a file, or empties one, that only its owner can read: a recording names the objects
+// of a cluster.
+func Create(name string) (*os.File, error) {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() { // not a device
+		_ = file.Chmod(0o600) // fails if somebody else owns it, and has let us write
+	}
+	return file, nil
+}
+
 // open begins a new file with the header and these lines.
 func (f *file) open(lines []byte) (err error) {
 	f.size = 0
-	if f.file, err = os.OpenFile(f.name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
+	if f.file, err = Create(f.name); err != nil {
 		return err
 	}
 	if strings.HasSuffix(f.name, ".gz") {

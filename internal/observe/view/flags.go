@@ -1,7 +1,9 @@
 package view
 
 import (
+	"errors"
 	"fmt"
+	"html"
 	"io"
 	"os"
 	"os/exec"
@@ -51,24 +53,42 @@ func (f *Flags) Announce(server *Server, out io.Writer) {
 	}
 	fmt.Fprintf(out, "The view: %s%s\n", server.URL(), why)
 	if !f.NoOpen {
-		openBrowser(server.URL())
+		server.openBrowser()
 	}
 }
 
-// openBrowser asks the system to open an address. It does nothing where there is no screen.
-func openBrowser(address string) {
-	var command *exec.Cmd
+// openBrowser asks the system to open the page. It does nothing where there is no screen. Every user
+// of the machine can read the arguments of a process, and so the browser gets the name of a file
+// that leads to the page, not its address, which has the token.
+func (s *Server) openBrowser() {
+	program := []string{"xdg-open"}
 	switch {
 	case runtime.GOOS == "windows":
-		command = exec.Command("rundll32", "url.dll,FileProtocolHandler", address)
+		program = []string{"rundll32", "url.dll,FileProtocolHandler"}
 	case runtime.GOOS == "darwin":
-		command = exec.Command("open", address)
-	case os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != "":
-		command = exec.Command("xdg-open", address)
-	default:
+		program = []string{"open"}
+	case os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "":
 		return
 	}
+	door, err := s.newDoor()
+	if err != nil {
+		return // the address has been printed
+	}
+	command := exec.Command(program[0], append(program[1:], door)...)
 	if command.Start() == nil {
 		go func() { _ = command.Wait() }() // it ends by itself, sooner or later than the program
 	}
+}
+
+// newDoor writes a file that leads a browser to the page, which only its owner can read. Stop
+// removes it.
+func (s *Server) newDoor() (name string, err error) {
+	file, err := os.CreateTemp("", "orrery-view-*.html") // mode 0600
+	if err != nil {
+		return "", err
+	}
+	name = file.Name()
+	s.door.Store(&name)
+	_, err = fmt.Fprintf(file, "<!doctype html><meta http-equiv=refresh content=\"0;url=%s\">\n", html.EscapeString(s.URL()))
+	return name, errors.Join(err, file.Close())
 }

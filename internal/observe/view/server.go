@@ -10,7 +10,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"orrery/internal/hostcheck"
@@ -48,6 +50,8 @@ type Server struct {
 	http     *http.Server
 	served   chan struct{}
 	hub      *hub
+
+	door atomic.Pointer[string] // the name of the file of newDoor
 }
 
 // Start listens and serves until Stop.
@@ -119,6 +123,9 @@ func (s *Server) Stop() {
 	s.hub.stop()
 	_ = s.http.Close()
 	<-s.served
+	if door := s.door.Swap(nil); door != nil {
+		_ = os.Remove(*door)
+	}
 }
 
 func (s *Server) handler() http.Handler {

@@ -166,7 +166,7 @@ func writeHTML(from, to, gears string, out io.Writer) (err error) {
 			return fmt.Errorf("--html %s is the recording itself", to)
 		}
 	}
-	file, err := os.Create(to)
+	file, err := trace.Create(to)
 	if err != nil {
 		return err
 	}
