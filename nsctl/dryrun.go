@@ -7,6 +7,37 @@ import (
 	"orrery/restclient/api"
 )
 
+// Found is what a dry run finds of one type in one namespace. Each object is counted once.
+type Found struct {
+	ToDelete   int // the next pass would delete it
+	BehindPods int // a pass would delete it once the namespace has no pods
+	Held       int // it already terminates, and a finalizer holds it
+	Ending     int // it already terminates, and ends by itself, as a pod does in its grace period
+	Names      []string
+}
+
+// Total returns the number of objects.
+func (f Found) Total() int { return len(f.Names) }
+
+// foundIn counts objects. behindPods reports whether the namespace has pods and they are others.
+func foundIn(items []*api.PartialObjectMetadata, behindPods bool) Found {
+	var found Found
+	for _, item := range items {
+		found.Names = append(found.Names, item.Name)
+		switch {
+		case item.DeletionTimestamp != nil && len(item.Finalizers) > 0:
+			found.Held++
+		case item.DeletionTimestamp != nil:
+			found.Ending++
+		case behindPods:
+			found.BehindPods++
+		default:
+			found.ToDelete++
+		}
+	}
+	return found
+}
+
 // dryRun is the deleter of a dry run, with any set of gears.
 type dryRun struct{ config DeleterConfig }
 
@@ -23,18 +54,20 @@ func (d dryRun) Delete(ctx context.Context, nsName string, seen ObservedDeletion
 	if namespace.DeletionTimestamp == nil || seen.IsOfAnother(namespace) {
 		return nil
 	}
-	var mu sync.Mutex // guards counts
-	counts := map[api.GroupVersionResource]int{}
+	var mu sync.Mutex // guards content
+	content := map[api.GroupVersionResource][]*api.PartialObjectMetadata{}
 	looked := Look(ctx, d.config.Discovery, namespace.DeletionTimestamp.Time, func(ctx context.Context, resource DeletableResource) error {
 		items, err := d.config.Content.List(ctx, resource.GVR, nsName)
 		mu.Lock()
 		defer mu.Unlock()
-		counts[resource.GVR] = len(items)
+		content[resource.GVR] = items
 		return err
 	})
 	d.config.Trace.Discovered(nsName, len(looked.Resources), looked.DiscoveryErr)
+	podsRemain := len(content[api.PodsResource]) > 0
 	for i, resource := range looked.Resources {
-		d.config.Trace.WouldDelete(nsName, resource.GVR, counts[resource.GVR], looked.Errs[i])
+		found := foundIn(content[resource.GVR], podsRemain && !resource.IsPods())
+		d.config.Trace.WouldDelete(nsName, resource.GVR, found, looked.Errs[i])
 	}
 	return looked.Err()
 }

@@ -32,8 +32,8 @@ type Trace struct {
 	// fails with; a type that was not found because it does not exist any more is not an error.
 	// Called from several goroutines.
 	TypeDeleted func(namespace string, resource api.GroupVersionResource, remaining int, err error)
-	// WouldDelete: in a dry run, what a real one would delete.
-	WouldDelete func(namespace string, resource api.GroupVersionResource, items int, err error)
+	// WouldDelete: in a dry run, what there is of a type, and what a real run would delete of it.
+	WouldDelete func(namespace string, resource api.GroupVersionResource, found Found, err error)
 	// Conflict: another client changed the namespace; the write is repeated on the new state.
 	Conflict func(namespace string, err error)
 	// ConditionsUpdated: the status was written.
@@ -73,7 +73,7 @@ var ignore = &Trace{
 	Discovered:        func(string, int, error) {},
 	EmptinessChecked:  func(context.Context, int, int, time.Duration) {},
 	TypeDeleted:       func(string, api.GroupVersionResource, int, error) {},
-	WouldDelete:       func(string, api.GroupVersionResource, int, error) {},
+	WouldDelete:       func(string, api.GroupVersionResource, Found, error) {},
 	Conflict:          func(string, error) {},
 	ConditionsUpdated: func(string, []api.NamespaceCondition) {},
 	ConditionsKept:    func(string, []api.NamespaceCondition) {},

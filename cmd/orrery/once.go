@@ -16,6 +16,7 @@ import (
 	"orrery/internal/controllers/all"
 	"orrery/internal/observe/logs"
 	"orrery/internal/program"
+	"orrery/internal/terminal"
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -48,9 +49,11 @@ func lookOnce(ctx context.Context, client *restclient.Client, options *runOption
 	deleted.Items = slices.DeleteFunc(deleted.Items, func(n *api.Namespace) bool {
 		return !options.each.Namespace.Selection.Selects(n.Name)
 	})
-	content := &seenContent{ContentClient: nsctl.NewContentClient(client), types: map[string]map[string][]string{}}
+	content := &seenContent{types: map[string]map[string]nsctl.Found{}}
+	hooks := logger.Namespaces()
+	hooks.WouldDelete = content.wouldDelete // the table has it, and not the log
 	deleter := nsctl.NewDryRun(nsctl.DeleterConfig{
-		Namespaces: namespaces, Content: content, Trace: logger.Namespaces(),
+		Namespaces: namespaces, Content: nsctl.NewContentClient(client), Trace: hooks,
 		Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 	})
 	errs := make([]error, len(deleted.Items))
@@ -98,29 +101,22 @@ func (o *runOptions) stoppedEarly(ctx context.Context) error {
 
 // seenContent collects what a dry run finds.
 type seenContent struct {
-	nsctl.ContentClient
-
 	mu    sync.Mutex
-	types map[string]map[string][]string // the objects by namespace and kubectl's name of the type; guarded by mu
+	types map[string]map[string]nsctl.Found // by namespace and kubectl's name of the type; guarded by mu
 }
 
-func (c *seenContent) List(ctx context.Context, resource api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
-	items, err := c.ContentClient.List(ctx, resource, namespace)
-	if err != nil || len(items) == 0 {
-		return items, err
+// wouldDelete is the hook of the dry run.
+func (c *seenContent) wouldDelete(namespace string, resource api.GroupVersionResource, found nsctl.Found, _ error) {
+	if found.Total() == 0 {
+		return
 	}
-	var objects []string
-	for _, item := range items {
-		objects = append(objects, item.Name)
-	}
-	slices.Sort(objects)
+	slices.Sort(found.Names)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.types[namespace] == nil {
-		c.types[namespace] = map[string][]string{}
+		c.types[namespace] = map[string]nsctl.Found{}
 	}
-	c.types[namespace][strings.TrimSuffix(resource.GroupResource(), ".")] = objects
-	return items, nil
+	c.types[namespace][strings.TrimSuffix(resource.GroupResource(), ".")] = found
 }
 
 // namesShown is how many objects of one type in one namespace the summary names.
@@ -139,39 +135,59 @@ func (c *seenContent) write(out io.Writer, namespaces []*api.Namespace, passedOv
 		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "NAMESPACE\tTYPE\tOBJECTS\tNAMES")
-	objects := 0
+	fmt.Fprintln(table, "NAMESPACE\tTYPE\tDELETE\tBEHIND PODS\tHELD\tENDING\tNAMES")
+	var all nsctl.Found
 	slices.SortFunc(namespaces, func(a, b *api.Namespace) int { return cmp.Compare(a.Name, b.Name) })
 	for _, namespace := range namespaces {
 		types := c.types[namespace.Name]
 		for _, t := range slices.Sorted(maps.Keys(types)) {
 			found := types[t]
-			objects += len(found)
-			names := strings.Join(found[:min(len(found), namesShown)], ", ")
-			if more := len(found) - namesShown; more > 0 {
+			all.ToDelete += found.ToDelete
+			all.BehindPods += found.BehindPods
+			all.Held += found.Held
+			all.Ending += found.Ending
+			names := terminal.OneLine(strings.Join(found.Names[:min(found.Total(), namesShown)], ", "))
+			if more := found.Total() - namesShown; more > 0 {
 				names += fmt.Sprintf(" and %d more", more)
 			}
-			fmt.Fprintf(table, "%s\t%s\t%d\t%s\n", namespace.Name, t, len(found), names)
+			fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n",
+				namespace.Name, terminal.OneLine(t), found.ToDelete, found.BehindPods, found.Held, found.Ending, names)
 		}
 		if len(types) == 0 {
-			fmt.Fprintf(table, "%s\t-\t0\t\n", namespace.Name)
+			fmt.Fprintf(table, "%s\t-\t0\t0\t0\t0\t\n", namespace.Name)
 		}
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	noun := "objects"
-	if objects == 1 {
-		noun = "object"
-	}
 	bound := ""
 	if incomplete {
 		bound = "at least "
 	}
-	summary := fmt.Sprintf("Terminating namespaces: %d. A run would delete %s%d %s; nothing was written.", len(namespaces), bound, objects, noun)
+	summary := fmt.Sprintf("Terminating namespaces: %d. A run would delete %s%s", len(namespaces), bound, objects(all.ToDelete))
+	for _, part := range []struct {
+		n    int
+		what string
+	}{
+		{all.BehindPods, "more when the pods are gone"},
+		{all.Held, "already terminating and held by finalizers"},
+		{all.Ending, "already terminating in their grace period"},
+	} {
+		if part.n > 0 {
+			summary += fmt.Sprintf("; %d %s", part.n, part.what)
+		}
+	}
+	summary += "; nothing was written."
 	if passedOver > 0 {
 		summary += fmt.Sprintf(" --namespaces excludes %d more.", passedOver)
 	}
 	_, err := fmt.Fprintln(out, "\n"+summary)
 	return err
+}
+
+func objects(n int) string {
+	if n == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", n)
 }

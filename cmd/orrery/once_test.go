@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
@@ -94,8 +95,8 @@ func TestALookSaysWhatARunWouldDelete(t *testing.T) {
 	code, stdout, stderr = look()
 	assert.Equal(t, exitWouldWrite, code)
 	assert.Contains(t, stdout, "NAMESPACE   TYPE")
-	assert.Regexp(t, `big +configmaps +2\d +c00, c01, .*c19 and \d more\n`, stdout)
-	assert.Regexp(t, `empty +- +0`, stdout)
+	assert.Regexp(t, `big +configmaps +2\d +0 +0 +0 +c00, c01, .*c19 and \d more\n`, stdout)
+	assert.Regexp(t, `empty +- +0 +0 +0 +0`, stdout)
 	assert.NotContains(t, stdout, "stays")
 	assert.Regexp(t, `Terminating namespaces: 2. A run would delete 2\d objects; nothing was written.\n$`, stdout)
 	assert.NotContains(t, stderr, "orrery: ", "the exit code is not reported as an error")
@@ -114,6 +115,29 @@ func TestALookSaysWhatARunWouldDelete(t *testing.T) {
 	code, _, stderr = look()
 	assert.Equal(t, 1, code)
 	assert.Regexp(t, `WARN  dry run: cannot read all content of this namespace namespace=undiscovered error=".*metrics.k8s.io/v1beta1`, stderr)
+}
+
+// What already terminates is not deleted again, and what waits for pods is not deleted yet. The
+// table is printed once: the log does not repeat it.
+func TestALookTellsApartWhatIsHeldAndWhatWaits(t *testing.T) {
+	path := builtIn(t)
+	client := clientOf(t, path)
+	hold(t, path, "held")
+	do(t, client, http.MethodDelete, "/api/v1/namespaces/held/configmaps", "")
+	code, stdout, stderr := orrery(t, "run", "--dry-run", "--once", "--kubeconfig", path)
+	assert.Equal(t, exitWouldWrite, code)
+	assert.Regexp(t, `held +configmaps +0 +0 +1 +0 +c\n`, stdout)
+	assert.Regexp(t, `A run would delete 0 objects; 1 already terminating and held by finalizers; nothing was written.\n$`, stdout)
+
+	do(t, client, http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"busy"}}`)
+	do(t, client, http.MethodPost, "/api/v1/namespaces/busy/pods", `{"metadata":{"name":"p","finalizers":["example.com/hold"]},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	do(t, client, http.MethodPost, "/api/v1/namespaces/busy/configmaps", `{"metadata":{"name":"c"}}`)
+	do(t, client, http.MethodDelete, "/api/v1/namespaces/busy", "")
+	_, stdout, stderr = orrery(t, "run", "--dry-run", "--once", "--kubeconfig", path)
+	assert.Regexp(t, `busy +pods +1 +0 +0 +0 +p\n`, stdout)
+	assert.Regexp(t, `busy +configmaps +0 +1 +0 +0 +c\n`, stdout)
+	assert.Regexp(t, `A run would delete 1 object; 1 more when the pods are gone; 1 already terminating and held by finalizers; nothing`, stdout)
+	assert.NotContains(t, stderr, "would delete", "the log does not repeat the table")
 }
 
 func TestALookIgnoresUnselectedNamespaces(t *testing.T) {
@@ -151,7 +175,7 @@ func TestTheSummaryNamesTwentyObjectsOfAType(t *testing.T) {
 			found = append(found, fmt.Sprintf("o%02d", i+1))
 		}
 		var page bytes.Buffer
-		content := &seenContent{types: map[string]map[string][]string{"ns": {"secrets": found}}}
+		content := &seenContent{types: map[string]map[string]nsctl.Found{"ns": {"secrets": {ToDelete: count, Names: found}}}}
 		require.NoError(t, content.write(&page, []*api.Namespace{{ObjectMeta: api.ObjectMeta{Name: "ns"}}}, 0, false))
 		assert.Contains(t, page.String(), end, "%d objects", count)
 		assert.Contains(t, page.String(), fmt.Sprintf("A run would delete %d objects;", count))

@@ -43,7 +43,7 @@ Exit codes:
   1    it could not start, lost the Lease, or was stopped by SIGTERM and could
        not finish within --shutdown-timeout; the last line says why. With
        --once: not all content could be read
-  2    with --once: a run would delete something
+  2    with --once: a namespace is being deleted, and a run would work on it
   130  stopped by Ctrl-C: by the first after work in progress or
        --shutdown-timeout, by a second at once
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -21,19 +22,50 @@ func (s suite) DryRunLooksAndWritesNothing(t *testing.T) {
 		c.Put("pods.", "ns", "a", RunningPod(30))
 		c.Put("configmaps.", "ns", "a")
 		c.Put("configmaps.", "ns", "b")
-		would := map[string]int{}
-		trace := &nsctl.Trace{WouldDelete: func(_ string, resource api.GroupVersionResource, items int, err error) {
+		would := map[string]nsctl.Found{}
+		trace := &nsctl.Trace{WouldDelete: func(_ string, resource api.GroupVersionResource, found nsctl.Found, err error) {
 			require.NoError(t, err)
-			if items > 0 {
-				would[resource.GroupResource()] = items
+			if found.Total() > 0 {
+				would[resource.GroupResource()] = found
 			}
 		}}
 		deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.DryRun, config.Trace = true, trace })
 		require.NoError(t, deleter.Delete(t.Context(), "ns"))
-		assert.Equal(t, map[string]int{"pods.": 1, "configmaps.": 2}, would)
+		assert.Equal(t, map[string]nsctl.Found{
+			"pods.":       {ToDelete: 1, Names: []string{"a"}},
+			"configmaps.": {BehindPods: 2, Names: []string{"a", "b"}},
+		}, would)
 		assert.False(t, slices.ContainsFunc(c.Log(), func(request string) bool { return !strings.HasPrefix(request, "GET ") }))
 		assert.Len(t, c.Left("ns"), 3)
 		assert.Empty(t, c.Existing(t, "ns").Status.Conditions)
+	})
+}
+
+// What already terminates is not deleted again: a finalizer holds it, or it ends by itself.
+func (s suite) DryRunTellsApartWhatAlreadyTerminates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		terminating := func(i *item) {
+			now := api.NewTime(time.Now())
+			i.Metadata.DeletionTimestamp = &now
+		}
+		c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"), terminating)
+		c.Put("configmaps.", "ns", "free", WithFinalizers("example.com/hold"))
+		c.Put("secrets.", "ns", "a")
+		would := map[string]nsctl.Found{}
+		trace := &nsctl.Trace{WouldDelete: func(_ string, resource api.GroupVersionResource, found nsctl.Found, _ error) {
+			would[resource.GroupResource()] = found
+		}}
+		deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.DryRun, config.Trace = true, trace })
+		require.NoError(t, deleter.Delete(t.Context(), "ns"))
+		assert.Equal(t, nsctl.Found{ToDelete: 1, Held: 1, Names: []string{"free", "held"}}, would["configmaps."], "it has a finalizer as well, and is not held yet")
+		assert.Equal(t, nsctl.Found{ToDelete: 1, Names: []string{"a"}}, would["secrets."])
+
+		c.Put("pods.", "ns", "p", RunningPod(30), terminating)
+		require.NoError(t, deleter.Delete(t.Context(), "ns"))
+		assert.Equal(t, nsctl.Found{Ending: 1, Names: []string{"p"}}, would["pods."])
+		assert.Equal(t, nsctl.Found{BehindPods: 1, Held: 1, Names: []string{"free", "held"}}, would["configmaps."], "pods that terminate are in the way, too")
 	})
 }
 

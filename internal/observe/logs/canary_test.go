@@ -98,6 +98,8 @@ func values(t reflect.Type) []reflect.Value {
 		all = []any{kubeconfig.Change{Kind: kubeconfig.CredentialsRenewed, Text: "t"}}
 	case reflect.TypeFor[leaderelection.Term]():
 		all = []any{leaderelection.Term{Identity: "a", Predecessor: "b"}}
+	case reflect.TypeFor[nsctl.Found]():
+		all = []any{nsctl.Found{}, nsctl.Found{ToDelete: 1, Names: []string{canary}}}
 	case reflect.TypeFor[time.Duration]():
 		all = []any{2 * time.Second}
 	case reflect.TypeFor[string]():

@@ -294,14 +294,15 @@ func TestTextBeginsWithWhatItIsAbout(t *testing.T) {
 func TestDryRunLogsWhatItWouldDelete(t *testing.T) {
 	story := func(l *logs.Logger) {
 		trace := l.Namespaces()
-		trace.WouldDelete("a", api.PodsResource, 0, nil)
-		trace.WouldDelete("a", api.PodsResource, 4, nil)
-		trace.WouldDelete("a", api.PodsResource, 0, errors.New("forbidden"))
+		trace.WouldDelete("a", api.PodsResource, nsctl.Found{}, nil)
+		trace.WouldDelete("a", api.PodsResource, nsctl.Found{ToDelete: 4, Held: 2, Names: make([]string, 6)}, nil)
+		trace.WouldDelete("a", api.PodsResource, nsctl.Found{}, errors.New("forbidden"))
 	}
 	assert.Equal(t, []string{"dry run: would delete", "dry run: cannot see this content"}, messages(lines(t, 1, story)))
 	reported := lines(t, 0, story)
 	assert.Equal(t, []string{"dry run: would delete"}, messages(reported))
 	assert.Equal(t, 4.0, reported[0]["items"])
+	assert.Equal(t, 2.0, reported[0]["held"], "what already terminates is apart")
 	assert.Equal(t, "pods", reported[0]["resource"], "as kubectl calls it, not as the conditions do")
 }
 
@@ -312,8 +313,8 @@ func TestDryRunThatIsRepeatedLogsOnlyChanges(t *testing.T) {
 		trace := l.Namespaces()
 		trace.Enqueued(namespace("a"), 0)
 		for _, pods := range []int{4, 4, 3, 3} {
-			trace.WouldDelete("a", api.PodsResource, pods, nil)
-			trace.WouldDelete("a", api.PodsResource, 0, errors.New("forbidden"))
+			trace.WouldDelete("a", api.PodsResource, nsctl.Found{ToDelete: pods, Names: make([]string, pods)}, nil)
+			trace.WouldDelete("a", api.PodsResource, nsctl.Found{}, errors.New("forbidden"))
 			trace.PassDone("a", 0, 1, errors.New("listing of secrets: forbidden"))
 		}
 	})

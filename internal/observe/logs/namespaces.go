@@ -85,13 +85,14 @@ func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionRe
 	}
 }
 
-func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionResource, items int, err error) {
+func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionResource, found nsctl.Found, err error) {
 	switch {
 	case err != nil:
 		// The end of the pass is logged without -v.
 		l.line(l.at(verbosityPasses), namespace).Str("resource", typeName(resource)).Err(err).Msg("dry run: cannot see this content")
-	case items > 0 && l.stories.found(namespace, resource, items):
-		l.line(l.Info(), namespace).Str("resource", typeName(resource)).Int("items", items).Msg("dry run: would delete")
+	case found.Total() > 0 && l.stories.found(namespace, resource, found):
+		l.line(l.Info(), namespace).Str("resource", typeName(resource)).Int("items", found.ToDelete).
+			Int("behind_pods", found.BehindPods).Int("held", found.Held).Int("ending", found.Ending).Msg("dry run: would delete")
 	}
 }
 

@@ -1,9 +1,11 @@
 package logs
 
 import (
+	"reflect"
 	"sync"
 	"time"
 
+	"orrery/nsctl"
 	"orrery/restclient/api"
 )
 
@@ -79,7 +81,7 @@ type story struct {
 	over     bool // the last pass found nothing more to do; the story is kept, because events of it arrive late
 	reported bool // see firstReport
 	logged   recent
-	items    map[api.GroupVersionResource]int // see found
+	found    map[api.GroupVersionResource]nsctl.Found // without names
 }
 
 func newStories() *stories { return &stories{known: map[string]*story{}} }
@@ -111,20 +113,21 @@ func (s *stories) firstReport(key string) bool {
 	return true
 }
 
-// found reports whether the key had another number of items of the type in the last call.
-func (s *stories) found(key string, resource api.GroupVersionResource, items int) bool {
+// found reports whether the key had other numbers of objects of the type in the last call.
+func (s *stories) found(key string, resource api.GroupVersionResource, found nsctl.Found) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known := s.known[key]
 	if known == nil {
 		return true
 	}
-	before := known.items[resource]
-	if known.items == nil {
-		known.items = map[api.GroupVersionResource]int{}
+	found.Names = nil
+	before := known.found[resource]
+	if known.found == nil {
+		known.found = map[api.GroupVersionResource]nsctl.Found{}
 	}
-	known.items[resource] = items
-	return items != before
+	known.found[resource] = found
+	return !reflect.DeepEqual(found, before)
 }
 
 // isNews reports whether the text was not logged of the key in the last minute.
