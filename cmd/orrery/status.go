@@ -32,6 +32,7 @@ type statusOptions struct {
 	leaseNamespace string
 	leaseName      string
 	hangsAfter     time.Duration
+	limit          int
 	output         string
 	replicaTimeout time.Duration
 
@@ -65,7 +66,8 @@ requests.
 It asks the "orrery run" whose debug address is given, or the one at
 ` + statusAddress() + `. If none answers there, or if --kubeconfig, --context or --as
 is given, it asks the cluster, which knows the Lease and the namespaces but no
-backlog.
+backlog. A replica at ` + statusAddress() + ` that works for another cluster than the
+kubeconfig's ($KUBECONFIG, or ~/.kube/config) is refused.
 
 Exit codes:
   0  there is a leader, and nothing hangs
@@ -118,6 +120,7 @@ func (o *statusOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.leaseNamespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease in the cluster")
 	flags.StringVar(&o.leaseName, "leader-elect-resource-name", "orrery", "the `name` of the Lease in the cluster")
 	flags.DurationVar(&o.hangsAfter, "hangs-after", 2*time.Minute, "how long a deletion must have lasted to be reported as hanging")
+	flags.IntVar(&o.limit, "limit", 50, "how many namespaces the text shows, the oldest first; 0: all; -o json always has all")
 	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputText, outputJSON}, "form of the output")
 }
 
@@ -133,6 +136,8 @@ func (o *statusOptions) check() error {
 		return errors.New("give --address to ask a replica, or --kubeconfig, --context and --as to ask the cluster")
 	case len(o.asGroups) > 0 && o.as == "":
 		return errors.New("--as-group needs --as")
+	case o.limit < 0:
+		return fmt.Errorf("--limit must not be negative, it is %d", o.limit)
 	case o.hangsAfter <= 0:
 		return fmt.Errorf("--hangs-after must be positive, it is %v", o.hangsAfter)
 	case o.leaseNamespace == "" || o.leaseName == "":
@@ -148,16 +153,19 @@ func (o *statusOptions) asksCluster() bool {
 // report asks the replica or the cluster. What is said of the connection, such as how long an
 // answer is awaited, goes to stderr.
 func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*status.Report, error) {
-	if !o.asksCluster() {
-		direct := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // never through a proxy
-		asking, cancel := context.WithTimeout(ctx, o.replicaTimeout)
-		defer cancel()
-		report, err := status.FromReplica(asking, direct, o.address, o.hangsAfter)
-		if err == nil || o.flags.Changed("address") {
-			return report, err
-		}
+	if o.flags.Changed("address") {
+		return o.askReplica(ctx)
 	}
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: o.kubeconfig, Context: o.context, As: o.as, AsGroups: o.asGroups})
+	none, _ := errors.AsType[*kubeconfig.NoConfigError](err)
+	alone := none != nil && !none.Variable // no cluster is meant but the replica's
+	var replica *status.Report
+	if !o.asksCluster() && (err == nil || alone) {
+		replica, _ = o.askReplica(ctx)
+	}
+	if replica != nil && alone {
+		return replica, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -171,11 +179,25 @@ func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*status.R
 		return nil, err
 	}
 	defer client.Close()
+	if replica != nil {
+		return replica, status.SameCluster(ctx, client, replica)
+	}
 	report, err := status.FromCluster(ctx, client, o.leaseNamespace, o.leaseName, o.hangsAfter)
 	if err != nil {
 		return nil, &startError{doing: "reading the status", server: config.Host, err: err}
 	}
 	return report, nil
+}
+
+// askReplica asks the replica at --address, never through a proxy and nowhere else.
+func (o *statusOptions) askReplica(ctx context.Context) (*status.Report, error) {
+	direct := &http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.replicaTimeout)
+	defer cancel()
+	return status.FromReplica(ctx, direct, o.address, o.hangsAfter)
 }
 
 func (o *statusOptions) print(command *cobra.Command, report *status.Report) error {
@@ -185,7 +207,7 @@ func (o *statusOptions) print(command *cobra.Command, report *status.Report) err
 		encoder.SetIndent("", "  ")
 		err = encoder.Encode(report)
 	} else {
-		err = report.WriteText(command.OutOrStdout())
+		err = report.WriteText(command.OutOrStdout(), o.limit)
 	}
 	switch {
 	case err != nil:

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,6 +118,50 @@ func TestStatusOfTheClusterIfNoReplicaAnswers(t *testing.T) {
 	report, err = options.report(t.Context(), t.Output())
 	require.NoError(t, err)
 	assert.Empty(t, report.Replica)
+}
+
+// On a shared machine the replica at the default address may be a colleague's, of another cluster.
+func TestAReplicaOfAnotherClusterIsRefused(t *testing.T) {
+	path, other := builtIn(t), builtIn(t)
+	port := strconv.Itoa(freePort(t))
+	r := startReplica(t, path, "--metrics-port", port)
+	r.await("store is filled")
+	status := func(kubeconfig string) (*status.Report, error) {
+		t.Setenv("KUBECONFIG", kubeconfig)
+		var options statusOptions
+		options.addTo(pflag.NewFlagSet("status", pflag.ContinueOnError))
+		options.address = "127.0.0.1:" + port // in place of the default
+		return options.report(t.Context(), t.Output())
+	}
+	report, err := status(path)
+	require.NoError(t, err)
+	assert.Equal(t, "127.0.0.1:"+port, report.Replica)
+	assert.NotEmpty(t, report.ClusterUID)
+
+	_, err = status(other)
+	assert.ErrorContains(t, err, "the replica at 127.0.0.1:"+port+" is a client of "+clientOf(t, path).Config().Host+", and the kubeconfig means "+clientOf(t, other).Config().Host)
+	assert.ErrorContains(t, err, "--address 127.0.0.1:"+port+" asks that replica")
+
+	server, err := url.Parse(clientOf(t, path).Config().Host)
+	require.NoError(t, err)
+	balancer := serve(t, httputil.NewSingleHostReverseProxy(server))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	balanced := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, os.WriteFile(balanced, bytes.ReplaceAll(text, []byte(server.String()), []byte(balancer)), 0o600))
+	_, err = status(balanced)
+	assert.NoError(t, err, "the same cluster behind another address")
+
+	refuses := serve(t, &quietCluster{refuse: func(*http.Request) (int, api.StatusReason) { return 403, api.ReasonForbidden }})
+	_, err = status(writeKubeconfig(t, refuses, "{}"))
+	assert.ErrorContains(t, err, "it is not known whether that is the cluster of the kubeconfig, "+refuses)
+
+	_, err = status(filepath.Join(t.TempDir(), "missing"))
+	assert.Error(t, err, "$KUBECONFIG means a cluster, and that cannot be found")
+	t.Setenv("HOME", t.TempDir())
+	report, err = status("")
+	require.NoError(t, err, "without a kubeconfig, no other cluster is meant")
+	assert.NotEmpty(t, report.Replica)
 }
 
 // "orrery status --as" shows what another user may see, as "orrery run --as" does.

@@ -12,8 +12,16 @@ import (
 	"time"
 )
 
-// Gear is the name in /debug/orrery of the terminating namespaces, each a [Deletion].
-const Gear = "deletions"
+// The names in /debug/orrery of the terminating namespaces, each a [Deletion]; of the UID of the
+// cluster; and of the [Progress] of a backlog.
+const (
+	Gear         = "deletions"
+	ClusterGear  = "cluster"
+	ProgressGear = "backlog"
+)
+
+// longestAnswer bounds what is read of a replica. With 10,000 terminating namespaces it is 4 MiB.
+const longestAnswer = 32 << 20
 
 // page is the part of /debug/orrery that is used here.
 type page struct {
@@ -44,6 +52,8 @@ type page struct {
 		Acquired      *time.Time
 		Lasts, Silent string
 	}
+	Cluster   string
+	Backlog   *Progress
 	Deletions *[]Deletion // nil: an older version without them
 }
 
@@ -66,7 +76,7 @@ func FromReplica(ctx context.Context, client *http.Client, address string, hangs
 	case !namespaces.HasSynced:
 		return nil, &ReplicaError{Address: address, Err: errors.New("it has not synced yet")}
 	}
-	r := &Report{Replica: address, Time: now, Namespaces: []Namespace{}}
+	r := &Report{Replica: address, ClusterUID: shown.Cluster, Time: now, Namespaces: []Namespace{}}
 	for _, deletion := range *shown.Deletions {
 		r.Namespaces = append(r.Namespaces, Namespace{Deletion: deletion})
 	}
@@ -83,6 +93,8 @@ func FromReplica(ctx context.Context, client *http.Client, address string, hangs
 			Waiting: len(state.Queue.Queued) + state.Queue.QueuedLeftOut,
 			Active:  len(state.Active),
 			Planned: len(state.Queue.Delayed) + state.Queue.DelayedLeftOut,
+
+			Progress: shown.Backlog,
 		}
 	}
 	if e := shown.Election; e != nil {
@@ -121,7 +133,13 @@ func read(ctx context.Context, client *http.Client, address string) (*page, time
 	if answer.StatusCode != http.StatusOK {
 		return nil, time.Time{}, fmt.Errorf("it answers /debug/orrery with %s", answer.Status)
 	}
-	text, err := io.ReadAll(answer.Body)
+	text, err := io.ReadAll(io.LimitReader(answer.Body, longestAnswer+1))
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		err = errors.New("its answer does not end")
+	case err == nil && len(text) > longestAnswer:
+		err = fmt.Errorf("its answer is longer than %d MiB", longestAnswer>>20)
+	}
 	if err != nil {
 		return nil, time.Time{}, err
 	}

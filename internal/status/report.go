@@ -21,6 +21,8 @@ type Report struct {
 	// is the API server.
 	Replica string `json:"replica,omitempty"`
 	Server  string `json:"server"`
+	// ClusterUID is the UID of the cluster's namespace kube-system. Only a replica tells it.
+	ClusterUID string `json:"clusterUID,omitempty"`
 	// Time is the time of the report by the clock of the server that answered.
 	Time time.Time `json:"time"`
 
@@ -61,6 +63,18 @@ type Backlog struct {
 	Waiting int `json:"waiting"` // for a worker
 	Active  int `json:"active"`  // being processed
 	Planned int `json:"planned"` // for later
+	// Progress is nil if no namespace has waited for a worker for some seconds.
+	Progress *Progress `json:"progress,omitempty"`
+}
+
+// Progress is how far the deletion of many namespaces has come.
+type Progress struct {
+	Done      int     `json:"done"`      // namespaces that are gone since the first had to wait
+	Of        int     `json:"of"`        // Done, and those that are terminating
+	PerSecond float64 `json:"perSecond"` // in the last minute
+	// LeftSeconds is about how long the others wait until the last of them gets a worker; 0: not
+	// known.
+	LeftSeconds int `json:"leftSeconds"`
 }
 
 // Namespace is a terminating namespace.
@@ -75,12 +89,16 @@ type Deletion struct {
 	Name      string    `json:"name"`
 	DeletedAt time.Time `json:"deletedAt"` // its deletion timestamp
 	Why       string    `json:"why"`       // why it still exists
+	Waits     bool      `json:"waits"`     // for a worker; only the leader knows
 }
 
 // DeletionOf returns the state of a namespace's deletion.
 func DeletionOf(namespace *api.Namespace) Deletion {
 	return Deletion{Name: namespace.Name, DeletedAt: namespace.DeletionTimestamp.Time, Why: why(namespace)}
 }
+
+// unreported is why a namespace exists that no pass has reported on.
+const unreported = "no condition says why"
 
 // why returns the reason why a namespace still exists: its true conditions, or the finalizers of
 // other parties.
@@ -99,7 +117,7 @@ func why(namespace *api.Namespace) string {
 	if len(tokens) > 0 {
 		return "the namespace itself has the finalizers " + strings.Join(tokens, ", ")
 	}
-	return "no condition says why"
+	return unreported
 }
 
 // assess sorts the namespaces, computes ages, and finds the problems.

@@ -53,6 +53,30 @@ passed over  4 terminating namespaces, by --namespaces team-*
 NAMESPACE  FOR    STATE        WHY
 shop       14m3s  hangs        Some resources are remaining: pods. has 1 resource instances
 blue       7s     terminating  no condition says why
+
+What keeps them, and what to do: orrery why -A
+`},
+		"many": {
+			status.Report{
+				Replica: "127.0.0.1:8081", Server: "https://10.0.0.1:6443", Time: noon, HangsAfterSeconds: 120, Leader: self,
+				Backlog: &status.Backlog{Waiting: 1744, Active: 10, Progress: &status.Progress{Done: 246, Of: 2000, PerSecond: 4.1, LeftSeconds: 426}},
+				Namespaces: []status.Namespace{
+					{Deletion: status.Deletion{Name: "a", Why: "no condition says why", Waits: true}, Seconds: 130, Hangs: true},
+					{Deletion: status.Deletion{Name: "b", Why: "pods remain", Waits: true}, Seconds: 60},
+					{Deletion: status.Deletion{Name: "c", Why: "no condition says why"}, Seconds: 60},
+				},
+			}, `
+asked      the replica at 127.0.0.1:8081, a client of https://10.0.0.1:6443
+leader     node-1_7f3a (this replica), for 1d2h; renewed 1s ago; Lease kube-system/orrery, 3 transitions
+backlog    1744 waiting, 10 in work, 0 planned; 246 of 2000 namespaces are gone, 4.1 per second, about 7m6s left
+deletions  3 terminating namespaces, 1 of them for 2m or longer
+
+NAMESPACE  FOR    STATE        WHY
+a          2m10s  hangs        waits for a worker
+b          1m     terminating  waits for a worker; pods remain
+and 1 more; --limit 0 shows all
+
+What keeps them, and what to do: orrery why -A
 `},
 		"standby": {
 			status.Report{Replica: "127.0.0.1:8082", Server: "https://10.0.0.1:6443", Time: noon, HangsAfterSeconds: 90, Leader: leader, Selection: "*", Stale: "its watch of namespaces has failed 2 times in a row: EOF"}, `
@@ -79,7 +103,7 @@ deletions  0 terminating namespaces, 0 of them for 2m or longer
 	} {
 		t.Run(name, func(t *testing.T) {
 			var text strings.Builder
-			require.NoError(t, c.report.WriteText(&text))
+			require.NoError(t, c.report.WriteText(&text, 2))
 			assert.Equal(t, strings.TrimPrefix(c.want, "\n"), text.String())
 		})
 	}
@@ -206,6 +230,25 @@ func TestOtherProgramsAreRefused(t *testing.T) {
 	}
 }
 
+// Whatever listens on the port is not trusted with the reader's memory and time.
+func TestAnAnswerIsReadUpToALimit(t *testing.T) {
+	answering := func(size int, end func(r *http.Request)) string {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = w.Write([]byte(`{"deletions":["` + strings.Repeat("a", size)))
+			w.(http.Flusher).Flush()
+			end(r)
+		}))
+		t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+		return strings.TrimPrefix(server.URL, "http://")
+	}
+	_, err := status.FromReplica(t.Context(), http.DefaultClient, answering(33<<20, func(*http.Request) {}), time.Minute)
+	assert.ErrorContains(t, err, "its answer is longer than 32 MiB")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err = status.FromReplica(ctx, http.DefaultClient, answering(1, func(r *http.Request) { <-r.Context().Done() }), time.Minute)
+	assert.ErrorContains(t, err, " does not ", "it does not answer, or its answer does not end")
+}
+
 // A process that is stopped still has its port.
 func TestAReplicaThatDoesNotAnswer(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
@@ -222,12 +265,14 @@ func TestAReplicaWithALongQueueAndAWatchThatFails(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"client":{"x":{"host":"https://h"}},"informer":{"namespaces":{"hasSynced":true,"reflector":{"failures":3,"lastError":"EOF"}}},"controllers":[{"name":"namespace-controller","state":"running"},{"name":"virtualmachine","state":"missing"}],
 			"controller":{"namespace-controller":{"active":{"a":"2026-03-01T12:00:00Z"},"selection":"*","queue":{"queued":["b","c"],"queuedLeftOut":7,"delayed":[{"key":"d"}],"delayedLeftOut":1}}},
+			"cluster":"uid-1","backlog":{"done":3,"of":12,"perSecond":0.5,"leftSeconds":18},
 			"deletions":[]}`))
 	}))
 	defer server.Close()
 	report, err := status.FromReplica(t.Context(), server.Client(), strings.TrimPrefix(server.URL, "http://"), time.Minute)
 	require.NoError(t, err)
-	assert.Equal(t, &status.Backlog{Waiting: 9, Active: 1, Planned: 2}, report.Backlog)
+	assert.Equal(t, &status.Backlog{Waiting: 9, Active: 1, Planned: 2, Progress: &status.Progress{Done: 3, Of: 12, PerSecond: 0.5, LeftSeconds: 18}}, report.Backlog)
+	assert.Equal(t, "uid-1", report.ClusterUID)
 	assert.Equal(t, "https://h", report.Server)
 	assert.Equal(t, []string{"the replica's data may be stale: its watch of namespaces has failed 3 times in a row: EOF"}, report.Problems)
 }

@@ -9,8 +9,8 @@ import (
 	"orrery/internal/terminal"
 )
 
-// WriteText writes a report for people.
-func (r *Report) WriteText(w io.Writer) error {
+// WriteText writes a report for people, with at most limit namespaces; 0: all.
+func (r *Report) WriteText(w io.Writer, limit int) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, values ...any) {
 		fmt.Fprintf(table, "%s\t%s\n", name, terminal.OneLine(fmt.Sprintf(format, values...)))
@@ -26,7 +26,8 @@ func (r *Report) WriteText(w io.Writer) error {
 	row("leader", "%s", r.leader())
 	switch {
 	case r.Backlog != nil:
-		row("backlog", "%d waiting, %d in work, %d planned", r.Backlog.Waiting, r.Backlog.Active, r.Backlog.Planned)
+		row("backlog", "%d waiting, %d in work, %d planned%s",
+			r.Backlog.Waiting, r.Backlog.Active, r.Backlog.Planned, r.Backlog.Progress.text())
 	case r.Replica != "":
 		row("backlog", "unknown to a standby: ask the leader")
 	default:
@@ -46,14 +47,48 @@ func (r *Report) WriteText(w io.Writer) error {
 		return err
 	}
 	fmt.Fprint(table, "\nNAMESPACE\tFOR\tSTATE\tWHY\n")
-	for _, n := range r.Namespaces {
+	shown := r.Namespaces
+	if limit > 0 {
+		shown = shown[:min(limit, len(shown))]
+	}
+	for _, n := range shown {
 		state := "terminating"
 		if n.Hangs {
 			state = "hangs"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", terminal.OneLine(n.Name), age(time.Duration(n.Seconds)*time.Second), state, terminal.OneLine(n.Why))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", terminal.OneLine(n.Name), age(time.Duration(n.Seconds)*time.Second), state, terminal.OneLine(n.Deletion.text()))
 	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if more := len(r.Namespaces) - len(shown); more > 0 {
+		fmt.Fprintf(table, "and %d more; --limit 0 shows all\n", more)
+	}
+	fmt.Fprintln(table, "\nWhat keeps them, and what to do: orrery why -A")
 	return table.Flush()
+}
+
+// text returns why a namespace exists, and whether it waits.
+func (d Deletion) text() string {
+	switch {
+	case d.Waits && d.Why == unreported:
+		return "waits for a worker"
+	case d.Waits:
+		return "waits for a worker; " + d.Why
+	}
+	return d.Why
+}
+
+// text returns the end of the row about the backlog.
+func (p *Progress) text() string {
+	if p == nil {
+		return ""
+	}
+	text := fmt.Sprintf("; %d of %d namespaces are gone, %.3g per second", p.Done, p.Of, p.PerSecond)
+	if p.LeftSeconds > 0 {
+		text += ", about " + age(time.Duration(p.LeftSeconds)*time.Second) + " left"
+	}
+	return text
 }
 
 func (r *Report) leader() string {

@@ -1,6 +1,8 @@
 package all
 
 import (
+	"context"
+	"sync"
 	"time"
 
 	"orrery/examples/worker"
@@ -38,13 +40,20 @@ func namespaceController(options NamespaceOptions) controllers.Descriptor {
 }
 
 func startNamespaceController(c controllers.ControllerContext, options NamespaceOptions) (controllers.Controller, error) {
-	traces := []*nsctl.Trace{c.Logger.Namespaces(), events.Deletions(c.Recorder()), {PassDone: func(namespace string, _ time.Duration, _ int, err error) { c.PassDone(namespace, err) }}}
+	var controller *nsctl.Controller
+	waiting := &backlog{
+		logger:   c.Logger,
+		waiting:  func() int { return len(controller.Snapshot().Queue.Queued) },
+		deleting: func() int { return controller.Deleting() },
+	}
+	traces := []*nsctl.Trace{c.Logger.Namespaces(), waiting.trace(), events.Deletions(c.Recorder()), {PassDone: func(namespace string, _ time.Duration, _ int, err error) { c.PassDone(namespace, err) }}}
 	if c.Metrics != nil {
 		traces = append(traces, c.Metrics.Namespaces())
 	}
 	trace := nsctl.JoinTraces(append(traces, c.Recording.Namespaces())...) // the recorder last: it reads the logger's names of passes
+	namespaces := controllers.InformerFor(c, api.NamespacesResource, func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta })
 	controller, err := nsctl.NewController(nsctl.Config{
-		Informer: controllers.InformerFor(c, api.NamespacesResource, func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta }),
+		Informer: namespaces,
 		Deleter: c.Gears.NewDeleter(nsctl.DeleterConfig{
 			Namespaces: restclient.Typed[*api.Namespace](c.Client, api.NamespacesResource, ""),
 			Content:    nsctl.NewContentClient(c.Client),
@@ -77,14 +86,22 @@ func startNamespaceController(c controllers.ControllerContext, options Namespace
 		c.Logger.Info().Str("controller", c.Name).Stringer("namespaces", options.Selection).Msg("other namespaces are left alone")
 	}
 	c.Show("controller/"+c.Name, func() any { return controller.Snapshot() })
+	c.Show(status.ClusterGear, func() any { return status.IdentityOf(namespaces.GetIndexer().GetByKey) })
+	c.Show(status.ProgressGear, func() any { return waiting.progress() })
 	c.Show(status.Gear, func() any {
+		queued := map[string]bool{}
+		for _, name := range controller.Snapshot().Queue.Queued {
+			queued[name] = true
+		}
 		deletions := []status.Deletion{}
 		for _, namespace := range controller.InDeletion() {
-			deletions = append(deletions, status.DeletionOf(namespace))
+			deletion := status.DeletionOf(namespace)
+			deletion.Waits = queued[namespace.Name]
+			deletions = append(deletions, deletion)
 		}
 		return deletions
 	})
-	return checkedNamespaces{controller}, nil
+	return runningNamespaces{checkedNamespaces{controller}, waiting}, nil
 }
 
 // namespacePassTimeout is how long a pass over a namespace may take.
@@ -95,4 +112,20 @@ type checkedNamespaces struct{ *nsctl.Controller }
 
 func (c checkedNamespaces) Healthy() error {
 	return worker.Overdue(c.Snapshot().Active, namespacePassTimeout)
+}
+
+// runningNamespaces also says how a backlog goes.
+type runningNamespaces struct {
+	checkedNamespaces
+	backlog *backlog
+}
+
+// RunWithin works as [nsctl.Controller.RunWithin] does.
+func (c runningNamespaces) RunWithin(stop, alive context.Context) {
+	measuring, end := context.WithCancel(alive)
+	var running sync.WaitGroup
+	running.Go(func() { c.backlog.run(measuring) })
+	c.Controller.RunWithin(stop, alive)
+	end()
+	running.Wait()
 }
