@@ -76,6 +76,7 @@ func (c DeleterConfig) WithDefaults() DeleterConfig {
 		c.ConflictBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 6, Cap: time.Second}
 	}
 	c.Trace = c.Trace.complete()
+	c.Content = countingContent{c.Content, c.Trace}
 	return c
 }
 
@@ -137,6 +138,34 @@ func (c restContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionR
 		return nil, false, err
 	}
 	return found.Items, true, nil
+}
+
+// countingContent tells the trace how many objects were deleted.
+type countingContent struct {
+	ContentClient
+	trace *Trace
+}
+
+func (c countingContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, bool, error) {
+	found, listed, err := c.ContentClient.DeleteCollection(ctx, gvr, namespace)
+	began := 0
+	for _, item := range found { // as it was before the request
+		if item.DeletionTimestamp == nil {
+			began++
+		}
+	}
+	if began > 0 {
+		c.trace.ObjectsDeleted(namespace, gvr, began)
+	}
+	return found, listed, err
+}
+
+func (c countingContent) Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error {
+	err := c.ContentClient.Delete(ctx, gvr, namespace, name)
+	if err == nil {
+		c.trace.ObjectsDeleted(namespace, gvr, 1)
+	}
+	return err
 }
 
 // listPageSize bounds one answer, so that a namespace with very many objects does not become one

@@ -162,8 +162,8 @@ func (c *Controller) enqueue(namespace *api.Namespace, after time.Duration) {
 	if !c.concerns(namespace) {
 		return
 	}
-	c.trace.Enqueued(namespace, after)
 	if c.observe(namespace) {
+		c.trace.Enqueued(namespace, after)
 		c.queue.AddAfter(namespace.Name, after)
 	}
 }
@@ -226,6 +226,8 @@ func (c *Controller) begin() {
 	c.working = true
 	c.mu.Unlock()
 	for _, namespace := range c.lister.ListFunc(c.concerns) {
-		c.queue.AddAfter(namespace.Name, c.unsettled(namespace))
+		after := c.unsettled(namespace)
+		c.trace.Enqueued(namespace, after)
+		c.queue.AddAfter(namespace.Name, after)
 	}
 }

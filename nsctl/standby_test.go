@@ -2,6 +2,7 @@ package nsctl_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -83,8 +84,11 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 		for _, name := range []string{"seen-long-ago", "seen-a-moment-ago", "done-by-another"} {
 			c.AddNamespace(name, false, "kubernetes")
 		}
-		var gone names
+		var gone, enqueued names
 		s := newStandby(t, c, func(config *nsctl.Config) {
+			config.Trace.Enqueued = func(namespace *api.Namespace, after time.Duration) {
+				enqueued.add(fmt.Sprint(namespace.Name, " ", after))
+			}
 			config.Trace.Gone = func(namespace string, _ time.Duration) { gone.add(namespace) }
 		})
 		other := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
@@ -100,6 +104,7 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 		assert.Empty(t, s.begun.all())
 		assert.Empty(t, s.Snapshot().Queue.Queued, "a standby queues nothing")
 		assert.Empty(t, s.Snapshot().Queue.Delayed)
+		assert.Empty(t, enqueued.all(), "nor does it announce passes, which another controller makes")
 		assert.Equal(t, 2, s.Deleting(), "what another controller has deleted is forgotten")
 		assert.Empty(t, gone.all(), "the other controller reports it")
 
@@ -111,6 +116,7 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 		}()
 		synctest.Wait()
 		assert.Equal(t, []string{"seen-long-ago"}, s.begun.all(), "at once")
+		assert.ElementsMatch(t, []string{"seen-long-ago 0s", "seen-a-moment-ago 3s"}, enqueued.all(), "now that it works")
 		time.Sleep(3*time.Second - time.Millisecond)
 		assert.NotNil(t, c.Namespace("seen-a-moment-ago"))
 		time.Sleep(2 * time.Millisecond)

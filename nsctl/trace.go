@@ -14,8 +14,8 @@ import (
 // the work, several at a time; they must not block.
 type Trace struct {
 	// Enqueued: the namespace was seen terminating; a pass follows after the delay. Called with
-	// each resync and each change of the namespace, except of its status; the namespace must not be
-	// changed.
+	// each resync and each change of the namespace, except of its status, and when a standby begins
+	// to work, not earlier; the namespace must not be changed.
 	Enqueued func(namespace *api.Namespace, after time.Duration)
 	// PassContext returns the context for everything that is done in a pass: ctx, or one that is
 	// derived from it and carries the name of the pass, see [restclient.WithOrigin].
@@ -32,6 +32,9 @@ type Trace struct {
 	// fails with; a type that was not found because it does not exist any more is not an error.
 	// Called from several goroutines.
 	TypeDeleted func(namespace string, resource api.GroupVersionResource, remaining int, err error)
+	// ObjectsDeleted: the server has accepted the deletion of so many objects that did not terminate
+	// yet, as far as it says. Called from several goroutines.
+	ObjectsDeleted func(namespace string, resource api.GroupVersionResource, objects int)
 	// WouldDelete: in a dry run, what there is of a type, and what a real run would delete of it.
 	WouldDelete func(namespace string, resource api.GroupVersionResource, found Found, err error)
 	// Conflict: another client changed the namespace; the write is repeated on the new state.
@@ -73,6 +76,7 @@ var ignore = &Trace{
 	Discovered:        func(string, int, error) {},
 	EmptinessChecked:  func(context.Context, int, int, time.Duration) {},
 	TypeDeleted:       func(string, api.GroupVersionResource, int, error) {},
+	ObjectsDeleted:    func(string, api.GroupVersionResource, int) {},
 	WouldDelete:       func(string, api.GroupVersionResource, Found, error) {},
 	Conflict:          func(string, error) {},
 	ConditionsUpdated: func(string, []api.NamespaceCondition) {},
@@ -107,6 +111,7 @@ func (t *Trace) and(u *Trace) *Trace {
 		Discovered:        hooks.Join3(t.Discovered, u.Discovered),
 		EmptinessChecked:  hooks.Join4(t.EmptinessChecked, u.EmptinessChecked),
 		TypeDeleted:       hooks.Join4(t.TypeDeleted, u.TypeDeleted),
+		ObjectsDeleted:    hooks.Join3(t.ObjectsDeleted, u.ObjectsDeleted),
 		WouldDelete:       hooks.Join4(t.WouldDelete, u.WouldDelete),
 		Conflict:          hooks.Join2(t.Conflict, u.Conflict),
 		ConditionsUpdated: hooks.Join2(t.ConditionsUpdated, u.ConditionsUpdated),

@@ -103,13 +103,13 @@ func values(t reflect.Type) []reflect.Value {
 	case reflect.TypeFor[time.Duration]():
 		all = []any{2 * time.Second}
 	case reflect.TypeFor[string]():
-		all = []any{"blue"}
+		all = []any{"blue", "gone"}
 	case reflect.TypeFor[events.Drop]():
 		all = []any{events.DropLimited}
 	case reflect.TypeFor[*api.Namespace]():
 		all = []any{namespace("blue"), namespace("blue")}
 	case reflect.TypeFor[[]api.NamespaceCondition]():
-		all = []any{[]api.NamespaceCondition{{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "R", Message: "m"}}}
+		all = []any{[]api.NamespaceCondition{{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionTrue, Reason: "R", Message: "m"}}}
 	case reflect.TypeFor[*api.Event]():
 		all = []any{&api.Event{Reason: "R", Message: canary}}
 	case reflect.TypeFor[restclient.RequestResult]():

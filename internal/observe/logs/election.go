@@ -42,8 +42,8 @@ func (l *Logger) Election() *leaderelection.Trace {
 			}
 			l.at(verbosityPasses).Err(err).Bool("leading", leading).Msg("an attempt to get or to keep the Lease failed again")
 		},
-		Lost: func(err error) {
-			l.Error().Err(err).Msg("lost leadership, stopping at once")
+		Lost: func(error) { // the last line of the run says why
+			l.Warn().Msg("lost leadership, stopping at once")
 		},
 		Released: func(err error) {
 			if err != nil {

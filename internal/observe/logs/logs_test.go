@@ -224,6 +224,53 @@ func TestNothingIsRepeatedAfterTheLeadershipWasLost(t *testing.T) {
 	assert.Equal(t, []string{"lost leadership, stopping at once", "namespace is being deleted", cut, cut, cut, cut}, reported)
 }
 
+// The last line of the run says why the leadership was lost.
+func TestTheReasonOfLostLeadershipIsSaidOnce(t *testing.T) {
+	reported := lines(t, 0, func(l *logs.Logger) {
+		l.Election().Lost(&leaderelection.LostError{Lease: "kube-system/orrery"})
+	})
+	assert.Equal(t, "warn", reported[0]["level"])
+	assert.NotContains(t, reported[0], "error")
+}
+
+// A namespace that is gone says how long that took, and how much there was.
+func TestAFinalizedNamespaceSaysWhatItTook(t *testing.T) {
+	reported := lines(t, 0, func(l *logs.Logger) {
+		trace := l.Namespaces()
+		shop := namespace("shop")
+		deleted := api.NewTime(time.Now().Add(-time.Minute))
+		shop.DeletionTimestamp = &deleted
+		trace.Finalized("unknown", nil)
+		trace.Enqueued(shop, 0)
+		trace.ObjectsDeleted("shop", api.PodsResource, 3)
+		trace.ObjectsDeleted("shop", api.PodsResource, 4)
+		trace.ObjectsDeleted("another", api.PodsResource, 5)
+		trace.Finalized("shop", nil)
+	})
+	assert.NotContains(t, reported[0], "after_s", "this process has not seen its deletion")
+	assert.Equal(t, 7.0, reported[2]["objects"])
+	assert.InDelta(t, 60, reported[2]["after_s"], 30, "since its deletion timestamp, not since it was seen")
+}
+
+// Nobody knows how long a finalizer stays.
+func TestAFinalizerHasNoEstimate(t *testing.T) {
+	holds := []api.NamespaceCondition{{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionTrue, Message: "example.com/hold in 1 resource instances"}}
+	reported := lines(t, 0, func(l *logs.Logger) {
+		trace := l.Namespaces()
+		trace.Enqueued(namespace("a"), 0)
+		trace.PassDone("a", 0, 0, &nsctl.ResourcesRemainingError{Estimate: 30})
+		trace.ConditionsUpdated("a", holds)
+		trace.PassDone("a", 0, 0, &nsctl.ResourcesRemainingError{Estimate: 15})
+		trace.ConditionsKept("a", holds)
+		trace.PassDone("a", 0, 0, &nsctl.ResourcesRemainingError{Estimate: 15})
+		trace.ConditionsUpdated("a", []api.NamespaceCondition{{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse}})
+	})
+	const held = "content remains, finalizers of other controllers hold it"
+	assert.Equal(t, []string{"namespace is being deleted", "content remains and needs time", "condition holds", held}, messages(reported), "once a minute")
+	assert.Equal(t, 30.0, reported[1]["estimate_s"])
+	assert.NotContains(t, reported[3], "estimate_s")
+}
+
 func count(lines []string, wanted string) int {
 	n := 0
 	for _, line := range lines {

@@ -27,10 +27,13 @@ func (l *Logger) Namespaces() *nsctl.Trace {
 		PassContext: func(ctx context.Context, namespace string) context.Context {
 			return l.passes.begin(ctx, namespaceController, namespace)
 		},
-		PassStarted:       log.passStarted,
-		Discovered:        log.discovered,
-		EmptinessChecked:  log.emptinessChecked,
-		TypeDeleted:       log.typeDeleted,
+		PassStarted:      log.passStarted,
+		Discovered:       log.discovered,
+		EmptinessChecked: log.emptinessChecked,
+		TypeDeleted:      log.typeDeleted,
+		ObjectsDeleted: func(namespace string, _ api.GroupVersionResource, objects int) {
+			log.stories.add(namespace, objects)
+		},
 		WouldDelete:       log.wouldDelete,
 		Conflict:          log.conflict,
 		ConditionsUpdated: log.conditionsUpdated,
@@ -50,7 +53,7 @@ type namespaceLog struct {
 }
 
 func (l *namespaceLog) enqueued(namespace *api.Namespace, after time.Duration) {
-	if l.stories.begin(namespace.Name, namespace.UID) {
+	if l.stories.beginDeletion(namespace) {
 		l.Info().Str("namespace", namespace.Name).Dur("first_look_in_s", after).Msg("namespace is being deleted")
 		return
 	}
@@ -101,6 +104,7 @@ func (l *namespaceLog) conflict(namespace string, err error) {
 }
 
 func (l *namespaceLog) conditionsUpdated(namespace string, conditions []api.NamespaceCondition) {
+	l.stories.holders(namespace, conditions)
 	l.stories.firstReport(namespace)
 	l.conditions(namespace, conditions)
 }
@@ -108,6 +112,7 @@ func (l *namespaceLog) conditionsUpdated(namespace string, conditions []api.Name
 // conditionsKept logs, once, what another process has reported: this one was started, or has taken
 // over, since.
 func (l *namespaceLog) conditionsKept(namespace string, conditions []api.NamespaceCondition) {
+	l.stories.holders(namespace, conditions)
 	if l.stories.firstReport(namespace) {
 		l.conditions(namespace, conditions)
 	}
@@ -133,7 +138,11 @@ func (l *namespaceLog) conditionsFailed(namespace string, err error) {
 func (l *namespaceLog) finalized(namespace string, err error) {
 	switch {
 	case err == nil:
-		l.line(l.Info(), namespace).Msg("namespace finalized")
+		line := l.line(l.Info(), namespace)
+		if began, objects := l.stories.deletion(namespace); !began.IsZero() {
+			line = line.Dur("after_s", rounded(time.Since(began))).Int("objects", objects)
+		}
+		line.Msg("namespace finalized")
 	case !api.IsNotFound(err):
 		l.line(l.at(verbosityPasses), namespace).Err(err).Msg("finalizing failed")
 	}
@@ -155,6 +164,9 @@ func (l *namespaceLog) passDone(namespace string, took time.Duration, failures i
 	case err == nil:
 		l.stories.end(namespace)
 		l.line(l.at(verbosityPasses), namespace).Dur("took_s", rounded(took)).Msg("pass done")
+	case errors.As(err, &remaining) && l.stories.held(namespace): // whoever removes the finalizer decides how long that takes
+		l.line(l.news(zerolog.InfoLevel, namespace, "held"), namespace).Dur("took_s", rounded(took)).
+			Dur("next_look_in_s", remaining.RequeueAfter()).Msg("content remains, finalizers of other controllers hold it")
 	case errors.As(err, &remaining):
 		l.line(l.news(zerolog.InfoLevel, namespace, "remaining"), namespace).Dur("took_s", rounded(took)).Int64("estimate_s", remaining.Estimate).
 			Dur("next_look_in_s", remaining.RequeueAfter()).Msg("content remains and needs time")

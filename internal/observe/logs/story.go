@@ -2,6 +2,7 @@ package logs
 
 import (
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -80,8 +81,12 @@ type story struct {
 	uid      string
 	over     bool // the last pass found nothing more to do; the story is kept, because events of it arrive late
 	reported bool // see firstReport
-	logged   recent
-	found    map[api.GroupVersionResource]nsctl.Found // without names
+	// Of a namespace: see [nsctl.DeletionBegan]; objects that were deleted; finalizers hold content.
+	began   time.Time
+	objects int
+	held    bool
+	logged  recent
+	found   map[api.GroupVersionResource]nsctl.Found // without names
 }
 
 func newStories() *stories { return &stories{known: map[string]*story{}} }
@@ -99,6 +104,58 @@ func (s *stories) begin(key, uid string) bool {
 	}
 	s.known[key] = &story{uid: uid}
 	return true
+}
+
+// beginDeletion is begin for a namespace.
+func (s *stories) beginDeletion(namespace *api.Namespace) bool {
+	if !s.begin(namespace.Name, namespace.UID) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.known[namespace.Name]; known != nil {
+		known.began = nsctl.DeletionBegan(namespace, time.Now())
+	}
+	return true
+}
+
+// add counts deleted objects of a namespace.
+func (s *stories) add(namespace string, objects int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.known[namespace]; known != nil {
+		known.objects += objects
+	}
+}
+
+// deletion returns when the deletion of a namespace began, and how many objects were deleted since
+// this process knows it; zero if it does not.
+func (s *stories) deletion(namespace string) (began time.Time, objects int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.known[namespace]; known != nil {
+		return known.began, known.objects
+	}
+	return time.Time{}, 0
+}
+
+// holders remembers whether finalizers hold content of a namespace.
+func (s *stories) holders(namespace string, conditions []api.NamespaceCondition) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.known[namespace]; known != nil {
+		known.held = slices.ContainsFunc(conditions, func(c api.NamespaceCondition) bool {
+			return c.Type == api.NamespaceFinalizersRemaining && c.Status == api.ConditionTrue
+		})
+	}
+}
+
+// held returns what holders has seen last.
+func (s *stories) held(namespace string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.known[namespace]
+	return known != nil && known.held
 }
 
 // firstReport reports whether this is its first call for the key.

@@ -313,6 +313,7 @@ var kinds = [kindCount]row{
 var leftOut = map[string]string{
 	"restclient.WatchFrame": "one more event for each event of a watch; WatchClosed has their number",
 	"nsctl.ConditionsKept":  "the conditions are those of the last ConditionsUpdated",
+	"nsctl.ObjectsDeleted":  "the log's number; TypeDeleted says what remains",
 	"apiserver.Panicked":    "a mistake in the laboratory, which the server logs",
 	"store.Rebuilt":         "a cost of the server in memory, which its own metrics count",
 	"store.Dropped":         "the end of a resource type, which no gear of the client sees",
