@@ -146,7 +146,9 @@ type countingContent struct {
 	trace *Trace
 }
 
-func (c countingContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, bool, error) {
+func (c countingContent) DeleteCollection(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string,
+) ([]*api.PartialObjectMetadata, bool, error) {
 	found, listed, err := c.ContentClient.DeleteCollection(ctx, gvr, namespace)
 	began := 0
 	for _, item := range found { // as it was before the request

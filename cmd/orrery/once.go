@@ -164,17 +164,14 @@ func (c *seenContent) write(out io.Writer, namespaces []*api.Namespace, passedOv
 	if incomplete {
 		bound = "at least "
 	}
-	summary := fmt.Sprintf("Terminating namespaces: %d. A run would delete %s%s", len(namespaces), bound, objects(all.ToDelete))
+	summary := fmt.Sprintf("Terminating namespaces: %d. A run would delete %s%s",
+		len(namespaces), bound, objects(all.ToDelete))
 	for _, part := range []struct {
 		n    int
 		what string
-	}{
-		{all.BehindPods, "more when the pods are gone"},
-		{all.Held, "already terminating and held by finalizers"},
-		{all.Ending, "already terminating in their grace period"},
-	} {
+	}{{all.BehindPods, "behind pods"}, {all.Held, "held by finalizers"}, {all.Ending, "ending"}} {
 		if part.n > 0 {
-			summary += fmt.Sprintf("; %d %s", part.n, part.what)
+			summary += fmt.Sprintf("; %s: %d", part.what, part.n)
 		}
 	}
 	summary += "; nothing was written."

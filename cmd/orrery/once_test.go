@@ -127,7 +127,7 @@ func TestALookTellsApartWhatIsHeldAndWhatWaits(t *testing.T) {
 	code, stdout, stderr := orrery(t, "run", "--dry-run", "--once", "--kubeconfig", path)
 	assert.Equal(t, exitWouldWrite, code)
 	assert.Regexp(t, `held +configmaps +0 +0 +1 +0 +c\n`, stdout)
-	assert.Regexp(t, `A run would delete 0 objects; 1 already terminating and held by finalizers; nothing was written.\n$`, stdout)
+	assert.Regexp(t, `A run would delete 0 objects; held by finalizers: 1; nothing was written.\n$`, stdout)
 
 	do(t, client, http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"busy"}}`)
 	do(t, client, http.MethodPost, "/api/v1/namespaces/busy/pods", `{"metadata":{"name":"p","finalizers":["example.com/hold"]},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
@@ -136,7 +136,7 @@ func TestALookTellsApartWhatIsHeldAndWhatWaits(t *testing.T) {
 	_, stdout, stderr = orrery(t, "run", "--dry-run", "--once", "--kubeconfig", path)
 	assert.Regexp(t, `busy +pods +1 +0 +0 +0 +p\n`, stdout)
 	assert.Regexp(t, `busy +configmaps +0 +1 +0 +0 +c\n`, stdout)
-	assert.Regexp(t, `A run would delete 1 object; 1 more when the pods are gone; 1 already terminating and held by finalizers; nothing`, stdout)
+	assert.Regexp(t, `A run would delete 1 object; behind pods: 1; held by finalizers: 1; nothing`, stdout)
 	assert.NotContains(t, stderr, "would delete", "the log does not repeat the table")
 }
 

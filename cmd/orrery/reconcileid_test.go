@@ -38,7 +38,9 @@ func TestEveryLineOfAPassCarriesItsID(t *testing.T) {
 	var stderr lockedBuffer
 	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeTLSKubeconfig(t, serveTLS(t, server.Handler()), `{"token":"`+server.Token()+`"}`),
 		"-v3", "--log-format=json", "--metrics-port=0", "--leader-elect=false", "--allow-second-controller", "--namespace-deletion-grace-period=0")
-	await(t, func() bool { return strings.Count(stderr.String(), `"content remains, finalizers of other controllers hold it"`) >= many }, stderr.String)
+	await(t, func() bool {
+		return strings.Count(stderr.String(), `"content remains, finalizers of other controllers hold it"`) >= many
+	}, stderr.String)
 	stop()
 	require.NoError(t, <-ended)
 

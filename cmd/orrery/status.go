@@ -120,7 +120,8 @@ func (o *statusOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.leaseNamespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease in the cluster")
 	flags.StringVar(&o.leaseName, "leader-elect-resource-name", "orrery", "the `name` of the Lease in the cluster")
 	flags.DurationVar(&o.hangsAfter, "hangs-after", 2*time.Minute, "how long a deletion must have lasted to be reported as hanging")
-	flags.IntVar(&o.limit, "limit", 50, "how many namespaces the text shows, the oldest first; 0: all; -o json always has all")
+	flags.IntVar(&o.limit, "limit", 50,
+		"how many namespaces the text shows, the oldest first; 0: all; -o json always has all")
 	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputText, outputJSON}, "form of the output")
 }
 

@@ -51,8 +51,8 @@ func FromCluster(ctx context.Context, client *restclient.Client, leaseNamespace,
 	return r, nil
 }
 
-// SameCluster returns an error unless the replica of the report works for the cluster of the client:
-// both have the same address of the API server, or the same cluster behind two addresses.
+// SameCluster returns an error unless the replica of the report works for the cluster of the
+// client: both have the same address of the API server, or the same cluster behind two addresses.
 func SameCluster(ctx context.Context, client *restclient.Client, r *Report) error {
 	server := client.Config().Host
 	if r.Server == server {
@@ -89,7 +89,8 @@ func (e *OtherClusterError) Error() string {
 		differs = fmt.Sprintf("it is not known whether that is the cluster of the kubeconfig, %s: %v", e.Server, e.Err)
 	}
 	return fmt.Sprintf("the replica at %s is a client of %s, and %s; "+
-		"--address %s asks that replica, --kubeconfig or --context a cluster", e.Replica, e.ReplicaServer, differs, e.Replica)
+		"--address %s asks that replica, --kubeconfig or --context a cluster",
+		e.Replica, e.ReplicaServer, differs, e.Replica)
 }
 
 func (e *OtherClusterError) Unwrap() error { return e.Err }

@@ -56,7 +56,9 @@ func (r *Report) WriteText(w io.Writer, limit int) error {
 		if n.Hangs {
 			state = "hangs"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", terminal.OneLine(n.Name), age(time.Duration(n.Seconds)*time.Second), state, terminal.OneLine(n.Deletion.text()))
+		lasted := age(time.Duration(n.Seconds) * time.Second)
+		name, why := terminal.OneLine(n.Name), terminal.OneLine(n.Deletion.text())
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, lasted, state, why)
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -5,8 +5,9 @@
 // within a line, such as the cell of a table, where a line break would forge the next line.
 //
 // ESC and CR are shown as kubectl shows them, ^[ and \r, and other control characters of ASCII in
-// the same way: ^A, ^G. DEL and the C1 controls are shown as \u007f and \u009b. JSON encoders escape
-// all but those, and \u009b means the same in JSON, so a Writer does not change what JSON says.
+// the same way: ^A, ^G. DEL and the C1 controls are shown as \u007f and \u009b. JSON encoders
+// escape all but those, and \u009b means the same in JSON, so a Writer does not change what JSON
+// says.
 package terminal
 
 import (

@@ -23,10 +23,10 @@ func (s suite) DryRunLooksAndWritesNothing(t *testing.T) {
 		c.Put("configmaps.", "ns", "a")
 		c.Put("configmaps.", "ns", "b")
 		would := map[string]nsctl.Found{}
-		trace := &nsctl.Trace{WouldDelete: func(_ string, resource api.GroupVersionResource, found nsctl.Found, err error) {
+		trace := &nsctl.Trace{WouldDelete: func(_ string, r api.GroupVersionResource, found nsctl.Found, err error) {
 			require.NoError(t, err)
 			if found.Total() > 0 {
-				would[resource.GroupResource()] = found
+				would[r.GroupResource()] = found
 			}
 		}}
 		deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.DryRun, config.Trace = true, trace })
@@ -54,18 +54,20 @@ func (s suite) DryRunTellsApartWhatAlreadyTerminates(t *testing.T) {
 		c.Put("configmaps.", "ns", "free", WithFinalizers("example.com/hold"))
 		c.Put("secrets.", "ns", "a")
 		would := map[string]nsctl.Found{}
-		trace := &nsctl.Trace{WouldDelete: func(_ string, resource api.GroupVersionResource, found nsctl.Found, _ error) {
-			would[resource.GroupResource()] = found
+		trace := &nsctl.Trace{WouldDelete: func(_ string, r api.GroupVersionResource, found nsctl.Found, _ error) {
+			would[r.GroupResource()] = found
 		}}
 		deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.DryRun, config.Trace = true, trace })
 		require.NoError(t, deleter.Delete(t.Context(), "ns"))
-		assert.Equal(t, nsctl.Found{ToDelete: 1, Held: 1, Names: []string{"free", "held"}}, would["configmaps."], "it has a finalizer as well, and is not held yet")
+		assert.Equal(t, nsctl.Found{ToDelete: 1, Held: 1, Names: []string{"free", "held"}}, would["configmaps."],
+			"it has a finalizer as well, and is not held yet")
 		assert.Equal(t, nsctl.Found{ToDelete: 1, Names: []string{"a"}}, would["secrets."])
 
 		c.Put("pods.", "ns", "p", RunningPod(30), terminating)
 		require.NoError(t, deleter.Delete(t.Context(), "ns"))
 		assert.Equal(t, nsctl.Found{Ending: 1, Names: []string{"p"}}, would["pods."])
-		assert.Equal(t, nsctl.Found{BehindPods: 1, Held: 1, Names: []string{"free", "held"}}, would["configmaps."], "pods that terminate are in the way, too")
+		assert.Equal(t, nsctl.Found{BehindPods: 1, Held: 1, Names: []string{"free", "held"}}, would["configmaps."],
+			"pods that terminate are in the way, too")
 	})
 }
 

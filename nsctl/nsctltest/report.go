@@ -146,8 +146,8 @@ func (s suite) ReportAboutANamespaceThatCannotBeFinalized(t *testing.T) {
 	})
 }
 
-// What was deleted is counted where the server says it: in its answer to deletecollection, or one by
-// one. What was terminating before is not deleted again.
+// What was deleted is counted where the server says it: in its answer to deletecollection, or one
+// by one. What was terminating before is not deleted again.
 func (s suite) ReportOfHowManyObjectsWereDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
@@ -156,7 +156,8 @@ func (s suite) ReportOfHowManyObjectsWereDeleted(t *testing.T) {
 			c.Put("configmaps.", "ns", name)
 			c.Put("secrets.", "ns", name)
 		}
-		c.Answers = map[string]string{"configmaps.": `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"items":[
+		c.Answers = map[string]string{"configmaps.": `{
+			"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"items":[
 			{"metadata":{"name":"a","namespace":"ns"}},{"metadata":{"name":"b","namespace":"ns"}},
 			{"metadata":{"name":"c","namespace":"ns","deletionTimestamp":"2026-01-01T00:00:00Z"}}]}`}
 		c.Verbs["secrets."] = []string{"delete", "list"}

@@ -63,7 +63,8 @@ func (b *backlog) run(ctx context.Context) {
 		}
 		if progress := b.progress(); progress != nil && now.Sub(logged) >= backlogLine {
 			logged = now
-			line := b.logger.Info().Int("waiting", b.waiting()).Int("done", progress.Done).Int("of", progress.Of).Float64("per_s", progress.PerSecond)
+			line := b.logger.Info().Int("waiting", b.waiting()).
+				Int("done", progress.Done).Int("of", progress.Of).Float64("per_s", progress.PerSecond)
 			if progress.LeftSeconds > 0 {
 				line = line.Int("left_s", progress.LeftSeconds)
 			}

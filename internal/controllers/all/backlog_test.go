@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,8 +20,13 @@ import (
 func TestABacklogSaysHowLongItLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		waiting, hanging := 0, 10
-		b := &backlog{logger: logs.New(logs.Config{Writer: &log}), waiting: func() int { return waiting }, deleting: func() int { return waiting + hanging }}
+		var waiting atomic.Int64
+		queued := func() int { return int(waiting.Load()) }
+		const hanging = 10
+		b := &backlog{
+			logger: logs.New(logs.Config{Writer: &log}), waiting: queued,
+			deleting: func() int { return queued() + hanging },
+		}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
@@ -32,12 +38,12 @@ func TestABacklogSaysHowLongItLasts(t *testing.T) {
 		assert.Empty(t, log.String(), "nothing waits")
 		assert.Nil(t, b.progress())
 
-		waiting = 1800
-		for waiting > 0 { // four a second
+		waiting.Store(1800)
+		for queued() > 0 { // four a second
 			time.Sleep(250 * time.Millisecond)
 			synctest.Wait()
 			b.trace().Gone("", 0)
-			if waiting--; waiting == 1000 {
+			if waiting.Add(-1) == 1000 {
 				p := b.progress()
 				assert.Equal(t, 1010, p.Of-p.Done, "those that are left, with those that hang")
 				assert.InDelta(t, 4, p.PerSecond, 0.2)
@@ -47,14 +53,16 @@ func TestABacklogSaysHowLongItLasts(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		assert.Equal(t, 7, strings.Count(log.String(), "\n"), "it lasted seven minutes and a half: %s", log.String())
-		assert.Regexp(t, `^\S+ INFO  namespaces wait for a worker done=2\d\d left_s=3\d\d of=1[78]\d\d per_s=4 waiting=1\d\d\d\n`, log.String())
+		assert.Regexp(t,
+			`^\S+ INFO  namespaces wait for a worker done=2\d\d left_s=3\d\d of=1[78]\d\d per_s=4 waiting=1\d\d\d\n`, log.String())
 		assert.Nil(t, b.progress(), "it is over")
 
 		log.Reset()
-		waiting = 5
+		waiting.Store(5)
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		assert.Equal(t, &status.Progress{Of: 15}, b.progress(), "a new one; nobody knows how long it lasts while none goes")
+		assert.Equal(t, &status.Progress{Of: 15}, b.progress(),
+			"a new one; nobody knows how long it lasts while none goes")
 		assert.Contains(t, log.String(), "done=0 of=15 per_s=0 waiting=5\n")
 		stop()
 		<-ended

@@ -46,12 +46,16 @@ func startNamespaceController(c controllers.ControllerContext, options Namespace
 		waiting:  func() int { return len(controller.Snapshot().Queue.Queued) },
 		deleting: func() int { return controller.Deleting() },
 	}
-	traces := []*nsctl.Trace{c.Logger.Namespaces(), waiting.trace(), events.Deletions(c.Recorder()), {PassDone: func(namespace string, _ time.Duration, _ int, err error) { c.PassDone(namespace, err) }}}
+	passDone := func(namespace string, _ time.Duration, _ int, err error) { c.PassDone(namespace, err) }
+	traces := []*nsctl.Trace{
+		c.Logger.Namespaces(), waiting.trace(), events.Deletions(c.Recorder()), {PassDone: passDone},
+	}
 	if c.Metrics != nil {
 		traces = append(traces, c.Metrics.Namespaces())
 	}
 	trace := nsctl.JoinTraces(append(traces, c.Recording.Namespaces())...) // the recorder last: it reads the logger's names of passes
-	namespaces := controllers.InformerFor(c, api.NamespacesResource, func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta })
+	head := func(namespace *api.Namespace) *api.ObjectMeta { return &namespace.ObjectMeta }
+	namespaces := controllers.InformerFor(c, api.NamespacesResource, head)
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaces,
 		Deleter: c.Gears.NewDeleter(nsctl.DeleterConfig{

@@ -74,8 +74,9 @@ func inJSON(text string) []byte {
 }
 
 // hider removes secrets and control characters from lines in JSON before it writes them, and
-// shortens long ones. It changes only the values of fields. Field names, messages, levels and times are the program's own words: removing a password
-// that equals a field name would hide nothing and break the line.
+// shortens long ones. It changes only the values of fields. Field names, messages, levels and times
+// are the program's own words: removing a password that equals a field name would hide nothing and
+// break the line.
 type hider struct {
 	io.Writer
 	secrets *secrets

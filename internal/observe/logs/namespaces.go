@@ -95,7 +95,8 @@ func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionRe
 		l.line(l.at(verbosityPasses), namespace).Str("resource", typeName(resource)).Err(err).Msg("dry run: cannot see this content")
 	case found.Total() > 0 && l.stories.found(namespace, resource, found):
 		l.line(l.Info(), namespace).Str("resource", typeName(resource)).Int("items", found.ToDelete).
-			Int("behind_pods", found.BehindPods).Int("held", found.Held).Int("ending", found.Ending).Msg("dry run: would delete")
+			Int("behind_pods", found.BehindPods).Int("held", found.Held).Int("ending", found.Ending).
+			Msg("dry run: would delete")
 	}
 }
 
@@ -164,9 +165,10 @@ func (l *namespaceLog) passDone(namespace string, took time.Duration, failures i
 	case err == nil:
 		l.stories.end(namespace)
 		l.line(l.at(verbosityPasses), namespace).Dur("took_s", rounded(took)).Msg("pass done")
-	case errors.As(err, &remaining) && l.stories.held(namespace): // whoever removes the finalizer decides how long that takes
+	case errors.As(err, &remaining) && l.stories.held(namespace): // for how long, the error does not know
 		l.line(l.news(zerolog.InfoLevel, namespace, "held"), namespace).Dur("took_s", rounded(took)).
-			Dur("next_look_in_s", remaining.RequeueAfter()).Msg("content remains, finalizers of other controllers hold it")
+			Dur("next_look_in_s", remaining.RequeueAfter()).
+			Msg("content remains, finalizers of other controllers hold it")
 	case errors.As(err, &remaining):
 		l.line(l.news(zerolog.InfoLevel, namespace, "remaining"), namespace).Dur("took_s", rounded(took)).Int64("estimate_s", remaining.Estimate).
 			Dur("next_look_in_s", remaining.RequeueAfter()).Msg("content remains and needs time")

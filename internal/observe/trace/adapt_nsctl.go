@@ -39,8 +39,9 @@ func (r *Recorder) Namespaces() *nsctl.Trace {
 		EmptinessChecked: func(ctx context.Context, types, seen int, took time.Duration) {
 			r.put(record{kind: nsctlEmptinessChecked, a: restclient.OriginOf(ctx), x: int64(types), y: int64(seen), z: int64(took)})
 		},
-		TypeDeleted: content(nsctlTypeDeleted), WouldDelete: func(namespace string, resource api.GroupVersionResource, found nsctl.Found, err error) {
-			content(nsctlWouldDelete)(namespace, resource, found.Total(), err)
+		TypeDeleted: content(nsctlTypeDeleted),
+		WouldDelete: func(ns string, resource api.GroupVersionResource, found nsctl.Found, err error) {
+			content(nsctlWouldDelete)(ns, resource, found.Total(), err)
 		},
 		Conflict: failing(nsctlConflict), Finalized: failing(nsctlFinalized), ConditionsFailed: failing(nsctlConditionsFailed),
 		ConditionsUpdated: func(namespace string, conditions []api.NamespaceCondition) {

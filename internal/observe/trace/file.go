@@ -36,8 +36,8 @@ func createFile(name string, limit int64, header Header) (*file, error) {
 	return f, f.open(nil)
 }
 
-// Create creates a file, or empties one, that only its owner can read: a recording names the objects
-// of a cluster.
+// Create creates a file, or empties one, that only its owner can read: a recording names the
+// objects of a cluster.
 func Create(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {

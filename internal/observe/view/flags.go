@@ -57,9 +57,9 @@ func (f *Flags) Announce(server *Server, out io.Writer) {
 	}
 }
 
-// openBrowser asks the system to open the page. It does nothing where there is no screen. Every user
-// of the machine can read the arguments of a process, and so the browser gets the name of a file
-// that leads to the page, not its address, which has the token.
+// openBrowser asks the system to open the page. It does nothing where there is no screen. Every
+// user of the machine can read the arguments of a process, and so the browser gets the name of a
+// file that leads to the page, not its address, which has the token.
 func (s *Server) openBrowser() {
 	program := []string{"xdg-open"}
 	switch {
@@ -89,6 +89,7 @@ func (s *Server) newDoor() (name string, err error) {
 	}
 	name = file.Name()
 	s.door.Store(&name)
-	_, err = fmt.Fprintf(file, "<!doctype html><meta http-equiv=refresh content=\"0;url=%s\">\n", html.EscapeString(s.URL()))
+	const page = "<!doctype html><meta http-equiv=refresh content=\"0;url=%s\">\n"
+	_, err = fmt.Fprintf(file, page, html.EscapeString(s.URL()))
 	return name, errors.Join(err, file.Close())
 }
