@@ -116,7 +116,8 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 		}()
 		synctest.Wait()
 		assert.Equal(t, []string{"seen-long-ago"}, s.begun.all(), "at once")
-		assert.ElementsMatch(t, []string{"seen-long-ago 0s", "seen-a-moment-ago 3s"}, enqueued.all(), "now that it works")
+		assert.ElementsMatch(t, []string{"seen-long-ago 0s", "seen-a-moment-ago 3s"}, enqueued.all(),
+			"now that it works")
 		time.Sleep(3*time.Second - time.Millisecond)
 		assert.NotNil(t, c.Namespace("seen-a-moment-ago"))
 		time.Sleep(2 * time.Millisecond)

@@ -23,7 +23,8 @@ func safe(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		line = strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "")
-		assert.Negative(t, strings.IndexFunc(line, unicode.IsControl), "a control character reaches the terminal: %q", line)
+		assert.Negative(t, strings.IndexFunc(line, unicode.IsControl),
+			"a control character reaches the terminal: %q", line)
 		assert.False(t, strings.HasPrefix(line, "forged"), "a text of the cluster begins a line: %q", text)
 	}
 }
@@ -33,19 +34,19 @@ func TestWhatAClusterSaysDoesNotReachTheTerminalAsItIs(t *testing.T) {
 	path := builtIn(t)
 	client := clientOf(t, path)
 	deleteNamespace(t, client, "shop", 1)
-	shop := func() *api.Namespace {
-		namespace, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Get(t.Context(), "shop", api.GetOptions{})
-		require.NoError(t, err)
-		return namespace
+	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	namespace, err := namespaces.Get(t.Context(), "shop", api.GetOptions{})
+	require.NoError(t, err)
+	namespace.Status.Conditions = []api.NamespaceCondition{
+		{Type: "NamespaceContentRemaining", Status: api.ConditionTrue, Reason: "Some", Message: hostile},
 	}
-	namespace := shop()
-	namespace.Status.Conditions = []api.NamespaceCondition{{Type: "NamespaceContentRemaining", Status: api.ConditionTrue, Reason: "Some", Message: hostile}}
-	_, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").UpdateStatus(t.Context(), namespace, api.UpdateOptions{})
+	_, err = namespaces.UpdateStatus(t.Context(), namespace, api.UpdateOptions{})
 	require.NoError(t, err)
 	holder, err := json.Marshal(hostile)
 	require.NoError(t, err)
 	do(t, client, http.MethodPost, "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases",
-		`{"metadata":{"name":"orrery"},"spec":{"leaseDurationSeconds":9000,"renewTime":"2199-01-01T00:00:00.000000Z","holderIdentity":`+string(holder)+`}}`)
+		`{"metadata":{"name":"orrery"},"spec":{"leaseDurationSeconds":9000,"renewTime":"2199-01-01T00:00:00.000000Z",
+			"holderIdentity":`+string(holder)+`}}`)
 
 	for _, output := range []string{"text", "json"} {
 		_, stdout, stderr := orrery(t, "status", "--kubeconfig", path, "-o", output)
@@ -60,7 +61,8 @@ func TestWhatAClusterSaysDoesNotReachTheTerminalAsItIs(t *testing.T) {
 
 	refused := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
-		_ = json.NewEncoder(w).Encode(api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: 400, Message: hostile})
+		kind := api.TypeMeta{Kind: "Status", APIVersion: "v1"}
+		_ = json.NewEncoder(w).Encode(api.Status{TypeMeta: kind, Status: "Failure", Code: 400, Message: hostile})
 	}))
 	for _, args := range [][]string{{"status"}, {"run"}, {"run", "--log-format", "json", "-v3"}, {"why", "shop"}} {
 		_, stdout, stderr := orrery(t, append(args, "--kubeconfig", writeKubeconfig(t, refused, "{}"))...)

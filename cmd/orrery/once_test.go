@@ -130,7 +130,8 @@ func TestALookTellsApartWhatIsHeldAndWhatWaits(t *testing.T) {
 	assert.Regexp(t, `A run would delete 0 objects; held by finalizers: 1; nothing was written.\n$`, stdout)
 
 	do(t, client, http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"busy"}}`)
-	do(t, client, http.MethodPost, "/api/v1/namespaces/busy/pods", `{"metadata":{"name":"p","finalizers":["example.com/hold"]},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	do(t, client, http.MethodPost, "/api/v1/namespaces/busy/pods",
+		`{"metadata":{"name":"p","finalizers":["example.com/hold"]},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
 	do(t, client, http.MethodPost, "/api/v1/namespaces/busy/configmaps", `{"metadata":{"name":"c"}}`)
 	do(t, client, http.MethodDelete, "/api/v1/namespaces/busy", "")
 	_, stdout, stderr = orrery(t, "run", "--dry-run", "--once", "--kubeconfig", path)
@@ -175,7 +176,8 @@ func TestTheSummaryNamesTwentyObjectsOfAType(t *testing.T) {
 			found = append(found, fmt.Sprintf("o%02d", i+1))
 		}
 		var page bytes.Buffer
-		content := &seenContent{types: map[string]map[string]nsctl.Found{"ns": {"secrets": {ToDelete: count, Names: found}}}}
+		secrets := nsctl.Found{ToDelete: count, Names: found}
+		content := &seenContent{types: map[string]map[string]nsctl.Found{"ns": {"secrets": secrets}}}
 		require.NoError(t, content.write(&page, []*api.Namespace{{ObjectMeta: api.ObjectMeta{Name: "ns"}}}, 0, false))
 		assert.Contains(t, page.String(), end, "%d objects", count)
 		assert.Contains(t, page.String(), fmt.Sprintf("A run would delete %d objects;", count))

@@ -139,7 +139,8 @@ func TestAReplicaOfAnotherClusterIsRefused(t *testing.T) {
 	assert.NotEmpty(t, report.ClusterUID)
 
 	_, err = status(other)
-	assert.ErrorContains(t, err, "the replica at 127.0.0.1:"+port+" is a client of "+clientOf(t, path).Config().Host+", and the kubeconfig means "+clientOf(t, other).Config().Host)
+	assert.ErrorContains(t, err, "the replica at 127.0.0.1:"+port+" is a client of "+
+		clientOf(t, path).Config().Host+", and the kubeconfig means "+clientOf(t, other).Config().Host)
 	assert.ErrorContains(t, err, "--address 127.0.0.1:"+port+" asks that replica")
 
 	server, err := url.Parse(clientOf(t, path).Config().Host)
@@ -152,7 +153,8 @@ func TestAReplicaOfAnotherClusterIsRefused(t *testing.T) {
 	_, err = status(balanced)
 	assert.NoError(t, err, "the same cluster behind another address")
 
-	refuses := serve(t, &quietCluster{refuse: func(*http.Request) (int, api.StatusReason) { return 403, api.ReasonForbidden }})
+	forbidden := func(*http.Request) (int, api.StatusReason) { return 403, api.ReasonForbidden }
+	refuses := serve(t, &quietCluster{refuse: forbidden})
 	_, err = status(writeKubeconfig(t, refuses, "{}"))
 	assert.ErrorContains(t, err, "it is not known whether that is the cluster of the kubeconfig, "+refuses)
 

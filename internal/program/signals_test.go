@@ -15,28 +15,35 @@ import (
 
 // The effects of signals, given as the time of each after the first.
 func TestSignals(t *testing.T) {
+	term, interrupt, hangup := []os.Signal{syscall.SIGTERM}, []os.Signal{os.Interrupt}, []os.Signal{syscall.SIGHUP}
+	const second = time.Second
+	mixed := append(hangup, interrupt...)
 	for name, c := range map[string]struct {
 		signals   []os.Signal
 		later     []time.Duration
 		impatient bool
 	}{
-		"one":                          {signals: []os.Signal{syscall.SIGTERM}},
-		"sent twice by timeout(1)":     {signals: []os.Signal{syscall.SIGTERM}, later: []time.Duration{0}},
-		"timeout -s INT":               {signals: []os.Signal{os.Interrupt}, later: []time.Duration{time.Millisecond}},
-		"a closed terminal":            {signals: []os.Signal{syscall.SIGHUP}, later: []time.Duration{0, 200 * time.Millisecond}},
-		"two kinds at once":            {signals: []os.Signal{syscall.SIGTERM, syscall.SIGHUP}, later: []time.Duration{0}},
-		"sent three times":             {signals: []os.Signal{syscall.SIGTERM}, later: []time.Duration{0, signalEcho - 1}},
-		"a second one":                 {signals: []os.Signal{syscall.SIGTERM}, later: []time.Duration{signalEcho}, impatient: true},
-		"a second Ctrl-C":              {signals: []os.Signal{os.Interrupt}, later: []time.Duration{signalEcho}, impatient: true},
-		"Ctrl-C after a hangup":        {signals: []os.Signal{syscall.SIGHUP, os.Interrupt}, later: []time.Duration{time.Second}, impatient: true},
-		"a second one after an echo":   {signals: []os.Signal{syscall.SIGTERM}, later: []time.Duration{0, time.Minute}, impatient: true},
-		"a third one when all is said": {signals: []os.Signal{os.Interrupt}, later: []time.Duration{time.Second, 2 * time.Second}, impatient: true},
+		"one":                        {signals: term},
+		"sent twice by timeout(1)":   {signals: term, later: []time.Duration{0}},
+		"timeout -s INT":             {signals: interrupt, later: []time.Duration{time.Millisecond}},
+		"a closed terminal":          {signals: hangup, later: []time.Duration{0, 200 * time.Millisecond}},
+		"two kinds at once":          {signals: append(term, hangup...), later: []time.Duration{0}},
+		"sent three times":           {signals: term, later: []time.Duration{0, signalEcho - 1}},
+		"a second one":               {signals: term, later: []time.Duration{signalEcho}, impatient: true},
+		"a second Ctrl-C":            {signals: interrupt, later: []time.Duration{signalEcho}, impatient: true},
+		"Ctrl-C after a hangup":      {signals: mixed, later: []time.Duration{second}, impatient: true},
+		"a second one after an echo": {signals: term, later: []time.Duration{0, time.Minute}, impatient: true},
+		"a third one":                {signals: interrupt, later: []time.Duration{second, 2 * second}, impatient: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				signals, done := make(chan os.Signal, 2), make(chan struct{})
 				first, again := 0, 0
-				go heed(signals, done, func(reason os.Signal) { first++; assert.Equal(t, c.signals[0], reason) }, func() { again++ })
+				begin := func(reason os.Signal) {
+					first++
+					assert.Equal(t, c.signals[0], reason)
+				}
+				go heed(signals, done, begin, func() { again++ })
 				synctest.Wait()
 				assert.Zero(t, first, "no message")
 
@@ -75,7 +82,8 @@ func TestSignalsAreGivenBack(t *testing.T) {
 // supervisor's SIGTERM is no failure.
 func TestCtrlCHasAnExitCodeOfItsOwn(t *testing.T) {
 	for reason, want := range map[error]error{
-		stopped{os.Interrupt}: Exit(ExitInterrupted), stopped{syscall.SIGTERM}: nil, stopped{syscall.SIGHUP}: nil, nil: nil,
+		stopped{os.Interrupt}:    Exit(ExitInterrupted),
+		stopped{syscall.SIGTERM}: nil, stopped{syscall.SIGHUP}: nil, nil: nil,
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(reason)

@@ -29,6 +29,7 @@ func ago(d time.Duration) *time.Time {
 
 func TestText(t *testing.T) {
 	leader := status.Leader{Lease: "kube-system/orrery", Holder: "node-1_7f3a", Since: ago(26*time.Hour + 10*time.Minute), SilentSeconds: 1, Transitions: 3}
+	progress := &status.Progress{Done: 246, Of: 2000, PerSecond: 4.1, LeftSeconds: 426}
 	self := leader
 	self.Self = true
 	for name, c := range map[string]struct {
@@ -58,10 +59,14 @@ What keeps them, and what to do: orrery why -A
 `},
 		"many": {
 			status.Report{
-				Replica: "127.0.0.1:8081", Server: "https://10.0.0.1:6443", Time: noon, HangsAfterSeconds: 120, Leader: self,
-				Backlog: &status.Backlog{Waiting: 1744, Active: 10, Progress: &status.Progress{Done: 246, Of: 2000, PerSecond: 4.1, LeftSeconds: 426}},
+				Replica: "127.0.0.1:8081", Server: "https://10.0.0.1:6443", Time: noon,
+				HangsAfterSeconds: 120, Leader: self,
+				Backlog: &status.Backlog{Waiting: 1744, Active: 10, Progress: progress},
 				Namespaces: []status.Namespace{
-					{Deletion: status.Deletion{Name: "a", Why: "no condition says why", Waits: true}, Seconds: 130, Hangs: true},
+					{
+						Deletion: status.Deletion{Name: "a", Why: "no condition says why", Waits: true},
+						Seconds:  130, Hangs: true,
+					},
 					{Deletion: status.Deletion{Name: "b", Why: "pods remain", Waits: true}, Seconds: 60},
 					{Deletion: status.Deletion{Name: "c", Why: "no condition says why"}, Seconds: 60},
 				},
@@ -241,11 +246,13 @@ func TestAnAnswerIsReadUpToALimit(t *testing.T) {
 		t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 		return strings.TrimPrefix(server.URL, "http://")
 	}
-	_, err := status.FromReplica(t.Context(), http.DefaultClient, answering(33<<20, func(*http.Request) {}), time.Minute)
+	long := answering(33<<20, func(*http.Request) {})
+	_, err := status.FromReplica(t.Context(), http.DefaultClient, long, time.Minute)
 	assert.ErrorContains(t, err, "its answer is longer than 32 MiB")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err = status.FromReplica(ctx, http.DefaultClient, answering(1, func(r *http.Request) { <-r.Context().Done() }), time.Minute)
+	endless := answering(1, func(r *http.Request) { <-r.Context().Done() })
+	_, err = status.FromReplica(ctx, http.DefaultClient, endless, time.Minute)
 	assert.ErrorContains(t, err, " does not ", "it does not answer, or its answer does not end")
 }
 
@@ -271,7 +278,8 @@ func TestAReplicaWithALongQueueAndAWatchThatFails(t *testing.T) {
 	defer server.Close()
 	report, err := status.FromReplica(t.Context(), server.Client(), strings.TrimPrefix(server.URL, "http://"), time.Minute)
 	require.NoError(t, err)
-	assert.Equal(t, &status.Backlog{Waiting: 9, Active: 1, Planned: 2, Progress: &status.Progress{Done: 3, Of: 12, PerSecond: 0.5, LeftSeconds: 18}}, report.Backlog)
+	progress := &status.Progress{Done: 3, Of: 12, PerSecond: 0.5, LeftSeconds: 18}
+	assert.Equal(t, &status.Backlog{Waiting: 9, Active: 1, Planned: 2, Progress: progress}, report.Backlog)
 	assert.Equal(t, "uid-1", report.ClusterUID)
 	assert.Equal(t, "https://h", report.Server)
 	assert.Equal(t, []string{"the replica's data may be stale: its watch of namespaces has failed 3 times in a row: EOF"}, report.Problems)

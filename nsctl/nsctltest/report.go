@@ -157,7 +157,8 @@ func (s suite) ReportOfHowManyObjectsWereDeleted(t *testing.T) {
 			c.Put("secrets.", "ns", name)
 		}
 		c.Answers = map[string]string{"configmaps.": `{
-			"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"items":[
+			"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",
+			"metadata":{"resourceVersion":"1"},"items":[
 			{"metadata":{"name":"a","namespace":"ns"}},{"metadata":{"name":"b","namespace":"ns"}},
 			{"metadata":{"name":"c","namespace":"ns","deletionTimestamp":"2026-01-01T00:00:00Z"}}]}`}
 		c.Verbs["secrets."] = []string{"delete", "list"}

@@ -54,7 +54,8 @@ func TestABacklogSaysHowLongItLasts(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, 7, strings.Count(log.String(), "\n"), "it lasted seven minutes and a half: %s", log.String())
 		assert.Regexp(t,
-			`^\S+ INFO  namespaces wait for a worker done=2\d\d left_s=3\d\d of=1[78]\d\d per_s=4 waiting=1\d\d\d\n`, log.String())
+			`^\S+ INFO  namespaces wait for a worker done=2\d\d left_s=3\d\d of=1[78]\d\d per_s=4 waiting=1\d\d\d\n`,
+			log.String())
 		assert.Nil(t, b.progress(), "it is over")
 
 		log.Reset()

@@ -109,7 +109,8 @@ func values(t reflect.Type) []reflect.Value {
 	case reflect.TypeFor[*api.Namespace]():
 		all = []any{namespace("blue"), namespace("blue")}
 	case reflect.TypeFor[[]api.NamespaceCondition]():
-		all = []any{[]api.NamespaceCondition{{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionTrue, Reason: "R", Message: "m"}}}
+		held := api.NamespaceFinalizersRemaining
+		all = []any{[]api.NamespaceCondition{{Type: held, Status: api.ConditionTrue, Reason: "R", Message: "m"}}}
 	case reflect.TypeFor[*api.Event]():
 		all = []any{&api.Event{Reason: "R", Message: canary}}
 	case reflect.TypeFor[restclient.RequestResult]():

@@ -254,7 +254,8 @@ func TestAFinalizedNamespaceSaysWhatItTook(t *testing.T) {
 
 // Nobody knows how long a finalizer stays.
 func TestAFinalizerHasNoEstimate(t *testing.T) {
-	holds := []api.NamespaceCondition{{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionTrue, Message: "example.com/hold in 1 resource instances"}}
+	holds := []api.NamespaceCondition{{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionTrue}}
+	gone := []api.NamespaceCondition{{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse}}
 	reported := lines(t, 0, func(l *logs.Logger) {
 		trace := l.Namespaces()
 		trace.Enqueued(namespace("a"), 0)
@@ -263,10 +264,11 @@ func TestAFinalizerHasNoEstimate(t *testing.T) {
 		trace.PassDone("a", 0, 0, &nsctl.ResourcesRemainingError{Estimate: 15})
 		trace.ConditionsKept("a", holds)
 		trace.PassDone("a", 0, 0, &nsctl.ResourcesRemainingError{Estimate: 15})
-		trace.ConditionsUpdated("a", []api.NamespaceCondition{{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse}})
+		trace.ConditionsUpdated("a", gone)
 	})
 	const held = "content remains, finalizers of other controllers hold it"
-	assert.Equal(t, []string{"namespace is being deleted", "content remains and needs time", "condition holds", held}, messages(reported), "once a minute")
+	want := []string{"namespace is being deleted", "content remains and needs time", "condition holds", held}
+	assert.Equal(t, want, messages(reported), "once a minute")
 	assert.Equal(t, 30.0, reported[1]["estimate_s"])
 	assert.NotContains(t, reported[3], "estimate_s")
 }
@@ -538,12 +540,15 @@ func TestControlCharactersDoNotReachTheTerminal(t *testing.T) {
 		logs.JSON: `"detail":"a\u001b[2K\rb\nc\u007f\u009b2J","left":["a\u001b[2K\rb\nc\u007f\u009b2J"]`,
 	} {
 		var out bytes.Buffer
-		logs.New(logs.Config{Writer: &out, Format: format}).Warn().Str("detail", hostile).Strs("left", []string{hostile}).Msg("m")
+		plain := logs.New(logs.Config{Writer: &out, Format: format})
+		plain.Warn().Str("detail", hostile).Strs("left", []string{hostile}).Msg("m")
 		assert.Contains(t, out.String(), want)
 		out.Reset()
-		logs.New(logs.Config{Writer: &out, Format: format, Color: true}).Warn().Str("detail", hostile).Err(errors.New(hostile)).Msg("m")
+		colored := logs.New(logs.Config{Writer: &out, Format: format, Color: true})
+		colored.Warn().Str("detail", hostile).Err(errors.New(hostile)).Msg("m")
 		assert.NotContains(t, out.String(), "\x1b[2K")
 		assert.NotContains(t, out.String(), "\u009b")
-		assert.Equal(t, format == logs.Text, strings.Contains(out.String(), "\x1b[33mWARN"), "colours of the log itself")
+		assert.Equal(t, format == logs.Text, strings.Contains(out.String(), "\x1b[33mWARN"),
+			"colours of the log itself")
 	}
 }

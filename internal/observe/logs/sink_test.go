@@ -273,9 +273,12 @@ func TestALongLineIsShortened(t *testing.T) {
 		"one message": func(e *zerolog.Event) *zerolog.Event { return e.Str("detail", "it failed: "+long("a")) },
 		"an error":    func(e *zerolog.Event) *zerolog.Event { return e.Err(errors.New("it failed: " + long("b"))) },
 		"characters":  func(e *zerolog.Event) *zerolog.Event { return e.Str("detail", "it failed: "+long("好")) },
-		"escapes":     func(e *zerolog.Event) *zerolog.Event { return e.Str("detail", "it failed: "+long("\x1b\n\"\\")) },
+		"escapes": func(e *zerolog.Event) *zerolog.Event {
+			return e.Str("detail", "it failed: "+long("\x1b\n\"\\"))
+		},
 		"several messages": func(e *zerolog.Event) *zerolog.Event {
-			return e.Str("a", "it failed: "+long("c")).Str("b", long("d")).Str("c", long("e")).Str("d", long("f")).Str("g", long("h"))
+			return e.Str("a", "it failed: "+long("c")).Str("b", long("d")).
+				Str("c", long("e")).Str("d", long("f")).Str("g", long("h"))
 		},
 	} {
 		for _, format := range []logs.Format{logs.Text, logs.JSON} {

@@ -46,7 +46,9 @@ func TestRecordSparesOtherFiles(t *testing.T) {
 func TestARecordingIsItsOwnersAlone(t *testing.T) {
 	for _, before := range []os.FileMode{0, 0o644} {
 		dir := t.TempDir()
-		options := trace.Options{File: filepath.Join(dir, "run.jsonl"), Chrome: filepath.Join(dir, "run.json"), Limit: trace.DefaultLimit}
+		options := trace.Options{
+			File: filepath.Join(dir, "run.jsonl"), Chrome: filepath.Join(dir, "run.json"), Limit: trace.DefaultLimit,
+		}
 		for _, name := range []string{options.File, options.Chrome} {
 			if before != 0 {
 				require.NoError(t, os.WriteFile(name, nil, before))

@@ -154,7 +154,8 @@ func TestReplayWritesOnePage(t *testing.T) {
 		assert.Contains(t, stdout, "open it in a browser")
 		info, err := os.Stat(page)
 		require.NoError(t, err)
-		assert.Equal(t, os.FileMode(0o600), info.Mode(), "only the owner can read the names of objects, whatever was there before")
+		assert.Equal(t, os.FileMode(0o600), info.Mode(),
+			"only the owner can read the names of objects, whatever was there before")
 		html, err := os.ReadFile(page)
 		require.NoError(t, err)
 		assert.True(t, bytes.HasPrefix(html, []byte("<!")), "%.40s", html)
