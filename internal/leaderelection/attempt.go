@@ -85,6 +85,9 @@ func replyOf(err error) replyKind {
 	case api.IsConflict(err), api.IsAlreadyExists(err):
 		return conflict
 	}
+	if code := api.CodeOf(err); code >= 400 && code < 500 {
+		return refused
+	}
 	return failed
 }
 
@@ -125,14 +128,21 @@ func (e *Elector) dryRun(ctx context.Context) error {
 	return err
 }
 
-// release releases the Lease if it is still ours and has not expired.
+// release releases the Lease if it is or may be ours. A leader whose lease has expired leaves it
+// alone.
 func (e *Elector) release() {
-	left := e.deadline() - e.clock.now()
-	ctx, cancel := context.WithTimeout(context.Background(), max(left, 0))
+	left, led := e.config.Timing.RenewDeadline, e.leads()
+	if led {
+		left = max(e.deadline()-e.clock.now(), 0)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), left)
 	defer cancel()
 	e.mu.Lock()
 	next := e.candidate.give(e.clock.moment())
 	e.mu.Unlock()
+	if next.kind == nothing && !led {
+		return
+	}
 	var err error
 	for range mostSteps {
 		if next.kind == nothing {

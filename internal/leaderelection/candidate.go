@@ -43,6 +43,9 @@ type candidate struct {
 	// local moment before that write was sent.
 	leading bool
 	renewed time.Duration
+	// unanswered is the kind of our last write without a clear answer: it may have taken effect, or
+	// may do so later. A later answer settles it, and then it is nothing.
+	unanswered requestKind
 	// atWork is written with the next renewal, see [AtWorkAnnotation].
 	atWork bool
 	// term describes the current term, see [Term].
@@ -77,6 +80,7 @@ const (
 	granted  replyKind = iota // the answer contains a Lease
 	notFound                  // the Lease does not exist
 	conflict                  // conflict: another client has written
+	refused                   // the server has refused it, and nothing was written
 	failed                    // any other failure, or no answer: the write may have taken effect or not
 )
 
@@ -97,6 +101,9 @@ func (c *candidate) begin(now moment) request {
 
 // answer takes the reply to a request sent at the local moment sent, and returns the next request.
 func (c *candidate) answer(r request, reply replyKind, lease *api.Lease, sent time.Duration, now moment) request {
+	if reply == failed && r.kind != get {
+		c.unanswered = r.kind
+	}
 	switch {
 	case r.giving:
 		return c.answerToGiving(r, reply, lease, now)
@@ -122,10 +129,10 @@ func (c *candidate) decide(now moment) request {
 		// Another replica holds it, or a person removed our name. Either way another replica may
 		// begin at any moment.
 		c.leading = false
-		return request{}
 	case c.mayTake(now.local):
 		return request{kind: update, lease: c.renewal(now)}
 	}
+	c.unanswered = nothing // the Lease has changed since that write was sent, so it cannot take effect
 	return request{}
 }
 
@@ -219,7 +226,7 @@ func (c *candidate) won(lease *api.Lease, sent time.Duration, now moment) {
 		}
 	}
 	c.lease, c.record, c.observed = lease, recordOf(lease), now.local
-	c.leading, c.renewed = true, sent
+	c.leading, c.renewed, c.unanswered = true, sent, nothing
 }
 
 // renewal returns the Lease as this candidate writes it. Other fields are kept.
@@ -256,34 +263,54 @@ func (c *candidate) annotate(lease *api.Lease) {
 	lease.Annotations[AtWorkAnnotation] = c.identity
 }
 
-// give releases the Lease, so that the next leader need not wait.
+// give releases the Lease, so that the next leader need not wait. A candidate with an unanswered
+// write may hold the Lease without knowing it, so it reads first.
 func (c *candidate) give(now moment) request {
-	if !c.leading || c.lease == nil {
-		return request{}
+	switch {
+	case c.leading && c.lease != nil:
+		return c.released(now)
+	case c.unanswered != nothing:
+		return request{kind: get, giving: true}
 	}
-	stamp, second := api.NewMicroTime(now.wall), int32(1)
-	lease := c.lease.DeepCopy()
-	lease.Spec.HolderIdentity = ""
-	lease.Spec.LeaseDurationSeconds, lease.Spec.AcquireTime, lease.Spec.RenewTime = &second, &stamp, &stamp
-	return request{kind: update, lease: lease, giving: true}
+	return request{}
 }
 
+// released returns the write of the Lease without a holder.
+func (c *candidate) released(now moment) request {
+	r := request{kind: update, giving: true}
+	if c.lease == nil {
+		r.kind, r.lease = create, c.renewal(now)
+	} else {
+		r.lease = c.lease.DeepCopy()
+	}
+	stamp, second := api.NewMicroTime(now.wall), int32(1)
+	r.lease.Spec.HolderIdentity = ""
+	r.lease.Spec.LeaseDurationSeconds, r.lease.Spec.AcquireTime, r.lease.Spec.RenewTime = &second, &stamp, &stamp
+	return r
+}
+
+// answerToGiving continues a release. An unanswered write may still be on its way when the Lease is
+// read. A candidate that reads a Lease as the write expects it therefore writes it without a
+// holder: then the server refuses the late write, because the resourceVersion has changed.
 func (c *candidate) answerToGiving(r request, reply replyKind, lease *api.Lease, now moment) request {
 	switch {
 	case reply == granted && r.kind == get:
 		c.observe(lease, now)
-		if c.record.holder != c.identity {
-			c.leading = false
-			return request{}
+		if c.record.holder == c.identity || c.unanswered != nothing && c.mayTake(now.local) {
+			return c.released(now)
 		}
-		return c.give(now)
 	case reply == granted:
 		c.observe(lease, now)
-		c.leading = false
-	case reply == conflict && r.kind == update:
+	case reply == conflict:
 		return request{kind: get, giving: true}
 	case reply == notFound:
-		c.lease, c.leading = nil, false
+		c.lease = nil
+		if c.unanswered == create && r.kind == get {
+			return c.released(now)
+		}
+	default:
+		return request{} // unknown: perhaps the Lease is still ours
 	}
+	c.leading, c.unanswered = false, nothing
 	return request{}
 }

@@ -63,7 +63,8 @@
 // a DNS lookup, a connection or a handshake. All of them end in a write.
 //
 // When a leader ends in good order, a replica that watches the Lease follows within a request or
-// two. When a leader dies, the others follow when its Lease runs out: they know to the millisecond
+// two. The same holds for a replica that stops while its write of the Lease is under way: it
+// releases the Lease whether or not the write has taken effect. When a leader dies, the others follow when its Lease runs out: they know to the millisecond
 // when it was renewed, and try at that moment.
 //
 // # What cannot be promised
@@ -100,6 +101,7 @@
 //     also watches.
 //   - Here, a leader that is stopping renews until the work has returned. There it releases the
 //     Lease, and the work finds out.
+//   - There, a candidate that is stopped while its first write is under way does not release.
 //   - Here, lease durations are rounded up to seconds, not down. preferredHolder and strategy are
 //     left as they are.
 //

@@ -61,7 +61,7 @@ func (e *Elector) Run(ctx context.Context, work func(ctx context.Context, term T
 		lookout.Go(func() { e.watch(watchCtx) })
 	}
 
-	if err := e.acquire(ctx); err != nil || !e.leads() {
+	if err := e.acquire(ctx); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {

@@ -24,6 +24,7 @@ type world struct {
 	actors     []*actor
 	names      int
 	violations []string
+	released   map[string]bool // replicas that have ended a release: none of their writes may follow
 	wins       int // terms that began
 	renewals   int
 	releases   int
@@ -68,7 +69,7 @@ func (e *events) Pop() any {
 }
 
 func newWorld(seed uint64, rates ...float64) *world {
-	w := &world{random: rand.New(rand.NewPCG(seed, 1))}
+	w := &world{random: rand.New(rand.NewPCG(seed, 1)), released: map[string]bool{}}
 	for _, rate := range rates {
 		a := &actor{world: w, rate: rate, offset: time.Duration(w.random.Int64N(int64(1000 * time.Hour)))}
 		w.actors = append(w.actors, a)
@@ -120,6 +121,9 @@ func (w *world) serve(r request) (replyKind, *api.Lease) {
 		return granted, w.lease
 	case r.kind == update && r.lease.ResourceVersion != w.lease.ResourceVersion:
 		return conflict, nil
+	}
+	if holder := r.lease.Spec.HolderIdentity; w.released[holder] {
+		w.violations = append(w.violations, fmt.Sprintf("at %v the Lease gets the name of %s, which has released it", w.now, holder))
 	}
 	w.version++
 	w.lease = r.lease.DeepCopy()
@@ -242,6 +246,17 @@ func (a *actor) send(r request) {
 			}
 		})
 	}
+	if taking := r.kind != get && !a.working && !a.giving; taking && w.oneIn(4) {
+		a.soon(w.delay(), func() { // terminated: the request is cancelled, and the Lease released
+			if answered || a.attempt != attempt {
+				return
+			}
+			a.attempt++
+			a.giving = true
+			a.c.answer(r, failed, nil, sent, a.moment())
+			a.send(a.c.give(a.moment()))
+		})
+	}
 	a.wait(a.c.timing.RenewDeadline/2, func() { reply(failed, nil) })
 }
 
@@ -254,6 +269,9 @@ func (a *actor) answered(r request, kind replyKind, lease *api.Lease, sent time.
 	switch {
 	case r.giving:
 		a.world.releases++
+		if kind == granted {
+			a.world.released[a.c.identity] = true
+		}
 		a.start()
 		return
 	case a.working && (!a.c.leading || !a.alive()):

@@ -1,0 +1,235 @@
+package leaderelection
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/api"
+)
+
+// lateLease is a server with one Lease. Its next write is stored `stores` after its arrival and
+// answered `answers` after that, also if the client has gone away. Later writes are served at once.
+type lateLease struct {
+	mu      sync.Mutex // guards the fields below
+	lease   *api.Lease
+	version int
+	stores  time.Duration
+	answers time.Duration
+	refusal error // the answer to the late write, although it is stored
+	wait    bool  // the late write is the one after the next
+	late    error // what became of the late write, of a client that has gone away
+}
+
+func refusal(code int, reason api.StatusReason) error {
+	return api.NewStatusError(api.Status{Status: api.StatusFailure, Code: code, Reason: reason})
+}
+
+func (l *lateLease) Get(ctx context.Context, _ string, _ api.GetOptions) (*api.Lease, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case l.lease == nil:
+		return nil, refusal(http.StatusNotFound, api.ReasonNotFound)
+	}
+	return l.lease.DeepCopy(), nil
+}
+
+func (l *lateLease) Create(ctx context.Context, lease *api.Lease, _ api.UpdateOptions) (*api.Lease, error) {
+	return l.write(ctx, lease, true)
+}
+
+func (l *lateLease) Update(ctx context.Context, lease *api.Lease, opts api.UpdateOptions) (*api.Lease, error) {
+	if opts.DryRun {
+		return lease, ctx.Err()
+	}
+	return l.write(ctx, lease, false)
+}
+
+func (l *lateLease) write(ctx context.Context, lease *api.Lease, isNew bool) (*api.Lease, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	l.mu.Lock()
+	stores, answers, refused := l.stores, l.answers, l.refusal
+	if l.wait {
+		stores, answers, refused, l.wait = 0, 0, nil, false
+	} else {
+		l.stores, l.answers, l.refusal = 0, 0, nil
+	}
+	l.mu.Unlock()
+	if stores+answers == 0 {
+		stored, err := l.store(lease, isNew)
+		if err == nil {
+			err = refused
+		}
+		return stored, err
+	}
+	type answer struct {
+		lease *api.Lease
+		err   error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		time.Sleep(stores)
+		stored, err := l.store(lease, isNew)
+		l.mu.Lock()
+		l.late = err
+		l.mu.Unlock()
+		time.Sleep(answers)
+		answered <- answer{stored, err}
+	}()
+	select {
+	case a := <-answered:
+		return a.lease, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (l *lateLease) store(lease *api.Lease, isNew bool) (*api.Lease, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case isNew && l.lease != nil:
+		return nil, refusal(http.StatusConflict, api.ReasonAlreadyExists)
+	case !isNew && l.lease == nil:
+		return nil, refusal(http.StatusNotFound, api.ReasonNotFound)
+	case !isNew && l.lease.ResourceVersion != lease.ResourceVersion:
+		return nil, refusal(http.StatusConflict, api.ReasonConflict)
+	}
+	l.version++
+	l.lease = lease.DeepCopy()
+	l.lease.ResourceVersion = strconv.Itoa(l.version)
+	return l.lease.DeepCopy(), nil
+}
+
+func (l *lateLease) holder() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lease == nil {
+		return ""
+	}
+	return l.lease.Spec.HolderIdentity
+}
+
+// heldBy returns a Lease as the server has it, of a holder that does not renew it.
+func heldBy(holder string) *api.Lease {
+	c := candidate{identity: holder, name: "orrery", namespace: "kube-system", timing: Timing{}.withDefaults()}
+	lease := c.renewal(moment{wall: time.Now()})
+	lease.ResourceVersion = "0"
+	return lease
+}
+
+// A replica that stops while a write of its name is under way leaves a Lease without a holder,
+// whenever the server stores that write and whatever it answers. Otherwise the others wait until
+// the Lease expires.
+func TestAReplicaThatStopsDuringAWriteLeavesTheLeaseFree(t *testing.T) {
+	for name, c := range map[string]struct {
+		server *lateLease
+		isNew  bool          // there is no Lease
+		holder string        // of the Lease
+		stops  time.Duration // after the start
+	}{
+		"an update that is stored, without its answer":      {server: &lateLease{answers: time.Second}, stops: 500 * time.Millisecond},
+		"a create that is stored, without its answer":       {server: &lateLease{answers: time.Second}, isNew: true, stops: 500 * time.Millisecond},
+		"an update that is stored after the stop":           {server: &lateLease{stores: time.Second}, stops: 500 * time.Millisecond},
+		"a create that is stored after the stop":            {server: &lateLease{stores: time.Second}, isNew: true, stops: 500 * time.Millisecond},
+		"an update that is stored after its timeout":        {server: &lateLease{stores: 8 * time.Second}, stops: 5500 * time.Millisecond},
+		"a create that is stored after its timeout":         {server: &lateLease{stores: 8 * time.Second}, isNew: true, stops: 5500 * time.Millisecond},
+		"an update that is stored and answered by a 504":    {server: &lateLease{refusal: refusal(504, api.ReasonTimeout)}, stops: time.Second},
+		"a create that is stored and answered by a 500":     {server: &lateLease{refusal: refusal(500, api.ReasonInternalError)}, isNew: true, stops: time.Second},
+		"a takeover that is stored, without its answer":     {server: &lateLease{answers: time.Second}, holder: "dead", stops: 15500 * time.Millisecond},
+		"a takeover that is stored after the stop":          {server: &lateLease{stores: time.Second}, holder: "dead", stops: 15500 * time.Millisecond},
+		"a renewal that is stored, without its answer":      {server: &lateLease{answers: time.Second, wait: true}, stops: 2500 * time.Millisecond},
+		"a renewal that is stored after the stop":           {server: &lateLease{stores: time.Second, wait: true}, stops: 2500 * time.Millisecond},
+		"a renewal that is stored and answered by a 504":    {server: &lateLease{refusal: refusal(504, api.ReasonTimeout), wait: true}, stops: 2500 * time.Millisecond},
+		"the release itself, without its answer":            {server: &lateLease{answers: time.Second, wait: true}, stops: time.Second},
+		"the release itself, stored long after it was sent": {server: &lateLease{stores: 8 * time.Second, wait: true}, stops: time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := c.server
+				if !c.isNew {
+					server.lease = heldBy(c.holder)
+				}
+				e, err := New(Config{Leases: server, Namespace: "kube-system", Name: "orrery", Identity: "a"})
+				require.NoError(t, err)
+				ctx, cancel := context.WithTimeout(t.Context(), c.stops)
+				defer cancel()
+				require.NoError(t, e.Run(ctx, func(context.Context, Term) { <-ctx.Done() }))
+				time.Sleep(20 * time.Second) // the late write has been served
+				assert.Empty(t, server.holder(), "the Lease keeps the name of a replica that has stopped")
+			})
+		})
+	}
+}
+
+// A late write is refused once the Lease has been released, also if it comes when nothing else is
+// under way: a release of a free Lease is a write, so that the resourceVersion changes.
+func TestAWriteThatArrivesAfterTheReleaseIsAConflict(t *testing.T) {
+	for name, isNew := range map[string]bool{"create": true, "update": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := &lateLease{stores: time.Second}
+				if !isNew {
+					server.lease = heldBy("")
+				}
+				e, err := New(Config{Leases: server, Namespace: "kube-system", Name: "orrery", Identity: "a"})
+				require.NoError(t, err)
+				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+				defer cancel()
+				require.NoError(t, e.Run(ctx, func(context.Context, Term) { t.Error("it worked without an answer") }))
+				time.Sleep(time.Second)
+				assert.Equal(t, conflict, replyOf(server.late), "the late write took effect: %v", server.late)
+			})
+		})
+	}
+}
+
+// A replica whose write failed before another one took the Lease leaves that one alone.
+func TestAReplicaThatStopsDoesNotReleaseTheLeaseOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &lateLease{stores: 20 * time.Second, lease: heldBy("")}
+		e, err := New(Config{Leases: server, Namespace: "kube-system", Name: "orrery", Identity: "a"})
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 5500*time.Millisecond)
+		defer cancel()
+		time.AfterFunc(5200*time.Millisecond, func() {
+			taken := heldBy("b")
+			_, err := server.store(taken, false)
+			assert.NoError(t, err)
+		})
+		require.NoError(t, e.Run(ctx, func(context.Context, Term) { t.Error("it worked without an answer") }))
+		time.Sleep(30 * time.Second)
+		assert.Equal(t, "b", server.holder())
+	})
+}
+
+// A standby whose writes were refused has nothing to release: it stops without a request.
+func TestARefusedWriteLeavesNothingToRelease(t *testing.T) {
+	c := candidate{identity: "a", timing: Timing{}.withDefaults()}
+	take := c.answer(request{kind: get}, granted, heldBy(""), 0, moment{})
+	require.Equal(t, update, take.kind)
+	for err, want := range map[error]requestKind{
+		refusal(http.StatusForbidden, api.ReasonForbidden):             nothing,
+		refusal(http.StatusTooManyRequests, api.ReasonTooManyRequests): nothing,
+		refusal(http.StatusConflict, api.ReasonConflict):               nothing,
+		refusal(http.StatusServiceUnavailable, ""):                     get,
+		errors.New("connection reset"):                                 get,
+	} {
+		tried := c
+		tried.answer(take, replyOf(err), nil, 0, moment{})
+		assert.Equal(t, want, tried.give(moment{}).kind, "%v", err)
+	}
+}
