@@ -144,7 +144,7 @@ func TestElectionsThatCannotBeTakenPartInGetOneClearSentence(t *testing.T) {
 		}
 		return 0, ""
 	}})
-	r := startReplica(t, writeKubeconfig(t, url, "{}"))
+	r := startReplica(t, writeKubeconfig(t, url, "{}"), "--leader-elect-retry-period=50ms")
 	sentence := explain(<-r.ended)
 	assert.Contains(t, sentence, "leader election cannot get the Lease kube-system/orrery")
 	assert.Contains(t, sentence, `"orrery rbac"`)

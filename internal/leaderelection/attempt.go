@@ -2,7 +2,6 @@ package leaderelection
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"orrery/restclient/api"
@@ -54,12 +53,6 @@ func (e *Elector) conclude(ctx context.Context, err error, wasLeading bool) {
 		return
 	}
 	e.config.Trace.failed(err, wasLeading)
-}
-
-// isAnswer reports whether the server answered an attempt that ended with err.
-func isAnswer(err error) bool {
-	var status *api.StatusError
-	return err == nil || errors.As(err, &status)
 }
 
 // step sends one request and passes the answer to the candidate. A conflict or a missing Lease is
@@ -120,12 +113,16 @@ func (e *Elector) dryRun(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, e.config.Timing.RenewDeadline/2)
 	defer cancel()
 	answer, err := e.config.Leases.Update(ctx, renewal, api.UpdateOptions{DryRun: true})
-	if err == nil {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.candidate.lookBack(read, answer, e.clock.moment())
+	if api.IsForbidden(err) {
+		e.conclude(ctx, err, false)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.candidate.lookBack(read, answer, e.clock.moment())
+	return nil
 }
 
 // release releases the Lease if it is or may be ours. A leader whose lease has expired leaves it

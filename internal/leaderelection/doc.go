@@ -64,8 +64,9 @@
 //
 // When a leader ends in good order, a replica that watches the Lease follows within a request or
 // two. The same holds for a replica that stops while its write of the Lease is under way: it
-// releases the Lease whether or not the write has taken effect. When a leader dies, the others follow when its Lease runs out: they know to the millisecond
-// when it was renewed, and try at that moment.
+// releases the Lease whether or not the write has taken effect. When a leader dies, the others
+// follow when its Lease runs out: they know to the millisecond when it was renewed, and try at that
+// moment.
 //
 // # What cannot be promised
 //
@@ -118,9 +119,10 @@
 // longer. So a leader keeps its Lease on a server that needs up to half the deadline for an answer.
 // An attempt without an answer has the connection replaced, because it may be half-open.
 //
-// If the first answer shows that this user may not take part, Run returns an [*AccessError]. A lost
-// lease makes Run return a [*LostError], and should end the process: a new process starts from a
-// clean state.
+// If the server forbids this user the first six attempts, or the namespace is missing, Run returns
+// an [*AccessError]. Fewer refusals prove nothing: kube-apiserver forbids everything for a moment
+// while it starts. A lost lease makes Run return a [*LostError], and should end the process: a new
+// process starts from a clean state.
 //
 // # Testing
 //

@@ -50,8 +50,8 @@ func New(config Config) (*Elector, error) {
 // for work to return.
 //
 // It returns nil if ctx has ended or work has returned, a [*LostError] if the lease was lost, and
-// an [*AccessError] if the first attempt shows that this user may not take part. Other failures are
-// retried.
+// an [*AccessError] if the server does not let this user take part from the start, and repeats that.
+// Other failures are retried.
 func (e *Elector) Run(ctx context.Context, work func(ctx context.Context, term Term)) error {
 	var lookout sync.WaitGroup
 	watchCtx, stopWatch := context.WithCancel(context.WithoutCancel(ctx))
@@ -71,21 +71,32 @@ func (e *Elector) Run(ctx context.Context, work func(ctx context.Context, term T
 	return e.lead(ctx, work)
 }
 
+// mostRefusals is how many refusals in a row mean that this user may not take part. Fewer prove
+// nothing: a kube-apiserver that starts forbids everything until the caches of its authorizer are
+// filled. With the default timing it takes 10 to 22 seconds to get that many.
+const mostRefusals = 6
+
 // acquire tries until this process leads or ctx has ended.
 func (e *Elector) acquire(ctx context.Context) error {
-	for answered := false; ctx.Err() == nil; {
+	refusals := 0
+	for admitted := false; ctx.Err() == nil; {
 		verb, err := e.try(ctx)
 		if e.leads() {
 			return nil
 		}
-		if !answered && err == nil {
+		if !admitted && err == nil {
 			verb, err = update, e.dryRun(ctx)
 		}
-		if !answered && (api.IsForbidden(err) || verb == create && api.IsNotFound(err)) {
+		refusals++
+		missing := verb == create && api.IsNotFound(err) // the namespace
+		switch forbidden := api.IsForbidden(err); {
+		case !admitted && (missing || forbidden && refusals == mostRefusals):
 			return &AccessError{Verb: verb.String(), Namespace: e.config.Namespace, Name: e.config.Name, Err: err}
+		case !forbidden:
+			refusals = 0
 		}
-		proven := !answered && err == nil && e.mayTake()
-		if answered = answered || isAnswer(err); !proven {
+		proven := !admitted && err == nil && e.mayTake()
+		if admitted = admitted || refusals == 0 && replyOf(err) != failed; !proven {
 			e.standBy(ctx)
 		}
 	}

@@ -60,7 +60,7 @@ func TestWithoutTheWatchRetriesDo(t *testing.T) {
 				a := p.join("a", change)
 				synctest.Wait()
 				b := p.join("b", change)
-				time.Sleep(20*time.Second + 300*time.Millisecond)
+				time.Sleep(2*time.Minute + 300*time.Millisecond)
 				require.True(t, a.leads())
 				a.stop()
 				assert.LessOrEqual(t, until(t, "b leads", b.leads), 4400*time.Millisecond)
@@ -298,6 +298,72 @@ func TestAStandbyStopsAtOnce(t *testing.T) {
 			t.Error("it waits for something")
 		}
 		assert.Equal(t, "a", p.lease().Spec.HolderIdentity)
+	})
+}
+
+// A kube-apiserver that starts forbids everything until the caches of its authorizer are filled. An
+// elector that begins at that moment takes part afterwards, and watches.
+func TestAServerThatForbidsForAMomentIsWaitedFor(t *testing.T) {
+	everything := func(*http.Request) bool { return true }
+	for name, refuse := range map[string]func(*http.Request) bool{
+		"everything": everything,
+		"writes":     func(r *http.Request) bool { return r.Method != http.MethodGet },
+		"watches":    isWatch,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, p *place) {
+				p.forbid(refuse)
+				a := p.join("a")
+				b := p.join("b")
+				time.Sleep(8 * time.Second)
+				p.forbid(nil)
+				until(t, "one leads", func() bool { return a.leads() || b.leads() })
+				leader, standby := a, b
+				if b.leads() {
+					leader, standby = b, a
+				}
+				time.Sleep(time.Minute)
+				assert.True(t, standby.Snapshot().Watching, "the standby gave the watch up: %v", standby.reported())
+				p.forbid(everything)
+				time.Sleep(3 * time.Second)
+				p.forbid(nil)
+				time.Sleep(time.Minute)
+				require.True(t, leader.leads())
+				leader.stop()
+				synctest.Wait()
+				assert.True(t, standby.leads(), "in no time")
+			})
+		})
+	}
+	t.Run("an outage, then 403", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, p *place) {
+			a := p.join("a")
+			a.link.Refuse(true)
+			a.link.Cut()
+			p.forbid(everything)
+			time.Sleep(time.Minute)
+			a.link.Heal()
+			<-a.ended
+			var access *leaderelection.AccessError
+			require.ErrorAs(t, a.err, &access, "a refusal that lasts ends the elector, whatever came before")
+		})
+	})
+}
+
+// A refusal that may pass is reported when it comes, not only at the end.
+func TestARefusalIsReportedAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		p.join("a")
+		synctest.Wait()
+		p.forbid(func(r *http.Request) bool { return r.Method == http.MethodPut })
+		failed := make(chan error, 100)
+		b := p.join("b", func(config *leaderelection.Config) {
+			config.Trace = &leaderelection.Trace{Failed: func(err error, _ bool) { failed <- err }}
+		})
+		synctest.Wait()
+		require.Len(t, failed, 1)
+		assert.True(t, api.IsForbidden(<-failed))
+		assert.Contains(t, b.Snapshot().LastError, "not you")
 	})
 }
 

@@ -42,7 +42,8 @@ func IsLost(err error) bool {
 	return lost || errors.Is(err, ErrFenced)
 }
 
-// AccessError reports, at the start, that this user cannot take part in the election.
+// AccessError reports that this user cannot take part in the election: from the start, the server
+// has refused several attempts in a row.
 type AccessError struct {
 	// Verb is the refused verb: get, create or update.
 	Verb string

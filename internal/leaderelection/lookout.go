@@ -2,25 +2,27 @@ package leaderelection
 
 import (
 	"context"
+	"sync/atomic"
 
 	"orrery/informer/reflector"
 	"orrery/informer/reflector/machine"
 	"orrery/restclient/api"
 )
 
-// watch watches the Lease until the context ends or the server forbids it. Its events are hints and
+// watch watches the Lease until the context ends or the server keeps forbidding it. Its events are hints and
 // may be stale: they show when the holder was last seen, and trigger attempts, which ask the
 // server.
 func (e *Elector) watch(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	source := &oneLease{ListerWatcher: e.config.Watch, name: e.config.Name}
 	machine.New(reflector.Config[*api.Lease]{
 		Name:             "leader election",
-		ListerWatcher:    oneLease{e.config.Watch, e.config.Name},
+		ListerWatcher:    source,
 		Store:            lookout{e},
 		DisableWatchList: true,
 		WatchErrorHandler: func(_ context.Context, err error) {
-			forbidden := api.IsForbidden(err)
+			forbidden := source.keepsRefusing(err)
 			e.setWatching(false)
 			e.config.Trace.watchFailed(err, forbidden)
 			if forbidden {
@@ -74,17 +76,31 @@ func (e *Elector) note(lease *api.Lease) bool {
 // oneLease is the collection that contains only one Lease.
 type oneLease struct {
 	reflector.ListerWatcher[*api.Lease]
-	name string
+	name     string
+	refusals atomic.Int32 // in a row
 }
 
-func (o oneLease) List(ctx context.Context, opts api.ListOptions) (*api.List[*api.Lease], error) {
+func (o *oneLease) List(ctx context.Context, opts api.ListOptions) (*api.List[*api.Lease], error) {
 	opts.FieldSelector = "metadata.name=" + o.name
 	return o.ListerWatcher.List(ctx, opts)
 }
 
-func (o oneLease) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Lease], error) {
+func (o *oneLease) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Lease], error) {
 	opts.FieldSelector = "metadata.name=" + o.name
-	return o.ListerWatcher.Watch(ctx, opts)
+	watcher, err := o.ListerWatcher.Watch(ctx, opts)
+	if err == nil {
+		o.refusals.Store(0)
+	}
+	return watcher, err
+}
+
+// keepsRefusing counts a failure, and reports whether the server has refused often enough.
+func (o *oneLease) keepsRefusing(err error) bool {
+	if !api.IsForbidden(err) {
+		o.refusals.Store(0)
+		return false
+	}
+	return o.refusals.Add(1) == mostRefusals
 }
 
 // lookout is the reflector's store. It keeps no objects.

@@ -27,7 +27,7 @@ type Trace struct {
 	// NewLeader: another replica holds the Lease. silent is the time since its last renewal, by
 	// renewTime and the clock of this machine, or 0 if it renews in time.
 	NewLeader func(identity string, silent time.Duration)
-	// WatchFailed: the Lease cannot be watched. A forbidden watch is not retried.
+	// WatchFailed: the Lease cannot be watched. If that is forbidden for good, the elector polls.
 	WatchFailed func(err error, forbidden bool)
 }
 

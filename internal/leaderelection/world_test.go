@@ -25,7 +25,7 @@ type world struct {
 	names      int
 	violations []string
 	released   map[string]bool // replicas that have ended a release: none of their writes may follow
-	wins       int // terms that began
+	wins       int             // terms that began
 	renewals   int
 	releases   int
 	lost       int // terms that ended without a release
