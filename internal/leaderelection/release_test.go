@@ -2,6 +2,7 @@ package leaderelection
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -105,5 +106,28 @@ func TestATermReportsWhetherThePredecessorWorked(t *testing.T) {
 		assert.Equal(t, "c", lease.Annotations[AtWorkAnnotation])
 		assert.False(t, term("d", false).Worked, "c wrote it")
 		assert.Empty(t, lease.Annotations)
+	}
+}
+
+// Taking, renewing and releasing write the whole Lease. Fields that belong to others, or to a newer
+// API, stay.
+func TestEachWriteKeepsWhatOthersWroteIntoTheLease(t *testing.T) {
+	const text = `{"newTop":1,"metadata":{"newMeta":2,"ownerReferences":[{"uid":"1","newOwner":3}]},
+		"spec":{"strategy":"OldestEmulationVersion","preferredHolder":"b","newSpec":4}}`
+	var now moment
+	lease := &api.Lease{}
+	require.NoError(t, json.Unmarshal([]byte(text), lease))
+	c := candidate{identity: "a", timing: Timing{}.withDefaults()}
+	c.observe(lease, now)
+	take := c.renewal(now)
+	c.won(take, 0, now)
+	for name, lease := range map[string]*api.Lease{"take": take, "renew": c.renewal(now), "release": c.give(now).lease} {
+		data, err := json.Marshal(lease)
+		require.NoError(t, err)
+		for _, field := range []string{
+			`"newTop":1`, `"newMeta":2`, `"newOwner":3`, `"newSpec":4`, `"strategy":"OldestEmulationVersion"`, `"preferredHolder":"b"`,
+		} {
+			assert.Contains(t, string(data), field, name)
+		}
 	}
 }

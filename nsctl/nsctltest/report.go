@@ -1,6 +1,10 @@
 package nsctltest
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -172,5 +176,45 @@ func (s suite) ReportOfHowManyObjectsWereDeleted(t *testing.T) {
 		deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace })
 		require.NoError(t, deleter.Delete(t.Context(), "ns"))
 		assert.Equal(t, map[string]int{"configmaps.": 2, "secrets.": 3}, deleted)
+	})
+}
+
+// Both writes carry the whole namespace, so a field of a newer API that is missing there is erased.
+// That of a condition stays although the pass changes the condition.
+func (s suite) WritesKeepUnknownFields(t *testing.T) {
+	const unknown = `{"newTop": 1,
+		"metadata": {"newMeta": 2, "ownerReferences": [{"uid": "1", "newOwner": 3}], "managedFields": [{"newEntry": 4}]},
+		"spec": {"newSpec": 5},
+		"status": {"newStatus": 6, "conditions": [
+			{"type": "NamespaceContentRemaining", "status": "Unknown", "newCondition": 7},
+			{"type": "example.com/Mine", "status": "True", "newCondition": 8}]}}`
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes", "example.com/other")
+		c.Update("ns", func(ns *api.Namespace) {
+			newer := &api.Namespace{}
+			require.NoError(t, json.Unmarshal([]byte(unknown), newer))
+			newer.TypeMeta, newer.Spec.Finalizers, newer.Status.Phase = ns.TypeMeta, ns.Spec.Finalizers, ns.Status.Phase
+			newer.Name, newer.UID = ns.Name, ns.UID
+			newer.CreationTimestamp, newer.DeletionTimestamp = ns.CreationTimestamp, ns.DeletionTimestamp
+			*ns = *newer
+		})
+		var sent []string
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodPut {
+				body, err := io.ReadAll(r.Body)
+				assert.NoError(t, err)
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				sent = append(sent, string(body))
+			}
+			return nil
+		})
+		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+		require.Len(t, sent, 2, "the report and the end of the token")
+		for _, body := range sent {
+			for i, field := range []string{"Top", "Meta", "Owner", "Entry", "Spec", "Status", "Condition", "Condition"} {
+				assert.Contains(t, body, fmt.Sprintf(`"new%s":%d`, field, i+1), "a write erases a field that this program does not know")
+			}
+		}
 	})
 }

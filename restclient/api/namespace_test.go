@@ -19,15 +19,17 @@ const wireNamespace = `{
     "name": "shop", "generateName": "sh", "namespace": "", "selfLink": "/x", "uid": "5c1c4d5f", "resourceVersion": "412", "generation": 9007199254740993,
     "creationTimestamp": "2026-03-01T12:00:00Z", "deletionTimestamp": "2026-03-01T13:00:00Z", "deletionGracePeriodSeconds": 0,
     "labels": {"kubernetes.io/metadata.name": "shop"}, "annotations": {"note": "a \"quoted\" <b>"},
-    "ownerReferences": [{"apiVersion": "v1", "kind": "Tenant", "name": "t", "uid": "1", "controller": true, "blockOwnerDeletion": false}],
+    "ownerReferences": [{"apiVersion": "v1", "kind": "Tenant", "name": "t", "uid": "1", "controller": true, "blockOwnerDeletion": false, "newOwner": 1},
+      {"apiVersion": "v1", "kind": "Tenant", "name": "u", "uid": "2", "newOwner": {"b": 2}}],
     "finalizers": ["example.com/hold"],
     "managedFields": [{"manager": "kubectl", "operation": "Update", "apiVersion": "v1", "time": "2026-03-01T12:00:00Z", "fieldsType": "FieldsV1",
-      "fieldsV1": {"f:metadata": {"f:labels": {".": {}, "f:kubernetes.io/metadata.name": {}}}}}],
+      "fieldsV1": {"f:metadata": {"f:labels": {".": {}, "f:kubernetes.io/metadata.name": {}}}}, "newEntry": [3]}],
     "newMeta": ["x"]
   },
   "spec": {"finalizers": ["kubernetes", "openshift.io/origin"], "newSpec": 7},
   "status": {"phase": "Terminating", "newStatus": {"deep": [null]},
-    "conditions": [{"type": "NamespaceContentRemaining", "status": "True", "lastTransitionTime": "2026-03-01T13:00:05Z", "reason": "SomeResourcesRemain", "message": "m"}]}
+    "conditions": [{"type": "NamespaceContentRemaining", "status": "True", "lastTransitionTime": "2026-03-01T13:00:05Z", "reason": "SomeResourcesRemain", "message": "m", "newCondition": {"c": 4}},
+      {"type": "example.com/Mine", "status": "False", "newCondition": 5}]}
 }`
 
 func TestNamespaceSurvivesARoundTrip(t *testing.T) {
@@ -67,7 +69,31 @@ func TestNamespaceStatusUpdateLosesNothing(t *testing.T) {
 	assert.Equal(t, map[string]any{"phase": "Terminating", "newStatus": map[string]any{"deep": []any{nil}}}, back.Nested("status"))
 	assert.Equal(t, map[string]any{"a": int64(1)}, back.Nested("newTop"))
 	assert.Equal(t, []string{"x"}, back.NestedStringSlice("metadata", "newMeta"))
-	assert.Len(t, ns.Status.Conditions, 1, "the original is left alone")
+	assert.Len(t, ns.Status.Conditions, 2, "the original is left alone")
+}
+
+// Unknown fields belong to a condition or an owner, not to its place in the list, and stay if a
+// client writes the condition anew. They go with it.
+func TestUnknownFieldsOfAnItemFollowIt(t *testing.T) {
+	var ns api.Namespace
+	require.NoError(t, json.Unmarshal([]byte(wireNamespace), &ns))
+	changed := ns.DeepCopy()
+	changed.OwnerReferences = changed.OwnerReferences[1:]
+	changed.Status.Conditions = []api.NamespaceCondition{
+		{Type: "Added", Status: api.ConditionTrue},
+		{Type: "example.com/Mine", Status: api.ConditionTrue},
+	}
+	data, err := json.Marshal(changed)
+	require.NoError(t, err)
+	var back api.Unstructured
+	require.NoError(t, json.Unmarshal(data, &back))
+	assert.Equal(t, []any{
+		map[string]any{"apiVersion": "v1", "kind": "Tenant", "name": "u", "uid": "2", "newOwner": map[string]any{"b": int64(2)}},
+	}, back.Nested("metadata", "ownerReferences"))
+	assert.Equal(t, []any{
+		map[string]any{"type": "Added", "status": "True"},
+		map[string]any{"type": "example.com/Mine", "status": "True", "newCondition": int64(5)},
+	}, back.Nested("status", "conditions"))
 }
 
 func TestNamespaceWithoutAnything(t *testing.T) {

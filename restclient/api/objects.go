@@ -67,7 +67,7 @@ type Lease struct {
 	ObjectMeta `json:"metadata"`
 	Spec       LeaseSpec `json:"spec"`
 
-	unknown unknownFields
+	unknown *unknownFields
 }
 
 // LeaseSpec is written by the holder. All fields are optional; nil and empty ones are omitted.
