@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/apiserver/registry"
+	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
 
@@ -122,4 +123,31 @@ func TestNothingSlipsIntoAPlaceThatCloses(t *testing.T) {
 	_, err = w.Create(ctx, tabs, tree(`{"metadata":{"name":"late"}}`), none)
 	assert.True(t, api.IsForbidden(err), "%v", err)
 	assert.Len(t, w.list(content, api.ListOptions{}).Items, 0)
+}
+
+// A DELETE without a grace period marks a pod and then removes it. If another client removes the
+// pod in between and a user creates it again, the new pod is another object and stays.
+func TestADeletionSparesAPodThatIsCreatedAgain(t *testing.T) {
+	meanwhile := func(string, *store.Object) {}
+	w := newWorld(t, func(c *registry.Config) {
+		c.Store = store.New(store.Config{Trace: &store.Trace{Committed: func(prefix string, e store.Event) {
+			if e.Type == api.WatchModified {
+				meanwhile(prefix, e.Object)
+			}
+		}}})
+	})
+	p := w.at("pods", "default", "p")
+	old := w.make(p, pod)
+	var again *store.Object
+	meanwhile = func(prefix string, marked *store.Object) {
+		_, removed := w.config.Store.Collection(prefix).Delete(marked)
+		require.True(t, removed)
+		again = w.make(p, pod)
+	}
+	last, gone := w.delete(p, api.DeleteOptions{GracePeriodSeconds: ptr(int64(0))})
+	require.NotNil(t, again, "nothing happened between the two steps")
+	assert.True(t, gone)
+	assert.Equal(t, old.UID, last.UID, "the answer is the pod that was deleted")
+	require.True(t, w.exists(p), "the deletion of a pod removed another one of the same name")
+	assert.Equal(t, again.UID, w.get(p).GetUID())
 }
