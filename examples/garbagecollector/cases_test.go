@@ -203,20 +203,24 @@ func TestOrphansOfAnOwnerThatIsHeldByOthersToo(t *testing.T) {
 	})
 }
 
-// The dependent is created, and its owner orphaned, before any informer has seen it.
+// The dependent is created, and its owner orphaned, before any informer has seen it. How old the
+// owner's deletionTimestamp is does not matter: it has whole seconds, of another machine's clock.
 func TestADependentThatWasCreatedAMomentBeforeIsOrphanedToo(t *testing.T) {
-	inWorld(t, func(w *world) {
-		heal := w.fault("delay:by=300ms,resource=secrets,verb=list|watch")
-		defer heal()
-		w.link.CloseConnections()
-		owner := w.create("owner")
-		w.in(w.resource("secrets"), "child", owned("owner", owner))
-		w.delete("owner", api.DeletePropagationOrphan)
-		assert.Empty(t, w.names())
-		child, err := w.resource("secrets").Get(context.Background(), "child", api.GetOptions{})
-		require.NoError(t, err)
-		assert.Nil(t, child.Nested("metadata", "ownerReferences"))
-	})
+	for _, age := range []time.Duration{0, 900 * time.Millisecond} {
+		inWorld(t, func(w *world) {
+			time.Sleep(age) // a bubble begins at a whole second
+			heal := w.fault("delay:by=300ms,resource=secrets,verb=list|watch")
+			defer heal()
+			w.link.CloseConnections()
+			owner := w.create("owner")
+			w.in(w.resource("secrets"), "child", owned("owner", owner))
+			w.delete("owner", api.DeletePropagationOrphan)
+			assert.Empty(t, w.names())
+			child, err := w.resource("secrets").Get(context.Background(), "child", api.GetOptions{})
+			require.NoError(t, err, "the dependent was deleted instead of orphaned, %v after the deletionTimestamp", age)
+			assert.Nil(t, child.Nested("metadata", "ownerReferences"))
+		})
+	}
 }
 
 func TestTheFinalizersOfADependentSayHowItGoes(t *testing.T) {
