@@ -19,6 +19,7 @@ import (
 	"orrery/informer"
 	"orrery/informer/fast"
 	"orrery/informer/informertest"
+	"orrery/informer/reflector"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -45,6 +46,7 @@ var forms = map[string]struct {
 		gears: informer.Gears[head]{NewQueue: popOnly, NewProcessor: fast.NewProcessor[head]},
 		lacks: textbookLacks,
 	},
+	"wrapped": {gears: wrapped(fast.Gears[head]())},
 }
 
 var textbookLacks = map[informertest.Capability]string{
@@ -69,6 +71,22 @@ func textbookProcessor[T any]() informer.Gears[T] {
 // popOnly is a queue without the optional methods.
 func popOnly(cfg deltafifo.Config[head]) informer.Queue[head] {
 	return struct{ informer.Queue[head] }{deltafifo.New(cfg)}
+}
+
+// wrapped returns the gears, each in a wrapper that has no methods but those of the interface.
+func wrapped(g informer.Gears[head]) informer.Gears[head] {
+	return informer.Gears[head]{
+		NewQueue: func(cfg deltafifo.Config[head]) informer.Queue[head] {
+			return struct{ informer.Queue[head] }{g.NewQueue(cfg)}
+		},
+		NewStore: func(cfg indexer.Config[head]) informer.Indexer[head] {
+			return struct{ informer.Indexer[head] }{g.NewStore(cfg)}
+		},
+		NewReflector: func(cfg reflector.Config[head]) informer.Reflector {
+			return struct{ informer.Reflector }{g.NewReflector(cfg)}
+		},
+		NewProcessor: func() informer.Processor[head] { return struct{ informer.Processor[head] }{g.NewProcessor()} },
+	}
 }
 
 func TestContract(t *testing.T) {

@@ -72,9 +72,6 @@ type Reflector interface {
 // change together: a handler's initial content is exactly the effect of what was distributed before
 // it was added. A processor calls handlers on goroutines of its own, and calls no hooks
 // itself.
-//
-// A processor with a method Flush may hold back distributed notifications until Flush is called,
-// which happens when the queue is empty, and at the latest after 64 keys. No lock is held then.
 type Processor[T any] interface {
 	// AddListener adds h, which receives the initial notifications and then every later one. It is
 	// not called after Run's ctx has ended.
@@ -85,6 +82,9 @@ type Processor[T any] interface {
 	// Distribute sends n to all listeners, or, if n is a Sync, to those whose resync is due, and
 	// returns their number. It must not wait for a handler.
 	Distribute(n Notification[T]) (listeners int)
+	// Flush sends what Distribute has held back, to send it in batches. The informer calls it
+	// without a lock when the queue is empty, and at the latest after 64 keys.
+	Flush()
 	// ShouldResync returns how many listeners are due for a resync. Those receive Sync
 	// notifications until the next call.
 	ShouldResync(now time.Time) (due int)
@@ -93,9 +93,6 @@ type Processor[T any] interface {
 	// drops its events.
 	Run(ctx context.Context)
 }
-
-// flusher is a [Processor] that distributes in batches.
-type flusher interface{ Flush() }
 
 // batchPopper is a [Queue] that pops several keys at a time.
 type batchPopper[T any] interface {

@@ -20,6 +20,7 @@ type recorder struct{ reported []Notification[*thing] }
 
 func (r *recorder) AddListener(*RegisteredHandler[*thing], []Notification[*thing]) {}
 func (r *recorder) RemoveListener(*RegisteredHandler[*thing])                      {}
+func (r *recorder) Flush()                                                         {}
 func (r *recorder) ShouldResync(time.Time) int                                     { return 0 }
 func (r *recorder) Run(ctx context.Context)                                        { <-ctx.Done() }
 func (r *recorder) Distribute(n Notification[*thing]) int {

@@ -87,6 +87,9 @@ func (p *sharedProcessor[T]) Distribute(n Notification[T]) int {
 	return len(listeners)
 }
 
+// Flush does nothing: Distribute holds nothing back.
+func (p *sharedProcessor[T]) Flush() {}
+
 // ShouldResync marks the listeners whose resync is due. The reflector calls it before it resyncs
 // the queue.
 func (p *sharedProcessor[T]) ShouldResync(now time.Time) (due int) {

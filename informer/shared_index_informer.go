@@ -216,11 +216,9 @@ func (s *SharedIndexInformer[T]) newController() *controller[T] {
 	return c
 }
 
-// flush flushes the processor, if it batches, and reports lagging handlers.
+// flush flushes the processor and reports lagging handlers.
 func (s *SharedIndexInformer[T]) flush() {
-	if f, ok := s.processor.(flusher); ok {
-		f.Flush()
-	}
+	s.processor.Flush()
 	s.handlers.reportLags(s.config.Trace)
 }
 

@@ -46,7 +46,9 @@ type held struct {
 	informer.Processor[*api.Namespace]
 }
 
-func (h held) flush() { h.Processor.(interface{ Flush() }).Flush() }
+func (h held) Flush() {}
+
+func (h held) flush() { h.Processor.Flush() }
 
 // inBubble runs a test with an informer whose processor is held.
 func inBubble(t *testing.T, test func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held)) {

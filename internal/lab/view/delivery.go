@@ -162,9 +162,9 @@ func (p *distributionHolder[T]) Flush() {
 			p.distributeLocked()
 		}
 		p.mu.Unlock()
-		p.flush()
+		p.Processor.Flush()
 	}
-	p.flush()
+	p.Processor.Flush()
 }
 
 // begin returns the first event to wait for; nil if there is none, or another goroutine waits.
@@ -210,12 +210,6 @@ func (p *distributionHolder[T]) ShouldResync(now time.Time) (due int) {
 		return 0
 	}
 	return p.Processor.ShouldResync(now)
-}
-
-func (p *distributionHolder[T]) flush() {
-	if f, ok := p.Processor.(interface{ Flush() }); ok {
-		f.Flush()
-	}
 }
 
 // AddListener lets what is stored go on: the handler's initial content has its effect.

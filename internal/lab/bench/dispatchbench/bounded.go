@@ -81,6 +81,8 @@ func (p *bounded[T]) Distribute(n informer.Notification[T]) int {
 	return len(listeners)
 }
 
+func (p *bounded[T]) Flush() {}
+
 func (p *bounded[T]) ShouldResync(time.Time) int { return 0 }
 
 func (p *bounded[T]) Run(ctx context.Context) {
