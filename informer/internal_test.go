@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,15 +73,69 @@ func TestScheduleAdapts(t *testing.T) {
 	s := resyncSchedule{requested: 10 * time.Second}
 	s.adapt(30*time.Second, now)
 	assert.Equal(t, 30*time.Second, s.period)
-	assert.False(t, s.due(now.Add(29*time.Second)))
+	assert.False(t, s.due(now.Add(26*time.Second)), "4 s are missing, more than a tenth of a check period")
 	assert.True(t, s.due(now.Add(30*time.Second)))
-	assert.False(t, s.due(now.Add(31*time.Second)), "the next one is counted from then")
+	assert.False(t, s.due(now.Add(56*time.Second)), "the next one is counted from then")
 	assert.True(t, s.due(now.Add(60*time.Second)))
 
 	s.adapt(5*time.Second, now)
 	assert.Equal(t, 10*time.Second, s.period)
 	s.adapt(0, now)
 	assert.False(t, s.due(now.Add(time.Hour)))
+}
+
+// TestDueWithTicksThatJitter: the ticks of a real clock come a little early or late. A handler with
+// a period of n checks is due at each nth tick, whatever the distance of two ticks.
+func TestDueWithTicksThatJitter(t *testing.T) {
+	const check = 10 * time.Second
+	for _, jitter := range []time.Duration{time.Microsecond, time.Millisecond, 100 * time.Millisecond, check / 20} {
+		for _, c := range []struct {
+			name  string
+			ticks []time.Duration // by how much they come late
+		}{
+			{"in time", []time.Duration{0}},
+			{"early", []time.Duration{-jitter}},
+			{"late", []time.Duration{jitter}},
+			{"late, then early", []time.Duration{jitter, -jitter}},
+			{"early, then late", []time.Duration{-jitter, jitter}},
+			{"earlier each time", []time.Duration{jitter, jitter / 2, 0, -jitter / 2, -jitter}},
+		} {
+			for _, periods := range []int{1, 2, 3, 7} {
+				t.Run(fmt.Sprintf("%v %s, every %d", jitter, c.name, periods), func(t *testing.T) {
+					start := time.Now()
+					s := resyncSchedule{requested: time.Duration(periods) * check}
+					s.adapt(check, start)
+					var due, want []int
+					for tick := 1; tick <= 42; tick++ {
+						if s.due(start.Add(time.Duration(tick)*check + c.ticks[tick%len(c.ticks)])) {
+							due = append(due, tick)
+						}
+						if tick%periods == 0 {
+							want = append(want, tick)
+						}
+					}
+					assert.Equal(t, want, due, "the ticks that bring a resync")
+				})
+			}
+		}
+	}
+}
+
+// TestDueAfterALateTick: a tick that comes a tenth of a check period too early does not count, so a
+// handler is never resynced much more often than it requested.
+func TestDueAfterALateTick(t *testing.T) {
+	start := time.Now()
+	s := resyncSchedule{requested: 10 * time.Second}
+	s.adapt(10*time.Second, start)
+	assert.True(t, s.due(start.Add(15*time.Second)), "half a period late")
+	assert.False(t, s.due(start.Add(20*time.Second)), "5 s after the last resync")
+	assert.False(t, s.due(start.Add(24*time.Second-time.Nanosecond)), "more than a tenth is missing")
+	assert.True(t, s.due(start.Add(24*time.Second)), "nine tenths of a period after the last resync")
+
+	s = resyncSchedule{requested: time.Minute}
+	s.adapt(10*time.Second, start)
+	assert.False(t, s.due(start.Add(58*time.Second)), "the tenth is one of the check period: 1 s")
+	assert.True(t, s.due(start.Add(59*time.Second)))
 }
 
 // TestTombstoneForWhatIsGoneAlready: the deletion itself was processed while the list without the
