@@ -10,13 +10,15 @@ import "orrery/internal/hooks"
 type Interface[T any] interface {
 	// Add, Update and Delete queue an event of a watch. They return a *KeyError, a *TransformError
 	// or ErrFIFOClosed if they queued nothing. A Delete of an object that is neither waiting nor
-	// known is ignored.
+	// known is ignored. A Delete whose object Transform refuses is queued all the same, as a
+	// tombstone.
 	Add(obj T) error
 	Update(obj T) error
 	Delete(obj T) error
 	// Replace queues items as the complete state at resourceVersion: a Replaced delta for each
-	// item, and a tombstone for every other key that is waiting or known. The errors are those of
-	// Add; if one item fails, nothing is queued. The queue owns the slice afterwards.
+	// item, and a tombstone for every other key that is waiting or known. It skips an item without
+	// a key, or that Transform refuses, whose key keeps its state. It returns no error but
+	// ErrFIFOClosed. The queue owns the slice afterwards.
 	Replace(items []T, resourceVersion string) error
 	// Resync queues a Sync delta for each known object, so that handlers see the present state
 	// again.
@@ -69,33 +71,56 @@ type Config[T any] struct {
 	// Transform, if not nil, changes an object before it is queued, typically to drop unused fields.
 	// It runs once for each incoming object, where KeyFunc runs, and never for a tombstone or a Sync.
 	Transform func(obj T) (T, error)
-	Trace     *Trace[T] // observes the queue
+	// Refused, if not nil, is called for each object without a key (key is "", err a *KeyError), and
+	// for each that Transform refuses (err is a *TransformError). It is called where KeyFunc runs.
+	Refused func(key string, err error)
+	Trace   *Trace[T] // observes the queue
 }
 
-// Admit returns the key of obj and obj transformed, or a *KeyError or *TransformError. Every form
-// calls it first, without holding its lock.
-func (c Config[T]) Admit(obj T) (key string, transformed T, err error) {
+// Admit returns the key and the delta of an object. Every form calls it first, without holding its
+// lock. A deletion needs only its key: if Transform refuses the object, the delta is a tombstone
+// without one. Otherwise such an object, or one without a key, is an error.
+func (c Config[T]) Admit(typ DeltaType, obj T) (key string, d Delta[T], err error) {
 	if key, err = c.KeyFunc(obj); err != nil {
-		return "", obj, &KeyError{Obj: obj, Err: err}
+		return "", d, c.refuse("", &KeyError{Obj: obj, Err: err})
 	}
+	d = Delta[T]{Type: typ, Object: obj}
 	if c.Transform == nil {
-		return key, obj, nil
+		return key, d, nil
 	}
-	if transformed, err = c.Transform(obj); err != nil {
-		return "", obj, &TransformError{Key: key, Err: err}
+	if d.Object, err = c.Transform(obj); err == nil {
+		return key, d, nil
 	}
-	return key, transformed, nil
+	err = c.refuse(key, &TransformError{Key: key, Err: err})
+	if typ == Deleted {
+		var unknown T
+		return key, Tombstone(key, unknown), nil
+	}
+	return key, d, err
 }
 
-// AdmitAll is Admit for the items of a list. It stops at the first error.
-func (c Config[T]) AdmitAll(items []T) (keys []string, transformed []T, err error) {
-	keys, transformed = make([]string, len(items)), make([]T, len(items))
-	for i, item := range items {
-		if keys[i], transformed[i], err = c.Admit(item); err != nil {
-			return nil, nil, err
+func (c Config[T]) refuse(key string, err error) error {
+	if c.Refused != nil {
+		c.Refused(key, err)
+	}
+	return err
+}
+
+// AdmitAll is Admit for the items of a list. The keys of listed are those of replaced, and also
+// those of the refused items: the list holds them, so they were not deleted.
+func (c Config[T]) AdmitAll(items []T) (keys []string, replaced []Delta[T], listed map[string]bool) {
+	keys, replaced = make([]string, 0, len(items)), make([]Delta[T], 0, len(items))
+	listed = make(map[string]bool, len(items))
+	for _, item := range items {
+		key, d, err := c.Admit(Replaced, item)
+		if err == nil {
+			keys, replaced = append(keys, key), append(replaced, d)
+		}
+		if key != "" {
+			listed[key] = true
 		}
 	}
-	return keys, transformed, nil
+	return keys, replaced, listed
 }
 
 // Complete returns c with an empty store as the default of KnownObjects and a Trace with every hook
@@ -174,7 +199,7 @@ type Trace[T any] struct {
 	// It was queued while the key was being processed, and the consumer does not hold the object.
 	Canceled func(key string, d Delta[T])
 
-	// Replaced: a list with this many items and tombstones was queued.
+	// Replaced: a list with this many items, without the refused ones, and tombstones was queued.
 	Replaced func(resourceVersion string, items, tombstones, depth int)
 	// Resynced: this many keys got a Sync; the skipped ones have newer deltas waiting.
 	Resynced func(queued, skipped, depth int)

@@ -23,8 +23,9 @@ const (
 )
 
 // DeletedFinalStateUnknown, the tombstone, stands for a deletion that no watch reported: the
-// connection was down, and afterwards the object was no longer listed. Obj is the last known state,
-// or the zero value if the store could not find one.
+// connection was down, and afterwards the object was no longer listed. It also stands for a
+// reported one whose object Transform refused. Obj is the last known state, or the zero value if
+// the store could not find one.
 type DeletedFinalStateUnknown[T any] struct {
 	Key string
 	Obj T
@@ -35,11 +36,11 @@ type Delta[T any] struct {
 	Type DeltaType
 	// Object is the state after the change; for Deleted the last state before it.
 	Object T
-	// Tombstone is set only for a deletion that was inferred from a list. Object is Tombstone.Obj.
+	// Tombstone is set for a deletion whose final state is unknown. Object is Tombstone.Obj.
 	Tombstone *DeletedFinalStateUnknown[T]
 }
 
-// Tombstone returns the Deleted delta for an object that a list no longer holds.
+// Tombstone returns the Deleted delta for an object whose final state is unknown.
 func Tombstone[T any](key string, lastSeen T) Delta[T] {
 	return Delta[T]{Type: Deleted, Object: lastSeen, Tombstone: &DeletedFinalStateUnknown[T]{Key: key, Obj: lastSeen}}
 }
@@ -104,7 +105,8 @@ func (e *KeyError) Error() string {
 
 func (e *KeyError) Unwrap() error { return e.Err }
 
-// TransformError reports that Config.Transform refused the object. Nothing was queued.
+// TransformError reports that Config.Transform refused the object. Nothing was queued but a
+// tombstone, if the object was deleted.
 type TransformError struct {
 	Key string
 	Err error

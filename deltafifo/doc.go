@@ -57,10 +57,14 @@
 //
 // # Failure
 //
-// An object without a key, or one that Transform refuses, is not queued; the caller gets a
-// [KeyError] or a [TransformError]. Pop returns the error of process with the deltas, which count
-// as processed unless the error is an [ErrRequeue]. If process panics, its deltas count as
-// processed; the panic continues to the caller, and the queue stays usable and becomes synced.
+// An object without a key, or one that Transform refuses, is not queued, and its key keeps its
+// state: a list that holds it does not imply its deletion. Config.Refused gets a [KeyError] or a
+// [TransformError], and so does the caller of Add, Update or Delete. A deletion needs only its key:
+// if Transform refuses its object, it is queued as a tombstone.
+//
+// Pop returns the error of process with the deltas, which count as processed unless the error is an
+// [ErrRequeue]. If process panics, its deltas count as processed; the panic continues to the
+// caller, and the queue stays usable and becomes synced.
 //
 // # Testing
 //

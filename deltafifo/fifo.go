@@ -39,7 +39,7 @@ func (f *DeltaFIFO[T]) Update(obj T) error { return f.enqueue(Updated, obj) }
 func (f *DeltaFIFO[T]) Delete(obj T) error { return f.enqueue(Deleted, obj) }
 
 func (f *DeltaFIFO[T]) enqueue(actionType DeltaType, obj T) error {
-	key, obj, err := f.config.Admit(obj)
+	key, d, err := f.config.Admit(actionType, obj)
 	if err != nil {
 		return err
 	}
@@ -50,15 +50,27 @@ func (f *DeltaFIFO[T]) enqueue(actionType DeltaType, obj T) error {
 	}
 	f.populated = true
 	f.checkSyncedLocked()
-	d := Delta[T]{Type: actionType, Object: obj}
-	if _, waits := f.items[key]; actionType == Deleted && !waits {
-		if _, known := f.knownObjects.GetByKey(key); !known {
+	if actionType == Deleted {
+		lastSeen, exists := f.lastSeenLocked(key)
+		if !exists {
 			f.config.Trace.Ignored(key, d)
 			return nil
+		}
+		if d.Tombstone != nil { // Transform refused the object
+			d = Tombstone(key, lastSeen)
 		}
 	}
 	f.queueActionLocked(key, d)
 	return nil
+}
+
+// lastSeenLocked returns the object of the key's newest waiting delta or, without one, that of
+// knownObjects, which is older. exists is false if there is neither.
+func (f *DeltaFIFO[T]) lastSeenLocked(key string) (obj T, exists bool) {
+	if newest, waits := f.items[key].Newest(); waits {
+		return newest.Object, true
+	}
+	return f.knownObjects.GetByKey(key)
 }
 
 // queueActionLocked appends d to the deltas of key, oldest first, and lets dedupDeltas look at the
@@ -74,32 +86,25 @@ func (f *DeltaFIFO[T]) queueActionLocked(key string, d Delta[T]) {
 }
 
 // Replace queues list as the complete state: a Replaced delta for each item, in list order. Then
-// every other key gets a Tombstone, the waiting keys first, then those of knownObjects, each once.
-// Its object is that of the key's newest waiting delta or, without one, that of knownObjects. If
-// nothing came in before, all keys that wait now are the initial population. At the end Replace
-// calls checkSyncedLocked and the hook Replaced. If it returns an error, AdmitAll's or
-// ErrFIFOClosed, it has queued nothing.
+// every key that is not listed gets a Tombstone, the waiting keys first, then those of
+// knownObjects, each once. Its object is that of lastSeenLocked. If nothing came in before, all
+// keys that wait now are the initial population. At the end Replace calls checkSyncedLocked and the
+// hook Replaced. After Close it returns ErrFIFOClosed.
 func (f *DeltaFIFO[T]) Replace(list []T, resourceVersion string) error {
-	keys, objects, err := f.config.AdmitAll(list)
-	if err != nil {
-		return err
-	}
+	keys, replaced, handled := f.config.AdmitAll(list)
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if f.closed {
 		return ErrFIFOClosed
 	}
-	handled, tombstones := make(map[string]bool, len(keys)), 0
 	for i, key := range keys {
-		handled[key] = true
-		f.queueActionLocked(key, Delta[T]{Type: Replaced, Object: objects[i]})
+		f.queueActionLocked(key, replaced[i])
 	}
+	tombstones := 0
 	for _, key := range slices.Concat(f.queue, f.knownObjects.ListKeys()) {
-		if newest, waits := f.items[key].Newest(); !handled[key] {
-			if !waits { // waiting deltas are newer than the store
-				newest.Object, _ = f.knownObjects.GetByKey(key)
-			}
-			f.queueActionLocked(key, Tombstone(key, newest.Object))
+		if !handled[key] {
+			lastSeen, _ := f.lastSeenLocked(key)
+			f.queueActionLocked(key, Tombstone(key, lastSeen))
 			handled[key] = true
 			tombstones++
 		}
@@ -108,7 +113,7 @@ func (f *DeltaFIFO[T]) Replace(list []T, resourceVersion string) error {
 		f.populated, f.initialPopulationCount = true, len(f.queue)
 	}
 	f.checkSyncedLocked()
-	f.config.Trace.Replaced(resourceVersion, len(list), tombstones, len(f.queue))
+	f.config.Trace.Replaced(resourceVersion, len(keys), tombstones, len(f.queue))
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/deltafifo"
+	"orrery/deltafifo/inorder"
 	"orrery/indexer"
 	"orrery/informer"
 	"orrery/informer/fast"
@@ -29,8 +30,9 @@ type head = *api.PartialObjectMetadata
 
 // forms are the sets of gears that pass the contract, with the capabilities that each lacks.
 var forms = map[string]struct {
-	gears informer.Gears[head]
-	lacks map[informertest.Capability]string
+	gears   informer.Gears[head]
+	lacks   map[informertest.Capability]string
+	inOrder bool // the queue is no DeltaFIFO
 }{
 	"textbook": {lacks: textbookLacks},
 	"fast":     {gears: fast.Gears[head]()},
@@ -45,6 +47,15 @@ var forms = map[string]struct {
 	"a queue that pops one key": {
 		gears: informer.Gears[head]{NewQueue: popOnly, NewProcessor: fast.NewProcessor[head]},
 		lacks: textbookLacks,
+	},
+	"a queue in order of arrival": {
+		gears: informer.Gears[head]{NewQueue: func(cfg deltafifo.Config[head]) informer.Queue[head] {
+			return inorder.New(cfg)
+		}},
+		lacks: map[informertest.Capability]string{
+			informertest.ResyncsDespiteRelists: textbookLacks[informertest.ResyncsDespiteRelists],
+		},
+		inOrder: true,
 	},
 	"wrapped": {gears: wrapped(fast.Gears[head]())},
 }
@@ -93,8 +104,9 @@ func TestContract(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(forms)) {
 		form := forms[name]
 		t.Run(name, func(t *testing.T) {
-			lacks := map[informertest.Capability]string{
-				informertest.ArrivalOrder: "the queue is a DeltaFIFO: an object keeps its place and accumulates its changes",
+			lacks := map[informertest.Capability]string{}
+			if !form.inOrder {
+				lacks[informertest.ArrivalOrder] = "in a DeltaFIFO an object keeps its place and accumulates changes"
 			}
 			maps.Copy(lacks, form.lacks)
 			informertest.Run(t, informertest.Implementation{

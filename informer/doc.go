@@ -96,8 +96,9 @@
 // worse than none. With wait.ReallyCrash off, the event counts as handled and the next one follows;
 // a registration nevertheless becomes synced (kubernetes/kubernetes#129024).
 //
-// An event that cannot be applied, because a transform refuses it or an index function fails, is
-// counted and reported as a [*ProcessError]; the next event is processed.
+// An event that cannot be applied, because its object has no key, a transform refuses it or an
+// index function fails, is counted and reported as a [*ProcessError]; the next event is processed.
+// So is an object of a list, and its key keeps its state. A deletion needs only its key.
 //
 // # Testing
 //

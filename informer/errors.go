@@ -33,7 +33,7 @@ var (
 // the watch error handler; client-go drops it.
 type ProcessError struct {
 	Key string // of the object; empty if it has none
-	Err error  // a *deltafifo.TransformError, a *indexer.IndexError, a *wait.Panic ...
+	Err error  // a *deltafifo.KeyError or TransformError, a *indexer.IndexError, a *wait.Panic ...
 }
 
 func (e *ProcessError) Error() string {

@@ -51,8 +51,8 @@ type Queue[T any] interface {
 
 // Indexer is the store of an informer, see package indexer.
 //
-// A store may have a method KnownKey(key []byte) (string, bool), which saves a new string for each
-// event.
+// A store may have a method KnownKey(namespace, name string) (key string, ok bool), which saves a
+// new string for each event.
 type Indexer[T any] = indexer.Interface[T]
 
 // ListerWatcher is the source of the objects. *restclient.Resource[T] is one.

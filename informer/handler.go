@@ -28,7 +28,7 @@ type DeletedObject[T any] struct {
 	// never the zero value: the deletion of an object that no handler knows is not delivered.
 	Object T
 	// FinalStateUnknown is true if the deletion was not observed (the watch was down) but inferred
-	// from a list.
+	// from a list, or if the transform refused the final state.
 	FinalStateUnknown bool
 }
 

@@ -34,7 +34,7 @@ type Notification[T any] struct {
 	Kind              EventKind
 	Initial           bool // an addition that is part of the initial list
 	Sync              bool // an update without a change, for handlers whose resync is due
-	FinalStateUnknown bool // a deletion that was inferred from a list, not watched
+	FinalStateUnknown bool // a deletion that was inferred from a list, or whose final state the transform refused
 
 	Number uint64 // see [AppliedInfo]
 	Key    string

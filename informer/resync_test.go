@@ -48,17 +48,20 @@ func checked(gears informer.Gears[head], late func(check int) time.Duration) (in
 // TestResyncsWithJitter: no resync falls out because a check comes up to a twentieth of the period
 // early or late. A bubble has no jitter of its own, so the test makes some.
 func TestResyncsWithJitter(t *testing.T) {
-	jitter := []time.Duration{300 * time.Millisecond, 0, 500 * time.Millisecond, time.Microsecond, 0, 200 * time.Millisecond, -400 * time.Millisecond}
+	milliseconds := []time.Duration{300, 0, 500, 1, 0, 200, -400}
+	late := func(check int) time.Duration { return milliseconds[check%len(milliseconds)] * time.Millisecond }
 	for _, name := range slices.Sorted(maps.Keys(forms)) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				gears, _ := checked(forms[name].gears, func(check int) time.Duration { return jitter[check%len(jitter)] })
+				gears, _ := checked(forms[name].gears, late)
 				source := informertest.NewContractSource()
 				addObject(source)
-				inf := informer.NewSharedIndexInformer(source, informer.Config[head]{ResyncPeriod: 10 * time.Second, Gears: gears})
+				cfg := informer.Config[head]{ResyncPeriod: 10 * time.Second, Gears: gears}
+				inf := informer.NewSharedIndexInformer(source, cfg)
 				updates := func(period time.Duration) *informertest.Recorder {
 					r := &informertest.Recorder{}
-					_, err := inf.AddEventHandlerWithOptions(eventHandler(r.Handle), informer.HandlerOptions{ResyncPeriod: period})
+					options := informer.HandlerOptions{ResyncPeriod: period}
+					_, err := inf.AddEventHandlerWithOptions(eventHandler(r.Handle), options)
 					require.NoError(t, err)
 					return r
 				}
@@ -69,13 +72,13 @@ func TestResyncsWithJitter(t *testing.T) {
 				defer running.Wait()
 				defer cancel()
 				time.Sleep(100*time.Second + 300*time.Millisecond) // between two checks
-				late := updates(0)
+				added := updates(0)
 				time.Sleep(60*time.Second + 200*time.Millisecond)
 				synctest.Wait()
 				assert.Len(t, ten.Events(), 1+16, "one resync each 10 s")
 				assert.Len(t, twenty.Events(), 1+8, "one resync each 20 s")
 				assert.Len(t, twentyFive.Events(), 1+5, "one resync each 30 s: rounded up to the checks")
-				assert.Len(t, late.Events(), 1+6, "the first check after its registration is 9.7 s later, which is near enough")
+				assert.Len(t, added.Events(), 1+6, "the first check, 9.7 s after its registration, is near enough")
 			})
 		})
 	}
@@ -117,7 +120,8 @@ func TestResyncsOnARealClock(t *testing.T) {
 		last := run.began
 		for i, at := range run.checks.at {
 			since := at.Sub(last)
-			assert.Equal(t, since >= period*9/10, run.checks.due[i], "%s: a check %v after the last resync brings one", run.form, since)
+			want := since >= period*9/10
+			assert.Equal(t, want, run.checks.due[i], "%s: a check %v after the last resync brings one", run.form, since)
 			if run.checks.due[i] {
 				last = at
 			}

@@ -198,7 +198,8 @@ func (s *SharedIndexInformer[T]) newController() *controller[T] {
 	queue := s.config.Gears.NewQueue(deltafifo.Config[T]{
 		KeyFunc:      keyFuncOf(s.indexer),
 		KnownObjects: s.indexer,
-		Transform:    guardedTransform(s.config.Transform, s.failures.add),
+		Transform:    guardedTransform(s.config.Transform),
+		Refused:      func(key string, err error) { s.failures.add(&ProcessError{Key: key, Err: err}) },
 		Trace:        s.config.QueueTrace,
 	})
 	cfg := s.config.Reflector

@@ -278,6 +278,59 @@ func TestTransformThatPanicsIsReported(t *testing.T) {
 	})
 }
 
+// TestTransformThatReturnsNothing: nil is a refusal, which costs neither the list nor a deletion.
+func TestTransformThatReturnsNothing(t *testing.T) {
+	for name, gears := range sets {
+		t.Run(name, func(t *testing.T) {
+			nothing := true
+			cfg := config{Gears: gears, Transform: func(ns *api.Namespace) (*api.Namespace, error) {
+				if nothing && ns.Name == "a" {
+					return nil, nil
+				}
+				return ns, nil
+			}}
+			inBubble(t, cfg, func(n *namespaces) {
+				h := n.handler()
+				n.source.Add(namespace("a"))
+				n.source.Add(namespace("b"))
+				n.start()
+				assert.True(t, n.HasSynced(), "an object that became nothing keeps the informer unsynced")
+				assert.Equal(t, &log{"add b (initial)"}, h)
+				nothing = false
+				n.modify("a")
+				nothing = true
+				n.modify("a")
+				n.delete("a")
+				assert.Equal(t, &log{"add b (initial)", "add a", "delete a"}, h)
+				s := n.Snapshot()
+				assert.EqualValues(t, 3, s.ProcessErrors)
+				assert.Equal(t, "a", s.LastProcessError.Key)
+				assert.ErrorContains(t, s.LastProcessError, "the transform returned no object")
+			})
+		})
+	}
+}
+
+// TestRefusedObjectsAreReported: an object without a key, in a list and in an event, is reported as
+// the errors of a transform are.
+func TestRefusedObjectsAreReported(t *testing.T) {
+	var reported []error
+	cfg := config{WatchErrorHandler: func(_ context.Context, err error) { reported = append(reported, err) }}
+	cfg.Reflector.DisableWatchList = true
+	inEachBubble(t, cfg, func(n *namespaces) {
+		reported = nil
+		n.source.Add(namespace(""))
+		n.start()
+		n.delete("")
+		assert.True(t, n.HasSynced())
+		require.Len(t, reported, 2)
+		for _, err := range reported {
+			require.ErrorAs(t, err, new(*informer.ProcessError))
+			require.ErrorAs(t, err, new(*deltafifo.KeyError))
+		}
+	})
+}
+
 // TestPanicInTheLoopIsSurvived: a hook of the store panics during an event. The next event is
 // processed.
 func TestPanicInTheLoopIsSurvived(t *testing.T) {

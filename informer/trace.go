@@ -127,7 +127,7 @@ type EventInfo struct {
 type AppliedInfo struct {
 	EventInfo       // Number counts the deltas of the informer from 1; Kind is 0 if nothing has changed
 	Type            deltafifo.DeltaType
-	Tombstone       bool   // a deletion that was inferred from a list
+	Tombstone       bool   // a deletion whose final state is unknown
 	ResourceVersion string // of the delta's object
 	Sync            bool   // an update without a change, which only handlers get whose resync is due
 }

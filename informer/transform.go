@@ -2,8 +2,9 @@ package informer
 
 import (
 	"context"
+	"errors"
+	"reflect"
 
-	"orrery/deltafifo"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -12,8 +13,10 @@ import (
 // place to drop unused fields. It owns the object and may change it in place or return another one;
 // the key must stay the same.
 //
-// It runs once for every incoming object, on the goroutine of the reflector. An error drops the
-// event.
+// It runs once for every incoming object, on the goroutine of the reflector. With an error, or with
+// nil, it refuses the object, which is reported as a [*ProcessError]. The store then keeps the old
+// state, also if the object is one of a list. The deletion of a refused object is delivered with
+// FinalStateUnknown: its key suffices.
 type TransformFunc[T any] func(obj T) (T, error)
 
 // StripManagedFields returns a transform that drops managed fields, which are often the greater
@@ -30,20 +33,31 @@ func StripManagedFields[T any](head func(obj T) *api.ObjectMeta) TransformFunc[T
 	}
 }
 
-// guardedTransform reports the errors of a transform, which the reflector would only count, and
-// turns a recovered panic into an error, so that it costs one event and not the reflector.
-func guardedTransform[T Object](transform TransformFunc[T], failed func(*ProcessError)) TransformFunc[T] {
+// errNothing is the refusal of a transform that returns nil.
+var errNothing = errors.New("the transform returned no object")
+
+// guardedTransform turns a recovered panic into an error, so that it costs one event and not the
+// reflector, and a nil object as well.
+func guardedTransform[T Object](transform TransformFunc[T]) TransformFunc[T] {
 	if transform == nil {
 		return nil
 	}
 	return func(obj T) (out T, err error) {
-		defer func() {
-			if err != nil {
-				key, _ := MetaNamespaceKeyFunc(obj) // the queue has already computed it
-				failed(&ProcessError{Key: key, Err: &deltafifo.TransformError{Key: key, Err: err}})
-			}
-		}()
 		defer wait.HandleCrash(func(_ context.Context, p *wait.Panic) { err = p })
-		return transform(obj)
+		if out, err = transform(obj); err == nil && isNil(out) {
+			err = errNothing
+		}
+		return out, err
 	}
+}
+
+// isNil reports whether obj is a nil pointer, map or interface.
+func isNil(obj any) bool {
+	switch v := reflect.ValueOf(obj); v.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Pointer, reflect.Map:
+		return v.IsNil()
+	}
+	return false
 }

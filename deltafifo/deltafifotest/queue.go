@@ -45,8 +45,9 @@ const (
 	FreeProducers Capability = "FreeProducers"
 	// RefusesAfterClose: after Close, callers get ErrFIFOClosed.
 	RefusesAfterClose Capability = "RefusesAfterClose"
-	// AtomicReplace: a Replace that fails has queued nothing.
-	AtomicReplace Capability = "AtomicReplace"
+	// SkipsRefused: an object of a list without a key, or that Transform refuses, costs only itself,
+	// and a deletion is queued although Transform refuses its object.
+	SkipsRefused Capability = "SkipsRefused"
 	// FailedAddIsNoPopulation: an Add that fails does not count as the first call.
 	FailedAddIsNoPopulation Capability = "FailedAddIsNoPopulation"
 	// TransformErrors: if Transform refuses an object, the caller gets a *TransformError with the
@@ -60,7 +61,7 @@ const (
 // Capabilities lists all capabilities.
 var Capabilities = []Capability{
 	Accumulation, KnowsWhatWaits, Requeue, RequeueStaysInitial, SyncedAfterProcessing, FreeProducers,
-	RefusesAfterClose, AtomicReplace, FailedAddIsNoPopulation, TransformErrors, Looking,
+	RefusesAfterClose, SkipsRefused, FailedAddIsNoPopulation, TransformErrors, Looking,
 }
 
 // has reports whether the implementation has the capability.

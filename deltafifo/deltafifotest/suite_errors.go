@@ -12,8 +12,37 @@ import (
 
 var errTransform = errors.New("cannot make sense of it")
 
-// stamped returns a queue whose Transform adds 1000 to the version and refuses version 666. The map
-// counts the calls per object.
+// nameless stands for the key of an object without one.
+const nameless = "an object without a key"
+
+// refusing returns a rig whose Transform refuses version 666, and whose consumer holds these
+// objects. The keys that Config.Refused was called with go to refused.
+func refusing(t *testing.T, impl Implementation, known ...*Object) (r *rig, refused *[]string) {
+	refused = new([]string)
+	consumer := NewConsumer(known...)
+	queue := impl.New(deltafifo.Config[*Object]{
+		KeyFunc:      KeyFunc,
+		KnownObjects: consumer,
+		Transform: func(o *Object) (*Object, error) {
+			if o.Version == 666 {
+				return nil, errTransform
+			}
+			return o, nil
+		},
+		Refused: func(key string, err error) {
+			if _, isKeyError := errors.AsType[*deltafifo.KeyError](err); isKeyError {
+				key = nameless
+			} else {
+				assert.ErrorIs(t, err, errTransform)
+			}
+			*refused = append(*refused, key)
+		},
+	})
+	return newRigOf(t, impl, consumer, queue), refused
+}
+
+// stamped returns a queue whose Transform adds 1000 to the version. The map counts the calls per
+// object.
 func stamped(impl Implementation, known ...*Object) (Queue, *Consumer, map[string]int) {
 	seen := map[string]int{}
 	consumer := NewConsumer(known...)
@@ -22,9 +51,6 @@ func stamped(impl Implementation, known ...*Object) (Queue, *Consumer, map[strin
 		KnownObjects: consumer,
 		Transform: func(o *Object) (*Object, error) {
 			seen[o.String()]++
-			if o.Version == 666 {
-				return nil, errTransform
-			}
 			return Obj(o.Name, o.Version+1000), nil
 		},
 	})
@@ -34,37 +60,128 @@ func stamped(impl Implementation, known ...*Object) (Queue, *Consumer, map[strin
 var errorTests = []behaviour{
 	{"AnObjectWithoutAKeyIsRefused", func(t *testing.T, impl Implementation) {
 		for name, call := range map[string]func(Queue) error{
-			"Add":     func(q Queue) error { return q.Add(Obj("", 1)) },
-			"Update":  func(q Queue) error { return q.Update(Obj("", 1)) },
-			"Delete":  func(q Queue) error { return q.Delete(Obj("", 1)) },
-			"Replace": func(q Queue) error { return q.Replace([]*Object{Obj("", 1)}, "1") },
+			"Add":    func(q Queue) error { return q.Add(Obj("", 1)) },
+			"Update": func(q Queue) error { return q.Update(Obj("", 1)) },
+			"Delete": func(q Queue) error { return q.Delete(Obj("", 1)) },
 		} {
-			r := newRig(t, impl)
+			r, refused := refusing(t, impl)
 			err := call(r.queue)
 			keyError, ok := errors.AsType[*deltafifo.KeyError](err)
 			require.True(t, ok, "%s: %v", name, err)
 			assert.Equal(t, Obj("", 1), keyError.Obj, name)
 			assert.ErrorIs(t, err, ErrNameless, name)
 			r.expect()
+			if impl.has(SkipsRefused) {
+				assert.Equal(t, []string{nameless}, *refused, "%s: the calls of Config.Refused", name)
+			}
 		}
 	}},
-	{"AListIsTakenWholeOrNotAtAll", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl, Obj("gone", 1))
-		require.Error(t, r.queue.Replace([]*Object{Obj("a", 1), Obj("", 1), Obj("b", 1)}, "1"))
-		assert.False(t, r.queue.HasSynced(), "want HasSynced false, got true")
-		if impl.has(AtomicReplace) {
-			r.expect()
+	{"AListedObjectThatIsRefusedCostsOnlyItself", func(t *testing.T, impl Implementation) {
+		for bad, key := range map[*Object]string{Obj("", 1): nameless, Obj("bad", 666): "bad"} {
+			r, refused := refusing(t, impl, Obj("gone", 1))
+			err := r.queue.Replace([]*Object{Obj("a", 1), bad, Obj("b", 1)}, "1")
+			assert.False(t, r.queue.HasSynced(), "want HasSynced false, got true")
+			if !impl.has(SkipsRefused) {
+				require.Error(t, err)
+				r.expect("a: Replaced a@1") // and neither b nor the tombstone of gone
+				continue
+			}
+			require.NoError(t, err)
+			r.expect("a: Replaced a@1", "b: Replaced b@1", "gone: Deleted gone@1 (inferred)")
+			assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
+			assert.Equal(t, []string{key}, *refused, "the calls of Config.Refused")
+		}
+	}},
+	{"AListOfRefusedObjectsIsAList", func(t *testing.T, impl Implementation) {
+		r, refused := refusing(t, impl)
+		err := r.queue.Replace([]*Object{Obj("", 1), Obj("bad", 666)}, "1")
+		if !impl.has(SkipsRefused) {
+			require.Error(t, err)
+			r.replace(Obj("a", 1))
+			assert.False(t, r.queue.HasSynced(), "the next list is the first one")
+			return
+		}
+		require.NoError(t, err)
+		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false: nothing of the list has to be processed")
+		assert.Equal(t, []string{nameless, "bad"}, *refused, "the calls of Config.Refused")
+		r.expect()
+	}},
+	{"AListedObjectThatIsRefusedKeepsItsState", func(t *testing.T, impl Implementation) {
+		if !impl.has(SkipsRefused) {
+			return
+		}
+		r, _ := refusing(t, impl, Obj("known", 1), Obj("changed", 1))
+		r.add("waiting", 1)
+		r.update("changed", 2)
+		r.replace(Obj("known", 666), Obj("changed", 666), Obj("waiting", 666), Obj("unknown", 666))
+		r.expect("waiting: Added waiting@1", "changed: Updated changed@2")
+		want := []string{"changed@2", "known@1", "waiting@1"}
+		assert.Equal(t, want, r.consumer.Objects(), "no refused object counts as deleted")
+	}},
+	{"AListedObjectThatIsRefusedWhileItIsProcessedKeepsItsState", func(t *testing.T, impl Implementation) {
+		if !impl.has(SkipsRefused) {
+			return
+		}
+		r, _ := refusing(t, impl)
+		r.add("a", 1)
+		r.popWhile(impl, func() { r.replace(Obj("a", 666)) })
+		r.expect()
+		assert.Equal(t, []string{"a@1"}, r.consumer.Objects())
+	}},
+	{"AnObjectListedTwiceAndRefusedOnceIsReplaced", func(t *testing.T, impl Implementation) {
+		if !impl.has(SkipsRefused) {
+			return
+		}
+		r, _ := refusing(t, impl, Obj("a", 1))
+		r.replace(Obj("a", 666), Obj("a", 2))
+		r.expect("a: Replaced a@2")
+	}},
+	{"ADeletionNeedsOnlyItsKey", func(t *testing.T, impl Implementation) {
+		r, refused := refusing(t, impl, Obj("known", 1), Obj("changed", 1))
+		r.add("waiting", 1)
+		r.update("changed", 2)
+		if !impl.has(SkipsRefused) {
+			require.Error(t, r.queue.Delete(Obj("known", 666)))
+			r.expect("waiting: Added waiting@1", "changed: Updated changed@2")
+			return
+		}
+		for _, name := range []string{"known", "changed", "waiting", "unknown"} {
+			r.delete(name, 666)
+		}
+		r.expect("waiting: Added waiting@1, Deleted waiting@1 (inferred)",
+			"changed: Updated changed@2, Deleted changed@2 (inferred)",
+			"known: Deleted known@1 (inferred)")
+		assert.Empty(t, r.consumer.Objects())
+		assert.Equal(t, []string{"known", "changed", "waiting", "unknown"}, *refused, "the calls of Config.Refused")
+	}},
+	{"ADeletionThatIsRefusedWhileItsObjectIsProcessed", func(t *testing.T, impl Implementation) {
+		if !impl.has(SkipsRefused) {
+			return
+		}
+		r, _ := refusing(t, impl)
+		r.add("a", 1)
+		r.popWhile(impl, func() { r.delete("a", 666) })
+		r.expect("a: Deleted a@1 (inferred)")
+
+		r, _ = refusing(t, impl, Obj("a", 1))
+		r.delete("a", 2)
+		r.popWhile(impl, func() { r.delete("a", 666) })
+		r.expect()
+	}},
+	{"ADeletionThatIsRefusedAndRepeated", func(t *testing.T, impl Implementation) {
+		if !impl.has(SkipsRefused) {
+			return
+		}
+		r, _ := refusing(t, impl, Obj("a", 1), Obj("b", 1))
+		r.delete("a", 666)
+		r.delete("a", 2)
+		r.delete("b", 666)
+		r.add("b", 3)
+		if impl.has(Accumulation) {
+			r.expect("a: Deleted a@2", "b: Deleted b@1 (inferred), Added b@3")
 		} else {
-			r.expect("a: Replaced a@1") // and neither b nor the tombstone of gone
+			r.expect("a: Deleted a@1 (inferred)", "b: Deleted b@1 (inferred), Added b@3")
 		}
-	}},
-	{"AfterAFailedListTheNextOneIsTheFirst", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		require.Error(t, r.queue.Replace([]*Object{Obj("", 1)}, "1"))
-		r.replace(Obj("a", 1))
-		assert.False(t, r.queue.HasSynced(), "want HasSynced false, got true")
-		r.pop()
-		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
 	}},
 	{"EachObjectIsTransformedOnce", func(t *testing.T, impl Implementation) {
 		q, c, seen := stamped(impl, Obj("d", 1))
@@ -91,27 +208,22 @@ var errorTests = []behaviour{
 		r.expect("a: Sync a@1001")
 		assert.Empty(t, seen)
 	}},
-	{"WhatTransformRefusesIsNotQueued", func(t *testing.T, impl Implementation) {
+	{"AnAdditionOrUpdateThatTransformRefusesIsNotQueued", func(t *testing.T, impl Implementation) {
 		for name, call := range map[string]func(Queue) error{
-			"Add":     func(q Queue) error { return q.Add(Obj("bad", 666)) },
-			"Update":  func(q Queue) error { return q.Update(Obj("bad", 666)) },
-			"Delete":  func(q Queue) error { return q.Delete(Obj("bad", 666)) },
-			"Replace": func(q Queue) error { return q.Replace([]*Object{Obj("bad", 666)}, "1") },
+			"Add":    func(q Queue) error { return q.Add(Obj("bad", 666)) },
+			"Update": func(q Queue) error { return q.Update(Obj("bad", 666)) },
 		} {
-			q, c, _ := stamped(impl, Obj("bad", 1))
-			err := call(q)
-			require.Error(t, err, name)
-			if impl.has(TransformErrors) {
-				refused, ok := errors.AsType[*deltafifo.TransformError](err)
-				require.True(t, ok, "%s: %v", name, err)
-				assert.Equal(t, "bad", refused.Key, name)
-				assert.ErrorIs(t, err, errTransform, name)
-			} else {
-				_, typed := errors.AsType[*deltafifo.TransformError](err)
-				assert.False(t, typed, name)
-				assert.Equal(t, name != "Replace", errors.Is(err, errTransform), name)
+			r, refused := refusing(t, impl, Obj("bad", 1))
+			err := call(r.queue)
+			assert.ErrorIs(t, err, errTransform, name)
+			transformError, typed := errors.AsType[*deltafifo.TransformError](err)
+			require.Equal(t, impl.has(TransformErrors), typed, "%s: %v", name, err)
+			if typed {
+				assert.Equal(t, "bad", transformError.Key, name)
+				assert.Equal(t, []string{"bad"}, *refused, "%s: the calls of Config.Refused", name)
 			}
-			newRigOf(t, impl, c, q).expect()
+			r.expect()
+			assert.Equal(t, []string{"bad@1"}, r.consumer.Objects(), "%s: the store keeps the old state", name)
 		}
 	}},
 }

@@ -63,11 +63,10 @@ func (f *DeltaFIFO[T]) Update(obj T) error { return f.enqueue(deltafifo.Updated,
 func (f *DeltaFIFO[T]) Delete(obj T) error { return f.enqueue(deltafifo.Deleted, obj) }
 
 func (f *DeltaFIFO[T]) enqueue(typ deltafifo.DeltaType, obj T) error {
-	key, obj, err := f.config.Admit(obj)
+	key, d, err := f.config.Admit(typ, obj)
 	if err != nil {
 		return err
 	}
-	d := deltafifo.Delta[T]{Type: typ, Object: obj}
 	fresh := newRecord(key, d) // nearly every call needs it; allocated before the lock is taken
 
 	f.mu.Lock()
@@ -80,28 +79,40 @@ func (f *DeltaFIFO[T]) enqueue(typ deltafifo.DeltaType, obj T) error {
 		f.checkSyncedLocked()
 	}
 	if typ == deltafifo.Deleted {
-		inFlight := f.inFlight != nil && f.inFlight.key == key
-		if !inFlight && !f.isKnownLocked(key) {
+		lastSeen, known := f.lastSeenLocked(key)
+		if !known {
 			f.ignoredLocked(key, d)
 			return nil
 		}
-		f.tentative = f.tentative || inFlight
+		if d.Tombstone != nil { // Transform refused the object
+			d = deltafifo.Tombstone(key, lastSeen)
+			fresh = newRecord(key, d)
+		}
+		f.tentative = f.tentative || f.isInFlightLocked(key)
 	}
 	f.pushLocked(fresh, d)
 	f.wakeLocked()
 	return nil
 }
 
-// isKnownLocked reports whether the key waits or the consumer's store has it.
-func (f *DeltaFIFO[T]) isKnownLocked(key string) bool {
-	if f.waiting.get(key) != nil {
-		return true
+func (f *DeltaFIFO[T]) isInFlightLocked(key string) bool {
+	return f.inFlight != nil && f.inFlight.key == key
+}
+
+// lastSeenLocked returns the newest object of the key: one that waits, is in flight, or is in the
+// consumer's store. known is false if there is none.
+func (f *DeltaFIFO[T]) lastSeenLocked(key string) (obj T, known bool) {
+	r := f.waiting.get(key)
+	if r == nil && f.isInFlightLocked(key) {
+		r = f.inFlight
+	}
+	if r != nil {
+		return r.newest(), true
 	}
 	if f.known == nil {
-		return false
+		return obj, false
 	}
-	_, exists := f.known.GetByKey(key)
-	return exists
+	return f.known.GetByKey(key)
 }
 
 // pushLocked appends d to the deltas that wait for its key, or queues the fresh record if none

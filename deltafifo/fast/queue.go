@@ -47,9 +47,9 @@ func (r *record[T]) clear() {
 }
 
 // tombstone returns the tombstone for r's key with the newest state in r.
-func (r *record[T]) tombstone() deltafifo.Delta[T] {
-	return deltafifo.Tombstone(r.key, r.deltas[len(r.deltas)-1].Object)
-}
+func (r *record[T]) tombstone() deltafifo.Delta[T] { return deltafifo.Tombstone(r.key, r.newest()) }
+
+func (r *record[T]) newest() T { return r.deltas[len(r.deltas)-1].Object }
 
 // clone returns a record whose deltas share no memory with r's, which a consumer may still hold.
 func (r *record[T]) clone() *record[T] {

@@ -27,10 +27,7 @@ func (f *DeltaFIFO[T]) endScan() {
 // their place; the items follow in their order, then the tombstones of the other keys. If this is
 // the first call, all of this is the initial population.
 func (f *DeltaFIFO[T]) Replace(items []T, resourceVersion string) error {
-	incoming, err := f.listed(items)
-	if err != nil {
-		return err
-	}
+	incoming := f.listed(items)
 	listed := incoming.len()
 	f.beginScan()
 	defer f.endScan()
@@ -44,49 +41,57 @@ func (f *DeltaFIFO[T]) Replace(items []T, resourceVersion string) error {
 	tombstones := f.addWaitingTombstonesLocked(incoming)
 	f.recheckPoppedLocked(incoming)
 	tombstones += incoming.len() - listed
-	f.absorbLocked(incoming, func(mine, theirs *record[T]) {
+	f.absorbLocked(incoming.queue, func(mine, theirs *record[T]) {
 		for _, d := range theirs.deltas {
 			f.appendLocked(mine, d)
 		}
 	})
 	f.populateLocked()
 	if f.trace.Replaced != nil {
-		f.trace.Replaced(resourceVersion, len(items), tombstones, f.waiting.len())
+		f.trace.Replaced(resourceVersion, incoming.items, tombstones, f.waiting.len())
 	}
 	f.wakeLocked()
 	return nil
 }
 
-// listed returns a queue of Replaced deltas, one for each item.
-func (f *DeltaFIFO[T]) listed(items []T) (*queue[T], error) {
-	incoming := newQueue[T](len(items))
+// listing is the queue that Replace builds.
+type listing[T any] struct {
+	*queue[T]
+	items   int             // how many it was built from, without the refused ones
+	refused map[string]bool // the keys of the refused items, which are neither queued nor deleted
+}
+
+// listed returns a listing with a Replaced delta for each item that is not refused.
+func (f *DeltaFIFO[T]) listed(items []T) listing[T] {
+	l := listing[T]{queue: newQueue[T](len(items)), refused: map[string]bool{}}
 	for _, item := range items {
-		key, obj, err := f.config.Admit(item)
+		key, d, err := f.config.Admit(deltafifo.Replaced, item)
 		if err != nil {
-			return nil, err
+			l.refused[key] = true
+			continue
 		}
-		d := deltafifo.Delta[T]{Type: deltafifo.Replaced, Object: obj}
-		if twice := incoming.push(newRecord(key, d)); twice != nil {
+		l.items++
+		if twice := l.push(newRecord(key, d)); twice != nil {
 			twice.append(d)
 		}
 	}
-	return incoming, nil
+	return l
 }
 
-// isListed reports whether incoming, the queue that Replace builds, has an item with this key.
-func isListed[T any](incoming *queue[T], key string) bool {
-	r := incoming.get(key)
-	return r != nil && r.deltas[0].Type == deltafifo.Replaced
+// has reports whether the list has an item with this key, perhaps a refused one.
+func (l listing[T]) has(key string) bool {
+	r := l.get(key)
+	return r != nil && r.deltas[0].Type == deltafifo.Replaced || l.refused[key]
 }
 
 // addKnownTombstones appends a tombstone for each known object that is not listed. It runs without
 // mu; addWaitingTombstonesLocked and recheckPoppedLocked correct the result.
-func (f *DeltaFIFO[T]) addKnownTombstones(incoming *queue[T]) {
+func (f *DeltaFIFO[T]) addKnownTombstones(incoming listing[T]) {
 	if f.known == nil {
 		return
 	}
 	for _, key := range f.known.ListKeys() {
-		if incoming.get(key) == nil {
+		if !incoming.has(key) {
 			lastSeen, _ := f.known.GetByKey(key)
 			incoming.push(newRecord(key, deltafifo.Tombstone(key, lastSeen)))
 		}
@@ -95,9 +100,9 @@ func (f *DeltaFIFO[T]) addKnownTombstones(incoming *queue[T]) {
 
 // addWaitingTombstonesLocked appends a tombstone to each waiting key that is not listed. Waiting
 // deltas are newer than the store, so it drops the tombstone that was made from the store.
-func (f *DeltaFIFO[T]) addWaitingTombstonesLocked(incoming *queue[T]) (tombstones int) {
+func (f *DeltaFIFO[T]) addWaitingTombstonesLocked(incoming listing[T]) (tombstones int) {
 	for r := range f.waiting.all() {
-		if isListed(incoming, r.key) {
+		if incoming.has(r.key) {
 			continue
 		}
 		incoming.remove(r.key)
@@ -111,13 +116,13 @@ func (f *DeltaFIFO[T]) addWaitingTombstonesLocked(incoming *queue[T]) (tombstone
 
 // recheckPoppedLocked decides again about the keys that were taken while the store was read. If one
 // is still in flight, its tombstone is a tentative delete; see processedLocked.
-func (f *DeltaFIFO[T]) recheckPoppedLocked(incoming *queue[T]) {
+func (f *DeltaFIFO[T]) recheckPoppedLocked(incoming listing[T]) {
 	for _, key := range f.popped {
-		if isListed(incoming, key) || f.waiting.get(key) != nil {
+		if incoming.has(key) || f.waiting.get(key) != nil {
 			continue
 		}
 		incoming.remove(key)
-		if f.inFlight != nil && f.inFlight.key == key {
+		if f.isInFlightLocked(key) {
 			incoming.push(newRecord(key, f.inFlight.tombstone()))
 			f.tentative = true
 		} else if f.known != nil {

@@ -41,20 +41,17 @@ func (f *RealFIFO[T]) Update(obj T) error { return f.enqueue(deltafifo.Updated, 
 func (f *RealFIFO[T]) Delete(obj T) error { return f.enqueue(deltafifo.Deleted, obj) }
 
 func (f *RealFIFO[T]) enqueue(actionType deltafifo.DeltaType, obj T) error {
-	key, obj, err := f.config.Admit(obj)
+	key, d, err := f.config.Admit(actionType, obj)
 	if err != nil {
 		return err
 	}
-	return f.push(newItem(key, actionType, obj))
+	return f.push(item[T]{key: key, delta: d, refused: d.Tombstone != nil})
 }
 
 // Replace queues list as one item, which becomes tombstones and Replaced deltas at the front.
 func (f *RealFIFO[T]) Replace(list []T, resourceVersion string) error {
-	keys, objects, err := f.config.AdmitAll(list)
-	if err != nil {
-		return err
-	}
-	return f.push(replacedAll(keys, objects, resourceVersion))
+	keys, deltas, listed := f.config.AdmitAll(list)
+	return f.push(replacedAll(keys, deltas, listed, resourceVersion))
 }
 
 // Resync queues one item, which becomes a Sync for each object of the store at the front.
@@ -105,13 +102,14 @@ func (f *RealFIFO[T]) advanceLocked() {
 }
 
 // expandLocked replaces a list at the front by tombstones and then its items, a resync by syncs, a
-// bookmark by nothing, and with a store an unknown deletion by nothing. Then it calls the hook
-// Replaced, Resynced or Ignored. It reports whether it changed the front; if not, Pop can take it.
+// bookmark by nothing, and with a store an unknown deletion by nothing; then it calls the hook
+// Replaced, Resynced or Ignored. A deletion whose object was refused becomes the tombstone of the
+// store's. It reports whether it changed the front; if not, Pop can take it.
 func (f *RealFIFO[T]) expandLocked(first item[T]) bool {
 	store := f.config.KnownObjects
 	switch typ := first.delta.Type; {
 	case typ == ReplacedAll:
-		vanished := tombstones(store, first.list)
+		vanished := tombstones(store, first.listed)
 		f.replaceFrontLocked(first, append(vanished, first.list...))
 		f.config.Trace.Replaced(first.resourceVersion, len(first.list), len(vanished), len(f.items))
 	case typ == SyncAll:
@@ -123,6 +121,8 @@ func (f *RealFIFO[T]) expandLocked(first item[T]) bool {
 	case f.hasStore && isUnknownDeletion(store, first):
 		f.replaceFrontLocked(first, nil)
 		f.config.Trace.Ignored(first.key, first.delta)
+	case first.refused:
+		f.items[0] = tombstone(store, first.key)
 	default:
 		return false
 	}

@@ -15,38 +15,40 @@ const (
 
 // item is a delta of an object, a ReplacedAll with its list, a SyncAll or a Bookmark.
 type item[T any] struct {
-	key             string
-	delta           deltafifo.Delta[T]
-	list            []item[T]
-	resourceVersion string // the store's version once the item has been processed; "" is unknown
+	key   string
+	delta deltafifo.Delta[T]
+	// refused: Transform refused the object of this deletion. At the front the store's takes its
+	// place.
+	refused         bool
+	list            []item[T]       // of a ReplacedAll
+	listed          map[string]bool // of a ReplacedAll: the keys of list, and of the refused objects
+	resourceVersion string          // the store's version once the item has been processed; "" is unknown
 }
 
-func newItem[T any](key string, typ deltafifo.DeltaType, obj T) item[T] {
-	return item[T]{key: key, delta: deltafifo.Delta[T]{Type: typ, Object: obj}}
-}
-
-func replacedAll[T any](keys []string, objects []T, resourceVersion string) item[T] {
-	all := item[T]{delta: deltafifo.Delta[T]{Type: ReplacedAll}, resourceVersion: resourceVersion}
+// replacedAll returns an item for what AdmitAll has returned.
+func replacedAll[T any](keys []string, deltas []deltafifo.Delta[T], listed map[string]bool, rv string) item[T] {
+	all := item[T]{delta: deltafifo.Delta[T]{Type: ReplacedAll}, listed: listed, resourceVersion: rv}
 	for i, key := range keys {
-		all.list = append(all.list, newItem(key, deltafifo.Replaced, objects[i]))
+		all.list = append(all.list, item[T]{key: key, delta: deltas[i]})
 	}
 	return all
 }
 
 // tombstones returns a deletion for each object of the store that is not listed.
-func tombstones[T any](store deltafifo.KeyListerGetter[T], list []item[T]) []item[T] {
-	listed := make(map[string]bool, len(list))
-	for _, it := range list {
-		listed[it.key] = true
-	}
+func tombstones[T any](store deltafifo.KeyListerGetter[T], listed map[string]bool) []item[T] {
 	var vanished []item[T]
 	for _, key := range store.ListKeys() {
 		if !listed[key] {
-			lastSeen, _ := store.GetByKey(key)
-			vanished = append(vanished, item[T]{key: key, delta: deltafifo.Tombstone(key, lastSeen)})
+			vanished = append(vanished, tombstone(store, key))
 		}
 	}
 	return vanished
+}
+
+// tombstone returns a deletion with the state in the store.
+func tombstone[T any](store deltafifo.KeyListerGetter[T], key string) item[T] {
+	lastSeen, _ := store.GetByKey(key)
+	return item[T]{key: key, delta: deltafifo.Tombstone(key, lastSeen)}
 }
 
 // syncs returns a Sync for each object of the store.
@@ -54,16 +56,16 @@ func syncs[T any](store deltafifo.KeyListerGetter[T]) []item[T] {
 	var all []item[T]
 	for _, key := range store.ListKeys() {
 		if obj, exists := store.GetByKey(key); exists {
-			all = append(all, newItem(key, deltafifo.Sync, obj))
+			all = append(all, item[T]{key: key, delta: deltafifo.Delta[T]{Type: deltafifo.Sync, Object: obj}})
 		}
 	}
 	return all
 }
 
 // isUnknownDeletion reports whether the item is a deletion of an object that the store does not
-// hold. A tombstone is not: it was made because the store listed the key.
+// hold. The tombstone of a list is not: it was made because the store listed the key.
 func isUnknownDeletion[T any](store deltafifo.KeyListerGetter[T], it item[T]) bool {
-	if it.delta.Type != deltafifo.Deleted || it.delta.Tombstone != nil {
+	if it.delta.Type != deltafifo.Deleted || it.delta.Tombstone != nil && !it.refused {
 		return false
 	}
 	_, exists := store.GetByKey(it.key)

@@ -100,6 +100,10 @@ const (
 	SyncsAfterPanic Capability = "a handler that panicked becomes synced"
 	// ReportsProcessErrors: an event that cannot be applied is reported.
 	ReportsProcessErrors Capability = "errors of processing are reported"
+	// SkipsRefused: a listed object that has no key, or that the transform refuses, does not keep the
+	// informer from becoming synced, and a deletion is processed although the transform refuses its
+	// object.
+	SkipsRefused Capability = "a refused object costs only itself"
 	// SurvivesIndexErrors: an object for which an index function fails is stored, and handlers are
 	// notified.
 	SurvivesIndexErrors Capability = "an index function may fail"

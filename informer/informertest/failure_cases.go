@@ -4,6 +4,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -29,6 +30,18 @@ func (f *faults) all() []error {
 }
 
 var errRefused = errors.New("refused by the test")
+
+// refuse returns a transform that refuses the value "bad", and every value while all returns true.
+func refuse(all func() bool) func(value string) (string, error) {
+	return func(value string) (string, error) {
+		if value == "bad" || all() {
+			return "", errRefused
+		}
+		return value, nil
+	}
+}
+
+func never() bool { return false }
 
 var failureCases = []contractCase{
 	{"a handler that panics skips the event and delays no other", func(b *bubble) {
@@ -107,13 +120,8 @@ var failureCases = []contractCase{
 	{"an object that the transform refuses is dropped", func(b *bubble) {
 		var reported faults
 		b.make(InformerConfig{
-			OnError: reported.add,
-			Transform: func(value string) (string, error) {
-				if value == "bad" {
-					return "", errRefused
-				}
-				return value, nil
-			},
+			OnError:   reported.add,
+			Transform: refuse(never),
 		})
 		h := b.handler()
 		b.start()
@@ -131,6 +139,91 @@ var failureCases = []contractCase{
 		} else {
 			assert.Empty(b, reported.all())
 		}
+	}},
+	{"a deletion whose object the transform refuses", func(b *bubble) {
+		var reported faults
+		var refusing atomic.Bool
+		b.set("ns/a", "1")
+		b.make(InformerConfig{OnError: reported.add, Transform: refuse(refusing.Load)})
+		h := b.handler()
+		b.start()
+		b.set("ns/b", "1")
+		b.waitIdle()
+		refusing.Store(true)
+		b.source.Delete("ns/a")
+		b.source.Delete("ns/b")
+		b.waitIdle()
+		refusing.Store(false)
+		b.set("ns/a", "2")
+		b.waitIdle()
+		want := []string{"add ns/a=1 (initial)", "add ns/b=1"}
+		if b.has(SkipsRefused) {
+			want = append(want, "delete ns/a=1 (unknown)", "delete ns/b=1 (unknown)", "add ns/a=2")
+		} else {
+			want = append(want, "update ns/a 1->2")
+		}
+		assert.Equal(b, want, h.Events())
+		if b.has(ReportsProcessErrors) {
+			assert.Len(b, reported.all(), 2)
+		}
+	}},
+	{"the first list has objects that are refused", func(b *bubble) {
+		for _, streaming := range []StreamingList{StreamingSupported, StreamingRefused} {
+			b := newBubble(b.T, b.impl)
+			b.source.SetStreamingList(streaming)
+			var reported faults
+			b.set("ns/a", "1")
+			b.set("ns/bad", "bad")
+			b.set("", "of an object without a name")
+			b.set("ns/z", "1")
+			b.make(InformerConfig{OnError: reported.add, Transform: refuse(never)})
+			h, registration := b.handlerDuring(nil)
+			b.start()
+			time.Sleep(time.Minute)
+			b.waitIdle()
+			if !b.has(SkipsRefused) {
+				b.stop()
+				continue
+			}
+			assert.True(b, b.informer.HasSynced(), "two refused objects keep the informer unsynced")
+			assert.True(b, registration.HasSynced(), "two refused objects keep the handler unsynced")
+			assert.ElementsMatch(b, []string{"add ns/a=1 (initial)", "add ns/z=1 (initial)"}, h.Events())
+			if b.has(ReportsProcessErrors) {
+				assert.NotEmpty(b, reported.all())
+			}
+			b.set("ns/bad", "1")
+			b.waitIdle()
+			assert.Equal(b, "1", b.informer.Content()["ns/bad"], "the next state of the object is accepted")
+			b.stop()
+		}
+	}},
+	{"an object that a later list has and the transform refuses keeps its state", func(b *bubble) {
+		if !b.has(SkipsRefused) {
+			return // the list is refused as a whole
+		}
+		var reported faults
+		b.set("ns/a", "1")
+		b.set("ns/b", "1")
+		b.set("ns/c", "1")
+		b.make(InformerConfig{OnError: reported.add, Transform: refuse(never)})
+		h := b.handler()
+		b.start()
+		h.Reset()
+		b.unseen(func() {
+			b.set("ns/a", "bad")
+			b.source.Delete("ns/b")
+			b.set("ns/c", "2")
+			b.set("", "of an object without a name")
+		})
+		assert.ElementsMatch(b, []string{"delete ns/b=1 (unknown)", "update ns/c 1->2"}, h.Events())
+		assert.Equal(b, map[string]string{"ns/a": "1", "ns/c": "2"}, b.informer.Content())
+		h.Reset()
+		b.source.Delete("")
+		b.set("ns/a", "3")
+		b.waitIdle()
+		b.source.Delete("ns/a")
+		b.waitIdle()
+		assert.Equal(b, []string{"update ns/a 1->3", "delete ns/a=3"}, h.Events())
 	}},
 	{"an object for which an index function fails", func(b *bubble) {
 		defer b.impl.SurvivePanics()()

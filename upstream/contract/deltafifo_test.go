@@ -21,7 +21,7 @@ func TestDeltaFIFO(t *testing.T) {
 			deltafifotest.SyncedAfterProcessing:   "Pop counts an initial item as done before it processes it; RealFIFO, its successor, does as we do",
 			deltafifotest.FreeProducers:           "the queue's lock is held while process runs (kubernetes/kubernetes#103789)",
 			deltafifotest.RefusesAfterClose:       "Close only wakes Pop; a closed queue still accepts items",
-			deltafifotest.AtomicReplace:           "Replace queues item by item and stops at the first that fails, without looking for deletions",
+			deltafifotest.SkipsRefused:            "Replace stops at a failure; deletions are transformed, too",
 			deltafifotest.FailedAddIsNoPopulation: "Add counts as the first event before it computes the key",
 			deltafifotest.TransformErrors:         "the error of the transform function is returned bare, and Replace keeps only its text",
 		},

@@ -33,6 +33,7 @@ func TestInformer(t *testing.T) {
 		Lacks: map[informertest.Capability]string{
 			informertest.SyncsAfterPanic:       "an initial item whose callback panicked is never counted as handled (kubernetes/kubernetes#129024)",
 			informertest.ReportsProcessErrors:  "the reflector logs what the queue refuses, and errors of processing are dropped",
+			informertest.SkipsRefused:          "one refused object fails its list; deletions are transformed, too",
 			informertest.SurvivesIndexErrors:   "an index function that fails panics while the store is locked",
 			informertest.RefusesForeign:        "removing a registration of another informer does nothing",
 			informertest.RefusesSecondRun:      "the second Run only logs",
