@@ -1,6 +1,11 @@
 package informer_test
 
 import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -8,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer"
+	"orrery/informer/informertest"
 	"orrery/restclient/api"
 )
 
@@ -52,4 +58,48 @@ func TestHandlersChooseWhetherTheirBacklogIsMerged(t *testing.T) {
 		assert.Zero(t, n.Snapshot().Handlers[1].Pending)
 		assert.EqualValues(t, 3, n.Snapshot().Handlers[1].Handled)
 	})
+}
+
+// TestQueuedNumberIsThatOfTheLastEvent: the mark at the end of the first list and a resync that is
+// not due for the handler are no events of the handler, also if they are in one batch with some.
+func TestQueuedNumberIsThatOfTheLastEvent(t *testing.T) {
+	type notification = informer.Notification[head]
+	add := func(number uint64) notification {
+		obj := &api.PartialObjectMetadata{}
+		return notification{Kind: informer.EventAdd, Number: number, Key: fmt.Sprint(number), New: obj}
+	}
+	resync := add(9)
+	resync.Kind, resync.Sync = informer.EventUpdate, true
+	mark := notification{Kind: informer.EventSynced}
+	for _, name := range slices.Sorted(maps.Keys(forms)) {
+		t.Run(name, func(t *testing.T) {
+			for _, batch := range [][]notification{
+				{add(7), mark}, {mark, add(7)}, {add(6), mark, add(7), mark}, {add(7), resync, mark},
+			} {
+				synctest.Test(t, func(t *testing.T) {
+					gears, processor := checked(forms[name].gears, nil)
+					var number uint64
+					trace := &informer.Trace{HandlerQueued: func(_ informer.HandlerInfo, q informer.QueuedInfo) {
+						number = max(number, q.Number)
+						assert.Equal(t, q.Count == 0, q.Number == 0, "%d events have the number %d", q.Count, q.Number)
+					}}
+					inf := informer.NewSharedIndexInformer(nil, informer.Config[head]{Gears: gears, Trace: trace})
+					_, err := inf.AddEventHandler(eventHandler(func(informertest.Event) {}))
+					require.NoError(t, err)
+					ctx, cancel := context.WithCancel(t.Context())
+					var running sync.WaitGroup
+					running.Go(func() { processor.Run(ctx) })
+					defer running.Wait()
+					defer cancel()
+					synctest.Wait()
+					for _, n := range batch {
+						processor.Distribute(n)
+					}
+					processor.Flush()
+					synctest.Wait()
+					assert.EqualValues(t, 7, number, "the number of the last event")
+				})
+			}
+		})
+	}
 }

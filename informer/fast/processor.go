@@ -102,27 +102,29 @@ func (p *processor[T]) flushLocked() {
 // addLocked queues the events of a batch that are for the listener.
 func (l *listener[T]) addLocked(batch []informer.Notification[T], mixed bool) {
 	if !mixed {
-		l.push(batch, len(batch))
+		l.push(batch, len(batch), batch[len(batch)-1].Number)
 		return
 	}
 	// Push the runs between the events that are not for this listener. The mark travels with the
-	// events and is not counted.
-	begin, count := 0, 0
+	// events; it is not counted and has no number.
+	begin, count, last := 0, 0, uint64(0)
 	for i := range batch {
 		switch n := &batch[i]; {
 		case n.Sync && !l.due:
-			l.push(batch[begin:i], count)
+			l.push(batch[begin:i], count, last)
 			begin, count = i+1, 0
 		case n.Kind != informer.EventSynced:
 			count++
+			last = n.Number
 		}
 	}
-	l.push(batch[begin:], count)
+	l.push(batch[begin:], count, last)
 }
 
-func (l *listener[T]) push(events []informer.Notification[T], count int) {
+// push queues events. count of them are no marks, and last is the number of the last of those.
+func (l *listener[T]) push(events []informer.Notification[T], count int, last uint64) {
 	if len(events) > 0 {
-		l.handler.Adding(count, events[len(events)-1].Number)
+		l.handler.Adding(count, last)
 		l.handler.Merged(l.queue.add(events))
 	}
 }
