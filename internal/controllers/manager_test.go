@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/informer"
 	"orrery/internal/controllers"
 	"orrery/restclient/api"
 )
@@ -205,6 +206,81 @@ func TestARightThatIsMissing(t *testing.T) {
 		assert.Contains(t, secret.seen(), "default/s")
 		assert.NoError(t, show.Synced())
 		assert.Equal(t, controllers.Status{Name: "secret-controller", State: controllers.Running}, show.Snapshot()[0])
+	})
+}
+
+// A missing right concerns every controller that uses the shared informer, not only the one that
+// asked for it first.
+func TestARightThatIsMissingConcernsEveryUserOfTheInformer(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		var first, second, other tiny
+		fault, err := s.server.Faults().Add("forbid:verb=list|watch,resource=secrets")
+		require.NoError(t, err)
+		show := s.begin(s.shared(), first.describe("first", nil, secrets),
+			second.describe("second", nil, configMaps, secrets), other.describe("other", nil, configMaps))
+		defer show.end()
+		states := func() map[string]controllers.State {
+			states := map[string]controllers.State{}
+			for _, status := range show.Snapshot() {
+				states[status.Name] = status.State
+			}
+			return states
+		}
+		time.Sleep(time.Minute)
+		assert.Equal(t, map[string]controllers.State{
+			"first": controllers.Waiting, "second": controllers.Waiting, "other": controllers.Running,
+		}, states(), "the states while the secrets are forbidden")
+		assert.Len(t, s.logged("has no right to watch its resource"), 2, "logged once for each")
+
+		require.True(t, s.server.Faults().Remove(fault))
+		time.Sleep(2 * time.Minute)
+		assert.Equal(t, map[string]controllers.State{
+			"first": controllers.Running, "second": controllers.Running, "other": controllers.Running,
+		}, states(), "the states after the right was granted")
+	})
+}
+
+// A controller that leaves the informer of another one is not called afterwards: it may release what
+// its callbacks use.
+func TestLeavingASharedInformerWaitsForTheRunningCallback(t *testing.T) {
+	eachGears(t, func(s *stage, shared controllers.Shared) {
+		var owner tiny
+		called, returns := make(chan string), make(chan struct{})
+		var leave func()
+		guest := controllers.Descriptor{Name: "guest", New: func(c controllers.ControllerContext) (controllers.Controller, error) {
+			handler := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
+				AddFunc: func(object *api.PartialObjectMetadata, _ bool) {
+					called <- object.Name
+					<-returns
+				},
+			}
+			var ok bool
+			_, leave, ok = controllers.SharedHeads(c, configMaps, handler)
+			assert.True(t, ok, "the owner has an informer")
+			return runs(func(stop, _ context.Context) { <-stop.Done() }), nil
+		}}
+		show := s.begin(shared, owner.describe("owner", nil, configMaps), guest)
+		defer show.end()
+		s.createConfigMap("x")
+		s.createConfigMap("y")
+		assert.Equal(t, "x", <-called)
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			leave()
+		}()
+		synctest.Wait()
+		select {
+		case <-left:
+			t.Error("leave returned while a callback was running")
+		default:
+		}
+		close(returns)
+		select {
+		case <-left:
+		case name := <-called:
+			t.Errorf("a callback for %s began after leave was called", name)
+		}
 	})
 }
 
