@@ -39,15 +39,8 @@ func (g Gears[T]) WithDefaults() Gears[T] {
 // loop takes them out.
 //
 // A queue may have a method PopBatch(limit int, process) (keys int, err error), which pops several
-// keys at a time. [SharedIndexInformer.Snapshot] and [SharedIndexInformer.QueueSnapshot] use its
-// Len and Snapshot, if any.
-type Queue[T any] interface {
-	reflector.Store[T]
-	Pop(process func(key string, deltas deltafifo.Deltas[T], isInInitialList bool) error) (deltafifo.Deltas[T], error)
-	// Synced returns a channel that is closed when the first list has been popped.
-	Synced() <-chan struct{}
-	Close()
-}
+// keys at a time.
+type Queue[T any] = deltafifo.Interface[T]
 
 // Indexer is the store of an informer, see package indexer.
 //
@@ -59,11 +52,11 @@ type Indexer[T any] = indexer.Interface[T]
 type ListerWatcher[T any] = reflector.ListerWatcher[T]
 
 // Reflector keeps a queue in step with a collection on a server, see package reflector.
-// [SharedIndexInformer.Snapshot] uses its method Snapshot() reflector.Snapshot, if any.
 type Reflector interface {
 	// Run reflects until ctx ends. It is called once.
 	Run(ctx context.Context)
 	LastSyncResourceVersion() string
+	Snapshot() reflector.Snapshot
 }
 
 // Processor distributes every event to every handler.

@@ -54,10 +54,8 @@ func (s *SharedIndexInformer[T]) Snapshot() Snapshot {
 	out.Objects = s.indexer.Len()
 	out.ProcessErrors, out.LastProcessError = s.failures.summary()
 	if c != nil {
-		if queue, ok := c.queue.(interface{ Len() int }); ok {
-			out.Queued = queue.Len()
-		}
-		out.Reflector, _ = snapshotOf[reflector.Snapshot](*c.reflector.Load())
+		out.Queued = c.queue.Len()
+		out.Reflector = (*c.reflector.Load()).Snapshot()
 	}
 	s.handlers.mu.Lock()
 	defer s.handlers.mu.Unlock()
@@ -68,29 +66,17 @@ func (s *SharedIndexInformer[T]) Snapshot() Snapshot {
 	return out
 }
 
-// QueueSnapshot returns the content of the queue by key; zero before Run, or if the queue has no
-// snapshots. It takes longer than [SharedIndexInformer.Snapshot], see deltafifo.
-func (s *SharedIndexInformer[T]) QueueSnapshot() (snapshot deltafifo.Snapshot) {
+// QueueSnapshot returns the content of the queue by key; zero before Run. It takes longer than
+// [SharedIndexInformer.Snapshot], see deltafifo.
+func (s *SharedIndexInformer[T]) QueueSnapshot() deltafifo.Snapshot {
 	if c := s.runningController(); c != nil {
-		snapshot, _ = snapshotOf[deltafifo.Snapshot](c.queue)
+		return c.queue.Snapshot()
 	}
-	return snapshot
+	return deltafifo.Snapshot{}
 }
 
-// StoreSnapshot returns the content of the store and its indexes; zero if the store has no
-// snapshots.
-func (s *SharedIndexInformer[T]) StoreSnapshot() indexer.Snapshot {
-	snapshot, _ := snapshotOf[indexer.Snapshot](s.indexer)
-	return snapshot
-}
-
-// snapshotOf returns the snapshot of a gear, if its form has one.
-func snapshotOf[S any](gear any) (snapshot S, ok bool) {
-	if teller, ok := gear.(interface{ Snapshot() S }); ok {
-		return teller.Snapshot(), true
-	}
-	return snapshot, false
-}
+// StoreSnapshot returns the content of the store and its indexes.
+func (s *SharedIndexInformer[T]) StoreSnapshot() indexer.Snapshot { return s.indexer.Snapshot() }
 
 func (h *RegisteredHandler[T]) snapshot() HandlerSnapshot {
 	s := HandlerSnapshot{

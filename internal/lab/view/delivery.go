@@ -16,25 +16,11 @@ import (
 type popHolder[T informer.Object] struct {
 	informer.Queue[T]
 	*line
-	content interface {
-		Len() int
-		Snapshot() deltafifo.Snapshot
-	}
 	grown chan struct{} // has an entry after a producer's call
 }
 
-// holdPops returns the queue without a gate if it cannot be looked into.
 func holdPops[T informer.Object](l *line, q informer.Queue[T]) informer.Queue[T] {
-	p := &popHolder[T]{Queue: q, line: l, grown: make(chan struct{}, 1)}
-	content, ok := q.(interface {
-		Len() int
-		Snapshot() deltafifo.Snapshot
-	})
-	if !ok {
-		return q
-	}
-	p.content = content
-	return p
+	return &popHolder[T]{Queue: q, line: l, grown: make(chan struct{}, 1)}
 }
 
 func (p *popHolder[T]) signal() {
@@ -83,21 +69,17 @@ func (p *popHolder[T]) Bookmark(resourceVersion string) {
 	}
 }
 
-func (p *popHolder[T]) Len() int { return p.content.Len() }
-
-func (p *popHolder[T]) Snapshot() deltafifo.Snapshot { return p.content.Snapshot() }
-
 // Pop waits for a key outside of the queue: a Pop that waits inside would take the next key
 // although the gate was closed in the meantime.
 func (p *popHolder[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error) (deltafifo.Deltas[T], error) {
-	for p.content.Len() == 0 && p.ctx.Err() == nil {
+	for p.Queue.Len() == 0 && p.ctx.Err() == nil {
 		select {
 		case <-p.grown:
 		case <-p.ctx.Done():
 		}
 	}
 	if p.ctx.Err() == nil && p.gates.holds(G2) {
-		if waiting := p.content.Snapshot().Waiting; len(waiting) > 0 {
+		if waiting := p.Queue.Snapshot().Waiting; len(waiting) > 0 {
 			p.hold(Item{Gate: G2, Key: waiting[0].Key, Deltas: lettersOf(waiting[0].Types)})
 		}
 	}

@@ -14,22 +14,27 @@ type idle struct{}
 
 func (idle) Run(ctx context.Context)         { <-ctx.Done() }
 func (idle) LastSyncResourceVersion() string { return "" }
+func (idle) Snapshot() reflector.Snapshot    { return reflector.Snapshot{} }
 
 // scripted returns a new informer, and its queue, which hands out what the script says.
 func scripted[T informer.Object]() (*informer.SharedIndexInformer[T], *scriptedQueue[T]) {
 	queue := &scriptedQueue[T]{popped: make(chan *popped[T]), closed: make(chan struct{}), synced: make(chan struct{})}
 	return informer.NewSharedIndexInformer(nil, informer.Config[T]{Gears: informer.Gears[T]{
-		NewQueue:     func(deltafifo.Config[T]) informer.Queue[T] { return queue },
+		NewQueue: func(cfg deltafifo.Config[T]) informer.Queue[T] {
+			queue.Queue = deltafifo.New(cfg)
+			return queue
+		},
 		NewReflector: func(reflector.Config[T]) informer.Reflector { return idle{} },
 	}}), queue
 }
 
 // scriptedQueue is a queue that only hands out what the script says.
 type scriptedQueue[T any] struct {
-	popped chan *popped[T]
-	closed chan struct{}
-	synced chan struct{} // closed after the first Pop
-	once   sync.Once
+	informer.Queue[T] // stays empty
+	popped            chan *popped[T]
+	closed            chan struct{}
+	synced            chan struct{} // closed after the first Pop
+	once              sync.Once
 }
 
 // popped is what one Pop hands out.
@@ -62,10 +67,5 @@ func (q *scriptedQueue[T]) Pop(process func(string, deltafifo.Deltas[T], bool) e
 	}
 }
 
-func (q *scriptedQueue[T]) Add(T) error               { return nil }
-func (q *scriptedQueue[T]) Update(T) error            { return nil }
-func (q *scriptedQueue[T]) Delete(T) error            { return nil }
-func (q *scriptedQueue[T]) Replace([]T, string) error { return nil }
-func (q *scriptedQueue[T]) Resync() error             { return nil }
-func (q *scriptedQueue[T]) Synced() <-chan struct{}   { return q.synced }
-func (q *scriptedQueue[T]) Close()                    { close(q.closed) }
+func (q *scriptedQueue[T]) Synced() <-chan struct{} { return q.synced }
+func (q *scriptedQueue[T]) Close()                  { close(q.closed) }
