@@ -85,8 +85,8 @@ func (f *DeltaFIFO[T]) queueActionLocked(key string, d Delta[T]) {
 	f.cond.Broadcast()
 }
 
-// Replace queues list as the complete state: a Replaced delta for each item, in list order. Then
-// every key that is not listed gets a Tombstone, the waiting keys first, then those of
+// Replace queues list as the complete state: each delta of AdmitAll, in list order. Then every key
+// that is not listed gets a Tombstone, the waiting keys first, then those of
 // knownObjects, each once. Its object is that of lastSeenLocked. If nothing came in before, all
 // keys that wait now are the initial population. At the end Replace calls checkSyncedLocked and the
 // hook Replaced. After Close it returns ErrFIFOClosed.

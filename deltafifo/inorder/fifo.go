@@ -103,8 +103,8 @@ func (f *RealFIFO[T]) advanceLocked() {
 
 // expandLocked replaces a list at the front by tombstones and then its items, a resync by syncs, a
 // bookmark by nothing, and with a store an unknown deletion by nothing; then it calls the hook
-// Replaced, Resynced or Ignored. A deletion whose object was refused becomes the tombstone of the
-// store's. It reports whether it changed the front; if not, Pop can take it.
+// Replaced, Resynced or Ignored. In place of a refused deletion of a known object it puts the
+// tombstone of item.go. It reports whether it changed the front; if not, Pop can take it.
 func (f *RealFIFO[T]) expandLocked(first item[T]) bool {
 	store := f.config.KnownObjects
 	switch typ := first.delta.Type; {

@@ -247,7 +247,7 @@ func TestLeavingASharedInformerWaitsForTheRunningCallback(t *testing.T) {
 		var owner tiny
 		called, returns := make(chan string), make(chan struct{})
 		var leave func()
-		guest := controllers.Descriptor{Name: "guest", New: func(c controllers.ControllerContext) (controllers.Controller, error) {
+		join := func(c controllers.ControllerContext) (controllers.Controller, error) {
 			handler := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 				AddFunc: func(object *api.PartialObjectMetadata, _ bool) {
 					called <- object.Name
@@ -258,7 +258,8 @@ func TestLeavingASharedInformerWaitsForTheRunningCallback(t *testing.T) {
 			_, leave, ok = controllers.SharedHeads(c, configMaps, handler)
 			assert.True(t, ok, "the owner has an informer")
 			return runs(func(stop, _ context.Context) { <-stop.Done() }), nil
-		}}
+		}
+		guest := controllers.Descriptor{Name: "guest", New: join}
 		show := s.begin(shared, owner.describe("owner", nil, configMaps), guest)
 		defer show.end()
 		s.createConfigMap("x")
