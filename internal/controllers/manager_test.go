@@ -240,8 +240,8 @@ func TestARightThatIsMissingConcernsEveryUserOfTheInformer(t *testing.T) {
 	})
 }
 
-// A controller that leaves the informer of another one is not called afterwards: it may release what
-// its callbacks use.
+// A controller that leaves the informer of another one is not called afterwards: it may release
+// what its callbacks use.
 func TestLeavingASharedInformerWaitsForTheRunningCallback(t *testing.T) {
 	eachGears(t, func(s *stage, shared controllers.Shared) {
 		var owner tiny
