@@ -36,8 +36,8 @@ type ListerWatcher[T any] interface {
 // for Resync) and holds its own lock during each call: a store must not wait for the same
 // Reflector. An error means that the call had no effect; see [Config] for the consequences.
 //
-// A store may have a method Bookmark(resourceVersion string), which gets every bookmark that is not
-// older than the store.
+// A store may have a method Bookmark(resourceVersion string), which gets the version of every
+// bookmark that has one.
 type Store[T any] interface {
 	Add(obj T) error
 	Update(obj T) error

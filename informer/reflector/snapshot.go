@@ -15,7 +15,6 @@ type Snapshot struct {
 	Lists     int // list requests, one per page
 	Watches   int // requests of watches and streaming lists
 	Events    int // changes received
-	Stale     int // stale changes received: not newer than the position, and not passed to the store
 	Bookmarks int
 
 	Failures       int       // consecutive ones

@@ -29,8 +29,6 @@ type Trace struct {
 	// Event: an object was added, modified or deleted; the store gets it next. Objects of a
 	// streaming list are collected first. An unknown type is only reported here.
 	Event func(EventInfo)
-	// Stale: an event was skipped, because it is not newer than the position.
-	Stale func(EventInfo)
 	// Bookmark: the stream has reached resourceVersion. initial: this ends the initial events.
 	Bookmark func(resourceVersion string, initial bool)
 	// WatchEnded: an open watch or streaming list is closed.
@@ -105,8 +103,8 @@ type WatchInfo struct {
 	Err             error         // the reason; io.EOF if the server ended it normally, nil if Run was stopped
 }
 
-// complete returns a trace with a no-op in each nil hook but Event and Stale, whose argument is
-// only made for a hook.
+// complete returns a trace with a no-op in each nil hook but Event, whose argument is only made for
+// a hook.
 func (t *Trace) complete() *Trace {
 	c := Trace{}
 	if t != nil {
@@ -141,7 +139,6 @@ func (t *Trace) and(u *Trace) *Trace {
 		StreamingListAbandoned: hooks.Join(t.StreamingListAbandoned, u.StreamingListAbandoned),
 		WatchStarted:           hooks.Join(t.WatchStarted, u.WatchStarted),
 		Event:                  hooks.Join(t.Event, u.Event),
-		Stale:                  hooks.Join(t.Stale, u.Stale),
 		Bookmark:               hooks.Join2(t.Bookmark, u.Bookmark),
 		WatchEnded:             hooks.Join(t.WatchEnded, u.WatchEnded),
 		BackOff:                hooks.Join2(t.BackOff, u.BackOff),

@@ -79,7 +79,7 @@ func TestProxiesSpoilAnswers(t *testing.T) {
 
 func TestErrorsInWatches(t *testing.T) {
 	for name, f := range framings {
-		names, err := through(t, name, false, func(s *streamFaults) { s.errorAfter, s.errorCode = 2, 418 })
+		names, err := through(t, name, func(s *streamFaults) { s.errorAfter, s.errorCode = 2, 418 })
 		require.NoError(t, err, "the stream ends cleanly")
 		assert.Equal(t, []string{"o0", "o1"}, names, name)
 		failure := f.framing.failure(418)
@@ -103,7 +103,7 @@ func TestBookmarksWithoutAVersion(t *testing.T) {
 
 func TestEventsInPieces(t *testing.T) {
 	for name := range framings {
-		names, err := through(t, name, false, func(s *streamFaults) { s.pieces = 3 })
+		names, err := through(t, name, func(s *streamFaults) { s.pieces = 3 })
 		require.NoError(t, err)
 		assert.Len(t, names, 10, name)
 	}

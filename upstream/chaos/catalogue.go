@@ -59,7 +59,6 @@ func init() {
 		linkFault("only HTTP/1.1", 2, 10*time.Second, func(d *door, _ int) { d.oldProtocol.Store(true); d.link.Cut() }, func(d *door) { d.oldProtocol.Store(false) }),
 		streamFault("bookmarks withheld", func(f *streamFaults, _ int) { f.withholdBookmarks = true }),
 		streamFault("duplicate events", func(f *streamFaults, n int) { f.duplicateEvery = 1 + n/20 }),
-		streamFault("stale events", func(f *streamFaults, n int) { f.staleEvery = 1 + n/20 }),
 		streamFault("watches that end early", func(f *streamFaults, n int) { f.endAfter = 1 + n/4 }),
 		streamFault("watches that end with an error", func(f *streamFaults, n int) {
 			f.errorAfter, f.errorCode = 1+n/4, []int{500, 504, 429, 418, 403, 599, 0}[n%7]

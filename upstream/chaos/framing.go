@@ -133,7 +133,6 @@ const (
 	otherFrame frameKind = iota
 	changeFrame
 	bookmarkFrame
-	initialEventsEndFrame
 )
 
 // kindOf returns the kind by the event's type. It is at the beginning in JSON and protobuf, and no
@@ -143,7 +142,7 @@ func kindOf(frame []byte) frameKind {
 	switch {
 	case bytes.Contains(head, []byte("BOOKMARK")):
 		if bytes.Contains(frame, []byte("k8s.io/initial-events-end")) {
-			return initialEventsEndFrame
+			return otherFrame // without it a streaming list never ends
 		}
 		return bookmarkFrame
 	case bytes.Contains(head, []byte("ADDED")), bytes.Contains(head, []byte("MODIFIED")), bytes.Contains(head, []byte("DELETED")):

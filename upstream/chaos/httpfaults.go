@@ -16,7 +16,6 @@ type refusal struct {
 type streamFaults struct {
 	withholdBookmarks bool
 	duplicateEvery    int // every n-th change comes twice; 0 is never
-	staleEvery        int // every n-th time an old change is repeated
 	endAfter          int // the watch ends cleanly after n changes
 	breakAfter        int // the watch breaks off inside a message after n changes
 	errorAfter        int // the watch ends with an error after n changes
@@ -100,11 +99,11 @@ func (f *httpFaults) delay() time.Duration {
 	return f.slow
 }
 
-// streams returns the faults of watches, and a random number that selects an old message.
-func (f *httpFaults) streams() (streamFaults, int) {
+// streams returns the faults of watches.
+func (f *httpFaults) streams() streamFaults {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.stream, f.dice.IntN(1 << 16)
+	return f.stream
 }
 
 // hit counts a fault that struck.

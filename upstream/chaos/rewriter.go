@@ -93,17 +93,15 @@ func (r *rewriter) modify(response *http.Response) error {
 	}
 	switch watch := query.Get("watch"); {
 	case response.StatusCode == http.StatusSwitchingProtocols:
-		response.Body = newRewrittenStream(response.Body, socket, true, initialEvents(query), r.faults)
+		response.Body = newRewrittenStream(response.Body, socket, true, r.faults)
 	case response.StatusCode == http.StatusOK && (watch == "true" || watch == "1"):
-		response.Body = newRewrittenStream(response.Body, framingOf(response.Header.Get("Content-Type")), false, initialEvents(query), r.faults)
+		response.Body = newRewrittenStream(response.Body, framingOf(response.Header.Get("Content-Type")), false, r.faults)
 	case watch == "" && r.faults.loses():
 		_, _ = io.Copy(io.Discard, response.Body) // the server has executed the request
 		return errLost
 	}
 	return nil
 }
-
-func initialEvents(query url.Values) bool { return query.Get("sendInitialEvents") == "true" }
 
 // The reasons of API servers.
 var reasons = map[int]string{

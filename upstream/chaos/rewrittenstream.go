@@ -5,9 +5,6 @@ import (
 	"io"
 )
 
-// remembered is the number of recent messages that may be repeated.
-const remembered = 32
-
 // rewrittenStream is the body of a watch with a door's faults. Only one goroutine may read it.
 type rewrittenStream struct {
 	io.ReadCloser // the body
@@ -16,18 +13,16 @@ type rewrittenStream struct {
 	socket        bool
 	faults        *httpFaults
 
-	pending []byte   // next bytes
-	atATime int      // largest read; 0: no limit
-	failed  error    // the error after pending
-	old     [][]byte // the last changes, at most remembered
-	begun   bool     // the initial events are over, so that a change may be repeated late
+	pending []byte // next bytes
+	atATime int    // largest read; 0: no limit
+	failed  error  // the error after pending
 	changes int
 }
 
-// newRewrittenStream rewrites body. With initial the watch begins with all objects in any order.
-func newRewrittenStream(body io.ReadCloser, framing framing, socket, initial bool, faults *httpFaults) *rewrittenStream {
+// newRewrittenStream rewrites body.
+func newRewrittenStream(body io.ReadCloser, framing framing, socket bool, faults *httpFaults) *rewrittenStream {
 	return &rewrittenStream{
-		ReadCloser: body, in: bufio.NewReaderSize(body, 64<<10), framing: framing, socket: socket, faults: faults, begun: !initial,
+		ReadCloser: body, in: bufio.NewReaderSize(body, 64<<10), framing: framing, socket: socket, faults: faults,
 	}
 }
 
@@ -58,41 +53,30 @@ func (s *rewrittenStream) fill() {
 		s.pending, s.failed = frame, err
 		return
 	}
-	faults, number := s.faults.streams()
+	faults := s.faults.streams()
 	s.atATime = faults.pieces
 	switch kind := kindOf(frame); {
 	case s.socket && isSocketControl(frame):
 		s.pending = frame
 	case kind == changeFrame:
-		s.fillChange(frame, faults, number)
+		s.fillChange(frame, faults)
 	case kind == bookmarkFrame && faults.withholdBookmarks:
 		s.faults.hit()
 	case kind == bookmarkFrame && faults.emptyBookmarks:
 		s.pending = s.framing.withoutVersion(frame)
 		s.faults.hit()
 	default:
-		s.begun = s.begun || kind == initialEventsEndFrame
 		s.pending = frame
 	}
 }
 
-func (s *rewrittenStream) fillChange(frame []byte, faults streamFaults, number int) {
+func (s *rewrittenStream) fillChange(frame []byte, faults streamFaults) {
 	s.changes++
 	due := func(every int) bool { return every > 0 && s.changes%every == 0 }
 	s.pending = append(s.pending[:0:0], frame...)
 	if due(faults.duplicateEvery) {
 		s.pending = append(s.pending, frame...)
 		s.faults.hit()
-	}
-	if s.begun && due(faults.staleEvery) && len(s.old) > 0 {
-		s.pending = append(s.pending, s.old[number%len(s.old)]...)
-		s.faults.hit()
-	}
-	if s.begun {
-		if len(s.old) == remembered {
-			s.old = s.old[1:]
-		}
-		s.old = append(s.old, frame)
 	}
 	switch {
 	case due(faults.errorAfter):

@@ -60,7 +60,7 @@ func story() (events []event) {
 }
 
 // through returns a stream's output and its error.
-func through(t *testing.T, name string, initial bool, set func(*streamFaults)) (names []string, err error) {
+func through(t *testing.T, name string, set func(*streamFaults)) (names []string, err error) {
 	t.Helper()
 	f := framings[name]
 	var wire bytes.Buffer
@@ -69,7 +69,7 @@ func through(t *testing.T, name string, initial bool, set func(*streamFaults)) (
 	}
 	faults := newHTTPFaults(1)
 	faults.change(func(f *httpFaults) { set(&f.stream) })
-	out, err := io.ReadAll(newRewrittenStream(io.NopCloser(&wire), f.framing, name == "websocket", initial, faults))
+	out, err := io.ReadAll(newRewrittenStream(io.NopCloser(&wire), f.framing, name == "websocket", faults))
 	in := bufio.NewReader(bytes.NewReader(out))
 	for {
 		frame, failed := f.framing.read(in)
@@ -91,40 +91,27 @@ func through(t *testing.T, name string, initial bool, set func(*streamFaults)) (
 func TestStreamsAreRewritten(t *testing.T) {
 	for name := range framings {
 		t.Run(name, func(t *testing.T) {
-			names, err := through(t, name, false, func(*streamFaults) {})
+			names, err := through(t, name, func(*streamFaults) {})
 			require.NoError(t, err)
 			assert.Equal(t, []string{"o0", "o1", "o2", "b", "o3", "o4", "o5", "b", "o6", "lo"}, names, "without a fault nothing changes")
 
-			names, err = through(t, name, false, func(f *streamFaults) { f.withholdBookmarks = true })
+			names, err = through(t, name, func(f *streamFaults) { f.withholdBookmarks = true })
 			require.NoError(t, err)
 			assert.Equal(t, []string{"o0", "o1", "o2", "o3", "o4", "o5", "o6", "lo"}, names)
 
-			names, err = through(t, name, false, func(f *streamFaults) { f.duplicateEvery = 4 })
+			names, err = through(t, name, func(f *streamFaults) { f.duplicateEvery = 4 })
 			require.NoError(t, err)
 			assert.Equal(t, []string{"o0", "o1", "o2", "b", "o3", "o3", "o4", "o5", "b", "o6", "lo", "lo"}, names)
 
-			names, err = through(t, name, false, func(f *streamFaults) { f.staleEvery = 3 })
-			require.NoError(t, err)
-			require.Len(t, names, 12)
-			assert.Contains(t, []string{"o0", "o1"}, names[3], "after the third change an older one")
-
-			names, err = through(t, name, false, func(f *streamFaults) { f.endAfter = 2 })
+			names, err = through(t, name, func(f *streamFaults) { f.endAfter = 2 })
 			require.NoError(t, err, "in good order")
 			assert.Equal(t, []string{"o0", "o1"}, names)
 
-			names, err = through(t, name, false, func(f *streamFaults) { f.breakAfter = 2 })
+			names, err = through(t, name, func(f *streamFaults) { f.breakAfter = 2 })
 			assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 			assert.Equal(t, []string{"o0"}, names, "it breaks inside the second")
 		})
 	}
-}
-
-// Among initial events, which come in any order, a client cannot recognise an old state. No server
-// sends one.
-func TestNothingStaleAmongInitialEvents(t *testing.T) {
-	names, err := through(t, "json", true, func(f *streamFaults) { f.staleEvery = 1 })
-	require.NoError(t, err)
-	assert.Len(t, names, 10)
 }
 
 func TestFramesThatAreCut(t *testing.T) {

@@ -86,7 +86,6 @@ func replaceFromStream(_ *rules, s *state, in *input, do *effects) {
 // replaced records that the store has the state as of listRV.
 func replaced(_ *rules, s *state, in *input, _ *effects) {
 	s.newsAt = in.now
-	s.ownVersions = s.ownVersions || in.owned
 	s.ResourceVersion, s.ResourceVersionRefused, s.Synced, s.streaming = s.listRV, false, true, false
 	s.broken = 0
 }
@@ -200,11 +199,10 @@ func openWatch(r *rules, s *state, in *input, do *effects) {
 
 // openWatchVerified asks first whether the server has reached the position. A server that was
 // restored from a backup has not, accepts the watch all the same, and sends nothing until it has.
-// The question is skipped if each object has its own version counter, or at "0", which every server
-// has.
+// The question is skipped at "0", which every server has.
 func openWatchVerified(r *rules, s *state, in *input, do *effects) {
 	openWatch(r, s, in, do)
-	s.verifying = !s.ownVersions && s.requestRV != "0"
+	s.verifying = s.requestRV != "0"
 	do.last().verify = s.verifying
 }
 
@@ -238,20 +236,12 @@ func apply(_ *rules, s *state, in *input, do *effects) {
 	do.add(effectApply)
 }
 
-// skip counts a stale event, which only shows that the connection works.
-func skip(_ *rules, s *state, in *input, do *effects) {
-	do.add(effectNoteStale)
-	s.delivered++
-	s.Stale++
-	s.hear(in.now)
-}
-
-// mark moves the position to that of a bookmark and notifies the store. An older bookmark only
-// shows that the connection works, so the store's version never goes back.
+// mark moves the position to that of a bookmark and notifies the store. A bookmark without a
+// version only shows that the connection works.
 func mark(r *rules, s *state, in *input, do *effects) {
-	reported := do.add(effectMark)
-	if in.rv != "" && (in.rv == s.ResourceVersion || !s.isStale(in.rv)) {
-		s.ResourceVersion, reported.rv = in.rv, in.rv
+	do.add(effectMark).rv = in.rv
+	if in.rv != "" {
+		s.ResourceVersion = in.rv
 	}
 	s.synthetic = false
 	s.delivered++
@@ -367,7 +357,7 @@ func (s *state) countFrom(now time.Duration) {
 	s.bookmarkAt = never
 }
 
-// unmoved reports whether the watch has delivered no change, or no newer one.
+// unmoved reports whether the watch has delivered no change, or none that moved the position.
 func (s *state) unmoved() bool { return s.changes == 0 || s.ResourceVersion == s.requestRV }
 
 // provedHealth reports whether the open watch shows that server and connection work.

@@ -29,7 +29,7 @@ func newEndless() *endless {
 	w := &endless{left: make(chan int), idle: make(chan struct{}), done: make(chan struct{})}
 	for i := range 16 {
 		ns := informertest.Namespace("ns" + strconv.Itoa(i))
-		ns.ResourceVersion = "v" + strconv.Itoa(100+i) // not a number, which would be stale the second time
+		ns.ResourceVersion = strconv.Itoa(100 + i)
 		w.events = append(w.events, api.WatchEvent[*api.Namespace]{
 			Type: api.WatchModified, Object: ns, ResourceVersion: ns.ResourceVersion})
 	}

@@ -21,7 +21,6 @@
 //   - replaces a watch whose connection is dead without an error;
 //   - verifies the position after losing the connection: a server whose etcd was restored from a
 //     backup may be behind it;
-//   - skips stale events, repeated by a proxy or a watch cache;
 //   - keeps the position over internal errors of the server, and bounds the wait for a list;
 //   - keeps the schedule of resyncs in all cases.
 //
@@ -42,9 +41,6 @@
 //     version comes first. A server restored from a backup accepts a watch from a future
 //     resourceVersion and sends nothing until it has caught up. client-go waits for that, possibly
 //     for days.
-//   - The position never goes back if versions can be compared: numbers from one counter
-//     (KEP-5504). A stale event, whose version is not newer than the position, is not applied;
-//     Snapshot.Stale counts it. Older bookmarks do not reach the store.
 //
 // # Goroutines
 //

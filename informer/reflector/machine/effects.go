@@ -59,10 +59,6 @@ func (r *Reflector[T]) tellLocked(e *effect) {
 		if r.ctx.Err() == nil { // after the end everything fails
 			r.config.WatchErrorHandler(r.ctx, e.err)
 		}
-	case e.kind == effectNoteStale:
-		if r.trace.Stale != nil {
-			r.trace.Stale(reflector.EventInfoOf(r.event))
-		}
 	case e.kind == effectNoteGone:
 		r.trace.Expired(e.rv, e.err)
 	case e.kind == effectNoteIdle:
@@ -140,13 +136,12 @@ func (r *Reflector[T]) replaceLocked(e *effect) input {
 	}
 	items := r.collected.take()
 	count := len(items)
-	owned := ownVersions(items, e.rv) // before the store owns them
 	if err := r.config.Store.Replace(items, e.rv); err != nil {
 		r.storeFailedLocked(reflector.OpReplace, e.rv, err)
 		return input{kind: InputReplaceFailed, err: err, cause: reflector.CauseOther}
 	}
 	r.trace.Listed(reflector.ListInfo{ResourceVersion: e.rv, Items: count, Pages: e.pages, Streamed: e.streamed, Duration: e.lasted})
-	return input{kind: InputReplaced, owned: owned}
+	return input{kind: InputReplaced}
 }
 
 func (r *Reflector[T]) resyncLocked() (failed bool) {

@@ -137,7 +137,7 @@ func (a *apiServer) initial(s state, u unlucky) input {
 	return input{kind: InputBookmark, initial: true, rv: strconv.Itoa(a.position)}
 }
 
-// change returns the next item of a watch: a change, a stale event, a bookmark, or the end.
+// change returns the next item of a watch: a change, a bookmark, or the end.
 func (a *apiServer) change(u unlucky) input {
 	switch {
 	case u.oneIn(8, "watch fails"):
@@ -146,8 +146,6 @@ func (a *apiServer) change(u unlucky) input {
 		return input{kind: InputStreamEnded, err: reflector.ErrIdle}
 	case u.oneIn(8, "watch is compacted away"):
 		return input{kind: InputStreamFailed, cause: reflector.CauseExpired, err: reflector.ErrIdle}
-	case u.oneIn(8, "old change"):
-		return input{kind: InputEvent, rv: strconv.Itoa(u.between(1, max(a.position, 1), "version"))}
 	case a.position < a.version && u.oneIn(2, "change"):
 		a.position++
 		return input{kind: InputEvent, rv: strconv.Itoa(a.position)}

@@ -17,9 +17,6 @@ type state struct {
 	// the store's errors.
 	reflector.Snapshot
 
-	// ownVersions: each object has its own version counter, so versions are not compared.
-	ownVersions bool
-
 	// The outstanding request.
 
 	requestRV   string        // the requested version

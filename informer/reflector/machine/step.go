@@ -80,7 +80,6 @@ type input struct {
 	delay       time.Duration   // DelayDrawn, Throttled
 	retryAfter  time.Duration   // ...Failed: the server asked to wait this long
 	keepalive   bool            // Opened: the connection has a keepalive
-	owned       bool            // Replaced: each object has its own version counter
 	noKeepalive bool            // the next connection has no keepalive, as far as the ListerWatcher knows
 }
 
@@ -107,7 +106,6 @@ const (
 	effectMark       // tell the store that it is at rv, unless that is empty
 	effectClose      // end the stream, or the attempt to open one
 	effectReport     // pass err to the WatchErrorHandler
-	effectNoteStale  // trace: a stale event
 	effectNoteGone   // trace: the position rv is lost
 	effectNoteIdle   // trace: the server was silent for too long
 	effectNoteLister // trace: list instead of streaming
@@ -116,7 +114,7 @@ const (
 
 var effectNames = [effectKindCount]string{
 	"List", "Open", "Read", "Wait", "Halt", "Replace", "Resync", "Draw", "KeepPage", "Collect", "Discard", "Apply", "Mark",
-	"Close", "Report", "NoteStale", "NoteGone", "NoteIdle", "NoteLister"}
+	"Close", "Report", "NoteGone", "NoteIdle", "NoteLister"}
 
 func (k effectKind) String() string { return effectNames[k] }
 

@@ -54,8 +54,7 @@ var table = append([]transition{
 	{phaseOpeningWatch, InputThrottled, always, phaseOpeningWatch, allowForLimiter},
 	{phaseOpeningWatch, InputResyncFailed, always, phaseBackingOff, failRound},
 
-	{phaseWatching, InputEvent, staleEvent, phaseWatching, skip},
-	{phaseWatching, InputEvent, otherwise, phaseWatching, apply},
+	{phaseWatching, InputEvent, always, phaseWatching, apply},
 	{phaseWatching, InputBookmark, always, phaseWatching, mark},
 	{phaseWatching, InputStreamEnded, veryShort, phaseBackingOff, failRound},
 	{phaseWatching, InputStreamEnded, shortAndUnchanged, phaseBackingOff, pause},
@@ -152,10 +151,8 @@ var (
 		return in.cause == reflector.CauseExpired && s.token != "" && !s.whole
 	}}
 
-	staleEvent = condition{"not newer than the position", func(_ *rules, s *state, in *input) bool { return s.isStale(in.rv) }}
-
 	// A very short watch that delivered nothing is suspicious: the position may be at fault, so the
-	// state is fetched again. One that delivered only bookmarks or old versions must not be
+	// state is fetched again. One that delivered only bookmarks or the same version must not be
 	// reopened in a busy loop.
 	veryShort = condition{"very short, nothing came", func(_ *rules, s *state, in *input) bool {
 		return in.now-s.openedAt < reflector.VeryShortWatch && s.delivered == 0

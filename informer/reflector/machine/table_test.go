@@ -333,7 +333,6 @@ func randomInput(intN func(int) int) input {
 	in.keepalive = intN(2) == 0
 	in.noKeepalive = intN(4) == 0
 	in.cause = reflector.Cause(intN(int(causeCount)))
-	in.owned = intN(8) == 0
 	in.delay = time.Duration(intN(40)) * time.Second
 	return in
 }

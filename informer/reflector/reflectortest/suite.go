@@ -56,8 +56,6 @@ const (
 	ListTimeouts Capability = "list timeouts"
 	// InternalErrorBudget: internal errors of the server do not lead to a list for a while.
 	InternalErrorBudget Capability = "internal-error budget"
-	// StaleEvents: stale events are skipped.
-	StaleEvents Capability = "stale events are skipped"
 	// VerifiedPositions: after a silence the server is asked whether it has reached the position.
 	VerifiedPositions Capability = "verified positions"
 	// ResyncBeat: resyncs happen at multiples of their period.

@@ -201,43 +201,40 @@ var watchCases = []suiteCase{
 		assert.Equal(f, []string{"2", "3"}, f.asked("watch"), "versions compacted before the bookmark are not requested")
 		assert.Equal(f, map[string]string{"a": "2"}, f.store.State())
 	}},
-	// A repeating proxy or a replaying watch cache used to take the resourceVersion of the store
-	// back.
-	{"old bookmarks do not reach the store", StaleEvents, func(f *fixture) {
-		f.start()
-		for _, version := range []string{"7", "5", "7", "", "9", "10", "2"} {
-			f.source.Send(api.WatchEvent[*api.Namespace]{Type: api.WatchBookmark, ResourceVersion: version})
-		}
-		f.pass(0)
-		assert.Equal(f, []string{"7", "7", "9", "10"}, f.store.Marks(), "the store gets every bookmark but the older ones")
-		assert.Equal(f, "10", f.LastSyncResourceVersion())
-		assert.Equal(f, 7, f.Snapshot().Bookmarks)
-	}},
-	{"events that are not newer than the position are skipped", StaleEvents, func(f *fixture) {
-		f.add("kept")
-		f.add("deleted")
-		f.start()
-		f.source.Modify(informertest.Namespace("kept"))
-		f.source.Delete("deleted")
-		f.pass(0)
-		require.Equal(f, "5", f.LastSyncResourceVersion())
-		for _, again := range []api.WatchEvent[*api.Namespace]{
-			Event(api.WatchAdded, "deleted", "3"), Event(api.WatchModified, "kept", "2"), Event(api.WatchDeleted, "kept", "4"), Event(api.WatchModified, "kept", "5"),
+	// Versions are the server's business: an aggregated server may count the changes of each object,
+	// or give a list another kind of number. An event that is not applied is lost.
+	{"an event is applied whatever its version", "", func(f *fixture) {
+		for name, c := range map[string]struct {
+			listed *api.List[*api.Namespace]
+			event  api.WatchEvent[*api.Namespace]
+			want   map[string]string
+		}{
+			"a deletion at the version of its object and of the list": {
+				ListOf("1", "", NamespaceAt("a", "1")), Event(api.WatchDeleted, "a", "1"), map[string]string{}},
+			"a deletion older than the list": {
+				ListOf("9", "", NamespaceAt("a", "5")), Event(api.WatchDeleted, "a", "5"), map[string]string{}},
+			"a change, if the list's version is a time": {
+				ListOf("1700000000", "", NamespaceAt("a", "1")), Event(api.WatchModified, "a", "3"), map[string]string{"a": "3"}},
+			"a change at the version of its object": {
+				ListOf("9", "", NamespaceAt("a", "5")), Event(api.WatchModified, "a", "5"), map[string]string{"a": "5"}},
+			"a new object after an empty list": {
+				ListOf("100", ""), Event(api.WatchAdded, "a", "1"), map[string]string{"a": "1"}},
+			"a new object with the version of another one": {
+				ListOf("9", "", NamespaceAt("b", "5")), Event(api.WatchAdded, "a", "5"), map[string]string{"a": "5", "b": "5"}},
 		} {
-			f.source.Send(again)
+			events := make(chan api.WatchEvent[*api.Namespace])
+			f.config.ListerWatcher = Scripted{
+				OnList: func(context.Context, api.ListOptions) (*api.List[*api.Namespace], error) { return c.listed, nil },
+				OnWatch: func(ctx context.Context, _ api.ListOptions) (api.Watcher[*api.Namespace], error) {
+					return &ChannelWatcher{ctx, events}, nil
+				},
+			}
+			stop := f.start()
+			events <- c.event
+			f.pass(0)
+			assert.Equal(f, c.want, f.store.State(), "%s: the store lacks the event's effect", name)
+			stop()
 		}
-		f.pass(0)
-		assert.Equal(f, map[string]string{"kept": "4"}, f.store.State(), "the store was taken back")
-		assert.Equal(f, "5", f.LastSyncResourceVersion())
-		assert.Equal(f, 4, f.Snapshot().Stale)
-		assert.Equal(f, 2, f.Snapshot().Events)
-
-		// Versions that are not numbers have no order.
-		f.source.Send(Event(api.WatchAdded, "odd", "a1"))
-		f.source.Send(Event(api.WatchDeleted, "odd", "a0"))
-		f.pass(0)
-		assert.Equal(f, map[string]string{"kept": "4"}, f.store.State())
-		assert.Equal(f, 4, f.Snapshot().Events)
 	}},
 	{"an event of unknown type only moves the position", "", func(f *fixture) {
 		var seen []api.WatchEventType

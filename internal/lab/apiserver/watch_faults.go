@@ -8,8 +8,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// watchFaults applies the faults that affect the events of a watch: late, repeated and stale
-// events, withheld bookmarks, interrupted streaming lists.
+// watchFaults applies the faults that affect the events of a watch: late and repeated events,
+// withheld bookmarks, interrupted streaming lists.
 type watchFaults struct {
 	set     *faults.Set
 	request faults.Request
@@ -73,11 +73,7 @@ func (w *watching) repeat(event registry.Event) {
 		w.sent = append(w.sent[:0], w.sent[1:]...)
 	}
 	w.sent = append(w.sent, event)
-	back, stale := w.set.Repeats(w.request)
-	for _, again := range w.sent[max(0, len(w.sent)-back):] {
+	for _, again := range w.sent[max(0, len(w.sent)-w.set.Repeats(w.request)):] {
 		w.frames.add(again)
-	}
-	if stale > 0 {
-		w.frames.add(w.sent[max(0, len(w.sent)-1-stale)])
 	}
 }

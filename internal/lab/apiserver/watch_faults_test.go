@@ -42,23 +42,6 @@ func TestEventsAreRepeated(t *testing.T) {
 	})
 }
 
-func TestStaleEventsComeAlone(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		w := p.watch(configMaps + "?watch=1")
-		p.fault("stale-events:back=1,count=2")
-		p.configMap("a")
-		w.want("ADDED", "a")
-		w.want("ADDED", "a") // there is no older one
-		p.must(200, "DELETE", configMaps+"/a", "")
-		w.want("DELETED", "a")
-		w.want("ADDED", "a")
-		p.configMap("b")
-		w.want("ADDED", "b")
-		p.configMap("c")
-		w.want("ADDED", "c")
-	})
-}
-
 func TestHeldEventsComeLate(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		w := p.watch(configMaps + "?watch=1")

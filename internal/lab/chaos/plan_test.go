@@ -146,7 +146,7 @@ func drawProcess(seed uint64, number int, tls bool) ProcessPlan {
 var gearNames = []string{"fast", "textbook", "coalescing"}
 
 // gearsOf returns the set of gears with that name. The textbook set has the fast reflector, because
-// storms repeat events and kill connections silently, which the textbook reflector does not handle.
+// storms kill connections silently, which the textbook reflector does not handle.
 func gearsOf[T any](name string) informer.Gears[T] {
 	gears := fast.Gears[T]()
 	switch name {

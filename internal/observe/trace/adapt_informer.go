@@ -38,7 +38,6 @@ func (r *Recorder) Reflector(name string) *reflector.Trace {
 			r.put(record{kind: reflectorWatchStarted, in: name, a: opts.ResourceVersion})
 		},
 		Event: watched(reflectorEvent),
-		Stale: watched(reflectorStale),
 		Bookmark: func(resourceVersion string, initial bool) {
 			r.put(record{kind: reflectorBookmark, in: name, a: resourceVersion, yes: initial})
 		},

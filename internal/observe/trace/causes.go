@@ -121,11 +121,9 @@ func (c *causes) informer(name string) *informerCauses {
 
 func (i *informerCauses) reflector(c *causes, hook string, e *Event) {
 	switch hook {
-	case "event", "stale":
+	case "event":
 		e.causedBy(c.writes[e.ResourceVersion])
-		if hook == "event" {
-			i.event, i.heldBefore = e.Seq, 0
-		}
+		i.event, i.heldBefore = e.Seq, 0
 	case "bookmark":
 		i.list = e.Seq // the end of a streaming list
 	case "pageListed":

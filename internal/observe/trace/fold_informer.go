@@ -43,8 +43,6 @@ func (r *ReflectorState) apply(hook string, e *Event) {
 		r.Events++
 		r.Failures = 0
 		r.moved(e.ResourceVersion)
-	case "stale":
-		r.Stale++
 	case "bookmark":
 		if !e.Initial {
 			r.Bookmarks++

@@ -53,7 +53,6 @@ func TestInformerIsItsFold(t *testing.T) {
 					assert.Equal(t, snapshot.Reflector.ResourceVersion, i.Reflector.Position)
 					assert.EqualValues(t, snapshot.Reflector.Events, i.Reflector.Events)
 					assert.EqualValues(t, snapshot.Reflector.Bookmarks, i.Reflector.Bookmarks)
-					assert.EqualValues(t, snapshot.Reflector.Stale, i.Reflector.Stale)
 					assert.Len(t, i.FIFO.Slots, len(made.QueueSnapshot().Waiting))
 					assert.Nil(t, i.FIFO.InFlight)
 					objects := map[string]string{}

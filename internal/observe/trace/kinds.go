@@ -37,7 +37,6 @@ const (
 	reflectorStreamingListAbandoned
 	reflectorWatchStarted
 	reflectorEvent
-	reflectorStale
 	reflectorBookmark
 	reflectorWatchEnded
 	reflectorBackOff
@@ -192,7 +191,6 @@ var kinds = [kindCount]row{
 	reflectorStreamingListAbandoned: {gearReflector, "StreamingListAbandoned", fillErr},
 	reflectorWatchStarted:           {gearReflector, "WatchStarted", func(e *Event, r *record) { e.ResourceVersion = r.a }},
 	reflectorEvent:                  {gearReflector, "Event", fillWatched},
-	reflectorStale:                  {gearReflector, "Stale", fillWatched},
 	reflectorBookmark:               {gearReflector, "Bookmark", func(e *Event, r *record) { e.ResourceVersion, e.Initial = r.a, r.yes }},
 	reflectorWatchEnded:             {gearReflector, "WatchEnded", func(e *Event, r *record) { e.ResourceVersion, e.N, e.Micros, e.Err = r.a, r.x, micros(r.z), r.c }},
 	reflectorBackOff:                {gearReflector, "BackOff", func(e *Event, r *record) { e.Micros, e.Err = micros(r.z), r.c }},

@@ -238,7 +238,7 @@ func (q *QueueState) repair(s queue.Snapshot[string], at int64) {
 
 func (r *ReflectorState) repair(s reflector.Snapshot) {
 	r.Phase, r.Position, r.Open = s.Phase.String(), s.ResourceVersion, s.Phase == reflector.PhaseWatching
-	r.Events, r.Stale, r.Bookmarks, r.Failures = uint64(s.Events), uint64(s.Stale), uint64(s.Bookmarks), uint64(s.Failures)
+	r.Events, r.Bookmarks, r.Failures = uint64(s.Events), uint64(s.Bookmarks), uint64(s.Failures)
 	if s.Phase != reflector.PhaseBackingOff {
 		r.BackOff, r.BackOffAt = 0, 0
 	}

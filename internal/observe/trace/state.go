@@ -64,7 +64,6 @@ type ReflectorState struct {
 	Open        bool   `json:"open"` // between watchStarted and watchEnded
 	OpenAt      int64  `json:"openAt"`
 	Events      uint64 `json:"events"`
-	Stale       uint64 `json:"stale"`
 	Bookmarks   uint64 `json:"bookmarks"` // without those that end a streaming list
 	Expired     uint64 `json:"expired"`
 	Idle        uint64 `json:"idle"` // idleTimeout and zombie

@@ -16,7 +16,7 @@ import (
 
 // hooks are the hooks that the fold knows, by gear, and one that it does not.
 var hooks = map[string]string{
-	"reflector":      "stateChanged pageListed listed watchStarted watchEnded event stale bookmark backOff expired idleTimeout zombie resync storeFailed",
+	"reflector":      "stateChanged pageListed listed watchStarted watchEnded event bookmark backOff expired idleTimeout zombie resync storeFailed",
 	"deltafifo":      "queued queued queued deduplicated ignored canceled replaced popped popped processed requeued synced closed",
 	"indexer":        "added added updated deleted replaced indexFailed",
 	"informer":       "started synced stopped applied distributed handlerAdded handlerQueued handlerCalled handled handlerPanicked handlerSynced handlerLagging handlerStuck handlerBlocked handlerRemoved handlerEnded resyncDue processError mutated",

@@ -117,8 +117,6 @@ func (b *builder) particulars(f *fault) {
 		f.wait = b.retryAfter(f.kind)
 	case repeatEvents, interruptStreams:
 		f.events = b.number(map[string]string{repeatEvents: "back", interruptStreams: "after"}[f.kind], 1)
-	case staleEvents:
-		f.events = b.number("back", 2)
 	case withholdBookmarks:
 		if f.which = b.text("which", "all"); !slices.Contains([]string{"regular", "initial", "all"}, f.which) {
 			b.fail("which=" + f.which + ": must be regular, initial or all")

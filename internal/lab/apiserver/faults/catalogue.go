@@ -39,7 +39,6 @@ const (
 	withholdBookmarks  = "withhold-bookmarks"
 	interruptStreams   = "interrupt-streaming-lists"
 	repeatEvents       = "repeat-events"
-	staleEvents        = "stale-events"
 	holdEvents         = "hold-events"
 )
 

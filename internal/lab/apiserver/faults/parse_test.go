@@ -17,7 +17,7 @@ func TestSpellings(t *testing.T) {
 		`webhook-denies:message="a, b and \"c\" \\"`, `webhook-denies:message="a" , webhook=b`,
 		"broken-group:group=a.example.com,version=v1", "node-lost:node=a|b", "stale-reads:versions=3",
 		"conflict:count=2147483647", "forbid:group=core", "too-many-requests:retry-after=none",
-		"withhold-bookmarks", "withhold-bookmarks:which=initial", "repeat-events:back=3,share=10%", "stale-events:back=5",
+		"withhold-bookmarks", "withhold-bookmarks:which=initial", "repeat-events:back=3,share=10%",
 	} {
 		s := faults.New()
 		id, err := s.Add(text)
@@ -87,7 +87,7 @@ func TestMistakesAreShownHarmlessly(t *testing.T) {
 // The help shows the usage of each kind, which must be valid.
 func TestCatalogue(t *testing.T) {
 	kinds := faults.Catalogue()
-	assert.Len(t, kinds, 28)
+	assert.Len(t, kinds, 27)
 	for _, kind := range kinds {
 		s := faults.New()
 		_, err := s.Add(kind.Usage)

@@ -284,18 +284,16 @@ func (s *Set) Interrupts(r Request) int {
 	return after
 }
 
-// Repeats is called after an event was sent to a watch. back is how many of the last events to send
-// again. stale is which earlier event, counted from the last, to send again alone; 0 means none.
-func (s *Set) Repeats(r Request) (back, stale int) {
+// Repeats is called after an event was sent to a watch. It returns how many of the last events to
+// send again.
+func (s *Set) Repeats(r Request) int {
+	back := 0
 	s.each(func(f *fault) {
-		switch {
-		case f.kind == repeatEvents && f.strikesLocked(r):
+		if f.kind == repeatEvents && f.strikesLocked(r) {
 			back = max(back, f.events)
-		case f.kind == staleEvents && f.strikesLocked(r):
-			stale = max(stale, f.events)
 		}
 	})
-	return back, stale
+	return back
 }
 
 // ExpiresContinue reports whether a continue token is treated as expired.
@@ -304,6 +302,6 @@ func (s *Set) ExpiresContinue(r Request) bool { return s.strike(expireContinue, 
 // RepeatsEvents reports whether a watch must keep the events that it has sent.
 func (s *Set) RepeatsEvents() bool {
 	troubled := false
-	s.each(func(f *fault) { troubled = troubled || f.kind == repeatEvents || f.kind == staleEvents })
+	s.each(func(f *fault) { troubled = troubled || f.kind == repeatEvents })
 	return troubled
 }

@@ -89,7 +89,7 @@ type fault struct {
 	every          time.Duration // interval of a repeated action; 0: once
 	wait           time.Duration // delay: by; too-many-requests and unavailable: retry-after
 	versions       uint64
-	events         int    // repeat-events and stale-events: back; interrupt-streaming-lists: after
+	events         int    // repeat-events: back; interrupt-streaming-lists: after
 	which          string // withhold-bookmarks
 	message        string
 	webhook        string

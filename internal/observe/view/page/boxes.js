@@ -79,7 +79,7 @@ export function Reflector({ view }) {
       <div class="row"><span class="label">${text("position")}</span><span class="fill">${r.rv || "–"}</span></div>
       <div class="row"><span class="label">${text("lists")}</span><span class="fill">${count(r.lists)}${r.expired ? html` <span class="warn">410 ×${count(r.expired)}</span>` : ""}</span></div>
       <div class="row"><span class="label">${text("watches")}</span><span class="fill">${count(r.watches)}</span></div>
-      <div class="row"><span class="label">${text("events")}</span><span class="fill">${count(r.events)}${r.stale ? html` <span class="warn">${text("stale", { n: count(r.stale) })}</span>` : ""}</span></div>
+      <div class="row"><span class="label">${text("events")}</span><span class="fill">${count(r.events)}</span></div>
       <div class="row"><span class="label">${text("back-off")}</span><span class="fill">${r.backOff ? html`<span class="bad">${duration(r.backOff)}, ${text("failure", { n: r.failures })}</span>` : "–"}</span></div>
       ${r.err && html`<div class="row bad" title=${r.err}><span class="fill">${r.err}</span></div>`}`}</${Box}>`;
 }

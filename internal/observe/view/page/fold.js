@@ -15,7 +15,7 @@ export function empty() {
 const newInformer = () => ({
   phase: "",
   reflector: {
-    phase: "Idle", on: "", phaseAt: 0, rv: "", lists: 0, items: 0, pages: 0, watches: 0, open: false, openAt: 0, events: 0, stale: 0, bookmarks: 0,
+    phase: "Idle", on: "", phaseAt: 0, rv: "", lists: 0, items: 0, pages: 0, watches: 0, open: false, openAt: 0, events: 0, bookmarks: 0,
     expired: 0, idle: 0, resyncs: 0, storeErrors: 0, backOff: 0, backOffAt: 0, failures: 0, err: "",
   },
   fifo: {
@@ -125,7 +125,6 @@ function reflector(r, hook, e) {
     case "watchStarted": r.watches++; r.open = true; r.openAt = e.t ?? 0; r.failures = 0; break;
     case "watchEnded": r.open = false; break;
     case "event": r.events++; r.failures = 0; if (e.rv) r.rv = e.rv; break;
-    case "stale": r.stale++; break;
     case "bookmark": if (!e.initial) r.bookmarks++; if (e.rv) r.rv = e.rv; break;
     case "backOff": r.failures++; r.backOff = e.us ?? 0; r.backOffAt = e.t ?? 0; break;
     case "expired": r.expired++; break;

@@ -12,7 +12,7 @@ const marks = {
 
 // The hooks of every gear that this page knows. A test compares them with those of the program.
 const hooks = `
-  reflector: stateChanged pageListed listed streamingListAbandoned watchStarted event stale bookmark watchEnded backOff
+  reflector: stateChanged pageListed listed streamingListAbandoned watchStarted event bookmark watchEnded backOff
     expired idleTimeout resync storeFailed
   deltafifo: queued deduplicated ignored canceled replaced resynced popped processed requeued synced closed
   indexer: added updated deleted replaced indexFailed
