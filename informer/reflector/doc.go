@@ -10,7 +10,7 @@
 //	LIST at "0" ──► store.Replace ──► WATCH from the version of the list ──► store.Add, Update, Delete
 //	   ▲                                │  ends, or its connection breaks:
 //	   │                                │  WATCH again from the version of the last event
-//	   └── "410 Gone": LIST at "" ◄─────┘
+//	   └── "410 Gone": LIST again ◄─────┘
 //
 // The position is the resourceVersion that the store has reached. In the article on the controller
 // manager, named in docs/learn/mechanisms.md, the Reflector is the part of the informer's
@@ -24,8 +24,8 @@
 //   - Order: the store sees events in the order in which the server sent them. Calls of the store
 //     never overlap.
 //   - Nothing is lost between list and watch: the watch begins at the version of the list.
-//   - A version that the server has refused (410, or too large) is not requested again; the next
-//     list is a consistent read at "".
+//   - Time does not run backwards: a list is not older than the last version. Only if the server
+//     refuses a list at that version (410, or too large) it is repeated at "", as a consistent read.
 //   - A deletion that happens while no watch is open is missing from the next Replace. The
 //     DeltaFIFO turns it into a tombstone.
 //

@@ -132,8 +132,8 @@ func (r *Reflector[T]) watchFailed(ctx context.Context, err error) error {
 	case cause == CauseTooManyRequests || cause == CauseUnreachable: // later, and from the same position
 		r.backOff(ctx, err)
 		return nil
-	case isResourceVersionUnavailable(err):
-		r.setUnavailable(r.LastSyncResourceVersion(), err)
+	case isResourceVersionUnavailable(err): // for a watch: a list at this version is still possible
+		r.trace.Expired(r.LastSyncResourceVersion(), err)
 	}
 	return err
 }

@@ -94,7 +94,8 @@ func (s *status) setSynced(rv string) {
 	s.change(func(s *Snapshot) { s.ResourceVersion, s.ResourceVersionRefused, s.Synced = rv, false, true })
 }
 
-// setUnavailable records that the server has refused rv, which must not be requested again.
+// setUnavailable records that the server has refused a list at rv, which must not be requested
+// again.
 func (s *status) setUnavailable(rv string, err error) {
 	s.change(func(s *Snapshot) { s.ResourceVersionRefused = true })
 	s.trace.Expired(rv, err)

@@ -36,8 +36,8 @@ type Trace struct {
 
 	// BackOff: the next attempt waits for delay because of err.
 	BackOff func(delay time.Duration, err error)
-	// Expired: the server has refused the position resourceVersion (410, or too large); a
-	// consistent read follows.
+	// Expired: the server has refused resourceVersion (410, or too large). A list follows: at this
+	// version after a watch, and as a consistent read after a list.
 	Expired func(resourceVersion string, err error)
 	// IdleTimeout: a watch was silent for this long, or its request was not answered; it is
 	// reopened at its position. That is ordinary for a quiet watch of a server without bookmarks.

@@ -277,14 +277,18 @@ func countInternal(_ *rules, s *state, in *input, _ *effects) {
 	}
 }
 
-// forgetPosition is for a position that the server will never accept again (410), or not soon (too
-// large).
-func forgetPosition(_ *rules, s *state, in *input, do *effects) {
+// forgetPosition is for a version that the server refuses for a list. After a watch was refused, a
+// list that is not older than its version is still possible, and may come from the server's cache.
+func forgetPosition(r *rules, s *state, in *input, do *effects) {
+	s.ResourceVersionRefused = true
+	noteGone(r, s, in, do)
+}
+
+func noteGone(_ *rules, s *state, in *input, do *effects) {
 	lost := s.requestRV
 	if s.Phase == phaseWatching {
 		lost = s.ResourceVersion
 	}
-	s.ResourceVersionRefused = true
 	do.close(s, in, in.err)
 	do.add(effectDiscard)
 	gone := do.add(effectNoteGone)

@@ -312,7 +312,7 @@ func TestChangedTablesAreFoundOut(t *testing.T) {
 			row.do = then(mark, func(_ *rules, s *state, _ *input, _ *effects) { s.ResourceVersion = "1" })
 		}},
 		"a refused position is kept": {phaseOpeningWatch, InputOpenFailed, func(row *transition) {
-			if row.when.text == StartFresh.String() {
+			if row.when.text == positionGone.text {
 				row.do = pause
 			}
 		}},

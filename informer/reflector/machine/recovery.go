@@ -16,8 +16,8 @@ const (
 	Resume
 	// Retry backs off and requests the same position again.
 	Retry
-	// StartFresh forgets the position, which the server refuses: a consistent read (resourceVersion
-	// "") follows. A failed list or streaming list is repeated at once, a watch after a back-off.
+	// StartFresh forgets the position, which the server has refused for a list or a streaming list:
+	// it is repeated at once as a consistent read (resourceVersion "").
 	StartFresh
 	// FallBack lists instead of streaming.
 	FallBack
@@ -42,8 +42,8 @@ const causeCount = reflector.CauseUnreachable + 1
 // have the zero value. An open watch that ends for an unknown reason is resumed: if the reason
 // recurs at once, the watch was a very short one, and that leads to a list.
 var recoveries = [causeCount][phaseCount]Recovery{
-	reflector.CauseExpired:         {phaseOpeningStream: StartFresh, phaseStreaming: StartFresh, phaseListing: StartFresh, phaseOpeningWatch: StartFresh, phaseWatching: StartFresh},
-	reflector.CauseTooLarge:        {phaseOpeningStream: StartFresh, phaseStreaming: StartFresh, phaseListing: StartFresh, phaseOpeningWatch: StartFresh, phaseWatching: StartFresh},
+	reflector.CauseExpired:         {phaseOpeningStream: StartFresh, phaseStreaming: StartFresh, phaseListing: StartFresh, phaseOpeningWatch: Relist, phaseWatching: Relist},
+	reflector.CauseTooLarge:        {phaseOpeningStream: StartFresh, phaseStreaming: StartFresh, phaseListing: StartFresh, phaseOpeningWatch: Relist, phaseWatching: Relist},
 	reflector.CauseTooManyRequests: {phaseOpeningStream: Retry, phaseStreaming: Retry, phaseListing: Relist, phaseOpeningWatch: Retry, phaseWatching: Retry},
 	reflector.CauseUnreachable:     {phaseOpeningStream: Retry, phaseStreaming: Retry, phaseListing: Relist, phaseOpeningWatch: Retry, phaseWatching: Resume},
 	reflector.CauseEnded:           {phaseOpeningStream: Retry, phaseStreaming: Retry, phaseListing: Relist, phaseOpeningWatch: Retry, phaseWatching: Resume},

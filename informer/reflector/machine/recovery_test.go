@@ -10,10 +10,13 @@ import (
 
 // TestRecoveries pins the rules that matter most; TRANSITIONS.md shows the whole table.
 func TestRecoveries(t *testing.T) {
-	requests := []reflector.Phase{phaseOpeningStream, phaseStreaming, phaseListing, phaseOpeningWatch, phaseWatching}
-	for _, phase := range requests {
-		assert.Equal(t, StartFresh, RecoveryFor(phase, reflector.CauseExpired), phase)
-		assert.Equal(t, StartFresh, RecoveryFor(phase, reflector.CauseTooLarge), phase)
+	for _, cause := range []reflector.Cause{reflector.CauseExpired, reflector.CauseTooLarge} {
+		for _, phase := range []reflector.Phase{phaseOpeningStream, phaseStreaming, phaseListing} {
+			assert.Equal(t, StartFresh, RecoveryFor(phase, cause), "%s refuses the version of a list: %s", phase, cause)
+		}
+		for _, phase := range []reflector.Phase{phaseOpeningWatch, phaseWatching} {
+			assert.Equal(t, Relist, RecoveryFor(phase, cause), "%s refuses a watch, and not a list at its version: %s", phase, cause)
+		}
 	}
 	for _, cause := range []reflector.Cause{reflector.CauseUnreachable, reflector.CauseTooManyRequests} {
 		assert.Equal(t, Retry, RecoveryFor(phaseOpeningWatch, cause), "a watch that cannot be opened keeps its position: %s", cause)

@@ -47,7 +47,8 @@ var table = append([]transition{
 	// The changes after it.
 	{phaseOpeningWatch, InputOpened, always, phaseWatching, readWatch},
 	{phaseOpeningWatch, InputOpenFailed, recoveryIs(Retry), phaseBackingOff, pause},
-	{phaseOpeningWatch, InputOpenFailed, recoveryIs(StartFresh), phaseBackingOff, then(forgetPosition, failRound)},
+	{phaseOpeningWatch, InputOpenFailed, notReached, phaseBackingOff, then(forgetPosition, failRound)},
+	{phaseOpeningWatch, InputOpenFailed, positionGone, phaseBackingOff, then(noteGone, failRound)},
 	{phaseOpeningWatch, InputOpenFailed, otherwise, phaseBackingOff, failRound},
 	{phaseOpeningWatch, InputIdleElapsed, timerLate, phaseOpeningWatch, readFirst},
 	{phaseOpeningWatch, InputIdleElapsed, otherwise, phaseBackingOff, then(noteIdle, pause)},
@@ -66,7 +67,7 @@ var table = append([]transition{
 	{phaseWatching, InputStreamFailed, recoveryIs(Resume), phaseOpeningWatch, then(endWatch, openWatch)},
 	{phaseWatching, InputStreamFailed, recoveryIs(Retry), phaseBackingOff, pause},
 	{phaseWatching, InputStreamFailed, internalBudgetLeft, phaseBackingOff, then(countInternal, pause)},
-	{phaseWatching, InputStreamFailed, recoveryIs(StartFresh), phaseBackingOff, then(forgetPosition, failRound)},
+	{phaseWatching, InputStreamFailed, positionGone, phaseBackingOff, then(noteGone, failRound)},
 	{phaseWatching, InputStreamFailed, otherwise, phaseBackingOff, then(countInternal, failRound)},
 	{phaseWatching, InputIdleElapsed, timerLate, phaseWatching, readFirst},
 	{phaseWatching, InputIdleElapsed, otherwise, phaseOpeningWatch, then(giveUpSilent, openWatchVerified)},
@@ -130,6 +131,14 @@ var (
 	// cause is elsewhere.
 	canStartFresh = condition{"position refused", func(_ *rules, s *state, in *input) bool {
 		return s.requestRV != "" && RecoveryFor(s.Phase, in.cause) == StartFresh
+	}}
+
+	// notReached holds if the list that verifies the position has refused it.
+	notReached = condition{"verified, too large", func(_ *rules, s *state, in *input) bool {
+		return s.verifying && in.cause == reflector.CauseTooLarge
+	}}
+	positionGone = condition{"expired or too large", func(_ *rules, _ *state, in *input) bool {
+		return in.cause == reflector.CauseExpired || in.cause == reflector.CauseTooLarge
 	}}
 
 	endsInitialEvents = condition{"initial events end", func(_ *rules, _ *state, in *input) bool {

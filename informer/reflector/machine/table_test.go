@@ -253,7 +253,7 @@ func (d *driver) verify(before state, in input, effects []effect) error {
 	return d.verifyOperation(effects)
 }
 
-// noteRefusal remembers which versions must not be requested.
+// noteRefusal remembers which versions must not be requested: those that a list was refused.
 func (d *driver) noteRefusal(before state, in input) {
 	gone := in.cause == reflector.CauseExpired || in.cause == reflector.CauseTooLarge
 	if d.state.ResourceVersion != before.ResourceVersion || in.kind == InputReplaced {
@@ -261,9 +261,8 @@ func (d *driver) noteRefusal(before state, in input) {
 	}
 	switch {
 	case !gone:
-	case before.Phase == phaseWatching && in.kind == InputStreamFailed:
-		d.refused[before.ResourceVersion] = true
-	case in.kind == InputOpenFailed && (before.Phase == phaseOpeningWatch || before.Phase == phaseOpeningStream),
+	case in.kind == InputOpenFailed && before.Phase == phaseOpeningStream,
+		in.kind == InputOpenFailed && before.verifying && in.cause == reflector.CauseTooLarge,
 		in.kind == InputStreamFailed && before.Phase == phaseStreaming,
 		// On a later page the token is refused, not the version, and the full list still follows.
 		in.kind == InputListFailed && before.Phase == phaseListing && before.token == "":

@@ -30,7 +30,9 @@ var failureCases = []suiteCase{
 			assert.Len(f, f.asked("list"), lists+1, "after %d and the back-off, want one new list", failure.Status.Code)
 		}
 	}},
-	{"410 Gone leads to a consistent read", "", func(f *fixture) {
+	// The history of a watch has expired, not the version: any list that is not older will do, and the
+	// server has one in memory. After its restart every client gets a 410 at the same time.
+	{"410 Gone on a watch leads to a list that is not older than the position", "", func(f *fixture) {
 		f.add("kept")
 		f.add("lost")
 		var expired []string
@@ -40,17 +42,16 @@ var failureCases = []suiteCase{
 		f.source.Expire()
 		f.source.SendError(informertest.Expired("too old resource version"))
 		f.pass(0)
-		assert.True(f, f.Snapshot().ResourceVersionRefused, "the reflector does not remember that its version was refused")
+		assert.False(f, f.Snapshot().ResourceVersionRefused, "a 410 on a watch does not refuse a list at the version")
 		f.pass(someTime)
 		assert.Equal(f, map[string]string{"kept": "2"}, f.store.State(), "the new list lacks the object deleted unseen")
-		assert.Equal(f, []string{"0", ""}, f.asked("list"), "the list after 410 Gone is a consistent read")
-		assert.Equal(f, []string{"3", "4"}, f.asked("watch"), "the refused version is not requested again")
-		assert.Equal(f, []string{"3"}, expired)
+		assert.Equal(f, []string{"0", "3"}, f.asked("list"), "the list after a 410 on a watch is at the last version")
+		assert.Equal(f, []string{"3", "4"}, f.asked("watch"), "the next watch begins at the version of the new list")
+		assert.Equal(f, []string{"3"}, expired, "Trace.Expired reports the expired version")
 		require.Len(f, f.errors, 1)
 		var stream *reflector.StreamError
 		assert.ErrorAs(f, f.errors[0], &stream)
 		assert.Equal(f, reflector.CauseExpired, reflector.CauseOf(f.errors[0]))
-		assert.False(f, f.Snapshot().ResourceVersionRefused, "a list has brought a version that the server has not refused")
 
 		// The same as the answer to the watch request.
 		f.pass(someTime)
@@ -58,11 +59,31 @@ var failureCases = []suiteCase{
 		f.source.Expire()
 		f.source.Cut(nil)
 		f.pass(someTime)
-		assert.Equal(f, []string{"0", "", ""}, f.asked("list"))
-		assert.Equal(f, []string{"3", "4"}, expired)
+		assert.Equal(f, []string{"0", "3", "4"}, f.asked("list"), "the list after a 410 on a watch request is at the last version")
+		assert.Equal(f, []string{"3", "4"}, expired, "Trace.Expired reports the expired version")
 		var opening *reflector.WatchStartError
 		require.Len(f, f.errors, 2)
 		assert.ErrorAs(f, f.errors[1], &opening)
+	}},
+	{"a version that is too large for a watch leads to a list that is not older than the position", "", func(f *fixture) {
+		f.add("a")
+		f.start()
+		f.pass(2 * time.Second)
+		f.source.FailWatch(informertest.TooLargeResourceVersion(2, 1))
+		f.source.Cut(nil)
+		f.pass(someTime)
+		assert.Equal(f, []string{"0", "2"}, f.asked("list"), "only a list that is refused leads to a consistent read")
+	}},
+	{"a list that is refused after a 410 on the watch is repeated at once as a consistent read", "", func(f *fixture) {
+		f.add("a")
+		f.start()
+		f.source.FailList(informertest.Expired("too old"))
+		f.source.SendError(informertest.Expired("too old"))
+		f.pass(someTime)
+		assert.Equal(f, []string{"0", "2", ""}, f.asked("list"), "the version is refused by the watch and by the list")
+		f.source.SendError(informertest.Expired("too old"))
+		f.pass(someTime)
+		assert.Equal(f, []string{"0", "2", "", "2"}, f.asked("list"), "the refusal ends with the next list")
 	}},
 	{"a list after another failure is not older than the position", "", func(f *fixture) {
 		f.add("a")
@@ -79,9 +100,8 @@ var failureCases = []suiteCase{
 		f.start()
 		require.Len(f, f.asked("list"), 1)
 		assert.EqualValues(f, reflector.DefaultPageSize, f.requests("list")[0].Options.Limit)
-		f.source.SendError(informertest.StatusError(500, api.ReasonInternalError, "oops")) // does not refuse the position
-		f.pass(someTime)
-		f.source.SendError(informertest.Expired("too old"))
+		f.source.FailList(informertest.Expired("too old"))
+		f.source.SendError(informertest.StatusError(500, api.ReasonInternalError, "oops"))
 		f.pass(someTime)
 		require.Equal(f, []string{"0", "2", ""}, f.asked("list"))
 		assert.Zero(f, f.requests("list")[1].Options.Limit, "a list at a known version comes from the server's cache as a whole")

@@ -356,6 +356,20 @@ var watchCases = []suiteCase{
 		assert.Len(f, f.store.State(), 3)
 		assert.Len(f, f.asked("watch"), 1, "the same stream continues as the watch")
 	}},
+	{"410 Gone on a watch leads to a streaming list that is not older than the position", StreamingLists, func(f *fixture) {
+		f.config.DisableWatchList = false
+		f.add("a")
+		f.start()
+		for _, refused := range []error{informertest.Expired("too old"), informertest.TooLargeResourceVersion(2, 1)} {
+			f.source.FailWatch(refused) // the streaming list is refused as well
+			f.source.SendError(informertest.Expired("too old"))
+			f.pass(someTime)
+		}
+		f.source.SendError(informertest.Expired("too old"))
+		f.pass(someTime)
+		assert.Equal(f, []string{"", "2", "", "2", "", "2"}, f.asked("watch"), `only a refused streaming list is repeated at ""`)
+		assert.Empty(f, f.asked("list"))
+	}},
 	{"without streaming lists the state is listed", "", func(f *fixture) {
 		f.config.DisableWatchList = false
 		f.source.SetStreamingList(informertest.StreamingRefused)
