@@ -12,8 +12,6 @@ import (
 
 // Reasons for which the Reflector rejects an answer, wrapped by the errors of the phase.
 var (
-	// ErrNoResourceVersion: a list has no resource version, so no watch can follow it.
-	ErrNoResourceVersion = errors.New("the list has no resourceVersion")
 	// ErrRepeatedContinue: a list returned the continue token of its request, and would never end.
 	ErrRepeatedContinue = errors.New("the list repeats its continue token")
 	// ErrListTimeout: a list request was not answered in time.

@@ -123,15 +123,24 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 	case events == 0 && lasted < VeryShortWatch: // its position may be at fault
 		return &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch}
 	}
-	return nil
+	return r.resume(ctx)
 }
 
-// watchFailed returns nil, after a back-off, if the position is still valid, and err otherwise.
+// resume returns nil if the next watch can continue at the position. A watch from no definite
+// version shows all objects again, but not which ones were deleted meanwhile: that needs a list.
+func (r *Reflector[T]) resume(ctx context.Context) error {
+	if ctx.Err() != nil || definite(r.LastSyncResourceVersion()) {
+		return nil
+	}
+	return r.list(ctx)
+}
+
+// watchFailed returns nil, after a back-off, if the next watch can continue, and err otherwise.
 func (r *Reflector[T]) watchFailed(ctx context.Context, err error) error {
 	switch cause := CauseOf(err); {
 	case cause == CauseTooManyRequests || cause == CauseUnreachable: // later, and from the same position
 		r.backOff(ctx, err)
-		return nil
+		return r.resume(ctx)
 	case isResourceVersionUnavailable(err): // for a watch: a list at this version is still possible
 		r.trace.Expired(r.LastSyncResourceVersion(), err)
 	}

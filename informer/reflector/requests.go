@@ -24,8 +24,6 @@ func listPages[T any](ctx context.Context, lw ListerWatcher[T], rv string, size 
 			continue
 		case err != nil:
 			return nil, info, err
-		case info.Pages == 1 && page.ResourceVersion == "":
-			return nil, info, ErrNoResourceVersion
 		case opts.Continue != "" && page.Continue == opts.Continue:
 			return nil, info, ErrRepeatedContinue
 		case info.Pages == 1:

@@ -17,7 +17,12 @@ type status struct {
 	mu       sync.Mutex // never held while a hook is called
 	started  bool
 	snapshot Snapshot
+	initial  bool // the watch began at no definite version, and has sent nothing but ADDED events
 }
+
+// definite reports whether a version says what a store has. A watch from "" or "0" begins with all
+// objects, as ADDED events in any order.
+func definite(resourceVersion string) bool { return resourceVersion != "" && resourceVersion != "0" }
 
 func newStatus(name string, trace *Trace) *status {
 	return &status{trace: trace, snapshot: Snapshot{Name: name}}
@@ -31,7 +36,7 @@ func (s *status) Snapshot() Snapshot {
 }
 
 // LastSyncResourceVersion returns the resource version that the store has reached by the last list,
-// event or bookmark. It is "" before the first list.
+// event or bookmark. It is "" before the first list, and if the server has no versions.
 func (s *status) LastSyncResourceVersion() string { return s.Snapshot().ResourceVersion }
 
 // relistResourceVersion returns the version to list at: "0" (any version) at first; then the last
@@ -64,13 +69,14 @@ func (s *status) start() {
 // enter records a phase and why it was entered.
 func (s *status) enter(phase Phase, on string) {
 	before := s.Snapshot().Phase
-	s.change(func(s *Snapshot) {
-		s.Phase, s.NextAttempt = phase, time.Time{}
+	s.change(func(now *Snapshot) {
+		now.Phase, now.NextAttempt = phase, time.Time{}
 		switch phase {
 		case PhaseOpeningWatch:
-			s.Watches++
+			now.Watches++
+			s.initial = !definite(now.ResourceVersion)
 		case PhaseListing:
-			s.Rounds++
+			now.Rounds++
 		}
 	})
 	if before != phase {
@@ -103,6 +109,9 @@ func (s *status) setUnavailable(rv string, err error) {
 
 // received counts an event of a watch.
 func received[T any](s *status, e api.WatchEvent[T]) {
+	if e.Type != api.WatchAdded {
+		s.change(func(*Snapshot) { s.initial = false })
+	}
 	if e.Type == api.WatchBookmark {
 		s.change(func(s *Snapshot) { s.Bookmarks++ })
 		s.trace.Bookmark(e.ResourceVersion, e.InitialEventsEnd)
@@ -114,11 +123,13 @@ func received[T any](s *status, e api.WatchEvent[T]) {
 	}
 }
 
-// setPosition moves the position to rv, unless that is "".
+// setPosition moves the position to rv, unless that is "", or the version of an initial event.
 func (s *status) setPosition(rv string) {
-	if rv != "" {
-		s.change(func(s *Snapshot) { s.ResourceVersion = rv })
-	}
+	s.change(func(now *Snapshot) {
+		if rv != "" && !s.initial {
+			now.ResourceVersion = rv
+		}
+	})
 }
 
 // recordStoreError counts and traces err and returns it as a *StoreError, or nil if err is nil.

@@ -18,7 +18,6 @@ func TestSuite(t *testing.T) {
 			reflectortest.InternalErrorBudget: asTheArticle,
 			reflectortest.VerifiedPositions:   asTheArticle,
 			reflectortest.Progress:            "like client-go it counts any event as progress",
-			reflectortest.UnorderedStart:      "no server of Kubernetes has a list at version 0",
 			reflectortest.ResyncBeat:          "like client-go it starts the timer of the resync with each list",
 		},
 	})

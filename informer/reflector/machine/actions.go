@@ -186,7 +186,7 @@ func openWatch(r *rules, s *state, in *input, do *effects) {
 	s.requestRV = s.ResourceVersion
 	s.requestedAt = in.now
 	s.verifying = false
-	s.synthetic = s.ResourceVersion == "0"
+	s.synthetic = !s.definite()
 	s.answerWithin = r.silentIdle
 	if in.kind == InputIdleElapsed {
 		s.answerWithin = min(r.silentIdle, answerAfterSilence)
@@ -199,11 +199,10 @@ func openWatch(r *rules, s *state, in *input, do *effects) {
 
 // openWatchVerified asks first whether the server has reached the position. A server that was
 // restored from a backup has not, accepts the watch all the same, and sends nothing until it has.
-// The question is skipped at "0", which every server has.
 func openWatchVerified(r *rules, s *state, in *input, do *effects) {
 	openWatch(r, s, in, do)
-	s.verifying = s.requestRV != "0"
-	do.last().verify = s.verifying
+	s.verifying = true
+	do.last().verify = true
 }
 
 // allowForLimiter moves the idle timer while a request waits for the client's own rate limiter.
@@ -221,8 +220,9 @@ func readWatch(r *rules, s *state, in *input, do *effects) {
 	do.add(effectRead)
 }
 
-// apply passes a change to the store and moves the position. A watch that began at "0" opens with
-// the current objects in undefined order, as ADDED events, which must not move the position.
+// apply passes a change to the store and moves the position. A watch that began at no definite
+// version opens with the current objects in undefined order, as ADDED events, which must not move the
+// position.
 func apply(_ *rules, s *state, in *input, do *effects) {
 	s.synthetic = s.synthetic && in.added
 	if in.rv != "" && !s.synthetic {
@@ -303,11 +303,11 @@ func failRound(r *rules, s *state, in *input, do *effects) {
 	r.backOff(s, in, do)
 }
 
-// pause keeps the position: after a back-off the watch is opened again.
+// pause keeps the position, if there is one: after a back-off the watch is opened again.
 func pause(r *rules, s *state, in *input, do *effects) {
 	r.endRound(s, in, do)
-	s.keepPosition = true
-	s.verifyNext = in.cause == reflector.CauseUnreachable || in.kind == InputIdleElapsed || in.kind == InputOpenFailed && s.verifying
+	s.keepPosition = s.definite()
+	s.verifyNext = s.keepPosition && (in.cause == reflector.CauseUnreachable || in.kind == InputIdleElapsed || in.kind == InputOpenFailed && s.verifying)
 	r.backOff(s, in, do)
 }
 

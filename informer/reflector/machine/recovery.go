@@ -60,9 +60,6 @@ func (r *rules) failure(s *state, in *input) error {
 	switch in.kind {
 	case InputPageListed:
 		err = reflector.ErrRepeatedContinue
-		if versionMissing.holds(r, s, in) {
-			err = reflector.ErrNoResourceVersion
-		}
 	case InputIdleElapsed:
 		err = reflector.ErrIdle
 	case InputDeadlineElapsed:

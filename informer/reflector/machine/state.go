@@ -78,6 +78,10 @@ func newState() state {
 	return state{backOffAt: never, idleAt: never, deadlineAt: never, resyncAt: never, internalLast: never, bookmarkAt: never}
 }
 
+// definite reports whether the position says what the store has. A watch from "" or "0" begins with
+// all objects.
+func (s *state) definite() bool { return s.ResourceVersion != "" && s.ResourceVersion != "0" }
+
 // startRV returns the version to list at (article: the list of list-watch; API documentation:
 // resource versions). "0" at first: any version in the server's cache. Then the last one seen, so
 // that time never runs backwards. "" once the server has refused that: a consistent read.

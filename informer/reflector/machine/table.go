@@ -30,7 +30,6 @@ var table = append([]transition{
 	{phaseStreaming, InputDeadlineElapsed, always, phaseListing, then(fallBackForGood, list)},
 
 	// The initial state as a list, in pages.
-	{phaseListing, InputPageListed, versionMissing, phaseBackingOff, failRound},
 	{phaseListing, InputPageListed, tokenRepeatedInPages, phaseListing, listWhole},
 	{phaseListing, InputPageListed, tokenRepeated, phaseBackingOff, failRound},
 	{phaseListing, InputPageListed, morePages, phaseListing, listNextPage},
@@ -59,10 +58,12 @@ var table = append([]transition{
 	{phaseWatching, InputBookmark, always, phaseWatching, mark},
 	{phaseWatching, InputStreamEnded, veryShort, phaseBackingOff, failRound},
 	{phaseWatching, InputStreamEnded, shortAndUnchanged, phaseBackingOff, pause},
+	{phaseWatching, InputStreamEnded, indefinite, phaseListing, then(endWatch, list)},
 	{phaseWatching, InputStreamEnded, withoutNews, phaseOpeningWatch, then(endWatch, openWatchVerified)},
 	{phaseWatching, InputStreamEnded, otherwise, phaseOpeningWatch, then(endWatch, openWatch)},
 	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), veryShort), phaseBackingOff, failRound},
 	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), shortAndUnchanged), phaseBackingOff, pause},
+	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), indefinite), phaseListing, then(endWatch, list)},
 	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), withoutNews), phaseOpeningWatch, then(endWatch, openWatchVerified)},
 	{phaseWatching, InputStreamFailed, recoveryIs(Resume), phaseOpeningWatch, then(endWatch, openWatch)},
 	{phaseWatching, InputStreamFailed, recoveryIs(Retry), phaseBackingOff, pause},
@@ -70,6 +71,7 @@ var table = append([]transition{
 	{phaseWatching, InputStreamFailed, positionGone, phaseBackingOff, then(noteGone, failRound)},
 	{phaseWatching, InputStreamFailed, otherwise, phaseBackingOff, then(countInternal, failRound)},
 	{phaseWatching, InputIdleElapsed, timerLate, phaseWatching, readFirst},
+	{phaseWatching, InputIdleElapsed, indefinite, phaseListing, then(giveUpSilent, list)},
 	{phaseWatching, InputIdleElapsed, otherwise, phaseOpeningWatch, then(giveUpSilent, openWatchVerified)},
 	{phaseWatching, InputResyncFailed, always, phaseBackingOff, failRound},
 
@@ -117,6 +119,10 @@ var (
 	verifyNext   = condition{"no answer, position kept", func(_ *rules, s *state, _ *input) bool { return s.verifyNext }}
 	fromStream   = condition{"from a stream", func(_ *rules, s *state, _ *input) bool { return s.streaming }}
 
+	// A watch from no definite version shows all objects again, but not which ones were deleted
+	// meanwhile: that needs a list.
+	indefinite = condition{"no position", func(_ *rules, s *state, _ *input) bool { return !s.definite() }}
+
 	// A server that has not reached the position opens one watch after the other, and sends nothing
 	// on any. A long watch ends by its idle timeout; those with a short limit end before.
 	withoutNews = condition{"short watches, nothing for minutes", func(r *rules, s *state, in *input) bool {
@@ -146,9 +152,6 @@ var (
 	}}
 	attemptsLeft = condition{"attempts left", func(r *rules, s *state, _ *input) bool { return s.broken+1 < r.attempts }}
 
-	versionMissing = condition{"no resourceVersion", func(_ *rules, s *state, in *input) bool {
-		return s.page == 1 && in.rv == ""
-	}}
 	tokenRepeated = condition{"token repeated", func(_ *rules, s *state, in *input) bool {
 		return s.token != "" && in.token == s.token
 	}}

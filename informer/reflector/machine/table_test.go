@@ -257,12 +257,12 @@ func (d *driver) verify(before state, in input, effects []effect) error {
 func (d *driver) noteRefusal(before state, in input) {
 	gone := in.cause == reflector.CauseExpired || in.cause == reflector.CauseTooLarge
 	if d.state.ResourceVersion != before.ResourceVersion || in.kind == InputReplaced {
-		delete(d.refused, d.state.ResourceVersion) // the server itself has returned it again
+		delete(d.refused, d.state.startRV()) // the server itself has returned it again, or none
 	}
 	switch {
 	case !gone:
 	case in.kind == InputOpenFailed && before.Phase == phaseOpeningStream,
-		in.kind == InputOpenFailed && before.verifying && in.cause == reflector.CauseTooLarge,
+		in.kind == InputOpenFailed && before.Phase == phaseOpeningWatch && before.verifying && in.cause == reflector.CauseTooLarge,
 		in.kind == InputStreamFailed && before.Phase == phaseStreaming,
 		// On a later page the token is refused, not the version, and the full list still follows.
 		in.kind == InputListFailed && before.Phase == phaseListing && before.token == "":
@@ -278,8 +278,8 @@ func (d *driver) verifyRequest(e effect) error {
 	d.requests = append(d.requests, e)
 	o := e.options
 	switch {
-	case e.kind == effectOpen && !o.SendInitialEvents && o.ResourceVersion == "":
-		return fmt.Errorf("a watch without a position")
+	case e.verify && (o.ResourceVersion == "" || o.ResourceVersion == "0"):
+		return fmt.Errorf("there is no position to verify")
 	case d.refused[o.ResourceVersion]:
 		return fmt.Errorf("the refused version %q is asked for", o.ResourceVersion)
 	case o.Continue != "" && o.ResourceVersion != "":
@@ -375,11 +375,11 @@ func TestSkippedResyncsLandOnTheNextMultiple(t *testing.T) {
 func (s *state) check() error {
 	watching := s.Phase == phaseOpeningWatch || s.Phase == phaseWatching
 	switch {
-	case watching && s.ResourceVersion == "":
-		return fmt.Errorf("%s without a position", s.Phase)
+	case watching && !s.Synced:
+		return fmt.Errorf("%s before the first list", s.Phase)
 	case watching && s.ResourceVersionRefused:
 		return fmt.Errorf("%s at a position that the server has refused", s.Phase)
-	case s.keepPosition && (s.Phase != phaseBackingOff || s.ResourceVersion == "" || s.ResourceVersionRefused):
+	case s.keepPosition && (s.Phase != phaseBackingOff || !s.definite() || s.ResourceVersionRefused):
 		return fmt.Errorf("%s keeps a position that it does not have", s.Phase)
 	case s.verifyNext && !s.keepPosition:
 		return fmt.Errorf("%s verifies a position that it does not keep", s.Phase)
@@ -389,8 +389,6 @@ func (s *state) check() error {
 		return fmt.Errorf("page %d has a continue token", s.page)
 	case s.whole && s.limit != 0:
 		return fmt.Errorf("a list of the whole with a limit of %d", s.limit)
-	case s.Synced && s.ResourceVersion == "":
-		return fmt.Errorf("synced without a position")
 	case s.Phase == phaseStopped && s.resyncAt != never, s.Phase != phaseBackingOff && s.backOffAt != never,
 		!waits(s.Phase) && s.idleAt != never:
 		return fmt.Errorf("%s has a timer that it does not wait for", s.Phase)

@@ -132,14 +132,27 @@ var listCases = []suiteCase{
 		assert.Equal(f, "7", listed.ResourceVersion, "want Trace.Listed to report the version of the list that the store got")
 		assert.Equal(f, 1, listed.Pages, "want Trace.Listed to report one page, the whole list")
 	}},
-	{"a list without a resource version is a failure", "", func(f *fixture) {
-		f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) { return ListOf("", ""), nil })
+	{"a list without a resource version is complete, and the watch asks for the present state", "", func(f *fixture) {
+		f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) {
+			return ListOf("", "", NamespaceAt("a", "")), nil
+		})
 		f.start()
-		require.Len(f, f.errors, 1)
-		assert.ErrorIs(f, f.errors[0], reflector.ErrNoResourceVersion)
-		var list *reflector.ListError
-		assert.ErrorAs(f, f.errors[0], &list, "a failed list is reported as a *ListError")
-		assert.Empty(f, f.store.Replaced())
+		assert.Equal(f, []string{""}, f.store.Replaced(), "an aggregated server may have no version for its lists")
+		assert.Contains(f, f.store.State(), "a")
+		assert.True(f, f.Snapshot().Synced, wantSynced)
+		assert.Equal(f, []string{""}, f.asked("watch"), "there is no version to watch from")
+		assert.Empty(f, f.errors)
+	}},
+	{"the pages of a list without a resource version are one list", "", func(f *fixture) {
+		f.scripted(func(opts api.ListOptions) (*api.List[*api.Namespace], error) {
+			if opts.Continue == "" {
+				return ListOf("", "two", NamespaceAt("a", "")), nil
+			}
+			return ListOf("", "", NamespaceAt("b", "")), nil
+		})
+		f.start()
+		assert.Equal(f, []string{""}, f.store.Replaced())
+		assert.Len(f, f.store.State(), 2)
 	}},
 	{"a list whose pages never end is a failure", "", func(f *fixture) {
 		lists := 0

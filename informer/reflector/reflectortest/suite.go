@@ -62,8 +62,6 @@ const (
 	ResyncBeat Capability = "resyncs at multiples of the period"
 	// Progress: a watch that ends at once without newer events is not reopened at once.
 	Progress Capability = "watches without progress"
-	// UnorderedStart: the initial events of a watch at "0" do not move the position.
-	UnorderedStart Capability = "watches from version 0"
 )
 
 // Run runs the suite against impl.

@@ -248,19 +248,70 @@ var watchCases = []suiteCase{
 		assert.Equal(f, []api.WatchEventType{"EXPLODED", api.WatchAdded}, seen)
 		assert.Len(f, f.asked("watch"), 1)
 	}},
-	{"the initial events of a watch at version 0 do not move the position", UnorderedStart, func(f *fixture) {
+	// A watch at "" or "0" begins with all objects, as ADDED events in any order.
+	{"the initial events of a watch from no definite version do not move the position", "", func(f *fixture) {
 		f.add("a")
 		f.add("b")
-		f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) { return ListOf("0", ""), nil })
-		f.start()
-		assert.Equal(f, map[string]string{"a": "2", "b": "3"}, f.store.State())
-		assert.Equal(f, "0", f.LastSyncResourceVersion())
-		f.source.Modify(informertest.Namespace("a"))
-		f.pass(0)
-		assert.Equal(f, "4", f.LastSyncResourceVersion())
-		f.add("c")
-		f.pass(0)
-		assert.Equal(f, "5", f.LastSyncResourceVersion())
+		for _, version := range []string{"", "0"} {
+			lists := 0
+			f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) {
+				lists++
+				return ListOf(version, "", NamespaceAt("a", "2")), nil
+			})
+			before := len(f.asked("watch"))
+			stop := f.start()
+			assert.Len(f, f.store.State(), 2, "at %q: the initial events complete the list", version)
+			assert.Equal(f, version, f.LastSyncResourceVersion(), "initial events are in no order")
+			modified := f.source.Modify(informertest.Namespace("a")).ResourceVersion
+			f.pass(0)
+			assert.Equal(f, modified, f.LastSyncResourceVersion(), "at %q: a change is in order", version)
+			added := f.add("c" + version).ResourceVersion
+			f.pass(2 * time.Second)
+			assert.Equal(f, added, f.LastSyncResourceVersion(), "at %q: so is what follows it", version)
+			f.source.Cut(nil)
+			f.pass(0)
+			assert.Equal(f, []string{version, added}, f.asked("watch")[before:], "the next watch begins at the position")
+			assert.Equal(f, 1, lists, "at %q: there is a position now, so the watch continues without a list", version)
+			assert.Empty(f, f.errors)
+			stop()
+			f.source.Delete("c" + version)
+		}
+	}},
+	{"a watch from no definite version that ends is followed by a list", "", func(f *fixture) {
+		for _, version := range []string{"", "0"} {
+			for name, interrupt := range map[string]func(){
+				"it ends":   func() { f.source.Cut(nil) },
+				"it breaks": func() { f.source.Cut(syscall.ECONNRESET) },
+				"the next one is not answered": func() {
+					f.source.FailWatch(syscall.ECONNREFUSED)
+					f.source.Cut(syscall.ECONNRESET)
+				},
+				"overload": func() { f.source.SendError(informertest.TooManyRequests(time.Second)) },
+			} {
+				f.add("kept")
+				f.add("deleted")
+				lists := 0
+				f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) {
+					lists++
+					list := ListOf(version, "")
+					for _, ns := range f.source.Objects() {
+						list.Items = append(list.Items, ns)
+					}
+					return list, nil
+				})
+				stop := f.start()
+				f.pass(2 * time.Second)
+				require.Equal(f, 1, lists, "at %q, %s: an open watch needs no second list", version, name)
+				f.source.Lose("deleted") // while no watch is open
+				interrupt()
+				f.pass(someTime)
+				assert.NotContains(f, f.store.State(), "deleted", "at %q, %s: no event reports this deletion", version, name)
+				assert.Contains(f, f.store.State(), "kept", "at %q, %s", version, name)
+				assert.Equal(f, 1, f.source.Watchers(), "at %q, %s: a watch follows the list", version, name)
+				assert.Empty(f, f.errors, "at %q, %s: the end of a watch is no failure", version, name)
+				stop()
+			}
+		}
 	}},
 	{"a silent watch is replaced", IdleTimeouts, func(f *fixture) {
 		var silences []time.Duration
