@@ -10,6 +10,7 @@ import (
 // The defaults of [Config].
 const (
 	DefaultPageSize              = 500
+	DefaultMaxItems              = 1_000_000
 	DefaultListTimeout           = 5 * time.Minute
 	DefaultMinWatchTimeout       = 5 * time.Minute
 	DefaultIdleTimeout           = 3 * time.Minute
@@ -27,6 +28,9 @@ const (
 	// HealthyWatch is the duration after which a watch shows that server and connection work even
 	// without events.
 	HealthyWatch = 10 * time.Second
+	// EmptyPages is how many pages more than items a list may have. A selector can leave a page
+	// without items.
+	EmptyPages = 40
 	// LongestRetryAfter bounds a server's Retry-After: a header with a few zeros too many must not
 	// stop a controller for a day.
 	LongestRetryAfter = 5 * time.Minute
@@ -48,6 +52,10 @@ type Config[T any] struct {
 	// PageSize is the limit of a list request. 0 means automatic: 500 if pages are useful, no pages
 	// if a list at a known version can come from the server's watch cache.
 	PageSize int64
+	// MaxItems bounds the objects of a list, over all its pages, and the initial events of a streaming
+	// list: a broken server must not fill the memory. A list that is longer is a failure. Default one
+	// million.
+	MaxItems int
 	// ListTimeout bounds one list request (one page), until its answer is complete: a list over a
 	// dead connection might never end. Default 5 min; a negative value means no limit.
 	ListTimeout time.Duration
@@ -115,6 +123,7 @@ type BackoffConfig struct {
 // WithDefaults returns the configuration with defaults in all unset fields, except IdleTimeout,
 // whose default depends on the connection. Trace has a no-op for each nil hook.
 func (c Config[T]) WithDefaults() Config[T] {
+	c.MaxItems = orDefault(c.MaxItems, DefaultMaxItems)
 	c.ListTimeout = orDefault(c.ListTimeout, DefaultListTimeout)
 	c.InitialEventsTimeout = orDefault(c.InitialEventsTimeout, DefaultInitialEventsTimeout)
 	c.InitialEventsDeadline = orDefault(c.InitialEventsDeadline, DefaultInitialEventsDeadline)

@@ -12,12 +12,14 @@ import (
 
 // Reasons for which the Reflector rejects an answer, wrapped by the errors of the phase.
 var (
-	// ErrRepeatedContinue: a list returned the continue token of its request, and would never end.
+	// ErrRepeatedContinue: a list returned a continue token for the second time, and would never end.
 	ErrRepeatedContinue = errors.New("the list repeats its continue token")
+	// ErrListTooLong: a list has more items than Config.MaxItems, or page after page without items.
+	ErrListTooLong = errors.New("the list has too many items, or too many pages without items")
 	// ErrListTimeout: a list request was not answered in time.
 	ErrListTimeout = errors.New("the list takes too long")
-	// ErrVeryShortWatch: a watch ended within a second without a change.
-	ErrVeryShortWatch = errors.New("very short watch: it ended within a second and brought no change")
+	// ErrVeryShortWatch: a watch ended within a second, without progress or as the one before.
+	ErrVeryShortWatch = errors.New("very short watch: it ended within a second")
 	// ErrIdle: the server was silent for too long.
 	ErrIdle = errors.New("nothing was received for too long")
 	// ErrNoInitialBookmark: a streaming list did not mark the end of its initial events in time, or

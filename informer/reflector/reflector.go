@@ -18,6 +18,7 @@ type Reflector[T any] struct {
 	listerWatcher ListerWatcher[T]
 	store         Store[T]
 	delays        backoff.BackOff // between attempts; used by the goroutine of Run
+	brief         bool            // the last watch was very short; used by the goroutine of Run
 	*status                       // phase, position (lastSyncResourceVersion), counters, trace
 }
 
@@ -69,11 +70,11 @@ func (r *Reflector[T]) ListAndWatch(ctx context.Context) error {
 func (r *Reflector[T]) list(ctx context.Context) error {
 	r.enter(PhaseListing, "List")
 	began, rv := time.Now(), r.relistResourceVersion()
-	items, info, err := listPages(ctx, r.listerWatcher, rv, r.config.PageSize, r.status)
+	items, info, err := listPages(ctx, r.config, rv, r.status)
 	if isResourceVersionUnavailable(err) && rv != "" { // at "" the server reads its database and refuses no version
 		r.setUnavailable(rv, err)
 		rv = ""
-		items, info, err = listPages(ctx, r.listerWatcher, rv, r.config.PageSize, r.status)
+		items, info, err = listPages(ctx, r.config, rv, r.status)
 	}
 	if err != nil {
 		return &ListError{Name: r.config.Name, ResourceVersion: rv, Page: info.Pages, Err: err}
@@ -115,13 +116,17 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 		r.delays.Reset()
 		r.setHealthy()
 	}
+	brief, briefAgain := lasted < VeryShortWatch, r.brief
+	r.brief = brief
 	switch cause := CauseOf(err); {
 	case isStoreError(err): // the resync failed
 		return err
 	case cause != CauseEnded && cause != CauseUnreachable && cause != CauseUnknown: // refused by the server; after these three the position is still valid
 		return r.watchFailed(ctx, &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: err})
-	case events == 0 && lasted < VeryShortWatch: // its position may be at fault
+	case brief && events == 0: // its position may be at fault
 		return &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch}
+	case brief && (briefAgain || rv == opts.ResourceVersion): // a server may go on like this
+		r.backOff(ctx, &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch})
 	}
 	return r.resume(ctx)
 }

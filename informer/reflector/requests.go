@@ -9,32 +9,40 @@ import (
 
 // listPages lists page by page, as upstream's pager does. The version of the first page is also
 // that of the whole list.
-func listPages[T any](ctx context.Context, lw ListerWatcher[T], rv string, size int64, s *status) (items []T, info ListInfo, err error) {
-	if size == 0 && (rv == "" || rv == "0") { // a list at any other version comes from the server's cache as a whole
-		size = DefaultPageSize
+func listPages[T any](ctx context.Context, c Config[T], rv string, s *status) (items []T, info ListInfo, err error) {
+	opts := api.ListOptions{ResourceVersion: rv, Limit: c.PageSize}
+	if opts.Limit == 0 && !definite(rv) { // a list at any other version comes from the server's cache as a whole
+		opts.Limit = DefaultPageSize
 	}
-	opts := api.ListOptions{ResourceVersion: rv, Limit: size}
+	whole := false // the pages have expired; this is the second attempt, without them
+	tokens := map[string]bool{}
 	for {
 		s.change(func(s *Snapshot) { s.Lists++ })
 		info.Pages++
-		page, err := lw.List(ctx, opts)
+		page, err := c.ListerWatcher.List(ctx, opts)
 		switch {
-		case opts.Continue != "" && CauseOf(err) == CauseExpired: // the other pages have expired: list everything at once
+		case opts.Continue != "" && !whole && CauseOf(err) == CauseExpired: // list everything at once
+			whole = true
 			items, info.Pages, opts = nil, 0, api.ListOptions{ResourceVersion: rv}
+			clear(tokens)
 			continue
 		case err != nil:
 			return nil, info, err
-		case opts.Continue != "" && page.Continue == opts.Continue:
+		case tokens[page.Continue]:
 			return nil, info, ErrRepeatedContinue
 		case info.Pages == 1:
 			info.ResourceVersion = page.ResourceVersion
 		}
 		s.trace.PageListed(PageInfo{ResourceVersion: page.ResourceVersion, Page: info.Pages, Items: len(page.Items), More: page.Continue != ""})
 		items = append(items, page.Items...)
+		if len(items) > c.MaxItems || info.Pages > len(items)+EmptyPages {
+			return nil, info, ErrListTooLong
+		}
 		if page.Continue == "" {
 			return items, info, nil
 		}
-		opts = api.ListOptions{Limit: size, Continue: page.Continue}
+		tokens[page.Continue] = true
+		opts = api.ListOptions{Limit: opts.Limit, Continue: page.Continue}
 	}
 }
 

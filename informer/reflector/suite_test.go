@@ -17,7 +17,6 @@ func TestSuite(t *testing.T) {
 			reflectortest.ListTimeouts:        asTheArticle,
 			reflectortest.InternalErrorBudget: asTheArticle,
 			reflectortest.VerifiedPositions:   asTheArticle,
-			reflectortest.Progress:            "like client-go it counts any event as progress",
 			reflectortest.ResyncBeat:          "like client-go it starts the timer of the resync with each list",
 		},
 	})

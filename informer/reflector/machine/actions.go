@@ -124,7 +124,7 @@ func list(r *rules, s *state, in *input, do *effects) {
 	s.requestRV = s.startRV()
 	s.requestedAt = in.now
 	s.limit = r.limit(s)
-	s.whole, s.listRV, s.token = false, "", ""
+	s.whole, s.listRV, s.token, s.items, s.mark = false, "", "", 0, ""
 	r.askPage(s, in, do, 1)
 }
 
@@ -157,6 +157,10 @@ func listNextPage(r *rules, s *state, in *input, do *effects) {
 		s.listRV = in.rv
 	}
 	s.token = in.token
+	s.items += in.items
+	if s.page&(s.page-1) == 0 {
+		s.mark = in.token // a later page with this token closes a circle, of whatever length
+	}
 	do.add(effectKeepPage)
 	r.askPage(s, in, do, s.page+1)
 }
@@ -164,7 +168,7 @@ func listNextPage(r *rules, s *state, in *input, do *effects) {
 // listWhole requests everything at once, at the version of the first page, because the pages cannot
 // be completed.
 func listWhole(r *rules, s *state, in *input, do *effects) {
-	s.whole, s.limit, s.token, s.listRV = true, 0, "", ""
+	s.whole, s.limit, s.token, s.listRV, s.items, s.mark = true, 0, "", "", 0, ""
 	do.add(effectDiscard)
 	r.askPage(s, in, do, 1)
 }
@@ -253,7 +257,7 @@ func mark(r *rules, s *state, in *input, do *effects) {
 
 // endWatch closes a watch that is reopened at once.
 func endWatch(_ *rules, s *state, in *input, do *effects) {
-	s.healthy = s.healthy || s.provedHealth(in.now)
+	s.judge(in.now)
 	do.close(s, in, in.err)
 }
 
@@ -261,7 +265,7 @@ func endWatch(_ *rules, s *state, in *input, do *effects) {
 // learned again.
 func giveUpSilent(_ *rules, s *state, in *input, do *effects) {
 	do.add(effectNoteIdle).lasted = in.now - s.heardAt
-	s.healthy = s.healthy || s.provedHealth(in.now)
+	s.judge(in.now)
 	do.close(s, in, reflector.ErrIdle)
 	s.bookmarkInterval = 0
 }
@@ -312,7 +316,7 @@ func pause(r *rules, s *state, in *input, do *effects) {
 }
 
 func (r *rules) endRound(s *state, in *input, do *effects) {
-	s.healthy = s.healthy || s.provedHealth(in.now)
+	s.judge(in.now)
 	s.LastError = r.failure(s, in)
 	s.streaming = false
 	do.close(s, in, s.LastError)
@@ -364,9 +368,15 @@ func (s *state) countFrom(now time.Duration) {
 // unmoved reports whether the watch has delivered no change, or none that moved the position.
 func (s *state) unmoved() bool { return s.changes == 0 || s.ResourceVersion == s.requestRV }
 
-// provedHealth reports whether the open watch shows that server and connection work.
-func (s *state) provedHealth(now time.Duration) bool {
-	return s.Phase == phaseWatching && (s.delivered > 0 || now-s.openedAt >= reflector.HealthyWatch)
+// judge records whether the watch that ends, if one is open, was very short, and whether it has shown
+// that server and connection work.
+func (s *state) judge(now time.Duration) {
+	if s.Phase != phaseWatching {
+		return
+	}
+	lasted := now - s.openedAt
+	s.brief = lasted < reflector.VeryShortWatch
+	s.healthy = s.healthy || s.delivered > 0 || lasted >= reflector.HealthyWatch
 }
 
 // internalSeries returns the time at which the current series of internal errors began, if one

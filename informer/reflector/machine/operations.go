@@ -38,7 +38,7 @@ func (r *Reflector[T]) list(op operation) {
 	}
 	r.page = page
 	defer func() { r.page = nil }()
-	r.handleLocked(input{kind: InputPageListed, rv: page.ResourceVersion, token: page.Continue})
+	r.handleLocked(input{kind: InputPageListed, rv: page.ResourceVersion, token: page.Continue, items: len(page.Items)})
 }
 
 func (r *Reflector[T]) open(op operation) {

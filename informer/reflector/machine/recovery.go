@@ -60,6 +60,11 @@ func (r *rules) failure(s *state, in *input) error {
 	switch in.kind {
 	case InputPageListed:
 		err = reflector.ErrRepeatedContinue
+		if listTooLong.holds(r, s, in) {
+			err = reflector.ErrListTooLong
+		}
+	case InputEvent:
+		err = reflector.ErrListTooLong
 	case InputIdleElapsed:
 		err = reflector.ErrIdle
 	case InputDeadlineElapsed:

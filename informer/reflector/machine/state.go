@@ -27,6 +27,8 @@ type state struct {
 	page      int    // the requested page
 	limit     int64  // the requested page size; 0: no pages
 	token     string // the continue token of the request; "" for page 1
+	items     int    // received in the pages before it
+	mark      string // an earlier token; each power of two of pages has another one
 	listRV    string // the version of page 1, which counts for the whole list
 	whole     bool   // pages failed; this is the second attempt, without them
 	pagedZero bool   // the server pages lists at "0" too: it has no watch cache, and pages are always useful
@@ -39,6 +41,7 @@ type state struct {
 
 	// A watch.
 
+	brief     bool          // the last one was very short
 	synthetic bool          // it began at no definite version: its first ADDED events are unordered
 	openedAt  time.Duration // when it was opened
 	delivered int           // changes and bookmarks since openedAt
@@ -131,7 +134,7 @@ func (s *state) clearTimers() {
 		s.resyncAt = never
 	}
 	if s.Phase != phaseListing {
-		s.page, s.limit, s.token, s.whole = 0, 0, "", false
+		s.page, s.limit, s.token, s.items, s.mark, s.whole = 0, 0, "", 0, "", false
 	}
 }
 
@@ -139,6 +142,7 @@ func (s *state) clearTimers() {
 type rules struct {
 	name           string
 	pageSize       int64
+	maxItems       int
 	listTimeout    time.Duration // of a list request; negative: never
 	streaming      bool
 	streamIdle     time.Duration // of a streaming list
@@ -154,6 +158,7 @@ func rulesOf[T any](c reflector.Config[T]) *rules {
 	r := &rules{
 		name:           c.Name,
 		pageSize:       c.PageSize,
+		maxItems:       c.MaxItems,
 		listTimeout:    c.ListTimeout,
 		streaming:      !c.DisableWatchList && c.KeyFunc != nil,
 		streamIdle:     c.InitialEventsTimeout,

@@ -73,6 +73,7 @@ type input struct {
 
 	rv          string          // PageListed, Event, Bookmark: the version
 	token       string          // PageListed: the continue token of the next page
+	items       int             // PageListed: the number of its items
 	added       bool            // Event: its type is ADDED
 	initial     bool            // Bookmark: it ends the initial events
 	cause       reflector.Cause // ...Failed

@@ -17,7 +17,8 @@ var table = append([]transition{
 	{phaseOpeningStream, InputIdleElapsed, otherwise, phaseListing, then(fallBack, list)},
 	{phaseOpeningStream, InputDeadlineElapsed, always, phaseListing, then(fallBack, list)},
 
-	{phaseStreaming, InputEvent, always, phaseStreaming, collect},
+	{phaseStreaming, InputEvent, tooManyInitial, phaseListing, then(fallBackForGood, list)},
+	{phaseStreaming, InputEvent, otherwise, phaseStreaming, collect},
 	{phaseStreaming, InputBookmark, endsInitialEvents, phaseReplacing, replaceFromStream},
 	{phaseStreaming, InputBookmark, otherwise, phaseStreaming, keepStreaming},
 	{phaseStreaming, InputStreamEnded, attemptsLeft, phaseBackingOff, then(countBroken, failRound)},
@@ -30,6 +31,7 @@ var table = append([]transition{
 	{phaseStreaming, InputDeadlineElapsed, always, phaseListing, then(fallBackForGood, list)},
 
 	// The initial state as a list, in pages.
+	{phaseListing, InputPageListed, listTooLong, phaseBackingOff, failRound},
 	{phaseListing, InputPageListed, tokenRepeatedInPages, phaseListing, listWhole},
 	{phaseListing, InputPageListed, tokenRepeated, phaseBackingOff, failRound},
 	{phaseListing, InputPageListed, morePages, phaseListing, listNextPage},
@@ -57,12 +59,12 @@ var table = append([]transition{
 	{phaseWatching, InputEvent, always, phaseWatching, apply},
 	{phaseWatching, InputBookmark, always, phaseWatching, mark},
 	{phaseWatching, InputStreamEnded, veryShort, phaseBackingOff, failRound},
-	{phaseWatching, InputStreamEnded, shortAndUnchanged, phaseBackingOff, pause},
+	{phaseWatching, InputStreamEnded, veryShortAgain, phaseBackingOff, pause},
 	{phaseWatching, InputStreamEnded, indefinite, phaseListing, then(endWatch, list)},
 	{phaseWatching, InputStreamEnded, withoutNews, phaseOpeningWatch, then(endWatch, openWatchVerified)},
 	{phaseWatching, InputStreamEnded, otherwise, phaseOpeningWatch, then(endWatch, openWatch)},
 	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), veryShort), phaseBackingOff, failRound},
-	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), shortAndUnchanged), phaseBackingOff, pause},
+	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), veryShortAgain), phaseBackingOff, pause},
 	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), indefinite), phaseListing, then(endWatch, list)},
 	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), withoutNews), phaseOpeningWatch, then(endWatch, openWatchVerified)},
 	{phaseWatching, InputStreamFailed, recoveryIs(Resume), phaseOpeningWatch, then(endWatch, openWatch)},
@@ -152,8 +154,15 @@ var (
 	}}
 	attemptsLeft = condition{"attempts left", func(r *rules, s *state, _ *input) bool { return s.broken+1 < r.attempts }}
 
+	listTooLong = condition{"too many items or pages", func(r *rules, s *state, in *input) bool {
+		items := s.items + in.items
+		return items > r.maxItems || s.page > items+reflector.EmptyPages
+	}}
+	tooManyInitial = condition{"too many initial events", func(r *rules, s *state, _ *input) bool {
+		return s.changes >= r.maxItems
+	}}
 	tokenRepeated = condition{"token repeated", func(_ *rules, s *state, in *input) bool {
-		return s.token != "" && in.token == s.token
+		return in.token != "" && in.token == s.mark
 	}}
 	tokenRepeatedInPages = condition{"token repeated in pages", func(r *rules, s *state, in *input) bool {
 		return !s.whole && tokenRepeated.holds(r, s, in)
@@ -164,13 +173,13 @@ var (
 	}}
 
 	// A very short watch that delivered nothing is suspicious: the position may be at fault, so the
-	// state is fetched again. One that delivered only bookmarks or the same version must not be
-	// reopened in a busy loop.
+	// state is fetched again. A server may go on with very short watches that deliver something; they
+	// must not be reopened in a busy loop.
 	veryShort = condition{"very short, nothing came", func(_ *rules, s *state, in *input) bool {
 		return in.now-s.openedAt < reflector.VeryShortWatch && s.delivered == 0
 	}}
-	shortAndUnchanged = condition{"very short, no progress", func(_ *rules, s *state, in *input) bool {
-		return in.now-s.openedAt < reflector.VeryShortWatch && s.unmoved()
+	veryShortAgain = condition{"very short, no progress or not the first", func(_ *rules, s *state, in *input) bool {
+		return in.now-s.openedAt < reflector.VeryShortWatch && (s.brief || s.unmoved())
 	}}
 	internalBudgetLeft = condition{"Internal, budget left", func(r *rules, s *state, in *input) bool {
 		return in.cause == reflector.CauseInternal && in.now-s.internalSeries(in.now) < r.internalBudget

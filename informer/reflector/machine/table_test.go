@@ -17,7 +17,7 @@ import (
 func testRules() *rules {
 	return &rules{
 		name: "things", listTimeout: 5 * time.Minute, streaming: true, streamIdle: 10 * time.Second, streamDeadline: 5 * time.Minute, attempts: 3,
-		idle: 3 * time.Minute, silentIdle: 45 * time.Second, resync: 10 * time.Minute, internalBudget: time.Minute,
+		maxItems: 20, idle: 3 * time.Minute, silentIdle: 45 * time.Second, resync: 10 * time.Minute, internalBudget: time.Minute,
 	}
 }
 
@@ -34,6 +34,7 @@ func TestEveryRowIsReached(t *testing.T) {
 		machine := newDriver(testRules())
 		machine.rules.streaming = random.IntN(4) > 0
 		machine.rules.attempts = 1 + random.IntN(3)
+		machine.rules.maxItems = 1 + random.IntN(20)
 		machine.step = func(s state, in input) {
 			if row := rowOf(machine.rules, s, in); row >= 0 {
 				reached[row] = true
@@ -327,6 +328,7 @@ func randomInput(intN func(int) int) input {
 	}
 	in.rv = []string{"", "0", "7", "8", "9"}[intN(5)]
 	in.token = []string{"", "", "t1", "t2"}[intN(4)]
+	in.items = intN(12)
 	in.added = intN(2) == 0
 	in.initial = intN(2) == 0
 	in.keepalive = intN(2) == 0

@@ -3,6 +3,7 @@ package reflectortest
 import (
 	"errors"
 	"runtime"
+	"strconv"
 	"time"
 	"weak"
 
@@ -155,18 +156,91 @@ var listCases = []suiteCase{
 		assert.Len(f, f.store.State(), 2)
 	}},
 	{"a list whose pages never end is a failure", "", func(f *fixture) {
+		f.config.MaxItems = 1000
+		items := []*api.Namespace{NamespaceAt("a", "1"), NamespaceAt("b", "1")}
+		for name, c := range map[string]struct {
+			page func(number int, token string) *api.List[*api.Namespace]
+			want error
+		}{
+			"one token again and again": {func(int, string) *api.List[*api.Namespace] { return ListOf("5", "again") }, reflector.ErrRepeatedContinue},
+			"two tokens in turn": {func(_ int, token string) *api.List[*api.Namespace] {
+				return ListOf("5", map[string]string{"": "one", "one": "two", "two": "one"}[token], items...)
+			}, reflector.ErrRepeatedContinue},
+			"a circle of seven tokens": {func(number int, _ string) *api.List[*api.Namespace] {
+				return ListOf("5", strconv.Itoa(number%7), items...)
+			}, reflector.ErrRepeatedContinue},
+			"new tokens without items": {func(number int, _ string) *api.List[*api.Namespace] {
+				return ListOf("5", strconv.Itoa(number))
+			}, reflector.ErrListTooLong},
+			"new tokens with items": {func(number int, _ string) *api.List[*api.Namespace] {
+				return ListOf("5", strconv.Itoa(number), items...)
+			}, reflector.ErrListTooLong},
+		} {
+			lists := 0
+			f.errors = nil
+			f.scripted(func(opts api.ListOptions) (*api.List[*api.Namespace], error) {
+				if lists++; lists > 900 {
+					return nil, errors.New("enough is known")
+				}
+				return c.page(lists, opts.Continue), nil
+			})
+			stop := f.start()
+			require.Len(f, f.errors, 1, "%s: want one failure, got %d after %d lists", name, len(f.errors), lists)
+			assert.ErrorIs(f, f.errors[0], c.want, name)
+			assert.ErrorContains(f, f.errors[0], "namespaces", "%s: want the error to name the type", name)
+			assert.Empty(f, f.store.Replaced(), name)
+			stop()
+		}
+	}},
+	{"a list has a largest number of items", "", func(f *fixture) {
+		f.config.MaxItems = 4
+		two := []*api.Namespace{NamespaceAt("a", "1"), NamespaceAt("b", "2")}
+		three := []*api.Namespace{NamespaceAt("c", "3"), NamespaceAt("d", "4"), NamespaceAt("e", "5")}
+		for name, c := range map[string]struct {
+			first, second []*api.Namespace
+			tooLong       bool
+		}{
+			"as many as allowed, in two pages": {two, two, false},
+			"one more, in the last page":       {two, three, true},
+			"more in one page":                 {append(two, three...), nil, true},
+		} {
+			f.errors = nil
+			f.scripted(func(opts api.ListOptions) (*api.List[*api.Namespace], error) {
+				if opts.Continue == "" && c.second != nil {
+					return ListOf("9", "two", c.first...), nil
+				} else if c.second == nil {
+					return ListOf("9", "", c.first...), nil
+				}
+				return ListOf("9", "", c.second...), nil
+			})
+			replaced := len(f.store.Replaced())
+			stop := f.start()
+			if c.tooLong {
+				require.Len(f, f.errors, 1, name)
+				assert.ErrorIs(f, f.errors[0], reflector.ErrListTooLong, name)
+				assert.Len(f, f.store.Replaced(), replaced, "%s: a refused list does not reach the store", name)
+			} else {
+				assert.Empty(f, f.errors, name)
+				assert.Len(f, f.store.Replaced(), replaced+1, name)
+			}
+			stop()
+		}
+	}},
+	{"a list in pages although nobody asked for them, whose tokens expire, is a failure", "", func(f *fixture) {
 		lists := 0
-		f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) {
-			if lists++; lists > 100 {
+		f.scripted(func(opts api.ListOptions) (*api.List[*api.Namespace], error) {
+			if lists++; lists > 900 {
 				return nil, errors.New("enough is known")
 			}
-			return ListOf("5", "again"), nil
+			if opts.Continue != "" {
+				return nil, informertest.Expired("the token is too old")
+			}
+			return ListOf("5", "two", NamespaceAt("a", "1")), nil
 		})
 		f.start()
 		require.Len(f, f.errors, 1)
-		assert.ErrorIs(f, f.errors[0], reflector.ErrRepeatedContinue)
-		assert.LessOrEqual(f, lists, 4)
-		assert.Empty(f, f.store.Replaced())
+		assert.Equal(f, reflector.CauseExpired, reflector.CauseOf(f.errors[0]))
+		assert.LessOrEqual(f, lists, 8, "want a back-off once the list without pages came in pages, too")
 	}},
 	{"a refused list is repeated at once as a consistent read", "", func(f *fixture) {
 		var refused []string

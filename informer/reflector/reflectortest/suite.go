@@ -60,8 +60,6 @@ const (
 	VerifiedPositions Capability = "verified positions"
 	// ResyncBeat: resyncs happen at multiples of their period.
 	ResyncBeat Capability = "resyncs at multiples of the period"
-	// Progress: a watch that ends at once without newer events is not reopened at once.
-	Progress Capability = "watches without progress"
 )
 
 // Run runs the suite against impl.

@@ -346,24 +346,55 @@ var watchCases = []suiteCase{
 		assert.EqualValues(f, 1, f.requests("list")[1].Options.Limit, "the server is asked for one object")
 		assert.Equal(f, api.MatchNotOlderThan, f.requests("list")[1].Options.ResourceVersionMatch)
 	}},
-	{"a watch without progress is not reopened in a busy loop", Progress, func(f *fixture) {
-		watches := 0
-		f.config.ListerWatcher = Scripted{
-			OnList: func(context.Context, api.ListOptions) (*api.List[*api.Namespace], error) {
-				return ListOf("x1", ""), nil
-			},
-			OnWatch: func(ctx context.Context, _ api.ListOptions) (api.Watcher[*api.Namespace], error) {
-				if watches++; watches > 1000 {
-					<-ctx.Done() // enough is known
-				}
-				return &repeatingWatcher{}, nil
-			},
+	{"watches that end at once are not opened in a busy loop", "", func(f *fixture) {
+		bookmark := func(rv string) api.WatchEvent[*api.Namespace] {
+			return api.WatchEvent[*api.Namespace]{Type: api.WatchBookmark, ResourceVersion: rv}
 		}
-		stop := f.start()
-		f.pass(time.Minute)
-		stop()
-		assert.Less(f, watches, 100)
-		assert.Contains(f, f.store.State(), "again")
+		for name, events := range map[string]func(number int) []api.WatchEvent[*api.Namespace]{
+			"after nothing": func(int) []api.WatchEvent[*api.Namespace] { return nil },
+			"after the same event": func(int) []api.WatchEvent[*api.Namespace] {
+				return []api.WatchEvent[*api.Namespace]{Event(api.WatchAdded, "a", "x2")}
+			},
+			"after the same bookmark": func(int) []api.WatchEvent[*api.Namespace] {
+				return []api.WatchEvent[*api.Namespace]{bookmark("x1")}
+			},
+			"after an event without a version": func(int) []api.WatchEvent[*api.Namespace] {
+				return []api.WatchEvent[*api.Namespace]{Event(api.WatchModified, "a", "")}
+			},
+			"after a new bookmark": func(n int) []api.WatchEvent[*api.Namespace] {
+				return []api.WatchEvent[*api.Namespace]{bookmark(strconv.Itoa(n))}
+			},
+			"after a new event": func(n int) []api.WatchEvent[*api.Namespace] {
+				return []api.WatchEvent[*api.Namespace]{Event(api.WatchModified, "a", strconv.Itoa(n))}
+			},
+			"with a 410": func(int) []api.WatchEvent[*api.Namespace] {
+				return []api.WatchEvent[*api.Namespace]{{Type: api.WatchError, Status: &api.Status{Code: 410, Reason: api.ReasonExpired}}}
+			},
+			"with a 410 after a new event": func(n int) []api.WatchEvent[*api.Namespace] {
+				return []api.WatchEvent[*api.Namespace]{Event(api.WatchModified, "a", strconv.Itoa(n)),
+					{Type: api.WatchError, Status: &api.Status{Code: 410, Reason: api.ReasonExpired}}}
+			},
+		} {
+			for _, version := range []string{"x1", "1", "0", ""} {
+				watches := 0
+				f.config.ListerWatcher = Scripted{
+					OnList: func(context.Context, api.ListOptions) (*api.List[*api.Namespace], error) {
+						return ListOf(version, "", NamespaceAt("a", "x1")), nil
+					},
+					OnWatch: func(ctx context.Context, _ api.ListOptions) (api.Watcher[*api.Namespace], error) {
+						if watches++; watches > 500 {
+							<-ctx.Done() // enough is known
+						}
+						return &briefWatcher{events(watches)}, nil
+					},
+				}
+				stop := f.start()
+				f.pass(time.Minute)
+				stop()
+				assert.Less(f, watches, 100, "%s, after a list at %q: want a back-off", name, version)
+				assert.Greater(f, watches, 2, "%s, after a list at %q: want another attempt", name, version)
+			}
+		}
 	}},
 	{"an idle watch keeps no object in memory", "", func(f *fixture) {
 		events := make(chan api.WatchEvent[*api.Namespace])
@@ -421,6 +452,16 @@ var watchCases = []suiteCase{
 		assert.Equal(f, []string{"", "2", "", "2", "", "2"}, f.asked("watch"), `only a refused streaming list is repeated at ""`)
 		assert.Empty(f, f.asked("list"))
 	}},
+	{"a streaming list has a largest number of initial events", StreamingLists, func(f *fixture) {
+		f.config.DisableWatchList, f.config.MaxItems = false, 2
+		for _, name := range []string{"a", "b", "c"} {
+			f.add(name)
+		}
+		f.start()
+		assert.Empty(f, f.store.Replaced(), "three objects are too many for the store, by a stream as by a list")
+		require.NotEmpty(f, f.errors)
+		assert.ErrorIs(f, f.errors[0], reflector.ErrListTooLong)
+	}},
 	{"without streaming lists the state is listed", "", func(f *fixture) {
 		f.config.DisableWatchList = false
 		f.source.SetStreamingList(informertest.StreamingRefused)
@@ -432,15 +473,17 @@ var watchCases = []suiteCase{
 	}},
 }
 
-// repeatingWatcher delivers one event and ends.
-type repeatingWatcher struct{ done bool }
-
-func (w *repeatingWatcher) Next() (api.WatchEvent[*api.Namespace], error) {
-	if w.done {
-		return api.WatchEvent[*api.Namespace]{}, io.EOF
-	}
-	w.done = true
-	return Event(api.WatchAdded, "again", "x2"), nil
+// briefWatcher delivers some events and ends.
+type briefWatcher struct {
+	events []api.WatchEvent[*api.Namespace]
 }
 
-func (w *repeatingWatcher) Stop() {}
+func (w *briefWatcher) Next() (event api.WatchEvent[*api.Namespace], err error) {
+	if len(w.events) == 0 {
+		return event, io.EOF
+	}
+	event, w.events = w.events[0], w.events[1:]
+	return event, nil
+}
+
+func (w *briefWatcher) Stop() {}
