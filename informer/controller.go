@@ -23,13 +23,19 @@ type controller[T any] struct {
 	// failed records a panic if wait.ReallyCrash is off.
 	failed func(err *ProcessError)
 
-	// newReflector returns a new reflector, which run runs, and another one if that panics.
-	newReflector func() Reflector
+	// newReflector returns a new reflector, which run runs, and another one if that panics. The queue
+	// has had the state at resourceVersion, "" if none.
+	newReflector func(resourceVersion string) Reflector
 	reflector    atomic.Pointer[Reflector] // the last one made; never nil
 }
 
+// renewReflector replaces the reflector by one that lists at the version that it has reached.
 func (c *controller[T]) renewReflector() {
-	r := c.newReflector()
+	var reached string
+	if last := c.reflector.Load(); last != nil {
+		reached = (*last).LastSyncResourceVersion()
+	}
+	r := c.newReflector(reached)
 	c.reflector.Store(&r)
 }
 

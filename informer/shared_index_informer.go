@@ -211,7 +211,11 @@ func (s *SharedIndexInformer[T]) newController() *controller[T] {
 	cfg.ShouldResync = s.shouldResync
 	cfg.WatchErrorHandler = s.config.WatchErrorHandler
 	c := &controller[T]{queue: queue, process: s.handleDeltas, idle: s.flush, failed: s.failures.add,
-		newReflector: func() Reflector { return s.config.Gears.NewReflector(cfg) }}
+		newReflector: func(resourceVersion string) Reflector {
+			cfg := cfg
+			cfg.ResourceVersion = resourceVersion
+			return s.config.Gears.NewReflector(cfg)
+		}}
 	c.batches, _ = queue.(batchPopper[T])
 	c.renewReflector()
 	return c

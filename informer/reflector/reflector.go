@@ -26,7 +26,7 @@ type Reflector[T any] struct {
 func New[T any](cfg Config[T]) *Reflector[T] {
 	cfg = cfg.WithDefaults()
 	return &Reflector[T]{config: cfg, listerWatcher: cfg.ListerWatcher, store: cfg.Store,
-		delays: cfg.Backoff.Delays(), status: newStatus(cfg.Name, cfg.Trace)}
+		delays: cfg.Backoff.Delays(), status: newStatus(cfg)}
 }
 
 // Run calls ListAndWatch until ctx ends, with a back-off after each failure. It may be called once.

@@ -24,8 +24,8 @@ type status struct {
 // objects, as ADDED events in any order.
 func definite(resourceVersion string) bool { return resourceVersion != "" && resourceVersion != "0" }
 
-func newStatus(name string, trace *Trace) *status {
-	return &status{trace: trace, snapshot: Snapshot{Name: name}}
+func newStatus[T any](c Config[T]) *status {
+	return &status{trace: c.Trace, snapshot: Snapshot{Name: c.Name, ResourceVersion: c.ResourceVersion}}
 }
 
 // Snapshot returns what the Reflector is doing. It may be called at any time from any goroutine.

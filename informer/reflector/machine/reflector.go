@@ -71,7 +71,7 @@ func New[T any](cfg reflector.Config[T]) *Reflector[T] {
 		r.marks = store.Bookmark
 	}
 	r.carried, _ = cfg.ListerWatcher.(keepaliver)
-	r.state.Name = cfg.Name
+	r.state.Name, r.state.ResourceVersion = cfg.Name, cfg.ResourceVersion
 	r.publishLocked()
 	return r
 }

@@ -259,6 +259,20 @@ var listCases = []suiteCase{
 		assert.Equal(f, []string{"0", "", ""}, f.asked("list"), "a refused version is not requested again")
 		assert.Equal(f, []string{"1"}, f.store.Replaced())
 	}},
+	{"a reflector that replaces another one lists at its last version", "", func(f *fixture) {
+		f.add("a")
+		f.add("b")
+		f.config.ResourceVersion = "2"
+		assert.Equal(f, "2", f.impl.New(f.config).LastSyncResourceVersion(), "the store has this version before the first list")
+		stop := f.start()
+		assert.Equal(f, []string{"2"}, f.asked("list"), "the store must not go back in time")
+		stop()
+
+		f.source.FailList(informertest.Expired("too old"))
+		f.start()
+		assert.Equal(f, []string{"2", "2", ""}, f.asked("list"), "a refused version leads to a consistent read")
+		assert.Equal(f, []string{"3", "3"}, f.store.Replaced())
+	}},
 	{"a failed Replace leads to another list", "", func(f *fixture) {
 		fails := 1
 		f.store.OnCall = func(op string) error {

@@ -452,6 +452,13 @@ var watchCases = []suiteCase{
 		assert.Equal(f, []string{"", "2", "", "2", "", "2"}, f.asked("watch"), `only a refused streaming list is repeated at ""`)
 		assert.Empty(f, f.asked("list"))
 	}},
+	{"a reflector that replaces another one requests a streaming list at its last version", StreamingLists, func(f *fixture) {
+		f.add("a")
+		f.config.DisableWatchList, f.config.ResourceVersion = false, "2"
+		f.start()
+		assert.Equal(f, []string{"2"}, f.asked("watch"), "the store must not go back in time")
+		assert.Equal(f, []string{"2"}, f.store.Replaced())
+	}},
 	{"a streaming list has a largest number of initial events", StreamingLists, func(f *fixture) {
 		f.config.DisableWatchList, f.config.MaxItems = false, 2
 		for _, name := range []string{"a", "b", "c"} {

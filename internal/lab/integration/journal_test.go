@@ -72,7 +72,10 @@ func describe(err error) string {
 	case errors.As(err, &watch):
 		what = "StreamError"
 	}
-	for _, own := range []error{reflector.ErrVeryShortWatch, reflector.ErrIdle, reflector.ErrListTimeout, reflector.ErrNoInitialBookmark, reflector.ErrRepeatedContinue, reflector.ErrListTooLong} {
+	for _, own := range []error{
+		reflector.ErrVeryShortWatch, reflector.ErrIdle, reflector.ErrListTimeout, reflector.ErrNoInitialBookmark,
+		reflector.ErrRepeatedContinue, reflector.ErrListTooLong,
+	} {
 		if errors.Is(err, own) {
 			return what + ": " + own.Error()
 		}
