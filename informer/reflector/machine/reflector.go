@@ -47,6 +47,7 @@ type Reflector[T any] struct {
 	delays    backoff.BackOff    // made of config.Backoff
 	ringsAt   time.Duration      // when timer fires
 	running   bool               // Run was called
+	stepping  bool               // a step is under way, or has panicked
 
 	// publishMu guards the copy that Snapshot reads, so that hooks, handlers and the store may call
 	// it. It may be acquired while mu is held, never the other way round.
@@ -141,6 +142,10 @@ func (r *Reflector[T]) handle(in input) {
 }
 
 func (r *Reflector[T]) handleLocked(in input) {
+	if r.stepping { // the last step panicked, perhaps before the store had what the position says
+		r.state.ResourceVersion = r.published.ResourceVersion
+	}
+	r.stepping = true
 	r.in = in
 	for more := true; more; {
 		r.in.now = time.Since(r.began)
@@ -156,6 +161,7 @@ func (r *Reflector[T]) handleLocked(in input) {
 		more = r.performLocked()
 		r.publishLocked()
 	}
+	r.stepping = false
 	if at, _ := r.state.next(); at < r.ringsAt {
 		r.setTimerLocked(at)
 	}

@@ -139,6 +139,29 @@ var lifecycleCases = []suiteCase{
 		assert.NoError(f, ended[0].Err, "the end of Run's context is no error of the watch")
 		assert.Equal(f, []reflector.WatchInfo{{ResourceVersion: "2", Events: 2, Lasted: 2 * time.Second}}, ended, "a watch with one change and one bookmark, ended by Run's context without an error")
 	}},
+	{"the position does not move to a change that the store lacks because of a panic", "", func(f *fixture) {
+		for name, trace := range map[string]*reflector.Trace{
+			"a hook panics":    {Event: func(reflector.EventInfo) { panic("planned") }},
+			"the store panics": nil,
+		} {
+			f.config.Trace, f.store.OnCall = trace, nil
+			if trace == nil {
+				f.store.OnCall = func(op string) error {
+					if op == "Update" {
+						panic("planned")
+					}
+					return nil
+				}
+			}
+			f.source.Add(informertest.Namespace("a"))
+			before := f.source.ResourceVersion()
+			time.AfterFunc(time.Second, func() { f.source.Modify(informertest.Namespace("a")) })
+			r := f.impl.New(f.config)
+			assert.PanicsWithValue(f, "planned", func() { r.Run(context.Background()) }, name)
+			assert.Equal(f, before, r.LastSyncResourceVersion(), "%s: the store does not have the change", name)
+			assert.Equal(f, before, r.Snapshot().ResourceVersion, "%s: the store does not have the change", name)
+		}
+	}},
 	{"panics continue in Run", "", func(f *fixture) {
 		explode := func(op string) func() {
 			return func() {
