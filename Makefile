@@ -78,7 +78,7 @@ workshop: build ## check the labs of the workshop: stubs, planted wrong solution
 	@echo "==> checking the labs"
 	bin/lab verify $(LAB)
 
-nightly: ## the checks that are too slow for every change, hours; writes docs/measure/nightly.md (STEPS="fuzz bench" for some)
+nightly: ## the checks that are too slow for every change, hours (STEPS="fuzz bench" for some)
 	@GO=$(GO) .ci/nightly
 
 lint: ## formatting of both modules; vet, staticcheck and known vulnerabilities of the main one (e2e checks the other)

@@ -63,7 +63,7 @@ func Page() string {
 	fmt.Fprint(&text, "\n```\nln -s \"$(command -v orrery)\" ~/bin/kubectl-why_terminating\n```\n")
 	paragraph("Every cause is tested on the API server in memory. The causes in this table whose id has a star are also set up on a genuine " +
 		"control plane, Kubernetes v1.36.3 with etcd, kube-apiserver and kube-controller-manager, and proven there; the server " +
-		"in memory uses the words of that version. [Beside other tools](why-beside-others.md) compares the reports.")
+		"in memory uses the words of that version.")
 	fmt.Fprint(&text, "\n| word | meaning |\n| --- | --- |\n")
 	for _, word := range words {
 		fmt.Fprintf(&text, "| %s | %s |\n", word[0], word[1])
