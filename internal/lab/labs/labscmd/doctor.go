@@ -34,9 +34,6 @@ type examination struct {
 	warm bool
 	// kit compares the folder with the offline kit.
 	kit bool
-	// cluster looks at the cluster of kubectl.
-	cluster bool
-	at      clusterPlace
 	// tell gets each result as soon as it is known. It may be nil.
 	tell func(ailment)
 }
@@ -59,18 +56,12 @@ for each problem. At the end it builds what the labs need, so that the first
   lab doctor --room
 
   # in an unpacked offline kit: is everything there?
-  lab doctor --kit
-
-  # can "lab run" use the cluster of kubectl?
-  lab doctor --cluster`,
+  lab doctor --kit`,
 		Args: program.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			s, err := open(command)
 			if err != nil {
 				return err
-			}
-			if e.at != (clusterPlace{}) && !e.cluster {
-				return program.UsageError{Command: command.CommandPath(), Err: errors.New("--kubeconfig and --context need --cluster")}
 			}
 			if !room && format == textOutput {
 				e.tell = s.printAilment
@@ -92,8 +83,6 @@ for each problem. At the end it builds what the labs need, so that the first
 	}
 	command.Flags().BoolVar(&e.warm, "warm", true, "build what the labs need")
 	command.Flags().BoolVar(&e.kit, "kit", false, "compare this folder with the offline kit that it was unpacked from")
-	command.Flags().BoolVar(&e.cluster, "cluster", false, "look at the cluster that kubectl uses, too; nothing there is changed")
-	e.at.addTo(command)
 	command.Flags().BoolVar(&room, "room", false, "print one line for the teacher")
 	format.addTo(command)
 	return command
@@ -171,9 +160,6 @@ func (s *session) examine(ctx context.Context, e examination) []ailment {
 	c.reference(ctx, kit)
 	if e.kit && unreadable == nil {
 		c.kit(kit)
-	}
-	if e.cluster {
-		c.cluster(ctx, e.at)
 	}
 	if e.warm && modules {
 		fmt.Fprintln(s.ErrOrStderr(), s.lang.Say("doctor-builds"))

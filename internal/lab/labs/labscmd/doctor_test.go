@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/labs/bundle"
 	"orrery/internal/lab/labs/labtest"
 	"orrery/internal/lab/labs/texts"
@@ -102,27 +101,6 @@ func commit(t *testing.T, dir string) {
 		output, err := command.CombinedOutput()
 		require.NoError(t, err, string(output))
 	}
-}
-
-func TestTheDoctorLooksAtTheCluster(t *testing.T) {
-	repository(t)
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	t.Setenv("KUBECONFIG", file)
-	assert.Contains(t, doctor(t, "--cluster")["cluster"].Says, "the labs do not need one")
-	_, _, said := lab(t, "doctor", "--context", "mine")
-	assert.Equal(t, "lab: --kubeconfig and --context need --cluster (see \"lab doctor --help\")\n", said)
-
-	server, err := apiserver.New(apiserver.Config{TLS: true})
-	require.NoError(t, err)
-	require.NoError(t, server.Start(t.Context()))
-	t.Cleanup(func() { server.Stop(t.Context()) })
-	require.NoError(t, server.WriteKubeconfig(file))
-	t.Setenv("KUBECONFIG", "")
-	found := doctor(t, "--cluster", "--kubeconfig", file)
-	assert.True(t, found["cluster"].OK)
-	assert.Contains(t, found["cluster"].Says, "server "+server.URL())
-	assert.True(t, found["built-in"].OK)
-	assert.Equal(t, `the cluster's own namespace controller does not run: the server is "lab serve", which has none`, found["built-in"].Says)
 }
 
 // Outside of a kit there is nothing to compare; in a kit, its list says what is missing.

@@ -21,20 +21,10 @@ import (
 	"orrery/internal/program"
 )
 
-// serverKind is the value of --server.
-type serverKind string
-
-const (
-	demoServer       serverKind = "demo"
-	kubeconfigServer serverKind = "kubeconfig"
-)
-
 // runOptions are the flags of "lab run".
 type runOptions struct {
 	all, scene, bench, keep bool
 	build                   string
-	server                  serverKind
-	cluster                 clusterOptions
 	view                    bool
 	page                    view.Flags
 }
@@ -51,12 +41,8 @@ this controller runs its own program. The log is in the lab's folder in
 workshop/work. At the end server and controller stop; with --keep they keep
 running, so that you can use kubectl and look at the gears.
 
-With --server kubeconfig, the controller works on a cluster, found as kubectl
-finds it; the lab's tests must have passed. lab creates a few
-namespaces whose names begin with "lab-", and the controller deletes them. It
-reads the cluster through a proxy inside lab, which refuses every write outside
-of these namespaces. Afterwards lab removes what is left of them. The cluster's
-own namespace controller must be off (docs/operate/running.md).
+With --build, it only builds the program: for a cluster of yours, which it can
+empty. Let it show first what it would do, by its own --dry-run.
 
 With --view a page in the browser shows what every gear does, as it happens, and
 marks what is yours. The page stays until Ctrl-C.
@@ -71,9 +57,6 @@ with your pages of all labs that have passed.`,
 
   # the same with your pages of all labs that have passed
   lab run 08 --all
-
-  # on a cluster
-  lab run 08 --server kubeconfig --context minikube
 
   # watch your reflector at work, gear by gear
   lab run 05 --scene
@@ -109,7 +92,6 @@ with your pages of all labs that have passed.`,
 		},
 	}
 	flags := command.Flags()
-	program.WordVar(flags, &o.server, "server", "", "server", []serverKind{demoServer, kubeconfigServer}, "the server that the controller runs against")
 	flags.BoolVar(&o.all, "all", false, "use your pages of all other labs that have passed as well")
 	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the script")
 	flags.BoolVar(&o.scene, "scene", false, `play the lab's scene of "lab demo" with your page, gear by gear`)
@@ -117,8 +99,6 @@ with your pages of all labs that have passed.`,
 	flags.StringVar(&o.build, "build", "", "only build the program with your page, into this `file`")
 	flags.BoolVar(&o.view, "view", false, "show every gear of the controller in the browser, live, until Ctrl-C; your page may still be a stub")
 	o.page.AddTo(flags)
-	o.cluster.addTo(command)
-	program.CompleteChoices(command)
 	program.CompleteFiles(command, "build")
 	return command
 }
@@ -126,7 +106,7 @@ with your pages of all labs that have passed.`,
 // check reports flags that exclude each other, or that are invalid.
 func (o *runOptions) check(command *cobra.Command) error {
 	mode := ""
-	for _, name := range []string{"server", "keep", "scene", "bench", "build"} {
+	for _, name := range []string{"keep", "scene", "bench", "build"} {
 		if !command.Flags().Changed(name) {
 			continue
 		}
@@ -146,20 +126,12 @@ func (o *runOptions) check(command *cobra.Command) error {
 	if err := o.page.Check(); err != nil {
 		return err
 	}
-	for _, name := range clusterFlags {
-		if command.Flags().Changed(name) && o.server != kubeconfigServer {
-			return errors.New("--" + name + " needs --server kubeconfig")
-		}
-	}
 	return nil
 }
 
 // run does what the flags ask for.
 func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error {
 	ctx, release := program.UntilSignal(ctx, func() {
-		if left := s.left.Load(); left != nil {
-			fmt.Fprintln(s.ErrOrStderr(), *left)
-		}
 		os.Exit(program.ExitInterrupted)
 	})
 	defer release()
@@ -192,8 +164,6 @@ func (s *session) run(ctx context.Context, chosen *choice, o *runOptions) error 
 		if _, err = s.build(ctx, chosen, chosen.run.Package(), dir, o.build); err == nil {
 			s.print("run-built", o.build)
 		}
-	case o.server == kubeconfigServer:
-		err = s.runOnCluster(ctx, chosen, o, dir)
 	default:
 		err = s.runScript(ctx, chosen, dir, o)
 	}

@@ -12,7 +12,6 @@ import (
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/labs/labtest"
 	"orrery/internal/lab/labs/manifest"
-	"orrery/restclient/kubeconfig"
 )
 
 // solved is the small repository with the reference as the learner's page.
@@ -28,15 +27,13 @@ func solved(t *testing.T) (dir string) {
 func TestWrongUsageOfRun(t *testing.T) {
 	solved(t)
 	for want, args := range map[string]string{
-		`--scene and --bench exclude each other (see "lab run --help")`:                                        "04 --scene --bench",
-		`--server and --build exclude each other (see "lab run --help")`:                                       "04 --server demo --build x",
-		`--keep and --scene exclude each other (see "lab run --help")`:                                         "04 --keep --scene",
-		`--context needs --server kubeconfig (see "lab run --help")`:                                           "04 --context minikube",
-		`there is no benchmark for this; labs with one: `:                                                      "04 --bench",
-		`lab 04 has no scene; "lab demo --help" lists all scenes`:                                              "04 --scene",
-		`no lab has passed yet; "lab list" shows them`:                                                         "--all",
-		`which lab? "lab list" shows them; for example: lab run 08`:                                            "",
-		"only a page whose tests pass may run on a cluster; your page of lab 04, as it is now, has not passed": "04 --server kubeconfig",
+		`--scene and --bench exclude each other (see "lab run --help")`: "04 --scene --bench",
+		`--keep and --build exclude each other (see "lab run --help")`:  "04 --keep --build x",
+		`--keep and --scene exclude each other (see "lab run --help")`:  "04 --keep --scene",
+		`there is no benchmark for this; labs with one: `:               "04 --bench",
+		`lab 04 has no scene; "lab demo --help" lists all scenes`:       "04 --scene",
+		`no lab has passed yet; "lab list" shows them`:                  "--all",
+		`which lab? "lab list" shows them; for example: lab run 08`:     "",
 	} {
 		code, _, stderr := lab(t, append([]string{"run"}, strings.Fields(args)...)...)
 		assert.Equal(t, 2, code, args)
@@ -70,33 +67,6 @@ func TestTheWholeRuntimeNamesItsPages(t *testing.T) {
 	code, stdout, _ = lab(t, "run", "--all")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stdout, "still to write: Counter.Add")
-}
-
-// A page that was changed after its tests passed has not passed.
-func TestAClusterNeedsATestedPageAndAYes(t *testing.T) {
-	dir := solved(t)
-	code, stdout, _ := lab(t, "test", "04")
-	require.Zero(t, code, stdout)
-	file := filepath.Join(dir, "kubeconfig")
-	cluster := kubeconfig.Cluster{Server: "http://127.0.0.1:1"}
-	require.NoError(t, kubeconfig.Single("mine", cluster, kubeconfig.User{}, "").WriteFile(file))
-	onCluster := []string{"run", "04", "--server", "kubeconfig", "--kubeconfig", file}
-
-	code, stdout, stderr := lab(t, onCluster...)
-	assert.Equal(t, 2, code)
-	assert.Contains(t, stdout, "Context mine, server http://127.0.0.1:1:\n")
-	assert.Equal(t, "lab: there is no terminal to ask for a yes; add --yes if this is the right cluster\n", stderr)
-	code, _, stderr = lab(t, append(onCluster, "--yes")...)
-	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "http://127.0.0.1:1 cannot be reached")
-	code, _, stderr = lab(t, append(onCluster, "--context", "other")...)
-	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, `context "other"`)
-
-	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference+"\n// changed\n")
-	code, _, stderr = lab(t, append(onCluster, "--yes")...)
-	assert.Equal(t, 2, code)
-	assert.Equal(t, "lab: only a page whose tests pass may run on a cluster; your page of lab 04, as it is now, has not passed; type: lab test 04\n", stderr)
 }
 
 func TestTheBenchmarkShowsRatiosOfMedians(t *testing.T) {

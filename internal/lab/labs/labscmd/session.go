@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -88,8 +87,6 @@ type session struct {
 	here   string
 	folder work.Folder
 	labs   []*manifest.Lab
-	// left is what a second Ctrl-C says: a run on a cluster then leaves namespaces behind.
-	left atomic.Pointer[string]
 }
 
 // open finds the repository and reads the labs.

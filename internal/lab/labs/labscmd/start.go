@@ -1,7 +1,12 @@
 package labscmd
 
 import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -111,4 +116,24 @@ func (s *session) start(lab *manifest.Lab) error {
 	}
 	s.print("task", s.show(lab.Readme(s.lang)), lab.ID)
 	return nil
+}
+
+// agreed asks a question and reports whether the answer is yes.
+func (s *session) agreed(ctx context.Context, question string) (bool, error) {
+	fmt.Fprint(s.OutOrStdout(), question)
+	answers := make(chan string, 1)
+	go func() { answers <- readLine(s.InOrStdin()) }() // ends with the program
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(s.OutOrStdout())
+		return false, ctx.Err()
+	case answer := <-answers:
+		return answer == "y" || answer == "yes", nil
+	}
+}
+
+// readLine returns a line in lower case.
+func readLine(in io.Reader) string {
+	line, _ := bufio.NewReader(in).ReadString('\n')
+	return strings.ToLower(strings.TrimSpace(line))
 }

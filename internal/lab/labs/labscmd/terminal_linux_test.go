@@ -15,7 +15,6 @@ import (
 	"orrery/internal/lab/labs/work"
 	"orrery/internal/program"
 	"orrery/internal/program/programtest"
-	"orrery/restclient/kubeconfig"
 )
 
 // onTerminal runs lab with a terminal on which the input is typed, and then Ctrl-D.
@@ -30,20 +29,11 @@ func onTerminal(t *testing.T, input string, args ...string) (code int, stdout, s
 }
 
 func TestOnlyAYesIsAYes(t *testing.T) {
-	dir := solved(t)
-	code, stdout, _ := lab(t, "test", "04")
-	require.Zero(t, code, stdout)
-	file := filepath.Join(dir, "kubeconfig")
-	cluster := kubeconfig.Cluster{Server: "http://127.0.0.1:1"}
-	require.NoError(t, kubeconfig.Single("mine", cluster, kubeconfig.User{}, "").WriteFile(file))
-	for answer, want := range map[string]string{
-		"y\n": "cannot be reached", "YES\n": "cannot be reached",
-		"n\n": "lab: nothing was done\n", "\n": "lab: nothing was done\n", "yet\n": "lab: nothing was done\n", "": "lab: nothing was done\n",
-	} {
-		code, stdout, stderr := onTerminal(t, answer, "run", "04", "--server", "kubeconfig", "--kubeconfig", file)
-		assert.Equal(t, 2, code)
-		assert.Contains(t, stdout, "Continue? [y/N] ")
-		assert.Contains(t, stderr, want, "the answer %q", answer)
+	for answer, yes := range map[string]bool{"y\n": true, "YES\n": true, "n\n": false, "\n": false, "yet\n": false, "": false} {
+		solved(t)
+		code, stdout, _ := onTerminal(t, answer, "start", "04", "--skip-predict")
+		assert.Contains(t, stdout, "Begin again?")
+		assert.Equal(t, yes, code == 0, "the answer %q", answer)
 	}
 }
 

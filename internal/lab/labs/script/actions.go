@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"orrery/internal/lab/labs/manifest"
 	"orrery/restclient"
@@ -37,20 +36,10 @@ func (p *player) fill(ctx context.Context, f manifest.Fill) error {
 	})
 }
 
-// createNamespace creates a namespace. An interruption waits for the answer: a namespace whose
-// creation was given up may exist, and the clean-up would not know it.
 func (p *player) createNamespace(ctx context.Context, name string) error {
-	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), createLimit)
-	defer cancel()
-	if _, err := p.namespaces().Create(patient, object("Namespace", name), api.UpdateOptions{}); err != nil {
-		return err
-	}
-	p.created(name)
-	return ctx.Err()
+	_, err := p.namespaces().Create(ctx, object("Namespace", name), api.UpdateOptions{})
+	return err
 }
-
-// createLimit is how long an interruption waits for the creation of a namespace.
-const createLimit = 10 * time.Second
 
 func object(kind, name string) *api.Unstructured {
 	return &api.Unstructured{Object: map[string]any{
@@ -117,9 +106,6 @@ func (p *player) gone(ctx context.Context, g manifest.Gone) error {
 	var left int
 	all := p.filled[g.Prefix]
 	err := p.until(ctx, p.limit(g.Within.Duration), func() (bool, error) {
-		if p.strayed() {
-			return false, errOutcome
-		}
 		list, err := p.namespaces().List(ctx, api.ListOptions{})
 		if err != nil {
 			return false, err

@@ -1,7 +1,6 @@
 // Package script is "lab run": it starts the API server in memory and the real controller with the
 // learner's gear, or the program that the manifest names. It plays the requests and faults of the
-// lab's manifest, and checks the outcome. On a cluster it plays a script of its own, through the
-// proxy of package guard, and removes what it created.
+// lab's manifest, and checks the outcome.
 package script
 
 import (
@@ -75,13 +74,8 @@ type player struct {
 	// world is where the situations of lab 13 are set up; situation is the present one, or nil.
 	world     *causes.World
 	situation *causes.Fixture
-	// kubeconfig is the program's: that of the server's administrator, or of the proxy to a cluster.
-	// state is the folder $STATE.
+	// kubeconfig is that of the server's administrator. state is the folder $STATE.
 	kubeconfig, state string
-	// created gets each namespace that the script has created.
-	created func(namespace string)
-	// strayed reports whether the program tried to write where it must not, which ends the script.
-	strayed func() bool
 }
 
 // Play plays the script of a lab.
@@ -109,8 +103,7 @@ func Play(ctx context.Context, config Config) (Outcome, error) {
 
 func newPlayer(config Config) *player {
 	return &player{
-		Config: config, began: time.Now(), filled: map[string]int{}, machines: map[string]string{}, created: func(string) {},
-		strayed: func() bool { return false },
+		Config: config, began: time.Now(), filled: map[string]int{}, machines: map[string]string{},
 	}
 }
 

@@ -70,8 +70,6 @@ func control(mode string) int {
 	signal.Notify(ended, syscall.SIGTERM, os.Interrupt)
 	fmt.Println(strings.Join(os.Args[1:], " "))
 	switch mode {
-	case "deletes", "strays", "lazy":
-		go deletes(mode)
 	case "knows", "guesses":
 		go reports()
 	}

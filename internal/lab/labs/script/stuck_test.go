@@ -20,6 +20,7 @@ import (
 	"orrery/internal/why"
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
 )
 
 // verdicts have a seed whose second namespace has no pod, and so is set up at once: C07 and C18.
@@ -27,7 +28,11 @@ const verdicts = "seed: 7\n"
 
 // reports is a controller that only writes a condition.
 func reports() error {
-	client, err := clientOf(os.Args[slices.Index(os.Args, "--kubeconfig")+1])
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: os.Args[slices.Index(os.Args, "--kubeconfig")+1]})
+	if err != nil {
+		return err
+	}
+	client, err := restclient.New(config)
 	if err != nil {
 		return err
 	}
