@@ -15,8 +15,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// A list at "0" may come from a cache that lags: after the panic of its reflector, a store must not go
-// back in time.
+// A list at "0" may come from a cache that lags: after the panic of its reflector, a store must not
+// go back in time.
 func TestAReflectorThatReplacesAnotherOneListsAtItsLastVersion(t *testing.T) {
 	defer survivePanics()()
 	for form, gears := range map[string]informer.Gears[*api.Namespace]{"textbook": {}, "fast": fastGears} {
@@ -54,7 +54,7 @@ func TestAReflectorThatReplacesAnotherOneListsAtItsLastVersion(t *testing.T) {
 					time.Sleep(time.Minute)
 					synctest.Wait()
 					assert.Empty(t, source.left, "want all planned panics to have happened")
-					assert.Equal(t, want, source.lists(), "want the first list of the new reflector at the last version")
+					assert.Equal(t, want, source.lists(), "the first list of the new reflector is at the last version")
 					source.Add(informertest.Namespace("b"))
 					synctest.Wait()
 					assert.Len(t, inf.GetIndexer().ListKeys(), 2, "the new reflector follows the source")

@@ -46,8 +46,8 @@ type Config[T any] struct {
 	// and lists again. A failed Add, Update or Delete concerns one object; it is counted and
 	// reported to Trace.StoreFailed, and the stream continues, as upstream.
 	Store Store[T]
-	// ResourceVersion is the version that the store has at the beginning, if another reflector filled it:
-	// the first list is not older. Default "": any version will do.
+	// ResourceVersion is the version that the store has at the beginning, if another reflector
+	// filled it: the first list is not older. Default "": any version will do.
 	ResourceVersion string
 	// KeyFunc returns the keys of objects of a streaming list. Without it there are none.
 	KeyFunc func(T) (string, error)

@@ -25,7 +25,7 @@
 //     never overlap.
 //   - Nothing is lost between list and watch: the watch begins at the version of the list.
 //   - Time does not run backwards: a list is not older than the last version. Only if the server
-//     refuses a list at that version (410, or too large) it is repeated at "", as a consistent read.
+//     refuses a list at that version (410, or too large), a consistent read at "" follows.
 //   - An aggregated server may have no version for its lists. Then the watch asks for the present
 //     state, and a list follows its end. A deletion between that list and its watch is found by the
 //     next list.

@@ -6,7 +6,7 @@ import "time"
 type Snapshot struct {
 	Name                   string
 	Phase                  Phase
-	ResourceVersion        string // the version that the store has; "" before the first list, and if the server has no versions
+	ResourceVersion        string // the version that the store has; "" before the first list, or if the server has none
 	ResourceVersionRefused bool   // the server has refused a list at this version; the next one is a consistent read
 	Synced                 bool   // the store has had a complete state
 	StreamingList          bool   // the next complete state is requested as a stream

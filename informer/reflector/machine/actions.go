@@ -225,8 +225,8 @@ func readWatch(r *rules, s *state, in *input, do *effects) {
 }
 
 // apply passes a change to the store and moves the position. A watch that began at no definite
-// version opens with the current objects in undefined order, as ADDED events, which must not move the
-// position.
+// version opens with the current objects in undefined order, as ADDED events, which must not move
+// the position.
 func apply(_ *rules, s *state, in *input, do *effects) {
 	s.synthetic = s.synthetic && in.added
 	if in.rv != "" && !s.synthetic {
@@ -311,7 +311,8 @@ func failRound(r *rules, s *state, in *input, do *effects) {
 func pause(r *rules, s *state, in *input, do *effects) {
 	r.endRound(s, in, do)
 	s.keepPosition = s.definite()
-	s.verifyNext = s.keepPosition && (in.cause == reflector.CauseUnreachable || in.kind == InputIdleElapsed || in.kind == InputOpenFailed && s.verifying)
+	noAnswer := in.cause == reflector.CauseUnreachable || in.kind == InputIdleElapsed
+	s.verifyNext = s.keepPosition && (noAnswer || in.kind == InputOpenFailed && s.verifying)
 	r.backOff(s, in, do)
 }
 
@@ -368,8 +369,8 @@ func (s *state) countFrom(now time.Duration) {
 // unmoved reports whether the watch has delivered no change, or none that moved the position.
 func (s *state) unmoved() bool { return s.changes == 0 || s.ResourceVersion == s.requestRV }
 
-// judge records whether the watch that ends, if one is open, was very short, and whether it has shown
-// that server and connection work.
+// judge records whether the watch that ends, if one is open, was very short, and whether it has
+// shown that server and connection work.
 func (s *state) judge(now time.Duration) {
 	if s.Phase != phaseWatching {
 		return

@@ -15,7 +15,7 @@ func TestRecoveries(t *testing.T) {
 			assert.Equal(t, StartFresh, RecoveryFor(phase, cause), "%s refuses the version of a list: %s", phase, cause)
 		}
 		for _, phase := range []reflector.Phase{phaseOpeningWatch, phaseWatching} {
-			assert.Equal(t, Relist, RecoveryFor(phase, cause), "%s refuses a watch, and not a list at its version: %s", phase, cause)
+			assert.Equal(t, Relist, RecoveryFor(phase, cause), "%s refuses a watch, not a list: %s", phase, cause)
 		}
 	}
 	for _, cause := range []reflector.Cause{reflector.CauseUnreachable, reflector.CauseTooManyRequests} {

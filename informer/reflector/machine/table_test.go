@@ -17,7 +17,8 @@ import (
 func testRules() *rules {
 	return &rules{
 		name: "things", listTimeout: 5 * time.Minute, streaming: true, streamIdle: 10 * time.Second, streamDeadline: 5 * time.Minute, attempts: 3,
-		maxItems: 20, idle: 3 * time.Minute, silentIdle: 45 * time.Second, resync: 10 * time.Minute, internalBudget: time.Minute,
+		maxItems: 20,
+		idle:     3 * time.Minute, silentIdle: 45 * time.Second, resync: 10 * time.Minute, internalBudget: time.Minute,
 	}
 }
 
@@ -263,7 +264,7 @@ func (d *driver) noteRefusal(before state, in input) {
 	switch {
 	case !gone:
 	case in.kind == InputOpenFailed && before.Phase == phaseOpeningStream,
-		in.kind == InputOpenFailed && before.Phase == phaseOpeningWatch && before.verifying && in.cause == reflector.CauseTooLarge,
+		in.kind == InputOpenFailed && before.Phase == phaseOpeningWatch && notReached.holds(d.rules, &before, &in),
 		in.kind == InputStreamFailed && before.Phase == phaseStreaming,
 		// On a later page the token is refused, not the version, and the full list still follows.
 		in.kind == InputListFailed && before.Phase == phaseListing && before.token == "":

@@ -59,13 +59,13 @@ var failureCases = []suiteCase{
 		f.source.Expire()
 		f.source.Cut(nil)
 		f.pass(someTime)
-		assert.Equal(f, []string{"0", "3", "4"}, f.asked("list"), "the list after a 410 on a watch request is at the last version")
+		assert.Equal(f, []string{"0", "3", "4"}, f.asked("list"), "the list after a 410 to a request is, too")
 		assert.Equal(f, []string{"3", "4"}, expired, "Trace.Expired reports the expired version")
 		var opening *reflector.WatchStartError
 		require.Len(f, f.errors, 2)
 		assert.ErrorAs(f, f.errors[1], &opening)
 	}},
-	{"a version that is too large for a watch leads to a list that is not older than the position", "", func(f *fixture) {
+	{"a version that is too large for a watch leads to a list at this version", "", func(f *fixture) {
 		f.add("a")
 		f.start()
 		f.pass(2 * time.Second)

@@ -162,7 +162,9 @@ var listCases = []suiteCase{
 			page func(number int, token string) *api.List[*api.Namespace]
 			want error
 		}{
-			"one token again and again": {func(int, string) *api.List[*api.Namespace] { return ListOf("5", "again") }, reflector.ErrRepeatedContinue},
+			"one token again and again": {func(int, string) *api.List[*api.Namespace] {
+				return ListOf("5", "again")
+			}, reflector.ErrRepeatedContinue},
 			"two tokens in turn": {func(_ int, token string) *api.List[*api.Namespace] {
 				return ListOf("5", map[string]string{"": "one", "one": "two", "two": "one"}[token], items...)
 			}, reflector.ErrRepeatedContinue},
@@ -263,7 +265,7 @@ var listCases = []suiteCase{
 		f.add("a")
 		f.add("b")
 		f.config.ResourceVersion = "2"
-		assert.Equal(f, "2", f.impl.New(f.config).LastSyncResourceVersion(), "the store has this version before the first list")
+		assert.Equal(f, "2", f.impl.New(f.config).LastSyncResourceVersion(), "the store has this version already")
 		stop := f.start()
 		assert.Equal(f, []string{"2"}, f.asked("list"), "the store must not go back in time")
 		stop()

@@ -210,21 +210,29 @@ var watchCases = []suiteCase{
 			want   map[string]string
 		}{
 			"a deletion at the version of its object and of the list": {
-				ListOf("1", "", NamespaceAt("a", "1")), Event(api.WatchDeleted, "a", "1"), map[string]string{}},
+				ListOf("1", "", NamespaceAt("a", "1")),
+				Event(api.WatchDeleted, "a", "1"), map[string]string{}},
 			"a deletion older than the list": {
-				ListOf("9", "", NamespaceAt("a", "5")), Event(api.WatchDeleted, "a", "5"), map[string]string{}},
+				ListOf("9", "", NamespaceAt("a", "5")),
+				Event(api.WatchDeleted, "a", "5"), map[string]string{}},
 			"a change, if the list's version is a time": {
-				ListOf("1700000000", "", NamespaceAt("a", "1")), Event(api.WatchModified, "a", "3"), map[string]string{"a": "3"}},
+				ListOf("1700000000", "", NamespaceAt("a", "1")),
+				Event(api.WatchModified, "a", "3"), map[string]string{"a": "3"}},
 			"a change at the version of its object": {
-				ListOf("9", "", NamespaceAt("a", "5")), Event(api.WatchModified, "a", "5"), map[string]string{"a": "5"}},
+				ListOf("9", "", NamespaceAt("a", "5")),
+				Event(api.WatchModified, "a", "5"), map[string]string{"a": "5"}},
 			"a new object after an empty list": {
-				ListOf("100", ""), Event(api.WatchAdded, "a", "1"), map[string]string{"a": "1"}},
+				ListOf("100", ""),
+				Event(api.WatchAdded, "a", "1"), map[string]string{"a": "1"}},
 			"a new object with the version of another one": {
-				ListOf("9", "", NamespaceAt("b", "5")), Event(api.WatchAdded, "a", "5"), map[string]string{"a": "5", "b": "5"}},
+				ListOf("9", "", NamespaceAt("b", "5")),
+				Event(api.WatchAdded, "a", "5"), map[string]string{"a": "5", "b": "5"}},
 		} {
 			events := make(chan api.WatchEvent[*api.Namespace])
 			f.config.ListerWatcher = Scripted{
-				OnList: func(context.Context, api.ListOptions) (*api.List[*api.Namespace], error) { return c.listed, nil },
+				OnList: func(context.Context, api.ListOptions) (*api.List[*api.Namespace], error) {
+					return c.listed, nil
+				},
 				OnWatch: func(ctx context.Context, _ api.ListOptions) (api.Watcher[*api.Namespace], error) {
 					return &ChannelWatcher{ctx, events}, nil
 				},
@@ -270,7 +278,7 @@ var watchCases = []suiteCase{
 			assert.Equal(f, added, f.LastSyncResourceVersion(), "at %q: so is what follows it", version)
 			f.source.Cut(nil)
 			f.pass(0)
-			assert.Equal(f, []string{version, added}, f.asked("watch")[before:], "the next watch begins at the position")
+			assert.Equal(f, []string{version, added}, f.asked("watch")[before:], "the next watch is at the position")
 			assert.Equal(f, 1, lists, "at %q: there is a position now, so the watch continues without a list", version)
 			assert.Empty(f, f.errors)
 			stop()
@@ -305,7 +313,7 @@ var watchCases = []suiteCase{
 				f.source.Lose("deleted") // while no watch is open
 				interrupt()
 				f.pass(someTime)
-				assert.NotContains(f, f.store.State(), "deleted", "at %q, %s: no event reports this deletion", version, name)
+				assert.NotContains(f, f.store.State(), "deleted", "at %q, %s: no event reports it", version, name)
 				assert.Contains(f, f.store.State(), "kept", "at %q, %s", version, name)
 				assert.Equal(f, 1, f.source.Watchers(), "at %q, %s: a watch follows the list", version, name)
 				assert.Empty(f, f.errors, "at %q, %s: the end of a watch is no failure", version, name)
@@ -347,32 +355,27 @@ var watchCases = []suiteCase{
 		assert.Equal(f, api.MatchNotOlderThan, f.requests("list")[1].Options.ResourceVersionMatch)
 	}},
 	{"watches that end at once are not opened in a busy loop", "", func(f *fixture) {
-		bookmark := func(rv string) api.WatchEvent[*api.Namespace] {
-			return api.WatchEvent[*api.Namespace]{Type: api.WatchBookmark, ResourceVersion: rv}
+		type namespaceEvent = api.WatchEvent[*api.Namespace]
+		expired := namespaceEvent{Type: api.WatchError, Status: &api.Status{Code: 410, Reason: api.ReasonExpired}}
+		bookmark := func(rv string) namespaceEvent {
+			return namespaceEvent{Type: api.WatchBookmark, ResourceVersion: rv}
 		}
-		for name, events := range map[string]func(number int) []api.WatchEvent[*api.Namespace]{
-			"after nothing": func(int) []api.WatchEvent[*api.Namespace] { return nil },
-			"after the same event": func(int) []api.WatchEvent[*api.Namespace] {
-				return []api.WatchEvent[*api.Namespace]{Event(api.WatchAdded, "a", "x2")}
+		for name, events := range map[string]func(number string) []namespaceEvent{
+			"after nothing": func(string) []namespaceEvent { return nil },
+			"after the same event": func(string) []namespaceEvent {
+				return []namespaceEvent{Event(api.WatchAdded, "a", "x2")}
 			},
-			"after the same bookmark": func(int) []api.WatchEvent[*api.Namespace] {
-				return []api.WatchEvent[*api.Namespace]{bookmark("x1")}
+			"after the same bookmark": func(string) []namespaceEvent { return []namespaceEvent{bookmark("x1")} },
+			"after an event without a version": func(string) []namespaceEvent {
+				return []namespaceEvent{Event(api.WatchModified, "a", "")}
 			},
-			"after an event without a version": func(int) []api.WatchEvent[*api.Namespace] {
-				return []api.WatchEvent[*api.Namespace]{Event(api.WatchModified, "a", "")}
+			"after a new bookmark": func(n string) []namespaceEvent { return []namespaceEvent{bookmark(n)} },
+			"after a new event": func(n string) []namespaceEvent {
+				return []namespaceEvent{Event(api.WatchModified, "a", n)}
 			},
-			"after a new bookmark": func(n int) []api.WatchEvent[*api.Namespace] {
-				return []api.WatchEvent[*api.Namespace]{bookmark(strconv.Itoa(n))}
-			},
-			"after a new event": func(n int) []api.WatchEvent[*api.Namespace] {
-				return []api.WatchEvent[*api.Namespace]{Event(api.WatchModified, "a", strconv.Itoa(n))}
-			},
-			"with a 410": func(int) []api.WatchEvent[*api.Namespace] {
-				return []api.WatchEvent[*api.Namespace]{{Type: api.WatchError, Status: &api.Status{Code: 410, Reason: api.ReasonExpired}}}
-			},
-			"with a 410 after a new event": func(n int) []api.WatchEvent[*api.Namespace] {
-				return []api.WatchEvent[*api.Namespace]{Event(api.WatchModified, "a", strconv.Itoa(n)),
-					{Type: api.WatchError, Status: &api.Status{Code: 410, Reason: api.ReasonExpired}}}
+			"with a 410": func(string) []namespaceEvent { return []namespaceEvent{expired} },
+			"with a 410 after a new event": func(n string) []namespaceEvent {
+				return []namespaceEvent{Event(api.WatchModified, "a", n), expired}
 			},
 		} {
 			for _, version := range []string{"x1", "1", "0", ""} {
@@ -385,7 +388,7 @@ var watchCases = []suiteCase{
 						if watches++; watches > 500 {
 							<-ctx.Done() // enough is known
 						}
-						return &briefWatcher{events(watches)}, nil
+						return &briefWatcher{events(strconv.Itoa(watches))}, nil
 					},
 				}
 				stop := f.start()
@@ -438,7 +441,7 @@ var watchCases = []suiteCase{
 		assert.Len(f, f.store.State(), 3)
 		assert.Len(f, f.asked("watch"), 1, "the same stream continues as the watch")
 	}},
-	{"410 Gone on a watch leads to a streaming list that is not older than the position", StreamingLists, func(f *fixture) {
+	{"410 Gone on a watch leads to a streaming list at the position", StreamingLists, func(f *fixture) {
 		f.config.DisableWatchList = false
 		f.add("a")
 		f.start()
@@ -449,10 +452,10 @@ var watchCases = []suiteCase{
 		}
 		f.source.SendError(informertest.Expired("too old"))
 		f.pass(someTime)
-		assert.Equal(f, []string{"", "2", "", "2", "", "2"}, f.asked("watch"), `only a refused streaming list is repeated at ""`)
+		assert.Equal(f, []string{"", "2", "", "2", "", "2"}, f.asked("watch"), `only a refused one is repeated at ""`)
 		assert.Empty(f, f.asked("list"))
 	}},
-	{"a reflector that replaces another one requests a streaming list at its last version", StreamingLists, func(f *fixture) {
+	{"a reflector that replaces another one streams at its last version", StreamingLists, func(f *fixture) {
 		f.add("a")
 		f.config.DisableWatchList, f.config.ResourceVersion = false, "2"
 		f.start()
