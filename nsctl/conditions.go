@@ -96,7 +96,11 @@ func (u *ConditionUpdater) trueMessages() map[api.NamespaceConditionType]string 
 		messages[api.NamespaceDeletionDiscoveryFailure] = discoveryMessage(u.discoveryErr)
 	}
 	if u.parseErr != nil {
-		messages[api.NamespaceDeletionGVParsingFailure] = u.parseErr.Error()
+		parts := strings.Split(u.parseErr.Error(), "\n")
+		for i := range parts {
+			parts[i] = cutText(parts[i], maxPart)
+		}
+		messages[api.NamespaceDeletionGVParsingFailure] = strings.Join(parts, "\n")
 	}
 	if len(u.contentErrs) > 0 {
 		texts := make([]string, len(u.contentErrs))
@@ -153,7 +157,7 @@ func ReportsTrouble(conditions []api.NamespaceCondition) bool {
 func countList(counts map[string]int, format string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf(format, name, counts[name]))
+		parts = append(parts, fmt.Sprintf(format, cutText(name, maxPart), counts[name]))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -172,7 +176,7 @@ func (u *ConditionUpdater) apply(current []api.NamespaceCondition, now time.Time
 			Message: u.falseMessage(texts),
 		}
 		if message, ok := holds[texts.conditionType]; ok {
-			wanted.Status, wanted.Reason, wanted.Message = api.ConditionTrue, texts.reasonTrue, message
+			wanted.Status, wanted.Reason, wanted.Message = api.ConditionTrue, texts.reasonTrue, cutText(message, maxMessage)
 		}
 		at := slices.IndexFunc(conditions, func(c api.NamespaceCondition) bool { return c.Type == wanted.Type })
 		if at < 0 {

@@ -2,8 +2,11 @@ package nsctl
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -33,6 +36,54 @@ func TestConditionsOfAnEmptyNamespace(t *testing.T) {
 	conditions, changed := (&ConditionUpdater{}).apply(nil, now)
 	assert.True(t, changed)
 	assert.Equal(t, allFalse(now), conditions)
+}
+
+// A status that is too large could not be written: each message fits, whatever servers answer.
+func TestConditionsAreBounded(t *testing.T) {
+	long := strings.Repeat("é", 20_000)
+	groups := map[api.GroupVersion]error{{Group: "a.first.example", Version: "v1"}: errors.New(long)}
+	for i := range 2000 {
+		groups[api.GroupVersion{Group: fmt.Sprintf("g%d.example", i), Version: "v1"}] = errors.New("no answer")
+	}
+	found := &ConditionUpdater{discoveryErr: &discovery.ErrGroupDiscoveryFailed{Groups: groups}}
+	for i := range 100 {
+		gvr := api.GroupVersionResource{Group: long, Version: "v1", Resource: fmt.Sprint("things-", i)}
+		found.parseErr = errors.Join(found.parseErr, fmt.Errorf("unable to parse %d: %s", i, long))
+		found.ProcessContent(gvr, Remains{Items: 1}, errors.New(long))
+	}
+	left := Remains{Items: 1000, Finalizers: map[string]int{}}
+	for i := range 1000 {
+		left.Finalizers[fmt.Sprint(i, "/", long[:2000])]++
+	}
+	found.ProcessContent(api.PodsResource, left, nil)
+
+	conditions, _ := found.apply(nil, now)
+	for _, condition := range conditions {
+		require.Equal(t, api.ConditionTrue, condition.Status)
+		assert.LessOrEqual(t, len(condition.Message), maxMessage, condition.Type)
+		assert.True(t, utf8.ValidString(condition.Message), "%s: cut in the middle of a character", condition.Type)
+		assert.Less(t, strings.Count(condition.Message, "é"), maxMessage/2-100, "%s: one long part hides the others", condition.Type)
+	}
+	assert.Contains(t, conditions[0].Message, "Discovery failed for some groups, 2001 failing: ")
+	assert.Contains(t, conditions[0].Message, "g0.example/v1: no answer", "the group after the long one")
+	assert.Contains(t, conditions[1].Message, "unable to parse 1: ", "the problem after the long one")
+
+	again, changed := found.apply(conditions, now)
+	assert.False(t, changed, "the same findings bring the same texts")
+	assert.Equal(t, conditions, again)
+}
+
+func TestCutText(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		limit int
+		want  string
+	}{
+		{"", 5, ""}, {"short", 5, "short"}, {"longer", 5, "lo…"}, {"äöüä", 8, "äöüä"}, {"äöüäö", 8, "äö…"}, {"äöüäö", 9, "äöü…"},
+		{"\x80\x80\x80\x80\x80", 4, "…"},
+	} {
+		assert.Equal(t, test.want, cutText(test.text, test.limit), "%q cut to %d bytes", test.text, test.limit)
+	}
 }
 
 func TestConditionsThatSayNothingNewAreNotAChange(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -136,23 +137,49 @@ func IgnoreNotFound(err error) error {
 // lacked the verb.
 func NotServed(err error) bool { return api.IsNotFound(err) || api.IsMethodNotAllowed(err) }
 
+// maxPart and maxMessage bound a part of a condition's message and the whole, in bytes. A server
+// owns the texts of its answers, and a status that is too large could not be written at all.
+const (
+	maxPart    = 1 << 10
+	maxMessage = 32 << 10
+)
+
+// cutText returns a text of at most limit bytes: all of text, or its beginning and a mark that
+// something is missing.
+func cutText(text string, limit int) string {
+	const mark = "…"
+	if len(text) <= limit {
+		return text
+	}
+	end := limit - len(mark)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + mark
+}
+
 // conditionText returns how an error reads in a condition: the server's own words where it gave
 // any, as in upstream, without the context that a log line needs.
 func conditionText(err error) string {
 	if status, ok := errors.AsType[*api.StatusError](err); ok {
-		return status.Error()
+		return cutText(status.Error(), maxPart)
 	}
 	if resource, ok := errors.AsType[*ResourceError](err); ok {
-		return resource.Err.Error()
+		return cutText(resource.Err.Error(), maxPart)
 	}
-	return err.Error()
+	return cutText(err.Error(), maxPart)
 }
 
 // discoveryMessage returns the message of the discovery condition. It counts and names the groups
 // that failed, so that an operator sees at once which aggregated API is down.
 func discoveryMessage(err error) string {
-	if groups, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err); ok {
-		return fmt.Sprintf("Discovery failed for some groups, %d failing: %v", len(groups.Groups), groups)
+	groups, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err)
+	if !ok {
+		return err.Error()
 	}
-	return err.Error()
+	short := &discovery.ErrGroupDiscoveryFailed{Groups: make(map[api.GroupVersion]error, len(groups.Groups))}
+	for gv, err := range groups.Groups {
+		short.Groups[gv] = errors.New(cutText(err.Error(), maxPart))
+	}
+	return fmt.Sprintf("Discovery failed for some groups, %d failing: %v", len(short.Groups), short)
 }
