@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"orrery/restclient"
@@ -13,14 +14,14 @@ import (
 
 // Deleter makes passes over terminating namespaces; the articles call it
 // NamespacedResourcesDeleterInterface. [NewDeleter] returns the textbook form; package nsctl/fast
-// has the form that asks the server half as often.
+// has the form that asks the server a third as often.
 //
 // Any number of goroutines may call Delete at a time, each for another namespace.
 type Deleter interface {
 	// Delete makes one pass over the namespace nsName: it deletes the content and, when nothing is
 	// left, removes this controller's token so that the server can remove the namespace. A
-	// namespace that does not exist or is not terminating is left alone. The caller has waited
-	// until every API server refuses new content in the namespace.
+	// namespace that does not exist, is not terminating, or does not have the token is left alone.
+	// The caller has waited until every API server refuses new content in the namespace.
 	//
 	// nil means that there is nothing more to do. *[ResourcesRemainingError] means that the pass
 	// succeeded and another one is needed later; any other error, that the pass failed.
@@ -36,11 +37,29 @@ type ObservedDeletion struct {
 	// Settled is the end of the grace period by our own clock: since then nothing can be created in
 	// the namespace.
 	Settled time.Time
+
+	gone context.Context // ends when the caller hears that the namespace has gone; may be nil
 }
 
 // IsOfAnother reports whether the namespace was re-created after the deletion was seen.
 func (o ObservedDeletion) IsOfAnother(namespace *api.Namespace) bool {
 	return o.UID != "" && o.UID != namespace.UID
+}
+
+// UntilGone returns a context for the part of a pass that deletes content, and its cancel function,
+// which must be called. It ends with ctx, or with the cause [ErrGone] as soon as the caller of
+// Delete hears that the namespace has gone. A finalize request does not need it: that write names
+// the UID, and its own DELETED event must not cut it short.
+func (o ObservedDeletion) UntilGone(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if o.gone == nil {
+		return ctx, cancel
+	}
+	ignore := context.AfterFunc(o.gone, func() { cancel(ErrGone) })
+	return ctx, func(cause error) {
+		ignore()
+		cancel(cause)
+	}
 }
 
 // DeleterConfig is what a deleter of any form needs. The first three fields are required.
@@ -50,9 +69,9 @@ type DeleterConfig struct {
 	Discovery  Discovery
 
 	// FinalizerToken is the token in spec.finalizers that this deleter removes when the namespace
-	// is empty. Default "kubernetes". Tokens of others are never touched. Phase, conditions and the
-	// final DELETE are the business of the party whose token is "kubernetes": a deleter with
-	// another token leaves them alone.
+	// is empty; it leaves a namespace without the token alone. Default "kubernetes". Tokens of
+	// others are never touched. Phase and conditions are the business of the party whose token is
+	// "kubernetes": a deleter with another token leaves them alone.
 	FinalizerToken string
 	Concurrency    int  // types of one namespace that the fast form deletes at a time; default 32, all of a kube-apiserver
 	DryRun         bool // read and decide, and write nothing
@@ -76,12 +95,10 @@ func (c DeleterConfig) WithDefaults() DeleterConfig {
 		c.ConflictBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 6, Cap: time.Second}
 	}
 	c.Trace = c.Trace.complete()
-	c.Content = countingContent{c.Content, c.Trace}
 	return c
 }
 
-// FirstParty reports whether phase, conditions and the final DELETE of the namespace are this
-// deleter's business.
+// FirstParty reports whether phase and conditions of the namespace are this deleter's business.
 func (c DeleterConfig) FirstParty() bool { return c.FinalizerToken == api.FinalizerKubernetes }
 
 // NamespaceClient is what the deleter does to namespaces themselves.
@@ -90,7 +107,6 @@ type NamespaceClient interface {
 	Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error)
 	UpdateStatus(ctx context.Context, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error)
 	UpdateSubresource(ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error)
-	Delete(ctx context.Context, name string, opts api.DeleteOptions) error
 }
 
 // ContentClient reads and deletes the content of one namespace, by resource. It asks for the heads
@@ -100,12 +116,21 @@ type ContentClient interface {
 	// answered with all that it found by a consistent read; found is that. A nil error says that
 	// the server has accepted the request.
 	DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) (found []*api.PartialObjectMetadata, listed bool, err error)
+	// Pages calls each with every page of the collection, and returns at the first error. A page is
+	// not needed after the call: memory stays bounded however much there is. A list that does not
+	// end is an *[EndlessListError].
+	Pages(
+		ctx context.Context, gvr api.GroupVersionResource, namespace string,
+		each func(page []*api.PartialObjectMetadata) error,
+	) error
+	// List returns the whole collection.
 	List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error)
 	// Holders returns the names of the namespaces that hold something of the type, by one
 	// consistent read of bounded size. complete reports whether the read covered the whole list.
 	// Only the fast form asks.
 	Holders(ctx context.Context, gvr api.GroupVersionResource) (namespaces map[string]bool, complete bool, err error)
-	Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error
+	// Delete deletes this object, and not a later one of its name: the server compares the UID.
+	Delete(ctx context.Context, gvr api.GroupVersionResource, namespace string, object *api.PartialObjectMetadata) error
 	// ListPods lists pods with their specification and status, which decide how long they take to
 	// end.
 	ListPods(ctx context.Context, namespace string) ([]*api.Pod, error)
@@ -140,39 +165,19 @@ func (c restContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionR
 	return found.Items, true, nil
 }
 
-// countingContent tells the trace how many objects were deleted.
-type countingContent struct {
-	ContentClient
-	trace *Trace
-}
-
-func (c countingContent) DeleteCollection(
-	ctx context.Context, gvr api.GroupVersionResource, namespace string,
-) ([]*api.PartialObjectMetadata, bool, error) {
-	found, listed, err := c.ContentClient.DeleteCollection(ctx, gvr, namespace)
-	began := 0
-	for _, item := range found { // as it was before the request
-		if item.DeletionTimestamp == nil {
-			began++
-		}
-	}
-	if began > 0 {
-		c.trace.ObjectsDeleted(namespace, gvr, began)
-	}
-	return found, listed, err
-}
-
-func (c countingContent) Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error {
-	err := c.ContentClient.Delete(ctx, gvr, namespace, name)
-	if err == nil {
-		c.trace.ObjectsDeleted(namespace, gvr, 1)
-	}
-	return err
-}
-
 // listPageSize bounds one answer, so that a namespace with very many objects does not become one
 // huge document.
 const listPageSize = 500
+
+// maxPages bounds a list, which a broken or hostile server might never end. Half a million objects
+// of one type is more than etcd holds of anything but small ones.
+const maxPages = 1000
+
+func (c restContent) Pages(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string, each func([]*api.PartialObjectMetadata) error,
+) error {
+	return pages(ctx, restclient.Metadata(c.client, gvr, namespace), each)
+}
 
 func (c restContent) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
 	return listAll(ctx, restclient.Metadata(c.client, gvr, namespace))
@@ -195,30 +200,86 @@ func (c restContent) ListPods(ctx context.Context, namespace string) ([]*api.Pod
 	return listAll(ctx, restclient.Typed[*api.Pod](c.client, api.PodsResource, namespace))
 }
 
-func (c restContent) Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error {
-	return restclient.Metadata(c.client, gvr, namespace).
-		Delete(ctx, name, api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground})
+func (c restContent) Delete(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string, object *api.PartialObjectMetadata,
+) error {
+	opts := api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground}
+	if object.UID != "" {
+		opts.Preconditions = &api.Preconditions{UID: &object.UID}
+	}
+	return restclient.Metadata(c.client, gvr, namespace).Delete(ctx, object.Name, opts)
 }
 
-// listAll reads a collection page by page. When the continue token expires between two pages the
-// collection is read once more in one piece: half a list would count too few items as remaining. A
-// server that answers that with pages as well, whose tokens expire again, cannot be read.
-func listAll[T restclient.Object](ctx context.Context, resource *restclient.Resource[T]) ([]T, error) {
-	var items []T
+// pages calls each with every page of a collection.
+func pages[T restclient.Object](
+	ctx context.Context, resource *restclient.Resource[T], each func(page []T) error,
+) error {
 	opts := api.ListOptions{Limit: listPageSize}
-	for {
+	endless := func(reason string, count ...any) error {
+		return &EndlessListError{Resource: resource.GroupVersionResource(), Reason: fmt.Sprintf(reason, count...)}
+	}
+	items := 0
+	for range maxPages {
 		page, err := resource.List(ctx, opts)
-		if api.IsExpired(err) && opts.Continue != "" && opts.Limit > 0 {
-			items, opts = nil, api.ListOptions{}
-			continue
-		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		items = append(items, page.Items...)
-		if page.Continue == "" {
-			return items, nil
+		if err := each(page.Items); err != nil {
+			return err
+		}
+		items += len(page.Items)
+		switch {
+		case page.Continue == "":
+			return nil
+		case page.Continue == opts.Continue:
+			return endless("a page names itself as the next one")
+		case items > maxPages*listPageSize:
+			return endless("%d objects were read", items)
 		}
 		opts.Continue = page.Continue
 	}
+	return endless("%d pages were read", maxPages)
+}
+
+// listAll reads a collection into memory.
+func listAll[T restclient.Object](ctx context.Context, resource *restclient.Resource[T]) (items []T, err error) {
+	err = onceMoreIfExpired(func() error {
+		items = nil
+		return pages(ctx, resource, func(page []T) error {
+			items = append(items, page...)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+// onceMoreIfExpired repeats a list whose continue token expired between two pages: half a list
+// would count too few items as remaining. A server whose tokens expire again cannot be read.
+func onceMoreIfExpired(list func() error) error {
+	err := list()
+	if api.IsExpired(err) {
+		err = list()
+	}
+	return err
+}
+
+// ReadAgain returns the present state of a namespace that is being deleted. It returns [ErrGone] if
+// there is none, and *[UIDChangedError] if the namespace was re-created. A deleter calls it right
+// before it deletes a collection, because no precondition of that request protects a namespace that
+// was re-created under the name.
+func ReadAgain(ctx context.Context, namespaces NamespaceClient, namespace *api.Namespace) (*api.Namespace, error) {
+	latest, err := namespaces.Get(ctx, namespace.Name, api.GetOptions{})
+	if err != nil {
+		if api.IsNotFound(err) {
+			return nil, ErrGone
+		}
+		return nil, WhileDoing("reading the namespace", err)
+	}
+	if latest.UID != namespace.UID {
+		return nil, &UIDChangedError{Namespace: namespace.Name, OldUID: namespace.UID, NewUID: latest.UID}
+	}
+	return latest, nil
 }

@@ -38,6 +38,7 @@ type ConditionUpdater struct {
 	remaining    map[string]int // items left, by resource ("pods.", "deployments.apps")
 	podsRemain   bool           // so that nothing else was deleted
 	finalizers   map[string]int // items that have each finalizer
+	deleted      int            // objects that the pass has deleted
 }
 
 // ProcessDiscovery records an answer of discovery. It returns the types that the answer lists, and
@@ -59,6 +60,7 @@ func (u *ConditionUpdater) ProcessContent(gvr api.GroupVersionResource, left Rem
 	if u.remaining == nil {
 		u.remaining, u.finalizers = map[string]int{}, map[string]int{}
 	}
+	u.deleted += left.Deleted
 	if left.Items > 0 {
 		u.podsRemain = u.podsRemain || gvr == api.PodsResource
 		u.remaining[gvr.GroupResource()] += left.Items
@@ -67,6 +69,9 @@ func (u *ConditionUpdater) ProcessContent(gvr api.GroupVersionResource, left Rem
 		u.finalizers[finalizer] += count
 	}
 }
+
+// Deleted returns how many objects the pass has deleted, see [Remains].
+func (u *ConditionUpdater) Deleted() int { return u.deleted }
 
 // DiscoveryFailed reports whether types may be missing.
 func (u *ConditionUpdater) DiscoveryFailed() bool { return u.discoveryErr != nil }
@@ -176,7 +181,8 @@ func (u *ConditionUpdater) apply(current []api.NamespaceCondition, now time.Time
 			Message: u.falseMessage(texts),
 		}
 		if message, ok := holds[texts.conditionType]; ok {
-			wanted.Status, wanted.Reason, wanted.Message = api.ConditionTrue, texts.reasonTrue, cutText(message, maxMessage)
+			wanted.Status, wanted.Reason = api.ConditionTrue, texts.reasonTrue
+			wanted.Message = cutText(message, maxMessage)
 		}
 		at := slices.IndexFunc(conditions, func(c api.NamespaceCondition) bool { return c.Type == wanted.Type })
 		if at < 0 {

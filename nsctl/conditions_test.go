@@ -51,10 +51,10 @@ func TestConditionsAreBounded(t *testing.T) {
 		found.parseErr = errors.Join(found.parseErr, fmt.Errorf("unable to parse %d: %s", i, long))
 		found.ProcessContent(gvr, Remains{Items: 1}, errors.New(long))
 	}
-	left := Remains{Items: 1000, Finalizers: map[string]int{}}
-	for i := range 1000 {
-		left.Finalizers[fmt.Sprint(i, "/", long[:2000])]++
-	}
+	var left Remains
+	left.add(5000, func(i int) []string { return []string{fmt.Sprint(i, "/", long[:2000])} })
+	assert.Len(t, left.Finalizers, maxFinalizers)
+	assert.Equal(t, 5000, left.Items, "all objects are counted")
 	found.ProcessContent(api.PodsResource, left, nil)
 
 	conditions, _ := found.apply(nil, now)
@@ -62,7 +62,8 @@ func TestConditionsAreBounded(t *testing.T) {
 		require.Equal(t, api.ConditionTrue, condition.Status)
 		assert.LessOrEqual(t, len(condition.Message), maxMessage, condition.Type)
 		assert.True(t, utf8.ValidString(condition.Message), "%s: cut in the middle of a character", condition.Type)
-		assert.Less(t, strings.Count(condition.Message, "é"), maxMessage/2-100, "%s: one long part hides the others", condition.Type)
+		assert.Less(t, strings.Count(condition.Message, "é"), maxMessage/2-100, "%s: one long part hides the others",
+			condition.Type)
 	}
 	assert.Contains(t, conditions[0].Message, "Discovery failed for some groups, 2001 failing: ")
 	assert.Contains(t, conditions[0].Message, "g0.example/v1: no answer", "the group after the long one")
@@ -79,7 +80,8 @@ func TestCutText(t *testing.T) {
 		limit int
 		want  string
 	}{
-		{"", 5, ""}, {"short", 5, "short"}, {"longer", 5, "lo…"}, {"äöüä", 8, "äöüä"}, {"äöüäö", 8, "äö…"}, {"äöüäö", 9, "äöü…"},
+		{"", 5, ""}, {"short", 5, "short"}, {"longer", 5, "lo…"},
+		{"äöüä", 8, "äöüä"}, {"äöüäö", 8, "äö…"}, {"äöüäö", 9, "äöü…"},
 		{"\x80\x80\x80\x80\x80", 4, "…"},
 	} {
 		assert.Equal(t, test.want, cutText(test.text, test.limit), "%q cut to %d bytes", test.text, test.limit)

@@ -2,6 +2,7 @@ package nsctl
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -11,8 +12,10 @@ import (
 
 // namespacedResourcesDeleter is the articles' deleter: discovery with each pass, one type after the
 // other, a LIST after each DELETE. To lose no content it differs from kube-controller-manager: an
-// error while deleting pods ends the pass, and a 404 says nothing about content. A type that is
-// removed during a pass fails it, which package nsctl/fast avoids.
+// error while deleting pods ends the pass, and a 404 says nothing about content. UPSTREAM also
+// deletes the content of a namespace without its token, and of one that was re-created during the
+// pass; this deleter does not. A type that is removed during a pass fails it, which package
+// nsctl/fast avoids.
 type namespacedResourcesDeleter struct {
 	nsClient       NamespaceClient
 	metadataClient ContentClient
@@ -43,8 +46,10 @@ func NewDeleter(config DeleterConfig) Deleter {
 // Delete makes one pass over a namespace, see [Deleter]:
 //   - It reads the namespace from the server (PhaseReading): the informer's copy may be old. If it
 //     is not terminating, or was re-created since seen (IsOfAnother), Delete returns nil at once.
-//   - It sets status.phase. If the namespace is not terminating then, or has no token, it returns.
-//   - It deletes the content. An error or an estimate (*ResourcesRemainingError) ends the pass.
+//   - It sets status.phase. If the namespace is not terminating then, it returns. Without this
+//     controller's token it does neither: it calls Trace.NoToken and returns.
+//   - It deletes the content. An error or an estimate (*ResourcesRemainingError) ends the pass, and
+//     so does the end of the namespace (UntilGone): ErrGone is no failure.
 //   - It removes its token, if there (PhaseFinalization); Trace.Finalized gets the outcome.
 //
 // Writes go through retryOnConflictError. A 404 for the namespace means that it is gone: nil. Other
@@ -64,10 +69,19 @@ func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, 
 	if err != nil {
 		return IgnoreNotFound(WhileDoing("setting the phase", err))
 	}
-	if namespace.DeletionTimestamp == nil || len(namespace.Spec.Finalizers) == 0 {
+	if namespace.DeletionTimestamp == nil {
 		return nil
 	}
-	namespace, estimate, err := d.deleteAllContent(ctx, namespace)
+	if !slices.Contains(namespace.Spec.Finalizers, d.finalizerToken) {
+		d.trace.NoToken(nsName, namespace.Spec.Finalizers)
+		return nil
+	}
+	whileThere, end := seen.UntilGone(ctx)
+	defer end(nil)
+	namespace, estimate, err := d.deleteAllContent(whileThere, namespace)
+	if errors.Is(err, ErrGone) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -111,9 +125,13 @@ func (d *namespacedResourcesDeleter) retryOnConflictError(ctx context.Context, n
 	}
 }
 
-// updateNamespaceStatusFunc sets the phase Terminating, which servers do themselves today.
+// updateNamespaceStatusFunc sets the phase Terminating, which servers do themselves today. A
+// namespace without this controller's token is not its business.
 func (d *namespacedResourcesDeleter) updateNamespaceStatusFunc(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
 	if namespace.DeletionTimestamp == nil || namespace.Status.Phase == api.NamespaceTerminating || !d.firstParty {
+		return namespace, nil
+	}
+	if !slices.Contains(namespace.Spec.Finalizers, d.finalizerToken) {
 		return namespace, nil
 	}
 	newNamespace := *namespace
@@ -142,7 +160,9 @@ func (d *namespacedResourcesDeleter) finalizeNamespace(ctx context.Context, name
 // remains into the conditions. It returns the namespace with them, the longest estimate, and Err.
 //   - Trace.TypeDeleted and ConditionUpdater.ProcessContent get the result of each type. After a
 //     failure the other types follow; nothing follows pods that failed or remain (KEP-5080).
-//   - If ctx has ended, the errors say nothing about the namespace: it returns the cause alone.
+//   - Trace.Deleted gets how many objects the pass has deleted.
+//   - If ctx has ended, the errors say nothing about the namespace: it returns the cause alone. If
+//     the namespace has ended (HasEnded), it returns that error, and touches no other type.
 //   - Only the first party writes conditions (PhaseReport): on the latest state, if Update changed
 //     any. Trace.ConditionsUpdated or ConditionsKept gets them; ConditionsFailed gets a failure.
 func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, namespace *api.Namespace) (*api.Namespace, int64, error) {
@@ -150,6 +170,9 @@ func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, names
 	estimate := int64(0)
 	for _, resource := range d.discoverResources(ctx, namespace, &conditionUpdater) {
 		remains, err := d.deleteAllContentForGroupVersionResource(ctx, resource, namespace)
+		if HasEnded(err) {
+			return nil, 0, err
+		}
 		d.trace.TypeDeleted(namespace.Name, resource.GVR, remains.Items, err)
 		conditionUpdater.ProcessContent(resource.GVR, remains, err)
 		estimate = max(estimate, remains.Estimate)
@@ -157,6 +180,7 @@ func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, names
 			break // While a pod runs, the things that it may rely on stay.
 		}
 	}
+	d.trace.Deleted(namespace.Name, conditionUpdater.Deleted())
 	if err := context.Cause(ctx); err != nil {
 		return nil, 0, err
 	}
@@ -202,73 +226,83 @@ func (d *namespacedResourcesDeleter) discoverResources(ctx context.Context, name
 // deleteAllContentForGroupVersionResource deletes all objects of a type, in the type's phase, up to
 // the first error. It makes the estimate, deletes the collection, or each item if the server cannot
 // do that, and lists what is left, because a deletion may wait for a grace period or a finalizer.
-// CountRemains and Remains.Check judge the list.
+// Remains.Check judges the list. Remains.Deleted is what the deletion began.
 func (d *namespacedResourcesDeleter) deleteAllContentForGroupVersionResource(ctx context.Context, resource DeletableResource, namespace *api.Namespace) (Remains, error) {
 	defer d.trace.Phase(namespace.Name, resource.Phase())()
 	estimate, err := d.estimateGracefulTermination(ctx, resource, namespace)
 	if err != nil {
 		return Remains{}, err
 	}
-	deleteCollectionSupported, err := d.deleteCollection(ctx, resource, namespace.Name)
+	found, deleteCollectionSupported, err := d.deleteCollection(ctx, resource, namespace)
+	deleted := CountUnmarked(found)
 	if err == nil && !deleteCollectionSupported {
-		err = d.deleteEachItem(ctx, resource, namespace.Name)
+		deleted, err = d.deleteEachItem(ctx, resource, namespace.Name)
 	}
 	if err != nil {
-		return Remains{}, err
+		return Remains{Deleted: deleted}, err
 	}
-	items, err := d.listCollection(ctx, resource, namespace.Name)
+	remains, err := d.listCollection(ctx, resource, namespace, estimate)
+	remains.Deleted = deleted
 	if err != nil {
-		return Remains{}, err
+		return remains, err
 	}
-	remains := CountRemains(items, estimate)
 	return remains, remains.Check(namespace.Name, resource.GVR)
 }
 
-// deleteCollection deletes the type's objects in one request. It returns false if the server
-// cannot.
-func (d *namespacedResourcesDeleter) deleteCollection(ctx context.Context, resource DeletableResource, nsName string) (bool, error) {
+// deleteCollection deletes the type's objects in one request, and returns those that the server
+// says it found. It returns false if the server cannot. The request only names a namespace, so
+// ReadAgain looks first whether it still is the one of this pass.
+func (d *namespacedResourcesDeleter) deleteCollection(
+	ctx context.Context, resource DeletableResource, namespace *api.Namespace,
+) ([]*api.PartialObjectMetadata, bool, error) {
 	if !resource.CanDeleteCollection {
-		return false, nil
+		return nil, false, nil
 	}
-	_, _, err := d.metadataClient.DeleteCollection(ctx, resource.GVR, nsName)
+	if _, err := ReadAgain(ctx, d.nsClient, namespace); err != nil {
+		return nil, false, err
+	}
+	found, _, err := d.metadataClient.DeleteCollection(ctx, resource.GVR, namespace.Name)
 	switch {
 	case err == nil:
-		return true, nil
+		return found, true, nil
 	case NotServed(err) && resource.CanList:
-		return false, nil // the LIST before deleting one by one fails if the type has gone altogether
+		return nil, false, nil // the LIST before deleting one by one fails if the type has gone altogether
 	}
-	return false, &ResourceError{Doing: "deleting the collection", Resource: resource.GVR, Err: err}
+	return nil, false, &ResourceError{Doing: "deleting the collection", Resource: resource.GVR, Err: err}
 }
 
-// deleteEachItem deletes the objects of the type one by one. Those that are already gone are fine.
-func (d *namespacedResourcesDeleter) deleteEachItem(ctx context.Context, resource DeletableResource, nsName string) error {
-	items, err := d.listCollection(ctx, resource, nsName)
-	if err != nil {
-		return err
+// deleteEachItem deletes the objects of the type one by one, page by page, and returns how many.
+// Those that are already gone are fine. The server compares each object's UID.
+func (d *namespacedResourcesDeleter) deleteEachItem(
+	ctx context.Context, resource DeletableResource, nsName string,
+) (deleted int, err error) {
+	if !resource.CanList {
+		return 0, nil
 	}
-	for _, item := range items {
-		if err := d.metadataClient.Delete(ctx, resource.GVR, nsName, item.GetName()); err != nil && !NotServed(err) {
-			return &ResourceError{Doing: "deleting " + item.GetName(), Resource: resource.GVR, Err: err}
+	err = d.metadataClient.Pages(ctx, resource.GVR, nsName, func(page []*api.PartialObjectMetadata) error {
+		for _, item := range page {
+			err := d.metadataClient.Delete(ctx, resource.GVR, nsName, item)
+			if err != nil && !NotServed(err) {
+				return &ResourceError{Doing: "deleting " + item.Name, Resource: resource.GVR, Err: err}
+			}
 		}
-	}
-	return nil
+		deleted += CountUnmarked(page)
+		return nil
+	})
+	return deleted, WhileListing(resource.GVR, err)
 }
 
-// listCollection returns the metadata of the type's objects. Without the verb list it reads them
-// from the answer to another deletecollection. Without either verb the type counts as empty.
-func (d *namespacedResourcesDeleter) listCollection(ctx context.Context, resource DeletableResource, nsName string) (items []*api.PartialObjectMetadata, err error) {
-	doing := "listing"
-	switch {
-	case resource.CanList:
-		items, err = d.metadataClient.List(ctx, resource.GVR, nsName)
-	case resource.CanDeleteCollection:
-		doing = "deleting the collection"
-		items, _, err = d.metadataClient.DeleteCollection(ctx, resource.GVR, nsName)
+// listCollection counts what is left of the type (ListRemains). Without the verb list it reads that
+// from the answer to another deletecollection (CountRemains). Without either verb the type counts
+// as empty.
+func (d *namespacedResourcesDeleter) listCollection(
+	ctx context.Context, resource DeletableResource, namespace *api.Namespace, estimate int64,
+) (Remains, error) {
+	if resource.CanList {
+		return ListRemains(ctx, d.metadataClient, resource.GVR, namespace.Name, estimate)
 	}
-	if err != nil {
-		return nil, &ResourceError{Doing: doing, Resource: resource.GVR, Err: err}
-	}
-	return items, nil
+	found, _, err := d.deleteCollection(ctx, resource, namespace)
+	return CountRemains(found, estimate), err
 }
 
 // estimateGracefulTermination returns how many seconds the type may take to end: only pods do.

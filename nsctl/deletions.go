@@ -1,6 +1,7 @@
 package nsctl
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"time"
@@ -17,6 +18,9 @@ type deletion struct {
 	settled time.Time // the grace period is over
 	idle    time.Time // the end of the last pass; zero before the first has begun
 	next    time.Time // the look that the last pass planned; zero if it planned none
+
+	gone    context.Context // ends when the namespace has gone; passes delete content until then
+	setGone context.CancelFunc
 }
 
 // timestampError is how much later than its timestamp a deletion may be seen although it is seen at
@@ -40,7 +44,9 @@ func (c *Controller) observe(namespace *api.Namespace) (working bool) {
 	defer c.mu.Unlock()
 	if c.deletions[namespace.UID] == nil {
 		now := time.Now()
-		c.deletions[namespace.UID] = &deletion{began: DeletionBegan(namespace, now), seen: now, settled: now.Add(c.gracePeriod)}
+		d := &deletion{began: DeletionBegan(namespace, now), seen: now, settled: now.Add(c.gracePeriod)}
+		d.gone, d.setGone = context.WithCancel(context.Background())
+		c.deletions[namespace.UID] = d
 	}
 	return c.working
 }
@@ -55,14 +61,19 @@ func (c *Controller) unsettled(namespace *api.Namespace) time.Duration {
 	return c.gracePeriod
 }
 
-// forget drops a namespace that is gone. A standby does not report Gone; the leader does.
+// forget drops a namespace that is gone, and ends the pass over it. A standby does not report Gone;
+// the leader does.
 func (c *Controller) forget(namespace *api.Namespace) {
 	c.mu.Lock()
 	d := c.deletions[namespace.UID]
 	delete(c.deletions, namespace.UID)
 	working := c.working
 	c.mu.Unlock()
-	if d != nil && working {
+	if d == nil {
+		return
+	}
+	d.setGone()
+	if working {
 		c.trace.Gone(namespace.Name, time.Since(d.began))
 	}
 }
@@ -81,12 +92,12 @@ func (c *Controller) beginPass(namespace *api.Namespace) (seen ObservedDeletion,
 	if since.IsZero() {
 		phase, since = PhaseGrace, d.seen
 	}
-	settled := d.settled
+	seen = ObservedDeletion{UID: namespace.UID, Settled: d.settled, gone: d.gone}
 	c.mu.Unlock()
 	if c.trace.PhaseDone != nil {
 		c.trace.PhaseDone(namespace.Name, phase, time.Since(since))
 	}
-	return ObservedDeletion{UID: namespace.UID, Settled: settled}, true
+	return seen, true
 }
 
 // endPass remembers when the pass ended and which look it plans.

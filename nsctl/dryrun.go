@@ -2,6 +2,7 @@ package nsctl
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"orrery/restclient/api"
@@ -52,6 +53,10 @@ func (d dryRun) Delete(ctx context.Context, nsName string, seen ObservedDeletion
 		return IgnoreNotFound(WhileDoing("reading the namespace", err))
 	}
 	if namespace.DeletionTimestamp == nil || seen.IsOfAnother(namespace) {
+		return nil
+	}
+	if !slices.Contains(namespace.Spec.Finalizers, d.config.FinalizerToken) {
+		d.config.Trace.NoToken(nsName, namespace.Spec.Finalizers)
 		return nil
 	}
 	var mu sync.Mutex // guards content

@@ -80,6 +80,15 @@ func (e *ResourceError) Error() string {
 
 func (e *ResourceError) Unwrap() error { return e.Err }
 
+// WhileListing returns err as a *[ResourceError] of the LIST, unless it is that of a request which
+// was made between two pages. It returns nil for nil.
+func WhileListing(gvr api.GroupVersionResource, err error) error {
+	if _, other := errors.AsType[*ResourceError](err); err == nil || other {
+		return err
+	}
+	return &ResourceError{Doing: "listing", Resource: gvr, Err: err}
+}
+
 // UnexpectedItemsError reports that objects outlive their deletion although neither a grace period
 // nor a finalizer explains it.
 type UnexpectedItemsError struct {
@@ -103,6 +112,27 @@ type UIDChangedError struct {
 
 func (e *UIDChangedError) Error() string {
 	return fmt.Sprintf("namespace %s was re-created while it was being deleted (uid %s became %s)", e.Namespace, e.OldUID, e.NewUID)
+}
+
+// ErrGone ends the pass over a namespace that has gone. It is not a failure: Delete returns nil.
+var ErrGone = errors.New("the namespace has gone")
+
+// HasEnded reports whether err says that the namespace of a pass has gone or was re-created, so
+// that nothing more may be deleted under its name.
+func HasEnded(err error) bool {
+	_, recreated := errors.AsType[*UIDChangedError](err)
+	return recreated || errors.Is(err, ErrGone)
+}
+
+// EndlessListError reports that a server's list of a type does not end. It says nothing about what
+// is in the namespace.
+type EndlessListError struct {
+	Resource api.GroupVersionResource
+	Reason   string
+}
+
+func (e *EndlessListError) Error() string {
+	return fmt.Sprintf("the list of %s does not end: %s", strings.TrimSuffix(e.Resource.GroupResource(), "."), e.Reason)
 }
 
 // ErrNothingDiscovered reports that a server lists no type that could be deleted. A server with

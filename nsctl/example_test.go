@@ -37,8 +37,6 @@ func (s *smallServer) UpdateSubresource(_ context.Context, name, subresource str
 	return ns, nil
 }
 
-func (s *smallServer) Delete(context.Context, string, api.DeleteOptions) error { return nil }
-
 // smallContent is the content client of the same server.
 type smallContent struct{ *smallServer }
 
@@ -62,7 +60,13 @@ func (s smallContent) Holders(context.Context, api.GroupVersionResource) (map[st
 	return nil, false, nil // called only when several namespaces are terminating
 }
 
-func (s smallContent) Delete(context.Context, api.GroupVersionResource, string, string) error {
+func (s smallContent) Pages(
+	_ context.Context, _ api.GroupVersionResource, _ string, each func([]*api.PartialObjectMetadata) error,
+) error {
+	return each(s.configMaps)
+}
+
+func (s smallContent) Delete(context.Context, api.GroupVersionResource, string, *api.PartialObjectMetadata) error {
 	return nil
 }
 

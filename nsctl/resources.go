@@ -114,24 +114,78 @@ type Remains struct {
 	Finalizers map[string]int // how many items have each
 	// Estimate is the number of seconds that the items are expected to need; 0 if nothing is left.
 	Estimate int64
+	// Deleted is how many objects this deletion has marked or removed, as far as the server said so.
+	// Objects that were marked before do not count.
+	Deleted int
+}
+
+// maxFinalizers is how many finalizers a [Remains] tells apart. Ordinary objects have a few.
+const maxFinalizers = 1000
+
+// add counts the items of a page.
+func (r *Remains) add(items int, finalizersOf func(i int) []string) {
+	r.Items += items
+	for i := range items {
+		for _, finalizer := range finalizersOf(i) {
+			if r.Finalizers == nil {
+				r.Finalizers = map[string]int{}
+			}
+			finalizer = cutText(finalizer, maxPart)
+			if r.Finalizers[finalizer] > 0 || len(r.Finalizers) < maxFinalizers {
+				r.Finalizers[finalizer]++
+			}
+		}
+	}
+}
+
+// expect sets the estimate. Without one, items with finalizers get 15 seconds.
+func (r *Remains) expect(estimate int64) {
+	if r.Items == 0 {
+		return
+	}
+	r.Estimate = estimate
+	if estimate == 0 && len(r.Finalizers) > 0 {
+		r.Estimate = finalizerEstimateSeconds
+	}
 }
 
 // CountRemains counts items and their finalizers. Without an estimate, items with finalizers get 15
 // seconds.
 func CountRemains[T interface{ GetFinalizers() []string }](items []T, estimate int64) Remains {
-	if len(items) == 0 {
-		return Remains{}
+	var left Remains
+	left.add(len(items), func(i int) []string { return items[i].GetFinalizers() })
+	left.expect(estimate)
+	return left
+}
+
+// ListRemains is CountRemains for what a list of the type shows, page by page.
+func ListRemains(
+	ctx context.Context, content ContentClient, gvr api.GroupVersionResource, namespace string, estimate int64,
+) (Remains, error) {
+	var left Remains
+	err := onceMoreIfExpired(func() error {
+		left = Remains{}
+		return content.Pages(ctx, gvr, namespace, func(page []*api.PartialObjectMetadata) error {
+			left.add(len(page), func(i int) []string { return page[i].Finalizers })
+			return nil
+		})
+	})
+	if err != nil {
+		return Remains{}, WhileListing(gvr, err)
 	}
-	left := Remains{Items: len(items), Estimate: estimate, Finalizers: map[string]int{}}
-	for _, item := range items {
-		for _, finalizer := range item.GetFinalizers() {
-			left.Finalizers[finalizer]++
+	left.expect(estimate)
+	return left, nil
+}
+
+// CountUnmarked returns how many of the objects that a deletion found were not being deleted yet.
+func CountUnmarked(found []*api.PartialObjectMetadata) int {
+	unmarked := 0
+	for _, object := range found {
+		if object.DeletionTimestamp == nil {
+			unmarked++
 		}
 	}
-	if left.Estimate == 0 && len(left.Finalizers) > 0 {
-		left.Estimate = finalizerEstimateSeconds
-	}
-	return left
+	return unmarked
 }
 
 // Check returns an error if something is left and neither an estimate nor a finalizer explains it.

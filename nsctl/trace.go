@@ -32,11 +32,14 @@ type Trace struct {
 	// fails with; a type that was not found because it does not exist any more is not an error.
 	// Called from several goroutines.
 	TypeDeleted func(namespace string, resource api.GroupVersionResource, remaining int, err error)
-	// ObjectsDeleted: the server has accepted the deletion of so many objects that did not terminate
-	// yet, as far as it says. Called from several goroutines.
-	ObjectsDeleted func(namespace string, resource api.GroupVersionResource, objects int)
 	// WouldDelete: in a dry run, what there is of a type, and what a real run would delete of it.
 	WouldDelete func(namespace string, resource api.GroupVersionResource, found Found, err error)
+	// Deleted: the pass has deleted so many objects, as far as the servers said; those that an
+	// earlier pass had marked do not count again. Called once in each pass over content.
+	Deleted func(namespace string, objects int)
+	// NoToken: the pass has done nothing, because the namespace does not have this controller's
+	// token; finalizers are the tokens that it has.
+	NoToken func(namespace string, finalizers []string)
 	// Conflict: another client changed the namespace; the write is repeated on the new state.
 	Conflict func(namespace string, err error)
 	// ConditionsUpdated: the status was written.
@@ -76,8 +79,9 @@ var ignore = &Trace{
 	Discovered:        func(string, int, error) {},
 	EmptinessChecked:  func(context.Context, int, int, time.Duration) {},
 	TypeDeleted:       func(string, api.GroupVersionResource, int, error) {},
-	ObjectsDeleted:    func(string, api.GroupVersionResource, int) {},
 	WouldDelete:       func(string, api.GroupVersionResource, Found, error) {},
+	Deleted:           func(string, int) {},
+	NoToken:           func(string, []string) {},
 	Conflict:          func(string, error) {},
 	ConditionsUpdated: func(string, []api.NamespaceCondition) {},
 	ConditionsKept:    func(string, []api.NamespaceCondition) {},
@@ -111,8 +115,9 @@ func (t *Trace) and(u *Trace) *Trace {
 		Discovered:        hooks.Join3(t.Discovered, u.Discovered),
 		EmptinessChecked:  hooks.Join4(t.EmptinessChecked, u.EmptinessChecked),
 		TypeDeleted:       hooks.Join4(t.TypeDeleted, u.TypeDeleted),
-		ObjectsDeleted:    hooks.Join3(t.ObjectsDeleted, u.ObjectsDeleted),
 		WouldDelete:       hooks.Join4(t.WouldDelete, u.WouldDelete),
+		Deleted:           hooks.Join2(t.Deleted, u.Deleted),
+		NoToken:           hooks.Join2(t.NoToken, u.NoToken),
 		Conflict:          hooks.Join2(t.Conflict, u.Conflict),
 		ConditionsUpdated: hooks.Join2(t.ConditionsUpdated, u.ConditionsUpdated),
 		ConditionsKept:    hooks.Join2(t.ConditionsKept, u.ConditionsKept),
@@ -161,7 +166,7 @@ const (
 	PhaseContent Phase = "content"
 	// PhaseReport: writing conditions and phase of the namespace.
 	PhaseReport Phase = "report"
-	// PhaseFinalization: removing this controller's token, or a namespace that has none.
+	// PhaseFinalization: removing this controller's token.
 	PhaseFinalization Phase = "finalization"
 )
 

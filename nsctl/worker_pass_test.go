@@ -76,10 +76,6 @@ func (f *flawed) Get(ctx context.Context, name string, opts api.GetOptions) (*ap
 	return f.NamespaceClient.Get(ctx, name, opts)
 }
 
-func (f *flawed) Delete(ctx context.Context, name string, opts api.DeleteOptions) error {
-	return f.NamespaceClient.Delete(ctx, name, opts)
-}
-
 func (f *flawed) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error) {
 	if f.discover != nil && f.ill() {
 		f.discover(ctx)
@@ -87,7 +83,7 @@ func (f *flawed) PreferredNamespacedResources(ctx context.Context, notOlderThan 
 	return f.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
 }
 
-// flawedContent gives the content client its methods: Delete of the two others has another shape.
+// flawedContent is the content client.
 type flawedContent struct {
 	nsctl.ContentClient
 	*flawed
@@ -105,10 +101,6 @@ func (f flawedContent) Holders(ctx context.Context, gvr api.GroupVersionResource
 		f.holders()
 	}
 	return f.ContentClient.Holders(ctx, gvr)
-}
-
-func (f flawedContent) Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error {
-	return f.ContentClient.Delete(ctx, gvr, namespace, name)
 }
 
 // startFlawed runs a controller with faults in its clients.
@@ -320,7 +312,12 @@ func TestPassTimeoutCanBeSwitchedOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := nsctltest.NewCluster()
 		c.AddNamespace("slow", true, "kubernetes")
+		var slow atomic.Bool
+		slow.Store(true)
 		f := &flawed{get: func(ctx context.Context, _ string) {
+			if !slow.Swap(false) {
+				return
+			}
 			select {
 			case <-ctx.Done():
 			case <-time.After(3 * time.Hour):

@@ -328,8 +328,9 @@ func TestTheStorage(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, complete)
 	assert.Equal(t, map[string]bool{"a": true, "b": true}, holders)
-	require.NoError(t, storage.Delete(ctx, secondparty.Builds, "a", "one"))
-	require.NoError(t, storage.Delete(ctx, secondparty.Builds, "a", "one"), "again")
+	one := &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Name: "one"}}
+	require.NoError(t, storage.Delete(ctx, secondparty.Builds, "a", one))
+	require.NoError(t, storage.Delete(ctx, secondparty.Builds, "a", one), "again")
 	found, listed, err = storage.DeleteCollection(ctx, secondparty.Builds, "a")
 	require.NoError(t, err)
 	assert.True(t, listed)

@@ -62,9 +62,22 @@ func (s *Storage) List(_ context.Context, gvr api.GroupVersionResource, namespac
 	return objects, err
 }
 
+// Pages calls each with all objects of a type in a namespace.
+func (s *Storage) Pages(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string, each func([]*api.PartialObjectMetadata) error,
+) error {
+	found, err := s.List(ctx, gvr, namespace)
+	if err != nil {
+		return err
+	}
+	return each(found)
+}
+
 // Delete removes an object. One that does not exist is not an error.
-func (s *Storage) Delete(_ context.Context, gvr api.GroupVersionResource, namespace, name string) error {
-	return s.root.RemoveAll(path.Join(collection(gvr, namespace), name))
+func (s *Storage) Delete(
+	_ context.Context, gvr api.GroupVersionResource, namespace string, object *api.PartialObjectMetadata,
+) error {
+	return s.root.RemoveAll(path.Join(collection(gvr, namespace), object.Name))
 }
 
 // DeleteCollection removes all objects of a type in a namespace. It returns what it found.

@@ -2,6 +2,7 @@ package fast
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"orrery/nsctl"
@@ -10,41 +11,61 @@ import (
 
 // deleteAndCount deletes everything of one type and returns what is left.
 //
-// The answer to deleting a collection lists what the server found by a consistent read. Nothing can
-// be created in a terminating namespace, so an empty list proves that the type is empty, and one
-// request was enough.
-func (d *deleter) deleteAndCount(ctx context.Context, resource nsctl.DeletableResource, namespace string) (nsctl.Remains, error) {
-	empty, err := d.deleteCollection(ctx, resource, namespace)
-	if err != nil || empty {
-		return nsctl.Remains{}, err
+// Most types have nothing in most namespaces. Nothing can be created in a terminating namespace, so
+// a list without objects proves the type empty, and one request was enough. A list of what is left
+// follows each deletion.
+func (p *pass) deleteAndCount(ctx context.Context, resource nsctl.DeletableResource) (nsctl.Remains, error) {
+	namespace := p.namespace.Name
+	looked := resource.CanList && resource.GVR != configMaps
+	if looked {
+		empty, err := p.isEmpty(ctx, resource, namespace)
+		if err != nil || empty {
+			return nsctl.Remains{}, err
+		}
 	}
-	// A type that cannot be listed is deleted once more: the answer lists what the server still
-	// found. Without that verb either, the content is unknown, and the type counts as empty (as in
-	// upstream).
-	look := d.list
-	if !resource.CanList && resource.CanDeleteCollection {
-		look = d.deleteAgain
+	deleted, empty, err := p.deleteAll(ctx, resource)
+	if err != nil || empty && !looked { // otherwise the answer contradicts the list
+		return nsctl.Remains{Deleted: deleted}, err
 	}
-	items, err := look(ctx, resource, namespace)
+	var left nsctl.Remains
+	switch {
+	case resource.CanList:
+		left, err = nsctl.ListRemains(ctx, p.Content, resource.GVR, namespace, 0)
+	case resource.CanDeleteCollection:
+		// The answer to another deletion lists what the server still found. Without that verb
+		// either, the content is unknown, and the type counts as empty (as in upstream).
+		var found []*api.PartialObjectMetadata
+		found, _, err = p.deleteCollection(ctx, resource)
+		left = nsctl.CountRemains(found, 0)
+	}
+	left.Deleted = deleted
 	if err != nil {
-		return nsctl.Remains{}, err
+		return left, err
 	}
-	left := nsctl.CountRemains(items, 0)
 	return left, left.Check(namespace, resource.GVR)
 }
 
 // deleteAndCountPods is deleteAndCount for pods: those that are left have grace periods.
-func (d *deleter) deleteAndCountPods(ctx context.Context, resource nsctl.DeletableResource, namespace *api.Namespace) (nsctl.Remains, error) {
-	empty, err := d.deleteCollection(ctx, resource, namespace.Name)
-	if err != nil || empty {
+func (p *pass) deleteAndCountPods(ctx context.Context, resource nsctl.DeletableResource) (nsctl.Remains, error) {
+	pods, err := p.listPods(ctx, resource)
+	if err != nil || len(pods) == 0 {
 		return nsctl.Remains{}, err
 	}
-	pods, err := d.Content.ListPods(ctx, namespace.Name)
+	deleted, _, err := p.deleteAll(ctx, resource)
 	if err != nil {
-		return nsctl.Remains{}, &nsctl.ResourceError{Doing: "listing", Resource: resource.GVR, Err: err}
+		return nsctl.Remains{Deleted: deleted}, err
 	}
-	left := nsctl.CountRemains(pods, podsEstimate(pods, time.Since(namespace.DeletionTimestamp.Time)))
-	return left, left.Check(namespace.Name, resource.GVR)
+	if pods, err = p.listPods(ctx, resource); err != nil {
+		return nsctl.Remains{Deleted: deleted}, err
+	}
+	left := nsctl.CountRemains(pods, podsEstimate(pods, time.Since(p.namespace.DeletionTimestamp.Time)))
+	left.Deleted = deleted
+	return left, left.Check(p.namespace.Name, resource.GVR)
+}
+
+func (p *pass) listPods(ctx context.Context, resource nsctl.DeletableResource) ([]*api.Pod, error) {
+	pods, err := p.Content.ListPods(ctx, p.namespace.Name)
+	return pods, nsctl.WhileListing(resource.GVR, err)
 }
 
 // podsEstimate returns the longest grace period, in seconds, of the pods that still run. It is 0
@@ -64,51 +85,80 @@ func podsEstimate(pods []*api.Pod, passed time.Duration) int64 {
 	return estimate
 }
 
-// deleteCollection deletes all objects of the type, in one request if the server has the verb.
-// empty reports whether the answer already proves that there was nothing.
-func (d *deleter) deleteCollection(ctx context.Context, resource nsctl.DeletableResource, namespace string) (empty bool, err error) {
+// configMaps are in every namespace: kube-controller-manager keeps kube-root-ca.crt in each. To
+// list them before the deletion would be a request that learns nothing.
+var configMaps = api.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+
+var errFound = errors.New("there are objects")
+
+// isEmpty reports whether the namespace has no object of a type. It reads one page.
+func (p *pass) isEmpty(ctx context.Context, resource nsctl.DeletableResource, namespace string) (bool, error) {
+	err := p.Content.Pages(ctx, resource.GVR, namespace, func(page []*api.PartialObjectMetadata) error {
+		if len(page) > 0 {
+			return errFound
+		}
+		return nil
+	})
+	if errors.Is(err, errFound) {
+		return false, nil
+	}
+	return err == nil, nsctl.WhileListing(resource.GVR, err)
+}
+
+// deleteAll deletes all objects of the type, in one request if the server has the verb, and returns
+// how many. empty reports whether the server says by a consistent read that there were none.
+func (p *pass) deleteAll(ctx context.Context, resource nsctl.DeletableResource) (deleted int, empty bool, err error) {
 	if resource.CanDeleteCollection {
-		found, listed, err := d.Content.DeleteCollection(ctx, resource.GVR, namespace)
+		found, listed, err := p.deleteCollection(ctx, resource)
 		switch {
 		case err == nil:
-			return listed && len(found) == 0, nil
+			return nsctl.CountUnmarked(found), listed && len(found) == 0, nil
 		case nsctl.NotServed(err) && resource.CanList:
 			// Discovery and the server disagree: the type has gone or has changed its verbs since.
 			// The LIST decides.
-			d.Discovery.Invalidate()
+			p.Discovery.Invalidate()
 		default:
-			return false, &nsctl.ResourceError{Doing: "deleting the collection", Resource: resource.GVR, Err: err}
+			return 0, false, err
 		}
 	}
-	items, err := d.list(ctx, resource, namespace)
-	if err != nil {
-		return false, err
-	}
-	for _, item := range items {
-		err := d.Content.Delete(ctx, resource.GVR, namespace, item.GetName())
-		if err != nil && !nsctl.NotServed(err) {
-			return false, &nsctl.ResourceError{Doing: "deleting " + item.GetName(), Resource: resource.GVR, Err: err}
-		}
-	}
-	return len(items) == 0, nil
-}
-
-// list returns the objects of one type; none for a type that has no list verb.
-func (d *deleter) list(ctx context.Context, resource nsctl.DeletableResource, namespace string) ([]*api.PartialObjectMetadata, error) {
 	if !resource.CanList {
-		return nil, nil
+		return 0, false, nil
 	}
-	items, err := d.Content.List(ctx, resource.GVR, namespace)
-	if err != nil {
-		return nil, &nsctl.ResourceError{Doing: "listing", Resource: resource.GVR, Err: err}
-	}
-	return items, nil
+	deleted, err = p.deleteEach(ctx, resource)
+	return deleted, false, err
 }
 
-func (d *deleter) deleteAgain(ctx context.Context, resource nsctl.DeletableResource, namespace string) ([]*api.PartialObjectMetadata, error) {
-	found, _, err := d.Content.DeleteCollection(ctx, resource.GVR, namespace)
-	if err != nil {
-		return nil, &nsctl.ResourceError{Doing: "deleting the collection", Resource: resource.GVR, Err: err}
+// deleteCollection deletes the type's objects in one request, and returns what the server found.
+// The request only names a namespace, and the namespace may have been re-created during the pass:
+// the request follows a GET that shows the namespace of the pass. Otherwise the pass ends.
+func (p *pass) deleteCollection(
+	ctx context.Context, resource nsctl.DeletableResource,
+) (found []*api.PartialObjectMetadata, listed bool, err error) {
+	if _, err := nsctl.ReadAgain(ctx, p.Namespaces, p.namespace); err != nil {
+		if nsctl.HasEnded(err) {
+			p.end(err)
+		}
+		return nil, false, err
 	}
-	return found, nil
+	found, listed, err = p.Content.DeleteCollection(ctx, resource.GVR, p.namespace.Name)
+	if err != nil {
+		return nil, false, &nsctl.ResourceError{Doing: "deleting the collection", Resource: resource.GVR, Err: err}
+	}
+	return found, listed, nil
+}
+
+// deleteEach deletes the objects of a type one by one, page by page. The server compares their
+// UIDs.
+func (p *pass) deleteEach(ctx context.Context, resource nsctl.DeletableResource) (deleted int, err error) {
+	err = p.Content.Pages(ctx, resource.GVR, p.namespace.Name, func(page []*api.PartialObjectMetadata) error {
+		for _, item := range page {
+			err := p.Content.Delete(ctx, resource.GVR, p.namespace.Name, item)
+			if err != nil && !nsctl.NotServed(err) {
+				return &nsctl.ResourceError{Doing: "deleting " + item.Name, Resource: resource.GVR, Err: err}
+			}
+		}
+		deleted += nsctl.CountUnmarked(page)
+		return nil
+	})
+	return deleted, nsctl.WhileListing(resource.GVR, err)
 }

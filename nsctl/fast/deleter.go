@@ -17,7 +17,7 @@ type deleter struct {
 	emptiness *emptinessChecker
 }
 
-// NewDeleter returns the deleter that asks half as often, or that of a dry run.
+// NewDeleter returns the deleter that asks a third as often, or that of a dry run.
 func NewDeleter(config nsctl.DeleterConfig) nsctl.Deleter {
 	config = config.WithDefaults()
 	if config.DryRun {
@@ -50,10 +50,17 @@ func (d *deleter) Delete(ctx context.Context, nsName string, seen nsctl.Observed
 	if p.namespace, err = d.markTerminating(ctx, namespace); err != nil {
 		return nsctl.IgnoreNotFound(nsctl.WhileDoing("setting the phase", err))
 	}
-	if len(p.namespace.Spec.Finalizers) == 0 {
-		return d.removeFinalized(ctx, p.namespace)
+	if !d.hasToken(p.namespace) {
+		d.Trace.NoToken(nsName, p.namespace.Spec.Finalizers)
+		return nil
 	}
-	return p.run(ctx)
+	return p.run(ctx, seen)
+}
+
+// hasToken reports whether the namespace still waits for this controller. Without the token its
+// content is not this controller's business.
+func (d *deleter) hasToken(namespace *api.Namespace) bool {
+	return slices.Contains(namespace.Spec.Finalizers, d.FinalizerToken)
 }
 
 // markTerminating sets the phase. Today's API servers set it with the deletion timestamp; older
@@ -64,7 +71,7 @@ func (d *deleter) markTerminating(ctx context.Context, namespace *api.Namespace)
 	}
 	defer d.Trace.Phase(namespace.Name, nsctl.PhaseReport)()
 	return d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
-		if latest.Status.Phase == api.NamespaceTerminating {
+		if latest.Status.Phase == api.NamespaceTerminating || !d.hasToken(latest) {
 			return latest, nil
 		}
 		terminating := *latest
@@ -73,29 +80,12 @@ func (d *deleter) markTerminating(ctx context.Context, namespace *api.Namespace)
 	})
 }
 
-// removeFinalized deletes a namespace that has a deletion timestamp and no finalizer of any kind.
-// Today's API servers remove it with its last finalizer; older ones need another DELETE. The UID
-// protects a namespace that was re-created in the meantime.
-func (d *deleter) removeFinalized(ctx context.Context, namespace *api.Namespace) error {
-	if len(namespace.Finalizers) > 0 || !d.FirstParty() {
-		return nil
-	}
-	defer d.Trace.Phase(namespace.Name, nsctl.PhaseFinalization)()
-	err := d.Namespaces.Delete(ctx, namespace.Name, api.DeleteOptions{
-		Preconditions: &api.Preconditions{UID: &namespace.UID},
-	})
-	if api.IsConflict(err) {
-		return nil
-	}
-	return nsctl.IgnoreNotFound(nsctl.WhileDoing("deleting the finalized namespace", err))
-}
-
 // finalize removes this controller's token through the finalize subresource, and no other. It
 // returns the namespace as it is afterwards, also if it went with the token.
 func (d *deleter) finalize(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
 	defer d.Trace.Phase(namespace.Name, nsctl.PhaseFinalization)()
 	updated, err := d.retryOnConflict(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
-		if !slices.Contains(latest.Spec.Finalizers, d.FinalizerToken) {
+		if !d.hasToken(latest) {
 			return latest, nil
 		}
 		return d.Namespaces.UpdateSubresource(ctx, latest.Name, "finalize", d.withoutToken(latest), api.UpdateOptions{})

@@ -2,6 +2,7 @@ package fast
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -14,15 +15,23 @@ type pass struct {
 	*deleter
 	namespace *api.Namespace // as it was last read or written
 	settled   time.Time      // nothing has been created in the namespace since, by our own clock
+	end       context.CancelCauseFunc
 
 	found    nsctl.ConditionUpdater
 	estimate int64 // the seconds that what is left may take
 }
 
 // run deletes the content, and reports or finalizes the namespace.
-func (p *pass) run(ctx context.Context) error {
-	p.deleteAllContent(ctx)
-	if err := context.Cause(ctx); err != nil {
+func (p *pass) run(ctx context.Context, seen nsctl.ObservedDeletion) error {
+	var whileThere context.Context
+	whileThere, p.end = seen.UntilGone(ctx)
+	defer p.end(nil)
+	p.deleteAllContent(whileThere)
+	p.Trace.Deleted(p.namespace.Name, p.found.Deleted())
+	switch err := context.Cause(whileThere); {
+	case errors.Is(err, nsctl.ErrGone):
+		return nil
+	case err != nil:
 		return err // the pass was cut short: its findings are not about the namespace
 	}
 	err := p.found.Err()
@@ -36,7 +45,7 @@ func (p *pass) run(ctx context.Context) error {
 	if p.estimate > 0 {
 		return &nsctl.ResourcesRemainingError{Estimate: p.estimate}
 	}
-	if !slices.Contains(p.namespace.Spec.Finalizers, p.FinalizerToken) {
+	if !p.hasToken(p.namespace) {
 		return nil
 	}
 	_, err = p.finalize(ctx, p.namespace)
@@ -77,6 +86,9 @@ func (p *pass) finish(ctx context.Context) error {
 //
 // If discovery failed for some groups, the content of the others is deleted, and the pass fails:
 // what could not be seen may hold content. If the pods could not be seen, nothing is deleted.
+//
+// An emptiness check does not count for a namespace in which an earlier pass was refused something
+// or left something: its types are asked one by one.
 func (p *pass) deleteAllContent(ctx context.Context) {
 	resources := p.discover(ctx)
 	havePods := len(resources) > 0 && resources[0].IsPods()
@@ -84,7 +96,10 @@ func (p *pass) deleteAllContent(ctx context.Context) {
 		return
 	}
 	endCheck := p.Trace.Phase(p.namespace.Name, nsctl.PhaseEmptinessCheck)
-	check := p.emptiness.check(ctx, resources, p.settled)
+	var check *emptinessCheck
+	if !nsctl.ReportsTrouble(p.namespace.Status.Conditions) {
+		check = p.emptiness.check(ctx, resources, p.settled)
+	}
 	endCheck()
 	resources = slices.DeleteFunc(resources, func(r nsctl.DeletableResource) bool { return check.provesEmpty(r.GVR, p.namespace.Name) })
 	if len(resources) > 0 && resources[0].IsPods() {
@@ -110,7 +125,7 @@ func (p *pass) discover(ctx context.Context) []nsctl.DeletableResource {
 // deletePods reports whether no pods are left.
 func (p *pass) deletePods(ctx context.Context, pods nsctl.DeletableResource) bool {
 	defer p.Trace.Phase(p.namespace.Name, nsctl.PhasePods)()
-	left, err := p.deleteAndCountPods(ctx, pods, p.namespace)
+	left, err := p.deleteAndCountPods(ctx, pods)
 	p.Trace.TypeDeleted(p.namespace.Name, pods.GVR, left.Items, err)
 	p.found.ProcessContent(pods.GVR, left, err)
 	p.estimate = left.Estimate
@@ -125,7 +140,7 @@ func (p *pass) deleteTypes(ctx context.Context, resources []nsctl.DeletableResou
 	errs := make([]error, len(resources))
 	undecided := make([]bool, len(resources)) // the error may be forgiven, and is not traced before
 	nsctl.Parallelize(len(resources), p.Concurrency, func(i int) {
-		lefts[i], errs[i] = p.deleteAndCount(ctx, resources[i], p.namespace.Name)
+		lefts[i], errs[i] = p.deleteAndCount(ctx, resources[i])
 		if undecided[i] = nsctl.NotServed(errs[i]); !undecided[i] {
 			p.Trace.TypeDeleted(p.namespace.Name, resources[i].GVR, lefts[i].Items, errs[i])
 		}

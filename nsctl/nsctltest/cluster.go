@@ -40,6 +40,7 @@ type Cluster struct {
 	content  map[string]map[string]map[string]*item
 	requests []string
 	version  int
+	objects  int           // how many objects were ever created
 	changed  chan struct{} // closed and replaced at each change of a namespace
 	changes  []change
 }
@@ -158,7 +159,9 @@ func (c *Cluster) Define(groupVersion, resource string) {
 func (c *Cluster) Put(resource, namespace, name string, adjust ...func(*item)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	object := &item{Metadata: api.ObjectMeta{Name: name, Namespace: namespace, UID: resource + name}}
+	c.objects++
+	uid := fmt.Sprint(resource, name, "-", c.objects)
+	object := &item{Metadata: api.ObjectMeta{Name: name, Namespace: namespace, UID: uid}}
 	for _, f := range adjust {
 		f(object)
 	}

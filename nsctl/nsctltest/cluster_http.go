@@ -207,11 +207,7 @@ func (c *Cluster) serveNamespace(w http.ResponseWriter, r *http.Request, name, s
 		}
 		answer(w, 200, &updated)
 	case http.MethodDelete:
-		var options struct {
-			Preconditions *api.Preconditions `json:"preconditions"`
-		}
-		_ = json.NewDecoder(r.Body).Decode(&options) // an empty body has no preconditions
-		if options.Preconditions != nil && options.Preconditions.UID != nil && *options.Preconditions.UID != current.UID {
+		if !precondition(r, current.UID) {
 			answer(w, 409, Status(409, api.ReasonConflict, "the UID in the precondition does not match"))
 			return
 		}
@@ -219,6 +215,15 @@ func (c *Cluster) serveNamespace(w http.ResponseWriter, r *http.Request, name, s
 		c.storeLocked(&gone, api.WatchDeleted)
 		answer(w, 200, &gone)
 	}
+}
+
+// precondition reports whether a DELETE may delete the object with this UID.
+func precondition(r *http.Request, uid string) bool {
+	var options struct {
+		Preconditions *api.Preconditions `json:"preconditions"`
+	}
+	_ = json.NewDecoder(r.Body).Decode(&options) // an empty body has no preconditions
+	return options.Preconditions == nil || options.Preconditions.UID == nil || *options.Preconditions.UID == uid
 }
 
 // serveContent handles namespaces/NAMESPACE/RESOURCE[/NAME].
@@ -245,8 +250,13 @@ func (c *Cluster) serveContent(w http.ResponseWriter, r *http.Request, group str
 	case r.Method == http.MethodDelete && len(path) == 4 && len(found) == 0:
 		answer(w, 404, Status(404, api.ReasonNotFound, "not found"))
 		return
+	case r.Method == http.MethodDelete && len(path) == 4 && !precondition(r, found[0].Metadata.UID):
+		answer(w, 409, Status(409, api.ReasonConflict, "the UID in the precondition does not match"))
+		return
 	case r.Method == http.MethodDelete:
-		for _, object := range found {
+		for i, object := range found {
+			asFound := *object // the answer shows the objects before their deletion
+			found[i] = &asFound
 			if object.Metadata.DeletionTimestamp == nil {
 				deleted := api.NewTime(time.Now())
 				object.Metadata.DeletionTimestamp = &deleted

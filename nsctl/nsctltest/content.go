@@ -3,6 +3,7 @@ package nsctltest
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,6 +19,7 @@ func (s suite) EventsAreNotDeletedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
 		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("events.", "ns", "e")
 		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 		requests := c.Log()
 		assert.Contains(t, requests, "DELETE /api/v1/namespaces/ns/events")
@@ -39,13 +41,16 @@ func (s suite) ContentIsDeletedAndVerified(t *testing.T) {
 		assert.Empty(t, c.Left("full"))
 		assert.Equal(t, []string{"configmaps./a"}, c.Left("other"), "other namespaces are left alone")
 		requests := c.Log()
-		assert.Contains(t, requests, "GET /api/v1/namespaces/full/configmaps", "content was found: pass again")
-		assert.Contains(t, requests, "GET /apis/apps/v1/namespaces/full/deployments")
-		if s.has(ReadsAnswers) {
-			assert.NotContains(t, requests, "GET /api/v1/namespaces/full/secrets", "no content was found, which proves it empty")
-		} else {
-			assert.Contains(t, requests, "GET /api/v1/namespaces/full/secrets")
+		for _, path := range []string{
+			"/api/v1/namespaces/full/configmaps", "/apis/apps/v1/namespaces/full/deployments",
+		} {
+			deleted := slices.Index(requests, "DELETE "+path)
+			require.Positive(t, deleted, "%s was not deleted", path)
+			assert.Contains(t, requests[deleted:], "GET "+path, "content was found: want a LIST after the DELETE")
 		}
+		assert.Contains(t, requests, "GET /api/v1/namespaces/full/secrets")
+		assert.Equal(t, s.has(LooksFirst), !slices.Contains(requests, "DELETE /api/v1/namespaces/full/secrets"),
+			"only a form that looks first knows that there is nothing to delete")
 	})
 }
 
@@ -125,6 +130,7 @@ func (s suite) AFailureOutweighsAnEstimate(t *testing.T) {
 			}
 			return nil
 		})
+		c.Put("secrets.", "ns", "s")
 		err := s.newDeleter(t, c).Delete(t.Context(), "ns")
 		require.True(t, api.IsForbidden(err), "want the server's refusal in the error of the pass, got %v", err)
 	})

@@ -1,6 +1,7 @@
 package nsctltest
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -73,43 +74,63 @@ func (s suite) PhaseThatAnotherClientHasSetIsNotSetAgain(t *testing.T) {
 	})
 }
 
-// In the namespace design the controller ends with a DELETE. Current servers remove the object
-// themselves.
-func (s suite) FinalDeleteForOlderServers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("ns", true)
-		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-		if !s.has(DeletesFinalized) {
-			assert.Equal(t, []string{"GET /api/v1/namespaces/ns"}, c.Log(), "spec.finalizers is empty: want nothing but the GET")
-			return
+// A namespace without this controller's token waits for somebody else, and may be re-created at any
+// moment. Upstream deletes its content as long as any token is left.
+func (s suite) ANamespaceWithoutTheTokenIsLeftAlone(t *testing.T) {
+	for name, finalizers := range map[string][]string{
+		"another token": {"example.com/other"}, "none": nil, "two others": {"kubernetes.io", "example.com/kubernetes"},
+	} {
+		for _, phase := range []api.NamespacePhase{api.NamespaceTerminating, api.NamespaceActive} {
+			for _, dry := range []bool{false, true} {
+				t.Run(fmt.Sprint(name, " ", phase, " dry run ", dry), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						c := NewCluster()
+						c.AddNamespace("ns", true, finalizers...)
+						c.Update("ns", func(ns *api.Namespace) {
+							ns.Status.Phase = phase
+							ns.Finalizers = []string{"example.com/hold"}
+						})
+						c.Put("pods.", "ns", "p")
+						c.Put("secrets.", "ns", "s")
+						var told [][]string
+						trace := &nsctl.Trace{
+							NoToken: func(_ string, finalizers []string) { told = append(told, finalizers) },
+							WouldDelete: func(string, api.GroupVersionResource, nsctl.Found, error) {
+								t.Error("a dry run promised to delete something")
+							},
+						}
+						deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) {
+							config.Trace = trace
+							config.DryRun = dry
+						})
+						require.NoError(t, deleter.Delete(t.Context(), "ns"))
+						assert.Equal(t, []string{"GET /api/v1/namespaces/ns"}, c.Log(),
+							"without the token a pass only reads the namespace")
+						assert.Equal(t, []string{"pods./p", "secrets./s"}, c.Left("ns"),
+							"content was deleted without the token")
+						assert.Equal(t, [][]string{finalizers}, told, "the pass says why it does nothing")
+					})
+				})
+			}
 		}
-		assert.Equal(t, []string{"GET /api/v1/namespaces/ns", "DELETE /api/v1/namespaces/ns"}, c.Log())
-		c.AssertGone(t, "ns")
-	})
+	}
 }
 
-func (s suite) FinalDeleteSparesANamespaceThatWasRecreated(t *testing.T) {
+// Another party removes the token while the phase is written.
+func (s suite) ANamespaceThatLosesTheTokenIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCluster()
-		c.AddNamespace("ns", true)
+		c.AddNamespace("ns", true, "kubernetes", "example.com/other")
+		c.Update("ns", func(ns *api.Namespace) { ns.Status.Phase = api.NamespaceActive })
+		c.Put("secrets.", "ns", "s")
 		c.Refuse(func(r *http.Request) *api.Status {
-			if r.Method == http.MethodDelete {
-				c.AddNamespace("ns", false, "kubernetes") // between our GET and our DELETE
+			if strings.HasSuffix(r.URL.Path, "/status") {
+				c.Update("ns", func(ns *api.Namespace) { ns.Spec.Finalizers = []string{"example.com/other"} })
 			}
 			return nil
 		})
 		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-		c.Existing(t, "ns")
-	})
-}
-
-func (s suite) FinalDeleteWaitsForMetadataFinalizers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("ns", true)
-		c.Update("ns", func(ns *api.Namespace) { ns.Finalizers = []string{"example.com/hold"} })
-		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-		assert.Equal(t, []string{"GET /api/v1/namespaces/ns"}, c.Log())
+		assert.Equal(t, []string{"secrets./s"}, c.Left("ns"), "content was deleted without the token")
+		assert.Len(t, writes(c.Log()), 1, "the write that met the conflict is not repeated")
 	})
 }

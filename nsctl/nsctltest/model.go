@@ -77,6 +77,16 @@ func (f flaw) List(ctx context.Context, gvr api.GroupVersionResource, namespace 
 	return f.list(found, err)
 }
 
+func (f flaw) Pages(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string, each func([]*api.PartialObjectMetadata) error,
+) error {
+	found, err := f.List(ctx, gvr, namespace)
+	if err != nil {
+		return err
+	}
+	return each(found)
+}
+
 func (f flaw) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, bool, error) {
 	found, listed, err := f.worldContent.DeleteCollection(ctx, gvr, namespace)
 	if f.collection == nil {

@@ -91,6 +91,22 @@ func (w worldContent) List(ctx context.Context, gvr api.GroupVersionResource, na
 	return found, nil
 }
 
+// Pages returns pages of two objects. Between them the other passes go on.
+func (w worldContent) Pages(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string, each func([]*api.PartialObjectMetadata) error,
+) error {
+	found, err := w.List(ctx, gvr, namespace)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	for page := range slices.Chunk(found, 2) {
+		if err := each(page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (w worldContent) ListPods(ctx context.Context, namespace string) (pods []*api.Pod, err error) {
 	err = w.inCollection(ctx, "list", api.PodsResource, namespace, func() error {
 		for _, head := range w.objectsLocked(api.PodsResource, namespace) {
@@ -107,7 +123,7 @@ func (w worldContent) ListPods(ctx context.Context, namespace string) (pods []*a
 	return pods, nil
 }
 
-// Holders returns pages of 12 objects.
+// Holders returns pages of 3 objects.
 func (w worldContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (holders map[string]bool, complete bool, err error) {
 	err = w.inCollection(ctx, "list", gvr, "", func() error {
 		holders = map[string]bool{}
@@ -129,11 +145,13 @@ func (w worldContent) Holders(ctx context.Context, gvr api.GroupVersionResource)
 	return holders, complete, nil
 }
 
-const worldPage = 12
+const worldPage = 3
 
-func (w worldContent) Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error {
+func (w worldContent) Delete(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string, object *api.PartialObjectMetadata,
+) error {
 	return w.inCollection(ctx, "delete", gvr, namespace, func() error {
-		key := worldKey{gvr, name}
+		key := worldKey{gvr, object.Name}
 		if !slices.Contains(w.leftLocked(namespace), key) {
 			return errNotFound
 		}

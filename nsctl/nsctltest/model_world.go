@@ -232,18 +232,6 @@ func (w *world) storeLocked(ns *api.Namespace) *api.Namespace {
 	return w.source.Modify(ns)
 }
 
-func (w *world) Delete(ctx context.Context, name string, opts api.DeleteOptions) error {
-	return w.do(ctx, "delete "+name, func() error {
-		current := w.source.Objects()[name]
-		if current == nil || opts.Preconditions == nil || *opts.Preconditions.UID != current.UID {
-			return refusals[3]
-		}
-		w.source.Delete(name)
-		w.gone++
-		return nil
-	})
-}
-
 // Discovery.
 
 func (w *world) PreferredNamespacedResources(ctx context.Context, _ time.Time) (lists []*api.APIResourceList, err error) {

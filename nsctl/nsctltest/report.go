@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -147,35 +146,6 @@ func (s suite) ReportAboutANamespaceThatCannotBeFinalized(t *testing.T) {
 		require.True(t, api.IsForbidden(err), "want the server's refusal in the error of the pass, got %v", err)
 		assert.ElementsMatch(t, []string{putFinalize, putStatus}, writes(c.Log()))
 		assert.Equal(t, api.ConditionFalse, ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Status)
-	})
-}
-
-// What was deleted is counted where the server says it: in its answer to deletecollection, or one
-// by one. What was terminating before is not deleted again.
-func (s suite) ReportOfHowManyObjectsWereDeleted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("ns", true, "kubernetes")
-		for _, name := range []string{"a", "b", "c"} {
-			c.Put("configmaps.", "ns", name)
-			c.Put("secrets.", "ns", name)
-		}
-		c.Answers = map[string]string{"configmaps.": `{
-			"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",
-			"metadata":{"resourceVersion":"1"},"items":[
-			{"metadata":{"name":"a","namespace":"ns"}},{"metadata":{"name":"b","namespace":"ns"}},
-			{"metadata":{"name":"c","namespace":"ns","deletionTimestamp":"2026-01-01T00:00:00Z"}}]}`}
-		c.Verbs["secrets."] = []string{"delete", "list"}
-		var mu sync.Mutex
-		deleted := map[string]int{}
-		trace := &nsctl.Trace{ObjectsDeleted: func(_ string, resource api.GroupVersionResource, objects int) {
-			mu.Lock()
-			defer mu.Unlock()
-			deleted[resource.GroupResource()] += objects
-		}}
-		deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace })
-		require.NoError(t, deleter.Delete(t.Context(), "ns"))
-		assert.Equal(t, map[string]int{"configmaps.": 2, "secrets.": 3}, deleted)
 	})
 }
 

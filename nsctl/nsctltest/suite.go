@@ -32,8 +32,11 @@ type Form struct {
 type Capability string
 
 const (
-	// ReadsAnswers: an empty answer to a collection delete proves the type empty. Without it, a
-	// LIST follows each DELETE.
+	// LooksFirst: a type in which a LIST finds nothing is not deleted. Without it, a DELETE and a
+	// LIST follow for each type.
+	LooksFirst Capability = "a type is listed before it is deleted"
+	// ReadsAnswers: if ConfigMaps are deleted unseen, an empty answer proves that there were none.
+	// Without it, a LIST follows each DELETE.
 	ReadsAnswers Capability = "the answer to deleting a collection is read"
 	// ChecksEmptiness: if many namespaces are being deleted, one cluster-wide list of a type serves
 	// them all.
@@ -44,12 +47,9 @@ const (
 	// SkipsLastReport: a namespace that disappears with this controller's token gets no report just
 	// before. Without it, each pass reports.
 	SkipsLastReport Capability = "no report about a namespace that goes"
-	// DeletesFinalized: a namespace without finalizers is deleted once more, as older servers need.
-	// Without it, the server removes the namespace.
-	DeletesFinalized Capability = "a finalized namespace is deleted"
 )
 
-var capabilities = []Capability{ReadsAnswers, ChecksEmptiness, ForgivesVanishedTypes, SkipsLastReport, DeletesFinalized}
+var capabilities = []Capability{LooksFirst, ReadsAnswers, ChecksEmptiness, ForgivesVanishedTypes, SkipsLastReport}
 
 // suite is a form under test. Each exported method is a test.
 type suite struct{ Form }
@@ -141,7 +141,10 @@ type Running struct {
 const resyncCheck = time.Minute
 
 // StartController runs a controller as cmd/orrery does: the informer outlives it.
-func StartController(t *testing.T, c *Cluster, form func(nsctl.DeleterConfig) nsctl.Deleter, adjust func(*nsctl.Config, *nsctl.DeleterConfig)) *Running {
+func StartController(
+	t *testing.T, c http.Handler, form func(nsctl.DeleterConfig) nsctl.Deleter,
+	adjust func(*nsctl.Config, *nsctl.DeleterConfig),
+) *Running {
 	t.Helper()
 	client := NewClient(t, c)
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")

@@ -19,23 +19,24 @@ var intendedDifferences = []difference{
 		deleter:  gears.Fast,
 		point:    "b",
 		scenario: "TestRequestsForEmptyNamespace",
-		reason: "The answer to deleting a collection proves it empty, and events, which two groups serve, are emptied once; " +
-			"one request asks whether the server is ready, before its list of types is believed. " +
+		reason: "A list proves a type empty, and events, which two groups serve, are listed once; " +
+			"one request asks whether the server is ready, before its list of types is believed, " +
+			"and one compares the UID before the config maps, which are deleted unseen. " +
 			"A namespace that goes with the controller's token gets no report just before that. " +
 			"The original lists each type after deleting it, pods before that too, and its finalize request meets the conflict that its own report of conditions causes.",
 		facts: map[string]pair{
-			"requests": {"70", "35"},
+			"requests": {"70", "36"},
 		},
 	},
 	{
-		name:     "events are emptied once, and finalizing meets no conflict",
+		name:     "the UID is compared before each type, events are emptied once, and finalizing meets no conflict",
 		deleter:  gears.Textbook,
 		point:    "b",
 		scenario: "TestRequestsForEmptyNamespace",
-		reason: "Events, which two groups serve, are emptied once, and the finalize request has the version that the report of conditions left; " +
+		reason: "The namespace is read again before each of 30 types is deleted. Events, which two groups serve, are emptied once, and the finalize request has the version that the report of conditions left; " +
 			"one request asks whether the server is ready.",
 		facts: map[string]pair{
-			"requests": {"70", "67"},
+			"requests": {"70", "97"},
 		},
 	},
 	{

@@ -151,6 +151,10 @@ func (blind) List(context.Context, api.GroupVersionResource, string) ([]*api.Par
 	return nil, nil
 }
 
+func (blind) Pages(context.Context, api.GroupVersionResource, string, func([]*api.PartialObjectMetadata) error) error {
+	return nil
+}
+
 func (blind) Holders(context.Context, api.GroupVersionResource) (map[string]bool, bool, error) {
 	return nil, true, nil
 }

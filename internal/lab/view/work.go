@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -104,10 +105,6 @@ func (c heldNamespaces) UpdateSubresource(ctx context.Context, name, subresource
 	})
 }
 
-func (c heldNamespaces) Delete(ctx context.Context, name string, opts api.DeleteOptions) error {
-	return c.gates.request(ctx, c.item("delete", name), func() error { return c.NamespaceClient.Delete(ctx, name, opts) })
-}
-
 type heldContent struct {
 	nsctl.ContentClient
 	gates *Gates
@@ -139,9 +136,29 @@ func (c heldContent) Holders(ctx context.Context, gvr api.GroupVersionResource) 
 	return namespaces, complete, err
 }
 
-func (c heldContent) Delete(ctx context.Context, gvr api.GroupVersionResource, namespace, name string) error {
-	return c.gates.request(ctx, c.item("delete", namespace+"/"+name, gvr), func() error {
-		return c.ContentClient.Delete(ctx, gvr, namespace, name)
+// Pages is held as one request. An error of each ends the list, and is no failure of the request.
+func (c heldContent) Pages(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string, each func([]*api.PartialObjectMetadata) error,
+) error {
+	var ended error
+	err := c.gates.request(ctx, c.item("list", namespace, gvr), func() error {
+		err := c.ContentClient.Pages(ctx, gvr, namespace, func(page []*api.PartialObjectMetadata) error {
+			ended = each(page)
+			return ended
+		})
+		if ended != nil {
+			return nil
+		}
+		return err
+	})
+	return cmp.Or(ended, err)
+}
+
+func (c heldContent) Delete(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string, object *api.PartialObjectMetadata,
+) error {
+	return c.gates.request(ctx, c.item("delete", namespace+"/"+object.Name, gvr), func() error {
+		return c.ContentClient.Delete(ctx, gvr, namespace, object)
 	})
 }
 

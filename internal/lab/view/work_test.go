@@ -214,6 +214,7 @@ func TestGatesRunToAnAnswer(t *testing.T) {
 		})
 		synctest.Wait()
 		c.gates.RunTo(condition(t, "code>499 && resource==pods"))
+		c.Put("pods.", "demo", "p")
 		c.AddNamespace("demo", true, api.FinalizerKubernetes)
 		waiting, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()

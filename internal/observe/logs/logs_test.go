@@ -242,9 +242,9 @@ func TestAFinalizedNamespaceSaysWhatItTook(t *testing.T) {
 		shop.DeletionTimestamp = &deleted
 		trace.Finalized("unknown", nil)
 		trace.Enqueued(shop, 0)
-		trace.ObjectsDeleted("shop", api.PodsResource, 3)
-		trace.ObjectsDeleted("shop", api.PodsResource, 4)
-		trace.ObjectsDeleted("another", api.PodsResource, 5)
+		trace.Deleted("shop", 3)
+		trace.Deleted("shop", 4)
+		trace.Deleted("another", 5)
 		trace.Finalized("shop", nil)
 	})
 	assert.NotContains(t, reported[0], "after_s", "this process has not seen its deletion")

@@ -27,14 +27,13 @@ func (l *Logger) Namespaces() *nsctl.Trace {
 		PassContext: func(ctx context.Context, namespace string) context.Context {
 			return l.passes.begin(ctx, namespaceController, namespace)
 		},
-		PassStarted:      log.passStarted,
-		Discovered:       log.discovered,
-		EmptinessChecked: log.emptinessChecked,
-		TypeDeleted:      log.typeDeleted,
-		ObjectsDeleted: func(namespace string, _ api.GroupVersionResource, objects int) {
-			log.stories.add(namespace, objects)
-		},
+		PassStarted:       log.passStarted,
+		Discovered:        log.discovered,
+		EmptinessChecked:  log.emptinessChecked,
+		TypeDeleted:       log.typeDeleted,
+		Deleted:           log.stories.add,
 		WouldDelete:       log.wouldDelete,
+		NoToken:           log.noToken,
 		Conflict:          log.conflict,
 		ConditionsUpdated: log.conditionsUpdated,
 		ConditionsKept:    log.conditionsKept,
@@ -98,6 +97,11 @@ func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionRe
 			Int("behind_pods", found.BehindPods).Int("held", found.Held).Int("ending", found.Ending).
 			Msg("dry run: would delete")
 	}
+}
+
+func (l *namespaceLog) noToken(namespace string, finalizers []string) {
+	l.line(l.at(verbosityPasses), namespace).Strs("finalizers", finalizers).
+		Msg("nothing to do, the namespace does not have this controller's finalizer")
 }
 
 func (l *namespaceLog) conflict(namespace string, err error) {

@@ -310,8 +310,9 @@ var kinds = [kindCount]row{
 // leftOut are the hooks without a kind, with the reason.
 var leftOut = map[string]string{
 	"restclient.WatchFrame": "one more event for each event of a watch; WatchClosed has their number",
+	"nsctl.Deleted":         "a number for the log; TypeDeleted shows each type",
+	"nsctl.NoToken":         "nothing is done, and nothing can be seen",
 	"nsctl.ConditionsKept":  "the conditions are those of the last ConditionsUpdated",
-	"nsctl.ObjectsDeleted":  "the log's number; TypeDeleted says what remains",
 	"apiserver.Panicked":    "a mistake in the laboratory, which the server logs",
 	"store.Rebuilt":         "a cost of the server in memory, which its own metrics count",
 	"store.Dropped":         "the end of a resource type, which no gear of the client sees",

@@ -17,7 +17,7 @@ import (
 // deleted just now.
 func newDeleter(ctx context.Context) commands {
 	s := &cluster{objects: map[string][]*api.PartialObjectMetadata{}}
-	deleter := nsctl.NewDeleter(nsctl.DeleterConfig{Namespaces: s, Content: content{s}, Discovery: s})
+	deleter := nsctl.NewDeleter(nsctl.DeleterConfig{Namespaces: s, Content: s, Discovery: s})
 	s.namespace.Name, s.namespace.Status.Phase = "team", api.NamespaceTerminating
 	now := api.NewTime(time.Now())
 	s.namespace.DeletionTimestamp = &now
@@ -116,21 +116,21 @@ func (c *cluster) List(_ context.Context, gvr api.GroupVersionResource, _ string
 
 func (c *cluster) ListPods(context.Context, string) ([]*api.Pod, error) { return c.pods, nil }
 
-// The textbook deleter does not need these three: every type has deletecollection, only the fast
-// form asks for holders, and the server removes a namespace with its last token.
+func (c *cluster) Pages(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string, each func([]*api.PartialObjectMetadata) error,
+) error {
+	items, _ := c.List(ctx, gvr, namespace)
+	return each(items)
+}
+
+// The textbook deleter does not need these two: every type has deletecollection, and only the fast
+// form asks for holders.
 
 func (c *cluster) Holders(context.Context, api.GroupVersionResource) (map[string]bool, bool, error) {
 	return nil, false, errors.ErrUnsupported
 }
 
-func (c *cluster) Delete(context.Context, string, api.DeleteOptions) error {
-	return errors.ErrUnsupported
-}
-
-// content is the cluster as a ContentClient, whose Delete is about objects.
-type content struct{ *cluster }
-
-func (content) Delete(context.Context, api.GroupVersionResource, string, string) error {
+func (c *cluster) Delete(context.Context, api.GroupVersionResource, string, *api.PartialObjectMetadata) error {
 	return errors.ErrUnsupported
 }
 

@@ -1,0 +1,356 @@
+package nsctltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/nsctl"
+	"orrery/restclient/api"
+)
+
+// odd serves one type as another API server may: it owns its answers.
+type odd struct {
+	*Cluster
+	resource string // the end of the paths of the type
+	// serve answers a request for the type and reports whether it did; namespace is "" for all.
+	serve func(w http.ResponseWriter, r *http.Request, namespace string) bool
+}
+
+func (o odd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	before, _, ofType := strings.Cut(r.URL.Path, "/"+o.resource)
+	_, namespace, _ := strings.Cut(before, "/namespaces/")
+	if !ofType || !o.serve(w, r, namespace) {
+		o.Cluster.ServeHTTP(w, r)
+	}
+}
+
+// headsOf returns a list of objects with these names.
+func headsOf(next string, names ...string) api.List[*item] {
+	list := api.List[*item]{TypeMeta: api.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"}}
+	list.ResourceVersion, list.Continue = "1", next
+	for _, name := range names {
+		list.Items = append(list.Items, &item{Metadata: api.ObjectMeta{Name: name, UID: name}})
+	}
+	return list
+}
+
+const evil = "things.evil.example"
+
+// The list of all namespaces leaves out what the list of one namespace shows: an aggregated API may
+// filter or not support it. The objects cannot be deleted. However many namespaces are deleted at
+// once, none of them goes.
+func (s suite) AListOfAllNamespacesIsNoProof(t *testing.T) {
+	forbidden := Status(403, api.ReasonForbidden, "things are forbidden here")
+	tests := map[string]func(r *http.Request, namespace string) any{
+		"DELETE is refused": func(r *http.Request, _ string) any {
+			if r.Method == http.MethodDelete {
+				return forbidden
+			}
+			return headsOf("", "one")
+		},
+		"LIST is refused": func(r *http.Request, _ string) any {
+			if r.Method == http.MethodGet {
+				return forbidden
+			}
+			return headsOf("", "one")
+		},
+		"everything is refused": func(*http.Request, string) any { return forbidden },
+		"one namespace of them is refused": func(_ *http.Request, namespace string) any {
+			if namespace == "ns-00" {
+				return forbidden
+			}
+			return headsOf("", "one")
+		},
+		"DELETE claims that there was nothing": func(r *http.Request, _ string) any {
+			if r.Method == http.MethodDelete {
+				return headsOf("")
+			}
+			return headsOf("", "one")
+		},
+		"DELETE answers, and does nothing": func(*http.Request, string) any { return headsOf("", "one") },
+		"the first page is empty": func(r *http.Request, _ string) any {
+			switch {
+			case r.Method == http.MethodDelete:
+				return forbidden
+			case r.URL.Query().Get("continue") == "":
+				return headsOf("more")
+			}
+			return headsOf("", "one")
+		},
+	}
+	for name, answers := range tests {
+		for _, count := range []int{1, 3} {
+			for _, verbs := range [][]string{nil, {"delete", "list"}} {
+				t.Run(fmt.Sprint(name, ", namespaces: ", count, verbs), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						c := NewCluster()
+						c.Types = map[string][]string{"v1": {"configmaps", "pods"}, "evil.example/v1": {"things"}}
+						c.Verbs[evil] = verbs
+						names := Crowd(c, count)
+						server := odd{Cluster: c, resource: "things"}
+						server.serve = func(w http.ResponseWriter, r *http.Request, namespace string) bool {
+							if namespace == "" {
+								answer(w, 200, headsOf(""))
+								return true
+							}
+							body := answers(r, namespace)
+							if refusal, refused := body.(*api.Status); refused {
+								answer(w, refusal.Code, refusal)
+								return true
+							}
+							answer(w, 200, body)
+							return true
+						}
+						workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = count }
+						r := StartController(t, server, s.New, workers)
+						time.Sleep(30 * time.Second)
+						for _, name := range names {
+							c.Existing(t, name)
+							assert.Empty(t, c.Left(name), "the type must not block the others")
+							failure := ConditionOf(c.Existing(t, name), api.NamespaceDeletionContentFailure)
+							assert.Equal(t, api.ConditionTrue, failure.Status,
+								"the conditions say what holds the namespace")
+						}
+						r.Stop()
+					})
+				})
+			}
+		}
+	}
+}
+
+// A namespace whose own pass was refused, or left something, does not go because the list of all
+// namespaces shows nothing, whatever the group. It may be alone at first.
+func (s suite) ANamespaceDoesNotGoAfterARefusal(t *testing.T) {
+	for name, body := range map[string]any{
+		"refused": Status(403, api.ReasonForbidden, "no"),
+		"held":    headsOf("", "one"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := NewCluster()
+				c.Types = map[string][]string{"v1": {"configmaps", "pods", "secrets"}, "apps/v1": {"deployments"}}
+				c.AddNamespace("alone", true, "kubernetes")
+				server := odd{Cluster: c, resource: "deployments"}
+				server.serve = func(w http.ResponseWriter, r *http.Request, namespace string) bool {
+					switch {
+					case namespace == "":
+						answer(w, 200, headsOf(""))
+					case namespace != "alone":
+						return false
+					case r.Method == http.MethodGet:
+						answer(w, 200, headsOf("", "one"))
+					default:
+						code := 200
+						if refusal, refused := body.(*api.Status); refused {
+							code = refusal.Code
+						}
+						answer(w, code, body)
+					}
+					return true
+				}
+				c.Refuse(func(r *http.Request) *api.Status {
+					inCrowd := strings.HasSuffix(r.URL.Path, "/configmaps") && !strings.Contains(r.URL.Path, "/alone/")
+					if inCrowd && r.Method == http.MethodDelete {
+						time.Sleep(time.Minute) // many passes are under way while that of the namespace is repeated
+					}
+					return nil
+				})
+				workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = 25 }
+				r := StartController(t, server, s.New, workers)
+				time.Sleep(10 * time.Second)
+				names := Crowd(c, 20)
+				time.Sleep(3 * time.Minute)
+				c.Existing(t, "alone")
+				AssertAllGone(t, c, names)
+				r.Stop()
+			})
+		})
+	}
+}
+
+// A list without an end is refused, by name, and soon. The other types are deleted, and other
+// namespaces go.
+func (s suite) AListWithoutAnEndIsRefused(t *testing.T) {
+	const readTwice = 4 // two lists of two pages
+	tests := map[string]func(page int) api.List[*item]{
+		"one token":             func(int) api.List[*item] { return headsOf("again", "one") },
+		"one token, no objects": func(int) api.List[*item] { return headsOf("again") },
+		"fresh tokens": func(page int) api.List[*item] {
+			return headsOf(fmt.Sprint("page-", page), fmt.Sprint("thing-", page))
+		},
+		"fresh tokens, no objects": func(page int) api.List[*item] {
+			return headsOf(fmt.Sprint("page-", page))
+		},
+		"two tokens in turn": func(page int) api.List[*item] { return headsOf(fmt.Sprint("page-", page%2), "one") },
+	}
+	for name, list := range tests {
+		for _, verbs := range [][]string{nil, {"delete", "list"}} {
+			t.Run(fmt.Sprint(name, verbs), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c := NewCluster()
+					c.Types = map[string][]string{"v1": {"pods", "secrets"}, "evil.example/v1": {"things"}}
+					c.Verbs[evil] = verbs
+					c.AddNamespace("doomed", true, "kubernetes")
+					c.AddNamespace("other", true, "kubernetes")
+					c.Put("secrets.", "doomed", "s")
+					pages := 0
+					server := odd{Cluster: c, resource: "things"}
+					server.serve = func(w http.ResponseWriter, r *http.Request, namespace string) bool {
+						switch {
+						case namespace != "doomed":
+							return false
+						case r.Method == http.MethodGet:
+							pages++
+							answer(w, 200, list(pages))
+						default:
+							answer(w, 200, success)
+						}
+						return true
+					}
+					deleter := s.newDeleter(t, server)
+					err := deleter.Delete(t.Context(), "doomed")
+					var endless *nsctl.EndlessListError
+					require.ErrorAs(t, err, &endless, "a list without an end was believed")
+					most := 2000
+					if strings.HasPrefix(name, "one token") {
+						most = readTwice
+					}
+					assert.LessOrEqual(t, pages, most, "the list is given up after a bounded number of pages")
+					failure := ConditionOf(c.Existing(t, "doomed"), api.NamespaceDeletionContentFailure)
+					assert.Contains(t, failure.Message, "the list of "+evil+" does not end",
+						"the condition names the type")
+					assert.Empty(t, c.Left("doomed"), "the type must not block the others")
+					require.NoError(t, deleter.Delete(t.Context(), "other"))
+					c.AssertGone(t, "other")
+				})
+			})
+		}
+	}
+}
+
+// Objects that have to be deleted one by one are deleted page by page: no more than a page is in
+// memory, and what was deleted stays deleted when a later page fails.
+func (s suite) OneByOneGoesPageByPage(t *testing.T) {
+	for name, failing := range map[string]bool{"all pages": false, "the third page fails": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := NewCluster()
+				c.Verbs["services."] = []string{"delete", "list"}
+				c.AddNamespace("ns", true, "kubernetes")
+				all := []string{"a", "b", "c", "d", "e"}
+				for _, name := range all {
+					c.Put("services.", "ns", name)
+				}
+				var mu sync.Mutex
+				var story []string
+				server := odd{Cluster: c, resource: "services"}
+				server.serve = func(w http.ResponseWriter, r *http.Request, namespace string) bool {
+					mu.Lock()
+					defer mu.Unlock()
+					token := r.URL.Query().Get("continue")
+					story = append(story, r.Method[:1]+token+r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:])
+					if r.Method != http.MethodGet || token == "" && len(c.Left("ns")) < len(all) {
+						return false // a DELETE, and the list of what is left
+					}
+					if token == "c" && failing {
+						answer(w, 500, Status(500, api.ReasonInternalError, "no third page"))
+						return true
+					}
+					at := max(slices.Index(all, token), 0)
+					next := ""
+					if at < len(all)-1 {
+						next = all[at+1]
+					}
+					c.mu.Lock()
+					page := headsOf(next)
+					page.Items = []*item{c.content["services."]["ns"][all[at]]}
+					c.mu.Unlock()
+					answer(w, 200, page)
+					return true
+				}
+				err := s.newDeleter(t, server).Delete(t.Context(), "ns")
+				if first := slices.Index(story, "Da"); assert.Positive(t, first, "%v", story) {
+					assert.Equal(t, []string{"Da", "Gbservices", "Db", "Gcservices"}, story[first:first+4],
+						"each page is deleted before the next one is read")
+				}
+				if failing {
+					requireFailureOf(t, err, "services")
+					assert.Equal(t, []string{"services./c", "services./d", "services./e"}, c.Left("ns"))
+					return
+				}
+				require.NoError(t, err)
+				c.AssertGone(t, "ns")
+			})
+		})
+	}
+}
+
+// A server owns the texts of its answers. However long they are, the namespace gets its conditions.
+func (s suite) LongMessagesAreCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		long := strings.Repeat("ä", 500_000)
+		refused := []string{"configmaps", "secrets", "services", "endpoints"}
+		for _, resource := range refused {
+			c.Put(resource+".", "ns", "a")
+		}
+		c.Put("leases.coordination.k8s.io", "ns", "held", WithFinalizers("example.com/"+long, "example.com/short"))
+		c.Refuse(func(r *http.Request) *api.Status {
+			_, resource, _ := strings.Cut(r.URL.Path, "/ns/")
+			if r.Method == http.MethodDelete && slices.Contains(refused, resource) {
+				return Status(403, api.ReasonForbidden, "refused: "+long)
+			}
+			return nil
+		})
+		require.Error(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+		ns := c.Existing(t, "ns")
+		require.Len(t, ns.Status.Conditions, 5)
+		text, err := json.Marshal(ns.Status)
+		require.NoError(t, err)
+		assert.Less(t, len(text), 20_000, "each part of a message is short")
+		failure := ConditionOf(ns, api.NamespaceDeletionContentFailure).Message
+		const begin = "Failed to delete all resource types, 4 remaining: refused: ää"
+		assert.True(t, strings.HasPrefix(failure, begin), "got %.100s", failure)
+		assert.Equal(t, 4, strings.Count(failure, "refused: "), "each type's message begins in it")
+		assert.NotContains(t, failure, "\uFFFD", "the text is cut between characters")
+		assert.Contains(t, ConditionOf(ns, api.NamespaceFinalizersRemaining).Message,
+			"example.com/short in 1 resource instances")
+	})
+}
+
+// The hook Deleted adds up to the objects that the passes have deleted: those with finalizers count
+// once, although they are there in each pass.
+func (s suite) DeletedObjectsAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.Verbs["services."] = []string{"delete", "list"}
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("pods.", "ns", "slow", RunningPod(30))
+		c.Put("configmaps.", "ns", "a")
+		c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"))
+		c.Put("services.", "ns", "one")
+		c.Put("services.", "ns", "two")
+		var deleted []int
+		trace := &nsctl.Trace{Deleted: func(_ string, objects int) { deleted = append(deleted, objects) }}
+		deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace })
+		require.Error(t, deleter.Delete(t.Context(), "ns"))
+		time.Sleep(31 * time.Second)
+		require.Error(t, deleter.Delete(t.Context(), "ns"))
+		require.Error(t, deleter.Delete(t.Context(), "ns"))
+		c.Release("configmaps.", "ns", "held")
+		require.NoError(t, deleter.Delete(t.Context(), "ns"))
+		assert.Equal(t, []int{1, 4, 0, 0}, deleted, "the pod; two ConfigMaps and two Services; nothing new")
+	})
+}
