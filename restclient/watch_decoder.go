@@ -75,7 +75,7 @@ func (d *watchDecoder[T]) Next() (event api.WatchEvent[T], size int, err error) 
 		Type   api.WatchEventType `json:"type"`
 		Object json.RawMessage    `json:"object"` // its type depends on Type
 	}
-	if err := json.Unmarshal(raw, &frame); err != nil {
+	if err := api.Unmarshal(raw, &frame); err != nil {
 		return event, 0, err
 	}
 	switch {
@@ -113,14 +113,14 @@ func (d *watchDecoder[T]) decodeObject(event *api.WatchEvent[T], data []byte) (e
 // event has neither an object nor a resource version. It is data and no error of the decoder: the
 // caller decides by its code and reason what follows, for instance a new list after 410.
 func (d *watchDecoder[T]) decodeError(event *api.WatchEvent[T], data []byte) error {
-	return json.Unmarshal(data, &event.Status)
+	return api.Unmarshal(data, &event.Status)
 }
 
 // readResourceVersion decodes only the metadata of a bookmark, or of an event of unknown type. The
 // bookmark that ends the initial events of a streaming list (KEP-3157) has an annotation.
 func readResourceVersion[T Object](event *api.WatchEvent[T], data []byte) error {
 	var object api.PartialObjectMetadata
-	if err := json.Unmarshal(data, &object); err != nil {
+	if err := api.Unmarshal(data, &object); err != nil {
 		return err
 	}
 	event.ResourceVersion = object.ResourceVersion

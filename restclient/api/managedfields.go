@@ -53,6 +53,6 @@ func (m ManagedFields) Entries() ([]ManagedFieldsEntry, error) {
 	if m.IsZero() {
 		return nil, nil
 	}
-	err := json.Unmarshal([]byte(m.text), &entries)
+	err := Unmarshal([]byte(m.text), &entries)
 	return entries, err
 }

@@ -1,5 +1,7 @@
 package api
 
+import "strings"
+
 // Status is an API server's answer when it refuses a request, or when there is no other content.
 type Status struct {
 	TypeMeta `json:",inline"`
@@ -11,6 +13,48 @@ type Status struct {
 	Details *StatusDetails `json:"details,omitempty"`
 	// Code is the HTTP status code.
 	Code int `json:"code,omitempty"`
+}
+
+// plainStatus is Status without its methods, for encoding/json.
+type plainStatus Status
+
+// UnmarshalJSON decodes a Status and shortens it, see [Status.Shorten].
+func (s *Status) UnmarshalJSON(data []byte) error {
+	err := Unmarshal(data, (*plainStatus)(s))
+	s.Shorten()
+	return err
+}
+
+// MaxText is the greatest length of a text that a server sends along with a refusal, in bytes.
+const MaxText = 2048
+
+// maxCauses is the greatest number of causes of a Status that are kept.
+const maxCauses = 32
+
+// CutMark is the end of a text that was cut.
+const CutMark = "..."
+
+// CutText returns the text, or its beginning with CutMark if it is longer than MaxText.
+func CutText(text string) string {
+	if len(text) <= MaxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:MaxText], "") + CutMark
+}
+
+// Shorten cuts every text of a decoded Status to MaxText bytes. Each of them may travel on into a
+// log, an Event or the condition of a namespace, where a megabyte would displace everything else.
+func (s *Status) Shorten() {
+	s.Status, s.Message, s.Reason = CutText(s.Status), CutText(s.Message), StatusReason(CutText(string(s.Reason)))
+	if s.Details == nil {
+		return
+	}
+	d := s.Details
+	d.Name, d.Group, d.Kind, d.UID = CutText(d.Name), CutText(d.Group), CutText(d.Kind), CutText(d.UID)
+	d.Causes = d.Causes[:min(len(d.Causes), maxCauses):min(len(d.Causes), maxCauses)]
+	for i, cause := range d.Causes {
+		d.Causes[i] = StatusCause{CauseType(CutText(string(cause.Type))), CutText(cause.Message), CutText(cause.Field)}
+	}
 }
 
 // The two outcomes that a Status can report.

@@ -43,7 +43,7 @@ func schemaOf(t reflect.Type) *schema {
 
 // decode decodes a document into a struct, and returns the unknown fields.
 func (s *schema) decode(data []byte, into any) (*unknownFields, error) {
-	if err := json.Unmarshal(data, into); err != nil {
+	if err := Unmarshal(data, into); err != nil {
 		return nil, err
 	}
 	return s.unknownIn(data), nil
@@ -92,7 +92,7 @@ func identity(item []byte) string {
 		UID  string `json:"uid"`
 		Type string `json:"type"`
 	}
-	_ = json.Unmarshal(item, &names) // as above
+	_ = Unmarshal(item, &names) // as above
 	return cmp.Or(names.UID, names.Type)
 }
 

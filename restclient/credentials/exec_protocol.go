@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"orrery/restclient/api"
 )
 
 // The versions of the protocol between client and plugin.
@@ -67,7 +69,7 @@ func encodeExecRequest(version string, cluster *ExecCluster, interactive bool) (
 // which is secret; nor does it contain errors of encoding/json, which quote values.
 func decodeExecAnswer(version string, output []byte) (credential *execCredential, problem string) {
 	var answer execAnswer
-	switch err := json.Unmarshal(output, &answer); {
+	switch err := api.Unmarshal(output, &answer); {
 	case len(bytes.TrimSpace(output)) == 0:
 		return nil, "printed nothing on standard output"
 	case err != nil:

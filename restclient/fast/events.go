@@ -2,7 +2,6 @@ package fast
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"io"
 
@@ -82,7 +81,7 @@ func (d *eventDecoder) fill(e *event, raw []byte) error {
 	case raw == nil:
 		return errNoObject
 	case e.Type == api.WatchError && !isNull(raw):
-		return json.Unmarshal(raw, &e.Status)
+		return api.Unmarshal(raw, &e.Status)
 	}
 	object, err := d.reader.decode(raw)
 	if err == nil {

@@ -282,7 +282,7 @@ func (r *metadataReader) ownersField() error {
 	if err != nil {
 		return err
 	}
-	err = json.Unmarshal(raw, &r.current.OwnerReferences)
+	err = api.Unmarshal(raw, &r.current.OwnerReferences)
 	if err == nil && raw[0] == '[' {
 		r.parts.owners.put(raw, r.current.OwnerReferences)
 	}

@@ -126,6 +126,7 @@ func readStatus(kind api.TypeMeta, message []byte) (status api.Status, err error
 			status.Code = int(int32(f.n))
 		}
 	}
+	status.Shorten()
 	return status, errors.Join(err, f.err)
 }
 
