@@ -155,12 +155,23 @@ func WhileDoing(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// IgnoreNotFound returns nil for a 404 and err otherwise.
+// IgnoreNotFound returns nil if err says that the namespace is gone, and err otherwise.
 func IgnoreNotFound(err error) error {
-	if api.IsNotFound(err) {
+	if IsGone(err) {
 		return nil
 	}
 	return err
+}
+
+// IsGone reports whether the API server itself answered that the namespace does not exist: with a
+// Status about a namespace. The 404 of a proxy or load balancer says nothing about it.
+func IsGone(err error) bool {
+	refused, ok := errors.AsType[*api.StatusError](err)
+	if !ok || refused.Status.Reason != api.ReasonNotFound || refused.HasCause(api.CauseUnexpectedServerResponse) {
+		return false
+	}
+	details := refused.Status.Details
+	return details == nil || details.Kind == "" || details.Kind == api.NamespacesResource.Resource
 }
 
 // NotServed reports whether a type that discovery lists was answered as if it did not exist or

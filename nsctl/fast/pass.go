@@ -67,7 +67,7 @@ func (p *pass) goesWithToken() bool {
 func (p *pass) finish(ctx context.Context) error {
 	updated, err := p.finalize(ctx, p.namespace)
 	switch {
-	case api.IsNotFound(err):
+	case nsctl.IsGone(err):
 		return nil
 	case err != nil:
 		p.updateConditions(ctx, p.namespace, &p.found)
