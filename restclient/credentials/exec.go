@@ -50,13 +50,16 @@ const (
 	// freshCredential is how long a credential is used even if it has expired by this machine's
 	// clock, which may be hours fast: the plugin must not run for each request.
 	freshCredential = 10 * time.Second
+	// renewalPause is the shortest time between two runs after a 401: a plugin whose new output is
+	// refused as well must not run for each request.
+	renewalPause = 10 * time.Second
 )
 
 // Exec is an exec credential plugin. Create it with [NewExec].
 //
 // The plugin's output is used until its expirationTimestamp by the clock of this machine, at least
-// for ten seconds, or until the server answers 401, which also helps if the clock is slow. There is
-// one run at a time; requests that need the result wait for it, each until its own context ends.
+// for ten seconds, or until the server answers 401, which also helps if the clock is slow. After a
+// 401 it runs once in ten seconds at most. There is one run at a time; requests that need the result wait for it, each until its own context ends.
 // Clients that share an Exec share the result.
 type Exec struct {
 	described
@@ -66,6 +69,7 @@ type Exec struct {
 	mu      sync.Mutex
 	last    *execCredential // nil: the plugin has not run; immutable
 	refused bool            // the server has answered 401 to last
+	renewed time.Time       // the end of the last run because of that
 }
 
 // execCredential is the output of a plugin.
@@ -114,11 +118,12 @@ func (e *Exec) ClientCertificate() (*tls.Certificate, error) {
 	return credential.certificate, nil
 }
 
-// Unauthorized makes the plugin run again if the server refused its last output.
+// Unauthorized makes the plugin run again if the server refused its last output, and no run because
+// of a refusal has just ended.
 func (e *Exec) Unauthorized(req *http.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.last != nil && e.last.wasSentWith(req) {
+	if e.last != nil && e.last.wasSentWith(req) && time.Since(e.renewed) >= renewalPause {
 		e.refused = true
 	}
 }
@@ -163,6 +168,9 @@ func (e *Exec) renew(ctx context.Context) (*execCredential, error) {
 	defer e.mu.Unlock()
 	if e.last != nil && bytes.Equal(credential.cert, e.last.cert) && bytes.Equal(credential.key, e.last.key) {
 		credential.certificate = e.last.certificate
+	}
+	if e.refused {
+		e.renewed = time.Now()
 	}
 	e.last, e.refused = credential, false
 	return credential, nil

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,6 +149,35 @@ func TestExecTokenRefused(t *testing.T) {
 	assert.Equal(t, "Bearer token2", header(t, e))
 	e.Unauthorized(first) // the late answer to an older request
 	assert.Equal(t, "Bearer token2", header(t, e))
+}
+
+// A plugin that cannot do better than the refused token, or whose new ones are refused too, runs
+// once, whatever the number of refused requests, and again after a pause.
+func TestExecRunsOnceForManyRefusals(t *testing.T) {
+	for name, token := range map[string]string{"the same token": "bad", "another bad one": "badRUNS"} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg, runs := pluginConfig(t, pluginToken(token))
+			e := newExec(t, cfg)
+			header(t, e)
+			refuse := func() {
+				var requests sync.WaitGroup
+				for range 20 {
+					refused := sent(t, e)
+					requests.Go(func() {
+						e.Unauthorized(refused)
+						e.Unauthorized(sent(t, e)) // it is repeated with the new token
+					})
+				}
+				requests.Wait()
+			}
+			refuse()
+			refuse()
+			assert.Len(t, linesOf(t, runs), 2, "%s: want one more run for all refused requests", name)
+			time.Sleep(renewalPause)
+			refuse()
+			assert.Len(t, linesOf(t, runs), 3, "%s: after a pause the plugin gets another chance", name)
+		})
+	}
 }
 
 func TestExecTokenExpires(t *testing.T) {
