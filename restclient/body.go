@@ -1,8 +1,8 @@
 package restclient
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -111,11 +111,12 @@ type Response struct {
 
 // readInto reads a whole body into the value that the caller of Do passed.
 func (x *exchange) readInto(answer *http.Response, into any) error {
+	limit := cmp.Or(x.req.MaxBytes, x.client.cfg.MaxBodyBytes)
 	if into == nil {
-		_, err := io.Copy(io.Discard, io.LimitReader(answer.Body, int64(x.client.cfg.MaxBodyBytes)))
+		_, err := io.Copy(io.Discard, io.LimitReader(answer.Body, int64(limit)))
 		return err
 	}
-	data, err := readBounded(answer.Body, x.client.cfg.MaxBodyBytes)
+	data, err := readBounded(answer.Body, limit)
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func (x *exchange) readInto(answer *http.Response, into any) error {
 		if len(data) == 0 && answer.StatusCode == http.StatusNoContent {
 			return nil
 		}
-		return json.Unmarshal(data, into)
+		return api.Unmarshal(data, into)
 	}
 	return nil
 }
@@ -146,6 +147,20 @@ func readBounded(r io.Reader, limit int) ([]byte, error) {
 		return nil, &TooLargeError{What: "the body", Limit: limit}
 	}
 	return data, nil
+}
+
+// listBody is the body of a list, of at most MaxListBytes.
+type listBody struct {
+	io.Reader
+	limit, n int
+}
+
+func (b *listBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.n += n; b.n > b.limit {
+		return 0, &TooLargeError{What: "the list", Limit: b.limit}
+	}
+	return n, err
 }
 
 // boundedReader limits what a json.Decoder may read for one value, and with it the decoder's

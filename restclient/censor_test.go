@@ -37,6 +37,14 @@ var echoes = map[string]func(w http.ResponseWriter, said string){
 	"Status of success": func(w http.ResponseWriter, said string) {
 		fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":500,"message":"no %s"}`, said)
 	},
+	"Status that is cut": func(w http.ResponseWriter, said string) {
+		w.WriteHeader(http.StatusForbidden)
+		long := strings.Repeat("x", api.MaxText-len(said)+3) + said
+		_ = json.NewEncoder(w).Encode(api.Status{TypeMeta: api.TypeMeta{Kind: "Status"}, Code: 403, Message: long})
+	},
+	"text that is cut": func(w http.ResponseWriter, said string) {
+		http.Error(w, strings.Repeat("x", api.MaxText-len(said)+3)+said, http.StatusBadGateway)
+	},
 	"text":    func(w http.ResponseWriter, said string) { http.Error(w, said, http.StatusBadGateway) },
 	"warning": func(w http.ResponseWriter, said string) { w.Header().Set("Warning", `299 - "what is `+said+`?"`) },
 	"not JSON": func(w http.ResponseWriter, said string) {
@@ -105,6 +113,7 @@ func TestServersThatRepeatSecretsAreCensored(t *testing.T) {
 					label := fmt.Sprintf("%s, %s, %s, %s", kind, name, what, transport)
 					require.NotEmpty(t, reported.String(), label)
 					assert.NotContains(t, reported.String(), canary, label)
+					assert.NotContains(t, reported.String(), canary[:len(canary)-3], label)
 					assert.NotContains(t, reported.String(), basic, label)
 				}
 			}

@@ -82,6 +82,14 @@ func (c *Client) As(userAgent string, qps float32, burst int) *Client {
 	return &Client{cfg: cfg, base: c.base, pool: c.pool, limiter: newLimiter(cfg.QPS, cfg.Burst), retry: c.retry}
 }
 
+// WithListLimits returns the same client with other values of Config.MaxListBytes and MaxListItems; 0
+// means the defaults. It shares everything but the counters of Snapshot.
+func (c *Client) WithListLimits(bytes, items int) *Client {
+	cfg := c.cfg
+	cfg.MaxListBytes, cfg.MaxListItems = bytes, items
+	return &Client{cfg: withDefaults(cfg), base: c.base, pool: c.pool, limiter: c.limiter, retry: c.retry}
+}
+
 // Config returns the configuration of the client with the defaults filled in. A change of the copy
 // has no effect.
 func (c *Client) Config() Config { return c.cfg }
@@ -131,7 +139,7 @@ func (c *Client) GoString() string { return c.String() }
 //
 // into says what to do with the body of a successful (2xx) answer: nil drops it, *[]byte receives
 // it raw, *Response receives status code, headers and raw body, anything else is filled by
-// encoding/json (or left alone if the answer is 204 No Content).
+// api.Unmarshal (or left alone if the answer is 204 No Content).
 //
 // An answer that is not 2xx is an error that wraps *api.StatusError; no answer at all is a
 // *TransportError; a body that cannot be understood is a *DecodeError.
@@ -184,10 +192,13 @@ func withDefaults(cfg Config) Config {
 	if cfg.Burst <= 0 {
 		cfg.Burst = max(1, int(2*cfg.QPS))
 	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
 	cfg.MaxRetries = cmp.Or(cfg.MaxRetries, DefaultMaxRetries)
 	cfg.MaxRetryAfter = cmp.Or(cfg.MaxRetryAfter, DefaultMaxRetryAfter)
 	cfg.MaxFrameBytes = cmp.Or(cfg.MaxFrameBytes, DefaultMaxFrameBytes)
 	cfg.MaxBodyBytes = cmp.Or(cfg.MaxBodyBytes, DefaultMaxBodyBytes)
+	cfg.MaxListBytes = cmp.Or(cfg.MaxListBytes, DefaultMaxListBytes)
+	cfg.MaxListItems = cmp.Or(cfg.MaxListItems, DefaultMaxListItems)
 	cfg.PingInterval = cmp.Or(cfg.PingInterval, DefaultPingInterval)
 	cfg.PingTimeout = cmp.Or(cfg.PingTimeout, DefaultPingTimeout)
 	cfg.SilenceTimeout = cmp.Or(cfg.SilenceTimeout, DefaultSilenceTimeout)

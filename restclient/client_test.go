@@ -95,7 +95,7 @@ func TestDoSendsWhatTheRequestSays(t *testing.T) {
 		r := server.Requests()[0]
 		assert.Equal(t, "PUT", r.Method)
 		assert.Equal(t, "/some/prefix/apis/x/a%20b", r.Path)
-		assert.Equal(t, url.Values{"b": {"2"}, "a": {"1", "x y"}, "timeout": {"3s"}}, r.Query)
+		assert.Equal(t, url.Values{"b": {"2"}, "a": {"1", "x y"}}, r.Query)
 		assert.Equal(t, "yes", r.Header.Get("X-More"))
 		assert.Equal(t, "text/*", r.Header.Get("Accept"))
 		assert.Equal(t, "tester/1", r.Header.Get("User-Agent"))

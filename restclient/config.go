@@ -48,8 +48,8 @@ type Config struct {
 	// for more the answer is returned as an error at once. 0 means DefaultMaxRetryAfter.
 	MaxRetryAfter time.Duration
 	// Timeout limits one attempt of a request other than a watch, from the moment that it leaves the
-	// rate limit until its body is read. It is also sent to the server (query parameter "timeout").
-	// 0: no limit other than the context's.
+	// rate limit until its body is read: a server that sends a byte now and then is not silent. 0
+	// means DefaultTimeout; a negative value means no limit other than the context's.
 	Timeout time.Duration
 
 	// PingInterval is how long a connection in use may be silent before it is pinged (HTTP/2,
@@ -73,10 +73,15 @@ type Config struct {
 	// WatchTransport is how watches are carried: WatchHTTP (also the zero value) or WatchWebSocket.
 	WatchTransport WatchTransport
 
-	// MaxFrameBytes bounds one watch event or one item of a list, MaxBodyBytes one object or error
+	// MaxFrameBytes bounds one watch event or one item of a list, MaxBodyBytes one object or raw
 	// body. 0 means DefaultMaxFrameBytes and DefaultMaxBodyBytes.
 	MaxFrameBytes int
 	MaxBodyBytes  int
+	// MaxListBytes and MaxListItems bound one answer to a list or to deleting a collection. 0 means
+	// DefaultMaxListBytes and DefaultMaxListItems, which suit an informer of a big cluster. A client
+	// that lists page by page needs less, and a server that it does not trust should get less.
+	MaxListBytes int
+	MaxListItems int
 
 	Trace *Trace // observes requests; nil costs one branch per hook
 }
@@ -129,6 +134,7 @@ const (
 // Defaults for the zero values of Config.
 const (
 	DefaultQPS              = 50
+	DefaultTimeout          = 15 * time.Minute
 	DefaultMaxRetries       = 10
 	DefaultMaxRetryAfter    = 5 * time.Minute
 	DefaultPingInterval     = 30 * time.Second
@@ -136,6 +142,8 @@ const (
 	DefaultSilenceTimeout   = 90 * time.Second
 	DefaultMaxFrameBytes    = 32 << 20
 	DefaultMaxBodyBytes     = 64 << 20
+	DefaultMaxListBytes     = 1 << 30
+	DefaultMaxListItems     = 1_000_000
 	DefaultTLSCheckInterval = time.Minute
 )
 

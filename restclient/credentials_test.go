@@ -139,22 +139,3 @@ func TestWatchesRenewCredentialsToo(t *testing.T) {
 		})
 	}
 }
-
-// A redirect from https to http would send the token in the clear; a redirect to another host
-// would hand it over.
-func TestRedirectsDoNotLeakCredentials(t *testing.T) {
-	bubble(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/here" {
-			http.Redirect(w, r, "http://elsewhere.test/there", http.StatusTemporaryRedirect)
-			return
-		}
-		ok(w, r)
-	}, func(t *testing.T, server *restclienttest.Server) {
-		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = &tokens{list: []string{"s3cret"}} })
-		require.NoError(t, client.Do(t.Context(), get("/here"), nil))
-		requests := server.Requests()
-		require.Len(t, requests, 2)
-		assert.Equal(t, "Bearer s3cret", requests[0].Header.Get("Authorization"))
-		assert.Empty(t, requests[1].Header.Get("Authorization"))
-	})
-}

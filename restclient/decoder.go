@@ -54,8 +54,21 @@ type Accept struct {
 // package restclient/fast.
 type Codec interface {
 	Decoder[*api.PartialObjectMetadata]
+	// AtMost returns the codec with a limit for the number of items of one list; see [ItemLimit].
+	AtMost(items int) Codec
 	// Status decodes a Status in an encoding other than JSON; ok is false if the body is none.
 	Status(body []byte) (status api.Status, ok bool)
+}
+
+// ItemLimit is the greatest number of items of one list; 0 means no limit.
+type ItemLimit int
+
+// Full returns a [*TooLargeError] if a list with this number of items may have no more.
+func (limit ItemLimit) Full(items int) error {
+	if limit > 0 && items >= int(limit) {
+		return &TooLargeError{What: "the list", Limit: int(limit), Unit: "items"}
+	}
+	return nil
 }
 
 // Media types for metadata only. A server that does not know them returns whole objects, of which
@@ -68,6 +81,7 @@ const (
 // plainDecoder is the textbook decoder, for objects of any type: encoding/json.
 type plainDecoder[T Object] struct {
 	accept Accept
+	items  ItemLimit
 	// complete, if not nil, is called for each decoded object with the kind of its list, if any.
 	complete func(object T, list api.TypeMeta)
 }
@@ -85,6 +99,11 @@ func PlainCodec() Codec {
 
 type plainCodec struct {
 	plainDecoder[*api.PartialObjectMetadata]
+}
+
+func (c plainCodec) AtMost(items int) Codec {
+	c.items = ItemLimit(items)
+	return c
 }
 
 func (plainCodec) Status([]byte) (status api.Status, ok bool) { return status, false }
@@ -135,7 +154,7 @@ func decodeObject[T any](data []byte) (object T, err error) {
 	if isNull(data) {
 		return object, errNullObject
 	}
-	err = json.Unmarshal(data, &object)
+	err = api.Unmarshal(data, &object)
 	return object, err
 }
 
@@ -173,7 +192,7 @@ type listDecoder[T Object] struct {
 
 	list     *api.List[T]
 	hasItems bool
-	fields   map[string]json.RawMessage // all but items
+	fields   map[string]json.RawMessage // those of IsListField
 }
 
 // document reads the body to its end, so that the connection can be used again.
@@ -202,7 +221,7 @@ func (l *listDecoder[T]) document() error {
 		if name == "items" {
 			err = l.items()
 		} else {
-			l.fields[name], err = l.value()
+			err = l.field(name)
 		}
 		if err != nil {
 			return err
@@ -212,6 +231,14 @@ func (l *listDecoder[T]) document() error {
 		return errors.Join(errTrailing, err)
 	}
 	return nil
+}
+
+func (l *listDecoder[T]) field(name string) error {
+	raw, err := l.value()
+	if err == nil && IsListField(name) {
+		l.fields[name] = raw
+	}
+	return err
 }
 
 func (l *listDecoder[T]) items() error {
@@ -224,6 +251,9 @@ func (l *listDecoder[T]) items() error {
 		return errors.New("items is neither an array nor null")
 	}
 	for l.json.More() {
+		if err := l.plainDecoder.items.Full(len(l.list.Items)); err != nil {
+			return err
+		}
 		raw, err := l.value()
 		if err != nil {
 			return l.badItem(err)
@@ -265,20 +295,30 @@ func (l *listDecoder[T]) result() (*api.List[T], error) {
 	return l.list, nil
 }
 
-// ListHead reads the head of a list from all its fields but the items, for a [Codec] that reads
-// those one by one. If the fields are those of a Status, the error is an [*api.StatusError] if it
+// IsListField reports whether a field of a list is part of its head, or of a Status in its place.
+// Others are not kept: there may be any number of them.
+func IsListField(name string) bool {
+	switch name {
+	case "kind", "apiVersion", "metadata", "status", "message", "reason", "details", "code":
+		return true
+	}
+	return false
+}
+
+// ListHead reads the head of a list from its fields, see [IsListField], for a [Codec] that reads
+// the items one by one. If the fields are those of a Status, the error is an [*api.StatusError] if it
 // reports failure, and ok is false if it reports success.
 func ListHead(fields map[string]json.RawMessage, hasItems bool) (head api.List[json.RawMessage], ok bool, err error) {
 	document, err := json.Marshal(fields)
 	if err == nil {
-		err = json.Unmarshal(document, &head)
+		err = api.Unmarshal(document, &head)
 	}
 	switch {
 	case err != nil:
 		return head, false, err
 	case head.Kind == "Status":
 		var status api.Status
-		if err = json.Unmarshal(document, &status); err == nil && status.Status == api.StatusFailure {
+		if err = api.Unmarshal(document, &status); err == nil && status.Status == api.StatusFailure {
 			err = api.NewStatusError(status)
 		}
 		return head, false, err

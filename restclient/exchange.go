@@ -54,7 +54,7 @@ func (x *exchange) run(ctx context.Context) error {
 func (x *exchange) repeatedly(ctx context.Context) error {
 	x.client.pool.connections.use()
 	defer x.client.pool.connections.release()
-	u, err := x.req.url(x.client.base, x.timeLimit())
+	u, err := x.req.url(x.client.base)
 	if err != nil {
 		return &TransportError{Kind: RequestInvalid, Verb: x.req.method(), URL: redactURL(x.client.base), Err: err}
 	}
@@ -162,17 +162,22 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 	code, x.date = answer.StatusCode, answer.Header.Get("Date")
 	x.answer = &body{ReadCloser: answer.Body, silence: silence}
 	answer.Body = x.answer
-	if x.endless && code/100 <= 2 { // a watch may be silent; pings or the caller detect a dead connection
+	accepted := code/100 == 2 || code == http.StatusSwitchingProtocols && x.send != nil
+	switch {
+	case x.endless && accepted: // a watch may be silent; pings or the caller detect a dead connection
 		x.answer.silence = nil
 		silence.stop()
-	} else {
+	case x.endless: // no Timeout applies: the whole refusal must come in the time of one silence
+		x.answer.silence = nil
+		silence.restart()
+	default:
 		silence.restart()
 	}
 	for _, w := range parseWarnings(answer.Header) {
-		w.Text, w.Origin = x.censor(nil).text(w.Text), OriginOf(ctx)
+		w.Text, w.Origin = api.CutText(x.censor(nil).text(w.Text)), OriginOf(ctx)
 		x.client.warn(w)
 	}
-	if code/100 != 2 && code != http.StatusSwitchingProtocols {
+	if !accepted {
 		return x.refused(u, answer)
 	}
 	err = x.consume(answer)
@@ -231,10 +236,6 @@ func (x *exchange) roundTrip(ctx context.Context, u *url.URL, silence *silence) 
 		send = x.client.pool.send
 	}
 	answer, err := send(hr)
-	var wrapped *url.Error // repeats method and URL, unredacted
-	if errors.As(err, &wrapped) {
-		err = wrapped.Err
-	}
 	if err == nil {
 		x.client.pool.withoutPings.Store(answer.ProtoMajor < 2)
 	}

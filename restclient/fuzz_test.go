@@ -28,7 +28,7 @@ func FuzzRefusal(f *testing.F) {
 		if err.Status.Code == 0 && code != 0 {
 			t.Fatalf("%d %q: no code", code, body)
 		}
-		if len(err.Error()) > 4*maxErrorText+len(body) || !utf8.ValidString(err.Error()) {
+		if len(err.Error()) > 5*api.MaxText || !utf8.ValidString(err.Error()) {
 			t.Fatalf("%d %q: a text of %d bytes", code, body, len(err.Error()))
 		}
 		var want api.Status

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"orrery/restclient/api"
 )
 
 // The parameters for idle connections.
@@ -22,6 +24,7 @@ const (
 	idleConnTimeout     = 90 * time.Second
 	idleConnsPerHost    = 25
 	keepAliveProbes     = 3 // TCP keep-alive probes within Config.PingTimeout
+	maxHeaderBytes      = 1 << 20
 )
 
 // pool owns the connections. It replaces the http.Transport when the certificate authority's file
@@ -77,24 +80,13 @@ func newPool(cfg Config) (*pool, error) {
 	return p, nil
 }
 
-// client returns an http.Client over a transport. It follows redirects, but never from https to
-// http.
-func (p *pool) client(over *http.Transport) *http.Client {
-	var transport http.RoundTripper = over
-	if p.wrap != nil {
-		transport = p.wrap(transport)
+// through returns a transport with Config.WrapTransport around it. Unlike an http.Client it follows
+// no redirect.
+func (p *pool) through(over *http.Transport) http.RoundTripper {
+	if p.wrap == nil {
+		return over
 	}
-	return &http.Client{Transport: transport, CheckRedirect: checkRedirect}
-}
-
-func checkRedirect(req *http.Request, via []*http.Request) error {
-	if len(via) >= 10 {
-		return errors.New("stopped after 10 redirects")
-	}
-	if via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
-		return errors.New("the server redirects from https to " + req.URL.Scheme)
-	}
-	return nil
+	return p.wrap(over)
 }
 
 // tlsConfig returns a copy of the current TLS configuration for a connection that speaks the given
@@ -163,7 +155,7 @@ func (p *pool) renewIfChanged() bool {
 // send sends a request over the current transport.
 func (p *pool) send(hr *http.Request) (*http.Response, error) {
 	transport, sent := p.current(), time.Now()
-	answer, err := p.client(transport).Do(hr)
+	answer, err := p.through(transport).RoundTrip(hr)
 	switch ctx := hr.Context(); {
 	case err == nil:
 		p.answered(transport)
@@ -210,7 +202,11 @@ func (p *pool) readCA() ([]byte, error) {
 	case p.settings.Insecure && (len(p.settings.CAData) > 0 || p.settings.CAFile != "" || p.settings.ReadCA != nil):
 		return nil, &ConfigError{Field: "TLS", Problem: "both skips verification of the server's certificate and names a certificate authority; choose one"}
 	case p.settings.ReadCA != nil:
-		return p.settings.ReadCA()
+		data, err := p.settings.ReadCA()
+		if err != nil {
+			return nil, &ConfigError{Field: "TLS.ReadCA", Problem: "fails", Err: err}
+		}
+		return data, nil
 	case len(p.settings.CAData) > 0 || p.settings.CAFile == "":
 		return p.settings.CAData, nil
 	}
@@ -250,6 +246,7 @@ func (p *pool) newTransport(base *tls.Config) *http.Transport {
 		TLSHandshakeTimeout:    tlsHandshakeTimeout,
 		MaxIdleConnsPerHost:    idleConnsPerHost,
 		IdleConnTimeout:        idleConnTimeout,
+		MaxResponseHeaderBytes: maxHeaderBytes,
 		DisableCompression:     p.plainBody,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &pings,
@@ -289,5 +286,5 @@ func proxyAnswered(_ context.Context, _ *url.URL, _ *http.Request, answer *http.
 	if answer.StatusCode == http.StatusOK {
 		return nil
 	}
-	return &markedError{kind: ProxyFailed, err: errors.New("it answered " + answer.Status)}
+	return &markedError{kind: ProxyFailed, err: errors.New("it answered " + api.CutText(answer.Status))}
 }

@@ -1,33 +1,32 @@
 package restclient
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
 	"orrery/restclient/api"
 )
 
-// The text of an error body that is not a Status is shown up to this length. At most maxErrorBody
-// bytes are read.
-const (
-	maxErrorText = 2048
-	maxErrorBody = 1 << 20
-)
+// maxErrorBody is how much of an error body is read, in bytes.
+const maxErrorBody = 1 << 20
 
 // refused reads an answer that is not 2xx, and closes it.
 func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
 	defer answer.Body.Close()
+	if answer.StatusCode/100 == 3 {
+		return failure{err: &RedirectError{Verb: x.req.method(), URL: redactURL(u), Code: answer.StatusCode, Host: targetOf(answer, u)}}
+	}
 	// An error while reading the body is ignored: the code alone is enough.
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
 	if u.Scheme == "http" && answer.StatusCode == http.StatusBadRequest && spokeHTTPToTLS(body) {
 		return failure{err: &TransportError{Kind: NeedsTLS, Verb: x.req.method(), URL: redactURL(u),
-			Err: errors.New(strings.TrimSpace(string(body)))}}
+			Err: errors.New(errorText(body))}}
 	}
 	status := parseRefusal(&x.req, answer.StatusCode, body, x.client.cfg.Codec)
 	status.Verb, status.URL = x.req.method(), redactURL(u)
@@ -37,6 +36,34 @@ func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
 		status.RetryAfter = f.retryAfter
 	}
 	return f
+}
+
+// RedirectError says that the answer sends the client elsewhere. It is never followed: API servers do
+// not redirect API requests, and whoever answers for one could turn a write into another one, or
+// have credentials sent to another server.
+type RedirectError struct {
+	Verb, URL string
+	Code      int
+	Host      string // and port, of the Location; empty if that is missing or no URL
+}
+
+func (e *RedirectError) Error() string {
+	place := "an unknown place"
+	if e.Host != "" {
+		place = api.CutText(strconv.Quote(e.Host))
+	}
+	return fmt.Sprintf("%s %s: the server answered %d, a redirect to %s, which is not followed: "+
+		"no API server does that (is it a proxy or a login page?)", e.Verb, e.URL, e.Code, place)
+}
+
+// targetOf returns the host and port to which an answer redirects.
+func targetOf(answer *http.Response, u *url.URL) string {
+	location := answer.Header.Get("Location")
+	target, err := u.Parse(location)
+	if err != nil || location == "" {
+		return ""
+	}
+	return target.Host
 }
 
 // spokeHTTPToTLS recognises the page with which Go's TLS server, and so kube-apiserver, answers
@@ -59,7 +86,7 @@ func parseRefusal(req *Request, code int, body []byte, codec Codec) *api.StatusE
 
 // statusIn decodes a Status in JSON or in an encoding of the codec.
 func statusIn(body []byte, codec Codec) (status api.Status, ok bool) {
-	if json.Unmarshal(body, &status) == nil && status.Kind == "Status" {
+	if api.Unmarshal(body, &status) == nil && status.Kind == "Status" {
 		return status, true
 	}
 	return codec.Status(body)
@@ -132,10 +159,7 @@ func errorText(body []byte) string {
 	if text == "" {
 		return unknownText
 	}
-	if len(text) > maxErrorText {
-		text = text[:maxErrorText] + "..."
-	}
-	return Redact(strings.ToValidUTF8(text, "?"))
+	return Redact(strings.ToValidUTF8(api.CutText(text), "?"))
 }
 
 // CertificateExpiredError explains a 401: the client certificate has expired. The server itself

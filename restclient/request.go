@@ -6,12 +6,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Request is one API request as plain data. It can be sent any number of times.
@@ -26,6 +24,8 @@ type Request struct {
 	Body        []byte      // sent with each attempt; nil: no body
 	ContentType string      // of Body; empty: application/json
 	Accept      string      // empty: application/json
+	// MaxBytes bounds the body of the answer; 0 means Config.MaxBodyBytes.
+	MaxBytes int
 
 	// about is set by Resource, for traces and for errors without a text from the server.
 	about RequestInfo
@@ -50,7 +50,7 @@ func (r *Request) info(attempt int) RequestInfo {
 }
 
 // url resolves the request against the server's base URL.
-func (r *Request) url(base *url.URL, timeout time.Duration) (*url.URL, error) {
+func (r *Request) url(base *url.URL) (*url.URL, error) {
 	path := r.Path
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -62,15 +62,7 @@ func (r *Request) url(base *url.URL, timeout time.Duration) (*url.URL, error) {
 	u := *base
 	u.RawPath = base.EscapedPath() + path
 	u.Path = base.Path + plain
-	query := r.Query
-	if timeout > 0 {
-		query = maps.Clone(query)
-		if query == nil {
-			query = url.Values{}
-		}
-		query.Set("timeout", timeout.String())
-	}
-	u.RawQuery = query.Encode()
+	u.RawQuery = r.Query.Encode()
 	return &u, nil
 }
 

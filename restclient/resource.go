@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"orrery/restclient/api"
 )
@@ -31,7 +33,8 @@ type Resource[T Object] struct {
 // such as *api.Namespace. namespace "" means the whole cluster; for namespaced resources, all
 // namespaces.
 func Typed[T Object](c *Client, gvr api.GroupVersionResource, namespace string) *Resource[T] {
-	return &Resource[T]{client: c, gvr: gvr, namespace: namespace, decoder: plainDecoder[T]{accept: jsonAccept}}
+	decoder := plainDecoder[T]{accept: jsonAccept, items: ItemLimit(c.cfg.MaxListItems)}
+	return &Resource[T]{client: c, gvr: gvr, namespace: namespace, decoder: decoder}
 }
 
 // Metadata returns a resource of which only the metadata is fetched, which costs server, network
@@ -39,12 +42,14 @@ func Typed[T Object](c *Client, gvr api.GroupVersionResource, namespace string) 
 // only writing back needs them, which is refused. With Config.Codec, objects of one list or watch
 // may share parts, such as maps of labels: make a DeepCopy before you change one.
 func Metadata(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.PartialObjectMetadata] {
-	return &Resource[*api.PartialObjectMetadata]{client: c, gvr: gvr, namespace: namespace, decoder: c.cfg.Codec, readOnly: true}
+	decoder := c.cfg.Codec.AtMost(c.cfg.MaxListItems)
+	return &Resource[*api.PartialObjectMetadata]{client: c, gvr: gvr, namespace: namespace, decoder: decoder, readOnly: true}
 }
 
 // Dynamic returns a resource whose objects are whole JSON documents of any type.
 func Dynamic(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.Unstructured] {
-	return &Resource[*api.Unstructured]{client: c, gvr: gvr, namespace: namespace, decoder: plainDecoder[*api.Unstructured]{accept: jsonAccept, complete: nameKind}}
+	decoder := plainDecoder[*api.Unstructured]{accept: jsonAccept, items: ItemLimit(c.cfg.MaxListItems), complete: nameKind}
+	return &Resource[*api.Unstructured]{client: c, gvr: gvr, namespace: namespace, decoder: decoder}
 }
 
 // InNamespace returns the same resource in another namespace; "" means all namespaces.
@@ -62,12 +67,14 @@ var ErrReadOnly = errors.New("objects of which only the metadata was fetched can
 
 // NameError reports a name that cannot be part of a URL's path.
 type NameError struct {
-	What    string // "name", "namespace", "subresource"
+	What    string // "name", "namespace", "group", "version", "resource", "subresource"
 	Name    string
 	Problem string
 }
 
-func (e *NameError) Error() string { return fmt.Sprintf("the %s %q %s", e.What, e.Name, e.Problem) }
+func (e *NameError) Error() string {
+	return fmt.Sprintf("the %s %q %s", e.What, api.CutText(e.Name), e.Problem)
+}
 
 // request returns a request for one object, or for the collection if name is empty.
 func (r *Resource[T]) request(verb, method, namespace, name string, subresources ...string) (Request, error) {
@@ -98,25 +105,33 @@ func (r *Resource[T]) objectRequest(verb, method, namespace, name string, subres
 }
 
 func (r *Resource[T]) path(namespace, name string, subresources []string) (string, error) {
+	for _, part := range [][2]string{{"version", r.gvr.Version}, {"resource", r.gvr.Resource}} {
+		if err := CheckName(part[0], part[1]); err != nil {
+			return "", err
+		}
+	}
 	segments := []string{"/api", r.gvr.Version}
 	if r.gvr.Group != "" {
+		if err := CheckName("group", r.gvr.Group); err != nil {
+			return "", err
+		}
 		segments = []string{"/apis", r.gvr.Group, r.gvr.Version}
 	}
 	if namespace != "" {
-		if err := checkSegment("namespace", namespace); err != nil {
+		if err := CheckName("namespace", namespace); err != nil {
 			return "", err
 		}
 		segments = append(segments, "namespaces", url.PathEscape(namespace))
 	}
 	segments = append(segments, url.PathEscape(r.gvr.Resource))
 	if name != "" {
-		if err := checkSegment("name", name); err != nil {
+		if err := CheckName("name", name); err != nil {
 			return "", err
 		}
 		segments = append(segments, url.PathEscape(name))
 	}
 	for _, subresource := range subresources {
-		if err := checkSegment("subresource", subresource); err != nil {
+		if err := CheckName("subresource", subresource); err != nil {
 			return "", err
 		}
 		segments = append(segments, url.PathEscape(subresource))
@@ -124,9 +139,10 @@ func (r *Resource[T]) path(namespace, name string, subresources []string) (strin
 	return strings.Join(segments, "/"), nil
 }
 
-// checkSegment refuses names that a server or proxy could take for something other than one segment
-// of a path: the request would address a different object.
-func checkSegment(what, name string) error {
+// CheckName returns a [*NameError] for a name that a server or proxy could take for something other
+// than one segment of a path: the request would address a different object. A server's discovery
+// can name any resource: the objects of "../../v1/secrets" would be those of the core group.
+func CheckName(what, name string) error {
 	switch {
 	case name == "":
 		return &NameError{What: what, Name: name, Problem: "is empty"}
@@ -134,6 +150,8 @@ func checkSegment(what, name string) error {
 		return &NameError{What: what, Name: name, Problem: "means a directory"}
 	case strings.ContainsAny(name, "/%"):
 		return &NameError{What: what, Name: name, Problem: "contains '/' or '%'"}
+	case strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name):
+		return &NameError{What: what, Name: name, Problem: "contains a control character or is not UTF-8"}
 	}
 	return nil
 }

@@ -169,6 +169,39 @@ func TestNamesThatWouldAddressSomethingElse(t *testing.T) {
 	})
 }
 
+// Discovery is a server's answer: the parts of a type's name must not address something else either.
+func TestTypesThatWouldAddressSomethingElse(t *testing.T) {
+	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
+		client := server.Client()
+		for _, part := range []string{".", "..", "a/b", "../../v1/secrets", "a%2fb", "a\x00b", "a\nb", "a\x7fb", "a\u0085b", "\xff"} {
+			for what, gvr := range map[string]api.GroupVersionResource{
+				"group":    {Group: part, Version: "v1", Resource: "widgets"},
+				"version":  {Group: "evil.io", Version: part, Resource: "widgets"},
+				"resource": {Group: "evil.io", Version: "v1", Resource: part},
+			} {
+				_, errList := restclient.Metadata(client, gvr, "doomed").List(t.Context(), api.ListOptions{})
+				_, errWatch := restclient.Dynamic(client, gvr, "").Watch(t.Context(), api.ListOptions{})
+				_, _, errCollection := restclient.Dynamic(client, gvr, "doomed").DeleteCollection(t.Context(), api.DeleteOptions{}, api.ListOptions{})
+				errDelete := restclient.Typed[*api.Pod](client, gvr, "doomed").Delete(t.Context(), "x", api.DeleteOptions{})
+				for _, err := range []error{errList, errWatch, errCollection, errDelete} {
+					var wrong *restclient.NameError
+					require.ErrorAs(t, err, &wrong, "the %s %q", what, part)
+					assert.Equal(t, restclient.NameError{What: what, Name: part, Problem: wrong.Problem}, *wrong)
+				}
+			}
+			pods := restclient.Dynamic(client, api.PodsResource, "doomed")
+			_, err := pods.Patch(t.Context(), "x", api.MergePatchType, nil, api.UpdateOptions{}, part)
+			assert.ErrorContains(t, err, "the subresource", "%q", part)
+			assert.ErrorContains(t, pods.Delete(t.Context(), part, api.DeleteOptions{}), "the name", "%q", part)
+		}
+		for what, gvr := range map[string]api.GroupVersionResource{"version": {Resource: "pods"}, "resource": {Version: "v1"}} {
+			_, err := restclient.Dynamic(client, gvr, "").List(t.Context(), api.ListOptions{})
+			assert.EqualError(t, err, `the `+what+` "" is empty`)
+		}
+		assert.Empty(t, server.Requests(), "nothing is sent")
+	})
+}
+
 func TestTypedObjects(t *testing.T) {
 	stored := namespace("shop", "12")
 	stored.UID = "u1"

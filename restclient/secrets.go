@@ -67,12 +67,21 @@ func SecretsOf(sent *http.Request) []string { return censorFor(sent, nil) }
 func (c censor) text(text string) string {
 	for _, secret := range c {
 		text = strings.ReplaceAll(text, secret, censored)
+		text = withoutCutSecret(text, secret)
+	}
+	return text
+}
+
+// withoutCutSecret removes the beginning of a secret in which api.CutText has cut a text.
+func withoutCutSecret(text, secret string) string {
+	for n := len(secret) - 1; n >= shortestSecret && strings.Contains(text, api.CutMark); n-- {
+		text = strings.ReplaceAll(text, secret[:n]+api.CutMark, censored+api.CutMark)
 	}
 	return text
 }
 
 func (c censor) finds(text string) bool {
-	return slices.ContainsFunc(c, func(secret string) bool { return strings.Contains(text, secret) })
+	return c.text(text) != text
 }
 
 // status censors a server's Status.
@@ -99,6 +108,9 @@ func (c censor) error(err error) error {
 	}
 	if refused, ok := errors.AsType[*api.StatusError](err); ok {
 		c.status(&refused.Status)
+	}
+	if redirect, ok := errors.AsType[*RedirectError](err); ok {
+		redirect.Host = c.text(redirect.Host)
 	}
 	if broken, ok := errors.AsType[*TransportError](err); ok && c.finds(broken.Err.Error()) {
 		broken.Err = &censoredError{text: c.text(broken.Err.Error()), err: broken.Err}

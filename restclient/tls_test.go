@@ -325,19 +325,3 @@ func TestSilentHTTP2Connection(t *testing.T) {
 		assert.LessOrEqual(t, time.Since(start), 45*time.Second)
 	})
 }
-
-func TestRedirects(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch r.URL.Path {
-			case "/plain":
-				http.Redirect(w, r, "http://apiserver.test/", http.StatusFound)
-			case "/round":
-				http.Redirect(w, r, "/round", http.StatusFound)
-			}
-		}), restclienttest.NewAuthority(t), nil)
-		client := server.Client()
-		assert.ErrorContains(t, client.Do(t.Context(), get("/plain"), nil), "the server redirects from https to http")
-		assert.ErrorContains(t, client.Do(t.Context(), get("/round"), nil), "stopped after 10 redirects")
-	})
-}

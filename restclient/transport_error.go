@@ -1,6 +1,7 @@
 package restclient
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -13,6 +14,8 @@ import (
 	"reflect"
 	"strings"
 	"syscall"
+
+	"orrery/restclient/api"
 )
 
 // TransportError says that a request got no (complete) answer: the server could not be reached, did
@@ -210,24 +213,22 @@ type DecodeError struct {
 }
 
 func (e *DecodeError) Error() string {
-	cause := e.Err.Error()
-	if len(cause) > maxErrorText { // encoding/json quotes a number that does not fit, however long it is
-		cause = cause[:maxErrorText] + "..."
-	}
-	return fmt.Sprintf("%s %s: the answer cannot be understood: %s", e.Verb, e.URL, cause)
+	// encoding/json quotes a number that does not fit, however long it is
+	return fmt.Sprintf("%s %s: the answer cannot be understood: %s", e.Verb, e.URL, api.CutText(e.Err.Error()))
 }
 
 // Unwrap returns the cause, for instance a *json.SyntaxError, a *TooLargeError or
 // io.ErrUnexpectedEOF.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// TooLargeError says that a watch event, an item of a list or a body is larger than the client's
-// limit.
+// TooLargeError says that a watch event, a list or one of its items, or a body is larger than the
+// client's limit.
 type TooLargeError struct {
 	What  string
-	Limit int // bytes
+	Limit int
+	Unit  string // of Limit; empty: bytes
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%s is larger than the limit of %d bytes", e.What, e.Limit)
+	return fmt.Sprintf("%s is larger than the limit of %d %s", e.What, e.Limit, cmp.Or(e.Unit, "bytes"))
 }

@@ -115,7 +115,8 @@ func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 func (r *Resource[T]) many(ctx context.Context, req Request) (list *api.List[T], err error) {
 	x := &exchange{client: r.client, req: req}
 	x.consume = func(answer *http.Response) (err error) {
-		list, err = r.decoder.List(answer.Header.Get("Content-Type"), answer.Body, r.client.cfg.MaxFrameBytes)
+		bounded := &listBody{Reader: answer.Body, limit: r.client.cfg.MaxListBytes}
+		list, err = r.decoder.List(answer.Header.Get("Content-Type"), bounded, r.client.cfg.MaxFrameBytes)
 		return err
 	}
 	if err := x.run(ctx); err != nil {

@@ -42,15 +42,18 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 	}
 
 	release := func() bool { return false }
+	var handshake *handshakeConn
 	dialer := websocket.Dialer{
 		// The connection is closed when the watch's context ends, so that neither the handshake nor
 		// a read outlives it.
 		NetDialContext: func(_ context.Context, network, addr string) (net.Conn, error) {
 			conn, err := d.client.pool.connections.dialContext(ctx, network, addr)
-			if err == nil {
-				release = context.AfterFunc(ctx, func() { conn.Close() })
+			if err != nil {
+				return nil, err
 			}
-			return conn, err
+			release = context.AfterFunc(ctx, func() { conn.Close() })
+			handshake = &handshakeConn{Conn: conn, left: maxHeaderBytes}
+			return handshake, nil
 		},
 		Proxy:            d.proxy,
 		TLSClientConfig:  d.client.pool.tlsConfig("http/1.1"),
@@ -61,6 +64,7 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 	// would decide the error.
 	conn, answer, err := dialer.DialContext(context.WithoutCancel(ctx), target.String(), header)
 	if err == nil {
+		handshake.done = true
 		d.stream = newWebSocketStream(conn, release, &d.client.cfg)
 		return answer, nil
 	}
@@ -69,6 +73,28 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return answer, nil
+}
+
+// handshakeConn bounds what the server may send before the websocket is open: the library reads its
+// headers to their end.
+type handshakeConn struct {
+	net.Conn
+	left int  // bytes
+	done bool // the websocket is open; set between two reads
+}
+
+var errLongHandshake = &TooLargeError{What: "the answer to the websocket handshake", Limit: maxHeaderBytes}
+
+func (c *handshakeConn) Read(p []byte) (int, error) {
+	if c.done {
+		return c.Conn.Read(p)
+	}
+	if c.left == 0 {
+		return 0, errLongHandshake
+	}
+	n, err := c.Conn.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
 }
 
 // proxy returns the proxy of the handshake's HTTP request. An https proxy is not supported.

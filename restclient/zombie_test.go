@@ -281,7 +281,7 @@ func TestSilenceTimeout(t *testing.T) {
 		assert.ErrorContains(t, err, "nothing has come for too long (1m30s)")
 		assert.Equal(t, 80*time.Second*10+90*time.Second, time.Since(start)) // the eleventh silence
 
-		patient := server.Client(func(cfg *restclient.Config) { cfg.SilenceTimeout = -1 })
+		patient := server.Client(func(cfg *restclient.Config) { cfg.SilenceTimeout, cfg.Timeout = -1, -1 })
 		require.NoError(t, patient.Do(t.Context(), get("/hangs"), &body))
 	})
 }

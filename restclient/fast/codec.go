@@ -18,6 +18,8 @@ type (
 type Codec struct {
 	// JSON requests JSON only, so that traffic is readable.
 	JSON bool
+
+	items restclient.ItemLimit
 }
 
 var _ restclient.Codec = Codec{}
@@ -36,6 +38,12 @@ func (c Codec) Accept() restclient.Accept {
 	return accept
 }
 
+// AtMost returns the codec with a limit for the number of items of one list.
+func (c Codec) AtMost(items int) restclient.Codec {
+	c.items = restclient.ItemLimit(items)
+	return c
+}
+
 // Object decodes the metadata of one object.
 func (Codec) Object(contentType string, body []byte) (*partial, error) {
 	if isProtobuf(contentType) {
@@ -45,11 +53,12 @@ func (Codec) Object(contentType string, body []byte) (*partial, error) {
 }
 
 // List decodes a list item by item while it arrives.
-func (Codec) List(contentType string, body io.Reader, limit int) (*api.List[*partial], error) {
+func (c Codec) List(contentType string, body io.Reader, limit int) (*api.List[*partial], error) {
+	d := listDecoder{stream: newStream(body, limit, "an item of the list"), limit: c.items}
 	if isProtobuf(contentType) {
-		return decodeListProtobuf(body, limit)
+		return d.decodeProtobuf()
 	}
-	return decodeList(body, limit)
+	return d.decode()
 }
 
 // Events returns a decoder of the events of a watch.

@@ -40,7 +40,7 @@ func FuzzRoundTrip(f *testing.F) {
 		list, err := json.Marshal(map[string]any{"kind": "PodList", "apiVersion": "v1", "items": []any{written, written},
 			"metadata": map[string]any{"resourceVersion": version, "continue": key}})
 		require.NoError(t, err)
-		items, err := decodeList(bytes.NewReader(list), 1<<20)
+		items, err := listInJSON(bytes.NewReader(list), 1<<20)
 		require.NoError(t, err)
 		require.Equal(t, []*partial{want, want}, items.Items)
 		require.Equal(t, want.ResourceVersion, items.ResourceVersion)
@@ -73,7 +73,7 @@ func checkRoundTripProtobuf(t *testing.T, written *partial) {
 	message := protobufOf(written)
 	frame := frame("MODIFIED", envelope(written.APIVersion, written.Kind, message))
 	list := envelope("v1", "PodList", block(block(nil, 1, nil), 2, message))
-	items, err := decodeListProtobuf(bytes.NewReader(list), 1<<20)
+	items, err := listInProtobuf(bytes.NewReader(list), 1<<20)
 	if !valid {
 		require.Error(t, err)
 		return

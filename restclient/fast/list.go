@@ -18,16 +18,16 @@ var errNoBody = errors.New("the body is empty")
 type listDecoder struct {
 	reader metadataReader
 	stream *stream
+	limit  restclient.ItemLimit
 
 	list     api.List[*partial]
 	hasItems bool
-	fields   map[string]json.RawMessage // all fields but items, in JSON
+	fields   map[string]json.RawMessage // those of restclient.IsListField, in JSON
 }
 
-// decodeList returns the list in body. A Status instead is nil if it reports success and an error
-// otherwise.
-func decodeList(body io.Reader, limit int) (*api.List[*partial], error) {
-	d := listDecoder{stream: newStream(body, limit, "an item of the list"), fields: map[string]json.RawMessage{}}
+// decode returns the list. A Status instead is nil if it reports success and an error otherwise.
+func (d *listDecoder) decode() (*api.List[*partial], error) {
+	d.fields = map[string]json.RawMessage{}
 	if _, err := d.stream.peek(); err == io.EOF {
 		return nil, errNoBody // the answer is complete: the connection did not break
 	}
@@ -67,7 +67,9 @@ func (d *listDecoder) field(key string) error {
 	if err != nil {
 		return err
 	}
-	d.fields[key] = bytes.Clone(raw)
+	if restclient.IsListField(key) {
+		d.fields[key] = bytes.Clone(raw)
+	}
 	return nil
 }
 
@@ -89,6 +91,9 @@ func (d *listDecoder) items() error {
 			return err
 		})
 		if err != nil || done {
+			return err
+		}
+		if err := d.limit.Full(len(d.list.Items)); err != nil {
 			return err
 		}
 		item, err := d.reader.next(d.stream)

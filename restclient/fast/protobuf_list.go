@@ -13,11 +13,10 @@ import (
 	"orrery/restclient/api"
 )
 
-// decodeListProtobuf is decodeList for protobuf. It also decodes the list in its envelope as it
+// decodeProtobuf is decode for protobuf. It also decodes the list in its envelope as it
 // arrives. The envelope must name the kind first, as all servers write it; otherwise the list would
 // have to be buffered.
-func decodeListProtobuf(body io.Reader, limit int) (*api.List[*partial], error) {
-	d := listDecoder{stream: newStream(body, limit, "an item of the list")}
+func (d *listDecoder) decodeProtobuf() (*api.List[*partial], error) {
 	if magic, err := d.stream.take(len(protobufMagic)); err != nil {
 		return nil, err
 	} else if string(magic) != protobufMagic {
@@ -108,6 +107,9 @@ func (d *listDecoder) listField(number protowire.Number, value []byte, kind api.
 	case 1:
 		d.list.ListMeta, err = readListMeta(value)
 	case 2:
+		if err := d.limit.Full(len(d.list.Items)); err != nil {
+			return err
+		}
 		item, failed := d.reader.readProtobuf(kind, value)
 		if failed != nil {
 			return d.badItem(failed)

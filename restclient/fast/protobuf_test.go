@@ -37,9 +37,9 @@ func sameHeads(t *testing.T, want, got *partial) {
 
 func TestListsAreTheSameInBothEncodings(t *testing.T) {
 	for _, name := range []string{"metadata-pods", "metadata-page"} {
-		want, err := decodeList(wire(t, name+".json"), 1<<20)
+		want, err := listInJSON(wire(t, name+".json"), 1<<20)
 		require.NoError(t, err)
-		got, err := decodeListProtobuf(wire(t, name+".pb"), 1<<20)
+		got, err := listInProtobuf(wire(t, name+".pb"), 1<<20)
 		require.NoError(t, err)
 		assert.Equal(t, want.TypeMeta, got.TypeMeta)
 		assert.NotEmpty(t, got.ResourceVersion)
@@ -105,7 +105,7 @@ func TestTheLimitOfAnEventInProtobufIsExact(t *testing.T) {
 }
 
 func TestEmptyListInProtobuf(t *testing.T) {
-	list, err := decodeListProtobuf(wire(t, "delete-empty-collection.pb"), 1<<20)
+	list, err := listInProtobuf(wire(t, "delete-empty-collection.pb"), 1<<20)
 	require.NoError(t, err)
 	assert.Empty(t, list.Items)
 	assert.NotEmpty(t, list.ResourceVersion)
@@ -122,10 +122,10 @@ func TestStatusInProtobuf(t *testing.T) {
 		assert.False(t, ok, name)
 	}
 
-	_, err := decodeListProtobuf(wire(t, "status-404.pb"), 1<<20)
+	_, err := listInProtobuf(wire(t, "status-404.pb"), 1<<20)
 	assert.True(t, api.IsNotFound(err), "a failure in place of a list: %v", err)
 
-	list, err := decodeListProtobuf(bytes.NewReader(envelope("v1", "Status", text(nil, 2, "Success"))), 1<<20)
+	list, err := listInProtobuf(bytes.NewReader(envelope("v1", "Status", text(nil, 2, "Success"))), 1<<20)
 	require.NoError(t, err)
 	assert.Nil(t, list, "a Status that reports success is no list")
 }
@@ -150,9 +150,9 @@ func TestErrorEventInProtobuf(t *testing.T) {
 
 // The result does not depend on the pieces in which a body arrives.
 func TestProtobufInPieces(t *testing.T) {
-	want, err := decodeListProtobuf(wire(t, "metadata-pods.pb"), 1<<20)
+	want, err := listInProtobuf(wire(t, "metadata-pods.pb"), 1<<20)
 	require.NoError(t, err)
-	got, err := decodeListProtobuf(iotest.OneByteReader(wire(t, "metadata-pods.pb")), 1<<20)
+	got, err := listInProtobuf(iotest.OneByteReader(wire(t, "metadata-pods.pb")), 1<<20)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 
@@ -170,7 +170,7 @@ func TestProtobufThatBreaksOff(t *testing.T) {
 	whole := recording(t, "metadata-pods.pb")
 	const tail = 4 // two empty fields of the envelope, after the list
 	for n := range len(whole) - tail {
-		_, err := decodeListProtobuf(bytes.NewReader(whole[:n]), 1<<20)
+		_, err := listInProtobuf(bytes.NewReader(whole[:n]), 1<<20)
 		require.Error(t, err, n)
 	}
 	events := recording(t, "metadata-pods-watch.pb")
@@ -204,12 +204,12 @@ func TestProtobufThatMakesNoSense(t *testing.T) {
 		"too large a length": append([]byte(protobufMagic), 0x12, 0xff, 0xff, 0xff, 0xff, 0x7f),
 		"status broken":      envelope("v1", "Status", []byte{0x2a, 0x7f}),
 	} {
-		list, err := decodeListProtobuf(bytes.NewReader(body), 1<<20)
+		list, err := listInProtobuf(bytes.NewReader(body), 1<<20)
 		assert.Error(t, err, name)
 		assert.Nil(t, list, name)
 	}
 	var large *restclient.TooLargeError
-	_, err := decodeListProtobuf(wire(t, "metadata-pods.pb"), 100)
+	_, err := listInProtobuf(wire(t, "metadata-pods.pb"), 100)
 	assert.ErrorAs(t, err, &large)
 }
 
@@ -279,7 +279,7 @@ func TestProtobufFieldsThatAreUnknownOrElsewhere(t *testing.T) {
 	body = protowire.AppendFixed32(protowire.AppendTag(body, 90, protowire.Fixed32Type), 1)
 	body = protowire.AppendFixed64(protowire.AppendTag(body, 91, protowire.Fixed64Type), 1)
 	body = block(block(body, 77, []byte("?")), 2, block(nil, 1, meta))
-	list, err := decodeListProtobuf(bytes.NewReader(envelope("v1", "PodList", body)), 1<<20)
+	list, err := listInProtobuf(bytes.NewReader(envelope("v1", "PodList", body)), 1<<20)
 	require.NoError(t, err)
 	require.Len(t, list.Items, 1)
 	assert.Equal(t, &api.PartialObjectMetadata{
@@ -336,8 +336,8 @@ func FuzzListProtobuf(f *testing.F) {
 		f.Add(recording(f, name))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		list, err := decodeListProtobuf(bytes.NewReader(data), 1<<16)
-		again, againErr := decodeListProtobuf(iotest.HalfReader(bytes.NewReader(data)), 1<<16)
+		list, err := listInProtobuf(bytes.NewReader(data), 1<<16)
+		again, againErr := listInProtobuf(iotest.HalfReader(bytes.NewReader(data)), 1<<16)
 		if (err == nil) != (againErr == nil) || (list == nil) != (again == nil) || err != nil && list != nil {
 			t.Fatalf("%v, %v; in pieces %v, %v", list, err, again, againErr)
 		}
