@@ -74,7 +74,7 @@ func NewManager(shared Shared, chosen []Descriptor) *Manager {
 	}
 	m := &Manager{shared: &shared}
 	m.recorders.shared = m.shared
-	m.informerClient = m.clientFor("shared-informers", 1, 1)
+	m.informerClient = m.clientFor("shared-informers", 1, 1).WithListLimits(0, 0) // a whole resource in one list
 	for _, d := range chosen {
 		c := &member{Descriptor: d, state: Missing, trouble: map[api.GroupVersionResource]error{}}
 		client := m.clientFor(d.Name, max(d.QPSFactor, 1), max(d.BurstFactor, 1))

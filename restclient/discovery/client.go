@@ -1,8 +1,9 @@
 package discovery
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -25,8 +26,14 @@ type Config struct {
 }
 
 const (
-	concurrency    = 16               // concurrent requests to an old server
-	requestTimeout = 32 * time.Second // of a request with its retries, as upstream
+	concurrency = 16 // concurrent requests to an old server
+	// maxDocument bounds the document of all groups, and maxGroupVersion that of one, in bytes. Each
+	// type has an object in it, and each subresource. A server with 3,000 custom resources needs two
+	// megabytes.
+	maxDocument     = 8 << 20
+	maxGroupVersion = 2 << 20
+	maxObjects      = 100_000
+	requestTimeout  = 32 * time.Second // of a request with its retries, as upstream
 )
 
 // Client discovers the API of a server. Apart from its configuration it only remembers since when
@@ -90,8 +97,19 @@ func (c *Client) ServerPreferredNamespacedResources(ctx context.Context) ([]*api
 // ServerResourcesForGroupVersion returns the resources of one group version, by one small request
 // to any server.
 func (c *Client) ServerResourcesForGroupVersion(ctx context.Context, gv api.GroupVersion) (*api.APIResourceList, error) {
+	for _, err := range []error{restclient.CheckName("version", gv.Version), restclient.CheckName("group", cmp.Or(gv.Group, "core"))} {
+		if err != nil {
+			return nil, err
+		}
+	}
 	list, _, err := c.resources(ctx, gv)
-	return list, err
+	if err == nil {
+		err = dropBadNames(list)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
 }
 
 // ServerVersion returns the server's version.
@@ -111,15 +129,21 @@ func (c *Client) do(ctx context.Context, req restclient.Request, into any) error
 
 // get requests a document and returns the moment that it describes, by the server's clock; zero if
 // unknown.
-func (c *Client) get(ctx context.Context, path, accept string, into any) (asOf time.Time, err error) {
+func (c *Client) get(ctx context.Context, req restclient.Request, into any) (asOf time.Time, err error) {
 	var answer restclient.Response
 	started := time.Now()
-	if err := c.do(ctx, restclient.Request{Path: path, Accept: accept}, &answer); err != nil {
+	if err := c.do(ctx, req, &answer); err != nil {
 		return time.Time{}, err
 	}
+	if bytes.Count(answer.Body, []byte("{")) > maxObjects {
+		// A type of one byte in JSON takes a hundred in memory.
+		return time.Time{}, &restclient.DecodeError{Verb: http.MethodGet, URL: req.Path, Err: &restclient.TooLargeError{
+			What: "the discovery document", Limit: maxObjects, Unit: "objects",
+		}}
+	}
 	asOf = describedMoment(answer.Header, time.Since(started))
-	if err := json.Unmarshal(answer.Body, into); err != nil {
-		return time.Time{}, &UnexpectedAnswerError{Path: path, Err: err}
+	if err := api.Unmarshal(answer.Body, into); err != nil {
+		return time.Time{}, &UnexpectedAnswerError{Path: req.Path, Err: err}
 	}
 	return asOf, nil
 }
@@ -143,12 +167,12 @@ func (c *Client) resources(ctx context.Context, gv api.GroupVersion) (*api.APIRe
 		path = "/api/" + gv.Version
 	}
 	var list api.APIResourceList
-	asOf, err := c.get(ctx, path, "", &list)
+	asOf, err := c.get(ctx, restclient.Request{Path: path, MaxBytes: maxGroupVersion}, &list)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	if list.Kind != "" && list.Kind != "APIResourceList" {
-		return nil, time.Time{}, &UnexpectedAnswerError{Path: path, Err: fmt.Errorf("its kind is %q", list.Kind)}
+		return nil, time.Time{}, &UnexpectedAnswerError{Path: path, Err: fmt.Errorf("its kind is %q", api.CutText(list.Kind))}
 	}
 	list.GroupVersion = gv.String()
 	return &list, asOf, nil

@@ -2,11 +2,13 @@ package discovery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
 	"sync"
 
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -80,9 +82,15 @@ type groupsDocument struct {
 	Items    []api.APIGroupDiscovery `json:"items"`    // APIGroupDiscoveryList, both on new ones
 }
 
+// document fetches /api or /apis. If the aggregated document is too large, it fetches the legacy one,
+// so that only the group version that has too many types fails.
 func (c *Client) document(ctx context.Context, path string) (*found, error) {
 	var doc groupsDocument
-	asOf, err := c.get(ctx, path, acceptAggregated, &doc)
+	asOf, err := c.get(ctx, restclient.Request{Path: path, Accept: acceptAggregated, MaxBytes: maxDocument}, &doc)
+	if _, tooLarge := errors.AsType[*restclient.TooLargeError](err); tooLarge {
+		doc = groupsDocument{}
+		asOf, err = c.get(ctx, restclient.Request{Path: path, MaxBytes: maxDocument}, &doc)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +106,9 @@ func (c *Client) document(ctx context.Context, path string) (*found, error) {
 			result.groups = append(result.groups, &doc.Groups[i])
 		}
 	default:
-		return nil, &UnexpectedAnswerError{Path: path, Err: fmt.Errorf("its kind is %q", doc.Kind)}
+		return nil, &UnexpectedAnswerError{Path: path, Err: fmt.Errorf("its kind is %q", api.CutText(doc.Kind))}
 	}
+	result.dropBadVersions(path == "/api")
 	return result, nil
 }
 
@@ -137,6 +146,9 @@ func (c *Client) fillIn(ctx context.Context, result *found) {
 			if err != nil {
 				result.failed[gv] = withoutAttempts(err)
 				return
+			}
+			if problem := dropBadNames(list); problem != nil {
+				result.failed[gv] = problem
 			}
 			result.resources[gv] = list
 			result.describes(asOf)
