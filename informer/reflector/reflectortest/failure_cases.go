@@ -1,8 +1,11 @@
 package reflectortest
 
 import (
+	"context"
 	"errors"
+	"io"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -128,6 +131,51 @@ var failureCases = []suiteCase{
 		assert.Less(f, len(f.requests("watch")), 50, "watches that end at once are opened again without back-off")
 		require.NotEmpty(f, f.errors, "want a very short watch reported: it had delivered no event")
 		assert.ErrorIs(f, f.errors[0], reflector.ErrVeryShortWatch)
+	}},
+	{"watches that end at once are not opened in a busy loop", "", func(f *fixture) {
+		type namespaceEvent = api.WatchEvent[*api.Namespace]
+		expired := namespaceEvent{Type: api.WatchError, Status: &api.Status{Code: 410, Reason: api.ReasonExpired}}
+		bookmark := func(rv string) namespaceEvent {
+			return namespaceEvent{Type: api.WatchBookmark, ResourceVersion: rv}
+		}
+		for name, events := range map[string]func(number string) []namespaceEvent{
+			"after nothing": func(string) []namespaceEvent { return nil },
+			"after the same event": func(string) []namespaceEvent {
+				return []namespaceEvent{Event(api.WatchAdded, "a", "x2")}
+			},
+			"after the same bookmark": func(string) []namespaceEvent { return []namespaceEvent{bookmark("x1")} },
+			"after an event without a version": func(string) []namespaceEvent {
+				return []namespaceEvent{Event(api.WatchModified, "a", "")}
+			},
+			"after a new bookmark": func(n string) []namespaceEvent { return []namespaceEvent{bookmark(n)} },
+			"after a new event": func(n string) []namespaceEvent {
+				return []namespaceEvent{Event(api.WatchModified, "a", n)}
+			},
+			"with a 410": func(string) []namespaceEvent { return []namespaceEvent{expired} },
+			"with a 410 after a new event": func(n string) []namespaceEvent {
+				return []namespaceEvent{Event(api.WatchModified, "a", n), expired}
+			},
+		} {
+			for _, version := range []string{"x1", "1", "0", ""} {
+				watches := 0
+				f.config.ListerWatcher = Scripted{
+					OnList: func(context.Context, api.ListOptions) (*api.List[*api.Namespace], error) {
+						return ListOf(version, "", NamespaceAt("a", "x1")), nil
+					},
+					OnWatch: func(ctx context.Context, _ api.ListOptions) (api.Watcher[*api.Namespace], error) {
+						if watches++; watches > 500 {
+							<-ctx.Done() // enough is known
+						}
+						return &briefWatcher{events(strconv.Itoa(watches))}, nil
+					},
+				}
+				stop := f.start()
+				f.pass(time.Minute)
+				stop()
+				assert.Less(f, watches, 100, "%s, after a list at %q: want a back-off", name, version)
+				assert.Greater(f, watches, 2, "%s, after a list at %q: want another attempt", name, version)
+			}
+		}
 	}},
 	{"a watch of exactly a second without an event is not very short", "", func(f *fixture) {
 		f.start()
@@ -285,3 +333,18 @@ func (f *fixture) delays() *[]time.Duration {
 	f.config.Trace = &reflector.Trace{BackOff: func(d time.Duration, _ error) { delays = append(delays, d) }}
 	return &delays
 }
+
+// briefWatcher delivers some events and ends.
+type briefWatcher struct {
+	events []api.WatchEvent[*api.Namespace]
+}
+
+func (w *briefWatcher) Next() (event api.WatchEvent[*api.Namespace], err error) {
+	if len(w.events) == 0 {
+		return event, io.EOF
+	}
+	event, w.events = w.events[0], w.events[1:]
+	return event, nil
+}
+
+func (w *briefWatcher) Stop() {}

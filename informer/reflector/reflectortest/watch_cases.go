@@ -354,51 +354,6 @@ var watchCases = []suiteCase{
 		assert.EqualValues(f, 1, f.requests("list")[1].Options.Limit, "the server is asked for one object")
 		assert.Equal(f, api.MatchNotOlderThan, f.requests("list")[1].Options.ResourceVersionMatch)
 	}},
-	{"watches that end at once are not opened in a busy loop", "", func(f *fixture) {
-		type namespaceEvent = api.WatchEvent[*api.Namespace]
-		expired := namespaceEvent{Type: api.WatchError, Status: &api.Status{Code: 410, Reason: api.ReasonExpired}}
-		bookmark := func(rv string) namespaceEvent {
-			return namespaceEvent{Type: api.WatchBookmark, ResourceVersion: rv}
-		}
-		for name, events := range map[string]func(number string) []namespaceEvent{
-			"after nothing": func(string) []namespaceEvent { return nil },
-			"after the same event": func(string) []namespaceEvent {
-				return []namespaceEvent{Event(api.WatchAdded, "a", "x2")}
-			},
-			"after the same bookmark": func(string) []namespaceEvent { return []namespaceEvent{bookmark("x1")} },
-			"after an event without a version": func(string) []namespaceEvent {
-				return []namespaceEvent{Event(api.WatchModified, "a", "")}
-			},
-			"after a new bookmark": func(n string) []namespaceEvent { return []namespaceEvent{bookmark(n)} },
-			"after a new event": func(n string) []namespaceEvent {
-				return []namespaceEvent{Event(api.WatchModified, "a", n)}
-			},
-			"with a 410": func(string) []namespaceEvent { return []namespaceEvent{expired} },
-			"with a 410 after a new event": func(n string) []namespaceEvent {
-				return []namespaceEvent{Event(api.WatchModified, "a", n), expired}
-			},
-		} {
-			for _, version := range []string{"x1", "1", "0", ""} {
-				watches := 0
-				f.config.ListerWatcher = Scripted{
-					OnList: func(context.Context, api.ListOptions) (*api.List[*api.Namespace], error) {
-						return ListOf(version, "", NamespaceAt("a", "x1")), nil
-					},
-					OnWatch: func(ctx context.Context, _ api.ListOptions) (api.Watcher[*api.Namespace], error) {
-						if watches++; watches > 500 {
-							<-ctx.Done() // enough is known
-						}
-						return &briefWatcher{events(strconv.Itoa(watches))}, nil
-					},
-				}
-				stop := f.start()
-				f.pass(time.Minute)
-				stop()
-				assert.Less(f, watches, 100, "%s, after a list at %q: want a back-off", name, version)
-				assert.Greater(f, watches, 2, "%s, after a list at %q: want another attempt", name, version)
-			}
-		}
-	}},
 	{"an idle watch keeps no object in memory", "", func(f *fixture) {
 		events := make(chan api.WatchEvent[*api.Namespace])
 		f.config.ListerWatcher = Scripted{
@@ -482,18 +437,3 @@ var watchCases = []suiteCase{
 		assert.Equal(f, map[string]string{"a": "2"}, f.store.State())
 	}},
 }
-
-// briefWatcher delivers some events and ends.
-type briefWatcher struct {
-	events []api.WatchEvent[*api.Namespace]
-}
-
-func (w *briefWatcher) Next() (event api.WatchEvent[*api.Namespace], err error) {
-	if len(w.events) == 0 {
-		return event, io.EOF
-	}
-	event, w.events = w.events[0], w.events[1:]
-	return event, nil
-}
-
-func (w *briefWatcher) Stop() {}
