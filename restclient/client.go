@@ -82,8 +82,8 @@ func (c *Client) As(userAgent string, qps float32, burst int) *Client {
 	return &Client{cfg: cfg, base: c.base, pool: c.pool, limiter: newLimiter(cfg.QPS, cfg.Burst), retry: c.retry}
 }
 
-// WithListLimits returns the same client with other values of Config.MaxListBytes and MaxListItems; 0
-// means the defaults. It shares everything but the counters of Snapshot.
+// WithListLimits returns the same client with other values of Config.MaxListBytes and MaxListItems;
+// 0 means the defaults. It shares everything but the counters of Snapshot.
 func (c *Client) WithListLimits(bytes, items int) *Client {
 	cfg := c.cfg
 	cfg.MaxListBytes, cfg.MaxListItems = bytes, items

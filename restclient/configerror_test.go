@@ -31,7 +31,10 @@ func TestEveryErrorOfNewIsAConfigError(t *testing.T) {
 			assert.NotContains(t, err.Error(), "s3cret")
 		}
 	}
-	_, err := restclient.New(restclient.Config{Host: "h", TLS: restclient.TLS{ReadCA: func() ([]byte, error) { return nil, &url.Error{Op: "x", Err: broken} }}})
+	_, err := restclient.New(restclient.Config{Host: "h", TLS: restclient.TLS{ReadCA: func() ([]byte,
+		error) {
+		return nil, &url.Error{Op: "x", Err: broken}
+	}}})
 	var wrong *restclient.ConfigError
 	assert.ErrorAs(t, err, &wrong)
 }

@@ -306,8 +306,8 @@ func IsListField(name string) bool {
 }
 
 // ListHead reads the head of a list from its fields, see [IsListField], for a [Codec] that reads
-// the items one by one. If the fields are those of a Status, the error is an [*api.StatusError] if it
-// reports failure, and ok is false if it reports success.
+// the items one by one. If the fields are those of a Status, the error is an [*api.StatusError] if
+// it reports failure, and ok is false if it reports success.
 func ListHead(fields map[string]json.RawMessage, hasItems bool) (head api.List[json.RawMessage], ok bool, err error) {
 	document, err := json.Marshal(fields)
 	if err == nil {

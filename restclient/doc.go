@@ -22,17 +22,18 @@
 //
 // # Guarantees
 //
-//   - Names that do not address exactly one object ("", "..", "a/b") are refused before anything is
-//     sent.
+//   - Names that do not address exactly one object or type ("", "..", "a/b") are refused before
+//     anything is sent.
 //   - Events come in the order in which the server sent them. Nothing is retried inside a stream:
 //     the caller must know of the gap. A watch that is not read blocks the server.
 //   - Authorization headers, tokens, passwords in URLs and query values that are not known to be
 //     harmless appear in no error, no trace hook and no String. Bodies appear in no error, except
 //     for the text of an error answer.
-//   - Credentials do not follow a redirect to another host, and no redirect leads from https to
-//     http.
-//   - Memory is bounded by Config.MaxFrameBytes for a value of a stream and Config.MaxBodyBytes for
-//     a body.
+//   - No redirect is followed: a request reaches the configured server or none.
+//   - Field names are case-sensitive, as Kubernetes has them (see [api.Unmarshal]).
+//   - Memory is bounded: by Config.MaxFrameBytes for a value of a stream, Config.MaxListBytes and
+//     MaxListItems for a list, Config.MaxBodyBytes for another body, and a megabyte for headers.
+//     Texts of a refusal are cut.
 //
 // # Goroutines
 //
@@ -48,6 +49,7 @@
 //	*api.StatusError   the server refused; see api.IsNotFound, api.IsConflict, api.IsExpired ...
 //	*TransportError    no complete answer; Kind is the cause, Sentence explains it to a user
 //	*CertificateExpiredError  a 401 whose cause is known; wraps the *api.StatusError
+//	*RedirectError     the answer sends the client elsewhere; Host says where
 //	*DecodeError       an answer that cannot be decoded; wraps *TooLargeError or the JSON error
 //	*NameError, ErrReadOnly, *ConfigError   nothing was sent
 //
@@ -74,6 +76,7 @@
 //	TCP           keep-alive probes at the same times, if Config.Dial is nil
 //	HTTP/1.1      nothing tests a watch: HasKeepalive is false, and a Reflector watches for silence
 //	any request   Config.SilenceTimeout: 90 seconds in which nothing of the answer is received
+//	not a watch   Config.Timeout: 15 minutes for the whole answer, even if it never pauses
 //
 // # Testing
 //

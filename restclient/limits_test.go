@@ -41,15 +41,24 @@ var endlessLists = map[string]struct {
 	handler http.HandlerFunc
 	refused string
 }{
-	"items":           {repeat("application/json", `{"items":[{}`, `,{}`), "the list is larger than the limit of 1000 items"},
-	"long items":      {repeat("application/json", `{"items":[{}`, `,{"metadata":{"name":"`+strings.Repeat("x", 5000)+`"}}`), "the list is larger than the limit of 262144 bytes"},
-	"a long item":     {repeat("application/json", `{"items":[{"metadata":{"name":"`, `x`), "an item of the list is larger than the limit of 65536 bytes"},
-	"finalizers":      {repeat("application/json", `{"items":[{"metadata":{"finalizers":[""`, `,""`), "an item of the list is larger than the limit of 65536 bytes"},
-	"fields":          {repeat("application/json", `{"kind":"WidgetList"`, `,"a":0`), "the list is larger than the limit of 262144 bytes"},
-	"a field":         {repeat("application/json", `{"kind":"`, `x`), "an item of the list is larger than the limit of 65536 bytes"},
-	"more lists":      {repeat("application/json", `{"items":[]`, `,"items":[{"metadata":{}}]`), "the list is larger than the limit of 1000 items"},
-	"white space":     {repeat("application/json", `{"items":[{}],`, strings.Repeat(" ", 100)), "larger than the limit of"},
-	"items, protobuf": {repeat("application/vnd.kubernetes.protobuf", "k8s\x00\x0a\x08\x0a\x02v1\x12\x02XL\x12\xff\xff\xff\xff\x07", "\x12\x00"), ""},
+	"items": {repeat("application/json", `{"items":[{}`, `,{}`),
+		"the list is larger than the limit of 300 items"},
+	"long items": {repeat("application/json", `{"items":[{}`, `,{"metadata":{"name":"`+strings.Repeat("x",
+		5000)+`"}}`), "the list is larger than the limit of 65536 bytes"},
+	"a long item": {repeat("application/json", `{"items":[{"metadata":{"name":"`, `x`),
+		"an item of the list is larger than the limit of 16384 bytes"},
+	"finalizers": {repeat("application/json", `{"items":[{"metadata":{"finalizers":[""`, `,""`),
+		"an item of the list is larger than the limit of 16384 bytes"},
+	"fields": {repeat("application/json", `{"kind":"WidgetList"`, `,"a":0`),
+		"the list is larger than the limit of 65536 bytes"},
+	"a field": {repeat("application/json", `{"kind":"`, `x`),
+		"an item of the list is larger than the limit of 16384 bytes"},
+	"more lists": {repeat("application/json", `{"items":[]`, `,"items":[{"metadata":{}}]`),
+		"the list is larger than the limit of 300 items"},
+	"white space": {repeat("application/json", `{"items":[{}],`, strings.Repeat(" ", 100)),
+		"larger than the limit of"},
+	"items, protobuf": {repeat("application/vnd.kubernetes.protobuf",
+		"k8s\x00\x0a\x08\x0a\x02v1\x12\x02XL\x12\xff\xff\xff\xff\x07", "\x12\x00"), ""},
 }
 
 // A server can answer a list without end. It fills no memory, and the error names what was refused.
@@ -59,16 +68,20 @@ func TestEndlessLists(t *testing.T) {
 			eachCodec(t, list.handler, func(t *testing.T, client *restclient.Client, server *restclienttest.Server) {
 				cfg := server.Config()
 				cfg.Codec = client.Config().Codec
-				cfg.MaxFrameBytes, cfg.MaxListBytes, cfg.MaxListItems = 64<<10, 256<<10, 1000
+				cfg.MaxFrameBytes, cfg.MaxListBytes, cfg.MaxListItems = 16<<10, 64<<10, 300
 				bounded, err := restclient.New(cfg)
 				require.NoError(t, err)
 				defer bounded.Close()
 				_, metadata := restclient.Metadata(bounded, widgets, "doomed").List(t.Context(), api.ListOptions{})
-				_, _, deleted := restclient.Metadata(bounded, widgets, "doomed").DeleteCollection(t.Context(), api.DeleteOptions{}, api.ListOptions{})
-				_, typed := restclient.Typed[*api.Namespace](bounded, widgets, "doomed").List(t.Context(), api.ListOptions{})
+				_, _, deleted := restclient.Metadata(bounded, widgets, "doomed").DeleteCollection(t.Context(),
+					api.DeleteOptions{}, api.ListOptions{})
+				_, typed := restclient.Typed[*api.Namespace](bounded, widgets, "doomed").List(t.Context(),
+					api.ListOptions{})
 				_, dynamic := restclient.Dynamic(bounded, widgets, "doomed").List(t.Context(), api.ListOptions{})
-				for form, err := range map[string]error{"metadata": metadata, "delete collection": deleted, "typed": typed, "dynamic": dynamic} {
-					require.ErrorContains(t, err, "/apis/evil.io/v1/namespaces/doomed/widgets", "%s: the error names the resource", form)
+				for form, err := range map[string]error{"metadata": metadata, "delete collection": deleted,
+					"typed": typed, "dynamic": dynamic} {
+					require.ErrorContains(t, err, "/apis/evil.io/v1/namespaces/doomed/widgets",
+						"%s: the error names the resource", form)
 					var large *restclient.TooLargeError
 					if list.refused != "" || errors.As(err, &large) {
 						require.ErrorAs(t, err, &large, "%s: an endless list of %s is refused", form, name)
@@ -93,7 +106,8 @@ func TestTheLimitsOfAListAreExact(t *testing.T) {
 				pods := restclient.Metadata(client.WithListLimits(c.bytes, c.items), api.PodsResource, "")
 				for range 2 {
 					_, err := pods.List(t.Context(), api.ListOptions{})
-					assert.Equal(t, c.good, err == nil, "a list of %d bytes and 2 items with the limits %+v: %v", len(body), c, err)
+					assert.Equal(t, c.good, err == nil, "a list of %d bytes and 2 items with the limits %+v: %v",
+						len(body), c, err)
 				}
 			})
 	}
@@ -119,7 +133,11 @@ func TestASlowAnswerHasAnEnd(t *testing.T) {
 		} {
 			pods := restclient.Metadata(client, api.PodsResource, "a")
 			for name, call := range map[string]func() error{
-				"list":   func() error { _, err := pods.List(api.WithSingleAttempt(t.Context()), api.ListOptions{}); return err },
+				"list": func() error {
+					_, err := pods.List(api.WithSingleAttempt(t.Context()),
+						api.ListOptions{})
+					return err
+				},
 				"get":    func() error { _, err := pods.Get(t.Context(), "x", api.GetOptions{}); return err },
 				"raw":    func() error { return client.Do(t.Context(), get("/version"), new([]byte)) },
 				"delete": func() error { return pods.Delete(t.Context(), "x", api.DeleteOptions{}) },
@@ -147,7 +165,8 @@ func TestAWatchHasNoTimeout(t *testing.T) {
 				}
 			})
 		}, func(t *testing.T, server *restclienttest.Server) {
-			w, err := restclient.Metadata(server.Client(choose), api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+			w, err := restclient.Metadata(server.Client(choose), api.PodsResource, "").Watch(t.Context(),
+				api.ListOptions{})
 			require.NoError(t, err)
 			for range 4 {
 				_, err := w.Next()
@@ -157,9 +176,11 @@ func TestAWatchHasNoTimeout(t *testing.T) {
 		})
 		bubble(t, drip(http.StatusForbidden), func(t *testing.T, server *restclienttest.Server) {
 			start := time.Now()
-			_, err := restclient.Metadata(server.Client(choose), api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+			_, err := restclient.Metadata(server.Client(choose), api.PodsResource, "").Watch(t.Context(),
+				api.ListOptions{})
 			assert.True(t, api.IsForbidden(err), "%v", err)
-			assert.LessOrEqual(t, time.Since(start), restclient.DefaultSilenceTimeout, "a refusal has the time of one silence")
+			assert.LessOrEqual(t, time.Since(start), restclient.DefaultSilenceTimeout,
+				"a refusal has the time of one silence")
 		})
 	}
 }
@@ -174,7 +195,8 @@ func TestEndlessHeaders(t *testing.T) {
 					return
 				}
 				defer conn.Close()
-				_, err = fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-B: ")
+				_, err = fmt.Fprintf(conn,
+					"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-B: ")
 				for piece := strings.Repeat(line, 1000); err == nil; {
 					_, err = io.WriteString(conn, piece)
 				}
@@ -203,7 +225,8 @@ func TestEndlessHeaders(t *testing.T) {
 			start := time.Now()
 			_, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
 			require.Error(t, err)
-			assert.LessOrEqual(t, time.Since(start), restclient.DefaultSilenceTimeout, "headers that come slowly end the handshake")
+			assert.LessOrEqual(t, time.Since(start), restclient.DefaultSilenceTimeout,
+				"headers that come slowly end the handshake")
 		})
 	}
 }

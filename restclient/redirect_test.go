@@ -59,12 +59,15 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 					errs := calls(t, client)
 					for verb, err := range errs {
 						var redirect *restclient.RedirectError
-						require.ErrorAs(t, err, &redirect, "%s answered %d to %q: a redirect is an error of its own", verb, code, location)
-						assert.Equal(t, host, redirect.Host, "%s: the error names the host of the Location %q", verb, location)
+						require.ErrorAs(t, err, &redirect, "%s answered %d to %q: a redirect is an error of its own",
+							verb, code, location)
+						assert.Equal(t, host, redirect.Host, "%s: the error names the host of the Location %q", verb,
+							location)
 						assert.Equal(t, code, redirect.Code)
 						assert.ErrorContains(t, err, host)
 						assert.NotContains(t, err.Error(), "pw", "the password of a Location is not shown")
-						assert.False(t, api.IsNotFound(err) || api.IsExpired(err), "a redirect says nothing about the object")
+						assert.False(t, api.IsNotFound(err) || api.IsExpired(err),
+							"a redirect says nothing about the object")
 					}
 					assert.Len(t, server.Requests(), len(errs), "a redirect is neither followed nor repeated")
 				})

@@ -20,7 +20,9 @@ const maxErrorBody = 1 << 20
 func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
 	defer answer.Body.Close()
 	if answer.StatusCode/100 == 3 {
-		return failure{err: &RedirectError{Verb: x.req.method(), URL: redactURL(u), Code: answer.StatusCode, Host: targetOf(answer, u)}}
+		return failure{err: &RedirectError{
+			Verb: x.req.method(), URL: redactURL(u), Code: answer.StatusCode, Host: targetOf(answer, u),
+		}}
 	}
 	// An error while reading the body is ignored: the code alone is enough.
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
@@ -38,9 +40,9 @@ func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
 	return f
 }
 
-// RedirectError says that the answer sends the client elsewhere. It is never followed: API servers do
-// not redirect API requests, and whoever answers for one could turn a write into another one, or
-// have credentials sent to another server.
+// RedirectError says that the answer sends the client elsewhere. It is never followed: API servers
+// do not redirect API requests. A hostile one could turn a write into another write, or have
+// credentials sent to another server.
 type RedirectError struct {
 	Verb, URL string
 	Code      int

@@ -43,12 +43,16 @@ func Typed[T Object](c *Client, gvr api.GroupVersionResource, namespace string) 
 // may share parts, such as maps of labels: make a DeepCopy before you change one.
 func Metadata(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.PartialObjectMetadata] {
 	decoder := c.cfg.Codec.AtMost(c.cfg.MaxListItems)
-	return &Resource[*api.PartialObjectMetadata]{client: c, gvr: gvr, namespace: namespace, decoder: decoder, readOnly: true}
+	return &Resource[*api.PartialObjectMetadata]{
+		client: c, gvr: gvr, namespace: namespace, decoder: decoder, readOnly: true,
+	}
 }
 
 // Dynamic returns a resource whose objects are whole JSON documents of any type.
 func Dynamic(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.Unstructured] {
-	decoder := plainDecoder[*api.Unstructured]{accept: jsonAccept, items: ItemLimit(c.cfg.MaxListItems), complete: nameKind}
+	decoder := plainDecoder[*api.Unstructured]{
+		accept: jsonAccept, items: ItemLimit(c.cfg.MaxListItems), complete: nameKind,
+	}
 	return &Resource[*api.Unstructured]{client: c, gvr: gvr, namespace: namespace, decoder: decoder}
 }
 

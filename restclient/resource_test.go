@@ -169,11 +169,13 @@ func TestNamesThatWouldAddressSomethingElse(t *testing.T) {
 	})
 }
 
-// Discovery is a server's answer: the parts of a type's name must not address something else either.
+// Discovery is a server's answer: the parts of a type's name must not address something else
+// either.
 func TestTypesThatWouldAddressSomethingElse(t *testing.T) {
 	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
 		client := server.Client()
-		for _, part := range []string{".", "..", "a/b", "../../v1/secrets", "a%2fb", "a\x00b", "a\nb", "a\x7fb", "a\u0085b", "\xff"} {
+		for _, part := range []string{".", "..", "a/b", "../../v1/secrets", "a%2fb", "a\x00b", "a\nb", "a\x7fb",
+			"a\u0085b", "\xff"} {
 			for what, gvr := range map[string]api.GroupVersionResource{
 				"group":    {Group: part, Version: "v1", Resource: "widgets"},
 				"version":  {Group: "evil.io", Version: part, Resource: "widgets"},
@@ -181,8 +183,10 @@ func TestTypesThatWouldAddressSomethingElse(t *testing.T) {
 			} {
 				_, errList := restclient.Metadata(client, gvr, "doomed").List(t.Context(), api.ListOptions{})
 				_, errWatch := restclient.Dynamic(client, gvr, "").Watch(t.Context(), api.ListOptions{})
-				_, _, errCollection := restclient.Dynamic(client, gvr, "doomed").DeleteCollection(t.Context(), api.DeleteOptions{}, api.ListOptions{})
-				errDelete := restclient.Typed[*api.Pod](client, gvr, "doomed").Delete(t.Context(), "x", api.DeleteOptions{})
+				_, _, errCollection := restclient.Dynamic(client, gvr, "doomed").DeleteCollection(t.Context(),
+					api.DeleteOptions{}, api.ListOptions{})
+				errDelete := restclient.Typed[*api.Pod](client, gvr, "doomed").Delete(t.Context(), "x",
+					api.DeleteOptions{})
 				for _, err := range []error{errList, errWatch, errCollection, errDelete} {
 					var wrong *restclient.NameError
 					require.ErrorAs(t, err, &wrong, "the %s %q", what, part)
@@ -194,7 +198,8 @@ func TestTypesThatWouldAddressSomethingElse(t *testing.T) {
 			assert.ErrorContains(t, err, "the subresource", "%q", part)
 			assert.ErrorContains(t, pods.Delete(t.Context(), part, api.DeleteOptions{}), "the name", "%q", part)
 		}
-		for what, gvr := range map[string]api.GroupVersionResource{"version": {Resource: "pods"}, "resource": {Version: "v1"}} {
+		for what, gvr := range map[string]api.GroupVersionResource{"version": {Resource: "pods"},
+			"resource": {Version: "v1"}} {
 			_, err := restclient.Dynamic(client, gvr, "").List(t.Context(), api.ListOptions{})
 			assert.EqualError(t, err, `the `+what+` "" is empty`)
 		}

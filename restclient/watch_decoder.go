@@ -20,6 +20,9 @@ import (
 // The next watch continues from the resource version of the last event. So it is read from every
 // object, including bookmarks and events of unknown type.
 //
+// Field names are case-sensitive: api.Unmarshal decodes events and what is in them. encoding/json
+// alone takes "Type" for type, and "Metadata" for metadata.
+//
 // What it lacks is speed and protobuf: encoding/json scans each object four times. The decoder in
 // restclient/fast looks for its end and decodes it, and also reads protobuf, for resources of which
 // only the metadata is used.

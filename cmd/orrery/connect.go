@@ -58,9 +58,9 @@ var dialer = net.Dialer{
 // all of them.
 const longestRetryAfter = 10 * time.Second
 
-// The deleter asks every server of the cluster, those of aggregated APIs too, for pages of 500 objects.
-// These limits keep its memory within that of the deployment, whatever a server answers. Informers
-// have the client's defaults.
+// The deleter asks every server of the cluster, those of aggregated APIs too, for pages of 500
+// objects. These limits keep its memory within that of the deployment, whatever a server answers.
+// Informers have the client's defaults.
 const (
 	maxObjectBytes = 4 << 20 // kube-apiserver takes 3 MiB
 	maxListBytes   = 16 << 20

@@ -54,12 +54,14 @@ func adviceFor(err error) string {
 	var transport *restclient.TransportError
 	var unreadable *restclient.DecodeError
 	var unexpected *discovery.UnexpectedAnswerError
+	var redirect *restclient.RedirectError
 	switch {
 	case api.IsUnauthorized(err):
 		return "the server does not accept these credentials: check the user in the kubeconfig, or log in again"
 	case api.IsForbidden(err):
 		return "this user may not do that: \"orrery rbac\", with the flags of this run, prints the role that it needs"
-	case api.IsNotFound(err), errors.Is(err, errNoAPIServer), errors.As(err, &unreadable), errors.As(err, &unexpected):
+	case api.IsNotFound(err), errors.Is(err, errNoAPIServer), errors.As(err, &redirect),
+		errors.As(err, &unreadable), errors.As(err, &unexpected):
 		return "the server that answers is not a Kubernetes API server: check the server address in the kubeconfig"
 	case api.CodeOf(err) == http.StatusTooManyRequests, api.CodeOf(err) >= http.StatusInternalServerError:
 		return "the server rejects requests for now: check \"kubectl get --raw /readyz?verbose\" and start again"

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/rbac"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -59,4 +60,9 @@ func TestTheLastLineOfAJSONLogIsAnObject(t *testing.T) {
 		assert.Equal(t, "the run has failed", line.Message)
 		assert.NotEmpty(t, line.Error)
 	}
+}
+
+func TestARedirectIsNotTheAnswerOfAnAPIServer(t *testing.T) {
+	redirect := &restclient.RedirectError{Verb: "GET", URL: "https://h/version", Code: 302, Host: "login.example.com"}
+	assert.Contains(t, adviceFor(redirect), "not a Kubernetes API server")
 }

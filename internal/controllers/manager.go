@@ -74,10 +74,11 @@ func NewManager(shared Shared, chosen []Descriptor) *Manager {
 	}
 	m := &Manager{shared: &shared}
 	m.recorders.shared = m.shared
-	m.informerClient = m.clientFor("shared-informers", 1, 1).WithListLimits(0, 0) // a whole resource in one list
+	wholeLists := shared.Client.WithListLimits(0, 0) // an informer lists a whole resource at once
+	m.informerClient = m.clientFor(wholeLists, "shared-informers", 1, 1)
 	for _, d := range chosen {
 		c := &member{Descriptor: d, state: Missing, trouble: map[api.GroupVersionResource]error{}}
-		client := m.clientFor(d.Name, max(d.QPSFactor, 1), max(d.BurstFactor, 1))
+		client := m.clientFor(shared.Client, d.Name, max(d.QPSFactor, 1), max(d.BurstFactor, 1))
 		c.context = ControllerContext{
 			Shared: shared, Name: d.Name, Client: client, AvailableResources: &m.available,
 			manager: m, recorder: m.recorders.of(d.Name, client),
@@ -99,8 +100,8 @@ func NewManager(shared Shared, chosen []Descriptor) *Manager {
 
 // clientFor returns a client with its own user agent, such as "orrery/v1 (linux/amd64)
 // namespace-controller".
-func (m *Manager) clientFor(user string, qpsFactor, burstFactor int) *restclient.Client {
-	client := m.shared.Client.As(m.shared.Client.Config().UserAgent+" "+user, m.shared.QPS*float32(qpsFactor), m.shared.Burst*burstFactor)
+func (m *Manager) clientFor(base *restclient.Client, user string, qpsFactor, burstFactor int) *restclient.Client {
+	client := base.As(base.Config().UserAgent+" "+user, m.shared.QPS*float32(qpsFactor), m.shared.Burst*burstFactor)
 	if m.shared.Server != nil {
 		m.shared.Server.Show("client/"+user, func() any { return client.Snapshot() })
 	}

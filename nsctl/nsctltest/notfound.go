@@ -71,13 +71,15 @@ func requireFailureOf(t *testing.T, err error, resource string) {
 
 // strangeNotFounds are 404s that do not come from the API server, or are not about the namespace.
 var strangeNotFounds = map[string]string{
-	"nothing":             "",
-	"text":                "default backend - 404",
-	"a page":              "<html>404 Not Found</html>",
-	"another JSON":        `{"message":"no Route matched with those values","code":404,"reason":"NotFound"}`,
-	"a bare Status":       `{"kind":"Status","apiVersion":"v1","status":"Failure","code":404}`,
-	"about something":     `{"kind":"Status","status":"Failure","code":404,"reason":"NotFound","details":{"kind":"services","name":"ns"}}`,
-	"about all resources": `{"kind":"Status","status":"Failure","code":404,"reason":"NotFound","details":{"causes":[{"reason":"UnexpectedServerResponse"}]}}`,
+	"nothing":       "",
+	"text":          "default backend - 404",
+	"a page":        "<html>404 Not Found</html>",
+	"another JSON":  `{"message":"no Route matched with those values","code":404,"reason":"NotFound"}`,
+	"a bare Status": `{"kind":"Status","apiVersion":"v1","status":"Failure","code":404}`,
+	"about something": `{"kind":"Status","status":"Failure","code":404,"reason":"NotFound",` +
+		`"details":{"kind":"services","name":"ns"}}`,
+	"about all resources": `{"kind":"Status","status":"Failure","code":404,"reason":"NotFound",` +
+		`"details":{"causes":[{"reason":"UnexpectedServerResponse"}]}}`,
 }
 
 // A load balancer answers 404 for the namespace: the pass fails, and another one follows.
@@ -96,9 +98,11 @@ func (s suite) OnlyTheServerSaysThatANamespaceIsGone(t *testing.T) {
 					_, _ = io.WriteString(w, body)
 				})
 				err := s.newDeleter(t, balancer).Delete(t.Context(), "ns")
-				assert.Error(t, err, "%s is answered with a 404 of %s: that is no proof that the namespace is gone", request, name)
+				assert.Error(t, err, "%s is answered with a 404 of %s: that is no proof that the namespace is gone",
+					request, name)
 				require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-				assert.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), "the server itself says that it is gone")
+				assert.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"),
+					"the server itself says that it is gone")
 			})
 		}
 	}

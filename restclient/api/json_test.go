@@ -15,21 +15,37 @@ func TestFieldNamesAreCaseSensitive(t *testing.T) {
 		name, document, exact string
 		into                  any
 	}{
-		{"the field itself", `{"Metadata":{"name":"b"},"metadata":{"name":"a"}}`, `{"metadata":{"name":"a"}}`, &PartialObjectMetadata{}},
-		{"after the true one", `{"metadata":{"name":"a","finalizers":["hold"]},"METADATA":{"finalizers":[]}}`, `{"metadata":{"name":"a","finalizers":["hold"]}}`, &PartialObjectMetadata{}},
+		{"the field itself", `{"Metadata":{"name":"b"},"metadata":{"name":"a"}}`, `{"metadata":{"name":"a"}}`,
+			&PartialObjectMetadata{}},
+		{"after the true one", `{"metadata":{"name":"a","finalizers":["hold"]},"METADATA":{"finalizers":[]}}`,
+			`{"metadata":{"name":"a","finalizers":["hold"]}}`, &PartialObjectMetadata{}},
 		{"alone", `{"kind":"Pod","metaData":{"name":"b"}}`, `{"kind":"Pod"}`, &PartialObjectMetadata{}},
-		{"inside metadata", `{"metadata":{"finalizers":["hold"],"Finalizers":[],"ResourceVersion":"9","UID":"u"}}`, `{"metadata":{"finalizers":["hold"]}}`, &PartialObjectMetadata{}},
-		{"inside a list", `{"metadata":{"ownerReferences":[{"name":"a","Name":"b","Controller":true},{"UID":"x"}]}}`, `{"metadata":{"ownerReferences":[{"name":"a"},{}]}}`, &PartialObjectMetadata{}},
-		{"the Kelvin sign and the long s", "{\"\u212aind\":\"Pod\",\"metadata\":{\"label\u017f\":{\"a\":\"b\"}}}", `{"metadata":{}}`, &PartialObjectMetadata{}},
-		{"escapes", `{"\u004bind":"Pod","\u006betadata":{},"\u006detadata":{"n\u0061me":"a","N\u0061me":"b"}}`, `{"metadata":{"name":"a"}}`, &PartialObjectMetadata{}},
-		{"keys of a map are data", `{"metadata":{"labels":{"Name":"x","name":"y","Labels":"z"}}}`, `{"metadata":{"labels":{"Name":"x","name":"y","Labels":"z"}}}`, &PartialObjectMetadata{}},
-		{"strings with brackets and quotes", `{"metadata":{"name":"a\"}{[,","Name":"\\"},"x":[1,-2.5e3,true,null,{"Metadata":{}}]}`, `{"metadata":{"name":"a\"}{[,"}}`, &PartialObjectMetadata{}},
-		{"a Namespace", `{"spec":{"finalizers":["kubernetes"],"Finalizers":[]},"Spec":{"finalizers":[]},"Status":{"phase":"Active"}}`, `{"spec":{"finalizers":["kubernetes"]}}`, &plainNamespace{}},
-		{"a condition", `{"status":{"conditions":[{"type":"A","Type":"B","Message":"m"}]}}`, `{"status":{"conditions":[{"type":"A"}]}}`, &plainNamespace{}},
-		{"a Lease", `{"spec":{"holderIdentity":"a","HolderIdentity":"b","RenewTime":null}}`, `{"spec":{"holderIdentity":"a"}}`, &plainLease{}},
-		{"a Status", `{"code":409,"Code":404,"Reason":"NotFound","details":{"causes":[{"Reason":"x"}]}}`, `{"code":409,"details":{"causes":[{}]}}`, &Status{}},
-		{"a discovery document", `{"items":[{"metadata":{"name":"g","Name":"h"},"versions":[{"version":"v1","Version":"v2"}],"Versions":[]}],"Items":[]}`, `{"items":[{"metadata":{"name":"g"},"versions":[{"version":"v1"}]}]}`, &APIGroupDiscoveryList{}},
-		{"a legacy document", `{"resources":[{"name":"a","Name":"b","Namespaced":true}]}`, `{"resources":[{"name":"a"}]}`, &APIResourceList{}},
+		{"inside metadata", `{"metadata":{"finalizers":["hold"],"Finalizers":[],"ResourceVersion":"9","UID":"u"}}`,
+			`{"metadata":{"finalizers":["hold"]}}`, &PartialObjectMetadata{}},
+		{"inside a list", `{"metadata":{"ownerReferences":[{"name":"a","Name":"b","Controller":true},{"UID":"x"}]}}`,
+			`{"metadata":{"ownerReferences":[{"name":"a"},{}]}}`, &PartialObjectMetadata{}},
+		{"the Kelvin sign and the long s", "{\"\u212aind\":\"Pod\",\"metadata\":{\"label\u017f\":{\"a\":\"b\"}}}",
+			`{"metadata":{}}`, &PartialObjectMetadata{}},
+		{"escapes", `{"\u004bind":"Pod","\u006betadata":{},"\u006detadata":{"n\u0061me":"a","N\u0061me":"b"}}`,
+			`{"metadata":{"name":"a"}}`, &PartialObjectMetadata{}},
+		{"keys of a map are data", `{"metadata":{"labels":{"Name":"x","name":"y","Labels":"z"}}}`,
+			`{"metadata":{"labels":{"Name":"x","name":"y","Labels":"z"}}}`, &PartialObjectMetadata{}},
+		{"strings with brackets and quotes",
+			`{"metadata":{"name":"a\"}{[,","Name":"\\"},"x":[1,-2.5e3,true,null,{"Metadata":{}}]}`, `{"metadata":` +
+				`{"name":"a\"}{[,"}}`, &PartialObjectMetadata{}},
+		{"a Namespace", `{"spec":{"finalizers":["kubernetes"],"Finalizers":[]},"Spec":{"finalizers":[]},"Status":` +
+			`{"phase":"Active"}}`, `{"spec":{"finalizers":["kubernetes"]}}`, &plainNamespace{}},
+		{"a condition", `{"status":{"conditions":[{"type":"A","Type":"B","Message":"m"}]}}`,
+			`{"status":{"conditions":[{"type":"A"}]}}`, &plainNamespace{}},
+		{"a Lease", `{"spec":{"holderIdentity":"a","HolderIdentity":"b","RenewTime":null}}`,
+			`{"spec":{"holderIdentity":"a"}}`, &plainLease{}},
+		{"a Status", `{"code":409,"Code":404,"Reason":"NotFound","details":{"causes":[{"Reason":"x"}]}}`,
+			`{"code":409,"details":{"causes":[{}]}}`, &Status{}},
+		{"a discovery document", `{"items":[{"metadata":{"name":"g","Name":"h"},"versions":[{"version":"v1","Vers` +
+			`ion":"v2"}],"Versions":[]}],"Items":[]}`, `{"items":[{"metadata":{"name":"g"},"versions":[{"version"` +
+			`:"v1"}]}]}`, &APIGroupDiscoveryList{}},
+		{"a legacy document", `{"resources":[{"name":"a","Name":"b","Namespaced":true}]}`,
+			`{"resources":[{"name":"a"}]}`, &APIResourceList{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			data := []byte(c.document)
@@ -51,7 +67,8 @@ func TestUnstructuredFieldNamesAreCaseSensitive(t *testing.T) {
 
 // What this project does not know it writes back, and a field of another case is not known.
 func TestAFieldOfAnotherCaseIsWrittenBack(t *testing.T) {
-	const document = `{"metadata":{"name":"a","Name":"b"},"spec":{"Finalizers":["x"],"finalizers":["kubernetes"]},"status":{}}`
+	const document = `{"metadata":{"name":"a","Name":"b"},"spec":{"Finalizers":["x"],"finalizers":["kubernetes"]}` +
+		`,"status":{}}`
 	var n Namespace
 	require.NoError(t, Unmarshal([]byte(document), &n))
 	assert.Equal(t, "a", n.Name)
@@ -65,7 +82,8 @@ func TestAFieldOfAnotherCaseIsWrittenBack(t *testing.T) {
 // it makes by decoding and encoding, and checks that nothing panics.
 func FuzzUnmarshal(f *testing.F) {
 	for _, seed := range []string{
-		`{"metadata":{"name":"a","labels":{"A":"b"},"ownerReferences":[{"name":"x"}]}}`, `{"Metadata":{}}`, `[]`, `null`, `{"a":[1,{"b":"\""}]}`, `{`, ``,
+		`{"metadata":{"name":"a","labels":{"A":"b"},"ownerReferences":[{"name":"x"}]}}`, `{"Metadata":{}}`, `[` +
+			`]`, `null`, `{"a":[1,{"b":"\""}]}`, `{`, ``,
 	} {
 		f.Add([]byte(seed))
 	}

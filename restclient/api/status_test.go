@@ -17,7 +17,8 @@ func TestTheTextsOfAStatusAreCut(t *testing.T) {
 		Details: &StatusDetails{Name: long, Group: long, Kind: long, UID: long},
 	}
 	for range 40 {
-		status.Details.Causes = append(status.Details.Causes, StatusCause{Type: CauseType(long), Message: long, Field: long})
+		status.Details.Causes = append(status.Details.Causes, StatusCause{Type: CauseType(long), Message: long,
+			Field: long})
 	}
 	status.Details.Causes[0].Type = CauseNamespaceTerminating
 	body, err := json.Marshal(status)
@@ -34,5 +35,6 @@ func TestTheTextsOfAStatusAreCut(t *testing.T) {
 	}
 	assert.Len(t, d.Causes, maxCauses)
 	assert.True(t, IsNamespaceTerminating(NewStatusError(decoded)), "the first causes are kept")
-	assert.Equal(t, strings.Repeat("x", MaxText), CutText(strings.Repeat("x", MaxText)), "a text of just the length is kept")
+	assert.Equal(t, strings.Repeat("x", MaxText), CutText(strings.Repeat("x", MaxText)),
+		"a text of just the length is kept")
 }

@@ -59,8 +59,8 @@ const (
 //
 // The plugin's output is used until its expirationTimestamp by the clock of this machine, at least
 // for ten seconds, or until the server answers 401, which also helps if the clock is slow. After a
-// 401 it runs once in ten seconds at most. There is one run at a time; requests that need the result wait for it, each until its own context ends.
-// Clients that share an Exec share the result.
+// 401 it runs once in ten seconds at most. There is one run at a time; requests that need the
+// result wait for it, each until its own context ends. Clients that share an Exec share the result.
 type Exec struct {
 	described
 	cfg    ExecConfig // immutable

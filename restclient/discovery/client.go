@@ -97,10 +97,12 @@ func (c *Client) ServerPreferredNamespacedResources(ctx context.Context) ([]*api
 // ServerResourcesForGroupVersion returns the resources of one group version, by one small request
 // to any server.
 func (c *Client) ServerResourcesForGroupVersion(ctx context.Context, gv api.GroupVersion) (*api.APIResourceList, error) {
-	for _, err := range []error{restclient.CheckName("version", gv.Version), restclient.CheckName("group", cmp.Or(gv.Group, "core"))} {
-		if err != nil {
-			return nil, err
-		}
+	err := restclient.CheckName("version", gv.Version)
+	if gv.Group != "" {
+		err = cmp.Or(restclient.CheckName("group", gv.Group), err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	list, _, err := c.resources(ctx, gv)
 	if err == nil {
@@ -172,7 +174,8 @@ func (c *Client) resources(ctx context.Context, gv api.GroupVersion) (*api.APIRe
 		return nil, time.Time{}, err
 	}
 	if list.Kind != "" && list.Kind != "APIResourceList" {
-		return nil, time.Time{}, &UnexpectedAnswerError{Path: path, Err: fmt.Errorf("its kind is %q", api.CutText(list.Kind))}
+		err := fmt.Errorf("its kind is %q", api.CutText(list.Kind))
+		return nil, time.Time{}, &UnexpectedAnswerError{Path: path, Err: err}
 	}
 	list.GroupVersion = gv.String()
 	return &list, asOf, nil

@@ -82,8 +82,8 @@ type groupsDocument struct {
 	Items    []api.APIGroupDiscovery `json:"items"`    // APIGroupDiscoveryList, both on new ones
 }
 
-// document fetches /api or /apis. If the aggregated document is too large, it fetches the legacy one,
-// so that only the group version that has too many types fails.
+// document fetches /api or /apis. If the aggregated document is too large, it fetches the legacy
+// one, so that only the group version that has too many types fails.
 func (c *Client) document(ctx context.Context, path string) (*found, error) {
 	var doc groupsDocument
 	asOf, err := c.get(ctx, restclient.Request{Path: path, Accept: acceptAggregated, MaxBytes: maxDocument}, &doc)

@@ -34,15 +34,20 @@ func manyTypes(aggregatedType, legacyType string, n int) http.HandlerFunc {
 		}
 		switch {
 		case r.URL.Path == "/api" && aggregated:
-			io.WriteString(w, `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{},"versions":[{"version":"v1",`+
-				`"resources":[{"resource":"pods","scope":"Namespaced","responseKind":{"kind":"Pod"},"verbs":["list"]}]}]}]}`)
+			io.WriteString(w, `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"m`+
+				`etadata":{},"versions":[{"version":"v1",`+
+				`"resources":[{"resource":"pods","scope":"Namespaced","responseKind":{"kind":"Pod"},"verbs":["lis`+
+				`t"]}]}]}]}`)
 		case r.URL.Path == "/apis" && aggregated:
-			write(`{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":"evil.io"},`+
+			write(`{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"n`+
+				`ame":"evil.io"},`+
 				`"versions":[{"version":"v1","resources":[`, aggregatedType, `]}]}]}`)
 		case r.URL.Path == "/apis":
-			io.WriteString(w, `{"kind":"APIGroupList","groups":[{"name":"evil.io","versions":[{"version":"v1"}]},{"name":"good.io","versions":[{"version":"v1"}]}]}`)
+			io.WriteString(w, `{"kind":"APIGroupList","groups":[{"name":"evil.io","versions":[{"version":"v1"}]},`+
+				`{"name":"good.io","versions":[{"version":"v1"}]}]}`)
 		case r.URL.Path == "/apis/good.io/v1":
-			io.WriteString(w, `{"kind":"APIResourceList","resources":[{"name":"things","namespaced":true,"kind":"Thing"}]}`)
+			io.WriteString(w, `{"kind":"APIResourceList","resources":[{"name":"things","namespaced":true,"kind":"`+
+				`Thing"}]}`)
 		case r.URL.Path == "/apis/evil.io/v1":
 			write(`{"kind":"APIResourceList","resources":[`, legacyType, `]}`)
 		}
@@ -59,7 +64,8 @@ func TestTooManyTypes(t *testing.T) {
 		},
 		"short":        {`{"resource":"a"}`, `{"name":"a"}`},
 		"subresources": {`{"subresources":[{},{},{}]}`, `{"name":"a/b"}`},
-		"verbs":        {`{"verbs":["","","","","","","","","","","","","","","","","",""]}`, `{"verbs":["","","","","",""]}`},
+		"verbs": {`{"verbs":["","","","","","","","","","","","","","","","","",""]}`,
+			`{"verbs":["","","","","",""]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -77,7 +83,8 @@ func TestTooManyTypes(t *testing.T) {
 				assert.ErrorAs(t, evil, &large, "the group version with too many types is refused by name")
 				assert.ErrorContains(t, evil, "/apis/evil.io/v1")
 				assert.Equal(t, []string{"v1: pods", "good.io/v1: things"}, names(lists), "the others are offered")
-				assert.Less(t, (after.TotalAlloc-before.TotalAlloc)>>20, uint64(150), "MiB allocated, the garbage included")
+				assert.Less(t, (after.TotalAlloc-before.TotalAlloc)>>20, uint64(150),
+					"MiB allocated, the garbage included")
 			})
 		})
 	}
@@ -92,10 +99,12 @@ func TestNamesThatCannotBePartOfAPath(t *testing.T) {
 				"version":  func(g *api.APIGroupDiscovery) { g.Versions[0].Version = bad },
 				"resource": func(g *api.APIGroupDiscovery) { g.Versions[0].Resources[0].Resource = bad },
 				"subresource": func(g *api.APIGroupDiscovery) {
-					g.Versions[0].Resources[0].Subresources = []api.APISubresourceDiscovery{{Subresource: bad, ResponseKind: &api.DiscoveryKind{Kind: "X"}}}
+					g.Versions[0].Resources[0].Subresources = []api.APISubresourceDiscovery{{Subresource: bad,
+						ResponseKind: &api.DiscoveryKind{Kind: "X"}}}
 				},
 			} {
-				if what == "group" && bad == "" || form == formLegacy && strings.Contains(bad, "/") && what != "group" && what != "version" {
+				if what == "group" && bad == "" || form == formLegacy && strings.Contains(bad, "/") &&
+					what != "group" && what != "version" {
 					continue // the fake server cannot say it: a group without a name is the core, and a/b a subresource
 				}
 				s := newFakeServer(form)
@@ -114,7 +123,8 @@ func TestNamesThatCannotBePartOfAPath(t *testing.T) {
 				require.ErrorAs(t, failed.Groups[gv], &wrong, "%s is a discovery failure by name", label)
 				for _, text := range names(lists) {
 					if strings.HasPrefix(text, "evil.io/v1:") {
-						assert.Equal(t, what == "subresource", strings.Contains(text, "widgets"), "%s is not offered", label)
+						assert.Equal(t, what == "subresource", strings.Contains(text, "widgets"),
+							"%s is not offered", label)
 						assert.Contains(t, text, "gadgets", "%s: the other type is", label)
 					}
 				}
@@ -131,7 +141,8 @@ func TestNamesThatCannotBePartOfAPath(t *testing.T) {
 func TestACoreGroupInAPIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeServer(formV2)
-		s.bodies["/apis"] = `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":""},"versions":[{"version":"v1",` +
+		s.bodies["/apis"] = `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"met` +
+			`adata":{"name":""},"versions":[{"version":"v1",` +
 			`"resources":[{"resource":"widgets","scope":"Namespaced","responseKind":{"kind":"Widget"}}]}]}]}`
 		c, _ := connect(t, s, Config{})
 		lists, err := c.ServerPreferredNamespacedResources(t.Context())

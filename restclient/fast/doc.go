@@ -18,9 +18,8 @@
 //
 // # Guarantees
 //
-//   - Every object that encoding/json accepts is decoded to the same object, provided that field
-//     names are spelt as Kubernetes spells them and appear once. Fields that are not wanted are not
-//     checked.
+//   - Every object that api.Unmarshal accepts is decoded to the same object, provided that field
+//     names appear once. Fields that are not wanted are not checked.
 //   - Objects may share maps and slices: make a DeepCopy before you change one. No object keeps the
 //     memory of others alive beyond what it shares with them.
 //   - The memory of a decoder is bounded by its limit for any sizes in the body.

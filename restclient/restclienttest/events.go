@@ -137,9 +137,11 @@ var objectCases = []eventCase{
 	}},
 	// encoding/json alone takes them for the fields of an event or an object.
 	{"NamesOfAnotherCase", func(t *testing.T, open OpenEvents) {
-		r := open.text(t, `{"type":"ADDED","object":{"metadata":{"name":"a","finalizers":["hold"],"Finalizers":[],"ResourceVersion":"9",`+
-			`"ownerReferences":[{"uid":"1","UID":"2"}]},"Metadata":{"name":"b"},"Kind":"Pod"},"Type":"DELETED","Object":{},"OBJECT":null}`+
-			`{"Type":"ADDED","type":"BOOKMARK","object":{"metadata":{"resourceVersion":"3"},"METADATA":{"resourceVersion":"4"}},"Object":{}}`+
+		r := open.text(t, `{"type":"ADDED","object":{"metadata":{"name":"a","finalizers":["hold"],"Finalizers":[],`+
+			`"ResourceVersion":"9","ownerReferences":[{"uid":"1","UID":"2"}]},"Metadata":{"name":"b"},"Kind":"Pod"},`+
+			`"Type":"DELETED","Object":{},"OBJECT":null}`+
+			`{"Type":"ADDED","type":"BOOKMARK","object":{"metadata":{"resourceVersion":"3"},`+
+			`"METADATA":{"resourceVersion":"4"}},"Object":{}}`+
 			`{"type":"ERROR","object":{"code":410,"Code":404,"reason":"Expired","Reason":"NotFound"}}`+
 			`{"Type":"ADDED","object":{"metadata":{}}}`)
 		object := r.event("an event").Object
@@ -150,7 +152,8 @@ var objectCases = []eventCase{
 		assert.Empty(t, object.Kind, "Kind is not kind")
 		assert.Equal(t, "1", object.OwnerReferences[0].UID, "UID is not uid")
 		assert.Equal(t, `BOOKMARK at "3"`, inShort(r.event("a bookmark")), "METADATA is not metadata")
-		assert.Equal(t, `ERROR at "", status 410 Expired`, inShort(r.event("an ERROR event")), "Code is not code, and Reason is not reason")
+		assert.Equal(t, `ERROR at "", status 410 Expired`, inShort(r.event("an ERROR event")),
+			"Code is not code, and Reason is not reason")
 		assert.ErrorContains(t, r.end("an event with Type only"), "without a type")
 	}},
 	{"Size", func(t *testing.T, open OpenEvents) {
@@ -234,9 +237,11 @@ var errorCases = []eventCase{
 		assert.Equal(t, io.EOF, r.end("after the ERROR event"), "the end of the body after the ERROR event")
 	}},
 	{"LongTexts", func(t *testing.T, open OpenEvents) {
-		r := open.text(t, `{"type":"ERROR","object":{"kind":"Status","code":410,"message":"`+strings.Repeat("x", 1<<19)+`"}}`)
+		r := open.text(t, `{"type":"ERROR","object":{"kind":"Status","code":410,"message":"`+strings.Repeat("x",
+			1<<19)+`"}}`)
 		message := r.event("an ERROR event with a long message").Status.Message
-		assert.LessOrEqual(t, len(message), api.MaxText+len(api.CutMark), "the texts of a Status are cut: they travel on into logs and conditions")
+		assert.LessOrEqual(t, len(message), api.MaxText+len(api.CutMark),
+			"the texts of a Status are cut: they travel on into logs and conditions")
 	}},
 	{"VersionOfAStatus", func(t *testing.T, open OpenEvents) {
 		r := open.text(t, `{"type":"ERROR","object":{"kind":"Status","metadata":{"resourceVersion":"7"},"code":500}}`)
