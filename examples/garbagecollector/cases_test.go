@@ -217,7 +217,7 @@ func TestADependentThatWasCreatedAMomentBeforeIsOrphanedToo(t *testing.T) {
 			w.delete("owner", api.DeletePropagationOrphan)
 			assert.Empty(t, w.names())
 			child, err := w.resource("secrets").Get(context.Background(), "child", api.GetOptions{})
-			require.NoError(t, err, "the dependent was deleted instead of orphaned, %v after the deletionTimestamp", age)
+			require.NoError(t, err, "the dependent was deleted instead of orphaned; deletionTimestamp is %v old", age)
 			assert.Nil(t, child.Nested("metadata", "ownerReferences"))
 		})
 	}

@@ -29,6 +29,16 @@ type lateLease struct {
 	late    error // what became of the late write, of a client that has gone away
 }
 
+func withoutAnswer() *lateLease             { return &lateLease{answers: time.Second} }
+func stored(after time.Duration) *lateLease { return &lateLease{stores: after} }
+func answeredBy(code int) *lateLease        { return &lateLease{refusal: refusal(code, "")} }
+
+// later makes the write after the next one the late one.
+func (l *lateLease) later() *lateLease {
+	l.wait = true
+	return l
+}
+
 func refusal(code int, reason api.StatusReason) error {
 	return api.NewStatusError(api.Status{Status: api.StatusFailure, Code: code, Reason: reason})
 }
@@ -135,27 +145,28 @@ func heldBy(holder string) *api.Lease {
 // whenever the server stores that write and whatever it answers. Otherwise the others wait until
 // the Lease expires.
 func TestAReplicaThatStopsDuringAWriteLeavesTheLeaseFree(t *testing.T) {
+	const second, half = time.Second, time.Second / 2
 	for name, c := range map[string]struct {
 		server *lateLease
 		isNew  bool          // there is no Lease
 		holder string        // of the Lease
 		stops  time.Duration // after the start
 	}{
-		"an update that is stored, without its answer":      {server: &lateLease{answers: time.Second}, stops: 500 * time.Millisecond},
-		"a create that is stored, without its answer":       {server: &lateLease{answers: time.Second}, isNew: true, stops: 500 * time.Millisecond},
-		"an update that is stored after the stop":           {server: &lateLease{stores: time.Second}, stops: 500 * time.Millisecond},
-		"a create that is stored after the stop":            {server: &lateLease{stores: time.Second}, isNew: true, stops: 500 * time.Millisecond},
-		"an update that is stored after its timeout":        {server: &lateLease{stores: 8 * time.Second}, stops: 5500 * time.Millisecond},
-		"a create that is stored after its timeout":         {server: &lateLease{stores: 8 * time.Second}, isNew: true, stops: 5500 * time.Millisecond},
-		"an update that is stored and answered by a 504":    {server: &lateLease{refusal: refusal(504, api.ReasonTimeout)}, stops: time.Second},
-		"a create that is stored and answered by a 500":     {server: &lateLease{refusal: refusal(500, api.ReasonInternalError)}, isNew: true, stops: time.Second},
-		"a takeover that is stored, without its answer":     {server: &lateLease{answers: time.Second}, holder: "dead", stops: 15500 * time.Millisecond},
-		"a takeover that is stored after the stop":          {server: &lateLease{stores: time.Second}, holder: "dead", stops: 15500 * time.Millisecond},
-		"a renewal that is stored, without its answer":      {server: &lateLease{answers: time.Second, wait: true}, stops: 2500 * time.Millisecond},
-		"a renewal that is stored after the stop":           {server: &lateLease{stores: time.Second, wait: true}, stops: 2500 * time.Millisecond},
-		"a renewal that is stored and answered by a 504":    {server: &lateLease{refusal: refusal(504, api.ReasonTimeout), wait: true}, stops: 2500 * time.Millisecond},
-		"the release itself, without its answer":            {server: &lateLease{answers: time.Second, wait: true}, stops: time.Second},
-		"the release itself, stored long after it was sent": {server: &lateLease{stores: 8 * time.Second, wait: true}, stops: time.Second},
+		"an update that is stored, without its answer":   {server: withoutAnswer(), stops: half},
+		"a create that is stored, without its answer":    {server: withoutAnswer(), isNew: true, stops: half},
+		"an update that is stored after the stop":        {server: stored(second), stops: half},
+		"a create that is stored after the stop":         {server: stored(second), isNew: true, stops: half},
+		"an update that is stored after its timeout":     {server: stored(8 * second), stops: 5*second + half},
+		"a create that is stored after its timeout":      {server: stored(8 * second), isNew: true, stops: 5*second + half},
+		"an update that is stored and answered by a 504": {server: answeredBy(504), stops: second},
+		"a create that is stored and answered by a 500":  {server: answeredBy(500), isNew: true, stops: second},
+		"a takeover that is stored, without its answer":  {server: withoutAnswer(), holder: "dead", stops: 15*second + half},
+		"a takeover that is stored after the stop":       {server: stored(second), holder: "dead", stops: 15*second + half},
+		"a renewal that is stored, without its answer":   {server: withoutAnswer().later(), stops: 2*second + half},
+		"a renewal that is stored after the stop":        {server: stored(second).later(), stops: 2*second + half},
+		"a renewal that is stored and answered by a 504": {server: answeredBy(504).later(), stops: 2*second + half},
+		"the release itself, without its answer":         {server: withoutAnswer().later(), stops: second},
+		"the release itself, stored much later":          {server: stored(8 * second).later(), stops: second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -121,11 +121,13 @@ func TestEachWriteKeepsWhatOthersWroteIntoTheLease(t *testing.T) {
 	c.observe(lease, now)
 	take := c.renewal(now)
 	c.won(take, 0, now)
-	for name, lease := range map[string]*api.Lease{"take": take, "renew": c.renewal(now), "release": c.give(now).lease} {
+	writes := map[string]*api.Lease{"take": take, "renew": c.renewal(now), "release": c.give(now).lease}
+	for name, lease := range writes {
 		data, err := json.Marshal(lease)
 		require.NoError(t, err)
 		for _, field := range []string{
-			`"newTop":1`, `"newMeta":2`, `"newOwner":3`, `"newSpec":4`, `"strategy":"OldestEmulationVersion"`, `"preferredHolder":"b"`,
+			`"newTop":1`, `"newMeta":2`, `"newOwner":3`, `"newSpec":4`,
+			`"strategy":"OldestEmulationVersion"`, `"preferredHolder":"b"`,
 		} {
 			assert.Contains(t, string(data), field, name)
 		}

@@ -123,7 +123,8 @@ func (w *world) serve(r request) (replyKind, *api.Lease) {
 		return conflict, nil
 	}
 	if holder := r.lease.Spec.HolderIdentity; w.released[holder] {
-		w.violations = append(w.violations, fmt.Sprintf("at %v the Lease gets the name of %s, which has released it", w.now, holder))
+		violation := fmt.Sprintf("at %v the Lease gets the name of %s, which has released it", w.now, holder)
+		w.violations = append(w.violations, violation)
 	}
 	w.version++
 	w.lease = r.lease.DeepCopy()

@@ -153,7 +153,8 @@ func (s suite) ReportAboutANamespaceThatCannotBeFinalized(t *testing.T) {
 // That of a condition stays although the pass changes the condition.
 func (s suite) WritesKeepUnknownFields(t *testing.T) {
 	const unknown = `{"newTop": 1,
-		"metadata": {"newMeta": 2, "ownerReferences": [{"uid": "1", "newOwner": 3}], "managedFields": [{"newEntry": 4}]},
+		"metadata": {"newMeta": 2, "ownerReferences": [{"uid": "1", "newOwner": 3}],
+			"managedFields": [{"newEntry": 4}]},
 		"spec": {"newSpec": 5},
 		"status": {"newStatus": 6, "conditions": [
 			{"type": "NamespaceContentRemaining", "status": "Unknown", "newCondition": 7},
@@ -181,9 +182,10 @@ func (s suite) WritesKeepUnknownFields(t *testing.T) {
 		})
 		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 		require.Len(t, sent, 2, "the report and the end of the token")
+		fields := []string{"Top", "Meta", "Owner", "Entry", "Spec", "Status", "Condition", "Condition"}
 		for _, body := range sent {
-			for i, field := range []string{"Top", "Meta", "Owner", "Entry", "Spec", "Status", "Condition", "Condition"} {
-				assert.Contains(t, body, fmt.Sprintf(`"new%s":%d`, field, i+1), "a write erases a field that this program does not know")
+			for i, field := range fields {
+				assert.Contains(t, body, fmt.Sprintf(`"new%s":%d`, field, i+1), "a write erases an unknown field")
 			}
 		}
 	})

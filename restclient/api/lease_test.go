@@ -37,8 +37,10 @@ func TestMicroTimeOnTheWire(t *testing.T) {
 
 // Fields of a later server version and of coordinated election survive a renewal.
 func TestALeaseIsWrittenBackWithAllThatItHad(t *testing.T) {
-	const text = `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"orrery","namespace":"kube-system","resourceVersion":"7","newMeta":[1],
-		"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u","newOwner":1}],"managedFields":[{"manager":"a","newEntry":1}]},
+	const text = `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",
+		"metadata":{"name":"orrery","namespace":"kube-system",
+		"resourceVersion":"7","newMeta":[1],"managedFields":[{"manager":"a","newEntry":1}],
+		"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u","newOwner":1}]},
 		"spec":{"holderIdentity":"a_1","leaseDurationSeconds":15,"acquireTime":"2026-03-01T12:00:15.120000Z","renewTime":"2026-03-01T12:00:17.000001Z",
 		"leaseTransitions":3,"strategy":"OldestEmulationVersion","preferredHolder":"b_2","later":{"x":1}},"status":{"y":2}}`
 	var lease api.Lease

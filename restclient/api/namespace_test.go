@@ -19,7 +19,8 @@ const wireNamespace = `{
     "name": "shop", "generateName": "sh", "namespace": "", "selfLink": "/x", "uid": "5c1c4d5f", "resourceVersion": "412", "generation": 9007199254740993,
     "creationTimestamp": "2026-03-01T12:00:00Z", "deletionTimestamp": "2026-03-01T13:00:00Z", "deletionGracePeriodSeconds": 0,
     "labels": {"kubernetes.io/metadata.name": "shop"}, "annotations": {"note": "a \"quoted\" <b>"},
-    "ownerReferences": [{"apiVersion": "v1", "kind": "Tenant", "name": "t", "uid": "1", "controller": true, "blockOwnerDeletion": false, "newOwner": 1},
+    "ownerReferences": [{"apiVersion": "v1", "kind": "Tenant", "name": "t", "uid": "1",
+      "controller": true, "blockOwnerDeletion": false, "newOwner": 1},
       {"apiVersion": "v1", "kind": "Tenant", "name": "u", "uid": "2", "newOwner": {"b": 2}}],
     "finalizers": ["example.com/hold"],
     "managedFields": [{"manager": "kubectl", "operation": "Update", "apiVersion": "v1", "time": "2026-03-01T12:00:00Z", "fieldsType": "FieldsV1",
@@ -28,7 +29,8 @@ const wireNamespace = `{
   },
   "spec": {"finalizers": ["kubernetes", "openshift.io/origin"], "newSpec": 7},
   "status": {"phase": "Terminating", "newStatus": {"deep": [null]},
-    "conditions": [{"type": "NamespaceContentRemaining", "status": "True", "lastTransitionTime": "2026-03-01T13:00:05Z", "reason": "SomeResourcesRemain", "message": "m", "newCondition": {"c": 4}},
+    "conditions": [{"type": "NamespaceContentRemaining", "status": "True", "lastTransitionTime": "2026-03-01T13:00:05Z",
+      "reason": "SomeResourcesRemain", "message": "m", "newCondition": {"c": 4}},
       {"type": "example.com/Mine", "status": "False", "newCondition": 5}]}
 }`
 
@@ -88,7 +90,9 @@ func TestUnknownFieldsOfAnItemFollowIt(t *testing.T) {
 	var back api.Unstructured
 	require.NoError(t, json.Unmarshal(data, &back))
 	assert.Equal(t, []any{
-		map[string]any{"apiVersion": "v1", "kind": "Tenant", "name": "u", "uid": "2", "newOwner": map[string]any{"b": int64(2)}},
+		map[string]any{
+			"apiVersion": "v1", "kind": "Tenant", "name": "u", "uid": "2", "newOwner": map[string]any{"b": int64(2)},
+		},
 	}, back.Nested("metadata", "ownerReferences"))
 	assert.Equal(t, []any{
 		map[string]any{"type": "Added", "status": "True"},
