@@ -97,6 +97,7 @@ func TestAToolIsInstalledOnce(t *testing.T) {
 
 func TestChecksThatNeedTheNetwork(t *testing.T) {
 	const unreachable = `echo "govulncheck: fetching vulnerabilities: Get \"https://vuln.go.dev\": no such host" >&2; exit 1`
+	const noMirror = "echo creating client: unrecognized vulndb format; exit 1"
 	for name, c := range map[string]struct {
 		script, program, environment string
 		code                         int
@@ -108,6 +109,8 @@ func TestChecksThatNeedTheNetwork(t *testing.T) {
 		"vulnerabilities: code that does not compile": {"vulncheck", "echo no such package; exit 1", "", 1, "no such package\n"},
 		"vulnerabilities: no database":                {"vulncheck", unreachable, "", 0, "vulnerabilities: NOT CHECKED, the database cannot be reached (no such host)"},
 		"vulnerabilities: no database, strictly":      {"vulncheck", unreachable, "VULN_STRICT=1", 1, "VULN_STRICT is set"},
+		"vulnerabilities: no mirror":                  {"vulncheck", noMirror, "", 0, "vulnerabilities: NOT CHECKED"},
+		"vulnerabilities: of imports":                 {"vulncheck -scan package", "echo $*", "", 0, "package ./...\n"},
 		"vulnerabilities: no tool":                    {"vulncheck", "", "", 0, "vulnerabilities: NOT CHECKED, govulncheck cannot be installed"},
 		"vulnerabilities: no tool, strictly":          {"vulncheck", "", "VULN_STRICT=1", 1, "VULN_STRICT is set"},
 		"staticcheck: nothing":                        {"staticcheck", "exit 0", "", 0, ""},
