@@ -97,14 +97,19 @@ func (e *Elector) acquire(ctx context.Context) error {
 		}
 		proven := !admitted && err == nil && e.mayTake()
 		if admitted = admitted || refusals == 0 && replyOf(err) != failed; !proven {
-			e.standBy(ctx)
+			e.standBy(ctx, admitted)
 		}
 	}
 	return nil
 }
 
-// standBy blocks until the next attempt is due.
-func (e *Elector) standBy(ctx context.Context) {
+// standBy blocks until the next attempt is due. As long as the user has not been admitted, changes
+// of the Lease do not count: a leader that renews would put the next attempt off again and again.
+func (e *Elector) standBy(ctx context.Context, admitted bool) {
+	poked := e.poked
+	if !admitted {
+		poked = nil
+	}
 	for {
 		timer := time.NewTimer(e.pause())
 		select {
@@ -113,7 +118,7 @@ func (e *Elector) standBy(ctx context.Context) {
 			return
 		case <-timer.C:
 			return
-		case <-e.poked:
+		case <-poked:
 			timer.Stop()
 			if e.mayTake() {
 				return

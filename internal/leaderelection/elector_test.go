@@ -337,16 +337,50 @@ func TestAServerThatForbidsForAMomentIsWaitedFor(t *testing.T) {
 	}
 	t.Run("an outage, then 403", func(t *testing.T) {
 		inBubble(t, func(t *testing.T, p *place) {
+			p.forbid(everything)
 			a := p.join("a")
 			a.link.Refuse(true)
 			a.link.Cut()
-			p.forbid(everything)
 			time.Sleep(time.Minute)
 			a.link.Heal()
 			<-a.ended
 			var access *leaderelection.AccessError
 			require.ErrorAs(t, a.err, &access, "a refusal that lasts ends the elector, whatever came before")
 		})
+	})
+}
+
+// reader may read the Lease and not write it.
+type reader struct{ leaderelection.Leases }
+
+func (reader) Update(context.Context, *api.Lease, api.UpdateOptions) (*api.Lease, error) {
+	refused := api.Status{Code: http.StatusForbidden, Reason: api.ReasonForbidden, Message: "not you"}
+	return nil, api.NewStatusError(refused)
+}
+
+// The renewals of the leader, which the watch shows every two seconds, do not put the attempts off
+// that show whether this user may take part.
+func TestAReaderBesideALeaderIsToldSoon(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("a")
+		synctest.Wait()
+		b := p.join("b", func(config *leaderelection.Config) { config.Leases = reader{config.Leases} })
+		time.Sleep(9 * time.Second)
+		select {
+		case <-b.ended:
+			assert.Fail(t, "a server that starts has ten seconds")
+		default:
+		}
+		time.Sleep(20 * time.Second)
+		select {
+		case <-b.ended:
+		default:
+			require.Fail(t, "renewals of the leader put the answer off")
+		}
+		var access *leaderelection.AccessError
+		require.ErrorAs(t, b.err, &access)
+		assert.Equal(t, "update", access.Verb)
+		assert.True(t, a.leads())
 	})
 }
 

@@ -124,6 +124,12 @@ func (l *lateLease) store(lease *api.Lease, isNew bool) (*api.Lease, error) {
 	return l.lease.DeepCopy(), nil
 }
 
+func (l *lateLease) fate() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.late
+}
+
 func (l *lateLease) holder() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -202,7 +208,8 @@ func TestAWriteThatArrivesAfterTheReleaseIsAConflict(t *testing.T) {
 				defer cancel()
 				require.NoError(t, e.Run(ctx, func(context.Context, Term) { t.Error("it worked without an answer") }))
 				time.Sleep(time.Second)
-				assert.Equal(t, conflict, replyOf(server.late), "the late write took effect: %v", server.late)
+				fate := server.fate()
+				assert.Equal(t, conflict, replyOf(fate), "the late write took effect: %v", fate)
 			})
 		})
 	}
