@@ -29,9 +29,9 @@ func TestNoTwoLeadAtATime(t *testing.T) {
 	}
 }
 
-// A fixed example of what the random test finds now and then. The server stores a write at once, and
-// its answer comes fourteen seconds later, as to a process that was stopped meanwhile. The others
-// have seen the write since it was stored, so the lease counts from before it was sent.
+// A fixed example of what the random test finds now and then. The server stores a write at once,
+// and its answer comes fourteen seconds later, as to a process that was stopped meanwhile. The
+// others have seen the write since it was stored, so the lease counts from before it was sent.
 func TestALeaseCountsFromBeforeItsWriteWasSent(t *testing.T) {
 	at := func(d time.Duration) moment { return moment{local: d, wall: time.Unix(1, 0).Add(d)} }
 	timing := Timing{}.withDefaults()

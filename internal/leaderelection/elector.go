@@ -50,8 +50,8 @@ func New(config Config) (*Elector, error) {
 // for work to return.
 //
 // It returns nil if ctx has ended or work has returned, a [*LostError] if the lease was lost, and
-// an [*AccessError] if the server does not let this user take part from the start, and repeats that.
-// Other failures are retried.
+// an [*AccessError] if the server does not let this user take part from the start, and repeats
+// that. Other failures are retried.
 func (e *Elector) Run(ctx context.Context, work func(ctx context.Context, term Term)) error {
 	var lookout sync.WaitGroup
 	watchCtx, stopWatch := context.WithCancel(context.WithoutCancel(ctx))

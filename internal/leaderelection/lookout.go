@@ -9,9 +9,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// watch watches the Lease until the context ends or the server keeps forbidding it. Its events are hints and
-// may be stale: they show when the holder was last seen, and trigger attempts, which ask the
-// server.
+// watch watches the Lease until the context ends or the server keeps forbidding it. Its events are
+// hints and may be stale: they show when the holder was last seen, and trigger attempts, which ask
+// the server.
 func (e *Elector) watch(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

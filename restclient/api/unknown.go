@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// schema is the shape of a type: an object has fields, by JSON name, and a list of objects has items.
-// A nil schema is that of any other value.
+// schema is the shape of a type: an object has fields, by JSON name, and a list of objects has
+// items. A nil schema is that of any other value.
 type schema struct {
 	fields map[string]*schema
 	items  *schema
