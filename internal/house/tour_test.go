@@ -24,7 +24,7 @@ var tourForm = regexp.MustCompile(`([a-z][a-z0-9_/]*\.go) +(\d*) +([A-Za-z.]+)`)
 
 // The limits of the tour: the total length of its files, and the error of a figure on the page.
 const (
-	tourLines = 2500
+	tourLines = 2600
 	tourSlack = 20
 )
 
@@ -82,7 +82,7 @@ func TestBrokenToursAreFound(t *testing.T) {
 		"a name that is not declared": {"Reflector.watchHandler ", "Reflector.nonsense ", "informer/reflector/reflector.go does not declare Reflector.nonsense"},
 		"a file that is missing":      {"nsctl/worker.go ", "nsctl/nonsense.go ", "nsctl/nonsense.go"},
 		"a figure that is wrong":      {"nsctl/deleter.go                 ", "nsctl/deleter.go                 9", "nsctl/deleter.go has "},
-		"too long":                    {"nsctl/worker.go ", "restclient/exchange.go 325 exchange.run\nrestclient/pool.go 270 pool\nnsctl/worker.go ", "it has to stay under 2500"},
+		"too long":                    {"nsctl/worker.go ", "restclient/exchange.go 325 exchange.run\nrestclient/pool.go 270 pool\nnsctl/worker.go ", "it has to stay under 2600"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spoilt := strings.Replace(text, c.old, c.replacement, 1)
