@@ -221,6 +221,11 @@ func pages[T restclient.Object](
 	items := 0
 	for range maxPages {
 		page, err := resource.List(ctx, opts)
+		if _, tooLarge := errors.AsType[*restclient.TooLargeError](err); tooLarge && opts.Limit > 1 {
+			// Annotations may be large: kubectl apply writes the whole object into one.
+			opts.Limit = max(1, opts.Limit/10)
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ const longestRetryAfter = 10 * time.Second
 // Informers have the client's defaults.
 const (
 	maxObjectBytes = 4 << 20 // kube-apiserver takes 3 MiB
-	maxListBytes   = 16 << 20
+	maxListBytes   = 8 << 20
 	maxListItems   = 10_000
 )
 
