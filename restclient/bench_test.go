@@ -68,7 +68,7 @@ func BenchmarkDo(b *testing.B) {
 func TestTraceCostsNoAllocation(t *testing.T) {
 	do := func(trace *Trace) float64 {
 		c := offline(trace)
-		return testing.AllocsPerRun(200, func() { c.Do(t.Context(), Request{Path: "/"}, nil) })
+		return leastAllocations(func() { c.Do(t.Context(), Request{Path: "/"}, nil) })
 	}
 	base := do(nil)
 	if none, all := do(&Trace{}), do(allHooks()); none > base || all > base {
@@ -81,7 +81,7 @@ func TestTraceCostsNoAllocation(t *testing.T) {
 		if err := w.open(PlainCodec(), jsonMediaType, io.NopCloser(&loop{data: frame})); err != nil {
 			t.Fatal(err)
 		}
-		return testing.AllocsPerRun(200, func() {
+		return leastAllocations(func() {
 			if _, err := w.Next(); err != nil {
 				t.Fatal(err)
 			}
@@ -91,4 +91,14 @@ func TestTraceCostsNoAllocation(t *testing.T) {
 	if none, all := next(&Trace{}), next(allHooks()); none > base || all > base {
 		t.Errorf("an event: %v allocations without a trace, %v with nil hooks, %v with all hooks", base, none, all)
 	}
+}
+
+// leastAllocations returns how many allocations f needs if each sync.Pool has what it asks for. The
+// race detector empties pools at random.
+func leastAllocations(f func()) float64 {
+	least := testing.AllocsPerRun(1, f)
+	for range 200 {
+		least = min(least, testing.AllocsPerRun(1, f))
+	}
+	return least
 }
