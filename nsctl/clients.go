@@ -113,8 +113,8 @@ type NamespaceClient interface {
 // of objects only: deleting needs names, and reporting needs finalizers.
 type ContentClient interface {
 	// DeleteCollection deletes everything in the collection. listed reports whether the server
-	// answered with all that it found by a consistent read; found is that. A nil error says that
-	// the server has accepted the request.
+	// answered with all that it found by a consistent read; found is that, or a part. A nil error,
+	// and [ErrUnread], say that the server has accepted the request.
 	DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) (found []*api.PartialObjectMetadata, listed bool, err error)
 	// Pages calls each with every page of the collection, and returns at the first error. A page is
 	// not needed after the call: memory stays bounded however much there is. A list that does not
@@ -157,12 +157,12 @@ func (c restContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionR
 	opts := api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground}
 	found, listed, err := restclient.Metadata(c.client, gvr, namespace).DeleteCollection(ctx, opts, api.ListOptions{})
 	if _, unreadable := errors.AsType[*restclient.DecodeError](err); unreadable {
-		return nil, false, nil // the server has accepted the request; its answer is as useless as a Status
+		return nil, false, fmt.Errorf("%w: %w", ErrUnread, err)
 	}
-	if err != nil || !listed || found.Continue != "" {
+	if err != nil || !listed {
 		return nil, false, err
 	}
-	return found.Items, true, nil
+	return found.Items, found.Continue == "", nil
 }
 
 // listPageSize bounds one answer, so that a namespace with very many objects does not become one
@@ -278,7 +278,7 @@ func onceMoreIfExpired(list func() error) error {
 func ReadAgain(ctx context.Context, namespaces NamespaceClient, namespace *api.Namespace) (*api.Namespace, error) {
 	latest, err := namespaces.Get(ctx, namespace.Name, api.GetOptions{})
 	if err != nil {
-		if api.IsNotFound(err) {
+		if IsGone(err) {
 			return nil, ErrGone
 		}
 		return nil, WhileDoing("reading the namespace", err)

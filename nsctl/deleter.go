@@ -12,10 +12,9 @@ import (
 
 // namespacedResourcesDeleter is the articles' deleter: discovery with each pass, one type after the
 // other, a LIST after each DELETE. To lose no content it differs from kube-controller-manager: an
-// error while deleting pods ends the pass, and a 404 says nothing about content. UPSTREAM also
-// deletes the content of a namespace without its token, and of one that was re-created during the
-// pass; this deleter does not. A type that is removed during a pass fails it, which package
-// nsctl/fast avoids.
+// error while deleting pods ends the pass, and a 404 says nothing about content. Upstream also empties
+// a namespace without its token, and one that was re-created during the pass; this deleter does not.
+// A type that is removed during a pass fails it, which package nsctl/fast avoids.
 type namespacedResourcesDeleter struct {
 	nsClient       NamespaceClient
 	metadataClient ContentClient
@@ -236,7 +235,7 @@ func (d *namespacedResourcesDeleter) deleteAllContentForGroupVersionResource(ctx
 	found, deleteCollectionSupported, err := d.deleteCollection(ctx, resource, namespace)
 	deleted := CountUnmarked(found)
 	if err == nil && !deleteCollectionSupported {
-		deleted, err = d.deleteEachItem(ctx, resource, namespace.Name)
+		deleted, err = d.deleteEachItem(ctx, resource, namespace)
 	}
 	if err != nil {
 		return Remains{Deleted: deleted}, err
@@ -263,7 +262,7 @@ func (d *namespacedResourcesDeleter) deleteCollection(
 	}
 	found, _, err := d.metadataClient.DeleteCollection(ctx, resource.GVR, namespace.Name)
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, ErrUnread) && resource.CanList: // a LIST follows
 		return found, true, nil
 	case NotServed(err) && resource.CanList:
 		return nil, false, nil // the LIST before deleting one by one fails if the type has gone altogether
@@ -272,16 +271,23 @@ func (d *namespacedResourcesDeleter) deleteCollection(
 }
 
 // deleteEachItem deletes the objects of the type one by one, page by page, and returns how many.
-// Those that are already gone are fine. The server compares each object's UID.
+// Those that are already gone are fine. The server compares each object's UID, and a namespace that
+// is still there after a page was listed had these objects.
 func (d *namespacedResourcesDeleter) deleteEachItem(
-	ctx context.Context, resource DeletableResource, nsName string,
+	ctx context.Context, resource DeletableResource, namespace *api.Namespace,
 ) (deleted int, err error) {
 	if !resource.CanList {
 		return 0, nil
 	}
-	err = d.metadataClient.Pages(ctx, resource.GVR, nsName, func(page []*api.PartialObjectMetadata) error {
+	err = d.metadataClient.Pages(ctx, resource.GVR, namespace.Name, func(page []*api.PartialObjectMetadata) error {
+		if len(page) == 0 {
+			return nil
+		}
+		if _, err := ReadAgain(ctx, d.nsClient, namespace); err != nil {
+			return err
+		}
 		for _, item := range page {
-			err := d.metadataClient.Delete(ctx, resource.GVR, nsName, item)
+			err := d.metadataClient.Delete(ctx, resource.GVR, namespace.Name, item)
 			if err != nil && !NotServed(err) {
 				return &ResourceError{Doing: "deleting " + item.Name, Resource: resource.GVR, Err: err}
 			}

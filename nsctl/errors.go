@@ -117,6 +117,10 @@ func (e *UIDChangedError) Error() string {
 // ErrGone ends the pass over a namespace that has gone. It is not a failure: Delete returns nil.
 var ErrGone = errors.New("the namespace has gone")
 
+// ErrUnread: the server has accepted a deletion, and its answer could not be read. A list says what
+// is left; without the verb list nothing does.
+var ErrUnread = errors.New("the answer to the deletion could not be read")
+
 // HasEnded reports whether err says that the namespace of a pass has gone or was re-created, so
 // that nothing more may be deleted under its name.
 func HasEnded(err error) bool {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orrery/nsctl"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -99,7 +100,8 @@ func (p *pass) isEmpty(ctx context.Context, resource nsctl.DeletableResource, na
 		}
 		return nil
 	})
-	if errors.Is(err, errFound) {
+	_, tooLarge := errors.AsType[*restclient.TooLargeError](err)
+	if tooLarge || errors.Is(err, errFound) {
 		return false, nil
 	}
 	return err == nil, nsctl.WhileListing(resource.GVR, err)
@@ -134,23 +136,38 @@ func (p *pass) deleteAll(ctx context.Context, resource nsctl.DeletableResource) 
 func (p *pass) deleteCollection(
 	ctx context.Context, resource nsctl.DeletableResource,
 ) (found []*api.PartialObjectMetadata, listed bool, err error) {
-	if _, err := nsctl.ReadAgain(ctx, p.Namespaces, p.namespace); err != nil {
-		if nsctl.HasEnded(err) {
-			p.end(err)
-		}
+	if err := p.stillThere(ctx); err != nil {
 		return nil, false, err
 	}
 	found, listed, err = p.Content.DeleteCollection(ctx, resource.GVR, p.namespace.Name)
+	if errors.Is(err, nsctl.ErrUnread) && resource.CanList {
+		return nil, false, nil // a LIST follows
+	}
 	if err != nil {
 		return nil, false, &nsctl.ResourceError{Doing: "deleting the collection", Resource: resource.GVR, Err: err}
 	}
 	return found, listed, nil
 }
 
+// stillThere returns an error, and may end the pass, if the namespace of the pass is not there.
+func (p *pass) stillThere(ctx context.Context) error {
+	_, err := nsctl.ReadAgain(ctx, p.Namespaces, p.namespace)
+	if nsctl.HasEnded(err) {
+		p.end(err)
+	}
+	return err
+}
+
 // deleteEach deletes the objects of a type one by one, page by page. The server compares their
-// UIDs.
+// UIDs, and a namespace that is still there after a page was listed had these objects.
 func (p *pass) deleteEach(ctx context.Context, resource nsctl.DeletableResource) (deleted int, err error) {
 	err = p.Content.Pages(ctx, resource.GVR, p.namespace.Name, func(page []*api.PartialObjectMetadata) error {
+		if len(page) == 0 {
+			return nil
+		}
+		if err := p.stillThere(ctx); err != nil {
+			return err
+		}
 		for _, item := range page {
 			err := p.Content.Delete(ctx, resource.GVR, p.namespace.Name, item)
 			if err != nil && !nsctl.NotServed(err) {

@@ -354,3 +354,53 @@ func (s suite) DeletedObjectsAreCounted(t *testing.T) {
 		assert.Equal(t, []int{1, 4, 0, 0}, deleted, "the pod; two ConfigMaps and two Services; nothing new")
 	})
 }
+
+// A type without the verb list can only be counted by the answer to its deletion. An answer that
+// cannot be read, or that is a part, does not say that nothing is left.
+func (s suite) AnAnswerThatIsNotReadIsNoProof(t *testing.T) {
+	answers := map[string]string{
+		"it is too long": strings.Repeat(" ", 2<<20) + "{}",
+		"it has another page": `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1","continue":"x"},
+			"items":[{"metadata":{"name":"a","namespace":"ns","finalizers":["example.com/hold"]}}]}`,
+		"it is a page of a proxy": "<html>Log in</html>",
+	}
+	for name, answer := range answers {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := NewCluster()
+				c.Verbs["secrets."] = []string{"delete", "deletecollection"}
+				c.AddNamespace("ns", true, "kubernetes")
+				c.Put("secrets.", "ns", "a", WithFinalizers("example.com/hold"))
+				c.Answers = map[string]string{"secrets.": answer}
+				client := NewClient(t, c).WithListLimits(1<<20, 0)
+				assert.Error(t, deleterOf(client, s.New).Delete(t.Context(), "ns"), "a Secret is left")
+				assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers, "the namespace was finalized with content")
+			})
+		})
+	}
+}
+
+// A proxy between the client and the server answers one request of a pass with a 404 of its own:
+// the pass does not take that for the end of the namespace.
+func (s suite) AProxysNotFoundEndsNoDeletion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put("secrets.", "ns", "a")
+		reads := 0
+		server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet && r.URL.Path == "/api/v1/namespaces/ns" {
+				if reads++; reads == 2 {
+					http.NotFound(w, r)
+					return
+				}
+			}
+			c.ServeHTTP(w, r)
+		})
+		deleter := s.newDeleter(t, server, func(config *nsctl.DeleterConfig) { config.Concurrency = 1 })
+		if deleter.Delete(t.Context(), "ns") != nil { // then the controller repeats the pass
+			require.NoError(t, deleter.Delete(t.Context(), "ns"))
+		}
+		assert.Empty(t, c.Left("ns"), "a pass over a namespace with content counts as a success")
+	})
+}

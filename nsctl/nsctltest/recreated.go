@@ -48,6 +48,7 @@ func (s suite) APassSparesANamespaceThatIsCreatedAgain(t *testing.T) {
 		"after the last type":  {"DELETE " + apps + "deployments", []string{"deployments.apps"}, leases},
 		"after a DELETE":       {"GET " + core + "configmaps", []string{"configmaps."}, "configmaps."},
 		"one of two objects":   {"DELETE " + core + "services/a", []string{services}, services},
+		"one by one, before":   {"DELETE " + core + "secrets", []string{secrets, services}, services},
 		"unlisted objects":     {"DELETE /apis/odd.example/v1/namespaces/ns/gadgets", []string{gadgets}, gadgets},
 	}
 	for name, test := range tests {
@@ -58,6 +59,7 @@ func (s suite) APassSparesANamespaceThatIsCreatedAgain(t *testing.T) {
 					c.Types["odd.example/v1"] = []string{"gadgets"}
 					c.Verbs[gadgets] = []string{"delete", "deletecollection"}
 					c.Verbs[services] = []string{"delete", "list"}
+					c.Verbs["serviceaccounts."] = []string{"create"} // which would be asked between secrets and services
 					c.AddNamespace("ns", true, "kubernetes")
 					for _, resource := range test.old {
 						c.Put(resource, "ns", "a")
