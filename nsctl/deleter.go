@@ -127,10 +127,8 @@ func (d *namespacedResourcesDeleter) retryOnConflictError(ctx context.Context, n
 // updateNamespaceStatusFunc sets the phase Terminating, which servers do themselves today. A
 // namespace without this controller's token is not its business.
 func (d *namespacedResourcesDeleter) updateNamespaceStatusFunc(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
-	if namespace.DeletionTimestamp == nil || namespace.Status.Phase == api.NamespaceTerminating || !d.firstParty {
-		return namespace, nil
-	}
-	if !slices.Contains(namespace.Spec.Finalizers, d.finalizerToken) {
+	hasToken := slices.Contains(namespace.Spec.Finalizers, d.finalizerToken)
+	if namespace.DeletionTimestamp == nil || namespace.Status.Phase == api.NamespaceTerminating || !d.firstParty || !hasToken {
 		return namespace, nil
 	}
 	newNamespace := *namespace
