@@ -12,9 +12,9 @@ import (
 
 // namespacedResourcesDeleter is the articles' deleter: discovery with each pass, one type after the
 // other, a LIST after each DELETE. To lose no content it differs from kube-controller-manager: an
-// error while deleting pods ends the pass, and a 404 says nothing about content. Upstream also empties
-// a namespace without its token, and one that was re-created during the pass; this deleter does not.
-// A type that is removed during a pass fails it, which package nsctl/fast avoids.
+// error while deleting pods ends the pass, and a 404 says nothing about content. Upstream also
+// empties a namespace without its token, and one that was re-created during the pass; this deleter
+// does not. A type that is removed during a pass fails it, which package nsctl/fast avoids.
 type namespacedResourcesDeleter struct {
 	nsClient       NamespaceClient
 	metadataClient ContentClient

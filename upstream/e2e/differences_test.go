@@ -120,17 +120,17 @@ var intendedDifferences = []difference{
 		},
 	},
 	{
-		name:     "pods are deleted without being listed first",
+		name:     "types are listed before they are deleted",
 		deleter:  gears.Fast,
 		point:    "b",
-		scenario: "TestMissingRightsForPods",
-		reason:   "The answer to deletecollection shows whether there are any, so another verb is refused first.",
+		scenario: "TestMissingRights",
+		reason:   "An empty list proves a type empty with one request, so another verb is refused first.",
 		facts: map[string]pair{
 			"while rights are missing: NamespaceDeletionContentFailure": {
 				"True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: " +
-					`pods is forbidden: User "` + ControllerIdentity + `" cannot list resource "pods" in API group "" in the namespace "unseen-pods"`,
+					`secrets is forbidden: User "` + ControllerIdentity + `" cannot deletecollection resource "secrets" in API group "" in the namespace "unseen"`,
 				"True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: " +
-					`pods is forbidden: User "` + ControllerIdentity + `" cannot deletecollection resource "pods" in API group "" in the namespace "unseen-pods"`,
+					`secrets is forbidden: User "` + ControllerIdentity + `" cannot list resource "secrets" in API group "" in the namespace "unseen"`,
 			},
 		},
 	},
