@@ -151,7 +151,7 @@ var objectCases = []eventCase{
 		assert.Empty(t, object.ResourceVersion, "ResourceVersion is not resourceVersion")
 		assert.Empty(t, object.Kind, "Kind is not kind")
 		assert.Equal(t, "1", object.OwnerReferences[0].UID, "UID is not uid")
-		assert.Equal(t, `BOOKMARK at "3"`, inShort(r.event("a bookmark")), "METADATA is not metadata")
+		assert.Equal(t, "3", r.event("a bookmark").ResourceVersion, "METADATA is not metadata")
 		assert.Equal(t, `ERROR at "", status 410 Expired`, inShort(r.event("an ERROR event")),
 			"Code is not code, and Reason is not reason")
 		assert.ErrorContains(t, r.end("an event with Type only"), "without a type")
