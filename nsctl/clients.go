@@ -271,20 +271,20 @@ func onceMoreIfExpired(list func() error) error {
 	return err
 }
 
-// ReadAgain returns the present state of a namespace that is being deleted. It returns [ErrGone] if
-// there is none, and *[UIDChangedError] if the namespace was re-created. A deleter calls it right
-// before it deletes a collection, because no precondition of that request protects a namespace that
-// was re-created under the name.
-func ReadAgain(ctx context.Context, namespaces NamespaceClient, namespace *api.Namespace) (*api.Namespace, error) {
+// CheckStillThere asks the server whether it still has a namespace that is being deleted. It
+// returns [ErrGone] if not, and *[UIDChangedError] if the namespace was re-created. A deleter calls
+// it right before it deletes a collection, because no precondition of that request protects a
+// namespace that was re-created under the name.
+func CheckStillThere(ctx context.Context, namespaces NamespaceClient, namespace *api.Namespace) error {
 	latest, err := namespaces.Get(ctx, namespace.Name, api.GetOptions{})
 	if err != nil {
 		if IsGone(err) {
-			return nil, ErrGone
+			return ErrGone
 		}
-		return nil, WhileDoing("reading the namespace", err)
+		return WhileDoing("reading the namespace", err)
 	}
 	if latest.UID != namespace.UID {
-		return nil, &UIDChangedError{Namespace: namespace.Name, OldUID: namespace.UID, NewUID: latest.UID}
+		return &UIDChangedError{Namespace: namespace.Name, OldUID: namespace.UID, NewUID: latest.UID}
 	}
-	return latest, nil
+	return nil
 }

@@ -255,7 +255,7 @@ func (d *namespacedResourcesDeleter) deleteCollection(
 	if !resource.CanDeleteCollection {
 		return nil, false, nil
 	}
-	if _, err := ReadAgain(ctx, d.nsClient, namespace); err != nil {
+	if err := CheckStillThere(ctx, d.nsClient, namespace); err != nil {
 		return nil, false, err
 	}
 	found, _, err := d.metadataClient.DeleteCollection(ctx, resource.GVR, namespace.Name)
@@ -281,7 +281,7 @@ func (d *namespacedResourcesDeleter) deleteEachItem(
 		if len(page) == 0 {
 			return nil
 		}
-		if _, err := ReadAgain(ctx, d.nsClient, namespace); err != nil {
+		if err := CheckStillThere(ctx, d.nsClient, namespace); err != nil {
 			return err
 		}
 		for _, item := range page {

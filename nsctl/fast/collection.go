@@ -151,7 +151,7 @@ func (p *pass) deleteCollection(
 
 // stillThere returns an error, and may end the pass, if the namespace of the pass is not there.
 func (p *pass) stillThere(ctx context.Context) error {
-	_, err := nsctl.ReadAgain(ctx, p.Namespaces, p.namespace)
+	err := nsctl.CheckStillThere(ctx, p.Namespaces, p.namespace)
 	if nsctl.HasEnded(err) {
 		p.end(err)
 	}

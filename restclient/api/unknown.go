@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
-	"strings"
 )
 
 // schema is the shape of a type: an object has fields, by JSON name, and a list of objects has
@@ -17,7 +16,7 @@ type schema struct {
 
 func schemaOf(t reflect.Type) *schema {
 	switch {
-	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()): // it keeps what it needs
+	case reflect.PointerTo(t).Implements(unmarshaler): // it keeps what it needs
 		return nil
 	case t.Kind() == reflect.Slice:
 		if items := schemaOf(t.Elem()); items != nil {
@@ -28,15 +27,8 @@ func schemaOf(t reflect.Type) *schema {
 		return nil
 	}
 	s := &schema{fields: map[string]*schema{}}
-	for i := range t.NumField() {
-		field := t.Field(i)
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		switch {
-		case name != "":
-			s.fields[name] = schemaOf(field.Type)
-		case field.Anonymous:
-			maps.Copy(s.fields, schemaOf(field.Type).fields)
-		}
+	for name, field := range fieldsOf(t) {
+		s.fields[name] = schemaOf(field)
 	}
 	return s
 }

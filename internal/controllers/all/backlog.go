@@ -57,19 +57,21 @@ func (b *backlog) run(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		now := time.Now()
-		if b.check(now, b.waiting()) {
+		now, waiting := time.Now(), b.waiting()
+		if b.check(now, waiting) {
 			logged = now
 		}
-		if progress := b.progress(); progress != nil && now.Sub(logged) >= backlogLine {
-			logged = now
-			line := b.logger.Info().Int("waiting", b.waiting()).
-				Int("done", progress.Done).Int("of", progress.Of).Float64("per_s", progress.PerSecond)
-			if progress.LeftSeconds > 0 {
-				line = line.Int("left_s", progress.LeftSeconds)
-			}
-			line.Msg("namespaces wait for a worker")
+		if waiting == 0 || now.Sub(logged) < backlogLine {
+			continue
 		}
+		logged = now
+		progress := b.progress()
+		line := b.logger.Info().Int("waiting", waiting).
+			Int("done", progress.Done).Int("of", progress.Of).Float64("per_s", progress.PerSecond)
+		if progress.LeftSeconds > 0 {
+			line = line.Int("left_s", progress.LeftSeconds)
+		}
+		line.Msg("namespaces wait for a worker")
 	}
 }
 
