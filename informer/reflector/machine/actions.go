@@ -94,7 +94,7 @@ func replaced(_ *rules, s *state, in *input, _ *effects) {
 func followStream(r *rules, s *state, in *input, do *effects) {
 	replaced(r, s, in, do)
 	s.countFrom(in.now)
-	s.synthetic = false
+	s.undated, s.synthetic = false, false
 	s.hear(in.now)
 }
 
@@ -190,7 +190,8 @@ func openWatch(r *rules, s *state, in *input, do *effects) {
 	s.requestRV = s.ResourceVersion
 	s.requestedAt = in.now
 	s.verifying = false
-	s.synthetic = !s.definite()
+	s.undated = !s.definite()
+	s.synthetic = s.undated
 	s.answerWithin = r.silentIdle
 	if in.kind == InputIdleElapsed {
 		s.answerWithin = min(r.silentIdle, answerAfterSilence)
@@ -307,10 +308,11 @@ func failRound(r *rules, s *state, in *input, do *effects) {
 	r.backOff(s, in, do)
 }
 
-// pause keeps the position, if there is one: after a back-off the watch is opened again.
+// pause keeps the position, if a watch can continue there: after a back-off the watch is opened
+// again.
 func pause(r *rules, s *state, in *input, do *effects) {
 	r.endRound(s, in, do)
-	s.keepPosition = s.definite()
+	s.keepPosition = s.resumable()
 	noAnswer := in.cause == reflector.CauseUnreachable || in.kind == InputIdleElapsed
 	s.verifyNext = s.keepPosition && (noAnswer || in.kind == InputOpenFailed && s.verifying)
 	r.backOff(s, in, do)

@@ -42,7 +42,8 @@ type state struct {
 	// A watch.
 
 	brief     bool          // the last one was very short
-	synthetic bool          // it began at no definite version: its first ADDED events are unordered
+	undated   bool          // it began at no definite version
+	synthetic bool          // it did, and has sent nothing but ADDED events, which are unordered
 	openedAt  time.Duration // when it was opened
 	delivered int           // changes and bookmarks since openedAt
 	changes   int           // of delivered, those that are no bookmarks
@@ -84,6 +85,11 @@ func newState() state {
 // definite reports whether the position says what the store has. A watch from "" or "0" begins with
 // all objects.
 func (s *state) definite() bool { return s.ResourceVersion != "" && s.ResourceVersion != "0" }
+
+// resumable reports whether the next watch can continue at the position. It cannot after a watch
+// that began at no definite version: no event says what was deleted before it opened. A list must
+// follow, even if the position is definite by now.
+func (s *state) resumable() bool { return s.definite() && !s.undated }
 
 // startRV returns the version to list at (article: the list of list-watch; API documentation:
 // resource versions). "0" at first: any version in the server's cache. Then the last one seen, so

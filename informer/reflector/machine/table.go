@@ -60,12 +60,12 @@ var table = append([]transition{
 	{phaseWatching, InputBookmark, always, phaseWatching, mark},
 	{phaseWatching, InputStreamEnded, veryShort, phaseBackingOff, failRound},
 	{phaseWatching, InputStreamEnded, veryShortAgain, phaseBackingOff, pause},
-	{phaseWatching, InputStreamEnded, indefinite, phaseListing, then(endWatch, list)},
+	{phaseWatching, InputStreamEnded, unresumable, phaseListing, then(endWatch, list)},
 	{phaseWatching, InputStreamEnded, withoutNews, phaseOpeningWatch, then(endWatch, openWatchVerified)},
 	{phaseWatching, InputStreamEnded, otherwise, phaseOpeningWatch, then(endWatch, openWatch)},
 	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), veryShort), phaseBackingOff, failRound},
 	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), veryShortAgain), phaseBackingOff, pause},
-	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), indefinite), phaseListing, then(endWatch, list)},
+	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), unresumable), phaseListing, then(endWatch, list)},
 	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), withoutNews), phaseOpeningWatch, then(endWatch, openWatchVerified)},
 	{phaseWatching, InputStreamFailed, recoveryIs(Resume), phaseOpeningWatch, then(endWatch, openWatch)},
 	{phaseWatching, InputStreamFailed, recoveryIs(Retry), phaseBackingOff, pause},
@@ -73,7 +73,7 @@ var table = append([]transition{
 	{phaseWatching, InputStreamFailed, positionGone, phaseBackingOff, then(noteGone, failRound)},
 	{phaseWatching, InputStreamFailed, otherwise, phaseBackingOff, then(countInternal, failRound)},
 	{phaseWatching, InputIdleElapsed, timerLate, phaseWatching, readFirst},
-	{phaseWatching, InputIdleElapsed, indefinite, phaseListing, then(giveUpSilent, list)},
+	{phaseWatching, InputIdleElapsed, unresumable, phaseListing, then(giveUpSilent, list)},
 	{phaseWatching, InputIdleElapsed, otherwise, phaseOpeningWatch, then(giveUpSilent, openWatchVerified)},
 	{phaseWatching, InputResyncFailed, always, phaseBackingOff, failRound},
 
@@ -121,9 +121,9 @@ var (
 	verifyNext   = condition{"no answer, position kept", func(_ *rules, s *state, _ *input) bool { return s.verifyNext }}
 	fromStream   = condition{"from a stream", func(_ *rules, s *state, _ *input) bool { return s.streaming }}
 
-	// A watch from no definite version shows all objects again, but not which ones were deleted
-	// meanwhile: that needs a list.
-	indefinite = condition{"no position", func(_ *rules, s *state, _ *input) bool { return !s.definite() }}
+	unresumable = condition{"began at no definite version", func(_ *rules, s *state, _ *input) bool {
+		return !s.resumable()
+	}}
 
 	// A server that has not reached the position opens one watch after the other, and sends nothing
 	// on any. A long watch ends by its idle timeout; those with a short limit end before.

@@ -3,8 +3,11 @@ package reflectortest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -276,10 +279,8 @@ var watchCases = []suiteCase{
 			added := f.add("c" + version).ResourceVersion
 			f.pass(2 * time.Second)
 			assert.Equal(f, added, f.LastSyncResourceVersion(), "at %q: so is what follows it", version)
-			f.source.Cut(nil)
-			f.pass(0)
-			assert.Equal(f, []string{version, added}, f.asked("watch")[before:], "the next watch is at the position")
-			assert.Equal(f, 1, lists, "at %q: there is a position now, so the watch continues without a list", version)
+			assert.Equal(f, []string{version}, f.asked("watch")[before:])
+			assert.Equal(f, 1, lists, "at %q: an open watch needs no second list", version)
 			assert.Empty(f, f.errors)
 			stop()
 			f.source.Delete("c" + version)
@@ -318,6 +319,49 @@ var watchCases = []suiteCase{
 				assert.Equal(f, 1, f.source.Watchers(), "at %q, %s: a watch follows the list", version, name)
 				assert.Empty(f, f.errors, "at %q, %s: the end of a watch is no failure", version, name)
 				stop()
+			}
+		}
+	}},
+	{"what was deleted before a watch from no definite version is missing after its end", "", func(f *fixture) {
+		moves := map[string]func(){
+			"a change":            func() { f.source.Modify(informertest.Namespace("kept")) },
+			"a deletion":          func() { f.source.Delete("other") },
+			"a bookmark":          func() { f.source.SendBookmark() },
+			"a bookmark and more": func() { f.source.SendBookmark(); f.add("more") },
+		}
+		ends := map[string]func(){
+			"it ends":   func() { f.source.Cut(nil) },
+			"it breaks": func() { f.source.Cut(syscall.ECONNRESET) },
+			"overload":  func() { f.source.SendError(informertest.TooManyRequests(time.Second)) },
+			"the next one is not answered": func() {
+				f.source.FailWatch(syscall.ECONNREFUSED)
+				f.source.Cut(syscall.ECONNRESET)
+			},
+		}
+		for _, version := range []string{"", "0"} {
+			for moved, move := range moves {
+				for ended, end := range ends {
+					f.add("kept")
+					f.add("deleted")
+					f.add("other")
+					f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) {
+						list := ListOf(version, "", slices.Collect(maps.Values(f.source.Objects()))...)
+						f.source.Lose("deleted")
+						return list, nil
+					})
+					stop := f.start()
+					move() // the position is definite from here on
+					f.pass(2 * time.Second)
+					require.Contains(f, f.store.State(), "deleted", "at %q: no event reports that it has gone", version)
+					end()
+					f.pass(someTime)
+					in := fmt.Sprintf("at %q, %s, then %s", version, moved, ended)
+					assert.NotContains(f, f.store.State(), "deleted", "%s: only a list shows that it went before", in)
+					assert.Contains(f, f.store.State(), "kept", in)
+					assert.Equal(f, 1, f.source.Watchers(), "%s: a watch follows the list", in)
+					assert.Empty(f, f.errors, "%s: the end of a watch is no failure", in)
+					stop()
+				}
 			}
 		}
 	}},
