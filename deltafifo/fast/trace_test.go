@@ -115,12 +115,15 @@ func TestTraceReportsCancelledDeletions(t *testing.T) {
 	}, reported())
 }
 
+type pod struct{ key string }
+
 // A hook that is not set, or a nil Trace, costs one branch. The one allocation is the record of the
 // key, which contains its first delta.
 func TestAllocations(t *testing.T) {
 	for name, trace := range map[string]*deltafifo.Trace[*pod]{"no trace": nil, "no hooks": {}} {
-		f := fast.New(deltafifo.Config[*pod]{KeyFunc: podKey, Trace: trace})
+		f := fast.New(deltafifo.Config[*pod]{KeyFunc: func(p *pod) (string, error) { return p.key, nil }, Trace: trace})
 		p := &pod{key: "namespace/name"}
+		nothing := func(string, deltafifo.Deltas[*pod], bool) error { return nil }
 		assert.Equal(t, 1.0, testing.AllocsPerRun(1000, func() {
 			_ = f.Add(p)
 			_, _ = f.Pop(nothing)

@@ -214,7 +214,7 @@ func (s suite) AListWithoutAnEndIsRefused(t *testing.T) {
 							pages++
 							answer(w, 200, list(pages))
 						default:
-							answer(w, 200, success)
+							answer(w, 200, api.Status{Status: api.StatusSuccess})
 						}
 						return true
 					}

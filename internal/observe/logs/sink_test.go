@@ -257,14 +257,6 @@ func TestManyWriteAtOnce(t *testing.T) {
 	}
 }
 
-func BenchmarkStartedLogger(b *testing.B) {
-	logger := logs.Start(logs.Config{Writer: io.Discard, Format: logs.JSON})
-	defer logger.Stop()
-	for b.Loop() {
-		logger.Info().Str("namespace", "a").Msg("something")
-	}
-}
-
 // A line that is longer than the buffer is shortened: it may be the only one that says what is
 // wrong. It stays a line of its format.
 func TestALongLineIsShortened(t *testing.T) {

@@ -198,22 +198,3 @@ func TestRecordingAllocatesNothing(t *testing.T) {
 	}))
 	check()
 }
-
-// What an event costs the gear, while the recorder keeps up: a lost event would cost less.
-func BenchmarkRecord(b *testing.B) {
-	r, err := trace.Start(trace.Config{})
-	require.NoError(b, err)
-	defer r.Stop("")
-	fifo := trace.FIFO[*api.Namespace](r, "i")
-	d := deltafifo.Delta[*api.Namespace]{Type: deltafifo.Added, Object: &api.Namespace{}}
-	b.ReportAllocs()
-	for n := 1; b.Loop(); n++ {
-		fifo.Queued("demo", d, 1)
-		if n%10_000 == 0 {
-			b.StopTimer()
-			r.Flush()
-			b.StartTimer()
-		}
-	}
-	require.Empty(b, r.State().Lost)
-}

@@ -5,10 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
 
@@ -96,30 +94,4 @@ func TestQuickHooksTakeAnything(t *testing.T) {
 			}
 		}
 	})
-}
-
-func BenchmarkTableOf500Pods(b *testing.B) {
-	d, _ := NewCatalog().Lookup(api.PodsResource)
-	var objects []*store.Object
-	for _, c := range readRecorded(b)["pods"].Cases {
-		if c.Name == "running" {
-			object := stored(b, d, c.Steps[0].Answer)
-			for range 500 {
-				objects = append(objects, object)
-			}
-		}
-	}
-	require.NotEmpty(b, objects)
-	var buffer []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		buffer = Table(buffer[:0], d, func(yield func(*store.Object) bool) {
-			for _, o := range objects {
-				if !yield(o) {
-					return
-				}
-			}
-		}, TableOptions{})
-	}
-	b.ReportMetric(float64(len(buffer)), "bytes/table")
 }

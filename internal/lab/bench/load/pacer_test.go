@@ -105,23 +105,3 @@ func TestWaitingDoesNotAllocate(t *testing.T) {
 		i++
 	}))
 }
-
-func BenchmarkWait(b *testing.B) {
-	ctx, cancel := context.WithCancel(b.Context())
-	defer cancel()
-	pacer := load.NewPacer(time.Now(), math.Inf(1)) // always late: the cost of the generator itself
-	for b.Loop() {
-		pacer.Wait(ctx, 1)
-	}
-}
-
-func BenchmarkNext(b *testing.B) {
-	for _, d := range load.Distributions() {
-		b.Run(string(d), func(b *testing.B) {
-			picker := load.NewKeys(100_000, d, 1).Picker(0)
-			for b.Loop() {
-				picker.Next()
-			}
-		})
-	}
-}

@@ -193,11 +193,3 @@ func TestTheLinterHasNothingToSay(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, problems)
 }
-
-func BenchmarkObserve(b *testing.B) {
-	h := (&exposition.Registry{}).Histograms(took).With("x")
-	b.ReportAllocs()
-	for b.Loop() {
-		h.Observe(0.5)
-	}
-}

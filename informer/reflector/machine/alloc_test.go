@@ -117,19 +117,3 @@ func TestAnEventAllocatesNothing(t *testing.T) {
 		})
 	}
 }
-
-// BenchmarkEvent measures one event from Next to the store.
-func BenchmarkEvent(b *testing.B) {
-	for name, trace := range map[string]*reflector.Trace{
-		"NilTrace":  nil,
-		"EventHook": {Event: func(reflector.EventInfo) {}},
-	} {
-		b.Run(name, func(b *testing.B) {
-			w, stop := stream(trace)
-			defer stop()
-			b.ReportAllocs()
-			b.ResetTimer()
-			w.pass(b.N)
-		})
-	}
-}

@@ -49,20 +49,6 @@ func allHooks() *Trace {
 	}
 }
 
-func BenchmarkDo(b *testing.B) {
-	for name, trace := range map[string]*Trace{"nil trace": nil, "nil hooks": {}, "all hooks": allHooks()} {
-		b.Run(name, func(b *testing.B) {
-			c := offline(trace)
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := c.Do(b.Context(), Request{Path: "/"}, nil); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // A request allocates the same without a trace, with nil hooks and with all hooks: hooks take
 // their arguments by value.
 func TestTraceCostsNoAllocation(t *testing.T) {
