@@ -28,7 +28,6 @@ var directDependencies = map[string]string{
 	"github.com/HdrHistogram/hdrhistogram-go": "lab: percentiles of benchmarks",
 	"github.com/tidwall/btree":                "lab: the ordered store of the API server in memory",
 	"github.com/pmezard/go-difflib":           "lab: the difference between a learner's page and the reference; testify brings it anyway",
-	"github.com/yuin/goldmark":                "lab: the pages of the offline kit as HTML",
 	"go.yaml.in/yaml/v3":                      "kubeconfig files, and the manifests that orrery rbac prints",
 	"golang.org/x/term":                       "the size of a terminal",
 	"golang.org/x/time":                       "token buckets of client and queue (rate alone)",

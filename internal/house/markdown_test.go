@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/labs/anchor"
 )
 
 // markdown is a document without its code: a link inside code is not a link, and a command
@@ -254,4 +256,20 @@ func TestDocumentsAreWrapped(t *testing.T) {
 	}
 	wide := strings.Repeat("x", longestLine+1)
 	assert.Equal(t, []string{"a.md:6: 121 columns"}, longLines("a.md", "| "+wide+" |\n```\n"+wide+"\n```\n!["+wide+"](b.svg)\n"+wide+"\n"))
+}
+
+// codeReference matches a reference to code in a page: `queue/queue.go: Queue.Get`.
+var codeReference = regexp.MustCompile("`([a-zA-Z0-9_./-]+\\.go: [A-Za-z0-9_.]+)`")
+
+// Each reference to code leads to a declaration.
+func TestReferencesToCodeResolve(t *testing.T) {
+	found := 0
+	for _, name := range documents(t) {
+		for _, reference := range codeReference.FindAllStringSubmatch(readDocument(t, name), -1) {
+			found++
+			_, err := anchor.Resolve(root, reference[1])
+			assert.NoError(t, err, name)
+		}
+	}
+	assert.Positive(t, found, "the references were found")
 }

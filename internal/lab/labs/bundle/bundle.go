@@ -1,8 +1,8 @@
 // Package bundle makes the offline kit of the workshop: one archive with the repository, the
-// modules that it needs, the pages as HTML, and archives of Go. Unpacked on a machine without
-// network, the program in setup fills Go's module cache from it. The modules are source code, so
-// one kit serves every operating system. The kit has the zips of the module cache, not its folders:
-// they have a quarter of the size, and the go command accepts them as a module proxy.
+// modules that it needs, and archives of Go. Unpacked on a machine without network, the program in
+// setup fills Go's module cache from it. The modules are source code, so one kit serves every
+// operating system. The kit has the zips of the module cache, not its folders: they have a quarter
+// of the size, and the go command accepts them as a module proxy.
 package bundle
 
 import (
@@ -41,7 +41,7 @@ type Config struct {
 
 // Part is a part of a kit.
 type Part struct {
-	// Name is repository, modules, pages or go.
+	// Name is repository, modules or go.
 	Name  string
 	Files int
 	Bytes int64
@@ -51,7 +51,6 @@ type Part struct {
 const (
 	RepositoryPart = "repository"
 	ModulesPart    = "modules"
-	PagesPart      = "pages"
 	GoPart         = "go"
 )
 
@@ -116,11 +115,6 @@ func (config Config) entries(ctx context.Context) (entries []entry, err error) {
 	for _, name := range names {
 		entries = append(entries, entry{part: RepositoryPart, name: name, file: filepath.Join(config.Repository, filepath.FromSlash(name))})
 	}
-	rendered, err := pages(config.Repository)
-	if err != nil {
-		return nil, err
-	}
-	entries = append(entries, rendered...)
 	modules, err := config.modules(ctx)
 	if err != nil {
 		return nil, err

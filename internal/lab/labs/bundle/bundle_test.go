@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,7 +67,7 @@ func TestAKitHasWhatGitTracks(t *testing.T) {
 	for _, part := range parts {
 		names = append(names, part.Name)
 	}
-	assert.Equal(t, []string{RepositoryPart, PagesPart, GoPart}, names, "the small repository needs no module")
+	assert.Equal(t, []string{RepositoryPart, GoPart}, names, "the small repository needs no module")
 	assert.NoFileExists(t, PartialFile(file))
 
 	there := unpack(t, file)
@@ -181,47 +180,5 @@ func TestPathsOfModules(t *testing.T) {
 	assert.Equal(t, "github.com/!hdr!histogram/hdrhistogram-go", escaped("github.com/HdrHistogram/hdrhistogram-go"))
 }
 
-func TestLinksOfPages(t *testing.T) {
-	names := []string{"docs/learn/a.md", "docs/learn/b.md"}
-	for link, want := range map[string]string{
-		"b.md#words": "b.html#words", "../../queue/queue.go": "../../../../queue/queue.go", "a.svg": "../../../../docs/learn/a.svg",
-		"../operate/c.md": "../../../../docs/operate/c.md", "#here": "#here", "https://go.dev/dl": "https://go.dev/dl", "gone.md": "../../../../docs/learn/gone.md",
-	} {
-		assert.Equal(t, want, destination("docs/learn/a.md", link, names), link)
-	}
-}
-
 // linkForm matches a link or a picture that leads to another file or to a heading.
 var linkForm = regexp.MustCompile(`(?:href|src)="([^":]+)"`)
-
-// Each link of each page of this repository leads to a file of the repository or to a page, and to
-// a heading that is there.
-func TestPagesOfTheRepository(t *testing.T) {
-	repository, err := filepath.Abs("../../../..")
-	require.NoError(t, err)
-	entries, err := pages(repository)
-	require.NoError(t, err)
-	texts := map[string]string{}
-	for _, e := range entries {
-		texts[e.name] = string(e.text)
-	}
-	for name, text := range texts {
-		for _, link := range linkForm.FindAllStringSubmatch(text, -1) {
-			target, fragment, _ := strings.Cut(link[1], "#")
-			fragment, err := url.PathUnescape(fragment)
-			require.NoError(t, err)
-			to := name
-			if target != "" {
-				to = filepath.ToSlash(filepath.Join(filepath.Dir(name), target))
-			}
-			if page, ok := texts[to]; ok {
-				assert.True(t, fragment == "" || strings.Contains(page, `id="`+fragment+`"`), "%s: there is no #%s in %s", name, fragment, to)
-				continue
-			}
-			_, err = os.Stat(filepath.Join(repository, to))
-			assert.NoError(t, err, name)
-		}
-	}
-	assert.Contains(t, texts["kit/pages/workshop/labs/08-work-queue/README.zh-CN.html"], `<html lang="zh-CN">`)
-	assert.Contains(t, texts["kit/pages/index.html"], `href="docs/learn/first-hour.html"`)
-}

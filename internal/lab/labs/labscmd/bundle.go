@@ -23,9 +23,9 @@ func newBundleCommand() *cobra.Command {
 		Use:   "bundle",
 		Short: "Make the offline kit for a room without network, for teachers",
 		Long: `Writes one archive with the repository as git tracks it, the modules that it
-needs, the pages as HTML, and archives of Go given with --go. It works on Linux,
-macOS and Windows, because everything but Go is source code. On a laptop, unpack
-it and follow START.md; "lab doctor --kit" then checks that everything is there.`,
+needs, and archives of Go given with --go. It works on Linux, macOS and Windows,
+because everything but Go is source code. On a laptop, unpack it and follow
+START.md; "lab doctor --kit" then checks that everything is there.`,
 		Example: `  # a kit for laptops that have Go
   lab bundle
 

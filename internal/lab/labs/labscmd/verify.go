@@ -12,11 +12,11 @@ func newVerifyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify [NN]",
 		Short: "Check the labs themselves, for authors",
-		Long: `Checks all labs, or one: manifest and pages are complete; the reference passes;
-the stub builds and fails where it should; every function is needed; the tests
-reject every planted wrong solution where the manifest says, and its hint
-fires; the script of "lab run" ends with its outcome. Without NN it also checks
-the course around the labs. It prints the seconds of each check.`,
+		Long: `Checks all labs, or one: the reference passes; the stub builds and fails where
+it should; every function is needed; the tests reject every planted wrong
+solution where the manifest says, and its hint fires; the script of "lab run"
+ends with its outcome. Without NN it also builds every program with the stubs,
+and runs the whole runtime. It prints the seconds of each check.`,
 		Example: `  # after a change of lab 08
   lab verify 08`,
 		Args:              atMostOne,

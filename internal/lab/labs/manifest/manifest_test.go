@@ -38,6 +38,15 @@ func TestAMisspeltFieldIsAnError(t *testing.T) {
 	assert.Equal(t, "gear", lab.Package())
 }
 
+func TestTheManifestsOfAllLabsAreComplete(t *testing.T) {
+	labs, err := manifest.LoadAll("../../../..")
+	require.NoError(t, err)
+	require.NotEmpty(t, labs)
+	for _, lab := range labs {
+		assert.Empty(t, lab.Problems(labs), "lab %s", lab.ID)
+	}
+}
+
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	for want, spoil := range map[string]func(*manifest.Lab){
 		"id: \"05\" is not":              func(l *manifest.Lab) { l.ID = "05" },
