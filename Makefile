@@ -5,13 +5,18 @@ FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS   = -X orrery/internal/program.Version=$(VERSION)
 
-.PHONY: help build demo try minikube test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly lint manifests glossary recordings fmt clean workshop
+.PHONY: help needs-go build demo try minikube test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly lint manifests glossary recordings fmt clean workshop
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
 
+# Go 1.21 or newer fetches the version that go.mod names, unless GOTOOLCHAIN forbids it.
+needs-go:
+	@command -v $(GO) >/dev/null || { echo "make: Orrery needs Go 1.26, and there is no $(GO) in PATH; README.md says how to get it" >&2; exit 1; }
+	@$(GO) list -m >/dev/null || { echo "make: Orrery needs Go 1.26, and this is $$(GOTOOLCHAIN=local $(GO) env GOVERSION); README.md says how to get it" >&2; exit 1; }
+
 # Without libc, each file runs in any container and on any distribution, and takes less memory.
-build: ## build bin/orrery, the controller, and bin/lab, the laboratory
+build: needs-go ## build bin/orrery, the controller, and bin/lab, the laboratory
 	@echo "==> building bin/orrery and bin/lab"
 	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/orrery ./cmd/lab
 

@@ -170,7 +170,7 @@ func TestBenchExamplesParse(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, 4, found["README.md"])
+	assert.Equal(t, 1, found["README.md"])
 	assert.Greater(t, found["docs/measure/bench.md"], 10)
 	assert.Greater(t, found["lab bench queue"], 3)
 }
