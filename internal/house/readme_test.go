@@ -96,7 +96,6 @@ func TestReadmeKeepsItsWord(t *testing.T) {
 	for _, command := range []string{"make demo", "make try", "make test", "make build"} {
 		assert.Contains(t, readme, command)
 	}
-	assert.Contains(t, readme, "](docs/learn/mechanisms.md)")
 }
 
 func TestBrokenCommandsAreFound(t *testing.T) {

@@ -28,12 +28,37 @@ const (
 	tourSlack = 20
 )
 
-// tourProblems returns what is wrong with the path of one event in the text, its files, and its
-// functions.
+// The sections of docs/learn/gears.md with the way of one event through each set of gears.
+const (
+	textbookWay = "## The way of one event"
+	fastWay     = "## The same way, with the fast forms"
+)
+
+// sectionOf returns the text below a heading, up to the next one.
+func sectionOf(text, heading string) string {
+	_, section, _ := strings.Cut(text, heading+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	return section
+}
+
+var stepForm = regexp.MustCompile(`([a-z][a-z0-9_/]*\.go) +([A-Za-z.]+)`)
+
+// pictureSteps returns the functions of a picture whose files have no number of lines.
+func pictureSteps(text string) (steps []tourStep) {
+	for _, line := range parseMarkdown(text).blocks {
+		if parts := stepForm.FindStringSubmatch(line); parts != nil {
+			steps = append(steps, tourStep{file: parts[1], name: parts[2]})
+		}
+	}
+	return steps
+}
+
+// tourProblems returns what is wrong with the textbook's path of one event in the text, its files,
+// and its functions.
 func tourProblems(text string) (problems, files []string, steps []tourStep) {
 	report := func(format string, arguments ...any) { problems = append(problems, fmt.Sprintf(format, arguments...)) }
 	sum := 0
-	for _, line := range parseMarkdown(text).blocks {
+	for _, line := range parseMarkdown(sectionOf(text, textbookWay)).blocks {
 		parts := tourForm.FindStringSubmatch(line)
 		if parts == nil {
 			continue
@@ -96,10 +121,8 @@ func TestBrokenToursAreFound(t *testing.T) {
 // besideForm matches an entry of the list below the diagram: a page and its functions.
 var besideForm = regexp.MustCompile(`^\[([^\]]+\.go)\]\([^)]+\):`)
 
-// besideTheTour returns the functions in the list below the diagram.
-func besideTheTour(text string) (steps []tourStep) {
-	_, section, _ := strings.Cut(text, "## The way of one event")
-	section, _, _ = strings.Cut(section, "\n## ")
+// besideTheTour returns the functions in the list below the diagram of a section.
+func besideTheTour(section string) (steps []tourStep) {
 	for entry := range strings.SplitSeq(section, "\n- ") {
 		entry, _, _ = strings.Cut(entry, "\n\n")
 		if parts := besideForm.FindStringSubmatch(entry); parts != nil {
@@ -114,19 +137,21 @@ func besideTheTour(text string) (steps []tourStep) {
 // The tour is executed: the documents name the functions that an event runs, in its order, for each
 // set of gears.
 func TestTheTourIsWhatAnEventRuns(t *testing.T) {
-	learn, mechanisms := readDocument(t, "docs/learn/gears.md"), readDocument(t, "docs/learn/mechanisms.md")
+	learn := readDocument(t, "docs/learn/gears.md")
 	_, _, drawn := tourProblems(learn)
-	textbookSteps := append(slices.Clone(drawn), besideTheTour(learn)...)
-	fastDrawn := pictureSteps(mechanisms)
-	fastSteps := append(slices.Clone(fastDrawn), besideTheTour(mechanisms)...)
+	textbookSteps := append(slices.Clone(drawn), besideTheTour(sectionOf(learn, textbookWay))...)
+	fast := sectionOf(learn, fastWay)
+	fastDrawn := pictureSteps(fast)
+	require.GreaterOrEqual(t, len(fastDrawn), 15, "the picture was read")
+	fastSteps := append(slices.Clone(fastDrawn), besideTheTour(fast)...)
 	recorded := recordOneEvent(t, append(fastSteps, textbookSteps...))
 
 	for page, problems := range map[string][][]string{
-		"docs/learn/gears.md": {
+		"docs/learn/gears.md, textbook": {
 			unrecorded(textbookSteps, recorded["textbook"]), disordered(drawn, recorded["textbook"]),
 			unnamed(textbookSteps, recorded["textbook"]),
 		},
-		"docs/learn/mechanisms.md": {
+		"docs/learn/gears.md, fast": {
 			unrecorded(fastSteps, recorded["fast"]), disordered(fastDrawn, recorded["fast"]),
 			unnamedFiles(fastSteps, recorded["fast"]),
 		},
