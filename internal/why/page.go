@@ -40,30 +40,27 @@ func Page() string {
 	paragraph("This page lists the known reasons why a namespace stays in Terminating, in the order of a report of `orrery why`. It is " +
 		"generated from the catalogue of causes that the command uses (`go generate ./internal/why`).")
 	fmt.Fprint(&text, "\n```\norrery why shop\norrery why --explain C07\n```\n")
-	paragraph("`orrery why` only reads, unless `--apply` is given. It calls a cause proven if every part of its proof was seen, possible if a part was " +
-		"not seen, and later if it acts only after the others are gone. A proof needs two samples, 10 s apart (`--interval`); " +
-		"with `--no-wait` only a wait is proven. A type that could not be read never counts as empty. The " +
-		"conditions of the namespace are not taken at their word: it verifies each by its own requests. This page leaves out how " +
-		"their names begin, `NamespaceDeletion` or `Namespace`: `NamespaceDeletionDiscoveryFailure`, " +
-		"`NamespaceDeletionGroupVersionParsingFailure`, `NamespaceDeletionContentFailure`, `NamespaceContentRemaining`, " +
-		"`NamespaceFinalizersRemaining`.")
-	paragraph("A proven cause can still be wrong in two cases. First, the error of a webhook, a policy or an aggregated API server dates from the " +
-		"controller's last pass: a repair that changes no object, such as a renewed certificate or another rule inside the webhook, shows at the next pass, within minutes. " +
-		"Second, a controller outside the cluster with an administrator's certificate and no Lease cannot be seen: before you remove a finalizer, " +
-		"find out whether there is one.")
-	paragraph("`orrery why shop --fix` also prints the commands of each remedy, the safe ones first. The writes that it can do " +
-		"itself have a digest, which binds them to the cluster, the object as it was seen, and the verdict. `orrery why shop --apply --confirm DIGEST` " +
-		"reads everything again, and does that one write only if the same digest comes out; otherwise it writes nothing and exits " +
-		"with 3. It removes one finalizer whose owner is gone, or one foreign token of the namespace, or deletes an APIService whose " +
-		"Service does not exist. It never removes the token `kubernetes`, never force-deletes a pod, and never touches a webhook or a " +
-		"policy.")
-	paragraph("`orrery why -A` shows every namespace in Terminating, a row each, and `--watch` prints a line for each change, of one " +
-		"namespace or with -A of all, until nothing is terminating any more. With a link in a directory of your PATH it is a " +
-		"plugin of kubectl, `kubectl why-terminating shop`:")
+	paragraph("`orrery why` only reads, unless `--apply` is given. It calls a cause proven if every part of its proof was " +
+		"seen, possible if a part was not seen, and later if it acts only after the others are gone. " +
+		"`--explain` prints the proof of a cause. A proof needs two samples, 10 s apart (`--interval`); with `--no-wait` " +
+		"only a wait is proven. A type that could not be read never counts as empty. This page leaves out how the names " +
+		"of conditions begin, `NamespaceDeletion` or `Namespace`.")
+	paragraph("A proven cause can still be wrong in two cases. The error of a webhook, a policy or an aggregated API " +
+		"server dates from the controller's last pass: a repair that changes no object shows at the next pass, within " +
+		"minutes. And a controller outside the cluster with an administrator's certificate and no Lease cannot be seen: " +
+		"before you remove a finalizer, find out whether there is one.")
+	paragraph("`orrery why shop --fix` also prints the commands of each remedy, the safe ones first. The writes that it " +
+		"can do itself have a digest. `orrery why shop --apply --confirm DIGEST` reads everything again, and does that " +
+		"one write only if the same digest comes out; otherwise it writes nothing and exits with 3. It removes one " +
+		"finalizer whose owner is gone, or one foreign token of the namespace, or deletes an APIService whose Service " +
+		"does not exist. It never removes the token `kubernetes`, never force-deletes a pod, and never touches a webhook " +
+		"or a policy.")
+	paragraph("`orrery why -A` shows every namespace in Terminating, and `--watch` prints a line for each change until " +
+		"nothing is terminating any more. With a link in your PATH it is a plugin of kubectl, " +
+		"`kubectl why-terminating shop`:")
 	fmt.Fprint(&text, "\n```\nln -s \"$(command -v orrery)\" ~/bin/kubectl-why_terminating\n```\n")
-	paragraph("Every cause is tested on the API server in memory. The causes in this table whose id has a star are also set up on a genuine " +
-		"control plane, Kubernetes v1.36.3 with etcd, kube-apiserver and kube-controller-manager, and proven there; the server " +
-		"in memory uses the words of that version.")
+	paragraph("Every cause is tested on the API server in memory. Those whose id has a star in this table are also set " +
+		"up on a genuine control plane, Kubernetes v1.36.3, and proven there.")
 	fmt.Fprint(&text, "\n| word | meaning |\n| --- | --- |\n")
 	for _, word := range words {
 		fmt.Fprintf(&text, "| %s | %s |\n", word[0], word[1])
@@ -86,7 +83,6 @@ func Page() string {
 			fmt.Fprint(&text, "\n| `kubectl describe ns shop` | `orrery why shop` |\n| --- | --- |\n")
 			fmt.Fprintf(&text, "| %s | %s |\n", cell(strings.Join(example.Describe, "<br>")), cell(example.Why))
 		}
-		paragraph("**Proof.** " + cause.Proof)
 		fmt.Fprint(&text, "\n**Do this.**\n\n")
 		for _, do := range cause.Do {
 			fmt.Fprintln(&text, "- "+strings.Join(program.Wrapped(do, pageWidth-2), "\n  "))
