@@ -1,6 +1,5 @@
 // Package glossary reads workshop/glossary.yaml: the terms of the course in both languages. The
-// tables of docs/learn/glossary.md and its Chinese page are written from it, and the *Words* of a
-// lab's page must be in it.
+// tables of docs/learn/glossary.md and its Chinese page are written from it.
 package glossary
 
 import (

@@ -93,21 +93,3 @@ func TestTermsAreFoundInBothLanguages(t *testing.T) {
 		assert.Equal(t, want, names, word)
 	}
 }
-
-func TestWordsOfAPage(t *testing.T) {
-	const page = "# Lab\n\n## Words\n\n| term | meaning |\n| --- | --- |\n| `Status` | a |\n| re-list | b |\n\n## Do\n\n| x | y |\n| --- | --- |\n| z | z |\n"
-	assert.Equal(t, []string{"Status", "re-list"}, glossary.Words(page, texts.English))
-	const chinese = "## 术语\n\n| 术语 | 含义 |\n| --- | --- |\n| `Status` | 甲 |\n| 重新列举（re-list） | 乙 |\n"
-	assert.Equal(t, []string{"Status", "重新列举"}, glossary.Words(chinese, texts.Chinese))
-
-	g := &glossary.Glossary{Terms: []glossary.Term{{Name: texts.Text{English: "re-list", Chinese: "重新列举"}, Labs: []string{"04"}}}}
-	assert.Empty(t, g.WordProblems("04", []string{"Re-list"}, []string{"重新列举"}))
-	for want, c := range map[string]struct{ lab, english, chinese string }{
-		`lab 04: workshop/glossary.yaml lacks the term "relist"`:                                   {"04", "relist", "重新列举"},
-		`lab 04: "re-list" is 重新列举 in workshop/glossary.yaml, and 重列 on the page`:                  {"04", "re-list", "重列"},
-		`lab 05: it explains "re-list"; add it to the labs of that term in workshop/glossary.yaml`: {"05", "re-list", "重新列举"},
-	} {
-		assert.Equal(t, []string{want}, g.WordProblems(c.lab, []string{c.english}, []string{c.chinese}))
-	}
-	assert.Equal(t, []string{"lab 04: 2 terms in English, and 1 in Chinese"}, g.WordProblems("04", []string{"a", "b"}, []string{"c"}))
-}
