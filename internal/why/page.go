@@ -2,7 +2,6 @@ package why
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"orrery/internal/program"
@@ -59,29 +58,20 @@ func Page() string {
 		"nothing is terminating any more. With a link in your PATH it is a plugin of kubectl, " +
 		"`kubectl why-terminating shop`:")
 	fmt.Fprint(&text, "\n```\nln -s \"$(command -v orrery)\" ~/bin/kubectl-why_terminating\n```\n")
-	paragraph("Every cause is tested on the API server in memory. Those whose id has a star in this table are also set " +
-		"up on a genuine control plane, Kubernetes v1.36.3, and proven there.")
+	paragraph("Every cause is tested on the API server in memory. These are also set up on a genuine control plane, " +
+		"Kubernetes v1.36.3, and proven there: " + listed(Genuine()) + ".")
 	fmt.Fprint(&text, "\n| word | meaning |\n| --- | --- |\n")
 	for _, word := range words {
 		fmt.Fprintf(&text, "| %s | %s |\n", word[0], word[1])
 	}
 	paragraph("⚠ marks what loses data, or leaves something behind outside the cluster. Do it only if nothing else is possible, and " +
 		"never as the first step. `--fix` prints the commands for your objects.")
-	fmt.Fprint(&text, "\n| id | what blocks |\n| --- | --- |\n")
-	for _, cause := range Catalogue() {
-		star := ""
-		if slices.Contains(Genuine(), cause.ID) {
-			star = "*"
-		}
-		fmt.Fprintf(&text, "| [%s](#%s)%s | %s |\n", cause.ID, anchor(cause), star, cause.Title)
-	}
 	examples := Examples()
 	for _, cause := range Catalogue() {
 		fmt.Fprintf(&text, "\n## %s\n", heading(cause))
 		paragraph(cause.Lesson)
 		if example, ok := examples[cause.ID]; ok {
-			fmt.Fprint(&text, "\n| `kubectl describe ns shop` | `orrery why shop` |\n| --- | --- |\n")
-			fmt.Fprintf(&text, "| %s | %s |\n", cell(strings.Join(example.Describe, "<br>")), cell(example.Why))
+			fmt.Fprintf(&text, "\n`kubectl describe ns shop` shows:\n\n```\n%s\n```\n", strings.Join(example.Describe, "\n"))
 		}
 		fmt.Fprint(&text, "\n**Do this.**\n\n")
 		for _, do := range cause.Do {
@@ -124,20 +114,4 @@ func Genuine() []string {
 	return strings.Fields("C01 C02 C03 C05 C06 C07 C08 C09 C11 C13 C14 C17 C19 C20 C21 C22 C23 C24 C25 C28 C30")
 }
 
-// cell returns a text as a cell of a table.
-func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
-
 func heading(c Cause) string { return c.ID + ": " + c.Title }
-
-// anchor returns the name that GitHub gives a heading in links.
-func anchor(c Cause) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-':
-			return r
-		case r == ' ':
-			return '-'
-		}
-		return -1
-	}, strings.ToLower(heading(c)))
-}

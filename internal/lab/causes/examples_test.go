@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write the examples into the package why; go generate ./internal/why puts them on the page")
 
-// What the page shows of each cause, kubectl describe beside orrery why, is what the two say of the
-// fixtures.
+// What the page shows of each cause is what kubectl describe says of its fixture. The sentence of
+// orrery why is recorded beside it.
 func TestExamples(t *testing.T) {
 	examples := map[string]why.Example{}
 	for _, f := range causes.Fixtures() {
