@@ -64,14 +64,14 @@ func Page() string {
 	for _, word := range words {
 		fmt.Fprintf(&text, "| %s | %s |\n", word[0], word[1])
 	}
-	paragraph("⚠ marks what loses data, or leaves something behind outside the cluster. Do it only if nothing else is possible, and " +
+	paragraph("A box shows what `kubectl describe ns shop` says. ⚠ marks what loses data, or leaves something behind outside the cluster. Do it only if nothing else is possible, and " +
 		"never as the first step. `--fix` prints the commands for your objects.")
 	examples := Examples()
 	for _, cause := range Catalogue() {
 		fmt.Fprintf(&text, "\n## %s\n", heading(cause))
 		paragraph(cause.Lesson)
 		if example, ok := examples[cause.ID]; ok {
-			fmt.Fprintf(&text, "\n`kubectl describe ns shop` shows:\n\n```\n%s\n```\n", strings.Join(example.Describe, "\n"))
+			fmt.Fprintf(&text, "\n```\n%s\n```\n", strings.Join(example.Describe, "\n"))
 		}
 		fmt.Fprint(&text, "\n**Do this.**\n\n")
 		for _, do := range cause.Do {
