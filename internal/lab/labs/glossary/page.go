@@ -20,7 +20,7 @@ func Page(lang texts.Lang) string {
 // words of the page in each language: the heading of the table, what stands before the confusion,
 // and the end of a sentence.
 var words = map[texts.Lang]struct{ head, other, not, stop string }{
-	texts.English: {"| term | in Chinese | meaning | labs | code |", "[中文](glossary.zh-CN.md)", " Not to be confused with ", "."},
+	texts.English: {"| term | in Chinese | meaning | labs | code |", "[中文](glossary.zh-CN.md)", " Not ", "."},
 	texts.Chinese: {"| 术语 | 英文 | 含义 | 实验 | 代码 |", "[English](glossary.md)", "别和它混淆：", "。"},
 }
 
