@@ -5,7 +5,7 @@ FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS   = -X orrery/internal/program.Version=$(VERSION)
 
-.PHONY: help needs-go build demo try minikube test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly lint manifests glossary recordings fmt clean workshop
+.PHONY: help needs-go needs-cc build demo try minikube test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly lint manifests glossary recordings fmt clean workshop
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
@@ -14,6 +14,9 @@ help: ## list the targets
 needs-go:
 	@command -v $(GO) >/dev/null || { echo "make: Orrery needs Go 1.26, and there is no $(GO) in PATH; README.md says how to get it" >&2; exit 1; }
 	@$(GO) list -m >/dev/null || { echo "make: Orrery needs Go 1.26, and this is $$(GOTOOLCHAIN=local $(GO) env GOVERSION); README.md says how to get it" >&2; exit 1; }
+
+needs-cc: needs-go
+	@set -- $$($(GO) env CC); command -v $$1 >/dev/null || { echo "make: the race detector needs a C compiler, and there is no $$1 in PATH" >&2; exit 1; }
 
 # Without libc, each file runs in any container and on any distribution, and takes less memory.
 build: needs-go ## build bin/orrery, the controller, and bin/lab, the laboratory
@@ -31,7 +34,7 @@ try: build ## start a real control plane, run the controller on it and delete a 
 minikube: build ## the same on a machine with minikube: a profile of its own, without the built-in controller, deleted at the end (KEEP=1 leaves it)
 	@deploy/minikube.sh
 
-test: ## test the main module with the race detector, and measure the coverage of the gears (LONG=1: property tests at full length)
+test: needs-cc ## test the main module with the race detector, and measure the coverage of the gears (LONG=1: property tests at full length)
 	@echo "==> testing with the race detector"
 	@GO=$(GO) .ci/test $(PKG)
 
