@@ -17,8 +17,6 @@ var words = [][2]string{
 	{"token", "an entry of `spec.finalizers` of the namespace; the controller's is `kubernetes`"},
 	{"finalize by hand", "empty `spec.finalizers` through the subresource `finalize`: the namespace goes, and its content does not"},
 	{"stranded", "still stored although the namespace is gone: no controller deletes it, and a new namespace of that name has it again"},
-	{"claim", "a PersistentVolumeClaim"},
-	{"aggregated API server", "a server behind an APIService, such as metrics-server"},
 	{"the API server in memory", "the one of `lab serve` and `lab break`, which plays a cluster for tests and for learning"},
 }
 
