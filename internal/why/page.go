@@ -39,7 +39,8 @@ func Page() string {
 	fmt.Fprint(&text, "\n```\norrery why shop\norrery why --explain C07\n```\n")
 	paragraph("`orrery why` only reads, unless `--apply` is given. It calls a cause proven if every part of its proof was " +
 		"seen, possible if a part was not seen, and later if it acts only after the others are gone. " +
-		"`--explain` prints the proof of a cause. A proof needs two samples, 10 s apart (`--interval`); with `--no-wait` " +
+		"`--explain` prints the proof of a cause. Run the command again after a repair: a cause may hide others. " +
+		"A proof needs two samples, 10 s apart (`--interval`); with `--no-wait` " +
 		"only a wait is proven. A type that could not be read never counts as empty. This page leaves out how the names " +
 		"of conditions begin, `NamespaceDeletion` or `Namespace`.")
 	paragraph("A proven cause can still be wrong in two cases. The error of a webhook, a policy or an aggregated API " +
@@ -79,7 +80,7 @@ func Page() string {
 			paragraph("**Do not** " + cause.DoNot + ".")
 		}
 		if len(cause.Hides) > 0 {
-			paragraph("While " + cause.ID + " holds, it may hide " + listed(cause.Hides) + ". Run orrery why again afterwards.")
+			paragraph("It may hide " + listed(cause.Hides) + ".")
 		}
 		if len(cause.Issues) > 0 {
 			var issues []string
@@ -91,17 +92,13 @@ func Page() string {
 	}
 	fmt.Fprintln(&text, "\n## Finalizers whose owners are known")
 	paragraph("For other finalizers, managedFields of the object name the program that set them.")
-	fmt.Fprint(&text, "\n| finalizer | on | owner | protects |\n| --- | --- | --- | --- |\n")
+	fmt.Fprint(&text, "\n| finalizer | owner | protects |\n| --- | --- | --- |\n")
 	for _, keeper := range keepers {
 		name := keeper.Name
 		if keeper.Outside {
 			name += ", outside the cluster"
 		}
-		on := "any type"
-		if keeper.Types != nil {
-			on = "`" + strings.Join(keeper.Types, "`, `") + "`"
-		}
-		fmt.Fprintf(&text, "| `%s` | %s | %s | %s |\n", keeper.Pattern, on, name, keeper.Protects)
+		fmt.Fprintf(&text, "| `%s` | %s | %s |\n", keeper.Pattern, name, keeper.Protects)
 	}
 	return text.String()
 }
