@@ -63,8 +63,8 @@ func Page() string {
 	for _, word := range words {
 		fmt.Fprintf(&text, "| %s | %s |\n", word[0], word[1])
 	}
-	paragraph("A box shows what `kubectl describe ns shop` says. ⚠ marks what loses data, or leaves something behind outside the cluster. Do it only if nothing else is possible, and " +
-		"never as the first step. `--fix` prints the commands for your objects.")
+	paragraph("A box shows what `kubectl describe ns shop` says. ⚠ marks what loses data, or leaves something behind " +
+		"outside the cluster. Do it only if nothing else is possible, and never as the first step. `--fix` prints the commands for your objects.")
 	examples := Examples()
 	for _, cause := range Catalogue() {
 		fmt.Fprintf(&text, "\n## %s\n", heading(cause))
