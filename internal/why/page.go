@@ -34,28 +34,30 @@ func Page() string {
 		}
 	}
 	fmt.Fprintln(&text, "# Stuck namespaces")
-	paragraph("This page lists the known reasons why a namespace stays in Terminating, in the order of a report of `orrery why`. It is " +
-		"generated from the catalogue of causes that the command uses (`go generate ./internal/why`).")
+	paragraph("This page lists the known reasons why a namespace stays in Terminating, in the order of a report" +
+		" of `orrery why`. It is generated from the catalogue of causes that the command uses (`go " +
+		"generate ./internal/why`).")
 	fmt.Fprint(&text, "\n```\norrery why shop\norrery why --explain C07\n```\n")
-	paragraph("`orrery why` only reads, unless `--apply` is given. It calls a cause proven if every part of its proof was " +
-		"seen, possible if a part was not seen, and later if it acts only after the others are gone. " +
-		"`--explain` prints the proof of a cause. Run the command again after a repair: a cause may hide others. " +
-		"A proof needs two samples, 10 s apart (`--interval`); with `--no-wait` " +
-		"only a wait is proven. A type that could not be read never counts as empty. This page leaves out how the names " +
-		"of conditions begin, `NamespaceDeletion` or `Namespace`.")
-	paragraph("A proven cause can still be wrong in two cases. The error of a webhook, a policy or an aggregated API " +
-		"server dates from the controller's last pass: a repair that changes no object shows at the next pass, within " +
-		"minutes. And a controller outside the cluster with an administrator's certificate and no Lease cannot be seen: " +
-		"before you remove a finalizer, find out whether there is one.")
-	paragraph("`orrery why shop --fix` also prints the commands of each remedy, the safe ones first. The writes that it " +
-		"can do itself have a digest. `orrery why shop --apply --confirm DIGEST` reads everything again, and does that " +
-		"one write only if the same digest comes out; otherwise it writes nothing and exits with 3. It removes one " +
-		"finalizer whose owner is gone, or one foreign token of the namespace, or deletes an APIService whose Service " +
-		"does not exist. It never removes the token `kubernetes`, never force-deletes a pod, and never touches a webhook " +
-		"or a policy.")
-	paragraph("`orrery why -A` shows every namespace in Terminating, and `--watch` prints a line for each change until " +
-		"nothing is terminating any more. With a link in your PATH it is a plugin of kubectl, " +
-		"`kubectl why-terminating shop`:")
+	paragraph("`orrery why` only reads, unless `--apply` is given. It calls a cause proven if every part of its" +
+		" proof was seen, possible if a part was not seen, and later if it acts only after the others are" +
+		" gone. `--explain` prints the proof of a cause. Run the command again after a repair: a cause " +
+		"may hide others. A proof needs two samples, 10 s apart (`--interval`); with `--no-wait` only a " +
+		"wait is proven. A type that could not be read never counts as empty. This page leaves out how " +
+		"the names of conditions begin, `NamespaceDeletion` or `Namespace`.")
+	paragraph("A proven cause can still be wrong in two cases. The error of a webhook, a policy or an " +
+		"aggregated API server dates from the controller's last pass: a repair that changes no object " +
+		"shows at the next pass, within minutes. And a controller outside the cluster with an " +
+		"administrator's certificate and no Lease cannot be seen: before you remove a finalizer, find out" +
+		" whether there is one.")
+	paragraph("`orrery why shop --fix` also prints the commands of each remedy, the safe ones first. The writes" +
+		" that it can do itself have a digest. `orrery why shop --apply --confirm DIGEST` reads " +
+		"everything again, and does that one write only if the same digest comes out; otherwise it writes" +
+		" nothing and exits with 3. It removes one finalizer whose owner is gone, or one foreign token of" +
+		" the namespace, or deletes an APIService whose Service does not exist. It never removes the " +
+		"token `kubernetes`, never force-deletes a pod, and never touches a webhook or a policy.")
+	paragraph("`orrery why -A` shows every namespace in Terminating, and `--watch` prints a line for each " +
+		"change until nothing is terminating any more. With a link in your PATH it is a plugin of " +
+		"kubectl, `kubectl why-terminating shop`:")
 	fmt.Fprint(&text, "\n```\nln -s \"$(command -v orrery)\" ~/bin/kubectl-why_terminating\n```\n")
 	paragraph("Every cause is tested on the API server in memory. These are also set up on a genuine control plane, " +
 		"Kubernetes v1.36.3, and proven there: " + listed(Genuine()) + ".")
@@ -63,8 +65,9 @@ func Page() string {
 	for _, word := range words {
 		fmt.Fprintf(&text, "| %s | %s |\n", word[0], word[1])
 	}
-	paragraph("A box shows what `kubectl describe ns shop` says. ⚠ marks what loses data, or leaves something behind " +
-		"outside the cluster. Do it only if nothing else is possible, and never as the first step. `--fix` prints the commands for your objects.")
+	paragraph("A box shows what `kubectl describe ns shop` says. ⚠ marks what loses data, or leaves something " +
+		"behind outside the cluster. Do it only if nothing else is possible, and never as the first step." +
+		" `--fix` prints the commands for your objects.")
 	examples := Examples()
 	for _, cause := range Catalogue() {
 		fmt.Fprintf(&text, "\n## %s\n", heading(cause))
@@ -92,13 +95,17 @@ func Page() string {
 	}
 	fmt.Fprintln(&text, "\n## Finalizers whose owners are known")
 	paragraph("For other finalizers, managedFields of the object name the program that set them.")
-	fmt.Fprint(&text, "\n| finalizer | owner | protects |\n| --- | --- | --- |\n")
+	fmt.Fprint(&text, "\n| finalizer | on | owner | protects |\n| --- | --- | --- | --- |\n")
 	for _, keeper := range keepers {
 		name := keeper.Name
 		if keeper.Outside {
 			name += ", outside the cluster"
 		}
-		fmt.Fprintf(&text, "| `%s` | %s | %s |\n", keeper.Pattern, name, keeper.Protects)
+		on := "any type"
+		if keeper.Types != nil {
+			on = "`" + strings.Join(keeper.Types, "`, `") + "`"
+		}
+		fmt.Fprintf(&text, "| `%s` | %s | %s | %s |\n", keeper.Pattern, on, name, keeper.Protects)
 	}
 	return text.String()
 }
