@@ -14,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"orrery/internal/lab/labs/manifest"
-	"orrery/internal/lab/labs/predict"
 	"orrery/internal/lab/labs/texts"
 	"orrery/internal/lab/labs/work"
 	"orrery/internal/program"
@@ -25,9 +24,8 @@ func newQuizCommand() *cobra.Command {
 		Use:   "quiz [NN]",
 		Short: "Predict what a gear does, and see whether it does",
 		Long: `Asks the questions of a lab. Without a number it asks those of the lab in
-whose folder you are, or those of all labs in order. Each question has a short
-script for the gear of the lab. The right answer is stored nowhere: after your
-answer the reference runs the script, and you see what it did.
+whose folder you are, or those of all labs in order. After your answer you see
+why it is right or wrong, and what the reference does, step by step.
 
 Answer with a letter. Enter skips a question, and the end of the input (Ctrl-D)
 all that are left. Your answers are kept with your progress.`,
@@ -112,10 +110,6 @@ func (s *session) ask(questions []question) error {
 	input := linesOf(s.InOrStdin())
 	asked, answered, right := 0, 0, 0
 	for _, q := range questions {
-		computed, err := predict.Run(ctx, q.Question)
-		if err != nil {
-			return usage(fmt.Errorf("%s/predict.yaml: %s: %w", q.lab.Name, q.ID, err))
-		}
 		s.pose(q)
 		asked++
 		chosen, more := s.answer(ctx, q.Question, input)
@@ -124,10 +118,10 @@ func (s *session) ask(questions []question) error {
 		}
 		if chosen != nil {
 			answered++
-			if chosen.Is == computed.Answer {
+			if chosen == q.Right() {
 				right++
 			}
-			s.comment(q.Question, chosen, computed)
+			s.comment(q.Question, chosen)
 			err := s.update(q.lab, func(p *work.LabProgress) {
 				if p.Answers == nil {
 					p.Answers = map[string]string{}
@@ -203,28 +197,20 @@ func (s *session) answer(ctx context.Context, q *manifest.Question, input <-chan
 	}
 }
 
-// comment prints whether an answer is right, what was believed, why it is so, and what the run
-// shows.
-func (s *session) comment(q *manifest.Question, chosen *manifest.Choice, computed predict.Computed) {
+// comment prints whether an answer is right, what was believed, why it is so, and what the reference
+// does.
+func (s *session) comment(q *manifest.Question, chosen *manifest.Choice) {
 	out := s.OutOrStdout()
-	if chosen.Is == computed.Answer {
+	if right := q.Right(); chosen == right {
 		s.print("quiz-right")
 	} else {
-		right := computed.Answer
-		if choice := computed.Right(q); choice != nil {
-			right = choice.In(s.lang)
-		}
-		s.print("quiz-wrong", right)
+		s.print("quiz-wrong", right.In(s.lang))
 		belief := s.lang.Say("quiz-belief", chosen.Belief.In(s.lang))
 		fmt.Fprintln(out, s.paragraph(texts.Text{English: belief, Chinese: belief}))
 	}
 	fmt.Fprintf(out, "%s\n", s.paragraph(q.Why))
 	s.print("quiz-run")
-	for _, line := range computed.Lines {
-		fmt.Fprintf(out, "    %s", line.Command)
-		if line.Yields != "" {
-			fmt.Fprintf(out, " → %s", line.Yields)
-		}
-		fmt.Fprintln(out)
+	for line := range strings.Lines(q.Script) {
+		fmt.Fprint(out, "    ", line)
 	}
 }

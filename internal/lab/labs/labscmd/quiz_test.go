@@ -44,7 +44,7 @@ Your answer, a to c: A
 The belief behind your answer: A queue is a stack.
 The queue is first in first out.
 
-What the reference did just now:
+What the reference does:
     add a b
     get → a
 
@@ -62,7 +62,7 @@ Your answer, a to c: b
 The belief behind your answer: Each Add counts.
 A key waits once.
 
-What the reference did just now:
+What the reference does:
     add a a
     passes → 1
 
@@ -99,17 +99,10 @@ func TestStartAsksOnlyOnATerminal(t *testing.T) {
 	assert.Equal(t, map[string]string{"order": "a"}, progress["04"].Answers)
 }
 
-func TestQuestionsThatCannotBeAsked(t *testing.T) {
+func TestALabWithoutQuestions(t *testing.T) {
 	dir := repository(t)
-	file := filepath.Join(dir, "workshop/labs/04-counter/predict.yaml")
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), "add a b", "put a b", 1)), 0o644))
+	require.NoError(t, os.Remove(filepath.Join(dir, "workshop/labs/04-counter/predict.yaml")))
 	code, _, stderr := quiz(t, "a\n", "quiz", "04")
-	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "04-counter/predict.yaml: order: put a b: there is no such command, only add KEYS..., ")
-	require.NoError(t, os.Remove(file))
-	code, _, stderr = quiz(t, "a\n", "quiz", "04")
 	assert.Equal(t, 2, code)
 	assert.Equal(t, "lab: lab 04 has no questions\n", stderr)
 }

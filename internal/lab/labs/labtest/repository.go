@@ -99,26 +99,23 @@ hints:
   killed_by: TestContract/sum
   hint: wrong
 `,
-	// The questions are about a real gear: the interpreters know no others.
 	"workshop/labs/04-counter/predict.yaml": `- id: order
-  gear: queue
   en: Which key comes out first?
   zh-CN: 哪个先出来？
   script: |
     add a b
-    get
+    get → a
   choices:
     - {is: b, en: The last., zh-CN: 后来的。, belief: {en: A queue is a stack., zh-CN: 队列就是栈。}}
     - {is: a, en: The first., zh-CN: 先来的。}
     - {is: Get blocks, en: None., zh-CN: 都不出来。, belief: {en: Keys wait., zh-CN: 键会等。}}
   why: {en: The queue is first in first out., zh-CN: 先进先出。}
 - id: again
-  gear: queue
   en: How many keys wait?
   zh-CN: 还有几个键在等？
   script: |
     add a a
-    passes
+    passes → 1
   choices:
     - {is: "1", en: One., zh-CN: 一个。}
     - {is: "2", en: Two., zh-CN: 两个。, belief: {en: Each Add counts., zh-CN: 每次 Add 都算。}}

@@ -183,13 +183,11 @@ func (l *Lab) Readme(lang texts.Lang) string {
 	return filepath.Join(l.Dir, "README.md")
 }
 
-// Question is a question of predict.yaml, which "lab quiz" asks. No choice is marked as right:
-// package predict runs the script, and the right choice is the one that equals the result.
+// Question is a question of predict.yaml, which "lab quiz" asks.
 type Question struct {
 	ID string `yaml:"id"`
-	// Gear is the interpreter that runs the script.
-	Gear string `yaml:"gear"`
-	// Script has one command per line. The question is about the result of the last one.
+	// Script is what happens, a step a line, with what each yields. It is shown after the answer,
+	// and the question is about its last line.
 	Script     string `yaml:"script"`
 	texts.Text `yaml:",inline"`
 	Choices    []Choice `yaml:"choices"`
@@ -199,9 +197,23 @@ type Question struct {
 
 // Choice is an answer that a learner may choose.
 type Choice struct {
-	// Is is compared with the result of the run.
+	// Is is the answer in a word or two, by which progress is kept.
 	Is         string `yaml:"is"`
 	texts.Text `yaml:",inline"`
 	// Belief is the belief behind a wrong choice. The right choice has none.
 	Belief texts.Text `yaml:"belief"`
+}
+
+// Right returns the right choice, or nil if not exactly one has no belief.
+func (q *Question) Right() (right *Choice) {
+	for i := range q.Choices {
+		if q.Choices[i].Belief != (texts.Text{}) {
+			continue
+		}
+		if right != nil {
+			return nil
+		}
+		right = &q.Choices[i]
+	}
+	return right
 }

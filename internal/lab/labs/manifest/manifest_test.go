@@ -23,7 +23,7 @@ func TestAMisspeltFieldIsAnError(t *testing.T) {
 		{"lab.yaml", "hints:", "run: {script: [{pause: long}]}\nhints:", `"long" is not a duration such as 500ms or 30s`},
 		{"lab.yaml", "article:", "---\narticle:", "one document is expected"},
 		{"mutants.yaml", "killed_by:", "killedBy:", "field killedBy not found"},
-		{"predict.yaml", "gear: queue", "gaer: queue", "field gaer not found"},
+		{"predict.yaml", "id: order", "di: order", "field di not found"},
 	} {
 		file := filepath.Join(repository, "workshop/labs/04-counter", c.file)
 		text, err := os.ReadFile(file)
