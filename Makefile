@@ -5,7 +5,7 @@ FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS   = -X orrery/internal/program.Version=$(VERSION)
 
-.PHONY: help needs-go needs-cc build demo try minikube test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly lint manifests glossary recordings fmt clean workshop
+.PHONY: help needs-go needs-cc build demo try minikube test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly event lint manifests glossary recordings fmt clean workshop
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
@@ -41,6 +41,9 @@ test: needs-cc ## test the main module with the race detector, and measure the c
 race: ## test the gears 20 times with the race detector
 	@echo "==> testing the gears 20 times with the race detector"
 	$(GO) test -race -count=20 -timeout 4h $(GEARS:%=./%/...)
+
+event: ## the files, lines and functions that one event passes, from DELETE to finalize, for each set of gears
+	@$(GO) test -count=1 -v -run TestTheTourIsWhatAnEventRuns ./internal/house | sed -n 's/^ *tour_test.go:[0-9]*: //p'
 
 fuzz: ## feed every fuzz target for FUZZTIME (30s)
 	@echo "==> fuzzing each target for $(FUZZTIME)"
@@ -82,7 +85,7 @@ bench-quick: build ## check the exact figures against their targets: allocations
 	$(MAKE) -C upstream bench-programs
 	bin/bench -quick -json build/bench-quick.json
 
-workshop: build ## check the labs of the workshop: stubs, planted wrong solutions, both languages (LAB=08 for one)
+workshop: build ## check the labs of the workshop: stubs, planted wrong solutions, scripts (LAB=08 for one)
 	@echo "==> checking the labs"
 	bin/lab verify $(LAB)
 

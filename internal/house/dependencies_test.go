@@ -126,12 +126,3 @@ func compareDependencies(where string, there []string, agreed map[string]string)
 	}
 	return problems
 }
-
-func TestDependenciesAreCompared(t *testing.T) {
-	agreed := map[string]string{"a": "reason", "b": "reason"}
-	assert.Empty(t, compareDependencies("x", []string{"a", "b"}, agreed))
-	problems := compareDependencies("x", []string{"a", "c"}, agreed)
-	require.Len(t, problems, 2)
-	assert.Contains(t, problems[0], "x has the module c, which is not listed")
-	assert.Contains(t, problems[1], "x has no module b any more")
-}

@@ -11,9 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -36,27 +36,36 @@ const (
 	root   = "../.."
 )
 
+// listPackages returns the packages of the module, which are listed once.
 func listPackages(t *testing.T) []goPackage {
 	t.Helper()
+	packages, err := listOnce()
+	require.NoError(t, err)
+	require.NotEmpty(t, packages)
+	return packages
+}
+
+var listOnce = sync.OnceValues(func() (packages []goPackage, err error) {
 	command := exec.Command("go", "list", "-json=ImportPath,Dir,Name,GoFiles,Imports,Deps", "./...")
 	command.Dir = root
 	command.Stderr = os.Stderr
 	output, err := command.Output()
-	require.NoError(t, err)
-	var packages []goPackage
+	if err != nil {
+		return nil, err
+	}
 	decoder := json.NewDecoder(strings.NewReader(string(output)))
 	for {
 		var p goPackage
 		err := decoder.Decode(&p)
 		if errors.Is(err, io.EOF) {
-			break
+			return packages, nil
 		}
-		require.NoError(t, err)
+		if err != nil {
+			return nil, err
+		}
 		packages = append(packages, p)
 	}
-	require.NotEmpty(t, packages)
-	return packages
-}
+})
 
 // The point of the project is that every mechanism is built here, where it can be read and
 // changed. An import from the original, however small, would bring its behaviour back.
@@ -131,41 +140,6 @@ func isFastForm(importPath string) bool {
 	})
 }
 
-func TestImportsOfAnotherKindAreFound(t *testing.T) {
-	for name, c := range map[string]struct{ from, to, want string }{
-		"a leaf":                      {"queue/fast", "internal/table", ""},
-		"the other leaf":              {"informer", "internal/hooks", ""},
-		"a gear below":                {"nsctl", "informer", ""},
-		"a part of the same gear":     {"queue/fast", "queue", ""},
-		"the programs choose":         {"internal/gears", "nsctl/fast", ""},
-		"a program and its parts":     {"cmd/orrery", "internal/rbac", ""},
-		"another module":              {"wait", "fmt", ""},
-		"something internal":          {"queue", "internal/observe/logs", "orrery/queue imports orrery/internal/observe/logs: imports point downwards only"},
-		"a gear chooses gears":        {"nsctl", "internal/gears", "imports point downwards only"},
-		"a leaf that knows a gear":    {"internal/table", "queue", "imports point downwards only"},
-		"a gear above":                {"informer", "nsctl", "imports point downwards only"},
-		"a gear beside":               {"queue", "informer", "imports point downwards only"},
-		"the reflector knows a queue": {"deltafifo", "informer/reflector", "imports point downwards only"},
-		"a gear that is fast":         {"nsctl", "queue/fast", "orrery/nsctl imports orrery/queue/fast: a gear knows nothing of fast forms"},
-		"the reflector that is fast":  {"informer", "informer/reflector/machine", "a gear knows nothing of fast forms"},
-		"an unknown package":          {"nonsense", "queue", "orrery/nonsense has no level"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			to := c.to
-			if to != "fmt" {
-				to = module + "/" + to
-			}
-			problems := importProblems([]goPackage{{ImportPath: module + "/" + c.from, Imports: []string{to}}})
-			if c.want == "" {
-				assert.Empty(t, problems)
-				return
-			}
-			require.Len(t, problems, 1)
-			assert.Contains(t, problems[0], c.want)
-		})
-	}
-}
-
 // roomOf returns the entry of the floors table that a package belongs to: the longest match.
 func roomOf(importPath string) string {
 	path := strings.TrimPrefix(importPath, module+"/")
@@ -204,65 +178,6 @@ func TestGearsStayPlain(t *testing.T) {
 	}
 }
 
-// The protobuf runtime looks methods up by name, so the linker must keep every exported method: a
-// third more code and a quarter more memory at rest. Prometheus' library depends on it, so only
-// tests may use that library. The laboratory's API server has it through CEL, the language of the
-// rules of custom resources.
-func TestNothingBringsTheProtobufRuntime(t *testing.T) {
-	for _, p := range listPackages(t) {
-		if slices.Contains(append(p.Deps, p.ImportPath), module+"/internal/lab/apiserver/structural") {
-			continue
-		}
-		for _, dependency := range p.Deps {
-			assert.False(t, strings.HasPrefix(dependency, "github.com/prometheus/") || dependency == "google.golang.org/protobuf/proto",
-				"%s depends on %s", p.ImportPath, dependency)
-		}
-	}
-}
-
-// The doc.go of a gear has five headings and names the package to read next; every other package
-// has a paragraph in any file.
-func TestEveryPackageTeaches(t *testing.T) {
-	headings := []string{"# Concept", "# Guarantees", "# Goroutines", "# Failure", "# Testing", "// Next: package "}
-	for _, p := range listPackages(t) {
-		if p.Name == "main" || len(p.GoFiles) == 0 || strings.HasSuffix(p.Name, "test") {
-			continue
-		}
-		gear, _, _ := strings.Cut(strings.TrimPrefix(p.ImportPath, module+"/"), "/")
-		if !slices.Contains(gearPackages, gear) {
-			documented := slices.ContainsFunc(p.GoFiles, func(file string) bool {
-				text, err := os.ReadFile(filepath.Join(p.Dir, file))
-				return err == nil && strings.Contains(string(text), "// Package "+p.Name+" ")
-			})
-			assert.True(t, documented, "%s has no package comment", p.ImportPath)
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(p.Dir, "doc.go"))
-		if !assert.NoError(t, err, "%s has no doc.go", p.ImportPath) {
-			continue
-		}
-		for _, heading := range headings {
-			assert.Contains(t, string(text), heading, "%s/doc.go", p.ImportPath)
-		}
-	}
-}
-
-// gearPackages are the packages at the top level.
-var gearPackages = []string{"wait", "queue", "deltafifo", "indexer", "informer", "restclient", "nsctl"}
-
-func TestEveryPackageHasAnExample(t *testing.T) {
-	for _, gear := range gearPackages {
-		files, err := filepath.Glob(filepath.Join(root, gear, "*_test.go"))
-		require.NoError(t, err)
-		found := slices.ContainsFunc(files, func(file string) bool {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			return strings.Contains(string(text), "\nfunc Example") && strings.Contains(string(text), "// Output:")
-		})
-		assert.True(t, found, "%s has no Example with an output", gear)
-	}
-}
-
 // Code for demonstrations, measurements and tests is in internal/lab. Neither the gears nor the
 // deployed program depends on it; tests of any package may.
 func TestTheLaboratoryStandsNextDoor(t *testing.T) {
@@ -296,46 +211,6 @@ func isLaboratory(importPath string) bool {
 	return importPath == module || importPath == lab || strings.HasPrefix(importPath, lab+"/")
 }
 
-func TestWhatNeedsTheLaboratoryIsFound(t *testing.T) {
-	deps := []string{"fmt", "orrery/internal/labour", "orrery/internal/lab/faultnet"}
-	assert.Equal(t, []string{"orrery/cmd/orrery depends on orrery", "orrery/cmd/orrery depends on orrery/internal/lab/faultnet", "orrery/queue depends on orrery/internal/lab/faultnet"},
-		laboratoryProblems([]goPackage{
-			{ImportPath: "orrery/cmd/orrery", Deps: append([]string{module}, deps...)}, {ImportPath: "orrery/cmd/lab", Deps: deps},
-			{ImportPath: "orrery/internal/lab/chaos", Deps: deps}, {ImportPath: "orrery/queue", Deps: deps},
-		}))
-}
-
-var nextForm = regexp.MustCompile(`(?m)^// Next: package (\S+)`)
-
-// Each package comment names the next package to read, by its path or by the end of it.
-func TestTheNextPackageExists(t *testing.T) {
-	packages := listPackages(t)
-	for _, p := range packages {
-		text, err := os.ReadFile(filepath.Join(p.Dir, "doc.go"))
-		if err != nil {
-			continue // TestEveryPackageTeaches reports that
-		}
-		for _, next := range nextForm.FindAllStringSubmatch(string(text), -1) {
-			assert.True(t, packageExists(packages, next[1]), "%s/doc.go: there is no package %s to read next", p.ImportPath, next[1])
-		}
-	}
-	assert.True(t, packageExists(packages, "queue/fast"))
-	assert.True(t, packageExists(packages, "fast."), "with the full stop of the sentence")
-	assert.False(t, packageExists(packages, "queue/nonsense"))
-}
-
-// packageExists reports whether there is a package of that name, or a directory: the packages of
-// upstream are in another module.
-func packageExists(packages []goPackage, name string) bool {
-	name = strings.TrimRight(name, ".,;")
-	if info, err := os.Stat(filepath.Join(root, name)); err == nil && info.IsDir() {
-		return true
-	}
-	return slices.ContainsFunc(packages, func(p goPackage) bool {
-		return p.ImportPath == module+"/"+name || strings.HasSuffix(p.ImportPath, "/"+name)
-	})
-}
-
 // longestComment is the width of comments. Preformatted lines and addresses may be longer.
 const longestComment = 100
 
@@ -365,7 +240,4 @@ func TestCommentsAreWrapped(t *testing.T) {
 			}
 		}
 	}
-	wide := "// " + strings.Repeat("x", longestComment)
-	assert.Equal(t, []string{"a.go:6: a comment of more than 100 columns"},
-		wideComments("a.go", "//\t"+wide+"\n// https://"+wide+"\n\t// Output:\n\t"+wide+"\n\n"+wide))
 }

@@ -168,54 +168,6 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// The check must also find what is wrong.
-func TestBrokenLinksAreFound(t *testing.T) {
-	for name, c := range map[string]struct {
-		text string
-		want []string
-	}{
-		"a file that exists":       {"[a](wait/doc.go) and [b](../main/README.md)", []string{"docs/x.md: there is no wait/doc.go", "docs/x.md: there is no ../main/README.md"}},
-		"up and down":              {"[a](../wait/doc.go)", nil},
-		"a directory":              {"[a](../wait)", nil},
-		"elsewhere":                {"[a](https://kubernetes.io/docs) [b](mailto:a@b)", nil},
-		"absolute":                 {"[a](/wait/doc.go)", []string{"docs/x.md: /wait/doc.go is not relative"}},
-		"out of the repository":    {"[a](../../x)", []string{"docs/x.md: ../../x leads out of the repository"}},
-		"in code":                  {"`[a](nowhere)`\n```\n[b](nowhere)\n```\n", nil},
-		"a heading":                {"# The `one` (thing): here!\n[a](#the-one-thing-here) [b](#the-other)", []string{"docs/x.md: docs/x.md has no heading #the-other"}},
-		"a heading of another one": {"[a](../README.md#on-a-cluster-of-your-own) [b](../README.md#no-such)", []string{"docs/x.md: README.md has no heading #no-such"}},
-	} {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, brokenLinks("docs/x.md", c.text)) })
-	}
-}
-
-var (
-	testSpan     = regexp.MustCompile(`^(Test[A-Z]\w*)(/\S*)?$`)
-	testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-)
-
-// Each test that a page names exists.
-func TestTestsInDocumentsExist(t *testing.T) {
-	tests := map[string]bool{}
-	for _, file := range filesEndingIn(t, "_test.go") {
-		for _, found := range testFunction.FindAllStringSubmatch(readDocument(t, file), -1) {
-			tests[found[1]] = true
-		}
-	}
-	named := 0
-	for _, name := range documents(t) {
-		if name == "CHANGELOG.md" { // tests that it names may be gone
-			continue
-		}
-		for _, span := range parseMarkdown(readDocument(t, name)).spans {
-			if found := testSpan.FindStringSubmatch(span); found != nil {
-				named++
-				assert.True(t, tests[found[1]], "%s names %s, which no package has", name, span)
-			}
-		}
-	}
-	assert.GreaterOrEqual(t, named, 40, "the pages were read")
-}
-
 // longestLine is where the text of documents is wrapped. Tables, code and pictures may be wider. So
 // may Chinese, where a line break would be shown as a space: a paragraph is one line.
 const longestLine = 120
@@ -254,8 +206,6 @@ func TestDocumentsAreWrapped(t *testing.T) {
 			t.Error(problem)
 		}
 	}
-	wide := strings.Repeat("x", longestLine+1)
-	assert.Equal(t, []string{"a.md:6: 121 columns"}, longLines("a.md", "| "+wide+" |\n```\n"+wide+"\n```\n!["+wide+"](b.svg)\n"+wide+"\n"))
 }
 
 // codeReference matches a reference to code in a page: `queue/queue.go: Queue.Get`.

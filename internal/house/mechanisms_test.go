@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/learn/mechanisms.md and of its Chinese page")
+var update = flag.Bool("update", false, "write the tables of docs/learn/mechanisms.md and of its Chinese page, and rooms.txt")
 
 // mechanismSection is a section of docs/learn/mechanisms.yaml.
 type mechanismSection struct {

@@ -97,24 +97,3 @@ func TestReadmeKeepsItsWord(t *testing.T) {
 		assert.Contains(t, readme, command)
 	}
 }
-
-func TestBrokenCommandsAreFound(t *testing.T) {
-	for name, c := range map[string]struct {
-		text string
-		want []string
-	}{
-		"targets":             {"```\nmake try    # some words\nmake build test\n```\nand `make help`", nil},
-		"a missing target":    {"```\nmake nonsense # build\n```", []string{"make nonsense: the Makefile in . has no such target"}},
-		"in a line":           {"say `make nonsense`", []string{"make nonsense: the Makefile in . has no such target"}},
-		"a word":              {"we make nonsense", nil},
-		"variables":           {"`GO=go1.26 make -s test PKG=./wait/...`", nil},
-		"a variable":          {"`make VERSION`", []string{"make VERSION: the Makefile in . has no such target"}},
-		"elsewhere":           {"`make -C upstream e2e`", nil},
-		"missing elsewhere":   {"`make -C upstream try`", []string{"make try: the Makefile in upstream has no such target"}},
-		"nowhere":             {"`make -C docs all`", []string{"make -C docs all: there is no Makefile in docs"}},
-		"paths":               {"`wait/waittest`, `./queue`, `restclient/api`, `cmd/orrery`, `bin/orrery`, `apps/v1`", nil},
-		"a path that is none": {"`wait/nonsense` and `./queue/nonsense.go`", []string{"there is no wait/nonsense", "there is no ./queue/nonsense.go"}},
-	} {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, brokenCommands(c.text)) })
-	}
-}

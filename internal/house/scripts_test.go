@@ -78,23 +78,6 @@ func TestWhatNeedsTheNetworkIsTriedThreeTimes(t *testing.T) {
 	assert.Equal(t, 7, code, said)
 }
 
-func TestAToolIsInstalledOnce(t *testing.T) {
-	s := newScripts(t)
-	s.installs("exit 0")
-	first, code := s.run("tool example.com/cmd/checker@v1.2.3")
-	require.Zero(t, code, first)
-	assert.Contains(t, first, "installed example.com/cmd/checker@v1.2.3")
-	program := filepath.Join(s.root, "build/tools/go1.0/checker@v1.2.3/checker")
-	assert.FileExists(t, program)
-
-	s.installs("") // without a network
-	again, code := s.run("tool example.com/cmd/checker@v1.2.3")
-	assert.Zero(t, code)
-	assert.Equal(t, program+"\n", again)
-	_, code = s.run("tool example.com/cmd/checker@v1.2.4")
-	assert.Equal(t, 1, code, "another version")
-}
-
 func TestChecksThatNeedTheNetwork(t *testing.T) {
 	const unreachable = `echo "govulncheck: fetching vulnerabilities: Get \"https://vuln.go.dev\": no such host" >&2; exit 1`
 	const noMirror = "echo creating client: unrecognized vulndb format; exit 1"

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,8 +15,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"orrery/internal/gears"
 )
 
 // textbookPage is a file that explains a mechanism: a reader deletes it and rebuilds it.
@@ -79,37 +76,6 @@ func countLines(file string) (int, error) {
 func TestPagesOfTheTextbook(t *testing.T) {
 	for _, page := range textbookPages {
 		assert.NoError(t, pageProblem(page))
-	}
-}
-
-// An example can be read in a sitting: it has at most 600 lines besides tests and package
-// documentation.
-func TestExamplesAreShort(t *testing.T) {
-	for _, example := range []string{"deployment", "garbagecollector", "replicaset", "secondparty", "virtualmachine"} {
-		files, err := filepath.Glob(filepath.Join(root, "examples", example, "*.go"))
-		require.NoError(t, err)
-		total := 0
-		for _, file := range files {
-			name := filepath.Base(file)
-			if name == "doc.go" || strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			lines, err := countLines(path.Join("examples", example, name))
-			require.NoError(t, err)
-			total += lines
-		}
-		assert.Positive(t, total, example)
-		assert.LessOrEqual(t, total, 600, example)
-	}
-}
-
-func TestBrokenPagesAreFound(t *testing.T) {
-	for want, page := range map[string]textbookPage{
-		"no such file": {file: "wait/nonsense.go", lines: 200},
-		"lines: a page of the textbook has at most 9":                    {file: "wait/until.go", lines: 9},
-		"wait/until.go does not declare Nonsense, a name of the article": {file: "wait/until.go", lines: 999, says: []string{"Until", "Nonsense"}},
-	} {
-		assert.ErrorContains(t, pageProblem(page), want)
 	}
 }
 
@@ -179,73 +145,4 @@ func absolutePath(t *testing.T, name string) string {
 	absolute, err := filepath.Abs(name)
 	require.NoError(t, err)
 	return absolute
-}
-
-func TestIntrusionsAreFound(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod":         "module x\n\ngo 1.26\n",
-		"gear/page.go":   "package gear\n\ntype Gear[T any] struct {\n\titems []T\n\tSize  int\n}\n\nfunc New[T any]() *Gear[T] { return &Gear[T]{items: nil} }\n\nfunc (g *Gear[T]) Len() int { return len(g.items) }\n",
-		"gear/other.go":  "package gear\n\ntype Config struct{ Name string }\n\nfunc spy(g *Gear[int]) int { return len(g.items) + g.Len() + g.Size }\n",
-		"gear/fast/f.go": "package fast\n\nimport \"x/gear\"\n\nfunc New(c gear.Config) int { return gear.New[int]().Len() + len(c.Name) }\n",
-		"user/user.go":   "package user\n\nimport \"x/gear\"\n\nfunc use() int { return gear.New[int]().Len() }\n",
-	} {
-		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-	}
-	problems, uses := intrusions(t, dir, "x", []textbookPage{{file: "gear/page.go", fast: []string{"gear/fast"}}})
-	assert.Equal(t, []string{
-		"gear/fast/f.go uses Len, which the page gear/page.go declares: another form must not use it",
-		"gear/fast/f.go uses New, which the page gear/page.go declares: another form must not use it",
-		"gear/other.go uses items, a private field of the page gear/page.go",
-	}, problems)
-	assert.Equal(t, 2, uses)
-}
-
-// gearRow is a row of the table in docs/learn/gears.md.
-type gearRow struct{ name, page, fast, lacks string }
-
-func gearRows(text string) (rows []gearRow) {
-	for line := range strings.SplitSeq(text, "\n") {
-		cells := strings.Split(strings.Trim(line, "| "), " | ")
-		if strings.HasPrefix(line, "| `") && len(cells) == 4 {
-			rows = append(rows, gearRow{strings.Trim(cells[0], "`"), cells[1], cells[2], cells[3]})
-		}
-	}
-	return rows
-}
-
-// contractsOfTextbooks are the tests that run the suite of a gear against its textbook form and
-// list its missing capabilities.
-var contractsOfTextbooks = map[string]string{
-	"deltafifo": "deltafifo/contract_test.go",
-	"indexer":   "indexer/contract_test.go",
-	"reflector": "informer/reflector/suite_test.go",
-	"nsctl":     "nsctl/contract_test.go",
-}
-
-var lackForm = regexp.MustCompile(`(?m)^\s+[a-z]+test\.([A-Z]\w+):\s`)
-
-func TestThePageOfGearsIsComplete(t *testing.T) {
-	rows := gearRows(readDocument(t, "docs/learn/gears.md"))
-	var names []string
-	for _, row := range rows {
-		names = append(names, row.name)
-		lacking := parseMarkdown(row.lacks).spans
-		if contract, ok := contractsOfTextbooks[row.name]; ok {
-			text, err := os.ReadFile(filepath.Join(root, contract))
-			require.NoError(t, err)
-			var declared []string
-			for _, parts := range lackForm.FindAllStringSubmatch(string(text), -1) {
-				declared = append(declared, parts[1])
-			}
-			assert.ElementsMatch(t, declared, lacking, "docs/learn/gears.md and %s have to name the same capabilities", contract)
-		}
-		assert.True(t, slices.ContainsFunc(textbookPages, func(page textbookPage) bool {
-			return strings.Contains(row.page, "["+page.file+"](") &&
-				slices.ContainsFunc(page.fast, func(fast string) bool { return strings.Contains(row.fast, "["+fast+"](") })
-		}), "docs/learn/gears.md: %s is not a page with that fast form", row.name)
-	}
-	slices.Sort(names)
-	assert.Equal(t, gears.Names(), names, "docs/learn/gears.md has a row for each gear of --gears")
 }

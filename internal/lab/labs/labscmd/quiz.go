@@ -197,8 +197,8 @@ func (s *session) answer(ctx context.Context, q *manifest.Question, input <-chan
 	}
 }
 
-// comment prints whether an answer is right, what was believed, why it is so, and what the reference
-// does.
+// comment prints whether an answer is right, what was believed, why it is so, and what the
+// reference does.
 func (s *session) comment(q *manifest.Question, chosen *manifest.Choice) {
 	out := s.OutOrStdout()
 	if right := q.Right(); chosen == right {
