@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,24 +43,25 @@ func TestTheAdviceContinuesTheSentence(t *testing.T) {
 		explain(&startError{doing: "listing namespaces", server: "https://k", err: busy}))
 }
 
-// Every line of a JSON log is an object, including the last.
+// Every line of a JSON log is an object, including the last. A mistake on the command line has no
+// log.
 func TestTheLastLineOfAJSONLogIsAnObject(t *testing.T) {
 	for _, args := range [][]string{
-		{"--log-format", "json", "--kubeconfig", "/does/not/exist"},
-		{"--log-format", "json", "--kube-api-burst", "0"},
-		{"--log-format", "json", "--controllers", "*,-namespace"},
-		{"--log-format", "json", "--nosuch"},
-		{"--metrics-port", "many", "--log-format=json"},
-		{"now", "--log-format", "text", "--log-format", "json"},
+		{"--kubeconfig", "/does/not/exist"},
+		{"--kubeconfig", writeKubeconfig(t, "http://127.0.0.1:1", "{}")},
 	} {
-		code, _, stderr := orrery(t, append([]string{"run"}, args...)...)
+		code, _, stderr := orrery(t, append([]string{"run", "--log-format", "json"}, args...)...)
 		assert.Equal(t, 1, code)
-		var line struct{ Level, Message, Error string }
-		require.NoError(t, json.Unmarshal([]byte(stderr), &line), stderr)
-		assert.Equal(t, "error", line.Level)
-		assert.Equal(t, "the run has failed", line.Message)
-		assert.NotEmpty(t, line.Error)
+		lines := strings.Split(strings.TrimSpace(stderr), "\n")
+		var last struct{ Level, Message, Error string }
+		require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &last), stderr)
+		assert.Equal(t, "error", last.Level)
+		assert.Equal(t, "the run has failed", last.Message)
+		assert.NotEmpty(t, last.Error)
 	}
+	code, _, stderr := orrery(t, "run", "--log-format", "json", "--nosuch")
+	assert.Equal(t, 1, code)
+	assert.Equal(t, "orrery: unknown flag: --nosuch (see \"orrery run --help\")\n", stderr)
 }
 
 func TestARedirectIsNotTheAnswerOfAnAPIServer(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -91,7 +92,7 @@ Environment and files:
 }
 
 // run is "orrery run": it connects, starts the selected controllers and waits for a signal.
-func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) error {
+func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) (err error) {
 	if len(options.chosen) == 0 {
 		return errNothingToRun
 	}
@@ -108,6 +109,9 @@ func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) err
 		Color:     program.WantsColor(stderr),
 	})
 	defer logger.Stop()
+	if logs.Format(options.logFormat) == logs.JSON {
+		defer func() { err = logFailure(logger, err) }()
+	}
 	defer survivePanics(logger)()
 	ctx, release := program.UntilSignal(ctx, func() {
 		logger.Warn().Msg("stopped at once by a second signal, work in progress was abandoned")
@@ -159,13 +163,9 @@ func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) err
 			Logger: logger, Metrics: observer.metrics, Server: observer.server, Recording: recorder, Worked: resting.worked,
 		}, options.chosen),
 		lastResort: lastResort{exit: func(why error) {
-			logger.Error().Dur("after_s", lastMoment).Msg("shutdown is stuck, exiting")
+			logger.Error().Dur("after_s", lastMoment).Str("error", restclient.Redact(explain(why))).
+				Msg("shutdown is stuck, exiting")
 			logger.Stop()
-			if logs.Format(options.logFormat) == logs.JSON {
-				program.LastObject(stderr, explain(why))
-			} else {
-				program.LastWord(stderr, "orrery", explain(why))
-			}
 			os.Exit(1)
 		}},
 	}
@@ -176,6 +176,16 @@ func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) err
 	}
 	release() // a second Ctrl-C has no further effect
 	return p.stopped(ctx)
+}
+
+// logFailure logs why a run has failed, so that the last line of a JSON log is an object, too. It
+// returns the error of a command that has printed everything.
+func logFailure(logger *logs.Logger, err error) error {
+	if _, said := errors.AsType[program.Exit](err); err == nil || said {
+		return err
+	}
+	logger.Error().Str("error", restclient.Redact(explain(err))).Msg("the run has failed")
+	return program.Exit(1)
 }
 
 // completeRun adds shell completion of the flags' values.

@@ -22,25 +22,18 @@ type Choice struct {
 // WordVar adds a flag for one of several words; the first is the default.
 func WordVar[T ~string](flags *pflag.FlagSet, chosen *T, name, shorthand, of string, words []T, usage string) {
 	*chosen = words[0]
-	c := &Choice{of: of, words: hyphenated(words), chose: func(word string) { *chosen = T(word) }}
+	c := &Choice{of: of, chose: func(word string) { *chosen = T(word) }}
+	for _, word := range words {
+		c.words = append(c.words, string(word))
+	}
 	c.Chosen = c.words[:1]
 	flags.VarP(c, name, shorthand, usage+": "+c.list())
 }
 
 // ChoicesVar adds a flag for some of several words; the first is the default.
-func ChoicesVar[T ~string](flags *pflag.FlagSet, c *Choice, name, of string, words []T, usage string) {
-	*c = Choice{of: of, words: hyphenated(words), many: true}
-	c.Chosen = c.words[:1]
-	flags.Var(c, name, usage+": "+strings.Join(c.words, ", ")+"; several with commas, or all")
-}
-
-// hyphenated replaces the space in names of two words.
-func hyphenated[T ~string](words []T) []string {
-	list := make([]string, len(words))
-	for i, word := range words {
-		list[i] = strings.ReplaceAll(string(word), " ", "-")
-	}
-	return list
+func ChoicesVar(flags *pflag.FlagSet, c *Choice, name, of string, words []string, usage string) {
+	*c = Choice{Chosen: words[:1], of: of, words: words, many: true}
+	flags.Var(c, name, usage+": "+strings.Join(words, ", ")+"; several with commas, or all")
 }
 
 // Set implements [pflag.Value].
@@ -53,7 +46,7 @@ func (c *Choice) Set(text string) error {
 		}
 	}
 	for i, word := range chosen {
-		chosen[i] = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(word)), " ", "-")
+		chosen[i] = strings.ToLower(strings.TrimSpace(word))
 		if !slices.Contains(c.words, chosen[i]) {
 			return fmt.Errorf("there is no %s %q; use %s", c.of, word, c.list())
 		}

@@ -4,7 +4,7 @@
 // ([UsageError]). The exit code is 0 on success, 1 on failure (including output that cannot be
 // written), and 130 after Ctrl-C. A mistake on the command line is a failure unless [SetUsageCode]
 // gives it another code; a command may have others ([Exit]). A failure ends with one line on
-// standard error, without secrets. A blocked pipe does not keep the program from ending.
+// standard error, without secrets ([LastWord]).
 package program
 
 import (
@@ -19,6 +19,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"orrery/restclient"
 )
 
 // ExitInterrupted is the exit code of every command that Ctrl-C has ended: 128 and the number of
@@ -67,11 +69,7 @@ func Run(root *cobra.Command, args []string, stdout, stderr io.Writer, explain f
 	if exit, ok := errors.AsType[Exit](err); ok {
 		return int(exit)
 	}
-	if logsJSON(root, args) {
-		LastObject(stderr, explain(err))
-	} else {
-		LastWord(stderr, root.Name(), explain(err))
-	}
+	LastWord(stderr, root.Name(), explain(err))
 	if errors.Is(err, ErrInterrupted) {
 		return ExitInterrupted
 	}
@@ -83,6 +81,11 @@ func Run(root *cobra.Command, args []string, stdout, stderr io.Writer, explain f
 		return code
 	}
 	return 1
+}
+
+// LastWord writes the last line of the program, without secrets.
+func LastWord(stderr io.Writer, name, sentence string) {
+	fmt.Fprintln(stderr, name+": "+restclient.Redact(sentence))
 }
 
 // usageCode is the annotation of a root with the exit code of a [UsageError].
@@ -109,7 +112,6 @@ func Prepare(root *cobra.Command) {
 		return UsageError{Command: command.CommandPath(), Err: FlagError(err)}
 	})
 	root.InitDefaultCompletionCmd()
-	repairBashCompletion(root)
 	root.InitDefaultHelpCmd()
 	prepareGroups(root)
 	if help, _, err := root.Find([]string{"help"}); err == nil {

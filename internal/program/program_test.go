@@ -204,18 +204,3 @@ func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 	defer writer.Close()
 	assert.Zero(t, program.Run(newRoot(), []string{"--help"}, writer, io.Discard, error.Error))
 }
-
-// blockedWriter is a full pipe without a reader.
-type blockedWriter struct{ forever chan struct{} }
-
-func (w blockedWriter) Write([]byte) (int, error) {
-	<-w.forever
-	return 0, io.ErrClosedPipe
-}
-
-// The program exits with its exit code even if its last message cannot be written.
-func TestTheLastSentenceDoesNotKeepTheProgramFromEnding(t *testing.T) {
-	blocked := blockedWriter{make(chan struct{})}
-	defer close(blocked.forever)
-	assert.Equal(t, 1, program.Run(newRoot(), []string{"run", "--fail"}, io.Discard, blocked, error.Error))
-}
