@@ -11,51 +11,36 @@ import (
 
 // The limits are those of client-go's recorder (the defaults of record.CorrelatorOptions).
 const (
-	// similarBefore is the number of Events that differ only in their messages from which one Event
-	// stands for all.
-	similarBefore = 10
-	// similarFor is how long after the last one another Event still counts as similar.
-	similarFor = 10 * time.Minute
-	// remembered bounds each of the tables.
-	remembered = 4096
-	// combinedPrefix begins the message of the Event that stands for similar ones.
-	combinedPrefix = "(combined from similar events): "
 	// budgetBurst and budgetRefill limit the Events of one type about one object.
 	budgetBurst  = 25
 	budgetRefill = 5 * time.Minute
+	// remembered bounds each of the tables. A table that is full is emptied: a repeated Event is
+	// then written again, and each object has its burst again.
+	remembered = 4096
 )
 
 // correlator decides whether an Event is new, counts with an earlier one, or is dropped. It uses
 // neither a server nor a clock. It is not safe for concurrent use.
 type correlator struct {
 	hash    maphash.Seed // messages are stored as hashes, because they may be long
-	groups  *lru[group, similar]
-	seen    *lru[sameEvent, serverEvent]
-	budgets *lru[spender, *rate.Limiter]
+	seen    map[sameEvent]serverEvent
+	budgets map[spender]*rate.Limiter
 }
 
-// group is what similar Events have in common, apart from the source.
-type group struct {
-	about  api.ObjectReference // without resource version and field path
-	kind   api.EventType
-	reason string
+// spender is the owner of a budget.
+type spender struct {
+	about api.ObjectReference // without resource version
+	kind  api.EventType
 }
 
-// similar is the state of a group.
-type similar struct {
-	messages map[uint64]bool // at most similarBefore
-	last     time.Time
-}
-
-// sameEvent is the key of Events that differ only in their time or, if combined, in their messages.
+// sameEvent is the key of Events that differ only in their time.
 type sameEvent struct {
-	group    group
-	part     string
-	message  uint64
-	combined bool
+	spender
+	reason  string
+	message uint64
 }
 
-// serverEvent is the Event on the server that counts equal ones. Count 0: there is none.
+// serverEvent is the Event on the server that counts equal ones.
 type serverEvent struct {
 	name  string
 	first api.Time
@@ -65,9 +50,8 @@ type serverEvent struct {
 func newCorrelator() *correlator {
 	return &correlator{
 		hash:    maphash.MakeSeed(),
-		groups:  newLRU[group, similar](remembered),
-		seen:    newLRU[sameEvent, serverEvent](remembered),
-		budgets: newLRU[spender, *rate.Limiter](remembered),
+		seen:    map[sameEvent]serverEvent{},
+		budgets: map[spender]*rate.Limiter{},
 	}
 }
 
@@ -75,64 +59,38 @@ func newCorrelator() *correlator {
 // an update of the one with its name. It returns nil if there have been too many about the object.
 // It does not change event.
 func (c *correlator) correlate(event *api.Event, now time.Time) *api.Event {
-	combined := *event
-	key := c.combine(&combined, now)
-	c.count(&combined, key)
-	budget := c.budgets.at(spenderOf(&combined))
-	if *budget == nil {
-		*budget = rate.NewLimiter(rate.Every(budgetRefill), budgetBurst)
-	}
-	if !(*budget).AllowN(now, 1) {
+	about := event.InvolvedObject
+	about.ResourceVersion = ""
+	by := spender{about: about, kind: event.Type}
+	counted := c.count(event, sameEvent{spender: by, reason: event.Reason, message: maphash.String(c.hash, event.Message)})
+	if !c.budget(by).AllowN(now, 1) {
 		return nil
 	}
-	return &combined
+	return counted
 }
 
-// combine turns an Event with many similar ones into the one that stands for all of them.
-func (c *correlator) combine(event *api.Event, now time.Time) sameEvent {
-	about := event.InvolvedObject
-	about.ResourceVersion, about.FieldPath = "", ""
-	key := sameEvent{
-		group:   group{about: about, kind: event.Type, reason: event.Reason},
-		part:    event.InvolvedObject.FieldPath,
-		message: maphash.String(c.hash, event.Message),
+// count returns the Event as the next of its equals.
+func (c *correlator) count(event *api.Event, key sameEvent) *api.Event {
+	next := *event
+	known, ok := c.seen[key]
+	if ok {
+		next.Name, next.FirstTimestamp = known.name, known.first
+	} else if len(c.seen) >= remembered {
+		clear(c.seen)
 	}
-	known := c.groups.at(key.group)
-	if known.messages == nil || now.Sub(known.last) > similarFor {
-		known.messages = map[uint64]bool{}
-	}
-	known.messages[key.message] = true
-	known.last = now
-	if len(known.messages) < similarBefore {
-		return key
-	}
-	for message := range known.messages { // any one, since only their number matters
-		delete(known.messages, message)
-		break
-	}
-	event.Message = combinedPrefix + event.Message
-	return sameEvent{group: key.group, combined: true}
+	next.Count = known.count + 1
+	c.seen[key] = serverEvent{name: next.Name, first: next.FirstTimestamp, count: next.Count}
+	return &next
 }
 
-// count makes the Event the next of its equals.
-func (c *correlator) count(event *api.Event, key sameEvent) {
-	known := c.seen.at(key)
-	if known.count > 0 {
-		event.Name, event.FirstTimestamp = known.name, known.first
+func (c *correlator) budget(by spender) *rate.Limiter {
+	budget := c.budgets[by]
+	if budget == nil {
+		if len(c.budgets) >= remembered {
+			clear(c.budgets)
+		}
+		budget = rate.NewLimiter(rate.Every(budgetRefill), budgetBurst)
+		c.budgets[by] = budget
 	}
-	known.count++
-	event.Count = known.count
-	known.name, known.first = event.Name, event.FirstTimestamp
-}
-
-// spender is the owner of a budget.
-type spender struct {
-	about api.ObjectReference // without resource version and field path
-	kind  api.EventType
-}
-
-func spenderOf(event *api.Event) spender {
-	about := event.InvolvedObject
-	about.ResourceVersion, about.FieldPath = "", ""
-	return spender{about: about, kind: event.Type}
+	return budget
 }

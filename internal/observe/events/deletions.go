@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ const (
 // Deletions returns hooks that record the end of each deletion of a namespace, and each change of
 // what holds one up.
 func Deletions(recorder EventRecorder) *nsctl.Trace {
-	d := &deletions{recorder: recorder, known: newLRU[string, deletion](manyDeletions)}
+	d := newDeletions(recorder)
 	return &nsctl.Trace{
 		Enqueued:          d.enqueued,
 		PassContext:       d.passContext,
@@ -38,16 +39,20 @@ func Deletions(recorder EventRecorder) *nsctl.Trace {
 	}
 }
 
+func newDeletions(recorder EventRecorder) *deletions {
+	return &deletions{recorder: recorder, known: map[string]*deletion{}}
+}
+
 // manyDeletions is how many namespaces are remembered. For a forgotten one, an Event may be
-// recorded twice.
+// recorded twice, or none until it is queued again.
 const manyDeletions = 4096
 
 // deletions records what happens to terminating namespaces.
 type deletions struct {
 	recorder EventRecorder
 
-	mu    sync.Mutex             // guards the fields below
-	known *lru[string, deletion] // by name
+	mu    sync.Mutex           // guards the fields below
+	known map[string]*deletion // by name; at most manyDeletions
 }
 
 // deletion is what is known of one namespace.
@@ -57,12 +62,31 @@ type deletion struct {
 	ctx      context.Context // of the latest pass
 	passes   int
 	reported string // the causes that were last recorded
+	ended    bool   // this process has finalized it
+}
+
+// at returns what is known of a namespace. In a full map it forgets the deletions that have ended,
+// and all if there are none. It must be called with mu held.
+func (d *deletions) at(name string) *deletion {
+	known := d.known[name]
+	if known != nil {
+		return known
+	}
+	if len(d.known) >= manyDeletions {
+		maps.DeleteFunc(d.known, func(_ string, known *deletion) bool { return known.ended })
+	}
+	if len(d.known) >= manyDeletions {
+		clear(d.known)
+	}
+	known = &deletion{}
+	d.known[name] = known
+	return known
 }
 
 func (d *deletions) enqueued(namespace *api.Namespace, _ time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	known := d.known.at(namespace.Name)
+	known := d.at(namespace.Name)
 	if known.object.UID != namespace.UID {
 		*known = deletion{began: nsctl.DeletionBegan(namespace, time.Now())}
 	}
@@ -75,7 +99,7 @@ func (d *deletions) enqueued(namespace *api.Namespace, _ time.Duration) {
 func (d *deletions) passContext(ctx context.Context, namespace string) context.Context {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	known := d.known.at(namespace)
+	known := d.at(namespace)
 	known.ctx = context.WithoutCancel(ctx) // for what it carries
 	known.passes++
 	return ctx
@@ -103,7 +127,7 @@ func (d *deletions) finalized(namespace string, err error) {
 // nothing holds the deletion up.
 func (d *deletions) tell(namespace string, kind api.EventType, reason, message, causes string) {
 	d.mu.Lock()
-	known := d.known.at(namespace)
+	known := d.at(namespace)
 	again := known.reported == causes
 	known.reported = causes
 	now := *known
@@ -115,7 +139,9 @@ func (d *deletions) tell(namespace string, kind api.EventType, reason, message, 
 
 func (d *deletions) tellEnd(namespace string) {
 	d.mu.Lock()
-	known := *d.known.at(namespace)
+	state := d.at(namespace)
+	state.ended = true
+	known := *state
 	d.mu.Unlock()
 	if known.object.UID == "" {
 		return

@@ -86,7 +86,7 @@ func (r *Recorder) send(ctx context.Context, event *api.Event) error {
 	defer cancel()
 	events := restclient.Typed[*api.Event](r.client, api.EventsResource, event.Namespace)
 	if event.Count > 1 {
-		patch, err := json.Marshal(countPatch{Count: event.Count, LastTimestamp: event.LastTimestamp, Message: event.Message})
+		patch, err := json.Marshal(countPatch{Count: event.Count, LastTimestamp: event.LastTimestamp})
 		if err != nil {
 			return err
 		}
@@ -99,12 +99,10 @@ func (r *Recorder) send(ctx context.Context, event *api.Event) error {
 	return err
 }
 
-// countPatch is what changes in an Event that repeats. The message changes if the Event stands for
-// similar ones.
+// countPatch is what changes in an Event that repeats.
 type countPatch struct {
 	Count         int      `json:"count"`
 	LastTimestamp api.Time `json:"lastTimestamp"`
-	Message       string   `json:"message"`
 }
 
 // answered reports whether the server has answered, and counts or drops the Event accordingly.

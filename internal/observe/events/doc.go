@@ -7,12 +7,13 @@
 // deletion, and what holds one up. These Events are in the namespace "default", since nothing can
 // be created in a terminating namespace.
 //
-// Events are for people, so there must be few. The rules are those of client-go's recorder:
+// Events are for people, so there must be few. Two of the rules of client-go's recorder apply:
 //
 //   - An Event that repeats is counted, not written again.
-//   - From the tenth similar Event within ten minutes on (they differ only in the message), one
-//     Event stands for all: "(combined from similar events): ...".
 //   - An object gets 25 Events of a type at once, and then one every five minutes.
+//
+// client-go also combines Events that differ only in their messages. [Deletions] records few such
+// Events, and the second rule limits them.
 //
 // # Guarantees
 //
@@ -36,7 +37,7 @@
 // # Testing
 //
 // The recorder runs against the built-in API server in a synctest bubble. In the module upstream/
-// it runs beside client-go's recorder: the same calls must make the same Events.
+// it runs beside client-go's recorder: calls without similar messages must make the same Events.
 //
 // Next: package leaderelection
 package events

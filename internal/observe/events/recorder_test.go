@@ -80,26 +80,6 @@ func TestAnEventThatIsGoneIsCreatedAnew(t *testing.T) {
 	})
 }
 
-func TestSimilarEventsAreCombined(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		for i := range 15 {
-			s.note("blue", "Blocked", fmt.Sprintf("attempt %d", i))
-			time.Sleep(time.Second)
-		}
-		stored := s.events("default")
-		require.Len(t, stored, 10, "nine of their own, and one for all others")
-		last := stored[9]
-		assert.Equal(t, "(combined from similar events): attempt 14", last.Message)
-		assert.Equal(t, 6, last.Count)
-
-		time.Sleep(10*time.Minute + time.Second)
-		s.note("blue", "Blocked", "attempt 15")
-		stored = s.events("default")
-		require.Len(t, stored, 11)
-		assert.Equal(t, "attempt 15", stored[10].Message, "after ten minutes similar events are recorded singly again")
-	})
-}
-
 func TestAnObjectCannotBeTheSubjectOfAFlood(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		for i := range 100 {
