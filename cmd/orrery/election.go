@@ -69,15 +69,14 @@ func (o *runOptions) electing() bool { return o.election.elect && !o.dryRun }
 const healthTolerance = 20 * time.Second
 
 // lead waits until this process leads, calls work, and returns when work has returned. It returns
-// nil if ctx ends before. alive ends when this process is no longer the leader. relieved reports
-// whether the predecessor worked; work must call atWork once it works itself.
-func lead(ctx context.Context, p *process, work func(alive context.Context, relieved bool, atWork func())) error {
+// nil if ctx ends before. alive ends when this process is no longer the leader.
+func lead(ctx context.Context, p *process, work func(alive context.Context)) error {
 	if !p.options.electing() {
 		if !p.options.dryRun { // without an election this replica works; alerts count working replicas
 			p.observer.leading(p.options.election.name, true)
 			defer p.observer.leading(p.options.election.name, false)
 		}
-		work(context.WithoutCancel(ctx), false, func() {})
+		work(context.WithoutCancel(ctx))
 		return nil
 	}
 	election := p.options.election
@@ -106,16 +105,12 @@ func lead(ctx context.Context, p *process, work func(alive context.Context, reli
 	p.observer.healthy("leaderElection", func() error { return elector.Check(healthTolerance) })
 	p.observer.show("election", func() any { return elector.Snapshot() })
 	p.logger.Info().Str("lease", election.namespace+"/"+election.name).Str("identity", identity).Msg("waiting for leadership")
-	err = elector.Run(ctx, func(alive context.Context, term leaderelection.Term) { work(alive, relieves(term), elector.AtWork) })
+	err = elector.Run(ctx, func(alive context.Context, _ leaderelection.Term) { work(alive) })
 	if access, ok := errors.AsType[*leaderelection.AccessError](err); ok {
 		return &electionError{access}
 	}
 	return err
 }
-
-// relieves reports whether a term follows that of a leader that worked. A replica that finds
-// another namespace controller has also led for a moment; its successor must check for itself.
-func relieves(term leaderelection.Term) bool { return term.Witnessed && term.Worked }
 
 // electionTrace returns hooks for metrics and Events.
 func (p *process) electionTrace(recorder events.EventRecorder) *leaderelection.Trace {

@@ -49,15 +49,12 @@ func (p *process) run(ctx context.Context) error {
 
 	var refusal error
 	worked := false
-	err := lead(ctx, p, func(alive context.Context, relieved bool, atWork func()) {
-		refusal = p.refuse(ctx, alive, relieved)
+	err := lead(ctx, p, func(alive context.Context) {
+		refusal = p.refuse(ctx, alive)
 		if refusal != nil || ctx.Err() != nil || alive.Err() != nil {
 			return
 		}
 		worked = true
-		if !p.options.second.allow { // with the flag this process has not checked, so its successor must
-			atWork()
-		}
 		p.work(ctx, alive)
 	})
 	if !worked {
@@ -91,10 +88,10 @@ func refuseToStart(ctx context.Context, client *restclient.Client, options *runO
 	return refuseSecond(ctx, client, options, logger)
 }
 
-// refuse returns an error if this process must not work although it leads. A successor of a leader
-// that worked skips the check: the leader has made it, and a takeover must not wait for it.
-func (p *process) refuse(ctx, alive context.Context, relieved bool) error {
-	if relieved || !p.options.electing() {
+// refuse returns an error if this process must not work although it leads. Each new leader looks
+// for itself: its predecessor may have led for a moment only, because it found another controller.
+func (p *process) refuse(ctx, alive context.Context) error {
+	if !p.options.electing() {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)

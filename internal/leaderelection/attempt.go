@@ -100,11 +100,10 @@ func (e *Elector) send(ctx context.Context, r request) (*api.Lease, error) {
 }
 
 // dryRun asks the server for a dry run of a renewal in our name, to find out early whether this
-// user may update the Lease. The answer also shows the server's time, see [candidate.lookBack].
+// user may update the Lease.
 func (e *Elector) dryRun(ctx context.Context) error {
 	e.mu.Lock()
-	read := e.candidate.lease
-	if read == nil {
+	if e.candidate.lease == nil {
 		e.mu.Unlock()
 		return nil
 	}
@@ -112,17 +111,11 @@ func (e *Elector) dryRun(ctx context.Context) error {
 	e.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, e.config.Timing.RenewDeadline/2)
 	defer cancel()
-	answer, err := e.config.Leases.Update(ctx, renewal, api.UpdateOptions{DryRun: true})
+	_, err := e.config.Leases.Update(ctx, renewal, api.UpdateOptions{DryRun: true})
 	if api.IsForbidden(err) {
 		e.conclude(ctx, err, false)
 	}
-	if err != nil {
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.candidate.lookBack(read, answer, e.clock.moment())
-	return nil
+	return err
 }
 
 // release releases the Lease if it is or may be ours. A leader whose lease has expired leaves it

@@ -1,7 +1,6 @@
 package leaderelection
 
 import (
-	"bytes"
 	"cmp"
 	"time"
 
@@ -29,15 +28,12 @@ type candidate struct {
 	observed time.Duration
 
 	// looked: something has been observed. changed: the record is not the first one observed.
-	// witnessed: another replica has written since, or had written just before. predecessor is the
-	// other replica that was last seen to hold the Lease, and parting what the Lease said then;
-	// worked: it has said that it is at work.
+	// predecessor is the other replica that was last seen to hold the Lease, and parting what the
+	// Lease said then.
 	looked      bool
 	changed     bool
-	witnessed   bool
 	predecessor string
 	parting     record
-	worked      bool
 
 	// leading: the last write succeeded, and nothing seen since contradicts it. renewed is the
 	// local moment before that write was sent.
@@ -46,8 +42,6 @@ type candidate struct {
 	// unanswered is the kind of our last write without a clear answer: it may have taken effect, or
 	// may do so later. A later answer settles it, and then it is nothing.
 	unanswered requestKind
-	// atWork is written with the next renewal, see [AtWorkAnnotation].
-	atWork bool
 	// term describes the current term, see [Term].
 	term Term
 }
@@ -163,8 +157,7 @@ func (c *candidate) observe(lease *api.Lease, now moment) {
 		return
 	}
 	if writer := cmp.Or(next.holder, c.record.holder); writer != "" && writer != c.identity {
-		c.witnessed, c.predecessor, c.parting = c.looked || next.isRecent(now.wall), writer, next
-		c.worked = lease.Annotations[AtWorkAnnotation] == writer
+		c.predecessor, c.parting = writer, next
 	}
 	c.record, c.observed, c.looked, c.changed = next, now.local, true, c.looked
 }
@@ -182,47 +175,13 @@ func (c *candidate) silent(now moment) time.Duration {
 	return silent
 }
 
-// clockTolerance is the largest difference of clocks that lookBack regards as equal.
-const clockTolerance = 5 * time.Second
-
-// lookBack skips the wait for a leader that is proven to have been silent for long when first seen.
-// Otherwise a replica that starts after a crash waits as if the leader had just died. read is the
-// Lease, and answered the server's response to a dry-run renewal. The managed fields of both
-// contain the time of the write, by the clock of a server.
-//
-// A single clock proves nothing. Four must agree: the holder's with that of the server that stored
-// its last renewal, and ours with that of the server that answers.
-func (c *candidate) lookBack(read, answered *api.Lease, now moment) {
-	renewed, present := writtenAt(read), writtenAt(answered)
-	switch {
-	case c.lease == nil || c.lease.ResourceVersion != read.ResourceVersion || renewed.IsZero() || present.IsZero() || read.Spec.RenewTime == nil:
-	case read.Spec.RenewTime.Sub(renewed).Abs() > clockTolerance || now.wall.Sub(present).Abs() > clockTolerance:
-	case present.Sub(renewed) > 2*(c.record.duration()+clockTolerance):
-		c.observed = now.local - c.record.duration()
-	}
-}
-
-// writtenAt returns when renewTime was written, by the server's clock, or zero if unknown.
-func writtenAt(lease *api.Lease) (latest time.Time) {
-	entries, err := lease.ManagedFields.Entries()
-	if err != nil {
-		return time.Time{}
-	}
-	for _, entry := range entries {
-		if entry.Time != nil && bytes.Contains(entry.FieldsV1, []byte(`"f:renewTime"`)) && entry.Time.After(latest) {
-			latest = entry.Time.Time
-		}
-	}
-	return latest
-}
-
 // won records that a write of ours took effect. It counts from the moment before the write was
 // sent, because the others cannot have seen it earlier.
 func (c *candidate) won(lease *api.Lease, sent time.Duration, now moment) {
 	if !c.leading { // record may be ours already: the watch may be faster than the answer
 		c.term = Term{
 			Identity: c.identity, Since: now.wall, Transitions: int(recordOf(lease).transitions),
-			Predecessor: c.predecessor, Witnessed: c.witnessed, Worked: c.worked, Silent: c.parting.silence(now.wall),
+			Predecessor: c.predecessor, Silent: c.parting.silence(now.wall),
 		}
 	}
 	c.lease, c.record, c.observed = lease, recordOf(lease), now.local
@@ -235,12 +194,10 @@ func (c *candidate) renewal(now moment) *api.Lease {
 	if c.lease == nil {
 		lease := &api.Lease{TypeMeta: api.TypeMeta{Kind: "Lease", APIVersion: "coordination.k8s.io/v1"}}
 		lease.Name, lease.Namespace = c.name, c.namespace
-		c.annotate(lease)
 		lease.Spec = api.LeaseSpec{HolderIdentity: c.identity, LeaseDurationSeconds: &seconds, AcquireTime: &stamp, RenewTime: &stamp, LeaseTransitions: &transitions}
 		return lease
 	}
 	lease := c.lease.DeepCopy()
-	c.annotate(lease)
 	spec := &lease.Spec
 	transitions = recordOf(lease).transitions
 	if spec.HolderIdentity != c.identity {
@@ -249,18 +206,6 @@ func (c *candidate) renewal(now moment) *api.Lease {
 	}
 	spec.HolderIdentity, spec.LeaseDurationSeconds, spec.RenewTime, spec.LeaseTransitions = c.identity, &seconds, &stamp, &transitions
 	return lease
-}
-
-// annotate records whether this candidate is at work, and drops what its predecessor recorded.
-func (c *candidate) annotate(lease *api.Lease) {
-	delete(lease.Annotations, AtWorkAnnotation)
-	if !c.atWork {
-		return
-	}
-	if lease.Annotations == nil {
-		lease.Annotations = map[string]string{}
-	}
-	lease.Annotations[AtWorkAnnotation] = c.identity
 }
 
 // give releases the Lease, so that the next leader need not wait. A candidate with an unanswered

@@ -31,12 +31,6 @@
 // an hour wrong does no harm. A clock that runs faster than another does harm when the ratio
 // reaches lease duration to renew deadline, 15 to 10.
 //
-// There is one exception. A candidate that starts and finds a Lease that was last renewed long ago
-// takes it at once if the clocks prove it: the holder's clock agreed with that of the API server
-// that stored the renewal, ours agrees with that of the server that answers, and the silence is
-// twice as long as the lease and the tolerance. API servers note the time of each write in managed
-// fields.
-//
 // A leader stops by itself, before the others begin. It counts from just before it sent its last
 // successful renewal, because no other replica can have seen that renewal earlier. Its work ends
 // ten seconds after that moment, and the others begin at least fifteen seconds after it. The leader
@@ -50,11 +44,15 @@
 // The contexts of the work of two replicas do not overlap as long as
 //
 //   - the server keeps its promise about versions,
-//   - no clock runs half as fast again as another,
+//   - no clock runs half as fast again as another, and no machine is suspended,
 //   - and the Lease is neither deleted nor edited by hand.
 //
 // After a deletion the leader creates the Lease again at once. A replica that has seen it held
 // waits as long as if it were still there.
+//
+// Linux's monotonic clock stands still while a machine is suspended. A leader that resumes counts
+// on its lease until its next renewal, which follows within a retry period and is refused if
+// another replica leads.
 //
 // With a [Fence], nothing leaves the process after the lease is over, even if the process was
 // stopped in the middle of a request and continues a minute later. A context cannot promise that:

@@ -95,10 +95,8 @@ func (e *Elector) acquire(ctx context.Context) error {
 		case !forbidden:
 			refusals = 0
 		}
-		proven := !admitted && err == nil && e.mayTake()
-		if admitted = admitted || refusals == 0 && replyOf(err) != failed; !proven {
-			e.standBy(ctx, admitted)
-		}
+		admitted = admitted || refusals == 0 && replyOf(err) != failed
+		e.standBy(ctx, admitted)
 	}
 	return nil
 }
@@ -214,15 +212,6 @@ func (e *Elector) renew(ctx context.Context, hold *hold) {
 	case err == nil && hold.extend(e.deadline()):
 		e.config.Trace.renewed(e.clock.now() - began)
 	}
-}
-
-// AtWork records that the work has really begun. The next renewal, which follows at once, writes it
-// to the Lease for the successor, see [Term].
-func (e *Elector) AtWork() {
-	e.mu.Lock()
-	e.candidate.atWork = true
-	e.mu.Unlock()
-	e.poke()
 }
 
 // deadline returns the end of the time for which this process may work, given its last write.

@@ -45,8 +45,8 @@ func TestALeaseThatIsGivenBackIsTakenAtOnce(t *testing.T) {
 		assert.True(t, b.leads(), "in no time")
 		<-a.ended
 		assert.NoError(t, a.err)
-		assert.Equal(t, []string{`acquired after "" witnessed false`, "released <nil>"}, a.reported())
-		assert.Equal(t, []string{"follows a", `acquired after "a" witnessed true`}, b.reported())
+		assert.Equal(t, []string{`acquired after ""`, "released <nil>"}, a.reported())
+		assert.Equal(t, []string{"follows a", `acquired after "a"`}, b.reported())
 		assert.Equal(t, int32(1), *p.lease().Spec.LeaseTransitions)
 	})
 }
@@ -122,22 +122,9 @@ func TestClocksOfOtherMachinesDoNotMatter(t *testing.T) {
 			require.NoError(t, err)
 			b := p.join("b")
 			assert.Equal(t, 15*time.Second, until(t, "b leads", b.leads), "since b saw it first")
-			assert.Contains(t, b.reported(), `acquired after "other" witnessed false`)
+			assert.Contains(t, b.reported(), `acquired after "other"`)
 		})
 	}
-}
-
-// A candidate that joins while the leader is dying has not seen it renew, but sees that it
-// renewed just now.
-func TestALeaderThatHasJustRenewedWasAtWork(t *testing.T) {
-	inBubble(t, func(t *testing.T, p *place) {
-		a := p.join("a")
-		time.Sleep(3 * time.Second)
-		a.die()
-		b := p.join("b")
-		assert.Equal(t, 15*time.Second, until(t, "b leads", b.leads), "since b saw it first")
-		assert.Contains(t, b.reported(), `acquired after "a" witnessed true`)
-	})
 }
 
 func TestAShortOutageIsSurvived(t *testing.T) {
@@ -265,21 +252,6 @@ func TestWorkInHandIsFinishedAsLeader(t *testing.T) {
 		assert.True(t, b.leads())
 		<-a.ended
 		assert.NoError(t, a.err)
-	})
-}
-
-// The work may report that it has begun. The Lease records it at once, not with the next renewal.
-func TestTheLeaseSaysThatItsHolderWorks(t *testing.T) {
-	inBubble(t, func(t *testing.T, p *place) {
-		a := p.join("a")
-		time.Sleep(time.Second)
-		assert.Empty(t, p.lease().Annotations)
-		a.AtWork()
-		synctest.Wait()
-		assert.Equal(t, "a", p.lease().Annotations[leaderelection.AtWorkAnnotation])
-		a.stop()
-		<-a.ended
-		assert.Equal(t, "a", p.lease().Annotations[leaderelection.AtWorkAnnotation], "for its successors")
 	})
 }
 

@@ -111,18 +111,6 @@ func TestAHoldEndsAtItsDeadline(t *testing.T) {
 	})
 }
 
-// On a suspended machine the monotonic clock stands still. The kernel has another clock that runs
-// on.
-func TestTheClockRuns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newClock()
-		time.Sleep(time.Minute)
-		assert.Equal(t, time.Minute, c.now(), "the time between reading two clocks is no suspension")
-		c.suspended -= time.Hour
-		assert.InDelta(t, time.Minute+time.Hour, c.now(), float64(time.Second))
-	})
-}
-
 func TestTiming(t *testing.T) {
 	for _, test := range []struct {
 		timing  Timing

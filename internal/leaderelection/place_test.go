@@ -172,7 +172,7 @@ func (a *participant) work(ctx, alive context.Context) {
 func (a *participant) trace() *leaderelection.Trace {
 	return &leaderelection.Trace{
 		Acquired: func(term leaderelection.Term) {
-			a.note("acquired after %q witnessed %v", term.Predecessor, term.Witnessed)
+			a.note("acquired after %q", term.Predecessor)
 			a.term = term
 		},
 		Lost:     func(error) { a.note("lost") },

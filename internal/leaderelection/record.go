@@ -46,12 +46,6 @@ func (r record) silence(wall time.Time) time.Duration {
 	return 0
 }
 
-// isRecent reports whether the record was written within the lease duration. It compares the clocks
-// of two machines, so no decision that must be right may depend on it.
-func (r record) isRecent(wall time.Time) bool {
-	return time.UnixMicro(r.renewed).Sub(wall).Abs() < r.duration()
-}
-
 // Term describes a term of leadership as it begins.
 type Term struct {
 	// Identity is ours.
@@ -62,18 +56,7 @@ type Term struct {
 	Transitions int
 	// Predecessor is the last holder in the Lease, or "".
 	Predecessor string
-	// Witnessed: the predecessor renewed or released the Lease just before or while we stood by. A
-	// Lease left by a program that ended last week has a predecessor, but not a witnessed one.
-	Witnessed bool
 	// Silent is the time since the predecessor's last renewal, by its clock and ours. It is 0 if
 	// the predecessor released the Lease, or was silent for no longer than its lease.
 	Silent time.Duration
-	// Worked: the predecessor recorded that it was at work, see [Elector.AtWork]. Only programs
-	// built with this package do.
-	Worked bool
 }
-
-// AtWorkAnnotation is the annotation of a Lease that names its holder once it is at work. A leader
-// may end during its start without having worked. The annotation outlives the release or expiry of
-// the Lease, for successors.
-const AtWorkAnnotation = "orrery/at-work"

@@ -3,10 +3,8 @@ package leaderelection
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -53,60 +51,6 @@ func TestTheFenceIsOpenWhileTheLeaseIsGivenBack(t *testing.T) {
 		_, err = conn.Write([]byte("12345"))
 		assert.NoError(t, err, "the fence stays open after a clean end")
 	})
-}
-
-// The watch may show the Lease from the second read before the response arrives. A Lease that was
-// renewed meanwhile proves nothing.
-func TestTheSilenceIsThatOfTheLeaseThatIsThere(t *testing.T) {
-	stamped := func(version string, at time.Time) *api.Lease {
-		stamp, seconds := api.NewMicroTime(at), int32(15)
-		lease := &api.Lease{Spec: api.LeaseSpec{HolderIdentity: "a", LeaseDurationSeconds: &seconds, RenewTime: &stamp}}
-		lease.ResourceVersion = version
-		lease.ManagedFields = api.NewManagedFields(fmt.Appendf(nil, `[{"time":%q,"fieldsV1":{"f:renewTime":{}}}]`, at.UTC().Format(time.RFC3339)))
-		return lease
-	}
-	began := time.Unix(1e9, 0)
-	now := moment{local: time.Hour, wall: began.Add(time.Minute)}
-	for version, free := range map[string]bool{"7": true, "8": false} {
-		c := candidate{identity: "b", timing: Timing{}.withDefaults()}
-		c.observe(stamped("7", began), now)
-		c.observe(stamped(version, began), now)
-		c.lookBack(stamped("7", began), stamped("9", now.wall), now)
-		assert.Equal(t, free, c.mayTake(now.local), version)
-	}
-}
-
-// A successor learns from the Lease whether its predecessor worked or led without beginning, and
-// whether it released the Lease or died. Records of earlier leaders do not count.
-func TestATermReportsWhetherThePredecessorWorked(t *testing.T) {
-	for _, given := range []bool{false, true} {
-		var now moment
-		c := candidate{identity: "a", timing: Timing{}.withDefaults()}
-		lease := c.renewal(now)
-		assert.Empty(t, lease.Annotations)
-		term := func(identity string, works bool) Term {
-			other := candidate{identity: identity, timing: c.timing}
-			other.observe(lease, now)
-			other.won(other.renewal(now), 0, now)
-			other.atWork = works
-			now.wall = now.wall.Add(time.Second)
-			lease = other.renewal(now)
-			other.won(lease, 0, now)
-			c.observe(lease, now)
-			if given {
-				lease = other.give(now).lease
-				c.observe(lease, now)
-			}
-			successor := c
-			successor.won(successor.renewal(now), 0, now)
-			return successor.term
-		}
-		assert.False(t, term("b", false).Worked)
-		assert.True(t, term("c", true).Worked)
-		assert.Equal(t, "c", lease.Annotations[AtWorkAnnotation])
-		assert.False(t, term("d", false).Worked, "c wrote it")
-		assert.Empty(t, lease.Annotations)
-	}
 }
 
 // Taking, renewing and releasing write the whole Lease. Fields that belong to others, or to a newer
