@@ -1,7 +1,6 @@
 package bench_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -72,25 +71,4 @@ func TestMergingIntoAndFromNothing(t *testing.T) {
 func TestRecordingAllocatesOnce(t *testing.T) {
 	h := of(1)
 	assert.Zero(t, testing.AllocsPerRun(100, func() { h.Record(time.Minute) }))
-}
-
-func ExampleHistogram() {
-	// One in a thousand requests takes as long as the others together.
-	var h bench.Histogram
-	for i := range 10_000 {
-		if i%1000 == 0 {
-			h.Record(80 * time.Millisecond)
-		} else {
-			h.Record(80 * time.Microsecond)
-		}
-	}
-	fmt.Println("mean   ", h.Mean())
-	fmt.Println("median ", h.Quantile(0.5))
-	fmt.Println("p99.9  ", h.Quantile(0.999))
-	fmt.Println("p99.95 ", h.Quantile(0.9995))
-	// Output:
-	// mean    160.002µs
-	// median  80.383µs
-	// p99.9   80.383µs
-	// p99.95  80ms
 }

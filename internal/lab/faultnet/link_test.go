@@ -2,8 +2,6 @@ package faultnet_test
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"io"
 	"math/bits"
 	"net"
@@ -383,21 +381,4 @@ func TestFaultsComeAtAnyTime(t *testing.T) {
 			<-done
 		}
 	})
-}
-
-// A link breaks after seven bytes, and the reader gets the error of a real connection.
-func Example() {
-	var link faultnet.Link
-	inner, server := faultnet.Pipe()
-	client := link.Conn(inner)
-	defer client.Close()
-
-	link.CutAfter(7)
-	io.WriteString(server, "halfway there")
-	got, err := io.ReadAll(client)
-	fmt.Printf("%q, reset: %t\n", got, errors.Is(err, syscall.ECONNRESET))
-	fmt.Println("cuts:", link.Snapshot().Cuts)
-	// Output:
-	// "halfway", reset: true
-	// cuts: 1
 }

@@ -3,7 +3,6 @@ package apierrors_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
 	"testing"
@@ -187,17 +186,6 @@ func TestFieldErrors(t *testing.T) {
 	} {
 		assert.Equal(t, want, e.Error())
 	}
-}
-
-func ExampleInvalid() {
-	err := apierrors.Invalid("", "ConfigMap", "A_b", []apierrors.FieldError{
-		{Type: apierrors.FieldInvalid, Field: "metadata.name", Value: "A_b", Detail: "must be a DNS name"},
-	})
-	fmt.Println(err)
-	fmt.Println(err.Status.Code, err.Status.Reason, api.IsInvalid(err))
-	// Output:
-	// ConfigMap "A_b" is invalid: metadata.name: Invalid value: "A_b": must be a DNS name
-	// 422 Invalid true
 }
 
 func hasReason(reason api.StatusReason) func(error) bool {

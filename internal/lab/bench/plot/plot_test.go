@@ -18,8 +18,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot/vg"
-
-	"orrery/internal/lab/bench"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -105,18 +103,4 @@ func TestEverySeriesIsDrawn(t *testing.T) {
 			}
 		}
 	}
-}
-
-// A picture is a string of XML with a title for screen readers.
-func ExampleBars_SVG() {
-	svg := Bars{
-		Title:  "Time of an operation",
-		Axis:   Axis{Title: "time", Unit: bench.Nanoseconds},
-		Series: []string{"ours", "theirs"},
-		Groups: []Group{{Name: "Add, Get, Done", Values: []Value{{At: 62}, {At: 310, Low: 300, High: 345}}}},
-	}.SVG()
-	_, rest, _ := strings.Cut(string(svg), "<title>")
-	title, _, _ := strings.Cut(rest, "<")
-	fmt.Println(title)
-	// Output: Time of an operation
 }

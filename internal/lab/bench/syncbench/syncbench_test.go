@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -367,20 +366,6 @@ func TestWhatOrreryAsksFor(t *testing.T) {
 	} {
 		assert.Equal(t, want, <-asked)
 	}
-}
-
-// The pods of a small cluster.
-func ExampleGenerator() {
-	generator := NewGenerator(Config{Objects: 400})
-	pods, managers := 0, map[string]int{}
-	for pod, more := generator.Next(); more; pod, more = generator.Next() {
-		pods++
-		for _, m := range pod.Managers {
-			managers[m.Name]++
-		}
-	}
-	fmt.Println(pods, managers)
-	// Output: 400 map[calico:400 kube-controller-manager:400 kubelet:400]
 }
 
 // The tests restart this program as the server, as every program with the benchmark does.

@@ -2,7 +2,6 @@ package story_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -143,20 +142,6 @@ func TestCastIsWithoutDoubles(t *testing.T) {
 		seen[who] = true
 	}
 	assert.Len(t, seen, 11)
-}
-
-func Example() {
-	teller := story.New("delete", "A namespace is deleted.", "Look at the pods.")
-	teller.Update(func(s *story.State) { s.Types = []story.Type{{Name: "pods"}} })
-	for _, left := range []int{25, 24} { // a hook
-		teller.Update(func(s *story.State) { s.Count("pods", left) })
-	}
-	teller.Tell(story.Deleter, "pods: deleted")
-
-	state := teller.State() // a display
-	fmt.Println(state.Types[0].Left, "of", state.Types[0].Most, "-", state.Beats[0].Text)
-	// Output:
-	// 24 of 25 - pods: deleted
 }
 
 func TestPanelAndFigures(t *testing.T) {
