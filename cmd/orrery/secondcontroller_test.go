@@ -46,8 +46,8 @@ func crowdedCluster(t *testing.T, shown <-chan struct{}) (path string, looks *at
 	return writeKubeconfig(t, url, "{}"), looks
 }
 
-// A new leader that finds another namespace controller releases the Lease and exits. The next leader
-// looks for itself.
+// A new leader that finds another namespace controller releases the Lease and exits. The next
+// leader looks for itself.
 func TestNoReplicaWorksAfterOneThatHasRefused(t *testing.T) {
 	shown := make(chan struct{})
 	path, looks := crowdedCluster(t, shown)

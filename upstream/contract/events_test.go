@@ -134,7 +134,9 @@ func TestEventsAreThoseOfTheOriginal(t *testing.T) {
 		"one":       {{"a", "Normal", "Deleted", "gone", 0}},
 		"repeated":  repeat(10, func(int) note { return note{"a", "Warning", "Blocked", "by a finalizer", time.Minute} }),
 		"different": repeat(10, func(i int) note { return note{fmt.Sprint("n", i), "Normal", "Deleted", "gone", 0} }),
-		"a flood":   repeat(60, func(i int) note { return note{"a", "Normal", fmt.Sprint("Reason", i), "m", time.Second} }),
+		"a flood": repeat(60, func(i int) note {
+			return note{"a", "Normal", fmt.Sprint("Reason", i), "m", time.Second}
+		}),
 		"a flood, and later": append(repeat(40, func(i int) note { return note{"a", "Normal", fmt.Sprint("Reason", i), "m", time.Second} }),
 			note{"a", "Normal", "Later", "m", 5 * time.Minute}, note{"a", "Normal", "TooMany", "m", 0}),
 		"a flood of two types": repeat(80, func(i int) note {

@@ -62,7 +62,8 @@ func (c *correlator) correlate(event *api.Event, now time.Time) *api.Event {
 	about := event.InvolvedObject
 	about.ResourceVersion = ""
 	by := spender{about: about, kind: event.Type}
-	counted := c.count(event, sameEvent{spender: by, reason: event.Reason, message: maphash.String(c.hash, event.Message)})
+	message := maphash.String(c.hash, event.Message)
+	counted := c.count(event, sameEvent{spender: by, reason: event.Reason, message: message})
 	if !c.budget(by).AllowN(now, 1) {
 		return nil
 	}
