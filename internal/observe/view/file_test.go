@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,26 +15,34 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
+	"orrery/internal/observe/view/places"
 	"orrery/internal/observe/view/viewtest"
 )
 
-// One file has the page and the recording, and makes no request.
+// One file has the page, the recording and the functions of its gears, and makes no request.
 func TestPageInOneFile(t *testing.T) {
 	var compressed bytes.Buffer
 	zip := gzip.NewWriter(&compressed)
 	_, _ = zip.Write(machine(t))
 	require.NoError(t, zip.Close())
+	functions, err := places.Source{Files: orrery.Source}.Find("fast")
+	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "one.html")
 	out, err := os.Create(file)
 	require.NoError(t, err)
-	require.NoError(t, view.WriteHTML(out, compressed.Bytes(), nil))
+	require.NoError(t, view.WriteHTML(out, compressed.Bytes(), functions))
 	require.NoError(t, out.Close())
 
 	b := openTab(t, 1280, 720)
 	b.show("file://" + filepath.ToSlash(file))
 	assert.Contains(t, b.text("queue"), "team-c")
+	b.focus("deltafifo")
+	place, all := b.code()
+	assert.Contains(t, place, "deltafifo/fast/")
+	assert.Contains(t, all, "func (f *DeltaFIFO[T])")
 	for _, request := range b.Requests() {
 		scheme, _, _ := strings.Cut(request, ":")
 		assert.Contains(t, []string{"data", "blob", "file"}, scheme, "%.80s", request)
@@ -57,34 +64,6 @@ func (b *tab) drop(content string) {
 		document.querySelector(".notice")?.querySelector("button").click();
 		return dispatchEvent(new DragEvent("drop", { dataTransfer: files }));
 	})()`, text))
-}
-
-// A file that is no recording leaves what the page showed.
-func TestPageRefusesOtherFiles(t *testing.T) {
-	b := openTab(t, 1280, 720)
-	b.show(replayed(t, machine(t)))
-	for content, answer := range map[string]string{
-		"hello":   "This is not a recording",
-		"{}\n":    "This is not a recording",
-		"":        "The file is empty",
-		"[1,2]\n": "This is not a recording",
-		`{"h":2,"schema":"orrery.trace/2"}` + "\n": "orrery.trace/2, which is newer",
-	} {
-		b.drop(content)
-		b.until(fmt.Sprintf(`document.querySelector(".notice")?.innerText.includes(%q)`, answer))
-		assert.Contains(t, b.text("queue"), "team-c", "after %q", content)
-	}
-	b.sound()
-}
-
-// The page says why the server does not send the recording.
-func TestPageSaysThatARecordingIsMissing(t *testing.T) {
-	server, err := view.Start(view.Config{Recording: func() (io.ReadCloser, error) { return os.Open("gone.jsonl") }})
-	require.NoError(t, err)
-	t.Cleanup(server.Stop)
-	b := openTab(t, 1280, 720)
-	b.do(chromedp.Navigate(server.URL() + "&lang=en"))
-	b.until(`document.querySelector(".notice")?.innerText.includes("gone.jsonl")`)
 }
 
 // head is what the first line of the page says.
@@ -124,30 +103,6 @@ func TestPageShowsTheRestOfABrokenRecording(t *testing.T) {
 	b.sound()
 }
 
-// An event of another version is counted and ignored.
-func TestPageCountsUnknownEvents(t *testing.T) {
-	b := openTab(t, 1280, 720)
-	b.show(replayed(t, append(machine(t), `{"s":824,"t":99000000,"e":"queue.painted","i":"namespace","k":"a"}`+"\n"...)))
-	assert.Contains(t, b.head(), "1 unknown event")
-	assert.Equal(t, "queue.painted 1", value[string](b, `[...document.querySelectorAll(".head .lost")].find(e => e.innerText.includes("unknown")).title`))
-	assert.Contains(t, b.text("queue"), "team-c")
-
-	known := value[[]string](b, `import("./summary.js").then(m => m.knownEvents)`)
-	assert.ElementsMatch(t, append(trace.Names(), "trace.state", "trace.lost", "trace.end"), known)
-	b.sound()
-}
-
-// A recording that does not end in a whole line was cut by a crash, which is normal.
-func TestPageOpensACutRecording(t *testing.T) {
-	whole := machine(t)
-	b := openTab(t, 1280, 720)
-	b.show(replayed(t, whole[:len(whole)/2]))
-	assert.NotContains(t, b.head(), "broken")
-	assert.Contains(t, b.head(), "no end: cut off")
-	assert.Regexp(t, `event [34]\d\d of [34]\d\d`, value[string](b, `document.querySelector(".time header").innerText`))
-	b.sound()
-}
-
 // When the process has gone without a word, the page keeps its last state and offers to save it.
 func TestPageSurvivesItsProcess(t *testing.T) {
 	server, run := live(t)
@@ -167,20 +122,4 @@ func TestPageSurvivesItsProcess(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, report.Problems)
 	assert.Equal(t, []string{"a"}, report.State.Queues["work"].Queue)
-}
-
-// A run that ends in a panic has it as the last line of the page.
-func TestPageEndsWithAPanic(t *testing.T) {
-	relay := trace.NewRelay(trace.Header{Gears: "textbook", Run: "lab run", Yours: []string{"queue/queue.go"}})
-	server, err := view.Start(view.Config{Source: relay})
-	require.NoError(t, err)
-	t.Cleanup(server.Stop)
-	b := openTab(t, 1280, 720)
-	b.do(chromedp.Navigate(server.URL() + "&lang=en"))
-	b.until(`document.querySelector("main.page")`)
-	assert.Contains(t, b.head(), "yours: queue/queue.go")
-	relay.End("panic: lab 08: Queue.Get is yours to write")
-	b.until(`document.querySelector(".notice")?.innerText.includes("panic: lab 08: Queue.Get is yours to write")`)
-	b.until(`document.querySelector(".mode").innerText === "ENDED"`)
-	assert.Contains(t, b.head(), "panic: lab 08: Queue.Get is yours to write")
 }

@@ -3,7 +3,6 @@ package view_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -84,31 +83,6 @@ func (r *heldRun) await(key string) {
 	for !slices.Contains(r.passes, key) {
 		r.another.Wait()
 	}
-}
-
-// n goes one item on where items can wait, and one event on when the run is over. Otherwise it says
-// why it does nothing.
-func TestGatesStepByKey(t *testing.T) {
-	r := held(t)
-	b := openTab(t, 1280, 720)
-	b.do(chromedp.Navigate(r.server.URL() + "&lang=en"))
-	r.Add("begin")
-	b.until(`document.querySelector(".gates")`)
-	notice := func(words string) {
-		t.Helper()
-		b.until(fmt.Sprintf(`document.querySelector(".notice")?.innerText.includes(%q)`, words))
-	}
-	b.press("n")
-	notice("Every gate is open")
-	r.recorder.Stop("the scene has ended")
-	b.until(`document.querySelector(".mode").innerText === "ENDED" && !document.querySelector(".gates")`)
-	b.press("h")
-	notice("Nothing can be held here")
-	b.press(kb.Home)
-	b.until(`document.querySelector(".time header").innerText.includes("event 0 of")`)
-	b.press("n")
-	b.until(`document.querySelector(".time header").innerText.includes("event 1 of")`)
-	b.sound()
 }
 
 // The page holds the run, steps it, runs it to a condition and releases it, by the keyboard alone.
@@ -216,56 +190,6 @@ func TestAFileDroppedOnALiveRun(t *testing.T) {
 	b.press(kb.End)
 	b.until(`document.querySelector(".time header").innerText.includes("event 823 of 823")`)
 	b.sound()
-}
-
-// The clock of a live run goes on while nothing happens, and with it what waits or runs. It stands
-// while the page is frozen.
-func TestTheClockOfALiveRun(t *testing.T) {
-	r := held(t)
-	b := openTab(t, 1280, 720)
-	b.do(chromedp.Navigate(r.server.URL() + "&lang=en"))
-	b.until(`document.querySelector(".gates")`)
-	b.press("5")
-	b.until(`document.querySelector('.gate[data-gate="G5"]').getAttribute("aria-pressed") === "true"`)
-	r.Add("held")
-	r.AddAfter("late", time.Hour)
-	b.until(`document.querySelector('[data-box="queue"]').innerText.includes("59m 5")`)
-	b.until(`/ [1-9]\d*\.\d s/.test(document.querySelector('[data-worker="1"]').innerText.replace(/\s+/g, " "))`)
-	position := func() string { return value[string](b, `document.querySelector(".clock").innerText.split(" / ")[0]`) }
-	b.press(" ")
-	r.AddAfter("b", time.Hour)
-	b.until(`document.querySelector(".mode").innerText === "FROZEN · 1 event behind"`)
-	before := position()
-	r.AddAfter("c", time.Hour)
-	b.until(`document.querySelector(".mode").innerText === "FROZEN · 2 events behind"`)
-	assert.Equal(t, before, position())
-	b.press(" ")
-	b.until(fmt.Sprintf(`document.querySelector(".clock").innerText.split(" / ")[0] !== %q`, before))
-	b.sound()
-}
-
-// A page that is not in control cannot answer a scene's question. What the run does not take as an
-// answer leaves the question open.
-func TestTheQuestionIsForThePageInControl(t *testing.T) {
-	r := held(t) // which has no guide to take an answer
-	r.recorder.Chapter("begin")
-	r.recorder.Question("one-key", []string{"1", "100"})
-	address := r.server.URL() + "&lang=en"
-	const open = `(all => all.length === 2 && all.every(b => !b.disabled && b.getAttribute("aria-pressed") === "false"))([...document.querySelectorAll(".choices button")])`
-	b, other := openTab(t, 1280, 720), openTab(t, 1280, 720)
-	b.do(chromedp.Navigate(address))
-	b.until(`document.querySelector(".gates")`)
-	b.until(open)
-	other.do(chromedp.Navigate(address))
-	other.until(`document.querySelector(".verdict")?.innerText === "another page is in control"`)
-	assert.Equal(t, 2, value[int](other, `document.querySelectorAll(".choices button:disabled").length`))
-	assert.Empty(t, value[[]string](other, viewtest.Outside), "nothing is cut off")
-
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".choices button").click()`))
-	b.until(`document.querySelector(".notice")?.innerText.includes("answer")`)
-	b.until(open)
-	b.sound()
-	other.sound()
 }
 
 // A page of a run without gates cannot send commands, and shows none.

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -89,84 +87,38 @@ func (b *tab) code() (place, all string) {
 	return place, all
 }
 
-// The code is that of the function that acted last, in the form that runs, at the moment shown.
+// The code is that of the function that acted last, in the form that runs, at the moment shown. The
+// box of a learner's page has a mark.
 func TestPageShowsTheCode(t *testing.T) {
 	recording, err := os.ReadFile("testdata/one-key.jsonl")
 	require.NoError(t, err)
-	textbook := bytes.Replace(recording, []byte(`"gears":"fast"`), []byte(`"gears":"fast,queue=textbook"`), 1)
+	fast := []byte(`"gears":"fast"`)
+	textbook := bytes.Replace(recording, fast, []byte(`"yours":["queue/queue.go"],"gears":"fast,queue=textbook"`), 1)
 	require.NotEqual(t, recording, textbook)
 	mine := []byte("package queue\n\nfunc (q *Queue[K]) Done(key K) { panic(\"mine\") }\n")
-	for name, c := range map[string]struct {
-		recording   []byte
-		source      places.Source
-		place, text string
+	known := places.Source{Files: orrery.Source}
+	yours := known
+	yours.Yours = map[string]places.Page{"queue/queue.go": {File: "mine/queue.go", Text: mine}}
+	b := openTab(t, 1280, 720)
+	for _, c := range []struct {
+		recording          []byte
+		source             places.Source
+		place, text, yours string
 	}{
-		"fast":     {recording, places.Source{Files: orrery.Source}, `queue/fast/queue.go:\d+ Queue.Done`, "func (q *Queue[K]) Done(key K) {"},
-		"textbook": {textbook, places.Source{Files: orrery.Source}, `queue/queue.go:\d+ Queue.Done`, "func (q *Queue[K]) Done(key K) {"},
-		"yours": {textbook, places.Source{Files: orrery.Source, Yours: map[string]places.Page{"queue/queue.go": {File: "mine/queue.go", Text: mine}}},
-			"mine/queue.go:3 Queue.Done yours", `panic("mine")`},
-		"no source": {recording, places.Source{}, "queue/fast Queue.Done", "Its source is not on this machine"},
+		{recording, known, `queue/fast/queue.go:\d+ Queue.Done`, "func (q *Queue[K]) Done(key K) {", ""},
+		{textbook, yours, "mine/queue.go:3 Queue.Done yours", `panic("mine")`, "queue"},
+		{recording, places.Source{}, "queue/fast Queue.Done", "Its source is not on this machine", ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			b := openTab(t, 1280, 720)
-			b.show(coded(t, c.recording, c.source) + "&lang=en")
-			b.press("[[") // the end of the run, and the end of the queue
-			b.until(`document.querySelector(".time header").innerText.includes("event 115 of 117")`)
-			b.focus("queue")
-			place, all := b.code()
-			assert.Regexp(t, "^"+c.place+"$", place)
-			assert.Contains(t, all, c.text)
-			assert.Contains(t, all, "It acted last in event 115, queue.done")
-			b.sound()
-		})
-	}
-}
-
-// Another moment has another function, and a box another one than the whole.
-func TestPageShowsTheCodeOfTheMoment(t *testing.T) {
-	b := openTab(t, 1280, 720)
-	b.show(coded(t, machine(t), places.Source{Files: orrery.Source}) + "&lang=en")
-	seen := map[string]bool{}
-	for _, box := range []string{"restclient", "reflector", "deltafifo", "indexer", "informer", "queue", "workers", "nsctl"} {
-		b.focus(box)
-		place, _ := b.code()
-		seen[place] = true
-	}
-	assert.Greater(t, len(seen), 5)
-	b.focus("queue")
-	before, _ := b.code()
-	for range 30 {
-		b.press("{")
+		b.show(coded(t, c.recording, c.source) + "&lang=en")
+		assert.Equal(t, c.yours, value[string](b,
+			`[...document.querySelectorAll("[data-yours]")].map(m => m.closest("[data-box]").dataset.box).join(" ")`))
+		b.press("[[") // the end of the run, and the end of the queue
+		b.until(`document.querySelector(".time header").innerText.includes("event 115 of 117")`)
 		b.focus("queue")
-		if place, _ := b.code(); place != before {
-			b.sound()
-			return
-		}
+		place, all := b.code()
+		assert.Regexp(t, "^"+c.place+"$", place)
+		assert.Contains(t, all, c.text)
+		assert.Contains(t, all, "It acted last in event 115, queue.done")
 	}
-	t.Fatalf("it is always %s", before)
-}
-
-// A file that is one page has the functions of its gears; a page without a server has none.
-func TestPageInOneFileHasTheCode(t *testing.T) {
-	functions, err := places.Source{Files: orrery.Source}.Find("fast")
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "one.html")
-	var page bytes.Buffer
-	require.NoError(t, view.WriteHTML(&page, machine(t), functions))
-	require.NoError(t, os.WriteFile(file, page.Bytes(), 0o600))
-	b := openTab(t, 1280, 720)
-	b.show("file://" + filepath.ToSlash(file) + "?lang=en")
-	b.focus("deltafifo")
-	place, all := b.code()
-	assert.Contains(t, place, "deltafifo/fast/")
-	assert.Contains(t, all, "func (f *DeltaFIFO[T])")
-
-	page.Reset()
-	require.NoError(t, view.WriteHTML(&page, machine(t), nil))
-	require.NoError(t, os.WriteFile(file, page.Bytes(), 0o600))
-	b.do(chromedp.Navigate("about:blank"))
-	b.show("file://" + filepath.ToSlash(file) + "?lang=en")
-	b.press("c")
-	b.until(`document.querySelector("dialog")?.innerText.includes("The sources of these gears are not known here.")`)
 	b.sound()
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
@@ -15,7 +14,6 @@ import (
 
 	"orrery/internal/observe/view"
 	"orrery/internal/observe/view/viewtest"
-	"orrery/queue"
 )
 
 // machine is a recording that ends with a state in which every box has something to show.
@@ -45,6 +43,13 @@ func (b *tab) show(address string) {
 	b.until(`document.querySelector("main.page")`)
 	b.press(kb.End)
 	b.until(`document.querySelector('[role="slider"]')?.getAttribute("aria-valuenow") === document.querySelector('[role="slider"]')?.getAttribute("aria-valuemax")`)
+}
+
+// button clicks the button with that text.
+func (b *tab) button(text string) {
+	b.T.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
+		`[...document.querySelectorAll("button")].find(b => b.innerText === %q).click()`, text)))
 }
 
 // text returns what a box says.
@@ -106,23 +111,31 @@ func TestPageShowsOneKey(t *testing.T) {
 	b.sound()
 }
 
-// The page fits the window, in both languages and themes, and every text can be read.
+// The page fits the window after each change of its size, language and theme, and every text can be
+// read.
 func TestPageLayout(t *testing.T) {
 	b := openTab(t, 1280, 720)
-	address := replayed(t, machine(t))
+	b.show(replayed(t, machine(t)) + "&lang=en&theme=light")
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
+	b.until(`document.querySelectorAll(".story .chip").length > 10`)
+	other := map[string]string{"en": "zh-CN", "zh-CN": "en", "light": "dark", "dark": "light"}
+	language, theme := "en", "light"
 	for _, size := range [][2]int64{{1280, 720}, {1920, 1080}} {
-		for _, language := range []string{"en", "zh-CN"} {
-			for _, theme := range []string{"light", "dark"} {
+		b.do(chromedp.EmulateViewport(size[0], size[1]))
+		b.until(fmt.Sprintf(`document.querySelector(".time svg").width.baseVal.value === %d`, size[0]-36))
+		for range 2 {
+			for range 2 {
 				name := fmt.Sprintf("machine-%s-%s-%d", language, theme, size[0])
-				b.do(chromedp.EmulateViewport(size[0], size[1]))
-				b.show(address + "&lang=" + language + "&theme=" + theme)
-				b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
-				b.until(`document.querySelectorAll(".story .chip").length > 10`)
 				assert.Empty(t, value[[]string](b, viewtest.Outside), "%s: nothing is cut off", name)
 				assert.Empty(t, value[[]string](b, viewtest.Faint), "%s: the contrast is at least 4.5", name)
-				assert.Equal(t, language, value[string](b, `document.documentElement.lang`))
 				b.picture(name)
+				theme = other[theme]
+				b.button("◐")
+				b.until(fmt.Sprintf(`document.documentElement.dataset.theme === %q`, theme))
 			}
+			language = other[language]
+			b.button(map[string]string{"en": "English", "zh-CN": "中文"}[language])
+			b.until(fmt.Sprintf(`document.documentElement.lang === %q`, language))
 		}
 	}
 	b.sound()
@@ -142,6 +155,10 @@ func TestPageByKeyboard(t *testing.T) {
 	b.press("[")
 	at("822")
 	b.press("[[")
+	at("820")
+	b.button("›")
+	at("821")
+	b.button("‹")
 	at("820")
 	b.press("n")
 	at("821")
@@ -185,32 +202,26 @@ func TestPageByKeyboard(t *testing.T) {
 	b.until(`document.querySelector("dialog")?.innerText.includes("one event back or on")`)
 	b.press(kb.Escape)
 	b.until(`!document.querySelector("dialog")`)
+	b.button("?")
+	b.until(`document.querySelector("dialog")`)
+	b.button("Close")
+	b.until(`!document.querySelector("dialog")`)
+
+	b.press(kb.End)
+	at("823")
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
+	b.until(`document.querySelectorAll(".story .chip").length > 10`)
 	b.press("/")
 	b.until(`document.activeElement.id === "filter"`)
-	b.press("key=")
+	value[string](b, `document.activeElement.value = ""`) // the tool types the / although the page takes it
+	b.press("gear==queue && event!=done")
+	b.until(`[...document.querySelectorAll(".story .chip")].every(c => /^queue (added|got)/.test(c.innerText))`)
+	assert.NotZero(t, value[int](b, `document.querySelectorAll(".story .chip").length`))
+	b.press(" && key=")
 	b.until(`document.activeElement.getAttribute("aria-invalid") === "true"`)
-	b.sound()
-}
-
-// Escape closes a notice and, without one, clears the selection. Every other key closes it, too.
-func TestPageClosesANotice(t *testing.T) {
-	b := openTab(t, 1280, 720)
-	b.show(replayed(t, recording(`"e":"queue.added","i":"work","k":"a"`, `"e":"queue.got","i":"work","k":"a"`)) + "&lang=en")
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="workers"] .key').click()`))
-	b.until(`document.querySelectorAll(".story .chip").length === 2`)
-	const notice = `document.querySelector(".notice")`
-	b.press("h")
-	b.until(notice + `?.innerText.includes("Nothing can be held here")`)
+	b.press(kb.Escape) // leaves the field
 	b.press(kb.Escape)
-	b.until(`!` + notice)
-	assert.Equal(t, 2, value[int](b, `document.querySelectorAll(".story .chip").length`), "the selection is still there")
-	b.press("h")
-	b.until(notice)
-	b.press("[")
-	b.until(`document.querySelector("[data-event]").dataset.event === "1"`)
-	assert.True(t, value[bool](b, notice+` === null`))
-	b.press(kb.Escape)
-	b.until(`document.querySelectorAll(".story .chip").length === 0`)
+	b.until(`document.querySelector(".story .chip") === null`)
 	b.sound()
 }
 
@@ -218,133 +229,14 @@ func TestPagePlays(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.do(chromedp.Navigate(replayed(t, machine(t))))
 	b.until(`document.querySelector("main.page")`)
-	speed := func(name string) {
-		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`[...document.querySelectorAll(".time button")].find(b => b.innerText === %q).click()`, name)))
-	}
-	speed("×16")
-	b.press("p")
+	b.button("×16")
+	b.button("Play")
 	b.until(`document.querySelector(".time header").innerText.includes("event 823 of 823")`)
 	b.until(`document.querySelector(".head button").innerText === "Play"`)
 
-	speed("×¼")
+	b.button("×¼")
 	b.press("p") // at the end: from the start again
 	b.until(`/event (?!0 |823 )\d+ of/.test(document.querySelector(".time header").innerText)`)
-	b.sound()
-}
-
-// A recording that begins in the middle of its run is played from there.
-func TestPagePlaysFromTheFirstEvent(t *testing.T) {
-	b := openTab(t, 1280, 720)
-	middle := bytes.ReplaceAll(recording(`"e":"queue.added","i":"work","k":"a"`, `"e":"queue.got","i":"work","k":"a"`), []byte("000000,"), []byte("000000000,"))
-	b.show(replayed(t, middle))
-	b.press("p")
-	b.until(`document.querySelector(".clock").innerText.startsWith("16:4")`)
-	b.sound()
-}
-
-// The clock runs while nothing happens, and a click on the strip goes to its moment.
-func TestPagePlaysThroughQuietTimes(t *testing.T) {
-	b := openTab(t, 1280, 720)
-	quiet := `{"h":1,"schema":"orrery.trace/1","start":"2026-05-04T10:02:11Z"}
-{"s":1,"t":0,"e":"queue.added","i":"work","k":"a"}
-{"s":2,"t":3600000000,"e":"queue.got","i":"work","k":"a"}
-`
-	b.do(chromedp.Navigate(replayed(t, []byte(quiet))))
-	b.until(`document.querySelector("main.page")`)
-	b.press("p")
-	b.until(`document.querySelector(".time header").innerText.includes("event 1 of 2")`)
-	b.until(`!document.querySelector(".clock").innerText.startsWith("00:00.0")`)
-	b.press("p")
-	b.do(chromedp.Evaluate[chromedp.Void](`(() => {
-		const strip = document.querySelector('[role="slider"]'), box = strip.getBoundingClientRect();
-		strip.dispatchEvent(new MouseEvent("click", { clientX: box.left + (box.width + 56) / 2, clientY: box.top + 20, bubbles: true }));
-	})()`))
-	const middle = `/^(29:5|30:0)/.test(document.querySelector(".clock").innerText)`
-	b.until(middle)
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
-	b.until(`document.querySelectorAll(".story .chip").length === 1`)
-	assert.True(t, value[bool](b, middle), "a selection moves nothing")
-	b.press("[")
-	b.until(`document.querySelector(".clock").innerText.startsWith("00:00.000")`)
-	b.sound()
-}
-
-// What moves the picture ends the playing at once: a tick that is already due does not move it
-// back.
-func TestPageStopsToPlay(t *testing.T) {
-	b := openTab(t, 1280, 720)
-	b.do(chromedp.Navigate(replayed(t, machine(t))))
-	b.until(`document.querySelector("main.page")`)
-	b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".time button")].find(b => b.innerText === "×¼").click()`))
-	b.press("p")
-	b.until(`!document.querySelector(".time header").innerText.includes("event 0 of")`)
-	after := value[[]string](b, `new Promise(resolve => {
-		const asked = [];
-		Worker.prototype.postMessage = message => asked.push(message.op); // the answer is late
-		window.requestAnimationFrame = () => 0; // the next picture is late
-		dispatchEvent(new KeyboardEvent("keydown", { key: "Home" }));
-		setTimeout(() => resolve(asked), 150);
-	})`)
-	assert.Equal(t, []string{"seek"}, after)
-	b.sound()
-}
-
-// A filter leaves the events that it names in the story.
-func TestPageFilters(t *testing.T) {
-	b := openTab(t, 1280, 720)
-	b.show(replayed(t, machine(t)))
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
-	b.until(`document.querySelectorAll(".story .chip").length > 10`)
-	b.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("filter").focus()`))
-	b.press("gear==queue && event!=done")
-	b.until(`[...document.querySelectorAll(".story .chip")].every(c => /^queue (added|got)/.test(c.innerText))`)
-	assert.NotZero(t, value[int](b, `document.querySelectorAll(".story .chip").length`))
-	b.sound()
-}
-
-func TestPageRespectsReducedMotion(t *testing.T) {
-	b := openTab(t, 1280, 720)
-	_, err := chromedp.Call(b.Ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}},
-	})
-	require.NoError(t, err)
-	b.show(replayed(t, machine(t)))
-	assert.Equal(t, "0s", value[string](b, `getComputedStyle(document.querySelector(".bar > i")).transitionDuration`))
-}
-
-// A live run begins with its state so far, which is no event: the page counts those of the
-// recorder.
-func TestPageLiveCountsAsTheRecorder(t *testing.T) {
-	server, run := live(t)
-	b := openTab(t, 1280, 720)
-	sequence := func(n int) {
-		t.Helper()
-		b.until(fmt.Sprintf(`document.querySelector(".head .figure b")?.innerText === %q`, thousands(n)))
-	}
-	count := func() int {
-		t.Helper()
-		return number(t, value[string](b, `document.querySelector(".time header").innerText.match(/event [\d,]+ of ([\d,]+)/)[1]`))
-	}
-	b.do(chromedp.Navigate(server.URL() + "&lang=en"))
-	run.add("a")
-	run.add("b")
-	sequence(2)
-	assert.Equal(t, 2, count())
-	b.press(kb.Home)
-	sequence(0)
-
-	const more = 40_000 // so many that a page of now begins in the middle
-	for n := range uint64(more) {
-		run.queue.Coalesced(queue.Event[string]{Key: "a", Seq: n + 3})
-	}
-	run.Flush()
-	b.do(chromedp.Navigate(server.URL() + "&lang=en"))
-	sequence(more + 2)
-	received := count()
-	assert.Less(t, received, more)
-	b.press(kb.Home)
-	sequence(more + 2 - received)
-	assert.Equal(t, []string{"a", "b"}, value[[]string](b, `[...document.querySelectorAll('[data-set="queue"] .key')].map(k => k.title)`))
 	b.sound()
 }
 
@@ -366,13 +258,13 @@ func TestPageLiveFreezesAndEnds(t *testing.T) {
 	mode("LIVE")
 	assert.Equal(t, "--gears fast · test", value[string](b, `document.querySelector(".head .about").title`))
 	queued("a")
-	b.press(" ")
+	b.button("Freeze")
 	mode("FROZEN · 0 events behind")
 	run.add("b")
 	run.add("c")
 	mode("FROZEN · 2 events behind")
 	queued("a")
-	b.press(" ")
+	b.button("Follow")
 	mode("LIVE")
 	queued("a b c")
 	b.press(" ")

@@ -98,5 +98,8 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 	assert.Equal(t, []string{"k0", "k1", "k2"}, report.State.Queues["work"].Queue)
 	_, rest, _ := strings.Cut(saved, "\n")
 	assert.True(t, strings.HasPrefix(rest, `{"s":1,"t":1,"e":"trace.state",`), "%.50s", rest)
+
+	known := value[[]string](b, `import("./summary.js").then(m => m.knownEvents)`)
+	assert.ElementsMatch(t, append(trace.Names(), "trace.state", "trace.lost", "trace.end"), known)
 	b.sound()
 }
