@@ -109,12 +109,8 @@ manifests: ## generate the roles in deploy and examples/deploy from the program'
 	@$(GO) run ./cmd/orrery rbac > deploy/rbac.yaml.new && mv deploy/rbac.yaml.new deploy/rbac.yaml
 	@$(GO) run ./cmd/orrery rbac "$$(sed -n 's/^ *value: //p' examples/deploy/kustomization.yaml)" > deploy/rbac.yaml.new && mv deploy/rbac.yaml.new examples/deploy/rbac.yaml
 
-glossary: build ## write docs/learn/glossary.md, its Chinese page and the live view's terms from workshop/glossary.yaml
-	@echo "==> writing docs/learn/glossary.md, docs/learn/glossary.zh-CN.md and internal/observe/view/page/glossary.json"
-	@bin/lab glossary --view > bin/glossary.json && mv bin/glossary.json internal/observe/view/page/glossary.json
-	@for lang in en zh-CN; do \
-		page=docs/learn/glossary.$$lang.md; [ $$lang = en ] && page=docs/learn/glossary.md; \
-		bin/lab glossary --markdown --lang $$lang > $$page.new && mv $$page.new $$page || exit 1; done
+glossary: ## write docs/learn/glossary.md, its Chinese page and the live view's terms from workshop/glossary.yaml
+	$(GO) test ./internal/lab/labs/glossary -update
 
 recordings: build ## record what each scene of "lab demo" prints in workshop/teach/recordings (minutes; SCENE=name for one)
 	@mkdir -p workshop/teach/recordings

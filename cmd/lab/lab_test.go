@@ -32,7 +32,6 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		`unknown flag: --nope (see "lab demo --help")`:                 {"demo", "--nope"},
 		`--scene: there is no scene "delite"; the scenes are delete, `: {"demo", "--scene", "delite"},
 		`there is no lab "77"; the nearest: `:                          {"start", "77"},
-		`there is no plan "long"; the plans: `:                         {"schedule", "long"},
 		`give the file of a recording (see "lab replay --help")`:       {"replay"},
 		`unexpected argument "b" (see "lab replay --help")`:            {"replay", "a", "b"},
 		`--html and --check exclude each other (see`:                   {"replay", "a", "--check", "--html", "b"},

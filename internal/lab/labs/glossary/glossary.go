@@ -45,24 +45,6 @@ func Load(repository string) (*Glossary, error) {
 	return g, manifest.Read(filepath.Join(repository, filepath.FromSlash(File)), g)
 }
 
-// Find returns the terms that equal a word in either language, or else those that contain it.
-func (g *Glossary) Find(word string) (found []Term) {
-	if found = g.where(func(name string) bool { return strings.EqualFold(name, word) }); len(found) == 0 {
-		found = g.where(func(name string) bool { return strings.Contains(strings.ToLower(name), strings.ToLower(word)) })
-	}
-	return found
-}
-
-// where returns the terms with a name, in one of the languages, for which matches returns true.
-func (g *Glossary) where(matches func(name string) bool) (found []Term) {
-	for _, term := range g.Terms {
-		if matches(term.Name.English) || matches(term.Name.Chinese) {
-			found = append(found, term)
-		}
-	}
-	return found
-}
-
 // Problems returns what is wrong with the glossary itself. planned are ids of labs that have no
 // manifest yet.
 func (g *Glossary) Problems(repository string, labs []*manifest.Lab, planned []string) (problems []string) {

@@ -34,7 +34,7 @@ func AddTo(root *cobra.Command) {
 	commands := []*cobra.Command{
 		newListCommand(), newStartCommand(), newTestCommand(), newWatchCommand(), newHintCommand(), newRunCommand(),
 		newDiffCommand(), newResetCommand(), newQuizCommand(), newDoctorCommand(), newBundleCommand(),
-		newTourCommand(), newGlossaryCommand(), newScheduleCommand(), newVerifyCommand(),
+		newVerifyCommand(),
 	}
 	for _, command := range commands {
 		command.GroupID = group.ID
