@@ -20,7 +20,7 @@ import (
 
 // NewServer returns a server and the credentials of its clients. They are separate users, so that a
 // fault can affect one of them. The recorder, which may be nil, records the writes of all other
-// users: a recording has no input for those.
+// users.
 func NewServer(listen string, recorder *trace.Recorder) (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
 	tokens, made := map[string]apiserver.User{}, map[story.Client]restclient.Credentials{}
 	for who, user := range stage.Users() {

@@ -37,8 +37,8 @@
 //	gates.Open(view.G2)                     // let all of them through
 //	gates.Release()                         // open every gate
 //
-// A guided scene ([Guide]) asks its reader a question and computes the answer from its recording. A
-// [Session] is one run of it: [Session.Ask] waits for the choice that the page sends.
+// A guided scene ([Guide]) asks its reader a question and reveals the answer later. A [Session] is
+// one run of it: [Session.Ask] waits for the choice that the page sends.
 //
 // # Guarantees
 //

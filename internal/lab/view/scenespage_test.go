@@ -68,8 +68,8 @@ func sentences(t *testing.T, language string) (all map[string]string) {
 	return all
 }
 
-// The page asks each scene's question at its moment, and reveals the answer of the recording only
-// after a choice. A reader needs nothing but the keyboard.
+// The page asks each scene's question at its moment, and reveals the answer only after a choice. A
+// reader needs nothing but the keyboard.
 func TestScenesInThePage(t *testing.T) {
 	b := viewtest.Open(t, 1280, 720)
 	for i, name := range slices.Sorted(keysOf(guided)) {
@@ -281,6 +281,7 @@ func TestScenesShowOneKey(t *testing.T) {
 // gate G3 closed.
 func TestScenesLive(t *testing.T) {
 	const chapter = "The gate G3 holds each object when the store has it"
+	const wrong = "The answer is OnUpdate · OnAdd, not OnUpdate · OnUpdate"
 	for _, form := range []string{gears.Fast, gears.Textbook} {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel() // it takes real time
@@ -309,7 +310,7 @@ func TestScenesLive(t *testing.T) {
 			b.Press("q" + kb.Enter)
 			b.Until(`document.querySelector(".verdict").innerText.startsWith("You chose")`)
 			b.Until(fmt.Sprintf(`document.querySelector('[data-box="guide"]').innerText.includes(%q)`, chapter))
-			b.Until(`document.querySelector(".verdict").innerText.startsWith("The recording says OnUpdate · OnAdd, not OnUpdate · OnUpdate")`)
+			b.Until(fmt.Sprintf(`document.querySelector(".verdict").innerText.startsWith(%q)`, wrong))
 			require.NoError(t, <-ended)
 			state := recorder.State()
 			assert.Zero(t, state.Odd)

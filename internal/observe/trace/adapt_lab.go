@@ -13,8 +13,7 @@ func (r *Recorder) Scene(name, arguments string) {
 	r.put(record{kind: labScene, a: name, b: clip(arguments)})
 }
 
-// Input records what is done to the run from outside: an action of a script, a fault, a step at a
-// gate.
+// Input records what a reader does to the run: an answer, or a command for the gates.
 func (r *Recorder) Input(name, arguments string) {
 	r.put(record{kind: labInput, a: name, b: clip(arguments)})
 }

@@ -50,9 +50,9 @@ var brokenAPIService = Scene{
 			},
 			func() error { return on.ShowWhy(ctx) },
 			func() error {
-				return on.Await(ctx, func(s *story.State) bool { return len(s.Namespace.Conditions) <= 1 })
+				return on.Await(ctx, func(s *story.State) bool { return len(s.Namespace.Conditions) <= 1 && s.Gears.Busy == 0 })
 			},
-			func() error { return on.Guide().Reveal(ctx) },
+			func() error { on.Guide().Reveal(); return nil },
 			func() error { return on.ShowAPI(ctx) },
 			func() error {
 				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Failures >= attemptsShown || gone(s) })

@@ -72,7 +72,7 @@ var expiredWatch = Scene{
 			func() error {
 				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Tombstones >= vanished })
 			},
-			func() error { return on.Guide().Reveal(ctx) },
+			func() error { on.Guide().Reveal(); return nil },
 			func() error { return on.Await(ctx, on.Emptied) },
 			func() error { return on.ReleaseFinalizers(ctx) },
 			func() error { return on.AwaitGone(ctx) },

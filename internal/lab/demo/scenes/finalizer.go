@@ -42,7 +42,8 @@ var finalizer = Scene{
 			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
 			func() error { passes = on.Teller().State().Gears.Passes; return nil },
 			func() error { return on.ShowWhy(ctx) },
-			func() error { return on.Guide().Reveal(ctx) },
+			func() error { return on.Await(ctx, func(s *story.State) bool { return s.Gears.Busy == 0 }) },
+			func() error { on.Guide().Reveal(); return nil },
 			func() error {
 				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Passes >= passes+idle-1 && s.Gears.Busy == 0 })
 			},

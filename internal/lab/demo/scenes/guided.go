@@ -135,7 +135,8 @@ func guidedOneKey(ctx context.Context, on *stage.Stage) error {
 		},
 		func() error {
 			chapter(on, "end", "the controller is at rest")
-			return on.Guide().Reveal(ctx)
+			on.Guide().Reveal()
+			return nil
 		},
 	)
 }
@@ -196,7 +197,8 @@ func guidedSlowConsumer(ctx context.Context, on *stage.Stage) error {
 		},
 		func() error {
 			chapter(on, "end", "the controller is at rest")
-			return on.Guide().Reveal(ctx)
+			on.Guide().Reveal()
+			return nil
 		},
 	)
 }
@@ -246,7 +248,7 @@ func guidedBackOff(ctx context.Context, on *stage.Stage) error {
 			gates.Open(view.G5)
 			return awaitState(ctx, on, func(s *trace.State) bool { return queueOf(s).Retried > before })
 		},
-		func() error { return on.Guide().Reveal(ctx) },
+		func() error { on.Guide().Reveal(); return nil },
 		func() error { return awaitState(ctx, on, atRest) },
 		func() error {
 			chapter(on, "end", "the pass has succeeded, and Forget has cleared the failures")

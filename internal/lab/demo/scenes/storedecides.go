@@ -79,7 +79,7 @@ var storeDecides = Scene{
 				return calls.stepThrough(ctx)
 			},
 			func() error { return calls.settle(ctx, 5, 3) },
-			func() error { on.Guide().Chapter("end"); return on.Guide().Reveal(ctx) },
+			func() error { on.Guide().Chapter("end"); on.Guide().Reveal(); return nil },
 			func() error {
 				return calls.expect(map[string]int{
 					"Replaced OnAdd": 4, "Added OnAdd": 1, "Updated OnUpdate": 1, "Replaced OnUpdate": 1, "Replaced no call": 2, "Deleted OnDelete": 1,

@@ -222,7 +222,7 @@ func (s *Stage) Fault(text string) (id string, err error) {
 	return id, err
 }
 
-// Repair removes a fault. The input has its text, since another run has other ids.
+// Repair removes a fault.
 func (s *Stage) Repair(id string) {
 	s.config.Faults.Remove(id)
 }

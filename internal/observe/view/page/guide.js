@@ -1,4 +1,4 @@
-// The guide of a scene: its story, its question, and the answer that the recording has.
+// The guide of a scene: its story, its question and its answer.
 import { html } from "orrery/htm-preact.js";
 import { get } from "orrery/fold.js";
 import { known, text } from "orrery/text.js";
