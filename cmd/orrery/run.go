@@ -152,15 +152,12 @@ func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) (er
 		return lookOnce(ctx, client, options, logger, stdout)
 	}
 
-	collectEarly()
-	resting := newRest(restAfter, restAgain, giveBackMemory)
-	defer resting.stop()
 	p := &process{
 		options: options, logger: logger, observer: observer, recorder: recorder, fence: &fence, client: client,
 		manager: controllers.NewManager(controllers.Shared{
 			Client: client, QPS: options.qps, Burst: options.burst,
 			Gears: options.gears, DrainTimeout: options.drainTimeout, DryRun: options.dryRun, Events: options.events,
-			Logger: logger, Metrics: observer.metrics, Server: observer.server, Recording: recorder, Worked: resting.worked,
+			Logger: logger, Metrics: observer.metrics, Server: observer.server, Recording: recorder,
 		}, options.chosen),
 		lastResort: lastResort{exit: func(why error) {
 			logger.Error().Dur("after_s", lastMoment).Str("error", restclient.Redact(explain(why))).

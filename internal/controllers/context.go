@@ -53,8 +53,6 @@ type Shared struct {
 	Server  *debugserver.Server
 	// Recording records what the gears do. Nil: nothing is recorded.
 	Recording *trace.Recorder
-	// Worked is called after each pass of each controller.
-	Worked func()
 }
 
 const (
@@ -223,7 +221,6 @@ func (c ControllerContext) PassDone(key string, err error) {
 	if errors.Is(err, worker.ErrCutShort) || errors.Is(err, nsctl.ErrCutShort) {
 		c.manager.cutShort(c.Name + " " + key)
 	}
-	c.Worked()
 }
 
 // QueueMetrics returns the metrics of the controller's work queue; nil if there are none.

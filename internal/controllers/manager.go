@@ -69,9 +69,6 @@ func NewManager(shared Shared, chosen []Descriptor) *Manager {
 	if shared.Logger == nil {
 		shared.Logger = logs.New(logs.Config{Writer: io.Discard})
 	}
-	if shared.Worked == nil {
-		shared.Worked = func() {}
-	}
 	m := &Manager{shared: &shared}
 	m.recorders.shared = m.shared
 	wholeLists := shared.Client.WithListLimits(0, 0) // an informer lists a whole resource at once

@@ -37,7 +37,6 @@ func TestOneWatchForEachTypeHoweverManyControllers(t *testing.T) {
 		assert.Contains(t, s.metric("orrery_controller_passes_total"), `orrery_controller_passes_total{controller="a",result="done"} 1`)
 		assert.Contains(t, s.metric("running_managed_controllers"), `running_managed_controllers{name="c",manager="orrery"} 1`)
 		assert.Contains(t, s.metric("workqueue_adds_total"), `workqueue_adds_total{name="b"} 1`)
-		assert.Equal(t, 3, s.worked)
 	})
 }
 

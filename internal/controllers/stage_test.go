@@ -40,7 +40,6 @@ type stage struct {
 	watches map[string]int // that are open, by path
 	most    map[string]int // that were open at a time, by path
 	log     bytes.Buffer
-	worked  int
 }
 
 func inBubble(t *testing.T, play func(s *stage)) {
@@ -110,11 +109,6 @@ func (s *stage) shared() controllers.Shared {
 	return controllers.Shared{
 		Client: s.link.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1, Events: true,
 		Logger: logs.New(logs.Config{Writer: s}), Metrics: s.metrics,
-		Worked: func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.worked++
-		},
 	}
 }
 
