@@ -330,7 +330,8 @@ func pick(lines []line, field, name string, where line) (values []string) {
 	return values
 }
 
-// computed has the functions that compute the answers from lines, with the question at number asked.
+// computed has the functions that compute the answers from lines, with the question at number
+// asked.
 var computed = map[string]func(lines []line, asked int) string{
 	"slow-consumer": func(lines []line, asked int) string {
 		red := line{"k": "shop/red"}
