@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -179,6 +178,3 @@ func TestArchivesOfGo(t *testing.T) {
 func TestPathsOfModules(t *testing.T) {
 	assert.Equal(t, "github.com/!hdr!histogram/hdrhistogram-go", escaped("github.com/HdrHistogram/hdrhistogram-go"))
 }
-
-// linkForm matches a link or a picture that leads to another file or to a heading.
-var linkForm = regexp.MustCompile(`(?:href|src)="([^":]+)"`)
