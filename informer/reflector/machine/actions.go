@@ -87,6 +87,7 @@ func replaceFromStream(_ *rules, s *state, in *input, do *effects) {
 func replaced(_ *rules, s *state, in *input, _ *effects) {
 	s.newsAt = in.now
 	s.ResourceVersion, s.ResourceVersionRefused, s.Synced, s.streaming = s.listRV, false, true, false
+	s.undated = !s.definite()
 	s.broken = 0
 }
 
@@ -94,7 +95,7 @@ func replaced(_ *rules, s *state, in *input, _ *effects) {
 func followStream(r *rules, s *state, in *input, do *effects) {
 	replaced(r, s, in, do)
 	s.countFrom(in.now)
-	s.undated, s.synthetic = false, false
+	s.synthetic = false
 	s.hear(in.now)
 }
 
@@ -190,8 +191,7 @@ func openWatch(r *rules, s *state, in *input, do *effects) {
 	s.requestRV = s.ResourceVersion
 	s.requestedAt = in.now
 	s.verifying = false
-	s.undated = !s.definite()
-	s.synthetic = s.undated
+	s.synthetic = !s.definite()
 	s.answerWithin = r.silentIdle
 	if in.kind == InputIdleElapsed {
 		s.answerWithin = min(r.silentIdle, answerAfterSilence)

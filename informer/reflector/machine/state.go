@@ -42,8 +42,8 @@ type state struct {
 	// A watch.
 
 	brief     bool          // the last one was very short
-	undated   bool          // it began at no definite version
-	synthetic bool          // it did, and has sent nothing but ADDED events, which are unordered
+	undated   bool          // the list before it had no definite version
+	synthetic bool          // nor has it, and it has sent nothing but ADDED events, which are unordered
 	openedAt  time.Duration // when it was opened
 	delivered int           // changes and bookmarks since openedAt
 	changes   int           // of delivered, those that are no bookmarks
@@ -86,9 +86,9 @@ func newState() state {
 // all objects.
 func (s *state) definite() bool { return s.ResourceVersion != "" && s.ResourceVersion != "0" }
 
-// resumable reports whether the next watch can continue at the position. It cannot after a watch
-// that began at no definite version: no event says what was deleted before it opened. A list must
-// follow, even if the position is definite by now.
+// resumable reports whether the next watch can continue at the position. It cannot after a list
+// without a definite version: no event says what was deleted before the watch opened. Another list
+// must follow, even if the position is definite by now.
 func (s *state) resumable() bool { return s.definite() && !s.undated }
 
 // startRV returns the version to list at (article: the list of list-watch; API documentation:

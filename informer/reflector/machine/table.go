@@ -121,7 +121,7 @@ var (
 	verifyNext   = condition{"no answer, position kept", func(_ *rules, s *state, _ *input) bool { return s.verifyNext }}
 	fromStream   = condition{"from a stream", func(_ *rules, s *state, _ *input) bool { return s.streaming }}
 
-	unresumable = condition{"began at no definite version", func(_ *rules, s *state, _ *input) bool {
+	unresumable = condition{"not resumable", func(_ *rules, s *state, _ *input) bool {
 		return !s.resumable()
 	}}
 

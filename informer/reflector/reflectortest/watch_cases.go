@@ -365,6 +365,19 @@ var watchCases = []suiteCase{
 			}
 		}
 	}},
+	{"an event at version 0 is applied, and the end of its watch is followed by a list", "", func(f *fixture) {
+		f.add("kept")
+		f.add("deleted")
+		f.start()
+		f.source.Send(api.WatchEvent[*api.Namespace]{
+			Type: api.WatchModified, Object: NamespaceAt("kept", "0"), ResourceVersion: "0"})
+		f.pass(2 * time.Second)
+		f.source.Lose("deleted")
+		f.source.Cut(nil)
+		f.pass(someTime)
+		assert.NotContains(f, f.store.State(), "deleted", "a watch from 0 does not say what was deleted before")
+		assert.Contains(f, f.store.State(), "kept")
+	}},
 	{"a silent watch is replaced", IdleTimeouts, func(f *fixture) {
 		var silences []time.Duration
 		f.config.Trace = &reflector.Trace{IdleTimeout: func(d time.Duration) { silences = append(silences, d) }}
