@@ -90,7 +90,6 @@ func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersi
 		if c.Metrics != nil {
 			c.Metrics.Informer(informerID(resource), made.Snapshot)
 		}
-		c.Recording.RepairInformer(name, made)
 		c.Show("informer/"+name, func() any { return made.Snapshot() })
 		c.Show("fifo/"+name, func() any { return made.QueueSnapshot() })
 		c.Show("store/"+name, func() any { return made.StoreSnapshot() })
@@ -187,7 +186,7 @@ func (c ControllerContext) QueueTrace(queueName string) *queue.Trace[string] {
 // NewQueue returns the constructor of the controller's work queue, which has the hooks of
 // QueueTrace.
 func (c ControllerContext) NewQueue(queueName string) func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string] {
-	return c.Gears.RepairedQueue(c.Recording, queueName)
+	return c.Gears.NewQueue
 }
 
 // WorkerConfig returns the configuration of a worker pool with the gears and hooks of this process.

@@ -56,21 +56,11 @@ func (r *recording) newQueue(s Set, limiter queue.RateLimiter[string], config qu
 	name := r.unused("queue")
 	config.Trace = queue.JoinTraces(config.Trace, r.recorder.Queue(name))
 	s.recording = nil
-	made := s.RepairedQueue(r.recorder, name)(limiter, config)
+	made := s.NewQueue(limiter, config)
 	if r.wrap != nil {
 		return r.wrap(name, made)
 	}
 	return made
-}
-
-// RepairedQueue returns NewQueue for a queue that config.Trace records under this name. The
-// recorder reads the queue's snapshots after events were lost. A nil recorder changes nothing.
-func (s Set) RepairedQueue(recorder *trace.Recorder, name string) func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string] {
-	return func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
-		made := s.NewQueue(limiter, config)
-		recorder.RepairQueue(name, made.Snapshot)
-		return made
-	}
 }
 
 // recordedQueue returns a constructor that joins the recorder's hooks; nil, the textbook form, is

@@ -83,16 +83,13 @@ func (c *checker) line(e *Event, broken *LineError) error {
 		c.compare(e)
 		c.broken = false
 	}
-	if e.Name == traceLost {
-		c.broken = true // the next state is repaired from snapshots
-	}
 	before.Apply(e)
 	return nil
 }
 
 // compare compares a trace.state with the fold.
 func (c *checker) compare(e *Event) {
-	if c.broken || len(c.State.Unsure) > 0 { // it may be repaired from snapshots
+	if c.broken {
 		return
 	}
 	folded := c.State.Clone()

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
-
-	"orrery/queue"
 )
 
 const (
@@ -30,10 +29,7 @@ type collector struct {
 	heldAt  time.Time
 	queues  map[string]uint64 // by queue: the Seq of its last event
 	seq     uint64
-	time    int64  // of the last event
-	gaps    uint64 // missing events that were given up since the last collect
-	dropped uint64 // lost events whose gap was not seen yet
-	repairs repairs
+	time    int64 // of the last event
 	uids    map[string]string
 	causes  *causes
 	state   *State
@@ -53,7 +49,7 @@ func newCollector(config Config, start time.Time, capacity int) (*collector, err
 		header.Clock = "real"
 	}
 	c := &collector{
-		header: header, spare: make([]record, 0, capacity), repairs: newRepairs(),
+		header: header, spare: make([]record, 0, capacity),
 		queues: map[string]uint64{}, uids: map[string]string{}, causes: newCauses(), state: NewState(),
 	}
 	c.history = newHistory(encodeState(c.state))
@@ -66,50 +62,46 @@ func newCollector(config Config, start time.Time, capacity int) (*collector, err
 	return c, nil
 }
 
-// waits reports whether events are held behind a gap, or an informer is to be repaired.
+// waits reports whether events are held behind a gap.
 func (c *collector) waits() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.held) > 0 || c.repairs.waits()
+	return len(c.held) > 0
 }
 
-// collect takes what the recorder has. With all, it does not wait for missing events.
+// collect takes what the recorder has. With all, it does not wait for missing events. The recording
+// ends with the first lost events.
 func (c *collector) collect(r *Recorder, all bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
 		return
 	}
-	records, lost, dropped := r.swap(c.spare)
-	c.dropped += dropped
+	records, lost := r.swap(c.spare)
 	if len(c.held) == 0 {
 		c.heldAt = time.Now()
 	}
-	c.repairs.saw(records)
 	c.held = append(c.held, records...)
 	clear(records) // the strings belong to objects
 	c.spare = records
-	gone := lost != [gears]uint64{}
-	done := c.inOrder(c.held, all || gone || time.Since(c.heldAt) >= gapTime)
+	ends := lost != [gears]uint64{}
+	done := c.inOrder(c.held, all || ends || time.Since(c.heldAt) >= gapTime)
 	if done > 0 { // a gap behind them is new
 		c.heldAt = time.Now()
 	}
 	rest := copy(c.held, c.held[done:])
 	clear(c.held[rest:])
 	c.held = c.held[:rest]
-	if gone || c.gaps > 0 {
+	if ends {
 		c.lost(lost)
-	}
-	if c.repairInformers(r) {
-		c.emitState()
+		return
 	}
 	c.write()
 }
 
 // inOrder emits records and returns how many. A queue calls its hooks after its lock is free, so
 // two of its events may have changed places; the later one is not emitted before the missing one
-// was found, unless anyway: then the missing one counts as lost, and is dropped if it comes after
-// all.
+// was found, unless anyway.
 func (c *collector) inOrder(records []record, anyway bool) (done int) {
 	for i := range records {
 		e := &records[i]
@@ -123,14 +115,11 @@ func (c *collector) inOrder(records []record, anyway bool) (done int) {
 				if len(late) < missing && !anyway {
 					return i
 				}
-				c.gaps += uint64(missing - len(late))
 				for _, r := range late {
 					c.emitQueue(r, min(r.at, e.at))
 				}
 			}
-			if e.id > c.queues[e.in] {
-				c.emitQueue(e, e.at)
-			}
+			c.emitQueue(e, e.at)
 			continue
 		}
 		c.emitRecord(e, e.at)
@@ -216,39 +205,19 @@ func (c *collector) emitState() {
 	c.count++
 }
 
-// lost adds trace.lost, repairs the queues, and adds the state. The informers are repaired later,
-// when they are at rest.
+// lost adds trace.lost and ends the recording: the state after lost events is unknown.
 func (c *collector) lost(lost [gears]uint64) {
-	addGaps := func() {
-		counted := min(c.gaps, c.dropped) // by put
-		lost[gearQueue] += c.gaps - counted
-		c.gaps, c.dropped = 0, c.dropped-counted
-	}
-	addGaps()
-	if lost == [gears]uint64{} {
-		return // the gap of events that were counted before
-	}
-	var queues map[string]queue.Snapshot[string]
-	if lost[gearQueue] > 0 {
-		queues = c.readQueues()
-		addGaps()
-	}
-	e := &Event{Time: c.time, Name: traceLost, Reason: "the buffer was full, or a hook came too late", Lost: map[string]uint64{}}
+	e := &Event{Time: c.time, Name: traceLost, Lost: map[string]uint64{}}
 	for g, n := range lost {
-		gear := gear(g)
 		if n > 0 {
-			e.Lost[gearNames[gear]] = n
+			e.Lost[gearNames[gear(g)]] = n
 			e.N += int64(n)
 		}
-		if n > 0 && ofInformer(gear) {
-			c.repairs.want(gear, c.state)
-		}
 	}
+	e.Reason = fmt.Sprintf("%d events were lost: the buffer was full", e.N)
 	c.emit(e)
-	if lost[gearQueue] > 0 {
-		c.repairQueues(queues)
-	}
-	c.emitState()
+	c.failed = errors.Join(c.failed, errors.New(e.Reason))
+	c.endLocked(e.Reason)
 }
 
 // write passes the lines on.
@@ -283,10 +252,16 @@ func (c *collector) record() {
 	}
 }
 
-// end records why the recording ends, and closes the files.
+// end records why the recording ends, and closes the files, unless it has ended.
 func (c *collector) end(reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.ended {
+		c.endLocked(reason)
+	}
+}
+
+func (c *collector) endLocked(reason string) {
 	c.emit(&Event{Time: c.time, Name: traceEnd, Reason: clip(reason)})
 	c.write()
 	c.ended = true

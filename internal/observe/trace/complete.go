@@ -7,7 +7,6 @@ import "maps"
 func (s *State) complete() {
 	fill(&s.Events)
 	fill(&s.Lost)
-	fill(&s.Unsure)
 	fill(&s.Lab.Held)
 	fill(&s.Requests.Running)
 	fill(&s.Requests.Watches)

@@ -12,8 +12,9 @@
 // # Guarantees
 //
 // A hook never waits for a reader, a disk or a browser. It takes one leaf lock for the time of a
-// copy, and does not allocate. When the buffer is full, the new event is dropped and counted, and
-// an event trace.lost says how many were lost, by gear.
+// copy, and does not allocate. When the buffer is full, the new event is dropped and counted. The
+// recording then ends with trace.lost, which has the number of lost events by gear, and trace.end.
+// The run goes on.
 //
 // Adapters copy the listed fields only: names, resource versions, counts and durations. No header,
 // no body, no label and no data of an object gets into an event. Texts of errors pass
@@ -25,7 +26,8 @@
 //
 // # Failure
 //
-// A file that cannot be written ends the recording, never the run; [Recorder.Err] has the error.
+// A file that cannot be written ends the recording, as lost events do, never the run;
+// [Recorder.Err] has the error.
 //
 // # Testing
 //

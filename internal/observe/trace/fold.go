@@ -10,7 +10,7 @@ import (
 // NewState returns the state before the first event.
 func NewState() *State {
 	return &State{
-		Events: map[string]uint64{}, Lost: map[string]uint64{}, Unsure: map[string]bool{},
+		Events: map[string]uint64{}, Lost: map[string]uint64{},
 		Informers: map[string]*InformerState{}, Queues: map[string]*QueueState{}, Namespaces: map[string]*NamespaceState{},
 		Requests: RequestsState{Running: map[string]*RequestState{}, Watches: map[string]*RequestState{}, Recent: []RequestState{}},
 		Lab:      LabState{Held: map[string][]string{}},
@@ -64,7 +64,6 @@ func (s *State) applyTrace(hook string, e *Event) {
 	case "lost":
 		for gear, n := range e.Lost {
 			s.Lost[gear] += n
-			s.Unsure[gear] = true
 		}
 	case "end":
 		s.Ended = e.Reason

@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/observe/trace"
+	"orrery/queue"
 )
 
 // A cursor begins with a state and reads every line once, while lines are added.
@@ -111,16 +113,31 @@ func TestTheFileFails(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// When the buffer is full, new events are lost, and the recording says how many of which gear.
+// A recording that has lost events says so and ends. The run goes on.
 func TestLostEvents(t *testing.T) {
-	r, check := start(t, trace.Config{})
-	hooks := r.Queue("keys")
-	const many = 400_000
-	for range many {
-		hooks.Forgotten("a")
-	}
-	report := check()
-	assert.Empty(t, report.Problems)
-	assert.EqualValues(t, many, report.State.Events["queue"]+report.State.Lost["queue"])
-	assert.Equal(t, report.State.Lost["queue"] > 0, report.State.Unsure["queue"])
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "run.jsonl")
+		r, err := trace.StartSmall(trace.Config{File: file}, 1)
+		require.NoError(t, err)
+		q := queue.NewRateLimiting(nil, queue.Config[string]{Trace: r.Queue("keys")})
+		for n := range 20 {
+			q.Add(fmt.Sprint(n))
+		}
+		time.Sleep(time.Second)
+		q.ShutDown()
+		c := r.History().Cursor(0)
+		for err == nil {
+			_, err = c.Next(t.Context())
+		}
+		assert.ErrorIs(t, err, io.EOF, "the History has ended before the run")
+		r.Stop("done")
+		report := checkFile(t, file)
+		assert.Empty(t, report.Problems)
+		assert.False(t, report.Cut)
+		assert.EqualValues(t, 3, report.Events)
+		assert.Equal(t, map[string]uint64{"queue": 19}, report.State.Lost)
+		assert.Equal(t, []string{"0"}, report.State.Queues["keys"].Queue)
+		assert.Equal(t, "19 events were lost: the buffer was full", report.State.Ended)
+		assert.EqualError(t, r.Err(), report.State.Ended)
+	})
 }

@@ -17,7 +17,6 @@ type Recorder struct {
 	mu      sync.Mutex // a leaf: nothing is called and nothing waits while it is held
 	records []record   // guarded by mu; never longer than its capacity
 	lost    [gears]uint64
-	dropped uint64 // of lost: events with a number of their queue
 
 	wake, full chan struct{} // the buffer is no longer empty; it is half full
 	stop, done chan struct{}
@@ -70,9 +69,6 @@ func (r *Recorder) put(e record) {
 	n, most := len(r.records), cap(r.records)
 	if n == most {
 		r.lost[kinds[e.kind].gear]++
-		if numbered(&e) {
-			r.dropped++
-		}
 		r.mu.Unlock()
 		return
 	}
@@ -94,17 +90,16 @@ func signal(c chan struct{}) {
 	}
 }
 
-// numbered reports whether an event has a number of its queue, so that its loss leaves a gap.
+// numbered reports whether an event has a number of its queue.
 func numbered(e *record) bool { return kinds[e.kind].gear == gearQueue && e.id > 0 }
 
-// swap returns the buffered events and the number of lost ones, of which dropped are numbered, and
-// leaves the empty buffer spare.
-func (r *Recorder) swap(spare []record) (records []record, lost [gears]uint64, dropped uint64) {
+// swap returns the buffered events and the number of lost ones, and leaves the empty buffer spare.
+func (r *Recorder) swap(spare []record) (records []record, lost [gears]uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	records, lost, dropped = r.records, r.lost, r.dropped
-	r.records, r.lost, r.dropped = spare[:0], [gears]uint64{}, 0
-	return records, lost, dropped
+	records, lost = r.records, r.lost
+	r.records, r.lost = spare[:0], [gears]uint64{}
+	return records, lost
 }
 
 // interval is how often the collector looks while events come.
@@ -164,6 +159,6 @@ func (r *Recorder) State() *State {
 	return r.collector.copyState()
 }
 
-// Err returns the error that ended the recording, nil if there was none. The run and the History go
-// on without the file.
+// Err returns the error that ended the recording, nil if there was none. After one of the file the
+// History goes on; lost events end it, too. The run always goes on.
 func (r *Recorder) Err() error { return r.collector.err() }

@@ -19,10 +19,8 @@ type State struct {
 	Odd uint64 `json:"odd"`
 	// Events counts events by package ("deltafifo", "queue", …).
 	Events map[string]uint64 `json:"events"`
-	// Lost counts lost events by gear. Unsure has the gears whose content is uncertain since then:
-	// a trace.state ends that if the gear's snapshots have repaired it, see Recorder.RepairQueue.
-	Lost   map[string]uint64 `json:"lost"`
-	Unsure map[string]bool   `json:"unsure"`
+	// Lost counts lost events by gear. The recording ends with them.
+	Lost map[string]uint64 `json:"lost"`
 	// Ended is the reason of trace.end; "" before.
 	Ended string `json:"ended"`
 

@@ -75,7 +75,7 @@ func (o *demoOptions) yours() map[string]places.Page {
 	return pages
 }
 
-// stop ends the recording. It returns the error of its files. The page stays.
+// stop ends the recording. It returns why the recording is incomplete. The page stays.
 func (r recorded) stop() error {
 	if r.recorder == nil {
 		return nil

@@ -97,10 +97,8 @@ func (s *Stage) NewInformer(client *restclient.Client, config informer.Config[*a
 	config.Trace = informer.JoinTraces(config.Trace, r.Informer(config.Name))
 	objects := restclient.Metadata(client, core("configmaps"), Namespace)
 	source, config := view.Informer(s.config.Gates, informer.ListerWatcher[*api.PartialObjectMetadata](objects), config)
-	made := informer.NewSharedIndexInformer(source, config)
-	r.RepairInformer(config.Name, made)
-	s.bare.informer = made
-	return made
+	s.bare.informer = informer.NewSharedIndexInformer(source, config)
+	return s.bare.informer
 }
 
 // RunInformer starts an informer and waits for its first list. The informer ends with the stage.

@@ -71,7 +71,7 @@ func (s *Stage) StartMachines() error {
 	controller, err := vms.NewController(vms.Config{
 		Machines: cache, Client: objects, Driver: &s.machines.driver, Trace: s.machinesTrace(),
 		Worker: worker.Config{
-			NewQueue:   view.NewQueue(s.config.Gates, "virtualmachine", s.config.Gears.RepairedQueue(s.config.Recorder, "virtualmachine")),
+			NewQueue:   view.NewQueue(s.config.Gates, "virtualmachine", s.config.Gears.NewQueue),
 			QueueTrace: s.config.Recorder.Queue("virtualmachine"), PassTimeout: s.config.passTimeout(),
 		},
 	})

@@ -72,7 +72,7 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 		},
 		Keys:     made.GetIndexer().ListKeys,
 		Synced:   []informer.InformerSynced{registered.HasSynced},
-		NewQueue: view.NewQueue(s.config.Gates, name, s.config.Gears.RepairedQueue(r, name)), QueueTrace: r.Queue(name),
+		NewQueue: view.NewQueue(s.config.Gates, name, s.config.Gears.NewQueue), QueueTrace: r.Queue(name),
 	})
 	if err := s.RunInformer(ctx, made); err != nil {
 		return err

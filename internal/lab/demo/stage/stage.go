@@ -149,7 +149,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 		Workers:      Workers,
 		DrainTimeout: time.Second,
 		PassTimeout:  s.config.passTimeout(),
-		NewQueue:     view.NewQueue(s.config.Gates, "namespace", s.config.Gears.RepairedQueue(s.config.Recorder, "namespace")),
+		NewQueue:     view.NewQueue(s.config.Gates, "namespace", s.config.Gears.NewQueue),
 		QueueTrace:   queue.JoinTraces(narrator.queueTrace(), s.config.Recorder.Queue("namespace")),
 		Trace:        trace,
 	})

@@ -38,7 +38,5 @@ func newInformer[T informer.Object](resource *restclient.Resource[T], name strin
 		},
 	})
 	source, config := view.Informer(c.Gates, informer.ListerWatcher[T](resource), config)
-	made := informer.NewSharedIndexInformer(source, config)
-	r.RepairInformer(name, made)
-	return made
+	return informer.NewSharedIndexInformer(source, config)
 }

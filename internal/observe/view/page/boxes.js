@@ -35,7 +35,7 @@ function Rows({ rows, most, total = rows.length, rest = () => "" }) {
   return html`${shown}${total > shown.length && html`<div class="row more">${text("more", { n: count(total - shown.length) })}${rest(shown.length)}</div>`}`;
 }
 
-const unsure = (view, gear) => view.state.unsure[gear] || view.uncertain ? html`<b class="warn" title=${text("unsure")}> ?</b>` : "";
+const uncertain = view => view.uncertain ? html`<b class="warn" title=${text("uncertain")}> ?</b>` : "";
 const since = (view, at) => duration(Math.max(0, view.t - at));
 const called = (view, gear) => (view.state.events[gear] ?? 0) > 0;
 
@@ -65,7 +65,7 @@ export function Requests({ view }) {
   const under = Object.values(running).map(r => row(r, html`<span class="quiet">…</span>`));
   const done = recent.filter(r => !get(watches, r.q)).reverse().map(r => row(r));
   return html`<${Box} name="restclient" title="restclient" view=${view} silent=${!called(view, "restclient") && view.started}
-    note=${html`${text("requests", { n: count(started) })}${failed ? html`, <span class="bad">✖ ${count(failed)}</span>` : ""}${unsure(view, "restclient")}`}>
+    note=${html`${text("requests", { n: count(started) })}${failed ? html`, <span class="bad">✖ ${count(failed)}</span>` : ""}${uncertain(view)}`}>
     <${Rows} rows=${[...open, ...under, ...done]} most=${view.rows}/></${Box}>`;
 }
 
@@ -73,7 +73,7 @@ export function Reflector({ view }) {
   const r = view.informer?.reflector;
   const bad = r?.phase === "BackingOff";
   return html`<${Box} name="reflector" title="reflector" view=${view} silent=${!called(view, "reflector") && view.started}
-    note=${html`${view.informerName}${unsure(view, "reflector")}`}>
+    note=${html`${view.informerName}${uncertain(view)}`}>
     ${r && html`
       <div class="row"><b class=${"fill " + (bad ? "bad" : r.open ? "good" : "")}>${bad ? "✖ " : ""}${r.phase || "Idle"}</b><span class="num">${since(view, r.phaseAt)}</span></div>
       <div class="row"><span class="label">${text("position")}</span><span class="fill">${r.rv || "–"}</span></div>
@@ -92,7 +92,7 @@ export function FIFO({ view }) {
     return n > 0 && html` <b>† ${count(n)}</b>`;
   };
   return html`<${Box} name="deltafifo" title="deltafifo" view=${view} silent=${!called(view, "deltafifo") && view.started}
-    note=${html`${text("keys", { n: count(fifo?.total) })}${unsure(view, "deltafifo")}`}>
+    note=${html`${text("keys", { n: count(fifo?.total) })}${uncertain(view)}`}>
     ${fifo && html`
       <${Rows} rows=${fifo.slots.slice(0, view.rows).map(slot)} most=${view.rows - 2} total=${fifo.total} rest=${tombstones}/>
       ${fifo.total === 0 && html`<div class="row empty">${text("fifo-empty")}</div>`}
@@ -105,7 +105,7 @@ export function Indexer({ view }) {
   const objects = store ? Object.entries(store.objects).slice(0, view.rows + 1) : [];
   const marks = { added: "+", updated: "↻", deleted: "−", replaced: "⇄" };
   return html`<${Box} name="indexer" title="indexer" view=${view} silent=${!called(view, "indexer") && view.started}
-    note=${html`${text("objects", { n: count(store?.total) })}${unsure(view, "indexer")}`}>
+    note=${html`${text("objects", { n: count(store?.total) })}${uncertain(view)}`}>
     ${store && html`
       ${store.kind && html`<div class="row"><b title=${store.kind}>${get(marks, store.kind) ?? ""} ${store.kind}</b>${store.k && html`<span class="fill"><${Key} k=${store.k} view=${view} most=${16}/></span>`}</div>
         <div class="row quiet"><span class="fill">${store.from || "–"} → ${store.to || "–"}</span></div>`}
@@ -127,7 +127,7 @@ export function Listeners({ view }) {
         : html`<span class="fill">${text("handled", { n: count(h.handled) })}${h.merged ? ", " + text("merged", { n: count(h.merged) }) : ""}${h.panics ? html`, <span class="bad">panic ×${h.panics}</span>` : ""}</span><span>${text("peak", { n: count(h.peak) })}</span>`}</div>`;
   };
   return html`<${Box} name="informer" title="informer" view=${view} silent=${!called(view, "informer") && view.started}
-    note=${html`${text("wait", { n: count(waiting) })}${unsure(view, "informer")}`}>
+    note=${html`${text("wait", { n: count(waiting) })}${uncertain(view)}`}>
     <${Rows} rows=${handlers.map(row)} most=${Math.floor(view.rows / 2)}/>
     ${handlers.length === 0 && html`<div class="row empty">${text("no-handlers")}</div>`}</${Box}>`;
 }
@@ -143,7 +143,7 @@ export function Queue({ view }) {
   const note = view.answered ? text("dirty-again") : text("dirty-now"); // what follows is the question
   const bullet = Object.fromEntries(again.map(k => [k, html`<b class="warn" title=${note}>●</b>`]));
   return html`<${Box} name="queue" title=${`${text("queue")} ${name ? `"${name}"` : ""}`} view=${view}
-    note=${html`${text("queue-note", { added: count(queue.added + queue.coalesced), coalesced: count(queue.coalesced) })}${unsure(view, "queue")}`}>
+    note=${html`${text("queue-note", { added: count(queue.added + queue.coalesced), coalesced: count(queue.coalesced) })}${uncertain(view)}`}>
     ${line("queue", queue.queue, queue.total)}
     ${line("dirty", [...queue.queue, ...again], queue.total + again.length, bullet)}
     ${line("processing", processing.map(([k]) => k))}
@@ -185,7 +185,7 @@ export function Namespace({ view }) {
   const n = get(all, name), deleting = Object.values(all).filter(x => !x.gone).length;
   const remaining = n ? Object.entries(n.remaining) : [], tight = view.rows < 8; // room for the conditions and one line
   return html`<${Box} name="nsctl" title=${n ? html`nsctl · ${short(name, 28)}` : "nsctl"} view=${view} silent=${!called(view, "nsctl") && view.started}
-    note=${html`${n ? text(n.gone ? "gone" : "terminating") : ""}${deleting > 1 ? ` · ${text("deleting", { n: count(deleting) })}` : ""}${unsure(view, "nsctl")}`}>
+    note=${html`${n ? text(n.gone ? "gone" : "terminating") : ""}${deleting > 1 ? ` · ${text("deleting", { n: count(deleting) })}` : ""}${uncertain(view)}`}>
     ${n && html`
       ${!tight && html`<div class="phases">${Object.entries(n.phases).sort(([a], [b]) => phases.indexOf(a) - phases.indexOf(b)).map(([phase, us], i) => html`${i > 0 && html`<span class="quiet">▸</span>`}<span class=${phase === n.phase ? "warn" : ""}>${phase} <span class="quiet">${duration(us)}</span></span>`)}
         ${n.phase && get(n.phases, n.phase) === undefined && html`<span class="warn">▸ ${n.phase} …</span>`}</div>`}

@@ -5,7 +5,7 @@ const limit = 5000; // entries of a list or map; a total beside it counts all
 
 export function empty() {
   return {
-    s: 0, t: 0, odd: 0, events: {}, lost: {}, unsure: {}, ended: "", informers: {}, queues: {}, namespaces: {},
+    s: 0, t: 0, odd: 0, events: {}, lost: {}, ended: "", informers: {}, queues: {}, namespaces: {},
     requests: { running: {}, watches: {}, recent: [], started: 0, done: 0, failed: 0, retries: 0, throttled: 0, warnings: 0, frames: 0, warning: "" },
     election: { leading: false, identity: "", renewed: 0, err: "" },
     lab: { scene: "", args: "", input: "", held: {}, chapter: "", choices: "", answer: "", rv: "", commits: 0, expired: 0, requests: 0 },
@@ -108,7 +108,7 @@ const gears = {
   },
   lab: (state, hook, e) => laboratory(state.lab, state, hook, e),
   trace: (state, hook, e) => {
-    if (hook === "lost") for (const [gear, n] of Object.entries(e.lost ?? {})) { add(state.lost, gear, n); put(state.unsure, gear, true); }
+    if (hook === "lost") for (const [gear, n] of Object.entries(e.lost ?? {})) add(state.lost, gear, n);
     if (hook === "end") state.ended = e.reason ?? "";
   },
 };

@@ -189,7 +189,7 @@ function Losses({ view }) {
   const lost = sum(view.state.lost), unknown = sum(view.unknown), { skipped, missing, cut, problems, state } = view;
   return html`<span class=${lost ? "lost" : "figure"} data-lost=${lost}>${text("lost", { n: "" })}<b>${count(lost)}</b></span>
     ${cut && html`<span class="lost" title=${text("cut-about")}>${text("cut")}</span>`}
-    ${missing > 0 && html`<span class="lost" title=${text("unsure")}>${text("missing", { n: count(missing) })}</span>`}
+    ${missing > 0 && html`<span class="lost" title=${text("uncertain")}>${text("missing", { n: count(missing) })}</span>`}
     ${skipped > 0 && html`<span class="lost">${text("skipped", { n: count(skipped) })}</span>`}
     ${state.odd > 0 && html`<span class="lost">${text("odd", { n: count(state.odd) })}</span>`}
     ${unknown > 0 && html`<span class="lost" title=${Object.entries(view.unknown).map(([name, n]) => `${name} ${count(n)}`).join("\n")}>${text("unknown", { n: count(unknown) })}</span>`}
