@@ -63,7 +63,6 @@ func (f *forecast) left() time.Duration {
 // slow lists the scenarios whose turns take longer than about a second with full effort on two
 // cores.
 var slow = map[string]struct{ ours, theirs time.Duration }{
-	"collector/owned":                   {12 * time.Second, 20 * time.Second},
 	"deletion/hundred":                  {20 * time.Second, 32 * time.Second},
 	"deletion/empty":                    {5 * time.Second, 6 * time.Second},
 	"dispatch/stalled-default":          {6 * time.Second, 12 * time.Second},

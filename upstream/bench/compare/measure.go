@@ -68,7 +68,7 @@ func (m Measure) textbook() (e entrant, ok bool) {
 }
 
 // isWholePrograms reports whether the measure compares "orrery run" with kube-controller-manager.
-func (m Measure) isWholePrograms() bool { return m.isOf("deletion") || m.isOf("collector") }
+func (m Measure) isWholePrograms() bool { return m.isOf("deletion") }
 
 func (m Measure) rounded(value float64) float64 {
 	if m.Grain == 0 {

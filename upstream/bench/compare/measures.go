@@ -62,9 +62,6 @@ func Extras() []Measure {
 		ratio("sync/protobuf wall s", "sync of 100k pods, protobuf: time", "s", 0).shown().beside(""),
 		ratio("sync/protobuf peak MiB", "sync of 100k pods, protobuf: peak memory", "MiB", 0).shown().beside(""),
 		ratio("sync/protobuf live MiB", "sync of 100k pods, protobuf: live heap", "MiB", 0).shown().beside(""),
-		ratio("collector/owned s", "garbage: 10k of 100k objects lose their owners", "s", 0).shown(),
-		ratio("collector/owned cpu s", "garbage: processor time, with the first sync", "s", 0).shown(),
-		ratio("collector/owned peak MiB", "garbage: peak memory", "MiB", 0).shown(),
 	}
 	for _, design := range []string{"bounded", "coalescing"} {
 		for _, handlers := range []string{"1", "16"} {

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/upstream/bench/collector"
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/bench/deletion"
 	"orrery/upstream/bench/ours"
@@ -107,7 +106,7 @@ func TestExtrasHaveNoTarget(t *testing.T) {
 
 // A measure needs its scenario on each of its sides.
 func TestEverySideHasItsScenarios(t *testing.T) {
-	whole := []bench.Scenario{{Name: deletion.Hundred}, {Name: deletion.Empty}, {Name: deletion.Idle}, {Name: collector.Owned}}
+	whole := []bench.Scenario{{Name: deletion.Hundred}, {Name: deletion.Empty}, {Name: deletion.Idle}}
 	scenarios := map[compare.Side][]bench.Scenario{
 		compare.Ours:     slices.Concat(ours.Scenarios(), whole),
 		compare.Textbook: slices.Concat(ours.TextbookScenarios(), whole),

@@ -17,7 +17,6 @@ var groups = []struct{ name, title string }{
 	{"dispatch", "From the watch to the handlers"},
 	{"sync", "The first sync"},
 	{"deletion", "Deleting namespaces on a control plane"},
-	{"collector", "Collecting garbage"},
 }
 
 // chapter is the content of a file in texts/: an introduction, and how each scenario is measured. A

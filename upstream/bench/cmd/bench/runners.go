@@ -11,7 +11,6 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/worker"
-	"orrery/upstream/bench/collector"
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/bench/deletion"
 )
@@ -50,20 +49,13 @@ func newRunners(programs string, aa bool, say func(string, ...any)) *runners {
 
 // Run runs a side once.
 func (r *runners) Run(ctx context.Context, side compare.Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
-	garbage := strings.HasPrefix(scenario, "collector/")
-	if !garbage && !strings.HasPrefix(scenario, "deletion/") {
+	if !strings.HasPrefix(scenario, "deletion/") {
 		return r.workers.Run(ctx, side, scenario, effort)
 	}
 	// The workers hold memory that the whole programs can use.
 	r.workers.Stop()
 	if r.aa {
 		side = compare.Ours
-	}
-	if garbage {
-		return collector.Run(ctx, collector.Config{
-			Orrery:       filepath.Join(r.programs, "orrery"),
-			ControlPlane: filepath.Join(r.programs, "controlplane"),
-		}, side, effort)
 	}
 	if r.deletion == nil {
 		rest.SetDefaultWarningHandler(rest.NoWarnings{}) // the server's, about deprecated types
