@@ -52,15 +52,13 @@ type Turn struct {
 	Round, Rounds int
 	// Contest is the number of the scenario, from 1.
 	Contest, Contests int
-	// Left estimates the time that everything still takes.
-	Left time.Duration
 }
 
 // Run takes the measures. It returns the records in the order of the measures, and the joined
 // errors of those that failed. It returns at once with the context's error when the context ends.
 func Run(ctx context.Context, runner Runner, config Config) ([]Record, error) {
 	all := contests(config.Measures)
-	run := &comparison{Config: config, runner: runner, clock: newForecast(all, config)}
+	run := &comparison{Config: config, runner: runner}
 	records := make(map[string]Record)
 	var problems []error
 	for i, c := range all {
@@ -91,26 +89,22 @@ func Run(ctx context.Context, runner Runner, config Config) ([]Record, error) {
 type comparison struct {
 	Config
 	runner Runner
-	clock  *forecast
 }
 
 // contest runs all rounds of a scenario. A failed side ends it, as there is nothing to compare
 // with.
 func (r *comparison) contest(ctx context.Context, c contest, turn Turn) ([]Record, error) {
-	defer r.clock.finish(c)
 	outcomes := make(map[entrant][]bench.Outcome)
 	for round := range r.Rounds {
 		for _, e := range c.order(round) {
-			turn.Side, turn.Scenario, turn.Round, turn.Left = e.side, e.scenario, round+1, r.clock.left()
+			turn.Side, turn.Scenario, turn.Round = e.side, e.scenario, round+1
 			if r.Observer != nil {
 				r.Observer.Turn(turn)
 			}
-			began := time.Now()
 			outcome, err := r.one(ctx, e)
 			if err != nil {
 				return nil, err
 			}
-			r.clock.took(c, e, time.Since(began))
 			outcomes[e] = append(outcomes[e], outcome)
 		}
 	}

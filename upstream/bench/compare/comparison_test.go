@@ -201,11 +201,10 @@ func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
 
 // notes is an Observer that records its calls.
 type notes struct {
-	left     []time.Duration
 	finished []string
 }
 
-func (n *notes) Turn(t compare.Turn) { n.left = append(n.left, t.Left) }
+func (n *notes) Turn(compare.Turn) {}
 
 func (n *notes) Finished(records []compare.Record, err error) {
 	if err != nil {
@@ -250,17 +249,5 @@ func TestASideThatHangs(t *testing.T) {
 		assert.ErrorContains(t, err, "queue/cycle on ours")
 		assert.ErrorContains(t, err, "not done after 1m0s")
 		assert.Equal(t, time.Minute, time.Since(began))
-	})
-}
-
-func TestForecast(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		observer := &notes{}
-		_, err := compare.Run(t.Context(), slowly(10*time.Second), compare.Config{
-			Measures: []compare.Measure{cycle()}, Rounds: 10, Observer: observer,
-		})
-		require.NoError(t, err)
-		assert.Equal(t, 10*time.Second, observer.left[19], "as long as the others took")
-		assert.Equal(t, 100*time.Second, observer.left[10])
 	})
 }

@@ -28,9 +28,6 @@ func newConsole() *console {
 // Turn shows the current turn.
 func (c *console) Turn(t compare.Turn) {
 	name := fmt.Sprintf("%d/%d %s: round %d of %d, %s", t.Contest, t.Contests, t.Scenario, t.Round, t.Rounds, t.Side)
-	if left := t.Left.Round(time.Second); left > 0 {
-		name += fmt.Sprintf("; about %v left", roughly(left))
-	}
 	c.meter.Begin(name, "", 0, 0)
 }
 
@@ -60,17 +57,5 @@ func (c *console) print(text string) {
 func (c *console) close() {
 	if c.display != nil {
 		c.display.Stop()
-	}
-}
-
-// roughly rounds an estimate to its likely precision.
-func roughly(left time.Duration) time.Duration {
-	switch {
-	case left > 2*time.Minute:
-		return left.Round(time.Minute)
-	case left > 20*time.Second:
-		return left.Round(10 * time.Second)
-	default:
-		return left
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -86,16 +85,6 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 	}
 	_, err := parse([]string{"bench", "-help"})
 	assert.True(t, errors.Is(err, flag.ErrHelp))
-}
-
-func TestGuessesAreRound(t *testing.T) {
-	for left, want := range map[time.Duration]time.Duration{
-		7*time.Minute + 40*time.Second: 8 * time.Minute,
-		97 * time.Second:               100 * time.Second,
-		13 * time.Second:               13 * time.Second,
-	} {
-		assert.Equal(t, want, roughly(left))
-	}
 }
 
 func TestTheNoise(t *testing.T) {
