@@ -53,18 +53,3 @@ func Ratios(a, b []float64) []float64 {
 	}
 	return ratios
 }
-
-// Differ reports whether all ratios are below 1, or all above. It is a sign test: without a
-// difference, five rounds agree by chance once in sixteen times.
-func Differ(ratios []float64) bool {
-	below, above := 0, 0
-	for _, r := range ratios {
-		switch {
-		case r < 1:
-			below++
-		case r > 1:
-			above++
-		}
-	}
-	return len(ratios) > 0 && max(below, above) == len(ratios)
-}

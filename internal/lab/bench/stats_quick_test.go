@@ -9,13 +9,13 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-func rounds(t *rapid.T, least int) []float64 {
-	return rapid.SliceOfN(rapid.Float64Range(1e-3, 1e3), least, 30).Draw(t, "rounds")
+func rounds(t *rapid.T) []float64 {
+	return rapid.SliceOfN(rapid.Float64Range(1e-3, 1e3), 1, 30).Draw(t, "rounds")
 }
 
 func TestAMedianHasAsManyValuesAboveAsBelow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		values := rounds(t, 1)
+		values := rounds(t)
 		median := bench.Median(values)
 		var below, above int
 		for _, v := range values {
@@ -28,17 +28,5 @@ func TestAMedianHasAsManyValuesAboveAsBelow(t *testing.T) {
 		}
 		assert.GreaterOrEqual(t, 2*below, len(values))
 		assert.GreaterOrEqual(t, 2*above, len(values))
-	})
-}
-
-func TestDifferIsSymmetric(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		ratios := rounds(t, 1)
-		ones := make([]float64, len(ratios))
-		for i := range ones {
-			ones[i] = 1
-		}
-		swapped := bench.Ratios(ones, ratios)
-		assert.Equal(t, bench.Differ(ratios), bench.Differ(swapped))
 	})
 }

@@ -34,12 +34,3 @@ func TestRatiosRoundByRound(t *testing.T) {
 	assert.True(t, math.IsNaN(ratios[2]))
 	assert.Zero(t, ratios[3])
 }
-
-func TestDifferNeedsAllRoundsToAgree(t *testing.T) {
-	assert.True(t, bench.Differ([]float64{0.2, 0.9, 0.99}))
-	assert.True(t, bench.Differ([]float64{3, 1.01}))
-	assert.False(t, bench.Differ([]float64{0.2, 0.2, 0.2, 1.01}))
-	assert.False(t, bench.Differ([]float64{0.5, 1}), "1 is on neither side")
-	assert.False(t, bench.Differ([]float64{0.5, math.NaN()}))
-	assert.False(t, bench.Differ(nil))
-}

@@ -126,12 +126,6 @@ func (p *page) Rounds() int {
 	return most
 }
 
-// ByChance returns n where the rounds of two equal sides agree by chance once in n times.
-func (p *page) ByChance() int { return 1 << max(p.Rounds()-1, 0) }
-
-// Unlucky returns how many targets would show a difference by chance alone.
-func (p *page) Unlucky() int { return (len(p.Targets) + p.ByChance()/2) / p.ByChance() }
-
 // Memory returns the machine's memory.
 func (p *page) Memory() string { return human(float64(p.Machine.Memory)/(1<<20), "MiB") }
 
@@ -153,7 +147,7 @@ func (c pageChapter) Sections() ([]section, error) {
 				m, _ := c.page.measure(r.Name)
 				s.Anew = append(s.Anew, reason{Title: m.Title, Text: anew})
 			}
-			if why, ok := c.why[r.Name]; ok && (r.Verdict == Missed || r.Verdict == NoDifference) {
+			if why, ok := c.why[r.Name]; ok && r.Verdict == Missed {
 				m, _ := c.page.measure(r.Name)
 				s.Why = append(s.Why, reason{Title: m.Title, Text: why})
 			}

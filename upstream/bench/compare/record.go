@@ -70,7 +70,7 @@ func newRecord(m Measure, ours, theirs []bench.Outcome) (Record, error) {
 	if r.Spread = bench.Spread(ratios); math.IsNaN(r.Spread) || math.IsInf(r.Spread, 0) {
 		r.Spread = r.High - r.Low // around a median of 0 there is only an absolute spread
 	}
-	r.Verdict = verdictOf(m, r.Ours, r.Ratio, ratios)
+	r.Verdict = verdictOf(m, r.Ours, r.Ratio)
 	return r, nil
 }
 

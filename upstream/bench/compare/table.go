@@ -61,8 +61,5 @@ func Summary(records []Record) string {
 	if n := count[Missed]; n > 0 {
 		text += fmt.Sprintf(", %d missed", n)
 	}
-	if n := count[NoDifference]; n > 0 {
-		text += fmt.Sprintf(", %d without a difference that the rounds support", n)
-	}
 	return text
 }

@@ -86,23 +86,9 @@ func (o *options) compare(ctx context.Context) (err error) {
 	case err != nil:
 		o.page = "" // the page needs both sides
 		return errors.Join(fmt.Errorf("some measures failed, so the page is unchanged:\n%w", err), o.write(results))
-	case o.aa:
-		fmt.Println(noise(records))
-		return o.write(results)
 	case o.quick:
-		return errors.Join(o.write(results), compare.MissedTargets(measures, records))
+		return errors.Join(o.write(results), compare.MissedTargets(records))
 	default:
 		return o.write(results)
 	}
-}
-
-// noise summarises a comparison of our side with itself.
-func noise(records []compare.Record) string {
-	different := 0
-	for _, r := range records {
-		if r.Verdict != compare.NoDifference {
-			different++
-		}
-	}
-	return fmt.Sprintf("Both sides were the same program: %d of %d measures look different all the same.", different, len(records))
 }

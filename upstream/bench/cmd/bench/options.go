@@ -26,19 +26,19 @@ type options struct {
 }
 
 const usage = `bench compares this project with client-go. Both do the same work in turns, A B, B A, A B, each in a process
-of its own, and prove that they did it; what counts is the ratio of their medians and what the rounds say of it.
+of its own, and prove that they did it; what counts is the ratio of their medians.
 
   bench                     everything: twenty-five minutes on two cores
   bench -only queue/cycle   one scenario, or a group of them (queue), or one measure ("queue/cycle ns/op")
   bench -quick              less work, one round, only what is exact (allocations, bytes, requests): fails if a target is missed
-  bench -aa                 ours against ours: what this machine makes of no difference at all
+  bench -aa                 ours against ours: the noise of this machine
   bench -render             the page once more, from the figures of the last time
 
 "make bench" and "make bench-quick" build what this needs and run it. Leave the machine alone meanwhile.
 
-How to read the table: ratio is ours divided by theirs; textbook is our textbook form's figure, and that divided by theirs; rounds are the least and the greatest ratio of any round. A
-ratio whose rounds do not all lie on the same side of 1 is called "no difference". The exit status is 0 unless something
-could not be run or, with -quick, misses its target.
+How to read the table: ratio is ours divided by theirs; textbook is our textbook form's figure, and that divided by
+theirs; rounds are the least and the greatest ratio of any round. The exit status is 0 unless something could not be run
+or, with -quick, misses its target.
 
 Flags:
 `

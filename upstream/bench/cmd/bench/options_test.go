@@ -86,8 +86,3 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 	_, err := parse([]string{"bench", "-help"})
 	assert.True(t, errors.Is(err, flag.ErrHelp))
 }
-
-func TestTheNoise(t *testing.T) {
-	records := []compare.Record{{Verdict: compare.NoDifference}, {Verdict: compare.Shown}, {Verdict: compare.NoDifference}}
-	assert.Equal(t, "Both sides were the same program: 1 of 3 measures look different all the same.", noise(records))
-}
