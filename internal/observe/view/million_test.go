@@ -3,12 +3,9 @@ package view_test
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -113,45 +110,4 @@ func number(t *testing.T, text string) int {
 	n, err := strconv.Atoi(strings.ReplaceAll(text, ",", ""))
 	require.NoError(t, err)
 	return n
-}
-
-// The time until the page shows the whole of a million events, and the processor time and memory of
-// its process then.
-func BenchmarkAMillionEvents(bench *testing.B) {
-	recording, events, _ := long(bench, 1_000_000)
-	address := replayed(bench, recording) + "&lang=en"
-	for bench.Loop() {
-		b := openTab(bench, 1280, 720)
-		began := time.Now()
-		b.opened(address, events)
-		bench.ReportMetric(time.Since(began).Seconds(), "s/open")
-		memory, processor := largestRenderer()
-		bench.ReportMetric(memory, "MB")
-		bench.ReportMetric(processor, "cpu-s")
-	}
-	bench.ReportMetric(float64(len(recording))/1e6, "MB/file")
-	bench.ReportMetric(0, "ns/op")
-}
-
-// largestRenderer returns the memory in megabytes and the processor time in seconds of the page's
-// process that has the most memory. Systems without /proc have none.
-func largestRenderer() (memory, processor float64) {
-	processes, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is constant
-	for _, file := range processes {
-		command, _ := os.ReadFile(file) // it may have ended
-		if !bytes.Contains(command, []byte("--type=renderer")) {
-			continue
-		}
-		text, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "stat"))
-		_, rest, _ := strings.Cut(string(text), ") ")
-		fields := strings.Fields(rest) // from the third field of proc(5) on
-		if len(fields) < 22 {
-			continue
-		}
-		field := func(n int) float64 { value, _ := strconv.ParseFloat(fields[n-3], 64); return value }
-		if megabytes := field(24) * float64(os.Getpagesize()) / 1e6; megabytes > memory {
-			memory, processor = megabytes, (field(14)+field(15))/100
-		}
-	}
-	return memory, processor
 }
