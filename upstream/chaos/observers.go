@@ -19,8 +19,8 @@ import (
 	"orrery/restclient/kubeconfig"
 )
 
-// observers are the run's informers: with every way to list and watch (streams or pages, JSON or
-// protobuf, HTTP or websocket) and every delivery.
+// observers are the run's informers: with every way to list and watch (streams or pages, fast or textbook
+// decoder, HTTP or websocket) and every delivery.
 type observers struct {
 	clients []*restclient.Client
 	watched []watched
@@ -41,15 +41,15 @@ var deliveries = []informer.HandlerOptions{
 // server may be away.
 func observe(overHTTP, overSocket *door) (*observers, error) {
 	o := &observers{}
-	protobuf, err := o.client(overHTTP, restclient.WatchHTTP, false)
+	heads, err := o.client(overHTTP, restclient.WatchHTTP, fast.Codec{})
 	if err != nil {
 		return nil, err
 	}
-	text, err := o.client(overHTTP, restclient.WatchHTTP, true)
+	text, err := o.client(overHTTP, restclient.WatchHTTP, restclient.PlainCodec())
 	if err != nil {
 		return nil, err
 	}
-	socket, err := o.client(overSocket, restclient.WatchWebSocket, false)
+	socket, err := o.client(overSocket, restclient.WatchWebSocket, fast.Codec{})
 	if err != nil {
 		return nil, err
 	}
@@ -57,12 +57,12 @@ func observe(overHTTP, overSocket *door) (*observers, error) {
 	o.watched = []watched{
 		watch("namespaces", restclient.Typed[*api.Namespace](text, api.NamespacesResource, ""), informer.Config[*api.Namespace]{ResyncPeriod: 20 * time.Second}),
 		watch("namespaces over websocket", restclient.Metadata(socket, api.NamespacesResource, ""), informer.Config[*api.PartialObjectMetadata]{}),
-		watch("configmaps in protobuf", restclient.Metadata(protobuf, resourceOf("configmaps"), ""), informer.Config[*api.PartialObjectMetadata]{ResyncPeriod: minute}),
+		watch("configmaps", restclient.Metadata(heads, resourceOf("configmaps"), ""), informer.Config[*api.PartialObjectMetadata]{ResyncPeriod: minute}),
 		watch("configmaps in pages", restclient.Metadata(text, resourceOf("configmaps"), ""), paged[*api.PartialObjectMetadata]()),
 		watch("configmaps over websocket", restclient.Dynamic(socket, resourceOf("configmaps"), ""), informer.Config[*api.Unstructured]{}),
-		watch("secrets in protobuf and pages", restclient.Metadata(protobuf, resourceOf("secrets"), ""), paged[*api.PartialObjectMetadata]()),
+		watch("secrets in pages", restclient.Metadata(heads, resourceOf("secrets"), ""), paged[*api.PartialObjectMetadata]()),
 		watch("widgets", restclient.Dynamic(text, resourceOf("widgets"), ""), informer.Config[*api.Unstructured]{}),
-		watch("gears, which come and go", restclient.Metadata(protobuf, resourceOf("gears"), ""), informer.Config[*api.PartialObjectMetadata]{}),
+		watch("gears, which come and go", restclient.Metadata(heads, resourceOf("gears"), ""), informer.Config[*api.PartialObjectMetadata]{}),
 		watch("gears over websocket", restclient.Dynamic(socket, resourceOf("gears"), ""), paged[*api.Unstructured]()),
 	}
 	for range deliveries {
@@ -91,13 +91,13 @@ func resourceOf(name string) api.GroupVersionResource {
 	return api.GroupVersionResource{Version: "v1", Resource: name}
 }
 
-func (o *observers) client(d *door, transport restclient.WatchTransport, jsonOnly bool) (*restclient.Client, error) {
+func (o *observers) client(d *door, transport restclient.WatchTransport, codec restclient.Codec) (*restclient.Client, error) {
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: d.kubeconfig})
 	if err != nil {
 		return nil, fmt.Errorf("informers: %w", err)
 	}
 	config.WatchTransport = transport
-	config.Codec = fast.Codec{JSON: jsonOnly}
+	config.Codec = codec
 	config.MaxRetryAfter = 10 * time.Second
 	config.Dial = o.dial
 	client, err := restclient.New(config)
