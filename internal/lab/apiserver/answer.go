@@ -90,12 +90,6 @@ func (x *exchange) notFoundText() { x.sendText(http.StatusNotFound, "404 page no
 func (x *exchange) send(code int, mediaType string, body []byte) {
 	header := x.w.Header()
 	header.Set("Content-Type", mediaType)
-	if x.compresses(code, len(body)) && shrinks(body) {
-		out := x.startCompressed(code)
-		out.Write(body)
-		out.Close()
-		return
-	}
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(code)
 	x.w.Write(body)

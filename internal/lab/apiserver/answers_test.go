@@ -1,9 +1,7 @@
 package apiserver_test
 
 import (
-	"compress/gzip"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -80,33 +78,6 @@ func TestFormsOfAList(t *testing.T) {
 				}
 			}
 		}
-	})
-}
-
-// Only large answers are compressed, only for clients that accept gzip, and without changing them.
-func TestCompression(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		p.must(201, "POST", configMaps, `{"metadata":{"name":"large"},"data":{"k":"`+strings.Repeat("x", 200<<10)+`"}}`)
-		for _, path := range []string{configMaps, configMaps + "/large", configMaps + "?pretty=1"} {
-			plain := p.must(200, "GET", path, "")
-			packed := p.must(200, "GET", path, "", "Accept-Encoding", "br, gzip;q=0.5")
-			if strings.HasSuffix(path, "pretty=1") { // indented lists are streamed, so their length is unknown
-				assert.Empty(t, packed.header.Get("Content-Encoding"))
-				continue
-			}
-			assert.Empty(t, plain.header.Get("Content-Encoding"))
-			assert.Equal(t, "gzip", packed.header.Get("Content-Encoding"))
-			assert.Equal(t, "Accept-Encoding", packed.header.Get("Vary"))
-			assert.Less(t, len(packed.body), 10<<10)
-			reader, err := gzip.NewReader(strings.NewReader(packed.body))
-			require.NoError(t, err)
-			data, err := io.ReadAll(reader)
-			require.NoError(t, err)
-			assert.Equal(t, plain.body, string(data))
-			assert.Empty(t, p.must(200, "GET", path, "", "Accept-Encoding", "gzip; q=0").header.Get("Content-Encoding"))
-		}
-		small := p.must(200, "GET", "/api/v1/namespaces/default", "", "Accept-Encoding", "gzip")
-		assert.Empty(t, small.header.Get("Content-Encoding"))
 	})
 }
 

@@ -53,29 +53,14 @@ func (x *exchange) sendPage(r representation, page *registry.Page) error {
 
 // streamList sends a list as JSON.
 func (x *exchange) streamList(r representation, metadata api.ListMeta, page *registry.Page) {
-	var measured counter
-	if !r.form.Pretty {
-		r.writeList(&measured, metadata, page)
-	}
 	x.w.Header().Set("Content-Type", r.form.MediaType())
-	if x.compresses(http.StatusOK, int(measured)) && r.listShrinks(metadata, page) {
-		out := x.startCompressed(http.StatusOK)
-		r.writeList(out, metadata, page)
-		out.Close()
-		return
-	}
 	if !r.form.Pretty {
+		var measured counter
+		r.writeList(&measured, metadata, page)
 		x.w.Header().Set("Content-Length", strconv.Itoa(int(measured)))
 	}
 	x.w.WriteHeader(http.StatusOK)
 	r.writeList(x.w, metadata, page)
-}
-
-// listShrinks reports whether the beginning of a list compresses well.
-func (r representation) listShrinks(metadata api.ListMeta, page *registry.Page) bool {
-	var sample sampled
-	r.writeList(&sample, metadata, page)
-	return shrinks(sample.data)
 }
 
 // pieces are the buffers for parts of lists and events.
