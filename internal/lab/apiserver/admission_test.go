@@ -1,6 +1,8 @@
 package apiserver_test
 
 import (
+	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,7 +14,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/apiserver"
+	"orrery/restclient/restclienttest"
 )
+
+// extension runs a server over TLS pipes, for the Service name in the namespace default, and
+// returns the base64 CA bundle for its clients.
+func extension(t *testing.T, name string, handler http.HandlerFunc) (*restclienttest.Server, string) {
+	t.Helper()
+	authority := restclienttest.NewAuthority(t)
+	server := restclienttest.NewTLSServer(t, handler, authority, func(c *tls.Config) {
+		c.Certificates = []tls.Certificate{*authority.Issue(t, restclienttest.Leaf{Name: name, Hosts: []string{name + ".default.svc", "10.0.0.9"}})}
+	})
+	return server, base64.StdEncoding.EncodeToString(authority.PEM())
+}
 
 const (
 	policies       = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"

@@ -14,7 +14,33 @@ import (
 	"orrery/internal/lab/apiserver"
 )
 
-const webhookConfigurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+const (
+	webhookConfigurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+	apiServices           = "/apis/apiregistration.k8s.io/v1/apiservices"
+	services              = "/api/v1/namespaces/default/services"
+	endpointSlices        = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+)
+
+// available returns status, reason and message of the condition Available.
+func (p *piped) available(name string) string {
+	p.t.Helper()
+	var service struct {
+		Status struct {
+			Conditions []struct{ Status, Reason, Message string }
+		}
+	}
+	require.NoError(p.t, json.Unmarshal([]byte(p.must(200, "GET", apiServices+"/"+name, "").body), &service))
+	if len(service.Status.Conditions) == 0 {
+		return ""
+	}
+	c := service.Status.Conditions[0]
+	return c.Status + " " + c.Reason + ": " + c.Message
+}
+
+// groups returns /apis in aggregated form.
+func (p *piped) groups() string {
+	return p.must(200, "GET", "/apis", "", "Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList").body
+}
 
 // A fault with while= ends with its object, and one with unless-ready= when the Service is ready.
 func TestFaultsDependOnObjects(t *testing.T) {
@@ -200,4 +226,37 @@ func (p *piped) uid(path string) string {
 	var object struct{ Metadata struct{ UID string } }
 	require.NoError(p.t, json.Unmarshal([]byte(p.must(200, "GET", path, "").body), &object))
 	return object.Metadata.UID
+}
+
+// The condition Available of an APIService tells in the words of kube-aggregator why its server
+// cannot be reached. The server in memory makes no requests to other servers.
+func TestAnAPIServiceOfAnotherServer(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		const name, path = "v1.metrics.example.com", "/apis/metrics.example.com/v1"
+		p.must(201, "POST", apiServices, `{"metadata":{"name":"`+name+`"},"spec":{"group":"metrics.example.com","version":"v1",
+			"groupPriorityMinimum":100,"versionPriority":10,"service":{"namespace":"default","name":"metrics"}}}`)
+		unavailable := func(want string) {
+			t.Helper()
+			assert.Equal(t, want, p.available(name))
+			assert.Equal(t, "service unavailable\n", p.must(503, "GET", path+"/nodes", "").body)
+			assert.Contains(t, p.groups(), `{"metadata":{"name":"metrics.example.com"},"versions":[{"version":"v1","freshness":"Stale"}]}`)
+		}
+		unavailable(`False ServiceNotFound: service/metrics in "default" is not present`)
+		p.must(201, "POST", services, `{"metadata":{"name":"metrics"},"spec":{"ports":[{"name":"https","port":8443}]}}`)
+		unavailable(`False ServicePortError: service/metrics in "default" is not listening on port 443`)
+		p.must(200, "PATCH", services+"/metrics", `{"spec":{"ports":[{"name":"https","port":443}]}}`, "Content-Type", "application/merge-patch+json")
+		unavailable(`False EndpointsNotFound: cannot find endpointslices for service/metrics in "default"`)
+		p.must(201, "POST", endpointSlices, `{"metadata":{"name":"m","labels":{"kubernetes.io/service-name":"metrics"}},"addressType":"IPv4",
+			"endpoints":[{"addresses":["10.0.0.9"],"conditions":{"ready":false}}],"ports":[{"name":"https","port":6443}]}`)
+		unavailable(`False MissingEndpoints: endpointslices for service/metrics in "default" have no addresses with port name "https"`)
+		p.must(200, "PATCH", endpointSlices+"/m", `{"endpoints":[{"addresses":["10.0.0.9"],"conditions":{"ready":true}}]}`,
+			"Content-Type", "application/merge-patch+json")
+		unavailable(`False FailedDiscoveryCheck: this server makes no requests to other servers; the fault broken-group plays one`)
+
+		p.must(200, "DELETE", services+"/metrics", "")
+		unavailable(`False ServiceNotFound: service/metrics in "default" is not present`)
+		p.must(200, "DELETE", apiServices+"/"+name, "")
+		assert.NotContains(t, p.groups(), "metrics.example.com")
+		assert.Equal(t, 404, p.do("GET", path+"/nodes", "").code)
+	})
 }

@@ -90,7 +90,7 @@ type Config struct {
 	// empty watch cache; call Store().Compact to simulate that.
 	Predecessor *Server
 
-	// Dial connects to aggregated API servers and webhooks; nil means a net.Dialer.
+	// Dial connects to webhooks; nil means a net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// Window is how many events of each resource are kept for watches to resume; 0 means 10000.

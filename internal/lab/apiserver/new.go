@@ -21,7 +21,7 @@ func New(config Config) (*Server, error) {
 	s := &Server{
 		config: config, trace: config.Trace,
 		catalog: resources.NewCatalog(), faults: faults.New(), begun: time.Now(),
-		ending: make(chan struct{}), outgoing: newOutgoing(config), ask: make(chan struct{}, 1),
+		ending: make(chan struct{}), outgoing: newOutgoing(config),
 	}
 	if err := s.inherit(config); err != nil {
 		return nil, err
@@ -33,13 +33,6 @@ func New(config Config) (*Server, error) {
 		Admit:    s.admit,
 		Conflict: func(a registry.Attributes) bool { return s.faults.Conflict(faultOf(a)) },
 		Lag:      s.faults.Lag,
-		AskServices: func() {
-			select {
-			case s.ask <- struct{}{}:
-			default:
-			}
-		},
-
 		ExpireContinue: func(t registry.Target) bool {
 			return s.faults.ExpiresContinue(faultOf(registry.Attributes{Verb: "list", Target: t}))
 		},
@@ -68,12 +61,9 @@ func (s *Server) inherit(config Config) (err error) {
 	return err
 }
 
-// startWorkers starts the kubelet, the garbage collector and the worker of remote APIServices,
-// which Stop ends.
+// startWorkers starts the kubelet and the garbage collector, which Stop ends.
 func (s *Server) startWorkers() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.life = ctx
-	s.background.Go(func() { s.askServices(ctx) })
 	s.background.Go(func() {
 		<-s.ending
 		cancel()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// outgoing holds the connections to other servers: aggregated API servers and webhooks.
+// outgoing holds the connections to webhooks.
 type outgoing struct {
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 
@@ -24,7 +24,6 @@ type destination struct {
 	serverName string
 	// authorities are PEM certificates; "" means those of the system.
 	authorities string
-	insecure    bool
 	// address is where to connect to whatever the host of the URL; "" means to that host.
 	address string
 }
@@ -44,7 +43,7 @@ func (o *outgoing) to(d destination) *http.Transport {
 	if known := o.transports[d]; known != nil {
 		return known
 	}
-	config := &tls.Config{ServerName: d.serverName, InsecureSkipVerify: d.insecure, MinVersion: tls.VersionTLS12}
+	config := &tls.Config{ServerName: d.serverName, MinVersion: tls.VersionTLS12}
 	if d.authorities != "" {
 		config.RootCAs = x509.NewCertPool()
 		config.RootCAs.AppendCertsFromPEM([]byte(d.authorities))

@@ -12,9 +12,6 @@ import (
 
 // route serves the path.
 func (x *exchange) route() error {
-	if remote, ok := x.remote(); ok {
-		return x.forward(remote)
-	}
 	if x.info.IsResource {
 		return x.serveResource()
 	}

@@ -53,7 +53,6 @@ type Server struct {
 	faults        *faults.Set
 	documents     *documents
 	outgoing      *outgoing
-	ask           chan struct{} // wakes askServices; has room for one
 	http          *http.Server
 	handler       http.Handler
 	begun         time.Time
@@ -62,9 +61,8 @@ type Server struct {
 	cuts    cuts
 	running runningRequests
 
-	// ending is closed by Stop, and life ends with it. They end watches and background goroutines.
+	// ending is closed by Stop. It ends watches and background goroutines.
 	ending     chan struct{}
-	life       context.Context
 	background sync.WaitGroup
 	stopOnce   sync.Once
 	stopErr    error

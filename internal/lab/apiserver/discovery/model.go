@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"slices"
-	"strings"
 
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
@@ -72,29 +71,9 @@ func fromCatalogue(g resources.Group) group {
 				storageHash: storageHash(d), verbs: verbs(d), shortNames: d.ShortNames, categories: d.Categories, subresources: d.Subresources(),
 			})
 		}
-		made.resources = append(made.resources, fromRemote(v.Remote)...)
 		out.versions = append(out.versions, made)
 	}
 	return out
-}
-
-// fromRemote converts the list of another server, in which subresources follow their resources.
-func fromRemote(announced []api.APIResource) []resource {
-	var all []resource
-	for _, r := range announced {
-		name, sub, isSub := strings.Cut(r.Name, "/")
-		if !isSub {
-			all = append(all, resource{
-				plural: r.Name, singular: r.SingularName, kind: r.Kind, namespaced: r.Namespaced,
-				verbs: r.Verbs, shortNames: r.ShortNames, categories: r.Categories,
-			})
-		} else if at := slices.IndexFunc(all, func(o resource) bool { return o.plural == name }); at >= 0 {
-			all[at].subresources = append(all[at].subresources, resources.Subresource{
-				Name: sub, Kind: api.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}, Verbs: r.Verbs,
-			})
-		}
-	}
-	return all
 }
 
 // verbs returns the verbs in kube-apiserver's order, which differs for custom resources.

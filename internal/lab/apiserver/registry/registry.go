@@ -40,9 +40,6 @@ type Config struct {
 	// Lag returns by how many versions a read from the watch cache is behind the store. Nil means
 	// none.
 	Lag func() uint64
-	// AskServices is called when a remote server of [Registry.RemoteServices] should be asked for
-	// its resources. It must not block or call the registry. Nil means that none ever answers.
-	AskServices func()
 	// ExpireContinue reports whether to treat a continue token as expired. Nil means never.
 	ExpireContinue func(Target) bool
 }
@@ -63,8 +60,7 @@ type Registry struct {
 	// syncing serializes updates of the catalog from definitions and APIServices. Its holder reads
 	// the store after locking, so that the catalog ends up with the latest state.
 	syncing sync.Mutex
-	remotes map[string]RemoteService // guarded by syncing; by the name of the APIService
-	ask     func()
+	remotes map[string]remoteService // guarded by syncing; by the name of the APIService
 	// registering serializes updates of the APIServices of custom resources.
 	registering sync.Mutex
 }
@@ -74,10 +70,7 @@ func New(c Config) *Registry {
 	r := &Registry{
 		store: c.Store, catalog: c.Catalog,
 		admit: c.Admit, conflict: c.Conflict, lag: c.Lag, expires: c.ExpireContinue,
-		ask: c.AskServices, remotes: map[string]RemoteService{},
-	}
-	if r.ask == nil {
-		r.ask = func() {}
+		remotes: map[string]remoteService{},
 	}
 	builtin := func(group, resource string) *resources.Definition {
 		d, ok := c.Catalog.Lookup(api.GroupVersionResource{Group: group, Version: "v1", Resource: resource})

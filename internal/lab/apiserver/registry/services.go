@@ -2,32 +2,25 @@ package registry
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
-	"strings"
 
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
 
-// RemoteService is an APIService that refers to another server.
-type RemoteService struct {
-	// Name is the APIService's name.
-	Name string
-	// GroupVersion is what the other server serves.
-	GroupVersion api.GroupVersion
-	// Namespace, Service and Port are where it is.
-	Namespace, Service string
-	Port               int64
-	// CABundle are the PEM certificates that its certificate is verified with; nil means those of
-	// the system. Insecure skips the verification.
-	CABundle []byte
-	Insecure bool
+// remoteService is the reference of an APIService to another server.
+type remoteService struct {
+	// groupVersion is what the other server serves.
+	groupVersion api.GroupVersion
+	// namespace, name and port are those of its Service.
+	namespace, name string
+	port            int64
 }
+
+// noRequests is the message of an APIService whose Service has a ready endpoint.
+const noRequests = "this server makes no requests to other servers; the fault broken-group plays one"
 
 // syncService updates the catalog and the condition Available from an APIService. A version of a
 // group that refers to another server appears in discovery even if that does not answer, which is
@@ -43,84 +36,53 @@ func (r *Registry) syncService(name string) {
 		r.forgetServiceLocked(name)
 		return
 	}
-	remote, isRemote := remoteService(current.Decode())
+	remote, isRemote := remoteOf(current.Decode())
 	if !isRemote {
 		r.forgetServiceLocked(name)
 		r.available(name, api.ConditionTrue, "Local", "Local APIServices are always available")
 		return
 	}
 	r.remotes[name] = remote
-	if r.hasBackendLocked(remote) {
-		if _, known := r.catalog.Remote(remote.GroupVersion); !known {
-			r.catalog.PutRemote(resources.Remote{GroupVersion: remote.GroupVersion})
-		}
-		r.ask()
+	r.catalog.PutRemote(remote.groupVersion)
+	backend := r.Backend(remote.namespace, remote.name, remote.port)
+	if backend.Reason == "" {
+		backend.Reason, backend.Message = "FailedDiscoveryCheck", noRequests
 	}
+	r.available(name, api.ConditionFalse, backend.Reason, backend.Message)
 }
 
-// remoteService returns the reference of an APIService to another server, if it has one.
-func remoteService(o *api.Unstructured) (RemoteService, bool) {
+// remoteOf returns the reference of an APIService to another server, if it has one.
+func remoteOf(o *api.Unstructured) (remoteService, bool) {
 	spec, _ := o.Nested("spec").(map[string]any)
 	service, remote := spec["service"].(map[string]any)
 	if !remote {
-		return RemoteService{}, false
+		return remoteService{}, false
 	}
-	s := RemoteService{
-		Name: o.GetName(), GroupVersion: api.GroupVersion{Group: o.NestedString("spec", "group"), Version: o.NestedString("spec", "version")},
-		Port: 443,
+	s := remoteService{
+		groupVersion: api.GroupVersion{Group: o.NestedString("spec", "group"), Version: o.NestedString("spec", "version")},
+		port:         443,
 	}
-	s.Namespace, _ = service["namespace"].(string)
-	s.Service, _ = service["name"].(string)
+	s.namespace, _ = service["namespace"].(string)
+	s.name, _ = service["name"].(string)
 	if port, ok := wholeNumber(service["port"]); ok {
-		s.Port = port
+		s.port = port
 	}
-	s.Insecure, _ = spec["insecureSkipTLSVerify"].(bool)
-	s.CABundle, _ = base64.StdEncoding.DecodeString(o.NestedString("spec", "caBundle")) // checked by the schema
 	return s, true
-}
-
-// hasBackendLocked reports whether a request to the remote server has somewhere to go. Otherwise it
-// writes why not into the condition.
-func (r *Registry) hasBackendLocked(remote RemoteService) bool {
-	backend := r.Backend(remote.Namespace, remote.Service, remote.Port)
-	if backend.Reason == "" {
-		return true
-	}
-	r.catalog.PutRemote(resources.Remote{GroupVersion: remote.GroupVersion})
-	r.available(remote.Name, api.ConditionFalse, backend.Reason, backend.Message)
-	return false
-}
-
-// ServiceAnswered records the answer of a remote server to a request for its resources: the list,
-// or an error. It has no effect if the APIService has changed since.
-func (r *Registry) ServiceAnswered(asked RemoteService, announced []api.APIResource, err error) {
-	r.syncing.Lock()
-	defer r.syncing.Unlock()
-	if now, ok := r.remotes[asked.Name]; !ok || !reflect.DeepEqual(now, asked) || !r.hasBackendLocked(asked) {
-		return
-	}
-	if err != nil {
-		r.catalog.PutRemote(resources.Remote{GroupVersion: asked.GroupVersion})
-		r.available(asked.Name, api.ConditionFalse, "FailedDiscoveryCheck", err.Error())
-		return
-	}
-	r.catalog.PutRemote(resources.Remote{GroupVersion: asked.GroupVersion, Available: true, Resources: announced})
-	r.available(asked.Name, api.ConditionTrue, "Passed", "all checks passed")
-}
-
-// RemoteServices returns the APIServices that refer to other servers, by name.
-func (r *Registry) RemoteServices() []RemoteService {
-	r.syncing.Lock()
-	defer r.syncing.Unlock()
-	return slices.SortedFunc(maps.Values(r.remotes), func(a, b RemoteService) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // syncBackends updates the APIServices that refer to a Service after it or its endpoints changed.
 func (r *Registry) syncBackends(namespace, service string) {
-	for _, remote := range r.RemoteServices() {
-		if remote.Namespace == namespace && remote.Service == service {
-			r.syncService(remote.Name)
+	r.syncing.Lock()
+	var names []string
+	for name, remote := range r.remotes {
+		if remote.namespace == namespace && remote.name == service {
+			names = append(names, name)
 		}
+	}
+	r.syncing.Unlock()
+	slices.Sort(names)
+	for _, name := range names {
+		r.syncService(name)
 	}
 }
 
@@ -135,7 +97,7 @@ func (r *Registry) available(name string, status api.ConditionStatus, reason, me
 func (r *Registry) forgetServiceLocked(name string) {
 	if remote, ok := r.remotes[name]; ok {
 		delete(r.remotes, name)
-		r.catalog.RemoveRemote(remote.GroupVersion)
+		r.catalog.RemoveRemote(remote.groupVersion)
 	}
 }
 

@@ -17,8 +17,14 @@ func (w *world) apiService(name string) registry.Target {
 
 // unavailable reports whether a version is announced and does not answer.
 func (w *world) unavailable(gv api.GroupVersion) bool {
-	remote, there := w.catalog.Remote(gv)
-	return there && !remote.Available
+	for _, group := range w.catalog.Groups() {
+		for _, version := range group.Versions {
+			if group.Name == gv.Group && version.Version == gv.Version {
+				return version.Unavailable
+			}
+		}
+	}
+	return false
 }
 
 // A group whose server is gone stays in discovery and does not answer: the classic reason for a

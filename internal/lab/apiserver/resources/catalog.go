@@ -3,7 +3,6 @@ package resources
 import (
 	"cmp"
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,7 +21,7 @@ type Catalog struct {
 	// version, preferred first.
 	custom map[string][]*Definition
 	// remote are the versions that other servers serve, in order of arrival.
-	remote []Remote
+	remote []api.GroupVersion
 	// Derived from the fields above. The slices are replaced, never changed.
 	byResource map[api.GroupVersionResource]*Definition
 	byKind     map[api.GroupVersionKind]*Definition
@@ -70,42 +69,15 @@ func (c *Catalog) Groups() []Group {
 	return c.groups
 }
 
-// Remote is a version of a group whose APIService refers to another server.
-type Remote struct {
-	api.GroupVersion
-	// Available reports that the server answers: requests are forwarded to it. Otherwise discovery
-	// lists the version as stale, and requests get 503.
-	Available bool
-	// Resources is what the server announces, including subresources; nil if it is unavailable.
-	Resources []api.APIResource
-}
-
-// Remote returns a version that another server serves, and whether it is one.
-func (c *Catalog) Remote(gv api.GroupVersion) (Remote, bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	at := slices.IndexFunc(c.remote, func(r Remote) bool { return r.GroupVersion == gv })
-	if at < 0 {
-		return Remote{}, false
-	}
-	return c.remote[at], true
-}
-
-// PutRemote adds or replaces a version that another server serves. The resources must not be
-// changed afterwards.
-func (c *Catalog) PutRemote(remote Remote) {
+// PutRemote adds a version of a group whose APIService refers to another server. Discovery lists it
+// as stale.
+func (c *Catalog) PutRemote(gv api.GroupVersion) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := slices.Clone(c.remote)
-	switch at := slices.IndexFunc(all, func(r Remote) bool { return r.GroupVersion == remote.GroupVersion }); {
-	case at < 0:
-		all = append(all, remote)
-	case reflect.DeepEqual(all[at], remote):
+	if slices.Contains(c.remote, gv) {
 		return
-	default:
-		all[at] = remote
 	}
-	c.remote = all
+	c.remote = append(c.remote, gv)
 	c.indexLocked()
 }
 
@@ -113,7 +85,7 @@ func (c *Catalog) PutRemote(remote Remote) {
 func (c *Catalog) RemoveRemote(gv api.GroupVersion) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.remote = slices.DeleteFunc(slices.Clone(c.remote), func(r Remote) bool { return r.GroupVersion == gv })
+	c.remote = slices.DeleteFunc(slices.Clone(c.remote), func(r api.GroupVersion) bool { return r == gv })
 	c.indexLocked()
 }
 
@@ -160,7 +132,7 @@ func (c *Catalog) indexLocked() {
 
 // groupsOf groups definitions. Built-in groups keep the order of the definitions; those of custom
 // resources and other servers follow by name.
-func groupsOf(definitions []*Definition, remote []Remote) []Group {
+func groupsOf(definitions []*Definition, remote []api.GroupVersion) []Group {
 	versions := map[string]map[string]*GroupVersion{}
 	var order, guests []string
 	add := func(group, version string, guest bool) *GroupVersion {
@@ -182,8 +154,7 @@ func groupsOf(definitions []*Definition, remote []Remote) []Group {
 		gv.Definitions = append(gv.Definitions, d)
 	}
 	for _, r := range remote {
-		gv := add(r.Group, r.Version, true)
-		gv.Unavailable, gv.Remote = !r.Available, r.Resources
+		add(r.Group, r.Version, true).Unavailable = true
 	}
 	slices.Sort(guests)
 	var groups []Group

@@ -112,12 +112,10 @@ func TestCustomResourcesComeAndGo(t *testing.T) {
 	assert.Equal(t, "gadgets.example.com", c.All()[len(c.All())-1].Qualified())
 
 	metrics := api.GroupVersion{Group: "metrics.example.com", Version: "v1beta1"}
-	c.PutRemote(Remote{GroupVersion: metrics})
-	c.PutRemote(Remote{GroupVersion: metrics})
-	c.PutRemote(Remote{GroupVersion: api.GroupVersion{Group: "example.com", Version: "v2"}})
-	remote, there := c.Remote(api.GroupVersion{Group: "example.com", Version: "v2"})
-	assert.True(t, there)
-	assert.False(t, remote.Available)
+	c.PutRemote(metrics)
+	c.PutRemote(metrics)
+	second := api.GroupVersion{Group: "example.com", Version: "v2"}
+	c.PutRemote(second)
 	groups := c.Groups()
 	assert.Empty(t, groups[0].Name)
 	last := groups[len(groups)-2:]
@@ -131,7 +129,7 @@ func TestCustomResourcesComeAndGo(t *testing.T) {
 	assert.Equal(t, Group{Name: "metrics.example.com", Versions: []GroupVersion{{Version: "v1beta1", Unavailable: true}}}, last[1])
 
 	c.RemoveRemote(metrics)
-	c.RemoveRemote(remote.GroupVersion)
+	c.RemoveRemote(second)
 	c.RemoveCustom("gadgets.example.com")
 	c.RemoveCustom("gadgets.example.com")
 	assert.Equal(t, NewCatalog().Groups()[1].Name, c.Groups()[1].Name)

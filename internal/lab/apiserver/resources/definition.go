@@ -159,11 +159,9 @@ type GroupVersion struct {
 	Version string
 	// Definitions are sorted by plural name.
 	Definitions []*Definition
-	// Unavailable marks a version of another server that does not answer: discovery lists it as
-	// stale and requests to it get 503.
+	// Unavailable marks a version of another server: discovery lists it as stale and requests to it
+	// get 503.
 	Unavailable bool
-	// Remote are the resources that another server announces for the version.
-	Remote []api.APIResource
 }
 
 type Column struct {
