@@ -15,6 +15,7 @@ import (
 )
 
 const (
+	aggregatedGroups      = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 	webhookConfigurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 	apiServices           = "/apis/apiregistration.k8s.io/v1/apiservices"
 	services              = "/api/v1/namespaces/default/services"
@@ -39,7 +40,7 @@ func (p *piped) available(name string) string {
 
 // groups returns /apis in aggregated form.
 func (p *piped) groups() string {
-	return p.must(200, "GET", "/apis", "", "Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList").body
+	return p.must(200, "GET", "/apis", "", "Accept", aggregatedGroups).body
 }
 
 // A fault with while= ends with its object, and one with unless-ready= when the Service is ready.
@@ -52,7 +53,7 @@ func TestFaultsDependOnObjects(t *testing.T) {
 		p.fault("internal-error:resource=serviceaccounts,while=configmaps/nope")
 		p.fault("forbid:verb=list,resource=pods,unless=configmaps/default/b")
 		patch := func() int {
-			return p.do("PATCH", configMaps+"/a", `{"data":{"x":"y"}}`, "Content-Type", "application/merge-patch+json").code
+			return p.do("PATCH", configMaps+"/a", `{"data":{"x":"y"}}`, "Content-Type", mergePatch).code
 		}
 
 		p.must(200, "DELETE", configMaps+"/a?dryRun=All", "")
@@ -73,6 +74,83 @@ func TestFaultsDependOnObjects(t *testing.T) {
 		p.must(200, "GET", "/api/v1/serviceaccounts", "")
 		p.must(200, "DELETE", configMaps+"/a", "")
 		p.must(200, "GET", "/api/v1/secrets", "")
+	})
+}
+
+// A fault of a stored configuration concerns the writes that this selects, in the words of
+// kube-apiserver.
+func TestFaultsOfStoredConfigurations(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		p.configMap("a")
+		p.fault("webhook-unreachable:webhook=deny.policy.io,configuration=policy,unless-ready=default/deny")
+		p.must(200, "DELETE", configMaps+"/a?dryRun=All", "")
+		p.must(201, "POST", webhookConfigurations, `{"metadata":{"name":"policy"},"webhooks":[{
+			"name":"deny.policy.io","sideEffects":"None","admissionReviewVersions":["v1"],
+			"clientConfig":{"service":{"namespace":"default","name":"deny","path":"/check"}},
+			"rules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["DELETE"],"resources":["configmaps"]}]}]}`)
+		refused := func(reason string) {
+			t.Helper()
+			assert.Equal(t, `Internal error occurred: failed calling webhook "deny.policy.io": failed to call webhook: `+
+				`Post "https://deny.default.svc:443/check?timeout=10s": `+reason,
+				p.must(500, "DELETE", configMaps+"/a", "").message(t))
+		}
+		refused(`service "deny" not found`)
+		p.must(500, "DELETE", configMaps, "")
+		p.must(201, "POST", services, `{"metadata":{"name":"deny"},"spec":{"ports":[{"port":443}]}}`)
+		refused(`no endpoints available for service "deny"`)
+
+		// Other operations and types do not concern it.
+		p.must(200, "PATCH", configMaps+"/a", `{"data":{"x":"y"}}`, "Content-Type", mergePatch)
+		p.must(201, "POST", "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"}}`)
+		p.must(200, "DELETE", "/api/v1/namespaces/default/secrets/s", "")
+
+		for _, field := range []string{
+			`"failurePolicy":"Ignore"`,
+			`"rules":[{"apiGroups":["*"],"apiVersions":["*"],"operations":["*"],
+				"resources":["configmaps/status"]}]`,
+			`"namespaceSelector":{"matchExpressions":[
+				{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["default"]}]}`,
+		} {
+			before := p.must(200, "GET", webhookConfigurations+"/policy", "").body
+			var configuration struct {
+				Webhooks []map[string]any `json:"webhooks"`
+			}
+			require.NoError(t, json.Unmarshal([]byte(before), &configuration))
+			require.NoError(t, json.Unmarshal([]byte("{"+field+"}"), &configuration.Webhooks[0]))
+			changed, err := json.Marshal(configuration)
+			require.NoError(t, err)
+			p.must(200, "PATCH", webhookConfigurations+"/policy", string(changed), "Content-Type", mergePatch)
+			p.must(200, "DELETE", configMaps+"/a?dryRun=All", "")
+			p.must(200, "DELETE", webhookConfigurations+"/policy", "")
+			p.must(201, "POST", webhookConfigurations, strings.Replace(before, `"resourceVersion"`, `"x"`, 1))
+			refused(`no endpoints available for service "deny"`)
+		}
+	})
+}
+
+// A policy is in force while it and its binding exist. An object with the annotation satisfies it.
+func TestAPolicyInForce(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		const group = "/apis/admissionregistration.k8s.io/v1/"
+		p.configMap("a")
+		p.configMap("b")
+		p.fault(`policy-denies:policy=keep,binding=keep-all,configuration=keep-all,verb=delete,` +
+			`unless-annotated=example.com/archived,message="archive it"`)
+		p.must(200, "DELETE", configMaps+"/a?dryRun=All", "")
+		p.must(201, "POST", group+"validatingadmissionpolicybindings", `{"metadata":{"name":"keep-all"},"spec":{
+			"policyName":"keep","validationActions":["Deny"]}}`)
+		p.must(200, "DELETE", configMaps+"/a?dryRun=All", "")
+		p.must(201, "POST", group+"validatingadmissionpolicies", `{"metadata":{"name":"keep"},"spec":{"matchConstraints":{"resourceRules":[
+			{"apiGroups":[""],"apiVersions":["v1"],"operations":["DELETE"],"resources":["configmaps"]}]},
+			"validations":[{"expression":"true"}]}}`)
+		assert.Equal(t, `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'keep' with binding 'keep-all' `+
+			`denied request: archive it`,
+			p.must(422, "DELETE", configMaps+"/a", "").message(t))
+		p.must(200, "PATCH", configMaps+"/a", `{"metadata":{"annotations":{"example.com/archived":"yes"}}}`,
+			"Content-Type", mergePatch)
+		p.must(200, "DELETE", configMaps+"/a", "")
+		p.must(200, "DELETE", group+"validatingadmissionpolicybindings/keep-all", "")
+		p.must(200, "DELETE", configMaps+"/b", "")
 	})
 }
 
@@ -212,7 +290,7 @@ func TestInvalidOwnersAreReported(t *testing.T) {
 		assert.NotContains(t, found, `"right"`, "no Event for an owner in the same namespace")
 
 		p.must(200, "PATCH", "/apis/rbac.authorization.k8s.io/v1/clusterroles/role", `{"metadata":{"labels":{"a":"b"}}}`,
-			"Content-Type", "application/merge-patch+json")
+			"Content-Type", mergePatch)
 		time.Sleep(time.Minute)
 		found = p.must(200, "GET", "/api/v1/namespaces/default/events"+invalid, "").body
 		assert.Equal(t, 1, strings.Count(found, `"reason":"OwnerRefInvalidNamespace"`), "a repeated Event is counted: %s", found)
@@ -233,25 +311,32 @@ func (p *piped) uid(path string) string {
 func TestAnAPIServiceOfAnotherServer(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		const name, path = "v1.metrics.example.com", "/apis/metrics.example.com/v1"
-		p.must(201, "POST", apiServices, `{"metadata":{"name":"`+name+`"},"spec":{"group":"metrics.example.com","version":"v1",
-			"groupPriorityMinimum":100,"versionPriority":10,"service":{"namespace":"default","name":"metrics"}}}`)
+		p.must(201, "POST", apiServices, `{"metadata":{"name":"`+name+`"},"spec":{
+			"group":"metrics.example.com","version":"v1","groupPriorityMinimum":100,"versionPriority":10,
+			"service":{"namespace":"default","name":"metrics"}}}`)
 		unavailable := func(want string) {
 			t.Helper()
 			assert.Equal(t, want, p.available(name))
 			assert.Equal(t, "service unavailable\n", p.must(503, "GET", path+"/nodes", "").body)
-			assert.Contains(t, p.groups(), `{"metadata":{"name":"metrics.example.com"},"versions":[{"version":"v1","freshness":"Stale"}]}`)
+			assert.Contains(t, p.groups(),
+				`{"metadata":{"name":"metrics.example.com"},"versions":[{"version":"v1","freshness":"Stale"}]}`)
 		}
 		unavailable(`False ServiceNotFound: service/metrics in "default" is not present`)
 		p.must(201, "POST", services, `{"metadata":{"name":"metrics"},"spec":{"ports":[{"name":"https","port":8443}]}}`)
 		unavailable(`False ServicePortError: service/metrics in "default" is not listening on port 443`)
-		p.must(200, "PATCH", services+"/metrics", `{"spec":{"ports":[{"name":"https","port":443}]}}`, "Content-Type", "application/merge-patch+json")
+		p.must(200, "PATCH", services+"/metrics", `{"spec":{"ports":[{"name":"https","port":443}]}}`,
+			"Content-Type", mergePatch)
 		unavailable(`False EndpointsNotFound: cannot find endpointslices for service/metrics in "default"`)
-		p.must(201, "POST", endpointSlices, `{"metadata":{"name":"m","labels":{"kubernetes.io/service-name":"metrics"}},"addressType":"IPv4",
-			"endpoints":[{"addresses":["10.0.0.9"],"conditions":{"ready":false}}],"ports":[{"name":"https","port":6443}]}`)
-		unavailable(`False MissingEndpoints: endpointslices for service/metrics in "default" have no addresses with port name "https"`)
+		p.must(201, "POST", endpointSlices, `{"metadata":{"name":"m",
+			"labels":{"kubernetes.io/service-name":"metrics"}},"addressType":"IPv4",
+			"endpoints":[{"addresses":["10.0.0.9"],"conditions":{"ready":false}}],
+			"ports":[{"name":"https","port":6443}]}`)
+		unavailable(`False MissingEndpoints: endpointslices for service/metrics in "default" ` +
+			`have no addresses with port name "https"`)
 		p.must(200, "PATCH", endpointSlices+"/m", `{"endpoints":[{"addresses":["10.0.0.9"],"conditions":{"ready":true}}]}`,
-			"Content-Type", "application/merge-patch+json")
-		unavailable(`False FailedDiscoveryCheck: this server makes no requests to other servers; the fault broken-group plays one`)
+			"Content-Type", mergePatch)
+		unavailable(`False FailedDiscoveryCheck: this server makes no requests to other servers; ` +
+			`the fault broken-group plays one`)
 
 		p.must(200, "DELETE", services+"/metrics", "")
 		unavailable(`False ServiceNotFound: service/metrics in "default" is not present`)

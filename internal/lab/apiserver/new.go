@@ -90,10 +90,14 @@ func (s *Server) admit(ctx context.Context, a registry.Attributes) error {
 
 // faultOf converts a write for package faults.
 func faultOf(a registry.Attributes) faults.Request {
-	return faults.Request{
+	r := faults.Request{
 		Verb: a.Verb, Group: a.Definition.Group, Version: a.Version, Resource: a.Definition.Plural, Subresource: a.Subresource,
 		Namespace: a.Namespace, Name: a.Name, User: a.User, Collection: a.Collection,
 	}
+	if a.Object != nil {
+		r.Annotations = a.Object.GetAnnotations()
+	}
+	return r
 }
 
 // extensionName marks the cluster in a kubeconfig as a server of this package.

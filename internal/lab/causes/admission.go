@@ -8,6 +8,7 @@ import (
 
 const (
 	webhookConfigurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+	serviceless           = "webhook-unreachable:webhook=deny.policy.io,configuration=policy,unless-ready=policy/deny"
 	unreachable           = "webhook-unreachable:webhook=deny.policy.io,verb=delete|deletecollection,resource=configmaps,while=validatingwebhookconfigurations/policy"
 )
 
@@ -28,7 +29,8 @@ func admissionFixtures() []Fixture {
 			w.namespace()
 			w.configMap("a", "")
 			w.configMap("b", "")
-			w.webhook("DELETE", "Fail") // the server calls it, and finds no Service
+			w.webhook("DELETE", "Fail")
+			w.fault(serviceless)
 			w.terminate()
 		},
 		NearMiss: func(w *World) { // the webhook that the text names asks about creations only
@@ -81,6 +83,9 @@ func (w *World) policy() {
 		"validations":[{"expression":"has(oldObject.metadata.annotations) && 'example.com/archived' in oldObject.metadata.annotations",
 			"message":"annotate it with example.com/archived first"}]}}`)
 	w.create(policyBindings, `{"metadata":{"name":"keep-all"},"spec":{"policyName":"keep","validationActions":["Deny"]}}`)
+	w.fault("policy-denies:policy=keep,binding=keep-all,configuration=keep-all,verb=delete,resource=resourcequotas," +
+		"namespace=" + Namespace + `,unless-annotated=example.com/archived,` +
+		`message="annotate it with example.com/archived first"`)
 }
 
 // converted creates an object whose conversion webhook has no endpoint.

@@ -24,6 +24,7 @@ func TestAWebhookBeforeTheToken(t *testing.T) {
 			"name":"guard.example.com","failurePolicy":"Fail","sideEffects":"None","admissionReviewVersions":["v1"],
 			"clientConfig":{"service":{"namespace":"guard","name":"guard"}},
 			"rules":[{"operations":["UPDATE"],"apiGroups":[""],"apiVersions":["v1"],"resources":["namespaces/finalize"]}]}]}`)
+		c.Fault("webhook-unreachable:webhook=guard.example.com,configuration=guard")
 		c.Must(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
 		c.Must(http.MethodDelete, "/api/v1/namespaces/shop", "")
 		time.Sleep(causes.Settled)

@@ -133,10 +133,11 @@ func (b *builder) particulars(f *fault) {
 	case webhookDenies:
 		f.webhook = b.text("webhook", "deny.example.com")
 	case webhookUnreachable:
-		f.webhook = b.text("webhook", "unreachable.example.com")
+		f.webhook, f.configuration = b.text("webhook", "unreachable.example.com"), b.text("configuration", "")
 	case policyDenies:
 		f.policy, f.binding = b.text("policy", "deny"), b.text("binding", "deny")
 		f.message = b.text("message", "failed expression: false")
+		f.configuration, f.unlessKey = b.text("configuration", ""), b.text("unless-annotated", "")
 	case conversionFails:
 		f.webhook, f.version = b.url("service", "default/conversion"), b.text("from", "")
 	case unreadable:

@@ -118,14 +118,19 @@ func (s *Set) Admit(r Request) error {
 	}
 	var refused *api.StatusError
 	s.each(func(f *fault) {
+		if refused != nil || !slices.Contains([]string{webhookDenies, webhookUnreachable, policyDenies}, f.kind) {
+			return
+		}
+		failure, concerned := f.configuredLocked(r, s.objects)
+		_, annotated := r.Annotations[f.unlessKey]
 		switch {
-		case refused != nil || !slices.Contains([]string{webhookDenies, webhookUnreachable, policyDenies}, f.kind) || !f.strikesLocked(r):
+		case !concerned || annotated || !f.strikesLocked(r):
 		case f.kind == webhookDenies:
 			refused = refuseDenied(f)
 		case f.kind == policyDenies:
 			refused = refusePolicy(f, r)
 		default:
-			refused = refuseUnreachable(f)
+			refused = refuseUnreachable(f, failure)
 		}
 	})
 	if refused == nil {

@@ -74,9 +74,11 @@ func refuseDenied(f *fault) *api.StatusError {
 	return refusal(http.StatusForbidden, api.ReasonForbidden, fmt.Sprintf("admission webhook %q denied the request%s", f.webhook, why), nil)
 }
 
-func refuseUnreachable(f *fault) *api.StatusError {
-	return refuseInternal(fmt.Sprintf("failed calling webhook %q: failed to call webhook: Post %q: dial tcp 127.0.0.1:9: connect: connection refused",
-		f.webhook, "https://127.0.0.1:9/?timeout=10s"))
+// connectionRefused is the failure of a webhook that no stored configuration describes.
+const connectionRefused = `Post "https://127.0.0.1:9/?timeout=10s": dial tcp 127.0.0.1:9: connect: connection refused`
+
+func refuseUnreachable(f *fault, failure string) *api.StatusError {
+	return refuseInternal(fmt.Sprintf("failed calling webhook %q: failed to call webhook: %s", f.webhook, failure))
 }
 
 // refusePolicy returns the 422 of a ValidatingAdmissionPolicy.

@@ -74,6 +74,8 @@ type Request struct {
 	Path                                  string
 	User                                  string
 	Watch                                 bool
+	// Annotations are those of the object that a write changes or removes.
+	Annotations map[string]string
 	// Collection reports that a delete is part of a deletecollection: a policy's refusal names no
 	// object.
 	Collection bool
@@ -97,6 +99,8 @@ type fault struct {
 	broken         api.GroupVersion
 	policy         string        // policy-denies
 	binding        string        // policy-denies
+	configuration  string        // webhook-unreachable, policy-denies; "" for any
+	unlessKey      string        // policy-denies: unless-annotated
 	version        string        // conversion-fails: from
 	creation       Creation      // keeps-creating
 	while, unless  object        // zero: no condition
@@ -117,6 +121,8 @@ type Objects interface {
 	// Exists reports whether an object exists. resource is "plural" or "plural.group". An empty
 	// namespace means any.
 	Exists(resource, namespace, name string) bool
+	// Stored returns a copy of an object, or nil.
+	Stored(resource, namespace, name string) *api.Unstructured
 	// Ready reports whether a Service has a ready endpoint.
 	Ready(namespace, service string) bool
 }

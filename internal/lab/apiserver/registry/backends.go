@@ -93,6 +93,19 @@ func (r *Registry) Exists(resource, namespace, name string) bool {
 	return false
 }
 
+// Stored returns a copy of an object, or nil. resource is "plural" or "plural.group".
+func (r *Registry) Stored(resource, namespace, name string) *api.Unstructured {
+	for _, d := range r.catalog.All() {
+		if d.Qualified() != resource && d.Plural != resource {
+			continue
+		}
+		if o, ok := r.store.Collection(d.Prefix).Get(store.Key{Namespace: namespace, Name: name}); ok {
+			return o.Decode()
+		}
+	}
+	return nil
+}
+
 // slicesOf iterates over the EndpointSlices of a Service.
 func (r *Registry) slicesOf(namespace, service string) func(yield func(*api.Unstructured) bool) {
 	return func(yield func(*api.Unstructured) bool) {
