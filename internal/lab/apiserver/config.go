@@ -1,8 +1,6 @@
 package apiserver
 
 import (
-	"context"
-	"net"
 	"time"
 
 	"orrery/internal/lab/apiserver/authn"
@@ -89,9 +87,6 @@ type Config struct {
 	// Window, Tokens, ClientCA, Anonymous and StoreTrace. A real kube-apiserver starts with an
 	// empty watch cache; call Store().Compact to simulate that.
 	Predecessor *Server
-
-	// Dial connects to webhooks; nil means a net.Dialer.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// Window is how many events of each resource are kept for watches to resume; 0 means 10000.
 	Window int

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"orrery/internal/lab/apiserver/admission"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/kubelet"
 	"orrery/internal/lab/apiserver/registry"
@@ -21,7 +20,7 @@ func New(config Config) (*Server, error) {
 	s := &Server{
 		config: config, trace: config.Trace,
 		catalog: resources.NewCatalog(), faults: faults.New(), begun: time.Now(),
-		ending: make(chan struct{}), outgoing: newOutgoing(config),
+		ending: make(chan struct{}),
 	}
 	if err := s.inherit(config); err != nil {
 		return nil, err
@@ -30,16 +29,13 @@ func New(config Config) (*Server, error) {
 	s.documents = &documents{catalog: s.catalog}
 	s.registry = registry.New(registry.Config{
 		Store: s.store, Catalog: s.catalog,
-		Admit:    s.admit,
+		Admit:    func(_ context.Context, a registry.Attributes) error { return s.faults.Admit(faultOf(a)) },
 		Conflict: func(a registry.Attributes) bool { return s.faults.Conflict(faultOf(a)) },
 		Lag:      s.faults.Lag,
 		ExpireContinue: func(t registry.Target) bool {
 			return s.faults.ExpiresContinue(faultOf(registry.Attributes{Verb: "list", Target: t}))
 		},
 	})
-	s.admission = &admission.Controller{
-		Store: s.store, Catalog: s.catalog, Backend: s.registry.Backend, Transport: s.webhookTransport,
-	}
 	s.faults.On(faults.Compact, func() { s.store.Compact() })
 	s.faults.On(faults.CutWatches, s.cuts.cut)
 	s.faults.OnCreate(s.intrude)
@@ -78,14 +74,6 @@ func (s *Server) startWorkers() {
 	if !s.config.NoCollector {
 		s.background.Go(func() { s.collectGarbage(ctx) })
 	}
-}
-
-// admit asks the faults, the ValidatingAdmissionPolicies and the validating webhooks.
-func (s *Server) admit(ctx context.Context, a registry.Attributes) error {
-	if err := s.faults.Admit(faultOf(a)); err != nil {
-		return err
-	}
-	return s.admission.Validate(ctx, a)
 }
 
 // faultOf converts a write for package faults.

@@ -30,7 +30,6 @@ import (
 	"time"
 
 	"orrery/internal/hostcheck"
-	"orrery/internal/lab/apiserver/admission"
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/registry"
@@ -49,10 +48,8 @@ type Server struct {
 	store         *store.Store
 	catalog       *resources.Catalog
 	registry      *registry.Registry
-	admission     *admission.Controller
 	faults        *faults.Set
 	documents     *documents
-	outgoing      *outgoing
 	http          *http.Server
 	handler       http.Handler
 	begun         time.Time
@@ -171,7 +168,6 @@ func (s *Server) Stop(ctx context.Context) error {
 		}
 		s.running.wait()
 		s.background.Wait()
-		s.outgoing.close()
 	})
 	return s.stopErr
 }

@@ -83,12 +83,7 @@ func refuseUnreachable(f *fault, failure string) *api.StatusError {
 
 // refusePolicy returns the 422 of a ValidatingAdmissionPolicy.
 func refusePolicy(f *fault, r Request) *api.StatusError {
-	return PolicyDenied(r, fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", f.policy, f.binding, f.message))
-}
-
-// PolicyDenied returns the 422 of a ValidatingAdmissionPolicy that denies a request, with the text
-// after the object's name.
-func PolicyDenied(r Request, text string) *api.StatusError {
+	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", f.policy, f.binding, f.message)
 	if r.Collection {
 		r.Name = "Unknown" // as kube-apiserver says
 	}

@@ -2,66 +2,45 @@ package registry
 
 import (
 	"fmt"
-	"net"
-	"strconv"
+	"slices"
 
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
 
-// Backend is where a request to a Service goes: to an endpoint that an EndpointSlice calls ready.
-// No node forwards packets here, so the server connects to the endpoint itself, as kube-apiserver
-// does with --enable-aggregator-routing. An ExternalName is resolved by DNS.
-type Backend struct {
-	// Address is the host and port to connect to, "" if there is none.
-	Address string
-	// Reason and Message say why there is none, as in the condition Available of an APIService.
-	Reason, Message string
-	// Err is the error of a webhook call without an address.
-	Err error
-}
-
 // serviceLabel is the label of an EndpointSlice with the name of its Service.
 const serviceLabel = "kubernetes.io/service-name"
 
-// Backend resolves a port of a Service.
-func (r *Registry) Backend(namespace, name string, port int64) Backend {
+// missingBackend returns why a port of a Service has no ready endpoint, in the words of the condition
+// Available of an APIService; "" if it has one. That of an ExternalName is in the DNS.
+func (r *Registry) missingBackend(namespace, name string, port int64) (reason, message string) {
 	stored, ok := r.store.Collection(r.coreServices.Prefix).Get(store.Key{Namespace: namespace, Name: name})
 	if !ok {
-		return Backend{
-			Reason: "ServiceNotFound", Message: fmt.Sprintf("service/%s in %q is not present", name, namespace),
-			Err: fmt.Errorf("service %q not found", name),
-		}
+		return "ServiceNotFound", fmt.Sprintf("service/%s in %q is not present", name, namespace)
 	}
 	service := stored.Decode()
 	if service.NestedString("spec", "type") == "ExternalName" {
-		return Backend{Address: net.JoinHostPort(service.NestedString("spec", "externalName"), strconv.FormatInt(port, 10))}
+		return "", ""
 	}
 	portName, found := servicePort(service, port)
 	if !found {
-		return Backend{
-			Reason: "ServicePortError", Message: fmt.Sprintf("service/%s in %q is not listening on port %d", name, namespace, port),
-			Err: fmt.Errorf("no service port %d found for service %q", port, name),
-		}
+		return "ServicePortError", fmt.Sprintf("service/%s in %q is not listening on port %d", name, namespace, port)
 	}
-	none := Backend{
-		Reason: "EndpointsNotFound", Message: fmt.Sprintf("cannot find endpointslices for service/%s in %q", name, namespace),
-		Err: fmt.Errorf("no endpoints available for service %q", name),
-	}
+	reason, message = "EndpointsNotFound", fmt.Sprintf("cannot find endpointslices for service/%s in %q", name, namespace)
 	for slice := range r.slicesOf(namespace, name) {
-		if address := readyAddress(slice, func(name string) bool { return name == portName }); address != "" {
-			return Backend{Address: address}
+		if hasReady(slice, func(name string) bool { return name == portName }) {
+			return "", ""
 		}
-		none.Reason = "MissingEndpoints"
-		none.Message = fmt.Sprintf("endpointslices for service/%s in %q have no addresses with port name %q", name, namespace, portName)
+		reason = "MissingEndpoints"
+		message = fmt.Sprintf("endpointslices for service/%s in %q have no addresses with port name %q", name, namespace, portName)
 	}
-	return none
+	return reason, message
 }
 
 // Ready reports whether a Service has a ready endpoint, on any port.
 func (r *Registry) Ready(namespace, name string) bool {
 	for slice := range r.slicesOf(namespace, name) {
-		if readyAddress(slice, func(string) bool { return true }) != "" {
+		if hasReady(slice, func(string) bool { return true }) {
 			return true
 		}
 	}
@@ -132,26 +111,20 @@ func servicePort(service *api.Unstructured, port int64) (name string, found bool
 	return "", false
 }
 
-// readyAddress returns the address of a ready endpoint, on the first port whose name is wanted. An
-// endpoint without the condition ready is ready.
-func readyAddress(slice *api.Unstructured, wanted func(port string) bool) string {
+// hasReady reports whether a ready endpoint has a port whose name is wanted. An endpoint without the
+// condition ready is ready.
+func hasReady(slice *api.Unstructured, wanted func(port string) bool) bool {
 	ports, _ := slice.Nested("ports").([]any)
-	endpoints, _ := slice.Nested("endpoints").([]any)
-	for _, one := range ports {
+	hasPort := slices.ContainsFunc(ports, func(one any) bool {
 		port, _ := one.(map[string]any)
 		name, _ := port["name"].(string)
-		number, ok := wholeNumber(port["port"])
-		if !ok || !wanted(name) {
-			continue
-		}
-		for _, one := range endpoints {
-			fields, _ := one.(map[string]any)
-			endpoint := api.Unstructured{Object: fields}
-			addresses := endpoint.NestedStringSlice("addresses")
-			if endpoint.Nested("conditions", "ready") != false && len(addresses) > 0 {
-				return net.JoinHostPort(addresses[0], strconv.FormatInt(number, 10))
-			}
-		}
-	}
-	return ""
+		_, numbered := wholeNumber(port["port"])
+		return numbered && wanted(name)
+	})
+	endpoints, _ := slice.Nested("endpoints").([]any)
+	return hasPort && slices.ContainsFunc(endpoints, func(one any) bool {
+		fields, _ := one.(map[string]any)
+		endpoint := api.Unstructured{Object: fields}
+		return endpoint.Nested("conditions", "ready") != false && len(endpoint.NestedStringSlice("addresses")) > 0
+	})
 }

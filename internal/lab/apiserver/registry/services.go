@@ -44,11 +44,11 @@ func (r *Registry) syncService(name string) {
 	}
 	r.remotes[name] = remote
 	r.catalog.PutRemote(remote.groupVersion)
-	backend := r.Backend(remote.namespace, remote.name, remote.port)
-	if backend.Reason == "" {
-		backend.Reason, backend.Message = "FailedDiscoveryCheck", noRequests
+	reason, message := r.missingBackend(remote.namespace, remote.name, remote.port)
+	if reason == "" {
+		reason, message = "FailedDiscoveryCheck", noRequests
 	}
-	r.available(name, api.ConditionFalse, backend.Reason, backend.Message)
+	r.available(name, api.ConditionFalse, reason, message)
 }
 
 // remoteOf returns the reference of an APIService to another server, if it has one.

@@ -36,17 +36,6 @@ type Attributes struct {
 	Collection bool
 }
 
-// Document returns a copy of an object as clients see it in a version of its type.
-func (t Target) Document(o *api.Unstructured, version string) *api.Unstructured {
-	document := o.DeepCopy()
-	if t.Definition.FromStorage != nil {
-		t.Definition.FromStorage(document)
-	}
-	document.Object["kind"] = t.Definition.Kind
-	document.Object["apiVersion"] = api.GroupVersion{Group: t.Definition.Group, Version: version}.String()
-	return document
-}
-
 // WriteOptions are the options common to all writes.
 type WriteOptions struct {
 	// DryRun does everything but store the object: it consumes no version.
