@@ -14,6 +14,9 @@ func listPages[T any](ctx context.Context, c Config[T], rv string, s *status) (i
 	if opts.Limit == 0 && !definite(rv) { // a list at any other version comes from the server's cache as a whole
 		opts.Limit = DefaultPageSize
 	}
+	if opts.Limit > 0 && definite(rv) { // without it the answer would be the old state itself
+		opts.ResourceVersionMatch = api.MatchNotOlderThan
+	}
 	whole := false // the pages have expired; this is the second attempt, without them
 	tokens := map[string]bool{}
 	for {

@@ -150,6 +150,10 @@ func (r *rules) askPage(s *state, in *input, do *effects, page int) {
 	ask.options.Limit, ask.options.Continue = s.limit, s.token
 	if page == 1 {
 		ask.options.ResourceVersion = s.requestRV // later pages have it in the token
+		if s.limit > 0 && s.requestRV != "" && s.requestRV != "0" {
+			// Without it the first page would be that of the old state itself.
+			ask.options.ResourceVersionMatch = api.MatchNotOlderThan
+		}
 	}
 }
 

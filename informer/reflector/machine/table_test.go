@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer/reflector"
+	"orrery/restclient/api"
 )
 
 func testRules() *rules {
@@ -288,10 +289,16 @@ func (d *driver) verifyRequest(e effect) error {
 		return fmt.Errorf("a continue token with a version")
 	case e.kind == effectOpen && !o.AllowWatchBookmarks:
 		return fmt.Errorf("no bookmarks are asked for")
-	case o.SendInitialEvents != (o.ResourceVersionMatch != ""):
-		return fmt.Errorf("initial events and resourceVersionMatch do not go together")
+	case needsMatch(o) != (o.ResourceVersionMatch != ""):
+		return fmt.Errorf("resourceVersionMatch is %q", o.ResourceVersionMatch)
 	}
 	return nil
+}
+
+// needsMatch reports whether the server would read the options otherwise without a
+// resourceVersionMatch: it refuses initial events, and takes a limit at a version for that version.
+func needsMatch(o api.ListOptions) bool {
+	return o.SendInitialEvents || o.Limit > 0 && o.ResourceVersion != "" && o.ResourceVersion != "0"
 }
 
 // verifyOperation: in each phase the shell does what the phase waits for.

@@ -110,6 +110,19 @@ var failureCases = []suiteCase{
 		assert.Zero(f, f.requests("list")[1].Options.Limit, "a list at a known version comes from the server's cache as a whole")
 		assert.EqualValues(f, reflector.DefaultPageSize, f.requests("list")[2].Options.Limit, "a consistent read comes in pages")
 	}},
+	// A server reads a limited list at a version as that version itself, unless the request says
+	// otherwise. A watch whose history has expired then expires again and again.
+	{"pages of a given size are not older than the position, and not the position itself", "", func(f *fixture) {
+		f.config.PageSize = 7
+		f.add("a")
+		f.start()
+		f.source.SendError(informertest.Expired("too old"))
+		f.pass(someTime)
+		require.Equal(f, []string{"0", "2"}, f.asked("list"))
+		assert.Empty(f, f.requests("list")[0].Options.ResourceVersionMatch)
+		assert.EqualValues(f, 7, f.requests("list")[1].Options.Limit)
+		assert.Equal(f, api.MatchNotOlderThan, f.requests("list")[1].Options.ResourceVersionMatch)
+	}},
 	{"a watch that cannot be opened leads to a list", "", func(f *fixture) {
 		f.source.FailWatch(informertest.StatusError(403, api.ReasonForbidden, "no"))
 		f.start()
