@@ -49,9 +49,8 @@ fuzz: ## feed every fuzz target for FUZZTIME (30s)
 	@echo "==> fuzzing each target for $(FUZZTIME)"
 	@GO=$(GO) FUZZTIME=$(FUZZTIME) .ci/fuzz
 
-# SEEDS is meant for the virtual half: each seed on a real control plane takes minutes.
 chaos: chaos-virtual ## everything goes wrong at once: 1,000 seeds in virtual time, two minutes on a real control plane (SEED=n repeats one; SEEDS, DURATION)
-	$(MAKE) chaos-real SEEDS=
+	$(MAKE) chaos-real
 
 chaos-virtual: ## only the seeds in virtual time: seven minutes, on this machine alone
 	@echo "==> playing seeds in virtual time"

@@ -1,14 +1,12 @@
 package chaos
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"syscall"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,6 +16,33 @@ import (
 	"orrery/internal/lab/chaos/history"
 	"orrery/upstream/controlplane"
 )
+
+var (
+	namespaces      = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	configMaps      = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	secrets         = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+	serviceAccounts = schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}
+	widgets         = schema.GroupVersionResource{Group: "chaos.example.org", Version: "v1", Resource: "widgets"}
+	definitions     = schema.GroupVersionResource{
+		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
+	}
+	roleBindings = schema.GroupVersionResource{
+		Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterrolebindings",
+	}
+)
+
+// contentTypes are the types of the objects in the namespaces.
+var contentTypes = []schema.GroupVersionResource{configMaps, secrets, serviceAccounts, widgets}
+
+// orreryUser is the user of orrery; namespaceRole has the rights of the built-in namespace
+// controller.
+const (
+	orreryUser    = "chaos:orrery"
+	namespaceRole = "system:controller:namespace-controller"
+)
+
+// requestTimeout bounds the run's own requests.
+const requestTimeout = 10 * time.Second
 
 // cluster is the control plane with the run's own client, client-go's, straight to kube-apiserver.
 type cluster struct {
@@ -34,12 +59,13 @@ func startCluster(ctx context.Context, config controlplane.Config) (*cluster, er
 		return nil, err
 	}
 	c := &cluster{ControlPlane: cp}
-	if err = c.prepare(ctx); err != nil {
+	if err := c.prepare(ctx); err != nil {
 		return nil, errors.Join(err, cp.Stop())
 	}
 	return c, nil
 }
 
+// prepare creates what every run needs.
 func (c *cluster) prepare(ctx context.Context) error {
 	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
 	if err != nil {
@@ -50,121 +76,65 @@ func (c *cluster) prepare(ctx context.Context) error {
 	if c.client, err = dynamic.NewForConfig(config); err != nil {
 		return err
 	}
-	for _, gvr := range []schema.GroupVersionResource{widgets, gears} {
-		if err := c.define(ctx, gvr); err != nil {
-			return err
-		}
-	}
-	if err := c.createRole(ctx); err != nil {
+	if err := c.create(ctx, definitions, widgetDefinition()); err != nil {
 		return err
 	}
-	return c.grant(ctx)
-}
-
-// define makes the API server serve a type and waits until it does. The type may exist or be
-// terminating.
-func (c *cluster) define(ctx context.Context, gvr schema.GroupVersionResource) error {
-	kind := map[string]string{widgets.Resource: "Widget", gears.Resource: "Gear"}[gvr.Resource]
-	definition := &unstructured.Unstructured{Object: document{
-		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-		"metadata": document{"name": gvr.Resource + "." + gvr.Group},
-		"spec": document{
-			"group": gvr.Group, "scope": "Namespaced",
-			"names": document{"plural": gvr.Resource, "singular": strings.ToLower(kind), "kind": kind, "listKind": kind + "List"},
-			"versions": []any{document{
-				"name": gvr.Version, "served": true, "storage": true,
-				"schema": document{"openAPIV3Schema": document{"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
-			}},
-		},
-	}}
-	return c.eventually(ctx, gvr.Resource+" are served", func(ctx context.Context) error {
-		present, err := c.client.Resource(definitions).Get(ctx, definition.GetName(), metav1.GetOptions{})
-		switch {
-		case apierrors.IsNotFound(err):
-			if _, err = c.client.Resource(definitions).Create(ctx, definition, metav1.CreateOptions{}); err != nil {
-				return err
-			}
-		case err != nil:
-			return err
-		case present.GetDeletionTimestamp() != nil:
-			return errors.New("the definition is terminating")
-		}
-		_, err = c.client.Resource(gvr).List(ctx, metav1.ListOptions{Limit: 1})
+	if err := c.create(ctx, roleBindings, orreryRights()); err != nil {
+		return err
+	}
+	if err := c.create(ctx, namespaces, newNamespace(steadyNamespace)); err != nil {
+		return err
+	}
+	return c.eventually(ctx, func(ctx context.Context) error {
+		_, err := c.client.Resource(widgets).List(ctx, metav1.ListOptions{})
 		return err
 	})
 }
 
-// undefine begins to remove a type.
-func (c *cluster) undefine(ctx context.Context, gvr schema.GroupVersionResource) error {
-	return c.client.Resource(definitions).Delete(ctx, gvr.Resource+"."+gvr.Group, metav1.DeleteOptions{})
-}
-
-// roleName is the role of the replicas beside the namespace controller's.
-const roleName = "chaos-orrery"
-
-// createRole grants the rights for election and events, which the built-in role of the namespace
-// controller lacks.
-func (c *cluster) createRole(ctx context.Context) error {
-	rule := func(group, resource string, verbs ...any) any {
-		return document{"apiGroups": []any{group}, "resources": []any{resource}, "verbs": verbs}
-	}
-	_, err := c.client.Resource(clusterRoles).Create(ctx, &unstructured.Unstructured{Object: document{
-		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": document{"name": roleName},
-		"rules": []any{
-			rule("coordination.k8s.io", "leases", "get", "list", "watch", "create", "update", "patch"),
-			rule("", "events", "create", "patch", "update"),
-		},
-	}}, metav1.CreateOptions{})
+func (c *cluster) create(
+	ctx context.Context, gvr schema.GroupVersionResource, object *unstructured.Unstructured,
+) error {
+	_, err := c.client.Resource(gvr).Create(ctx, object, metav1.CreateOptions{})
 	return err
 }
 
-// replicaUser returns the user of a replica.
-func replicaUser(name string) string { return "chaos:" + name }
-
-// grant grants the replicas their rights; revoke revokes them.
-func (c *cluster) grant(ctx context.Context) error {
-	for _, role := range []string{roleName, "system:controller:namespace-controller"} {
-		var subjects []any
-		for i := range mostReplicas {
-			subjects = append(subjects, document{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": replicaUser(replicaName(i))})
-		}
-		binding := &unstructured.Unstructured{Object: document{
-			"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": document{"name": bindingOf(role)},
-			"roleRef":  document{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
-			"subjects": subjects,
-		}}
-		if err := c.eventually(ctx, "the replicas have their rights", func(ctx context.Context) error {
-			_, err := c.client.Resource(roleBindings).Create(ctx, binding, metav1.CreateOptions{})
-			return ignore(err, apierrors.IsAlreadyExists)
-		}); err != nil {
-			return err
-		}
+func widgetDefinition() *unstructured.Unstructured {
+	version := document{
+		"name": widgets.Version, "served": true, "storage": true,
+		"schema": document{"openAPIV3Schema": document{"type": "object"}},
 	}
-	return nil
+	return &unstructured.Unstructured{Object: document{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+		"metadata": document{"name": widgets.Resource + "." + widgets.Group},
+		"spec": document{
+			"group": widgets.Group, "scope": "Namespaced",
+			"names":    document{"plural": widgets.Resource, "singular": "widget", "kind": "Widget"},
+			"versions": []any{version},
+		},
+	}}
 }
 
-func (c *cluster) revoke(ctx context.Context) error {
-	// If the server does not answer, the rights stay; that is a fault as well.
-	_ = c.client.Resource(roleBindings).Delete(ctx, bindingOf("system:controller:namespace-controller"), metav1.DeleteOptions{})
-	return nil
+func orreryRights() *unstructured.Unstructured {
+	const group = "rbac.authorization.k8s.io"
+	return &unstructured.Unstructured{Object: document{
+		"apiVersion": group + "/v1", "kind": "ClusterRoleBinding", "metadata": document{"name": "chaos-orrery"},
+		"roleRef":  document{"apiGroup": group, "kind": "ClusterRole", "name": namespaceRole},
+		"subjects": []any{document{"apiGroup": group, "kind": "User", "name": orreryUser}},
+	}}
 }
 
-func bindingOf(role string) string { return "chaos-" + role[max(0, len(role)-20):] }
+func newNamespace(name string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: document{
+		"apiVersion": "v1", "kind": "Namespace", "metadata": document{"name": name},
+	}}
+}
 
-// mostReplicas is the largest number of replicas in a plan.
-const mostReplicas = 2
+// host returns the address of kube-apiserver.
+func (c *cluster) host() string { return strings.TrimPrefix(c.Server(), "https://") }
 
-// freeze pauses a component, like a machine that swaps.
-func (c *cluster) freeze(ctx context.Context, component string, d time.Duration) error {
-	pid, running := c.PIDs()[component]
-	if !running {
-		return fmt.Errorf("%s does not run", component)
-	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		return err
-	}
-	pause(ctx, d)
-	return syscall.Kill(pid, syscall.SIGCONT)
+// replaceHost returns a kubeconfig file for another address.
+func replaceHost(kubeconfig []byte, from, to string) []byte {
+	return bytes.ReplaceAll(kubeconfig, []byte(from), []byte(to))
 }
 
 // states lists a type by a consistent read.
@@ -175,88 +145,26 @@ func (c *cluster) states(ctx context.Context, gvr schema.GroupVersionResource) (
 	}
 	found := map[string]history.State{}
 	for i := range list.Items {
-		item := &list.Items[i]
-		key := item.GetName()
-		if namespace := item.GetNamespace(); namespace != "" {
-			key = namespace + "/" + key
-		}
-		found[key] = history.StateOf(stated{item})
+		item := stated{&list.Items[i]}
+		found[keyOf(item)] = history.StateOf(item)
 	}
 	return found, nil
 }
 
-// content lists the objects in a namespace. A type that is not served has none.
-func (c *cluster) content(ctx context.Context, namespace string) (found []string, err error) {
-	for _, gvr := range contentTypes {
-		list, err := c.client.Resource(gvr).Namespace(namespace).List(ctx, metav1.ListOptions{})
-		if ignore(err, apierrors.IsNotFound) != nil {
-			return nil, err
-		}
-		if err != nil {
-			continue
-		}
-		for _, item := range list.Items {
-			found = append(found, gvr.Resource+"/"+item.GetName())
-		}
-	}
-	return found, nil
-}
-
-// eventually repeats a request until it succeeds or the context ends.
-func (c *cluster) eventually(ctx context.Context, what string, try func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
+// eventually repeats a call until it succeeds, the context ends or the time is over.
+func (c *cluster) eventually(ctx context.Context, try func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	for {
 		err := try(ctx)
 		if err == nil {
 			return nil
 		}
-		pause(ctx, 100*time.Millisecond)
-		if ctx.Err() != nil {
-			return fmt.Errorf("waiting until %s: %w", what, err)
-		}
-		if err := c.Err(); err != nil {
-			return fmt.Errorf("waiting until %s: %w", what, err)
+		pause(ctx, 200*time.Millisecond)
+		if died := c.Err(); died != nil || ctx.Err() != nil {
+			return errors.Join(err, died)
 		}
 	}
-}
-
-// ignore returns nil for an error of a certain kind.
-func ignore(err error, kind func(error) bool) error {
-	if err != nil && kind(err) {
-		return nil
-	}
-	return err
-}
-
-func (c *cluster) createNamespace(ctx context.Context, name string) error {
-	_, err := c.client.Resource(namespaces).Create(ctx, &unstructured.Unstructured{Object: document{
-		"apiVersion": "v1", "kind": "Namespace", "metadata": document{"name": name},
-	}}, metav1.CreateOptions{})
-	return err
-}
-
-// replaceControllerManager starts kube-controller-manager after it was killed, and waits until it
-// has filled a new namespace: during its start it does not survive an API server that goes away.
-func (c *cluster) replaceControllerManager(ctx context.Context) error {
-	if err := c.StartControllerManager(ctx); err != nil {
-		return err
-	}
-	probe := fmt.Sprintf("chaos-probe-%d", time.Now().UnixNano())
-	if err := c.eventually(ctx, "a namespace is created", func(ctx context.Context) error {
-		return ignore(c.createNamespace(ctx, probe), apierrors.IsAlreadyExists)
-	}); err != nil {
-		return err
-	}
-	return c.eventually(ctx, "kube-controller-manager works", func(ctx context.Context) error {
-		if _, err := c.client.Resource(serviceAccounts).Namespace(probe).Get(ctx, "default", metav1.GetOptions{}); err != nil {
-			return err
-		}
-		if _, err := c.client.Resource(configMaps).Namespace(probe).Get(ctx, "kube-root-ca.crt", metav1.GetOptions{}); err != nil {
-			return err
-		}
-		return ignore(c.client.Resource(namespaces).Delete(ctx, probe, metav1.DeleteOptions{}), apierrors.IsConflict)
-	})
 }
 
 // stated gives an object of client-go a history.

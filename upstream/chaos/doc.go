@@ -1,31 +1,29 @@
-// Package chaos disturbs informers and "orrery run" on a real control plane, at random, and checks
-// that nothing is lost. Package internal/lab/chaos does so in virtual time on the server in memory.
+// Package chaos disturbs informers and "orrery run" on a real control plane, in eight steps, and
+// checks that nothing is lost. Package internal/lab/chaos draws many more faults, in virtual time
+// on the server in memory.
 //
-//	make -C upstream chaos                      a run of two minutes with a random seed
-//	make -C upstream chaos SEED=42 DURATION=5m  the plan of that seed
-//	bin/chaos -plan -seed 42                    print the plan
+//	make -C upstream chaos               a run of about two minutes
+//	make -C upstream chaos DURATION=5m   a longer one
 //
-// One or two processes of "orrery run" and nine informers of this process each reach the API server
-// through a door: a faultnet.Proxy, which breaks bytes and connections, and a rewriter, which
-// breaks HTTP. Writers change objects, types and namespaces without faults. A [Plan] follows from
-// the seed alone; what a fault strikes also depends on the machine's timing.
+// A process of "orrery run" and five informers of this process reach the API server through one link,
+// which can be cut. Writers change namespaces and objects directly.
 //
-//	subjects ── faultnet.Proxy ── rewriter ── kube-apiserver ── etcd
-//	                                               │
-//	writers and checks ────────────────────────────┘
+//	subjects ── faultnet.Proxy ──┐
+//	                             ├── kube-apiserver ── etcd
+//	writers and checks ──────────┘
 //
-// After each round of twenty seconds, and at the end, the run checks that
+// Each step disturbs while the writers write: see steps in run.go. Then the writers stop, and
+// within two minutes
 //
-//   - every informer's store equals what the server lists, by UID and resourceVersion;
-//   - every handler saw a valid history that ends in that state, with one callback at a time;
-//   - every deleted namespace is gone, or its conditions say what holds it;
-//   - no object of a deleted namespace is left, and no namespace was finalized with content;
-//   - the processes run with few goroutines and files and little memory, log no error, and end in
-//     time;
-//   - informers that have ended leave no goroutine, request or connection.
+//   - every deleted namespace is gone, and so is every object of it;
+//   - every informer's store equals what client-go lists, by UID and resourceVersion;
+//   - every handler saw a valid history that ends in that state;
+//   - orrery is ready, has few goroutines and open files, has logged no error, and has not ended by
+//     itself.
 //
-// In a second scene connections go silent: replicas with default settings must notice within a
-// minute and delete what was deleted meanwhile. [Run] owns all goroutines and processes and waits
-// for them. A violation is a [*Failure] with the seed; the run's directory then keeps logs, plan
-// and report. The tests break each rule on purpose and need no control plane.
+// At the end orrery exits in time and with success, and the informers leave no goroutine, watch,
+// request or connection.
+//
+// Orrery runs without an election, so that nothing excuses an exit. The election has tests in
+// package e2e.
 package chaos

@@ -2,73 +2,50 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"orrery/informer"
-	"orrery/informer/reflector"
-	"orrery/internal/lab/chaos/history"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/fast"
 	"orrery/restclient/kubeconfig"
 )
 
-// observers are the run's informers: with every way to list and watch (streams or pages, fast or textbook
-// decoder, HTTP or websocket) and every delivery.
+// observers are the run's informers: streaming lists and pages, whole objects and metadata, HTTP
+// and websocket.
 type observers struct {
 	clients []*restclient.Client
 	watched []watched
 	stop    context.CancelFunc
 	ended   sync.WaitGroup
-	joined  int
-	// connections is the number of open ones.
-	connections atomic.Int64
 }
 
-// deliveries are the handlers' deliveries, in turn.
-var deliveries = []informer.HandlerOptions{
-	{},
-	{Coalescing: true},
-}
-
-// observe starts the informers, over HTTP through one door and over websocket through another. The
-// server may be away.
-func observe(overHTTP, overSocket *door) (*observers, error) {
+// observe starts the informers.
+func observe(kubeconfigFile string) (*observers, error) {
 	o := &observers{}
-	heads, err := o.client(overHTTP, restclient.WatchHTTP, fast.Codec{})
+	http, err := o.client(kubeconfigFile, restclient.WatchHTTP)
 	if err != nil {
 		return nil, err
 	}
-	text, err := o.client(overHTTP, restclient.WatchHTTP, restclient.PlainCodec())
+	socket, err := o.client(kubeconfigFile, restclient.WatchWebSocket)
 	if err != nil {
 		return nil, err
 	}
-	socket, err := o.client(overSocket, restclient.WatchWebSocket, fast.Codec{})
+	err = errors.Join(
+		watch(o, "namespaces", restclient.Typed[*api.Namespace](http, typeOf(namespaces), ""), 0),
+		watch(o, "configmaps", restclient.Metadata(http, typeOf(configMaps), ""), 0),
+		watch(o, "secrets in pages", restclient.Metadata(http, typeOf(secrets), ""), 7),
+		watch(o, "configmaps over websocket", restclient.Dynamic(socket, typeOf(configMaps), ""), 0),
+		watch(o, "widgets over websocket", restclient.Dynamic(socket, typeOf(widgets), ""), 0),
+	)
 	if err != nil {
 		return nil, err
-	}
-	const minute = time.Minute
-	o.watched = []watched{
-		watch("namespaces", restclient.Typed[*api.Namespace](text, api.NamespacesResource, ""), informer.Config[*api.Namespace]{ResyncPeriod: 20 * time.Second}),
-		watch("namespaces over websocket", restclient.Metadata(socket, api.NamespacesResource, ""), informer.Config[*api.PartialObjectMetadata]{}),
-		watch("configmaps", restclient.Metadata(heads, resourceOf("configmaps"), ""), informer.Config[*api.PartialObjectMetadata]{ResyncPeriod: minute}),
-		watch("configmaps in pages", restclient.Metadata(text, resourceOf("configmaps"), ""), paged[*api.PartialObjectMetadata]()),
-		watch("configmaps over websocket", restclient.Dynamic(socket, resourceOf("configmaps"), ""), informer.Config[*api.Unstructured]{}),
-		watch("secrets in pages", restclient.Metadata(heads, resourceOf("secrets"), ""), paged[*api.PartialObjectMetadata]()),
-		watch("widgets", restclient.Dynamic(text, resourceOf("widgets"), ""), informer.Config[*api.Unstructured]{}),
-		watch("gears, which come and go", restclient.Metadata(heads, resourceOf("gears"), ""), informer.Config[*api.PartialObjectMetadata]{}),
-		watch("gears over websocket", restclient.Dynamic(socket, resourceOf("gears"), ""), paged[*api.Unstructured]()),
-	}
-	for range deliveries {
-		if err := o.join(); err != nil {
-			return nil, err
-		}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	o.stop = stop
@@ -78,28 +55,17 @@ func observe(overHTTP, overSocket *door) (*observers, error) {
 	return o, nil
 }
 
-// paged lists in pages of seven, never as a stream.
-func paged[T history.Object]() informer.Config[T] {
-	return informer.Config[T]{Reflector: reflector.Config[T]{PageSize: 7, DisableWatchList: true}}
+func typeOf(gvr schema.GroupVersionResource) api.GroupVersionResource {
+	return api.GroupVersionResource{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource}
 }
 
-func resourceOf(name string) api.GroupVersionResource {
-	switch name {
-	case "widgets", "gears":
-		return api.GroupVersionResource{Group: widgets.Group, Version: widgets.Version, Resource: name}
-	}
-	return api.GroupVersionResource{Version: "v1", Resource: name}
-}
-
-func (o *observers) client(d *door, transport restclient.WatchTransport, codec restclient.Codec) (*restclient.Client, error) {
-	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: d.kubeconfig})
+func (o *observers) client(file string, transport restclient.WatchTransport) (*restclient.Client, error) {
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: file})
 	if err != nil {
 		return nil, fmt.Errorf("informers: %w", err)
 	}
 	config.WatchTransport = transport
-	config.Codec = codec
-	config.MaxRetryAfter = 10 * time.Second
-	config.Dial = o.dial
+	config.Codec = fast.Codec{}
 	client, err := restclient.New(config)
 	if err != nil {
 		return nil, fmt.Errorf("informers: %w", err)
@@ -108,106 +74,63 @@ func (o *observers) client(d *door, transport restclient.WatchTransport, codec r
 	return client, nil
 }
 
-// dial counts connections.
-func (o *observers) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	o.connections.Add(1)
-	return &countedConn{Conn: conn, open: &o.connections}, nil
-}
-
-// join adds a handler to each informer; some are slow.
-func (o *observers) join() error {
-	options, slow := deliveries[o.joined%len(deliveries)], time.Duration(0)
-	if o.joined%2 == 1 {
-		slow = 2 * time.Millisecond
-	}
-	o.joined++
+// events returns the number of events at all handlers.
+func (o *observers) events() (sum int) {
 	for _, w := range o.watched {
-		if err := w.join(options, slow); err != nil {
-			return err
-		}
+		sum += w.events()
 	}
-	return nil
-}
-
-// leave removes the latest handler of each informer.
-func (o *observers) leave(ctx context.Context) error {
-	for _, w := range o.watched {
-		if err := w.leave(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return sum
 }
 
 // end stops the informers and returns what they leak.
-func (o *observers) end() []string {
+func (o *observers) end() (found []string) {
 	o.stop()
-	o.ended.Wait()
-	var found []string
+	ended := make(chan struct{})
+	go func() {
+		o.ended.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(longestShutdown):
+		stacks := strings.Join(goroutines(), "\n\n")
+		return []string{fmt.Sprintf("informers do not end in %v:\n%s", longestShutdown, stacks)}
+	}
 	for _, c := range o.clients {
 		c.Close()
 		if shot := c.Snapshot(); shot.Watches != 0 || shot.InFlight != 0 {
-			found = append(found, fmt.Sprintf("informers have ended, and %d watches and %d requests are still open", shot.Watches, shot.InFlight))
+			found = append(found, fmt.Sprintf("%d watches and %d requests are still open", shot.Watches, shot.InFlight))
 		}
 	}
-	if open := o.connections.Load(); open != 0 {
-		found = append(found, fmt.Sprintf("informers have ended, and %d connections are open", open))
-	}
-	for _, stack := range goroutinesOf("orrery/informer", "orrery/deltafifo", "orrery/restclient") {
-		found = append(found, "informers have ended, and this goroutine is left:\n"+stack)
+	if awaitZero(func() int { return len(goroutines()) }) > 0 {
+		found = append(found, "informers have ended, and goroutines are left:\n"+strings.Join(goroutines(), "\n\n"))
 	}
 	return found
 }
 
-// goroutinesOf returns the stacks with one of the packages. A goroutine may need a moment for its
-// last instructions after it has reported its end.
-func goroutinesOf(packages ...string) (found []string) {
-	for range 100 {
-		if found = stacksWith(packages); len(found) == 0 {
-			return nil
+// awaitZero returns the last count, if it does not become zero within seconds: a goroutine needs a
+// moment for its last instructions.
+func awaitZero(count func() int) (left int) {
+	for range 200 {
+		if left = count(); left == 0 {
+			break
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	return found
+	return left
 }
 
-func stacksWith(packages []string) (found []string) {
+// goroutines returns the stacks of the informers' goroutines.
+func goroutines() (found []string) {
 	buffer := make([]byte, 8<<20)
 	buffer = buffer[:runtime.Stack(buffer, true)]
-	for _, stack := range strings.Split(string(buffer), "\n\n") {
-		for _, p := range packages {
-			if strings.Contains(stack, p) && !strings.Contains(stack, "stacksWith") {
+	for stack := range strings.SplitSeq(string(buffer), "\n\n") {
+		for _, p := range []string{"orrery/informer", "orrery/deltafifo", "orrery/restclient"} {
+			if strings.Contains(stack, p) {
 				found = append(found, stack)
 				break
 			}
 		}
 	}
 	return found
-}
-
-// counts returns the numbers of events and tombstones at all handlers.
-func (o *observers) counts() (events, tombstones int) {
-	for _, w := range o.watched {
-		e, t := w.counts()
-		events, tombstones = events+e, tombstones+t
-	}
-	return events, tombstones
-}
-
-// countedConn is a connection that is counted while it is open.
-type countedConn struct {
-	net.Conn
-	open   *atomic.Int64
-	closed atomic.Bool
-}
-
-func (c *countedConn) Close() error {
-	if !c.closed.Swap(true) {
-		c.open.Add(-1)
-	}
-	return c.Conn.Close()
 }

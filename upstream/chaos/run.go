@@ -4,78 +4,98 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
+	"orrery/internal/lab/faultnet"
 	"orrery/upstream/controlplane"
 )
 
-// run is one run of a plan.
+// Config configures a run.
+type Config struct {
+	// Duration is how long the writers write, over all steps. Default: one minute. At least
+	// forty seconds.
+	Duration time.Duration
+	// Dir receives the logs of all programs. It must be empty or absent. Default: a temporary
+	// directory, removed after a success.
+	Dir string
+	// Log receives a line for each step. Default: nowhere.
+	Log io.Writer
+	// ControlPlane is the control plane's program. Default: see controlplane.Config.
+	ControlPlane string
+	// Orrery is the tested program. Default: bin/orrery in the working directory or above.
+	Orrery string
+}
+
+// DefaultDuration is the default of Config.Duration.
+const DefaultDuration = time.Minute
+
+// shortestDuration leaves each step the time to delete some namespaces.
+const shortestDuration = 40 * time.Second
+
+// step is a disturbance. do returns when its cause is over.
+type step struct {
+	name string
+	do   func(context.Context) error
+}
+
+// steps returns the run's steps, in order.
+func (r *run) steps() []step {
+	return []step{
+		{"all connections are cut", r.cut},
+		{"kube-apiserver is restarted", r.cluster.RestartAPIServer},
+		{"kube-apiserver is killed", r.killAPIServer},
+		{"orrery is restarted", r.restart},
+		{"orrery is killed", r.kill},
+		{"etcd is compacted", r.compact},
+		{"kube-apiserver loses its history", r.cluster.ForgetHistory},
+		{"etcd is restored from a backup", r.restore},
+	}
+}
+
+// run is one run of all steps.
 type run struct {
 	config Config
-	plan   Plan
-	began  time.Time
 	dir    string
+	began  time.Time
 
-	cluster  *cluster
-	guard    *guard
-	shifts   *shifts // nil when there is one replica, or when delays are unbounded
-	doors    map[string]*door
-	replicas []*replica
-	writers  *writers
-	// observers is nil until they have started.
+	cluster   *cluster
+	backup    string // directory with etcd's data from the beginning
+	link      *faultnet.Link
+	proxy     *faultnet.Proxy
+	orrery    *process
 	observers *observers
-	serverMu  sync.Mutex // held during a fault of the control plane
-	beside    sync.WaitGroup
-
-	logMu sync.Mutex // held while writing to config.Log
+	writers   *writers
 }
 
-// Failure is the result of a run with violations.
-type Failure struct {
-	Seed       uint64
-	Violations []string
-	// Dir holds the logs of all programs, and the report.
-	Dir string
-}
-
-func (f *Failure) Error() string {
-	return fmt.Sprintf("seed %d: %d violations:\n  - %s\nthe logs are in %s", f.Seed, len(f.Violations), strings.Join(f.Violations, "\n  - "), f.Dir)
-}
-
-// Run makes a run and returns nil when every check passed. Violations are a [*Failure]; any other
-// error means that the run could not be made.
+// Run makes a run and returns nil when every check passed. The error describes what was wrong, and
+// names the directory with the logs.
 func Run(ctx context.Context, config Config) (err error) {
-	config = config.withDefaults()
-	r := &run{config: config, plan: NewPlan(config.Seed, config.Duration), began: time.Now(), doors: map[string]*door{}}
-	if r.config.Orrery == "" {
-		if r.config.Orrery, err = controlplane.FindUp(filepath.Join("bin", "orrery")); err != nil {
+	if config.Duration == 0 {
+		config.Duration = DefaultDuration
+	}
+	config.Duration = max(config.Duration, shortestDuration)
+	if config.Log == nil {
+		config.Log = io.Discard
+	}
+	if config.Orrery == "" {
+		if config.Orrery, err = controlplane.FindUp(filepath.Join("bin", "orrery")); err != nil {
 			return err
 		}
 	}
+	r := &run{config: config, began: time.Now(), link: &faultnet.Link{}}
 	if r.dir, err = makeDir(config.Dir); err != nil {
 		return err
 	}
-	violations, err := r.play(ctx)
-	if err == nil && len(violations) == 0 {
-		if config.Dir == "" && !config.Keep {
-			return os.RemoveAll(r.dir)
-		}
-		return nil
+	if err := errors.Join(r.play(ctx), r.close()); err != nil {
+		return fmt.Errorf("%w\nthe logs of all programs are in %s", err, r.dir)
 	}
-	if len(violations) > 0 {
-		slices.Sort(violations)
-		violations = slices.Compact(violations)
-		err = errors.Join(&Failure{Seed: config.Seed, Violations: violations, Dir: r.dir}, err)
-	} else {
-		err = fmt.Errorf("%w (the logs of all programs are in %s)", err, r.dir)
+	if config.Dir == "" {
+		return os.RemoveAll(r.dir)
 	}
-	report := fmt.Sprintf("%s\n%v\n", r.plan, err)
-	return errors.Join(err, os.WriteFile(filepath.Join(r.dir, "report.txt"), []byte(report), 0o600))
+	return nil
 }
 
 func makeDir(dir string) (string, error) {
@@ -90,215 +110,179 @@ func makeDir(dir string) (string, error) {
 }
 
 // play is the run from its first process to its last.
-func (r *run) play(ctx context.Context) (violations []string, err error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer r.beside.Wait()
-	defer stop()
-	r.record("%s", strings.TrimRight(r.plan.String(), "\n"))
-	defer func() { err = errors.Join(err, r.close()) }()
-	if err := r.open(ctx); err != nil {
-		return nil, err
+func (r *run) play(ctx context.Context) error {
+	if err := r.start(ctx); err != nil {
+		return err
 	}
-	beside := make(chan []string, 1)
-	r.beside.Go(func() {
-		var found []string
-		if r.config.Zombie {
-			problems, err := r.playZombies(ctx)
-			found = describe("zombies", problems, err)
-		}
-		beside <- found
-	})
-	if !r.plan.ColdStart {
-		if err := r.startSubjects(); err != nil {
-			return nil, err
+	for i, s := range r.steps() {
+		r.record("step %d: %s", i+1, s.name)
+		if err := r.disturb(ctx, s); err != nil {
+			return fmt.Errorf("step %d, %s: %w", i+1, s.name, err)
 		}
 	}
-	r.writers.start(r.config.Seed)
-	for i, round := range r.plan.Rounds {
-		if i > 0 && time.Since(r.began) > r.config.Duration {
-			break
-		}
-		r.record("round %d", i+1)
-		if err := r.disturb(ctx, round, i == 0 && r.plan.ColdStart); err != nil {
-			return r.violations(), err
-		}
-		if found, err := r.quiet(ctx); err != nil || len(found) > 0 {
-			return append(found, r.violations()...), err
-		}
-		if err := r.changeHandlers(ctx, i); err != nil {
-			return r.violations(), err
-		}
+	return r.end(ctx)
+}
+
+// disturb plays a step in the middle of a period of writing, and checks what has come of it.
+func (r *run) disturb(ctx context.Context, s step) error {
+	period := r.config.Duration / time.Duration(len(r.steps()))
+	r.writers.start()
+	defer r.writers.stop()
+	pause(ctx, period/2)
+	if err := s.do(ctx); err != nil {
+		return err
 	}
-	violations = append(violations, <-beside...)
-	violations = append(violations, r.endSubjects(ctx)...)
-	return append(violations, r.violations()...), ctx.Err()
+	pause(ctx, period/2)
+	r.writers.stop()
+	return r.settle(ctx)
 }
 
 // record logs a line with the time since the beginning.
 func (r *run) record(format string, args ...any) {
-	r.logMu.Lock()
-	defer r.logMu.Unlock()
 	// An error of the log must not stop the run.
-	_, _ = fmt.Fprintf(r.config.Log, "%s %6.1fs  %s\n", time.Now().Format(clock), time.Since(r.began).Seconds(), fmt.Sprintf(format, args...))
+	_, _ = fmt.Fprintf(r.config.Log, "%6.1fs  %s\n", time.Since(r.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// open starts the control plane and the doors before it.
-func (r *run) open(ctx context.Context) (err error) {
-	config := controlplane.Config{Binary: r.config.ControlPlane, Dir: filepath.Join(r.dir, "controlplane"), DisableWatchCache: r.plan.OldServer}
-	if r.plan.OldServer {
-		config.APIServerArgs = []string{"--feature-gates=WatchList=false"}
-	}
+// start starts the control plane, the link, orrery and the informers.
+func (r *run) start(ctx context.Context) (err error) {
+	config := controlplane.Config{Binary: r.config.ControlPlane, Dir: filepath.Join(r.dir, "controlplane")}
 	if r.cluster, err = startCluster(ctx, config); err != nil {
 		return err
 	}
-	r.record("control plane is ready; logs in %s", r.dir)
-	r.guard = &guard{cluster: r.cluster}
-	if len(r.plan.Replicas) > 1 && !r.plan.has("drip") {
-		r.shifts = &shifts{}
-	}
-	r.writers = newWriters(r.cluster)
-	for _, name := range []string{atHTTP, atSocket} {
-		if _, err := r.openDoor(name, r.cluster.Kubeconfig(), nil); err != nil {
-			return err
-		}
-	}
-	for i, planned := range r.plan.Replicas {
-		args := []string{fmt.Sprintf("--leader-elect=%t", len(r.plan.Replicas) > 1)}
-		if planned.WebSocket {
-			args = append(args, "--watch-transport=websocket")
-		}
-		p, err := r.newReplica(replicaName(i), args...)
-		if err != nil {
-			return err
-		}
-		r.replicas = append(r.replicas, p)
-	}
-	return r.cluster.createNamespace(ctx, steadyNamespace)
-}
-
-func (r *run) newReplica(name string, args ...string) (*replica, error) {
-	user, err := r.cluster.KubeconfigFor(replicaUser(name))
-	if err != nil {
-		return nil, err
-	}
-	d, err := r.openDoor(name, user, r.shifts)
-	if err != nil {
-		return nil, err
-	}
-	return newReplica(r.config.Orrery, name, d.kubeconfig, filepath.Join(r.dir, name+".log"), r.record, args...)
-}
-
-func (r *run) openDoor(name, user string, shifts *shifts) (*door, error) {
-	file := filepath.Join(r.dir, strings.ReplaceAll(name, " ", "-")+".kubeconfig")
-	d, err := openDoor(name, user, file, r.config.Seed, r.guard, shifts)
-	if err == nil {
-		r.doors[name] = d
-	}
-	return d, err
-}
-
-// startSubjects starts informers and replicas, which may have to wait for their server.
-func (r *run) startSubjects() (err error) {
-	if r.observers, err = observe(r.doors[atHTTP], r.doors[atSocket]); err != nil {
+	r.writers = &writers{cluster: r.cluster}
+	r.backup = filepath.Join(r.dir, "backup")
+	if err := r.cluster.BackUpEtcd(ctx, r.backup); err != nil {
 		return err
 	}
-	for _, p := range r.replicas {
-		if err := p.start(); err != nil {
-			return err
-		}
+	if r.proxy, err = faultnet.NewProxy("127.0.0.1:0", r.cluster.host(), r.link); err != nil {
+		return err
+	}
+	if err := r.startOrrery(); err != nil {
+		return err
+	}
+	kubeconfig, err := r.throughLink("informers", r.cluster.Kubeconfig())
+	if err != nil {
+		return err
+	}
+	if r.observers, err = observe(kubeconfig); err != nil {
+		return err
+	}
+	r.record("everything runs; logs in %s", r.dir)
+	return r.settle(ctx)
+}
+
+func (r *run) startOrrery() error {
+	user, err := r.cluster.KubeconfigFor(orreryUser)
+	if err != nil {
+		return err
+	}
+	kubeconfig, err := r.throughLink("orrery", user)
+	if err != nil {
+		return err
+	}
+	r.orrery, err = newProcess(r.config.Orrery, kubeconfig, filepath.Join(r.dir, "orrery.log"))
+	if err != nil {
+		return err
+	}
+	return r.orrery.start()
+}
+
+// throughLink writes a kubeconfig file like another one, for a subject behind the link. TLS is
+// between the subject and kube-apiserver.
+func (r *run) throughLink(name, kubeconfig string) (string, error) {
+	text, err := os.ReadFile(kubeconfig)
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(r.dir, name+".kubeconfig")
+	return file, os.WriteFile(file, replaceHost(text, r.cluster.host(), r.proxy.Addr().String()), 0o600)
+}
+
+// cut cuts all connections, and the new ones as well.
+func (r *run) cut(ctx context.Context) error {
+	for range 4 {
+		r.link.Cut()
+		pause(ctx, 500*time.Millisecond)
 	}
 	return nil
 }
 
-// changeHandlers adds a late handler to each informer, and sometimes removes one.
-func (r *run) changeHandlers(ctx context.Context, round int) error {
-	if round%2 == 1 {
-		if err := r.observers.leave(ctx); err != nil {
-			return err
-		}
-	}
-	return r.observers.join()
+func (r *run) killAPIServer(ctx context.Context) error {
+	r.cluster.KillAPIServer()
+	pause(ctx, 3*time.Second)
+	return r.cluster.StartAPIServer(ctx)
 }
 
-// doorsAt returns the doors of a place.
-func (r *run) doorsAt(place string) (doors []*door) {
-	for name, d := range r.doors {
-		if name == place || place == everywhere {
-			doors = append(doors, d)
-		}
+func (r *run) restart(ctx context.Context) error {
+	if err := r.orrery.terminate(ctx); err != nil {
+		return err
 	}
-	return doors
+	return r.orrery.start()
 }
 
-func (r *run) replicaNamed(name string) *replica {
-	for _, p := range r.replicas {
-		if p.name == name {
-			return p
-		}
+func (r *run) kill(context.Context) error {
+	r.orrery.kill()
+	return r.orrery.start()
+}
+
+func (r *run) compact(ctx context.Context) error {
+	_, err := r.cluster.CompactEtcd(ctx)
+	return err
+}
+
+// restore restores etcd from the backup, so that all subjects are ahead of their server. They must
+// notice before somebody writes: once the server has passed their position, nobody can.
+// kube-controller-manager does not notice, and is started anew.
+func (r *run) restore(ctx context.Context) error {
+	r.writers.stop()
+	if err := r.cluster.RestoreEtcd(ctx, r.backup); err != nil {
+		return err
 	}
+	r.cluster.KillControllerManager()
+	if err := r.cluster.StartControllerManager(ctx); err != nil {
+		return err
+	}
+	if err := r.settle(ctx); err != nil {
+		return err
+	}
+	r.writers.start()
 	return nil
 }
 
-// disturb plays a round. It returns when all its faults have ended.
-func (r *run) disturb(ctx context.Context, round Round, cold bool) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var steps sync.WaitGroup
-	for _, s := range round.Steps {
-		steps.Go(func() {
-			pause(ctx, s.After)
-			if err := r.step(ctx, s); err != nil {
-				stop(fmt.Errorf("%s: %w", s, err))
-			}
-		})
-	}
-	if cold {
-		pause(ctx, round.Lasts/4)
-		r.record("the subjects start")
-		if err := r.startSubjects(); err != nil {
-			stop(err)
-		}
-	}
-	pause(ctx, round.Lasts)
-	steps.Wait()
-	for _, d := range r.doors {
-		d.heal()
-	}
-	return context.Cause(ctx)
-}
-
-// step begins a fault and ends it.
-func (r *run) step(ctx context.Context, s Step) error {
-	f, known := faultNamed(s.Fault)
-	if !known || ctx.Err() != nil {
-		return nil
-	}
-	r.record("%s", s)
-	end, err := f.begin(ctx, r, s)
-	if err != nil || end == nil {
+// end ends the subjects and checks that nothing of them is left.
+func (r *run) end(ctx context.Context) error {
+	if err := r.orrery.terminate(ctx); err != nil {
 		return err
 	}
-	pause(ctx, s.For)
-	r.record("%s: %s is over", s.Where, s.Fault)
-	return end(ctx)
+	found := r.observers.end()
+	if open := awaitZero(func() int { return r.link.Snapshot().Open }); open > 0 {
+		found = append(found, fmt.Sprintf("all subjects have ended, and %d connections are open", open))
+	}
+	r.record("the subjects have ended")
+	return problems(append(found, r.faults()...))
 }
 
 // close ends everything that still runs.
 func (r *run) close() error {
-	for _, p := range r.replicas {
-		p.abandon()
-	}
-	if r.writers != nil && r.writers.stop != nil {
-		r.writers.end()
+	if r.orrery != nil {
+		r.orrery.kill()
 	}
 	if r.observers != nil {
 		r.observers.stop()
 	}
-	for _, d := range r.doors {
-		d.close()
+	if r.proxy != nil {
+		_ = r.proxy.Close() // an error here has no consequence
 	}
 	if r.cluster == nil {
 		return nil
 	}
 	return r.cluster.Stop()
+}
+
+// pause waits until d has passed or the run is cancelled.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
 }

@@ -7,16 +7,6 @@ import (
 	"path/filepath"
 )
 
-// KillEtcd kills etcd, as a crash would. kube-apiserver goes on and answers what it can.
-func (cp *ControlPlane) KillEtcd() {
-	cp.process(Etcd).Kill()
-	cp.logf("%s killed", Etcd)
-}
-
-// StartEtcd starts etcd after [ControlPlane.KillEtcd] with the same data, and returns when it is
-// ready. It fails if etcd is running.
-func (cp *ControlPlane) StartEtcd(ctx context.Context) error { return cp.startEtcd(ctx) }
-
 // BackUpEtcd copies etcd's data to a directory, which must not exist. It stops etcd meanwhile.
 func (cp *ControlPlane) BackUpEtcd(ctx context.Context, dir string) error {
 	cp.process(Etcd).Stop(ctx)
@@ -32,7 +22,8 @@ func (cp *ControlPlane) BackUpEtcd(ctx context.Context, dir string) error {
 // components should be restarted; the built-in ones do not notice.
 func (cp *ControlPlane) RestoreEtcd(ctx context.Context, dir string) error {
 	cp.KillAPIServer()
-	cp.KillEtcd()
+	cp.process(Etcd).Kill()
+	cp.logf("%s killed", Etcd)
 	if err := os.RemoveAll(cp.etcdDir()); err != nil {
 		return fmt.Errorf("restore etcd: %w", err)
 	}
