@@ -11,8 +11,8 @@ import (
 // serviceLabel is the label of an EndpointSlice with the name of its Service.
 const serviceLabel = "kubernetes.io/service-name"
 
-// missingBackend returns why a port of a Service has no ready endpoint, in the words of the condition
-// Available of an APIService; "" if it has one. That of an ExternalName is in the DNS.
+// missingBackend returns why a port of a Service has no ready endpoint, in the words of the
+// condition Available of an APIService; "" if it has one. That of an ExternalName is in the DNS.
 func (r *Registry) missingBackend(namespace, name string, port int64) (reason, message string) {
 	stored, ok := r.store.Collection(r.coreServices.Prefix).Get(store.Key{Namespace: namespace, Name: name})
 	if !ok {
@@ -111,8 +111,8 @@ func servicePort(service *api.Unstructured, port int64) (name string, found bool
 	return "", false
 }
 
-// hasReady reports whether a ready endpoint has a port whose name is wanted. An endpoint without the
-// condition ready is ready.
+// hasReady reports whether a ready endpoint has a port whose name is wanted. An endpoint without
+// the condition ready is ready.
 func hasReady(slice *api.Unstructured, wanted func(port string) bool) bool {
 	ports, _ := slice.Nested("ports").([]any)
 	hasPort := slices.ContainsFunc(ports, func(one any) bool {
