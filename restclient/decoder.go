@@ -28,12 +28,12 @@ type Decoder[T Object] interface {
 	// Accept returns the Accept headers of requests.
 	Accept() Accept
 	// Object decodes a body that is one object. The result does not refer to body.
-	Object(body []byte) (T, error)
+	Object(contentType string, body []byte) (T, error)
 	// List decodes a list while it arrives. A Status in its place is an [*api.StatusError] if it
 	// reports failure, and a nil list if it reports success.
-	List(body io.Reader, limit int) (*api.List[T], error)
+	List(contentType string, body io.Reader, limit int) (*api.List[T], error)
 	// Events returns a decoder of the events of a watch.
-	Events(body io.Reader, limit int) EventDecoder[T]
+	Events(contentType string, body io.Reader, limit int) (EventDecoder[T], error)
 }
 
 // EventDecoder decodes the events of one watch. It is for one goroutine.
@@ -56,6 +56,8 @@ type Codec interface {
 	Decoder[*api.PartialObjectMetadata]
 	// AtMost returns the codec with a limit for the number of items of one list; see [ItemLimit].
 	AtMost(items int) Codec
+	// Status decodes a Status in an encoding other than JSON; ok is false if the body is none.
+	Status(body []byte) (status api.Status, ok bool)
 }
 
 // ItemLimit is the greatest number of items of one list; 0 means no limit.
@@ -104,6 +106,8 @@ func (c plainCodec) AtMost(items int) Codec {
 	return c
 }
 
+func (plainCodec) Status([]byte) (status api.Status, ok bool) { return status, false }
+
 // nameKind sets the kind of an item from a list of a built-in type: items of a "PodList" are of
 // kind "Pod" and do not contain their kind.
 func nameKind(item *api.Unstructured, list api.TypeMeta) {
@@ -123,12 +127,19 @@ var (
 
 func (d plainDecoder[T]) Accept() Accept { return d.accept }
 
-func (d plainDecoder[T]) Object(body []byte) (T, error) {
+func (d plainDecoder[T]) Object(contentType string, body []byte) (T, error) {
+	if isProtobuf(contentType) {
+		var none T
+		return none, errNotJSON
+	}
 	return d.decode(body)
 }
 
-func (d plainDecoder[T]) Events(body io.Reader, limit int) EventDecoder[T] {
-	return newWatchDecoder(body, limit, d.decode)
+func (d plainDecoder[T]) Events(contentType string, body io.Reader, limit int) (EventDecoder[T], error) {
+	if isProtobuf(contentType) {
+		return nil, errNotJSON
+	}
+	return newWatchDecoder(body, limit, d.decode), nil
 }
 
 func (d plainDecoder[T]) decode(data []byte) (T, error) {
@@ -149,16 +160,15 @@ func decodeObject[T any](data []byte) (object T, err error) {
 
 func isNull(data []byte) bool { return string(bytes.TrimSpace(data)) == "null" }
 
-// requireJSON returns an error if an answer is in protobuf, which no decoder reads.
-func requireJSON(contentType string) error {
-	if strings.HasPrefix(contentType, "application/vnd.kubernetes.protobuf") {
-		return errNotJSON
-	}
-	return nil
+func isProtobuf(contentType string) bool {
+	return strings.HasPrefix(contentType, "application/vnd.kubernetes.protobuf")
 }
 
 // List decodes a list item by item, so that it never holds the whole body in memory.
-func (d plainDecoder[T]) List(body io.Reader, limit int) (*api.List[T], error) {
+func (d plainDecoder[T]) List(contentType string, body io.Reader, limit int) (*api.List[T], error) {
+	if isProtobuf(contentType) {
+		return nil, errNotJSON
+	}
 	l := listDecoder[T]{
 		plainDecoder: d, body: &boundedReader{r: body, limit: limit, what: "an item of the list"},
 		list: &api.List[T]{}, fields: map[string]json.RawMessage{},

@@ -11,6 +11,6 @@ import (
 
 func TestContract(t *testing.T) {
 	restclienttest.RunEvents(t, func(body io.Reader, limit int) (restclient.EventDecoder[*api.PartialObjectMetadata], error) {
-		return restclient.PlainCodec().Events(body, limit), nil
+		return restclient.PlainCodec().Events("application/json", body, limit)
 	})
 }

@@ -38,10 +38,10 @@ type watcher[T Object] struct {
 }
 
 // open starts to decode an answer. A failure counts as that of the request.
-func (w *watcher[T]) open(decoder Decoder[T], contentType string, body io.ReadCloser) error {
+func (w *watcher[T]) open(decoder Decoder[T], contentType string, body io.ReadCloser) (err error) {
 	w.body = body
-	w.decoder = decoder.Events(body, w.client.cfg.MaxFrameBytes)
-	return requireJSON(contentType)
+	w.decoder, err = decoder.Events(contentType, body, w.client.cfg.MaxFrameBytes)
+	return err
 }
 
 // Next blocks for the next event, see api.Watcher.

@@ -10,6 +10,6 @@ import (
 
 func TestContract(t *testing.T) {
 	restclienttest.RunEvents(t, func(body io.Reader, limit int) (restclient.EventDecoder[*partial], error) {
-		return Codec{}.Events(body, limit), nil
+		return Codec{}.Events("application/json", body, limit)
 	})
 }

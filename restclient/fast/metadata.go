@@ -195,12 +195,6 @@ func (r *metadataReader) internedField(into *string) error {
 	return err
 }
 
-// The kind of metadata-only objects.
-const (
-	partialKind       = "PartialObjectMetadata"
-	partialAPIVersion = "meta.k8s.io/v1"
-)
-
 func (r *metadataReader) interned(text []byte) string {
 	switch string(text) {
 	case "":
@@ -239,7 +233,7 @@ func (r *metadataReader) timeField(into *api.Time) error {
 	return err
 }
 
-// The shared fields.
+// The shared fields, in JSON.
 
 // mapField reads labels or annotations. Equal bytes yield the same map.
 func (r *metadataReader) mapField(into *map[string]string, memory *recent[map[string]string]) error {

@@ -45,10 +45,7 @@ func newProcess(w *world, p ProcessPlan) (*process, error) {
 		MaxRetryAfter:  10 * time.Second, // as in orrery run
 		Timeout:        p.Timeout,
 		UserAgent:      "chaos/" + p.Name,
-		WatchTransport: p.Watch, Trace: w.recorder.Requests(),
-	}
-	if !p.Textbook {
-		config.Codec = clientfast.Codec{}
+		WatchTransport: p.Watch, Codec: clientfast.Codec{JSON: p.NoPB}, Trace: w.recorder.Requests(),
 	}
 	var err error
 	if one.client, err = restclient.New(config); err != nil {

@@ -1,0 +1,29 @@
+package fast
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/api"
+)
+
+// wire opens a response of kube-apiserver v1.36.3, byte for byte.
+func wire(t testing.TB, name string) io.Reader {
+	t.Helper()
+	file, err := os.Open(filepath.Join("..", "testdata", name))
+	require.NoError(t, err)
+	t.Cleanup(func() { file.Close() })
+	return file
+}
+
+func listInJSON(body io.Reader, limit int) (*api.List[*partial], error) {
+	return Codec{}.List(jsonType, body, limit)
+}
+
+func listInProtobuf(body io.Reader, limit int) (*api.List[*partial], error) {
+	return Codec{}.List(protobufMediaType, body, limit)
+}
