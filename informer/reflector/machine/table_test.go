@@ -346,6 +346,31 @@ func randomInput(intN func(int) int) input {
 	return in
 }
 
+// A watch of exactly a second is not very short, so that two of them in a row cause no back-off.
+func TestAWatchOfExactlyASecondIsNotVeryShort(t *testing.T) {
+	s := newState()
+	s.Phase, s.openedAt = phaseWatching, time.Minute
+	s.judge(time.Minute + reflector.VeryShortWatch - 1)
+	assert.True(t, s.brief, "it was shorter than a second")
+	s.judge(time.Minute + reflector.VeryShortWatch)
+	assert.False(t, s.brief, "it lasted a second")
+}
+
+// A token that comes again is found in a circle of any length: the pages whose numbers are powers
+// of two leave a mark.
+func TestPagesThatLeaveAMark(t *testing.T) {
+	r, s := testRules(), newState()
+	marked := []int{}
+	for page := 1; page <= 9; page++ {
+		s.page, s.mark = page, ""
+		listNextPage(r, &s, &input{token: "next"}, &effects{})
+		if s.mark != "" {
+			marked = append(marked, page)
+		}
+	}
+	assert.Equal(t, []int{1, 2, 4, 8}, marked)
+}
+
 // A resync that fails during a back-off puts the content of the store in doubt: a list follows,
 // even if the server was to be asked about the position next.
 func TestAFailedResyncDropsThePosition(t *testing.T) {
