@@ -104,8 +104,7 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 	opts := api.ListOptions{ResourceVersion: r.LastSyncResourceVersion(), AllowWatchBookmarks: true, TimeoutSeconds: max(1, int64(limit))}
 	w, err := r.listerWatcher.Watch(ctx, opts)
 	if err != nil {
-		err = &WatchStartError{Name: r.config.Name, ResourceVersion: opts.ResourceVersion, Err: err}
-		return r.watchFailed(ctx, opts.ResourceVersion, err)
+		return r.watchFailed(ctx, &WatchStartError{Name: r.config.Name, ResourceVersion: opts.ResourceVersion, Err: err})
 	}
 	defer w.Stop()
 	r.trace.WatchStarted(opts)
@@ -123,32 +122,29 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 	case isStoreError(err): // the resync failed
 		return err
 	case cause != CauseEnded && cause != CauseUnreachable && cause != CauseUnknown: // refused by the server; after these three the position is still valid
-		err = &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: err}
-		return r.watchFailed(ctx, opts.ResourceVersion, err)
+		return r.watchFailed(ctx, &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: err})
 	case brief && events == 0: // its position may be at fault
 		return &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch}
 	case brief && (briefAgain || rv == opts.ResourceVersion): // a server may go on like this
 		r.backOff(ctx, &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch})
 	}
-	return r.resume(ctx, opts.ResourceVersion)
+	return r.resume(ctx)
 }
 
-// resume returns nil if the next watch can continue at the position, after one that began at rv. If
-// that was no definite version, no event says what was deleted before: that needs a list.
-func (r *Reflector[T]) resume(ctx context.Context, rv string) error {
-	if ctx.Err() != nil || definite(rv) && definite(r.LastSyncResourceVersion()) {
+// resume returns nil if the next watch can continue at the position (resumable). If not, it lists.
+func (r *Reflector[T]) resume(ctx context.Context) error {
+	if ctx.Err() != nil || r.resumable() {
 		return nil
 	}
 	return r.list(ctx)
 }
 
-// watchFailed returns nil, after a back-off, if the next watch can continue, and err otherwise. The
-// failed watch began at rv.
-func (r *Reflector[T]) watchFailed(ctx context.Context, rv string, err error) error {
+// watchFailed returns nil, after a back-off, if the next watch can continue, and err otherwise.
+func (r *Reflector[T]) watchFailed(ctx context.Context, err error) error {
 	switch cause := CauseOf(err); {
 	case cause == CauseTooManyRequests || cause == CauseUnreachable: // later, and from the same position
 		r.backOff(ctx, err)
-		return r.resume(ctx, rv)
+		return r.resume(ctx)
 	case isResourceVersionUnavailable(err): // for a watch: a list at this version is still possible
 		r.trace.Expired(r.LastSyncResourceVersion(), err)
 	}

@@ -17,6 +17,7 @@ type status struct {
 	mu       sync.Mutex // never held while a hook is called
 	started  bool
 	snapshot Snapshot
+	undated  bool // the last list had no definite version
 	initial  bool // the watch began at no definite version, and has sent nothing but ADDED events
 }
 
@@ -97,7 +98,18 @@ func (s *status) setHealthy() { s.change(func(s *Snapshot) { s.Failures = 0 }) }
 
 // setSynced records that the store has the state at rv.
 func (s *status) setSynced(rv string) {
-	s.change(func(s *Snapshot) { s.ResourceVersion, s.ResourceVersionRefused, s.Synced = rv, false, true })
+	s.change(func(now *Snapshot) {
+		now.ResourceVersion, now.ResourceVersionRefused, now.Synced = rv, false, true
+		s.undated = !definite(rv)
+	})
+}
+
+// resumable reports whether the next watch can continue at the position. It cannot after a list
+// without a definite version: no event says what was deleted before the watch opened.
+func (s *status) resumable() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.undated && definite(s.snapshot.ResourceVersion)
 }
 
 // setUnavailable records that the server has refused a list at rv, which must not be requested

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -76,12 +77,7 @@ func parseRooms(t *testing.T, text string) (comment string, rooms []room) {
 }
 
 func (r *room) has(file string) bool {
-	for _, prefix := range r.prefixes {
-		if strings.HasPrefix(file, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.prefixes, func(prefix string) bool { return strings.HasPrefix(file, prefix) })
 }
 
 // count adds a file. The packages …test of contract suites are tests.

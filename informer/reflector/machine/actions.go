@@ -150,7 +150,7 @@ func (r *rules) askPage(s *state, in *input, do *effects, page int) {
 	ask.options.Limit, ask.options.Continue = s.limit, s.token
 	if page == 1 {
 		ask.options.ResourceVersion = s.requestRV // later pages have it in the token
-		if s.limit > 0 && s.requestRV != "" && s.requestRV != "0" {
+		if s.limit > 0 && definite(s.requestRV) {
 			// Without it the first page would be that of the old state itself.
 			ask.options.ResourceVersionMatch = api.MatchNotOlderThan
 		}

@@ -84,7 +84,9 @@ func newState() state {
 
 // definite reports whether the position says what the store has. A watch from "" or "0" begins with
 // all objects.
-func (s *state) definite() bool { return s.ResourceVersion != "" && s.ResourceVersion != "0" }
+func (s *state) definite() bool { return definite(s.ResourceVersion) }
+
+func definite(resourceVersion string) bool { return resourceVersion != "" && resourceVersion != "0" }
 
 // resumable reports whether the next watch can continue at the position. It cannot after a list
 // without a definite version: no event says what was deleted before the watch opened. Another list

@@ -2,8 +2,10 @@ package registry
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -50,11 +52,7 @@ func (r *Registry) Ready(namespace, name string) bool {
 // Exists reports whether an object exists. resource is "plural" or "plural.group". An empty
 // namespace means any.
 func (r *Registry) Exists(resource, namespace, name string) bool {
-	for _, d := range r.catalog.All() {
-		if d.Qualified() != resource && d.Plural != resource {
-			continue
-		}
-		objects := r.store.Collection(d.Prefix)
+	for d, objects := range r.collectionsOf(resource) {
 		if _, ok := objects.Get(store.Key{Namespace: namespace, Name: name}); ok {
 			return true
 		}
@@ -74,15 +72,24 @@ func (r *Registry) Exists(resource, namespace, name string) bool {
 
 // Stored returns a copy of an object, or nil. resource is "plural" or "plural.group".
 func (r *Registry) Stored(resource, namespace, name string) *api.Unstructured {
-	for _, d := range r.catalog.All() {
-		if d.Qualified() != resource && d.Plural != resource {
-			continue
-		}
-		if o, ok := r.store.Collection(d.Prefix).Get(store.Key{Namespace: namespace, Name: name}); ok {
+	for _, objects := range r.collectionsOf(resource) {
+		if o, ok := objects.Get(store.Key{Namespace: namespace, Name: name}); ok {
 			return o.Decode()
 		}
 	}
 	return nil
+}
+
+// collectionsOf iterates over the definitions of a resource, which is "plural" or "plural.group",
+// and their objects.
+func (r *Registry) collectionsOf(resource string) iter.Seq2[*resources.Definition, *store.Collection] {
+	return func(yield func(*resources.Definition, *store.Collection) bool) {
+		for _, d := range r.catalog.All() {
+			if (d.Qualified() == resource || d.Plural == resource) && !yield(d, r.store.Collection(d.Prefix)) {
+				return
+			}
+		}
+	}
 }
 
 // slicesOf iterates over the EndpointSlices of a Service.

@@ -113,13 +113,18 @@ var answers = map[string]func(t *testing.T) string{
 		require.Len(t, delayed, 1, "a key waits once")
 		return fmt.Sprintf("%s in %.0fh", delayed[0].Key, delayed[0].In.Hours())
 	},
-	"09 done-is-not-forget": func(*testing.T) string { return lastDelay("team-3", 11) },
+	"09 done-is-not-forget": func(*testing.T) string {
+		q, limiter := queue.New(queue.Config[string]{}), newLimiter()
+		fail(limiter, "team-3", 10)
+		q.Add("team-3")
+		key, _ := q.Get()
+		q.Done(key)
+		return fail(limiter, "team-3", 1)
+	},
 	"09 other-keys": func(*testing.T) string {
-		limiter := queue.NewItemExponentialFailureRateLimiter[string](5*time.Millisecond, 1000*time.Second)
-		for range 20 {
-			limiter.When("team-3")
-		}
-		return limiter.When("team-4").String()
+		limiter := newLimiter()
+		fail(limiter, "team-3", 20)
+		return fail(limiter, "team-4", 1)
 	},
 
 	"10 not-sliding": func(t *testing.T) string {
@@ -247,13 +252,16 @@ type knownObjects struct {
 
 func (k *knownObjects) Bookmark(resourceVersion string) { k.version = resourceVersion }
 
-// lastDelay returns the delay after that many failures in a row.
-func lastDelay(key string, failures int) string {
-	limiter := queue.NewItemExponentialFailureRateLimiter[string](5*time.Millisecond, 1000*time.Second)
-	for range failures - 1 {
-		limiter.When(key)
+func newLimiter() queue.RateLimiter[string] {
+	return queue.NewItemExponentialFailureRateLimiter[string](5*time.Millisecond, 1000*time.Second)
+}
+
+// fail reports failures in a row, and returns the delay after the last one.
+func fail(limiter queue.RateLimiter[string], key string, times int) (delay string) {
+	for range times {
+		delay = limiter.When(key).String()
 	}
-	return limiter.When(key).String()
+	return delay
 }
 
 // fifo is a queue of deltas with its consumer's store.
