@@ -67,8 +67,7 @@ type Config struct {
 	DisableCompression bool   // the client does not ask for gzip
 
 	// Codec reads the answers of Metadata resources. Nil: PlainCodec, which is encoding/json.
-	// fast.Codec of package restclient/fast asks for protobuf, is several times faster, and keeps
-	// less memory.
+	// fast.Codec of package restclient/fast is several times faster, and keeps less memory.
 	Codec Codec
 	// WatchTransport is how watches are carried: WatchHTTP (also the zero value) or WatchWebSocket.
 	WatchTransport WatchTransport

@@ -56,8 +56,6 @@ type Codec interface {
 	Decoder[*api.PartialObjectMetadata]
 	// AtMost returns the codec with a limit for the number of items of one list; see [ItemLimit].
 	AtMost(items int) Codec
-	// Status decodes a Status in an encoding other than JSON; ok is false if the body is none.
-	Status(body []byte) (status api.Status, ok bool)
 }
 
 // ItemLimit is the greatest number of items of one list; 0 means no limit.
@@ -106,8 +104,6 @@ func (c plainCodec) AtMost(items int) Codec {
 	return c
 }
 
-func (plainCodec) Status([]byte) (status api.Status, ok bool) { return status, false }
-
 // nameKind sets the kind of an item from a list of a built-in type: items of a "PodList" are of
 // kind "Pod" and do not contain their kind.
 func nameKind(item *api.Unstructured, list api.TypeMeta) {
@@ -128,16 +124,16 @@ var (
 func (d plainDecoder[T]) Accept() Accept { return d.accept }
 
 func (d plainDecoder[T]) Object(contentType string, body []byte) (T, error) {
-	if isProtobuf(contentType) {
+	if err := RequireJSON(contentType); err != nil {
 		var none T
-		return none, errNotJSON
+		return none, err
 	}
 	return d.decode(body)
 }
 
 func (d plainDecoder[T]) Events(contentType string, body io.Reader, limit int) (EventDecoder[T], error) {
-	if isProtobuf(contentType) {
-		return nil, errNotJSON
+	if err := RequireJSON(contentType); err != nil {
+		return nil, err
 	}
 	return newWatchDecoder(body, limit, d.decode), nil
 }
@@ -160,14 +156,18 @@ func decodeObject[T any](data []byte) (object T, err error) {
 
 func isNull(data []byte) bool { return string(bytes.TrimSpace(data)) == "null" }
 
-func isProtobuf(contentType string) bool {
-	return strings.HasPrefix(contentType, "application/vnd.kubernetes.protobuf")
+// RequireJSON returns an error if an answer is in protobuf, which the decoders here do not read.
+func RequireJSON(contentType string) error {
+	if strings.HasPrefix(contentType, "application/vnd.kubernetes.protobuf") {
+		return errNotJSON
+	}
+	return nil
 }
 
 // List decodes a list item by item, so that it never holds the whole body in memory.
 func (d plainDecoder[T]) List(contentType string, body io.Reader, limit int) (*api.List[T], error) {
-	if isProtobuf(contentType) {
-		return nil, errNotJSON
+	if err := RequireJSON(contentType); err != nil {
+		return nil, err
 	}
 	l := listDecoder[T]{
 		plainDecoder: d, body: &boundedReader{r: body, limit: limit, what: "an item of the list"},

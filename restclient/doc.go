@@ -18,7 +18,7 @@
 // A list is decoded item by item as it arrives. A watch is a stream of events, over chunked HTTP or
 // a websocket, from which the caller reads ([api.Watcher]). encoding/json decodes both, on two
 // pages: watch_decoder.go and decoder.go. For a [Metadata] resource of a hundred thousand objects,
-// Config.Codec takes fast.Codec of package restclient/fast, which also reads protobuf.
+// Config.Codec takes fast.Codec of package restclient/fast.
 //
 // # Guarantees
 //

@@ -21,7 +21,7 @@ func FuzzRefusal(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, code int, body []byte) {
 		req := &Request{Path: "/"}
-		err := parseRefusal(req, code, body, PlainCodec())
+		err := parseRefusal(req, code, body)
 		if err.Error() == "" || err.RetryAfter < 0 {
 			t.Fatalf("%d %q: %#v", code, body, err)
 		}

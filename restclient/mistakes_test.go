@@ -124,7 +124,7 @@ func TestARefusedWatchIsNotWaitedForWithoutEnd(t *testing.T) {
 	})
 }
 
-// A refusal's Status is read in either encoding; without a matching codec the code decides.
+// A Status in protobuf, which was not requested, is not read: the code decides.
 func TestARefusalInProtobuf(t *testing.T) {
 	eachCodec(t, func(w http.ResponseWriter, r *http.Request) {
 		data, err := os.ReadFile("testdata/status-404.pb")
@@ -137,8 +137,27 @@ func TestARefusalInProtobuf(t *testing.T) {
 	}, func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
 		_, err := restclient.Metadata(client, api.PodsResource, "shop").Get(t.Context(), "none", api.GetOptions{})
 		assert.True(t, api.IsNotFound(err), "%v", err)
-		if _, isFast := client.Config().Codec.(fast.Codec); isFast {
-			assert.EqualError(t, err, `pods "none" not found`)
+	})
+}
+
+func TestUnrequestedProtobuf(t *testing.T) {
+	eachCodec(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
+		io.WriteString(w, "k8s\x00")
+	}, func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
+		namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+		pods := restclient.Metadata(client, api.PodsResource, "")
+		_, metadataList := pods.List(t.Context(), api.ListOptions{})
+		_, metadata := pods.InNamespace("shop").Get(t.Context(), "held", api.GetOptions{})
+		_, metadataWatch := pods.Watch(t.Context(), api.ListOptions{})
+		_, list := namespaces.List(t.Context(), api.ListOptions{})
+		_, object := namespaces.Get(t.Context(), "held", api.GetOptions{})
+		_, watch := namespaces.Watch(t.Context(), api.ListOptions{})
+		for what, err := range map[string]error{"list of metadata": metadataList, "metadata": metadata,
+			"watch of metadata": metadataWatch, "list": list, "object": object, "watch": watch} {
+			var nonsense *restclient.DecodeError
+			assert.ErrorAs(t, err, &nonsense, what)
+			assert.ErrorContains(t, err, "protobuf in the answer to a request for JSON", what)
 		}
 	})
 }

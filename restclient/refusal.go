@@ -30,7 +30,7 @@ func (x *exchange) refused(u *url.URL, answer *http.Response) failure {
 		return failure{err: &TransportError{Kind: NeedsTLS, Verb: x.req.method(), URL: redactURL(u),
 			Err: errors.New(errorText(body))}}
 	}
-	status := parseRefusal(&x.req, answer.StatusCode, body, x.client.cfg.Codec)
+	status := parseRefusal(&x.req, answer.StatusCode, body)
 	status.Verb, status.URL = x.req.method(), redactURL(u)
 	f := failure{err: status}
 	f.retryAfter, f.asked = parseRetryAfter(answer.Header, time.Now())
@@ -76,22 +76,15 @@ func spokeHTTPToTLS(body []byte) bool {
 
 // parseRefusal returns the typed error of an error answer: from the Status in its body, or from the
 // code if a proxy or a plain handler answered with text.
-func parseRefusal(req *Request, code int, body []byte, codec Codec) *api.StatusError {
-	if status, ok := statusIn(body, codec); ok {
+func parseRefusal(req *Request, code int, body []byte) *api.StatusError {
+	var status api.Status
+	if api.Unmarshal(body, &status) == nil && status.Kind == "Status" {
 		if status.Code == 0 {
 			status.Code = code
 		}
 		return api.NewStatusError(status)
 	}
 	return &api.StatusError{Status: genericStatus(req, code, errorText(body))}
-}
-
-// statusIn decodes a Status in JSON or in an encoding of the codec.
-func statusIn(body []byte, codec Codec) (status api.Status, ok bool) {
-	if api.Unmarshal(body, &status) == nil && status.Kind == "Status" {
-		return status, true
-	}
-	return codec.Status(body)
 }
 
 // genericStatus returns the Status for a code without one. Reasons, messages and the cause are

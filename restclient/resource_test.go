@@ -10,7 +10,6 @@ import (
 
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/fast"
 	"orrery/restclient/restclienttest"
 )
 
@@ -19,8 +18,6 @@ var deployments = api.GroupVersionResource{Group: "apps", Version: "v1", Resourc
 const (
 	partial     = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 	partialList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
-	inProtobuf  = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,"
-	listInProto = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
 	plain       = "application/json"
 )
 
@@ -275,11 +272,7 @@ func TestMetadataAsksForHeadsOnly(t *testing.T) {
 		for _, r := range server.Requests() {
 			accepts = append(accepts, r.Header.Get("Accept"))
 		}
-		object, list := partial, partialList
-		if client.Config().Codec == (fast.Codec{}) {
-			object, list = inProtobuf+partial, listInProto+partialList
-		}
-		assert.Equal(t, []string{list, object, object, object, list}, accepts)
+		assert.Equal(t, []string{partialList, partial, partial, partial, partialList}, accepts)
 
 		_, err = pods.InNamespace("x").Update(t.Context(), whole, api.UpdateOptions{})
 		assert.ErrorIs(t, err, restclient.ErrReadOnly)

@@ -23,9 +23,9 @@ import (
 // Field names are case-sensitive: api.Unmarshal decodes events and what is in them. encoding/json
 // alone takes "Type" for type, and "Metadata" for metadata.
 //
-// What it lacks is speed and protobuf: encoding/json scans each object four times. The decoder in
-// restclient/fast looks for its end and decodes it, and also reads protobuf, for resources of which
-// only the metadata is used.
+// What it lacks is speed: encoding/json scans each object four times. The decoder in package
+// restclient/fast looks for its end and decodes it in one pass, for resources of which only the
+// metadata is used.
 type watchDecoder[T Object] struct {
 	body   *boundedReader                 // limits the size of an event
 	events *json.Decoder                  // reads body; keeps what it has read beyond the last event

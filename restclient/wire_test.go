@@ -18,7 +18,7 @@ import (
 )
 
 // codecs are the forms of the decoder for Metadata resources. The tests expect the same of all.
-var codecs = map[string]restclient.Codec{"textbook": nil, "fast": fast.Codec{}, "fast, JSON": fast.Codec{JSON: true}}
+var codecs = map[string]restclient.Codec{"textbook": nil, "fast": fast.Codec{}}
 
 // eachCodec runs a test against a server with a client of each form.
 func eachCodec(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, client *restclient.Client, server *restclienttest.Server)) {
@@ -42,6 +42,45 @@ func recorded(name string) http.HandlerFunc {
 		w.Header().Set("Content-Type", "application/json")
 		w.Write(data)
 	}
+}
+
+func TestWirePods(t *testing.T) {
+	eachCodec(t, func(w http.ResponseWriter, r *http.Request) {
+		name := "metadata-pods.json"
+		switch {
+		case r.URL.Query().Get("watch") != "":
+			name = "metadata-pods-watch.json"
+		case strings.HasSuffix(r.URL.Path, "/held"):
+			name = "metadata-object.json"
+		}
+		recorded(name)(w, r)
+	}, func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
+		pods := restclient.Metadata(client, api.PodsResource, "record")
+		list, err := pods.List(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		require.Len(t, list.Items, 3)
+		assert.Equal(t, "web-1", list.Items[0].Name)
+		assert.Equal(t, "PartialObjectMetadata", list.Items[0].Kind)
+
+		held, err := pods.Get(t.Context(), "held", api.GetOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"orrery.example/hold"}, held.Finalizers)
+
+		found, listed, err := pods.DeleteCollection(t.Context(), api.DeleteOptions{}, api.ListOptions{})
+		require.NoError(t, err)
+		assert.True(t, listed)
+		assert.Len(t, found.Items, 3)
+
+		w, err := pods.Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		for i := range 4 {
+			event, err := w.Next()
+			require.NoError(t, err)
+			assert.Equal(t, i == 3, event.InitialEventsEnd)
+		}
+		_, err = w.Next()
+		assert.Equal(t, io.EOF, err)
+	})
 }
 
 func TestWireLists(t *testing.T) {

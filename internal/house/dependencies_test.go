@@ -33,7 +33,7 @@ var directDependencies = map[string]string{
 	"golang.org/x/time":                       "token buckets of client and queue (rate alone)",
 	"gonum.org/v1/plot":                       "lab: pictures of results",
 	"gopkg.in/evanphx/json-patch.v4":          "lab: JSON patches and merge patches in the API server in memory, as in kube-apiserver",
-	"google.golang.org/protobuf":              "the wire format of lists and watches (protowire alone)",
+	"google.golang.org/protobuf":              "lab: the wire format of requests (protowire alone)",
 
 	"github.com/anishathalye/porcupine":   "tests: is the queue linearizable?",
 	"github.com/chromedp/cdproto":         "tests: the types of Chromium's events",

@@ -1,5 +1,5 @@
-// Package fast decodes the answers of Metadata resources from JSON or Kubernetes' protobuf, in one
-// pass over the bytes; in two, if the answer is a watch event in JSON.
+// Package fast decodes the answers of Metadata resources in one pass over the bytes; in two, if the
+// answer is a watch event.
 //
 //	client, err := restclient.New(restclient.Config{Host: server, Codec: fast.Codec{}})
 //
@@ -34,8 +34,7 @@
 //
 // # Testing
 //
-// Fuzz tests compare this form with encoding/json, and both encodings with each other by answers of
-// kube-apiserver in testdata.
+// Fuzz tests compare this form with encoding/json.
 //
 // Next: package nsctl
 package fast

@@ -1,23 +1,21 @@
 package fast
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 
 	"orrery/restclient/api"
 )
 
-// eventDecoder decodes watch events: JSON objects with the fields type and object, or frames of
-// protobuf. Each object is decoded once, straight from the buffer.
+// eventDecoder decodes watch events: JSON objects with the fields type and object. Each object is
+// decoded once, straight from the buffer.
 type eventDecoder struct {
-	reader   metadataReader
-	stream   *stream
-	protobuf bool
+	reader metadataReader
+	stream *stream
 }
 
-func newEventDecoder(body io.Reader, limit int, protobuf bool) *eventDecoder {
-	return &eventDecoder{stream: newStream(body, limit, "a watch event"), protobuf: protobuf}
+func newEventDecoder(body io.Reader, limit int) *eventDecoder {
+	return &eventDecoder{stream: newStream(body, limit, "a watch event")}
 }
 
 var (
@@ -28,9 +26,6 @@ var (
 // Next returns the next event and its size in bytes. Its error is io.EOF if the body ends between
 // two events, and io.ErrUnexpectedEOF if it ends inside one.
 func (d *eventDecoder) Next() (e event, size int, err error) {
-	if d.protobuf {
-		return d.nextProtobuf()
-	}
 	if _, err := d.stream.peek(); err != nil {
 		return e, 0, err
 	}
@@ -41,7 +36,7 @@ func (d *eventDecoder) Next() (e event, size int, err error) {
 	return e, size, err
 }
 
-// read reads one JSON event. The type, which decides how the object is decoded, may follow it.
+// read reads one event. The type, which decides how the object is decoded, may follow it.
 func (d *eventDecoder) read(c *cursor) (e event, err error) {
 	if err := c.expect('{'); err != nil {
 		return e, err
@@ -73,7 +68,8 @@ func carriesObject(kind api.WatchEventType) bool {
 	return kind == api.WatchAdded || kind == api.WatchModified || kind == api.WatchDeleted
 }
 
-// fill decodes the object according to the type of the event.
+// fill decodes the object according to the type of the event. A bookmark and an event of unknown
+// type have only a resource version.
 func (d *eventDecoder) fill(e *event, raw []byte) error {
 	switch {
 	case e.Type == "":
@@ -84,91 +80,14 @@ func (d *eventDecoder) fill(e *event, raw []byte) error {
 		return api.Unmarshal(raw, &e.Status)
 	}
 	object, err := d.reader.decode(raw)
-	if err == nil {
-		take(e, object)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// take sets the object. A bookmark and an event of unknown type have only a resource version.
-func take(e *event, object *partial) {
 	e.ResourceVersion = object.ResourceVersion
 	if carriesObject(e.Type) {
 		e.Object = object
 	} else {
 		e.InitialEventsEnd = e.Type == api.WatchBookmark && api.IsInitialEventsEnd(object.Annotations)
 	}
-}
-
-// nextProtobuf is Next for protobuf: four bytes with the length, then a message metav1.WatchEvent
-// with type and object. The object is in an envelope, the event is not.
-func (d *eventDecoder) nextProtobuf() (e event, size int, err error) {
-	if d.stream.pos == d.stream.end {
-		if err := d.stream.more(); err != nil {
-			return e, 0, err
-		}
-	}
-	prefix, err := d.stream.take(4)
-	if err != nil {
-		return e, 0, err
-	}
-	length := binary.BigEndian.Uint32(prefix)
-	if uint64(length) > uint64(d.stream.limit) {
-		return e, 0, d.stream.tooLarge()
-	}
-	frame, err := d.stream.take(int(length))
-	if err != nil {
-		return e, 0, err
-	}
-	size = 4 + len(frame)
-	var object []byte
-	f := fields{rest: frame}
-	for f.next() {
-		switch f.number {
-		case 1:
-			e.Type = api.WatchEventType(d.reader.interned(f.value))
-		case 2:
-			if object, err = readRaw(f.value); err != nil {
-				return e, size, err
-			}
-		}
-	}
-	switch {
-	case f.err != nil:
-		return e, size, f.err
-	case e.Type == "":
-		return e, size, errNoEventType
-	case object == nil:
-		return e, size, errNoObject
-	}
-	return e, size, d.fillProtobuf(&e, object)
-}
-
-// readRaw reads a RawExtension, a message whose field 1 holds the bytes of another one.
-func readRaw(message []byte) (raw []byte, err error) {
-	f := fields{rest: message}
-	for f.next() {
-		if f.number == 1 {
-			raw = f.value
-		}
-	}
-	return raw, f.err
-}
-
-// fillProtobuf decodes the object according to the type of the event.
-func (d *eventDecoder) fillProtobuf(e *event, envelope []byte) error {
-	kind, message, err := openEnvelope(envelope)
-	if err != nil {
-		return err
-	}
-	if e.Type == api.WatchError {
-		status, err := readStatus(kind, message)
-		e.Status = &status
-		return err
-	}
-	object, err := d.reader.readProtobuf(kind, message)
-	if err == nil {
-		take(e, object)
-	}
-	return err
+	return nil
 }

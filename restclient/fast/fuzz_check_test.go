@@ -43,9 +43,9 @@ type eventResult struct {
 }
 
 // readWatch decodes a body until an error, which is the last result.
-func readWatch(t *testing.T, codec restclient.Codec, contentType string, body io.Reader, limit int) (results []eventResult) {
+func readWatch(t *testing.T, codec restclient.Codec, body io.Reader, limit int) (results []eventResult) {
 	t.Helper()
-	decoder, err := codec.Events(contentType, body, limit)
+	decoder, err := codec.Events("application/json", body, limit)
 	require.NoError(t, err)
 	for {
 		event, size, err := decoder.Next()
@@ -63,13 +63,13 @@ func readWatch(t *testing.T, codec restclient.Codec, contentType string, body io
 }
 
 // checkWatch: the result does not depend on the pieces in which a body arrives, and limits hold.
-func checkWatch(t *testing.T, codec restclient.Codec, contentType string, data []byte) {
+func checkWatch(t *testing.T, codec restclient.Codec, data []byte) {
 	t.Helper()
-	want := readWatch(t, codec, contentType, bytes.NewReader(data), 1<<16)
-	require.Equal(t, want, readWatch(t, codec, contentType, iotest.OneByteReader(bytes.NewReader(data)), 1<<16))
-	require.Equal(t, want, readWatch(t, codec, contentType, iotest.DataErrReader(bytes.NewReader(data)), 1<<16))
+	want := readWatch(t, codec, bytes.NewReader(data), 1<<16)
+	require.Equal(t, want, readWatch(t, codec, iotest.OneByteReader(bytes.NewReader(data)), 1<<16))
+	require.Equal(t, want, readWatch(t, codec, iotest.DataErrReader(bytes.NewReader(data)), 1<<16))
 	// With a lower limit the same events arrive, up to the first that is too long.
-	limited := readWatch(t, codec, contentType, bytes.NewReader(data), smallLimit)
+	limited := readWatch(t, codec, bytes.NewReader(data), smallLimit)
 	last := len(limited) - 1
 	require.True(t, limited[last].bad, "a body ends with its end or with an error")
 	require.LessOrEqual(t, len(limited), len(want))
@@ -80,7 +80,7 @@ func checkWatch(t *testing.T, codec restclient.Codec, contentType string, data [
 func checkList(t *testing.T, codec restclient.Codec, data []byte) {
 	t.Helper()
 	read := func(body io.Reader, limit int) (list *api.List[*partial], good bool) {
-		list, err := codec.List(jsonType, body, limit)
+		list, err := codec.List("application/json", body, limit)
 		if err == nil {
 			return list, true
 		}
@@ -99,7 +99,5 @@ func checkList(t *testing.T, codec restclient.Codec, data []byte) {
 	read(bytes.NewReader(data), smallLimit)
 }
 
-const jsonType = "application/json"
-
-// forms are the decoders of JSON that are compared.
+// forms are the decoders that are compared.
 var forms = map[string]restclient.Codec{"textbook": restclient.PlainCodec(), "fast": Codec{}}

@@ -30,11 +30,11 @@ func FuzzWatchDecoder(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, codec := range forms {
-			checkWatch(t, codec, jsonType, data)
+			checkWatch(t, codec, data)
 		}
-		textbook, err := forms["textbook"].Events(jsonType, bytes.NewReader(data), 1<<16)
+		textbook, err := forms["textbook"].Events("application/json", bytes.NewReader(data), 1<<16)
 		require.NoError(t, err)
-		fast := newEventDecoder(bytes.NewReader(data), 1<<16, false)
+		fast := newEventDecoder(bytes.NewReader(data), 1<<16)
 		for range len(data) + 1 {
 			want, size, err := textbook.Next()
 			if err != nil || !canonical(data) {
@@ -146,12 +146,12 @@ func FuzzListDecoder(f *testing.F) {
 		for _, codec := range forms {
 			checkList(t, codec, data)
 		}
-		want, err := forms["textbook"].List(jsonType, bytes.NewReader(data), 1<<16)
+		want, err := forms["textbook"].List("application/json", bytes.NewReader(data), 1<<16)
 		var refused *api.StatusError
 		if err != nil && !errors.As(err, &refused) || !canonical(data) {
 			return
 		}
-		got, gotErr := Codec{}.List(jsonType, bytes.NewReader(data), 1<<16)
+		got, gotErr := Codec{}.List("application/json", bytes.NewReader(data), 1<<16)
 		require.Equal(t, err, gotErr, "%q", data)
 		require.Equal(t, want, got, "%q", data)
 	})
@@ -160,13 +160,13 @@ func FuzzListDecoder(f *testing.F) {
 func TestDecodersReportReaderErrors(t *testing.T) {
 	broken := errors.New("cable cut")
 	for name, codec := range forms {
-		d, err := codec.Events(jsonType, io.MultiReader(bytes.NewReader([]byte(`{"type":`)), iotest.ErrReader(broken)), 100)
+		d, err := codec.Events("application/json", io.MultiReader(bytes.NewReader([]byte(`{"type":`)), iotest.ErrReader(broken)), 100)
 		require.NoError(t, err)
 		_, _, err = d.Next()
 		require.ErrorIs(t, err, broken, name)
-		_, err = codec.List(jsonType, iotest.ErrReader(broken), 100)
+		_, err = codec.List("application/json", iotest.ErrReader(broken), 100)
 		require.ErrorIs(t, err, broken, name)
-		_, err = codec.List(jsonType, io.MultiReader(bytes.NewReader([]byte(`{"kind":"XList","items":[{},`)), iotest.ErrReader(broken)), 100)
+		_, err = codec.List("application/json", io.MultiReader(bytes.NewReader([]byte(`{"kind":"XList","items":[{},`)), iotest.ErrReader(broken)), 100)
 		require.ErrorIs(t, err, broken, name)
 	}
 }

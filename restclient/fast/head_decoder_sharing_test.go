@@ -46,7 +46,7 @@ func TestListOfHeadsAgreesWithEncodingJSON(t *testing.T) {
 	var want api.List[*partial]
 	require.NoError(t, json.Unmarshal(data, &want))
 	for _, body := range []io.Reader{bytes.NewReader(data), iotest.OneByteReader(bytes.NewReader(data)), &pieces{data, 997}, &pieces{data, 1500}} {
-		list, err := listInJSON(body, 1<<20)
+		list, err := Codec{}.List("application/json", body, 1<<20)
 		require.NoError(t, err)
 		require.Len(t, list.Items, 40)
 		for i, got := range list.Items {
@@ -102,7 +102,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 }
 
 func TestObjectsOfAListShareWhatIsEqual(t *testing.T) {
-	list, err := listInJSON(bytes.NewReader(deploymentList(40)), 1<<20)
+	list, err := Codec{}.List("application/json", bytes.NewReader(deploymentList(40)), 1<<20)
 	require.NoError(t, err)
 	a, b := list.Items[20], list.Items[21]
 	same := func(x, y any) bool { return reflect.ValueOf(x).Pointer() == reflect.ValueOf(y).Pointer() }
@@ -132,14 +132,14 @@ func TestObjectsOfAListAreSmall(t *testing.T) {
 		return stats.HeapAlloc
 	}
 	before := live()
-	list, err := listInJSON(bytes.NewReader(data), 1<<20)
+	list, err := Codec{}.List("application/json", bytes.NewReader(data), 1<<20)
 	require.NoError(t, err)
 	after := live()
 	perObject := float64(after-before) / n
 	assert.Less(t, perObject, 950.0, "bytes an object")
 	require.Len(t, list.Items, n)
 
-	allocs := testing.AllocsPerRun(3, func() { listInJSON(bytes.NewReader(data), 1<<20) })
+	allocs := testing.AllocsPerRun(3, func() { Codec{}.List("application/json", bytes.NewReader(data), 1<<20) })
 	assert.Less(t, allocs/n, 5.0, "allocations an object")
 }
 
@@ -155,7 +155,7 @@ func TestOneObjectDoesNotKeepTheOthers(t *testing.T) {
 		return stats.HeapAlloc
 	}
 	before := live()
-	list, err := listInJSON(bytes.NewReader(data), 1<<20)
+	list, err := Codec{}.List("application/json", bytes.NewReader(data), 1<<20)
 	require.NoError(t, err)
 	last := list.Items[n-1]
 	list = nil

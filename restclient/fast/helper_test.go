@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"orrery/restclient/api"
 )
 
 // wire opens a response of kube-apiserver v1.36.3, byte for byte.
@@ -18,12 +16,4 @@ func wire(t testing.TB, name string) io.Reader {
 	require.NoError(t, err)
 	t.Cleanup(func() { file.Close() })
 	return file
-}
-
-func listInJSON(body io.Reader, limit int) (*api.List[*partial], error) {
-	return Codec{}.List(jsonType, body, limit)
-}
-
-func listInProtobuf(body io.Reader, limit int) (*api.List[*partial], error) {
-	return Codec{}.List(protobufMediaType, body, limit)
 }

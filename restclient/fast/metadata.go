@@ -195,6 +195,12 @@ func (r *metadataReader) internedField(into *string) error {
 	return err
 }
 
+// The kind of metadata-only objects.
+const (
+	partialKind       = "PartialObjectMetadata"
+	partialAPIVersion = "meta.k8s.io/v1"
+)
+
 func (r *metadataReader) interned(text []byte) string {
 	switch string(text) {
 	case "":
@@ -233,7 +239,7 @@ func (r *metadataReader) timeField(into *api.Time) error {
 	return err
 }
 
-// The shared fields, in JSON.
+// The shared fields.
 
 // mapField reads labels or annotations. Equal bytes yield the same map.
 func (r *metadataReader) mapField(into *map[string]string, memory *recent[map[string]string]) error {

@@ -22,12 +22,12 @@ func NewControllersPlan(seed uint64, duration time.Duration) Plan {
 		TLS: d.chance(0.2), Window: oneOf(d, 0, 0, 200),
 		AllControllers: true,
 		Processes: []ProcessPlan{{
-			Name:    "controllers",
-			Watch:   oneOf(d, restclient.WatchHTTP, restclient.WatchHTTP, restclient.WatchWebSocket),
-			NoPB:    d.chance(0.3),
-			Timeout: oneOf(d, 15*time.Second, 30*time.Second),
-			QPS:     oneOf[float32](d, -1, -1, 20),
-			Gears:   oneOf(d, "fast", "textbook,reflector=fast"), // as in gearsOf
+			Name:     "controllers",
+			Watch:    oneOf(d, restclient.WatchHTTP, restclient.WatchHTTP, restclient.WatchWebSocket),
+			Textbook: d.chance(0.3),
+			Timeout:  oneOf(d, 15*time.Second, 30*time.Second),
+			QPS:      oneOf[float32](d, -1, -1, 20),
+			Gears:    oneOf(d, "fast", "textbook,reflector=fast"), // as in gearsOf
 		}},
 	}
 	p.drawStorms()

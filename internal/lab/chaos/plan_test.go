@@ -30,7 +30,7 @@ type Plan struct {
 type ProcessPlan struct {
 	Name      string
 	Watch     restclient.WatchTransport
-	NoPB      bool          // heads come as JSON
+	Textbook  bool          // its client decodes with encoding/json
 	Timeout   time.Duration // of a request
 	QPS       float32       // negative: no limit
 	Informers []InformerPlan
@@ -119,11 +119,11 @@ func drawProcess(seed uint64, number int, tls bool) ProcessPlan {
 	name := []string{"controller", "reader", "cache"}[number]
 	d := diceOf(seed, "process", name)
 	p := ProcessPlan{
-		Name:    name,
-		Watch:   oneOf(d, restclient.WatchHTTP, restclient.WatchHTTP, restclient.WatchWebSocket),
-		NoPB:    d.chance(0.3),
-		Timeout: oneOf(d, 15*time.Second, 30*time.Second),
-		QPS:     oneOf[float32](d, -1, -1, 20),
+		Name:     name,
+		Watch:    oneOf(d, restclient.WatchHTTP, restclient.WatchHTTP, restclient.WatchWebSocket),
+		Textbook: d.chance(0.3),
+		Timeout:  oneOf(d, 15*time.Second, 30*time.Second),
+		QPS:      oneOf[float32](d, -1, -1, 20),
 	}
 	if number == 0 {
 		p.Workers = oneOf(d, 2, 5, 10)

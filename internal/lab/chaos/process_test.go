@@ -45,7 +45,10 @@ func newProcess(w *world, p ProcessPlan) (*process, error) {
 		MaxRetryAfter:  10 * time.Second, // as in orrery run
 		Timeout:        p.Timeout,
 		UserAgent:      "chaos/" + p.Name,
-		WatchTransport: p.Watch, Codec: clientfast.Codec{JSON: p.NoPB}, Trace: w.recorder.Requests(),
+		WatchTransport: p.Watch, Trace: w.recorder.Requests(),
+	}
+	if !p.Textbook {
+		config.Codec = clientfast.Codec{}
 	}
 	var err error
 	if one.client, err = restclient.New(config); err != nil {

@@ -17,10 +17,8 @@ import (
 func TestWhatIsSent(t *testing.T) {
 	const (
 		whole = "application/json"
-		json  = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
-		head  = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," + json
-		heads = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
-			"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+		head  = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+		heads = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 	)
 	for _, over := range ways {
 		t.Run(over.name, func(t *testing.T) {
@@ -54,11 +52,7 @@ func TestWhatIsSent(t *testing.T) {
 					}
 					watch.Query.Del("timeoutSeconds")
 					assert.Equal(t, "allowWatchBookmarks=true&resourceVersion=2&watch=true", watch.Query.Encode())
-					wanted := accept[1]
-					if over.watch == restclient.WatchWebSocket && wanted == head {
-						wanted = json // one message per event, always JSON
-					}
-					assert.Equal(t, wanted, watch.Header.Get("Accept"))
+					assert.Equal(t, accept[1], watch.Header.Get("Accept"))
 					assert.Equal(t, over.watch == restclient.WatchWebSocket, watch.Header.Get("Origin") != "")
 				}
 				assert.NoError(t, w.stop())

@@ -37,7 +37,6 @@ func Measures() []Measure {
 		ratio("sync/json cpu s", "sync of 100k pods, JSON: processor time", "s", 0.15),
 		ratio("sync/json peak MiB", "sync of 100k pods, JSON: peak memory", "MiB", 0.35),
 		ratio("sync/json live MiB", "sync of 100k pods, JSON: live heap", "MiB", 0.55),
-		ratio("sync/protobuf cpu s", "sync of 100k pods, protobuf: processor time", "s", 0.35).beside(""), // the textbook client reads JSON only
 
 		ratio("deletion/hundred s", "deletion of 100 namespaces", "s", 0.33),
 		ratio("deletion/hundred requests", "deletion of 100 namespaces: requests", "requests", 0.55),
@@ -59,9 +58,6 @@ func Extras() []Measure {
 		ratio("dispatch/16 allocs/event", "dispatch to 16 handlers: allocations", "allocs/event", 0).grain(0.01).shown(),
 		ratio("dispatch/stalled-default-metadata live MiB", "100k updates of metadata, stalled handler", "MiB", 0).shown(),
 		ratio("sync/json wall s", "sync of 100k pods, JSON: time", "s", 0).shown(),
-		ratio("sync/protobuf wall s", "sync of 100k pods, protobuf: time", "s", 0).shown().beside(""),
-		ratio("sync/protobuf peak MiB", "sync of 100k pods, protobuf: peak memory", "MiB", 0).shown().beside(""),
-		ratio("sync/protobuf live MiB", "sync of 100k pods, protobuf: live heap", "MiB", 0).shown().beside(""),
 	}
 	for _, design := range []string{"bounded", "coalescing"} {
 		for _, handlers := range []string{"1", "16"} {

@@ -45,7 +45,6 @@ var promised = []struct {
 	{"sync/json cpu s", compare.Ratio, bench.Lower, 0.15},
 	{"sync/json peak MiB", compare.Ratio, bench.Lower, 0.35},
 	{"sync/json live MiB", compare.Ratio, bench.Lower, 0.55},
-	{"sync/protobuf cpu s", compare.Ratio, bench.Lower, 0.35},
 	{"dispatch/stalled-coalescing live MiB", compare.Ratio, bench.Lower, 0.2},
 	{"dispatch/stalled-default live MiB", compare.Ratio, bench.Lower, 0.6},
 	{"deletion/hundred s", compare.Ratio, bench.Lower, 0.33},
@@ -89,7 +88,7 @@ func TestMeasuresWithoutTextbookForm(t *testing.T) {
 			assert.Equal(t, compare.Textbook, m.Textbook, m.Name)
 		}
 	}
-	assert.Equal(t, []string{"dispatch/stalled-coalescing live MiB", "sync/protobuf cpu s"}, without)
+	assert.Equal(t, []string{"dispatch/stalled-coalescing live MiB"}, without)
 	for _, m := range compare.Extras() {
 		if m.Against == compare.RealFIFO {
 			assert.Equal(t, compare.InOrder, m.Textbook, m.Name)
@@ -158,7 +157,7 @@ func TestOnly(t *testing.T) {
 	}
 	chosen, err := compare.Only(compare.Measures(), []string{"sync"})
 	require.NoError(t, err)
-	assert.Len(t, chosen, 4)
+	assert.Len(t, chosen, 3)
 	_, err = compare.Only(compare.Measures(), []string{"queue", "queue/cycl"})
 	assert.EqualError(t, err, `there is no measure "queue/cycl"; -list names them all`)
 }

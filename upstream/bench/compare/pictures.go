@@ -54,7 +54,7 @@ var chapterPictures = map[string]struct {
 	"fifo":     {"Time in the FIFO", bench.Nanoseconds, []string{"fifo/add-pop ns/op", "fifo/relist ms", "fifo/relist lock-ms"}},
 	"store":    {"Time of an operation on the store", bench.Nanoseconds, []string{"store/update ns/op", "store/by-index ns/op"}},
 	"dispatch": {"Time from the watch to all handlers", bench.Nanoseconds, []string{"dispatch/1 ns/event", "dispatch/4 ns/event", "dispatch/16 ns/event", "dispatch/idle p50", "dispatch/idle p99"}},
-	"sync":     {"The first sync of 100,000 pods", bench.Seconds, []string{"sync/json cpu s", "sync/json wall s", "sync/protobuf cpu s", "sync/protobuf wall s"}},
+	"sync":     {"The first sync of 100,000 pods", bench.Seconds, []string{"sync/json cpu s", "sync/json wall s"}},
 	"deletion": {"Time to delete namespaces", bench.Seconds, []string{"deletion/hundred s", "deletion/empty ms"}},
 }
 

@@ -1,9 +1,6 @@
 package benchcmd
 
 import (
-	"context"
-
-	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/dispatchbench"
 	"orrery/internal/lab/bench/fifobench"
 	"orrery/internal/lab/bench/queuebench"
@@ -150,26 +147,19 @@ the server. There is no latency, because there is only one event: the list.`,
 	examples: `  # 100,000 pods as metadata, in JSON
   lab bench sync
 
-  # JSON and protobuf side by side
-  lab bench sync --format all
+  # the fast gears beside the textbook gears
+  lab bench sync --design all
 
   # in pages of 500, as from a server without a watch cache
   lab bench sync --page-size 500`,
 	sweeps: `  # is the memory proportional to the number of objects?
-  lab bench sweep sync --vary objects=1k..64k --format all \
+  lab bench sweep sync --vary objects=1k..64k --design all \
     --plot objects.svg --figure "peak memory"
 
   # and to their size?
   lab bench sweep sync --vary object-size=4KiB..64KiB --objects 10k`,
 	workload: func() workload {
-		formats := []syncbench.Format{syncbench.JSON, syncbench.Protobuf}
-		return newWork("sync", "format", "how the server encodes its answers", formats, &syncbench.Config{}, runSync)
+		designs := []syncbench.Subject{syncbench.Orrery(), syncbench.Textbook()}
+		return newWork("sync", "design", "the gears to measure", designs, &syncbench.Config{}, syncbench.Run)
 	},
-}
-
-// runSync syncs from a server that answers in the given format.
-func runSync(ctx context.Context, format syncbench.Format, config *syncbench.Config, meter *bench.Meter) (*bench.Result, error) {
-	chosen := *config
-	chosen.Format = format
-	return syncbench.Run(ctx, syncbench.Orrery(), chosen, meter)
 }

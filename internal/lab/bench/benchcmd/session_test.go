@@ -156,11 +156,11 @@ func svgText(t *testing.T, file string) string {
 	return strings.Join(texts, "\n")
 }
 
-func TestBenchSyncFormats(t *testing.T) {
-	document := benchJSON(t, append([]string{"sync", "--format", "all"}, small["sync"]...)...)
+func TestBenchSyncDesigns(t *testing.T) {
+	document := benchJSON(t, append([]string{"sync", "--design", "all"}, small["sync"]...)...)
 	require.Len(t, document.Results, 2)
-	assert.Equal(t, "json", document.Results[0].Subject)
-	assert.Equal(t, "protobuf", document.Results[1].Subject)
+	assert.Equal(t, "fast", document.Results[0].Subject)
+	assert.Equal(t, "textbook", document.Results[1].Subject)
 	assert.Equal(t, document.Results[0].Proof, document.Results[1].Proof)
 }
 

@@ -35,7 +35,6 @@ func TestBenchMistakes(t *testing.T) {
 		`there is no output format "yaml"; use table, json or csv`:                             {"queue", "-o", "yaml"},
 		`there is no design "quick"; use fast, textbook, inorder or all`:                       {"fifo", "--design", "fast,quick"},
 		`"textbook" is given twice`:                                                            {"fifo", "--design", "textbook,textbook"},
-		`there is no format "xml"; use json, protobuf or all`:                                  {"sync", "--format", "xml"},
 		`"--duration" flag: it must be at least 1ns`:                                           {"store", "--duration", "0"},
 		`"--handler-cost" flag: it must be at least 0s`:                                        {"queue", "--handler-cost", "-1s"},
 		`"--handler-cost" flag: it must be at most 10s`:                                        {"dispatch", "--handler-cost", "1m"},
@@ -199,7 +198,7 @@ func TestBenchCompletion(t *testing.T) {
 	}{
 		{[]string{"queue", "--distribution", ""}, []string{"uniform", "zipf", "hot"}},
 		{[]string{"fifo", "--design", ""}, []string{"fast", "textbook", "inorder", "all"}},
-		{[]string{"sync", "--format", ""}, []string{"json", "protobuf", "all"}},
+		{[]string{"sync", "--design", ""}, []string{"fast", "textbook", "all"}},
 		{[]string{"store", "-o", ""}, []string{"table", "json", "csv"}},
 		{[]string{"sweep", "queue", "--vary", ""}, []string{"producers=", "workers=", "keys=", "handler-cost="}},
 	} {

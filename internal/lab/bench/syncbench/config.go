@@ -6,17 +6,6 @@ import (
 	"orrery/internal/lab/bench/load"
 )
 
-// Format is the encoding with which the server answers clients that accept both.
-type Format string
-
-const (
-	JSON     Format = "json"
-	Protobuf Format = "protobuf"
-)
-
-// Name returns the name of the format.
-func (f Format) Name() string { return string(f) }
-
 // Config holds the flags of "lab bench sync", and configures the server.
 type Config struct {
 	// Objects is the number of pods.
@@ -24,8 +13,6 @@ type Config struct {
 	// ObjectSize is the size in bytes of a pod's head in JSON. An annotation pads the head, so it
 	// cannot be smaller than it is. 0: no padding, about 2.7 kB.
 	ObjectSize int
-	// Format is the encoding of the server's answers.
-	Format Format
 	// PageSize is the most pods in a page. A server without a watch cache pages lists that have a
 	// limit; both clients ask for 500. 0: everything in one page.
 	PageSize int
@@ -33,7 +20,7 @@ type Config struct {
 	Seed uint64
 }
 
-// AddTo adds a flag for each field except Format.
+// AddTo adds a flag for each field.
 func (c *Config) AddTo(flags *pflag.FlagSet) {
 	load.CountVar(flags, &c.Objects, "objects", 100_000, 1, 5_000_000, "how many pods the server has")
 	load.SizeVar(flags, &c.ObjectSize, "object-size", "the size of a pod's head in JSON; 0: its usual size, about 2.7 kB")

@@ -3,7 +3,9 @@ package syncbench
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -116,7 +118,7 @@ func (g *Generator) newDeployment(number int) deployment {
 func controllerFields(d deployment, variables int) string {
 	var b strings.Builder
 	b.WriteString(`{"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/restartedAt":{},"f:prometheus.io/port":{}},"f:generateName":{},"f:labels":{".":{}`)
-	for _, key := range sortedKeys(d.labels) {
+	for _, key := range slices.Sorted(maps.Keys(d.labels)) {
 		fmt.Fprintf(&b, `,"f:%s":{}`, key)
 	}
 	fmt.Fprintf(&b, `},"f:ownerReferences":{".":{},"k:{\"uid\":\"%s\"}":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"%s\"}":{".":{},"f:env":{".":{}`, d.uid, d.name)

@@ -6,10 +6,7 @@ import (
 	"strings"
 )
 
-const (
-	jsonType     = "application/json"
-	protobufType = "application/vnd.kubernetes.protobuf"
-)
+const jsonType = "application/json"
 
 // ServeHTTP answers an informer's requests for pods.
 func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -17,8 +14,8 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method != http.MethodGet || r.URL.Path != "/api/v1/pods":
 		refuse(w, http.StatusNotFound, "NotFound", "the server has pods only")
-	case !s.accepted(r):
-		refuse(w, http.StatusNotAcceptable, "NotAcceptable", "the server has "+string(s.cfg.Format)+" only")
+	case !acceptsJSON(r):
+		refuse(w, http.StatusNotAcceptable, "NotAcceptable", "the server has JSON only")
 	case query.Get("watch") == "true" || query.Get("watch") == "1":
 		s.watch(w, r)
 	default:
@@ -27,12 +24,9 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// accepted reports whether the client accepts the server's encoding.
-func (s *store) accepted(r *http.Request) bool {
+// acceptsJSON reports whether the client accepts JSON.
+func acceptsJSON(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
-	if s.cfg.Format == Protobuf {
-		return strings.Contains(accept, protobufType)
-	}
 	return accept == "" || strings.Contains(accept, jsonType) || strings.Contains(accept, "*/*")
 }
 
@@ -51,7 +45,7 @@ func (s *store) list(w http.ResponseWriter, from, limit int) {
 		refuse(w, http.StatusBadRequest, "BadRequest", "continue key is not valid")
 		return
 	}
-	w.Header().Set("Content-Type", s.contentType())
+	w.Header().Set("Content-Type", jsonType)
 	for _, piece := range s.page(from, limit) {
 		for len(piece) > 0 { // in pieces, to notice a closed connection
 			n := min(len(piece), 1<<20)
@@ -63,13 +57,6 @@ func (s *store) list(w http.ResponseWriter, from, limit int) {
 	}
 }
 
-func (s *store) contentType() string {
-	if s.cfg.Format == Protobuf {
-		return protobufType
-	}
-	return jsonType
-}
-
 // watch refuses streaming lists. Other watches stay open without events: a benchmark ends before a
 // bookmark is due.
 func (s *store) watch(w http.ResponseWriter, r *http.Request) {
@@ -78,11 +65,7 @@ func (s *store) watch(w http.ResponseWriter, r *http.Request) {
 			"ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled")
 		return
 	}
-	contentType := s.contentType()
-	if s.cfg.Format == Protobuf {
-		contentType += ";stream=watch"
-	}
-	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Type", jsonType)
 	if http.NewResponseController(w).Flush() == nil {
 		<-r.Context().Done()
 	}

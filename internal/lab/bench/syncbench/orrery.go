@@ -15,9 +15,9 @@ import (
 
 // Orrery returns this project's default informer and client, with an index by namespace, which
 // client-go's metadata informer always has.
-func Orrery() Subject { return orrery{name: "orrery", codec: clientfast.Codec{}} }
+func Orrery() Subject { return orrery{name: "fast", codec: clientfast.Codec{}} }
 
-// Textbook returns the same with textbook gears. Its client reads JSON only.
+// Textbook returns the same with textbook gears and the textbook decoder.
 func Textbook() Subject {
 	return orrery{name: "textbook", codec: restclient.PlainCodec(), textbook: true}
 }

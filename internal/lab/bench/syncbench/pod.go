@@ -55,10 +55,3 @@ func (d *Digest) Add(p *Pod) {
 	d.Low += binary.LittleEndian.Uint64(hash[:8])
 	d.High += binary.LittleEndian.Uint64(hash[8:16])
 }
-
-func flag(on bool) byte {
-	if on {
-		return 1
-	}
-	return 0
-}

@@ -19,8 +19,8 @@ import (
 )
 
 // Run syncs once and returns the cost for this process.
-func Run(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*bench.Result, error) {
-	m, err := measure(ctx, subject, cfg, meter)
+func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
+	m, err := measure(ctx, subject, *cfg, meter)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (d Digest) String() string { return fmt.Sprintf("%016x%016x", d.High, d.Low
 
 // Subject is a client with an informer.
 type Subject interface {
-	// Name is the name in results: "orrery".
+	// Name is the name in results: "fast".
 	Name() string
 	// Start starts an informer with a counting handler for the metadata of all pods of the server
 	// at url.
