@@ -250,11 +250,12 @@ type Pod struct {
 type Sample struct {
 	At time.Time `json:"at"`
 	// Namespace is nil if the namespace is gone; Again says that there is a new one of that name.
-	Namespace *Namespace        `json:"namespace,omitempty"`
-	Again     bool              `json:"again,omitempty"`
-	Stale     []string          `json:"stale,omitempty"`
-	Discovery *Failure          `json:"discovery,omitempty"`
-	Failed    map[string]string `json:"failed,omitempty"`
+	Namespace *Namespace `json:"namespace,omitempty"`
+	Again     bool       `json:"again,omitempty"`
+	Stale     []string   `json:"stale,omitempty"`
+	Discovery *Failure   `json:"discovery,omitempty"`
+	// Failed is nil if nothing was discovered again, and empty if everything could be.
+	Failed map[string]string `json:"failed,omitzero"`
 	// Types has the first page of each type that had objects. Count is the server's count.
 	Types []Type `json:"types,omitempty"`
 }

@@ -177,8 +177,9 @@ func TestNearMiss(t *testing.T) {
 		}
 		t.Run(f.ID, func(t *testing.T) {
 			inWorld(t, f, f.NearMiss, settle, func(t *testing.T, c *clustertest.Cluster) {
-				_, report := judged(t, c, collect.Options{})
+				evidence, report := judged(t, c, collect.Options{})
 				assert.Nil(t, find(report, f.ID), text(t, report))
+				assertSaved(t, evidence, report)
 			})
 		})
 	}
