@@ -19,7 +19,6 @@ import (
 	"orrery/internal/program"
 	"orrery/internal/why"
 	"orrery/internal/why/collect"
-	"orrery/internal/why/fix"
 	"orrery/restclient"
 	"orrery/restclient/kubeconfig"
 )
@@ -34,15 +33,13 @@ type whyOptions struct {
 	output      string
 	interval    time.Duration
 	noWait      bool
-	deep        bool
 	explain     string
 	save, from  string
 	timeout     time.Duration
 	maxRequests int
 
 	all, watch bool
-	fix, apply bool
-	confirm    string
+	fix        bool
 }
 
 // The output formats of "orrery why", beside json and yaml.
@@ -57,15 +54,10 @@ func newWhyCommand() *cobra.Command {
 		Use:   "why NAMESPACE | -A",
 		Short: "Say why a namespace hangs in Terminating, with proof",
 		Long: `Says what keeps a terminating namespace, with proof, and what to do and not to
-do. It takes two samples ten seconds apart and compares them. Without --apply it
-only reads: it lists every type in the namespace, and then whatever the first
-answers suggest.
+do. It takes two samples ten seconds apart and compares them. It only reads: it
+lists every type in the namespace, and then whatever the first answers suggest.
 
-With --fix it also prints the commands of each remedy, the safe ones first. If
-the finding is proven, three kinds of remedies have a digest of the evidence: to
-remove a finalizer whose owner is gone, to remove a foreign token, and to delete
-an APIService without a Service. With --apply --confirm DIGEST, the command
-reads everything again, and does this write only if the digest is the same.
+With --fix it also prints the commands of each remedy, the safe ones first.
 
 A cause is proven only if every part of its proof was seen; otherwise it is
 possible. A cause is called later if it acts only after the others are gone. A
@@ -75,12 +67,10 @@ The printed commands have the --kubeconfig and --context of this command. With
 --from, give the --context of the evidence's cluster for that.
 
 Exit codes; with -A the highest of 0, 2 and 3:
-  0  the namespace is not stuck: it is gone, Active, or makes progress; or
-     --apply has done its write
-  1  an error; after --apply the write may have been done
+  0  the namespace is not stuck: it is gone, Active, or makes progress
+  1  an error
   2  it is stuck, and at least one cause is proven
-  3  it may be stuck, and no cause is proven; or --apply has refused, and has
-     written nothing`,
+  3  it may be stuck, and no cause is proven`,
 		Example: `  # what blocks the namespace shop, and what to do
   orrery why shop
 
@@ -124,13 +114,10 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until the namespace is gone, or with -A until none is terminating")
 	flags.DurationVar(&o.interval, "interval", collect.DefaultInterval, "the time between the two samples")
 	flags.BoolVar(&o.noWait, "no-wait", false, "take only one sample, which proves nothing: every cause is then possible, and only a wait is proven")
-	flags.BoolVar(&o.deep, "deep", false, "for a namespace that is deleted in the foreground, also list its dependents outside it: a request for each type of the cluster, see C17")
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
 	flags.StringVar(&o.save, "save", "", "save the evidence in this `file`, which only its owner can read; it has names, images, commands, nodes, webhook rules, RBAC subjects and error messages, but no Secrets: look through it before you share it")
 	flags.StringVar(&o.from, "from", "", "examine the evidence in this `file` instead of a cluster")
-	flags.BoolVar(&o.fix, "fix", false, "also print the commands of each remedy, with digests; nothing is written")
-	flags.BoolVar(&o.apply, "apply", false, "apply the remedy of --confirm, if its digest is still the same")
-	flags.StringVar(&o.confirm, "confirm", "", "the `digest` of the remedy to apply, as --fix prints it")
+	flags.BoolVar(&o.fix, "fix", false, "also print the commands of each remedy; nothing is written")
 	flags.DurationVar(&o.timeout, "timeout", collect.DefaultTimeout, "how long the examination may take; the report names what was not read by then")
 	flags.IntVar(&o.maxRequests, "max-requests", 0, fmt.Sprintf("how many requests may be sent (default %d, with -A %d more for each namespace)",
 		collect.DefaultMaxRequests, collect.RequestsEach))
@@ -156,10 +143,10 @@ func (o *whyOptions) check(args []string) error {
 		}
 	case o.from != "" && o.save != "":
 		return errors.New("--from and --save exclude each other: evidence from a file is saved already")
-	case o.all && (len(args) > 0 || o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply):
-		return errors.New("--all-namespaces cannot be combined with a namespace, --explain, --from, --save, --fix or --apply")
-	case o.watch && (o.explain != "" || o.from != "" || o.save != "" || o.fix || o.apply || o.output != outputTable):
-		return errors.New("--watch prints lines only: it cannot be combined with --explain, --from, --save, --fix, --apply or --output")
+	case o.all && (len(args) > 0 || o.explain != "" || o.from != "" || o.save != "" || o.fix):
+		return errors.New("--all-namespaces cannot be combined with a namespace, --explain, --from, --save or --fix")
+	case o.watch && (o.explain != "" || o.from != "" || o.save != "" || o.fix || o.output != outputTable):
+		return errors.New("--watch prints lines only: it cannot be combined with --explain, --from, --save, --fix or --output")
 	case o.all:
 	case o.from == "" && len(args) == 0:
 		return errors.New("give the name of a namespace, or -A")
@@ -167,12 +154,6 @@ func (o *whyOptions) check(args []string) error {
 		return fmt.Errorf("%q is not the name of a namespace: it has lower-case letters, digits and \"-\", at most 63", args[0])
 	}
 	switch {
-	case o.confirm != "" && !o.apply:
-		return errors.New("--confirm needs --apply")
-	case o.apply && o.confirm == "":
-		return errors.New("--apply needs --confirm DIGEST; --fix prints the digests")
-	case o.apply && (o.noWait || o.from != ""):
-		return errors.New("--apply needs two new samples: it cannot be combined with --no-wait or --from")
 	case len(o.asGroups) > 0 && o.as == "":
 		return errors.New("--as-group needs --as")
 	case o.interval <= 0:
@@ -217,9 +198,6 @@ func (o *whyOptions) run(command *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.apply {
-		return o.applyOne(ctx, stdout, client, why.Judge(evidence))
-	}
 	return o.judge(stdout, evidence)
 }
 
@@ -240,24 +218,6 @@ func (o *whyOptions) judge(stdout io.Writer, evidence why.Evidence) error {
 	return nil
 }
 
-// applyOne applies the remedy of --confirm, if the new report has it.
-func (o *whyOptions) applyOne(ctx context.Context, stdout io.Writer, client *restclient.Client, report why.Report) error {
-	remedy, err := fix.Find(report, o.confirm)
-	if err == nil {
-		err = fix.Apply(ctx, client, remedy, o.confirm)
-	}
-	if _, refused := errors.AsType[*fix.RefusedError](err); refused {
-		return program.CodedError{Err: err, Code: why.ExitUnknown}
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(stdout, "applied %s: %s\n", o.confirm, remedy.Done()); err != nil {
-		return fmt.Errorf("the output cannot be written: %w", err)
-	}
-	return nil
-}
-
 func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
 	report.UseCluster(o.cluster())
 	switch o.output {
@@ -269,14 +229,14 @@ func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
 	if err := report.WriteText(stdout, o.output == outputWide, terminalWidth(stdout)); err != nil {
 		return err
 	}
-	plan := fix.Plan(report)
+	plan := why.Plan(report)
 	if o.fix && o.from != "" && o.cluster() == "" {
 		if _, err := fmt.Fprintln(stdout, "\nWithout --context, these commands act on your default cluster."); err != nil {
 			return err
 		}
 	}
 	if o.fix || len(plan) == 0 {
-		return fix.Print(stdout, o.again(report.Namespace), plan)
+		return why.WritePlan(stdout, plan)
 	}
 	subject := report.Namespace
 	if o.from != "" {
@@ -314,7 +274,7 @@ func (o *whyOptions) collect(ctx context.Context, client *restclient.Client, nam
 }
 
 func (o *whyOptions) collectOptions() collect.Options {
-	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests, Deep: o.deep}
+	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests}
 	if o.noWait {
 		options.Interval = -1
 	}

@@ -72,7 +72,7 @@ func TestWhyOfANamespaceThatIsNotStuck(t *testing.T) {
 // stuck is the evidence of a namespace with a foreign token.
 func stuck() why.Evidence {
 	deleted := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	e := why.Evidence{Name: "shop", Cluster: "c", At: deleted.Add(time.Hour), Namespace: &why.Namespace{
+	e := why.Evidence{Name: "shop", At: deleted.Add(time.Hour), Namespace: &why.Namespace{
 		UID: "u", ResourceVersion: "7", Deleted: deleted, SpecFinalizers: []string{"example.com/x"}, Request: "GET /api/v1/namespaces/shop",
 	}}
 	e.Second = &why.Sample{At: e.At.Add(10 * time.Second), Namespace: e.Namespace}
@@ -99,7 +99,6 @@ func TestWhyFromSavedEvidence(t *testing.T) {
 	const flags = `--context 'the shop'\''s' --kubeconfig prod.yaml`
 	assert.Contains(t, chosen, "kubectl "+flags+" get namespace shop -o json")
 	assert.Contains(t, chosen, "| kubectl "+flags+" replace --raw")
-	assert.Contains(t, chosen, "orrery why shop "+flags+" --apply --confirm C18-")
 	assert.NotContains(t, chosen, "default cluster")
 	_, chosen, _ = orrery(t, "why", "--from", path, "--context", "prod")
 	assert.Contains(t, chosen, "commands: orrery why --from "+path+" --context prod --fix\n")
@@ -161,9 +160,6 @@ func TestRightsForWhyWithoutSecrets(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--without and --group need --for why": {"rbac", "--without", "secrets"},
 		"--group needs --without secrets":      {"rbac", "--for", "why", "--group", "keda.sh"},
-		"--confirm needs --apply":              {"why", "shop", "--confirm", "C04-1"},
-		"--apply needs --confirm DIGEST":       {"why", "shop", "--apply"},
-		"--apply needs two new samples":        {"why", "shop", "--apply", "--confirm", "C04-1", "--no-wait"},
 	} {
 		code, _, stderr := orrery(t, args...)
 		assert.Equal(t, 1, code)

@@ -177,15 +177,7 @@ func unavailable(e *Evidence, inside bool) []Finding {
 		}
 		f.Do = []string{repair, "⚠ if the add-on is uninstalled, and its API has no data of its own: " + remove}
 		loses := groupVersion + " in the whole cluster until its add-on is installed again, and strands what its server stores"
-		isGone := service.Available == "False" && service.Reason == "ServiceNotFound" && e.now().Sub(service.Since) >= backOffCap // an upgrade may replace it
-		if isGone && b != nil && b.Failed == nil && !b.Exists {
-			f.offer(e, loses, Write{
-				Verdict: service.Reason, Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices", Name: service.Name,
-				UID: service.UID, ResourceVersion: service.ResourceVersion,
-			})
-		} else {
-			f.Remedies = append(f.Remedies, Remedy{Command: remove, Loses: loses})
-		}
+		f.Remedies = append(f.Remedies, Remedy{Command: remove, Loses: loses})
 		findings = append(findings, f)
 	}
 	return findings

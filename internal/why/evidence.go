@@ -22,9 +22,6 @@ type Evidence struct {
 	Name   string    `json:"name"`
 	At     time.Time `json:"at"`
 	Server string    `json:"server,omitempty"`
-	// Cluster is the UID of kube-system, which identifies the cluster. It is empty if reading it is
-	// forbidden.
-	Cluster string `json:"cluster,omitempty"`
 
 	// Namespace is nil if it does not exist or may not be read; Refused says which.
 	Namespace *Namespace `json:"namespace,omitempty"`
@@ -61,10 +58,8 @@ type Evidence struct {
 	Grants     Answer[Grant]           `json:"grants,omitzero"`
 	Stamps     []Stamp                 `json:"stamps,omitempty"`
 	Elsewhere  Answer[ConditionsWrite] `json:"elsewhere,omitzero"`
-	// Dependents are those of the namespace outside it, read only if the user asks for them.
-	Dependents Answer[Dependent] `json:"dependents,omitzero"`
-	Throttled  int               `json:"throttled,omitempty"`
-	Incomplete string            `json:"incomplete,omitempty"` // why the collection ended early
+	Throttled  int                     `json:"throttled,omitempty"`
+	Incomplete string                  `json:"incomplete,omitempty"` // why the collection ended early
 
 	// Second is the second sample; nil with one sample.
 	Second *Sample `json:"second,omitempty"`

@@ -195,18 +195,6 @@ type Attachment struct {
 	Attached bool   `json:"attached,omitempty"`
 }
 
-// Dependent is an object outside the namespace that has it as its owner, with blockOwnerDeletion.
-type Dependent struct {
-	Object
-	Resource  string `json:"resource"` // kubectl's name: "clusterroles.rbac.authorization.k8s.io"
-	Namespace string `json:"namespace,omitempty"`
-}
-
-// Compare orders dependents by type, namespace and name.
-func (d Dependent) Compare(other Dependent) int {
-	return cmp.Or(cmp.Compare(d.Resource, other.Resource), cmp.Compare(d.Namespace, other.Namespace), cmp.Compare(d.Name, other.Name))
-}
-
 // Review is the answer to a SubjectAccessReview.
 type Review struct {
 	User     string   `json:"user"`

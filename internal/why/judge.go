@@ -99,7 +99,7 @@ func completed(e *Evidence, cause Cause, f Finding) Finding {
 	if f.Certainty == Proven && len(f.Missing) > 0 {
 		f.Certainty = Possible
 	}
-	e.bound(&f)
+	e.complete(&f)
 	return f
 }
 

@@ -25,11 +25,10 @@ func namespaceCauses() []Cause {
 		Lesson: "kubectl delete --cascade=foreground puts foregroundDeletion into the namespace's metadata. The garbage collector " +
 			"removes it when no dependent of the namespace blocks any more.",
 		Proof: "The namespace is empty, has that finalizer, and the garbage collector is switched off or its process is dead. A dependent " +
-			"outside the namespace that blocks, which --deep finds, is possible: its own finalizers are not looked into.",
+			"outside the namespace that blocks is possible: it is not looked for.",
 		Do: []string{
 			"start the garbage-collector-controller",
-			"find the dependent that blocks: an object whose ownerReferences name the namespace with blockOwnerDeletion; " +
-				"--deep looks for it, in all types of the cluster",
+			"find the dependent that blocks: an object whose ownerReferences name the namespace with blockOwnerDeletion",
 		},
 		DoNot: "patch the finalizer away first: dependents outside the namespace stay behind",
 		judge: collectorFinalizers,
@@ -150,7 +149,7 @@ func collectorFinalizers(e *Evidence) []Finding {
 		}
 		f.Says = fmt.Sprintf("the garbage collector does not remove %s from the namespace's metadata", finalizer)
 		if !off {
-			f.lackDependents(e)
+			f.lack(nil, "whether the garbage collector works, or which dependent blocks, was not seen")
 		}
 		if f.Culprit == (Reference{}) {
 			f.Culprit = Reference{Resource: "namespaces", Name: e.Name}
@@ -158,39 +157,6 @@ func collectorFinalizers(e *Evidence) []Finding {
 		findings = append(findings, f)
 	}
 	return findings
-}
-
-// lackDependents adds to a finding about a garbage collector that may be at work what it may wait
-// for.
-func (f *Finding) lackDependents(e *Evidence) {
-	for _, d := range e.Dependents.Items {
-		named := d.Resource + "/" + d.Name
-		if d.Namespace != "" {
-			named += " in " + d.Namespace
-		}
-		f.saw(1, e.Dependents.Request, "%s has the namespace as its owner, with blockOwnerDeletion", named)
-		if f.Culprit != (Reference{}) {
-			continue // the first one is the culprit
-		}
-		f.Culprit = Reference{Resource: d.Resource, Namespace: d.Namespace, Name: d.Name}
-		f.Says = fmt.Sprintf("the namespace waits for its dependent %s", named)
-		describe := kubectl(d.Namespace, "describe", d.Resource, Quoted(d.Name))
-		f.Do = []string{fmt.Sprintf("find out why %s is not removed: %s", named, describe)}
-		f.Remedies = []Remedy{{Command: describe}}
-		if len(d.Finalizers) > 0 {
-			f.lack(nil, "whether the owner of its finalizer %s is at work was not looked for", listed(d.Finalizers))
-		} else {
-			f.lack(nil, "whether something refuses its deletion was not seen")
-		}
-	}
-	switch {
-	case e.Dependents.Failed != nil:
-		f.lack(e.Dependents.Failed, "not all dependents of the namespace could be read")
-	case e.Dependents.Request == "":
-		f.lack(nil, "whether the garbage collector works, or which dependent blocks, was not seen")
-	case len(e.Dependents.Items) == 0:
-		f.lack(nil, "no dependent blocks, and whether the garbage collector works was not seen")
-	}
 }
 
 // tokenOwners are the known owners of tokens in spec.finalizers.
@@ -202,7 +168,7 @@ func foreignTokens(e *Evidence) []Finding {
 		return nil
 	}
 	var findings []Finding
-	for i, token := range n.SpecFinalizers {
+	for _, token := range n.SpecFinalizers {
 		if token == api.FinalizerKubernetes {
 			continue
 		}
@@ -218,9 +184,10 @@ func foreignTokens(e *Evidence) []Finding {
 		if owner := tokenOwners[token]; owner != "" {
 			f.lack(nil, "whether %s runs was not looked for", owner)
 		}
-		f.offer(e, StaysBehind+"what the owner of "+token+" has not cleaned up; whether it still does was not checked", Write{
-			Verdict: "the token is not that of the namespace controller", Version: "v1", Resource: "namespaces", Name: e.Name,
-			UID: n.UID, ResourceVersion: n.ResourceVersion, List: SpecFinalizers, Finalizer: token, Index: i,
+		without := Quoted(fmt.Sprintf(".spec.finalizers -= [%q]", token))
+		f.Remedies = append(f.Remedies, Remedy{
+			Command: kubectl("", "get namespace", Quoted(e.Name), "-o json | jq", without, "| kubectl replace --raw /api/v1/namespaces/"+e.Name+"/finalize -f -"),
+			Loses:   StaysBehind + "what the owner of " + token + " has not cleaned up; whether it still does was not checked", ifProven: true,
 		})
 		findings = append(findings, f)
 	}

@@ -38,7 +38,7 @@ func Page() string {
 		" of `orrery why`. It is generated from the catalogue of causes that the command uses (`go " +
 		"generate ./internal/why`).")
 	fmt.Fprint(&text, "\n```\norrery why shop\norrery why --explain C07\n```\n")
-	paragraph("`orrery why` only reads, unless `--apply` is given. It calls a cause proven if every part of its" +
+	paragraph("`orrery why` only reads. It calls a cause proven if every part of its" +
 		" proof was seen, possible if a part was not seen, and later if it acts only after the others are" +
 		" gone. `--explain` prints the proof of a cause. Run the command again after a repair: a cause " +
 		"may hide others. A proof needs two samples, 10 s apart (`--interval`); with `--no-wait` only a " +
@@ -49,12 +49,8 @@ func Page() string {
 		"shows at the next pass, within minutes. And a controller outside the cluster with an " +
 		"administrator's certificate and no Lease cannot be seen: before you remove a finalizer, find out" +
 		" whether there is one.")
-	paragraph("`orrery why shop --fix` also prints the commands of each remedy, the safe ones first. The writes" +
-		" that it can do itself have a digest. `orrery why shop --apply --confirm DIGEST` reads " +
-		"everything again, and does that one write only if the same digest comes out; otherwise it writes" +
-		" nothing and exits with 3. It removes one finalizer whose owner is gone, or one foreign token of" +
-		" the namespace, or deletes an APIService whose Service does not exist. It never removes the " +
-		"token `kubernetes`, never force-deletes a pod, and never touches a webhook or a policy.")
+	paragraph("`orrery why shop --fix` also prints the commands of each remedy, the safe ones first. It runs none of them. " +
+		"The removal of a finalizer tests that the object is the one that was seen.")
 	paragraph("`orrery why -A` shows every namespace in Terminating, and `--watch` prints a line for each " +
 		"change until nothing is terminating any more. With a link in your PATH it is a plugin of " +
 		"kubectl, `kubectl why-terminating shop`:")

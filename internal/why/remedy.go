@@ -1,8 +1,6 @@
 package why
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,16 +9,14 @@ import (
 
 // Remedy is one way to end a cause.
 type Remedy struct {
-	// Digest binds the remedy to the cluster, the cause, the object and the verdict. It is empty
-	// for a remedy that is only printed.
-	Digest  string `json:"digest,omitempty" yaml:"digest,omitempty"`
 	Command string `json:"command" yaml:"command"`
 	// When says when to run the command, if that is not at once: "when the namespace is gone".
 	When string `json:"when,omitempty" yaml:"when,omitempty"`
 	// Loses says what is lost or stays behind; empty for a safe remedy.
 	Loses string `json:"loses,omitempty" yaml:"loses,omitempty"`
-	// Write is the write of `orrery why --apply`; nil without a digest.
-	Write *Write `json:"write,omitempty" yaml:"write,omitempty"`
+
+	// ifProven: the remedy of a finding that is not proven does not have it.
+	ifProven bool
 }
 
 // insteadOf is When of a command that tests an object's version, if an earlier one changes that.
@@ -32,61 +28,18 @@ const whenGone = "when the namespace is gone"
 // StaysBehind is how Loses begins if a finalizer is removed.
 const StaysBehind = "this stays behind: "
 
-// The lists of finalizers that an object has. Only namespaces have the second one.
-const (
-	MetadataFinalizers = "metadata.finalizers"
-	SpecFinalizers     = "spec.finalizers"
-)
-
-// Write is one write to one object, bound to the state in the evidence.
-type Write struct {
-	// Cluster is the UID of the namespace kube-system. Cause is the finding's id, Verdict the
-	// reason why the write is offered.
-	Cluster string `json:"cluster" yaml:"cluster"`
-	Cause   string `json:"cause" yaml:"cause"`
-	Verdict string `json:"verdict" yaml:"verdict"`
-
-	Group           string `json:"group,omitempty" yaml:"group,omitempty"`
-	Version         string `json:"version" yaml:"version"`
-	Resource        string `json:"resource" yaml:"resource"`
-	Namespace       string `json:"namespace,omitempty" yaml:"namespace,omitempty"`
-	Name            string `json:"name" yaml:"name"`
-	UID             string `json:"uid" yaml:"uid"`
-	ResourceVersion string `json:"resourceVersion" yaml:"resourceVersion"`
-
-	// List is the list from which Finalizer is removed, and Index its position. With an empty List
-	// the object is deleted.
-	List      string `json:"list,omitempty" yaml:"list,omitempty"`
-	Finalizer string `json:"finalizer,omitempty" yaml:"finalizer,omitempty"`
-	Index     int    `json:"index,omitempty" yaml:"index,omitempty"`
-}
-
-// Digest returns the cause and 12 hexadecimal digits that depend on every field. It returns "" if
-// the evidence has too little to bind the write to.
-func (w *Write) Digest() string {
-	if w == nil || slices.Contains([]string{w.Cluster, w.Cause, w.Verdict, w.Resource, w.Name, w.UID, w.ResourceVersion}, "") {
-		return ""
-	}
-	text, err := json.Marshal(w)
-	if err != nil {
-		panic(err) // it has only strings and a number
-	}
-	sum := sha256.Sum256(text)
-	return w.Cause + "-" + hex.EncodeToString(sum[:6])
-}
-
-// Patch returns the JSON patch that removes the finalizer from the metadata. It tests UID,
+// removal is the JSON patch that removes a finalizer from an object's metadata. It tests UID,
 // resourceVersion and finalizer first.
-func (w *Write) Patch() []byte {
-	at := fmt.Sprintf("/metadata/finalizers/%d", w.Index)
+func removal(o Object, finalizer string) string {
+	at := fmt.Sprintf("/metadata/finalizers/%d", slices.Index(o.Finalizers, finalizer))
 	patch, err := json.Marshal([]operation{
-		{"test", "/metadata/uid", w.UID}, {"test", "/metadata/resourceVersion", w.ResourceVersion},
-		{"test", at, w.Finalizer}, {Op: "remove", Path: at},
+		{"test", "/metadata/uid", o.UID}, {"test", "/metadata/resourceVersion", o.ResourceVersion},
+		{"test", at, finalizer}, {Op: "remove", Path: at},
 	})
 	if err != nil {
 		panic(err) // it has only strings
 	}
-	return patch
+	return string(patch)
 }
 
 // operation is one of a JSON patch.
@@ -94,19 +47,6 @@ type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value,omitempty"`
-}
-
-// command returns the kubectl command that does the same.
-func (w *Write) command() string {
-	object := []string{Type{Group: w.Group, Resource: w.Resource}.Name(), Quoted(w.Name)}
-	switch w.List {
-	case MetadataFinalizers:
-		return kubectl(w.Namespace, "patch", object[0], object[1], "--type=json", "-p", Quoted(string(w.Patch())))
-	case SpecFinalizers:
-		without := Quoted(fmt.Sprintf(".spec.finalizers -= [%q]", w.Finalizer))
-		return kubectl("", "get namespace", object[1], "-o json | jq", without, "| kubectl replace --raw /api/v1/namespaces/"+w.Name+"/finalize -f -")
-	}
-	return kubectl(w.Namespace, "delete", object[0], object[1])
 }
 
 // ClusterFlags returns the flags that name a cluster to kubectl and to this program; "" for the
@@ -172,23 +112,15 @@ func Quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// offer adds a write to a finding as its last resort. completed keeps it only if the finding is
-// proven.
-func (f *Finding) offer(e *Evidence, loses string, w Write) {
-	w.Cluster = e.Cluster
-	f.Remedies = append(f.Remedies, Remedy{Command: w.command(), Loses: loses, Write: &w})
-}
-
-// offerRelease adds the removal of a held finalizer, whose owner is gone.
+// offerRelease adds the removal of a held finalizer, whose owner is gone: only a proven finding has
+// it.
 func (f *Finding) offerRelease(e *Evidence, h Held) {
-	f.offer(e, h.loses(), e.release(h))
+	f.Remedies = append(f.Remedies, Remedy{Command: e.release(h), Loses: h.loses(), ifProven: true})
 }
 
-// printRelease adds the command that removes a held finalizer. It has no digest: whether the owner
-// is gone is not known.
+// printRelease adds the removal of a held finalizer, whether the finding is proven or not.
 func (f *Finding) printRelease(e *Evidence, h Held) {
-	w := e.release(h)
-	f.Remedies = append(f.Remedies, Remedy{Command: w.command(), Loses: h.loses()})
+	f.Remedies = append(f.Remedies, Remedy{Command: e.release(h), Loses: h.loses()})
 }
 
 // loses says what the removal of the finalizer leaves behind.
@@ -197,35 +129,25 @@ func (h Held) loses() string {
 	return StaysBehind + orElse(keeper.Protects, "what "+h.Finalizer+" protects")
 }
 
-// release is the removal of a held finalizer.
-func (e *Evidence) release(h Held) Write {
-	w := Write{
-		Verdict: "the owner of " + h.Finalizer + " is gone", Group: h.Type.Group, Version: h.Type.Version, Resource: h.Type.Resource,
-		Namespace: e.Name, Name: h.Object.Name, UID: h.Object.UID, ResourceVersion: h.Object.ResourceVersion,
-		List: MetadataFinalizers, Finalizer: h.Finalizer, Index: slices.Index(h.Object.Finalizers, h.Finalizer),
-	}
+// release is the command that removes a held finalizer.
+func (e *Evidence) release(h Held) string {
+	namespace := e.Name
 	if h.Type.Resource == "namespaces" && h.Type.Group == "" {
-		w.Namespace = ""
+		namespace = ""
 	}
-	return w
+	return kubectl(namespace, "patch", h.Type.Name(), Quoted(h.Object.Name), "--type=json", "-p", Quoted(removal(h.Object, h.Finalizer)))
 }
 
-// bound completes the remedies of a finding: those that only read or repair come first. A write has
-// a digest if the finding is proven.
-func (e *Evidence) bound(f *Finding) {
+// complete completes the remedies of a finding: those that only read or repair come first.
+func (e *Evidence) complete(f *Finding) {
 	remedies := []Remedy{}
 	for _, command := range e.commands(f) {
 		remedies = append(remedies, Remedy{Command: command})
 	}
 	for _, r := range f.Remedies {
-		if r.Write != nil {
-			if f.Certainty != Proven {
-				continue
-			}
-			r.Write.Cause = f.ID
-			r.Digest = r.Write.Digest()
+		if !r.ifProven || f.Certainty == Proven {
+			remedies = append(remedies, r)
 		}
-		remedies = append(remedies, r)
 	}
 	slices.SortStableFunc(remedies, func(a, b Remedy) int { return min(1, len(a.Loses)) - min(1, len(b.Loses)) })
 	f.Remedies = remedies

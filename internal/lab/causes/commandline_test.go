@@ -154,7 +154,6 @@ func TestCommandLine(t *testing.T) {
 			{"no namespace", nil, 1, "", "give the name of a namespace"},
 			{"no DNS label", []string{"Shop_1"}, 1, "", "is not the name of a namespace"},
 			{"no such cause", []string{"--explain", "C99"}, 1, "", "there is no cause"},
-			{"no --apply", []string{"shop", "--confirm", "C04-000000000000"}, 1, "", "--confirm needs --apply"},
 			{"an unknown flag", []string{"shop", "--force"}, 1, "", "force"},
 			{"the lesson", []string{"--explain", "C07"}, 0, "C07  ", ""},
 			{"no such namespace", []string{"shpo", "--kubeconfig", deleted}, 0, `namespace "shpo" does not exist; Terminating now: shop`, ""},
@@ -180,7 +179,6 @@ func TestCommandLine(t *testing.T) {
 			{"the commands", []string{"--from", evidence, "--fix"}, 2, "kubectl replace --raw /api/v1/namespaces/shop/finalize", ""},
 			{"a type that cannot be read", append(once, "shop", "--kubeconfig", deleted), 3, "unread: configmaps", ""},
 			{"all of them", append(once, "-A", "--kubeconfig", deleted), 3, "C16?", ""},
-			{"a digest that does not come out", []string{"shop", "--interval", "1ms", "--kubeconfig", deleted, "--apply", "--confirm", "C16-000000000000"}, 3, "", "it does not come out again"},
 		} {
 			t.Run(name+"/"+test.what, func(t *testing.T) {
 				code, stdout, stderr := run(t, command, test.args...)

@@ -25,7 +25,7 @@ func TestLater(t *testing.T) {
 		assert.Equal(t, why.Later, later.Certainty)
 		assert.Equal(t, "orders", later.Culprit.Name)
 		for _, remedy := range later.Remedies {
-			assert.Empty(t, remedy.Digest, "what is not terminating is not released")
+			assert.Empty(t, remedy.Loses, "what is not terminating is not released")
 		}
 		_, report = judged(t, c, collect.Options{Interval: -1})
 		assert.Nil(t, find(report, "C04"), "one sample calls no owner gone")

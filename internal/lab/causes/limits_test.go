@@ -204,8 +204,8 @@ func TestOwnerMayBeAUser(t *testing.T) {
 			_, report := judged(t, c, collect.Options{})
 			require.Len(t, report.Findings, 1, subject)
 			assert.Equal(t, want, report.Findings[0].Certainty, subject)
-			digest := slices.ContainsFunc(report.Findings[0].Remedies, func(r why.Remedy) bool { return r.Digest != "" })
-			assert.Equal(t, want == why.Proven, digest, subject)
+			removal := slices.ContainsFunc(report.Findings[0].Remedies, func(r why.Remedy) bool { return r.Loses != "" })
+			assert.Equal(t, want == why.Proven, removal, subject)
 		})
 	}
 }

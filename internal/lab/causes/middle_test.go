@@ -176,7 +176,6 @@ func TestInTheMiddle(t *testing.T) {
 		"Ctrl-C, watched":                 {[]string{"-w"}, ofNamespace, 3, isInterrupted, 130, "Namespace shop", ""},
 		"Ctrl-C, all watched":             {[]string{"-A", "-w"}, ofNamespace, 3, isInterrupted, 130, "Namespace shop", ""},
 		"Ctrl-C, watched with one sample": {[]string{"-w", "--no-wait"}, ofNamespace, 2, isInterrupted, 130, "Namespace shop", ""},
-		"Ctrl-C, applying":                {[]string{"--apply", "--confirm", "C16-000000000000"}, ofNamespace, 2, isInterrupted, 130, "", ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			m := newMiddle(t, test.path, test.nth, test.happens)

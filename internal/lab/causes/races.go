@@ -3,8 +3,6 @@ package causes
 import (
 	"fmt"
 	"net/http"
-
-	"orrery/restclient/api"
 )
 
 // Orphans creates a terminating namespace with scaled objects whose operator is gone, all of them
@@ -15,41 +13,6 @@ func Orphans(w *World, count int) {
 		w.managed(keda, fmt.Sprintf("o%03d", i))
 	}
 	w.do(http.MethodDelete, keda.objects(), "")
-	w.terminate()
-}
-
-// Undiscovered creates a terminating namespace, and an APIService without a Service that its
-// conditions name. No namespace controller need run.
-func Undiscovered(w *World) {
-	w.namespace()
-	w.configMap("a", `"finalizers":["example.com/x"]`)
-	w.apiService("metrics.k8s.io", "kube-system")
-	w.terminate()
-	w.patch("/api/v1/namespaces/"+Namespace+"/status", `{"status":{"conditions":[{"type":"NamespaceDeletionDiscoveryFailure","status":"True",
-		"reason":"DiscoveryFailed","message":"Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: `+
-		`metrics.k8s.io/v1beta1: stale GroupVersion discovery: metrics.k8s.io/v1beta1","lastTransitionTime":"2000-01-01T00:00:00Z"}]}}`)
-}
-
-// ServeAPI creates the APIService of [Undiscovered] again.
-func ServeAPI(w *World) { w.apiService("metrics.k8s.io", "kube-system") }
-
-// Tokens creates an empty terminating namespace with a foreign token, a finalizer of its own and a
-// label.
-func Tokens(w *World) {
-	w.namespace("example.com/audit")
-	w.patch(inNamespace, `{"metadata":{"labels":{"team":"c"}}}`)
-	w.setTokens(func(tokens []string) []string { return append(tokens, "example.com/x") })
-	w.terminate()
-}
-
-// Dependent creates a namespace in foreground deletion, and a ClusterRole that depends on it and
-// that a finalizer keeps.
-func Dependent(w *World) {
-	w.namespace("foregroundDeletion")
-	var namespace api.PartialObjectMetadata
-	w.read(inNamespace, &namespace)
-	w.create(rbacAPI+"/clusterroles", `{"metadata":{"name":"tenant","finalizers":["example.com/x"],"ownerReferences":[{"apiVersion":"v1","kind":"Namespace",
-		"name":"`+Namespace+`","uid":"`+namespace.UID+`","blockOwnerDeletion":true}]},"rules":[]}`)
 	w.terminate()
 }
 

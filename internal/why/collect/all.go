@@ -53,7 +53,7 @@ func CollectAll(ctx context.Context, client *restclient.Client, options Options)
 	first := all[0]
 	first.environment(bounded)
 	for _, c := range all[1:] {
-		c.evidence.Server, c.evidence.Cluster = first.evidence.Server, first.evidence.Cluster
+		c.evidence.Server = first.evidence.Server
 		c.copyControl(first)
 	}
 	contents(bounded, all...)

@@ -133,7 +133,6 @@ func (c *collector) environment(ctx context.Context) {
 	e := &c.evidence
 	parallel(
 		func() { e.Server = c.version(ctx) },
-		func() { e.Cluster = c.cluster(ctx) },
 		func() { c.control(ctx) },
 	)
 }
@@ -174,21 +173,6 @@ func (c *collector) version(ctx context.Context) string {
 		return ""
 	}
 	return version.GitVersion
-}
-
-// cluster returns the UID of kube-system, which identifies the cluster; "" if it cannot be read.
-func (c *collector) cluster(ctx context.Context) (uid string) {
-	err := c.attempt(ctx, func(ctx context.Context) error {
-		system, err := restclient.Metadata(c.client, api.NamespacesResource, "").Get(ctx, systemNamespace, api.GetOptions{})
-		if err == nil {
-			uid = system.UID
-		}
-		return err
-	})
-	if err != nil {
-		return "" // then no remedy can be applied
-	}
-	return uid
 }
 
 // errTooLong: a list of the cluster has more pages than clusterPages.

@@ -25,9 +25,6 @@ type Options struct {
 	// MaxRequests bounds the number of requests. Default 400, and for CollectAll 20 more for each
 	// namespace.
 	MaxRequests int
-	// Deep: the dependents of the namespace outside it are also read, with a request for each type
-	// of the cluster. Default: they are not.
-	Deep bool
 }
 
 // The defaults of Options, and the limit of one request.

@@ -73,7 +73,6 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, leasesResource, "", api.ListOptions{}, c.leaseAgain) })
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })
 	ask(slices.ContainsFunc(held, why.Held.ByRights), func() { c.grants(ctx, held) })
-	ask(c.options.Deep && slices.Contains(n.Finalizers, "foregroundDeletion"), func() { c.dependents(ctx) })
 	parallel(reads...)
 	c.pods(held)
 	c.backends(ctx)
