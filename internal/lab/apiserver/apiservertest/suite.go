@@ -103,9 +103,9 @@ type Gap struct {
 }
 
 const (
-	onlyText = "Answers are JSON or YAML, never protobuf: every client that asks for protobuf can fall back, and JSON is readable."
+	onlyText = "Answers are JSON or YAML, never protobuf."
 	ownWords = "The error shows the schema as written; kube-apiserver shows its Go struct."
-	noApply  = "Server-side apply, which must track the owner of every field, is not implemented and refused with 415. kubectl apply without --server-side does not use it."
+	noApply  = "Server-side apply is not implemented and refused with 415."
 )
 
 // Gaps returns the deliberate gaps. A test compares them with the section "Deliberate gaps" of
