@@ -19,7 +19,6 @@ import (
 // it. "lab:" marks a dependency of the laboratory alone, "tests:" one of tests alone.
 var directDependencies = map[string]string{
 	"github.com/cenkalti/backoff/v4":          "back-off with jitter in the reflector",
-	"github.com/google/cel-go":                "lab: the rules of custom resources in the API server in memory",
 	"github.com/gorilla/websocket":            "watches over websocket",
 	"github.com/rs/zerolog":                   "log lines",
 	"github.com/schollz/progressbar/v3":       "lab: the bar that shows how far a benchmark is",

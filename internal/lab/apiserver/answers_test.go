@@ -158,6 +158,20 @@ func TestCachesOfDocuments(t *testing.T) {
 	})
 }
 
+// A definition with rules is accepted with a warning, and an object that breaks a rule is accepted.
+func TestRulesOfCustomResourcesAreIgnored(t *testing.T) {
+	const definition = `{"metadata":{"name":"nests.example.com"},"spec":{"group":"example.com","scope":"Cluster",
+		"names":{"plural":"nests","singular":"nest","kind":"Nest","listKind":"NestList"},
+		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
+			"eggs":{"type":"integer","x-kubernetes-validations":[{"rule":"self > 0"}]}}}}}]}}`
+	bubble(t, func(t *testing.T, p *piped) {
+		defined := p.must(201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+		assert.Equal(t, []string{`299 - "this server ignores the rules in x-kubernetes-validations"`}, defined.header["Warning"])
+		nest := `{"apiVersion":"example.com/v1","kind":"Nest","metadata":{"name":"a"},"eggs":0}`
+		assert.Empty(t, p.must(201, "POST", "/apis/example.com/v1/nests", nest).header["Warning"])
+	})
+}
+
 // A custom resource appears in discovery immediately, and disappears again.
 func TestCustomResourcesAreDiscovered(t *testing.T) {
 	const crd = `{"metadata":{"name":"crontabs.stable.example.com"},"spec":{"group":"stable.example.com","scope":"Namespaced",

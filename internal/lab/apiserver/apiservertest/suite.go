@@ -105,6 +105,7 @@ type Gap struct {
 const (
 	onlyText = "Answers are JSON or YAML, never protobuf."
 	ownWords = "The error shows the schema as written; kube-apiserver shows its Go struct."
+	noRules  = "The rules in x-kubernetes-validations are accepted and ignored; a warning says so."
 	noApply  = "Server-side apply is not implemented and refused with 415."
 )
 
@@ -121,6 +122,11 @@ func Gaps() []Gap {
 		{Theme: "patch", Title: "Server-side apply", Reason: noApply},
 		{Theme: "patch", Title: "Server-side apply needs a manager", Reason: noApply},
 		{Theme: "schemas", Title: "Refused: fields at the root beside a status", Reason: ownWords},
+		{Theme: "schemas", Title: "The definition of Gateways", Reason: noRules},
+		{Theme: "schemas", Title: "Gateway: no class", Reason: noRules},
+		{Theme: "schemas", Title: "Gateway: listeners of one name", Reason: noRules},
+		{Theme: "schemas", Title: "Gateway: listeners of one port", Reason: noRules},
+		{Theme: "schemas", Title: "Gateway: TLS for HTTP", Reason: noRules},
 	}
 }
 

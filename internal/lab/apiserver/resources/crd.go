@@ -42,12 +42,19 @@ func storageVersions(o *api.Unstructured, stored []any) any {
 	return stored
 }
 
-// unknownFormats warns of unsupported formats.
-func unknownFormats(o *api.Unstructured) []string {
+// ignoredRules is the warning for a definition with rules.
+const ignoredRules = "this server ignores the rules in x-kubernetes-validations"
+
+// ignoredParts warns of unsupported formats and of rules.
+func ignoredParts(o *api.Unstructured) []string {
 	var warnings []string
 	for _, version := range items(child(o.Object, "spec"), "versions") {
-		for _, format := range structural.UnknownFormats(child(child(version, "schema"), "openAPIV3Schema")) {
+		written := child(child(version, "schema"), "openAPIV3Schema")
+		for _, format := range structural.UnknownFormats(written) {
 			warnings = append(warnings, fmt.Sprintf("unrecognized format %q", format))
+		}
+		if structural.HasRules(written) {
+			warnings = append(warnings, ignoredRules)
 		}
 	}
 	return warnings

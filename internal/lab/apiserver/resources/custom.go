@@ -167,7 +167,7 @@ func customStrategy(d *Definition, schema *structural.Schema) Strategy {
 	s.ValidateStatusUpdate = func(o, old *api.Unstructured) []apierrors.FieldError {
 		m := errorList(schema.StatusSchema().Validate("status", o.Object["status"], old.Object["status"]))
 		m.scaleStatus(d, o)
-		return append(m, customRules(schema, o, old, m)...)
+		return append(m, customLists(schema, o, old)...)
 	}
 	return s
 }
@@ -178,26 +178,16 @@ func validateCustom(d *Definition, schema *structural.Schema, o, old *api.Unstru
 	m.scaleSpec(d, o)
 	m.scaleStatus(d, o)
 	schema.EmbeddedIn("", o.Object, m.embedded)
-	return append(m, customRules(schema, o, old, m)...)
+	return append(m, customLists(schema, o, old)...)
 }
 
-// customRules finds duplicates and evaluates the validation rules. Rules are skipped if an earlier
-// error would break them.
-func customRules(schema *structural.Schema, o, old *api.Unstructured, before errorList) (m errorList) {
-	if len(schema.Lists("", old.Object)) == 0 {
-		m = append(m, schema.Lists("", o.Object)...)
+// customLists returns the duplicates of a custom resource. An object that has some already may keep
+// them.
+func customLists(schema *structural.Schema, o, old *api.Unstructured) []apierrors.FieldError {
+	if len(schema.Lists("", old.Object)) > 0 {
+		return nil
 	}
-	blocking := []api.CauseType{
-		apierrors.FieldNotSupported, apierrors.FieldRequired, apierrors.FieldTooLong, apierrors.FieldTooMany, apierrors.FieldTypeInvalid,
-	}
-	switch {
-	case !schema.HasRules():
-	case slices.ContainsFunc(slices.Concat(before, m), func(e apierrors.FieldError) bool { return slices.Contains(blocking, e.Type) }):
-		m.invalid("<nil>", nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")
-	default:
-		m = append(m, schema.Evaluate("", o.Object, present(old))...)
-	}
-	return m
+	return schema.Lists("", o.Object)
 }
 
 // present returns the tree of an old object, or nil if there is none.

@@ -121,7 +121,7 @@ func builtinTypes(a *allocator) map[string]traits {
 		"customresourcedefinitions.apiextensions.k8s.io": {
 			generation: counted, conditional: true, loose: true, fill: fillCRD, status: newCRDStatus, prepare: rememberVersions,
 			statusKeeps: []string{"labels", "annotations", "ownerReferences"}, validate: validateCRD, validateUpdate: validateCRDUpdate,
-			special: func(d *Definition) { d.Strategy.Warnings = unknownFormats },
+			special: func(d *Definition) { d.Strategy.Warnings = ignoredParts },
 		},
 		"apiservices.apiregistration.k8s.io": {
 			meta: CheckStepThenAll, conditional: true, loose: true, name: names.PathSegment, statusKeeps: allMetadata,

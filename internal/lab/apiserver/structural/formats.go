@@ -51,7 +51,7 @@ func (s *Schema) format() func(string) bool { return formats[strings.ReplaceAll(
 // UnknownFormats returns the formats in a schema that are not supported.
 func UnknownFormats(openAPIV3Schema map[string]any) []string {
 	var found []string
-	parse(openAPIV3Schema).has(func(one *Schema) bool {
+	New(openAPIV3Schema).has(func(one *Schema) bool {
 		if format := text(one.written, "format"); format != one.Format && !slices.Contains(found, format) {
 			found = append(found, format)
 		}
@@ -59,6 +59,11 @@ func UnknownFormats(openAPIV3Schema map[string]any) []string {
 	})
 	slices.Sort(found)
 	return found
+}
+
+// HasRules reports whether a schema has rules (x-kubernetes-validations), which are ignored.
+func HasRules(openAPIV3Schema map[string]any) bool {
+	return New(openAPIV3Schema).has(func(one *Schema) bool { return one.written["x-kubernetes-validations"] != nil })
 }
 
 // knowsFormat reports whether the format applies to the type. Other formats are ignored.

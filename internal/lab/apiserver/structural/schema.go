@@ -1,15 +1,13 @@
 // Package structural validates custom resources against the OpenAPI schema of their definition,
 // which must be structural: types stand in one tree of properties and items, and anyOf, oneOf,
 // allOf and not only narrow it down. [Check] validates the schema itself, [Schema.FillIn] applies
-// defaults, [Schema.Validate] checks values, [Schema.Lists] finds duplicates in sets and maps, and
-// [Schema.Evaluate] evaluates x-kubernetes-validations, which google/cel-go compiles as in
-// kube-apiserver. Package schema prunes unknown fields. The messages are exactly those of
-// kube-apiserver, which JSON schema libraries do not give; where its order is that of a Go map,
-// fields are ordered by name.
+// defaults, [Schema.Validate] checks values, and [Schema.Lists] finds duplicates in sets and maps.
+// The rules of x-kubernetes-validations are ignored; [HasRules] finds them. Package schema prunes
+// unknown fields. The messages are exactly those of kube-apiserver, which JSON schema libraries do
+// not give; where its order is that of a Go map, fields are ordered by name.
 package structural
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -41,32 +39,14 @@ type Schema struct {
 	IntOrString, PreserveUnknown, Embedded bool
 	ListType, MapType                      string
 	ListMapKeys                            []string
-	Rules                                  []Rule
 
 	// written is the schema as its author wrote it, for the checks of the definition.
 	written map[string]any
 	pattern *regexp.Regexp
-	// rules are the Rules that compile.
-	rules []*program
 }
 
-// Rule is an entry of x-kubernetes-validations. Error messages show its field names.
-type Rule struct {
-	Rule, Message, MessageExpression string
-	Reason                           *string
-	FieldPath                        string
-	OptionalOldSelf                  *bool
-}
-
-// New parses an openAPIV3Schema without changing it. It skips rules that do not compile; [Check]
-// reports them.
-func New(openAPIV3Schema map[string]any) *Schema {
-	s := parse(openAPIV3Schema)
-	s.compile()
-	return s
-}
-
-func parse(t map[string]any) *Schema {
+// New parses an openAPIV3Schema without changing it.
+func New(t map[string]any) *Schema {
 	if t == nil {
 		return nil
 	}
@@ -91,9 +71,6 @@ func parse(t map[string]any) *Schema {
 			s.Properties[name] = schemaAt(properties, name)
 		}
 	}
-	// The type of the definition has refused malformed rules.
-	data, _ := json.Marshal(t["x-kubernetes-validations"])
-	_ = json.Unmarshal(data, &s.Rules)
 	s.pattern, _ = regexp.Compile(s.Pattern)
 	if !s.knowsFormat() {
 		s.Format = ""
@@ -141,7 +118,7 @@ func (s *Schema) at(field string) *Schema {
 
 func schemaAt(t map[string]any, key string) *Schema {
 	inner, _ := t[key].(map[string]any)
-	return parse(inner)
+	return New(inner)
 }
 
 func schemasAt(t map[string]any, key string) []*Schema {
@@ -149,7 +126,7 @@ func schemasAt(t map[string]any, key string) []*Schema {
 	var schemas []*Schema
 	for _, item := range list {
 		if inner, ok := item.(map[string]any); ok {
-			schemas = append(schemas, parse(inner))
+			schemas = append(schemas, New(inner))
 		}
 	}
 	return schemas
