@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/restclient/api"
 )
 
@@ -58,14 +59,12 @@ func (x *exchange) refuse(err error) {
 // sendDocument sends a JSON document in the negotiated form.
 func (x *exchange) sendDocument(code int, document []byte) {
 	switch {
-	case x.form.YAML:
-		document = toYAML(document)
 	case x.form.Pretty:
 		document = indented(document, "")
 	case len(document) > 0 && document[len(document)-1] != '\n':
 		document = append(document, '\n')
 	}
-	x.send(code, x.form.MediaType(), document)
+	x.send(code, negotiation.JSON, document)
 }
 
 // sendJSON encodes and sends a document.
@@ -98,7 +97,7 @@ func (x *exchange) send(code int, mediaType string, body []byte) {
 // The messages of kube-apiserver for requests that it refuses early.
 const (
 	methodMessage  = "the server does not allow this method on the requested resource"
-	bodyTypes      = "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf"
+	bodyTypes      = "the body of the request was in an unknown format - accepted media types include: application/json, application/vnd.kubernetes.protobuf"
 	bodyTooLarge   = "limit is 3145728"
 	statusOfKind   = "Status"
 	coreAPIVersion = "v1"

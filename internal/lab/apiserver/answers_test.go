@@ -25,10 +25,6 @@ func TestFormsOfAnObject(t *testing.T) {
 		pretty := p.must(200, "GET", configMaps+"/a?pretty=true", "")
 		assert.Equal(t, indent(t, plain.body), pretty.body)
 		assert.Equal(t, pretty.body, p.must(200, "GET", configMaps+"/a", "", "User-Agent", "curl/8.0").body)
-
-		yaml := p.must(200, "GET", configMaps+"/a", "", "Accept", "application/yaml")
-		assert.Equal(t, "application/yaml", yaml.header.Get("Content-Type"))
-		assert.True(t, strings.HasPrefix(yaml.body, "apiVersion: v1\ndata:\n  k: v\nkind: ConfigMap\nmetadata:\n"), yaml.body)
 	})
 }
 
@@ -42,7 +38,6 @@ func TestDeepDocumentsAreNotIndented(t *testing.T) {
 		p.must(201, "POST", "/apis/example.com/v1/nests", `{"apiVersion":"example.com/v1","kind":"Nest","metadata":{"name":"a"},"deep":`+deep+`}`)
 		for _, path := range []string{"/apis/example.com/v1/nests/a", "/apis/example.com/v1/nests"} {
 			assert.Less(t, len(p.must(200, "GET", path+"?pretty=1", "").body), 100<<10)
-			assert.Less(t, len(p.must(200, "GET", path, "", "Accept", "application/yaml").body), 100<<10)
 		}
 	})
 }
@@ -57,9 +52,6 @@ func TestFormsOfAList(t *testing.T) {
 		assert.Equal(t, strconv.Itoa(len(plain.body)), plain.header.Get("Content-Length"))
 		assert.Equal(t, indent(t, plain.body), p.must(200, "GET", configMaps+"?pretty=1", "").body)
 		assert.NotContains(t, plain.body, `"kind":"ConfigMap"`, "items have no kind")
-		yaml := p.must(200, "GET", configMaps, "", "Accept", "application/yaml").body
-		assert.Contains(t, yaml, "kind: ConfigMapList\n")
-		assert.Contains(t, yaml, "items:\n- data:\n    k: v\n")
 
 		for _, path := range []string{"/a", ""} {
 			for _, as := range []string{"Table", "PartialObjectMetadata", "PartialObjectMetadataList"} {
@@ -120,8 +112,8 @@ func TestDocuments(t *testing.T) {
 			assert.Equal(t, "the server does not allow this method on the requested resource", p.must(405, method, path, "").message(t), request)
 		}
 		assert.Equal(t, 405, p.do("HEAD", "/api/v1/namespaces", "").code)
-		assert.Equal(t, "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml", p.must(406, "GET", "/api", "", "Accept", "text/html").message(t))
-		assert.Equal(t, "only the following media types are accepted: application/json, application/yaml", p.must(406, "GET", "/apis", "", "Accept", "application/json;as=APIGroupDiscoveryList;g=apidiscovery.k8s.io;v=v2beta1").message(t))
+		assert.Equal(t, "406: Not Acceptable\n\nAvailable representations: application/json", p.must(406, "GET", "/api", "", "Accept", "text/html").message(t))
+		assert.Equal(t, "only the following media types are accepted: application/json", p.must(406, "GET", "/apis", "", "Accept", "application/json;as=APIGroupDiscoveryList;g=apidiscovery.k8s.io;v=v2beta1").message(t))
 		assert.Equal(t, 406, p.do("GET", "/openapi/v2", "", "Accept", "text/html").code)
 		assert.Equal(t, 406, p.do("GET", "/openapi/v3/api/v1", "", "Accept", "text/html").code)
 	})
@@ -195,7 +187,7 @@ func TestCustomResourcesAreDiscovered(t *testing.T) {
 		for _, path := range []string{"/apis/stable.example.com/v1/crontabs/a", "/apis/stable.example.com/v1/nothing", "/apis/stable.example.com/v2/crontabs"} {
 			assert.Equal(t, "404 page not found\n", p.must(404, "GET", path, "").body, path)
 		}
-		assert.Equal(t, "only the following media types are accepted: application/json, application/yaml", p.must(406, "GET", tabs, "", "Accept", "text/html").message(t))
+		assert.Equal(t, "only the following media types are accepted: application/json", p.must(406, "GET", tabs, "", "Accept", "text/html").message(t))
 		watch := p.watch(tabs + "?watch=1")
 		watch.want("ADDED", "a")
 		p.must(200, "DELETE", crds+"/crontabs.stable.example.com", "")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/internal/lab/apiserver/protobuf"
 )
 
@@ -47,7 +48,6 @@ type encoding int
 
 const (
 	inJSON encoding = iota
-	inYAML
 	inProtobuf
 )
 
@@ -59,10 +59,8 @@ func encodingOf(header http.Header) (encoding, error) {
 	}
 	mediaType, _, err := mime.ParseMediaType(text)
 	switch {
-	case err == nil && mediaType == "application/json":
+	case err == nil && mediaType == negotiation.JSON:
 		return inJSON, nil
-	case err == nil && mediaType == "application/yaml":
-		return inYAML, nil
 	case err == nil && mediaType == protobuf.MediaType:
 		return inProtobuf, nil
 	}

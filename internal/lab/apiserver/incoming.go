@@ -22,13 +22,7 @@ type incoming struct {
 // read decodes a body. The errors have kube-apiserver's messages.
 func (e encoding) read(body []byte) (incoming, error) {
 	doc := incoming{data: body}
-	switch e {
-	case inYAML:
-		var err error
-		if doc.data, doc.duplicates, err = fromYAML(body); err != nil {
-			return incoming{}, err
-		}
-	case inProtobuf:
+	if e == inProtobuf {
 		object, err := protobuf.Decode(body)
 		if _, unknown := errors.AsType[*protobuf.KindError](err); err != nil && !unknown {
 			return incoming{}, err
@@ -43,9 +37,7 @@ func (e encoding) read(body []byte) (incoming, error) {
 	if err := doc.readKind(); err != nil {
 		return incoming{}, err
 	}
-	if e == inJSON {
-		doc.duplicates = schema.Duplicates(body)
-	}
+	doc.duplicates = schema.Duplicates(body)
 	return doc, nil
 }
 

@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -41,10 +40,6 @@ func (x *exchange) sendPage(r representation, page *registry.Page) error {
 		return notAcceptable(fmt.Sprintf("you requested PartialObjectMetadata, but the requested object is a list (%s)", internalType(r.def, true)))
 	case r.form.As == negotiation.Table:
 		x.sendDocument(http.StatusOK, r.appendTable(nil, page))
-	case r.form.YAML:
-		var whole bytes.Buffer
-		r.writeList(&whole, metadata, page)
-		x.sendDocument(http.StatusOK, whole.Bytes())
 	default:
 		x.streamList(r, metadata, page)
 	}
@@ -53,7 +48,7 @@ func (x *exchange) sendPage(r representation, page *registry.Page) error {
 
 // streamList sends a list as JSON.
 func (x *exchange) streamList(r representation, metadata api.ListMeta, page *registry.Page) {
-	x.w.Header().Set("Content-Type", r.form.MediaType())
+	x.w.Header().Set("Content-Type", negotiation.JSON)
 	if !r.form.Pretty {
 		var measured counter
 		r.writeList(&measured, metadata, page)

@@ -267,7 +267,7 @@ func TestWatchesThatAreRefused(t *testing.T) {
 		} {
 			assert.Equal(t, code, p.do("GET", path, "").code, path)
 		}
-		assert.Equal(t, 406, p.do("GET", configMaps+"?watch=1", "", "Accept", "application/yaml").code)
+		assert.Equal(t, 406, p.do("GET", configMaps+"?watch=1", "", "Accept", "text/html").code)
 		handshake := []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="}
 		assert.Equal(t, http.StatusForbidden, p.do("GET", configMaps+"?watch=1", "", handshake...).code, "no origin")
 	})

@@ -103,7 +103,8 @@ type Gap struct {
 }
 
 const (
-	onlyText = "Answers are JSON or YAML, never protobuf."
+	onlyText = "Answers are JSON, never YAML or protobuf."
+	noYAML   = "Bodies are JSON or protobuf, never YAML."
 	ownWords = "The error shows the schema as written; kube-apiserver shows its Go struct."
 	noRules  = "The rules in x-kubernetes-validations are accepted and ignored; a warning says so."
 	noApply  = "Server-side apply is not implemented and refused with 415."
@@ -119,6 +120,11 @@ func Gaps() []Gap {
 		{Theme: "forms", Title: "HTML is not available for an object", Reason: onlyText},
 		{Theme: "forms", Title: "Protobuf or JSON", Reason: onlyText},
 		{Theme: "forms", Title: "Protobuf alone", Reason: onlyText},
+		{Theme: "forms", Title: "YAML is served", Reason: onlyText},
+		{Theme: "input", Title: "YAML", Reason: noYAML},
+		{Theme: "input", Title: "An unknown content type", Reason: noYAML},
+		{Theme: "input", Title: "An invalid content type", Reason: noYAML},
+		{Theme: "input", Title: "A form content type", Reason: noYAML},
 		{Theme: "patch", Title: "Server-side apply", Reason: noApply},
 		{Theme: "patch", Title: "Server-side apply needs a manager", Reason: noApply},
 		{Theme: "schemas", Title: "Refused: fields at the root beside a status", Reason: ownWords},

@@ -76,7 +76,7 @@ func Negotiate(accept []string) (aggregated, refused bool) {
 			if params["as"] == "" {
 				return false, false
 			}
-		case "application/yaml", "application/*", "*/*":
+		case "application/*", "*/*":
 			if params["as"] == "" {
 				return false, false
 			}

@@ -1,5 +1,5 @@
-// Package negotiation determines the form of an answer from the Accept header: JSON or YAML; the
-// whole object, its metadata, or a table. The client's order and weights decide among the forms
+// Package negotiation determines the form of an answer from the Accept header: the whole object,
+// its metadata, or a table, always in JSON. The client's order and weights decide among the forms
 // that the server supports, so a client that prefers protobuf and accepts JSON gets JSON. If there
 // is none, the request is refused with 406.
 package negotiation
@@ -14,11 +14,14 @@ import (
 	"strings"
 )
 
+// JSON is the media type of every answer.
+const JSON = "application/json"
+
 // The messages of kube-apiserver. Which one a client gets depends on whether the media type or its
 // parameters are unknown.
 const (
-	UnknownTypes  = "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml"
-	UnknownForms  = "only the following media types are accepted: application/json, application/yaml"
+	UnknownTypes  = "406: Not Acceptable\n\nAvailable representations: application/json"
+	UnknownForms  = "only the following media types are accepted: application/json"
 	UnknownStream = "only the following media types are accepted: application/json;stream=watch"
 )
 
@@ -29,7 +32,7 @@ type Rules struct {
 	// Custom marks custom resources, whose requests do not pass the router that refuses unknown
 	// media types.
 	Custom bool
-	// Stream marks a watch, which supports only JSON.
+	// Stream marks a watch.
 	Stream bool
 }
 
@@ -43,15 +46,11 @@ func Negotiate(r *http.Request, rules Rules) (form Form, refusal string) {
 	}
 	known := false
 	for _, c := range parseAccept(header) {
-		yaml, ok := kindOf(c.mediaType)
-		if !ok {
+		if c.mediaType != "*/*" && c.mediaType != JSON {
 			continue
 		}
-		if !known {
-			form = Form{YAML: yaml, Pretty: pretty}
-		}
-		known = true
-		if candidate, ok := c.form(yaml, rules); ok {
+		form, known = Form{Pretty: pretty}, true
+		if candidate, ok := c.form(rules); ok {
 			candidate.Pretty = candidate.Pretty || pretty
 			return candidate, ""
 		}
@@ -65,23 +64,9 @@ func Negotiate(r *http.Request, rules Rules) (form Form, refusal string) {
 	return form, UnknownForms
 }
 
-// kindOf reports whether the server supports a media type, and whether it is YAML.
-func kindOf(mediaType string) (yaml, ok bool) {
-	switch mediaType {
-	case "*/*", "application/json":
-		return false, true
-	case "application/yaml":
-		return true, true
-	}
-	return false, false
-}
-
 // form returns the form that the clause requests, if the endpoint supports it.
-func (c clause) form(yaml bool, rules Rules) (Form, bool) {
-	form := Form{YAML: yaml, As: Conversion(c.params["as"]), Version: c.params["v"]}
-	if yaml && rules.Stream {
-		return Form{}, false
-	}
+func (c clause) form(rules Rules) (Form, bool) {
+	form := Form{As: Conversion(c.params["as"]), Version: c.params["v"]}
 	if stream := c.params["stream"]; stream != "" && (stream != "watch" || !rules.Stream) {
 		return Form{}, false
 	}
@@ -116,13 +101,11 @@ func lenientQuery(raw string) url.Values {
 
 // Form is the form of an answer.
 type Form struct {
-	// YAML selects YAML instead of JSON.
-	YAML bool
 	// As is the kind to convert to; "" means the object itself.
 	As Conversion
 	// Version is the version of meta.k8s.io to convert to, "v1" or "v1beta1".
 	Version string
-	// Pretty indents JSON.
+	// Pretty indents the document.
 	Pretty bool
 }
 
@@ -134,14 +117,6 @@ const (
 	PartialObjectMetadata     Conversion = "PartialObjectMetadata"
 	PartialObjectMetadataList Conversion = "PartialObjectMetadataList"
 )
-
-// MediaType returns the Content-Type.
-func (f Form) MediaType() string {
-	if f.YAML {
-		return "application/yaml"
-	}
-	return "application/json"
-}
 
 // maxClauses limits the part of an Accept header that is parsed.
 const maxClauses = 32

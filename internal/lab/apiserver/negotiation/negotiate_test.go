@@ -27,7 +27,7 @@ func TestForms(t *testing.T) {
 		{accept: "application/*", rules: negotiation.Rules{Custom: true}, refusal: negotiation.UnknownForms},
 		{accept: "application/json"},
 		{accept: "Application/JSON; charset=utf-8"},
-		{accept: "application/yaml", want: negotiation.Form{YAML: true}},
+		{accept: "application/yaml", refusal: negotiation.UnknownTypes},
 		{accept: "application/yaml;q=0.5,application/json"},
 		{accept: "application/vnd.kubernetes.protobuf,application/json"},
 		{accept: "application/vnd.kubernetes.protobuf", refusal: negotiation.UnknownTypes},
@@ -40,12 +40,10 @@ func TestForms(t *testing.T) {
 		{accept: "application/json;as=Table;v=v2;g=meta.k8s.io", rules: tables, refusal: negotiation.UnknownForms},
 		{accept: "application/json;as=Table;v=v1;g=other", rules: tables, refusal: negotiation.UnknownForms},
 		{accept: "application/json;as=Chair;v=v1;g=meta.k8s.io", rules: tables, refusal: negotiation.UnknownForms},
-		{accept: "application/yaml;as=Table;v=v9;g=meta.k8s.io", rules: tables, refusal: negotiation.UnknownForms, want: negotiation.Form{YAML: true}},
 		{accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", rules: tables, want: negotiation.Form{As: negotiation.PartialObjectMetadata, Version: "v1"}},
 		{accept: "application/json;as=PartialObjectMetadataList;v=v1beta1;g=meta.k8s.io", rules: tables, want: negotiation.Form{As: negotiation.PartialObjectMetadataList, Version: "v1beta1"}},
 		{accept: "application/json;stream=watch", rules: watches},
 		{accept: "application/json;stream=watch", refusal: negotiation.UnknownForms},
-		{accept: "application/yaml", rules: watches, refusal: negotiation.UnknownStream, want: negotiation.Form{YAML: true}},
 		{accept: "text/html", rules: watches, refusal: negotiation.UnknownStream},
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
@@ -73,11 +71,6 @@ func TestPretty(t *testing.T) {
 		form, _ := negotiation.Negotiate(r, negotiation.Rules{})
 		assert.Equal(t, row.want, form.Pretty, "%+v", row)
 	}
-}
-
-func TestMediaTypes(t *testing.T) {
-	assert.Equal(t, "application/json", negotiation.Form{}.MediaType())
-	assert.Equal(t, "application/yaml", negotiation.Form{YAML: true}.MediaType())
 }
 
 // Only the beginning of a long header is parsed.

@@ -95,10 +95,7 @@ func (e *endpoint) v3() map[string]any {
 }
 
 func (o *operation) v3() map[string]any {
-	content := map[string]any{}
-	for _, mediaType := range []string{"application/json", "application/yaml"} {
-		content[mediaType] = map[string]any{"schema": referTo(o.answer)}
-	}
+	content := map[string]any{"application/json": map[string]any{"schema": referTo(o.answer)}}
 	out := map[string]any{
 		"operationId":         o.id,
 		"responses":           map[string]any{"200": map[string]any{"description": "OK", "content": content}},
