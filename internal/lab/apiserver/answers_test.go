@@ -89,7 +89,6 @@ func TestDocuments(t *testing.T) {
 			"/livez/ping":                    "ok",
 			"/healthz?verbose":               "[+]ping ok\n[+]log ok\n[+]etcd ok\nhealthz check passed\n",
 			"/readyz?verbose&exclude=ping":   "[+]ping excluded: ok\n",
-			"/openapi/v2":                    `"swagger":"2.0"`,
 			"/openapi/v3":                    `/openapi/v3/apis/apps/v1?hash=`,
 			"/openapi/v3/api/v1":             `"openapi":"3.0.0"`,
 			"/openapi/v3/apis/apps/v1":       "Deployment",
@@ -114,7 +113,7 @@ func TestDocuments(t *testing.T) {
 		assert.Equal(t, 405, p.do("HEAD", "/api/v1/namespaces", "").code)
 		assert.Equal(t, "406: Not Acceptable\n\nAvailable representations: application/json", p.must(406, "GET", "/api", "", "Accept", "text/html").message(t))
 		assert.Equal(t, "only the following media types are accepted: application/json", p.must(406, "GET", "/apis", "", "Accept", "application/json;as=APIGroupDiscoveryList;g=apidiscovery.k8s.io;v=v2beta1").message(t))
-		assert.Equal(t, 406, p.do("GET", "/openapi/v2", "", "Accept", "text/html").code)
+		assert.Equal(t, "this server describes its types in /openapi/v3 only", p.must(406, "GET", "/openapi/v2", "").message(t))
 		assert.Equal(t, 406, p.do("GET", "/openapi/v3/api/v1", "", "Accept", "text/html").code)
 	})
 }
@@ -122,7 +121,7 @@ func TestDocuments(t *testing.T) {
 func TestCachesOfDocuments(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
-		for _, request := range [][]string{{"/api", aggregated}, {"/apis", aggregated}, {"/openapi/v2", ""}, {"/openapi/v3/apis/apps/v1", ""}} {
+		for _, request := range [][]string{{"/api", aggregated}, {"/apis", aggregated}, {"/openapi/v3/apis/apps/v1", ""}} {
 			first := p.must(200, "GET", request[0], "", "Accept", request[1])
 			etag := first.header.Get("Etag")
 			assert.Regexp(t, `^"[0-9A-F]{128}"$`, etag)

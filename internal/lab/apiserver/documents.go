@@ -60,7 +60,7 @@ func (d *documents) discover(troubled discovery.Troubled, address string) *disco
 	return d.discovery
 }
 
-// describe returns an OpenAPI document: "v2", "v3", or "v3/" and the path of a group version.
+// describe returns an OpenAPI document: "v3", or "v3/" and the path of a group version.
 func (d *documents) describe(path string, gv api.GroupVersion, troubled discovery.Troubled) (document, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -70,16 +70,12 @@ func (d *documents) describe(path string, gv api.GroupVersion, troubled discover
 	}
 	described := describable(d.groups)
 	var data []byte
-	switch path {
-	case "v2":
-		data = schema.OpenAPIV2(described)
-	case "v3":
+	if path == "v3" {
 		data = schema.OpenAPIV3Index(described)
-	default:
-		var ok bool
-		if data, ok = schema.OpenAPIV3(described, gv); !ok {
-			return document{}, false
-		}
+	} else if group, ok := schema.OpenAPIV3(described, gv); ok {
+		data = group
+	} else {
+		return document{}, false
 	}
 	made := newDocument(data, d.made)
 	d.openAPI[path] = made

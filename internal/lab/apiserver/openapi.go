@@ -15,27 +15,17 @@ import (
 	"orrery/restclient/api"
 )
 
-// openAPIV2Types are the JSON media types of the OpenAPI v2 document.
-var openAPIV2Types = []string{"*/*", "application/*", "application/json", "application/com.github.proto-openapi.spec.v2@v1.0+json", "application/com.github.proto-openapi.spec.v2.v1.0+json"}
-
-// serveOpenAPI serves /openapi/v2, /openapi/v3 and the documents of the group versions.
+// serveOpenAPI serves /openapi/v3, the documents of the group versions, and an empty /openapi/v2.
 func (x *exchange) serveOpenAPI() error {
 	path := strings.TrimPrefix(x.r.URL.Path, "/openapi/")
 	troubled := x.server.troubled()
 	switch {
 	case path == "v2":
-		found, _ := x.server.documents.describe(path, api.GroupVersion{}, troubled)
-		x.w.Header().Add("Vary", "Accept-Encoding")
-		x.w.Header().Add("Vary", "Accept")
-		if wantsProtobuf(x.r.Header) {
-			x.send(http.StatusOK, openAPIV2Protobuf[1], emptyOpenAPIV2())
-			return nil
+		if !wantsProtobuf(x.r.Header) {
+			return notAcceptable("this server describes its types in /openapi/v3 only")
 		}
-		if !accepts(x.r.Header, openAPIV2Types) {
-			x.w.WriteHeader(http.StatusNotAcceptable)
-			return nil
-		}
-		return x.sendDescription(found)
+		x.send(http.StatusOK, openAPIV2Protobuf[1], emptyOpenAPIV2())
+		return nil
 	case path == "v3":
 		found, _ := x.server.documents.describe(path, api.GroupVersion{}, troubled)
 		x.w.Header().Set("Last-Modified", found.made.UTC().Format(http.TimeFormat))
@@ -126,8 +116,8 @@ func (x *exchange) refuseForm() error {
 	return notAcceptable(refusal)
 }
 
-// openAPIV2Protobuf are the protobuf media types of the OpenAPI v2 document. kubectl requests them
-// when the v3 documents lack a kind.
+// openAPIV2Protobuf are the media types of the OpenAPI v2 document. kubectl apply requests them and
+// fails without an answer.
 var openAPIV2Protobuf = []string{"application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"}
 
 // The field numbers of openapi_v2.Document and its Info.

@@ -106,6 +106,7 @@ const (
 	onlyText = "Answers are JSON, never YAML or protobuf."
 	noYAML   = "Bodies are JSON or protobuf, never YAML."
 	ownWords = "The error shows the schema as written; kube-apiserver shows its Go struct."
+	onlyV3   = "The document of version 2 is empty, and in protobuf only: kubectl asks for it and reads version 3."
 	noRules  = "The rules in x-kubernetes-validations are accepted and ignored; a warning says so."
 	noApply  = "Server-side apply is not implemented and refused with 415."
 )
@@ -114,6 +115,7 @@ const (
 // docs/operate/apiserver.md.
 func Gaps() []Gap {
 	return []Gap{
+		{Theme: "discovery", Title: "The OpenAPI document, version 2", Reason: onlyV3},
 		{Theme: "forms", Title: "An unknown media type alone", Reason: onlyText},
 		{Theme: "forms", Title: "application/* is not acceptable", Reason: onlyText},
 		{Theme: "forms", Title: "Plain text is not available", Reason: onlyText},

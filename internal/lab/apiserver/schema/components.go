@@ -14,29 +14,23 @@ import (
 type rendered struct {
 	schemas map[string]json.RawMessage
 	refers  map[string][]string // the definitions that a definition refers to
-	custom  func(map[string]any) map[string]any
 }
 
-var (
-	renderedV3 = sync.OnceValue(func() *rendered { return render(func(schema map[string]any) map[string]any { return schema }) })
-	renderedV2 = sync.OnceValue(func() *rendered { return render(v2Schema) })
-)
-
-func render(write func(map[string]any) map[string]any) *rendered {
-	out := &rendered{schemas: map[string]json.RawMessage{}, refers: map[string][]string{}, custom: write}
+var renderedTypes = sync.OnceValue(func() *rendered {
+	out := &rendered{schemas: map[string]json.RawMessage{}, refers: map[string][]string{}}
 	for name, d := range Builtin().definitions {
-		out.schemas[name] = encode(write(described(d)))
+		out.schemas[name] = encode(described(d))
 		out.refers[name] = referred(d.Schema)
 	}
 	return out
-}
+})
 
 // collect adds the schemas that the operations of a resource refer to, directly and indirectly.
 func (to *rendered) collect(r *Resource, s *Set, out map[string]any) {
 	roots := []string{statusName, deleteOptionsName, patchName, listMetaName, objectMetaName}
 	if r.isCustom(s) {
-		out[r.definitionName(s)] = to.custom(r.customSchema())
-		out[r.listName(s)] = to.custom(r.customList(s))
+		out[r.definitionName(s)] = r.customSchema()
+		out[r.listName(s)] = r.customList(s)
 	} else {
 		roots = append(roots, r.definitionName(s), r.listName(s))
 	}

@@ -27,23 +27,6 @@ type Resource struct {
 	Schema map[string]any
 }
 
-// OpenAPIV2 returns the document of /openapi/v2 as JSON.
-func OpenAPIV2(resources []Resource) []byte {
-	paths, definitions := map[string]any{}, map[string]any{}
-	for _, r := range resources {
-		for _, e := range r.endpoints(Builtin()) {
-			paths[e.path] = e.v2()
-		}
-		renderedV2().collect(&r, Builtin(), definitions)
-	}
-	return encode(map[string]any{
-		"swagger":     "2.0",
-		"info":        map[string]any{"title": "Kubernetes", "version": documentVersion},
-		"paths":       paths,
-		"definitions": definitions,
-	})
-}
-
 // documentVersion is the Kubernetes version of the recorded types.
 const documentVersion = "1.36"
 
@@ -83,7 +66,7 @@ func OpenAPIV3(resources []Resource, gv api.GroupVersion) ([]byte, bool) {
 		for _, e := range r.endpoints(Builtin()) {
 			paths[e.path] = e.v3()
 		}
-		renderedV3().collect(&r, Builtin(), schemas)
+		renderedTypes().collect(&r, Builtin(), schemas)
 	}
 	if len(paths) == 0 {
 		return nil, false

@@ -27,10 +27,9 @@ func catalogue(t testing.TB) []schema.Resource {
 }
 
 type document struct {
-	OpenAPI, Swagger string
-	Paths            map[string]map[string]any
-	Components       struct{ Schemas map[string]map[string]any }
-	Definitions      map[string]map[string]any
+	OpenAPI    string
+	Paths      map[string]map[string]any
+	Components struct{ Schemas map[string]map[string]any }
 }
 
 func read(t *testing.T, data []byte) document {
@@ -133,25 +132,8 @@ func TestOpenAPIV3Index(t *testing.T) {
 	assert.Contains(t, index.Paths["api/v1"].ServerRelativeURL, "/openapi/v3/api/v1?hash=")
 }
 
-func TestOpenAPIV2(t *testing.T) {
-	d := read(t, schema.OpenAPIV2(catalogue(t)))
-	assert.Equal(t, "2.0", d.Swagger)
-	checkReferences(t, d.Paths, "#/definitions/", d.Definitions)
-	checkReferences(t, d.Definitions, "#/definitions/", d.Definitions)
-	assert.Equal(t, "string", d.Definitions["io.k8s.apimachinery.pkg.util.intstr.IntOrString"]["type"])
-	assert.Equal(t, "#/definitions/io.k8s.api.core.v1.PodSpec", d.Definitions["io.k8s.api.core.v1.Pod"]["properties"].(map[string]any)["spec"].(map[string]any)["$ref"])
-	patch := d.Paths["/api/v1/namespaces/{namespace}/pods/{name}"]["patch"].(map[string]any)
-	assert.Contains(t, patch["consumes"], "application/strategic-merge-patch+json")
-	var text strings.Builder
-	require.NoError(t, json.NewEncoder(&text).Encode(d))
-	for _, word := range []string{"oneOf", "anyOf", "allOf", "nullable", "#/components"} {
-		assert.NotContains(t, text.String(), `"`+word, "not in OpenAPI 2")
-	}
-}
-
 // Encoding is deterministic.
 func TestDocumentsAreTheSameEveryTime(t *testing.T) {
-	assert.Equal(t, schema.OpenAPIV2(catalogue(t)), schema.OpenAPIV2(catalogue(t)))
 	assert.Equal(t, schema.OpenAPIV3Index(catalogue(t)), schema.OpenAPIV3Index(catalogue(t)))
 }
 
@@ -161,7 +143,6 @@ func TestStrangeSchemas(t *testing.T) {
 		r := schema.Resource{GVK: api.GroupVersionKind{Group: "x.y", Version: "v1", Kind: "K"}, Plural: "ks", Custom: true, Schema: decode(t, text)}
 		_, ok := schema.OpenAPIV3([]schema.Resource{r}, api.GroupVersion{Group: "x.y", Version: "v1"})
 		assert.True(t, ok)
-		assert.NotEmpty(t, schema.OpenAPIV2([]schema.Resource{r}))
 		schema.Custom(r.Schema).Check(map[string]any{"a": []any{map[string]any{}}})
 	}
 }

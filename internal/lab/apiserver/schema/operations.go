@@ -7,7 +7,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// operation is an operation on a path. Both versions of OpenAPI are rendered from it.
+// operation is an operation on a path.
 type operation struct {
 	method, action string
 	gvk            api.GroupVersionKind

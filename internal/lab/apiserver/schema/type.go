@@ -8,7 +8,7 @@
 //   - What remains after decoding and encoding it? [Type.Prune]
 //   - Which keys occur twice? [Duplicates]
 //   - How does a strategic merge patch merge a list? [Type.MergeKey], [Type.PatchStrategy]
-//   - What do clients learn about the types? [OpenAPIV2], [OpenAPIV3Index], [OpenAPIV3]
+//   - What do clients learn about the types? [OpenAPIV3Index], [OpenAPIV3]
 //
 // The messages are exactly those of kube-apiserver. The texts of kubectl explain are our own
 // (descriptions.txt). make -C upstream record-schema record-patches renews the recordings.
