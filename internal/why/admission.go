@@ -278,13 +278,14 @@ func hookIsDown(e *Evidence, f *Finding, hook *Webhook, text string) bool {
 			f.Do = append(f.Do, doneAlready)
 		}
 	}
+	remove := kubectl("", "delete %s %s", hook.Resource, hook.Configuration)
 	f.Do = append(f.Do,
 		fmt.Sprintf("exclude %s by a namespaceSelector in %s %s, and remove the exclusion when %s is gone (--fix prints both commands)",
 			e.Name, hook.Resource, hook.Configuration, e.Name),
-		fmt.Sprintf("if the add-on is uninstalled: kubectl delete %s %s", hook.Resource, hook.Configuration),
+		"if the add-on is uninstalled: "+remove,
 	)
 	f.Remedies = append(append(f.Remedies, e.exclusion(hook)...), Remedy{
-		Command: kubectl("", "delete", hook.Resource, Quoted(hook.Configuration)), When: "only if the add-on is uninstalled",
+		Command: remove, When: "only if the add-on is uninstalled",
 		Loses: "what its webhooks check or set, in the whole cluster",
 	})
 	return true
@@ -298,10 +299,9 @@ func (e *Evidence) exclusion(hook *Webhook) []Remedy {
 	if err != nil {
 		panic(err) // it has only strings
 	}
-	object := hook.Resource + " " + Quoted(hook.Configuration)
 	change := func(operator string) string {
 		list := fmt.Sprintf("(.webhooks[] | select(.name == %q) | .namespaceSelector.matchExpressions) %s %s", hook.Name, operator, entry)
-		return kubectl("", "get", object, "-o json | jq", Quoted(list), "| kubectl replace -f -")
+		return kubectl("", "get %s %s -o json | jq %s | kubectl replace -f -", hook.Resource, hook.Configuration, list)
 	}
 	return []Remedy{{Command: change("+=")}, {Command: change("-="), When: whenGone}}
 }

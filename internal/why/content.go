@@ -78,7 +78,7 @@ func definitionGoes(e *Evidence) []Finding {
 			f.saw(1, t.Request, "%s/%s has %s", t.Name(), h.Object.Name, h.Finalizer)
 			f.lackOwner(e, h)
 			f.Do = append(f.Do, fmt.Sprintf("find out why %s does not remove %s from %s/%s", orElse(owner, "its owner"), h.Finalizer, t.Name(), h.Object.Name))
-			f.Remedies = append(f.Remedies, Remedy{Command: kubectl(e.Name, "describe", t.Name(), Quoted(h.Object.Name))})
+			f.Remedies = append(f.Remedies, Remedy{Command: kubectl(e.Name, "describe %s %s", t.Name(), h.Object.Name)})
 		}
 		findings = append(findings, f)
 	}
@@ -149,7 +149,7 @@ func dependents(e *Evidence) []Finding {
 		f.Culprit = Reference{Resource: leaf.t.Name(), Namespace: e.Name, Name: leaf.o.Name}
 		f.Says = fmt.Sprintf("%s/%s waits for its dependent %s/%s", h.Type.Name(), h.Object.Name, leaf.t.Name(), leaf.o.Name)
 		f.saw(1, leaf.t.Request, "%s/%s has %s", leaf.t.Name(), leaf.o.Name, listed(own))
-		describe := kubectl(e.Name, "describe", leaf.t.Name(), Quoted(leaf.o.Name))
+		describe := kubectl(e.Name, "describe %s %s", leaf.t.Name(), leaf.o.Name)
 		f.Do = []string{fmt.Sprintf("find out why %s of %s/%s is not removed: %s; then see C04", listed(own), leaf.t.Name(), leaf.o.Name, describe)}
 		for _, finalizer := range own {
 			f.lackOwner(e, Held{leaf.t, finalizer, leaf.o})

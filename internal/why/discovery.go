@@ -160,7 +160,7 @@ func unavailable(e *Evidence, inside bool) []Finding {
 				f.lack(nil, "Service %s has %s by now: discovery may follow", service.Service, counted(b.Ready, "ready endpoint"))
 			}
 		}
-		remove := kubectl("", "delete apiservice", Quoted(service.Name))
+		remove := kubectl("", "delete apiservice %s", service.Name)
 		repair := fmt.Sprintf("repair Service %s (%s)", *service.Service, service.Reason)
 		move := "run the server in another namespace, and set spec.service of APIService " + service.Name + " to it"
 		if slices.Contains(e.Terminating, service.Service.Namespace) {

@@ -2,7 +2,9 @@ package why
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -185,13 +187,21 @@ type Type struct {
 	Objects    []Object       `json:"objects,omitempty"`
 }
 
-// Name is kubectl's name of the type: "deployments.apps".
+// Name is kubectl's name of the type: "deployments.apps". One that kube-apiserver itself would not
+// accept is quoted, and no finding has a command for it: the server of another API chose it.
 func (t Type) Name() string {
-	if t.Group == "" {
-		return t.Resource
+	name := t.Resource
+	if t.Group != "" {
+		name += "." + t.Group
 	}
-	return t.Resource + "." + t.Group
+	if !typeName.MatchString(name) {
+		return strconv.Quote(name)
+	}
+	return name
 }
+
+// typeName is kubectl's name of a type: DNS labels.
+var typeName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(/[a-z]+)?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 
 // IsCustom reports whether the type is not one of Kubernetes itself.
 func (t Type) IsCustom() bool { return !slices.Contains(builtInGroups, t.Group) }

@@ -164,14 +164,14 @@ func (w Workload) bringBack(e *Evidence, f *Finding) {
 		return
 	}
 	do := fmt.Sprintf("find out why %s %s/%s has no ready pod", w.Kind, w.Namespace, w.Name)
-	command := kubectl(w.Namespace, "describe", w.Kind, w.Name)
+	command := kubectl(w.Namespace, "describe %s %s", w.Kind, w.Name)
 	switch {
 	case w.Replicas > 0 || w.Kind == "daemonset": // kubectl scales no DaemonSet
 	case w.Kind == CronKind:
-		command = kubectl(w.Namespace, "patch", w.Kind, w.Name, `-p '{"spec":{"suspend":false}}'`)
+		command = kubectl(w.Namespace, `patch %s %s -p '{"spec":{"suspend":false}}'`, w.Kind, w.Name)
 		do = command
 	default:
-		command = kubectl(w.Namespace, "scale", w.Kind+"/"+w.Name, "--replicas=1")
+		command = kubectl(w.Namespace, "scale %s --replicas=1", w.Kind+"/"+w.Name)
 		do = command
 	}
 	f.Do, f.Remedies = []string{do}, []Remedy{{Command: command}}
@@ -299,7 +299,7 @@ func (e *Evidence) isOwner(w Workload, h Held) bool {
 // is one of the whole cluster: nothing can be created in the namespace.
 func (w Workload) grant(e *Evidence, h Held) []Remedy {
 	name := strings.Join([]string{"orrery-why", e.Name, w.Name, h.Type.Name()}, "-")
-	return granted(name, "get,list,watch,update,patch", []string{h.Type.Name()}, "--serviceaccount="+w.Namespace+":"+w.account())
+	return granted(name, "get,list,watch,update,patch", []string{h.Type.Name()}, "--serviceaccount=%s", w.Namespace+":"+w.account())
 }
 
 // OwnersRights returns the questions about the right of a workload to remove a finalizer, and to

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"orrery/internal/terminal"
 )
 
 // Planned is a remedy with what it ends.
@@ -40,7 +42,7 @@ func WritePlan(w io.Writer, plan []Planned) error {
 			fmt.Fprintf(&text, "\n%s  %s\n", r.Cause, r.Culprit)
 		}
 		if r.Loses != "" {
-			fmt.Fprintf(&text, "  ⚠ last resort, %s:\n", loss(r.Remedy))
+			fmt.Fprintf(&text, "  ⚠ last resort, %s:\n", terminal.OneLine(loss(r.Remedy)))
 		}
 		if r.When != "" {
 			fmt.Fprintf(&text, "  %s:\n", r.When)

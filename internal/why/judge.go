@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/terminal"
 	"orrery/restclient/api"
 )
 
@@ -46,6 +47,7 @@ func Judge(e Evidence) Report {
 	}
 	oneRemovalEach(r.Findings)
 	r.Verdict, r.Sentence = verdict(&e, r.Findings)
+	r.Sentence = terminal.OneLine(r.Sentence)
 	switch r.Verdict {
 	case Stuck:
 		r.ExitCode = ExitStuck

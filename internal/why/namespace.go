@@ -184,10 +184,10 @@ func foreignTokens(e *Evidence) []Finding {
 		if owner := tokenOwners[token]; owner != "" {
 			f.lack(nil, "whether %s runs was not looked for", owner)
 		}
-		without := Quoted(fmt.Sprintf(".spec.finalizers -= [%q]", token))
 		f.Remedies = append(f.Remedies, Remedy{
-			Command: kubectl("", "get namespace", Quoted(e.Name), "-o json | jq", without, "| kubectl replace --raw /api/v1/namespaces/"+e.Name+"/finalize -f -"),
-			Loses:   StaysBehind + "what the owner of " + token + " has not cleaned up; whether it still does was not checked", ifProven: true,
+			Command: kubectl("", "get namespace %s -o json | jq %s | kubectl replace --raw /api/v1/namespaces/%s/finalize -f -",
+				e.Name, fmt.Sprintf(".spec.finalizers -= [%q]", token), e.Name),
+			Loses: StaysBehind + "what the owner of " + token + " has not cleaned up; whether it still does was not checked", ifProven: true,
 		})
 		findings = append(findings, f)
 	}

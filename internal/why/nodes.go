@@ -82,14 +82,14 @@ func onLostNode(e *Evidence) []Finding {
 			f.saw(1, e.Nodes.Request, "node %s: Ready=False since %s", name, clock(node.Since))
 			f.Says = fmt.Sprintf("%s did not end in time on node %s, which is not ready", counted(len(pods), "pod"), name)
 			f.lack(nil, "the kubelet of %s answers, and may still end its pods: the node's conditions say what it lacks", name)
-			f.Do = []string{"repair what the node's conditions name: kubectl describe node " + Quoted(name)}
+			f.Do = []string{"repair what the node's conditions name: " + kubectl("", "describe node %s", name)}
 		case node.Ready == "":
 			f.saw(1, e.Nodes.Request, "node %s has no condition Ready", name)
 			f.Says = fmt.Sprintf("%s did not end in time on node %s, which has not said whether it is ready", counted(len(pods), "pod"), name)
 			f.lack(nil, "node %s may be starting", name)
-			f.Do = []string{"see whether the kubelet of the node runs: kubectl describe node " + Quoted(name)}
+			f.Do = []string{"see whether the kubelet of the node runs: " + kubectl("", "describe node %s", name)}
 		default:
-			taint := kubectl("", "taint nodes", Quoted(name), outOfService)
+			taint := kubectl("", "taint nodes %s "+outOfService, name)
 			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, node.Ready, clock(node.Since))
 			f.Says = fmt.Sprintf("%s cannot end, because node %s does not answer", counted(len(pods), "pod"), name)
 			if e.NodeLeases.Failed != nil {

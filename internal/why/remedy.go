@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"orrery/internal/terminal"
 )
 
 // Remedy is one way to end a cause.
@@ -72,9 +74,7 @@ func (r *Report) UseCluster(flags string) {
 	if flags == "" {
 		return
 	}
-	with := func(text string) string {
-		return forCluster().ReplaceAllString(text, "${1}${2} "+strings.ReplaceAll(flags, "$", "$$")+"${3}")
-	}
+	with := func(text string) string { return withFlags(text, flags) }
 	r.Findings = slices.Clone(r.Findings) // a copy of the report stays as it is
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -88,28 +88,72 @@ func (r *Report) UseCluster(flags string) {
 	}
 }
 
-// kubectl returns a command line. The words are quoted already.
-func kubectl(namespace string, words ...string) string {
-	if namespace != "" {
-		words = append([]string{"-n", namespace}, words...)
-	}
-	for i := len(words) - 1; i > 0; i-- {
-		if strings.HasPrefix(words[i], "'-") { // a name that looks like a flag
-			words = slices.Concat(words[:i-1], []string{words[i-1] + "/" + words[i]}, words[i+1:])
+// literal is a text that stands in this program, or that a caller has quoted. A string that came
+// from a server cannot become one by itself.
+type literal string
+
+// withFlags puts flags into the commands of a text, and leaves alone what stands in quotes.
+func withFlags(text, flags string) string {
+	var out strings.Builder
+	for text != "" {
+		open := quoted().FindStringIndex(text)
+		if open == nil {
+			open = []int{len(text), len(text)}
 		}
+		out.WriteString(forCluster().ReplaceAllString(text[:open[0]], "${1}${2} "+strings.ReplaceAll(flags, "$", "$$")+"${3}"))
+		out.WriteString(text[open[0]:open[1]])
+		text = text[open[1]:]
 	}
-	return "kubectl " + strings.Join(words, " ")
+	return out.String()
 }
 
-// Quoted returns a word for a shell.
+// quoted matches what [Quoted] has quoted: an apostrophe within a word of a sentence opens nothing.
+var quoted = lazyPattern(`(?:\$'(?:[^'\\]|\\.)*'|\B'[^']*'(?:\\''[^']*')*)`)
+
+// kubectl returns a command line. Each %s of the form is one word, which is quoted: whatever a
+// server calls an object, it stays a word. A word that looks like a flag is joined with the one
+// before it, as type/name.
+func kubectl(namespace string, form literal, words ...string) string {
+	parts := []string{"kubectl"}
+	if namespace != "" {
+		parts = append(parts, "-n", Quoted(namespace))
+	}
+	for part := range strings.SplitSeq(string(form), " ") {
+		if !strings.Contains(part, "%s") {
+			parts = append(parts, part)
+			continue
+		}
+		word := Quoted(words[0])
+		if part == "%s" && strings.HasPrefix(words[0], "-") {
+			parts[len(parts)-1] += "/" + word
+		} else {
+			parts = append(parts, strings.Replace(part, "%s", word, 1))
+		}
+		words = words[1:]
+	}
+	return strings.Join(parts, " ")
+}
+
+// Quoted returns a word for a shell, on one line.
 func Quoted(word string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._:/=", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._:/=,", r)
 	}
-	if word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+	switch {
+	case word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }):
 		return word
+	case terminal.OneLine(word) == word:
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	var escaped strings.Builder // bash and zsh read $'...' as in C
+	for i := range len(word) {
+		if c := word[i]; c < ' ' || c >= 0x7f || c == '\'' || c == '\\' {
+			fmt.Fprintf(&escaped, `\x%02x`, c)
+		} else {
+			escaped.WriteByte(c)
+		}
+	}
+	return "$'" + escaped.String() + "'"
 }
 
 // offerRelease adds the removal of a held finalizer, whose owner is gone: only a proven finding has
@@ -135,12 +179,16 @@ func (e *Evidence) release(h Held) string {
 	if h.Type.Resource == "namespaces" && h.Type.Group == "" {
 		namespace = ""
 	}
-	return kubectl(namespace, "patch", h.Type.Name(), Quoted(h.Object.Name), "--type=json", "-p", Quoted(removal(h.Object, h.Finalizer)))
+	return kubectl(namespace, "patch %s %s --type=json -p %s", h.Type.Name(), h.Object.Name, removal(h.Object, h.Finalizer))
 }
 
 // complete completes the remedies of a finding: those that only read or repair come first.
 func (e *Evidence) complete(f *Finding) {
 	remedies := []Remedy{}
+	if isQuoted(f.Culprit.Resource) || slices.ContainsFunc(f.Blocks, func(b Blocked) bool { return isQuoted(b.Resource) }) {
+		f.Remedies = remedies
+		return
+	}
 	for _, command := range e.commands(f) {
 		remedies = append(remedies, Remedy{Command: command})
 	}
@@ -152,6 +200,9 @@ func (e *Evidence) complete(f *Finding) {
 	slices.SortStableFunc(remedies, func(a, b Remedy) int { return min(1, len(a.Loses)) - min(1, len(b.Loses)) })
 	f.Remedies = remedies
 }
+
+// isQuoted reports whether the name of a type is one that [Type.Name] has quoted.
+func isQuoted(resource string) bool { return strings.HasPrefix(resource, `"`) }
 
 // oneRemovalEach says of every removal of a finalizer but the first from an object that it does not
 // work after that one: the object has another version then, and its list other positions.
@@ -173,21 +224,21 @@ func oneRemovalEach(findings []Finding) {
 
 // commands returns the kubectl commands that show what to repair, or repair it without loss.
 func (e *Evidence) commands(f *Finding) (commands []string) {
-	culprit := kubectl(f.Culprit.Namespace, "describe", f.Culprit.Resource, Quoted(f.Culprit.Name))
+	culprit := kubectl(f.Culprit.Namespace, "describe %s %s", f.Culprit.Resource, f.Culprit.Name)
 	services := func(s *Service) {
 		if s != nil {
-			commands = append(commands, kubectl(s.Namespace, "get service", Quoted(s.Name)),
-				kubectl(s.Namespace, "get endpointslices -l", Quoted("kubernetes.io/service-name="+s.Name)))
+			commands = append(commands, kubectl(s.Namespace, "get service %s", s.Name),
+				kubectl(s.Namespace, "get endpointslices -l kubernetes.io/service-name=%s", s.Name))
 		}
 	}
 	switch f.ID {
 	case "C19", "C17":
 		return []string{"kubectl -n kube-system get pods -l component=kube-controller-manager", "kubectl -n kube-system get leases"}
 	case "C20":
-		return []string{kubectl("", "get namespace", e.Name, "-o yaml --show-managed-fields")}
+		return []string{kubectl("", "get namespace %s -o yaml --show-managed-fields", e.Name)}
 	case "C21":
 		for _, b := range f.Blocks {
-			commands = append(commands, kubectl(e.Name, "auth can-i delete", b.Resource, "--as", Quoted(f.Culprit.Name)))
+			commands = append(commands, kubectl(e.Name, "auth can-i delete %s --as=%s", b.Resource, f.Culprit.Name))
 		}
 		return append(commands, "kubectl get clusterrole,clusterrolebinding system:controller:namespace-controller -o yaml")
 	case "C01", "C02", "C03":
@@ -207,7 +258,7 @@ func (e *Evidence) commands(f *Finding) (commands []string) {
 			}
 		}
 		for _, b := range f.Blocks {
-			commands = append(commands, kubectl(e.Name, "get", b.Resource))
+			commands = append(commands, kubectl(e.Name, "get %s", b.Resource))
 		}
 		return append([]string{culprit}, commands...)
 	case "C09":
@@ -226,11 +277,11 @@ func (e *Evidence) commands(f *Finding) (commands []string) {
 			return []string{"kubectl get nodes", kubectl(e.Name, "get pods -o wide")}
 		}
 	case "C10", "C27":
-		return []string{kubectl("", "get namespace", e.Name, "-w")}
+		return []string{kubectl("", "get namespace %s -w", e.Name)}
 	case "C22", "C23":
-		return []string{kubectl(f.Culprit.Namespace, "get", f.Culprit.Resource)}
+		return []string{kubectl(f.Culprit.Namespace, "get %s", f.Culprit.Resource)}
 	case "C28":
-		return []string{kubectl(f.Culprit.Namespace, "get", f.Culprit.Resource, "-o custom-columns='NAME:.metadata.name,CREATED:.metadata.creationTimestamp,BY:.metadata.managedFields[*].manager'")}
+		return []string{kubectl(f.Culprit.Namespace, "get %s -o custom-columns='NAME:.metadata.name,CREATED:.metadata.creationTimestamp,BY:.metadata.managedFields[*].manager'", f.Culprit.Resource)}
 	case notStuckID:
 		return nil
 	case missingRightsID:

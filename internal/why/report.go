@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"orrery/internal/terminal"
 )
 
 // ReportVersion is the format of reports as JSON and YAML. Fields are added, never renamed.
@@ -107,8 +109,8 @@ type Reference struct {
 	Name      string `json:"name" yaml:"name"`
 }
 
-// String returns the reference in kubectl's form, without the namespace.
-func (r Reference) String() string { return r.Resource + "/" + r.Name }
+// String returns the reference in kubectl's form, without the namespace, on one line.
+func (r Reference) String() string { return terminal.OneLine(r.Resource + "/" + r.Name) }
 
 // Party is the owner of a finalizer.
 type Party struct {

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"orrery/internal/program"
+	"orrery/internal/terminal"
 )
 
 // Reports are the reports on several namespaces. The zero value says that none is terminating.
@@ -78,7 +79,7 @@ func (r Reports) WriteText(w io.Writer, width int) error {
 		line(report.Namespace, string(report.Verdict), report.causes(), report.Sentence)
 	}
 	for _, ended := range r.incomplete() {
-		fmt.Fprintf(&text, "The examination ended early: %s\n", ended)
+		fmt.Fprintf(&text, "The examination ended early: %s\n", terminal.OneLine(ended))
 	}
 	_, err := io.WriteString(w, text.String())
 	return err

@@ -158,25 +158,23 @@ func lend(e *Evidence, user string) []Remedy {
 			names = append(names, name)
 		}
 	}
-	subject := "--user=" + Quoted(user)
+	if slices.ContainsFunc(names, isQuoted) {
+		return nil
+	}
+	form, subject := literal("--user=%s"), user
 	if account, ok := strings.CutPrefix(user, "system:serviceaccount:"); ok {
-		subject = "--serviceaccount=" + Quoted(account)
+		form, subject = "--serviceaccount=%s", account
 	}
 	last := user[strings.LastIndexAny(user, ":/\\")+1:]
-	return granted(strings.Join([]string{"orrery-why", e.Name, last, names[0]}, "-"), "list,delete,deletecollection", names, subject)
+	return granted(strings.Join([]string{"orrery-why", e.Name, last, names[0]}, "-"), "list,delete,deletecollection", names, form, subject)
 }
 
 // granted returns the commands that create a ClusterRole and bind it, and delete both later. The
 // resources may come from the text of any server.
-func granted(name, verbs string, resources []string, subject string) []Remedy {
-	name = Quoted(name)
-	var quoted []string
-	for _, resource := range resources {
-		quoted = append(quoted, Quoted(resource))
-	}
+func granted(name, verbs string, resources []string, form literal, subject string) []Remedy {
 	return []Remedy{
-		{Command: kubectl("", "create clusterrole", name, "--verb="+verbs, "--resource="+strings.Join(quoted, ","))},
-		{Command: kubectl("", "create clusterrolebinding", name, "--clusterrole="+name, subject)},
-		{Command: kubectl("", "delete clusterrolebinding,clusterrole", name), When: whenGone},
+		{Command: kubectl("", "create clusterrole %s --verb=%s --resource=%s", name, verbs, strings.Join(resources, ","))},
+		{Command: kubectl("", "create clusterrolebinding %s --clusterrole=%s "+form, name, name, subject)},
+		{Command: kubectl("", "delete clusterrolebinding,clusterrole %s", name), When: whenGone},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orrery/internal/program"
+	"orrery/internal/terminal"
 )
 
 // narrow is the width below which a report is written as records instead of a table.
@@ -34,7 +35,7 @@ func (r Report) WriteText(w io.Writer, wide bool, width int) error {
 		table(&text, shown)
 	}
 	if r.Verdict != Absent && r.Verdict != Active {
-		fmt.Fprintln(&text, r.Checked.line(r.Verdict))
+		fmt.Fprintln(&text, terminal.OneLine(r.Checked.line(r.Verdict)))
 	}
 	_, err := io.WriteString(w, text.String())
 	return err

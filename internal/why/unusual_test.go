@@ -349,10 +349,14 @@ func TestRefusalsOfTypesWithoutObjects(t *testing.T) {
 
 // Names in a refusal are those of whatever server wrote it: a shell must not read them.
 func TestARightOfAnUnusualUser(t *testing.T) {
-	e := evidence(terminating(contentFailure, `x is forbidden: User "CORP\\ctl" cannot list resource "x;reboot" in API group "" in the namespace "shop"`))
-	_, lines := advice(t, e, "C21")
-	assert.Contains(t, lines, "kubectl create clusterrole 'orrery-why-shop-ctl-x;reboot' --verb=list,delete,deletecollection --resource='x;reboot'\n")
-	assert.Contains(t, lines, `--clusterrole='orrery-why-shop-ctl-x;reboot' --user='CORP\ctl'`)
+	refused := func(resource string) why.Evidence {
+		return evidence(terminating(contentFailure, `x is forbidden: User "CORP\\ctl;id" cannot list resource "`+resource+`" in API group "" in the namespace "shop"`))
+	}
+	_, lines := advice(t, refused("xs"), "C21")
+	assert.Contains(t, lines, "kubectl create clusterrole 'orrery-why-shop-ctl;id-xs' --verb=list,delete,deletecollection --resource=xs\n")
+	assert.Contains(t, lines, `--clusterrole='orrery-why-shop-ctl;id-xs' --user='CORP\ctl;id'`)
+	_, lines = advice(t, refused("x;reboot"), "C21")
+	assert.NotContains(t, lines, "create clusterrole ", "what is no name of a type has no command")
 }
 
 // The controllers of many clouds run outside the cluster. One that has left nothing in it is not

@@ -1,0 +1,120 @@
+package why_test
+
+import (
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+)
+
+// hostile has what ends a word of a shell, a quotation and a line, and what moves a cursor.
+const hostile = "x;id>pwned;#'\"`$(pwned)\\\n\x1b[2K: kubectl pwned"
+
+// inQuotes matches what a shell takes as one word, whatever is in it.
+var inQuotes = regexp.MustCompile(`\$'(?:[^'\\]|\\.)*'|'[^']*'|\\'`)
+
+// Whatever a server calls an object, a type, a user or a Service: in a command it is one word, on
+// one line. Each string of each case is changed, everywhere in the evidence of that case.
+func TestAServersTextIsNoCommand(t *testing.T) {
+	cases, commands := frozen(t), 0
+	for {
+		var one struct {
+			Case     string          `json:"case"`
+			Evidence json.RawMessage `json:"evidence"`
+		}
+		err := cases.Decode(&one)
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		if len(one.Case) > len("C00") {
+			continue // near misses and pairs have the same strings
+		}
+		for value := range stringsOf(t, one.Evidence) {
+			commands += assertNoCommand(t, one.Case, one.Evidence, value)
+		}
+	}
+	assert.Greater(t, commands, 100, "commands with a hostile word")
+}
+
+// stringsOf returns the strings of a JSON document that are no keys.
+func stringsOf(t *testing.T, document json.RawMessage) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	var walk func(any)
+	walk = func(value any) {
+		switch v := value.(type) {
+		case string:
+			all[v] = true
+		case []any:
+			for _, one := range v {
+				walk(one)
+			}
+		case map[string]any:
+			for _, one := range v {
+				walk(one)
+			}
+		}
+	}
+	var root any
+	require.NoError(t, json.Unmarshal(document, &root))
+	walk(root)
+	return all
+}
+
+// assertNoCommand judges a case in which a string is hostile, and returns how many commands have
+// it.
+func assertNoCommand(t *testing.T, name string, evidence json.RawMessage, value string) (commands int) {
+	t.Helper()
+	before, err := json.Marshal(value)
+	require.NoError(t, err)
+	after, err := json.Marshal(value + hostile)
+	require.NoError(t, err)
+	var e why.Evidence
+	if json.Unmarshal([]byte(strings.ReplaceAll(string(evidence), string(before), string(after))), &e) != nil {
+		return 0 // a time, for example
+	}
+	report := why.Judge(e)
+	report.UseCluster("--context 'a b'")
+	for _, planned := range why.Plan(report) {
+		bare := inQuotes.ReplaceAllString(planned.Command, "")
+		assert.NotRegexp(t, `pwned|[\x00-\x1f"]|\$\(`, bare, "%s: %q is hostile: %s", name, value, planned.Command)
+		if strings.Contains(planned.Command, "pwned") {
+			commands++
+		}
+	}
+	var text strings.Builder
+	require.NoError(t, why.WritePlan(&text, why.Plan(report)))
+	require.NoError(t, report.WriteText(&text, true, 0))
+	assert.NotRegexp(t, `(?m)^(\x1b|kubectl pwned)`, text.String(), "%s: %q begins a line", name, value)
+	return commands
+}
+
+// A type that kube-apiserver itself would not accept comes from the server of another API: it is
+// shown in quotes, and has no command.
+func TestATypeWhoseNameIsNone(t *testing.T) {
+	e := calm(orphan("widgets;id>pwned;#", "evil.io", "example.com/x", "writer"))
+	report := why.Judge(e)
+	require.NotEmpty(t, report.Findings)
+	for _, found := range report.Findings {
+		assert.Empty(t, found.Remedies, found.ID)
+	}
+	var text strings.Builder
+	require.NoError(t, report.WriteText(&text, true, 0))
+	assert.Contains(t, text.String(), `"widgets;id>pwned;#.evil.io"/a`)
+}
+
+// Evidence from a file names a namespace, which commands have.
+func TestEvidenceOfNoNamespace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "evidence.json")
+	require.NoError(t, why.Evidence{Name: "shop; id"}.Save(path))
+	_, err := why.Load(path)
+	assert.ErrorContains(t, err, `"shop; id" is not the name of a namespace`)
+}
