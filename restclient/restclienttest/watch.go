@@ -3,7 +3,6 @@ package restclienttest
 import (
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -82,14 +81,6 @@ func (s *Stream) SendRaw(data []byte) error {
 		return s.ws.WriteMessage(websocket.BinaryMessage, data)
 	}
 	return s.ws.WriteMessage(websocket.TextMessage, data)
-}
-
-// Ping sends a websocket ping; over HTTP it does nothing. It may be called from any goroutine.
-func (s *Stream) Ping() error {
-	if s.ws == nil {
-		return nil
-	}
-	return s.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second))
 }
 
 // Flush sends buffered data.

@@ -38,7 +38,6 @@ type collection struct {
 	apiVersion string
 	namespaced bool
 	source     *informertest.FakeSource[*api.Unstructured]
-	pingEvery  time.Duration // of open websockets; 0 is never
 	journal
 }
 
@@ -187,24 +186,8 @@ func (v view) watch(w http.ResponseWriter, r *http.Request, opts api.ListOptions
 			stream.Wait() // the client disconnects
 			cancel()
 		}()
-		if v.pingEvery > 0 {
-			go ping(ctx, stream, v.pingEvery)
-		}
 		v.pump(ctx, watcher, stream)
 	})
-}
-
-func ping(ctx context.Context, stream *restclienttest.Stream, every time.Duration) {
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			_ = stream.Ping()
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 var halfAnEvent = []byte(`{"type":"ADDED","object":{"metadata":{"na`)

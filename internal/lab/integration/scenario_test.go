@@ -2,7 +2,6 @@ package integration_test
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -29,11 +28,10 @@ import (
 //
 // A command is a line; several may follow each other. The commands:
 //
-//	config key=value ...     (before run) page-size, idle, internal-budget, resync, streaming
-//	server key=value ...     streaming=supported|refused|ignored|no-bookmark, paging=always,
-//	                         latency=1s
+//	config key=value ...     (before run) page-size, resync, streaming
+//	server key=value ...     streaming=ignored, paging=always
 //	run, advance DURATION
-//	add|modify|delete|lose NAME ..., touch, many N
+//	add|modify|delete NAME ..., touch
 //	fail-list|fail-watch FAULT ...   one for each of the next requests; "ok" lets one through
 //	end [FAULT]                      end the open watches, cleanly or by torn, stalled or reset
 //	error FAULT                      send the open watches an ERROR event
@@ -139,16 +137,8 @@ func (s *scenario) change(t *testing.T, c *collection, name string, args []strin
 		forEach(args, func(arg string) { c.set(arg, strconv.Itoa(s.value)) })
 	case "delete":
 		forEach(args, func(arg string) { require.True(t, c.source.Delete(c.keyOf(arg))) })
-	case "lose":
-		forEach(args, func(arg string) { c.source.Lose(c.keyOf(arg)) })
 	case "touch":
 		c.source.AdvanceVersion()
-	case "many":
-		n, err := strconv.Atoi(args[0])
-		require.NoError(t, err)
-		for i := range n {
-			c.set(fmt.Sprintf("n%03d", i), "0")
-		}
 	case "fail-list":
 		forEach(args, func(arg string) { c.source.FailList(faultOf(t, arg)) })
 	case "fail-watch":
@@ -197,14 +187,8 @@ func (s *scenario) configure(t *testing.T, arg string) {
 		size, err := strconv.Atoi(value)
 		require.NoError(t, err)
 		s.settings.PageSize = int64(size)
-	case "idle":
-		s.settings.IdleTimeout = duration(t, value)
-	case "internal-budget":
-		s.settings.MaxInternalErrorRetryDuration = duration(t, value)
 	case "resync":
 		s.settings.resync = duration(t, value)
-	case "watch-timeout":
-		s.settings.MinWatchTimeout = duration(t, value)
 	case "streaming":
 		s.settings.DisableWatchList = value == "off"
 	default:
@@ -213,22 +197,14 @@ func (s *scenario) configure(t *testing.T, arg string) {
 }
 
 func (s *scenario) setServer(t *testing.T, arg string) {
-	modes := map[string]informertest.StreamingList{
-		"supported": informertest.StreamingSupported, "refused": informertest.StreamingRefused,
-		"ignored": informertest.StreamingIgnored, "no-bookmark": informertest.StreamingWithoutBookmark}
-	key, value, _ := strings.Cut(arg, "=")
 	s.each(func(c *collection) {
-		switch key {
-		case "streaming":
-			mode, known := modes[value]
-			require.True(t, known, value)
-			c.source.SetStreamingList(mode)
-		case "paging":
-			c.source.SetPaging(value == "always")
-		case "latency":
-			c.source.SetLatency(duration(t, value))
+		switch arg {
+		case "streaming=ignored":
+			c.source.SetStreamingList(informertest.StreamingIgnored)
+		case "paging=always":
+			c.source.SetPaging(true)
 		default:
-			t.Fatalf("unknown setting %q", key)
+			t.Fatalf("unknown setting %q", arg)
 		}
 	})
 }

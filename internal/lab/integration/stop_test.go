@@ -14,8 +14,7 @@ import (
 )
 
 // TestStopAtAnyMoment stops informers in every possible state. They end at once, except for a
-// running callback, and leave no connection, watch, goroutine or timer. (TestAnyHistory does so at
-// random times.)
+// running callback, and leave no connection, watch, goroutine or timer.
 func TestStopAtAnyMoment(t *testing.T) {
 	each := func(do func(*collection)) func(*world) { return func(w *world) { w.each(do) } }
 	for _, moment := range []struct {

@@ -20,7 +20,6 @@ import (
 type subject interface {
 	on() *collection
 	join() error
-	leave(handler int) error
 	recorder(handler int) *informertest.Recorder
 	Snapshot() informer.Snapshot
 	content() map[string]string
@@ -33,23 +32,10 @@ type labeled interface {
 	GetLabels() map[string]string
 }
 
-// gearsOf returns the set of gears with the given name.
-func gearsOf[T any](name string) informer.Gears[T] {
-	gears := fast.Gears[T]()
-	switch name {
-	case "textbook":
-		return informer.Gears[T]{}
-	case "coalescing":
-		gears.NewProcessor = fast.NewCoalescingProcessor[T]
-	}
-	return gears
-}
-
 // settings are the options of a test's informers.
 type settings struct {
 	reflector.Config[*api.Namespace] // only fields that do not depend on the type
 	resync                           time.Duration
-	gears                            string        // "fast", "textbook" or "coalescing"
 	work                             time.Duration // the duration of a callback
 }
 
@@ -60,7 +46,6 @@ type watched[T labeled] struct {
 	settings      settings
 	recorders     []*informertest.Recorder
 	registrations []*informer.Registration
-	removed       []*informertest.Recorder
 	// differs returns the difference between a stored object and the server's.
 	differs func(server *api.Unstructured, stored T) string
 }
@@ -78,10 +63,10 @@ func configOf[T labeled](c *collection, s settings) informer.Config[T] {
 	return informer.Config[T]{
 		Name:         c.kind,
 		ResyncPeriod: s.resync,
-		Gears:        gearsOf[T](s.gears),
+		Gears:        fast.Gears[T](),
 		Reflector: reflector.Config[T]{
 			PageSize: s.PageSize, DisableWatchList: s.DisableWatchList, MinWatchTimeout: s.MinWatchTimeout,
-			IdleTimeout: s.IdleTimeout, Backoff: s.Backoff, MaxInternalErrorRetryDuration: s.MaxInternalErrorRetryDuration,
+			IdleTimeout: s.IdleTimeout, Backoff: s.Backoff,
 			Trace: &reflector.Trace{
 				BackOff:                func(d time.Duration, err error) { c.logf("  back off %s: %s", d, describe(err)) },
 				IdleTimeout:            func(d time.Duration) { c.logf("  silent for %s", d) },
@@ -118,18 +103,6 @@ func (w *watched[T]) join() error {
 	if err == nil {
 		w.recorders, w.registrations = append(w.recorders, recorder), append(w.registrations, registration)
 	}
-	return err
-}
-
-// leave removes a handler, if it exists.
-func (w *watched[T]) leave(handler int) error {
-	if handler >= len(w.registrations) {
-		return nil
-	}
-	err := w.RemoveEventHandler(w.registrations[handler])
-	w.removed = append(w.removed, w.recorders[handler])
-	w.recorders = append(w.recorders[:handler:handler], w.recorders[handler+1:]...)
-	w.registrations = append(w.registrations[:handler:handler], w.registrations[handler+1:]...)
 	return err
 }
 
@@ -172,12 +145,8 @@ func (w *watched[T]) verify() error {
 }
 
 func (w *watched[T]) checkHandlers(values map[string]string) error {
-	replay := (*informertest.Recorder).Replay
-	if w.settings.gears == "coalescing" {
-		replay = (*informertest.Recorder).ReplayMerged
-	}
 	for i, recorder := range w.recorders {
-		got, err := replay(recorder)
+		got, err := recorder.Replay()
 		if err != nil {
 			return fmt.Errorf("handler %d: %w", i, err)
 		}
@@ -186,11 +155,6 @@ func (w *watched[T]) checkHandlers(values map[string]string) error {
 		}
 		if !w.registrations[i].HasSynced() {
 			return fmt.Errorf("handler %d has not synced", i)
-		}
-	}
-	for i, recorder := range w.removed {
-		if _, err := replay(recorder); err != nil {
-			return fmt.Errorf("removed handler %d: %w", i, err)
 		}
 	}
 	if shot := w.Snapshot(); shot.ProcessErrors > 0 || shot.Reflector.StoreErrors > 0 {
