@@ -51,7 +51,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	}
 	if c.dead[Sent] || c.link.faults.blackHole[Sent] {
 		c.dead[Sent] = c.dead[Sent] || len(p) > 0
-		c.link.counts.vanished += int64(len(p))
+		c.link.vanished += int64(len(p))
 		c.link.mu.Unlock()
 		return len(p), nil
 	}
@@ -61,7 +61,6 @@ func (c *conn) Write(p []byte) (int, error) {
 
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	c.link.counts.sent += int64(n)
 	if failed := c.failedLocked("write"); err != nil && failed != nil {
 		err = failed
 	}
@@ -117,7 +116,6 @@ func (c *conn) finish(cut bool) (first bool) {
 		c.closed = true
 	case first:
 		c.wasCut = true
-		c.link.counts.cuts++
 	}
 	delete(c.link.open, c)
 	c.queue, c.size = nil, 0
@@ -160,3 +158,14 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 }
 
 func (c *conn) SetWriteDeadline(t time.Time) error { return c.inner.SetWriteDeadline(t) }
+
+// abort closes a connection so that the other end sees a failure.
+func abort(raw net.Conn) {
+	switch c := raw.(type) {
+	case interface{ Reset() }: // a Pipe
+		c.Reset()
+	case interface{ SetLinger(int) error }: // TCP
+		c.SetLinger(0)
+	}
+	raw.Close()
+}

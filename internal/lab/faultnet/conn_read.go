@@ -52,7 +52,7 @@ func (c *conn) arrived(data []byte, err error) bool {
 // vanishLocked counts n received bytes as lost.
 func (c *conn) vanishLocked(n int) {
 	c.dead[Received] = true
-	c.link.counts.vanished += int64(n)
+	c.link.vanished += int64(n)
 }
 
 func (c *conn) corruptLocked(data []byte) []byte {
@@ -66,7 +66,6 @@ func (c *conn) corruptLocked(data []byte) []byte {
 	}
 	for int64(len(data)) >= c.toFlip {
 		data[c.toFlip-1] ^= 1
-		c.link.counts.flipped++
 		c.toFlip += every
 	}
 	c.toFlip -= int64(len(data))
@@ -146,7 +145,6 @@ func (c *conn) takeLocked(p []byte, now time.Time) int {
 		c.queue = c.queue[1:]
 	}
 	c.size -= n
-	c.link.counts.received += int64(n)
 	c.changed.Broadcast()
 	return n
 }

@@ -28,9 +28,6 @@ func (l *Link) passable(ctx context.Context) error {
 	for {
 		l.mu.Lock()
 		refuse, lost := l.faults.refuse, l.faults.blackHole[Sent] || l.faults.blackHole[Received]
-		if refuse && !lost {
-			l.counts.refused++
-		}
 		updated := l.updatedLocked()
 		l.mu.Unlock()
 		switch {

@@ -1,6 +1,7 @@
 package faultnet_test
 
 import (
+	"context"
 	"io"
 	"net"
 	"syscall"
@@ -67,7 +68,9 @@ func loopback(t *testing.T) (near, far net.Conn) {
 // test.
 func (w world) connect(t *testing.T, link *faultnet.Link) (near, far net.Conn) {
 	inner, far := w.pair(t)
-	near = link.Conn(inner)
+	dial := link.Dial(func(context.Context, string, string) (net.Conn, error) { return inner, nil })
+	near, err := dial(t.Context(), "tcp", "far")
+	require.NoError(t, err)
 	t.Cleanup(func() { near.Close(); far.Close() })
 	return near, far
 }

@@ -1,12 +1,12 @@
 // Package faultnet breaks connections the way networks do. A [Link] holds the faults of a set of
-// connections: wrap the connections with [Link.Dial], [Link.Listener] or [Link.Conn], and break and
-// heal them while they are in use. Over a [Pipe] this works in a testing/synctest bubble, where an
+// connections: open the connections with [Link.Dial], and break and heal them while they are in
+// use. Over a [Pipe] this works in a testing/synctest bubble, where an
 // hour of silence takes no time; a [Proxy] does it to TCP connections of a real server, below TLS.
 // Faults affect received bytes at the wrapped end, and a black hole sent bytes too. They apply to
 // open and later connections, except [Link.Cut] and [Link.HalfClose], which happen once. Close and
 // deadlines work with any fault. Bytes arrive in order and without gaps: as with TCP, a connection
 // that has lost bytes never delivers again. A cut connection fails with ECONNRESET at both ends, a
-// refused dial with ECONNREFUSED (with ECONNRESET behind a listener or proxy), and a dial into a
+// refused dial with ECONNREFUSED (with ECONNRESET behind a proxy), and a dial into a
 // black hole with ETIMEDOUT.
 package faultnet
 
@@ -25,12 +25,12 @@ import (
 type Link struct {
 	// mu guards the fields below and all connections of the link. It is never held while an
 	// underlying connection is read, written or closed.
-	mu      sync.Mutex
-	faults  faults
-	open    map[*conn]struct{}
-	random  *rand.Rand    // for jitter, with a fixed seed for repeatable runs
-	updated chan struct{} // closed when the faults change; nil if nothing waits
-	counts  counts
+	mu       sync.Mutex
+	faults   faults
+	open     map[*conn]struct{}
+	random   *rand.Rand    // for jitter, with a fixed seed for repeatable runs
+	updated  chan struct{} // closed when the faults change; nil if nothing waits
+	vanished int64         // bytes lost in a black hole
 }
 
 // faults are the active faults.
@@ -46,20 +46,6 @@ type faults struct {
 	cutAfter int64 // its limit for each connection
 	cutOrder int   // the number of calls of CutAfter; each renews all allowances
 }
-
-// counts are the link's statistics.
-type counts struct {
-	opened, refused, cuts             int
-	sent, received, vanished, flipped int64
-}
-
-// Conn returns inner with the faults of the link, seen from this end. It reads ahead in a goroutine
-// that ends with the connection.
-func (l *Link) Conn(inner net.Conn) net.Conn { return l.wrap(inner) }
-
-// Listener returns inner; the connections that it accepts have the faults of the link. It accepts
-// and resets a refused one.
-func (l *Link) Listener(inner net.Listener) net.Listener { return &listener{inner, l} }
 
 // DialFunc opens a connection, as net.Dialer.DialContext does.
 type DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -159,6 +145,26 @@ func (l *Link) updatedLocked() <-chan struct{} {
 	return l.updated
 }
 
+// Snapshot is the state of a [Link] at one time.
+type Snapshot struct {
+	Open     int   // connections open now
+	Dead     int   // open connections that have lost bytes
+	Vanished int64 // bytes lost in a black hole
+}
+
+// Snapshot returns the state of the link.
+func (l *Link) Snapshot() Snapshot {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := Snapshot{Open: len(l.open), Vanished: l.vanished}
+	for c := range l.open {
+		if c.dead[Sent] || c.dead[Received] {
+			s.Dead++
+		}
+	}
+	return s
+}
+
 func (l *Link) connections() []*conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -169,6 +175,8 @@ func (l *Link) connections() []*conn {
 	return all
 }
 
+// wrap returns inner with the faults of the link, seen from this end. It reads ahead in a goroutine
+// that ends with the connection.
 func (l *Link) wrap(inner net.Conn) *conn {
 	c := &conn{inner: inner, link: l}
 	c.changed = sync.NewCond(&l.mu)
@@ -178,7 +186,6 @@ func (l *Link) wrap(inner net.Conn) *conn {
 		l.random = rand.New(rand.NewPCG(1, 2))
 	}
 	l.open[c] = struct{}{}
-	l.counts.opened++
 	l.mu.Unlock()
 	go c.readAhead()
 	return c
@@ -191,13 +198,6 @@ const (
 	Sent     Direction = iota // written bytes
 	Received                  // read bytes
 )
-
-func (d Direction) String() string {
-	if d == Sent {
-		return "sent"
-	}
-	return "received"
-}
 
 // Pipe returns the two ends of a connection in memory, with a buffer, deadlines and the closing
 // rules of TCP. It works in a testing/synctest bubble.

@@ -33,7 +33,7 @@ func TestWithoutFaultsEverythingPasses(t *testing.T) {
 		require.NoError(t, far.Close())
 		_, err = near.Read(make([]byte, 1))
 		assert.Equal(t, io.EOF, err)
-		assert.Equal(t, faultnet.Snapshot{CutAfter: -1, Open: 1, Opened: 1, Sent: 5, Received: 8}, link.Snapshot())
+		assert.Equal(t, faultnet.Snapshot{Open: 1}, link.Snapshot())
 		require.NoError(t, near.Close())
 		require.NoError(t, near.Close(), "a second Close is harmless")
 		assert.Zero(t, link.Snapshot().Open)
@@ -112,10 +112,6 @@ func TestABlackHoleInOneDirection(t *testing.T) {
 		send(t, near, "lost")
 		send(t, far, "arrives")
 		assert.Equal(t, "arrives", receive(t, near, 7))
-		assert.Equal(t, "sent", faultnet.Sent.String())
-		assert.Equal(t, "received", faultnet.Received.String())
-		assert.True(t, link.Snapshot().BlackHoleSent)
-		assert.False(t, link.Snapshot().BlackHoleReceived)
 	})
 }
 
@@ -199,16 +195,6 @@ func TestDelay(t *testing.T) {
 	})
 }
 
-func TestDelayOverTCP(t *testing.T) {
-	var link faultnet.Link
-	near, far := worldOf("loopback").connect(t, &link)
-	link.Delay(30*time.Millisecond, time.Millisecond)
-	start := time.Now()
-	send(t, far, "a")
-	receive(t, near, 1)
-	assert.GreaterOrEqual(t, time.Since(start), 30*time.Millisecond)
-}
-
 func TestDrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var link faultnet.Link
@@ -253,7 +239,6 @@ func TestCut(t *testing.T) {
 		_, err = near.Read(make([]byte, 1))
 		assert.ErrorIs(t, err, net.ErrClosed)
 		link.Cut()
-		assert.Equal(t, 1, link.Snapshot().Cuts)
 
 		near, far = w.connect(t, &link)
 		send(t, far, "new")
@@ -281,7 +266,6 @@ func TestCutAfter(t *testing.T) {
 		n, err := near.Read(make([]byte, 10))
 		assert.Zero(t, n)
 		assert.ErrorIs(t, err, syscall.ECONNRESET)
-		assert.Equal(t, 3, link.Snapshot().Cuts)
 		link.CutAfter(-1)
 		near, far = w.connect(t, &link)
 		send(t, far, "whole again")
@@ -327,7 +311,6 @@ func TestCorrupt(t *testing.T) {
 			assert.Equal(t, (i+1)%10 == 0, b != 0, "byte %d", i)
 		}
 		assert.Equal(t, 9, flipped)
-		assert.EqualValues(t, 9, link.Snapshot().Flipped)
 		link.Heal()
 		send(t, far, "intact")
 		assert.Equal(t, "intact", receive(t, near, 6))
@@ -335,18 +318,26 @@ func TestCorrupt(t *testing.T) {
 }
 
 func TestHealSwitchesEverythingOff(t *testing.T) {
-	var link faultnet.Link
-	link.BlackHole(true)
-	link.Stall(true)
-	link.Delay(time.Second, time.Second)
-	link.Drip(5)
-	link.CutAfter(7)
-	link.Corrupt(9)
-	link.Refuse(true)
-	assert.Equal(t, faultnet.Snapshot{BlackHoleSent: true, BlackHoleReceived: true, Stall: true, Delay: time.Second, Jitter: time.Second,
-		Drip: 5, CutAfter: 7, Corrupt: 9, Refuse: true}, link.Snapshot())
-	link.Heal()
-	assert.Equal(t, faultnet.Snapshot{CutAfter: -1}, link.Snapshot())
+	synctest.Test(t, func(t *testing.T) {
+		var link faultnet.Link
+		near, far := worldOf("pipe").connect(t, &link)
+		link.BlackHole(true)
+		link.Stall(true)
+		link.Delay(time.Second, time.Second)
+		link.Drip(5)
+		link.CutAfter(7)
+		link.Corrupt(9)
+		link.Refuse(true)
+		link.Heal()
+		began := time.Now()
+		send(t, near, "there in one piece")
+		assert.Equal(t, "there in one piece", receive(t, far, 18))
+		send(t, far, "back in one piece")
+		assert.Equal(t, "back in one piece", receive(t, near, 17))
+		worldOf("pipe").connect(t, &link)
+		assert.Zero(t, time.Since(began))
+		assert.Equal(t, faultnet.Snapshot{Open: 2}, link.Snapshot())
+	})
 }
 
 // All methods concurrently, for the race detector; nothing may be leaked.
