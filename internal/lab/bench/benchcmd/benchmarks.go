@@ -15,8 +15,8 @@ var queueBench = benchmark{
 on each and give them back. A key that is added while it waits is not queued
 twice. A key that is added while a worker holds it comes back afterwards.
 
-Shows keys processed per second, the cost of each, peak memory, and the time
-from when a key was due to be added until a worker was done with it.`,
+Shows keys processed per second, the cost of each, and the time from when a key
+was due to be added until a worker was done with it.`,
 	examples: `  # two producers, two workers, ten thousand keys
   lab bench queue
 
@@ -50,9 +50,9 @@ real: the reflector, the DeltaFIFO, the store, and the part that brings one
 event to many handlers. That part has several designs; docs/measure/bench.md
 says when each is right.
 
-Shows events per second, the cost of each, peak memory, and the time from when
-an event was due until it was delivered to a handler. Every handler checks that
-it gets all events, in order.`,
+Shows events per second, the cost of each, and the time from when an event was
+due until it was delivered to a handler. Every handler checks that it gets all
+events, in order.`,
 	examples: `  # the design that is the default, with one handler
   lab bench dispatch
 
@@ -82,8 +82,8 @@ var fifoBench = benchmark{
 in an informer. Producers wait when the backlog reaches --backlog, because a
 queue that only grows would measure memory.
 
-Shows events per second, the cost of each, the number of pops, peak memory, and
-the time from when an event was due until it was popped.`,
+Shows events per second, the cost of each, the number of pops, and the time from
+when an event was due until it was popped.`,
 	examples: `  # one producer, as an informer has it
   lab bench fifo
 
@@ -109,9 +109,9 @@ var storeBench = benchmark{
 informer does, while other goroutines read it in a loop: whole lists, lists of a
 namespace, or single objects.
 
-Shows writes and reads per second, their cost, peak memory, and the time from
-when a write was due until it was done. Afterwards the store and its index are
-compared with what was written.`,
+Shows writes and reads per second, their cost, and the time from when a write was
+due until it was done. Afterwards the store and its index are compared with what
+was written.`,
 	examples: `  # four readers list 100,000 objects again and again: does the writer keep up?
   lab bench store
 

@@ -21,7 +21,7 @@ import (
 )
 
 // Run measures a subject with the given parameters: first as many events as possible, for
-// throughput, allocations and memory; then events at a fixed rate, for latencies. A latency is the
+// throughput and allocations; then events at a fixed rate, for latencies. A latency is the
 // time from when an event was due until a handler was called with it, or with the event that it was
 // merged into. Every handler counts.
 func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
@@ -52,8 +52,6 @@ type run struct {
 	usage     bench.Usage // of the saturated phase
 	measured  int         // its events
 	delivered int         // its callbacks
-	peak      uint64      // its peak heap in bytes
-	before    uint64      // live heap before it, in bytes
 	rate      float64     // of the paced phase
 	paced     int         // its events
 }
@@ -106,9 +104,8 @@ func (r *run) saturate(ctx context.Context) error {
 	if err := r.world.drain(ctx); err != nil {
 		return err
 	}
-	r.before = bench.LiveHeap()
+	runtime.GC() // of the warm-up
 	sent, delivered := r.world.sent, r.callbacks()
-	memory := bench.WatchMemory()
 	r.meter.Begin("as fast as possible", "events", r.Duration, 0)
 	var err error
 	r.usage = bench.Measure(func() {
@@ -120,7 +117,6 @@ func (r *run) saturate(ctx context.Context) error {
 		}
 		err = r.world.drain(ctx)
 	})
-	r.peak = memory.Stop()
 	if err != nil {
 		return err
 	}
@@ -202,7 +198,6 @@ func (r *run) result() *bench.Result {
 			{Name: "CPU per event", Unit: bench.Nanoseconds, Value: each(float64(r.usage.CPU.Nanoseconds())), Better: bench.Lower},
 			{Name: "allocations per event", Unit: bench.Count, Value: each(float64(r.usage.Allocs)), Better: bench.Lower},
 			{Name: "allocated per event", Unit: bench.Bytes, Value: each(float64(r.usage.Bytes)), Better: bench.Lower},
-			{Name: "peak memory", Unit: bench.Bytes, Value: float64(r.peak - min(r.peak, r.before)), Better: bench.Lower},
 			{Name: "rate for latency", Unit: bench.PerSecond, Value: r.rate, Better: bench.Higher},
 		},
 		Proof: []string{r.proof("as fast as possible", r.measured), r.proof("at a steady rate", r.paced)},

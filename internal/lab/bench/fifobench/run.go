@@ -59,7 +59,6 @@ type runner[T any] struct {
 type saturation struct {
 	events, turns int
 	usage         bench.Usage
-	peak          uint64
 }
 
 func (s saturation) figures() []bench.Figure {
@@ -70,7 +69,6 @@ func (s saturation) figures() []bench.Figure {
 		{Name: "allocations per event", Unit: bench.Count, Value: perEvent["allocs/op"], Better: bench.Lower},
 		{Name: "bytes per event", Unit: bench.Bytes, Value: perEvent["B/op"], Better: bench.Lower},
 		{Name: "turns", Unit: bench.PerSecond, Value: float64(s.turns) / s.usage.Elapsed.Seconds(), Better: bench.Higher},
-		{Name: "peak memory", Unit: bench.Bytes, Value: float64(s.peak), Better: bench.Lower},
 	}
 }
 
@@ -91,7 +89,6 @@ func (r *runner[T]) saturated(ctx context.Context, objects []T) (saturation, err
 	})
 
 	r.meter.Begin("as fast as possible", "events", r.cfg.Duration, 0)
-	watch := bench.WatchMemory()
 	var added []int
 	usage := bench.Measure(func() {
 		added, err = r.addFor(ctx, c, objects)
@@ -99,7 +96,7 @@ func (r *runner[T]) saturated(ctx context.Context, objects []T) (saturation, err
 			err = finished
 		}
 	})
-	result := saturation{turns: c.turns, usage: usage, peak: watch.Stop()}
+	result := saturation{turns: c.turns, usage: usage}
 	if err != nil {
 		return result, err
 	}

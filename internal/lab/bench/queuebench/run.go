@@ -12,6 +12,7 @@ package queuebench
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"time"
 
 	"orrery/internal/lab/bench"
@@ -19,7 +20,7 @@ import (
 )
 
 // Run measures a queue of the subject in two phases. In the first, producers add keys as fast as
-// they can: throughput, allocations, peak memory. In the second they add keys at a steady rate:
+// they can: throughput and allocations. In the second they add keys at a steady rate:
 // latency, from when a key was due until a worker is done with it. Both phases end when everything
 // added has been processed, and each is proven. An unmeasured warm-up precedes them.
 func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
@@ -37,10 +38,8 @@ func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) 
 	if _, err := r.measure(ctx, subject, "warming up", cfg.Duration/10, 0); err != nil {
 		return nil, err
 	}
-	before := bench.LiveHeap()
-	memory := bench.WatchMemory()
+	runtime.GC() // of the warm-up
 	full, err := r.measure(ctx, subject, "as fast as possible", cfg.Duration, 0)
-	peak := memory.Stop()
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +49,7 @@ func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) 
 		return nil, err
 	}
 	return &bench.Result{
-		Figures: full.figures(peak-min(peak, before), rate),
+		Figures: full.figures(rate),
 		Latency: &paced.latency,
 		Proof: []string{
 			fmt.Sprintf("%d keys added as fast as possible, each handed out after its last Add, never to two workers at once", full.added),
@@ -60,7 +59,7 @@ func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) 
 }
 
 // figures returns the figures of the saturated phase.
-func (p *phase) figures(peak uint64, rate float64) []bench.Figure {
+func (p *phase) figures(rate float64) []bench.Figure {
 	seconds := p.usage.Elapsed.Seconds()
 	each := func(v float64) float64 { return v / float64(max(p.processed, 1)) }
 	return []bench.Figure{
@@ -69,7 +68,6 @@ func (p *phase) figures(peak uint64, rate float64) []bench.Figure {
 		{Name: "CPU per key", Unit: bench.Nanoseconds, Value: each(float64(p.usage.CPU / time.Nanosecond)), Better: bench.Lower},
 		{Name: "allocations per key", Unit: bench.Count, Value: each(float64(p.usage.Allocs)), Better: bench.Lower},
 		{Name: "allocated per key", Unit: bench.Bytes, Value: each(float64(p.usage.Bytes)), Better: bench.Lower},
-		{Name: "peak memory", Unit: bench.Bytes, Value: float64(peak), Better: bench.Lower},
 		{Name: "rate for latency", Unit: bench.PerSecond, Value: rate, Better: bench.Higher},
 	}
 }

@@ -56,7 +56,6 @@ type saturation struct {
 	writes, reads int
 	took          time.Duration
 	usage         bench.Usage
-	peak          uint64
 }
 
 func (s saturation) figures(cfg Config) []bench.Figure {
@@ -72,18 +71,16 @@ func (s saturation) figures(cfg Config) []bench.Figure {
 			bench.Figure{Name: "allocations per write", Unit: bench.Count, Value: perWrite["allocs/op"], Better: bench.Lower},
 			bench.Figure{Name: "bytes per write", Unit: bench.Bytes, Value: perWrite["B/op"], Better: bench.Lower})
 	}
-	return append(figures, bench.Figure{Name: "peak memory", Unit: bench.Bytes, Value: float64(s.peak), Better: bench.Lower})
+	return figures
 }
 
 // saturated writes as fast as possible while readers read.
 func (r *runner[T]) saturated(ctx context.Context) (result saturation, err error) {
 	err = r.whileReading(func(store Store[T]) error {
 		r.meter.Begin("as fast as possible", "writes", r.cfg.Duration, 0)
-		watch := bench.WatchMemory()
 		result.usage = bench.Measure(func() {
 			result.writes, result.took, err = r.content.writeFor(ctx, store, r.cfg.Duration, r.keys.Picker(0).Next, r.meter)
 		})
-		result.peak = watch.Stop()
 		return err
 	}, &result.reads)
 	return result, err
