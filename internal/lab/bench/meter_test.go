@@ -57,9 +57,8 @@ func TestNoProgressBarWithoutATerminal(t *testing.T) {
 	var out strings.Builder
 	meter := &bench.Meter{}
 	meter.Begin("filling", "keys", 0, 10)
-	progress := bench.ShowProgress(&out, meter)
-	progress.Print("a word")
-	progress.Stop()
-	progress.Stop()
+	stop := bench.ShowProgress(&out, meter)
+	stop()
+	stop()
 	assert.Empty(t, out.String())
 }

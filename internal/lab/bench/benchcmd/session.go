@@ -95,7 +95,7 @@ func (s *session) measure(runs []job) ([]jobResults, error) {
 func (s *session) one(ctx context.Context, run job, meter *bench.Meter) (*bench.Result, error) {
 	debug.FreeOSMemory()
 	if !s.options.quiet {
-		defer bench.ShowProgress(s.stderr, meter).Stop()
+		defer bench.ShowProgress(s.stderr, meter)()
 	}
 	return run.do(ctx, meter)
 }

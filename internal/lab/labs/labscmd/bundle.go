@@ -70,12 +70,12 @@ func (s *session) bundle(ctx context.Context, file string, archives []string) er
 	})
 	defer release()
 	meter := new(bench.Meter)
-	progress := bench.ShowProgress(s.ErrOrStderr(), meter)
-	defer progress.Stop()
+	hideProgress := bench.ShowProgress(s.ErrOrStderr(), meter)
+	defer hideProgress()
 	parts, err := bundle.Write(ctx, bundle.Config{
 		Repository: s.folder.Repository, Archives: archives, File: file, Version: version, Meter: meter,
 	})
-	progress.Stop()
+	hideProgress()
 	if stopped := program.Stopped(ctx); stopped != nil {
 		return stopped
 	}

@@ -253,7 +253,7 @@ func (s *session) warm(ctx context.Context, race bool) error {
 	}
 	meter := new(bench.Meter)
 	meter.Begin("go build", "labs", 0, int64(len(s.labs)+1))
-	defer bench.ShowProgress(s.ErrOrStderr(), meter).Stop()
+	defer bench.ShowProgress(s.ErrOrStderr(), meter)()
 	for _, lab := range s.labs {
 		build := steps.Build{Repository: s.folder.Repository, Package: lab.Package(), Overlay: overlay, Race: race}
 		if output, ok, err := build.Test(ctx, filepath.Join(dir, "test")); err != nil || !ok {

@@ -12,16 +12,14 @@ import (
 // console shows the progress on stderr: on a terminal as a line that is rewritten. It also prints a
 // line for each finished measure.
 type console struct {
-	meter   bench.Meter
-	display *bench.Progress // nil unless stderr is a terminal
-	began   time.Time
+	meter bench.Meter
+	hide  func() // removes the line that is rewritten
+	began time.Time
 }
 
 func newConsole() *console {
 	c := &console{began: time.Now()}
-	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		c.display = bench.ShowProgress(os.Stderr, &c.meter)
-	}
+	c.hide = bench.ShowProgress(os.Stderr, &c.meter)
 	return c
 }
 
@@ -35,27 +33,19 @@ func (c *console) Turn(t compare.Turn) {
 func (c *console) Finished(records []compare.Record, err error) {
 	c.meter.End()
 	for _, r := range records {
-		c.print(fmt.Sprintf("%5s  %s", time.Since(c.began).Round(time.Second), compare.Line(r)))
+		c.say("%5s  %s", time.Since(c.began).Round(time.Second), compare.Line(r))
 	}
 	if err != nil {
-		c.print(fmt.Sprintf("%5s  FAILED: %v", time.Since(c.began).Round(time.Second), err))
+		c.say("%5s  FAILED: %v", time.Since(c.began).Round(time.Second), err)
 	}
 }
 
-// say prints a line that is not a result.
-func (c *console) say(format string, arguments ...any) { c.print(fmt.Sprintf(format, arguments...)) }
-
-func (c *console) print(text string) {
-	if c.display != nil {
-		c.display.Print(text)
-		return
-	}
-	fmt.Fprintln(os.Stderr, text)
+// say prints a line above the one that is rewritten.
+func (c *console) say(format string, arguments ...any) {
+	c.hide()
+	fmt.Fprintf(os.Stderr, format+"\n", arguments...)
+	c.hide = bench.ShowProgress(os.Stderr, &c.meter)
 }
 
 // close ends the progress line.
-func (c *console) close() {
-	if c.display != nil {
-		c.display.Stop()
-	}
-}
+func (c *console) close() { c.hide() }
