@@ -5,9 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -86,56 +84,6 @@ func TestMessagesAreConstant(t *testing.T) {
 	for _, s := range all {
 		assert.NotEmpty(t, s.message, s.file)
 		assert.NotRegexp(t, `^[A-Z][a-z]|[.!]$|%[svdq]`, s.message, "%s: begins with a small letter, ends without a full stop, has no place for values", s.file)
-	}
-}
-
-// fieldMethods are the methods that add a field to a line.
-var fieldMethods = map[string]bool{"Str": true, "Strs": true, "Int": true, "Int64": true, "Dur": true, "Bool": true, "AnErr": true,
-	"Bytes": true, "Stringer": true, "Float64": true, "Interface": true, "Time": true, "Any": true, "Uint64": true, "Int32": true,
-	"Uint": true, "Durs": true, "Ints": true}
-
-// The table of fields in the manual lists exactly the fields that a line can have.
-func TestFieldsAreDocumented(t *testing.T) {
-	manual, err := os.ReadFile(filepath.Join(moduleRoot, "docs", "operate", "observing.md"))
-	require.NoError(t, err)
-	_, section, found := strings.Cut(string(manual), "\n### The fields\n")
-	require.True(t, found)
-	section, _, _ = strings.Cut(section, "\n### ")
-	documented := map[string]bool{}
-	for row := range strings.Lines(section) {
-		if cells := strings.Split(row, "|"); len(cells) > 2 {
-			for _, name := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(cells[1], -1) {
-				documented[name[1]] = true
-			}
-		}
-	}
-	// Those that are written without a literal, by the library or by a constant.
-	written := map[string]bool{"time": true, "level": true, "message": true, "error": true, "reconcile_id": true}
-	read := map[string]bool{}
-	for _, s := range statements(t, moduleRoot) {
-		if read[s.file] {
-			continue
-		}
-		read[s.file] = true
-		file, err := parser.ParseFile(token.NewFileSet(), s.file, nil, 0)
-		require.NoError(t, err)
-		ast.Inspect(file, func(node ast.Node) bool {
-			call, isCall := node.(*ast.CallExpr)
-			if !isCall || len(call.Args) != 2 {
-				return true
-			}
-			selector, isMethod := call.Fun.(*ast.SelectorExpr)
-			literal, isLiteral := call.Args[0].(*ast.BasicLit)
-			if isMethod && isLiteral && fieldMethods[selector.Sel.Name] && literal.Kind == token.STRING {
-				field, _ := strconv.Unquote(literal.Value)
-				assert.True(t, documented[field], "%s: the table in docs/operate/observing.md lacks the field %s", s.file, field)
-				written[field] = true
-			}
-			return true
-		})
-	}
-	for field := range documented {
-		assert.True(t, written[field], "the table in docs/operate/observing.md has the field %s, which no line has", field)
 	}
 }
 

@@ -111,7 +111,7 @@ const (
 	noApply  = "Server-side apply is not implemented and refused with 415."
 )
 
-// Gaps returns the deliberate gaps. A test compares them with the section "Deliberate gaps" of
+// Gaps returns the deliberate gaps. They are those of the section "Deliberate gaps" of
 // docs/operate/apiserver.md.
 func Gaps() []Gap {
 	return []Gap{
