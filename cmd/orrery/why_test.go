@@ -90,7 +90,7 @@ func TestWhyFromSavedEvidence(t *testing.T) {
 	assert.Equal(t, why.ExitStuck, code)
 	assert.Empty(t, stderr)
 	assert.Contains(t, table, "commands: orrery why --from "+path+" --fix\n")
-	assert.Contains(t, table, "Namespace shop has been stuck for 1h0m: spec.finalizers has the token example.com/x, which its owner has not removed.\nID   WHAT BLOCKS")
+	assert.Contains(t, table, "Namespace shop has been terminating for 1h0m: spec.finalizers has the token example.com/x, which its owner has not removed.\nID   WHAT BLOCKS")
 	for line := range strings.Lines(table) {
 		assert.Less(t, len([]rune(line)), 140, line)
 	}

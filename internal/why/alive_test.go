@@ -56,7 +56,7 @@ func TestWorkloadsThatAreNoSignOfLife(t *testing.T) {
 	}{
 		"the owner":              {sources(workload("deployment", "flux-system", "source-controller", 1)), true},
 		"a stranger":             {sources(workload("deployment", "knative", "kafka-source-controller", 1)), false},
-		"a release of the owner": {sources(workload("deployment", "flux-system", "eu-source-controller", 1)), true},
+		"a release of the owner": {sources(workload("deployment", "flux-system", "eu-source-controller", 1)), false},
 		"its pod, not Ready":     {sources(unready), false},
 	} {
 		report := why.Judge(calm(test.evidence))
@@ -84,19 +84,6 @@ func TestProvidersOfClusterAPI(t *testing.T) {
 		assert.Equal(t, owner, keeper.Name, finalizer)
 		assert.Equal(t, owner != "capi-controller-manager", keeper.Many, finalizer)
 	}
-}
-
-// A definition that is terminating is not the cause while a pod that may update the type runs.
-func TestADefinitionWhoseOwnerMayRun(t *testing.T) {
-	e := defined()
-	require.Equal(t, why.Proven, find(why.Judge(e), "C25").Certainty)
-	grant := grantOf(e.Types[0].Group, "ops")
-	grant.Pods = 1
-	e.Grants.Items = append(e.Grants.Items, grant)
-	e.Grants.Request = "GET roles"
-	found := find(why.Judge(e), "C25")
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Contains(t, found.Missing[0], "a pod of service account ops/operator may update")
 }
 
 // The job controller removes the finalizer of orphans. If it runs and one stays, something else
@@ -242,37 +229,6 @@ func TestOlderNamesOfControllers(t *testing.T) {
 	assert.Equal(t, why.Possible, certainty(leading(orphanPod(), "namespace,garbagecollector,job"), "C13"))
 	assert.Equal(t, why.Proven, certainty(leading(claim, "namespace,garbagecollector"), "C04"))
 	assert.Empty(t, certainty(leading(claim, "namespace,garbagecollector,resource-claim-controller"), "C04"))
-}
-
-// Until Kubernetes 1.31 kube-controller-manager could remove load balancers itself. A user outside
-// the cluster may do so by the status of the Service.
-func TestOtherOwnersOfALoadBalancer(t *testing.T) {
-	balanced := func() why.Evidence {
-		e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "", since("deployment", "cloud-controller-manager", 0, time.Hour))
-		e.Stamps[0].Balancer = true
-		return leading(e, "")
-	}
-	require.Equal(t, why.Proven, certainty(balanced(), "C15"))
-	for _, server := range []string{"v1.24.17", "v1.30.9-gke.100", ""} {
-		e := balanced()
-		e.Server = server
-		assert.Equal(t, why.Possible, certainty(e, "C15"), server)
-	}
-	new := balanced()
-	new.Server = "v1.31.0"
-	assert.Equal(t, why.Proven, certainty(new, "C15"))
-	for _, right := range []string{"services", "services/status", "*/status"} {
-		e := balanced()
-		e.Grants = answered("GET roles", why.Grant{Subject: "user system:cloud-controller-manager", Resources: []string{right}})
-		assert.Equal(t, why.Possible, certainty(e, "C15"), right)
-	}
-	e := balanced()
-	e.Grants = answered("GET roles", why.Grant{Subject: "user system:cloud-controller-manager", Resources: []string{"services/proxy"}})
-	assert.Equal(t, why.Proven, certainty(e, "C15"))
-
-	custom := calm(held(since("deployment", "keda-operator", 0, time.Hour)))
-	custom.Grants = answered("GET roles", why.Grant{Subject: "user keda-operator", Group: "keda.sh", Resources: []string{"scaledobjects/status"}})
-	assert.Equal(t, why.Proven, certainty(custom, "C04"), "the status of a custom object has no finalizers")
 }
 
 // A controller may have many namespaces to work on, or be one whose pod may not be read.

@@ -25,7 +25,7 @@ func contentCauses() []Cause {
 		Lesson: "An object that is deleted in the foreground stays until every dependent that blocks it is gone. What has to be " +
 			"repaired is the last one of that chain.",
 		Proof: "An object has foregroundDeletion; a dependent with its UID and blockOwnerDeletion is kept by a finalizer of its own, whose owner " +
-			"is gone as in C04. While that one may finish, or is not known, it is possible.",
+			"is not at work as in C04. While that one may finish, or is not known, it is possible.",
 		Do:    []string{"find out why the dependent's finalizer is not removed: kubectl describe shows it; then see C04"},
 		DoNot: "orphan the tree: what it owns stays forever",
 		Hides: whileLatePodsRemain,

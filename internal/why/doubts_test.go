@@ -301,7 +301,7 @@ func TestAnOwnerAtWorkBesideAFinding(t *testing.T) {
 	e.Types, e.Second.Types = append(e.Types, secrets), append(e.Second.Types, secrets)
 	report := why.Judge(e)
 	require.Equal(t, why.Proven, find(report, "C04").Certainty)
-	assert.Contains(t, report.Sentence, "waits for it. Besides, 1 pushsecret.external-secrets.io waits for external-secrets, which seems to be at work")
+	assert.Contains(t, report.Sentence, " waits. Besides, 1 pushsecret.external-secrets.io waits for external-secrets, which seems to be at work")
 	running := e.Workloads.Items
 	e.Workloads.Items = e.Workloads.Items[:1]
 	assert.NotContains(t, why.Judge(e).Sentence, "Besides")
@@ -407,16 +407,6 @@ func TestAdviceAboutServersOfWebhooks(t *testing.T) {
 	found = find(why.Judge(e), "C07")
 	assert.Contains(t, found.Says, "does not answer in time")
 	assert.Contains(t, found.Do[0], "timeoutSeconds of the webhook")
-}
-
-// A pod whose name is only the beginning of a word of the owner's is a stranger.
-func TestAPodWithTheBeginningOfAnOwnersName(t *testing.T) {
-	e := orphan("volumes", "longhorn.io", "longhorn.io", "", workload(why.PodKind, "apps", "long", 1))
-	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "shop", Name: "longhorn-service-account"}, Group: "longhorn.io", Resources: []string{"*"}}}
-	found := find(why.Judge(e), "C05")
-	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
-	e.Workloads.Items[0].Name = "manager-of-longhorn"
-	assert.Equal(t, why.Possible, find(why.Judge(e), "C05").Certainty)
 }
 
 // Each of several stopped or running namesakes of an owner counts.

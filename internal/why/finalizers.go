@@ -8,14 +8,12 @@ import (
 
 func finalizerCauses() []Cause {
 	return []Cause{{
-		ID: "C04", Title: "the controller of a finalizer is gone",
+		ID: "C04", Title: "objects wait for the owner of a finalizer",
 		Lesson: "A finalizer asks the server to keep an object until its owner has cleaned up something outside. If the owner was " +
 			"uninstalled before the objects that it manages, the finalizer stays.",
-		Proof: "Terminating objects have the finalizer and are unchanged in two samples. A table knows the owner, and a workload of it, or for a " +
-			"custom type a Lease of it, is there. None of its workloads and pods is ready or was started within 10 minutes. No Lease is renewed that " +
-			"is the owner's, or that is in a namespace where it or an account with rights to the type lives. No running pod, no user and no service account " +
-			"but the owner's may update the type, here or in another namespace; tools that apply manifests, such as Argo CD, and users who may update everything do not count. " +
-			"An owner that no table has is only the finalizer's writer, and another program may remove it: that is possible, and never proven.",
+		Proof: "Terminating objects have the finalizer and are unchanged in two samples. A table knows the owner, and no workload of its name is in " +
+			"this cluster, or none has a ready pod or was stopped or started a short time ago, and no Lease with its name is renewed. That the owner is gone is never proven: " +
+			"it may run outside the cluster. An owner that no table has is only the finalizer's writer: that is possible.",
 		Do: []string{
 			"bring the controller back: it removes its finalizers by itself",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
@@ -23,10 +21,10 @@ func finalizerCauses() []Cause {
 		DoNot: "remove all finalizers, or delete the CustomResourceDefinition of the type",
 		judge: func(e *Evidence) []Finding { return ownerless(e, false) },
 	}, {
-		ID: "C05", Title: "the controller of a finalizer ran in this namespace",
+		ID: "C05", Title: "the owner of a finalizer has its rights in this namespace",
 		Lesson: "The controller deletes pods first. If the owner of a finalizer was one of them, the finalizer stays, and " +
 			"nothing can be created in the namespace.",
-		Proof: "As C04, and all service accounts with a rule for the type's API group are in this namespace, and one of them has the owner's name.",
+		Proof: "As C04, and all service accounts with a rule for the type's API group are in this namespace.",
 		Do: []string{
 			"run the controller in another namespace until the objects are gone",
 			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
@@ -45,10 +43,10 @@ func finalizerCauses() []Cause {
 		judge: withoutRights,
 	}, {
 		ID: "C15", Title: "a load balancer is not cleaned up",
-		Lesson: "A Service of type LoadBalancer is kept until the cloud's controller has removed the load balancer. If that one is " +
-			"gone or has lost its credentials, both stay.",
+		Lesson: "A Service of type LoadBalancer is kept until the cloud's controller has removed the load balancer. If that one does " +
+			"not run or has lost its credentials, both stay.",
 		Proof: "A terminating Service has a load balancer's finalizer, status.loadBalancer is set, it is unchanged in two " +
-			"samples, and the owner is gone as in C04. Before Kubernetes 1.31 kube-controller-manager may have a cloud provider built in: that is possible.",
+			"samples, and what was seen of the owner is as in C04. Before Kubernetes 1.31 kube-controller-manager may have a cloud provider built in: that is possible.",
 		Do: []string{
 			"repair the cloud controller or its credentials",
 			"⚠ last resort: remove the finalizer, and delete the load balancer by hand",
@@ -81,18 +79,18 @@ func ownerless(e *Evidence, inside bool) []Finding {
 			continue
 		}
 		f := heldFinding(e, h)
-		owner := e.judgeOwner(&f, h)
+		owner := e.lookForOwner(&f, h)
 		if h.Object.Deleted.IsZero() {
-			if owner != ownerGone {
+			if !owner.away() {
 				continue // it is not terminating yet
 			}
 			f.Certainty = Later
 		}
 		switch owner {
-		case ownerSlow:
+		case Ready:
 			continue
-		case ownerGone:
-			f.Says = fmt.Sprintf("the controller of %s is gone, and %s for it", h.Finalizer, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
+		case Stopped, NotHere:
+			f.Says = f.removes(h, e.stoppedOwner(h), owner)
 			switch stopped := e.stoppedOwner(h); {
 			case keeper.Controller != "":
 				f.Do = []string{fmt.Sprintf("start kube-controller-manager with its %s", keeper.Controller)}
@@ -103,15 +101,12 @@ func ownerless(e *Evidence, inside bool) []Finding {
 					h.Finalizer, e.Name, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
 				f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
 				f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
-				if !e.leftAccount(h) {
-					f.lack(nil, "none of them is called like %s: they may belong to other programs", f.Owner.Name)
-				}
 			case stopped != nil:
 				stopped.bringBack(e, &f)
 			default:
 				f.Do = []string{fmt.Sprintf("install %s again, until the objects are gone", f.Owner.Name)}
 			}
-			f.Do = append(f.Do, fmt.Sprintf("⚠ last resort: remove %s from %s/%s; %s", h.Finalizer, h.Type.Name(), h.Object.Name, h.loses()))
+			f.Do = append(f.Do, fmt.Sprintf("⚠ if it does not come back: remove %s from %s/%s; %s", h.Finalizer, h.Type.Name(), h.Object.Name, h.loses()))
 			f.offerRelease(e, h)
 		default:
 			f.Says = fmt.Sprintf("%s for the owner of %s", waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()), h.Finalizer)
@@ -126,6 +121,21 @@ func ownerless(e *Evidence, inside bool) []Finding {
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// removes says which owner removes a finalizer, and what was seen of it.
+func (f Finding) removes(h Held, stopped *Workload, owner State) string {
+	keeper, _ := h.Keeper()
+	seen := "nothing of it is in this cluster"
+	switch {
+	case keeper.Controller != "":
+		seen = "it is switched off"
+	case owner == Stopped && stopped != nil:
+		seen = fmt.Sprintf("its %s %s/%s has no ready pod", stopped.Kind, stopped.Namespace, stopped.Name)
+	case owner == Stopped:
+		seen = "no workload that is called like it has a ready pod"
+	}
+	return fmt.Sprintf("%s removes %s, and %s; %s", f.Owner.Name, h.Finalizer, seen, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
 }
 
 // stoppedOwner returns a workload without a ready pod that has the owner's name, or else one that
@@ -238,7 +248,7 @@ func withoutRights(e *Evidence) []Finding {
 		if h.Object.Deleted.IsZero() {
 			f.Certainty = Later
 		}
-		f.Owner = &Party{Name: w.Name, Verdict: ownerSlow}
+		f.Owner = &Party{Name: w.Name, State: Ready}
 		f.Says = fmt.Sprintf("%s runs, and may not update %s in %s", w.Name, h.Type.Name(), e.Name)
 		f.saw(1, e.Workloads.Request, "%s %s/%s: %d ready", w.Kind, w.Namespace, w.Name, w.Ready)
 		f.saw(1, e.reviewOf(w, h, "update").Request, "SubjectAccessReview: %s may neither update nor patch %s in %s", w.User(), h.Type.Name(), e.Name)
@@ -402,21 +412,21 @@ func balancers(e *Evidence) []Finding {
 		} else {
 			f.saw(1, stamp.Request, "status.loadBalancer is set")
 		}
-		owner := e.judgeOwner(&f, h)
+		owner := e.lookForOwner(&f, h)
 		if h.Object.Deleted.IsZero() {
-			if owner != ownerGone {
+			if !owner.away() {
 				continue // nothing is asked of it yet
 			}
 			f.Certainty = Later
 		}
-		if owner == ownerSlow {
+		if owner == Ready {
 			continue
 		}
 		if stopped := e.stoppedOwner(h); stopped != nil {
 			stopped.bringBack(e, &f)
 			f.Do = append(f.Do, "⚠ last resort: remove the finalizer, and delete the load balancer by hand")
 		}
-		if owner == ownerGone {
+		if owner.away() {
 			f.offerRelease(e, h)
 		}
 		f.Says = fmt.Sprintf("%s does not remove the load balancer of service %s", keeper.Name, h.Object.Name)

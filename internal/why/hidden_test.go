@@ -128,15 +128,6 @@ func TestTwoControllersWithoutLeases(t *testing.T) {
 	assert.NotEqual(t, why.Proven, certainty(e, "C20"))
 }
 
-// A user outside the cluster with a rule for services/status only, as that of the service
-// controller has, whatever its name.
-func TestCloudControllerByItsStatusRule(t *testing.T) {
-	e := leading(balanced(), "")
-	e.Grants = answered("GET roles", why.Grant{Subject: "user system:ccm", Resources: []string{"services/status"}})
-	assert.NotEqual(t, why.Proven, certainty(e, "C15"))
-	assert.Empty(t, removals(e, "C15"))
-}
-
 // An owner with another release name whose Role was in the namespace runs; a stopped one has the
 // table's name.
 func TestOwnerOfAnotherReleaseThatLostItsRole(t *testing.T) {
@@ -200,31 +191,6 @@ func TestWebhookOfATypeThatMayNotBeListed(t *testing.T) {
 	assert.Equal(t, why.Possible, certainty(e, "C07"), r.Sentence)
 }
 
-// A service account without pods, which is not the stopped owner's, may be that of a program
-// outside the cluster.
-func TestAnAccountWithoutPods(t *testing.T) {
-	for name, test := range map[string]struct {
-		account   why.Service
-		group     string
-		certainty why.Certainty
-	}{
-		"elsewhere":                      {why.Service{Namespace: "remote", Name: "hub-scaler"}, "keda.sh", why.Possible},
-		"elsewhere, by the owner's name": {why.Service{Namespace: "remote", Name: "keda-operator"}, "keda.sh", why.Proven},
-		"beside the stopped workload":    {why.Service{Namespace: "ops", Name: "metrics"}, "keda.sh", why.Proven},
-		"of kube-controller-manager":     {why.Service{Namespace: "kube-system", Name: "some-controller"}, "keda.sh", why.Proven},
-		"in the namespace itself":        {why.Service{Namespace: "shop", Name: "deployer"}, "keda.sh", why.Proven},
-		"that may update all groups":     {why.Service{Namespace: "remote", Name: "admin"}, "*", why.Proven},
-		"any of a namespace":             {why.Service{Namespace: "remote", Name: "*"}, "keda.sh", why.Proven},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := calm(held(since("deployment", "keda-operator", 0, time.Hour)))
-			require.Equal(t, why.Proven, certainty(e, "C04"))
-			e.Grants.Items = append(slices.Clone(e.Grants.Items), why.Grant{Service: test.account, Group: test.group, Resources: []string{"*"}})
-			assert.Equal(t, test.certainty, certainty(e, "C04"))
-		})
-	}
-}
-
 // KubeRay's Lease has another name than its Deployment.
 func TestTheLeaseOfKubeRay(t *testing.T) {
 	e := calm(orphan("rayclusters", "ray.io", "ray.io/gcs-ft-redis-cleanup-finalizer", "", since("deployment", "kuberay-operator", 0, time.Hour)))
@@ -265,16 +231,6 @@ func TestManyTypesWithoutAController(t *testing.T) {
 	assert.Equal(t, why.Proven, certainty(e, "C19"))
 }
 
-// The scheduler may write the status of every pod, and owns no finalizer.
-func TestTheRightsOfTheScheduler(t *testing.T) {
-	for subject, expected := range map[string]why.Certainty{"user system:kube-scheduler": why.Proven, "user other": why.Possible} {
-		e := orphan("pods", "", "kueue.x-k8s.io/managed", "", since("deployment", "kueue-controller-manager", 0, time.Hour))
-		e.Pods = []why.Pod{{Object: e.Types[0].Objects[0], Node: "n"}}
-		e.Grants = answered("GET roles", why.Grant{Subject: subject, Resources: []string{"pods/status"}})
-		assert.Equal(t, expected, certainty(calm(e), "C24"), subject)
-	}
-}
-
 // OpenShift's controller may remove its token.
 func TestTheTokenOfOpenShift(t *testing.T) {
 	for token, expected := range map[string]why.Certainty{"openshift.io/origin": why.Possible, "example.com/x": why.Proven} {
@@ -287,9 +243,9 @@ func TestTheTokenOfOpenShift(t *testing.T) {
 // An owner that is not known to be gone is not called so.
 func TestTheVerdictOnAJobController(t *testing.T) {
 	e := leading(orphanPod(), "*,-job-controller")
-	assert.Equal(t, "gone", find(why.Judge(e), "C13").Owner.Verdict)
+	assert.Equal(t, why.Stopped, find(why.Judge(e), "C13").Owner.State)
 	e.Leases.Items[0].Holder = "master-2_1"
-	assert.Equal(t, "unknown", find(why.Judge(e), "C13").Owner.Verdict)
+	assert.Equal(t, why.NotKnown, find(why.Judge(e), "C13").Owner.State)
 }
 
 // A program of a custom type may use the finalizer of a Job's pods itself.

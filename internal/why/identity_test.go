@@ -21,34 +21,11 @@ func TestANamespaceWithTheNameOfAnOwner(t *testing.T) {
 	assert.Equal(t, why.Possible, found.Certainty, "any program of the namespace may have such rights")
 }
 
-// One that crashes again and again renews its Lease each time, although it is long without a ready
-// pod.
-func TestALeaseOfAnOwnerThatCrashes(t *testing.T) {
-	e := held(since("deployment", "keda-operator", 1, time.Hour))
-	e.AllLeases.Items = []why.Lease{{Namespace: "ops", Name: "keda-operator", Holder: "a", Renewed: at.Add(-time.Minute), Duration: 15 * time.Second}}
-	found := find(why.Judge(e), "C04")
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, []string{"Lease ops/keda-operator was renewed 1m0s ago: its holder may be starting again"}, found.Missing)
-}
-
 // balanced is a Service whose load balancer a stopped cloud controller keeps.
 func balanced() why.Evidence {
 	e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "", since("deployment", "cloud-controller-manager", 0, time.Hour))
 	e.Stamps[0].Balancer = true
 	return e
-}
-
-// Many programs have taken the place of a cloud's controller: one that runs may be the owner, also
-// one of the system. Those that write on behalf of others are not.
-func TestAnotherControllerOfLoadBalancers(t *testing.T) {
-	e := balanced()
-	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "kube-system", Name: "mesh"}, Resources: []string{"*"}, Pods: 1},
-		{Service: why.Service{Namespace: "cd", Name: "argocd-application-controller"}, Group: "*", Resources: []string{"*"}, Pods: 1}}
-	found := find(why.Judge(e), "C15")
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, []string{"a pod of service account kube-system/mesh may update services, and may be cloud-controller-manager"}, found.Missing)
-	e.Grants.Items = e.Grants.Items[1:]
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty, find(why.Judge(e), "C15").Missing)
 }
 
 // The programs of a listed owner are parts of one: they do not compete.
@@ -57,18 +34,6 @@ func TestAListedOwnerWithSeveralPrograms(t *testing.T) {
 	found, lines := advice(t, e, "C04")
 	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
 	assert.Contains(t, lines, "kubectl -n ops scale deployment/entity-operator --replicas=1")
-}
-
-// An account that may update everything does not say where the owner ran.
-func TestAnAdministratorBesideAnOwnerThatRanInside(t *testing.T) {
-	e := orphan("kafkatopics", "kafka.strimzi.io", "strimzi.io/topic-operator", "")
-	e.Grants.Items = []why.Grant{
-		{Service: why.Service{Namespace: "shop", Name: "topic-operator"}, Group: "kafka.strimzi.io", Resources: []string{"*"}},
-		{Service: why.Service{Namespace: "kube-system", Name: "generic-garbage-collector"}, Group: "*", Resources: []string{"*"}},
-	}
-	found := find(why.Judge(e), "C05")
-	require.NotNil(t, found)
-	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
 }
 
 // A workload may have a short name that is a part of the owner's.
@@ -85,16 +50,6 @@ func TestAnOwnerWithCapitals(t *testing.T) {
 	e := orphan("queues", "example.com", "example.com/x", "QueueOperator")
 	e.AllLeases.Items = []why.Lease{{Namespace: "ops", Name: "queueoperator-leader", Holder: "a", Renewed: at, Duration: 15 * time.Second}}
 	assert.Nil(t, find(why.Judge(e), "C04"), "its Lease is renewed")
-}
-
-// A cloud's controllers outside the cluster are users with their names.
-func TestAUserWithTheNameOfAnOwner(t *testing.T) {
-	e := balanced()
-	require.Equal(t, why.Proven, find(why.Judge(e), "C15").Certainty)
-	e.Grants.Items = []why.Grant{{Subject: "user eks:cloud-controller-manager", Resources: []string{"services"}}}
-	found := find(why.Judge(e), "C15")
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Contains(t, found.Missing, "user eks:cloud-controller-manager may update services, and may be outside the cluster")
 }
 
 // An owner that may still patch can remove its finalizer, and a review that failed refuses nothing.

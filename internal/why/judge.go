@@ -98,7 +98,7 @@ func completed(e *Evidence, cause Cause, f Finding) Finding {
 	if f.Certainty == "" {
 		f.Certainty = Proven
 	}
-	if f.Certainty == Proven && len(f.Missing) > 0 {
+	if f.Certainty == Proven && (len(f.Missing) > 0 || f.isAbsence()) {
 		f.Certainty = Possible
 	}
 	e.complete(&f)
@@ -140,20 +140,16 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 		return Absent, fmt.Sprintf("namespace %q was removed while it was examined", name)
 	}
 	inDeletion := fmt.Sprintf("Namespace %s has been terminating for %s", name, duration(e.age()))
-	hangs := fmt.Sprintf("Namespace %s has been stuck for %s", name, duration(e.age()))
+	hangs := inDeletion
 	waits := says(findings, Proven, true)
 	if len(waits) > 0 {
 		inDeletion += " and is waiting: " + andMore(waits)
-	}
-	perhaps := hangs
-	if e.age() < backOffCap || len(waits) > 0 {
-		perhaps = inDeletion
 	}
 	if stops := says(findings, Proven, false); len(stops) > 0 {
 		return Stuck, hangs + ": " + andMore(stops) + "." + e.besides(findings)
 	}
 	if stops := says(findings, Possible, false); len(stops) > 0 {
-		return Unknown, perhaps + ". Possibly " + andMore(stops) + "; that is not proven." + e.besides(findings)
+		return Unknown, inDeletion + ". Possibly " + andMore(stops) + "; that is not proven." + e.besides(findings)
 	}
 	progress, certain := progress(e)
 	besides, open := e.besides(findings), e.unexplained()

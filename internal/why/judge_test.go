@@ -222,7 +222,7 @@ func TestAnOwnerOutsideTheClusterIsNotCalledGone(t *testing.T) {
 	found := find(why.Judge(e), "C04")
 	require.NotNil(t, found)
 	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, "unknown", found.Owner.Verdict)
+	assert.Equal(t, why.NotKnown, found.Owner.State)
 
 	e.Workloads.Items = []why.Workload{{Kind: "deployment", Namespace: "b", Name: "backup", Replicas: 1}}
 	assert.Equal(t, why.Possible, find(why.Judge(e), "C04").Certainty, "it may have set the finalizer for another program")

@@ -8,15 +8,24 @@ import (
 	"time"
 )
 
-// The verdicts on the owner of a finalizer.
+// State is what was seen of the owner of a finalizer. None of them says that the owner is gone: it
+// may run where no request shows it, such as outside the cluster.
+type State string
+
+// The states.
 const (
-	// ownerSlow: it shows a sign of life and may still finish.
-	ownerSlow = "slow"
-	// ownerGone: it is known, nothing changed between the samples, and no sign of life was found.
-	ownerGone = "gone"
-	// ownerUnknown: everything else. Age proves nothing.
-	ownerUnknown = "unknown"
+	// Ready: a workload of it has a ready pod, or it acts. It may still finish.
+	Ready State = "ready"
+	// Stopped: its workload has no ready pod, or is switched off.
+	Stopped State = "stopped"
+	// NotHere: no workload of this cluster has its name.
+	NotHere State = "not in this cluster"
+	// NotKnown: everything else. Age proves nothing.
+	NotKnown State = "unknown"
 )
+
+// away reports whether the owner was looked for, and is not at work in this cluster.
+func (s State) away() bool { return s == Stopped || s == NotHere }
 
 // Held is a finalizer on objects of one type, which are terminating, or are going to be deleted
 // after the pods.
@@ -143,78 +152,62 @@ func (e *Evidence) NamedWorkloads(h Held) []Workload {
 // standstill begins the proof that an object has not changed.
 const standstill = "standstill"
 
-// judgeOwner decides whether the owner of a finalizer is slow, gone or unknown, and adds what shows
-// that to the finding.
-func (e *Evidence) judgeOwner(f *Finding, h Held) string {
+// lookForOwner returns the state of a finalizer's owner, and adds what shows it to the finding.
+func (e *Evidence) lookForOwner(f *Finding, h Held) State {
 	name, programs := e.ownerOf(h)
-	keeper, listed := h.Keeper()
-	verdict := e.signs(f, h, name, programs, keeper, listed)
+	state := e.stateOf(f, h, name, programs)
 	if name != "" {
-		f.Owner = &Party{Name: name, Verdict: verdict}
+		f.Owner = &Party{Name: name, State: state}
 	}
-	return verdict
+	return state
 }
 
-// signs looks for four signs of life of the owner, one after the other. The first is a change of
-// the object.
-func (e *Evidence) signs(f *Finding, h Held, name string, programs []string, keeper Keeper, listed bool) string {
+func (e *Evidence) stateOf(f *Finding, h Held, name string, programs []string) State {
 	still, known := e.standstill(h.Type, h.Object)
 	if !known {
 		f.lack(nil, "%s, which does not show whether the owner acts", e.seenOnce())
-		return ownerUnknown
+		return NotKnown
 	}
 	if changed := e.changedOf(h); !still || changed != "" {
 		f.saw(2, h.Type.Request, "%s/%s has changed", h.Type.Name(), orElse(changed, h.Object.Name))
-		return ownerSlow // it acts
+		return Ready // it acts
 	}
 	f.saw(2, h.Type.Request, standstill+": resourceVersion and finalizers are the same in both samples")
+	keeper, listed := h.Keeper()
 	switch {
 	case name == "" && !slices.ContainsFunc(e.Stamps, func(s Stamp) bool { return s.isOf(h) }):
 		f.lack(nil, "the owner of %s was not looked for%s", h.Finalizer, h.foreign())
-		return ownerUnknown
+		return NotKnown
 	case name == "":
 		f.lack(nil, "the owner of %s is unknown%s", h.Finalizer, h.foreign())
-		return ownerUnknown
+		return NotKnown
 	case keeper.Outside:
 		f.lack(nil, "%s runs outside the cluster", name)
-		return ownerUnknown
+		return NotKnown
 	case keeper.Controller != "":
 		return e.builtIn(f, keeper.Controller)
 	}
-	verdict := ownerGone
+	state := e.workloadState(f, h, name)
+	if !state.away() {
+		return state
+	}
 	if h.Finalizer == balancerCleanup && (e.Server == "" || e.isBefore(31)) {
 		f.lack(nil, "kube-controller-manager %s may have a cloud provider built in, which removes load balancers: see its --cloud-provider", e.Server)
-		verdict = ownerUnknown
+		return NotKnown
 	}
-	for _, sign := range []func() string{
-		func() string { return e.runs(f, h, name) },
-		func() string { return e.leads(f, h, name, programs) },
-		func() string { return e.may(f, h, name, programs) },
-	} {
-		switch sign() {
-		case ownerSlow:
-			return ownerSlow
-		case ownerUnknown:
-			verdict = ownerUnknown
-		}
+	state = e.leads(f, programs, state)
+	if !state.away() {
+		return state
 	}
 	if !listed {
 		f.lack(nil, "no table has the owner of %s: %s set it, and another program may remove it", h.Finalizer, strings.Join(programs, " and "))
-		return ownerUnknown
+		return NotKnown
 	}
 	if keeper.Many {
 		f.lack(nil, "several programs are called %s: which of them removes %s is not known", name, h.Finalizer)
-		return ownerUnknown
+		return NotKnown
 	}
-	if !e.leftTraces(h, programs) {
-		inside := ""
-		if h.Type.IsCustom() {
-			inside = fmt.Sprintf("have run in %s, whose Roles are gone, ", e.Name)
-		}
-		f.lack(nil, "nothing in the cluster shows that %s is gone for good: it may be uninstalled, %sor run elsewhere or under another name", name, inside)
-		return ownerUnknown
-	}
-	return verdict
+	return state
 }
 
 // changedOf returns one of the objects that a finalizer keeps which has changed; "" for none. An
@@ -231,95 +224,81 @@ func (e *Evidence) changedOf(h Held) string {
 	return ""
 }
 
-// leftTraces reports whether the cluster shows that an owner ran in it: by a workload with exactly
-// its name, or for a custom type by its Lease, or in the namespace by the rights of an account with
-// exactly its name. Elsewhere such an account may be that of a controller outside the cluster.
-func (e *Evidence) leftTraces(h Held, programs []string) bool {
-	if slices.ContainsFunc(e.NamedWorkloads(h), func(w Workload) bool { return e.isOwner(w, h) && !w.hasNoNode() }) {
-		return true
-	}
-	return h.Type.IsCustom() && (e.leftAccount(h) ||
-		slices.ContainsFunc(e.AllLeases.Items, func(l Lease) bool { return l.isOf(programs) }))
-}
-
-// hasNoNode reports whether it is a DaemonSet that is to run on no node: another program may have
-// replaced it.
-func (w Workload) hasNoNode() bool { return w.Kind == "daemonset" && w.Replicas == 0 }
-
-// builtIn judges a controller of kube-controller-manager.
-func (e *Evidence) builtIn(f *Finding, controller string) string {
+// builtIn returns the state of a controller of kube-controller-manager.
+func (e *Evidence) builtIn(f *Finding, controller string) State {
 	culprit := f.Culprit
 	off := controllerOff(e, f, controller)
 	f.Culprit = culprit
 	switch {
 	case off:
-		return ownerGone
+		return Stopped
 	case slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return m.Ready }),
 		slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return l.Name == managerName && !l.Expired(e.At) }):
-		return ownerSlow
+		return Ready
 	}
 	f.lack(cmp.Or(e.Managers.Failed, e.Leases.Failed), "whether %s runs could not be seen", controller)
-	return ownerUnknown
+	return NotKnown
 }
 
-// runs looks for the second sign of life: a ready workload. One with another name than the owner
-// decides nothing: it may be another part of the owner, or a program whose name has its letters.
-func (e *Evidence) runs(f *Finding, h Held, name string) string {
+// workloadState returns the state of the workload with the owner's name, or else of those with a
+// container or command of that name. What has only the name as a word decides nothing: it may be
+// another part of the owner, or another program.
+func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	if !e.Workloads.Known() {
 		f.lack(e.Workloads.Failed, "the workloads could not be read")
-		return ownerUnknown
+		return NotKnown
 	}
-	workloads := e.WorkloadsOf(h)
-	keeper, listed := h.Keeper()
-	stopped := slices.ContainsFunc(workloads, func(w Workload) bool { return w.Ready == 0 && w.Name == name })
-	var other, coming *Workload
-	for i, w := range workloads {
+	called := e.WorkloadsOf(h)
+	if len(called) == 0 {
+		f.saw(1, e.Workloads.Request, "no workload is called like %s", name)
+		return NotHere
+	}
+	owners := slices.DeleteFunc(slices.Clone(called), func(w Workload) bool { return w.Name != name })
+	if len(owners) == 0 {
+		owners = slices.DeleteFunc(slices.Clone(called), func(w Workload) bool { return !e.runs(w, h) })
+	}
+	if at := slices.IndexFunc(owners, func(w Workload) bool { return w.Ready > 0 && !w.Unready && !e.isOutside(w) }); at >= 0 {
+		w := owners[at]
+		f.saw(1, e.Workloads.Request, "%s %s/%s: %d of %d ready", w.Kind, w.Namespace, w.Name, w.Ready, w.Replicas)
+		return Ready
+	}
+	mayBe := func(w Workload) bool { return w.Ready > 0 && (len(owners) == 0 || e.isNamedLike(w, h)) }
+	if at := slices.IndexFunc(called, mayBe); at >= 0 {
+		w := called[at]
+		f.lack(nil, "%s %s/%s runs, and may be %s or a part of it", w.Kind, w.Namespace, w.Name, name)
+		return NotKnown
+	}
+	if len(owners) == 0 {
+		f.saw(1, e.Workloads.Request, "no workload is called %s", name)
+		return NotHere
+	}
+	for _, w := range called {
 		switch {
-		case listed && stopped && w.Name != name && e.Grants.Known() && !w.Kubeconfig && !e.accountMay(w.Account(), h.Type) && !e.isNamedLike(w, h):
-			// another part of the owner, which could not remove the finalizer
-		case w.Ready > 0 && !w.Unready && e.isNamedLike(w, h) && !e.isStranger(w, h) && !e.isOutside(w) && !keeper.Many && (!stopped || w.Name == name):
-			if lease := e.lostLease(h, w); lease != nil {
-				f.lack(nil, "%s %s/%s: %d of %d ready, but its Lease %s/%s was last renewed %s ago: it may hang, or have no leader",
-					w.Kind, w.Namespace, w.Name, w.Ready, w.Replicas, lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
-				return ownerUnknown
-			}
-			f.saw(1, e.Workloads.Request, "%s %s/%s: %d of %d ready", w.Kind, w.Namespace, w.Name, w.Ready, w.Replicas)
-			return ownerSlow
-		case w.Ready > 0 && other == nil:
-			other = &workloads[i]
-		case e.MayStart(w) && coming == nil:
-			coming = &workloads[i]
+		case !e.isOwner(w, h) && !e.isNamedLike(w, h):
+		case w.Kind == CronKind && w.Replicas > 0:
+			f.lack(nil, "cronjob %s/%s runs by its schedule, and may be %s", w.Namespace, w.Name, name)
+			return NotKnown
+		case e.MayStart(w):
+			f.lack(nil, "%s %s/%s has been without a ready pod since %s: it may be starting", w.Kind, w.Namespace, w.Name, clock(w.Since))
+			return NotKnown
+		case w.Replicas == 0 && e.At.Sub(w.Since) < time.Minute:
+			f.lack(nil, "%s %s/%s was written at %s, and may have been stopped only then", w.Kind, w.Namespace, w.Name, clock(w.Since))
+			return NotKnown
 		}
 	}
-	if len(workloads) == 0 {
-		f.saw(1, e.Workloads.Request, "no workload is called like %s", name)
-	}
-	down := slices.DeleteFunc(slices.Clone(workloads), func(w Workload) bool { return w.Ready > 0 || w.Kind == CronKind })
+	down := slices.DeleteFunc(owners, func(w Workload) bool { return w.Kind == CronKind })
 	for _, w := range down[:min(len(down), 3)] {
 		f.saw(1, e.Workloads.Request, "%s %s/%s: 0 of %d ready", w.Kind, w.Namespace, w.Name, w.Replicas)
 	}
-	if at := slices.IndexFunc(down, func(w Workload) bool { return w.Replicas == 0 && !w.Since.Before(e.At.Truncate(time.Second)) }); at >= 0 {
-		f.lack(nil, "%s %s/%s was written since the first sample, and may have been stopped then", down[at].Kind, down[at].Namespace, down[at].Name)
-		return ownerUnknown
-	}
-	switch {
-	case other != nil:
-		f.lack(nil, "%s %s/%s runs, and may be %s or a part of it", other.Kind, other.Namespace, other.Name, name)
-	case coming == nil:
-		return ownerGone
-	case coming.Kind == CronKind:
-		f.lack(nil, "cronjob %s/%s runs by its schedule, and may be %s", coming.Namespace, coming.Name, name)
-	default:
-		f.lack(nil, "%s %s/%s has been without a ready pod since %s: it may be starting", coming.Kind, coming.Namespace, coming.Name, clock(coming.Since))
-	}
-	return ownerUnknown
+	return Stopped
 }
 
-// isStranger reports whether a workload that only ends with an owner's name has no right to the
-// type: many programs are called something-controller.
-func (e *Evidence) isStranger(w Workload, h Held) bool {
-	return !e.isOwner(w, h) && !slices.ContainsFunc(w.Words, func(word string) bool { return slices.Contains(e.namesOf(h), word) }) &&
-		e.Grants.Known() && !w.Kubeconfig && !e.accountMay(w.Account(), h.Type)
+// runs reports whether a container or a command of a workload has a name of the owner. Its image may
+// also be that of another part of the owner.
+func (e *Evidence) runs(w Workload, h Held) bool {
+	return slices.ContainsFunc(e.namesOf(h), func(name string) bool {
+		return w.Name == name || slices.Contains(w.Words, name) && !slices.Contains(w.Images, name)
+	})
 }
 
 // isOutside reports whether a workload is limited to other namespaces.
@@ -343,22 +322,6 @@ func (e *Evidence) isNamedLike(w Workload, h Held) bool {
 	})
 }
 
-// lostLease returns a Lease of an owner, in the namespace of its running workload or that of
-// Kubernetes, if the owner has only Leases that nobody renews; nil otherwise.
-func (e *Evidence) lostLease(h Held, w Workload) *Lease {
-	var lost *Lease
-	for i, lease := range e.AllLeases.Items {
-		switch {
-		case !lease.isOf(e.namesOf(h)):
-		case e.At.Sub(lease.Renewed) < startsWithin:
-			return nil
-		case lost == nil && (lease.Namespace == w.Namespace || lease.Namespace == managerNamespace):
-			lost = &e.AllLeases.Items[i]
-		}
-	}
-	return lost
-}
-
 // startsWithin is how long a program may take to start: as long as Kubernetes waits for a
 // Deployment by default (progressDeadlineSeconds). One that is late is not at work.
 const startsWithin = 10 * time.Minute
@@ -368,39 +331,26 @@ func (e *Evidence) MayStart(w Workload) bool {
 	return w.Ready == 0 && w.Replicas > 0 && (w.Kind == CronKind || e.At.Sub(w.Since) < startsWithin)
 }
 
-// leads looks for the third sign of life: a renewed Lease. One that was renewed a short time ago
-// belongs to a program that may be starting again, if it was not scaled down. One with another name
-// in one of the owner's namespaces may be the owner's, whose process may run elsewhere.
-func (e *Evidence) leads(f *Finding, h Held, name string, programs []string) string {
-	keeper, _ := h.Keeper()
+// leads looks for a renewed Lease that the owner may hold: its process may run outside the cluster.
+func (e *Evidence) leads(f *Finding, programs []string, state State) State {
 	if !e.AllLeases.Known() {
 		f.lack(e.AllLeases.Failed, "the Leases could not be read")
-		return ownerUnknown
+		return NotKnown
 	}
-	stopped, verdict := e.stoppedOwner(h), ownerGone
-	scaledDown := stopped != nil && stopped.Replicas == 0
-	homes := e.homesOf(h, stopped)
 	for _, lease := range e.AllLeases.Items {
 		switch {
 		case !lease.isOf(programs):
-			if slices.Contains(homes, lease.Namespace) && !lease.Expired(e.At) {
-				f.lack(nil, "Lease %s/%s is renewed, and may be that of %s", lease.Namespace, lease.Name, name)
-				verdict = ownerUnknown
-			}
-		case !lease.Expired(e.At) && (stopped == nil || stopped.Name != name) && !keeper.Many:
-			f.saw(1, e.AllLeases.Request, "Lease %s/%s is renewed", lease.Namespace, lease.Name)
-			return ownerSlow
-		case !lease.Expired(e.At):
-			f.lack(nil, "Lease %s/%s is renewed, and may be that of %s or of a part of it", lease.Namespace, lease.Name, name)
-			verdict = ownerUnknown
-		case !scaledDown && e.At.Sub(lease.Renewed) < startsWithin:
-			f.lack(nil, "Lease %s/%s was renewed %s ago: its holder may be starting again", lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
-			verdict = ownerUnknown
-		default:
+		case lease.Expired(e.At):
 			f.saw(1, e.AllLeases.Request, "Lease %s/%s: last renewed %s ago", lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
+		case state == NotHere:
+			f.saw(1, e.AllLeases.Request, "Lease %s/%s is renewed", lease.Namespace, lease.Name)
+			return Ready
+		default:
+			f.lack(nil, "Lease %s/%s is renewed, and may be that of the owner or of a part of it", lease.Namespace, lease.Name)
+			return NotKnown
 		}
 	}
-	return verdict
+	return state
 }
 
 // lackOwner adds to a finding that rests on a finalizer why its owner is not known to be gone: it
@@ -408,7 +358,7 @@ func (e *Evidence) leads(f *Finding, h Held, name string, programs []string) str
 func (f *Finding) lackOwner(e *Evidence, h Held) {
 	owner, _ := e.ownerOf(h)
 	seen := Finding{}
-	if e.judgeOwner(&seen, h) == ownerSlow {
+	if e.lookForOwner(&seen, h) == Ready {
 		f.lack(nil, "%s seems to be at work", owner)
 	}
 	f.Missing, f.lacks = append(f.Missing, seen.Missing...), append(f.lacks, seen.lacks...)
@@ -428,7 +378,7 @@ func (e *Evidence) waitingFor(findings []Finding) string {
 			continue
 		}
 		var f Finding
-		if name, _ := e.ownerOf(h); name != "" && e.judgeOwner(&f, h) == ownerSlow {
+		if name, _ := e.ownerOf(h); name != "" && e.lookForOwner(&f, h) == Ready {
 			sign := ""
 			if last := len(f.Proof) - 1; last >= 0 && !strings.HasPrefix(f.Proof[last].Says, standstill) {
 				sign = " (" + f.Proof[last].Says + ")"

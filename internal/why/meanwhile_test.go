@@ -158,7 +158,7 @@ func TestConditionsWrittenBetweenTheSamples(t *testing.T) {
 	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a_1", Renewed: at.Add(-time.Hour), Duration: 15 * time.Second})
 	e.Second.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: at.Add(5 * time.Second)}}
 	e.Second.Namespace.ResourceVersion = "9"
-	assert.NotEqual(t, "gone", find(why.Judge(e), "C13").Owner.Verdict)
+	assert.NotEqual(t, why.Stopped, find(why.Judge(e), "C13").Owner.State)
 }
 
 // Two samples a second apart show no standstill.

@@ -110,19 +110,19 @@ func metadataFinalizers(e *Evidence) []Finding {
 				continue
 			}
 			seen := Finding{}
-			switch owner := e.judgeOwner(&seen, h); {
-			case owner == ownerGone && len(seen.Missing) == 0:
+			switch owner := e.lookForOwner(&seen, h); {
+			case owner.away() && len(seen.Missing) == 0:
 				f.Owner = seen.Owner
 				f.Proof = append(f.Proof, seen.Proof...)
 				f.offerRelease(e, h)
-			case owner == ownerSlow:
+			case owner == Ready:
 				f.Owner = seen.Owner
 				f.Proof = append(f.Proof, seen.Proof...)
 				f.lack(nil, "its owner seems to be at work")
 				f.Do = f.Do[:1]
 			case f.Certainty == "" && len(f.Missing) == 0:
 				f.printRelease(e, h)
-				f.Remedies[0].When = "only if its owner, which is not known, is gone for certain"
+				f.Remedies[0].When = "only if its owner, which is not known, does not come back"
 			}
 		}
 		findings = append(findings, f)

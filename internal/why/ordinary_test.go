@@ -2,7 +2,6 @@ package why_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -24,30 +23,6 @@ func TestAManagerThatCrashes(t *testing.T) {
 	assert.Equal(t, why.Proven, certainty(e, "C19"))
 	e.Leases.Items[0].Renewed = at.Add(-5 * time.Minute)
 	assert.Equal(t, why.Possible, certainty(e, "C19"), "it ran five minutes ago")
-}
-
-// The account of a pipeline has a right in its own namespace only.
-func TestAnAccountOfAPipeline(t *testing.T) {
-	for elsewhere, expected := range map[string]why.Certainty{"ci": why.Proven, "": why.Possible} {
-		e := calm(held(since("deployment", "keda-operator", 0, time.Hour)))
-		e.Grants.Items = append(slices.Clone(e.Grants.Items), why.Grant{
-			Service: why.Service{Namespace: "ci", Name: "deployer"}, Group: "keda.sh", Resources: []string{"scaledobjects"}, Elsewhere: elsewhere,
-		})
-		assert.Equal(t, expected, certainty(e, "C04"), elsewhere)
-	}
-}
-
-// Network agents write the status of Services and pods, and own no finalizer of them.
-func TestNetworkAgents(t *testing.T) {
-	e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "", since("deployment", "cloud-controller-manager", 0, time.Hour))
-	e.Stamps[0].Balancer = true
-	e = leading(e, "")
-	for right, expected := range map[string]why.Certainty{"services/status": why.Proven, "services": why.Possible} {
-		e.Grants = answered("GET roles", why.Grant{Service: why.Service{Namespace: "kube-system", Name: "cilium-operator"}, Resources: []string{right}, Pods: 2})
-		assert.Equal(t, expected, certainty(e, "C15"), right)
-	}
-	e.Grants.Items[0].Service.Name, e.Grants.Items[0].Resources = "cloud-controller-manager", []string{"services/status"}
-	assert.Equal(t, why.Possible, certainty(e, "C15"), "the owner's account")
 }
 
 // Events, which expire, and Leases, which are renewed, do not show a repair of what was denied.

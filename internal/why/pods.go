@@ -78,11 +78,11 @@ func podCauses() []Cause {
 		judge: protectedClaim,
 	}, {
 		ID: "C24", Title: "a pod's finalizer stops everything else",
-		Lesson: "Since Kubernetes 1.33 nothing but pods is deleted while there are pods. A finalizer on a pod whose owner is gone, " +
+		Lesson: "Since Kubernetes 1.33 nothing but pods is deleted while there are pods. A finalizer on a pod whose owner does not work, " +
 			"or waits for another object of the namespace, stops the whole deletion; kube-controller-manager's conditions say " +
 			"meanwhile that all content was removed.",
 		Proof: "The server is Kubernetes 1.33 or newer, since the deletion of the namespace nothing but pods was deleted, a pod has a finalizer and is unchanged in two " +
-			"samples, and its owner is gone as in C04.",
+			"samples, and what was seen of its owner is as in C04.",
 		Do: []string{
 			"bring the finalizer's owner back, or remove what it waits for",
 			"⚠ last resort: remove this one finalizer from the pod",
@@ -201,7 +201,7 @@ func jobFinalizer(e *Evidence) []Finding {
 		}
 		owner := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Kind == "Job" && (o.Group == "batch" || o.Group == "") })
 		controller := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Controls }) // the job controller takes a pod without one for an orphan
-		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}, Owner: &Party{Name: "job-controller", Verdict: "unknown"}}
+		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}, Owner: &Party{Name: "job-controller", State: NotKnown}}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer of a Job that does not exist", pod.Name)
 		f.saw(1, pods.Request, "pod %s has %s", pod.Name, jobTracking)
 		switch {
@@ -238,15 +238,15 @@ func jobFinalizer(e *Evidence) []Finding {
 			f.lack(nil, "pod %s has lost that finalizer, or has changed: the job-controller seems to be at work", other)
 		}
 		seen := Finding{}
-		verdict := e.builtIn(&seen, "job-controller")
-		if verdict != ownerGone && (owner >= 0 || controller < 0) {
-			f.lackJobController(e, verdict)
+		state := e.builtIn(&seen, "job-controller")
+		if state != Stopped && (owner >= 0 || controller < 0) {
+			f.lackJobController(e, state)
 		}
-		if verdict == ownerGone || len(seen.lacks) > 0 {
+		if state == Stopped || len(seen.lacks) > 0 {
 			f.Missing, f.lacks = append(f.Missing, seen.Missing...), append(f.lacks, seen.lacks...)
 		}
-		if known && verdict == ownerGone && len(f.Missing) == 0 {
-			f.Owner.Verdict = ownerGone
+		if known && state == Stopped && len(f.Missing) == 0 {
+			f.Owner.State = Stopped
 			f.Proof = append(f.Proof, seen.Proof...)
 			f.offerRelease(e, Held{pods, jobTracking, pod.Object})
 		} else if known && len(f.Missing) == 0 {
@@ -259,11 +259,11 @@ func jobFinalizer(e *Evidence) []Finding {
 
 // lackJobController adds to a finding about an orphan of a Job that the job controller may run, and
 // then something refuses its update of the pod.
-func (f *Finding) lackJobController(e *Evidence, verdict string) {
+func (f *Finding) lackJobController(e *Evidence, state State) {
 	decides := e.decidesOn(func(r Rule) bool { return r.matchesUpdateOf(e.pods()) })
 	failed := e.admissionUnread()
 	switch {
-	case verdict == ownerSlow:
+	case state == Ready:
 		f.lack(nil, "kube-controller-manager runs, whose job-controller removes the finalizer of orphans: something may refuse that")
 		f.Do = []string{"read the log of kube-controller-manager: it says what refuses the update of the pod, such as a webhook or a policy"}
 	case decides != "":
@@ -330,8 +330,8 @@ func podFinalizers(e *Evidence) []Finding {
 			continue
 		}
 		f := heldFinding(e, h)
-		owner := e.judgeOwner(&f, h)
-		if owner == ownerSlow {
+		owner := e.lookForOwner(&f, h)
+		if owner == Ready {
 			continue
 		}
 		if stopped := e.stoppedOwner(h); stopped != nil {
@@ -340,7 +340,7 @@ func podFinalizers(e *Evidence) []Finding {
 		switch keeper, _ := h.Keeper(); {
 		case keeper.Controller != "":
 			f.Do = []string{fmt.Sprintf("start kube-controller-manager with its %s, if it does not run", keeper.Controller)}
-		case owner == ownerGone:
+		case owner.away():
 			f.offerRelease(e, h)
 		}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it", h.Object.Name, h.Finalizer)

@@ -193,7 +193,7 @@ func (e *Evidence) complete(f *Finding) {
 		remedies = append(remedies, Remedy{Command: command})
 	}
 	for _, r := range f.Remedies {
-		if !r.ifProven || f.Certainty == Proven {
+		if !r.ifProven || f.Certainty == Proven || f.isAbsence() && len(f.Missing) == 0 {
 			remedies = append(remedies, r)
 		}
 	}

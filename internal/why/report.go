@@ -115,8 +115,8 @@ func (r Reference) String() string { return terminal.OneLine(r.Resource + "/" + 
 // Party is the owner of a finalizer.
 type Party struct {
 	Name string `json:"name" yaml:"name"`
-	// Verdict is slow, gone or unknown.
-	Verdict string `json:"verdict" yaml:"verdict"`
+	// State is what was seen of it.
+	State State `json:"state" yaml:"state"`
 }
 
 // Blocked describes the objects of one type that cannot go.
@@ -132,6 +132,10 @@ type Proof struct {
 	Says    string `json:"says" yaml:"says"`
 	Request string `json:"request,omitempty" yaml:"request,omitempty"`
 }
+
+// isAbsence reports whether a finding rests on an owner that is not in this cluster. It is never
+// proven: no request shows what runs elsewhere.
+func (f *Finding) isAbsence() bool { return f.Owner != nil && f.Owner.State == NotHere }
 
 // saw adds a part of the proof that holds.
 func (f *Finding) saw(sample int, request, format string, arguments ...any) {

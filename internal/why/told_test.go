@@ -90,10 +90,6 @@ func TestTheSignOfAnOwner(t *testing.T) {
 	e.Workloads.Items = nil
 	e.AllLeases.Items = []why.Lease{{Namespace: "keda", Name: "keda-operator", Holder: "a", Renewed: at, Duration: 15e9}}
 	assert.Contains(t, why.Judge(e).Sentence, "(Lease keda/keda-operator is renewed)")
-	e.AllLeases.Items = nil
-	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "x"}, Group: "keda.sh", Resources: []string{"*"}, Pods: 1}}
-	report := why.Judge(e)
-	assert.Equal(t, []string{"a pod of service account ops/x may update scaledobjects.keda.sh, and may be keda-operator"}, find(report, "C04").Missing[:1])
 }
 
 // A condition that came with the second sample gives a reason to read what was not read.

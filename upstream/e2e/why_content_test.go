@@ -58,7 +58,7 @@ func contentSituations() []situation {
 		}
 	}
 	return []situation{
-		{id: "C05", setUp: func(w *whyTrial, namespace string) why.Reference {
+		{id: "C05", absence: true, setUp: func(w *whyTrial, namespace string) why.Reference {
 			w.createNamespace(namespace)
 			w.definition("keda.sh", "scaledobjects", "ScaledObject", "v1alpha1")
 			w.deployment(namespace, "keda-operator", "keda")

@@ -40,6 +40,8 @@ type situation struct {
 	also []string
 	// miss: it looks alike, and is not that cause.
 	miss bool
+	// absence: an owner is not in the cluster, which is never proven.
+	absence bool
 }
 
 // TestWhy sets up, on genuine control planes, the causes that the server in memory only imitates in
@@ -216,9 +218,9 @@ func (w *whyTrial) judge(s situation, culprit why.Reference) {
 		for _, f := range report.Findings {
 			cause, _ := why.Lookup(f.ID)
 			switch {
-			case f.Certainty != why.Proven:
-			case f.ID == s.id && f.Culprit == culprit:
+			case f.ID == s.id && f.Culprit == culprit && (f.Certainty == why.Proven) == !s.absence:
 				found = true
+			case f.Certainty != why.Proven:
 			case cause.Waits: // the first pass came between the samples
 			case f.ID == "C09" && f.Culprit.Name == convertedThings: // broken beside it, it blocks every namespace while the watch cache cannot start
 			default:

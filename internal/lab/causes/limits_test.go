@@ -186,26 +186,3 @@ func TestRepairedMeanwhile(t *testing.T) {
 		})
 	}
 }
-
-// The owner of a built-in type's finalizer may run outside the cluster, as a user to whom a rule
-// gives that type.
-func TestOwnerMayBeAUser(t *testing.T) {
-	f, _ := causes.Find("C15")
-	for subject, want := range map[string]why.Certainty{
-		`"kind":"User","name":"eks:cloud-controller-manager"`:                                 why.Possible,
-		`"kind":"User","name":"managed-cloud"`:                                                why.Possible,
-		`"kind":"ServiceAccount","name":"cloud-controller-manager","namespace":"kube-system"`: why.Proven,
-	} {
-		inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
-			const rbac = "/apis/rbac.authorization.k8s.io/v1/"
-			c.Must(http.MethodPost, rbac+"clusterroles", `{"metadata":{"name":"ccm"},"rules":[{"apiGroups":[""],"resources":["services"],"verbs":["patch"]}]}`)
-			c.Must(http.MethodPost, rbac+"clusterrolebindings", `{"metadata":{"name":"ccm"},
-				"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"ccm"},"subjects":[{`+subject+`}]}`)
-			_, report := judged(t, c, collect.Options{})
-			require.Len(t, report.Findings, 1, subject)
-			assert.Equal(t, want, report.Findings[0].Certainty, subject)
-			removal := slices.ContainsFunc(report.Findings[0].Remedies, func(r why.Remedy) bool { return r.Loses != "" })
-			assert.Equal(t, want == why.Proven, removal, subject)
-		})
-	}
-}
