@@ -342,8 +342,6 @@ func TestStatusAndScaleAreSubresources(t *testing.T) {
 	}
 	_, err = w.update(w.at("deployments.apps", "default", "none", "status"), `{"metadata":{"name":"none"}}`)
 	assert.True(t, api.IsNotFound(err), "%v", err)
-	_, err = w.update(w.at("services", "default", "none", "status"), `{"metadata":{"name":"none"}}`)
-	refused(t, err, 422, `Service "none" is invalid: spec.ports: Required value`)
 }
 
 // Events are the same objects in two groups, with different field names.

@@ -75,10 +75,3 @@ func (m *errorList) immutable(field string, value, old any) {
 func at(path string, index int) string { return fmt.Sprintf("%s[%d]", path, index) }
 
 func under(path, key string) string { return fmt.Sprintf("%s[%s]", path, key) }
-
-// ordered checks that low does not exceed high.
-func (m *errorList) ordered(field string, value, low, high any, sentence string) {
-	if order, ok := compareQuantities(low, high); ok && order > 0 {
-		m.invalid(field, quantityText(value), fmt.Sprintf(sentence, quantityText(low), quantityText(high)))
-	}
-}

@@ -16,16 +16,17 @@ func builtinTypes(a *allocator) map[string]traits {
 	role := traits{meta: CheckAllThenStep, name: names.PathSegment, createOnUpdate: true}
 	webhooks := traits{
 		generation: counted, conditional: true, loose: true, meta: CheckAll,
-		validate: validateWebhooks, cells: map[string]cell{"Webhooks": length("webhooks")},
+		cells: map[string]cell{"Webhooks": length("webhooks")},
 	}
 	policy := traits{generation: counted, conditional: true, loose: true, meta: CheckAll, statusKeeps: allMetadata, cells: policyCells}
-	with := func(t traits, change func(*traits)) traits { change(&t); return t }
+	binding := role
+	binding.fill, binding.cells = fillBinding, bindingCells
 	return map[string]traits{
 		"componentstatuses": {cells: componentCells},
-		"configmaps":        {meta: CheckStepThenAll, validate: validateConfigMap, validateUpdate: validateConfigMapUpdate, cells: map[string]cell{"Data": configMapKeys}},
+		"configmaps":        {meta: CheckStepThenAll, cells: map[string]cell{"Data": configMapKeys}},
 		"endpoints":         {createOnUpdate: true, cells: endpointsCells},
 		"events":            {createOnUpdate: true, selectable: eventSelectable, fields: eventSource, validate: validateEvent, cells: eventCells},
-		"limitranges":       {meta: CheckAll, createOnUpdate: true, create: nameOfUID, fill: fillLimitRange, validate: validateLimitRange},
+		"limitranges":       {meta: CheckAll, createOnUpdate: true, create: nameOfUID, fill: fillLimitRange},
 		"namespaces": {
 			name: labelName, fill: labelNamespace, create: prepareNamespace, status: phase("Active"),
 			update:     func(o, old *api.Unstructured) { keep(o, old, "spec", "finalizers") },
@@ -40,8 +41,7 @@ func builtinTypes(a *allocator) map[string]traits {
 			},
 		},
 		"persistentvolumeclaims": {
-			meta: CheckStepThenAll, create: protectClaim, status: phase("Pending"),
-			validate: validateClaim, validateUpdate: validateClaimUpdate, cells: claimCells,
+			meta: CheckStepThenAll, create: protectClaim, status: phase("Pending"), cells: claimCells,
 		},
 		"persistentvolumes": {status: phase("Pending"), cells: volumeCells},
 		"pods": {
@@ -55,15 +55,15 @@ func builtinTypes(a *allocator) map[string]traits {
 		},
 		"podtemplates":           {generation: counted, fill: fillTemplate, cells: podTemplateCells},
 		"replicationcontrollers": {generation: counted, orphans: true, fill: fillController, scale: replicaPaths, selectable: []string{"status.replicas"}, cells: controllerCells},
-		"resourcequotas":         {validate: validateQuota, validateUpdate: validateQuotaUpdate, cells: quotaCells},
+		"resourcequotas":         {cells: quotaCells},
 		"secrets": {
-			meta: CheckStepThenAll, fill: fillSecret, selectable: []string{"type"}, cells: map[string]cell{"Type": field("type"), "Data": secretKeys},
-			validate: validateSecret, validateUpdate: validateSecretUpdate,
+			meta: CheckStepThenAll, fill: fillSecret, selectable: []string{"type"},
+			cells: map[string]cell{"Type": field("type"), "Data": secretKeys},
 		},
 		"serviceaccounts": {meta: CheckStepThenAll},
 		"services": {
 			name: labelName, createOnUpdate: true, fill: fillService, create: a.prepareService, update: a.prepareServiceUpdate,
-			selectable: []string{"spec.clusterIP", "spec.type"}, validate: validateService, validateUpdate: validateServiceUpdate, cells: serviceCells,
+			selectable: []string{"spec.clusterIP", "spec.type"}, cells: serviceCells,
 		},
 
 		"controllerrevisions.apps": {cells: revisionCells},
@@ -99,10 +99,10 @@ func builtinTypes(a *allocator) map[string]traits {
 
 		"poddisruptionbudgets.policy": {generation: counted, conditional: true, cells: budgetCells},
 
-		"clusterrolebindings.rbac.authorization.k8s.io": with(role, bindings("ClusterRole")),
-		"clusterroles.rbac.authorization.k8s.io":        with(role, func(t *traits) { t.validate = validateRole(false) }),
-		"rolebindings.rbac.authorization.k8s.io":        with(role, bindings("Role", "ClusterRole")),
-		"roles.rbac.authorization.k8s.io":               with(role, func(t *traits) { t.validate = validateRole(true) }),
+		"clusterrolebindings.rbac.authorization.k8s.io": binding,
+		"clusterroles.rbac.authorization.k8s.io":        role,
+		"rolebindings.rbac.authorization.k8s.io":        binding,
+		"roles.rbac.authorization.k8s.io":               role,
 
 		"csidrivers.storage.k8s.io":              {generation: countedLater, conditional: true, cells: driverCells},
 		"csinodes.storage.k8s.io":                {conditional: true, cells: map[string]cell{"Drivers": length("spec", "drivers")}},
@@ -114,8 +114,8 @@ func builtinTypes(a *allocator) map[string]traits {
 		"mutatingadmissionpolicies.admissionregistration.k8s.io":         policy,
 		"mutatingadmissionpolicybindings.admissionregistration.k8s.io":   policy,
 		"mutatingwebhookconfigurations.admissionregistration.k8s.io":     webhooks,
-		"validatingadmissionpolicies.admissionregistration.k8s.io":       with(policy, func(t *traits) { t.validate = validatePolicy }),
-		"validatingadmissionpolicybindings.admissionregistration.k8s.io": with(policy, func(t *traits) { t.validate = validatePolicyBinding }),
+		"validatingadmissionpolicies.admissionregistration.k8s.io":       policy,
+		"validatingadmissionpolicybindings.admissionregistration.k8s.io": policy,
 		"validatingwebhookconfigurations.admissionregistration.k8s.io":   webhooks,
 
 		"customresourcedefinitions.apiextensions.k8s.io": {

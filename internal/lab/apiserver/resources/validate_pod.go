@@ -1,7 +1,6 @@
 package resources
 
 import (
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -110,61 +109,23 @@ func validatePod(o *api.Unstructured) []apierrors.FieldError {
 	return m
 }
 
-// podSpec validates a pod or pod template, in upstream's order.
+// podSpec validates the containers of a pod or pod template.
 func (m *errorList) podSpec(spec tree, path string) {
-	volumes := m.volumes(spec, path+".volumes")
 	seen := map[string]bool{}
 	containers := items(spec, "containers")
 	if len(containers) == 0 {
 		m.required(path+".containers", "")
 	}
 	for i, container := range containers {
-		m.container(container, at(path+".containers", i), volumes, seen)
+		m.container(container, at(path+".containers", i), seen)
 	}
 	for i, container := range items(spec, "initContainers") {
-		m.container(container, at(path+".initContainers", i), volumes, seen)
+		m.container(container, at(path+".initContainers", i), seen)
 	}
 	m.oneOf(spec, "restartPolicy", path+".restartPolicy", true, "Always", "OnFailure", "Never")
-	m.oneOf(spec, "dnsPolicy", path+".dnsPolicy", true, "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-	m.nodeSelector(child(spec, "nodeSelector"), path+".nodeSelector")
-	if account := text(spec, "serviceAccountName"); account != "" {
-		m.names(path+".serviceAccountName", account, names.Subdomain(account))
-	}
-	if node := text(spec, "nodeName"); node != "" {
-		m.names(path+".nodeName", node, names.Subdomain(node))
-	}
-	if has(spec, "activeDeadlineSeconds") {
-		if n := integer(spec, "activeDeadlineSeconds"); n < 1 || n > math.MaxInt32 {
-			m.invalid(path+".activeDeadlineSeconds", n, "must be between 1 and 2147483647, inclusive")
-		}
-	}
-	if host := text(spec, "hostname"); host != "" {
-		m.names(path+".hostname", host, names.Label(host))
-	}
-	if domain := text(spec, "subdomain"); domain != "" {
-		m.names(path+".subdomain", domain, names.Label(domain))
-	}
 }
 
-// volumes validates the names of volumes and returns them.
-func (m *errorList) volumes(spec tree, path string) map[string]bool {
-	seen := map[string]bool{}
-	for i, volume := range items(spec, "volumes") {
-		name := text(volume, "name")
-		switch field := at(path, i) + ".name"; {
-		case name == "":
-			m.required(field, "")
-		case len(names.Label(name)) > 0:
-			m.names(field, name, names.Label(name))
-		case seen[name]:
-			m.duplicate(field, name)
-		}
-		seen[name] = true
-	}
-	return seen
-}
-
-func (m *errorList) container(c tree, path string, volumes, seen map[string]bool) {
+func (m *errorList) container(c tree, path string, seen map[string]bool) {
 	name := text(c, "name")
 	switch {
 	case name == "":
@@ -176,12 +137,6 @@ func (m *errorList) container(c tree, path string, volumes, seen map[string]bool
 	}
 	seen[name] = true
 	m.image(c, path+".image")
-	m.oneOf(c, "terminationMessagePolicy", path+".terminationMessagePolicy", true, "File", "FallbackToLogsOnError")
-	m.containerPorts(c, path+".ports")
-	m.environment(c, path+".env")
-	m.mounts(c, path+".volumeMounts", volumes)
-	m.oneOf(c, "imagePullPolicy", path+".imagePullPolicy", true, "Always", "IfNotPresent", "Never")
-	m.containerResources(child(c, "resources"), path+".resources")
 }
 
 func (m *errorList) image(c tree, path string) {
@@ -190,95 +145,5 @@ func (m *errorList) image(c tree, path string) {
 		m.required(path, "")
 	case strings.TrimSpace(image) != image:
 		m.invalid(path, image, "must not have leading or trailing whitespace")
-	}
-}
-
-const portRange = "must be between 1 and 65535, inclusive"
-
-func isPort(n int64) bool { return n >= 1 && n <= 65535 }
-
-func (m *errorList) containerPorts(c tree, path string) {
-	seen := map[string]bool{}
-	for i, port := range items(c, "ports") {
-		path := at(path, i)
-		if name := text(port, "name"); name != "" {
-			m.names(path+".name", name, names.PortName(name))
-			if len(names.PortName(name)) == 0 && seen[name] {
-				m.duplicate(path+".name", name)
-			}
-			seen[name] = true
-		}
-		switch number := integer(port, "containerPort"); {
-		case number == 0:
-			m.required(path+".containerPort", "")
-		case !isPort(number):
-			m.invalid(path+".containerPort", number, portRange)
-		}
-		if number := integer(port, "hostPort"); number != 0 && !isPort(number) {
-			m.invalid(path+".hostPort", number, portRange)
-		}
-		m.oneOf(port, "protocol", path+".protocol", true, "SCTP", "TCP", "UDP")
-	}
-}
-
-func (m *errorList) environment(c tree, path string) {
-	for i, variable := range items(c, "env") {
-		field := at(path, i) + ".name"
-		switch name := text(variable, "name"); {
-		case name == "":
-			m.required(field, "")
-		case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '=' }):
-			m.invalid(field, name, "a valid environment variable name must consist only of printable ASCII characters other than '='")
-		}
-	}
-}
-
-func (m *errorList) mounts(c tree, path string, volumes map[string]bool) {
-	seen := map[string]bool{}
-	for i, mount := range items(c, "volumeMounts") {
-		path := at(path, i)
-		name := text(mount, "name")
-		if name == "" {
-			m.required(path+".name", "")
-		}
-		if !volumes[name] {
-			m.add(apierrors.FieldNotFound, path+".name", name, "")
-		}
-		where := text(mount, "mountPath")
-		if where == "" {
-			m.required(path+".mountPath", "")
-		}
-		if seen[where] {
-			m.invalid(path+".mountPath", where, "must be unique")
-		}
-		seen[where] = true
-	}
-}
-
-// containerResources checks that quantities are not negative and requests do not exceed limits.
-func (m *errorList) containerResources(resources tree, path string) {
-	limits, requests := child(resources, "limits"), child(resources, "requests")
-	for _, name := range sortedKeys(limits) {
-		m.amount(limits[name], under(path+".limits", name))
-	}
-	for _, name := range sortedKeys(requests) {
-		m.amount(requests[name], under(path+".requests", name))
-		if order, ok := compareQuantities(requests[name], limits[name]); ok && order > 0 {
-			m.invalid(path+".requests", quantityText(requests[name]), "must be less than or equal to "+name+" limit of "+limits[name].(string))
-		}
-	}
-}
-
-// amount checks that a quantity is not negative.
-func (m *errorList) amount(value any, path string) {
-	if order, ok := compareQuantities(value, int64(0)); ok && order < 0 {
-		m.invalid(path, value, "must be greater than or equal to 0")
-	}
-}
-
-func (m *errorList) nodeSelector(labels tree, path string) {
-	for _, key := range sortedKeys(labels) {
-		m.names(path, key, names.Qualified(key))
-		m.names(path, text(labels, key), names.LabelValue(text(labels, key)))
 	}
 }

@@ -1,9 +1,6 @@
 package resources
 
 import (
-	"strconv"
-	"strings"
-
 	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/names"
 	"orrery/internal/lab/apiserver/selector"
@@ -101,62 +98,9 @@ func validateDeployment(o *api.Unstructured) []apierrors.FieldError {
 	spec := child(o.Object, "spec")
 	m.notNegative(spec, "replicas", "spec.replicas")
 	m.template(spec, m.podSelector(spec, "deployment"))
-	m.rollout(child(spec, "strategy"))
 	m.notNegative(spec, "minReadySeconds", "spec.minReadySeconds")
 	m.notNegative(spec, "revisionHistoryLimit", "spec.revisionHistoryLimit")
-	m.progressDeadline(spec)
 	return m
-}
-
-func (m *errorList) progressDeadline(spec tree) {
-	const path = "spec.progressDeadlineSeconds"
-	if !has(spec, "progressDeadlineSeconds") {
-		return
-	}
-	m.notNegative(spec, "progressDeadlineSeconds", path)
-	if n := integer(spec, "progressDeadlineSeconds"); n <= integer(spec, "minReadySeconds") {
-		m.invalid(path, n, "must be greater than minReadySeconds")
-	}
-}
-
-func (m *errorList) rollout(strategy tree) {
-	rolling := child(strategy, "rollingUpdate")
-	switch kind := text(strategy, "type"); kind {
-	case "RollingUpdate":
-		surge, unavailable := m.percentage(rolling, "maxSurge"), m.percentage(rolling, "maxUnavailable")
-		if surge == 0 && unavailable == 0 {
-			m.invalid("spec.strategy.rollingUpdate.maxUnavailable", rolling["maxUnavailable"], "may not be 0 when `maxSurge` is 0")
-		}
-	case "Recreate":
-		if rolling != nil {
-			m.forbidden("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'")
-		}
-	default:
-		m.unsupported("spec.strategy", struct {
-			Type          string
-			RollingUpdate *struct{}
-		}{Type: kind}, "Recreate", "RollingUpdate")
-	}
-}
-
-// percentage returns a number or percentage.
-func (m *errorList) percentage(rolling tree, key string) int64 {
-	path := "spec.strategy.rollingUpdate." + key
-	switch v := rolling[key].(type) {
-	case int64:
-		if v < 0 {
-			m.invalid(path, v, "must be greater than or equal to 0")
-		}
-		return v
-	case string:
-		digits, percent := strings.CutSuffix(v, "%")
-		n, err := strconv.ParseInt(digits, 10, 32)
-		if !percent || err != nil || n < 0 {
-			m.invalid(path, v, "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')")
-		}
-		return n
-	}
-	return 0
 }
 
 func validateDeploymentUpdate(o, old *api.Unstructured) []apierrors.FieldError {
