@@ -115,7 +115,7 @@ func internalPackage(group string) string {
 }
 
 // checkFields compares a document with its type and prunes unknown fields. A value of the wrong
-// type is always refused; unknown and duplicate fields are handled as the client asks.
+// type is always refused; unknown fields are handled as the client asks.
 func (x *exchange) checkFields(tree map[string]any, doc incoming, want api.GroupVersionKind, t *schema.Type, validation fieldValidation) error {
 	cannot := fmt.Sprintf("%s in version %q cannot be handled as a %s: ", want.Kind, want.Version, want.Kind)
 	problems, misfit := findings(tree, doc, t)
@@ -135,15 +135,15 @@ func strictSentence(problems []string) string {
 	return "strict decoding error: " + strings.Join(problems, ", ")
 }
 
-// findings compares a document with its type. misfit reports a value of the wrong type, problems
-// are the unknown and duplicate fields.
-func findings(tree map[string]any, doc incoming, t *schema.Type) (problems []string, misfit error) {
+// findings compares a document with its type. misfit reports a value of the wrong type, unknown are
+// the unknown fields.
+func findings(tree map[string]any, doc incoming, t *schema.Type) (unknown []string, misfit error) {
 	found := t.Check(tree)
 	if found.TypeError != nil {
 		return nil, found.TypeError
 	}
 	if t.Custom() { // kube-apiserver sorts these
-		return append(doc.duplicates, found.Unknown...), nil
+		return found.Unknown, nil
 	}
 	// kube-apiserver reports them in document order, which the tree has lost.
 	positions := map[string]int{} // computed once, because documents may be long
@@ -151,7 +151,7 @@ func findings(tree map[string]any, doc incoming, t *schema.Type) (problems []str
 		positions[sentence] = doc.position(sentence)
 	}
 	slices.SortStableFunc(found.Unknown, func(a, b string) int { return cmp.Compare(positions[a], positions[b]) })
-	return append(doc.duplicates, found.Unknown...), nil
+	return found.Unknown, nil
 }
 
 // position returns where in the document the field of a message is, by its name.

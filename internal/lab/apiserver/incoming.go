@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"orrery/internal/lab/apiserver/protobuf"
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -15,8 +14,6 @@ import (
 type incoming struct {
 	kind, apiVersion string // "" if absent
 	data             []byte
-	// duplicates has a message for each duplicate key. The last value counts.
-	duplicates []string
 }
 
 // read decodes a body. The errors have kube-apiserver's messages.
@@ -37,7 +34,6 @@ func (e encoding) read(body []byte) (incoming, error) {
 	if err := doc.readKind(); err != nil {
 		return incoming{}, err
 	}
-	doc.duplicates = schema.Duplicates(body)
 	return doc, nil
 }
 

@@ -72,9 +72,6 @@ func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []
 func (x *exchange) checkPatched(tree map[string]any, data []byte, kind api.PatchType, want api.GroupVersionKind, t *schema.Type, validation fieldValidation, warn bool) error {
 	document := api.Unstructured{Object: tree}
 	doc := incoming{kind: document.GetKind(), apiVersion: document.GetAPIVersion(), data: data}
-	if kind != api.JSONPatchType { // a JSON patch is a list of operations, not an object
-		doc.duplicates = schema.Duplicates(data)
-	}
 	if doc.kind != want.Kind || doc.apiVersion != gvOf(want).String() {
 		return patch.Refuse(kind, data, tree, x.otherKind(tree, doc, want))
 	}

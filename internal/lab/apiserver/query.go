@@ -68,7 +68,7 @@ func timeout(query url.Values) (time.Duration, error) {
 	return max(limit, 0), nil
 }
 
-// fieldValidation says how to handle unknown and duplicate fields.
+// fieldValidation says how to handle unknown fields.
 type fieldValidation string
 
 const (

@@ -18,7 +18,7 @@ var documents = []struct {
 		`{"spec":{"containers":[{"bar":2,"name":"a"}],"foo":1},"zed":1}`, `{"metadata":{"ownerReferences":[{"controller":"yes"}]}}`,
 		`{"spec":null}`, `{"spec":{"containers":[null]}}`, `{"metadata":"x"}`, `{"metadata":{"managedFields":[{"fieldsV1":5}]}}`, `{"spec":{"nodeSelector":{"a":{}}}}`,
 		`{"spec":{"volumes":[{"emptyDir":{"sizeLimit":{}}}]}}`, `{"spec":{"volumes":[{"emptyDir":[]}]}}`, `{"spec":{"overhead":{"a":"1x"}}}`, `{"metadata":{"Name":"x"}}`,
-		`{"metadata":{"name":"a","name":"b"}}`, `{"spec":{"containers":"x"}}`, `{"spec":{"activeDeadlineSeconds":"x","containers":[{"image":5,"name":6}]}}`,
+		`{"spec":{"containers":"x"}}`, `{"spec":{"activeDeadlineSeconds":"x","containers":[{"image":5,"name":6}]}}`,
 		`{"spec":{"activeDeadlineSeconds":"x","foo":1}}`, `{"spec":{"containers":[{"name":"a","zip":1},{"name":"b","zap":1,"zip":2}],"foo":{"x":{"y":1}}}}`,
 		`{"spec":{"containers":[{"args":[1]}]}}`, `{"spec":{"containers":[{"args":"x"}]}}`, `{"spec":{"restartPolicy":{}}}`, `{"spec":{"restartPolicy":"Sometimes"}}`,
 		`{"metadata":{"creationTimestamp":{}}}`, `{"status":{"conditions":5}}`, `{"spec":{"containers":[{"resources":{"limits":{"cpu":1.5}}}]}}`,
@@ -38,7 +38,7 @@ var documents = []struct {
 	}},
 	{"/apis/apps/v1/namespaces/NAMESPACE/deployments", "apps/v1", "Deployment", []string{
 		`{"spec":{"strategy":{"rollingUpdate":{"maxSurge":true}}}}`, `{"spec":{"strategy":{"rollingUpdate":{"maxSurge":"25%","maxUnavailable":1}}}}`, `{"spec":{"replicas":"x"}}`, `{"spec":{"replica":1}}`,
-		`{"spec":{"template":{"spec":{"containers":[{"name":"a","name":"b"},{"ports":[{"y":1}]}]}}}}`, `{"spec":{"paused":1}}`, `{"spec":{"selector":{"matchLabels":5}}}`,
+		`{"spec":{"paused":1}}`, `{"spec":{"selector":{"matchLabels":5}}}`,
 	}},
 	{"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "apiextensions.k8s.io/v1", "CustomResourceDefinition", []string{
 		definition(`{"type":"object","foo":1}`), definition(`{"type":"object","properties":{"a":{"type":"string","foo":1}}}`), definition(`{"type":"object","properties":{"a":{"type":5}}}`),

@@ -6,7 +6,6 @@
 //
 //   - Which fields of a document are unknown, and which values do not fit? [Type.Check]
 //   - What remains after decoding and encoding it? [Type.Prune]
-//   - Which keys occur twice? [Duplicates]
 //   - How does a strategic merge patch merge a list? [Type.MergeKey], [Type.PatchStrategy]
 //   - What do clients learn about the types? [OpenAPIV3Index], [OpenAPIV3]
 //
