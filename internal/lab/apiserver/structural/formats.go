@@ -14,9 +14,9 @@ import (
 	"orrery/internal/lab/apiserver/names"
 )
 
-// formats report whether a string has a format. Their names are without hyphens, which are ignored.
+// formats report whether a string has a format, for the formats that definitions use. Their names
+// are without hyphens, which are ignored.
 var formats = map[string]func(text string) bool{
-	"bsonobjectid": matches("^[0-9a-fA-F]{24}$"),
 	"uri":          func(text string) bool { _, err := url.ParseRequestURI(text); return err == nil },
 	"email":        func(text string) bool { a, err := mail.ParseAddress(text); return err == nil && a.Address != "" },
 	"hostname":     isHostname,
@@ -25,16 +25,6 @@ var formats = map[string]func(text string) bool{
 	"cidr":         func(text string) bool { _, _, err := net.ParseCIDR(text); return err == nil },
 	"mac":          func(text string) bool { _, err := net.ParseMAC(text); return err == nil },
 	"uuid":         matches("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$"),
-	"uuid3":        matches("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$"),
-	"uuid4":        matches("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$"),
-	"uuid5":        matches("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$"),
-	"isbn":         func(text string) bool { return isISBN10(text) || isISBN13(text) },
-	"isbn10":       isISBN10,
-	"isbn13":       isISBN13,
-	"creditcard":   isCreditCard,
-	"ssn":          matches(`^\d{3}[- ]?\d{2}[- ]?\d{4}$`),
-	"hexcolor":     matches("^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$"),
-	"rgbcolor":     matches(`^rgb\(\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*,\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*\)$`),
 	"byte":         func(text string) bool { _, err := base64.StdEncoding.DecodeString(text); return err == nil },
 	"password":     func(string) bool { return true },
 	"date":         func(text string) bool { _, err := time.Parse(time.DateOnly, text); return err == nil },
@@ -129,66 +119,4 @@ func parseDuration(text string) (time.Duration, bool) {
 	}
 	count, err := time.ParseDuration(parts[1] + "ns")
 	return count * unit, known && err == nil
-}
-
-func digits(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, text)
-}
-
-var (
-	isbn10 = regexp.MustCompile("^(?:[0-9]{9}X|[0-9]{10})$")
-	isbn13 = regexp.MustCompile("^[0-9]{13}$")
-)
-
-func bareISBN(text string) string { return strings.NewReplacer("-", "", " ", "").Replace(text) }
-
-func isISBN10(text string) bool {
-	bare, sum := bareISBN(text), 0
-	if !isbn10.MatchString(bare) {
-		return false
-	}
-	for i, r := range bare {
-		value := int(r - '0')
-		if r == 'X' {
-			value = 10
-		}
-		sum += (i + 1) * value
-	}
-	return sum%11 == 0
-}
-
-func isISBN13(text string) bool {
-	bare, sum := bareISBN(text), 0
-	if !isbn13.MatchString(bare) {
-		return false
-	}
-	for i, r := range bare {
-		sum += int(r-'0') * (1 + 2*(i%2))
-	}
-	return sum%10 == 0
-}
-
-var creditCard = regexp.MustCompile(`^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$`)
-
-// isCreditCard checks the number and its check digit (Luhn).
-func isCreditCard(text string) bool {
-	bare, sum := digits(text), 0
-	if !creditCard.MatchString(bare) {
-		return false
-	}
-	for i := range bare {
-		digit := int(bare[len(bare)-1-i] - '0')
-		if i%2 == 1 {
-			if digit *= 2; digit > 9 {
-				digit -= 9
-			}
-		}
-		sum += digit
-	}
-	return sum%10 == 0
 }

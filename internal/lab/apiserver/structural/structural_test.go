@@ -80,23 +80,17 @@ func TestValues(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	for format, texts := range map[string][2]string{
-		"bsonobjectid": {"0123456789abcdef01234567", "0123"}, "uri": {"https://a/b", "a b"}, "email": {"a@b", "a"}, "hostname": {"a-1.b", strings.Repeat("a", 64)},
-		"ipv4": {"1.2.3.4", "::1"}, "ipv6": {"::1", "1.2.3.4"}, "cidr": {"1.2.3.0/24", "1.2.3.4"}, "mac": {"01:23:45:67:89:ab", "01"},
-		"uuid": {"0123456789ab0def0123456789abcdef", "x"}, "uuid3": {"01234567-89ab-3def-0123-456789abcdef", "01234567-89ab-4def-0123-456789abcdef"},
-		"uuid4": {"01234567-89ab-4def-8123-456789abcdef", "01234567-89ab-4def-0123-456789abcdef"}, "uuid5": {"01234567-89ab-5def-8123-456789abcdef", "x"},
-		"isbn": {"978-0321751041", "978-0321751042"}, "isbn10": {"0321751043", "032175104"}, "isbn13": {"9780321751041", "0321751043"}, "creditcard": {"4111 1111 1111 1111", "4111 1111 1111 1112"},
-		"ssn": {"123-45-6789", "123"}, "hexcolor": {"#fff", "#ff"}, "rgbcolor": {"rgb(1,2,255)", "rgb(1,2,256)"}, "byte": {"YQ==", "Y"},
-		"date": {"2026-02-28", "2026-02-30"}, "date-time": {"2026-02-28T10:00:00Z", "2026-02-28 10:00:00"}, "duration": {"3 weeks", "3 moons"},
-		"k8s-short-name": {"a-b", "a.b"}, "k8s-long-name": {"a.b", "a_b"},
+		"uri": {"https://a/b", "a b"}, "email": {"a@b", "a"}, "hostname": {"a-1.b", strings.Repeat("a", 64)},
+		"ipv4": {"1.2.3.4", "::1"}, "ipv6": {"::1", "1.2.3.4"}, "cidr": {"1.2.3.0/24", "1.2.3.4"},
+		"mac": {"01:23:45:67:89:ab", "01"}, "uuid": {"0123456789ab0def0123456789abcdef", "x"}, "byte": {"YQ==", "Y"},
+		"date": {"2026-02-28", "2026-02-30"}, "date-time": {"2026-02-28T10:00:00Z", "2026-02-28 10:00:00"},
+		"duration": {"3 weeks", "3 moons"}, "k8s-short-name": {"a-b", "a.b"}, "k8s-long-name": {"a.b", "a_b"},
 	} {
 		s := schemaOf(t, `{"type":"string","format":"`+format+`"}`)
 		assert.Empty(t, s.Validate("f", texts[0], nil), "%s %s", format, texts[0])
 		assert.Len(t, s.Validate("f", texts[1], nil), 1, "%s %s", format, texts[1])
 	}
 	assert.Empty(t, schemaOf(t, `{"type":"string","format":"password"}`).Validate("", "x", nil))
-	assert.False(t, isISBN10("x"))
-	assert.True(t, isISBN10("097522980X"))
-	assert.False(t, isCreditCard("1"))
 	unknown := decode(t, `{"type":"object","format":"x","properties":{"a":{"type":"string","format":"y"},"b":{"type":"number","format":"double"},"c":{"type":"integer","format":"z"}}}`)
 	assert.Equal(t, []string{"x", "y", "z"}, UnknownFormats(unknown.(map[string]any)))
 }
