@@ -105,7 +105,7 @@ type Gap struct {
 const (
 	onlyText = "Answers are JSON, never YAML or protobuf."
 	noYAML   = "Bodies are JSON or protobuf, never YAML."
-	ownWords = "The error shows the schema as written; kube-apiserver shows its Go struct."
+	anyShape = "The schema of a definition is not checked; one that is not structural is accepted."
 	onlyV3   = "The document of version 2 is empty, and in protobuf only: kubectl asks for it and reads version 3."
 	noRules  = "The rules in x-kubernetes-validations are accepted and ignored; a warning says so."
 	noApply  = "Server-side apply is not implemented and refused with 415."
@@ -129,7 +129,7 @@ func Gaps() []Gap {
 		{Theme: "input", Title: "A form content type", Reason: noYAML},
 		{Theme: "patch", Title: "Server-side apply", Reason: noApply},
 		{Theme: "patch", Title: "Server-side apply needs a manager", Reason: noApply},
-		{Theme: "schemas", Title: "Refused: fields at the root beside a status", Reason: ownWords},
+		{Theme: "schemas", Title: "Refused: no type at the root", Reason: anyShape},
 		{Theme: "schemas", Title: "The definition of Gateways", Reason: noRules},
 		{Theme: "schemas", Title: "Gateway: no class", Reason: noRules},
 		{Theme: "schemas", Title: "Gateway: listeners of one name", Reason: noRules},

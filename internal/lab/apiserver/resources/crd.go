@@ -73,9 +73,6 @@ func validateCRD(o *api.Unstructured) []apierrors.FieldError {
 	m.conversion(spec)
 	m.crdNames(crdNames)
 	versions := items(spec, "versions")
-	if len(versions) > 0 && alike(versions, "schema") {
-		m.schema(versions[0], "spec.validation", slices.ContainsFunc(versions, hasStatus))
-	}
 	for i, version := range versions {
 		path := "spec"
 		if len(versions) > 1 {
@@ -116,9 +113,6 @@ func (m *errorList) versions(spec tree) {
 	for i, version := range versions {
 		name := text(version, "name")
 		m.names(at("spec.versions", i)+".name", name, names.ServiceLabel(name))
-		if !alike(versions, "schema") {
-			m.schema(version, at("spec.versions", i)+".schema", hasStatus(version))
-		}
 		unique = unique && !seen[name]
 		seen[name] = true
 		if boolean(version, "storage") {
@@ -134,21 +128,6 @@ func (m *errorList) versions(spec tree) {
 	if len(versions) > 0 {
 		name := text(versions[0], "name")
 		m.names("spec.version", name, names.ServiceLabel(name))
-	}
-}
-
-// alike reports whether all versions have the same value. kube-apiserver then validates it once, at
-// another path.
-func alike(versions []tree, key string) bool {
-	return !slices.ContainsFunc(versions, func(version tree) bool { return !same(version[key], versions[0][key]) })
-}
-
-func hasStatus(version tree) bool { return child(child(version, "subresources"), "status") != nil }
-
-// schema validates the schema of a version.
-func (m *errorList) schema(version tree, path string, hasStatus bool) {
-	if schema := child(child(version, "schema"), "openAPIV3Schema"); schema != nil {
-		*m = append(*m, structural.Check(path+".openAPIV3Schema", schema, hasStatus)...)
 	}
 }
 

@@ -166,6 +166,11 @@ func TestDefinitionsThatChange(t *testing.T) {
 	assert.Contains(t, validate(d, o), `status.storedVersions[0]: Invalid value: "v0": must appear in spec.versions`)
 	require.NoError(t, o.SetNested("local", "spec", "group"))
 	assert.Contains(t, validate(d, o), `spec.group: Invalid value: "local": should be a domain with at least one dot`)
+	require.NoError(t, o.SetNested([]any{"A"}, "spec", "names", "shortNames"))
+	require.NoError(t, o.SetNested("kind_", "spec", "names", "kind"))
+	named := strings.Join(validate(d, o), "\n")
+	assert.Contains(t, named, `spec.names.shortNames[0]: Invalid value: "A": a DNS-1035 label`)
+	assert.Contains(t, named, `spec.names.kind: Invalid value: "kind_": may have mixed case, but should`)
 	require.NoError(t, o.SetNested("Other", "spec", "conversion", "strategy"))
 	assert.Contains(t, validate(d, o), `spec.conversion.strategy: Unsupported value: "Other": supported values: "None", "Webhook"`)
 }

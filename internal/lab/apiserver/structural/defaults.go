@@ -1,8 +1,6 @@
 package structural
 
 import (
-	"reflect"
-
 	"orrery/restclient/api"
 )
 
@@ -58,37 +56,6 @@ func (s *Schema) dropNulls(value any) {
 		}
 		for _, item := range v {
 			items.dropNulls(item)
-		}
-	}
-}
-
-// pruned reports whether value has only fields that the schema knows.
-func (s *Schema) pruned(value any) bool {
-	left := clone(value)
-	s.prune(left)
-	return reflect.DeepEqual(left, value)
-}
-
-// prune drops the fields that the schema does not know.
-func (s *Schema) prune(value any) {
-	if s == nil {
-		return
-	}
-	switch v := value.(type) {
-	case map[string]any:
-		for name, inner := range v {
-			field := s.at(name)
-			switch {
-			case field != nil:
-				field.prune(inner)
-			case s.Embedded && (name == "metadata" || name == "kind" || name == "apiVersion"):
-			case !s.PreserveUnknown:
-				delete(v, name)
-			}
-		}
-	case []any:
-		for _, item := range v {
-			s.Items.prune(item)
 		}
 	}
 }

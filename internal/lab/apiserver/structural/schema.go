@@ -1,10 +1,10 @@
 // Package structural validates custom resources against the OpenAPI schema of their definition,
-// which must be structural: types stand in one tree of properties and items, and anyOf, oneOf,
-// allOf and not only narrow it down. [Check] validates the schema itself, [Schema.FillIn] applies
-// defaults, [Schema.Validate] checks values, and [Schema.Lists] finds duplicates in sets and maps.
-// The rules of x-kubernetes-validations are ignored; [HasRules] finds them. Package schema prunes
-// unknown fields. The messages are exactly those of kube-apiserver, which JSON schema libraries do
-// not give; where its order is that of a Go map, fields are ordered by name.
+// which should be structural: types stand in one tree of properties and items, and anyOf, oneOf,
+// allOf and not only narrow it down. [Schema.FillIn] applies defaults, [Schema.Validate] checks
+// values, and [Schema.Lists] finds duplicates in sets and maps. The rules of
+// x-kubernetes-validations are ignored; [HasRules] finds them. Package schema prunes unknown
+// fields. The messages are exactly those of kube-apiserver, which JSON schema libraries do not
+// give; where its order is that of a Go map, fields are ordered by name.
 package structural
 
 import (
@@ -37,10 +37,10 @@ type Schema struct {
 	Not                  *Schema
 
 	IntOrString, PreserveUnknown, Embedded bool
-	ListType, MapType                      string
+	ListType                               string
 	ListMapKeys                            []string
 
-	// written is the schema as its author wrote it, for the checks of the definition.
+	// written is the schema as its author wrote it.
 	written map[string]any
 	pattern *regexp.Regexp
 }
@@ -61,7 +61,7 @@ func New(t map[string]any) *Schema {
 		AllOf: schemasAt(t, "allOf"), AnyOf: schemasAt(t, "anyOf"), OneOf: schemasAt(t, "oneOf"),
 		IntOrString: boolean(t, "x-kubernetes-int-or-string"), PreserveUnknown: boolean(t, "x-kubernetes-preserve-unknown-fields"),
 		Embedded: boolean(t, "x-kubernetes-embedded-resource"),
-		ListType: text(t, "x-kubernetes-list-type"), MapType: text(t, "x-kubernetes-map-type"), ListMapKeys: texts(t["x-kubernetes-list-map-keys"]),
+		ListType: text(t, "x-kubernetes-list-type"), ListMapKeys: texts(t["x-kubernetes-list-map-keys"]),
 		written: t,
 	}
 	s.Enum, _ = t["enum"].([]any)
@@ -90,6 +90,18 @@ func (s *Schema) types() []string {
 }
 
 func (s *Schema) accepts(kind string) bool { return slices.Contains(s.types(), kind) }
+
+// has reports whether what is true of the schema or of any schema inside it.
+func (s *Schema) has(what func(*Schema) bool) bool {
+	if s == nil {
+		return false
+	}
+	inside := slices.Concat([]*Schema{s.Items, s.AdditionalProperties, s.Not}, s.AllOf, s.AnyOf, s.OneOf)
+	for _, name := range sortedKeys(s.Properties) {
+		inside = append(inside, s.Properties[name])
+	}
+	return what(s) || slices.ContainsFunc(inside, func(one *Schema) bool { return one.has(what) })
+}
 
 // StatusSchema returns the schema of the status, or nil if there is none.
 func (s *Schema) StatusSchema() *Schema { return s.at("status") }

@@ -120,45 +120,6 @@ func TestEmbeddedResources(t *testing.T) {
 	assert.Equal(t, []string{"l[0]", "m[k]"}, found)
 }
 
-func TestDefinitions(t *testing.T) {
-	for schema, want := range map[string][]string{
-		`{"type":"object"}`: {},
-		`{"type":"object","properties":{"a":{"type":"object","additionalProperties":{"type":"string","uniqueItems":true}}}}`: {"s.properties[a].additionalProperties.uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic"},
-		`{"type":"object","properties":{"kind":{"type":"integer"},"metadata":{"type":"string"}}}`: {
-			`s.properties[kind].type: Invalid value: "integer": must be string`, `s.properties[metadata].type: Invalid value: "string": must be object`},
-		`{"type":"object","properties":{"metadata":{"type":"object","description":"x"}}}`:                                                                                                   {"s.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified"},
-		`{"type":"object","properties":{"a":{"type":"object","x-kubernetes-embedded-resource":true,"additionalProperties":{"type":"string"},"x-kubernetes-preserve-unknown-fields":true}}}`: {"s.properties[a].additionalProperties: Forbidden: must not be used if x-kubernetes-embedded-resource is set"},
-		`{"type":"object","properties":{"a":{"x-kubernetes-embedded-resource":true,"x-kubernetes-int-or-string":true,"x-kubernetes-preserve-unknown-fields":true}}}`: {
-			"s.properties[a].type: Required value: must be object if x-kubernetes-embedded-resource is true", "s.properties[a].x-kubernetes-embedded-resource: Invalid value: true: must be false if x-kubernetes-int-or-string is true",
-			"s.properties[a].x-kubernetes-preserve-unknown-fields: Invalid value: true: must be false if x-kubernetes-int-or-string is true"},
-		`{"type":"object","properties":{"a":{"x-kubernetes-int-or-string":true,"allOf":[{"anyOf":[{"type":"integer"},{"type":"string"}]},{"items":{"pattern":"("},"properties":{"metadata":{"minLength":1}}}]}}}`: {
-			"s.properties[a].allOf[1].items.pattern: Invalid value: \"(\": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): `(`",
-			"s.properties[a].allOf[1].properties[metadata]: Forbidden: must not be specified in a nested context"},
-		`{"type":"object","properties":{"a":{"x-kubernetes-map-type":"atomic","x-kubernetes-preserve-unknown-fields":true},"b":{"x-kubernetes-list-type":"set","x-kubernetes-preserve-unknown-fields":true}}}`: {
-			"s.properties[a].type: Required value: must be object if x-kubernetes-map-type is specified", "s.properties[b].type: Required value: must be array if x-kubernetes-list-type is specified"},
-		`{"type":"object","properties":{"a":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"array","nullable":true,"x-kubernetes-list-type":"set","items":{"type":"string"}}}}}`: {
-			`s.properties[a].items.x-kubernetes-list-type: Invalid value: "set": must be atomic as item of a list with x-kubernetes-list-type=set`, "s.properties[a].items.nullable: Forbidden: cannot be nullable when x-kubernetes-list-type is set"},
-		`{"type":"object","properties":{"a":{"type":"array","x-kubernetes-list-type":"set","x-kubernetes-list-map-keys":["k"],"items":{"type":"string"}}}}`: {`s.properties[a].x-kubernetes-list-type: Invalid value: "set": must be map if x-kubernetes-list-map-keys is non-empty`},
-		`{"type":"object","properties":{"a":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k","k"],"items":{"type":"object","required":["k"],"properties":{"k":{"type":"object","nullable":true}}}}}}`: {
-			`s.properties[a].items.properties[k].type: Invalid value: "object": must be a scalar type if parent array's x-kubernetes-list-type is map`, `s.properties[a].items.properties[k].type: Invalid value: "object": must be a scalar type if parent array's x-kubernetes-list-type is map`,
-			`s.properties[a].x-kubernetes-list-map-keys: Invalid value: ["k","k"]: must not contain duplicate entries`,
-			"s.properties[a].items.properties[k].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable", "s.properties[a].items.properties[k].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable"},
-		`{"type":"object","properties":{"a":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"]}}}`: {"s.properties[a].items: Required value: must be specified", "s.properties[a].items: Required value: must have a schema if x-kubernetes-list-type is map"},
-		`{"type":"object","properties":{"a":{"type":"array","items":[{"type":"string"}]}}}`:                                       {"s.properties[a].items: Forbidden: items must be a schema object and not an array"},
-		`{"type":"object","properties":{"metadata":{"type":"object","properties":{"name":{"type":"string","default":"x"}}}}}`:     {"s.properties[metadata].properties[name].default: Forbidden: must not be set in top-level metadata"},
-		`{"type":"object","properties":{"a":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true,"properties":{"metadata":{"type":"object","properties":{"labels":{"type":"object","additionalProperties":{"type":"string","default":"x"}},"x":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}}}}}}}`: {
-			"s.properties[a].properties[metadata].properties[labels].additionalProperties.default: Forbidden: must not be set inside additionalProperties applying to object metadata",
-			"s.properties[a].properties[metadata].properties[x].x-kubernetes-embedded-resource: Forbidden: must not be used inside of resource meta"},
-		`{"type":"object","properties":{"a":{"type":"array","default":[{"b":1,"c":[{"d":1}]}],"items":{"type":"object","properties":{"c":{"type":"array","items":{"type":"object"}}}}}}}`:                                   {`s.properties[a].default: Invalid value: [{"b":1,"c":[{"d":1}]}]: must not have unknown fields`},
-		`{"type":"object","properties":{"a":{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"spec":{"type":"object"}},"default":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},"spec":{}}}}}`: {},
-	} {
-		assert.Equal(t, want, sentences(Check("s", decode(t, schema).(map[string]any), false)), schema)
-	}
-	assert.Equal(t, []string{`s.type: Invalid value: "array": only "object" is allowed as the type at the root of the schema if the status subresource is enabled`, `s.items: Required value: must be specified`, `s.type: Invalid value: "array": must be object at the root`},
-		sentences(Check("s", map[string]any{"type": "array"}, true)))
-	assert.Len(t, Check("s", decode(t, `{"type":"object","not":{"required":["x"]}}`).(map[string]any), true), 1)
-}
-
 func TestRulesAreFound(t *testing.T) {
 	const rules = `"x-kubernetes-validations":[{"rule":"self.a"}]`
 	for schema, want := range map[string]bool{
