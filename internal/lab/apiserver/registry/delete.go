@@ -16,9 +16,6 @@ import (
 // if the object remains.
 func (r *Registry) Delete(ctx context.Context, t Target, o api.DeleteOptions, w WriteOptions) (*store.Object, bool, error) {
 	w.DryRun = w.DryRun || o.DryRun
-	if err := checkDeleteOptions(o); err != nil {
-		return nil, false, err
-	}
 	if t.Definition == r.namespaces && undeletable[t.Name] && !w.internal {
 		return nil, false, apierrors.Forbidden("", "namespaces", t.Name, "this namespace may not be deleted")
 	}
@@ -153,17 +150,6 @@ func (r *Registry) checkMetaPreconditions(t Target, old *store.Object, p *api.Pr
 	return nil
 }
 
-func checkDeleteOptions(o api.DeleteOptions) error {
-	switch o.PropagationPolicy {
-	case "", api.DeletePropagationBackground, api.DeletePropagationForeground, api.DeletePropagationOrphan:
-		return nil
-	}
-	return apierrors.Invalid("meta.k8s.io", "DeleteOptions", "", []apierrors.FieldError{{
-		Type: apierrors.FieldNotSupported, Field: "propagationPolicy", Value: string(o.PropagationPolicy),
-		Detail: `supported values: "Foreground", "Background", "Orphan", "nil"`,
-	}})
-}
-
 // deletion is the effect of a DELETE on an object.
 type deletion struct {
 	changed bool // the tree was changed and must be stored
@@ -192,9 +178,6 @@ func planDeletion(d *resources.Definition, o *api.Unstructured, options api.Dele
 // list. It ignores objects that are already gone and stops at the first other error.
 func (r *Registry) DeleteCollection(ctx context.Context, t Target, d api.DeleteOptions, l api.ListOptions, w WriteOptions) (*Page, error) {
 	if err := r.CheckList(t, l); err != nil {
-		return nil, err
-	}
-	if err := checkDeleteOptions(d); err != nil {
 		return nil, err
 	}
 	page, err := r.List(t, l)

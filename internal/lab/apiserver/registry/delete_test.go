@@ -61,16 +61,6 @@ func TestDeleteRefuses(t *testing.T) {
 		code    int
 		message string
 	}{
-		"another UID": {
-			w.cm("a"), api.DeleteOptions{Preconditions: &api.Preconditions{UID: ptr("abc")}}, 409,
-			`Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (abc) does not match the UID in record (` + o.UID +
-				`). The object might have been deleted and then recreated`,
-		},
-		"another version": {
-			w.cm("a"), api.DeleteOptions{Preconditions: &api.Preconditions{ResourceVersion: ptr("5")}}, 409,
-			fmt.Sprintf(`Operation cannot be fulfilled on ConfigMap "a": the ResourceVersion in the precondition (5) does not match the ResourceVersion in record (%d). `+
-				`The object might have been modified`, o.Version),
-		},
 		"another UID of a namespace": {
 			w.ns("n"), api.DeleteOptions{Preconditions: &api.Preconditions{UID: ptr("abc")}}, 409,
 			`Operation cannot be fulfilled on namespaces "n": Precondition failed: UID in precondition: abc, UID in object meta: ` + n.UID,
@@ -84,13 +74,6 @@ func TestDeleteRefuses(t *testing.T) {
 			`Operation cannot be fulfilled on customresourcedefinitions.apiextensions.k8s.io "crontabs.stable.example.com": ` +
 				`Precondition failed: UID in precondition: abc, UID in object meta: ` + crdUID,
 		},
-		"an unknown policy": {
-			w.cm("a"), api.DeleteOptions{PropagationPolicy: "Foo"}, 422,
-			`DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Foo": supported values: "Foreground", "Background", "Orphan", "nil"`,
-		},
-		"a system namespace": {w.ns("default"), api.DeleteOptions{}, 403, `namespaces "default" is forbidden: this namespace may not be deleted`},
-		"another":            {w.ns("kube-system"), api.DeleteOptions{}, 403, `namespaces "kube-system" is forbidden: this namespace may not be deleted`},
-		"the last":           {w.ns("kube-public"), api.DeleteOptions{}, 403, `namespaces "kube-public" is forbidden: this namespace may not be deleted`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := w.store.Version()
@@ -286,10 +269,8 @@ func TestDeleteCollection(t *testing.T) {
 	assert.True(t, api.IsConflict(err), "%v", err)
 	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{}, api.ListOptions{ResourceVersion: "abc"}, none)
 	refused(t, err, 400, `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`)
-	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{PropagationPolicy: "Foo"}, api.ListOptions{FieldSelector: "foo"}, none)
+	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{}, api.ListOptions{FieldSelector: "foo"}, none)
 	refused(t, err, 400, "invalid selector: 'foo'; can't understand 'foo'")
-	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{PropagationPolicy: "Foo"}, api.ListOptions{}, none)
-	assert.True(t, api.IsInvalid(err), "%v", err)
 	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{}, api.ListOptions{}, dry)
 	require.NoError(t, err)
 	assert.True(t, w.exists(w.cm("c")))

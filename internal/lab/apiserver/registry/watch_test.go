@@ -83,40 +83,6 @@ func TestWatchBegins(t *testing.T) {
 	}
 }
 
-func TestWatchRefuses(t *testing.T) {
-	w := newWorld(t)
-	const badOptions = `ListOptions.meta.k8s.io "" is invalid: `
-	for name, c := range map[string]struct {
-		options api.ListOptions
-		code    int
-		message string
-	}{
-		"an invalid version": {api.ListOptions{ResourceVersion: "abc"}, 500, `resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`},
-		"a match":            {api.ListOptions{ResourceVersionMatch: "NotOlderThan"}, 422, badOptions + "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"},
-		"another match": {
-			api.ListOptions{ResourceVersionMatch: "Exact"}, 422, badOptions + "[resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless " +
-				`sendInitialEvents is provided, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]`,
-		},
-		"a list without a match": {
-			api.ListOptions{SendInitialEvents: true}, 422,
-			badOptions + "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-		},
-		"a list with another match": {
-			api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: "Exact"}, 422,
-			badOptions + "[resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan, " +
-				`resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]`,
-		},
-		"a page":                    {api.ListOptions{Continue: "abc"}, 422, badOptions + "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided"},
-		"a field":                   {api.ListOptions{FieldSelector: "foo=bar"}, 400, `"foo" is not a known field selector: only "metadata.name", "metadata.namespace"`},
-		"an invalid label selector": {api.ListOptions{LabelSelector: "a b"}, 400, `unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := w.Watch(w.cm(""), c.options)
-			refused(t, err, c.code, c.message)
-		})
-	}
-}
-
 func TestWatchesWithoutInitialEvents(t *testing.T) {
 	w := newWorld(t)
 	w.makeSome(1)
@@ -131,6 +97,9 @@ func TestWatchesWithoutInitialEvents(t *testing.T) {
 	assert.Len(t, read(t, watch), 1)
 	_, err = w.WatchChanges(w.cm(""), api.ListOptions{})
 	refused(t, err, 422, `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`)
+	_, err = w.Watch(w.cm(""), api.ListOptions{Continue: "abc"})
+	refused(t, err, 422, `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: `+
+		`resourceVersionMatch is forbidden when continue is provided`)
 	_, err = w.WatchChanges(w.cm(""), api.ListOptions{LabelSelector: "a b"})
 	assert.True(t, api.IsBadRequest(err), "%v", err)
 }
