@@ -13,7 +13,6 @@ import (
 const (
 	maxSubdomain = 253
 	maxLabel     = 63
-	maxPortName  = 15
 )
 
 // The regular expressions that names must match and that the messages quote.
@@ -23,7 +22,6 @@ const (
 	servicePattern    = "[a-z]([-a-z0-9]*[a-z0-9])?"
 	qualifiedPattern  = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 	labelValuePattern = "(" + qualifiedPattern + ")?"
-	dataKeyPattern    = "[-._a-zA-Z0-9]+"
 )
 
 // Some messages say bytes and some characters. All limits are in bytes.
@@ -156,45 +154,6 @@ func LabelValue(value string) []string {
 	return wrong
 }
 
-// DataKey checks a key of a ConfigMap or Secret, which becomes a file name.
-func DataKey(key string) []string {
-	var wrong []string
-	if len(key) > maxSubdomain {
-		wrong = append(wrong, tooManyCharacters(maxSubdomain))
-	}
-	if !isDataKey(key) {
-		wrong = append(wrong, pattern("a valid config key must consist of alphanumeric characters, '-', '_' or '.'", dataKeyPattern, "key.name", "KEY_NAME", "key-name"))
-	}
-	switch {
-	case key == "." || key == "..":
-		wrong = append(wrong, fmt.Sprintf("must not be '%s'", key))
-	case strings.HasPrefix(key, ".."):
-		wrong = append(wrong, "must not start with '..'")
-	}
-	return wrong
-}
-
-// PortName checks the name of a port: at most 15 characters, with at least one letter.
-func PortName(name string) []string {
-	var wrong []string
-	if len(name) > maxPortName {
-		wrong = append(wrong, tooManyCharacters(maxPortName))
-	}
-	if !isPortName(name) {
-		wrong = append(wrong, "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
-	}
-	if !strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") {
-		wrong = append(wrong, "must contain at least one letter (a-z)")
-	}
-	if strings.Contains(name, "--") {
-		wrong = append(wrong, "must not contain consecutive hyphens")
-	}
-	if strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-") {
-		wrong = append(wrong, "must not begin or end with a hyphen")
-	}
-	return wrong
-}
-
 // whole returns a function that reports whether a name matches the whole expression.
 func whole(expression string) func(name string) bool {
 	return regexp.MustCompile("^" + expression + "$").MatchString
@@ -205,6 +164,4 @@ var (
 	isSubdomain     = whole(subdomainPattern)
 	isServiceLabel  = whole(servicePattern)
 	isQualifiedPart = whole(qualifiedPattern)
-	isDataKey       = whole(dataKeyPattern)
-	isPortName      = whole("[-a-z0-9]*")
 )

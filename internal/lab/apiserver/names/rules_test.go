@@ -15,7 +15,6 @@ func TestSentences(t *testing.T) {
 		service   = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 		qualified = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 		value     = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-		key       = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
 	)
 	segment := func(name string) []string { return PathSegment(name, false) }
 	for _, c := range []struct {
@@ -53,18 +52,6 @@ func TestSentences(t *testing.T) {
 		{LabelValue, "a_B.c", nil},
 		{LabelValue, "-b", []string{value}},
 		{LabelValue, strings.Repeat("a", 64), []string{"must be no more than 63 bytes"}},
-		{DataKey, "tls.crt", nil},
-		{DataKey, "a b", []string{key}},
-		{DataKey, "", []string{key}},
-		{DataKey, "..", []string{"must not be '..'"}},
-		{DataKey, ".", []string{"must not be '.'"}},
-		{DataKey, "..a", []string{"must not start with '..'"}},
-		{DataKey, strings.Repeat("a", 254), []string{"must be no more than 253 characters"}},
-		{PortName, "http-2", nil},
-		{PortName, "HTTP", []string{"must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)", "must contain at least one letter (a-z)"}},
-		{PortName, "80", []string{"must contain at least one letter (a-z)"}},
-		{PortName, "-a--b", []string{"must not contain consecutive hyphens", "must not begin or end with a hyphen"}},
-		{PortName, strings.Repeat("a", 16), []string{"must be no more than 15 characters"}},
 	} {
 		assert.Equal(t, c.want, c.rule(c.name), "%.70q", c.name)
 	}
