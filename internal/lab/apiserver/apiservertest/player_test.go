@@ -132,32 +132,3 @@ func TestWaitingInVainNamesTheCondition(t *testing.T) {
 		assert.ErrorContains(t, err, "teapot")
 	})
 }
-
-func TestInvalidScripts(t *testing.T) {
-	half := served(func(w http.ResponseWriter, r *http.Request) { answer(w, 200, "application/json", `{"a":`) })
-	for text, problem := range map[string]string{
-		"=== a\nGET /${missing}":                "no answer before has set ${missing}",
-		"=== a\nGET /\nX: ${missing}":           "no answer before has set ${missing}",
-		"=== a\nGET /\n\n${missing}":            "no answer before has set ${missing}",
-		"=== a\nGET /\n\n${pad:many}":           "${pad:many}",
-		"=== a\nGET /%zz":                       "invalid URL escape",
-		"=== a\nGET /":                          "document 1",
-		"=== a\nGET /\nas anonymous":            "no connection",
-		"=== a\nGET /\nas anonymous\nuntil 200": "no connection",
-		"=== a\nGET /list\nkeep x = items.5":    "no items.5 to keep as x",
-		"=== a\nGET /list\nkeep x = items.z":    "no items.z to keep as x",
-		"=== a\nGET /list\nkeep x = kind.x":     "no kind.x to keep as x",
-		"=== a\nGET /list\nkeep x = absent.x":   "no absent.x to keep as x",
-	} {
-		script, err := ParseScript("test", text)
-		require.NoError(t, err)
-		target := Target{Transport: half, Anonymous: broken{}}
-		if script.Cases[0].Path == "/list" {
-			target.Transport = served(func(w http.ResponseWriter, r *http.Request) {
-				answer(w, 200, "application/json", `{"kind":"List","items":[1]}`)
-			})
-		}
-		_, err = NewPlayer(target).Play(t.Context(), script.Cases[0])
-		assert.ErrorContains(t, err, problem, text)
-	}
-}

@@ -31,22 +31,3 @@ func TestRecordingIsReadAsItWasWritten(t *testing.T) {
 		assert.Equal(t, answers[i], recording.Answers[c.Title])
 	}
 }
-
-func TestBadRecordingsAreRefused(t *testing.T) {
-	script, err := ParseScript("one", "=== a\nGET /")
-	require.NoError(t, err)
-	for text, problem := range map[string]string{
-		"":                                 `"a" was not recorded`,
-		"=== a\nHTTP 200\n=== b\nHTTP 200": "2 answers for 1 cases",
-		"=== a":                            "is empty",
-		"=== a\nSTATUS 200":                `"STATUS 200" is not a status`,
-		"=== a\nHTTP 200\nno header":       `"no header" is no header`,
-		"=== a\nHTTP 200\nContent-Type: application/json\n\n{a": "document 1",
-		"=== a\nHTTP 200\n=== a\nHTTP 200":                      "two cases",
-	} {
-		_, err := ParseRecording(script, text)
-		assert.ErrorContains(t, err, problem, text)
-	}
-	_, err = RecordingOf(script)
-	assert.Error(t, err, "no such file")
-}

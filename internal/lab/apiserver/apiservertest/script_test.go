@@ -51,27 +51,6 @@ func TestScriptIsParsed(t *testing.T) {
 	}, script)
 }
 
-func TestBadScriptsAreRefused(t *testing.T) {
-	for text, problem := range map[string]string{
-		"GET /":                              `"GET /" stands before the first title`,
-		"=== a\nGET /\n=== a\nGET /":         `two cases are called "a"`,
-		"=== a":                              "has no request",
-		"=== a\nGET":                         `"GET" is not a request`,
-		"=== a\nGET things":                  `"GET things" is not a request`,
-		"=== a\nGET /\nkeep name":            "keep name = path",
-		"=== a\nGET /\nuntil ready":          "until status, or until path = value",
-		"=== a\nGET /\nevents none":          "events number",
-		"=== a\nGET /\nevents 0":             "events number",
-		"=== a\nGET /\nas alice":             "as anonymous",
-		"=== a\nGET /\nwithout head":         "without body",
-		"=== a\nGET /\nno header in any way": "neither a header nor",
-	} {
-		_, err := ParseScript("bad", text)
-		assert.ErrorContains(t, err, problem, text)
-		assert.ErrorContains(t, err, "script bad", text)
-	}
-}
-
 // Every script says what it is about.
 func TestEveryScriptSaysWhatItIsAbout(t *testing.T) {
 	scripts, err := Scripts()
