@@ -46,9 +46,8 @@ func Measures() []Measure {
 	}
 }
 
-// Extras returns what is measured without a target: further figures of the same rounds, dispatcher
-// designs that are not a form of a gear, controller-runtime's priority queue, and client-go's newer
-// FIFO.
+// Extras returns what is measured without a target: further figures of the same rounds,
+// controller-runtime's priority queue, and client-go's newer FIFO.
 func Extras() []Measure {
 	extras := []Measure{
 		higher("queue/pipeline-singly processed/s", "queue: 4 producers, 4 workers, without batches", "1/s", 0).shown(),
@@ -58,15 +57,6 @@ func Extras() []Measure {
 		ratio("dispatch/16 allocs/event", "dispatch to 16 handlers: allocations", "allocs/event", 0).grain(0.01).shown(),
 		ratio("dispatch/stalled-default-metadata live MiB", "100k updates of metadata, stalled handler", "MiB", 0).shown(),
 		ratio("sync/json wall s", "sync of 100k pods, JSON: time", "s", 0).shown(),
-	}
-	for _, design := range []string{"bounded", "coalescing"} {
-		for _, handlers := range []string{"1", "16"} {
-			name := "dispatch/design-" + design + "-" + handlers
-			title := "dispatch by the design " + design + ", handlers: " + handlers
-			extras = append(extras,
-				ratio(name+" ns/event", title, "ns/event", 0).over("dispatch/"+handlers).shown(),
-				ratio(name+" allocs/event", title+": allocations", "allocs/event", 0).over("dispatch/"+handlers).grain(0.01).shown())
-		}
 	}
 	for _, m := range Measures() {
 		switch {

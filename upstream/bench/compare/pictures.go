@@ -10,7 +10,7 @@ import (
 
 // pictures draws every picture of the page.
 func (p *page) pictures() map[string][]byte {
-	files := map[string][]byte{"benchmarks/ratios.svg": p.ratios().SVG(), "benchmarks/designs.svg": p.designs().SVG()}
+	files := map[string][]byte{"benchmarks/ratios.svg": p.ratios().SVG()}
 	for _, c := range p.Chapters {
 		if name := c.Picture(); name != "" {
 			files["benchmarks/"+name] = c.bars().SVG()
@@ -135,64 +135,4 @@ func scaled(value float64, unit, into string) float64 {
 		return value * seconds[unit]
 	}
 	return value * seconds[unit] * 1e9
-}
-
-// designs lists the dispatcher's designs: the scenarios that show each, and the side of the figure.
-var designs = []struct {
-	name, scenario string
-	side           Side
-}{
-	{"fast (default)", "dispatch/", Ours},
-	{"textbook", "dispatch/", Textbook},
-	{"bounded", "dispatch/design-bounded-", Ours},
-	{"coalescing", "dispatch/design-coalescing-", Ours},
-	{string(Theirs), "dispatch/", Theirs},
-}
-
-// of returns a side's figure.
-func (r Record) of(side Side) float64 {
-	switch {
-	case side == Theirs:
-		return r.Theirs
-	case side == Textbook && r.Textbook != nil:
-		return r.Textbook.Figure
-	default:
-		return r.Ours
-	}
-}
-
-// designs shows the time of an event by design and number of handlers.
-func (p *page) designs() plot.Bars {
-	b := plot.Bars{
-		Title:  "Designs of the dispatcher: time from the watch to all handlers",
-		Axis:   plot.Axis{Unit: bench.Nanoseconds},
-		Series: []string{"1 handler", "16 handlers"},
-	}
-	for _, d := range designs {
-		var values []plot.Value
-		for _, handlers := range []string{"1", "16"} {
-			if r, ok := p.record(d.scenario + handlers + " ns/event"); ok {
-				values = append(values, plot.Value{At: r.of(d.side)})
-			}
-		}
-		b.Groups = append(b.Groups, plot.Group{Name: d.name, Values: values})
-	}
-	return fitted(b)
-}
-
-// designRows returns the rows of the table of designs.
-func (p *page) designRows() []string {
-	var rows []string
-	for _, d := range designs {
-		line := "| " + d.name + " |"
-		for _, figure := range []string{"1 ns/event", "16 ns/event", "1 allocs/event", "16 allocs/event"} {
-			cell := "–"
-			if r, ok := p.record(d.scenario + figure); ok {
-				cell = human(r.of(d.side), r.Unit)
-			}
-			line += " " + cell + " |"
-		}
-		rows = append(rows, line)
-	}
-	return rows
 }

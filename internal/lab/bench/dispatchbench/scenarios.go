@@ -8,33 +8,21 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Scenarios returns the fixed pieces of work of the comparison. For this project's fast gears they
-// include the variants of these with 1 and with 16 handlers: "dispatch/design-bounded-16".
+// Scenarios returns the fixed pieces of work of the comparison.
 func Scenarios(subject Subject) []bench.Scenario {
 	coalescing := subject
-	isFast := subject == Orrery(Fast)
-	if isFast {
+	if subject == Orrery(Fast) {
 		coalescing = Orrery(Coalescing)
 	}
-	all := []bench.Scenario{
-		dispatchScenario("dispatch/1", subject, 1, !subject.Merges()),
-		dispatchScenario("dispatch/4", subject, 4, !subject.Merges()),
-		dispatchScenario("dispatch/16", subject, 16, !subject.Merges()),
+	return []bench.Scenario{
+		dispatchScenario("dispatch/1", subject, 1),
+		dispatchScenario("dispatch/4", subject, 4),
+		dispatchScenario("dispatch/16", subject, 16),
 		idleScenario(subject),
 		stalledScenario("dispatch/stalled-default", subject, Pods, everyUpdate),
 		stalledScenario("dispatch/stalled-coalescing", coalescing, Pods, finalState),
 		stalledScenario("dispatch/stalled-default-metadata", subject, Heads, everyUpdate),
-		stalledScenario("dispatch/stalled-coalescing-metadata", coalescing, Heads, finalState),
 	}
-	if isFast {
-		for _, design := range []Design{Coalescing, Bounded} {
-			for _, handlers := range []int{1, 16} {
-				name := fmt.Sprintf("dispatch/design-%s-%d", design, handlers)
-				all = append(all, dispatchScenario(name, Orrery(design), handlers, false))
-			}
-		}
-	}
-	return all
 }
 
 // dispatchScenario sends updates of 10,000 objects in turn, as fast as the informer takes them, and
@@ -42,10 +30,8 @@ func Scenarios(subject Subject) []bench.Scenario {
 // all handlers. The events are heads of pods, two states of each, made beforehand and sent in laps.
 // The fake watch is a channel with room for everything, on both sides.
 //
-// If counted is true, handlers only count updates during the measurement, and check every update
-// before and after. Merged events cannot be counted, so in comparisons of designs all handlers
-// check everything.
-func dispatchScenario(name string, subject Subject, handlers int, counted bool) bench.Scenario {
+// Handlers only count updates during the measurement, and check every update before and after.
+func dispatchScenario(name string, subject Subject, handlers int) bench.Scenario {
 	return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
 		cfg := Config{Handlers: handlers, Objects: effort.Of(10_000, 2_500), Kind: Heads}
 		s := newRound(cfg)
@@ -64,15 +50,13 @@ func dispatchScenario(name string, subject Subject, handlers int, counted bool) 
 		runtime.GC()
 
 		meter.Begin("updates for "+plural(handlers, "handler"), "events", 0, int64(n))
-		if counted {
-			w.count(n)
-		}
+		w.count(n)
 		usage := bench.Measure(func() {
 			w.play(n)
 			err = w.drain(ctx)
 		})
 		meter.Count(n)
-		if err == nil && counted {
+		if err == nil {
 			w.resume()
 			w.play(s.laps) // checks each object again
 			err = w.drain(ctx)
@@ -90,18 +74,10 @@ func dispatchScenario(name string, subject Subject, handlers int, counted bool) 
 				"allocs/event": float64(usage.Allocs) / float64(n),
 				"B/event":      float64(usage.Bytes) / float64(n),
 			},
-			Proof: proof(subject, w),
+			Proof: fmt.Sprintf("%d updates delivered to each of %s in order; %d objects in the store in their latest state",
+				w.sent, plural(handlers, "handler"), len(w.script.keys)),
 		}, nil
 	}}
-}
-
-// proof describes the check of world.verify.
-func proof(subject Subject, w *world) string {
-	how := fmt.Sprintf("%d updates delivered to each of %s in order", w.sent, plural(len(w.witnesses), "handler"))
-	if subject.Merges() {
-		how = fmt.Sprintf("the state after %d updates delivered to each of %s", w.sent, plural(len(w.witnesses), "handler"))
-	}
-	return fmt.Sprintf("%s; %d objects in the store in their latest state", how, len(w.script.keys))
 }
 
 func plural(n int, noun string) string {
