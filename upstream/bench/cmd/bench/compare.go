@@ -29,19 +29,12 @@ func list(w io.Writer) error {
 // measures returns the selected measures.
 func (o *options) measures() ([]compare.Measure, error) {
 	measures := compare.Measures()
-	if o.quick || o.aa { // neither compares textbook forms
-		for i := range measures {
-			measures[i].Textbook = ""
-		}
-	}
-	switch {
-	case o.quick:
+	if o.quick {
 		measures = slices.DeleteFunc(measures, func(m compare.Measure) bool { return !m.Quick })
-	case o.aa:
 		for i := range measures {
-			measures[i].Kind, measures[i].Target = compare.None, 0
+			measures[i].Textbook = "" // it has no target
 		}
-	default:
+	} else {
 		measures = append(measures, compare.Extras()...)
 	}
 	if o.only == "" {
@@ -65,7 +58,7 @@ func (o *options) compare(ctx context.Context) (err error) {
 	}
 	screen := newConsole()
 	defer screen.close()
-	runners := newRunners(o.programs, o.aa, screen.say)
+	runners := newRunners(o.programs, screen.say)
 	defer func() { err = errors.Join(err, runners.stop()) }()
 	if warning := compare.Busy(); warning != "" {
 		screen.say("%s", warning)

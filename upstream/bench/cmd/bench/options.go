@@ -17,7 +17,6 @@ type options struct {
 	only     string
 	rounds   int
 	quick    bool
-	aa       bool
 	list     bool
 	render   bool
 	jsonFile string
@@ -31,7 +30,6 @@ of its own, and prove that they did it; what counts is the ratio of their median
   bench                     everything: twenty-five minutes on two cores
   bench -only queue/cycle   one scenario, or a group of them (queue), or one measure ("queue/cycle ns/op")
   bench -quick              less work, one round, only what is exact (allocations, bytes, requests): fails if a target is missed
-  bench -aa                 ours against ours: the noise of this machine
   bench -render             the page once more, from the figures of the last time
 
 "make bench" and "make bench-quick" build what this needs and run it. Leave the machine alone meanwhile.
@@ -50,7 +48,6 @@ func parse(arguments []string) (options, error) {
 	flags.StringVar(&o.only, "only", "", "compare only these `names`: groups, scenarios or measures, separated by commas")
 	flags.IntVar(&o.rounds, "rounds", 0, "how many `rounds`: 5 unless it is quick, where it is 1")
 	flags.BoolVar(&o.quick, "quick", false, "guard against regressions: less work, and only the figures that a busy machine does not change")
-	flags.BoolVar(&o.aa, "aa", false, "compare ours with ours, to see the noise")
 	flags.BoolVar(&o.list, "list", false, "print what can be compared")
 	flags.BoolVar(&o.render, "render", false, "measure nothing: write the page from -json")
 	flags.StringVar(&o.jsonFile, "json", "", "write the records to this `file`: build/bench.json when everything is compared, none otherwise")
@@ -72,9 +69,6 @@ func (o *options) complete(rest []string) error {
 	if len(rest) > 0 {
 		return fmt.Errorf("%q is not a flag; did you mean -only %s?", rest[0], strings.Join(rest, ","))
 	}
-	if o.aa && o.quick {
-		return errors.New("-aa and -quick: -quick checks targets, which need the other side")
-	}
 	if o.rounds < 0 {
 		return fmt.Errorf("-rounds %d: at least one is needed", o.rounds)
 	}
@@ -84,9 +78,9 @@ func (o *options) complete(rest []string) error {
 			o.rounds = 1
 		}
 	}
-	everything := !o.quick && !o.aa && o.only == ""
+	everything := !o.quick && o.only == ""
 	if o.page != "" && !everything {
-		return errors.New("-page: the page needs every measure, without -quick, -aa and -only")
+		return errors.New("-page: the page needs every measure, without -quick and -only")
 	}
 	if everything {
 		if o.jsonFile == "" {

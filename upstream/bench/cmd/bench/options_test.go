@@ -32,7 +32,6 @@ func TestWhatIsWritten(t *testing.T) {
 		"a part":      {[]string{"-only", "store"}, "", "", 5, bench.Full, "store/update ns/op"},
 		"a part kept": {[]string{"-only", "store", "-json", "x.json"}, "x.json", "", 5, bench.Full, "store/update ns/op"},
 		"the guard":   {[]string{"-quick"}, "", "", 1, bench.Quick, "queue/cycle allocs/op"},
-		"the noise":   {[]string{"-aa"}, "", "", 5, bench.Full, "sync/json cpu s"},
 	} {
 		o := parsed(t, c.arguments...)
 		assert.Equal(t, c.json, o.jsonFile, name)
@@ -50,19 +49,17 @@ func TestWhatIsWritten(t *testing.T) {
 }
 
 func TestWhichMeasures(t *testing.T) {
-	for arguments, untargeted := range map[string]bool{"": true, "-quick": false, "-aa": true} {
-		o := options{quick: arguments == "-quick", aa: arguments == "-aa"}
+	for _, quick := range []bool{false, true} {
+		o := options{quick: quick}
 		measures, err := o.measures()
 		require.NoError(t, err)
 		found := false
 		for _, m := range measures {
 			found = found || m.Kind == compare.None
-			assert.True(t, m.Quick || !o.quick, m.Name)
-			if arguments != "" {
-				assert.Empty(t, m.Textbook, "%s with %s", m.Name, arguments)
-			}
+			assert.True(t, m.Quick || !quick, m.Name)
+			assert.True(t, m.Textbook == "" || !quick, m.Name)
 		}
-		assert.Equal(t, untargeted, found, "measures without a target with %q", arguments)
+		assert.NotEqual(t, quick, found, "measures without a target")
 	}
 	o := options{only: "no/such"}
 	_, err := o.measures()
@@ -77,8 +74,7 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 		{[]string{"queue", "fifo"}, `"queue" is not a flag; did you mean -only queue,fifo?`},
 		{[]string{"-rouns", "1"}, "flag provided but not defined: -rouns; see bench -help"},
 		{[]string{"-rounds", "-1"}, "-rounds -1: at least one is needed"},
-		{[]string{"-page", "docs/measure", "-only", "queue"}, "-page: the page needs every measure, without -quick, -aa and -only"},
-		{[]string{"-aa", "-quick"}, "-aa and -quick: -quick checks targets, which need the other side"},
+		{[]string{"-page", "docs/measure", "-only", "queue"}, "-page: the page needs every measure, without -quick and -only"},
 	} {
 		_, err := parse(append([]string{"bench"}, c.arguments...))
 		assert.EqualError(t, err, c.want)

@@ -20,22 +20,17 @@ import (
 type runners struct {
 	programs string
 	say      func(format string, arguments ...any)
-	aa       bool
 	workers  *compare.Workers
 	deletion *deletion.Runner
 }
 
-// newRunners returns runners for the programs in a directory. With aa every side is ours, still in
-// a process of its own.
-func newRunners(programs string, aa bool, say func(string, ...any)) *runners {
+// newRunners returns runners for the programs in a directory.
+func newRunners(programs string, say func(string, ...any)) *runners {
 	ours := worker.Command{Path: filepath.Join(programs, "bench-ours"), Stderr: os.Stderr}
 	theirs := worker.Command{Path: filepath.Join(programs, "bench-theirs"), Stderr: os.Stderr}
 	textbook, inOrder, priority, realFIFO := ours, ours, theirs, theirs
 	textbook.Args, inOrder.Args = []string{"textbook"}, []string{"inorder"}
 	priority.Args, realFIFO.Args = []string{"priority"}, []string{"realfifo"}
-	if aa {
-		theirs = ours
-	}
 	commands := map[compare.Side]worker.Command{
 		compare.Ours: ours, compare.Textbook: textbook, compare.InOrder: inOrder,
 		compare.Theirs: theirs, compare.Priority: priority, compare.RealFIFO: realFIFO,
@@ -44,7 +39,7 @@ func newRunners(programs string, aa bool, say func(string, ...any)) *runners {
 		command.Side = string(side)
 		commands[side] = command
 	}
-	return &runners{programs: programs, say: say, aa: aa, workers: compare.NewWorkers(commands)}
+	return &runners{programs: programs, say: say, workers: compare.NewWorkers(commands)}
 }
 
 // Run runs a side once.
@@ -54,9 +49,6 @@ func (r *runners) Run(ctx context.Context, side compare.Side, scenario string, e
 	}
 	// The workers hold memory that the whole programs can use.
 	r.workers.Stop()
-	if r.aa {
-		side = compare.Ours
-	}
 	if r.deletion == nil {
 		rest.SetDefaultWarningHandler(rest.NoWarnings{}) // the server's, about deprecated types
 		r.say("starting a control plane: etcd, kube-apiserver, kube-controller-manager")
