@@ -147,33 +147,3 @@ func testPausedLeader(t *testing.T, e *election) {
 		assert.Less(t, a.RequestReceivedTimestamp, continued, "%s was sent by a replica that no longer leads", a)
 	}
 }
-
-// Ctrl-C ends a standby at once, without a write of the Lease.
-func testInterruptedStandby(t *testing.T, e *election) {
-	leader, standby := e.startPair()
-	standby.Interrupt()
-	assert.Equal(t, exitInterrupted, standby.AwaitExit())
-	assert.Empty(t, standby.leaseWrites())
-	assert.Contains(t, standby.Output(), "stopped\n")
-	assert.Empty(t, standby.work())
-	leader.Interrupt()
-	assert.Equal(t, exitInterrupted, leader.AwaitExit())
-}
-
-// A user without rights on the Lease reads which are missing and how to run without them.
-func testForbiddenLease(t *testing.T, e *election) {
-	kubeconfig, err := e.cp.KubeconfigFor(ControllerIdentity)
-	require.NoError(t, err)
-	orrery := runOrrery(t, kubeconfig, "--leader-elect=true", "--leader-elect-resource-name="+e.name, "--allow-second-controller")
-	assert.Equal(t, 1, orrery.AwaitExit())
-	orrery.RequireOutput("orrery: leader election cannot ", "kube-system/forbidden", "orrery rbac", "--leader-elect=false")
-
-	// A user who may read but not write it reads that at once as well, not only at a takeover.
-	e.start("holder").AwaitOutput("became leader")
-	reader, err := e.cp.KubeconfigFor("lease-reader", "lease-readers")
-	require.NoError(t, err)
-	e.allow("lease-readers", "get", "list", "watch")
-	orrery = runOrrery(t, reader, "--leader-elect=true", "--leader-elect-resource-name="+e.name, "--allow-second-controller")
-	assert.Equal(t, 1, orrery.AwaitExit())
-	orrery.RequireOutput("orrery: leader election cannot update the Lease kube-system/forbidden")
-}

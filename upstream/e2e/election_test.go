@@ -53,8 +53,6 @@ func TestContendersForALease(t *testing.T) {
 	cp := startForReplicas(t)
 	for name, test := range map[string]func(*testing.T, *election){
 		"killed-soon": testKilledSoon,
-		"interrupted": testInterruptedStandby,
-		"forbidden":   testForbiddenLease,
 		"client-go":   testClientGo,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -145,33 +144,4 @@ func compare(first string, original endState, second string, ours endState, inte
 	}
 	slices.Sort(problems)
 	return problems
-}
-
-func TestCompareEndStates(t *testing.T) {
-	intended := []difference{{name: "count", facts: map[string]pair{"requests": {"68", "35"}}}}
-	tests := []struct {
-		name           string
-		original, ours endState
-		problem        string // empty for none
-	}{
-		{"as intended", endState{"gone": "yes", "requests": "68"}, endState{"gone": "yes", "requests": "35"}, ""},
-		{"something else differs", endState{"gone": "yes", "requests": "68"}, endState{"gone": "no", "requests": "35"}, `gone: this difference is not intended`},
-		{"a fact is missing", endState{"gone": "yes", "requests": "68"}, endState{"requests": "35"}, `gone: this difference is not intended`},
-		{"the original's value is another", endState{"requests": "67"}, endState{"requests": "35"}, `requests: the intended difference "count" is not as listed`},
-		{"our value is another", endState{"requests": "68"}, endState{"requests": "36"}, `requests: the intended difference "count" is not as listed`},
-		{"the intended difference does not show", endState{"requests": "68"}, endState{"requests": "68"}, `requests: the intended difference "count" is not as listed`},
-		{"the intended difference was not observed", endState{}, endState{}, `requests: the intended difference "count" is not as listed`},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			problems := compare("original", test.original, "orrery", test.ours, intended)
-			if test.problem == "" {
-				assert.Empty(t, problems)
-				return
-			}
-			if assert.Len(t, problems, 1) {
-				assert.Contains(t, problems[0], test.problem)
-			}
-		})
-	}
 }

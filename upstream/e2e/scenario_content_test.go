@@ -12,16 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// A namespace with only its default content.
-func TestFreshNamespace(t *testing.T) {
-	t.Parallel()
-	tryEach(t, onSharedCluster, func(tr *trial) {
-		tr.createNamespace("fresh")
-		tr.deleteNamespace("fresh")
-		tr.awaitGone("fresh")
-	})
-}
-
 // A thousand objects of two built-in types and of a type defined after the controller's start.
 func TestFullNamespace(t *testing.T) {
 	t.Parallel()

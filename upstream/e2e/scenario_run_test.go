@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"slices"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -124,17 +122,5 @@ func TestDrainingIsBounded(t *testing.T) {
 		assert.Equal(t, exitInterrupted, orrery.AwaitExit())
 		assert.Contains(t, orrery.Output(), "--shutdown-timeout has passed")
 		assert.Contains(t, tr.content("endless")["configmaps"], "object-00", "the blocker was active until the end")
-	})
-}
-
-// SIGTERM, the signal of service managers, does the same as Ctrl-C with exit code 0.
-func TestTerminationEndsInOrder(t *testing.T) {
-	onEachVacant(t, func(tr *trial, kubeconfig string) {
-		t := tr.t
-		orrery := runOrrery(t, kubeconfig)
-		orrery.AwaitOutput("controller started")
-		orrery.Signal(syscall.SIGTERM)
-		assert.Equal(t, 0, orrery.AwaitExit())
-		assert.Equal(t, 1, strings.Count(orrery.Output(), "stopped\n"), "it says so")
 	})
 }
