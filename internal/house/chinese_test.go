@@ -15,7 +15,8 @@ const inChinese = ".zh-CN.md"
 // entrances are pages whose Chinese form has a text of its own, because it leads to Chinese pages.
 var entrances = []string{"README.md", "workshop/README.md"}
 
-// Every Chinese page has the headings and the code of its English page, and each leads to the other.
+// Every Chinese page has the headings and the code blocks of its English page, and each leads to
+// the other.
 func TestBothLanguagesAgree(t *testing.T) {
 	pages := 0
 	for _, name := range documents(t) {
