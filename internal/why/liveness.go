@@ -293,8 +293,8 @@ func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	return Stopped
 }
 
-// runs reports whether a container or a command of a workload has a name of the owner. Its image may
-// also be that of another part of the owner.
+// runs reports whether a container or a command of a workload has a name of the owner. Its image
+// may also be that of another part of the owner.
 func (e *Evidence) runs(w Workload, h Held) bool {
 	return slices.ContainsFunc(e.namesOf(h), func(name string) bool {
 		return w.Name == name || slices.Contains(w.Words, name) && !slices.Contains(w.Images, name)

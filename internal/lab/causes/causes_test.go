@@ -75,8 +75,8 @@ func find(r why.Report, id string) *why.Finding {
 	return &r.Findings[at]
 }
 
-// Each cause is found in its own situation, with the right culprit, and no other cause is proven. What
-// was saved gives the same report, and one sample calls no owner gone.
+// Each cause is found in its own situation, with the right culprit, and no other cause is proven.
+// What was saved gives the same report, and one sample calls no owner gone.
 func TestCause(t *testing.T) {
 	for _, f := range causes.Fixtures() {
 		t.Run(f.ID, func(t *testing.T) {
@@ -158,8 +158,8 @@ func assertUpstreamForm(t *testing.T, f causes.Fixture, evidence why.Evidence) {
 	assert.Equal(t, f.Culprit, found.Culprit)
 }
 
-// certaintyOf is how certain a cause is in its own situation: that an owner is not in the cluster is
-// never proven.
+// certaintyOf is how certain a cause is in its own situation: that an owner is not in the cluster
+// is never proven.
 func certaintyOf(f causes.Fixture) why.Certainty {
 	if f.ID == "C05" {
 		return why.Possible
