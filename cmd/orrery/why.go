@@ -35,6 +35,8 @@ type whyOptions struct {
 	noWait      bool
 	explain     string
 	save, from  string
+	finalizers  string
+	known       []why.Keeper
 	timeout     time.Duration
 	maxRequests int
 
@@ -67,8 +69,8 @@ The printed commands have the --kubeconfig and --context of this command. With
 --from, give the --context of the evidence's cluster for that.
 
 Exit codes; with -A the highest of 0, 2 and 3:
-  0  the namespace is not stuck: it is gone, Active, or makes progress
-  1  an error
+  0  the namespace is not stuck: it went meanwhile, is Active, or makes progress
+  1  an error, or there is no namespace of that name
   2  it is stuck, and at least one cause is proven
   3  it may be stuck, and no cause is proven`,
 		Example: `  # what blocks the namespace shop, and what to do
@@ -102,7 +104,7 @@ Exit codes; with -A the highest of 0, 2 and 3:
 	}
 	options.addTo(command.Flags())
 	program.CompleteChoices(command)
-	program.CompleteFiles(command, "kubeconfig", "save", "from")
+	program.CompleteFiles(command, "kubeconfig", "save", "from", "finalizers")
 	program.Complete(command, "explain", why.IDs()...)
 	cobra.CheckErr(command.RegisterFlagCompletionFunc("context", contexts))
 	return command
@@ -117,6 +119,7 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
 	flags.StringVar(&o.save, "save", "", "save the evidence in this `file`, which only its owner can read; it has names, images, commands, nodes, webhook rules, RBAC subjects and error messages, but no Secrets: look through it before you share it")
 	flags.StringVar(&o.from, "from", "", "examine the evidence in this `file` instead of a cluster")
+	flags.StringVar(&o.finalizers, "finalizers", "", "a YAML `file` with the owners of further finalizers, as internal/why/finalizers.yaml has them; they count before those of that table")
 	flags.BoolVar(&o.fix, "fix", false, "also print the commands of each remedy; nothing is written")
 	flags.DurationVar(&o.timeout, "timeout", collect.DefaultTimeout, "how long the examination may take; the report names what was not read by then")
 	flags.IntVar(&o.maxRequests, "max-requests", 0, fmt.Sprintf("how many requests may be sent (default %d, with -A %d more for each namespace)",
@@ -168,6 +171,13 @@ func (o *whyOptions) check(args []string) error {
 
 func (o *whyOptions) run(command *cobra.Command, args []string) error {
 	stdout := command.OutOrStdout()
+	if o.finalizers != "" {
+		known, err := why.LoadKeepers(o.finalizers)
+		if err != nil {
+			return err
+		}
+		o.known = known
+	}
 	switch {
 	case o.explain != "":
 		cause, _ := why.Lookup(o.explain)
@@ -177,6 +187,7 @@ func (o *whyOptions) run(command *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
+		evidence.Finalizers = append(o.known, evidence.Finalizers...)
 		return o.judge(stdout, evidence)
 	}
 	ctx, release := program.UntilSignal(command.Context(), func() { os.Exit(program.ExitInterrupted) })
@@ -274,7 +285,7 @@ func (o *whyOptions) collect(ctx context.Context, client *restclient.Client, nam
 }
 
 func (o *whyOptions) collectOptions() collect.Options {
-	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests}
+	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests, Finalizers: o.known}
 	if o.noWait {
 		options.Interval = -1
 	}

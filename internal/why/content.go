@@ -152,7 +152,7 @@ func dependents(e *Evidence) []Finding {
 		describe := kubectl(e.Name, "describe %s %s", leaf.t.Name(), leaf.o.Name)
 		f.Do = []string{fmt.Sprintf("find out why %s of %s/%s is not removed: %s; then see C04", listed(own), leaf.t.Name(), leaf.o.Name, describe)}
 		for _, finalizer := range own {
-			f.lackOwner(e, Held{leaf.t, finalizer, leaf.o})
+			f.lackOwner(e, Held{leaf.t, finalizer, leaf.o, e.Finalizers})
 		}
 		if leaf.o.Deleted.IsZero() {
 			f.lack(nil, "%s/%s is not terminating: the garbage collector has not deleted it", leaf.t.Name(), leaf.o.Name)

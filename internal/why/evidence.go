@@ -34,6 +34,9 @@ type Evidence struct {
 	// Unlisted is why they could not be listed.
 	Unlisted *Failure `json:"unlisted,omitempty"`
 
+	// Finalizers are known owners that the user has added to the table.
+	Finalizers []Keeper `json:"finalizers,omitempty"`
+
 	// Discovery has the types that the server serves, Types the namespace's content by type.
 	Discovery Discovery `json:"discovery"`
 	Types     []Type    `json:"types,omitempty"`

@@ -49,6 +49,10 @@ func Judge(e Evidence) Report {
 	r.Verdict, r.Sentence = verdict(&e, r.Findings)
 	r.Sentence = terminal.OneLine(r.Sentence)
 	switch r.Verdict {
+	case Absent:
+		if e.Namespace == nil {
+			r.ExitCode = ExitError
+		}
 	case Stuck:
 		r.ExitCode = ExitStuck
 	case Unknown:

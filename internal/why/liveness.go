@@ -34,6 +34,8 @@ type Held struct {
 	Finalizer string
 	// Object is the first of them.
 	Object Object
+
+	more []Keeper // known owners beside those of the table
 }
 
 // Held returns the finalizers that keep objects, each once for each type, in the order of the
@@ -63,7 +65,7 @@ func (e *Evidence) held(isHeld func(*Type, Object) bool) (all []Held) {
 			}
 			for _, finalizer := range object.Finalizers {
 				if !slices.ContainsFunc(all, func(h Held) bool { return h.Type == t && h.Finalizer == finalizer }) {
-					all = append(all, Held{t, finalizer, object})
+					all = append(all, Held{t, finalizer, object, e.Finalizers})
 				}
 			}
 		}
@@ -91,7 +93,7 @@ func (e *Evidence) HeldNamespace() (all []Held) {
 	object := Object{Name: e.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, Deleted: n.Deleted, Finalizers: n.Finalizers}
 	for _, finalizer := range n.Finalizers {
 		if !slices.Contains(collectorsOwn, finalizer) {
-			all = append(all, Held{namespaceType, finalizer, object})
+			all = append(all, Held{namespaceType, finalizer, object, e.Finalizers})
 		}
 	}
 	return all

@@ -1,10 +1,14 @@
 package why_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"orrery/internal/why"
 )
@@ -57,5 +61,52 @@ func TestOwnersOfTheirTypes(t *testing.T) {
 		keeper, listed := why.Held{Type: &why.Type{Group: group, Resource: resource}, Finalizer: finalizer}.Keeper()
 		assert.True(t, listed, "%s on %s", finalizer, test.resource)
 		assert.Equal(t, test.owner, keeper.Name, finalizer)
+	}
+}
+
+// An operator adds the owners of further finalizers, which count before those of the table.
+func TestFurtherFinalizers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "finalizers.yaml")
+	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	write("- {finalizer: 'example.com/*', types: ['*.example.com'], owner: queue-operator, protects: a queue}\n")
+	known, err := why.LoadKeepers(path)
+	require.NoError(t, err)
+	e := calm(orphan("queues", "example.com", "example.com/x", "", since("deployment", "queue-operator", 0, time.Hour)))
+	e.Finalizers = known
+	found := find(why.Judge(e), "C04")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Proven, found.Certainty)
+	assert.Equal(t, "queue-operator removes example.com/x, and its deployment ops/queue-operator has no ready pod; 1 queue.example.com waits", found.Says)
+
+	for text, problem := range map[string]string{
+		"- {finalizer: a}":                           "row 1 has no finalizer or no owner",
+		"- {finalizer: a, owner: b, kind: c}":        "field kind not found",
+		"- {finalizer: 'a[', owner: b}":              `row 1: "a[" is no pattern`,
+		"finalizer: a":                               "cannot unmarshal",
+		"- {finalizer: a, owner: b, types: ['[']}\n": `row 1: "[" is no pattern`,
+	} {
+		write(text)
+		_, err := why.LoadKeepers(path)
+		assert.ErrorContains(t, err, problem, text)
+	}
+}
+
+// Finalizers of programs that many clusters have, as reports of stuck namespaces show them.
+func TestFinalizersOfReports(t *testing.T) {
+	for finalizer, want := range map[string]struct{ resource, group, owner string }{
+		"resources-finalizer.argocd.argoproj.io/background":          {"applications", "argoproj.io", "argocd-application-controller"},
+		"post-delete-finalizer.argocd.argoproj.io/cleanup":           {"applications", "argoproj.io", "argocd-application-controller"},
+		"pre-delete-finalizer.argocd.argoproj.io":                    {"applications", "argoproj.io", "argocd-application-controller"},
+		"workflows.argoproj.io/status":                               {"pods", "", "workflow-controller"},
+		"apps.victoriametrics.com/finalizer":                         {"vmagents", "operator.victoriametrics.com", "victoria-metrics-operator"},
+		"monitoring.coreos.com/status-cleanup":                       {"servicemonitors", "monitoring.coreos.com", "prometheus-operator"},
+		"cnpg.io/deleteDatabase":                                     {"databases", "postgresql.cnpg.io", "cloudnative-pg"},
+		"externalsecrets.external-secrets.io/externalsecret-cleanup": {"externalsecrets", "external-secrets.io", "external-secrets"},
+		"services.cloud.sap.com/sap-btp-finalizer":                   {"serviceinstances", "services.cloud.sap.com", "sap-btp-operator"},
+		"flinkdeployments.flink.apache.org/finalizer":                {"flinkdeployments", "flink.apache.org", "flink-kubernetes-operator"},
+	} {
+		keeper, ok := why.Held{Type: &why.Type{Group: want.group, Resource: want.resource}, Finalizer: finalizer}.Keeper()
+		assert.True(t, ok, finalizer)
+		assert.Equal(t, want.owner, keeper.Name, finalizer)
 	}
 }

@@ -92,7 +92,7 @@ func Page() string {
 	fmt.Fprintln(&text, "\n## Finalizers whose owners are known")
 	paragraph("For other finalizers, managedFields of the object name the program that set them.")
 	fmt.Fprint(&text, "\n| finalizer | on | owner | protects |\n| --- | --- | --- | --- |\n")
-	for _, keeper := range keepers {
+	for _, keeper := range keepers() {
 		name := keeper.Name
 		if keeper.Outside {
 			name += ", outside the cluster"

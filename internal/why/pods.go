@@ -234,7 +234,7 @@ func jobFinalizer(e *Evidence) []Finding {
 		if !known {
 			f.lack(nil, "%s", e.seenOnce())
 		}
-		if other := e.changedOf(Held{pods, jobTracking, pod.Object}); other != "" {
+		if other := e.changedOf(Held{Type: pods, Finalizer: jobTracking, Object: pod.Object}); other != "" {
 			f.lack(nil, "pod %s has lost that finalizer, or has changed: the job-controller seems to be at work", other)
 		}
 		seen := Finding{}
@@ -248,9 +248,9 @@ func jobFinalizer(e *Evidence) []Finding {
 		if known && state == Stopped && len(f.Missing) == 0 {
 			f.Owner.State = Stopped
 			f.Proof = append(f.Proof, seen.Proof...)
-			f.offerRelease(e, Held{pods, jobTracking, pod.Object})
+			f.offerRelease(e, Held{Type: pods, Finalizer: jobTracking, Object: pod.Object})
 		} else if known && len(f.Missing) == 0 {
-			f.printRelease(e, Held{pods, jobTracking, pod.Object})
+			f.printRelease(e, Held{Type: pods, Finalizer: jobTracking, Object: pod.Object})
 		}
 		findings = append(findings, f)
 	}

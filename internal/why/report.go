@@ -32,6 +32,7 @@ const (
 // The exit codes of the verdicts.
 const (
 	ExitNotStuck = 0
+	ExitError    = 1 // also: there is no namespace of that name
 	ExitStuck    = 2
 	ExitUnknown  = 3
 )

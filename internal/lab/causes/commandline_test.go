@@ -156,7 +156,7 @@ func TestCommandLine(t *testing.T) {
 			{"no such cause", []string{"--explain", "C99"}, 1, "", "there is no cause"},
 			{"an unknown flag", []string{"shop", "--force"}, 1, "", "force"},
 			{"the lesson", []string{"--explain", "C07"}, 0, "C07  ", ""},
-			{"no such namespace", []string{"shpo", "--kubeconfig", deleted}, 0, `namespace "shpo" does not exist; Terminating now: shop`, ""},
+			{"no such namespace", []string{"shpo", "--kubeconfig", deleted}, 1, `namespace "shpo" does not exist; Terminating now: shop`, ""},
 			{"an active one", []string{"shop", "--kubeconfig", active}, 0, `namespace "shop" is Active: its deletion was not requested`, ""},
 			{"one that cannot be deleted", []string{"kube-system", "--kubeconfig", active}, 0, "this namespace may not be deleted", ""},
 			{"all, and none is terminating", []string{"-A", "--kubeconfig", active}, 0, "no namespace is Terminating", ""},

@@ -25,6 +25,8 @@ type Options struct {
 	// MaxRequests bounds the number of requests. Default 400, and for CollectAll 20 more for each
 	// namespace.
 	MaxRequests int
+	// Finalizers are known owners of finalizers beside those of the table.
+	Finalizers []why.Keeper
 }
 
 // The defaults of Options, and the limit of one request.
@@ -72,7 +74,7 @@ func newCollector(client *restclient.Client, namespace string, options Options) 
 	options.Timeout = cmp.Or(options.Timeout, DefaultTimeout)
 	options.MaxRequests = cmp.Or(options.MaxRequests, DefaultMaxRequests)
 	c := &collector{client: client, options: options, shared: &shared{slots: make(chan struct{}, atOnce)}}
-	c.evidence = why.Evidence{APIVersion: why.EvidenceVersion, Name: namespace}
+	c.evidence = why.Evidence{APIVersion: why.EvidenceVersion, Name: namespace, Finalizers: options.Finalizers}
 	return c
 }
 
