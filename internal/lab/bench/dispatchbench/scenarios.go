@@ -74,8 +74,8 @@ func dispatchScenario(name string, subject Subject, handlers int) bench.Scenario
 				"allocs/event": float64(usage.Allocs) / float64(n),
 				"B/event":      float64(usage.Bytes) / float64(n),
 			},
-			Proof: fmt.Sprintf("%d updates delivered to each of %s in order; %d objects in the store in their latest state",
-				w.sent, plural(handlers, "handler"), len(w.script.keys)),
+			Proof: fmt.Sprintf("%d updates delivered to each of %s in order; %d objects in the store "+
+				"in their latest state", w.sent, plural(handlers, "handler"), len(w.script.keys)),
 		}, nil
 	}}
 }
