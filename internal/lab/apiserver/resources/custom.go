@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/names"
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/internal/lab/apiserver/structural"
 	"orrery/restclient/api"
@@ -177,7 +176,6 @@ func validateCustom(d *Definition, schema *structural.Schema, o, old *api.Unstru
 	m := errorList(schema.Validate("", o.Object, present(old)))
 	m.scaleSpec(d, o)
 	m.scaleStatus(d, o)
-	schema.EmbeddedIn("", o.Object, m.embedded)
 	return append(m, customLists(schema, o, old)...)
 }
 
@@ -245,40 +243,6 @@ func nested[T any](object any, path []string, want string) (value T, broken stri
 		return value, fmt.Sprintf(".%s accessor error: %v is of the type %T, expected %s", strings.Join(path, "."), object, object, want)
 	}
 	return value, ""
-}
-
-// embedded validates apiVersion, kind and metadata of an embedded resource.
-func (m *errorList) embedded(path string, object map[string]any) {
-	for _, key := range []string{"apiVersion", "kind"} {
-		if _, there := object[key]; !there {
-			m.required(path+"."+key, "")
-		}
-	}
-	if version, there := object["apiVersion"]; there {
-		if _, err := api.ParseGroupVersion(text(object, "apiVersion")); version == "" {
-			m.invalid(path+".apiVersion", "", "must not be empty")
-		} else if err != nil {
-			m.invalid(path+".apiVersion", version, err.Error())
-		}
-	}
-	if kind, there := object["kind"].(string); there {
-		if wrong := names.ServiceLabel(strings.ToLower(kind)); kind == "" {
-			m.invalid(path+".kind", "", "must not be empty")
-		} else if len(wrong) > 0 {
-			m.invalid(path+".kind", kind, "may have mixed case, but should otherwise match: "+strings.Join(wrong, ","))
-		}
-	}
-	metadata := child(object, "metadata")
-	var inside errorList
-	if name := text(metadata, "name"); name != "" {
-		inside.names("metadata.name", name, names.PathSegment(name, false))
-	}
-	inside.metadata(metadata)
-	inside.finalizers(texts(metadata, "finalizers"))
-	for _, e := range inside {
-		e.Field = path + "." + e.Field
-		*m = append(*m, e)
-	}
 }
 
 // contentChanged compares two objects except for kind, apiVersion and metadata, and except for the

@@ -63,27 +63,3 @@ func (s *Schema) dropNulls(value any) {
 func clone(value any) any {
 	return (&api.Unstructured{Object: map[string]any{"": value}}).DeepCopy().Object[""]
 }
-
-// EmbeddedIn calls f for each embedded resource in value.
-func (s *Schema) EmbeddedIn(path string, value any, f func(path string, object map[string]any)) {
-	if s == nil {
-		return
-	}
-	switch v := value.(type) {
-	case map[string]any:
-		if s.Embedded {
-			f(path, v)
-		}
-		for _, name := range sortedKeys(v) {
-			below := join(path, name)
-			if _, named := s.Properties[name]; !named {
-				below = keyed(path, name)
-			}
-			s.at(name).EmbeddedIn(below, v[name], f)
-		}
-	case []any:
-		for i, item := range v {
-			s.Items.EmbeddedIn(indexed(path, i), item, f)
-		}
-	}
-}

@@ -36,9 +36,9 @@ type Schema struct {
 	AllOf, AnyOf, OneOf  []*Schema
 	Not                  *Schema
 
-	IntOrString, PreserveUnknown, Embedded bool
-	ListType                               string
-	ListMapKeys                            []string
+	IntOrString bool
+	ListType    string
+	ListMapKeys []string
 
 	// written is the schema as its author wrote it.
 	written map[string]any
@@ -59,9 +59,8 @@ func New(t map[string]any) *Schema {
 		MinProperties: whole(t, "minProperties"), MaxProperties: whole(t, "maxProperties"),
 		AdditionalProperties: schemaAt(t, "additionalProperties"), Items: schemaAt(t, "items"), Not: schemaAt(t, "not"),
 		AllOf: schemasAt(t, "allOf"), AnyOf: schemasAt(t, "anyOf"), OneOf: schemasAt(t, "oneOf"),
-		IntOrString: boolean(t, "x-kubernetes-int-or-string"), PreserveUnknown: boolean(t, "x-kubernetes-preserve-unknown-fields"),
-		Embedded: boolean(t, "x-kubernetes-embedded-resource"),
-		ListType: text(t, "x-kubernetes-list-type"), ListMapKeys: texts(t["x-kubernetes-list-map-keys"]),
+		IntOrString: boolean(t, "x-kubernetes-int-or-string"),
+		ListType:    text(t, "x-kubernetes-list-type"), ListMapKeys: texts(t["x-kubernetes-list-map-keys"]),
 		written: t,
 	}
 	s.Enum, _ = t["enum"].([]any)

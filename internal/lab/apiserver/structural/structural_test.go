@@ -113,13 +113,6 @@ func TestLists(t *testing.T) {
 	assert.Equal(t, []string{`map[0]: Invalid value: 1: must be an object for an array of list-type map`}, sentences(s.Lists("", decode(t, `{"map":[1]}`))))
 }
 
-func TestEmbeddedResources(t *testing.T) {
-	s := schemaOf(t, `{"properties":{"l":{"type":"array","items":{"type":"object","x-kubernetes-embedded-resource":true}},"m":{"type":"object","additionalProperties":{"type":"object","x-kubernetes-embedded-resource":true}}}}`)
-	var found []string
-	s.EmbeddedIn("", decode(t, `{"l":[{},1],"m":{"k":{}}}`), func(path string, _ map[string]any) { found = append(found, path) })
-	assert.Equal(t, []string{"l[0]", "m[k]"}, found)
-}
-
 func TestRulesAreFound(t *testing.T) {
 	const rules = `"x-kubernetes-validations":[{"rule":"self.a"}]`
 	for schema, want := range map[string]bool{
