@@ -110,7 +110,7 @@ func (x *exchange) serveLog(t registry.Target) error {
 // the only regular one.
 func chosenContainer(pod *api.Unstructured, name string) (string, error) {
 	regular, initial := containerNames(pod, "containers"), containerNames(pod, "initContainers")
-	all := slices.Concat(regular, initial, containerNames(pod, "ephemeralContainers"))
+	all := slices.Concat(regular, initial)
 	switch {
 	case name != "" && !slices.Contains(all, name):
 		return "", apierrors.BadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, pod.GetName()))
@@ -146,15 +146,16 @@ func (x *exchange) nodeExists(name string) bool {
 	return err == nil
 }
 
-// serveConnect refuses exec, attach, port-forward and proxy: there is no program to connect to.
-func (x *exchange) serveConnect(t registry.Target) error {
+// refuseSimulated refuses the subresources of a program that runs and of a certificate that is
+// issued: there is none.
+func (x *exchange) refuseSimulated(t registry.Target) error {
 	subresource := t.Subresource
 	t.Subresource = ""
 	if _, err := x.server.registry.Get(t, api.GetOptions{}); err != nil {
 		return err
 	}
-	return apierrors.ServiceUnavailable(fmt.Sprintf("%s %s is simulated, so there is nothing to connect to with %s",
-		t.Definition.Singular, t.Name, subresource))
+	return apierrors.ServiceUnavailable(
+		fmt.Sprintf("%s %s is simulated and has no %s", t.Definition.Singular, t.Name, subresource))
 }
 
 // serveBindings assigns a pod to a node by POST to bindings, with the name of the pod in the body.

@@ -130,8 +130,8 @@ func (x *exchange) serveSubresource(t registry.Target) error {
 		return x.subresourceMethod(t)
 	}
 	switch t.Subresource {
-	case "exec", "attach", "portforward", "proxy":
-		return x.serveConnect(t)
+	case "exec", "attach", "portforward", "proxy", "ephemeralcontainers", "resize", "approval":
+		return x.refuseSimulated(t)
 	case "scale":
 		return x.serveScale(t)
 	case "eviction":

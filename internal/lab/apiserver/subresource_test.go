@@ -40,15 +40,13 @@ func TestPodsAreBoundLoggedAndEvicted(t *testing.T) {
 	})
 }
 
-// Init and ephemeral containers have logs as well, and no container has run before.
+// Init containers have logs as well, and no container has run before.
 func TestLogsOfEachContainer(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.must(201, "POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)
 		p.must(201, "POST", pods, `{"metadata":{"name":"web"},"spec":{"nodeName":"n",
 			"initContainers":[{"name":"setup","image":"i"}],"containers":[{"name":"main","image":"i"}]}}`)
-		p.must(200, "PATCH", pods+"/web/ephemeralcontainers", `{"spec":{"ephemeralContainers":[{"name":"debug","image":"i"}]}}`,
-			"Content-Type", "application/strategic-merge-patch+json")
-		for _, container := range []string{"setup", "main", "debug"} {
+		for _, container := range []string{"setup", "main"} {
 			log := p.must(200, "GET", pods+"/web/log?container="+container, "").body
 			assert.Contains(t, log, "container "+container, "want the log of each container of the pod")
 			refused := p.must(400, "GET", pods+"/web/log?previous=true&container="+container, "").message(t)

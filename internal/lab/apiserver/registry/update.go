@@ -162,27 +162,16 @@ func prepareUpdate(t Target, next, current *api.Unstructured, w WriteOptions) {
 	if strategy.Default != nil {
 		strategy.Default(next)
 	}
-	record := func() { managed.Update(t.Definition.Type, current.Object, next.Object, t.written(w)) }
-	part := strategy.Parts[t.Subresource]
-	if part == nil {
-		record() // before the server's own changes
-	}
+	managed.Update(t.Definition.Type, current.Object, next.Object, t.written(w)) // before the server's own changes
 	prepare := strategy.PrepareUpdate
 	switch t.Subresource {
 	case "status":
 		prepare = strategy.PrepareStatus
 	case "finalize":
 		prepare = strategy.PrepareFinalize
-	default:
-		if part != nil {
-			prepare = part
-		}
 	}
 	if prepare != nil {
 		prepare(next, current)
-	}
-	if part != nil {
-		record() // without what this subresource cannot change
 	}
 	managed.KeepTimes(current.Object, next.Object)
 }
@@ -195,10 +184,6 @@ func checkUpdate(t Target, next, current *api.Unstructured) []apierrors.FieldErr
 		check = t.Definition.Strategy.ValidateStatusUpdate
 	case "finalize":
 		check = t.Definition.Strategy.ValidateFinalizeUpdate
-	default:
-		if t.Definition.Strategy.Parts[t.Subresource] != nil {
-			check = nil
-		}
 	}
 	if check != nil {
 		errs = append(errs, check(next, current)...)

@@ -159,7 +159,6 @@ type traits struct {
 	fields     func(o tree, fields map[string]string)
 	scale      *scalePaths
 	cells      map[string]cell
-	parts      map[string]func(o, old *api.Unstructured)
 	// special adjusts the finished definition.
 	special func(d *Definition)
 }
@@ -180,7 +179,7 @@ const (
 // strategy returns the hooks of a type.
 func (t traits) strategy(d *Definition) Strategy {
 	s := Strategy{
-		Parts: t.parts, UpdateMeta: t.meta, LooseFinalizers: t.loose, ValidateName: t.name,
+		UpdateMeta: t.meta, LooseFinalizers: t.loose, ValidateName: t.name,
 		AllowCreateOnUpdate: t.createOnUpdate, AllowUnconditionalUpdate: !t.conditional,
 		Validate: t.validate, ValidateUpdate: t.validateUpdate,
 		Default: func(o *api.Unstructured) { t.fillIn(d, o) }, PrepareStatus: keepAllButStatus,

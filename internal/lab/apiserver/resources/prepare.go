@@ -52,36 +52,3 @@ func statusKeepsMetadata(keys ...string) func(o, old *api.Unstructured) {
 		}
 	}
 }
-
-// keepAllBut keeps the stored object except for one path, for a write to a subresource.
-func keepAllBut(path ...string) func(o, old *api.Unstructured) {
-	return func(o, old *api.Unstructured) {
-		wanted := cloneValue(o.Nested(path...))
-		for _, key := range sortedKeys(o.Object) {
-			if !isHead(key) {
-				delete(o.Object, key)
-			}
-		}
-		keepAllButStatus(o, old)
-		keepStatus(o, old)
-		if wanted != nil {
-			_ = o.SetNested(wanted, path...)
-		}
-	}
-}
-
-// keepAllButResources keeps the stored pod except for the resources of its containers, for the
-// subresource resize.
-func keepAllButResources(o, old *api.Unstructured) {
-	wanted := map[string]any{}
-	for _, container := range items(child(o.Object, "spec"), "containers") {
-		wanted[text(container, "name")] = cloneValue(container["resources"])
-	}
-	keepAllBut("spec")(o, old)
-	keep(o, old, "spec")
-	for _, container := range items(child(o.Object, "spec"), "containers") {
-		if resources := wanted[text(container, "name")]; resources != nil {
-			container["resources"] = resources
-		}
-	}
-}

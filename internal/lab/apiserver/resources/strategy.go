@@ -24,10 +24,6 @@ type Strategy struct {
 	// PrepareFinalize keeps everything but the finalizers.
 	PrepareFinalize func(o, old *api.Unstructured)
 
-	// Parts are the Prepare hooks of other subresources. A subresource without one is written like
-	// the object.
-	Parts map[string]func(o, old *api.Unstructured)
-
 	// Validate validates a new object. [ObjectMetaValidation] has validated its metadata before.
 	Validate func(o *api.Unstructured) []apierrors.FieldError
 	// ValidateUpdate validates the change from old to o; it calls Validate if that is part of it.

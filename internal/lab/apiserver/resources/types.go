@@ -47,7 +47,6 @@ func builtinTypes(a *allocator) map[string]traits {
 		"pods": {
 			generation: counted, fill: fillPod, create: preparePod, update: preparePodUpdate, status: podPending,
 			statusKeeps: []string{"ownerReferences"}, selectable: podSelectable, fields: podFields, cells: podCells,
-			parts:    map[string]func(o, old *api.Unstructured){"ephemeralcontainers": keepAllBut("spec", "ephemeralContainers"), "resize": keepAllButResources},
 			validate: validatePod, validateUpdate: validatePodUpdate,
 			special: func(d *Definition) {
 				d.Strategy.ValidateStatusUpdate, d.Strategy.GraceSeconds = validatePodStatus, podGrace
@@ -86,7 +85,6 @@ func builtinTypes(a *allocator) map[string]traits {
 
 		"certificatesigningrequests.certificates.k8s.io": {
 			selectable: []string{"spec.signerName"}, cells: signingCells,
-			parts: map[string]func(o, old *api.Unstructured){"approval": keepAllBut("status", "conditions")},
 		},
 
 		"events.events.k8s.io": {createOnUpdate: true, fields: eventSource, selectable: eventSelectable, validate: validateGroupEvent, special: groupEvents, cells: eventCells},
