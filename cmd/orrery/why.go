@@ -44,11 +44,8 @@ type whyOptions struct {
 	fix        bool
 }
 
-// The output formats of "orrery why", beside json and yaml.
-const (
-	outputTable = "table"
-	outputWide  = "wide"
-)
+// outputWide is an output format of "orrery why", beside text, json and yaml.
+const outputWide = "wide"
 
 func newWhyCommand() *cobra.Command {
 	options := &whyOptions{}
@@ -111,7 +108,7 @@ Exit codes; with -A the highest of 0, 2 and 3:
 }
 
 func (o *whyOptions) addTo(flags *pflag.FlagSet) {
-	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputTable, outputWide, outputJSON, outputYAML}, "form of the report; wide adds the request behind each proof")
+	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputText, outputWide, outputJSON, outputYAML}, "form of the report; wide has all evidence, with the requests")
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "every terminating namespace, one row each; each type is listed once for all of them")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until the namespace is gone, or with -A until none is terminating")
 	flags.DurationVar(&o.interval, "interval", collect.DefaultInterval, "the time between the two samples")
@@ -148,7 +145,7 @@ func (o *whyOptions) check(args []string) error {
 		return errors.New("--from and --save exclude each other: evidence from a file is saved already")
 	case o.all && (len(args) > 0 || o.explain != "" || o.from != "" || o.save != "" || o.fix):
 		return errors.New("--all-namespaces cannot be combined with a namespace, --explain, --from, --save or --fix")
-	case o.watch && (o.explain != "" || o.from != "" || o.save != "" || o.fix || o.output != outputTable):
+	case o.watch && (o.explain != "" || o.from != "" || o.save != "" || o.fix || o.output != outputText):
 		return errors.New("--watch prints lines only: it cannot be combined with --explain, --from, --save, --fix or --output")
 	case o.all:
 	case o.from == "" && len(args) == 0:

@@ -97,8 +97,8 @@ func ownerless(e *Evidence, inside bool) []Finding {
 				findings = append(findings, f)
 				continue
 			case inside:
-				f.Says = fmt.Sprintf("the controller of %s ran in %s itself, and %s for it",
-					h.Finalizer, e.Name, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
+				f.Says = fmt.Sprintf("every account that may update %s is in %s itself, and %s for %s",
+					h.Type.Name(), e.Name, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()), f.Owner.Name)
 				f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
 				f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
 			case stopped != nil:

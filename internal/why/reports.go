@@ -58,7 +58,7 @@ func (r Reports) WriteText(w io.Writer, width int) error {
 		return err
 	}
 	if width == 0 {
-		width = 2 * narrow
+		width = 2 * reportWidth
 	}
 	name, causes := len("NAMESPACE"), len("CAUSES")
 	for _, report := range r.Reports {

@@ -10,32 +10,30 @@ import (
 	"orrery/internal/terminal"
 )
 
-// narrow is the width below which a report is written as records instead of a table.
-const narrow = 100
+// reportWidth is the greatest width of a report, and its width in a file or a pipe.
+const reportWidth = 100
 
-// widths are the columns of the table: id, what blocks, proof, do, do not.
-var widths = []int{4, 28, 36, 32, 26}
+// causeLines is how many lines a cause has at most, unless its advice alone has more. -o wide has
+// all its evidence.
+const causeLines = 12
 
-// WriteText writes the report for people: one sentence, the findings, and how far the examination
-// went. width is that of the terminal, or 0 for a file or a pipe. The findings are a table; with
-// wide, or on a terminal of less than 100 columns, they are records, one below the other. wide adds
-// the request behind each proof.
+// WriteText writes the report for people: one sentence, a block for each finding, and how far the
+// examination went. width is that of the terminal, or 0 for a file or a pipe. wide has all evidence,
+// with the requests.
 func (r Report) WriteText(w io.Writer, wide bool, width int) error {
+	if width == 0 || width > reportWidth {
+		width = reportWidth
+	}
 	var text strings.Builder
-	fmt.Fprintln(&text, r.Sentence)
-	shown := r.Findings
-	if r.Verdict == Absent || r.Verdict == Active {
-		shown = nil // the sentence says it all
-	}
-	switch {
-	case len(shown) == 0:
-	case width > 0 && width < narrow || wide:
-		records(&text, shown, wide, width)
-	default:
-		table(&text, shown)
-	}
-	if r.Verdict != Absent && r.Verdict != Active {
-		fmt.Fprintln(&text, terminal.OneLine(r.Checked.line(r.Verdict)))
+	fmt.Fprintln(&text, r.Sentence)                 // one line: what a server says begins none
+	if r.Verdict != Absent && r.Verdict != Active { // then the sentence says it all
+		for _, f := range r.Findings {
+			fmt.Fprintln(&text)
+			for _, line := range f.block(wide, width) {
+				fmt.Fprintln(&text, strings.TrimRight(line, " "))
+			}
+		}
+		fmt.Fprintf(&text, "\n%s\n", terminal.OneLine(r.Checked.line(r.Verdict)))
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
@@ -112,116 +110,58 @@ func number(read, unread int) string {
 	return fmt.Sprintf("%d of %d", read, read+unread)
 }
 
-// columns are the cells of a finding, as in widths.
-func (f Finding) columns() []string {
-	what := f.Culprit.String()
-	if f.Culprit.Namespace != "" {
-		what = f.Culprit.Resource + " " + f.Culprit.Namespace + "/" + f.Culprit.Name
-	}
-	if f.Certainty != Proven {
-		what += " (" + string(f.Certainty) + ")"
-	}
-	for _, b := range f.Blocks {
-		if b.Count > 0 {
-			what += ", " + objects(b.Count, b.Resource)
-		}
-	}
-	var proof []string
+// block returns the lines of a finding.
+func (f Finding) block(wide bool, width int) []string {
+	blocked := f.field("BLOCKED BY", f.blockedBy(), width)
+	var evidence []string
 	for _, p := range f.Proof {
-		proof = append(proof, p.Says)
+		if wide && p.Request != "" {
+			p.Says += fmt.Sprintf(" [sample %d: %s]", p.Sample, p.Request)
+		}
+		evidence = append(evidence, p.Says)
 	}
 	for _, m := range f.Missing {
-		proof = append(proof, "not proven: "+m)
+		evidence = append(evidence, "not proven: "+m)
 	}
-	return []string{f.ID, what, strings.Join(proof, "; "), strings.Join(f.Do, "; or "), strings.Join(f.DoNot, "; ")}
+	seen := f.field("EVIDENCE", evidence, width)
+	advice := append(f.field("DO", f.Do, width), f.field("DO NOT", f.DoNot, width)...)
+	if most := max(2, causeLines-1-len(blocked)-len(advice)); !wide && len(seen) > most {
+		seen = append(seen[:most-1], f.field("", []string{"... (-o wide has all evidence)"}, width)...)
+	}
+	head := fmt.Sprintf("%s  %s (%s)", f.ID, f.Title, f.Certainty)
+	return slices.Concat([]string{head}, blocked, seen, advice)
 }
 
-func table(w io.Writer, findings []Finding) {
-	row(w, [][]string{{"ID"}, {"WHAT BLOCKS"}, {"PROOF"}, {"DO THIS"}, {"DO NOT"}})
-	for _, f := range findings {
-		cells := make([][]string, len(widths))
-		for i, cell := range f.columns() {
-			cells[i] = wrapped(cell, widths[i])
-		}
-		row(w, cells)
+// blockedBy names the culprit, and how many objects of which types it keeps.
+func (f Finding) blockedBy() []string {
+	what := f.Culprit.String()
+	if f.Culprit.Namespace != "" {
+		what = terminal.OneLine(f.Culprit.Resource + " " + f.Culprit.Namespace + "/" + f.Culprit.Name)
 	}
+	all := []string{what}
+	for _, b := range f.Blocks {
+		if b.Count > 1 || b.Count == 1 && b.Resource != f.Culprit.Resource {
+			all = append(all, "keeps "+objects(b.Count, b.Resource))
+		}
+	}
+	return all
 }
 
-// wrapped breaks a text into lines of at most width bytes, also inside long words.
-func wrapped(text string, width int) (lines []string) {
-	for _, line := range program.Wrapped(text, width) {
-		for len(line) > width {
-			at := width
-			if dot := strings.LastIndexAny(line[:width], ".-/:="); dot > width/2 {
-				at = dot + 1
-			}
-			lines, line = append(lines, line[:at]), line[at:]
+// field returns the lines of one part of a block, with its name before the first one. A word is
+// never broken, so that a name can be copied.
+func (f Finding) field(name string, texts []string, width int) (lines []string) {
+	for _, text := range texts {
+		for _, line := range program.Wrapped(text, max(20, width-14)) {
+			lines, name = append(lines, fmt.Sprintf("  %-10s  %s", name, line)), ""
 		}
-		lines = append(lines, line)
 	}
 	return lines
 }
 
-// row writes cells of several lines beside each other.
-func row(w io.Writer, cells [][]string) {
-	for i := 0; ; i++ {
-		var line strings.Builder
-		more := false
-		for column, cell := range cells {
-			text := ""
-			if i < len(cell) {
-				text, more = cell[i], true
-			}
-			fmt.Fprintf(&line, "%-*s ", widths[column], text)
-		}
-		if !more {
-			return
-		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
-	}
-}
-
-// records writes the findings one below the other.
-func records(w io.Writer, findings []Finding, wide bool, width int) {
-	if width == 0 {
-		width = narrow
-	}
-	field := func(name, text string) {
-		for i, line := range program.Wrapped(text, max(20, width-10)) {
-			if i > 0 {
-				name = ""
-			}
-			fmt.Fprintf(w, "  %-7s %s\n", name, line)
-		}
-	}
-	for _, f := range findings {
-		columns := f.columns()
-		fmt.Fprintf(w, "\n%s  %s (%s)\n", f.ID, f.Title, f.Certainty)
-		field("what", columns[1])
-		for _, p := range f.Proof {
-			says := p.Says
-			if wide && p.Request != "" {
-				says += fmt.Sprintf(" [sample %d: %s]", p.Sample, p.Request)
-			}
-			field("proof", says)
-		}
-		for _, m := range f.Missing {
-			field("missing", m)
-		}
-		for _, do := range f.Do {
-			field("do", do)
-		}
-		for _, not := range f.DoNot {
-			field("do not", not)
-		}
-	}
-	fmt.Fprintln(w)
-}
-
 // WriteExplanation writes the lesson on one cause.
 func (c Cause) WriteExplanation(w io.Writer, width int) error {
-	if width == 0 || width > narrow {
-		width = narrow
+	if width == 0 || width > reportWidth {
+		width = reportWidth
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s  %s\n", c.ID, c.Title)
@@ -239,7 +179,7 @@ func (c Cause) WriteExplanation(w io.Writer, width int) error {
 	}
 	paragraph("", c.Lesson)
 	paragraph("PROOF", c.Proof)
-	fmt.Fprintln(&text, "\nDO THIS")
+	fmt.Fprintln(&text, "\nDO")
 	for _, do := range c.Do {
 		fmt.Fprintln(&text, "- "+strings.Join(program.Wrapped(do, width-2), "\n  "))
 	}
