@@ -32,24 +32,29 @@ var directDependencies = map[string]string{
 	"golang.org/x/time":                       "token buckets of client and queue (rate alone)",
 	"gonum.org/v1/plot":                       "lab: pictures of results",
 	"gopkg.in/evanphx/json-patch.v4":          "lab: JSON patches and merge patches in the API server in memory, as in kube-apiserver",
-	"google.golang.org/protobuf":              "lab: the wire format of requests (protowire alone)",
+	"google.golang.org/protobuf":              "lab: the wire format of requests (protowire alone); client_model",
+	"github.com/prometheus/client_golang":     "metrics",
+	"github.com/prometheus/client_model":      "metrics: the values that client_golang gathers",
+	"github.com/prometheus/common":            "metrics: Prometheus' text format",
 
-	"github.com/anishathalye/porcupine":   "tests: is the queue linearizable?",
-	"github.com/chromedp/cdproto":         "tests: the types of Chromium's events",
-	"github.com/chromedp/chromedp":        "tests: the page of the view in Chromium",
-	"github.com/cockroachdb/datadriven":   "tests: scenario files",
-	"github.com/prometheus/client_golang": "tests: the metrics as its library writes them, and its linter",
-	"github.com/prometheus/client_model":  "tests: what the parser returns",
-	"github.com/prometheus/common":        "tests: the parser of Prometheus",
-	"github.com/stretchr/testify":         "tests: assertions",
-	"go.uber.org/goleak":                  "tests: is a goroutine left?",
-	"pgregory.net/rapid":                  "tests: properties",
+	"github.com/anishathalye/porcupine": "tests: is the queue linearizable?",
+	"github.com/chromedp/cdproto":       "tests: the types of Chromium's events",
+	"github.com/chromedp/chromedp":      "tests: the page of the view in Chromium",
+	"github.com/cockroachdb/datadriven": "tests: scenario files",
+	"github.com/stretchr/testify":       "tests: assertions",
+	"go.uber.org/goleak":                "tests: is a goroutine left?",
+	"pgregory.net/rapid":                "tests: properties",
 }
 
 // carriedAlong are the indirect dependencies of the program.
 var carriedAlong = map[string]string{
+	"github.com/beorn7/perks":       "client_golang: quantiles of summaries, which the program does not have",
+	"github.com/cespare/xxhash/v2":  "client_golang: hashes of label values",
 	"github.com/mattn/go-colorable": "zerolog: colours on Windows",
 	"github.com/mattn/go-isatty":    "zerolog: is it a terminal?",
+	"github.com/munnerz/goautoneg":  "prometheus/common: the format that a client accepts",
+	"github.com/prometheus/procfs":  "client_golang: figures of the process",
+	"go.yaml.in/yaml/v2":            "prometheus/common: label values in configuration files",
 	"golang.org/x/sys":              "golang.org/x/term, go-isatty: system calls",
 }
 

@@ -159,12 +159,16 @@ func floorOf(room string) int {
 }
 
 // The gears at the bottom are useful without Kubernetes and write no log. To see them work, use
-// their trace hooks.
+// their trace hooks. One package has Prometheus' library for the whole program.
 func TestGearsStayPlain(t *testing.T) {
+	const metrics = "internal/observe/metrics"
+	isPrometheus := func(imported string) bool { return strings.HasPrefix(imported, "github.com/prometheus/") }
 	forbidden := []string{"github.com/rs/zerolog", "github.com/spf13/cobra", "log", "log/slog"}
 	gears := []string{"wait", "queue", "deltafifo", "indexer", "informer", "restclient", "nsctl", "examples"}
 	for _, p := range listPackages(t) {
 		path := strings.TrimPrefix(p.ImportPath, module+"/")
+		assert.Equal(t, path == metrics, slices.ContainsFunc(p.Imports, isPrometheus),
+			"%s: %s alone imports Prometheus' library", path, metrics)
 		isGear := slices.ContainsFunc(gears, func(gear string) bool {
 			return path == gear || strings.HasPrefix(path, gear+"/")
 		})
@@ -173,8 +177,9 @@ func TestGearsStayPlain(t *testing.T) {
 		}
 		for _, imported := range p.Imports {
 			assert.NotContains(t, forbidden, imported, "%s imports %s: gears tell what happens through trace hooks", path, imported)
-			assert.False(t, strings.HasPrefix(imported, "github.com/prometheus/"), "%s imports %s: metrics are adapters over the trace hooks", path, imported)
 		}
+		assert.False(t, slices.ContainsFunc(p.Deps, isPrometheus),
+			"%s depends on Prometheus' library: metrics are adapters over the trace hooks", path)
 	}
 }
 

@@ -114,16 +114,16 @@ func dropLabel(why events.Drop) string { return strings.ReplaceAll(string(why), 
 // Events counts what a recorder of Kubernetes Events records and drops. It may be called for
 // several recorders.
 func (m *Metrics) Events(snapshot func() events.Snapshot) {
-	m.recorded.add(func() float64 {
+	m.read(func(put putFunc) {
 		s := snapshot()
-		return float64(s.Created + s.Counted)
+		put(recordedTotal, float64(s.Created+s.Counted))
+		for _, why := range events.Drops() {
+			put(droppedTotal, float64(s.Dropped[why]), byEvents, dropLabel(why))
+		}
 	})
-	for _, why := range events.Drops() {
-		m.dropped.add(func() float64 { return float64(snapshot().Dropped[why]) }, byEvents, dropLabel(why))
-	}
 }
 
 // LostLines counts the lines that the log has dropped.
 func (m *Metrics) LostLines(count func() int64) {
-	m.dropped.add(func() float64 { return float64(count()) }, byLogs, lostLine)
+	m.read(func(put putFunc) { put(droppedTotal, float64(count()), byLogs, lostLine) })
 }

@@ -4,18 +4,17 @@ import (
 	"cmp"
 	"slices"
 
-	"orrery/internal/observe/metrics/exposition"
 	"orrery/queue"
 )
 
 // Kind is the type of a metric.
-type Kind = exposition.Kind
+type Kind string
 
 // The kinds of metrics.
 const (
-	Counter   = exposition.CounterKind
-	Gauge     = exposition.GaugeKind
-	Histogram = exposition.HistogramKind
+	Counter   Kind = "counter"   // never decreases while the process runs
+	Gauge     Kind = "gauge"     // the current value
+	Histogram Kind = "histogram" // counts observations by size
 )
 
 // Definition describes a metric.
@@ -25,16 +24,12 @@ type Definition struct {
 	// Labels tell the values of the metric apart. None ever holds the name of a namespace or of an
 	// object.
 	Labels []string
-	// Buckets are the upper bounds of a histogram.
+	// Buckets are the upper bounds of a histogram's buckets, ascending, without infinity.
 	Buckets []float64
 	// Help is one sentence.
 	Help string
 	// Kubernetes reports whether name, labels, unit and buckets are those of Kubernetes components.
 	Kubernetes bool
-}
-
-func (d *Definition) desc() exposition.Desc {
-	return exposition.Desc{Name: d.Name, Kind: d.Kind, Help: d.Help, Labels: d.Labels, Buckets: d.Buckets}
 }
 
 // Definitions returns every metric, sorted by name. docs/operate/observing.md has the same table; a

@@ -9,7 +9,9 @@
 //	snapshots of informers                             gauges, and counters that the informer keeps anyway
 //
 // Snapshots are taken when the metrics are read and cost nothing in between. [Metrics.BeforeGather]
-// is for gauges that are set before each reading.
+// is for gauges that are set before each reading. Prometheus' own library keeps the values and
+// writes them. No gear imports it: it brings the protobuf runtime, whose use of reflection keeps
+// the linker from removing any exported method of the program.
 //
 // [Definitions] is the table of all metrics. A metric that Kubernetes components have as well has
 // their name, labels, unit and buckets, so that existing dashboards and alerts fit; the names of
@@ -25,7 +27,8 @@
 //
 // # Goroutines
 //
-// None. All functions may be called from any goroutine.
+// The library starts some for each reading, which end with it. All functions may be called from any
+// goroutine. Snapshots are taken by the goroutine that reads.
 //
 // # Failure
 //
@@ -34,8 +37,8 @@
 //
 // # Testing
 //
-// The values are compared with scripted work in virtual time. Prometheus' own parser and linter
-// read the text. The module upstream/ compares the definitions with Kubernetes' own.
+// The values are compared with scripted work in virtual time. Prometheus' parser and linter read
+// the text. The module upstream/ compares the definitions with Kubernetes' own.
 //
 // Next: package internal/observe/debugserver
 package metrics

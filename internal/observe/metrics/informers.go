@@ -9,7 +9,6 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/informer"
-	"orrery/internal/observe/metrics/exposition"
 )
 
 // InformerID holds the labels of an informer in Kubernetes' metrics.
@@ -20,27 +19,13 @@ type InformerID struct {
 
 func (id InformerID) labels() []string { return []string{id.Name, id.Group, id.Version, id.Resource} }
 
-// informers holds the metrics of informers. Most are read from snapshots when the metrics are read,
-// at no cost for events.
-type informers struct {
-	processing *exposition.Vec[exposition.Histogram]
-
-	mu      sync.Mutex
-	watched []*watchedInformer        // guarded by mu
-	read    map[*Definition][]reading // guarded by mu; from the last snapshots
-}
-
-// reading is one value of a metric.
-type reading struct {
-	value  float64
-	labels []string
-}
-
 // watchedInformer is one informer.
 type watchedInformer struct {
 	id       InformerID
 	snapshot func() informer.Snapshot
-	stalls   map[uint64]stall // by the handlers' IDs
+
+	mu     sync.Mutex
+	stalls map[uint64]stall // guarded by mu; by the handlers' IDs
 }
 
 // stall is the state of a handler at the last reading.
@@ -49,36 +34,16 @@ type stall struct {
 	since   time.Time // when handled was first seen
 }
 
-// fromSnapshots lists the metrics that are read from snapshots.
-var fromSnapshots = []*Definition{
-	informerQueued, informerVersion, informerObjects, informerSynced, informerErrors,
-	reflectorLists, reflectorWatches, reflectorEvents, reflectorBookmarks, reflectorFailures,
-	listenerBacklog, listenerPeak, listenerHandled, listenerMerged, listenerPanics, listenerStalled,
-}
-
-func newInformers(registry *exposition.Registry, before *onGather) *informers {
-	i := &informers{processing: registry.Histograms(informerProcessing.desc())}
-	for _, definition := range fromSnapshots {
-		registry.Func(definition.desc(), func(put func(float64, ...string)) {
-			for _, r := range i.of(definition) {
-				put(r.value, r.labels...)
-			}
-		})
-	}
-	before.add(i.readAll)
-	return i
-}
-
-// Informer adds an informer, whose snapshots are read when the metrics are.
+// Informer adds an informer. Its metrics are read from one snapshot at each scrape, at no cost for
+// events.
 func (m *Metrics) Informer(id InformerID, snapshot func() informer.Snapshot) {
-	m.informers.mu.Lock()
-	defer m.informers.mu.Unlock()
-	m.informers.watched = append(m.informers.watched, &watchedInformer{id: id, snapshot: snapshot, stalls: map[uint64]stall{}})
+	w := &watchedInformer{id: id, snapshot: snapshot, stalls: map[uint64]stall{}}
+	m.read(w.read)
 }
 
 // FIFO returns hooks for the DeltaFIFO of one informer, which has one consumer.
 func FIFO[T any](m *Metrics, id InformerID) *deltafifo.Trace[T] {
-	latency := m.informers.processing.With(id.labels()...)
+	latency := m.histogram(informerProcessing, id.labels()...)
 	var popped time.Time // belongs to the consumer
 	return &deltafifo.Trace[T]{
 		Popped:    func(string, deltafifo.Deltas[T], bool, int) { popped = time.Now() },
@@ -86,25 +51,9 @@ func FIFO[T any](m *Metrics, id InformerID) *deltafifo.Trace[T] {
 	}
 }
 
-func (i *informers) of(definition *Definition) []reading {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.read[definition]
-}
-
-// readAll takes one snapshot of each informer, so that its metrics are consistent.
-func (i *informers) readAll() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.read = map[*Definition][]reading{}
-	for _, w := range i.watched {
-		w.read(func(definition *Definition, value float64, labels ...string) {
-			i.read[definition] = append(i.read[definition], reading{value: value, labels: labels})
-		})
-	}
-}
-
-func (w *watchedInformer) read(put func(definition *Definition, value float64, labels ...string)) {
+func (w *watchedInformer) read(put putFunc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	s := w.snapshot()
 	put(informerQueued, float64(s.Queued), w.id.labels()...)
 	if version, ok := shortVersion(s.Reflector.ResourceVersion); ok {

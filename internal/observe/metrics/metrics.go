@@ -1,35 +1,36 @@
 package metrics
 
 import (
+	"bufio"
 	"io"
 	"runtime"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
 
 	"orrery/internal/observe/events"
-	"orrery/internal/observe/metrics/exposition"
 	"orrery/nsctl"
 )
 
 // Metrics is a registry with the adapters that fill it. Its methods may be called from any
 // goroutine.
 type Metrics struct {
-	registry *exposition.Registry
-	before   onGather
+	*values // of hooks
+	passes  *passes
 
-	informers *informers
-	passes    *passes
-	// Read from their owners when the metrics are.
-	inProgress, oldest, passedOver, recorded, dropped *sum
+	mu      sync.Mutex
+	sources []func(putFunc) // guarded by mu; only ever appended to
 }
+
+// putFunc gives a metric a value for one scrape. Values with the same labels are added up.
+type putFunc func(d *Definition, value float64, labels ...string)
 
 // New returns metrics for a program of that version.
 func New(version string) *Metrics {
-	m := &Metrics{registry: &exposition.Registry{}}
-	m.informers = newInformers(m.registry, &m.before)
+	m := &Metrics{values: newValues()}
 	m.passes = newPasses(m.histogram(passRequests))
-	m.inProgress, m.oldest = newSum(m.registry, deletionsInProgress), newSum(m.registry, oldestDeletion)
-	m.passedOver = newSum(m.registry, namespacesPassedOver)
-	m.recorded, m.dropped = newSum(m.registry, recordedTotal), newSum(m.registry, droppedTotal)
-	registerProcess(m.registry, &m.before)
+	m.read(readProcess)
 	m.gauge(buildInfo, version, runtime.Version()).Set(1)
 
 	// These exist, with 0, from the beginning: Prometheus does not see an increase that comes with
@@ -47,37 +48,54 @@ func New(version string) *Metrics {
 	for _, result := range []string{success, failure} {
 		m.counter(finalizationsTotal, result)
 	}
-	m.recorded.declare()
-	for _, why := range events.Drops() {
-		m.dropped.declare(byEvents, dropLabel(why))
-	}
-	m.dropped.declare(byLogs, lostLine)
+	m.read(func(put putFunc) {
+		put(recordedTotal, 0)
+		for _, why := range events.Drops() {
+			put(droppedTotal, 0, byEvents, dropLabel(why))
+		}
+		put(droppedTotal, 0, byLogs, lostLine)
+	})
 	return m
 }
 
-// counter, gauge and histogram return the value of a metric for these labels. They look it up by
-// name; code that runs for each request caches the result, see children.
-func (m *Metrics) counter(d *Definition, labels ...string) *exposition.Counter {
-	return m.registry.Counters(d.desc()).With(labels...)
+// read adds a source, which is called at each scrape.
+func (m *Metrics) read(source func(putFunc)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sources = append(m.sources, source)
 }
 
-func (m *Metrics) gauge(d *Definition, labels ...string) *exposition.Gauge {
-	return m.registry.Gauges(d.desc()).With(labels...)
-}
-
-func (m *Metrics) histogram(d *Definition, labels ...string) *exposition.Histogram {
-	return m.registry.Histograms(d.desc()).With(labels...)
+// readAll calls every source once and returns what it has put.
+func (m *Metrics) readAll() *values {
+	m.mu.Lock()
+	sources := m.sources
+	m.mu.Unlock()
+	scraped := newValues()
+	for _, source := range sources {
+		source(scraped.add)
+	}
+	return scraped
 }
 
 // ContentType is the content type of [Metrics.WriteText].
-const ContentType = exposition.ContentType
+const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
 // WriteText writes all metrics in Prometheus' text format. It returns the writer's error.
 func (m *Metrics) WriteText(w io.Writer) error {
-	m.before.run()
-	return m.registry.WriteText(w)
+	scraped := m.readAll()
+	families, err := prometheus.Gatherers{m.registry, scraped.registry}.Gather()
+	if err != nil {
+		return err // a metric has both a hook and a source
+	}
+	out := bufio.NewWriter(w)
+	for _, family := range families {
+		if _, err := expfmt.MetricFamilyToText(out, family); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
 }
 
 // BeforeGather calls update before the metrics are read, on the goroutine that reads them. It is
 // for gauges that are set elsewhere, such as those of a queue.
-func (m *Metrics) BeforeGather(update func()) { m.before.add(update) }
+func (m *Metrics) BeforeGather(update func()) { m.read(func(putFunc) { update() }) }

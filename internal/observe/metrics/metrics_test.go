@@ -266,6 +266,27 @@ func TestReadingWhileWorking(t *testing.T) {
 	assert.Equal(t, 800.0, counter(t, scrape(t, m), "rest_client_requests_total", "code=201"))
 }
 
+// A host and the name of a Lease come from the user.
+func TestInvalidUTF8IsReplaced(t *testing.T) {
+	m := metrics.New("")
+	m.Leading("a\xffb", true)
+	m.SlowPath("a\xffb")
+	m.Requests("https://%ff:6443").Finished(restclient.RequestInfo{Method: "GET"}, restclient.RequestResult{})
+	s := scrape(t, m)
+	assert.Equal(t, 1.0, gauge(t, s, "leader_election_master_status", "name=a\uFFFDb"))
+	assert.Equal(t, 1.0, counter(t, s, "leader_election_slowpath_total", "name=a\uFFFDb"))
+	asked := histogram(t, s, "rest_client_request_duration_seconds", "host=\uFFFD:6443")
+	assert.EqualValues(t, 1, asked.GetSampleCount())
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestTheErrorIsTheWriters(t *testing.T) {
+	assert.Equal(t, io.ErrClosedPipe, metrics.New("").WriteText(brokenPipe{}))
+}
+
 // The passes of a controller are counted by result.
 func TestPassesOfAController(t *testing.T) {
 	m := metrics.New("")
@@ -280,7 +301,7 @@ func TestPassesOfAController(t *testing.T) {
 		`orrery_controller_passes_total{controller="things",result="panicked"} 1`,
 		`orrery_controller_passes_total{controller="things",result="timed_out"} 1`,
 		`orrery_controller_passes_total{controller="things",result="cut_short"} 2`,
-		`running_managed_controllers{name="things",manager="orrery"} 0`,
+		`running_managed_controllers{manager="orrery",name="things"} 0`,
 	} {
 		assert.Contains(t, text(t, m), line+"\n")
 	}

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"orrery/internal/leaderelection"
-	"orrery/internal/observe/metrics/exposition"
 	"orrery/nsctl"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -50,18 +51,22 @@ func passResult(err error) string {
 
 // Deleting shows how many namespaces are terminating, and for how long the oldest of them has been.
 func (m *Metrics) Deleting(count func() int, oldest func() time.Duration) {
-	m.inProgress.add(func() float64 { return float64(count()) })
-	m.oldest.add(func() float64 { return oldest().Seconds() })
+	m.read(func(put putFunc) {
+		put(deletionsInProgress, float64(count()))
+		put(oldestDeletion, oldest().Seconds())
+	})
 }
 
 // PassedOver has the metrics show how many terminating namespaces are left alone.
 func (m *Metrics) PassedOver(count func() int) {
-	m.passedOver.add(func() float64 { return float64(count()) })
+	m.read(func(put putFunc) { put(namespacesPassedOver, float64(count())) })
 }
 
 // Namespaces returns hooks for a namespace controller and its deleter.
 func (m *Metrics) Namespaces() *nsctl.Trace {
-	phases := newChildren(func(phase nsctl.Phase) *exposition.Histogram { return m.histogram(deletionPhase, string(phase)) })
+	phases := newChildren(func(phase nsctl.Phase) prometheus.Observer {
+		return m.histogram(deletionPhase, string(phase))
+	})
 	return &nsctl.Trace{
 		PassContext: m.passes.begin,
 		Discovered: func(_ string, _ int, err error) {

@@ -5,13 +5,14 @@ import (
 	"strconv"
 	"sync"
 
-	"orrery/internal/observe/metrics/exposition"
+	"github.com/prometheus/client_golang/prometheus"
+
 	"orrery/restclient"
 )
 
 // passes counts the requests of each pass in progress, by the origin of the requests.
 type passes struct {
-	requests *exposition.Histogram
+	requests prometheus.Observer
 
 	mu       sync.Mutex // guards the fields below, with at most one entry for each worker
 	begun    uint64
@@ -19,7 +20,7 @@ type passes struct {
 	underway map[string]int    // requests, by origin
 }
 
-func newPasses(requests *exposition.Histogram) *passes {
+func newPasses(requests prometheus.Observer) *passes {
 	return &passes{requests: requests, origins: map[string]string{}, underway: map[string]int{}}
 }
 

@@ -5,55 +5,45 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
-
-	"orrery/internal/observe/metrics/exposition"
 )
 
 // started is the approximate start time of the process.
 var started = time.Now()
 
-// registerProcess adds the metrics of the process and of the Go runtime that dashboards expect.
-// Those that need Linux's /proc have no value elsewhere.
-func registerProcess(registry *exposition.Registry, before *onGather) {
-	p := &process{}
-	before.add(p.read)
-	gauge := func(d *Definition, value func(*process) float64) {
-		registry.Func(d.desc(), func(put func(float64, ...string)) {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			if v := value(p); v >= 0 {
-				put(v)
-			}
-		})
+// readProcess puts the metrics of the process and of the Go runtime that dashboards expect. Those
+// that need Linux's /proc have no value elsewhere.
+func readProcess(put putFunc) {
+	var p process
+	p.read()
+	known := func(d *Definition, value float64) {
+		if value >= 0 {
+			put(d, value)
+		}
 	}
-	gauge(processStart, func(*process) float64 { return float64(started.UnixMilli()) / 1000 })
-	gauge(processCPU, func(p *process) float64 { return p.cpu })
-	gauge(processResident, func(p *process) float64 { return p.resident })
-	gauge(processVirtual, func(p *process) float64 { return p.virtual })
-	gauge(processOpenFiles, func(p *process) float64 { return p.openFiles })
-	gauge(processMaxFiles, func(p *process) float64 { return p.maxFiles })
-	gauge(goGoroutines, func(*process) float64 { return float64(runtime.NumGoroutine()) })
-	gauge(goAlloc, func(p *process) float64 { return float64(p.memory.Alloc) })
-	gauge(goAllocTotal, func(p *process) float64 { return float64(p.memory.TotalAlloc) })
-	gauge(goHeapInuse, func(p *process) float64 { return float64(p.memory.HeapInuse) })
-	gauge(goSys, func(p *process) float64 { return float64(p.memory.Sys) })
-	gauge(goLastGC, func(p *process) float64 { return float64(p.memory.LastGC) / 1e9 })
-	registry.Gauges(goInfo.desc()).With(runtime.Version()).Set(1)
+	put(processStart, float64(started.UnixMilli())/1000)
+	known(processCPU, p.cpu)
+	known(processResident, p.resident)
+	known(processVirtual, p.virtual)
+	known(processOpenFiles, p.openFiles)
+	known(processMaxFiles, p.maxFiles)
+	put(goGoroutines, float64(runtime.NumGoroutine()))
+	put(goAlloc, float64(p.memory.Alloc))
+	put(goAllocTotal, float64(p.memory.TotalAlloc))
+	put(goHeapInuse, float64(p.memory.HeapInuse))
+	put(goSys, float64(p.memory.Sys))
+	put(goLastGC, float64(p.memory.LastGC)/1e9)
+	put(goInfo, 1, runtime.Version())
 }
 
-// process holds what was last read of this process. An unknown number is negative.
+// process holds what is known of this process. An unknown number is negative.
 type process struct {
-	mu                     sync.Mutex // guards the fields below
 	cpu, resident, virtual float64
 	openFiles, maxFiles    float64
 	memory                 runtime.MemStats
 }
 
 func (p *process) read() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	runtime.ReadMemStats(&p.memory)
 	p.cpu, p.virtual, p.resident = readStat("/proc/self/stat")
 	p.openFiles, p.maxFiles = countFiles("/proc/self/fd"), readLimit("/proc/self/limits")

@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"orrery/internal/observe/metrics/exposition"
+	"github.com/prometheus/client_golang/prometheus"
+
 	"orrery/restclient"
 )
 
@@ -29,11 +30,11 @@ func (a attempt) codeLabel() string {
 // Requests returns hooks for a client of the server at that address.
 func (m *Metrics) Requests(server string) *restclient.Trace {
 	host := hostOf(server)
-	counters := func(d *Definition) *children[attempt, *exposition.Counter] {
-		return newChildren(func(a attempt) *exposition.Counter { return m.counter(d, a.codeLabel(), a.method, host) })
+	counters := func(d *Definition) *children[attempt, prometheus.Counter] {
+		return newChildren(func(a attempt) prometheus.Counter { return m.counter(d, a.codeLabel(), a.method, host) })
 	}
-	histograms := func(d *Definition) *children[string, *exposition.Histogram] {
-		return newChildren(func(method string) *exposition.Histogram { return m.histogram(d, method, host) })
+	histograms := func(d *Definition) *children[string, prometheus.Observer] {
+		return newChildren(func(method string) prometheus.Observer { return m.histogram(d, method, host) })
 	}
 	total, retries := counters(requestsTotal), counters(requestRetries)
 	duration, limited := histograms(requestDuration), histograms(rateLimiterDuration)

@@ -1,75 +1,75 @@
 package metrics
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
-	"orrery/internal/observe/metrics/exposition"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
-// onGather holds the functions to call before the metrics are read.
-type onGather struct {
-	mu      sync.Mutex
-	updates []func() // guarded by mu; only ever appended to
+// values holds the values of metrics, in a registry of Prometheus' library.
+type values struct {
+	registry *prometheus.Registry
+
+	mu       sync.Mutex
+	families map[*Definition]prometheus.Collector // guarded by mu; by their first use
 }
 
-func (o *onGather) add(update func()) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.updates = append(o.updates, update)
+func newValues() *values {
+	return &values{registry: prometheus.NewRegistry(), families: map[*Definition]prometheus.Collector{}}
 }
 
-func (o *onGather) run() {
-	o.mu.Lock()
-	updates := o.updates
-	o.mu.Unlock()
-	for _, update := range updates {
-		update()
+// counter, gauge and histogram return the value of a metric for these labels, and create it if
+// needed. They lock and allocate; code that runs for each request caches the result, see children.
+func (v *values) counter(d *Definition, labels ...string) prometheus.Counter {
+	return family(v, d, func() *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help}, d.Labels)
+	}).WithLabelValues(readable(labels)...)
+}
+
+func (v *values) gauge(d *Definition, labels ...string) prometheus.Gauge {
+	return family(v, d, func() *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: d.Name, Help: d.Help}, d.Labels)
+	}).WithLabelValues(readable(labels)...)
+}
+
+func (v *values) histogram(d *Definition, labels ...string) prometheus.Observer {
+	return family(v, d, func() *prometheus.HistogramVec {
+		options := prometheus.HistogramOpts{Name: d.Name, Help: d.Help, Buckets: d.Buckets}
+		return prometheus.NewHistogramVec(options, d.Labels)
+	}).WithLabelValues(readable(labels)...)
+}
+
+// add adds to the value of a counter or a gauge.
+func (v *values) add(d *Definition, value float64, labels ...string) {
+	if d.Kind == Counter {
+		v.counter(d, labels...).Add(value)
+		return
 	}
+	v.gauge(d, labels...).Add(value)
 }
 
-// sum is a metric whose values are read from functions when the metric is. Those of functions with
-// the same labels are added up.
-type sum struct {
-	mu    sync.Mutex
-	parts []part // guarded by mu; only ever appended to
-}
-
-type part struct {
-	labels []string
-	value  func() float64
-}
-
-func newSum(registry *exposition.Registry, definition *Definition) *sum {
-	s := &sum{}
-	registry.Func(definition.desc(), s.collect)
-	return s
-}
-
-func (s *sum) add(value func() float64, labels ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.parts = append(s.parts, part{labels: labels, value: value})
-}
-
-// declare gives the metric the value 0 for these labels until a function is added.
-func (s *sum) declare(labels ...string) { s.add(func() float64 { return 0 }, labels...) }
-
-func (s *sum) collect(put func(value float64, labels ...string)) {
-	s.mu.Lock()
-	parts := s.parts
-	s.mu.Unlock()
-	totals := map[string]float64{}
-	for _, p := range parts {
-		totals[strings.Join(p.labels, "\xff")] += p.value()
+func family[F prometheus.Collector](v *values, d *Definition, make func() F) F {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if known, ok := v.families[d]; ok {
+		return known.(F)
 	}
-	for _, p := range parts {
-		key := strings.Join(p.labels, "\xff")
-		if total, left := totals[key]; left {
-			put(total, p.labels...)
-			delete(totals, key)
-		}
+	made := make()
+	v.registry.MustRegister(made)
+	v.families[d] = made
+	return made
+}
+
+// readable returns labels without invalid UTF-8, on which the library panics. The name of a Lease
+// and the host of a server come from the user.
+func readable(labels []string) []string {
+	labels = slices.Clone(labels)
+	for i, label := range labels {
+		labels[i] = strings.ToValidUTF8(label, "\uFFFD")
 	}
+	return labels
 }
 
 // children caches the values of one metric by a comparable key. Looking one up by its labels
