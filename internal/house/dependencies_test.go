@@ -32,7 +32,7 @@ var directDependencies = map[string]string{
 	"golang.org/x/time":                       "token buckets of client and queue (rate alone)",
 	"gonum.org/v1/plot":                       "lab: pictures of results",
 	"gopkg.in/evanphx/json-patch.v4":          "lab: JSON patches and merge patches in the API server in memory, as in kube-apiserver",
-	"google.golang.org/protobuf":              "lab: the wire format of requests (protowire alone); client_model",
+	"google.golang.org/protobuf":              "metrics: client_model; lab: the wire format of requests (protowire alone)",
 	"github.com/prometheus/client_golang":     "metrics",
 	"github.com/prometheus/client_model":      "metrics: the values that client_golang gathers",
 	"github.com/prometheus/common":            "metrics: Prometheus' text format",

@@ -39,8 +39,8 @@ var keepers = sync.OnceValue(func() []Keeper {
 	return all
 })
 
-// LoadKeepers reads a file of the form of finalizers.yaml. It fails if a row has an unknown field, no
-// finalizer or no owner, or a pattern that is none.
+// LoadKeepers reads a file of the form of finalizers.yaml. It fails if a row has an unknown field,
+// no finalizer or no owner, or a pattern that is none.
 func LoadKeepers(path string) ([]Keeper, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -18,8 +18,8 @@ const reportWidth = 100
 const causeLines = 12
 
 // WriteText writes the report for people: one sentence, a block for each finding, and how far the
-// examination went. width is that of the terminal, or 0 for a file or a pipe. wide has all evidence,
-// with the requests.
+// examination went. width is that of the terminal, or 0 for a file or a pipe. wide has all
+// evidence, with the requests.
 func (r Report) WriteText(w io.Writer, wide bool, width int) error {
 	if width == 0 || width > reportWidth {
 		width = reportWidth
