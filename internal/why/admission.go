@@ -299,12 +299,32 @@ func (e *Evidence) exclusion(hook *Webhook) []Remedy {
 	if err != nil {
 		panic(err) // it has only strings
 	}
+	which := fmt.Sprintf(".name == %q", hook.Name)
+	if names := e.beside(hook); len(names) > 1 {
+		which = fmt.Sprintf(`.name | IN("%s")`, strings.Join(names, `", "`))
+	}
 	change := func(operator string) string {
-		list := fmt.Sprintf("(.webhooks[] | select(.name == %q) | .namespaceSelector.matchExpressions) %s %s", hook.Name, operator, entry)
+		list := fmt.Sprintf("(.webhooks[] | select(%s) | .namespaceSelector.matchExpressions) %s %s", which, operator, entry)
 		return kubectl("", "get %s %s -o json | jq %s | kubectl replace -f -", hook.Resource, hook.Configuration, list)
 	}
 	return []Remedy{{Command: change("+=")}, {Command: change("-="), When: whenGone}}
 }
+
+// beside returns the webhooks of the same configuration that the same server answers: while it is
+// down, the next one would block as well.
+func (e *Evidence) beside(hook *Webhook) (names []string) {
+	for _, other := range e.Webhooks.Items {
+		sameServer := hook.Service == nil && other.Service == nil && hook.URL == other.URL ||
+			hook.Service != nil && other.Service != nil && *hook.Service == *other.Service
+		if sameServer && other.Resource == hook.Resource && other.Configuration == hook.Configuration && webhookName().MatchString(other.Name) {
+			names = append(names, other.Name)
+		}
+	}
+	return names
+}
+
+// webhookName is what kube-apiserver accepts as the name of a webhook.
+var webhookName = lazyPattern(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
 
 func admissionDenies(e *Evidence) []Finding {
 	content := e.condition(api.NamespaceDeletionContentFailure)

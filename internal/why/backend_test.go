@@ -207,3 +207,16 @@ func TestAListThatFailsWithoutAWordOfConversion(t *testing.T) {
 	e.Second = nil
 	assert.Nil(t, find(why.Judge(e), "C09"))
 }
+
+// One exclusion is for all webhooks of a configuration that one dead server answers.
+func TestAnExclusionFromAllWebhooksOfAServer(t *testing.T) {
+	e := calling(`no endpoints available for service "guard"`)
+	e.Backends[0].Ready = 0
+	hook := e.Webhooks.Items[len(e.Webhooks.Items)-1]
+	second, elsewhere := hook, hook
+	second.Name, elsewhere.Name, elsewhere.Service = "second.example.com", "elsewhere.example.com", &why.Service{Namespace: "a", Name: "b"}
+	e.Webhooks.Items = append(e.Webhooks.Items, second, elsewhere)
+	_, lines := advice(t, e, "C07")
+	assert.Regexp(t, `select\(\.name \| IN\("[^)]*", "second\.example\.com"\)\)`, lines)
+	assert.NotContains(t, lines, "elsewhere.example.com", "its server is another one")
+}

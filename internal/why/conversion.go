@@ -155,7 +155,7 @@ func (e *Evidence) converted(text string) string {
 // or that the controller has met. It returns false if there is no such type.
 func (e *Evidence) converterIsDown(f *Finding, name, text string) bool {
 	f.Culprit = Reference{Resource: "customresourcedefinitions", Name: name}
-	f.Says = fmt.Sprintf("the conversion webhook of %s is down, so its objects can be neither listed nor deleted", name)
+	f.Says = fmt.Sprintf("the conversion webhook of %s is down, so its objects can be neither listed nor deleted, which blocks namespaces without such objects, too", name)
 	at := slices.IndexFunc(e.Definitions.Items, func(d Definition) bool { return d.Type == name })
 	if !e.Definitions.Known() {
 		f.lack(e.Definitions.Failed, "the CustomResourceDefinition could not be read")

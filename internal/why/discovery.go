@@ -43,7 +43,7 @@ func discoveryCauses() []Cause {
 		Lesson: "The aggregator keeps a copy of what each server serves. It may be stale although the server answers again, and " +
 			"then stays so until one of the two is restarted.",
 		Proof: "DiscoveryFailure names the group version, /apis marks it stale in both samples, its APIService has been Available for more than a " +
-			"minute, and a request for the group version itself is answered.",
+			"minute, and a request for the group version itself is answered. Or it is stale and has no APIService.",
 		Do:    []string{"restart or upgrade the aggregated API server; if that does not help, restart kube-apiserver"},
 		DoNot: "delete the APIService: its server works",
 		judge: staleDiscovery,
@@ -183,6 +183,18 @@ func unavailable(e *Evidence, inside bool) []Finding {
 	return findings
 }
 
+// staleWithoutAPIService is the finding about a group version that discovery still has, and that no
+// APIService has any more.
+func staleWithoutAPIService(e *Evidence, groupVersion string) Finding {
+	f := undiscoveredFinding(e, groupVersion)
+	f.Culprit = Reference{Resource: apiServices, Name: apiServiceName(groupVersion)}
+	f.Says = fmt.Sprintf("discovery has %s, which is stale and has no APIService: it blocks the deletion of every namespace", groupVersion)
+	f.saw(1, e.APIServices.Request, "no APIService has %s", groupVersion)
+	f.Do = []string{"restart kube-apiserver: it forgets a group that nothing serves"}
+	f.DoNot = []string{"finalize the namespace by hand: the next one is blocked as well"}
+	return f
+}
+
 // apiServiceName returns the name that the APIService of a group version must have.
 func apiServiceName(groupVersion string) string {
 	group, version, _ := strings.Cut(groupVersion, "/")
@@ -197,6 +209,10 @@ func staleDiscovery(e *Evidence) []Finding {
 	var findings []Finding
 	for _, groupVersion := range e.Undiscovered() {
 		service := e.apiService(groupVersion)
+		if service == nil && e.APIServices.Known() && slices.Contains(e.Stale(), groupVersion) {
+			findings = append(findings, staleWithoutAPIService(e, groupVersion))
+			continue
+		}
 		if service == nil || service.Available != "True" || !slices.Contains(slices.Concat(e.Discovery.Stale, e.Stale()), groupVersion) {
 			continue
 		}

@@ -70,8 +70,10 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 	}
 	refused(e.Discovery.Refused)
 	seen := f.Proof
-	for _, t := range e.Types {
-		refused(t.Failed)
+	for i := range e.Types {
+		if e.refusesItself(&e.Types[i]) == nil {
+			refused(e.Types[i].Failed)
+		}
 	}
 	if more := len(f.Proof) - len(seen) - 1; more > 0 { // one of them shows what the others say
 		f.Proof = f.Proof[:len(seen)+1]

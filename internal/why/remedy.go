@@ -252,8 +252,10 @@ func (e *Evidence) commands(f *Finding) (commands []string) {
 		if !e.Webhooks.Known() && strings.HasSuffix(f.Culprit.Resource, "webhookconfigurations") {
 			return []string{"kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"}
 		}
+		var shown []Service
 		for _, hook := range e.Webhooks.Items {
-			if hook.Configuration == f.Culprit.Name && hook.Resource == f.Culprit.Resource {
+			if hook.Configuration == f.Culprit.Name && hook.Resource == f.Culprit.Resource && hook.Service != nil && !slices.Contains(shown, *hook.Service) {
+				shown = append(shown, *hook.Service)
 				services(hook.Service)
 			}
 		}

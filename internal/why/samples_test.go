@@ -230,3 +230,17 @@ func TestAdmissionThatWasNotRead(t *testing.T) {
 	e.Webhooks, e.Policies = why.Answer[why.Webhook]{}, answered[why.Policy]("GET policies")
 	assert.Equal(t, why.Possible, certainty(e, "C12"))
 }
+
+// A group that is stale and has no APIService any more blocks every deletion.
+func TestAStaleGroupWithoutAnAPIService(t *testing.T) {
+	e := unavailable()
+	e.APIServices.Items = nil
+	found := find(why.Judge(e), "C03")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+	assert.Equal(t, "discovery has g.io/v1, which is stale and has no APIService: it blocks the deletion of every namespace", found.Says)
+	e.APIServices.Failed = noRight
+	assert.Nil(t, find(why.Judge(e), "C03"), "the APIServices are not known")
+	e.APIServices.Failed, e.Second.Stale, e.Second.Failed = nil, nil, map[string]string{}
+	assert.Nil(t, find(why.Judge(e), "C03"), "it is there again")
+}

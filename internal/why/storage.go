@@ -15,7 +15,8 @@ func storageCauses() []Cause {
 		Lesson: "The controller believes what discovery says. If a server lists the verb delete and answers 404 or 405 to it, the " +
 			"controller goes on, and finds the objects still there.",
 		Proof: "ContentFailure says that unexpected items remain of a type other than pods, and its objects have no " +
-			"deletionTimestamp in either sample. A group version that cannot be parsed is possible: only a condition names it.",
+			"deletionTimestamp in either sample. Or the server behind an APIService answers 403, 503 or 504 by itself, without naming the user's missing right, " +
+			"and ContentFailure has its text. A group version that cannot be parsed is possible: only a condition names it.",
 		Do:    []string{"repair or upgrade the server of that type", "delete the objects with the tools of that server"},
 		judge: notDeleted,
 	}, {
@@ -47,6 +48,10 @@ func notDeleted(e *Evidence) []Finding {
 	}
 	for i := range e.Types {
 		t := &e.Types[i]
+		if server := e.refusesItself(t); server != nil {
+			findings = append(findings, e.refusal(t, server))
+			continue
+		}
 		if t.Name() == "pods" || !e.isUnexpected(t) {
 			continue
 		}
@@ -86,6 +91,37 @@ func notDeleted(e *Evidence) []Finding {
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+// refusesItself returns the APIService of a type that its own server, behind a Service, refuses to
+// list or does not answer for; nil for none. kube-apiserver's refusal names the user and the verb.
+func (e *Evidence) refusesItself(t *Type) *APIService {
+	if t.Failed == nil || !slices.Contains([]int{403, 503, 504}, t.Failed.Code) {
+		return nil
+	}
+	server := e.apiService(t.GVR().GroupVersion().String())
+	if server == nil || server.Service == nil || server.Available != "True" {
+		return nil
+	}
+	if strings.Contains(t.Failed.Message, `User "`) && strings.Contains(t.Failed.Message, " cannot ") {
+		return nil
+	}
+	return server
+}
+
+// refusal is the finding about a type that its own server refuses to list.
+func (e *Evidence) refusal(t *Type, server *APIService) Finding {
+	f := Finding{Culprit: Reference{Resource: apiServices, Name: server.Name}, Blocks: []Blocked{{Resource: t.Name()}}}
+	f.Says = fmt.Sprintf("the server of %s, behind Service %s, refuses to list them itself", t.Name(), server.Service)
+	f.saw(1, t.Failed.Request, "%d: %s", t.Failed.Code, t.Failed.Message)
+	f.saw(1, e.APIServices.Request, "APIService %s: Available=True; Service %s", server.Name, server.Service)
+	if content := e.condition(api.NamespaceDeletionContentFailure); strings.Contains(content, t.Failed.Message) {
+		f.saw(1, e.Namespace.Request, "ContentFailure has the same text")
+	} else {
+		f.lack(nil, "ContentFailure does not say so: it may be refused to this user alone")
+	}
+	f.Do = []string{fmt.Sprintf("read the log of the server behind Service %s: it decides by itself who may list %s", server.Service, t.Name())}
+	return f
 }
 
 // isUnexpected reports whether ContentFailure says that objects of a type remain although they were
