@@ -143,8 +143,8 @@ func (o *whyOptions) check(args []string) error {
 		}
 	case o.from != "" && o.save != "":
 		return errors.New("--from and --save exclude each other: evidence from a file is saved already")
-	case o.all && (len(args) > 0 || o.explain != "" || o.from != "" || o.save != "" || o.fix):
-		return errors.New("--all-namespaces cannot be combined with a namespace, --explain, --from, --save or --fix")
+	case o.all && (len(args) > 0 || o.explain != "" || o.from != "" || o.save != ""):
+		return errors.New("--all-namespaces cannot be combined with a namespace, --explain, --from or --save")
 	case o.watch && (o.explain != "" || o.from != "" || o.save != "" || o.fix || o.output != outputText):
 		return errors.New("--watch prints lines only: it cannot be combined with --explain, --from, --save, --fix or --output")
 	case o.all:

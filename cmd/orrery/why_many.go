@@ -45,6 +45,9 @@ func (o *whyOptions) judgeAll(ctx context.Context, stdout io.Writer, client *res
 		err = reports.WriteYAML(stdout)
 	default:
 		err = reports.WriteText(stdout, terminalWidth(stdout))
+		if err == nil && o.fix {
+			err = why.WritePlan(stdout, why.Plan(reports.Reports...))
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("the output cannot be written: %w", err)

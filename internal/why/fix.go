@@ -17,21 +17,25 @@ type Planned struct {
 	Culprit Reference
 }
 
-// Plan returns the remedies of a report in the order of the findings, the safe ones of each first.
-// Findings of one cause about one object have a command once.
-func Plan(report Report) []Planned {
+// Plan returns the remedies of reports in the order of the findings, the safe ones of each first.
+// Findings of one cause about one object have a command once, also those of several namespaces.
+func Plan(reports ...Report) []Planned {
 	var plan []Planned
-	for _, finding := range report.Findings {
-		for _, remedy := range finding.Remedies {
-			next := Planned{Remedy: remedy, Cause: finding.ID, Culprit: finding.Culprit}
-			if !slices.ContainsFunc(plan, func(r Planned) bool {
-				return r.Cause == next.Cause && r.Culprit == next.Culprit && r.Command == next.Command
-			}) {
-				plan = append(plan, next)
+	for _, report := range reports {
+		for _, finding := range report.Findings {
+			for _, remedy := range finding.Remedies {
+				next := Planned{Remedy: remedy, Cause: finding.ID, Culprit: finding.Culprit}
+				if !slices.ContainsFunc(plan, next.isSame) {
+					plan = append(plan, next)
+				}
 			}
 		}
 	}
 	return plan
+}
+
+func (p Planned) isSame(other Planned) bool {
+	return p.Cause == other.Cause && p.Culprit == other.Culprit && p.Command == other.Command
 }
 
 // WritePlan writes a plan for people: kubectl's commands, the safe ones of each finding first.

@@ -61,12 +61,18 @@ func Judge(e Evidence) Report {
 	return r
 }
 
+// leftTypes is of how many types a report names an object that is left, whatever the cause.
+const leftTypes = 3
+
 func checked(e *Evidence) Checked {
 	objects, unread := e.left()
 	c := Checked{Objects: objects, Unread: append([]string{}, unread...), Reasons: e.reasons(), Requests: e.Requests, Samples: 1, Took: e.Took, Incomplete: e.Incomplete}
 	for _, t := range e.Types {
 		if t.Failed == nil && t.Request != "" {
 			c.Types++
+		}
+		if len(t.Objects) > 0 && len(c.Left) < leftTypes {
+			c.Left = append(c.Left, Blocked{Resource: t.Name(), Count: t.Count, Examples: []string{t.Objects[0].Name}})
 		}
 	}
 	if e.Second != nil {

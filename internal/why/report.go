@@ -68,10 +68,12 @@ type Checked struct {
 	Types  int      `json:"types" yaml:"types"` // read completely
 	Unread []string `json:"unread" yaml:"unread"`
 	// Reasons says why a type is unread, except for missing rights, which are a finding.
-	Reasons  map[string]string `json:"reasons,omitempty" yaml:"reasons,omitempty"`
-	Objects  int               `json:"objects" yaml:"objects"`
-	Requests int               `json:"requests" yaml:"requests"`
-	Samples  int               `json:"samples" yaml:"samples"`
+	Reasons map[string]string `json:"reasons,omitempty" yaml:"reasons,omitempty"`
+	Objects int               `json:"objects" yaml:"objects"`
+	// Left has the first object of each of the first three types that have objects.
+	Left     []Blocked `json:"left,omitempty" yaml:"left,omitempty"`
+	Requests int       `json:"requests" yaml:"requests"`
+	Samples  int       `json:"samples" yaml:"samples"`
 	// Took excludes Waited, the wait between the samples.
 	Took   time.Duration `json:"-" yaml:"-"`
 	Waited time.Duration `json:"-" yaml:"-"`

@@ -66,13 +66,24 @@ func (c Checked) line(verdict Verdict) string {
 
 // left says how many objects are left: what was not read may have more.
 func (c Checked) left() string {
-	switch {
-	case len(c.Unread) == 0:
-		return counted(c.Objects, "object") + " left"
-	case c.Objects == 0:
+	if len(c.Unread) > 0 && c.Objects == 0 {
 		return "no object seen"
 	}
-	return "at least " + counted(c.Objects, "object") + " left"
+	left := counted(c.Objects, "object") + " left"
+	if len(c.Unread) > 0 {
+		left = "at least " + left
+	}
+	var first []string
+	for _, b := range c.Left {
+		first = append(first, b.Resource+"/"+b.Examples[0])
+	}
+	switch {
+	case len(first) == 0:
+		return left
+	case len(first) == c.Objects:
+		return left + ": " + listed(first)
+	}
+	return left + ", such as " + listed(first)
 }
 
 // manyNames is how many unread types of one reason are printed.

@@ -179,6 +179,7 @@ func TestCommandLine(t *testing.T) {
 			{"the commands", []string{"--from", evidence, "--fix"}, 2, "kubectl replace --raw /api/v1/namespaces/shop/finalize", ""},
 			{"a type that cannot be read", append(once, "shop", "--kubeconfig", deleted), 3, "unread: configmaps", ""},
 			{"all of them", append(once, "-A", "--kubeconfig", deleted), 3, "C16?", ""},
+			{"the commands for all of them", append(once, "-A", "--fix", "--kubeconfig", deleted), 3, " describe namespaces shop\n", ""},
 		} {
 			t.Run(name+"/"+test.what, func(t *testing.T) {
 				code, stdout, stderr := run(t, command, test.args...)
