@@ -169,7 +169,9 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 		return Progressing, inDeletion + "." + besides
 	case len(waits) > 0:
 		return Unknown, inDeletion + open + "." + besides
-	case progress != "" && (certain || open == "" && besides == ""):
+	case e.age() < backOffCap && progress == "":
+		return Progressing, inDeletion + ": too early to tell." + besides
+	case progress != "" && (certain || e.age() < backOffCap || open == "" && besides == ""):
 		return Progressing, fmt.Sprintf("%s and makes progress: %s.%s", inDeletion, progress, besides)
 	case progress != "":
 		return Unknown, fmt.Sprintf("%s; %s%s.%s", inDeletion, progress, open, besides)

@@ -42,11 +42,8 @@ func (e *Evidence) hasFinalizer(finalizer string) bool {
 }
 
 // progress returns the proof that the deletion makes progress, or "". It is certain if nothing else
-// may hang meanwhile, or the namespace is too young for that.
+// may hang meanwhile.
 func progress(e *Evidence) (proof string, certain bool) {
-	if e.age() < backOffCap {
-		return "it was deleted less than a minute ago", true
-	}
 	if s := e.Second; s != nil && s.Namespace != nil {
 		switch released := e.released(); {
 		case released != "":

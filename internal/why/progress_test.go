@@ -159,3 +159,15 @@ func TestADiscoveryFailureThatNoLongerHolds(t *testing.T) {
 		assert.Equal(t, verdict, why.Judge(e).Verdict, available)
 	}
 }
+
+// A young namespace in which nothing moved makes no progress that was seen.
+func TestTooEarlyToTell(t *testing.T) {
+	young := terminating("", "")
+	young.Deleted = at.Add(-20 * time.Second)
+	e := calm(evidence(young, typeOf("", "configmaps")))
+	report := why.Judge(e)
+	assert.Equal(t, "Namespace shop has been terminating for 30s: too early to tell.", report.Sentence)
+	assert.Equal(t, why.ExitNotStuck, report.ExitCode)
+	e.Second = nil
+	assert.Contains(t, why.Judge(e).Sentence, "too early to tell")
+}
