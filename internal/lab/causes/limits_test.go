@@ -186,3 +186,24 @@ func TestRepairedMeanwhile(t *testing.T) {
 		})
 	}
 }
+
+// Whatever the cause, an examination sends no write: each one of this user would be refused.
+func TestNoWriteIsSent(t *testing.T) {
+	for _, f := range causes.Fixtures() {
+		if slices.Contains([]string{"C20", "C21", "C27"}, f.ID) {
+			continue // the situation itself goes on writing, or its controller's deletions are refused
+		}
+		t.Run(f.ID, func(t *testing.T) {
+			inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
+				writes := []string{"update", "patch", "delete", "deletecollection"}
+				for _, verb := range writes {
+					c.Fault("forbid:verb=" + verb + ",user=kubernetes-admin")
+				}
+				judged(t, c, collect.Options{})
+				for _, verb := range writes {
+					assert.Zero(t, c.Server.Snapshot().Requests[verb][http.StatusForbidden], verb)
+				}
+			})
+		})
+	}
+}
