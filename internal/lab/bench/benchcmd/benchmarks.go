@@ -109,9 +109,9 @@ var storeBench = benchmark{
 informer does, while other goroutines read it in a loop: whole lists, lists of a
 namespace, or single objects.
 
-Shows writes and reads per second, their cost, and the time from when a write was
-due until it was done. Afterwards the store and its index are compared with what
-was written.`,
+Shows writes and reads per second, their cost, and the time from when a write
+was due until it was done. Afterwards the store and its index are compared with
+what was written.`,
 	examples: `  # four readers list 100,000 objects again and again: does the writer keep up?
   lab bench store
 
