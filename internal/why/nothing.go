@@ -90,7 +90,7 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 	f.Says = "this user may not " + strings.Join(rights, ", ")
 	if groups := refusedGroups(e); len(groups) > 0 {
 		cause, _ := Lookup(missingRightsID)
-		f.Do = append(slices.Clone(cause.Do), "with --without secrets, name the groups of the custom types: --group "+strings.Join(groups, " --group "))
+		f.Do = append(slices.Clone(cause.Do), "with --without secrets, name the groups of the custom types:"+strings.Join(groups, ""))
 	}
 	refusals := f.Proof
 	f.Proof = nil
@@ -102,12 +102,15 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 	return []Finding{completed(&Evidence{}, cause, f)}
 }
 
-// refusedGroups are the groups of the custom types that this user may not list.
+// refusedGroups are the flags that name the groups of the custom types that this user may not list.
 func refusedGroups(e *Evidence) (groups []string) {
 	for _, t := range e.Types {
 		if t.IsCustom() && t.Failed != nil && t.Failed.Code == 403 && !slices.Contains(groups, t.Group) {
 			groups = append(groups, t.Group)
 		}
+	}
+	for i, group := range groups {
+		groups[i] = " --group " + Quoted(group)
 	}
 	return groups
 }

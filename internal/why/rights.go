@@ -114,8 +114,8 @@ func mayNotDelete(e *Evidence) []Finding {
 		f.saw(1, e.Namespace.Request, "ContentFailure: User %q cannot %s %s", user, verb, types(names))
 		f.Proof = append(f.Proof, agree...)
 		if server != nil && len(agree) == 0 {
-			f.Do = []string{fmt.Sprintf("let the server behind Service %s ask about rights: kubectl create clusterrolebinding NAME "+
-				"--clusterrole=system:auth-delegator --serviceaccount=%s:ACCOUNT", server, server.Namespace)}
+			f.Do = []string{fmt.Sprintf("let the server behind Service %s ask about rights: ", server) +
+				kubectl("", "create clusterrolebinding NAME --clusterrole=system:auth-delegator --serviceaccount=%s:ACCOUNT", server.Namespace)}
 		} else {
 			f.Remedies = lend(e, user)
 		}
