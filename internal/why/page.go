@@ -34,34 +34,40 @@ func Page() string {
 		}
 	}
 	fmt.Fprintln(&text, "# Stuck namespaces")
-	paragraph("This page lists the known reasons why a namespace stays in Terminating, in the order of a report" +
-		" of `orrery why`. It is generated from the catalogue of causes that the command uses (`go " +
+	paragraph("A namespace stays in Terminating. What to run, what the words of the answer mean, and what to do with them; " +
+		"then each known cause, in the order of a report. The causes are generated from the catalogue that the command uses (`go " +
 		"generate ./internal/why`).")
-	fmt.Fprint(&text, "\n```\norrery why shop\norrery why --explain C07\n```\n")
-	paragraph("`orrery why` only reads. It calls a cause proven if every part of its" +
-		" proof was seen, possible if a part was not seen, and later if it acts only after the others are" +
-		" gone. `--explain` prints the proof of a cause. Run the command again after a repair: a cause " +
-		"may hide others. A proof needs two samples, 10 s apart (`--interval`); with `--no-wait` only a " +
-		"wait is proven. A type that could not be read never counts as empty. This page leaves out how " +
-		"the names of conditions begin, `NamespaceDeletion` or `Namespace`.")
-	paragraph("A proven cause can still be wrong in two cases. The error of a webhook, a policy or an " +
-		"aggregated API server dates from the controller's last pass: a repair that changes no object " +
-		"shows at the next pass, within minutes. And a controller outside the cluster with an " +
-		"administrator's certificate and no Lease cannot be seen: before you remove a finalizer, find out" +
-		" whether there is one.")
-	paragraph("`orrery why shop --fix` also prints the commands of each remedy, the safe ones first. It runs none of them. " +
-		"The removal of a finalizer tests that the object is the one that was seen.")
-	paragraph("`orrery why -A` shows every namespace in Terminating, and `--watch` prints a line for each " +
-		"change until nothing is terminating any more. With a link in your PATH it is a plugin of " +
-		"kubectl, `kubectl why-terminating shop`:")
+	fmt.Fprint(&text, `
+| you want to know | run |
+| --- | --- |
+| what keeps the namespace shop | `+"`orrery why shop`"+` |
+| what keeps all of them; what blocks several comes first | `+"`orrery why -A`"+` |
+| the commands, for your objects | `+"`orrery why shop --fix`"+` |
+| what a cause means, and how it is proven | `+"`orrery why --explain C07`"+` |
+| when it changes | `+"`orrery why shop --watch`"+` |
+| what somebody else sees in it | `+"`orrery why shop --save shop.json`, then `orrery why --from shop.json`"+` |
+`)
+	paragraph("`orrery why` only reads, and it runs none of the commands that it prints. It takes two samples, 10 s apart " +
+		"(`--interval`). With a link in your PATH it is a plugin of kubectl, `kubectl why-terminating shop`:")
 	fmt.Fprint(&text, "\n```\nln -s \"$(command -v orrery)\" ~/bin/kubectl-why_terminating\n```\n")
+	fmt.Fprint(&text, `
+| word | meaning | what to do |
+| --- | --- | --- |
+| proven | every part of the proof was seen | what stands under DO, the first line first |
+| possible | a part was not seen: "not proven" says which | find that out first; nothing with ⚠ before |
+| later | it acts only after the others are gone | repair the others first, then run the command again |
+| too early to tell | the deletion is less than a minute old | wait |
+| not in this cluster | no workload has the name of a finalizer's owner | find out whether it runs elsewhere; that it is gone is never proven |
+`)
+	paragraph("The error of a webhook, a policy or an aggregated API server dates from the controller's last pass: a repair " +
+		"that changes no object shows at the next pass, within minutes. Run the command again after a repair: a cause may hide others.")
 	paragraph("Every cause is tested on the API server in memory. These are also set up on a genuine control plane, " +
-		"Kubernetes v1.36.3, and proven there: " + listed(Genuine()) + ".")
+		"Kubernetes v1.36.3, and found there: " + listed(Genuine()) + ".")
 	fmt.Fprint(&text, "\n| word | meaning |\n| --- | --- |\n")
 	for _, word := range words {
 		fmt.Fprintf(&text, "| %s | %s |\n", word[0], word[1])
 	}
-	paragraph("A box shows what `kubectl describe ns shop` says. ⚠ marks what loses data, or leaves something " +
+	paragraph("Conditions are named without their beginning, `NamespaceDeletion` or `Namespace`. A box shows what `kubectl describe ns shop` says. ⚠ marks what loses data, or leaves something " +
 		"behind outside the cluster. Do it only if nothing else is possible, and never as the first step." +
 		" `--fix` prints the commands for your objects.")
 	examples := Examples()
@@ -90,7 +96,9 @@ func Page() string {
 		}
 	}
 	fmt.Fprintln(&text, "\n## Finalizers whose owners are known")
-	paragraph("For other finalizers, managedFields of the object name the program that set them.")
+	paragraph("For other finalizers, managedFields of the object name the program that set them. `--finalizers FILE` adds rows of " +
+		"your own, in the form of `internal/why/finalizers.yaml`. To have a row for everybody, add it to that file with a link to the " +
+		"line in the program's source that removes the finalizer.")
 	fmt.Fprint(&text, "\n| finalizer | on | owner | protects |\n| --- | --- | --- | --- |\n")
 	for _, keeper := range keepers() {
 		name := keeper.Name
