@@ -112,7 +112,6 @@ func TestNothingShowsASecret(t *testing.T) {
 		{"plugin", "text", "websocket"}, {"impersonation", "json", "http"},
 	} {
 		t.Run(strings.Join(run[:], ", "), func(t *testing.T) {
-			t.Parallel() // each waits more than it computes
 			tellNothing(t, users[run[0]], "--log-format="+run[1], "--watch-transport="+run[2])
 		})
 	}

@@ -3,8 +3,10 @@ package why_test
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +23,8 @@ const hostile = "x;id>pwned;#'\"`$(pwned)\\\n\x1b[2K: kubectl pwned"
 var inQuotes = regexp.MustCompile(`\$'(?:[^'\\]|\\.)*'|'[^']*'|\\'`)
 
 // Whatever a server calls an object, a type, a user or a Service: in a command it is one word, on
-// one line. Each string of each case is changed, everywhere in the evidence of that case.
+// one line. Each string of each case is changed, everywhere in the evidence of that case; with
+// -short each fourth.
 func TestAServersTextIsNoCommand(t *testing.T) {
 	cases, commands := frozen(t), 0
 	for {
@@ -37,11 +40,13 @@ func TestAServersTextIsNoCommand(t *testing.T) {
 		if len(one.Case) > len("C00") {
 			continue // near misses and pairs have the same strings
 		}
-		for value := range stringsOf(t, one.Evidence) {
-			commands += assertNoCommand(t, one.Case, one.Evidence, value)
+		for i, value := range slices.Sorted(maps.Keys(stringsOf(t, one.Evidence))) {
+			if !testing.Short() || i%4 == 0 {
+				commands += assertNoCommand(t, one.Case, one.Evidence, value)
+			}
 		}
 	}
-	assert.Greater(t, commands, 100, "commands with a hostile word")
+	assert.Greater(t, commands, 20, "commands with a hostile word")
 }
 
 // stringsOf returns the strings of a JSON document that are no keys.
