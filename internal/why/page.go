@@ -37,16 +37,26 @@ func Page() string {
 	paragraph("A namespace stays in Terminating. What to run, what the words of the answer mean, and what to do with them; " +
 		"then each known cause, in the order of a report. The causes are generated from the catalogue that the command uses (`go " +
 		"generate ./internal/why`).")
-	fmt.Fprint(&text, `
-| you want to know | run |
-| --- | --- |
-| what keeps the namespace shop | `+"`orrery why shop`"+` |
-| what keeps all of them; what blocks several comes first | `+"`orrery why -A`"+` |
-| the commands, for your objects | `+"`orrery why shop --fix`"+` |
-| what a cause means, and how it is proven | `+"`orrery why --explain C07`"+` |
-| when it changes | `+"`orrery why shop --watch`"+` |
-| what somebody else sees in it | `+"`orrery why shop --save shop.json`, then `orrery why --from shop.json`"+` |
-`)
+	fmt.Fprint(&text, "\n```"+`
+# what keeps the namespace shop
+orrery why shop
+
+# what keeps all of them; what blocks several comes first
+orrery why -A
+
+# the commands, for your objects
+orrery why shop --fix
+
+# what a cause means, and how it is proven
+orrery why --explain C07
+
+# a line when something changes
+orrery why shop --watch
+
+# what somebody else sees in it
+orrery why shop --save shop.json
+orrery why --from shop.json
+`+"```\n")
 	paragraph("`orrery why` only reads, and it runs none of the commands that it prints. It takes two samples, 10 s apart " +
 		"(`--interval`). With a link in your PATH it is a plugin of kubectl, `kubectl why-terminating shop`:")
 	fmt.Fprint(&text, "\n```\nln -s \"$(command -v orrery)\" ~/bin/kubectl-why_terminating\n```\n")
