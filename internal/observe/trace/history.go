@@ -101,7 +101,7 @@ type Batch struct {
 func (h *History) Cursor(back uint64) *Cursor { return &Cursor{history: h, back: back} }
 
 // Next blocks until there are events, or the first state, and returns them. It returns the error of
-// ctx, or io.EOF after the last event of a recording that has ended.
+// ctx after the last event before its end, or io.EOF after the last event of a recording that has ended.
 func (c *Cursor) Next(ctx context.Context) (Batch, error) {
 	for {
 		batch, ok, ended, changed := c.take()
@@ -113,6 +113,9 @@ func (c *Cursor) Next(ctx context.Context) (Batch, error) {
 		}
 		select {
 		case <-ctx.Done():
+			if batch, ok, _, _ := c.take(); ok { // it came before the end
+				return batch, nil
+			}
 			return Batch{}, ctx.Err()
 		case <-changed:
 		}

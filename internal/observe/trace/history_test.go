@@ -141,3 +141,30 @@ func TestLostEvents(t *testing.T) {
 		assert.EqualError(t, r.Err(), report.State.Ended)
 	})
 }
+
+// endsAfter is a context that ends after something has happened, at the moment when it is asked.
+type endsAfter struct {
+	context.Context
+	happens func()
+}
+
+func (c endsAfter) Done() <-chan struct{} {
+	c.happens()
+	return c.Context.Done()
+}
+
+// What came before the end is delivered, also if both come between a look and the wait.
+func TestACursorDeliversWhatCameBeforeTheEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 64 { // a select that may choose would lose one in two
+		h := trace.NewHistory(1000)
+		h.Add("one\n", 1)
+		c := h.Cursor(10)
+		_, err := c.Next(t.Context())
+		require.NoError(t, err)
+		batch, err := c.Next(endsAfter{ctx, func() { h.Add("last\n", 1) }})
+		require.NoError(t, err, "the last event is lost")
+		assert.Equal(t, "last\n", string(batch.Lines))
+	}
+}
