@@ -101,7 +101,8 @@ type Batch struct {
 func (h *History) Cursor(back uint64) *Cursor { return &Cursor{history: h, back: back} }
 
 // Next blocks until there are events, or the first state, and returns them. It returns the error of
-// ctx after the last event before its end, or io.EOF after the last event of a recording that has ended.
+// ctx after the last event before its end, or io.EOF after the last event of a recording that has
+// ended.
 func (c *Cursor) Next(ctx context.Context) (Batch, error) {
 	for {
 		batch, ok, ended, changed := c.take()
