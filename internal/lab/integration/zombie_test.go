@@ -4,6 +4,7 @@ import (
 	"io"
 	"log"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,8 +141,9 @@ func TestAZombieWatchOverTCP(t *testing.T) {
 			w.set("b", "2")
 			eventually(t, func() bool { return link.Snapshot().Dead > 0 })
 			link.Heal()
-			eventually(t, func() bool { return w.verify() == nil })
-			assert.NotEqual(t, asked, watches(w))
+			// A ping may be lost where the event was only late: then the watch is opened anew after
+			// the event.
+			eventually(t, func() bool { return w.verify() == nil && !slices.Equal(asked, watches(w)) })
 			w.cancel()
 			w.informers.Shutdown()
 		})
