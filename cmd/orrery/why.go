@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -127,9 +126,6 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.asGroups, "as-group", nil, "a `group` of that user; may be repeated")
 }
 
-// dnsLabel is what a namespace may be called.
-var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-
 // check rejects invalid flags and arguments.
 func (o *whyOptions) check(args []string) error {
 	switch {
@@ -150,7 +146,7 @@ func (o *whyOptions) check(args []string) error {
 	case o.all:
 	case o.from == "" && len(args) == 0:
 		return errors.New("give the name of a namespace, or -A")
-	case len(args) > 0 && !dnsLabel.MatchString(args[0]):
+	case len(args) > 0 && !why.IsNamespaceName(args[0]):
 		return fmt.Errorf("%q is not the name of a namespace: it has lower-case letters, digits and \"-\", at most 63", args[0])
 	}
 	switch {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -69,11 +68,13 @@ func Load(path string) (Evidence, error) {
 	if e.APIVersion != EvidenceVersion {
 		return Evidence{}, fmt.Errorf("%s is not saved evidence of this version: its apiVersion is %q, not %q", path, e.APIVersion, EvidenceVersion)
 	}
-	if !namespaceName.MatchString(e.Name) {
+	if !IsNamespaceName(e.Name) {
 		return Evidence{}, fmt.Errorf("%s is not saved evidence: %q is not the name of a namespace", path, e.Name)
 	}
 	return e, nil
 }
 
-// namespaceName is what a namespace may be called.
-var namespaceName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+// IsNamespaceName reports whether a namespace may be called so.
+func IsNamespaceName(name string) bool { return namespaceName().MatchString(name) }
+
+var namespaceName = lazyPattern(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)

@@ -2,7 +2,6 @@ package why
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -197,14 +196,14 @@ func (t Type) Name() string {
 	if t.Group != "" {
 		name += "." + t.Group
 	}
-	if !typeName.MatchString(name) {
+	if !typeName().MatchString(name) {
 		return strconv.Quote(name)
 	}
 	return name
 }
 
 // typeName is kubectl's name of a type: DNS labels.
-var typeName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(/[a-z]+)?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+var typeName = lazyPattern(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(/[a-z]+)?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 
 // IsCustom reports whether the type is not one of Kubernetes itself.
 func (t Type) IsCustom() bool { return !slices.Contains(builtInGroups, t.Group) }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"testing"
@@ -22,18 +21,10 @@ var update = flag.Bool("update", false, "write testdata/frozen.txt")
 // judged as it was then. A change of testdata/frozen.txt may say less of a case, never more.
 func TestFrozenEvidence(t *testing.T) {
 	var judged strings.Builder
-	cases := frozen(t)
-	for {
-		var one struct {
-			Case     string       `json:"case"`
-			Evidence why.Evidence `json:"evidence"`
-		}
-		err := cases.Decode(&one)
-		if err == io.EOF {
-			break
-		}
-		require.NoError(t, err)
-		report := why.Judge(one.Evidence)
+	for _, one := range frozen(t) {
+		var evidence why.Evidence
+		require.NoError(t, json.Unmarshal(one.Evidence, &evidence))
+		report := why.Judge(evidence)
 		fmt.Fprintf(&judged, "%s: %s\n", one.Case, report.Verdict)
 		for _, found := range report.Findings {
 			fmt.Fprintf(&judged, "  %s %s: %s\n", found.ID, found.Certainty, found.Culprit)
@@ -47,12 +38,24 @@ func TestFrozenEvidence(t *testing.T) {
 	assert.Equal(t, string(want), judged.String(), "what is said of evidence that has not changed")
 }
 
-func frozen(t *testing.T) *json.Decoder {
+// frozenCase is one that was saved.
+type frozenCase struct {
+	Case     string          `json:"case"`
+	Evidence json.RawMessage `json:"evidence"`
+}
+
+func frozen(t *testing.T) (cases []frozenCase) {
 	t.Helper()
 	file, err := os.Open("testdata/frozen.jsonl.gz")
 	require.NoError(t, err)
-	t.Cleanup(func() { file.Close() })
+	defer file.Close()
 	text, err := gzip.NewReader(file)
 	require.NoError(t, err)
-	return json.NewDecoder(text)
+	for decoder := json.NewDecoder(text); decoder.More(); {
+		var one frozenCase
+		require.NoError(t, decoder.Decode(&one))
+		cases = append(cases, one)
+	}
+	require.NotEmpty(t, cases)
+	return cases
 }

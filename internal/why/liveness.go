@@ -257,7 +257,9 @@ func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	}
 	owners := slices.DeleteFunc(slices.Clone(called), func(w Workload) bool { return w.Name != name })
 	if len(owners) == 0 {
-		owners = slices.DeleteFunc(slices.Clone(called), func(w Workload) bool { return !e.runs(w, h) })
+		owners = slices.DeleteFunc(slices.Clone(called), func(w Workload) bool {
+			return !slices.ContainsFunc(e.namesOf(h), func(name string) bool { return w.Name == name || w.runs(name) })
+		})
 	}
 	if at := slices.IndexFunc(owners, func(w Workload) bool { return w.Ready > 0 && !w.Unready && !e.isOutside(w) }); at >= 0 {
 		w := owners[at]
@@ -295,14 +297,6 @@ func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	return Stopped
 }
 
-// runs reports whether a container or a command of a workload has a name of the owner. Its image
-// may also be that of another part of the owner.
-func (e *Evidence) runs(w Workload, h Held) bool {
-	return slices.ContainsFunc(e.namesOf(h), func(name string) bool {
-		return w.Name == name || slices.Contains(w.Words, name) && !slices.Contains(w.Images, name)
-	})
-}
-
 // isOutside reports whether a workload is limited to other namespaces.
 func (e *Evidence) isOutside(w Workload) bool {
 	return len(w.Only) > 0 && !slices.ContainsFunc(w.Only, func(pattern string) bool { return pattern != "?" && matches(pattern, e.Name) })
@@ -320,7 +314,7 @@ func (e *Evidence) isNamedLike(w Workload, h Held) bool {
 	}
 	return slices.ContainsFunc(e.namesOf(h), func(name string) bool {
 		return called == name || strings.HasSuffix(called, "-"+name) || bare && strings.HasPrefix(called, name+"-") ||
-			slices.Contains(w.Words, name) && !slices.Contains(w.Images, name)
+			w.runs(name)
 	})
 }
 

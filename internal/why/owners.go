@@ -76,10 +76,15 @@ const balancerCleanup = "service.kubernetes.io/load-balancer-cleanup"
 
 // Keeper returns the known owner of a finalizer, if that is one which handles the type.
 func (h Held) Keeper() (Keeper, bool) {
-	known := slices.Concat(h.more, keepers())
-	at := slices.IndexFunc(known, func(k Keeper) bool {
+	fits := func(k Keeper) bool {
 		return matches(k.Pattern, h.Finalizer) && (k.Types == nil || slices.ContainsFunc(k.Types, func(t string) bool { return matches(t, h.Type.Name()) }))
-	})
+	}
+	known := h.more
+	at := slices.IndexFunc(known, fits)
+	if at < 0 {
+		known = keepers()
+		at = slices.IndexFunc(known, fits)
+	}
 	if at < 0 {
 		return Keeper{}, false
 	}

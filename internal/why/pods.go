@@ -227,6 +227,7 @@ func jobFinalizer(e *Evidence) []Finding {
 		default:
 			f.saw(1, jobs.Request, "no Job has the UID of its owner %s", pod.Owners[owner].Name)
 		}
+		h := Held{Type: pods, Finalizer: jobTracking, Object: pod.Object}
 		still, known := e.standstill(pods, pod.Object)
 		if known && !still {
 			continue
@@ -234,7 +235,7 @@ func jobFinalizer(e *Evidence) []Finding {
 		if !known {
 			f.lack(nil, "%s", e.seenOnce())
 		}
-		if other := e.changedOf(Held{Type: pods, Finalizer: jobTracking, Object: pod.Object}); other != "" {
+		if other := e.changedOf(h); other != "" {
 			f.lack(nil, "pod %s has lost that finalizer, or has changed: the job-controller seems to be at work", other)
 		}
 		seen := Finding{}
@@ -248,9 +249,9 @@ func jobFinalizer(e *Evidence) []Finding {
 		if known && state == Stopped && len(f.Missing) == 0 {
 			f.Owner.State = Stopped
 			f.Proof = append(f.Proof, seen.Proof...)
-			f.offerRelease(e, Held{Type: pods, Finalizer: jobTracking, Object: pod.Object})
+			f.offerRelease(e, h)
 		} else if known && len(f.Missing) == 0 {
-			f.printRelease(e, Held{Type: pods, Finalizer: jobTracking, Object: pod.Object})
+			f.printRelease(e, h)
 		}
 		findings = append(findings, f)
 	}
