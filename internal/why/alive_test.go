@@ -105,57 +105,6 @@ func TestAnOrphanWhileTheJobControllerRuns(t *testing.T) {
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C13").Certainty)
 }
 
-// Whoever decides on the conditions of namespaces, or is slow to decide on deletions, may be why a
-// controller at work has written none.
-func TestAControllerWhoseConditionsMayBeRefused(t *testing.T) {
-	on := func(operation, group, resource string) []why.Rule {
-		return []why.Rule{{Operations: []string{operation}, Groups: []string{group}, Resources: []string{resource}}}
-	}
-	elsewhere := why.Selector{Labels: map[string]string{"a": "b"}}
-	forbidden := &why.Failure{Code: 403, Right: "list webhooks"}
-	grace := object("p")
-	grace.Deleted = deleted.Add(15 * time.Minute)
-	for name, test := range map[string]struct {
-		change    func(*why.Evidence)
-		certainty why.Certainty
-	}{
-		"nothing": {func(*why.Evidence) {}, why.Proven},
-		"a webhook at a URL": {func(e *why.Evidence) {
-			e.Webhooks.Items = []why.Webhook{{Name: "w", URL: "https://x", Rules: on("UPDATE", "", "namespaces/status")}}
-		}, why.Possible},
-		"a webhook that hangs": {func(e *why.Evidence) {
-			e.Webhooks.Items = []why.Webhook{{Name: "w", FailurePolicy: "Ignore", Rules: on("DELETE", "*", "*")}}
-		}, why.Possible},
-		"one that fails at once": {func(e *why.Evidence) {
-			e.Webhooks.Items = []why.Webhook{{Name: "w", Service: &why.Service{Namespace: "g", Name: "g"}, Rules: on("DELETE", "*", "*")}}
-			e.Backends = []why.Backend{{Service: why.Service{Namespace: "g", Name: "g"}, Exists: true}}
-		}, why.Proven},
-		"one whose server answers": {func(e *why.Evidence) {
-			e.Webhooks.Items = []why.Webhook{{Name: "w", Service: &why.Service{Namespace: "g", Name: "g"}, Rules: on("DELETE", "*", "*")}}
-			e.Backends = []why.Backend{{Service: why.Service{Namespace: "g", Name: "g"}, Exists: true, Ready: 1}}
-		}, why.Possible},
-		"one of another object": {func(e *why.Evidence) { e.Webhooks.Items = []why.Webhook{{Name: "w", Rules: on("DELETE", "", "nodes")}} }, why.Proven},
-		"one of other names": {func(e *why.Evidence) {
-			e.Webhooks.Items = []why.Webhook{{Name: "w", NamespaceOnly: elsewhere, Rules: on("*", "*", "*/*")}}
-		}, why.Proven},
-		"a policy": {func(e *why.Evidence) {
-			e.Policies.Items = []why.Policy{{Name: "p", Rules: on("UPDATE", "", "namespaces/*")}, {Name: "b", Binding: true, Of: "p"}}
-		}, why.Possible},
-		"unread webhooks":      {func(e *why.Evidence) { e.Webhooks.Failed = forbidden }, why.Possible},
-		"unread policies":      {func(e *why.Evidence) { e.Policies.Failed = forbidden }, why.Possible},
-		"a pod deleted since":  {func(e *why.Evidence) { e.Pods = []why.Pod{{Object: grace, Grace: 900}} }, why.Possible},
-		"a pod deleted before": {func(e *why.Evidence) { e.Pods = []why.Pod{{Object: grace, Grace: 1000}} }, why.Proven},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
-			test.change(&e)
-			found := find(why.Judge(e), "C19")
-			require.NotNil(t, found)
-			assert.Equal(t, test.certainty, found.Certainty, found.Missing)
-		})
-	}
-}
-
 // Conditions that a controller wrote before its Lease expired do not show that it is at work, nor
 // does a change after them wait for its next pass.
 func TestAControllerThatDiedAfterItsConditions(t *testing.T) {
@@ -229,24 +178,6 @@ func TestOlderNamesOfControllers(t *testing.T) {
 	assert.Equal(t, why.Possible, certainty(leading(orphanPod(), "namespace,garbagecollector,job"), "C13"))
 	assert.Equal(t, why.Proven, certainty(leading(claim, "namespace,garbagecollector"), "C04"))
 	assert.Empty(t, certainty(leading(claim, "namespace,garbagecollector,resource-claim-controller"), "C04"))
-}
-
-// A controller may have many namespaces to work on, or be one whose pod may not be read.
-func TestAControllerThatMayNotHaveComeToIt(t *testing.T) {
-	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
-	e.Leases, e.Managers = answered[why.Lease]("GET leases"), answered[why.Manager]("GET pods")
-	e.APIServices, e.Elsewhere = answered[why.APIService]("GET apiservices"), answered[why.ConditionsWrite]("GET namespaces")
-	e.At, e.Second.At = deleted.Add(70*time.Second), deleted.Add(80*time.Second)
-	e.Terminating = make([]string, 9)
-	require.Equal(t, why.Proven, certainty(e, "C19"))
-	e.Terminating = make([]string, 10)
-	assert.Equal(t, why.Possible, certainty(e, "C19"))
-	e.Terminating = make([]string, 300)
-	assert.Equal(t, []string{"300 namespaces are terminating: a controller may not have come to this one"}, find(why.Judge(e), "C19").Missing)
-	e.At, e.Second.At = deleted.Add(31*time.Minute), deleted.Add(32*time.Minute)
-	assert.Equal(t, why.Proven, certainty(e, "C19"))
-	e.Managers = why.Answer[why.Manager]{Request: "GET pods", Failed: &why.Failure{Code: 403, Message: "forbidden", Right: "list pods"}}
-	assert.Equal(t, why.Possible, certainty(e, "C19"))
 }
 
 // The controller of an empty namespace may lack the right to its last request, which no condition

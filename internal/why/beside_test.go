@@ -69,16 +69,6 @@ func TestAGroupOfTheServerItself(t *testing.T) {
 	assert.Nil(t, find(why.Judge(e), "C21"), "the right was restored since")
 }
 
-// The deletionTimestamp of a pod is the end of its grace period: a pod whose timestamp is later
-// than the namespace's may have been deleted earlier.
-func TestAPodThatWasDeletedBeforeTheNamespace(t *testing.T) {
-	pod := object("p")
-	pod.Deleted = deleted.Add(20 * time.Second)
-	e := evidence(terminating("", ""), typeOf("", "pods", pod))
-	found := find(why.Judge(e), "C19")
-	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
-}
-
 // A definition waits for its own objects only.
 func TestAnotherTypeBesideADefinitionThatGoes(t *testing.T) {
 	e := defined()

@@ -14,10 +14,9 @@ func controllerCauses() []Cause {
 		ID: "C19", Title: "no namespace controller at work",
 		Lesson: "The API server marks a namespace and nothing more. A controller, usually kube-controller-manager, empties it and " +
 			"removes the token kubernetes from spec.finalizers. Without one, the namespace stays as it is, without any condition.",
-		Proof: "Either: 60 s after the deletion none of the five conditions is there, no other terminating namespace has one, no Lease of a namespace " +
-			"controller is renewed and no pod of one is ready, it had a minute for each ten terminating namespaces, no type has fewer objects in the second sample, no object was deleted since, and no webhook, policy, " +
-			"missing right or aggregated API server may refuse or delay the conditions. Or: nothing changes between the samples, and the controller is " +
-			"switched off by --controllers, or its Lease has expired and no pod of it is ready.",
+		Proof: "Nothing changes between the samples, no object was deleted since, and a pod of kube-controller-manager has the controller " +
+			"switched off by --controllers, or its Lease has expired and no pod of it is ready. That 60 s after the deletion none of the five " +
+			"conditions is there is possible only: a controller may run elsewhere, be slow, or have its requests refused.",
 		Do:    []string{"start kube-controller-manager with its namespace-controller", "run another one: orrery run"},
 		DoNot: "finalize the namespace by hand: its content stays behind, and comes back with a namespace of that name",
 		Hides: []string{
@@ -69,13 +68,6 @@ func switchedOff(value, controller string) bool {
 	return !everything
 }
 
-// workersOfManager is how many namespaces kube-controller-manager works on at a time, by its
-// default --concurrent-namespace-syncs.
-const workersOfManager = 10
-
-// timeOfType is how long a first pass may take for a type, on a slow server.
-const timeOfType = time.Second / 2
-
 // managerLeases are the Leases of programs that have a namespace controller.
 var managerLeases = []string{managerName, "orrery"}
 
@@ -86,60 +78,7 @@ func noController(e *Evidence) []Finding {
 	f := Finding{Culprit: Reference{Resource: "pods", Namespace: managerNamespace, Name: managerName}}
 	f.Says = "no namespace controller works on it"
 	if e.Untouched() && (e.Second == nil || e.Second.Namespace == nil || none(e.Second.Namespace.Conditions)) {
-		f.saw(1, e.Namespace.Request, "%s after the deletion, status.conditions has none of the five conditions", duration(e.age()))
-		leads := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return slices.Contains(managerLeases, l.Name) && !l.Expired(e.At) })
-		off := whyNoController(e, &f)
-		if !off && leads {
-			f.lack(nil, "a namespace controller is alive, by its Lease, and may still be starting its watches")
-		}
-		ready := slices.IndexFunc(e.Managers.Items, func(m Manager) bool { return m.Ready })
-		if !off && ready >= 0 {
-			f.lack(nil, "pod %s is ready, and may be in a first pass that takes long", e.Managers.Items[ready].Name)
-		}
-		elsewhere := !off || len(e.Managers.Items) == 0 // off by an expired Lease alone: one may run elsewhere, without a Lease
-		if name, at := e.deletedSince(); name != "" && (elsewhere || f.Culprit.Resource == "pods" && at.After(e.Managers.Items[0].started())) {
-			f.lack(nil, "%s has been terminating since %s, after the namespace: a controller may be at work whose conditions are refused", name, clock(at))
-			elsewhere = true
-		}
-		if elsewhere {
-			f.lackQuiet(e)
-		}
-		for i := range e.Types {
-			if t := &e.Types[i]; e.drains(t) {
-				f.lack(nil, "there are fewer %s in the second sample: a controller may be in its first pass, at whose end it writes the conditions", t.Name())
-				break
-			}
-		}
-		if e.Leases.Failed != nil && !off {
-			f.lack(e.Leases.Failed, "whether a controller is alive by its Lease could not be seen")
-		}
-		if e.Managers.Failed != nil && !off {
-			f.lack(e.Managers.Failed, "whether a pod of %s is ready could not be seen", managerName)
-		}
-		if others := len(e.Terminating); e.age() < time.Duration(1+others/workersOfManager)*backOffCap && !off {
-			f.lack(nil, "%s are terminating: a controller may not have come to this one", counted(others, "namespace"))
-		} else if e.age() < backOffCap+time.Duration(len(e.Types))*timeOfType && !off {
-			f.lack(nil, "it has %s: a first pass may not be over", counted(len(e.Types), "type"))
-		}
-		if e.Elsewhere.Failed != nil {
-			f.lack(e.Elsewhere.Failed, "whether a controller works on other namespaces could not be seen")
-		}
-		others := e.Elsewhere.Items
-		busy := slices.IndexFunc(others, func(w ConditionsWrite) bool { return w.At.After(e.Namespace.Deleted) })
-		switch {
-		case busy >= 0:
-			f.lack(nil, "a namespace controller is at work, and may be slow or throttled: it wrote the conditions of %s at %s",
-				others[busy].Namespace, clock(others[busy].At))
-			f.Says = "a namespace controller is at work, and has written nothing here"
-			f.Do = []string{readItsLog}
-		case len(others) > 0 && !off:
-			f.lack(nil, "the conditions of %s show that a controller was at work; one that only repeats itself writes nothing",
-				counted(len(others), "other terminating namespace"))
-		}
-		if len(f.Missing) > 0 && len(f.Do) == 0 {
-			f.Do = []string{"start kube-controller-manager with its namespace-controller, if none runs", "otherwise " + readItsLog}
-		}
-		return []Finding{f}
+		return withoutConditions(e, f)
 	}
 	if e.Second == nil || e.Second.Namespace == nil || e.written() {
 		return nil
@@ -159,6 +98,65 @@ func noController(e *Evidence) []Finding {
 	return []Finding{f}
 }
 
+// withoutConditions is about a namespace that no controller has written to. Only a controller that
+// is switched off, or whose process is dead, is proof of that: another one may be slow, or refused.
+func withoutConditions(e *Evidence, f Finding) []Finding {
+	f.saw(1, e.Namespace.Request, "%s after the deletion, status.conditions has none of the five conditions", duration(e.age()))
+	off := whyNoController(e, &f)
+	alive := e.aliveController()
+	switch hooks := silentlyUnreachable(e); {
+	case !off && alive != "" && len(hooks) > 0:
+		return nil // the webhook keeps it from writing
+	case !off && alive != "":
+		f.Says = "a namespace controller is alive, and has written nothing here"
+		f.lack(nil, "%s: the controller may be slow, or its requests refused", alive)
+		f.Do = []string{readItsLog}
+	case !off:
+		f.lack(nil, "no controller is known to be dead or switched off: one may run outside what was read")
+		f.lackRead(e)
+		f.Do = []string{"start kube-controller-manager with its namespace-controller, if none runs", "otherwise " + readItsLog}
+	}
+	if name, at := e.deletedSince(); name != "" {
+		f.lack(nil, "%s has been terminating since %s, after the namespace: a controller was at work", name, clock(at))
+	}
+	others := e.Elsewhere.Items
+	if busy := slices.IndexFunc(others, func(w ConditionsWrite) bool { return w.At.After(e.Namespace.Deleted) }); busy >= 0 {
+		f.lack(nil, "a namespace controller wrote the conditions of %s at %s", others[busy].Namespace, clock(others[busy].At))
+		f.Says = "a namespace controller is at work, and has written nothing here"
+		f.Do = []string{readItsLog}
+	}
+	if answer := e.answerTo(e.ControllersRight()); !off && answer != nil && !answer.Allowed {
+		f.lack(nil, "user %s may not update namespaces/status", controllersUser)
+		f.Do = []string{restoreItsRole}
+	}
+	return []Finding{f}
+}
+
+// aliveController says what shows that a namespace controller is alive; "" for nothing.
+func (e *Evidence) aliveController() string {
+	for _, l := range e.Leases.Items {
+		if slices.Contains(managerLeases, l.Name) && !l.Expired(e.At) {
+			return fmt.Sprintf("Lease %s/%s is renewed", l.Namespace, l.Name)
+		}
+	}
+	for _, m := range e.Managers.Items {
+		if m.Ready && !switchedOff(m.Controllers, namespaceController) {
+			return fmt.Sprintf("pod %s is ready", m.Name)
+		}
+	}
+	return ""
+}
+
+// lackRead adds to a finding what could not be read about controllers.
+func (f *Finding) lackRead(e *Evidence) {
+	if e.Leases.Failed != nil {
+		f.lack(e.Leases.Failed, "whether a controller is alive by its Lease could not be seen")
+	}
+	if e.Managers.Failed != nil {
+		f.lack(e.Managers.Failed, "whether a pod of %s is ready could not be seen", managerName)
+	}
+}
+
 // readItsLog is advice about a controller that may be at work.
 const readItsLog = "read the controller's log: it says what refuses or delays its requests"
 
@@ -174,58 +172,6 @@ func (e *Evidence) ControllersRight() Refusal {
 
 // restoreItsRole is advice if it may not.
 const restoreItsRole = "restore the ClusterRole system:controller:namespace-controller and its binding, if kube-controller-manager runs; otherwise start it"
-
-// lackQuiet adds to a finding why a controller at work may have written no conditions.
-func (f *Finding) lackQuiet(e *Evidence) {
-	right := e.ControllersRight()
-	asked := slices.IndexFunc(e.Reviews, func(r Review) bool { return r.User == right.User && r.Resource == right.Resource })
-	switch {
-	case asked >= 0 && e.Reviews[asked].Failed != nil:
-		f.lack(e.Reviews[asked].Failed, "whether a controller may write conditions could not be asked")
-	case asked >= 0 && !e.Reviews[asked].Allowed:
-		f.lack(nil, "user %s may not update namespaces/status: a controller may be at work without that right", controllersUser)
-		f.Do = []string{restoreItsRole}
-	}
-	for _, hook := range e.Webhooks.Items {
-		switch {
-		case !hook.NamespaceOnly.matches(e.labels()):
-		case e.silently(hook.Rules) != "":
-			f.lack(nil, "webhook %s decides on the conditions of namespaces, and may refuse them or be out of reach", hook.Name)
-			return
-		case len(e.selected(hook.Rules)) > 0 && !e.failsAtOnce(hook):
-			f.lack(nil, "webhook %s is asked about deletions, and may be slow: the first pass, at whose end the conditions are written, may not be over", hook.Name)
-			return
-		}
-	}
-	for _, policy := range e.Policies.Items {
-		if e.inForce(policy) && e.silently(policy.Rules) != "" {
-			f.lack(nil, "policy %s decides on the conditions of namespaces, and may refuse them", policy.Name)
-			return
-		}
-	}
-	if failed := e.admissionUnread(); failed != nil {
-		f.lack(failed, "whether a webhook or a policy refuses the conditions could not be read")
-	}
-	for _, t := range e.Types { // the first pass deletes also where nothing is
-		if server := e.aggregated(t.Group); server != nil {
-			f.lack(nil, "Service %s serves %s, and may be slow: the first pass, at whose end the conditions are written, may not be over", server, t.Name())
-			return
-		}
-	}
-	if e.APIServices.Failed != nil {
-		f.lack(e.APIServices.Failed, "whether another server is asked about deletions, and may be slow, could not be read")
-	}
-}
-
-// failsAtOnce reports whether a webhook has a Service without endpoints: a call to it does not take
-// long.
-func (e *Evidence) failsAtOnce(hook Webhook) bool {
-	if hook.Service == nil {
-		return false
-	}
-	b := e.backend(*hook.Service)
-	return b != nil && b.Failed == nil && (!b.Exists || b.External == "" && b.Ready+b.Coming == 0)
-}
 
 // Untouched reports whether no controller has written a condition yet, although it had time to.
 func (e *Evidence) Untouched() bool { return e.age() >= backOffCap && none(e.Namespace.Conditions) }
@@ -293,7 +239,7 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 			case e.At.Sub(lease.Renewed) < backOffCap:
 				f.lack(nil, "%s may be starting again", managerName)
 			}
-			if len(e.Managers.Items) == 0 && !(controller == namespaceController && e.Untouched()) { // then C19 has doubts of its own
+			if len(e.Managers.Items) == 0 && !(controller == namespaceController && e.Untouched()) {
 				f.lack(nil, "no pod of %s is visible: it may run elsewhere, without a Lease", managerName)
 			}
 			return true

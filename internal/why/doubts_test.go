@@ -42,30 +42,6 @@ func TestAConversionThatFailedOnce(t *testing.T) {
 	}
 }
 
-// An expired Lease of a controller that may run elsewhere, without a Lease: what was deleted after
-// the namespace shows one, and a webhook may refuse its conditions.
-func TestAnOldLeaseBesideAControllerAtWork(t *testing.T) {
-	lost := func() why.Evidence {
-		e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
-		e.Leases = answered("GET leases", why.Lease{
-			Namespace: "kube-system", Name: "kube-controller-manager", Holder: "old", Renewed: deleted.Add(-48 * time.Hour), Duration: 15 * time.Second,
-		})
-		e.Managers = answered[why.Manager]("GET pods")
-		return e
-	}
-	require.Equal(t, why.Proven, find(why.Judge(lost()), "C19").Certainty)
-	for name, change := range map[string]func(*why.Evidence){
-		"an object deleted since":   func(e *why.Evidence) { e.Types[0] = typeOf("", "configmaps", object("a", "example.com/x")) },
-		"a webhook on the requests": func(e *why.Evidence) { e.Webhooks = asked("*", "*/*") },
-	} {
-		e := lost()
-		change(&e)
-		assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty, name)
-		e.Managers.Items = []why.Manager{{Name: "kube-controller-manager-a"}}
-		assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "%s: its pod is seen to be down", name)
-	}
-}
-
 // An old Lease is no proof for other controllers either, before any condition.
 func TestAnOldLeaseBesideOtherControllers(t *testing.T) {
 	n := terminating("", "")
@@ -85,43 +61,6 @@ func TestDiscoveryOfAServerThatHasComeBack(t *testing.T) {
 		e.APIServices.Items[0].Since = later.Add(-ago)
 		assert.Equal(t, certainty, find(why.Judge(e), "C03").Certainty, ago)
 	}
-}
-
-// A controller at work may have written no conditions yet, or may not write them.
-func TestAControllerThatHasWrittenNothing(t *testing.T) {
-	absent := func() why.Evidence {
-		e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")), typeOf("slow.example.com", "things"))
-		e.Leases, e.Managers, e.APIServices = answered[why.Lease]("GET leases"), answered[why.Manager]("GET pods"), answered[why.APIService]("GET apiservices")
-		e.Reviews = []why.Review{{User: "system:serviceaccount:kube-system:namespace-controller", Verb: "update", Resource: "namespaces/status", Allowed: true}}
-		return e
-	}
-	require.Equal(t, why.Proven, find(why.Judge(absent()), "C19").Certainty)
-	slow := why.APIService{Name: "v1.slow.example.com", GroupVersion: "slow.example.com/v1", Service: &why.Service{Namespace: "slow", Name: "api"}, Available: "True"}
-	for missing, change := range map[string]func(*why.Evidence){
-		"pod kube-controller-manager-a is ready, and may be in a first pass that takes long": func(e *why.Evidence) {
-			e.Managers.Items = []why.Manager{{Name: "kube-controller-manager-a", Ready: true}}
-		},
-		"Service slow/api serves things.slow.example.com, and may be slow: the first pass, at whose end the conditions are written, may not be over": func(e *why.Evidence) {
-			e.APIServices.Items = []why.APIService{slow}
-		},
-		"whether another server is asked about deletions, and may be slow, could not be read: no": func(e *why.Evidence) {
-			e.APIServices.Failed = &why.Failure{Code: 403, Message: "no", Right: "list apiservices"}
-		},
-		"user system:serviceaccount:kube-system:namespace-controller may not update namespaces/status: a controller may be at work without that right": func(e *why.Evidence) {
-			e.Reviews[0].Allowed = false
-		},
-		"whether a controller may write conditions could not be asked: no": func(e *why.Evidence) {
-			e.Reviews[0].Failed = &why.Failure{Code: 403, Message: "no", Right: "create subjectaccessreviews"}
-		},
-	} {
-		e := absent()
-		change(&e)
-		assert.Equal(t, []string{missing}, find(why.Judge(e), "C19").Missing)
-	}
-	e := absent()
-	e.APIServices.Items = []why.APIService{slow}
-	e.Managers.Items = []why.Manager{{Name: "kube-controller-manager-a", Ready: true, Controllers: "*,-namespace-controller"}}
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "it is switched off")
 }
 
 // A finalizer that kube-controller-manager removes is named if its controller is off, also where
@@ -172,14 +111,11 @@ func TestAPolicyForOtherNamespaces(t *testing.T) {
 	assert.Nil(t, find(why.Judge(e), "C08"), "it was changed since")
 
 	e = evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
-	e.Leases, e.Managers = answered[why.Lease]("GET leases"), answered[why.Manager]("GET pods")
 	e.Policies = answered("GET policies",
 		why.Policy{Name: "p", NamespaceOnly: others, Rules: []why.Rule{{Operations: []string{"*"}, Groups: []string{"*"}, Resources: []string{"*/*"}}}},
 		why.Policy{Name: "b", Binding: true, Of: "p"})
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
 	assert.Nil(t, find(why.Judge(e), "C08"))
 	e.Second.Namespace.Labels = others.Labels
-	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
 	assert.NotNil(t, find(why.Judge(e), "C08"))
 
 	pod := object("p")
@@ -212,15 +148,6 @@ func TestFinalizersWithCausesOfTheirOwn(t *testing.T) {
 		named = append(named, f.ID+" "+f.Culprit.String())
 	}
 	assert.Equal(t, []string{"C04 configmaps/leaf", "C04 replicasets.apps/web", "C26 configmaps/leaf"}, named)
-}
-
-// Without a second sample nothing is known of a first pass that takes long.
-func TestOneSampleOfAFirstPass(t *testing.T) {
-	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
-	e.Leases, e.Managers = answered[why.Lease]("GET leases"), answered[why.Manager]("GET pods")
-	require.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
-	e.Second = nil
-	assert.Equal(t, []string{"only one sample was taken"}, find(why.Judge(e), "C19").Missing)
 }
 
 // A pod with the controller switched off proves nothing while it cannot be seen who holds the
@@ -262,13 +189,11 @@ func TestRulesWithSubresources(t *testing.T) {
 // A MutatingAdmissionPolicy that is bound may refuse an update, too, and denies no deletion.
 func TestAMutatingPolicy(t *testing.T) {
 	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
-	e.Leases, e.Managers = answered[why.Lease]("GET leases"), answered[why.Manager]("GET pods")
 	e.Policies = answered("GET policies", why.Policy{Name: "p", Mutating: true, Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{"*"}, Resources: []string{"*/*"}}}})
 	e.Policies.Items = append(e.Policies.Items, why.Policy{Name: "b", Binding: true, Of: "p"})
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "the binding is one of a validating policy of that name")
+	assert.Nil(t, find(why.Judge(e), "C08"), "the binding is one of a validating policy of that name")
 	e.Policies.Items[1].Mutating = true
 	report := why.Judge(e)
-	assert.Equal(t, []string{"policy p decides on the conditions of namespaces, and may refuse them"}, find(report, "C19").Missing)
 	assert.Equal(t, why.Reference{Resource: "mutatingadmissionpolicies", Name: "p"}, find(report, "C08").Culprit)
 	assert.Equal(t, why.Possible, find(report, "C08").Certainty)
 	denies := denied()

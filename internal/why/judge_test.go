@@ -189,15 +189,6 @@ func TestTwoControllersThatOverwriteEverything(t *testing.T) {
 	assert.Nil(t, find(why.Judge(e), "C20"), "the same one has changed its mind")
 }
 
-// After a restart of kube-apiserver kube-controller-manager may take more than a minute. While its
-// Lease is renewed it is not proven to be absent.
-func TestAControllerThatLeadsIsNotCalledAbsent(t *testing.T) {
-	e := evidence(terminating("", ""))
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
-	e.Leases = why.Answer[why.Lease]{Request: "GET leases", Items: []why.Lease{{Name: "kube-controller-manager", Holder: "a", Renewed: at, Duration: 15 * time.Second}}}
-	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
-}
-
 // With --all-namespaces and --watch each change has one line, also the end of a namespace.
 func TestChanges(t *testing.T) {
 	stuck := evidence(terminating(contentFailure, "x"))

@@ -227,11 +227,6 @@ func TestAControllerManagerThatStartsAgain(t *testing.T) {
 	}
 	e.Managers.Items = nil
 	assert.Contains(t, find(why.Judge(e), "C19").Missing, "no pod of kube-controller-manager is visible: it may run elsewhere, without a Lease")
-	e.Namespace.Conditions, e.Second.Namespace.Conditions = nil, nil
-	e.Leases.Items[0].Renewed = at.Add(-time.Hour)
-	assert.Contains(t, find(why.Judge(e), "C19").Missing[0], "configmaps/a has been terminating since", "one may run elsewhere, without a Lease")
-	e.Types[0].Objects[0].Deleted = deleted.Add(-time.Second)
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "no controller has written a condition")
 }
 
 // A pod with the controller switched off proves nothing while another process holds the Lease. The
@@ -390,20 +385,6 @@ func TestAServerThatIsStarting(t *testing.T) {
 	assert.Equal(t, why.Possible, find(why.Judge(ready), "C01").Certainty, "it came back a minute ago")
 	ready.Backends[0].Changed = at.Add(-2 * time.Minute)
 	assert.Equal(t, why.Proven, find(why.Judge(ready), "C01").Certainty, "it has an endpoint, and does not answer")
-}
-
-// A busy controller writes the first conditions at the end of its first pass.
-func TestAFirstPassThatTakesLong(t *testing.T) {
-	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a"), object("b")))
-	e.Leases = answered[why.Lease]("GET leases")
-	require.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
-	e.Leases = why.Answer[why.Lease]{Request: "GET leases", Failed: &why.Failure{Code: 403, Right: "list leases"}}
-	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
-	e.Leases = answered[why.Lease]("GET leases")
-	e.Second.Types[0].Objects, e.Second.Types[0].Count = e.Second.Types[0].Objects[:1], 1
-	found := find(why.Judge(e), "C19")
-	require.NotNil(t, found)
-	assert.Equal(t, []string{"there are fewer configmaps in the second sample: a controller may be in its first pass, at whose end it writes the conditions"}, found.Missing)
 }
 
 // Events expire: that they become fewer is no progress.

@@ -15,31 +15,90 @@ import (
 // This page tests what no condition reports: an absent controller, and the refusal of some
 // requests.
 
-// A controller that is busy with other namespaces is not proven to be absent.
-func TestAControllerThatIsBusyElsewhere(t *testing.T) {
-	e := evidence(terminating("", ""))
-	e.Elsewhere = answered("GET namespaces", why.ConditionsWrite{Namespace: "old", At: deleted.Add(-time.Minute)})
-	found := find(why.Judge(e), "C19")
-	assert.Equal(t, "otherwise read the controller's log: it says what refuses or delays its requests", found.Do[1])
-	assert.Equal(t, why.Possible, found.Certainty, "it may repeat itself there: the server drops an update that changes nothing")
-	assert.Contains(t, found.Missing[0], "the conditions of 1 other terminating namespace")
-	off := e
-	off.Leases = answered[why.Lease]("GET leases")
-	off.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace"})
-	assert.Equal(t, why.Proven, find(why.Judge(off), "C19").Certainty, "it is switched off since")
-	e.Managers = answered[why.Manager]("GET pods")
-	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a", Renewed: deleted.Add(-time.Minute), Duration: 15 * time.Second})
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "its Lease has expired since")
-	e.Leases.Items[0].Renewed = deleted.Add(-time.Hour)
-	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty, "it wrote without the Lease")
-	e.Elsewhere.Items = append(e.Elsewhere.Items, why.ConditionsWrite{Namespace: "busy", At: deleted.Add(time.Minute)})
-	found = find(why.Judge(e), "C19")
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Contains(t, found.Missing[0], "busy")
-	assert.Equal(t, "a namespace controller is at work, and has written nothing here", found.Says)
-	assert.Equal(t, []string{"read the controller's log: it says what refuses or delays its requests"}, found.Do)
-	e.Elsewhere = why.Answer[why.ConditionsWrite]{Request: "GET namespaces", Failed: &why.Failure{Code: 403, Right: "list namespaces"}}
-	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty)
+// A namespace without any condition proves that no controller works only if one is seen to be off
+// or dead, and nothing shows that another one is at work.
+func TestANamespaceWithoutConditions(t *testing.T) {
+	off := why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace"}
+	lease := func(renewed time.Time) why.Lease {
+		return why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "kcm_1", Renewed: renewed, Duration: 15 * time.Second}
+	}
+	pod := func(end time.Duration) why.Pod {
+		p := object("p")
+		p.Deleted = deleted.Add(end)
+		return why.Pod{Object: p, Grace: 30}
+	}
+	forbidden := &why.Failure{Code: 403, Message: "no", Right: "list leases"}
+	guard := why.Service{Namespace: "guard", Name: "guard"}
+	dead := func(e *why.Evidence) {
+		e.Webhooks = answered("GET webhooks", why.Webhook{
+			Resource: "validatingwebhookconfigurations", Configuration: "guard", Name: "guard.io", FailurePolicy: "Fail", Service: &guard,
+			Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"namespaces/*"}}},
+		})
+		e.Backends = []why.Backend{{Service: guard, Request: "GET service"}}
+	}
+	isOff := func(e *why.Evidence) { e.Managers.Items = []why.Manager{off} }
+	for name, test := range map[string]struct {
+		change  func(*why.Evidence)
+		missing string // empty: it is proven
+	}{
+		"switched off": {isOff, ""},
+		"its process is dead": {func(e *why.Evidence) {
+			e.Managers.Items, e.Leases.Items = []why.Manager{{Name: "kcm"}}, []why.Lease{lease(at.Add(-time.Hour))}
+		}, ""},
+		"nothing of it is seen": {func(*why.Evidence) {}, "no controller is known to be dead or switched off"},
+		"its Leases are unread": {func(e *why.Evidence) { e.Leases = why.Answer[why.Lease]{Request: "GET leases", Failed: forbidden} }, "no controller is known"},
+		"its pods are unread":   {func(e *why.Evidence) { e.Managers = why.Answer[why.Manager]{Request: "GET pods", Failed: forbidden} }, "no controller is known"},
+		"its Lease is renewed":  {func(e *why.Evidence) { e.Leases.Items = []why.Lease{lease(at)} }, "Lease kube-system/kube-controller-manager is renewed"},
+		"its pod is ready":      {func(e *why.Evidence) { e.Managers.Items = []why.Manager{{Name: "kcm", Ready: true}} }, "pod kcm is ready"},
+		"an object was deleted since": {func(e *why.Evidence) {
+			isOff(e)
+			e.Types[0] = typeOf("", "configmaps", object("a", "example.com/x"))
+		}, "configmaps/a has been terminating since"},
+		"a pod was deleted since":  {func(e *why.Evidence) { isOff(e); e.Pods = []why.Pod{pod(40 * time.Second)} }, "pods/p has been terminating since"},
+		"a pod was deleted before": {func(e *why.Evidence) { isOff(e); e.Pods = []why.Pod{pod(20 * time.Second)} }, ""},
+		"another namespace was written to": {func(e *why.Evidence) {
+			isOff(e)
+			e.Elsewhere = answered("GET namespaces", why.ConditionsWrite{Namespace: "busy", At: deleted.Add(time.Minute)})
+		}, "wrote the conditions of busy"},
+		"another one was written to before": {func(e *why.Evidence) {
+			isOff(e)
+			e.Elsewhere = answered("GET namespaces", why.ConditionsWrite{Namespace: "old", At: deleted.Add(-time.Minute)})
+		}, ""},
+		"a dead webhook beside a dead controller": {func(e *why.Evidence) { isOff(e); dead(e) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+			e.Leases, e.Managers = answered[why.Lease]("GET leases"), answered[why.Manager]("GET pods")
+			test.change(&e)
+			found := find(why.Judge(e), "C19")
+			require.NotNil(t, found)
+			if test.missing == "" {
+				assert.Equal(t, why.Proven, found.Certainty, found.Missing)
+				return
+			}
+			assert.Equal(t, why.Possible, found.Certainty)
+			require.NotEmpty(t, found.Missing)
+			assert.Contains(t, found.Missing[0], test.missing)
+			if e.Leases.Failed != nil || e.Managers.Failed != nil {
+				assert.NotNil(t, find(why.Judge(e), "C30"), "the missing right is named")
+			}
+		})
+	}
+	alive := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
+	alive.Leases = answered("GET leases", lease(at))
+	dead(&alive)
+	report := why.Judge(alive)
+	assert.Nil(t, find(report, "C19"), "a controller is alive, and a dead webhook keeps it from writing")
+	require.NotNil(t, find(report, "C07"))
+	assert.Contains(t, report.Sentence, "the webhook guard.io cannot be reached")
+
+	alive.Webhooks.Items = nil
+	alive.Reviews = []why.Review{{User: "system:serviceaccount:kube-system:namespace-controller", Verb: "update", Resource: "namespaces/status"}}
+	found := find(why.Judge(alive), "C19")
+	assert.Equal(t, "a namespace controller is alive, and has written nothing here", found.Says)
+	assert.Contains(t, found.Do[0], "restore the ClusterRole system:controller:namespace-controller")
+	alive.Reviews[0].Allowed = true
+	assert.Equal(t, []string{"read the controller's log: it says what refuses or delays its requests"}, find(why.Judge(alive), "C19").Do)
 }
 
 // A controller that is off stays off while another program writes annotations.
@@ -99,24 +158,6 @@ func TestAWebhookThatIsAskedToFinalize(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A controller that deletes is there, also if nothing lets it write a condition.
-func TestAControllerThatDeletesSilently(t *testing.T) {
-	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a", "example.com/x")))
-	found := find(why.Judge(e), "C19")
-	require.NotNil(t, found)
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Contains(t, found.Missing[0], "configmaps/a has been terminating since")
-
-	e.Types[0].Objects[0].Deleted = deleted.Add(-time.Second)
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "it was deleted before the namespace")
-	e.Types[0].Objects[0].Deleted = deleted
-	e.Leases = answered[why.Lease]("GET leases")
-	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace", Since: deleted.Add(-time.Hour)})
-	assert.Equal(t, why.Possible, find(why.Judge(e), "C19").Certainty, "it was switched off before: another one deletes")
-	e.Managers.Items[0].Since = at
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "it was switched off since")
 }
 
 // A webhook without a server before the conditions: with content, and before any finding about a

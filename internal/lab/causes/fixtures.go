@@ -55,8 +55,9 @@ var theNamespace = why.Reference{Resource: "namespaces", Name: Namespace}
 
 func controllerFixtures() []Fixture {
 	return []Fixture{{
-		ID: "C19", NoController: true, Culprit: why.Reference{Resource: "pods", Namespace: "kube-system", Name: "kube-controller-manager"},
+		ID: "C19", NoController: true, Culprit: why.Reference{Resource: "leases.coordination.k8s.io", Namespace: "kube-system", Name: "kube-controller-manager"},
 		SetUp: func(w *World) {
+			w.expiredLease()
 			w.namespace()
 			w.configMap("left", "")
 			w.outside("controller-is-off")
@@ -206,6 +207,14 @@ func nothingFixtures() []Fixture {
 			w.fault("forbid:verb=list,resource=nodes,user=" + reader)
 		},
 	}}
+}
+
+const systemLeases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+
+// expiredLease creates the Lease that a kube-controller-manager has left behind.
+func (w *World) expiredLease() {
+	w.create(systemLeases, `{"metadata":{"name":"kube-controller-manager"},
+		"spec":{"holderIdentity":"old","leaseDurationSeconds":15,"renewTime":"2000-01-01T00:00:00.000000Z"}}`)
 }
 
 // manager creates the pod of a kube-controller-manager with a value of --controllers.

@@ -131,7 +131,7 @@ var ends = slices.Concat([]string{
 	webhookConfigurations + "/policy", policyBindings + "/keep-all", policies + "/keep",
 	rbacAPI + "/clusterrolebindings/keda", rbacAPI + "/clusterroles/keda", rbacAPI + "/clusterrolebindings/strimzi", rbacAPI + "/clusterroles/strimzi",
 	systemDeployments + "/cloud-controller-manager", systemDeployments + "/kueue-controller-manager",
-	"/api/v1/namespaces/kube-system/pods/sweeper", "/api/v1/namespaces/kube-system/pods/kube-controller-manager",
+	"/api/v1/namespaces/kube-system/pods/sweeper", "/api/v1/namespaces/kube-system/pods/kube-controller-manager", systemLeases + "/kube-controller-manager",
 }, operatorsEnds(), []string{"/api/v1/namespaces/" + MachineRoom, recordNamespace})
 
 func operatorsEnds() (paths []string) {

@@ -37,19 +37,3 @@ func TestAWebhookBeforeTheToken(t *testing.T) {
 		assert.Equal(t, why.ExitUnknown, report.ExitCode)
 	})
 }
-
-// A controller that writes the conditions of another namespace is not absent.
-func TestAControllerElsewhere(t *testing.T) {
-	setUp := func(w *causes.World) { causes.Waiting(w, "busy"); causes.Waiting(w, causes.Namespace) }
-	inWorld(t, causes.Fixture{NoController: true}, setUp, 2*time.Minute, func(t *testing.T, c *clustertest.Cluster) {
-		_, report := judged(t, c, collect.Options{})
-		assert.Equal(t, why.Proven, find(report, "C19").Certainty, text(t, report))
-		c.Must(http.MethodPatch, "/api/v1/namespaces/busy/status", `{"status":{"conditions":[{"type":"NamespaceContentRemaining","status":"True",
-			"reason":"SomeResourcesRemain","message":"m","lastTransitionTime":"`+time.Now().UTC().Format(time.RFC3339)+`"}]}}`)
-		_, report = judged(t, c, collect.Options{})
-		found := find(report, "C19")
-		assert.Equal(t, why.Possible, found.Certainty, text(t, report))
-		require.Len(t, found.Missing, 1)
-		assert.Contains(t, found.Missing[0], "it wrote the conditions of busy at ")
-	})
-}
