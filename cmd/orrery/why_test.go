@@ -116,7 +116,7 @@ func TestWhyFromSavedEvidence(t *testing.T) {
 	assert.Equal(t, why.Stuck, report.Verdict)
 	assert.Equal(t, "C18", report.Findings[0].ID)
 	_, yaml, _ := orrery(t, "why", "--from", path, "-o", "yaml")
-	assert.Contains(t, yaml, "apiVersion: orrery/why.v1\nnamespace: shop\n")
+	assert.Contains(t, yaml, "apiVersion: orrery/why.v2\nnamespace: shop\n")
 }
 
 func TestExplain(t *testing.T) {

@@ -228,6 +228,49 @@ func TestWhoMayBeAnOwnerWithoutAName(t *testing.T) {
 		found.Proof[len(found.Proof)-1].Says)
 }
 
+// Of a finalizer that a library has set, its writer, the Helm release of the type and the missing
+// right lead to the owner.
+func TestTracesOfAnOwner(t *testing.T) {
+	e := orphan("databases", "example.com", "example.com/db", "python-requests/2.31")
+	e.Definitions = answered("GET crds", why.Definition{Type: "databases.example.com", Release: why.Service{Namespace: "db", Name: "operator"}})
+	e.Grants = answered("GET bindings",
+		why.Grant{Service: why.Service{Namespace: "kube-system", Name: "generic-garbage-collector"}, Group: why.Every, Resources: []string{"*"}},
+		why.Grant{Subject: "group system:masters", Group: why.Every, Resources: []string{"*"}},
+		why.Grant{Service: why.Service{Namespace: "db", Name: "operator"}, Group: "example.com", Resources: []string{"backups"}})
+	nobody := "no account may update databases.example.com here"
+	found, _ := advice(t, e, "C04")
+	assert.Equal(t, why.Possible, found.Certainty)
+	assert.Contains(t, found.Says, nobody)
+	assert.Contains(t, found.Do[0], "give its account the right to update databases.example.com by a ClusterRoleBinding")
+	var proof []string
+	for _, p := range found.Proof {
+		proof = append(proof, p.Says)
+	}
+	assert.Contains(t, proof, "CustomResourceDefinition databases.example.com belongs to Helm release db/operator")
+	assert.True(t, slices.ContainsFunc(proof, func(says string) bool { return strings.HasPrefix(says, "python-requests/2.31 set it at ") }), proof)
+
+	for name, grant := range map[string]why.Grant{
+		"of all groups":   {Service: why.Service{Namespace: "tool", Name: "admin"}, Group: why.Every, Resources: []string{"*"}},
+		"of a user":       {Subject: "user es@corp", Group: "example.com", Resources: []string{"databases"}},
+		"of another team": {Service: why.Service{Namespace: "db", Name: "operator"}, Group: "example.com", Resources: []string{"databases"}},
+	} {
+		other := e
+		other.Grants.Items = append(slices.Clone(e.Grants.Items), grant)
+		found, _ := advice(t, other, "C04")
+		assert.NotContains(t, found.Says, nobody, name)
+	}
+	e.Grants = why.Answer[why.Grant]{Request: "GET bindings", Failed: &why.Failure{Code: 403, Right: "list rolebindings"}}
+	found, _ = advice(t, e, "C04")
+	assert.NotContains(t, found.Says, nobody, "the rights were not read")
+}
+
+// The headline has the name by which people know the owner.
+func TestTheProductOfAnOwner(t *testing.T) {
+	e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "keda")
+	found, _ := advice(t, e, "C04")
+	assert.Contains(t, found.Says, "keda-operator (KEDA) removes finalizer.keda.sh, and nothing of it is in this cluster")
+}
+
 // A name that looks like a flag is written behind its type.
 func TestANameThatLooksLikeAFlag(t *testing.T) {
 	e := calm(evidence(terminating("", ""), typeOf("", "configmaps", object("-dash", "example.com/x"))))

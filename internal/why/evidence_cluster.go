@@ -45,6 +45,8 @@ type Definition struct {
 	ConverterURL string   `json:"converterURL,omitempty"`
 	// Changed is when it was last written, its status apart, if the whole object was read.
 	Changed time.Time `json:"changed,omitzero"`
+	// Release is the Helm release that it belongs to, by its annotations.
+	Release Service `json:"release,omitzero"`
 }
 
 // Manager is a pod of kube-controller-manager.

@@ -112,7 +112,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 			f.Says = fmt.Sprintf("%s for the owner of %s", waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()), h.Finalizer)
 			f.Do = []string{fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer)}
 			if f.Owner == nil {
-				e.sawUpdaters(&f, h)
+				e.sawTraces(&f, h)
 			}
 			if stopped := e.stoppedOwner(h); stopped != nil {
 				stopped.bringBack(e, &f)
@@ -135,7 +135,11 @@ func (f Finding) removes(h Held, stopped *Workload, owner State) string {
 	case owner == Stopped:
 		seen = "no workload that is called like it has a ready pod"
 	}
-	return fmt.Sprintf("%s removes %s, and %s; %s", f.Owner.Name, h.Finalizer, seen, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
+	name := f.Owner.Name
+	if keeper.Product != "" {
+		name += " (" + keeper.Product + ")"
+	}
+	return fmt.Sprintf("%s removes %s, and %s; %s", name, h.Finalizer, seen, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
 }
 
 // stoppedOwner returns a workload without a ready pod that has the owner's name, or else one that
@@ -153,17 +157,48 @@ func (e *Evidence) stoppedOwner(h Held) *Workload {
 	return &stopped[max(0, slices.IndexFunc(stopped, func(w Workload) bool { return w.isNamed(name) }))]
 }
 
-// sawUpdaters adds to a finding whose owner has no known name which service accounts may be it.
-func (e *Evidence) sawUpdaters(f *Finding, h Held) {
+// sawTraces adds to a finding whose owner has no known name what may lead to it: who set the
+// finalizer, the Helm release of the type, and the service accounts that may update it.
+func (e *Evidence) sawTraces(f *Finding, h Held) {
+	for _, stamp := range e.Stamps {
+		if stamp.isOf(h) && len(stamp.Writers) > 0 {
+			w := lastWrites(stamp.Writers, nil)[0]
+			f.saw(1, stamp.Request, "%s set it at %s, by managedFields", w.Manager, clock(w.At))
+		}
+	}
+	if !h.Type.IsCustom() {
+		return
+	}
+	at := slices.IndexFunc(e.Definitions.Items, func(d Definition) bool { return d.Type == h.Type.Name() })
+	if at >= 0 && e.Definitions.Items[at].Release.Name != "" {
+		release := e.Definitions.Items[at].Release
+		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s belongs to Helm release %s", h.Type.Name(), release)
+	}
 	var accounts []string
 	for _, g := range e.grantsFor(h.Type) {
-		if account := fmt.Sprintf("%s (%s)", g.Account(), counted(g.Pods, "pod")); g.isAccount() && g.Failed == nil && !slices.Contains(accounts, account) {
+		account := fmt.Sprintf("%s (%s)", g.Account(), counted(g.Pods, "pod"))
+		if g.isAccount() && g.Failed == nil && !slices.Contains(accounts, account) {
 			accounts = append(accounts, account)
 		}
 	}
-	if len(accounts) > 0 && h.Type.IsCustom() {
-		f.saw(1, e.Grants.Request, "by a rule that names %s, these service accounts may update %s: %s", h.Type.Group, h.Type.Name(), listed(accounts))
+	switch {
+	case len(accounts) > 0:
+		f.saw(1, e.Grants.Request, "by a rule that names %s, these service accounts may update %s: %s",
+			h.Type.Group, h.Type.Name(), listed(accounts))
+	case e.nobodyUpdates(h.Type):
+		f.Says += fmt.Sprintf("; no account may update %s here", h.Type.Name())
+		f.saw(1, e.Grants.Request, "no role that is bound here lets an account update %s: one may have gone with its Role", h.Type.Name())
+		f.Do = []string{fmt.Sprintf("find the owner of %s, and give its account the right to update %s by a ClusterRoleBinding "+
+			"until the objects are gone", h.Finalizer, h.Type.Name())}
 	}
+}
+
+// nobodyUpdates reports whether no account has a right to update a type in the namespace, but for
+// those of the control plane.
+func (e *Evidence) nobodyUpdates(t *Type) bool {
+	return e.Grants.Known() && !slices.ContainsFunc(e.Grants.Items, func(g Grant) bool {
+		return g.Elsewhere == "" && g.covers(t) && g.Service.Namespace != managerNamespace && g.Subject != "group system:masters"
+	})
 }
 
 // bringBack advises in a finding to bring a workload back that has no ready pod, with the command

@@ -41,7 +41,7 @@ func Judge(e Evidence) Report {
 			r.Findings = append(r.Findings, completed(&e, cause, finding))
 		}
 	}
-	r.Findings = withoutOutdated(r.Findings)
+	r.Findings = oneRowEach(withoutOutdated(r.Findings))
 	if inDeletion || e.Namespace == nil {
 		r.Findings = append(r.Findings, missingRights(&e, r.Findings)...)
 	}
@@ -126,6 +126,37 @@ func withoutOutdated(findings []Finding) []Finding {
 		}
 	}
 	return slices.DeleteFunc(findings, func(f Finding) bool { return outdated[f.ID] })
+}
+
+// oneRowEach joins what C24 and C26 say of one pod: an owner waits for it, and so does everything
+// else. It is in the place of the second, with the advice of the first.
+func oneRowEach(findings []Finding) []Finding {
+	at := func(id string, culprit Reference) int {
+		return slices.IndexFunc(findings, func(f Finding) bool { return f.ID == id && f.Culprit == culprit })
+	}
+	var joined []Reference
+	for i := range findings {
+		f := &findings[i]
+		first := at("C24", f.Culprit)
+		if f.ID != "C26" || first < 0 {
+			continue
+		}
+		pod := findings[first]
+		joined = append(joined, f.Culprit)
+		f.Says += ", and " + pod.Says
+		f.Proof = append(f.Proof, pod.Proof...)
+		f.Owner, f.Do, f.Remedies = pod.Owner, pod.Do, pod.Remedies
+		for _, missing := range pod.Missing {
+			if !slices.Contains(f.Missing, missing) {
+				f.Missing = append(f.Missing, missing)
+			}
+		}
+		f.lacks = append(f.lacks, pod.lacks...)
+		if pod.Certainty != Proven {
+			f.Certainty = pod.Certainty
+		}
+	}
+	return slices.DeleteFunc(findings, func(f Finding) bool { return f.ID == "C24" && slices.Contains(joined, f.Culprit) })
 }
 
 // verdict sums up the findings in one word and one sentence.

@@ -23,6 +23,7 @@ type Keeper struct {
 	Protects   string   `json:"protects,omitempty" yaml:"protects"`
 	Controller string   `json:"controller,omitempty" yaml:"controller"`
 	Outside    bool     `json:"outside,omitempty" yaml:"outside"`
+	Product    string   `json:"product,omitempty" yaml:"product"`
 	Many       bool     `json:"many,omitempty" yaml:"many"`
 	Balancer   bool     `json:"balancer,omitempty" yaml:"balancer"`
 }

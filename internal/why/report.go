@@ -10,7 +10,7 @@ import (
 )
 
 // ReportVersion is the format of reports as JSON and YAML. Fields are added, never renamed.
-const ReportVersion = "orrery/why.v1"
+const ReportVersion = "orrery/why.v2"
 
 // Verdict is the judgement on the namespace as a whole.
 type Verdict string

@@ -60,7 +60,14 @@ func TestAChainOfOwners(t *testing.T) {
 		}
 	}
 	require.Len(t, chains, 1)
-	assert.Equal(t, "deployments.apps/d waits for its dependent pods/p", chains[0].Says)
+	assert.Equal(t, "deployments.apps/d waits for its dependent pods/p, and pod p keeps the finalizer example.com/x, and nothing else is deleted before it",
+		chains[0].Says)
+	assert.Nil(t, find(why.Judge(e), "C24"), "one row has all that is known of the pod")
+	alone := find(why.Judge(calm(evidence(terminating("", ""), typeOf("", "pods", pod)))), "C24")
+	require.NotNil(t, alone)
+	assert.Equal(t, alone.Do, chains[0].Do)
+	assert.Equal(t, alone.Remedies, chains[0].Remedies)
+	assert.Subset(t, chains[0].Missing, alone.Missing)
 	var proof []string
 	for _, p := range chains[0].Proof {
 		proof = append(proof, p.Says)

@@ -195,7 +195,7 @@ func contentFixtures() []Fixture {
 			w.terminate()
 		},
 	}, {
-		ID: "C26", Culprit: why.Reference{Resource: "pods", Namespace: Namespace, Name: "leaf"}, Also: []string{"C24"},
+		ID: "C26", Culprit: why.Reference{Resource: "pods", Namespace: Namespace, Name: "leaf"},
 		SetUp:    func(w *World) { w.family(true) },
 		NearMiss: func(w *World) { w.family(false) }, // it does not block its owner
 	}, {

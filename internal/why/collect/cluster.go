@@ -251,13 +251,18 @@ func (c *collector) definitions(ctx context.Context) why.Answer[why.Definition] 
 	options := api.ListOptions{Limit: pageSize}
 	answer := why.Answer[why.Definition]{Request: requestFor(definitionsResource, "", options)}
 	err := c.heads(ctx, definitionsResource, func(item *api.PartialObjectMetadata) {
-		answer.Items = append(answer.Items, why.Definition{Object: objectOf(&item.ObjectMeta), Type: item.Name})
+		answer.Items = append(answer.Items, why.Definition{Object: objectOf(&item.ObjectMeta), Type: item.Name, Release: releaseOf(item.Annotations)})
 	})
 	if err != nil {
 		answer.Items = nil
 	}
 	answer.Failed = failure(answer.Request, "list "+kubectlName(definitionsResource), err)
 	return answer
+}
+
+// releaseOf returns the Helm release that an object belongs to, by its annotations.
+func releaseOf(annotations map[string]string) why.Service {
+	return why.Service{Namespace: annotations["meta.helm.sh/release-namespace"], Name: annotations["meta.helm.sh/release-name"]}
 }
 
 // changed returns when an object was last written, its status apart. It returns the zero time

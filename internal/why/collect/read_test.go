@@ -185,10 +185,13 @@ func TestEndpointsInSeveralSlices(t *testing.T) {
 
 // When an obstacle was written shows whether the controller has met it as it is.
 func TestWhenObstaclesWereChanged(t *testing.T) {
-	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"x","managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}]},
-		"webhooks":[{"name":"w"}]}]}`)
+	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"x","managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}],
+		"annotations":{"meta.helm.sh/release-name":"r","meta.helm.sh/release-namespace":"n"}},"webhooks":[{"name":"w"}]}]}`)
 	at := time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
-	assert.Equal(t, at, list(t.Context(), c, definitionsResource, "", api.ListOptions{}, definition).Items[0].Changed)
+	whole := list(t.Context(), c, definitionsResource, "", api.ListOptions{}, definition).Items[0]
+	assert.Equal(t, at, whole.Changed)
+	assert.Equal(t, why.Service{Namespace: "n", Name: "r"}, whole.Release)
+	assert.Equal(t, whole.Release, c.definitions(t.Context()).Items[0].Release, "by the metadata alone")
 	c.policies(t.Context())
 	for _, p := range c.evidence.Policies.Items {
 		assert.Equal(t, at, p.Changed, p)

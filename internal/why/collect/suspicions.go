@@ -317,7 +317,7 @@ func definition(o *api.Unstructured) (why.Definition, bool) {
 	if deleted := o.GetDeletionTimestamp(); deleted != nil {
 		d.Deleted = deleted.UTC()
 	}
-	d.Changed = changed(o)
+	d.Changed, d.Release = changed(o), releaseOf(o.GetAnnotations())
 	if o.NestedString("spec", "conversion", "strategy") == "Webhook" {
 		d.Converter = service(o.Nested("spec", "conversion", "webhook", "clientConfig", "service"))
 		d.ConverterURL = o.NestedString("spec", "conversion", "webhook", "clientConfig", "url")
