@@ -9,35 +9,6 @@ import (
 	"orrery/restclient/api"
 )
 
-func admissionCauses() []Cause {
-	return []Cause{{
-		ID: "C07", Title: "an admission webhook cannot be reached",
-		Lesson: "A webhook with failurePolicy Fail that is asked about deletions stops them all when its server is down. Often its " +
-			"pods were in the namespace that is being deleted, or an add-on was uninstalled without its configuration.",
-		Proof: "ContentFailure says that calling the webhook failed; its configuration still exists, has failurePolicy Fail, and " +
-			"selects the deletion of a type that remains; its Service is missing, has no ready endpoint or lacks the port, or the " +
-			"error is one of the certificate or the connection. A webhook without a server that is asked about namespaces/finalize, the last " +
-			"request, is possible: no condition reports its refusal. So is one that is asked about updates of an object which a finalizer keeps.",
-		Do: []string{
-			"if its Service is in another namespace: bring its pods back",
-			"if it was in this one, where no pod can start: exclude the namespace by the webhook's namespaceSelector, and remove " +
-				"the exclusion when the namespace is gone (--fix prints both commands)",
-			"if its certificate, port or URL is wrong: correct that in the configuration",
-			"if the add-on is uninstalled: delete its webhook configuration",
-		},
-		DoNot: "set failurePolicy Ignore on a policy webhook: that switches the policy off everywhere",
-		judge: webhookUnreachable,
-	}, {
-		ID: "C08", Title: "admission denies the deletion",
-		Lesson: "A webhook or a ValidatingAdmissionPolicy may deny deletions, including the controller's. Its message says what it wants.",
-		Proof: "ContentFailure has the denial with the name of the webhook, or of the policy and its binding, and these exist and " +
-			"select the deletion of a type that remains.",
-		Do:    []string{"do what the message asks for", "restore the parameter object of the policy if it is missing"},
-		DoNot: "delete the policy: it protects other objects as well",
-		judge: admissionDenies,
-	}}
-}
-
 // What the condition ContentFailure blames decides what the collector reads.
 
 // BlamesWebhook reports whether the condition names an admission webhook.

@@ -1,47 +1,95 @@
 package why
 
 import (
+	"bytes"
+	_ "embed" // catalogue.yaml
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// Cause is an entry of the catalogue: one reason why a namespace stays.
+// Cause is an entry of the catalogue, one reason why a namespace stays: a row of catalogue.yaml,
+// which describes its fields.
 type Cause struct {
-	// ID is stable: "C07". Title is a noun phrase, Issues are numbers of kubernetes/kubernetes.
-	ID     string
-	Title  string
-	Issues []int
-	// Lesson explains the cause to a reader who meets it for the first time. Proof says what must
-	// be seen.
-	Lesson string
-	Proof  string
-	// Do are the ways out, the safest first. DoNot makes it worse. A finding may have more precise
-	// ones.
-	Do    []string
-	DoNot string
-	// Hides are the causes that this one may hide: while it holds, their evidence may be missing.
-	Hides []string
-	// Outdates are the causes whose evidence is older than this one: while it holds, they are not
-	// named.
-	Outdates []string
-	// Waits: nothing is broken, and the namespace goes by itself.
-	Waits bool
-	// Itself: it concerns the namespace's own metadata, tokens and conditions, which count also
-	// when its content is not waited for any more.
-	Itself bool
+	ID       string   `yaml:"id"`
+	Title    string   `yaml:"title"`
+	Issues   []int    `yaml:"issues"`
+	Lesson   string   `yaml:"lesson"`
+	Proof    string   `yaml:"proof"`
+	Do       []string `yaml:"do"`
+	DoNot    string   `yaml:"doNot"`
+	Hides    []string `yaml:"hides"`
+	Outdates []string `yaml:"outdates"`
+	Waits    bool     `yaml:"waits"`
+	Itself   bool     `yaml:"itself"`
 
 	judge func(*Evidence) []Finding
 }
 
+// judges returns what looks for each cause in the evidence.
+func judges() map[string]func(*Evidence) []Finding {
+	return map[string]func(*Evidence) []Finding{
+		"C01": func(e *Evidence) []Finding { return unavailable(e, false) },
+		"C02": func(e *Evidence) []Finding { return unavailable(e, true) },
+		"C03": staleDiscovery,
+		"C04": func(e *Evidence) []Finding { return ownerless(e, false) },
+		"C05": func(e *Evidence) []Finding { return ownerless(e, true) },
+		"C06": withoutRights,
+		"C07": webhookUnreachable,
+		"C08": admissionDenies,
+		"C09": conversionFails,
+		"C10": withinGrace,
+		"C11": onLostNode,
+		"C12": notTornDown,
+		"C13": jobFinalizer,
+		"C14": protectedClaim,
+		"C15": balancers,
+		"C16": metadataFinalizers,
+		"C17": collectorFinalizers,
+		"C18": foreignTokens,
+		"C19": noController,
+		"C20": twoControllers,
+		"C21": mayNotDelete,
+		"C22": notDeleted,
+		"C23": unreadable,
+		"C24": podFinalizers,
+		"C25": definitionGoes,
+		"C26": dependents,
+		"C27": shrinks,
+		"C28": grows,
+
+		notStuckID:      notStuck,
+		missingRightsID: func(*Evidence) []Finding { return nil }, // judged last, from what the others lack
+	}
+}
+
+//go:embed catalogue.yaml
+var catalogueFile []byte
+
+var catalogue struct {
+	sync.Once
+	causes []Cause
+}
+
 // Catalogue returns the causes in the order of the report. It is a new slice with each call.
 func Catalogue() []Cause {
-	return slices.Concat(
-		controllerCauses(), rightsCauses(), discoveryCauses(), storageCauses(), admissionCauses(), conversionCauses(), podCauses(),
-		finalizerCauses(), contentCauses(), namespaceCauses(), nothingCauses(),
-	)
+	catalogue.Do(func() {
+		decoder := yaml.NewDecoder(bytes.NewReader(catalogueFile))
+		decoder.KnownFields(true)
+		if err := decoder.Decode(&catalogue.causes); err != nil {
+			panic(err) // a test reads it
+		}
+		all := judges()
+		for i := range catalogue.causes {
+			catalogue.causes[i].judge = all[catalogue.causes[i].ID]
+		}
+	})
+	return slices.Clone(catalogue.causes)
 }
 
 // Lookup returns the cause with an id, in upper or lower case, or with its number.
@@ -49,12 +97,12 @@ func Lookup(id string) (Cause, bool) {
 	if number, err := strconv.Atoi(strings.TrimLeft(id, "Cc")); err == nil {
 		id = fmt.Sprintf("C%02d", number)
 	}
-	catalogue := Catalogue()
-	at := slices.IndexFunc(catalogue, func(c Cause) bool { return strings.EqualFold(c.ID, id) })
+	causes := Catalogue()
+	at := slices.IndexFunc(causes, func(c Cause) bool { return strings.EqualFold(c.ID, id) })
 	if at < 0 {
 		return Cause{}, false
 	}
-	return catalogue[at], true
+	return causes[at], true
 }
 
 // IDs returns the ids of the catalogue, sorted.

@@ -9,46 +9,6 @@ import (
 	"orrery/restclient/api"
 )
 
-func contentCauses() []Cause {
-	return []Cause{{
-		ID: "C25", Title: "the definition of a type is being deleted as well",
-		Lesson: "A terminating CustomResourceDefinition waits for its objects, and the objects wait for their finalizers. Both go together.",
-		Proof: "The CustomResourceDefinition has a deletionTimestamp and customresourcecleanup.apiextensions.k8s.io, objects of " +
-			"it remain in the namespace in both samples, and the owners of their finalizers are gone as in C04. While an owner may finish, or is not known, " +
-			"and for objects without a finalizer, that is possible.",
-		Do: []string{"find out why the objects' finalizers are not removed: kubectl describe shows them; then see C04"},
-		DoNot: "remove the CustomResourceDefinition's finalizer: its objects stay in etcd, and come back with a " +
-			"CustomResourceDefinition of that name",
-		judge: definitionGoes,
-	}, {
-		ID: "C26", Title: "an owner waits for its dependents",
-		Lesson: "An object that is deleted in the foreground stays until every dependent that blocks it is gone. What has to be " +
-			"repaired is the last one of that chain.",
-		Proof: "An object has foregroundDeletion; a dependent with its UID and blockOwnerDeletion is kept by a finalizer of its own, whose owner " +
-			"is not at work as in C04. While that one may finish, or is not known, it is possible.",
-		Do:    []string{"find out why the dependent's finalizer is not removed: kubectl describe shows it; then see C04"},
-		DoNot: "orphan the tree: what it owns stays forever",
-		Hides: whileLatePodsRemain,
-		judge: dependents,
-	}, {
-		ID: "C27", Title: "much to delete, or a server that throttles", Waits: true,
-		Lesson: "Each object costs the server a write. A namespace with many objects, or with a controller that releases them one " +
-			"by one, takes its time.",
-		Proof: "The number of objects falls between the samples, and nothing shows that another part hangs.",
-		Do:    []string{"wait"},
-		judge: shrinks,
-	}, {
-		ID: "C28", Title: "something creates objects",
-		Lesson: "The server refuses new content in a terminating namespace, but an aggregated API server, or one without that " +
-			"admission plugin, may not. A program that creates objects faster than they are deleted keeps the namespace forever.",
-		Proof:    "Objects are younger than the deletion and its grace period, and the second sample has new ones.",
-		Do:       []string{"stop the program that creates them; managedFields names it"},
-		DoNot:    "try to delete faster: new objects keep coming",
-		Outdates: []string{"C27"}, Hides: []string{"C27"},
-		judge: grows,
-	}}
-}
-
 const definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
 
 func definitionGoes(e *Evidence) []Finding {

@@ -9,33 +9,6 @@ import (
 	"orrery/restclient/api"
 )
 
-func controllerCauses() []Cause {
-	return []Cause{{
-		ID: "C19", Title: "no namespace controller at work",
-		Lesson: "The API server marks a namespace and nothing more. A controller, usually kube-controller-manager, empties it and " +
-			"removes the token kubernetes from spec.finalizers. Without one, the namespace stays as it is, without any condition.",
-		Proof: "Nothing changes between the samples, no object was deleted since, and a pod of kube-controller-manager has the controller " +
-			"switched off by --controllers, or its Lease has expired and no pod of it is ready. That 60 s after the deletion none of the five " +
-			"conditions is there is possible only: a controller may run elsewhere, be slow, or have its requests refused.",
-		Do:    []string{"start kube-controller-manager with its namespace-controller", "run another one: orrery run"},
-		DoNot: "finalize the namespace by hand: its content stays behind, and comes back with a namespace of that name",
-		Hides: []string{
-			"C04", "C05", "C06", "C07", "C08", "C10", "C11", "C12", "C13", "C15", "C20", "C21", "C22", "C24", "C27",
-		},
-		Outdates: []string{"C08", "C22"},
-		judge:    noController,
-	}, {
-		ID: "C20", Title: "two namespace controllers disagree", Itself: true,
-		Lesson: "Two programs that write the conditions of a namespace overwrite each other. Neither sees what the other counts, " +
-			"and the namespace is removed late or never.",
-		Proof: "Two managers own f:conditions of the status, both wrote within 15 s of each other and since the first sample, the conditions differ between the samples, " +
-			"and the Leases of both, as far as they have one, are still renewed.",
-		Do:    []string{"stop one of the two"},
-		Hides: []string{"C19"},
-		judge: twoControllers,
-	}}
-}
-
 // The names of kube-controller-manager and its controllers.
 const (
 	managerName         = "kube-controller-manager"

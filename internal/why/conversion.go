@@ -8,26 +8,6 @@ import (
 	"orrery/restclient/api"
 )
 
-func conversionCauses() []Cause {
-	return []Cause{{
-		ID: "C09", Title: "a conversion webhook is down", Issues: []int{118357, 71925},
-		Lesson: "A custom resource with several versions may need a webhook to convert between them. Without it the server can " +
-			"neither list nor delete the objects.",
-		Proof: "The list of the type, or ContentFailure, has the failure of the conversion webhook; the CustomResourceDefinition has " +
-			"strategy Webhook; its Service is missing, has no ready endpoint or lacks the port, or the failure is one of the " +
-			"certificate or the connection.",
-		Do: []string{
-			"if its Service is in another namespace: bring its pods back",
-			"if it was in this one, where no pod can start: run it in another namespace, and set " +
-				"spec.conversion.webhook.clientConfig.service of the CustomResourceDefinition to it",
-			"if its certificate, port or URL is wrong: correct that in the CustomResourceDefinition",
-			"only if the versions have the same schema: set the strategy None",
-		},
-		DoNot: "delete the CustomResourceDefinition: its objects must be deleted first, which needs the same webhook",
-		judge: conversionFails,
-	}}
-}
-
 // convertsBadly matches the server's words, in a condition or in the answer to a list. A server
 // that cannot fill its cache of a type names the type, and not always the reason.
 var convertsBadly = lazyPattern(`(?:conversion webhook for|storage is \(re\)initializing: failed to list) ([^ ,]+), Kind=([A-Za-z0-9]+)`)

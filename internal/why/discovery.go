@@ -12,44 +12,6 @@ import (
 
 const apiServices = "apiservices.apiregistration.k8s.io"
 
-func discoveryCauses() []Cause {
-	return []Cause{{
-		ID: "C01", Title: "the API server behind an APIService is unavailable", Issues: []int{60807, 66735, 84109},
-		Lesson: "An APIService hands a group version to another server. While that server does not answer, the objects of its " +
-			"types cannot be listed, so the controller may not call the namespace empty. One dead server blocks the " +
-			"deletion of every namespace in the cluster.",
-		Proof: "DiscoveryFailure names the group version, the server's /apis marks it stale, and its APIService has a Service " +
-			"and is not Available, with a reason. While pods of the Service may be starting, or have just become ready, that is possible only.",
-		Do: []string{
-			"repair the server that the APIService names; its reason says what is missing",
-			"⚠ if the add-on is uninstalled, and its API has no data of its own: delete the APIService",
-		},
-		DoNot: "finalize the namespace by hand: what the group holds would be stranded",
-		judge: func(e *Evidence) []Finding { return unavailable(e, false) },
-	}, {
-		ID: "C02", Title: "the API server lived in the namespace that is being deleted",
-		Lesson: "The controller deletes pods first. If they were the server of an APIService, its group cannot be discovered any " +
-			"more, and the deletion waits for what it has itself removed. If that server has data of its own, deleting the " +
-			"APIService strands it.",
-		Proof: "As C01, and the Service of the APIService is in the namespace.",
-		Do: []string{
-			"run the server in another namespace, and set spec.service of the APIService to it",
-			"⚠ if the add-on is uninstalled, and its API has no data of its own: delete the APIService",
-		},
-		DoNot: "wait: nothing can be created in the namespace",
-		judge: func(e *Evidence) []Finding { return unavailable(e, true) },
-	}, {
-		ID: "C03", Title: "discovery disagrees with availability", Issues: []int{119662},
-		Lesson: "The aggregator keeps a copy of what each server serves. It may be stale although the server answers again, and " +
-			"then stays so until one of the two is restarted.",
-		Proof: "DiscoveryFailure names the group version, /apis marks it stale in both samples, its APIService has been Available for more than a " +
-			"minute, and a request for the group version itself is answered. Or it is stale and has no APIService.",
-		Do:    []string{"restart or upgrade the aggregated API server; if that does not help, restart kube-apiserver"},
-		DoNot: "delete the APIService: its server works",
-		judge: staleDiscovery,
-	}}
-}
-
 // apiService returns the APIService of a group version, nil if it is not there.
 func (e *Evidence) apiService(groupVersion string) *APIService {
 	at := slices.IndexFunc(e.APIServices.Items, func(a APIService) bool { return a.GroupVersion == groupVersion })

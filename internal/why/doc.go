@@ -11,9 +11,9 @@
 //
 // # The catalogue
 //
-// [Catalogue] lists the known causes in the order of the report. Each is one entry: its id, a
-// lesson, what proves it, what to do, what not to do, and the function that looks for it. The
-// causes are grouped in files:
+// catalogue.yaml has the known causes in the order of the report. Each is one row: its id, a lesson,
+// what proves it, what to do and what not to do. The functions that look for them are named in
+// catalogue.go, and grouped in files:
 //
 //	controllers.go  C19 C20             the namespace controller itself
 //	rights.go       C21                 the controller's rights
@@ -27,7 +27,7 @@
 //	namespace.go    C16 C17 C18         tokens of the namespace itself
 //	nothing.go      C29 C30             not stuck, and not enough rights
 //
-// To add a cause, write its entry in the file of its group, and its fixture with a solution in
+// To add a cause, write its row and its function, and its fixture with a solution in
 // internal/lab/causes. If it needs a request that no other cause needs, package collect sends it.
 // Then write the examples and the page anew, see [Examples] and [Page].
 //

@@ -6,56 +6,6 @@ import (
 	"strings"
 )
 
-func finalizerCauses() []Cause {
-	return []Cause{{
-		ID: "C04", Title: "objects wait for the owner of a finalizer",
-		Lesson: "A finalizer asks the server to keep an object until its owner has cleaned up something outside. If the owner was " +
-			"uninstalled before the objects that it manages, the finalizer stays.",
-		Proof: "Terminating objects have the finalizer and are unchanged in two samples. A table knows the owner, and no workload of its name is in " +
-			"this cluster, or none has a ready pod or was stopped or started a short time ago, and no Lease with its name is renewed. That the owner is gone is never proven: " +
-			"it may run outside the cluster. An owner that no table has is only the finalizer's writer: that is possible.",
-		Do: []string{
-			"bring the controller back: it removes its finalizers by itself",
-			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
-		},
-		DoNot: "remove all finalizers, or delete the CustomResourceDefinition of the type",
-		judge: func(e *Evidence) []Finding { return ownerless(e, false) },
-	}, {
-		ID: "C05", Title: "the owner of a finalizer has its rights in this namespace",
-		Lesson: "The controller deletes pods first. If the owner of a finalizer was one of them, the finalizer stays, and " +
-			"nothing can be created in the namespace.",
-		Proof: "As C04, and all service accounts with a rule for the type's API group are in this namespace.",
-		Do: []string{
-			"run the controller in another namespace until the objects are gone",
-			"⚠ last resort: remove this one finalizer from this object; what it protects stays behind",
-		},
-		DoNot: "recreate the controller in the namespace: that is refused",
-		judge: func(e *Evidence) []Finding { return ownerless(e, true) },
-	}, {
-		ID: "C06", Title: "the controller of a finalizer has lost its rights",
-		Lesson: "Roles and RoleBindings are content of the namespace, and are deleted like everything else. A controller that runs " +
-			"elsewhere and had its rights from them cannot remove its finalizers any more.",
-		Proof: "The owner is known from a table, a workload with exactly its name is ready elsewhere, and none of another account; the object is " +
-			"unchanged in two samples, and SubjectAccessReviews say that its service account may list the type in the namespace, and neither update nor patch it. " +
-			"One that may not list it either, or that WATCH_NAMESPACE or a like flag limits, or that has the right in another namespace, may work for other namespaces only, and one with a kubeconfig may have another identity: that is possible.",
-		Do:    []string{"give the account the right by a ClusterRoleBinding until the objects are gone, and delete it then"},
-		DoNot: "remove the finalizer: its owner can still finish",
-		judge: withoutRights,
-	}, {
-		ID: "C15", Title: "a load balancer is not cleaned up",
-		Lesson: "A Service of type LoadBalancer is kept until the cloud's controller has removed the load balancer. If that one does " +
-			"not run or has lost its credentials, both stay.",
-		Proof: "A terminating Service has a load balancer's finalizer, status.loadBalancer is set, it is unchanged in two " +
-			"samples, and what was seen of the owner is as in C04. Before Kubernetes 1.31 kube-controller-manager may have a cloud provider built in: that is possible.",
-		Do: []string{
-			"repair the cloud controller or its credentials",
-			"⚠ last resort: remove the finalizer, and delete the load balancer by hand",
-		},
-		DoNot: "remove the finalizer only: the bill stays",
-		judge: balancers,
-	}}
-}
-
 // hasOwnCause reports whether a finding of C13, C14 or C26 is about a finalizer of a built-in
 // controller: those causes know more than whether that one runs.
 func (e *Evidence) hasOwnCause(h Held) bool {

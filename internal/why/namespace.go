@@ -8,45 +8,6 @@ import (
 	"orrery/restclient/api"
 )
 
-func namespaceCauses() []Cause {
-	return []Cause{{
-		ID: "C16", Title: "a finalizer in the namespace's metadata", Issues: []int{125143, 64002}, Itself: true,
-		Lesson: "A namespace has two lists of finalizers. The controller empties spec.finalizers; each entry of " +
-			"metadata.finalizers belongs to the program that added it, and the server keeps the object until they are all removed.",
-		Proof: "Every type could be read and has been empty for a minute, and metadata.finalizers has an entry that is not the garbage collector's.",
-		Do: []string{
-			"find the program that owns the finalizer, and let it finish",
-			"⚠ as a last resort remove that entry: kubectl patch namespace, path metadata.finalizers",
-		},
-		DoNot: "use the subresource finalize: it does not touch metadata.finalizers",
-		judge: metadataFinalizers,
-	}, {
-		ID: "C17", Title: "foreground deletion of the namespace does not end", Issues: []int{111251}, Itself: true,
-		Lesson: "kubectl delete --cascade=foreground puts foregroundDeletion into the namespace's metadata. The garbage collector " +
-			"removes it when no dependent of the namespace blocks any more.",
-		Proof: "The namespace is empty, has that finalizer, and the garbage collector is switched off or its process is dead. A dependent " +
-			"outside the namespace that blocks is possible: it is not looked for.",
-		Do: []string{
-			"start the garbage-collector-controller",
-			"find the dependent that blocks: an object whose ownerReferences name the namespace with blockOwnerDeletion",
-		},
-		DoNot: "patch the finalizer away first: dependents outside the namespace stay behind",
-		judge: collectorFinalizers,
-	}, {
-		ID: "C18", Title: "a foreign token in spec.finalizers", Issues: []int{77086}, Itself: true,
-		Lesson: "spec.finalizers may have tokens of other parties beside kubernetes. Each removes its own when it has cleaned up, " +
-			"and the server keeps the namespace until the list is empty.",
-		Proof: "spec.finalizers has a token other than kubernetes, a minute after the content went. Nothing is proven about the token's owner: no request shows who " +
-			"that is.",
-		Do: []string{
-			"find the token's owner, and let it remove the token",
-			"⚠ as a last resort PUT the namespace to its subresource finalize without that token, and with all others",
-		},
-		DoNot: "remove the token kubernetes with it: content stays behind",
-		judge: foreignTokens,
-	}}
-}
-
 // collectorsOwn are the finalizers of the garbage collector.
 var collectorsOwn = []string{"foregroundDeletion", "orphan"}
 

@@ -13,28 +13,6 @@ const notStuckID = "C29"
 // others lack.
 const missingRightsID = "C30"
 
-func nothingCauses() []Cause {
-	return []Cause{{
-		ID: notStuckID, Title: "the namespace is not stuck", Waits: true,
-		Lesson: "A namespace is terminating from the moment that its deletionTimestamp is set. Before that nothing removes it, " +
-			"and the API server refuses to delete default, kube-system and kube-public.",
-		Proof: "The server answers 404, or the namespace has no deletionTimestamp.",
-		Do:    []string{"nothing"},
-		judge: notStuck,
-	}, {
-		ID: missingRightsID, Title: "this user may not read enough",
-		Lesson: "A verdict needs to see what the namespace holds. A type that may not be listed may have content, so it is never " +
-			"taken for empty, and the server's own words are shown as possible only.",
-		Proof: "The server answers 403 to a read that a verdict needs.",
-		Do: []string{
-			"ask an administrator to run: orrery rbac --for why --user NAME | kubectl apply -f -; kubectl auth whoami prints your " +
-				"NAME. The role may read Secrets; --without secrets leaves them out",
-		},
-		DoNot: "guess: what was not read may be the reason",
-		judge: func(*Evidence) []Finding { return nil },
-	}}
-}
-
 func notStuck(e *Evidence) []Finding {
 	var f Finding
 	switch {

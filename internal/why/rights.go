@@ -9,24 +9,6 @@ import (
 	"orrery/restclient/api"
 )
 
-func rightsCauses() []Cause {
-	return []Cause{{
-		ID: "C21", Title: "the controller may not delete",
-		Lesson: "The controller deletes with rights of its own. If its role lacks a right, the API server refuses the requests " +
-			"that need it, and the condition ContentFailure has that refusal.",
-		Proof: "ContentFailure has the refusal with user, verb and resource, and a SubjectAccessReview for that user agrees. The groups of a user " +
-			"whose name does not begin with system: are not known: that is possible. So is that the controller may not finalize an empty namespace: no condition reports it.",
-		Do: []string{
-			"restore the ClusterRole system:controller:namespace-controller and its binding: kube-apiserver does so when it starts, " +
-				"unless their annotation rbac.authorization.kubernetes.io/autoupdate is false; for orrery: orrery rbac | kubectl apply -f -",
-			"for an aggregated API server: kubectl create clusterrolebinding NAME --clusterrole=system:auth-delegator " +
-				"--serviceaccount=NAMESPACE:ACCOUNT",
-		},
-		DoNot: "bind cluster-admin: for content the controller needs only list, delete and deletecollection",
-		judge: mayNotDelete,
-	}}
-}
-
 // forbidden is the refusal of RBAC in a condition.
 // It begins a server's text: the message of a webhook or a policy may quote another's refusal.
 var forbidden = lazyPattern(`^[a-z0-9.-]+ (?:"[^"]*" )?is forbidden: User ("(?:[^"\\]|\\.)+") cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)" in the namespace "([^"]+)"`)

@@ -9,30 +9,6 @@ import (
 	"orrery/restclient/api"
 )
 
-func storageCauses() []Cause {
-	return []Cause{{
-		ID: "C22", Title: "discovery promises a verb that the server lacks",
-		Lesson: "The controller believes what discovery says. If a server lists the verb delete and answers 404 or 405 to it, the " +
-			"controller goes on, and finds the objects still there.",
-		Proof: "ContentFailure says that unexpected items remain of a type other than pods, and its objects have no " +
-			"deletionTimestamp in either sample. Or the server behind an APIService answers 403, 503 or 504 by itself, without naming the user's missing right, " +
-			"and ContentFailure has its text. A group version that cannot be parsed is possible: only a condition names it.",
-		Do:    []string{"repair or upgrade the server of that type", "delete the objects with the tools of that server"},
-		judge: notDeleted,
-	}, {
-		ID: "C23", Title: "objects that the server cannot read", Issues: []int{86489},
-		Lesson: "An object that cannot be decrypted or decoded makes the list of its whole type fail, and a type that cannot be " +
-			"listed cannot be emptied.",
-		Proof: "The list of the type answers 500 with the storage's error in both samples, and other types can be listed.",
-		Do: []string{
-			"restore the encryption key in the server's encryption configuration, and restart it",
-			"⚠ as a last resort, if the data is lost: the unsafe deletion of corrupt objects (KEP-3926, alpha)",
-		},
-		DoNot: "edit etcd by hand",
-		judge: unreadable,
-	}}
-}
-
 func notDeleted(e *Evidence) []Finding {
 	n := e.Latest()
 	if n == nil || n.Deleted.IsZero() {
