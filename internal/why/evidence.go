@@ -65,6 +65,10 @@ type Evidence struct {
 	Throttled  int                     `json:"throttled,omitempty"`
 	Incomplete string                  `json:"incomplete,omitempty"` // why the collection ended early
 
+	// Released is when an earlier examination saw a finalizer on more objects, by type and finalizer,
+	// for the last minutes. See [History].
+	Released map[string]time.Time `json:"released,omitempty"`
+
 	// Second is the second sample; nil with one sample.
 	Second *Sample `json:"second,omitempty"`
 

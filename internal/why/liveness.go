@@ -174,6 +174,10 @@ func (e *Evidence) stateOf(f *Finding, h Held, name string, programs []string) S
 		f.saw(2, h.Type.Request, "%s/%s has changed", h.Type.Name(), orElse(changed, h.Object.Name))
 		return Ready // it acts
 	}
+	if at, ok := e.Released[h.Type.Name()+" "+h.Finalizer]; ok {
+		f.saw(2, h.Type.Request, "%s went from %s %s ago", h.Finalizer, h.Type.Name(), duration(e.now().Sub(at)))
+		return Ready // it acts from time to time
+	}
 	f.saw(2, h.Type.Request, standstill+": resourceVersion and finalizers are the same in both samples")
 	keeper, listed := h.Keeper()
 	switch {
