@@ -25,6 +25,7 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/why"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -303,41 +304,14 @@ func (p managerPod) ready() bool {
 	return false
 }
 
-// controls reports whether the command line enables a controller, as
-// kube-controller-manager reads it: the first entry of --controllers that names it decides;
-// otherwise a "*" does. Without the flag it is enabled.
-func (p managerPod) controls(c Controller) bool {
-	entries := p.controllers()
-	for _, entry := range entries {
-		name, out := strings.CutPrefix(entry, "-")
-		if c.is(name) {
-			return !out
-		}
-	}
-	return len(entries) == 0 || slices.Contains(entries, "*")
-}
+// controls reports whether the command line enables a controller.
+func (p managerPod) controls(c Controller) bool { return !why.SwitchedOff(p.controllers(), c.Name) }
 
-// controllers returns the entries of --controllers. The flag may be repeated, and may be inside a
-// shell command.
+// controllers returns the entries of --controllers.
 func (p managerPod) controllers() []string {
-	var words []string
+	var line []string
 	for _, container := range p.Spec.Containers {
-		for _, word := range slices.Concat(container.Command, container.Args) {
-			words = append(words, strings.Fields(word)...)
-		}
+		line = slices.Concat(line, container.Command, container.Args)
 	}
-	var entries []string
-	for i, word := range words {
-		name, value, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		if name != "controllers" || !strings.HasPrefix(word, "-") {
-			continue
-		}
-		if !given && i+1 < len(words) {
-			value = words[i+1]
-		}
-		for entry := range strings.SplitSeq(value, ",") {
-			entries = append(entries, strings.Trim(entry, `"' `))
-		}
-	}
-	return entries
+	return why.ControllersFlag(line)
 }

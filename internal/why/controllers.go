@@ -22,23 +22,44 @@ const (
 var olderNames = map[string]string{
 	namespaceController: "namespace", collectorController: "garbagecollector", claimController: "pvc-protection",
 	"job-controller": "job", "resourceclaim-controller": "resource-claim-controller",
+	"deployment-controller": "deployment", "replicaset-controller": "replicaset",
 }
 
-// switchedOff reports whether a value of --controllers leaves a controller out: the first entry
-// that names it decides, then "*".
-func switchedOff(value, controller string) bool {
-	if value == "" {
-		return false
-	}
-	everything := false
-	for word := range strings.SplitSeq(value, ",") {
-		name, off := strings.CutPrefix(strings.TrimSpace(word), "-")
+// SwitchedOff reports whether the entries of --controllers leave a controller of
+// kube-controller-manager out: the first entry that names it decides, then "*". Without entries all
+// are on.
+func SwitchedOff(entries []string, controller string) bool {
+	for _, entry := range entries {
+		name, off := strings.CutPrefix(entry, "-")
 		if name == controller || name != "" && name == olderNames[controller] {
 			return off
 		}
-		everything = everything || name == "*"
 	}
-	return !everything
+	return len(entries) > 0 && !slices.Contains(entries, "*")
+}
+
+// ControllersFlag returns the entries of --controllers in a command line. The flag may be repeated,
+// and may be inside a shell command.
+func ControllersFlag(line []string) (entries []string) {
+	words := strings.Fields(strings.Join(line, " "))
+	for i, word := range words {
+		name, value, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		if name != "controllers" || !strings.HasPrefix(word, "-") {
+			continue
+		}
+		if !given && i+1 < len(words) {
+			value = words[i+1]
+		}
+		for entry := range strings.SplitSeq(value, ",") {
+			entries = append(entries, strings.Trim(entry, `"' `))
+		}
+	}
+	return entries
+}
+
+// lacks reports whether the pod runs without a controller.
+func (m Manager) lacks(controller string) bool {
+	return m.Controllers != "" && SwitchedOff(strings.Split(m.Controllers, ","), controller)
 }
 
 // managerLeases are the Leases of programs that have a namespace controller.
@@ -113,7 +134,7 @@ func (e *Evidence) aliveController() string {
 		}
 	}
 	for _, m := range e.Managers.Items {
-		if m.Ready && !switchedOff(m.Controllers, namespaceController) {
+		if m.Ready && !m.lacks(namespaceController) {
 			return fmt.Sprintf("pod %s is ready", m.Name)
 		}
 	}
@@ -181,7 +202,7 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 	})
 	orreryLeads := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return l.Name == "orrery" && !l.Expired(e.At) })
 	ready := slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return m.Ready })
-	on := slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return !switchedOff(m.Controllers, controller) })
+	on := slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return !m.lacks(controller) })
 	if managers := e.Managers.Items; len(managers) > 0 && !on && !(orreryLeads && controller == namespaceController) {
 		f.Culprit = Reference{Resource: "pods", Namespace: managerNamespace, Name: managers[0].Name}
 		f.saw(1, e.Managers.Request, "pod %s/%s has --controllers=%s, without %s", managerNamespace, managers[0].Name, managers[0].Controllers, controller)

@@ -11,9 +11,9 @@
 //
 // # The catalogue
 //
-// catalogue.yaml has the known causes in the order of the report. Each is one row: its id, a lesson,
-// what proves it, what to do and what not to do. The functions that look for them are named in
-// catalogue.go, and grouped in files:
+// catalogue.yaml has the known causes in the order of the report. Each is one row: its id, a
+// lesson, what proves it, what to do and what not to do. The functions that look for them are named
+// in catalogue.go, and grouped in files:
 //
 //	controllers.go  C19 C20             the namespace controller itself
 //	rights.go       C21                 the controller's rights

@@ -294,21 +294,13 @@ func manager(o *api.Unstructured) (why.Manager, bool) {
 			m.Since = at
 		}
 	}
+	var entries []string // kube-controller-manager adds them up
 	for _, container := range items(o.Nested("spec", "containers")) {
-		line := slices.Concat(words(container["command"]), words(container["args"]))
-		if !isManager(container, line) {
-			continue
-		}
-		for i, word := range line {
-			value, ok := strings.CutPrefix(word, "--controllers=")
-			if i > 0 && line[i-1] == "--controllers" {
-				value, ok = word, true
-			}
-			if ok {
-				m.Controllers = strings.TrimPrefix(m.Controllers+","+value, ",") // kube-controller-manager adds them up
-			}
+		if line := slices.Concat(words(container["command"]), words(container["args"])); isManager(container, line) {
+			entries = append(entries, why.ControllersFlag(line)...)
 		}
 	}
+	m.Controllers = strings.Join(entries, ",")
 	return m, o.GetDeletionTimestamp() == nil
 }
 
