@@ -43,7 +43,7 @@ cluster, use the other program: lab demo.`,
   # see what it would do, without writing anything
   orrery run --dry-run
 
-  # the leader, the backlog and the namespaces that hang
+  # the leader, the backlog and the terminating namespaces
   orrery status
 
   # why a namespace hangs in Terminating, and what to do

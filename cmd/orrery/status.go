@@ -31,7 +31,6 @@ type statusOptions struct {
 	asGroups       []string
 	leaseNamespace string
 	leaseName      string
-	hangsAfter     time.Duration
 	limit          int
 	output         string
 	replicaTimeout time.Duration
@@ -58,10 +57,10 @@ func newStatusCommand() *cobra.Command {
 	options := &statusOptions{}
 	command := &cobra.Command{
 		Use:   "status",
-		Short: "Show the leader, the queue, and the namespaces that hang",
+		Short: "Show the leader, the queue, and the terminating namespaces",
 		Long: `Shows the leader and since when it leads, how much work waits, and the
-terminating namespaces, for how long and why. It only reads, with one to three
-requests.
+terminating namespaces, for how long and what their conditions say. Whether they
+are stuck, "orrery why -A" says. It only reads, with one to three requests.
 
 It asks the "orrery run" whose debug address is given, or the one at
 ` + statusAddress() + `. If none answers there, or if --kubeconfig, --context or --as
@@ -70,8 +69,8 @@ backlog. A replica at ` + statusAddress() + ` that works for another cluster tha
 kubeconfig's ($KUBECONFIG, or ~/.kube/config) is refused.
 
 Exit codes:
-  0  there is a leader, and nothing hangs
-  1  there is no leader, a namespace hangs, or the replica cannot watch
+  0  there is a leader
+  1  there is no leader, or the replica cannot watch
   2  the state could not be determined; the last line says why`,
 		Example: `  # the replica on this machine, or else the cluster that kubectl talks to
   orrery status
@@ -79,8 +78,8 @@ Exit codes:
   # a replica in a pod, by kubectl -n kube-system port-forward
   orrery status --address 127.0.0.1:9000
 
-  # for scripts: every namespace that has been terminating for ten minutes
-  orrery status --context staging --hangs-after 10m -o json`,
+  # for scripts, with the seconds that each namespace has been terminating
+  orrery status --context staging -o json`,
 		Args: func(command *cobra.Command, args []string) error {
 			if err := program.NoArguments(command, args); err != nil {
 				return cannotTell(command, err)
@@ -119,7 +118,6 @@ func (o *statusOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.asGroups, "as-group", nil, "a `group` of that user; may be repeated")
 	flags.StringVar(&o.leaseNamespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease in the cluster")
 	flags.StringVar(&o.leaseName, "leader-elect-resource-name", "orrery", "the `name` of the Lease in the cluster")
-	flags.DurationVar(&o.hangsAfter, "hangs-after", 2*time.Minute, "how long a deletion must have lasted to be reported as hanging")
 	flags.IntVar(&o.limit, "limit", 50,
 		"how many namespaces the text shows, the oldest first; 0: all; -o json always has all")
 	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputText, outputJSON}, "form of the output")
@@ -139,8 +137,6 @@ func (o *statusOptions) check() error {
 		return errors.New("--as-group needs --as")
 	case o.limit < 0:
 		return fmt.Errorf("--limit must not be negative, it is %d", o.limit)
-	case o.hangsAfter <= 0:
-		return fmt.Errorf("--hangs-after must be positive, it is %v", o.hangsAfter)
 	case o.leaseNamespace == "" || o.leaseName == "":
 		return errors.New("--leader-elect-resource-namespace and --leader-elect-resource-name must not be empty")
 	}
@@ -183,7 +179,7 @@ func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*status.R
 	if replica != nil {
 		return replica, status.SameCluster(ctx, client, replica)
 	}
-	report, err := status.FromCluster(ctx, client, o.leaseNamespace, o.leaseName, o.hangsAfter)
+	report, err := status.FromCluster(ctx, client, o.leaseNamespace, o.leaseName)
 	if err != nil {
 		return nil, &startError{doing: "reading the status", server: config.Host, err: err}
 	}
@@ -198,7 +194,7 @@ func (o *statusOptions) askReplica(ctx context.Context) (*status.Report, error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.replicaTimeout)
 	defer cancel()
-	return status.FromReplica(ctx, direct, o.address, o.hangsAfter)
+	return status.FromReplica(ctx, direct, o.address)
 }
 
 func (o *statusOptions) print(command *cobra.Command, report *status.Report) error {

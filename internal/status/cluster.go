@@ -15,7 +15,7 @@ import (
 const pageSize = "500"
 
 // FromCluster reads a report from the API server. lease is the Lease of the election.
-func FromCluster(ctx context.Context, client *restclient.Client, leaseNamespace, leaseName string, hangsAfter time.Duration) (*Report, error) {
+func FromCluster(ctx context.Context, client *restclient.Client, leaseNamespace, leaseName string) (*Report, error) {
 	r := &Report{Server: client.Config().Host, Namespaces: []Namespace{}}
 	query := url.Values{"limit": {pageSize}, "fieldSelector": {"status.phase=" + string(api.NamespaceTerminating)}}
 	for {
@@ -47,7 +47,7 @@ func FromCluster(ctx context.Context, client *restclient.Client, leaseNamespace,
 	default:
 		r.Leader.of(&lease, now)
 	}
-	r.assess(hangsAfter)
+	r.assess()
 	return r, nil
 }
 

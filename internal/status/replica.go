@@ -61,7 +61,7 @@ type page struct {
 const controller = "namespace-controller"
 
 // FromReplica reads a report from the replica with the debug address, such as 127.0.0.1:8081.
-func FromReplica(ctx context.Context, client *http.Client, address string, hangsAfter time.Duration) (*Report, error) {
+func FromReplica(ctx context.Context, client *http.Client, address string) (*Report, error) {
 	shown, now, err := read(ctx, client, address)
 	if err != nil {
 		return nil, &ReplicaError{Address: address, Err: err}
@@ -106,7 +106,7 @@ func FromReplica(ctx context.Context, client *http.Client, address string, hangs
 	if failures := namespaces.Reflector.Failures; failures > 0 {
 		r.Stale = fmt.Sprintf("its watch of namespaces has failed %s in a row: %s", counted(failures, "time"), namespaces.Reflector.LastError)
 	}
-	r.assess(hangsAfter)
+	r.assess()
 	return r, nil
 }
 

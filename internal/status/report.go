@@ -1,8 +1,9 @@
-// Package status reports the leader, the backlog, and the namespaces that hang in Terminating.
-// [FromReplica] reads /debug/orrery of a running "orrery run", which includes its backlog.
-// [FromCluster] reads the Lease and the namespaces from the API server. A replica gets one request,
-// an API server two and one more for every 500 terminating namespaces; all of them only read. Ages
-// are computed with the clock of the server that answered.
+// Package status reports the leader, the backlog, and the terminating namespaces with their ages.
+// It does not judge which of them are stuck: package why does. [FromReplica] reads /debug/orrery of
+// a running "orrery run", which includes its backlog. [FromCluster] reads the Lease and the
+// namespaces from the API server. A replica gets one request, an API server two and one more for
+// every 500 terminating namespaces; all of them only read. Ages are computed with the clock of the
+// server that answered.
 package status
 
 import (
@@ -36,10 +37,8 @@ type Report struct {
 	Selection  string `json:"selection,omitempty"`
 	PassedOver int    `json:"passedOver"`
 
-	// Namespaces are those terminating, the oldest first. A namespace hangs if it has been
-	// terminating for HangsAfterSeconds.
-	Namespaces        []Namespace `json:"namespaces"`
-	HangsAfterSeconds int         `json:"hangsAfterSeconds"`
+	// Namespaces are those terminating, the oldest first.
+	Namespaces []Namespace `json:"namespaces"`
 
 	// Problems are empty if the controller is healthy.
 	Problems []string `json:"problems"`
@@ -80,8 +79,7 @@ type Progress struct {
 // Namespace is a terminating namespace.
 type Namespace struct {
 	Deletion
-	Seconds int  `json:"seconds"` // since DeletedAt
-	Hangs   bool `json:"hangs"`
+	Seconds int `json:"seconds"` // since DeletedAt
 }
 
 // Deletion is the state of a deletion, from the namespace itself.
@@ -121,8 +119,7 @@ func why(namespace *api.Namespace) string {
 }
 
 // assess sorts the namespaces, computes ages, and finds the problems.
-func (r *Report) assess(hangsAfter time.Duration) {
-	r.HangsAfterSeconds = int(hangsAfter.Seconds())
+func (r *Report) assess() {
 	slices.SortFunc(r.Namespaces, func(a, b Namespace) int {
 		return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), strings.Compare(a.Name, b.Name))
 	})
@@ -133,17 +130,9 @@ func (r *Report) assess(hangsAfter time.Duration) {
 	if r.Leader.Missing != "" {
 		r.Problems = append(r.Problems, "no leader: "+r.Leader.Missing)
 	}
-	hanging := 0
 	for i := range r.Namespaces {
 		n := &r.Namespaces[i]
-		age := max(r.Time.Sub(n.DeletedAt), 0)
-		n.Seconds, n.Hangs = int(age.Seconds()), age >= hangsAfter
-		if n.Hangs {
-			hanging++
-		}
-	}
-	if hanging > 0 {
-		r.Problems = append(r.Problems, fmt.Sprintf("%s for %s or longer", counted(hanging, "terminating namespace"), age(hangsAfter)))
+		n.Seconds = int(max(r.Time.Sub(n.DeletedAt), 0).Seconds())
 	}
 }
 

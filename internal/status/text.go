@@ -33,32 +33,22 @@ func (r *Report) WriteText(w io.Writer, limit int) error {
 	default:
 		row("backlog", "unknown to the cluster: ask the leader with --address")
 	}
-	hanging := 0
-	for _, n := range r.Namespaces {
-		if n.Hangs {
-			hanging++
-		}
-	}
-	row("deletions", "%s, %d of them for %s or longer", counted(len(r.Namespaces), "terminating namespace"), hanging, age(time.Duration(r.HangsAfterSeconds)*time.Second))
+	row("deletions", "%s", counted(len(r.Namespaces), "terminating namespace"))
 	if r.Selection != "" && r.Selection != "*" {
 		row("passed over", "%s, by --namespaces %s", counted(r.PassedOver, "terminating namespace"), r.Selection)
 	}
 	if err := table.Flush(); err != nil || len(r.Namespaces) == 0 {
 		return err
 	}
-	fmt.Fprint(table, "\nNAMESPACE\tFOR\tSTATE\tWHY\n")
+	fmt.Fprint(table, "\nNAMESPACE\tTERMINATING FOR\tSTATE\n")
 	shown := r.Namespaces
 	if limit > 0 {
 		shown = shown[:min(limit, len(shown))]
 	}
 	for _, n := range shown {
-		state := "terminating"
-		if n.Hangs {
-			state = "hangs"
-		}
 		lasted := age(time.Duration(n.Seconds) * time.Second)
-		name, why := terminal.OneLine(n.Name), terminal.OneLine(n.Deletion.text())
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", name, lasted, state, why)
+		name, state := terminal.OneLine(n.Name), terminal.OneLine(n.Deletion.text())
+		fmt.Fprintf(table, "%s\t%s\t%s\n", name, lasted, state)
 	}
 	if err := table.Flush(); err != nil {
 		return err
