@@ -5,7 +5,7 @@ FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS   = -X orrery/internal/program.Version=$(VERSION)
 
-.PHONY: help needs-go needs-cc build demo try minikube test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly event lint manifests glossary recordings fmt clean workshop
+.PHONY: help needs-go needs-cc build demo try minikube test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly event lint krew manifests glossary recordings fmt clean workshop
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
@@ -107,6 +107,17 @@ manifests: ## generate the roles in deploy and examples/deploy from the program'
 	@echo "==> writing deploy/rbac.yaml and examples/deploy/rbac.yaml"
 	@$(GO) run ./cmd/orrery rbac > deploy/rbac.yaml.new && mv deploy/rbac.yaml.new deploy/rbac.yaml
 	@$(GO) run ./cmd/orrery rbac "$$(sed -n 's/^ *value: //p' examples/deploy/kustomization.yaml)" > deploy/rbac.yaml.new && mv deploy/rbac.yaml.new examples/deploy/rbac.yaml
+
+krew: needs-go ## build the archives of kubectl why-terminating for krew, and a manifest with their sums: build/krew
+	@rm -rf build/krew && mkdir -p build/krew
+	@cp deploy/krew/why-terminating.yaml build/krew
+	@for platform in linux-amd64 linux-arm64 darwin-amd64 darwin-arm64; do \
+		echo "==> building $$platform"; name=why-terminating-$$platform; dir=build/krew/$$platform; \
+		CGO_ENABLED=0 GOOS=$${platform%-*} GOARCH=$${platform#*-} $(GO) build -ldflags '$(LDFLAGS)' -o $$dir/kubectl-why_terminating ./cmd/orrery \
+		&& tar -C $$dir -czf build/krew/$$name.tar.gz kubectl-why_terminating \
+		&& sum=$$(sha256sum build/krew/$$name.tar.gz | cut -d ' ' -f 1) \
+		&& sed "/$$name/{n;s/sha256: .*/sha256: $$sum/;}" build/krew/why-terminating.yaml > build/krew/new \
+		&& mv build/krew/new build/krew/why-terminating.yaml || exit 1; done
 
 glossary: ## write docs/learn/glossary.md, its Chinese page and the live view's terms from workshop/glossary.yaml
 	$(GO) test ./internal/lab/labs/glossary -update

@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -142,4 +144,34 @@ func TestMonitoringFitsTheDeployment(t *testing.T) {
 	assert.Equal(t, labels, at(monitor, "spec", "selector", "matchLabels"))
 	assert.Equal(t, []any{namespace}, at(monitor, "spec", "namespaceSelector", "matchNames"))
 	assert.Equal(t, at(port, "name"), at(monitor, "spec", "podMetricsEndpoints", 0, "port"))
+}
+
+// krew links the plugin's name to the file of the archive that "make krew" builds.
+func TestKrewInstallsTheNameThatTheProgramAnswersTo(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/krew/why-terminating.yaml")
+	require.NoError(t, err)
+	var manifest struct {
+		Metadata struct{ Name string }
+		Spec     struct {
+			Platforms []struct {
+				Selector struct {
+					MatchLabels struct{ OS, Arch string } `yaml:"matchLabels"`
+				}
+				URI, SHA256, Bin string
+				Files            []struct{ From, To string }
+			}
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(text, &manifest))
+	assert.Equal(t, pluginName, "kubectl-"+strings.ReplaceAll(manifest.Metadata.Name, "-", "_"))
+	var platforms []string
+	for _, p := range manifest.Spec.Platforms {
+		platform := p.Selector.MatchLabels.OS + "-" + p.Selector.MatchLabels.Arch
+		platforms = append(platforms, platform)
+		assert.Equal(t, manifest.Metadata.Name+"-"+platform+".tar.gz", path.Base(p.URI))
+		assert.Regexp(t, "^[0-9a-f]{64}$", p.SHA256)
+		assert.Equal(t, []struct{ From, To string }{{p.Bin, "."}}, p.Files)
+		assert.True(t, isPlugin(p.Bin), p.Bin)
+	}
+	assert.Equal(t, []string{"linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64"}, platforms)
 }

@@ -18,14 +18,17 @@ import (
 
 func main() {
 	runtime.MemProfileRate = 0 // its samples are for --profiling, which switches them on
-	os.Args = append(os.Args[:1:1], pluginArgs(os.Args[0], os.Args[1:])...)
-	os.Exit(runProgram(os.Args[1:], os.Stdout, os.Stderr))
+	root := newRootCommand()
+	if isPlugin(os.Args[0]) {
+		root = newPluginCommand()
+	}
+	os.Exit(runProgram(root, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// runProgram runs the program and returns its exit code. Nothing that a cluster says reaches the
+// runProgram runs a program and returns its exit code. Nothing that a cluster says reaches the
 // terminal as it is; the log, which has colours, sees to that itself.
-func runProgram(args []string, stdout, stderr io.Writer) int {
-	return program.Run(newRootCommand(), args, terminal.NewWriter(stdout), terminal.NewWriter(stderr), explain)
+func runProgram(root *cobra.Command, args []string, stdout, stderr io.Writer) int {
+	return program.Run(root, args, terminal.NewWriter(stdout), terminal.NewWriter(stderr), explain)
 }
 
 func newRootCommand() *cobra.Command {

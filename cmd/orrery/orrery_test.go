@@ -23,7 +23,7 @@ func orrery(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("KUBECONFIG", "")
 	var out, err bytes.Buffer
-	code = runProgram(args, &out, &err)
+	code = runProgram(newRootCommand(), args, &out, &err)
 	return code, out.String(), err.String()
 }
 

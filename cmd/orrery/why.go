@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 
 // whyOptions are the flags of "orrery why". A flag that "orrery run" also has has the same meaning.
 type whyOptions struct {
+	name       string // of the command: "orrery why"
 	kubeconfig string
 	context    string
 	as         string
@@ -95,6 +95,7 @@ Exit codes; with -A the highest of 0, 2 and 3:
 			if err := options.check(args); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
+			options.name = command.CommandPath()
 			return options.run(command, args)
 		},
 	}
@@ -255,7 +256,7 @@ func (o *whyOptions) cluster() string { return why.ClusterFlags(o.kubeconfig, o.
 
 // again returns this command for a subject, on the same cluster.
 func (o *whyOptions) again(subject string) string {
-	again := strings.TrimSuffix("orrery why "+subject+" "+o.cluster(), " ")
+	again := strings.TrimSuffix(o.name+" "+subject+" "+o.cluster(), " ")
 	if o.as != "" {
 		again += " --as " + why.Quoted(o.as)
 	}
@@ -319,15 +320,22 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
-// pluginArgs returns the arguments of the program. A link to it that is called like a kubectl
-// plugin, kubectl-why_terminating, is "orrery why".
-func pluginArgs(name string, args []string) []string {
-	base := name[strings.LastIndexAny(name, `/\`)+1:]
-	if !strings.HasPrefix(base, "kubectl-why") {
-		return args
-	}
-	if len(args) > 0 && slices.Contains([]string{cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}, args[0]) {
-		return append([]string{args[0], "why"}, args[1:]...)
-	}
-	return append([]string{"why"}, args...)
+// pluginName is the name of a file with this program that kubectl runs as its command
+// "kubectl why-terminating".
+const pluginName = "kubectl-why_terminating"
+
+// isPlugin reports whether a path by which this program was started is that of the plugin.
+func isPlugin(path string) bool {
+	return strings.TrimSuffix(path[strings.LastIndexAny(path, `/\`)+1:], ".exe") == pluginName
+}
+
+// newPluginCommand returns "orrery why" as a program of its own.
+func newPluginCommand() *cobra.Command {
+	const name = "kubectl why-terminating"
+	command := newWhyCommand()
+	command.Use = "why-terminating NAMESPACE | -A"
+	command.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: name}
+	command.Example = strings.ReplaceAll(command.Example, "orrery why", name)
+	command.CompletionOptions.DisableDefaultCmd = true // "completion" is the name of a namespace
+	return command
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/program/programtest"
 	"orrery/internal/why"
 	"orrery/restclient/api"
 )
@@ -130,16 +131,43 @@ func TestExplain(t *testing.T) {
 	assert.True(t, strings.HasPrefix(short, "C07  "), short)
 }
 
-// A link to the program whose name is that of a kubectl plugin is "orrery why".
+// A file with the program that has the name of a kubectl plugin is "orrery why" under that name.
 func TestKubectlPlugin(t *testing.T) {
-	for name, want := range map[string][]string{
-		"/usr/bin/orrery":                  {"shop"},
-		"/usr/bin/kubectl-why_terminating": {"why", "shop"},
-		`C:\bin\kubectl-why.exe`:           {"why", "shop"},
+	for path, want := range map[string]bool{
+		"/usr/bin/orrery":                     false,
+		"kubectl-why_terminating":             true,
+		"/usr/bin/kubectl-why_terminating":    true,
+		`C:\bin\kubectl-why_terminating.exe`:  true,
+		"/kubectl-why_terminating/bin/orrery": false,
 	} {
-		assert.Equal(t, want, pluginArgs(name, []string{"shop"}), name)
+		assert.Equal(t, want, isPlugin(path), path)
 	}
-	assert.Equal(t, []string{"__complete", "why", ""}, pluginArgs("kubectl-why_terminating", []string{"__complete", ""}))
+	plugin := func(args ...string) (code int, stdout, stderr string) {
+		return programtest.Call(t, newPluginCommand(), explain, args...)
+	}
+	_, help, _ := plugin("--help")
+	assert.Contains(t, help, "Usage:\n  kubectl why-terminating NAMESPACE | -A [flags]\n")
+	assert.Contains(t, help, "\n  kubectl why-terminating shop --fix\n")
+	assert.NotContains(t, help, "orrery why")
+	_, version, _ := plugin("--version")
+	assert.True(t, strings.HasPrefix(version, "kubectl why-terminating version "), version)
+	for _, mistake := range [][]string{nil, {"a", "b"}, {"shop", "--nope"}} {
+		code, _, stderr := plugin(mistake...)
+		assert.Equal(t, why.ExitError, code)
+		assert.True(t, strings.HasPrefix(stderr, "kubectl why-terminating: "), stderr)
+		assert.Contains(t, stderr, `(see "kubectl why-terminating --help")`)
+	}
+	for _, namespace := range []string{"help", "completion", "why"} { // no commands of the plugin
+		_, stdout, _ := plugin(namespace, "--kubeconfig", builtIn(t))
+		assert.Contains(t, stdout, `namespace "`+namespace+`" does not exist`)
+	}
+	path := filepath.Join(t.TempDir(), "shop.json")
+	require.NoError(t, stuck().Save(path))
+	code, stdout, _ := plugin("--from", path)
+	assert.Equal(t, why.ExitStuck, code)
+	assert.Contains(t, stdout, "commands: kubectl why-terminating --from "+path+" --fix\n")
+	formats := programtest.Complete(t, newPluginCommand(), "shop", "-o", "")
+	assert.Equal(t, []string{"text", "wide", "json", "yaml"}, formats)
 }
 
 func TestRightsForWhy(t *testing.T) {

@@ -69,7 +69,7 @@ func Run(root *cobra.Command, args []string, stdout, stderr io.Writer, explain f
 	if exit, ok := errors.AsType[Exit](err); ok {
 		return int(exit)
 	}
-	LastWord(stderr, root.Name(), explain(err))
+	LastWord(stderr, root.DisplayName(), explain(err))
 	if errors.Is(err, ErrInterrupted) {
 		return ExitInterrupted
 	}
@@ -114,7 +114,7 @@ func Prepare(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
 	prepareGroups(root)
-	if help, _, err := root.Find([]string{"help"}); err == nil {
+	if help, _, err := root.Find([]string{"help"}); err == nil && help != root {
 		help.Args = func(_ *cobra.Command, words []string) error {
 			command, rest, err := root.Find(words)
 			if err != nil {

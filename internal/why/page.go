@@ -60,6 +60,11 @@ orrery why --from shop.json
 	paragraph("`orrery why` only reads, and it runs none of the commands that it prints. It takes two samples, 10 s apart " +
 		"(`--interval`). With a link in your PATH it is a plugin of kubectl, `kubectl why-terminating shop`:")
 	fmt.Fprint(&text, "\n```\nln -s \"$(command -v orrery)\" ~/bin/kubectl-why_terminating\n```\n")
+	paragraph("[krew](https://krew.sigs.k8s.io) installs it from a file. `make krew` builds an archive for each " +
+		"platform and a [manifest](../../deploy/krew/why-terminating.yaml) with their sums. It is in no index: publishing " +
+		"is up to the owner of this repository, who has to choose a licence first.")
+	fmt.Fprint(&text, "\n```\nmake krew\nkubectl krew install --manifest build/krew/why-terminating.yaml \\\n  "+
+		"--archive build/krew/why-terminating-linux-amd64.tar.gz\n```\n")
 	fmt.Fprint(&text, `
 | word | meaning | what to do |
 | --- | --- | --- |
