@@ -279,6 +279,8 @@ type managerPod struct {
 	Metadata api.ObjectMeta `json:"metadata"`
 	Spec     struct {
 		Containers []struct {
+			Name    string   `json:"name"`
+			Image   string   `json:"image"`
 			Command []string `json:"command"`
 			Args    []string `json:"args"`
 		} `json:"containers"`
@@ -307,11 +309,15 @@ func (p managerPod) ready() bool {
 // controls reports whether the command line enables a controller.
 func (p managerPod) controls(c Controller) bool { return !why.SwitchedOff(p.controllers(), c.Name) }
 
-// controllers returns the entries of --controllers.
+// controllers returns the entries of --controllers of kube-controller-manager: a container beside
+// it may have a flag of that name.
 func (p managerPod) controllers() []string {
-	var line []string
+	var entries []string
 	for _, container := range p.Spec.Containers {
-		line = slices.Concat(line, container.Command, container.Args)
+		line := slices.Concat(container.Command, container.Args)
+		if why.RunsManager(container.Name, container.Image, line) {
+			entries = append(entries, why.ControllersFlag(line)...)
+		}
 	}
-	return why.ControllersFlag(line)
+	return entries
 }

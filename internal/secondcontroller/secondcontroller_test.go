@@ -100,13 +100,16 @@ func (c *cluster) do(method, path string, document any) {
 
 type object = map[string]any
 
+// sidecar stands in each pod beside kube-controller-manager: its flag is about other controllers.
+var sidecar = object{"name": "cloud", "image": "cloud", "command": []string{"cloud", "--controllers=cloud-node,route"}}
+
 // manager creates a pod of kube-controller-manager.
 func (c *cluster) manager(name, ready string, words ...string) {
 	c.t.Helper()
 	pods := "/api/v1/namespaces/kube-system/pods"
 	c.do("POST", pods, object{
 		"metadata": object{"name": name, "labels": object{"component": "kube-controller-manager"}},
-		"spec":     object{"containers": []any{object{"name": "m", "image": "m", "command": words}}},
+		"spec":     object{"containers": []any{object{"name": "m", "image": "m", "command": words}, sidecar}},
 	})
 	c.do("PATCH", pods+"/"+name+"/status", object{
 		"status": object{"phase": "Running", "conditions": []any{object{"type": "Ready", "status": ready}}},

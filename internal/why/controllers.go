@@ -38,6 +38,14 @@ func SwitchedOff(entries []string, controller string) bool {
 	return len(entries) > 0 && !slices.Contains(entries, "*")
 }
 
+// RunsManager reports whether a container runs kube-controller-manager, by its name, its image or
+// its command line.
+func RunsManager(name, image string, line []string) bool {
+	return slices.ContainsFunc(append([]string{name, image}, line...), func(word string) bool {
+		return strings.Contains(word, managerName)
+	})
+}
+
 // ControllersFlag returns the entries of --controllers in a command line. The flag may be repeated,
 // and may be inside a shell command.
 func ControllersFlag(line []string) (entries []string) {

@@ -296,19 +296,13 @@ func manager(o *api.Unstructured) (why.Manager, bool) {
 	}
 	var entries []string // kube-controller-manager adds them up
 	for _, container := range items(o.Nested("spec", "containers")) {
-		if line := slices.Concat(words(container["command"]), words(container["args"])); isManager(container, line) {
+		line := slices.Concat(words(container["command"]), words(container["args"]))
+		if why.RunsManager(text(container, "name"), text(container, "image"), line) {
 			entries = append(entries, why.ControllersFlag(line)...)
 		}
 	}
 	m.Controllers = strings.Join(entries, ",")
 	return m, o.GetDeletionTimestamp() == nil
-}
-
-// isManager reports whether a container runs kube-controller-manager, by its name, its image or the
-// program that it starts.
-func isManager(container map[string]any, line []string) bool {
-	named := []string{text(container, "name"), text(container, "image")}
-	return slices.ContainsFunc(append(named, line...), func(word string) bool { return strings.Contains(word, "kube-controller-manager") })
 }
 
 func lease(o *api.Unstructured) (why.Lease, bool) {
