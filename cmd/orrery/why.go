@@ -108,7 +108,9 @@ Exit codes; with -A the highest of 0, 2 and 3:
 }
 
 func (o *whyOptions) addTo(flags *pflag.FlagSet) {
-	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputText, outputWide, outputJSON, outputYAML}, "form of the report; wide has all evidence, with the requests")
+	program.WordVar(flags, &o.output, "output", "o", "output format",
+		[]string{outputText, outputWide, outputJSON, outputYAML},
+		"form of the report; wide has all evidence, with the requests")
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "every terminating namespace, one row each; each type is listed once for all of them")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until the namespace is gone, or with -A until none is terminating")
 	flags.DurationVar(&o.interval, "interval", collect.DefaultInterval, "the time between the two samples")
@@ -116,7 +118,8 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
 	flags.StringVar(&o.save, "save", "", "save the evidence in this `file`, which only its owner can read; it has names, images, commands, nodes, webhook rules, RBAC subjects and error messages, but no Secrets: look through it before you share it")
 	flags.StringVar(&o.from, "from", "", "examine the evidence in this `file` instead of a cluster")
-	flags.StringVar(&o.finalizers, "finalizers", "", "a YAML `file` with the owners of further finalizers, as internal/why/finalizers.yaml has them; they count before those of that table")
+	flags.StringVar(&o.finalizers, "finalizers", "",
+		"a YAML `file` with the owners of further finalizers, as internal/why/finalizers.yaml has them; they count before those of that table")
 	flags.BoolVar(&o.fix, "fix", false, "also print the commands of each remedy; nothing is written")
 	flags.DurationVar(&o.timeout, "timeout", collect.DefaultTimeout, "how long the examination may take; the report names what was not read by then")
 	flags.IntVar(&o.maxRequests, "max-requests", 0, fmt.Sprintf("how many requests may be sent (default %d, with -A %d more for each namespace)",
@@ -279,7 +282,8 @@ func (o *whyOptions) collect(ctx context.Context, client *restclient.Client, nam
 }
 
 func (o *whyOptions) collectOptions() collect.Options {
-	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests, Finalizers: o.known}
+	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests,
+		Finalizers: o.known}
 	if o.noWait {
 		options.Interval = -1
 	}

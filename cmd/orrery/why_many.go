@@ -15,7 +15,9 @@ import (
 )
 
 // reports collects and judges every terminating namespace, with what earlier examinations saw.
-func (o *whyOptions) reports(ctx context.Context, client *restclient.Client, history *why.History) (why.Reports, error) {
+func (o *whyOptions) reports(
+	ctx context.Context, client *restclient.Client, history *why.History,
+) (why.Reports, error) {
 	all, err := collect.CollectAll(ctx, client, o.collectOptions())
 	if stopped := program.Stopped(ctx); stopped != nil {
 		return why.Reports{}, stopped

@@ -94,7 +94,8 @@ func TestWhyFromSavedEvidence(t *testing.T) {
 	assert.Contains(t, table, "commands: orrery why --from "+path+" --fix\n")
 	assert.Contains(t, table, "Namespace shop has been terminating for 1h0m: spec.finalizers has the token example.com/x, which its owner has not removed.\n\nC18  ")
 	for line := range strings.Lines(table) {
-		oneLine := slices.ContainsFunc([]string{"Namespace ", "stuck; ", "commands: "}, func(begins string) bool { return strings.HasPrefix(line, begins) })
+		oneLine := slices.ContainsFunc([]string{"Namespace ", "stuck; ", "commands: "},
+			func(begins string) bool { return strings.HasPrefix(line, begins) })
 		assert.True(t, oneLine || len([]rune(line)) <= 101, line)
 	}
 	// The commands act on the cluster that was chosen, and on no other one.

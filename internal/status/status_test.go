@@ -41,7 +41,8 @@ func TestText(t *testing.T) {
 				Replica: "127.0.0.1:8081", Server: "https://10.0.0.1:6443", Time: noon, Leader: self,
 				Backlog: &status.Backlog{Waiting: 2, Active: 10, Planned: 3}, Selection: "team-*", PassedOver: 4,
 				Namespaces: []status.Namespace{
-					{Deletion: status.Deletion{Name: "shop", Why: "Some resources are remaining: pods. has 1 resource instances"}, Seconds: 843},
+					{Deletion: status.Deletion{Name: "shop",
+						Why: "Some resources are remaining: pods. has 1 resource instances"}, Seconds: 843},
 					{Deletion: status.Deletion{Name: "blue", Why: "no condition says why"}, Seconds: 7},
 				},
 			}, `

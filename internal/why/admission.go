@@ -275,7 +275,8 @@ func (e *Evidence) exclusion(hook *Webhook) []Remedy {
 		which = fmt.Sprintf(`.name | IN("%s")`, strings.Join(names, `", "`))
 	}
 	change := func(operator string) string {
-		list := fmt.Sprintf("(.webhooks[] | select(%s) | .namespaceSelector.matchExpressions) %s %s", which, operator, entry)
+		list := fmt.Sprintf("(.webhooks[] | select(%s) | .namespaceSelector.matchExpressions) %s %s", which, operator,
+			entry)
 		return kubectl("", "get %s %s -o json | jq %s | kubectl replace -f -", hook.Resource, hook.Configuration, list)
 	}
 	return []Remedy{{Command: change("+=")}, {Command: change("-="), When: whenGone}}
@@ -287,7 +288,8 @@ func (e *Evidence) beside(hook *Webhook) (names []string) {
 	for _, other := range e.Webhooks.Items {
 		sameServer := hook.Service == nil && other.Service == nil && hook.URL == other.URL ||
 			hook.Service != nil && other.Service != nil && *hook.Service == *other.Service
-		if sameServer && other.Resource == hook.Resource && other.Configuration == hook.Configuration && webhookName().MatchString(other.Name) {
+		if sameServer && other.Resource == hook.Resource && other.Configuration == hook.Configuration &&
+			webhookName().MatchString(other.Name) {
 			names = append(names, other.Name)
 		}
 	}

@@ -212,7 +212,8 @@ func TestTwoRemovalsFromOneObject(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, []string{"only if its owner, which is not known, does not come back", "instead of the removal above, after which --fix prints this one anew"}, whens)
+	assert.Equal(t, []string{"only if its owner, which is not known, does not come back",
+		"instead of the removal above, after which --fix prints this one anew"}, whens)
 }
 
 // An owner that does not say its name is not known, and the rights tell where to look.
@@ -232,34 +233,42 @@ func TestWhoMayBeAnOwnerWithoutAName(t *testing.T) {
 // right lead to the owner.
 func TestTracesOfAnOwner(t *testing.T) {
 	e := orphan("databases", "example.com", "example.com/db", "python-requests/2.31")
-	e.Definitions = answered("GET crds", why.Definition{Type: "databases.example.com", Release: why.Service{Namespace: "db", Name: "operator"}})
+	e.Definitions = answered("GET crds",
+		why.Definition{Type: "databases.example.com", Release: why.Service{Namespace: "db", Name: "operator"}})
 	e.Grants = answered("GET bindings",
-		why.Grant{Service: why.Service{Namespace: "kube-system", Name: "generic-garbage-collector"}, Group: why.Every, Resources: []string{"*"}},
+		why.Grant{Service: why.Service{Namespace: "kube-system", Name: "generic-garbage-collector"}, Group: why.Every,
+			Resources: []string{"*"}},
 		why.Grant{Subject: "group system:masters", Group: why.Every, Resources: []string{"*"}},
-		why.Grant{Service: why.Service{Namespace: "db", Name: "operator"}, Group: "example.com", Resources: []string{"backups"}})
+		why.Grant{Service: why.Service{Namespace: "db", Name: "operator"}, Group: "example.com",
+			Resources: []string{"backups"}})
 	nobody := "no account may update databases.example.com here"
 	found, _ := advice(t, e, "C04")
 	assert.Equal(t, why.Possible, found.Certainty)
 	assert.Contains(t, found.Says, nobody)
-	assert.Contains(t, found.Do[0], "give its account the right to update databases.example.com by a ClusterRoleBinding")
+	assert.Contains(t, found.Do[0],
+		"give its account the right to update databases.example.com by a ClusterRoleBinding")
 	var proof []string
 	for _, p := range found.Proof {
 		proof = append(proof, p.Says)
 	}
 	assert.Contains(t, proof, "CustomResourceDefinition databases.example.com belongs to Helm release db/operator")
-	assert.True(t, slices.ContainsFunc(proof, func(says string) bool { return strings.HasPrefix(says, "python-requests/2.31 set it at ") }), proof)
+	assert.True(t, slices.ContainsFunc(proof,
+		func(says string) bool { return strings.HasPrefix(says, "python-requests/2.31 set it at ") }), proof)
 
 	for name, grant := range map[string]why.Grant{
-		"of all groups":   {Service: why.Service{Namespace: "tool", Name: "admin"}, Group: why.Every, Resources: []string{"*"}},
-		"of a user":       {Subject: "user es@corp", Group: "example.com", Resources: []string{"databases"}},
-		"of another team": {Service: why.Service{Namespace: "db", Name: "operator"}, Group: "example.com", Resources: []string{"databases"}},
+		"of all groups": {Service: why.Service{Namespace: "tool", Name: "admin"}, Group: why.Every,
+			Resources: []string{"*"}},
+		"of a user": {Subject: "user es@corp", Group: "example.com", Resources: []string{"databases"}},
+		"of another team": {Service: why.Service{Namespace: "db", Name: "operator"}, Group: "example.com",
+			Resources: []string{"databases"}},
 	} {
 		other := e
 		other.Grants.Items = append(slices.Clone(e.Grants.Items), grant)
 		found, _ := advice(t, other, "C04")
 		assert.NotContains(t, found.Says, nobody, name)
 	}
-	e.Grants = why.Answer[why.Grant]{Request: "GET bindings", Failed: &why.Failure{Code: 403, Right: "list rolebindings"}}
+	e.Grants = why.Answer[why.Grant]{Request: "GET bindings",
+		Failed: &why.Failure{Code: 403, Right: "list rolebindings"}}
 	found, _ = advice(t, e, "C04")
 	assert.NotContains(t, found.Says, nobody, "the rights were not read")
 }
@@ -268,7 +277,8 @@ func TestTracesOfAnOwner(t *testing.T) {
 func TestTheProductOfAnOwner(t *testing.T) {
 	e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "keda")
 	found, _ := advice(t, e, "C04")
-	assert.Contains(t, found.Says, "keda-operator (KEDA) removes finalizer.keda.sh, and nothing of it is in this cluster")
+	assert.Contains(t, found.Says,
+		"keda-operator (KEDA) removes finalizer.keda.sh, and nothing of it is in this cluster")
 }
 
 // A name that looks like a flag is written behind its type.

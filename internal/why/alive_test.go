@@ -166,7 +166,8 @@ func TestAKeyServiceThatIsDown(t *testing.T) {
 
 // leading is a kube-controller-manager at work, with a value of --controllers.
 func leading(e why.Evidence, controllers string) why.Evidence {
-	e.Managers = answered("GET pods", why.Manager{Name: "kube-controller-manager-a", Ready: true, Controllers: controllers})
+	e.Managers = answered("GET pods",
+		why.Manager{Name: "kube-controller-manager-a", Ready: true, Controllers: controllers})
 	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a_1", Renewed: at, Duration: 15 * time.Second})
 	return calm(e)
 }

@@ -103,7 +103,8 @@ func noController(e *Evidence) []Finding {
 // withoutConditions is about a namespace that no controller has written to. Only a controller that
 // is switched off, or whose process is dead, is proof of that: another one may be slow, or refused.
 func withoutConditions(e *Evidence, f Finding) []Finding {
-	f.saw(1, e.Namespace.Request, "%s after the deletion, status.conditions has none of the five conditions", duration(e.age()))
+	f.saw(1, e.Namespace.Request, "%s after the deletion, status.conditions has none of the five conditions",
+		duration(e.age()))
 	off := whyNoController(e, &f)
 	alive := e.aliveController()
 	switch hooks := silentlyUnreachable(e); {
@@ -116,14 +117,17 @@ func withoutConditions(e *Evidence, f Finding) []Finding {
 	case !off:
 		f.lack(nil, "no controller is known to be dead or switched off: one may run outside what was read")
 		f.lackRead(e)
-		f.Do = []string{"start kube-controller-manager with its namespace-controller, if none runs", "otherwise " + readItsLog}
+		f.Do = []string{"start kube-controller-manager with its namespace-controller, if none runs",
+			"otherwise " + readItsLog}
 	}
 	if name, at := e.deletedSince(); name != "" {
 		f.lack(nil, "%s has been terminating since %s, after the namespace: a controller was at work", name, clock(at))
 	}
 	others := e.Elsewhere.Items
-	if busy := slices.IndexFunc(others, func(w ConditionsWrite) bool { return w.At.After(e.Namespace.Deleted) }); busy >= 0 {
-		f.lack(nil, "a namespace controller wrote the conditions of %s at %s", others[busy].Namespace, clock(others[busy].At))
+	if busy := slices.IndexFunc(others,
+		func(w ConditionsWrite) bool { return w.At.After(e.Namespace.Deleted) }); busy >= 0 {
+		f.lack(nil, "a namespace controller wrote the conditions of %s at %s", others[busy].Namespace,
+			clock(others[busy].At))
 		f.Says = "a namespace controller is at work, and has written nothing here"
 		f.Do = []string{readItsLog}
 	}

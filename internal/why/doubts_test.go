@@ -226,7 +226,8 @@ func TestAnOwnerAtWorkBesideAFinding(t *testing.T) {
 	e.Types, e.Second.Types = append(e.Types, secrets), append(e.Second.Types, secrets)
 	report := why.Judge(e)
 	require.Equal(t, why.Proven, find(report, "C04").Certainty)
-	assert.Contains(t, report.Sentence, " waits. Besides, 1 pushsecret.external-secrets.io waits for external-secrets, which seems to be at work")
+	assert.Contains(t, report.Sentence,
+		" waits. Besides, 1 pushsecret.external-secrets.io waits for external-secrets, which seems to be at work")
 	running := e.Workloads.Items
 	e.Workloads.Items = e.Workloads.Items[:1]
 	assert.NotContains(t, why.Judge(e).Sentence, "Besides")

@@ -56,7 +56,8 @@ func ownerless(e *Evidence, inside bool) []Finding {
 			default:
 				f.Do = []string{fmt.Sprintf("install %s again, until the objects are gone", f.Owner.Name)}
 			}
-			f.Do = append(f.Do, fmt.Sprintf("⚠ if it does not come back: remove %s from %s/%s; %s", h.Finalizer, h.Type.Name(), h.Object.Name, h.loses()))
+			f.Do = append(f.Do, fmt.Sprintf("⚠ if it does not come back: remove %s from %s/%s; %s", h.Finalizer,
+				h.Type.Name(), h.Object.Name, h.loses()))
 			f.offerRelease(e, h)
 		default:
 			f.Says = fmt.Sprintf("%s for the owner of %s", waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()), h.Finalizer)
@@ -89,7 +90,8 @@ func (f Finding) removes(h Held, stopped *Workload, owner State) string {
 	if keeper.Product != "" {
 		name += " (" + keeper.Product + ")"
 	}
-	return fmt.Sprintf("%s removes %s, and %s; %s", name, h.Finalizer, seen, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
+	return fmt.Sprintf("%s removes %s, and %s; %s", name, h.Finalizer, seen,
+		waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
 }
 
 // stoppedOwner returns a workload without a ready pod that has the owner's name, or else one that
@@ -122,7 +124,8 @@ func (e *Evidence) sawTraces(f *Finding, h Held) {
 	at := slices.IndexFunc(e.Definitions.Items, func(d Definition) bool { return d.Type == h.Type.Name() })
 	if at >= 0 && e.Definitions.Items[at].Release.Name != "" {
 		release := e.Definitions.Items[at].Release
-		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s belongs to Helm release %s", h.Type.Name(), release)
+		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s belongs to Helm release %s", h.Type.Name(),
+			release)
 	}
 	var accounts []string
 	for _, g := range e.grantsFor(h.Type) {
@@ -147,7 +150,8 @@ func (e *Evidence) sawTraces(f *Finding, h Held) {
 // those of the control plane.
 func (e *Evidence) nobodyUpdates(t *Type) bool {
 	return e.Grants.Known() && !slices.ContainsFunc(e.Grants.Items, func(g Grant) bool {
-		return g.Elsewhere == "" && g.covers(t) && g.Service.Namespace != managerNamespace && g.Subject != "group system:masters"
+		return g.Elsewhere == "" && g.covers(t) && g.Service.Namespace != managerNamespace &&
+			g.Subject != "group system:masters"
 	})
 }
 
@@ -294,7 +298,8 @@ func (e *Evidence) isOwner(w Workload, h Held) bool {
 // is one of the whole cluster: nothing can be created in the namespace.
 func (w Workload) grant(e *Evidence, h Held) []Remedy {
 	name := strings.Join([]string{"orrery-why", e.Name, w.Name, h.Type.Name()}, "-")
-	return granted(name, "get,list,watch,update,patch", []string{h.Type.Name()}, "--serviceaccount=%s", w.Namespace+":"+w.account())
+	return granted(name, "get,list,watch,update,patch", []string{h.Type.Name()}, "--serviceaccount=%s",
+		w.Namespace+":"+w.account())
 }
 
 // OwnersRights returns the questions about the right of a workload to remove a finalizer, and to

@@ -156,7 +156,8 @@ func oneRowEach(findings []Finding) []Finding {
 			f.Certainty = pod.Certainty
 		}
 	}
-	return slices.DeleteFunc(findings, func(f Finding) bool { return f.ID == "C24" && slices.Contains(joined, f.Culprit) })
+	return slices.DeleteFunc(findings,
+		func(f Finding) bool { return f.ID == "C24" && slices.Contains(joined, f.Culprit) })
 }
 
 // verdict sums up the findings in one word and one sentence.

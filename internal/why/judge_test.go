@@ -310,11 +310,13 @@ func TestVerdicts(t *testing.T) {
 		"only an annotation changes": {annotated, why.Unknown, why.ExitUnknown, "no known cause is proven"},
 		"a token was removed":        {released, why.Progressing, 0, "kubernetes was removed between the samples"},
 		"it does not exist": {
-			why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404}, Terminating: []string{"shop"}}, why.Absent, why.ExitError,
+			why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404},
+				Terminating: []string{"shop"}}, why.Absent, why.ExitError,
 			`namespace "shpo" does not exist; Terminating now: shop`,
 		},
 		"no other may be listed": {
-			why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404}, Unlisted: &why.Failure{Code: 403}}, why.Absent, why.ExitError,
+			why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404},
+				Unlisted: &why.Failure{Code: 403}}, why.Absent, why.ExitError,
 			`namespace "shpo" does not exist; this user may not list those that are Terminating`,
 		},
 		"it may not be read": {why.Evidence{Name: "shop", Refused: &why.Failure{Code: 403, Message: "no", Right: "get namespaces"}}, why.Unknown, why.ExitUnknown, "cannot be read"},

@@ -148,7 +148,8 @@ func foreignTokens(e *Evidence) []Finding {
 		f.Remedies = append(f.Remedies, Remedy{
 			Command: kubectl("", "get namespace %s -o json | jq %s | kubectl replace --raw /api/v1/namespaces/%s/finalize -f -",
 				e.Name, fmt.Sprintf(".spec.finalizers -= [%q]", token), e.Name),
-			Loses: StaysBehind + "what the owner of " + token + " has not cleaned up; whether it still does was not checked", ifProven: true,
+			Loses: StaysBehind + "what the owner of " + token +
+				" has not cleaned up; whether it still does was not checked", ifProven: true,
 		})
 		findings = append(findings, f)
 	}

@@ -68,7 +68,8 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 	f.Says = "this user may not " + strings.Join(rights, ", ")
 	if groups := refusedGroups(e); len(groups) > 0 {
 		cause, _ := Lookup(missingRightsID)
-		f.Do = append(slices.Clone(cause.Do), "with --without secrets, name the groups of the custom types:"+strings.Join(groups, ""))
+		f.Do = append(slices.Clone(cause.Do),
+			"with --without secrets, name the groups of the custom types:"+strings.Join(groups, ""))
 	}
 	refusals := f.Proof
 	f.Proof = nil

@@ -94,18 +94,28 @@ func TestFurtherFinalizers(t *testing.T) {
 // Finalizers of programs that many clusters have, as reports of stuck namespaces show them.
 func TestFinalizersOfReports(t *testing.T) {
 	for finalizer, want := range map[string]struct{ resource, group, owner string }{
-		"resources-finalizer.argocd.argoproj.io/background":          {"applications", "argoproj.io", "argocd-application-controller"},
-		"post-delete-finalizer.argocd.argoproj.io/cleanup":           {"applications", "argoproj.io", "argocd-application-controller"},
-		"pre-delete-finalizer.argocd.argoproj.io":                    {"applications", "argoproj.io", "argocd-application-controller"},
-		"workflows.argoproj.io/status":                               {"pods", "", "workflow-controller"},
-		"apps.victoriametrics.com/finalizer":                         {"vmagents", "operator.victoriametrics.com", "victoria-metrics-operator"},
-		"monitoring.coreos.com/status-cleanup":                       {"servicemonitors", "monitoring.coreos.com", "prometheus-operator"},
-		"cnpg.io/deleteDatabase":                                     {"databases", "postgresql.cnpg.io", "cloudnative-pg"},
-		"externalsecrets.external-secrets.io/externalsecret-cleanup": {"externalsecrets", "external-secrets.io", "external-secrets"},
-		"services.cloud.sap.com/sap-btp-finalizer":                   {"serviceinstances", "services.cloud.sap.com", "sap-btp-operator"},
-		"flinkdeployments.flink.apache.org/finalizer":                {"flinkdeployments", "flink.apache.org", "flink-kubernetes-operator"},
+		"resources-finalizer.argocd.argoproj.io/background": {"applications", "argoproj.io",
+			"argocd-application-controller"},
+		"post-delete-finalizer.argocd.argoproj.io/cleanup": {"applications", "argoproj.io",
+			"argocd-application-controller"},
+		"pre-delete-finalizer.argocd.argoproj.io": {"applications", "argoproj.io",
+			"argocd-application-controller"},
+		"workflows.argoproj.io/status": {"pods", "", "workflow-controller"},
+		"apps.victoriametrics.com/finalizer": {"vmagents", "operator.victoriametrics.com",
+			"victoria-metrics-operator"},
+		"monitoring.coreos.com/status-cleanup": {"servicemonitors", "monitoring.coreos.com",
+			"prometheus-operator"},
+		"cnpg.io/deleteDatabase": {"databases", "postgresql.cnpg.io",
+			"cloudnative-pg"},
+		"externalsecrets.external-secrets.io/externalsecret-cleanup": {"externalsecrets", "external-secrets.io",
+			"external-secrets"},
+		"services.cloud.sap.com/sap-btp-finalizer": {"serviceinstances", "services.cloud.sap.com",
+			"sap-btp-operator"},
+		"flinkdeployments.flink.apache.org/finalizer": {"flinkdeployments", "flink.apache.org",
+			"flink-kubernetes-operator"},
 	} {
-		keeper, ok := why.Held{Type: &why.Type{Group: want.group, Resource: want.resource}, Finalizer: finalizer}.Keeper()
+		keeper, ok := why.Held{Type: &why.Type{Group: want.group, Resource: want.resource},
+			Finalizer: finalizer}.Keeper()
 		assert.True(t, ok, finalizer)
 		assert.Equal(t, want.owner, keeper.Name, finalizer)
 	}

@@ -114,7 +114,8 @@ func jobFinalizer(e *Evidence) []Finding {
 		}
 		owner := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Kind == "Job" && (o.Group == "batch" || o.Group == "") })
 		controller := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Controls }) // the job controller takes a pod without one for an orphan
-		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}, Owner: &Party{Name: "job-controller", State: NotKnown}}
+		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name},
+			Owner: &Party{Name: "job-controller", State: NotKnown}}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer of a Job that does not exist", pod.Name)
 		f.saw(1, pods.Request, "pod %s has %s", pod.Name, jobTracking)
 		switch {

@@ -148,7 +148,8 @@ func TestAnUnknownRefusal(t *testing.T) {
 func TestAnAggregatedServerThatRefusesByItself(t *testing.T) {
 	aggregated := func(code int, message, content string) why.Evidence {
 		things := typeOf("things.example.com", "things")
-		things.Failed = &why.Failure{Request: "GET things", Code: code, Message: message, Right: "list things.things.example.com"}
+		things.Failed = &why.Failure{Request: "GET things", Code: code, Message: message,
+			Right: "list things.things.example.com"}
 		e := evidence(terminating(contentFailure, content), things, typeOf("", "configmaps"))
 		e.APIServices = answered("GET apiservices", why.APIService{
 			Name: "v1.things.example.com", GroupVersion: "things.example.com/v1", Available: "True", Service: &why.Service{Namespace: "ops", Name: "things"},
@@ -161,11 +162,13 @@ func TestAnAggregatedServerThatRefusesByItself(t *testing.T) {
 		found := find(report, "C22")
 		require.NotNil(t, found, name)
 		assert.Equal(t, why.Proven, found.Certainty, found.Missing)
-		assert.Equal(t, why.Reference{Resource: "apiservices.apiregistration.k8s.io", Name: "v1.things.example.com"}, found.Culprit)
+		assert.Equal(t, why.Reference{Resource: "apiservices.apiregistration.k8s.io", Name: "v1.things.example.com"},
+			found.Culprit)
 		assert.Contains(t, found.Says, "behind Service ops/things, refuses to list them itself")
 		assert.Nil(t, find(report, "C30"), "%s: no right is missing", name)
 	}
-	assert.Equal(t, why.Possible, find(why.Judge(aggregated(403, own, "something else")), "C22").Certainty, "the controller was not refused so")
+	assert.Equal(t, why.Possible, find(why.Judge(aggregated(403, own, "something else")), "C22").Certainty,
+		"the controller was not refused so")
 	const rbac = `things.things.example.com is forbidden: User "jane" cannot list resource "things" in API group "things.example.com" in the namespace "shop"`
 	report := why.Judge(aggregated(403, rbac, ""))
 	assert.Nil(t, find(report, "C22"))

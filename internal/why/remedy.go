@@ -100,7 +100,8 @@ func withFlags(text, flags string) string {
 		if open == nil {
 			open = []int{len(text), len(text)}
 		}
-		out.WriteString(forCluster().ReplaceAllString(text[:open[0]], "${1}${2} "+strings.ReplaceAll(flags, "$", "$$")+"${3}"))
+		out.WriteString(forCluster().ReplaceAllString(text[:open[0]],
+			"${1}${2} "+strings.ReplaceAll(flags, "$", "$$")+"${3}"))
 		out.WriteString(text[open[0]:open[1]])
 		text = text[open[1]:]
 	}
@@ -137,7 +138,8 @@ func kubectl(namespace string, form literal, words ...string) string {
 // Quoted returns a word for a shell, on one line.
 func Quoted(word string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._:/=,", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("-._:/=,", r)
 	}
 	switch {
 	case word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }):
@@ -179,13 +181,15 @@ func (e *Evidence) release(h Held) string {
 	if h.Type.Resource == "namespaces" && h.Type.Group == "" {
 		namespace = ""
 	}
-	return kubectl(namespace, "patch %s %s --type=json -p %s", h.Type.Name(), h.Object.Name, removal(h.Object, h.Finalizer))
+	return kubectl(namespace, "patch %s %s --type=json -p %s", h.Type.Name(), h.Object.Name,
+		removal(h.Object, h.Finalizer))
 }
 
 // complete completes the remedies of a finding: those that only read or repair come first.
 func (e *Evidence) complete(f *Finding) {
 	remedies := []Remedy{}
-	if isQuoted(f.Culprit.Resource) || slices.ContainsFunc(f.Blocks, func(b Blocked) bool { return isQuoted(b.Resource) }) {
+	if isQuoted(f.Culprit.Resource) ||
+		slices.ContainsFunc(f.Blocks, func(b Blocked) bool { return isQuoted(b.Resource) }) {
 		f.Remedies = remedies
 		return
 	}
@@ -254,7 +258,8 @@ func (e *Evidence) commands(f *Finding) (commands []string) {
 		}
 		var shown []Service
 		for _, hook := range e.Webhooks.Items {
-			if hook.Configuration == f.Culprit.Name && hook.Resource == f.Culprit.Resource && hook.Service != nil && !slices.Contains(shown, *hook.Service) {
+			if hook.Configuration == f.Culprit.Name && hook.Resource == f.Culprit.Resource && hook.Service != nil &&
+				!slices.Contains(shown, *hook.Service) {
 				shown = append(shown, *hook.Service)
 				services(hook.Service)
 			}

@@ -148,14 +148,16 @@ func lend(e *Evidence, user string) []Remedy {
 		form, subject = "--serviceaccount=%s", account
 	}
 	last := user[strings.LastIndexAny(user, ":/\\")+1:]
-	return granted(strings.Join([]string{"orrery-why", e.Name, last, names[0]}, "-"), "list,delete,deletecollection", names, form, subject)
+	return granted(strings.Join([]string{"orrery-why", e.Name, last, names[0]}, "-"), "list,delete,deletecollection",
+		names, form, subject)
 }
 
 // granted returns the commands that create a ClusterRole and bind it, and delete both later. The
 // resources may come from the text of any server.
 func granted(name, verbs string, resources []string, form literal, subject string) []Remedy {
 	return []Remedy{
-		{Command: kubectl("", "create clusterrole %s --verb=%s --resource=%s", name, verbs, strings.Join(resources, ","))},
+		{Command: kubectl("", "create clusterrole %s --verb=%s --resource=%s", name, verbs,
+			strings.Join(resources, ","))},
 		{Command: kubectl("", "create clusterrolebinding %s --clusterrole=%s "+form, name, name, subject)},
 		{Command: kubectl("", "delete clusterrolebinding,clusterrole %s", name), When: whenGone},
 	}

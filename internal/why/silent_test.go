@@ -20,7 +20,8 @@ import (
 func TestANamespaceWithoutConditions(t *testing.T) {
 	off := why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace"}
 	lease := func(renewed time.Time) why.Lease {
-		return why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "kcm_1", Renewed: renewed, Duration: 15 * time.Second}
+		return why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "kcm_1", Renewed: renewed,
+			Duration: 15 * time.Second}
 	}
 	pod := func(end time.Duration) why.Pod {
 		p := object("p")
@@ -32,7 +33,8 @@ func TestANamespaceWithoutConditions(t *testing.T) {
 	dead := func(e *why.Evidence) {
 		e.Webhooks = answered("GET webhooks", why.Webhook{
 			Resource: "validatingwebhookconfigurations", Configuration: "guard", Name: "guard.io", FailurePolicy: "Fail", Service: &guard,
-			Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"namespaces/*"}}},
+			Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""},
+				Resources: []string{"namespaces/*"}}},
 		})
 		e.Backends = []why.Backend{{Service: guard, Request: "GET service"}}
 	}
@@ -46,23 +48,36 @@ func TestANamespaceWithoutConditions(t *testing.T) {
 			e.Managers.Items, e.Leases.Items = []why.Manager{{Name: "kcm"}}, []why.Lease{lease(at.Add(-time.Hour))}
 		}, ""},
 		"nothing of it is seen": {func(*why.Evidence) {}, "no controller is known to be dead or switched off"},
-		"its Leases are unread": {func(e *why.Evidence) { e.Leases = why.Answer[why.Lease]{Request: "GET leases", Failed: forbidden} }, "no controller is known"},
-		"its pods are unread":   {func(e *why.Evidence) { e.Managers = why.Answer[why.Manager]{Request: "GET pods", Failed: forbidden} }, "no controller is known"},
-		"its Lease is renewed":  {func(e *why.Evidence) { e.Leases.Items = []why.Lease{lease(at)} }, "Lease kube-system/kube-controller-manager is renewed"},
-		"its pod is ready":      {func(e *why.Evidence) { e.Managers.Items = []why.Manager{{Name: "kcm", Ready: true}} }, "pod kcm is ready"},
+		"its Leases are unread": {func(e *why.Evidence) {
+			e.Leases = why.Answer[why.Lease]{Request: "GET leases",
+				Failed: forbidden}
+		}, "no controller is known"},
+		"its pods are unread": {func(e *why.Evidence) {
+			e.Managers = why.Answer[why.Manager]{Request: "GET pods",
+				Failed: forbidden}
+		}, "no controller is known"},
+		"its Lease is renewed": {func(e *why.Evidence) { e.Leases.Items = []why.Lease{lease(at)} },
+			"Lease kube-system/kube-controller-manager is renewed"},
+		"its pod is ready": {func(e *why.Evidence) {
+			e.Managers.Items = []why.Manager{{Name: "kcm",
+				Ready: true}}
+		}, "pod kcm is ready"},
 		"an object was deleted since": {func(e *why.Evidence) {
 			isOff(e)
 			e.Types[0] = typeOf("", "configmaps", object("a", "example.com/x"))
 		}, "configmaps/a has been terminating since"},
-		"a pod was deleted since":  {func(e *why.Evidence) { isOff(e); e.Pods = []why.Pod{pod(40 * time.Second)} }, "pods/p has been terminating since"},
+		"a pod was deleted since": {func(e *why.Evidence) { isOff(e); e.Pods = []why.Pod{pod(40 * time.Second)} },
+			"pods/p has been terminating since"},
 		"a pod was deleted before": {func(e *why.Evidence) { isOff(e); e.Pods = []why.Pod{pod(20 * time.Second)} }, ""},
 		"another namespace was written to": {func(e *why.Evidence) {
 			isOff(e)
-			e.Elsewhere = answered("GET namespaces", why.ConditionsWrite{Namespace: "busy", At: deleted.Add(time.Minute)})
+			e.Elsewhere = answered("GET namespaces",
+				why.ConditionsWrite{Namespace: "busy", At: deleted.Add(time.Minute)})
 		}, "wrote the conditions of busy"},
 		"another one was written to before": {func(e *why.Evidence) {
 			isOff(e)
-			e.Elsewhere = answered("GET namespaces", why.ConditionsWrite{Namespace: "old", At: deleted.Add(-time.Minute)})
+			e.Elsewhere = answered("GET namespaces",
+				why.ConditionsWrite{Namespace: "old", At: deleted.Add(-time.Minute)})
 		}, ""},
 		"a dead webhook beside a dead controller": {func(e *why.Evidence) { isOff(e); dead(e) }, ""},
 	} {
@@ -93,12 +108,14 @@ func TestANamespaceWithoutConditions(t *testing.T) {
 	assert.Contains(t, report.Sentence, "the webhook guard.io cannot be reached")
 
 	alive.Webhooks.Items = nil
-	alive.Reviews = []why.Review{{User: "system:serviceaccount:kube-system:namespace-controller", Verb: "update", Resource: "namespaces/status"}}
+	alive.Reviews = []why.Review{{User: "system:serviceaccount:kube-system:namespace-controller", Verb: "update",
+		Resource: "namespaces/status"}}
 	found := find(why.Judge(alive), "C19")
 	assert.Equal(t, "a namespace controller is alive, and has written nothing here", found.Says)
 	assert.Contains(t, found.Do[0], "restore the ClusterRole system:controller:namespace-controller")
 	alive.Reviews[0].Allowed = true
-	assert.Equal(t, []string{"read the controller's log: it says what refuses or delays its requests"}, find(why.Judge(alive), "C19").Do)
+	assert.Equal(t, []string{"read the controller's log: it says what refuses or delays its requests"},
+		find(why.Judge(alive), "C19").Do)
 }
 
 // A controller that is off stays off while another program writes annotations.

@@ -96,7 +96,8 @@ func (e *Evidence) refusal(t *Type, server *APIService) Finding {
 	} else {
 		f.lack(nil, "ContentFailure does not say so: it may be refused to this user alone")
 	}
-	f.Do = []string{fmt.Sprintf("read the log of the server behind Service %s: it decides by itself who may list %s", server.Service, t.Name())}
+	f.Do = []string{fmt.Sprintf("read the log of the server behind Service %s: it decides by itself who may list %s",
+		server.Service, t.Name())}
 	return f
 }
 

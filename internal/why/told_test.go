@@ -278,7 +278,8 @@ func TestACauseOfSeveralNamespaces(t *testing.T) {
 	alone.Name = "alone"
 	var text strings.Builder
 	require.NoError(t, why.JudgeAll([]why.Evidence{first, second, alone}).WriteText(&text, 0))
-	assert.Regexp(t, `^C01  apiservices\.apiregistration\.k8s\.io/v1\.g\.io blocks 2 namespaces\nNAMESPACE `, text.String())
+	assert.Regexp(t, `^C01  apiservices\.apiregistration\.k8s\.io/v1\.g\.io blocks 2 namespaces\nNAMESPACE `,
+		text.String())
 	text.Reset()
 	require.NoError(t, why.JudgeAll([]why.Evidence{first, alone}).WriteText(&text, 0))
 	assert.Regexp(t, `^NAMESPACE `, text.String(), "each has a cause of its own")
@@ -287,7 +288,8 @@ func TestACauseOfSeveralNamespaces(t *testing.T) {
 // What is left is named, whatever the cause.
 func TestWhatIsLeft(t *testing.T) {
 	e := unavailable()
-	e.Types = append(e.Types, typeOf("", "configmaps", object("a"), object("b")), typeOf("apps", "deployments", object("web")))
+	e.Types = append(e.Types, typeOf("", "configmaps", object("a"), object("b")),
+		typeOf("apps", "deployments", object("web")))
 	var text strings.Builder
 	require.NoError(t, why.Judge(e).WriteText(&text, false, 0))
 	assert.Contains(t, text.String(), "3 objects left, such as configmaps/a and deployments.apps/web")

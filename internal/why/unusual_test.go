@@ -350,7 +350,8 @@ func TestRefusalsOfTypesWithoutObjects(t *testing.T) {
 // Names in a refusal are those of whatever server wrote it: a shell must not read them.
 func TestARightOfAnUnusualUser(t *testing.T) {
 	refused := func(resource string) why.Evidence {
-		return evidence(terminating(contentFailure, `x is forbidden: User "CORP\\ctl;id" cannot list resource "`+resource+`" in API group "" in the namespace "shop"`))
+		return evidence(terminating(contentFailure,
+			`x is forbidden: User "CORP\\ctl;id" cannot list resource "`+resource+`" in API group "" in the namespace "shop"`))
 	}
 	_, lines := advice(t, refused("xs"), "C21")
 	assert.Contains(t, lines, "kubectl create clusterrole 'orrery-why-shop-ctl;id-xs' --verb=list,delete,deletecollection --resource=xs\n")

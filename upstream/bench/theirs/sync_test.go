@@ -57,7 +57,8 @@ func TestSyncAsksForTheSame(t *testing.T) {
 			query.Del("timeoutSeconds")
 			query.Del("timeout")
 			accept := r.Header.Get("Accept")
-			if first, rest, _ := strings.Cut(accept, ","); strings.HasPrefix(first, "application/vnd.kubernetes.protobuf") {
+			if first, rest, _ := strings.Cut(accept, ","); strings.HasPrefix(first,
+				"application/vnd.kubernetes.protobuf") {
 				accept = rest
 			}
 			requests <- strings.ReplaceAll(query.Encode(), "watch=1", "watch=true") + " " + accept

@@ -281,7 +281,8 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		<-waiting
 		cancel()
 	}()
-	_, err := Run(ctx, faulty{Orrery(), func(i Informer) Informer { return stuck{i, waiting} }}, &Config{Objects: 5}, &bench.Meter{})
+	_, err := Run(ctx, faulty{Orrery(), func(i Informer) Informer { return stuck{i, waiting} }}, &Config{Objects: 5},
+		&bench.Meter{})
 	assert.ErrorIs(t, err, context.Canceled)
 
 	_, err = Run(ctx, Orrery(), &Config{Objects: 5}, nil)

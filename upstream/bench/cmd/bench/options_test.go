@@ -74,7 +74,8 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 		{[]string{"queue", "fifo"}, `"queue" is not a flag; did you mean -only queue,fifo?`},
 		{[]string{"-rouns", "1"}, "flag provided but not defined: -rouns; see bench -help"},
 		{[]string{"-rounds", "-1"}, "-rounds -1: at least one is needed"},
-		{[]string{"-page", "docs/measure", "-only", "queue"}, "-page: the page needs every measure, without -quick and -only"},
+		{[]string{"-page", "docs/measure", "-only", "queue"},
+			"-page: the page needs every measure, without -quick and -only"},
 	} {
 		_, err := parse(append([]string{"bench"}, c.arguments...))
 		assert.EqualError(t, err, c.want)
