@@ -17,7 +17,7 @@ import (
 // Every terminating namespace has the report that it has alone, and each type is listed once for
 // all.
 func TestAllNamespaces(t *testing.T) {
-	setUp := func(w *causes.World) { causes.Several(w, 10) }
+	setUp := causes.Several
 	inWorld(t, causes.Fixture{}, setUp, causes.Settled, func(t *testing.T, c *clustertest.Cluster) {
 		_, alone := judged(t, c, collect.Options{})
 		all, err := collect.CollectAll(t.Context(), c.Admin(), collect.Options{})
@@ -55,7 +55,7 @@ func TestATypeThatOneNamespaceBreaks(t *testing.T) {
 	require.True(t, ok)
 	setUp := func(w *causes.World) {
 		f.SetUp(w)
-		causes.Waiting(w, "other")
+		causes.Waiting("other")(w)
 	}
 	inWorld(t, f, setUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
 		all, err := collect.CollectAll(t.Context(), c.Admin(), collect.Options{})

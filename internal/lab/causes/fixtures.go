@@ -1,12 +1,11 @@
 package causes
 
 import (
-	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"orrery/internal/why"
-	"orrery/restclient/api"
 )
 
 // Fixture is the situation of one cause.
@@ -38,252 +37,289 @@ type Fixture struct {
 // Settled is how long a controller needs at most until its conditions describe the situation.
 const Settled = 90 * time.Second
 
-// Fixtures returns the fixtures, in the order of the report.
-func Fixtures() []Fixture {
-	fixtures := slices.Concat(
-		controllerFixtures(), discoveryFixtures(), storageFixtures(), admissionFixtures(), podFixtures(),
-		finalizerFixtures(), contentFixtures(), namespaceFixtures(), nothingFixtures(),
-	)
-	for i := range fixtures {
-		s := solutions[fixtures[i].ID]
-		fixtures[i].Solve, fixtures[i].Keep = s.solve, s.keep
-	}
-	return fixtures
-}
-
-var theNamespace = why.Reference{Resource: "namespaces", Name: Namespace}
-
-func controllerFixtures() []Fixture {
-	return []Fixture{{
-		ID: "C19", NoController: true, Culprit: why.Reference{Resource: "leases.coordination.k8s.io", Namespace: "kube-system", Name: "kube-controller-manager"},
-		SetUp: func(w *World) {
-			w.expiredLease()
-			w.namespace()
-			w.configMap("left", "")
-			w.outside("controller-is-off")
-			w.terminate()
-			start := w.startController
-			w.background(func(other *World) {
-				if other.until("controller-is-off") {
-					start()
-				}
-			})
-		},
-		NearMiss: func(w *World) { // its conditions are fresh, and there is no Lease
-			w.namespace()
-			w.terminate()
-			w.sleep(5 * time.Second)
-			w.patch("/api/v1/namespaces/"+Namespace+"/status", `{"status":{"conditions":[{"type":"NamespaceContentRemaining","status":"True",
-				"reason":"SomeResourcesRemain","message":"Some resources are remaining: pods. has 1 resource instances","lastTransitionTime":"2000-01-01T00:00:00Z"}]}}`)
-		},
-	}, {
-		ID: "C21", Culprit: why.Reference{Resource: "users", Name: ControllerUser},
-		SetUp: func(w *World) {
-			w.namespace()
-			w.account("a")
-			w.broken("controller-has-lost-its-role", "forbid:verb=delete|deletecollection,resource=serviceaccounts,user="+ControllerUser)
-			w.terminate()
-		},
-		NearMiss: func(w *World) { // the right was restored, and the condition is old
-			w.namespace()
-			w.account("a")
-			w.fault("forbid:verb=delete|deletecollection,resource=serviceaccounts,user=" + ControllerUser + ",for=20s")
-			w.terminate()
-			w.sleep(8 * time.Second) // the first pass was refused; the next one does not end
-			w.fault("delay:by=1h,verb=deletecollection,user=" + ControllerUser + ",resource=configmaps")
-		}, NearMissSettle: 25 * time.Second,
-	}, {
-		ID: "C20", NoController: true, Culprit: theNamespace, Settle: Settled + 5*time.Second,
-		SetUp: func(w *World) {
-			w.namespace()
-			w.configMap("disputed", "")
-			w.disagree("sweeper", "orrery")
-		},
-		NearMiss: func(w *World) { // one entry is old
-			w.namespace()
-			w.configMap("a", "")
-			w.terminate()
-			w.claim("sweeper", true, false)
-			w.sleep(time.Minute)
-			w.disagree("orrery", "orrery")
-		},
-	}}
-}
-
-func storageFixtures() []Fixture {
-	return []Fixture{{
-		ID: "C23", Culprit: why.Reference{Resource: "secrets", Namespace: Namespace},
-		SetUp: func(w *World) {
-			w.namespace()
-			w.create("/api/v1/namespaces/"+Namespace+"/secrets", `{"metadata":{"name":"a"}}`)
-			w.broken("encryption-key-is-missing", "unreadable:resource=secrets,namespace="+Namespace)
-			w.terminate()
-		},
-		NearMiss: func(w *World) { // another error
-			w.namespace()
-			w.fault(`internal-error:resource=secrets,verb=list|deletecollection`)
-			w.terminate()
-		},
-	}, {
-		ID: "C22", Culprit: why.Reference{Resource: argo.typeName(), Namespace: Namespace, Name: "orders"},
-		SetUp: func(w *World) {
-			w.operated(argo)
-			w.create(argo.objects(), argo.body("orders"))
-			w.broken("extension-server-lacks-delete", "not-allowed:verb=delete|deletecollection,resource=workflows")
-			w.terminate()
-		},
-		NearMiss: func(w *World) { // what remains is younger than the deletion: C28
-			w.namespace()
-			w.fault("not-allowed:verb=delete|deletecollection,resource=configmaps")
-			w.terminate()
-			w.sleep(10 * time.Second)
-			w.fault("keeps-creating:namespace=" + Namespace + ",every=5s")
-		},
-	}}
-}
-
-func namespaceFixtures() []Fixture {
-	return []Fixture{{
-		ID: "C16", Culprit: theNamespace,
-		SetUp: func(w *World) {
-			w.outside("audit-record-of-shop")
-			w.namespace("example.com/audit")
-			w.terminate()
-		},
-		NearMiss: func(w *World) { // the garbage collector's own
-			w.namespace("foregroundDeletion")
-			w.terminate()
-		},
-	}, {
-		ID: "C17", Culprit: why.Reference{Resource: "pods", Namespace: "kube-system", Name: "kube-controller-manager"},
-		SetUp: func(w *World) {
-			w.namespace("foregroundDeletion")
-			w.manager("*,-garbage-collector-controller,-job-controller") // with the job controller on there would be no orphan of C13
-			w.fault("collector-stopped:while=pods/kube-system/kube-controller-manager")
-			w.terminate()
-		},
-		NearMiss: func(w *World) { // the collector has had no time
-			w.namespace("foregroundDeletion")
-			w.manager("*")
-			w.fault("collector-stopped")
-			w.terminate()
-		}, NearMissSettle: 30 * time.Second,
-	}, {
-		ID: "C18", Culprit: theNamespace,
-		SetUp: func(w *World) {
-			w.outside("quota-of-shop")
-			w.namespace()
-			w.setTokens(func(tokens []string) []string { return append(tokens, "example.com/x") })
-			w.terminate()
-		},
-		NearMiss: func(w *World) {
-			w.namespace()
-			w.configMap("a", `"finalizers":["example.com/x"]`)
-			w.terminate()
-		},
-	}}
-}
-
-func nothingFixtures() []Fixture {
-	return []Fixture{{
-		ID: "C29", Culprit: theNamespace,
-		SetUp: func(w *World) { w.namespace() },
-		NearMiss: func(w *World) { // it has been terminating for 3 s
-			w.namespace()
-			w.terminate()
-		}, NearMissSettle: 3 * time.Second,
-	}, {
-		ID: "C30", Culprit: theNamespace,
-		SetUp: func(w *World) {
-			w.namespace()
-			w.configMap("kept", `"finalizers":["example.com/x"]`)
-			w.terminate()
-			w.broken("reader-has-lost-a-right", "forbid:verb=list,resource=ingresses,user="+reader)
-		},
-		NearMiss: func(w *World) { // nodes are not needed while no pod is late
-			w.namespace()
-			w.configMap("a", `"finalizers":["example.com/x"]`)
-			w.terminate()
-			w.fault("forbid:verb=list,resource=nodes,user=" + reader)
-		},
-	}}
-}
-
-const systemLeases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
-
-// expiredLease creates the Lease that a kube-controller-manager has left behind.
-func (w *World) expiredLease() {
-	w.create(systemLeases, `{"metadata":{"name":"kube-controller-manager"},
-		"spec":{"holderIdentity":"old","leaseDurationSeconds":15,"renewTime":"2000-01-01T00:00:00.000000Z"}}`)
-}
-
-// manager creates the pod of a kube-controller-manager with a value of --controllers.
-func (w *World) manager(controllers string) {
-	w.create("/api/v1/namespaces/kube-system/pods", `{"metadata":{"name":"kube-controller-manager","labels":{"component":"kube-controller-manager"}},
-		"spec":{"containers":[{"name":"c","image":"i","command":["kube-controller-manager","--controllers=`+controllers+`"]}]}}`)
-	w.sleep(10 * time.Second)
-}
-
-// disagree lets two programs overwrite each other's conditions of the namespace, three times in
-// 10 s, until the pod of the first is deleted. Then a controller starts.
-func (w *World) disagree(first, second string) {
-	const pods = "/api/v1/namespaces/kube-system/pods"
-	w.create(pods, `{"metadata":{"name":"`+first+`"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
-	w.fault("delay:by=6s,verb=update,resource=namespaces/status,user=" + ControllerUser) // a third one is slower
-	w.terminate()
-	w.claim(first, true, true)
-	start := w.startController
-	w.background(func(other *World) {
-		for remaining := false; other.err == nil; remaining = !remaining {
-			other.sleep(7 * time.Second)
-			if _, found := other.find(pods + "/" + first); !found && other.err == nil {
-				start()
-				return
-			}
-			who := map[bool]string{true: first, false: second}
-			for _, remains := range []bool{remaining, !remaining, remaining} {
-				other.claim(who[remains], false, remains)
-				other.sleep(time.Second)
-			}
-		}
-	})
-}
-
-// claim writes conditions of the namespace as one of two controllers, and leaves those of others.
-// The first write lacks one of them, which so belongs to the other.
-func (w *World) claim(manager string, first, remaining bool) {
-	var there api.Namespace
-	w.read(inNamespace, &there)
-	conditions := there.Status.Conditions
-	claim := func(overwrite bool, kind api.NamespaceConditionType, status api.ConditionStatus, reason string) {
-		at := slices.IndexFunc(conditions, func(c api.NamespaceCondition) bool { return c.Type == kind })
-		switch claimed := (api.NamespaceCondition{Type: kind, Status: status, Reason: reason}); {
-		case at < 0:
-			conditions = append(conditions, claimed)
-		case overwrite:
-			conditions[at] = claimed
-		}
-	}
-	claim(false, api.NamespaceDeletionDiscoveryFailure, api.ConditionFalse, "ResourcesDiscovered")
-	if !first {
-		claim(false, api.NamespaceDeletionGVParsingFailure, api.ConditionFalse, "ParsedGroupVersions")
-	}
-	remains := map[bool]api.ConditionStatus{true: api.ConditionTrue, false: api.ConditionFalse}[remaining]
-	claim(true, api.NamespaceContentRemaining, remains, "SomeResourcesRemain")
-	body, err := json.Marshal(conditions)
-	if w.err == nil {
-		w.err = err
-	}
-	w.patch(inNamespace+"/status?fieldManager="+manager, `{"status":{"conditions":`+string(body)+`}}`)
-}
-
-// account creates a service account in the namespace.
-func (w *World) account(name string) {
-	w.create(inNamespace+"/serviceaccounts", `{"metadata":{"name":"`+name+`"}}`)
-}
-
 // ControllerUser is the user of the namespace controller: that of kube-controller-manager.
 const ControllerUser = "system:kube-controller-manager"
 
 // reader is the administrator of the API server in memory. `orrery why` reads as this user.
 const reader = "kubernetes-admin"
+
+const (
+	lostRole = "forbid:verb=delete|deletecollection,resource=serviceaccounts,user=" + ControllerUser
+	stale    = "stale-discovery:group=ray.io,version=v1alpha1"
+	noDelete = "not-allowed:verb=delete|deletecollection,resource="
+	// noWebhook answers for a webhook without a Service, and unreachable for one that must not matter.
+	noWebhook   = "webhook-unreachable:webhook=deny.policy.io,configuration=policy,unless-ready=policy/deny"
+	unreachable = "webhook-unreachable:webhook=deny.policy.io,verb=delete|deletecollection,resource=configmaps," +
+		"while=validatingwebhookconfigurations/policy"
+	gitOps            = "namespace=" + Namespace + ",manager=gitops"
+	operatorOfSecrets = "user=system:serviceaccount:external-secrets:operator"
+
+	node  = "/api/v1/nodes/orrery-node-1" // the one that loses its power
+	onOne = `"nodeName":"orrery-node-1",` // a pod there
+)
+
+// Finalizers that keep an object: one that no table lists, and Kueue's.
+const (
+	unlisted = "example.com/x"
+	kueue    = "kueue.x-k8s.io/managed"
+)
+
+var (
+	theNamespace = why.Reference{Resource: "namespaces", Name: Namespace}
+	theManager   = why.Reference{Resource: "pods", Namespace: "kube-system", Name: "kube-controller-manager"}
+	theLease     = why.Reference{Resource: "leases.coordination.k8s.io", Namespace: "kube-system", Name: "kube-controller-manager"}
+)
+
+func apiServiceNamed(name string) why.Reference {
+	return why.Reference{Resource: "apiservices.apiregistration.k8s.io", Name: name}
+}
+
+func inside(resource, name string) why.Reference {
+	return why.Reference{Resource: resource, Namespace: Namespace, Name: name}
+}
+
+// Fixtures returns the fixtures, in the order of the report. What a near miss is instead stands
+// beside it.
+func Fixtures() []Fixture {
+	ready := stuck(operated(externalSecrets), running(externalSecrets), managed(externalSecrets))
+	return []Fixture{{
+		ID: "C19", NoController: true, Culprit: theLease,
+		SetUp: then(
+			expiredLease, stuck(configMap("left"), broken("controller-is-off")), beside(until("controller-is-off"), start),
+		),
+		NearMiss: then(stuck(), sleep(5*time.Second), condition("True", "SomeResourcesRemain",
+			"Some resources are remaining: pods. has 1 resource instances")), // it is fresh, and there is no Lease
+		Solve: repair("controller-is-off"),
+	}, {
+		ID: "C21", Culprit: why.Reference{Resource: "users", Name: ControllerUser},
+		SetUp: stuck(object("serviceaccounts", "a"), broken("controller-has-lost-its-role", lostRole)),
+		NearMiss: then( // the right was restored, and the condition is old
+			stuck(object("serviceaccounts", "a"), fault(lostRole+",for=20s")),
+			sleep(8*time.Second), // the first pass was refused; the next one does not end
+			fault("delay:by=1h,verb=deletecollection,user="+ControllerUser+",resource=configmaps"),
+		), NearMissSettle: 25 * time.Second,
+		Solve: repair("controller-has-lost-its-role"),
+	}, {
+		ID: "C20", NoController: true, Culprit: theNamespace, Settle: Settled + 5*time.Second,
+		SetUp: then(namespace, configMap("disputed"), disagree("sweeper", "orrery")),
+		NearMiss: then( // one entry is old
+			stuck(configMap("a")), claim("sweeper", true, false), sleep(time.Minute), disagree("orrery", "orrery"),
+		),
+		Solve: remove(systemPods + "/sweeper"),
+	}, {
+		ID: "C01", Culprit: apiServiceNamed("v1beta1.metrics.k8s.io"),
+		SetUp: stuck(apiService("metrics.k8s.io", "kube-system")),
+		NearMiss: then( // it was deleted since, and the text is old
+			stuck(apiService("metrics.k8s.io", "kube-system")), sleep(time.Minute),
+			remove(apiServices+"/v1beta1.metrics.k8s.io"),
+		), NearMissSettle: time.Second,
+		Solve: remove(apiServices + "/v1beta1.metrics.k8s.io"),
+	}, {
+		ID: "C02", Culprit: apiServiceNamed("v1beta1.custom.metrics.k8s.io"),
+		SetUp:    stuck(apiService("custom.metrics.k8s.io", Namespace)),
+		NearMiss: stuck(apiService("custom.metrics.k8s.io", "kube-system")), // a Service of that name elsewhere
+		Solve:    remove(apiServices + "/v1beta1.custom.metrics.k8s.io"),
+	}, {
+		ID: "C03", Culprit: apiServiceNamed("v1alpha1.ray.io"),
+		SetUp: stuck(operated(kuberay), broken("api-server-has-old-discovery", stale)),
+		NearMiss: then( // stale in the first sample only
+			stuck(operated(kuberay), broken("api-server-has-old-discovery", stale)),
+			sleep(Settled), beside(sleep(6*time.Second), repair("api-server-has-old-discovery")),
+		), NearMissSettle: time.Second,
+		Solve: repair("api-server-has-old-discovery"), Keep: []string{kuberay.definition()},
+	}, {
+		ID: "C23", Culprit: inside("secrets", ""),
+		SetUp: stuck(
+			object("secrets", "a"),
+			broken("encryption-key-is-missing", "unreadable:resource=secrets,namespace="+Namespace),
+		),
+		NearMiss: stuck(fault("internal-error:resource=secrets,verb=list|deletecollection")), // another error
+		Solve:    repair("encryption-key-is-missing"),
+	}, {
+		ID: "C22", Culprit: inside(argo.typeName(), "orders"),
+		SetUp: stuck(
+			operated(argo), create(argo.objects(), argo.body("orders")),
+			broken("extension-server-lacks-delete", noDelete+"workflows"),
+		),
+		NearMiss: then( // what remains is younger than the deletion: C28
+			stuck(fault(noDelete+"configmaps")), sleep(10*time.Second),
+			fault("keeps-creating:namespace="+Namespace+",every=5s"),
+		),
+		Solve: repair("extension-server-lacks-delete"), Keep: []string{argo.definition()},
+	}, {
+		ID: "C07", Culprit: why.Reference{Resource: "validatingwebhookconfigurations", Name: "policy"},
+		SetUp: stuck(configMap("a"), configMap("b"), webhook("DELETE"), fault(noWebhook)),
+		// The webhook that the text names asks about creations only.
+		NearMiss: stuck(configMap("a"), webhook("CREATE"), fault(unreachable)),
+		Solve:    exclude, // the policy stays in force everywhere else
+		Keep:     []string{webhookConfigurations + "/policy"},
+	}, {
+		ID: "C08", Culprit: why.Reference{Resource: "validatingadmissionpolicies", Name: "keep"},
+		SetUp:    stuck(object("resourcequotas", "a"), protected),
+		NearMiss: stuck(configMap("a"), webhook("DELETE"), fault(unreachable)), // it cannot be reached: C07
+		Solve:    patch(inNamespace+"/resourcequotas/a", `{"metadata":{"annotations":{"example.com/archived":"yes"}}}`),
+		Keep:     []string{policies + "/keep", policyBindings + "/keep-all"},
+	}, {
+		ID: "C09", Culprit: why.Reference{Resource: "customresourcedefinitions", Name: velero.typeName()},
+		SetUp: stuck(converted()),
+		NearMiss: then( // the converter is back, an object is kept by its finalizer
+			stuck(converted(velero.finalizer)), sleep(Settled), endpoint("velero", "converter"),
+		), NearMissSettle: time.Second,
+		Solve: endpoint("velero", "converter"), Keep: []string{velero.definition()},
+	}, {
+		ID: "C10", Culprit: inside("pods", "slow"), Settle: 30 * time.Second,
+		SetUp: stuck(fault("pod-stays:name=slow,namespace="+Namespace+",for=2m"), onLastNode("slow", 300)),
+		// One is past its time.
+		NearMiss: stuck(fault("node-lost"), pod("slow", "", 300, onOne), pod("late", "", 5, onOne)),
+		Solve:    waited,
+	}, {
+		ID: "C11", Culprit: why.Reference{Resource: "nodes", Name: "orrery-node-1"},
+		SetUp:    stuck(pod("lost", "", 10, onOne), broken("node-has-no-power", "node-lost:node=orrery-node-1")),
+		NearMiss: stuck(pod("a", kept(unlisted), 10, "")), // the node is ready
+		Solve:    repair("node-has-no-power"), Keep: []string{node},
+	}, {
+		ID: "C12", Culprit: inside("pods", "stuck"),
+		SetUp: stuck(onLastNode("stuck", 10), broken("volume-is-stuck", "pod-stays:name=stuck,namespace="+Namespace)),
+		// Its containers may still run.
+		NearMiss:       stuck(pod("a", "", 300, onOne), fault("node-lost:node=orrery-node-1,for=60s")),
+		NearMissSettle: 30 * time.Second,
+		Solve:          repair("volume-is-stuck"), Keep: []string{node},
+	}, {
+		ID: "C13", Culprit: inside("pods", "counted"),
+		SetUp:    stuck(pod("counted", kept("batch.kubernetes.io/job-tracking"), 5, "")),
+		NearMiss: stuck(pod("a", kept(unlisted), 5, "")),
+		Solve:    release(inNamespace + "/pods/counted"),
+	}, {
+		ID: "C14", Culprit: inside("pods", "mounting"), Also: []string{"C11"},
+		SetUp:    claimed(`"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"data"}}],`),
+		NearMiss: claimed(""), // no pod mounts it, and nothing is seen of its controller
+		Solve:    repair("node-is-switched-off"), Keep: []string{node},
+	}, {
+		ID: "C24", Culprit: inside("pods", "admitted"),
+		SetUp: stuck(
+			stopped(systemDeployments, "kueue-controller-manager", containers),
+			pod("admitted", kept(kueue), 5, ""), configMap("c"),
+		),
+		NearMiss: then( // the finalizer's owner acts between the samples
+			stuck(pod("a", kept(kueue), 5, "")), sleep(Settled),
+			beside(each(5, func(i int) step {
+				annotations := `{"metadata":{"annotations":{"kueue.x-k8s.io/step":"` + name(i) + `"}}}`
+				return then(sleep(3*time.Second), patch(inNamespace+"/pods/a", annotations))
+			})),
+		), NearMissSettle: time.Second,
+		Solve: release(inNamespace + "/pods/admitted"),
+	}, {
+		ID: "C04", Culprit: inside(keda.typeName(), "orders"),
+		SetUp:    stuck(operated(keda), managed(keda), mayUpdate(keda, "keda", "keda", "operator")),
+		NearMiss: stuck(operated(keda), running(keda), managed(keda)), // the Deployment is ready: slow
+		Solve:    release(keda.objects() + "/orders"), Keep: []string{keda.definition()},
+	}, {
+		ID: "C05", Culprit: inside(strimzi.typeName(), "orders"),
+		SetUp: stuck(operated(strimzi), managed(strimzi), mayUpdate(strimzi, "strimzi", Namespace, "topic-operator")),
+		NearMiss: stuck( // a second account, elsewhere, with a pod
+			operated(strimzi), managed(strimzi), mayUpdate(strimzi, "strimzi", Namespace, "topic-operator"),
+			mayUpdate(strimzi, "backup", "kafka", "backup"),
+			create(allNamespaces+"/kafka/serviceaccounts", named("backup")),
+			create(allNamespaces+"/kafka/pods",
+				`{"metadata":{"name":"b"},"spec":{"serviceAccountName":"backup",`+containers+`}}`),
+		),
+		Solve: release(strimzi.objects() + "/orders"), Keep: []string{strimzi.definition()},
+	}, {
+		ID: "C06", Culprit: inside(externalSecrets.typeName(), "orders"),
+		SetUp: then(
+			broken("role-is-missing", "forbid:verb=update|patch,resource=pushsecrets,"+operatorOfSecrets),
+			fault("forbid:verb=impersonate,resource=serviceaccounts,"+operatorOfSecrets), ready,
+			// The operator tries again and again.
+			beside(until("role-is-missing"), release(externalSecrets.objects()+"/orders")),
+		),
+		NearMiss: ready, // the review allows
+		Solve:    repair("role-is-missing"), Keep: []string{externalSecrets.definition()},
+	}, {
+		ID: "C15", Culprit: inside("services", "web"),
+		SetUp: stuck(
+			balancer, stopped(systemDeployments, "cloud-controller-manager", containers), broken("balancer-of-web"),
+		),
+		NearMiss: stuck( // the cloud's controller is ready: slow
+			balancer, stopped(systemDeployments, "cloud-controller-manager", containers),
+			patch(systemDeployments+"/cloud-controller-manager/status", oneReady),
+		),
+		Solve: then(repair("balancer-of-web"), release(inNamespace+"/services/web")),
+	}, {
+		ID: "C25", Culprit: why.Reference{Resource: "customresourcedefinitions", Name: certManager.typeName()},
+		Also:  []string{"C04"},
+		SetUp: stuck(operated(certManager), managed(certManager), remove(certManager.definition())),
+		NearMiss: stuck( // an object of it is in another namespace
+			operated(certManager), running(certManager),
+			create(strings.Replace(certManager.objects(), Namespace, "cert-manager", 1),
+				certManager.body("o", certManager.finalizer)),
+			configMap("a", unlisted), remove(certManager.definition()),
+		),
+		Solve: release(certManager.objects() + "/orders"),
+	}, {
+		ID: "C26", Culprit: inside("pods", "leaf"),
+		SetUp:    family("true"),
+		NearMiss: family("false"), // it does not block its owner
+		Solve:    release(inNamespace + "/pods/leaf"),
+	}, {
+		ID: "C27", Culprit: inside("podtemplates", "*"), Settle: 1500 * time.Millisecond,
+		SetUp: then(
+			stuck(each(40, func(i int) step { return podTemplate(name(i)) })), sleep(Settled+500*time.Millisecond),
+			beside(each(40, func(i int) step { // one a second, between the passes of the controller
+				return then(release(podTemplates+"/"+name(i)), sleep(time.Second))
+			})),
+		),
+		NearMiss: then(stuck(podTemplate("a")), sleep(Settled)), // the counts stay equal
+		Solve:    waited,
+	}, {
+		ID: "C28", Culprit: inside("configmaps", "*"),
+		SetUp: stuck(broken("gitops-keeps-creating", "keeps-creating:every=100ms,"+gitOps,
+			// More come between a deletion and the next list.
+			"delay:by=300ms,verb=list,resource=configmaps,namespace="+Namespace)),
+		NearMiss: then( // it has stopped, and a finalizer keeps what is older
+			stuck(configMap("a", unlisted), broken("gitops-keeps-creating", "keeps-creating:"+gitOps)),
+			sleep(30*time.Second), repair("gitops-keeps-creating"),
+		),
+		Solve: repair("gitops-keeps-creating"),
+	}, {
+		ID: "C16", Culprit: theNamespace,
+		SetUp:    stuck(broken("audit-record-of-shop"), finalizer("example.com/audit")),
+		NearMiss: stuck(finalizer("foregroundDeletion")), // the garbage collector's own
+		Solve:    then(repair("audit-record-of-shop"), release(inNamespace)),
+	}, {
+		ID: "C17", Culprit: theManager,
+		SetUp: stuck(
+			finalizer("foregroundDeletion"),
+			// With the job controller on there would be no orphan of C13.
+			manager("*,-garbage-collector-controller,-job-controller"),
+			fault("collector-stopped:while=pods/kube-system/kube-controller-manager"),
+		),
+		// The collector has had no time.
+		NearMiss:       stuck(finalizer("foregroundDeletion"), manager("*"), fault("collector-stopped")),
+		NearMissSettle: 30 * time.Second,
+		Solve:          remove(systemPods + "/kube-controller-manager"),
+	}, {
+		ID: "C18", Culprit: theNamespace,
+		SetUp:    stuck(broken("quota-of-shop"), tokens(func(all []string) []string { return append(all, unlisted) })),
+		NearMiss: stuck(configMap("a", unlisted)),
+		Solve: then(repair("quota-of-shop"), tokens(func(all []string) []string {
+			return slices.DeleteFunc(all, func(token string) bool { return token == unlisted })
+		})),
+	}, {
+		ID: "C29", Culprit: theNamespace,
+		SetUp:    namespace,
+		NearMiss: stuck(), NearMissSettle: 3 * time.Second, // it has been terminating for 3 s
+		Solve: terminate,
+	}, {
+		ID: "C30", Culprit: theNamespace,
+		SetUp: then(
+			stuck(configMap("kept", unlisted)),
+			broken("reader-has-lost-a-right", "forbid:verb=list,resource=ingresses,user="+reader),
+		),
+		// Nodes are not needed while no pod is late.
+		NearMiss: then(stuck(configMap("a", unlisted)), fault("forbid:verb=list,resource=nodes,user="+reader)),
+		Solve:    then(repair("reader-has-lost-a-right"), release(inNamespace+"/configmaps/kept")),
+	}}
+}
+
+// name is a short name of its own for each number.
+func name(i int) string { return "c" + string(rune('a'+i/26)) + string(rune('a'+i%26)) }

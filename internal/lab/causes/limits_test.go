@@ -80,7 +80,7 @@ func TestBudget(t *testing.T) {
 		objects = 1000
 	}
 	many := func(w *causes.World) { causes.Many(w, objects) }
-	types := func(w *causes.World) { causes.Types(w, 60) }
+	types := func(w *causes.World) { causes.Types(w, 30) }
 	silentList := "delay:by=1h,verb=list,resource=type0s,user=kubernetes-admin"
 	for name, test := range map[string]struct {
 		setUp    func(*causes.World)

@@ -16,7 +16,7 @@ import (
 // The Secret that says which situation is set up on a server, and how many hints were given. Its
 // data is base64, so that a learner does not read the answer by accident.
 const (
-	recordNamespace = "/api/v1/namespaces/lab"
+	recordNamespace = allNamespaces + "/lab"
 	record          = recordNamespace + "/secrets/break"
 )
 
@@ -49,14 +49,14 @@ const removal = 30 * time.Second
 func (w *World) Break(f Fixture) error {
 	path, terminating := w.inTheWay()
 	for waited := time.Duration(0); terminating && waited < removal; waited += time.Second {
-		w.sleep(time.Second)
+		sleep(time.Second)(w)
 		path, terminating = w.inTheWay()
 	}
 	if w.err == nil && path != "" {
 		w.err = fmt.Errorf("%s exists on this server, and the situation would use it and delete it at its end; if an earlier situation has left it, lab break --end removes it", path)
 	}
-	w.create("/api/v1/namespaces", `{"metadata":{"name":"lab"}}`)
-	w.create(recordNamespace+"/secrets", `{"metadata":{"name":"break"},"data":{"cause":"`+base64.StdEncoding.EncodeToString([]byte(f.ID))+`"}}`)
+	create(allNamespaces, named("lab"))(w)
+	create(recordNamespace+"/secrets", `{"metadata":{"name":"break"},`+recording("cause", f.ID))(w)
 	if w.err != nil {
 		return w.err
 	}
@@ -84,8 +84,13 @@ func (w *World) NextHint() (int, error) {
 		return 0, err
 	}
 	given, _ := strconv.Atoi(fields["hints"])
-	w.patch(record, `{"data":{"hints":"`+base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(given+1)))+`"}}`)
+	patch(record, "{"+recording("hints", strconv.Itoa(given+1)))(w)
 	return given + 1, w.err
+}
+
+// recording is the end of a Secret with one entry.
+func recording(key, value string) string {
+	return `"data":{"` + key + `":"` + base64.StdEncoding.EncodeToString([]byte(value)) + `"}}`
 }
 
 // recorded reads the record.
@@ -116,7 +121,7 @@ func (w *World) Symptom() ([]string, error) {
 		if namespace.Status.Phase != api.NamespaceTerminating || len(namespace.Status.Conditions) > 0 {
 			break
 		}
-		w.sleep(time.Second)
+		sleep(time.Second)(w)
 	}
 	lines := []string{fmt.Sprintf("namespace %s: %s", Namespace, namespace.Status.Phase)}
 	for _, condition := range namespace.Status.Conditions {
@@ -131,12 +136,12 @@ var ends = slices.Concat([]string{
 	webhookConfigurations + "/policy", policyBindings + "/keep-all", policies + "/keep",
 	rbacAPI + "/clusterrolebindings/keda", rbacAPI + "/clusterroles/keda", rbacAPI + "/clusterrolebindings/strimzi", rbacAPI + "/clusterroles/strimzi",
 	systemDeployments + "/cloud-controller-manager", systemDeployments + "/kueue-controller-manager",
-	"/api/v1/namespaces/kube-system/pods/sweeper", "/api/v1/namespaces/kube-system/pods/kube-controller-manager", systemLeases + "/kube-controller-manager",
-}, operatorsEnds(), []string{"/api/v1/namespaces/" + MachineRoom, recordNamespace})
+	systemPods + "/sweeper", systemPods + "/kube-controller-manager", systemLeases + "/kube-controller-manager",
+}, operatorsEnds(), []string{allNamespaces + "/" + MachineRoom, recordNamespace})
 
 func operatorsEnds() (paths []string) {
 	for _, o := range operators {
-		paths = append(paths, o.definition(), "/api/v1/namespaces/"+o.namespace)
+		paths = append(paths, o.definition(), allNamespaces+"/"+o.namespace)
 	}
 	return paths
 }
@@ -173,7 +178,7 @@ func (w *World) End(f Fixture) error {
 		f.Solve(w)
 	}
 	for _, path := range ends {
-		w.remove(path)
+		remove(path)(w)
 	}
 	return w.err
 }
