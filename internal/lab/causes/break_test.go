@@ -1,7 +1,6 @@
 package causes_test
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"testing"
@@ -16,34 +15,10 @@ import (
 	"orrery/restclient/api"
 )
 
-// stuck sets a situation up with a controller that the world can start, and calls test when it has
-// settled.
-func stuck(t *testing.T, f causes.Fixture, test func(w *causes.World)) {
-	synctest.Test(t, func(t *testing.T) {
-		c := clustertest.New(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		var running []<-chan struct{}
-		start := func() { running = append(running, c.RunNamespaceController(ctx)) }
-		w := causes.NewWorld(ctx, c.Admin())
-		w.StartController = start
-		defer func() {
-			cancel()
-			w.Wait()
-			for _, ended := range running {
-				<-ended
-			}
-		}()
-		if !f.NoController {
-			start()
-		}
-		time.Sleep(time.Second) // the kubelet registers its node
-		f.SetUp(w)
-		require.NoError(t, w.Err())
-		if f.Settle == 0 {
-			f.Settle = causes.Settled
-		}
-		time.Sleep(f.Settle)
-		test(w)
+// repaired calls test with a world on a server on which a situation has settled.
+func repaired(t *testing.T, f causes.Fixture, test func(w *causes.World)) {
+	inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
+		test(causes.NewWorld(t.Context(), c.Admin()))
 	})
 }
 
@@ -66,7 +41,7 @@ func TestBreak(t *testing.T) {
 	for _, f := range all {
 		t.Run(f.ID, func(t *testing.T) {
 			t.Run("solved", func(t *testing.T) {
-				stuck(t, f, func(w *causes.World) {
+				repaired(t, f, func(w *causes.World) {
 					require.NotEmpty(t, f.Intact(w), "nothing was done yet")
 					f.Solve(w)
 					require.NoError(t, w.Err())
@@ -77,7 +52,7 @@ func TestBreak(t *testing.T) {
 				})
 			})
 			t.Run("by hand", func(t *testing.T) {
-				stuck(t, f, func(w *causes.World) {
+				repaired(t, f, func(w *causes.World) {
 					causes.Finalize(w)
 					require.NoError(t, w.Err())
 					problems := f.Intact(w)
@@ -114,13 +89,9 @@ func TestBreakAfterEnd(t *testing.T) {
 	for _, id := range []string{"C04", "C18", "C11"} {
 		f, _ := causes.Find(id)
 		t.Run(id, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := clustertest.New(t)
-				ctx, cancel := context.WithCancel(t.Context())
-				running := c.RunNamespaceController(ctx)
-				w := causes.NewWorld(ctx, c.Admin())
-				defer func() { cancel(); w.Wait(); <-running }()
-				time.Sleep(time.Second) // the kubelet registers its node
+			inWorld(t, f, func(*causes.World) {}, time.Millisecond, func(t *testing.T, c *clustertest.Cluster) {
+				w := causes.NewWorld(t.Context(), c.Admin())
+				defer w.Wait()
 				for range 3 {
 					require.NoError(t, w.Break(f))
 					time.Sleep(causes.Settled)

@@ -21,14 +21,10 @@ var update = flag.Bool("update", false, "write the examples into the package why
 // orrery why is recorded beside it.
 func TestExamples(t *testing.T) {
 	examples := map[string]why.Example{}
-	for _, f := range causes.Fixtures() {
-		t.Run(f.ID, func(t *testing.T) {
-			inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
-				evidence, report := judged(t, c, collect.Options{})
-				examples[f.ID] = why.ExampleOf(evidence.Namespace, report)
-			})
-		})
-	}
+	inEach(t, nil, func(t *testing.T, f causes.Fixture, c *clustertest.Cluster) {
+		evidence, report := judged(t, c, collect.Options{})
+		examples[f.ID] = why.ExampleOf(evidence.Namespace, report)
+	})
 	if *update {
 		var text bytes.Buffer
 		require.NoError(t, why.WriteExamples(&text, examples))

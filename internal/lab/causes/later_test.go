@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/clustertest"
@@ -18,11 +17,8 @@ func TestLater(t *testing.T) {
 	inWorld(t, causes.Fixture{}, causes.OrphanBehindPods, causes.Settled, func(t *testing.T, c *clustertest.Cluster) {
 		_, report := judged(t, c, collect.Options{})
 		assert.Equal(t, why.Stuck, report.Verdict)
-		require.NotNil(t, find(report, "C24"), text(t, report))
-		assert.Equal(t, why.Proven, find(report, "C24").Certainty)
-		later := find(report, "C04")
-		require.NotNil(t, later, text(t, report))
-		assert.Equal(t, why.Later, later.Certainty)
+		mustFind(t, report, "C24", why.Proven)
+		later := mustFind(t, report, "C04", why.Later)
 		assert.Equal(t, "orders", later.Culprit.Name)
 		for _, remedy := range later.Remedies {
 			assert.Empty(t, remedy.Loses, "what is not terminating is not released")
