@@ -1,0 +1,231 @@
+package causes_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/causes"
+	"orrery/internal/lab/clustertest"
+	"orrery/internal/why"
+	"orrery/internal/why/collect"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// Every terminating namespace has the report that it has alone, and each type is listed once for
+// all.
+func TestAllNamespaces(t *testing.T) {
+	setUp := causes.Several
+	inWorld(t, causes.Fixture{}, setUp, causes.Settled, func(t *testing.T, c *clustertest.Cluster) {
+		_, alone := judged(t, c, collect.Options{})
+		all, err := collect.CollectAll(t.Context(), c.Admin(), collect.Options{})
+		require.NoError(t, err)
+		for _, e := range all { // what was read once is in the evidence of each
+			assert.Equal(t, []any{all[0].Server, all[0].APIServices, all[0].Managers, all[0].Leases},
+				[]any{e.Server, e.APIServices, e.Managers, e.Leases}, e.Name)
+		}
+		reports := why.JudgeAll(all)
+		require.Len(t, reports.Reports, 11)
+		assert.Equal(t, why.ExitUnknown, reports.ExitCode)
+		for _, r := range reports.Reports {
+			if r.Namespace == causes.Namespace {
+				assert.Equal(t, alone.Verdict, r.Verdict, text(t, r))
+				assert.Equal(t, find(alone, "C04").Certainty, find(r, "C04").Certainty)
+				assert.Equal(t, find(alone, "C04").Remedies, find(r, "C04").Remedies)
+				continue
+			}
+			assert.Equal(t, 1, r.Checked.Objects, r.Namespace)
+			assert.Nil(t, find(r, "C30"), text(t, r))
+		}
+		// of each other namespace: it, what holds its object, and both again
+		assert.LessOrEqual(t, reports.Reports[0].Checked.Requests, alone.Checked.Requests+1+4*10, "each type is listed once for all")
+		var out strings.Builder
+		require.NoError(t, reports.WriteText(&out, 0))
+		assert.Contains(t, out.String(), "NAMESPACE")
+		assert.Len(t, regexp.MustCompile(`(?m)^\S`).FindAllString(out.String(), -1), 12, out.String())
+	})
+}
+
+// A type that can be listed in one namespace and not in another fails in a list of both: it is
+// unread only where it cannot be listed.
+func TestATypeThatOneNamespaceBreaks(t *testing.T) {
+	f, ok := causes.Find("C23")
+	require.True(t, ok)
+	setUp := func(w *causes.World) {
+		f.SetUp(w)
+		causes.Waiting("other")(w)
+	}
+	inWorld(t, f, setUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
+		all, err := collect.CollectAll(t.Context(), c.Admin(), collect.Options{})
+		require.NoError(t, err)
+		reports := why.JudgeAll(all).Reports
+		require.Len(t, reports, 2)
+		assert.Equal(t, "other", reports[0].Namespace)
+		assert.Empty(t, reports[0].Checked.Unread)
+		assert.Nil(t, find(reports[0], "C23"), text(t, reports[0]))
+		assert.Equal(t, []string{"secrets"}, reports[1].Checked.Unread)
+		found := find(reports[1], "C23")
+		require.NotNil(t, found, text(t, reports[1]))
+		assert.Equal(t, why.Proven, found.Certainty)
+	})
+}
+
+// An object waits behind the pods, and no program will remove its finalizer. The report says that
+// it will stop the deletion later.
+func TestLater(t *testing.T) {
+	inWorld(t, causes.Fixture{}, causes.OrphanBehindPods, causes.Settled, func(t *testing.T, c *clustertest.Cluster) {
+		_, report := judged(t, c, collect.Options{})
+		assert.Equal(t, why.Stuck, report.Verdict)
+		mustFind(t, report, "C24", why.Proven)
+		later := mustFind(t, report, "C04", why.Later)
+		assert.Equal(t, "orders", later.Culprit.Name)
+		for _, remedy := range later.Remedies {
+			assert.Empty(t, remedy.Loses, "what is not terminating is not released")
+		}
+		_, report = judged(t, c, collect.Options{Interval: -1})
+		assert.Nil(t, find(report, "C04"), "one sample calls no owner gone")
+	})
+}
+
+// The owner of a built-in type's finalizer may be in no table: managedFields name it, and its
+// Deployment is to be brought back. That it is gone is not proven: another program may remove the
+// finalizer.
+func TestUnlistedOwnerOfABuiltInType(t *testing.T) {
+	inWorld(t, causes.Fixture{}, func(*causes.World) {}, time.Second, func(t *testing.T, c *clustertest.Cluster) {
+		c.Must(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
+		c.Must(http.MethodPost, "/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"db-operator"},"spec":{"replicas":0,
+			"selector":{"matchLabels":{"app":"db"}},"template":{"metadata":{"labels":{"app":"db"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+		const rbac = "/apis/rbac.authorization.k8s.io/v1/"
+		c.Must(http.MethodPost, rbac+"clusterroles", `{"metadata":{"name":"db"},"rules":[{"apiGroups":[""],"resources":["configmaps"],"verbs":["update"]}]}`)
+		c.Must(http.MethodPost, rbac+"clusterrolebindings", `{"metadata":{"name":"db"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"db"},
+			"subjects":[{"kind":"ServiceAccount","namespace":"default","name":"default"}]}`)
+		require.NoError(t, c.Admin().Do(t.Context(), restclient.Request{
+			Verb: http.MethodPost, Path: "/api/v1/namespaces/shop/configmaps", Query: url.Values{"fieldManager": {"db-operator"}},
+			ContentType: "application/json", Body: []byte(`{"metadata":{"name":"dsn","finalizers":["db.example.com/dsn"]}}`),
+		}, nil))
+		c.Must(http.MethodDelete, "/api/v1/namespaces/shop", "")
+		time.Sleep(causes.Settled)
+		_, report := judged(t, c, collect.Options{})
+		found := mustFind(t, report, "C04", why.Possible)
+		assert.Equal(t, "kubectl -n default scale deployment/db-operator --replicas=1", found.Do[0])
+	})
+}
+
+// An owner may run as a Deployment, a StatefulSet or a DaemonSet. While one of them has a ready
+// pod, the owner is not called gone; without, the report names each and says how to bring it back.
+func TestKindsOfOwners(t *testing.T) {
+	f, ok := causes.Find("C04")
+	require.True(t, ok)
+	inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
+		const apps = "/apis/apps/v1/namespaces/keda/"
+		c.Must(http.MethodDelete, apps+"deployments/keda-operator", "")
+		for _, kind := range []struct{ plural, spec, absent, ready, how string }{
+			{"deployments", `"replicas":0,`, `{}`, `{"replicas":1,"readyReplicas":1}`, "kubectl -n keda scale deployment/keda-operator --replicas=1"},
+			{"statefulsets", `"replicas":2,`, `{}`, `{"replicas":1,"readyReplicas":1}`, "find out why statefulset keda/keda-operator has no ready pod"},
+			{
+				"daemonsets", "", `{"desiredNumberScheduled":3}`, `{"desiredNumberScheduled":3,"numberReady":1}`,
+				"find out why daemonset keda/keda-operator has no ready pod",
+			},
+		} {
+			path := apps + kind.plural + "/keda-operator"
+			c.Must(http.MethodPost, apps+kind.plural, `{"metadata":{"name":"keda-operator"},"spec":{`+kind.spec+`"selector":{"matchLabels":{"app":"keda"}},
+				"template":{"metadata":{"labels":{"app":"keda"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+			c.Must(http.MethodPatch, path+"/status", `{"status":`+kind.absent+`}`)
+			_, report := judged(t, c, collect.Options{})
+			assert.Equal(t, why.Possible, find(report, "C04").Certainty, "it may be starting, or have just been stopped: %s", text(t, report))
+			time.Sleep(10 * time.Minute)
+			_, report = judged(t, c, collect.Options{})
+			found := mustFind(t, report, "C04", why.Proven)
+			assert.Contains(t, found.Do, kind.how)
+			c.Must(http.MethodPatch, path+"/status", `{"status":`+kind.ready+`}`)
+			_, report = judged(t, c, collect.Options{})
+			assert.Nil(t, find(report, "C04"), "%s: %s", kind.plural, text(t, report))
+			c.Must(http.MethodDelete, path, "")
+		}
+	})
+}
+
+// The server asks a webhook whether the controller may remove its token, and finds no server.
+func TestAWebhookBeforeTheToken(t *testing.T) {
+	setUp := func(*causes.World) {}
+	inWorld(t, causes.Fixture{}, setUp, 0, func(t *testing.T, c *clustertest.Cluster) {
+		c.Must(http.MethodPost, "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", `{"metadata":{"name":"guard"},"webhooks":[{
+			"name":"guard.example.com","failurePolicy":"Fail","sideEffects":"None","admissionReviewVersions":["v1"],
+			"clientConfig":{"service":{"namespace":"guard","name":"guard"}},
+			"rules":[{"operations":["UPDATE"],"apiGroups":[""],"apiVersions":["v1"],"resources":["namespaces/finalize"]}]}]}`)
+		c.Fault("webhook-unreachable:webhook=guard.example.com,configuration=guard")
+		c.Must(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
+		c.Must(http.MethodDelete, "/api/v1/namespaces/shop", "")
+		time.Sleep(causes.Settled)
+		_, report := judged(t, c, collect.Options{})
+		found := mustFind(t, report, "C07", why.Possible)
+		assert.Equal(t, "guard", found.Culprit.Name)
+		assert.Len(t, report.Findings, 1, text(t, report))
+		assert.Equal(t, why.ExitUnknown, report.ExitCode)
+	})
+}
+
+// exclusion matches the commands that change the exclusions of a webhook.
+var exclusion = regexp.MustCompile(`^kubectl get validatingwebhookconfigurations policy -o json \| jq '\(\.webhooks\[\] \| ` +
+	`select\(\.name == "deny\.policy\.io"\) \| \.namespaceSelector\.matchExpressions\) ([+-])= (\[.*\])' \| kubectl replace -f -$`)
+
+// changed does what jq does in such a command: it appends entries to a list, or removes all that
+// are equal to one of them.
+func changed(t *testing.T, command string, list []any) []any {
+	t.Helper()
+	match := exclusion.FindStringSubmatch(command)
+	require.NotNil(t, match, command)
+	var entries []any
+	require.NoError(t, json.Unmarshal([]byte(match[2]), &entries))
+	if match[1] == "+" {
+		return append(list, entries...)
+	}
+	return slices.DeleteFunc(list, func(has any) bool {
+		return slices.ContainsFunc(entries, func(entry any) bool { return reflect.DeepEqual(has, entry) })
+	})
+}
+
+// The commands that --fix prints for a webhook exclude the namespace, which goes, and then restore
+// the configuration as it was. Exclusions of other namespaces that came in between stay.
+func TestAnExclusionIsUndone(t *testing.T) {
+	f, _ := causes.Find("C07")
+	inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
+		_, report := judged(t, c, collect.Options{Interval: time.Second})
+		remedies := slices.DeleteFunc(find(report, "C07").Remedies, func(r why.Remedy) bool { return !strings.Contains(r.Command, " | jq ") })
+		require.Len(t, remedies, 2, text(t, report))
+		assert.Empty(t, remedies[0].When)
+		assert.Equal(t, "when the namespace is gone", remedies[1].When)
+		configurations := restclient.Dynamic(c.Admin(), api.GroupVersionResource{
+			Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations",
+		}, "")
+		change := func(by func(list []any) []any) (before, after []any) {
+			configuration, err := configurations.Get(t.Context(), "policy", api.GetOptions{})
+			require.NoError(t, err)
+			selector := configuration.Nested("webhooks").([]any)[0].(map[string]any)["namespaceSelector"].(map[string]any)
+			before = slices.Clone(selector["matchExpressions"].([]any))
+			after = by(slices.Clone(before))
+			selector["matchExpressions"] = after
+			_, err = configurations.Update(t.Context(), configuration, api.UpdateOptions{})
+			require.NoError(t, err)
+			return before, after
+		}
+		before, _ := change(func(list []any) []any { return changed(t, remedies[0].Command, list) })
+		time.Sleep(2 * causes.Settled)
+		_, err := c.Request(http.MethodGet, "/api/v1/namespaces/shop", "")
+		require.True(t, api.IsNotFound(err), "%v", err)
+		other := strings.ReplaceAll(remedies[0].Command, `"shop"`, `"other"`)
+		change(func(list []any) []any { return append(changed(t, other, nil), list...) })
+		_, after := change(func(list []any) []any { return changed(t, remedies[1].Command, list) })
+		assert.Equal(t, append(changed(t, other, nil), before...), after)
+	})
+}
