@@ -2,7 +2,6 @@ package causes
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 )
@@ -70,9 +69,6 @@ func (f Fixture) settle() time.Duration {
 	}
 	return f.Settle
 }
-
-// has reports whether the situation has a cause.
-func (f Fixture) has(id string) bool { return slices.Contains(f.IDs(), id) }
 
 // course has the twelve causes of lab 13 of the workshop. A namespace has one of each of its two
 // groups: the first one has a cause that keeps the pods, and one that waits behind them; the second

@@ -34,8 +34,9 @@ func (f Fixture) Intact(w *World) (problems []string) {
 			report("%s was deleted, and others need it", path)
 		}
 	}
-	if f.has("C07") {
-		problems = append(problems, w.policyIsOff()...)
+	// A policy that is gone is reported already.
+	if policy, found := w.readPolicy(); found && slices.Contains(f.IDs(), "C07") && !policy.refuses() {
+		report("the webhook policy no longer refuses anything in other namespaces either")
 	}
 	return problems
 }
@@ -88,17 +89,9 @@ func (w *World) readPolicy() (configuration policy, ok bool) {
 	return configuration, found && json.Unmarshal(answer, &configuration) == nil
 }
 
-// policyIsOff returns a problem if the webhook of the fixtures no longer refuses anything
-// elsewhere.
-func (w *World) policyIsOff() []string {
-	configuration, ok := w.readPolicy()
-	if !ok {
-		return nil // it is gone, which is reported
-	}
-	if len(configuration.Webhooks) == 0 || len(configuration.Webhooks[0].Rules) == 0 || configuration.Webhooks[0].FailurePolicy != "Fail" {
-		return []string{"the webhook policy no longer refuses anything in other namespaces either"}
-	}
-	return nil
+// refuses reports whether the webhook still refuses anything in other namespaces.
+func (p policy) refuses() bool {
+	return len(p.Webhooks) > 0 && len(p.Webhooks[0].Rules) > 0 && p.Webhooks[0].FailurePolicy == "Fail"
 }
 
 // Excluded reports whether the repair excluded the namespace from a webhook, and the exclusion

@@ -227,7 +227,8 @@ func exclude(w *World) {
 	w.write(http.MethodPatch, webhookConfigurations+"/policy", configuration)
 }
 
-// protected creates a policy that protects ResourceQuotas until they are annotated, and its binding.
+// protected creates a policy that protects ResourceQuotas until they are annotated, and its
+// binding.
 var protected = then(
 	create(policies, `{"metadata":{"name":"keep"},"spec":{"failurePolicy":"Fail",
 		"matchConstraints":{"resourceRules":[{
@@ -305,9 +306,9 @@ func podTemplate(name string) step {
 		`{"metadata":{"name":"`+name+`",`+kept(unlisted)+`},"template":{"spec":{`+containers+`}}}`)
 }
 
-// family is about an owner in foreground deletion, and a pod that depends on it and that a finalizer
-// keeps, whose own owner is stopped. While there are pods the controller touches nothing else;
-// later its own deletion, in the background, would release the owner.
+// family is about an owner in foreground deletion, and a pod that depends on it and that a
+// finalizer keeps, whose own owner is stopped. While there are pods the controller touches nothing
+// else; later its own deletion, in the background, would release the owner.
 func family(blocks string) step {
 	const replicaSets = "/apis/apps/v1/namespaces/" + Namespace + "/replicasets"
 	return stuck(

@@ -279,8 +279,8 @@ func configMap(name string, finalizers ...string) step {
 // containers is that of a pod's spec whose program does not matter.
 const containers = `"containers":[{"name":"c","image":"i"}]`
 
-// pod creates a pod in the namespace, with an entry for its metadata, a grace period in seconds, and
-// entries for its spec, each with a comma behind it. It waits until the pod runs.
+// pod creates a pod in the namespace, with an entry for its metadata, a grace period in seconds,
+// and entries for its spec, each with a comma behind it. It waits until the pod runs.
 func pod(name, metadata string, grace int, spec string) step {
 	if metadata != "" {
 		metadata = "," + metadata

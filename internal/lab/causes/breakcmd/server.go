@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"time"
 
 	"orrery/informer"
@@ -21,6 +19,7 @@ import (
 	"orrery/restclient/api"
 	"orrery/restclient/credentials"
 	"orrery/restclient/discovery"
+	"orrery/restclient/kubeconfig"
 	"orrery/wait"
 )
 
@@ -53,12 +52,19 @@ func inMemory(ctx context.Context, f causes.Fixture, out io.Writer) error {
 		return err
 	}
 	defer remove()
-	admin, err := connect(server, server.Token())
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+	if err != nil {
+		return err
+	}
+	admin, err := restclient.New(config)
 	if err != nil {
 		return err
 	}
 	defer admin.Close()
-	client, err := connect(server, token)
+	if config.Credentials, err = credentials.NewToken(token); err != nil {
+		return err
+	}
+	client, err := restclient.New(config)
 	if err != nil {
 		return err
 	}
@@ -129,16 +135,4 @@ func runController(ctx context.Context, client *restclient.Client) {
 	running.StartWithContext(ctx, func(ctx context.Context) { _ = namespaces.Run(ctx) })
 	running.StartWithContext(ctx, controller.Run)
 	running.Wait()
-}
-
-// connect returns a client of the server with a token.
-func connect(server *apiserver.Server, token string) (*restclient.Client, error) {
-	bearer, err := credentials.NewToken(token)
-	if err != nil {
-		return nil, err
-	}
-	return restclient.New(restclient.Config{
-		Host: server.URL(), TLS: restclient.TLS{CAData: server.CertificateAuthority()}, Credentials: bearer,
-		Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }, // the server is on this machine
-	})
 }
