@@ -95,26 +95,6 @@ func withoutDocument(message string) string {
 	return message
 }
 
-// A patch cannot remove the kind, and a strategic merge patch cannot change it.
-func TestKindStays(t *testing.T) {
-	document := decode(t, `{"kind":"ConfigMap","apiVersion":"v1","data":{"a":"1"}}`)
-	for _, test := range []struct {
-		kind        api.PatchType
-		patch, want string
-	}{
-		{api.StrategicMergePatchType, `{"kind":"Foo","apiVersion":"v2"}`, "ConfigMap"}, {api.StrategicMergePatchType, `{"kind":null}`, "ConfigMap"},
-		{api.StrategicMergePatchType, `{"$patch":"replace"}`, "ConfigMap"}, {api.MergePatchType, `{"kind":null}`, "ConfigMap"}, {api.MergePatchType, `{"kind":"Foo"}`, "Foo"},
-		{api.JSONPatchType, `[{"op":"remove","path":"/kind"}]`, "ConfigMap"},
-	} {
-		patched, err := patch.Apply(test.kind, document, []byte(test.patch), typeOf(t, "ConfigMap"))
-		require.NoError(t, err)
-		assert.Equal(t, test.want, patched["kind"], test.patch)
-	}
-	patched, err := patch.Apply(api.MergePatchType, document, []byte(`{"kind":null}`), nil)
-	require.NoError(t, err)
-	assert.NotContains(t, patched, "kind", "removed from a custom resource")
-}
-
 func TestRefuse(t *testing.T) {
 	result := map[string]any{"a": int64(1)}
 	assert.EqualError(t, patch.Refuse(api.MergePatchType, []byte(`{}`), result, "why"), ` "" is invalid: patch: Invalid value: "{\"a\":1}": why`)

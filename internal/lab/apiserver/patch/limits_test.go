@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/apiserver/patch"
+	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -102,7 +103,11 @@ func TestNothingIsShared(t *testing.T) {
 		api.JSONPatchType:  `[{"op":"copy","from":"/spec/containers/0","path":"/spec/containers/-"},{"op":"replace","path":"/spec/containers/1/args/0","value":"2"}]`,
 		api.MergePatchType: `{"x":1}`, api.StrategicMergePatchType: `{"spec":{"containers":[{"name":"d"}]}}`,
 	} {
-		patched, err := patch.Apply(kind, document, []byte(change), nilIf(kind != api.StrategicMergePatchType, t))
+		var typ *schema.Type // only a strategic merge patch needs one
+		if kind == api.StrategicMergePatchType {
+			typ = typeOf(t, "Pod")
+		}
+		patched, err := patch.Apply(kind, document, []byte(change), typ)
 		require.NoError(t, err)
 		scribble(patched)
 		require.Equal(t, before, encode(t, document))
