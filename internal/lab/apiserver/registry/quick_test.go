@@ -1,7 +1,6 @@
 package registry_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -213,60 +212,5 @@ func TestQuickTheLifeOfNamespacesAndTheirContent(t *testing.T) {
 			"refinalize content":   m.refinalizeContent,
 			"":                     m.check,
 		})
-	})
-}
-
-// A watch has the state that a list with pages and the same selectors shows.
-func TestQuickWatchersHaveWhatListsShow(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t)
-		selection := rapid.SampledFrom([]api.ListOptions{
-			{}, {LabelSelector: "l=1"}, {LabelSelector: "l"}, {FieldSelector: "metadata.name=a"}, {LabelSelector: "l!=1", FieldSelector: "metadata.name!=b"},
-		}).Draw(rt, "selection")
-		watch := w.watch(w.cm(""), selection)
-		names := rapid.SampledFrom([]string{"a", "b", "c", "d"})
-		for range rapid.IntRange(0, 30).Draw(rt, "writes") {
-			name, label := names.Draw(rt, "name"), rapid.SampledFrom([]string{`{}`, `{"l":"1"}`, `{"l":"2"}`}).Draw(rt, "labels")
-			switch rapid.IntRange(0, 2).Draw(rt, "verb") {
-			case 0:
-				_, _ = w.Create(ctx, w.cm(""), tree(fmt.Sprintf(`{"metadata":{"name":%q,"labels":%s}}`, name, label)), none)
-			case 1:
-				_, _ = w.update(w.cm(name), fmt.Sprintf(`{"metadata":{"name":%q,"labels":%s}}`, name, label))
-			case 2:
-				_, _, _ = w.Delete(ctx, w.cm(name), api.DeleteOptions{}, none)
-			}
-		}
-		have := map[string]uint64{}
-		ended, cancel := context.WithCancel(ctx)
-		cancel()
-		for {
-			events, err := watch.Next(ended)
-			if err != nil {
-				require.ErrorIs(rt, err, context.Canceled)
-				break
-			}
-			for _, e := range events {
-				_, had := have[e.Object.Key.Name]
-				assert.Equal(rt, e.Type != api.WatchAdded, had, "%v", e)
-				have[e.Object.Key.Name] = e.Version
-				if e.Type == api.WatchDeleted {
-					delete(have, e.Object.Key.Name)
-				}
-			}
-		}
-		listed := map[string]uint64{}
-		options := selection
-		options.Limit = rapid.Int64Range(1, 3).Draw(rt, "limit")
-		for {
-			page, err := w.List(w.cm(""), options)
-			require.NoError(rt, err)
-			for _, o := range page.Items {
-				listed[o.Key.Name] = o.Version
-			}
-			if options.Continue = page.Continue; page.Continue == "" {
-				break
-			}
-		}
-		assert.Equal(rt, listed, have)
 	})
 }
