@@ -22,31 +22,6 @@ func protect(config *apiserver.Config) {
 	config.Tokens = map[string]apiserver.User{"joes": {Name: "joe", UID: "7", Groups: []string{"devs"}}}
 }
 
-func TestAuthentication(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		refused := p.must(401, "GET", "/api/v1/namespaces", "")
-		assert.Equal(t, "Unauthorized", refused.message(t))
-		p.must(401, "GET", "/healthz", "")
-		p.must(401, "GET", "/api", "", "Authorization", "Bearer nobodys")
-		p.must(200, "GET", "/api/v1/namespaces", "", "Authorization", "Bearer joes")
-		p.must(200, "GET", "/api/v1/namespaces", "", "Authorization", "Bearer "+p.server.Token())
-	}, protect)
-}
-
-func TestAnonymousUsersReadHealth(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		for _, path := range []string{"/healthz", "/livez", "/readyz", "/version", "/version/"} {
-			p.must(200, "GET", path, "")
-		}
-		assert.Equal(t, `namespaces is forbidden: User "system:anonymous" cannot list resource "namespaces" in API group "" at the cluster scope`,
-			p.must(403, "GET", "/api/v1/namespaces", "").message(t))
-		assert.Equal(t, `forbidden: User "system:anonymous" cannot get path "/api"`, p.must(403, "GET", "/api", "").message(t))
-		p.must(403, "POST", "/healthz", "")
-		p.must(403, "GET", "/debug/orrery/faults", "")
-		p.must(401, "GET", "/healthz", "", "Authorization", "Bearer nobodys")
-	}, protect, func(c *apiserver.Config) { c.Anonymous = true })
-}
-
 func TestImpersonation(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		whoami := func(headers ...string) string {

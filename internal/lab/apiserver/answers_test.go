@@ -12,22 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFormsOfAnObject(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		p.configMap("a")
-		plain := p.must(200, "GET", configMaps+"/a", "")
-		assert.Equal(t, "application/json", plain.header.Get("Content-Type"))
-		assert.Equal(t, "no-cache, private", plain.header.Get("Cache-Control"))
-		assert.NotEmpty(t, plain.header.Get("Audit-Id"))
-		assert.True(t, strings.HasPrefix(plain.body, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{`), plain.body)
-		assert.True(t, strings.HasSuffix(plain.body, "}\n"))
-
-		pretty := p.must(200, "GET", configMaps+"/a?pretty=true", "")
-		assert.Equal(t, indent(t, plain.body), pretty.body)
-		assert.Equal(t, pretty.body, p.must(200, "GET", configMaps+"/a", "", "User-Agent", "curl/8.0").body)
-	})
-}
-
 // A deeply nested document is not indented: three megabytes would become gigabytes.
 func TestDeepDocumentsAreNotIndented(t *testing.T) {
 	const crd = `{"metadata":{"name":"nests.example.com"},"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"nests","singular":"nest","kind":"Nest","listKind":"NestList"},

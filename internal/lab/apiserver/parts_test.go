@@ -35,16 +35,3 @@ func TestBindings(t *testing.T) {
 		p.must(405, "GET", "/api/v1/namespaces/default/bindings", "")
 	})
 }
-
-// An autoscaler is the same object in both versions of its group.
-func TestAutoscalersInBothVersions(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		const older, newer = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
-		p.must(201, "POST", older, `{"metadata":{"name":"a"},"spec":{"scaleTargetRef":{"kind":"Deployment","name":"d"},"maxReplicas":3,"targetCPUUtilizationPercentage":50}}`)
-		assert.Contains(t, p.must(200, "GET", newer+"/a", "").body, `"averageUtilization":50`)
-		p.must(200, "PATCH", newer+"/a", `{"spec":{"maxReplicas":4}}`, "Content-Type", "application/merge-patch+json")
-		got := p.must(200, "GET", older+"/a", "").body
-		assert.Contains(t, got, `"targetCPUUtilizationPercentage":50`)
-		assert.Contains(t, got, `"maxReplicas":4`)
-	})
-}

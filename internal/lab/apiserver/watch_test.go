@@ -23,20 +23,6 @@ func bubble(t *testing.T, test func(t *testing.T, p *piped), changes ...func(*ap
 	synctest.Test(t, func(t *testing.T) { test(t, newPiped(t, changes...)) })
 }
 
-func TestAWatchReportsChanges(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		p.configMap("a")
-		w := p.watch(configMaps + "?watch=1")
-		w.want("ADDED", "a")
-		p.configMap("b")
-		w.want("ADDED", "b")
-		p.must(200, "PATCH", configMaps+"/a", `{"data":{"k":"w"}}`, "Content-Type", "application/merge-patch+json")
-		assert.Equal(t, map[string]string{"k": "w"}, w.want("MODIFIED", "a").Object.Data)
-		p.must(200, "DELETE", configMaps+"/a", "")
-		w.want("DELETED", "a")
-	})
-}
-
 // The path of the design document.
 func TestTheOldPathOfAWatch(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
@@ -132,33 +118,6 @@ func TestExpiredWatches(t *testing.T) {
 		assert.Contains(t, e.Object.Message, "too old resource version: 1 (")
 		w.ends()
 	})
-}
-
-// The same test over both transports, with this project's client.
-func TestWatchesOfOurOwnClient(t *testing.T) {
-	for _, transport := range []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket} {
-		t.Run(string(transport), func(t *testing.T) {
-			bubble(t, func(t *testing.T, p *piped) {
-				client := p.restClient(func(c *restclient.Config) { c.WatchTransport = transport })
-				configs := restclient.Metadata(client, api.GroupVersionResource{Version: "v1", Resource: "configmaps"}, "default")
-				watch, err := configs.Watch(t.Context(), api.ListOptions{TimeoutSeconds: 100, AllowWatchBookmarks: true})
-				require.NoError(t, err)
-				p.configMap("a")
-				e, err := watch.Next()
-				require.NoError(t, err)
-				assert.Equal(t, "a", e.Object.Name)
-				for range 2 {
-					e, err = watch.Next()
-					require.NoError(t, err)
-					assert.Equal(t, api.WatchBookmark, e.Type)
-				}
-				_, err = watch.Next()
-				assert.ErrorIs(t, err, io.EOF)
-				synctest.Wait() // the close frame arrives before the handler has returned
-				assert.EqualValues(t, 0, p.server.Snapshot().Watches)
-			})
-		})
-	}
 }
 
 func TestStopEndsWatchesGracefully(t *testing.T) {

@@ -96,20 +96,6 @@ func TestStaleVersions(t *testing.T) {
 	assert.False(t, documents(t).Stale(known), "the catalogue was changed")
 }
 
-func TestReviews(t *testing.T) {
-	kind, namespaced, ok := discovery.IsReview(api.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "localsubjectaccessreviews"})
-	assert.Equal(t, "LocalSubjectAccessReview", kind)
-	assert.True(t, namespaced)
-	assert.True(t, ok)
-	for _, gvr := range []api.GroupVersionResource{
-		{Group: "authorization.k8s.io", Version: "v2", Resource: "localsubjectaccessreviews"},
-		{Group: "authorization.k8s.io", Version: "v1", Resource: "reviews"}, {Version: "v1", Resource: "pods"},
-	} {
-		_, _, ok := discovery.IsReview(gvr)
-		assert.False(t, ok)
-	}
-}
-
 // A server with an empty catalog has the reviews.
 func TestAnEmptyCatalogue(t *testing.T) {
 	_, ok := discovery.New(nil, discovery.Troubled{}, "").Group("authorization.k8s.io")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,22 +12,6 @@ import (
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/restclient/api"
 )
-
-func TestCreateFillsInWhatOnlyTheServerKnows(t *testing.T) {
-	w := newWorld(t)
-	before := w.store.Version()
-	o := w.make(w.cm(""), `{"metadata":{"name":"a","uid":"mine","creationTimestamp":"2020-01-01T00:00:00Z","resourceVersion":"0",
-		"deletionTimestamp":"2020-01-01T00:00:00Z","deletionGracePeriodSeconds":7,"selfLink":"/x","managedFields":[]},"data":{"k":"v"}}`)
-	created := o.Decode()
-	assert.Equal(t, before+1, o.Version)
-	assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, created.GetUID())
-	assert.NotEqual(t, "2020-01-01T00:00:00Z", created.NestedString("metadata", "creationTimestamp"))
-	assert.Equal(t, "default", created.GetNamespace(), "the namespace comes from the path")
-	for _, field := range []string{"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
-		assert.Nil(t, created.Nested("metadata", field), field)
-	}
-	assert.Equal(t, map[string]string{"k": "v"}, created.NestedStringMap("data"))
-}
 
 // The answers are those of kube-apiserver 1.36.
 func TestCreateRefuses(t *testing.T) {
@@ -79,51 +62,6 @@ func TestCreateRefuses(t *testing.T) {
 			assert.Equal(t, before, w.store.Version(), "a refused write consumes no version")
 		})
 	}
-}
-
-func TestNewObjectsHaveNoVersion(t *testing.T) {
-	w := newWorld(t)
-	for _, name := range []string{"new", "taken"} {
-		_, err := w.Create(ctx, w.cm(""), tree(`{"metadata":{"name":"`+name+`","resourceVersion":"5"}}`), none)
-		status := refused(t, err, 500, "resourceVersion should not be set on objects to be created")
-		assert.Empty(t, status.Status.Reason)
-		_, _ = w.Create(ctx, w.cm(""), tree(`{"metadata":{"name":"taken"}}`), none)
-	}
-	shown, err := w.Create(ctx, w.cm(""), tree(`{"metadata":{"name":"new","resourceVersion":"5"}}`), dry)
-	require.NoError(t, err)
-	assert.Equal(t, uint64(5), shown.Version, "a dry run accepts a version")
-	w.make(w.cm(""), `{"metadata":{"name":"new","resourceVersion":"x"}}`)
-}
-
-func TestNamespacesOfClusterObjectsAreIgnored(t *testing.T) {
-	w := newWorld(t)
-	o := w.make(w.ns(""), `{"metadata":{"name":"a","namespace":"foo"}}`)
-	assert.Empty(t, o.Key.Namespace)
-}
-
-func TestDryRunOfCreateStoresNothing(t *testing.T) {
-	w := newWorld(t)
-	before := w.store.Version()
-	o, err := w.Create(ctx, w.cm(""), tree(`{"metadata":{"generateName":"abc-"}}`), dry)
-	require.NoError(t, err)
-	shown := o.Decode()
-	assert.Regexp(t, `^abc-[bcdfghjklmnpqrstvwxz2456789]{5}$`, shown.GetName())
-	assert.NotEmpty(t, shown.GetUID())
-	assert.Empty(t, shown.GetResourceVersion(), "never stored")
-	assert.Equal(t, before, w.store.Version())
-	assert.False(t, w.exists(w.cm(shown.GetName())))
-}
-
-func TestGeneratedNames(t *testing.T) {
-	w := newWorld(t)
-	long := strings.Repeat("x", 100)
-	o := w.make(w.cm(""), `{"metadata":{"generateName":"`+long+`"}}`)
-	assert.Len(t, o.Key.Name, 63, "the name fits a label")
-	assert.Equal(t, long, o.Decode().NestedString("metadata", "generateName"))
-	o = w.make(w.cm(""), `{"metadata":{"name":"given","generateName":"x-"}}`)
-	assert.Equal(t, "given", o.Key.Name, "a given name takes precedence")
-	_, err := w.Create(ctx, w.at("configmaps", "nope", ""), tree(`{"metadata":{"generateName":"x-"}}`), none)
-	assert.True(t, api.IsNotFound(err), "%v", err)
 }
 
 // A generated name may be taken. The server generates another one, and gives up after eight

@@ -29,33 +29,6 @@ func condition(o *api.Unstructured, kind string) string {
 
 var cronTab = api.GroupVersionResource{Group: "stable.example.com", Version: "v1", Resource: "crontabs"}
 
-func TestACustomResourceIsServedAsSoonAsItIsDefined(t *testing.T) {
-	w := newWorld(t)
-	w.makeCronTabs()
-	o := w.get(w.crd("crontabs.stable.example.com"))
-	assert.Equal(t, "True NoConflicts: no conflicts found", condition(o, "NamesAccepted"))
-	assert.Equal(t, "True InitialNamesAccepted: the initial names have been accepted", condition(o, "Established"))
-	assert.Equal(t, "CronTab", o.NestedString("status", "acceptedNames", "kind"))
-	_, served := w.catalog.Lookup(cronTab)
-	assert.True(t, served)
-
-	tab := w.at("crontabs.stable.example.com", "default", "a")
-	w.make(tab, `{"metadata":{"name":"a"},"spec":{"n":1},"status":{"b":2}}`)
-	assert.Nil(t, w.get(tab).Nested("status"), "the status is a subresource")
-	version := fmt.Sprint(w.store.Version())
-	_, err := w.update(w.at("crontabs.stable.example.com", "default", "a", "status"),
-		`{"metadata":{"name":"a","resourceVersion":"`+version+`"},"spec":{"n":9},"status":{"b":2}}`)
-	require.NoError(t, err)
-	assert.Equal(t, int64(1), w.get(tab).NestedInt64("spec", "n"))
-	assert.Equal(t, int64(2), w.get(tab).NestedInt64("status", "b"))
-	_, err = w.update(tab, `{"metadata":{"name":"a"}}`)
-	refused(t, err, 422, `crontabs.stable.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`)
-	_, err = w.Create(ctx, w.at("crontabs.stable.example.com", "nope", ""), tree(`{"metadata":{"name":"x"}}`), none)
-	refused(t, err, 404, `namespaces "nope" not found`)
-	_, err = w.List(tab, api.ListOptions{FieldSelector: "foo=bar"})
-	refused(t, err, 400, "field label not supported: foo")
-}
-
 func TestADefinitionMayChange(t *testing.T) {
 	w := newWorld(t)
 	w.makeCronTabs()

@@ -14,39 +14,6 @@ import (
 	"orrery/restclient/api"
 )
 
-func TestDeleteWithoutFinalizersIsFinal(t *testing.T) {
-	w := newWorld(t)
-	o := w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
-	last, gone := w.delete(w.cm("a"), api.DeleteOptions{GracePeriodSeconds: ptr(int64(5))})
-	assert.True(t, gone)
-	assert.Equal(t, o.UID, last.UID)
-	assert.Greater(t, last.Version, o.Version)
-	assert.False(t, w.exists(w.cm("a")))
-	_, _, err := w.Delete(ctx, w.cm("a"), api.DeleteOptions{}, none)
-	refused(t, err, 404, `configmaps "a" not found`)
-}
-
-func TestDryRunOfDeleteDeletesNothing(t *testing.T) {
-	w := newWorld(t)
-	w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
-	w.make(w.cm(""), `{"metadata":{"name":"f","finalizers":["a.b/c"]}}`)
-	w.make(w.ns(""), `{"metadata":{"name":"n"}}`)
-	before := w.store.Version()
-	for _, options := range []api.DeleteOptions{{DryRun: true}, {}} {
-		_, gone, err := w.Delete(ctx, w.cm("a"), options, registry.WriteOptions{DryRun: !options.DryRun})
-		require.NoError(t, err)
-		assert.True(t, gone, "it would be removed")
-	}
-	o, gone := w.delete(w.cm("f"), api.DeleteOptions{DryRun: true})
-	assert.False(t, gone)
-	assert.NotNil(t, o.Decode().GetDeletionTimestamp(), "the answer is that of a real DELETE")
-	o, gone = w.delete(w.ns("n"), api.DeleteOptions{DryRun: true})
-	assert.False(t, gone)
-	assert.Equal(t, "Terminating", o.Decode().NestedString("status", "phase"))
-	assert.Equal(t, before, w.store.Version())
-	assert.Nil(t, w.get(w.cm("f")).GetDeletionTimestamp())
-}
-
 // The answers are those of kube-apiserver 1.36.
 func TestDeleteRefuses(t *testing.T) {
 	w := newWorld(t)
@@ -121,20 +88,6 @@ func TestFinalizersHoldAnObject(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, version, after.GetResourceVersion(), "the state without finalizers was never stored")
 	assert.Empty(t, after.GetFinalizers())
-	assert.False(t, w.exists(w.cm("a")))
-}
-
-func TestTheLastFinalizerMayGoByUpdateToo(t *testing.T) {
-	w := newWorld(t)
-	w.make(w.cm(""), `{"metadata":{"name":"a","finalizers":["a.b/c"]}}`)
-	_, err := w.update(w.cm("a"), `{"metadata":{"name":"a"}}`)
-	require.NoError(t, err)
-	assert.True(t, w.exists(w.cm("a")), "not terminating")
-	_, err = w.update(w.cm("a"), `{"metadata":{"name":"a","finalizers":["a.b/c"]}}`)
-	require.NoError(t, err)
-	w.delete(w.cm("a"), api.DeleteOptions{})
-	_, err = w.update(w.cm("a"), `{"metadata":{"name":"a"}}`)
-	require.NoError(t, err)
 	assert.False(t, w.exists(w.cm("a")))
 }
 

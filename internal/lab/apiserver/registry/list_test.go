@@ -25,36 +25,6 @@ func (w *world) makeSome(count int) {
 	}
 }
 
-func TestListSelects(t *testing.T) {
-	w := newWorld(t)
-	w.makeSome(4)
-	w.make(w.at("configmaps", "kube-system", ""), `{"metadata":{"name":"other","labels":{"parity":"0"}}}`)
-	for name, c := range map[string]struct {
-		namespace string
-		options   api.ListOptions
-		want      []string
-	}{
-		"a namespace":          {"default", api.ListOptions{}, []string{"c0", "c1", "c2", "c3"}},
-		"all namespaces":       {"", api.ListOptions{}, []string{"c0", "c1", "c2", "c3", "other"}},
-		"labels":               {"", api.ListOptions{LabelSelector: "parity=0"}, []string{"c0", "c2", "other"}},
-		"a name":               {"", api.ListOptions{FieldSelector: "metadata.name=c1"}, []string{"c1"}},
-		"not a namespace":      {"", api.ListOptions{FieldSelector: "metadata.namespace!=default"}, []string{"other"}},
-		"both":                 {"default", api.ListOptions{LabelSelector: "parity=1", FieldSelector: "metadata.name!=c1"}, []string{"c3"}},
-		"nothing":              {"kube-public", api.ListOptions{}, []string{}},
-		"an unknown namespace": {"nope", api.ListOptions{}, []string{}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			page := w.list(w.at("configmaps", c.namespace, ""), c.options)
-			assert.Equal(t, c.want, namesOf(page))
-			assert.Equal(t, w.store.Version(), page.Version)
-			assert.Empty(t, page.Continue)
-			assert.Nil(t, page.Remaining)
-		})
-	}
-	page := w.list(w.ns(""), api.ListOptions{FieldSelector: "status.phase=Active,metadata.name=default"})
-	assert.Equal(t, []string{"default"}, namesOf(page), "type-specific field selectors")
-}
-
 // The answers are those of kube-apiserver 1.36.
 func TestListRefuses(t *testing.T) {
 	w := newWorld(t)
@@ -99,59 +69,6 @@ func TestListRefuses(t *testing.T) {
 	refused(t, err, 400, "field label not supported: foo")
 }
 
-func TestPagesShowOneVersion(t *testing.T) {
-	w := newWorld(t)
-	w.makeSome(5)
-	first := w.list(w.cm(""), api.ListOptions{Limit: 2})
-	assert.Equal(t, []string{"c0", "c1"}, namesOf(first))
-	assert.Equal(t, int64(3), *first.Remaining)
-
-	w.delete(w.cm("c2"), api.DeleteOptions{})
-	w.make(w.cm(""), `{"metadata":{"name":"c11"}}`)
-	_, err := w.patch(w.cm("c3"), `{"data":{"k":"v"}}`)
-	require.NoError(t, err)
-
-	second := w.list(w.cm(""), api.ListOptions{Limit: 2, Continue: first.Continue})
-	assert.Equal(t, []string{"c2", "c3"}, namesOf(second))
-	assert.Equal(t, first.Version, second.Version)
-	assert.Equal(t, int64(1), *second.Remaining)
-	assert.Nil(t, second.Items[1].Decode().Nested("data"), "as of the version of the list")
-
-	last := w.list(w.cm(""), api.ListOptions{Limit: 2, Continue: second.Continue, ResourceVersion: "0"})
-	assert.Equal(t, []string{"c4"}, namesOf(last))
-	assert.Empty(t, last.Continue)
-	assert.Nil(t, last.Remaining)
-
-	exact := w.list(w.cm(""), api.ListOptions{ResourceVersion: fmt.Sprint(first.Version), ResourceVersionMatch: api.MatchExact})
-	assert.Equal(t, []string{"c0", "c1", "c2", "c3", "c4"}, namesOf(exact))
-	legacy := w.list(w.cm(""), api.ListOptions{ResourceVersion: fmt.Sprint(first.Version), Limit: 3})
-	assert.Equal(t, []string{"c0", "c1", "c2"}, namesOf(legacy))
-	newer := w.list(w.cm(""), api.ListOptions{ResourceVersion: fmt.Sprint(first.Version), ResourceVersionMatch: api.MatchNotOlderThan})
-	assert.Equal(t, []string{"c0", "c1", "c11", "c3", "c4"}, namesOf(newer))
-	assert.Equal(t, w.store.Version(), newer.Version)
-}
-
-func TestPagesOfASelection(t *testing.T) {
-	w := newWorld(t)
-	w.makeSome(6)
-	w.make(w.at("configmaps", "kube-system", ""), `{"metadata":{"name":"a","labels":{"parity":"0"}}}`)
-	options := api.ListOptions{LabelSelector: "parity=0", Limit: 2}
-	var names []string
-	pages := 0
-	for {
-		page := w.list(w.at("configmaps", "", ""), options)
-		assert.Nil(t, page.Remaining, "not counted")
-		names = append(names, namesOf(page)...)
-		pages++
-		if page.Continue == "" {
-			break
-		}
-		options.Continue = page.Continue
-	}
-	assert.Equal(t, []string{"c0", "c2", "c4", "a"}, names)
-	assert.Equal(t, 2, pages)
-}
-
 // After the history was compacted the client may start again or read the rest in its latest state.
 func TestExpiredContinueTokens(t *testing.T) {
 	w := newWorld(t)
@@ -189,21 +106,4 @@ func TestAReplicaThatLags(t *testing.T) {
 	assert.Empty(t, w.list(w.cm(""), api.ListOptions{ResourceVersion: "0"}).Items)
 	w.store.Compact()
 	assert.Len(t, w.list(w.cm(""), api.ListOptions{ResourceVersion: "0"}).Items, 4, "compacted history cannot be shown")
-}
-
-func TestGet(t *testing.T) {
-	w := newWorld(t)
-	w.makeSome(1)
-	for _, version := range []string{"", "0", "1"} {
-		o, err := w.Get(w.cm("c0"), api.GetOptions{ResourceVersion: version})
-		require.NoError(t, err)
-		assert.Equal(t, "c0", o.Key.Name)
-		_, err = w.Get(w.cm("nope"), api.GetOptions{ResourceVersion: version})
-		refused(t, err, 404, `configmaps "nope" not found`)
-	}
-	_, err := w.Get(w.cm("c0"), api.GetOptions{ResourceVersion: "999999"})
-	refused(t, err, 504, fmt.Sprintf("Timeout: Too large resource version: 999999, current: %d", w.store.Version()))
-	_, err = w.Get(w.cm("c0"), api.GetOptions{ResourceVersion: "abc"})
-	status := refused(t, err, 500, `resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`)
-	assert.Empty(t, status.Status.Reason)
 }

@@ -11,16 +11,6 @@ import (
 	"orrery/restclient/api"
 )
 
-func TestEveryClusterHasItsNamespaces(t *testing.T) {
-	w := newWorld(t)
-	page, err := w.List(w.ns(""), api.ListOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, []string{"default", "kube-node-lease", "kube-public", "kube-system"}, namesOf(page))
-	version := w.store.Version()
-	registry.New(w.config)
-	assert.Equal(t, version, w.store.Version(), "existing namespaces are kept")
-}
-
 // The life of a namespace as in the articles. The states are those of kube-apiserver.
 func TestTheLifeOfANamespace(t *testing.T) {
 	w := newWorld(t)
@@ -68,27 +58,6 @@ func TestTheLifeOfANamespace(t *testing.T) {
 	assert.False(t, w.exists(w.ns("n")), "removed with the last finalizer")
 }
 
-func TestANamespaceWaitsForBothListsOfFinalizers(t *testing.T) {
-	w := newWorld(t)
-	w.make(w.ns(""), `{"metadata":{"name":"n","finalizers":["a.b/c"]}}`)
-	w.delete(w.ns("n"), api.DeleteOptions{})
-	_, err := w.update(w.ns("n", "finalize"), `{"metadata":{"name":"n","finalizers":["a.b/c"]},"spec":{"finalizers":[]}}`)
-	require.NoError(t, err)
-	assert.True(t, w.exists(w.ns("n")))
-	after, gone := w.delete(w.ns("n"), api.DeleteOptions{})
-	assert.False(t, gone)
-	assert.Equal(t, int64(0), after.Decode().Nested("metadata", "deletionGracePeriodSeconds"), "now deleted like any other object")
-	_, err = w.patch(w.ns("n"), `{"metadata":{"finalizers":null}}`)
-	require.NoError(t, err)
-	assert.False(t, w.exists(w.ns("n")))
-
-	w.make(w.ns(""), `{"metadata":{"name":"n","finalizers":["a.b/c"]}}`)
-	w.delete(w.ns("n"), api.DeleteOptions{})
-	_, err = w.patch(w.ns("n"), `{"metadata":{"finalizers":null}}`)
-	require.NoError(t, err)
-	assert.True(t, w.exists(w.ns("n")), "in the other order")
-}
-
 // "It performs a final DELETE action to remove that Namespace from the storage" (the design
 // document). This is needed if the finalizers were removed before the deletion began.
 func TestTheFinalDelete(t *testing.T) {
@@ -102,13 +71,6 @@ func TestTheFinalDelete(t *testing.T) {
 	assert.True(t, w.exists(w.ns("n")))
 	_, gone = w.delete(w.ns("n"), api.DeleteOptions{})
 	assert.True(t, gone)
-}
-
-func TestPropagationOfANamespace(t *testing.T) {
-	w := newWorld(t)
-	w.make(w.ns(""), `{"metadata":{"name":"n","finalizers":["a.b/c"]}}`)
-	after, _ := w.delete(w.ns("n"), api.DeleteOptions{PropagationPolicy: api.DeletePropagationForeground})
-	assert.Equal(t, []string{"a.b/c", "foregroundDeletion"}, after.Decode().GetFinalizers())
 }
 
 func TestAdmissionMayDenyTheDeletionOfANamespace(t *testing.T) {

@@ -35,15 +35,6 @@ func TestUpdateKeepsWhatTheServerOwns(t *testing.T) {
 	assert.Equal(t, fmt.Sprint(old.Version+1), after.GetResourceVersion())
 }
 
-func TestUpdateWithoutAChangeConsumesNoVersion(t *testing.T) {
-	w := newWorld(t)
-	old := w.make(w.cm(""), `{"metadata":{"name":"a"},"data":{"k":"1"}}`)
-	same, _, err := w.Update(ctx, w.cm("a"), tree(`{"metadata":{"name":"a"},"data":{"k":"1"}}`), none)
-	require.NoError(t, err)
-	assert.Same(t, old, same)
-	assert.Equal(t, old.Version, w.store.Version())
-}
-
 // The answers are those of kube-apiserver 1.36.
 func TestUpdateRefuses(t *testing.T) {
 	w := newWorld(t)
@@ -112,17 +103,6 @@ func TestUpdateMayCreate(t *testing.T) {
 	}
 }
 
-func TestDryRunOfUpdateStoresNothing(t *testing.T) {
-	w := newWorld(t)
-	old := w.make(w.cm(""), `{"metadata":{"name":"a"},"data":{"k":"1"}}`)
-	after, _, err := w.Update(ctx, w.cm("a"), tree(`{"metadata":{"name":"a"},"data":{"k":"2"}}`), dry)
-	require.NoError(t, err)
-	assert.Equal(t, "2", after.Decode().NestedString("data", "k"))
-	assert.Equal(t, old.Version, after.Version)
-	assert.Equal(t, "1", w.get(w.cm("a")).NestedString("data", "k"))
-	assert.Equal(t, old.Version, w.store.Version())
-}
-
 func TestOptimisticConcurrencyLetsOneOfManyWin(t *testing.T) {
 	w := newWorld(t)
 	old := w.make(w.cm(""), `{"metadata":{"name":"a"},"data":{"k":"0"}}`)
@@ -158,29 +138,6 @@ func TestUnconditionalWritersAllGetThrough(t *testing.T) {
 	}
 	wg.Wait()
 	assert.Equal(t, old.Version+20, w.store.Version())
-}
-
-func TestPatch(t *testing.T) {
-	w := newWorld(t)
-	old := w.make(w.cm(""), `{"metadata":{"name":"a"},"data":{"k":"1"}}`)
-	o, err := w.Patch(ctx, w.cm("a"), func(o *api.Unstructured) (*api.Unstructured, error) {
-		assert.Equal(t, "ConfigMap", o.GetKind())
-		assert.Equal(t, "v1", o.GetAPIVersion())
-		assert.Equal(t, fmt.Sprint(old.Version), o.GetResourceVersion())
-		return o, o.SetNested("2", "data", "k")
-	}, none)
-	require.NoError(t, err)
-	assert.Equal(t, "2", o.Decode().NestedString("data", "k"))
-	assert.NotContains(t, string(o.Body()), `"kind"`)
-
-	same, err := w.patch(w.cm("a"), `{"metadata":{"creationTimestamp":"2020-01-01T00:00:00Z","generation":9,"resourceVersion":null}}`)
-	require.NoError(t, err)
-	assert.Equal(t, fmt.Sprint(o.Version), same.GetResourceVersion(), "unchanged")
-
-	shown, err := w.Patch(ctx, w.cm("a"), merge(`{"data":{"k":"dry"}}`), dry)
-	require.NoError(t, err)
-	assert.Equal(t, "dry", shown.Decode().NestedString("data", "k"))
-	assert.Equal(t, "2", w.get(w.cm("a")).NestedString("data", "k"))
 }
 
 func TestPatchRefuses(t *testing.T) {
@@ -249,60 +206,6 @@ func TestConflictsOnDemand(t *testing.T) {
 	assert.True(t, api.IsConflict(err), "%v", err)
 	_, err = w.patch(w.cm("a"), `{}`)
 	assert.NoError(t, err)
-}
-
-func TestStatusAndScaleAreSubresources(t *testing.T) {
-	w := newWorld(t)
-	deployment := func(subresource ...string) registry.Target {
-		return w.at("deployments.apps", "default", "d", subresource...)
-	}
-	w.make(deployment(), `{"metadata":{"name":"d"},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}},
-		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}},"status":{"replicas":7}}`)
-	assert.Zero(t, w.get(deployment()).NestedInt64("status", "replicas"), "creation ignores the status")
-
-	_, err := w.patch(deployment("status"), `{"status":{"replicas":1},"spec":{"replicas":9}}`)
-	require.NoError(t, err)
-	o := w.get(deployment())
-	assert.Equal(t, int64(1), o.NestedInt64("status", "replicas"))
-	assert.Equal(t, int64(2), o.NestedInt64("spec", "replicas"), "only the status is written")
-	assert.Equal(t, int64(1), o.NestedInt64("metadata", "generation"))
-
-	_, err = w.patch(deployment(), `{"status":{"replicas":5},"spec":{"replicas":3}}`)
-	require.NoError(t, err)
-	o = w.get(deployment())
-	assert.Equal(t, int64(1), o.NestedInt64("status", "replicas"), "and only there")
-	assert.Equal(t, int64(3), o.NestedInt64("spec", "replicas"))
-	assert.Equal(t, int64(2), o.NestedInt64("metadata", "generation"), "a change of the spec increments it")
-
-	_, err = w.Patch(ctx, deployment("scale"), func(scale *api.Unstructured) (*api.Unstructured, error) {
-		assert.Equal(t, "Scale", scale.GetKind())
-		assert.Equal(t, int64(3), scale.NestedInt64("spec", "replicas"))
-		return scale, scale.SetNested(int64(4), "spec", "replicas")
-	}, none)
-	require.NoError(t, err)
-	assert.Equal(t, int64(4), w.get(deployment()).NestedInt64("spec", "replicas"))
-	_, _, err = w.Update(ctx, deployment("scale"), tree(`{"metadata":{"name":"d","namespace":"default"},"spec":{"replicas":5}}`), none)
-	require.NoError(t, err)
-	assert.Equal(t, int64(5), w.get(deployment()).NestedInt64("spec", "replicas"))
-
-	for _, c := range []struct {
-		namespace, scale string
-		code             int
-		message          string
-	}{
-		{"default", `{"metadata":{"name":"x"},"spec":{"replicas":0}}`, 400, "the name of the object (x) does not match the name on the URL (d)"},
-		{"default", `{"spec":{"replicas":0}}`, 400, "the name of the object (d based on URL) was undeterminable: name must be provided"},
-		{
-			"default", `{"metadata":{"name":"d","resourceVersion":"1"},"spec":{"replicas":0}}`, 409,
-			`Operation cannot be fulfilled on deployments.apps "d": the object has been modified; please apply your changes to the latest version and try again`,
-		},
-		{"nope", `{"metadata":{"name":"d"},"spec":{"replicas":0}}`, 404, `deployments.apps "d" not found`},
-	} {
-		_, err := w.update(w.at("deployments.apps", c.namespace, "d", "scale"), c.scale)
-		refused(t, err, c.code, c.message)
-	}
-	_, err = w.update(w.at("deployments.apps", "default", "none", "status"), `{"metadata":{"name":"none"}}`)
-	assert.True(t, api.IsNotFound(err), "%v", err)
 }
 
 // Events are the same objects in two groups, with different field names.

@@ -121,54 +121,6 @@ func TestWatchesThatCannotBegin(t *testing.T) {
 	refused(t, err, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", version))
 }
 
-func TestWatchSendsChanges(t *testing.T) {
-	w := newWorld(t)
-	w.makeSome(1)
-	watch := w.watch(w.cm(""), api.ListOptions{ResourceVersion: fmt.Sprint(w.store.Version())})
-	base := w.store.Version()
-	_, err := w.patch(w.cm("c0"), `{"data":{"k":"v"}}`)
-	require.NoError(t, err)
-	w.make(w.at("configmaps", "kube-system", ""), `{"metadata":{"name":"elsewhere"}}`)
-	w.delete(w.cm("c0"), api.DeleteOptions{})
-	assert.Equal(t, []string{fmt.Sprintf("MODIFIED c0 %d", base+1), fmt.Sprintf("DELETED c0 %d", base+3)}, read(t, watch))
-	w.make(w.ns(""), `{"metadata":{"name":"of-another-resource"}}`)
-	version, upToDate := watch.Progress()
-	assert.True(t, upToDate)
-	assert.Equal(t, base+4, version, "the bookmark is up to date")
-}
-
-// When an object leaves the selection, this watcher gets a DELETED event with the last matching
-// state and the version of the change.
-func TestObjectsEnterAndLeaveASelection(t *testing.T) {
-	w := newWorld(t)
-	watch := w.watch(w.cm(""), api.ListOptions{LabelSelector: "app=web", ResourceVersion: fmt.Sprint(w.store.Version())})
-	base := w.store.Version()
-	w.make(w.cm(""), `{"metadata":{"name":"a"},"data":{"n":"1"}}`)
-	for _, patch := range []string{
-		`{"metadata":{"labels":{"app":"web"}},"data":{"n":"2"}}`,
-		`{"data":{"n":"3"}}`,
-		`{"metadata":{"labels":{"app":"db"}},"data":{"n":"4"}}`,
-		`{"data":{"n":"5"}}`,
-	} {
-		_, err := w.patch(w.cm("a"), patch)
-		require.NoError(t, err)
-	}
-	w.delete(w.cm("a"), api.DeleteOptions{})
-	events, err := watch.Next(ctx)
-	require.NoError(t, err)
-	require.Len(t, events, 3)
-	for i, want := range []struct {
-		kind    api.WatchEventType
-		version uint64
-		n       string
-	}{{api.WatchAdded, base + 2, "2"}, {api.WatchModified, base + 3, "3"}, {api.WatchDeleted, base + 4, "3"}} {
-		assert.Equal(t, want.kind, events[i].Type)
-		assert.Equal(t, want.version, events[i].Version)
-		assert.Equal(t, want.version, events[i].Object.Version)
-		assert.Equal(t, want.n, events[i].Object.Decode().NestedString("data", "n"))
-	}
-}
-
 func TestManyInitialEventsComeInBatches(t *testing.T) {
 	w := newWorld(t)
 	for i := range 1200 {

@@ -260,26 +260,3 @@ func TestFieldSelectors(t *testing.T) {
 		assert.Equal(t, q.want+"=x", fields.String())
 	}
 }
-
-// Fields sets every selectable field, whatever the document holds.
-func TestSelectableFieldsAreThere(t *testing.T) {
-	for _, d := range NewCatalog().All() {
-		if len(d.Selectable) == 0 {
-			assert.Nil(t, d.FieldsOf(&api.Unstructured{}))
-			continue
-		}
-		fields := d.FieldsOf(&api.Unstructured{})
-		for _, name := range d.Selectable {
-			if stored, ok := d.renamed[name]; ok {
-				name = stored
-			}
-			assert.Contains(t, fields, name, d.Kind)
-		}
-	}
-	pods, _ := NewCatalog().Lookup(api.PodsResource)
-	fields := pods.FieldsOf(parse(t, `{"spec":{"nodeName":"n","hostNetwork":true},"status":{"phase":"Running","podIPs":[{"ip":"a"},{"ip":"b"}]}}`))
-	assert.Equal(t, "a,b", fields["status.podIPs"])
-	assert.Equal(t, "true", fields["spec.hostNetwork"])
-	gadget := gadgets(t, "v1").FieldsOf(parse(t, `{"spec":{"size":3}}`))
-	assert.Equal(t, map[string]string{"spec.size": "3"}, gadget)
-}

@@ -96,16 +96,6 @@ func TestPodStatusColumn(t *testing.T) {
 	assert.Equal(t, "a", podAddress(parse(t, `{"status":{"podIP":"a"}}`), time.Now()))
 }
 
-func TestTerminatingNamespaces(t *testing.T) {
-	d := lookup(t, "", "namespaces")
-	ending := parse(t, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Active"}}`)
-	assert.Equal(t, []string{"status.Phase: Invalid value: \"Active\": may only be 'Terminating' if `deletionTimestamp` is not empty"},
-		sentences(d.Strategy.ValidateStatusUpdate(ending, ending)))
-	o := parse(t, `{"metadata":{"generateName":"x-"}}`)
-	d.Strategy.Default(o)
-	assert.Empty(t, o.GetLabels(), "no name yet")
-}
-
 func TestMetadataThatMustNotChange(t *testing.T) {
 	old := parse(t, `{"metadata":{"name":"a","uid":"u","generation":3,"deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["x/a","x/b"]}}`)
 	o := parse(t, `{"metadata":{"name":"b","uid":"w","generation":2,"finalizers":["x/a","x/d","x/c","x/c"]}}`)
@@ -189,18 +179,6 @@ func TestPodsThatAreRefused(t *testing.T) {
 	} {
 		assert.Equal(t, want, validate(d, parse(t, `{"metadata":{"name":"p"},"spec":`+text+`}`)), text)
 	}
-}
-
-func TestNegativeNumbersOfDeployments(t *testing.T) {
-	wrong := validate(lookup(t, "apps", "deployments"), parse(t, `{"metadata":{"name":"d"},"spec":{
-		"replicas":-1,"minReadySeconds":-1,"revisionHistoryLimit":-1,"selector":{"matchLabels":{"a":"b"}},
-		"template":{"metadata":{"labels":{"a":"b"}},"spec":{
-			"containers":[{"name":"c","image":"x"}],"restartPolicy":"Always"}}}}`))
-	assert.Equal(t, []string{
-		"spec.replicas: Invalid value: -1: must be greater than or equal to 0",
-		"spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0",
-		"spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0",
-	}, wrong)
 }
 
 func TestClaims(t *testing.T) {

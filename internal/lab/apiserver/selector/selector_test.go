@@ -1,7 +1,6 @@
 package selector_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,28 +43,4 @@ func TestLabelsString(t *testing.T) {
 		require.NoError(t, err, "%q", text)
 		assert.Equal(t, want, s.String())
 	}
-}
-
-func TestFields(t *testing.T) {
-	values := map[string]string{"metadata.name": "a", "spec.text": `x,y=z\`}
-	get := func(field string) string { return values[field] }
-	for text, want := range map[string]bool{
-		"": true, ",": true, "=": true, "metadata.name=a": true, "metadata.name==a": true, "metadata.name!=a": false,
-		"metadata.name=b": false, "metadata.name= a": false, "gone=": true, "gone!=": false,
-		`spec.text=x\,y\=z\\`: true, "metadata.name=a,gone=x": false,
-	} {
-		s, err := selector.ParseFields(text)
-		require.NoError(t, err, "%q", text)
-		assert.Equal(t, want, s.Matches(get), "%q", text)
-	}
-	s, err := selector.ParseFields(`spec.text!=x\,y\=z\\,metadata.name==a,`)
-	require.NoError(t, err)
-	assert.Equal(t, `spec.text!=x\,y\=z\\,metadata.name=a`, s.String())
-	assert.False(t, s.Empty())
-	renamed, err := s.Rename(func(field string) (string, error) { return "x." + field, nil })
-	require.NoError(t, err)
-	assert.Equal(t, `x.spec.text!=x\,y\=z\\,x.metadata.name=a`, renamed.String())
-	mistake := errors.New("no")
-	_, err = s.Rename(func(string) (string, error) { return "", mistake })
-	assert.ErrorIs(t, err, mistake)
 }

@@ -67,27 +67,6 @@ func TestWritesThatCannotBeStored(t *testing.T) {
 	assert.Equal(t, uint64(2), c.store.Version())
 }
 
-func TestOnlyTheCurrentObjectIsReplacedOrDeleted(t *testing.T) {
-	c := New(Config{}).Collection(configMaps)
-	first := create(t, c, Key{"default", "a"}, "1")
-	second := replace(t, c, first, "2")
-
-	_, swapped, err := c.Replace(first, draft(first.Key, "3"), func(Reader) error { panic("not called for an outdated object") })
-	require.NoError(t, err)
-	assert.False(t, swapped)
-	_, swapped = c.Delete(first)
-	assert.False(t, swapped)
-
-	last := remove(t, c, second)
-	assert.Equal(t, "2", valueOf(last), "a deletion shows the last state")
-	assert.Equal(t, "4", last.Decode().GetResourceVersion(), "with a version of its own")
-	_, ok := c.Get(first.Key)
-	assert.False(t, ok)
-	_, swapped, err = c.Replace(second, draft(first.Key, "3"), nil)
-	require.NoError(t, err)
-	assert.False(t, swapped)
-}
-
 func TestUnchangedContentIsNoWrite(t *testing.T) {
 	c := New(Config{}).Collection(configMaps)
 	d := draft(Key{"default", "a"}, "1")

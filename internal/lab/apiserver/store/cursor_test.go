@@ -10,8 +10,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"orrery/restclient/api"
 )
 
 func watch(t testing.TB, c *Collection, after uint64) *Cursor {
@@ -28,27 +26,6 @@ func next(t testing.TB, cursor *Cursor) []string {
 		texts = append(texts, fmt.Sprint(e.Type, " ", e.Object.Key, " ", valueOf(e.Object)))
 	}
 	return texts
-}
-
-func TestCursorYieldsWhatIsWrittenAfterItsVersion(t *testing.T) {
-	s := New(Config{})
-	c := s.Collection(configMaps)
-	a := create(t, c, Key{"n", "a"}, "1")
-	late := watch(t, c, a.Version)
-	b := replace(t, c, a, "2")
-	create(t, s.Collection("/registry/secrets"), Key{"n", "a"}, "1")
-	last := remove(t, c, b)
-
-	events, err := watch(t, c, 0).Next(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, []Event{{api.WatchAdded, a, nil}, {api.WatchModified, b, a}, {api.WatchDeleted, last, b}}, events)
-	assert.Equal(t, []string{"MODIFIED n/a 2", "DELETED n/a 2"}, next(t, late))
-	assert.False(t, late.Pending())
-
-	_, err = c.Watch(6)
-	var future *FutureError
-	require.ErrorAs(t, err, &future)
-	assert.Equal(t, FutureError{Version: 6, Current: 5}, *future)
 }
 
 func TestCursorWaits(t *testing.T) {
@@ -84,20 +61,6 @@ func TestCursorStopsWithItsContext(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Equal(t, time.Minute, time.Since(start))
 	})
-}
-
-// With an ended context Next polls.
-func TestCursorIsReadWithoutWaiting(t *testing.T) {
-	c := New(Config{}).Collection(configMaps)
-	cursor := watch(t, c, 1)
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := cursor.Next(ended)
-	require.ErrorIs(t, err, context.Canceled)
-	create(t, c, Key{"n", "a"}, "1")
-	events, err := cursor.Next(ended)
-	require.NoError(t, err)
-	assert.Len(t, events, 1)
 }
 
 func TestCursorInASelect(t *testing.T) {

@@ -9,40 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestViewIsOrderedAsInEtcd(t *testing.T) {
-	c := New(Config{}).Collection(configMaps)
-	for _, key := range []Key{{"b", "z"}, {"a", "z"}, {"a", "y"}, {"a-b", "x"}, {"a", "x"}, {"ab", "x"}} {
-		create(t, c, key, "")
-	}
-	v := view(t, c, 0)
-	assert.Equal(t, []string{"a-b/x", "a/x", "a/y", "a/z", "ab/x", "b/z"}, keysOf(v, "", Key{}))
-	assert.Equal(t, []string{"a/x", "a/y", "a/z"}, keysOf(v, "a", Key{}))
-	assert.Equal(t, []string{"a/z"}, keysOf(v, "a", Key{"a", "y"}))
-	assert.Equal(t, []string{"a/z"}, keysOf(v, "a", Key{"a", "yy"}), "the start key need not exist")
-	assert.Equal(t, []string{"a/x", "a/y", "a/z"}, keysOf(v, "a", Key{"a-b", "x"}))
-	assert.Empty(t, keysOf(v, "a", Key{"b", "a"}))
-	assert.Equal(t, []string{"ab/x", "b/z"}, keysOf(v, "", Key{"a", "z"}))
-	assert.Empty(t, keysOf(v, "c", Key{}))
-	assert.Equal(t, []int{6, 3, 1, 0}, []int{v.Len(""), v.Len("a"), v.Len("a-b"), v.Len("c")})
-	assert.Equal(t, []int{2, 1, 0, 3}, []int{v.LenAfter("", Key{"a", "z"}), v.LenAfter("a", Key{"a", "y"}), v.LenAfter("a", Key{"b", "a"}), v.LenAfter("a", Key{"a-b", "x"})})
-
-	count := 0
-	v.Ascend("", Key{}, func(*Object) bool { count++; return count < 2 })
-	assert.Equal(t, 2, count, "yield ends the iteration")
-}
-
-func TestViewOfTheWholeCluster(t *testing.T) {
-	c := New(Config{}).Collection("/registry/namespaces")
-	for _, name := range []string{"default", "a-b", "a"} {
-		create(t, c, Key{Name: name}, "")
-	}
-	v := view(t, c, 0)
-	assert.Equal(t, []string{"a", "a-b", "default"}, keysOf(v, "", Key{}))
-	assert.Equal(t, []string{"default"}, keysOf(v, "", Key{Name: "a-b"}))
-	_, ok := v.Get(Key{Name: "a"})
-	assert.True(t, ok)
-}
-
 func TestViewsOfEarlierVersions(t *testing.T) {
 	s := New(Config{Window: 3})
 	c := s.Collection(configMaps)

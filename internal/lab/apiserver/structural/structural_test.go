@@ -95,24 +95,6 @@ func TestFormats(t *testing.T) {
 	assert.Equal(t, []string{"x", "y", "z"}, UnknownFormats(unknown.(map[string]any)))
 }
 
-func TestDefaultsAndNulls(t *testing.T) {
-	s := schemaOf(t, `{"type":"object","properties":{"a":{"type":"string","default":"x"},"n":{"type":"string","nullable":true,"default":"y"},"o":{"type":"object","default":{},"properties":{"i":{"type":"integer","default":1}}},
-		"m":{"type":"object","additionalProperties":{"type":"object","properties":{"k":{"type":"boolean","default":true}}}},"l":{"type":"array","items":{"type":"string","default":"z"}},"d":{"type":"string"}}}`)
-	value := decode(t, `{"a":null,"n":null,"d":null,"m":{"x":{},"y":null},"l":[null,"w"],"unknown":{"u":null}}`)
-	s.FillIn(value)
-	assert.Equal(t, decode(t, `{"a":"x","n":null,"o":{"i":1},"m":{"x":{"k":true}},"l":["z","w"],"unknown":{"u":null}}`), value)
-}
-
-func TestLists(t *testing.T) {
-	s := schemaOf(t, `{"properties":{"set":{"type":"array","x-kubernetes-list-type":"set","items":{}},"map":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["a","b"],"items":{"type":"object"}}},
-		"additionalProperties":{"type":"array","x-kubernetes-list-type":"set","items":{}}}`)
-	value := decode(t, `{"set":[1,[1],[1],1,1],"map":[{"a":1},null,{"a":1,"b":2},{"a":1,"c":3},null],"other":["x","x"]}`)
-	assert.Equal(t, []string{`map[3]: Duplicate value: {"a":1}`, `map[4]: Duplicate value: {}`, `[other][1]: Duplicate value: "x"`, `set[2]: Duplicate value: [1]`, `set[3]: Duplicate value: 1`}, sentences(s.Lists("", value)))
-	nested := schemaOf(t, `{"properties":{"l":{"type":"array","items":{"properties":{"set":{"type":"array","x-kubernetes-list-type":"set","items":{}}}}}}}`)
-	assert.Equal(t, []string{`l[1].set[1]: Duplicate value: 1`}, sentences(nested.Lists("", decode(t, `{"l":[{"set":[1]},{"set":[1,1]}]}`))))
-	assert.Equal(t, []string{`map[0]: Invalid value: 1: must be an object for an array of list-type map`}, sentences(s.Lists("", decode(t, `{"map":[1]}`))))
-}
-
 func TestRulesAreFound(t *testing.T) {
 	const rules = `"x-kubernetes-validations":[{"rule":"self.a"}]`
 	for schema, want := range map[string]bool{
