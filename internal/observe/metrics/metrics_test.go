@@ -88,15 +88,6 @@ func TestTheLinterHasNothingToSay(t *testing.T) {
 	assert.Empty(t, problems)
 }
 
-func TestHelpIsASentence(t *testing.T) {
-	for _, d := range metrics.Definitions() {
-		assert.True(t, strings.HasSuffix(d.Help, "."), "%s: %s", d.Name, d.Help)
-		ours := strings.HasPrefix(d.Name, "orrery_")
-		theirs := d.Kubernetes || strings.HasPrefix(d.Name, "process_") || strings.HasPrefix(d.Name, "go_")
-		assert.NotEqual(t, ours, theirs, "%s is either ours or Kubernetes'", d.Name)
-	}
-}
-
 // Counting a request, a queue event or a FIFO change does not allocate.
 func TestCountingCostsNoAllocation(t *testing.T) {
 	m := metrics.New("")
