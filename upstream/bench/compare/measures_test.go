@@ -78,24 +78,6 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
-// The page shows the textbook form of every gear that has one.
-func TestMeasuresWithoutTextbookForm(t *testing.T) {
-	var without []string
-	for _, m := range compare.Measures() {
-		if m.Textbook == "" {
-			without = append(without, m.Name)
-		} else {
-			assert.Equal(t, compare.Textbook, m.Textbook, m.Name)
-		}
-	}
-	assert.Equal(t, []string{"dispatch/stalled-coalescing live MiB"}, without)
-	for _, m := range compare.Extras() {
-		if m.Against == compare.RealFIFO {
-			assert.Equal(t, compare.InOrder, m.Textbook, m.Name)
-		}
-	}
-}
-
 func TestExtrasHaveNoTarget(t *testing.T) {
 	for _, m := range compare.Extras() {
 		assert.Equal(t, compare.None, m.Kind, m.Name)

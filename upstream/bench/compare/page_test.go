@@ -1,9 +1,6 @@
 package compare_test
 
 import (
-	"encoding/xml"
-	"errors"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,45 +64,6 @@ func has(t *testing.T, page, text string) {
 func hasNot(t *testing.T, page, text string) {
 	t.Helper()
 	assert.False(t, strings.Contains(page, text), "%q is on the page", text)
-}
-
-// Each picture exists, is used, and is a picture.
-func TestThePictures(t *testing.T) {
-	files, err := compare.Page(complete(compare.Met))
-	require.NoError(t, err)
-	page := string(files["benchmarks.md"])
-	shown := regexp.MustCompile(`!\[[^]]+\]\(([^)]+)\)`).FindAllStringSubmatch(page, -1)
-	require.NotEmpty(t, shown)
-	assert.Len(t, files, len(shown)+1)
-	for _, picture := range shown {
-		content, ok := files[picture[1]]
-		require.True(t, ok, picture[1])
-		decoder := xml.NewDecoder(strings.NewReader(string(content)))
-		for {
-			_, err := decoder.Token()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			require.NoError(t, err, picture[1])
-		}
-	}
-}
-
-func TestTablesHaveAsManyCellsAsHeadings(t *testing.T) {
-	files, err := compare.Page(complete(compare.Missed))
-	require.NoError(t, err)
-	cells := 0
-	for line := range strings.Lines(string(files["benchmarks.md"])) {
-		if !strings.HasPrefix(line, "|") {
-			cells = 0
-			continue
-		}
-		n := strings.Count(line, "|")
-		if cells == 0 {
-			cells = n
-		}
-		assert.Equal(t, cells, n, line)
-	}
 }
 
 // Words follow their figures: the reason for a missed target appears only while it is missed.

@@ -83,14 +83,6 @@ dispatch/idle asleep p99  100 µs  200 µs             0.50  0.40–0.60        
 `, "\n"), text.String())
 }
 
-func TestTheSummary(t *testing.T) {
-	var records []compare.Record
-	for _, v := range []compare.Verdict{compare.Met, compare.Missed, compare.Shown, compare.Met} {
-		records = append(records, compare.Record{Verdict: v})
-	}
-	assert.Equal(t, "2 of 3 targets met, 1 missed", compare.Summary(records))
-}
-
 func TestTheGuard(t *testing.T) {
 	lower, atLeast, none := cycle(), cycle(), cycle()
 	atLeast.Name, atLeast.Better, atLeast.Target = "store writes/s", bench.Higher, 1000
