@@ -16,7 +16,8 @@
 // Errors are *api.StatusError values with kube-apiserver's codes and messages: 400 for an invalid
 // patch, 422 for one that does not fit the document or the type, 413 for one that exceeds
 // kube-apiserver's limits, 415 for an unsupported kind, and 500 for a contradictory strategic merge
-// patch. testdata/patches.jsonl has patches with the answers of kube-apiserver;
+// patch. A strategic merge patch with a value of the wrong type gets the message of a merge patch.
+// testdata/patches.jsonl has patches with the answers of kube-apiserver;
 // upstream/apiserver/contract compares random patches with the original implementations.
 package patch
 
@@ -50,9 +51,6 @@ func Apply(kind api.PatchType, current map[string]any, data []byte, t *schema.Ty
 	}
 	keepKind(kind, current, result, t)
 	if wrong := t.Check(result).TypeError; wrong != nil {
-		if kind == api.StrategicMergePatchType {
-			wrong = restored(wrong)
-		}
 		return nil, Refuse(kind, data, result, wrong.Error())
 	}
 	return result, nil

@@ -176,14 +176,14 @@ func (c *checker) plain(t, owner *Type, value any) {
 			c.mismatch(t, owner, value)
 		}
 	case Integer:
-		c.integer(t, owner, value, Integer)
+		c.integer(t, owner, value)
 	case Number:
 		if !isNumber(value) {
 			c.mismatch(t, owner, value)
 		}
 	case IntOrString:
 		if !isText {
-			c.integer(int32Type, owner, value, IntOrString)
+			c.integer(int32Type, owner, value)
 		}
 	case Quantity:
 		switch {
@@ -218,21 +218,21 @@ func isNumber(value any) bool {
 	return false
 }
 
-// integer checks an integer of t's size for a field of the given kind.
-func (c *checker) integer(t, owner *Type, value any, want Kind) {
+// integer checks an integer of t's size.
+func (c *checker) integer(t, owner *Type, value any) {
 	whole, ok := value.(int64)
 	switch {
 	case !ok:
 	case t.bits == 8 && whole >= 0 && whole < 1<<8, t.bits == 32 && whole == int64(int32(whole)), t.bits == 64:
 		return
 	}
-	c.misfit(t, owner, value, want)
+	c.mismatch(t, owner, value)
 }
 
 func (c *checker) time(t, owner *Type, value any, layout string) {
 	text, ok := value.(string)
 	if !ok {
-		c.misfit(stringType, owner, value, t.kind)
+		c.mismatch(stringType, owner, value)
 		return
 	}
 	if _, err := time.Parse(layout, text); err != nil {
@@ -254,16 +254,16 @@ func (c *checker) bytes(t, owner *Type, value any) {
 	}
 }
 
-// mismatch records a value of the wrong type.
-func (c *checker) mismatch(t, owner *Type, value any) { c.misfit(t, owner, value, t.kind) }
-
-// misfit records a value that does not fit a field of the given kind, decoded as type t.
-func (c *checker) misfit(t, owner *Type, value any, want Kind) {
+// mismatch records a value that is not of type t.
+func (c *checker) mismatch(t, owner *Type, value any) {
 	if t.custom {
 		return // package structural validates custom resources
 	}
-	c.failed = &MismatchError{Found: found(t, value), Struct: owner.Name(), Path: c.fields(), GoType: t.goType,
-		Want: want, Value: value, Map: t.kind == Object && t.element != nil}
+	if owner.Name() == "" && c.fields() == "" { // the document itself
+		c.failed = fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", found(t, value), t.goType)
+		return
+	}
+	c.failed = fmt.Errorf("json: cannot unmarshal %s into Go struct field %s.%s of type %s", found(t, value), owner.Name(), c.fields(), t.goType)
 }
 
 // fields formats the path for messages about values: no indices and map keys, but embedded structs.
@@ -304,27 +304,4 @@ func JSONType(value any) string {
 		return "bool"
 	}
 	return "number"
-}
-
-// MismatchError reports a value of another type than its field.
-type MismatchError struct {
-	// Found describes the value: "string", "object", "number 1.5".
-	Found string
-	// Struct is the type that has the field and Path the path to it: "PodSpec", "spec.hostname".
-	// Both are empty if the document itself does not fit.
-	Struct, Path string
-	// GoType is the expected Go type.
-	GoType string
-	// Want is the expected kind, Value the value found.
-	Want  Kind
-	Value any
-	// Map reports that a map is expected.
-	Map bool
-}
-
-func (e *MismatchError) Error() string {
-	if e.Struct == "" && e.Path == "" {
-		return fmt.Sprintf("json: cannot unmarshal %s into Go value of type %s", e.Found, e.GoType)
-	}
-	return fmt.Sprintf("json: cannot unmarshal %s into Go struct field %s.%s of type %s", e.Found, e.Struct, e.Path, e.GoType)
 }
