@@ -214,32 +214,3 @@ func TestManyCursorsSeeEveryWriteInOrder(t *testing.T) {
 	group.Wait()
 	require.NoError(t, s.check())
 }
-
-// Concurrent writers of one object lose no updates.
-func TestCompareAndSwapLosesNothing(t *testing.T) {
-	const writers, each = 8, 200
-	s := New(Config{})
-	c := s.Collection(configMaps)
-	create(t, c, Key{"n", "a"}, "0")
-	var group sync.WaitGroup
-	for range writers {
-		group.Go(func() {
-			for done := 0; done < each; {
-				old, _ := c.Get(Key{"n", "a"})
-				var count int
-				_, err := fmt.Sscan(valueOf(old), &count)
-				assert.NoError(t, err)
-				_, swapped, err := c.Replace(old, draft(old.Key, fmt.Sprint(count+1)), nil)
-				assert.NoError(t, err)
-				if swapped {
-					done++
-				}
-			}
-		})
-	}
-	group.Wait()
-	o, _ := c.Get(Key{"n", "a"})
-	assert.Equal(t, fmt.Sprint(writers*each), valueOf(o))
-	assert.Equal(t, uint64(2+writers*each), s.Version())
-	require.NoError(t, s.check())
-}
