@@ -58,6 +58,27 @@ func TestTheLifeOfANamespace(t *testing.T) {
 	assert.False(t, w.exists(w.ns("n")), "removed with the last finalizer")
 }
 
+func TestANamespaceWaitsForBothListsOfFinalizers(t *testing.T) {
+	w := newWorld(t)
+	w.make(w.ns(""), `{"metadata":{"name":"n","finalizers":["a.b/c"]}}`)
+	w.delete(w.ns("n"), api.DeleteOptions{})
+	_, err := w.update(w.ns("n", "finalize"), `{"metadata":{"name":"n","finalizers":["a.b/c"]},"spec":{"finalizers":[]}}`)
+	require.NoError(t, err)
+	assert.True(t, w.exists(w.ns("n")))
+	after, gone := w.delete(w.ns("n"), api.DeleteOptions{})
+	assert.False(t, gone)
+	assert.Equal(t, int64(0), after.Decode().Nested("metadata", "deletionGracePeriodSeconds"), "now deleted like any other object")
+	_, err = w.patch(w.ns("n"), `{"metadata":{"finalizers":null}}`)
+	require.NoError(t, err)
+	assert.False(t, w.exists(w.ns("n")))
+
+	w.make(w.ns(""), `{"metadata":{"name":"n","finalizers":["a.b/c"]}}`)
+	w.delete(w.ns("n"), api.DeleteOptions{})
+	_, err = w.patch(w.ns("n"), `{"metadata":{"finalizers":null}}`)
+	require.NoError(t, err)
+	assert.True(t, w.exists(w.ns("n")), "in the other order")
+}
+
 // "It performs a final DELETE action to remove that Namespace from the storage" (the design
 // document). This is needed if the finalizers were removed before the deletion began.
 func TestTheFinalDelete(t *testing.T) {
