@@ -263,7 +263,8 @@ func (c *checker) mismatch(t, owner *Type, value any) {
 		c.failed = fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", found(t, value), t.goType)
 		return
 	}
-	c.failed = fmt.Errorf("json: cannot unmarshal %s into Go struct field %s.%s of type %s", found(t, value), owner.Name(), c.fields(), t.goType)
+	c.failed = fmt.Errorf("json: cannot unmarshal %s into Go struct field %s.%s of type %s",
+		found(t, value), owner.Name(), c.fields(), t.goType)
 }
 
 // fields formats the path for messages about values: no indices and map keys, but embedded structs.
