@@ -359,3 +359,34 @@ func TestWhenAManagerStarted(t *testing.T) {
 	}}}})
 	assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), m.Since)
 }
+
+// A list whose continue token expires starts over: each object counts once.
+func TestContentOfAnExpiredList(t *testing.T) {
+	for _, gvr := range []api.GroupVersionResource{api.PodsResource, {Version: "v1", Resource: "configmaps"}} {
+		expired := false
+		server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			items := `{"continue":"next"},"items":[{"metadata":{"namespace":"shop","name":"a","finalizers":["example.com/x"]}}]`
+			switch {
+			case r.URL.Query().Get("continue") != "":
+				expired = true
+				writeStatus(w, http.StatusGone, "Expired", "the token is too old")
+				return
+			case expired:
+				items = `{},"items":[{"metadata":{"namespace":"shop","name":"a","finalizers":["example.com/x"]}},{"metadata":{"namespace":"shop","name":"b"}}]`
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":` + items + `}`))
+		}))
+		c := newCollector(server.Client(), "shop", Options{})
+		c.evidence.Namespace = &why.Namespace{}
+		read := c.read(t.Context(), gvr, []*collector{c})
+		require.Len(t, read, 1)
+		assert.Nil(t, read[0].Failed)
+		assert.Equal(t, 2, read[0].Count, gvr)
+		assert.Equal(t, map[string]int{"example.com/x": 1}, read[0].Finalizers)
+		assert.Len(t, read[0].Objects, 2)
+		if gvr == api.PodsResource {
+			assert.Len(t, c.evidence.Pods, 2)
+		}
+	}
+}
