@@ -40,7 +40,7 @@ func TestAnOwnerThatWorksElsewhere(t *testing.T) {
 	assert.Equal(t, []string{"workflow-controller may update them in argo, and may work there only"}, find(why.Judge(e), "C06").Missing)
 }
 
-// What only ends with an owner's name, has no right to the type or is not Ready is no sign of life.
+// What only ends with an owner's name is no sign of life.
 func TestWorkloadsThatAreNoSignOfLife(t *testing.T) {
 	const owner = "source-controller, which seems to be at work"
 	sources := func(w why.Workload) why.Evidence {
@@ -48,8 +48,6 @@ func TestWorkloadsThatAreNoSignOfLife(t *testing.T) {
 		e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "flux-system", Name: "default"}, Group: "source.toolkit.fluxcd.io", Resources: []string{"*"}}}
 		return e
 	}
-	unready := workload(why.PodKind, "flux-system", "source-controller-0", 1)
-	unready.Unready = true
 	for name, test := range map[string]struct {
 		evidence why.Evidence
 		atWork   bool
@@ -57,7 +55,6 @@ func TestWorkloadsThatAreNoSignOfLife(t *testing.T) {
 		"the owner":              {sources(workload("deployment", "flux-system", "source-controller", 1)), true},
 		"a stranger":             {sources(workload("deployment", "knative", "kafka-source-controller", 1)), false},
 		"a release of the owner": {sources(workload("deployment", "flux-system", "eu-source-controller", 1)), false},
-		"its pod, not Ready":     {sources(unready), false},
 	} {
 		report := why.Judge(calm(test.evidence))
 		if test.atWork {

@@ -266,8 +266,6 @@ type Workload struct {
 	Name      string `json:"name"`
 	Replicas  int    `json:"replicas"` // spec.replicas; of a CronJob 0 if it is suspended, else 1
 	Ready     int    `json:"ready"`
-	// Unready: a container of the pod runs, but the pod is not Ready.
-	Unready bool `json:"unready,omitempty"`
 	// Since is when a Deployment without a ready pod came into this state, when one without
 	// replicas was last written, or when a container of a pod last started or ended; else its
 	// creation.
@@ -275,14 +273,9 @@ type Workload struct {
 	ServiceAccount string    `json:"serviceAccount,omitempty"`
 	// Kubeconfig: it may send requests under another identity than that of its service account.
 	Kubeconfig bool `json:"kubeconfig,omitempty"`
-	// Only are the namespaces to which a flag or variable limits it, possibly with wildcards; "?"
-	// for one whose value is elsewhere. Empty: it is not limited.
-	Only []string `json:"only,omitempty"`
 	// Words are the names of its containers and images and the words of its command lines, without
 	// registry and path.
 	Words []string `json:"words,omitempty"`
-	// Images are those of them that name an image: several parts of a program may have one.
-	Images []string `json:"images,omitempty"`
 }
 
 // Every stands for all groups, namespaces or service accounts of a [Grant].

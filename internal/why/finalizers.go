@@ -254,9 +254,6 @@ func withoutRights(e *Evidence) []Finding {
 		case !e.mayList(w, h):
 			f.lack(nil, "%s may not list them either, and may work for other namespaces only", w.Name)
 		}
-		if e.isOutside(w) {
-			f.lack(nil, "%s is limited to some namespaces by its flags or variables, and may have no task in %s", w.Name, e.Name)
-		}
 		if where := e.mayElsewhere(w.Account(), h.Type); where != "" {
 			f.lack(nil, "%s may update them in %s, and may work there only", w.Name, where)
 		}

@@ -261,11 +261,9 @@ func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	}
 	owners := slices.DeleteFunc(slices.Clone(called), func(w Workload) bool { return w.Name != name })
 	if len(owners) == 0 {
-		owners = slices.DeleteFunc(slices.Clone(called), func(w Workload) bool {
-			return !slices.ContainsFunc(e.namesOf(h), func(name string) bool { return w.Name == name || w.runs(name) })
-		})
+		owners = slices.DeleteFunc(slices.Clone(called), func(w Workload) bool { return !e.isOwner(w, h) })
 	}
-	if at := slices.IndexFunc(owners, func(w Workload) bool { return w.Ready > 0 && !w.Unready && !e.isOutside(w) }); at >= 0 {
+	if at := slices.IndexFunc(owners, func(w Workload) bool { return w.Ready > 0 }); at >= 0 {
 		w := owners[at]
 		f.saw(1, e.Workloads.Request, "%s %s/%s: %d of %d ready", w.Kind, w.Namespace, w.Name, w.Ready, w.Replicas)
 		return Ready
@@ -282,7 +280,7 @@ func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	}
 	for _, w := range called {
 		switch {
-		case !e.isOwner(w, h) && !e.isNamedLike(w, h):
+		case !e.isNamedLike(w, h):
 		case w.Kind == CronKind && w.Replicas > 0:
 			f.lack(nil, "cronjob %s/%s runs by its schedule, and may be %s", w.Namespace, w.Name, name)
 			return NotKnown
@@ -301,14 +299,9 @@ func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	return Stopped
 }
 
-// isOutside reports whether a workload is limited to other namespaces.
-func (e *Evidence) isOutside(w Workload) bool {
-	return len(w.Only) > 0 && !slices.ContainsFunc(w.Only, func(pattern string) bool { return pattern != "?" && matches(pattern, e.Name) })
-}
-
 // isNamedLike reports whether a workload itself, or a program in it, is called like an owner,
-// perhaps with the name of a Helm release before. Another part of the owner may have its image. A
-// pod is called like the workload that it belongs to.
+// perhaps with the name of a Helm release before. A pod is called like the workload that it belongs
+// to.
 func (e *Evidence) isNamedLike(w Workload, h Held) bool {
 	called, bare := w.Name, w.Kind == PodKind
 	for _, of := range e.Workloads.Items {
@@ -318,7 +311,7 @@ func (e *Evidence) isNamedLike(w Workload, h Held) bool {
 	}
 	return slices.ContainsFunc(e.namesOf(h), func(name string) bool {
 		return called == name || strings.HasSuffix(called, "-"+name) || bare && strings.HasPrefix(called, name+"-") ||
-			w.runs(name)
+			w.isNamed(name)
 	})
 }
 

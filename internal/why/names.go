@@ -24,12 +24,6 @@ func (w Workload) isNamed(program string) bool {
 	return slices.Contains(append([]string{w.Name}, w.Words...), program)
 }
 
-// runs reports whether a container or a command of the workload is called like a program. Its image
-// may also be that of another part of the program.
-func (w Workload) runs(program string) bool {
-	return slices.Contains(w.Words, program) && !slices.Contains(w.Images, program)
-}
-
 // hasWord reports whether a name, container, image or command of the workload has that of a program
 // as a word: "capi" is one of capi-controller-manager, and none of landscape.
 func (w Workload) hasWord(program string) bool {

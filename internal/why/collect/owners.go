@@ -3,9 +3,12 @@ package collect
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"orrery/internal/why"
@@ -62,7 +65,7 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 		spec = []string{"spec"}
 		statuses := items(o.Nested("status", "containerStatuses"))
 		if slices.ContainsFunc(statuses, runs) {
-			w.Ready, w.Unready = 1, text(conditionOf(o, "Ready"), "status") == "False"
+			w.Ready = 1
 		}
 		for _, status := range statuses {
 			if at := lastRun(status); at.After(w.Since) {
@@ -84,111 +87,29 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 			w.Since = at
 		}
 	}
-	for _, volume := range items(o.Nested(append(spec, "volumes")...)) {
-		secret, _ := volume["secret"].(map[string]any)
-		w.Kubeconfig = w.Kubeconfig || choosesIdentity(text(secret, "secretName"))
-	}
 	w.ServiceAccount = o.NestedString(append(spec, "serviceAccountName")...)
-	if mounted, said := o.Nested(append(spec, "automountServiceAccountToken")...).(bool); said && !mounted {
-		w.Kubeconfig = true
-	}
+	w.Kubeconfig = choosesIdentity(o.Nested(spec...))
 	for _, container := range items(o.Nested(append(spec, "containers")...)) {
 		image, _, _ := strings.Cut(path.Base(text(container, "image")), ":")
 		image, _, _ = strings.Cut(image, "@")
-		w.Words, w.Images = append(w.Words, text(container, "name"), image), append(w.Images, image)
-		line := slices.Concat(words(container["command"]), words(container["args"]))
-		w.Only = append(w.Only, limitsOf(w.Namespace, line, items(container["env"]))...)
+		w.Words = append(w.Words, text(container, "name"), image)
 		w.Words = slices.Concat(w.Words, programsOf(words(container["command"])), programsOf(words(container["args"])))
-		for _, variable := range items(container["env"]) {
-			line = append(line, text(variable, "name"))
-		}
-		for _, source := range items(container["envFrom"]) {
-			secret, _ := source["secretRef"].(map[string]any)
-			line = append(line, text(secret, "name"))
-		}
-		for _, mount := range items(container["volumeMounts"]) {
-			line = append(line, text(mount, "mountPath"))
-		}
-		w.Kubeconfig = w.Kubeconfig || slices.ContainsFunc(line, choosesIdentity)
 	}
 	return w
 }
 
-// choosesIdentity reports whether a word of a command line, or the name of a variable, a mount or a
-// Secret makes a program send its requests under another identity than its service account's.
-func choosesIdentity(word string) bool {
-	letters := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
-	return strings.Contains(letters, "kubeconfig") || strings.HasSuffix(word, "/.kube") || strings.HasPrefix(word, "--use-service-account-credentials") ||
-		word == "--as" || strings.HasPrefix(word, "--as=") || strings.HasPrefix(word, "--token")
-}
+// otherIdentity is what the specification of a pod has whose program sends its requests under
+// another identity than its service account's: in command lines, variables, mounts and Secrets.
+var otherIdentity = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)kube[-_]?config|/\.kube"|"--as["=]|"--token|"--use-service-account-credentials` +
+		`|"automountServiceAccountToken":false`)
+})
 
-// limitsOf returns the namespaces to which the flags of a command line and the variables of a
-// container limit its program; "?" for one whose value is elsewhere. A flag --namespace with its
-// own namespace may say where its Lease is.
-func limitsOf(own string, line []string, variables []map[string]any) (only []string) {
-	for i, flag := range line {
-		name, value, whole := strings.Cut(flag, "=")
-		if narrows(name, value) {
-			only = append(only, "?")
-		}
-		if !strings.HasPrefix(flag, "-") || !limits(name) {
-			continue
-		}
-		if !whole && i+1 < len(line) {
-			value = line[i+1]
-		}
-		if strings.TrimLeft(name, "-") == "namespace" && (value == own || strings.HasPrefix(value, "$(")) {
-			continue
-		}
-		only = append(only, namesIn(value)...)
-	}
-	for _, variable := range variables {
-		if narrows(text(variable, "name"), text(variable, "value")) {
-			only = append(only, "?")
-		}
-		source, _ := variable["valueFrom"].(map[string]any)
-		field, _ := source["fieldRef"].(map[string]any)
-		isOwn := text(variable, "value") == own && source == nil || text(field, "fieldPath") == "metadata.namespace"
-		if !limits(text(variable, "name")) || text(variable, "name") == "NAMESPACE" && isOwn {
-			continue
-		}
-		only = append(only, namesIn(text(variable, "value"))...)
-		if variable["valueFrom"] != nil {
-			only = append(only, "?")
-		}
-	}
-	return only
-}
-
-// limits reports whether a variable or flag limits a program to some namespaces, as WATCH_NAMESPACE
-// and --watch-namespaces do.
-func limits(name string) bool {
-	name = strings.ReplaceAll(strings.ToLower(strings.TrimLeft(name, "-")), "-", "_")
-	return slices.Contains(limiting, strings.TrimSuffix(name, "s"))
-}
-
-// narrows reports whether a flag or variable limits a program to its own namespace, or to objects
-// with some labels.
-func narrows(name, value string) bool {
-	switch name {
-	case "--namespaced", "ROOK_CURRENT_NAMESPACE_ONLY":
-		return value != "false"
-	case "--watch-all-namespaces":
-		return value == "false"
-	case "--watch-label-selector", "--watch-filter":
-		return true
-	}
-	return false
-}
-
-// namesIn returns the namespaces in the value of such a variable.
-func namesIn(value string) []string {
-	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' || r == ';' })
-}
-
-// limiting are the names of such flags and variables, in small letters and without a plural.
-var limiting = []string{
-	"namespace", "azure_target_namespace", "scoped_namespace", "watchednamespace", "watch_namespace", "watched_namespace", "managed_namespace", "application_namespace", "argocd_application_namespace", "strimzi_namespace",
+// choosesIdentity reports whether the program in a pod may have another identity than its service
+// account's.
+func choosesIdentity(spec any) bool {
+	text, err := json.Marshal(spec)
+	return err != nil || otherIdentity().Match(text)
 }
 
 // mayRun reports whether a pod is going to run: it is neither finished nor deleted.

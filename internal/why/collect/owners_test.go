@@ -28,8 +28,7 @@ func TestWorkloads(t *testing.T) {
 	w := workload(why.PodKind, pod("running"))
 	assert.Equal(t, why.Workload{
 		Kind: "pod", Namespace: "ops", Name: "cd-1", Replicas: 1, Ready: 1, ServiceAccount: "cd",
-		Words:  []string{"main", "cd", "sh", "exec", "manager", "argocd-application-controller"},
-		Images: []string{"cd"},
+		Words: []string{"main", "cd", "sh", "exec", "manager", "argocd-application-controller"},
 	}, w)
 	assert.Zero(t, workload(why.PodKind, pod("waiting")).Ready, "it crashes again and again")
 
@@ -76,32 +75,36 @@ func TestSinceWhenAWorkloadIsDown(t *testing.T) {
 	}
 }
 
-// A kubeconfig is seen in the command line and in the environment.
+// What a pod's specification says of its identity is seen wherever it stands.
 func TestAWorkloadWithAKubeconfig(t *testing.T) {
-	for name, test := range map[string]struct {
-		container map[string]any
-		has       bool
-	}{
-		"none":          {map[string]any{"args": []any{"--leader-elect"}}, false},
-		"an argument":   {map[string]any{"args": []any{"--kubeconfig=/etc/admin.conf"}}, true},
-		"another name":  {map[string]any{"env": []any{map[string]any{"name": "KUBE_CONFIG_PATH"}}}, true},
-		"impersonation": {map[string]any{"args": []any{"--as=system:admin"}}, true},
-		"a token":       {map[string]any{"args": []any{"--token-file", "/t"}}, true},
-		"assets":        {map[string]any{"args": []any{"--assets=/x"}}, false},
-		"the variable":  {map[string]any{"env": []any{map[string]any{"name": "KUBECONFIG", "value": "/x"}}}, true},
-		"other command": {map[string]any{"command": []any{"sh", "-c", "exec /x --kubeconfig $HOME/c"}}, true},
+	for spec, has := range map[string]bool{
+		`{"containers":[{"args":["--leader-elect","--assets=/x"]}],"automountServiceAccountToken":true}`: false,
+		`{"containers":[{"args":["--kubeconfig=/etc/admin.conf"]}]}`:                                     true,
+		`{"containers":[{"command":["sh","-c","exec /x --kubeconfig $HOME/c"]}]}`:                        true,
+		`{"containers":[{"args":["--as=system:admin"]}]}`:                                                true,
+		`{"containers":[{"args":["--as","system:admin"]}]}`:                                              true,
+		`{"containers":[{"args":["--token-file","/t"]}]}`:                                                true,
+		`{"containers":[{"env":[{"name":"KUBECONFIG","value":"/x"}]}]}`:                                  true,
+		`{"containers":[{"env":[{"name":"KUBE_CONFIG_PATH"}]}]}`:                                         true,
+		`{"containers":[{"envFrom":[{"secretRef":{"name":"the-kubeconfig"}}]}]}`:                         true,
+		`{"containers":[{"volumeMounts":[{"mountPath":"/root/.kube"}]}]}`:                                true,
+		`{"volumes":[{"secret":{"secretName":"edge-kubeconfig"}}]}`:                                      true,
+		`{"automountServiceAccountToken":false}`:                                                         true,
 	} {
-		pod := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"containers": []any{test.container}}}}
-		assert.Equal(t, test.has, workload(why.PodKind, pod).Kubeconfig, name)
+		var o api.Unstructured
+		require.NoError(t, json.Unmarshal([]byte(`{"apiVersion":"v1","kind":"Pod","spec":`+spec+`}`), &o))
+		assert.Equal(t, has, workload(why.PodKind, &o).Kubeconfig, spec)
 	}
 }
 
-// The value of a flag is no program, nor is a token that is not mounted an identity.
+// The value of a flag is no program. An image may have a digest only.
 func TestTheWordsOfACommandLine(t *testing.T) {
 	assert.Equal(t, []string{"watch", "b"}, programsOf([]string{"watch", "--target", "watched-operator", "--deep=true", "b"}))
 	assert.Equal(t, []string{"sh", "exec", "x"}, programsOf([]string{"sh", "-c", "exec /bin/x -v 3"}))
-	pod := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"automountServiceAccountToken": false}}}
-	assert.True(t, workload(why.PodKind, pod).Kubeconfig)
+	pod := &api.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"containers": []any{map[string]any{"name": "main", "image": "reg.corp/platform/cd@sha256:1f"}},
+	}}}
+	assert.Equal(t, []string{"main", "cd"}, workload(why.PodKind, pod).Words)
 }
 
 // Groups of service accounts are those of pods; another group is one of users.
@@ -145,39 +148,6 @@ func TestRulesOfRoles(t *testing.T) {
 	assert.Empty(t, rulesWith("keda.sh", "scaledobjects", "get", "delete"))
 	assert.Equal(t, []rule{{role: "ClusterRole/r", group: "keda.sh", resources: []string{"scaledobjects"}}}, rulesWith("keda.sh", "scaledobjects", "get", "patch"))
 	assert.Equal(t, []rule{{role: "ClusterRole/r", group: "*", resources: []string{"*"}}}, rulesWith("", "serviceaccounts", "impersonate"))
-}
-
-// A variable or a flag may limit a program to some namespaces.
-func TestWorkloadsOfSomeNamespaces(t *testing.T) {
-	for name, test := range map[string]struct {
-		container map[string]any
-		only      []string
-	}{
-		"none":                       {map[string]any{"env": []any{map[string]any{"name": "POD_NAMESPACE", "value": "ops"}}, "args": []any{"--namespace=ops"}}, nil},
-		"a variable":                 {map[string]any{"env": []any{map[string]any{"name": "WATCH_NAMESPACE", "value": "a, b"}}}, []string{"a", "b"}},
-		"an empty one means all":     {map[string]any{"env": []any{map[string]any{"name": "WATCH_NAMESPACE", "value": ""}}}, nil},
-		"one whose value is unknown": {map[string]any{"env": []any{map[string]any{"name": "WATCH_NAMESPACE", "valueFrom": map[string]any{}}}}, []string{"?"}},
-		"a flag":                     {map[string]any{"args": []any{"--watch-namespaces=a,b"}}, []string{"a", "b"}},
-		"a flag without a value": {
-			map[string]any{"args": []any{"--watch-namespaces"}, "env": []any{map[string]any{"name": "POD_NAME", "value": "a"}}}, nil,
-		},
-		"its own namespace":        {map[string]any{"args": []any{"--namespaced"}}, []string{"?"}},
-		"all namespaces":           {map[string]any{"args": []any{"--namespaced=false", "--watch-all-namespaces=true"}}, nil},
-		"not all namespaces":       {map[string]any{"args": []any{"--watch-all-namespaces=false"}}, []string{"?"}},
-		"some labels":              {map[string]any{"args": []any{"--watch-label-selector=!sharding.fluxcd.io/key"}}, []string{"?"}},
-		"the namespace of a Kafka": {map[string]any{"env": []any{map[string]any{"name": "STRIMZI_NAMESPACE", "value": "kafka"}}}, []string{"kafka"}},
-		"Rook's, by a variable":    {map[string]any{"env": []any{map[string]any{"name": "ROOK_CURRENT_NAMESPACE_ONLY", "value": "true"}}}, []string{"?"}},
-		"another namespace":        {map[string]any{"args": []any{"--namespace=team-a"}}, []string{"team-a"}},
-		"that of its pod":          {map[string]any{"args": []any{"--namespace=$(POD_NAMESPACE)"}}, nil},
-		"OLM's":                    {map[string]any{"args": []any{"-watchedNamespaces", "team-a"}}, []string{"team-a"}},
-		"one dash":                 {map[string]any{"args": []any{"-watch-namespace=team-a"}}, []string{"team-a"}},
-		"one scope":                {map[string]any{"args": []any{"--scoped-namespace", "team-a"}}, []string{"team-a"}},
-		"Azure's":                  {map[string]any{"env": []any{map[string]any{"name": "AZURE_TARGET_NAMESPACES", "value": "team-a"}}}, []string{"team-a"}},
-		"a flag and its value":     {map[string]any{"command": []any{"argocd", "--application-namespaces", "team-*"}}, []string{"team-*"}},
-	} {
-		o := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"namespace": "ops"}, "spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{test.container}}}}}}
-		assert.Equal(t, test.only, workload("deployment", o).Only, name)
-	}
 }
 
 // Every manager that has the finalizer among its fields has set it.
@@ -257,11 +227,4 @@ func TestPodsOfServiceAccounts(t *testing.T) {
 	c.pods(held)
 	assert.Equal(t, 403, e.Grants.Items[0].Failed.Code, "an account without a pod that is seen may have some")
 	assert.Nil(t, e.Grants.Items[3].Failed)
-}
-
-// A variable NAMESPACE with the pod's own namespace limits nothing.
-func TestAVariableOfItsOwnNamespace(t *testing.T) {
-	own := map[string]any{"name": "NAMESPACE", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "metadata.namespace"}}}
-	assert.Empty(t, limitsOf("ops", nil, []map[string]any{own, {"name": "NAMESPACE", "value": "ops"}}))
-	assert.Equal(t, []string{"team"}, limitsOf("ops", nil, []map[string]any{{"name": "NAMESPACE", "value": "team"}}))
 }

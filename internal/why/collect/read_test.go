@@ -30,19 +30,6 @@ func TestAPodInDeletionThatRuns(t *testing.T) {
 	assert.Equal(t, []string{"runs"}, pods)
 }
 
-// A container that runs makes no sign of life if its pod is not Ready.
-func TestAPodThatIsNotReady(t *testing.T) {
-	for status, unready := range map[string]bool{"True": false, "False": true, "Unknown": false} {
-		pod := &api.Unstructured{Object: map[string]any{"status": map[string]any{
-			"containerStatuses": []any{map[string]any{"state": map[string]any{"running": map[string]any{}}}},
-			"conditions":        []any{map[string]any{"type": "Ready", "status": status}},
-		}}}
-		w := workload(why.PodKind, pod)
-		assert.Equal(t, 1, w.Ready)
-		assert.Equal(t, unready, w.Unready, status)
-	}
-}
-
 // A Lease whose version differs from that before the interval was written in between.
 func TestALeaseThatWasWrittenInBetween(t *testing.T) {
 	lease := func(name, version string) string {
@@ -106,18 +93,6 @@ func TestANamespaceThatIsNotThere(t *testing.T) {
 			assert.Equal(t, test.unlisted, evidence.Unlisted != nil)
 		})
 	}
-}
-
-// A pod without the token of its account has another identity. An image may have a digest only.
-func TestAWorkloadWithoutItsToken(t *testing.T) {
-	pod := func(mounts bool) *api.Unstructured {
-		return &api.Unstructured{Object: map[string]any{"spec": map[string]any{
-			"automountServiceAccountToken": mounts, "containers": []any{map[string]any{"name": "main", "image": "reg.corp/platform/cd@sha256:1f"}},
-		}}}
-	}
-	assert.True(t, workload(why.PodKind, pod(false)).Kubeconfig)
-	assert.False(t, workload(why.PodKind, pod(true)).Kubeconfig)
-	assert.Equal(t, []string{"main", "cd"}, workload(why.PodKind, pod(true)).Words)
 }
 
 // A right to everything is one to the held type, however it is written.
