@@ -15,6 +15,7 @@ import (
 // decide how.
 type DeletableResource struct {
 	GVR                 api.GroupVersionResource
+	Singular            string // the name of one object's type; empty if the server has none
 	CanList             bool
 	CanDeleteCollection bool
 }
@@ -43,6 +44,7 @@ func DeletableResources(lists []*api.APIResourceList) ([]DeletableResource, erro
 			seen[gvr] = true
 			resources = append(resources, DeletableResource{
 				GVR:                 gvr,
+				Singular:            resource.SingularName,
 				CanList:             slices.Contains(resource.Verbs, "list"),
 				CanDeleteCollection: slices.Contains(resource.Verbs, "deletecollection"),
 			})

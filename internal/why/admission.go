@@ -96,7 +96,7 @@ func (e *Evidence) unreadBy(rules []Rule) *Type {
 
 // blocked describes what remains of a type.
 func (t *Type) blocked() Blocked {
-	b := Blocked{Resource: t.Name(), Count: t.Count}
+	b := Blocked{Resource: t.Name(), Count: t.Count, objects: t.objects(t.Count)}
 	for _, object := range t.Objects[:min(len(t.Objects), 5)] {
 		b.Examples = append(b.Examples, object.Name)
 	}
@@ -107,7 +107,7 @@ func (t *Type) blocked() Blocked {
 func count(blocks []Blocked) string {
 	var words []string
 	for _, b := range blocks {
-		words = append(words, objects(b.Count, b.Resource))
+		words = append(words, b.objects)
 	}
 	return listed(words)
 }

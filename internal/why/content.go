@@ -22,7 +22,7 @@ func definitionGoes(e *Evidence) []Finding {
 		f := Finding{Culprit: Reference{Resource: "customresourcedefinitions", Name: d.Name}, Blocks: []Blocked{t.blocked()}}
 		f.Says = fmt.Sprintf("the CustomResourceDefinition of %s is terminating, and %s left", t.Name(), remaining(t.Count))
 		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: terminating since %s, has %s", d.Name, clock(d.Deleted), definitionCleanup)
-		f.saw(1, t.Request, "%s left", objects(t.Count, t.Name()))
+		f.saw(1, t.Request, "%s left", t.objects(t.Count))
 		if e.Namespace != nil && d.Deleted.After(e.Namespace.Deleted) {
 			f.lack(nil, "it was deleted after the namespace, and waits for the same objects")
 		}
@@ -92,7 +92,7 @@ func dependents(e *Evidence) []Finding {
 		}
 		leaf := holder{h.Type, h.Object}
 		seen := []string{leaf.o.UID}
-		f := Finding{Blocks: []Blocked{{Resource: h.Type.Name(), Count: 1, Examples: []string{h.Object.Name}}}}
+		f := Finding{Blocks: []Blocked{{Resource: h.Type.Name(), Count: 1, Examples: []string{h.Object.Name}, objects: h.Type.objects(1)}}}
 		f.saw(1, h.Type.Request, "%s/%s has foregroundDeletion", h.Type.Name(), h.Object.Name)
 		for next := e.blockers(leaf.o.UID); len(next) > 0; next = e.blockers(leaf.o.UID) {
 			if slices.Contains(seen, next[0].o.UID) {
@@ -159,14 +159,14 @@ func shrinks(e *Evidence) []Finding {
 		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)
 		left := time.Duration(float64(took) * float64(second.Count) / float64(gone))
 		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: []Blocked{first.blocked()}}
-		f.Says = fmt.Sprintf("%s went within %s, and %s left of this type", objects(gone, first.Name()), duration(took), remaining(second.Count))
+		f.Says = fmt.Sprintf("%s went within %s, and %s left of this type", first.objects(gone), duration(took), remaining(second.Count))
 		f.Do = []string{"wait"}
 		released := func(finalizer string) bool { return second.Finalizers[finalizer] < first.Finalizers[finalizer] }
 		if slices.ContainsFunc(second.Objects, func(o Object) bool { return len(o.Finalizers) == 0 || slices.ContainsFunc(o.Finalizers, released) }) {
 			f.Says += fmt.Sprintf(": about %s more", duration(left))
 			f.Do = []string{"wait about " + duration(left)}
 		}
-		f.saw(1, first.Request, "%s", objects(first.Count, first.Name()))
+		f.saw(1, first.Request, "%s", first.objects(first.Count))
 		f.saw(2, second.Request, "%s left", remaining(second.Count))
 		if e.condition(api.NamespaceDeletionContentFailure) != "" {
 			f.lack(nil, "ContentFailure says that requests are refused: what they are for may stay")

@@ -48,7 +48,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 				continue
 			case inside:
 				f.Says = fmt.Sprintf("every account that may update %s is in %s itself, and %s for %s",
-					h.Type.Name(), e.Name, waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()), f.Owner.Name)
+					h.Type.Name(), e.Name, h.Type.waiting(h.Type.Finalizers[h.Finalizer]), f.Owner.Name)
 				f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
 				f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
 			case stopped != nil:
@@ -60,7 +60,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 				h.Type.Name(), h.Object.Name, h.loses()))
 			f.offerRelease(e, h)
 		default:
-			f.Says = fmt.Sprintf("%s for the owner of %s", waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()), h.Finalizer)
+			f.Says = fmt.Sprintf("%s for the owner of %s", h.Type.waiting(h.Type.Finalizers[h.Finalizer]), h.Finalizer)
 			f.Do = []string{fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer)}
 			if f.Owner == nil {
 				e.sawTraces(&f, h)
@@ -91,7 +91,7 @@ func (f Finding) removes(h Held, stopped *Workload, owner State) string {
 		name += " (" + keeper.Product + ")"
 	}
 	return fmt.Sprintf("%s removes %s, and %s; %s", name, h.Finalizer, seen,
-		waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()))
+		h.Type.waiting(h.Type.Finalizers[h.Finalizer]))
 }
 
 // stoppedOwner returns a workload without a ready pod that has the owner's name, or else one that
@@ -179,7 +179,8 @@ func (w Workload) bringBack(e *Evidence, f *Finding) {
 // heldFinding returns the common part of the findings about a held object.
 func heldFinding(e *Evidence, h Held) Finding {
 	f := Finding{Culprit: Reference{Resource: h.Type.Name(), Namespace: e.Name, Name: h.Object.Name}, finalizer: h.Finalizer}
-	b := Blocked{Resource: h.Type.Name(), Count: h.Type.Finalizers[h.Finalizer]}
+	n := h.Type.Finalizers[h.Finalizer]
+	b := Blocked{Resource: h.Type.Name(), Count: n, objects: h.Type.objects(n)}
 	for _, o := range h.Type.Objects {
 		if slices.Contains(o.Finalizers, h.Finalizer) && len(b.Examples) < 5 {
 			b.Examples = append(b.Examples, o.Name)

@@ -376,7 +376,7 @@ func (e *Evidence) waitingFor(findings []Finding) string {
 			if last := len(f.Proof) - 1; last >= 0 && !strings.HasPrefix(f.Proof[last].Says, standstill) {
 				sign = " (" + f.Proof[last].Says + ")"
 			}
-			return fmt.Sprintf("%s for %s, which seems to be at work%s, to remove %s", waiting(h.Type.Finalizers[h.Finalizer], h.Type.Name()), name, sign, h.Finalizer)
+			return fmt.Sprintf("%s for %s, which seems to be at work%s, to remove %s", h.Type.waiting(h.Type.Finalizers[h.Finalizer]), name, sign, h.Finalizer)
 		}
 	}
 	return ""

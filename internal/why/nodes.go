@@ -29,7 +29,7 @@ func byNode(late []Pod, judge func(node string, pods []Pod) (f Finding, ok bool)
 		if !ok {
 			continue
 		}
-		block := Blocked{Resource: "pods", Count: len(nodes[name])}
+		block := Blocked{Resource: "pods", Count: len(nodes[name]), objects: counted(len(nodes[name]), "pod")}
 		for _, pod := range nodes[name][:min(5, len(nodes[name]))] {
 			block.Examples = append(block.Examples, pod.Name)
 		}

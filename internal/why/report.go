@@ -127,6 +127,8 @@ type Blocked struct {
 	Resource string   `json:"resource" yaml:"resource"`
 	Count    int      `json:"count" yaml:"count"`
 	Examples []string `json:"examples,omitempty" yaml:"examples,omitempty"`
+
+	objects string // how many objects of the type, in words
 }
 
 // Proof is one part of a proof that was seen.
@@ -182,39 +184,19 @@ func counted(n int, noun string) string {
 }
 
 // objects writes a number of objects of a type: "1 configmap", "2 databases.example.com".
-func objects(n int, resource string) string {
+func (t Type) objects(n int) string {
 	if n == 1 {
-		resource = singular(resource)
+		return "1 " + t.singular()
 	}
-	return fmt.Sprintf("%d %s", n, resource)
-}
-
-// singular returns the singular of kubectl's name of a type, as far as its plural is a regular one.
-func singular(resource string) string {
-	plural, group, grouped := strings.Cut(resource, ".")
-	switch {
-	case plural == "endpoints":
-	case strings.HasSuffix(plural, "aches"): // caches
-		plural = strings.TrimSuffix(plural, "s")
-	case strings.HasSuffix(plural, "ies"):
-		plural = strings.TrimSuffix(plural, "ies") + "y"
-	case strings.HasSuffix(plural, "sses"), strings.HasSuffix(plural, "xes"), strings.HasSuffix(plural, "ches"), strings.HasSuffix(plural, "shes"):
-		plural = strings.TrimSuffix(plural, "es")
-	case !strings.HasSuffix(plural, "ss"):
-		plural = strings.TrimSuffix(plural, "s")
-	}
-	if grouped {
-		return plural + "." + group
-	}
-	return plural
+	return fmt.Sprintf("%d %s", n, t.Name())
 }
 
 // waiting writes how many objects wait: "1 configmap waits", "2 configmaps wait".
-func waiting(n int, resource string) string {
+func (t Type) waiting(n int) string {
 	if n == 1 {
-		return objects(n, resource) + " waits"
+		return t.objects(n) + " waits"
 	}
-	return objects(n, resource) + " wait"
+	return t.objects(n) + " wait"
 }
 
 // fewNames is how many names of types a sentence has.

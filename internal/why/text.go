@@ -152,7 +152,7 @@ func (f Finding) blockedBy() []string {
 	all := []string{what}
 	for _, b := range f.Blocks {
 		if b.Count > 1 || b.Count == 1 && b.Resource != f.Culprit.Resource {
-			all = append(all, "keeps "+objects(b.Count, b.Resource))
+			all = append(all, "keeps "+b.objects)
 		}
 	}
 	return all

@@ -7,15 +7,17 @@ import (
 )
 
 func TestSingular(t *testing.T) {
-	for resource, want := range map[string]string{
-		"configmaps": "1 configmap", "ingresses.networking.k8s.io": "1 ingress.networking.k8s.io", "networkpolicies": "1 networkpolicy",
-		"leases": "1 lease", "databases.example.com": "1 database.example.com", "endpoints": "1 endpoints", "boxes.x": "1 box.x", "caches.x": "1 cache.x", "branches.x": "1 branch.x",
+	for want, one := range map[string]Type{
+		"1 ingress.networking.k8s.io": {Group: "networking.k8s.io", Resource: "ingresses", Singular: "ingress"},
+		"1 endpoints":                 {Resource: "endpoints", Singular: "endpoints"},
+		"1 configmap":                 {Resource: "configmaps"},
+		`1 "a;id.x"`:                  {Group: "x", Resource: "as", Singular: "a;id"},
 	} {
-		assert.Equal(t, want, objects(1, resource))
+		assert.Equal(t, want, one.objects(1))
 	}
-	assert.Equal(t, "2 configmaps", objects(2, "configmaps"))
-	assert.Equal(t, "1 configmap waits", waiting(1, "configmaps"))
-	assert.Equal(t, "0 configmaps wait", waiting(0, "configmaps"))
+	assert.Equal(t, "2 configmaps", Type{Resource: "configmaps"}.objects(2))
+	assert.Equal(t, "1 configmap waits", Type{Resource: "configmaps"}.waiting(1))
+	assert.Equal(t, "0 configmaps wait", Type{Resource: "configmaps"}.waiting(0))
 }
 
 // What was not read may have more objects.

@@ -47,6 +47,7 @@ func contents(ctx context.Context, all ...*collector) {
 	types := discovery.NewCached(discovery.NewWithConfig(c.client, discovery.Config{OnlyWhenReady: true}))
 	looked := nsctl.Look(api.WithSingleAttempt(ctx), types, deleted, func(ctx context.Context, r nsctl.DeletableResource) error {
 		for i, t := range c.read(ctx, r.GVR, all) {
+			t.Singular = r.Singular
 			all[i].mu.Lock()
 			all[i].evidence.Types = append(all[i].evidence.Types, t)
 			all[i].mu.Unlock()

@@ -365,3 +365,25 @@ func TestContentOfAnExpiredList(t *testing.T) {
 		}
 	}
 }
+
+// The singular of a type is the server's.
+func TestTheSingularOfAType(t *testing.T) {
+	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		answer := `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[`
+		switch r.URL.Path {
+		case "/apis":
+			answer += `{"metadata":{"name":"example.com"},"versions":[{"version":"v1","freshness":"Current","resources":[{"resource":"proxies",
+				"singularResource":"proxy","scope":"Namespaced","responseKind":{"group":"example.com","version":"v1","kind":"Proxy"},"verbs":["list","delete"]}]}]}`
+		case "/api":
+		default:
+			answer = `{"kind":"List","apiVersion":"v1","metadata":{},"items":[`
+		}
+		_, _ = w.Write([]byte(answer + "]}"))
+	}))
+	c := newCollector(server.Client(), "shop", Options{})
+	c.evidence.Namespace = &why.Namespace{}
+	c.content(t.Context())
+	require.Len(t, c.evidence.Types, 1)
+	assert.Equal(t, "proxy", c.evidence.Types[0].Singular)
+}
