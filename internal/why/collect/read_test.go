@@ -12,7 +12,6 @@ import (
 
 	"orrery/internal/why"
 	"orrery/restclient/api"
-	"orrery/restclient/restclienttest"
 )
 
 // A terminating pod may run until the end of its grace period: it is a sign of life.
@@ -35,11 +34,10 @@ func TestALeaseThatWasWrittenInBetween(t *testing.T) {
 	lease := func(name, version string) string {
 		return `{"metadata":{"namespace":"ops","name":"` + name + `","resourceVersion":"` + version + `"},"spec":{}}`
 	}
-	answer := lease("still", "1") + "," + lease("moves", "2")
-	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"kind":"LeaseList","apiVersion":"coordination.k8s.io/v1","metadata":{},"items":[` + answer + `]}`))
-	}))
+	items := lease("still", "1") + "," + lease("moves", "2")
+	client := serving(t, func(_ *http.Request) answer {
+		return answer{body: listOf(items)}
+	})
 	moved := func(c *collector) (names []string) {
 		for _, l := range list(t.Context(), c, leasesResource, "", api.ListOptions{}, c.leaseAgain).Items {
 			if l.Moved {
@@ -48,7 +46,7 @@ func TestALeaseThatWasWrittenInBetween(t *testing.T) {
 		}
 		return names
 	}
-	c := newCollector(server.Client(), "shop", Options{})
+	c := newCollector(client, "shop", Options{})
 	c.noteLeases(t.Context(), c)
 	assert.Nil(t, c.versions, "no owner is looked for")
 	o := why.Object{Name: "a", Finalizers: []string{"example.com/x"}, Deleted: time.Now()}
@@ -56,7 +54,7 @@ func TestALeaseThatWasWrittenInBetween(t *testing.T) {
 	c.evidence.Types = []why.Type{{Resource: "configmaps", Objects: []why.Object{o}}}
 	c.noteLeases(t.Context(), c)
 	assert.Empty(t, moved(c))
-	answer = lease("still", "1") + "," + lease("moves", "3") + "," + lease("new", "4")
+	items = lease("still", "1") + "," + lease("moves", "3") + "," + lease("new", "4")
 	assert.Equal(t, []string{"moves"}, moved(c))
 }
 
@@ -64,31 +62,23 @@ func TestALeaseThatWasWrittenInBetween(t *testing.T) {
 // forbids that is an API server.
 func TestANamespaceThatIsNotThere(t *testing.T) {
 	for name, test := range map[string]struct {
-		list     http.HandlerFunc
+		list     answer
 		fails    bool
 		unlisted bool
 	}{
-		"a web server": {http.NotFound, true, false},
-		"a page":       {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, true, false},
-		"no right to list": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(http.StatusForbidden)
-			_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`))
-		}, false, true},
-		"none": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write([]byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{},"items":[]}`))
-		}, false, false},
+		"a web server":     {answer{code: 404, page: "404 page not found"}, true, false},
+		"a page":           {answer{page: "<html>"}, true, false},
+		"no right to list": {answer{code: 403, reason: "Forbidden"}, false, true},
+		"none":             {answer{}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			client := serving(t, func(r *http.Request) answer {
 				if r.URL.Path == "/api/v1/namespaces" {
-					test.list(w, r)
-					return
+					return test.list
 				}
-				http.NotFound(w, r)
-			}))
-			evidence, err := Collect(t.Context(), server.Client(), "shop", Options{})
+				return answer{code: 404, page: "404 page not found"}
+			})
+			evidence, err := Collect(t.Context(), client, "shop", Options{})
 			assert.Equal(t, test.fails, err != nil, err)
 			assert.Equal(t, test.unlisted, evidence.Unlisted != nil)
 		})
@@ -110,7 +100,7 @@ func TestARightToEverything(t *testing.T) {
 // An owner is asked about for the held object, because a role may name single ones.
 func TestWhatOwnersAreAskedAbout(t *testing.T) {
 	var asked []any
-	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	client := serving(t, func(r *http.Request) answer {
 		var review struct {
 			Spec struct {
 				Groups             []string       `json:"groups"`
@@ -120,10 +110,9 @@ func TestWhatOwnersAreAskedAbout(t *testing.T) {
 		assert.NoError(t, json.NewDecoder(r.Body).Decode(&review))
 		assert.Equal(t, []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:keda"}, review.Spec.Groups)
 		asked = append(asked, review.Spec.ResourceAttributes)
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"status":{"allowed":false}}`))
-	}))
-	c := newCollector(server.Client(), "shop", Options{})
+		return answer{body: `{"status":{"allowed":false}}`}
+	})
+	c := newCollector(client, "shop", Options{})
 	e := &c.evidence
 	held := why.Object{Name: "a", Deleted: time.Now(), Finalizers: []string{"finalizer.keda.sh"}}
 	e.Types = []why.Type{{Group: "keda.sh", Version: "v1", Resource: "scaledobjects", Count: 1, Objects: []why.Object{held}}}
@@ -145,7 +134,7 @@ func TestWhatOwnersAreAskedAbout(t *testing.T) {
 
 // The namespace itself is not in a namespace.
 func TestTheStampOfTheNamespace(t *testing.T) {
-	c, requests := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`)
+	c, requests := asking(t, listOf())
 	c.evidence.Namespace = &why.Namespace{UID: "u", Deleted: time.Now(), Finalizers: []string{"example.com/audit"}}
 	c.stamps(t.Context(), c.evidence.HeldNamespace())
 	assert.Equal(t, []string{"GET /api/v1/namespaces metadata.name=shop"}, *requests)
@@ -192,31 +181,26 @@ func TestWebhooksThatAreNarrowed(t *testing.T) {
 	}, narrowed)
 }
 
-// A container of any sort may run on.
-func TestRunningContainers(t *testing.T) {
-	var item pod
-	require.NoError(t, json.Unmarshal([]byte(`{"metadata":{"name":"p"},"status":{"initContainerStatuses":[{"name":"init","state":{"running":{}}}],
-		"containerStatuses":[{"name":"main","state":{"waiting":{}}}],"ephemeralContainerStatuses":[{"name":"debug","state":{"running":{}}}]}}`), &item))
-	assert.Equal(t, []string{"init", "debug"}, podOf(&item, why.Object{}).Running)
-}
-
-// A pod uses the claims of its volumes, also those of generic ephemeral ones.
-func TestClaimsOfAPod(t *testing.T) {
+// A container of any sort may run on. A pod uses the claims of its volumes, also those of generic
+// ephemeral ones.
+func TestPods(t *testing.T) {
 	var item pod
 	require.NoError(t, json.Unmarshal([]byte(`{"metadata":{"name":"p"},"spec":{"volumes":[{"name":"a","persistentVolumeClaim":{"claimName":"data"}},
-		{"name":"scratch","ephemeral":{"volumeClaimTemplate":{}}},{"name":"e","emptyDir":{}}]}}`), &item))
-	assert.Equal(t, []string{"data", "p-scratch"}, podOf(&item, why.Object{}).Claims)
+		{"name":"scratch","ephemeral":{"volumeClaimTemplate":{}}},{"name":"e","emptyDir":{}}]},
+		"status":{"initContainerStatuses":[{"name":"init","state":{"running":{}}}],
+		"containerStatuses":[{"name":"main","state":{"waiting":{}}}],"ephemeralContainerStatuses":[{"name":"debug","state":{"running":{}}}]}}`), &item))
+	p := podOf(&item, why.Object{})
+	assert.Equal(t, []string{"init", "debug"}, p.Running)
+	assert.Equal(t, []string{"data", "p-scratch"}, p.Claims)
 }
 
 // Mutating policies that may refuse a request are read where the server has them.
 func TestMutatingPolicies(t *testing.T) {
 	served, refusal := "v1", http.StatusNotFound
-	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
+	client := serving(t, func(r *http.Request) answer {
 		items := ""
 		if version := path.Base(path.Dir(r.URL.Path)); version != served {
-			w.WriteHeader(refusal)
-			return
+			return answer{code: refusal}
 		}
 		if path.Base(r.URL.Path) == "mutatingadmissionpolicies" {
 			items = `{"metadata":{"name":"refuses"},"spec":{"matchConstraints":{"namespaceSelector":{"matchLabels":{"team":"b"}},"resourceRules":[{"operations":["UPDATE"],"apiGroups":[""],"resources":["pods"]}]}}},
@@ -225,8 +209,8 @@ func TestMutatingPolicies(t *testing.T) {
 		if path.Base(r.URL.Path) == "mutatingadmissionpolicybindings" {
 			items = `{"metadata":{"name":"b"},"spec":{"policyName":"refuses"}}`
 		}
-		_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[` + items + `]}`))
-	}))
+		return answer{body: listOf(items)}
+	})
 	for _, test := range []struct {
 		served  string // version of the API
 		refusal int
@@ -236,7 +220,7 @@ func TestMutatingPolicies(t *testing.T) {
 		{"none", http.StatusNotFound, true}, {"none", http.StatusForbidden, false},
 	} {
 		served, refusal = test.served, test.refusal
-		c := newCollector(server.Client(), "shop", Options{})
+		c := newCollector(client, "shop", Options{})
 		c.policies(t.Context())
 		assert.Equal(t, test.known, c.evidence.Policies.Known(), test)
 		if served == "none" {
@@ -255,64 +239,39 @@ func TestMutatingPolicies(t *testing.T) {
 // A list that starts over because its token expired has each namespace once.
 func TestNamespacesInDeletionOfAnExpiredList(t *testing.T) {
 	expired := false
-	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
+	client := serving(t, func(r *http.Request) answer {
 		page := `{"continue":"next"},"items":[{"metadata":{"name":"a"}}]`
 		switch {
 		case r.URL.Query().Get("continue") != "" && !expired:
 			expired = true
-			w.WriteHeader(http.StatusGone)
-			_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":"Expired","code":410}`))
-			return
+			return answer{code: http.StatusGone, reason: "Expired"}
 		case r.URL.Query().Get("continue") != "":
 			page = `{},"items":[{"metadata":{"name":"b"}}]`
 		}
-		_, _ = w.Write([]byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":` + page + `}`))
-	}))
-	names, err := newCollector(server.Client(), "", Options{}).inDeletionNow(t.Context())
+		return answer{body: `{"kind":"List","apiVersion":"v1","metadata":` + page + `}`}
+	})
+	names, err := newCollector(client, "", Options{}).inDeletionNow(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a", "b"}, names)
 }
 
-// The value of --controllers may stand behind it, too, and several add up.
-func TestTheControllersOfAManager(t *testing.T) {
-	pod := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
-		"command": []any{"kube-controller-manager", "--controllers", "*"}, "args": []any{"--controllers=-ttl", "--profiling"},
-	}}}}}
-	m, ok := manager(pod)
-	assert.True(t, ok)
-	assert.Equal(t, "*,-ttl", m.Controllers)
-}
-
-// A proxy in front of the API server answers 404 to the second GET of the namespace only.
-func TestASecond404OfAProxy(t *testing.T) {
-	gets := 0
-	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/api/v1/namespaces/shop" {
-			if gets++; gets == 1 {
-				w.Header().Set("Content-Type", "application/json")
-				_, _ = w.Write([]byte(`{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"shop","uid":"u","resourceVersion":"7","deletionTimestamp":"2026-01-02T03:04:05Z"},"spec":{"finalizers":["kubernetes"]}}`))
-				return
-			}
-			http.Error(w, "default backend - 404", http.StatusNotFound)
-			return
-		}
-		http.Error(w, "default backend - 404", http.StatusNotFound)
-	}))
-	e, err := Collect(t.Context(), server.Client(), "shop", Options{Interval: time.Millisecond})
-	require.NoError(t, err)
-	report := why.Judge(e)
-	assert.NotEqual(t, why.Absent, report.Verdict)
-}
-
-// Another container of the pod may have a flag of that name, too.
-func TestTheControllersOfAnotherContainer(t *testing.T) {
-	pod := &api.Unstructured{Object: map[string]any{"spec": map[string]any{"containers": []any{
-		map[string]any{"name": "kube-controller-manager", "command": []any{"/manager"}, "args": []any{"--controllers=*"}},
-		map[string]any{"name": "cloud", "args": []any{"--controllers=cloud-node,route"}},
-	}}}}
-	m, _ := manager(pod)
-	assert.Equal(t, "*", m.Controllers)
+// The value of --controllers may stand behind it, too, and several add up. Another container of the
+// pod may have a flag of that name. The pod has started when a container of it last did.
+func TestManagers(t *testing.T) {
+	for containers, controllers := range map[string]string{
+		`{"command":["kube-controller-manager","--controllers","*"],
+			"args":["--controllers=-ttl","--profiling"]}`: "*,-ttl",
+		`{"name":"kube-controller-manager","command":["/manager"],"args":["--controllers=*"]},
+			{"name":"cloud","args":["--controllers=cloud-node,route"]}`: "*",
+	} {
+		var o api.Unstructured
+		require.NoError(t, json.Unmarshal([]byte(`{"kind":"Pod","apiVersion":"v1",
+			"spec":{"containers":[`+containers+`]},"status":{"containerStatuses":[{"state":{"running":{"startedAt":"2026-01-02T03:04:05Z"}}}]}}`), &o))
+		m, ok := manager(&o)
+		assert.True(t, ok)
+		assert.Equal(t, controllers, m.Controllers)
+		assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), m.Since)
+	}
 }
 
 // A Deployment without replicas was stopped when it was last written, as far as that is known; one
@@ -327,32 +286,22 @@ func TestSinceWhenAWorkloadIsStopped(t *testing.T) {
 	}
 }
 
-// A pod of kube-controller-manager has started when a container of it last did.
-func TestWhenAManagerStarted(t *testing.T) {
-	m, _ := manager(&api.Unstructured{Object: map[string]any{"status": map[string]any{"containerStatuses": []any{
-		map[string]any{"state": map[string]any{"running": map[string]any{"startedAt": "2026-01-02T03:04:05Z"}}},
-	}}}})
-	assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), m.Since)
-}
-
 // A list whose continue token expires starts over: each object counts once.
 func TestContentOfAnExpiredList(t *testing.T) {
 	for _, gvr := range []api.GroupVersionResource{api.PodsResource, {Version: "v1", Resource: "configmaps"}} {
 		expired := false
-		server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		client := serving(t, func(r *http.Request) answer {
 			items := `{"continue":"next"},"items":[{"metadata":{"namespace":"shop","name":"a","finalizers":["example.com/x"]}}]`
 			switch {
 			case r.URL.Query().Get("continue") != "":
 				expired = true
-				writeStatus(w, http.StatusGone, "Expired", "the token is too old")
-				return
+				return answer{code: http.StatusGone, reason: "Expired"}
 			case expired:
 				items = `{},"items":[{"metadata":{"namespace":"shop","name":"a","finalizers":["example.com/x"]}},{"metadata":{"namespace":"shop","name":"b"}}]`
 			}
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":` + items + `}`))
-		}))
-		c := newCollector(server.Client(), "shop", Options{})
+			return answer{body: `{"kind":"List","apiVersion":"v1","metadata":` + items + `}`}
+		})
+		c := newCollector(client, "shop", Options{})
 		c.evidence.Namespace = &why.Namespace{}
 		read := c.read(t.Context(), gvr, []*collector{c})
 		require.Len(t, read, 1)
@@ -368,20 +317,20 @@ func TestContentOfAnExpiredList(t *testing.T) {
 
 // The singular of a type is the server's.
 func TestTheSingularOfAType(t *testing.T) {
-	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		answer := `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[`
+	client := serving(t, func(r *http.Request) answer {
+		body := `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[`
 		switch r.URL.Path {
 		case "/apis":
-			answer += `{"metadata":{"name":"example.com"},"versions":[{"version":"v1","freshness":"Current","resources":[{"resource":"proxies",
-				"singularResource":"proxy","scope":"Namespaced","responseKind":{"group":"example.com","version":"v1","kind":"Proxy"},"verbs":["list","delete"]}]}]}`
+			body += `{"metadata":{"name":"example.com"},"versions":[{"version":"v1","freshness":"Current","resources":[
+				{"resource":"proxies","singularResource":"proxy","scope":"Namespaced",
+				"responseKind":{"group":"example.com","version":"v1","kind":"Proxy"},"verbs":["list","delete"]}]}]}`
 		case "/api":
 		default:
-			answer = `{"kind":"List","apiVersion":"v1","metadata":{},"items":[`
+			return answer{}
 		}
-		_, _ = w.Write([]byte(answer + "]}"))
-	}))
-	c := newCollector(server.Client(), "shop", Options{})
+		return answer{body: body + "]}"}
+	})
+	c := newCollector(client, "shop", Options{})
 	c.evidence.Namespace = &why.Namespace{}
 	c.content(t.Context())
 	require.Len(t, c.evidence.Types, 1)

@@ -14,29 +14,27 @@ import (
 
 	"orrery/internal/why"
 	"orrery/restclient/api"
-	"orrery/restclient/restclienttest"
 )
 
 // asking returns a collector for the namespace shop, and the requests that a server got, which
 // gives one answer to all of them.
-func asking(t *testing.T, answer string) (c *collector, requests *[]string) {
+func asking(t *testing.T, body string) (c *collector, requests *[]string) {
 	requests = &[]string{}
 	var mu sync.Mutex
-	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	client := serving(t, func(r *http.Request) answer {
 		mu.Lock()
+		defer mu.Unlock()
 		*requests = append(*requests, r.Method+" "+r.URL.Path+" "+r.URL.Query().Get("fieldSelector"))
-		mu.Unlock()
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(answer))
-	}))
-	return newCollector(server.Client(), "shop", Options{}), requests
+		return answer{body: body}
+	})
+	return newCollector(client, "shop", Options{}), requests
 }
 
 // Before the first conditions it is asked whether a controller may write them.
 func TestTheRightOfAControllerThatHasWrittenNothing(t *testing.T) {
 	const asks = "POST /apis/authorization.k8s.io/v1/subjectaccessreviews "
 	for age, asked := range map[time.Duration]bool{10 * time.Minute: true, time.Second: false} {
-		c, requests := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`)
+		c, requests := asking(t, listOf())
 		c.evidence.At = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 		c.evidence.Namespace = &why.Namespace{Deleted: c.evidence.At.Add(-age)}
 		c.suspicions(t.Context())
@@ -93,15 +91,14 @@ func TestWhichRefusalsAreReviewed(t *testing.T) {
 
 // A cluster may have more CustomResourceDefinitions than one page.
 func TestDefinitionsOfSeveralPages(t *testing.T) {
-	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	client := serving(t, func(r *http.Request) answer {
 		page := `{"continue":"next"},"items":[{"metadata":{"name":"a.example.com"}}]`
 		if r.URL.Query().Get("continue") == "next" {
 			page = `{},"items":[{"metadata":{"name":"b.example.com"}}]`
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":` + page + `}`))
-	}))
-	answer := newCollector(server.Client(), "shop", Options{}).definitions(t.Context())
+		return answer{body: `{"kind":"List","apiVersion":"v1","metadata":` + page + `}`}
+	})
+	answer := newCollector(client, "shop", Options{}).definitions(t.Context())
 	assert.True(t, answer.Known())
 	var names []string
 	for _, d := range answer.Items {
@@ -134,7 +131,7 @@ func TestWhereAWebhookIs(t *testing.T) {
 
 // A pod without an address is no endpoint yet.
 func TestPodsThatStartBehindAService(t *testing.T) {
-	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	client := serving(t, func(r *http.Request) answer {
 		items := ``
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/services"):
@@ -143,10 +140,9 @@ func TestPodsThatStartBehindAService(t *testing.T) {
 			items = `{"metadata":{"creationTimestamp":"2026-01-02T03:05:00Z"},"status":{"phase":"Pending"}},
 				{"metadata":{"creationTimestamp":"2026-01-02T03:04:00Z"},"status":{"phase":"Pending"}}, {"status":{"phase":"Failed"}}`
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[` + items + `]}`))
-	}))
-	b := newCollector(server.Client(), "shop", Options{}).backend(t.Context(), why.Service{Namespace: "a", Name: "guard"})
+		return answer{body: listOf(items)}
+	})
+	b := newCollector(client, "shop", Options{}).backend(t.Context(), why.Service{Namespace: "a", Name: "guard"})
 	assert.Equal(t, 2, b.Coming)
 	assert.Equal(t, time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), b.Changed)
 }
@@ -154,12 +150,11 @@ func TestPodsThatStartBehindAService(t *testing.T) {
 // Of many Services those are read first that a condition names, then those behind conversions. A
 // Service of type ExternalName has its host, and endpoints the time of their last change.
 func TestWhichBackendsAreRead(t *testing.T) {
-	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"named","managedFields":[
-			{"manager":"m","time":"2026-01-02T03:05:00Z"}]},"spec":{"externalName":"guard.example.com"}}]}`))
-	}))
-	c := newCollector(server.Client(), "shop", Options{})
+	client := serving(t, func(r *http.Request) answer {
+		return answer{body: listOf(`{"metadata":{"name":"named","managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}]},
+			"spec":{"externalName":"guard.example.com"}}`)}
+	})
+	c := newCollector(client, "shop", Options{})
 	e := &c.evidence
 	held := why.Object{Name: "a", Deleted: time.Now(), Finalizers: []string{"example.com/x"}}
 	e.Types = []why.Type{{Version: "v1", Resource: "configmaps", Count: 1, Objects: []why.Object{held}}}

@@ -1,0 +1,345 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// answer is a server's answer to a request: a Status if it has a code, a page if no API server gives
+// it, an empty list if it has nothing.
+type answer struct {
+	code         int
+	body, reason string
+	page         string
+}
+
+// serving returns the client of a server.
+func serving(t *testing.T, answers func(r *http.Request) answer) *restclient.Client {
+	return restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := answers(r)
+		if a.page != "" {
+			http.Error(w, a.page, cmp.Or(a.code, http.StatusOK))
+			return
+		}
+		if a.code != 0 {
+			a.body = fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"code":%d}`, a.reason, a.code)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(cmp.Or(a.code, http.StatusOK))
+		_, _ = w.Write([]byte(cmp.Or(a.body, listOf())))
+	})).Client()
+}
+
+// listOf returns a list of objects in JSON.
+func listOf(objects ...string) string {
+	return `{"kind":"List","apiVersion":"v1","metadata":{},"items":[` + strings.Join(objects, ",") + `]}`
+}
+
+// headsOf returns a list of objects that have only names.
+func headsOf(names ...string) string {
+	var heads []string
+	for _, name := range names {
+		heads = append(heads, `{"metadata":{"name":"`+name+`"}}`)
+	}
+	return listOf(heads...)
+}
+
+// inDeletion returns a terminating namespace. status has the members of its status.
+func inDeletion(name, status string) answer {
+	return answer{body: `{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"` + name + `","uid":"u",
+		"resourceVersion":"7","deletionTimestamp":"2026-01-02T03:04:05Z"},"spec":{"finalizers":["kubernetes"]},"status":{` + status + `}}`}
+}
+
+// shop is the path of the namespace that is examined.
+const shop = "/api/v1/namespaces/shop"
+
+// twice is short, with two samples.
+var twice = Options{Interval: time.Millisecond}
+
+// A namespace that may be listed and not read is reported, also beside one that may; one that is
+// gone is not.
+func TestAllOfWhichSomeMayNotBeRead(t *testing.T) {
+	for _, test := range []struct{ listed, reported []string }{
+		{[]string{"gone", "secret", "shop"}, []string{"secret", "shop"}}, {[]string{"secret"}, []string{"secret"}},
+	} {
+		client := serving(t, func(r *http.Request) answer {
+			return map[string]answer{
+				"/api/v1/namespaces":        {body: headsOf(test.listed...)},
+				"/api/v1/namespaces/secret": {code: 403, reason: "Forbidden"},
+				"/api/v1/namespaces/gone":   {code: 404, reason: "NotFound"},
+				shop:                        inDeletion("shop", ""),
+			}[r.URL.Path]
+		})
+		all, err := CollectAll(t.Context(), client, twice)
+		require.NoError(t, err)
+		var names []string
+		for _, e := range all {
+			names = append(names, e.Name)
+		}
+		assert.Equal(t, test.reported, names)
+		assert.NotZero(t, why.JudgeAll(all[:1]).ExitCode)
+	}
+}
+
+// A proxy in front of the API server answers 404 to the second GET of the namespace, possibly with
+// a Status (Teleport: `kubernetes cluster "x" not found`): the namespace is not removed.
+func TestASecond404OfAProxy(t *testing.T) {
+	for _, proxy := range []answer{{code: 404, page: "default backend - 404"}, {code: 404, reason: "NotFound"}} {
+		gets := 0
+		client := serving(t, func(r *http.Request) answer {
+			if r.URL.Path == shop {
+				gets++
+			}
+			if r.URL.Path == shop && gets == 1 {
+				return inDeletion("shop", "")
+			}
+			return proxy
+		})
+		e, err := Collect(t.Context(), client, "shop", twice)
+		require.NoError(t, err)
+		assert.NotEqual(t, why.Absent, why.Judge(e).Verdict)
+	}
+}
+
+// The Lease of kube-controller-manager is written between the samples; its clock is behind.
+func TestLeaseOfTheManagerMoves(t *testing.T) {
+	reads := 0
+	client := serving(t, func(r *http.Request) answer {
+		switch {
+		case r.URL.Path == shop:
+			return inDeletion("shop", "")
+		case strings.HasSuffix(r.URL.Path, "/namespaces/kube-system/leases"):
+			reads++
+			renewed := time.Now().Add(-90*time.Second + time.Duration(reads)*2*time.Second).UTC().Format(time.RFC3339)
+			return answer{body: listOf(`{"metadata":{"namespace":"kube-system","name":"kube-controller-manager"},
+				"spec":{"holderIdentity":"a_1","leaseDurationSeconds":15,"renewTime":"`+renewed+`"}}`,
+				`{"metadata":{"namespace":"kube-system","name":"old"},
+				"spec":{"holderIdentity":"b","renewTime":"2026-01-02T03:04:05Z"}}`)}
+		}
+		return answer{}
+	})
+	e, err := Collect(t.Context(), client, "shop", twice)
+	require.NoError(t, err)
+	require.Len(t, e.Leases.Items, 2)
+	assert.False(t, e.Leases.Items[0].Expired(e.At), "it was renewed between the samples")
+	assert.True(t, e.Leases.Items[1].Expired(e.At), "it was not")
+}
+
+// What may have changed is read again after the interval, for each of several namespaces.
+func TestControlIsReadAgain(t *testing.T) {
+	var leases atomic.Int32
+	client := serving(t, func(r *http.Request) answer {
+		name, single := strings.CutPrefix(r.URL.Path, "/api/v1/namespaces/")
+		switch {
+		case r.URL.Path == "/api/v1/namespaces":
+			return answer{body: headsOf("a", "b")}
+		case single && len(name) == 1:
+			return inDeletion(name, "")
+		case strings.HasSuffix(r.URL.Path, "/namespaces/kube-system/leases"):
+			return answer{body: headsOf(fmt.Sprint("l", leases.Add(1)))}
+		}
+		return answer{}
+	})
+	all, err := CollectAll(t.Context(), client, twice)
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	for _, e := range all {
+		require.Len(t, e.Leases.Items, 1)
+		assert.Equal(t, "l2", e.Leases.Items[0].Name, e.Name)
+	}
+}
+
+// Discovery is read again if the condition DiscoveryFailure came with the second sample.
+func TestDiscoveryIsReadAgain(t *testing.T) {
+	var gets, discoveries atomic.Int32
+	client := serving(t, func(r *http.Request) answer {
+		switch r.URL.Path {
+		case shop:
+			if gets.Add(1) == 1 {
+				return inDeletion("shop", "")
+			}
+			return inDeletion("shop", `"conditions":[{"type":"NamespaceDeletionDiscoveryFailure",
+				"status":"True","message":"x"}]`)
+		case "/apis":
+			discoveries.Add(1)
+			return answer{body: `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`}
+		}
+		return answer{}
+	})
+	_, err := Collect(t.Context(), client, "shop", twice)
+	require.NoError(t, err)
+	assert.EqualValues(t, 2, discoveries.Load())
+}
+
+// Many converters push out the Service of an APIService, whose state C01 depends on.
+func TestManyConvertersBeforeAnAPIService(t *testing.T) {
+	c, _ := asking(t, listOf())
+	e := &c.evidence
+	e.Namespace = &why.Namespace{Conditions: []api.NamespaceCondition{{Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue, Message: "x"}}}
+	for i := range maxBackends {
+		e.Definitions.Items = append(e.Definitions.Items, why.Definition{Converter: &why.Service{Namespace: "a", Name: fmt.Sprint("converter-", i)}})
+	}
+	e.APIServices.Items = []why.APIService{{GroupVersion: "g.io/v1", Service: &why.Service{Namespace: "kube-system", Name: "metrics-server"}, Available: "False"}}
+	e.Discovery.Failed = map[string]string{"g.io/v1": "stale"}
+	c.backends(t.Context())
+	var names []string
+	for _, b := range e.Backends {
+		names = append(names, b.Name)
+	}
+	assert.Contains(t, names, "metrics-server")
+}
+
+// Who else is terminating, and when a controller wrote there, is read if a controller may be slow
+// or off.
+func TestOtherNamespacesAreRead(t *testing.T) {
+	const others = "GET /api/v1/namespaces status.phase=Terminating"
+	condition := []api.NamespaceCondition{{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue}}
+	for name, test := range map[string]struct {
+		conditions []api.NamespaceCondition
+		manager    string
+		reads      int // with whole objects and, for advice, with names
+	}{
+		"no conditions yet":    {nil, "*", 2},
+		"it is switched off":   {condition, "*,-namespace", 1},
+		"a controller at work": {condition, "*", 0},
+	} {
+		c, requests := asking(t, listOf())
+		c.evidence.At = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		c.evidence.Namespace = &why.Namespace{Deleted: c.evidence.At.Add(-10 * time.Minute), Conditions: test.conditions}
+		c.evidence.Types = []why.Type{{Version: "v1", Resource: "configmaps", Count: 1}}
+		c.evidence.Managers.Items = []why.Manager{{Ready: true, Controllers: test.manager}}
+		c.suspicions(t.Context())
+		count := 0
+		for _, r := range *requests {
+			if r == others {
+				count++
+			}
+		}
+		assert.Equal(t, test.reads, count, name)
+	}
+}
+
+// The endpoints of a server that does not delete what it promises to are read.
+func TestThePromisingServerIsRead(t *testing.T) {
+	c, requests := asking(t, listOf())
+	c.evidence.Namespace = &why.Namespace{Conditions: []api.NamespaceCondition{{
+		Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue,
+		Message: "Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr: agg.io/v1, Resource=things",
+	}}}
+	c.evidence.Types = []why.Type{{Group: "agg.io", Version: "v1", Resource: "things", Count: 1}}
+	c.evidence.APIServices.Items = []why.APIService{{GroupVersion: "agg.io/v1", Service: &why.Service{Namespace: "x", Name: "y"}, Available: "True"}}
+	c.suspicions(t.Context())
+	assert.Contains(t, *requests, "GET /api/v1/namespaces/x/services metadata.name=y")
+}
+
+// Only the API server's own Status about the namespace says that it is gone.
+func TestWhoIsAskedAboutANamespace(t *testing.T) {
+	about := func(kind, name string, causes ...api.StatusCause) *api.StatusError {
+		return api.NewStatusError(api.Status{Code: 404, Details: &api.StatusDetails{Kind: kind, Name: name, Causes: causes}})
+	}
+	assert.True(t, isAbout(about("namespaces", "shop"), "shop"))
+	assert.False(t, isAbout(about("clusters", "shop"), "shop"))
+	assert.False(t, isAbout(about("namespaces", "other"), "shop"))
+	assert.False(t, isAbout(about("namespaces", "shop", api.StatusCause{Type: api.CauseUnexpectedServerResponse}), "shop"))
+	assert.False(t, isAbout(api.NewStatusError(api.Status{Code: 404}), "shop"))
+}
+
+// However the waves are nested, no more than eight requests run at a time.
+func TestRequestsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCollector(nil, "shop", Options{})
+		var now, most atomic.Int64
+		send := func(context.Context) error {
+			most.Store(max(most.Load(), now.Add(1)))
+			time.Sleep(time.Second)
+			now.Add(-1)
+			return nil
+		}
+		inner := func() {
+			var reads []func()
+			for range 4 {
+				reads = append(reads, func() { assert.NoError(t, c.attempt(t.Context(), send)) })
+			}
+			parallel(reads...)
+		}
+		var outer sync.WaitGroup
+		for range 6 {
+			outer.Go(inner)
+		}
+		outer.Wait()
+		assert.EqualValues(t, atOnce, most.Load())
+		assert.EqualValues(t, 24, c.requests.Load())
+	})
+}
+
+// Of many objects those are kept that block: with a finalizer, then younger than the deletion,
+// wherever they are in the list.
+func TestKeeper(t *testing.T) {
+	deleted := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	k := keeper{deleted: deleted}
+	for i := range 3 * why.MaxKept {
+		k.add(why.Object{Name: fmt.Sprintf("old-%d", i), Created: deleted.Add(-time.Hour)}, api.ManagedFields{})
+	}
+	for i := range 2 * why.MaxKept {
+		k.add(why.Object{Name: fmt.Sprintf("young-%d", i), Created: deleted.Add(time.Minute)}, api.ManagedFields{})
+	}
+	k.add(why.Object{Name: "held", Created: deleted.Add(-time.Hour), Finalizers: []string{"example.com/x"}}, api.ManagedFields{})
+	kept := k.objects()
+	require.Len(t, kept, why.MaxKept)
+	assert.Equal(t, "held", kept[0].Name)
+	for i := range 2 * why.MaxKept {
+		k.add(why.Object{Name: fmt.Sprintf("held-%d", i), Finalizers: []string{"example.com/x"}}, api.ManagedFields{})
+	}
+	k.add(why.Object{Name: "other", Finalizers: []string{"example.com/x", "example.com/y"}}, api.ManagedFields{})
+	k.add(why.Object{Name: "deleted", Deleted: deleted, Finalizers: []string{"example.com/y"}}, api.ManagedFields{})
+	kept = k.objects()
+	require.Len(t, kept, why.MaxKept)
+	assert.Equal(t, []string{"held", "other", "deleted", "held-0"}, []string{kept[0].Name, kept[1].Name, kept[2].Name, kept[3].Name},
+		"one with each finalizer, terminating and not, is kept first")
+	k.first, k.blockers = k.first[:1], nil
+	kept = k.objects()
+	assert.False(t, slices.ContainsFunc(kept[1:], func(o why.Object) bool { return !o.Created.After(deleted) }))
+}
+
+// An endpoint that does not say whether it is ready is ready. One that is not ready may become so,
+// but for that of a pod that ends.
+func TestEndpoints(t *testing.T) {
+	slice := &api.Unstructured{Object: map[string]any{"endpoints": []any{
+		map[string]any{"addresses": []any{"192.0.2.1"}},
+		map[string]any{"conditions": map[string]any{"ready": true}},
+		map[string]any{"conditions": map[string]any{"ready": false}},
+		map[string]any{"conditions": map[string]any{"ready": false, "terminating": true}},
+	}}}
+	ready, coming := endpointsOf(slice)
+	assert.Equal(t, []int{2, 1}, []int{ready, coming})
+}
+
+// What a controller writes to the status of an object is no change of it.
+func TestLastWrite(t *testing.T) {
+	var fields api.ManagedFields
+	require.NoError(t, json.Unmarshal([]byte(`[{"manager":"a","time":"2026-01-02T03:04:05Z"},{"manager":"b","time":"2026-01-02T03:04:09Z","subresource":"status"},
+		{"manager":"c"},{"manager":"d","time":"2026-01-02T03:04:07Z"}]`), &fields))
+	at := time.Date(2026, 1, 2, 3, 4, 7, 0, time.UTC)
+	k := keeper{}
+	k.add(why.Object{Name: "a"}, fields)
+	k.add(why.Object{Name: "b"}, api.ManagedFields{})
+	assert.Equal(t, []why.Object{{Name: "a", Changed: at, Written: at.Add(2 * time.Second)}, {Name: "b"}}, k.objects())
+}
