@@ -23,8 +23,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// answer is a server's answer to a request: a Status if it has a code, a page if no API server gives
-// it, an empty list if it has nothing.
+// answer is a server's answer to a request: a Status if it has a code, a page if no API server
+// gives it, an empty list if it has nothing.
 type answer struct {
 	code         int
 	body, reason string
