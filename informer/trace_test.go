@@ -13,6 +13,7 @@ import (
 
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/hooks/hookstest"
 	"orrery/restclient/api"
 )
 
@@ -285,3 +286,5 @@ func TestQueueSnapshot(t *testing.T) {
 		assert.True(t, n.QueueSnapshot().Closed)
 	})
 }
+
+func TestJoinTraces(t *testing.T) { hookstest.Run(t, informer.JoinTraces) }

@@ -1,6 +1,7 @@
 package why_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -93,4 +94,10 @@ func TestAProgramInAnotherTerminatingNamespace(t *testing.T) {
 		assert.Equal(t, test.want, found.Do[0], id)
 		assert.NotContains(t, lines, "--replicas=1")
 	}
+}
+
+func TestThePageIsThatOfTheCatalogue(t *testing.T) {
+	page, err := os.ReadFile("../../docs/operate/stuck-namespaces.md")
+	require.NoError(t, err)
+	assert.Equal(t, why.Page(), string(page), "run: go generate ./internal/why")
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
 
 	"orrery/internal/lab/bench"
 )
@@ -33,4 +34,26 @@ func TestRatiosRoundByRound(t *testing.T) {
 	assert.Equal(t, []float64{0.25, 1}, ratios[:2])
 	assert.True(t, math.IsNaN(ratios[2]))
 	assert.Zero(t, ratios[3])
+}
+
+func rounds(t *rapid.T) []float64 {
+	return rapid.SliceOfN(rapid.Float64Range(1e-3, 1e3), 1, 30).Draw(t, "rounds")
+}
+
+func TestAMedianHasAsManyValuesAboveAsBelow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rounds(t)
+		median := bench.Median(values)
+		var below, above int
+		for _, v := range values {
+			if v <= median {
+				below++
+			}
+			if v >= median {
+				above++
+			}
+		}
+		assert.GreaterOrEqual(t, 2*below, len(values))
+		assert.GreaterOrEqual(t, 2*above, len(values))
+	})
 }

@@ -1,9 +1,15 @@
 package logs
 
 import (
+	"context"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"orrery/internal/observe/events"
 	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
 )
 
 // Queue returns hooks that log the work queue of a controller. A line about a key in progress has
@@ -29,4 +35,31 @@ func (l *Logger) Queue(name, controller string) *queue.Trace[string] {
 			l.at(verbosityEvents).Str("queue", name).Str("key", e.Key).Dur("worked_s", rounded(worked)).Msg("done")
 		},
 	}
+}
+
+// Events returns hooks that log whether recorded Events were sent, merged or dropped.
+func (l *Logger) Events() *events.Trace {
+	return &events.Trace{
+		Recorded: func(ctx context.Context, event *api.Event) {
+			l.event(ctx, verbosityRequests, event).Int("count", event.Count).Msg("event recorded")
+		},
+		Dropped: func(ctx context.Context, event *api.Event, why events.Drop, err error) {
+			if why == events.DropForbidden {
+				return // logged once, by Suppressed
+			}
+			l.event(ctx, verbosityPasses, event).Str("why", string(why)).AnErr("error", err).Msg("event dropped")
+		},
+		Suppressed: func(ctx context.Context, namespace string, err error, pause time.Duration) {
+			origin(restclient.OriginOf(ctx), l.at(verbosityPasses)).Str("in_namespace", namespace).Dur("pause_s", pause).Err(err).Msg("events are forbidden, continuing without them")
+		},
+		Retry: func(ctx context.Context, event *api.Event, err error, pause time.Duration) {
+			l.event(ctx, verbosityPasses, event).Dur("wait_s", rounded(pause)).Err(err).Msg("sending the event failed, retrying")
+		},
+	}
+}
+
+// event starts a line about an Event.
+func (l *Logger) event(ctx context.Context, verbosity int, event *api.Event) *zerolog.Event {
+	return origin(restclient.OriginOf(ctx), l.at(verbosity)).Str("kind", event.InvolvedObject.Kind).
+		Str("name", event.InvolvedObject.Name).Str("reason", event.Reason)
 }

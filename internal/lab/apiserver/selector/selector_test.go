@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"orrery/internal/lab/apiserver/selector"
 )
@@ -43,4 +44,56 @@ func TestLabelsString(t *testing.T) {
 		require.NoError(t, err, "%q", text)
 		assert.Equal(t, want, s.String())
 	}
+}
+
+// String is the inverse of parsing.
+func FuzzParseLabels(f *testing.F) {
+	for _, answer := range readRecorded(f, "labels.json") {
+		f.Add(answer.Selector)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		first, err := selector.ParseLabels(text)
+		if err != nil {
+			return
+		}
+		second, err := selector.ParseLabels(first.String())
+		require.NoError(t, err, "%q was written as %q", text, first.String())
+		assert.Equal(t, first, second)
+		assert.Equal(t, first.Matches(map[string]string{"a": "b"}), second.Matches(map[string]string{"a": "b"}))
+	})
+}
+
+func FuzzParseFields(f *testing.F) {
+	for _, answer := range readRecorded(f, "fields.json") {
+		f.Add(answer.Selector)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		first, err := selector.ParseFields(text)
+		if err != nil {
+			return
+		}
+		second, err := selector.ParseFields(first.String())
+		require.NoError(t, err, "%q was written as %q", text, first.String())
+		assert.Equal(t, first, second)
+	})
+}
+
+// A selector is the conjunction of its conditions, and negated operators are the complement.
+func TestQuickConditionsAndTheirOpposites(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key := rapid.SampledFrom([]string{"a", "b", "x/c"})
+		value := rapid.SampledFrom([]string{"", "1", "2", "v"})
+		labels := rapid.MapOf(key, value).Draw(t, "labels")
+		k, v, w := key.Draw(t, "key"), value.Draw(t, "value"), value.Draw(t, "other")
+		matches := func(text string) bool {
+			s, err := selector.ParseLabels(text)
+			require.NoError(t, err, "%q", text)
+			return s.Matches(labels)
+		}
+		assert.Equal(t, matches(k), !matches("!"+k))
+		assert.Equal(t, matches(k+"="+v), !matches(k+"!="+v))
+		assert.Equal(t, matches(k+" in ("+v+","+w+")"), !matches(k+" notin ("+w+","+v+")"))
+		assert.Equal(t, matches(k+"="+v) || matches(k+"="+w), matches(k+" in ("+v+","+w+")"))
+		assert.Equal(t, matches(k+"="+v) && matches("a"), matches(k+"="+v+",a"))
+	})
 }

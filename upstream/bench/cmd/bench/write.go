@@ -3,9 +3,12 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
+	"orrery/internal/lab/bench"
 	"orrery/upstream/bench/compare"
 )
 
@@ -49,3 +52,44 @@ func (o *options) renderOnly() error {
 	o.jsonFile = ""
 	return o.write(results)
 }
+
+// console shows the progress on stderr: on a terminal as a line that is rewritten. It also prints a
+// line for each finished measure.
+type console struct {
+	meter bench.Meter
+	hide  func() // removes the line that is rewritten
+	began time.Time
+}
+
+func newConsole() *console {
+	c := &console{began: time.Now()}
+	c.hide = bench.ShowProgress(os.Stderr, &c.meter)
+	return c
+}
+
+// Turn shows the current turn.
+func (c *console) Turn(t compare.Turn) {
+	name := fmt.Sprintf("%d/%d %s: round %d of %d, %s", t.Contest, t.Contests, t.Scenario, t.Round, t.Rounds, t.Side)
+	c.meter.Begin(name, "", 0, 0)
+}
+
+// Finished prints the records of a scenario.
+func (c *console) Finished(records []compare.Record, err error) {
+	c.meter.End()
+	for _, r := range records {
+		c.say("%5s  %s", time.Since(c.began).Round(time.Second), compare.Line(r))
+	}
+	if err != nil {
+		c.say("%5s  FAILED: %v", time.Since(c.began).Round(time.Second), err)
+	}
+}
+
+// say prints a line above the one that is rewritten.
+func (c *console) say(format string, arguments ...any) {
+	c.hide()
+	fmt.Fprintf(os.Stderr, format+"\n", arguments...)
+	c.hide = bench.ShowProgress(os.Stderr, &c.meter)
+}
+
+// close ends the progress line.
+func (c *console) close() { c.hide() }
