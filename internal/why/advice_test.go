@@ -241,12 +241,18 @@ func TestTracesOfAnOwner(t *testing.T) {
 		why.Grant{Subject: "group system:masters", Group: why.Every, Resources: []string{"*"}},
 		why.Grant{Service: why.Service{Namespace: "db", Name: "operator"}, Group: "example.com",
 			Resources: []string{"backups"}})
-	nobody := "no account may update databases.example.com here"
+	nobody := "no service account may update databases.example.com here"
 	found, _ := advice(t, e, "C04")
 	assert.Equal(t, why.Possible, found.Certainty)
 	assert.Contains(t, found.Says, nobody)
-	assert.Contains(t, found.Do[0],
+	assert.Contains(t, found.Do[0], "see whether Helm release db/operator runs")
+	assert.Contains(t, found.Do[1],
 		"give its account the right to update databases.example.com by a ClusterRoleBinding")
+	assert.Contains(t, found.Do[2], "⚠ if it does not come back: remove example.com/db from databases.example.com/a")
+	last := found.Remedies[len(found.Remedies)-1]
+	assert.Contains(t, last.Command, "--type=json")
+	assert.Equal(t, "only if its owner, which is not known, does not come back", last.When)
+	assert.NotEmpty(t, last.Loses)
 	var proof []string
 	for _, p := range found.Proof {
 		proof = append(proof, p.Says)

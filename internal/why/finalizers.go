@@ -54,7 +54,8 @@ func ownerless(e *Evidence, inside bool) []Finding {
 			case stopped != nil:
 				stopped.bringBack(e, &f)
 			default:
-				f.Do = []string{fmt.Sprintf("install %s again, until the objects are gone", f.Owner.Name)}
+				f.Do = []string{fmt.Sprintf("see whether %s runs elsewhere, such as outside this cluster; if not, install it again "+
+					"until the objects are gone", f.Owner.Name)}
 			}
 			f.Do = append(f.Do, fmt.Sprintf("⚠ if it does not come back: remove %s from %s/%s; %s", h.Finalizer,
 				h.Type.Name(), h.Object.Name, h.loses()))
@@ -64,6 +65,7 @@ func ownerless(e *Evidence, inside bool) []Finding {
 			f.Do = []string{fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer)}
 			if f.Owner == nil {
 				e.sawTraces(&f, h)
+				e.offerWithoutOwner(&f, h)
 			}
 			if stopped := e.stoppedOwner(h); stopped != nil {
 				stopped.bringBack(e, &f)
@@ -124,6 +126,7 @@ func (e *Evidence) sawTraces(f *Finding, h Held) {
 	at := slices.IndexFunc(e.Definitions.Items, func(d Definition) bool { return d.Type == h.Type.Name() })
 	if at >= 0 && e.Definitions.Items[at].Release.Name != "" {
 		release := e.Definitions.Items[at].Release
+		f.Do = []string{fmt.Sprintf("see whether Helm release %s runs: the owner of %s is probably a part of it", release, h.Finalizer)}
 		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s belongs to Helm release %s", h.Type.Name(),
 			release)
 	}
@@ -139,12 +142,27 @@ func (e *Evidence) sawTraces(f *Finding, h Held) {
 		f.saw(1, e.Grants.Request, "by a rule that names %s, these service accounts may update %s: %s",
 			h.Type.Group, h.Type.Name(), listed(accounts))
 	case e.nobodyUpdates(h.Type):
-		f.Says += fmt.Sprintf("; no account may update %s here", h.Type.Name())
+		f.Says += fmt.Sprintf("; no service account may update %s here", h.Type.Name())
 		f.saw(1, e.Grants.Request, "no role that is bound here lets an account update %s: one may have gone with its Role", h.Type.Name())
-		f.Do = []string{fmt.Sprintf("find the owner of %s, and give its account the right to update %s by a ClusterRoleBinding "+
-			"until the objects are gone", h.Finalizer, h.Type.Name())}
+		f.Do = append(f.Do, fmt.Sprintf("if it runs: give its account the right to update %s by a ClusterRoleBinding "+
+			"until the objects are gone", h.Type.Name()))
 	}
 }
+
+// offerWithoutOwner adds the removal of a finalizer whose owner has no known name, as a last
+// resort.
+func (e *Evidence) offerWithoutOwner(f *Finding, h Held) {
+	still, known := e.standstill(h.Type, h.Object)
+	if !still || !known || h.Object.Deleted.IsZero() || e.age() < backOffCap || e.changedOf(h) != "" {
+		return
+	}
+	f.Do = append(f.Do, fmt.Sprintf("⚠ if it does not come back: remove %s from %s/%s; %s",
+		h.Finalizer, h.Type.Name(), h.Object.Name, h.loses()))
+	f.Remedies = append(f.Remedies, Remedy{Command: e.release(h), When: ifOwnerStaysAway, Loses: h.loses()})
+}
+
+// ifOwnerStaysAway is When of the removal of a finalizer whose owner has no known name.
+const ifOwnerStaysAway = "only if its owner, which is not known, does not come back"
 
 // nobodyUpdates reports whether no account has a right to update a type in the namespace, but for
 // those of the control plane.

@@ -43,7 +43,7 @@ func WritePlan(w io.Writer, plan []Planned) error {
 	var text strings.Builder
 	for i, r := range plan {
 		if i == 0 || plan[i-1].Cause != r.Cause || plan[i-1].Culprit != r.Culprit {
-			fmt.Fprintf(&text, "\n%s  %s\n", r.Cause, r.Culprit)
+			fmt.Fprintf(&text, "\n%s  %s\n", r.Cause, r.Culprit.whole())
 		}
 		if r.Loses != "" {
 			fmt.Fprintf(&text, "  ⚠ last resort, %s:\n", terminal.OneLine(loss(r.Remedy)))

@@ -112,6 +112,9 @@ func completed(e *Evidence, cause Cause, f Finding) Finding {
 		f.Certainty = Possible
 	}
 	e.complete(&f)
+	if f.isAbsence() && len(f.Missing) == 0 {
+		f.lack(nil, "whether %s runs outside this cluster is not known", f.Owner.Name)
+	}
 	return f
 }
 

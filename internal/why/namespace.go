@@ -83,7 +83,7 @@ func metadataFinalizers(e *Evidence) []Finding {
 				f.Do = f.Do[:1]
 			case f.Certainty == "" && len(f.Missing) == 0:
 				f.printRelease(e, h)
-				f.Remedies[0].When = "only if its owner, which is not known, does not come back"
+				f.Remedies[0].When = ifOwnerStaysAway
 			}
 		}
 		findings = append(findings, f)

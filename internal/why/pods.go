@@ -257,6 +257,10 @@ func podFinalizers(e *Evidence) []Finding {
 			f.Do = []string{fmt.Sprintf("start kube-controller-manager with its %s, if it does not run", keeper.Controller)}
 		case owner.away():
 			f.offerRelease(e, h)
+		case f.Owner == nil:
+			f.Do = []string{fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer)}
+			e.sawTraces(&f, h)
+			e.offerWithoutOwner(&f, h)
 		}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it", h.Object.Name, h.Finalizer)
 		f.saw(1, "", "since the deletion of the namespace nothing but pods was deleted")

@@ -115,6 +115,14 @@ type Reference struct {
 // String returns the reference in kubectl's form, without the namespace, on one line.
 func (r Reference) String() string { return terminal.OneLine(r.Resource + "/" + r.Name) }
 
+// whole returns the reference with its namespace, on one line.
+func (r Reference) whole() string {
+	if r.Namespace == "" {
+		return r.String()
+	}
+	return terminal.OneLine(r.Resource + " " + r.Namespace + "/" + r.Name)
+}
+
 // Party is the owner of a finalizer.
 type Party struct {
 	Name string `json:"name" yaml:"name"`

@@ -96,7 +96,7 @@ func (r Reports) shared() (lines []string) {
 		what Reference
 	}
 	var order []culprit
-	blocked := map[culprit][]string{}
+	blocked, proven := map[culprit][]string{}, map[culprit]bool{}
 	for _, report := range r.Reports {
 		for _, f := range report.Findings {
 			one := culprit{f.ID, f.Culprit}
@@ -107,11 +107,16 @@ func (r Reports) shared() (lines []string) {
 				order = append(order, one)
 			}
 			blocked[one] = append(blocked[one], report.Namespace)
+			proven[one] = proven[one] || f.Certainty == Proven
 		}
 	}
 	for _, one := range order {
 		if n := len(blocked[one]); n > 1 {
-			lines = append(lines, fmt.Sprintf("%s  %s blocks %d namespaces", one.id, one.what, n))
+			verb := "possibly blocks"
+			if proven[one] {
+				verb = "blocks"
+			}
+			lines = append(lines, fmt.Sprintf("%s  %s %s %d namespaces", one.id, one.what, verb, n))
 		}
 	}
 	return lines

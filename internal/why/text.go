@@ -137,19 +137,29 @@ func (f Finding) block(wide bool, width int) []string {
 	seen := f.field("EVIDENCE", evidence, width)
 	advice := append(f.field("DO", f.Do, width), f.field("DO NOT", f.DoNot, width)...)
 	if most := max(2, causeLines-1-len(blocked)-len(advice)); !wide && len(seen) > most {
-		seen = append(seen[:most-1], f.field("", []string{"... (-o wide has all evidence)"}, width)...)
+		seen = f.field("EVIDENCE", f.decisive(evidence, most-1, width), width)
 	}
 	head := fmt.Sprintf("%s  %s (%s)", f.ID, f.Title, f.Certainty)
 	return slices.Concat([]string{head}, blocked, seen, advice)
 }
 
+// decisive returns the evidence that decides, whole sentences of at most so many lines, or one: the
+// last ones, which are the most precise, or say what is not proven.
+func (f Finding) decisive(evidence []string, most, width int) []string {
+	from, lines := len(evidence), 0
+	for from > 0 {
+		lines += len(f.field("", evidence[from-1:from], width))
+		if lines > most && from < len(evidence) {
+			break
+		}
+		from--
+	}
+	return append(slices.Clone(evidence[from:]), "... (-o wide has all evidence)")
+}
+
 // blockedBy names the culprit, and how many objects of which types it keeps.
 func (f Finding) blockedBy() []string {
-	what := f.Culprit.String()
-	if f.Culprit.Namespace != "" {
-		what = terminal.OneLine(f.Culprit.Resource + " " + f.Culprit.Namespace + "/" + f.Culprit.Name)
-	}
-	all := []string{what}
+	all := []string{f.Culprit.whole()}
 	for _, b := range f.Blocks {
 		if b.Count > 1 || b.Count == 1 && b.Resource != f.Culprit.Resource {
 			all = append(all, "keeps "+b.objects)

@@ -2,6 +2,7 @@ package why_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -281,8 +282,39 @@ func TestACauseOfSeveralNamespaces(t *testing.T) {
 	assert.Regexp(t, `^C01  apiservices\.apiregistration\.k8s\.io/v1\.g\.io blocks 2 namespaces\nNAMESPACE `,
 		text.String())
 	text.Reset()
+	first.Second, second.Second = nil, nil
+	require.NoError(t, why.JudgeAll([]why.Evidence{first, second}).WriteText(&text, 0))
+	assert.Contains(t, text.String(), "v1.g.io possibly blocks 2 namespaces\n", "nothing is proven in either")
+	text.Reset()
 	require.NoError(t, why.JudgeAll([]why.Evidence{first, alone}).WriteText(&text, 0))
 	assert.Regexp(t, `^NAMESPACE `, text.String(), "each has a cause of its own")
+}
+
+// Of more evidence than a block has room for, it has what decides: the last things that were seen,
+// and each in a whole sentence.
+func TestTheEvidenceOfABlock(t *testing.T) {
+	var text strings.Builder
+	long := why.Finding{ID: "C07", Title: "t", Do: slices.Repeat([]string{"do"}, 6), Missing: []string{"the last"}}
+	for _, says := range []string{"first", strings.Repeat("second ", 40), "third"} {
+		long.Proof = append(long.Proof, why.Proof{Says: says})
+	}
+	require.NoError(t, why.Report{Findings: []why.Finding{long}}.WriteText(&text, false, 0))
+	assert.Contains(t, text.String(), `
+  EVIDENCE    third
+              not proven: the last
+              ... (-o wide has all evidence)
+`)
+	assert.NotContains(t, text.String(), "second")
+	text.Reset()
+	require.NoError(t, why.Report{Findings: []why.Finding{long}}.WriteText(&text, true, 0))
+	assert.Contains(t, text.String(), "EVIDENCE    first\n              second second")
+	text.Reset()
+	report := why.Judge(held())
+	require.Equal(t, why.NotHere, find(report, "C04").Owner.State)
+	require.NoError(t, report.WriteText(&text, false, 0))
+	assert.Contains(t, text.String(), "not proven: whether keda-operator runs outside this cluster is not known\n")
+	assert.NotEmpty(t, find(report, "C04").Remedies)
+	assert.Contains(t, find(report, "C04").Remedies[len(find(report, "C04").Remedies)-1].Command, "--type=json", "it is the last resort")
 }
 
 // What is left is named, whatever the cause.
@@ -323,7 +355,7 @@ func TestPrint(t *testing.T) {
 	var text strings.Builder
 	require.NoError(t, why.WritePlan(&text, why.Plan(report)))
 	assert.Equal(t, `
-C04  databases.example.com/orders
+C04  databases.example.com shop/orders
   kubectl -n db scale deployment/db --replicas=1
   when the namespace is gone:
   kubectl undo

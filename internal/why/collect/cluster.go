@@ -260,6 +260,17 @@ func (c *collector) definitions(ctx context.Context) why.Answer[why.Definition] 
 	return answer
 }
 
+// written returns when an object was last written, its status included; the zero time without
+// managedFields.
+func written(o *api.Unstructured) (last time.Time) {
+	for _, entry := range items(o.Nested("metadata", "managedFields")) {
+		if at := moment(text(entry, "time")); at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
 // releaseOf returns the Helm release that an object belongs to, by its annotations.
 func releaseOf(annotations map[string]string) why.Service {
 	return why.Service{Namespace: annotations["meta.helm.sh/release-namespace"], Name: annotations["meta.helm.sh/release-name"]}

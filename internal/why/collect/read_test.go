@@ -275,9 +275,19 @@ func TestManagers(t *testing.T) {
 }
 
 // A Deployment without replicas was stopped when it was last written, as far as that is known; one
-// with replicas is judged by its conditions.
+// with replicas is judged by its conditions. kubectl scale leaves no entry of its own on
+// kube-apiserver: the status that follows has the time.
 func TestSinceWhenAWorkloadIsStopped(t *testing.T) {
-	written := []any{map[string]any{"manager": "kubectl", "subresource": "scale", "time": "2026-01-02T03:04:05Z"}}
+	for _, subresource := range []string{"scale", "status"} {
+		testSinceStopped(t, []any{
+			map[string]any{"manager": "kubectl-create", "time": "2026-01-01T00:00:00Z"},
+			map[string]any{"manager": "kube-controller-manager", "subresource": subresource, "time": "2026-01-02T03:04:05Z"},
+		})
+	}
+}
+
+func testSinceStopped(t *testing.T, written []any) {
+	t.Helper()
 	for replicas, since := range map[int64]time.Time{0: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), 1: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		w := workload("deployment", &api.Unstructured{Object: map[string]any{
 			"metadata": map[string]any{"creationTimestamp": "2026-01-01T00:00:00Z", "managedFields": written}, "spec": map[string]any{"replicas": replicas},
