@@ -210,3 +210,15 @@ func TestUpdatedConditionsAreACopy(t *testing.T) {
 	require.True(t, changed)
 	assert.Equal(t, allFalse(before), namespace.Status.Conditions, "Update has changed the conditions of the namespace that it was given")
 }
+
+func TestConditionsThatReportTrouble(t *testing.T) {
+	for condition, want := range map[api.NamespaceCondition]bool{
+		{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue}:    true,
+		{Type: api.NamespaceContentRemaining, Status: api.ConditionUnknown}: true,
+		{Type: api.NamespaceContentRemaining, Status: api.ConditionFalse}:   false,
+		{Type: "example.com/Reviewed", Status: api.ConditionTrue}:           false, // another party's
+	} {
+		got := ReportsTrouble([]api.NamespaceCondition{condition})
+		assert.Equal(t, want, got, "%s is %s", condition.Type, condition.Status)
+	}
+}

@@ -66,3 +66,45 @@ func readLargePages(t *testing.T, maxBytes int, first []string) {
 	assert.Len(t, names, objects, "each object is read once")
 	assert.Equal(t, first, limits[:len(first)], "after a page that is too large smaller ones are requested")
 }
+
+// An answer that is cut into pages shows only a part of what there is.
+func TestOnlyAWholeAnswerIsComplete(t *testing.T) {
+	pods := api.GroupVersionResource{Version: "v1", Resource: "pods"}
+	for next, whole := range map[string]bool{"": true, "more": false} {
+		var list api.List[*api.PartialObjectMetadata]
+		list.APIVersion, list.Kind = "meta.k8s.io/v1", "PartialObjectMetadataList"
+		list.ResourceVersion, list.Continue = "1", next
+		item := &api.PartialObjectMetadata{}
+		item.Name, item.Namespace = "a", "ns"
+		list.Items = append(list.Items, item)
+		content := contentOf(t, 0, func(w http.ResponseWriter) { assert.NoError(t, json.NewEncoder(w).Encode(list)) })
+		found, listed, err := content.DeleteCollection(t.Context(), pods, "ns")
+		require.NoError(t, err)
+		assert.Len(t, found, 1)
+		assert.Equal(t, whole, listed, "the answer to a deletion, continued with %q", next)
+		namespaces, complete, err := content.Holders(t.Context(), pods)
+		require.NoError(t, err)
+		assert.Equal(t, map[string]bool{"ns": true}, namespaces)
+		assert.Equal(t, whole, complete, "a list of all namespaces, continued with %q", next)
+	}
+}
+
+func TestAnObjectThatIsTooLargeAlone(t *testing.T) {
+	large := []byte(`{"kind":"` + strings.Repeat("x", 200<<10))
+	content := contentOf(t, 100<<10, func(w http.ResponseWriter) { _, _ = w.Write(large) })
+	_, err := content.List(t.Context(), api.PodsResource, "ns")
+	var tooLarge *restclient.TooLargeError
+	assert.ErrorAs(t, err, &tooLarge, "a page of one object cannot become smaller")
+}
+
+// contentOf returns the content client of a server that gives one answer.
+func contentOf(t *testing.T, maxBytes int, answer func(http.ResponseWriter)) nsctl.ContentClient {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		answer(w)
+	}))
+	t.Cleanup(server.Close)
+	client, err := restclient.New(restclient.Config{Host: server.URL, MaxListBytes: maxBytes})
+	require.NoError(t, err)
+	return nsctl.NewContentClient(client)
+}

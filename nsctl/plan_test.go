@@ -67,6 +67,25 @@ func TestAnOvertakenPlanIsForgotten(t *testing.T) {
 	})
 }
 
+// A plan for a former namespace of a name does not shorten the grace period of the next one.
+func TestARecreatedNamespaceHasItsOwnGracePeriod(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		started := time.Now()
+		passes := &scripted{errs: []error{&nsctl.ResourcesRemainingError{Estimate: 60}}} // plans a look at ten seconds
+		var log passLog
+		r := nsctltest.StartController(t, c, passes.form, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.Trace = log.trace()
+		})
+		time.Sleep(8 * time.Second)
+		c.AddNamespace("ns", true, "kubernetes")
+		time.Sleep(time.Minute)
+		r.Stop()
+		assert.Equal(t, []time.Time{started.Add(5 * time.Second), started.Add(13 * time.Second)}, log.began["ns"])
+	})
+}
+
 // A pass whose last request is answered just after its time limit has done its work all the same.
 func TestAPassThatSucceedsAfterItsTimeLimitHasNotFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package nsctl
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -42,10 +43,39 @@ func TestDeletableResources(t *testing.T) {
 
 func TestEventsAreDeletedUnderTheirOnlyGroup(t *testing.T) {
 	resources, err := DeletableResources([]*api.APIResourceList{
+		{GroupVersion: "v1", Resources: []api.APIResource{{Name: "secrets", Verbs: []string{"delete"}}}},
 		{GroupVersion: "events.k8s.io/v1", Resources: []api.APIResource{{Name: "events", Verbs: []string{"delete"}}}},
 	})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"events.events.k8s.io"}, resourceNames(resources))
+	assert.Equal(t, []string{"secrets.", "events.events.k8s.io"}, resourceNames(resources))
+}
+
+// listing is a discovery that lists one type.
+type listing api.APIResourceList
+
+func (l *listing) PreferredNamespacedResources(context.Context, time.Time) ([]*api.APIResourceList, error) {
+	return []*api.APIResourceList{(*api.APIResourceList)(l)}, nil
+}
+
+func (l *listing) Invalidate() {}
+
+func TestATypeHasVanishedIfItsGroupDoesNotListIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		group, version, resource string
+		forgiven                 bool
+	}{
+		"listed in another version":   {"a.example", "v2", "things", false},
+		"its name, in another group":  {"b.example", "v1", "things", true},
+		"another name in its group":   {"a.example", "v1", "others", true},
+		"another name, another group": {"b.example", "v1", "others", true},
+	} {
+		discovery := &listing{GroupVersion: test.group + "/" + test.version,
+			Resources: []api.APIResource{{Name: test.resource, Verbs: []string{"delete"}}}}
+		things := api.GroupVersionResource{Group: "a.example", Version: "v1", Resource: "things"}
+		errs := []error{&api.StatusError{Status: api.Status{Code: 404, Reason: api.ReasonNotFound}}}
+		ForgiveVanished(t.Context(), discovery, now, []DeletableResource{{GVR: things}}, errs)
+		assert.Equal(t, test.forgiven, errs[0] == nil, name)
+	}
 }
 
 func TestRequeueAfterIsHalfTheEstimateAndASecond(t *testing.T) {
@@ -78,4 +108,10 @@ func TestWhatRemainsHasAnExplanationOrIsAnError(t *testing.T) {
 
 	stuck := CountRemains([]*api.PartialObjectMetadata{item()}, 0)
 	assert.EqualError(t, stuck.Check("ns", configMaps), "unexpected items still remain in namespace: ns for gvr: /v1, Resource=configmaps")
+}
+
+func TestADeleterHasADefaultConcurrency(t *testing.T) {
+	for given, want := range map[int]int{-1: 32, 0: 32, 1: 1, 4: 4} {
+		assert.Equal(t, want, DeleterConfig{Concurrency: given}.WithDefaults().Concurrency, "%d is configured", given)
+	}
 }

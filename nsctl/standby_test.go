@@ -231,5 +231,7 @@ func TestTimestampsHaveWholeSeconds(t *testing.T) {
 	}
 	assert.Equal(t, seen, nsctl.DeletionBegan(deleted(0), seen))
 	assert.Equal(t, seen, nsctl.DeletionBegan(deleted(time.Second), seen))
+	onTheSecond := seen.Truncate(time.Second)
+	assert.Equal(t, onTheSecond.Add(-2*time.Second), nsctl.DeletionBegan(deleted(2*time.Second), onTheSecond))
 	assert.Equal(t, seen.Add(-60900*time.Millisecond), nsctl.DeletionBegan(deleted(time.Minute), seen))
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -62,6 +63,32 @@ func TestFewNamespacesAreNotWorthACheck(t *testing.T) {
 		nsctltest.AssertAllGone(t, c, names)
 		assert.False(t, slices.ContainsFunc(c.Log(), isEmptinessCheck))
 		r.Stop()
+	})
+}
+
+// Three passes at a time make a check. A pass after them is alone and makes none.
+func TestThreePassesAtATimeAreWorthACheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := nsctltest.NewCluster()
+		c.Refuse(func(r *http.Request) *api.Status {
+			time.Sleep(time.Second) // until all passes have begun
+			return nil
+		})
+		var checks atomic.Int32
+		count := func(context.Context, int, int, time.Duration) { checks.Add(1) }
+		deleter := nsctltest.NewDeleter(t, c, fast.NewDeleter, func(config *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{EmptinessChecked: count}
+		})
+		var passes sync.WaitGroup
+		for _, name := range []string{"a", "b", "c"} {
+			c.AddNamespace(name, true, "kubernetes")
+			passes.Go(func() { assert.NoError(t, deleter.Delete(t.Context(), name)) })
+		}
+		passes.Wait()
+		assert.Equal(t, int32(1), checks.Load(), "three passes share a check")
+		c.AddNamespace("alone", true, "kubernetes")
+		require.NoError(t, deleter.Delete(t.Context(), "alone"))
+		assert.Equal(t, int32(1), checks.Load(), "a pass that is alone makes none")
 	})
 }
 
