@@ -227,6 +227,12 @@ func TestWhoMayBeAnOwnerWithoutAName(t *testing.T) {
 	assert.Equal(t, why.Possible, found.Certainty)
 	assert.Equal(t, "by a rule that names example.com, these service accounts may update databases.example.com: db/operator (0 pods) and old/operator (1 pod)",
 		found.Proof[len(found.Proof)-1].Says)
+
+	unread := grant("unread", 0)
+	unread.Failed = &why.Failure{Code: 403}
+	e.Grants.Items = append(e.Grants.Items, unread)
+	found, _ = advice(t, e, "C04")
+	assert.NotContains(t, found.Proof[len(found.Proof)-1].Says, "unread", "how many pods it has is not known")
 }
 
 // Of a finalizer that a library has set, its writer, the Helm release of the type and the missing
@@ -272,6 +278,10 @@ func TestTracesOfAnOwner(t *testing.T) {
 		other.Grants.Items = append(slices.Clone(e.Grants.Items), grant)
 		found, _ := advice(t, other, "C04")
 		assert.NotContains(t, found.Says, nobody, name)
+		grant.Elsewhere, grant.Group = "old", why.Every
+		other.Grants.Items = append(slices.Clone(e.Grants.Items), grant)
+		found, _ = advice(t, other, "C04")
+		assert.Contains(t, found.Says, nobody, "%s, in another namespace only", name)
 	}
 	e.Grants = why.Answer[why.Grant]{Request: "GET bindings",
 		Failed: &why.Failure{Code: 403, Right: "list rolebindings"}}

@@ -79,6 +79,15 @@ func TestANamespaceWithoutConditions(t *testing.T) {
 			e.Elsewhere = answered("GET namespaces",
 				why.ConditionsWrite{Namespace: "old", At: deleted.Add(-time.Minute)})
 		}, ""},
+		"switched off, and without its right": {func(e *why.Evidence) {
+			isOff(e)
+			e.Reviews = []why.Review{{User: "system:serviceaccount:kube-system:namespace-controller", Verb: "update",
+				Resource: "namespaces/status"}}
+		}, ""},
+		"its pod is ready, and does other work": {func(e *why.Evidence) {
+			on := why.Manager{Name: "kcm-b", Controllers: "*"}
+			e.Managers.Items = []why.Manager{{Name: "kcm-a", Ready: true, Controllers: "*,-namespace"}, on}
+		}, "no controller is known to be dead or switched off"},
 		"a dead webhook beside a dead controller": {func(e *why.Evidence) { isOff(e); dead(e) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -208,4 +217,12 @@ func TestAPolicyThatIsAskedToFinalize(t *testing.T) {
 	require.NotNil(t, found)
 	assert.Equal(t, why.Possible, found.Certainty)
 	assert.Equal(t, "p", found.Culprit.Name)
+}
+
+// An empty entry of --controllers names no controller, not even one without an older name.
+func TestAnEmptyEntryOfTheControllersFlag(t *testing.T) {
+	for _, controller := range []string{"namespace-controller", "ttl-controller"} {
+		assert.True(t, why.SwitchedOff([]string{"", "deployment"}, controller), controller)
+		assert.False(t, why.SwitchedOff([]string{"", "*"}, controller), controller)
+	}
 }

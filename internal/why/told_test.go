@@ -79,6 +79,20 @@ func TestAChainOfOwners(t *testing.T) {
 	})
 }
 
+// The row that has a pod and what waits for it names the owner of the pod's finalizer.
+func TestTheOwnerAtTheEndOfAChain(t *testing.T) {
+	set, pod := object("r", "foregroundDeletion"), object("p", "example.com/x")
+	pod.Owners = []why.Owner{{Kind: "ReplicaSet", Name: "r", UID: set.UID, Blocks: true}}
+	e := calm(evidence(terminating("", ""), typeOf("apps", "replicasets", set), typeOf("", "pods", pod)))
+	e.Workloads, e.AllLeases = answered[why.Workload]("GET workloads"), answered[why.Lease]("GET leases")
+	e.Stamps = []why.Stamp{{Type: "pods", Object: "p", Finalizer: "example.com/x",
+		Writers: []why.Writer{{Manager: "acme-operator"}}}}
+	found := find(why.Judge(e), "C26")
+	require.NotNil(t, found)
+	require.NotNil(t, found.Owner)
+	assert.Equal(t, "acme-operator", found.Owner.Name)
+}
+
 // A Service that never got a load balancer is kept by its finalizer like any other object.
 func TestAServiceWithoutALoadBalancer(t *testing.T) {
 	e := calm(orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", ""))
@@ -282,6 +296,13 @@ func TestACauseOfSeveralNamespaces(t *testing.T) {
 	assert.Regexp(t, `^C01  apiservices\.apiregistration\.k8s\.io/v1\.g\.io blocks 2 namespaces\nNAMESPACE `,
 		text.String())
 	text.Reset()
+	unproven := second
+	unproven.Second = nil
+	for _, both := range [][]why.Evidence{{first, unproven}, {unproven, first}} {
+		require.NoError(t, why.JudgeAll(both).WriteText(&text, 0))
+		assert.Contains(t, text.String(), "v1.g.io blocks 2 namespaces\n", "it is proven in one of them")
+		text.Reset()
+	}
 	first.Second, second.Second = nil, nil
 	require.NoError(t, why.JudgeAll([]why.Evidence{first, second}).WriteText(&text, 0))
 	assert.Contains(t, text.String(), "v1.g.io possibly blocks 2 namespaces\n", "nothing is proven in either")
@@ -295,12 +316,13 @@ func TestACauseOfSeveralNamespaces(t *testing.T) {
 func TestTheEvidenceOfABlock(t *testing.T) {
 	var text strings.Builder
 	long := why.Finding{ID: "C07", Title: "t", Do: slices.Repeat([]string{"do"}, 6), Missing: []string{"the last"}}
-	for _, says := range []string{"first", strings.Repeat("second ", 40), "third"} {
+	for _, says := range []string{"first", strings.Repeat("second ", 40), "third", "fourth"} {
 		long.Proof = append(long.Proof, why.Proof{Says: says})
 	}
 	require.NoError(t, why.Report{Findings: []why.Finding{long}}.WriteText(&text, false, 0))
 	assert.Contains(t, text.String(), `
   EVIDENCE    third
+              fourth
               not proven: the last
               ... (-o wide has all evidence)
 `)

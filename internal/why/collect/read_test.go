@@ -263,6 +263,8 @@ func TestManagers(t *testing.T) {
 			"args":["--controllers=-ttl","--profiling"]}`: "*,-ttl",
 		`{"name":"kube-controller-manager","command":["/manager"],"args":["--controllers=*"]},
 			{"name":"cloud","args":["--controllers=cloud-node,route"]}`: "*",
+		`{"command":["kube-controller-manager","--controllers=*,-ttl"]},
+			{"name":"kube-controller-manager-logs"}`: "*,-ttl",
 	} {
 		var o api.Unstructured
 		require.NoError(t, json.Unmarshal([]byte(`{"kind":"Pod","apiVersion":"v1",
