@@ -153,7 +153,7 @@ func (e *Evidence) sawTraces(f *Finding, h Held) {
 // resort.
 func (e *Evidence) offerWithoutOwner(f *Finding, h Held) {
 	still, known := e.standstill(h.Type, h.Object)
-	if !still || !known || h.Object.Deleted.IsZero() || e.age() < backOffCap || e.changedOf(h) != "" {
+	if !still || !known || h.Object.Deleted.IsZero() || e.age() < backOffCap {
 		return
 	}
 	f.Do = append(f.Do, fmt.Sprintf("⚠ if it does not come back: remove %s from %s/%s; %s",
