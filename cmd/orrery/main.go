@@ -18,11 +18,11 @@ import (
 
 func main() {
 	runtime.MemProfileRate = 0 // its samples are for --profiling, which switches them on
-	root := newRootCommand()
+	command := newRootCommand
 	if isPlugin(os.Args[0]) {
-		root = newPluginCommand()
+		command = newPluginCommand
 	}
-	os.Exit(runProgram(root, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(runProgram(command(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // runProgram runs a program and returns its exit code. Nothing that a cluster says reaches the

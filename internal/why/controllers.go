@@ -138,12 +138,21 @@ func withoutConditions(e *Evidence, f Finding) []Finding {
 	return []Finding{f}
 }
 
+// leader returns a renewed Lease of a program that has a namespace controller, nil for none.
+func (e *Evidence) leader() *Lease {
+	at := slices.IndexFunc(e.Leases.Items, func(l Lease) bool {
+		return slices.Contains(managerLeases, l.Name) && !l.Expired(e.At)
+	})
+	if at < 0 {
+		return nil
+	}
+	return &e.Leases.Items[at]
+}
+
 // aliveController says what shows that a namespace controller is alive; "" for nothing.
 func (e *Evidence) aliveController() string {
-	for _, l := range e.Leases.Items {
-		if slices.Contains(managerLeases, l.Name) && !l.Expired(e.At) {
-			return fmt.Sprintf("Lease %s/%s is renewed", l.Namespace, l.Name)
-		}
+	if l := e.leader(); l != nil {
+		return fmt.Sprintf("Lease %s/%s is renewed", l.Namespace, l.Name)
 	}
 	for _, m := range e.Managers.Items {
 		if m.Ready && !m.lacks(namespaceController) {
@@ -209,9 +218,7 @@ func whyNoController(e *Evidence, f *Finding) bool { return controllerOff(e, f, 
 // controllerOff reports whether a controller of kube-controller-manager is switched off or its
 // process is dead. It adds the proof to the finding.
 func controllerOff(e *Evidence, f *Finding, controller string) bool {
-	live := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool {
-		return slices.Contains(managerLeases, l.Name) && !l.Expired(e.At)
-	})
+	live := e.leader() != nil
 	orreryLeads := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return l.Name == "orrery" && !l.Expired(e.At) })
 	ready := slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return m.Ready })
 	on := slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return !m.lacks(controller) })

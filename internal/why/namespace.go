@@ -82,8 +82,7 @@ func metadataFinalizers(e *Evidence) []Finding {
 				f.lack(nil, "its owner seems to be at work")
 				f.Do = f.Do[:1]
 			case f.Certainty == "" && len(f.Missing) == 0:
-				f.printRelease(e, h)
-				f.Remedies[0].When = ifOwnerStaysAway
+				f.printRelease(e, h, ifOwnerStaysAway)
 			}
 		}
 		findings = append(findings, f)

@@ -165,7 +165,7 @@ func jobFinalizer(e *Evidence) []Finding {
 			f.Proof = append(f.Proof, seen.Proof...)
 			f.offerRelease(e, h)
 		} else if known && len(f.Missing) == 0 {
-			f.printRelease(e, h)
+			f.printRelease(e, h, "")
 		}
 		findings = append(findings, f)
 	}

@@ -165,8 +165,8 @@ func (f *Finding) offerRelease(e *Evidence, h Held) {
 }
 
 // printRelease adds the removal of a held finalizer, whether the finding is proven or not.
-func (f *Finding) printRelease(e *Evidence, h Held) {
-	f.Remedies = append(f.Remedies, Remedy{Command: e.release(h), Loses: h.loses()})
+func (f *Finding) printRelease(e *Evidence, h Held, when string) {
+	f.Remedies = append(f.Remedies, Remedy{Command: e.release(h), When: when, Loses: h.loses()})
 }
 
 // loses says what the removal of the finalizer leaves behind.

@@ -76,8 +76,8 @@ func operated(o operator) step {
 	)
 }
 
-// stopped creates a Deployment or another set without pods. By it the owner of a finalizer is known
-// to be gone.
+// stopped creates a Deployment or another set without pods. By it the owner of a finalizer is seen
+// to be stopped.
 func stopped(path, name, podSpec string) step {
 	return create(path, `{"metadata":{"name":"`+name+`"},"spec":{"replicas":0,
 		"selector":{"matchLabels":{"app":"`+name+`"}},

@@ -260,17 +260,6 @@ func (c *collector) definitions(ctx context.Context) why.Answer[why.Definition] 
 	return answer
 }
 
-// written returns when an object was last written, its status included; the zero time without
-// managedFields.
-func written(o *api.Unstructured) (last time.Time) {
-	for _, entry := range items(o.Nested("metadata", "managedFields")) {
-		if at := moment(text(entry, "time")); at.After(last) {
-			last = at
-		}
-	}
-	return last
-}
-
 // releaseOf returns the Helm release that an object belongs to, by its annotations.
 func releaseOf(annotations map[string]string) why.Service {
 	return why.Service{Namespace: annotations["meta.helm.sh/release-namespace"], Name: annotations["meta.helm.sh/release-name"]}
@@ -279,8 +268,18 @@ func releaseOf(annotations map[string]string) why.Service {
 // changed returns when an object was last written, its status apart. It returns the zero time
 // without managedFields.
 func changed(o *api.Unstructured) (last time.Time) {
+	return latest(o, func(subresource string) bool { return subresource != "status" })
+}
+
+// written returns when an object was last written, its status included.
+func written(o *api.Unstructured) (last time.Time) {
+	return latest(o, func(string) bool { return true })
+}
+
+// latest returns the last time among the entries of managedFields that count.
+func latest(o *api.Unstructured, counts func(subresource string) bool) (last time.Time) {
 	for _, entry := range items(o.Nested("metadata", "managedFields")) {
-		if at := moment(text(entry, "time")); text(entry, "subresource") != "status" && at.After(last) {
+		if at := moment(text(entry, "time")); counts(text(entry, "subresource")) && at.After(last) {
 			last = at
 		}
 	}

@@ -83,8 +83,8 @@ func workload(kind string, o *api.Unstructured) why.Workload {
 		if wanted, ok := o.Nested("spec", "replicas").(int64); ok {
 			w.Replicas = int(wanted)
 		}
-		if w.Replicas == 0 && written(o).After(w.Since) { // kubectl scale leaves no entry, and its effect a status
-			w.Since = written(o)
+		if at := written(o); w.Replicas == 0 && at.After(w.Since) { // kubectl scale leaves no entry, and its effect a status
+			w.Since = at
 		}
 	}
 	w.ServiceAccount = o.NestedString(append(spec, "serviceAccountName")...)
