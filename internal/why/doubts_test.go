@@ -73,7 +73,7 @@ func TestFinalizersOfControllersThatAreOff(t *testing.T) {
 		evidence why.Evidence
 		id, do   string
 	}{
-		"a pod of a Job that exists":         {job, "C24", "start kube-controller-manager with its job-controller, if it does not run"},
+		"a pod of a Job that exists":         {job, "C24", "start kube-controller-manager with its job-controller"},
 		"an object without a dependent":      {set, "C04", "start kube-controller-manager with its garbage-collector-controller"},
 		"a claim that no pod seems to mount": {orphan("persistentvolumeclaims", "", "kubernetes.io/pvc-protection", ""), "C14", "start kube-controller-manager with its persistentvolumeclaim-protection-controller"},
 	} {

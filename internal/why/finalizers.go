@@ -19,80 +19,109 @@ func (e *Evidence) hasOwnCause(h Held) bool {
 	})
 }
 
-func ownerless(e *Evidence, inside bool) []Finding {
-	var findings []Finding
-	for _, h := range e.heldOrAwaiting() {
-		keeper, _ := h.Keeper()
-		balancer := h.Type.Name() == "services" && keeper.Balancer && !e.neverBalanced(h)
-		pod := h.Type.Name() == "pods" && (e.podsFirst() || h.Object.Deleted.After(e.now()))
-		if pod || balancer || e.hasOwnCause(h) || e.ranInside(h) != inside {
-			continue
-		}
-		f := heldFinding(e, h)
-		owner := e.lookForOwner(&f, h)
-		if h.Object.Deleted.IsZero() {
-			if !owner.away() {
-				continue // it is not terminating yet
-			}
-			f.Certainty = Later
-		}
-		switch owner {
-		case Ready:
-			continue
-		case Stopped, NotHere:
-			f.Says = f.removes(h, e.stoppedOwner(h), owner)
-			switch stopped := e.stoppedOwner(h); {
-			case keeper.Controller != "":
-				f.Do = []string{fmt.Sprintf("start kube-controller-manager with its %s", keeper.Controller)}
-				findings = append(findings, f)
-				continue
-			case inside:
-				f.Says = fmt.Sprintf("every account that may update %s is in %s itself, and %s for %s",
-					h.Type.Name(), e.Name, h.Type.waiting(h.Type.Finalizers[h.Finalizer]), f.Owner.Name)
-				f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
-				f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
-			case stopped != nil:
-				stopped.bringBack(e, &f)
-			default:
-				f.Do = []string{fmt.Sprintf("see whether %s runs elsewhere, such as outside this cluster; if not, install it again "+
-					"until the objects are gone", f.Owner.Name)}
-			}
-			f.Do = append(f.Do, h.lastResort())
-			f.offerRelease(e, h)
-		default:
-			f.Says = fmt.Sprintf("%s for the owner of %s", h.Type.waiting(h.Type.Finalizers[h.Finalizer]), h.Finalizer)
-			f.Do = []string{fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer)}
-			if f.Owner == nil {
-				e.sawTraces(&f, h)
-				e.offerWithoutOwner(&f, h)
-			}
-			if stopped := e.stoppedOwner(h); stopped != nil {
-				stopped.bringBack(e, &f)
-			}
-		}
-		findings = append(findings, f)
+// causeOf returns which of C04, C05, C15 and C24 concerns a finalizer that keeps an object; "" for
+// none: another cause knows more, or a pod may still end by itself.
+func (e *Evidence) causeOf(h Held) string {
+	keeper, _ := h.Keeper()
+	isPod := h.Type.Name() == "pods"
+	switch {
+	case e.hasOwnCause(h), isPod && h.Object.Deleted.After(e.now()):
+		return ""
+	case isPod && e.podsFirst():
+		return "C24"
+	case h.Type.Name() == "services" && keeper.Balancer && !e.neverBalanced(h):
+		return "C15"
+	case e.ranInside(h):
+		return "C05"
 	}
-	return findings
+	return "C04"
 }
 
-// removes says which owner removes a finalizer, and what was seen of it.
-func (f Finding) removes(h Held, stopped *Workload, owner State) string {
+// ownerless returns what judges one of those causes.
+func ownerless(id string) func(e *Evidence) []Finding {
+	return func(e *Evidence) (findings []Finding) {
+		for _, h := range e.heldOrAwaiting() {
+			if e.causeOf(h) != id {
+				continue
+			}
+			f := heldFinding(e, h)
+			owner := e.lookForOwner(&f, h)
+			if owner == Ready || h.Object.Deleted.IsZero() && !owner.away() {
+				continue // it may finish, or nothing is asked of it yet
+			}
+			if h.Object.Deleted.IsZero() {
+				f.Certainty = Later
+			}
+			f.adviseOnOwner(e, h, id)
+			switch id {
+			case "C15":
+				f.lackBalancer(e, h)
+			case "C24":
+				f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it", h.Object.Name, h.Finalizer)
+				f.saw(1, "", "since the deletion of the namespace nothing but pods was deleted")
+			}
+			findings = append(findings, f)
+		}
+		return findings
+	}
+}
+
+// adviseOnOwner says what a finalizer waits for, and how its owner can remove it.
+func (f *Finding) adviseOnOwner(e *Evidence, h Held, id string) {
+	keeper, _ := h.Keeper()
+	waiting := h.Type.waiting(h.Type.Finalizers[h.Finalizer])
+	away := f.Owner != nil && f.Owner.State.away()
+	stopped := e.stoppedOwner(h)
+	f.Says = fmt.Sprintf("%s for the owner of %s", waiting, h.Finalizer)
+	if away {
+		f.Says = fmt.Sprintf("%s; %s", f.removes(h, stopped), waiting)
+	}
+	switch {
+	case keeper.Controller != "":
+		f.Do = []string{fmt.Sprintf("start kube-controller-manager with its %s", keeper.Controller)}
+		if !away {
+			f.Do[0] += ", if it does not run"
+		}
+		return
+	case away && id == "C05":
+		f.Says = fmt.Sprintf("every account that may update %s is in %s itself, and %s for %s", h.Type.Name(), e.Name, waiting, f.Owner.Name)
+		f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
+		f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
+	case stopped != nil:
+		stopped.bringBack(e, f)
+	case away:
+		f.Do = []string{fmt.Sprintf("see whether %s runs elsewhere, such as outside this cluster; if not, install it again "+
+			"until the objects are gone", f.Owner.Name)}
+	case id != "C15":
+		f.Do = []string{fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer)}
+	}
+	switch {
+	case away:
+		f.Do = append(f.Do, h.lastResort())
+		f.offerRelease(e, h)
+	case f.Owner == nil:
+		e.sawTraces(f, h)
+		e.offerWithoutOwner(f, h)
+	}
+}
+
+// removes says which owner, that is away, removes a finalizer, and what was seen of it.
+func (f *Finding) removes(h Held, stopped *Workload) string {
 	keeper, _ := h.Keeper()
 	seen := "nothing of it is in this cluster"
 	switch {
 	case keeper.Controller != "":
 		seen = "it is switched off"
-	case owner == Stopped && stopped != nil:
+	case f.Owner.State == Stopped && stopped != nil:
 		seen = fmt.Sprintf("its %s %s/%s has no ready pod", stopped.Kind, stopped.Namespace, stopped.Name)
-	case owner == Stopped:
+	case f.Owner.State == Stopped:
 		seen = "no workload that is called like it has a ready pod"
 	}
 	name := f.Owner.Name
 	if keeper.Product != "" {
 		name += " (" + keeper.Product + ")"
 	}
-	return fmt.Sprintf("%s removes %s, and %s; %s", name, h.Finalizer, seen,
-		h.Type.waiting(h.Type.Finalizers[h.Finalizer]))
+	return fmt.Sprintf("%s removes %s, and %s", name, h.Finalizer, seen)
 }
 
 // stoppedOwner returns a workload without a ready pod that has the owner's name, or else one that
@@ -400,38 +429,13 @@ func (e *Evidence) neverBalanced(h Held) bool {
 	return stamp != nil && !stamp.Balancer
 }
 
-func balancers(e *Evidence) []Finding {
-	var findings []Finding
-	for _, h := range e.heldOrAwaiting() {
-		keeper, _ := h.Keeper()
-		if h.Type.Name() != "services" || !keeper.Balancer || e.neverBalanced(h) {
-			continue
-		}
-		f := heldFinding(e, h)
-		if stamp := e.stampOf(h.Object.Name); stamp == nil {
-			f.lack(nil, "status.loadBalancer of the Service was not read")
-		} else {
-			f.saw(1, stamp.Request, "status.loadBalancer is set")
-		}
-		owner := e.lookForOwner(&f, h)
-		if h.Object.Deleted.IsZero() {
-			if !owner.away() {
-				continue // nothing is asked of it yet
-			}
-			f.Certainty = Later
-		}
-		if owner == Ready {
-			continue
-		}
-		if stopped := e.stoppedOwner(h); stopped != nil {
-			stopped.bringBack(e, &f)
-			f.Do = append(f.Do, "⚠ last resort: remove the finalizer, and delete the load balancer by hand")
-		}
-		if owner.away() {
-			f.offerRelease(e, h)
-		}
-		f.Says = fmt.Sprintf("%s does not remove the load balancer of service %s", keeper.Name, h.Object.Name)
-		findings = append(findings, f)
+// lackBalancer completes a finding about the load balancer of a Service.
+func (f *Finding) lackBalancer(e *Evidence, h Held) {
+	keeper, _ := h.Keeper()
+	f.Says = fmt.Sprintf("%s does not remove the load balancer of service %s", keeper.Name, h.Object.Name)
+	if stamp := e.stampOf(h.Object.Name); stamp == nil {
+		f.lack(nil, "status.loadBalancer of the Service was not read")
+	} else {
+		f.saw(1, stamp.Request, "status.loadBalancer is set")
 	}
-	return findings
 }

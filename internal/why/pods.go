@@ -235,39 +235,5 @@ func (e *Evidence) podsFirst() bool {
 	})
 }
 
-func podFinalizers(e *Evidence) []Finding {
-	var findings []Finding
-	if !e.podsFirst() {
-		return nil // then it is one of C04
-	}
-	for _, h := range e.Held() {
-		if h.Type.Name() != "pods" || e.hasOwnCause(h) || h.Object.Deleted.After(e.now()) {
-			continue
-		}
-		f := heldFinding(e, h)
-		owner := e.lookForOwner(&f, h)
-		if owner == Ready {
-			continue
-		}
-		if stopped := e.stoppedOwner(h); stopped != nil {
-			stopped.bringBack(e, &f)
-		}
-		switch keeper, _ := h.Keeper(); {
-		case keeper.Controller != "":
-			f.Do = []string{fmt.Sprintf("start kube-controller-manager with its %s, if it does not run", keeper.Controller)}
-		case owner.away():
-			f.offerRelease(e, h)
-		case f.Owner == nil:
-			f.Do = []string{fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer)}
-			e.sawTraces(&f, h)
-			e.offerWithoutOwner(&f, h)
-		}
-		f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it", h.Object.Name, h.Finalizer)
-		f.saw(1, "", "since the deletion of the namespace nothing but pods was deleted")
-		findings = append(findings, f)
-	}
-	return findings
-}
-
 // onlyPodsYet reports whether the controller waits for pods, before it deletes anything else.
 func (e *Evidence) onlyPodsYet() bool { return e.pods().Count > 0 && e.podsFirst() }
