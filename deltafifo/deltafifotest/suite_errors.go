@@ -57,7 +57,7 @@ func stamped(impl Implementation, known ...*Object) (Queue, *Consumer, map[strin
 	return queue, consumer, seen
 }
 
-var errorTests = []behaviour{
+var errorTests = append([]behaviour{
 	{"AnObjectWithoutAKeyIsRefused", func(t *testing.T, impl Implementation) {
 		for name, call := range map[string]func(Queue) error{
 			"Add":    func(q Queue) error { return q.Add(Obj("", 1)) },
@@ -106,36 +106,6 @@ var errorTests = []behaviour{
 		assert.Equal(t, []string{nameless, "bad"}, *refused, "the calls of Config.Refused")
 		r.expect()
 	}},
-	{"AListedObjectThatIsRefusedKeepsItsState", func(t *testing.T, impl Implementation) {
-		if !impl.has(SkipsRefused) {
-			return
-		}
-		r, _ := refusing(t, impl, Obj("known", 1), Obj("changed", 1))
-		r.add("waiting", 1)
-		r.update("changed", 2)
-		r.replace(Obj("known", 666), Obj("changed", 666), Obj("waiting", 666), Obj("unknown", 666))
-		r.expect("waiting: Added waiting@1", "changed: Updated changed@2")
-		want := []string{"changed@2", "known@1", "waiting@1"}
-		assert.Equal(t, want, r.consumer.Objects(), "no refused object counts as deleted")
-	}},
-	{"AListedObjectThatIsRefusedWhileItIsProcessedKeepsItsState", func(t *testing.T, impl Implementation) {
-		if !impl.has(SkipsRefused) {
-			return
-		}
-		r, _ := refusing(t, impl)
-		r.add("a", 1)
-		r.popWhile(impl, func() { r.replace(Obj("a", 666)) })
-		r.expect()
-		assert.Equal(t, []string{"a@1"}, r.consumer.Objects())
-	}},
-	{"AnObjectListedTwiceAndRefusedOnceIsReplaced", func(t *testing.T, impl Implementation) {
-		if !impl.has(SkipsRefused) {
-			return
-		}
-		r, _ := refusing(t, impl, Obj("a", 1))
-		r.replace(Obj("a", 666), Obj("a", 2))
-		r.expect("a: Replaced a@2")
-	}},
 	{"ADeletionNeedsOnlyItsKey", func(t *testing.T, impl Implementation) {
 		r, refused := refusing(t, impl, Obj("known", 1), Obj("changed", 1))
 		r.add("waiting", 1)
@@ -153,35 +123,6 @@ var errorTests = []behaviour{
 			"known: Deleted known@1 (inferred)")
 		assert.Empty(t, r.consumer.Objects())
 		assert.Equal(t, []string{"known", "changed", "waiting", "unknown"}, *refused, "the calls of Config.Refused")
-	}},
-	{"ADeletionThatIsRefusedWhileItsObjectIsProcessed", func(t *testing.T, impl Implementation) {
-		if !impl.has(SkipsRefused) {
-			return
-		}
-		r, _ := refusing(t, impl)
-		r.add("a", 1)
-		r.popWhile(impl, func() { r.delete("a", 666) })
-		r.expect("a: Deleted a@1 (inferred)")
-
-		r, _ = refusing(t, impl, Obj("a", 1))
-		r.delete("a", 2)
-		r.popWhile(impl, func() { r.delete("a", 666) })
-		r.expect()
-	}},
-	{"ADeletionThatIsRefusedAndRepeated", func(t *testing.T, impl Implementation) {
-		if !impl.has(SkipsRefused) {
-			return
-		}
-		r, _ := refusing(t, impl, Obj("a", 1), Obj("b", 1))
-		r.delete("a", 666)
-		r.delete("a", 2)
-		r.delete("b", 666)
-		r.add("b", 3)
-		if impl.has(Accumulation) {
-			r.expect("a: Deleted a@2", "b: Deleted b@1 (inferred), Added b@3")
-		} else {
-			r.expect("a: Deleted a@1 (inferred)", "b: Deleted b@1 (inferred), Added b@3")
-		}
 	}},
 	{"EachObjectIsTransformedOnce", func(t *testing.T, impl Implementation) {
 		q, c, seen := stamped(impl, Obj("d", 1))
@@ -226,4 +167,26 @@ var errorTests = []behaviour{
 			assert.Equal(t, []string{"bad@1"}, r.consumer.Objects(), "%s: the store keeps the old state", name)
 		}
 	}},
-}
+}, behaviours([]script{
+	{name: "AListedObjectThatIsRefusedKeepsItsState", known: "known@1 changed@1", bad: true, needs: SkipsRefused,
+		calls: "add waiting@1; update changed@2; list known@666 changed@666 waiting@666 unknown@666",
+		want:  "waiting: Added waiting@1; changed: Updated changed@2",
+		holds: "changed@2 known@1 waiting@1"}, // no refused object counts as deleted
+	{name: "AListedObjectThatIsRefusedWhileItIsProcessedKeepsItsState", bad: true, needs: SkipsRefused,
+		calls: "add a@1", during: "list a@666",
+		want: "nothing", holds: "a@1"},
+	{name: "AnObjectListedTwiceAndRefusedOnceIsReplaced", known: "a@1", bad: true, needs: SkipsRefused,
+		calls: "list a@666 a@2",
+		want:  "a: Replaced a@2"},
+	{name: "ADeletionThatIsRefusedWhileItsObjectIsAdded", bad: true, needs: SkipsRefused,
+		calls: "add a@1", during: "delete a@666",
+		want: "a: Deleted a@1 (inferred)"},
+	{name: "ADeletionThatIsRefusedWhileItsObjectIsDeleted", known: "a@1", bad: true, needs: SkipsRefused,
+		calls: "delete a@2", during: "delete a@666",
+		want: "nothing"},
+	{name: "ADeletionThatIsRefusedAndRepeated", known: "a@1 b@1", bad: true, needs: SkipsRefused,
+		calls:   "delete a@666; delete a@2; delete b@666; add b@3",
+		want:    "a: Deleted a@2; b: Deleted b@1 (inferred), Added b@3",
+		without: Accumulation,
+		instead: "a: Deleted a@1 (inferred); b: Deleted b@1 (inferred), Added b@3"},
+})...)

@@ -1,87 +1,58 @@
 package deltafifotest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/deltafifo"
 )
 
-var orderTests = []behaviour{
+var orderTests = slices.Concat([]behaviour{
 	{"KeysComeOutInOrderOfTheirFirstDelta", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		r.add("a", 1)
-		r.add("b", 1)
-		r.update("a", 2)
-		r.add("c", 1)
-		r.update("b", 2)
+		r.play("add a@1; add b@1; update a@2; add c@1; update b@2")
 		r.expectArrival(
 			[]string{"a: Added a@1, Updated a@2", "b: Added b@1, Updated b@2", "c: Added c@1"},
 			[]string{"a: Added a@1", "b: Added b@1", "a: Updated a@2", "c: Added c@1", "b: Updated b@2"})
 	}},
-	{"EveryStepIsKept", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.add("a", 1)
-		r.update("a", 2)
-		r.update("a", 2)
-		r.delete("a", 3)
-		r.add("a", 4)
-		r.add("a", 5)
-		r.expect("a: Added a@1, Updated a@2, Updated a@2, Deleted a@3, Added a@4, Added a@5")
-	}},
+}, behaviours([]script{
+	{name: "EveryStepIsKept",
+		calls: "add a@1; update a@2; update a@2; delete a@3; add a@4; add a@5",
+		want:  "a: Added a@1, Updated a@2, Updated a@2, Deleted a@3, Added a@4, Added a@5"},
+	{name: "AdjacentDeletionsCollapse",
+		calls: "add a@1; delete a@2; delete a@3",
+		want:  "a: Added a@1, Deleted a@2"},
+	{name: "DeletionsThatAreNotAdjacentStay",
+		calls: "add a@1; delete a@2; add a@3; delete a@4",
+		want:  "a: Added a@1, Deleted a@2, Added a@3, Deleted a@4"},
+	{name: "ADeletionOfAnUnknownObjectIsIgnored", known: "known@1",
+		calls: "delete unknown@1; delete known@2",
+		want:  "known: Deleted known@2"},
+	{name: "ASecondDeletionIsIgnored", known: "a@1",
+		calls:   "delete a@2; pop; delete a@2",
+		want:    "nothing",
+		journal: "delete a@2"},
+	{name: "ADeletionOfAWaitingKeyIsQueued",
+		calls: "add a@1; delete a@2",
+		want:  "a: Added a@1, Deleted a@2"},
+}), []behaviour{
 	{"NoDeltaJumpsTheQueue", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		if !impl.has(Accumulation) {
-			r.add("foo", 10)
-			r.add("bar", 1)
-			r.add("foo", 11)
+			r.play("add foo@10; add bar@1; add foo@11")
 			assert.Equal(t, "foo: Added foo@10", r.pop())
 			r.add("foo", 14)
 			r.expectArrival(nil, []string{"bar: Added bar@1", "foo: Added foo@11", "foo: Added foo@14"})
 			return
 		}
-		r.add("foo", 10)
-		r.add("bar", 1)
-		r.add("foo", 11)
-		r.add("foo", 13)
-		r.add("zab", 30)
+		r.play("add foo@10; add bar@1; add foo@11; add foo@13; add zab@30")
 		assert.Equal(t, "foo: Added foo@10, Added foo@11, Added foo@13", r.pop())
 		r.add("foo", 14) // was handed out, so it goes to the end
 		assert.Equal(t, "bar: Added bar@1", r.pop())
 		r.expect("zab: Added zab@30", "foo: Added foo@14")
-	}},
-	{"AdjacentDeletionsCollapse", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.add("a", 1)
-		r.delete("a", 2)
-		r.delete("a", 3)
-		r.expect("a: Added a@1, Deleted a@2")
-	}},
-	{"DeletionsThatAreNotAdjacentStay", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.add("a", 1)
-		r.delete("a", 2)
-		r.add("a", 3)
-		r.delete("a", 4)
-		r.expect("a: Added a@1, Deleted a@2, Added a@3, Deleted a@4")
-	}},
-	{"ADeletionOfAnUnknownObjectIsIgnored", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl, Obj("known", 1))
-		r.delete("unknown", 1)
-		r.delete("known", 2)
-		r.expect("known: Deleted known@2")
-	}},
-	{"ASecondDeletionIsIgnored", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl, Obj("a", 1))
-		r.delete("a", 2)
-		assert.Equal(t, "a: Deleted a@2", r.pop())
-		r.delete("a", 2)
-		r.expect()
-	}},
-	{"ADeletionOfAWaitingKeyIsQueued", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.add("a", 1)
-		r.delete("a", 2)
-		r.expect("a: Added a@1, Deleted a@2")
 	}},
 	{"WithoutAStoreOnlyWaitingKeysCanBeDeleted", func(t *testing.T, impl Implementation) {
 		r := newBlindRig(t, impl)
@@ -90,10 +61,157 @@ var orderTests = []behaviour{
 			r.expect("a: Deleted a@1")
 			return
 		}
-		r.add("b", 1)
-		r.delete("b", 2)
+		r.play("add b@1; delete b@2")
 		assert.Equal(t, "b: Added b@1, Deleted b@2", r.pop())
 		r.delete("b", 3)
 		r.expect()
 	}},
-}
+})
+
+var replaceTests = append([]behaviour{
+	{"ItemsAreHandedOutInListOrder", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.play("list b@1 a@1 c@1")
+		inOrder := []string{"b: Replaced b@1", "a: Replaced a@1", "c: Replaced c@1"}
+		r.expectArrival(inOrder, inOrder)
+	}},
+	{"WaitingKeysKeepTheirPlace", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.play("add a@1; add b@1; list c@5 b@5 a@5")
+		r.expectArrival(
+			[]string{"a: Added a@1, Replaced a@5", "b: Added b@1, Replaced b@5", "c: Replaced c@5"},
+			[]string{"a: Added a@1", "b: Added b@1", "c: Replaced c@5", "b: Replaced b@5", "a: Replaced a@5"})
+	}},
+	{"KnownButNotListedGetsATombstone", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("stays", 1), Obj("gone", 7))
+		r.play("list stays@2 new@1")
+		r.expectArrival(
+			[]string{"stays: Replaced stays@2", "new: Replaced new@1", "gone: Deleted gone@7 (inferred)"},
+			[]string{"gone: Deleted gone@7 (inferred)", "stays: Replaced stays@2", "new: Replaced new@1"})
+		assert.Equal(t, []string{"new@1", "stays@2"}, r.consumer.Objects(), "what the consumer holds in the end")
+	}},
+	{"ATombstoneIsNeverInsideATombstone", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.play("list; list")
+		deltas, err := r.take(r.consumer.Process)
+		require.NoError(t, err)
+		assert.Equal(t, deltafifo.Deltas[*Object]{{
+			Type:      deltafifo.Deleted,
+			Object:    Obj("a", 1),
+			Tombstone: &deltafifo.DeletedFinalStateUnknown[*Object]{Key: "a", Obj: Obj("a", 1)},
+		}}, deltas)
+	}},
+	{"AWatchedDeletionHasNoTombstone", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.delete("a", 2)
+		deltas, err := r.take(r.consumer.Process)
+		require.NoError(t, err)
+		assert.Equal(t, deltafifo.Deltas[*Object]{{Type: deltafifo.Deleted, Object: Obj("a", 2)}}, deltas)
+	}},
+	{"ATombstoneHasNoStateIfTheStoreCannotFindTheObject", func(t *testing.T, impl Implementation) {
+		queue := impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: forgetful{}})
+		require.NoError(t, queue.Replace(nil, "1"))
+		r := newRigOf(t, impl, NewConsumer(), queue)
+		deltas, err := r.take(func(key string, _ deltafifo.Deltas[*Object], _ bool) error {
+			assert.Equal(t, "ghost", key)
+			return nil
+		})
+		require.NoError(t, err)
+		require.Len(t, deltas, 1)
+		assert.Nil(t, deltas[0].Object)
+		assert.Equal(t, &deltafifo.DeletedFinalStateUnknown[*Object]{Key: "ghost"}, deltas[0].Tombstone)
+	}},
+}, behaviours([]script{
+	{name: "AKeyListedTwiceHasTwoDeltas",
+		calls: "list a@1 b@1 a@2",
+		want:  "a: Replaced a@1, Replaced a@2; b: Replaced b@1",
+		then:  "synced"},
+	{name: "AnEmptyListDeletesEveryObject", known: "a@1 b@2",
+		calls: "list", anyOrder: true,
+		want:  "a: Deleted a@1 (inferred); b: Deleted b@2 (inferred)",
+		holds: "nothing"},
+	{name: "WaitingButNotListedGetsATombstoneInItsPlace",
+		calls: "add gone@1; update gone@2; add stays@1; list stays@2",
+		want:  "gone: Added gone@1, Updated gone@2, Deleted gone@2 (inferred); stays: Added stays@1, Replaced stays@2"},
+	{name: "WithoutAStoreWhatWaitsGetsATombstone", blind: true,
+		calls:   "add a@1; list b@1",
+		want:    "a: Added a@1, Deleted a@1 (inferred); b: Replaced b@1",
+		without: KnowsWhatWaits, instead: "a: Added a@1; b: Replaced b@1"},
+	{name: "WhatWaitsIsNewerThanTheStore", known: "a@1",
+		calls: "update a@5; list",
+		want:  "a: Updated a@5, Deleted a@5 (inferred)"},
+	{name: "EachTombstoneHasTheObjectOfItsKey", known: "a@1 b@2 c@3",
+		calls: "update b@4; list", anyOrder: true, // b@4 is newer than the store
+		want: "a: Deleted a@1 (inferred); b: Updated b@4, Deleted b@4 (inferred); c: Deleted c@3 (inferred)"},
+	{name: "ATombstoneHasTheStateOfAWaitingList", known: "a@1",
+		calls: "list a@2; list a@3; list",
+		want:  "a: Replaced a@2, Replaced a@3, Deleted a@3 (inferred)"},
+	{name: "AKeyMayBeListedAgainAfterItsTombstone",
+		calls:   "list a@1; list; list a@2",
+		want:    "a: Replaced a@1, Deleted a@1 (inferred), Replaced a@2",
+		journal: "add a@1; delete a@1; add a@2"},
+	{name: "BackOnTheListAfterATombstone", known: "a@1",
+		calls:   "list; list a@2",
+		want:    "a: Deleted a@1 (inferred), Replaced a@2",
+		journal: "delete a@1; add a@2"},
+	{name: "AdjacentDeletionsCollapse/WatchedThenInferred",
+		calls: "add a@1; delete a@2; list",
+		want:  "a: Added a@1, Deleted a@2"},
+	{name: "AdjacentDeletionsCollapse/InferredThenWatched",
+		calls:   "add a@1; list; delete a@2",
+		want:    "a: Added a@1, Deleted a@2",
+		without: Accumulation, instead: "a: Added a@1, Deleted a@1 (inferred)"}, // the two are never adjacent
+	{name: "AdjacentDeletionsCollapse/InferredTwice",
+		calls: "add a@1; list; list",
+		want:  "a: Added a@1, Deleted a@1 (inferred)"},
+	{name: "TheSameListAgainDeletesNothing",
+		calls: "list a@1 b@1; pop; list a@1 b@1",
+		want:  "b: Replaced b@1, Replaced b@1; a: Replaced a@1"},
+})...)
+
+// forgetful is a store that lists a key and then cannot find its object.
+type forgetful struct{}
+
+func (forgetful) ListKeys() []string              { return []string{"ghost"} }
+func (forgetful) GetByKey(string) (*Object, bool) { return nil, false }
+
+var resyncTests = append([]behaviour{
+	{"SkipsAKeyThatTheStoreCannotFind", func(t *testing.T, impl Implementation) {
+		queue := impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: forgetful{}})
+		require.NoError(t, queue.Resync())
+		newRigOf(t, impl, NewConsumer(), queue).expect()
+	}},
+}, behaviours([]script{
+	{name: "QueuesEachKnownObject", known: "a@1 b@2",
+		calls: "resync", anyOrder: true,
+		want:  "a: Sync a@1; b: Sync b@2",
+		holds: "a@1 b@2"},
+	{name: "SkipsWaitingKeys", known: "a@1 b@1 c@1",
+		calls:   "update a@2; delete b@2; resync",
+		want:    "a: Updated a@2; b: Deleted b@2; c: Sync c@1",
+		without: Accumulation, // the store's state once the resync is at the front
+		instead: "a: Updated a@2, Sync a@2; b: Deleted b@2; c: Sync c@1",
+		holds:   "a@2 c@1"},
+	{name: "SkipsListedKeys", known: "a@1 gone@1",
+		calls:   "list a@2 new@2; resync",
+		want:    "a: Replaced a@2; new: Replaced new@2; gone: Deleted gone@1 (inferred)",
+		without: Accumulation,
+		instead: "a: Replaced a@2, Sync a@2; new: Replaced new@2, Sync new@2; gone: Deleted gone@1 (inferred)",
+		holds:   "a@2 new@2"},
+	{name: "ADeletionAfterASyncIsQueued", known: "a@1 b@1",
+		calls: "resync; delete a@2; list a@3", anyOrder: true,
+		want: "a: Sync a@1, Deleted a@2, Replaced a@3; b: Sync b@1, Deleted b@1 (inferred)"},
+	{name: "TwiceQueuesOneSync", known: "a@1",
+		calls:   "resync; resync",
+		want:    "a: Sync a@1",
+		without: Accumulation, instead: "a: Sync a@1, Sync a@1"},
+	{name: "LaterDeltasJoinASync", known: "a@1",
+		calls: "resync; update a@2",
+		want:  "a: Sync a@1, Updated a@2"},
+	{name: "WithoutAStoreResyncDoesNothing", blind: true,
+		calls: "add a@1; pop; resync",
+		want:  "nothing"},
+	{name: "IsNoPopulation", known: "a@1",
+		calls: "resync; pop; unsynced",
+		want:  "nothing"},
+})...)

@@ -1,7 +1,9 @@
 package deltafifotest
 
 import (
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -9,80 +11,27 @@ import (
 	"orrery/deltafifo"
 )
 
-var syncedTests = []behaviour{
-	{"NotBeforeTheFirstCall", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl, Obj("a", 1))
-		assert.False(t, r.queue.HasSynced(), "want HasSynced false, got true")
-		assertOpen(t, r.queue.Synced())
-	}},
-	{"AtOnceIfAnAddComesFirst", func(t *testing.T, impl Implementation) {
+var syncedTests = append(behaviours([]script{
+	{name: "NotBeforeTheFirstCall", known: "a@1", calls: "unsynced"},
+	{name: "AtOnceIfAnAddComesFirst", calls: "add a@1; synced; pop"},
+	{name: "AtOnceIfAnUpdateComesFirst", calls: "update a@1; synced; pop"},
+	{name: "AtOnceIfADeleteComesFirst", calls: "delete a@1; synced"}, // ignored, but it counts as the first call
+	{name: "AtOnceIfTheFirstListIsEmpty", calls: "list; synced"},
+	{name: "WhenTheWholeFirstListIsProcessed", calls: "list a@1 b@1; unsynced; pop; unsynced; pop; synced"},
+	{name: "TombstonesOfTheFirstListCount", known: "gone@1", calls: "list a@1; pop; unsynced; pop; synced"},
+	{name: "ASecondListDoesNotCount", calls: "list a@1; list a@2 b@1; pop; synced",
+		want:    "b: Replaced b@1",
+		without: Accumulation, instead: "a: Replaced a@2; b: Replaced b@1"},
+	{name: "DeltasAfterTheFirstListDoNotCount", calls: "list a@1; add b@1; unsynced; pop; synced", want: "b: Added b@1"},
+	{name: "StaysTrue", calls: "list; list a@1; synced; pop"},
+	{name: "AnInitialItemThatTheNextListLacksStillCounts", // the second list does not count
+		calls:   "list a@1 b@1; list b@2 c@2; pop; unsynced; pop; synced",
+		want:    "c: Replaced c@2",
+		without: Accumulation, instead: "a: Deleted a@1 (inferred); b: Replaced b@2; c: Replaced c@2"},
+}),
+	behaviour{"KeysListedTwiceCountOnce", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		r.add("a", 1)
-		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
-		assertClosed(t, r.queue.Synced())
-	}},
-	{"AtOnceIfAnUpdateComesFirst", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.update("a", 1)
-		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
-	}},
-	{"AtOnceIfADeleteComesFirst", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.delete("a", 1) // ignored, but it counts as the first call
-		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
-	}},
-	{"AtOnceIfTheFirstListIsEmpty", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.replace()
-		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
-	}},
-	{"WhenTheWholeFirstListIsProcessed", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.replace(Obj("a", 1), Obj("b", 1))
-		assert.False(t, r.queue.HasSynced(), "want HasSynced false, got true")
-		r.pop()
-		assert.False(t, r.queue.HasSynced(), "want HasSynced false, got true")
-		assertOpen(t, r.queue.Synced())
-		r.pop()
-		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
-		assertClosed(t, r.queue.Synced())
-	}},
-	{"TombstonesOfTheFirstListCount", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl, Obj("gone", 1))
-		r.replace(Obj("a", 1))
-		r.pop()
-		assert.False(t, r.queue.HasSynced(), "want HasSynced false, got true")
-		r.pop()
-		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
-	}},
-	{"ASecondListDoesNotCount", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.replace(Obj("a", 1))
-		r.replace(Obj("a", 2), Obj("b", 1))
-		if impl.has(Accumulation) {
-			assert.Equal(t, "a: Replaced a@1, Replaced a@2", r.pop())
-		} else {
-			assert.Equal(t, "a: Replaced a@1", r.pop())
-		}
-		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
-	}},
-	{"DeltasAfterTheFirstListDoNotCount", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.replace(Obj("a", 1))
-		r.add("b", 1)
-		assert.False(t, r.queue.HasSynced(), "want HasSynced false, got true")
-		r.pop()
-		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
-	}},
-	{"StaysTrue", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.replace()
-		r.replace(Obj("a", 1))
-		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
-	}},
-	{"KeysListedTwiceCountOnce", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.replace(Obj("a", 1), Obj("a", 2), Obj("b", 1))
+		r.play("list a@1 a@2 b@1")
 		turns := 2
 		if !impl.has(Accumulation) {
 			turns = 3
@@ -93,87 +42,57 @@ var syncedTests = []behaviour{
 		}
 		assert.True(t, r.queue.HasSynced(), "HasSynced counts an object listed twice as two keys")
 	}},
-	{"AnInitialItemThatFailsCountsAsProcessed", func(t *testing.T, impl Implementation) {
+	behaviour{"AnInitialItemThatFailsCountsAsProcessed", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		r.replace(Obj("a", 1), Obj("b", 1))
+		r.play("list a@1 b@1")
 		_, err := r.popFailing(errProcess)
 		assert.ErrorIs(t, err, errProcess)
-		assert.False(t, r.queue.HasSynced(), "want HasSynced false, got true")
-		r.pop()
-		assert.True(t, r.queue.HasSynced(), "a failed initial item keeps the queue unsynced forever")
+		r.play("unsynced; pop; synced")
 	}},
-	{"AnInitialItemThatTheNextListLacksStillCounts", func(t *testing.T, impl Implementation) {
+	behaviour{"AnAddBeforeTheFirstListMeansNoInitialList", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		r.replace(Obj("a", 1), Obj("b", 1))
-		r.replace(Obj("b", 2), Obj("c", 2))
-		r.pop()
-		assert.False(t, r.queue.HasSynced(), "b of the first list has not been processed")
-		r.pop()
-		assert.True(t, r.queue.HasSynced(), "the second list does not count")
+		r.play("add a@1; list a@1 b@1; synced") // HasSynced must not turn false again
+		assert.False(t, r.initialOnes(1)["a"], "the list was not the first call")
 	}},
-	{"AnAddBeforeTheFirstListMeansNoInitialList", func(t *testing.T, impl Implementation) {
+	behaviour{"DeltasOfTheFirstListAreMarked", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		r.add("a", 1)
-		r.replace(Obj("a", 1), Obj("b", 1))
-		assert.True(t, r.queue.HasSynced(), "HasSynced must not turn false again")
-		_, err := r.take(func(_ string, _ deltafifo.Deltas[*Object], isInInitialList bool) error {
-			assert.False(t, isInInitialList, "the list was not the first call")
-			return nil
-		})
-		assert.NoError(t, err)
+		r.play("list a@1 b@1; add c@1")
+		assert.Equal(t, map[string]bool{"a": true, "b": true, "c": false}, r.initialOnes(3), "which keys are marked as initial")
 	}},
-	{"DeltasOfTheFirstListAreMarked", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.replace(Obj("a", 1), Obj("b", 1))
-		r.add("c", 1)
-		initial := map[string]bool{}
-		for range 3 {
-			_, err := r.take(func(key string, _ deltafifo.Deltas[*Object], isInInitialList bool) error {
-				initial[key] = isInInitialList
-				return nil
-			})
-			require.NoError(t, err)
-		}
-		assert.Equal(t, map[string]bool{"a": true, "b": true, "c": false}, initial, "which keys are marked as initial")
-	}},
-	{"NotWhileTheLastInitialItemIsProcessed", func(t *testing.T, impl Implementation) {
+	behaviour{"NotWhileTheLastInitialItemIsProcessed", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		r.replace(Obj("a", 1))
-		_, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
+		r.popDuring(func() {
 			// Uses the channel: an implementation may hold its lock here.
 			if impl.has(SyncedAfterProcessing) {
 				assertOpen(t, r.queue.Synced())
 			} else {
 				assertClosed(t, r.queue.Synced())
 			}
-			return nil
 		})
-		require.NoError(t, err)
-		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
+		r.play("synced")
 	}},
-	{"NotAfterAFailedAdd", func(t *testing.T, impl Implementation) {
+	behaviour{"NotAfterAFailedAdd", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		require.Error(t, r.queue.Add(Obj("", 1)))
 		assert.Equal(t, !impl.has(FailedAddIsNoPopulation), r.queue.HasSynced())
 	}},
-	{"NotWhileAnInitialItemIsPutBack", func(t *testing.T, impl Implementation) {
+	behaviour{"NotWhileAnInitialItemIsPutBack", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		r.replace(Obj("a", 1), Obj("b", 1))
-		fails := func(string, deltafifo.Deltas[*Object], bool) error { return &deltafifo.ErrRequeue{} }
-		_, err := r.take(fails)
+		r.play("list a@1 b@1")
+		_, err := r.popFailing(&deltafifo.ErrRequeue{})
+		assert.Equal(t, "b: Replaced b@1", r.pop())
 		if !impl.has(Requeue) {
 			assert.Error(t, err, "an error like any other")
-			assert.Equal(t, "b: Replaced b@1", r.pop())
 			assert.True(t, r.queue.HasSynced(), "true although a was never processed")
 			return
 		}
 		require.NoError(t, err)
-		assert.Equal(t, "b: Replaced b@1", r.pop())
 		assert.Equal(t, !impl.has(RequeueStaysInitial), r.queue.HasSynced(), "HasSynced while an initial item waits again")
 		assert.Equal(t, "a: Replaced a@1", r.pop())
-		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
+		r.play("synced")
 	}},
-	{"NotWhileAnInitialItemIsPutBackBeforeNewerDeltas", func(t *testing.T, impl Implementation) {
+	behaviour{"NotWhileAnInitialItemIsPutBackBeforeNewerDeltas", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
 		if !impl.has(Requeue) {
 			return
@@ -183,9 +102,9 @@ var syncedTests = []behaviour{
 		assert.Equal(t, !impl.has(RequeueStaysInitial), r.queue.HasSynced(),
 			"HasSynced while an initial item waits again, before a newer delta")
 		assert.Equal(t, "a: Replaced a@1, Updated a@2", r.pop())
-		assert.True(t, r.queue.HasSynced(), "HasSynced is false after the initial item was processed")
+		r.play("synced")
 	}},
-	{"ACancelledTombstoneOfTheFirstListCountsAsProcessed", func(t *testing.T, impl Implementation) {
+	behaviour{"ACancelledTombstoneOfTheFirstListCountsAsProcessed", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl, Obj("a", 1))
 		r.resync()
 		done := make(chan struct{})
@@ -198,6 +117,19 @@ var syncedTests = []behaviour{
 		assert.True(t, r.queue.HasSynced(), "HasSynced waits for a tombstone of the first list that was dropped")
 		r.expect()
 	}},
+)
+
+// initialOnes pops this many keys and returns which of them were marked as initial.
+func (r *rig) initialOnes(pops int) map[string]bool {
+	initial := map[string]bool{}
+	for range pops {
+		_, err := r.take(func(key string, _ deltafifo.Deltas[*Object], isInInitialList bool) error {
+			initial[key] = isInInitialList
+			return nil
+		})
+		require.NoError(r.t, err)
+	}
+	return initial
 }
 
 func assertOpen(t *testing.T, synced <-chan struct{}) {
@@ -216,4 +148,159 @@ func assertClosed(t *testing.T, synced <-chan struct{}) {
 	default:
 		assert.Fail(t, "Synced is not closed")
 	}
+}
+
+// duringTests are about calls while a key is in flight: it no longer waits, and the store does not
+// show its deltas yet. A form that blocks these calls handles them afterwards, with the same
+// result.
+var duringTests = append([]behaviour{
+	{"AnUpdateIsHandedOutNext", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl)
+		r.add("a", 1)
+		assert.Equal(t, "a: Added a@1", r.popWhile(impl, func() { r.update("a", 2) }))
+		r.expect("a: Updated a@2")
+	}},
+	{"AListWithoutAStoreDeletesWhatIsBeingAdded", func(t *testing.T, impl Implementation) {
+		r := newBlindRig(t, impl)
+		r.add("a", 1)
+		r.popWhile(impl, func() { r.replace() })
+		if impl.has(FreeProducers) && impl.has(KnowsWhatWaits) {
+			r.expect("a: Deleted a@1 (inferred)")
+		} else {
+			r.expect() // the call waited, and then knew no key
+		}
+	}},
+	{"AResyncDoesNotBringTheOldStateBack", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1), Obj("b", 1))
+		r.update("a", 2)
+		r.popWhile(impl, r.resync)
+		if impl.has(FreeProducers) && impl.has(Accumulation) {
+			r.expect("b: Sync b@1") // a has just been processed
+		} else {
+			r.expectAnyOrder("a: Sync a@2", "b: Sync b@1")
+		}
+		assert.Equal(t, []string{"a@2", "b@1"}, r.consumer.Objects())
+	}},
+	{"RequeuedDeltasGoBeforeNewerOnes", func(t *testing.T, impl Implementation) {
+		r := newRig(t, impl, Obj("a", 1))
+		r.delete("a", 2)
+		r.failWhile(impl, &deltafifo.ErrRequeue{}, func() { r.add("a", 3) })
+		if !impl.has(Requeue) {
+			r.expect("a: Added a@3")
+			assert.Equal(t, []string{"update a@1 a@3"}, r.consumer.Journal(), "the deletion was lost")
+			return
+		}
+		r.expect("a: Deleted a@2, Added a@3")
+		assert.Equal(t, []string{"delete a@2", "add a@3"}, r.consumer.Journal())
+	}},
+}, behaviours([]script{
+	{name: "ADeletionOfWhatIsBeingAddedIsHandedOut",
+		calls: "add a@1", during: "delete a@2",
+		want: "a: Deleted a@2", holds: "nothing"},
+	{name: "ADeletionOfWhatIsBeingDeletedIsIgnored", known: "a@1",
+		calls: "delete a@2", during: "delete a@2",
+		want: "nothing"},
+	{name: "DeletedAndAddedAgainWhileBeingDeleted", known: "a@1",
+		calls: "delete a@2", during: "delete a@2; add a@3",
+		want: "a: Added a@3", journal: "delete a@2; add a@3"},
+	{name: "AListWithoutWhatIsBeingAddedDeletesIt",
+		calls: "add a@1; add b@1", during: "list b@1",
+		want: "b: Added b@1, Replaced b@1; a: Deleted a@1 (inferred)", holds: "b@1"},
+	{name: "AListWithoutWhatIsBeingDeletedAddsNoTombstone", known: "a@1",
+		calls: "delete a@2", during: "list b@1",
+		want: "b: Replaced b@1", journal: "delete a@2; add b@1"},
+	{name: "AListWithWhatIsBeingAddedRepeatsIt",
+		calls: "add a@1", during: "list a@2",
+		want: "a: Replaced a@2"},
+	{name: "AListWithWhatIsBeingDeletedBringsItBack", known: "a@1",
+		calls: "delete a@1", during: "list a@2",
+		want: "a: Replaced a@2", holds: "a@2"},
+	{name: "AListAndLaterDeltas",
+		calls: "add a@1", during: "list; add a@3",
+		want: "a: Deleted a@1 (inferred), Added a@3"},
+	{name: "AListWithoutAStoreDoesNotDeleteTwice", blind: true,
+		calls: "add a@1; delete a@2", during: "list",
+		want: "nothing", without: Accumulation, instead: "a: Deleted a@2"},
+	{name: "AResyncDoesNotBringTheDeletedBack", known: "a@1",
+		calls: "delete a@2", during: "resync",
+		want: "nothing", holds: "nothing"},
+	{name: "AFailedAdditionNeedsNoTombstone",
+		calls: "add a@1", during: "list", ends: errProcess,
+		want: "nothing"},
+	{name: "AFailedDeletionIsInferredAgain", known: "a@1",
+		calls: "delete a@2", during: "list", ends: errProcess,
+		want: "a: Deleted a@1 (inferred)", holds: "nothing"}, // with the state that the store still has
+	{name: "AListDuringProcessingDeletesARequeuedKey",
+		calls: "add a@1", during: "list", ends: &deltafifo.ErrRequeue{},
+		want: "a: Added a@1, Deleted a@1 (inferred)", without: Requeue, instead: "nothing", holds: "nothing"},
+	{name: "ADeletionPutBackCollapsesWithTheNextOne", known: "a@1",
+		calls: "delete a@2", during: "list", ends: &deltafifo.ErrRequeue{},
+		want: "a: Deleted a@2", without: Requeue, instead: "a: Deleted a@1 (inferred)", holds: "nothing"},
+	{name: "AListBetweenTwoPops", // not during, but right after: the store shows a, and no delta of a waits
+		calls: "add a@1; pop; list",
+		want:  "a: Deleted a@1 (inferred)"},
+})...)
+
+// popWhile is pop, with calls from another goroutine during the process function. They have
+// returned when popWhile returns; without FreeProducers they block until the consumer is done.
+func (r *rig) popWhile(impl Implementation, calls func()) string {
+	r.t.Helper()
+	done := make(chan struct{})
+	text := r.popDuring(func() { r.meanwhile(impl, calls, done) })
+	<-done
+	return text
+}
+
+// failWhile is popWhile with a consumer that returns err and leaves the store unchanged.
+func (r *rig) failWhile(impl Implementation, err error, calls func()) {
+	r.t.Helper()
+	done := make(chan struct{})
+	_, got := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
+		r.meanwhile(impl, calls, done)
+		return err
+	})
+	<-done
+	if requeue, ok := err.(*deltafifo.ErrRequeue); ok && impl.has(Requeue) {
+		require.Equal(r.t, requeue.Err, got)
+	} else {
+		require.ErrorIs(r.t, got, err)
+	}
+}
+
+func (r *rig) meanwhile(impl Implementation, calls func(), done chan struct{}) {
+	go func() {
+		defer close(done)
+		calls()
+	}()
+	if impl.has(FreeProducers) {
+		select {
+		case <-done:
+		case <-time.After(longest):
+			r.t.Error("want calls that do not wait for the process function, got a call that waits for it")
+		}
+	}
+}
+
+// assertBlocked asserts that an Add waits for the running process function.
+func assertBlocked(t *testing.T, impl Implementation) {
+	t.Helper()
+	r := newRig(t, impl)
+	r.add("slow", 1)
+	done := make(chan struct{})
+	r.popDuring(func() {
+		go func() {
+			defer close(done)
+			r.add("a", 1)
+		}()
+		for range 1000 {
+			runtime.Gosched()
+		}
+		select {
+		case <-done:
+			assert.Fail(t, "want Add to wait, because the lock is held while process runs, got an Add that returned")
+		default:
+		}
+	})
+	<-done
+	r.expect("a: Added a@1")
 }

@@ -1,0 +1,133 @@
+package deltafifotest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// script is a behaviour as data: calls of the queue, and what it hands out after them.
+type script struct {
+	name  string
+	known string // the objects of the store: "a@1 b@2"
+	blind bool   // the queue has no KnownObjects
+	bad   bool   // Transform refuses version 666
+	needs Capability
+
+	calls  string // see rig.play
+	during string // calls while the next key is being processed
+	ends   error  // how that process function ends, if not with success
+
+	want     string // what the queue hands out at the end: "a: Added a@1; b: Added b@1", or "nothing"
+	without  Capability
+	instead  string // want, if the implementation lacks that capability
+	anyOrder bool   // the keys have the order of the store, which is undefined
+
+	then    string // calls after the queue is empty
+	holds   string // the final content of the store, if set: "a@1 b@2", or "nothing"
+	journal string // all events of the handler, if set: "add a@1; delete a@1"
+}
+
+// behaviours makes a behaviour of each script.
+func behaviours(scripts []script) (all []behaviour) {
+	for _, s := range scripts {
+		all = append(all, behaviour{s.name, s.run})
+	}
+	return all
+}
+
+func (s script) run(t *testing.T, impl Implementation) {
+	if s.needs != "" && !impl.has(s.needs) {
+		return
+	}
+	var r *rig
+	switch known := objects(t, s.known); {
+	case s.blind:
+		r = newBlindRig(t, impl)
+	case s.bad:
+		r, _ = refusing(t, impl, known...)
+	default:
+		r = newRig(t, impl, known...)
+	}
+	t.Logf("in the store: %q; calls: %q; during the next one: %q", s.known, s.calls, s.during)
+	r.play(s.calls)
+	switch {
+	case s.ends != nil:
+		r.failWhile(impl, s.ends, func() { r.play(s.during) })
+	case s.during != "":
+		r.popWhile(impl, func() { r.play(s.during) })
+	}
+	want := s.want
+	if s.without != "" && !impl.has(s.without) {
+		want = s.instead
+	}
+	if s.anyOrder {
+		r.expectAnyOrder(list(want, "; ")...)
+	} else {
+		r.expect(list(want, "; ")...)
+	}
+	r.play(s.then)
+	if s.holds != "" {
+		assert.Equal(t, list(s.holds, " "), r.consumer.Objects(), "what the consumer holds in the end")
+	}
+	if s.journal != "" {
+		assert.Equal(t, list(s.journal, "; "), r.consumer.Journal(), "the events of the handler")
+	}
+}
+
+// list splits text; "nothing" and "" are the empty list.
+func list(text, separator string) []string {
+	if text == "" || text == "nothing" {
+		return []string{}
+	}
+	return strings.Split(text, separator)
+}
+
+// objects reads "a@1 b@2".
+func objects(t *testing.T, text string) (all []*Object) {
+	t.Helper()
+	for word := range strings.FieldsSeq(text) {
+		name, version, _ := strings.Cut(word, "@")
+		n, err := strconv.Atoi(version)
+		require.NoError(t, err, word)
+		all = append(all, Obj(name, n))
+	}
+	return all
+}
+
+// play makes calls, separated by semicolons: "add a@1", "update a@2", "delete a@3", "resync", and
+// "list a@1 b@1" for Replace. "pop" hands one key to the consumer. "synced" and "unsynced" assert
+// what HasSynced and Synced say.
+func (r *rig) play(calls string) {
+	r.t.Helper()
+	for _, call := range list(calls, "; ") {
+		verb, rest, _ := strings.Cut(call, " ")
+		given := objects(r.t, rest)
+		switch verb {
+		case "add":
+			assert.NoError(r.t, r.queue.Add(given[0]))
+		case "update":
+			assert.NoError(r.t, r.queue.Update(given[0]))
+		case "delete":
+			assert.NoError(r.t, r.queue.Delete(given[0]))
+		case "list":
+			r.replace(given...)
+		case "resync":
+			r.resync()
+		case "pop":
+			r.pop()
+		case "synced":
+			assert.True(r.t, r.queue.HasSynced(), "want HasSynced true, got false")
+			assertClosed(r.t, r.queue.Synced())
+		case "unsynced":
+			assert.False(r.t, r.queue.HasSynced(), "want HasSynced false, got true")
+			assertOpen(r.t, r.queue.Synced())
+		default:
+			require.Fail(r.t, fmt.Sprintf("unknown call %q", call))
+		}
+	}
+}
