@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/queue"
-	"orrery/queue/fast"
 	"orrery/queue/queuetest"
 )
 
@@ -22,9 +20,6 @@ import (
 // including the order of keys. Here the queue is under load: a dozen goroutines at full speed, real
 // time, batches, back-offs. Apart from the order, keys are independent, so the histories are
 // checked key by key, which lets them be long.
-
-// loaded is the queue under test, or one that is broken on purpose.
-type loaded = queue.RateLimitingInterface[string]
 
 // batcher is a queue that also has batches.
 type batcher interface {
@@ -111,7 +106,7 @@ func byKey(history []porcupine.Operation) (parts [][]porcupine.Operation) {
 
 // storm lets many clients use a queue at once and records the history.
 type storm struct {
-	q     loaded
+	q     queue.RateLimitingInterface[string]
 	keys  int
 	calls int // of each producer
 	clock atomic.Int64
@@ -290,118 +285,4 @@ func TestLinearizableUnderLoad(t *testing.T) {
 			})
 		}
 	})
-}
-
-// broken is a queue with a fault.
-type broken struct {
-	*fast.RateLimitingQueue[string]
-	fault string
-	calls atomic.Int64
-
-	mu   sync.Mutex
-	held map[string]bool // guarded by mu
-	last string          // guarded by mu: the key handed out before
-}
-
-func (b *broken) now(every int64) bool { return b.calls.Add(1)%every == 0 }
-
-func (b *broken) Add(key string) {
-	b.mu.Lock()
-	held := b.held[key]
-	b.mu.Unlock()
-	switch {
-	case b.fault == "loses" && b.now(40):
-	case b.fault == "forgets keys added while a worker holds them" && held:
-	default:
-		b.RateLimitingQueue.Add(key)
-	}
-}
-
-func (b *broken) AddAll(keys []string) {
-	for _, key := range keys {
-		b.Add(key)
-	}
-}
-
-func (b *broken) Get() (string, bool) {
-	if b.fault == "hands out twice" && b.now(20) {
-		b.mu.Lock()
-		last := b.last
-		b.mu.Unlock()
-		if last != "" {
-			return last, false
-		}
-	}
-	key, shutdown := b.RateLimitingQueue.Get()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.held[key], b.last = true, key
-	if b.fault == "lets two workers hold a key" {
-		b.RateLimitingQueue.Done(key)
-	}
-	return key, shutdown
-}
-
-func (b *broken) GetBatch(keys []string) (int, bool) {
-	var shutdown bool
-	keys[0], shutdown = b.Get()
-	return 1, shutdown
-}
-
-func (b *broken) Done(key string) {
-	b.mu.Lock()
-	b.held[key] = false
-	b.mu.Unlock()
-	b.RateLimitingQueue.Done(key)
-	if b.fault == "queues keys without an Add" && b.now(30) {
-		b.RateLimitingQueue.Add(key)
-	}
-}
-
-func (b *broken) DoneAll(keys []string) {
-	for _, key := range keys {
-		b.Done(key)
-	}
-}
-
-func (b *broken) ShutDownWithDrain() {
-	if b.fault == "ends a drain too early" {
-		b.ShutDown()
-		return
-	}
-	b.RateLimitingQueue.ShutDownWithDrain()
-}
-
-func (b *broken) ShutDown() {
-	if b.fault == "accepts keys after ShutDown" {
-		go func() {
-			for range 100 { // so that others run in between, even on one processor
-				runtime.Gosched()
-			}
-			b.RateLimitingQueue.ShutDown()
-		}()
-		return
-	}
-	b.RateLimitingQueue.ShutDown()
-}
-
-// TestBrokenQueuesAreNotLinearizable tests the test: each of these faults is found.
-func TestBrokenQueuesAreNotLinearizable(t *testing.T) {
-	for _, fault := range []string{
-		"loses", "hands out twice", "lets two workers hold a key", "forgets keys added while a worker holds them",
-		"queues keys without an Add", "ends a drain too early", "accepts keys after ShutDown",
-	} {
-		t.Run(fault, func(t *testing.T) {
-			for seed := range uint64(500) {
-				q := &broken{RateLimitingQueue: fast.NewRateLimiting(soon{}, queue.Config[string]{}), fault: fault, held: map[string]bool{}}
-				s := &storm{q: q, keys: 3, calls: 40}
-				s.run(seed)
-				if result, _ := search(s.history); result == porcupine.Illegal {
-					t.Logf("the history of seed %d shows it", seed)
-					return
-				}
-			}
-			assert.Fail(t, "no history reveals the fault")
-		})
-	}
 }

@@ -3,6 +3,7 @@ package queue_test
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -11,9 +12,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"orrery/internal/hooks/hookstest"
 	"orrery/queue"
 	"orrery/queue/fast"
+	"orrery/queue/queuetest"
 )
 
 // pass advances the time by d and lets everything due happen.
@@ -101,65 +105,6 @@ func TestDelayThatOverflows(t *testing.T) {
 	})
 }
 
-// The timer is set to the earliest delay, also after that has changed.
-func TestTimerFollowsTheEarliestDelay(t *testing.T) {
-	eachForm(t, func(t *testing.T, newForm newQueue) {
-		synctest.Test(t, func(t *testing.T) {
-			q := newForm.plain()
-			defer q.ShutDown()
-			step := func(want ...string) {
-				t.Helper()
-				require.NoError(t, check[string](q))
-				assert.Equal(t, want, takeAll[string](q))
-			}
-			q.AddAfter("a", 10*time.Second)
-			q.AddAfter("b", 5*time.Second)
-			q.AddAfter("c", 8*time.Second)
-			q.Add("b") // the timer stays set
-			step("b")
-			pass(5 * time.Second)
-			step()
-			pass(3 * time.Second)
-			step("c")
-			q.AddAfter("d", time.Second)
-			pass(time.Second)
-			step("d")
-			q.AddAfter("e", 20*time.Second)
-			pass(time.Second)
-			step("a")
-			pass(time.Hour)
-			step("e")
-			q.AddAfter("f", time.Second)
-			pass(time.Second)
-			step("f")
-		})
-	})
-}
-
-// Each key wakes one waiting worker, whichever way it was added.
-func TestManyWorkersManyKeys(t *testing.T) {
-	eachForm(t, func(t *testing.T, newForm newQueue) {
-		synctest.Test(t, func(t *testing.T) {
-			q := newForm.plain()
-			got := make(chan string, 100)
-			for range 100 {
-				go func() {
-					key, _ := q.Get()
-					got <- key
-				}()
-			}
-			synctest.Wait()
-			for i := range 50 {
-				q.AddAfter(fmt.Sprint("delayed-", i), time.Second)
-				q.Add(fmt.Sprint("now-", i))
-			}
-			pass(time.Second)
-			assert.Len(t, got, 100)
-			q.ShutDown()
-		})
-	})
-}
-
 func TestNewRateLimitingDefault(t *testing.T) {
 	eachForm(t, func(t *testing.T, newForm newQueue) {
 		synctest.Test(t, func(t *testing.T) {
@@ -169,4 +114,184 @@ func TestNewRateLimitingDefault(t *testing.T) {
 			assert.Equal(t, []queue.DelayedKey[string]{{Key: "a", In: 5 * time.Millisecond}}, q.Snapshot().Delayed)
 		})
 	})
+}
+
+// A test with an issue in its name is a defect of client-go's workqueue, with its number in
+// kubernetes/kubernetes. queuetest has most of them, as capabilities that client-go lacks.
+
+// After ShutDownWithDrain, the goroutine with the delayed keys lived on for up to ten seconds, and
+// its ticker forever.
+func TestIssue134323NothingIsLeft(t *testing.T) {
+	eachForm(t, func(t *testing.T, newForm newQueue) {
+		for name, shutDown := range map[string]func(queue.ObservableInterface[string]){
+			"ShutDown":          func(q queue.ObservableInterface[string]) { q.ShutDown() },
+			"ShutDownWithDrain": func(q queue.ObservableInterface[string]) { q.ShutDownWithDrain() },
+		} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					before := queuetest.Goroutines()
+					fired := 0
+					q := newForm(nil, queue.Config[string]{Trace: &queue.Trace[string]{
+						DelayEnded: func(queue.Event[string], time.Duration) { fired++ },
+					}})
+					q.AddAfter("a", time.Second)
+					q.AddAfter("b", time.Hour)
+					assert.LessOrEqual(t, queuetest.Goroutines(), before, "a delay needs no goroutine")
+					shutDown(q)
+					assert.LessOrEqual(t, queuetest.Goroutines(), before)
+					pass(2 * time.Hour)
+					assert.Zero(t, fired)
+					require.NoError(t, check[string](q))
+				})
+			})
+		}
+	})
+}
+
+// A queue with metrics had a goroutine of its own, which outlived ShutDown.
+func TestIssue135072MetricsNeedNoGoroutine(t *testing.T) {
+	eachForm(t, func(t *testing.T, newForm newQueue) {
+		synctest.Test(t, func(t *testing.T) {
+			before := queuetest.Goroutines()
+			q := newForm(nil, queue.Config[string]{Name: "q", Metrics: queuetest.NoMetrics{}})
+			q.Add("a")
+			q.UpdateMetrics()
+			assert.LessOrEqual(t, queuetest.Goroutines(), before)
+		})
+	})
+}
+
+// The delayed keys went through a channel with a thousand places; once it was full, AddAfter
+// blocked.
+func TestAddAfterNeverBlocks(t *testing.T) {
+	eachForm(t, func(t *testing.T, newForm newQueue) {
+		synctest.Test(t, func(t *testing.T) {
+			var q queue.ObservableInterface[string]
+			added := 0
+			q = newForm(nil, queue.Config[string]{Trace: &queue.Trace[string]{
+				// Runs in the goroutine that queues delayed keys.
+				DelayEnded: func(queue.Event[string], time.Duration) {
+					for i := range 3000 {
+						q.AddAfter(fmt.Sprint(i), time.Hour)
+						added++
+					}
+				},
+			}})
+			q.AddAfter("first", time.Second)
+			pass(time.Minute)
+			assert.Equal(t, 3000, added)
+			q.ShutDown()
+		})
+	})
+}
+
+// The timer does not keep a queue alive that was shut down.
+func TestIssue134323TheTimerIsStopped(t *testing.T) {
+	t.Run("textbook", func(t *testing.T) { testTimerIsStopped(t, queue.NewDelaying[string]) })
+	t.Run("fast", func(t *testing.T) { testTimerIsStopped(t, fast.NewDelaying[string]) })
+}
+
+func testTimerIsStopped[Q any, P interface {
+	*Q
+	queue.DelayingInterface[string]
+}](t *testing.T, newDelaying func(queue.Config[string]) P) {
+	abandon := func(shutDown bool) weak.Pointer[Q] {
+		q := newDelaying(queue.Config[string]{})
+		q.AddAfter("a", 24*time.Hour)
+		if shutDown {
+			q.ShutDown()
+		}
+		return weak.Make((*Q)(q))
+	}
+	ended, running := abandon(true), abandon(false)
+	runtime.GC()
+	assert.True(t, ended.Value() == nil, "the timer of a queue that is shut down keeps it in memory")
+	require.NotNil(t, running.Value(), "otherwise this test shows nothing")
+	P(running.Value()).ShutDown()
+}
+
+// TestExponentialIsExact compares the shift with arithmetic that cannot overflow.
+func TestExponentialIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		base := time.Duration(rapid.Int64Min(1).Draw(t, "base"))
+		longest := time.Duration(rapid.Int64Min(1).Draw(t, "max"))
+		limiter := queue.NewItemExponentialFailureRateLimiter[string](base, longest)
+		for n := range 70 {
+			want := new(big.Int).Lsh(big.NewInt(int64(base)), uint(n))
+			if limit := big.NewInt(int64(longest)); want.Cmp(limit) > 0 {
+				want = limit
+			}
+			if got := limiter.When("a"); int64(got) != want.Int64() {
+				t.Fatalf("wait %d is %d, want %v", n, got, want)
+			}
+		}
+	})
+}
+
+func TestExponentialWithoutBase(t *testing.T) {
+	for _, base := range []time.Duration{0, -3} {
+		limiter := queue.NewItemExponentialFailureRateLimiter[string](base, time.Second)
+		for range 100 {
+			require.Zero(t, limiter.When("a"))
+		}
+	}
+}
+
+func TestBucketWithoutLimit(t *testing.T) {
+	for _, qps := range []float64{0, -1} {
+		limiter := queue.NewBucketRateLimiter[string](qps, 1)
+		for range 100 {
+			assert.Zero(t, limiter.When("a"))
+		}
+	}
+}
+
+func TestBucketExtremes(t *testing.T) {
+	limiter := queue.NewBucketRateLimiter[string](1e-300, 0)
+	assert.Zero(t, limiter.When("a"), "a burst of 0 counts as 1")
+	assert.Greater(t, limiter.When("a"), 100*365*24*time.Hour)
+}
+
+// A base·2ⁿ exactly one above the largest duration became negative.
+func TestExponentialOfAPowerOfTwo(t *testing.T) {
+	limiter := queue.NewItemExponentialFailureRateLimiter[string](time.Nanosecond, math.MaxInt64)
+	last := time.Duration(0)
+	for range 70 {
+		wait := limiter.When("a")
+		require.GreaterOrEqual(t, wait, last)
+		last = wait
+	}
+	assert.Equal(t, time.Duration(math.MaxInt64), last)
+}
+
+// JoinTraces calls the hooks of all traces in the order of the arguments.
+func TestJoinTraces(t *testing.T) {
+	hookstest.Run(t, queue.JoinTraces[string])
+	assert.Nil(t, queue.JoinTraces[string]())
+	assert.Nil(t, queue.JoinTraces[string](nil, nil))
+	only := &queue.Trace[string]{}
+	assert.Same(t, only, queue.JoinTraces(nil, only, nil))
+
+	eachForm(t, func(t *testing.T, newForm newQueue) {
+		var heard []string
+		hears := func(name string) *queue.Trace[string] {
+			return &queue.Trace[string]{
+				Added: func(e queue.Event[string]) { heard = append(heard, fmt.Sprint(name, " added ", e)) },
+				Got:   func(e queue.Event[string], _ time.Duration) { heard = append(heard, fmt.Sprint(name, " got ", e)) },
+			}
+		}
+		q := newForm(nil, queue.Config[string]{Trace: queue.JoinTraces(hears("first"), nil, hears("second"))})
+		q.Add("a")
+		q.Get()
+		assert.Equal(t, []string{"first added {a 1}", "second added {a 1}", "first got {a 2}", "second got {a 2}"}, heard)
+	})
+}
+
+func TestMetricBuckets(t *testing.T) {
+	buckets := queue.MetricBuckets()
+	require.Len(t, buckets, 10)
+	assert.Equal(t, 10e-9, buckets[0])
+	for i := 1; i < len(buckets); i++ {
+		assert.InEpsilon(t, 10, buckets[i]/buckets[i-1], 1e-9)
+	}
 }

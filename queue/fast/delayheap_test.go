@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"orrery/internal/table"
+	"orrery/queue"
 )
 
 // TestDelayHeapIsASortedList compares the heap with a list sorted by due and delaySeq.
@@ -98,4 +99,32 @@ func TestDelayHeapShrinksAfterAStorm(t *testing.T) {
 		h.remove(first)
 	}
 	assert.Zero(t, cap(h.refs))
+}
+
+// The queue removes the record of a key that is done.
+func TestKeysAreForgotten(t *testing.T) {
+	q := NewDelaying(queue.Config[int]{})
+	defer q.ShutDown()
+	const n = 1000
+	for i := range n {
+		q.Add(i)
+		q.AddAfter(n+i, time.Hour)
+	}
+	require.Equal(t, 2*n, q.records.Len())
+	for range n {
+		key, _ := q.Get()
+		q.Done(key)
+	}
+	require.NoError(t, q.Check())
+	assert.Equal(t, n, q.records.Len(), "only the delayed keys have records")
+	for i := range n {
+		q.Add(n + i) // cancels the delay
+		key, _ := q.Get()
+		q.Done(key)
+	}
+	require.NoError(t, q.Check())
+	assert.Zero(t, q.records.Len())
+	q.AddAfter(1, time.Hour)
+	q.ShutDown()
+	assert.Zero(t, q.records.Len(), "the delays were dropped")
 }

@@ -28,7 +28,7 @@ func runBase(t *testing.T, impl Implementation, kind kind) {
 	scenario("many producers and workers", testPool)
 	scenario("Done of an unknown key", testDoneOfNothing)
 	scenario("Done of an unknown key while workers hold many", testDoneOfNothingBesideMany)
-	scenario("Done of a key that waits", func(t *testing.T, q queue.Interface[string]) {
+	scenario("Done of a key that waits (issue 141079)", func(t *testing.T, q queue.Interface[string]) {
 		testDoneWithoutGet(t, q, impl.has(IgnoresUnknownDone))
 	})
 

@@ -29,7 +29,7 @@ func runDelays(t *testing.T, impl Implementation) {
 	scenario("thousands of delays that end together", testManyDelays)
 	scenario("AddAfter after ShutDown does nothing", testDelayAfterShutDown)
 	scenario("ShutDown drops delays", testShutDownDropsDelays)
-	scenario("Add of a delayed key", func(t *testing.T, q queue.DelayingInterface[string]) {
+	scenario("Add of a delayed key (issue 112325)", func(t *testing.T, q queue.DelayingInterface[string]) {
 		testAddOfDelayed(t, q, impl.has(AddCancelsDelay))
 	})
 	scenario("Add of a delayed key that a worker holds", func(t *testing.T, q queue.DelayingInterface[string]) {
@@ -38,7 +38,7 @@ func runDelays(t *testing.T, impl Implementation) {
 	scenario("equal delays", func(t *testing.T, q queue.DelayingInterface[string]) {
 		testEqualDelays(t, q, impl.has(KeepsOrderOfEqualDelays))
 	})
-	bubble(t, "drain drops delays and does not wait for them", func(t *testing.T) {
+	bubble(t, "drain drops delays and does not wait for them (issue 134323)", func(t *testing.T) {
 		testDrainDropsDelays(t, impl) // without a ShutDown after it
 	})
 }

@@ -24,16 +24,16 @@ func runShutDown(t *testing.T, impl Implementation, kind kind) {
 		testDrainDirty(t, q, impl.has(DrainsQueued))
 	})
 	scenario("drain after ShutDown waits", testDrainAfterShutDown)
-	scenario("ShutDown ends a drain", testShutDownEndsDrain)
+	scenario("ShutDown ends a drain (issue 119554)", testShutDownEndsDrain)
 	scenario("ShutDown ends every drain", testShutDownEndsTwoDrains)
 	scenario("ShutDown ends a drain that began after another ShutDown", func(t *testing.T, q queue.Interface[string]) {
 		// client-go's base queue can do it; its delaying queue cannot.
 		testSecondShutDown(t, q, impl.has(EndsEveryDrain) || !kind.delays)
 	})
-	scenario("drain waits for queued keys", func(t *testing.T, q queue.Interface[string]) {
+	scenario("drain waits for queued keys (issue 141079)", func(t *testing.T, q queue.Interface[string]) {
 		testDrainWaitsForQueued(t, q, impl.has(DrainsQueued))
 	})
-	scenario("two drains", func(t *testing.T, q queue.Interface[string]) {
+	scenario("two drains (issue 141079)", func(t *testing.T, q queue.Interface[string]) {
 		testTwoDrains(t, q, impl.has(WakesEveryDrain))
 	})
 }
