@@ -7,6 +7,7 @@ import (
 
 	"orrery/indexer"
 	"orrery/indexer/indexertest"
+	"orrery/internal/hooks/hookstest"
 )
 
 // TestContract runs the common suite against the textbook form.
@@ -25,3 +26,5 @@ func TestNewWithoutKeyFunc(t *testing.T) {
 		indexer.New(indexer.Config[*indexertest.Object]{})
 	})
 }
+
+func TestJoinTraces(t *testing.T) { hookstest.Run(t, indexer.JoinTraces) }
