@@ -2,8 +2,8 @@
 // kube-controller-manager with its namespace controller, on a real control plane. One control plane
 // without a namespace controller serves all runs. Each run starts one side's controller as a fresh
 // process, with the same user and default flags, and deletes namespaces created for the run. The
-// figures come from kube-apiserver's audit log, not from either program; for [Empty] a relay delays
-// requests by 5 ms. A run returns figures only if exactly these namespaces are gone and nothing
+// figures come from kube-apiserver's audit log, not from either program; for [Empty] a proxy delays
+// answers by 5 ms. A run returns figures only if exactly these namespaces are gone and nothing
 // else has changed. It fails when a controller dies or takes longer than three minutes;
 // [Runner.Stop] reports components that died.
 package deletion
@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"orrery/internal/lab/bench"
+	"orrery/internal/lab/faultnet"
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/controlplane"
 	"orrery/upstream/e2e"
@@ -41,12 +42,12 @@ type Runner struct {
 	cp     *controlplane.ControlPlane
 	client kubernetes.Interface // the administrator's, without a rate limit
 	audit  *auditLog
-	relay  *relay
+	proxy  *faultnet.Proxy // delays answers
 
 	inventory *inventory
 
 	direct  string // kubeconfig file of the controllers
-	distant string // the same, through the relay
+	distant string // the same, through the proxy
 
 	runs int // makes names unique
 }
@@ -97,33 +98,36 @@ func (r *Runner) prepare(ctx context.Context) error {
 	if r.direct, err = r.cp.KubeconfigFor(e2e.ControllerIdentity); err != nil {
 		return err
 	}
-	if r.relay, err = startRelay(strings.TrimPrefix(r.cp.Server(), "https://"), latency); err != nil {
+	link := &faultnet.Link{}
+	link.Delay(latency, 0)
+	r.proxy, err = faultnet.NewProxy("127.0.0.1:0", strings.TrimPrefix(r.cp.Server(), "https://"), link)
+	if err != nil {
 		return err
 	}
-	if r.distant, err = r.throughRelay(); err != nil {
+	if r.distant, err = r.throughProxy(); err != nil {
 		return err
 	}
 	return r.create(ctx, []string{bystander}, true)
 }
 
-// throughRelay writes the controllers' kubeconfig with the relay's address.
-func (r *Runner) throughRelay() (path string, err error) {
+// throughProxy writes the controllers' kubeconfig with the proxy's address.
+func (r *Runner) throughProxy() (path string, err error) {
 	text, err := os.ReadFile(r.direct)
 	if err != nil {
 		return "", err
 	}
-	changed := strings.ReplaceAll(string(text), r.cp.Server(), "https://"+r.relay.address())
+	changed := strings.ReplaceAll(string(text), r.cp.Server(), "https://"+r.proxy.Addr().String())
 	if changed == string(text) {
 		return "", fmt.Errorf("the kubeconfig %s does not name the server %s", r.direct, r.cp.Server())
 	}
-	path = filepath.Join(filepath.Dir(r.direct), "through-relay.kubeconfig")
+	path = filepath.Join(filepath.Dir(r.direct), "through-proxy.kubeconfig")
 	return path, os.WriteFile(path, []byte(changed), 0o600)
 }
 
-// Stop stops the control plane and the relay. It returns an error if a component had died.
+// Stop stops the control plane and the proxy. It returns an error if a component had died.
 func (r *Runner) Stop() error {
-	if r.relay != nil {
-		r.relay.stop()
+	if r.proxy != nil {
+		_ = r.proxy.Close() // an error here has no consequence
 	}
 	return r.cp.Stop()
 }
@@ -153,6 +157,10 @@ func (r *Runner) Run(ctx context.Context, side compare.Side, scenario string, ef
 	}
 	return outcome, errors.Join(r.cp.Err(), ctx.Err())
 }
+
+// latency is the proxy's delay of each answer: concurrent requests on one connection all take
+// longer by it.
+const latency = 5 * time.Millisecond
 
 // runTimeout bounds a run at several times what the slower side takes.
 const runTimeout = 3 * time.Minute
