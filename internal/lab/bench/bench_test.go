@@ -3,7 +3,11 @@ package bench_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -48,4 +52,112 @@ func TestFiguresAreFoundByName(t *testing.T) {
 func TestPerOp(t *testing.T) {
 	usage := bench.Usage{Elapsed: 3 * time.Microsecond, Allocs: 6, Bytes: 96}
 	assert.Equal(t, map[string]float64{"ns/op": 1000, "allocs/op": 2, "B/op": 32}, usage.PerOp(3))
+}
+
+const mib = 1 << 20
+
+func TestLiveHeapCountsReachableObjects(t *testing.T) {
+	before := bench.LiveHeap()
+	ballast := make([]byte, 32*mib)
+	during := bench.LiveHeap()
+	runtime.KeepAlive(ballast)
+	after := bench.LiveHeap()
+	assert.InDelta(t, 32*mib, int64(during-before), 2*mib)
+	assert.InDelta(t, 0, int64(after)-int64(before), 2*mib)
+}
+
+func TestANilMeter(t *testing.T) {
+	var meter *bench.Meter
+	meter.Begin("filling", "keys", 0, 10)
+	meter.Count(3)
+	meter.End()
+	assert.Zero(t, meter.Phase())
+}
+
+func TestAMeterKnowsItsPhase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var meter bench.Meter
+		assert.Zero(t, meter.Phase())
+		meter.Begin("filling", "keys", 0, 10)
+		meter.Count(4)
+		assert.Equal(t, bench.Phase{Name: "filling", Unit: "keys", Started: time.Now(), Total: 10, Done: 4}, meter.Phase())
+		time.Sleep(time.Second)
+		meter.Begin("running", "events", time.Minute, 0)
+		meter.Count(1)
+		assert.Equal(t, bench.Phase{Name: "running", Unit: "events", Started: time.Now(), Lasts: time.Minute, Done: 1}, meter.Phase())
+		meter.End()
+		assert.Empty(t, meter.Phase().Name)
+	})
+}
+
+func TestCountingFromManyGoroutines(t *testing.T) {
+	var meter bench.Meter
+	meter.Begin("counting", "", 0, 0)
+	var counting sync.WaitGroup
+	for range 8 {
+		counting.Go(func() {
+			for range 1000 {
+				meter.Count(2)
+				meter.Phase()
+			}
+		})
+	}
+	counting.Wait()
+	assert.EqualValues(t, 16_000, meter.Phase().Done)
+}
+
+// A log contains no progress bars.
+func TestNoProgressBarWithoutATerminal(t *testing.T) {
+	var out strings.Builder
+	meter := &bench.Meter{}
+	meter.Begin("filling", "keys", 0, 10)
+	stop := bench.ShowProgress(&out, meter)
+	stop()
+	stop()
+	assert.Empty(t, out.String())
+}
+
+var sink [][]byte
+
+// Go counts allocations per processor and adds them up now and then. Reading the sum alone would
+// miss the first few, or count those of earlier work.
+func TestMeasureCountsEverySingleAllocation(t *testing.T) {
+	sink = make([][]byte, 0, 100_000)
+	for _, n := range []int{0, 1, 3, 100, 100_000} {
+		usage := bench.Measure(func() {
+			for range n {
+				sink = append(sink, make([]byte, 48))
+			}
+		})
+		// The runtime makes a few allocations of its own.
+		assert.InDelta(t, n, usage.Allocs, 20, "%d allocations", n)
+		assert.InDelta(t, 48*n, usage.Bytes, 20_000, "%d allocations", n)
+		sink = sink[:0]
+	}
+}
+
+func TestMeasureCountsSmallObjectsThatShareABlock(t *testing.T) {
+	var last *byte
+	usage := bench.Measure(func() {
+		for range 10_000 {
+			last = new(byte)
+		}
+	})
+	runtime.KeepAlive(last)
+	assert.InDelta(t, 10_000, usage.Allocs, 20)
+}
+
+func TestMeasureTakesTheTimeOfTheWork(t *testing.T) {
+	done := false
+	usage := bench.Measure(func() {
+		for range 1000 {
+			sink = append(sink[:0], make([]byte, 1<<20)) // a gigabyte in total, so collections are certain
+		}
+		done = true
+	})
+	assert.True(t, done)
+	assert.Positive(t, usage.Elapsed)
+	assert.Positive(t, usage.CPU)
+	assert.Positive(t, usage.Collections)
+	sink = nil
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unsafe"
 
@@ -250,4 +252,87 @@ func TestCloneSharesNothing(t *testing.T) {
 	copied.Labels["app"], copied.Finalizers[0] = "changed", "changed"
 	assert.Equal(t, "web", pod.Labels["app"])
 	assert.Equal(t, "a", pod.Finalizers[0])
+}
+
+// A counting witness detects missing, extra and wrong updates.
+func TestAWitnessThatCounts(t *testing.T) {
+	const last, mark = 3, 4
+	s := scriptOf(Config{Objects: 2}, []int{0, 1, 0, 1})
+	start := func() (*witness, *state) {
+		w := newWitness(s, false)
+		for object := range s.keys {
+			w.OnAdd(s.initialIdentity(object))
+		}
+		w.count(4)
+		return w, newState(s)
+	}
+	deliver := func(w *witness, event int) {
+		if !w.Counted() {
+			e := s.events[event]
+			w.OnUpdate(s.versionOf(e.previous), s.identity(event))
+		}
+	}
+
+	w, state := start()
+	for event := 0; event <= mark; event++ {
+		deliver(w, event)
+		state.sent(event)
+	}
+	assert.Len(t, w.marked, 1)
+	w.resume(state)
+	deliver(w, 0)
+	assert.NoError(t, w.verify(5, state))
+
+	t.Run("one is missing", func(t *testing.T) {
+		w, _ := start()
+		for _, event := range []int{0, 1, last, mark} {
+			deliver(w, event)
+		}
+		assert.Empty(t, w.marked, "the mark was taken for an update")
+	})
+	t.Run("one too many", func(t *testing.T) {
+		w, state := start()
+		for _, event := range []int{0, 1, 1, 2, last, mark} {
+			deliver(w, event)
+		}
+		assert.Error(t, w.verify(4, state))
+	})
+	t.Run("not the last state", func(t *testing.T) {
+		w, state := start()
+		for event := 0; event <= mark; event++ {
+			deliver(w, event)
+			state.sent(event)
+		}
+		w.resume(state)
+		deliver(w, 2) // from the state of event 0, but event 2 was sent last
+		assert.Error(t, w.verify(5, state))
+	})
+}
+
+// The latency of merged events counts from the oldest of them.
+func TestMergedEventsAreLateSinceTheOldest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := scriptOf(Config{Objects: 2}, []int{0, 1, 0, 0, 1, 1, 0, 1})
+		w := newWitness(s, true)
+		c := clock{witness: w, laps: make([]int32, len(s.keys))}
+		const first = 8 + 2 // in the second lap
+		var newest atomic.Int64
+		began := time.Now()
+		c.start(began, load.NewPacer(began, 1), first, &newest)
+
+		deliver := func(at time.Duration, number int) time.Duration {
+			time.Sleep(at - time.Since(began))
+			newest.Store(int64(number))
+			c.latency = bench.Histogram{}
+			c.observe(number % s.laps)
+			return c.latency.Max()
+		}
+		// Numbers 10, 11 and 14 are of object 0, due at 0 s, 1 s and 4 s; the handler gets the
+		// last.
+		assert.Equal(t, 5*time.Second, deliver(5*time.Second, 14))
+		// Object 0 follows with 16, due at 6 s, and 18, due at 8 s: merged again.
+		assert.Equal(t, 4*time.Second, deliver(10*time.Second, 18))
+		// Object 1 was first due at 2 s.
+		assert.Equal(t, 9*time.Second, deliver(11*time.Second, 17))
+	})
 }

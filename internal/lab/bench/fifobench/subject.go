@@ -3,9 +3,19 @@ package fifobench
 import (
 	"context"
 	"errors"
+	"time"
 
+	"github.com/spf13/pflag"
+
+	"orrery/deltafifo"
+	"orrery/deltafifo/fast"
+	"orrery/deltafifo/inorder"
+	"orrery/indexer"
+	faststore "orrery/indexer/fast"
+	"orrery/informer"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/load"
+	"orrery/restclient/api"
 )
 
 // Subject is a queue to be measured, with objects of its own type. Use Of to make one.
@@ -73,4 +83,96 @@ func (s subject[T]) scenarios() []bench.Scenario {
 		all = append(all, bench.Scenario{Name: "fifo/relist", Run: s.relist})
 	}
 	return all
+}
+
+type object = *api.PartialObjectMetadata
+
+// Fast returns package deltafifo/fast in front of package indexer/fast.
+func Fast() Subject {
+	return Of(gear("fast", func(cfg deltafifo.Config[object]) deltafifo.Interface[object] { return fast.New(cfg) }))
+}
+
+// Textbook returns package deltafifo in front of the same store: one lock, held for everything.
+func Textbook() Subject {
+	return Of(gear("textbook", func(cfg deltafifo.Config[object]) deltafifo.Interface[object] { return deltafifo.New(cfg) }))
+}
+
+// InOrder returns package deltafifo/inorder in front of the same store: every event separately, in
+// order of arrival.
+func InOrder() Subject {
+	g := gear("inorder", func(cfg deltafifo.Config[object]) deltafifo.Interface[object] { return inorder.New(cfg) })
+	g.NoRelist = true
+	return Of(g)
+}
+
+func gear(name string, newQueue func(deltafifo.Config[object]) deltafifo.Interface[object]) Gear[object] {
+	return Gear[object]{
+		Name:      name,
+		NewObject: load.Pod.Metadata,
+		Number:    func(obj object) int64 { return obj.Generation },
+		NewQueue: func(known []object) (Queue[object], error) {
+			store := faststore.New(indexer.Config[object]{
+				KeyFunc:  informer.MetaNamespaceKeyFunc[object],
+				Indexers: indexer.Indexers[object]{informer.NamespaceIndex: informer.MetaNamespaceIndexFunc[object]},
+			})
+			cfg := deltafifo.Config[object]{KeyFunc: informer.MetaNamespaceKeyFunc[object], KnownObjects: store}
+			return queue{newQueue(cfg)}, store.Replace(known, "1")
+		},
+	}
+}
+
+type queue struct{ deltafifo.Interface[object] }
+
+// batch is the most keys that the consumer takes at once from a queue with PopBatch.
+const batch = 64
+
+func (q queue) Popper(see func(obj object, deleted bool)) (pop func() error) {
+	process := func(_ string, d deltafifo.Deltas[object], _ bool) error {
+		for i := range d {
+			see(d[i].Object, d[i].Type == deltafifo.Deleted)
+		}
+		return nil
+	}
+	take := func() error {
+		_, err := q.Pop(process)
+		return err
+	}
+	if batches, ok := q.Interface.(interface {
+		PopBatch(limit int, process func(key string, d deltafifo.Deltas[object], isInInitialList bool) error) (keys int, err error)
+	}); ok {
+		take = func() error {
+			_, err := batches.PopBatch(batch, process)
+			return err
+		}
+	}
+	return func() error {
+		err := take()
+		if errors.Is(err, deltafifo.ErrFIFOClosed) {
+			return ErrClosed
+		}
+		return err
+	}
+}
+
+// Config holds the flags of "lab bench fifo".
+type Config struct {
+	// Producers is the number of adding goroutines. An informer has one, its reflector.
+	Producers int
+	// Keys is the number of objects that change.
+	Keys int
+	// ObjectSize is an object's payload in bytes, beyond its usual metadata.
+	ObjectSize int
+	// Backlog is the number of events in flight at which producers wait. Without this bound the
+	// first part of the run would measure memory.
+	Backlog int
+	load.Load
+}
+
+// AddTo adds a flag for each field.
+func (c *Config) AddTo(flags *pflag.FlagSet) {
+	load.CountVar(flags, &c.Producers, "producers", 1, 1, 10_000, "goroutines that add events")
+	load.CountVar(flags, &c.Keys, "keys", 100_000, 1, 10_000_000, "how many objects there are")
+	load.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to its metadata")
+	load.CountVar(flags, &c.Backlog, "backlog", 1000, 1, 1_000_000, "how many events may wait before producers do")
+	c.Load.AddTo(flags, 5*time.Second, "objects")
 }

@@ -5,7 +5,10 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -142,4 +145,63 @@ func TestMetadata(t *testing.T) {
 	assert.Equal(t, "42", obj.ResourceVersion)
 	assert.Equal(t, strings.Repeat("x", 300), obj.Annotations[load.PayloadAnnotation])
 	assert.Equal(t, p.As(1).Metadata().UID, obj.UID, "a state of the same object")
+}
+
+func TestACostInABubbleIsSleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, d := range []time.Duration{-1, 0, 1, time.Microsecond, 49 * time.Microsecond, time.Second} {
+			start := time.Now()
+			load.NewCost(d).Spend()
+			assert.Equal(t, max(d, 0), time.Since(start))
+		}
+	})
+}
+
+// The duration of work depends on the machine's load, so the test compares the amount.
+func TestACostIsWorkOrSleep(t *testing.T) {
+	short, long := load.NewCost(time.Microsecond), load.NewCost(49*time.Microsecond)
+	assert.NotEqual(t, load.Cost{}, short)
+	assert.NotEqual(t, short, long)
+	assert.Equal(t, load.Cost{}, load.NewCost(0))
+	start := time.Now()
+	load.NewCost(time.Millisecond).Spend()
+	assert.GreaterOrEqual(t, time.Since(start), time.Millisecond)
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		load.Cost{}.Spend()
+		short.Spend()
+	}))
+}
+
+func TestFlagsForNumbers(t *testing.T) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	var keys, size int
+	var l load.Load
+	load.CountVar(flags, &keys, "keys", 7, 1, 2_000_000, "")
+	load.SizeVar(flags, &size, "size", "")
+	l.AddTo(flags, time.Second, "keys")
+	assert.Equal(t, 7, keys)
+	assert.Equal(t, load.Load{Distribution: load.Uniform, Duration: time.Second, Seed: 1}, l)
+
+	require.NoError(t, flags.Parse([]string{"--keys", "1.5M", "--size", "64KiB", "--rate", "2k", "--duration", "3s", "--distribution", "hot"}))
+	assert.Equal(t, 1_500_000, keys)
+	assert.Equal(t, 64<<10, size)
+	assert.Equal(t, load.Load{Distribution: load.Hot, Duration: 3 * time.Second, Rate: 2000, Seed: 1}, l)
+	assert.Equal(t, "1500000", flags.Lookup("keys").Value.String())
+
+	for flag, values := range map[string][]string{
+		"keys": {"0", "3M", "1.5", "many", "NaN"}, "size": {"-1", "2MiB"}, "rate": {"-1", "Inf"}, "duration": {"0", "-1s", "soon"},
+	} {
+		for _, value := range values {
+			assert.Error(t, flags.Set(flag, value), "--%s %s", flag, value)
+		}
+	}
+	assert.Equal(t, 1_500_000, keys, "a refused value changes nothing")
+}
+
+func TestTheRateIsHalfOfWhatIsPossible(t *testing.T) {
+	var l load.Load
+	assert.Equal(t, 500.0, l.RateOr(2000, 2*time.Second))
+	assert.Equal(t, 1.0, l.RateOr(1, time.Hour), "one a second at the least")
+	l.Rate = 7
+	assert.Equal(t, 7.0, l.RateOr(2000, 2*time.Second))
 }

@@ -15,7 +15,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/load"
 )
 
 // Run syncs once and returns the cost for this process.
@@ -163,4 +166,55 @@ type Informer interface {
 	Each(visit func(Pod) error) error
 	// Stop stops the informer and waits for it.
 	Stop()
+}
+
+// Config holds the flags of "lab bench sync", and configures the server.
+type Config struct {
+	// Objects is the number of pods.
+	Objects int
+	// ObjectSize is the size in bytes of a pod's head in JSON. An annotation pads the head, so it
+	// cannot be smaller than it is. 0: no padding, about 2.7 kB.
+	ObjectSize int
+	// PageSize is the most pods in a page. A server without a watch cache pages lists that have a
+	// limit; both clients ask for 500. 0: everything in one page.
+	PageSize int
+	// Seed is the seed of the generator.
+	Seed uint64
+}
+
+// AddTo adds a flag for each field.
+func (c *Config) AddTo(flags *pflag.FlagSet) {
+	load.CountVar(flags, &c.Objects, "objects", 100_000, 1, 5_000_000, "how many pods the server has")
+	load.SizeVar(flags, &c.ObjectSize, "object-size", "the size of a pod's head in JSON; 0: its usual size, about 2.7 kB")
+	load.CountVar(flags, &c.PageSize, "page-size", 0, 0, 5_000_000, "pods in a page of the list; 0: all in one")
+	flags.Uint64Var(&c.Seed, "seed", 1, "seed of the pods; the same seed makes the same pods")
+}
+
+// Scenarios returns the sync of the comparison. It starts an informer of 100,000 pods as metadata
+// in a new process (2.7 kB a pod, including managed fields, which no cache keeps), and waits until
+// the cache is complete and every pod delivered to a handler. A second process serves them over
+// plain HTTP from encoded JSON, in the single response that kube-apiserver gives to a list at
+// resource version "0". Processor time is that of the whole client process since the start of the
+// informer, peak its resident memory, live the heap after a collection with the cache in use. Both
+// caches must have the digest of the generated pods.
+func Scenarios(subject Subject) []bench.Scenario {
+	run := func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+		cfg := Config{Objects: effort.Of(100_000, 20_000), Seed: 1}
+		m, err := measure(ctx, subject, cfg, meter)
+		if err != nil {
+			return bench.Outcome{}, err
+		}
+		const mib = 1 << 20
+		return bench.Outcome{
+			Figures: map[string]float64{
+				"cpu s":     m.usage.CPU.Seconds(),
+				"wall s":    m.usage.Elapsed.Seconds(),
+				"peak MiB":  float64(m.peak) / mib,
+				"live MiB":  float64(m.live) / mib,
+				"allocs/op": float64(m.usage.Allocs) / float64(cfg.Objects),
+			},
+			Proof: m.proof,
+		}, nil
+	}
+	return []bench.Scenario{{Name: "sync/json", Fresh: true, Run: run}}
 }

@@ -1,0 +1,176 @@
+package storebench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"orrery/internal/lab/bench"
+)
+
+// scenarioObjects is smaller in tests.
+var scenarioObjects = 100_000
+
+const (
+	scenarioNamespaces = 100
+	// stride leads from each object to a distant one, as events do. It is prime, so it visits all.
+	stride = 7919
+)
+
+// update stores events in a store of 100,000 objects in 100 namespaces, with an index by namespace.
+// Consecutive events concern distant objects, as from a watch, so the store's records are cold in
+// the processor's caches. The new object is warm, as if just decoded: events arrive 16 at a time,
+// and the benchmark reads their names before the clock goes on. Both sides get the same ready-made
+// objects in the same order, and compute key and index value with their own functions. Proven:
+// afterwards List, ByIndex and Get show each object in the state written last.
+//
+// The limit: key function and index function cost the same on both sides. Most of the rest is
+// waiting for memory, one cache line after the other: a group of the table, the record, its key, a
+// chunk in each of two lists.
+func (s subject[T]) update(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+	warmUp, updates := scenarioObjects, effort.Of(500_000, 100_000)
+	c := newContent(s.gear, scenarioObjects, scenarioNamespaces, 1, 0)
+	store, err := c.fill()
+	if err != nil {
+		return bench.Outcome{}, err
+	}
+	meter.Begin("updating", "objects", 0, int64(warmUp+updates))
+	if _, err := c.updates(ctx, store, warmUp, meter); err != nil {
+		return bench.Outcome{}, err
+	}
+	var took time.Duration
+	usage := bench.Measure(func() { took, err = c.updates(ctx, store, updates, meter) })
+	usage.Elapsed = took
+	if err == nil {
+		err = c.prove(store)
+	}
+	return bench.Outcome{
+		Figures: usage.PerOp(updates),
+		Proof:   fmt.Sprintf("%d updates of %v; store and index show the last state of each", updates, c),
+	}, err
+}
+
+// updates stores the objects of n events and returns the time spent in the store.
+func (c *content[T]) updates(ctx context.Context, store Store[T], n int, meter *bench.Meter) (took time.Duration, err error) {
+	var arrived [16]T // n is a multiple of its length
+	for from := 0; from < n; from += len(arrived) {
+		if err := ctx.Err(); err != nil {
+			return took, err
+		}
+		for k := range arrived {
+			i := (from + k) * stride % len(c.pods)
+			if arrived[k] = c.next(i); !c.named(i, arrived[k]) {
+				return took, &bench.ProofError{What: "name of the object that is written", Want: c.keys[i], Got: "another"}
+			}
+		}
+		began := time.Now()
+		for _, obj := range arrived {
+			if err := store.Update(obj); err != nil {
+				return took, err
+			}
+		}
+		took += time.Since(began)
+		meter.Count(len(arrived))
+	}
+	return took, nil
+}
+
+// byIndex asks ByIndex for the 1,000 objects of each of 100 namespaces in turn, in a store of
+// 100,000. Each side builds the slice that its callers get. Reading the objects is left out, as it
+// costs both sides the same. Proven: the length of every slice, and that the index holds the right
+// objects.
+func (s subject[T]) byIndex(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+	const warmUp = scenarioNamespaces
+	reads := effort.Of(10_000, 2000)
+	c := newContent(s.gear, scenarioObjects, scenarioNamespaces, 0, 0)
+	store, err := c.fill()
+	if err != nil {
+		return bench.Outcome{}, err
+	}
+	meter.Begin("reading", "lists", 0, int64(warmUp+reads))
+	read := func(n int) error {
+		for i := range n {
+			if i%100 == 99 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				meter.Count(100)
+			}
+			got, err := store.ByIndex(c.names[i%len(c.names)])
+			if err != nil {
+				return err
+			}
+			if got != scenarioObjects/scenarioNamespaces {
+				return bench.Prove("objects in a namespace", scenarioObjects/scenarioNamespaces, got)
+			}
+		}
+		return nil
+	}
+	if err := read(warmUp); err != nil {
+		return bench.Outcome{}, err
+	}
+	usage := bench.Measure(func() { err = read(reads) })
+	if err == nil {
+		err = c.prove(store)
+	}
+	return bench.Outcome{
+		Figures: usage.PerOp(reads),
+		Proof: fmt.Sprintf("%d lists of the %d objects of a namespace of %v",
+			reads, scenarioObjects/scenarioNamespaces, c),
+	}, err
+}
+
+// writesWithReaders updates 1,000 of 100,000 objects in one goroutine, neighbours far apart, while
+// four others list all objects in a loop. The store has an index by namespace. "writes/s" is the
+// number of updates per second, "lists/s" that of all lists together; the scheduler decides which
+// processors the readers get. Both sides build their slices. Proven: each list was complete, and
+// afterwards the store and its index show each object in the state written last.
+func (s subject[T]) writesWithReaders(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+	const changing = 100 // one object in a hundred
+	lasts := time.Duration(effort.Of(1000, 300)) * time.Millisecond
+	c := newContent(s.gear, scenarioObjects, scenarioNamespaces, changing, 0)
+	store, err := c.fill()
+	if err != nil {
+		return bench.Outcome{}, err
+	}
+	meter.Begin("writing while four read", "updates", lasts, 0)
+	readers := start(c.readers(4, List, store, nil))
+	at := 0
+	next := func() int { at = (at + changing*stride) % scenarioObjects; return at }
+	writes, took, err := c.writeFor(ctx, store, lasts, next, meter)
+	reads, readError := readers.end()
+	if err == nil {
+		err = readError
+	}
+	if err == nil {
+		err = c.prove(store)
+	}
+	return bench.Outcome{
+		Figures: map[string]float64{
+			"writes/s": float64(writes) / took.Seconds(),
+			"lists/s":  float64(reads) / took.Seconds(),
+		},
+		Proof: fmt.Sprintf("updates of %d of %v while 4 readers list all of them; each list complete; store and index show the last state of each",
+			scenarioObjects/changing, c),
+	}, err
+}
+
+// writeFor updates objects for some time, at least a few, and returns how many.
+func (c *content[T]) writeFor(ctx context.Context, store Store[T], lasts time.Duration, next func() int, meter *bench.Meter) (writes int, took time.Duration, err error) {
+	// A write may take a few hundred nanoseconds or 15 ms: the clock is read rarely enough for the
+	// former and often enough for the latter.
+	const many = 8
+	for began := time.Now(); writes == 0 || took < lasts; took = time.Since(began) {
+		if err := ctx.Err(); err != nil {
+			return writes, took, err
+		}
+		for range many {
+			if err := store.Update(c.next(next())); err != nil {
+				return writes, took, err
+			}
+		}
+		writes += many
+		meter.Count(many)
+	}
+	return writes, took, nil
+}
