@@ -10,6 +10,7 @@ import (
 
 	"orrery/indexer"
 	"orrery/indexer/fast"
+	"orrery/restclient/api"
 )
 
 // thing is the smallest Object.
@@ -87,4 +88,59 @@ func TestKeysOfKnownObjectsAreThoseOfTheStore(t *testing.T) {
 	}
 	_, err := keyOf(&thing{namespace: "ns"})
 	require.Error(t, err)
+}
+
+// calls is a handler that records its calls.
+type calls []string
+
+func (c *calls) OnAdd(obj *thing, initial bool) {
+	*c = append(*c, "add "+obj.name+map[bool]string{true: " initial"}[initial])
+}
+
+func (c *calls) OnUpdate(old, obj *thing) {
+	*c = append(*c, "update "+old.name+" "+old.version+"->"+obj.version)
+}
+
+func (c *calls) OnDelete(d DeletedObject[*thing]) {
+	*c = append(*c, "delete "+d.Key+map[bool]string{true: " unknown"}[d.FinalStateUnknown])
+}
+
+func TestFuncsMayBeNil(t *testing.T) {
+	var none ResourceEventHandlerFuncs[*thing]
+	none.OnAdd(&thing{}, true)
+	none.OnUpdate(&thing{}, &thing{})
+	none.OnDelete(DeletedObject[*thing]{})
+
+	var c calls
+	all := ResourceEventHandlerFuncs[*thing]{AddFunc: c.OnAdd, UpdateFunc: c.OnUpdate, DeleteFunc: c.OnDelete}
+	all.OnAdd(&thing{name: "a"}, true)
+	all.OnUpdate(&thing{name: "a", version: "1"}, &thing{name: "a", version: "2"})
+	all.OnDelete(DeletedObject[*thing]{Key: "a", FinalStateUnknown: true})
+	assert.Equal(t, calls{"add a initial", "update a 1->2", "delete a unknown"}, c)
+}
+
+func TestNamesOfKinds(t *testing.T) {
+	assert.Equal(t, []string{"add", "update", "delete", "synced", "unknown"},
+		[]string{EventAdd.String(), EventUpdate.String(), EventDelete.String(), EventSynced.String(), EventKind(0).String()})
+	assert.Equal(t, []string{"new", "running", "stopped"},
+		[]string{StateNew.String(), StateRunning.String(), StateStopped.String()})
+}
+
+func TestStripManagedFields(t *testing.T) {
+	ns := &api.Namespace{}
+	ns.Name, ns.ManagedFields = "a", api.NewManagedFields([]byte(`[{"manager":"kubectl"}]`))
+	strip := StripManagedFields(func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta })
+	got, err := strip(ns)
+	require.NoError(t, err)
+	assert.Same(t, ns, got)
+	assert.Equal(t, api.ObjectMeta{Name: "a"}, got.ObjectMeta)
+}
+
+func TestWhatIsNil(t *testing.T) {
+	for _, nothing := range []any{nil, (*api.Namespace)(nil), map[string]any(nil)} {
+		assert.True(t, isNil(nothing), "%T", nothing)
+	}
+	for _, something := range []any{&api.Namespace{}, map[string]any{}, struct{}{}} {
+		assert.False(t, isNil(something), "%T", something)
+	}
 }

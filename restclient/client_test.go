@@ -260,31 +260,47 @@ func TestNewRefusesWrongConfigurations(t *testing.T) {
 	empty := filepath.Join(dir, "empty")
 	require.NoError(t, os.WriteFile(junk, []byte("no certificate"), 0o600))
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+	broken := errors.New("the token=s3cret is missing")
+	reads := func(err error) restclient.TLS {
+		return restclient.TLS{ReadCA: func() ([]byte, error) { return nil, err }}
+	}
+	const noCertificate = "TLS has certificate authority data that contains no PEM certificate"
 	for _, c := range []struct {
-		cfg  restclient.Config
-		want string
+		cfg   restclient.Config
+		field string
+		want  string
+		cause error
 	}{
-		{restclient.Config{}, "Host is empty"},
-		{restclient.Config{Host: "ftp://x"}, "Host starts with neither http:// nor https://"},
-		{restclient.Config{Host: "https://"}, "Host names no host"},
-		{restclient.Config{Host: "https://a b"}, "Host is not a URL"},
-		{restclient.Config{Host: "https://joe:pa55@x"}, "Host holds a user name; use Credentials for that"},
-		{restclient.Config{Host: "https://x?y=z"}, "Host has a query or a fragment"},
-		{restclient.Config{Host: "x", WatchTransport: "pigeon"}, `WatchTransport "pigeon" is neither "http" nor "websocket"`},
-		{restclient.Config{Host: "x", TLS: restclient.TLS{CAData: []byte("junk")}}, "TLS has certificate authority data that contains no PEM certificate"},
-		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: junk}}, "TLS has certificate authority data that contains no PEM certificate"},
-		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: empty}}, "TLS has certificate authority data that contains no PEM certificate"},
-		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: filepath.Join(dir, "none")}}, "TLS.CAFile cannot be read"},
-		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: junk, Insecure: true}}, "TLS both skips verification"},
+		{restclient.Config{}, "Host", "Host is empty", nil},
+		{restclient.Config{Host: "ftp://x"}, "Host", "Host starts with neither http:// nor https://", nil},
+		{restclient.Config{Host: "https://"}, "Host", "Host names no host", nil},
+		{restclient.Config{Host: "https://a b"}, "Host", "Host is not a URL", nil},
+		{restclient.Config{Host: "https://joe:pa55@x"}, "Host", "Host holds a user name; use Credentials for that", nil},
+		{restclient.Config{Host: "https://x?y=z"}, "Host", "Host has a query or a fragment", nil},
+		{restclient.Config{Host: "x", WatchTransport: "pigeon"}, "WatchTransport",
+			`WatchTransport "pigeon" is neither "http" nor "websocket"`, nil},
+		{restclient.Config{Host: "x", TLS: restclient.TLS{CAData: []byte("junk")}}, "TLS", noCertificate, nil},
+		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: junk}}, "TLS", noCertificate, nil},
+		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: empty}}, "TLS", noCertificate, nil},
+		{restclient.Config{Host: "x", TLS: reads(nil)}, "TLS", noCertificate, nil},
+		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: filepath.Join(dir, "none")}}, "TLS.CAFile",
+			"TLS.CAFile cannot be read", os.ErrNotExist},
+		{restclient.Config{Host: "x", TLS: reads(broken)}, "TLS.ReadCA", "TLS.ReadCA", broken},
+		{restclient.Config{Host: "x", TLS: reads(&url.Error{Op: "x", Err: broken})}, "TLS.ReadCA", "TLS.ReadCA", broken},
+		{restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: junk, Insecure: true}}, "TLS",
+			"TLS both skips verification", nil},
 	} {
 		_, err := restclient.New(c.cfg)
 		var wrong *restclient.ConfigError
 		require.ErrorAs(t, err, &wrong, c.want)
+		assert.Equal(t, c.field, wrong.Field)
 		assert.ErrorContains(t, err, "the client configuration is wrong: "+c.want)
+		if c.cause != nil {
+			assert.ErrorIs(t, err, c.cause, "the cause can be found")
+		}
 		assert.NotContains(t, err.Error(), "pa55")
+		assert.NotContains(t, err.Error(), "s3cret")
 	}
-	_, err := restclient.New(restclient.Config{Host: "x", TLS: restclient.TLS{CAFile: filepath.Join(dir, "none")}})
-	assert.True(t, errors.Is(err, os.ErrNotExist))
 }
 
 func TestHostWithoutAScheme(t *testing.T) {

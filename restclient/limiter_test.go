@@ -2,6 +2,10 @@ package restclient
 
 import (
 	"context"
+	"math/big"
+	"net/http"
+	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -92,4 +96,73 @@ func TestLimiterDoesNotWaitForADeadlineThatComesFirst(t *testing.T) {
 
 func TestNegativeRateMeansNoLimit(t *testing.T) {
 	assert.Nil(t, newLimiter(-1, 0))
+}
+
+func TestParseRetryAfter(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		value, date string
+		want        time.Duration
+		ok          bool
+	}{
+		{"", "", 0, false},
+		{"0", "", 0, true},
+		{"7", "", 7 * time.Second, true},
+		{" 7 ", "", 7 * time.Second, true},
+		{"-1", "", 0, false},
+		{"1.5", "", 0, false},
+		{"soon", "", 0, false},
+		{"99999999999999999999", "", 0, false},
+		{"Sun, 01 Mar 2026 12:00:09 GMT", "", 9 * time.Second, true},
+		{"Sunday, 01-Mar-26 12:00:09 GMT", "", 9 * time.Second, true},
+		{"Sun Mar  1 12:00:09 2026", "", 9 * time.Second, true},
+		{"Sun, 01 Mar 2026 11:00:00 GMT", "", 0, true},
+		// The server's clock is an hour ahead of ours; the difference by its own clock counts.
+		{"Sun, 01 Mar 2026 13:00:04 GMT", "Sun, 01 Mar 2026 13:00:00 GMT", 4 * time.Second, true},
+	} {
+		header := http.Header{}
+		header.Set("Retry-After", c.value)
+		if c.date != "" {
+			header.Set("Date", c.date)
+		}
+		got, ok := parseRetryAfter(header, now)
+		assert.Equal(t, c.ok, ok, "%q", c.value)
+		assert.Equal(t, c.want, got, "%q", c.value)
+	}
+}
+
+// FuzzRetryAfter: a number of seconds, or a date, compared with the server's own clock; any other
+// value means no delay. A delay is never negative, nor longer than a number of seconds can
+// express.
+func FuzzRetryAfter(f *testing.F) {
+	for _, seed := range []string{"5", "Sun, 01 Mar 2026 12:00:09 GMT", "-3", "1e9", "", "Sun, 01 Mar 9999 12:00:09 GMT"} {
+		f.Add(seed, "Sun, 01 Mar 2026 12:00:00 GMT")
+	}
+	digits := regexp.MustCompile(`^[0-9]+$`)
+	f.Fuzz(func(t *testing.T, value, date string) {
+		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		wait, ok := parseRetryAfter(http.Header{"Retry-After": {value}, "Date": {date}}, now)
+		if wait < 0 || !ok && wait != 0 {
+			t.Fatalf("%q gives %v, %v", value, wait, ok)
+		}
+		trimmed := strings.TrimSpace(value)
+		if digits.MatchString(trimmed) {
+			seconds, _ := new(big.Int).SetString(trimmed, 10)
+			fits := seconds.BitLen() < 32
+			if ok != fits || fits && wait != time.Duration(seconds.Int64())*time.Second {
+				t.Fatalf("%q gives %v, %v", value, wait, ok)
+			}
+			return
+		}
+		when, err := http.ParseTime(trimmed)
+		if ok != (err == nil) {
+			t.Fatalf("%q gives %v, %v", value, wait, ok)
+		}
+		if server, err := http.ParseTime(date); err == nil {
+			now = server
+		}
+		if ok && wait != max(when.Sub(now), 0) {
+			t.Fatalf("%q at %v gives %v", value, now, wait)
+		}
+	})
 }

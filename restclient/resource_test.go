@@ -1,9 +1,11 @@
 package restclient_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -448,3 +450,40 @@ func TestWarningsReachTheHandler(t *testing.T) {
 		assert.Equal(t, []restclient.Warning{want, ofPass}, traced)
 	})
 }
+
+// An aggregated API that answers a collection delete with 200 and an empty body has accepted it.
+// This differs from a broken connection: the request need not be repeated.
+func TestAnswerWithNothingInIt(t *testing.T) {
+	for body, want := range map[string]string{
+		"":    "the body is empty",
+		" \n": "the body is empty",
+		"{":   "broke off",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.WriteString(w, body)
+			}))
+			pods := restclient.Metadata(server.Client(), api.PodsResource, "ns")
+			_, listed, err := pods.DeleteCollection(t.Context(), api.DeleteOptions{}, api.ListOptions{})
+			assert.ErrorContains(t, err, want)
+			assert.False(t, listed)
+			var unreadable *restclient.DecodeError
+			if want != "broke off" {
+				assert.ErrorAs(t, err, &unreadable)
+			}
+		})
+	}
+}
+
+// listerWatcher is the reflector's interface, repeated because package reflector is not below
+// this package.
+type listerWatcher[T any] interface {
+	List(ctx context.Context, opts api.ListOptions) (*api.List[T], error)
+	Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error)
+}
+
+var (
+	_ listerWatcher[*api.Namespace]             = (*restclient.Resource[*api.Namespace])(nil)
+	_ listerWatcher[*api.PartialObjectMetadata] = (*restclient.Resource[*api.PartialObjectMetadata])(nil)
+	_ listerWatcher[*api.Unstructured]          = (*restclient.Resource[*api.Unstructured])(nil)
+)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"syscall"
 	"testing"
@@ -93,4 +94,24 @@ func TestTransportErrorText(t *testing.T) {
 	assert.Equal(t, "the server https://h:6443 did not answer in time", late.Sentence())
 	late.Err = errors.New("net/http: TLS handshake timeout")
 	assert.Equal(t, "the server https://h:6443 did not answer in time: net/http: TLS handshake timeout", late.Sentence())
+}
+
+func TestRedactText(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"nothing secret here", "nothing secret here"},
+		{"header Bearer abc.DEF-1_2/3+4= is bad", "header Bearer [redacted] is bad"},
+		{"authorization: basic dXNlcjpwYXNz", "authorization: basic [redacted]"},
+		{`invalid proxy address "http://joe:pa55@proxy:3128"`, `invalid proxy address "http://[redacted]@proxy:3128"`},
+		{"https://server/x?access_token=abc&limit=1", "https://server/x?access_token=[redacted]&limit=1"},
+		{"mail to joe@example.org", "mail to joe@example.org"},
+	} {
+		assert.Equal(t, c.want, Redact(c.text))
+	}
+}
+
+func TestRedactURL(t *testing.T) {
+	u, err := url.Parse("https://joe:pa55@server:6443/api/v1/pods?watch=true&labelSelector=a%3Db&continue=eyJ2&sig=s3cret")
+	require.NoError(t, err)
+	assert.Equal(t, "https://server:6443/api/v1/pods?continue=[...]&labelSelector=a%3Db&sig=[redacted]&watch=true", redactURL(u))
+	assert.Contains(t, u.String(), "pa55", "the URL itself is not changed")
 }

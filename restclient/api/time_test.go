@@ -11,6 +11,68 @@ import (
 	"orrery/restclient/api"
 )
 
+func TestMicroTimeOnTheWire(t *testing.T) {
+	zone := time.FixedZone("somewhere", 5*3600+1800)
+	moment := time.Date(2026, 3, 1, 17, 30, 15, 120000987, zone)
+	data, err := json.Marshal(api.NewMicroTime(moment))
+	require.NoError(t, err)
+	assert.Equal(t, `"2026-03-01T12:00:15.120000Z"`, string(data), "six digits, also when they are zero")
+	data, err = json.Marshal(api.MicroTime{})
+	require.NoError(t, err)
+	assert.Equal(t, `null`, string(data))
+
+	for text, want := range map[string]time.Time{
+		`"2026-03-01T12:00:15.120000Z"`:      moment.Truncate(time.Microsecond),
+		`"2026-03-01T17:30:15.120000+05:30"`: moment.Truncate(time.Microsecond),
+		`"2026-03-01T12:00:15Z"`:             moment.Truncate(time.Second),
+		`null`:                               {},
+		`""`:                                 {},
+	} {
+		got := api.NewMicroTime(time.Now())
+		require.NoError(t, json.Unmarshal([]byte(text), &got), text)
+		assert.True(t, want.Equal(got.Time), "%s gives %v", text, got)
+	}
+	assert.Error(t, json.Unmarshal([]byte(`"yesterday"`), new(api.MicroTime)))
+}
+
+// Fields of a later server version and of coordinated election survive a renewal.
+func TestALeaseIsWrittenBackWithAllThatItHad(t *testing.T) {
+	const text = `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",
+		"metadata":{"name":"orrery","namespace":"kube-system",
+		"resourceVersion":"7","newMeta":[1],"managedFields":[{"manager":"a","newEntry":1}],
+		"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u","newOwner":1}]},
+		"spec":{"holderIdentity":"a_1","leaseDurationSeconds":15,"acquireTime":"2026-03-01T12:00:15.120000Z","renewTime":"2026-03-01T12:00:17.000001Z",
+		"leaseTransitions":3,"strategy":"OldestEmulationVersion","preferredHolder":"b_2","later":{"x":1}},"status":{"y":2}}`
+	var lease api.Lease
+	require.NoError(t, json.Unmarshal([]byte(text), &lease))
+	assert.Equal(t, "a_1", lease.Spec.HolderIdentity)
+	assert.Equal(t, int32(15), *lease.Spec.LeaseDurationSeconds)
+	data, err := json.Marshal(lease)
+	require.NoError(t, err)
+	assert.JSONEq(t, text, string(data))
+	data, err = json.Marshal(lease.DeepCopy())
+	require.NoError(t, err)
+	assert.JSONEq(t, text, string(data))
+}
+
+func TestAReleasedLeaseHasNoHolderOnTheWire(t *testing.T) {
+	data, err := json.Marshal(api.Lease{ObjectMeta: api.ObjectMeta{Name: "orrery"}})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"metadata":{"name":"orrery"},"spec":{}}`, string(data))
+}
+
+func TestACopyOfALeaseSharesNothing(t *testing.T) {
+	seconds := int32(1)
+	moment := api.NewMicroTime(time.Now())
+	lease := &api.Lease{Spec: api.LeaseSpec{LeaseDurationSeconds: &seconds, LeaseTransitions: &seconds, AcquireTime: &moment, RenewTime: &moment}}
+	dup := lease.DeepCopy()
+	require.Equal(t, lease, dup)
+	assert.NotSame(t, lease.Spec.LeaseDurationSeconds, dup.Spec.LeaseDurationSeconds)
+	assert.NotSame(t, lease.Spec.LeaseTransitions, dup.Spec.LeaseTransitions)
+	assert.NotSame(t, lease.Spec.AcquireTime, dup.Spec.AcquireTime)
+	assert.NotSame(t, lease.Spec.RenewTime, dup.Spec.RenewTime)
+}
+
 func TestTimeOnTheWire(t *testing.T) {
 	zone := time.FixedZone("somewhere", 5*3600+1800)
 	moment := time.Date(2026, 3, 1, 17, 30, 15, 987654321, zone)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/restclient"
+	"orrery/restclient/restclienttest"
 )
 
 // readers are ways for the same bytes to arrive.
@@ -193,4 +194,10 @@ func (r *pieceReader) Read(p []byte) (int, error) {
 	n := copy(p, r.text[:min(r.size, len(r.text))])
 	r.text = r.text[n:]
 	return n, nil
+}
+
+func TestContract(t *testing.T) {
+	restclienttest.RunEvents(t, func(body io.Reader, limit int) (restclient.EventDecoder[*partial], error) {
+		return Codec{}.Events("application/json", body, limit)
+	})
 }

@@ -5,14 +5,17 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/machine"
 	"orrery/informer/reflector/reflectortest"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 type noStreamingLists struct {
@@ -95,4 +98,139 @@ func TestRepeatedTokenLeadsToTheWholeList(t *testing.T) {
 		assert.Len(t, f.store.State(), 2)
 		stop()
 	})
+}
+
+// runAndRecover runs the Reflector until it panics and returns the panic value.
+func runAndRecover(f *fixture) (value any) {
+	defer func() { value = recover() }()
+	machine.New(f.config).Run(context.Background())
+	return nil
+}
+
+// TestPanicOfAResync: a panic on the timer's goroutine is passed on with its own stack.
+func TestPanicOfAResync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.config.ResyncPeriod = time.Minute
+		f.store.OnCall = func(op string) error {
+			if op == "Resync" {
+				panic("the store is broken")
+			}
+			return nil
+		}
+		value := runAndRecover(f)
+		crash, carried := value.(*wait.Panic)
+		require.True(t, carried, "%v", value)
+		assert.Equal(t, "the store is broken", crash.Value)
+		assert.Contains(t, string(crash.Stack), "reflector_test.go")
+		assert.Zero(t, f.source.Watchers())
+	})
+}
+
+func TestSuite(t *testing.T) {
+	reflectortest.Run(t, reflectortest.Implementation{
+		New: func(cfg reflectortest.Config) reflectortest.Reflector { return machine.New(cfg) },
+	})
+}
+
+func TestTraceReportsEachStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		var phases []string
+		var pages []reflector.PageInfo
+		var lists []reflector.ListInfo
+		var started []string
+		var marks []string
+		f.config.PageSize = 2
+		f.config.Trace = &reflector.Trace{
+			StateChanged: func(from, to reflector.Phase, on string) {
+				phases = append(phases, from.String()+" -"+on+"-> "+to.String())
+			},
+			PageListed:   func(p reflector.PageInfo) { pages = append(pages, p) },
+			Listed:       func(l reflector.ListInfo) { lists = append(lists, l) },
+			WatchStarted: func(o api.ListOptions) { started = append(started, o.ResourceVersion) },
+			Bookmark:     func(rv string, initial bool) { marks = append(marks, rv) },
+		}
+		f.source.SetPaging(true)
+		f.source.SetLatency(time.Second)
+		for _, name := range []string{"a", "b", "c"} {
+			f.source.Add(informertest.Namespace(name))
+		}
+		stop := f.run()
+		time.Sleep(5 * time.Second)
+		f.source.SendBookmark()
+		synctest.Wait()
+		stop()
+		assert.Equal(t, []string{
+			"Idle -Start-> Listing", "Listing -PageListed-> Replacing", "Replacing -Replaced-> OpeningWatch", "OpeningWatch -Opened-> Watching",
+			"Watching -Stop-> Stopped"}, phases)
+		assert.Equal(t, []reflector.PageInfo{
+			{ResourceVersion: "4", Page: 1, Items: 2, More: true}, {ResourceVersion: "4", Page: 2, Items: 1}}, pages)
+		assert.Equal(t, []reflector.ListInfo{{ResourceVersion: "4", Items: 3, Pages: 2, Duration: 2 * time.Second}}, lists)
+		assert.Equal(t, []string{"4"}, started)
+		assert.Equal(t, []string{"4"}, marks)
+	})
+}
+
+func TestTraceOfAStreamingList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		var lists []reflector.ListInfo
+		var marks []bool
+		events := 0
+		f.config.DisableWatchList, f.config.KeyFunc = false, nameOf
+		f.config.Trace = &reflector.Trace{
+			Listed:   func(l reflector.ListInfo) { lists = append(lists, l) },
+			Bookmark: func(_ string, initial bool) { marks = append(marks, initial) },
+			Event:    func(reflector.EventInfo) { events++ },
+		}
+		f.source.Add(informertest.Namespace("a"))
+		stop := f.run()
+		synctest.Wait()
+		stop()
+		assert.Equal(t, []reflector.ListInfo{{ResourceVersion: "2", Items: 1, Streamed: true}}, lists)
+		assert.Equal(t, []bool{true}, marks)
+		assert.Equal(t, 1, events)
+	})
+}
+
+func nameOf(ns *api.Namespace) (string, error) { return ns.Name, nil }
+
+// fixture is a Reflector between a fake source and an in-memory store.
+type fixture struct {
+	source *informertest.FakeSource[*api.Namespace]
+	store  *reflectortest.Memory
+	config reflector.Config[*api.Namespace]
+	*machine.Reflector[*api.Namespace]
+}
+
+func newFixture(t testing.TB) *fixture {
+	f := &fixture{source: informertest.NewNamespaceSource(), store: reflectortest.NewMemory(t)}
+	f.config = reflector.Config[*api.Namespace]{Name: "namespaces", ListerWatcher: f.source, Store: f.store, DisableWatchList: true}
+	return f
+}
+
+// run starts the Reflector. stop stops it and waits for it.
+func (f *fixture) run() (stop func()) {
+	f.Reflector = machine.New(f.config)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.Run(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+func (f *fixture) requests(verb string) []informertest.Request {
+	var out []informertest.Request
+	for _, r := range f.source.Requests() {
+		if r.Verb == verb {
+			out = append(out, r)
+		}
+	}
+	return out
 }
