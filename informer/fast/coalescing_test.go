@@ -3,7 +3,6 @@ package fast
 import (
 	"maps"
 	"strconv"
-	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -58,14 +57,10 @@ func TestCoalescingQueueWaitsForTheHandler(t *testing.T) {
 		p := newCoalescingQueue[*thing]()
 		var reported []string
 		turn := make(chan struct{})
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			p.run(callFunc(func(n *informer.Notification[*thing]) {
-				reported = append(reported, tell(*n))
-				<-turn
-			}))
-		}()
+		done := running(p, func(n *informer.Notification[*thing]) {
+			reported = append(reported, tell(*n))
+			<-turn
+		})
 		a, b := story("a", "+1", "2", "3", "-", "+5"), story("b", "+1")
 		p.add(a[:1])
 		synctest.Wait()
@@ -82,18 +77,6 @@ func TestCoalescingQueueWaitsForTheHandler(t *testing.T) {
 		<-done
 		assert.Equal(t, []string{"add a nothing->1", "update a 1->5", "add b nothing->1"}, reported)
 	})
-}
-
-func TestCoalescingQueueKeepsTheMarkBehindTheInitialList(t *testing.T) {
-	p := newCoalescingQueue[*thing]()
-	a, b := story("a", "+1", "2"), story("b", "+1")
-	mark := informer.Notification[*thing]{Kind: informer.EventSynced}
-	p.add([]informer.Notification[*thing]{a[0], mark, b[0], a[1]})
-	p.check(t)
-	var kinds []informer.EventKind
-	p.finish()
-	p.run(callFunc(func(n *informer.Notification[*thing]) { kinds = append(kinds, n.Kind) }))
-	assert.Equal(t, []informer.EventKind{informer.EventAdd, informer.EventSynced, informer.EventAdd}, kinds)
 }
 
 // TestCoalescingQueueForgetsALag: the memory of a large backlog is released.
@@ -148,30 +131,4 @@ func TestCoalescingQueueLeadsToTheSameState(t *testing.T) {
 		p.run(callFunc(func(n *informer.Notification[*thing]) { tellAll(t, reported, []informer.Notification[*thing]{*n}) }))
 		require.True(t, maps.Equal(world, reported))
 	})
-}
-
-// TestCoalescingQueueUnderLoad runs producer and handler concurrently.
-func TestCoalescingQueueUnderLoad(t *testing.T) {
-	p := newCoalescingQueue[*thing]()
-	reported := map[string]*thing{}
-	var running sync.WaitGroup
-	running.Go(func() {
-		p.run(callFunc(func(n *informer.Notification[*thing]) {
-			assert.Same(t, reported[n.Key], n.Old)
-			reported[n.Key] = n.New
-		}))
-	})
-	world := map[string]*thing{}
-	for i := range 20_000 {
-		key := strconv.Itoa(i % 7)
-		n := informer.Notification[*thing]{Kind: informer.EventUpdate, Key: key, Old: world[key], New: &thing{version: strconv.Itoa(i)}}
-		if n.Old == nil {
-			n.Kind = informer.EventAdd
-		}
-		world[key] = n.New
-		p.add([]informer.Notification[*thing]{n})
-	}
-	p.finish()
-	running.Wait()
-	assert.Equal(t, world, reported)
 }

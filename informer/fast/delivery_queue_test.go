@@ -59,6 +59,16 @@ func (s *sink) got() []string {
 	return s.keys
 }
 
+// running runs a queue. done is closed when it has ended.
+func running(p deliveryQueue[*thing], call callFunc) (done chan struct{}) {
+	done = make(chan struct{})
+	go func() {
+		defer close(done)
+		p.run(call)
+	}()
+	return done
+}
+
 func keysFrom(first, n int) []string {
 	out := make([]string, n)
 	for i := range out {
@@ -106,14 +116,10 @@ func TestDeliveryQueueStopDropsWhatWaits(t *testing.T) {
 	eachQueue(t, func(t *testing.T, p deliveryQueue[*thing]) {
 		release := make(chan struct{})
 		var s sink
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			p.run(callFunc(func(n *informer.Notification[*thing]) {
-				s.deliver(n)
-				<-release
-			}))
-		}()
+		done := running(p, func(n *informer.Notification[*thing]) {
+			s.deliver(n)
+			<-release
+		})
 		p.add(numbered(0, 300))
 		synctest.Wait()
 		p.stop()
@@ -131,14 +137,10 @@ func TestDeliveryQueueStopDropsWhatWaits(t *testing.T) {
 func TestDeliveryQueueFinishDeliversWhatWaits(t *testing.T) {
 	eachQueue(t, func(t *testing.T, p deliveryQueue[*thing]) {
 		var s sink
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			p.run(callFunc(func(n *informer.Notification[*thing]) {
-				time.Sleep(time.Millisecond)
-				s.deliver(n)
-			}))
-		}()
+		done := running(p, func(n *informer.Notification[*thing]) {
+			time.Sleep(time.Millisecond)
+			s.deliver(n)
+		})
 		p.add(numbered(0, 300))
 		p.finish()
 		p.finish()
@@ -151,14 +153,10 @@ func TestDeliveryQueueFinishDeliversWhatWaits(t *testing.T) {
 func TestDeliveryQueueStopCutsAFinishShort(t *testing.T) {
 	eachQueue(t, func(t *testing.T, p deliveryQueue[*thing]) {
 		var s sink
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			p.run(callFunc(func(n *informer.Notification[*thing]) {
-				time.Sleep(time.Second)
-				s.deliver(n)
-			}))
-		}()
+		done := running(p, func(n *informer.Notification[*thing]) {
+			time.Sleep(time.Second)
+			s.deliver(n)
+		})
 		p.add(numbered(0, 300))
 		p.finish()
 		time.Sleep(1500 * time.Millisecond)

@@ -2,8 +2,6 @@ package fast
 
 import (
 	"fmt"
-	"maps"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -134,44 +132,6 @@ func TestMergingKeepsTheMarkBehindTheInitialList(t *testing.T) {
 	assert.True(t, got[0].Initial, "the merged addition is still one of the initial list")
 	assert.Equal(t, informer.EventSynced, got[1].Kind)
 	assert.Equal(t, "add b nothing->1", tell(got[2]))
-}
-
-// TestMergingLeadsToTheSameState: with any merging, a handler ends in the same state, and each
-// event begins in the handler's state.
-func TestMergingLeadsToTheSameState(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		world, reported := map[string]*thing{}, map[string]*thing{}
-		var waiting []informer.Notification[*thing]
-		for i := range rapid.IntRange(1, 60).Draw(t, "steps") {
-			key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")
-			switch what := rapid.SampledFrom([]string{"set", "set", "delete", "merge", "tell"}).Draw(t, "what"); what {
-			case "set":
-				n := informer.Notification[*thing]{Kind: informer.EventUpdate, Key: key, Old: world[key], New: &thing{name: key, version: strconv.Itoa(i)}}
-				if n.Old == nil {
-					n.Kind = informer.EventAdd
-				}
-				world[key] = n.New
-				waiting = append(waiting, n)
-			case "delete":
-				if old := world[key]; old != nil {
-					delete(world, key)
-					waiting = append(waiting, informer.Notification[*thing]{Kind: informer.EventDelete, Key: key, Old: old, New: old})
-				}
-			case "merge":
-				waiting = merged(waiting)
-				keys := map[string]bool{}
-				for _, n := range waiting {
-					require.False(t, keys[n.Key], "one event for an object")
-					keys[n.Key] = true
-				}
-			case "tell":
-				tellAll(t, reported, waiting)
-				waiting = nil
-			}
-		}
-		tellAll(t, reported, merged(waiting))
-		require.True(t, maps.Equal(world, reported))
-	})
 }
 
 func tellAll(t *rapid.T, reported map[string]*thing, events []informer.Notification[*thing]) {

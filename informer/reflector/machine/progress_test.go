@@ -2,13 +2,10 @@ package machine
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -203,14 +200,11 @@ func checkPosition(before, after state) error {
 // TestAlwaysOnTheWay runs a machine against a server with every kind of fault. After each step
 // the right timers are set and the resourceVersion has not decreased. Once the faults stop, the
 // machine watches at the newest version within a few steps.
-func TestAlwaysOnTheWay(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		wander(t, func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(t, what) })
-	})
-}
+func TestAlwaysOnTheWay(t *testing.T) { rapid.Check(t, wander) }
 
 // wander runs one history of a machine.
-func wander(t require.TestingT, luck unlucky) {
+func wander(t *rapid.T) {
+	luck := unlucky(func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(t, what) })
 	r := testRules()
 	r.streaming = luck.oneIn(2, "streaming")
 	r.pageSize = int64(luck(2, "page size")) * 2
@@ -257,7 +251,7 @@ func wander(t require.TestingT, luck unlucky) {
 // wanderer is a driver that also checks timers and position.
 type wanderer struct {
 	*driver
-	t    require.TestingT
+	t    *rapid.T
 	now  time.Duration
 	last state
 }
@@ -280,66 +274,4 @@ func (w *wanderer) ring() {
 	require.NotEqual(w.t, never, at, "%s has neither an operation nor a timer", w.state.Phase)
 	w.now = max(w.now, at)
 	w.feedNow(input{kind: due})
-}
-
-// verdict is a test that may fail.
-type verdict struct{ found bool }
-
-func (v *verdict) Errorf(string, ...any) { v.found = true }
-func (v *verdict) FailNow()              { panic(v) }
-
-func (v *verdict) wander(seed uint64) {
-	defer func() {
-		if value := recover(); value != nil && value != any(v) {
-			panic(value)
-		}
-	}()
-	random := rand.New(rand.NewPCG(seed, 0))
-	wander(v, func(n int, _ string) int { return random.IntN(n) })
-}
-
-// The test of the test: it finds a machine with one changed row.
-func TestChangedTablesAreFoundOut(t *testing.T) {
-	tests := map[string]struct {
-		phase reflector.Phase
-		on    Input
-		do    func(row *transition)
-	}{
-		"an open watch is not watched over": {phaseOpeningWatch, InputOpened, func(row *transition) {
-			row.do = then(readWatch, func(_ *rules, s *state, _ *input, _ *effects) { s.idleAt = never })
-		}},
-		"a bookmark leads backwards": {phaseWatching, InputBookmark, func(row *transition) {
-			row.do = then(mark, func(_ *rules, s *state, _ *input, _ *effects) { s.ResourceVersion = "1" })
-		}},
-		"a refused position is kept": {phaseOpeningWatch, InputOpenFailed, func(row *transition) {
-			if row.when.text == positionGone.text {
-				row.do = pause
-			}
-		}},
-		"a back-off has no end": {phaseBackingOff, InputDelayDrawn, func(row *transition) {
-			row.do = then(waitDelay, func(_ *rules, s *state, _ *input, _ *effects) { s.backOffAt = never })
-		}},
-		"a resync stops the beat": {phaseWatching, InputResyncElapsed, func(row *transition) {
-			row.do = func(_ *rules, s *state, _ *input, _ *effects) { s.resyncAt = never }
-		}},
-		"a list that fails is forgotten": {phaseListing, InputListFailed, func(row *transition) {
-			row.do = func(*rules, *state, *input, *effects) {}
-		}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			rows := transitions[test.phase][test.on]
-			defer func() { transitions[test.phase][test.on] = rows }()
-			changed := slices.Clone(rows)
-			for i := range changed {
-				test.do(&changed[i])
-			}
-			transitions[test.phase][test.on] = changed
-			var v verdict
-			for seed := uint64(0); seed < 2000 && !v.found; seed++ {
-				v.wander(seed)
-			}
-			assert.True(t, v.found)
-		})
-	}
 }
