@@ -151,36 +151,6 @@ func ExampleInformerFor() {
 	// lists: 1
 }
 
-// A slow handler delays no other, and its lag is visible.
-func ExampleSharedIndexInformer_Snapshot() {
-	server := informertest.NewNamespaceSource()
-	namespaces := informer.NewSharedIndexInformer(server, informer.Config[*api.Namespace]{})
-	release := make(chan struct{})
-	stuck := informer.ResourceEventHandlerFuncs[*api.Namespace]{AddFunc: func(*api.Namespace, bool) { <-release }}
-	healthy := make(chan string, 3)
-	quick := informer.ResourceEventHandlerFuncs[*api.Namespace]{AddFunc: func(ns *api.Namespace, _ bool) { healthy <- ns.Name }}
-	for name, h := range map[string]informer.ResourceEventHandler[*api.Namespace]{"stuck": stuck, "quick": quick} {
-		if _, err := namespaces.AddEventHandlerWithOptions(h, informer.HandlerOptions{Name: name}); err != nil {
-			fmt.Println(err)
-			return
-		}
-	}
-	defer run(namespaces)()
-
-	for _, name := range []string{"a", "b", "c"} {
-		server.Add(informertest.Namespace(name))
-		<-healthy
-	}
-	for _, h := range namespaces.Snapshot().Handlers {
-		if h.Handler == "stuck" {
-			fmt.Printf("%s has %d events to go\n", h.Handler, h.Pending)
-		}
-	}
-	close(release)
-	// Output:
-	// stuck has 3 events to go
-}
-
 // A lister reads the store of an informer instead of asking the server.
 func ExampleLister() {
 	server := informertest.NewNamespaceSource()
@@ -200,22 +170,4 @@ func ExampleLister() {
 	// Output:
 	// shop
 	// namespaces "attic" not found
-}
-
-// The detector finds code that modifies a shared object of the store.
-func ExampleMutationDetectorConfig() {
-	server := informertest.NewNamespaceSource()
-	server.Add(informertest.Namespace("shop", "team", "red"))
-	namespaces := informer.NewSharedIndexInformer(server, informer.Config[*api.Namespace]{
-		MutationDetector: informer.MutationDetectorConfig[*api.Namespace]{
-			Enabled:    true,
-			OnMutation: func(err *informer.MutationError) { fmt.Println(err) },
-		},
-	})
-	stop := run(namespaces)
-	ns, _ := namespaces.GetIndexer().GetByKey("shop")
-	ns.Labels["team"] = "mine" // forbidden: the object is shared
-	stop()
-	// Output:
-	// object "shop" of the store was changed: metadata.labels.team was "red" and is "mine"
 }

@@ -16,8 +16,6 @@ func apiServer() *httptest.Server {
 	const head = `"apiVersion":"v1","kind":"Namespace","metadata":{"name":"default","resourceVersion":"40"}`
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case r.URL.Path == "/version":
-			io.WriteString(w, `{"gitVersion":"v1.36.3"}`)
 		case r.URL.Query().Get("watch") == "true":
 			io.WriteString(w, `{"type":"MODIFIED","object":{`+head+`,"status":{"phase":"Terminating"}}}`+"\n")
 			io.WriteString(w, `{"type":"DELETED","object":{`+head+`,"status":{"phase":"Terminating"}}}`+"\n")
@@ -105,44 +103,4 @@ func ExampleResource_Get() {
 	// Output:
 	// default is Active
 	// shop does not exist: namespaces "shop" not found
-}
-
-// Do sends requests to paths that are not resources.
-func ExampleClient_Do() {
-	server := apiServer()
-	defer server.Close()
-	client, err := restclient.New(restclient.Config{Host: server.URL})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.Close()
-
-	var version api.VersionInfo
-	if err := client.Do(context.Background(), restclient.Request{Path: "/version"}, &version); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(version.GitVersion)
-	// Output: v1.36.3
-}
-
-// A Trace shows each attempt without changing anything.
-func ExampleTrace() {
-	server := apiServer()
-	defer server.Close()
-	client, err := restclient.New(restclient.Config{Host: server.URL, Trace: &restclient.Trace{
-		RequestDone: func(request restclient.RequestInfo, result restclient.RequestResult) {
-			fmt.Println(request.Verb, request.Path, result.Code)
-		},
-	}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.Close()
-	if _, err := restclient.Metadata(client, api.NamespacesResource, "").List(context.Background(), api.ListOptions{}); err != nil {
-		fmt.Println(err)
-	}
-	// Output: list /api/v1/namespaces 200
 }
