@@ -107,9 +107,7 @@ func TestDoRefusesRequestsThatCannotBeSent(t *testing.T) {
 	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
 		for _, req := range []restclient.Request{{Path: "/a%zz"}, {Verb: "NO WAY", Path: "/"}} {
 			err := server.Client().Do(t.Context(), req, nil)
-			var broken *restclient.TransportError
-			require.ErrorAs(t, err, &broken)
-			assert.Equal(t, restclient.RequestInvalid, broken.Kind, "%v", err)
+			assertKind(t, restclient.RequestInvalid, err, "%v", err)
 		}
 		assert.Empty(t, server.Requests())
 	})
@@ -230,10 +228,7 @@ func TestTimeoutLimitsOneAttempt(t *testing.T) {
 		for _, path := range []string{"/header", "/body"} {
 			start := time.Now()
 			err := client.Do(t.Context(), get(path), new([]byte))
-			var broken *restclient.TransportError
-			require.ErrorAs(t, err, &broken)
-			assert.Equal(t, restclient.TimedOut, broken.Kind)
-			assert.Equal(t, restclient.TimedOut, broken.Kind)
+			assertKind(t, restclient.TimedOut, err)
 			assert.Equal(t, 10*time.Second, time.Since(start))
 			assert.ErrorContains(t, err, "the server http://apiserver.test did not answer in time")
 		}

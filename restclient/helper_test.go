@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/stretchr/testify/assert"
+
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
@@ -117,3 +119,12 @@ func (b *countedBody) Close() error {
 }
 
 func get(path string) restclient.Request { return restclient.Request{Path: path} }
+
+// assertKind asserts that err is a *TransportError of this kind.
+func assertKind(t *testing.T, kind restclient.TransportErrorKind, err error, why ...any) {
+	t.Helper()
+	var broken *restclient.TransportError
+	if assert.ErrorAs(t, err, &broken, why...) {
+		assert.Equal(t, kind, broken.Kind, why...)
+	}
+}

@@ -151,9 +151,7 @@ func TestTheContextEndsTheWaitForTheNextAttempt(t *testing.T) {
 		err := <-failed
 		assert.ErrorIs(t, err, context.Canceled)
 		assert.ErrorContains(t, err, "too many requests", "the text says why it was waiting")
-		var broken *restclient.TransportError
-		require.ErrorAs(t, err, &broken)
-		assert.Equal(t, restclient.Canceled, broken.Kind)
+		assertKind(t, restclient.Canceled, err)
 	})
 }
 
