@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/authn"
-	"orrery/internal/lab/apiserver/kubelet"
 	"orrery/internal/lab/apiserver/store"
 )
 
@@ -84,7 +83,7 @@ type Config struct {
 
 	// Predecessor, if not nil, is a stopped server that the new one replaces, like a restarted
 	// kube-apiserver. The new server takes over its objects, history, tokens, certificates, and its
-	// Window, Tokens, ClientCA, Anonymous and StoreTrace. A real kube-apiserver starts with an
+	// Window, Tokens, ClientCA, Anonymous and Committed. A real kube-apiserver starts with an
 	// empty watch cache; call Store().Compact to simulate that.
 	Predecessor *Server
 
@@ -100,8 +99,7 @@ type Config struct {
 	// so, to prevent a second one.
 	Demo bool
 
-	// Trace, StoreTrace and Kubelet receive events of requests, writes and pods. Each may be nil.
-	Trace      *Trace
-	StoreTrace *store.Trace
-	Kubelet    *kubelet.Trace
+	// Trace and Committed receive events of requests and writes. Each may be nil.
+	Trace     *Trace
+	Committed func(prefix string, e store.Event)
 }

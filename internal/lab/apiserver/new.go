@@ -52,7 +52,7 @@ func (s *Server) inherit(config Config) (err error) {
 		s.identity, s.authenticator, s.store = before.identity, before.authenticator, before.store
 		return nil
 	}
-	s.store = store.New(store.Config{Window: config.Window, Trace: config.StoreTrace})
+	s.store = store.New(store.Config{Window: config.Window, Committed: config.Committed})
 	s.identity, s.authenticator, err = newIdentity(config)
 	return err
 }
@@ -67,7 +67,6 @@ func (s *Server) startWorkers() {
 	if !s.config.NoKubelet {
 		nodes := kubelet.New(kubelet.Config{
 			Registry: s.registry, Catalog: s.catalog, Nodes: s.config.Nodes, Lost: s.faults.NodeLost, Stays: s.faults.PodStays,
-			Trace: s.config.Kubelet,
 		})
 		s.background.Go(func() { nodes.Run(ctx) })
 	}

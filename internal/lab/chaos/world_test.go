@@ -12,7 +12,6 @@ import (
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
-	"orrery/internal/lab/apiserver/store"
 	"orrery/internal/observe/trace"
 	"orrery/restclient/api"
 )
@@ -108,7 +107,7 @@ func (w *world) resource(name string) api.GroupVersionResource { return resource
 func (w *world) startServer(before *apiserver.Server) error {
 	server, err := apiserver.New(apiserver.Config{
 		TLS: w.plan.TLS, Unprotected: true, Window: w.plan.Window, Predecessor: before,
-		StoreTrace: &store.Trace{Committed: w.journal.committed}, NoCollector: w.plan.AllControllers, Trace: w.outside.trace(),
+		Committed: w.journal.committed, NoCollector: w.plan.AllControllers, Trace: w.outside.trace(),
 	})
 	if err != nil {
 		return err

@@ -177,12 +177,10 @@ func TestFieldErrors(t *testing.T) {
 		`f: Invalid value: null`:                           {Type: apierrors.FieldTypeInvalid, Field: "f"},
 		`f: Invalid value: +Inf`:                           {Type: apierrors.FieldInvalid, Field: "f", Value: math.Inf(1)},
 		`f: Unsupported value: "x": supported values: "a"`: {Type: apierrors.FieldNotSupported, Field: "f", Value: "x", Detail: `supported values: "a"`},
-		`f: Not found: "x"`:                                {Type: apierrors.FieldNotFound, Field: "f", Value: "x"},
 		`f: Duplicate value: "x"`:                          {Type: apierrors.FieldDuplicate, Field: "f", Value: "x"},
 		`f: Forbidden: no`:                                 {Type: apierrors.FieldForbidden, Field: "f", Value: "not shown", Detail: "no"},
 		`f: Too long: may not be more than 5 bytes`:        {Type: apierrors.FieldTooLong, Field: "f", Value: "not shown", Detail: "may not be more than 5 bytes"},
 		`f: Too many: 5: must have at most 3 items`:        {Type: apierrors.FieldTooMany, Field: "f", Value: 5, Detail: "must have at most 3 items"},
-		`f: Internal error: x`:                             {Type: apierrors.FieldInternal, Field: "f", Detail: "x"},
 	} {
 		assert.Equal(t, want, e.Error())
 	}

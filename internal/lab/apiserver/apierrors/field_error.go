@@ -13,12 +13,10 @@ const (
 	FieldInvalid      api.CauseType = "FieldValueInvalid"
 	FieldTypeInvalid  api.CauseType = "FieldValueTypeInvalid"
 	FieldNotSupported api.CauseType = "FieldValueNotSupported"
-	FieldNotFound     api.CauseType = "FieldValueNotFound"
 	FieldDuplicate    api.CauseType = "FieldValueDuplicate"
 	FieldForbidden    api.CauseType = "FieldValueForbidden"
 	FieldTooLong      api.CauseType = "FieldValueTooLong"
 	FieldTooMany      api.CauseType = "FieldValueTooMany"
-	FieldInternal     api.CauseType = "InternalError"
 )
 
 // kinds are the texts of the kinds, and whether the value is shown.
@@ -30,12 +28,10 @@ var kinds = map[api.CauseType]struct {
 	FieldInvalid:      {words: "Invalid value", value: true},
 	FieldTypeInvalid:  {words: "Invalid value", value: true},
 	FieldNotSupported: {words: "Unsupported value", value: true},
-	FieldNotFound:     {words: "Not found", value: true},
 	FieldDuplicate:    {words: "Duplicate value", value: true},
 	FieldForbidden:    {words: "Forbidden"},
 	FieldTooLong:      {words: "Too long"},
 	FieldTooMany:      {words: "Too many", value: true},
-	FieldInternal:     {words: "Internal error"},
 }
 
 // FieldError is one error in one field of an object.

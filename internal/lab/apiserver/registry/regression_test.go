@@ -130,11 +130,11 @@ func TestNothingSlipsIntoAPlaceThatCloses(t *testing.T) {
 func TestADeletionSparesAPodThatIsCreatedAgain(t *testing.T) {
 	meanwhile := func(string, *store.Object) {}
 	w := newWorld(t, func(c *registry.Config) {
-		c.Store = store.New(store.Config{Trace: &store.Trace{Committed: func(prefix string, e store.Event) {
+		c.Store = store.New(store.Config{Committed: func(prefix string, e store.Event) {
 			if e.Type == api.WatchModified {
 				meanwhile(prefix, e.Object)
 			}
-		}}})
+		}})
 	})
 	p := w.at("pods", "default", "p")
 	old := w.make(p, pod)

@@ -101,14 +101,6 @@ func (t *Type) Items() *Type {
 	return t.element
 }
 
-// Values returns the value type of a map, or nil.
-func (t *Type) Values() *Type {
-	if t == nil || t.kind != Object {
-		return nil
-	}
-	return t.element
-}
-
 // PatchStrategy returns how a strategic merge patch changes this value.
 func (t *Type) PatchStrategy() PatchStrategy {
 	if t == nil {
@@ -150,7 +142,7 @@ type Kind int
 const (
 	// Any accepts every value. It is the zero value.
 	Any Kind = iota
-	// Object has named fields (Type.Field), or is a map with values of one type (Type.Values).
+	// Object has named fields (Type.Field), or is a map with values of one type.
 	Object
 	Array
 	String
@@ -168,14 +160,3 @@ const (
 	// Bytes is a base64 string.
 	Bytes
 )
-
-var kindNames = [...]string{"any", "object", "array", "string", "integer", "number", "boolean", "int-or-string", "quantity", "time",
-	"micro-time", "bytes"}
-
-// String returns the name of the kind.
-func (k Kind) String() string {
-	if k < 0 || int(k) >= len(kindNames) {
-		return "unknown"
-	}
-	return kindNames[k]
-}

@@ -230,60 +230,20 @@ func TestChunksKeepLittleMoreThanTheWindow(t *testing.T) {
 	}
 }
 
-func TestTraceReportsOperations(t *testing.T) {
+// The hook runs without a lock, so it may read the store.
+func TestCommittedWritesAreReported(t *testing.T) {
+	var s *Store
 	var reported []string
-	tell := func(format string, args ...any) { reported = append(reported, fmt.Sprintf(format, args...)) }
-	s := New(Config{Trace: &Trace{
-		Committed: func(prefix string, e Event) { tell("%s %s %s %d", prefix, e.Type, e.Object.Key, e.Version()) },
-		Expired:   func(e *ExpiredError) { tell("expired %d before %d", e.Version, e.Oldest) },
-		Rebuilt:   func(prefix string, version uint64, events int) { tell("rebuilt %d by %d", version, events) },
-		Compacted: func(version uint64) { tell("compacted %d", version) },
-		Dropped:   func(prefix string) { tell("dropped %s", prefix) },
+	s = New(Config{Committed: func(prefix string, e Event) {
+		reported = append(reported, fmt.Sprintf("%s %s %s %d of %d", prefix, e.Type, e.Object.Key, e.Version(), s.Version()))
 	}})
 	c := s.Collection(configMaps)
 	o := create(t, c, Key{"default", "a"}, "1")
 	o = replace(t, c, o, "2")
 	replace(t, c, o, "2")
 	remove(t, c, o)
-	view(t, c, 2)
-	view(t, c, 2)
-	_, err := c.View(99)
-	require.Error(t, err)
-	s.Compact()
-	_, err = c.View(2)
-	require.Error(t, err)
-	s.Drop(configMaps)
 	assert.Equal(t, []string{
-		"/registry/configmaps ADDED default/a 2", "/registry/configmaps MODIFIED default/a 3", "/registry/configmaps DELETED default/a 4",
-		"rebuilt 2 by 2", "compacted 4", "expired 2 before 4", "dropped /registry/configmaps",
+		"/registry/configmaps ADDED default/a 2 of 2", "/registry/configmaps MODIFIED default/a 3 of 3",
+		"/registry/configmaps DELETED default/a 4 of 4",
 	}, reported)
-
-	s = New(Config{Trace: &Trace{}})
-	c = s.Collection(configMaps)
-	o = create(t, c, Key{"default", "a"}, "1")
-	replace(t, c, o, "2")
-	view(t, c, 2)
-	s.Compact()
-	_, err = c.View(2)
-	require.Error(t, err)
-	s.Drop(configMaps)
-}
-
-// Hooks run without a lock, so they may read the store.
-func TestHooksMayAskTheStore(t *testing.T) {
-	var s *Store
-	var seen []uint64
-	see := func() { seen = append(seen, s.Snapshot().Version) }
-	s = New(Config{Trace: &Trace{
-		Committed: func(string, Event) { see() }, Expired: func(*ExpiredError) { see() },
-		Rebuilt: func(string, uint64, int) { see() }, Compacted: func(uint64) { see() }, Dropped: func(string) { see() },
-	}})
-	c := s.Collection(configMaps)
-	replace(t, c, create(t, c, Key{"default", "a"}, "1"), "2")
-	view(t, c, 2)
-	s.Compact()
-	_, err := c.View(2)
-	require.Error(t, err)
-	s.Drop(configMaps)
-	assert.Equal(t, []uint64{2, 3, 3, 3, 3, 4}, seen)
 }

@@ -18,7 +18,7 @@ func (c *Collection) Watch(after uint64) (*Cursor, error) {
 	version, number, err := c.positionLocked(after, false)
 	c.store.mu.RUnlock()
 	if err != nil {
-		return nil, c.traced(err)
+		return nil, err
 	}
 	return &Cursor{collection: c, number: number, version: version}, nil
 }
@@ -31,7 +31,7 @@ func (cur *Cursor) Next(ctx context.Context) ([]Event, error) {
 	for {
 		events, changed, err := cur.take()
 		if err != nil {
-			return nil, cur.collection.traced(err)
+			return nil, err
 		}
 		if len(events) > 0 {
 			return events, nil
@@ -63,17 +63,6 @@ func (cur *Cursor) take() ([]Event, <-chan struct{}, error) {
 	return nil, c.changed, nil
 }
 
-// Pending reports whether Next would return immediately, with events or with an error.
-func (cur *Cursor) Pending() bool {
-	cur.collection.store.mu.RLock()
-	defer cur.collection.store.mu.RUnlock()
-	return cur.pendingLocked()
-}
-
-func (cur *Cursor) pendingLocked() bool {
-	return cur.number < cur.collection.window.next || cur.collection.dropped
-}
-
 // closed is a closed channel.
 var closed = func() chan struct{} {
 	c := make(chan struct{})
@@ -83,12 +72,13 @@ var closed = func() chan struct{} {
 
 // Wait returns a channel that is closed when Next would not block. Each channel is for one use.
 func (cur *Cursor) Wait() <-chan struct{} {
-	cur.collection.store.mu.RLock()
-	defer cur.collection.store.mu.RUnlock()
-	if cur.pendingLocked() {
+	c := cur.collection
+	c.store.mu.RLock()
+	defer c.store.mu.RUnlock()
+	if cur.number < c.window.next || c.dropped {
 		return closed
 	}
-	return cur.collection.changed
+	return c.changed
 }
 
 // Progress returns a version up to which everything has been returned, and whether that is the

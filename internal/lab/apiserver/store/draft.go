@@ -2,7 +2,6 @@ package store
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"orrery/restclient/api"
@@ -23,7 +22,6 @@ type encodedDraft struct {
 	uid      string
 	labels   map[string]string
 	fields   map[string]string
-	owners   []string
 	deleting bool
 
 	rest        []byte // from the quote after the version to the end of the object
@@ -38,7 +36,6 @@ func (d Draft) encode(buffer []byte) (encodedDraft, error) {
 	e := encodedDraft{
 		key:      Key{Namespace: strings.Clone(d.Object.GetNamespace()), Name: strings.Clone(d.Object.GetName())},
 		uid:      strings.Clone(d.Object.GetUID()),
-		owners:   ownersOf(d.Object),
 		deleting: d.Object.Nested("metadata", "deletionTimestamp") != nil,
 	}
 	if e.key.Name == "" {
@@ -76,9 +73,6 @@ func (e *encodedDraft) share(old *Object) {
 	if maps.Equal(e.fields, old.Fields) {
 		e.fields = old.Fields
 	}
-	if slices.Equal(e.owners, old.Owners) {
-		e.owners = old.Owners
-	}
 }
 
 func shared(text, old string) string {
@@ -86,19 +80,6 @@ func shared(text, old string) string {
 		return old
 	}
 	return text
-}
-
-// ownersOf returns the UIDs of the owner references.
-func ownersOf(o *api.Unstructured) []string {
-	references, _ := o.Nested("metadata", "ownerReferences").([]any)
-	var owners []string
-	for _, reference := range references {
-		fields, _ := reference.(map[string]any)
-		if uid, _ := fields["uid"].(string); uid != "" {
-			owners = append(owners, strings.Clone(uid))
-		}
-	}
-	return owners
 }
 
 // Preview returns the object that a draft would become, for a dry run. Version 0 omits the

@@ -78,8 +78,6 @@ type Object struct {
 	Labels map[string]string
 	// Fields are the values for field selectors besides name and namespace; usually nil.
 	Fields map[string]string
-	// Owners are the UIDs in metadata.ownerReferences; usually nil.
-	Owners []string
 	// Deleting reports whether metadata.deletionTimestamp is set.
 	Deleting bool
 
@@ -111,7 +109,7 @@ func newObject(d *encodedDraft, version uint64) *Object {
 	body = append(append(append(body, versionStart...), number...), d.rest...)
 	return &Object{
 		Key: d.key, UID: d.uid, Version: version,
-		Labels: d.labels, Fields: d.fields, Owners: d.owners, Deleting: d.deleting,
+		Labels: d.labels, Fields: d.fields, Deleting: d.deleting,
 		metadataEnd: uint32(restStart + d.metadataEnd), restStart: uint32(restStart), body: body,
 	}
 }
@@ -119,7 +117,7 @@ func newObject(d *encodedDraft, version uint64) *Object {
 // at returns the same object with another version.
 func (o *Object) at(version uint64) *Object {
 	d := encodedDraft{
-		key: o.Key, uid: o.UID, labels: o.Labels, fields: o.Fields, owners: o.Owners, deleting: o.Deleting,
+		key: o.Key, uid: o.UID, labels: o.Labels, fields: o.Fields, deleting: o.Deleting,
 		metadataEnd: int(o.metadataEnd - o.restStart), rest: o.rest(),
 	}
 	return newObject(&d, version)

@@ -34,7 +34,6 @@ func TestObjectIsEncodedWithItsMetadataFirst(t *testing.T) {
 	assert.Equal(t, uint64(2), o.Version)
 	assert.Equal(t, map[string]string{"app": "x"}, o.Labels)
 	assert.Equal(t, map[string]string{"status.phase": "Running"}, o.Fields)
-	assert.Equal(t, []string{"u2"}, o.Owners)
 	assert.True(t, o.Deleting)
 
 	tree := o.Decode()
@@ -52,7 +51,6 @@ func TestObjectWithoutMuch(t *testing.T) {
 	assert.Equal(t, "a", o.Key.String())
 	assert.Nil(t, o.Labels)
 	assert.Nil(t, o.Fields)
-	assert.Nil(t, o.Owners)
 	assert.False(t, o.Deleting)
 }
 

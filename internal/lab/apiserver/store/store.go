@@ -29,7 +29,6 @@ package store
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"sync"
 )
@@ -41,8 +40,9 @@ type Config struct {
 	// WindowBytes limits the memory that the events of each collection keep alive: the objects that
 	// they replaced or deleted. 0 means 32 MiB. The latest event is always kept.
 	WindowBytes int
-	// Trace, if not nil, receives the events of the store.
-	Trace *Trace
+	// Committed, if not nil, is called after a write to a collection, on the goroutine that wrote and
+	// without a lock. Calls may be concurrent and out of order; the versions give the order of writes.
+	Committed func(prefix string, e Event)
 }
 
 const (
@@ -55,7 +55,7 @@ const (
 // be closed.
 type Store struct {
 	window, windowBytes int
-	trace               *Trace
+	committed           func(prefix string, e Event)
 
 	// mu orders all writes. It is held while a tree and a window change, never while encoding,
 	// listing or waiting.
@@ -70,7 +70,7 @@ func New(config Config) *Store {
 	return &Store{
 		window:      cmp.Or(config.Window, defaultWindow),
 		windowBytes: cmp.Or(config.WindowBytes, defaultWindowBytes),
-		trace:       config.Trace,
+		committed:   config.Committed,
 		version:     firstVersion,
 		collections: map[string]*Collection{},
 	}
@@ -124,8 +124,8 @@ func (s *Store) collectionsLocked() []*Collection {
 // A later collection with the same prefix has no history before the drop.
 func (s *Store) Drop(prefix string) {
 	s.mu.Lock()
-	c := s.collections[prefix]
-	if c != nil {
+	defer s.mu.Unlock()
+	if c := s.collections[prefix]; c != nil {
 		delete(s.collections, prefix)
 		// The new version distinguishes the state without the objects from the one with them. The
 		// floor keeps a new collection with this prefix from claiming that it was always empty. A
@@ -134,10 +134,6 @@ func (s *Store) Drop(prefix string) {
 		s.floor = s.version
 		c.dropLocked()
 	}
-	s.mu.Unlock()
-	if c != nil {
-		s.trace.dropped(prefix)
-	}
 }
 
 // Compact forgets all history, as kube-apiserver has etcd do every five minutes. Watches and reads
@@ -145,63 +141,11 @@ func (s *Store) Drop(prefix string) {
 // the oldest version that is now available.
 func (s *Store) Compact() uint64 {
 	s.mu.Lock()
-	version := s.version
-	s.floor = version
+	defer s.mu.Unlock()
+	s.floor = s.version
 	for _, c := range s.collections {
-		c.window.compact(version)
+		c.window.compact(s.version)
 		c.forgetTreesLocked()
 	}
-	s.mu.Unlock()
-	s.trace.compacted(version)
-	return version
-}
-
-// Trace holds optional hooks. They run on the goroutine that acts, afterwards and without a lock.
-// Hooks of two goroutines may run concurrently and out of order; the versions give the order of
-// writes.
-type Trace struct {
-	// Committed is called after a write to a collection.
-	Committed func(prefix string, e Event)
-	// Expired is called when a version is requested that is no longer kept, or a cursor has fallen
-	// out of the window.
-	Expired func(e *ExpiredError)
-	// Rebuilt is called after an earlier state was rebuilt by undoing the given number of events.
-	Rebuilt func(prefix string, version uint64, events int)
-	// Compacted is called after the history before version was forgotten.
-	Compacted func(version uint64)
-	// Dropped is called after a collection was removed.
-	Dropped func(prefix string)
-}
-
-func (t *Trace) committed(prefix string, e Event) {
-	if t != nil && t.Committed != nil {
-		t.Committed(prefix, e)
-	}
-}
-
-func (t *Trace) expired(err error) {
-	if t == nil || t.Expired == nil {
-		return
-	}
-	if expired, ok := errors.AsType[*ExpiredError](err); ok {
-		t.Expired(expired)
-	}
-}
-
-func (t *Trace) rebuilt(prefix string, version uint64, events int) {
-	if t != nil && t.Rebuilt != nil {
-		t.Rebuilt(prefix, version, events)
-	}
-}
-
-func (t *Trace) compacted(version uint64) {
-	if t != nil && t.Compacted != nil {
-		t.Compacted(version)
-	}
-}
-
-func (t *Trace) dropped(prefix string) {
-	if t != nil && t.Dropped != nil {
-		t.Dropped(prefix)
-	}
+	return s.version
 }

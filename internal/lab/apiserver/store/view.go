@@ -18,7 +18,7 @@ func (c *Collection) View(at uint64) (*View, error) {
 	c.store.mu.RUnlock()
 	switch {
 	case err != nil:
-		return nil, c.traced(err)
+		return nil, err
 	case found:
 		return &View{version, past}, nil
 	}
@@ -32,7 +32,7 @@ func (c *Collection) makeView(at uint64) (*View, error) {
 	version, number, err := c.positionLocked(at, true)
 	if err != nil {
 		c.store.mu.Unlock()
-		return nil, c.traced(err)
+		return nil, err
 	}
 	objects := c.objects.copy()
 	parts := c.window.all(number)
@@ -43,17 +43,14 @@ func (c *Collection) makeView(at uint64) (*View, error) {
 	}
 	c.store.mu.Unlock()
 
-	undone := 0
 	for i := len(parts) - 1; i >= 0; i-- {
 		for k := len(parts[i]) - 1; k >= 0; k-- {
 			objects.undo(parts[i][k])
-			undone++
 		}
 	}
 	c.store.mu.Lock()
 	c.rememberTreeLocked(number, objects)
 	c.store.mu.Unlock()
-	c.store.trace.rebuilt(c.prefix, version, undone)
 	return &View{version, objects}, nil
 }
 
@@ -72,12 +69,6 @@ func (c *Collection) positionLocked(version uint64, zeroIsNow bool) (uint64, uin
 		return 0, 0, &ExpiredError{Prefix: c.prefix, Version: version, Oldest: c.window.oldest}
 	}
 	return version, c.window.after(version), nil
-}
-
-// traced reports an expired version to the trace.
-func (c *Collection) traced(err error) error {
-	c.store.trace.expired(err)
-	return err
 }
 
 func (v *View) Version() uint64 { return v.version }

@@ -58,6 +58,13 @@ func withEncoded(d Draft, use func(*encodedDraft) error) error {
 	return err
 }
 
+// report calls the hook for an event that has been committed.
+func (c *Collection) report(e Event) {
+	if c.store.committed != nil {
+		c.store.committed(c.prefix, e)
+	}
+}
+
 // Create stores a new object. It fails with an [*ExistsError] if the key is taken, with the error
 // of guard, with a [*KeyError], an [*EncodingError] or [ErrDropped].
 func (c *Collection) Create(d Draft, guard Guard) (*Object, error) {
@@ -69,7 +76,7 @@ func (c *Collection) Create(d Draft, guard Guard) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.store.trace.committed(c.prefix, event)
+	c.report(event)
 	return event.Object, nil
 }
 
@@ -114,7 +121,7 @@ func (c *Collection) Replace(old *Object, d Draft, guard Guard) (replaced *Objec
 	case event.Object == nil:
 		return old, true, nil
 	}
-	c.store.trace.committed(c.prefix, event)
+	c.report(event)
 	return event.Object, true, nil
 }
 
@@ -146,7 +153,7 @@ func (c *Collection) Delete(old *Object) (last *Object, swapped bool) {
 	if !swapped {
 		return nil, false
 	}
-	c.store.trace.committed(c.prefix, event)
+	c.report(event)
 	return event.Object, true
 }
 
