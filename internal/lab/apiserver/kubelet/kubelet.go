@@ -51,7 +51,6 @@ const (
 // Kubelet simulates nodes. Create one with [New].
 type Kubelet struct {
 	config Config
-	trace  *Trace
 	pods   registry.Target
 	nodes  []*node
 	byName map[string]*node
@@ -71,7 +70,6 @@ func New(config Config) *Kubelet {
 	}
 	k := &Kubelet{
 		config:   config,
-		trace:    config.Trace,
 		pods:     target(config.Catalog, "", "v1", "pods"),
 		byName:   map[string]*node{},
 		stopping: map[store.Key]ending{},
@@ -194,7 +192,6 @@ func (k *Kubelet) work(ctx context.Context) {
 		case err == nil:
 			k.keys.Forget(key)
 		case ctx.Err() == nil:
-			k.trace.failed(key.Namespace, key.Name, err)
 			k.keys.AddRateLimited(key)
 		}
 		k.keys.Done(key)

@@ -34,7 +34,6 @@ func (n *node) lost() bool {
 func (n *node) beat(ctx context.Context) (found bool) {
 	lost := n.kubelet.config.Lost != nil && n.kubelet.config.Lost(n.name)
 	if lost != n.wasLost.Swap(lost) {
-		n.kubelet.trace.nodeChanged(n.name, lost)
 		n.report(ctx, lost)
 		n.taint(ctx, lost)
 		found = !lost
@@ -47,10 +46,8 @@ func (n *node) beat(ctx context.Context) (found bool) {
 
 // register creates the node and its lease if they do not exist.
 func (n *node) register(ctx context.Context) {
-	_, err := n.kubelet.config.Registry.Create(ctx, n.kubelet.nodeTarget(), n.object(), writeOptions(n.user()))
-	if err != nil && !api.IsAlreadyExists(err) {
-		n.kubelet.trace.failed("", n.name, err)
-	}
+	// A node that exists stays, and one that cannot be created gets no pods.
+	_, _ = n.kubelet.config.Registry.Create(ctx, n.kubelet.nodeTarget(), n.object(), writeOptions(n.user()))
 	n.report(ctx, false)
 	n.taint(ctx, false)
 	n.renew(ctx)
@@ -61,12 +58,9 @@ func (n *node) register(ctx context.Context) {
 func (n *node) report(ctx context.Context, lost bool) {
 	t := n.kubelet.nodeTarget()
 	t.Name, t.Subresource = n.name, "status"
-	_, err := n.kubelet.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
+	_, _ = n.kubelet.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
 		return current, current.SetNested(nodeStatus(n, lost), "status")
 	}, writeOptions(n.user()))
-	if err != nil {
-		n.kubelet.trace.failed("", n.name, err)
-	}
 }
 
 // taint removes the taint of new nodes and maintains that of unreachable nodes, which is the job of
@@ -75,7 +69,7 @@ func (n *node) taint(ctx context.Context, lost bool) {
 	const notReady, unreachable = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
 	t := n.kubelet.nodeTarget()
 	t.Name = n.name
-	_, err := n.kubelet.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
+	_, _ = n.kubelet.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
 		var taints []any
 		list, _ := current.Nested("spec", "taints").([]any)
 		for _, taint := range list {
@@ -93,9 +87,6 @@ func (n *node) taint(ctx context.Context, lost bool) {
 		}
 		return current, current.SetNested(taints, "spec", "taints")
 	}, writeOptions(n.user()))
-	if err != nil {
-		n.kubelet.trace.failed("", n.name, err)
-	}
 }
 
 // renew renews the lease, creating it if necessary.
@@ -109,11 +100,9 @@ func (n *node) renew(ctx context.Context) {
 	if api.IsNotFound(err) {
 		_, err = n.kubelet.config.Registry.Create(ctx, t, n.lease(now), writeOptions(n.user()))
 	}
-	if err != nil {
-		n.kubelet.trace.failed(t.Namespace, n.name, err)
-		return // retried by the next heartbeat
+	if err == nil { // otherwise the next heartbeat retries it
+		n.renewed = now
 	}
-	n.renewed = now
 }
 
 func (k *Kubelet) nodeTarget() registry.Target { return target(k.config.Catalog, "", "v1", "nodes") }

@@ -53,11 +53,7 @@ func (k *Kubelet) start(ctx context.Context, t registry.Target, pod *api.Unstruc
 		}
 		return current, current.SetNested(runningStatus(current, n, ip), "status")
 	}, writeOptions(n.user()))
-	if err != nil {
-		return ignoreGone(err)
-	}
-	k.trace.started(t.Namespace, t.Name, n.name)
-	return nil
+	return ignoreGone(err)
 }
 
 // stop deletes a terminating pod when its time is over, and waits until then.
@@ -73,7 +69,6 @@ func (k *Kubelet) stop(ctx context.Context, t registry.Target, pod *api.Unstruct
 	switch {
 	case known.uid != uid:
 		k.stopping[key] = ending{uid: uid}
-		k.trace.stopping(t.Namespace, t.Name, n.name, max(wait, 0))
 	case known.over:
 		return nil // held by finalizers
 	}
@@ -97,7 +92,6 @@ func (k *Kubelet) stop(ctx context.Context, t registry.Target, pod *api.Unstruct
 	if gone {
 		delete(k.stopping, key)
 	}
-	k.trace.stopped(t.Namespace, t.Name, n.name)
 	return nil
 }
 
@@ -181,15 +175,12 @@ func (k *Kubelet) used(claim store.Key) bool {
 
 func (k *Kubelet) releaseClaim(ctx context.Context, t registry.Target, claim *store.Object) {
 	t.Namespace, t.Name = claim.Key.Namespace, claim.Key.Name
-	_, err := k.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
+	_, _ = k.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
 		finalizers, _ := current.Nested("metadata", "finalizers").([]any)
 		left := slices.DeleteFunc(slices.Clone(finalizers), func(finalizer any) bool { return finalizer == resources.FinalizerClaimProtection })
 		if current.GetUID() != claim.UID || len(left) == len(finalizers) {
 			return current, nil
 		}
 		return current, current.SetNested(left, "metadata", "finalizers")
-	}, writeOptions(claimController))
-	if err != nil && !api.IsNotFound(err) {
-		k.trace.failed(t.Namespace, t.Name, err)
-	}
+	}, writeOptions(claimController)) // retried by the next heartbeat
 }
