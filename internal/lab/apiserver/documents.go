@@ -88,15 +88,10 @@ func describable(groups []resources.Group) []schema.Resource {
 	for _, g := range groups {
 		for _, v := range g.Versions {
 			for _, def := range v.Definitions {
-				described := schema.Resource{
-					GVK: kindOfResource(def), Plural: def.Plural, Singular: def.Singular,
-					Namespaced: def.Namespaced, Verbs: def.Verbs,
+				all = append(all, schema.Resource{
+					GVK: kindOfResource(def), Plural: def.Plural, Namespaced: def.Namespaced, Verbs: def.Verbs,
 					Custom: def.Custom, Schema: def.Schema,
-				}
-				for _, sub := range def.Subresources() {
-					described.Subresources = append(described.Subresources, sub.Name)
-				}
-				all = append(all, described)
+				})
 			}
 		}
 	}

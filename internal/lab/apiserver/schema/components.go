@@ -27,17 +27,12 @@ var renderedTypes = sync.OnceValue(func() *rendered {
 
 // collect adds the schemas that the operations of a resource refer to, directly and indirectly.
 func (to *rendered) collect(r *Resource, s *Set, out map[string]any) {
-	roots := []string{statusName, deleteOptionsName, patchName, listMetaName, objectMetaName}
+	roots := []string{patchName, listMetaName, objectMetaName}
 	if r.isCustom(s) {
 		out[r.definitionName(s)] = r.customSchema()
 		out[r.listName(s)] = r.customList(s)
 	} else {
 		roots = append(roots, r.definitionName(s), r.listName(s))
-	}
-	for _, sub := range r.Subresources {
-		if gvk, ok := subkinds[sub]; ok {
-			roots = append(roots, s.kinds[gvk])
-		}
 	}
 	for len(roots) > 0 {
 		name := roots[len(roots)-1]

@@ -243,9 +243,7 @@ func (s *Set) Type(gvk api.GroupVersionKind) (*Type, bool) {
 }
 
 const (
-	objectMetaName    = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-	listMetaName      = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"
-	statusName        = "io.k8s.apimachinery.pkg.apis.meta.v1.Status"
-	deleteOptionsName = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
-	patchName         = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch"
+	objectMetaName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+	listMetaName   = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"
+	patchName      = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch"
 )

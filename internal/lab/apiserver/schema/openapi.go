@@ -15,12 +15,11 @@ import (
 
 // Resource is what the OpenAPI documents need to know about a served resource.
 type Resource struct {
-	GVK              api.GroupVersionKind
-	Plural, Singular string
-	Namespaced       bool
+	GVK        api.GroupVersionKind
+	Plural     string
+	Namespaced bool
 	// Verbs are get, list, watch, create, update, patch, delete, deletecollection. Nil means all.
-	Verbs        []string
-	Subresources []string
+	Verbs []string
 	// Custom reports that the resource comes from a CustomResourceDefinition. Schema is its
 	// openAPIV3Schema, if any.
 	Custom bool
@@ -63,9 +62,7 @@ func OpenAPIV3(resources []Resource, gv api.GroupVersion) ([]byte, bool) {
 		if r.GVK.Group != gv.Group || r.GVK.Version != gv.Version {
 			continue
 		}
-		for _, e := range r.endpoints(Builtin()) {
-			paths[e.path] = e.v3()
-		}
+		r.addPaths(paths)
 		renderedTypes().collect(&r, Builtin(), schemas)
 	}
 	if len(paths) == 0 {
@@ -77,6 +74,60 @@ func OpenAPIV3(resources []Resource, gv api.GroupVersion) ([]byte, bool) {
 		"paths":      paths,
 		"components": map[string]any{"schemas": schemas},
 	}), true
+}
+
+// addPaths adds the operations that kubectl looks for: a GET, by which kubectl explain finds the
+// kind of a resource, and the PATCH, by which kubectl apply learns the patch types and whether there
+// are dry runs and field validation.
+func (r *Resource) addPaths(paths map[string]any) {
+	collection := "/apis/" + r.GVK.Group + "/" + r.GVK.Version
+	if r.GVK.Group == "" {
+		collection = "/api/" + r.GVK.Version
+	}
+	if r.Namespaced {
+		collection += "/namespaces/{namespace}"
+	}
+	collection += "/" + r.Plural
+	if r.has("list") {
+		paths[collection] = map[string]any{"get": r.operation("list")}
+	}
+	object := map[string]any{}
+	if r.has("get") {
+		object["get"] = r.operation("get")
+	}
+	if r.has("patch") {
+		patch, content := r.operation("patch"), map[string]any{}
+		for _, patchType := range r.patches() {
+			content[patchType] = map[string]any{"schema": referTo(patchName)}
+		}
+		patch["requestBody"] = map[string]any{"content": content, "required": true}
+		var parameters []any
+		for _, name := range []string{"dryRun", "fieldManager", "fieldValidation"} {
+			parameters = append(parameters, map[string]any{"name": name, "in": "query", "schema": map[string]any{"type": "string"}})
+		}
+		patch["parameters"] = parameters
+		object["patch"] = patch
+	}
+	if len(object) > 0 {
+		paths[collection+"/{name}"] = object
+	}
+}
+
+func (r *Resource) operation(action string) map[string]any {
+	return map[string]any{
+		"x-kubernetes-action": action, gvkExtension: gvkMap(r.GVK),
+		"responses": map[string]any{"200": map[string]any{"description": "OK"}},
+	}
+}
+
+func (r *Resource) has(verb string) bool { return r.Verbs == nil || slices.Contains(r.Verbs, verb) }
+
+func (r *Resource) patches() []string {
+	types := []string{string(api.JSONPatchType), string(api.MergePatchType)}
+	if !r.Custom {
+		types = append(types, string(api.StrategicMergePatchType))
+	}
+	return types
 }
 
 // encode encodes a document. Keys are sorted, so that the same resources give the same bytes.
