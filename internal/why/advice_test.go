@@ -5,64 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/why"
 )
-
-// unreachable is a namespace whose ConfigMap a webhook without a Service keeps.
-func unreachable() why.Evidence {
-	e := evidence(terminating(contentFailure, `Failed to delete all resource types, 1 remaining: Internal error occurred: failed calling webhook "b.example.com": no service`),
-		typeOf("", "configmaps", object("a")))
-	everyDelete := []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"configmaps"}}}
-	hook := func(name string) why.Webhook {
-		return why.Webhook{
-			Resource: "validatingwebhookconfigurations", Configuration: "guard", Name: name, FailurePolicy: "Fail",
-			Service: &why.Service{Namespace: "guard", Name: "guard"}, Rules: everyDelete,
-		}
-	}
-	e.Webhooks = answered("GET webhooks", hook("a.example.com"), hook("b.example.com"))
-	e.Backends = []why.Backend{{Service: why.Service{Namespace: "guard", Name: "guard"}, Request: "GET service"}}
-	return e
-}
-
-// denied is a namespace whose ConfigMap a policy keeps.
-func denied() why.Evidence {
-	e := evidence(terminating(contentFailure, `Failed to delete all resource types, 1 remaining: configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: annotate it first`),
-		typeOf("", "configmaps", object("a")))
-	everyDelete := []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"configmaps"}}}
-	e.Policies = answered("GET policies", why.Policy{Name: "p", Rules: everyDelete}, why.Policy{Name: "b", Binding: true, Of: "p"})
-	return e
-}
-
-// leftOver is a namespace with a pod of a Job that does not exist.
-func leftOver() why.Evidence {
-	pod := object("import", "batch.kubernetes.io/job-tracking")
-	pod.Owners = []why.Owner{{Kind: "Job", Name: "import", UID: "j"}}
-	e := evidence(terminating("", ""), typeOf("", "pods", pod), typeOf("batch", "jobs"))
-	e.Pods = []why.Pod{{Object: pod, Node: "n"}}
-	return e
-}
-
-// ofReplicaSet is leftOver with a pod that belongs to no Job.
-func ofReplicaSet() why.Evidence {
-	e := leftOver()
-	e.Pods[0].Owners = []why.Owner{{Kind: "ReplicaSet", Name: "web", UID: "r", Controls: true}}
-	return e
-}
-
-// onNode is a namespace with a late pod on the node n.
-func onNode(nodes ...why.Node) why.Evidence {
-	late := object("a")
-	late.Deleted = deleted
-	e := evidence(terminating("", ""), typeOf("", "pods", late))
-	e.Pods = []why.Pod{{Object: late, Node: "n"}}
-	e.Nodes = answered("GET nodes", nodes...)
-	return e
-}
 
 // The flags of the cluster go to the programs of a command, and not to names that are equal.
 func TestTheClusterOfACommandWithTheNameOfAProgram(t *testing.T) {
@@ -107,21 +55,6 @@ func withoutRights() why.Evidence {
 		e.Reviews = append(e.Reviews, why.Review{User: "system:serviceaccount:keda:operator", Verb: verb, Group: "keda.sh", Resource: "scaledobjects", Allowed: verb == "list"})
 	}
 	return e
-}
-
-// defined is a namespace with an object of a definition that is terminating.
-func defined() why.Evidence {
-	e := held(since("deployment", "keda-operator", 0, time.Hour))
-	o := object("scaledobjects.keda.sh", "customresourcecleanup.apiextensions.k8s.io")
-	e.Definitions = answered("GET crds", why.Definition{Object: o, Type: "scaledobjects.keda.sh"})
-	return e
-}
-
-// audited is a namespace with a finalizer of its own.
-func audited() why.Evidence {
-	n := terminating("", "")
-	n.Finalizers = []string{"foregroundDeletion", "example.com/audit"}
-	return evidence(n)
 }
 
 // What the column "do this" advises is possible there, and --fix has the commands for it.

@@ -123,14 +123,6 @@ func TestAControllerThatDiedAfterItsConditions(t *testing.T) {
 	assert.NotNil(t, find(why.Judge(e), "C19"), "that of another controller has expired")
 }
 
-// A namespace that went between the samples has no cause any more.
-func TestTheFindingsOfANamespaceThatIsGone(t *testing.T) {
-	e := denied()
-	require.NotEmpty(t, why.Judge(e).Findings)
-	e.Second.Namespace = nil
-	assert.Empty(t, why.Judge(e).Findings)
-}
-
 // A kubelet without a Lease may be dead, and nothing waits for the end of a pod whose node does not
 // answer.
 func TestNodesWithoutASignOfLife(t *testing.T) {
@@ -159,14 +151,6 @@ func TestAKeyServiceThatIsDown(t *testing.T) {
 	found := find(why.Judge(e), "C23")
 	require.NotNil(t, found)
 	assert.Equal(t, []string{"start the KMS plugin of kube-apiserver, or make its key service reachable: the data is intact"}, found.Do)
-}
-
-// leading is a kube-controller-manager at work, with a value of --controllers.
-func leading(e why.Evidence, controllers string) why.Evidence {
-	e.Managers = answered("GET pods",
-		why.Manager{Name: "kube-controller-manager-a", Ready: true, Controllers: controllers})
-	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a_1", Renewed: at, Duration: 15 * time.Second})
-	return calm(e)
 }
 
 // A controller may be switched on by its older name. An empty word switches none on.

@@ -46,20 +46,6 @@ func TestTwoVerbsOfOneType(t *testing.T) {
 	assert.Equal(t, []string{"the groups of user jane are not known: one may give it the right"}, find(why.Judge(e), "C21").Missing)
 }
 
-// The message of a webhook or a policy may quote a refusal that is not the controller's.
-func TestARefusalThatADenialQuotes(t *testing.T) {
-	const quoted = `backups.velero.io is forbidden: User "system:k" cannot list resource "backups" in API group "velero.io" in the namespace "shop"`
-	for _, denial := range []string{
-		`admission webhook "k" denied the request: failed to load context: ` + quoted,
-		`configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: ` + quoted,
-	} {
-		e := says(evidence(terminating("", ""), typeOf("", "configmaps", object("a"))), denial)
-		assert.Nil(t, find(why.Judge(e), "C21"), denial)
-	}
-	e := says(evidence(terminating("", ""), typeOf("", "configmaps", object("a"))), quoted)
-	assert.NotNil(t, find(why.Judge(e), "C21"))
-}
-
 // kube-apiserver has APIServices for its own groups too.
 func TestAGroupOfTheServerItself(t *testing.T) {
 	e := says(evidence(terminating("", ""), typeOf("apps", "deployments", object("d"))),
@@ -139,17 +125,6 @@ func TestAPodWithoutANode(t *testing.T) {
 	report := why.Judge(calm(e))
 	assert.Nil(t, find(report, "C11"))
 	assert.Nil(t, find(report, "C14"))
-}
-
-// What is only possible outdates nothing.
-func TestAPossibleCauseBesideAnother(t *testing.T) {
-	e := evidence(terminating("", ""))
-	e.Elsewhere = why.Answer[why.ConditionsWrite]{Request: "GET namespaces", Failed: &why.Failure{Code: 403, Right: "list namespaces"}}
-	rules := []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"namespaces/status"}}}
-	e.Policies = answered("GET policies", why.Policy{Name: "p", Rules: rules}, why.Policy{Name: "b", Binding: true, Of: "p"})
-	report := why.Judge(e)
-	require.Equal(t, why.Possible, find(report, "C19").Certainty)
-	assert.NotNil(t, find(report, "C08"))
 }
 
 // A discovery that is refused to this command does not show that the condition no longer holds.

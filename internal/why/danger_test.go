@@ -84,28 +84,6 @@ func TestNothingIsBroughtBackIntoTheNamespace(t *testing.T) {
 	assert.Contains(t, lines, "run the conversion webhook in another namespace")
 }
 
-// Where the Service is missing, its pods alone do not bring a webhook back.
-func TestAMissingServiceIsCreated(t *testing.T) {
-	e := unreachable()
-	e.Backends[0].Exists = false
-	_, lines := advice(t, e, "C07")
-	assert.Contains(t, lines, "create Service guard/guard and the pods behind it again")
-	e.Backends[0].Exists = true
-	_, lines = advice(t, e, "C07")
-	assert.Contains(t, lines, "bring the pods behind Service guard/guard back")
-}
-
-// A certificate that does not fit is not repaired by pods.
-func TestAdviceOnACertificate(t *testing.T) {
-	e := unreachable()
-	for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
-		n.Conditions[0].Message += ": x509: certificate has expired"
-	}
-	_, lines := advice(t, e, "C07")
-	assert.Contains(t, lines, "repair the certificate of Service guard/guard, or the caBundle of validatingwebhookconfigurations guard")
-	assert.NotContains(t, lines, "bring the pods")
-}
-
 // A container that runs is no proof that the kubelet cannot tear the pod down, even if some volume
 // is attached to its node.
 func TestARunningContainerIsNoProof(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/why"
-	"orrery/restclient/api"
 )
 
 // This page has situations in which all that was seen speaks for a cause, and something that was
@@ -102,32 +101,6 @@ func TestFinalizersOfControllersThatAreOff(t *testing.T) {
 	}
 }
 
-// A policy whose namespaceSelector leaves the namespace out decides nothing there.
-func TestAPolicyForOtherNamespaces(t *testing.T) {
-	others := why.Selector{Labels: map[string]string{"team": "b"}}
-	e := denied()
-	require.NotNil(t, find(why.Judge(e), "C08"))
-	e.Policies.Items[0].NamespaceOnly = others
-	assert.Nil(t, find(why.Judge(e), "C08"), "it was changed since")
-
-	e = evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
-	e.Policies = answered("GET policies",
-		why.Policy{Name: "p", NamespaceOnly: others, Rules: []why.Rule{{Operations: []string{"*"}, Groups: []string{"*"}, Resources: []string{"*/*"}}}},
-		why.Policy{Name: "b", Binding: true, Of: "p"})
-	assert.Nil(t, find(why.Judge(e), "C08"))
-	e.Second.Namespace.Labels = others.Labels
-	assert.NotNil(t, find(why.Judge(e), "C08"))
-
-	pod := object("p")
-	pod.Deleted = deleted.Add(30 * time.Second)
-	late := evidence(terminating("", ""), typeOf("", "pods", pod))
-	late.Pods, late.Nodes = []why.Pod{{Object: pod, Node: "n"}}, answered[why.Node]("GET nodes")
-	late.Policies = e.Policies
-	assert.Equal(t, why.Proven, find(why.Judge(late), "C11").Certainty)
-	late.Second.Namespace.Labels = others.Labels
-	assert.Equal(t, why.Possible, find(why.Judge(late), "C11").Certainty)
-}
-
 // What C13 and C26 name is not named once more by whether its controller runs.
 func TestFinalizersWithCausesOfTheirOwn(t *testing.T) {
 	off := func(e why.Evidence) why.Report {
@@ -186,24 +159,6 @@ func TestRulesWithSubresources(t *testing.T) {
 	assert.NotNil(t, find(why.Judge(e), "C07"))
 }
 
-// A MutatingAdmissionPolicy that is bound may refuse an update, too, and denies no deletion.
-func TestAMutatingPolicy(t *testing.T) {
-	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
-	e.Policies = answered("GET policies", why.Policy{Name: "p", Mutating: true, Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{"*"}, Resources: []string{"*/*"}}}})
-	e.Policies.Items = append(e.Policies.Items, why.Policy{Name: "b", Binding: true, Of: "p"})
-	assert.Nil(t, find(why.Judge(e), "C08"), "the binding is one of a validating policy of that name")
-	e.Policies.Items[1].Mutating = true
-	report := why.Judge(e)
-	assert.Equal(t, why.Reference{Resource: "mutatingadmissionpolicies", Name: "p"}, find(report, "C08").Culprit)
-	assert.Equal(t, why.Possible, find(report, "C08").Certainty)
-	denies := denied()
-	denies.Policies.Items[0].Mutating = true
-	assert.Nil(t, find(why.Judge(denies), "C08"))
-	denies = denied()
-	denies.Policies.Items[1].Mutating = true
-	assert.Nil(t, find(why.Judge(denies), "C08"), "the binding is one of a mutating policy of that name")
-}
-
 // What goes by itself does not hide what may stand still.
 func TestATypeThatShrinksBesideOneThatDoesNot(t *testing.T) {
 	const reports = "vulnerabilityreports"
@@ -252,40 +207,6 @@ func TestADependentWhoseOwnerCannotBeSeen(t *testing.T) {
 	assert.Equal(t, "this user may not list pods", find(report, "C30").Says)
 }
 
-// A webhook that ContentFailure blames and that does not refuse any more is told, and not called
-// the cause.
-func TestAWebhookThatWasRepairedMeanwhile(t *testing.T) {
-	e := evidence(terminating(contentFailure, `1 remaining: Internal error occurred: failed calling webhook "w.io": failed to call webhook: Post "https://w.w.svc:443/": EOF`),
-		typeOf("", "configmaps", object("a")))
-	e.Webhooks = answered[why.Webhook]("GET webhooks")
-	report := why.Judge(e)
-	assert.Empty(t, report.Findings)
-	assert.Contains(t, report.Sentence, "ContentFailure blames webhook w.io, which can be called by now, or is not asked any more: the next pass of the controller, within 1m0s, may succeed; if not, read its log.")
-	e.Webhooks = why.Answer[why.Webhook]{}
-	assert.NotContains(t, why.Judge(e).Sentence, "by now")
-	assert.Equal(t, why.Possible, find(why.Judge(e), "C07").Certainty)
-}
-
-// An object whose deletion was denied may have gone since, and the condition is older.
-func TestADenialOfWhatHasGoneSince(t *testing.T) {
-	e := denied()
-	e.Types[0] = typeOf("", "configmaps", object("a"), object("b"))
-	e.Second.Types = []why.Type{e.Types[0]}
-	require.Equal(t, why.Proven, find(why.Judge(e), "C08").Certainty)
-	e.Second.Types = []why.Type{typeOf("", "configmaps", object("b"))}
-	found := find(why.Judge(e), "C08")
-	assert.Equal(t, []string{"there are fewer configmaps in the second sample: one that was denied may have gone since"}, found.Missing)
-	gone := typeOf("", "configmaps")
-	e.Second.Types = []why.Type{gone}
-	assert.Nil(t, find(why.Judge(e), "C08"))
-	gone.More = true
-	e.Second.Types = []why.Type{gone}
-	assert.NotNil(t, find(why.Judge(e), "C08"), "not all were counted")
-	gone.More, gone.Failed = false, &why.Failure{Code: 500, Message: "no"}
-	e.Second.Types = []why.Type{gone}
-	assert.NotNil(t, find(why.Judge(e), "C08"), "none was counted")
-}
-
 // A namespace that is deleted in the foreground may wait for a dependent outside it, unless the
 // garbage collector is off.
 func TestADependentOfTheNamespace(t *testing.T) {
@@ -309,32 +230,6 @@ func TestRightsForANamespaceThatIsGone(t *testing.T) {
 	assert.Empty(t, report.Findings)
 }
 
-// A server that does not answer in time is not one that cannot be reached, and without pods no
-// certificate has to be repaired first.
-func TestAdviceAboutServersOfWebhooks(t *testing.T) {
-	e := calling(`Post "https://guard.guard.svc:443/?timeout=10s": tls: failed to verify certificate: x509: certificate is valid for other`)
-	e.Backends[0].Ready = 0
-	found := find(why.Judge(e), "C07")
-	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
-	assert.Contains(t, found.Do[0], "bring the pods behind Service guard/guard back; then, if it still fails, repair the certificate")
-
-	e = calling(`Post "https://guard.shop.svc:443/?timeout=10s": tls: failed to verify certificate: x509: certificate is valid for other`)
-	inside := why.Service{Namespace: "shop", Name: "guard"}
-	for i := range e.Webhooks.Items {
-		e.Webhooks.Items[i].Service = &inside
-	}
-	e.Backends[0].Service, e.Backends[0].Ready = inside, 0
-	assert.NotContains(t, find(why.Judge(e), "C07").Do[0], "bring the pods", "no pod starts there")
-
-	e = calling(`Post "https://hooks.example.com/?timeout=10s": context deadline exceeded`)
-	for i := range e.Webhooks.Items {
-		e.Webhooks.Items[i].Service, e.Webhooks.Items[i].URL = nil, "https://hooks.example.com/"
-	}
-	found = find(why.Judge(e), "C07")
-	assert.Contains(t, found.Says, "does not answer in time")
-	assert.Contains(t, found.Do[0], "timeoutSeconds of the webhook")
-}
-
 // Each of several stopped or running namesakes of an owner counts.
 func TestAStoppedOwnerBehindAnother(t *testing.T) {
 	w, other := workload("deployment", "ops", "workflow-controller", 1), workload("deployment", "ops", "workflow-controller-metrics", 1)
@@ -343,25 +238,4 @@ func TestAStoppedOwnerBehindAnother(t *testing.T) {
 	require.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
 	e.Workloads.Items = append(e.Workloads.Items, other, since("deployment", "eu-workflow-controller", 1, time.Hour))
 	assert.Contains(t, find(why.Judge(e), "C06").Missing, "deployment ops/eu-workflow-controller, which has no ready pod, may be the owner instead")
-}
-
-// A server's text may begin with words of the transport.
-func TestTextsOfTheTransport(t *testing.T) {
-	for _, text := range []string{
-		`an error on the server ("") has prevented the request from succeeding (delete tables.data.io)`, "context deadline exceeded",
-		"client rate limiter Wait returned an error: context deadline exceeded", "unexpected EOF",
-	} {
-		n := &why.Namespace{Conditions: []api.NamespaceCondition{{
-			Type: contentFailure, Status: api.ConditionTrue,
-			Message: `Failed to delete all resource types, 2 remaining: ` + text + `, configmaps is forbidden: User "u" cannot list resource "configmaps" in API group "" in the namespace "shop"`,
-		}}}
-		assert.Len(t, why.Refusals(n, "shop"), 1)
-		n.Conditions[0].Message = `2 remaining: admission webhook "w" denied the request: no, ` + text
-		e := evidence(n, typeOf("", "configmaps", object("a")))
-		n.Deleted, n.SpecFinalizers = deleted, []string{"kubernetes"}
-		*e.Second.Namespace = *n
-		e.Webhooks = asked("DELETE", "configmaps")
-		e.Webhooks.Items[0].Name = "w"
-		assert.Equal(t, "the webhook w denies the deletion: no", find(why.Judge(e), "C08").Says, text)
-	}
 }

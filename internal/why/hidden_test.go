@@ -147,7 +147,7 @@ func TestPodsFirstOnAnOlderServer(t *testing.T) {
 
 // The endpoints of an APIService may not be read: its pods may be starting.
 func TestEndpointsOfAnAPIServiceThatMayNotBeRead(t *testing.T) {
-	e := unavailable()
+	e := unavailable("x")
 	e.APIServices.Items[0].Reason, e.APIServices.Items[0].Since = "MissingEndpoints", at.Add(-20*time.Second)
 	e.Backends = []why.Backend{{Service: *e.APIServices.Items[0].Service, Exists: true, Coming: 1, Changed: at.Add(-20 * time.Second), Request: "GET slices"}}
 	require.Equal(t, why.Possible, certainty(e, "C01"))
@@ -165,16 +165,6 @@ func TestEndpointsBehindAPromiseThatMayNotBeRead(t *testing.T) {
 	e = undeleted()
 	e.APIServices, e.Backends = why.Answer[why.APIService]{Request: "GET apiservices", Failed: noRight}, nil
 	assert.NotEqual(t, why.Proven, certainty(e, "C22"), "apiservices are forbidden")
-}
-
-// A webhook that the condition blames is possible if its type may not be listed.
-func TestWebhookOfATypeThatMayNotBeListed(t *testing.T) {
-	e := unreachable()
-	e.Types = slices.Clone(e.Types)
-	e.Types[0].Count, e.Types[0].Objects, e.Types[0].Failed = 0, nil, noRight
-	e.Second.Types = e.Second.Types[1:]
-	r := why.Judge(e)
-	assert.Equal(t, why.Possible, certainty(e, "C07"), r.Sentence)
 }
 
 // KubeRay's Lease has another name than its Deployment.

@@ -21,13 +21,6 @@ func TestANamespaceWithTheNameOfAnOwner(t *testing.T) {
 	assert.Equal(t, why.Possible, found.Certainty, "any program of the namespace may have such rights")
 }
 
-// balanced is a Service whose load balancer a stopped cloud controller keeps.
-func balanced() why.Evidence {
-	e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "", since("deployment", "cloud-controller-manager", 0, time.Hour))
-	e.Stamps[0].Balancer = true
-	return e
-}
-
 // The programs of a listed owner are parts of one: they do not compete.
 func TestAListedOwnerWithSeveralPrograms(t *testing.T) {
 	e := orphan("kafkatopics", "kafka.strimzi.io", "strimzi.io/topic-operator", "", since("deployment", "entity-operator", 0, time.Hour))

@@ -16,67 +16,6 @@ import (
 	"orrery/restclient/api"
 )
 
-var (
-	deleted = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	at      = deleted.Add(10 * time.Minute)
-	later   = at.Add(10 * time.Second)
-)
-
-const (
-	contentFailure   = api.NamespaceDeletionContentFailure
-	discoveryFailure = api.NamespaceDeletionDiscoveryFailure
-)
-
-// terminating is a terminating namespace with one condition that is True.
-func terminating(condition api.NamespaceConditionType, message string) *why.Namespace {
-	n := &why.Namespace{UID: "u", ResourceVersion: "7", Deleted: deleted, SpecFinalizers: []string{"kubernetes"}, Request: "GET namespace"}
-	if condition != "" {
-		n.Conditions = []api.NamespaceCondition{{Type: condition, Status: api.ConditionTrue, Message: message}}
-	}
-	return n
-}
-
-// evidence is that of two samples at a standstill, with one type beside secrets, which are empty.
-func evidence(n *why.Namespace, types ...why.Type) why.Evidence {
-	types = append(types, why.Type{Version: "v1", Resource: "secrets", Request: "GET secrets"})
-	again := *n
-	return why.Evidence{
-		Name: "shop", At: at, Server: "v1.36.3", Namespace: n, Types: types, Discovery: why.Discovery{Request: "GET /apis"},
-		Webhooks: answered[why.Webhook]("GET webhooks"), Policies: answered[why.Policy]("GET policies"),
-		Second: &why.Sample{At: later, Namespace: &again, Types: slices.Clone(types)},
-	}
-}
-
-// object is an object of the namespace; terminating with finalizers.
-func object(name string, finalizers ...string) why.Object {
-	o := why.Object{Name: name, UID: "uid-" + name, ResourceVersion: "1", Created: deleted.Add(-time.Hour), Finalizers: finalizers}
-	if len(finalizers) > 0 {
-		o.Deleted = deleted
-	}
-	return o
-}
-
-func typeOf(group, resource string, objects ...why.Object) why.Type {
-	t := why.Type{Group: group, Version: "v1", Resource: resource, Request: "GET " + resource, Count: len(objects), Objects: objects, Finalizers: map[string]int{}}
-	for _, o := range objects {
-		for _, f := range o.Finalizers {
-			t.Finalizers[f]++
-		}
-		if o.Created.After(t.Newest) {
-			t.Newest = o.Created
-		}
-	}
-	return t
-}
-
-func find(r why.Report, id string) *why.Finding {
-	at := slices.IndexFunc(r.Findings, func(f why.Finding) bool { return f.ID == id })
-	if at < 0 {
-		return nil
-	}
-	return &r.Findings[at]
-}
-
 // situations are causes that the API server in memory does not play, each with what is not it.
 func situations() map[string]struct{ proven, not why.Evidence } {
 	all := map[string]struct{ proven, not why.Evidence }{}

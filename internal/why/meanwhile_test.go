@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"orrery/internal/why"
 	"orrery/restclient/api"
@@ -25,8 +24,6 @@ func removals(e why.Evidence, id string) (all []string) {
 	}
 	return all
 }
-
-var noRight = &why.Failure{Request: "GET x", Code: 403, Message: "forbidden", Right: "list x"}
 
 // The kubelet acts: the pod has changed between the samples.
 func TestPodThatTheKubeletWorksOn(t *testing.T) {
@@ -47,82 +44,6 @@ func TestLeaseOfAKubeletByTheSecondSample(t *testing.T) {
 	e.NodeLeases = answered("GET leases", why.Lease{Name: "n", Holder: "n", Renewed: later.Add(-45 * time.Second), Duration: 40 * time.Second})
 	e = calm(e)
 	assert.NotEqual(t, why.Proven, certainty(e, "C12"))
-}
-
-// The namespace was excluded from a webhook between the samples.
-func TestExclusionBetweenTheSamples(t *testing.T) {
-	e := unreachable()
-	only := why.Selector{Expressions: []why.Expression{{Key: "skip", Operator: "DoesNotExist"}}}
-	e.Webhooks.Items[1].NamespaceOnly = only
-	require.Equal(t, why.Proven, certainty(e, "C07"))
-	e.Second.Namespace.Labels = map[string]string{"skip": "yes"}
-	e.Second.Namespace.ResourceVersion = "8"
-	e.Second.Namespace.Changed = at.Add(5 * time.Second)
-	assert.NotEqual(t, why.Proven, certainty(e, "C07"))
-}
-
-// A webhook with an objectSelector: its objects were labelled since, so that it is not asked any
-// more.
-func TestObjectsExcludedFromANarrowedWebhook(t *testing.T) {
-	e := unreachable()
-	e.Webhooks.Items[1].Narrowed = true
-	require.Equal(t, why.Proven, certainty(e, "C07"))
-	o := e.Types[0].Objects[0]
-	o.ResourceVersion, o.Changed = "99", at.Add(5*time.Second)
-	e.Second.Types = slices.Clone(e.Second.Types)
-	e.Second.Types[0].Objects = []why.Object{o}
-	assert.NotEqual(t, why.Proven, certainty(e, "C07"))
-}
-
-// `kubectl label cm a protected-`: the removal of a field moves no time of managedFields, but the
-// object changes between the samples.
-func TestRemovedLabelOfADeniedObject(t *testing.T) {
-	e := denied()
-	e.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: at.Add(-time.Minute)}}
-	e.Namespace.ResourceVersion = "100"
-	again := *e.Namespace
-	e.Second.Namespace = &again
-	o := e.Types[0].Objects[0]
-	o.Changed, o.ResourceVersion = deleted.Add(-time.Hour), "50"
-	e.Types = slices.Clone(e.Types)
-	e.Types[0].Objects = []why.Object{o}
-	o.ResourceVersion = "120"
-	e.Second.Types = slices.Clone(e.Types)
-	e.Second.Types[0].Objects = []why.Object{o}
-	assert.NotEqual(t, why.Proven, certainty(e, "C08"), "it changed between the samples")
-	e.Types[0].Objects[0].ResourceVersion = "120"
-	assert.NotEqual(t, why.Proven, certainty(e, "C08"), "it changed after the conditions")
-}
-
-// More denied objects than are kept: one of the others may have been changed since.
-func TestDeniedObjectsThatAreNotKept(t *testing.T) {
-	e := denied()
-	e.Types[0].Count, e.Second.Types = 700, slices.Clone(e.Second.Types)
-	e.Second.Types[0].Count, e.Second.Types[0].Partial = 700, true
-	assert.NotEqual(t, why.Proven, certainty(e, "C08"))
-}
-
-// The server of a webhook with an expired certificate was restarted since the last pass.
-func TestCertificateOfAServerThatWasRestarted(t *testing.T) {
-	e := calling(`Post "https://guard.guard.svc:443/?timeout=10s": tls: failed to verify certificate: x509: certificate has expired`)
-	e.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: at.Add(-time.Minute)}}
-	again := *e.Namespace
-	e.Second.Namespace = &again
-	require.Equal(t, why.Proven, certainty(e, "C07"))
-	e.Backends[0].Changed = at
-	assert.NotEqual(t, why.Proven, certainty(e, "C07"))
-}
-
-// A pass that began before the repair writes the conditions after it.
-func TestRepairInTheMiddleOfAPass(t *testing.T) {
-	e := unreachable()
-	e.Backends[0] = why.Backend{Service: e.Backends[0].Service, Request: "GET slices", Exists: true, Ready: 1, Changed: at.Add(-20 * time.Second)}
-	message := `Failed to delete all resource types, 1 remaining: Internal error occurred: failed calling webhook "b.example.com": failed to call webhook: Post "https://guard.guard.svc:443/?timeout=10s": context deadline exceeded`
-	e.Namespace = terminating(contentFailure, message)
-	e.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: at.Add(-15 * time.Second)}}
-	again := *e.Namespace
-	e.Second.Namespace = &again
-	assert.NotEqual(t, why.Proven, certainty(e, "C07"))
 }
 
 // The content went between the samples; the owners of the other entries have had no time yet.
@@ -226,17 +147,6 @@ func TestClaimOfAPodThatIsNotDeletedYet(t *testing.T) {
 	assert.NotEqual(t, why.Stuck, why.Judge(e).Verdict, why.Judge(e).Sentence)
 }
 
-// The endpoints of a webhook have been ready since long before the last pass, which found none: its
-// targetPort has a name that the pods do not have.
-func TestEndpointsWithoutThePort(t *testing.T) {
-	e := calling(`no endpoints available for service "guard"`)
-	e.Backends[0].Changed = deleted.Add(-time.Hour)
-	e.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: at.Add(-30 * time.Second)}}
-	e.Second.Namespace.Writers = e.Namespace.Writers
-	r := why.Judge(e)
-	assert.NotContains(t, r.Sentence, "not the cause any more")
-}
-
 // An owner that was stopped after the first sample was at work for a part of the interval.
 func TestAnOwnerThatWasStoppedMeanwhile(t *testing.T) {
 	for ago, expected := range map[time.Duration]why.Certainty{time.Minute: why.Proven, 0: why.Possible, -8 * time.Second: why.Possible} {
@@ -248,7 +158,7 @@ func TestAnOwnerThatWasStoppedMeanwhile(t *testing.T) {
 
 // A group version that was lost between the samples is possible.
 func TestAGroupVersionThatWasLostMeanwhile(t *testing.T) {
-	e := unavailable()
+	e := unavailable("x")
 	e.Discovery.Stale, e.Discovery.Failed = nil, nil
 	assert.Contains(t, find(why.Judge(e), "C01").Missing, "it could be discovered in the first sample")
 	assert.Equal(t, []string{"g.io/v1"}, e.Stale())
@@ -281,16 +191,6 @@ func TestAClaimOfAPodThatIsNotDeleted(t *testing.T) {
 	e := calm(evidence(terminating("", ""), typeOf("", "pods", pod), typeOf("", "persistentvolumeclaims", object("data", "kubernetes.io/pvc-protection"))))
 	e.Pods = []why.Pod{{Object: pod, Node: "n", Claims: []string{"data"}, Running: []string{"c"}}}
 	assert.Equal(t, why.Proven, certainty(e, "C14"))
-}
-
-// What a controller writes to the status of a denied object is no repair.
-func TestTheStatusOfADeniedObject(t *testing.T) {
-	e := denied()
-	o := e.Types[0].Objects[0]
-	o.ResourceVersion, o.Written = "99", at.Add(5*time.Second)
-	e.Second.Types = slices.Clone(e.Second.Types)
-	e.Second.Types[0].Objects = []why.Object{o}
-	assert.Equal(t, why.Proven, certainty(e, "C08"))
 }
 
 // What may not be read of other servers says nothing about the types of kube-apiserver.

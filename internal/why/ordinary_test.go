@@ -1,7 +1,6 @@
 package why_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -23,26 +22,6 @@ func TestAManagerThatCrashes(t *testing.T) {
 	assert.Equal(t, why.Proven, certainty(e, "C19"))
 	e.Leases.Items[0].Renewed = at.Add(-5 * time.Minute)
 	assert.Equal(t, why.Possible, certainty(e, "C19"), "it ran five minutes ago")
-}
-
-// Events, which expire, and Leases, which are renewed, do not show a repair of what was denied.
-func TestADenialBesideWhatAlwaysChanges(t *testing.T) {
-	lease, again := object("l"), object("l")
-	lease.ResourceVersion, lease.Changed, lease.Written = "100", at.Add(-time.Second), at.Add(-time.Second)
-	again.ResourceVersion, again.Changed, again.Written = "101", later.Add(-time.Second), later.Add(-time.Second)
-	events := typeOf("", "events")
-	for i := range 100 {
-		events.Objects = append(events.Objects, object(fmt.Sprint("e", i)))
-	}
-	events.Count = 300
-	for name, types := range map[string][2]why.Type{
-		"Leases": {typeOf("coordination.k8s.io", "leases", lease), typeOf("coordination.k8s.io", "leases", again)}, "events": {events, events},
-	} {
-		e := denied()
-		e.Policies.Items[0].Rules = []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{"*"}, Resources: []string{"*"}}}
-		e.Types, e.Second.Types = append(e.Types, types[0]), append(e.Second.Types, types[1])
-		assert.Equal(t, why.Proven, certainty(e, "C08"), name)
-	}
 }
 
 // A user without the right to nodes is told what the namespace probably waits for.

@@ -14,18 +14,6 @@ import (
 // This page has what is down for a short time only: owners that start again, and obstacles that
 // were removed since the controller met them.
 
-// held is an object of a custom type whose owner may still update it.
-func held(owner ...why.Workload) why.Evidence {
-	e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", owner...)
-	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "ops", Name: "default"}, Group: "keda.sh", Resources: []string{"scaledobjects"}}}
-	return e
-}
-
-// since is a workload without a ready pod for some time.
-func since(kind, name string, replicas int, ago time.Duration) why.Workload {
-	return why.Workload{Kind: kind, Namespace: "ops", Name: name, Replicas: replicas, Since: at.Add(-ago)}
-}
-
 // An owner that is about to run is not gone, however it is started.
 func TestAnOwnerThatStartsAgain(t *testing.T) {
 	const moment, long = time.Minute, time.Hour
@@ -136,80 +124,6 @@ func TestAPendingPodOfAnOwnerWithoutRights(t *testing.T) {
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
 }
 
-// What was changed after the condition was written may have repaired it: the next pass shows. After
-// two passes with the same condition it did not.
-func TestAnObstacleThatWasChangedSince(t *testing.T) {
-	webhook, policy := unreachable(), denied()
-	unreached := calling(`Post "https://guard.guard.svc:443/": dial tcp: connect: connection refused`)
-	hookDenies := unreachable()
-	hookDenies.Namespace = terminating(contentFailure, `admission webhook "b.example.com" denied the request: no`)
-	again := *hookDenies.Namespace
-	hookDenies.Second.Namespace = &again
-	for name, test := range map[string]struct {
-		e       why.Evidence
-		id      string
-		changed *time.Time
-	}{
-		"a webhook's configuration":         {webhook, "C07", &webhook.Webhooks.Items[1].Changed},
-		"the pods behind a webhook":         {unreached, "C07", &unreached.Backends[0].Changed},
-		"the configuration that denies":     {hookDenies, "C08", &hookDenies.Webhooks.Items[1].Changed},
-		"a policy":                          {policy, "C08", &policy.Policies.Items[0].Changed},
-		"an object that a policy protects":  {policy, "C08", &policy.Types[0].Objects[0].Changed},
-		"an object that a webhook protects": {hookDenies, "C08", &hookDenies.Types[0].Objects[0].Changed},
-		"the binding of a policy":           {policy, "C08", &policy.Policies.Items[1].Changed},
-		"a label that a policy reads":       {policy, "C08", &policy.Second.Namespace.Changed},
-		"a label that a webhook reads":      {hookDenies, "C08", &hookDenies.Second.Namespace.Changed},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := test.e
-			written := at.Add(-5 * time.Minute)
-			e.Second.Namespace.Writers = []why.Writer{{Manager: "kube-controller-manager", At: written}}
-			for ago, certainty := range map[time.Duration]why.Certainty{
-				30 * time.Second: why.Possible, // after the condition, and before the next pass
-				3 * time.Minute:  why.Proven,   // the controller has come back since
-				6 * time.Minute:  why.Proven,   // before the condition
-			} {
-				*test.changed = at.Add(-ago)
-				found := find(why.Judge(e), test.id)
-				require.NotNil(t, found)
-				assert.Equal(t, certainty, found.Certainty, "changed %s ago: %s", ago, found.Missing)
-			}
-			e.Second.Namespace.Writers[0].At = at
-			*test.changed = at.Add(-time.Second)
-			assert.Equal(t, why.Proven, find(why.Judge(e), test.id).Certainty, "the condition is younger")
-			*test.changed = time.Time{}
-		})
-	}
-}
-
-// The parameters of a policy are not read, and may have been repaired.
-func TestAPolicyWithParameters(t *testing.T) {
-	e := denied()
-	e.Policies.Items[1].Parameter = "limits"
-	found := find(why.Judge(e), "C08")
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, []string{"the parameters of binding b were not read: if they were changed since, the next pass of the controller may succeed"}, found.Missing)
-}
-
-// A namespace that went between the samples has nothing to wait for.
-func TestAnObstacleOfANamespaceThatIsGone(t *testing.T) {
-	for _, e := range []why.Evidence{denied(), unreachable()} {
-		e.Second.Namespace = nil
-		assert.Equal(t, why.Absent, why.Judge(e).Verdict)
-	}
-}
-
-// An object whose only managed field was taken off says by its resourceVersion that it was written.
-func TestAnObjectWithoutManagedFieldsThatWasChanged(t *testing.T) {
-	e := denied()
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C08").Certainty)
-	e.Types[0].Objects[0].ResourceVersion = "8"
-	found := find(why.Judge(e), "C08")
-	assert.Equal(t, []string{"configmaps/a was changed after the conditions were written: the next pass of the controller may succeed"}, found.Missing)
-	e.Types[0].Objects[0].ResourceVersion = "opaque"
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C08").Certainty)
-}
-
 // The objects of a terminating definition go.
 func TestADefinitionWhoseObjectsGo(t *testing.T) {
 	e := defined()
@@ -293,13 +207,6 @@ func TestAPolicyOnPodsBesideAKubelet(t *testing.T) {
 		assert.Equal(t, why.Possible, found.Certainty)
 		assert.Equal(t, []string{missing}, found.Missing)
 	}
-}
-
-// A policy that asks about rights may have been satisfied without a change of any of its objects.
-func TestAPolicyThatAsksAboutRights(t *testing.T) {
-	e := denied()
-	e.Policies.Items[0].Authorizer = true
-	assert.Equal(t, []string{"policy p asks about rights: if they were changed since, the next pass of the controller may succeed"}, find(why.Judge(e), "C08").Missing)
 }
 
 // What kube-controller-manager creates in every namespace is deleted again in each pass.

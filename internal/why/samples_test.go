@@ -38,18 +38,6 @@ func TestOneSampleProvesNothing(t *testing.T) {
 	}
 }
 
-// unavailable is a namespace with a group version whose server is not Available.
-func unavailable() why.Evidence {
-	failed := map[string]string{"g.io/v1": "stale GroupVersion discovery: g.io/v1"}
-	e := evidence(terminating(discoveryFailure, "Discovery failed: g.io/v1: stale GroupVersion discovery: g.io/v1"))
-	e.Discovery.Stale, e.Discovery.Failed = []string{"g.io/v1"}, failed
-	e.Second.Stale, e.Second.Failed = []string{"g.io/v1"}, failed
-	e.APIServices = answered("GET apiservices", why.APIService{
-		Name: "v1.g.io", GroupVersion: "g.io/v1", Service: &why.Service{Namespace: "x", Name: "y"}, Available: "False", Reason: "FailedDiscoveryCheck", Since: deleted,
-	})
-	return e
-}
-
 // definitionGoes is a namespace with an object of a definition that is being deleted, too.
 func definitionGoes(finalizers ...string) why.Evidence {
 	e := held(since("deployment", "keda-operator", 0, time.Hour))
@@ -69,52 +57,6 @@ func orphanPod() why.Evidence {
 	e := evidence(terminating("", ""), typeOf("", "pods", pod), typeOf("batch", "jobs"))
 	e.Pods = []why.Pod{{Object: pod, Node: "n"}}
 	e.Managers, e.Leases = answered[why.Manager]("GET pods"), answered[why.Lease]("GET leases")
-	return calm(e)
-}
-
-// claimed is a namespace with a claim that nothing uses, whose controller is off.
-func claimed() why.Evidence {
-	e := withManagers(why.Manager{Name: "kube-controller-manager-a", Ready: true, Controllers: "*,-persistentvolumeclaim-protection-controller"})
-	e.Types = append(e.Types, typeOf("", "persistentvolumeclaims", object("data", "kubernetes.io/pvc-protection")), typeOf("", "pods"))
-	e.Second.Types = slices.Clone(e.Types)
-	return e
-}
-
-// contradicted is a namespace whose conditions two controllers write, orrery first.
-func contradicted() why.Evidence {
-	e := evidence(terminating(api.NamespaceContentRemaining, "x"), typeOf("", "configmaps", object("a", "example.com/x")))
-	e.Namespace.Writers = []why.Writer{{Manager: "orrery", At: at.Add(-5 * time.Second)}}
-	e.Second.Namespace.Writers = []why.Writer{{Manager: "orrery", At: at.Add(time.Second)}, {Manager: "kube-controller-manager", At: at.Add(8 * time.Second)}}
-	e.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: api.NamespaceContentRemaining, Status: api.ConditionFalse}}
-	e.Second.Namespace.ResourceVersion = "9"
-	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "orrery", Holder: "o", Renewed: later, Duration: 15 * time.Second})
-	return e
-}
-
-// undeleted is a namespace whose aggregated API server does not delete what it promises to.
-func undeleted() why.Evidence {
-	e := evidence(terminating(contentFailure, "Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr: agg.io/v1, Resource=things"),
-		typeOf("agg.io", "things", object("a")))
-	s := why.Service{Namespace: "x", Name: "y"}
-	e.APIServices = answered("GET apiservices", why.APIService{Name: "v1.agg.io", GroupVersion: "agg.io/v1", Service: &s, Available: "True"})
-	e.Backends = []why.Backend{{Service: s, Exists: true, Ready: 1, Changed: deleted.Add(-time.Hour), Request: "GET slices"}}
-	return e
-}
-
-// undecodable is a namespace with a type that the server cannot decrypt.
-func undecodable() why.Evidence {
-	broken := typeOf("", "configmaps")
-	broken.Failed = &why.Failure{Request: "GET configmaps", Code: 500, Message: `Internal error occurred: unable to transform key "/registry/configmaps/shop/a": rpc error: code = Unavailable desc = connection error`}
-	return calm(evidence(terminating("", ""), broken))
-}
-
-// foreground is a namespace with a dependent whose owner waits for it.
-func foreground() why.Evidence {
-	e := held(since("deployment", "keda-operator", 0, time.Hour))
-	top := object("top", "foregroundDeletion")
-	e.Types[0].Objects[0].Owners = []why.Owner{{Kind: "X", Name: "top", UID: top.UID, Blocks: true}}
-	e.Types = append(e.Types, typeOf("apps", "deployments", top))
-	e.Second.Types = slices.Clone(e.Types)
 	return calm(e)
 }
 
@@ -145,10 +87,10 @@ func TestWhatTheSecondSampleDoesNotShow(t *testing.T) {
 		proven why.Evidence
 		change func(*why.Evidence)
 	}{
-		"C01, discovery was refused": {"C01", unavailable(), func(e *why.Evidence) {
+		"C01, discovery was refused": {"C01", unavailable("x"), func(e *why.Evidence) {
 			e.Second.Stale, e.Second.Failed, e.Second.Discovery = nil, nil, &why.Failure{Code: 500, Message: "readyz"}
 		}},
-		"C01, its server came back": {"C01", unavailable(), func(e *why.Evidence) {
+		"C01, its server came back": {"C01", unavailable("x"), func(e *why.Evidence) {
 			e.Backends = []why.Backend{{Service: *e.APIServices.Items[0].Service, Exists: true, Ready: 2, Changed: at.Add(4 * time.Second), Request: "GET slices"}}
 		}},
 		"C03, discovery was refused": {"C03", situations()["C03"].proven, func(e *why.Evidence) {
@@ -233,7 +175,7 @@ func TestAdmissionThatWasNotRead(t *testing.T) {
 
 // A group that is stale and has no APIService any more blocks every deletion.
 func TestAStaleGroupWithoutAnAPIService(t *testing.T) {
-	e := unavailable()
+	e := unavailable("x")
 	e.APIServices.Items = nil
 	found := find(why.Judge(e), "C03")
 	require.NotNil(t, found)

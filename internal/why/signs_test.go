@@ -14,20 +14,9 @@ import (
 // This page has owners that are alive although they seem to be gone, and programs that are called
 // like an owner and are another.
 
-func workload(kind, namespace, name string, ready int, words ...string) why.Workload {
-	return why.Workload{Kind: kind, Namespace: namespace, Name: name, Replicas: 1, Ready: ready, Words: words}
-}
-
 // grantOf is the right of a service account to update the types of a group.
 func grantOf(group, namespace string) why.Grant {
 	return why.Grant{Service: why.Service{Namespace: namespace, Name: "operator"}, Group: group, Resources: []string{"*"}}
-}
-
-// refuse adds the answers that a workload's account may not update the first type.
-func refuse(e *why.Evidence, w why.Workload) {
-	for _, verb := range []string{"update", "patch", "list"} {
-		e.Reviews = append(e.Reviews, why.Review{User: w.User(), Verb: verb, Group: e.Types[0].Group, Resource: e.Types[0].Resource, Allowed: verb == "list", Request: "POST review"})
-	}
 }
 
 // Nothing is proven about an owner of which something runs, whatever that is called.
@@ -113,11 +102,6 @@ func TestTwoInstallationsOfAnOwner(t *testing.T) {
 	found, lines = advice(t, e, "C06")
 	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
 	assert.Contains(t, lines, "--serviceaccount=es-b:default")
-}
-
-// secrets is a held object of a listed owner.
-func secrets(workloads ...why.Workload) why.Evidence {
-	return orphan("pushsecrets", "external-secrets.io", "pushsecret.externalsecrets.io/finalizer", "", workloads...)
 }
 
 // An installation that may not even list the type may work for other namespaces only: the one of

@@ -1,7 +1,6 @@
 package why_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -9,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/why"
-	"orrery/restclient/api"
 )
 
 // This page tests what no condition reports: an absent controller, and the refusal of some
@@ -134,89 +132,6 @@ func TestAnAbsentControllerOfAnAnnotatedNamespace(t *testing.T) {
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty)
 	e.Second.Namespace.Conditions = nil
 	assert.Nil(t, find(why.Judge(e), "C19"), "a controller wrote the conditions")
-}
-
-// No condition reports that the last request, which removes the token, is refused.
-func TestAWebhookThatIsAskedToFinalize(t *testing.T) {
-	e := calm(evidence(terminating("", "")))
-	rule := func(operation, resource string) []why.Rule {
-		return []why.Rule{{Operations: []string{operation}, Groups: []string{"*"}, Resources: []string{resource}}}
-	}
-	hook := why.Webhook{
-		Resource: "validatingwebhookconfigurations", Configuration: "guard", Name: "guard.io", FailurePolicy: "Fail",
-		Service: &why.Service{Namespace: "guard", Name: "guard"}, Rules: rule("UPDATE", "namespaces/finalize"),
-	}
-	down := why.Backend{Service: *hook.Service, Request: "GET service"}
-	up := why.Backend{Service: *hook.Service, Request: "GET service", Exists: true, Ready: 1}
-	for name, test := range map[string]struct {
-		change func(*why.Evidence, *why.Webhook)
-		named  bool
-	}{
-		"it has no server":             {func(*why.Evidence, *why.Webhook) {}, true},
-		"it is asked about everything": {func(_ *why.Evidence, h *why.Webhook) { h.Rules = rule("*", "*/*") }, true},
-		"it is asked to finalize all":  {func(_ *why.Evidence, h *why.Webhook) { h.Rules = rule("UPDATE", "*/finalize") }, true},
-		"the deletion is young": {func(e *why.Evidence, _ *why.Webhook) {
-			e.At, e.Second.At = deleted.Add(time.Second), deleted.Add(11*time.Second)
-		}, false},
-		"its server is up":             {func(e *why.Evidence, _ *why.Webhook) { e.Backends[0] = up }, false},
-		"it is asked about namespaces": {func(_ *why.Evidence, h *why.Webhook) { h.Rules = rule("UPDATE", "namespaces") }, false},
-		"it is asked about deletions":  {func(_ *why.Evidence, h *why.Webhook) { h.Rules = rule("DELETE", "*/*") }, false},
-		"its failures are ignored":     {func(_ *why.Evidence, h *why.Webhook) { h.FailurePolicy = "Ignore" }, false},
-		"it has another selector":      {func(_ *why.Evidence, h *why.Webhook) { h.NamespaceOnly.Labels = map[string]string{"a": "b"} }, false},
-		"an object is left":            {func(e *why.Evidence, _ *why.Webhook) { e.Types[0].Count = 1 }, false},
-		"the token is gone":            {func(e *why.Evidence, _ *why.Webhook) { e.Second.Namespace.SpecFinalizers = nil }, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e, h := e, hook
-			e.Types, e.Backends = slices.Clone(e.Types), []why.Backend{down}
-			second := *e.Second
-			namespace := *second.Namespace
-			second.Namespace, e.Second = &namespace, &second
-			test.change(&e, &h)
-			e.Webhooks = answered("GET webhooks", h)
-			found := find(why.Judge(e), "C07")
-			require.Equal(t, test.named, found != nil)
-			if test.named {
-				assert.Equal(t, why.Possible, found.Certainty)
-				assert.Equal(t, "guard", found.Culprit.Name)
-				assert.Contains(t, found.Says, "the token of the empty namespace cannot be removed")
-				assert.True(t, e.MayKeep(h), "its Service is read")
-			}
-		})
-	}
-}
-
-// A webhook without a server before the conditions: with content, and before any finding about a
-// controller is certain.
-func TestAWebhookThatIsAskedForTheStatus(t *testing.T) {
-	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
-	e.Webhooks = answered("GET webhooks", why.Webhook{
-		Resource: "validatingwebhookconfigurations", Configuration: "guard", Name: "guard.io", FailurePolicy: "Fail", Service: &why.Service{Namespace: "guard", Name: "guard"},
-		Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"namespaces/status"}}},
-	})
-	e.Backends = []why.Backend{{Service: why.Service{Namespace: "guard", Name: "guard"}, Request: "GET service"}}
-	report := why.Judge(e)
-	found := find(report, "C07")
-	require.NotNil(t, found, report.Sentence)
-	assert.Contains(t, found.Says, "the controller cannot write its conditions")
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, why.Possible, find(report, "C19").Certainty)
-
-	e.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
-	assert.Nil(t, find(why.Judge(e), "C07"), "a condition was written")
-}
-
-// A bound policy that decides on the removal of the token.
-func TestAPolicyThatIsAskedToFinalize(t *testing.T) {
-	e := calm(evidence(terminating("", "")))
-	rules := []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"namespaces/finalize"}}}
-	e.Policies = answered("GET policies", why.Policy{Name: "p", Rules: rules})
-	assert.Nil(t, find(why.Judge(e), "C08"), "it is not bound")
-	e.Policies.Items = append(e.Policies.Items, why.Policy{Name: "b", Binding: true, Of: "p"})
-	found := find(why.Judge(e), "C08")
-	require.NotNil(t, found)
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, "p", found.Culprit.Name)
 }
 
 // An empty entry of --controllers names no controller, not even one without an older name.

@@ -16,38 +16,6 @@ import (
 
 // This page has what a report tells, and what it must not leave out.
 
-// calm gives both samples a condition that is False: a controller is at work.
-func calm(e why.Evidence) why.Evidence {
-	for _, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
-		n.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
-	}
-	return e
-}
-
-// Of two webhooks of one name each has the error of its own Service.
-func TestTwoWebhooksOfOneNameWithErrorsOfTheirOwn(t *testing.T) {
-	const call = `failed calling webhook "v.example.com": failed to call webhook: Post "https://`
-	e := evidence(terminating(contentFailure, "Failed to delete all resource types, 2 remaining: Internal error occurred: "+
-		call+`alive.hooks.svc:443/": x509: certificate is not valid, Internal error occurred: `+call+`gone.hooks.svc:443/": service "gone" not found`),
-		typeOf("", "configmaps", object("a")))
-	hook := func(configuration, service string) why.Webhook {
-		return why.Webhook{
-			Resource: "validatingwebhookconfigurations", Configuration: configuration, Name: "v.example.com", FailurePolicy: "Fail",
-			Service: &why.Service{Namespace: "hooks", Name: service}, Rules: []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"configmaps"}}},
-		}
-	}
-	e.Webhooks = answered("GET webhooks", hook("a", "alive"), hook("b", "gone"), hook("c", "uncalled"))
-	for _, name := range []string{"alive", "uncalled"} {
-		e.Backends = append(e.Backends, why.Backend{Service: why.Service{Namespace: "hooks", Name: name}, Exists: true, Ready: 1, Request: "GET"})
-	}
-	e.Backends = append(e.Backends, why.Backend{Service: why.Service{Namespace: "hooks", Name: "gone"}, Request: "GET"})
-	findings := why.Judge(e).Findings
-	require.Len(t, findings, 2)
-	assert.Contains(t, findings[0].Do[0], "repair the certificate of Service hooks/alive")
-	assert.Equal(t, "b", findings[1].Culprit.Name)
-	assert.Contains(t, findings[1].Do[0], "create Service hooks/gone")
-}
-
 // The proof of a chain of owners has each link, and the chain is told once.
 func TestAChainOfOwners(t *testing.T) {
 	deployment, set, pod := object("d", "foregroundDeletion"), object("r", "foregroundDeletion"), object("p", "example.com/x")
@@ -112,15 +80,6 @@ func TestTheSignOfAnOwner(t *testing.T) {
 	e.Workloads.Items = nil
 	e.AllLeases.Items = []why.Lease{{Namespace: "keda", Name: "keda-operator", Holder: "a", Renewed: at, Duration: 15e9}}
 	assert.Contains(t, why.Judge(e).Sentence, "(Lease keda/keda-operator is renewed)")
-}
-
-// A condition that came with the second sample gives a reason to read what was not read.
-func TestAConditionOfTheSecondSample(t *testing.T) {
-	e := unreachable()
-	e.Webhooks, e.Backends = why.Answer[why.Webhook]{}, nil
-	found := find(why.Judge(e), "C07")
-	require.NotNil(t, found)
-	assert.Contains(t, strings.Join(found.Missing, "; "), "the webhook configurations were not requested: the condition came with the second sample")
 }
 
 // While requests are refused, fewer objects are no proof that the rest will go.
@@ -202,13 +161,6 @@ func TestManyUnreadTypes(t *testing.T) {
 	assert.Len(t, why.Judge(e).Checked.Unread, 20)
 }
 
-// application is a namespace with an Application that has been waiting for Argo CD for three days.
-func application() why.Evidence {
-	e := orphan("applications", "argoproj.io", "resources-finalizer.argocd.argoproj.io", "", workload("deployment", "argocd", "argocd-application-controller", 1))
-	e.Types[0].Objects[0].Deleted = deleted.Add(-72 * time.Hour)
-	return calm(e)
-}
-
 // What waits for an owner at work is told beside a proven wait. Only pods in their grace period,
 // which go first, make that a wait.
 func TestAWaitBesideAnOwnerAtWork(t *testing.T) {
@@ -260,19 +212,6 @@ func TestFirstConditionsThatAreAFailure(t *testing.T) {
 	assert.Equal(t, why.Unknown, why.Judge(e).Verdict)
 }
 
-// The certificate of a server that is down in the namespace itself is not the thing to repair.
-func TestACertificateInTheNamespace(t *testing.T) {
-	e := calling(`Post "https://guard.shop.svc:443/?timeout=10s": tls: failed to verify certificate: x509: certificate is valid for other`)
-	inside := why.Service{Namespace: "shop", Name: "guard"}
-	for i := range e.Webhooks.Items {
-		e.Webhooks.Items[i].Service = &inside
-	}
-	e.Backends[0].Service, e.Backends[0].Ready = inside, 0
-	assert.NotContains(t, find(why.Judge(e), "C07").Do[0], "certificate")
-	e.Backends[0].Ready = 1
-	assert.Contains(t, find(why.Judge(e), "C07").Do[0], "repair the certificate of Service shop/guard")
-}
-
 // How long the rest takes is told only if it does not wait for an owner.
 func TestHowLongTheRestTakes(t *testing.T) {
 	e := calm(evidence(terminating("", ""), typeOf("", "configmaps", object("a"), object("b"))))
@@ -287,7 +226,7 @@ func TestHowLongTheRestTakes(t *testing.T) {
 
 // What blocks several namespaces comes first, once: repaired once, all of them go.
 func TestACauseOfSeveralNamespaces(t *testing.T) {
-	first, second := unavailable(), unavailable()
+	first, second := unavailable("x"), unavailable("x")
 	second.Name = "other"
 	alone := held(since("deployment", "keda-operator", 0, time.Hour))
 	alone.Name = "alone"
@@ -341,7 +280,7 @@ func TestTheEvidenceOfABlock(t *testing.T) {
 
 // What is left is named, whatever the cause.
 func TestWhatIsLeft(t *testing.T) {
-	e := unavailable()
+	e := unavailable("x")
 	e.Types = append(e.Types, typeOf("", "configmaps", object("a"), object("b")),
 		typeOf("apps", "deployments", object("web")))
 	var text strings.Builder

@@ -10,32 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/why"
-	"orrery/restclient/api"
 )
-
-// answered is an answer of the server with these items.
-func answered[T any](request string, items ...T) why.Answer[T] {
-	return why.Answer[T]{Request: request, Items: items}
-}
-
-// orphan is a namespace with an object whose finalizer a program set, and nothing of that program
-// in the cluster.
-func orphan(resource, group, finalizer, manager string, workloads ...why.Workload) why.Evidence {
-	t := typeOf(group, resource, object("a", finalizer))
-	e := evidence(terminating("", ""), t)
-	e.Stamps = []why.Stamp{{Type: t.Name(), Object: "a", Finalizer: finalizer, Writers: []why.Writer{{Manager: manager}}}}
-	e.Workloads, e.AllLeases = answered("GET workloads", workloads...), answered[why.Lease]("GET leases")
-	e.Grants = answered[why.Grant]("GET roles")
-	return e
-}
-
-// withManagers is a namespace at a standstill, with pods of kube-controller-manager.
-func withManagers(managers ...why.Manager) why.Evidence {
-	e := evidence(terminating(api.NamespaceContentRemaining, "Some resources are remaining: configmaps. has 1 resource instances"),
-		typeOf("", "configmaps", object("a", "example.com/x")))
-	e.Managers, e.Leases = answered("GET pods", managers...), answered[why.Lease]("GET leases")
-	return e
-}
 
 // Situations in which a cause is nearly there. None of them may be proven, because users act on
 // what is proven.
@@ -125,27 +100,6 @@ func TestRefusalsOfUnusualUsers(t *testing.T) {
 	const text = `configmaps "a" is forbidden: User "CORP\\ctl \"x\"" cannot delete resource "configmaps" in API group "" in the namespace "shop"`
 	refusals := why.Refusals(terminating(contentFailure, text), "shop")
 	assert.Equal(t, []why.Refusal{{User: `CORP\ctl "x"`, Verb: "delete", Resource: "configmaps"}}, refusals)
-}
-
-// Two configurations may have webhooks of one name. The one that is down is named.
-func TestTwoWebhooksOfOneName(t *testing.T) {
-	e := evidence(terminating(contentFailure, `failed calling webhook "v.example.com": no endpoints available`), typeOf("", "configmaps", object("a")))
-	rules := []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"configmaps"}}}
-	hook := func(configuration, service string) why.Webhook {
-		return why.Webhook{
-			Resource: "validatingwebhookconfigurations", Configuration: configuration, Name: "v.example.com", FailurePolicy: "Fail",
-			Service: &why.Service{Namespace: "policy", Name: service}, Rules: rules,
-		}
-	}
-	e.Webhooks = answered("GET webhooks", hook("healthy", "up"), hook("broken", "down"))
-	e.Backends = []why.Backend{
-		{Service: why.Service{Namespace: "policy", Name: "up"}, Exists: true, Ready: 1, Request: "GET"},
-		{Service: why.Service{Namespace: "policy", Name: "down"}, Exists: true, Request: "GET"},
-	}
-	found := find(why.Judge(e), "C07")
-	require.NotNil(t, found)
-	assert.Equal(t, "broken", found.Culprit.Name)
-	assert.Equal(t, why.Proven, found.Certainty)
 }
 
 // What keeps the namespace itself acts only when it is empty.
