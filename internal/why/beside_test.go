@@ -55,40 +55,12 @@ func TestAGroupOfTheServerItself(t *testing.T) {
 	assert.Nil(t, find(why.Judge(e), "C21"), "the right was restored since")
 }
 
-// A definition waits for its own objects only.
-func TestAnotherTypeBesideADefinitionThatGoes(t *testing.T) {
-	e := defined()
-	e.Types = append(e.Types, typeOf("example.com", "queues", object("q", "example.com/x")))
-	e.Second.Types = e.Types
-	found := find(why.Judge(e), "C25")
-	require.Len(t, found.Do, 1)
-	assert.Contains(t, found.Do[0], "scaledobjects.keda.sh/a")
-}
-
 // A list that fails in the second sample does not show that objects went.
 func TestASecondListThatFails(t *testing.T) {
 	e := defined()
 	e.Second.Types[0] = why.Type{Group: "keda.sh", Version: "v1", Resource: "scaledobjects", Failed: &why.Failure{Code: 500, Message: "no"}}
 	assert.NotNil(t, find(why.Judge(e), "C25"))
 	assert.Nil(t, find(why.Judge(e), "C27"))
-}
-
-// Two objects may own each other.
-func TestACycleOfOwners(t *testing.T) {
-	root, a, b := object("r", "foregroundDeletion"), object("a", "example.com/x"), object("b", "example.com/x")
-	owner := func(o why.Object) why.Owner {
-		return why.Owner{Kind: "ConfigMap", Name: o.Name, UID: o.UID, Blocks: true}
-	}
-	a.Owners, b.Owners = []why.Owner{owner(root), owner(b)}, []why.Owner{owner(a)}
-	e := calm(evidence(terminating("", ""), typeOf("", "configmaps", root, a, b)))
-	done := make(chan why.Report, 1)
-	go func() { done <- why.Judge(e) }()
-	select {
-	case report := <-done:
-		assert.Contains(t, find(report, "C26").Says, "configmaps/r waits for its dependent configmaps/b")
-	case <-time.After(5 * time.Second):
-		t.Fatal("it does not end")
-	}
 }
 
 // If not all objects were counted at first, a larger number does not show new ones.

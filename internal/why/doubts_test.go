@@ -173,40 +173,6 @@ func TestATypeThatShrinksBesideOneThatDoesNot(t *testing.T) {
 	assert.Contains(t, report.Sentence, ". Possibly 1 configmap waits for the owner of example.com/x; that is not proven.")
 }
 
-// Beside a finding the sentence says what waits for an owner at work: the namespace stays after the
-// repair.
-func TestAnOwnerAtWorkBesideAFinding(t *testing.T) {
-	e := held(since("deployment", "keda-operator", 0, time.Hour), workload("deployment", "external-secrets", "external-secrets", 1))
-	secrets := typeOf("external-secrets.io", "pushsecrets", object("p", "pushsecret.externalsecrets.io/finalizer"))
-	e.Types, e.Second.Types = append(e.Types, secrets), append(e.Second.Types, secrets)
-	report := why.Judge(e)
-	require.Equal(t, why.Proven, find(report, "C04").Certainty)
-	assert.Contains(t, report.Sentence,
-		" waits. Besides, 1 pushsecret.external-secrets.io waits for external-secrets, which seems to be at work")
-	running := e.Workloads.Items
-	e.Workloads.Items = e.Workloads.Items[:1]
-	assert.NotContains(t, why.Judge(e).Sentence, "Besides")
-
-	e.Workloads.Items = running
-	e.Namespace.SpecFinalizers, e.Namespace.Finalizers = nil, []string{"example.com/audit"}
-	e.Second.Namespace = e.Namespace
-	report = why.Judge(e)
-	require.Equal(t, why.Proven, find(report, "C16").Certainty)
-	assert.NotContains(t, report.Sentence, "Besides", "its content is not waited for any more")
-}
-
-// A dependent whose owner cannot be seen is not the cause for certain, and the missing right is
-// told.
-func TestADependentWhoseOwnerCannotBeSeen(t *testing.T) {
-	parent, claim := object("d", "foregroundDeletion"), object("data", "kubernetes.io/pvc-protection")
-	claim.Owners = []why.Owner{{Kind: "Deployment", Name: "d", UID: parent.UID, Blocks: true}}
-	e := evidence(terminating("", ""), typeOf("apps", "deployments", parent), typeOf("", "persistentvolumeclaims", claim))
-	e.Managers = why.Answer[why.Manager]{Request: "GET pods", Failed: &why.Failure{Code: 403, Message: "no", Right: "list pods"}}
-	report := why.Judge(e)
-	assert.Equal(t, []string{"whether persistentvolumeclaim-protection-controller runs could not be seen: no"}, find(report, "C26").Missing)
-	assert.Equal(t, "this user may not list pods", find(report, "C30").Says)
-}
-
 // A namespace that is deleted in the foreground may wait for a dependent outside it, unless the
 // garbage collector is off.
 func TestADependentOfTheNamespace(t *testing.T) {
@@ -228,14 +194,4 @@ func TestRightsForANamespaceThatIsGone(t *testing.T) {
 	report := why.Judge(e)
 	assert.Equal(t, why.Absent, report.Verdict)
 	assert.Empty(t, report.Findings)
-}
-
-// Each of several stopped or running namesakes of an owner counts.
-func TestAStoppedOwnerBehindAnother(t *testing.T) {
-	w, other := workload("deployment", "ops", "workflow-controller", 1), workload("deployment", "ops", "workflow-controller-metrics", 1)
-	e := orphan("workflows", "argoproj.io", "workflows.argoproj.io/artifact-gc", "", w)
-	refuse(&e, w)
-	require.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
-	e.Workloads.Items = append(e.Workloads.Items, other, since("deployment", "eu-workflow-controller", 1, time.Hour))
-	assert.Contains(t, find(why.Judge(e), "C06").Missing, "deployment ops/eu-workflow-controller, which has no ready pod, may be the owner instead")
 }

@@ -114,26 +114,6 @@ func TestTwoControllersWithoutLeases(t *testing.T) {
 	assert.NotEqual(t, why.Proven, certainty(e, "C20"))
 }
 
-// An owner with another release name whose Role was in the namespace runs; a stopped one has the
-// table's name.
-func TestOwnerOfAnotherReleaseThatLostItsRole(t *testing.T) {
-	stopped := since("deployment", "cert-manager", 0, time.Hour)
-	alive := workload("deployment", "team", "team-cert-manager", 1, "cert-manager-controller")
-	alive.ServiceAccount = "team-cert-manager"
-	e := calm(orphan("challenges", "acme.cert-manager.io", "acme.cert-manager.io/finalizer", "", stopped, alive))
-	assert.NotEqual(t, why.Proven, certainty(e, "C04"))
-	assert.Empty(t, removals(e, "C04"))
-}
-
-// The program of another Helm release is the owner, too, although it has lost its rights.
-func TestOwnerWithoutRightsIsNotAPart(t *testing.T) {
-	stopped := since("deployment", "keda-operator", 0, time.Hour)
-	alive := workload("deployment", "team", "eu-keda-operator", 1, "keda-operator") // a Helm release, its container has the owner's name
-	alive.ServiceAccount = "eu"
-	e := calm(held(stopped, alive))
-	assert.Empty(t, removals(e, "C04"), find(why.Judge(e), "C04").Proof)
-}
-
 // On a server before 1.33 pods do not go first.
 func TestPodsFirstOnAnOlderServer(t *testing.T) {
 	e := orphan("pods", "", "kueue.x-k8s.io/managed", "", since("deployment", "kueue-controller-manager", 0, time.Hour))
@@ -165,14 +145,6 @@ func TestEndpointsBehindAPromiseThatMayNotBeRead(t *testing.T) {
 	e = undeleted()
 	e.APIServices, e.Backends = why.Answer[why.APIService]{Request: "GET apiservices", Failed: noRight}, nil
 	assert.NotEqual(t, why.Proven, certainty(e, "C22"), "apiservices are forbidden")
-}
-
-// KubeRay's Lease has another name than its Deployment.
-func TestTheLeaseOfKubeRay(t *testing.T) {
-	e := calm(orphan("rayclusters", "ray.io", "ray.io/gcs-ft-redis-cleanup-finalizer", "", since("deployment", "kuberay-operator", 0, time.Hour)))
-	require.Equal(t, why.Proven, certainty(e, "C04"))
-	e.AllLeases = answered("GET leases", why.Lease{Namespace: "ray-system", Name: "ray-operator-leader", Holder: "a", Renewed: at, Duration: 15 * time.Second})
-	assert.NotEqual(t, why.Proven, certainty(e, "C04"))
 }
 
 // A kube-controller-manager that has not become ready in ten minutes is not starting.

@@ -143,26 +143,6 @@ func TestChanges(t *testing.T) {
 	assert.Empty(t, last)
 }
 
-// managedFields name any program that wrote an object. One of which the cluster has no trace may
-// run elsewhere: it is not gone.
-func TestAnOwnerOutsideTheClusterIsNotCalledGone(t *testing.T) {
-	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a", "example.com/x")))
-	e.Stamps = []why.Stamp{{Type: "configmaps", Object: "a", Finalizer: "example.com/x", Writers: []why.Writer{{Manager: "backup"}}}}
-	e.Workloads.Request, e.AllLeases.Request, e.Grants.Request = "GET workloads", "GET leases", "GET roles"
-	found := find(why.Judge(e), "C04")
-	require.NotNil(t, found)
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, why.NotKnown, found.Owner.State)
-
-	e.Workloads.Items = []why.Workload{{Kind: "deployment", Namespace: "b", Name: "backup", Replicas: 1}}
-	assert.Equal(t, why.Possible, find(why.Judge(e), "C04").Certainty, "it may have set the finalizer for another program")
-	e.Grants.Items = []why.Grant{{Service: why.Service{Namespace: "b", Name: "default"}, Resources: []string{"configmaps"}}}
-	assert.Equal(t, why.Possible, find(why.Judge(e), "C04").Certainty, "its account has the right; another one may have it outside")
-
-	e.Workloads.Items[0].Ready = 1
-	assert.Nil(t, find(why.Judge(e), "C04"))
-}
-
 // A controller that has removed its token looks for nothing any more: what it could not discover
 // since does not keep the namespace.
 func TestWhatDoesNotMatterWithoutTheToken(t *testing.T) {

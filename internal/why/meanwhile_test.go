@@ -82,26 +82,6 @@ func TestConditionsWrittenBetweenTheSamples(t *testing.T) {
 	assert.NotEqual(t, why.Stopped, find(why.Judge(e), "C13").Owner.State)
 }
 
-// Two samples a second apart show no standstill.
-func TestSamplesThatAreTooNear(t *testing.T) {
-	e := held(since("deployment", "keda-operator", 0, time.Hour))
-	e.Second.At = e.At.Add(time.Second)
-	assert.NotEqual(t, why.Proven, certainty(calm(e), "C04"))
-}
-
-// A server without resourceVersions (aggregated): the object has lost a finalizer between the
-// samples.
-func TestObjectsWithoutAResourceVersion(t *testing.T) {
-	e := held(since("deployment", "keda-operator", 0, time.Hour))
-	a := object("a", "finalizer.keda.sh", "other.io/f")
-	a.ResourceVersion = ""
-	e.Types[0].Objects = []why.Object{a}
-	a.Finalizers = a.Finalizers[:1]
-	e.Second.Types = slices.Clone(e.Second.Types)
-	e.Second.Types[0].Objects = []why.Object{a}
-	assert.Empty(t, certainty(calm(e), "C04"), "its owner acts")
-}
-
 // kube-root-ca.crt is created again by kube-controller-manager: that is not something that creates
 // objects.
 func TestRootCertificateBesideAYoungObject(t *testing.T) {
@@ -145,15 +125,6 @@ func TestClaimOfAPodThatIsNotDeletedYet(t *testing.T) {
 	e.At, e.Second.At = deleted.Add(5*time.Second), deleted.Add(15*time.Second)
 	e.Pods = []why.Pod{{Object: pod, Node: "n", Claims: []string{"data"}, Running: []string{"c"}}}
 	assert.NotEqual(t, why.Stuck, why.Judge(e).Verdict, why.Judge(e).Sentence)
-}
-
-// An owner that was stopped after the first sample was at work for a part of the interval.
-func TestAnOwnerThatWasStoppedMeanwhile(t *testing.T) {
-	for ago, expected := range map[time.Duration]why.Certainty{time.Minute: why.Proven, 0: why.Possible, -8 * time.Second: why.Possible} {
-		stopped := since("deployment", "keda-operator", 0, time.Hour)
-		stopped.Since = at.Add(-ago)
-		assert.Equal(t, expected, certainty(calm(held(stopped)), "C04"), ago)
-	}
 }
 
 // A group version that was lost between the samples is possible.

@@ -143,11 +143,6 @@ func TestWhatTheSecondSampleDoesNotShow(t *testing.T) {
 	}
 }
 
-// Objects without a finalizer go by themselves, also if their definition goes, too.
-func TestADefinitionWhoseObjectsHaveNoFinalizer(t *testing.T) {
-	assert.Equal(t, why.Possible, certainty(definitionGoes(), "C25"))
-}
-
 // What only the text of a condition says is not proven.
 func TestAGroupVersionThatCannotBeParsed(t *testing.T) {
 	e := evidence(terminating(api.NamespaceDeletionGVParsingFailure, "unexpected GroupVersion string: a/b/c"), typeOf("", "configmaps", object("a")))

@@ -16,72 +16,6 @@ import (
 
 // This page has what a report tells, and what it must not leave out.
 
-// The proof of a chain of owners has each link, and the chain is told once.
-func TestAChainOfOwners(t *testing.T) {
-	deployment, set, pod := object("d", "foregroundDeletion"), object("r", "foregroundDeletion"), object("p", "example.com/x")
-	set.Owners = []why.Owner{{Kind: "Deployment", Name: "d", UID: deployment.UID, Blocks: true}}
-	pod.Owners = []why.Owner{{Kind: "ReplicaSet", Name: "r", UID: set.UID, Blocks: true}}
-	e := calm(evidence(terminating("", ""), typeOf("apps", "replicasets", set), typeOf("apps", "deployments", deployment), typeOf("", "pods", pod)))
-	var chains []why.Finding
-	for _, f := range why.Judge(e).Findings {
-		if f.ID == "C26" {
-			chains = append(chains, f)
-		}
-	}
-	require.Len(t, chains, 1)
-	assert.Equal(t, "deployments.apps/d waits for its dependent pods/p, and pod p keeps the finalizer example.com/x, and nothing else is deleted before it",
-		chains[0].Says)
-	assert.Nil(t, find(why.Judge(e), "C24"), "one row has all that is known of the pod")
-	alone := find(why.Judge(calm(evidence(terminating("", ""), typeOf("", "pods", pod)))), "C24")
-	require.NotNil(t, alone)
-	assert.Equal(t, alone.Do, chains[0].Do)
-	assert.Equal(t, alone.Remedies, chains[0].Remedies)
-	assert.Subset(t, chains[0].Missing, alone.Missing)
-	var proof []string
-	for _, p := range chains[0].Proof {
-		proof = append(proof, p.Says)
-	}
-	assert.Subset(t, proof, []string{
-		"replicasets.apps/r has deployments.apps/d as its owner, with blockOwnerDeletion", "pods/p has replicasets.apps/r as its owner, with blockOwnerDeletion",
-		"pods/p has example.com/x",
-	})
-}
-
-// The row that has a pod and what waits for it names the owner of the pod's finalizer.
-func TestTheOwnerAtTheEndOfAChain(t *testing.T) {
-	set, pod := object("r", "foregroundDeletion"), object("p", "example.com/x")
-	pod.Owners = []why.Owner{{Kind: "ReplicaSet", Name: "r", UID: set.UID, Blocks: true}}
-	e := calm(evidence(terminating("", ""), typeOf("apps", "replicasets", set), typeOf("", "pods", pod)))
-	e.Workloads, e.AllLeases = answered[why.Workload]("GET workloads"), answered[why.Lease]("GET leases")
-	e.Stamps = []why.Stamp{{Type: "pods", Object: "p", Finalizer: "example.com/x",
-		Writers: []why.Writer{{Manager: "acme-operator"}}}}
-	found := find(why.Judge(e), "C26")
-	require.NotNil(t, found)
-	require.NotNil(t, found.Owner)
-	assert.Equal(t, "acme-operator", found.Owner.Name)
-}
-
-// A Service that never got a load balancer is kept by its finalizer like any other object.
-func TestAServiceWithoutALoadBalancer(t *testing.T) {
-	e := calm(orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", ""))
-	report := why.Judge(e)
-	assert.Nil(t, find(report, "C15"))
-	found := find(report, "C04")
-	require.NotNil(t, found, report.Sentence)
-	assert.Equal(t, why.Possible, found.Certainty)
-	e.Stamps[0].Balancer = true
-	assert.Nil(t, find(why.Judge(e), "C04"), "that is C15")
-}
-
-// An owner that may be at work is named with the sign of it.
-func TestTheSignOfAnOwner(t *testing.T) {
-	e := calm(orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", why.Workload{Kind: "deployment", Namespace: "keda", Name: "keda-operator", Replicas: 2, Ready: 1}))
-	assert.Contains(t, why.Judge(e).Sentence, "waits for keda-operator, which seems to be at work (deployment keda/keda-operator: 1 of 2 ready), to remove finalizer.keda.sh")
-	e.Workloads.Items = nil
-	e.AllLeases.Items = []why.Lease{{Namespace: "keda", Name: "keda-operator", Holder: "a", Renewed: at, Duration: 15e9}}
-	assert.Contains(t, why.Judge(e).Sentence, "(Lease keda/keda-operator is renewed)")
-}
-
 // While requests are refused, fewer objects are no proof that the rest will go.
 func TestFewerObjectsWhileRequestsAreRefused(t *testing.T) {
 	e := evidence(terminating(contentFailure, "x"), typeOf("", "configmaps", object("a"), object("b")))
@@ -107,28 +41,6 @@ func TestManyRefusalsToThisUser(t *testing.T) {
 	assert.Equal(t, "said by a condition, not verified: ContentFailure: said", found.Proof[0].Says)
 	assert.Equal(t, "403: configmaps is forbidden; and 2 refusals like it", found.Proof[1].Says)
 	assert.Equal(t, "this user may not list configmaps, list pods, list services", found.Says)
-}
-
-// While an owner is at work, what waits for it is not stuck for certain.
-func TestWhatWaitsForAnOwnerAtWork(t *testing.T) {
-	operator, stopped := workload("deployment", "keda", "keda-operator", 1), since("deployment", "keda-operator", 0, time.Hour)
-	definition := defined()
-	definition.Workloads.Items = []why.Workload{operator}
-	found := find(why.Judge(definition), "C25")
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, []string{"keda-operator seems to be at work"}, found.Missing)
-
-	parent, child := object("d", "foregroundDeletion"), object("s", "finalizer.keda.sh")
-	child.Owners = []why.Owner{{Kind: "Deployment", Name: "d", UID: parent.UID, Blocks: true}}
-	chain := evidence(terminating("", ""), typeOf("apps", "deployments", parent), typeOf("keda.sh", "scaledobjects", child))
-	chain.Workloads, chain.AllLeases, chain.Grants = answered("GET workloads", stopped), answered[why.Lease]("GET leases"), answered[why.Grant]("GET roles")
-	assert.Equal(t, why.Proven, find(why.Judge(chain), "C26").Certainty)
-	chain.Workloads.Items = []why.Workload{operator}
-	report := why.Judge(chain)
-	assert.Equal(t, []string{"keda-operator seems to be at work"}, find(report, "C26").Missing)
-	assert.NotContains(t, report.Sentence, "Besides", "the finding names the dependent")
-	chain.Types[1].Objects[0].Deleted = later.Add(time.Minute)
-	assert.Nil(t, find(why.Judge(chain), "C26"), "it may end by itself")
 }
 
 // The finalizer of a template was set by the controller that made the object from it: that one does
@@ -159,43 +71,6 @@ func TestManyUnreadTypes(t *testing.T) {
 	assert.Contains(t, text.String(), "more types")
 	assert.NotContains(t, text.String(), "unread: things00.acme.io, things01.acme.io, things02.acme.io, things03.acme.io, things04.acme.io")
 	assert.Len(t, why.Judge(e).Checked.Unread, 20)
-}
-
-// What waits for an owner at work is told beside a proven wait. Only pods in their grace period,
-// which go first, make that a wait.
-func TestAWaitBesideAnOwnerAtWork(t *testing.T) {
-	e := application()
-	pod := object("p")
-	pod.Deleted = later.Add(5 * time.Minute)
-	e.Types, e.Second.Types = append(e.Types, typeOf("", "pods", pod)), append(e.Second.Types, typeOf("", "pods", pod))
-	e.Pods = []why.Pod{{Object: pod, Node: "n", Running: []string{"c"}}}
-	e.Nodes = answered("GET nodes", why.Node{Name: "n", Ready: "True"})
-	e.NodeLeases = answered("GET leases", why.Lease{Namespace: "kube-node-lease", Name: "n", Holder: "n", Renewed: at, Duration: 40 * time.Second})
-	report := why.Judge(e)
-	assert.Equal(t, why.Progressing, report.Verdict)
-	assert.Contains(t, report.Sentence, "1 pod may run until")
-	assert.Contains(t, report.Sentence, "Besides, 1 application.argoproj.io waits for argocd-application-controller")
-
-	for _, left := range []int{0, 1} {
-		e = application()
-		e.Types = append(e.Types, typeOf("aquasecurity.github.io", "vulnerabilityreports", object("a"), object("b")))
-		e.Second.Types = append(e.Second.Types, typeOf("aquasecurity.github.io", "vulnerabilityreports", []why.Object{object("a")}[:left]...))
-		report = why.Judge(e)
-		assert.Equal(t, why.Unknown, report.Verdict, report.Sentence)
-		assert.Contains(t, report.Sentence, "Besides, 1 application.argoproj.io waits for argocd-application-controller")
-	}
-}
-
-// An owner at work is told beside one of the same type that is gone.
-func TestTwoOwnersOfOneType(t *testing.T) {
-	e := held(since("deployment", "keda-operator", 0, time.Hour), workload("deployment", "ops", "guard", 1))
-	e.Types[0].Objects = append(e.Types[0].Objects, object("b", "example.com/guard"))
-	e.Types[0].Count = 2
-	e.Second.Types[0] = e.Types[0]
-	e.Stamps = []why.Stamp{{Type: "scaledobjects.keda.sh", Object: "b", Finalizer: "example.com/guard", Request: "GET b", Writers: []why.Writer{{Manager: "guard"}}}}
-	report := why.Judge(calm(e))
-	require.Equal(t, why.Proven, find(report, "C04").Certainty)
-	assert.Contains(t, report.Sentence, "for guard, which seems to be at work")
 }
 
 // First conditions of which one is a failure are no progress.

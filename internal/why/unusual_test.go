@@ -120,43 +120,6 @@ func TestEntriesOfTheNamespaceActLater(t *testing.T) {
 	}
 }
 
-// A program removes its finalizer from the types that it handles. On an object of another type,
-// another party has set it. So that program is neither gone nor at work: the owner is unknown.
-func TestAFinalizerOnAForeignType(t *testing.T) {
-	balancer := orphan("secrets", "", "service.kubernetes.io/load-balancer-cleanup", "")
-	claim := orphan("configmaps", "", "kubernetes.io/pvc-protection", "")
-	claim.Types[0].Objects[0].Finalizers = append(claim.Types[0].Objects[0].Finalizers, "example.com/x")
-	claim.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true})
-	job := orphan("configmaps", "", "batch.kubernetes.io/job-tracking", "")
-	job.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-job-controller"})
-	for finalizer, test := range map[string]struct {
-		evidence why.Evidence
-		lacks    string
-	}{
-		"service.kubernetes.io/load-balancer-cleanup": {balancer, ": cloud-controller-manager removes it from services only"},
-		"kubernetes.io/pvc-protection":                {claim, ": persistentvolumeclaim-protection-controller removes it from persistentvolumeclaims only"},
-		"example.com/x":                               {claim, ""},
-		"batch.kubernetes.io/job-tracking":            {job, ": job-controller removes it from pods only"},
-	} {
-		t.Run(finalizer, func(t *testing.T) {
-			e := calm(test.evidence)
-			for _, h := range e.Held() {
-				e.Stamps = append(e.Stamps, why.Stamp{Type: h.Type.Name(), Object: h.Object.Name, Finalizer: h.Finalizer})
-			}
-			report := why.Judge(e)
-			at := slices.IndexFunc(report.Findings, func(f why.Finding) bool { return strings.Contains(f.Says, finalizer) })
-			require.GreaterOrEqual(t, at, 0, report.Sentence)
-			assert.Equal(t, "C04", report.Findings[at].ID)
-			assert.Equal(t, why.Possible, report.Findings[at].Certainty)
-			assert.Contains(t, report.Findings[at].Missing, "the owner of "+finalizer+" is unknown"+test.lacks)
-			assert.Equal(t, why.Unknown, report.Verdict, report.Sentence)
-		})
-	}
-	findings := why.Judge(claim).Findings
-	assert.Len(t, findings, 2, "one for each finalizer")
-	assert.Contains(t, findings[1].Missing, "the owner of example.com/x was not looked for")
-}
-
 // A server whose watch cache cannot start fails also where no object of the type is: only the
 // condition names the conversion then.
 func TestConversionThatOnlyTheConditionNames(t *testing.T) {
@@ -312,23 +275,4 @@ func TestARightOfAnUnusualUser(t *testing.T) {
 	assert.Contains(t, lines, `--clusterrole='orrery-why-shop-ctl;id-xs' --user='CORP\ctl;id'`)
 	_, lines = advice(t, refused("x;reboot"), "C21")
 	assert.NotContains(t, lines, "create clusterrole ", "what is no name of a type has no command")
-}
-
-// The controllers of many clouds run outside the cluster. One that has left nothing in it is not
-// known to be gone.
-func TestACloudControllerWithoutATrace(t *testing.T) {
-	e := orphan("services", "", "service.kubernetes.io/load-balancer-cleanup", "")
-	e.Stamps[0].Balancer = true
-	found := find(why.Judge(e), "C15")
-	require.NotNil(t, found)
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, why.NotHere, found.Owner.State)
-	e.Workloads.Items = []why.Workload{{Kind: "deployment", Namespace: "kube-system", Name: "cloud-controller-manager"}}
-	found, lines := advice(t, e, "C15")
-	assert.Equal(t, why.Proven, found.Certainty)
-	assert.Contains(t, lines, "kubectl -n kube-system scale deployment/cloud-controller-manager --replicas=1")
-	assert.Contains(t, lines, `"op":"remove"`)
-
-	custom := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "")
-	assert.Equal(t, why.Possible, find(why.Judge(custom), "C04").Certainty, "its rights may have gone with the namespace")
 }

@@ -1,0 +1,715 @@
+package why_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+)
+
+// This page tests the causes about finalizers and their owners: C04 to C06, C15, C25 and C26.
+
+func workloads(all ...why.Workload) func(*why.Evidence) {
+	return func(e *why.Evidence) { e.Workloads.Items = all }
+}
+
+func leases(all ...why.Lease) func(*why.Evidence) {
+	return func(e *why.Evidence) { e.AllLeases.Items = all }
+}
+
+func grants(all ...why.Grant) func(*why.Evidence) {
+	return func(e *why.Evidence) { e.Grants.Items = all }
+}
+
+// queue is an object of a type that no table has.
+func queue(manager string, all ...why.Workload) why.Evidence {
+	return orphan("queues", "example.com", "example.com/x", manager, all...)
+}
+
+// ops is a running Deployment.
+func ops(name string, words ...string) why.Workload {
+	return workload("deployment", "ops", name, 1, words...)
+}
+
+// An owner is stopped, not here, or at work, by the signs that the cluster has of it. What is at work
+// is no cause.
+func TestSignsOfAnOwner(t *testing.T) {
+	const moment, long = time.Minute, time.Hour
+	pod := func(name string, ready int) why.Workload { return workload(why.PodKind, "ops", name, ready) }
+	onOps := func(e why.Evidence) why.Evidence { return with(e, grants(may("ops", "*"))) }
+	config := func(all ...why.Workload) why.Evidence {
+		return orphan("configmaps", "", "example.com/x", "cfg-operator", all...)
+	}
+	sources := func(w why.Workload) why.Evidence {
+		return calm(with(orphan("gitrepositories", "source.toolkit.fluxcd.io", "finalizers.fluxcd.io", "", w),
+			grants(may("flux-system", "source.toolkit.fluxcd.io"))))
+	}
+	flux := func(name string) why.Workload { return workload("deployment", "flux-system", name, 1) }
+	backup := func() why.Evidence { return orphan("configmaps", "", "example.com/x", "backup") }
+	ray := func() why.Evidence {
+		return calm(orphan("rayclusters", "ray.io", "ray.io/gcs-ft-redis-cleanup-finalizer", "",
+			stopped("kuberay-operator")))
+	}
+	suspended := since(why.CronKind, "keda-operator", 0, long)
+	judged(t, []row{
+		{"nothing of it is here", held(), nil, "C04 possible", has{"owner: keda-operator, not in this cluster",
+			"missing: whether keda-operator runs outside this cluster is not known"}},
+		{"the name by which people know it", keda(), nil, "C04 possible",
+			has{"keda-operator (KEDA) removes finalizer.keda.sh, and nothing of it is in this cluster"}},
+		{"it was scaled down", held(stopped("keda-operator")), nil, "C04 proven", nil},
+		{"it was scaled down a moment ago", held(since("deployment", "keda-operator", 0, moment)), nil, "C04 proven",
+			nil},
+		{"it was scaled down with the first sample", held(since("deployment", "keda-operator", 0, 0)), nil,
+			"C04 possible", nil},
+		{"it was scaled down after the first sample", held(since("deployment", "keda-operator", 0, -8*time.Second)),
+			nil,
+			"C04 possible", nil},
+		{"a Deployment during a rollout", held(since("deployment", "keda-operator", 1, moment)), nil, "C04 possible",
+			has{"missing: deployment ops/keda-operator has been without a ready pod since", "!last resort"}},
+		{"one that does not come back", held(since("deployment", "keda-operator", 1, long)), nil, "C04 proven", nil},
+		{"a StatefulSet with a pending pod", held(since("statefulset", "keda-operator", 1, long),
+			since(why.PodKind, "keda-operator-0", 1, moment)), nil, "C04 possible",
+			has{"missing: pod ops/keda-operator-0 has been without a ready pod since", "!last resort"}},
+		{"one whose pod never starts", held(since("statefulset", "keda-operator", 1, long),
+			since(why.PodKind, "keda-operator-0", 1, long)), nil, "C04 proven", nil},
+		{"a CronJob", held(since(why.CronKind, "keda-operator", 1, long)), nil, "C04 possible",
+			has{"missing: cronjob ops/keda-operator runs by its schedule, and may be keda-operator", "!last resort"}},
+		{"a CronJob that is suspended", held(suspended), nil, "C04 proven", nil},
+		{"a pod of its own runs", config(pod("cfg-operator", 0), pod("cfg-operator", 1)), nil, "no C04", nil},
+		{"a pod that its Deployment does not count yet", config(workload("deployment", "ops", "cfg-operator", 0),
+			workload(why.PodKind, "ops", "cfg-operator-5d8-x", 1, "manager")), nil, "C04 possible", nil},
+		{"another name, with the program in the command line", orphan("applications", "argoproj.io",
+			"resources-finalizer.argocd.argoproj.io", "", workload("statefulset", "cd", "gitops", 1,
+				"application-controller", "argocd-application-controller")), nil, "no C04", nil},
+		{"its image is called like it", held(called(stopped("queues"), "manager", "keda-operator")), nil, "C04 proven",
+			nil},
+		{"a workload with a word of its name", held(stopped("keda-operator-backup")), nil, "C04 possible", nil},
+		{"a program with the same letters", orphan("buckets", "s3.services.k8s.aws",
+			"finalizers.s3.services.k8s.aws/Bucket",
+			"ack", workload("deployment", "web", "backend", 1)), nil, "C04 possible", nil},
+		{"a binary called manager, and a workload that is off", orphan("things", "g.io", "g.io/x", "manager",
+			stopped("cert-manager")), nil, "C04 possible", nil},
+		{"a client library, and a workload that is off", orphan("things", "g.io", "g.io/x", "python-requests",
+			stopped("python-requests-test")), nil, "C04 possible", nil},
+		{"a workload that has only a part of its name", orphan("things", "g.io", "g.io/x", "acme-database-operator",
+			stopped("acme")), nil, "C04 possible", nil},
+		{"a short name, whose letters are in many others", orphan("things", "acme.io", "acme.io/x", "abc",
+			ops("crabcake")), nil, "C04 possible", has{"!crabcake"}},
+		{"a workload with a short name that is a part of the owner's", with(orphan("dbs", "acme.io", "acme.io/db",
+			"dbop-operator", ops("dbop")), leases(lease("dbop-operator", 2*time.Hour))), nil, "C04 possible",
+			has{"missing: deployment ops/dbop runs, and may be dbop-operator or a part of it"}},
+		{"another part runs, without rights", challenge(workload("deployment", "cert-manager", "cert-manager", 0),
+			workload("deployment", "cert-manager", "cert-manager-webhook", 1)), nil, "C04 proven", nil},
+		{"another part runs, with rights and its image", onOps(challenge(stopped("cert-manager"),
+			ops("issuer", "cert-manager"))), nil, "C04 possible", has{
+			"only missing: deployment ops/issuer runs, and may be cert-manager or a part of it",
+			"run: kubectl -n ops scale deployment/cert-manager --replicas=1"}},
+		{"its program runs under another name", onOps(challenge(ops("issuer", "cert-manager"))), nil, "no C04", nil},
+		{"it runs beside another part", onOps(challenge(ops("cert-manager"), ops("issuer", "cert-manager"))), nil,
+			"no C04", nil},
+		{"a Helm release of it", onOps(challenge(ops("team-cert-manager"))), nil, "C04 possible", nil},
+		{"another part of it only", onOps(challenge(ops("cert-manager-cainjector"))), nil, "C04 possible", nil},
+		{"a pod of another part", onOps(challenge(workload("deployment", "ops", "cert-manager-cainjector", 0),
+			pod("cert-manager-cainjector-5c9", 1))), nil, "C04 possible", nil},
+		{"another Helm release lost its Role", calm(challenge(stopped("cert-manager"),
+			workload("deployment", "team", "team-cert-manager", 1, "cert-manager-controller"))), nil, "C04 possible",
+			has{"!loses: "}},
+		{"another Helm release with its program lost its rights", calm(held(stopped("keda-operator"),
+			workload("deployment", "team", "eu-keda-operator", 1, "keda-operator"))), nil, "C04 possible",
+			has{"!loses: "}},
+		{"a part that only has its words, and is stopped", orphan("applications", "argoproj.io",
+			"resources-finalizer.argocd.argoproj.io", "", stopped("argocd-image-updater")), nil, "C04 possible", nil},
+		{"a part that only has its words, and runs", keda(workload("deployment", "keda",
+			"keda-operator-metrics-apiserver", 1)), nil, "C04 possible",
+			has{"missing: deployment keda/keda-operator-metrics-apiserver runs, and may be keda-operator or a part " +
+				"of it"}},
+		{"the programs of a listed owner are parts of one", orphan("kafkatopics", "kafka.strimzi.io",
+			"strimzi.io/topic-operator", "", stopped("entity-operator")), nil, "C04 proven",
+			has{"run: kubectl -n ops scale deployment/entity-operator --replicas=1"}},
+		{"rights that may have gone with the namespace", orphan("kafkatopics", "kafka.strimzi.io",
+			"strimzi.io/topic-operator", ""), nil, "C04 possible", nil},
+		{"several programs are called so", orphan("persistentvolumeclaims", "",
+			"provisioner.storage.kubernetes.io/cloning-protection", "", stopped("csi-provisioner")), nil,
+			"C04 possible",
+			has{"missing: several programs are called csi-provisioner: which of them removes " +
+				"provisioner.storage.kubernetes.io/cloning-protection is not known"}},
+		{"the owner of sources", sources(flux("source-controller")), nil, "no C04",
+			has{"source-controller, which seems to be at work"}},
+		{"a stranger whose name ends with the owner's", sources(workload("deployment", "knative",
+			"kafka-source-controller",
+			1)), nil, "C04 possible", has{"!source-controller, which seems to be at work"}},
+		{"a release whose name ends with the owner's", sources(flux("eu-source-controller")), nil, "C04 possible",
+			has{"!source-controller, which seems to be at work"}},
+		{"an expired Lease", with(held(stopped("keda-operator")), leases(lease("keda-operator", time.Minute))), nil,
+			"C04 proven", nil},
+		{"an expired Lease that was written between the samples", with(held(stopped("keda-operator")),
+			leases(moved(lease("keda-operator", time.Minute)))), nil, "C04 possible", nil},
+		{"a renewed Lease", with(held(), leases(lease("keda-operator-metrics", 0))), nil, "no C04", nil},
+		{"a renewed Lease while it is stopped", with(held(stopped("keda-operator")),
+			leases(lease("keda-operator-metrics", 0))), nil, "C04 possible", has{"only missing: Lease " +
+			"kube-system/keda-operator-metrics is renewed, and may be that of the owner or of a part of it"}},
+		{"an expired Lease before a renewed one", with(held(), leases(lease("keda-operator-old", time.Minute),
+			lease("keda-operator", 0))), nil, "no C04", nil},
+		{"an expired Lease behind a renewed one", with(held(), leases(lease("keda-operator", 0),
+			lease("keda-operator-old", time.Minute))), nil, "no C04", nil},
+		{"a Lease under the former name, for a built-in type", with(orphan("secrets", "", "example.com/x",
+			"secretsync"),
+			leases(lease("secretsync-lock", 10*time.Minute))), nil, "C04 possible", nil},
+		{"a manager with capitals, and a Lease without", with(queue("QueueOperator"),
+			leases(lease("queueoperator-leader", 0))), nil, "no C04", nil},
+		{"KubeRay", ray(), nil, "C04 proven", nil},
+		{"the Lease of KubeRay has another name", ray(), leases(lease("ray-operator-leader", 0)), "C04 possible", nil},
+		{"a writer of which there is no trace", backup(), nil, "C04 possible", has{"owner: backup, unknown"}},
+		{"a writer that is stopped", with(backup(), workloads(stopped("backup"))), nil, "C04 possible", nil},
+		{"a writer that is stopped, and has the right", with(backup(), workloads(stopped("backup")), grants(may("ops",
+			""))),
+			nil, "C04 possible", nil},
+		{"a writer that runs", with(backup(), workloads(ops("backup")), grants(may("ops", ""))), nil, "no C04", nil},
+		{"its Deployment has one of two pods", calm(keda(why.Workload{Kind: "deployment", Namespace: "keda",
+			Name: "keda-operator", Replicas: 2, Ready: 1})), nil, "no C04",
+			has{"waits for keda-operator, which seems to be " +
+				"at work (deployment keda/keda-operator: 1 of 2 ready), to remove finalizer.keda.sh"}},
+		{"its Lease is the sign", calm(with(keda(), leases(lease("keda-operator", 0)))), nil, "no C04",
+			has{"(Lease kube-system/keda-operator is renewed)"}},
+		{"the controller that made a pod from a template does not remove its finalizer", orphan("pods", "",
+			"example.com/x", "kube-controller-manager", workload("pod", "kube-system", "kube-controller-manager", 1)),
+			nil,
+			"C24 possible", has{"!seems to be at work", "missing: the owner of example.com/x is unknown"}},
+		{"it works on another object", heldTwice("finalizer.keda.sh", stopped("keda-operator")), func(e *why.Evidence) {
+			e.Second.Types[0].Objects[1].ResourceVersion = "9"
+		}, "no C04", nil},
+		{"samples a second apart", calm(held(stopped("keda-operator"))), func(e *why.Evidence) {
+			e.Second.At = e.At.Add(time.Second)
+		}, "C04 possible", nil},
+		{"an object without a resourceVersion loses another finalizer", calm(held(stopped("keda-operator"))),
+			func(e *why.Evidence) {
+				a, b := object("a", "finalizer.keda.sh", "other.io/f"), object("a", "finalizer.keda.sh")
+				a.ResourceVersion, b.ResourceVersion = "", ""
+				e.Types[0].Objects, e.Second.Types[0].Objects = []why.Object{a}, []why.Object{b}
+			}, "no C04", nil},
+		{"an object behind the first page of the second sample", with(backup(), workloads(stopped("backup")),
+			func(e *why.Evidence) {
+				e.Second.Types = []why.Type{{Version: "v1", Resource: "configmaps", Count: 900, Partial: true}}
+			}), nil, "C04 possible", nil},
+		{"an owner at work is told beside one of the same type that is gone", calm(with(heldTwice("example.com/guard",
+			stopped("keda-operator"), ops("guard")), func(e *why.Evidence) {
+			e.Stamps = []why.Stamp{{Type: "scaledobjects.keda.sh", Object: "b", Finalizer: "example.com/guard",
+				Request: "GET b", Writers: []why.Writer{{Manager: "guard"}}}}
+		})), nil, "C04 proven", has{"for guard, which seems to be at work"}},
+		{"an account of a namespace with the owner's name", with(queue("inner-operator"), func(e *why.Evidence) {
+			e.Name, e.Grants.Items = "inner-operator", []why.Grant{may("inner-operator", "example.com")}
+		}), nil, "C05 possible", nil},
+		{"a workload that is left in the namespace", with(queue("inner-operator", why.Workload{Kind: "deployment",
+			Namespace: "shop", Name: "inner-operator"}), grants(may("shop", "example.com"))), nil, "C05 possible",
+			has{"!found: C04"}},
+	})
+	for ago, expired := range map[time.Duration]bool{time.Second: false, 14 * time.Second: false,
+		16 * time.Second: true} {
+		assert.Equal(t, expired, why.Lease{Holder: "a", Renewed: at.Add(-ago)}.Expired(at), "no duration, %s ago", ago)
+	}
+	for manager, isOwner := range map[string]bool{
+		"oc": false, "octopus": true, "kubectl-edit": false, "kube-controller-manager": false,
+	} {
+		e := queue(manager)
+		assert.Equal(t, isOwner, find(why.Judge(e), "C04").Owner != nil, manager)
+	}
+}
+
+// called gives a workload the words of its command lines and images.
+func called(w why.Workload, words ...string) why.Workload {
+	w.Words = words
+	return w
+}
+
+// moved is a Lease that was written between the samples.
+func moved(l why.Lease) why.Lease {
+	l.Moved = true
+	return l
+}
+
+// What leads to an owner, and how it is brought back.
+func TestAdviceAboutOwners(t *testing.T) {
+	const nobody = "no service account may update databases.example.com here"
+	database := func(manager string, all ...why.Grant) why.Evidence {
+		return with(orphan("databases", "example.com", "example.com/db", manager), grants(all...))
+	}
+	pods := func(g why.Grant, pods int) why.Grant {
+		g.Pods = pods
+		return g
+	}
+	unreadPods := may("unread", "example.com")
+	unreadPods.Failed = noRight
+	everybody := []why.Grant{{Service: why.Service{Namespace: "kube-system", Name: "generic-garbage-collector"},
+		Group: why.Every, Resources: []string{"*"}}, {Subject: "group system:masters", Group: why.Every,
+		Resources: []string{"*"}}, {Service: why.Service{Namespace: "db", Name: "operator"}, Group: "example.com",
+		Resources: []string{"backups"}}}
+	traced := func(more ...why.Grant) why.Evidence {
+		e := database("python-requests/2.31", append(slices.Clone(everybody), more...)...)
+		e.Definitions = answered("GET crds", why.Definition{Type: "databases.example.com",
+			Release: why.Service{Namespace: "db", Name: "operator"}})
+		return e
+	}
+	elsewhere := may("db", why.Every)
+	elsewhere.Elsewhere = "old"
+	writers := func(managers ...string) why.Evidence {
+		e := with(queue("queue-operator", stopped("queue-operator")), grants(may("ops", "example.com")))
+		for _, m := range managers {
+			e.Stamps[0].Writers = append(e.Stamps[0].Writers, why.Writer{Manager: m, At: at})
+		}
+		return e
+	}
+	tools := []string{"kubectl-edit", "Python", "agent"}
+	parts := func() why.Evidence {
+		e := challenge(workload("deployment", "cert-manager", "cert-manager-cainjector", 0), workload("deployment",
+			"cert-manager", "cert-manager", 0), workload("deployment", "cert-manager", "cert-manager-webhook", 1))
+		for i := range e.Workloads.Items {
+			e.Workloads.Items[i].Replicas = e.Workloads.Items[i].Ready
+		}
+		return with(e, grants(may("cert-manager", "*")))
+	}
+	judged(t, []row{
+		{"a StatefulSet that was scaled down", held(since("statefulset", "keda-operator", 0, time.Hour)), nil,
+			"C04 proven",
+			has{"\nrun: kubectl -n ops scale statefulset/keda-operator --replicas=1\n"}},
+		{"a DaemonSet", held(since("daemonset", "keda-operator", 0, time.Hour)), nil, "C04 proven",
+			has{"\nrun: kubectl -n ops describe daemonset keda-operator\n"}},
+		{"a DaemonSet that does not start", held(since("daemonset", "keda-operator", 2, time.Hour)), nil, "C04 proven",
+			has{"do: find out why daemonset ops/keda-operator has no ready pod"}},
+		{"a CronJob that is suspended", held(since(why.CronKind, "keda-operator", 0, time.Hour)), nil, "C04 proven",
+			has{"\nrun: kubectl -n ops patch cronjob keda-operator -p '{\"spec\":{\"suspend\":false}}'\n"}},
+		{"a Deployment that does not start", held(since("deployment", "keda-operator", 2, time.Hour)), nil,
+			"C04 proven",
+			has{"\nrun: kubectl -n ops describe deployment keda-operator\n"}},
+		{"a Deployment that was scaled down", held(stopped("keda-operator")), nil, "C04 proven", has{
+			"do: kubectl -n ops scale deployment/keda-operator --replicas=1\n",
+			"run: kubectl -n ops scale deployment/keda-operator --replicas=1\n"}},
+		{"of several stopped parts the owner", parts(), nil, "C04 proven", has{"owner: cert-manager, stopped",
+			"do: kubectl -n cert-manager scale deployment/cert-manager --replicas=1\n", "!cainjector"}},
+		{"one in a namespace that is terminating, too", with(held(stopped("keda-operator")), func(e *why.Evidence) {
+			e.Terminating = []string{"ops", "shop"}
+		}), nil, "C04 proven", has{"do: run keda-operator in another namespace until the objects are gone: ops is " +
+			"terminating, too", "!--replicas=1"}},
+		{"beside another namespace that is terminating", with(held(stopped("keda-operator")), func(e *why.Evidence) {
+			e.Terminating = []string{"shop"}
+		}), nil, "C04 proven", has{"!in another namespace"}},
+		{"a program that has set a finalizer need not be its owner", writers(tools...), nil, "C04 possible", has{
+			"owner: queue-operator, unknown", "only missing: no table has the owner of example.com/x: queue-operator " +
+				"set it, and another program may remove it", "!last resort",
+			"run: kubectl -n ops scale deployment/queue-operator --replicas=1"}},
+		{"the last of several writers", writers(append(tools, "new-operator")...), nil, "C04 possible", has{
+			"owner: new-operator, ", "only missing: no table has the owner of example.com/x: new-operator and " +
+				"queue-operator set it, and another program may remove it"}},
+		{"one of several writers runs", writers("new-operator"), func(e *why.Evidence) {
+			e.Workloads.Items = append(e.Workloads.Items, ops("queue-operator-v2", "queue-operator"))
+		}, "no C04", nil},
+		{"accounts that may be those of an owner without a name", database("manager", may("db", "example.com"),
+			may("db", "example.com"), why.Grant{Subject: "user admin", Group: "example.com", Resources: []string{"*"}},
+			pods(may("old", "example.com"), 1)), nil, "C04 possible", has{"proof: by a rule that names example.com, " +
+			"these " +
+			"service accounts may update databases.example.com: db/default (0 pods) and old/default (1 pod)\n"}},
+		{"an account of which the pods are not known", database("manager", may("db", "example.com"), unreadPods), nil,
+			"C04 possible", has{"!unread"}},
+		{"traces of an owner whose finalizer a library has set", traced(), nil, "C04 possible", has{nobody,
+			"do: see whether Helm release db/operator runs",
+			"give its account the right to update databases.example.com by a ClusterRoleBinding",
+			"do: ⚠ if it does not come back: remove example.com/db from databases.example.com/a",
+			"proof: CustomResourceDefinition databases.example.com belongs to Helm release db/operator",
+			"proof: python-requests/2.31 set it at ", "run: only if its owner, which is not known, does not come " +
+				"back: ",
+			"--type=json", "loses: "}},
+		{"an account of all groups", traced(may("tool", why.Every)), nil, "C04 possible", has{"!" + nobody}},
+		{"a user", traced(why.Grant{Subject: "user es@corp", Group: "example.com", Resources: []string{"databases"}}),
+			nil,
+			"C04 possible", has{"!" + nobody}},
+		{"an account of another team", traced(may("db", "example.com")), nil, "C04 possible", has{"!" + nobody}},
+		{"an account in another namespace only", traced(elsewhere), nil, "C04 possible", has{nobody}},
+		{"rights that were not read", with(traced(), func(e *why.Evidence) { e.Grants = refused[why.Grant]() }), nil,
+			"C04 possible", has{"!" + nobody}},
+	})
+}
+
+// A program removes its finalizer from the types that it handles. On an object of another type,
+// another party has set it, so the owner is unknown.
+func TestAFinalizerOnAForeignType(t *testing.T) {
+	on := func(resource, finalizer string, manager why.Manager) why.Evidence {
+		e := calm(orphan(resource, "", finalizer, ""))
+		e.Managers = answered("GET pods", manager)
+		return e
+	}
+
+	two := on("configmaps", "kubernetes.io/pvc-protection", kcm(""))
+	two.Types[0].Objects[0].Finalizers = append(two.Types[0].Objects[0].Finalizers, "example.com/x")
+	judged(t, []row{
+		{"a load balancer's", on("secrets", "service.kubernetes.io/load-balancer-cleanup", kcm("")), nil,
+			"C04 possible",
+			has{"missing: the owner of service.kubernetes.io/load-balancer-cleanup is unknown: " +
+				"cloud-controller-manager " +
+				"removes it from services only", "verdict: unknown"}},
+		{"a claim's", on("configmaps", "kubernetes.io/pvc-protection", kcm("")), nil, "C04 possible",
+			has{"missing: the owner of kubernetes.io/pvc-protection is unknown: " +
+				"persistentvolumeclaim-protection-controller " +
+				"removes it from persistentvolumeclaims only", "verdict: unknown"}},
+		{"a Job's, whose controller is off", on("configmaps", jobTracking, kcm("*,-job-controller")), nil,
+			"C04 possible",
+			has{"missing: the owner of " + jobTracking + " is unknown: job-controller removes it from pods only",
+				"verdict: unknown"}},
+	})
+	findings := why.Judge(two).Findings
+	require.Len(t, findings, 2, "one for each finalizer")
+	assert.Contains(t, findings[1].Missing, "the owner of example.com/x was not looked for")
+	two.Stamps = append(two.Stamps, why.Stamp{Type: "configmaps", Object: "a", Finalizer: "example.com/x"})
+	assert.Contains(t, why.Judge(two).Findings[1].Missing, "the owner of example.com/x is unknown")
+}
+
+// C06: an owner that works and has lost its rights.
+func TestAnOwnerWithoutRights(t *testing.T) {
+	account := func(namespace, name string) string { return "system:serviceaccount:" + namespace + ":" + name }
+	es := account("es", "default")
+	answer := func(reviews ...why.Review) func(*why.Evidence) {
+		return func(e *why.Evidence) { e.Reviews = append(e.Reviews, reviews...) }
+	}
+	each := func(change func(*why.Review)) func(*why.Evidence) {
+		return func(e *why.Evidence) {
+			for i := range e.Reviews {
+				change(&e.Reviews[i])
+			}
+		}
+	}
+	lacks := func(e why.Evidence) why.Evidence {
+		refuse(&e, e.Workloads.Items[len(e.Workloads.Items)-1])
+		return e
+	}
+	patch := func(change func(*why.Review)) func(*why.Evidence) {
+		return func(e *why.Evidence) { change(&e.Reviews[1]) }
+	}
+	esAt := func(namespace string) why.Workload { return workload("deployment", namespace, "external-secrets", 1) }
+	balancer := func(reviews ...why.Review) why.Evidence {
+		return with(lacks(balanced(workload("deployment", "kube-system", "cloud-controller-manager", 1))),
+			answer(reviews...))
+	}
+	status := func(allowed bool) why.Review {
+		return review(account("kube-system", "default"), "patch", "", "services/status", allowed)
+	}
+	dbop := func() why.Evidence {
+		return lacks(orphan("dbs", "acme.io", "acme.io/db", "dbop", workload("deployment", "db", "dbop", 1)))
+	}
+	another := []string{"do: if it is the owner, give service account", "!create clusterrole"}
+	also := func(account string) why.Workload {
+		w := workload("deployment", "es", "external-secrets-webhook", 1)
+		w.ServiceAccount = account
+		return w
+	}
+	stoppedPart := secrets(workload("deployment", "es", "external-secrets", 0),
+		workload("deployment", "es", "external-secrets-cert-controller", 1, "external-secrets"))
+	notAsOwner := workload("deployment", "es", "external-secrets-webhook", 1, "webhook")
+	judged(t, []row{
+		{"it may not update or patch", refusedSecrets(), nil, "C06 proven",
+			has{"do: give service account es/default the " +
+				"right to update pushsecrets.external-secrets.io by a ClusterRoleBinding until the objects are gone, " +
+				"and " +
+				"delete it then",
+				"--serviceaccount=es:default"}},
+		{"it may patch", refusedSecrets(), patch(func(r *why.Review) { r.Allowed = true }), "no C06", nil},
+		{"the review failed", refusedSecrets(), patch(func(r *why.Review) { r.Failed = noRight }), "no C06", nil},
+		{"it has a kubeconfig", refusedSecrets(), func(e *why.Evidence) { e.Workloads.Items[0].Kubeconfig = true },
+			"C06 possible", has{"only missing: external-secrets may send its requests under another identity than " +
+				"its " +
+				"service account"}},
+		{"it may not impersonate", with(refusedSecrets(), answer(review(es, "impersonate", "", "serviceaccounts",
+			false))),
+			nil, "C06 proven", nil},
+		{"it may impersonate", refusedSecrets(), answer(review(es, "impersonate", "", "serviceaccounts", true)),
+			"C06 possible", nil},
+		{"a user may be it", refusedSecrets(), grants(why.Grant{Subject: "user es@corp", Group: "external-secrets.io",
+			Resources: []string{"*"}}), "C06 possible", has{"only missing: user es@corp may update them, and may be " +
+			"external-secrets"}},
+		{"the rights were not read", refusedSecrets(), func(e *why.Evidence) { e.Grants.Failed = noRight },
+			"C06 possible", nil},
+		{"a pending pod of it, and a CronJob", refusedSecrets(since(why.PodKind, "external-secrets-2", 1, time.Minute),
+			since(why.CronKind, "external-secrets-report", 1, time.Hour)), nil, "C06 proven", nil},
+		{"another part with the same account", refusedSecrets(also("")), nil, "C06 proven", nil},
+		{"another part with another account", refusedSecrets(also("")), func(e *why.Evidence) {
+			e.Workloads.Items[1].ServiceAccount = "webhook"
+		}, "no C06", nil},
+		{"another installation has its rights", lacks(secrets(esAt("es-a"), esAt("es-b"))), nil, "no C06", nil},
+		{"another installation is stopped", lacks(secrets(off(esAt("es-a")), esAt("es-b"))), nil, "C06 possible", has{
+			"missing: deployment es-a/external-secrets, which has no ready pod, may be the owner instead",
+			"run: kubectl -n es-a scale deployment/external-secrets --replicas=1"}},
+		{"it may not even list the type, and may work for other namespaces", lacks(secrets(esAt("team-b"))),
+			each(func(r *why.Review) { r.Allowed = false }), "C06 possible",
+			has{"only missing: external-secrets may not list " +
+				"them either, and may work for other namespaces only", another[0] + " team-b/default", another[1]}},
+		{"a right in another namespace", workflow(), grants(why.Grant{Service: why.Service{Namespace: "ops",
+			Name: "default"}, Group: "argoproj.io", Resources: []string{"workflows"}, Elsewhere: "argo"}),
+			"C06 possible",
+			has{"only missing: workflow-controller may update them in argo, and may work there only"}},
+		{"a stopped namesake behind another one", workflow(), func(e *why.Evidence) {
+			e.Workloads.Items = append(e.Workloads.Items, ops("workflow-controller-metrics"),
+				since("deployment", "eu-workflow-controller", 1, time.Hour))
+		}, "C06 possible", has{"missing: deployment ops/eu-workflow-controller, which has no ready pod, may be the " +
+			"owner " +
+			"instead"}},
+		{"it may not write the status of a Service either", balancer(status(false)), nil, "C06 proven", nil},
+		{"it may write the status of a Service, with its metadata", balancer(status(true)), nil, "no C06", nil},
+		{"whether it may write the status was not asked", balancer(), nil, "no C06", nil},
+		{"a part of a stopped owner", lacks(stoppedPart), nil, "no C06", nil},
+		{"another part with the owner's image", lacks(secrets(called(notAsOwner, "webhook", "external-secrets"))), nil,
+			"C06 possible", append(has{"only missing: whether external-secrets-webhook is the part of " +
+				"external-secrets that " +
+				"removes the finalizer is not known"}, another...)},
+		{"another part", lacks(secrets(notAsOwner)), nil, "no C06", nil},
+		{"another part of Argo CD, which needs no such right", lacks(orphan("applications", "argoproj.io",
+			"resources-finalizer.argocd.argoproj.io", "", workload("deployment", "apps", "argocd-server", 1))), nil,
+			"no C06", nil},
+		{"a workload with the owner's letters", lacks(orphan("machines", "cluster.x-k8s.io", "machine.cluster.x-k8s.io",
+			"", workload("deployment", "apps", "landscape", 1))), nil, "no C06", nil},
+		{"a backend is not ACK", lacks(orphan("buckets", "s3.services.k8s.aws", "finalizers.s3.services.k8s.aws/Bucket",
+			"ack", workload("deployment", "web", "backend", 1))), nil, "no C06", nil},
+		{"the creator of the object", lacks(orphan("gadgets", "acme.io", "acme.io/x", "front-portal",
+			workload("deployment", "web", "front-portal", 1))), nil, "C06 possible",
+			append(has{"only missing: front-portal " +
+				"has set the finalizer, and another program may remove it"}, another...)},
+		{"an answer about the object", with(dbop(), each(func(r *why.Review) { r.Name = "a" })), nil, "C06 possible",
+			nil},
+		{"an answer about another object", dbop(), each(func(r *why.Review) { r.Name = "b" }), "no C06", nil},
+	})
+}
+
+// off is a workload that was scaled down.
+func off(w why.Workload) why.Workload {
+	w.Ready, w.Replicas = 0, 0
+	return w
+}
+
+// C15: the load balancer of a Service.
+func TestLoadBalancers(t *testing.T) {
+	cloud := workload("deployment", "kube-system", "cloud-controller-manager", 0)
+	cloud.Replicas = 0
+	judged(t, []row{
+		{"the controllers of many clouds run outside", balanced(), nil, "C15 possible",
+			has{"owner: cloud-controller-manager, not in this cluster", "!found: C04"}},
+		{"one that is scaled down", balanced(cloud), nil, "C15 proven", has{`"op":"remove"`,
+			"run: kubectl -n kube-system scale deployment/cloud-controller-manager --replicas=1"}},
+		{"another object has the name of the Service", with(balanced(stopped("cloud-controller-manager")),
+			func(e *why.Evidence) {
+				e.Stamps = append([]why.Stamp{{Type: "queues.example.com", Object: "a", Finalizer: "example.com/x"}},
+					e.Stamps...)
+			}), nil, "C15 proven", nil},
+		{"a Service that never got one", calm(balanced()), func(e *why.Evidence) { e.Stamps[0].Balancer = false },
+			"C04 possible", has{"!found: C15"}},
+	})
+}
+
+// C25: a definition goes with its objects. C26: an owner waits for its dependents.
+func TestDefinitionsAndDependents(t *testing.T) {
+	operator := workload("deployment", "keda", "keda-operator", 1)
+	deployment, set := object("d", "foregroundDeletion"), object("r", "foregroundDeletion")
+	set = dependent(set, "Deployment", deployment)
+	leaf := dependent(object("p", "example.com/x"), "ReplicaSet", set)
+	chain := func(pod why.Object) why.Evidence {
+		return calm(plain(typeOf("apps", "replicasets", set), typeOf("apps", "deployments", deployment),
+			typeOf("", "pods", pod)))
+	}
+	root, a, b := object("r", "foregroundDeletion"), object("a", "example.com/x"), object("b", "example.com/x")
+	a = dependent(dependent(a, "ConfigMap", root), "ConfigMap", b)
+	b = dependent(b, "ConfigMap", a)
+	mounted := dependent(object("data", "kubernetes.io/pvc-protection"), "Deployment", deployment)
+	unseen := plain(typeOf("apps", "deployments", deployment), typeOf("", "persistentvolumeclaims", mounted))
+	unseen.Managers = refused[why.Manager]()
+	known := chain(leaf)
+	known.Workloads, known.AllLeases = answered[why.Workload]("GET workloads"), answered[why.Lease]("GET leases")
+	known.Stamps = []why.Stamp{{Type: "pods", Object: "p", Finalizer: "example.com/x",
+		Writers: []why.Writer{{Manager: "acme-operator"}}}}
+	judged(t, []row{
+		{"a definition whose object an owner keeps", defined(), nil, "C25 proven",
+			has{"run: kubectl -n shop describe " +
+				"scaledobjects.keda.sh a", "!it was deleted after the namespace",
+				"only do: find out why keda-operator does not " +
+					"remove finalizer.keda.sh from scaledobjects.keda.sh/a"}},
+		{"its owner is at work", defined(operator), nil, "C25 possible",
+			has{"only missing: keda-operator seems to be at work"}},
+		{"its objects have no finalizer", defined(), func(e *why.Evidence) {
+			e.Types[0].Objects, e.Second.Types[0].Objects = []why.Object{object("a")}, []why.Object{object("a")}
+		}, "C25 possible", nil},
+		{"its objects become fewer", defined(), func(e *why.Evidence) { e.Types[0].Count += 3 }, "no C25", nil},
+		{"it was deleted after the namespace", with(defined(), func(e *why.Evidence) {
+			e.Definitions.Items[0].Deleted = deleted.Add(time.Minute)
+		}), nil, "C25 possible", has{"missing: it was deleted after the namespace, and waits for the same objects"}},
+		{"another type has objects, too", add(defined(), typeOf("example.com", "queues", object("q", "example.com/x"))),
+			nil,
+			"C25 proven", has{"only do: find out why keda-operator does not remove finalizer.keda.sh from " +
+				"scaledobjects.keda.sh/a"}},
+		{"an owner waits for a dependent", foreground(stopped("keda-operator")), nil, "C26 proven", nil},
+		{"the owner of the dependent's finalizer is at work", foreground(operator), nil, "C26 possible",
+			has{"only missing: keda-operator seems to be at work", "!Besides"}},
+		{"the dependent may end by itself", foreground(operator), func(e *why.Evidence) {
+			e.Types[0].Objects[0].Deleted = later.Add(time.Minute)
+		}, "no C26", nil},
+		{"a chain of owners, told once", chain(leaf), nil, "C26 possible",
+			has{"says: deployments.apps/d waits for its " +
+				"dependent pods/p, and pod p keeps the finalizer example.com/x, and nothing else is deleted before " +
+				"it\n",
+				"!found: C24", "proof: pods/p has example.com/x",
+				"proof: replicasets.apps/r has deployments.apps/d as its owner, with blockOwnerDeletion",
+				"proof: pods/p has replicasets.apps/r as its owner, with blockOwnerDeletion"}},
+		{"the owner of the finalizer at the end of a chain", known, nil, "C26 possible", has{"owner: acme-operator, "}},
+		{"objects that own each other", calm(plain(typeOf("", "configmaps", root, a, b))), nil, "C26 possible",
+			has{"says: configmaps/r waits for its dependent configmaps/b"}},
+		{"a controller that cannot be seen", unseen, nil, "C26 possible", has{"found: C30 proven ",
+			"only missing: whether " +
+				"persistentvolumeclaim-protection-controller runs could not be seen: forbidden"}},
+	})
+	alone, linked := find(why.Judge(chain(object("p", "example.com/x"))), "C24"), find(why.Judge(chain(leaf)), "C26")
+	require.NotNil(t, alone)
+	assert.Equal(t, alone.Do, linked.Do, "the row of a chain has all that is known of its pod")
+	assert.Equal(t, alone.Remedies, linked.Remedies)
+	assert.Subset(t, linked.Missing, alone.Missing)
+}
+
+// What waits for an owner at work is told beside a finding and beside a wait.
+func TestAnOwnerAtWorkBesideSomethingElse(t *testing.T) {
+	const besides = "Besides, 1 application.argoproj.io waits for argocd-application-controller"
+	pod := ending(15*time.Minute, "p")
+	inGrace := onReadyNode(pod)
+	waiting := add(application(), typeOf("", "pods", pod))
+	waiting.Pods, waiting.Nodes, waiting.NodeLeases = inGrace.Pods, inGrace.Nodes, inGrace.NodeLeases
+	waiting.Pods[0].Running = []string{"c"}
+	shrinks := func(left ...why.Object) why.Evidence {
+		e := add(application(), typeOf("aquasecurity.github.io", "vulnerabilityreports", object("a"), object("b")))
+		e.Second.Types[len(e.Second.Types)-1] = typeOf("aquasecurity.github.io", "vulnerabilityreports", left...)
+		return e
+	}
+	beside := func(all ...why.Workload) why.Evidence {
+		return add(held(append([]why.Workload{stopped("keda-operator")}, all...)...),
+			typeOf("external-secrets.io", "pushsecrets", object("p", "pushsecret.externalsecrets.io/finalizer")))
+	}
+	es := workload("deployment", "external-secrets", "external-secrets", 1)
+	judged(t, []row{
+		{"pods in their grace period go first", waiting, nil, "progressing", has{"1 pod may run until", besides}},
+		{"objects that have gone", shrinks(), nil, "unknown", has{besides}},
+		{"objects that go", shrinks(object("a")), nil, "unknown", has{besides}},
+		{"a finding", beside(es), nil, "C04 proven", has{" waits. Besides, 1 pushsecret.external-secrets.io waits " +
+			"for " +
+			"external-secrets, which seems to be at work"}},
+		{"a finding, and no owner at work", beside(), nil, "C04 proven", has{"!Besides"}},
+		{"without the token its content is not waited for any more", withoutToken(beside(es)), nil, "C16 proven",
+			has{"!Besides"}},
+	})
+}
+
+// Each well-known program is found by its finalizer on the type that it handles.
+func TestOwnersOfTheirTypes(t *testing.T) {
+	for _, test := range []struct{ finalizer, on, owner string }{
+		{"kubernetes.io/pvc-protection", "persistentvolumeclaims", "persistentvolumeclaim-protection-controller"},
+		{"batch.kubernetes.io/job-tracking", "pods", "job-controller"},
+		{"resource.kubernetes.io/delete-protection", "resourceclaims.resource.k8s.io", "resourceclaim-controller"},
+		{"provisioner.storage.kubernetes.io/cloning-protection", "persistentvolumeclaims", "csi-provisioner"},
+		{"snapshot.storage.kubernetes.io/pvc-as-source-protection", "persistentvolumeclaims", "snapshot-controller"},
+		{"snapshot.storage.kubernetes.io/volumesnapshot-bound-protection", "volumesnapshots.snapshot.storage.k8s.io",
+			"snapshot-controller"},
+		{"service.kubernetes.io/load-balancer-cleanup", "services", "cloud-controller-manager"},
+		{"service.k8s.aws/resources", "services", "aws-load-balancer-controller"},
+		{"ingress.k8s.aws/resources", "ingresses.networking.k8s.io", "aws-load-balancer-controller"},
+		{"group.ingress.k8s.aws/shared", "ingresses.networking.k8s.io", "aws-load-balancer-controller"},
+		{"elbv2.k8s.aws/resources", "targetgroupbindings.elbv2.k8s.aws", "aws-load-balancer-controller"},
+		{"finalizers.s3.services.k8s.aws/Bucket", "buckets.s3.services.k8s.aws", "ack"},
+		{"serviceoperator.azure.com/finalizer", "storageaccounts.storage.azure.com",
+			"azureserviceoperator-controller-manager"},
+		{"cnrm.cloud.google.com/finalizer", "storagebuckets.storage.cnrm.cloud.google.com", "cnrm-controller-manager"},
+		{"resources-finalizer.argocd.argoproj.io", "applications.argoproj.io", "argocd-application-controller"},
+		{"workflows.argoproj.io/artifact-gc", "workflows.argoproj.io", "workflow-controller"},
+		{"finalizers.fluxcd.io", "kustomizations.kustomize.toolkit.fluxcd.io", "kustomize-controller"},
+		{"operators.coreos.com/csv-cleanup", "clusterserviceversions.operators.coreos.com", "olm-operator"},
+		{"acme.cert-manager.io/finalizer", "challenges.acme.cert-manager.io", "cert-manager"},
+		{"finalizer.acme.cert-manager.io", "challenges.acme.cert-manager.io", "cert-manager"},
+		{"pushsecret.externalsecrets.io/finalizer", "pushsecrets.external-secrets.io", "external-secrets"},
+		{"generatorstate.externalsecrets.io/finalizer", "generatorstates.generators.external-secrets.io",
+			"external-secrets"},
+		{"groupsnapshot.storage.kubernetes.io/volumegroupsnapshot-bound-protection",
+			"volumegroupsnapshots.groupsnapshot.storage.k8s.io", "snapshot-controller"},
+		{"finalizer.keda.sh", "scaledobjects.keda.sh", "keda-operator"},
+		{"strimzi.io/topic-operator", "kafkatopics.kafka.strimzi.io", "the topic operator of Strimzi"},
+		{"istio-finalizer.install.istio.io", "istiooperators.install.istio.io", "istio-operator"},
+		{"machine.cluster.x-k8s.io", "machines.cluster.x-k8s.io", "capi-controller-manager"},
+		{"helmchartproxy.addons.cluster.x-k8s.io", "helmchartproxies.addons.cluster.x-k8s.io",
+			"an add-on provider of Cluster API"},
+		{"kubeadm.controlplane.cluster.x-k8s.io", "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io",
+			"a control plane provider of Cluster API"},
+		{"awsmachine.infrastructure.cluster.x-k8s.io", "awsmachines.infrastructure.cluster.x-k8s.io",
+			"an infrastructure provider of Cluster API"},
+		{"cephcluster.ceph.rook.io", "cephclusters.ceph.rook.io", "rook-ceph-operator"},
+		{"ceph.rook.io/disaster-protection", "secrets", "rook-ceph-operator"},
+		{"longhorn.io", "volumes.longhorn.io", "longhorn-manager"},
+		{"velero.io/pod-volume-finalizer", "podvolumebackups.velero.io", "node-agent"},
+		{"kubevirt.io/virtualMachineControllerFinalize", "virtualmachines.kubevirt.io", "virt-controller"},
+		{"kubevirt.io/foregroundDeleteVirtualMachine", "virtualmachineinstances.kubevirt.io", "virt-controller"},
+		{"foregroundDeleteVirtualMachine", "virtualmachineinstances.kubevirt.io", "virt-controller"},
+		{"kueue.x-k8s.io/resource-in-use", "workloads.kueue.x-k8s.io", "kueue-controller-manager"},
+		{"kueue.x-k8s.io/managed", "pods", "kueue-controller-manager"},
+		{"ray.io/gcs-ft-redis-cleanup-finalizer", "rayclusters.ray.io", "kuberay-operator"},
+		{"resources-finalizer.argocd.argoproj.io/background", "applications.argoproj.io",
+			"argocd-application-controller"},
+		{"post-delete-finalizer.argocd.argoproj.io/cleanup", "applications.argoproj.io",
+			"argocd-application-controller"},
+		{"pre-delete-finalizer.argocd.argoproj.io", "applications.argoproj.io", "argocd-application-controller"},
+		{"workflows.argoproj.io/status", "pods", "workflow-controller"},
+		{"apps.victoriametrics.com/finalizer", "vmagents.operator.victoriametrics.com", "victoria-metrics-operator"},
+		{"monitoring.coreos.com/status-cleanup", "servicemonitors.monitoring.coreos.com", "prometheus-operator"},
+		{"cnpg.io/deleteDatabase", "databases.postgresql.cnpg.io", "cloudnative-pg"},
+		{"externalsecrets.external-secrets.io/externalsecret-cleanup", "externalsecrets.external-secrets.io",
+			"external-secrets"},
+		{"services.cloud.sap.com/sap-btp-finalizer", "serviceinstances.services.cloud.sap.com", "sap-btp-operator"},
+		{"flinkdeployments.flink.apache.org/finalizer", "flinkdeployments.flink.apache.org",
+			"flink-kubernetes-operator"},
+		{"cluster.cluster.x-k8s.io", "clusters.cluster.x-k8s.io", "capi-controller-manager"},
+		{"machineset.cluster.x-k8s.io", "clusters.cluster.x-k8s.io", "capi-controller-manager"},
+		{"fleet.addons.cluster.x-k8s.io", "clusters.cluster.x-k8s.io", "an add-on provider of Cluster API"},
+		{"topology.cluster.x-k8s.io", "clusters.cluster.x-k8s.io", "a provider of Cluster API"},
+		{"docker.infrastructure.cluster.x-k8s.io", "clusters.cluster.x-k8s.io",
+			"an infrastructure provider of Cluster API"},
+	} {
+		resource, group, _ := strings.Cut(test.on, ".")
+		keeper, listed := why.Held{Type: &why.Type{Group: group, Resource: resource},
+			Finalizer: test.finalizer}.Keeper()
+		assert.True(t, listed, test)
+		assert.Equal(t, test.owner, keeper.Name, test.finalizer)
+		if test.on == "clusters.cluster.x-k8s.io" {
+			assert.Equal(t, test.owner != "capi-controller-manager", keeper.Many, test.finalizer)
+		}
+	}
+}
+
+// An operator adds the owners of further finalizers, which count before those of the table.
+func TestFurtherFinalizers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "finalizers.yaml")
+	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	write("- {finalizer: 'example.com/*', types: ['*.example.com'], owner: queue-operator, protects: a queue}\n")
+	known, err := why.LoadKeepers(path)
+	require.NoError(t, err)
+	e := calm(orphan("queues", "example.com", "example.com/x", "", since("deployment", "queue-operator", 0, time.Hour)))
+	e.Finalizers = known
+	found := find(why.Judge(e), "C04")
+	require.NotNil(t, found)
+	assert.Equal(t, why.Proven, found.Certainty)
+	assert.Equal(t, "queue-operator removes example.com/x, and its deployment ops/queue-operator has no ready pod; 1 "+
+		"queue.example.com waits", found.Says)
+
+	for text, problem := range map[string]string{
+		"- {finalizer: a}":                           "row 1 has no finalizer or no owner",
+		"- {finalizer: a, owner: b, kind: c}":        "field kind not found",
+		"- {finalizer: 'a[', owner: b}":              `row 1: "a[" is no pattern`,
+		"finalizer: a":                               "cannot unmarshal",
+		"- {finalizer: a, owner: b, types: ['[']}\n": `row 1: "[" is no pattern`,
+	} {
+		write(text)
+		_, err := why.LoadKeepers(path)
+		assert.ErrorContains(t, err, problem, text)
+	}
+}
