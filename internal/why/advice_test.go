@@ -23,30 +23,6 @@ func TestTheClusterOfACommandWithTheNameOfAProgram(t *testing.T) {
 	assert.Equal(t, "kubectl --context c -n kubectl get namespace kubectl -o json | jq '.a == \"kubectl\"' | kubectl --context c replace -f -", r.Findings[0].Remedies[0].Command)
 }
 
-// A pod with a finalizer waits for its node after that.
-func TestAHeldPodOnALostNode(t *testing.T) {
-	e := onNode()
-	e.Pods[0].Finalizers = []string{"example.com/x"}
-	found := find(why.Judge(e), "C11")
-	require.NotNil(t, found)
-	assert.Equal(t, why.Later, found.Certainty)
-	assert.Equal(t, 1, found.Blocks[0].Count)
-
-	free := e.Pods[0]
-	free.Name, free.Finalizers = "b", nil
-	both := e
-	both.Pods = append(slices.Clone(e.Pods), free)
-	both.Second.Types[0].Objects = append(slices.Clone(both.Second.Types[0].Objects), free.Object)
-	found = find(why.Judge(both), "C11")
-	assert.Equal(t, why.Proven, found.Certainty)
-	assert.Equal(t, []string{"b"}, found.Blocks[0].Examples)
-
-	e.Nodes = why.Answer[why.Node]{}
-	assert.Nil(t, find(why.Judge(e), "C11"), "the node is not known")
-	e.Nodes = answered("GET nodes", why.Node{Name: "n", Ready: "True"})
-	assert.Nil(t, find(why.Judge(e), "C11"), "the node is there")
-}
-
 // withoutRights is a namespace with an object whose owner runs and may not update it.
 func withoutRights() why.Evidence {
 	e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "",

@@ -13,25 +13,6 @@ import (
 // This page has owners and controllers that are at work although they look absent, and the other
 // way round.
 
-// The job controller removes the finalizer of orphans. If it runs and one stays, something else
-// refuses that.
-func TestAnOrphanWhileTheJobControllerRuns(t *testing.T) {
-	e := leftOver()
-	require.Equal(t, why.Proven, find(why.Judge(e), "C13").Certainty)
-	hooks := e
-	hooks.Webhooks = answered("GET webhooks", why.Webhook{Name: "w", Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"pods"}}}})
-	assert.Equal(t, []string{"webhook w decides on updates of pods, and may refuse that of the job-controller"}, find(why.Judge(hooks), "C13").Missing)
-	hooks.Webhooks = why.Answer[why.Webhook]{Failed: &why.Failure{Code: 403, Right: "list webhooks"}}
-	assert.Equal(t, why.Possible, find(why.Judge(hooks), "C13").Certainty)
-	e.Leases = answered[why.Lease]("GET leases")
-	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*"})
-	found := find(why.Judge(e), "C13")
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Contains(t, found.Do[0], "read the log of kube-controller-manager")
-	e.Managers.Items[0].Controllers = "*,-job-controller"
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C13").Certainty)
-}
-
 // Conditions that a controller wrote before its Lease expired do not show that it is at work, nor
 // does a change after them wait for its next pass.
 func TestAControllerThatDiedAfterItsConditions(t *testing.T) {
@@ -53,24 +34,6 @@ func TestAControllerThatDiedAfterItsConditions(t *testing.T) {
 	assert.NotNil(t, find(why.Judge(e), "C19"), "that of another controller has expired")
 }
 
-// A kubelet without a Lease may be dead, and nothing waits for the end of a pod whose node does not
-// answer.
-func TestNodesWithoutASignOfLife(t *testing.T) {
-	e := onNode(why.Node{Name: "n", Ready: "True"})
-	e.NodeLeases = answered("GET leases", why.Lease{Name: "n", Holder: "n", Renewed: at, Duration: 40 * time.Second})
-	require.Equal(t, why.Proven, find(why.Judge(e), "C12").Certainty)
-	e.NodeLeases.Items = nil
-	assert.Equal(t, []string{"node n has no Lease that its kubelet renews: it may be dead"}, find(why.Judge(e), "C12").Missing)
-
-	e = onNode(why.Node{Name: "n", Ready: "Unknown"})
-	e.Types[0].Objects[0].Deleted = later.Add(time.Hour)
-	e.Pods[0].Deleted = later.Add(time.Hour)
-	e.Second.Types[0].Objects = e.Types[0].Objects
-	found := find(why.Judge(e), "C10")
-	require.NotNil(t, found)
-	assert.Equal(t, []string{"bring node n back: its kubelet ends the pod"}, found.Do)
-}
-
 // A key service that does not answer has lost no data.
 func TestAKeyServiceThatIsDown(t *testing.T) {
 	e := evidence(terminating("", ""), typeOf("", "secrets", object("a")))
@@ -81,15 +44,6 @@ func TestAKeyServiceThatIsDown(t *testing.T) {
 	found := find(why.Judge(e), "C23")
 	require.NotNil(t, found)
 	assert.Equal(t, []string{"start the KMS plugin of kube-apiserver, or make its key service reachable: the data is intact"}, found.Do)
-}
-
-// A controller may be switched on by its older name. An empty word switches none on.
-func TestOlderNamesOfControllers(t *testing.T) {
-	claim := orphan("resourceclaims", "resource.k8s.io", "resource.kubernetes.io/delete-protection", "")
-	assert.Equal(t, why.Proven, certainty(leading(orphanPod(), "namespace,,garbagecollector"), "C13"))
-	assert.Equal(t, why.Possible, certainty(leading(orphanPod(), "namespace,garbagecollector,job"), "C13"))
-	assert.Equal(t, why.Proven, certainty(leading(claim, "namespace,garbagecollector"), "C04"))
-	assert.Empty(t, certainty(leading(claim, "namespace,garbagecollector,resource-claim-controller"), "C04"))
 }
 
 // The controller of an empty namespace may lack the right to its last request, which no condition

@@ -15,18 +15,6 @@ import (
 // This page has situations in which something else is beside a cause, and must not hide or prove
 // it.
 
-// A namespace controller beside kube-controller-manager has none of its other controllers.
-func TestAControllerThatIsOffBesideAnotherNamespaceController(t *testing.T) {
-	e := evidence(terminating("", ""), typeOf("", "persistentvolumeclaims", object("data", "kubernetes.io/pvc-protection")), typeOf("", "pods"))
-	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-namespace,-pvc-protection"})
-	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "orrery", Holder: "a", Renewed: at, Duration: 15 * time.Second})
-	e = calm(e)
-	found := find(why.Judge(e), "C14")
-	require.NotNil(t, found)
-	assert.Contains(t, found.Says, "the controller that removes the protection of the claim data is off")
-	assert.Nil(t, find(why.Judge(e), "C19"))
-}
-
 // The answer about one verb says nothing about another.
 func TestTwoVerbsOfOneType(t *testing.T) {
 	refusal := func(verb string) string {
@@ -71,32 +59,6 @@ func TestATypeThatWasNotCounted(t *testing.T) {
 	e.Types[0].More = true
 	e.Second.Types[0].Count = 900
 	assert.Nil(t, find(why.Judge(e), "C28"))
-}
-
-// Of several pods one is named of which it is certain.
-func TestAPodThatIsNotTornDownBesideOneThatRuns(t *testing.T) {
-	e := onNode(why.Node{Name: "n", Ready: "True"})
-	running := e.Pods[0]
-	running.Name, running.UID, running.Running, running.Claims = "b", "uid-b", []string{"c"}, []string{"data"}
-	e.Types[0] = typeOf("", "pods", running.Object, e.Pods[0].Object)
-	e.Second.Types[0] = e.Types[0]
-	e.Pods = []why.Pod{running, e.Pods[0]}
-	e.Volumes = answered("GET volumes", why.Attachment{Name: "v", Node: "n", Attached: true})
-	found := find(why.Judge(e), "C12")
-	require.NotNil(t, found)
-	assert.Equal(t, "a", found.Culprit.Name)
-	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
-}
-
-// A pod that was never scheduled is on no lost node, and keeps no claim.
-func TestAPodWithoutANode(t *testing.T) {
-	e := onNode()
-	e.Pods[0].Node, e.Pods[0].Claims = "", []string{"data"}
-	e.Types = append(e.Types, typeOf("", "persistentvolumeclaims", object("data", "kubernetes.io/pvc-protection")))
-	e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true})
-	report := why.Judge(calm(e))
-	assert.Nil(t, find(report, "C11"))
-	assert.Nil(t, find(report, "C14"))
 }
 
 // A discovery that is refused to this command does not show that the condition no longer holds.

@@ -3,7 +3,6 @@ package why_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -84,23 +83,6 @@ func TestNothingIsBroughtBackIntoTheNamespace(t *testing.T) {
 	assert.Contains(t, lines, "run the conversion webhook in another namespace")
 }
 
-// A container that runs is no proof that the kubelet cannot tear the pod down, even if some volume
-// is attached to its node.
-func TestARunningContainerIsNoProof(t *testing.T) {
-	e := onNode(why.Node{Name: "n", Ready: "True"})
-	e.Pods[0].Running, e.Pods[0].Claims = []string{"c"}, []string{"data"}
-	assert.Nil(t, find(why.Judge(e), "C12"))
-	e.Volumes = answered("GET volumeattachments", why.Attachment{Name: "csi-1", Node: "n", Attached: true})
-	f, _ := advice(t, e, "C12")
-	assert.Equal(t, why.Possible, f.Certainty)
-	for _, proof := range f.Proof {
-		assert.NotContains(t, proof.Says, "none of its containers runs")
-	}
-	e.Pods[0].Running = nil
-	f, _ = advice(t, e, "C12")
-	assert.Equal(t, why.Proven, f.Certainty)
-}
-
 // While the namespace may hold more, a token of its own may act only later.
 func TestATokenBesideUnreadTypes(t *testing.T) {
 	n := terminating("", "")
@@ -133,14 +115,4 @@ func TestTwoRightsHaveTwoNames(t *testing.T) {
 		}
 	}
 	assert.Len(t, created, 2)
-}
-
-// Times have a zone, and those to wait for a duration.
-func TestTimesHaveAZone(t *testing.T) {
-	waiting := object("slow")
-	waiting.Deleted = later.Add(4*time.Minute + 36*time.Second)
-	e := evidence(terminating("", ""), typeOf("", "pods", waiting))
-	e.Pods = []why.Pod{{Object: waiting, Node: "n"}}
-	f, _ := advice(t, e, "C10")
-	assert.Equal(t, "1 pod may run until 2026-01-02 03:18:51 UTC, in 4m36s", f.Says)
 }

@@ -62,67 +62,6 @@ func TestDiscoveryOfAServerThatHasComeBack(t *testing.T) {
 	}
 }
 
-// A finalizer that kube-controller-manager removes is named if its controller is off, also where
-// C13, C14 and C26 do not hold, and is never offered for removal.
-func TestFinalizersOfControllersThatAreOff(t *testing.T) {
-	job := leftOver()
-	job.Types[1] = typeOf("batch", "jobs", why.Object{Name: "import", UID: "j"})
-	set := evidence(terminating("", ""), typeOf("apps", "replicasets", object("web", "foregroundDeletion")))
-	for name, test := range map[string]struct {
-		evidence why.Evidence
-		id, do   string
-	}{
-		"a pod of a Job that exists":         {job, "C24", "start kube-controller-manager with its job-controller"},
-		"an object without a dependent":      {set, "C04", "start kube-controller-manager with its garbage-collector-controller"},
-		"a claim that no pod seems to mount": {orphan("persistentvolumeclaims", "", "kubernetes.io/pvc-protection", ""), "C14", "start kube-controller-manager with its persistentvolumeclaim-protection-controller"},
-	} {
-		e := test.evidence
-		e.Leases = answered[why.Lease]("GET leases")
-		if test.id != "C14" {
-			e.Managers = answered[why.Manager]("GET pods")
-			found := find(why.Judge(e), test.id)
-			require.NotNil(t, found, name)
-			assert.Equal(t, why.Possible, found.Certainty, name)
-		}
-		e.Managers = answered("GET pods", why.Manager{
-			Name: "kcm", Ready: true, Controllers: "*,-job-controller,-garbage-collector-controller,-persistentvolumeclaim-protection-controller",
-		})
-		if test.id != "C24" {
-			e.Types = append(e.Types, typeOf("", "pods"))
-		}
-		report := why.Judge(e)
-		found := find(report, test.id)
-		require.NotNil(t, found, name)
-		assert.Equal(t, why.Proven, found.Certainty, "%s: %v", name, found.Missing)
-		assert.Equal(t, []string{test.do}, found.Do, name)
-		e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true})
-		report = why.Judge(calm(e))
-		assert.Nil(t, find(report, test.id), "%s: it is at work", name)
-	}
-}
-
-// What C13 and C26 name is not named once more by whether its controller runs.
-func TestFinalizersWithCausesOfTheirOwn(t *testing.T) {
-	off := func(e why.Evidence) why.Report {
-		e.Leases = answered[why.Lease]("GET leases")
-		e.Managers = answered("GET pods", why.Manager{Name: "kcm", Ready: true, Controllers: "*,-job-controller,-garbage-collector-controller"})
-		return why.Judge(e)
-	}
-	report := off(leftOver())
-	assert.Equal(t, why.Proven, find(report, "C13").Certainty)
-	assert.Nil(t, find(report, "C24"))
-
-	deployment, leaf := object("web", "foregroundDeletion"), object("leaf", "example.com/x")
-	leaf.Owners = []why.Owner{{Kind: "Deployment", Name: "web", UID: deployment.UID, Blocks: true}}
-	set := object("web", "foregroundDeletion")
-	set.UID = "another"
-	var named []string
-	for _, f := range off(calm(evidence(terminating("", ""), typeOf("apps", "deployments", deployment), typeOf("", "configmaps", leaf), typeOf("apps", "replicasets", set)))).Findings {
-		named = append(named, f.ID+" "+f.Culprit.String())
-	}
-	assert.Equal(t, []string{"C04 configmaps/leaf", "C04 replicasets.apps/web", "C26 configmaps/leaf"}, named)
-}
-
 // A pod with the controller switched off proves nothing while it cannot be seen who holds the
 // Lease.
 func TestAManagerWhoseLeaseMayNotBeRead(t *testing.T) {
@@ -132,31 +71,6 @@ func TestAManagerWhoseLeaseMayNotBeRead(t *testing.T) {
 	report := why.Judge(e)
 	assert.Equal(t, why.Possible, find(report, "C19").Certainty)
 	assert.Equal(t, "this user may not list leases", find(report, "C30").Says)
-}
-
-// The rule "pods/*" selects pods, too: k8s.io/apiserver reads the part behind the slash so.
-func TestRulesWithSubresources(t *testing.T) {
-	pod := object("p")
-	pod.Deleted = deleted.Add(30 * time.Second)
-	for resources, certainty := range map[string]why.Certainty{
-		"pods": why.Possible, "pods/*": why.Possible, "*/*": why.Possible, "*": why.Possible, "pods/status": why.Proven, "*/status": why.Proven, "secrets/*": why.Proven,
-	} {
-		for _, node := range []why.Node{{Name: "n", Ready: "True"}, {Name: "other"}} {
-			e := evidence(terminating("", ""), typeOf("", "pods", pod))
-			e.Pods = []why.Pod{{Object: pod, Node: "n"}}
-			e.Nodes = answered("GET nodes", node)
-			e.NodeLeases = answered("GET leases", why.Lease{Namespace: "kube-node-lease", Name: "n", Holder: "n", Renewed: at, Duration: 40 * time.Second})
-			e.Webhooks = asked("DELETE", resources)
-			id := map[bool]string{true: "C12", false: "C11"}[node.Name == "n"]
-			assert.Equal(t, certainty, find(why.Judge(e), id).Certainty, "%s with the rule %s", id, resources)
-		}
-	}
-	e := calling(`service "guard" not found`)
-	e.Backends[0].Exists, e.Backends[0].Ready = false, 0
-	for i := range e.Webhooks.Items {
-		e.Webhooks.Items[i].Rules = []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"configmaps/*"}}}
-	}
-	assert.NotNil(t, find(why.Judge(e), "C07"))
 }
 
 // What goes by itself does not hide what may stand still.

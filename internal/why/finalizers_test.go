@@ -58,7 +58,14 @@ func TestSignsOfAnOwner(t *testing.T) {
 			stopped("kuberay-operator")))
 	}
 	suspended := since(why.CronKind, "keda-operator", 0, long)
+	resourceClaim := func(controllers string) why.Evidence {
+		return leading(orphan("resourceclaims", "resource.k8s.io", "resource.kubernetes.io/delete-protection", ""),
+			"namespace,garbagecollector"+controllers)
+	}
 	judged(t, []row{
+		{"a controller that --controllers does not have", resourceClaim(""), nil, "C04 proven", nil},
+		{"a controller that --controllers has by an older name", resourceClaim(",resource-claim-controller"), nil,
+			"no C04", nil},
 		{"nothing of it is here", held(), nil, "C04 possible", has{"owner: keda-operator, not in this cluster",
 			"missing: whether keda-operator runs outside this cluster is not known"}},
 		{"the name by which people know it", keda(), nil, "C04 possible",
@@ -527,7 +534,24 @@ func TestDefinitionsAndDependents(t *testing.T) {
 	known.Workloads, known.AllLeases = answered[why.Workload]("GET workloads"), answered[why.Lease]("GET leases")
 	known.Stamps = []why.Stamp{{Type: "pods", Object: "p", Finalizer: "example.com/x",
 		Writers: []why.Writer{{Manager: "acme-operator"}}}}
+	web := object("web", "foregroundDeletion")
+	web.UID = "another"
+	alone := func(all ...why.Manager) why.Evidence {
+		return unmanaged(plain(typeOf("apps", "replicasets", web), typeOf("", "pods")), all...)
+	}
+	blocked := dependent(object("leaf", "example.com/x"), "Deployment", deployment)
+	both := calm(plain(typeOf("apps", "deployments", deployment), typeOf("", "configmaps", blocked),
+		typeOf("apps", "replicasets", web)))
+	const off = "*,-job-controller,-garbage-collector-controller"
 	judged(t, []row{
+		{"an object without a dependent, whose collector is off", alone(kcm(off)), nil, "C04 proven",
+			has{"only do: start kube-controller-manager with its garbage-collector-controller"}},
+		{"an object without a dependent, whose collector is not seen", alone(), nil, "C04 possible", nil},
+		{"an object without a dependent, whose collector works", calm(alone(kcm(""))), nil, "no C04", nil},
+		{"one with a dependent beside it, whose collector is off", unmanaged(both, kcm(off)), nil, "C26 possible",
+			has{"only " +
+				"found: C04 possible configmaps/leaf | C04 proven replicasets.apps/web | C26 possible " +
+				"configmaps/leaf"}},
 		{"a definition whose object an owner keeps", defined(), nil, "C25 proven",
 			has{"run: kubectl -n shop describe " +
 				"scaledobjects.keda.sh a", "!it was deleted after the namespace",
@@ -566,11 +590,11 @@ func TestDefinitionsAndDependents(t *testing.T) {
 			"only missing: whether " +
 				"persistentvolumeclaim-protection-controller runs could not be seen: forbidden"}},
 	})
-	alone, linked := find(why.Judge(chain(object("p", "example.com/x"))), "C24"), find(why.Judge(chain(leaf)), "C26")
-	require.NotNil(t, alone)
-	assert.Equal(t, alone.Do, linked.Do, "the row of a chain has all that is known of its pod")
-	assert.Equal(t, alone.Remedies, linked.Remedies)
-	assert.Subset(t, linked.Missing, alone.Missing)
+	last, linked := find(why.Judge(chain(object("p", "example.com/x"))), "C24"), find(why.Judge(chain(leaf)), "C26")
+	require.NotNil(t, last)
+	assert.Equal(t, last.Do, linked.Do, "the row of a chain has all that is known of its pod")
+	assert.Equal(t, last.Remedies, linked.Remedies)
+	assert.Subset(t, linked.Missing, last.Missing)
 }
 
 // What waits for an owner at work is told beside a finding and beside a wait.

@@ -2,7 +2,6 @@ package why_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -13,18 +12,6 @@ import (
 )
 
 // Owners and controllers that are alive, and are hard to see.
-
-// kube-controller-manager comes back after a reboot: its pod was created 15 s ago, and is not Ready
-// yet.
-func TestManagerThatIsStarting(t *testing.T) {
-	e := leftOver()
-	e.Managers = answered("GET pods", why.Manager{Name: "kube-controller-manager-a", Created: at.Add(-5 * time.Second)})
-	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a_1", Renewed: at.Add(-70 * time.Second), Duration: 15 * time.Second})
-	e = calm(e)
-	assert.NotEqual(t, why.Proven, certainty(e, "C13"))
-	assert.Empty(t, removals(e, "C13"))
-	assert.NotEqual(t, why.Proven, certainty(e, "C19"))
-}
 
 // The same for C17, with a Lease that expired three minutes ago.
 func TestCollectorThatIsStarting(t *testing.T) {
@@ -57,54 +44,6 @@ func TestAnotherControllerAtWorkBesideOneThatIsOff(t *testing.T) {
 	assert.NotEqual(t, why.Proven, certainty(e, "C19"))
 }
 
-// The leader is on node ip-10-0-1-1, whose mirror pod is being replaced, and not on ip-10-0-1-12.
-func TestHolderWhoseNameIsAPrefix(t *testing.T) {
-	e := leading(claimed(), "*,-persistentvolumeclaim-protection-controller")
-	e.Managers.Items[0].Name = "kube-controller-manager-ip-10-0-1-12"
-	e.Leases.Items[0].Holder = "ip-10-0-1-3_5f3c"
-	require.Equal(t, why.Possible, certainty(e, "C14"))
-	e.Leases.Items[0].Holder = "ip-10-0-1-1_5f3c"
-	assert.NotEqual(t, why.Proven, certainty(e, "C14"))
-}
-
-// What is missing in the proof that the job-controller is off is missing in the finding, and no
-// removal is printed.
-func TestWhatIsMissingAboutTheJobController(t *testing.T) {
-	for name, change := range map[string]func(*why.Evidence){
-		"the Lease expired 5 s ago, no pod is visible (EKS, k3s: a restart)": func(e *why.Evidence) {
-			e.Managers, e.Leases.Items[0].Renewed = answered[why.Manager]("GET pods"), at.Add(-20*time.Second)
-		},
-		"an old Lease, no pod is visible (leader election was switched off)": func(e *why.Evidence) {
-			e.Managers, e.Leases.Items[0].Renewed = answered[why.Manager]("GET pods"), at.Add(-1000*time.Hour)
-		},
-		"another process holds the Lease": func(e *why.Evidence) {
-			e.Managers.Items[0].Controllers, e.Leases.Items[0].Holder = "*,-job-controller", "master-2_1"
-		},
-		"the Leases are forbidden": func(e *why.Evidence) {
-			e.Managers.Items[0].Controllers = "*,-job-controller"
-			e.Leases = why.Answer[why.Lease]{Request: "GET leases", Failed: noRight}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := leading(orphanPod(), "")
-			e.Leases.Items = slices.Clone(e.Leases.Items)
-			change(&e)
-			assert.NotEqual(t, why.Proven, certainty(e, "C13"))
-			assert.Empty(t, removals(e, "C13"))
-		})
-	}
-}
-
-// What an administrator calls possible is not proven for a user who may not see
-// kube-controller-manager.
-func TestOrphanWhoseControllerMayNotBeSeen(t *testing.T) {
-	e := leading(orphanPod(), "")
-	require.Equal(t, why.Possible, certainty(e, "C13"))
-	e.Managers = why.Answer[why.Manager]{Request: "GET pods", Failed: noRight}
-	e.Leases = why.Answer[why.Lease]{Request: "GET leases", Failed: noRight}
-	assert.NotEqual(t, why.Proven, certainty(e, "C13"))
-}
-
 // Leases that may not be read do not show that both controllers lead.
 func TestTwoControllersWithoutLeases(t *testing.T) {
 	e := contradicted()
@@ -112,17 +51,6 @@ func TestTwoControllersWithoutLeases(t *testing.T) {
 	require.Equal(t, why.Possible, certainty(e, "C20"))
 	e.Leases = why.Answer[why.Lease]{Request: "GET leases", Failed: noRight}
 	assert.NotEqual(t, why.Proven, certainty(e, "C20"))
-}
-
-// On a server before 1.33 pods do not go first.
-func TestPodsFirstOnAnOlderServer(t *testing.T) {
-	e := orphan("pods", "", "kueue.x-k8s.io/managed", "", since("deployment", "kueue-controller-manager", 0, time.Hour))
-	e.Types[0].Objects[0].Deleted = deleted
-	e.Pods = []why.Pod{{Object: e.Types[0].Objects[0], Node: "n"}}
-	e = calm(e)
-	require.Equal(t, why.Proven, certainty(e, "C24"))
-	e.Server = "v1.30.2"
-	assert.NotEqual(t, why.Proven, certainty(e, "C24"), "nothing waits for the pods there")
 }
 
 // The endpoints of an APIService may not be read: its pods may be starting.
@@ -159,14 +87,6 @@ func TestHowLongAManagerMayStart(t *testing.T) {
 	}
 }
 
-// The name of a node may have the domain of its host.
-func TestAHolderWithTheDomainOfItsNode(t *testing.T) {
-	e := leading(claimed(), "*,-persistentvolumeclaim-protection-controller")
-	e.Managers.Items[0].Name = "kube-controller-manager-ip-10-0-1-1.ec2.internal"
-	e.Leases.Items[0].Holder = "ip-10-0-1-1_5f3c"
-	assert.Equal(t, why.Proven, certainty(e, "C14"))
-}
-
 // A first pass does not take long if the controller is off.
 func TestManyTypesWithoutAController(t *testing.T) {
 	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
@@ -185,23 +105,6 @@ func TestTheTokenOfOpenShift(t *testing.T) {
 		n := terminating("", "")
 		n.SpecFinalizers = []string{token}
 		assert.Equal(t, expected, certainty(calm(evidence(n)), "C18"), token)
-	}
-}
-
-// An owner that is not known to be gone is not called so.
-func TestTheVerdictOnAJobController(t *testing.T) {
-	e := leading(orphanPod(), "*,-job-controller")
-	assert.Equal(t, why.Stopped, find(why.Judge(e), "C13").Owner.State)
-	e.Leases.Items[0].Holder = "master-2_1"
-	assert.Equal(t, why.NotKnown, find(why.Judge(e), "C13").Owner.State)
-}
-
-// A program of a custom type may use the finalizer of a Job's pods itself.
-func TestAJobsFinalizerOfAnotherController(t *testing.T) {
-	for group, expected := range map[string]why.Certainty{"apps": why.Proven, "example.com": why.Possible} {
-		e := orphanPod()
-		e.Pods[0].Owners = []why.Owner{{Group: group, Kind: "Set", Name: "s", UID: "s", Controls: true}}
-		assert.Equal(t, expected, certainty(e, "C13"), group)
 	}
 }
 

@@ -13,27 +13,6 @@ import (
 
 // This page has what may be the owner, or another part of it, or what was not read of it.
 
-// What was not read may be against a proof.
-func TestAProofOfWhichAPartWasNotRead(t *testing.T) {
-	refused := &why.Failure{Code: 403, Right: "list"}
-	for name, fail := range map[string]func(*why.Evidence){
-		"the Leases of nodes": func(e *why.Evidence) { e.NodeLeases.Failed = refused },
-		"the webhooks":        func(e *why.Evidence) { e.Webhooks.Failed = refused },
-		"the policies":        func(e *why.Evidence) { e.Policies.Failed = refused },
-	} {
-		e := onNode(why.Node{Name: "n", Ready: "True"})
-		require.Equal(t, why.Proven, find(why.Judge(e), "C12").Certainty)
-		fail(&e)
-		assert.Equal(t, why.Possible, find(why.Judge(e), "C12").Certainty, name)
-	}
-	w := workload("deployment", "es", "external-secrets", 1)
-	e := secrets(w)
-	refuse(&e, w)
-	require.Equal(t, why.Proven, find(why.Judge(e), "C06").Certainty)
-	e.Grants.Failed = refused
-	assert.Equal(t, why.Possible, find(why.Judge(e), "C06").Certainty)
-}
-
 // No pod starts in a terminating namespace: what was there is run elsewhere.
 func TestAProgramInAnotherTerminatingNamespace(t *testing.T) {
 	orphaned, group, webhook := held(since("deployment", "keda-operator", 0, time.Hour)), undiscovered("ops"), unreachable()

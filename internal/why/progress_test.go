@@ -77,18 +77,6 @@ func TestGraceBesideARefusal(t *testing.T) {
 	assert.NotEqual(t, 0, why.Judge(e).ExitCode, why.Judge(e).Sentence)
 }
 
-// The nodes may not be read: whether a pod's node is lost is not known.
-func TestGraceOnANodeThatMayNotBeRead(t *testing.T) {
-	waiting := object("slow")
-	waiting.Deleted = later.Add(time.Hour)
-	e := calm(evidence(terminating("", ""), typeOf("", "pods", waiting)))
-	e.Pods = []why.Pod{{Object: waiting, Node: "n"}}
-	e.Nodes.Failed, e.NodeLeases.Failed = noRight, noRight
-	e.Nodes.Request, e.NodeLeases.Request = "GET nodes", "GET leases"
-	assert.NotEqual(t, why.Proven, certainty(e, "C10"))
-	assert.NotEqual(t, 0, why.Judge(e).ExitCode, why.Judge(e).Sentence)
-}
-
 // DiscoveryFailure ends, while an owner at work does not finish for days.
 func TestDiscoveryWorksAgainBesideAnOwnerThatDoesNotFinish(t *testing.T) {
 	e := application()

@@ -37,59 +37,6 @@ func TestAManagerBesideTheOneThatLeads(t *testing.T) {
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C19").Certainty, "its own pod leads")
 }
 
-// A kubelet that says what its node lacks is not lost; one that renews no Lease may be dead,
-// although its node is still Ready.
-func TestAKubelet(t *testing.T) {
-	found := find(why.Judge(onNode(why.Node{Name: "n", Ready: "False"})), "C11")
-	require.NotNil(t, found)
-	assert.Equal(t, why.Possible, found.Certainty)
-	for _, r := range found.Remedies {
-		assert.NotContains(t, r.Command, "taint")
-	}
-
-	e := onNode(why.Node{Name: "n", Ready: "True"})
-	require.Equal(t, why.Proven, find(why.Judge(e), "C12").Certainty)
-	e.NodeLeases.Items = []why.Lease{{Namespace: "kube-node-lease", Name: "n", Holder: "n", Renewed: at.Add(-10 * time.Second), Duration: 40 * time.Second}}
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C12").Certainty)
-	e.NodeLeases.Items[0].Renewed = at.Add(-time.Minute)
-	found = find(why.Judge(e), "C12")
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, []string{"the Lease of node n was last renewed 1m0s ago: its kubelet may be dead"}, found.Missing)
-}
-
-// A pod on a lost node does not end at the end of its grace period.
-func TestTheGracePeriodOnALostNode(t *testing.T) {
-	waiting := object("slow")
-	waiting.Deleted = later.Add(time.Hour)
-	e := evidence(terminating("", ""), typeOf("", "pods", waiting))
-	e.Pods = []why.Pod{{Object: waiting, Node: "n"}}
-	e.Nodes = answered("GET nodes", why.Node{Name: "n", Ready: "True"})
-	assert.Equal(t, why.Proven, find(why.Judge(e), "C10").Certainty)
-	e.Nodes.Items[0].Ready = "Unknown"
-	found := find(why.Judge(e), "C10")
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, []string{"node n does not answer: pod slow will not end before it does"}, found.Missing)
-}
-
-// Who decides on deletions of pods decides on those of a kubelet, too.
-func TestAPolicyOnPodsBesideAKubelet(t *testing.T) {
-	rules := []why.Rule{{Operations: []string{"DELETE"}, Groups: []string{""}, Resources: []string{"pods"}}}
-	for missing, set := range map[string]func(*why.Evidence){
-		"policy p decides on deletions of pods, also on those of the kubelet": func(e *why.Evidence) {
-			e.Policies = answered("GET policies", why.Policy{Name: "p", Rules: rules}, why.Policy{Name: "b", Binding: true, Of: "p"})
-		},
-		"webhook w decides on deletions of pods, also on those of the kubelet": func(e *why.Evidence) {
-			e.Webhooks = answered("GET webhooks", why.Webhook{Name: "w", Rules: rules})
-		},
-	} {
-		e := onNode(why.Node{Name: "n", Ready: "True"})
-		set(&e)
-		found := find(why.Judge(e), "C12")
-		assert.Equal(t, why.Possible, found.Certainty)
-		assert.Equal(t, []string{missing}, found.Missing)
-	}
-}
-
 // What kube-controller-manager creates in every namespace is deleted again in each pass.
 func TestObjectsOfEveryNamespace(t *testing.T) {
 	young := object("kube-root-ca.crt")
@@ -156,22 +103,4 @@ func TestEventsThatExpire(t *testing.T) {
 	assert.Nil(t, find(why.Judge(e), "C27"))
 	e.Types[0].Resource, e.Second.Types[0].Resource = "configmaps", "configmaps"
 	assert.NotNil(t, find(why.Judge(e), "C27"))
-}
-
-// A node that has said nothing yet is starting, and a pod whose node or kubelet is gone does not
-// end at the end of its grace period.
-func TestNodesThatSayNothing(t *testing.T) {
-	found := find(why.Judge(onNode(why.Node{Name: "n"})), "C11")
-	require.NotNil(t, found)
-	assert.Equal(t, []string{"node n may be starting"}, found.Missing)
-
-	waiting := object("slow")
-	waiting.Deleted = later.Add(time.Hour)
-	e := evidence(terminating("", ""), typeOf("", "pods", waiting))
-	e.Pods = []why.Pod{{Object: waiting, Node: "n"}}
-	e.Nodes = answered("GET nodes", why.Node{Name: "n", Ready: "True"})
-	e.NodeLeases.Items = []why.Lease{{Namespace: "kube-node-lease", Name: "n", Holder: "n", Renewed: at.Add(-time.Hour), Duration: 40 * time.Second}}
-	assert.Equal(t, []string{"node n does not answer: pod slow will not end before it does"}, find(why.Judge(e), "C10").Missing)
-	e.Nodes.Items = nil
-	assert.Equal(t, []string{"node n does not exist: the pod garbage collector deletes pod slow, and may do so earlier"}, find(why.Judge(e), "C10").Missing)
 }

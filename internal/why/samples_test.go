@@ -149,25 +149,6 @@ func TestAGroupVersionThatCannotBeParsed(t *testing.T) {
 	assert.Equal(t, why.Possible, certainty(e, "C22"))
 }
 
-// Webhooks that were not read are not known to be none: those of a pod whose end lies between the
-// samples are read after the second.
-func TestAdmissionThatWasNotRead(t *testing.T) {
-	pod := object("p")
-	pod.Deleted = at.Add(time.Second)
-	e := evidence(terminating("", ""), typeOf("", "pods", pod))
-	e.Second.At = at.Add(100 * time.Second)
-	e.Pods = []why.Pod{{Object: pod, Node: "n"}}
-	e.Nodes = answered("GET nodes", why.Node{Name: "n", Ready: "True"})
-	e.NodeLeases = answered("GET leases", why.Lease{Namespace: "kube-node-lease", Name: "n", Holder: "n", Renewed: e.Second.At, Duration: 40 * time.Second})
-	e = calm(e)
-	assert.True(t, e.Late())
-	require.Equal(t, why.Proven, certainty(e, "C12"))
-	e.Policies = why.Answer[why.Policy]{}
-	assert.Equal(t, why.Possible, certainty(e, "C12"))
-	e.Webhooks, e.Policies = why.Answer[why.Webhook]{}, answered[why.Policy]("GET policies")
-	assert.Equal(t, why.Possible, certainty(e, "C12"))
-}
-
 // A group that is stale and has no APIService any more blocks every deletion.
 func TestAStaleGroupWithoutAnAPIService(t *testing.T) {
 	e := unavailable("x")

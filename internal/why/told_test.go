@@ -43,22 +43,6 @@ func TestManyRefusalsToThisUser(t *testing.T) {
 	assert.Equal(t, "this user may not list configmaps, list pods, list services", found.Says)
 }
 
-// The finalizer of a template was set by the controller that made the object from it: that one does
-// not remove it. A Job of another group is none of the job controller's.
-func TestAFinalizerFromATemplate(t *testing.T) {
-	e := orphan("pods", "", "example.com/x", "kube-controller-manager", workload("pod", "kube-system", "kube-controller-manager", 1))
-	report := why.Judge(e)
-	assert.NotContains(t, report.Sentence, "seems to be at work")
-	assert.Contains(t, find(report, "C24").Missing, "the owner of example.com/x is unknown")
-
-	volcano := leftOver()
-	volcano.Types[0].Objects[0].Owners[0].Group, volcano.Types[0].Objects[0].Owners[0].Controls = "batch.volcano.sh", true
-	volcano.Pods[0].Owners = volcano.Types[0].Objects[0].Owners
-	assert.Contains(t, find(why.Judge(volcano), "C13").Says, "has the finalizer of a Job's pods, and belongs to Job import")
-	volcano.Pods[0].Owners[0].Controls = false
-	assert.Contains(t, find(why.Judge(volcano), "C13").Says, "keeps the finalizer of a Job that does not exist", "the job controller looks at the controller only")
-}
-
 // A user with few rights does not get a line of fifty types.
 func TestManyUnreadTypes(t *testing.T) {
 	e := evidence(terminating("", ""))
