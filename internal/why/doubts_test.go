@@ -21,26 +21,6 @@ func asked(operation string, resources ...string) why.Answer[why.Webhook] {
 	})
 }
 
-// A list that failed in the first sample and not in the second is not broken, also if the error was
-// one of the certificate.
-func TestAConversionThatFailedOnce(t *testing.T) {
-	for _, text := range []string{"context deadline exceeded", "tls: failed to verify certificate: x509: certificate signed by unknown authority"} {
-		broken := typeOf("velero.io", "backups")
-		broken.Failed = &why.Failure{
-			Request: "GET backups", Code: 500, Message: `conversion webhook for velero.io/v1, Kind=Backup failed: Post "https://c.velero.svc:443/convert?timeout=30s": ` + text,
-		}
-		e := evidence(terminating("", ""), broken)
-		server := why.Service{Namespace: "velero", Name: "c"}
-		e.Definitions = answered("GET crds", why.Definition{Object: why.Object{Name: "backups.velero.io"}, Type: "backups.velero.io", Kind: "Backup", Converter: &server})
-		e.Backends = []why.Backend{{Service: server, Exists: true, Ready: 2, Request: "GET endpointslices", Changed: deleted.Add(-time.Hour)}}
-		require.Equal(t, why.Proven, find(why.Judge(e), "C09").Certainty, text)
-		e.Second.Types = []why.Type{typeOf("velero.io", "backups", object("b", "velero.io/f"))}
-		found := find(why.Judge(e), "C09")
-		assert.Equal(t, why.Possible, found.Certainty)
-		assert.Equal(t, []string{"backups.velero.io could be read in the second sample"}, found.Missing)
-	}
-}
-
 // An old Lease is no proof for other controllers either, before any condition.
 func TestAnOldLeaseBesideOtherControllers(t *testing.T) {
 	n := terminating("", "")
@@ -51,15 +31,6 @@ func TestAnOldLeaseBesideOtherControllers(t *testing.T) {
 	assert.Equal(t, []string{"no pod of kube-controller-manager is visible: it may run elsewhere, without a Lease"}, find(why.Judge(e), "C17").Missing)
 	e.Managers.Items = []why.Manager{{Name: "kube-controller-manager-a"}}
 	assert.Equal(t, why.Proven, find(why.Judge(e), "C17").Certainty)
-}
-
-// A server that has just come back is discovered within a minute.
-func TestDiscoveryOfAServerThatHasComeBack(t *testing.T) {
-	e := situations()["C03"].proven
-	for ago, certainty := range map[time.Duration]why.Certainty{30 * time.Second: why.Possible, 2 * time.Minute: why.Proven} {
-		e.APIServices.Items[0].Since = later.Add(-ago)
-		assert.Equal(t, certainty, find(why.Judge(e), "C03").Certainty, ago)
-	}
 }
 
 // A pod with the controller switched off proves nothing while it cannot be seen who holds the

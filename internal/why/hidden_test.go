@@ -53,28 +53,6 @@ func TestTwoControllersWithoutLeases(t *testing.T) {
 	assert.NotEqual(t, why.Proven, certainty(e, "C20"))
 }
 
-// The endpoints of an APIService may not be read: its pods may be starting.
-func TestEndpointsOfAnAPIServiceThatMayNotBeRead(t *testing.T) {
-	e := unavailable("x")
-	e.APIServices.Items[0].Reason, e.APIServices.Items[0].Since = "MissingEndpoints", at.Add(-20*time.Second)
-	e.Backends = []why.Backend{{Service: *e.APIServices.Items[0].Service, Exists: true, Coming: 1, Changed: at.Add(-20 * time.Second), Request: "GET slices"}}
-	require.Equal(t, why.Possible, certainty(e, "C01"))
-	e.Backends[0] = why.Backend{Service: *e.APIServices.Items[0].Service, Request: "GET services", Failed: noRight}
-	assert.Equal(t, why.Possible, certainty(e, "C01"))
-}
-
-// Endpoints that may not be read may have changed.
-func TestEndpointsBehindAPromiseThatMayNotBeRead(t *testing.T) {
-	e := undeleted()
-	e.Backends[0].Changed = at.Add(3 * time.Second)
-	require.Equal(t, why.Possible, certainty(e, "C22"))
-	e.Backends[0] = why.Backend{Service: e.Backends[0].Service, Request: "GET services", Failed: noRight}
-	assert.NotEqual(t, why.Proven, certainty(e, "C22"), "services are forbidden")
-	e = undeleted()
-	e.APIServices, e.Backends = why.Answer[why.APIService]{Request: "GET apiservices", Failed: noRight}, nil
-	assert.NotEqual(t, why.Proven, certainty(e, "C22"), "apiservices are forbidden")
-}
-
 // A kube-controller-manager that has not become ready in ten minutes is not starting.
 func TestHowLongAManagerMayStart(t *testing.T) {
 	for age, expected := range map[time.Duration]why.Certainty{3 * time.Minute: why.Possible, time.Hour: why.Proven} {

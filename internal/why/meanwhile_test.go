@@ -60,16 +60,6 @@ func TestRootCertificateBesideAYoungObject(t *testing.T) {
 	assert.NotEqual(t, why.Proven, certainty(e, "C28"))
 }
 
-// A group version that was lost between the samples is possible.
-func TestAGroupVersionThatWasLostMeanwhile(t *testing.T) {
-	e := unavailable("x")
-	e.Discovery.Stale, e.Discovery.Failed = nil, nil
-	assert.Contains(t, find(why.Judge(e), "C01").Missing, "it could be discovered in the first sample")
-	assert.Equal(t, []string{"g.io/v1"}, e.Stale())
-	e.Second.Stale, e.Second.Failed = nil, map[string]string{}
-	assert.Empty(t, e.Stale())
-}
-
 // What else changed lately gives an owner no time: other conditions, and content that came.
 func TestConditionsThatGiveAnOwnerNoTime(t *testing.T) {
 	for _, c := range []api.NamespaceCondition{
@@ -79,16 +69,6 @@ func TestConditionsThatGiveAnOwnerNoTime(t *testing.T) {
 		c.LastTransitionTime = api.NewTime(later.Add(-12 * time.Second))
 		n.SpecFinalizers, n.Conditions = []string{"example.com/token"}, []api.NamespaceCondition{c}
 		assert.Equal(t, why.Proven, certainty(evidence(n), "C18"), c.Type)
-	}
-}
-
-// What may not be read of other servers says nothing about the types of kube-apiserver.
-func TestABuiltInTypeThatIsNotDeleted(t *testing.T) {
-	for group, expected := range map[string]why.Certainty{"apps": why.Proven, "agg.io": why.Possible} {
-		e := evidence(terminating(contentFailure, "Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr: "+group+"/v1, Resource=things"),
-			typeOf(group, "things", object("a")))
-		e.APIServices = why.Answer[why.APIService]{Request: "GET apiservices", Failed: noRight}
-		assert.Equal(t, expected, certainty(e, "C22"), group)
 	}
 }
 

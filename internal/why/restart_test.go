@@ -52,50 +52,6 @@ func TestObjectsOfEveryNamespace(t *testing.T) {
 	assert.NotNil(t, find(why.Judge(e), "C28"))
 }
 
-// A server whose pods are starting, or whose endpoints are back, may be discovered in the next
-// pass.
-func TestAServerThatIsStarting(t *testing.T) {
-	behind := func(e why.Evidence, s why.Service, change func(*why.Backend)) why.Evidence {
-		b := why.Backend{Service: s, Request: "GET slices", Exists: true, Coming: 2, Changed: at.Add(-time.Minute)}
-		change(&b)
-		e.Backends = []why.Backend{b}
-		return e
-	}
-	server, hook := why.Service{Namespace: "ops", Name: "b"}, unreachable().Backends[0].Service
-	for name, test := range map[string]struct {
-		change  func(*why.Backend)
-		missing string // of C01; "": proven
-		webhook string // of C07
-	}{
-		"endpoints that are not ready yet": {
-			func(*why.Backend) {}, "Service ops/b has 2 endpoints without Ready, changed 1m0s ago: a server may be starting",
-			"Service guard/guard has 2 endpoints without Ready, changed 1m0s ago: a server may be starting",
-		},
-		"endpoints that do not become ready": {func(b *why.Backend) { b.Changed = at.Add(-time.Hour) }, "", ""},
-		"endpoints of pods that end":         {func(b *why.Backend) { b.Coming = 0 }, "", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for id, e := range map[string]why.Evidence{"C01": behind(undiscovered("ops"), server, test.change), "C07": behind(unreachable(), hook, test.change)} {
-				found := find(why.Judge(e), id)
-				require.NotNil(t, found, id)
-				missing := map[string]string{"C01": test.missing, "C07": test.webhook}[id]
-				if missing == "" {
-					assert.Equal(t, why.Proven, found.Certainty, found.Missing)
-					continue
-				}
-				assert.Equal(t, why.Possible, found.Certainty, id)
-				assert.Equal(t, []string{missing}, found.Missing)
-			}
-		})
-	}
-	ready := behind(undiscovered("ops"), server, func(b *why.Backend) { b.Ready = 1 })
-	assert.Equal(t, []string{"Service ops/b has 1 ready endpoint by now: discovery may follow"}, find(why.Judge(ready), "C01").Missing)
-	ready.APIServices.Items[0].Reason = "FailedDiscoveryCheck"
-	assert.Equal(t, why.Possible, find(why.Judge(ready), "C01").Certainty, "it came back a minute ago")
-	ready.Backends[0].Changed = at.Add(-2 * time.Minute)
-	assert.Equal(t, why.Proven, find(why.Judge(ready), "C01").Certainty, "it has an endpoint, and does not answer")
-}
-
 // Events expire: that they become fewer is no progress.
 func TestEventsThatExpire(t *testing.T) {
 	e := evidence(terminating("", ""), typeOf("", "events", object("a"), object("b")))

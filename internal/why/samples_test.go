@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/why"
-	"orrery/restclient/api"
 )
 
 // This page has what the second sample must show for a proof.
@@ -141,24 +140,4 @@ func TestWhatTheSecondSampleDoesNotShow(t *testing.T) {
 			assert.NotEqual(t, why.Proven, certainty(test.proven, test.id))
 		})
 	}
-}
-
-// What only the text of a condition says is not proven.
-func TestAGroupVersionThatCannotBeParsed(t *testing.T) {
-	e := evidence(terminating(api.NamespaceDeletionGVParsingFailure, "unexpected GroupVersion string: a/b/c"), typeOf("", "configmaps", object("a")))
-	assert.Equal(t, why.Possible, certainty(e, "C22"))
-}
-
-// A group that is stale and has no APIService any more blocks every deletion.
-func TestAStaleGroupWithoutAnAPIService(t *testing.T) {
-	e := unavailable("x")
-	e.APIServices.Items = nil
-	found := find(why.Judge(e), "C03")
-	require.NotNil(t, found)
-	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
-	assert.Equal(t, "discovery has g.io/v1, which is stale and has no APIService: it blocks the deletion of every namespace", found.Says)
-	e.APIServices.Failed = noRight
-	assert.Nil(t, find(why.Judge(e), "C03"), "the APIServices are not known")
-	e.APIServices.Failed, e.Second.Stale, e.Second.Failed = nil, nil, map[string]string{}
-	assert.Nil(t, find(why.Judge(e), "C03"), "it is there again")
 }

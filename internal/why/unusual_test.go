@@ -120,36 +120,6 @@ func TestEntriesOfTheNamespaceActLater(t *testing.T) {
 	}
 }
 
-// A server whose watch cache cannot start fails also where no object of the type is: only the
-// condition names the conversion then.
-func TestConversionThatOnlyTheConditionNames(t *testing.T) {
-	e := situations()["C09"].proven
-	e.Namespace = terminating(contentFailure, "Failed to delete all resource types, 1 remaining: storage is (re)initializing: conversion webhook for g.io/v1, Kind=Thing failed: Post: refused")
-	again := *e.Namespace
-	e.Second.Namespace = &again
-	e.Types[0].Failed = nil
-	e.Definitions.Items[0].Kind = "Thing"
-	e.Definitions.Items = append(e.Definitions.Items, why.Definition{Type: "things.other.io", Kind: "Thing"})
-	report := why.Judge(e)
-	found := find(report, "C09")
-	require.NotNil(t, found, report.Sentence)
-	assert.Equal(t, why.Proven, found.Certainty, found.Missing)
-	assert.Equal(t, "things.g.io", found.Culprit.Name)
-	assert.Equal(t, why.Stuck, report.Verdict)
-
-	again.Conditions = nil
-	assert.Nil(t, find(why.Judge(e), "C09"), "the condition of the second sample counts")
-	again.Conditions = e.Namespace.Conditions
-
-	back := e
-	back.Backends = []why.Backend{{Service: why.Service{Namespace: "a", Name: "b"}, Request: "GET service", Exists: true, Ready: 1}}
-	assert.Nil(t, find(why.Judge(back), "C09"), "the condition is of a time before the repair")
-
-	back.Types[0].Failed = situations()["C09"].proven.Types[0].Failed
-	assert.Len(t, why.Judge(back).Findings, 1, "one finding for the list and the condition")
-	assert.Equal(t, why.Possible, find(why.Judge(back), "C09").Certainty)
-}
-
 // A type that cannot be listed acts only after the pods: the controller deletes no other type
 // before them.
 func TestUnlistedTypesThatDoNotMatterYet(t *testing.T) {

@@ -37,6 +37,11 @@ func likeLast(e *why.Evidence, configuration string, server why.Service) {
 // The error of a call is a proof although the Service has a ready endpoint.
 func TestAServerOfAWebhook(t *testing.T) {
 	const down = `no endpoints available for service "guard"`
+	coming := func(ago time.Duration) why.Evidence {
+		return with(unreachable(), func(e *why.Evidence) {
+			e.Backends[0].Exists, e.Backends[0].Coming, e.Backends[0].Changed = true, 2, at.Add(-ago)
+		})
+	}
 	const inside = `Post "https://guard.shop.svc:443/?timeout=10s": ` + untrusted
 	wrongPort := func() why.Evidence { return calling(`no service port 9443 found for service "guard"`) }
 	judged(t, []row{
@@ -78,6 +83,14 @@ func TestAServerOfAWebhook(t *testing.T) {
 		{"a Service without an endpoint", with(unreachable(), func(e *why.Evidence) { e.Backends[0].Exists = true }),
 			nil,
 			"C07 proven", has{"do: bring the pods behind Service guard/guard back"}},
+		{"endpoints that are not ready yet", coming(time.Minute), nil, "C07 possible",
+			has{"only missing: Service guard/guard " +
+				"has 2 endpoints without Ready, changed 1m0s ago: a server may be starting"}},
+		{"endpoints that do not become ready", coming(time.Hour), nil, "C07 proven", nil},
+		{"a Service in another terminating namespace", with(unreachable(), func(e *why.Evidence) {
+			e.Terminating = []string{"guard", "shop"}
+		}), nil, "C07 proven", has{"do: run the server behind Service guard/guard in another namespace, and name its " +
+			"Service there: guard is terminating, too", "!--replicas=1"}},
 		{"no Service", unreachable(), nil, "C07 proven",
 			has{"do: create Service guard/guard and the pods behind it again"}},
 		{"a Service that cannot be read", with(unreachable(), func(e *why.Evidence) { e.Backends[0].Failed = noRight }),
