@@ -22,20 +22,6 @@ func advice(t *testing.T, e why.Evidence, id string) (f *why.Finding, lines stri
 	return f, lines
 }
 
-// While the namespace may hold more, a token of its own may act only later.
-func TestATokenBesideUnreadTypes(t *testing.T) {
-	n := terminating("", "")
-	n.SpecFinalizers = []string{"kubernetes", "example.com/x"}
-	e := evidence(n)
-	f, lines := advice(t, e, "C18")
-	assert.Equal(t, why.Proven, f.Certainty)
-	assert.Contains(t, lines, "find the owner of example.com/x, which was not looked for")
-	e.Types[0].Failed = &why.Failure{Request: "GET secrets", Code: 500, Message: "no"}
-	f, _ = advice(t, e, "C18")
-	assert.Equal(t, why.Possible, f.Certainty)
-	assert.Len(t, f.Remedies, 1, "no write is offered")
-}
-
 // Two findings about one namespace give two rights of their own, and take them away again.
 func TestTwoRightsHaveTwoNames(t *testing.T) {
 	e := withoutRights()

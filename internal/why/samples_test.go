@@ -1,7 +1,12 @@
 package why_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,23 +14,46 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/why"
+	"orrery/restclient/api"
 )
 
-// This page has what the second sample must show for a proof.
+// This page tests what two samples show: a standstill, progress, and the verdict on the whole.
 
-// certainty is that of a cause, "" if the report does not have it.
-func certainty(e why.Evidence, id string) why.Certainty {
-	if f := find(why.Judge(e), id); f != nil {
-		return f.Certainty
+// situations are evidence in which a cause is proven.
+func situations() map[string]why.Evidence {
+	return map[string]why.Evidence{
+		"C01": unavailable("ops"), "C02": unavailable("shop"), "C03": stale(), "C04": held(stopped("keda-operator")),
+		"C06": refusedSecrets(), "C07": unreachable(), "C08": denied(), "C09": unconverted(), "C11": onNode(),
+		"C12": onReadyNode(ending(0, "a")), "C13": leftOver(), "C14": leading(claimed(),
+			"*,-persistentvolumeclaim-protection-controller"), "C15": balanced(stopped("cloud-controller-manager")),
+		"C16": audited(), "C17": unmanaged(collected(), kcm("*,-garbagecollector")),
+		"C18": evidence(entries(nil, []string{"example.com/x"})), "C19": withManagers(kcm("*,-namespace")),
+		"C20": contradicted(), "C22": undeleted(), "C23": undecodable(), "C25": defined(),
+		"C26": foreground(stopped("keda-operator")), "C28": grows(created(time.Minute, "t"), created(10*time.Minute,
+			"next")),
 	}
-	return ""
+}
+
+// grows is a namespace with an object, and another one in the second sample.
+func grows(first, next why.Object) why.Evidence {
+	e := plain(typeOf("", "configmaps", first))
+	e.Second.Types = []why.Type{typeOf("", "configmaps", first, next)}
+	return e
+}
+
+// shrinks is a namespace with two objects of a type, of which the second sample has these.
+func shrinks(e why.Evidence, group, resource string, left ...why.Object) why.Evidence {
+	e = add(e, typeOf(group, resource, object("a"), object("b")))
+	e.Second.Types[len(e.Second.Types)-1] = typeOf(group, resource, left...)
+	return e
 }
 
 // With one sample every cause that something has to be done about is possible only.
 func TestOneSampleProvesNothing(t *testing.T) {
-	for id, situation := range situations() {
-		e := situation.proven
-		require.Equal(t, why.Proven, certainty(e, id), id)
+	for id, e := range situations() {
+		got, lines := told(why.Judge(e), id)
+		require.Equal(t, id+" proven", got, lines)
+		assert.Contains(t, lines, "verdict: stuck, exit 2")
 		e.Second = nil
 		for _, f := range why.Judge(e).Findings {
 			cause, _ := why.Lookup(f.ID)
@@ -37,107 +65,395 @@ func TestOneSampleProvesNothing(t *testing.T) {
 	}
 }
 
-// definitionGoes is a namespace with an object of a definition that is being deleted, too.
-func definitionGoes(finalizers ...string) why.Evidence {
-	e := held(since("deployment", "keda-operator", 0, time.Hour))
-	e.Types[0].Objects = []why.Object{object("a", finalizers...)}
-	e.Second.Types[0] = e.Types[0]
-	e.Definitions = answered("GET crds", why.Definition{Type: "scaledobjects.keda.sh", Object: why.Object{
-		Name: "scaledobjects.keda.sh", Finalizers: []string{"customresourcecleanup.apiextensions.k8s.io"}, Deleted: deleted.Add(-5 * time.Second),
-	}})
-	return calm(e)
-}
-
-// orphanPod is a namespace with a pod whose Job is gone, in a cluster whose kube-controller-manager
-// cannot be seen.
-func orphanPod() why.Evidence {
-	pod := object("p", "batch.kubernetes.io/job-tracking")
-	pod.Owners = []why.Owner{{Group: "batch", Kind: "Job", Name: "j", UID: "gone", Controls: true}}
-	e := evidence(terminating("", ""), typeOf("", "pods", pod), typeOf("batch", "jobs"))
-	e.Pods = []why.Pod{{Object: pod, Node: "n"}}
-	e.Managers, e.Leases = answered[why.Manager]("GET pods"), answered[why.Lease]("GET leases")
-	return calm(e)
-}
-
-// refusedOwner is a namespace with two objects whose owner has lost its rights.
-func refusedOwner() why.Evidence {
-	const finalizer = "workflows.argoproj.io/artifact-gc"
-	w := workload("deployment", "ops", "workflow-controller", 1)
-	e := orphan("workflows", "argoproj.io", finalizer, "", w)
-	e.Types[0].Objects = append(e.Types[0].Objects, object("b", finalizer))
-	e.Types[0].Count, e.Types[0].Finalizers[finalizer] = 2, 2
-	e.Second.Types[0] = e.Types[0]
-	refuse(&e, w)
-	return calm(e)
-}
-
 // A cause that was proven in the first sample is possible only, or is none, if the second one does
 // not show it again.
 func TestWhatTheSecondSampleDoesNotShow(t *testing.T) {
-	changed := func(o why.Object) why.Object {
-		o.ResourceVersion = "99"
-		return o
+	without := func(fromEnd int) func(*why.Evidence) {
+		return func(e *why.Evidence) {
+			i := len(e.Second.Types) - fromEnd
+			e.Second.Types[i].Objects, e.Second.Types[i].Count = nil, 0
+		}
 	}
-	without := func(e *why.Evidence, i int) {
-		e.Second.Types[i].Objects, e.Second.Types[i].Count = nil, 0
-	}
-	for name, test := range map[string]struct {
-		id     string
-		proven why.Evidence
-		change func(*why.Evidence)
-	}{
-		"C01, discovery was refused": {"C01", unavailable("x"), func(e *why.Evidence) {
-			e.Second.Stale, e.Second.Failed, e.Second.Discovery = nil, nil, &why.Failure{Code: 500, Message: "readyz"}
-		}},
-		"C01, its server came back": {"C01", unavailable("x"), func(e *why.Evidence) {
-			e.Backends = []why.Backend{{Service: *e.APIServices.Items[0].Service, Exists: true, Ready: 2, Changed: at.Add(4 * time.Second), Request: "GET slices"}}
-		}},
-		"C03, discovery was refused": {"C03", situations()["C03"].proven, func(e *why.Evidence) {
-			e.Second.Stale, e.Second.Failed, e.Second.Discovery = nil, nil, &why.Failure{Code: 500, Message: "readyz"}
-		}},
-		"C03, for another reason than a stale copy": {"C03", situations()["C03"].proven, func(e *why.Evidence) {
-			e.Second.Stale, e.Second.Failed = nil, map[string]string{"g.io/v1": "context deadline exceeded"}
-		}},
-		"C06, its owner acts on another object": {"C06", refusedOwner(), func(e *why.Evidence) {
-			e.Second.Types[0].Objects = []why.Object{e.Types[0].Objects[0], changed(e.Types[0].Objects[1])}
-		}},
-		"C13, the pod was not reached": {"C13", orphanPod(), func(e *why.Evidence) {
+	ofTwo := workflow()
+	two := typeOf("argoproj.io", "workflows", object("a", "workflows.argoproj.io/artifact-gc"),
+		object("b", "workflows.argoproj.io/artifact-gc"))
+	ofTwo.Types[0], ofTwo.Second.Types[0] = two, two
+	all := situations()
+	judged(t, []row{
+		{"the owner acts on another object", ofTwo, func(e *why.Evidence) {
+			b := two.Objects[1]
+			b.ResourceVersion = "99"
+			e.Second.Types[0].Objects = []why.Object{two.Objects[0], b}
+		}, "no C06", nil},
+		{"the pod was not reached", all["C13"], func(e *why.Evidence) {
 			e.Types[0].Count = 700
 			e.Second.Types[0].Objects, e.Second.Types[0].Partial, e.Second.Types[0].Count = nil, true, 700
-		}},
-		"C13, another pod has lost the finalizer": {"C13", orphanPod(), func(e *why.Evidence) {
-			other := object("q", "batch.kubernetes.io/job-tracking")
-			e.Types[0].Objects, e.Types[0].Count = append(e.Types[0].Objects, other), 2
-			free := changed(other)
-			free.Finalizers = nil
+		}, "C13 possible", nil},
+		{"another pod has lost the finalizer", leftOver(), func(e *why.Evidence) {
+			q, free := object("q", jobTracking), object("q")
+			free.ResourceVersion, free.Deleted = "99", deleted
+			e.Types[0].Objects, e.Types[0].Count = append(slices.Clone(e.Types[0].Objects), q), 2
 			e.Second.Types[0].Objects = append(slices.Clone(e.Second.Types[0].Objects), free)
 			e.Second.Types[0].Count = 2
-		}},
-		"C14, the claim is gone": {"C14", claimed(), func(e *why.Evidence) { without(e, len(e.Second.Types)-2) }},
-		"C20, one hands over to the other": {"C20", contradicted(), func(e *why.Evidence) {
-			e.Leases.Items[0].Renewed = at.Add(time.Second)
-		}},
-		"C20, the later one does not lead any more": {"C20", contradicted(), func(e *why.Evidence) {
-			e.Leases.Items = append(slices.Clone(e.Leases.Items), why.Lease{
-				Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a", Renewed: at.Add(-10 * time.Second), Duration: 15 * time.Second,
-			})
-		}},
-		"C22, its server was changed": {"C22", undeleted(), func(e *why.Evidence) { e.Backends[0].Changed = at.Add(3 * time.Second) }},
-		"C23, the list fails otherwise": {"C23", undecodable(), func(e *why.Evidence) {
+		}, "C13 possible", nil},
+		{"the claim is gone", all["C14"], without(2), "no C14", nil},
+		{"the list fails otherwise", all["C23"], func(e *why.Evidence) {
 			e.Second.Types[0].Failed = &why.Failure{Request: "GET configmaps", Code: 504, Message: "Timeout"}
-		}},
-		"C23, it was not listed again": {"C23", undecodable(), func(e *why.Evidence) { e.Second.Types = e.Second.Types[1:] }},
-		"C25, its objects could not be listed": {"C25", definitionGoes("finalizer.keda.sh"), func(e *why.Evidence) {
-			without(e, 0)
+		}, "C23 possible", nil},
+		{"the type was not listed again", undecodable(), func(e *why.Evidence) { e.Second.Types = e.Second.Types[1:] },
+			"C23 possible", nil},
+		{"the list works", undecodable(), func(e *why.Evidence) { e.Second.Types[0].Failed = nil }, "C23 possible",
+			has{"only missing: configmaps could be read in the second sample"}},
+		{"the list fails again while pods are left, which go first", add(undecodable(), typeOf("", "pods",
+			object("p"))), nil,
+			"C23 later", nil},
+		{"the list fails again while pods are left, and another type was deleted already", add(undecodable(), typeOf("",
+			"pods", object("p")), typeOf("", "services", ending(time.Second, "s"))), nil, "C23 proven", nil},
+		{"a key service that does not answer has lost no data", with(undecodable(), failed(500,
+			`unable to transform key `+
+				`"/registry/configmaps/shop/a": failed to decrypt DEK, error: rpc error: code = Unavailable desc = `+
+				`dial `+
+				`unix `+
+				`/var/run/kms.sock`)), nil, "C23 proven", has{"only do: start the KMS plugin of kube-apiserver, or " +
+			"make " +
+			"its key " +
+			"service reachable: the data is intact"}},
+		{"the objects of the definition could not be listed", all["C25"], func(e *why.Evidence) {
+			without(2)(e)
 			e.Second.Types[0].Failed = &why.Failure{Code: 404, Message: "gone"}
-		}},
-		"C26, its owner is gone": {"C26", foreground(), func(e *why.Evidence) { without(e, len(e.Second.Types)-1) }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			require.Equal(t, why.Proven, certainty(test.proven, test.id))
-			test.proven.Second.Types = slices.Clone(test.proven.Second.Types)
-			test.change(&test.proven)
-			assert.NotEqual(t, why.Proven, certainty(test.proven, test.id))
-		})
+		}, "C25 possible", nil},
+		{"the owner of the dependent is gone", all["C26"], without(1), "no C26", nil},
+		{"a young object, and another one", grows(created(time.Minute, "t"), created(10*time.Minute, "next")), nil,
+			"C28 proven", nil},
+		{"an object of the first seconds", plain(typeOf("", "configmaps", created(3*time.Second, "e"))), nil, "no C28",
+			nil},
+		{"the root certificate, which is created in every namespace", grows(created(8*time.Second, "young",
+			"example.com/x"),
+			created(602*time.Second, "kube-root-ca.crt")), nil, "no C28", nil},
+		{"the root certificate again and again", replaced("kube-root-ca.crt", "kube-root-ca.crt"), nil, "no C28", nil},
+		{"objects again and again", replaced("a", "b"), nil, "C28 proven", nil},
+		{"more than was counted at first", with(plain(typeOf("", "configmaps", created(time.Minute, "t"))),
+			func(e *why.Evidence) { e.Types[0].More, e.Second.Types[0].Count = true, 900 }), nil, "no C28", nil},
+	})
+}
+
+// replaced is a namespace with an object that the second sample has under another uid and name.
+func replaced(name, next string) why.Evidence {
+	again := created(10*time.Minute+time.Second, next)
+	again.UID = "another"
+	e := plain(typeOf("", "configmaps", created(10*time.Minute-time.Second, name)))
+	e.Second.Types[0].Objects = []why.Object{again}
+	return e
+}
+
+const exceeded = "etcdserver: mvcc: database space exceeded"
+
+// C27, C29 and the verdict: when a namespace may be said to wait, or to make progress.
+func TestVerdicts(t *testing.T) {
+	forbidden := why.Type{Group: "db.io", Version: "v1", Resource: "databases", Request: "GET databases",
+		Failed: noRight}
+	remaining := func(message string) *why.Namespace { return terminating(api.NamespaceContentRemaining, message) }
+	finalizers := func(count, message string) *why.Namespace {
+		return terminating(api.NamespaceFinalizersRemaining,
+			"Some content in the namespace has finalizers remaining: db.io/f in "+count+" resource instances"+message)
 	}
+	unreadBeside := func(resource string) why.Evidence {
+		e := shrinks(evidence(remaining("Some resources are remaining: secrets. has 1 resource instances")), "",
+			"configmaps",
+			object("b"))
+		e.Types = []why.Type{e.Types[1], {Version: "v1", Resource: resource, Request: "GET x", Failed: noRight}}
+		return e
+	}
+	changes := func(first, second string, e why.Evidence) why.Evidence {
+		for i, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
+			n.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionTrue,
+				Message: []string{first, second}[i]}}
+			if n.Conditions[0].Message == "" {
+				n.Conditions[0].Status = api.ConditionFalse
+			}
+		}
+		e.Second.Namespace.ResourceVersion = "8"
+		return e
+	}
+	content := func() why.Evidence { return plain(typeOf("", "configmaps", object("a"))) }
+	claims := func(kind api.NamespaceConditionType, message string, ago time.Duration, types ...why.Type) why.Evidence {
+		return conditioned(plain(types...), condition(kind, api.ConditionTrue, message, ago))
+	}
+	wroteSince := func(e *why.Evidence) { writtenBy(e, "kcm", 80*time.Second) }
+	overdue := func() why.Evidence {
+		return with(calm(onReadyNode(ending(time.Minute, "old"), ending(610*time.Second, "young"))), runs)
+	}
+	inGrace := func(text string, change func(*why.Evidence)) why.Evidence {
+		e := pods(ending(time.Hour, "slow"))
+		e.Nodes = answered("GET nodes", ready)
+		return with(says(e, text), change)
+	}
+	older := func(e *why.Evidence) { e.Server = "v1.30.2" }
+	first := func(status api.ConditionStatus, message string) why.Evidence {
+		e := managed(content(), 0, kcm(""))
+		e.Second.Namespace.ResourceVersion = "8"
+		e.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: status,
+			Message: message},
+			{Type: discoveryFailure, Status: api.ConditionFalse}}
+		return e
+	}
+	discovery := func(e why.Evidence, now bool) why.Evidence {
+		was := condition(discoveryFailure, api.ConditionTrue, "Discovery failed: g.io/v1: stale", 70*time.Second)
+		e = conditioned(e, was)
+		if !now {
+			e.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: discoveryFailure,
+				Status: api.ConditionFalse}}
+			e.Second.Namespace.ResourceVersion = "8"
+		}
+		return e
+	}
+	const cannot = "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server " +
+		"APIs: " +
+		"g.io/v1: stale GroupVersion discovery: g.io/v1"
+	flaps := func(before api.ConditionStatus) why.Evidence {
+		e := conditioned(plain(), condition(discoveryFailure, api.ConditionTrue, cannot, 6*time.Second))
+		if before == api.ConditionFalse {
+			e.Namespace.Conditions = []api.NamespaceCondition{{Type: discoveryFailure, Status: before}}
+		}
+		e.Second.Namespace.ResourceVersion = "8"
+		e.APIServices = unavailable("shop").APIServices
+		e.APIServices.Items[0].Since = at.Add(2 * time.Second)
+		return e
+	}
+	ends := func(available string) why.Evidence {
+		e := conditioned(plain(), condition(discoveryFailure, api.ConditionTrue, cannot, 10*time.Second))
+		e.APIServices = stale().APIServices
+		e.APIServices.Items[0].Available = available
+		return e
+	}
+	waits := func(server string) why.Evidence {
+		e := held(stopped("keda-operator"))
+		e.Server = server
+		e.Types[0].Objects[0].Deleted = time.Time{}
+		e = add(e, typeOf("", "pods", object("p")))
+		e.Pods = []why.Pod{{Object: object("p"), Node: "n"}}
+		return calm(e)
+	}
+	beside := shrinks(plain(typeOf("", "configmaps", object("c", "example.com/x"))), "aquasecurity.github.io",
+		"vulnerabilityreports", object("a"))
+	beside.Stamps = []why.Stamp{{Type: "configmaps", Object: "c", Finalizer: "example.com/x", Request: "GET c"}}
+	rest := func(first, second []why.Object) why.Evidence {
+		e := calm(plain(typeOf("", "configmaps", first...)))
+		e.Second.Types = []why.Type{typeOf("", "configmaps", second...)}
+		return e
+	}
+	kept := object("a", "example.com/x")
+	young := func() why.Evidence {
+		n := terminating("", "")
+		n.Deleted = at.Add(-20 * time.Second)
+		return calm(evidence(n, typeOf("", "configmaps")))
+	}
+	early := calm(plain(typeOf("", "configmaps", object("c", "example.com/x"), object("b"))))
+	early.Second.Types[0] = typeOf("", "configmaps", object("c", "example.com/x"))
+	early.Types[0].Objects, early.Incomplete = nil, "the limit of requests (--max-requests) was reached"
+	finalized := conditioned(onReadyNode(ending(time.Minute, "a")))
+	finalized.Namespace.SpecFinalizers, finalized.Second.Namespace.SpecFinalizers = nil, nil
+	tokens := changes("1 remaining", "1 remaining", content())
+	tokens.Second.Namespace.SpecFinalizers = nil
+	annotated := changes("1 remaining", "1 remaining", content())
+	annotated.Second.Namespace.Conditions = append([]api.NamespaceCondition{{Type: "Other"}},
+		annotated.Namespace.Conditions...)
+	unreadOnly := with(plain(), failed(500, "m"))
+	refusedDiscovery := claims(discoveryFailure, "Discovery failed for some groups, 1 failing: g.io/v1: no answer",
+		time.Minute)
+	refusedDiscovery.Discovery.Refused = &why.Failure{Request: "GET /apis", Code: 500, Message: "no"}
+	const unknown, goes = "unknown, exit 3", "progressing, exit 0"
+	const storage = "Failed to delete all resource types, 1 remaining: storage is (re)initializing"
+	const old = "Some resources are remaining: pods. has 1 resource instances"
+	nothing := with(plain(), func(e *why.Evidence) {
+		e.Namespace.SpecFinalizers, e.Second.Namespace.SpecFinalizers = nil, nil
+	})
+	judgedAs(t, []row{
+		{"a pod that the kubelet ends", with(calm(onReadyNode(ending(600*time.Second, "a"))), runs), nil, unknown,
+			has{"no known cause is proven"}},
+		{"a pod without the token", with(finalized, runs), nil, unknown, has{"no known cause is proven"}},
+		{"nothing is known", nothing, nil, unknown, has{"no known cause is proven"}},
+		{"a type that cannot be read", unreadOnly, nil, unknown, nil},
+		{"a claim that no longer holds", claims(api.NamespaceContentRemaining, old, time.Minute), nil, goes,
+			has{"ContentRemaining no longer holds"}},
+		{"a claim that was rewritten since", with(claims(api.NamespaceContentRemaining, "1 remains", 5*time.Minute),
+			wroteSince), nil, goes, has{"ContentRemaining no longer holds"}},
+		{"a refusal that no list repeats", with(claims(contentFailure,
+			"Timeout: request did not complete within the allotted "+
+				"timeout", 5*time.Minute), wroteSince), nil, unknown, has{"which the requests of this command do not " +
+			"confirm"}},
+		{"a claim that is not confirmed", claims(contentFailure, storage, 3*time.Minute), nil, unknown,
+			has{"; ContentFailure " +
+				`says "` + storage + `", which the requests of this command do not confirm`}},
+		{"nothing is left", calm(plain()), nil, unknown,
+			has{"; nothing is left in it: a controller that works would have removed it within 1m0s."}},
+		{"discovery works again", claims(discoveryFailure, "Discovery failed for some groups, 1 failing: g.io/v1: no "+
+			"answer",
+			time.Minute, typeOf("", "configmaps", object("a"))), nil, goes,
+			has{"DiscoveryFailure no longer holds, and the next pass comes within 1m0s"}},
+		{"discovery is refused to this user", refusedDiscovery, nil, unknown, nil},
+		{"discovery works again beside an owner that does not finish", discovery(application(), true), nil, unknown,
+			nil},
+		{"a discovery failure was taken back beside an owner that does not finish", discovery(application(), false),
+			nil,
+			unknown, nil},
+		{"discovery fails between the samples", flaps(api.ConditionFalse), nil, unknown, has{"!no longer holds"}},
+		{"discovery fails now and then", flaps(api.ConditionTrue), nil, unknown, nil},
+		{"the server of a discovery failure is Available", ends("True"), nil, goes, nil},
+		{"the server of a discovery failure is not Available", ends("False"), nil, unknown, nil},
+		{"the conditions change", changes("2 remaining", "", content()), nil, goes, has{"its conditions changed"}},
+		{"a new failure", changes("", "1 remaining", content()), nil, unknown, has{"no known cause is proven"}},
+		{"only a text changes", changes("1 remaining: 10.0.0.2:41022", "1 remaining: 10.0.0.2:41388", content()), nil,
+			unknown,
+			has{"no known cause is proven"}},
+		{"only an annotation changes", annotated, nil, unknown, has{"no known cause is proven"}},
+		{"a token was removed", tokens, nil, goes, has{"kubernetes was removed between the samples"}},
+		{"the first conditions", first(api.ConditionFalse, ""), nil, goes, nil},
+		{"the first conditions, of which one is a failure", first(api.ConditionTrue, exceeded), nil, unknown, nil},
+		{"it does not exist", why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404},
+			Terminating: []string{"shop"}}, nil,
+			"absent, exit 1", has{`namespace "shpo" does not exist; Terminating now: shop`}},
+		{"it does not exist, and no other may be listed", why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404},
+			Unlisted: &why.Failure{Code: 403}}, nil, "absent, exit 1",
+			has{`namespace "shpo" does not exist; this user may not list those that are Terminating`}},
+		{"it may not be read", why.Evidence{Name: "shop", Refused: &why.Failure{Code: 403, Message: "no",
+			Right: "get namespaces"}}, nil, unknown, has{"cannot be read"}},
+		{"it is too early to tell", young(), nil, goes,
+			has{"sentence: Namespace shop has been terminating for 30s: too early to tell.\n"}},
+		{"it is too early to tell from one sample", with(young(), func(e *why.Evidence) { e.Second = nil }), nil, goes,
+			has{"too early to tell"}},
+		{"a type becomes smaller beside a refusal", shrinks(failing(exceeded, typeOf("", "configmaps", object("a"))),
+			"",
+			"endpoints", object("b")), nil, unknown, has{"found: C27 possible"}},
+		{"a type becomes smaller beside one that is unread", shrinks(evidence(finalizers("1", ""), forbidden), "",
+			"configmaps", object("b")), nil, unknown, has{"but db.io/f remains, of what could not be read"}},
+		{"the finalizer of a condition was seen", with(shrinks(evidence(finalizers("2", ""), forbidden), "",
+			"configmaps"),
+			func(e *why.Evidence) {
+				e.Types[2] = typeOf("", "configmaps", object("b", "db.io/f"), object("c", "db.io/f"))
+				e.Second.Types[2] = typeOf("", "configmaps", object("b", "db.io/f"))
+			}), nil, goes, nil},
+		{"a condition names the type that is unread", unreadBeside("secrets"), nil, unknown, nil},
+		{"a condition names another type than the one that is unread", unreadBeside("endpoints"), nil, goes, nil},
+		{"pods end beside one that does not", with(overdue(), func(e *why.Evidence) {
+			e.Second.Types = []why.Type{typeOf("", "pods", e.Types[0].Objects[0])}
+		}), nil, unknown, nil},
+		{"the examination ended early", early, nil, unknown, nil},
+		{"what goes by itself does not hide what may stand still", calm(beside), nil, unknown, has{"found: C27 proven",
+			"found: C04 possible", "has been terminating for 10m and is waiting: 1 " +
+				"vulnerabilityreport.aquasecurity.github.io " +
+				"went within 10s", ". Possibly 1 configmap waits for the owner of example.com/x; that is not proven."}},
+		{"a refusal beside a pod that may run, on a server that does not wait for it", with(inGrace(exceeded, older),
+			func(e *why.Evidence) { *e = add(*e, typeOf("", "configmaps", object("a"))) }), nil, unknown, nil},
+		{"a refusal in the first minute", inGrace(exceeded, func(e *why.Evidence) {
+			e.Server, e.At, e.Second.At = "v1.30.2", deleted.Add(20*time.Second), deleted.Add(30*time.Second)
+		}), nil, goes, nil},
+		{"a refusal of before the pods", inGrace(exceeded, func(*why.Evidence) {}), nil, goes, nil},
+		{"a second list that fails shows no progress", with(shrinks(says(plain(), "x"), "", "configmaps"),
+			func(e *why.Evidence) { e.Second.Types[1] = unread("", "configmaps", 500, "no") }), nil, unknown, nil},
+		{"a second list that is not counted shows no progress", with(calm(content()), func(e *why.Evidence) {
+			e.Types[0].Count, e.Second.Types[0].Count, e.Second.Types[0].More = 1200, 500, true
+			e.Second.Types[0].Partial = true
+		}), nil, unknown, nil},
+	})
+	judged(t, []row{
+		{"fewer objects", shrinks(calm(plain()), "", "configmaps", object("a")), nil, "C27 proven", has{
+			"proof: 1 object is left\n", "1 object is left of this type: about 10s more"}},
+		{"fewer objects while requests are refused", shrinks(says(plain(), "x"), "", "configmaps", object("a")), nil,
+			"C27 possible", has{"proof: 1 object is left\n"}},
+		{"fewer events, which expire", shrinks(plain(), "", "events", object("a")), nil, "no C27", nil},
+		{"a second list that fails", with(shrinks(plain(), "", "configmaps"), func(e *why.Evidence) {
+			e.Second.Types[1] = unread("", "configmaps", 500, "no")
+		}), nil, "no C27", nil},
+		{"a second list of a definition's objects that fails", with(defined(), func(e *why.Evidence) {
+			e.Second.Types[0] = unread("keda.sh", "scaledobjects", 500, "no")
+		}), nil, "C25 possible", has{"!found: C27"}},
+		{"how long the rest takes is not told if it waits for an owner", rest([]why.Object{kept, object("b")},
+			[]why.Object{kept}), nil, "C27 proven", has{"!s more"}},
+		{"how long the rest takes if all of it waits", rest([]why.Object{kept, object("b", "example.com/x")},
+			[]why.Object{kept}), nil, "C27 proven", has{"about 10s more"}},
+		{"what waits for pods", waits("v1.36.3"), nil, "C04 later", nil},
+		{"nothing waits for pods on an older server", waits("v1.30.2"), nil, "no C04", nil},
+		{"a right of a namespace that is gone does not matter", with(plain(forbidden), func(e *why.Evidence) {
+			e.Second.Namespace = nil
+		}), nil, "no C30", has{"verdict: absent, exit 0"}},
+	})
+}
+
+// judgedAs checks a table whose rows want a verdict and its exit code.
+func judgedAs(t *testing.T, rows []row) {
+	t.Helper()
+	for i := range rows {
+		rows[i].has = append(rows[i].has, "verdict: "+rows[i].want+"\n")
+		rows[i].want = strings.Split(rows[i].want, ",")[0]
+	}
+	judged(t, rows)
+}
+
+// An owner that removes a finalizer twice a minute is at work also between two removals, which one
+// examination cannot see. When it has done nothing for some minutes it is looked for again.
+func TestAHistory(t *testing.T) {
+	var history why.History
+	examined := func(after time.Duration, change func(*why.Evidence)) why.Evidence {
+		e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "keda")
+		e.At, e.Second.At = e.At.Add(after), e.Second.At.Add(after)
+		e = with(calm(e), change)
+		history.Add(&e)
+		return e
+	}
+	count := func(count int) func(*why.Evidence) {
+		return func(e *why.Evidence) { e.Types[0].Finalizers = map[string]int{"finalizer.keda.sh": count} }
+	}
+	judged(t, []row{
+		{"nothing is known of a time before", examined(0, count(5)), nil, "C04 possible", nil},
+		{"one finalizer less", examined(25*time.Second, count(4)), nil, "no C04",
+			has{"finalizer.keda.sh went from scaledobjects.keda.sh 10s ago"}},
+		{"it was at work half a minute ago", examined(50*time.Second, count(4)), nil, "no C04", nil},
+		{"it has done nothing for minutes", examined(5*time.Minute, count(4)), nil, "C04 possible", nil},
+		{"what could not be counted is no progress", examined(5*time.Minute, func(e *why.Evidence) {
+			count(1)(e)
+			e.Types[0].More = true
+		}), nil, "C04 possible", nil},
+		{"another namespace of the same name is no progress", examined(5*time.Minute, func(e *why.Evidence) {
+			count(1)(e)
+			e.Namespace.UID, e.Second.Namespace.UID = "another", "another"
+		}), nil, "C04 possible", nil},
+	})
+}
+
+// The judge does not panic whatever it is given, proves nothing without proof, and judges the same
+// twice and after --save and --from.
+func FuzzJudge(f *testing.F) {
+	for _, e := range situations() {
+		text, err := json.Marshal(e)
+		require.NoError(f, err)
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var e why.Evidence
+		if json.Unmarshal(text, &e) != nil {
+			return
+		}
+		report := why.Judge(e)
+		for _, found := range report.Findings {
+			if found.Certainty == why.Proven {
+				assert.NotEmpty(t, found.Proof)
+				assert.Empty(t, found.Missing)
+			}
+		}
+		var first, again bytes.Buffer
+		require.NoError(t, report.WriteJSON(&first))
+		require.NoError(t, why.Judge(e).WriteJSON(&again))
+		assert.Equal(t, first.String(), again.String())
+		require.NoError(t, report.WriteText(io.Discard, false, 80))
+		path := filepath.Join(t.TempDir(), "evidence.json")
+		if e.Save(path) != nil {
+			return // no server sends times after the year 9999
+		}
+		loaded, err := why.Load(path)
+		require.NoError(t, err)
+		again.Reset()
+		require.NoError(t, why.Judge(loaded).WriteJSON(&again))
+		assert.Equal(t, first.String(), again.String())
+	})
 }

@@ -11,21 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/why"
-	"orrery/restclient/api"
 )
 
 // This page has what a report tells, and what it must not leave out.
-
-// While requests are refused, fewer objects are no proof that the rest will go.
-func TestFewerObjectsWhileRequestsAreRefused(t *testing.T) {
-	e := evidence(terminating(contentFailure, "x"), typeOf("", "configmaps", object("a"), object("b")))
-	e.Second.Types = []why.Type{typeOf("", "configmaps", object("a"))}
-	found := find(why.Judge(e), "C27")
-	require.NotNil(t, found)
-	assert.Equal(t, why.Possible, found.Certainty)
-	assert.Equal(t, "1 object is left", found.Proof[1].Says)
-	assert.Equal(t, why.Proven, find(why.Judge(calm(e)), "C27").Certainty)
-}
 
 // Of many refusals to this user one stands for all, and what the conditions say comes first.
 func TestManyRefusalsToThisUser(t *testing.T) {
@@ -55,32 +43,6 @@ func TestManyUnreadTypes(t *testing.T) {
 	assert.Contains(t, text.String(), "more types")
 	assert.NotContains(t, text.String(), "unread: things00.acme.io, things01.acme.io, things02.acme.io, things03.acme.io, things04.acme.io")
 	assert.Len(t, why.Judge(e).Checked.Unread, 20)
-}
-
-// First conditions of which one is a failure are no progress.
-func TestFirstConditionsThatAreAFailure(t *testing.T) {
-	e := evidence(terminating("", ""), typeOf("", "configmaps", object("a")))
-	e.Leases = answered("GET leases", why.Lease{Namespace: "kube-system", Name: "kube-controller-manager", Holder: "a", Renewed: at, Duration: 15 * time.Second})
-	e.Managers = answered("GET pods", why.Manager{Name: "kube-controller-manager-a", Ready: true})
-	e.Second.Namespace.ResourceVersion = "8"
-	e.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}, {Type: discoveryFailure, Status: api.ConditionFalse}}
-	assert.Equal(t, why.Progressing, why.Judge(e).Verdict)
-	e.Second.Namespace.Conditions[0] = api.NamespaceCondition{
-		Type: contentFailure, Status: api.ConditionTrue, Message: "Failed to delete all resource types, 1 remaining: etcdserver: mvcc: database space exceeded",
-	}
-	assert.Equal(t, why.Unknown, why.Judge(e).Verdict)
-}
-
-// How long the rest takes is told only if it does not wait for an owner.
-func TestHowLongTheRestTakes(t *testing.T) {
-	e := calm(evidence(terminating("", ""), typeOf("", "configmaps", object("a"), object("b"))))
-	e.Second.Types = []why.Type{typeOf("", "configmaps", object("a"))}
-	assert.Contains(t, find(why.Judge(e), "C27").Says, "1 object is left of this type: about 10s more")
-	e.Types[0] = typeOf("", "configmaps", object("a", "example.com/x"), object("b"))
-	e.Second.Types = []why.Type{typeOf("", "configmaps", object("a", "example.com/x"))}
-	assert.NotContains(t, find(why.Judge(e), "C27").Says, "more")
-	e.Types[0] = typeOf("", "configmaps", object("a", "example.com/x"), object("b", "example.com/x"))
-	assert.Contains(t, find(why.Judge(e), "C27").Says, "about 10s more")
 }
 
 // What blocks several namespaces comes first, once: repaired once, all of them go.

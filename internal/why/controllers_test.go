@@ -1,0 +1,410 @@
+package why_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+	"orrery/restclient/api"
+)
+
+// This page tests the causes about the namespace controller and the entries of the namespace itself:
+// C16 to C21.
+
+func managers(all ...why.Manager) func(*why.Evidence) {
+	return func(e *why.Evidence) { e.Managers.Items = all }
+}
+
+func led(all ...why.Lease) func(*why.Evidence) {
+	return func(e *why.Evidence) { e.Leases.Items = all }
+}
+
+func reviews(all ...why.Review) func(*why.Evidence) {
+	return func(e *why.Evidence) { e.Reviews = all }
+}
+
+// C19: a namespace without any condition proves that no controller works only if one is seen to be
+// off or dead, and nothing shows that another one is at work.
+func TestNoNamespaceController(t *testing.T) {
+	bare := func(changes ...func(*why.Evidence)) why.Evidence {
+		return with(unmanaged(plain(typeOf("", "configmaps", object("a")))), changes...)
+	}
+	isOff := managers(kcm("*,-namespace"))
+	switchedOff := func(changes ...func(*why.Evidence)) why.Evidence { return with(bare(isOff), changes...) }
+	old := lease("kube-controller-manager", time.Hour)
+	nodeIPAM := why.Manager{Name: "kube-controller-manager-nodeipam", Ready: true, Controllers: "node-ipam-controller"}
+	onNode1 := lease("kube-controller-manager", 0)
+	onNode1.Holder = "cp-1_6e1f"
+	nodeIPAM1 := nodeIPAM
+	nodeIPAM1.Name = "kube-controller-manager-cp-1"
+	pod := func(end time.Duration) func(*why.Evidence) {
+		return func(e *why.Evidence) { e.Pods = []why.Pod{{Object: ending(end, "p"), Grace: 30}} }
+	}
+	wrote := func(namespace string, after time.Duration) func(*why.Evidence) {
+		return func(e *why.Evidence) {
+			e.Elsewhere = answered("GET namespaces", why.ConditionsWrite{Namespace: namespace, At: deleted.Add(after)})
+		}
+	}
+	dead := func(e *why.Evidence) {
+		e.Webhooks = answered("GET webhooks", hook("guard", "guard.io", guard, rule("UPDATE", "", "namespaces/*")))
+		e.Backends = []why.Backend{absent(guard)}
+	}
+	status := func(allowed bool) func(*why.Evidence) {
+		return reviews(review(controller, "update", "", "namespaces/status", allowed))
+	}
+	alive := func(change func(*why.Evidence)) why.Evidence {
+		return bare(led(lease("kube-controller-manager", 0)), change)
+	}
+	restarted := func(ago time.Duration) why.Evidence {
+		return with(withManagers(why.Manager{Name: "kcm"}), led(lease("kube-controller-manager", ago)))
+	}
+	crashing := func(ago time.Duration) why.Evidence {
+		e := managed(bare(), ago, why.Manager{Name: "kube-controller-manager-a", Created: at.Add(-100 * time.Hour),
+			Since: at.Add(-4 * time.Minute)})
+		e.Namespace.Deleted, e.Second.Namespace.Deleted = at.Add(-3*time.Hour), at.Add(-3*time.Hour)
+		e.APIServices, e.Elsewhere = answered[why.APIService]("GET x"), answered[why.ConditionsWrite]("GET x")
+		return e
+	}
+	writer := func(name string, created time.Time) why.Evidence {
+		e := withManagers(kcm("*,-namespace-controller"))
+		e.Managers.Items[0].Created = created
+		e.Namespace.Writers = []why.Writer{{Manager: name, At: deleted.Add(time.Second)}}
+		return e
+	}
+	k3s := withManagers()
+	k3s.Leases.Items = []why.Lease{lease("kube-controller-manager", 24*time.Hour)}
+	for _, n := range []*why.Namespace{k3s.Namespace, k3s.Second.Namespace} {
+		n.Writers = []why.Writer{{Manager: "k3s", At: deleted.Add(time.Minute)}}
+	}
+	many := switchedOff(func(e *why.Evidence) { e.Managers.Items[0].Since = at })
+	for i := range 400 {
+		many.Types = append(many.Types, typeOf("x.io", fmt.Sprint("types", i)))
+	}
+	many.At, many.Second.At = deleted.Add(55*time.Second), deleted.Add(65*time.Second)
+	other := died(unreachable())
+	other.Leases.Items[0].Name = "orrery"
+	const unseen = "missing: no controller is known to be dead or switched off"
+	const elsewhere = "missing: no pod of kube-controller-manager is visible: it may run elsewhere, without a Lease"
+	judged(t, []row{
+		{"switched off", switchedOff(), nil, "C19 proven", nil},
+		{"its process is dead", bare(managers(why.Manager{Name: "kcm"}), led(old)), nil, "C19 proven", nil},
+		{"nothing of it is seen", bare(), nil, "C19 possible", has{unseen}},
+		{"its Leases are unread", bare(func(e *why.Evidence) { e.Leases = refused[why.Lease]() }), nil, "C19 possible",
+			has{"missing: no controller is known", "found: C30"}},
+		{"its pods are unread", bare(func(e *why.Evidence) { e.Managers = refused[why.Manager]() }), nil,
+			"C19 possible",
+			has{"missing: no controller is known", "found: C30"}},
+		{"its Lease is renewed", bare(led(lease("kube-controller-manager", 0))), nil, "C19 possible",
+			has{"missing: Lease kube-system/kube-controller-manager is renewed"}},
+		{"its pod is ready", bare(managers(kcm(""))), nil, "C19 possible",
+			has{"missing: pod kube-controller-manager-a is ready"}},
+		{"its pod is ready, and does other work", bare(managers(kcm("*,-namespace"), why.Manager{Name: "b",
+			Controllers: "*"})), nil, "C19 possible", has{unseen}},
+		{"an object was deleted since", switchedOff(), func(e *why.Evidence) {
+			e.Types[0] = typeOf("", "configmaps", object("a", "example.com/x"))
+		}, "C19 possible", has{"missing: configmaps/a has been terminating since"}},
+		{"a pod was deleted since", switchedOff(), pod(40 * time.Second), "C19 possible",
+			has{"missing: pods/p has been terminating since"}},
+		{"a pod was deleted before", switchedOff(pod(20 * time.Second)), nil, "C19 proven", nil},
+		{"another namespace was written to", switchedOff(), wrote("busy", time.Minute), "C19 possible",
+			has{"wrote the conditions of busy"}},
+		{"another namespace was written to before", switchedOff(wrote("old", -time.Minute)), nil, "C19 proven", nil},
+		{"switched off, and without its right", switchedOff(status(false)), nil, "C19 proven", nil},
+		{"a dead webhook beside a dead controller", switchedOff(dead), nil, "C19 proven", nil},
+		{"a dead webhook keeps a controller that is alive from writing", alive(dead), nil, "no C19",
+			has{"found: C07 possible", "the webhook guard.io cannot be reached"}},
+		{"a controller that is alive lacks its right", alive(status(false)), nil, "C19 possible", has{
+			"says: a namespace controller is alive, and has written nothing here\n",
+			"do: restore the ClusterRole system:controller:namespace-controller"}},
+		{"a controller that is alive has its right", alive(status(true)), nil, "C19 possible",
+			has{"only do: read the controller's log: it says what refuses or delays its requests"}},
+		{"switched off, while another program annotates", with(withManagers(kcm("*,-namespace")),
+			func(e *why.Evidence) {
+				e.Second.Namespace.ResourceVersion = "8"
+			}), nil, "C19 proven", nil},
+		{"switched off, while another one writes conditions", withManagers(kcm("*,-namespace")), func(e *why.Evidence) {
+			e.Second.Namespace.ResourceVersion, e.Second.Namespace.Conditions = "8", nil
+		}, "no C19", nil},
+		{"switched off where another one deletes objects", switchedOff(), func(e *why.Evidence) {
+			e.Types[0] = typeOf("", "configmaps", ending(6*time.Second, "a", "example.com/x"))
+		}, "C19 possible", nil},
+		{"one of several has it switched off", withManagers(kcm("*,-namespace"), why.Manager{Name: "b", Ready: true}),
+			nil,
+			"no C19", nil},
+		{"a process for other controllers", withManagers(nodeIPAM), nil, "C19 proven", nil},
+		{"a process for other controllers, while another one leads", withManagers(nodeIPAM), led(onNode1),
+			"C19 possible",
+			has{"only missing: the Lease of kube-controller-manager is held by cp-1_6e1f, which is none of its pods: " +
+				"another " +
+				"process may be at work"}},
+		{"a process for other controllers leads", with(withManagers(nodeIPAM1), led(onNode1)), nil, "C19 proven", nil},
+		{"it is switched off, and its Lease may not be read", withManagers(kcm("*,-namespace-controller")),
+			func(e *why.Evidence) { e.Leases = refused[why.Lease]() }, "C19 possible",
+			has{"found: C30 ", "found: C19 possible"}},
+		{"it wrote the conditions before it was switched off", writer("kube-controller-manager", time.Time{}), nil,
+			"C19 proven", nil},
+		{"another process of its name wrote the conditions", writer("kube-controller-manager", deleted), nil,
+			"C19 possible", nil},
+		{"another program wrote the conditions", writer("orrery", later), nil, "C19 possible", nil},
+		{"its Lease expired 30 s ago", restarted(30 * time.Second), nil, "C19 possible", nil},
+		{"its Lease expired 2 min ago", restarted(2 * time.Minute), nil, "C19 proven", nil},
+		{"its Lease expired, and no pod of it is visible", with(restarted(2*time.Minute), managers()), nil,
+			"C19 possible",
+			has{elsewhere}},
+		{"its Lease expired, and was written between the samples", bare(managers(why.Manager{Name: "kcm"}),
+			led(lease("kube-controller-manager", 80*time.Second))), led(moved(lease("kube-controller-manager",
+			80*time.Second))), "C19 possible", nil},
+		{"it crashes again and again", crashing(4 * time.Hour), nil, "C19 proven", nil},
+		{"it crashes, and ran five minutes ago", crashing(5 * time.Minute), nil, "C19 possible", nil},
+		{"an expired Lease, and conditions that were written since", k3s, nil, "no C19", nil},
+		{"its Lease expired after the conditions", died(unreachable()), nil, "C19 proven", nil},
+		{"the Lease of another controller expired after the conditions", other, nil, "C19 proven", nil},
+		{"a first pass does not take long if it is off", many, nil, "C19 proven", nil},
+		{"seconds after the deletion", bare(), func(e *why.Evidence) {
+			e.Namespace.Deleted, e.Second.Namespace.Deleted = at.Add(-15*time.Second), at.Add(-15*time.Second)
+		}, "no C19", nil},
+	})
+	for _, name := range []string{"namespace-controller", "ttl-controller"} { // one without an older name
+		assert.True(t, why.SwitchedOff([]string{"", "deployment"}, name), "an empty entry names no controller: %s",
+			name)
+		assert.False(t, why.SwitchedOff([]string{"", "*"}, name), name)
+	}
+}
+
+// C20: two controllers contradict each other. One that overwrites all that the other one wrote takes
+// its entry of managedFields away. That may also be one that has taken over.
+func TestTwoNamespaceControllers(t *testing.T) {
+	writes := func(first, second []why.Writer) why.Evidence {
+		e := failing("x")
+		e.Namespace.Writers, e.Second.Namespace.Writers = first, second
+		e.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
+		return e
+	}
+	by := func(manager string, moment time.Time) why.Writer { return why.Writer{Manager: manager, At: moment} }
+	before, second := []why.Writer{by("a", at.Add(-2*time.Second))}, later.Add(-time.Second)
+	handover := func(e *why.Evidence) { e.Leases.Items[0].Renewed = at.Add(time.Second) }
+	judged(t, []row{
+		{"both wrote", writes(nil, []why.Writer{by("a", later), by("b", later.Add(-5*time.Second))}), nil, "C20 proven",
+			has{"verdict: stuck, exit 2"}},
+		{"one wrote long ago", writes(nil, []why.Writer{by("a", later), by("b", deleted)}), nil, "no C20", nil},
+		{"each sample has one writer", writes(before, []why.Writer{by("b", second)}), nil, "C20 possible",
+			has{"only missing: a has not written since the first sample, and may have stopped"}},
+		{"the first one wrote again", writes(before, []why.Writer{by("b", second), by("a", at.Add(time.Second))}), nil,
+			"C20 proven", nil},
+		{"kubectl wrote once", writes(before, []why.Writer{by("kubectl-edit", second), by("a", at.Add(time.Second))}),
+			nil,
+			"no C20", nil},
+		{"a script wrote once", writes(before, []why.Writer{by("Python-urllib", second), by("a", at.Add(time.Second))}),
+			nil, "no C20", nil},
+		{"the same one has changed its mind", writes(before, []why.Writer{by("a", second)}), nil, "no C20", nil},
+		{"one with a Lease that it renews", contradicted(), nil, "C20 proven", nil},
+		{"one hands over to the other", contradicted(), handover, "C20 possible", nil},
+		{"the later one does not lead any more", contradicted(), func(e *why.Evidence) {
+			e.Leases.Items = append(e.Leases.Items, lease("kube-controller-manager", 10*time.Second))
+		}, "C20 possible", nil},
+		{"the Leases may not be read", contradicted(), func(e *why.Evidence) { e.Leases = refused[why.Lease]() },
+			"C20 possible", nil},
+	})
+}
+
+// C21: the controller has lost its rights.
+func TestAControllerWithoutRights(t *testing.T) {
+	refusal := func(user, verb, resource, group string) string {
+		return `x is forbidden: User "` + user + `" cannot ` + verb + ` resource "` + resource +
+			`" in API group "` + group + `" in the namespace "shop"`
+	}
+	refuses := func(group, resource string, texts ...string) why.Evidence {
+		return failing(strings.Join(texts, ", "), typeOf(group, resource, object("a")))
+	}
+	many := func(all ...why.Review) why.Evidence {
+		e := failing(strings.Join([]string{refusal(controller, "deletecollection", "configmaps", ""),
+			refusal(controller, "deletecollection", "secrets", ""),
+			refusal(controller, "deletecollection", "deployments", "apps"), refusal(controller, "list", "pods", "")},
+			", "),
+			typeOf("", "configmaps", object("a")), typeOf("apps", "deployments", object("d")))
+		return with(e, reviews(all...))
+	}
+	may := func(verb, resource string, allowed bool) why.Review {
+		return review(controller, verb, "", resource, allowed)
+	}
+	lost, restored := may("deletecollection", "configmaps", false), may("list", "pods", true)
+	unanswered := lost
+	unanswered.Failed = &why.Failure{Code: 500, Message: "no"}
+	verbs := func(user string) why.Evidence {
+		return with(refuses("", "configmaps", refusal(user, "list", "configmaps", ""), refusal(user, "deletecollection",
+			"configmaps", "")), reviews(review(user, "list", "", "configmaps", true),
+			review(user, "deletecollection", "", "configmaps", false)))
+	}
+	services := func(group string, s *why.Service) func(*why.Evidence) {
+		return func(e *why.Evidence) {
+			e.APIServices = answered("GET apiservices", why.APIService{GroupVersion: group, Service: s})
+		}
+	}
+	server := &why.Service{Namespace: "a", Name: "b"}
+	var types []string
+	for _, resource := range []string{"a", "b", "c", "d", "e", "secrets"} {
+		types = append(types, refusal("u", "list", resource, ""))
+	}
+	finalize := func(allowed bool) why.Evidence {
+		return with(calm(plain()), reviews(may("update", "namespaces/finalize", allowed)))
+	}
+	last := "orrery-why-shop-namespace-controller-configmaps"
+	unusual := func(resource string) why.Evidence {
+		return refuses("", "x", refusal(`CORP\\ctl;id`, "list", resource, ""))
+	}
+	aggregated := func() why.Evidence {
+		return with(refuses("g.io", "things", refusal("system:kcm", "list", "things", "g.io")),
+			reviews(review("system:kcm", "list", "g.io", "things", true)), services("g.io/v1", server))
+	}
+	judged(t, []row{
+		{"one finding for each verb, with the commands that lend the right", many(lost, restored), nil, "C21 proven",
+			has{
+				"says: user " + controller + " may not deletecollection configmaps, deployments.apps and secrets\n",
+				"blocks: 1 configmaps: a\nblocks: 1 deployments.apps: d\n", "only found: C21 proven users/" +
+					controller,
+				"run: kubectl create clusterrole " + last + " --verb=list,delete,deletecollection " +
+					"--resource=configmaps,secrets,deployments.apps,pods\n", "run: kubectl create clusterrolebinding " +
+					last +
+					" --clusterrole=" + last + " --serviceaccount=kube-system:namespace-controller\n",
+				"run: when the namespace is gone: kubectl delete clusterrolebinding,clusterrole " + last + "\n"}},
+		{"another group is that of another server", with(many(lost, restored), services("metrics.k8s.io/v1", server)),
+			nil,
+			"C21 proven", has{"may not deletecollection configmaps, deployments.apps and secrets", "!may not list"}},
+		{"a review without an answer does not agree", many(unanswered, restored), nil, "C21 possible", nil},
+		{"nothing was asked", many(), nil, "C21 possible", has{"found: C21 possible users/" + controller +
+			"\nfound: C21 possible users/" + controller + "\n"}},
+		{"the answer about one verb says nothing about another", verbs("system:u"), nil, "C21 proven", has{
+			"only found: C21 proven users/system:u", "says: user system:u may not deletecollection configmaps\n"}},
+		{"the groups of a user are not known", verbs("jane"), nil, "C21 possible",
+			has{"only missing: the groups of user jane are not known: one may give it the right"}},
+		{"a group of kube-apiserver itself, restored since", with(refuses("apps", "deployments", refusal("u", "list",
+			"deployments", "apps")), reviews(review("u", "list", "apps", "deployments", true)), services("apps/v1",
+			nil)), nil,
+			"no C21", nil},
+		{"an aggregated server refuses what it may not ask about", aggregated(), nil, "C21 possible", has{
+			"the server behind that group may lack the right to ask about it", "verdict: unknown",
+			"!run: kubectl create",
+			"only do: let the server behind Service a/b ask about rights: kubectl create clusterrolebinding NAME " +
+				"--clusterrole=system:auth-delegator --serviceaccount=a:ACCOUNT"}},
+		{"kube-apiserver gave the right back since", aggregated(), noServices, "no C21", nil},
+		{"types of which there are objects come first", refuses("", "secrets", types...), nil, "C21 possible",
+			has{"says: user u may not list secrets, a"}},
+		{"a shell must not read the name of a user", unusual("xs"), nil, "C21 possible",
+			has{"run: kubectl create clusterrole " +
+				"'orrery-why-shop-ctl;id-xs' --verb=list,delete,deletecollection --resource=xs\n",
+				`--clusterrole='orrery-why-shop-ctl;id-xs' --user='CORP\ctl;id'`}},
+		{"what is no name of a type has no command", unusual("x;reboot"), nil, "C21 possible",
+			has{"!create clusterrole "}},
+		{"the last request, which no condition reports", finalize(false), nil, "C21 possible",
+			has{"do: restore the ClusterRole system:controller:namespace-controller"}},
+		{"the right to the last request", finalize(true), nil, "no C21", nil},
+		{"the right to write conditions is another question", with(plain(typeOf("", "configmaps", object("a"))),
+			reviews(may("update", "namespaces/status", false))), nil, "no C21", nil},
+	})
+	quoted := refusal(`CORP\\ctl \"x\"`, "delete", "configmaps", "")
+	assert.Equal(t, []why.Refusal{{User: `CORP\ctl "x"`, Verb: "delete", Resource: "configmaps"}},
+		why.Refusals(failing(quoted).Namespace, "shop"), "the API server quotes the name of a user")
+}
+
+// C16, C17 and C18: entries of the namespace itself act when it is empty.
+func TestEntriesOfTheNamespace(t *testing.T) {
+	young := func(e *why.Evidence) {
+		e.Namespace.Deleted, e.Second.Namespace.Deleted = at.Add(-15*time.Second), at.Add(-15*time.Second)
+	}
+	token := func(name string) why.Evidence { return evidence(entries(nil, []string{name})) }
+	justEmptied := func() why.Evidence {
+		return calm(evidence(entries([]string{"example.com/audit"}, []string{"kubernetes", "example.com/token"})))
+	}
+	emptiedNow := func(e *why.Evidence) {
+		e.Second.Namespace.ResourceVersion, e.Second.Namespace.SpecFinalizers = "8", []string{"example.com/token"}
+	}
+	since := func(kind api.NamespaceConditionType, status api.ConditionStatus) why.Evidence {
+		return conditioned(evidence(entries([]string{"example.com/audit"}, []string{"example.com/token"})),
+			condition(kind, status, "", 12*time.Second))
+	}
+	all := func(types ...why.Type) why.Evidence {
+		return unmanaged(evidence(entries([]string{"example.com/audit", "foregroundDeletion"},
+			[]string{"kubernetes", "example.com/x"}), types...), kcm("*,-garbagecollector"))
+	}
+	content := typeOf("", "configmaps", object("a"))
+	collector := func(renewed, age time.Duration) why.Evidence {
+		return managed(collected(), renewed, why.Manager{Name: "kube-controller-manager-a", Created: later.Add(-age)})
+	}
+	withoutPods := func(e *why.Evidence) { e.Managers.Items = nil }
+	removal := `kubectl patch namespaces shop --type=json -p '[{"op":"test","path":"/metadata/uid","value":"u"},` +
+		`{"op":"test","path":"/metadata/resourceVersion","value":"7"},` +
+		`{"op":"test","path":"/metadata/finalizers/1","value":"example.com/audit"},{"op":"remove","path":"/metadata/finalizers/1"}]'`
+	alive := audited()
+	alive.Stamps = []why.Stamp{{Type: "namespaces", Object: "shop", Finalizer: "example.com/audit",
+		Writers: []why.Writer{{Manager: "auditor"}}}}
+	alive.Workloads, alive.AllLeases = answered("GET workloads", ops("auditor")), answered[why.Lease]("GET leases")
+	alive.Grants = answered[why.Grant]("GET roles")
+	unreadType := evidence(entries(nil, []string{"kubernetes", "example.com/x"}))
+	judged(t, []row{
+		{"an entry of metadata.finalizers", audited(), nil, "C16 proven", has{
+			"do: ⚠ last resort: remove this one entry from metadata.finalizers",
+			"run: only if its owner, which is not known, does not come back: " + removal}},
+		{"beside content it acts later", all(content), nil, "C16 later", nil},
+		{"beside what cannot be discovered", with(stale(), func(e *why.Evidence) {
+			e.Namespace.Finalizers, e.Second.Namespace.Finalizers = []string{"example.com/audit"},
+				[]string{"example.com/audit"}
+		}), nil, "C16 possible", has{"found: C03 proven"}},
+		{"its owner is alive", alive, nil, "C16 possible", has{"owner: auditor, ready", "!patch", "!last resort"}},
+		{"seconds after the deletion", audited(), young, "C16 possible", nil},
+		{"the content went between the samples", justEmptied(), emptiedNow, "C16 possible", has{"!verdict: stuck"}},
+		{"the content went 12 s ago", since(api.NamespaceContentRemaining, api.ConditionFalse), nil, "C16 possible",
+			nil},
+		{"the collector is off", unmanaged(collected(), kcm("*,-garbagecollector")), nil, "C17 proven", nil},
+		{"the collector is off beside content", all(content), nil, "C17 later", nil},
+		{"the collector is off beside other entries", all(), nil, "C17 proven", nil},
+		{"a dependent may be outside the namespace", collected(), nil, "C17 possible",
+			has{"only missing: whether the garbage collector works, or which dependent blocks, was not seen"}},
+		{"the collector runs, 30 s after the deletion", unmanaged(collected(), kcm("")), func(e *why.Evidence) {
+			e.At, e.Second.At = deleted.Add(20*time.Second), deleted.Add(30*time.Second)
+		}, "no C17", nil},
+		{"an old Lease, and no pod is visible", with(collector(48*time.Hour, 0), withoutPods), nil, "C17 possible", has{
+			"only missing: no pod of kube-controller-manager is visible: it may run elsewhere, without a Lease"}},
+		{"an old Lease, and a pod that is not ready", collector(48*time.Hour, 48*time.Hour), nil, "C17 proven", nil},
+		{"a Lease of 3 min ago, and a pod that starts", collector(3*time.Minute, 15*time.Second), nil, "C17 possible",
+			nil},
+		{"a pod that has been starting for 3 min", collector(5*time.Minute, 3*time.Minute), nil, "C17 possible", nil},
+		{"a pod that has been starting for an hour", collector(5*time.Minute, time.Hour), nil, "C17 proven", nil},
+		{"a token of another", token("example.com/x"), nil, "C18 proven",
+			has{"find the owner of example.com/x, which was not looked for"}},
+		{"a token of OpenShift, whose controller may remove it", calm(token("openshift.io/origin")), nil,
+			"C18 possible", nil},
+		{"a token beside content", all(content), nil, "C18 later", nil},
+		{"a token beside other entries", all(), nil, "C18 proven", nil},
+		{"a token beside a type that cannot be read", unreadType, failed(500, "no"), "C18 possible", has{"!loses: "}},
+		{"a token, seconds after the deletion", token("example.com/x"), young, "C18 possible", nil},
+		{"a token, and the content went between the samples", justEmptied(), emptiedNow, "C18 possible",
+			has{"!loses: "}},
+		{"a token, and the content went 12 s ago", since(api.NamespaceContentRemaining, api.ConditionFalse), nil,
+			"C18 possible", has{"!loses: "}},
+		{"a token, and another condition 12 s ago", since(discoveryFailure, api.ConditionFalse), nil, "C18 proven",
+			nil},
+		{"a token, and content that came 12 s ago", since(api.NamespaceContentRemaining, api.ConditionTrue), nil,
+			"C18 proven", nil},
+	})
+}
+
+// Without the controller's token the namespace does not wait for its content, so nothing that keeps
+// the content keeps the namespace.
+func TestContentWithoutTheToken(t *testing.T) {
+	for id, e := range situations() {
+		if slices.Contains([]string{"C16", "C17", "C18", "C19", "C20"}, id) {
+			continue // these are about the namespace itself
+		}
+		report := why.Judge(withoutToken(e))
+		require.Len(t, report.Findings, 1, id)
+		assert.Equal(t, "C16", report.Findings[0].ID, id)
+		assert.Equal(t, why.Proven, report.Findings[0].Certainty, id)
+		assert.NotContains(t, report.Sentence, "waits for", id)
+	}
+}
