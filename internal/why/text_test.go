@@ -1,0 +1,255 @@
+package why_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/why"
+)
+
+// This page tests the words of a report and the commands that it prints.
+
+// written is a report as text; wide has all evidence.
+func written(t *testing.T, r why.Report, wide bool) string {
+	t.Helper()
+	var text strings.Builder
+	require.NoError(t, r.WriteText(&text, wide, 0))
+	return text.String()
+}
+
+// together is the text about several namespaces.
+func together(t *testing.T, all ...why.Evidence) string {
+	t.Helper()
+	var text strings.Builder
+	require.NoError(t, why.JudgeAll(all).WriteText(&text, 0))
+	return text.String()
+}
+
+// The commands that advice needs are printed, and each patch is JSON.
+func TestTheCommandsOfAdvice(t *testing.T) {
+	excludes := func(operator string) string {
+		return `kubectl get validatingwebhookconfigurations guard -o json | jq '(.webhooks[] | ` +
+			`select(.name | IN("a.example.com", "b.example.com")) | .namespaceSelector.matchExpressions) ` + operator +
+			` [{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["shop"]}]' | kubectl replace -f -` +
+			"\n"
+	}
+	const role = "orrery-why-shop-external-secrets-pushsecrets.external-secrets.io"
+	forbidden := func(group, resource string) why.Type {
+		u := unread(group, resource, 403, resource+" is forbidden")
+		u.Failed.Right = "list " + resource
+		return u
+	}
+	groups := calm(plain(forbidden("", "pods"), forbidden("keda.sh", "scaledobjects"), forbidden("keda.sh",
+		"scaledjobs"),
+		forbidden("argoproj.io", "applications")))
+	groups.Types[4] = forbidden("", "secrets")
+	judged(t, []row{
+		{"a webhook without a server", unreachable(), nil, "C07 proven", has{"do: exclude shop by a namespaceSelector",
+			"run: " + excludes("+="), "run: when the namespace is gone: " + excludes("-="),
+			"run: only if the add-on is uninstalled: kubectl delete validatingwebhookconfigurations guard\n"}},
+		{"a policy", denied(), nil, "C08 proven", has{"run: kubectl -n shop get configmaps\n"}},
+		{"a controller without rights", refusedSecrets(), nil, "C06 proven", has{"run: kubectl create clusterrole " +
+			role +
+			" --verb=get,list,watch,update,patch --resource=pushsecrets.external-secrets.io\n",
+			"run: kubectl create clusterrolebinding " + role + " --clusterrole=" + role +
+				" --serviceaccount=es:default\n",
+			"run: when the namespace is gone: kubectl delete clusterrolebinding,clusterrole " + role + "\n"}},
+		{"a name that looks like a flag is written behind its type", calm(plain(typeOf("", "configmaps", object("-dash",
+			"example.com/x")))), nil, "C04 possible", has{"run: kubectl -n shop describe configmaps/'-dash'\n"}},
+		{"a user without the right to Secrets has to name the groups of custom types", groups, nil, "C30 proven", has{
+			"do: with --without secrets, name the groups of the custom types: --group keda.sh --group argoproj.io\n"}},
+		{"of many refusals to this user one stands for all, behind what the conditions say", evidence(terminating(
+			contentFailure, "said"), forbidden("", "configmaps"), forbidden("", "pods"), forbidden("", "services")),
+			nil,
+			"C30 proven", has{"says: this user may not list configmaps, list pods, list services\n",
+				"only proof: said by a " +
+					"condition, not verified: ContentFailure: said | 403: configmaps is forbidden; and 2 refusals " +
+					"like " +
+					"it"}},
+	})
+	for id, e := range situations() {
+		for _, f := range why.Judge(e).Findings {
+			for _, r := range f.Remedies {
+				if _, patch, is := strings.Cut(r.Command, "-p '"); is {
+					assert.True(t, json.Valid([]byte(strings.TrimSuffix(patch, "'"))), "%s: %s", id, patch)
+				}
+			}
+		}
+	}
+}
+
+// Two findings about one namespace give two rights of their own, and a removal says what comes after
+// another one.
+func TestTwoCommandsOfOneKind(t *testing.T) {
+	e := add(refusedSecrets(), typeOf("external-secrets.io", "externalsecrets", object("b",
+		"pushsecret.externalsecrets.io/finalizer")))
+	for _, verb := range []string{"update", "patch", "list"} {
+		e.Reviews = append(e.Reviews, review("system:serviceaccount:es:default", verb, "external-secrets.io",
+			"externalsecrets", verb == "list"))
+	}
+	var created, whens []string
+	for _, f := range why.Judge(e).Findings {
+		for _, r := range f.Remedies {
+			if words := strings.Fields(r.Command); f.ID == "C06" && words[1] == "create" && words[2] == "clusterrole" {
+				created = append(created, words[3])
+			}
+		}
+	}
+	assert.Len(t, created, 2)
+	assert.Len(t, slices.Compact(created), 2)
+	for _, f := range why.Judge(audited("example.com/bill")).Findings {
+		for _, r := range f.Remedies {
+			if strings.Contains(r.Command, "--type=json") {
+				whens = append(whens, r.When)
+			}
+		}
+	}
+	assert.Equal(t, []string{"only if its owner, which is not known, does not come back",
+		"instead of the removal above, after which --fix prints this one anew"}, whens)
+}
+
+// The flags of the cluster go to the programs of a command, and not to names that are equal.
+func TestTheClusterOfACommandWithTheNameOfAProgram(t *testing.T) {
+	r := why.Report{Findings: []why.Finding{{
+		Do: []string{"scale it: kubectl -n kubectl scale deployment/a", "run orrery run; or kubectl"},
+		Remedies: []why.Remedy{{Command: "kubectl -n kubectl get namespace kubectl -o json | " +
+			"jq '.a == \"kubectl\"' | kubectl replace -f -"}},
+	}}}
+	r.UseCluster("--context c")
+	assert.Equal(t, []string{"scale it: kubectl --context c -n kubectl scale deployment/a",
+		"run orrery run; or kubectl"},
+		r.Findings[0].Do)
+	assert.Equal(t, "kubectl --context c -n kubectl get namespace kubectl -o json | "+
+		"jq '.a == \"kubectl\"' | kubectl --context c replace -f -", r.Findings[0].Remedies[0].Command)
+}
+
+// What another cause or object needs is a remedy of its own. Safe ones come first, with the losses of
+// the others.
+func TestPlan(t *testing.T) {
+	finding := func(id, resource, name string, remedies ...why.Remedy) why.Finding {
+		return why.Finding{ID: id, Culprit: why.Reference{Resource: resource, Namespace: "shop", Name: name},
+			Remedies: remedies}
+	}
+	nodes := why.Remedy{Command: "kubectl get nodes"}
+	var causes []string
+	for _, planned := range why.Plan(why.Report{Findings: []why.Finding{finding("C11", "pods", "a", nodes),
+		finding("C11", "pods", "a", nodes), finding("C11", "pods", "b", nodes), finding("C12", "pods", "a", nodes)}}) {
+		causes = append(causes, planned.Cause)
+	}
+	assert.Equal(t, []string{"C11", "C11", "C12"}, causes)
+	scale := why.Remedy{Command: "kubectl -n db scale deployment/db --replicas=1"}
+	var text strings.Builder
+	require.NoError(t, why.WritePlan(&text, why.Plan(why.Report{Namespace: "shop", Findings: []why.Finding{
+		finding("C04", "databases.example.com", "orders", scale, why.Remedy{Command: "kubectl undo",
+			When: "when the namespace is gone"}, why.Remedy{Command: "kubectl patch", Loses: why.StaysBehind +
+			"the database"}),
+		finding("C04", "databases.example.com", "orders", scale, // another finalizer
+			why.Remedy{Command: "kubectl patch other", Loses: "x"}),
+	}})))
+	assert.Equal(t, `
+C04  databases.example.com shop/orders
+  kubectl -n db scale deployment/db --replicas=1
+  when the namespace is gone:
+  kubectl undo
+  ⚠ last resort, this stays behind: the database:
+  kubectl patch
+  ⚠ last resort, loses x:
+  kubectl patch other
+`, text.String())
+}
+
+// With --all-namespaces and --watch each change has one line, also the end of a namespace.
+func TestChanges(t *testing.T) {
+	stuck, last := evidence(terminating(contentFailure, "x")), map[string]string{}
+	gone := stuck
+	gone.Second = &why.Sample{At: later}
+	ends := []string{`namespace "shop" is gone`, "no namespace is Terminating"}
+	assert.Equal(t, []string{why.Judge(stuck).Sentence}, why.JudgeAll([]why.Evidence{stuck}).Changes(last))
+	assert.Empty(t, why.JudgeAll([]why.Evidence{stuck}).Changes(last))
+	assert.Equal(t, ends, why.JudgeAll([]why.Evidence{gone}).Changes(last))
+	assert.Empty(t, last)
+	why.JudgeAll([]why.Evidence{stuck}).Changes(last)
+	assert.Equal(t, ends, why.JudgeAll(nil).Changes(last))
+	assert.Empty(t, last)
+}
+
+// What blocks several namespaces comes first, once: repaired once, all of them go.
+func TestACauseOfSeveralNamespaces(t *testing.T) {
+	group := func(name string) why.Evidence {
+		e := unavailable("x")
+		e.Name = name
+		return e
+	}
+	first, second, unproven, both := group("shop"), group("other"), group("other"), group("shop")
+	alone := held(stopped("keda-operator"))
+	alone.Name, unproven.Second, both.Second = "alone", nil, nil
+	assert.Regexp(t, `^C01  apiservices\.apiregistration\.k8s\.io/v1\.g\.io blocks 2 namespaces\nNAMESPACE `,
+		together(t, first, second, alone))
+	assert.Contains(t, together(t, first, unproven), "v1.g.io blocks 2 namespaces\n", "it is proven in one of them")
+	assert.Contains(t, together(t, unproven, first), "v1.g.io blocks 2 namespaces\n", "it is proven in one of them")
+	assert.Contains(t, together(t, both, unproven), "v1.g.io possibly blocks 2 namespaces\n",
+		"nothing is proven in either")
+	assert.Regexp(t, `^NAMESPACE `, together(t, first, alone), "each has a cause of its own")
+}
+
+// Of more evidence than a block has room for, it has what decides: the last things that were seen,
+// and each in a whole sentence. What is left is named, and of many unread types some.
+func TestTheBlocksOfAReport(t *testing.T) {
+	long := why.Finding{ID: "C07", Title: "t", Do: slices.Repeat([]string{"do"}, 6), Missing: []string{"the last"}}
+	for _, says := range []string{"first", strings.Repeat("second ", 40), "third", "fourth"} {
+		long.Proof = append(long.Proof, why.Proof{Says: says})
+	}
+	report := why.Report{Findings: []why.Finding{long}}
+	assert.Contains(t, written(t, report, false), `
+  EVIDENCE    third
+              fourth
+              not proven: the last
+              ... (-o wide has all evidence)
+`)
+	assert.NotContains(t, written(t, report, false), "second")
+	assert.Contains(t, written(t, report, true), "EVIDENCE    first\n              second second")
+	assert.Contains(t, written(t, why.Judge(held()), false),
+		"not proven: whether keda-operator runs outside this cluster is not known\n")
+	remedies := find(why.Judge(held()), "C04").Remedies
+	assert.Contains(t, remedies[len(remedies)-1].Command, "--type=json", "the last resort comes last")
+
+	left := unavailable("x")
+	left.Types = append(left.Types, typeOf("", "configmaps", object("a"), object("b")),
+		typeOf("apps", "deployments", object("web")))
+	assert.Contains(t, written(t, why.Judge(left), false),
+		"3 objects left, such as configmaps/a and deployments.apps/web")
+
+	many := plain()
+	for i := range 20 {
+		many.Types = append(many.Types, unread("acme.io", fmt.Sprintf("things%02d", i), 403, ""))
+		many.Types[i+1].Failed.Right = "list things"
+	}
+	var text strings.Builder
+	require.NoError(t, why.Judge(many).WriteText(&text, false, 100))
+	assert.Contains(t, text.String(), "more types")
+	assert.NotContains(t, text.String(), "things03.acme.io, things04.acme.io")
+	assert.Len(t, why.Judge(many).Checked.Unread, 20)
+}
+
+func TestThePageIsThatOfTheCatalogue(t *testing.T) {
+	page, err := os.ReadFile("../../docs/operate/stuck-namespaces.md")
+	require.NoError(t, err)
+	assert.Equal(t, why.Page(), string(page), "run: go generate ./internal/why")
+}
+
+// Types of programs beside kube-apiserver are custom ones, also if their group ends in k8s.io.
+func TestAGroupOfAnotherProgram(t *testing.T) {
+	for group, custom := range map[string]bool{
+		"": false, "apps": false, "storage.k8s.io": false, "policy": false, "example": true, "cluster.x-k8s.io": true,
+		"gateway.networking.k8s.io": true, "snapshot.storage.k8s.io": true, "metrics.k8s.io": true,
+	} {
+		assert.Equal(t, custom, why.Type{Group: group}.IsCustom(), group)
+	}
+}
