@@ -53,60 +53,59 @@ func TestGroupsThatCannotBeDiscovered(t *testing.T) {
 	const strands = "strands what its server stores"
 	const elsewhere = "run the server in another namespace, and set spec.service of APIService v1.g.io to it"
 	judged(t, []row{
-		{"its server is down", unavailable("ops"), nil, "C01 proven", has{marked, strands, "!" + elsewhere}},
-		{"its server is down in a namespace that is terminating, too", with(unavailable("ops"), func(e *why.Evidence) {
-			e.Terminating = []string{"ops", "shop"}
-		}), nil, "C01 proven", has{"do: " + elsewhere + ": ops is terminating, too", "!--replicas=1"}},
-		{"its server went with the namespace", unavailable("shop"), nil, "C02 proven", has{marked, strands, elsewhere}},
-		{"its server is a host", outside, nil, "C02 possible", has{"only missing: whether api.example.com answers " +
-			"was not seen",
-			"!whose pods", "give api.example.com a Service in another namespace, and set spec.service of APIService " +
-				"v1.g.io to it"}},
-		{"it was unavailable for another reason before", with(unavailable("kube-system"),
+		is("its server is down", unavailable("ops"), "C01 proven", marked, strands, "!"+elsewhere),
+		is("its server is down in a namespace that is terminating, too", with(unavailable("ops"),
+			func(e *why.Evidence) {
+				e.Terminating = []string{"ops", "shop"}
+			}), "C01 proven", "do: "+elsewhere+": ops is terminating, too", "!--replicas=1"),
+		is("its server went with the namespace", unavailable("shop"), "C02 proven", marked, strands, elsewhere),
+		is("its server is a host", outside, "C02 possible", "only missing: whether api.example.com answers was not "+
+			"seen", "!whose pods", "give api.example.com a Service in another namespace, and set spec.service of "+
+			"APIService v1.g.io to it"),
+		is("it was unavailable for another reason before", with(unavailable("kube-system"),
 			service(func(s *why.APIService) {
 				s.Since = at
-			})), nil, "C01 proven", has{"proof: APIService v1.g.io: Available=False MissingEndpoints, not Available " +
-			"since " +
-			"2026-01-02 03:14:05 UTC; Service kube-system/b\n"}},
-		{"discovery was refused then", unavailable("x"), refusedLater, "C01 possible", nil},
-		{"it could be discovered in the first sample", unavailable("x"), func(e *why.Evidence) {
+			})), "C01 proven", "proof: APIService v1.g.io: Available=False MissingEndpoints, not Available since "+
+			"2026-01-02 03:14:05 UTC; Service kube-system/b\n"),
+		once("discovery was refused then", unavailable("x"), refusedLater, "C01 possible"),
+		once("it could be discovered in the first sample", unavailable("x"), func(e *why.Evidence) {
 			e.Discovery.Stale, e.Discovery.Failed = nil, nil
-		}, "C01 possible", has{"missing: it could be discovered in the first sample"}},
-		{"its server came back between the samples", unavailable("x"), func(e *why.Evidence) {
+		}, "C01 possible", "missing: it could be discovered in the first sample"),
+		once("its server came back between the samples", unavailable("x"), func(e *why.Evidence) {
 			*e = behind(*e, -4*time.Second, 2)
-		}, "C01 possible", nil},
-		{"endpoints that are not ready yet", starting(time.Minute), nil, "C01 possible",
-			has{"only missing: Service ops/b " +
-				"has 2 endpoints without Ready, changed 1m0s ago: a server may be starting"}},
-		{"endpoints that do not become ready", starting(time.Hour), nil, "C01 proven", nil},
-		{"endpoints of pods that end", ends, nil, "C01 proven", nil},
-		{"endpoints that may not be read", unavailable("ops"), func(e *why.Evidence) {
+		}, "C01 possible"),
+		is("endpoints that are not ready yet", starting(time.Minute), "C01 possible", "only missing: Service ops/b "+
+			"has 2 endpoints without Ready, changed 1m0s ago: a server may be starting"),
+		is("endpoints that do not become ready", starting(time.Hour), "C01 proven"),
+		is("endpoints of pods that end", ends, "C01 proven"),
+		once("endpoints that may not be read", unavailable("ops"), func(e *why.Evidence) {
 			e.Backends = []why.Backend{absent(*e.APIServices.Items[0].Service)}
 			e.Backends[0].Failed = noRight
-		}, "C01 possible", nil},
-		{"an endpoint by now", behind(unavailable("ops"), time.Minute, 1), nil, "C01 possible",
-			has{"only missing: Service ops/b has 1 ready endpoint by now: discovery may follow"}},
-		{"an endpoint that came back a minute ago", answers(time.Minute), nil, "C01 possible", nil},
-		{"an endpoint that does not answer", answers(2 * time.Minute), nil, "C01 proven", nil},
-		{"the condition names a group that ends alike", metrics, nil, "C01 possible", nil},
-		{"an old copy", stale(), nil, "C03 proven", nil},
-		{"an old copy that was renewed", stale(), func(e *why.Evidence) { e.Second.Failed = map[string]string{} },
-			"no C03", nil},
-		{"discovery of an old copy was refused then", stale(), refusedLater, "C03 possible", nil},
-		{"another reason than an old copy", stale(), func(e *why.Evidence) {
+		}, "C01 possible"),
+		is("an endpoint by now", behind(unavailable("ops"), time.Minute, 1), "C01 possible",
+			"only missing: Service ops/b has 1 ready endpoint by now: discovery may follow"),
+		is("an endpoint that came back a minute ago", answers(time.Minute), "C01 possible"),
+		is("an endpoint that does not answer", answers(2*time.Minute), "C01 proven"),
+		is("the condition names a group that ends alike", metrics, "C01 possible"),
+		is("an old copy", stale(), "C03 proven"),
+		once("an old copy that was renewed", stale(), func(e *why.Evidence) { e.Second.Failed = map[string]string{} },
+			"no C03"),
+		once("discovery of an old copy was refused then", stale(), refusedLater, "C03 possible"),
+		once("another reason than an old copy", stale(), func(e *why.Evidence) {
 			e.Second.Stale, e.Second.Failed = nil, map[string]string{"g.io/v1": "context deadline exceeded"}
-		}, "C03 possible", nil},
-		{"its server came back 30 s ago", stale(), backAgain(30 * time.Second), "C03 possible", nil},
-		{"its server came back 2 min ago", with(stale(), backAgain(2*time.Minute)), nil, "C03 proven", nil},
-		{"an old copy without an APIService", with(stale(), noServices), nil, "C03 proven",
-			has{"says: discovery has g.io/v1, " +
-				"which is stale and has no APIService: it blocks the deletion of every namespace\n"}},
-		{"an old copy while the APIServices are not known", with(stale(), noServices), func(e *why.Evidence) {
+		}, "C03 possible"),
+		once("its server came back 30 s ago", stale(), backAgain(30*time.Second), "C03 possible"),
+		is("its server came back 2 min ago", with(stale(), backAgain(2*time.Minute)), "C03 proven"),
+		is("an old copy without an APIService", with(stale(), noServices), "C03 proven",
+			"says: discovery has g.io/v1, which is stale and has no APIService: it blocks the deletion of every "+
+				"namespace\n"),
+		once("an old copy while the APIServices are not known", with(stale(), noServices), func(e *why.Evidence) {
 			e.APIServices.Failed = noRight
-		}, "no C03", nil},
-		{"an old copy without an APIService, which is there again", with(stale(), noServices), func(e *why.Evidence) {
-			e.Second.Stale, e.Second.Failed = nil, map[string]string{}
-		}, "no C03", nil},
+		}, "no C03"),
+		once("an old copy without an APIService, which is there again", with(stale(), noServices),
+			func(e *why.Evidence) {
+				e.Second.Stale, e.Second.Failed = nil, map[string]string{}
+			}, "no C03"),
 	})
 	e := unavailable("x")
 	e.Discovery.Stale, e.Discovery.Failed = nil, nil
@@ -156,25 +155,22 @@ func TestConversionWebhooks(t *testing.T) {
 		"a certificate at a URL": {expired, url,
 			"do: repair the certificate of the server at https://127.0.0.1:1/, or the caBundle of"},
 	} {
-		rows = append(rows, row{name + ", in the answer to a list", with(listed(test.text), test.where), nil,
-			"C09 proven",
-			has{test.do, none}},
-			row{name + ", in the condition", with(blamed(test.text), test.where), nil, "C09 proven", has{test.do,
-				none}},
-			row{name + ", in the condition, while the list works", with(blamed(test.text), test.where,
+		rows = append(rows, is(name+", in the answer to a list", with(listed(test.text), test.where), "C09 proven",
+			test.do, none),
+			is(name+", in the condition", with(blamed(test.text), test.where), "C09 proven", test.do, none),
+			is(name+", in the condition, while the list works", with(blamed(test.text), test.where,
 				func(e *why.Evidence) {
 					e.Types[0].Count = 1
-				}), nil, "C09 possible", has{"missing: the list of things.g.io works now"}},
-			row{name + ", in the condition of another namespace", with(elsewhere(test.text), test.where), nil,
-				"C09 possible",
-				has{"only missing: shop itself has no condition yet", "found: C19 possible"}})
+				}), "C09 possible", "missing: the list of things.g.io works now"),
+			is(name+", in the condition of another namespace", with(elsewhere(test.text), test.where), "C09 possible",
+				"only missing: shop itself has no condition yet", "found: C19 possible"))
 		e := with(elsewhere(test.text), test.where)
 		assert.True(t, e.BlamesConversion(), "the CustomResourceDefinition is read")
 	}
 	inside := unconverted()
 	inside.Definitions.Items[0].Converter = &why.Service{Namespace: "shop", Name: "guard"}
 	inside.Backends = []why.Backend{absent(*inside.Definitions.Items[0].Converter)}
-	once := func(text string) why.Evidence {
+	flaky := func(text string) why.Evidence {
 		e := listed(conversion + `Post "https://b.a.svc:443/convert?timeout=30s": ` + text)
 		e.Backends[0].Changed = deleted.Add(-time.Hour)
 		return e
@@ -185,38 +181,32 @@ func TestConversionWebhooks(t *testing.T) {
 	kinds.Backends = []why.Backend{absent(converter)}
 	kinds.Definitions.Items = append(kinds.Definitions.Items, why.Definition{Type: "things.other.io", Kind: "Thing"})
 	judged(t, append(rows, []row{
-		{"no Service", unconverted(), nil, "C09 proven", nil},
-		{"a list that works", unconverted(), func(e *why.Evidence) { e.Types[0].Failed = nil }, "no C09", nil},
-		{"a Service in the namespace, where no pod starts", inside, nil, "C09 proven", has{back, "!bring the pods"}},
-		{"a list that failed once, in time", once("context deadline exceeded"), worksLater, "C09 possible",
-			has{"only missing: things.g.io could be read in the second sample"}},
-		{"a list that failed once, by its certificate", once("tls: failed to verify certificate: x509: unknown"),
-			worksLater,
-			"C09 possible", has{"only missing: things.g.io could be read in the second sample"}},
-		{"a list that fails without a word of conversion", with(unconverted(), failed(429, other)), nil, "C09 proven",
-			nil},
-		{"a list that fails without a word of conversion, whose server is there", with(unconverted(), failed(429,
-			other)),
-			converts, "no C09", nil},
-		{"a list of a type without a conversion webhook", with(unconverted(), failed(429, other)),
+		is("no Service", unconverted(), "C09 proven"),
+		once("a list that works", unconverted(), func(e *why.Evidence) { e.Types[0].Failed = nil }, "no C09"),
+		is("a Service in the namespace, where no pod starts", inside, "C09 proven", back, "!bring the pods"),
+		once("a list that failed once, in time", flaky("context deadline exceeded"), worksLater, "C09 possible",
+			"only missing: things.g.io could be read in the second sample"),
+		once("a list that failed once, by its certificate", flaky("tls: failed to verify certificate: x509: unknown"),
+			worksLater, "C09 possible", "only missing: things.g.io could be read in the second sample"),
+		is("a list that fails without a word of conversion", with(unconverted(), failed(429, other)), "C09 proven"),
+		once("a list that fails without a word of conversion, whose server is there", with(unconverted(), failed(429,
+			other)), converts, "no C09"),
+		once("a list of a type without a conversion webhook", with(unconverted(), failed(429, other)),
 			func(e *why.Evidence) {
 				e.Definitions.Items[0].Converter = nil
 				e.Namespace.Conditions, e.Second = failing(other).Namespace.Conditions, nil
-			}, "no C09", nil},
-		{"only the condition names it, and another group has the kind", kinds, nil, "C09 proven",
-			has{"only found: C09 proven customresourcedefinitions/things.g.io", "verdict: stuck"}},
-		{"the condition of the first sample only", says(unconverted(), conversion+"x"), func(e *why.Evidence) {
+			}, "no C09"),
+		is("only the condition names it, and another group has the kind", kinds, "C09 proven",
+			"only found: C09 proven customresourcedefinitions/things.g.io", "verdict: stuck"),
+		once("the condition of the first sample only", says(unconverted(), conversion+"x"), func(e *why.Evidence) {
 			e.Types[0].Failed, e.Second.Namespace.Conditions = nil, nil
-		}, "no C09", nil},
-		{"the condition is of a time before the repair", blamed(conversion + "Post: refused"), nil, "no C09", nil},
-		{"the list and the condition", with(says(unconverted(), conversion+"Post: refused"), converts), nil,
-			"C09 possible",
-			has{"only found: C09 possible customresourcedefinitions/things.g.io"}},
-		{"while pods are left, which go first", add(unconverted(), typeOf("", "pods", object("p"))), nil, "C09 later",
-			nil},
-		{"while pods are left, and another type was deleted already", add(unconverted(), typeOf("", "pods",
-			object("p")),
-			typeOf("", "services", ending(time.Second, "s"))), nil, "C09 proven", nil},
+		}, "no C09"),
+		is("the condition is of a time before the repair", blamed(conversion+"Post: refused"), "no C09"),
+		is("the list and the condition", with(says(unconverted(), conversion+"Post: refused"), converts),
+			"C09 possible", "only found: C09 possible customresourcedefinitions/things.g.io"),
+		is("while pods are left, which go first", add(unconverted(), typeOf("", "pods", object("p"))), "C09 later"),
+		is("while pods are left, and another type was deleted already", add(unconverted(), typeOf("", "pods",
+			object("p")), typeOf("", "services", ending(time.Second, "s"))), "C09 proven"),
 	}...))
 }
 
@@ -243,31 +233,30 @@ func TestServersThatDoNotDelete(t *testing.T) {
 	const own = "tenant shop is suspended"
 	const rbac = `things.things.example.com is forbidden: User "jane" cannot list resource "things" in API group ` +
 		`"things.example.com" in the namespace "shop"`
-	itself := has{"found: C22 proven apiservices.apiregistration.k8s.io/v1.things.example.com",
+	itself := []string{"found: C22 proven apiservices.apiregistration.k8s.io/v1.things.example.com",
 		"behind Service ops/things, refuses to list them itself", "!found: C30"}
 	judged(t, []row{
-		{"its objects are older than the deletion", things("g.io", object("t")), nil, "C22 proven", nil},
-		{"its objects are younger than the deletion", things("g.io", created(time.Minute, "t")), nil, "no C22", nil},
-		{"the condition names a type that begins alike", failing(unexpected("g.io", "dbs"), typeOf("g.io", "db",
-			object("t"))), nil, "no C22", nil},
-		{"a type of kube-apiserver", noServer("apps"), nil, "C22 proven", nil},
-		{"another server, of which nothing may be read", noServer("agg.io"), nil, "C22 possible", nil},
-		{"its server is there", undeleted(), nil, "C22 proven", nil},
-		{"its server was changed", undeleted(),
-			func(e *why.Evidence) { e.Backends[0].Changed = at.Add(3 * time.Second) },
-			"C22 possible", nil},
-		{"its endpoints may not be read", undeleted(), func(e *why.Evidence) { e.Backends[0].Failed = noRight },
-			"C22 possible", nil},
-		{"its APIService may not be read", undeleted(), func(e *why.Evidence) {
+		is("its objects are older than the deletion", things("g.io", object("t")), "C22 proven"),
+		is("its objects are younger than the deletion", things("g.io", created(time.Minute, "t")), "no C22"),
+		is("the condition names a type that begins alike", failing(unexpected("g.io", "dbs"), typeOf("g.io", "db",
+			object("t"))), "no C22"),
+		is("a type of kube-apiserver", noServer("apps"), "C22 proven"),
+		is("another server, of which nothing may be read", noServer("agg.io"), "C22 possible"),
+		is("its server is there", undeleted(), "C22 proven"),
+		once("its server was changed", undeleted(),
+			func(e *why.Evidence) { e.Backends[0].Changed = at.Add(3 * time.Second) }, "C22 possible"),
+		once("its endpoints may not be read", undeleted(), func(e *why.Evidence) { e.Backends[0].Failed = noRight },
+			"C22 possible"),
+		once("its APIService may not be read", undeleted(), func(e *why.Evidence) {
 			e.APIServices, e.Backends = refused[why.APIService](), nil
-		}, "C22 possible", nil},
-		{"a GroupVersion that cannot be parsed", evidence(terminating(api.NamespaceDeletionGVParsingFailure,
-			"unexpected GroupVersion string: a/b/c"), typeOf("", "configmaps", object("a"))), nil, "C22 possible", nil},
-		{"its server refuses", refuses(403, own, own), nil, "C22 proven", itself},
-		{"its server is overloaded", refuses(503, own, own), nil, "C22 proven", itself},
-		{"its server waits for another", refuses(504, own, own), nil, "C22 proven", itself},
-		{"its server refuses, and the controller was not refused so", refuses(403, own, "something else"), nil,
-			"C22 possible", nil},
-		{"kube-apiserver refuses this user", refuses(403, rbac, ""), nil, "no C22", has{"found: C30"}},
+		}, "C22 possible"),
+		is("a GroupVersion that cannot be parsed", evidence(terminating(api.NamespaceDeletionGVParsingFailure,
+			"unexpected GroupVersion string: a/b/c"), typeOf("", "configmaps", object("a"))), "C22 possible"),
+		is("its server refuses", refuses(403, own, own), "C22 proven", itself...),
+		is("its server is overloaded", refuses(503, own, own), "C22 proven", itself...),
+		is("its server waits for another", refuses(504, own, own), "C22 proven", itself...),
+		is("its server refuses, and the controller was not refused so", refuses(403, own, "something else"),
+			"C22 possible"),
+		is("kube-apiserver refuses this user", refuses(403, rbac, ""), "no C22", "found: C30"),
 	})
 }

@@ -92,83 +92,79 @@ func TestNoNamespaceController(t *testing.T) {
 	const unseen = "missing: no controller is known to be dead or switched off"
 	const elsewhere = "missing: no pod of kube-controller-manager is visible: it may run elsewhere, without a Lease"
 	judged(t, []row{
-		{"switched off", switchedOff(), nil, "C19 proven", nil},
-		{"its process is dead", bare(managers(why.Manager{Name: "kcm"}), led(old)), nil, "C19 proven", nil},
-		{"nothing of it is seen", bare(), nil, "C19 possible", has{unseen}},
-		{"its Leases are unread", bare(func(e *why.Evidence) { e.Leases = refused[why.Lease]() }), nil, "C19 possible",
-			has{"missing: no controller is known", "found: C30"}},
-		{"its pods are unread", bare(func(e *why.Evidence) { e.Managers = refused[why.Manager]() }), nil,
-			"C19 possible",
-			has{"missing: no controller is known", "found: C30"}},
-		{"its Lease is renewed", bare(led(lease("kube-controller-manager", 0))), nil, "C19 possible",
-			has{"missing: Lease kube-system/kube-controller-manager is renewed"}},
-		{"its pod is ready", bare(managers(kcm(""))), nil, "C19 possible",
-			has{"missing: pod kube-controller-manager-a is ready"}},
-		{"its pod is ready, and does other work", bare(managers(kcm("*,-namespace"), why.Manager{Name: "b",
-			Controllers: "*"})), nil, "C19 possible", has{unseen}},
-		{"an object was deleted since", switchedOff(), func(e *why.Evidence) {
+		is("switched off", switchedOff(), "C19 proven"),
+		is("its process is dead", bare(managers(why.Manager{Name: "kcm"}), led(old)), "C19 proven"),
+		is("nothing of it is seen", bare(), "C19 possible", unseen),
+		is("its Leases are unread", bare(func(e *why.Evidence) { e.Leases = refused[why.Lease]() }), "C19 possible",
+			"missing: no controller is known", "found: C30"),
+		is("its pods are unread", bare(func(e *why.Evidence) { e.Managers = refused[why.Manager]() }), "C19 possible",
+			"missing: no controller is known", "found: C30"),
+		is("its Lease is renewed", bare(led(lease("kube-controller-manager", 0))), "C19 possible",
+			"missing: Lease kube-system/kube-controller-manager is renewed"),
+		is("its pod is ready", bare(managers(kcm(""))), "C19 possible", "missing: pod kube-controller-manager-a is "+
+			"ready"),
+		is("its pod is ready, and does other work", bare(managers(kcm("*,-namespace"), why.Manager{Name: "b",
+			Controllers: "*"})), "C19 possible", unseen),
+		once("an object was deleted since", switchedOff(), func(e *why.Evidence) {
 			e.Types[0] = typeOf("", "configmaps", object("a", "example.com/x"))
-		}, "C19 possible", has{"missing: configmaps/a has been terminating since"}},
-		{"a pod was deleted since", switchedOff(), pod(40 * time.Second), "C19 possible",
-			has{"missing: pods/p has been terminating since"}},
-		{"a pod was deleted before", switchedOff(pod(20 * time.Second)), nil, "C19 proven", nil},
-		{"another namespace was written to", switchedOff(), wrote("busy", time.Minute), "C19 possible",
-			has{"wrote the conditions of busy"}},
-		{"another namespace was written to before", switchedOff(wrote("old", -time.Minute)), nil, "C19 proven", nil},
-		{"switched off, and without its right", switchedOff(status(false)), nil, "C19 proven", nil},
-		{"a dead webhook beside a dead controller", switchedOff(dead), nil, "C19 proven", nil},
-		{"a dead webhook keeps a controller that is alive from writing", alive(dead), nil, "no C19",
-			has{"found: C07 possible", "the webhook guard.io cannot be reached"}},
-		{"a controller that is alive lacks its right", alive(status(false)), nil, "C19 possible", has{
-			"says: a namespace controller is alive, and has written nothing here\n",
-			"do: restore the ClusterRole system:controller:namespace-controller"}},
-		{"a controller that is alive has its right", alive(status(true)), nil, "C19 possible",
-			has{"only do: read the controller's log: it says what refuses or delays its requests"}},
-		{"switched off, while another program annotates", with(withManagers(kcm("*,-namespace")),
+		}, "C19 possible", "missing: configmaps/a has been terminating since"),
+		once("a pod was deleted since", switchedOff(), pod(40*time.Second), "C19 possible",
+			"missing: pods/p has been terminating since"),
+		is("a pod was deleted before", switchedOff(pod(20*time.Second)), "C19 proven"),
+		once("another namespace was written to", switchedOff(), wrote("busy", time.Minute), "C19 possible",
+			"wrote the conditions of busy"),
+		is("another namespace was written to before", switchedOff(wrote("old", -time.Minute)), "C19 proven"),
+		is("switched off, and without its right", switchedOff(status(false)), "C19 proven"),
+		is("a dead webhook beside a dead controller", switchedOff(dead), "C19 proven"),
+		is("a dead webhook keeps a controller that is alive from writing", alive(dead), "no C19", "found: C07 possible",
+			"the webhook guard.io cannot be reached"),
+		is("a controller that is alive lacks its right", alive(status(false)), "C19 possible",
+			"says: a namespace controller is alive, and has written nothing here\n", "do: restore the ClusterRole "+
+				"system:controller:namespace-controller"),
+		is("a controller that is alive has its right", alive(status(true)), "C19 possible",
+			"only do: read the controller's log: it says what refuses or delays its requests"),
+		is("switched off, while another program annotates", with(withManagers(kcm("*,-namespace")),
 			func(e *why.Evidence) {
 				e.Second.Namespace.ResourceVersion = "8"
-			}), nil, "C19 proven", nil},
-		{"switched off, while another one writes conditions", withManagers(kcm("*,-namespace")), func(e *why.Evidence) {
-			e.Second.Namespace.ResourceVersion, e.Second.Namespace.Conditions = "8", nil
-		}, "no C19", nil},
-		{"switched off where another one deletes objects", switchedOff(), func(e *why.Evidence) {
+			}), "C19 proven"),
+		once("switched off, while another one writes conditions", withManagers(kcm("*,-namespace")),
+			func(e *why.Evidence) {
+				e.Second.Namespace.ResourceVersion, e.Second.Namespace.Conditions = "8", nil
+			}, "no C19"),
+		once("switched off where another one deletes objects", switchedOff(), func(e *why.Evidence) {
 			e.Types[0] = typeOf("", "configmaps", ending(6*time.Second, "a", "example.com/x"))
-		}, "C19 possible", nil},
-		{"one of several has it switched off", withManagers(kcm("*,-namespace"), why.Manager{Name: "b", Ready: true}),
-			nil,
-			"no C19", nil},
-		{"a process for other controllers", withManagers(nodeIPAM), nil, "C19 proven", nil},
-		{"a process for other controllers, while another one leads", withManagers(nodeIPAM), led(onNode1),
-			"C19 possible",
-			has{"only missing: the Lease of kube-controller-manager is held by cp-1_6e1f, which is none of its pods: " +
-				"another " +
-				"process may be at work"}},
-		{"a process for other controllers leads", with(withManagers(nodeIPAM1), led(onNode1)), nil, "C19 proven", nil},
-		{"it is switched off, and its Lease may not be read", withManagers(kcm("*,-namespace-controller")),
-			func(e *why.Evidence) { e.Leases = refused[why.Lease]() }, "C19 possible",
-			has{"found: C30 ", "found: C19 possible"}},
-		{"it wrote the conditions before it was switched off", writer("kube-controller-manager", time.Time{}), nil,
-			"C19 proven", nil},
-		{"another process of its name wrote the conditions", writer("kube-controller-manager", deleted), nil,
-			"C19 possible", nil},
-		{"another program wrote the conditions", writer("orrery", later), nil, "C19 possible", nil},
-		{"its Lease expired 30 s ago", restarted(30 * time.Second), nil, "C19 possible", nil},
-		{"its Lease expired 2 min ago", restarted(2 * time.Minute), nil, "C19 proven", nil},
-		{"its Lease expired, and no pod of it is visible", with(restarted(2*time.Minute), managers()), nil,
-			"C19 possible",
-			has{elsewhere}},
-		{"its Lease expired, and was written between the samples", bare(managers(why.Manager{Name: "kcm"}),
+		}, "C19 possible"),
+		is("one of several has it switched off", withManagers(kcm("*,-namespace"), why.Manager{Name: "b", Ready: true}),
+			"no C19"),
+		is("a process for other controllers", withManagers(nodeIPAM), "C19 proven"),
+		once("a process for other controllers, while another one leads", withManagers(nodeIPAM), led(onNode1),
+			"C19 possible", "only missing: the Lease of kube-controller-manager is held by cp-1_6e1f, which is none "+
+				"of its pods: another process may be at work"),
+		is("a process for other controllers leads", with(withManagers(nodeIPAM1), led(onNode1)), "C19 proven"),
+		once("it is switched off, and its Lease may not be read", withManagers(kcm("*,-namespace-controller")),
+			func(e *why.Evidence) { e.Leases = refused[why.Lease]() }, "C19 possible", "found: C30 ",
+			"found: C19 possible"),
+		is("it wrote the conditions before it was switched off", writer("kube-controller-manager", time.Time{}),
+			"C19 proven"),
+		is("another process of its name wrote the conditions", writer("kube-controller-manager", deleted),
+			"C19 possible"),
+		is("another program wrote the conditions", writer("orrery", later), "C19 possible"),
+		is("its Lease expired 30 s ago", restarted(30*time.Second), "C19 possible"),
+		is("its Lease expired 2 min ago", restarted(2*time.Minute), "C19 proven"),
+		is("its Lease expired, and no pod of it is visible", with(restarted(2*time.Minute), managers()), "C19 possible",
+			elsewhere),
+		once("its Lease expired, and was written between the samples", bare(managers(why.Manager{Name: "kcm"}),
 			led(lease("kube-controller-manager", 80*time.Second))), led(moved(lease("kube-controller-manager",
-			80*time.Second))), "C19 possible", nil},
-		{"it crashes again and again", crashing(4 * time.Hour), nil, "C19 proven", nil},
-		{"it crashes, and ran five minutes ago", crashing(5 * time.Minute), nil, "C19 possible", nil},
-		{"an expired Lease, and conditions that were written since", k3s, nil, "no C19", nil},
-		{"its Lease expired after the conditions", died(unreachable()), nil, "C19 proven", nil},
-		{"the Lease of another controller expired after the conditions", other, nil, "C19 proven", nil},
-		{"a first pass does not take long if it is off", many, nil, "C19 proven", nil},
-		{"seconds after the deletion", bare(), func(e *why.Evidence) {
+			80*time.Second))), "C19 possible"),
+		is("it crashes again and again", crashing(4*time.Hour), "C19 proven"),
+		is("it crashes, and ran five minutes ago", crashing(5*time.Minute), "C19 possible"),
+		is("an expired Lease, and conditions that were written since", k3s, "no C19"),
+		is("its Lease expired after the conditions", died(unreachable()), "C19 proven"),
+		is("the Lease of another controller expired after the conditions", other, "C19 proven"),
+		is("a first pass does not take long if it is off", many, "C19 proven"),
+		once("seconds after the deletion", bare(), func(e *why.Evidence) {
 			e.Namespace.Deleted, e.Second.Namespace.Deleted = at.Add(-15*time.Second), at.Add(-15*time.Second)
-		}, "no C19", nil},
+		}, "no C19"),
 	})
 	for _, name := range []string{"namespace-controller", "ttl-controller"} { // one without an older name
 		assert.True(t, why.SwitchedOff([]string{"", "deployment"}, name), "an empty entry names no controller: %s",
@@ -190,26 +186,25 @@ func TestTwoNamespaceControllers(t *testing.T) {
 	before, second := []why.Writer{by("a", at.Add(-2*time.Second))}, later.Add(-time.Second)
 	handover := func(e *why.Evidence) { e.Leases.Items[0].Renewed = at.Add(time.Second) }
 	judged(t, []row{
-		{"both wrote", writes(nil, []why.Writer{by("a", later), by("b", later.Add(-5*time.Second))}), nil, "C20 proven",
-			has{"verdict: stuck, exit 2"}},
-		{"one wrote long ago", writes(nil, []why.Writer{by("a", later), by("b", deleted)}), nil, "no C20", nil},
-		{"each sample has one writer", writes(before, []why.Writer{by("b", second)}), nil, "C20 possible",
-			has{"only missing: a has not written since the first sample, and may have stopped"}},
-		{"the first one wrote again", writes(before, []why.Writer{by("b", second), by("a", at.Add(time.Second))}), nil,
-			"C20 proven", nil},
-		{"kubectl wrote once", writes(before, []why.Writer{by("kubectl-edit", second), by("a", at.Add(time.Second))}),
-			nil,
-			"no C20", nil},
-		{"a script wrote once", writes(before, []why.Writer{by("Python-urllib", second), by("a", at.Add(time.Second))}),
-			nil, "no C20", nil},
-		{"the same one has changed its mind", writes(before, []why.Writer{by("a", second)}), nil, "no C20", nil},
-		{"one with a Lease that it renews", contradicted(), nil, "C20 proven", nil},
-		{"one hands over to the other", contradicted(), handover, "C20 possible", nil},
-		{"the later one does not lead any more", contradicted(), func(e *why.Evidence) {
+		is("both wrote", writes(nil, []why.Writer{by("a", later), by("b", later.Add(-5*time.Second))}), "C20 proven",
+			"verdict: stuck, exit 2"),
+		is("one wrote long ago", writes(nil, []why.Writer{by("a", later), by("b", deleted)}), "no C20"),
+		is("each sample has one writer", writes(before, []why.Writer{by("b", second)}), "C20 possible",
+			"only missing: a has not written since the first sample, and may have stopped"),
+		is("the first one wrote again", writes(before, []why.Writer{by("b", second), by("a", at.Add(time.Second))}),
+			"C20 proven"),
+		is("kubectl wrote once", writes(before, []why.Writer{by("kubectl-edit", second), by("a", at.Add(time.Second))}),
+			"no C20"),
+		is("a script wrote once", writes(before, []why.Writer{by("Python-urllib", second), by("a",
+			at.Add(time.Second))}), "no C20"),
+		is("the same one has changed its mind", writes(before, []why.Writer{by("a", second)}), "no C20"),
+		is("one with a Lease that it renews", contradicted(), "C20 proven"),
+		once("one hands over to the other", contradicted(), handover, "C20 possible"),
+		once("the later one does not lead any more", contradicted(), func(e *why.Evidence) {
 			e.Leases.Items = append(e.Leases.Items, lease("kube-controller-manager", 10*time.Second))
-		}, "C20 possible", nil},
-		{"the Leases may not be read", contradicted(), func(e *why.Evidence) { e.Leases = refused[why.Lease]() },
-			"C20 possible", nil},
+		}, "C20 possible"),
+		once("the Leases may not be read", contradicted(), func(e *why.Evidence) { e.Leases = refused[why.Lease]() },
+			"C20 possible"),
 	})
 }
 
@@ -263,49 +258,41 @@ func TestAControllerWithoutRights(t *testing.T) {
 			reviews(review("system:kcm", "list", "g.io", "things", true)), services("g.io/v1", server))
 	}
 	judged(t, []row{
-		{"one finding for each verb, with the commands that lend the right", many(lost, restored), nil, "C21 proven",
-			has{
-				"says: user " + controller + " may not deletecollection configmaps, deployments.apps and secrets\n",
-				"blocks: 1 configmaps: a\nblocks: 1 deployments.apps: d\n", "only found: C21 proven users/" +
-					controller,
-				"run: kubectl create clusterrole " + last + " --verb=list,delete,deletecollection " +
-					"--resource=configmaps,secrets,deployments.apps,pods\n", "run: kubectl create clusterrolebinding " +
-					last +
-					" --clusterrole=" + last + " --serviceaccount=kube-system:namespace-controller\n",
-				"run: when the namespace is gone: kubectl delete clusterrolebinding,clusterrole " + last + "\n"}},
-		{"another group is that of another server", with(many(lost, restored), services("metrics.k8s.io/v1", server)),
-			nil,
-			"C21 proven", has{"may not deletecollection configmaps, deployments.apps and secrets", "!may not list"}},
-		{"a review without an answer does not agree", many(unanswered, restored), nil, "C21 possible", nil},
-		{"nothing was asked", many(), nil, "C21 possible", has{"found: C21 possible users/" + controller +
-			"\nfound: C21 possible users/" + controller + "\n"}},
-		{"the answer about one verb says nothing about another", verbs("system:u"), nil, "C21 proven", has{
-			"only found: C21 proven users/system:u", "says: user system:u may not deletecollection configmaps\n"}},
-		{"the groups of a user are not known", verbs("jane"), nil, "C21 possible",
-			has{"only missing: the groups of user jane are not known: one may give it the right"}},
-		{"a group of kube-apiserver itself, restored since", with(refuses("apps", "deployments", refusal("u", "list",
+		is("one finding for each verb, with the commands that lend the right", many(lost, restored), "C21 proven",
+			"says: user "+controller+" may not deletecollection configmaps, deployments.apps and secrets\n",
+			"blocks: 1 configmaps: a\nblocks: 1 deployments.apps: d\n", "only found: C21 proven users/"+controller,
+			"run: kubectl create clusterrole "+last+" --verb=list,delete,deletecollection "+
+				"--resource=configmaps,secrets,deployments.apps,pods\n", "run: kubectl create clusterrolebinding "+
+				""+last+" --clusterrole="+last+" --serviceaccount=kube-system:namespace-controller\n",
+			"run: when the namespace is gone: kubectl delete clusterrolebinding,clusterrole "+last+"\n"),
+		is("another group is that of another server", with(many(lost, restored), services("metrics.k8s.io/v1", server)),
+			"C21 proven", "may not deletecollection configmaps, deployments.apps and secrets", "!may not list"),
+		is("a review without an answer does not agree", many(unanswered, restored), "C21 possible"),
+		is("nothing was asked", many(), "C21 possible", "found: C21 possible users/"+controller+
+			"\nfound: C21 possible users/"+controller+"\n"),
+		is("the answer about one verb says nothing about another", verbs("system:u"), "C21 proven",
+			"only found: C21 proven users/system:u", "says: user system:u may not deletecollection configmaps\n"),
+		is("the groups of a user are not known", verbs("jane"), "C21 possible", "only missing: the groups of user "+
+			"jane are not known: one may give it the right"),
+		is("a group of kube-apiserver itself, restored since", with(refuses("apps", "deployments", refusal("u", "list",
 			"deployments", "apps")), reviews(review("u", "list", "apps", "deployments", true)), services("apps/v1",
-			nil)), nil,
-			"no C21", nil},
-		{"an aggregated server refuses what it may not ask about", aggregated(), nil, "C21 possible", has{
+			nil)), "no C21"),
+		is("an aggregated server refuses what it may not ask about", aggregated(), "C21 possible",
 			"the server behind that group may lack the right to ask about it", "verdict: unknown",
-			"!run: kubectl create",
-			"only do: let the server behind Service a/b ask about rights: kubectl create clusterrolebinding NAME " +
-				"--clusterrole=system:auth-delegator --serviceaccount=a:ACCOUNT"}},
-		{"kube-apiserver gave the right back since", aggregated(), noServices, "no C21", nil},
-		{"types of which there are objects come first", refuses("", "secrets", types...), nil, "C21 possible",
-			has{"says: user u may not list secrets, a"}},
-		{"a shell must not read the name of a user", unusual("xs"), nil, "C21 possible",
-			has{"run: kubectl create clusterrole " +
-				"'orrery-why-shop-ctl;id-xs' --verb=list,delete,deletecollection --resource=xs\n",
-				`--clusterrole='orrery-why-shop-ctl;id-xs' --user='CORP\ctl;id'`}},
-		{"what is no name of a type has no command", unusual("x;reboot"), nil, "C21 possible",
-			has{"!create clusterrole "}},
-		{"the last request, which no condition reports", finalize(false), nil, "C21 possible",
-			has{"do: restore the ClusterRole system:controller:namespace-controller"}},
-		{"the right to the last request", finalize(true), nil, "no C21", nil},
-		{"the right to write conditions is another question", with(plain(typeOf("", "configmaps", object("a"))),
-			reviews(may("update", "namespaces/status", false))), nil, "no C21", nil},
+			"!run: kubectl create", "only do: let the server behind Service a/b ask about rights: kubectl create "+
+				"clusterrolebinding NAME --clusterrole=system:auth-delegator --serviceaccount=a:ACCOUNT"),
+		once("kube-apiserver gave the right back since", aggregated(), noServices, "no C21"),
+		is("types of which there are objects come first", refuses("", "secrets", types...), "C21 possible",
+			"says: user u may not list secrets, a"),
+		is("a shell must not read the name of a user", unusual("xs"), "C21 possible", "run: kubectl create "+
+			"clusterrole 'orrery-why-shop-ctl;id-xs' --verb=list,delete,deletecollection --resource=xs\n",
+			`--clusterrole='orrery-why-shop-ctl;id-xs' --user='CORP\ctl;id'`),
+		is("what is no name of a type has no command", unusual("x;reboot"), "C21 possible", "!create clusterrole "),
+		is("the last request, which no condition reports", finalize(false), "C21 possible",
+			"do: restore the ClusterRole system:controller:namespace-controller"),
+		is("the right to the last request", finalize(true), "no C21"),
+		is("the right to write conditions is another question", with(plain(typeOf("", "configmaps", object("a"))),
+			reviews(may("update", "namespaces/status", false))), "no C21"),
 	})
 	quoted := refusal(`CORP\\ctl \"x\"`, "delete", "configmaps", "")
 	assert.Equal(t, []why.Refusal{{User: `CORP\ctl "x"`, Verb: "delete", Resource: "configmaps"}},
@@ -347,50 +334,45 @@ func TestEntriesOfTheNamespace(t *testing.T) {
 	alive.Grants = answered[why.Grant]("GET roles")
 	unreadType := evidence(entries(nil, []string{"kubernetes", "example.com/x"}))
 	judged(t, []row{
-		{"an entry of metadata.finalizers", audited(), nil, "C16 proven", has{
-			"do: ⚠ last resort: remove this one entry from metadata.finalizers",
-			"run: only if its owner, which is not known, does not come back: " + removal}},
-		{"beside content it acts later", all(content), nil, "C16 later", nil},
-		{"beside what cannot be discovered", with(stale(), func(e *why.Evidence) {
+		is("an entry of metadata.finalizers", audited(), "C16 proven", "do: ⚠ last resort: remove this one entry "+
+			"from metadata.finalizers", "run: only if its owner, which is not known, does not come back: "+removal),
+		is("beside content it acts later", all(content), "C16 later"),
+		is("beside what cannot be discovered", with(stale(), func(e *why.Evidence) {
 			e.Namespace.Finalizers, e.Second.Namespace.Finalizers = []string{"example.com/audit"},
 				[]string{"example.com/audit"}
-		}), nil, "C16 possible", has{"found: C03 proven"}},
-		{"its owner is alive", alive, nil, "C16 possible", has{"owner: auditor, ready", "!patch", "!last resort"}},
-		{"seconds after the deletion", audited(), young, "C16 possible", nil},
-		{"the content went between the samples", justEmptied(), emptiedNow, "C16 possible", has{"!verdict: stuck"}},
-		{"the content went 12 s ago", since(api.NamespaceContentRemaining, api.ConditionFalse), nil, "C16 possible",
-			nil},
-		{"the collector is off", unmanaged(collected(), kcm("*,-garbagecollector")), nil, "C17 proven", nil},
-		{"the collector is off beside content", all(content), nil, "C17 later", nil},
-		{"the collector is off beside other entries", all(), nil, "C17 proven", nil},
-		{"a dependent may be outside the namespace", collected(), nil, "C17 possible",
-			has{"only missing: whether the garbage collector works, or which dependent blocks, was not seen"}},
-		{"the collector runs, 30 s after the deletion", unmanaged(collected(), kcm("")), func(e *why.Evidence) {
+		}), "C16 possible", "found: C03 proven"),
+		is("its owner is alive", alive, "C16 possible", "owner: auditor, ready", "!patch", "!last resort"),
+		once("seconds after the deletion", audited(), young, "C16 possible"),
+		once("the content went between the samples", justEmptied(), emptiedNow, "C16 possible", "!verdict: stuck"),
+		is("the content went 12 s ago", since(api.NamespaceContentRemaining, api.ConditionFalse), "C16 possible"),
+		is("the collector is off", unmanaged(collected(), kcm("*,-garbagecollector")), "C17 proven"),
+		is("the collector is off beside content", all(content), "C17 later"),
+		is("the collector is off beside other entries", all(), "C17 proven"),
+		is("a dependent may be outside the namespace", collected(), "C17 possible", "only missing: whether the "+
+			"garbage collector works, or which dependent blocks, was not seen"),
+		once("the collector runs, 30 s after the deletion", unmanaged(collected(), kcm("")), func(e *why.Evidence) {
 			e.At, e.Second.At = deleted.Add(20*time.Second), deleted.Add(30*time.Second)
-		}, "no C17", nil},
-		{"an old Lease, and no pod is visible", with(collector(48*time.Hour, 0), withoutPods), nil, "C17 possible", has{
-			"only missing: no pod of kube-controller-manager is visible: it may run elsewhere, without a Lease"}},
-		{"an old Lease, and a pod that is not ready", collector(48*time.Hour, 48*time.Hour), nil, "C17 proven", nil},
-		{"a Lease of 3 min ago, and a pod that starts", collector(3*time.Minute, 15*time.Second), nil, "C17 possible",
-			nil},
-		{"a pod that has been starting for 3 min", collector(5*time.Minute, 3*time.Minute), nil, "C17 possible", nil},
-		{"a pod that has been starting for an hour", collector(5*time.Minute, time.Hour), nil, "C17 proven", nil},
-		{"a token of another", token("example.com/x"), nil, "C18 proven",
-			has{"find the owner of example.com/x, which was not looked for"}},
-		{"a token of OpenShift, whose controller may remove it", calm(token("openshift.io/origin")), nil,
-			"C18 possible", nil},
-		{"a token beside content", all(content), nil, "C18 later", nil},
-		{"a token beside other entries", all(), nil, "C18 proven", nil},
-		{"a token beside a type that cannot be read", unreadType, failed(500, "no"), "C18 possible", has{"!loses: "}},
-		{"a token, seconds after the deletion", token("example.com/x"), young, "C18 possible", nil},
-		{"a token, and the content went between the samples", justEmptied(), emptiedNow, "C18 possible",
-			has{"!loses: "}},
-		{"a token, and the content went 12 s ago", since(api.NamespaceContentRemaining, api.ConditionFalse), nil,
-			"C18 possible", has{"!loses: "}},
-		{"a token, and another condition 12 s ago", since(discoveryFailure, api.ConditionFalse), nil, "C18 proven",
-			nil},
-		{"a token, and content that came 12 s ago", since(api.NamespaceContentRemaining, api.ConditionTrue), nil,
-			"C18 proven", nil},
+		}, "no C17"),
+		is("an old Lease, and no pod is visible", with(collector(48*time.Hour, 0), withoutPods), "C17 possible",
+			"only missing: no pod of kube-controller-manager is visible: it may run elsewhere, without a Lease"),
+		is("an old Lease, and a pod that is not ready", collector(48*time.Hour, 48*time.Hour), "C17 proven"),
+		is("a Lease of 3 min ago, and a pod that starts", collector(3*time.Minute, 15*time.Second), "C17 possible"),
+		is("a pod that has been starting for 3 min", collector(5*time.Minute, 3*time.Minute), "C17 possible"),
+		is("a pod that has been starting for an hour", collector(5*time.Minute, time.Hour), "C17 proven"),
+		is("a token of another", token("example.com/x"), "C18 proven", "find the owner of example.com/x, which was "+
+			"not looked for"),
+		is("a token of OpenShift, whose controller may remove it", calm(token("openshift.io/origin")), "C18 possible"),
+		is("a token beside content", all(content), "C18 later"),
+		is("a token beside other entries", all(), "C18 proven"),
+		once("a token beside a type that cannot be read", unreadType, failed(500, "no"), "C18 possible", "!loses: "),
+		once("a token, seconds after the deletion", token("example.com/x"), young, "C18 possible"),
+		once("a token, and the content went between the samples", justEmptied(), emptiedNow, "C18 possible",
+			"!loses: "),
+		is("a token, and the content went 12 s ago", since(api.NamespaceContentRemaining, api.ConditionFalse),
+			"C18 possible", "!loses: "),
+		is("a token, and another condition 12 s ago", since(discoveryFailure, api.ConditionFalse), "C18 proven"),
+		is("a token, and content that came 12 s ago", since(api.NamespaceContentRemaining, api.ConditionTrue),
+			"C18 proven"),
 	})
 }
 

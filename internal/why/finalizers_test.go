@@ -63,159 +63,147 @@ func TestSignsOfAnOwner(t *testing.T) {
 			"namespace,garbagecollector"+controllers)
 	}
 	judged(t, []row{
-		{"a controller that --controllers does not have", resourceClaim(""), nil, "C04 proven", nil},
-		{"a controller that --controllers has by an older name", resourceClaim(",resource-claim-controller"), nil,
-			"no C04", nil},
-		{"nothing of it is here", held(), nil, "C04 possible", has{"owner: keda-operator, not in this cluster",
-			"missing: whether keda-operator runs outside this cluster is not known"}},
-		{"the name by which people know it", keda(), nil, "C04 possible",
-			has{"keda-operator (KEDA) removes finalizer.keda.sh, and nothing of it is in this cluster"}},
-		{"it was scaled down", held(stopped("keda-operator")), nil, "C04 proven", nil},
-		{"it was scaled down a moment ago", held(since("deployment", "keda-operator", 0, moment)), nil, "C04 proven",
-			nil},
-		{"it was scaled down with the first sample", held(since("deployment", "keda-operator", 0, 0)), nil,
-			"C04 possible", nil},
-		{"it was scaled down after the first sample", held(since("deployment", "keda-operator", 0, -8*time.Second)),
-			nil,
-			"C04 possible", nil},
-		{"a Deployment during a rollout", held(since("deployment", "keda-operator", 1, moment)), nil, "C04 possible",
-			has{"missing: deployment ops/keda-operator has been without a ready pod since", "!last resort"}},
-		{"one that does not come back", held(since("deployment", "keda-operator", 1, long)), nil, "C04 proven", nil},
-		{"a StatefulSet with a pending pod", held(since("statefulset", "keda-operator", 1, long),
-			since(why.PodKind, "keda-operator-0", 1, moment)), nil, "C04 possible",
-			has{"missing: pod ops/keda-operator-0 has been without a ready pod since", "!last resort"}},
-		{"one whose pod never starts", held(since("statefulset", "keda-operator", 1, long),
-			since(why.PodKind, "keda-operator-0", 1, long)), nil, "C04 proven", nil},
-		{"a CronJob", held(since(why.CronKind, "keda-operator", 1, long)), nil, "C04 possible",
-			has{"missing: cronjob ops/keda-operator runs by its schedule, and may be keda-operator", "!last resort"}},
-		{"a CronJob that is suspended", held(suspended), nil, "C04 proven", nil},
-		{"a pod of its own runs", config(pod("cfg-operator", 0), pod("cfg-operator", 1)), nil, "no C04", nil},
-		{"a pod that its Deployment does not count yet", config(workload("deployment", "ops", "cfg-operator", 0),
-			workload(why.PodKind, "ops", "cfg-operator-5d8-x", 1, "manager")), nil, "C04 possible", nil},
-		{"another name, with the program in the command line", orphan("applications", "argoproj.io",
+		is("a controller that --controllers does not have", resourceClaim(""), "C04 proven"),
+		is("a controller that --controllers has by an older name", resourceClaim(",resource-claim-controller"),
+			"no C04"),
+		is("nothing of it is here", held(), "C04 possible", "owner: keda-operator, not in this cluster",
+			"missing: whether keda-operator runs outside this cluster is not known"),
+		is("the name by which people know it", keda(), "C04 possible", "keda-operator (KEDA) removes "+
+			"finalizer.keda.sh, and nothing of it is in this cluster"),
+		is("it was scaled down", held(stopped("keda-operator")), "C04 proven"),
+		is("it was scaled down a moment ago", held(since("deployment", "keda-operator", 0, moment)), "C04 proven"),
+		is("it was scaled down with the first sample", held(since("deployment", "keda-operator", 0, 0)),
+			"C04 possible"),
+		is("it was scaled down after the first sample", held(since("deployment", "keda-operator", 0, -8*time.Second)),
+			"C04 possible"),
+		is("a Deployment during a rollout", held(since("deployment", "keda-operator", 1, moment)), "C04 possible",
+			"missing: deployment ops/keda-operator has been without a ready pod since", "!last resort"),
+		is("one that does not come back", held(since("deployment", "keda-operator", 1, long)), "C04 proven"),
+		is("a StatefulSet with a pending pod", held(since("statefulset", "keda-operator", 1, long), since(why.PodKind,
+			"keda-operator-0", 1, moment)), "C04 possible", "missing: pod ops/keda-operator-0 has been without a "+
+			"ready pod since", "!last resort"),
+		is("one whose pod never starts", held(since("statefulset", "keda-operator", 1, long), since(why.PodKind,
+			"keda-operator-0", 1, long)), "C04 proven"),
+		is("a CronJob", held(since(why.CronKind, "keda-operator", 1, long)), "C04 possible",
+			"missing: cronjob ops/keda-operator runs by its schedule, and may be keda-operator", "!last resort"),
+		is("a CronJob that is suspended", held(suspended), "C04 proven"),
+		is("a pod of its own runs", config(pod("cfg-operator", 0), pod("cfg-operator", 1)), "no C04"),
+		is("a pod that its Deployment does not count yet", config(workload("deployment", "ops", "cfg-operator", 0),
+			workload(why.PodKind, "ops", "cfg-operator-5d8-x", 1, "manager")), "C04 possible"),
+		is("another name, with the program in the command line", orphan("applications", "argoproj.io",
 			"resources-finalizer.argocd.argoproj.io", "", workload("statefulset", "cd", "gitops", 1,
-				"application-controller", "argocd-application-controller")), nil, "no C04", nil},
-		{"its image is called like it", held(called(stopped("queues"), "manager", "keda-operator")), nil, "C04 proven",
-			nil},
-		{"a workload with a word of its name", held(stopped("keda-operator-backup")), nil, "C04 possible", nil},
-		{"a program with the same letters", orphan("buckets", "s3.services.k8s.aws",
-			"finalizers.s3.services.k8s.aws/Bucket",
-			"ack", workload("deployment", "web", "backend", 1)), nil, "C04 possible", nil},
-		{"a binary called manager, and a workload that is off", orphan("things", "g.io", "g.io/x", "manager",
-			stopped("cert-manager")), nil, "C04 possible", nil},
-		{"a client library, and a workload that is off", orphan("things", "g.io", "g.io/x", "python-requests",
-			stopped("python-requests-test")), nil, "C04 possible", nil},
-		{"a workload that has only a part of its name", orphan("things", "g.io", "g.io/x", "acme-database-operator",
-			stopped("acme")), nil, "C04 possible", nil},
-		{"a short name, whose letters are in many others", orphan("things", "acme.io", "acme.io/x", "abc",
-			ops("crabcake")), nil, "C04 possible", has{"!crabcake"}},
-		{"a workload with a short name that is a part of the owner's", with(orphan("dbs", "acme.io", "acme.io/db",
-			"dbop-operator", ops("dbop")), leases(lease("dbop-operator", 2*time.Hour))), nil, "C04 possible",
-			has{"missing: deployment ops/dbop runs, and may be dbop-operator or a part of it"}},
-		{"another part runs, without rights", challenge(workload("deployment", "cert-manager", "cert-manager", 0),
-			workload("deployment", "cert-manager", "cert-manager-webhook", 1)), nil, "C04 proven", nil},
-		{"another part runs, with rights and its image", onOps(challenge(stopped("cert-manager"),
-			ops("issuer", "cert-manager"))), nil, "C04 possible", has{
-			"only missing: deployment ops/issuer runs, and may be cert-manager or a part of it",
-			"run: kubectl -n ops scale deployment/cert-manager --replicas=1"}},
-		{"its program runs under another name", onOps(challenge(ops("issuer", "cert-manager"))), nil, "no C04", nil},
-		{"it runs beside another part", onOps(challenge(ops("cert-manager"), ops("issuer", "cert-manager"))), nil,
-			"no C04", nil},
-		{"a Helm release of it", onOps(challenge(ops("team-cert-manager"))), nil, "C04 possible", nil},
-		{"another part of it only", onOps(challenge(ops("cert-manager-cainjector"))), nil, "C04 possible", nil},
-		{"a pod of another part", onOps(challenge(workload("deployment", "ops", "cert-manager-cainjector", 0),
-			pod("cert-manager-cainjector-5c9", 1))), nil, "C04 possible", nil},
-		{"another Helm release lost its Role", calm(challenge(stopped("cert-manager"),
-			workload("deployment", "team", "team-cert-manager", 1, "cert-manager-controller"))), nil, "C04 possible",
-			has{"!loses: "}},
-		{"another Helm release with its program lost its rights", calm(held(stopped("keda-operator"),
-			workload("deployment", "team", "eu-keda-operator", 1, "keda-operator"))), nil, "C04 possible",
-			has{"!loses: "}},
-		{"a part that only has its words, and is stopped", orphan("applications", "argoproj.io",
-			"resources-finalizer.argocd.argoproj.io", "", stopped("argocd-image-updater")), nil, "C04 possible", nil},
-		{"a part that only has its words, and runs", keda(workload("deployment", "keda",
-			"keda-operator-metrics-apiserver", 1)), nil, "C04 possible",
-			has{"missing: deployment keda/keda-operator-metrics-apiserver runs, and may be keda-operator or a part " +
-				"of it"}},
-		{"the programs of a listed owner are parts of one", orphan("kafkatopics", "kafka.strimzi.io",
-			"strimzi.io/topic-operator", "", stopped("entity-operator")), nil, "C04 proven",
-			has{"run: kubectl -n ops scale deployment/entity-operator --replicas=1"}},
-		{"rights that may have gone with the namespace", orphan("kafkatopics", "kafka.strimzi.io",
-			"strimzi.io/topic-operator", ""), nil, "C04 possible", nil},
-		{"several programs are called so", orphan("persistentvolumeclaims", "",
-			"provisioner.storage.kubernetes.io/cloning-protection", "", stopped("csi-provisioner")), nil,
-			"C04 possible",
-			has{"missing: several programs are called csi-provisioner: which of them removes " +
-				"provisioner.storage.kubernetes.io/cloning-protection is not known"}},
-		{"the owner of sources", sources(flux("source-controller")), nil, "no C04",
-			has{"source-controller, which seems to be at work"}},
-		{"a stranger whose name ends with the owner's", sources(workload("deployment", "knative",
-			"kafka-source-controller",
-			1)), nil, "C04 possible", has{"!source-controller, which seems to be at work"}},
-		{"a release whose name ends with the owner's", sources(flux("eu-source-controller")), nil, "C04 possible",
-			has{"!source-controller, which seems to be at work"}},
-		{"an expired Lease", with(held(stopped("keda-operator")), leases(lease("keda-operator", time.Minute))), nil,
-			"C04 proven", nil},
-		{"an expired Lease that was written between the samples", with(held(stopped("keda-operator")),
-			leases(moved(lease("keda-operator", time.Minute)))), nil, "C04 possible", nil},
-		{"a renewed Lease", with(held(), leases(lease("keda-operator-metrics", 0))), nil, "no C04", nil},
-		{"a renewed Lease while it is stopped", with(held(stopped("keda-operator")),
-			leases(lease("keda-operator-metrics", 0))), nil, "C04 possible", has{"only missing: Lease " +
-			"kube-system/keda-operator-metrics is renewed, and may be that of the owner or of a part of it"}},
-		{"an expired Lease before a renewed one", with(held(), leases(lease("keda-operator-old", time.Minute),
-			lease("keda-operator", 0))), nil, "no C04", nil},
-		{"an expired Lease behind a renewed one", with(held(), leases(lease("keda-operator", 0),
-			lease("keda-operator-old", time.Minute))), nil, "no C04", nil},
-		{"a Lease under the former name, for a built-in type", with(orphan("secrets", "", "example.com/x",
-			"secretsync"),
-			leases(lease("secretsync-lock", 10*time.Minute))), nil, "C04 possible", nil},
-		{"a manager with capitals, and a Lease without", with(queue("QueueOperator"),
-			leases(lease("queueoperator-leader", 0))), nil, "no C04", nil},
-		{"KubeRay", ray(), nil, "C04 proven", nil},
-		{"the Lease of KubeRay has another name", ray(), leases(lease("ray-operator-leader", 0)), "C04 possible", nil},
-		{"a writer of which there is no trace", backup(), nil, "C04 possible", has{"owner: backup, unknown"}},
-		{"a writer that is stopped", with(backup(), workloads(stopped("backup"))), nil, "C04 possible", nil},
-		{"a writer that is stopped, and has the right", with(backup(), workloads(stopped("backup")), grants(may("ops",
-			""))),
-			nil, "C04 possible", nil},
-		{"a writer that runs", with(backup(), workloads(ops("backup")), grants(may("ops", ""))), nil, "no C04", nil},
-		{"its Deployment has one of two pods", calm(keda(why.Workload{Kind: "deployment", Namespace: "keda",
-			Name: "keda-operator", Replicas: 2, Ready: 1})), nil, "no C04",
-			has{"waits for keda-operator, which seems to be " +
-				"at work (deployment keda/keda-operator: 1 of 2 ready), to remove finalizer.keda.sh"}},
-		{"its Lease is the sign", calm(with(keda(), leases(lease("keda-operator", 0)))), nil, "no C04",
-			has{"(Lease kube-system/keda-operator is renewed)"}},
-		{"the controller that made a pod from a template does not remove its finalizer", orphan("pods", "",
+				"application-controller", "argocd-application-controller")), "no C04"),
+		is("its image is called like it", held(called(stopped("queues"), "manager", "keda-operator")), "C04 proven"),
+		is("a workload with a word of its name", held(stopped("keda-operator-backup")), "C04 possible"),
+		is("a program with the same letters", orphan("buckets", "s3.services.k8s.aws",
+			"finalizers.s3.services.k8s.aws/Bucket", "ack", workload("deployment", "web", "backend", 1)),
+			"C04 possible"),
+		is("a binary called manager, and a workload that is off", orphan("things", "g.io", "g.io/x", "manager",
+			stopped("cert-manager")), "C04 possible"),
+		is("a client library, and a workload that is off", orphan("things", "g.io", "g.io/x", "python-requests",
+			stopped("python-requests-test")), "C04 possible"),
+		is("a workload that has only a part of its name", orphan("things", "g.io", "g.io/x", "acme-database-operator",
+			stopped("acme")), "C04 possible"),
+		is("a short name, whose letters are in many others", orphan("things", "acme.io", "acme.io/x", "abc",
+			ops("crabcake")), "C04 possible", "!crabcake"),
+		is("a workload with a short name that is a part of the owner's", with(orphan("dbs", "acme.io", "acme.io/db",
+			"dbop-operator", ops("dbop")), leases(lease("dbop-operator", 2*time.Hour))), "C04 possible",
+			"missing: deployment ops/dbop runs, and may be dbop-operator or a part of it"),
+		is("another part runs, without rights", challenge(workload("deployment", "cert-manager", "cert-manager", 0),
+			workload("deployment", "cert-manager", "cert-manager-webhook", 1)), "C04 proven"),
+		is("another part runs, with rights and its image", onOps(challenge(stopped("cert-manager"), ops("issuer",
+			"cert-manager"))), "C04 possible", "only missing: deployment ops/issuer runs, and may be cert-manager or "+
+			"a part of it", "run: kubectl -n ops scale deployment/cert-manager --replicas=1"),
+		is("its program runs under another name", onOps(challenge(ops("issuer", "cert-manager"))), "no C04"),
+		is("it runs beside another part", onOps(challenge(ops("cert-manager"), ops("issuer", "cert-manager"))),
+			"no C04"),
+		is("a Helm release of it", onOps(challenge(ops("team-cert-manager"))), "C04 possible"),
+		is("another part of it only", onOps(challenge(ops("cert-manager-cainjector"))), "C04 possible"),
+		is("a pod of another part", onOps(challenge(workload("deployment", "ops", "cert-manager-cainjector", 0),
+			pod("cert-manager-cainjector-5c9", 1))), "C04 possible"),
+		is("another Helm release lost its Role", calm(challenge(stopped("cert-manager"), workload("deployment", "team",
+			"team-cert-manager", 1, "cert-manager-controller"))), "C04 possible", "!loses: "),
+		is("another Helm release with its program lost its rights", calm(held(stopped("keda-operator"),
+			workload("deployment", "team", "eu-keda-operator", 1, "keda-operator"))), "C04 possible", "!loses: "),
+		is("a part that only has its words, and is stopped", orphan("applications", "argoproj.io",
+			"resources-finalizer.argocd.argoproj.io", "", stopped("argocd-image-updater")), "C04 possible"),
+		is("a part that only has its words, and runs", keda(workload("deployment", "keda",
+			"keda-operator-metrics-apiserver", 1)), "C04 possible", "missing: deployment "+
+			"keda/keda-operator-metrics-apiserver runs, and may be keda-operator or a part of it"),
+		is("the programs of a listed owner are parts of one", orphan("kafkatopics", "kafka.strimzi.io",
+			"strimzi.io/topic-operator", "", stopped("entity-operator")), "C04 proven", "run: kubectl -n ops scale "+
+			"deployment/entity-operator --replicas=1"),
+		is("rights that may have gone with the namespace", orphan("kafkatopics", "kafka.strimzi.io",
+			"strimzi.io/topic-operator", ""), "C04 possible"),
+		is("several programs are called so", orphan("persistentvolumeclaims", "",
+			"provisioner.storage.kubernetes.io/cloning-protection", "", stopped("csi-provisioner")), "C04 possible",
+			"missing: several programs are called csi-provisioner: which of them removes "+
+				"provisioner.storage.kubernetes.io/cloning-protection is not known"),
+		is("the owner of sources", sources(flux("source-controller")), "no C04", "source-controller, which seems to "+
+			"be at work"),
+		is("a stranger whose name ends with the owner's", sources(workload("deployment", "knative",
+			"kafka-source-controller", 1)), "C04 possible", "!source-controller, which seems to be at work"),
+		is("a release whose name ends with the owner's", sources(flux("eu-source-controller")), "C04 possible",
+			"!source-controller, which seems to be at work"),
+		is("an expired Lease", with(held(stopped("keda-operator")), leases(lease("keda-operator", time.Minute))),
+			"C04 proven"),
+		is("an expired Lease that was written between the samples", with(held(stopped("keda-operator")),
+			leases(moved(lease("keda-operator", time.Minute)))), "C04 possible"),
+		is("a renewed Lease", with(held(), leases(lease("keda-operator-metrics", 0))), "no C04"),
+		is("a renewed Lease while it is stopped", with(held(stopped("keda-operator")),
+			leases(lease("keda-operator-metrics", 0))), "C04 possible", "only missing: Lease "+
+			"kube-system/keda-operator-metrics is renewed, and may be that of the owner or of a part of it"),
+		is("an expired Lease before a renewed one", with(held(), leases(lease("keda-operator-old", time.Minute),
+			lease("keda-operator", 0))), "no C04"),
+		is("an expired Lease behind a renewed one", with(held(), leases(lease("keda-operator", 0),
+			lease("keda-operator-old", time.Minute))), "no C04"),
+		is("a Lease under the former name, for a built-in type", with(orphan("secrets", "", "example.com/x",
+			"secretsync"), leases(lease("secretsync-lock", 10*time.Minute))), "C04 possible"),
+		is("a manager with capitals, and a Lease without", with(queue("QueueOperator"),
+			leases(lease("queueoperator-leader", 0))), "no C04"),
+		is("KubeRay", ray(), "C04 proven"),
+		once("the Lease of KubeRay has another name", ray(), leases(lease("ray-operator-leader", 0)), "C04 possible"),
+		is("a writer of which there is no trace", backup(), "C04 possible", "owner: backup, unknown"),
+		is("a writer that is stopped", with(backup(), workloads(stopped("backup"))), "C04 possible"),
+		is("a writer that is stopped, and has the right", with(backup(), workloads(stopped("backup")), grants(may("ops",
+			""))), "C04 possible"),
+		is("a writer that runs", with(backup(), workloads(ops("backup")), grants(may("ops", ""))), "no C04"),
+		is("its Deployment has one of two pods", calm(keda(why.Workload{Kind: "deployment", Namespace: "keda",
+			Name: "keda-operator", Replicas: 2, Ready: 1})), "no C04", "waits for keda-operator, which seems to be "+
+			"at work (deployment keda/keda-operator: 1 of 2 ready), to remove finalizer.keda.sh"),
+		is("its Lease is the sign", calm(with(keda(), leases(lease("keda-operator", 0)))), "no C04",
+			"(Lease kube-system/keda-operator is renewed)"),
+		is("the controller that made a pod from a template does not remove its finalizer", orphan("pods", "",
 			"example.com/x", "kube-controller-manager", workload("pod", "kube-system", "kube-controller-manager", 1)),
-			nil,
-			"C24 possible", has{"!seems to be at work", "missing: the owner of example.com/x is unknown"}},
-		{"it works on another object", heldTwice("finalizer.keda.sh", stopped("keda-operator")), func(e *why.Evidence) {
-			e.Second.Types[0].Objects[1].ResourceVersion = "9"
-		}, "no C04", nil},
-		{"samples a second apart", calm(held(stopped("keda-operator"))), func(e *why.Evidence) {
+			"C24 possible", "!seems to be at work", "missing: the owner of example.com/x is unknown"),
+		once("it works on another object", heldTwice("finalizer.keda.sh", stopped("keda-operator")),
+			func(e *why.Evidence) {
+				e.Second.Types[0].Objects[1].ResourceVersion = "9"
+			}, "no C04"),
+		once("samples a second apart", calm(held(stopped("keda-operator"))), func(e *why.Evidence) {
 			e.Second.At = e.At.Add(time.Second)
-		}, "C04 possible", nil},
-		{"an object without a resourceVersion loses another finalizer", calm(held(stopped("keda-operator"))),
+		}, "C04 possible"),
+		once("an object without a resourceVersion loses another finalizer", calm(held(stopped("keda-operator"))),
 			func(e *why.Evidence) {
 				a, b := object("a", "finalizer.keda.sh", "other.io/f"), object("a", "finalizer.keda.sh")
 				a.ResourceVersion, b.ResourceVersion = "", ""
 				e.Types[0].Objects, e.Second.Types[0].Objects = []why.Object{a}, []why.Object{b}
-			}, "no C04", nil},
-		{"an object behind the first page of the second sample", with(backup(), workloads(stopped("backup")),
+			}, "no C04"),
+		is("an object behind the first page of the second sample", with(backup(), workloads(stopped("backup")),
 			func(e *why.Evidence) {
 				e.Second.Types = []why.Type{{Version: "v1", Resource: "configmaps", Count: 900, Partial: true}}
-			}), nil, "C04 possible", nil},
-		{"an owner at work is told beside one of the same type that is gone", calm(with(heldTwice("example.com/guard",
+			}), "C04 possible"),
+		is("an owner at work is told beside one of the same type that is gone", calm(with(heldTwice("example.com/guard",
 			stopped("keda-operator"), ops("guard")), func(e *why.Evidence) {
 			e.Stamps = []why.Stamp{{Type: "scaledobjects.keda.sh", Object: "b", Finalizer: "example.com/guard",
 				Request: "GET b", Writers: []why.Writer{{Manager: "guard"}}}}
-		})), nil, "C04 proven", has{"for guard, which seems to be at work"}},
-		{"an account of a namespace with the owner's name", with(queue("inner-operator"), func(e *why.Evidence) {
+		})), "C04 proven", "for guard, which seems to be at work"),
+		is("an account of a namespace with the owner's name", with(queue("inner-operator"), func(e *why.Evidence) {
 			e.Name, e.Grants.Items = "inner-operator", []why.Grant{may("inner-operator", "example.com")}
-		}), nil, "C05 possible", nil},
-		{"a workload that is left in the namespace", with(queue("inner-operator", why.Workload{Kind: "deployment",
-			Namespace: "shop", Name: "inner-operator"}), grants(may("shop", "example.com"))), nil, "C05 possible",
-			has{"!found: C04"}},
+		}), "C05 possible"),
+		is("a workload that is left in the namespace", with(queue("inner-operator", why.Workload{Kind: "deployment",
+			Namespace: "shop", Name: "inner-operator"}), grants(may("shop", "example.com"))), "C05 possible",
+			"!found: C04"),
 	})
 	for ago, expired := range map[time.Duration]bool{time.Second: false, 14 * time.Second: false,
 		16 * time.Second: true} {
@@ -282,63 +270,57 @@ func TestAdviceAboutOwners(t *testing.T) {
 		return with(e, grants(may("cert-manager", "*")))
 	}
 	judged(t, []row{
-		{"a StatefulSet that was scaled down", held(since("statefulset", "keda-operator", 0, time.Hour)), nil,
-			"C04 proven",
-			has{"\nrun: kubectl -n ops scale statefulset/keda-operator --replicas=1\n"}},
-		{"a DaemonSet", held(since("daemonset", "keda-operator", 0, time.Hour)), nil, "C04 proven",
-			has{"\nrun: kubectl -n ops describe daemonset keda-operator\n"}},
-		{"a DaemonSet that does not start", held(since("daemonset", "keda-operator", 2, time.Hour)), nil, "C04 proven",
-			has{"do: find out why daemonset ops/keda-operator has no ready pod"}},
-		{"a CronJob that is suspended", held(since(why.CronKind, "keda-operator", 0, time.Hour)), nil, "C04 proven",
-			has{"\nrun: kubectl -n ops patch cronjob keda-operator -p '{\"spec\":{\"suspend\":false}}'\n"}},
-		{"a Deployment that does not start", held(since("deployment", "keda-operator", 2, time.Hour)), nil,
-			"C04 proven",
-			has{"\nrun: kubectl -n ops describe deployment keda-operator\n"}},
-		{"a Deployment that was scaled down", held(stopped("keda-operator")), nil, "C04 proven", has{
-			"do: kubectl -n ops scale deployment/keda-operator --replicas=1\n",
-			"run: kubectl -n ops scale deployment/keda-operator --replicas=1\n"}},
-		{"of several stopped parts the owner", parts(), nil, "C04 proven", has{"owner: cert-manager, stopped",
-			"do: kubectl -n cert-manager scale deployment/cert-manager --replicas=1\n", "!cainjector"}},
-		{"one in a namespace that is terminating, too", with(held(stopped("keda-operator")), func(e *why.Evidence) {
+		is("a StatefulSet that was scaled down", held(since("statefulset", "keda-operator", 0, time.Hour)),
+			"C04 proven", "\nrun: kubectl -n ops scale statefulset/keda-operator --replicas=1\n"),
+		is("a DaemonSet", held(since("daemonset", "keda-operator", 0, time.Hour)), "C04 proven",
+			"\nrun: kubectl -n ops describe daemonset keda-operator\n"),
+		is("a DaemonSet that does not start", held(since("daemonset", "keda-operator", 2, time.Hour)), "C04 proven",
+			"do: find out why daemonset ops/keda-operator has no ready pod"),
+		is("a CronJob that is suspended", held(since(why.CronKind, "keda-operator", 0, time.Hour)), "C04 proven",
+			"\nrun: kubectl -n ops patch cronjob keda-operator -p '{\"spec\":{\"suspend\":false}}'\n"),
+		is("a Deployment that does not start", held(since("deployment", "keda-operator", 2, time.Hour)), "C04 proven",
+			"\nrun: kubectl -n ops describe deployment keda-operator\n"),
+		is("a Deployment that was scaled down", held(stopped("keda-operator")), "C04 proven",
+			"do: kubectl -n ops scale deployment/keda-operator --replicas=1\n", "run: kubectl -n ops scale "+
+				"deployment/keda-operator --replicas=1\n"),
+		is("of several stopped parts the owner", parts(), "C04 proven", "owner: cert-manager, stopped",
+			"do: kubectl -n cert-manager scale deployment/cert-manager --replicas=1\n", "!cainjector"),
+		is("one in a namespace that is terminating, too", with(held(stopped("keda-operator")), func(e *why.Evidence) {
 			e.Terminating = []string{"ops", "shop"}
-		}), nil, "C04 proven", has{"do: run keda-operator in another namespace until the objects are gone: ops is " +
-			"terminating, too", "!--replicas=1"}},
-		{"beside another namespace that is terminating", with(held(stopped("keda-operator")), func(e *why.Evidence) {
+		}), "C04 proven", "do: run keda-operator in another namespace until the objects are gone: ops is "+
+			"terminating, too", "!--replicas=1"),
+		is("beside another namespace that is terminating", with(held(stopped("keda-operator")), func(e *why.Evidence) {
 			e.Terminating = []string{"shop"}
-		}), nil, "C04 proven", has{"!in another namespace"}},
-		{"a program that has set a finalizer need not be its owner", writers(tools...), nil, "C04 possible", has{
-			"owner: queue-operator, unknown", "only missing: no table has the owner of example.com/x: queue-operator " +
-				"set it, and another program may remove it", "!last resort",
-			"run: kubectl -n ops scale deployment/queue-operator --replicas=1"}},
-		{"the last of several writers", writers(append(tools, "new-operator")...), nil, "C04 possible", has{
-			"owner: new-operator, ", "only missing: no table has the owner of example.com/x: new-operator and " +
-				"queue-operator set it, and another program may remove it"}},
-		{"one of several writers runs", writers("new-operator"), func(e *why.Evidence) {
+		}), "C04 proven", "!in another namespace"),
+		is("a program that has set a finalizer need not be its owner", writers(tools...), "C04 possible",
+			"owner: queue-operator, unknown", "only missing: no table has the owner of example.com/x: queue-operator "+
+				"set it, and another program may remove it", "!last resort", "run: kubectl -n ops scale "+
+				"deployment/queue-operator --replicas=1"),
+		is("the last of several writers", writers(append(tools, "new-operator")...), "C04 possible",
+			"owner: new-operator, ", "only missing: no table has the owner of example.com/x: new-operator and "+
+				"queue-operator set it, and another program may remove it"),
+		once("one of several writers runs", writers("new-operator"), func(e *why.Evidence) {
 			e.Workloads.Items = append(e.Workloads.Items, ops("queue-operator-v2", "queue-operator"))
-		}, "no C04", nil},
-		{"accounts that may be those of an owner without a name", database("manager", may("db", "example.com"),
+		}, "no C04"),
+		is("accounts that may be those of an owner without a name", database("manager", may("db", "example.com"),
 			may("db", "example.com"), why.Grant{Subject: "user admin", Group: "example.com", Resources: []string{"*"}},
-			pods(may("old", "example.com"), 1)), nil, "C04 possible", has{"proof: by a rule that names example.com, " +
-			"these " +
-			"service accounts may update databases.example.com: db/default (0 pods) and old/default (1 pod)\n"}},
-		{"an account of which the pods are not known", database("manager", may("db", "example.com"), unreadPods), nil,
-			"C04 possible", has{"!unread"}},
-		{"traces of an owner whose finalizer a library has set", traced(), nil, "C04 possible", has{nobody,
-			"do: see whether Helm release db/operator runs",
-			"give its account the right to update databases.example.com by a ClusterRoleBinding",
-			"do: ⚠ if it does not come back: remove example.com/db from databases.example.com/a",
-			"proof: CustomResourceDefinition databases.example.com belongs to Helm release db/operator",
-			"proof: python-requests/2.31 set it at ", "run: only if its owner, which is not known, does not come " +
-				"back: ",
-			"--type=json", "loses: "}},
-		{"an account of all groups", traced(may("tool", why.Every)), nil, "C04 possible", has{"!" + nobody}},
-		{"a user", traced(why.Grant{Subject: "user es@corp", Group: "example.com", Resources: []string{"databases"}}),
-			nil,
-			"C04 possible", has{"!" + nobody}},
-		{"an account of another team", traced(may("db", "example.com")), nil, "C04 possible", has{"!" + nobody}},
-		{"an account in another namespace only", traced(elsewhere), nil, "C04 possible", has{nobody}},
-		{"rights that were not read", with(traced(), func(e *why.Evidence) { e.Grants = refused[why.Grant]() }), nil,
-			"C04 possible", has{"!" + nobody}},
+			pods(may("old", "example.com"), 1)), "C04 possible", "proof: by a rule that names example.com, these "+
+			"service accounts may update databases.example.com: db/default (0 pods) and old/default (1 pod)\n"),
+		is("an account of which the pods are not known", database("manager", may("db", "example.com"), unreadPods),
+			"C04 possible", "!unread"),
+		is("traces of an owner whose finalizer a library has set", traced(), "C04 possible", nobody,
+			"do: see whether Helm release db/operator runs", "give its account the right to update "+
+				"databases.example.com by a ClusterRoleBinding", "do: ⚠ if it does not come back: remove "+
+				"example.com/db from databases.example.com/a", "proof: CustomResourceDefinition "+
+				"databases.example.com belongs to Helm release db/operator", "proof: python-requests/2.31 set it at ",
+			"run: only if its owner, which is not known, does not come back: ", "--type=json", "loses: "),
+		is("an account of all groups", traced(may("tool", why.Every)), "C04 possible", "!"+nobody),
+		is("a user", traced(why.Grant{Subject: "user es@corp", Group: "example.com", Resources: []string{"databases"}}),
+			"C04 possible", "!"+nobody),
+		is("an account of another team", traced(may("db", "example.com")), "C04 possible", "!"+nobody),
+		is("an account in another namespace only", traced(elsewhere), "C04 possible", nobody),
+		is("rights that were not read", with(traced(), func(e *why.Evidence) { e.Grants = refused[why.Grant]() }),
+			"C04 possible", "!"+nobody),
 	})
 }
 
@@ -354,19 +336,16 @@ func TestAFinalizerOnAForeignType(t *testing.T) {
 	two := on("configmaps", "kubernetes.io/pvc-protection", kcm(""))
 	two.Types[0].Objects[0].Finalizers = append(two.Types[0].Objects[0].Finalizers, "example.com/x")
 	judged(t, []row{
-		{"a load balancer's", on("secrets", "service.kubernetes.io/load-balancer-cleanup", kcm("")), nil,
-			"C04 possible",
-			has{"missing: the owner of service.kubernetes.io/load-balancer-cleanup is unknown: " +
-				"cloud-controller-manager " +
-				"removes it from services only", "verdict: unknown"}},
-		{"a claim's", on("configmaps", "kubernetes.io/pvc-protection", kcm("")), nil, "C04 possible",
-			has{"missing: the owner of kubernetes.io/pvc-protection is unknown: " +
-				"persistentvolumeclaim-protection-controller " +
-				"removes it from persistentvolumeclaims only", "verdict: unknown"}},
-		{"a Job's, whose controller is off", on("configmaps", jobTracking, kcm("*,-job-controller")), nil,
-			"C04 possible",
-			has{"missing: the owner of " + jobTracking + " is unknown: job-controller removes it from pods only",
-				"verdict: unknown"}},
+		is("a load balancer's", on("secrets", "service.kubernetes.io/load-balancer-cleanup", kcm("")), "C04 possible",
+			"missing: the owner of service.kubernetes.io/load-balancer-cleanup is unknown: cloud-controller-manager "+
+				"removes it from services only", "verdict: unknown"),
+		is("a claim's", on("configmaps", "kubernetes.io/pvc-protection", kcm("")), "C04 possible",
+			"missing: the owner of kubernetes.io/pvc-protection is unknown: "+
+				"persistentvolumeclaim-protection-controller removes it from persistentvolumeclaims only",
+			"verdict: unknown"),
+		is("a Job's, whose controller is off", on("configmaps", jobTracking, kcm("*,-job-controller")), "C04 possible",
+			"missing: the owner of "+jobTracking+" is unknown: job-controller removes it from pods only",
+			"verdict: unknown"),
 	})
 	findings := why.Judge(two).Findings
 	require.Len(t, findings, 2, "one for each finalizer")
@@ -417,75 +396,64 @@ func TestAnOwnerWithoutRights(t *testing.T) {
 		workload("deployment", "es", "external-secrets-cert-controller", 1, "external-secrets"))
 	notAsOwner := workload("deployment", "es", "external-secrets-webhook", 1, "webhook")
 	judged(t, []row{
-		{"it may not update or patch", refusedSecrets(), nil, "C06 proven",
-			has{"do: give service account es/default the " +
-				"right to update pushsecrets.external-secrets.io by a ClusterRoleBinding until the objects are gone, " +
-				"and " +
-				"delete it then",
-				"--serviceaccount=es:default"}},
-		{"it may patch", refusedSecrets(), patch(func(r *why.Review) { r.Allowed = true }), "no C06", nil},
-		{"the review failed", refusedSecrets(), patch(func(r *why.Review) { r.Failed = noRight }), "no C06", nil},
-		{"it has a kubeconfig", refusedSecrets(), func(e *why.Evidence) { e.Workloads.Items[0].Kubeconfig = true },
-			"C06 possible", has{"only missing: external-secrets may send its requests under another identity than " +
-				"its " +
-				"service account"}},
-		{"it may not impersonate", with(refusedSecrets(), answer(review(es, "impersonate", "", "serviceaccounts",
-			false))),
-			nil, "C06 proven", nil},
-		{"it may impersonate", refusedSecrets(), answer(review(es, "impersonate", "", "serviceaccounts", true)),
-			"C06 possible", nil},
-		{"a user may be it", refusedSecrets(), grants(why.Grant{Subject: "user es@corp", Group: "external-secrets.io",
-			Resources: []string{"*"}}), "C06 possible", has{"only missing: user es@corp may update them, and may be " +
-			"external-secrets"}},
-		{"the rights were not read", refusedSecrets(), func(e *why.Evidence) { e.Grants.Failed = noRight },
-			"C06 possible", nil},
-		{"a pending pod of it, and a CronJob", refusedSecrets(since(why.PodKind, "external-secrets-2", 1, time.Minute),
-			since(why.CronKind, "external-secrets-report", 1, time.Hour)), nil, "C06 proven", nil},
-		{"another part with the same account", refusedSecrets(also("")), nil, "C06 proven", nil},
-		{"another part with another account", refusedSecrets(also("")), func(e *why.Evidence) {
+		is("it may not update or patch", refusedSecrets(), "C06 proven", "do: give service account es/default the "+
+			"right to update pushsecrets.external-secrets.io by a ClusterRoleBinding until the objects are gone, and "+
+			"delete it then", "--serviceaccount=es:default"),
+		once("it may patch", refusedSecrets(), patch(func(r *why.Review) { r.Allowed = true }), "no C06"),
+		once("the review failed", refusedSecrets(), patch(func(r *why.Review) { r.Failed = noRight }), "no C06"),
+		once("it has a kubeconfig", refusedSecrets(), func(e *why.Evidence) { e.Workloads.Items[0].Kubeconfig = true },
+			"C06 possible", "only missing: external-secrets may send its requests under another identity than its "+
+				"service account"),
+		is("it may not impersonate", with(refusedSecrets(), answer(review(es, "impersonate", "", "serviceaccounts",
+			false))), "C06 proven"),
+		once("it may impersonate", refusedSecrets(), answer(review(es, "impersonate", "", "serviceaccounts", true)),
+			"C06 possible"),
+		once("a user may be it", refusedSecrets(), grants(why.Grant{Subject: "user es@corp",
+			Group: "external-secrets.io", Resources: []string{"*"}}), "C06 possible", "only missing: user es@corp "+
+			"may update them, and may be external-secrets"),
+		once("the rights were not read", refusedSecrets(), func(e *why.Evidence) { e.Grants.Failed = noRight },
+			"C06 possible"),
+		is("a pending pod of it, and a CronJob", refusedSecrets(since(why.PodKind, "external-secrets-2", 1,
+			time.Minute), since(why.CronKind, "external-secrets-report", 1, time.Hour)), "C06 proven"),
+		is("another part with the same account", refusedSecrets(also("")), "C06 proven"),
+		once("another part with another account", refusedSecrets(also("")), func(e *why.Evidence) {
 			e.Workloads.Items[1].ServiceAccount = "webhook"
-		}, "no C06", nil},
-		{"another installation has its rights", lacks(secrets(esAt("es-a"), esAt("es-b"))), nil, "no C06", nil},
-		{"another installation is stopped", lacks(secrets(off(esAt("es-a")), esAt("es-b"))), nil, "C06 possible", has{
+		}, "no C06"),
+		is("another installation has its rights", lacks(secrets(esAt("es-a"), esAt("es-b"))), "no C06"),
+		is("another installation is stopped", lacks(secrets(off(esAt("es-a")), esAt("es-b"))), "C06 possible",
 			"missing: deployment es-a/external-secrets, which has no ready pod, may be the owner instead",
-			"run: kubectl -n es-a scale deployment/external-secrets --replicas=1"}},
-		{"it may not even list the type, and may work for other namespaces", lacks(secrets(esAt("team-b"))),
-			each(func(r *why.Review) { r.Allowed = false }), "C06 possible",
-			has{"only missing: external-secrets may not list " +
-				"them either, and may work for other namespaces only", another[0] + " team-b/default", another[1]}},
-		{"a right in another namespace", workflow(), grants(why.Grant{Service: why.Service{Namespace: "ops",
+			"run: kubectl -n es-a scale deployment/external-secrets --replicas=1"),
+		once("it may not even list the type, and may work for other namespaces", lacks(secrets(esAt("team-b"))),
+			each(func(r *why.Review) { r.Allowed = false }), "C06 possible", "only missing: external-secrets may not "+
+				"list them either, and may work for other namespaces only", another[0]+" team-b/default", another[1]),
+		once("a right in another namespace", workflow(), grants(why.Grant{Service: why.Service{Namespace: "ops",
 			Name: "default"}, Group: "argoproj.io", Resources: []string{"workflows"}, Elsewhere: "argo"}),
-			"C06 possible",
-			has{"only missing: workflow-controller may update them in argo, and may work there only"}},
-		{"a stopped namesake behind another one", workflow(), func(e *why.Evidence) {
+			"C06 possible", "only missing: workflow-controller may update them in argo, and may work there only"),
+		once("a stopped namesake behind another one", workflow(), func(e *why.Evidence) {
 			e.Workloads.Items = append(e.Workloads.Items, ops("workflow-controller-metrics"),
 				since("deployment", "eu-workflow-controller", 1, time.Hour))
-		}, "C06 possible", has{"missing: deployment ops/eu-workflow-controller, which has no ready pod, may be the " +
-			"owner " +
-			"instead"}},
-		{"it may not write the status of a Service either", balancer(status(false)), nil, "C06 proven", nil},
-		{"it may write the status of a Service, with its metadata", balancer(status(true)), nil, "no C06", nil},
-		{"whether it may write the status was not asked", balancer(), nil, "no C06", nil},
-		{"a part of a stopped owner", lacks(stoppedPart), nil, "no C06", nil},
-		{"another part with the owner's image", lacks(secrets(called(notAsOwner, "webhook", "external-secrets"))), nil,
-			"C06 possible", append(has{"only missing: whether external-secrets-webhook is the part of " +
-				"external-secrets that " +
-				"removes the finalizer is not known"}, another...)},
-		{"another part", lacks(secrets(notAsOwner)), nil, "no C06", nil},
-		{"another part of Argo CD, which needs no such right", lacks(orphan("applications", "argoproj.io",
-			"resources-finalizer.argocd.argoproj.io", "", workload("deployment", "apps", "argocd-server", 1))), nil,
-			"no C06", nil},
-		{"a workload with the owner's letters", lacks(orphan("machines", "cluster.x-k8s.io", "machine.cluster.x-k8s.io",
-			"", workload("deployment", "apps", "landscape", 1))), nil, "no C06", nil},
-		{"a backend is not ACK", lacks(orphan("buckets", "s3.services.k8s.aws", "finalizers.s3.services.k8s.aws/Bucket",
-			"ack", workload("deployment", "web", "backend", 1))), nil, "no C06", nil},
-		{"the creator of the object", lacks(orphan("gadgets", "acme.io", "acme.io/x", "front-portal",
-			workload("deployment", "web", "front-portal", 1))), nil, "C06 possible",
-			append(has{"only missing: front-portal " +
-				"has set the finalizer, and another program may remove it"}, another...)},
-		{"an answer about the object", with(dbop(), each(func(r *why.Review) { r.Name = "a" })), nil, "C06 possible",
-			nil},
-		{"an answer about another object", dbop(), each(func(r *why.Review) { r.Name = "b" }), "no C06", nil},
+		}, "C06 possible", "missing: deployment ops/eu-workflow-controller, which has no ready pod, may be the owner "+
+			"instead"),
+		is("it may not write the status of a Service either", balancer(status(false)), "C06 proven"),
+		is("it may write the status of a Service, with its metadata", balancer(status(true)), "no C06"),
+		is("whether it may write the status was not asked", balancer(), "no C06"),
+		is("a part of a stopped owner", lacks(stoppedPart), "no C06"),
+		is("another part with the owner's image", lacks(secrets(called(notAsOwner, "webhook", "external-secrets"))),
+			"C06 possible", "only missing: whether external-secrets-webhook is the part of external-secrets that "+
+				"removes the finalizer is not known", another[0], another[1]),
+		is("another part", lacks(secrets(notAsOwner)), "no C06"),
+		is("another part of Argo CD, which needs no such right", lacks(orphan("applications", "argoproj.io",
+			"resources-finalizer.argocd.argoproj.io", "", workload("deployment", "apps", "argocd-server", 1))),
+			"no C06"),
+		is("a workload with the owner's letters", lacks(orphan("machines", "cluster.x-k8s.io",
+			"machine.cluster.x-k8s.io", "", workload("deployment", "apps", "landscape", 1))), "no C06"),
+		is("a backend is not ACK", lacks(orphan("buckets", "s3.services.k8s.aws",
+			"finalizers.s3.services.k8s.aws/Bucket", "ack", workload("deployment", "web", "backend", 1))), "no C06"),
+		is("the creator of the object", lacks(orphan("gadgets", "acme.io", "acme.io/x", "front-portal",
+			workload("deployment", "web", "front-portal", 1))), "C06 possible", "only missing: front-portal has set "+
+			"the finalizer, and another program may remove it", another[0], another[1]),
+		is("an answer about the object", with(dbop(), each(func(r *why.Review) { r.Name = "a" })), "C06 possible"),
+		once("an answer about another object", dbop(), each(func(r *why.Review) { r.Name = "b" }), "no C06"),
 	})
 }
 
@@ -500,17 +468,17 @@ func TestLoadBalancers(t *testing.T) {
 	cloud := workload("deployment", "kube-system", "cloud-controller-manager", 0)
 	cloud.Replicas = 0
 	judged(t, []row{
-		{"the controllers of many clouds run outside", balanced(), nil, "C15 possible",
-			has{"owner: cloud-controller-manager, not in this cluster", "!found: C04"}},
-		{"one that is scaled down", balanced(cloud), nil, "C15 proven", has{`"op":"remove"`,
-			"run: kubectl -n kube-system scale deployment/cloud-controller-manager --replicas=1"}},
-		{"another object has the name of the Service", with(balanced(stopped("cloud-controller-manager")),
+		is("the controllers of many clouds run outside", balanced(), "C15 possible", "owner: "+
+			"cloud-controller-manager, not in this cluster", "!found: C04"),
+		is("one that is scaled down", balanced(cloud), "C15 proven", `"op":"remove"`, "run: kubectl -n kube-system "+
+			"scale deployment/cloud-controller-manager --replicas=1"),
+		is("another object has the name of the Service", with(balanced(stopped("cloud-controller-manager")),
 			func(e *why.Evidence) {
 				e.Stamps = append([]why.Stamp{{Type: "queues.example.com", Object: "a", Finalizer: "example.com/x"}},
 					e.Stamps...)
-			}), nil, "C15 proven", nil},
-		{"a Service that never got one", calm(balanced()), func(e *why.Evidence) { e.Stamps[0].Balancer = false },
-			"C04 possible", has{"!found: C15"}},
+			}), "C15 proven"),
+		once("a Service that never got one", calm(balanced()), func(e *why.Evidence) { e.Stamps[0].Balancer = false },
+			"C04 possible", "!found: C15"),
 	})
 }
 
@@ -544,51 +512,44 @@ func TestDefinitionsAndDependents(t *testing.T) {
 		typeOf("apps", "replicasets", web)))
 	const off = "*,-job-controller,-garbage-collector-controller"
 	judged(t, []row{
-		{"an object without a dependent, whose collector is off", alone(kcm(off)), nil, "C04 proven",
-			has{"only do: start kube-controller-manager with its garbage-collector-controller"}},
-		{"an object without a dependent, whose collector is not seen", alone(), nil, "C04 possible", nil},
-		{"an object without a dependent, whose collector works", calm(alone(kcm(""))), nil, "no C04", nil},
-		{"one with a dependent beside it, whose collector is off", unmanaged(both, kcm(off)), nil, "C26 possible",
-			has{"only " +
-				"found: C04 possible configmaps/leaf | C04 proven replicasets.apps/web | C26 possible " +
-				"configmaps/leaf"}},
-		{"a definition whose object an owner keeps", defined(), nil, "C25 proven",
-			has{"run: kubectl -n shop describe " +
-				"scaledobjects.keda.sh a", "!it was deleted after the namespace",
-				"only do: find out why keda-operator does not " +
-					"remove finalizer.keda.sh from scaledobjects.keda.sh/a"}},
-		{"its owner is at work", defined(operator), nil, "C25 possible",
-			has{"only missing: keda-operator seems to be at work"}},
-		{"its objects have no finalizer", defined(), func(e *why.Evidence) {
+		is("an object without a dependent, whose collector is off", alone(kcm(off)), "C04 proven",
+			"only do: start kube-controller-manager with its garbage-collector-controller"),
+		is("an object without a dependent, whose collector is not seen", alone(), "C04 possible"),
+		is("an object without a dependent, whose collector works", calm(alone(kcm(""))), "no C04"),
+		is("one with a dependent beside it, whose collector is off", unmanaged(both, kcm(off)), "C26 possible",
+			"only found: C04 possible configmaps/leaf | C04 proven replicasets.apps/web | C26 possible "+
+				"configmaps/leaf"),
+		is("a definition whose object an owner keeps", defined(), "C25 proven", "run: kubectl -n shop describe "+
+			"scaledobjects.keda.sh a", "!it was deleted after the namespace", "only do: find out why keda-operator "+
+			"does not remove finalizer.keda.sh from scaledobjects.keda.sh/a"),
+		is("its owner is at work", defined(operator), "C25 possible", "only missing: keda-operator seems to be at "+
+			"work"),
+		once("its objects have no finalizer", defined(), func(e *why.Evidence) {
 			e.Types[0].Objects, e.Second.Types[0].Objects = []why.Object{object("a")}, []why.Object{object("a")}
-		}, "C25 possible", nil},
-		{"its objects become fewer", defined(), func(e *why.Evidence) { e.Types[0].Count += 3 }, "no C25", nil},
-		{"it was deleted after the namespace", with(defined(), func(e *why.Evidence) {
+		}, "C25 possible"),
+		once("its objects become fewer", defined(), func(e *why.Evidence) { e.Types[0].Count += 3 }, "no C25"),
+		is("it was deleted after the namespace", with(defined(), func(e *why.Evidence) {
 			e.Definitions.Items[0].Deleted = deleted.Add(time.Minute)
-		}), nil, "C25 possible", has{"missing: it was deleted after the namespace, and waits for the same objects"}},
-		{"another type has objects, too", add(defined(), typeOf("example.com", "queues", object("q", "example.com/x"))),
-			nil,
-			"C25 proven", has{"only do: find out why keda-operator does not remove finalizer.keda.sh from " +
-				"scaledobjects.keda.sh/a"}},
-		{"an owner waits for a dependent", foreground(stopped("keda-operator")), nil, "C26 proven", nil},
-		{"the owner of the dependent's finalizer is at work", foreground(operator), nil, "C26 possible",
-			has{"only missing: keda-operator seems to be at work", "!Besides"}},
-		{"the dependent may end by itself", foreground(operator), func(e *why.Evidence) {
+		}), "C25 possible", "missing: it was deleted after the namespace, and waits for the same objects"),
+		is("another type has objects, too", add(defined(), typeOf("example.com", "queues", object("q",
+			"example.com/x"))), "C25 proven", "only do: find out why keda-operator does not remove finalizer.keda.sh "+
+			"from scaledobjects.keda.sh/a"),
+		is("an owner waits for a dependent", foreground(stopped("keda-operator")), "C26 proven"),
+		is("the owner of the dependent's finalizer is at work", foreground(operator), "C26 possible",
+			"only missing: keda-operator seems to be at work", "!Besides"),
+		once("the dependent may end by itself", foreground(operator), func(e *why.Evidence) {
 			e.Types[0].Objects[0].Deleted = later.Add(time.Minute)
-		}, "no C26", nil},
-		{"a chain of owners, told once", chain(leaf), nil, "C26 possible",
-			has{"says: deployments.apps/d waits for its " +
-				"dependent pods/p, and pod p keeps the finalizer example.com/x, and nothing else is deleted before " +
-				"it\n",
-				"!found: C24", "proof: pods/p has example.com/x",
-				"proof: replicasets.apps/r has deployments.apps/d as its owner, with blockOwnerDeletion",
-				"proof: pods/p has replicasets.apps/r as its owner, with blockOwnerDeletion"}},
-		{"the owner of the finalizer at the end of a chain", known, nil, "C26 possible", has{"owner: acme-operator, "}},
-		{"objects that own each other", calm(plain(typeOf("", "configmaps", root, a, b))), nil, "C26 possible",
-			has{"says: configmaps/r waits for its dependent configmaps/b"}},
-		{"a controller that cannot be seen", unseen, nil, "C26 possible", has{"found: C30 proven ",
-			"only missing: whether " +
-				"persistentvolumeclaim-protection-controller runs could not be seen: forbidden"}},
+		}, "no C26"),
+		is("a chain of owners, told once", chain(leaf), "C26 possible", "says: deployments.apps/d waits for its "+
+			"dependent pods/p, and pod p keeps the finalizer example.com/x, and nothing else is deleted before it\n",
+			"!found: C24", "proof: pods/p has example.com/x", "proof: replicasets.apps/r has deployments.apps/d as "+
+				"its owner, with blockOwnerDeletion", "proof: pods/p has replicasets.apps/r as its owner, with "+
+				"blockOwnerDeletion"),
+		is("the owner of the finalizer at the end of a chain", known, "C26 possible", "owner: acme-operator, "),
+		is("objects that own each other", calm(plain(typeOf("", "configmaps", root, a, b))), "C26 possible",
+			"says: configmaps/r waits for its dependent configmaps/b"),
+		is("a controller that cannot be seen", unseen, "C26 possible", "found: C30 proven ",
+			"only missing: whether persistentvolumeclaim-protection-controller runs could not be seen: forbidden"),
 	})
 	last, linked := find(why.Judge(chain(object("p", "example.com/x"))), "C24"), find(why.Judge(chain(leaf)), "C26")
 	require.NotNil(t, last)
@@ -616,15 +577,14 @@ func TestAnOwnerAtWorkBesideSomethingElse(t *testing.T) {
 	}
 	es := workload("deployment", "external-secrets", "external-secrets", 1)
 	judged(t, []row{
-		{"pods in their grace period go first", waiting, nil, "progressing", has{"1 pod may run until", besides}},
-		{"objects that have gone", shrinks(), nil, "unknown", has{besides}},
-		{"objects that go", shrinks(object("a")), nil, "unknown", has{besides}},
-		{"a finding", beside(es), nil, "C04 proven", has{" waits. Besides, 1 pushsecret.external-secrets.io waits " +
-			"for " +
-			"external-secrets, which seems to be at work"}},
-		{"a finding, and no owner at work", beside(), nil, "C04 proven", has{"!Besides"}},
-		{"without the token its content is not waited for any more", withoutToken(beside(es)), nil, "C16 proven",
-			has{"!Besides"}},
+		is("pods in their grace period go first", waiting, "progressing", "1 pod may run until", besides),
+		is("objects that have gone", shrinks(), "unknown", besides),
+		is("objects that go", shrinks(object("a")), "unknown", besides),
+		is("a finding", beside(es), "C04 proven", " waits. Besides, 1 pushsecret.external-secrets.io waits for "+
+			"external-secrets, which seems to be at work"),
+		is("a finding, and no owner at work", beside(), "C04 proven", "!Besides"),
+		is("without the token its content is not waited for any more", withoutToken(beside(es)), "C16 proven",
+			"!Besides"),
 	})
 }
 

@@ -62,97 +62,92 @@ func TestPodsAndTheirNodes(t *testing.T) {
 	const decides = " decides on deletions of pods, also on those of the kubelet"
 	const taint = "kubectl taint nodes n node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
 	judged(t, []row{
-		{"in its grace period", inGrace(), nil, "C10 proven",
-			has{"says: 1 pod may run until 2026-01-02 04:14:05 UTC, in 59m", "verdict: progressing"}},
-		{"in its grace period on a node that is lost", inGrace(nodes(unknown)), nil, "C10 possible", has{
+		is("in its grace period", inGrace(), "C10 proven", "says: 1 pod may run until 2026-01-02 04:14:05 UTC, in 59m",
+			"verdict: progressing"),
+		is("in its grace period on a node that is lost", inGrace(nodes(unknown)), "C10 possible",
 			"only missing: node n does not answer: pod slow will not end before it does",
-			"only do: bring node n back: its kubelet ends the pod"}},
-		{"in its grace period under a dead kubelet", inGrace(kubeletOf(at.Add(-time.Hour))), nil, "C10 possible", has{
-			"only missing: node n does not answer: pod slow will not end before it does"}},
-		{"in its grace period on a node that is gone", inGrace(nodes()), nil, "C10 possible",
-			has{"only missing: node n does " +
-				"not exist: the pod garbage collector deletes pod slow, and may do so earlier"}},
-		{"in its grace period on a node that may not be read", inGrace(func(e *why.Evidence) {
+			"only do: bring node n back: its kubelet ends the pod"),
+		is("in its grace period under a dead kubelet", inGrace(kubeletOf(at.Add(-time.Hour))), "C10 possible",
+			"only missing: node n does not answer: pod slow will not end before it does"),
+		is("in its grace period on a node that is gone", inGrace(nodes()), "C10 possible",
+			"only missing: node n does not exist: the pod garbage collector deletes pod slow, and may do so earlier"),
+		is("in its grace period on a node that may not be read", inGrace(func(e *why.Evidence) {
 			e.Nodes, e.NodeLeases = refused[why.Node](), refused[why.Lease]()
-		}), nil, "C10 possible", has{"verdict: unknown, exit 3",
-			"has been terminating for 10m and is possibly waiting: 1 pod may run until"}},
-		{"on a node that does not exist", lost, nil, "C11 proven", has{"do: see whether the " +
-			"pod-garbage-collector-controller " +
-			"of kube-controller-manager runs: it deletes the pods of nodes that do not exist",
-			"run: kubectl get nodes\n"}},
-		{"on a node that does not answer", stays(nodes(unknown), kubeletOf(at.Add(-time.Hour))), nil, "C11 proven", has{
-			"do: only after you have verified that the machine is off: " + taint, "run: kubectl describe nodes n\n",
-			"run: only after you have verified that the machine is off: " + taint + "\n",
-			"run: when the node is back: " + taint + "-\n"}},
-		{"on a node that does not answer, whose Lease may not be read", calm(onNode(unknown)), func(e *why.Evidence) {
-			e.NodeLeases = refused[why.Lease]()
-		}, "C11 possible", nil},
-		{"on a node that does not answer, whose kubelet renews its Lease", stays(nodes(unknown)), nil, "C11 possible",
-			nil},
-		{"on a node that says what it lacks", onNode(why.Node{Name: "n", Ready: "False"}), nil, "C11 possible",
-			has{"!run: kubectl taint"}},
-		{"on a node that has said nothing yet", onNode(why.Node{Name: "n"}), nil, "C11 possible",
-			has{"only missing: node n may be starting"}},
-		{"on no node, so it keeps no claim", unscheduled, nil, "no C11", has{"!found: C14"}},
-		{"with a finalizer, it waits for its node after that", finalizer, nil, "C11 later", has{"blocks: 1 pods: "}},
-		{"beside one with a finalizer", both, nil, "C11 proven", has{"blocks: 1 pods: b\n"}},
-		{"with a finalizer, on a node that is not known", finalizer, func(e *why.Evidence) {
+		}), "C10 possible", "verdict: unknown, exit 3", "has been terminating for 10m and is possibly waiting: 1 pod "+
+			"may run until"),
+		is("on a node that does not exist", lost, "C11 proven", "do: see whether the "+
+			"pod-garbage-collector-controller of kube-controller-manager runs: it deletes the pods of nodes that do "+
+			"not exist", "run: kubectl get nodes\n"),
+		is("on a node that does not answer", stays(nodes(unknown), kubeletOf(at.Add(-time.Hour))), "C11 proven",
+			"do: only after you have verified that the machine is off: "+taint, "run: kubectl describe nodes n\n",
+			"run: only after you have verified that the machine is off: "+taint+"\n", "run: when the node is back: "+
+				""+taint+"-\n"),
+		once("on a node that does not answer, whose Lease may not be read", calm(onNode(unknown)),
+			func(e *why.Evidence) {
+				e.NodeLeases = refused[why.Lease]()
+			}, "C11 possible"),
+		is("on a node that does not answer, whose kubelet renews its Lease", stays(nodes(unknown)), "C11 possible"),
+		is("on a node that says what it lacks", onNode(why.Node{Name: "n", Ready: "False"}), "C11 possible",
+			"!run: kubectl taint"),
+		is("on a node that has said nothing yet", onNode(why.Node{Name: "n"}), "C11 possible",
+			"only missing: node n may be starting"),
+		is("on no node, so it keeps no claim", unscheduled, "no C11", "!found: C14"),
+		is("with a finalizer, it waits for its node after that", finalizer, "C11 later", "blocks: 1 pods: "),
+		is("beside one with a finalizer", both, "C11 proven", "blocks: 1 pods: b\n"),
+		once("with a finalizer, on a node that is not known", finalizer, func(e *why.Evidence) {
 			e.Nodes = why.Answer[why.Node]{}
-		}, "no C11", nil},
-		{"with a finalizer, on a node that is there", finalizer, nodes(ready), "no C11", nil},
-		{"not torn down", stays(), nil, "C12 proven", nil},
-		{"not torn down, with a Lease that was not read", stays(func(e *why.Evidence) {
+		}, "no C11"),
+		once("with a finalizer, on a node that is there", finalizer, nodes(ready), "no C11"),
+		is("not torn down", stays(), "C12 proven"),
+		is("not torn down, with a Lease that was not read", stays(func(e *why.Evidence) {
 			e.NodeLeases = why.Answer[why.Lease]{}
-		}), nil, "C12 proven", nil},
-		{"under a kubelet without a Lease", stays(none), nil, "C12 possible",
-			has{"only missing: node n has no Lease that its kubelet renews: it may be dead"}},
-		{"under a kubelet whose Lease has just expired", stays(), kubeletOf(later.Add(-45 * time.Second)),
-			"C12 possible",
-			nil},
-		{"under a kubelet whose Lease has expired", stays(), kubeletOf(later.Add(-70 * time.Second)), "C12 possible",
-			has{"only missing: the Lease of node n was last renewed 1m0s ago: its kubelet may be dead"}},
-		{"under a kubelet that changes it", stays(func(e *why.Evidence) {
+		}), "C12 proven"),
+		is("under a kubelet without a Lease", stays(none), "C12 possible", "only missing: node n has no Lease that "+
+			"its kubelet renews: it may be dead"),
+		once("under a kubelet whose Lease has just expired", stays(), kubeletOf(later.Add(-45*time.Second)),
+			"C12 possible"),
+		once("under a kubelet whose Lease has expired", stays(), kubeletOf(later.Add(-70*time.Second)),
+			"C12 possible", "only missing: the Lease of node n was last renewed 1m0s ago: its kubelet may be dead"),
+		is("under a kubelet that changes it", stays(func(e *why.Evidence) {
 			again := e.Types[0].Objects[0]
 			again.ResourceVersion = "99"
 			e.Second.Types[0].Objects = []why.Object{again}
-		}), nil, "C12 possible", nil},
-		{"with a container that runs", stays(), runs, "no C12", nil},
-		{"with a container that runs, and a volume", stays(runs, attached), nil, "C12 possible",
-			has{"!none of its containers runs"}},
-		{"with a volume", stays(attached), nil, "C12 proven", nil},
-		{"beside one that runs, it is named", with(two, attached), nil, "C12 proven",
-			has{"found: C12 proven pods/a\n"}},
-		{"whose end lies between the samples", calm(between), nil, "C12 proven", nil},
-		{"while the policies were not read", calm(between), func(e *why.Evidence) {
+		}), "C12 possible"),
+		once("with a container that runs", stays(), runs, "no C12"),
+		is("with a container that runs, and a volume", stays(runs, attached), "C12 possible",
+			"!none of its containers runs"),
+		is("with a volume", stays(attached), "C12 proven"),
+		is("beside one that runs, it is named", with(two, attached), "C12 proven", "found: C12 proven pods/a\n"),
+		is("whose end lies between the samples", calm(between), "C12 proven"),
+		once("while the policies were not read", calm(between), func(e *why.Evidence) {
 			e.Policies = why.Answer[why.Policy]{}
-		}, "C12 possible", nil},
-		{"while the policies may not be read", stays(), func(e *why.Evidence) { e.Policies.Failed = noRight },
-			"C12 possible", nil},
-		{"while the webhooks were not read", stays(), func(e *why.Evidence) { e.Webhooks = why.Answer[why.Webhook]{} },
-			"C12 possible", nil},
-		{"while the webhooks may not be read", stays(), func(e *why.Evidence) { e.Webhooks.Failed = noRight },
-			"C12 possible", nil},
-		{"while the Leases of nodes may not be read", stays(), func(e *why.Evidence) { e.NodeLeases.Failed = noRight },
-			"C12 possible", nil},
-		{"under a policy", stays(), policy, "C12 possible", has{"only missing: policy p" + decides}},
-		{"under a policy for other namespaces", stays(policy, others), nil, "C12 proven", nil},
-		{"on a lost node, under a policy for other namespaces", with(onNode(), policy, others), nil, "C11 proven", nil},
-		{"on a lost node, under a policy", onNode(), policy, "C11 possible", nil},
-		{"on a lost node, under a webhook", onNode(), webhook("*/*"), "C11 possible", nil},
-		{"under a webhook about pods", stays(), webhook("pods"), "C12 possible", has{"only missing: webhook w" +
-			decides}},
-		{"under a webhook about pods and their subresources", stays(), webhook("pods/*"), "C12 possible", nil},
-		{"under a webhook about everything", stays(), webhook("*/*"), "C12 possible", nil},
-		{"under a webhook about all types", stays(), webhook("*"), "C12 possible", nil},
-		{"under a webhook about the status of pods", stays(webhook("pods/status")), nil, "C12 proven", nil},
-		{"under a webhook about the status of all", stays(webhook("*/status")), nil, "C12 proven", nil},
-		{"under a webhook about another type", stays(webhook("secrets/*")), nil, "C12 proven", nil},
-		{"that a Ready node runs", stays(runs), nil, "unknown", has{"pod a should have ended 10m ago, and node n, " +
-			"which is " +
-			"Ready, still runs its container c: read the kubelet's log there."}},
-		{"that a Ready node runs, while a finalizer of the namespace goes", stays(runs, func(e *why.Evidence) {
+		}, "C12 possible"),
+		once("while the policies may not be read", stays(), func(e *why.Evidence) { e.Policies.Failed = noRight },
+			"C12 possible"),
+		once("while the webhooks were not read", stays(),
+			func(e *why.Evidence) { e.Webhooks = why.Answer[why.Webhook]{} }, "C12 possible"),
+		once("while the webhooks may not be read", stays(), func(e *why.Evidence) { e.Webhooks.Failed = noRight },
+			"C12 possible"),
+		once("while the Leases of nodes may not be read", stays(),
+			func(e *why.Evidence) { e.NodeLeases.Failed = noRight }, "C12 possible"),
+		once("under a policy", stays(), policy, "C12 possible", "only missing: policy p"+decides),
+		is("under a policy for other namespaces", stays(policy, others), "C12 proven"),
+		is("on a lost node, under a policy for other namespaces", with(onNode(), policy, others), "C11 proven"),
+		once("on a lost node, under a policy", onNode(), policy, "C11 possible"),
+		once("on a lost node, under a webhook", onNode(), webhook("*/*"), "C11 possible"),
+		once("under a webhook about pods", stays(), webhook("pods"), "C12 possible", "only missing: webhook w"+
+			decides),
+		once("under a webhook about pods and their subresources", stays(), webhook("pods/*"), "C12 possible"),
+		once("under a webhook about everything", stays(), webhook("*/*"), "C12 possible"),
+		once("under a webhook about all types", stays(), webhook("*"), "C12 possible"),
+		is("under a webhook about the status of pods", stays(webhook("pods/status")), "C12 proven"),
+		is("under a webhook about the status of all", stays(webhook("*/status")), "C12 proven"),
+		is("under a webhook about another type", stays(webhook("secrets/*")), "C12 proven"),
+		is("that a Ready node runs", stays(runs), "unknown", "pod a should have ended 10m ago, and node n, which is "+
+			"Ready, still runs its container c: read the kubelet's log there."),
+		is("that a Ready node runs, while a finalizer of the namespace goes", stays(runs, func(e *why.Evidence) {
 			e.Namespace.Finalizers = []string{"controller.cattle.io/namespace-auth"}
-		}), nil, "unknown", nil},
+		}), "unknown"),
 	})
 }
 
@@ -191,63 +186,55 @@ func TestPodsOfJobs(t *testing.T) {
 	}
 	const off = "*,-job-controller"
 	judged(t, []row{
-		{"its Job does not exist", leftOver(), nil, "C13 proven", has{keeps,
-			"run: kubectl -n shop describe pods import\n",
-			"do: ⚠ as a last resort remove that finalizer by a JSON patch",
-			`run: kubectl -n shop patch pods import --type=json ` +
-				`-p '[{"op":"test","path":"/metadata/uid","value":"uid-import"},` +
-				`{"op":"test","path":"/metadata/resourceVersion","value":"1"},` +
-				`{"op":"test","path":"/metadata/finalizers/0","value":"batch.kubernetes.io/job-tracking"},` +
-				`{"op":"remove","path":"/metadata/finalizers/0"}]'`, "!found: C24"}},
-		{"its Job is that of another group", with(leftOver(),
-			owner(func(o *why.Owner) { o.Group = "batch.volcano.sh" })), nil,
-			"C13 possible", has{"has " + exists}},
-		{"its owner of another group does not control it", with(leftOver(), owner(func(o *why.Owner) {
+		is("its Job does not exist", leftOver(), "C13 proven", keeps, "run: kubectl -n shop describe pods import\n",
+			"do: ⚠ as a last resort remove that finalizer by a JSON patch", `run: kubectl -n shop patch pods import `+
+				`--type=json -p `+
+				`'[{"op":"test","path":"/metadata/uid","value":"uid-import"},{"op":"test","path":"/metadata/resourceVersion","value":"1"},{"op":"test","path":"/metadata/finalizers/0","value":"batch.kubernetes.io/job-tracking"},{"op":"remove","path":"/metadata/finalizers/0"}]'`, "!found: C24"),
+		is("its Job is that of another group", with(leftOver(),
+			owner(func(o *why.Owner) { o.Group = "batch.volcano.sh" })), "C13 possible", "has "+exists),
+		is("its owner of another group does not control it", with(leftOver(), owner(func(o *why.Owner) {
 			o.Group, o.Controls = "batch.volcano.sh", false
-		})), nil, "C13 proven", has{keeps}},
-		{"it belongs to a ReplicaSet", ofReplicaSet(), nil, "C13 proven", has{
-			"do: ⚠ remove that finalizer by a JSON patch: no controller does",
-			"run: kubectl -n shop describe pods import\n"}},
-		{"it belongs to a set of a custom type", ofSet("example.com"), nil, "C13 possible", nil},
-		{"its kube-controller-manager cannot be seen", orphaned(), nil, "C13 proven", nil},
-		{"its kube-controller-manager runs", led("*"), nil, "C13 possible",
-			has{"do: read the log of kube-controller-manager",
-				"!loses: "}},
-		{"its controller is off", led(off), nil, "C13 proven", has{"owner: job-controller, stopped"}},
-		{"its controller is off where another process leads", with(led(off), leads("master-2_1")), nil, "C13 possible",
-			has{"owner: job-controller, unknown", "!loses: "}},
-		{"its controller is off, and the Leases may not be read", led(off), func(e *why.Evidence) {
+		})), "C13 proven", keeps),
+		is("it belongs to a ReplicaSet", ofReplicaSet(), "C13 proven", "do: ⚠ remove that finalizer by a JSON patch: "+
+			"no controller does", "run: kubectl -n shop describe pods import\n"),
+		is("it belongs to a set of a custom type", ofSet("example.com"), "C13 possible"),
+		is("its kube-controller-manager cannot be seen", orphaned(), "C13 proven"),
+		is("its kube-controller-manager runs", led("*"), "C13 possible", "do: read the log of kube-controller-manager",
+			"!loses: "),
+		is("its controller is off", led(off), "C13 proven", "owner: job-controller, stopped"),
+		is("its controller is off where another process leads", with(led(off), leads("master-2_1")), "C13 possible",
+			"owner: job-controller, unknown", "!loses: "),
+		once("its controller is off, and the Leases may not be read", led(off), func(e *why.Evidence) {
 			e.Leases = refused[why.Lease]()
-		}, "C13 possible", has{"!loses: "}},
-		{"nothing of its controller may be seen", calm(leftOver()), func(e *why.Evidence) {
+		}, "C13 possible", "!loses: "),
+		once("nothing of its controller may be seen", calm(leftOver()), func(e *why.Evidence) {
 			e.Managers, e.Leases = refused[why.Manager](), refused[why.Lease]()
-		}, "C13 possible", nil},
-		{"the Lease expired 5 s ago, and no pod is visible", with(led(""), none, renewed(20*time.Second)), nil,
-			"C13 possible", has{"!loses: "}},
-		{"an old Lease, and no pod is visible", with(led(""), none, renewed(1000*time.Hour)), nil, "C13 possible",
-			has{"!loses: "}},
-		{"kube-controller-manager was created 15 s ago", managed(leftOver(), 70*time.Second, why.Manager{
-			Name: "kube-controller-manager-a", Created: at.Add(-5 * time.Second)}), nil, "C13 possible", has{"!loses: ",
-			"!found: C19 proven"}},
-		{"the conditions were written between the samples", with(managed(calm(leftOver()), time.Hour, why.Manager{
+		}, "C13 possible"),
+		is("the Lease expired 5 s ago, and no pod is visible", with(led(""), none, renewed(20*time.Second)),
+			"C13 possible", "!loses: "),
+		is("an old Lease, and no pod is visible", with(led(""), none, renewed(1000*time.Hour)), "C13 possible",
+			"!loses: "),
+		is("kube-controller-manager was created 15 s ago", managed(leftOver(), 70*time.Second,
+			why.Manager{Name: "kube-controller-manager-a", Created: at.Add(-5 * time.Second)}), "C13 possible",
+			"!loses: ", "!found: C19 proven"),
+		is("the conditions were written between the samples", with(managed(calm(leftOver()), time.Hour, why.Manager{
 			Name: "kube-controller-manager-a", Created: deleted.Add(-time.Hour)}), func(e *why.Evidence) {
 			writtenBy(e, "kube-controller-manager", -5*time.Second)
 			e.Second.Namespace.ResourceVersion = "9"
-		}), nil, "C13 proven", has{"!owner: job-controller, stopped"}},
-		{"an older name switches its controller off", led("namespace,,garbagecollector"), nil, "C13 proven", nil},
-		{"an older name switches its controller on", led("namespace,garbagecollector,job"), nil, "C13 possible", nil},
-		{"a webhook decides on updates", leftOver(), updates, "C13 possible",
-			has{"only missing: webhook w decides on updates " +
-				"of pods, and may refuse that of the job-controller"}},
-		{"the webhooks may not be read", leftOver(), func(e *why.Evidence) { e.Webhooks = refused[why.Webhook]() },
-			"C13 possible", nil},
-		{"it is in its grace period", dying, nil, "no C13", nil},
-		{"its Job exists, and its controller is not seen", unmanaged(existing), nil, "C24 possible", nil},
-		{"its Job exists, and its controller is off", unmanaged(existing, kcm(off)), nil, "C24 proven", has{
-			"only do: start kube-controller-manager with its job-controller, if it does not run"}},
-		{"its Job exists, and its controller works", calm(unmanaged(existing, kcm(""))), nil, "no C24", nil},
-		{"the owner of another finalizer is stopped", kueue("v1.36.3"), nil, "C24 proven", nil},
-		{"nothing waits for pods on an older server", kueue("v1.30.2"), nil, "no C24", nil},
+		}), "C13 proven", "!owner: job-controller, stopped"),
+		is("an older name switches its controller off", led("namespace,,garbagecollector"), "C13 proven"),
+		is("an older name switches its controller on", led("namespace,garbagecollector,job"), "C13 possible"),
+		once("a webhook decides on updates", leftOver(), updates, "C13 possible", "only missing: webhook w decides "+
+			"on updates of pods, and may refuse that of the job-controller"),
+		once("the webhooks may not be read", leftOver(), func(e *why.Evidence) { e.Webhooks = refused[why.Webhook]() },
+			"C13 possible"),
+		is("it is in its grace period", dying, "no C13"),
+		is("its Job exists, and its controller is not seen", unmanaged(existing), "C24 possible"),
+		is("its Job exists, and its controller is off", unmanaged(existing, kcm(off)), "C24 proven",
+			"only do: start kube-controller-manager with its job-controller, if it does not run"),
+		is("its Job exists, and its controller works", calm(unmanaged(existing, kcm(""))), "no C24"),
+		is("the owner of another finalizer is stopped", kueue("v1.36.3"), "C24 proven"),
+		is("nothing waits for pods on an older server", kueue("v1.30.2"), "no C24"),
 	})
 }
 
@@ -272,25 +259,22 @@ func TestClaims(t *testing.T) {
 	unseen := orphan("persistentvolumeclaims", "", "kubernetes.io/pvc-protection", "")
 	unseen = add(unmanaged(unseen, kcm("*,-persistentvolumeclaim-protection-controller")), typeOf("", "pods"))
 	judged(t, []row{
-		{"a pod that just ends, on a server that deletes all types at once", younger(func(*why.Evidence) {}), nil,
-			"C14 later", has{"!verdict: stuck"}},
-		{"a pod that is not deleted yet", undeleted(), func(e *why.Evidence) {
+		is("a pod that just ends, on a server that deletes all types at once", younger(func(*why.Evidence) {}),
+			"C14 later", "!verdict: stuck"),
+		once("a pod that is not deleted yet", undeleted(), func(e *why.Evidence) {
 			e.At, e.Second.At = deleted.Add(5*time.Second), deleted.Add(15*time.Second)
-		}, "C14 later", has{"!verdict: stuck"}},
-		{"a pod that nobody deletes", undeleted(), nil, "C14 proven", nil},
-		{"its controller is off", unseen, nil, "C14 proven",
-			has{"only do: start kube-controller-manager with its persistentvolumeclaim-protection-controller"}},
-		{"its controller works", calm(unmanaged(claimed(), kcm(""))), nil, "no C14", nil},
-		{"its controller is off, beside another namespace controller", beside, nil, "C14 proven",
-			has{"the controller that " +
-				"removes the protection of the claim data is off", "!found: C19"}},
-		{"the pod that is off leads", with(off(), holds("ip-10-0-1-1_5f3c", "ip-10-0-1-1")), nil, "C14 proven", nil},
-		{"the pod that leads has the domain of its node", with(off(), holds("ip-10-0-1-1_5f3c",
-			"ip-10-0-1-1.ec2.internal")),
-			nil, "C14 proven", nil},
-		{"another pod leads", with(off(), holds("ip-10-0-1-3_5f3c", "ip-10-0-1-12")), nil, "C14 possible", nil},
-		{"a pod leads whose name is the beginning of its name", with(off(), holds("ip-10-0-1-1_5f3c", "ip-10-0-1-12")),
-			nil,
-			"C14 possible", nil},
+		}, "C14 later", "!verdict: stuck"),
+		is("a pod that nobody deletes", undeleted(), "C14 proven"),
+		is("its controller is off", unseen, "C14 proven", "only do: start kube-controller-manager with its "+
+			"persistentvolumeclaim-protection-controller"),
+		is("its controller works", calm(unmanaged(claimed(), kcm(""))), "no C14"),
+		is("its controller is off, beside another namespace controller", beside, "C14 proven",
+			"the controller that removes the protection of the claim data is off", "!found: C19"),
+		is("the pod that is off leads", with(off(), holds("ip-10-0-1-1_5f3c", "ip-10-0-1-1")), "C14 proven"),
+		is("the pod that leads has the domain of its node", with(off(), holds("ip-10-0-1-1_5f3c",
+			"ip-10-0-1-1.ec2.internal")), "C14 proven"),
+		is("another pod leads", with(off(), holds("ip-10-0-1-3_5f3c", "ip-10-0-1-12")), "C14 possible"),
+		is("a pod leads whose name is the beginning of its name", with(off(), holds("ip-10-0-1-1_5f3c",
+			"ip-10-0-1-12")), "C14 possible"),
 	})
 }

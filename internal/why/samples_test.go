@@ -80,60 +80,52 @@ func TestWhatTheSecondSampleDoesNotShow(t *testing.T) {
 	ofTwo.Types[0], ofTwo.Second.Types[0] = two, two
 	all := situations()
 	judged(t, []row{
-		{"the owner acts on another object", ofTwo, func(e *why.Evidence) {
+		once("the owner acts on another object", ofTwo, func(e *why.Evidence) {
 			b := two.Objects[1]
 			b.ResourceVersion = "99"
 			e.Second.Types[0].Objects = []why.Object{two.Objects[0], b}
-		}, "no C06", nil},
-		{"the pod was not reached", all["C13"], func(e *why.Evidence) {
+		}, "no C06"),
+		once("the pod was not reached", all["C13"], func(e *why.Evidence) {
 			e.Types[0].Count = 700
 			e.Second.Types[0].Objects, e.Second.Types[0].Partial, e.Second.Types[0].Count = nil, true, 700
-		}, "C13 possible", nil},
-		{"another pod has lost the finalizer", leftOver(), func(e *why.Evidence) {
+		}, "C13 possible"),
+		once("another pod has lost the finalizer", leftOver(), func(e *why.Evidence) {
 			q, free := object("q", jobTracking), object("q")
 			free.ResourceVersion, free.Deleted = "99", deleted
 			e.Types[0].Objects, e.Types[0].Count = append(slices.Clone(e.Types[0].Objects), q), 2
 			e.Second.Types[0].Objects = append(slices.Clone(e.Second.Types[0].Objects), free)
 			e.Second.Types[0].Count = 2
-		}, "C13 possible", nil},
-		{"the claim is gone", all["C14"], without(2), "no C14", nil},
-		{"the list fails otherwise", all["C23"], func(e *why.Evidence) {
+		}, "C13 possible"),
+		once("the claim is gone", all["C14"], without(2), "no C14"),
+		once("the list fails otherwise", all["C23"], func(e *why.Evidence) {
 			e.Second.Types[0].Failed = &why.Failure{Request: "GET configmaps", Code: 504, Message: "Timeout"}
-		}, "C23 possible", nil},
-		{"the type was not listed again", undecodable(), func(e *why.Evidence) { e.Second.Types = e.Second.Types[1:] },
-			"C23 possible", nil},
-		{"the list works", undecodable(), func(e *why.Evidence) { e.Second.Types[0].Failed = nil }, "C23 possible",
-			has{"only missing: configmaps could be read in the second sample"}},
-		{"the list fails again while pods are left, which go first", add(undecodable(), typeOf("", "pods",
-			object("p"))), nil,
-			"C23 later", nil},
-		{"the list fails again while pods are left, and another type was deleted already", add(undecodable(), typeOf("",
-			"pods", object("p")), typeOf("", "services", ending(time.Second, "s"))), nil, "C23 proven", nil},
-		{"a key service that does not answer has lost no data", with(undecodable(), failed(500,
-			`unable to transform key `+
-				`"/registry/configmaps/shop/a": failed to decrypt DEK, error: rpc error: code = Unavailable desc = `+
-				`dial `+
-				`unix `+
-				`/var/run/kms.sock`)), nil, "C23 proven", has{"only do: start the KMS plugin of kube-apiserver, or " +
-			"make " +
-			"its key " +
-			"service reachable: the data is intact"}},
-		{"the objects of the definition could not be listed", all["C25"], func(e *why.Evidence) {
+		}, "C23 possible"),
+		once("the type was not listed again", undecodable(),
+			func(e *why.Evidence) { e.Second.Types = e.Second.Types[1:] }, "C23 possible"),
+		once("the list works", undecodable(), func(e *why.Evidence) { e.Second.Types[0].Failed = nil }, "C23 possible",
+			"only missing: configmaps could be read in the second sample"),
+		is("the list fails again while pods are left, which go first", add(undecodable(), typeOf("", "pods",
+			object("p"))), "C23 later"),
+		is("the list fails again while pods are left, and another type was deleted already", add(undecodable(),
+			typeOf("", "pods", object("p")), typeOf("", "services", ending(time.Second, "s"))), "C23 proven"),
+		is("a key service that does not answer has lost no data", with(undecodable(), failed(500,
+			`unable to transform key `+`"/registry/configmaps/shop/a": failed to decrypt DEK, error: rpc error: code `+
+				`= Unavailable desc = `+`dial `+`unix `+`/var/run/kms.sock`)), "C23 proven",
+			"only do: start the KMS plugin of kube-apiserver, or make its key service reachable: the data is intact"),
+		once("the objects of the definition could not be listed", all["C25"], func(e *why.Evidence) {
 			without(2)(e)
 			e.Second.Types[0].Failed = &why.Failure{Code: 404, Message: "gone"}
-		}, "C25 possible", nil},
-		{"the owner of the dependent is gone", all["C26"], without(1), "no C26", nil},
-		{"a young object, and another one", grows(created(time.Minute, "t"), created(10*time.Minute, "next")), nil,
-			"C28 proven", nil},
-		{"an object of the first seconds", plain(typeOf("", "configmaps", created(3*time.Second, "e"))), nil, "no C28",
-			nil},
-		{"the root certificate, which is created in every namespace", grows(created(8*time.Second, "young",
-			"example.com/x"),
-			created(602*time.Second, "kube-root-ca.crt")), nil, "no C28", nil},
-		{"the root certificate again and again", replaced("kube-root-ca.crt", "kube-root-ca.crt"), nil, "no C28", nil},
-		{"objects again and again", replaced("a", "b"), nil, "C28 proven", nil},
-		{"more than was counted at first", with(plain(typeOf("", "configmaps", created(time.Minute, "t"))),
-			func(e *why.Evidence) { e.Types[0].More, e.Second.Types[0].Count = true, 900 }), nil, "no C28", nil},
+		}, "C25 possible"),
+		once("the owner of the dependent is gone", all["C26"], without(1), "no C26"),
+		is("a young object, and another one", grows(created(time.Minute, "t"), created(10*time.Minute, "next")),
+			"C28 proven"),
+		is("an object of the first seconds", plain(typeOf("", "configmaps", created(3*time.Second, "e"))), "no C28"),
+		is("the root certificate, which is created in every namespace", grows(created(8*time.Second, "young",
+			"example.com/x"), created(602*time.Second, "kube-root-ca.crt")), "no C28"),
+		is("the root certificate again and again", replaced("kube-root-ca.crt", "kube-root-ca.crt"), "no C28"),
+		is("objects again and again", replaced("a", "b"), "C28 proven"),
+		is("more than was counted at first", with(plain(typeOf("", "configmaps", created(time.Minute, "t"))),
+			func(e *why.Evidence) { e.Types[0].More, e.Second.Types[0].Count = true, 900 }), "no C28"),
 	})
 }
 
@@ -269,114 +261,106 @@ func TestVerdicts(t *testing.T) {
 		e.Namespace.SpecFinalizers, e.Second.Namespace.SpecFinalizers = nil, nil
 	})
 	judgedAs(t, []row{
-		{"a pod that the kubelet ends", with(calm(onReadyNode(ending(600*time.Second, "a"))), runs), nil, unknown,
-			has{"no known cause is proven"}},
-		{"a pod without the token", with(finalized, runs), nil, unknown, has{"no known cause is proven"}},
-		{"nothing is known", nothing, nil, unknown, has{"no known cause is proven"}},
-		{"a type that cannot be read", unreadOnly, nil, unknown, nil},
-		{"a claim that no longer holds", claims(api.NamespaceContentRemaining, old, time.Minute), nil, goes,
-			has{"ContentRemaining no longer holds"}},
-		{"a claim that was rewritten since", with(claims(api.NamespaceContentRemaining, "1 remains", 5*time.Minute),
-			wroteSince), nil, goes, has{"ContentRemaining no longer holds"}},
-		{"a refusal that no list repeats", with(claims(contentFailure,
-			"Timeout: request did not complete within the allotted "+
-				"timeout", 5*time.Minute), wroteSince), nil, unknown, has{"which the requests of this command do not " +
-			"confirm"}},
-		{"a claim that is not confirmed", claims(contentFailure, storage, 3*time.Minute), nil, unknown,
-			has{"; ContentFailure " +
-				`says "` + storage + `", which the requests of this command do not confirm`}},
-		{"nothing is left", calm(plain()), nil, unknown,
-			has{"; nothing is left in it: a controller that works would have removed it within 1m0s."}},
-		{"discovery works again", claims(discoveryFailure, "Discovery failed for some groups, 1 failing: g.io/v1: no "+
-			"answer",
-			time.Minute, typeOf("", "configmaps", object("a"))), nil, goes,
-			has{"DiscoveryFailure no longer holds, and the next pass comes within 1m0s"}},
-		{"discovery is refused to this user", refusedDiscovery, nil, unknown, nil},
-		{"discovery works again beside an owner that does not finish", discovery(application(), true), nil, unknown,
-			nil},
-		{"a discovery failure was taken back beside an owner that does not finish", discovery(application(), false),
-			nil,
-			unknown, nil},
-		{"discovery fails between the samples", flaps(api.ConditionFalse), nil, unknown, has{"!no longer holds"}},
-		{"discovery fails now and then", flaps(api.ConditionTrue), nil, unknown, nil},
-		{"the server of a discovery failure is Available", ends("True"), nil, goes, nil},
-		{"the server of a discovery failure is not Available", ends("False"), nil, unknown, nil},
-		{"the conditions change", changes("2 remaining", "", content()), nil, goes, has{"its conditions changed"}},
-		{"a new failure", changes("", "1 remaining", content()), nil, unknown, has{"no known cause is proven"}},
-		{"only a text changes", changes("1 remaining: 10.0.0.2:41022", "1 remaining: 10.0.0.2:41388", content()), nil,
-			unknown,
-			has{"no known cause is proven"}},
-		{"only an annotation changes", annotated, nil, unknown, has{"no known cause is proven"}},
-		{"a token was removed", tokens, nil, goes, has{"kubernetes was removed between the samples"}},
-		{"the first conditions", first(api.ConditionFalse, ""), nil, goes, nil},
-		{"the first conditions, of which one is a failure", first(api.ConditionTrue, exceeded), nil, unknown, nil},
-		{"it does not exist", why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404},
-			Terminating: []string{"shop"}}, nil,
-			"absent, exit 1", has{`namespace "shpo" does not exist; Terminating now: shop`}},
-		{"it does not exist, and no other may be listed", why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404},
-			Unlisted: &why.Failure{Code: 403}}, nil, "absent, exit 1",
-			has{`namespace "shpo" does not exist; this user may not list those that are Terminating`}},
-		{"it may not be read", why.Evidence{Name: "shop", Refused: &why.Failure{Code: 403, Message: "no",
-			Right: "get namespaces"}}, nil, unknown, has{"cannot be read"}},
-		{"it is too early to tell", young(), nil, goes,
-			has{"sentence: Namespace shop has been terminating for 30s: too early to tell.\n"}},
-		{"it is too early to tell from one sample", with(young(), func(e *why.Evidence) { e.Second = nil }), nil, goes,
-			has{"too early to tell"}},
-		{"a type becomes smaller beside a refusal", shrinks(failing(exceeded, typeOf("", "configmaps", object("a"))),
-			"",
-			"endpoints", object("b")), nil, unknown, has{"found: C27 possible"}},
-		{"a type becomes smaller beside one that is unread", shrinks(evidence(finalizers("1", ""), forbidden), "",
-			"configmaps", object("b")), nil, unknown, has{"but db.io/f remains, of what could not be read"}},
-		{"the finalizer of a condition was seen", with(shrinks(evidence(finalizers("2", ""), forbidden), "",
+		is("a pod that the kubelet ends", with(calm(onReadyNode(ending(600*time.Second, "a"))), runs), unknown,
+			"no known cause is proven"),
+		is("a pod without the token", with(finalized, runs), unknown, "no known cause is proven"),
+		is("nothing is known", nothing, unknown, "no known cause is proven"),
+		is("a type that cannot be read", unreadOnly, unknown),
+		is("a claim that no longer holds", claims(api.NamespaceContentRemaining, old, time.Minute), goes,
+			"ContentRemaining no longer holds"),
+		is("a claim that was rewritten since", with(claims(api.NamespaceContentRemaining, "1 remains", 5*time.Minute),
+			wroteSince), goes, "ContentRemaining no longer holds"),
+		is("a refusal that no list repeats", with(claims(contentFailure, "Timeout: request did not complete within "+
+			"the allotted "+"timeout", 5*time.Minute), wroteSince), unknown, "which the requests of this command do "+
+			"not confirm"),
+		is("a claim that is not confirmed", claims(contentFailure, storage, 3*time.Minute), unknown,
+			"; ContentFailure "+`says "`+storage+`", which the requests of this command do not confirm`),
+		is("nothing is left", calm(plain()), unknown, "; nothing is left in it: a controller that works would have "+
+			"removed it within 1m0s."),
+		is("discovery works again", claims(discoveryFailure, "Discovery failed for some groups, 1 failing: g.io/v1: "+
+			"no "+"answer", time.Minute, typeOf("", "configmaps", object("a"))), goes, "DiscoveryFailure no longer "+
+			"holds, and the next pass comes within 1m0s"),
+		is("discovery is refused to this user", refusedDiscovery, unknown),
+		is("discovery works again beside an owner that does not finish", discovery(application(), true), unknown),
+		is("a discovery failure was taken back beside an owner that does not finish", discovery(application(), false),
+			unknown),
+		is("discovery fails between the samples", flaps(api.ConditionFalse), unknown, "!no longer holds"),
+		is("discovery fails now and then", flaps(api.ConditionTrue), unknown),
+		is("the server of a discovery failure is Available", ends("True"), goes),
+		is("the server of a discovery failure is not Available", ends("False"), unknown),
+		is("the conditions change", changes("2 remaining", "", content()), goes, "its conditions changed"),
+		is("a new failure", changes("", "1 remaining", content()), unknown, "no known cause is proven"),
+		is("only a text changes", changes("1 remaining: 10.0.0.2:41022", "1 remaining: 10.0.0.2:41388", content()),
+			unknown, "no known cause is proven"),
+		is("only an annotation changes", annotated, unknown, "no known cause is proven"),
+		is("a token was removed", tokens, goes, "kubernetes was removed between the samples"),
+		is("the first conditions", first(api.ConditionFalse, ""), goes),
+		is("the first conditions, of which one is a failure", first(api.ConditionTrue, exceeded), unknown),
+		is("it does not exist", why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404},
+			Terminating: []string{"shop"}}, "absent, exit 1", `namespace "shpo" does not exist; Terminating now: shop`),
+		is("it does not exist, and no other may be listed", why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404},
+			Unlisted: &why.Failure{Code: 403}}, "absent, exit 1", `namespace "shpo" does not exist; this user may `+
+			`not list those that are Terminating`),
+		is("it may not be read", why.Evidence{Name: "shop", Refused: &why.Failure{Code: 403, Message: "no",
+			Right: "get namespaces"}}, unknown, "cannot be read"),
+		is("it is too early to tell", young(), goes, "sentence: Namespace shop has been terminating for 30s: too "+
+			"early to tell.\n"),
+		is("it is too early to tell from one sample", with(young(), func(e *why.Evidence) { e.Second = nil }), goes,
+			"too early to tell"),
+		is("a type becomes smaller beside a refusal", shrinks(failing(exceeded, typeOf("", "configmaps", object("a"))),
+			"", "endpoints", object("b")), unknown, "found: C27 possible"),
+		is("a type becomes smaller beside one that is unread", shrinks(evidence(finalizers("1", ""), forbidden), "",
+			"configmaps", object("b")), unknown, "but db.io/f remains, of what could not be read"),
+		is("the finalizer of a condition was seen", with(shrinks(evidence(finalizers("2", ""), forbidden), "",
 			"configmaps"),
 			func(e *why.Evidence) {
 				e.Types[2] = typeOf("", "configmaps", object("b", "db.io/f"), object("c", "db.io/f"))
 				e.Second.Types[2] = typeOf("", "configmaps", object("b", "db.io/f"))
-			}), nil, goes, nil},
-		{"a condition names the type that is unread", unreadBeside("secrets"), nil, unknown, nil},
-		{"a condition names another type than the one that is unread", unreadBeside("endpoints"), nil, goes, nil},
-		{"pods end beside one that does not", with(overdue(), func(e *why.Evidence) {
+			}), goes),
+		is("a condition names the type that is unread", unreadBeside("secrets"), unknown),
+		is("a condition names another type than the one that is unread", unreadBeside("endpoints"), goes),
+		is("pods end beside one that does not", with(overdue(), func(e *why.Evidence) {
 			e.Second.Types = []why.Type{typeOf("", "pods", e.Types[0].Objects[0])}
-		}), nil, unknown, nil},
-		{"the examination ended early", early, nil, unknown, nil},
-		{"what goes by itself does not hide what may stand still", calm(beside), nil, unknown, has{"found: C27 proven",
-			"found: C04 possible", "has been terminating for 10m and is waiting: 1 " +
-				"vulnerabilityreport.aquasecurity.github.io " +
-				"went within 10s", ". Possibly 1 configmap waits for the owner of example.com/x; that is not proven."}},
-		{"a refusal beside a pod that may run, on a server that does not wait for it", with(inGrace(exceeded, older),
-			func(e *why.Evidence) { *e = add(*e, typeOf("", "configmaps", object("a"))) }), nil, unknown, nil},
-		{"a refusal in the first minute", inGrace(exceeded, func(e *why.Evidence) {
+		}), unknown),
+		is("the examination ended early", early, unknown),
+		is("what goes by itself does not hide what may stand still", calm(beside), unknown, "found: C27 proven",
+			"found: C04 possible", "has been terminating for 10m and is waiting: 1 "+
+				"vulnerabilityreport.aquasecurity.github.io went within 10s", ". Possibly 1 configmap waits for the "+
+				"owner of example.com/x; that is not proven."),
+		is("a refusal beside a pod that may run, on a server that does not wait for it", with(inGrace(exceeded, older),
+			func(e *why.Evidence) { *e = add(*e, typeOf("", "configmaps", object("a"))) }), unknown),
+		is("a refusal in the first minute", inGrace(exceeded, func(e *why.Evidence) {
 			e.Server, e.At, e.Second.At = "v1.30.2", deleted.Add(20*time.Second), deleted.Add(30*time.Second)
-		}), nil, goes, nil},
-		{"a refusal of before the pods", inGrace(exceeded, func(*why.Evidence) {}), nil, goes, nil},
-		{"a second list that fails shows no progress", with(shrinks(says(plain(), "x"), "", "configmaps"),
-			func(e *why.Evidence) { e.Second.Types[1] = unread("", "configmaps", 500, "no") }), nil, unknown, nil},
-		{"a second list that is not counted shows no progress", with(calm(content()), func(e *why.Evidence) {
+		}), goes),
+		is("a refusal of before the pods", inGrace(exceeded, func(*why.Evidence) {}), goes),
+		is("a second list that fails shows no progress", with(shrinks(says(plain(), "x"), "", "configmaps"),
+			func(e *why.Evidence) { e.Second.Types[1] = unread("", "configmaps", 500, "no") }), unknown),
+		is("a second list that is not counted shows no progress", with(calm(content()), func(e *why.Evidence) {
 			e.Types[0].Count, e.Second.Types[0].Count, e.Second.Types[0].More = 1200, 500, true
 			e.Second.Types[0].Partial = true
-		}), nil, unknown, nil},
+		}), unknown),
 	})
 	judged(t, []row{
-		{"fewer objects", shrinks(calm(plain()), "", "configmaps", object("a")), nil, "C27 proven", has{
-			"proof: 1 object is left\n", "1 object is left of this type: about 10s more"}},
-		{"fewer objects while requests are refused", shrinks(says(plain(), "x"), "", "configmaps", object("a")), nil,
-			"C27 possible", has{"proof: 1 object is left\n"}},
-		{"fewer events, which expire", shrinks(plain(), "", "events", object("a")), nil, "no C27", nil},
-		{"a second list that fails", with(shrinks(plain(), "", "configmaps"), func(e *why.Evidence) {
+		is("fewer objects", shrinks(calm(plain()), "", "configmaps", object("a")), "C27 proven",
+			"proof: 1 object is left\n", "1 object is left of this type: about 10s more"),
+		is("fewer objects while requests are refused", shrinks(says(plain(), "x"), "", "configmaps", object("a")),
+			"C27 possible", "proof: 1 object is left\n"),
+		is("fewer events, which expire", shrinks(plain(), "", "events", object("a")), "no C27"),
+		is("a second list that fails", with(shrinks(plain(), "", "configmaps"), func(e *why.Evidence) {
 			e.Second.Types[1] = unread("", "configmaps", 500, "no")
-		}), nil, "no C27", nil},
-		{"a second list of a definition's objects that fails", with(defined(), func(e *why.Evidence) {
+		}), "no C27"),
+		is("a second list of a definition's objects that fails", with(defined(), func(e *why.Evidence) {
 			e.Second.Types[0] = unread("keda.sh", "scaledobjects", 500, "no")
-		}), nil, "C25 possible", has{"!found: C27"}},
-		{"how long the rest takes is not told if it waits for an owner", rest([]why.Object{kept, object("b")},
-			[]why.Object{kept}), nil, "C27 proven", has{"!s more"}},
-		{"how long the rest takes if all of it waits", rest([]why.Object{kept, object("b", "example.com/x")},
-			[]why.Object{kept}), nil, "C27 proven", has{"about 10s more"}},
-		{"what waits for pods", waits("v1.36.3"), nil, "C04 later", nil},
-		{"nothing waits for pods on an older server", waits("v1.30.2"), nil, "no C04", nil},
-		{"a right of a namespace that is gone does not matter", with(plain(forbidden), func(e *why.Evidence) {
+		}), "C25 possible", "!found: C27"),
+		is("how long the rest takes is not told if it waits for an owner", rest([]why.Object{kept, object("b")},
+			[]why.Object{kept}), "C27 proven", "!s more"),
+		is("how long the rest takes if all of it waits", rest([]why.Object{kept, object("b", "example.com/x")},
+			[]why.Object{kept}), "C27 proven", "about 10s more"),
+		is("what waits for pods", waits("v1.36.3"), "C04 later"),
+		is("nothing waits for pods on an older server", waits("v1.30.2"), "no C04"),
+		is("a right of a namespace that is gone does not matter", with(plain(forbidden), func(e *why.Evidence) {
 			e.Second.Namespace = nil
-		}), nil, "no C30", has{"verdict: absent, exit 0"}},
+		}), "no C30", "verdict: absent, exit 0"),
 	})
 }
 
@@ -384,7 +368,7 @@ func TestVerdicts(t *testing.T) {
 func judgedAs(t *testing.T, rows []row) {
 	t.Helper()
 	for i := range rows {
-		rows[i].has = append(rows[i].has, "verdict: "+rows[i].want+"\n")
+		rows[i].words = append(rows[i].words, "verdict: "+rows[i].want+"\n")
 		rows[i].want = strings.Split(rows[i].want, ",")[0]
 	}
 	judged(t, rows)
@@ -405,19 +389,19 @@ func TestAHistory(t *testing.T) {
 		return func(e *why.Evidence) { e.Types[0].Finalizers = map[string]int{"finalizer.keda.sh": count} }
 	}
 	judged(t, []row{
-		{"nothing is known of a time before", examined(0, count(5)), nil, "C04 possible", nil},
-		{"one finalizer less", examined(25*time.Second, count(4)), nil, "no C04",
-			has{"finalizer.keda.sh went from scaledobjects.keda.sh 10s ago"}},
-		{"it was at work half a minute ago", examined(50*time.Second, count(4)), nil, "no C04", nil},
-		{"it has done nothing for minutes", examined(5*time.Minute, count(4)), nil, "C04 possible", nil},
-		{"what could not be counted is no progress", examined(5*time.Minute, func(e *why.Evidence) {
+		is("nothing is known of a time before", examined(0, count(5)), "C04 possible"),
+		is("one finalizer less", examined(25*time.Second, count(4)), "no C04", "finalizer.keda.sh went from "+
+			"scaledobjects.keda.sh 10s ago"),
+		is("it was at work half a minute ago", examined(50*time.Second, count(4)), "no C04"),
+		is("it has done nothing for minutes", examined(5*time.Minute, count(4)), "C04 possible"),
+		is("what could not be counted is no progress", examined(5*time.Minute, func(e *why.Evidence) {
 			count(1)(e)
 			e.Types[0].More = true
-		}), nil, "C04 possible", nil},
-		{"another namespace of the same name is no progress", examined(5*time.Minute, func(e *why.Evidence) {
+		}), "C04 possible"),
+		is("another namespace of the same name is no progress", examined(5*time.Minute, func(e *why.Evidence) {
 			count(1)(e)
 			e.Namespace.UID, e.Second.Namespace.UID = "another", "another"
-		}), nil, "C04 possible", nil},
+		}), "C04 possible"),
 	})
 }
 

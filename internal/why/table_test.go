@@ -11,19 +11,25 @@ import (
 	"orrery/internal/why"
 )
 
-// A row is a situation and what is said of it. A change makes the difference: before it, the cause
-// is named otherwise.
+// A row is a situation and what is said of it.
 type row struct {
 	name   string
 	e      why.Evidence
 	change func(*why.Evidence) // nil: none
 	want   string              // "C07 proven", "no C07", or a verdict
-	has    has
+	words  []string
 }
 
-// has are words of the finding and of the report, in the form of told. "!" before one: it is not
-// there; "only": no other line begins so; "-": nothing follows on its line.
-type has []string
+// is returns a row: the cause, or the verdict, and words of the finding and of the report, in the
+// form of told. "!" before words: they are not there; "only": no other line begins so.
+func is(name string, e why.Evidence, want string, words ...string) row {
+	return row{name, e, nil, want, words}
+}
+
+// once returns a row in which a change makes the difference: before it, the cause is named otherwise.
+func once(name string, e why.Evidence, change func(*why.Evidence), want string, words ...string) row {
+	return row{name, e, change, want, words}
+}
 
 // judged checks each row of a table.
 func judged(t *testing.T, rows []row) {
@@ -37,7 +43,7 @@ func judged(t *testing.T, rows []row) {
 			}
 			got, lines := told(why.Judge(r.e), r.want)
 			assert.Equal(t, r.want, got, lines)
-			for _, words := range r.has {
+			for _, words := range r.words {
 				assertTold(t, lines, words)
 			}
 		})

@@ -51,28 +51,23 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 		forbidden("argoproj.io", "applications")))
 	groups.Types[4] = forbidden("", "secrets")
 	judged(t, []row{
-		{"a webhook without a server", unreachable(), nil, "C07 proven", has{"do: exclude shop by a namespaceSelector",
-			"run: " + excludes("+="), "run: when the namespace is gone: " + excludes("-="),
-			"run: only if the add-on is uninstalled: kubectl delete validatingwebhookconfigurations guard\n"}},
-		{"a policy", denied(), nil, "C08 proven", has{"run: kubectl -n shop get configmaps\n"}},
-		{"a controller without rights", refusedSecrets(), nil, "C06 proven", has{"run: kubectl create clusterrole " +
-			role +
+		is("a webhook without a server", unreachable(), "C07 proven", "do: exclude shop by a namespaceSelector",
+			"run: "+excludes("+="), "run: when the namespace is gone: "+excludes("-="), "run: only if the add-on is "+
+				"uninstalled: kubectl delete validatingwebhookconfigurations guard\n"),
+		is("a policy", denied(), "C08 proven", "run: kubectl -n shop get configmaps\n"),
+		is("a controller without rights", refusedSecrets(), "C06 proven", "run: kubectl create clusterrole "+role+
 			" --verb=get,list,watch,update,patch --resource=pushsecrets.external-secrets.io\n",
-			"run: kubectl create clusterrolebinding " + role + " --clusterrole=" + role +
-				" --serviceaccount=es:default\n",
-			"run: when the namespace is gone: kubectl delete clusterrolebinding,clusterrole " + role + "\n"}},
-		{"a name that looks like a flag is written behind its type", calm(plain(typeOf("", "configmaps", object("-dash",
-			"example.com/x")))), nil, "C04 possible", has{"run: kubectl -n shop describe configmaps/'-dash'\n"}},
-		{"a user without the right to Secrets has to name the groups of custom types", groups, nil, "C30 proven", has{
-			"do: with --without secrets, name the groups of the custom types: --group keda.sh --group argoproj.io\n"}},
-		{"of many refusals to this user one stands for all, behind what the conditions say", evidence(terminating(
-			contentFailure, "said"), forbidden("", "configmaps"), forbidden("", "pods"), forbidden("", "services")),
-			nil,
-			"C30 proven", has{"says: this user may not list configmaps, list pods, list services\n",
-				"only proof: said by a " +
-					"condition, not verified: ContentFailure: said | 403: configmaps is forbidden; and 2 refusals " +
-					"like " +
-					"it"}},
+			"run: kubectl create clusterrolebinding "+role+" --clusterrole="+role+" --serviceaccount=es:default\n",
+			"run: when the namespace is gone: kubectl delete clusterrolebinding,clusterrole "+role+"\n"),
+		is("a name that looks like a flag is written behind its type", calm(plain(typeOf("", "configmaps",
+			object("-dash", "example.com/x")))), "C04 possible", "run: kubectl -n shop describe configmaps/'-dash'\n"),
+		is("a user without the right to Secrets has to name the groups of custom types", groups, "C30 proven",
+			"do: with --without secrets, name the groups of the custom types: --group keda.sh --group argoproj.io\n"),
+		is("of many refusals to this user one stands for all, behind what the conditions say",
+			evidence(terminating(contentFailure, "said"), forbidden("", "configmaps"), forbidden("", "pods"),
+				forbidden("", "services")), "C30 proven", "says: this user may not list configmaps, list pods, list "+
+				"services\n", "only proof: said by a condition, not verified: ContentFailure: said | 403: configmaps "+
+				"is forbidden; and 2 refusals like it"),
 	})
 	for id, e := range situations() {
 		for _, f := range why.Judge(e).Findings {

@@ -45,85 +45,80 @@ func TestAServerOfAWebhook(t *testing.T) {
 	const inside = `Post "https://guard.shop.svc:443/?timeout=10s": ` + untrusted
 	wrongPort := func() why.Evidence { return calling(`no service port 9443 found for service "guard"`) }
 	judged(t, []row{
-		{"a Service without a port", wrongPort(), nil, "C07 proven", has{
-			"Service guard/guard exists, and has no port 9443", "do: correct the port of the webhook in " +
-				"validatingwebhookconfigurations guard, or give Service guard/guard the port 9443"}},
-		{"a wrong port without an endpoint", with(wrongPort(), unready), nil, "C07 proven", has{
-			"Service guard/guard has no ready endpoint",
-			"the port 9443; and bring the pods behind Service guard/guard back"}},
-		{"the port is there now", wrongPort(), func(e *why.Evidence) { e.Backends[0].Ports = []string{"443", "9443"} },
-			"no C07", nil},
-		{"no connection", posting("dial tcp 10.0.0.1:443: connect: connection refused"), nil, "C07 proven", has{
-			"Service guard/guard has 1 ready endpoint, and is not reached",
-			"do: find out why the API server does not reach the pods of Service guard/guard"}},
-		{"an error as its answer", calling("the server could not find the requested resource"), nil, "C07 proven", has{
-			"Service guard/guard has 1 ready endpoint, and its answer is an error", "do: read the log of the pods of " +
-				"Service guard/guard, or correct the path of the webhook in validatingwebhookconfigurations guard"}},
-		{"an answer that is no review", says(calling(""), `Internal error occurred: failed calling webhook `+
-			`"b.example.com": received invalid webhook response: expected response.uid="x", got ""`), nil, "C07 proven",
-			has{"says: the webhook b.example.com answers with an error"}},
-		{"no answer in time", posting("context deadline exceeded"), nil, "C07 proven", has{
-			"Service guard/guard has 1 ready endpoint, and does not answer in time",
-			"do: find out why the pods of Service guard/guard do not answer in time"}},
-		{"it is back", calling(down), nil, "no C07", nil},
-		{"its endpoints are back, with the URL in the text", posting(down), nil, "no C07", nil},
-		{"its Service is back, with the URL in the text", posting(`service "guard" not found`), nil, "no C07", nil},
-		{"a certificate", posting("tls: x509: certificate is not valid"), nil, "C07 proven",
-			has{"x509", "do: repair the certificate of Service guard/guard, or the caBundle of " +
-				"validatingwebhookconfigurations guard", "!bring the pods"}},
-		{"a certificate, and no endpoint", with(posting(untrusted), unready), nil, "C07 proven", has{
-			"do: bring the pods behind Service guard/guard back; then, if it still fails, repair the certificate"}},
-		{"a certificate in the namespace", with(calling(inside), within), nil, "C07 proven",
-			has{"do: repair the certificate of Service shop/guard"}},
-		{"a certificate in the namespace, and no endpoint, as no pod starts there",
-			with(calling(inside), within, unready), nil, "C07 proven", has{"!repair the certificate",
-				"!bring the pods"}},
-		{"a Service without endpoints in the namespace", with(unreachable(), within), nil, "C07 proven",
-			has{"!bring the pods", "remove the exclusion when shop is gone"}},
-		{"a Service without an endpoint", with(unreachable(), func(e *why.Evidence) { e.Backends[0].Exists = true }),
-			nil,
-			"C07 proven", has{"do: bring the pods behind Service guard/guard back"}},
-		{"endpoints that are not ready yet", coming(time.Minute), nil, "C07 possible",
-			has{"only missing: Service guard/guard " +
-				"has 2 endpoints without Ready, changed 1m0s ago: a server may be starting"}},
-		{"endpoints that do not become ready", coming(time.Hour), nil, "C07 proven", nil},
-		{"a Service in another terminating namespace", with(unreachable(), func(e *why.Evidence) {
+		is("a Service without a port", wrongPort(), "C07 proven", "Service guard/guard exists, and has no port 9443",
+			"do: correct the port of the webhook in validatingwebhookconfigurations guard, or give Service "+
+				"guard/guard the port 9443"),
+		is("a wrong port without an endpoint", with(wrongPort(), unready), "C07 proven",
+			"Service guard/guard has no ready endpoint", "the port 9443; and bring the pods behind Service "+
+				"guard/guard back"),
+		once("the port is there now", wrongPort(), func(e *why.Evidence) {
+			e.Backends[0].Ports = []string{"443",
+				"9443"}
+		}, "no C07"),
+		is("no connection", posting("dial tcp 10.0.0.1:443: connect: connection refused"), "C07 proven",
+			"Service guard/guard has 1 ready endpoint, and is not reached", "do: find out why the API server does "+
+				"not reach the pods of Service guard/guard"),
+		is("an error as its answer", calling("the server could not find the requested resource"), "C07 proven",
+			"Service guard/guard has 1 ready endpoint, and its answer is an error", "do: read the log of the pods of "+
+				"Service guard/guard, or correct the path of the webhook in validatingwebhookconfigurations guard"),
+		is("an answer that is no review", says(calling(""), `Internal error occurred: failed calling webhook `+
+			``+`"b.example.com": received invalid webhook response: expected response.uid="x", got ""`), "C07 proven",
+			"says: the webhook b.example.com answers with an error"),
+		is("no answer in time", posting("context deadline exceeded"), "C07 proven", "Service guard/guard has 1 ready "+
+			"endpoint, and does not answer in time", "do: find out why the pods of Service guard/guard do not answer "+
+			"in time"),
+		is("it is back", calling(down), "no C07"),
+		is("its endpoints are back, with the URL in the text", posting(down), "no C07"),
+		is("its Service is back, with the URL in the text", posting(`service "guard" not found`), "no C07"),
+		is("a certificate", posting("tls: x509: certificate is not valid"), "C07 proven", "x509",
+			"do: repair the certificate of Service guard/guard, or the caBundle of validatingwebhookconfigurations "+
+				"guard", "!bring the pods"),
+		is("a certificate, and no endpoint", with(posting(untrusted), unready), "C07 proven",
+			"do: bring the pods behind Service guard/guard back; then, if it still fails, repair the certificate"),
+		is("a certificate in the namespace", with(calling(inside), within), "C07 proven",
+			"do: repair the certificate of Service shop/guard"),
+		is("a certificate in the namespace, and no endpoint, as no pod starts there", with(calling(inside), within,
+			unready), "C07 proven", "!repair the certificate", "!bring the pods"),
+		is("a Service without endpoints in the namespace", with(unreachable(), within), "C07 proven", "!bring the pods",
+			"remove the exclusion when shop is gone"),
+		is("a Service without an endpoint", with(unreachable(), func(e *why.Evidence) { e.Backends[0].Exists = true }),
+			"C07 proven", "do: bring the pods behind Service guard/guard back"),
+		is("endpoints that are not ready yet", coming(time.Minute), "C07 possible", "only missing: Service "+
+			"guard/guard has 2 endpoints without Ready, changed 1m0s ago: a server may be starting"),
+		is("endpoints that do not become ready", coming(time.Hour), "C07 proven"),
+		is("a Service in another terminating namespace", with(unreachable(), func(e *why.Evidence) {
 			e.Terminating = []string{"guard", "shop"}
-		}), nil, "C07 proven", has{"do: run the server behind Service guard/guard in another namespace, and name its " +
-			"Service there: guard is terminating, too", "!--replicas=1"}},
-		{"no Service", unreachable(), nil, "C07 proven",
-			has{"do: create Service guard/guard and the pods behind it again"}},
-		{"a Service that cannot be read", with(unreachable(), func(e *why.Evidence) { e.Backends[0].Failed = noRight }),
-			nil, "C07 possible", has{"missing: Service guard/guard could not be read: forbidden",
-				"do: bring the pods behind Service guard/guard back"}},
-		{"a host that does not answer", with(posting("dial tcp: connect: connection refused"), external), nil,
-			"C07 proven", has{"do: bring guard.example.com back, for which Service guard/guard stands"}},
-		{"a host that answers with an error", with(calling("the server could not find the requested resource"),
-			external),
-			nil, "C07 proven", has{"do: bring guard.example.com back"}},
-		{"a host whose Service was not there", with(calling(`service "guard" not found`), external), nil,
-			"C07 possible", has{"do: bring guard.example.com back"}},
-		{"a certificate at a URL", with(calling(`Post "https://10.0.0.1:1/": `+untrusted),
-			atURL("https://10.0.0.1:1/")),
-			nil, "C07 proven", has{"do: repair the certificate of the server at https://10.0.0.1:1/, or the caBundle " +
-				"of " +
-				"validatingwebhookconfigurations guard\n"}},
-		{"a server at a URL that is slow", with(calling(`Post "https://hooks.example.com/?timeout=10s": context `+
-			`deadline exceeded`), atURL("https://hooks.example.com/")), nil, "C07 proven",
-			has{"does not answer in time", "timeoutSeconds of the webhook"}},
-		{"an error as the answer of a URL", with(calling("the server could not find the requested resource"),
-			atURL("https://10.0.0.1:8443/check")), nil, "C07 proven", has{
-			"says: the webhook b.example.com answers with an error",
-			"do: read the log of the server at https://10.0.0.1:8443/check",
-			"do: if that is done already: wait for the controller's next pass, which comes within 1m0s"}},
-		{"webhooks that were not read when the condition came", with(unreachable(), func(e *why.Evidence) {
+		}), "C07 proven", "do: run the server behind Service guard/guard in another namespace, and name its Service "+
+			"there: guard is terminating, too", "!--replicas=1"),
+		is("no Service", unreachable(), "C07 proven", "do: create Service guard/guard and the pods behind it again"),
+		is("a Service that cannot be read", with(unreachable(),
+			func(e *why.Evidence) { e.Backends[0].Failed = noRight }), "C07 possible", "missing: Service guard/guard "+
+			"could not be read: forbidden", "do: bring the pods behind Service guard/guard back"),
+		is("a host that does not answer", with(posting("dial tcp: connect: connection refused"), external),
+			"C07 proven", "do: bring guard.example.com back, for which Service guard/guard stands"),
+		is("a host that answers with an error", with(calling("the server could not find the requested resource"),
+			external), "C07 proven", "do: bring guard.example.com back"),
+		is("a host whose Service was not there", with(calling(`service "guard" not found`), external), "C07 possible",
+			"do: bring guard.example.com back"),
+		is("a certificate at a URL", with(calling(`Post "https://10.0.0.1:1/": `+untrusted),
+			atURL("https://10.0.0.1:1/")), "C07 proven", "do: repair the certificate of the server at "+
+			"https://10.0.0.1:1/, or the caBundle "+
+			"of "+
+			"validatingwebhookconfigurations guard\n"),
+		is("a server at a URL that is slow", with(calling(`Post "https://hooks.example.com/?timeout=10s": context `+
+			`deadline exceeded`), atURL("https://hooks.example.com/")), "C07 proven", "does not answer in time",
+			"timeoutSeconds of the webhook"),
+		is("an error as the answer of a URL", with(calling("the server could not find the requested resource"),
+			atURL("https://10.0.0.1:8443/check")), "C07 proven", "says: the webhook b.example.com answers with an "+
+			"error", "do: read the log of the server at https://10.0.0.1:8443/check", "do: if that is done already: "+
+			"wait for the controller's next pass, which comes within 1m0s"),
+		is("webhooks that were not read when the condition came", with(unreachable(), func(e *why.Evidence) {
 			e.Webhooks, e.Backends = why.Answer[why.Webhook]{}, nil
-		}), nil, "C07 possible", has{"the webhook configurations were not requested: the condition came with the " +
-			"second"}},
-		{"a type that may not be listed", with(unreachable(), func(e *why.Evidence) {
+		}), "C07 possible", "the webhook configurations were not requested: the condition came with the second"),
+		is("a type that may not be listed", with(unreachable(), func(e *why.Evidence) {
 			e.Types[0].Count, e.Types[0].Objects, e.Types[0].Failed = 0, nil, noRight
 			e.Second.Types = e.Second.Types[1:]
-		}), nil, "C07 possible", nil},
+		}), "C07 possible"),
 	})
 }
 
@@ -137,79 +132,76 @@ func TestWhichWebhookIsNamed(t *testing.T) {
 		return func(e *why.Evidence) { likeLast(e, configuration, server) }
 	}
 	judged(t, []row{
-		{"another namespace has a Service of that name", with(posting("EOF"), func(e *why.Evidence) {
+		is("another namespace has a Service of that name", with(posting("EOF"), func(e *why.Evidence) {
 			*e = says(*e, "Internal error occurred: "+call+`guard.other.svc:443/": dial tcp: connect: connection `+
 				`refused`)
-		}, other("other", why.Service{Namespace: "other", Name: "guard"})), nil, "C07 proven",
-			has{"only found: C07 proven validatingwebhookconfigurations/other"}},
-		{"another Service begins with its name", with(calling(`service "guard-2" not found`), unready,
-			other("second", why.Service{Namespace: "guard", Name: "guard-2"})), nil, "C07 proven",
-			has{"only found: C07 proven validatingwebhookconfigurations/second"}},
-		{"a configuration with the name, and another Service", with(calling(`service "guard" not found`),
-			func(e *why.Evidence) { e.Backends[0] = absent(guard) },
-			other("other", why.Service{Namespace: "guard", Name: "other"})), nil, "C07 proven",
-			has{"only found: C07 proven validatingwebhookconfigurations/guard"}},
-		{"two configurations with one name and one server", with(unreachable(), other("other", guard)), nil,
-			"C07 possible", has{"found: C07 possible validatingwebhookconfigurations/guard\n" +
-				"found: C07 possible validatingwebhookconfigurations/other\n",
-				"only missing: 2 configurations have a webhook of that name whose server cannot be reached"}},
-		{"two configurations with one name, of which one is up", with(unreachable(), func(e *why.Evidence) {
+		}, other("other", why.Service{Namespace: "other", Name: "guard"})), "C07 proven",
+			"only found: C07 proven validatingwebhookconfigurations/other"),
+		is("another Service begins with its name", with(calling(`service "guard-2" not found`), unready, other("second",
+			why.Service{Namespace: "guard", Name: "guard-2"})), "C07 proven", "only found: C07 proven "+
+			"validatingwebhookconfigurations/second"),
+		is("a configuration with the name, and another Service", with(calling(`service "guard" not found`),
+			func(e *why.Evidence) { e.Backends[0] = absent(guard) }, other("other", why.Service{Namespace: "guard",
+				Name: "other"})), "C07 proven", "only found: C07 proven validatingwebhookconfigurations/guard"),
+		is("two configurations with one name and one server", with(unreachable(), other("other", guard)),
+			"C07 possible", "found: C07 possible validatingwebhookconfigurations/guard\nfound: C07 possible "+
+				"validatingwebhookconfigurations/other\n", "only missing: 2 configurations have a webhook of that "+
+				"name whose server cannot be reached"),
+		is("two configurations with one name, of which one is up", with(unreachable(), func(e *why.Evidence) {
 			likeLast(e, "healthy", why.Service{Namespace: "policy", Name: "up"})
 			e.Backends[1] = server(e.Backends[1].Service, 1)
-		}), nil, "C07 proven", has{"only found: C07 proven validatingwebhookconfigurations/guard"}},
-		{"each with the error of its own Service", with(unreachable(), func(e *why.Evidence) {
+		}), "C07 proven", "only found: C07 proven validatingwebhookconfigurations/guard"),
+		is("each with the error of its own Service", with(unreachable(), func(e *why.Evidence) {
 			*e = says(*e, "Internal error occurred: "+call+`alive.guard.svc:443/": x509: certificate is not valid, `+
 				"Internal error occurred: "+call+`guard.guard.svc:443/": service "guard" not found`)
 			for _, name := range []string{"alive", "uncalled"} {
 				likeLast(e, name, why.Service{Namespace: "guard", Name: name})
 				e.Backends[len(e.Backends)-1].Exists, e.Backends[len(e.Backends)-1].Ready = true, 1
 			}
-		}), nil, "C07 possible", has{"only found: C07 possible validatingwebhookconfigurations/guard | " +
-			"C07 possible validatingwebhookconfigurations/alive", "do: create Service guard/guard"}},
-		{"a server at a URL", with(calling(`Post "https://10.0.0.1:8443/check?timeout=10s": EOF`),
+		}), "C07 possible", "only found: C07 possible validatingwebhookconfigurations/guard | C07 possible "+
+			"validatingwebhookconfigurations/alive", "do: create Service guard/guard"),
+		is("a server at a URL", with(calling(`Post "https://10.0.0.1:8443/check?timeout=10s": EOF`),
 			func(e *why.Evidence) {
 				for i, url := range []string{"https://10.0.0.1:8443/other", "https://10.0.0.1:8443/check"} {
 					h := &e.Webhooks.Items[i]
 					h.Name, h.Service, h.URL, h.Configuration = "b.example.com", nil, url, url[len("https://"):]
 				}
-			}), nil, "C07 proven", has{"only found: C07 proven validatingwebhookconfigurations/10.0.0.1:8443/check"}},
-		{"configurations of both kinds have one name", with(unreachable(), func(e *why.Evidence) {
+			}), "C07 proven", "only found: C07 proven validatingwebhookconfigurations/10.0.0.1:8443/check"),
+		is("configurations of both kinds have one name", with(unreachable(), func(e *why.Evidence) {
 			e.Types[0].Objects[0] = object("a", "example.com/x")
 			m := hook("guard", "m.example.com", guard, rule("UPDATE", "", "configmaps"))
 			m.Resource = "mutatingwebhookconfigurations"
 			e.Webhooks.Items = append(e.Webhooks.Items, m)
-		}), nil, "C07 proven", has{"found: C07 proven validatingwebhookconfigurations/guard\n" +
-			"found: C07 possible mutatingwebhookconfigurations/guard\n"}},
-		{"a rule about subresources selects the objects, too", with(unreachable(), hooks(func(h *why.Webhook) {
+		}), "C07 proven", "found: C07 proven validatingwebhookconfigurations/guard\nfound: C07 possible "+
+			"mutatingwebhookconfigurations/guard\n"),
+		is("a rule about subresources selects the objects, too", with(unreachable(), hooks(func(h *why.Webhook) {
 			h.Rules = rule("DELETE", "", "configmaps/*")
-		})), nil, "C07 proven", nil},
-		{"one exclusion is for all webhooks of a dead server", with(unreachable(), func(e *why.Evidence) {
+		})), "C07 proven"),
+		is("one exclusion is for all webhooks of a dead server", with(unreachable(), func(e *why.Evidence) {
 			likeLast(e, "guard", guard)
 			likeLast(e, "guard", why.Service{Namespace: "a", Name: "b"})
 			e.Webhooks.Items[2].Name, e.Webhooks.Items[3].Name = "second.example.com", "elsewhere.example.com"
-		}), nil, "C07 proven", has{`IN("a.example.com", "b.example.com", "second.example.com"))`,
-			"!elsewhere.example.com"}},
-		{"a namespaceSelector excludes the namespace since", unreachable(), func(e *why.Evidence) {
+		}), "C07 proven", `IN("a.example.com", "b.example.com", "second.example.com"))`, "!elsewhere.example.com"),
+		once("a namespaceSelector excludes the namespace since", unreachable(), func(e *why.Evidence) {
 			e.Webhooks.Items[1].NamespaceOnly.Labels = map[string]string{"a": "b"}
-		}, "no C07", nil},
-		{"one that denied excludes the namespace since", hookDenies(), func(e *why.Evidence) {
+		}, "no C07"),
+		once("one that denied excludes the namespace since", hookDenies(), func(e *why.Evidence) {
 			e.Webhooks.Items[1].NamespaceOnly.Labels = map[string]string{"a": "b"}
-		}, "no C08", nil},
-		{"one that can be called by now is told, and is no cause", with(unreachable(), func(e *why.Evidence) {
+		}, "no C08"),
+		is("one that can be called by now is told, and is no cause", with(unreachable(), func(e *why.Evidence) {
 			e.Webhooks.Items = nil
-		}), nil, "no C07", has{"ContentFailure blames webhook b.example.com, which can be called by now, or is not " +
-			"asked " +
-			"any more: the next pass of the controller, within 1m0s, may succeed; if not, read its log."}},
-		{"one that was not read is not called repaired", with(unreachable(), func(e *why.Evidence) {
+		}), "no C07", "ContentFailure blames webhook b.example.com, which can be called by now, or is not asked any "+
+			"more: the next pass of the controller, within 1m0s, may succeed; if not, read its log."),
+		is("one that was not read is not called repaired", with(unreachable(), func(e *why.Evidence) {
 			e.Webhooks = why.Answer[why.Webhook]{}
-		}), nil, "C07 possible", has{"!by now"}},
-		{"endpoints without the port are not called repaired", with(calling(`no endpoints available for service `+
+		}), "C07 possible", "!by now"),
+		is("endpoints without the port are not called repaired", with(calling(`no endpoints available for service `+
 			`"guard"`),
 			func(e *why.Evidence) {
 				e.Backends[0].Changed = deleted.Add(-time.Hour)
 				writtenBy(e, "kube-controller-manager", 30*time.Second)
 				e.Namespace.Writers = e.Second.Namespace.Writers
-			}), nil, "no C07", has{"!not the cause any more"}},
+			}), "no C07", "!not the cause any more"),
 	})
 }
 
@@ -241,18 +233,17 @@ func TestQuotedWords(t *testing.T) {
 	const quotes = x + "sorry, Internal error occurred: " + calls
 	narrowed := func(e *why.Evidence) { e.Webhooks.Items[1].Narrowed = true }
 	judged(t, []row{
-		{"a webhook that is asked about every object", says(unreachable(), quotes), nil, "C07 proven", nil},
-		{"a webhook that is not asked about every object", says(unreachable(), quotes), narrowed, "C07 possible",
-			has{"only missing: the webhook is not asked about every object, and the message of a denial may quote " +
-				"these words"}},
-		{"a policy quotes one that is not asked about every object",
-			says(unreachable(), y+"sorry, Internal error occurred: "+calls), narrowed, "C07 possible", nil},
-		{"nothing is quoted", with(says(unreachable(), "Internal error occurred: "+calls), narrowed), nil, "C07 proven",
-			nil},
-		{"a refusal of no known kind is quoted", failing(`configmaps "a" is forbidden: quota of deletions exceeded`,
-			typeOf("", "configmaps", object("a"))), nil, "unknown", has{"!found: ", `no known cause is proven. ` +
-			`ContentFailure says "Failed to delete all resource types, 1 remaining: configmaps \"a\" is forbidden: ` +
-			`quota of deletions exceeded".`}},
+		is("a webhook that is asked about every object", says(unreachable(), quotes), "C07 proven"),
+		once("a webhook that is not asked about every object", says(unreachable(), quotes), narrowed, "C07 possible",
+			"only missing: the webhook is not asked about every object, and the message of a denial may quote these "+
+				"words"),
+		once("a policy quotes one that is not asked about every object", says(unreachable(),
+			y+"sorry, Internal error occurred: "+calls), narrowed, "C07 possible"),
+		is("nothing is quoted", with(says(unreachable(), "Internal error occurred: "+calls), narrowed), "C07 proven"),
+		is("a refusal of no known kind is quoted", failing(`configmaps "a" is forbidden: quota of deletions exceeded`,
+			typeOf("", "configmaps", object("a"))), "unknown", "!found: ", `no known cause is proven. ContentFailure `+
+			`says "Failed to delete all resource types, 1 remaining: configmaps \"a\" is forbidden: quota of `+
+			`deletions exceeded".`),
 	})
 }
 
@@ -364,75 +355,75 @@ func TestAnObstacleThatMayBeRepaired(t *testing.T) {
 	uncounted, failed := typeOf("", "configmaps"), unread("", "configmaps", 500, "no")
 	uncounted.More = true
 	judged(t, []row{
-		{"pods that came 30 s ago", answers(), serverChanged(30 * time.Second), "C07 possible", nil},
-		{"pods that came 80 s ago", answers(), serverChanged(80 * time.Second), "C07 possible", nil},
-		{"pods that came before two passes", with(answers(), serverChanged(3*time.Minute)), nil, "C07 proven", nil},
-		{"a change in the second of the condition", with(unreachable(), writtenBefore(30*time.Second)),
-			func(e *why.Evidence) { e.Webhooks.Items[1].Changed = at.Add(-30 * time.Second) }, "C07 possible", nil},
-		{"the namespace was excluded between the samples", with(unreachable(), func(e *why.Evidence) {
+		once("pods that came 30 s ago", answers(), serverChanged(30*time.Second), "C07 possible"),
+		once("pods that came 80 s ago", answers(), serverChanged(80*time.Second), "C07 possible"),
+		is("pods that came before two passes", with(answers(), serverChanged(3*time.Minute)), "C07 proven"),
+		once("a change in the second of the condition", with(unreachable(), writtenBefore(30*time.Second)),
+			func(e *why.Evidence) { e.Webhooks.Items[1].Changed = at.Add(-30 * time.Second) }, "C07 possible"),
+		once("the namespace was excluded between the samples", with(unreachable(), func(e *why.Evidence) {
 			e.Webhooks.Items[1].NamespaceOnly.Expressions = []why.Expression{{Key: "skip", Operator: "DoesNotExist"}}
 		}), func(e *why.Evidence) {
 			e.Second.Namespace.Labels, e.Second.Namespace.ResourceVersion = map[string]string{"skip": "yes"}, "8"
 			e.Second.Namespace.Changed = at.Add(5 * time.Second)
-		}, "no C07", nil},
-		{"an object was excluded from a narrowed webhook", with(unreachable(), hooks(func(h *why.Webhook) {
+		}, "no C07"),
+		once("an object was excluded from a narrowed webhook", with(unreachable(), hooks(func(h *why.Webhook) {
 			h.Narrowed = true
-		})), labelled, "C07 possible", nil},
-		{"a server with an expired certificate was restarted", with(posting(untrusted), writtenBefore(time.Minute)),
-			serverChanged(0), "C07 possible", nil},
-		{"a pass that began before the repair", with(posting("context deadline exceeded"),
-			writtenBefore(15*time.Second)), serverChanged(20 * time.Second), "C07 possible", nil},
-		{"a Lease that expired after the conditions, and a change after them", died(unreachable()),
+		})), labelled, "C07 possible"),
+		once("a server with an expired certificate was restarted", with(posting(untrusted), writtenBefore(time.Minute)),
+			serverChanged(0), "C07 possible"),
+		once("a pass that began before the repair", with(posting("context deadline exceeded"),
+			writtenBefore(15*time.Second)), serverChanged(20*time.Second), "C07 possible"),
+		once("a Lease that expired after the conditions, and a change after them", died(unreachable()),
 			func(e *why.Evidence) {
 				e.Webhooks.Items[1].Changed = at.Add(-4 * time.Minute)
-			}, "C07 possible", has{"missing: ", "was changed after the last pass of a controller"}},
-		{"a change before the conditions of a controller that died", with(died(unreachable()), func(e *why.Evidence) {
+			}, "C07 possible", "missing: ", "was changed after the last pass of a controller"),
+		is("a change before the conditions of a controller that died", with(died(unreachable()), func(e *why.Evidence) {
 			e.Webhooks.Items[1].Changed = at.Add(-7 * time.Minute)
-		}), nil, "C07 proven", nil},
-		{"a label was removed between the samples", with(denied(), writtenBefore(time.Minute)),
-			again(func(_, second *why.Object) { second.ResourceVersion = "120" }), "C08 possible", nil},
-		{"a label was removed after the conditions", denied(), again(func(first, second *why.Object) {
+		}), "C07 proven"),
+		once("a label was removed between the samples", with(denied(), writtenBefore(time.Minute)), again(func(_,
+			second *why.Object) {
+			second.ResourceVersion = "120"
+		}), "C08 possible"),
+		once("a label was removed after the conditions", denied(), again(func(first, second *why.Object) {
 			first.ResourceVersion, second.ResourceVersion = "8", "8"
-		}), "C08 possible", has{"only missing: configmaps/a was changed after the conditions were written: the next " +
-			"pass of the " +
-			"controller may succeed"}},
-		{"a resourceVersion that is no number", with(denied(), func(e *why.Evidence) {
+		}), "C08 possible", "only missing: configmaps/a was changed after the conditions were written: the next pass "+
+			"of the controller may succeed"),
+		is("a resourceVersion that is no number", with(denied(), func(e *why.Evidence) {
 			e.Types[0].Objects[0].ResourceVersion = "opaque"
-		}), nil, "C08 proven", nil},
-		{"denied objects that are not kept", denied(), func(e *why.Evidence) {
+		}), "C08 proven"),
+		once("denied objects that are not kept", denied(), func(e *why.Evidence) {
 			e.Types[0].Count, e.Second.Types[0].Count, e.Second.Types[0].Partial = 700, 700, true
-		}, "C08 possible", nil},
-		{"an object of another type was changed", with(denied(), func(e *why.Evidence) {
+		}, "C08 possible"),
+		is("an object of another type was changed", with(denied(), func(e *why.Evidence) {
 			other := object("s")
 			other.Changed = at.Add(-30 * time.Second)
 			e.Types = append(e.Types, typeOf("", "services", other))
-		}), nil, "C08 proven", nil},
-		{"the status of a denied object was written", with(denied(), again(func(_, second *why.Object) {
+		}), "C08 proven"),
+		is("the status of a denied object was written", with(denied(), again(func(_, second *why.Object) {
 			second.ResourceVersion, second.Written = "99", at.Add(5*time.Second)
-		})), nil, "C08 proven", nil},
-		{"Leases, which are renewed", with(denied(), rewritten(leases(at, "100"), leases(later, "101"))), nil,
-			"C08 proven", nil},
-		{"events, which expire", with(denied(), rewritten(events, events)), nil, "C08 proven", nil},
-		{"all denied objects are there", twice(typeOf("", "configmaps", object("a"), object("b"))), nil, "C08 proven",
-			nil},
-		{"one denied object has gone", twice(typeOf("", "configmaps", object("b"))), nil, "C08 possible",
-			has{"only missing: " +
-				"there are fewer configmaps in the second sample: one that was denied may have gone since"}},
-		{"all denied objects have gone", twice(typeOf("", "configmaps")), nil, "no C08", nil},
-		{"not all were counted", twice(uncounted), nil, "C08 proven", nil},
-		{"none was counted", twice(failed), nil, "C08 proven", nil},
-		{"a policy with parameters", denied(), func(e *why.Evidence) { e.Policies.Items[1].Parameter = "limits" },
-			"C08 possible", has{"only missing: the parameters of binding b were not read: if they were changed " +
-				"since, the " +
-				"next pass of the controller may succeed"}},
-		{"a policy that asks about rights", denied(), func(e *why.Evidence) { e.Policies.Items[0].Authorizer = true },
-			"C08 possible", has{"only missing: policy p asks about rights: if they were changed since, the next pass " +
-				"of the " +
-				"controller may succeed"}},
-		{"the namespace of a denial is gone", denied(), func(e *why.Evidence) { e.Second.Namespace = nil }, "absent",
-			has{"!found: "}},
-		{"the namespace of a failed call is gone", unreachable(), func(e *why.Evidence) { e.Second.Namespace = nil },
-			"absent", has{"!found: "}},
+		})), "C08 proven"),
+		is("Leases, which are renewed", with(denied(), rewritten(leases(at, "100"), leases(later, "101"))),
+			"C08 proven"),
+		is("events, which expire", with(denied(), rewritten(events, events)), "C08 proven"),
+		is("all denied objects are there", twice(typeOf("", "configmaps", object("a"), object("b"))), "C08 proven"),
+		is("one denied object has gone", twice(typeOf("", "configmaps", object("b"))), "C08 possible",
+			"only missing: there are fewer configmaps in the second sample: one that was denied may have gone since"),
+		is("all denied objects have gone", twice(typeOf("", "configmaps")), "no C08"),
+		is("not all were counted", twice(uncounted), "C08 proven"),
+		is("none was counted", twice(failed), "C08 proven"),
+		once("a policy with parameters", denied(), func(e *why.Evidence) { e.Policies.Items[1].Parameter = "limits" },
+			"C08 possible", "only missing: the parameters of binding b were not read: if they were changed since, "+
+				"the next pass of the controller may succeed"),
+		once("a policy that asks about rights", denied(),
+			func(e *why.Evidence) { e.Policies.Items[0].Authorizer = true }, "C08 possible",
+			"only missing: policy p asks about rights: if they were changed since, the next pass of the controller "+
+				"may succeed"),
+		once("the namespace of a denial is gone", denied(), func(e *why.Evidence) { e.Second.Namespace = nil },
+			"absent",
+			"!found: "),
+		once("the namespace of a failed call is gone", unreachable(),
+			func(e *why.Evidence) { e.Second.Namespace = nil },
+			"absent", "!found: "),
 	})
 }
 
@@ -464,57 +455,50 @@ func TestPolicies(t *testing.T) {
 	}
 	none := func(*why.Evidence) {}
 	judged(t, []row{
-		{"its parameter is missing", said("with binding 'b' denied request: failed to configure binding: no params " +
-			"found " +
-			"for policy binding with"), nil, "C08 proven", has{"only do: restore the parameter object of binding b; " +
-			"if it " +
-			"was in shop, where nothing can be created any more: exclude shop by spec.matchResources of the binding, " +
-			"and " +
-			"remove the exclusion when shop is gone" + wait}},
-		{"its expression fails", said("with binding 'b' denied request: expression 'object.x' resulted in error: no " +
-			"such " +
-			"key: x"), nil, "C08 proven", has{cannot}},
-		{"its kind of parameter is unknown", said("denied request: failed to configure policy: paramKind kind " +
-			"'g.io/v1, " +
-			"Kind=Limit' not known"), nil, "C08 proven", has{cannot}},
-		{"it asks for something", denied(), nil, "C08 proven",
-			has{"only do: do what the policy asks for: annotate it first" + wait}},
-		{"it asks for several things", says(denied(), `configmaps "a" `+deny+`annotate it first, configmaps "b" `+deny+
-			`empty it, the server says so, configmaps "c" `+deny+`annotate it first`), nil, "C08 proven",
-			has{"only do: do what " +
-				"the policy asks for: empty it, the server says so | do what the policy asks for: annotate it first" +
-				wait,
-				"only found: C08 proven validatingadmissionpolicies/p"}},
-		{"its binding was removed since", denied(), func(e *why.Evidence) { e.Policies.Items = e.Policies.Items[:1] },
-			"no C08", nil},
-		{"it was removed since", denied(), func(e *why.Evidence) { e.Policies.Items = e.Policies.Items[1:] }, "no C08",
-			nil},
-		{"it leaves the namespace out since", denied(), func(e *why.Evidence) {
+		is("its parameter is missing", said("with binding 'b' denied request: failed to configure binding: no params "+
+			"found for policy binding with"), "C08 proven", "only do: restore the parameter object of binding b; if "+
+			"it was in shop, where nothing can be created any more: exclude shop by spec.matchResources of the "+
+			"binding, and remove the exclusion when shop is gone"+wait),
+		is("its expression fails", said("with binding 'b' denied request: expression 'object.x' resulted in error: "+
+			"no such key: x"), "C08 proven", cannot),
+		is("its kind of parameter is unknown", said("denied request: failed to configure policy: paramKind kind "+
+			"'g.io/v1, Kind=Limit' not known"), "C08 proven", cannot),
+		is("it asks for something", denied(), "C08 proven", "only do: do what the policy asks for: annotate it first"+
+			wait),
+		is("it asks for several things", says(denied(), `configmaps "a" `+deny+`annotate it first, configmaps "b" `+
+			``+deny+`empty it, the server says so, configmaps "c" `+deny+`annotate it first`), "C08 proven",
+			"only do: do what the policy asks for: empty it, the server says so | do what the policy asks for: "+
+				"annotate it first"+wait, "only found: C08 proven validatingadmissionpolicies/p"),
+		once("its binding was removed since", denied(),
+			func(e *why.Evidence) { e.Policies.Items = e.Policies.Items[:1] }, "no C08"),
+		once("it was removed since", denied(), func(e *why.Evidence) { e.Policies.Items = e.Policies.Items[1:] },
+			"no C08"),
+		once("it leaves the namespace out since", denied(), func(e *why.Evidence) {
 			e.Policies.Items[0].NamespaceOnly = others
-		}, "no C08", nil},
-		{"a mutating one denies no deletion", denied(), binds(true, false), "no C08", nil},
-		{"the binding is one of a mutating policy of that name", denied(), binds(false, true), "no C08", nil},
-		{"one that decides on everything", decides("*/*", none), nil, "C08 possible", nil},
-		{"one that leaves the namespace out", decides("*/*", none), func(e *why.Evidence) {
+		}, "no C08"),
+		once("a mutating one denies no deletion", denied(), binds(true, false), "no C08"),
+		once("the binding is one of a mutating policy of that name", denied(), binds(false, true), "no C08"),
+		is("one that decides on everything", decides("*/*", none), "C08 possible"),
+		once("one that leaves the namespace out", decides("*/*", none), func(e *why.Evidence) {
 			e.Policies.Items[0].NamespaceOnly = others
-		}, "no C08", nil},
-		{"one that is for the namespace", decides("*/*", func(e *why.Evidence) {
+		}, "no C08"),
+		is("one that is for the namespace", decides("*/*", func(e *why.Evidence) {
 			e.Policies.Items[0].NamespaceOnly, e.Second.Namespace.Labels = others, others.Labels
-		}), nil, "C08 possible", nil},
-		{"a mutating one may refuse an update", decides("*/*", binds(true, true)), nil, "C08 possible",
-			has{"found: C08 possible mutatingadmissionpolicies/p"}},
-		{"a mutating one with the binding of another kind", decides("*/*", binds(true, true)), binds(true, false),
-			"no C08", nil},
-		{"one that decides on the token", calm(decides("namespaces/finalize", emptied)), nil, "C08 possible",
-			has{"found: C08 possible validatingadmissionpolicies/p"}},
-		{"one that decides on the token, and is not bound", calm(decides("namespaces/finalize", emptied)),
-			func(e *why.Evidence) { e.Policies.Items = e.Policies.Items[:1] }, "no C08", nil},
-		{"the binding of another policy", calm(decides("namespaces/finalize", emptied)), func(e *why.Evidence) {
+		}), "C08 possible"),
+		is("a mutating one may refuse an update", decides("*/*", binds(true, true)), "C08 possible",
+			"found: C08 possible mutatingadmissionpolicies/p"),
+		once("a mutating one with the binding of another kind", decides("*/*", binds(true, true)), binds(true, false),
+			"no C08"),
+		is("one that decides on the token", calm(decides("namespaces/finalize", emptied)), "C08 possible",
+			"found: C08 possible validatingadmissionpolicies/p"),
+		once("one that decides on the token, and is not bound", calm(decides("namespaces/finalize", emptied)),
+			func(e *why.Evidence) { e.Policies.Items = e.Policies.Items[:1] }, "no C08"),
+		once("the binding of another policy", calm(decides("namespaces/finalize", emptied)), func(e *why.Evidence) {
 			e.Policies.Items[1].Of = "q"
-		}, "no C08", nil},
-		{"a possible cause does not outdate it", decides("namespaces/status", func(e *why.Evidence) {
+		}, "no C08"),
+		is("a possible cause does not outdate it", decides("namespaces/status", func(e *why.Evidence) {
 			e.Elsewhere = refused[why.ConditionsWrite]()
-		}), nil, "C08 possible", has{"found: C19 possible"}},
+		}), "C08 possible", "found: C19 possible"),
 	})
 }
 
@@ -547,35 +531,34 @@ func TestAWebhookThatNoConditionNames(t *testing.T) {
 		return hooks(func(h *why.Webhook) { h.Rules = rule(operation, "*", resource) })
 	}
 	judged(t, []row{
-		{"it has no server", finalize(), nil, "C07 possible", has{token,
-			"found: C07 possible validatingwebhookconfigurations/guard"}},
-		{"it is asked about everything", last("*", "*/*"), nil, "C07 possible", has{token}},
-		{"it is asked to finalize all", last("UPDATE", "*/finalize"), nil, "C07 possible", has{token}},
-		{"the deletion is young", finalize(), func(e *why.Evidence) {
+		is("it has no server", finalize(), "C07 possible", token, "found: C07 possible "+
+			"validatingwebhookconfigurations/guard"),
+		is("it is asked about everything", last("*", "*/*"), "C07 possible", token),
+		is("it is asked to finalize all", last("UPDATE", "*/finalize"), "C07 possible", token),
+		once("the deletion is young", finalize(), func(e *why.Evidence) {
 			e.At, e.Second.At = deleted.Add(time.Second), deleted.Add(11*time.Second)
-		}, "no C07", nil},
-		{"its server is up", finalize(), up, "no C07", nil},
-		{"it is asked about namespaces", finalize(), rules("UPDATE", "namespaces"), "no C07", nil},
-		{"it is asked about deletions", finalize(), rules("DELETE", "*/*"), "no C07", nil},
-		{"its failures are ignored", finalize(), ignored, "no C07", nil},
-		{"it has another selector", finalize(), elsewhere, "no C07", nil},
-		{"an object is left", finalize(), func(e *why.Evidence) { e.Types[0].Count = 1 }, "no C07", nil},
-		{"the token is gone", finalize(), func(e *why.Evidence) { e.Second.Namespace.SpecFinalizers = nil }, "no C07",
-			nil},
-		{"it is asked for the status", first(), nil, "C07 possible", has{status, "found: C19 possible"}},
-		{"a condition was written", first(), func(e *why.Evidence) {
+		}, "no C07"),
+		once("its server is up", finalize(), up, "no C07"),
+		once("it is asked about namespaces", finalize(), rules("UPDATE", "namespaces"), "no C07"),
+		once("it is asked about deletions", finalize(), rules("DELETE", "*/*"), "no C07"),
+		once("its failures are ignored", finalize(), ignored, "no C07"),
+		once("it has another selector", finalize(), elsewhere, "no C07"),
+		once("an object is left", finalize(), func(e *why.Evidence) { e.Types[0].Count = 1 }, "no C07"),
+		once("the token is gone", finalize(), func(e *why.Evidence) { e.Second.Namespace.SpecFinalizers = nil },
+			"no C07"),
+		is("it is asked for the status", first(), "C07 possible", status, "found: C19 possible"),
+		once("a condition was written", first(), func(e *why.Evidence) {
 			e.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionFalse}}
-		}, "no C07", nil},
-		{"it keeps the finalizers of others", update(), nil, "C07 possible", has{
-			"found: C07 possible validatingwebhookconfigurations/guard",
-			"says: the webhook guard.io cannot be reached, " +
-				"so finalizer.keda.sh cannot be removed from scaledobjects.keda.sh"}},
-		{"its failures to update are ignored", update(), ignored, "no C07", nil},
-		{"it is about updates of another type", update(), rules("UPDATE", "topics"), "no C07", nil},
-		{"it is about deletions of the type", update(), rules("DELETE", "scaledobjects"), "no C07", nil},
-		{"it excludes the namespace of the objects", update(), elsewhere, "no C07", nil},
-		{"its server for updates is up", update(), up, "no C07", nil},
-		{"a URL that nothing blames was not called", update(), atURL("https://10.0.0.1/"), "no C07", nil},
+		}, "no C07"),
+		is("it keeps the finalizers of others", update(), "C07 possible", "found: C07 possible "+
+			"validatingwebhookconfigurations/guard", "says: the webhook guard.io cannot be reached, so "+
+			"finalizer.keda.sh cannot be removed from scaledobjects.keda.sh"),
+		once("its failures to update are ignored", update(), ignored, "no C07"),
+		once("it is about updates of another type", update(), rules("UPDATE", "topics"), "no C07"),
+		once("it is about deletions of the type", update(), rules("DELETE", "scaledobjects"), "no C07"),
+		once("it excludes the namespace of the objects", update(), elsewhere, "no C07"),
+		once("its server for updates is up", update(), up, "no C07"),
+		once("a URL that nothing blames was not called", update(), atURL("https://10.0.0.1/"), "no C07"),
 	})
 	for e, reads := range map[*why.Evidence]bool{ // whether the collector reads its Service
 		new(finalize()): true, new(update()): true, new(with(update(), ignored)): false,
