@@ -98,7 +98,6 @@ func TestPodsAndTheirNodes(t *testing.T) {
 			e.Nodes = why.Answer[why.Node]{}
 		}, "no C11"),
 		once("with a finalizer, on a node that is there", finalizer, nodes(ready), "no C11"),
-		is("not torn down", stays(), "C12 proven"),
 		is("not torn down, with a Lease that was not read", stays(func(e *why.Evidence) {
 			e.NodeLeases = why.Answer[why.Lease]{}
 		}), "C12 proven"),
@@ -264,7 +263,6 @@ func TestClaims(t *testing.T) {
 		once("a pod that is not deleted yet", undeleted(), func(e *why.Evidence) {
 			e.At, e.Second.At = deleted.Add(5*time.Second), deleted.Add(15*time.Second)
 		}, "C14 later", "!verdict: stuck"),
-		is("a pod that nobody deletes", undeleted(), "C14 proven"),
 		is("its controller is off", unseen, "C14 proven", "only do: start kube-controller-manager with its "+
 			"persistentvolumeclaim-protection-controller"),
 		is("its controller works", calm(unmanaged(claimed(), kcm(""))), "no C14"),
