@@ -55,9 +55,7 @@ func TestGroupsThatCannotBeDiscovered(t *testing.T) {
 	judged(t, []row{
 		is("its server is down", unavailable("ops"), "C01 proven", marked, strands, "!"+elsewhere),
 		is("its server is down in a namespace that is terminating, too", with(unavailable("ops"),
-			func(e *why.Evidence) {
-				e.Terminating = []string{"ops", "shop"}
-			}), "C01 proven", "do: "+elsewhere+": ops is terminating, too", "!--replicas=1"),
+			also("ops")), "C01 proven", "do: "+elsewhere+": ops is terminating, too", "!--replicas=1"),
 		is("its server went with the namespace", unavailable("shop"), "C02 proven", marked, strands, elsewhere),
 		is("its server is a host", outside, "C02 possible", "only missing: whether api.example.com answers was not "+
 			"seen", "!whose pods", "give api.example.com a Service in another namespace, and set spec.service of "+

@@ -317,6 +317,11 @@ func workflow() why.Evidence {
 	return e
 }
 
+// also says which namespaces are terminating, too.
+func also(namespaces ...string) func(*why.Evidence) {
+	return func(e *why.Evidence) { e.Terminating = append(namespaces, "shop") }
+}
+
 // application has been waiting for Argo CD, which is at work, for three days.
 func application() why.Evidence {
 	e := orphan("applications", "argoproj.io", "resources-finalizer.argocd.argoproj.io", "",

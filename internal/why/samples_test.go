@@ -358,9 +358,9 @@ func TestVerdicts(t *testing.T) {
 			[]why.Object{kept}), "C27 proven", "about 10s more"),
 		is("what waits for pods", waits("v1.36.3"), "C04 later"),
 		is("nothing waits for pods on an older server", waits("v1.30.2"), "no C04"),
-		is("a right of a namespace that is gone does not matter", with(plain(forbidden), func(e *why.Evidence) {
+		once("a right of a namespace that is gone does not matter", plain(forbidden), func(e *why.Evidence) {
 			e.Second.Namespace = nil
-		}), "no C30", "verdict: absent, exit 0"),
+		}, "no C30", "verdict: absent, exit 0"),
 	})
 }
 

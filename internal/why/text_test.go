@@ -248,3 +248,16 @@ func TestAGroupOfAnotherProgram(t *testing.T) {
 		assert.Equal(t, custom, why.Type{Group: group}.IsCustom(), group)
 	}
 }
+
+// Every cause of the catalogue has a lesson and a remedy, and hides causes that are there.
+func TestCatalogue(t *testing.T) {
+	ids := why.IDs()
+	assert.Len(t, slices.Compact(slices.Clone(ids)), len(ids), "no id is used twice")
+	for _, cause := range why.Catalogue() {
+		for _, text := range append(slices.Clone(cause.Do), cause.Title, cause.Lesson, cause.Proof) {
+			assert.NotEmpty(t, text, cause.ID)
+		}
+		assert.NotEmpty(t, cause.Do, cause.ID)
+		assert.Subset(t, ids, cause.Hides, cause.ID)
+	}
+}
