@@ -80,23 +80,6 @@ func TestATypeThatOneNamespaceBreaks(t *testing.T) {
 	})
 }
 
-// An object waits behind the pods, and no program will remove its finalizer. The report says that
-// it will stop the deletion later.
-func TestLater(t *testing.T) {
-	inWorld(t, causes.Fixture{}, causes.OrphanBehindPods, causes.Settled, func(t *testing.T, c *clustertest.Cluster) {
-		_, report := judged(t, c, collect.Options{})
-		assert.Equal(t, why.Stuck, report.Verdict)
-		mustFind(t, report, "C24", why.Proven)
-		later := mustFind(t, report, "C04", why.Later)
-		assert.Equal(t, "orders", later.Culprit.Name)
-		for _, remedy := range later.Remedies {
-			assert.Empty(t, remedy.Loses, "what is not terminating is not released")
-		}
-		_, report = judged(t, c, collect.Options{Interval: -1})
-		assert.Nil(t, find(report, "C04"), "one sample calls no owner gone")
-	})
-}
-
 // The owner of a built-in type's finalizer may be in no table: managedFields name it, and its
 // Deployment is to be brought back. That it is gone is not proven: another program may remove the
 // finalizer.
@@ -118,60 +101,6 @@ func TestUnlistedOwnerOfABuiltInType(t *testing.T) {
 		_, report := judged(t, c, collect.Options{})
 		found := mustFind(t, report, "C04", why.Possible)
 		assert.Equal(t, "kubectl -n default scale deployment/db-operator --replicas=1", found.Do[0])
-	})
-}
-
-// An owner may run as a Deployment, a StatefulSet or a DaemonSet. While one of them has a ready
-// pod, the owner is not called gone; without, the report names each and says how to bring it back.
-func TestKindsOfOwners(t *testing.T) {
-	f, ok := causes.Find("C04")
-	require.True(t, ok)
-	inWorld(t, f, f.SetUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
-		const apps = "/apis/apps/v1/namespaces/keda/"
-		c.Must(http.MethodDelete, apps+"deployments/keda-operator", "")
-		for _, kind := range []struct{ plural, spec, absent, ready, how string }{
-			{"deployments", `"replicas":0,`, `{}`, `{"replicas":1,"readyReplicas":1}`, "kubectl -n keda scale deployment/keda-operator --replicas=1"},
-			{"statefulsets", `"replicas":2,`, `{}`, `{"replicas":1,"readyReplicas":1}`, "find out why statefulset keda/keda-operator has no ready pod"},
-			{
-				"daemonsets", "", `{"desiredNumberScheduled":3}`, `{"desiredNumberScheduled":3,"numberReady":1}`,
-				"find out why daemonset keda/keda-operator has no ready pod",
-			},
-		} {
-			path := apps + kind.plural + "/keda-operator"
-			c.Must(http.MethodPost, apps+kind.plural, `{"metadata":{"name":"keda-operator"},"spec":{`+kind.spec+`"selector":{"matchLabels":{"app":"keda"}},
-				"template":{"metadata":{"labels":{"app":"keda"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
-			c.Must(http.MethodPatch, path+"/status", `{"status":`+kind.absent+`}`)
-			_, report := judged(t, c, collect.Options{})
-			assert.Equal(t, why.Possible, find(report, "C04").Certainty, "it may be starting, or have just been stopped: %s", text(t, report))
-			time.Sleep(10 * time.Minute)
-			_, report = judged(t, c, collect.Options{})
-			found := mustFind(t, report, "C04", why.Proven)
-			assert.Contains(t, found.Do, kind.how)
-			c.Must(http.MethodPatch, path+"/status", `{"status":`+kind.ready+`}`)
-			_, report = judged(t, c, collect.Options{})
-			assert.Nil(t, find(report, "C04"), "%s: %s", kind.plural, text(t, report))
-			c.Must(http.MethodDelete, path, "")
-		}
-	})
-}
-
-// The server asks a webhook whether the controller may remove its token, and finds no server.
-func TestAWebhookBeforeTheToken(t *testing.T) {
-	setUp := func(*causes.World) {}
-	inWorld(t, causes.Fixture{}, setUp, 0, func(t *testing.T, c *clustertest.Cluster) {
-		c.Must(http.MethodPost, "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", `{"metadata":{"name":"guard"},"webhooks":[{
-			"name":"guard.example.com","failurePolicy":"Fail","sideEffects":"None","admissionReviewVersions":["v1"],
-			"clientConfig":{"service":{"namespace":"guard","name":"guard"}},
-			"rules":[{"operations":["UPDATE"],"apiGroups":[""],"apiVersions":["v1"],"resources":["namespaces/finalize"]}]}]}`)
-		c.Fault("webhook-unreachable:webhook=guard.example.com,configuration=guard")
-		c.Must(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
-		c.Must(http.MethodDelete, "/api/v1/namespaces/shop", "")
-		time.Sleep(causes.Settled)
-		_, report := judged(t, c, collect.Options{})
-		found := mustFind(t, report, "C07", why.Possible)
-		assert.Equal(t, "guard", found.Culprit.Name)
-		assert.Len(t, report.Findings, 1, text(t, report))
-		assert.Equal(t, why.ExitUnknown, report.ExitCode)
 	})
 }
 

@@ -117,23 +117,6 @@ func ends(m *middle, _ http.ResponseWriter, _ *http.Request) {
 	_ = m.Close()
 }
 
-// expires answers the first page of the type, and no second one.
-func expires(_ *middle, w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	if r.URL.Query().Get("continue") == "" {
-		_, _ = io.WriteString(w, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"continue":"next"},"items":[]}`)
-		return
-	}
-	w.WriteHeader(http.StatusGone)
-	_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"the token has expired"}`)
-}
-
-// isGarbled answers something that is not JSON.
-func isGarbled(_ *middle, w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(w, `{"kind":"List","items":[`)
-}
-
 // isInterrupted is Ctrl-C while the answer is waited for.
 func isInterrupted(m *middle, _ http.ResponseWriter, r *http.Request) {
 	m.mu.Lock()
@@ -167,8 +150,6 @@ func TestInTheMiddle(t *testing.T) {
 		"the server ends, all":            {[]string{"-A"}, ofNamespace, 2, ends, 3, "The examination ended early: the second sample failed: ", ""},
 		"the server ends, watched":        {[]string{"-w"}, ofNamespace, 3, ends, 1, "Namespace shop", "http://127.0.0.1"},
 		"the server ends, all watched":    {[]string{"-A", "-w"}, ofNamespace, 3, ends, 1, "Namespace shop", "http://127.0.0.1"},
-		"410 twice":                       {nil, ofConfigMaps, 1, expires, 3, "unread: configmaps (the token has expired)", ""},
-		"no JSON":                         {nil, ofConfigMaps, 1, isGarbled, 3, "unread: configmaps (", ""},
 		"Ctrl-C":                          {nil, ofConfigMaps, 1, isInterrupted, 130, "", ""},
 		"Ctrl-C before it is read":        {nil, ofNamespace, 1, isInterrupted, 130, "", ""},
 		"Ctrl-C between the samples":      {nil, ofNamespace, 2, isInterrupted, 130, "", ""},

@@ -32,11 +32,6 @@ func Many(w *World, count int) {
 	})(w)
 }
 
-// OrphanBehindPods creates a terminating namespace with a pod that a finalizer keeps, and a scaled
-// object that is deleted only after it, whose operator is gone.
-var OrphanBehindPods = stuck(operated(keda), managed(keda),
-	stopped(systemDeployments, "kueue-controller-manager", containers), pod("a", kept(kueue), 5, ""))
-
 // Several creates the situation of C04 with two objects, and ten other namespaces that hang.
 func Several(w *World) {
 	stuck(operated(keda), managed(keda), create(keda.objects(), keda.body("more", keda.finalizer)), func(w *World) {
