@@ -233,7 +233,7 @@ func TestPodsOfJobs(t *testing.T) {
 		is("it is in its grace period", dying, "no C13"),
 		is("its Job exists, and its controller is not seen", unmanaged(existing), "C24 possible"),
 		is("its Job exists, and its controller is off", unmanaged(existing, kcm(off)), "C24 proven",
-			"only do: start kube-controller-manager with its job-controller, if it does not run"),
+			"only do: start kube-controller-manager with its job-controller"),
 		is("its Job exists, and its controller works", calm(unmanaged(existing, kcm(""))), "no C24"),
 		is("the owner of another finalizer is stopped", kueue("v1.36.3"), "C24 proven"),
 		is("nothing waits for pods on an older server", kueue("v1.30.2"), "no C24"),
