@@ -29,7 +29,7 @@ func admission(version, resource string) api.GroupVersionResource {
 // it has none.
 func listPolicies(ctx context.Context, c *collector, resource string, read func(*api.Unstructured) (why.Policy, bool)) (answer why.Answer[why.Policy]) {
 	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
-		answer = list(ctx, c, admission(version, resource), "", api.ListOptions{}, read)
+		answer = listWhole(ctx, c, admission(version, resource), "", api.ListOptions{}, read)
 		if answer.Failed == nil || answer.Failed.Code != http.StatusNotFound {
 			return answer
 		}
@@ -39,7 +39,7 @@ func listPolicies(ctx context.Context, c *collector, resource string, read func(
 }
 
 func (c *collector) configurations(ctx context.Context, resource string) why.Answer[[]why.Webhook] {
-	return list(ctx, c, admission("v1", resource), "", api.ListOptions{}, func(o *api.Unstructured) (hooks []why.Webhook, ok bool) {
+	return listWhole(ctx, c, admission("v1", resource), "", api.ListOptions{}, func(o *api.Unstructured) (hooks []why.Webhook, ok bool) {
 		for _, entry := range items(o.Nested("webhooks")) {
 			config, _ := entry["clientConfig"].(map[string]any)
 			hooks = append(hooks, why.Webhook{

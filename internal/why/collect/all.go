@@ -9,7 +9,6 @@ import (
 
 	"orrery/internal/why"
 	"orrery/restclient"
-	"orrery/restclient/api"
 )
 
 // CollectAll collects the evidence for each terminating namespace, sorted by name.
@@ -75,31 +74,4 @@ func CollectAll(ctx context.Context, client *restclient.Client, options Options)
 	}
 	slices.SortFunc(evidence, func(a, b why.Evidence) int { return cmp.Compare(a.Name, b.Name) })
 	return evidence, nil
-}
-
-// inDeletionNow returns the names of the terminating namespaces.
-func (c *collector) inDeletionNow(ctx context.Context) ([]string, error) {
-	options := terminatingOnly
-	var names []string
-	for {
-		var page *api.List[*api.PartialObjectMetadata]
-		err := c.attempt(ctx, func(ctx context.Context) (err error) {
-			page, err = restclient.Metadata(c.client, api.NamespacesResource, "").List(ctx, options)
-			return err
-		})
-		if api.CodeOf(err) == http.StatusGone && options.Continue != "" {
-			names, options.Continue = nil, ""
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range page.Items {
-			names = append(names, item.Name)
-		}
-		if options.Continue = page.Continue; options.Continue == "" {
-			slices.Sort(names)
-			return names, nil
-		}
-	}
 }

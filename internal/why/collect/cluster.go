@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -102,17 +101,16 @@ func writesConditions(fields string) bool {
 	})
 }
 
-// terminatingOnly selects the terminating namespaces.
-var terminatingOnly = api.ListOptions{FieldSelector: "status.phase=" + string(api.NamespaceTerminating), Limit: pageSize}
-
-// terminating returns the names of the terminating namespaces, nil if they cannot be listed: they
-// are only a hint.
-func (c *collector) terminating(ctx context.Context) []string {
-	names, err := c.inDeletionNow(ctx)
+// inDeletionNow returns the names of the terminating namespaces.
+func (c *collector) inDeletionNow(ctx context.Context) (names []string, err error) {
+	_, err = pages(ctx, c, terminatingOnly, maxPages, func() { names = nil }, func(o *api.PartialObjectMetadata) {
+		names = append(names, o.Name)
+	})
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	return names
+	slices.Sort(names)
+	return names, nil
 }
 
 // The collections that are read of the cluster.
@@ -125,6 +123,9 @@ var (
 	slicesResource      = api.GroupVersionResource{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"}
 	attachmentsResource = api.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattachments"}
 )
+
+// terminatingOnly selects the terminating namespaces.
+var terminatingOnly = query{gvr: api.NamespacesResource, fields: "status.phase=" + string(api.NamespaceTerminating)}
 
 const systemNamespace = "kube-system"
 
@@ -145,15 +146,16 @@ func (c *collector) control(ctx context.Context) {
 	before := e.Leases.Items
 	selected := api.ListOptions{LabelSelector: "component=kube-controller-manager"}
 	parallel(
-		func() { e.APIServices = list(ctx, c, apiServicesResource, "", api.ListOptions{}, apiService) },
+		func() { e.APIServices = listWhole(ctx, c, apiServicesResource, "", api.ListOptions{}, apiService) },
 		func() { e.Definitions = c.definitions(ctx) },
-		func() { e.Managers = list(ctx, c, api.PodsResource, systemNamespace, selected, manager) },
+		func() { e.Managers = listWhole(ctx, c, api.PodsResource, systemNamespace, selected, manager) },
 		func() {
-			e.Leases = list(ctx, c, leasesResource, systemNamespace, api.ListOptions{}, func(o *api.Unstructured) (why.Lease, bool) {
-				l, ok := lease(o)
-				l.Moved = slices.ContainsFunc(before, func(b why.Lease) bool { return b.Name == l.Name && !b.Renewed.Equal(l.Renewed) })
-				return l, ok
-			})
+			e.Leases = list(ctx, c, query{gvr: leasesResource, namespace: systemNamespace}, lease)
+			for i, l := range e.Leases.Items {
+				e.Leases.Items[i].Moved = slices.ContainsFunc(before, func(b why.Lease) bool {
+					return b.Name == l.Name && !b.Renewed.Equal(l.Renewed)
+				})
+			}
 		},
 	)
 }
@@ -175,89 +177,26 @@ func (c *collector) version(ctx context.Context) string {
 	return version.GitVersion
 }
 
-// errTooLong: a list of the cluster has more pages than clusterPages.
-var errTooLong = errors.New("the list has too many pages")
-
-// clusterPages bounds how much of one list of the cluster is read.
-const clusterPages = 20
-
-// everyPage lists page by page. page returns the token of the next page, "" after the last one.
-func (c *collector) everyPage(
-	ctx context.Context, options api.ListOptions, page func(ctx context.Context, options api.ListOptions) (next string, err error),
-) error {
-	for pages := 1; ; pages++ {
-		err := c.attempt(ctx, func(ctx context.Context) (err error) {
-			options.Continue, err = page(ctx, options)
-			return err
-		})
-		switch {
-		case err != nil || options.Continue == "":
-			return err
-		case pages == clusterPages:
-			return errTooLong
-		}
-	}
-}
-
-// heads reads the metadata of the objects of a type in the cluster.
-func (c *collector) heads(ctx context.Context, gvr api.GroupVersionResource, read func(*api.PartialObjectMetadata)) error {
-	return c.everyPage(ctx, api.ListOptions{Limit: pageSize}, func(ctx context.Context, options api.ListOptions) (string, error) {
-		page, err := restclient.Metadata(c.client, gvr, "").List(ctx, options)
-		if err != nil {
-			return "", err
-		}
-		for _, item := range page.Items {
-			read(item)
-		}
-		return page.Continue, nil
-	})
-}
-
-// list reads a collection of whole objects and keeps the results of read, which returns false for
-// an object to leave out. An incomplete list proves nothing and counts as failed.
-func list[T any](
-	ctx context.Context, c *collector, gvr api.GroupVersionResource, namespace string, options api.ListOptions, read func(*api.Unstructured) (T, bool),
-) (answer why.Answer[T]) {
-	options.Limit = pageSize
-	answer.Request = requestFor(gvr, namespace, options)
-	key := fmt.Sprintf("%T %s", answer, answer.Request)
-	if known, ok := c.answers.Load(key); ok {
-		return known.(why.Answer[T])
-	}
-	if c.many && options.FieldSelector == "" { // a single object may be read for different reasons
-		defer func() { c.answers.Store(key, answer) }()
-	}
-	err := c.everyPage(ctx, options, func(ctx context.Context, options api.ListOptions) (string, error) {
-		page, err := restclient.Dynamic(c.client, gvr, namespace).List(ctx, options)
-		if err != nil {
-			return "", err
-		}
-		for _, item := range page.Items {
-			if kept, ok := read(item); ok {
-				answer.Items = append(answer.Items, kept)
-			}
-		}
-		return page.Continue, nil
-	})
-	if err != nil {
-		answer.Items = nil
-	}
-	answer.Failed = failure(answer.Request, "list "+kubectlName(gvr), err)
-	return answer
-}
-
 // definitions lists the heads of the CustomResourceDefinitions.
 func (c *collector) definitions(ctx context.Context) why.Answer[why.Definition] {
-	options := api.ListOptions{Limit: pageSize}
-	answer := why.Answer[why.Definition]{Request: requestFor(definitionsResource, "", options)}
-	err := c.heads(ctx, definitionsResource, func(item *api.PartialObjectMetadata) {
-		answer.Items = append(answer.Items, why.Definition{Object: objectOf(&item.ObjectMeta), Type: item.Name, Release: releaseOf(item.Annotations)})
+	return list(ctx, c, query{gvr: definitionsResource},
+		func(kept []why.Definition, o *api.PartialObjectMetadata) []why.Definition {
+			return append(kept, why.Definition{Object: objectOf(&o.ObjectMeta), Type: o.Name, Release: releaseOf(o.Annotations)})
+		})
+}
+
+// listWhole is list for readers of maps.
+func listWhole[T any](
+	ctx context.Context, c *collector, gvr api.GroupVersionResource, namespace string, options api.ListOptions,
+	read func(*api.Unstructured) (T, bool),
+) why.Answer[T] {
+	q := query{gvr: gvr, namespace: namespace, labels: options.LabelSelector, fields: options.FieldSelector}
+	return list(ctx, c, q, func(kept []T, o *api.Unstructured) []T {
+		if one, ok := read(o); ok {
+			kept = append(kept, one)
+		}
+		return kept
 	})
-	if err != nil {
-		answer.Items = nil
-	}
-	answer.Failed = failure(answer.Request, "list "+kubectlName(definitionsResource), err)
-	return answer
 }
 
 // releaseOf returns the Helm release that an object belongs to, by its annotations.
@@ -315,19 +254,23 @@ func manager(o *api.Unstructured) (why.Manager, bool) {
 	return m, o.GetDeletionTimestamp() == nil
 }
 
-func lease(o *api.Unstructured) (why.Lease, bool) {
-	return why.Lease{
-		Namespace: o.GetNamespace(), Name: o.GetName(), Holder: o.NestedString("spec", "holderIdentity"),
-		Renewed: moment(o.NestedString("spec", "renewTime")), Duration: time.Duration(o.NestedInt64("spec", "leaseDurationSeconds")) * time.Second,
-	}, true
+func lease(kept []why.Lease, o *api.Lease) []why.Lease {
+	l := why.Lease{Namespace: o.Namespace, Name: o.Name, Holder: o.Spec.HolderIdentity}
+	if o.Spec.RenewTime != nil {
+		l.Renewed = o.Spec.RenewTime.UTC()
+	}
+	if o.Spec.LeaseDurationSeconds != nil {
+		l.Duration = time.Duration(*o.Spec.LeaseDurationSeconds) * time.Second
+	}
+	return append(kept, l)
 }
 
 // leaseAgain reads a Lease after the interval.
-func (c *collector) leaseAgain(o *api.Unstructured) (why.Lease, bool) {
-	l, ok := lease(o)
-	version, known := c.versions[l.Namespace+"/"+l.Name]
-	l.Moved = known && version != o.GetResourceVersion()
-	return l, ok
+func (c *collector) leaseAgain(kept []why.Lease, o *api.Lease) []why.Lease {
+	kept = lease(kept, o)
+	version, known := c.versions[o.Namespace+"/"+o.Name]
+	kept[len(kept)-1].Moved = known && version != o.ResourceVersion
+	return kept
 }
 
 // service parses a reference to a Service. It returns nil if v is none.

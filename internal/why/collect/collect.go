@@ -3,8 +3,6 @@ package collect
 import (
 	"cmp"
 	"context"
-	"errors"
-	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,7 +10,6 @@ import (
 
 	"orrery/internal/why"
 	"orrery/restclient"
-	"orrery/restclient/api"
 	"orrery/wait"
 )
 
@@ -139,84 +136,4 @@ func (c *collector) finish() {
 	e := &c.evidence
 	e.Requests, e.Throttled, e.Incomplete = int(c.requests.Load()), int(c.throttled.Load()), c.cut
 	slices.SortFunc(e.Types, func(a, b why.Type) int { return cmp.Compare(a.Name(), b.Name()) })
-}
-
-// errTooMany is the error of a request that was not sent.
-var errTooMany = errors.New("the limit of requests (--max-requests) was reached")
-
-// attempt sends a request. It sends it once more if the server asks to retry later. send must use
-// the context that it gets.
-func (c *collector) attempt(ctx context.Context, send func(ctx context.Context) error) error {
-	for again := true; ; again = false {
-		if err := c.take(1); err != nil {
-			return err
-		}
-		c.slots <- struct{}{}
-		bounded, cancel := context.WithTimeout(api.WithSingleAttempt(ctx), requestTimeout)
-		err := send(bounded)
-		cancel()
-		<-c.slots
-		if ctx.Err() != nil {
-			c.leaveOut(errors.New("the time limit (--timeout) was reached"))
-			return err
-		}
-		refused, ok := errors.AsType[*api.StatusError](err)
-		if !ok || refused.Status.Code != http.StatusTooManyRequests {
-			return err
-		}
-		c.throttled.Add(1)
-		if !again || wait.Sleep(ctx, min(max(refused.RetryAfter, 100*time.Millisecond), requestTimeout)) != nil {
-			return err
-		}
-	}
-}
-
-// take counts requests that are about to be sent. It fails if they exceed the limit.
-func (c *collector) take(requests int64) error {
-	if int(c.requests.Add(requests)) > c.options.MaxRequests {
-		c.requests.Add(-requests)
-		c.leaveOut(errTooMany)
-		return errTooMany
-	}
-	return nil
-}
-
-// leaveOut records why the evidence is incomplete.
-func (c *collector) leaveOut(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.cut = cmp.Or(c.cut, err.Error())
-}
-
-// failure describes a failed request. right is the right that a 403 means: "list nodes".
-func failure(request, right string, err error) *why.Failure {
-	if err == nil {
-		return nil
-	}
-	f := &why.Failure{Request: request, Code: api.CodeOf(err), Message: err.Error()}
-	if refused, ok := errors.AsType[*api.StatusError](err); ok {
-		f.Message = refused.Error()
-	}
-	if broken, ok := errors.AsType[*restclient.TransportError](err); ok {
-		f.Message = broken.Sentence()
-	}
-	if f.Code == http.StatusForbidden {
-		f.Right = right
-	}
-	f.Message = restclient.Redact(f.Message)
-	return f
-}
-
-// parallel runs functions at the same time, at most atOnce, and returns when all have returned.
-func parallel(functions ...func()) {
-	slots := make(chan struct{}, atOnce)
-	var running sync.WaitGroup
-	for _, function := range functions {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			function()
-		})
-	}
-	running.Wait()
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -14,12 +13,6 @@ import (
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
-)
-
-const (
-	pageSize = 500
-	// maxPages bounds how much of one type is read.
-	maxPages = 200
 )
 
 var errNoNamespace = errors.New("the answer is not the namespace")
@@ -103,9 +96,7 @@ func (c *collector) read(ctx context.Context, gvr api.GroupVersionResource, all 
 		}
 		var types []why.Type
 		for _, s := range shelves {
-			if err != nil {
-				s.t.Failed = failure(s.t.Request, "list "+kubectlName(gvr), err)
-			}
+			s.t.Failed = query{gvr: gvr, namespace: scope(all)}.failure(err)
 			s.t.Objects = s.kept.objects()
 			s.c.mu.Lock()
 			s.c.evidence.Pods = append(s.c.evidence.Pods, s.pods...)
@@ -135,7 +126,7 @@ type shelf struct {
 func newShelves(gvr api.GroupVersionResource, all []*collector) (shelves []*shelf) {
 	for _, c := range all {
 		s := &shelf{c: c, kept: keeper{name: c.evidence.Name, deleted: c.evidence.Namespace.Deleted}}
-		s.t = why.Type{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource, Request: requestFor(gvr, scope(all), api.ListOptions{Limit: pageSize})}
+		s.t = why.Type{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource, Request: query{gvr: gvr, namespace: scope(all)}.String()}
 		shelves = append(shelves, s)
 	}
 	return shelves
@@ -389,25 +380,4 @@ func (c *collector) secondPage(ctx context.Context, gvr api.GroupVersionResource
 	}
 	s.t.Objects, s.t.Partial = s.kept.objects(), head.Continue != ""
 	return s.t, err
-}
-
-// requestFor returns the method and the path of a list, as in kubectl get --raw.
-func requestFor(gvr api.GroupVersionResource, namespace string, options api.ListOptions) string {
-	path := "/api/" + gvr.Version
-	if gvr.Group != "" {
-		path = "/apis/" + gvr.Group + "/" + gvr.Version
-	}
-	if namespace != "" {
-		path += "/namespaces/" + namespace
-	}
-	query, err := url.QueryUnescape(options.Query().Encode())
-	if err != nil {
-		panic(err) // it was encoded in the same line
-	}
-	return "GET " + path + "/" + gvr.Resource + "?" + query
-}
-
-// kubectlName returns kubectl's name of a type: "pods", "deployments.apps".
-func kubectlName(gvr api.GroupVersionResource) string {
-	return strings.TrimSuffix(gvr.GroupResource(), ".")
 }

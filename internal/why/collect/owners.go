@@ -35,7 +35,7 @@ func (c *collector) workloads(ctx context.Context) {
 	var reads []func()
 	for i, k := range kinds {
 		reads = append(reads, func() {
-			answers[i] = list(ctx, c, k.gvr, "", api.ListOptions{}, func(o *api.Unstructured) (why.Workload, bool) {
+			answers[i] = listWhole(ctx, c, k.gvr, "", api.ListOptions{}, func(o *api.Unstructured) (why.Workload, bool) {
 				w := workload(k.kind, o)
 				return w, k.kind != why.PodKind || w.Ready > 0 || mayRun(o)
 			})
@@ -169,7 +169,7 @@ func (c *collector) stamps(ctx context.Context, held []why.Held) {
 		if h.Type.GVR() == api.NamespacesResource {
 			namespace = ""
 		}
-		answer := list(ctx, c, h.Type.GVR(), namespace, api.ListOptions{FieldSelector: "metadata.name=" + h.Object.Name},
+		answer := listWhole(ctx, c, h.Type.GVR(), namespace, api.ListOptions{FieldSelector: "metadata.name=" + h.Object.Name},
 			func(o *api.Unstructured) (struct{}, bool) {
 				readStamp(o, &stamp)
 				return struct{}{}, true
@@ -232,12 +232,12 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 	var clusterRoles, roles why.Answer[[]rule]
 	var clusterBindings, bindings why.Answer[binding]
 	parallel( // those of other namespaces show who has had a right here, too
-		func() { clusterRoles = list(ctx, c, resource("clusterroles"), "", api.ListOptions{}, readRules) },
-		func() { roles = list(ctx, c, resource("roles"), "", api.ListOptions{}, readRules) },
+		func() { clusterRoles = listWhole(ctx, c, resource("clusterroles"), "", api.ListOptions{}, readRules) },
+		func() { roles = listWhole(ctx, c, resource("roles"), "", api.ListOptions{}, readRules) },
 		func() {
-			clusterBindings = list(ctx, c, resource("clusterrolebindings"), "", api.ListOptions{}, readBinding)
+			clusterBindings = listWhole(ctx, c, resource("clusterrolebindings"), "", api.ListOptions{}, readBinding)
 		},
-		func() { bindings = list(ctx, c, resource("rolebindings"), "", api.ListOptions{}, readBinding) },
+		func() { bindings = listWhole(ctx, c, resource("rolebindings"), "", api.ListOptions{}, readBinding) },
 	)
 	answer := why.Answer[why.Grant]{
 		Request: clusterBindings.Request, Failed: cmp.Or(clusterRoles.Failed, roles.Failed, clusterBindings.Failed, bindings.Failed),

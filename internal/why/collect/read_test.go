@@ -39,7 +39,7 @@ func TestALeaseThatWasWrittenInBetween(t *testing.T) {
 		return answer{body: listOf(items)}
 	})
 	moved := func(c *collector) (names []string) {
-		for _, l := range list(t.Context(), c, leasesResource, "", api.ListOptions{}, c.leaseAgain).Items {
+		for _, l := range list(t.Context(), c, query{gvr: leasesResource}, c.leaseAgain).Items {
 			if l.Moved {
 				names = append(names, l.Name)
 			}
@@ -152,7 +152,7 @@ func TestWhenObstaclesWereChanged(t *testing.T) {
 	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"x","managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}],
 		"annotations":{"meta.helm.sh/release-name":"r","meta.helm.sh/release-namespace":"n"}},"webhooks":[{"name":"w"}]}]}`)
 	at := time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
-	whole := list(t.Context(), c, definitionsResource, "", api.ListOptions{}, definition).Items[0]
+	whole := listWhole(t.Context(), c, definitionsResource, "", api.ListOptions{}, definition).Items[0]
 	assert.Equal(t, at, whole.Changed)
 	assert.Equal(t, why.Service{Namespace: "n", Name: "r"}, whole.Release)
 	assert.Equal(t, whole.Release, c.definitions(t.Context()).Items[0].Release, "by the metadata alone")

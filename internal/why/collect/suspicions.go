@@ -34,8 +34,8 @@ func (c *collector) noteLeases(ctx context.Context, all ...*collector) {
 		return
 	}
 	versions := map[string]string{}
-	err := c.heads(ctx, leasesResource, func(item *api.PartialObjectMetadata) {
-		versions[item.Namespace+"/"+item.Name] = item.ResourceVersion
+	_, err := pages(ctx, c, query{gvr: leasesResource}, clusterPages, func() { clear(versions) }, func(o *api.PartialObjectMetadata) {
+		versions[o.Namespace+"/"+o.Name] = o.ResourceVersion
 	})
 	if err == nil {
 		c.versions = versions
@@ -58,19 +58,19 @@ func (c *collector) suspicions(ctx context.Context) {
 	silent := e.Expected() != ""
 	ask(n.BlamesWebhook() || silent || len(e.Held()) > 0 || e.Late(), func() { c.webhooks(ctx) })
 	ask(n.BlamesPolicy() || silent || e.Late(), func() { c.policies(ctx) })
-	ask(e.Ending(), func() { e.NodeLeases = list(ctx, c, leasesResource, "kube-node-lease", api.ListOptions{}, lease) })
-	ask(e.Ending(), func() { e.Nodes = list(ctx, c, nodesResource, "", api.ListOptions{}, node) })
-	ask(e.Late(), func() { e.Volumes = list(ctx, c, attachmentsResource, "", api.ListOptions{}, attachment) })
+	ask(e.Ending(), func() { e.NodeLeases = list(ctx, c, query{gvr: leasesResource, namespace: "kube-node-lease"}, lease) })
+	ask(e.Ending(), func() { e.Nodes = list(ctx, c, query{gvr: nodesResource}, nodeOf) })
+	ask(e.Late(), func() { e.Volumes = list(ctx, c, query{gvr: attachmentsResource}, attachmentOf) })
 	ask(len(e.Stale()) > 0, func() { c.probes(ctx) })
 	ask(len(why.Refusals(n, e.Name)) > 0 || silent, func() { c.reviews(ctx) })
 	ask(e.BlamesConversion(), func() {
-		e.Definitions = list(ctx, c, definitionsResource, "", api.ListOptions{}, definition)
+		e.Definitions = listWhole(ctx, c, definitionsResource, "", api.ListOptions{}, definition)
 	})
 	held := c.held()
 	repairs := len(held) > 0 || len(e.Undiscovered()) > 0 || e.Untouched() || n.BlamesWebhook() || e.BlamesConversion()
-	ask(repairs && e.Terminating == nil, func() { e.Terminating = c.terminating(ctx) })
+	ask(repairs && e.Terminating == nil, func() { e.Terminating, _ = c.inDeletionNow(ctx) }) // only a hint
 	ask(len(held) > 0, func() { c.workloads(ctx) })
-	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, leasesResource, "", api.ListOptions{}, c.leaseAgain) })
+	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, query{gvr: leasesResource}, c.leaseAgain) })
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })
 	ask(slices.ContainsFunc(held, why.Held.ByRights), func() { c.grants(ctx, held) })
 	parallel(reads...)
@@ -87,29 +87,26 @@ func (c *collector) managerIsOff() bool {
 }
 
 // elsewhere reads when the controller's conditions of the other terminating namespaces were
-// written.
+// written: when a status changed, or a message.
 func (c *collector) elsewhere(ctx context.Context) why.Answer[why.ConditionsWrite] {
-	return list(ctx, c, api.NamespacesResource, "", terminatingOnly, func(o *api.Unstructured) (why.ConditionsWrite, bool) {
-		w := why.ConditionsWrite{Namespace: o.GetName()}
-		for _, t := range why.ConditionTypes {
-			if at := moment(text(conditionOf(o, string(t)), "lastTransitionTime")); at.After(w.At) {
-				w.At = at
+	return list(ctx, c, terminatingOnly, func(kept []why.ConditionsWrite, n *api.Namespace) []why.ConditionsWrite {
+		w := why.ConditionsWrite{Namespace: n.Name}
+		for _, condition := range n.Status.Conditions {
+			if slices.Contains(why.ConditionTypes, condition.Type) {
+				w.At = later(w.At, condition.LastTransitionTime.Time)
 			}
 		}
-		if w.At.IsZero() {
-			return w, false
+		if w.At.IsZero() || n.Name == c.evidence.Name {
+			return kept
 		}
-		for _, entry := range items(o.Nested("metadata", "managedFields")) {
-			fields, err := json.Marshal(entry["fieldsV1"])
-			if at := moment(text(entry, "time")); err == nil && writesConditions(string(fields)) && at.After(w.At) {
-				w.At = at // lastTransitionTime moves with a status only
-			}
+		head := headOf(n, "")
+		for _, writer := range head.Writers {
+			w.At = later(w.At, writer.At)
 		}
-		failure := conditionOf(o, string(api.NamespaceDeletionContentFailure))
-		if message := text(failure, "message"); text(failure, "status") == "True" && why.NamesConversion(message) {
+		if message := head.Condition(api.NamespaceDeletionContentFailure); why.NamesConversion(message) {
 			w.Failure = message
 		}
-		return w, w.Namespace != c.evidence.Name
+		return append(kept, w)
 	})
 }
 
@@ -222,7 +219,7 @@ func (c *collector) backends(ctx context.Context) {
 // backend reads whether a Service exists and how many ready endpoints it has.
 func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 	selector := ""
-	named := list(ctx, c, servicesResource, s.Namespace, api.ListOptions{FieldSelector: "metadata.name=" + s.Name},
+	named := listWhole(ctx, c, servicesResource, s.Namespace, api.ListOptions{FieldSelector: "metadata.name=" + s.Name},
 		func(o *api.Unstructured) (why.Backend, bool) {
 			selector = selectorOf(o)
 			return why.Backend{Service: s, Exists: true, Ports: ports(o), External: o.NestedString("spec", "externalName")}, o.GetName() == s.Name
@@ -231,7 +228,7 @@ func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 		return why.Backend{Service: s, Request: named.Request, Failed: named.Failed}
 	}
 	b := named.Items[0]
-	endpoints := list(ctx, c, slicesResource, s.Namespace, api.ListOptions{LabelSelector: "kubernetes.io/service-name=" + s.Name},
+	endpoints := listWhole(ctx, c, slicesResource, s.Namespace, api.ListOptions{LabelSelector: "kubernetes.io/service-name=" + s.Name},
 		func(o *api.Unstructured) (why.Backend, bool) {
 			ready, coming := endpointsOf(o)
 			return why.Backend{Ready: ready, Coming: coming, Changed: changed(o)}, true
@@ -252,7 +249,7 @@ func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 // startingPods counts the pods behind a Service that have no address yet, and therefore no
 // endpoint.
 func (c *collector) startingPods(ctx context.Context, b *why.Backend, selector string) {
-	created := list(ctx, c, api.PodsResource, b.Namespace, api.ListOptions{LabelSelector: selector}, func(o *api.Unstructured) (time.Time, bool) {
+	created := listWhole(ctx, c, api.PodsResource, b.Namespace, api.ListOptions{LabelSelector: selector}, func(o *api.Unstructured) (time.Time, bool) {
 		return moment(o.NestedString("metadata", "creationTimestamp")), mayRun(o)
 	})
 	for _, at := range created.Items {
@@ -298,16 +295,38 @@ func endpointsOf(o *api.Unstructured) (ready, coming int) {
 	return ready, coming
 }
 
-func node(o *api.Unstructured) (why.Node, bool) {
-	condition := conditionOf(o, "Ready")
-	return why.Node{Name: o.GetName(), Ready: text(condition, "status"), Since: moment(text(condition, "lastTransitionTime"))}, true
+// node has the fields that are read of a Node.
+type node struct {
+	api.PartialObjectMetadata
+	Status struct {
+		Conditions conditions `json:"conditions"`
+	} `json:"status"`
 }
 
-func attachment(o *api.Unstructured) (why.Attachment, bool) {
-	return why.Attachment{
-		Name: o.GetName(), Node: o.NestedString("spec", "nodeName"), Attacher: o.NestedString("spec", "attacher"),
-		Volume: o.NestedString("spec", "source", "persistentVolumeName"), Attached: o.NestedBool("status", "attached"),
-	}, true
+func nodeOf(kept []why.Node, o *node) []why.Node {
+	ready := o.Status.Conditions.get("Ready")
+	return append(kept, why.Node{Name: o.Name, Ready: ready.Status, Since: ready.Since.UTC()})
+}
+
+// attachment has the fields that are read of a VolumeAttachment.
+type attachment struct {
+	api.PartialObjectMetadata
+	Spec struct {
+		NodeName string `json:"nodeName"`
+		Attacher string `json:"attacher"`
+		Source   struct {
+			Volume string `json:"persistentVolumeName"`
+		} `json:"source"`
+	} `json:"spec"`
+	Status struct {
+		Attached bool `json:"attached"`
+	} `json:"status"`
+}
+
+func attachmentOf(kept []why.Attachment, o *attachment) []why.Attachment {
+	return append(kept, why.Attachment{
+		Name: o.Name, Node: o.Spec.NodeName, Attacher: o.Spec.Attacher, Volume: o.Spec.Source.Volume, Attached: o.Status.Attached,
+	})
 }
 
 func definition(o *api.Unstructured) (why.Definition, bool) {

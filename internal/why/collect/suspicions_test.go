@@ -125,7 +125,7 @@ func TestWhereAWebhookIs(t *testing.T) {
 		"webhooks":[{"name":"w","clientConfig":{"url":"https://10.0.0.1/"}}],
 		"spec":{"ports":[{"port":443},{"port":9443}],"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://10.0.0.2/"}}}}}]}`)
 	assert.Equal(t, "https://10.0.0.1/", c.configurations(t.Context(), "validatingwebhookconfigurations").Items[0][0].URL)
-	assert.Equal(t, "https://10.0.0.2/", list(t.Context(), c, definitionsResource, "", api.ListOptions{}, definition).Items[0].ConverterURL)
+	assert.Equal(t, "https://10.0.0.2/", listWhole(t.Context(), c, definitionsResource, "", api.ListOptions{}, definition).Items[0].ConverterURL)
 	assert.Equal(t, []string{"443", "9443"}, c.backend(t.Context(), why.Service{Namespace: "a", Name: "guard"}).Ports)
 }
 
