@@ -6,30 +6,138 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"orrery/internal/why"
 	"orrery/restclient/api"
 )
 
+// admission selects a type that admission is configured with.
+func admission(version, resource string) query {
+	return query{gvr: api.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: version, Resource: resource}}
+}
+
+// matchRule is a rule of a webhook or of a policy.
+type matchRule struct {
+	Operations []string `json:"operations"`
+	Groups     []string `json:"apiGroups"`
+	Resources  []string `json:"resources"`
+}
+
+func rulesOf(rules []matchRule) (list []why.Rule) {
+	for _, r := range rules {
+		list = append(list, why.Rule(r))
+	}
+	return list
+}
+
+// selector is a label selector.
+type selector struct {
+	Labels      map[string]string `json:"matchLabels"`
+	Expressions []why.Expression  `json:"matchExpressions"`
+}
+
+// clientConfig says where the server of a webhook is.
+type clientConfig struct {
+	Service *why.Service `json:"service"`
+	URL     string       `json:"url"`
+}
+
+// webhookConfiguration has the fields that are read of both kinds of webhook configurations.
+type webhookConfiguration struct {
+	api.PartialObjectMetadata
+	Webhooks []struct {
+		Name          string       `json:"name"`
+		Client        clientConfig `json:"clientConfig"`
+		FailurePolicy string       `json:"failurePolicy"`
+		Rules         []matchRule  `json:"rules"`
+		Namespaces    selector     `json:"namespaceSelector"`
+		Objects       selector     `json:"objectSelector"`
+		Conditions    []struct{}   `json:"matchConditions"`
+	} `json:"webhooks"`
+}
+
 // webhooks reads both kinds of webhook configurations.
 func (c *collector) webhooks(ctx context.Context) {
-	validating, mutating := c.configurations(ctx, "validatingwebhookconfigurations"), c.configurations(ctx, "mutatingwebhookconfigurations")
-	c.evidence.Webhooks = why.Answer[why.Webhook]{
-		Request: validating.Request, Items: append(slices.Concat(validating.Items...), slices.Concat(mutating.Items...)...),
-		Failed: cmp.Or(validating.Failed, mutating.Failed),
+	of := func(resource string) why.Answer[why.Webhook] {
+		return list(ctx, c, admission("v1", resource), func(kept []why.Webhook, o *webhookConfiguration) []why.Webhook {
+			for _, w := range o.Webhooks {
+				kept = append(kept, why.Webhook{
+					Resource: resource, Configuration: o.Name, UID: o.UID, Name: w.Name, Changed: changed(o.ManagedFields),
+					Service: w.Client.Service, URL: w.Client.URL, FailurePolicy: cmp.Or(w.FailurePolicy, "Fail"),
+					Rules: rulesOf(w.Rules), NamespaceOnly: why.Selector(w.Namespaces),
+					Narrowed: len(w.Conditions) > 0 || !why.Selector(w.Objects).Empty(),
+				})
+			}
+			return kept
+		})
 	}
+	c.evidence.Webhooks = join(of("validatingwebhookconfigurations"), of("mutatingwebhookconfigurations"))
 }
 
-// admission returns a type that admission is configured with.
-func admission(version, resource string) api.GroupVersionResource {
-	return api.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: version, Resource: resource}
+// policy has the fields that are read of an admission policy or of a binding of one.
+type policy struct {
+	api.PartialObjectMetadata
+	Spec struct {
+		FailurePolicy string `json:"failurePolicy"`
+		Match         struct {
+			Rules      []matchRule `json:"resourceRules"`
+			Namespaces selector    `json:"namespaceSelector"`
+		} `json:"matchConstraints"`
+		Validations []expression `json:"validations"`
+		Variables   []expression `json:"variables"`
+		Conditions  []expression `json:"matchConditions"`
+
+		Of        string `json:"policyName"`
+		Parameter struct {
+			Name     string    `json:"name"`
+			Selector *struct{} `json:"selector"`
+		} `json:"paramRef"`
+	} `json:"spec"`
 }
 
-// listPolicies lists policies or bindings in the version that the server has of them. Without any
-// it has none.
-func listPolicies(ctx context.Context, c *collector, resource string, read func(*api.Unstructured) (why.Policy, bool)) (answer why.Answer[why.Policy]) {
+type expression struct {
+	Text string `json:"expression"`
+}
+
+func policyOf(o *policy) why.Policy {
+	p := why.Policy{
+		Name: o.Name, UID: o.UID, Changed: changed(o.ManagedFields), Of: o.Spec.Of, Parameter: o.Spec.Parameter.Name,
+		Rules: rulesOf(o.Spec.Match.Rules), NamespaceOnly: why.Selector(o.Spec.Match.Namespaces),
+	}
+	if o.Spec.Parameter.Selector != nil {
+		p.Parameter = cmp.Or(p.Parameter, "*")
+	}
+	expressions := slices.Concat(o.Spec.Validations, o.Spec.Variables, o.Spec.Conditions)
+	p.Authorizer = slices.ContainsFunc(expressions, func(e expression) bool { return strings.Contains(e.Text, "authorizer") })
+	return p
+}
+
+// policies reads the admission policies and their bindings; of the mutating ones those that may
+// refuse a request.
+func (c *collector) policies(ctx context.Context) {
+	all := join(c.policiesOf(ctx, "validatingadmissionpolicies"), c.policiesOf(ctx, "validatingadmissionpolicybindings"))
+	mutating := c.policiesOf(ctx, "mutatingadmissionpolicies")
+	all = join(all, mutating)
+	if len(mutating.Items) > 0 {
+		all = join(all, c.policiesOf(ctx, "mutatingadmissionpolicybindings"))
+	}
+	c.evidence.Policies = all
+}
+
+// policiesOf lists policies or bindings in the version that the server has of them. Without any it
+// has none.
+func (c *collector) policiesOf(ctx context.Context, resource string) (answer why.Answer[why.Policy]) {
+	mutating, binding := strings.HasPrefix(resource, "mutating"), strings.HasSuffix(resource, "bindings")
 	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
-		answer = listWhole(ctx, c, admission(version, resource), "", api.ListOptions{}, read)
+		answer = list(ctx, c, admission(version, resource), func(kept []why.Policy, o *policy) []why.Policy {
+			if mutating && o.Spec.FailurePolicy == "Ignore" {
+				return kept
+			}
+			p := policyOf(o)
+			p.Mutating, p.Binding = mutating, binding
+			return append(kept, p)
+		})
 		if answer.Failed == nil || answer.Failed.Code != http.StatusNotFound {
 			return answer
 		}
@@ -38,93 +146,8 @@ func listPolicies(ctx context.Context, c *collector, resource string, read func(
 	return answer
 }
 
-func (c *collector) configurations(ctx context.Context, resource string) why.Answer[[]why.Webhook] {
-	return listWhole(ctx, c, admission("v1", resource), "", api.ListOptions{}, func(o *api.Unstructured) (hooks []why.Webhook, ok bool) {
-		for _, entry := range items(o.Nested("webhooks")) {
-			config, _ := entry["clientConfig"].(map[string]any)
-			hooks = append(hooks, why.Webhook{
-				Resource: resource, Configuration: o.GetName(), UID: o.GetUID(), Name: text(entry, "name"),
-				FailurePolicy: cmp.Or(text(entry, "failurePolicy"), "Fail"), Service: service(config["service"]), URL: text(config, "url"),
-				Rules: rules(entry["rules"]), NamespaceOnly: selector(entry["namespaceSelector"]), Changed: changed(o),
-				Narrowed: len(items(entry["matchConditions"])) > 0 || !selector(entry["objectSelector"]).Empty(),
-			})
-		}
-		return hooks, true
-	})
-}
-
-// policies reads the admission policies and their bindings.
-func (c *collector) policies(ctx context.Context) {
-	policies := listPolicies(ctx, c, "validatingadmissionpolicies",
-		func(o *api.Unstructured) (why.Policy, bool) {
-			p := policy(o)
-			for _, part := range []string{"validations", "variables", "matchConditions"} {
-				p.Authorizer = p.Authorizer || slices.ContainsFunc(items(o.Nested("spec", part)), func(entry map[string]any) bool {
-					return strings.Contains(text(entry, "expression"), "authorizer")
-				})
-			}
-			return p, true
-		})
-	bindings := listPolicies(ctx, c, "validatingadmissionpolicybindings",
-		func(o *api.Unstructured) (why.Policy, bool) {
-			parameter := o.NestedString("spec", "paramRef", "name")
-			if parameter == "" && o.Nested("spec", "paramRef", "selector") != nil {
-				parameter = "*"
-			}
-			b := policyBinding(o)
-			b.Parameter = parameter
-			return b, true
-		})
-	mutating := listPolicies(ctx, c, "mutatingadmissionpolicies",
-		func(o *api.Unstructured) (why.Policy, bool) {
-			p := policy(o)
-			p.Mutating = true
-			return p, o.NestedString("spec", "failurePolicy") != "Ignore"
-		})
-	var bound why.Answer[why.Policy]
-	if len(mutating.Items) > 0 {
-		bound = listPolicies(ctx, c, "mutatingadmissionpolicybindings",
-			func(o *api.Unstructured) (why.Policy, bool) {
-				b := policyBinding(o)
-				b.Mutating = true
-				return b, true
-			})
-	}
-	c.evidence.Policies = why.Answer[why.Policy]{
-		Request: policies.Request, Items: slices.Concat(policies.Items, bindings.Items, mutating.Items, bound.Items),
-		Failed: cmp.Or(policies.Failed, bindings.Failed, mutating.Failed, bound.Failed),
-	}
-}
-
-func policy(o *api.Unstructured) why.Policy {
-	return why.Policy{
-		Name: o.GetName(), UID: o.GetUID(), Changed: changed(o),
-		Rules: rules(o.Nested("spec", "matchConstraints", "resourceRules")), NamespaceOnly: selector(o.Nested("spec", "matchConstraints", "namespaceSelector")),
-	}
-}
-
-func policyBinding(o *api.Unstructured) why.Policy {
-	return why.Policy{Name: o.GetName(), UID: o.GetUID(), Binding: true, Of: o.NestedString("spec", "policyName"), Changed: changed(o)}
-}
-
-func rules(value any) (list []why.Rule) {
-	for _, entry := range items(value) {
-		list = append(list, why.Rule{Operations: words(entry["operations"]), Groups: words(entry["apiGroups"]), Resources: words(entry["resources"])})
-	}
-	return list
-}
-
-func selector(value any) why.Selector {
-	fields, _ := value.(map[string]any)
-	var s why.Selector
-	if labels, ok := fields["matchLabels"].(map[string]any); ok {
-		s.Labels = map[string]string{}
-		for key := range labels {
-			s.Labels[key] = text(labels, key)
-		}
-	}
-	for _, entry := range items(fields["matchExpressions"]) {
-		s.Expressions = append(s.Expressions, why.Expression{Key: text(entry, "key"), Operator: text(entry, "operator"), Values: words(entry["values"])})
-	}
-	return s
+// changed returns when an object was last written, its status apart.
+func changed(fields api.ManagedFields) time.Time {
+	last, _ := lastWrite(fields)
+	return last
 }

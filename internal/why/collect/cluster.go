@@ -204,9 +204,9 @@ func releaseOf(annotations map[string]string) why.Service {
 	return why.Service{Namespace: annotations["meta.helm.sh/release-namespace"], Name: annotations["meta.helm.sh/release-name"]}
 }
 
-// changed returns when an object was last written, its status apart. It returns the zero time
+// changedOf returns when an object was last written, its status apart. It returns the zero time
 // without managedFields.
-func changed(o *api.Unstructured) (last time.Time) {
+func changedOf(o *api.Unstructured) (last time.Time) {
 	return latest(o, func(subresource string) bool { return subresource != "status" })
 }
 

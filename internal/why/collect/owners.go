@@ -227,7 +227,7 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 	resource := func(name string) api.GroupVersionResource {
 		return api.GroupVersionResource{Group: rbacGroup, Version: "v1", Resource: name}
 	}
-	readRules := func(o *api.Unstructured) ([]rule, bool) { return rulesOf(o), true }
+	readRules := func(o *api.Unstructured) ([]rule, bool) { return roleRules(o), true }
 	readBinding := func(o *api.Unstructured) (binding, bool) { return bindingOf(o), true }
 	var clusterRoles, roles why.Answer[[]rule]
 	var clusterBindings, bindings why.Answer[binding]
@@ -251,9 +251,9 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 	c.evidence.Grants = answer
 }
 
-// rulesOf returns a role's rules to update or patch, one for each group. Who may act as others may
+// roleRules returns a role's rules to update or patch, one for each group. Who may act as others may
 // have the rights of any.
-func rulesOf(o *api.Unstructured) (found []rule) {
+func roleRules(o *api.Unstructured) (found []rule) {
 	role := "ClusterRole/" + o.GetName()
 	if o.GetNamespace() != "" {
 		role = "Role/" + o.GetNamespace() + "/" + o.GetName()

@@ -141,7 +141,7 @@ func TestRightsInOtherNamespaces(t *testing.T) {
 // Who may act as others may have all rights.
 func TestRulesOfRoles(t *testing.T) {
 	rulesWith := func(group, resource string, verbs ...any) []rule {
-		return rulesOf(&api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "r"}, "rules": []any{
+		return roleRules(&api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "r"}, "rules": []any{
 			map[string]any{"apiGroups": []any{group}, "resources": []any{resource}, "verbs": verbs},
 		}}})
 	}
@@ -185,8 +185,8 @@ func TestWhenAnObjectWasChanged(t *testing.T) {
 		map[string]any{"time": "2026-01-02T03:04:07Z"}, map[string]any{"time": "2026-01-02T03:04:05Z"},
 		map[string]any{"time": "2026-01-02T03:04:09Z", "subresource": "status"},
 	}}}}
-	assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 7, 0, time.UTC), changed(o))
-	assert.Zero(t, changed(&api.Unstructured{Object: map[string]any{}}))
+	assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 7, 0, time.UTC), changedOf(o))
+	assert.Zero(t, changedOf(&api.Unstructured{Object: map[string]any{}}))
 }
 
 // Running pods count for their service accounts. In the evidence are those only that may be an

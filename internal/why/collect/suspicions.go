@@ -231,7 +231,7 @@ func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 	endpoints := listWhole(ctx, c, slicesResource, s.Namespace, api.ListOptions{LabelSelector: "kubernetes.io/service-name=" + s.Name},
 		func(o *api.Unstructured) (why.Backend, bool) {
 			ready, coming := endpointsOf(o)
-			return why.Backend{Ready: ready, Coming: coming, Changed: changed(o)}, true
+			return why.Backend{Ready: ready, Coming: coming, Changed: changedOf(o)}, true
 		})
 	for _, slice := range endpoints.Items {
 		b.Ready, b.Coming = b.Ready+slice.Ready, b.Coming+slice.Coming
@@ -336,7 +336,7 @@ func definition(o *api.Unstructured) (why.Definition, bool) {
 	if deleted := o.GetDeletionTimestamp(); deleted != nil {
 		d.Deleted = deleted.UTC()
 	}
-	d.Changed, d.Release = changed(o), releaseOf(o.GetAnnotations())
+	d.Changed, d.Release = changedOf(o), releaseOf(o.GetAnnotations())
 	if o.NestedString("spec", "conversion", "strategy") == "Webhook" {
 		d.Converter = service(o.Nested("spec", "conversion", "webhook", "clientConfig", "service"))
 		d.ConverterURL = o.NestedString("spec", "conversion", "webhook", "clientConfig", "url")

@@ -124,7 +124,8 @@ func TestWhereAWebhookIs(t *testing.T) {
 	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"guard"},
 		"webhooks":[{"name":"w","clientConfig":{"url":"https://10.0.0.1/"}}],
 		"spec":{"ports":[{"port":443},{"port":9443}],"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://10.0.0.2/"}}}}}]}`)
-	assert.Equal(t, "https://10.0.0.1/", c.configurations(t.Context(), "validatingwebhookconfigurations").Items[0][0].URL)
+	c.webhooks(t.Context())
+	assert.Equal(t, "https://10.0.0.1/", c.evidence.Webhooks.Items[0].URL)
 	assert.Equal(t, "https://10.0.0.2/", listWhole(t.Context(), c, definitionsResource, "", api.ListOptions{}, definition).Items[0].ConverterURL)
 	assert.Equal(t, []string{"443", "9443"}, c.backend(t.Context(), why.Service{Namespace: "a", Name: "guard"}).Ports)
 }
