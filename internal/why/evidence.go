@@ -261,7 +261,6 @@ type Pod struct {
 	Claims         []string `json:"claims,omitempty"`
 	// Running are the containers that run, also those of init and ephemeral containers.
 	Running []string `json:"running,omitempty"`
-	Ready   bool     `json:"ready,omitempty"`
 }
 
 // Sample is the second sample: everything that may have changed.

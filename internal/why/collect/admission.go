@@ -59,8 +59,8 @@ type webhookConfiguration struct {
 
 // webhooks reads both kinds of webhook configurations.
 func (c *collector) webhooks(ctx context.Context) {
-	of := func(resource string) why.Answer[why.Webhook] {
-		return list(ctx, c, admission("v1", resource), func(kept []why.Webhook, o *webhookConfiguration) []why.Webhook {
+	of := func(resource string) func() why.Answer[why.Webhook] {
+		read := func(kept []why.Webhook, o *webhookConfiguration) []why.Webhook {
 			for _, w := range o.Webhooks {
 				kept = append(kept, why.Webhook{
 					Resource: resource, Configuration: o.Name, UID: o.UID, Name: w.Name, Changed: changed(o.ManagedFields),
@@ -70,9 +70,10 @@ func (c *collector) webhooks(ctx context.Context) {
 				})
 			}
 			return kept
-		})
+		}
+		return func() why.Answer[why.Webhook] { return list(ctx, c, admission("v1", resource), read) }
 	}
-	c.evidence.Webhooks = join(of("validatingwebhookconfigurations"), of("mutatingwebhookconfigurations"))
+	c.evidence.Webhooks = joined(of("validatingwebhookconfigurations"), of("mutatingwebhookconfigurations"))
 }
 
 // policy has the fields that are read of an admission policy or of a binding of one.
@@ -116,13 +117,17 @@ func policyOf(o *policy) why.Policy {
 // policies reads the admission policies and their bindings; of the mutating ones those that may
 // refuse a request.
 func (c *collector) policies(ctx context.Context) {
-	all := join(c.policiesOf(ctx, "validatingadmissionpolicies"), c.policiesOf(ctx, "validatingadmissionpolicybindings"))
-	mutating := c.policiesOf(ctx, "mutatingadmissionpolicies")
-	all = join(all, mutating)
-	if len(mutating.Items) > 0 {
-		all = join(all, c.policiesOf(ctx, "mutatingadmissionpolicybindings"))
+	of := func(resource string) func() why.Answer[why.Policy] {
+		return func() why.Answer[why.Policy] { return c.policiesOf(ctx, resource) }
 	}
-	c.evidence.Policies = all
+	mutating := func() why.Answer[why.Policy] {
+		policies := c.policiesOf(ctx, "mutatingadmissionpolicies")
+		if len(policies.Items) == 0 {
+			return policies
+		}
+		return joined(func() why.Answer[why.Policy] { return policies }, of("mutatingadmissionpolicybindings"))
+	}
+	c.evidence.Policies = joined(of("validatingadmissionpolicies"), of("validatingadmissionpolicybindings"), mutating)
 }
 
 // policiesOf lists policies or bindings in the version that the server has of them. Without any it

@@ -144,11 +144,11 @@ func (c *collector) environment(ctx context.Context) {
 func (c *collector) control(ctx context.Context) {
 	e := &c.evidence
 	before := e.Leases.Items
-	selected := api.ListOptions{LabelSelector: "component=kube-controller-manager"}
+	managers := query{gvr: api.PodsResource, namespace: systemNamespace, labels: "component=kube-controller-manager"}
 	parallel(
 		func() { e.APIServices = listWhole(ctx, c, apiServicesResource, "", api.ListOptions{}, apiService) },
 		func() { e.Definitions = c.definitions(ctx) },
-		func() { e.Managers = listWhole(ctx, c, api.PodsResource, systemNamespace, selected, manager) },
+		func() { e.Managers = list(ctx, c, managers, managerOf) },
 		func() {
 			e.Leases = list(ctx, c, query{gvr: leasesResource, namespace: systemNamespace}, lease)
 			for i, l := range e.Leases.Items {
@@ -210,11 +210,6 @@ func changedOf(o *api.Unstructured) (last time.Time) {
 	return latest(o, func(subresource string) bool { return subresource != "status" })
 }
 
-// written returns when an object was last written, its status included.
-func written(o *api.Unstructured) (last time.Time) {
-	return latest(o, func(string) bool { return true })
-}
-
 // latest returns the last time among the entries of managedFields that count.
 func latest(o *api.Unstructured, counts func(subresource string) bool) (last time.Time) {
 	for _, entry := range items(o.Nested("metadata", "managedFields")) {
@@ -234,24 +229,6 @@ func apiService(o *api.Unstructured) (why.APIService, bool) {
 	a.Available, a.Reason, a.Message = text(condition, "status"), text(condition, "reason"), text(condition, "message")
 	a.Since = moment(text(condition, "lastTransitionTime"))
 	return a, true
-}
-
-func manager(o *api.Unstructured) (why.Manager, bool) {
-	m := why.Manager{Name: o.GetName(), Created: moment(o.NestedString("metadata", "creationTimestamp")), Ready: text(conditionOf(o, "Ready"), "status") == "True"}
-	for _, status := range items(o.Nested("status", "containerStatuses")) {
-		if at := lastRun(status); at.After(m.Since) {
-			m.Since = at
-		}
-	}
-	var entries []string // kube-controller-manager adds them up
-	for _, container := range items(o.Nested("spec", "containers")) {
-		line := slices.Concat(words(container["command"]), words(container["args"]))
-		if why.RunsManager(text(container, "name"), text(container, "image"), line) {
-			entries = append(entries, why.ControllersFlag(line)...)
-		}
-	}
-	m.Controllers = strings.Join(entries, ",")
-	return m, o.GetDeletionTimestamp() == nil
 }
 
 func lease(kept []why.Lease, o *api.Lease) []why.Lease {

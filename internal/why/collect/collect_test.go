@@ -336,7 +336,7 @@ func TestEndpoints(t *testing.T) {
 func TestLastWrite(t *testing.T) {
 	var fields api.ManagedFields
 	require.NoError(t, json.Unmarshal([]byte(`[{"manager":"a","time":"2026-01-02T03:04:05Z"},{"manager":"b","time":"2026-01-02T03:04:09Z","subresource":"status"},
-		{"manager":"c"},{"manager":"d","time":"2026-01-02T03:04:07Z"}]`), &fields))
+		{"manager":"c"},{"manager":"d","time":"2026-01-02T03:04:07Z"},{"manager":"e","time":"2026-01-02T03:04:06Z"}]`), &fields))
 	at := time.Date(2026, 1, 2, 3, 4, 7, 0, time.UTC)
 	k := keeper{}
 	k.add(why.Object{Name: "a"}, fields)

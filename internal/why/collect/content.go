@@ -197,37 +197,6 @@ func (c *collector) page(
 	return list.ListMeta, nil
 }
 
-// pod has the fields that are read of a pod.
-type pod struct {
-	api.TypeMeta   `json:",inline"`
-	api.ObjectMeta `json:"metadata"`
-	Spec           struct {
-		NodeName           string `json:"nodeName"`
-		ServiceAccountName string `json:"serviceAccountName"`
-		Volumes            []struct {
-			Name  string `json:"name"`
-			Claim *struct {
-				Name string `json:"claimName"`
-			} `json:"persistentVolumeClaim"`
-			Ephemeral *struct{} `json:"ephemeral"`
-		} `json:"volumes"`
-	} `json:"spec"`
-	Status struct {
-		Conditions []struct{ Type, Status string } `json:"conditions"`
-		Init       []container                     `json:"initContainerStatuses"`
-		Containers []container                     `json:"containerStatuses"`
-		Ephemeral  []container                     `json:"ephemeralContainerStatuses"`
-	} `json:"status"`
-}
-
-// container is the status of a container.
-type container struct {
-	Name  string `json:"name"`
-	State struct {
-		Running *struct{} `json:"running"`
-	} `json:"state"`
-}
-
 func (c *collector) podPage(ctx context.Context, namespace string, options api.ListOptions, shelves []*shelf) (api.ListMeta, error) {
 	list, err := restclient.Typed[*pod](c.client, api.PodsResource, namespace).List(ctx, options)
 	if err != nil {
@@ -245,30 +214,6 @@ func (c *collector) podPage(ctx context.Context, namespace string, options api.L
 		}
 	}
 	return list.ListMeta, nil
-}
-
-func podOf(item *pod, object why.Object) why.Pod {
-	p := why.Pod{Object: object, Node: item.Spec.NodeName, ServiceAccount: item.Spec.ServiceAccountName}
-	if item.DeletionGracePeriodSeconds != nil {
-		p.Grace = *item.DeletionGracePeriodSeconds
-	}
-	for _, volume := range item.Spec.Volumes {
-		switch {
-		case volume.Claim != nil:
-			p.Claims = append(p.Claims, volume.Claim.Name)
-		case volume.Ephemeral != nil: // the claim of a generic ephemeral volume is called like both
-			p.Claims = append(p.Claims, item.Name+"-"+volume.Name)
-		}
-	}
-	for _, container := range slices.Concat(item.Status.Init, item.Status.Containers, item.Status.Ephemeral) {
-		if container.State.Running != nil {
-			p.Running = append(p.Running, container.Name)
-		}
-	}
-	for _, condition := range item.Status.Conditions {
-		p.Ready = p.Ready || condition.Type == "Ready" && condition.Status == "True"
-	}
-	return p
 }
 
 func objectOf(m *api.ObjectMeta) why.Object {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -61,9 +60,10 @@ const (
 // errTooLong: a list has more pages than were to be read.
 var errTooLong = errors.New("the list has too many pages")
 
-// list reads a collection of the cluster. read appends what it keeps of an object. T has the fields
-// that are read, or is *api.PartialObjectMetadata for a list of metadata. An incomplete list proves
-// nothing and counts as failed.
+// list reads a collection of the cluster. read appends what it keeps of an object, and does nothing
+// else: with several namespaces an answer is kept for all. T has the fields that are read, or is
+// *api.PartialObjectMetadata for a list of metadata. An incomplete list proves nothing and counts as
+// failed.
 func list[T restclient.Object, E any](
 	ctx context.Context, c *collector, q query, read func(kept []E, object T) []E,
 ) (answer why.Answer[E]) {
@@ -84,6 +84,9 @@ func list[T restclient.Object, E any](
 	answer.Failed = q.failure(err)
 	return answer
 }
+
+// whole keeps an object as it was read.
+func whole[T any](kept []T, object T) []T { return append(kept, object) }
 
 // pages lists at most so many pages, and returns the metadata of the last one, with errTooLong if
 // there are more. It calls start before the first page, and read with each object. If a continue
@@ -123,11 +126,18 @@ func pages[T restclient.Object](
 	}
 }
 
-// join makes one answer of several: the request of the first, all items, and the first failure.
-func join[E any](answers ...why.Answer[E]) why.Answer[E] {
-	all := answers[0]
-	for _, answer := range answers[1:] {
-		all.Items, all.Failed = slices.Concat(all.Items, answer.Items), cmp.Or(all.Failed, answer.Failed)
+// joined runs lists at the same time and makes one answer of theirs: the request of the first, all
+// items, and the first failure.
+func joined[E any](lists ...func() why.Answer[E]) (all why.Answer[E]) {
+	answers := make([]why.Answer[E], len(lists))
+	var reads []func()
+	for i, read := range lists {
+		reads = append(reads, func() { answers[i] = read() })
+	}
+	parallel(reads...)
+	all.Request = answers[0].Request
+	for _, answer := range answers {
+		all.Items, all.Failed = append(all.Items, answer.Items...), cmp.Or(all.Failed, answer.Failed)
 	}
 	return all
 }

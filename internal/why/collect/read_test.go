@@ -14,21 +14,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// A terminating pod may run until the end of its grace period: it is a sign of life.
-func TestAPodInDeletionThatRuns(t *testing.T) {
-	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[
-		{"metadata":{"name":"runs","deletionTimestamp":"2026-01-02T03:04:05Z"},"status":{"phase":"Running","containerStatuses":[{"state":{"running":{}}}]}},
-		{"metadata":{"name":"ended","deletionTimestamp":"2026-01-02T03:04:05Z"},"status":{"phase":"Running"}}]}`)
-	c.workloads(t.Context())
-	var pods []string
-	for _, w := range c.evidence.Workloads.Items {
-		if w.Kind == why.PodKind {
-			pods = append(pods, w.Name)
-		}
-	}
-	assert.Equal(t, []string{"runs"}, pods)
-}
-
 // A Lease whose version differs from that before the interval was written in between.
 func TestALeaseThatWasWrittenInBetween(t *testing.T) {
 	lease := func(name, version string) string {
@@ -181,19 +166,6 @@ func TestWebhooksThatAreNarrowed(t *testing.T) {
 	}, narrowed)
 }
 
-// A container of any sort may run on. A pod uses the claims of its volumes, also those of generic
-// ephemeral ones.
-func TestPods(t *testing.T) {
-	var item pod
-	require.NoError(t, json.Unmarshal([]byte(`{"metadata":{"name":"p"},"spec":{"volumes":[{"name":"a","persistentVolumeClaim":{"claimName":"data"}},
-		{"name":"scratch","ephemeral":{"volumeClaimTemplate":{}}},{"name":"e","emptyDir":{}}]},
-		"status":{"initContainerStatuses":[{"name":"init","state":{"running":{}}}],
-		"containerStatuses":[{"name":"main","state":{"waiting":{}}}],"ephemeralContainerStatuses":[{"name":"debug","state":{"running":{}}}]}}`), &item))
-	p := podOf(&item, why.Object{})
-	assert.Equal(t, []string{"init", "debug"}, p.Running)
-	assert.Equal(t, []string{"data", "p-scratch"}, p.Claims)
-}
-
 // Mutating policies that may refuse a request are read where the server has them.
 func TestMutatingPolicies(t *testing.T) {
 	served, refusal := "v1", http.StatusNotFound
@@ -253,49 +225,6 @@ func TestNamespacesInDeletionOfAnExpiredList(t *testing.T) {
 	names, err := newCollector(client, "", Options{}).inDeletionNow(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a", "b"}, names)
-}
-
-// The value of --controllers may stand behind it, too, and several add up. Another container of the
-// pod may have a flag of that name. The pod has started when a container of it last did.
-func TestManagers(t *testing.T) {
-	for containers, controllers := range map[string]string{
-		`{"command":["kube-controller-manager","--controllers","*"],
-			"args":["--controllers=-ttl","--profiling"]}`: "*,-ttl",
-		`{"name":"kube-controller-manager","command":["/manager"],"args":["--controllers=*"]},
-			{"name":"cloud","args":["--controllers=cloud-node,route"]}`: "*",
-		`{"command":["kube-controller-manager","--controllers=*,-ttl"]},
-			{"name":"kube-controller-manager-logs"}`: "*,-ttl",
-	} {
-		var o api.Unstructured
-		require.NoError(t, json.Unmarshal([]byte(`{"kind":"Pod","apiVersion":"v1",
-			"spec":{"containers":[`+containers+`]},"status":{"containerStatuses":[{"state":{"running":{"startedAt":"2026-01-02T03:04:05Z"}}}]}}`), &o))
-		m, ok := manager(&o)
-		assert.True(t, ok)
-		assert.Equal(t, controllers, m.Controllers)
-		assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), m.Since)
-	}
-}
-
-// A Deployment without replicas was stopped when it was last written, as far as that is known; one
-// with replicas is judged by its conditions. kubectl scale leaves no entry of its own on
-// kube-apiserver: the status that follows has the time.
-func TestSinceWhenAWorkloadIsStopped(t *testing.T) {
-	for _, subresource := range []string{"scale", "status"} {
-		testSinceStopped(t, []any{
-			map[string]any{"manager": "kubectl-create", "time": "2026-01-01T00:00:00Z"},
-			map[string]any{"manager": "kube-controller-manager", "subresource": subresource, "time": "2026-01-02T03:04:05Z"},
-		})
-	}
-}
-
-func testSinceStopped(t *testing.T, written []any) {
-	t.Helper()
-	for replicas, since := range map[int64]time.Time{0: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), 1: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)} {
-		w := workload("deployment", &api.Unstructured{Object: map[string]any{
-			"metadata": map[string]any{"creationTimestamp": "2026-01-01T00:00:00Z", "managedFields": written}, "spec": map[string]any{"replicas": replicas},
-		}})
-		assert.Equal(t, since, w.Since, replicas)
-	}
 }
 
 // A list whose continue token expires starts over: each object counts once.

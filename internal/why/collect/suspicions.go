@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"orrery/internal/why"
 	"orrery/restclient"
@@ -249,13 +248,11 @@ func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 // startingPods counts the pods behind a Service that have no address yet, and therefore no
 // endpoint.
 func (c *collector) startingPods(ctx context.Context, b *why.Backend, selector string) {
-	created := listWhole(ctx, c, api.PodsResource, b.Namespace, api.ListOptions{LabelSelector: selector}, func(o *api.Unstructured) (time.Time, bool) {
-		return moment(o.NestedString("metadata", "creationTimestamp")), mayRun(o)
-	})
-	for _, at := range created.Items {
-		b.Coming++
-		if at.After(b.Changed) {
-			b.Changed = at
+	behind := query{gvr: api.PodsResource, namespace: b.Namespace, labels: selector}
+	for _, o := range list(ctx, c, behind, whole[*pod]).Items {
+		if o.mayRun() {
+			b.Coming++
+			b.Changed = later(b.Changed, o.CreationTimestamp.Time)
 		}
 	}
 }
