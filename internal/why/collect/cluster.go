@@ -146,8 +146,8 @@ func (c *collector) control(ctx context.Context) {
 	before := e.Leases.Items
 	managers := query{gvr: api.PodsResource, namespace: systemNamespace, labels: "component=kube-controller-manager"}
 	parallel(
-		func() { e.APIServices = listWhole(ctx, c, apiServicesResource, "", api.ListOptions{}, apiService) },
-		func() { e.Definitions = c.definitions(ctx) },
+		func() { e.APIServices = list(ctx, c, query{gvr: apiServicesResource}, apiServiceOf) },
+		func() { e.Definitions = list(ctx, c, query{gvr: definitionsResource}, headOfDefinition) },
 		func() { e.Managers = list(ctx, c, managers, managerOf) },
 		func() {
 			e.Leases = list(ctx, c, query{gvr: leasesResource, namespace: systemNamespace}, lease)
@@ -177,58 +177,62 @@ func (c *collector) version(ctx context.Context) string {
 	return version.GitVersion
 }
 
-// definitions lists the heads of the CustomResourceDefinitions.
-func (c *collector) definitions(ctx context.Context) why.Answer[why.Definition] {
-	return list(ctx, c, query{gvr: definitionsResource},
-		func(kept []why.Definition, o *api.PartialObjectMetadata) []why.Definition {
-			return append(kept, why.Definition{Object: objectOf(&o.ObjectMeta), Type: o.Name, Release: releaseOf(o.Annotations)})
-		})
-}
-
-// listWhole is list for readers of maps.
-func listWhole[T any](
-	ctx context.Context, c *collector, gvr api.GroupVersionResource, namespace string, options api.ListOptions,
-	read func(*api.Unstructured) (T, bool),
-) why.Answer[T] {
-	q := query{gvr: gvr, namespace: namespace, labels: options.LabelSelector, fields: options.FieldSelector}
-	return list(ctx, c, q, func(kept []T, o *api.Unstructured) []T {
-		if one, ok := read(o); ok {
-			kept = append(kept, one)
-		}
-		return kept
-	})
-}
-
 // releaseOf returns the Helm release that an object belongs to, by its annotations.
 func releaseOf(annotations map[string]string) why.Service {
 	return why.Service{Namespace: annotations["meta.helm.sh/release-namespace"], Name: annotations["meta.helm.sh/release-name"]}
 }
 
-// changedOf returns when an object was last written, its status apart. It returns the zero time
-// without managedFields.
-func changedOf(o *api.Unstructured) (last time.Time) {
-	return latest(o, func(subresource string) bool { return subresource != "status" })
+// apiService has the fields that are read of an APIService.
+type apiService struct {
+	api.PartialObjectMetadata
+	Spec struct {
+		Group   string       `json:"group"`
+		Version string       `json:"version"`
+		Service *why.Service `json:"service"`
+	} `json:"spec"`
+	Status struct {
+		Conditions conditions `json:"conditions"`
+	} `json:"status"`
 }
 
-// latest returns the last time among the entries of managedFields that count.
-func latest(o *api.Unstructured, counts func(subresource string) bool) (last time.Time) {
-	for _, entry := range items(o.Nested("metadata", "managedFields")) {
-		if at := moment(text(entry, "time")); counts(text(entry, "subresource")) && at.After(last) {
-			last = at
-		}
+func apiServiceOf(kept []why.APIService, o *apiService) []why.APIService {
+	available := o.Status.Conditions.get("Available")
+	return append(kept, why.APIService{
+		Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, Service: o.Spec.Service,
+		GroupVersion: api.GroupVersion{Group: o.Spec.Group, Version: o.Spec.Version}.String(),
+		Available:    available.Status, Reason: available.Reason, Message: available.Message, Since: available.Since.UTC(),
+	})
+}
+
+// definition has the fields that are read of a CustomResourceDefinition of which not only the
+// metadata is.
+type definition struct {
+	api.PartialObjectMetadata
+	Spec struct {
+		Names struct {
+			Kind string `json:"kind"`
+		} `json:"names"`
+		Conversion struct {
+			Strategy string `json:"strategy"`
+			Webhook  struct {
+				Client clientConfig `json:"clientConfig"`
+			} `json:"webhook"`
+		} `json:"conversion"`
+	} `json:"spec"`
+}
+
+func headOfDefinition(kept []why.Definition, o *api.PartialObjectMetadata) []why.Definition {
+	return append(kept, why.Definition{Object: objectOf(&o.ObjectMeta), Type: o.Name, Release: releaseOf(o.Annotations)})
+}
+
+func definitionOf(kept []why.Definition, o *definition) []why.Definition {
+	kept = headOfDefinition(kept, &o.PartialObjectMetadata)
+	d := &kept[len(kept)-1]
+	d.Kind, d.Changed = o.Spec.Names.Kind, changed(o.ManagedFields)
+	if conversion := o.Spec.Conversion; conversion.Strategy == "Webhook" {
+		d.Converter, d.ConverterURL = conversion.Webhook.Client.Service, conversion.Webhook.Client.URL
 	}
-	return last
-}
-
-func apiService(o *api.Unstructured) (why.APIService, bool) {
-	a := why.APIService{Name: o.GetName(), UID: o.GetUID(), ResourceVersion: o.GetResourceVersion(), GroupVersion: api.GroupVersion{
-		Group: o.NestedString("spec", "group"), Version: o.NestedString("spec", "version"),
-	}.String()}
-	a.Service = service(o.Nested("spec", "service"))
-	condition := conditionOf(o, "Available")
-	a.Available, a.Reason, a.Message = text(condition, "status"), text(condition, "reason"), text(condition, "message")
-	a.Since = moment(text(condition, "lastTransitionTime"))
-	return a, true
+	return kept
 }
 
 func lease(kept []why.Lease, o *api.Lease) []why.Lease {
@@ -248,59 +252,4 @@ func (c *collector) leaseAgain(kept []why.Lease, o *api.Lease) []why.Lease {
 	version, known := c.versions[o.Namespace+"/"+o.Name]
 	kept[len(kept)-1].Moved = known && version != o.ResourceVersion
 	return kept
-}
-
-// service parses a reference to a Service. It returns nil if v is none.
-func service(reference any) *why.Service {
-	fields, _ := reference.(map[string]any)
-	s := why.Service{Namespace: text(fields, "namespace"), Name: text(fields, "name")}
-	if s.Name == "" {
-		return nil
-	}
-	return &s
-}
-
-// conditionOf returns a condition of an object's status, nil without it.
-func conditionOf(o *api.Unstructured, conditionType string) map[string]any {
-	for _, condition := range items(o.Nested("status", "conditions")) {
-		if text(condition, "type") == conditionType {
-			return condition
-		}
-	}
-	return nil
-}
-
-// items returns the objects of a list. It turns a string s into the object {key: s}.
-func items(value any, key ...string) (objects []map[string]any) {
-	entries, _ := value.([]any)
-	for _, entry := range entries {
-		if fields, ok := entry.(map[string]any); ok {
-			objects = append(objects, fields)
-		} else if len(key) > 0 {
-			objects = append(objects, map[string]any{key[0]: entry})
-		}
-	}
-	return objects
-}
-
-// words returns the strings of a list.
-func words(value any) (list []string) {
-	for _, item := range items(value, "word") {
-		list = append(list, text(item, "word"))
-	}
-	return list
-}
-
-func text(fields map[string]any, key string) string {
-	value, _ := fields[key].(string)
-	return value
-}
-
-// moment parses a time. It returns the zero time if that fails.
-func moment(value string) time.Time {
-	t, err := time.Parse(time.RFC3339, value)
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
 }

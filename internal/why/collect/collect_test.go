@@ -319,19 +319,6 @@ func TestKeeper(t *testing.T) {
 	assert.False(t, slices.ContainsFunc(kept[1:], func(o why.Object) bool { return !o.Created.After(deleted) }))
 }
 
-// An endpoint that does not say whether it is ready is ready. One that is not ready may become so,
-// but for that of a pod that ends.
-func TestEndpoints(t *testing.T) {
-	slice := &api.Unstructured{Object: map[string]any{"endpoints": []any{
-		map[string]any{"addresses": []any{"192.0.2.1"}},
-		map[string]any{"conditions": map[string]any{"ready": true}},
-		map[string]any{"conditions": map[string]any{"ready": false}},
-		map[string]any{"conditions": map[string]any{"ready": false, "terminating": true}},
-	}}}
-	ready, coming := endpointsOf(slice)
-	assert.Equal(t, []int{2, 1}, []int{ready, coming})
-}
-
 // What a controller writes to the status of an object is no change of it.
 func TestLastWrite(t *testing.T) {
 	var fields api.ManagedFields

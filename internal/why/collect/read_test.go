@@ -125,11 +125,14 @@ func TestTheStampOfTheNamespace(t *testing.T) {
 	assert.Equal(t, []string{"GET /api/v1/namespaces metadata.name=shop"}, *requests)
 }
 
-// The endpoints of a Service may be in several slices, of which the last has none that is ready.
-func TestEndpointsInSeveralSlices(t *testing.T) {
-	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[
-		{"metadata":{"name":"guard"},"endpoints":[{"addresses":["192.0.2.1"]},{"addresses":["192.0.2.2"]}]},{"metadata":{"name":"guard-2"}}]}`)
-	assert.Equal(t, 2, c.backend(t.Context(), why.Service{Namespace: "a", Name: "guard"}).Ready)
+// The endpoints of a Service may be in several slices, of which the last has none. An endpoint that
+// does not say whether it is ready is ready. One that is not ready may become so, but for that of a
+// pod that ends.
+func TestEndpoints(t *testing.T) {
+	c, _ := asking(t, listOf(`{"metadata":{"name":"guard"},"endpoints":[{"addresses":["192.0.2.1"]},{"conditions":{"ready":true}},
+		{"conditions":{"ready":false}},{"conditions":{"ready":false,"terminating":true}}]}`, `{"metadata":{"name":"guard-2"}}`))
+	b := c.backend(t.Context(), why.Service{Namespace: "a", Name: "guard"})
+	assert.Equal(t, []int{2, 1}, []int{b.Ready, b.Coming})
 }
 
 // When an obstacle was written shows whether the controller has met it as it is.
@@ -137,10 +140,10 @@ func TestWhenObstaclesWereChanged(t *testing.T) {
 	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"x","managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}],
 		"annotations":{"meta.helm.sh/release-name":"r","meta.helm.sh/release-namespace":"n"}},"webhooks":[{"name":"w"}]}]}`)
 	at := time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
-	whole := listWhole(t.Context(), c, definitionsResource, "", api.ListOptions{}, definition).Items[0]
-	assert.Equal(t, at, whole.Changed)
-	assert.Equal(t, why.Service{Namespace: "n", Name: "r"}, whole.Release)
-	assert.Equal(t, whole.Release, c.definitions(t.Context()).Items[0].Release, "by the metadata alone")
+	definition := list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items[0]
+	assert.Equal(t, at, definition.Changed)
+	assert.Equal(t, why.Service{Namespace: "n", Name: "r"}, definition.Release)
+	assert.Equal(t, definition.Release, list(t.Context(), c, query{gvr: definitionsResource}, headOfDefinition).Items[0].Release, "by the metadata alone")
 	c.policies(t.Context())
 	for _, p := range c.evidence.Policies.Items {
 		assert.Equal(t, at, p.Changed, p)

@@ -3,9 +3,9 @@ package collect
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"orrery/internal/why"
@@ -62,9 +62,7 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, query{gvr: attachmentsResource}, attachmentOf) })
 	ask(len(e.Stale()) > 0, func() { c.probes(ctx) })
 	ask(len(why.Refusals(n, e.Name)) > 0 || silent, func() { c.reviews(ctx) })
-	ask(e.BlamesConversion(), func() {
-		e.Definitions = listWhole(ctx, c, definitionsResource, "", api.ListOptions{}, definition)
-	})
+	ask(e.BlamesConversion(), func() { e.Definitions = list(ctx, c, query{gvr: definitionsResource}, definitionOf) })
 	held := c.held()
 	repairs := len(held) > 0 || len(e.Undiscovered()) > 0 || e.Untouched() || n.BlamesWebhook() || e.BlamesConversion()
 	ask(repairs && e.Terminating == nil, func() { e.Terminating, _ = c.inDeletionNow(ctx) }) // only a hint
@@ -215,81 +213,71 @@ func (c *collector) backends(ctx context.Context) {
 	e.Backends = append(e.Backends, backends...)
 }
 
-// backend reads whether a Service exists and how many ready endpoints it has.
-func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
-	selector := ""
-	named := listWhole(ctx, c, servicesResource, s.Namespace, api.ListOptions{FieldSelector: "metadata.name=" + s.Name},
-		func(o *api.Unstructured) (why.Backend, bool) {
-			selector = selectorOf(o)
-			return why.Backend{Service: s, Exists: true, Ports: ports(o), External: o.NestedString("spec", "externalName")}, o.GetName() == s.Name
-		})
-	if len(named.Items) == 0 || named.Failed != nil {
-		return why.Backend{Service: s, Request: named.Request, Failed: named.Failed}
-	}
-	b := named.Items[0]
-	endpoints := listWhole(ctx, c, slicesResource, s.Namespace, api.ListOptions{LabelSelector: "kubernetes.io/service-name=" + s.Name},
-		func(o *api.Unstructured) (why.Backend, bool) {
-			ready, coming := endpointsOf(o)
-			return why.Backend{Ready: ready, Coming: coming, Changed: changedOf(o)}, true
-		})
-	for _, slice := range endpoints.Items {
-		b.Ready, b.Coming = b.Ready+slice.Ready, b.Coming+slice.Coming
-		if slice.Changed.After(b.Changed) {
-			b.Changed = slice.Changed
-		}
-	}
-	b.Request, b.Failed = endpoints.Request, endpoints.Failed
-	if b.Ready+b.Coming == 0 && selector != "" {
-		c.startingPods(ctx, &b, selector)
-	}
-	return b
+// service has the fields that are read of a Service.
+type service struct {
+	api.PartialObjectMetadata
+	Spec struct {
+		Ports []struct {
+			Port int `json:"port"`
+		} `json:"ports"`
+		Selector map[string]string `json:"selector"`
+		External string            `json:"externalName"`
+	} `json:"spec"`
 }
 
-// startingPods counts the pods behind a Service that have no address yet, and therefore no
-// endpoint.
-func (c *collector) startingPods(ctx context.Context, b *why.Backend, selector string) {
-	behind := query{gvr: api.PodsResource, namespace: b.Namespace, labels: selector}
-	for _, o := range list(ctx, c, behind, whole[*pod]).Items {
+// endpointSlice has the fields that are read of an EndpointSlice.
+type endpointSlice struct {
+	api.PartialObjectMetadata
+	Endpoints []struct {
+		Conditions struct {
+			Ready       *bool `json:"ready"`
+			Terminating bool  `json:"terminating"`
+		} `json:"conditions"`
+	} `json:"endpoints"`
+}
+
+// backend reads whether a Service exists and how many ready endpoints it has, and counts the pods
+// behind it that have no address yet, and therefore no endpoint.
+func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
+	named := list(ctx, c, query{gvr: servicesResource, namespace: s.Namespace, fields: "metadata.name=" + s.Name}, whole[*service])
+	at := slices.IndexFunc(named.Items, func(o *service) bool { return o.Name == s.Name })
+	if at < 0 {
+		return why.Backend{Service: s, Request: named.Request, Failed: named.Failed}
+	}
+	spec := named.Items[at].Spec
+	behind := query{gvr: slicesResource, namespace: s.Namespace, labels: "kubernetes.io/service-name=" + s.Name}
+	endpoints := list(ctx, c, behind, whole[*endpointSlice])
+	b := why.Backend{Service: s, Exists: true, External: spec.External, Request: endpoints.Request, Failed: endpoints.Failed}
+	for _, port := range spec.Ports {
+		b.Ports = append(b.Ports, strconv.Itoa(port.Port))
+	}
+	for _, slice := range endpoints.Items {
+		b.Changed = later(b.Changed, changed(slice.ManagedFields))
+		for _, endpoint := range slice.Endpoints {
+			switch is := endpoint.Conditions; {
+			case is.Ready == nil || *is.Ready: // an endpoint without the condition is ready
+				b.Ready++
+			case !is.Terminating:
+				b.Coming++
+			}
+		}
+	}
+	if b.Ready+b.Coming > 0 || len(spec.Selector) == 0 {
+		return b
+	}
+	var labels []string
+	for key, value := range spec.Selector {
+		labels = append(labels, key+"="+value)
+	}
+	slices.Sort(labels)
+	pods := query{gvr: api.PodsResource, namespace: s.Namespace, labels: strings.Join(labels, ",")}
+	for _, o := range list(ctx, c, pods, whole[*pod]).Items {
 		if o.mayRun() {
 			b.Coming++
 			b.Changed = later(b.Changed, o.CreationTimestamp.Time)
 		}
 	}
-}
-
-// selectorOf returns a Service's selector in the form of a label selector.
-func selectorOf(o *api.Unstructured) string {
-	labels, _ := o.Nested("spec", "selector").(map[string]any)
-	var terms []string
-	for key := range labels {
-		terms = append(terms, key+"="+text(labels, key))
-	}
-	slices.Sort(terms)
-	return strings.Join(terms, ",")
-}
-
-// ports returns the ports of a Service.
-func ports(o *api.Unstructured) (all []string) {
-	for _, port := range items(o.Nested("spec", "ports")) {
-		all = append(all, fmt.Sprint(port["port"]))
-	}
-	return all
-}
-
-// endpointsOf counts the endpoints of an EndpointSlice that are ready, and those that may become
-// ready. An endpoint without the condition ready is ready.
-func endpointsOf(o *api.Unstructured) (ready, coming int) {
-	for _, endpoint := range items(o.Nested("endpoints")) {
-		conditions, _ := endpoint["conditions"].(map[string]any)
-		isReady, said := conditions["ready"].(bool)
-		switch terminating, _ := conditions["terminating"].(bool); {
-		case !said || isReady:
-			ready++
-		case !terminating:
-			coming++
-		}
-	}
-	return ready, coming
+	return b
 }
 
 // node has the fields that are read of a Node.
@@ -324,19 +312,4 @@ func attachmentOf(kept []why.Attachment, o *attachment) []why.Attachment {
 	return append(kept, why.Attachment{
 		Name: o.Name, Node: o.Spec.NodeName, Attacher: o.Spec.Attacher, Volume: o.Spec.Source.Volume, Attached: o.Status.Attached,
 	})
-}
-
-func definition(o *api.Unstructured) (why.Definition, bool) {
-	d := why.Definition{Type: o.GetName(), Kind: o.NestedString("spec", "names", "kind"), Object: why.Object{
-		Name: o.GetName(), UID: o.GetUID(), ResourceVersion: o.GetResourceVersion(), Finalizers: o.GetFinalizers(),
-	}}
-	if deleted := o.GetDeletionTimestamp(); deleted != nil {
-		d.Deleted = deleted.UTC()
-	}
-	d.Changed, d.Release = changedOf(o), releaseOf(o.GetAnnotations())
-	if o.NestedString("spec", "conversion", "strategy") == "Webhook" {
-		d.Converter = service(o.Nested("spec", "conversion", "webhook", "clientConfig", "service"))
-		d.ConverterURL = o.NestedString("spec", "conversion", "webhook", "clientConfig", "url")
-	}
-	return d, true
 }

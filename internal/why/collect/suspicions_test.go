@@ -98,7 +98,7 @@ func TestDefinitionsOfSeveralPages(t *testing.T) {
 		}
 		return answer{body: `{"kind":"List","apiVersion":"v1","metadata":` + page + `}`}
 	})
-	answer := newCollector(client, "shop", Options{}).definitions(t.Context())
+	answer := list(t.Context(), newCollector(client, "shop", Options{}), query{gvr: definitionsResource}, headOfDefinition)
 	assert.True(t, answer.Known())
 	var names []string
 	for _, d := range answer.Items {
@@ -126,7 +126,7 @@ func TestWhereAWebhookIs(t *testing.T) {
 		"spec":{"ports":[{"port":443},{"port":9443}],"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://10.0.0.2/"}}}}}]}`)
 	c.webhooks(t.Context())
 	assert.Equal(t, "https://10.0.0.1/", c.evidence.Webhooks.Items[0].URL)
-	assert.Equal(t, "https://10.0.0.2/", listWhole(t.Context(), c, definitionsResource, "", api.ListOptions{}, definition).Items[0].ConverterURL)
+	assert.Equal(t, "https://10.0.0.2/", list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items[0].ConverterURL)
 	assert.Equal(t, []string{"443", "9443"}, c.backend(t.Context(), why.Service{Namespace: "a", Name: "guard"}).Ports)
 }
 
