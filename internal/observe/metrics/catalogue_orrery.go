@@ -90,32 +90,33 @@ var (
 		Help: "1; the labels name what is running."})
 )
 
-// The process and the Go runtime, named as by prometheus/client_golang.
-var (
-	processStart = define(Definition{Name: "process_start_time_seconds", Kind: Gauge,
+// The process and the Go runtime, of which prometheus/client_golang has the values. Where a system
+// does not tell one, it has none.
+func init() {
+	define(Definition{Name: "process_start_time_seconds", Kind: Gauge,
 		Help: "When the process was started, in seconds since 1970."})
-	processCPU = define(Definition{Name: "process_cpu_seconds_total", Kind: Counter,
+	define(Definition{Name: "process_cpu_seconds_total", Kind: Counter,
 		Help: "Seconds of processor time that the process has used."})
-	processResident = define(Definition{Name: "process_resident_memory_bytes", Kind: Gauge,
+	define(Definition{Name: "process_resident_memory_bytes", Kind: Gauge,
 		Help: "Bytes of resident memory, including pages of the program file."})
-	processVirtual = define(Definition{Name: "process_virtual_memory_bytes", Kind: Gauge,
+	define(Definition{Name: "process_virtual_memory_bytes", Kind: Gauge,
 		Help: "Bytes of address space that the process has reserved, nearly all of it unused."})
-	processOpenFiles = define(Definition{Name: "process_open_fds", Kind: Gauge,
+	define(Definition{Name: "process_open_fds", Kind: Gauge,
 		Help: "Files and connections that the process has open."})
-	processMaxFiles = define(Definition{Name: "process_max_fds", Kind: Gauge,
+	define(Definition{Name: "process_max_fds", Kind: Gauge,
 		Help: "Files and connections that the process may have open."})
-	goInfo = define(Definition{Name: "go_info", Kind: Gauge, Labels: []string{"version"},
+	define(Definition{Name: "go_info", Kind: Gauge, Labels: []string{"version"},
 		Help: "1; the label is the version of Go."})
-	goGoroutines = define(Definition{Name: "go_goroutines", Kind: Gauge,
+	define(Definition{Name: "go_goroutines", Kind: Gauge,
 		Help: "Goroutines that exist."})
-	goAlloc = define(Definition{Name: "go_memstats_alloc_bytes", Kind: Gauge,
+	define(Definition{Name: "go_memstats_alloc_bytes", Kind: Gauge,
 		Help: "Bytes of objects on the heap, including garbage that has not been collected."})
-	goAllocTotal = define(Definition{Name: "go_memstats_alloc_bytes_total", Kind: Counter,
+	define(Definition{Name: "go_memstats_alloc_bytes_total", Kind: Counter,
 		Help: "Bytes of all objects that were ever allocated."})
-	goHeapInuse = define(Definition{Name: "go_memstats_heap_inuse_bytes", Kind: Gauge,
+	define(Definition{Name: "go_memstats_heap_inuse_bytes", Kind: Gauge,
 		Help: "Bytes of the parts of the heap that hold objects."})
-	goSys = define(Definition{Name: "go_memstats_sys_bytes", Kind: Gauge,
+	define(Definition{Name: "go_memstats_sys_bytes", Kind: Gauge,
 		Help: "Bytes that the Go runtime has from the system."})
-	goLastGC = define(Definition{Name: "go_memstats_last_gc_time_seconds", Kind: Gauge,
+	define(Definition{Name: "go_memstats_last_gc_time_seconds", Kind: Gauge,
 		Help: "When garbage was last collected, in seconds since 1970."})
-)
+}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -30,7 +31,6 @@ type putFunc func(d *Definition, value float64, labels ...string)
 func New(version string) *Metrics {
 	m := &Metrics{values: newValues()}
 	m.passes = newPasses(m.histogram(passRequests))
-	m.read(readProcess)
 	m.gauge(buildInfo, version, runtime.Version()).Set(1)
 
 	// These exist, with 0, from the beginning: Prometheus does not see an increase that comes with
@@ -83,12 +83,17 @@ const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 // WriteText writes all metrics in Prometheus' text format. It returns the writer's error.
 func (m *Metrics) WriteText(w io.Writer) error {
 	scraped := m.readAll()
-	families, err := prometheus.Gatherers{m.registry, scraped.registry}.Gather()
+	families, err := prometheus.Gatherers{m.registry, scraped.registry, prometheus.DefaultGatherer}.Gather()
 	if err != nil {
 		return err // a metric has both a hook and a source
 	}
 	out := bufio.NewWriter(w)
 	for _, family := range families {
+		defined := slices.IndexFunc(catalogue, func(d *Definition) bool { return d.Name == family.GetName() })
+		if defined < 0 {
+			continue // the library has more of the process and of the Go runtime
+		}
+		family.Help = &catalogue[defined].Help
 		if _, err := expfmt.MetricFamilyToText(out, family); err != nil {
 			return err
 		}
