@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/labs/anchor"
+	"orrery/internal/lab/labs/glossary"
 )
 
 // markdown is a document without its code: a link inside code is not a link, and a command
@@ -217,7 +217,7 @@ func TestReferencesToCodeResolve(t *testing.T) {
 	for _, name := range documents(t) {
 		for _, reference := range codeReference.FindAllStringSubmatch(readDocument(t, name), -1) {
 			found++
-			_, err := anchor.Resolve(root, reference[1])
+			_, err := glossary.Declared(root, reference[1])
 			assert.NoError(t, err, name)
 		}
 	}

@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/labs/tour"
+	"orrery/internal/lab/labs/glossary"
+	"orrery/internal/lab/labs/manifest"
+	"orrery/internal/lab/labs/texts"
 )
 
 // tourStep is a function on the path of one event, as a document names it.
@@ -156,12 +158,25 @@ func TestTheTourIsWhatAnEventRuns(t *testing.T) {
 	}
 }
 
-// stopsOfTheWorkshop returns the functions of the reading tour.
+// stopsOfTheWorkshop returns the functions of the reading tour, each of which has a comment and says
+// in both languages what to look for.
 func stopsOfTheWorkshop(t *testing.T) (steps []tourStep) {
-	trip, err := tour.Load(root)
-	require.NoError(t, err)
-	require.NotEmpty(t, trip.Stops)
+	var trip struct {
+		Minutes int `yaml:"minutes"` // for each stop
+		Stops   []struct {
+			At       string     `yaml:"at"`
+			Look     texts.Text `yaml:"look"`
+			Question texts.Text `yaml:"question"`
+		} `yaml:"stops"`
+	}
+	require.NoError(t, manifest.Read(root+"/workshop/tour.yaml", &trip))
+	require.Len(t, trip.Stops, 15)
+	require.Equal(t, 3, trip.Minutes)
 	for _, stop := range trip.Stops {
+		assert.True(t, stop.Look.Complete() && stop.Question.Complete(), "%s lacks a language", stop.At)
+		doc, err := glossary.Declared(root, stop.At)
+		assert.NoError(t, err)
+		assert.NotEmpty(t, doc, "%s has no comment", stop.At)
 		file, name, _ := strings.Cut(stop.At, ": ")
 		steps = append(steps, tourStep{file, name})
 	}

@@ -3,12 +3,12 @@
 package glossary
 
 import (
+	"encoding/json"
 	"fmt"
+	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"orrery/internal/lab/labs/anchor"
 	"orrery/internal/lab/labs/manifest"
 	"orrery/internal/lab/labs/texts"
 )
@@ -45,38 +45,69 @@ func Load(repository string) (*Glossary, error) {
 	return g, manifest.Read(filepath.Join(repository, filepath.FromSlash(File)), g)
 }
 
-// Problems returns what is wrong with the glossary itself. planned are ids of labs that have no
-// manifest yet.
-func (g *Glossary) Problems(repository string, labs []*manifest.Lab, planned []string) (problems []string) {
-	known := slices.Clone(planned)
-	for _, lab := range labs {
-		known = append(known, lab.ID)
+// Page returns the path of the glossary's page in a language, relative to the repository.
+func Page(lang texts.Lang) string {
+	if lang == texts.Chinese {
+		return "docs/learn/glossary.zh-CN.md"
 	}
+	return "docs/learn/glossary.md"
+}
+
+// words of the page in each language: the heading of the table, what stands before the confusion,
+// and the end of a sentence.
+var words = map[texts.Lang]struct{ head, other, not, stop string }{
+	texts.English: {"| term | in Chinese | meaning | labs | code |", "[中文](glossary.zh-CN.md)", " Not ", "."},
+	texts.Chinese: {"| 术语 | 英文 | 含义 | 实验 | 代码 |", "[English](glossary.md)", "别和它混淆：", "。"},
+}
+
+// Markdown returns the page of the glossary in a language.
+func (g *Glossary) Markdown(lang texts.Lang) string {
+	w := words[lang]
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s\n\n%s\n\n%s\n| --- | --- | --- | --- | --- |\n", g.Title.In(lang), w.other, g.Intro.In(lang), w.head)
+	for _, term := range g.Terms {
+		meaning := term.In(lang)
+		if term.Not.Complete() {
+			meaning += w.not + term.Not.In(lang) + w.stop
+		}
+		file, name, _ := strings.Cut(term.Code, ": ")
+		code := fmt.Sprintf("[%s](%s)", file, path.Join("../..", file))
+		if name != "" {
+			code += ": " + name
+		}
+		other := texts.Chinese
+		if lang == texts.Chinese {
+			other = texts.English
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", term.Name.In(lang), term.Name.In(other), meaning, strings.Join(term.Labs, " "), code)
+	}
+	return b.String()
+}
+
+// ViewFile is the file from which the page of the live view has its terms, relative to the
+// repository.
+const ViewFile = "internal/observe/view/page/glossary.json"
+
+// ViewJSON returns its content: by box and language, each term with its meaning.
+func (g *Glossary) ViewJSON() string {
+	boxes := map[string][]map[texts.Lang][2]string{}
 	for box, names := range g.View {
 		for _, name := range names {
-			if !slices.ContainsFunc(g.Terms, func(term Term) bool { return term.Name.English == name }) {
-				problems = append(problems, fmt.Sprintf("%s: view: %s: there is no term %q", File, box, name))
+			for _, term := range g.Terms {
+				if term.Name.English == name {
+					entry := map[texts.Lang][2]string{}
+					for _, lang := range texts.Langs {
+						entry[lang] = [2]string{term.Name.In(lang), term.In(lang)}
+					}
+					boxes[box] = append(boxes[box], entry)
+				}
 			}
 		}
 	}
-	last := ""
-	for _, term := range g.Terms {
-		report := func(bad bool, what string) {
-			if bad {
-				problems = append(problems, fmt.Sprintf("%s: %s: %s", File, term.Name.English, what))
-			}
-		}
-		report(!term.Name.Complete() || !term.Complete(), "a language is missing")
-		report(term.Not != texts.Text{} && !term.Not.Complete(), "a language of not is missing")
-		report(!strings.HasSuffix(term.In(texts.English), ".") || !strings.HasSuffix(term.In(texts.Chinese), "。"), "the meaning has to be sentences")
-		report(strings.ToLower(term.Name.English) <= last, "it is out of order, or occurs twice")
-		last = strings.ToLower(term.Name.English)
-		for _, id := range term.Labs {
-			report(!slices.Contains(known, id), "there is no lab "+id)
-		}
-		if _, err := anchor.Resolve(repository, term.Code); err != nil {
-			report(true, err.Error())
-		}
-	}
-	return problems
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	_ = encoder.Encode(boxes) // strings only
+	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,21 +18,20 @@ import (
 	"orrery/internal/lab/labs/texts"
 )
 
-func load(t *testing.T) (repository string, labs []*manifest.Lab, g *glossary.Glossary) {
+// repository is the root of the repository.
+const repository = "../../../.."
+
+func load(t *testing.T) *glossary.Glossary {
 	t.Helper()
-	repository, err := filepath.Abs("../../../..")
+	g, err := glossary.Load(repository)
 	require.NoError(t, err)
-	labs, err = manifest.LoadAll(repository)
-	require.NoError(t, err)
-	g, err = glossary.Load(repository)
-	require.NoError(t, err)
-	return repository, labs, g
+	return g
 }
 
 var update = flag.Bool("update", false, "write the pages and the terms of the live view")
 
 // compare compares a file of the repository with what it has to hold, or writes it.
-func compare(t *testing.T, repository, file, want string) {
+func compare(t *testing.T, file, want string) {
 	t.Helper()
 	path := filepath.Join(repository, filepath.FromSlash(file))
 	if *update {
@@ -43,53 +43,75 @@ func compare(t *testing.T, repository, file, want string) {
 }
 
 func TestThePagesAreWrittenFromTheGlossary(t *testing.T) {
-	repository, _, g := load(t)
+	g := load(t)
 	for _, lang := range texts.Langs {
-		compare(t, repository, glossary.Page(lang), g.Markdown(lang))
+		compare(t, glossary.Page(lang), g.Markdown(lang))
 	}
 }
 
 // Each box of the live view has terms, and the page has them as the glossary does.
 func TestTheLiveViewExplainsItsBoxes(t *testing.T) {
-	repository, labs, g := load(t)
-	compare(t, repository, glossary.ViewFile, g.ViewJSON())
+	g := load(t)
+	compare(t, glossary.ViewFile, g.ViewJSON())
 	script, err := os.ReadFile(filepath.Join(repository, "internal/observe/view/page/dialogs.js"))
 	require.NoError(t, err)
 	boxes := regexp.MustCompile(`boxNames = \[([^\]]*)\]`).FindStringSubmatch(string(script))
 	require.NotEmpty(t, boxes)
 	names := append(regexp.MustCompile(`\w+`).FindAllString(boxes[1], -1), "story", "time")
 	assert.ElementsMatch(t, names, slices.Collect(maps.Keys(g.View)))
+	known := map[string]bool{}
+	for _, term := range g.Terms {
+		known[term.Name.English] = true
+	}
 	for _, name := range names {
-		assert.NotEmpty(t, g.View[name], name)
+		require.NotEmpty(t, g.View[name], name)
+		for _, term := range g.View[name] {
+			assert.True(t, known[term], "%s: there is no term %q", name, term)
+		}
 	}
-
-	g.View["queue"] = []string{"work queue", "relist"}
-	assert.Equal(t, []string{`workshop/glossary.yaml: view: queue: there is no term "relist"`}, g.Problems(repository, labs, nil))
 }
 
-func TestWhatIsWrongWithATermIsNamed(t *testing.T) {
-	for want, spoil := range map[string]func(*glossary.Term){
-		"a language is missing":                     func(t *glossary.Term) { t.Name.Chinese = "" },
-		"a language of not is missing":              func(t *glossary.Term) { t.Not = texts.Text{English: "x"} },
-		"the meaning has to be sentences":           func(t *glossary.Term) { t.English = "a thing" },
-		"it is out of order, or occurs twice":       func(t *glossary.Term) { t.Name.English = "a" },
-		"there is no lab 99":                        func(t *glossary.Term) { t.Labs = []string{"99"} },
-		"the file does not declare that name":       func(t *glossary.Term) { t.Code = "queue/queue.go: Nothing" },
-		`"queue/nothing.go": there is no such file`: func(t *glossary.Term) { t.Code = "queue/nothing.go" },
+// Every term has both languages, is in its place, and names labs and code that exist.
+func TestTermsAreComplete(t *testing.T) {
+	labs, err := manifest.LoadAll(repository)
+	require.NoError(t, err)
+	ids := []string{}
+	for _, lab := range labs {
+		ids = append(ids, lab.ID)
+	}
+	last := ""
+	for _, term := range load(t).Terms {
+		name := term.Name.English
+		assert.True(t, term.Name.Complete() && term.Complete(), "%s: a language is missing", name)
+		assert.True(t, term.Not == texts.Text{} || term.Not.Complete(), "%s: a language of not is missing", name)
+		assert.Regexp(t, `\.$`, term.In(texts.English), "%s: the meaning has to be sentences", name)
+		assert.Regexp(t, `。$`, term.In(texts.Chinese), "%s: the meaning has to be sentences", name)
+		assert.Greater(t, strings.ToLower(name), last, "it is out of order, or occurs twice")
+		last = strings.ToLower(name)
+		assert.Subset(t, ids, term.Labs, name)
+		_, err := glossary.Declared(repository, term.Code)
+		assert.NoError(t, err, name)
+	}
+}
+
+func TestDeclarationsAreFound(t *testing.T) {
+	for reference, want := range map[string]string{
+		"queue/doc.go":                            "",
+		"deltafifo/fifo.go: DeltaFIFO.Pop":        "",
+		"internal/lab/labs/texts/texts.go: Lang":  "",
+		"internal/lab/labs/texts/texts.go: Langs": "",
+		"queue/nothing.go":                        "there is no such file",
+		"queue/queue.go: Queue.Nothing":           "the file does not declare that name",
+		"deltafifo/fifo.go: Pop":                  "the file does not declare that name",
 	} {
-		repository, labs, g := load(t)
-		assert.Empty(t, g.Problems(repository, labs, nil))
-		g.View = nil
-		spoil(&g.Terms[3])
-		problems := g.Problems(repository, labs, nil)
-		require.NotEmpty(t, problems, want)
-		assert.Contains(t, problems[0], want)
+		_, err := glossary.Declared(repository, reference)
+		if want == "" {
+			assert.NoError(t, err)
+			continue
+		}
+		assert.ErrorContains(t, err, want)
 	}
-}
-
-func TestATermOccursOnce(t *testing.T) {
-	repository, labs, g := load(t)
-	g.Terms[3].Name, g.View = g.Terms[2].Name, nil
-	want := "workshop/glossary.yaml: " + g.Terms[2].Name.English + ": it is out of order, or occurs twice"
-	assert.Equal(t, []string{want}, g.Problems(repository, labs, nil))
+	doc, err := glossary.Declared(repository, "internal/lab/labs/texts/texts.go: Parse")
+	require.NoError(t, err)
+	assert.Contains(t, doc, "Parse returns the language with that name.")
 }
