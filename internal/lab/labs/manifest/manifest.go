@@ -1,6 +1,6 @@
 // Package manifest reads what describes a lab: lab.yaml, mutants.yaml and predict.yaml in its
 // folder below workshop/labs. workshop/AUTHORS.md is the page for authors of labs. A field
-// that is misspelt is an error; [Lab.Problems] lists what is missing.
+// that is misspelt is an error.
 package manifest
 
 import (

@@ -3,6 +3,8 @@ package manifest_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,45 +36,85 @@ func TestAMisspeltFieldIsAnError(t *testing.T) {
 		labtest.Write(t, file, string(text))
 	}
 	lab := labtest.Lab(t, repository)
-	assert.Empty(t, lab.Problems([]*manifest.Lab{lab}))
 	assert.Equal(t, "gear", lab.Package())
 }
 
+// Every manifest is complete: its texts have both languages, and what one part names, another has.
 func TestTheManifestsOfAllLabsAreComplete(t *testing.T) {
 	labs, err := manifest.LoadAll("../../../..")
 	require.NoError(t, err)
 	require.NotEmpty(t, labs)
 	for _, lab := range labs {
-		assert.Empty(t, lab.Problems(labs), "lab %s", lab.ID)
+		t.Run(lab.Name, func(t *testing.T) {
+			assert.Regexp(t, "^[0-9]{2}$", lab.ID)
+			assert.True(t, strings.HasPrefix(lab.Name, lab.ID+"-"))
+			assert.True(t, lab.Title.Complete(), "a language of the title is missing")
+			assert.NotEmpty(t, lab.Article)
+			assert.Positive(t, lab.Minutes.Day)
+			assert.GreaterOrEqual(t, lab.Minutes.Self, lab.Minutes.Day)
+			for _, need := range lab.Needs {
+				assert.True(t, slices.ContainsFunc(labs, func(o *manifest.Lab) bool { return o.ID == need }), "there is no lab %s", need)
+			}
+			for _, page := range lab.Files {
+				assert.NotEmpty(t, page.Write, page.Path)
+				assert.True(t, strings.HasPrefix(page.Path, lab.Package()+"/"), page.Path)
+			}
+			checkSteps(t, lab)
+			checkScript(t, lab)
+			checkHints(t, lab)
+		})
 	}
 }
 
-func TestWhatIsMissingIsNamed(t *testing.T) {
-	for want, spoil := range map[string]func(*manifest.Lab){
-		"id: \"05\" is not":              func(l *manifest.Lab) { l.ID = "05" },
-		"title: a language is missing":   func(l *manifest.Lab) { l.Title.Chinese = " " },
-		"article is missing":             func(l *manifest.Lab) { l.Article = "" },
-		"minutes: day must be positive":  func(l *manifest.Lab) { l.Minutes.Self = 5 },
-		"needs: there is no lab 99":      func(l *manifest.Lab) { l.Needs = []string{"99"} },
-		"write: no function is named":    func(l *manifest.Lab) { l.Files[0].Write = nil },
-		"tests: no step":                 func(l *manifest.Lab) { l.Tests.Steps = nil },
-		"run is not a pattern":           func(l *manifest.Lab) { l.Tests.Steps[0].Run = "(" },
-		"two steps are called \"twice\"": func(l *manifest.Lab) { l.Tests.Steps[0].Name = "twice" },
-		"hints: 2 rungs, not 3":          func(l *manifest.Lab) { l.Hints.Rungs = l.Hints.Rungs[:2] },
-		"hints: rung 1 lacks":            func(l *manifest.Lab) { l.Hints.Rungs[0].English = "" },
-		"needs an id, a test":            func(l *manifest.Lab) { l.Hints.State[1].Test = "" },
-		"fewer than 3":                   func(l *manifest.Lab) { l.Mutants = l.Mutants[:2] },
-		"needs an id, edits, killed_by":  func(l *manifest.Lab) { l.Mutants[0].Hint = "none" },
-		"action 2 is about the namespaces later-…, which no action before it creates": func(l *manifest.Lab) {
-			l.Run.Script = []manifest.Action{{Fill: &manifest.Fill{Prefix: "team"}}, {Gone: &manifest.Gone{Prefix: "later"}}, {Delete: "team"}}
-		},
-		"not a page of the lab": func(l *manifest.Lab) { l.Mutants[0].Edits[0].File = "gear/other.go" },
-	} {
-		lab := labtest.Lab(t, labtest.Repository(t))
-		spoil(lab)
-		problems := lab.Problems([]*manifest.Lab{lab})
-		require.Len(t, problems, 1, want)
-		assert.Contains(t, problems[0], want)
+func checkSteps(t *testing.T, lab *manifest.Lab) {
+	require.NotEmpty(t, lab.Tests.Steps)
+	assert.Positive(t, lab.Tests.AtLeast)
+	seen := map[string]bool{"": true}
+	for _, step := range lab.Tests.Steps {
+		_, err := regexp.Compile(step.Run)
+		assert.NoError(t, err, step.Name)
+		assert.NotEmpty(t, step.Run, step.Name)
+		assert.False(t, seen[step.Name], "two steps are called %q", step.Name)
+		seen[step.Name] = true
+	}
+}
+
+// checkScript asserts that the script creates the namespaces that it uses.
+func checkScript(t *testing.T, lab *manifest.Lab) {
+	filled := map[string]bool{"": true}
+	for i, action := range lab.Run.Script {
+		prefix := action.Delete
+		switch {
+		case action.Fill != nil:
+			filled[action.Fill.Prefix] = true
+		case action.Touch != nil:
+			prefix = action.Touch.Prefix
+		case action.Gone != nil:
+			prefix = action.Gone.Prefix
+		}
+		assert.True(t, filled[prefix], "action %d is about namespaces %s-…, which no action before it creates", i+1, prefix)
+	}
+}
+
+// checkHints asserts that there are three general hints, and at least three planted wrong solutions,
+// each with a hint of its own.
+func checkHints(t *testing.T, lab *manifest.Lab) {
+	require.Len(t, lab.Hints.Rungs, 3)
+	for i, rung := range lab.Hints.Rungs {
+		assert.True(t, rung.Complete(), "rung %d lacks a language", i+1)
+	}
+	ids := []string{}
+	for _, hint := range lab.Hints.State {
+		assert.True(t, hint.ID != "" && hint.Test != "" && hint.Complete(), "%q needs an id, a test, and both languages", hint.ID)
+		ids = append(ids, hint.ID)
+	}
+	assert.GreaterOrEqual(t, len(lab.Mutants), 3)
+	for _, mutant := range lab.Mutants {
+		assert.True(t, mutant.ID != "" && mutant.KilledBy != "" && len(mutant.Edits) > 0, "mutant %q needs an id, edits, and killed_by", mutant.ID)
+		assert.Contains(t, ids, mutant.Hint, mutant.ID)
+		for _, edit := range mutant.Edits {
+			assert.NotNil(t, lab.Page(edit.File), "mutant %s edits %s", mutant.ID, edit.File)
+		}
 	}
 }
 
