@@ -1,4 +1,4 @@
-// Package scenes has the scenes of the demo, one in each file.
+// Package scenes has the scenes of the demo.
 //
 // A [Scene] is a script: the requests and faults, what the reader should watch, and what was
 // learnt. It does not say what the controller does; the controller's hooks do that. A script waits

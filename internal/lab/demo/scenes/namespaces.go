@@ -1,0 +1,248 @@
+package scenes
+
+import (
+	"context"
+
+	"orrery/internal/gears"
+	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/story"
+	"orrery/wait"
+)
+
+var deletion = Scene{
+	Name:    Default,
+	Summary: "a full namespace is deleted, gear by gear",
+	Happens: "A namespace is filled with objects of ten types and then deleted. A few custom resources have a finalizer: their operator must act before they go.",
+	Look:    "Watch the order: pods first, then everything else, then the objects whose finalizer their operator removes, and the namespace last.",
+	Lesson: display.Lesson{
+		Learnt: []string{
+			"DELETE only marks a namespace: deletionTimestamp and phase Terminating. It goes when spec.finalizers is empty, and the namespace controller empties it.",
+			"An event passes through every gear once: watch event, delta, pop, store, handler, queue. The handler only puts the name into the queue; the worker reads the rest from the server.",
+			"The first pass starts 5 s after the deletion, because other API servers may admit objects until then. The next one starts after half the estimate for the remaining content plus one second, but after no longer than the deletion has taken so far, and sooner if the namespace changes.",
+			"Pods go first and alone, so that what they depend on, network policies above all, outlives them.",
+		},
+		Read: []display.Reading{
+			{Gear: "nsctl", Form: gears.Textbook, File: "nsctl/deleter.go", Why: "one pass over a namespace, top to bottom"},
+			{Gear: "nsctl", Form: gears.Fast, File: "nsctl/fast/pass.go", Why: "one pass over a namespace, several types in parallel"},
+			{File: "nsctl/controller.go", Why: "handlers, workers, and when the next pass is due"},
+			{File: "informer/shared_index_informer.go", Why: "from the watch to the handlers"},
+		},
+	},
+	play: func(ctx context.Context, on *stage.Stage) error {
+		return inOrder(
+			func() error { return toFinalizers(ctx, on) },
+			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
+			func() error { return wait.Sleep(ctx, look) },
+			func() error { return on.ReleaseFinalizers(ctx) },
+			func() error { return on.AwaitGone(ctx) },
+		)
+	},
+}
+
+var finalizer = Scene{
+	Name:    "finalizer",
+	Summary: "a namespace hangs in Terminating because no operator removes a finalizer",
+	Happens: "A few custom resources have a finalizer, and their operator is not running. The namespace hangs in Terminating until it runs.",
+	Look:    "Watch the conditions, which name what the namespace waits for, and the pauses between the passes.",
+	Lesson: display.Lesson{
+		Learnt: []string{
+			"The conditions with status True say why a namespace hangs: kubectl get namespace NAME -o yaml.",
+			"Waiting for a finalizer is not a failure, so there is no back-off: a second pass after 5 s, then one every 8 s (half of the estimated 15 s plus one second), sooner if the namespace changes.",
+			"The controller writes its conditions only if they changed; otherwise its own update would wake it forever.",
+			"The remedy is the operator that owns the finalizer. Removing \"kubernetes\" from spec.finalizers by hand removes the namespace and leaves its content behind, hidden.",
+		},
+		Read: []display.Reading{
+			{File: "nsctl/conditions.go", Why: "the five conditions, and when they change"},
+			{File: "nsctl/resources.go", Why: "what remains, and how long it may take"},
+			{File: "nsctl/errors.go", Why: "which errors become a condition"},
+		},
+	},
+	play: func(ctx context.Context, on *stage.Stage) error {
+		// Passes that find nothing new: the one that reports, one caused by that report, and one more.
+		const idle = 2
+		passes := 0
+		return inOrder(
+			func() error { on.Guide().Chapter("fill"); return nil },
+			func() error {
+				return toFinalizers(ctx, on,
+					func() error { return ask(ctx, on) },
+					func() error { on.Guide().Chapter("deleted"); return nil },
+				)
+			},
+			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
+			func() error { passes = on.Teller().State().Gears.Passes; return nil },
+			func() error { return on.ShowWhy(ctx) },
+			func() error { return on.Await(ctx, func(s *story.State) bool { return s.Gears.Busy == 0 }) },
+			func() error { on.Guide().Reveal(); return nil },
+			func() error {
+				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Passes >= passes+idle-1 && s.Gears.Busy == 0 })
+			},
+			func() error { return wait.Sleep(ctx, look) },
+			func() error { on.Tell(story.Operator, "starts at last"); return on.ReleaseFinalizers(ctx) },
+			func() error { return on.AwaitGone(ctx) },
+		)
+	},
+}
+
+var conflict = Scene{
+	Name:    "conflict",
+	Summary: "another client keeps changing the namespace: 409, read again, repeat",
+	Happens: "Another client changes the namespace just before the controller writes it: twice before a status update, and twice before finalize.",
+	Look:    "Watch for 409 Conflict. No pass fails because of it, and no write of the other client is lost.",
+	Lesson: display.Lesson{
+		Learnt: []string{
+			"An update carries the resourceVersion that it was made from. If the object has changed since, the server answers 409 and overwrites nothing.",
+			"After a 409 a client reads the object again, checks that its change still makes sense, and applies it to the new state. Sending the old object with the new version would undo the other client's work.",
+			"The controller also compares the UID: the name may now belong to a new namespace, which it must not finalize.",
+		},
+		Read: []display.Reading{
+			{Gear: "nsctl", Form: gears.Textbook, File: "nsctl/deleter.go", Why: "retryOnConflictError: read again, compare the UID, repeat"},
+			{Gear: "nsctl", Form: gears.Fast, File: "nsctl/fast/deleter.go", Why: "retryOnConflict: read again, compare the UID, repeat"},
+			{File: "restclient/api/statuserror.go", Why: "how to recognise a conflict"},
+			{File: "internal/lab/apiserver/store/store.go", Why: "the other side: compare and swap"},
+		},
+	},
+	play: func(ctx context.Context, on *stage.Stage) error {
+		return inOrder(
+			func() error {
+				_, err := on.Fault("conflict:count=2,resource=namespaces/status,user=" + stage.ControllerUser)
+				return err
+			},
+			func() error {
+				_, err := on.Fault("conflict:count=2,resource=namespaces/finalize,user=" + stage.ControllerUser)
+				return err
+			},
+			func() error { return toFinalizers(ctx, on) },
+			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
+			func() error { return on.ReleaseFinalizers(ctx) },
+			func() error { return on.AwaitGone(ctx) },
+		)
+	},
+}
+
+var emptiedFinalizers = Scene{
+	Name:    "emptied-finalizers",
+	Summary: "spec.finalizers is emptied by hand, and the content comes back",
+	Happens: "The namespace hangs because the operator of a few custom resources is not running. A user empties spec.finalizers by hand, and later creates a namespace of the same name.",
+	Look:    "Watch the lowest bar when the namespace has gone, and what the new namespace contains.",
+	Lesson: display.Lesson{
+		Learnt: []string{
+			"Emptying spec.finalizers tells the server that the cleanup is complete. The server believes it and removes the namespace with the same request.",
+			"The content stays in etcd under the name of a namespace that does not exist. No list of namespaces shows it, and its operator has cleaned up nothing.",
+			"A namespace is its name: the next one of that name holds the old content from the start.",
+			"The right way: find out which controller owns the finalizer, and let it finish.",
+		},
+		Read: []display.Reading{
+			{File: "nsctl/finalizers_test.go", Why: "the same as a test"},
+			{File: "nsctl/conditions.go", Why: "the conditions that say why a namespace hangs"},
+			{File: "internal/lab/apiserver/registry/namespaces.go", Why: "when the server removes a namespace"},
+		},
+	},
+	play: func(ctx context.Context, on *stage.Stage) error {
+		// The pass that was scheduled for the first namespace is done.
+		idle := func(s *story.State) bool { return s.Gears.Later == 0 && s.Gears.Ready == 0 && s.Gears.Busy == 0 }
+		return inOrder(
+			func() error { return toFinalizers(ctx, on) },
+			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
+			func() error { return on.ShowWhy(ctx) },
+			func() error { return wait.Sleep(ctx, look) },
+			func() error { return on.EmptyFinalizers(ctx) },
+			func() error { return on.AwaitGone(ctx) },
+			func() error {
+				state := on.Teller().State()
+				crontabs, _ := state.TypeNamed("crontabs")
+				on.Tell(story.Demo, "the namespace has gone, and %d crontabs have not", crontabs.Left)
+				return wait.Sleep(ctx, 2*look)
+			},
+			func() error { return on.CreateNamespace(ctx) },
+			func() error { return on.Await(ctx, func(s *story.State) bool { return s.Namespace.Phase == "Active" }) },
+			func() error { return on.ShowContent(ctx) },
+			func() error { return wait.Sleep(ctx, look) },
+			func() error { return on.Await(ctx, idle) },
+			func() error { return on.DeleteNamespace(ctx) },
+			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
+			func() error {
+				on.Tell(story.Demo, "and the new namespace hangs as the old one did")
+				return wait.Sleep(ctx, look)
+			},
+			func() error { return on.ReleaseFinalizers(ctx) },
+			func() error { return on.AwaitGone(ctx) },
+		)
+	},
+}
+
+var stuck = Scene{
+	Name:    "stuck",
+	Summary: "two namespaces hang, and their conditions say what, but not why",
+	Happens: "A namespace hangs because a node does not answer, and no condition names yet what waits behind its pods. The next one of its name hangs because a webhook cannot be reached.",
+	Look:    "Watch the conditions, and say which of them you could verify with a request of your own.",
+	Lesson: display.Lesson{
+		Learnt: []string{
+			"The controller deletes pods first. While one of them stays, the conditions name pods only, and everything else waits untouched.",
+			"A condition is what the controller saw in its last pass. It repeats types, finalizers and error messages. It does not say what has to be repaired.",
+			"A webhook with failurePolicy Fail that cannot be reached refuses every deletion that it is asked about. Deleting it, or failurePolicy Ignore, ends its protection everywhere; a namespaceSelector excludes one namespace.",
+			"orrery why verifies each condition by requests of its own, and names what to repair with its proof.",
+		},
+		Read: []display.Reading{
+			{File: "nsctl/conditions.go", Why: "the five conditions, and when they change"},
+			{File: "internal/why/pods.go", Why: "what keeps a pod, with its proof"},
+			{File: "internal/why/admission.go", Why: "which webhook or policy refuses, with its proof"},
+			{File: "docs/operate/stuck-namespaces.md", Why: "thirty causes, each with what kubectl describe says of it"},
+		},
+	},
+	play: func(ctx context.Context, on *stage.Stage) error {
+		// full is when the spectators have seen everything that was created.
+		full := func(s *story.State) bool { return s.Total().Left == s.Total().Most }
+		return inOrder(
+			func() error { return on.Fill(ctx) },
+			func() error { return wait.Sleep(ctx, look) },
+			func() error {
+				return during(on, "node-lost", func() error {
+					return inOrder(
+						func() error { return on.DeleteNamespace(ctx) },
+						func() error { return on.Await(ctx, reported("NamespaceContentRemaining")) },
+						func() error { return on.ShowWhy(ctx) },
+						func() error {
+							on.Tell(story.Demo, "the conditions name pods only; the crontabs wait behind them, and the controller has not touched them yet")
+							return wait.Sleep(ctx, 2*look)
+						},
+					)
+				})
+			},
+			func() error { on.Tell(story.Demo, "the node is back"); return on.Await(ctx, on.Emptied) },
+			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
+			func() error { return on.ShowWhy(ctx) },
+			func() error { return wait.Sleep(ctx, look) },
+			func() error { return on.ReleaseFinalizers(ctx) },
+			func() error { return on.AwaitGone(ctx) },
+
+			func() error { return on.Fill(ctx) },
+			func() error { return on.Await(ctx, full) },
+			func() error { return wait.Sleep(ctx, look) },
+			func() error {
+				return during(on, "webhook-unreachable:webhook=deny.policy.io,verb=delete|deletecollection,resource=configmaps", func() error {
+					return inOrder(
+						func() error { return on.DeleteNamespace(ctx) },
+						func() error { return on.Await(ctx, reported("NamespaceDeletionContentFailure")) },
+						func() error { return on.ShowWhy(ctx) },
+						func() error { return wait.Sleep(ctx, 2*look) },
+					)
+				})
+			},
+			func() error { on.Tell(story.Demo, "the webhook answers again"); return on.Await(ctx, on.Emptied) },
+			func() error { return on.ReleaseFinalizers(ctx) },
+			func() error { return on.AwaitGone(ctx) },
+		)
+	},
+}
+
+// during runs a part of a scene while the server has a fault.
+func during(on *stage.Stage, fault string, part func() error) error {
+	id, err := on.Fault(fault)
+	if err != nil {
+		return err
+	}
+	defer on.Repair(id)
+	return part()
+}
