@@ -18,10 +18,19 @@ package demo
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
 
 	"orrery/internal/gears"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
@@ -29,6 +38,8 @@ import (
 	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/credentials"
 	"orrery/wait"
 )
 
@@ -211,4 +222,94 @@ func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
 		err = context.Cause(playing)
 	}
 	return on, err
+}
+
+// Config configures a demo.
+type Config struct {
+	// Scene is the name of the scene; "": scenes.Default.
+	Scene string
+	// Objects is the number of objects in the namespace; 0: stage.DefaultObjects.
+	Objects int
+	// Gears are the controller's gears.
+	Gears gears.Set
+	// Recorder records what the gears do; nil: nothing.
+	Recorder *trace.Recorder
+	// Guide leads a reader through the scene; nil: there is none.
+	Guide *view.Session
+	// Gates hold items at the seams between the gears; nil: none. With gates a scene has no time
+	// limit.
+	Gates *view.Gates
+	// Listen is the address of the server; "": a free port of the loopback interface.
+	Listen string
+
+	// Out is the output. If Size is not nil, Out is a terminal and the scene is drawn live, with Color
+	// and Glyphs.
+	Out    io.Writer
+	Size   func() display.Size
+	Color  bool
+	Glyphs *display.Glyphs
+	// Width is the width of lines if Size is nil; 0: display.PlainWidth.
+	Width int
+
+	// The next two are for a scene with a server; see scenes.Scene.Alone.
+
+	// Started, if not nil, is called when the server has started, before the scene. The text that it
+	// returns becomes a beat.
+	Started func(server *apiserver.Server) (string, error)
+	// Keep, if not nil, is called after the summary, while server and controller run. When it returns,
+	// they stop.
+	Keep func(ctx context.Context, server *apiserver.Server) error
+}
+
+// fillTime is the time to fill the namespace on a terminal, so that the bars can be seen to grow.
+const fillTime = 2 * time.Second
+
+// timeout limits the time of a scene in case something is broken.
+const timeout = 2 * time.Minute
+
+// NewServer returns a server and the credentials of its clients. They are separate users, so that a
+// fault can affect one of them. The recorder, which may be nil, records the writes of all other
+// users.
+func NewServer(listen string, recorder *trace.Recorder) (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
+	tokens, made := map[string]apiserver.User{}, map[story.Client]restclient.Credentials{}
+	for who, user := range stage.Users() {
+		token := string(who) + "-" + rand.Text()
+		tokens[token] = apiserver.User{Name: user, Groups: []string{authn.GroupMasters}}
+		var err error
+		if made[who], err = credentials.NewToken(token); err != nil {
+			return nil, nil, err
+		}
+	}
+	server, err := apiserver.New(apiserver.Config{Listen: listen, TLS: true, Demo: true, Tokens: tokens, Trace: writesOfOthers(recorder)})
+	return server, made, err
+}
+
+// writesOfOthers records each successful write of a user that is not one of the demo's.
+func writesOfOthers(recorder *trace.Recorder) *apiserver.Trace {
+	if recorder == nil {
+		return nil
+	}
+	writes := []string{"create", "update", "patch", "delete", "deletecollection"}
+	users := slices.Collect(maps.Values(stage.Users()))
+	return &apiserver.Trace{RequestDone: func(request apiserver.RequestInfo, result apiserver.RequestResult) {
+		if result.Code < http.StatusBadRequest && slices.Contains(writes, request.Verb) && !slices.Contains(users, request.User) {
+			recorder.ServerAnswer(request.Verb, request.User, result.Code, result.Duration)
+		}
+	}}
+}
+
+// Connection returns the client configuration for a listening server.
+func Connection(server *apiserver.Server) restclient.Config {
+	return restclient.Config{
+		Host:  server.URL(),
+		TLS:   restclient.TLS{CAData: server.CertificateAuthority()},
+		Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }, // the server is on this machine
+	}
+}
+
+// StopServer stops the server and waits two seconds at most for requests in flight.
+func StopServer(server *apiserver.Server) {
+	ending, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_ = server.Stop(ending)
 }

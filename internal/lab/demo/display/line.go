@@ -1,8 +1,11 @@
 package display
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"orrery/internal/lab/demo/story"
 )
 
 // Line is one line of a page.
@@ -105,4 +108,91 @@ func wrap(text string, width int) []string {
 		lines = append(lines, string(line))
 	}
 	return lines
+}
+
+// Ink is the meaning of a piece of text; a display chooses its colour. Colour never carries
+// information alone.
+type Ink uint8
+
+// The inks.
+const (
+	Plain  Ink = iota
+	Strong     // headings, numbers that matter
+	Faint      // rules, units, past states
+	Warm       // waiting or blocking
+	Cool       // activity
+	Bright     // actions of the script
+)
+
+// ansi has the codes of the inks. Blue and orange differ for most colour-blind readers too.
+var ansi = [...]string{
+	Plain:  "",
+	Strong: "\x1b[1m",
+	Faint:  "\x1b[2m",
+	Warm:   "\x1b[38;5;214m",
+	Cool:   "\x1b[38;5;75m",
+	Bright: "\x1b[1;38;5;159m",
+}
+
+const resetInk = "\x1b[0m"
+
+// inkOf returns the ink of an actor's name.
+func inkOf(who story.Who) Ink {
+	switch who {
+	case story.You, story.Operator, story.Demo:
+		return Bright
+	case story.Worker, story.Deleter, story.Server:
+		return Warm
+	default:
+		return Cool
+	}
+}
+
+// Glyphs are the characters of pictures. Each is one column wide.
+type Glyphs struct {
+	Full, Empty string // of bars
+	Busy, Idle  string // workers
+	Rule, Post  string
+	Now, More   string
+	Arrow       string
+}
+
+// Unicode are the glyphs for nearly all terminals.
+var Unicode = Glyphs{Full: "█", Empty: "░", Busy: "●", Idle: "○", Rule: "─", Post: "│", Now: "▸", More: "…", Arrow: "→"}
+
+// ASCII are the glyphs for the others.
+var ASCII = Glyphs{Full: "#", Empty: ".", Busy: "*", Idle: "o", Rule: "-", Post: "|", Now: ">", More: "~", Arrow: ">"}
+
+// bar draws left out of most. Only 0 is drawn as an empty bar, and only most as a full one.
+func bar(t story.Type, width int, glyphs *Glyphs) Line {
+	full := 0
+	if t.Most > 0 {
+		full = (t.Left*width + t.Most/2) / t.Most
+	}
+	if t.Left > 0 {
+		full = max(full, 1)
+	}
+	if t.Left < t.Most && width > 1 {
+		full = min(full, width-1)
+	}
+	return Line{{Cool, strings.Repeat(glyphs.Full, full)}, {Faint, strings.Repeat(glyphs.Empty, width-full)}}
+}
+
+// numberWidth is the width of the number behind a bar.
+const numberWidth = 5
+
+// barRow draws a bar with its name and its number, width columns in all, name of them for the name.
+func barRow(t story.Type, name, width int, glyphs *Glyphs) Line {
+	ink := Strong
+	figure := fmt.Sprintf("%*d", numberWidth, t.Left)
+	if t.Left == 0 {
+		ink = Faint
+		if t.Most > 0 {
+			figure = fmt.Sprintf("%*s", numberWidth, "gone")
+		}
+	}
+	row := inked(Plain, t.Name).pad(name, glyphs)
+	row = append(row, Span{Plain, " "})
+	row = append(row, bar(t, max(1, width-name-numberWidth-2), glyphs)...)
+	return append(row, Span{Plain, " "}, Span{ink, figure})
 }

@@ -5,9 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"orrery/deltafifo"
+	"orrery/examples/worker"
 	"orrery/indexer"
 	"orrery/informer"
 	"orrery/informer/reflector"
@@ -15,8 +21,10 @@ import (
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
+	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // What a scene on a bare stage starts itself.
@@ -117,4 +125,172 @@ func (s *Stage) AddHandler(name string, resync time.Duration) error {
 	}
 	_, err := s.bare.informer.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: name, ResyncPeriod: resync})
 	return err
+}
+
+// gateway stands between a client and the server. It answers single requests in place of the
+// server, and passes on the others. The zero value passes on everything.
+type gateway struct {
+	mu     sync.Mutex
+	answer *gatewayAnswer // guarded by mu; of the next watch
+}
+
+// gatewayAnswer is an answer of a gateway.
+type gatewayAnswer struct {
+	code              int
+	contentType, body string
+}
+
+// AnswerNextWatch makes a gateway answer the next watch of a client of [Stage.NewClient] in place
+// of the server.
+func (s *Stage) AnswerNextWatch(code int, contentType, body string) {
+	s.bare.gateway.mu.Lock()
+	defer s.bare.gateway.mu.Unlock()
+	s.bare.gateway.answer = &gatewayAnswer{code, contentType, body}
+}
+
+// take returns the answer to a request once, or nil.
+func (g *gateway) take(request *http.Request) *gatewayAnswer {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	answer := g.answer
+	if request.URL.Query().Get("watch") == "" {
+		return nil
+	}
+	g.answer = nil
+	return answer
+}
+
+// between is the WrapTransport of the client.
+func (g *gateway) between(server http.RoundTripper) http.RoundTripper {
+	return transport(func(request *http.Request) (*http.Response, error) {
+		answer := g.take(request)
+		if answer == nil {
+			return server.RoundTrip(request)
+		}
+		return &http.Response{
+			Status: http.StatusText(answer.code), StatusCode: answer.code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+			Header: http.Header{"Content-Type": {answer.contentType}}, Request: request,
+			Body: io.NopCloser(strings.NewReader(answer.body)), ContentLength: int64(len(answer.body)),
+		}, nil
+	})
+}
+
+// transport is an http.RoundTripper.
+type transport func(*http.Request) (*http.Response, error)
+
+// RoundTrip calls the function.
+func (t transport) RoundTrip(request *http.Request) (*http.Response, error) { return t(request) }
+
+// Plain configures a plain controller of the configmaps: an informer, a handler that queues keys,
+// and workers. Its client repeats no request by itself. The zero value is useful.
+type Plain struct {
+	// Reads: a pass reads its configmap from the server with the controller's client. Otherwise it
+	// succeeds at once.
+	Reads bool
+	// Workers are the workers; 0: worker.Config's default.
+	Workers int
+	// FirstDelay is that of a failed key, which doubles up to LongestDelay; 0: worker.Config's
+	// default.
+	FirstDelay, LongestDelay time.Duration
+	// Resync is the informer's period. The controller's own handler is never resynced.
+	Resync time.Duration
+	// QueueTrace observes the informer's queue; it may be nil.
+	QueueTrace *deltafifo.Trace[*api.PartialObjectMetadata]
+}
+
+// PlainController is the name of the controller's handler.
+const PlainController = "controller"
+
+// StartPlain starts a plain controller on a bare stage and waits for the informer's first list.
+// It ends with the stage. An item may wait at a gate for long, so a pass has no time limit.
+func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
+	once := s.config
+	once.Server.MaxRetries = -1
+	client, err := newClient(once, story.Spectators, nil)
+	if err != nil {
+		return err
+	}
+	s.added = append(s.added, client)
+	const name = "configmaps"
+	made := s.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{ResyncPeriod: config.Resync, QueueTrace: config.QueueTrace})
+	var pool *worker.Pool
+	registered, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
+		AddFunc:    func(o *api.PartialObjectMetadata, _ bool) { pool.Add(keyOf(o)) },
+		UpdateFunc: func(_, o *api.PartialObjectMetadata) { pool.Add(keyOf(o)) },
+		DeleteFunc: func(deleted informer.DeletedObject[*api.PartialObjectMetadata]) { pool.Add(deleted.Key) },
+	}, informer.HandlerOptions{Name: PlainController, ResyncPeriod: -1})
+	if err != nil {
+		return err
+	}
+	var limiter queue.RateLimiter[string]
+	if config.FirstDelay > 0 {
+		limiter = queue.NewItemExponentialFailureRateLimiter[string](config.FirstDelay, config.LongestDelay)
+	}
+	r := s.config.Recorder
+	pool = worker.New(worker.Config{
+		Name: name, Workers: config.Workers, RateLimiter: limiter, PassTimeout: s.config.passTimeout(), DrainTimeout: time.Second,
+		Reconcile: func(ctx context.Context, key string) (time.Duration, error) {
+			if !config.Reads {
+				return 0, nil
+			}
+			_, name, _ := strings.Cut(key, "/")
+			_, err := s.ConfigMaps(client).Get(ctx, name, api.GetOptions{})
+			return 0, err
+		},
+		Keys:     made.GetIndexer().ListKeys,
+		Synced:   []informer.InformerSynced{registered.HasSynced},
+		NewQueue: view.NewQueue(s.config.Gates, name, s.config.Gears.NewQueue), QueueTrace: r.Queue(name),
+	})
+	if err := s.RunInformer(ctx, made); err != nil {
+		return err
+	}
+	s.running.Go(func() { pool.Run(s.slowCtx, s.slowCtx) })
+	return nil
+}
+
+func keyOf(o *api.PartialObjectMetadata) string { return o.Namespace + "/" + o.Name }
+
+// What the script does to the configmaps of a scene with a plain controller.
+
+func configMap(name string) *api.Unstructured {
+	return &api.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}}}
+}
+
+// CreateConfigMap creates a configmap without data.
+func (s *Stage) CreateConfigMap(ctx context.Context, name string) error {
+	s.Tell(story.You, "kubectl -n %s create configmap %s", Namespace, name)
+	_, err := s.ConfigMaps(nil).Create(ctx, configMap(name), api.UpdateOptions{})
+	return err
+}
+
+// LabelConfigMap sets a label of a configmap.
+func (s *Stage) LabelConfigMap(ctx context.Context, name, label, value string) error {
+	s.Tell(story.You, "kubectl -n %s label configmap %s %s=%s", Namespace, name, label, value)
+	return s.label(ctx, name, label, value)
+}
+
+// UpdateConfigMap updates a configmap this many times, with a pause after each.
+func (s *Stage) UpdateConfigMap(ctx context.Context, name string, times int, pause time.Duration) error {
+	s.Tell(story.You, "kubectl -n %s label configmap %s n=1, and so on up to n=%d", Namespace, name, times)
+	for n := range times {
+		if err := s.label(ctx, name, "n", strconv.Itoa(n+1)); err != nil {
+			return err
+		}
+		if err := wait.Sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Stage) label(ctx context.Context, name, label, value string) error {
+	patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, label, value)
+	_, err := s.ConfigMaps(nil).Patch(ctx, name, api.MergePatchType, patch, api.UpdateOptions{})
+	return err
+}
+
+// DeleteConfigMap deletes a configmap.
+func (s *Stage) DeleteConfigMap(ctx context.Context, name string) error {
+	s.Tell(story.You, "kubectl -n %s delete configmap %s", Namespace, name)
+	return s.ConfigMaps(nil).Delete(ctx, name, api.DeleteOptions{})
 }

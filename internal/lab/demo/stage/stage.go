@@ -5,7 +5,7 @@
 //	                            ▲
 //	                            └──list, watch, empty, finalize── controller ──▶ narration
 //
-// The controller is wired as in "orrery run", with hooks on every gear (trace.go, meter.go,
+// The controller is wired as in "orrery run", with hooks on every gear (voice.go, spectators.go,
 // narrator.go) that change the state of the [story.Teller] and tell beats. The spectators are
 // informers that draw the bars. Each of the three has its own client, so that requests are counted
 // separately and a fault can affect one of them. Every beat and every number comes from a hook or a

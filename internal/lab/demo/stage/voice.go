@@ -10,7 +10,11 @@ import (
 	"orrery/deltafifo"
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/lab/view"
+	"orrery/internal/observe/trace"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -164,4 +168,70 @@ func short(d time.Duration) string {
 	default:
 		return d.Round(100 * time.Microsecond).String()
 	}
+}
+
+// newInformer returns an informer with all its hooks and gates connected. v may be nil.
+func newInformer[T informer.Object](resource *restclient.Resource[T], name string, c Config, m *meter, v *voice) *informer.SharedIndexInformer[T] {
+	r := c.Recorder
+	config := informer.Config[T]{Name: name, Gears: gears.Informer[T](c.Gears)}
+	reflectorTrace, fifo := m.reflector(), fifoTrace[T](m)
+	if v != nil {
+		reflectorTrace, fifo = v.reflector(reflectorTrace), voiceFIFO(v, fifo)
+	}
+	config.Reflector = reflector.Config[T]{Trace: reflector.JoinTraces(reflectorTrace, r.Reflector(name))}
+	config.QueueTrace = deltafifo.JoinTraces(fifo, trace.FIFO[T](r, name))
+	config.StoreTrace = r.Store(name)
+	config.Trace = informer.JoinTraces(r.Informer(name), &informer.Trace{
+		Distributed: func(e informer.EventInfo, listeners int) {
+			m.teller.Update(func(s *story.State) {
+				m.distributed(s, e.Kind)
+				if v != nil {
+					v.distributed(s, e.Kind, e.Key, listeners)
+				}
+			})
+		},
+		Handled: func(informer.HandlerInfo, informer.EventInfo, time.Duration) {
+			m.teller.Update(func(s *story.State) { s.Gears.Calls++ })
+		},
+	})
+	source, config := view.Informer(c.Gates, informer.ListerWatcher[T](resource), config)
+	return informer.NewSharedIndexInformer(source, config)
+}
+
+// viewer is a second handler on the controller's informer that keeps the display's state of the
+// namespace.
+type viewer struct{ teller *story.Teller }
+
+// OnAdd implements informer.ResourceEventHandler.
+func (v viewer) OnAdd(namespace *api.Namespace, _ bool) { v.show(namespace) }
+
+// OnUpdate implements informer.ResourceEventHandler.
+func (v viewer) OnUpdate(_, namespace *api.Namespace) { v.show(namespace) }
+
+// OnDelete implements informer.ResourceEventHandler.
+func (v viewer) OnDelete(deleted informer.DeletedObject[*api.Namespace]) {
+	if deleted.Key != Namespace {
+		return
+	}
+	v.teller.Update(func(s *story.State) {
+		s.Namespace = story.Namespace{Name: Namespace, Phase: story.Gone}
+	})
+}
+
+func (v viewer) show(namespace *api.Namespace) {
+	if namespace.Name != Namespace {
+		return
+	}
+	v.teller.Update(func(s *story.State) {
+		s.Namespace = story.Namespace{Name: Namespace, Phase: string(namespace.Status.Phase)}
+		for _, finalizer := range namespace.Spec.Finalizers {
+			s.Namespace.Finalizers = append(s.Namespace.Finalizers, string(finalizer))
+		}
+		for _, c := range namespace.Status.Conditions {
+			if c.Status == api.ConditionTrue {
+				s.Namespace.Conditions = append(s.Namespace.Conditions, story.Condition{
+					Type: strings.TrimSpace(string(c.Type)), Message: c.Message})
+			}
+		}
+	})
 }
