@@ -19,17 +19,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/gears"
-	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/apiserver/authn"
+	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
-	"orrery/internal/lab/demo/story"
 	labview "orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"
 	"orrery/queue"
-	"orrery/restclient"
-	"orrery/restclient/credentials"
 	"orrery/restclient/restclienttest"
 	"orrery/wait"
 )
@@ -65,18 +61,10 @@ func play(t *testing.T, name string, set gears.Set) (recording []byte) {
 		scene, err := scenes.Named(name)
 		require.NoError(t, err)
 		scene = scene.Guided()
-		server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{
-			"controller": {Name: stage.ControllerUser, Groups: []string{authn.GroupMasters}},
-			"spectators": {Name: stage.SpectatorsUser, Groups: []string{authn.GroupMasters}},
-		}})
+		server, made, err := demo.NewServer("", nil)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, server.Stop(context.Background())) }()
 		wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
-		made := map[story.Client]restclient.Credentials{}
-		for who, token := range map[story.Client]string{story.Controller: "controller", story.Spectators: "spectators", story.Script: server.Token()} {
-			made[who], err = credentials.NewToken(token)
-			require.NoError(t, err)
-		}
 		recorder, err := trace.Start(trace.Config{
 			File:   file,
 			Header: trace.Header{Run: "lab demo", Mode: "lab", Clock: "virtual", Scene: name, Gears: set.String(), Workers: scene.Workers()},

@@ -15,14 +15,12 @@ import (
 
 	vms "orrery/examples/virtualmachine"
 	"orrery/internal/gears"
-	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/apiserver/authn"
+	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/credentials"
 	"orrery/restclient/restclienttest"
 	"orrery/wait"
 )
@@ -62,18 +60,10 @@ func playWith(t *testing.T, set gears.Set, name string, intruder func(ctx contex
 	synctest.Test(t, func(t *testing.T) {
 		scene, err := scenes.Named(name)
 		require.NoError(t, err)
-		server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{
-			"controller": {Name: stage.ControllerUser, Groups: []string{authn.GroupMasters}},
-			"spectators": {Name: stage.SpectatorsUser, Groups: []string{authn.GroupMasters}},
-		}})
+		server, made, err := demo.NewServer("", nil)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, server.Stop(context.Background())) }()
 		wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
-		made := map[story.Client]restclient.Credentials{}
-		for who, token := range map[story.Client]string{story.Controller: "controller", story.Spectators: "spectators", story.Script: server.Token()} {
-			made[who], err = credentials.NewToken(token)
-			require.NoError(t, err)
-		}
 
 		teller := scene.Story()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

@@ -11,12 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/credentials"
 	"orrery/restclient/restclienttest"
 )
 
@@ -33,7 +31,7 @@ func (c counted) Close() error {
 
 func TestClientsOfASceneEndWithTheStage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, err := apiserver.New(apiserver.Config{})
+		server, made, err := demo.NewServer("", nil)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, server.Stop(context.Background())) }()
 		config := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil).Config()
@@ -47,13 +45,8 @@ func TestClientsOfASceneEndWithTheStage(t *testing.T) {
 			}
 			return conn, err
 		}
-		credential, err := credentials.NewToken(server.Token())
-		require.NoError(t, err)
 		on, err := stage.Open(t.Context(), stage.Config{
-			Teller: story.New("bare", "A client asks.", "Look at it."), Server: config, Faults: server.Faults(),
-			Credentials: map[story.Client]restclient.Credentials{
-				story.Controller: credential, story.Spectators: credential, story.Script: credential,
-			},
+			Teller: story.New("bare", "A client asks.", "Look at it."), Server: config, Faults: server.Faults(), Credentials: made,
 		}, stage.Options{Bare: true})
 		require.NoError(t, err)
 		client, err := on.NewClient(nil)
