@@ -1,5 +1,6 @@
 // Package check is "lab test": it compares the learner's page with the reference, builds the tests
-// with it, runs the steps up to the first that fails, and returns a report.
+// with it, runs the steps up to the first that fails, and returns a report. It also chooses the hints
+// of "lab hint".
 package check
 
 import (
@@ -12,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"orrery/internal/lab/labs/hints"
 	"orrery/internal/lab/labs/manifest"
 	"orrery/internal/lab/labs/overlay"
 	"orrery/internal/lab/labs/report"
@@ -205,7 +205,7 @@ func (o Options) run(ctx context.Context, tests steps.Tests, lay *overlay.Overla
 		}
 		r.Steps[i].State = report.Failed
 		r.Failure = report.Explain(result, lay)
-		if hint := hints.Match(o.Lab, Failed(r)); hint != nil {
+		if hint := hintFor(o.Lab, Failed(r)); hint != nil {
 			r.Hint = hint.ID
 		}
 		if len(r.Failure.Stacks) == 0 && r.Failure.Kind != report.Unwritten {

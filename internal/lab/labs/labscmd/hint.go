@@ -2,10 +2,13 @@ package labscmd
 
 import (
 	"fmt"
+	"os"
+	"strings"
 
+	"github.com/pmezard/go-difflib/difflib"
 	"github.com/spf13/cobra"
 
-	"orrery/internal/lab/labs/hints"
+	"orrery/internal/lab/labs/check"
 	"orrery/internal/lab/labs/manifest"
 )
 
@@ -33,7 +36,7 @@ race, the first call says what to look at, and uses none of the three.`,
 				s.print("hint-passed", lab.ID)
 				return nil
 			}
-			hint := hints.Next(lab, progress)
+			hint := check.Next(lab, progress)
 			switch {
 			case hint.Trouble != "":
 				s.print("hint-"+string(hint.Trouble), lab.ID)
@@ -55,4 +58,63 @@ race, the first call says what to look at, and uses none of the three.`,
 			return s.update(lab, hint.Shown)
 		}),
 	}
+}
+
+func newDiffCommand() *cobra.Command {
+	giveUp := false
+	command := &cobra.Command{
+		Use:   "diff [NN]",
+		Short: "Compare your page with the reference, after your tests pass",
+		Long: `Prints the difference between the reference and your page. Before your tests
+have passed it needs --give-up, because it shows the solution. Once they have
+passed it stays open, also for a page that you change again, until "lab reset".`,
+		Example: `  # how does the reference do it?
+  lab diff 08
+
+  # show me the solution
+  lab diff 08 --give-up`,
+		Args:              atMostOne,
+		ValidArgsFunction: completeLab,
+		RunE: onStarted(func(s *session, lab *manifest.Lab) error {
+			progress, err := s.progress(lab)
+			if err != nil {
+				return err
+			}
+			if !progress.Solved && progress.Passed.IsZero() && !giveUp {
+				return s.refuse("diff-too-early", lab.ID)
+			}
+			return s.diff(lab)
+		}),
+	}
+	command.Flags().BoolVar(&giveUp, "give-up", false, "show the reference although the tests have not passed")
+	return command
+}
+
+// diff prints the difference for each page.
+func (s *session) diff(lab *manifest.Lab) error {
+	same := true
+	for _, page := range lab.Files {
+		yours := s.folder.Page(lab, page.Path)
+		text, err := os.ReadFile(yours)
+		if err != nil {
+			return usage(err)
+		}
+		base, err := os.ReadFile(s.folder.Base(lab, page.Path))
+		if err != nil {
+			return usage(err)
+		}
+		diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+			A: difflib.SplitLines(string(base)), FromFile: page.Path,
+			B: difflib.SplitLines(string(text)), ToFile: s.show(yours), Context: 3,
+		})
+		if err != nil {
+			return err
+		}
+		same = same && strings.TrimSpace(diff) == ""
+		fmt.Fprint(unbroken(s.OutOrStdout()), diff)
+	}
+	if same {
+		s.print("diff-same")
+	}
+	return nil
 }

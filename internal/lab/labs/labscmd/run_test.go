@@ -1,10 +1,18 @@
 package labscmd
 
 import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -12,6 +20,8 @@ import (
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/labs/labtest"
 	"orrery/internal/lab/labs/manifest"
+	"orrery/internal/observe/view/places"
+	"orrery/internal/program"
 )
 
 // solved is the small repository with the reference as the learner's page.
@@ -120,4 +130,177 @@ func TestAllUsesThePagesThatRun(t *testing.T) {
 func TestMain(m *testing.M) {
 	os.Unsetenv("KUBECONFIG") // no test uses the machine's cluster
 	os.Exit(m.Run())
+}
+
+// tracing is a controller that serves a trace of one event, and then uses the learner's page.
+const tracing = `package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"orrery/gear"
+)
+
+func main() {
+	port := os.Args[slices.Index(os.Args, "--metrics-port")+1]
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGTERM)
+	connected, over, written := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	listener, _ := net.Listen("tcp", "127.0.0.1:0")
+	http.HandleFunc("/trace", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "{\"h\":1,\"schema\":\"orrery.trace/1\",\"gears\":\"textbook\",\"workers\":3}\n{\"s\":1,\"t\":5,\"e\":\"queue.added\",\"i\":\"q\",\"k\":\"a\"}\n")
+		w.(http.Flusher).Flush()
+		close(connected)
+		<-over
+		io.WriteString(w, "{\"s\":2,\"t\":9,\"e\":\"trace.end\",\"reason\":\"stopped\"}\n")
+		w.(http.Flusher).Flush()
+		close(written)
+	})
+	go http.Serve(listener, nil)
+	fmt.Printf("The view: http://%s/?token=x\n", listener.Addr())
+	<-connected
+	gear.Twice(&gear.Counter{}, 1)
+	http.HandleFunc("/readyz", func(http.ResponseWriter, *http.Request) {})
+	go http.ListenAndServe("127.0.0.1:"+port, nil)
+	<-ended
+	close(over)
+	<-written
+}
+`
+
+// page is a run of "lab run --view" and what its page has.
+type page struct {
+	t    *testing.T
+	mu   sync.Mutex
+	out  strings.Builder
+	stop context.CancelFunc
+	end  chan error
+}
+
+func (p *page) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.Write(text)
+}
+
+func (p *page) said() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.String()
+}
+
+var addressForm = regexp.MustCompile(`The view: (http://\S+)`)
+
+// openPage starts a command and waits until its page stays.
+func openPage(t *testing.T, args ...string) *page {
+	t.Helper()
+	p := &page{t: t, end: make(chan error, 1)}
+	var ctx context.Context
+	ctx, p.stop = context.WithCancel(t.Context())
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(p)
+	root.SetErr(p)
+	program.Prepare(root)
+	go func() { p.end <- root.ExecuteContext(ctx) }()
+	t.Cleanup(p.stop)
+	for !strings.Contains(p.said(), "The view stays until Ctrl-C") {
+		select {
+		case err := <-p.end:
+			t.Fatalf("it has ended: %v\n%s", err, p.said())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return p
+}
+
+// get returns what the page's server has at a path.
+func (p *page) get(path string, more url.Values) string {
+	p.t.Helper()
+	found := addressForm.FindStringSubmatch(p.said())
+	require.NotNil(p.t, found, p.said())
+	address, err := url.Parse(found[1])
+	require.NoError(p.t, err)
+	query := address.Query()
+	for name, values := range more {
+		query[name] = values
+	}
+	address.Path, address.RawQuery = path, query.Encode()
+	answer, err := http.Get(address.String())
+	require.NoError(p.t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(p.t, err)
+	require.Equal(p.t, 200, answer.StatusCode, "%s", text)
+	return string(text)
+}
+
+// The page shows the run of the controller, to its end: that of a solution says what is yours, and
+// the last line of one that is not written is its panic. The page stays until a signal.
+func TestRunShowsTheView(t *testing.T) {
+	for name, c := range map[string]struct {
+		solve  func(string) string
+		reason string
+		code   int
+	}{
+		"the solution": {func(text string) string { return text }, `"reason":"stopped"`, 0},
+		"a stub": {func(text string) string {
+			return strings.Replace(text, "\tc.n += n // the reference does it so\n", "\tpanic(\"lab 04: Counter.Add is yours to write\")\n", 1)
+		}, `"reason":"panic: lab 04: Counter.Add is yours to write"`, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := repository(t)
+			labtest.Write(t, filepath.Join(dir, "cmd/orrery/main.go"), tracing)
+			_, _, stderr := lab(t, "start", "04")
+			require.Empty(t, stderr)
+			labtest.Write(t, yours, c.solve(labtest.Reference))
+			p := openPage(t, "run", "04", "--view", "--no-open")
+
+			lines := strings.Split(strings.TrimSpace(p.get("/trace", nil)), "\n")
+			assert.Contains(t, lines[0], `"run":"lab run","mode":"lab"`)
+			assert.Contains(t, lines[0], `"workers":3,"yours":["gear/counter.go"]`)
+			assert.Contains(t, lines[len(lines)-2], `"e":"queue.added"`)
+			assert.Contains(t, lines[len(lines)-1], `"e":"trace.end",`+c.reason)
+			var code map[string]places.Place
+			require.NoError(t, json.Unmarshal([]byte(p.get("/code", url.Values{"gears": {"textbook"}})), &code))
+			assert.Equal(t, "queue/queue.go", code["queue.got"].File)
+
+			p.stop()
+			err := <-p.end
+			if c.code == 0 {
+				assert.NoError(t, err)
+			} else {
+				assert.Equal(t, program.Exit(c.code), err)
+			}
+		})
+	}
+}
+
+func TestWrongUsageOfRunWithTheView(t *testing.T) {
+	dir := solved(t)
+	for want, args := range map[string]string{
+		"--view and --build exclude each other":              "04 --view --build x",
+		"--view and --bench exclude each other":              "04 --view --bench",
+		"--view-port needs --view":                           "04 --view-port 7071",
+		"--no-open needs --view":                             "04 --no-open",
+		"--view-port must be between 1 and 65535, not 65536": "04 --view --view-port 65536",
+	} {
+		code, _, stderr := lab(t, append([]string{"run"}, strings.Fields(args)...)...)
+		assert.Equal(t, 2, code, args)
+		assert.Contains(t, stderr, "lab: "+want, args)
+	}
+	manifest := filepath.Join(dir, "workshop/labs/04-counter/lab.yaml")
+	text, err := os.ReadFile(manifest)
+	require.NoError(t, err)
+	labtest.Write(t, manifest, string(text)+"run: {program: cmd/orrery}\n")
+	code, _, stderr := lab(t, "run", "04", "--view")
+	assert.Equal(t, 2, code)
+	assert.Equal(t, "lab: lab 04 runs a program of its own, and the view shows orrery run\n", stderr)
 }

@@ -13,15 +13,21 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"orrery/internal/lab/causes"
 	"orrery/internal/lab/labs/manifest"
 	"orrery/internal/lab/labs/script"
 	"orrery/internal/lab/labs/texts"
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/view"
 	"orrery/internal/program"
+	"orrery/internal/why"
+	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
@@ -249,4 +255,129 @@ func TestAProgramThatEndsInAnotherWayHasCrashed(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, outcome.OK)
 	assert.Contains(t, told, "The program is still running after 0 s")
+}
+
+// traced is what "orrery run --view" does: it serves a trace and prints the address of its page.
+func traced() (stop func()) {
+	recorder, err := trace.Start(trace.Config{Header: trace.Header{Run: "orrery run", Mode: "cluster", Gears: "textbook", Workers: 7}})
+	if err != nil {
+		panic(err)
+	}
+	recorder.Queue("work").Added(queue.Event[string]{Key: "a", Seq: 1})
+	recorder.Flush()
+	server, err := view.Start(view.Config{Source: recorder})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("The view: " + server.URL())
+	return func() {
+		recorder.Stop("the process has stopped")
+		server.Stop()
+	}
+}
+
+// followed plays a script with a trace, and returns its lines and what the header says.
+func followed(t *testing.T, mode string) (outcome script.Outcome, lines []string, header trace.Header, begun int) {
+	t.Helper()
+	t.Setenv("LAB_CONTROLLER", mode)
+	program, err := os.Executable()
+	require.NoError(t, err)
+	relay := trace.NewRelay(trace.Header{Run: "lab run", Mode: "lab", Gears: "textbook"})
+	outcome, err = script.Play(t.Context(), script.Config{
+		Run: manifest.Run{}, Program: program, Log: t.TempDir() + "/log", Out: io.Discard, LimitFactor: 10,
+		Trace: relay, Begun: func() { begun++; header = relay.Header() },
+	})
+	require.NoError(t, err)
+	relay.End(map[bool]string{true: "panic: it crashed"}[outcome.Crashed])
+	cursor := relay.History().Cursor(1 << 20)
+	for {
+		batch, err := cursor.Next(context.Background())
+		if err == io.EOF {
+			return outcome, lines, header, begun
+		}
+		require.NoError(t, err)
+		lines = append(lines, strings.Split(strings.TrimSpace(string(batch.Lines)), "\n")...)
+	}
+}
+
+// The trace of the controller is followed from its first event to its last, and a controller that
+// ends before it has one is said to have begun all the same.
+func TestTheControllersTraceIsFollowed(t *testing.T) {
+	outcome, lines, header, begun := followed(t, "serves")
+	require.True(t, outcome.OK, outcome.Output)
+	assert.Equal(t, 1, begun)
+	assert.Equal(t, 7, header.Workers)
+	assert.Equal(t, "lab run", header.Run)
+	require.Len(t, lines, 2)
+	assert.Contains(t, lines[0], `"e":"queue.added","i":"work","k":"a"`)
+	assert.Contains(t, lines[1], `"e":"trace.end","reason":"the process has stopped"`)
+
+	outcome, lines, header, begun = followed(t, "panics")
+	assert.True(t, outcome.Crashed)
+	assert.Equal(t, 1, begun)
+	assert.Zero(t, header.Workers)
+	require.Len(t, lines, 1)
+	assert.Contains(t, lines[0], `"reason":"panic: it crashed"`)
+}
+
+// verdicts have a seed whose second namespace has no pod, and so is set up at once: C07 and C18.
+const verdicts = "seed: 7\n"
+
+// reports is a controller that only writes a condition.
+func reports() error {
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: os.Args[slices.Index(os.Args, "--kubeconfig")+1]})
+	if err != nil {
+		return err
+	}
+	client, err := restclient.New(config)
+	if err != nil {
+		return err
+	}
+	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	for range time.Tick(10 * time.Millisecond) {
+		namespace, err := namespaces.Get(context.Background(), causes.Namespace, api.GetOptions{})
+		if err == nil && namespace.DeletionTimestamp != nil && len(namespace.Status.Conditions) == 0 {
+			namespace.Status.Conditions = []api.NamespaceCondition{{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "Seen", Message: "all"}}
+			namespaces.UpdateStatus(context.Background(), namespace, api.UpdateOptions{})
+		}
+	}
+	return nil
+}
+
+// explains is "orrery why".
+func explains(mode string) int {
+	fmt.Println(os.Args[2], "C07", os.Getenv("KUBECONFIG") != "")
+	if mode == "guesses" {
+		return why.ExitUnknown
+	}
+	fmt.Println("C18")
+	return why.ExitStuck
+}
+
+func TestAStuckNamespaceIsExplainedAfterAPass(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "verdict.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(verdicts), 0o600))
+	for _, c := range []struct {
+		mode       string
+		passed, ok bool
+		says       string
+	}{
+		{"knows", false, true, `"orrery why shop" explains it here when your verdicts have passed`},
+		{"knows", true, true, "orrery why shop:\nshop C07 true\nC18\n"},
+		{"guesses", true, false, "shop C07 true\n"},
+	} {
+		t.Setenv("LAB_CONTROLLER", c.mode)
+		var out strings.Builder
+		outcome, err := script.Play(t.Context(), script.Config{
+			Run:     manifest.Run{Script: []manifest.Action{{Stuck: &manifest.Stuck{Namespace: "second"}}}},
+			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: texts.English, Verdicts: file, Passed: c.passed,
+		})
+		require.NoError(t, err)
+		assert.Equal(t, c.ok, outcome.OK, out.String())
+		assert.Contains(t, out.String(), "namespace shop: Terminating\n")
+		assert.Contains(t, out.String(), "NamespaceContentRemaining=True Seen: all\n")
+		assert.Contains(t, out.String(), c.says)
+		assert.Equal(t, c.passed && c.ok, strings.Contains(out.String(), "\nC18\n"), out.String())
+		assert.Equal(t, !c.ok, strings.Contains(out.String(), "orrery why must prove C07, C18, and has not done so within 0 s"), out.String())
+	}
 }

@@ -1,11 +1,11 @@
-package hints_test
+package check_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
-	"orrery/internal/lab/labs/hints"
+	"orrery/internal/lab/labs/check"
 	"orrery/internal/lab/labs/labtest"
 	"orrery/internal/lab/labs/report"
 	"orrery/internal/lab/labs/work"
@@ -15,7 +15,7 @@ func TestHintsComeOneByOne(t *testing.T) {
 	lab := labtest.Lab(t, labtest.Repository(t))
 	var progress work.LabProgress
 	next := func() string {
-		hint := hints.Next(lab, progress)
+		hint := check.Next(lab, progress)
 		hint.Shown(&progress)
 		if hint.Repeated {
 			return hint.English + " again"
@@ -39,8 +39,8 @@ func TestHintsComeOneByOne(t *testing.T) {
 func TestTroubleUsesNoRung(t *testing.T) {
 	lab := labtest.Lab(t, labtest.Repository(t))
 	var progress work.LabProgress
-	next := func() hints.Hint {
-		hint := hints.Next(lab, progress)
+	next := func() check.Hint {
+		hint := check.Next(lab, progress)
 		hint.Shown(&progress)
 		return hint
 	}

@@ -1,6 +1,4 @@
-// Package hints chooses what "lab hint" prints: first a hint for the failure that the learner has,
-// then the rungs of the lab, one more at each call.
-package hints
+package check
 
 import (
 	"slices"
@@ -12,7 +10,7 @@ import (
 	"orrery/internal/lab/labs/work"
 )
 
-// Hint is what one call prints.
+// Hint is what one call of "lab hint" prints.
 type Hint struct {
 	texts.Text
 	// Test is the failed test that the hint is about; "" for a rung.
@@ -30,8 +28,8 @@ type Hint struct {
 	Shown func(*work.LabProgress)
 }
 
-// Match returns the first state-aware hint for a failure, or nil.
-func Match(lab *manifest.Lab, failed *work.FailedTest) *manifest.StateHint {
+// hintFor returns the first state-aware hint for a failure, or nil.
+func hintFor(lab *manifest.Lab, failed *work.FailedTest) *manifest.StateHint {
 	if failed == nil {
 		return nil
 	}
@@ -47,11 +45,12 @@ func Match(lab *manifest.Lab, failed *work.FailedTest) *manifest.StateHint {
 // about them.
 var troubles = []report.Kind{report.Unwritten, report.Build, report.Vet, report.Race, report.Hang, report.Deadlock, report.Memory, report.Ended}
 
-// Next returns the next hint. The hint about a failure is shown once, until the failure changes. If
+// Next returns the next hint: first one for the failure that the learner has, then the rungs of the
+// lab, one more at each call. The hint about a failure is shown once, until the failure changes. If
 // the lab has no hint about a failure that is one of the troubles, Next once names only the
 // failure, and uses no rung for it.
 func Next(lab *manifest.Lab, progress work.LabProgress) Hint {
-	match := Match(lab, progress.Failed)
+	match := hintFor(lab, progress.Failed)
 	if match != nil && progress.HintShown != match.ID {
 		return Hint{Text: match.Text, Test: match.Test, Shown: func(p *work.LabProgress) { p.HintShown = match.ID }}
 	}
