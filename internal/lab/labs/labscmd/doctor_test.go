@@ -66,27 +66,14 @@ func TestANearlyFullDiskIsAWarning(t *testing.T) {
 	}
 }
 
-// A page of the reference that git calls changed was edited; another one that differs from the work
-// folder is newer.
-func TestAnEditedReferenceIsNotANewerOne(t *testing.T) {
+// A page of the reference that git calls changed was edited.
+func TestAnEditedReferenceIsNamed(t *testing.T) {
 	dir := repository(t)
-	_, _, stderr := lab(t, "start", "04")
-	require.Empty(t, stderr)
+	commit(t, dir)
 	assert.True(t, doctor(t)["reference"].OK)
-
 	labtest.Write(t, filepath.Join(dir, labtest.Page), labtest.Reference+"\n// another\n")
 	found := doctor(t)["reference"]
-	assert.False(t, found.OK)
-	assert.Equal(t, `the reference has changed since you started: lab 04. It was edited by mistake, or it is newer: "lab reset" takes it`, found.Says)
-
-	commit(t, dir)
-	found = doctor(t)["reference"]
-	assert.True(t, found.Optional)
-	assert.Equal(t, `the reference is newer than your work folder; "lab reset" takes the new one and keeps a backup: lab 04`, found.Says)
-
-	labtest.Write(t, filepath.Join(dir, labtest.Page), labtest.Reference)
-	found = doctor(t)["reference"]
-	assert.False(t, found.Optional)
+	assert.False(t, found.OK || found.Optional)
 	assert.Equal(t, "pages of the reference were changed; put them back with: git checkout "+labtest.Page, found.Says)
 }
 

@@ -1,9 +1,7 @@
 package labscmd
 
 import (
-	"bytes"
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -12,31 +10,23 @@ import (
 	"orrery/internal/lab/labs/bundle"
 )
 
-// reference checks that the pages of the labs are as they were published. A page that differs from
-// git or from the kit was edited. A page that does not, but differs from the original in a work
-// folder, is newer than that.
+// reference checks that the pages of the labs are as they were published: as git or the kit has them.
+// "lab test" says when a page is newer than the one with which its lab was started.
 func (c *checkup) reference(ctx context.Context, kit *bundle.Kit) {
-	edited, known := c.editedPages(ctx, kit)
-	newer, err := c.newerPages(edited)
+	edited := c.editedPages(ctx, kit)
 	switch {
-	case err != nil:
-		c.add("reference", false, false, "doctor-reference-unread", err)
 	case len(edited) > 0 && kit != nil:
 		c.add("reference", false, false, "doctor-reference-kit", strings.Join(edited, " "))
 	case len(edited) > 0:
 		c.add("reference", false, false, "doctor-reference-bad", strings.Join(edited, " "))
-	case len(newer) > 0 && known:
-		c.add("reference", false, true, "doctor-reference-newer", strings.Join(newer, " "))
-	case len(newer) > 0:
-		c.add("reference", false, true, "doctor-reference-differs", strings.Join(newer, " "))
 	default:
 		c.add("reference", true, false, "doctor-reference")
 	}
 }
 
-// editedPages returns the pages that differ from what was published. known is false if nothing here
-// says what was: outside of a clone and of a kit.
-func (c *checkup) editedPages(ctx context.Context, kit *bundle.Kit) (edited []string, known bool) {
+// editedPages returns the pages that differ from what was published. Outside of a clone and of a kit
+// nothing says what was.
+func (c *checkup) editedPages(ctx context.Context, kit *bundle.Kit) (edited []string) {
 	var pages []string
 	for _, lab := range c.labs {
 		for _, page := range lab.Files {
@@ -50,41 +40,17 @@ func (c *checkup) editedPages(ctx context.Context, kit *bundle.Kit) (edited []st
 				edited = append(edited, page)
 			}
 		}
-		return edited, true
+		return edited
 	}
 	command := exec.CommandContext(ctx, "git", slices.Concat([]string{"status", "--porcelain", "--"}, pages)...)
 	command.Dir = c.folder.Repository
-	output, err := command.Output()
+	output, _ := command.Output() // none without git
 	for line := range strings.Lines(string(output)) {
 		if fields := strings.Fields(line); len(fields) == 2 {
 			edited = append(edited, fields[1])
 		}
 	}
-	return edited, err == nil
-}
-
-// newerPages returns the started labs with a page that differs from the original in the work
-// folder, and is not among those that were edited.
-func (c *checkup) newerPages(edited []string) (ids []string, err error) {
-	for _, lab := range c.labs {
-		for _, page := range lab.Files {
-			if !c.folder.Started(lab) || slices.Contains(edited, page.Path) {
-				continue
-			}
-			now, err := os.ReadFile(filepath.Join(c.folder.Repository, filepath.FromSlash(page.Path)))
-			if err != nil {
-				return nil, err
-			}
-			then, err := os.ReadFile(c.folder.Base(lab, page.Path))
-			if err != nil {
-				return nil, err
-			}
-			if !bytes.Equal(now, then) {
-				ids = append(ids, lab.ID)
-			}
-		}
-	}
-	return slices.Compact(ids), nil
+	return edited
 }
 
 // kit compares the folder with the kit that it was unpacked from.
