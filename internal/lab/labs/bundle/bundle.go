@@ -291,16 +291,6 @@ func (k *Kit) Differences(repository, folder string) (missing, changed []string,
 	return missing, changed, nil
 }
 
-// Count returns the number of files of the kit below a folder.
-func (k *Kit) Count(folder string) (n int) {
-	for name := range k.Files {
-		if strings.HasPrefix(name, folder+"/") {
-			n++
-		}
-	}
-	return n
-}
-
 func checksum(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
