@@ -1,3 +1,45 @@
+// Package debugserver serves the metrics, health and state of a process over HTTP.
+//
+// # Concept
+//
+//	/metrics        for Prometheus
+//	/livez          does the process work? If not, it should be restarted
+//	/readyz         does it know the cluster?
+//	/healthz        the same as /livez, under its old name
+//	/debug/orrery   the snapshots of all gears as one JSON document
+//	/debug/pprof/   profiles of the Go runtime, if enabled
+//	/               a list of these pages and of the gears
+//
+// Health is a list of named checks with the interface of kube-apiserver: the answer is "ok", or
+// with ?verbose a line for each check; ?exclude=NAME excludes one; /readyz/NAME runs one. Unlike
+// kube-apiserver, a failed check gives its reason.
+//
+// # Guarantees
+//
+// The server is read-only: it refuses other methods than GET and HEAD, except for the symbol table
+// of pprof. It limits concurrent answers of costly pages. /debug/orrery shows the first 500
+// elements of long lists, or all with ?all.
+//
+// It refuses requests that name another host than the loopback address or Config.Address, or that
+// come from another page, see package hostcheck. There is no login and no encryption, so the
+// default address is the loopback one. A client that reaches it learns the names of namespaces from
+// /debug/orrery, but no secrets, and can cost the process some time.
+//
+// # Goroutines
+//
+// [Start] starts one that accepts connections, and net/http one for each of them. [Server.Stop]
+// ends them.
+//
+// # Failure
+//
+// Start returns a [*ListenError] if it cannot listen. Later failures do not affect the process.
+//
+// # Testing
+//
+// Tests send the requests of curl, the kubelet and Prometheus to a real server on a free port;
+// goleak checks that nothing is left.
+//
+// Next: package internal/observe/logs
 package debugserver
 
 import (
@@ -5,8 +47,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"os"
 	"strings"
 	"time"
@@ -158,3 +202,62 @@ func (e *ListenError) Error() string {
 }
 
 func (e *ListenError) Unwrap() error { return e.Err }
+
+// readOnly refuses every method but GET and HEAD, and sets headers that restrict browsers.
+func readOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		asks := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if !asks && !strings.HasPrefix(r.URL.Path, "/debug/pprof/symbol") { // go tool pprof posts to it
+			w.Header().Set("Allow", "GET, HEAD")
+			sendText(w, http.StatusMethodNotAllowed, "only GET and HEAD are allowed\n")
+			return
+		}
+		if !strings.HasPrefix(r.URL.Path, "/debug/pprof/") { // a profile takes as long as requested
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// limited bounds the number of concurrent answers, each of which holds a copy of what it shows.
+func limited(next http.Handler) http.Handler {
+	slots := make(chan struct{}, atATime)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+			next.ServeHTTP(w, r)
+		default:
+			w.Header().Set("Retry-After", "1")
+			sendText(w, http.StatusServiceUnavailable, "too many requests for this page at the same time\n")
+		}
+	})
+}
+
+// metricsHandler serves metrics uncompressed, since scrapers are near.
+func metricsHandler(write func(io.Writer) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		_ = write(w) // an error means that the client has gone
+	})
+}
+
+// profiling registers the handlers of net/http/pprof with this mux, not with the default one.
+func profiling(mux *http.ServeMux) {
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+}
+
+func sendText(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = io.WriteString(w, text)
+}
+
+// silent returns a logger that discards the errors of clients.
+func silent() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -1,8 +1,15 @@
 package trace
 
 import (
+	"context"
 	"strings"
 	"time"
+
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // The methods of this page record what only the laboratory has. Its hooks are in packages that this
@@ -68,4 +75,89 @@ func (r *Recorder) StoreExpired(err error) { r.put(record{kind: storeExpired, c:
 // StoreCompacted records that the server forgot its history before this version.
 func (r *Recorder) StoreCompacted(version string) {
 	r.put(record{kind: storeCompacted, a: version})
+}
+
+// Queue returns the hooks of the work queue with this name.
+func (r *Recorder) Queue(name string) *queue.Trace[string] {
+	if r == nil {
+		return nil
+	}
+	event := func(k kind) func(queue.Event[string]) {
+		return func(e queue.Event[string]) { r.put(record{kind: k, in: name, key: e.Key, id: e.Seq}) }
+	}
+	timed := func(k kind) func(queue.Event[string], time.Duration) {
+		return func(e queue.Event[string], d time.Duration) {
+			r.put(record{kind: k, in: name, key: e.Key, id: e.Seq, z: int64(d)})
+		}
+	}
+	return &queue.Trace[string]{
+		Added: event(queueAdded), Coalesced: event(queueCoalesced), Refused: event(queueRefused),
+		Delayed: timed(queueDelayed), DelayCanceled: event(queueDelayCanceled), DelayEnded: timed(queueDelayEnded),
+		Got: timed(queueGot), Done: timed(queueDone), DoneUnknown: event(queueDoneUnknown),
+		Retried: func(key string, requeues int, wait time.Duration) {
+			r.put(record{kind: queueRetried, in: name, key: key, x: int64(requeues), z: int64(wait)})
+		},
+		Forgotten: func(key string) { r.put(record{kind: queueForgotten, in: name, key: key}) },
+		ShuttingDown: func(drain bool, dropped int) {
+			r.put(record{kind: queueShuttingDown, in: name, yes: drain, x: int64(dropped)})
+		},
+	}
+}
+
+// Namespaces returns the hooks of the namespace controller. Join them last: they read the name of a
+// pass from the context that the hooks before have made.
+func (r *Recorder) Namespaces() *nsctl.Trace {
+	if r == nil {
+		return nil
+	}
+	failing := func(k kind) func(string, error) {
+		return func(namespace string, err error) { r.put(record{kind: k, key: namespace, c: errText(err)}) }
+	}
+	content := func(k kind) func(string, api.GroupVersionResource, int, error) {
+		return func(namespace string, resource api.GroupVersionResource, n int, err error) {
+			r.put(record{kind: k, key: namespace, a: resourceName(resource), x: int64(n), c: errText(err)})
+		}
+	}
+	return &nsctl.Trace{
+		Enqueued: func(ns *api.Namespace, after time.Duration) {
+			r.put(record{kind: nsctlEnqueued, key: ns.Name, a: ns.UID, b: string(ns.Status.Phase), z: int64(after)})
+		},
+		PassContext: func(ctx context.Context, namespace string) context.Context {
+			r.put(record{kind: nsctlPassContext, key: namespace, a: restclient.OriginOf(ctx)})
+			return ctx
+		},
+		PassStarted: func(namespace string) { r.put(record{kind: nsctlPassStarted, key: namespace}) },
+		Discovered: func(namespace string, types int, err error) {
+			r.put(record{kind: nsctlDiscovered, key: namespace, x: int64(types), c: errText(err)})
+		},
+		EmptinessChecked: func(ctx context.Context, types, seen int, took time.Duration) {
+			r.put(record{kind: nsctlEmptinessChecked, a: restclient.OriginOf(ctx), x: int64(types), y: int64(seen), z: int64(took)})
+		},
+		TypeDeleted: content(nsctlTypeDeleted),
+		WouldDelete: func(ns string, resource api.GroupVersionResource, found nsctl.Found, err error) {
+			content(nsctlWouldDelete)(ns, resource, found.Total(), err)
+		},
+		Conflict: failing(nsctlConflict), Finalized: failing(nsctlFinalized), ConditionsFailed: failing(nsctlConditionsFailed),
+		ConditionsUpdated: func(namespace string, conditions []api.NamespaceCondition) {
+			for _, c := range conditions {
+				r.put(record{kind: nsctlConditionsUpdated, key: namespace, a: string(c.Type), b: string(c.Status), in: c.Reason, c: shown(c.Message)})
+			}
+		},
+		PhaseStarted: func(namespace string, phase nsctl.Phase) {
+			r.put(record{kind: nsctlPhaseStarted, key: namespace, a: string(phase)})
+		},
+		PhaseDone: func(namespace string, phase nsctl.Phase, took time.Duration) {
+			r.put(record{kind: nsctlPhaseDone, key: namespace, a: string(phase), z: int64(took)})
+		},
+		PassStuck: func(namespace string, running time.Duration, waiting int) {
+			r.put(record{kind: nsctlPassStuck, key: namespace, x: int64(waiting), z: int64(running)})
+		},
+		PassPanicked: func(namespace string, _ *wait.Panic) { r.put(record{kind: nsctlPassPanicked, key: namespace}) },
+		PassDone: func(namespace string, took time.Duration, failures int, err error) {
+			r.put(record{kind: nsctlPassDone, key: namespace, x: int64(failures), z: int64(took), c: errText(err)})
+		},
+		Gone: func(namespace string, took time.Duration) {
+			r.put(record{kind: nsctlGone, key: namespace, z: int64(took)})
+		},
+	}
 }

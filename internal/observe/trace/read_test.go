@@ -2,6 +2,9 @@ package trace_test
 
 import (
 	"bytes"
+	"context"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -59,4 +62,72 @@ func FuzzCheck(f *testing.F) {
 			report.State.Clone()
 		}
 	})
+}
+
+// linesOf returns everything that a history has.
+func linesOf(t *testing.T, history *trace.History) string {
+	t.Helper()
+	var text strings.Builder
+	cursor := history.Cursor(1 << 40)
+	for {
+		batch, err := cursor.Next(context.Background())
+		if err == io.EOF {
+			return text.String()
+		}
+		require.NoError(t, err)
+		text.Write(batch.Lines)
+	}
+}
+
+const (
+	relayed = `{"h":1,"schema":"orrery.trace/1","start":"2026-05-04T10:02:11Z","clock":"real","run":"orrery run","mode":"cluster","gears":"textbook","workers":5}` + "\n" +
+		`{"s":0,"t":0,"e":"trace.state","skipped":0,"state":{"s":0}}` + "\n" +
+		`{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}` + "\n"
+	finished = `{"s":2,"t":9,"e":"trace.end","reason":"the process has stopped"}` + "\n"
+)
+
+// A page sees what the other process says, and why it ended as the reader of its output knows it.
+func TestARelayPassesOn(t *testing.T) {
+	own := trace.Header{Run: "lab run", Mode: "lab", Gears: "textbook", Yours: []string{"queue/queue.go"}}
+	for name, c := range map[string]struct{ lines, reason, want string }{
+		"the process says why":      {relayed + finished, "", `{"s":2,"t":5,"e":"trace.end","reason":"the process has stopped"}`},
+		"its output says more":      {relayed + finished, "panic: mine", `{"s":2,"t":5,"e":"trace.end","reason":"panic: mine"}`},
+		"it was killed":             {relayed + `{"s":2,"t":9,"e":"que`, "panic: mine", `{"s":2,"t":5,"e":"trace.end","reason":"panic: mine"}`},
+		"it said nothing":           {"", "panic: at once", `{"s":1,"t":0,"e":"trace.end","reason":"panic: at once"}`},
+		"what it said is no trace":  {"hello\n", "panic: mine", `{"s":1,"t":0,"e":"trace.end","reason":"panic: mine"}`},
+		"it began before the relay": {relayed + `{"s":3,"t":9,"e":"trace.state","state":{"s":3,"t":9}}` + "\n", "", `{"s":4,"t":9,"e":"trace.end"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := trace.NewRelay(own)
+			began := 0
+			_ = r.Follow(strings.NewReader(c.lines), func() { began++ })
+			r.End(c.reason)
+			lines := strings.Split(strings.TrimSpace(linesOf(t, r.History())), "\n")
+			assert.Equal(t, c.want, lines[len(lines)-1])
+			header := r.Header()
+			assert.Equal(t, []any{"lab run", "lab", "textbook", own.Yours, "orrery.trace/1"}, []any{header.Run, header.Mode, header.Gears, header.Yours, header.Schema})
+			if !strings.HasPrefix(c.lines, relayed) {
+				assert.Zero(t, began)
+				return
+			}
+			assert.Equal(t, 1, began)
+			assert.Equal(t, 5, header.Workers, "the other process knows it")
+			assert.Equal(t, `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}`, lines[0])
+		})
+	}
+}
+
+// A page that comes late gets a state and the latest events.
+func TestARelayKeepsStates(t *testing.T) {
+	var lines strings.Builder
+	lines.WriteString(relayed)
+	for n := 2; n <= 25_000; n++ {
+		fmt.Fprintf(&lines, `{"s":%d,"t":%d,"e":"queue.added","i":"q","k":"k%d"}`+"\n", n, n+4, n)
+	}
+	r := trace.NewRelay(trace.Header{})
+	require.NoError(t, r.Follow(strings.NewReader(lines.String()), func() {}))
+	batch, err := r.History().Cursor(1000).Next(context.Background())
+	require.NoError(t, err)
+	assert.True(t, bytes.HasPrefix(batch.State, []byte(`{"s":20000,`)), "%.20s", batch.State)
+	assert.EqualValues(t, 20_001, batch.First)
 }

@@ -1,9 +1,12 @@
 package view
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"regexp"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,6 +15,9 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"orrery/internal/observe/trace"
+	"orrery/queue"
 )
 
 // heard is a Control that notes what it is asked for.
@@ -130,4 +136,63 @@ func TestGatesOpenWithTheServersEnd(t *testing.T) {
 	var control heard
 	newHub(nil, &control).stop()
 	assert.EqualValues(t, 1, control.released.Load())
+}
+
+// A client that is far behind at the end gets all that has happened, the last line included.
+func TestTheEndIsSentWhole(t *testing.T) {
+	recorder, err := trace.Start(trace.Config{})
+	require.NoError(t, err)
+	hooks, events := recorder.Queue("work"), 6000 // which are several batches
+	for n := range events {
+		hooks.Added(queue.Event[string]{Key: fmt.Sprintf("%0100d", n), Seq: uint64(n + 1)})
+	}
+	recorder.Stop("panic: the last words")
+	ended, end := context.WithCancel(t.Context())
+	end()
+	var lines []byte
+	sent := 0
+	newHub(recorder, nil).follow(ended, func(part []byte) error {
+		lines = append(lines, part...)
+		sent++
+		return nil
+	})
+	assert.Greater(t, sent, 2)
+	assert.Equal(t, events+3, bytes.Count(lines, []byte("\n")), "with header, state and end")
+	assert.Contains(t, string(lines[bytes.LastIndexByte(lines[:len(lines)-1], '\n'):]), "panic: the last words")
+}
+
+// A client that reads slowly delays the end once, not once for each message.
+func TestTheEndHasOneDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(nil, nil)
+		time.Sleep(time.Second)
+		assert.Equal(t, time.Now().Add(writeTimeout), h.deadline())
+		h.stop()
+		want := h.deadline()
+		assert.Equal(t, time.Now().Add(writeTimeout), want)
+		time.Sleep(time.Second)
+		assert.Equal(t, want, h.deadline())
+	})
+}
+
+// Both languages have the same sentences, with the same placeholders.
+func TestBothLanguagesHaveTheSameStrings(t *testing.T) {
+	read := func(name string) (all map[string]string) {
+		require.NoError(t, json.Unmarshal([]byte(readPage(name)), &all))
+		return all
+	}
+	english, chinese := read("strings.en.json"), read("strings.zh-CN.json")
+	placeholder := regexp.MustCompile(`\{[^}]*\}`)
+	count := func(text string) map[string]int {
+		all := map[string]int{}
+		for _, found := range placeholder.FindAllString(text, -1) {
+			all[found]++
+		}
+		return all
+	}
+	for name, text := range english {
+		assert.Contains(t, chinese, name)
+		assert.Equal(t, count(text), count(chinese[name]), "placeholders of %s", name)
+	}
+	assert.Len(t, chinese, len(english))
 }

@@ -2,9 +2,11 @@ package view_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -285,4 +287,41 @@ func TestPageLiveFreezesAndEnds(t *testing.T) {
 	queued("a b c")
 	mode("ENDED")
 	assert.False(t, value[bool](b, `document.querySelector(".notice") !== null`), "an end with a reason is no disconnection")
+}
+
+func TestMain(m *testing.M) { viewtest.Main(m) }
+
+// tab is a page of the browser with short names for this package's tests.
+type tab struct{ *viewtest.Tab }
+
+func openTab(t testing.TB, width, height int64) *tab {
+	t.Helper()
+	return &tab{viewtest.Open(t, width, height)}
+}
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) { b.T.Helper(); b.Do(steps...) }
+func (b *tab) until(expression string)                    { b.T.Helper(); b.Until(expression) }
+func (b *tab) press(keys string)                          { b.T.Helper(); b.Press(keys) }
+func (b *tab) picture(name string)                        { b.T.Helper(); b.Picture(name) }
+func (b *tab) sound()                                     { b.T.Helper(); b.Sound() }
+
+func value[T any](b *tab, expression string) T {
+	b.T.Helper()
+	return viewtest.Value[T](b.Tab, expression)
+}
+
+// A script that others wrote runs with the rights of the page. It is the one that was published, to
+// the byte, and whoever replaces it records the hash of the new one.
+func TestVendoredScriptsHaveTheirRecordedHash(t *testing.T) {
+	recorded, err := os.ReadFile("page/vendor/README.md")
+	require.NoError(t, err)
+	scripts, err := filepath.Glob("page/vendor/*.js")
+	require.NoError(t, err)
+	require.NotEmpty(t, scripts)
+	for _, script := range scripts {
+		data, err := os.ReadFile(script)
+		require.NoError(t, err)
+		line := fmt.Sprintf("    %x  %s\n", sha256.Sum256(data), filepath.Base(script))
+		assert.Contains(t, string(recorded), line, "%s is not the file whose hash page/vendor/README.md has", script)
+	}
 }
