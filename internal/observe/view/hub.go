@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -24,7 +23,6 @@ type Source interface {
 const (
 	pingPeriod   = 20 * time.Second
 	writeTimeout = 5 * time.Second
-	mostClients  = 8
 	eventsBack   = 20_000
 	mostIncoming = 512 // bytes of a message from a page
 )
@@ -41,9 +39,8 @@ type hub struct {
 	end     context.CancelFunc
 	running sync.WaitGroup // the goroutines of clients
 
-	mu      sync.Mutex
-	clients int       // guarded by mu; no more after the end of ctx
-	ended   time.Time // guarded by mu; when ctx ended
+	mu    sync.Mutex // held while a client enters, so that none does after the end of ctx
+	ended time.Time  // guarded by mu; when ctx ended
 }
 
 func newHub(source Source, control Control) *hub {
@@ -59,27 +56,15 @@ func newHub(source Source, control Control) *hub {
 	return h
 }
 
-// enter takes one of the places for clients; the caller must call leave. The error says why there
-// is none.
-func (h *hub) enter() error {
+// enter admits a client, which the caller must take off running. It reports false after the end.
+func (h *hub) enter() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch {
-	case h.ctx.Err() != nil:
-		return errors.New(stopped)
-	case h.clients == mostClients:
-		return fmt.Errorf("there are %d pages already: close one", h.clients)
+	if h.ctx.Err() != nil {
+		return false
 	}
-	h.clients++
 	h.running.Add(1)
-	return nil
-}
-
-func (h *hub) leave() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.clients--
-	h.running.Done()
+	return true
 }
 
 // stop ends all clients, after what has happened so far, and waits for them.
@@ -113,11 +98,10 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	defer conn.Close()
 	conn.SetReadLimit(mostIncoming)
-	if err := h.enter(); err != nil {
-		h.refuse(conn, err)
+	if !h.enter() {
 		return
 	}
-	defer h.leave()
+	defer h.running.Done()
 	ctx, cancel := context.WithCancel(h.ctx)
 	defer cancel()
 	var writing sync.Mutex
@@ -149,19 +133,6 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request) {
 		websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, stopped), time.Now().Add(writeTimeout))
 }
 
-// refuse closes a connection with a reason. A browser shows a page nothing of a handshake that
-// fails. It waits for the page's answer: what closes before it has read the page's first message
-// may take the reason with it.
-func (h *hub) refuse(conn *websocket.Conn, reason error) {
-	defer context.AfterFunc(h.ctx, func() { conn.Close() })()
-	deadline := time.Now().Add(writeTimeout)
-	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseTryAgainLater, reason.Error()), deadline)
-	_ = conn.SetReadDeadline(deadline)
-	for err := error(nil); err == nil; {
-		_, _, err = conn.NextReader()
-	}
-}
-
 // ping sends a ping now and then, so that a client that has vanished is noticed while nothing
 // happens.
 func ping(ctx context.Context, conn *websocket.Conn) {
@@ -182,11 +153,11 @@ func ping(ctx context.Context, conn *websocket.Conn) {
 
 // serveLines sends the run as lines, for programs.
 func (h *hub) serveLines(w http.ResponseWriter, r *http.Request) {
-	if err := h.enter(); err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	if !h.enter() {
+		http.Error(w, stopped, http.StatusServiceUnavailable)
 		return
 	}
-	defer h.leave()
+	defer h.running.Done()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(h.ctx, cancel)()

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -16,7 +15,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -255,37 +253,6 @@ func TestLinesEndWithTheRun(t *testing.T) {
 	rest, err := io.ReadAll(reader)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"two", "trace.end"}, keys(t, string(rest)))
-}
-
-// A ninth page gets the reason, and can be loaded again when one of the others has gone.
-func TestEightPagesAtATime(t *testing.T) {
-	server, _ := live(t)
-	var pages []*websocket.Conn
-	for range 8 {
-		conn, _ := dial(t, server)
-		receive(t, conn, 2)
-		pages = append(pages, conn)
-	}
-	conn, _ := dial(t, server)
-	_, _, err := conn.ReadMessage()
-	closed, ok := errors.AsType[*websocket.CloseError](err)
-	require.True(t, ok, "%v", err)
-	assert.Equal(t, &websocket.CloseError{Code: websocket.CloseTryAgainLater, Text: "there are 8 pages already: close one"}, closed)
-	code, body, _ := ask(t, http.MethodGet, at(t, server, "/trace"), nil)
-	assert.Equal(t, http.StatusServiceUnavailable, code)
-	assert.Equal(t, closed.Text, strings.TrimSpace(body))
-
-	b := openTab(t, 1280, 720)
-	for language, words := range map[string]string{"en": "There are too many pages of this run already.", "zh-CN": "这次运行的页面已经太多"} {
-		b.do(chromedp.Navigate(server.URL() + "&lang=" + language))
-		b.until(fmt.Sprintf(`document.querySelector(".notice")?.innerText.includes(%q)`, words))
-	}
-	pages[3].Close()
-	for err := errors.New("no place yet"); err != nil; { // the server notices the end of the page by itself
-		conn, _ = dial(t, server)
-		_, _, err = conn.ReadMessage()
-	}
-	b.sound()
 }
 
 // A page that never reads slows neither another page nor the end.

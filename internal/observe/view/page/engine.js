@@ -12,7 +12,6 @@ function startWorker() {
 const decode = address => new TextDecoder().decode(bytes(address.slice(address.indexOf(",") + 1)));
 const bytes = base64 => Uint8Array.from(atob(base64), c => c.charCodeAt(0));
 
-const full = 1013; // the code with which the server closes a connection when it has too many
 
 const token = () => new URLSearchParams(location.search).get("token");
 
@@ -74,7 +73,7 @@ export class Engine {
     };
     socket.onclose = event => {
       if (this.#socket !== socket) return;
-      if (began) this.ask("closed"); else this.tell({ kind: "refused", reason: event.reason, full: event.code === full });
+      if (began) this.ask("closed"); else this.tell({ kind: "refused", reason: event.reason });
     };
   }
 

@@ -77,7 +77,7 @@ function App({ engine, initial }) {
           if (!message.ended) setNotice(text("disconnected"));
           else if (message.ended.startsWith("panic")) setNotice(message.ended);
           return;
-        case "refused": setMode("drop"); setNotice(message.full ? text("refused-full") : message.reason || text("refused")); return;
+        case "refused": setMode("drop"); setNotice(message.reason || text("refused")); return;
         case "failed": setNotice(readProblem(message.reason)); return;
         case "saved": download(message.blob, now.current.header?.scene); return;
         case "control":
