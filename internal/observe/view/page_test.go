@@ -143,6 +143,14 @@ func TestPageLayout(t *testing.T) {
 	b.sound()
 }
 
+// dialog presses keys that open a dialog with these words, and closes it.
+func (b *tab) dialog(keys, words string) {
+	b.T.Helper()
+	b.press(keys)
+	b.until(fmt.Sprintf(`document.querySelector("dialog")?.innerText.includes(%q)`, words))
+	b.closeDialog()
+}
+
 func TestPageByKeyboard(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.show(replayed(t, machine(t)))
@@ -183,27 +191,13 @@ func TestPageByKeyboard(t *testing.T) {
 		}
 		b.press(kb.Tab)
 	}
-	b.press("e")
-	b.until(`document.querySelector("dialog")?.innerText.includes("Adding a key that is already dirty changes nothing")`)
-	b.press(kb.Escape)
-	b.until(`!document.querySelector("dialog")`)
-	value[bool](b, `document.querySelector('[data-box="queue"]').focus() ?? true`)
-	b.press(kb.Enter)
-	b.until(`document.querySelector("dialog table")?.innerText.includes("queue.added")`)
-	b.press(kb.Escape)
-	b.until(`!document.querySelector("dialog")`)
-	b.press(kb.Enter) // the box has the focus again
-	b.until(`document.querySelector("dialog table")?.innerText.includes("queue.added")`)
-	b.press(kb.Escape)
-	b.until(`!document.querySelector("dialog")`)
-	b.press("t")
-	b.until(`document.querySelector("dialog table")?.innerText.includes("queue.added")`)
-	b.press(kb.Escape)
-	b.until(`!document.querySelector("dialog")`)
-	b.press("?")
-	b.until(`document.querySelector("dialog")?.innerText.includes("one event back or on")`)
-	b.press(kb.Escape)
-	b.until(`!document.querySelector("dialog")`)
+	const focus, events = `document.querySelector('[data-box="queue"]').focus() ?? true`, "queue.added"
+	b.dialog("e", "Adding a key that is already dirty changes nothing")
+	value[bool](b, focus)
+	b.dialog(kb.Enter, events)
+	b.dialog(kb.Enter, events) // the box has the focus again
+	b.dialog("t", events)
+	b.dialog("?", "one event back or on")
 	b.button("?")
 	b.until(`document.querySelector("dialog")`)
 	b.button("Close")
