@@ -111,7 +111,7 @@ func (s *session) diff(lab *manifest.Lab) error {
 			return err
 		}
 		same = same && strings.TrimSpace(diff) == ""
-		fmt.Fprint(unbroken(s.OutOrStdout()), diff)
+		fmt.Fprint(s.OutOrStdout(), diff)
 	}
 	if same {
 		s.print("diff-same")

@@ -7,12 +7,14 @@ package labscmd
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"orrery/internal/lab/labs/manifest"
 	"orrery/internal/lab/labs/texts"
@@ -96,7 +98,6 @@ func open(command *cobra.Command) (*session, error) {
 		return nil, err
 	}
 	s := &session{Command: command}
-	s.fit()
 	if s.lang, err = texts.Parse(name); err != nil {
 		return nil, program.UsageError{Command: command.CommandPath(), Err: err}
 	}
@@ -251,4 +252,37 @@ func completeLab(command *cobra.Command, args []string, _ string) ([]string, cob
 		ids = append(ids, lab.ID+"\t"+lab.Title.In(s.lang))
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// widest is the greatest width of a text.
+const widest = 80
+
+// bare returns the writer below those of watch and of package program: a terminal is an *os.File.
+func bare(w io.Writer) io.Writer {
+	if over, ok := w.(lines); ok {
+		w = over.Writer
+	}
+	return program.Underlying(w)
+}
+
+// columns returns the width of the terminal that w writes to, or 0 if it is none.
+func columns(w io.Writer) int {
+	file, ok := bare(w).(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// paragraph returns a text that is wrapped for the terminal, if that has less than the usual width.
+func (s *session) paragraph(t texts.Text) string {
+	width := widest
+	if terminal := columns(s.OutOrStdout()); terminal > 0 {
+		width = min(width, terminal)
+	}
+	return t.Wrapped(s.lang, width)
 }

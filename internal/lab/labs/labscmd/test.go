@@ -170,7 +170,7 @@ func (f *outputFormat) addTo(command *cobra.Command) {
 }
 
 func writeJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(unbroken(w))
+	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(value)

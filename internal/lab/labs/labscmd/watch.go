@@ -40,7 +40,6 @@ the reference, n goes to the next lab, q quits. Ctrl-C ends what a key began.`,
 			}
 			defer term.Restore(int(in.Fd()), before)
 			s.SetOut(lines{bare(s.OutOrStdout())})
-			s.fit()
 			return s.watch(s.Context(), lab, keysOf(in))
 		}),
 	}
@@ -48,8 +47,6 @@ the reference, n goes to the next lab, q quits. Ctrl-C ends what a key began.`,
 
 // lines writes the line ends of a terminal in raw mode.
 type lines struct{ io.Writer }
-
-func (l lines) below() io.Writer { return l.Writer }
 
 func (l lines) Write(p []byte) (int, error) {
 	_, err := l.Writer.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n")))
