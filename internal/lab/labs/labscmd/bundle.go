@@ -127,8 +127,7 @@ func newVerifyCommand() *cobra.Command {
 		Long: `Checks all labs, or one: the reference passes; the stub builds and fails where
 it should; every function is needed; the tests reject every planted wrong
 solution where the manifest says, and its hint fires; the script of "lab run"
-ends with its outcome. Without NN it also builds every program with the stubs,
-and runs the whole runtime. It prints the seconds of each check.`,
+ends with its outcome. It prints the seconds of each check.`,
 		Example: `  # after a change of lab 08
   lab verify 08`,
 		Args:              atMostOne,
@@ -138,7 +137,7 @@ and runs the whole runtime. It prints the seconds of each check.`,
 			if err != nil {
 				return err
 			}
-			var labs []*manifest.Lab
+			labs := s.labs
 			if len(args) > 0 {
 				lab, err := s.lab(args)
 				if err != nil {

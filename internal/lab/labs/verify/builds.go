@@ -83,10 +83,18 @@ func stubbed(lab *manifest.Lab, names ...string) func(manifest.File, []byte) ([]
 	}
 }
 
-// stubFails: the stub has the reference's functions and passes gofmt and vet; its tests fail
-// because something is still to write.
+// stubFails: the stub has the reference's functions, gives none of their bodies away, and passes
+// gofmt and vet; its tests fail because something is still to write.
 func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
-	folder, problems, err := s.stub()
+	folder, err := s.version("stub", func(page manifest.File, text []byte) ([]byte, error) {
+		p, err := stub.Parse(page.Path, text)
+		if err != nil {
+			return nil, err
+		}
+		made, err := p.Make(s.lab.ID, page.Write, page.Remove)
+		problems = append(problems, linesOfBodies(p, page, string(made))...)
+		return made, err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -101,20 +109,6 @@ func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
 		problems = append(problems, "the stub should fail because something is still to write: "+summary(r))
 	}
 	return problems, nil
-}
-
-// stub writes the stub and returns what it gives away.
-func (s *subject) stub() (folder string, problems []string, err error) {
-	folder, err = s.version("stub", func(page manifest.File, text []byte) ([]byte, error) {
-		p, err := stub.Parse(page.Path, text)
-		if err != nil {
-			return nil, err
-		}
-		made, err := p.Make(s.lab.ID, page.Write, page.Remove)
-		problems = append(problems, linesOfBodies(p, page, string(made))...)
-		return made, err
-	})
-	return folder, problems, err
 }
 
 // linesOfBodies returns a problem for each line of a removed body that the stub still has and that
@@ -225,22 +219,18 @@ func parallel(n int, check func(i int) (problem string, err error)) ([]string, e
 
 // scriptPlays: the script of "lab run" has its outcome with the reference.
 func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
-	if len(s.lab.Run.Script) == 0 {
+	run := s.lab.Run
+	if len(run.Script) == 0 {
 		return nil, nil
 	}
 	folder, err := s.version("run", unchanged)
 	if err != nil {
 		return nil, err
 	}
-	lay, build, err := s.build(folder, s.lab.Run.Package())
+	lay, build, err := s.build(folder, run.Package())
 	if err != nil {
 		return nil, err
 	}
-	return s.play(ctx, lay, build, s.lab.Run)
-}
-
-// play builds a program and plays a script with it.
-func (s *subject) play(ctx context.Context, lay *overlay.Overlay, build steps.Build, run manifest.Run) ([]string, error) {
 	binary := filepath.Join(s.dir, "program.exe")
 	if output, ok, err := build.Program(ctx, binary); err != nil || !ok {
 		return []string{"the program does not build: " + lay.Map(output)}, err

@@ -8,23 +8,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"orrery/internal/lab/labs/manifest"
-	"orrery/internal/lab/labs/overlay"
-	"orrery/internal/lab/labs/script"
 	"orrery/internal/lab/labs/steps"
 )
 
-// subject is what is verified: a lab, or the whole course.
+// subject is a lab that is verified.
 type subject struct {
 	repository string
-	// lab is nil for a check of the course.
-	lab *manifest.Lab
-	// all are all labs of the repository.
-	all []*manifest.Lab
+	lab        *manifest.Lab
 	// dir is a folder for files of the checks.
 	dir string
 	// race reports whether the race detector is there.
@@ -46,47 +40,23 @@ var checks = []entry{
 	{"run", scriptPlays},
 }
 
-// courseChecks are all checks of the whole course. They are independent of each other.
-var courseChecks = []entry{
-	{"programs with stubs", stubsBuild},
-	{"the whole runtime", wholeRuntime},
-}
-
-// Run verifies labs and writes a line for each check, with its seconds. Without labs it verifies
-// all of them, and then the course. ok reports that nothing is wrong.
+// Run verifies labs and writes a line for each check, with its seconds. ok reports that nothing is
+// wrong.
 func Run(ctx context.Context, repository string, labs []*manifest.Lab, out io.Writer) (ok bool, err error) {
 	toolchain, err := steps.Look(ctx, repository)
 	if err != nil {
 		return false, err
 	}
-	all, err := manifest.LoadAll(repository)
-	if err != nil {
-		return false, err
-	}
-	course := len(labs) == 0
-	if course {
-		labs = all
-	}
-	s := &subject{repository: repository, all: all, race: toolchain.Race}
 	var failed []string
 	for _, lab := range labs {
-		s.lab = lab
-		names, err := s.verify(ctx, checks, out)
+		s := &subject{repository: repository, lab: lab, race: toolchain.Race}
+		check, err := s.verify(ctx, out)
 		if err != nil {
 			return false, err
 		}
-		failed = append(failed, names...)
-	}
-	s.lab = nil
-	for i := range courseChecks {
-		if !course {
-			break
+		if check != "" {
+			failed = append(failed, check)
 		}
-		names, err := s.verify(ctx, courseChecks[i:i+1], out)
-		if err != nil {
-			return false, err
-		}
-		failed = append(failed, names...)
 	}
 	// Named again at the end, where a reader of a long log looks first.
 	for _, check := range failed {
@@ -95,22 +65,19 @@ func Run(ctx context.Context, repository string, labs []*manifest.Lab, out io.Wr
 	return len(failed) == 0, nil
 }
 
-// verify makes checks, writes what is wrong, and returns a line that names the check that failed.
-// The first that finds something is the last.
-func (s *subject) verify(ctx context.Context, checks []entry, out io.Writer) (failed []string, err error) {
+// verify makes the checks, writes what is wrong, and returns a line that names the check that failed,
+// or "". The first that finds something is the last.
+func (s *subject) verify(ctx context.Context, out io.Writer) (failed string, err error) {
 	if s.dir, err = os.MkdirTemp("", "orrery-verify-"); err != nil {
-		return nil, err
+		return "", err
 	}
 	defer os.RemoveAll(s.dir)
-	id := "all"
-	if s.lab != nil {
-		id = s.lab.ID
-	}
+	id := s.lab.ID
 	for _, c := range checks {
 		began := time.Now()
 		problems, err := c.check(ctx, s)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", id, c.name, err)
+			return "", fmt.Errorf("%s: %s: %w", id, c.name, err)
 		}
 		mark := "✔"
 		if len(problems) > 0 {
@@ -121,10 +88,10 @@ func (s *subject) verify(ctx context.Context, checks []entry, out io.Writer) (fa
 			fmt.Fprintf(out, "      %s\n", strings.ReplaceAll(problem, "\n", "\n      "))
 		}
 		if len(problems) > 0 {
-			return []string{fmt.Sprintf("%-3s ✘ %s", id, c.name)}, nil
+			return fmt.Sprintf("%-3s ✘ %s", id, c.name), nil
 		}
 	}
-	return nil, nil
+	return "", nil
 }
 
 // source returns a file of the repository.
@@ -153,79 +120,4 @@ func (s *subject) version(name string, change func(page manifest.File, text []by
 		}
 	}
 	return folder, nil
-}
-
-// stubsBuild: the programs of "lab run" build with the stubs of all labs at once. With one after
-// the other, nearly the whole repository would be compiled for each lab.
-func stubsBuild(ctx context.Context, s *subject) (problems []string, err error) {
-	var labs []*manifest.Lab
-	var programs []string
-	folders := map[*manifest.Lab]string{}
-	for _, lab := range s.all {
-		if len(lab.Files) == 0 {
-			continue
-		}
-		folder, _, err := s.of(lab).stub()
-		if err != nil {
-			return nil, err
-		}
-		labs, folders[lab] = append(labs, lab), folder
-		programs = append(programs, lab.Run.Package())
-	}
-	slices.Sort(programs)
-	for _, program := range slices.Compact(programs) {
-		lay, build, err := s.together(program, labs, folders)
-		if err != nil {
-			return nil, err
-		}
-		if output, ok, err := build.Program(ctx, filepath.Join(s.dir, "stubs.exe")); err != nil {
-			return nil, err
-		} else if !ok {
-			problems = append(problems, fmt.Sprintf("%s does not build with the stubs: %s", program, lay.Map(output)))
-		}
-	}
-	return problems, nil
-}
-
-// of returns the subject for one lab of the course.
-func (s *subject) of(lab *manifest.Lab) *subject {
-	one := *s
-	one.lab, one.dir = lab, filepath.Join(s.dir, lab.Name)
-	return &one
-}
-
-// together returns the build of a program with the pages of several labs.
-func (s *subject) together(program string, labs []*manifest.Lab, folders map[*manifest.Lab]string) (*overlay.Overlay, steps.Build, error) {
-	build := steps.Build{Repository: s.repository, Package: program, Overlay: filepath.Join(s.dir, "overlay.json")}
-	lay, err := overlay.All(s.repository, labs, func(lab *manifest.Lab) string { return folders[lab] }, s.repository)
-	if err == nil {
-		err = lay.Write(build.Overlay)
-	}
-	return lay, build, err
-}
-
-// wholeRuntime: a controller that consists of the pages of all labs, with the reference's bodies,
-// deletes full namespaces. It is "lab run --all" at the end of the course.
-func wholeRuntime(ctx context.Context, s *subject) ([]string, error) {
-	run := script.Whole()
-	var labs []*manifest.Lab
-	folders := map[*manifest.Lab]string{}
-	for _, lab := range s.all {
-		if !run.Uses(lab) {
-			continue
-		}
-		folder, err := s.of(lab).version("reference", unchanged)
-		if err != nil {
-			return nil, err
-		}
-		labs, folders[lab] = append(labs, lab), folder
-	}
-	if len(labs) == 0 {
-		return []string{"no lab has a page of the controller"}, nil
-	}
-	lay, build, err := s.together(run.Package(), labs, folders)
-	if err != nil {
-		return nil, err
-	}
-	return s.play(ctx, lay, build, run)
 }

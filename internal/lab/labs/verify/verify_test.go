@@ -71,6 +71,8 @@ func TestSabotageIsFound(t *testing.T) {
 		{"planted wrong solutions", dir + "mutants.yaml", `replace: "c.n -= n"`, `replace: "c.n += n"`, "mutant subtracts should fail first at TestContract/sum: it passes"},
 		{"planted wrong solutions", dir + "mutants.yaml", `replace: "c.n -= n"`, `replace: "c.n -= m"`, "mutant subtracts should fail first at TestContract/sum: it does not build"},
 		{"planted wrong solutions", dir + "lab.yaml", "the sum of 2 and 3 is 3", "the sum is 3", `should get the hint "last-only", not "wrong"`},
+		// The controller of the small repository ends at once.
+		{"run", dir + "lab.yaml", "hints:", "run: {script: [{gone: {prefix: none, within: 1s}}]}\nhints:", "the run fails:\n"},
 	} {
 		repository := labtest.Repository(t)
 		file := filepath.Join(repository, c.file)
@@ -117,37 +119,6 @@ func TestVersionsThatShareABuild(t *testing.T) {
 	}
 }
 
-// The controller of the small repository ends at once.
-func TestTheWholeRuntimeMustWork(t *testing.T) {
-	repository := labtest.Repository(t)
-	s := &subject{repository: repository, all: []*manifest.Lab{labtest.Lab(t, repository)}, dir: t.TempDir()}
-	problems, err := wholeRuntime(t.Context(), s)
-	require.NoError(t, err)
-	require.NotEmpty(t, problems)
-	assert.Equal(t, "the run fails:", problems[0])
-	s.all[0].Run.Program = "cmd/other"
-	problems, err = wholeRuntime(t.Context(), s)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"no lab has a page of the controller"}, problems)
-}
-
-// A program that uses what a stub leaves out does not build.
-func TestProgramsMustBuildWithTheStubs(t *testing.T) {
-	repository := labtest.Repository(t)
-	s := &subject{repository: repository, all: []*manifest.Lab{labtest.Lab(t, repository)}, dir: t.TempDir()}
-	problems, err := stubsBuild(t.Context(), s)
-	require.NoError(t, err)
-	assert.Empty(t, problems)
-	labtest.Write(t, filepath.Join(repository, labtest.Page), labtest.Reference+"\n// Reset is left out.\nfunc Reset(*Counter) {}\n")
-	labtest.Write(t, filepath.Join(repository, "cmd/orrery/main.go"), "package main\n\nimport \"orrery/gear\"\n\nfunc main() { gear.Reset(nil) }\n")
-	s.all[0].Files[0].Remove = []string{"Reset"}
-	problems, err = stubsBuild(t.Context(), s)
-	require.NoError(t, err)
-	require.Len(t, problems, 1)
-	assert.Contains(t, problems[0], "cmd/orrery does not build with the stubs")
-	assert.Contains(t, problems[0], "undefined: gear.Reset")
-}
-
 func TestWhatALineGivesAway(t *testing.T) {
 	assert.True(t, givesAway("listeners = append(listeners, listener)"))
 	assert.False(t, givesAway("return len(listeners)"), "too short")
@@ -159,7 +130,7 @@ func TestWhatALineGivesAway(t *testing.T) {
 func problemsOf(t *testing.T, repository, name string) []string {
 	t.Helper()
 	lab := labtest.Lab(t, repository)
-	s := &subject{repository: repository, lab: lab, all: []*manifest.Lab{lab}, dir: t.TempDir()}
+	s := &subject{repository: repository, lab: lab, dir: t.TempDir()}
 	for _, c := range checks {
 		if c.name == name {
 			problems, err := c.check(t.Context(), s)
