@@ -2,7 +2,6 @@ package house_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -95,9 +94,7 @@ func TestDirectDependenciesAreThoseThatWereAgreedOn(t *testing.T) {
 			direct = append(direct, required.Path)
 		}
 	}
-	for _, problem := range compareDependencies("go.mod", direct, directDependencies) {
-		t.Error(problem)
-	}
+	compareDependencies(t, "go.mod", direct, directDependencies)
 	assert.Empty(t, file.Replace, "no replace directives")
 }
 
@@ -109,24 +106,16 @@ func TestTheProgramHasNoOtherModules(t *testing.T) {
 			agreed[name] = reason
 		}
 	}
-	for _, problem := range compareDependencies("the program", inside, agreed) {
-		t.Error(problem)
-	}
+	compareDependencies(t, "the program", inside, agreed)
 }
 
-// compareDependencies returns a sentence for each difference between the modules found and those
-// agreed on.
-func compareDependencies(where string, there []string, agreed map[string]string) []string {
-	var problems []string
+// compareDependencies fails for each difference between the modules found and those agreed on.
+func compareDependencies(t *testing.T, where string, there []string, agreed map[string]string) {
+	const here = "internal/house/dependencies_test.go"
 	for _, name := range there {
-		if agreed[name] == "" {
-			problems = append(problems, fmt.Sprintf("%s has the module %s, which is not listed: remove it, or state its purpose in %s", where, name, "internal/house/dependencies_test.go"))
-		}
+		assert.Contains(t, agreed, name, "%s has this module: remove it, or state its purpose in %s", where, here)
 	}
-	for _, name := range slices.Sorted(maps.Keys(agreed)) {
-		if !slices.Contains(there, name) {
-			problems = append(problems, fmt.Sprintf("%s has no module %s any more: delete it from %s", where, name, "internal/house/dependencies_test.go"))
-		}
+	for name := range agreed {
+		assert.Contains(t, there, name, "%s has no such module any more: delete it from %s", where, here)
 	}
-	return problems
 }

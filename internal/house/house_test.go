@@ -6,11 +6,9 @@ package house_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -78,9 +76,9 @@ func TestNothingIsImportedFromTheOriginal(t *testing.T) {
 	}
 }
 
-// floors lists the packages by level, from the bottom. A package may import the levels below it
-// and, of its own level, the entries before it. Test helper packages (…test) may import their own
-// gear.
+// floors lists the packages by level, from the bottom. A package may import the levels below it.
+// Test helper packages (…test) may import their own gear. Of internal, a gear imports only the
+// leaves of the bottom level.
 var floors = [][]string{
 	{"internal/hooks", "internal/table"},
 	{"wait", "deltafifo", "indexer", "restclient/api"},
@@ -90,47 +88,27 @@ var floors = [][]string{
 	{"internal", "cmd"},
 }
 
-// sameFloor lists the permitted imports within one level. There are none so far.
-var sameFloor = map[string][]string{}
-
 func TestImportsPointDownwards(t *testing.T) {
-	for _, problem := range importProblems(listPackages(t)) {
-		t.Error(problem)
-	}
-}
-
-// importProblems returns a sentence for each forbidden import. Of internal, a gear imports only
-// the leaves of the bottom level.
-func importProblems(packages []goPackage) (problems []string) {
-	report := func(format string, arguments ...any) { problems = append(problems, fmt.Sprintf(format, arguments...)) }
-	for _, p := range packages {
-		from := roomOf(p.ImportPath)
+	top := len(floors) - 1 // the programs and the packages that belong to them, which import each other
+	for _, p := range listPackages(t) {
+		from, floor := roomOf(p.ImportPath)
 		if p.ImportPath == module { // the sources of the gears, which imports nothing of them
 			continue
 		}
-		if from == "" {
-			report("%s has no level: add it to the table above and to the design", p.ImportPath)
+		if !assert.NotEmpty(t, from, "%s has no level: add it to the table above and to the design", p.ImportPath) {
 			continue
 		}
 		for _, imported := range p.Imports {
 			if !strings.HasPrefix(imported, module+"/") {
 				continue
 			}
-			to := roomOf(imported)
-			switch {
-			case isFastForm(imported) && !isFastForm(p.ImportPath) && floorOf(from) < len(floors)-1:
-				report("%s imports %s: a gear knows nothing of fast forms, internal/gears chooses them", p.ImportPath, imported)
-			case from == to:
-			case floorOf(to) < floorOf(from):
-			case slices.Contains(sameFloor[from], to):
-			case floorOf(from) == len(floors)-1 && floorOf(to) == len(floors)-1:
-				// The programs and the packages that belong to them.
-			default:
-				report("%s imports %s: imports point downwards only", p.ImportPath, imported)
-			}
+			to, below := roomOf(imported)
+			assert.False(t, isFastForm(imported) && !isFastForm(p.ImportPath) && floor < top,
+				"%s imports %s: internal/gears chooses fast forms, no gear knows them", p.ImportPath, imported)
+			assert.True(t, from == to || below < floor || floor == top && below == top,
+				"%s imports %s: imports point downwards only", p.ImportPath, imported)
 		}
 	}
-	return problems
 }
 
 // isFastForm reports whether a package is another form of a gear than the textbook's.
@@ -140,22 +118,18 @@ func isFastForm(importPath string) bool {
 	})
 }
 
-// roomOf returns the entry of the floors table that a package belongs to: the longest match.
-func roomOf(importPath string) string {
+// roomOf returns the entry of the floors table that a package belongs to, the longest match, and
+// its level.
+func roomOf(importPath string) (room string, floor int) {
 	path := strings.TrimPrefix(importPath, module+"/")
-	best := ""
-	for _, floor := range floors {
-		for _, room := range floor {
-			if (path == room || strings.HasPrefix(path, room+"/")) && len(room) > len(best) {
-				best = room
+	for level, rooms := range floors {
+		for _, one := range rooms {
+			if (path == one || strings.HasPrefix(path, one+"/")) && len(one) > len(room) {
+				room, floor = one, level
 			}
 		}
 	}
-	return best
-}
-
-func floorOf(room string) int {
-	return slices.IndexFunc(floors, func(floor []string) bool { return slices.Contains(floor, room) })
+	return room, floor
 }
 
 // The gears at the bottom are useful without Kubernetes and write no log. To see them work, use
@@ -184,29 +158,19 @@ func TestGearsStayPlain(t *testing.T) {
 }
 
 // Code for demonstrations, measurements and tests is in internal/lab. Neither the gears nor the
-// deployed program depends on it; tests of any package may.
+// deployed program depends on it, over any number of imports; tests of any package may.
 func TestTheLaboratoryStandsNextDoor(t *testing.T) {
-	packages := listPackages(t)
-	for _, problem := range laboratoryProblems(packages) {
-		t.Error(problem)
-	}
-	assert.True(t, slices.ContainsFunc(packages, func(p goPackage) bool { return p.ImportPath == module+"/cmd/orrery" }), "the program was looked at")
-}
-
-// laboratoryProblems returns a sentence for each package outside the laboratory that depends on it,
-// over any number of imports.
-func laboratoryProblems(packages []goPackage) (problems []string) {
-	for _, p := range packages {
+	looked := map[string]bool{}
+	for _, p := range listPackages(t) {
+		looked[p.ImportPath] = true
 		if isLaboratory(p.ImportPath) || p.ImportPath == module+"/cmd/lab" {
 			continue
 		}
 		for _, dependency := range p.Deps {
-			if isLaboratory(dependency) {
-				problems = append(problems, fmt.Sprintf("%s depends on %s", p.ImportPath, dependency))
-			}
+			assert.False(t, isLaboratory(dependency), "%s depends on %s", p.ImportPath, dependency)
 		}
 	}
-	return problems
+	assert.True(t, looked[module+"/cmd/orrery"], "the program was looked at")
 }
 
 // isLaboratory reports whether a package is part of the laboratory. The root package is: it holds
@@ -219,29 +183,18 @@ func isLaboratory(importPath string) bool {
 // longestComment is the width of comments. Preformatted lines and addresses may be longer.
 const longestComment = 100
 
-// wideComments returns a problem for each comment line of a Go file that is too long.
-func wideComments(name, text string) (problems []string) {
-	output := false // of an example: its lines are what the program prints
-	for number, line := range strings.Split(text, "\n") {
-		comment, isComment := strings.CutPrefix(strings.TrimLeft(line, "\t"), "//")
-		output = isComment && (output || comment == " Output:" || comment == " Unordered output:")
-		if isComment && !output && !strings.HasPrefix(comment, "\t") && !strings.Contains(comment, "://") &&
-			utf8.RuneCountInString(line) > longestComment {
-			problems = append(problems, fmt.Sprintf("%s:%d: a comment of more than %d columns", name, number+1, longestComment))
-		}
-	}
-	return problems
-}
-
 func TestCommentsAreWrapped(t *testing.T) {
-	for _, p := range listPackages(t) {
-		files, err := filepath.Glob(filepath.Join(p.Dir, "*.go"))
-		require.NoError(t, err)
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			for _, problem := range wideComments(p.ImportPath+"/"+filepath.Base(file), string(text)) {
-				t.Error(problem)
+	for _, file := range filesEndingIn(t, ".go") {
+		if strings.HasPrefix(file, "upstream/") {
+			continue
+		}
+		output := false // of an example: its lines are what the program prints
+		for number, line := range strings.Split(readDocument(t, file), "\n") {
+			comment, isComment := strings.CutPrefix(strings.TrimLeft(line, "\t"), "//")
+			output = isComment && (output || comment == " Output:" || comment == " Unordered output:")
+			if isComment && !output && !strings.HasPrefix(comment, "\t") && !strings.Contains(comment, "://") {
+				columns := utf8.RuneCountInString(line)
+				assert.LessOrEqual(t, columns, longestComment, "%s:%d: a comment", file, number+1)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package house_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -20,9 +21,12 @@ import (
 // markdown is a document without its code: a link inside code is not a link, and a command
 // outside code is not meant to be typed.
 type markdown struct {
-	prose  string
-	blocks []string // lines of fenced blocks
-	spans  []string // `code` inside of a line
+	prose   string
+	blocks  []string // lines of fenced blocks
+	spans   []string // `code` inside of a line
+	levels  []int    // of the headings
+	anchors []string // the fragments that a code host gives the headings
+	wide    []string // lines that are too long, with their numbers
 }
 
 var (
@@ -30,93 +34,69 @@ var (
 	markdownLink = regexp.MustCompile(`\[[^\]]*\]\(([^)\s]+)\)`)
 	// hostLink matches a link with a scheme.
 	hostLink = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:`)
+	// headingForm matches a heading: its marks, and its title.
+	headingForm = regexp.MustCompile(`^(#+) +(.*)`)
+	// notInAnchors are the characters of a heading that its fragment does not have.
+	notInAnchors = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
+
+// longestLine is where the text of documents is wrapped. Tables, code and pictures may be wider. So
+// may Chinese, where a line break would be shown as a space: a paragraph is one line.
+const longestLine = 120
 
 func parseMarkdown(text string) markdown {
 	var m markdown
 	fenced := false
 	var prose []string
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
+	for number, line := range strings.Split(text, "\n") {
+		trimmed := strings.TrimSpace(line)
 		switch {
-		case strings.HasPrefix(strings.TrimSpace(line), "```"):
+		case strings.HasPrefix(trimmed, "```"):
 			fenced = !fenced
+			continue
 		case fenced:
 			m.blocks = append(m.blocks, line)
-		default:
-			prose = append(prose, codeSpan.ReplaceAllStringFunc(line, func(span string) string {
-				m.spans = append(m.spans, strings.Trim(span, "`"))
-				return "code"
-			}))
+			continue
+		}
+		prose = append(prose, codeSpan.ReplaceAllStringFunc(line, func(span string) string {
+			m.spans = append(m.spans, strings.Trim(span, "`"))
+			return "code"
+		}))
+		if heading := headingForm.FindStringSubmatch(line); heading != nil {
+			m.levels = append(m.levels, len(heading[1]))
+			anchor := notInAnchors.ReplaceAllString(strings.ToLower(strings.TrimSpace(heading[2])), "")
+			m.anchors = append(m.anchors, strings.ReplaceAll(anchor, " ", "-"))
+		}
+		isWide := utf8.RuneCountInString(trimmed) > longestLine
+		if isWide && !strings.HasPrefix(trimmed, "|") && !strings.HasPrefix(trimmed, "![") {
+			m.wide = append(m.wide, fmt.Sprintf("line %d: %s", number+1, trimmed))
 		}
 	}
 	m.prose = strings.Join(prose, "\n")
 	return m
 }
 
-// commands returns the commands that the document asks its reader to type.
-func (m markdown) commands() []string { return slices.Concat(m.blocks, m.spans) }
-
-// brokenLinks returns a problem for each broken relative link of a document. from is the path of
-// the document in the repository.
-func brokenLinks(from, text string) []string {
-	var problems []string
-	for _, link := range markdownLink.FindAllStringSubmatch(parseMarkdown(text).prose, -1) {
+// checkLinks fails for each broken relative link of a document.
+func checkLinks(t *testing.T, from string) {
+	for _, link := range markdownLink.FindAllStringSubmatch(parseMarkdown(readDocument(t, from)).prose, -1) {
+		if hostLink.MatchString(link[1]) {
+			continue
+		}
 		target, fragment, _ := strings.Cut(link[1], "#")
-		switch {
-		case hostLink.MatchString(link[1]):
-			continue
-		case strings.HasPrefix(target, "/"):
-			problems = append(problems, fmt.Sprintf("%s: %s is not relative", from, link[1]))
-			continue
-		case target == "":
-			target = path.Base(from)
-		}
-		file := path.Join(path.Dir(from), target)
-		if strings.HasPrefix(file, "../") {
-			problems = append(problems, fmt.Sprintf("%s: %s leads out of the repository", from, link[1]))
+		file := path.Join(path.Dir(from), cmp.Or(target, path.Base(from)))
+		if strings.HasPrefix(target, "/") || strings.HasPrefix(file, "../") {
+			t.Errorf("%s: %s leads out of the repository", from, link[1])
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(root, file)); err != nil && file != from {
-			problems = append(problems, fmt.Sprintf("%s: there is no %s", from, link[1]))
+		if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+			t.Errorf("%s: there is no %s", from, link[1])
 			continue
 		}
-		if fragment == "" {
-			continue
-		}
-		content := text
-		if file != from {
-			read, err := os.ReadFile(filepath.Join(root, file))
-			if err != nil {
-				problems = append(problems, fmt.Sprintf("%s: %s: %v", from, link[1], err))
-				continue
-			}
-			content = string(read)
-		}
-		if !slices.Contains(anchors(content), fragment) {
-			problems = append(problems, fmt.Sprintf("%s: %s has no heading #%s", from, file, fragment))
+		if fragment != "" {
+			headings := parseMarkdown(readDocument(t, file)).anchors
+			assert.Contains(t, headings, fragment, "%s: a heading of %s", from, file)
 		}
 	}
-	return problems
-}
-
-// anchors returns the fragments that a code host gives the headings of a document.
-func anchors(text string) []string {
-	var found []string
-	dropped := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
-	fenced := false
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "```") {
-			fenced = !fenced
-		}
-		heading := strings.TrimLeft(line, "#")
-		if fenced || heading == line || !strings.HasPrefix(heading, " ") {
-			continue
-		}
-		slug := dropped.ReplaceAllString(strings.ToLower(strings.TrimSpace(heading)), "")
-		found = append(found, strings.ReplaceAll(slug, " ", "-"))
-	}
-	return found
 }
 
 // documents returns the paths of all Markdown files of the repository, without build output.
@@ -162,48 +142,19 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	all := documents(t)
 	require.Contains(t, all, "README.md")
 	for _, name := range all {
-		for _, problem := range brokenLinks(name, readDocument(t, name)) {
-			t.Error(problem)
-		}
+		checkLinks(t, name)
 	}
 }
-
-// longestLine is where the text of documents is wrapped. Tables, code and pictures may be wider. So
-// may Chinese, where a line break would be shown as a space: a paragraph is one line.
-const longestLine = 120
 
 // written by "make bench", with what upstream/bench/compare holds.
 func generated(document string) bool {
 	return document == "docs/measure/benchmarks.md" || strings.HasPrefix(document, "upstream/bench/compare/")
 }
 
-// longLines returns a problem for each line of text that is too long.
-func longLines(from, text string) []string {
-	var problems []string
-	fenced, number := false, 0
-	for line := range strings.Lines(text) {
-		number++
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "```") {
-			fenced = !fenced
-		}
-		if fenced || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "![") {
-			continue
-		}
-		if length := utf8.RuneCountInString(line); length > longestLine {
-			problems = append(problems, fmt.Sprintf("%s:%d: %d columns", from, number, length))
-		}
-	}
-	return problems
-}
-
 func TestDocumentsAreWrapped(t *testing.T) {
 	for _, name := range documents(t) {
-		if generated(name) || strings.HasSuffix(name, inChinese) {
-			continue
-		}
-		for _, problem := range longLines(name, readDocument(t, name)) {
-			t.Error(problem)
+		if !generated(name) && !strings.HasSuffix(name, inChinese) {
+			assert.Empty(t, parseMarkdown(readDocument(t, name)).wide, name)
 		}
 	}
 }
@@ -222,4 +173,132 @@ func TestReferencesToCodeResolve(t *testing.T) {
 		}
 	}
 	assert.Positive(t, found, "the references were found")
+}
+
+var (
+	makeTarget = regexp.MustCompile(`(?m)^([a-z0-9][a-z0-9_-]*):`)
+	makeWord   = regexp.MustCompile(`^(?:[A-Z_]+=\S*\s+)*make\s+([^#]*)`)
+)
+
+// checkMake fails for each target of a make command that no Makefile has. It skips variables and
+// follows -C.
+func checkMake(t *testing.T, arguments []string) {
+	dir := "."
+	for i, argument := range arguments {
+		switch {
+		case i > 0 && arguments[i-1] == "-C":
+			dir = argument
+		case strings.HasPrefix(argument, "-") || strings.Contains(argument, "="):
+		default:
+			isTarget := func(found []string) bool { return found[1] == argument }
+			targets := makeTarget.FindAllStringSubmatch(readDocument(t, path.Join(dir, "Makefile")), -1)
+			found := slices.ContainsFunc(targets, isTarget)
+			assert.True(t, found, "make %v: the Makefile in %s has no such target", arguments, dir)
+		}
+	}
+}
+
+// missing reports whether a code span looks like a path of this repository and does not exist. It
+// looks like one if it begins with a top-level directory; build output need not exist.
+func missing(span string) bool {
+	name := strings.TrimSuffix(strings.TrimPrefix(span, "./"), "/")
+	top, _, deeper := strings.Cut(name, "/")
+	if !deeper || top == "bin" || top == "build" || strings.ContainsAny(name, " *…") {
+		return false
+	}
+	if info, err := os.Stat(filepath.Join(root, top)); err != nil || !info.IsDir() {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(root, name))
+	return err != nil
+}
+
+// The commands in the README work, in both languages, and the paths that it names exist.
+func TestReadmeKeepsItsWord(t *testing.T) {
+	readme := readDocument(t, "README.md")
+	for _, name := range []string{"README.md", "README" + inChinese} {
+		document := parseMarkdown(readDocument(t, name))
+		for _, command := range slices.Concat(document.blocks, document.spans) {
+			if call := makeWord.FindStringSubmatch(strings.TrimSpace(command)); call != nil {
+				checkMake(t, strings.Fields(call[1]))
+			}
+		}
+		for _, span := range document.spans {
+			assert.False(t, missing(span), "%s: there is no %s", name, span)
+		}
+	}
+	// The check found the commands it should examine.
+	for _, command := range []string{"make demo", "make try", "make test", "make build"} {
+		assert.Contains(t, readme, command)
+	}
+}
+
+// quoteForm matches what names a Go file, a link or its path alone, and a Go code block.
+var quoteForm = regexp.MustCompile("(?ms)\\]\\(\\.\\./\\.\\./([^)]+\\.go)\\)|^`([^`]+\\.go)`:$|```go\n(.*?)```")
+
+// Each Go code block on these pages occurs in the file that was named last.
+// upstream/apiserver/kubectl compares the output of the commands of the first hour, which fits into
+// an hour.
+func TestPagesQuoteTheCode(t *testing.T) {
+	const steps = "examples/virtualmachine/steps/"
+	for page, want := range map[string][]string{
+		"docs/learn/first-hour.md": {
+			"informer/reflector/reflector.go", "deltafifo/fifo.go", "indexer/store.go", "informer/processor.go",
+			"queue/queue.go", "nsctl/worker.go", "nsctl/deleter.go",
+		},
+		"docs/learn/write-your-own-controller.md": {
+			steps + "1-list/main.go", steps + "2-watch/main.go",
+			steps + "3-queue/main.go", steps + "3-queue/main.go", steps + "3-queue/main.go",
+			steps + "4-create/main.go", steps + "4-create/main.go",
+			steps + "5-finalizer/main.go", steps + "5-finalizer/main.go", "examples/virtualmachine/controller.go",
+		},
+	} {
+		text := readDocument(t, page)
+		assert.LessOrEqual(t, strings.Count(text, "\n"), 300, page)
+		file, quoted := "", []string(nil)
+		for _, found := range quoteForm.FindAllStringSubmatch(text, -1) {
+			if named := found[1] + found[2]; named != "" {
+				file = named
+				continue
+			}
+			quoted = append(quoted, file)
+			assert.Contains(t, readDocument(t, file), found[3], file)
+		}
+		assert.Equal(t, want, quoted, page)
+	}
+	programs, err := filepath.Glob(filepath.Join(root, steps, "*", "main.go"))
+	require.NoError(t, err)
+	require.NotEmpty(t, programs)
+	table := readDocument(t, "docs/learn/write-your-own-controller.md")
+	for _, program := range programs {
+		assert.Contains(t, table, "]("+program+")")
+	}
+}
+
+// inChinese is the ending of a page in Chinese; the same page in English ends in .md.
+const inChinese = ".zh-CN.md"
+
+// entrances are pages whose Chinese form has a text of its own, because it leads to Chinese pages.
+var entrances = []string{"README.md", "workshop/README.md"}
+
+// Every Chinese page has the headings and the code blocks of its English page, and each leads to
+// the other.
+func TestBothLanguagesAgree(t *testing.T) {
+	pages := 0
+	for _, name := range documents(t) {
+		english, ok := strings.CutSuffix(name, inChinese)
+		if !ok {
+			continue
+		}
+		pages++
+		english += ".md"
+		en, zh := readDocument(t, english), readDocument(t, name)
+		if !slices.Contains(entrances, english) {
+			assert.Equal(t, parseMarkdown(en).levels, parseMarkdown(zh).levels, "the headings of %s", name)
+			assert.Equal(t, parseMarkdown(en).blocks, parseMarkdown(zh).blocks, "the code blocks of %s", name)
+		}
+		assert.True(t, strings.Contains(en, "]("+filepath.Base(name)+")"), "%s has to lead to the Chinese page", english)
+		assert.True(t, strings.Contains(zh, "]("+filepath.Base(english)+")"), "%s has to lead to the English page", name)
+	}
+	assert.GreaterOrEqual(t, pages, 12, "the pages were found")
 }

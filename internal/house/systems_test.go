@@ -34,7 +34,7 @@ func TestTheModuleFitsOtherSystems(t *testing.T) {
 	for _, system := range checked {
 		t.Run(system.os+"/"+system.architecture, func(t *testing.T) {
 			t.Parallel()
-			problems, err := typeCheck(root, system.os, system.architecture)
+			problems, err := checkTypes(token.NewFileSet(), system.os, system.architecture, nil)
 			require.NoError(t, err)
 			for _, problem := range problems {
 				t.Error(problem)
@@ -58,18 +58,14 @@ type checkedPackage struct {
 	info  *types.Info
 }
 
-// typeCheck returns the errors of a type check, for that platform, of the packages of the module
-// in dir.
-func typeCheck(dir, system, architecture string) (problems []error, err error) {
-	return checkTypes(token.NewFileSet(), dir, system, architecture, nil)
-}
-
-// checkTypes implements typeCheck and calls visit, if it is not nil, for each package of the
-// module. This is much cheaper than compiling: of other modules only the declarations are
-// checked.
-func checkTypes(fset *token.FileSet, dir, system, architecture string, visit func(checkedPackage)) (problems []error, err error) {
+// checkTypes returns the errors of a type check, for that platform, of the packages of the module.
+// It calls visit, if it is not nil, for each of them. This is much cheaper than compiling: of other
+// modules only the declarations are checked.
+func checkTypes(
+	fset *token.FileSet, system, architecture string, visit func(checkedPackage),
+) (problems []error, err error) {
 	command := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./...")
-	command.Dir = dir
+	command.Dir = root
 	command.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+architecture, "CGO_ENABLED=0", "GOWORK=off")
 	command.Stderr = os.Stderr
 	output, err := command.Output()

@@ -1,8 +1,6 @@
 package house_test
 
 import (
-	"cmp"
-	"fmt"
 	"go/token"
 	"go/types"
 	"os"
@@ -50,99 +48,60 @@ var textbookPages = []textbookPage{
 	{"restclient/watch_decoder.go", 260, []string{"watchDecoder", "watchDecoder.Next"}, []string{"restclient/fast"}},
 }
 
-// pageProblem reports that a page is missing, is too long, or lacks a name of the article.
-func pageProblem(page textbookPage) error {
-	lines, err := countLines(page.file)
-	if err != nil {
-		return err
-	}
-	if lines > page.lines {
-		return fmt.Errorf("%s has %d lines: a page of the textbook has at most %d", page.file, lines, page.lines)
-	}
-	for _, name := range page.says {
-		if err := declares(page.file, name); err != nil {
-			return fmt.Errorf("%w, a name of the article", err)
-		}
-	}
-	return nil
-}
-
 // countLines counts the lines of a file, as wc -l does.
 func countLines(file string) (int, error) {
 	text, err := os.ReadFile(filepath.Join(root, file))
 	return strings.Count(string(text), "\n"), err
 }
 
+// A page has a bounded length, and the names of the article.
 func TestPagesOfTheTextbook(t *testing.T) {
 	for _, page := range textbookPages {
-		assert.NoError(t, pageProblem(page))
+		lines, err := countLines(page.file)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, lines, page.lines, page.file)
+		for _, name := range page.says {
+			assert.NoError(t, declares(page.file, name), "a name of the article")
+		}
 	}
 }
-
-// excusedIntrusions are the accepted ones, each with its reason.
-var excusedIntrusions = map[string]string{}
 
 // A page can be deleted and rewritten only if other code uses nothing but its exported names and
-// its constructors.
-func TestPagesCanBeTakenOut(t *testing.T) {
-	problems, uses := intrusions(t, root, module, textbookPages)
-	for _, problem := range problems {
-		assert.Contains(t, excusedIntrusions, problem)
-	}
-	for excused := range excusedIntrusions {
-		assert.Contains(t, problems, excused, "no longer exists: delete the exception")
-	}
-	assert.Greater(t, uses, 200, "the pages use their own fields, and that was seen")
-}
-
-// intrusions returns a sentence for each file that uses what only a page may use, and the number of
-// such uses in the page itself:
+// its constructors. So no file may use
 //   - a private field of a page, outside the page;
 //   - anything that the page declares, in a package with another form of it.
-func intrusions(t *testing.T, dir, module string, pages []textbookPage) (problems []string, uses int) {
-	absolute, err := filepath.Abs(dir)
+func TestPagesCanBeTakenOut(t *testing.T) {
+	absolute, err := filepath.Abs(root)
 	require.NoError(t, err)
-	fset := token.NewFileSet()
+	fset, uses := token.NewFileSet(), 0
 	fileOf := func(at token.Pos) string {
-		relative, err := filepath.Rel(absolute, absolutePath(t, fset.Position(at).Filename))
+		file, err := filepath.Abs(fset.Position(at).Filename)
 		require.NoError(t, err)
-		return filepath.ToSlash(relative)
+		return strings.TrimPrefix(filepath.ToSlash(file), filepath.ToSlash(absolute)+"/")
 	}
-	found := map[string]bool{}
-	broken, err := checkTypes(fset, dir, runtime.GOOS, runtime.GOARCH, func(p checkedPackage) {
+	broken, err := checkTypes(fset, runtime.GOOS, runtime.GOARCH, func(p checkedPackage) {
 		for identifier, object := range p.info.Uses {
 			if object.Pkg() == nil || !strings.HasPrefix(object.Pkg().Path(), module) {
 				continue
 			}
 			declared := fileOf(object.Pos())
-			at := slices.IndexFunc(pages, func(page textbookPage) bool { return page.file == declared })
+			at := slices.IndexFunc(textbookPages, func(page textbookPage) bool { return page.file == declared })
 			if at < 0 {
 				continue
 			}
 			file := fileOf(identifier.Pos())
 			field, isField := object.(*types.Var)
-			private := isField && field.IsField() && !object.Exported()
-			switch {
+			switch private := isField && field.IsField() && !object.Exported(); {
 			case private && file == declared:
 				uses++
 			case private:
-				found[fmt.Sprintf("%s uses %s, a private field of the page %s", file, object.Name(), declared)] = true
-			case slices.Contains(pages[at].fast, path.Dir(file)):
-				found[fmt.Sprintf("%s uses %s, which the page %s declares: another form must not use it", file, object.Name(), declared)] = true
+				t.Errorf("%s uses %s, a private field of the page %s", file, object.Name(), declared)
+			case slices.Contains(textbookPages[at].fast, path.Dir(file)):
+				t.Errorf("%s, another form, uses %s, which the page %s declares", file, object.Name(), declared)
 			}
 		}
 	})
 	require.NoError(t, err)
 	require.Empty(t, broken)
-	for problem := range found {
-		problems = append(problems, problem)
-	}
-	slices.SortFunc(problems, cmp.Compare)
-	return problems, uses
-}
-
-func absolutePath(t *testing.T, name string) string {
-	absolute, err := filepath.Abs(name)
-	require.NoError(t, err)
-	return absolute
+	assert.Greater(t, uses, 200, "the pages use their own fields, and that was seen")
 }

@@ -1,7 +1,6 @@
 package house_test
 
 import (
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -45,61 +44,46 @@ func sectionOf(text, heading string) string {
 
 var stepForm = regexp.MustCompile(`([a-z][a-z0-9_/]*\.go) +([A-Za-z.]+)`)
 
-// pictureSteps returns the functions of a picture whose files have no number of lines.
-func pictureSteps(text string) (steps []tourStep) {
+// drawn returns the functions of a picture. form matches a line of it: the file, and last the
+// function.
+func drawn(text string, form *regexp.Regexp) (steps []tourStep) {
 	for _, line := range parseMarkdown(text).blocks {
-		if parts := stepForm.FindStringSubmatch(line); parts != nil {
-			steps = append(steps, tourStep{file: parts[1], name: parts[2]})
+		if parts := form.FindStringSubmatch(line); parts != nil {
+			steps = append(steps, tourStep{file: parts[1], name: parts[len(parts)-1]})
 		}
 	}
 	return steps
 }
 
-// tourProblems returns what is wrong with the textbook's path of one event in the text, its files,
-// and its functions.
-func tourProblems(text string) (problems, files []string, steps []tourStep) {
-	report := func(format string, arguments ...any) { problems = append(problems, fmt.Sprintf(format, arguments...)) }
-	sum := 0
-	for _, line := range parseMarkdown(sectionOf(text, textbookWay)).blocks {
+// The functions on the textbook's way exist, and its files are as long as the page says.
+func TestTheTourIsShort(t *testing.T) {
+	way := sectionOf(readDocument(t, "docs/learn/gears.md"), textbookWay)
+	lengths := map[string]int{}
+	for _, line := range parseMarkdown(way).blocks {
 		parts := tourForm.FindStringSubmatch(line)
 		if parts == nil {
 			continue
 		}
-		step := tourStep{file: parts[1], name: parts[3]}
-		steps = append(steps, step)
-		if err := declares(step.file, step.name); err != nil {
-			report("%v", err)
-		}
-		if slices.Contains(files, step.file) {
+		assert.NoError(t, declares(parts[1], parts[3]))
+		if _, seen := lengths[parts[1]]; seen {
 			continue
 		}
-		files = append(files, step.file)
 		said, _ := strconv.Atoi(parts[2])
-		lines, err := countLines(step.file)
-		switch {
-		case err != nil:
-			report("%v", err)
-		case said < lines-tourSlack || said > lines+tourSlack:
-			report("%s has %d lines, not %d", step.file, lines, said)
-		}
+		lines, err := countLines(parts[1])
+		require.NoError(t, err)
+		assert.InDelta(t, lines, said, tourSlack, "the lines of %s", parts[1])
+		lengths[parts[1]] = lines
+	}
+	sum := 0
+	for _, lines := range lengths {
 		sum += lines
 	}
-	if sum >= tourLines {
-		report("the tour has %d lines: it has to stay under %d", sum, tourLines)
-	}
-	return problems, files, steps
-}
-
-func TestTheTourIsShort(t *testing.T) {
-	problems, files, _ := tourProblems(readDocument(t, "docs/learn/gears.md"))
-	for _, problem := range problems {
-		t.Error("docs/learn/gears.md: " + problem)
-	}
+	assert.Less(t, sum, tourLines, "the lines of the tour")
 	for _, page := range []string{
 		"restclient/watch_decoder.go", "informer/reflector/reflector.go", "deltafifo/fifo.go", "indexer/store.go",
 		"informer/handle_deltas.go", "informer/processor.go", "queue/delaying.go", "queue/queue.go", "nsctl/deleter.go",
 	} {
-		assert.Contains(t, files, page)
+		assert.Contains(t, lengths, page)
 	}
 }
 
@@ -120,38 +104,40 @@ func besideTheTour(section string) (steps []tourStep) {
 }
 
 // The tour is executed: the documents name the functions that an event runs, in its order, for each
-// set of gears.
+// set of gears, and all of the textbook's pages or all files of the fast forms.
 func TestTheTourIsWhatAnEventRuns(t *testing.T) {
 	learn := readDocument(t, "docs/learn/gears.md")
-	_, _, drawn := tourProblems(learn)
-	textbookSteps := append(slices.Clone(drawn), besideTheTour(sectionOf(learn, textbookWay))...)
-	fast := sectionOf(learn, fastWay)
-	fastDrawn := pictureSteps(fast)
+	textbook, fast := sectionOf(learn, textbookWay), sectionOf(learn, fastWay)
+	textbookDrawn, fastDrawn := drawn(textbook, tourForm), drawn(fast, stepForm)
 	require.GreaterOrEqual(t, len(fastDrawn), 15, "the picture was read")
+	textbookSteps := append(slices.Clone(textbookDrawn), besideTheTour(textbook)...)
 	fastSteps := append(slices.Clone(fastDrawn), besideTheTour(fast)...)
 	recorded := recordOneEvent(t, append(fastSteps, textbookSteps...))
 	for _, set := range []string{"textbook", "fast"} {
 		reportEvent(t, set, recorded[set])
 	}
-
-	for page, problems := range map[string][][]string{
-		"docs/learn/gears.md, textbook": {
-			unrecorded(textbookSteps, recorded["textbook"]), disordered(drawn, recorded["textbook"]),
-			unnamed(textbookSteps, recorded["textbook"]),
-		},
-		"docs/learn/gears.md, fast": {
-			unrecorded(fastSteps, recorded["fast"]), disordered(fastDrawn, recorded["fast"]),
-			unnamedFiles(fastSteps, recorded["fast"]),
-		},
-		"workshop/tour.yaml": {
-			unrecorded(stopsOfTheWorkshop(t), recorded["textbook"]), disordered(stopsOfTheWorkshop(t), recorded["textbook"]),
-		},
+	stops := stopsOfTheWorkshop(t)
+	for page, c := range map[string]struct{ named, inOrder, recorded []tourStep }{
+		"docs/learn/gears.md, textbook": {textbookSteps, textbookDrawn, recorded["textbook"]},
+		"docs/learn/gears.md, fast":     {fastSteps, fastDrawn, recorded["fast"]},
+		"workshop/tour.yaml":            {stops, stops, recorded["textbook"]},
 	} {
-		for _, problem := range slices.Concat(problems...) {
-			t.Error(page + ": " + problem)
+		for _, step := range c.named {
+			assert.Contains(t, c.recorded, step, "%s: no event runs it", page)
 		}
+		checkOrder(t, page, c.inOrder, c.recorded)
 	}
 	for _, page := range textbookPages {
+		for _, step := range recorded["textbook"] {
+			if step.file == page.file {
+				assert.Contains(t, textbookSteps, step, "an event runs it, and the page does not name it")
+			}
+		}
+		for _, file := range filesOf(recorded["fast"]) {
+			if slices.Contains(page.fast, path.Dir(file)) {
+				assert.Contains(t, filesOf(fastSteps), file, "an event passes it, and the page does not name it")
+			}
+		}
 		if page.fast != nil && page.file != plainDecoder {
 			assert.NotContains(t, filesOf(recorded["fast"]), page.file, "a page of the textbook runs with the fast gears")
 		}
@@ -187,57 +173,20 @@ func stopsOfTheWorkshop(t *testing.T) (steps []tourStep) {
 // for metadata.
 const plainDecoder = "restclient/watch_decoder.go"
 
-// unrecorded returns a problem for each named function that the event does not run.
-func unrecorded(steps, recorded []tourStep) (problems []string) {
-	for _, step := range steps {
-		if !slices.Contains(recorded, step) {
-			problems = append(problems, fmt.Sprintf("no event runs %s of %s", step.name, step.file))
-		}
-	}
-	return problems
-}
-
 // callers wait in the function that a picture has below them when the event arrives.
 var callers = []string{"controller.processLoop", "controller.processNext"}
 
-// disordered returns a problem for each function that an event reaches before the one above it.
-func disordered(steps, recorded []tourStep) (problems []string) {
+// checkOrder fails for each function that an event reaches before the one above it.
+func checkOrder(t *testing.T, page string, steps, recorded []tourStep) {
 	last := -1
 	for _, step := range steps {
 		at := slices.Index(recorded, step)
 		if at < 0 || slices.Contains(callers, step.name) {
 			continue
 		}
-		if at < last {
-			problems = append(problems, fmt.Sprintf("an event runs %s of %s before %s", step.name, step.file, recorded[last].name))
-		}
+		assert.GreaterOrEqual(t, at, last, "%s: an event runs %v before the one above it", page, step)
 		last = max(last, at)
 	}
-	return problems
-}
-
-// unnamed returns a problem for each textbook function that the event runs and the document does
-// not name.
-func unnamed(steps, recorded []tourStep) (problems []string) {
-	for _, step := range recorded {
-		onPage := slices.ContainsFunc(textbookPages, func(page textbookPage) bool { return page.file == step.file })
-		if onPage && !slices.Contains(steps, step) {
-			problems = append(problems, fmt.Sprintf("an event runs %s of %s, which the page does not name", step.name, step.file))
-		}
-	}
-	return problems
-}
-
-// unnamedFiles returns a problem for each file of a fast form that the event passes and the
-// document does not name.
-func unnamedFiles(steps, recorded []tourStep) (problems []string) {
-	for _, file := range filesOf(recorded) {
-		isFast := slices.ContainsFunc(textbookPages, func(page textbookPage) bool { return slices.Contains(page.fast, path.Dir(file)) })
-		if isFast && !slices.Contains(filesOf(steps), file) {
-			problems = append(problems, fmt.Sprintf("an event passes %s, which the page does not name", file))
-		}
-	}
-	return problems
 }
 
 func filesOf(steps []tourStep) (files []string) {
