@@ -18,12 +18,14 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/authn"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -101,10 +103,10 @@ func TestNothingShowsASecret(t *testing.T) {
 	tokenFile := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(tokenFile, []byte(canary), 0o600))
 	users := map[string]string{
-		"token":      `{"token":"` + canary + `"}`,
-		"token file": `{"tokenFile":"` + tokenFile + `"}`,
-		"plugin": `{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"` + plugin + `","interactiveMode":"Never",
-			"args":["--password=` + canary + `"],"env":[{"name":"PASSWORD","value":"` + canary + `"}]}}`,
+		"token":         `{"token":"` + canary + `"}`,
+		"token file":    `{"tokenFile":"` + tokenFile + `"}`,
+		"plugin": login(plugin,
+			`"args":["--password=`+canary+`"],"env":[{"name":"PASSWORD","value":"`+canary+`"}],`),
 		"impersonation": `{"token":"` + canary + `","as":"system:admin","as-groups":["system:masters"],"as-user-extra":{"ticket":["` + canary + `"]}}`,
 	}
 	for _, run := range [][3]string{
@@ -121,14 +123,7 @@ func tellNothing(t *testing.T, user string, args ...string) {
 	server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{canary: {Name: "orrery", Groups: []string{authn.GroupMasters}}}})
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, server.Stop(context.Background())) }()
-	admin := func(method, path, body string) string {
-		request := httptest.NewRequest(method, path, strings.NewReader(body))
-		request.Header.Set("Authorization", "Bearer "+server.Token())
-		request.Header.Set("Content-Type", "application/json")
-		answer := httptest.NewRecorder()
-		server.Handler().ServeHTTP(answer, request)
-		return answer.Body.String()
-	}
+	admin := adminOf(server)
 	for _, name := range []string{"blue", "red"} {
 		admin("POST", "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
 		admin("POST", "/api/v1/namespaces/"+name+"/secrets", `{"metadata":{"name":"s"},"stringData":{"password":"`+canary+`"}}`)
@@ -175,7 +170,7 @@ func TestMistakesInAConfigurationAreNotQuoted(t *testing.T) {
 	failing := filepath.Join(t.TempDir(), "plugin")
 	require.NoError(t, os.WriteFile(failing, []byte("#!/bin/sh\necho "+canary+"\nexit 1\n"), 0o700))
 	exec := func(command string) string {
-		return `{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"` + command + `","interactiveMode":"Never","args":["` + canary + `"]}}`
+		return login(command, `"args":["`+canary+`"],`)
 	}
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
@@ -202,9 +197,8 @@ func TestMistakesInAConfigurationAreNotQuoted(t *testing.T) {
 	}
 	for name, text := range configs {
 		for _, format := range []string{"text", "json"} {
-			path := filepath.Join(t.TempDir(), "config")
-			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-			code, stdout, stderr := orrery(t, "run", "-v9", "--log-format", format, "--metrics-port=0", "--kubeconfig", path)
+			code, stdout, stderr := orrery(t,
+				"run", "-v9", "--log-format", format, "--metrics-port=0", "--kubeconfig", write(t, text))
 			assert.Equal(t, 1, code, name)
 			assert.NotEmpty(t, stderr, name)
 			if name != "no such host" { // a path is no secret; only the text around it may be
@@ -215,14 +209,6 @@ func TestMistakesInAConfigurationAreNotQuoted(t *testing.T) {
 }
 
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
-
-// config is a kubeconfig; further fields of the cluster end with a comma.
-func config(server, user, cluster string) string {
-	return `{"apiVersion":"v1","kind":"Config","current-context":"c",
-		"clusters":[{"name":"k","cluster":{` + cluster + `"server":"` + server + `"}}],
-		"users":[{"name":"u","user":` + user + `}],
-		"contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}]}`
-}
 
 // serveTLS returns the address of a server that runs until the test ends. Credentials are sent
 // over TLS only.
@@ -237,9 +223,7 @@ func serveTLS(t *testing.T, handler http.Handler) string {
 
 func writeTLSKubeconfig(t *testing.T, server, user string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, os.WriteFile(path, []byte(config(server, user, `"insecure-skip-tls-verify":true,`)), 0o600))
-	return path
+	return write(t, config(server, user, `"insecure-skip-tls-verify":true,`))
 }
 
 // freePort returns a port that is not in use. It lies outside the ephemeral range, so that no
@@ -270,5 +254,62 @@ func await(t *testing.T, is func() bool, explain func() string) {
 			text := explain()
 			require.Fail(t, "timed out waiting", "the last lines:\n%s", text[max(0, len(text)-8000):])
 		}
+	}
+}
+
+// hostile has what moves the cursor of a terminal, sets its title, begins a line, and the same with
+// controls of one character.
+const hostile = "ok\x1b[2K\x1b]0;owned\a\rover\nforged 1m hangs \x7f\u009b2J"
+
+// safe fails if a text has a control character that is not of its layout.
+func safe(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "")
+		assert.Negative(t, strings.IndexFunc(line, unicode.IsControl),
+			"a control character reaches the terminal: %q", line)
+		assert.False(t, strings.HasPrefix(line, "forged"), "a text of the cluster begins a line: %q", text)
+	}
+}
+
+// Conditions, holders of Leases and the words of servers are written by others.
+func TestWhatAClusterSaysDoesNotReachTheTerminalAsItIs(t *testing.T) {
+	path := builtIn(t)
+	client := clientOf(t, path)
+	deleteNamespace(t, client, "shop", 1)
+	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	namespace, err := namespaces.Get(t.Context(), "shop", api.GetOptions{})
+	require.NoError(t, err)
+	namespace.Status.Conditions = []api.NamespaceCondition{
+		{Type: "NamespaceContentRemaining", Status: api.ConditionTrue, Reason: "Some", Message: hostile},
+	}
+	_, err = namespaces.UpdateStatus(t.Context(), namespace, api.UpdateOptions{})
+	require.NoError(t, err)
+	holder, err := json.Marshal(hostile)
+	require.NoError(t, err)
+	do(t, client, http.MethodPost, "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases",
+		`{"metadata":{"name":"orrery"},"spec":{"leaseDurationSeconds":9000,"renewTime":"2199-01-01T00:00:00.000000Z",
+			"holderIdentity":`+string(holder)+`}}`)
+
+	for _, output := range []string{"text", "json"} {
+		_, stdout, stderr := orrery(t, "status", "--kubeconfig", path, "-o", output)
+		safe(t, stdout+stderr)
+		assert.Contains(t, stdout, "over", "it is shown")
+		if output == "text" {
+			assert.Contains(t, stdout, `ok^[[2K^[]0;owned^G\rover\nforged 1m hangs \u007f\u009b2J`)
+		}
+	}
+	_, stdout, stderr := orrery(t, "why", "shop", "--kubeconfig", path, "--no-wait")
+	safe(t, stdout+stderr)
+
+	refused := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		kind := api.TypeMeta{Kind: "Status", APIVersion: "v1"}
+		_ = json.NewEncoder(w).Encode(api.Status{TypeMeta: kind, Status: "Failure", Code: 400, Message: hostile})
+	}))
+	for _, args := range [][]string{{"status"}, {"run"}, {"run", "--log-format", "json", "-v3"}, {"why", "shop"}} {
+		_, stdout, stderr := orrery(t, append(args, "--kubeconfig", writeKubeconfig(t, refused, "{}"))...)
+		safe(t, stdout+stderr)
+		assert.Contains(t, stderr, "over", "%v: it is shown", args)
 	}
 }

@@ -18,7 +18,6 @@ import (
 
 	"orrery/restclient"
 	"orrery/restclient/discovery"
-	"orrery/restclient/kubeconfig"
 )
 
 // document is a manifest.
@@ -56,11 +55,7 @@ func kustomized(t *testing.T, dir string) (kustomization document, documents []d
 
 // A plain API server accepts every field that "kubectl apply -k deploy" sends.
 func TestDeployIsAcceptedByThePlainServer(t *testing.T) {
-	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: builtIn(t)})
-	require.NoError(t, err)
-	client, err := restclient.New(config)
-	require.NoError(t, err)
-	defer client.Close()
+	client := clientOf(t, builtIn(t))
 	_, lists, err := discovery.New(client).ServerGroupsAndResources(t.Context())
 	require.NoError(t, err)
 	plural := map[string]string{}

@@ -18,7 +18,6 @@ import (
 	"orrery/internal/observe/metrics"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/kubeconfig"
 )
 
 // builtIn is an API server in this process, with a kubeconfig for it.
@@ -65,12 +64,18 @@ func (r *replica) await(text string) {
 // leasesOf returns a client for the Leases of a cluster.
 func leasesOf(t *testing.T, path string) *restclient.Resource[*api.Lease] {
 	t.Helper()
-	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+	return restclient.Typed[*api.Lease](clientOf(t, path), api.LeasesResource, "kube-system")
+}
+
+// holdLease creates a Lease with a holder for an hour.
+func holdLease(t *testing.T, path, name, holder string) *api.Lease {
+	t.Helper()
+	seconds, now := int32(3600), api.NewMicroTime(time.Now())
+	spec := api.LeaseSpec{HolderIdentity: holder, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now}
+	lease := &api.Lease{ObjectMeta: api.ObjectMeta{Name: name}, Spec: spec}
+	lease, err := leasesOf(t, path).Create(t.Context(), lease, api.UpdateOptions{})
 	require.NoError(t, err)
-	client, err := restclient.New(config)
-	require.NoError(t, err)
-	t.Cleanup(client.Close)
-	return restclient.Typed[*api.Lease](client, api.LeasesResource, "kube-system")
+	return lease
 }
 
 func leaseOf(t *testing.T, path string) *api.Lease {
@@ -133,7 +138,7 @@ func TestAReplicaThatStandsByIsStoppedAtOnce(t *testing.T) {
 func TestElectionsThatCannotBeTakenPartInGetOneClearSentence(t *testing.T) {
 	url := serve(t, &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) {
 		if strings.Contains(r.URL.Path, "/leases/") {
-			return 403, api.ReasonForbidden
+			return forbidden(r)
 		}
 		return 0, ""
 	}})

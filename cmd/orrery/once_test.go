@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 
@@ -52,23 +49,18 @@ func deleteNamespace(t *testing.T, client *restclient.Client, name string, confi
 // again.
 func TestALookAsksABusyServerAgain(t *testing.T) {
 	direct := builtIn(t)
-	server, err := url.Parse(clientOf(t, direct).Config().Host)
-	require.NoError(t, err)
 	var busy atomic.Bool
-	proxy := httputil.NewSingleHostReverseProxy(server)
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/readyz" && busy.Swap(false) {
-			w.Header().Set("Retry-After", "1")
-			w.WriteHeader(http.StatusTooManyRequests)
-			return
-		}
-		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(front.Close)
-	text, err := os.ReadFile(direct)
-	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, os.WriteFile(path, bytes.ReplaceAll(text, []byte(server.String()), []byte(front.URL)), 0o600))
+	path := redirected(t, direct, func(server *url.URL) http.Handler {
+		proxy := httputil.NewSingleHostReverseProxy(server)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/readyz" && busy.Swap(false) {
+				w.Header().Set("Retry-After", "1")
+				w.WriteHeader(http.StatusTooManyRequests)
+				return
+			}
+			proxy.ServeHTTP(w, r)
+		})
+	})
 	deleteNamespace(t, clientOf(t, direct), "big", 2)
 	busy.Store(true)
 	code, stdout, stderr := orrery(t, "run", "--dry-run", "--once", "--kubeconfig", path)

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +16,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/controllers"
+	"orrery/internal/controllers/all"
+	"orrery/internal/program/programtest"
+	"orrery/internal/rbac"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -90,16 +97,44 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 	}
 }
 
+// write writes a kubeconfig and returns its path.
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// config is a kubeconfig; further fields of the cluster end with a comma.
+func config(server, user, cluster string) string {
+	return `{"apiVersion":"v1","kind":"Config","current-context":"c",
+		"clusters":[{"name":"k","cluster":{` + cluster + `"server":"` + server + `"}}],
+		"users":[{"name":"u","user":` + user + `}],
+		"contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}]}`
+}
+
 // writeKubeconfig writes a kubeconfig for a server and returns its path.
 func writeKubeconfig(t *testing.T, server, user string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "config")
-	text := `{"apiVersion":"v1","kind":"Config","current-context":"c",
-		"clusters":[{"name":"k","cluster":{"server":"` + server + `"}}],
-		"users":[{"name":"u","user":` + user + `}],
-		"contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}]}`
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	return path
+	return write(t, config(server, user, ""))
+}
+
+// redirected writes the kubeconfig of a server once more, with the address of what stands before
+// it.
+func redirected(t *testing.T, path string, front func(server *url.URL) http.Handler) string {
+	t.Helper()
+	server, err := url.Parse(clientOf(t, path).Config().Host)
+	require.NoError(t, err)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return write(t, strings.ReplaceAll(string(text), server.String(), serve(t, front(server))))
+}
+
+// login returns a user whose credentials come from an exec plugin; further fields of it end with a
+// comma.
+func login(plugin, more string) string {
+	return `{"exec":{` + more + `"apiVersion":"client.authentication.k8s.io/v1",
+		"command":"` + plugin + `","interactiveMode":"Never"}}`
 }
 
 func refusing(code int, reason api.StatusReason) http.HandlerFunc {
@@ -111,12 +146,18 @@ func refusing(code int, reason api.StatusReason) http.HandlerFunc {
 	}
 }
 
+// With list but without watch, the controller would poll and flood its log. The message "connected"
+// must not come before the program knows that it talks to an API server: a login page or a proxy
+// answers every path.
 func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
 	// Without the system's authorities: reading these many files may take longer than a handshake.
 	t.Setenv("SSL_CERT_FILE", os.DevNull)
 	t.Setenv("SSL_CERT_DIR", t.TempDir())
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
+	secured := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secured.StartTLS()
+	defer secured.Close()
 	listForbidden := func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/version" {
 			_, _ = io.WriteString(w, `{"gitVersion":"v1.36.3"}`)
@@ -124,41 +165,70 @@ func TestServersThatCannotBeUsedGetOneClearSentence(t *testing.T) {
 		}
 		refusing(403, api.ReasonForbidden)(w, r)
 	}
-	tests := []struct {
-		name    string
-		handler http.HandlerFunc
-		tls     bool
-		url     string
-		want    string
-	}{
-		{name: "no listener", url: closed.URL, want: "cannot be reached"},
-		{name: "no such host", url: "http://orrery.invalid", want: "check the server address"},
-		{name: "credentials", handler: refusing(401, api.ReasonUnauthorized), want: "does not accept these credentials"},
-		{name: "rights", handler: listForbidden, want: "may not do that"},
-		{name: "overloaded", handler: refusing(503, api.ReasonServiceUnavailable), want: "(after 5 attempts); the server rejects requests for now"},
-		{name: "not an API server", handler: http.NotFound, want: "not a Kubernetes API server"},
-		{name: "unknown authority", handler: http.NotFound, tls: true, want: "check certificate-authority in the kubeconfig"},
+	watchForbidden := &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) {
+		if isWatch(r) {
+			return forbidden(r)
+		}
+		return 0, ""
+	}}
+	page := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, text)
+		}
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			url := test.url
+	const (
+		otherServer = "the server that answers is not a Kubernetes API server"
+		overloaded  = `\(after 5 attempts\); the server rejects requests for now`
+		noWatch     = "^orrery: watching namespaces at .*may not do that"
+
+		unauthorized = "does not accept these credentials"
+		noLogin      = "^orrery: the credentials for https://127.0.0.1:1 cannot be obtained: .*" +
+			"check the user in the kubeconfig"
+	)
+	for name, test := range map[string]struct {
+		handler   http.Handler
+		url       string // of a server without a handler
+		plugin    string // that logs in
+		flags     []string
+		connected bool
+		want      string
+	}{
+		"no listener":       {url: closed.URL, want: "cannot be reached"},
+		"no such host":      {url: "http://orrery.invalid", want: "check the server address"},
+		"credentials":       {handler: refusing(401, api.ReasonUnauthorized), want: unauthorized},
+		"rights":            {handler: http.HandlerFunc(listForbidden), want: "may not do that"},
+		"overloaded":        {handler: refusing(503, api.ReasonServiceUnavailable), want: overloaded},
+		"not an API server": {handler: http.NotFoundHandler(), want: otherServer},
+		"a page":            {handler: page("<html>Log in</html>"), want: otherServer},
+		"another program":   {handler: page(`{}`), want: otherServer},
+		"a list":            {handler: page(`[1]`), want: otherServer},
+		"unknown authority": {url: secured.URL, want: "check certificate-authority in the kubeconfig"},
+		"no watch":          {handler: watchForbidden, connected: true, want: noWatch},
+		"no watch over websocket": {
+			handler: watchForbidden, flags: []string{"--watch-transport", "websocket"}, connected: true, want: noWatch,
+		},
+		"a login that fails": {
+			url: "https://127.0.0.1:1", plugin: "false",
+			want: noLogin,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, user := test.url, "{}"
 			if test.handler != nil {
-				server := httptest.NewUnstartedServer(test.handler)
-				server.Config.ErrorLog = nil
-				if test.tls {
-					server.StartTLS()
-				} else {
-					server.Start()
-				}
-				defer server.Close()
-				url = server.URL
+				url = serve(t, test.handler)
 			}
-			code, _, stderr := orrery(t, "run", "--kubeconfig", writeKubeconfig(t, url, "{}"))
+			if test.plugin != "" {
+				user = login(test.plugin, "")
+			}
+			args := []string{"run", "--kubeconfig", writeKubeconfig(t, url, user)}
+			code, _, stderr := orrery(t, append(args, test.flags...)...)
 			assert.Equal(t, 1, code)
 			last := lastLine(stderr)
 			assert.True(t, strings.HasPrefix(last, "orrery: "), stderr)
-			assert.Contains(t, last, test.want)
+			assert.Regexp(t, test.want, last)
 			assert.NotContains(t, stderr, "goroutine ")
+			assert.Equal(t, test.connected, strings.Contains(stderr, "connected"), stderr)
 		})
 	}
 }
@@ -168,14 +238,154 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// The token must not appear in any output of the program.
-func TestSecretsAreNotPrinted(t *testing.T) {
-	const canary = "canary-token-0123456789"
-	for _, code := range []int{400, 401, 403, 404, 500, 503} {
-		server := httptest.NewServer(refusing(code, ""))
-		_, stdout, stderr := orrery(t, "run", "-v3", "--kubeconfig", writeKubeconfig(t, server.URL, `{"token":"`+canary+`"}`))
-		server.Close()
-		assert.NotContains(t, stdout+stderr, canary, "answer %d", code)
-		assert.NotEmpty(t, stderr)
+func TestControllersFlag(t *testing.T) {
+	code, _, stderr := orrery(t, "run", "--controllers", "*,-namespace")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, lastLine(stderr), "no controller is left to run")
+	for _, command := range []string{"run", "rbac"} {
+		code, _, stderr = orrery(t, command, "--controllers", "nonsense")
+		assert.NotZero(t, code)
+		for _, d := range all.Descriptors(all.Options{}) {
+			assert.Contains(t, stderr, d.Name, "the message lists the controllers")
+		}
 	}
+	usage := controllersUsage("x")
+	for _, d := range all.Descriptors(all.Options{}) {
+		assert.Contains(t, usage, d.Name)
+	}
+	assert.Contains(t, controllerCompletions(), "-namespace-controller\twithout it")
+}
+
+// A controller without dry-run support is refused in a dry run.
+func TestADryRunNeedsASupportingController(t *testing.T) {
+	options := &runOptions{controllers: []string{"*"}, dryRun: true}
+	require.NoError(t, options.choose())
+	assert.True(t, options.chose(all.NamespaceController))
+	assert.False(t, options.chose("another"))
+	for _, d := range all.Descriptors(all.Options{}) {
+		options = &runOptions{controllers: []string{d.Name}, dryRun: true}
+		if d.DryRun {
+			assert.NoError(t, options.choose())
+		} else {
+			assert.ErrorContains(t, options.choose(), "--dry-run: "+d.Name)
+		}
+	}
+}
+
+// The controllers that are on by default do what a namespace controller does.
+func TestOnlyTheNamespaceControllerIsOnByDefault(t *testing.T) {
+	chosen, err := controllers.Choose(all.Descriptors(all.Options{}), everyController)
+	require.NoError(t, err)
+	require.Len(t, chosen, 1)
+	assert.Equal(t, all.NamespaceController, chosen[0].Name)
+}
+
+// The role system:controller:namespace-controller empties namespaces but may not write a Lease.
+// With it, a run with --leader-elect, the default, never begins to work. The role that the
+// message recommends must be enough.
+func TestTheAdviceForAForbiddenRequestIsARoleThatIsEnough(t *testing.T) {
+	forbidden := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 403, Reason: api.ReasonForbidden, Message: "no"})
+	sentence := explain(&startError{doing: "listing namespaces", server: "https://k", err: forbidden})
+	assert.Contains(t, sentence, "orrery rbac")
+	assert.NotContains(t, sentence, "system:controller:")
+
+	code, manifests, _ := orrery(t, "rbac")
+	require.Zero(t, code)
+	assert.Contains(t, manifests, "leases")
+	leases := 0
+	for _, right := range rbac.Rights(rbac.Config{LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery"}) {
+		if right.Rule.Resources[0] == "leases" {
+			leases++
+			assert.Contains(t, manifests, right.Rule.Verbs[0])
+		}
+	}
+	assert.Equal(t, 2, leases)
+}
+
+// The advice continues the sentence of the error, which may end with a full stop.
+func TestTheAdviceContinuesTheSentence(t *testing.T) {
+	busy := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 429, Message: "Too many requests, please try again later."})
+	assert.Equal(t, "listing namespaces at https://k failed: Too many requests, please try again later; "+
+		"the server rejects requests for now: check \"kubectl get --raw /readyz?verbose\" and start again",
+		explain(&startError{doing: "listing namespaces", server: "https://k", err: busy}))
+}
+
+// Every line of a JSON log is an object, including the last. A mistake on the command line has no
+// log.
+func TestTheLastLineOfAJSONLogIsAnObject(t *testing.T) {
+	for _, args := range [][]string{
+		{"--kubeconfig", "/does/not/exist"},
+		{"--kubeconfig", writeKubeconfig(t, "http://127.0.0.1:1", "{}")},
+	} {
+		code, _, stderr := orrery(t, append([]string{"run", "--log-format", "json"}, args...)...)
+		assert.Equal(t, 1, code)
+		lines := strings.Split(strings.TrimSpace(stderr), "\n")
+		var last struct{ Level, Message, Error string }
+		require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &last), stderr)
+		assert.Equal(t, "error", last.Level)
+		assert.Equal(t, "the run has failed", last.Message)
+		assert.NotEmpty(t, last.Error)
+	}
+	code, _, stderr := orrery(t, "run", "--log-format", "json", "--nosuch")
+	assert.Equal(t, 1, code)
+	assert.Equal(t, "orrery: unknown flag: --nosuch (see \"orrery run --help\")\n", stderr)
+}
+
+func TestARedirectIsNotTheAnswerOfAnAPIServer(t *testing.T) {
+	redirect := &restclient.RedirectError{Verb: "GET", URL: "https://h/version", Code: 302, Host: "login.example.com"}
+	assert.Contains(t, adviceFor(redirect), "not a Kubernetes API server")
+}
+
+func TestHelp(t *testing.T) { programtest.TestHelp(t, newRootCommand) }
+
+// The program accepts every command in the documentation.
+func TestTheDocumentationsCommandsParse(t *testing.T) {
+	found := programtest.TestDocumentation(t, newRootCommand, "../..")
+	for file, least := range map[string]int{"README.md": 5, "running.md": 11, "observing.md": 6, "stuck-namespaces.md": 2} {
+		assert.GreaterOrEqual(t, found[file], least, file)
+	}
+}
+
+func TestValuesAreCompleted(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(kubeconfig, []byte(`{"apiVersion":"v1","kind":"Config","contexts":[{"name":"staging","context":{}},{"name":"live","context":{}}]}`), 0o600))
+	tests := []struct {
+		words []string
+		want  []string
+	}{
+		{[]string{"run", "--controllers", ""}, []string{"*", "deployment-controller", "garbage-collector-controller", "namespace-controller", "-namespace-controller", "replicaset-controller", "second-party-controller", "virtualmachine"}},
+		{[]string{"run", "--watch-transport", ""}, []string{"http", "websocket"}},
+		{[]string{"run", "--log-format", "j"}, []string{"text", "json"}}, // the shell chooses
+		{[]string{"run", "--kubeconfig", kubeconfig, "--context", ""}, []string{"live", "staging"}},
+		{[]string{"run", "--kubeconfig", "/does/not/exist", "--context", ""}, []string{}},
+		{[]string{"run", "--namespace-sync-period", ""}, []string{}},
+		{[]string{"run", "--gears", "fast,queue="}, []string{"fast,queue=textbook"}},
+		{[]string{"run", "--gears", "queue=textbook,delta"}, []string{"queue=textbook,deltafifo=textbook", "queue=textbook,deltafifo=inorder"}},
+		{[]string{"run", "--gears=textbook,queue="}, []string{"textbook,queue=fast"}},
+		{[]string{"rbac", "-o", ""}, []string{"yaml", "json"}},
+		{[]string{"ver"}, []string{"version"}},
+	}
+	for _, test := range tests {
+		t.Run(strings.Join(test.words, " "), func(t *testing.T) {
+			assert.Equal(t, test.want, programtest.Complete(t, newRootCommand(), test.words...))
+		})
+	}
+}
+
+func TestContextsAreThoseOfKubectl(t *testing.T) {
+	one, other := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	for file, name := range map[string]string{one: "x", other: "y"} {
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Config","contexts":[{"name":%q,"context":{}}]}`, name), 0o600))
+	}
+	t.Setenv("KUBECONFIG", one+string(filepath.ListSeparator)+other)
+	assert.Equal(t, []string{"x", "y"}, programtest.Complete(t, newRootCommand(), "run", "--context", ""))
+
+	home := t.TempDir()
+	t.Setenv("KUBECONFIG", "")
+	t.Setenv("HOME", home)
+	require.NoError(t, os.Mkdir(filepath.Join(home, ".kube"), 0o700))
+	data, err := os.ReadFile(one)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".kube", "config"), data, 0o600))
+	assert.Equal(t, []string{"x"}, programtest.Complete(t, newRootCommand(), "run", "--context", ""))
 }

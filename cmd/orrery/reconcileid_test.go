@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,14 +20,7 @@ func TestEveryLineOfAPassCarriesItsID(t *testing.T) {
 	server, err := apiserver.New(apiserver.Config{})
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, server.Stop(context.Background())) }()
-	admin := func(method, path, body string) string {
-		request := httptest.NewRequest(method, path, strings.NewReader(body))
-		request.Header.Set("Authorization", "Bearer "+server.Token())
-		request.Header.Set("Content-Type", "application/json")
-		answer := httptest.NewRecorder()
-		server.Handler().ServeHTTP(answer, request)
-		return answer.Body.String()
-	}
+	admin := adminOf(server)
 	const many = 8
 	for i := range many {
 		admin("POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":"n%d"}}`, i))

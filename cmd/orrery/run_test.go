@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/lab/apiserver"
 	"orrery/internal/program"
 	"orrery/restclient/api"
 )
@@ -76,9 +77,15 @@ func serve(t *testing.T, handler http.Handler) string {
 // receives its error.
 func startOrrery(t *testing.T, stderr io.Writer, args ...string) (stop func(), ended <-chan error) {
 	t.Helper()
+	return startProgram(t, io.Discard, stderr, append([]string{"run", "--leader-elect=false"}, args...)...)
+}
+
+func startProgram(t *testing.T, stdout, stderr io.Writer, args ...string) (stop func(), ended <-chan error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	root := newRootCommand()
-	root.SetArgs(append([]string{"run", "--leader-elect=false"}, args...))
+	root.SetArgs(args)
+	root.SetOut(stdout)
 	root.SetErr(stderr)
 	program.Prepare(root)
 	done := make(chan error, 1)
@@ -87,20 +94,21 @@ func startOrrery(t *testing.T, stderr io.Writer, args ...string) (stop func(), e
 	return cancel, done
 }
 
-// With list but without watch, the controller would poll and flood its log.
-func TestAForbiddenWatchIsReported(t *testing.T) {
-	for _, transport := range []string{"http", "websocket"} {
-		url := serve(t, &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) {
-			if isWatch(r) {
-				return 403, api.ReasonForbidden
-			}
-			return 0, ""
-		}})
-		code, _, stderr := orrery(t, "run", "--kubeconfig", writeKubeconfig(t, url, "{}"), "--watch-transport", transport)
-		assert.Equal(t, 1, code, transport)
-		assert.Contains(t, lastLine(stderr), "orrery: watching namespaces at ")
-		assert.Contains(t, lastLine(stderr), "may not do that")
+// adminOf returns a function that sends a request as the administrator and returns the answer.
+func adminOf(server *apiserver.Server) func(method, path, body string) string {
+	return func(method, path, body string) string {
+		request := httptest.NewRequest(method, path, strings.NewReader(body))
+		request.Header.Set("Authorization", "Bearer "+server.Token())
+		request.Header.Set("Content-Type", "application/json")
+		answer := httptest.NewRecorder()
+		server.Handler().ServeHTTP(answer, request)
+		return answer.Body.String()
 	}
+}
+
+// forbidden refuses every request.
+func forbidden(*http.Request) (int, api.StatusReason) {
+	return http.StatusForbidden, api.ReasonForbidden
 }
 
 func TestRunEndsWellWhenItIsStopped(t *testing.T) {
@@ -199,9 +207,8 @@ func TestLoginHasNoTimeLimit(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(started, 0o600))
 	plugin := filepath.Join(dir, "plugin")
 	require.NoError(t, os.WriteFile(plugin, []byte("#!/bin/sh\necho > "+started+"\nexec sleep 1000\n"), 0o700))
-	user := `{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"` + plugin + `","interactiveMode":"Never"}}`
 	var stderr lockedBuffer
-	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, "https://127.0.0.1:1", user))
+	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, "https://127.0.0.1:1", login(plugin, "")))
 	fifo, err := os.OpenFile(started, os.O_RDWR, 0) // for both directions, so that opening does not wait for the plugin
 	require.NoError(t, err)
 	defer fifo.Close()
@@ -221,10 +228,36 @@ func TestLoginHasNoTimeLimit(t *testing.T) {
 	assert.Contains(t, stderr.String(), "stopped before it began")
 }
 
-func TestLoginThatFailsGetsOneClearSentence(t *testing.T) {
-	user := `{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"false","interactiveMode":"Never"}}`
-	code, _, stderr := orrery(t, "run", "--kubeconfig", writeKubeconfig(t, "https://127.0.0.1:1", user))
-	assert.Equal(t, 1, code)
-	assert.Contains(t, lastLine(stderr), "orrery: the credentials for https://127.0.0.1:1 cannot be obtained: ")
-	assert.Contains(t, lastLine(stderr), "check the user in the kubeconfig")
+// blockedWriter is a full pipe without a reader.
+type blockedWriter struct{ forever chan struct{} }
+
+func (w blockedWriter) Write([]byte) (int, error) {
+	<-w.forever
+	return 0, io.ErrClosedPipe
+}
+
+// A log that cannot be written changes nothing: the program watches, works, and stops on request.
+func TestRunGoesOnWhenItsLogCannotBeWritten(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	blocked := blockedWriter{make(chan struct{})}
+	defer close(blocked.forever)
+	for name, stderr := range map[string]io.Writer{"full disk": full, "no reader": blocked} {
+		for _, format := range []string{"text", "json"} {
+			watching := make(chan struct{}, 100)
+			url := serve(t, &quietCluster{called: func(r *http.Request) {
+				if isWatch(r) {
+					watching <- struct{}{}
+				}
+			}})
+			stop, ended := startOrrery(t, stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"), "-v3", "--log-format", format,
+				"--leader-elect=false", "--metrics-port=0")
+			for range 3 { // the probe, the streaming list, the long-running watch
+				<-watching
+			}
+			stop()
+			assert.NoError(t, <-ended, "%s, %s", name, format)
+		}
+	}
 }

@@ -51,19 +51,14 @@ func crowdedCluster(t *testing.T, shown <-chan struct{}) (path string, looks *at
 func TestNoReplicaWorksAfterOneThatHasRefused(t *testing.T) {
 	shown := make(chan struct{})
 	path, looks := crowdedCluster(t, shown)
-	leases := leasesOf(t, path)
-	seconds, now := int32(3600), api.NewMicroTime(time.Now())
-	held := &api.Lease{ObjectMeta: api.ObjectMeta{Name: "orrery"}}
-	held.Spec = api.LeaseSpec{HolderIdentity: "a replica that has not worked", LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now}
-	held, err := leases.Create(t.Context(), held, api.UpdateOptions{})
-	require.NoError(t, err)
+	held := holdLease(t, path, "orrery", "a replica that has not worked")
 	replicas := []*replica{startReplica(t, path, "--allow-second-controller=false"), startReplica(t, path, "--allow-second-controller=false")}
 	for _, r := range replicas {
 		r.await("standing by")
 	}
 	close(shown) // both have probed and found nothing
 	held.Spec.HolderIdentity = ""
-	_, err = leases.Update(t.Context(), held, api.UpdateOptions{})
+	_, err := leasesOf(t, path).Update(t.Context(), held, api.UpdateOptions{})
 	require.NoError(t, err)
 	for _, r := range replicas {
 		select {
@@ -122,12 +117,7 @@ func TestAReplicaThatCannotSeeAnotherControllerWarns(t *testing.T) {
 // A suspicion is not reported as a fact, in a dry run either.
 func TestADryRunSaysHowMuchItKnows(t *testing.T) {
 	path, _ := crowdedCluster(t, nil)
-	leases := leasesOf(t, path)
-	seconds, now := int32(3600), api.NewMicroTime(time.Now())
-	lease := &api.Lease{ObjectMeta: api.ObjectMeta{Name: "kube-controller-manager"}}
-	lease.Spec = api.LeaseSpec{HolderIdentity: "m", LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now}
-	_, err := leases.Create(t.Context(), lease, api.UpdateOptions{})
-	require.NoError(t, err)
+	holdLease(t, path, "kube-controller-manager", "m")
 	r := startReplica(t, path, "--allow-second-controller=false", "--dry-run")
 	r.await("controller started")
 	assert.Contains(t, r.stderr.String(), "another controller of this kind may be active")

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,9 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/status"
-	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/kubeconfig"
 )
 
 // statusOf runs "orrery status" and returns its JSON output.
@@ -37,18 +33,12 @@ func statusOf(t *testing.T, args ...string) (code int, report status.Report) {
 // removed.
 func hold(t *testing.T, path string, names ...string) {
 	t.Helper()
-	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
-	require.NoError(t, err)
-	client, err := restclient.New(config)
-	require.NoError(t, err)
-	defer client.Close()
-	do := func(verb, path, body string) {
-		require.NoError(t, client.Do(t.Context(), restclient.Request{Verb: verb, Path: path, Body: []byte(body)}, nil))
-	}
+	client := clientOf(t, path)
 	for _, name := range names {
-		do("POST", "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
-		do("POST", "/api/v1/namespaces/"+name+"/configmaps", `{"metadata":{"name":"c","finalizers":["example.com/hold"]}}`)
-		do("DELETE", "/api/v1/namespaces/"+name, "")
+		do(t, client, "POST", "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
+		do(t, client, "POST", "/api/v1/namespaces/"+name+"/configmaps",
+			`{"metadata":{"name":"c","finalizers":["example.com/hold"]}}`)
+		do(t, client, "DELETE", "/api/v1/namespaces/"+name, "")
 	}
 }
 
@@ -97,13 +87,19 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// statusAt returns the options of "orrery status" with another default address.
+func statusAt(address string) *statusOptions {
+	options := &statusOptions{}
+	options.addTo(pflag.NewFlagSet("status", pflag.ContinueOnError))
+	options.address = address
+	return options
+}
+
 // By default "orrery status" asks a replica on this machine; if none answers, the cluster.
 func TestStatusOfTheClusterIfNoReplicaAnswers(t *testing.T) {
 	path := builtIn(t)
 	t.Setenv("KUBECONFIG", path)
-	var options statusOptions
-	options.addTo(pflag.NewFlagSet("status", pflag.ContinueOnError))
-	options.address = "127.0.0.1:" + strconv.Itoa(freePort(t)) // in place of the default
+	options := statusAt("127.0.0.1:" + strconv.Itoa(freePort(t)))
 	report, err := options.report(t.Context(), t.Output())
 	require.NoError(t, err)
 	assert.Empty(t, report.Replica)
@@ -123,10 +119,7 @@ func TestAReplicaOfAnotherClusterIsRefused(t *testing.T) {
 	r.await("store is filled")
 	status := func(kubeconfig string) (*status.Report, error) {
 		t.Setenv("KUBECONFIG", kubeconfig)
-		var options statusOptions
-		options.addTo(pflag.NewFlagSet("status", pflag.ContinueOnError))
-		options.address = "127.0.0.1:" + port // in place of the default
-		return options.report(t.Context(), t.Output())
+		return statusAt("127.0.0.1:"+port).report(t.Context(), t.Output())
 	}
 	report, err := status(path)
 	require.NoError(t, err)
@@ -138,17 +131,11 @@ func TestAReplicaOfAnotherClusterIsRefused(t *testing.T) {
 		clientOf(t, path).Config().Host+", and the kubeconfig means "+clientOf(t, other).Config().Host)
 	assert.ErrorContains(t, err, "--address 127.0.0.1:"+port+" asks that replica")
 
-	server, err := url.Parse(clientOf(t, path).Config().Host)
-	require.NoError(t, err)
-	balancer := serve(t, httputil.NewSingleHostReverseProxy(server))
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	balanced := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, os.WriteFile(balanced, bytes.ReplaceAll(text, []byte(server.String()), []byte(balancer)), 0o600))
+	balance := func(server *url.URL) http.Handler { return httputil.NewSingleHostReverseProxy(server) }
+	balanced := redirected(t, path, balance)
 	_, err = status(balanced)
 	assert.NoError(t, err, "the same cluster behind another address")
 
-	forbidden := func(*http.Request) (int, api.StatusReason) { return 403, api.ReasonForbidden }
 	refuses := serve(t, &quietCluster{refuse: forbidden})
 	_, err = status(writeKubeconfig(t, refuses, "{}"))
 	assert.ErrorContains(t, err, "it is not known whether that is the cluster of the kubeconfig, "+refuses)
@@ -180,10 +167,8 @@ func TestStatusAsAnotherUser(t *testing.T) {
 
 // "orrery status" logs what "orrery run" logs about its connection, and never on standard output.
 func TestStatusSaysWhatTheConnectionIs(t *testing.T) {
-	url := serveTLS(t, &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) { return 403, api.ReasonForbidden }})
-	path := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, os.WriteFile(path, []byte(config(url, "{}", `"insecure-skip-tls-verify":true,`)), 0o600))
-	code, stdout, stderr := orrery(t, "status", "-o", "json", "--kubeconfig", path)
+	url := serveTLS(t, &quietCluster{refuse: forbidden})
+	code, stdout, stderr := orrery(t, "status", "-o", "json", "--kubeconfig", writeTLSKubeconfig(t, url, "{}"))
 	assert.Equal(t, 2, code)
 	assert.Empty(t, stdout)
 	assert.Contains(t, stderr, "WARN  the connection is not safe")
@@ -191,7 +176,7 @@ func TestStatusSaysWhatTheConnectionIs(t *testing.T) {
 }
 
 func TestAStatusThatCannotBeFoundOut(t *testing.T) {
-	url := serve(t, &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) { return 403, api.ReasonForbidden }})
+	url := serve(t, &quietCluster{refuse: forbidden})
 	closedAddress := "127.0.0.1:" + strconv.Itoa(freePort(t))
 	for want, args := range map[string][]string{
 		"orrery: asking the replica at " + closedAddress + " failed: nothing listens there\n":          {"--address", closedAddress},

@@ -5,10 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,7 +14,6 @@ import (
 	"go.uber.org/goleak"
 
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/program"
 )
 
 // "orrery run --view" serves the page and the lines to those who have the token, and the lines
@@ -29,30 +26,14 @@ func TestRunWithTheView(t *testing.T) {
 	server, err := apiserver.New(apiserver.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
-	admin := func(method, path, body string) {
-		request := httptest.NewRequest(method, path, strings.NewReader(body))
-		request.Header.Set("Authorization", "Bearer "+server.Token())
-		request.Header.Set("Content-Type", "application/json")
-		answer := httptest.NewRecorder()
-		server.Handler().ServeHTTP(answer, request)
-		require.Less(t, answer.Code, 300, answer.Body)
-	}
+	admin := adminOf(server)
 	admin("POST", "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
 	admin("POST", "/api/v1/namespaces/shop/configmaps", `{"metadata":{"name":"c"}}`)
 
 	var stdout, stderr lockedBuffer
-	ctx, stop := context.WithCancel(t.Context())
-	t.Cleanup(stop)
-	root := newRootCommand()
-	root.SetArgs([]string{
-		"run", "--kubeconfig", writeTLSKubeconfig(t, serveTLS(t, server.Handler()), `{"token":"`+server.Token()+`"}`),
-		"--leader-elect=false", "--allow-second-controller", "--namespace-deletion-grace-period=0", "--metrics-port=0", "--view", "--no-open",
-	})
-	root.SetOut(&stdout)
-	root.SetErr(&stderr)
-	program.Prepare(root)
-	ended := make(chan error, 1)
-	go func() { ended <- root.ExecuteContext(ctx) }()
+	stop, ended := startProgram(t, &stdout, &stderr, "run", "--kubeconfig",
+		writeTLSKubeconfig(t, serveTLS(t, server.Handler()), `{"token":"`+server.Token()+`"}`), "--leader-elect=false",
+		"--allow-second-controller", "--namespace-deletion-grace-period=0", "--metrics-port=0", "--view", "--no-open")
 	said := func() string { return stdout.String() + stderr.String() }
 	printed := regexp.MustCompile(`The view: (http://\S+)`)
 	await(t, func() bool { return printed.MatchString(stdout.String()) }, said)
