@@ -103,8 +103,8 @@ func TestNothingShowsASecret(t *testing.T) {
 	tokenFile := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(tokenFile, []byte(canary), 0o600))
 	users := map[string]string{
-		"token":         `{"token":"` + canary + `"}`,
-		"token file":    `{"tokenFile":"` + tokenFile + `"}`,
+		"token":      `{"token":"` + canary + `"}`,
+		"token file": `{"tokenFile":"` + tokenFile + `"}`,
 		"plugin": login(plugin,
 			`"args":["--password=`+canary+`"],"env":[{"name":"PASSWORD","value":"`+canary+`"}],`),
 		"impersonation": `{"token":"` + canary + `","as":"system:admin","as-groups":["system:masters"],"as-user-extra":{"ticket":["` + canary + `"]}}`,

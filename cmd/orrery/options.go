@@ -51,7 +51,8 @@ type runOptions struct {
 	record   trace.Options
 	view     bool
 	page     view.Flags
-	second   secondOptions
+
+	allowSecond bool // a second controller of the same kind
 }
 
 func (o *runOptions) addTo(flags *pflag.FlagSet) {
@@ -81,7 +82,8 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.watchTransport, "watch-transport", string(restclient.WatchHTTP), "transport of watches: http (chunked) or websocket")
 
 	o.election.addTo(flags)
-	o.second.addTo(flags)
+	flags.BoolVar(&o.allowSecond, "allow-second-controller", false,
+		"start even if another controller of the same kind is active, such as that of kube-controller-manager")
 	o.observer.addTo(flags)
 	o.record.AddTo(flags)
 	flags.BoolVar(&o.view, "view", false, "show what every gear does in the browser, on the loopback interface, read-only; a pod is reached by kubectl port-forward")
@@ -94,21 +96,22 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 
 // check rejects invalid values.
 func (o *runOptions) check() error {
+	for flag, workers := range map[string]int{
+		"concurrent-namespace-syncs":      o.each.Namespace.Workers,
+		"concurrent-resource-types":       o.each.Namespace.TypeConcurrency,
+		"concurrent-deployment-syncs":     o.each.Apps.DeploymentWorkers,
+		"concurrent-replicaset-syncs":     o.each.Apps.ReplicaSetWorkers,
+		"concurrent-virtualmachine-syncs": o.each.VirtualMachine.Workers,
+	} {
+		if workers < 1 {
+			return fmt.Errorf("--%s must be at least 1, not %d", flag, workers)
+		}
+	}
 	switch {
-	case o.each.Namespace.Workers < 1:
-		return fmt.Errorf("--concurrent-namespace-syncs must be at least 1, not %d", o.each.Namespace.Workers)
-	case o.each.Namespace.TypeConcurrency < 1:
-		return fmt.Errorf("--concurrent-resource-types must be at least 1, not %d", o.each.Namespace.TypeConcurrency)
 	case o.each.Namespace.GracePeriod < 0:
 		return fmt.Errorf("--namespace-deletion-grace-period must not be negative, it is %v", o.each.Namespace.GracePeriod)
 	case o.each.Namespace.SyncPeriod <= 0:
 		return fmt.Errorf("--namespace-sync-period must be positive, it is %v", o.each.Namespace.SyncPeriod)
-	case o.each.Apps.DeploymentWorkers < 1:
-		return fmt.Errorf("--concurrent-deployment-syncs must be at least 1, not %d", o.each.Apps.DeploymentWorkers)
-	case o.each.Apps.ReplicaSetWorkers < 1:
-		return fmt.Errorf("--concurrent-replicaset-syncs must be at least 1, not %d", o.each.Apps.ReplicaSetWorkers)
-	case o.each.VirtualMachine.Workers < 1:
-		return fmt.Errorf("--concurrent-virtualmachine-syncs must be at least 1, not %d", o.each.VirtualMachine.Workers)
 	case !slices.Contains(driver.Names(), o.each.VirtualMachine.Driver):
 		return fmt.Errorf("--vm-driver must be one of %s, not %q", strings.Join(driver.Names(), ", "), o.each.VirtualMachine.Driver)
 	case o.drainTimeout <= 0:
@@ -138,5 +141,5 @@ func (o *runOptions) check() error {
 	if err == nil {
 		err = o.choose()
 	}
-	return cmp.Or(err, o.election.check(), o.second.check(), o.observer.check(), o.record.Check(), o.page.Check())
+	return cmp.Or(err, o.election.check(), o.observer.check(), o.record.Check(), o.page.Check())
 }

@@ -6,23 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"orrery/internal/observe/logs"
 	"orrery/internal/secondcontroller"
 	"orrery/restclient"
 )
-
-// secondOptions are the flags for another controller of the same kind.
-type secondOptions struct {
-	allow bool
-}
-
-func (o *secondOptions) addTo(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.allow, "allow-second-controller", false, "start even if another controller of the same kind is active, such as that of kube-controller-manager")
-}
-
-func (o *secondOptions) check() error { return nil }
 
 // secondControllerError is the refusal to start beside another controller of the same kind.
 type secondControllerError struct {
@@ -78,7 +65,7 @@ func refuseEvident(ctx context.Context, client *restclient.Client, options *runO
 func (o *runOptions) eachSecond(ctx context.Context, client *restclient.Client, assess func(controller string, evidence secondcontroller.Evidence) error) error {
 	var builtIn []secondcontroller.Controller
 	for _, d := range o.chosen {
-		if d.BuiltIn && !o.second.allow {
+		if d.BuiltIn && !o.allowSecond {
 			builtIn = append(builtIn, secondcontroller.Controller{Name: d.Name, Alias: d.Alias})
 		}
 	}
