@@ -32,7 +32,7 @@ func (e *Elector) try(ctx context.Context) (last requestKind, err error) {
 		slow = slow || wasLeading && next.kind == get
 	}
 	if slow {
-		e.config.Trace.slowPath()
+		e.config.Trace.SlowPath()
 	}
 	e.conclude(ctx, err, wasLeading)
 	return last, err
@@ -52,7 +52,7 @@ func (e *Elector) conclude(ctx context.Context, err error, wasLeading bool) {
 	if err == nil {
 		return
 	}
-	e.config.Trace.failed(err, wasLeading)
+	e.config.Trace.Failed(err, wasLeading)
 }
 
 // step sends one request and passes the answer to the candidate. A conflict or a missing Lease is
@@ -141,7 +141,7 @@ func (e *Elector) release() {
 		next, err = e.step(ctx, next)
 	}
 	e.resign()
-	e.config.Trace.released(err)
+	e.config.Trace.Released(err)
 }
 
 // reportLeader calls Trace.NewLeader if another replica has become the leader.
@@ -154,7 +154,7 @@ func (e *Elector) reportLeader() {
 	}
 	e.mu.Unlock()
 	if changed {
-		e.config.Trace.newLeader(holder, silent)
+		e.config.Trace.NewLeader(holder, silent)
 	}
 }
 

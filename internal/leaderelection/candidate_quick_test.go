@@ -1,6 +1,10 @@
 package leaderelection
 
 import (
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -103,4 +107,321 @@ func TestATermSaysHowLongThePredecessorWasSilent(t *testing.T) {
 			assert.Equal(t, 16*time.Second, c.term.Silent)
 		})
 	}
+}
+
+// world simulates a server, candidates with drifting clocks, and a network that delays and loses
+// messages. Time is simulated and a seed decides every event, so that a history can be replayed.
+type world struct {
+	random *rand.Rand
+	now    time.Duration
+	queue  events
+	order  int
+
+	lease   *api.Lease
+	version int
+
+	actors     []*actor
+	names      int
+	violations []string
+	released   map[string]bool // replicas that have ended a release: none of their writes may follow
+	wins       int             // terms that began
+	renewals   int
+	releases   int
+	lost       int // terms that ended without a release
+}
+
+// actor runs a candidate in that world.
+type actor struct {
+	world  *world
+	c      candidate
+	rate   float64 // of its clock: its seconds per second of the world
+	offset time.Duration
+
+	pausedUntil time.Duration // the process is stopped
+	heardUntil  time.Duration // watch events arrive in order: none before this time
+	working     bool
+	giving      bool          // terminated: it releases the Lease and does nothing else
+	deadline    time.Duration // of the work, by its clock
+	attempt     int           // answers of earlier attempts are ignored
+	began       time.Duration // of the attempt, by its clock
+	generation  int           // of its process, counted from 1
+}
+
+type event struct {
+	at    time.Duration
+	order int
+	do    func()
+}
+
+type events []event
+
+func (e events) Len() int { return len(e) }
+func (e events) Less(i, j int) bool {
+	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].order < e[j].order
+}
+func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
+func (e *events) Pop() any {
+	last := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
+	return last
+}
+
+func newWorld(seed uint64, rates ...float64) *world {
+	w := &world{random: rand.New(rand.NewPCG(seed, 1)), released: map[string]bool{}}
+	for _, rate := range rates {
+		a := &actor{world: w, rate: rate, offset: time.Duration(w.random.Int64N(int64(1000 * time.Hour)))}
+		w.actors = append(w.actors, a)
+		a.start()
+	}
+	return w
+}
+
+func (w *world) after(d time.Duration, do func()) {
+	w.order++
+	heap.Push(&w.queue, event{w.now + d, w.order, do})
+}
+
+func (w *world) run(until time.Duration) {
+	for len(w.queue) > 0 && w.queue[0].at <= until {
+		e := heap.Pop(&w.queue).(event)
+		w.now = e.at
+		e.do()
+	}
+}
+
+func (w *world) upTo(d time.Duration) time.Duration {
+	return time.Duration(w.random.Int64N(int64(d) + 1))
+}
+func (w *world) oneIn(n int) bool { return w.random.IntN(n) == 0 }
+
+// delay returns the time a message takes: usually short, now and then longer than any deadline.
+func (w *world) delay() time.Duration {
+	switch {
+	case w.oneIn(200):
+		return w.upTo(40 * time.Second)
+	case w.oneIn(20):
+		return w.upTo(4 * time.Second)
+	default:
+		return w.upTo(20 * time.Millisecond)
+	}
+}
+
+// serve is the server: it compares resource versions.
+func (w *world) serve(r request) (replyKind, *api.Lease) {
+	switch {
+	case w.oneIn(100):
+		return failed, nil
+	case r.kind == create && w.lease != nil:
+		return conflict, nil
+	case r.kind != create && w.lease == nil:
+		return notFound, nil
+	case r.kind == get:
+		return granted, w.lease
+	case r.kind == update && r.lease.ResourceVersion != w.lease.ResourceVersion:
+		return conflict, nil
+	}
+	if holder := r.lease.Spec.HolderIdentity; w.released[holder] {
+		violation := fmt.Sprintf("at %v the Lease gets the name of %s, which has released it", w.now, holder)
+		w.violations = append(w.violations, violation)
+	}
+	w.version++
+	w.lease = r.lease.DeepCopy()
+	w.lease.ResourceVersion = strconv.Itoa(w.version)
+	for _, a := range w.actors {
+		a.hear(w.lease)
+	}
+	if w.oneIn(300) {
+		return failed, nil // the write was stored, and its answer was lost
+	}
+	return granted, w.lease
+}
+
+// start replaces the process with a new one.
+func (a *actor) start() {
+	a.generation++
+	a.world.names++
+	a.working, a.giving = false, false
+	a.c = candidate{identity: fmt.Sprint("p", a.world.names), name: "orrery", namespace: "kube-system", timing: Timing{}.withDefaults()}
+	a.soon(a.world.upTo(5*time.Second), a.try)
+	a.soon(a.world.upTo(100*time.Second), a.fate)
+}
+
+func (a *actor) local() time.Duration {
+	return a.offset + time.Duration(float64(a.world.now)*a.rate)
+}
+
+func (a *actor) moment() moment {
+	return moment{local: a.local(), wall: time.Unix(0, 0).Add(a.local())}
+}
+
+// soon calls f in this process after some time of the world, but not while the process is
+// stopped, and not after its end.
+func (a *actor) soon(d time.Duration, do func()) {
+	generation := a.generation
+	var when func()
+	when = func() {
+		switch {
+		case a.generation != generation:
+		case a.world.now < a.pausedUntil:
+			a.world.after(a.pausedUntil-a.world.now+a.world.upTo(time.Second), when)
+		default:
+			do()
+		}
+	}
+	a.world.after(d, when)
+}
+
+// wait calls f after some time of the process's own clock.
+func (a *actor) wait(d time.Duration, do func()) {
+	a.soon(time.Duration(float64(d)/a.rate)+1, do)
+}
+
+// fate stops a process for a while, kills it, or terminates it.
+func (a *actor) fate() {
+	w := a.world
+	switch w.random.IntN(6) {
+	case 0, 1, 2:
+		a.pausedUntil = w.now + w.upTo(40*time.Second)
+	case 3:
+		a.working = false // killed
+		a.start()
+		return
+	case 4:
+		if a.c.leading && a.alive() {
+			a.working, a.giving = false, true
+			a.attempt++
+			a.send(a.c.give(a.moment()))
+			return
+		}
+	}
+	a.soon(w.upTo(100*time.Second), a.fate)
+}
+
+// hear delivers watch events: late, in order, sometimes interrupted for long.
+func (a *actor) hear(lease *api.Lease) {
+	a.heardUntil = max(a.heardUntil, a.world.now+a.world.delay())
+	a.soon(a.heardUntil-a.world.now, func() {
+		switch {
+		case !a.c.leading:
+			a.c.observe(lease, a.moment())
+			if a.c.mayTake(a.local()) {
+				a.try()
+			}
+		case lease.Spec.HolderIdentity != a.c.identity:
+			a.try()
+		}
+	})
+}
+
+func (a *actor) try() {
+	if a.giving {
+		return
+	}
+	a.attempt++
+	a.began = a.local()
+	if a.working && !a.alive() {
+		a.lose()
+		return
+	}
+	a.send(a.c.begin(a.moment()))
+}
+
+// send sends a request. The request and its answer may be delayed or lost.
+func (a *actor) send(r request) {
+	w, attempt, sent := a.world, a.attempt, a.local()
+	answered := false
+	reply := func(kind replyKind, lease *api.Lease) {
+		if !answered && a.attempt == attempt {
+			answered = true
+			a.answered(r, kind, lease, sent)
+		}
+	}
+	generation := a.generation
+	if !w.oneIn(50) {
+		w.after(w.delay(), func() {
+			kind, lease := w.serve(r)
+			if a.generation == generation && !w.oneIn(50) {
+				a.soon(w.delay(), func() { reply(kind, lease) })
+			}
+		})
+	}
+	if taking := r.kind != get && !a.working && !a.giving; taking && w.oneIn(4) {
+		a.soon(w.delay(), func() { // terminated: the request is cancelled, and the Lease released
+			if answered || a.attempt != attempt {
+				return
+			}
+			a.attempt++
+			a.giving = true
+			a.c.answer(r, failed, nil, sent, a.moment())
+			a.send(a.c.give(a.moment()))
+		})
+	}
+	a.wait(a.c.timing.RenewDeadline/2, func() { reply(failed, nil) })
+}
+
+func (a *actor) answered(r request, kind replyKind, lease *api.Lease, sent time.Duration) {
+	next := a.c.answer(r, kind, lease, sent, a.moment())
+	if next.kind != nothing {
+		a.send(next)
+		return
+	}
+	switch {
+	case r.giving:
+		a.world.releases++
+		if kind == granted {
+			a.world.released[a.c.identity] = true
+		}
+		a.start()
+		return
+	case a.working && (!a.c.leading || !a.alive()):
+		a.lose()
+		return
+	case a.c.leading:
+		a.work()
+		a.wait(max(a.began+a.c.timing.RetryPeriod-a.local(), 0), a.tryUnless(a.attempt))
+		return
+	}
+	pause := a.world.upTo(2*time.Second) + 2*time.Second
+	if left := a.c.expiry() - a.local(); left > 0 && a.world.oneIn(2) {
+		pause = min(pause, left)
+	}
+	a.wait(pause, a.tryUnless(a.attempt))
+}
+
+// tryUnless tries unless another attempt has begun meanwhile.
+func (a *actor) tryUnless(attempt int) func() {
+	return func() {
+		if a.attempt == attempt {
+			a.try()
+		}
+	}
+}
+
+// alive reports whether its work may go on, by its clock.
+func (a *actor) alive() bool { return a.working && a.local() < a.deadline || !a.working && a.c.leading }
+
+// work begins to work or goes on. No other replica may work.
+func (a *actor) work() {
+	w := a.world
+	if a.working {
+		w.renewals++
+	} else {
+		w.wins++
+	}
+	a.working, a.deadline = true, a.c.renewed+a.c.timing.RenewDeadline
+	if a.local() >= a.deadline {
+		a.lose()
+		return
+	}
+	for _, other := range w.actors {
+		if other != a && other.working && other.local() < other.deadline {
+			w.violations = append(w.violations, fmt.Sprintf("at %v %s works and so does %s", w.now, a.c.identity, other.c.identity))
+		}
+	}
+}
+
+func (a *actor) lose() {
+	a.world.lost++
+	a.start()
 }

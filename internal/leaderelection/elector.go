@@ -2,6 +2,7 @@ package leaderelection
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -32,6 +33,7 @@ func New(config Config) (*Elector, error) {
 		return nil, err
 	}
 	config.Timing = config.Timing.withDefaults()
+	config.Trace = JoinTraces(unheard, config.Trace)
 	return &Elector{
 		config: config,
 		clock:  newClock(),
@@ -158,7 +160,7 @@ func (e *Elector) lead(ctx context.Context, work func(context.Context, Term)) er
 		defer e.config.Fence.guard(nil)
 	}
 	term := e.term()
-	e.config.Trace.acquired(term)
+	e.config.Trace.Acquired(term)
 
 	working, worked := context.WithCancel(hold.ctx)
 	var worker sync.WaitGroup
@@ -169,7 +171,7 @@ func (e *Elector) lead(ctx context.Context, work func(context.Context, Term)) er
 	e.renewWhile(working, hold)
 	if err := context.Cause(hold.ctx); err != nil {
 		e.resign()
-		e.config.Trace.lost(err)
+		e.config.Trace.Lost(err)
 		worker.Wait()
 		return err
 	}
@@ -210,7 +212,7 @@ func (e *Elector) renew(ctx context.Context, hold *hold) {
 	case !e.leads():
 		hold.stop(e.lostToOther())
 	case err == nil && hold.extend(e.deadline()):
-		e.config.Trace.renewed(e.clock.now() - began)
+		e.config.Trace.Renewed(e.clock.now() - began)
 	}
 }
 
@@ -253,4 +255,52 @@ func (e *Elector) resign() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.candidate.leading, e.over = false, true
+}
+
+// Snapshot is the state of an election as plain data.
+type Snapshot struct {
+	Lease       string        `json:"lease"`    // namespace/name
+	Identity    string        `json:"identity"` // ours
+	Leading     bool          `json:"leading"`
+	Holder      string        `json:"holder"`   // as it was last seen; "": none
+	Acquired    time.Time     `json:"acquired"` // when the holder became the leader, by its clock
+	Lasts       time.Duration `json:"lasts_ns"` // how long the Lease lasts after a renewal
+	Transitions int           `json:"transitions"`
+	Silent      time.Duration `json:"silent_ns"`            // since the holder's last renewal
+	Watching    bool          `json:"watching"`             // the Lease is watched
+	LastError   string        `json:"last_error,omitempty"` // of the last attempt
+}
+
+// Snapshot returns the current state. It may be called from any goroutine.
+func (e *Elector) Snapshot() Snapshot {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := &e.candidate
+	s := Snapshot{
+		Lease: e.lease(), Identity: c.identity, Leading: c.leading,
+		Holder: c.record.holder, Transitions: int(c.record.transitions),
+		Lasts: c.record.duration(), Silent: c.silent(e.clock.moment()), Watching: e.watching,
+	}
+	if c.record.acquired != 0 {
+		s.Acquired = time.UnixMicro(c.record.acquired)
+	}
+	if e.lastErr != nil {
+		s.LastError = e.lastErr.Error()
+	}
+	return s
+}
+
+// Check is a health check: it fails if this process takes itself for the leader although it has not
+// renewed for longer than the lease lasts and the tolerance. Then the elector itself is stuck, and
+// the process should be restarted. A standby is healthy.
+func (e *Elector) Check(tolerance time.Duration) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.candidate.leading {
+		return nil
+	}
+	if since := e.since(e.candidate.renewed); since > e.config.Timing.LeaseDuration+tolerance {
+		return fmt.Errorf("the Lease %s was renewed %v ago and lasts for %v", e.lease(), since.Round(time.Millisecond), e.config.Timing.LeaseDuration)
+	}
+	return nil
 }

@@ -2,8 +2,10 @@ package leaderelection_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,8 +13,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/lab/apiserver"
 	"orrery/internal/leaderelection"
+	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
 )
 
 func TestTheFirstLeadsAndWritesTheLeaseAsOthersDo(t *testing.T) {
@@ -34,10 +39,7 @@ func TestTheFirstLeadsAndWritesTheLeaseAsOthersDo(t *testing.T) {
 // With the watch, candidates do not wait for a retry period.
 func TestALeaseThatIsGivenBackIsTakenAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
-		a := p.join("a")
-		synctest.Wait()
-		b := p.join("b")
-		time.Sleep(20*time.Second + 300*time.Millisecond)
+		a, b := p.pair("a", 20*time.Second+300*time.Millisecond)
 		require.True(t, a.leads())
 		require.False(t, b.leads())
 		a.stop()
@@ -57,10 +59,7 @@ func TestWithoutTheWatchRetriesDo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, p *place) {
 				p.forbid(isWatch)
-				a := p.join("a", change)
-				synctest.Wait()
-				b := p.join("b", change)
-				time.Sleep(2*time.Minute + 300*time.Millisecond)
+				a, b := p.pair("a", 2*time.Minute+300*time.Millisecond, change)
 				require.True(t, a.leads())
 				a.stop()
 				assert.LessOrEqual(t, until(t, "b leads", b.leads), 4400*time.Millisecond)
@@ -76,18 +75,12 @@ func TestWithoutTheWatchRetriesDo(t *testing.T) {
 // clock; with the watch, without delay.
 func TestADeadLeaderIsFollowedWhenItsLeaseRunsOut(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
-		a := p.join("a")
-		synctest.Wait()
-		b := p.join("b")
-		time.Sleep(21 * time.Second) // the last renewal was a second ago
+		a, b := p.pair("a", 21*time.Second) // the last renewal was a second ago
 		a.die()
 		assert.Equal(t, 14*time.Second, until(t, "b leads", b.leads))
 	})
 	inBubble(t, func(t *testing.T, p *place) {
-		a := p.join("a", without)
-		synctest.Wait()
-		b := p.join("b", without)
-		time.Sleep(21 * time.Second)
+		a, b := p.pair("a", 21*time.Second, without)
 		a.die()
 		assert.LessOrEqual(t, until(t, "b leads", b.leads), 15*time.Second+4400*time.Millisecond, "the lease and the delay with which b saw it")
 	})
@@ -96,10 +89,7 @@ func TestADeadLeaderIsFollowedWhenItsLeaseRunsOut(t *testing.T) {
 // A replica that started after the leader's death counted its silence from its own start.
 func TestTheSnapshotCountsASilenceFromTheLastRenewal(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
-		a := p.join("a")
-		synctest.Wait()
-		b := p.join("b")
-		time.Sleep(21 * time.Second) // the last renewal was a second ago
+		a, b := p.pair("a", 21*time.Second) // the last renewal was a second ago
 		a.die()
 		time.Sleep(5 * time.Second)
 		c := p.join("c")
@@ -129,10 +119,7 @@ func TestClocksOfOtherMachinesDoNotMatter(t *testing.T) {
 
 func TestAShortOutageIsSurvived(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
-		a := p.join("a")
-		synctest.Wait()
-		b := p.join("b")
-		time.Sleep(20*time.Second + time.Millisecond)
+		a, b := p.pair("a", 20*time.Second+time.Millisecond)
 		a.link.Refuse(true)
 		a.link.Cut()
 		time.Sleep(7 * time.Second)
@@ -151,16 +138,11 @@ func TestALongOutageEndsTheWorkInTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, p *place) {
-				a := p.join("a")
-				synctest.Wait()
-				b := p.join("b")
-				time.Sleep(21 * time.Second) // the last renewal was a second ago
+				a, b := p.pair("a", 21*time.Second) // the last renewal was a second ago
 				fail(a)
 				worked := until(t, "a stops", func() bool { return !a.leads() })
 				assert.Equal(t, 9*time.Second, worked)
-				<-a.ended
-				var lost *leaderelection.LostError
-				require.ErrorAs(t, a.err, &lost)
+				lost := failure[*leaderelection.LostError](t, a)
 				assert.False(t, lost.Taken)
 				assert.Error(t, lost.Err, "why it could not renew")
 				assert.Contains(t, lost.Error(), "could not be renewed for 10s")
@@ -193,10 +175,7 @@ func TestAConflictIsSolvedByReading(t *testing.T) {
 // again.
 func TestADeletedLeaseIsMadeAnewByItsHolder(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
-		a := p.join("a")
-		synctest.Wait()
-		b := p.join("b")
-		time.Sleep(21 * time.Second)
+		a, b := p.pair("a", 21*time.Second)
 		require.NoError(t, p.leases.Delete(t.Context(), "orrery", api.DeleteOptions{}))
 		synctest.Wait()
 		assert.Equal(t, "a", p.lease().Spec.HolderIdentity)
@@ -206,10 +185,7 @@ func TestADeletedLeaseIsMadeAnewByItsHolder(t *testing.T) {
 	})
 	// If the holder has died as well, its lease expires as if the Lease were there.
 	inBubble(t, func(t *testing.T, p *place) {
-		a := p.join("a")
-		synctest.Wait()
-		b := p.join("b")
-		time.Sleep(21 * time.Second)
+		a, b := p.pair("a", 21*time.Second)
 		a.die()
 		require.NoError(t, p.leases.Delete(t.Context(), "orrery", api.DeleteOptions{}))
 		assert.Equal(t, 14*time.Second, until(t, "b leads", b.leads))
@@ -225,9 +201,7 @@ func TestALeaderThatReadsAnotherNameStops(t *testing.T) {
 			p.edit(func(lease *api.Lease) { lease.Spec.HolderIdentity = holder })
 			synctest.Wait()
 			assert.False(t, a.leads(), "at once: it watches as well")
-			<-a.ended
-			var lost *leaderelection.LostError
-			require.ErrorAs(t, a.err, &lost)
+			lost := failure[*leaderelection.LostError](t, a)
 			assert.True(t, lost.Taken)
 			assert.Equal(t, holder, lost.Holder)
 			assert.Contains(t, lost.Error(), "kube-system/orrery")
@@ -239,10 +213,7 @@ func TestALeaderThatReadsAnotherNameStops(t *testing.T) {
 // A leader that is asked to stop goes on renewing while it finishes its work.
 func TestWorkInHandIsFinishedAsLeader(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
-		a := p.join("busy a")
-		synctest.Wait()
-		b := p.join("b")
-		time.Sleep(time.Second)
+		a, b := p.pair("busy a", time.Second)
 		a.stop()
 		time.Sleep(time.Minute)
 		assert.True(t, a.leads())
@@ -263,12 +234,8 @@ func TestAStandbyStopsAtOnce(t *testing.T) {
 		time.Sleep(time.Second)
 		b.stop()
 		synctest.Wait()
-		select {
-		case <-b.ended:
-			assert.NoError(t, b.err)
-		default:
-			t.Error("it waits for something")
-		}
+		require.True(t, b.hasEnded(), "it waits for something")
+		assert.NoError(t, b.err)
 		assert.Equal(t, "a", p.lease().Spec.HolderIdentity)
 	})
 }
@@ -315,9 +282,7 @@ func TestAServerThatForbidsForAMomentIsWaitedFor(t *testing.T) {
 			a.link.Cut()
 			time.Sleep(time.Minute)
 			a.link.Heal()
-			<-a.ended
-			var access *leaderelection.AccessError
-			require.ErrorAs(t, a.err, &access, "a refusal that lasts ends the elector, whatever came before")
+			failure[*leaderelection.AccessError](t, a) // a refusal that lasts ends the elector, whatever came before
 		})
 	})
 }
@@ -338,19 +303,10 @@ func TestAReaderBesideALeaderIsToldSoon(t *testing.T) {
 		synctest.Wait()
 		b := p.join("b", func(config *leaderelection.Config) { config.Leases = reader{config.Leases} })
 		time.Sleep(9 * time.Second)
-		select {
-		case <-b.ended:
-			assert.Fail(t, "a server that starts has ten seconds")
-		default:
-		}
+		assert.False(t, b.hasEnded(), "a server that starts has ten seconds")
 		time.Sleep(20 * time.Second)
-		select {
-		case <-b.ended:
-		default:
-			require.Fail(t, "renewals of the leader put the answer off")
-		}
-		var access *leaderelection.AccessError
-		require.ErrorAs(t, b.err, &access)
+		require.True(t, b.hasEnded(), "renewals of the leader put the answer off")
+		access := failure[*leaderelection.AccessError](t, b)
 		assert.Equal(t, "update", access.Verb)
 		assert.True(t, a.leads())
 	})
@@ -390,9 +346,7 @@ func TestTheStart(t *testing.T) {
 				}
 				p.forbid(refuse)
 				b := p.join("b")
-				<-b.ended
-				var access *leaderelection.AccessError
-				require.ErrorAs(t, b.err, &access)
+				access := failure[*leaderelection.AccessError](t, b)
 				assert.Equal(t, verb, access.Verb)
 				assert.True(t, api.IsForbidden(access))
 				assert.Contains(t, access.Error(), "cannot "+verb+" the Lease kube-system/orrery")
@@ -406,9 +360,7 @@ func TestTheStart(t *testing.T) {
 				config.Namespace = "missing"
 				config.Watch = nil
 			})
-			<-b.ended
-			var access *leaderelection.AccessError
-			require.ErrorAs(t, b.err, &access)
+			access := failure[*leaderelection.AccessError](t, b)
 			assert.True(t, api.IsNotFound(access))
 		})
 	})
@@ -425,10 +377,7 @@ func TestTheStart(t *testing.T) {
 
 func TestCheckAndSnapshot(t *testing.T) {
 	inBubble(t, func(t *testing.T, p *place) {
-		a := p.join("a")
-		synctest.Wait()
-		b := p.join("b")
-		time.Sleep(3 * time.Second)
+		a, b := p.pair("a", 3*time.Second)
 		snapshot := a.Snapshot()
 		assert.Equal(t, 3*time.Second, time.Since(snapshot.Acquired))
 		snapshot.Acquired = time.Time{}
@@ -457,5 +406,130 @@ func TestTheWorkMayEndByItself(t *testing.T) {
 		assert.Empty(t, lease.Spec.HolderIdentity)
 		assert.Equal(t, int32(1), *lease.Spec.LeaseDurationSeconds)
 		assert.False(t, errors.Is(elector.Check(0), context.Canceled))
+	})
+}
+
+// A slow server is no reason to stop as long as each answer arrives within the timeout of its
+// attempt. The next attempt begins a retry period after the beginning of the last one, or at its
+// end if that is later.
+func TestASlowServerIsSurvived(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		a, b := p.pair("a", time.Second)
+		p.forbid(func(r *http.Request) bool {
+			if r.Method == http.MethodPut {
+				time.Sleep(4900 * time.Millisecond)
+			}
+			return false
+		})
+		time.Sleep(time.Minute)
+		assert.True(t, a.leads())
+		assert.False(t, b.leads())
+	})
+}
+
+// After an attempt without an answer, another follows at once, in the time left until the
+// deadline.
+func TestAnAttemptWithoutAnAnswerIsRepeatedAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("a")
+		time.Sleep(time.Second)
+		var attempts atomic.Int32
+		p.forbid(func(r *http.Request) bool {
+			if r.Method != http.MethodPut {
+				return false
+			}
+			if attempts.Add(1) == 1 { // it begins 2 s after the last renewal and has 5 s
+				time.Sleep(6 * time.Second)
+				return true
+			}
+			time.Sleep(2900 * time.Millisecond)
+			return false
+		})
+		time.Sleep(12 * time.Second)
+		assert.True(t, a.leads())
+		assert.GreaterOrEqual(t, attempts.Load(), int32(2))
+	})
+}
+
+// An attempt that is refused at once is retried after the retry period, not in a loop.
+func TestRenewalsKeepTheirPeriod(t *testing.T) {
+	inBubble(t, func(t *testing.T, p *place) {
+		a := p.join("a")
+		time.Sleep(time.Second)
+		var began []time.Duration
+		start := time.Now().Add(-time.Second)
+		p.forbid(func(r *http.Request) bool {
+			if r.Method == http.MethodPut {
+				began = append(began, time.Since(start))
+				return true
+			}
+			return false
+		})
+		<-a.ended
+		assert.Equal(t, []time.Duration{2 * time.Second, 4 * time.Second, 6 * time.Second, 8 * time.Second}, began)
+		var lost *leaderelection.LostError
+		require.ErrorAs(t, a.err, &lost)
+		assert.True(t, api.IsForbidden(lost), "%v", lost)
+	})
+}
+
+// A candidate that joins after the leader's death waits for the whole lease, since it saw it first.
+// For people, it says how long the leader has been silent.
+func TestADeadLeaderIsWaitedForAndItsSilenceIsShown(t *testing.T) {
+	for _, dead := range []time.Duration{0, 30 * time.Second, 15 * time.Minute} {
+		inBubble(t, func(t *testing.T, p *place) {
+			a := p.join("a")
+			time.Sleep(5 * time.Second)
+			require.True(t, a.leads())
+			a.die()
+			time.Sleep(dead)
+			b := p.join("b")
+			waits := until(t, "b leads", b.leads)
+			assert.Equal(t, 15*time.Second, waits)
+			assert.Contains(t, b.reported(), `acquired after "a"`)
+			assert.GreaterOrEqual(t, b.term.Silent, dead+waits, "the term has the predecessor's silence")
+			assert.Less(t, b.term.Silent, dead+waits+5*time.Second)
+			if dead > 15*time.Second {
+				assert.GreaterOrEqual(t, b.leaderSilent(), dead, "it says how long the leader has been silent")
+			}
+		})
+	}
+}
+
+// An HTTP/2 connection that all requests share goes dead without a notice. A leader has ten
+// seconds, and the pings that find such connections take longer. The server is reachable, so the
+// leader must not lose its Lease.
+func TestALeaderLeavesADeadConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
+		require.NoError(t, err)
+		pipes := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), func(config *tls.Config) {
+			config.NextProtos = []string{"h2"}
+		})
+		defer server.Stop(context.Background())
+		client, err := leaderelection.NewClient(pipes.Config(), leaderelection.DefaultRenewDeadline)
+		require.NoError(t, err)
+		defer client.Close()
+		elector, err := leaderelection.New(leaderelection.Config{
+			Leases: restclient.Typed[*api.Lease](client, api.LeasesResource, "kube-system"), Namespace: "kube-system", Name: "orrery", Identity: "a",
+		})
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			ended <- elector.Run(ctx, func(alive context.Context, _ leaderelection.Term) {
+				select {
+				case <-ctx.Done():
+				case <-alive.Done():
+				}
+			})
+		}()
+		time.Sleep(5 * time.Second)
+		require.True(t, elector.Snapshot().Leading)
+		pipes.Silence()
+		time.Sleep(time.Minute)
+		assert.True(t, elector.Snapshot().Leading)
+		stop()
+		assert.NoError(t, <-ended)
 	})
 }

@@ -137,6 +137,14 @@ func TestTiming(t *testing.T) {
 	assert.Equal(t, int32(16), Timing{LeaseDuration: 15*time.Second + 1}.leaseSeconds(), "rounded up: no candidate may begin too early")
 }
 
+// newElector returns an elector of these Leases.
+func newElector(t *testing.T, leases Leases, fence *Fence) *Elector {
+	t.Helper()
+	e, err := New(Config{Leases: leases, Namespace: "kube-system", Name: "orrery", Identity: "a", Fence: fence})
+	require.NoError(t, err)
+	return e
+}
+
 // noLeases is for an elector that sends nothing.
 type noLeases struct{ Leases }
 
@@ -161,8 +169,7 @@ func TestAConfigurationThatLacksSomething(t *testing.T) {
 // The check finds an elector that is stuck: one that works ends its term in time.
 func TestCheckFindsAnElectorThatIsStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, err := New(Config{Leases: noLeases{}, Namespace: "kube-system", Name: "orrery", Identity: "a"})
-		require.NoError(t, err)
+		e := newElector(t, noLeases{}, nil)
 		e.candidate.leading = true
 		time.Sleep(20 * time.Second)
 		assert.NoError(t, e.Check(5*time.Second))
@@ -186,15 +193,15 @@ func TestJoinedTracesHearEverything(t *testing.T) {
 		}
 	}
 	hookstest.Run(t, JoinTraces)
-	for _, joined := range []*Trace{JoinTraces(trace("1"), trace("2")), JoinTraces(nil, &Trace{})} {
-		joined.acquired(Term{})
-		joined.renewed(0)
-		joined.slowPath()
-		joined.failed(nil, false)
-		joined.lost(nil)
-		joined.released(nil)
-		joined.newLeader("", 0)
-		joined.watchFailed(nil, false)
+	for _, joined := range []*Trace{JoinTraces(trace("1"), trace("2")), unheard} {
+		joined.Acquired(Term{})
+		joined.Renewed(0)
+		joined.SlowPath()
+		joined.Failed(nil, false)
+		joined.Lost(nil)
+		joined.Released(nil)
+		joined.NewLeader("", 0)
+		joined.WatchFailed(nil, false)
 	}
 	assert.Equal(t, []string{
 		"1acquired", "2acquired", "1renewed", "2renewed", "1slow", "2slow", "1failed", "2failed",

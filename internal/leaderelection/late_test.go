@@ -2,6 +2,7 @@ package leaderelection
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -180,8 +181,7 @@ func TestAReplicaThatStopsDuringAWriteLeavesTheLeaseFree(t *testing.T) {
 				if !c.isNew {
 					server.lease = heldBy(c.holder)
 				}
-				e, err := New(Config{Leases: server, Namespace: "kube-system", Name: "orrery", Identity: "a"})
-				require.NoError(t, err)
+				e := newElector(t, server, nil)
 				ctx, cancel := context.WithTimeout(t.Context(), c.stops)
 				defer cancel()
 				require.NoError(t, e.Run(ctx, func(context.Context, Term) { <-ctx.Done() }))
@@ -202,8 +202,7 @@ func TestAWriteThatArrivesAfterTheReleaseIsAConflict(t *testing.T) {
 				if !isNew {
 					server.lease = heldBy("")
 				}
-				e, err := New(Config{Leases: server, Namespace: "kube-system", Name: "orrery", Identity: "a"})
-				require.NoError(t, err)
+				e := newElector(t, server, nil)
 				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 				defer cancel()
 				require.NoError(t, e.Run(ctx, func(context.Context, Term) { t.Error("it worked without an answer") }))
@@ -219,8 +218,7 @@ func TestAWriteThatArrivesAfterTheReleaseIsAConflict(t *testing.T) {
 func TestAReplicaThatStopsDoesNotReleaseTheLeaseOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &lateLease{stores: 20 * time.Second, lease: heldBy("")}
-		e, err := New(Config{Leases: server, Namespace: "kube-system", Name: "orrery", Identity: "a"})
-		require.NoError(t, err)
+		e := newElector(t, server, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), 5500*time.Millisecond)
 		defer cancel()
 		time.AfterFunc(5200*time.Millisecond, func() {
@@ -249,5 +247,65 @@ func TestARefusedWriteLeavesNothingToRelease(t *testing.T) {
 		tried := c
 		tried.answer(take, replyOf(err), nil, 0, moment{})
 		assert.Equal(t, want, tried.give(moment{}).kind, "%v", err)
+	}
+}
+
+// observedLease calls released when it gets no holder.
+type observedLease struct {
+	*lateLease
+	released func()
+}
+
+func (l *observedLease) Update(ctx context.Context, lease *api.Lease, opts api.UpdateOptions) (*api.Lease, error) {
+	if lease.Spec.HolderIdentity == "" {
+		l.released()
+	}
+	return l.lateLease.Update(ctx, lease, opts)
+}
+
+// When the Lease is released, the work has ended. Requests that are still unsent, such as its
+// last Event, go out meanwhile: the lease still lasts. Closing the connections would lose them.
+func TestTheFenceIsOpenWhileTheLeaseIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var fence Fence
+		conn, _ := fenced(t, &fence)
+		var alive context.Context
+		leases, released := &observedLease{lateLease: &lateLease{lease: heldBy("")}}, false
+		leases.released = func() {
+			released = true
+			assert.Error(t, alive.Err(), "the work is over before another one begins")
+			_, err := conn.Write([]byte("12345"))
+			assert.NoError(t, err)
+		}
+		e := newElector(t, leases, &fence)
+		require.NoError(t, e.Run(t.Context(), func(ctx context.Context, _ Term) { alive = ctx }))
+		assert.True(t, released)
+		_, err := conn.Write([]byte("12345"))
+		assert.NoError(t, err, "the fence stays open after a clean end")
+	})
+}
+
+// Taking, renewing and releasing write the whole Lease. Fields that belong to others, or to a newer
+// API, stay.
+func TestEachWriteKeepsWhatOthersWroteIntoTheLease(t *testing.T) {
+	const text = `{"newTop":1,"metadata":{"newMeta":2,"ownerReferences":[{"uid":"1","newOwner":3}]},
+		"spec":{"strategy":"OldestEmulationVersion","preferredHolder":"b","newSpec":4}}`
+	var now moment
+	lease := &api.Lease{}
+	require.NoError(t, json.Unmarshal([]byte(text), lease))
+	c := candidate{identity: "a", timing: Timing{}.withDefaults()}
+	c.observe(lease, now)
+	take := c.renewal(now)
+	c.won(take, 0, now)
+	writes := map[string]*api.Lease{"take": take, "renew": c.renewal(now), "release": c.give(now).lease}
+	for name, lease := range writes {
+		data, err := json.Marshal(lease)
+		require.NoError(t, err)
+		for _, field := range []string{
+			`"newTop":1`, `"newMeta":2`, `"newOwner":3`, `"newSpec":4`,
+			`"strategy":"OldestEmulationVersion"`, `"preferredHolder":"b"`,
+		} {
+			assert.Contains(t, string(data), field, name)
+		}
 	}
 }

@@ -24,7 +24,7 @@ func (e *Elector) watch(ctx context.Context) {
 		WatchErrorHandler: func(_ context.Context, err error) {
 			forbidden := source.keepsRefusing(err)
 			e.setWatching(false)
-			e.config.Trace.watchFailed(err, forbidden)
+			e.config.Trace.WatchFailed(err, forbidden)
 			if forbidden {
 				stop()
 			}

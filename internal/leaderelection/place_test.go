@@ -105,7 +105,7 @@ type participant struct {
 	identity string
 	link     faultnet.Link
 	fence    leaderelection.Fence
-	finish   chan struct{} // the work returns when it is closed, or when its context ends
+	finish   chan struct{} // the work of a busy participant returns when it is closed
 	stop     context.CancelFunc
 	ended    chan struct{}
 	err      error // of Run, after ended
@@ -146,20 +146,42 @@ func (p *place) join(identity string, change ...func(*leaderelection.Config)) *p
 	return a
 }
 
-// work has work in progress until finish is closed, even after it is asked to stop.
+// pair starts a leader and a standby, and lets some time pass.
+func (p *place) pair(leads string, after time.Duration, change ...func(*leaderelection.Config)) (a, b *participant) {
+	p.t.Helper()
+	a = p.join(leads, change...)
+	synctest.Wait()
+	b = p.join("b", change...)
+	time.Sleep(after)
+	return a, b
+}
+
+// hasEnded reports whether Run has returned.
+func (a *participant) hasEnded() bool {
+	select {
+	case <-a.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// failure returns the error of Run, when it has returned.
+func failure[E error](t *testing.T, a *participant) (err E) {
+	t.Helper()
+	<-a.ended
+	require.ErrorAs(t, a.err, &err)
+	return err
+}
+
+// work ends when it is asked to stop. That of a busy participant goes on until finish is closed.
 func (a *participant) work(ctx, alive context.Context) {
 	a.place.works(a.identity, true)
 	defer context.AfterFunc(alive, func() { a.place.works(a.identity, false) })()
 	select {
 	case <-alive.Done():
 	case <-ctx.Done():
-		select {
-		case <-a.finish:
-		case <-alive.Done():
-		default:
-			if !strings.HasPrefix(a.identity, "busy") {
-				break
-			}
+		if strings.HasPrefix(a.identity, "busy") {
 			select {
 			case <-a.finish:
 			case <-alive.Done():

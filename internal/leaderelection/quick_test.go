@@ -52,10 +52,8 @@ func TestElectorsOverBadLinks(t *testing.T) {
 					link.Heal()
 				}
 				for i, replica := range replicas {
-					select {
-					case <-replica.ended:
+					if replica.hasEnded() {
 						replicas[i] = join()
-					default:
 					}
 				}
 			}
@@ -64,10 +62,8 @@ func TestElectorsOverBadLinks(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 			for i, replica := range replicas { // one may have lost its Lease in the meantime
-				select {
-				case <-replica.ended:
+				if replica.hasEnded() {
 					replicas[i] = join()
-				default:
 				}
 			}
 			time.Sleep(time.Minute)

@@ -31,52 +31,17 @@ type Trace struct {
 	WatchFailed func(err error, forbidden bool)
 }
 
-func (t *Trace) acquired(term Term) {
-	if t != nil && t.Acquired != nil {
-		t.Acquired(term)
-	}
-}
-
-func (t *Trace) renewed(took time.Duration) {
-	if t != nil && t.Renewed != nil {
-		t.Renewed(took)
-	}
-}
-
-func (t *Trace) slowPath() {
-	if t != nil && t.SlowPath != nil {
-		t.SlowPath()
-	}
-}
-
-func (t *Trace) failed(err error, leading bool) {
-	if t != nil && t.Failed != nil {
-		t.Failed(err, leading)
-	}
-}
-
-func (t *Trace) lost(err error) {
-	if t != nil && t.Lost != nil {
-		t.Lost(err)
-	}
-}
-
-func (t *Trace) released(err error) {
-	if t != nil && t.Released != nil {
-		t.Released(err)
-	}
-}
-
-func (t *Trace) newLeader(identity string, silent time.Duration) {
-	if t != nil && t.NewLeader != nil {
-		t.NewLeader(identity, silent)
-	}
-}
-
-func (t *Trace) watchFailed(err error, forbidden bool) {
-	if t != nil && t.WatchFailed != nil {
-		t.WatchFailed(err, forbidden)
-	}
+// unheard has every hook, and none does anything. An elector joins it with the trace of its
+// configuration, so that it calls hooks without a check.
+var unheard = &Trace{
+	Acquired:    func(Term) {},
+	Renewed:     func(time.Duration) {},
+	SlowPath:    func() {},
+	Failed:      func(error, bool) {},
+	Lost:        func(error) {},
+	Released:    func(error) {},
+	NewLeader:   func(string, time.Duration) {},
+	WatchFailed: func(error, bool) {},
 }
 
 // JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.
