@@ -162,6 +162,21 @@ func (w *world) rolledOut() apps.Deployment {
 	return w.web()
 }
 
+// deploy starts the controllers, and returns when they have rolled a deployment out.
+func (w *world) deploy(deployment string) {
+	w.t.Helper()
+	w.start()
+	w.Must("POST", deploymentsPath, deployment)
+	w.rolledOut()
+}
+
+// rollOut returns when another image has been rolled out.
+func (w *world) rollOut(image string) apps.Deployment {
+	w.t.Helper()
+	w.setImage(image)
+	return w.rolledOut()
+}
+
 // sets returns the replica sets by image, with the revision and the size of each.
 func (w *world) sets() map[string]string {
 	all := map[string]string{}
@@ -245,13 +260,10 @@ func TestARollingUpdateKeepsItsBounds(t *testing.T) {
 // Pods that cannot be deleted still count: no new one may take their place.
 func TestTheBoundHoldsWhileOldPodsStay(t *testing.T) {
 	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", deploymentsPath, web(4, "one", ""))
-		w.rolledOut()
+		w.deploy(web(4, "one", ""))
 		w.watched()
 		w.Fault("forbid:for=20s,verb=delete,resource=pods")
-		w.setImage("two")
-		w.rolledOut()
+		w.rollOut("two")
 		most, _ := w.watched()
 		assert.Equal(t, 5, most)
 	})
@@ -259,12 +271,9 @@ func TestTheBoundHoldsWhileOldPodsStay(t *testing.T) {
 
 func TestRecreateEndsAllPodsFirst(t *testing.T) {
 	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", deploymentsPath, web(3, "one", `,"strategy":{"type":"Recreate"}`))
-		w.rolledOut()
+		w.deploy(web(3, "one", `,"strategy":{"type":"Recreate"}`))
 		w.watched()
-		w.setImage("two")
-		w.rolledOut()
+		w.rollOut("two")
 		most, few := w.watched()
 		assert.Equal(w.t, 3, most)
 		assert.Zero(w.t, few)
@@ -275,9 +284,7 @@ func TestRecreateEndsAllPodsFirst(t *testing.T) {
 
 func TestScaling(t *testing.T) {
 	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", deploymentsPath, web(2, "one", ""))
-		w.rolledOut()
+		w.deploy(web(2, "one", ""))
 		for _, replicas := range []int{6, 1, 0, 3} {
 			w.Must("PATCH", webPath+"/scale", fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
 			d := w.rolledOut()
@@ -293,59 +300,47 @@ func TestScaling(t *testing.T) {
 	})
 }
 
-// kubectl rollout undo writes the template of an old set into the deployment, without the hash.
-func TestUndoIsARolloutOfAnOldTemplate(t *testing.T) {
-	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", deploymentsPath, web(2, "one", ""))
-		w.rolledOut()
-		w.setImage("two")
-		w.rolledOut()
-		w.setImage("one")
-		w.rolledOut()
-		assert.Equal(w.t, map[string]string{"one": "revision 3, 2 pods", "two": "revision 2, 0 pods"}, w.sets())
-		assert.Equal(w.t, "3", w.web().Annotations["deployment.kubernetes.io/revision"])
-	})
-}
-
-func TestTheHistoryHasALimit(t *testing.T) {
-	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", deploymentsPath, web(1, "image-0", `,"revisionHistoryLimit":2`))
-		w.rolledOut()
-		for i := range 4 {
-			w.Must("PATCH", webPath, fmt.Sprintf(`{"metadata":{"annotations":{"kubernetes.io/change-cause":"no %d"}}}`, i))
-			w.setImage(fmt.Sprintf("image-%d", i+1))
-			w.rolledOut()
-		}
-		assert.Equal(w.t, map[string]string{
-			"image-2": "revision 3, 0 pods", "image-3": "revision 4, 0 pods", "image-4": "revision 5, 1 pods",
-		}, w.sets())
-		for _, set := range clustertest.Get[api.List[apps.ReplicaSet]](w.Cluster, setsPath).Items {
-			assert.NotEmpty(w.t, set.Annotations["kubernetes.io/change-cause"])
-		}
-	})
-}
-
-// A template that is used again gets a newer revision than those in between.
-func TestTheHistoryKeepsTheHighestRevisions(t *testing.T) {
-	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", deploymentsPath, web(1, "one", `,"revisionHistoryLimit":1`))
-		w.rolledOut()
-		for _, image := range []string{"two", "one", "three"} {
-			w.setImage(image)
-			w.rolledOut()
-		}
-		assert.Equal(w.t, map[string]string{"one": "revision 3, 0 pods", "three": "revision 4, 1 pods"}, w.sets())
-	})
+// Each rollout has a number, which its set gets. kubectl rollout undo writes the template of an old
+// set into the deployment, without the hash.
+func TestTheHistoryOfRollouts(t *testing.T) {
+	for name, c := range map[string]struct {
+		first  string
+		images []string
+		want   map[string]string
+	}{
+		"an undo is a rollout of an old template": {
+			web(2, "one", ""), []string{"two", "one"},
+			map[string]string{"one": "revision 3, 2 pods", "two": "revision 2, 0 pods"},
+		},
+		"the history has a limit": {
+			web(1, "zero", `,"revisionHistoryLimit":2`), []string{"one", "two", "three", "four"},
+			map[string]string{"two": "revision 3, 0 pods", "three": "revision 4, 0 pods", "four": "revision 5, 1 pods"},
+		},
+		"a template that is used again is newer than those in between": {
+			web(1, "one", `,"revisionHistoryLimit":1`), []string{"two", "one", "three"},
+			map[string]string{"one": "revision 3, 0 pods", "three": "revision 4, 1 pods"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBothGears(t, func(w *world) {
+				w.deploy(c.first)
+				for _, image := range c.images {
+					w.Must("PATCH", webPath, `{"metadata":{"annotations":{"kubernetes.io/change-cause":"`+image+`"}}}`)
+					w.rollOut(image)
+				}
+				assert.Equal(w.t, c.want, w.sets())
+				assert.Equal(w.t, fmt.Sprint(len(c.images)+1), w.web().Annotations["deployment.kubernetes.io/revision"])
+				for _, set := range clustertest.Get[api.List[apps.ReplicaSet]](w.Cluster, setsPath).Items {
+					assert.NotEmpty(w.t, set.Annotations["kubernetes.io/change-cause"])
+				}
+			})
+		})
+	}
 }
 
 func TestAPausedDeploymentOnlyScales(t *testing.T) {
 	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", deploymentsPath, web(2, "one", ""))
-		w.rolledOut()
+		w.deploy(web(2, "one", ""))
 		w.Must("PATCH", webPath, `{"spec":{"paused":true}}`)
 		time.Sleep(time.Second)
 		assert.Equal(w.t, "Unknown DeploymentPaused", w.condition("Progressing"))
@@ -457,9 +452,7 @@ func TestACollisionOfNames(t *testing.T) {
 // adopts them.
 func TestSetsAreAdopted(t *testing.T) {
 	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", deploymentsPath, web(2, "one", ""))
-		w.rolledOut()
+		w.deploy(web(2, "one", ""))
 		w.watched()
 		w.Must("DELETE", webPath, `{"propagationPolicy":"Orphan"}`)
 		w.Within(time.Minute, "the deployment goes", func() bool {
@@ -538,4 +531,37 @@ func (w *world) killedAt(request int, served bool, strategy string, textbook gea
 	kill()
 	<-ended
 	return survived
+}
+
+// A pod of a finished rollout is replaced, and another one is not. The rollout stays finished: its
+// deadline does not begin again.
+func TestAPodThatFailsLaterDoesNotFailTheRollout(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.deploy(web(2, "one", `,"minReadySeconds":20,"progressDeadlineSeconds":30`))
+		lose := func(i int) {
+			w.Must("DELETE", podsPath+"/"+clustertest.Get[api.List[apps.Pod]](w.Cluster, podsPath).Items[i].Name, `{"gracePeriodSeconds":0}`)
+			time.Sleep(5 * time.Second)
+		}
+		lose(0)
+		heal := w.Fault("forbid:verb=create,resource=pods,user=" + clustertest.ControllerUser)
+		lose(0)
+		time.Sleep(2 * time.Minute)
+		assert.Equal(w.t, 1, w.web().Status.AvailableReplicas)
+		assert.Equal(w.t, "True NewReplicaSetAvailable", w.condition("Progressing"))
+		heal()
+		w.rolledOut()
+	})
+}
+
+// minReadySeconds is no part of the template: the set gets the new value, and no rollout follows.
+func TestMinReadySecondsChanges(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.deploy(web(2, "one", ""))
+		w.Must("PATCH", webPath, `{"spec":{"minReadySeconds":7}}`)
+		w.rolledOut()
+		sets := clustertest.Get[api.List[apps.ReplicaSet]](w.Cluster, setsPath).Items
+		if assert.Len(w.t, sets, 1) {
+			assert.Equal(w.t, 7, sets[0].Spec.MinReadySeconds)
+		}
+	})
 }
