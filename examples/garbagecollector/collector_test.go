@@ -1,11 +1,20 @@
 package garbagecollector_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"orrery/examples/garbagecollector"
+	"orrery/examples/monitor"
 	"orrery/restclient/api"
 )
 
@@ -66,4 +75,345 @@ func TestAnObjectStaysAsLongAsOneOwnerExists(t *testing.T) {
 		w.delete("b", api.DeletePropagationForeground)
 		assert.Empty(t, w.names())
 	})
+}
+
+func TestACircleDoesNotWaitForItself(t *testing.T) {
+	for _, size := range []int{1, 2, 3, 5} {
+		for _, deleted := range []int{1, size} {
+			t.Run(fmt.Sprintf("%d of %d deleted", deleted, size), func(t *testing.T) {
+				inWorld(t, func(w *world) {
+					uids := make([]string, size)
+					for i := range size {
+						uids[i] = w.create(fmt.Sprint("o", i))
+					}
+					for i := range size {
+						next := (i + 1) % size
+						w.merge(fmt.Sprint("o", i), fmt.Sprintf(
+							`{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"o%d","uid":%q,"blockOwnerDeletion":true}]}`, next, uids[next]))
+					}
+					assert.Len(t, w.names(), size)
+					for i := range deleted {
+						w.delete(fmt.Sprint("o", i), api.DeletePropagationForeground)
+					}
+					assert.Empty(t, w.names())
+				})
+			})
+		}
+	}
+}
+
+func TestACircleStaysOneOfOwners(t *testing.T) {
+	inWorld(t, func(w *world) {
+		a := w.create("a")
+		b := w.create("b", owned("a", a))
+		w.merge("a", fmt.Sprintf(`{"finalizers":["x.y/z"],"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"b","uid":%q,"blockOwnerDeletion":true}]}`, b))
+		w.merge("b", `{"finalizers":["x.y/z"]}`)
+		w.delete("a", api.DeletePropagationForeground)
+		assert.Equal(t, []string{"a", "b"}, w.names())
+		assert.Contains(t, strings.Join(w.hear(), "; "), "blocks its owners no more")
+		for _, name := range w.namesNow() {
+			assert.Len(t, w.get(name).Nested("metadata", "ownerReferences"), 1, "%s still has its owner", name)
+		}
+	})
+}
+
+func TestOwnersAreKnownByUID(t *testing.T) {
+	inWorld(t, func(w *world) {
+		owner := w.create("owner")
+		w.create("child", owned("owner", owner))
+		w.create("impostor", owned("owner", "another-uid"))
+		w.create("of-no-owner", owned("never-was", "u"))
+		assert.Equal(t, []string{"child", "owner"}, w.names())
+		w.kill() // the owner is created again while no collector runs
+		w.delete("owner", api.DeletePropagationBackground)
+		w.create("owner")
+		w.start(nil)
+		assert.Equal(t, []string{"owner"}, w.names())
+	})
+}
+
+// In a gap of the watch an object can be deleted and created again: the informer reports an
+// update.
+func TestAnOwnerThatIsCreatedAnewInAGapOfTheWatch(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.create("child", owned("owner", w.create("owner")))
+		assert.Len(t, w.names(), 2)
+		heal := w.fault("unavailable:resource=configmaps,verb=list|watch")
+		w.link.CloseConnections()
+		w.delete("owner", api.DeletePropagationBackground)
+		w.create("owner")
+		w.server.Store().Compact()
+		heal()
+		time.Sleep(5 * time.Minute)
+		assert.Equal(t, []string{"owner"}, w.names())
+	})
+}
+
+func TestOwnersInOtherNamespaces(t *testing.T) {
+	inWorld(t, func(w *world) {
+		elsewhere := w.resource("configmaps").InNamespace("kube-system")
+		owner := w.in(elsewhere, "owner")
+		w.create("child", owned("owner", owner))
+		assert.Empty(t, w.names(), "an owner is looked up in the namespace of its dependent")
+		assert.Equal(t, []string{"invalid namespace child owner", "child deleted (Background)"}, w.hear())
+		_, err := elsewhere.Get(context.Background(), "owner", api.GetOptions{})
+		assert.NoError(t, err)
+	})
+}
+
+func TestADependentThatWasThereBeforeItsOwnerOfAnotherNamespace(t *testing.T) {
+	inWorld(t, func(w *world) {
+		node := w.in(w.resource("nodes"), "n", owned("owner", "u"))
+		assert.Equal(t, []string{"invalid namespace n owner"}, w.hear(), "a cluster-scoped object has no namespace for the lookup")
+		found, err := w.resource("nodes").Get(context.Background(), "n", api.GetOptions{})
+		require.NoError(t, err, "it is not deleted")
+		assert.Equal(t, node, found.GetUID())
+	})
+}
+
+func TestOwnersOfTheWholeCluster(t *testing.T) {
+	inWorld(t, func(w *world) {
+		node := w.in(w.resource("nodes"), "n")
+		w.create("child", owned("Node/n", node))
+		assert.Equal(t, []string{"child"}, w.names())
+		require.NoError(t, w.resource("nodes").Delete(context.Background(), "n", api.DeleteOptions{PropagationPolicy: api.DeletePropagationForeground}))
+		assert.Empty(t, w.names())
+		_, err := w.resource("nodes").Get(context.Background(), "n", api.GetOptions{})
+		assert.True(t, api.IsNotFound(err))
+	})
+}
+
+// defineGizmos creates a custom resource.
+func (w *world) defineGizmos() {
+	w.t.Helper()
+	var o api.Unstructured
+	require.NoError(w.t, o.UnmarshalJSON([]byte(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+		"metadata":{"name":"gizmos.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+		"names":{"plural":"gizmos","singular":"gizmo","kind":"Gizmo","listKind":"GizmoList"},
+		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`)))
+	_, err := w.resource("customresourcedefinitions").Create(context.Background(), &o, api.UpdateOptions{})
+	require.NoError(w.t, err)
+	synctest.Wait()
+}
+
+func TestCustomResourcesOwnAndAreOwned(t *testing.T) {
+	for _, policy := range []api.DeletePropagation{api.DeletePropagationBackground, api.DeletePropagationForeground} {
+		t.Run(string(policy), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.create("early", owned("Gizmo/g", "u"))
+				assert.Equal(t, []string{"early"}, w.names(), "an owner of an unknown type may exist")
+				w.defineGizmos()
+				owner := w.create("owner")
+				gizmo := w.in(w.resource("gizmos"), "g", owned("owner", owner))
+				w.create("child", owned("Gizmo/g", gizmo))
+				assert.Equal(t, []string{"child", "owner"}, w.names(), "the type has become known")
+				w.delete("owner", policy)
+				assert.Empty(t, w.names())
+				_, err := w.resource("gizmos").Get(context.Background(), "g", api.GetOptions{})
+				assert.True(t, api.IsNotFound(err))
+			})
+		})
+	}
+}
+
+func TestATypeThatVanishes(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for range 2 { // the second time with the name of an earlier type
+			w.defineGizmos()
+			owner := w.create("owner")
+			w.in(w.resource("gizmos"), "g", owned("owner", owner))
+			w.rest()
+			require.NoError(t, w.resource("customresourcedefinitions").Delete(context.Background(), "gizmos.example.com", api.DeleteOptions{}))
+			assert.Equal(t, []string{"owner"}, w.names())
+			w.delete("owner", api.DeletePropagationForeground)
+			assert.Empty(t, w.names())
+		}
+	})
+}
+
+func TestForegroundThroughGenerations(t *testing.T) {
+	inWorld(t, func(w *world) {
+		a := w.create("a")
+		b := w.create("b", owned("a", a))
+		d := w.create("d", owned("b", b))
+		w.create("e", owned("d", d))
+		w.merge("e", `{"finalizers":["x.y/z"]}`)
+		w.delete("a", api.DeletePropagationForeground)
+		assert.Equal(t, []string{"a", "b", "d", "e"}, w.names())
+		for _, name := range w.namesNow() {
+			assert.NotNil(t, w.get(name).GetDeletionTimestamp(), name)
+		}
+		w.merge("e", `{"finalizers":null}`)
+		assert.Empty(t, w.names())
+	})
+}
+
+func TestOrphansOfAnOwnerThatIsHeldByOthersToo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		a := w.create("a")
+		w.merge("a", `{"finalizers":["x.y/z"]}`)
+		w.create("b", owned("a", a))
+		w.delete("a", api.DeletePropagationOrphan)
+		assert.Equal(t, []string{"a", "b"}, w.names())
+		assert.Equal(t, []string{"x.y/z"}, w.get("a").GetFinalizers())
+		assert.Nil(t, w.get("b").Nested("metadata", "ownerReferences"))
+		w.merge("a", `{"finalizers":null}`)
+		assert.Equal(t, []string{"b"}, w.names())
+	})
+}
+
+// The dependent is created, and its owner orphaned, before any informer has seen it. How old the
+// owner's deletionTimestamp is does not matter: it has whole seconds, of another machine's clock.
+func TestADependentThatWasCreatedAMomentBeforeIsOrphanedToo(t *testing.T) {
+	for _, age := range []time.Duration{0, 900 * time.Millisecond} {
+		inWorld(t, func(w *world) {
+			time.Sleep(age) // a bubble begins at a whole second
+			heal := w.fault("delay:by=300ms,resource=secrets,verb=list|watch")
+			defer heal()
+			w.link.CloseConnections()
+			owner := w.create("owner")
+			w.in(w.resource("secrets"), "child", owned("owner", owner))
+			w.delete("owner", api.DeletePropagationOrphan)
+			assert.Empty(t, w.names())
+			child, err := w.resource("secrets").Get(context.Background(), "child", api.GetOptions{})
+			require.NoError(t, err, "the dependent was deleted instead of orphaned; deletionTimestamp is %v old", age)
+			assert.Nil(t, child.Nested("metadata", "ownerReferences"))
+		})
+	}
+}
+
+func TestTheFinalizersOfADependentSayHowItGoes(t *testing.T) {
+	for finalizer, left := range map[string][]string{"orphan": {"grandchild"}, "foregroundDeletion": {}} {
+		t.Run(finalizer, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				a := w.create("a")
+				b := w.create("b", owned("a", a))
+				w.create("grandchild", owned("b", b))
+				w.merge("b", fmt.Sprintf(`{"finalizers":[%q]}`, finalizer))
+				w.delete("a", api.DeletePropagationBackground)
+				assert.Equal(t, left, w.names())
+			})
+		})
+	}
+}
+
+// Between the decision about an object and its deletion, the object gets an owner that exists.
+func TestADeletionHasPreconditions(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.kill()
+		var armed atomic.Bool
+		w.start(func(verb string) {
+			if verb == "delete" && armed.CompareAndSwap(true, false) {
+				other := w.create("other")
+				w.merge("b", fmt.Sprintf(`{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"other","uid":%q}]}`, other))
+			}
+		})
+		w.create("b", owned("a", w.create("a")))
+		w.rest()
+		armed.Store(true)
+		w.delete("a", api.DeletePropagationBackground)
+		assert.Equal(t, []string{"b", "other"}, w.names())
+		assert.False(t, armed.Load())
+	})
+}
+
+func TestRightsToOneTypeAreMissing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.kill()
+		heal := w.fault("forbid:resource=secrets,verb=list|watch")
+		w.start(nil)
+		w.create("child", owned("owner", w.create("owner")))
+		w.rest()
+		w.delete("owner", api.DeletePropagationForeground)
+		time.Sleep(10 * time.Minute)
+		assert.Empty(t, w.names(), "the others are collected")
+		assert.Equal(t, []string{"refused secrets"}, w.hear()[:1])
+		assert.NotContains(t, w.hear(), "refused secrets", "reported once")
+		heal()
+		time.Sleep(10 * time.Minute)
+		w.in(w.resource("secrets"), "child", owned("owner", "u"))
+		w.rest()
+		_, err := w.resource("secrets").Get(context.Background(), "child", api.GetOptions{})
+		assert.True(t, api.IsNotFound(err), "the right has been given")
+	})
+}
+
+// A pass that lacks a right is repeated after a minute, and after each discovery.
+func TestTheRightToDeleteIsMissing(t *testing.T) {
+	for _, order := range []string{"forbid:resource=configmaps,verb=delete", "forbid:resource=configmaps,verb=get"} {
+		t.Run(order, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				heal := w.fault(order)
+				w.create("child", owned("owner", "never-was"))
+				time.Sleep(5*time.Minute - 20*time.Second)
+				told := w.hear()
+				assert.Equal(t, []string{"forbidden"}, slices.Compact(slices.Clone(told)))
+				assert.LessOrEqual(t, len(told), 15)
+				heal()
+				time.Sleep(time.Minute)
+				assert.Empty(t, w.names())
+			})
+		})
+	}
+}
+
+// A 404 for a type is no proof that an object of it is gone.
+func TestAnAPIThatIsNotRegisteredAtTheMoment(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.defineGizmos()
+		w.create("child", owned("Gizmo/g", w.in(w.resource("gizmos"), "g")))
+		w.rest()
+		heal := w.fault("broken-group:group=example.com,version=v1")
+		time.Sleep(10 * time.Minute)
+		w.kill()
+		w.start(nil)
+		time.Sleep(10 * time.Minute)
+		assert.Equal(t, []string{"child"}, w.names())
+		heal()
+		require.NoError(t, w.resource("gizmos").Delete(context.Background(), "g", api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground}))
+		time.Sleep(10 * time.Minute)
+		assert.Empty(t, w.names())
+	})
+}
+
+// The types are those of the last discovery, and the API server has stopped serving one of them.
+func TestAnAnswer404AboutAType(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.defineGizmos()
+		gizmo := w.in(w.resource("gizmos"), "g")
+		w.kill()
+		defer w.fault("unavailable:resource=gizmos,verb=list|watch")() // the owner must be requested
+		w.unserved.Store("/apis/example.com/v1/namespaces/")
+		w.start(nil)
+		w.create("child", owned("Gizmo/g", gizmo))
+		time.Sleep(5 * time.Minute)
+		assert.Equal(t, []string{"child"}, w.names(), "it is no proof that the owner is gone")
+		w.unserved.Store("")
+		require.NoError(t, w.resource("gizmos").Delete(context.Background(), "g", api.DeleteOptions{}))
+		time.Sleep(5 * time.Minute)
+		assert.Empty(t, w.names())
+	})
+}
+
+// The first list of a new type takes long and contains a dependent of an owner that is to be
+// orphaned.
+func TestADependentOfATypeThatHasJustAppearedIsOrphanedToo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		defer w.fault("delay:by=15s,resource=gizmos,verb=list|watch")()
+		w.defineGizmos()
+		w.rest() // the type is known, its objects are not
+		owner := w.create("owner")
+		w.in(w.resource("gizmos"), "g", owned("owner", owner))
+		w.delete("owner", api.DeletePropagationOrphan)
+		time.Sleep(time.Minute)
+		assert.Empty(t, w.names())
+		gizmo, err := w.resource("gizmos").Get(context.Background(), "g", api.GetOptions{})
+		require.NoError(t, err, "it is an orphan")
+		assert.Nil(t, gizmo.Nested("metadata", "ownerReferences"))
+	})
+}
+
+func TestWithoutAClient(t *testing.T) {
+	_, err := garbagecollector.NewController(garbagecollector.Config{Monitor: monitor.Config{}})
+	assert.Error(t, err)
 }
