@@ -3,6 +3,8 @@ package monitor
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"orrery/informer"
@@ -71,4 +73,59 @@ func (c Config) withDefaults() Config {
 	}
 	c.DiscoveryPeriod = cmp.Or(c.DiscoveryPeriod, 30*time.Second)
 	return c
+}
+
+// Resource is a type of objects.
+type Resource struct {
+	api.GroupVersionResource
+	Kind       string
+	Namespaced bool
+}
+
+// types are those of a server.
+type types struct {
+	kinds     map[api.GroupVersionKind]*Resource     // all, in every version: owner references name them
+	deletable map[api.GroupVersionResource]*Resource // whose objects can be watched and deleted, in one version of each group
+}
+
+// ignored are Events, in both groups: nothing owns them, there are many, and they expire.
+var ignored = []string{"events.", "events.events.k8s.io"}
+
+// typesOf reads the lists of a server, in which the preferred version of each group comes first.
+func typesOf(lists []*api.APIResourceList) types {
+	found := types{kinds: map[api.GroupVersionKind]*Resource{}, deletable: map[api.GroupVersionResource]*Resource{}}
+	seen := slices.Clone(ignored)
+	for _, list := range lists {
+		version, err := api.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			continue
+		}
+		for _, one := range list.Resources {
+			lacks := func(verb string) bool { return !slices.Contains(one.Verbs, verb) }
+			if strings.Contains(one.Name, "/") || lacks("get") {
+				continue
+			}
+			r := &Resource{GroupVersionResource: version.WithResource(one.Name), Kind: one.Kind, Namespaced: one.Namespaced}
+			found.kinds[api.GroupVersionKind{Group: version.Group, Version: version.Version, Kind: one.Kind}] = r
+			if name := r.GroupResource(); !lacks("delete") && !lacks("list") && !lacks("watch") && !slices.Contains(seen, name) {
+				seen = append(seen, name)
+				found.deletable[r.GroupVersionResource] = r
+			}
+		}
+	}
+	return found
+}
+
+// keep copies the types of the failed groups from before.
+func (t types) keep(before types, failed map[api.GroupVersion]error) {
+	for kind, r := range before.kinds {
+		if _, unknown := failed[r.GroupVersion()]; unknown {
+			t.kinds[kind] = r
+		}
+	}
+	for gvr, r := range before.deletable {
+		if _, unknown := failed[r.GroupVersion()]; unknown {
+			t.deletable[gvr] = r
+		}
+	}
 }

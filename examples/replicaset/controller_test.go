@@ -113,11 +113,17 @@ func (w *world) has(name string, replicas int) {
 	require.Len(w.t, w.pods(), replicas)
 }
 
+// begin starts a controller, and returns when the set web has its pods.
+func (w *world) begin(replicas int) {
+	w.t.Helper()
+	w.start()
+	w.Must("POST", setsPath, set("web", replicas, ""))
+	w.has("web", replicas)
+}
+
 func TestPodsAreCreatedReplacedAndDeleted(t *testing.T) {
 	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", setsPath, set("web", 3, ""))
-		w.has("web", 3)
+		w.begin(3)
 		status := w.set("web").Status
 		assert.Equal(w.t, apps.ReplicaSetStatus{
 			Replicas: 3, FullyLabeledReplicas: 3, ReadyReplicas: 3, AvailableReplicas: 3, ObservedGeneration: 1,
@@ -171,9 +177,7 @@ func TestEachPodIsReportedWhenItBecomesAvailable(t *testing.T) {
 func TestOrphansAreAdoptedAndStrangersReleased(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.Must("POST", podsPath, `{"metadata":{"name":"orphan","labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
-		w.start()
-		w.Must("POST", setsPath, set("web", 2, ""))
-		w.has("web", 2)
+		w.begin(2)
 		owner := func(pod string) *api.OwnerReference {
 			got := clustertest.Get[apps.Pod](w.Cluster, podsPath+"/"+pod)
 			return apps.ControllerOf(&got.ObjectMeta)
@@ -204,7 +208,6 @@ func TestOrphansAreAdoptedAndStrangersReleased(t *testing.T) {
 	})
 }
 
-// The pod's labels change with its owner reference, so it leads to no set any more.
 // The pods are adopted and deleted while the watch is down. The list after it lacks them, and the
 // store has never seen their owner.
 func TestTheDeletionOfAPodThatWasNeverSeenWithItsOwnerIsObserved(t *testing.T) {
@@ -226,11 +229,10 @@ func TestTheDeletionOfAPodThatWasNeverSeenWithItsOwnerIsObserved(t *testing.T) {
 	})
 }
 
+// The pod's labels change with its owner reference, so it leads to no set any more.
 func TestAPodThatIsTakenAwayIsReplaced(t *testing.T) {
 	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", setsPath, set("web", 2, ""))
-		w.has("web", 2)
+		w.begin(2)
 		w.Must("PATCH", podsPath+"/"+w.pods()[0].Name, `{"metadata":{"labels":{"app":"other"},"ownerReferences":null}}`)
 		w.Within(time.Minute, "it is replaced", func() bool { return len(w.pods()) == 3 })
 		w.Within(time.Minute, "it does not count", func() bool { return w.set("web").Status.AvailableReplicas == 2 })
@@ -273,9 +275,7 @@ func TestARefusalIsReportedAndTriedAgainSlowly(t *testing.T) {
 // No event follows a deletion that the server has refused.
 func TestARefusedDeletionIsNotWaitedFor(t *testing.T) {
 	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", setsPath, set("web", 2, ""))
-		w.has("web", 2)
+		w.begin(2)
 		heal := w.Fault("forbid:verb=delete,resource=pods,user=" + clustertest.ControllerUser)
 		w.Must("PATCH", setsPath+"/web/scale", `{"spec":{"replicas":1}}`)
 		time.Sleep(10 * time.Second)

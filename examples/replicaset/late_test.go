@@ -102,9 +102,7 @@ func TestADeletedSetGetsNoNewPods(t *testing.T) {
 // still has the set from before the controller's status update.
 func TestAControllerDoesNotConflictWithItsOwnStatus(t *testing.T) {
 	inBothGears(t, func(w *world) {
-		w.start()
-		w.Must("POST", setsPath, set("web", 3, ""))
-		w.has("web", 3)
+		w.begin(3)
 		time.Sleep(10 * time.Second)
 		w.Fault("hold-events:for=10s,resource=replicasets,user=" + clustertest.ControllerUser)
 		w.Must("DELETE", podsPath+"/"+w.pods()[0].Name, "")
@@ -120,9 +118,7 @@ func TestAPodThatIsCreatedAgainInAGapOfTheWatch(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		const orphan = `{"metadata":{"name":"orphan","labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
 		w.Must("POST", podsPath, orphan)
-		w.start()
-		w.Must("POST", setsPath, set("web", 1, ""))
-		w.has("web", 1)
+		w.begin(1)
 		w.Fault("forbid:for=20s,verb=list|watch,resource=pods,user=" + clustertest.ControllerUser)
 		w.Fault("cut-watches")
 		w.Must("PATCH", setsPath+"/web/scale", `{"spec":{"replicas":0}}`)
