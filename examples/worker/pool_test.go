@@ -68,21 +68,33 @@ func run(t *testing.T, pool *worker.Pool) (stop, kill func(), ended <-chan struc
 	return stop, kill, done
 }
 
-func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
+// play runs a pool in a bubble until act returns, and records its passes.
+func play(t *testing.T, config worker.Config, act func(pool *worker.Pool, l *log)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLog()
-		var results []func() (time.Duration, error)
-		pool := worker.New(worker.Config{
-			Workers: 1,
-			Trace:   l.trace(),
-			Reconcile: func(context.Context, string) (time.Duration, error) {
-				result := results[0]
-				results = results[1:]
-				return result()
-			},
-			RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
-		})
+		if config.Trace == nil {
+			config.Trace = l.trace()
+		}
+		pool := worker.New(config)
 		stop, _, ended := run(t, pool)
+		act(pool, l)
+		stop()
+		<-ended
+	})
+}
+
+func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
+	var results []func() (time.Duration, error)
+	play(t, worker.Config{
+		Workers: 1,
+		Reconcile: func(context.Context, string) (time.Duration, error) {
+			result := results[0]
+			results = results[1:]
+			return result()
+		},
+		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
+	}, func(pool *worker.Pool, l *log) {
 		results = []func() (time.Duration, error){
 			func() (time.Duration, error) { return time.Hour, errors.New("no") },
 			func() (time.Duration, error) { panic("broken") },
@@ -101,8 +113,6 @@ func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
 			"14s a starts", "14s a done: took 0s, failures 0, after 0s, err <nil>",
 		}, l.read())
 		assert.Empty(t, results)
-		stop()
-		<-ended
 	})
 }
 
@@ -144,50 +154,43 @@ func TestOneKeyThatPanicsDoesNotDisturbAnother(t *testing.T) {
 
 // A hook that panics loses the report of a pass, but not the key.
 func TestAHookThatPanicsCostsOneReport(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
-		defer wait.PanicHandlers.Replace()()
-		passes := 0
-		pool := worker.New(worker.Config{
-			Workers:   1,
-			Reconcile: func(context.Context, string) (time.Duration, error) { passes++; return 0, nil },
-			Trace: &worker.Trace{PassDone: func(string, time.Duration, int, time.Duration, error) {
-				if passes == 1 {
-					panic("hook")
-				}
-			}},
-		})
-		stop, _, ended := run(t, pool)
+	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
+	defer wait.PanicHandlers.Replace()()
+	passes := 0
+	play(t, worker.Config{
+		Workers:   1,
+		Reconcile: func(context.Context, string) (time.Duration, error) { passes++; return 0, nil },
+		Trace: &worker.Trace{PassDone: func(string, time.Duration, int, time.Duration, error) {
+			if passes == 1 {
+				panic("hook")
+			}
+		}},
+	}, func(pool *worker.Pool, l *log) {
 		pool.Add("a")
 		synctest.Wait()
 		pool.Add("a")
 		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Equal(t, 2, passes)
-		stop()
-		<-ended
 	})
 }
 
 func TestAPassHasATimeLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLog()
-		deaf := make(chan struct{})
-		pool := worker.New(worker.Config{
-			Workers:     2,
-			PassTimeout: time.Minute,
-			Trace:       l.trace(),
-			Reconcile: func(ctx context.Context, key string) (time.Duration, error) {
-				if key == "deaf" {
-					<-deaf
-					return 0, nil
-				}
-				<-ctx.Done()
-				return 0, ctx.Err()
-			},
-			RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Hour, time.Hour),
-		})
-		stop, _, ended := run(t, pool)
+	var deaf chan struct{}
+	play(t, worker.Config{
+		Workers:     2,
+		PassTimeout: time.Minute,
+		Reconcile: func(ctx context.Context, key string) (time.Duration, error) {
+			if key == "deaf" {
+				<-deaf
+				return 0, nil
+			}
+			<-ctx.Done()
+			return 0, ctx.Err()
+		},
+		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Hour, time.Hour),
+	}, func(pool *worker.Pool, l *log) {
+		deaf = make(chan struct{})
 		pool.Add("slow")
 		pool.Add("deaf")
 		time.Sleep(2 * time.Minute)
@@ -200,29 +203,21 @@ func TestAPassHasATimeLimit(t *testing.T) {
 		close(deaf)
 		synctest.Wait()
 		assert.NoError(t, pool.Healthy())
-		stop()
-		<-ended
 	})
 }
 
 func TestAPassThatSucceedsAfterItsTimeLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLog()
-		pool := worker.New(worker.Config{
-			PassTimeout: time.Minute,
-			Trace:       l.trace(),
-			Reconcile: func(context.Context, string) (time.Duration, error) {
-				time.Sleep(90 * time.Second)
-				return time.Hour, nil
-			},
-		})
-		stop, _, ended := run(t, pool)
+	play(t, worker.Config{
+		PassTimeout: time.Minute,
+		Reconcile: func(context.Context, string) (time.Duration, error) {
+			time.Sleep(90 * time.Second)
+			return time.Hour, nil
+		},
+	}, func(pool *worker.Pool, l *log) {
 		pool.Add("late")
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		assert.Equal(t, []string{"0s late starts", "1m30s late done: took 1m30s, failures 0, after 1h0m0s, err <nil>"}, l.read(), "it has not failed")
-		stop()
-		<-ended
 	})
 }
 
@@ -349,25 +344,21 @@ func TestTheEndOfAliveCutsEverythingShort(t *testing.T) {
 type key struct{}
 
 func TestTheContextOfAPass(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var saw any
-		pool := worker.New(worker.Config{
-			Keys: func() []string { return []string{"a"} },
-			Reconcile: func(ctx context.Context, _ string) (time.Duration, error) {
-				saw = ctx.Value(key{})
-				return 0, nil
-			},
-			Trace: &worker.Trace{PassContext: func(ctx context.Context, name string) context.Context {
-				return context.WithValue(ctx, key{}, name+"#1")
-			}},
-			NewQueue: func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
-				return queue.NewRateLimiting(limiter, config)
-			},
-		})
-		stop, _, ended := run(t, pool)
+	var saw any
+	play(t, worker.Config{
+		Keys: func() []string { return []string{"a"} },
+		Reconcile: func(ctx context.Context, _ string) (time.Duration, error) {
+			saw = ctx.Value(key{})
+			return 0, nil
+		},
+		Trace: &worker.Trace{PassContext: func(ctx context.Context, name string) context.Context {
+			return context.WithValue(ctx, key{}, name+"#1")
+		}},
+		NewQueue: func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+			return queue.NewRateLimiting(limiter, config)
+		},
+	}, func(pool *worker.Pool, l *log) {
 		pool.UpdateMetrics()
 		assert.Equal(t, "a#1", saw)
-		stop()
-		<-ended
 	})
 }
