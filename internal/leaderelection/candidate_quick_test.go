@@ -1,9 +1,10 @@
 package leaderelection
 
 import (
-	"container/heap"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -114,7 +115,7 @@ func TestATermSaysHowLongThePredecessorWasSilent(t *testing.T) {
 type world struct {
 	random *rand.Rand
 	now    time.Duration
-	queue  events
+	queue  []event // the next one first
 	order  int
 
 	lease   *api.Lease
@@ -153,20 +154,6 @@ type event struct {
 	do    func()
 }
 
-type events []event
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
-	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].order < e[j].order
-}
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
-func (e *events) Pop() any {
-	last := (*e)[len(*e)-1]
-	*e = (*e)[:len(*e)-1]
-	return last
-}
-
 func newWorld(seed uint64, rates ...float64) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 1)), released: map[string]bool{}}
 	for _, rate := range rates {
@@ -178,13 +165,18 @@ func newWorld(seed uint64, rates ...float64) *world {
 }
 
 func (w *world) after(d time.Duration, do func()) {
+	e := event{w.now + d, w.order, do}
 	w.order++
-	heap.Push(&w.queue, event{w.now + d, w.order, do})
+	at, _ := slices.BinarySearchFunc(w.queue, e, func(a, b event) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order))
+	})
+	w.queue = slices.Insert(w.queue, at, e)
 }
 
 func (w *world) run(until time.Duration) {
 	for len(w.queue) > 0 && w.queue[0].at <= until {
-		e := heap.Pop(&w.queue).(event)
+		e := w.queue[0]
+		w.queue = w.queue[1:]
 		w.now = e.at
 		e.do()
 	}

@@ -178,33 +178,4 @@ func TestCheckFindsAnElectorThatIsStuck(t *testing.T) {
 	})
 }
 
-func TestJoinedTracesHearEverything(t *testing.T) {
-	var heard []string
-	trace := func(name string) *Trace {
-		return &Trace{
-			Acquired:    func(Term) { heard = append(heard, name+"acquired") },
-			Renewed:     func(time.Duration) { heard = append(heard, name+"renewed") },
-			SlowPath:    func() { heard = append(heard, name+"slow") },
-			Failed:      func(error, bool) { heard = append(heard, name+"failed") },
-			Lost:        func(error) { heard = append(heard, name+"lost") },
-			Released:    func(error) { heard = append(heard, name+"released") },
-			NewLeader:   func(string, time.Duration) { heard = append(heard, name+"new") },
-			WatchFailed: func(error, bool) { heard = append(heard, name+"watch") },
-		}
-	}
-	hookstest.Run(t, JoinTraces)
-	for _, joined := range []*Trace{JoinTraces(trace("1"), trace("2")), unheard} {
-		joined.Acquired(Term{})
-		joined.Renewed(0)
-		joined.SlowPath()
-		joined.Failed(nil, false)
-		joined.Lost(nil)
-		joined.Released(nil)
-		joined.NewLeader("", 0)
-		joined.WatchFailed(nil, false)
-	}
-	assert.Equal(t, []string{
-		"1acquired", "2acquired", "1renewed", "2renewed", "1slow", "2slow", "1failed", "2failed",
-		"1lost", "2lost", "1released", "2released", "1new", "2new", "1watch", "2watch",
-	}, heard)
-}
+func TestTracesAreJoined(t *testing.T) { hookstest.Run(t, JoinTraces) }

@@ -9,25 +9,26 @@ import (
 )
 
 // marked returns a trace in which every hook records its call and arguments.
-func marked[T any](tell func(args []reflect.Value)) *T {
+func marked[T any](tell func(hook string, args []reflect.Value)) *T {
 	trace := new(T)
 	hooks := reflect.ValueOf(trace).Elem()
 	for i := range hooks.NumField() {
 		hooks.Field(i).Set(reflect.MakeFunc(hooks.Field(i).Type(), func(args []reflect.Value) []reflect.Value {
-			tell(args)
+			tell(hooks.Type().Field(i).Name, args)
 			return args[:hooks.Field(i).Type().NumOut()] // a hook with results returns its arguments
 		}))
 	}
 	return trace
 }
 
-// Run tests a JoinTraces. It fails if a field of the trace is not joined.
+// Run tests a JoinTraces. It fails if a field of the trace is not joined, or with
+// another one.
 func Run[T any](t *testing.T, join func(...*T) *T) {
 	var reported []string
 	var seen [][]reflect.Value
 	mark := func(who string) *T {
-		return marked[T](func(args []reflect.Value) {
-			reported = append(reported, who)
+		return marked[T](func(hook string, args []reflect.Value) {
+			reported = append(reported, who+" "+hook)
 			seen = append(seen, args)
 		})
 	}
@@ -62,7 +63,11 @@ func Run[T any](t *testing.T, join func(...*T) *T) {
 				args[j] = reflect.New(field.Type.In(j)).Elem()
 			}
 			hook.Call(args)
-			assert.Equal(t, c.want, reported, "%s: %s", name, field.Name)
+			var want []string
+			for _, who := range c.want {
+				want = append(want, who+" "+field.Name)
+			}
+			assert.Equal(t, want, reported, "%s: %s", name, field.Name)
 			for _, got := range seen {
 				assert.Len(t, got, len(args), "%s: %s", name, field.Name)
 			}
