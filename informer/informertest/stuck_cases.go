@@ -3,6 +3,8 @@ package informertest
 import (
 	"fmt"
 	"strconv"
+	"sync"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -112,4 +114,112 @@ func change3000Times(b *bubble, afterEach func()) []string {
 	}
 	b.waitIdle()
 	return events
+}
+
+// lateCases are about handlers added to a running informer.
+var lateCases = []contractCase{
+	{"a handler added later receives the content of the store and then the events", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.make(InformerConfig{})
+		b.start()
+		b.set("ns/b", "1")
+		b.waitIdle()
+		h, registration := b.handlerDuring(nil)
+		b.waitIdle()
+		assert.True(b, registration.HasSynced())
+		assert.ElementsMatch(b, []string{"add ns/a=1 (initial)", "add ns/b=1 (initial)"}, h.Events())
+		h.Reset()
+		b.set("ns/b", "2")
+		b.source.Delete("ns/a")
+		b.waitIdle()
+		assert.ElementsMatch(b, []string{"update ns/b 1->2", "delete ns/a=1"}, h.Events())
+	}},
+	{"a handler added later is synced after the last object of the store and not before", func(b *bubble) {
+		b.set("ns/a", "1")
+		b.set("ns/b", "1")
+		b.make(InformerConfig{})
+		b.start()
+		var registration Registration
+		registered := make(chan struct{})
+		var early []bool
+		h := &Recorder{During: func(Event) {
+			<-registered
+			early = append(early, registration.HasSynced())
+		}}
+		registration, err := b.informer.AddEventHandler(h.Handle, -1)
+		require.NoError(b, err)
+		close(registered)
+		b.waitIdle()
+		assert.Equal(b, []bool{false, false}, early, "while the callbacks run")
+		assert.True(b, registration.HasSynced())
+	}},
+	{"a handler added before the first list is complete is synced after the list", func(b *bubble) {
+		b.set("ns/a", "1")
+		release := b.source.Hold()
+		b.make(InformerConfig{})
+		b.start()
+		h, registration := b.handlerDuring(nil)
+		b.waitIdle()
+		assert.False(b, registration.HasSynced(), "nothing has been listed")
+		release()
+		time.Sleep(relistDelay)
+		b.waitIdle()
+		assert.True(b, registration.HasSynced())
+		assert.Equal(b, []string{"add ns/a=1 (initial)"}, h.Events())
+	}},
+	{"a handler added later to an empty store is synced", func(b *bubble) {
+		b.make(InformerConfig{})
+		b.start()
+		h, registration := b.handlerDuring(nil)
+		b.waitIdle()
+		assert.True(b, registration.HasSynced())
+		assert.Empty(b, h.Events())
+	}},
+	{"a slow handler added later delays no other and is synced when it is done", func(b *bubble) {
+		for i := range 100 {
+			b.set("ns/"+strconv.Itoa(i), "1")
+		}
+		b.make(InformerConfig{})
+		quick := b.handler()
+		b.start()
+		quick.Reset()
+		g := b.newLatch()
+		slow, registration := b.handlerDuring(func(Event) { g.wait() })
+		b.set("ns/new", "1")
+		b.waitIdle()
+		assert.Equal(b, []string{"add ns/new=1"}, quick.Events())
+		assert.Len(b, slow.Events(), 1)
+		assert.False(b, registration.HasSynced())
+		g.open()
+		b.waitIdle()
+		assert.True(b, registration.HasSynced())
+		got, err := b.replay(slow)
+		require.NoError(b, err)
+		assert.Equal(b, content(b.source), got)
+	}},
+	{"handlers added during events miss nothing and receive nothing twice", func(b *bubble) {
+		b.make(InformerConfig{})
+		b.start()
+		var changing sync.WaitGroup
+		changing.Go(func() {
+			for i := range 2000 {
+				b.set("ns/"+strconv.Itoa(i%17), strconv.Itoa(i))
+				if i%5 == 0 {
+					b.source.Delete("ns/" + strconv.Itoa(i%13))
+				}
+			}
+		})
+		var recorders []*Recorder
+		for range 50 {
+			recorders = append(recorders, b.handler())
+			time.Sleep(time.Nanosecond) // let the others continue
+		}
+		changing.Wait()
+		b.waitIdle()
+		for _, h := range recorders {
+			got, err := b.replay(h)
+			require.NoError(b, err)
+			assert.Equal(b, content(b.source), got)
+		}
+	}},
 }
