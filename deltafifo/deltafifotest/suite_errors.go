@@ -108,8 +108,7 @@ var errorTests = append([]behaviour{
 	}},
 	{"ADeletionNeedsOnlyItsKey", func(t *testing.T, impl Implementation) {
 		r, refused := refusing(t, impl, Obj("known", 1), Obj("changed", 1))
-		r.add("waiting", 1)
-		r.update("changed", 2)
+		r.play("add waiting@1; update changed@2")
 		if !impl.has(SkipsRefused) {
 			require.Error(t, r.queue.Delete(Obj("known", 666)))
 			r.expect("waiting: Added waiting@1", "changed: Updated changed@2")

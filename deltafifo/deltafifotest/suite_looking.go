@@ -29,8 +29,7 @@ var lookingTests = []behaviour{
 		assert.Equal(t, deltafifo.Snapshot{Waiting: []deltafifo.KeySnapshot{}}, look.Snapshot())
 		assert.Zero(t, look.Len())
 
-		r.replace(Obj("a", 1), Obj("b", 1))
-		r.add("c", 1)
+		r.play("list a@1 b@1; add c@1")
 		waiting := []deltafifo.KeySnapshot{
 			{Key: "a", Types: []deltafifo.DeltaType{deltafifo.Replaced}, IsInInitialList: true},
 			{Key: "b", Types: []deltafifo.DeltaType{deltafifo.Replaced}, IsInInitialList: true},
@@ -63,10 +62,7 @@ var lookingTests = []behaviour{
 		}
 		// Each of these may turn out to hold no deltas.
 		for range 3 {
-			r.replace()
-			r.resync()
-			r.delete("known", 2)
-			r.delete("unknown", 1)
+			r.play("list; resync; delete known@2; delete unknown@1")
 			for look.Len() > 0 {
 				r.pop() // panics if it blocks
 			}
@@ -92,8 +88,7 @@ var lookingTests = []behaviour{
 		r.pop()
 		expect("popped gone: Deleted gone@1 (inferred), initial true, depth 0", "processed gone: Deleted gone@1 (inferred), <nil>", "synced")
 
-		r.add("a", 1)
-		r.add("b", 1)
+		r.play("add a@1; add b@1")
 		expect("queued a: Added a@1, depth 1", "queued b: Added b@1, depth 2")
 		r.pop()
 		r.pop()
@@ -142,8 +137,7 @@ var lookingTests = []behaviour{
 		r.resync()
 		if impl.has(Accumulation) {
 			expect("resynced 0, skipped 1, depth 1")
-			r.add("unknown", 1)
-			r.resync()
+			r.play("add unknown@1; resync")
 			expect("queued unknown: Added unknown@1, depth 2", "resynced 0, skipped 1, depth 2")
 			r.pop()
 		} else {
@@ -165,13 +159,11 @@ var lookingTests = []behaviour{
 		expect("queued c: Added c@1, depth 1", "popped c: Added c@1, initial false, depth 0", "processed c: Added c@1, "+deltafifo.ErrUnfinished.Error())
 
 		if impl.has(Requeue) {
-			r.add("d", 1)
-			r.add("e", 1)
+			r.play("add d@1; add e@1")
 			log = []string{}
 			_, _ = r.popFailing(&deltafifo.ErrRequeue{Err: errors.New("later")})
 			expect("popped d: Added d@1, initial false, depth 1", "processed d: Added d@1, later", "requeued d: Added d@1, depth 2")
-			r.delete("d", 2)
-			r.delete("d", 3)
+			r.play("delete d@2; delete d@3")
 			expect("queued d: Deleted d@2, depth 2", "kept d: Deleted d@2, dropped Deleted d@3", "queued d: Deleted d@3, depth 2")
 			queue.Close()
 			queue.Close()

@@ -19,11 +19,10 @@ import (
 
 var errProcess = errors.New("the consumer failed")
 
-var popTests = []behaviour{
+var popTests = append([]behaviour{
 	{"ReturnsTheDeltasAndTheError", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		r.add("a", 1)
-		r.update("a", 2)
+		r.play("add a@1; update a@2")
 		var got deltafifo.Deltas[*Object]
 		deltas, err := r.take(func(_ string, d deltafifo.Deltas[*Object], _ bool) error {
 			got = d
@@ -116,8 +115,7 @@ var popTests = []behaviour{
 	}},
 	{"AClosedQueueHandsOutTheRest", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		r.add("a", 1)
-		r.add("b", 1)
+		r.play("add a@1; add b@1")
 		r.queue.Close()
 		r.queue.Close()
 		r.expect("a: Added a@1", "b: Added b@1")
@@ -155,8 +153,7 @@ var popTests = []behaviour{
 	}},
 	{"RequeueGoesToTheEnd", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		r.add("a", 1)
-		r.add("b", 1)
+		r.play("add a@1; add b@1")
 		_, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
 			return &deltafifo.ErrRequeue{Err: errProcess}
 		})
@@ -170,9 +167,7 @@ var popTests = []behaviour{
 	}},
 	{"DeltasRequeuedTwiceStayInOrder", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		r.add("a", 1)
-		r.add("b", 1)
-		r.add("c", 1)
+		r.play("add a@1; add b@1; add c@1")
 		for range 2 {
 			_, err := r.popFailing(&deltafifo.ErrRequeue{})
 			assert.Equal(t, impl.has(Requeue), err == nil)
@@ -185,9 +180,7 @@ var popTests = []behaviour{
 	}},
 	{"ReturnedDeltasDoNotChange", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
-		r.add("a", 1)
-		r.update("a", 2)
-		r.replace()
+		r.play("add a@1; update a@2; list")
 		returned, err := r.popFailing(&deltafifo.ErrRequeue{})
 		assert.Equal(t, impl.has(Requeue), err == nil)
 		before := DescribeAll(returned)
@@ -195,33 +188,6 @@ var popTests = []behaviour{
 		r.add("a", 4)
 		assert.Equal(t, before, DescribeAll(returned), "later calls change the deltas that Pop returned")
 		r.queue.Close()
-	}},
-	{"RequeueWithoutAnErrIsNoError", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.add("a", 1)
-		_, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
-			return &deltafifo.ErrRequeue{}
-		})
-		if !impl.has(Requeue) {
-			assert.Error(t, err)
-			r.expect()
-			return
-		}
-		assert.NoError(t, err)
-		r.expect("a: Added a@1")
-	}},
-	{"AWrappedErrRequeueRequeues", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.add("a", 1)
-		_, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
-			return errors.Join(errors.New("context"), &deltafifo.ErrRequeue{Err: errProcess})
-		})
-		assert.ErrorIs(t, err, errProcess)
-		if !impl.has(Requeue) {
-			r.expect()
-			return
-		}
-		r.expect("a: Added a@1")
 	}},
 	{"NothingIsRequeuedAfterClose", func(t *testing.T, impl Implementation) {
 		r := newRig(t, impl)
@@ -251,11 +217,7 @@ var popTests = []behaviour{
 		}()
 		synctest.Wait()
 		began := time.Now()
-		r.add("a", 1)
-		r.update("slow", 2)
-		r.delete("slow", 3)
-		r.resync()
-		r.replace(Obj("a", 1), Obj("b", 1))
+		r.play("add a@1; update slow@2; delete slow@3; resync; list a@1 b@1")
 		assert.Zero(t, time.Since(began))
 		<-done
 		if impl.has(Accumulation) {
@@ -264,7 +226,14 @@ var popTests = []behaviour{
 			r.expect("a: Added a@1, Sync a@1, Replaced a@1", "slow: Updated slow@2, Deleted slow@3", "b: Replaced b@1")
 		}
 	}},
-}
+}, behaviours([]script{
+	{name: "RequeueWithoutAnErrIsNoError",
+		calls: "add a@1", ends: &deltafifo.ErrRequeue{},
+		want: "a: Added a@1", without: Requeue, instead: "nothing"},
+	{name: "AWrappedErrRequeueRequeues",
+		calls: "add a@1", ends: errors.Join(errors.New("context"), &deltafifo.ErrRequeue{Err: errProcess}),
+		want: "a: Added a@1", without: Requeue, instead: "nothing"},
+})...)
 
 // blockedTests are about blocked Pops: however a process function ends, the next Pop continues.
 var blockedTests = []behaviour{
@@ -289,8 +258,7 @@ var blockedTests = []behaviour{
 	{"ABlockedPopGetsTheSecondKey", func(t *testing.T, impl Implementation) {
 		for name, end := range endings() {
 			r := newRig(t, impl)
-			r.add("a", 1)
-			r.add("b", 1)
+			r.play("add a@1; add b@1")
 			var popped func() []string
 			func() {
 				defer func() { _ = recover() }()

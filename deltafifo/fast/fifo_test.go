@@ -280,7 +280,8 @@ func TestAStoreThatPanicsWhileItIsRead(t *testing.T) {
 func TestTraceReportsCancelledDeletions(t *testing.T) {
 	log := []string{}
 	store := deltafifotest.NewConsumer(obj("a", 1))
-	queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store, Trace: deltafifotest.NewTrace(&log)})
+	trace := deltafifotest.NewTrace(&log)
+	queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store, Trace: trace})
 	require.NoError(t, queue.Delete(obj("a", 2)))
 	log = nil
 	_, err := queue.Pop(func(key string, d deltas, initial bool) error {
