@@ -2,7 +2,6 @@ package nsctl_test
 
 import (
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,8 +23,7 @@ func TestContract(t *testing.T) {
 // The number of requests of the textbook form: a GET, a DELETE and a LIST for each of 30 types. The
 // fast form needs 36.
 func TestAnEmptyNamespaceCosts97Requests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("empty", true, "kubernetes")
 		require.NoError(t, nsctltest.NewDeleter(t, c, nsctl.NewDeleter).Delete(t.Context(), "empty"))
 		assert.Nil(t, c.Namespace("empty"))

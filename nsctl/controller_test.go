@@ -24,8 +24,7 @@ import (
 )
 
 func TestControllerDeletesANamespaceAfterTheGracePeriod(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", false, "kubernetes")
 		c.Put("configmaps.", "ns", "a")
 		r := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
@@ -44,8 +43,7 @@ func TestControllerDeletesANamespaceAfterTheGracePeriod(t *testing.T) {
 }
 
 func TestControllerFindsNamespacesThatWereDeletedBeforeItStarted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("old", true, "kubernetes")
 		c.AddNamespace("active", false, "kubernetes")
 		r := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
@@ -58,30 +56,27 @@ func TestControllerFindsNamespacesThatWereDeletedBeforeItStarted(t *testing.T) {
 
 func TestControllerGracePeriodIsAFlag(t *testing.T) {
 	for configured, want := range map[time.Duration]time.Duration{0: 5 * time.Second, -1: 0, time.Minute: time.Minute} {
-		t.Run(fmt.Sprint(configured), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := nsctltest.NewCluster()
-				c.AddNamespace("ns", true, "kubernetes")
-				var after []time.Duration
-				started := time.Now()
-				var first time.Duration
-				r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
-					config.GracePeriod = configured
-					config.Trace = &nsctl.Trace{
-						Enqueued: func(_ *api.Namespace, d time.Duration) { after = append(after, d) },
-						PassStarted: func(string) {
-							if first == 0 {
-								first = time.Since(started)
-							}
-						},
-					}
-				})
-				time.Sleep(2 * time.Minute)
-				r.Stop()
-				assert.Equal(t, want, after[0])
-				assert.GreaterOrEqual(t, first, want)
-				assert.Nil(t, c.Namespace("ns"))
+		nsctltest.BubbleRun(t, fmt.Sprint(configured), func(t *testing.T, c *nsctltest.Cluster) {
+			c.AddNamespace("ns", true, "kubernetes")
+			var after []time.Duration
+			started := time.Now()
+			var first time.Duration
+			r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+				config.GracePeriod = configured
+				config.Trace = &nsctl.Trace{
+					Enqueued: func(_ *api.Namespace, d time.Duration) { after = append(after, d) },
+					PassStarted: func(string) {
+						if first == 0 {
+							first = time.Since(started)
+						}
+					},
+				}
 			})
+			time.Sleep(2 * time.Minute)
+			r.Stop()
+			assert.Equal(t, want, after[0])
+			assert.GreaterOrEqual(t, first, want)
+			assert.Nil(t, c.Namespace("ns"))
 		})
 	}
 }
@@ -148,8 +143,7 @@ func TestTheNextLookComesWhenItWasSaid(t *testing.T) {
 // looks returns when passes began over a namespace with a pod that takes 60 s to end and says 30.
 // Handlers get a resync every four seconds; disturb is called seven seconds after the deletion.
 func looks(t *testing.T, disturb func(c *nsctltest.Cluster)) (times []time.Duration) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
 		c.Put("pods.", "ns", "slow", nsctltest.RunningPod(30), nsctltest.WithFinalizers("example.com/hold"))
 		started := time.Now()
@@ -195,8 +189,7 @@ func TestOnlyStatusChanged(t *testing.T) {
 }
 
 func TestControllerWaitsHalfTheEstimateForPods(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
 		c.Put("pods.", "ns", "slow", nsctltest.RunningPod(30))
 		var mu sync.Mutex
@@ -220,8 +213,7 @@ func TestControllerWaitsHalfTheEstimateForPods(t *testing.T) {
 }
 
 func TestControllerRetriesFailedPasses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
 		var mu sync.Mutex
 		broken := true
@@ -258,8 +250,7 @@ func TestControllerRetriesFailedPasses(t *testing.T) {
 // With upstream's shared bucket of ten retries per second, the thousandth failing namespace is
 // retried after 90 seconds.
 func TestManyFailingNamespacesDoNotWaitForEachOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		const many = 300
 		for i := range many {
 			c.AddNamespace(fmt.Sprintf("ns-%d", i), true, "kubernetes")
@@ -294,8 +285,7 @@ func TestManyFailingNamespacesDoNotWaitForEachOther(t *testing.T) {
 }
 
 func TestControllerStopFinishesThePassInHand(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
 		c.Put("configmaps.", "ns", "a")
 		c.Refuse(func(r *http.Request) *api.Status {
@@ -314,8 +304,7 @@ func TestControllerStopFinishesThePassInHand(t *testing.T) {
 }
 
 func TestControllerStopCutsAPassThatTakesTooLong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
 		c.Refuse(func(r *http.Request) *api.Status {
 			if r.Method == http.MethodDelete {
@@ -340,8 +329,7 @@ func TestControllerStopCutsAPassThatTakesTooLong(t *testing.T) {
 }
 
 func TestControllerStopBeforeTheStoreIsFilled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.Refuse(func(*http.Request) *api.Status { return nsctltest.Status(403, api.ReasonForbidden, "no") })
 		r := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
 		time.Sleep(time.Minute)
@@ -352,8 +340,7 @@ func TestControllerStopBeforeTheStoreIsFilled(t *testing.T) {
 // A hook may use the controller: none is called with its lock held. (Such a hook would block for
 // ever, so the test tries the lock.)
 func TestHooksAreNotCalledUnderTheLock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", false, "kubernetes")
 		var r *nsctltest.Running
 		var mu sync.Mutex
@@ -392,8 +379,7 @@ func TestHooksAreNotCalledUnderTheLock(t *testing.T) {
 
 // The defaults are those of kube-controller-manager.
 func TestControllerDefaults(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		for i := range 12 {
 			c.AddNamespace(fmt.Sprint("ns-", i), true, "kubernetes")
 		}

@@ -79,8 +79,7 @@ func newStandby(t *testing.T, c *nsctltest.Cluster, adjust func(*nsctl.Config)) 
 // A standby knows which namespaces are terminating and since when. It forgets those that another
 // controller deletes, and loses no time when it begins to work.
 func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		for _, name := range []string{"seen-long-ago", "seen-a-moment-ago", "done-by-another"} {
 			c.AddNamespace(name, false, "kubernetes")
 		}
@@ -134,8 +133,7 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 
 // A standby that never works ends at once.
 func TestAControllerThatNeverWorksEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
 		s := newStandby(t, c, nil)
 		time.Sleep(time.Minute)
@@ -151,8 +149,7 @@ func TestAControllerThatNeverWorksEnds(t *testing.T) {
 // A controller that loses leadership stops in the middle of its passes, without waiting.
 func TestAControllerThatMayNotWorkAnyMoreStopsAtOnce(t *testing.T) {
 	for _, draining := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			c := nsctltest.NewCluster()
+		nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 			for _, name := range []string{"a", "b", "c"} {
 				c.AddNamespace(name, true, "kubernetes")
 				c.Put("configmaps.", name, "x")
@@ -199,25 +196,22 @@ func TestAControllerThatMayNotWorkAnyMoreStopsAtOnce(t *testing.T) {
 // A deletion starts at the server's deletion timestamp, however late the controller sees it.
 func TestADeletionIsTimedFromItsTimestamp(t *testing.T) {
 	for name, began := range map[string]time.Duration{"long before the start": -14 * time.Minute, "our clock is behind": time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := nsctltest.NewCluster()
-				c.AddNamespace("ns", true, "kubernetes")
-				c.Update("ns", func(ns *api.Namespace) {
-					deleted := api.NewTime(time.Now().Add(began))
-					ns.DeletionTimestamp = &deleted
-				})
-				var lasted time.Duration
-				r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
-					config.Trace = &nsctl.Trace{Gone: func(_ string, took time.Duration) { lasted = took }}
-				})
-				time.Sleep(3 * time.Second)
-				assert.Equal(t, max(-began, 0)+3*time.Second, r.OldestDeletion())
-				time.Sleep(7 * time.Second)
-				r.Stop()
-				assert.Equal(t, max(-began, 0)+5*time.Second, lasted)
-				assert.Zero(t, r.OldestDeletion())
+		nsctltest.BubbleRun(t, name, func(t *testing.T, c *nsctltest.Cluster) {
+			c.AddNamespace("ns", true, "kubernetes")
+			c.Update("ns", func(ns *api.Namespace) {
+				deleted := api.NewTime(time.Now().Add(began))
+				ns.DeletionTimestamp = &deleted
 			})
+			var lasted time.Duration
+			r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+				config.Trace = &nsctl.Trace{Gone: func(_ string, took time.Duration) { lasted = took }}
+			})
+			time.Sleep(3 * time.Second)
+			assert.Equal(t, max(-began, 0)+3*time.Second, r.OldestDeletion())
+			time.Sleep(7 * time.Second)
+			r.Stop()
+			assert.Equal(t, max(-began, 0)+5*time.Second, lasted)
+			assert.Zero(t, r.OldestDeletion())
 		})
 	}
 }
@@ -234,4 +228,90 @@ func TestTimestampsHaveWholeSeconds(t *testing.T) {
 	onTheSecond := seen.Truncate(time.Second)
 	assert.Equal(t, onTheSecond.Add(-2*time.Second), nsctl.DeletionBegan(deleted(2*time.Second), onTheSecond))
 	assert.Equal(t, seen.Add(-60900*time.Millisecond), nsctl.DeletionBegan(deleted(time.Minute), seen))
+}
+
+// The phases of a deletion add up to its duration, whatever the delay: the grace period, slow
+// answers, a slow pod, or a pass that fails.
+func TestPhasesAddUpToTheDeletion(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		c.AddNamespace("ns", false, "kubernetes")
+		c.Put("pods.", "ns", "slow", nsctltest.RunningPod(30))
+		c.Put("configmaps.", "ns", "a")
+		slowly := map[string]time.Duration{
+			"/finalize": 7 * time.Second, "/status": 5 * time.Second, "/configmaps": 3 * time.Second, "/pods": time.Second,
+		}
+		c.Refuse(func(r *http.Request) *api.Status {
+			for suffix, pause := range slowly {
+				if strings.HasSuffix(r.URL.Path, suffix) && strings.Contains(r.URL.Path, "/ns") {
+					time.Sleep(pause)
+				}
+			}
+			return nil
+		})
+		var mu sync.Mutex
+		took := map[nsctl.Phase]time.Duration{}
+		var gone, end time.Duration
+		seen := time.Now()
+		trace := &nsctl.Trace{
+			Enqueued: func(*api.Namespace, time.Duration) {
+				if mu.Lock(); len(took) == 0 && end == 0 {
+					seen = time.Now()
+				}
+				mu.Unlock()
+			},
+			PhaseDone: func(namespace string, phase nsctl.Phase, d time.Duration) {
+				mu.Lock()
+				defer mu.Unlock()
+				assert.Equal(t, "ns", namespace)
+				took[phase] += d
+			},
+			PassDone: func(string, time.Duration, int, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				end = time.Since(seen)
+			},
+			Gone: func(namespace string, d time.Duration) {
+				mu.Lock()
+				defer mu.Unlock()
+				assert.Equal(t, "ns", namespace)
+				gone = d
+			},
+		}
+		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
+			config.Trace, deleter.Trace = trace, trace
+		})
+		time.Sleep(time.Second)
+		assert.Zero(t, r.Deleting())
+		c.Terminate("ns")
+		synctest.Wait()
+		assert.Equal(t, 1, r.Deleting())
+		assert.Equal(t, 1, r.Snapshot().Deleting)
+		time.Sleep(3 * time.Minute)
+		r.Stop()
+		require.Nil(t, c.Namespace("ns"))
+		assert.Zero(t, r.Deleting())
+
+		mu.Lock()
+		defer mu.Unlock()
+		var sum time.Duration
+		for phase, d := range took {
+			assert.Contains(t, nsctl.Phases(), phase)
+			sum += d
+		}
+		assert.Equal(t, end, sum, "%v", took)
+		assert.Positive(t, gone)
+		assert.LessOrEqual(t, gone, end, "the last answer comes after the event")
+		assert.Equal(t, 5*time.Second, took[nsctl.PhaseGrace])
+		assert.Greater(t, took[nsctl.PhaseWaiting], 15*time.Second, "for the pod")
+		assert.Equal(t, 7*time.Second, took[nsctl.PhaseFinalization])
+		assert.Equal(t, 6*time.Second, took[nsctl.PhaseContent], "one request deletes, one lists the rest")
+		assert.Positive(t, took[nsctl.PhaseReport])
+		assert.Positive(t, took[nsctl.PhasePods])
+	})
+}
+
+func TestPhasesAreDistinguished(t *testing.T) {
+	phases := nsctl.Phases()
+	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(phases))), len(phases))
+	assert.NotContains(t, phases, nsctl.Phase(""))
 }

@@ -147,37 +147,34 @@ func TestAPassThatPanics(t *testing.T) {
 	for name := range tests {
 		for form, newDeleter := range forms {
 			f := tests[name]()
-			t.Run(name+" "+form, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					c := nsctltest.NewCluster()
-					c.AddNamespace("unlucky", true, "kubernetes")
-					c.Put("secrets.", "unlucky", "s")
-					c.Put("pods.", "unlucky", "p", nsctltest.RunningPod(0))
-					r, log := startFlawed(t, c, f, newDeleter, func(config *nsctl.Config) { config.Workers = 1 })
-					time.Sleep(10 * time.Second)
-					for i := range 5 {
-						c.AddNamespace(fmt.Sprint("fine-", i), true, "kubernetes")
-					}
-					time.Sleep(20 * time.Minute)
-					for i := range 5 {
-						assert.Nil(t, c.Namespace(fmt.Sprint("fine-", i)), "the only worker has survived")
-					}
-					assert.NotNil(t, c.Namespace("unlucky"))
-					log.record(func() {
-						passes := len(log.ends["unlucky"])
-						assert.Greater(t, passes, 25, "it is not given up")
-						assert.Less(t, passes, 45, "but tried once a minute")
-						assert.Len(t, log.panics, passes)
-						assert.ErrorIs(t, log.ends["unlucky"][0], fault)
-						assert.EqualError(t, log.panics[0], "panic: a fault in the program")
-						assert.Contains(t, string(log.panics[0].Stack), "panicHere", "the stack shows the fault")
-					})
-					f.healed.Store(true)
-					time.Sleep(2 * time.Minute)
-					assert.Nil(t, c.Namespace("unlucky"))
-					assert.Empty(t, r.Snapshot().Active)
-					r.Stop()
+			nsctltest.BubbleRun(t, name+" "+form, func(t *testing.T, c *nsctltest.Cluster) {
+				c.AddNamespace("unlucky", true, "kubernetes")
+				c.Put("secrets.", "unlucky", "s")
+				c.Put("pods.", "unlucky", "p", nsctltest.RunningPod(0))
+				r, log := startFlawed(t, c, f, newDeleter, func(config *nsctl.Config) { config.Workers = 1 })
+				time.Sleep(10 * time.Second)
+				for i := range 5 {
+					c.AddNamespace(fmt.Sprint("fine-", i), true, "kubernetes")
+				}
+				time.Sleep(20 * time.Minute)
+				for i := range 5 {
+					assert.Nil(t, c.Namespace(fmt.Sprint("fine-", i)), "the only worker has survived")
+				}
+				assert.NotNil(t, c.Namespace("unlucky"))
+				log.record(func() {
+					passes := len(log.ends["unlucky"])
+					assert.Greater(t, passes, 25, "it is not given up")
+					assert.Less(t, passes, 45, "but tried once a minute")
+					assert.Len(t, log.panics, passes)
+					assert.ErrorIs(t, log.ends["unlucky"][0], fault)
+					assert.EqualError(t, log.panics[0], "panic: a fault in the program")
+					assert.Contains(t, string(log.panics[0].Stack), "panicHere", "the stack shows the fault")
 				})
+				f.healed.Store(true)
+				time.Sleep(2 * time.Minute)
+				assert.Nil(t, c.Namespace("unlucky"))
+				assert.Empty(t, r.Snapshot().Active)
+				r.Stop()
 			})
 		}
 	}
@@ -192,23 +189,20 @@ func TestGoroutinesOfAPassPanic(t *testing.T) {
 		"emptiness check": {holders: func() { panicHere("no check") }},
 	}
 	for name, f := range tests {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := nsctltest.NewCluster()
-				names := nsctltest.Crowd(c, 10)
-				r, log := startFlawed(t, c, f, fast.NewDeleter, nil)
-				time.Sleep(10 * time.Second)
-				log.record(func() { assert.NotEmpty(t, log.panics) })
-				for _, name := range names {
-					if c.Namespace(name) == nil {
-						assert.Empty(t, c.Left(name))
-					}
+		nsctltest.BubbleRun(t, name, func(t *testing.T, c *nsctltest.Cluster) {
+			names := nsctltest.Crowd(c, 10)
+			r, log := startFlawed(t, c, f, fast.NewDeleter, nil)
+			time.Sleep(10 * time.Second)
+			log.record(func() { assert.NotEmpty(t, log.panics) })
+			for _, name := range names {
+				if c.Namespace(name) == nil {
+					assert.Empty(t, c.Left(name))
 				}
-				f.healed.Store(true)
-				time.Sleep(2 * time.Minute)
-				nsctltest.AssertAllGone(t, c, names)
-				r.Stop()
-			})
+			}
+			f.healed.Store(true)
+			time.Sleep(2 * time.Minute)
+			nsctltest.AssertAllGone(t, c, names)
+			r.Stop()
 		})
 	}
 }
@@ -227,41 +221,38 @@ func TestAPassThatBlocksForAnHour(t *testing.T) {
 			[]string{"slow 1m0s 0", "slow 2m0s 0", "slow 4m0s 0", "slow 8m0s 0", "slow 1m0s 0"}},
 	}
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := nsctltest.NewCluster()
-				c.AddNamespace("slow", true, "kubernetes")
-				f := &flawed{get: func(ctx context.Context, name string) {
-					if name == "slow" {
-						test.block(ctx)
-					}
-				}}
-				r, log := startFlawed(t, c, f, nsctl.NewDeleter, func(config *nsctl.Config) { config.Workers = 2 })
-				time.Sleep(10 * time.Second)
-				for i := range 10 {
-					name := fmt.Sprint("fine-", i)
-					c.AddNamespace(name, true, "kubernetes")
-					time.Sleep(5100 * time.Millisecond)
-					require.Nil(t, c.Namespace(name), "the other worker has it")
+		nsctltest.BubbleRun(t, name, func(t *testing.T, c *nsctltest.Cluster) {
+			c.AddNamespace("slow", true, "kubernetes")
+			f := &flawed{get: func(ctx context.Context, name string) {
+				if name == "slow" {
+					test.block(ctx)
 				}
-				assert.Contains(t, r.Snapshot().Active, "slow")
-				time.Sleep(57 * time.Minute)
-				log.record(func() {
-					assert.Len(t, log.ends["slow"], test.ends)
-					for _, err := range log.ends["slow"] {
-						assert.ErrorIs(t, err, nsctl.ErrPassTimeout)
-						assert.ErrorIs(t, err, context.DeadlineExceeded)
-					}
-					assert.Equal(t, test.stuck, log.stuck[:len(test.stuck)])
-				})
-				f.healed.Store(true)
-				time.Sleep(20 * time.Minute)
-				assert.Nil(t, c.Namespace("slow"))
-				r.Stop()
-				log.record(func() { log.stuck = nil })
-				time.Sleep(time.Hour)
-				log.record(func() { assert.Empty(t, log.stuck, "no watch outlives its pass") })
+			}}
+			r, log := startFlawed(t, c, f, nsctl.NewDeleter, func(config *nsctl.Config) { config.Workers = 2 })
+			time.Sleep(10 * time.Second)
+			for i := range 10 {
+				name := fmt.Sprint("fine-", i)
+				c.AddNamespace(name, true, "kubernetes")
+				time.Sleep(5100 * time.Millisecond)
+				require.Nil(t, c.Namespace(name), "the other worker has it")
+			}
+			assert.Contains(t, r.Snapshot().Active, "slow")
+			time.Sleep(57 * time.Minute)
+			log.record(func() {
+				assert.Len(t, log.ends["slow"], test.ends)
+				for _, err := range log.ends["slow"] {
+					assert.ErrorIs(t, err, nsctl.ErrPassTimeout)
+					assert.ErrorIs(t, err, context.DeadlineExceeded)
+				}
+				assert.Equal(t, test.stuck, log.stuck[:len(test.stuck)])
 			})
+			f.healed.Store(true)
+			time.Sleep(20 * time.Minute)
+			assert.Nil(t, c.Namespace("slow"))
+			r.Stop()
+			log.record(func() { log.stuck = nil })
+			time.Sleep(time.Hour)
+			log.record(func() { assert.Empty(t, log.stuck, "no watch outlives its pass") })
 		})
 	}
 }
@@ -309,8 +300,7 @@ func TestHooksBesideThePassThatPanic(t *testing.T) {
 
 // Without a limit a pass may take as long as it wants.
 func TestPassTimeoutCanBeSwitchedOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("slow", true, "kubernetes")
 		var slow atomic.Bool
 		slow.Store(true)
@@ -338,8 +328,7 @@ func TestPassTimeoutCanBeSwitchedOff(t *testing.T) {
 
 // Namespaces that fail forever: each is retried with pauses up to a minute, and delays no other.
 func TestPassesThatFailForEver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		const bad = 4
 		for i := range bad {
 			c.AddNamespace(fmt.Sprint("bad-", i), true, "kubernetes")
@@ -375,8 +364,7 @@ func TestPassesThatFailForEver(t *testing.T) {
 
 // A namespace that is re-created again and again between two events leaves nothing behind.
 func TestRecreatedNamespacesAreForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		r := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
 		time.Sleep(time.Second)
 		for range 100 {
@@ -387,5 +375,138 @@ func TestRecreatedNamespacesAreForgotten(t *testing.T) {
 		assert.Nil(t, c.Namespace("ns"))
 		assert.Zero(t, r.Deleting(), "former namespaces of that name are still counted as terminating")
 		r.Stop()
+	})
+}
+
+// Only a success resets the failures. A pass with remaining content is neither a failure nor a
+// success: the back-off of a namespace that fails now and then must not restart each time.
+func TestWhatRemainsForgetsNoFailures(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		c.AddNamespace("ns", true, "kubernetes")
+		passes := &scripted{errs: []error{errPass, errPass, &nsctl.ResourcesRemainingError{Estimate: 2}, errPass, nil}}
+		var log passLog
+		var failures []int
+		r := nsctltest.StartController(t, c, passes.form, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, n int, _ error) {
+				log.record(func() { failures = append(failures, n) })
+			}}
+		})
+		time.Sleep(time.Minute)
+		r.Stop()
+		assert.Equal(t, []int{1, 2, 2, 3, 0}, failures, "the failures of a namespace after each pass: two failures, a rest, a failure, a success")
+	})
+}
+
+// A pass that an event brings forward replaces the plan of the one before. If it plans nothing, the
+// next resync brings the next look, and does not wait for the old plan, which may be hours away.
+func TestAnOvertakenPlanIsForgotten(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		c.AddNamespace("ns", true, "kubernetes")
+		started := time.Now()
+		c.Update("ns", func(ns *api.Namespace) {
+			hoursAgo := api.NewTime(started.Add(-5 * time.Hour)) // the next look may be as far away
+			ns.DeletionTimestamp = &hoursAgo
+		})
+		passes := &scripted{errs: []error{&nsctl.ResourcesRemainingError{Estimate: 7200}}}
+		var log passLog
+		var looks []time.Duration
+		r := nsctltest.StartController(t, c, passes.form, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.ResyncPeriod = 4 * time.Minute
+			config.Trace = &nsctl.Trace{PassStarted: func(string) {
+				log.record(func() { looks = append(looks, time.Since(started)) })
+			}}
+		})
+		time.Sleep(10 * time.Second)
+		require.Len(t, r.Snapshot().Queue.Delayed, 1)
+		require.Greater(t, r.Snapshot().Queue.Delayed[0].In, 59*time.Minute, "the first look plans one in an hour")
+		c.Update("ns", func(ns *api.Namespace) { ns.Annotations = map[string]string{"look": "now"} })
+		time.Sleep(5 * time.Minute)
+		r.Stop()
+		assert.Equal(t, []time.Duration{5 * time.Second, 15 * time.Second, 4*time.Minute + 5*time.Second}, looks,
+			"the resync after four minutes brings a look, after the grace period")
+	})
+}
+
+// A plan for a former namespace of a name does not shorten the grace period of the next one.
+func TestARecreatedNamespaceHasItsOwnGracePeriod(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		c.AddNamespace("ns", true, "kubernetes")
+		started := time.Now()
+		passes := &scripted{errs: []error{&nsctl.ResourcesRemainingError{Estimate: 60}}} // plans a look at ten seconds
+		var log passLog
+		r := nsctltest.StartController(t, c, passes.form, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.Trace = log.trace()
+		})
+		time.Sleep(8 * time.Second)
+		c.AddNamespace("ns", true, "kubernetes")
+		time.Sleep(time.Minute)
+		r.Stop()
+		assert.Equal(t, []time.Time{started.Add(5 * time.Second), started.Add(13 * time.Second)}, log.began["ns"])
+	})
+}
+
+// A pass whose last request is answered just after its time limit has done its work all the same.
+func TestAPassThatSucceedsAfterItsTimeLimitHasNotFailed(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		c.AddNamespace("ns", true, "kubernetes")
+		var log passLog
+		var ends []error
+		passes := &scripted{takes: 2 * time.Second}
+		r := nsctltest.StartController(t, c, passes.form, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.PassTimeout = time.Second
+			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, _ int, err error) {
+				log.record(func() { ends = append(ends, err) })
+			}}
+		})
+		time.Sleep(time.Minute)
+		r.Stop()
+		assert.Equal(t, []error{nil}, ends, "one pass, which has succeeded")
+	})
+}
+
+var errPass = errors.New("out of order")
+
+// scripted is a deleter whose passes return errs in order and then succeed. It deletes nothing.
+type scripted struct {
+	takes time.Duration // how long a pass takes; its context does not end it
+
+	mu   sync.Mutex
+	errs []error
+}
+
+func (s *scripted) form(nsctl.DeleterConfig) nsctl.Deleter { return s }
+
+func (s *scripted) Delete(context.Context, string, nsctl.ObservedDeletion) error {
+	time.Sleep(s.takes)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.errs) == 0 {
+		return nil
+	}
+	err := s.errs[0]
+	s.errs = s.errs[1:]
+	return err
+}
+
+// A resync says when the planned look comes: the plan counts how long the deletion has taken.
+func TestAResyncSaysWhenTheNextLookComes(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		c.AddNamespace("ns", true, "kubernetes")
+		started := time.Now()
+		passes := &scripted{errs: []error{&nsctl.ResourcesRemainingError{Estimate: 60}, &nsctl.ResourcesRemainingError{Estimate: 60}}}
+		var log passLog
+		var looks []time.Duration
+		said := map[time.Duration]time.Duration{}
+		r := nsctltest.StartController(t, c, passes.form, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.ResyncPeriod = 4 * time.Second
+			config.Trace = &nsctl.Trace{
+				Enqueued:    func(_ *api.Namespace, after time.Duration) { log.record(func() { said[time.Since(started)] = after }) },
+				PassStarted: func(string) { log.record(func() { looks = append(looks, time.Since(started)) }) },
+			}
+		})
+		time.Sleep(21 * time.Second)
+		r.Stop()
+		assert.Equal(t, []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second}, looks[:3])
+		assert.Equal(t, 8*time.Second, said[12*time.Second], "the resync at twelve seconds says another time than that of the look, which comes at twenty")
 	})
 }

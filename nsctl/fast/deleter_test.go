@@ -1,9 +1,12 @@
 package fast_test
 
 import (
+	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,8 +21,7 @@ import (
 )
 
 func TestEmptyNamespaceCostsAtMost36Requests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("empty", true, "kubernetes")
 		require.NoError(t, nsctltest.NewDeleter(t, c, fast.NewDeleter).Delete(t.Context(), "empty"))
 
@@ -38,8 +40,7 @@ func TestEmptyNamespaceCostsAtMost36Requests(t *testing.T) {
 }
 
 func TestDiscoveryIsAskedOnceForManyDeletions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		for _, name := range []string{"a", "b", "c"} {
 			c.AddNamespace(name, true, "kubernetes")
 		}
@@ -75,8 +76,7 @@ func (d *slowToForget) Invalidate() {
 // Another pass may use discovery as soon as it is invalidated. A namespace that settled after
 // that moment must not get the answer.
 func TestADiscoveryIsAsOldAsItsBeginning(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("a", true, "kubernetes")
 		b := c.AddNamespace("b", true, "kubernetes")
 		var discovery *slowToForget
@@ -94,8 +94,7 @@ func TestADiscoveryIsAsOldAsItsBeginning(t *testing.T) {
 }
 
 func TestTypesAreDeletedInParallelWithinTheBound(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := nsctltest.NewCluster()
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
 		var mu sync.Mutex
 		running, most := 0, 0
@@ -118,5 +117,247 @@ func TestTypesAreDeletedInParallelWithinTheBound(t *testing.T) {
 		require.NoError(t, deleter.Delete(t.Context(), "ns"))
 		assert.Equal(t, 4, most)
 		assert.Equal(t, 20*time.Millisecond*(1+8), time.Since(started), "pods alone, then 29 types, four at a time")
+	})
+}
+
+func TestContract(t *testing.T) {
+	nsctltest.Run(t, nsctltest.Form{New: fast.NewDeleter})
+}
+
+func isEmptinessCheck(request string) bool {
+	return strings.HasPrefix(request, "GET /api") && !strings.Contains(request, "/namespaces") && strings.Count(request, "/") > 2
+}
+
+// A type that is empty everywhere is listed once for many namespaces, not once for each.
+func TestManyNamespacesShareOneCheck(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		names := nsctltest.Crowd(c, 50)
+		var checks atomic.Int32
+		r := nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{EmptinessChecked: func(_ context.Context, types, seen int, _ time.Duration) {
+				checks.Add(1)
+				assert.Equal(t, 30, types)
+				assert.Equal(t, 29, seen, "there are more ConfigMaps than fit on a page")
+			}}
+		})
+		time.Sleep(10 * time.Second)
+		nsctltest.AssertAllGone(t, c, names)
+		requests := c.Log()
+		// One check serves all passes that overlap; how many passes that are depends on the
+		// scheduler.
+		made := int(checks.Load())
+		assert.Positive(t, made)
+		assert.Less(t, made, 5)
+		assert.Equal(t, 30*made, len(slices.DeleteFunc(slices.Clone(requests), func(r string) bool { return !isEmptinessCheck(r) })))
+		assert.Equal(t, 50, strings.Count(strings.Join(requests, "\n"), "/finalize"))
+		// GET; GET, DELETE and LIST for the ConfigMaps; finalize. For the first few passes, which were
+		// alone, all types.
+		assert.Less(t, len(requests), 50*5+30*made+3*36, "upstream needs 3,400")
+		r.Stop()
+	})
+}
+
+func TestFewNamespacesAreNotWorthACheck(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		names := nsctltest.Crowd(c, 2)
+		r := nsctltest.StartController(t, c, fast.NewDeleter, nil)
+		time.Sleep(10 * time.Second)
+		nsctltest.AssertAllGone(t, c, names)
+		assert.False(t, slices.ContainsFunc(c.Log(), isEmptinessCheck))
+		r.Stop()
+	})
+}
+
+// Three passes at a time make a check. A pass after them is alone and makes none.
+func TestThreePassesAtATimeAreWorthACheck(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		c.Refuse(func(r *http.Request) *api.Status {
+			time.Sleep(time.Second) // until all passes have begun
+			return nil
+		})
+		var checks atomic.Int32
+		count := func(context.Context, int, int, time.Duration) { checks.Add(1) }
+		deleter := nsctltest.NewDeleter(t, c, fast.NewDeleter, func(config *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{EmptinessChecked: count}
+		})
+		var passes sync.WaitGroup
+		for _, name := range []string{"a", "b", "c"} {
+			c.AddNamespace(name, true, "kubernetes")
+			passes.Go(func() { assert.NoError(t, deleter.Delete(t.Context(), name)) })
+		}
+		passes.Wait()
+		assert.Equal(t, int32(1), checks.Load(), "three passes share a check")
+		c.AddNamespace("alone", true, "kubernetes")
+		require.NoError(t, deleter.Delete(t.Context(), "alone"))
+		assert.Equal(t, int32(1), checks.Load(), "a pass that is alone makes none")
+	})
+}
+
+// A type whose server hangs must not delay the pods of all passes.
+func TestACheckDoesNotWaitForASlowType(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		names := nsctltest.Crowd(c, 10)
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodGet && r.URL.Path == "/apis/apps/v1/deployments" {
+				<-r.Context().Done()
+			}
+			return nil
+		})
+		var seen atomic.Int32
+		r := nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{EmptinessChecked: func(_ context.Context, _, types int, _ time.Duration) { seen.Store(int32(types)) }}
+		})
+		time.Sleep(15 * time.Second)
+		nsctltest.AssertAllGone(t, c, names)
+		assert.Equal(t, int32(28), seen.Load(), "all but the Deployments and the many ConfigMaps")
+		r.Stop()
+	})
+}
+
+// A check counts for namespaces that had settled when it began. Later ones may have new content.
+func TestACheckProvesNothingAboutLaterNamespaces(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		names := nsctltest.Crowd(c, 10)
+		hold := make(chan struct{})
+		c.Refuse(func(r *http.Request) *api.Status {
+			if strings.HasSuffix(r.URL.Path, "/ns-00/configmaps") && r.Method == http.MethodDelete {
+				<-hold // this pass, and the check with it, blocks for long
+			}
+			return nil
+		})
+		var checks atomic.Int32
+		r := nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{EmptinessChecked: func(context.Context, int, int, time.Duration) { checks.Add(1) }}
+		})
+		time.Sleep(2 * time.Millisecond)
+		c.AddNamespace("later", true, "kubernetes") // its grace period ends just after the check
+		time.Sleep(5*time.Second - time.Millisecond)
+		require.Equal(t, int32(1), checks.Load())
+
+		c.Put("deployments.apps", "later", "web") // a server that does not know of the deletion yet
+		time.Sleep(10 * time.Second)
+		assert.Nil(t, c.Namespace("later"))
+		assert.Empty(t, c.Left("later"), "there was no Deployment when the check was made")
+		close(hold)
+		synctest.Wait()
+		nsctltest.AssertAllGone(t, c, names)
+		r.Stop()
+	})
+}
+
+// A namespace of the same name is another namespace.
+func TestACheckProvesNothingAboutARecreatedNamespace(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		names := nsctltest.Crowd(c, 10)
+		var recreated atomic.Bool
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.URL.Path == "/api/v1/namespaces/ns-09" && r.Method == http.MethodGet && recreated.CompareAndSwap(false, true) {
+				time.Sleep(time.Second) // until the check has been made
+				c.AddNamespace("ns-09", true, "kubernetes")
+				c.Put("deployments.apps", "ns-09", "web")
+			}
+			return nil
+		})
+		r := nsctltest.StartController(t, c, fast.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = 10 })
+		time.Sleep(20 * time.Second)
+		assert.True(t, recreated.Load())
+		nsctltest.AssertAllGone(t, c, names)
+		r.Stop()
+	})
+}
+
+// A type that cannot be listed in all namespaces is handled in each of them.
+func TestTypesThatACheckCannotSee(t *testing.T) {
+	tests := map[string]func(r *http.Request) *api.Status{
+		"may not be listed everywhere": func(r *http.Request) *api.Status {
+			if r.URL.Path == "/apis/apps/v1/deployments" {
+				return nsctltest.Status(403, api.ReasonForbidden, "not in all namespaces")
+			}
+			return nil
+		},
+		"fails": func(r *http.Request) *api.Status {
+			if isEmptinessCheck(r.Method + " " + r.URL.Path) {
+				return nsctltest.Status(500, api.ReasonInternalError, "out of order")
+			}
+			return nil
+		},
+	}
+	for name, refuse := range tests {
+		nsctltest.BubbleRun(t, name, func(t *testing.T, c *nsctltest.Cluster) {
+			names := nsctltest.Crowd(c, 20)
+			c.Put("deployments.apps", "ns-11", "web")
+			c.Put("pods.", "ns-12", "p", nsctltest.RunningPod(0))
+			c.Refuse(refuse)
+			r := nsctltest.StartController(t, c, fast.NewDeleter, nil)
+			time.Sleep(20 * time.Second)
+			nsctltest.AssertAllGone(t, c, names)
+			r.Stop()
+		})
+	}
+}
+
+// Pods are deleted first among many namespaces, too.
+func TestPodsThatACheckHasSeenGoFirst(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		names := nsctltest.Crowd(c, 20)
+		for _, name := range names {
+			c.Put("networkpolicies.networking.k8s.io", name, "deny-all")
+		}
+		c.Put("pods.", "ns-07", "slow", nsctltest.RunningPod(30))
+		r := nsctltest.StartController(t, c, fast.NewDeleter, nil)
+		time.Sleep(20 * time.Second)
+		assert.Equal(t, []string{"configmaps./a", "networkpolicies.networking.k8s.io/deny-all", "pods./slow"}, c.Left("ns-07"))
+		time.Sleep(time.Minute)
+		nsctltest.AssertAllGone(t, c, names)
+		r.Stop()
+	})
+}
+
+// The server is distant: independent requests are made in parallel.
+func TestAPassIsSevenRoundTripsLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const distance = 20 * time.Millisecond
+		c := nsctltest.NewCluster()
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.URL.Query().Get("watch") == "" {
+				time.Sleep(distance)
+			}
+			return nil
+		})
+		var took time.Duration
+		r := nsctltest.StartController(t, c, fast.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+			config.Trace = &nsctl.Trace{PassDone: func(_ string, d time.Duration, _ int, err error) {
+				took = d
+				assert.NoError(t, err)
+			}}
+		})
+		time.Sleep(10 * time.Second)
+		assert.Nil(t, c.Namespace("ns"))
+		r.Stop()
+		assert.Equal(t, 7*distance, took,
+			"namespace; readiness; both documents of discovery; pods; two for everything else; finalize")
+	})
+}
+
+// A namespace that was re-created under its name gets a discovery of its own.
+func TestARecreatedNamespaceGetsADiscoveryOfItsOwn(t *testing.T) {
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		c.AddNamespace("ns", true, "kubernetes")
+		var recreated atomic.Bool
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.URL.Path == "/api/v1/namespaces/ns" && recreated.CompareAndSwap(false, true) {
+				time.Sleep(time.Minute)
+				c.AddNamespace("ns", true, "kubernetes")
+				c.Define("new.example/v1", "gadgets")
+				c.Put("gadgets.new.example", "ns", "g")
+			}
+			return nil
+		})
+		r := nsctltest.StartController(t, c, fast.NewDeleter, nil)
+		time.Sleep(5 * time.Minute)
+		assert.Nil(t, c.Namespace("ns"))
+		assert.Empty(t, c.Left("ns"), "the type did not exist when the first discovery was made")
+		r.Stop()
 	})
 }

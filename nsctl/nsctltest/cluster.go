@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -263,4 +264,15 @@ func (c *Cluster) Refuse(intercept func(r *http.Request) *api.Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.intercept = intercept
+}
+
+// RefuseAll answers all requests with this method whose path has this end; an empty method or end
+// stands for any.
+func (c *Cluster) RefuseAll(method, end string, answer *api.Status) {
+	c.Refuse(func(r *http.Request) *api.Status {
+		if (method == "" || r.Method == method) && strings.HasSuffix(r.URL.Path, end) {
+			return answer
+		}
+		return nil
+	})
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -91,38 +90,35 @@ func (s suite) AListOfAllNamespacesIsNoProof(t *testing.T) {
 	for name, answers := range tests {
 		for _, count := range []int{1, 3} {
 			for _, verbs := range [][]string{nil, {"delete", "list"}} {
-				t.Run(fmt.Sprint(name, ", namespaces: ", count, verbs), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						c := NewCluster()
-						c.Types = map[string][]string{"v1": {"configmaps", "pods"}, "evil.example/v1": {"things"}}
-						c.Verbs[evil] = verbs
-						names := Crowd(c, count)
-						server := odd{Cluster: c, resource: "things"}
-						server.serve = func(w http.ResponseWriter, r *http.Request, namespace string) bool {
-							if namespace == "" {
-								answer(w, 200, headsOf(""))
-								return true
-							}
-							body := answers(r, namespace)
-							if refusal, refused := body.(*api.Status); refused {
-								answer(w, refusal.Code, refusal)
-								return true
-							}
-							answer(w, 200, body)
+				BubbleRun(t, fmt.Sprint(name, ", namespaces: ", count, verbs), func(t *testing.T, c *Cluster) {
+					c.Types = map[string][]string{"v1": {"configmaps", "pods"}, "evil.example/v1": {"things"}}
+					c.Verbs[evil] = verbs
+					names := Crowd(c, count)
+					server := odd{Cluster: c, resource: "things"}
+					server.serve = func(w http.ResponseWriter, r *http.Request, namespace string) bool {
+						if namespace == "" {
+							answer(w, 200, headsOf(""))
 							return true
 						}
-						workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = count }
-						r := StartController(t, server, s.New, workers)
-						time.Sleep(30 * time.Second)
-						for _, name := range names {
-							c.Existing(t, name)
-							assert.Empty(t, c.Left(name), "the type must not block the others")
-							failure := ConditionOf(c.Existing(t, name), api.NamespaceDeletionContentFailure)
-							assert.Equal(t, api.ConditionTrue, failure.Status,
-								"the conditions say what holds the namespace")
+						body := answers(r, namespace)
+						if refusal, refused := body.(*api.Status); refused {
+							answer(w, refusal.Code, refusal)
+							return true
 						}
-						r.Stop()
-					})
+						answer(w, 200, body)
+						return true
+					}
+					workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = count }
+					r := StartController(t, server, s.New, workers)
+					time.Sleep(30 * time.Second)
+					for _, name := range names {
+						c.Existing(t, name)
+						assert.Empty(t, c.Left(name), "the type must not block the others")
+						failure := ConditionOf(c.Existing(t, name), api.NamespaceDeletionContentFailure)
+						assert.Equal(t, api.ConditionTrue, failure.Status,
+							"the conditions say what holds the namespace")
+					}
+					r.Stop()
 				})
 			}
 		}
@@ -136,45 +132,42 @@ func (s suite) ANamespaceDoesNotGoAfterARefusal(t *testing.T) {
 		"refused": Status(403, api.ReasonForbidden, "no"),
 		"held":    headsOf("", "one"),
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := NewCluster()
-				c.Types = map[string][]string{"v1": {"configmaps", "pods", "secrets"}, "apps/v1": {"deployments"}}
-				c.AddNamespace("alone", true, "kubernetes")
-				server := odd{Cluster: c, resource: "deployments"}
-				server.serve = func(w http.ResponseWriter, r *http.Request, namespace string) bool {
-					switch {
-					case namespace == "":
-						answer(w, 200, headsOf(""))
-					case namespace != "alone":
-						return false
-					case r.Method == http.MethodGet:
-						answer(w, 200, headsOf("", "one"))
-					default:
-						code := 200
-						if refusal, refused := body.(*api.Status); refused {
-							code = refusal.Code
-						}
-						answer(w, code, body)
+		BubbleRun(t, name, func(t *testing.T, c *Cluster) {
+			c.Types = map[string][]string{"v1": {"configmaps", "pods", "secrets"}, "apps/v1": {"deployments"}}
+			c.AddNamespace("alone", true, "kubernetes")
+			server := odd{Cluster: c, resource: "deployments"}
+			server.serve = func(w http.ResponseWriter, r *http.Request, namespace string) bool {
+				switch {
+				case namespace == "":
+					answer(w, 200, headsOf(""))
+				case namespace != "alone":
+					return false
+				case r.Method == http.MethodGet:
+					answer(w, 200, headsOf("", "one"))
+				default:
+					code := 200
+					if refusal, refused := body.(*api.Status); refused {
+						code = refusal.Code
 					}
-					return true
+					answer(w, code, body)
 				}
-				c.Refuse(func(r *http.Request) *api.Status {
-					inCrowd := strings.HasSuffix(r.URL.Path, "/configmaps") && !strings.Contains(r.URL.Path, "/alone/")
-					if inCrowd && r.Method == http.MethodDelete {
-						time.Sleep(time.Minute) // many passes are under way while that of the namespace is repeated
-					}
-					return nil
-				})
-				workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = 25 }
-				r := StartController(t, server, s.New, workers)
-				time.Sleep(10 * time.Second)
-				names := Crowd(c, 20)
-				time.Sleep(3 * time.Minute)
-				c.Existing(t, "alone")
-				AssertAllGone(t, c, names)
-				r.Stop()
+				return true
+			}
+			c.Refuse(func(r *http.Request) *api.Status {
+				inCrowd := strings.HasSuffix(r.URL.Path, "/configmaps") && !strings.Contains(r.URL.Path, "/alone/")
+				if inCrowd && r.Method == http.MethodDelete {
+					time.Sleep(time.Minute) // many passes are under way while that of the namespace is repeated
+				}
+				return nil
 			})
+			workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = 25 }
+			r := StartController(t, server, s.New, workers)
+			time.Sleep(10 * time.Second)
+			names := Crowd(c, 20)
+			time.Sleep(3 * time.Minute)
+			c.Existing(t, "alone")
+			AssertAllGone(t, c, names)
+			r.Stop()
 		})
 	}
 }
@@ -196,44 +189,41 @@ func (s suite) AListWithoutAnEndIsRefused(t *testing.T) {
 	}
 	for name, list := range tests {
 		for _, verbs := range [][]string{nil, {"delete", "list"}} {
-			t.Run(fmt.Sprint(name, verbs), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					c := NewCluster()
-					c.Types = map[string][]string{"v1": {"pods", "secrets"}, "evil.example/v1": {"things"}}
-					c.Verbs[evil] = verbs
-					c.AddNamespace("doomed", true, "kubernetes")
-					c.AddNamespace("other", true, "kubernetes")
-					c.Put("secrets.", "doomed", "s")
-					pages := 0
-					server := odd{Cluster: c, resource: "things"}
-					server.serve = func(w http.ResponseWriter, r *http.Request, namespace string) bool {
-						switch {
-						case namespace != "doomed":
-							return false
-						case r.Method == http.MethodGet:
-							pages++
-							answer(w, 200, list(pages))
-						default:
-							answer(w, 200, api.Status{Status: api.StatusSuccess})
-						}
-						return true
+			BubbleRun(t, fmt.Sprint(name, verbs), func(t *testing.T, c *Cluster) {
+				c.Types = map[string][]string{"v1": {"pods", "secrets"}, "evil.example/v1": {"things"}}
+				c.Verbs[evil] = verbs
+				c.AddNamespace("doomed", true, "kubernetes")
+				c.AddNamespace("other", true, "kubernetes")
+				c.Put("secrets.", "doomed", "s")
+				pages := 0
+				server := odd{Cluster: c, resource: "things"}
+				server.serve = func(w http.ResponseWriter, r *http.Request, namespace string) bool {
+					switch {
+					case namespace != "doomed":
+						return false
+					case r.Method == http.MethodGet:
+						pages++
+						answer(w, 200, list(pages))
+					default:
+						answer(w, 200, api.Status{Status: api.StatusSuccess})
 					}
-					deleter := s.newDeleter(t, server)
-					err := deleter.Delete(t.Context(), "doomed")
-					var endless *nsctl.EndlessListError
-					require.ErrorAs(t, err, &endless, "a list without an end was believed")
-					most := 2000
-					if strings.HasPrefix(name, "one token") {
-						most = readTwice
-					}
-					assert.LessOrEqual(t, pages, most, "the list is given up after a bounded number of pages")
-					failure := ConditionOf(c.Existing(t, "doomed"), api.NamespaceDeletionContentFailure)
-					assert.Contains(t, failure.Message, "the list of "+evil+" does not end",
-						"the condition names the type")
-					assert.Empty(t, c.Left("doomed"), "the type must not block the others")
-					require.NoError(t, deleter.Delete(t.Context(), "other"))
-					c.AssertGone(t, "other")
-				})
+					return true
+				}
+				deleter := s.newDeleter(t, server)
+				err := deleter.Delete(t.Context(), "doomed")
+				var endless *nsctl.EndlessListError
+				require.ErrorAs(t, err, &endless, "a list without an end was believed")
+				most := 2000
+				if strings.HasPrefix(name, "one token") {
+					most = readTwice
+				}
+				assert.LessOrEqual(t, pages, most, "the list is given up after a bounded number of pages")
+				failure := ConditionOf(c.Existing(t, "doomed"), api.NamespaceDeletionContentFailure)
+				assert.Contains(t, failure.Message, "the list of "+evil+" does not end",
+					"the condition names the type")
+				assert.Empty(t, c.Left("doomed"), "the type must not block the others")
+				require.NoError(t, deleter.Delete(t.Context(), "other"))
+				c.AssertGone(t, "other")
 			})
 		}
 	}
@@ -243,116 +233,107 @@ func (s suite) AListWithoutAnEndIsRefused(t *testing.T) {
 // memory, and what was deleted stays deleted when a later page fails.
 func (s suite) OneByOneGoesPageByPage(t *testing.T) {
 	for name, failing := range map[string]bool{"all pages": false, "the third page fails": true} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := NewCluster()
-				c.Verbs["services."] = []string{"delete", "list"}
-				c.AddNamespace("ns", true, "kubernetes")
-				all := []string{"a", "b", "c", "d", "e"}
-				for _, name := range all {
-					c.Put("services.", "ns", name)
+		BubbleRun(t, name, func(t *testing.T, c *Cluster) {
+			c.Verbs["services."] = []string{"delete", "list"}
+			c.AddNamespace("ns", true, "kubernetes")
+			all := []string{"a", "b", "c", "d", "e"}
+			for _, name := range all {
+				c.Put("services.", "ns", name)
+			}
+			var mu sync.Mutex
+			var story []string
+			server := odd{Cluster: c, resource: "services"}
+			server.serve = func(w http.ResponseWriter, r *http.Request, namespace string) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				token := r.URL.Query().Get("continue")
+				story = append(story, r.Method[:1]+token+r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:])
+				if r.Method != http.MethodGet || token == "" && len(c.Left("ns")) < len(all) {
+					return false // a DELETE, and the list of what is left
 				}
-				var mu sync.Mutex
-				var story []string
-				server := odd{Cluster: c, resource: "services"}
-				server.serve = func(w http.ResponseWriter, r *http.Request, namespace string) bool {
-					mu.Lock()
-					defer mu.Unlock()
-					token := r.URL.Query().Get("continue")
-					story = append(story, r.Method[:1]+token+r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:])
-					if r.Method != http.MethodGet || token == "" && len(c.Left("ns")) < len(all) {
-						return false // a DELETE, and the list of what is left
-					}
-					if token == "c" && failing {
-						answer(w, 500, Status(500, api.ReasonInternalError, "no third page"))
-						return true
-					}
-					at := max(slices.Index(all, token), 0)
-					next := ""
-					if at < len(all)-1 {
-						next = all[at+1]
-					}
-					c.mu.Lock()
-					page := headsOf(next)
-					page.Items = []*item{c.content["services."]["ns"][all[at]]}
-					c.mu.Unlock()
-					answer(w, 200, page)
+				if token == "c" && failing {
+					answer(w, 500, Status(500, api.ReasonInternalError, "no third page"))
 					return true
 				}
-				err := s.newDeleter(t, server).Delete(t.Context(), "ns")
-				if first := slices.Index(story, "Da"); assert.Positive(t, first, "%v", story) {
-					assert.Equal(t, []string{"Da", "Gbservices", "Db", "Gcservices"}, story[first:first+4],
-						"each page is deleted before the next one is read")
+				at := max(slices.Index(all, token), 0)
+				next := ""
+				if at < len(all)-1 {
+					next = all[at+1]
 				}
-				if failing {
-					requireFailureOf(t, err, "services")
-					assert.Equal(t, []string{"services./c", "services./d", "services./e"}, c.Left("ns"))
-					return
-				}
-				require.NoError(t, err)
-				c.AssertGone(t, "ns")
-			})
+				c.mu.Lock()
+				page := headsOf(next)
+				page.Items = []*item{c.content["services."]["ns"][all[at]]}
+				c.mu.Unlock()
+				answer(w, 200, page)
+				return true
+			}
+			err := s.newDeleter(t, server).Delete(t.Context(), "ns")
+			if first := slices.Index(story, "Da"); assert.Positive(t, first, "%v", story) {
+				assert.Equal(t, []string{"Da", "Gbservices", "Db", "Gcservices"}, story[first:first+4],
+					"each page is deleted before the next one is read")
+			}
+			if failing {
+				requireFailureOf(t, err, "services")
+				assert.Equal(t, []string{"services./c", "services./d", "services./e"}, c.Left("ns"))
+				return
+			}
+			require.NoError(t, err)
+			c.AssertGone(t, "ns")
 		})
 	}
 }
 
 // A server owns the texts of its answers. However long they are, the namespace gets its conditions.
-func (s suite) LongMessagesAreCut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("ns", true, "kubernetes")
-		long := strings.Repeat("ä", 500_000)
-		refused := []string{"configmaps", "secrets", "services", "endpoints"}
-		for _, resource := range refused {
-			c.Put(resource+".", "ns", "a")
+func (s suite) LongMessagesAreCut(t *testing.T, c *Cluster) {
+	c.AddNamespace("ns", true, "kubernetes")
+	long := strings.Repeat("ä", 500_000)
+	refused := []string{"configmaps", "secrets", "services", "endpoints"}
+	for _, resource := range refused {
+		c.Put(resource+".", "ns", "a")
+	}
+	c.Put("leases.coordination.k8s.io", "ns", "held", WithFinalizers("example.com/"+long, "example.com/short"))
+	c.Refuse(func(r *http.Request) *api.Status {
+		_, resource, _ := strings.Cut(r.URL.Path, "/ns/")
+		if r.Method == http.MethodDelete && slices.Contains(refused, resource) {
+			return Status(403, api.ReasonForbidden, "refused: "+long)
 		}
-		c.Put("leases.coordination.k8s.io", "ns", "held", WithFinalizers("example.com/"+long, "example.com/short"))
-		c.Refuse(func(r *http.Request) *api.Status {
-			_, resource, _ := strings.Cut(r.URL.Path, "/ns/")
-			if r.Method == http.MethodDelete && slices.Contains(refused, resource) {
-				return Status(403, api.ReasonForbidden, "refused: "+long)
-			}
-			return nil
-		})
-		require.Error(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-		ns := c.Existing(t, "ns")
-		require.Len(t, ns.Status.Conditions, 5)
-		text, err := json.Marshal(ns.Status)
-		require.NoError(t, err)
-		assert.Less(t, len(text), 20_000, "each part of a message is short")
-		failure := ConditionOf(ns, api.NamespaceDeletionContentFailure).Message
-		const begin = "Failed to delete all resource types, 4 remaining: refused: ää"
-		assert.True(t, strings.HasPrefix(failure, begin), "got %.100s", failure)
-		assert.Equal(t, 4, strings.Count(failure, "refused: "), "each type's message begins in it")
-		assert.NotContains(t, failure, "\uFFFD", "the text is cut between characters")
-		assert.Contains(t, ConditionOf(ns, api.NamespaceFinalizersRemaining).Message,
-			"example.com/short in 1 resource instances")
+		return nil
 	})
+	require.Error(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+	ns := c.Existing(t, "ns")
+	require.Len(t, ns.Status.Conditions, 5)
+	text, err := json.Marshal(ns.Status)
+	require.NoError(t, err)
+	assert.Less(t, len(text), 20_000, "each part of a message is short")
+	failure := ConditionOf(ns, api.NamespaceDeletionContentFailure).Message
+	const begin = "Failed to delete all resource types, 4 remaining: refused: ää"
+	assert.True(t, strings.HasPrefix(failure, begin), "got %.100s", failure)
+	assert.Equal(t, 4, strings.Count(failure, "refused: "), "each type's message begins in it")
+	assert.NotContains(t, failure, "\uFFFD", "the text is cut between characters")
+	assert.Contains(t, ConditionOf(ns, api.NamespaceFinalizersRemaining).Message,
+		"example.com/short in 1 resource instances")
 }
 
 // The hook Deleted adds up to the objects that the passes have deleted: those with finalizers count
 // once, although they are there in each pass.
-func (s suite) DeletedObjectsAreCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.Verbs["services."] = []string{"delete", "list"}
-		c.AddNamespace("ns", true, "kubernetes")
-		c.Put("pods.", "ns", "slow", RunningPod(30))
-		c.Put("configmaps.", "ns", "a")
-		c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"))
-		c.Put("services.", "ns", "one")
-		c.Put("services.", "ns", "two")
-		var deleted []int
-		trace := &nsctl.Trace{Deleted: func(_ string, objects int) { deleted = append(deleted, objects) }}
-		deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace })
-		require.Error(t, deleter.Delete(t.Context(), "ns"))
-		time.Sleep(31 * time.Second)
-		require.Error(t, deleter.Delete(t.Context(), "ns"))
-		require.Error(t, deleter.Delete(t.Context(), "ns"))
-		c.Release("configmaps.", "ns", "held")
-		require.NoError(t, deleter.Delete(t.Context(), "ns"))
-		assert.Equal(t, []int{1, 4, 0, 0}, deleted, "the pod; two ConfigMaps and two Services; nothing new")
-	})
+func (s suite) DeletedObjectsAreCounted(t *testing.T, c *Cluster) {
+	c.Verbs["services."] = []string{"delete", "list"}
+	c.AddNamespace("ns", true, "kubernetes")
+	c.Put("pods.", "ns", "slow", RunningPod(30))
+	c.Put("configmaps.", "ns", "a")
+	c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"))
+	c.Put("services.", "ns", "one")
+	c.Put("services.", "ns", "two")
+	var deleted []int
+	trace := &nsctl.Trace{Deleted: func(_ string, objects int) { deleted = append(deleted, objects) }}
+	deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace })
+	require.Error(t, deleter.Delete(t.Context(), "ns"))
+	time.Sleep(31 * time.Second)
+	require.Error(t, deleter.Delete(t.Context(), "ns"))
+	require.Error(t, deleter.Delete(t.Context(), "ns"))
+	c.Release("configmaps.", "ns", "held")
+	require.NoError(t, deleter.Delete(t.Context(), "ns"))
+	assert.Equal(t, []int{1, 4, 0, 0}, deleted, "the pod; two ConfigMaps and two Services; nothing new")
 }
 
 // A type without the verb list can only be counted by the answer to its deletion. An answer that
@@ -365,42 +346,36 @@ func (s suite) AnAnswerThatIsNotReadIsNoProof(t *testing.T) {
 		"it is a page of a proxy": "<html>Log in</html>",
 	}
 	for name, answer := range answers {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := NewCluster()
-				c.Verbs["secrets."] = []string{"delete", "deletecollection"}
-				c.AddNamespace("ns", true, "kubernetes")
-				c.Put("secrets.", "ns", "a", WithFinalizers("example.com/hold"))
-				c.Answers = map[string]string{"secrets.": answer}
-				client := NewClient(t, c).WithListLimits(1<<20, 0)
-				assert.Error(t, deleterOf(client, s.New).Delete(t.Context(), "ns"), "a Secret is left")
-				assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers, "the namespace was finalized with content")
-			})
+		BubbleRun(t, name, func(t *testing.T, c *Cluster) {
+			c.Verbs["secrets."] = []string{"delete", "deletecollection"}
+			c.AddNamespace("ns", true, "kubernetes")
+			c.Put("secrets.", "ns", "a", WithFinalizers("example.com/hold"))
+			c.Answers = map[string]string{"secrets.": answer}
+			client := NewClient(t, c).WithListLimits(1<<20, 0)
+			assert.Error(t, deleterOf(client, s.New).Delete(t.Context(), "ns"), "a Secret is left")
+			assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers, "the namespace was finalized with content")
 		})
 	}
 }
 
 // A proxy between the client and the server answers one request of a pass with a 404 of its own:
 // the pass does not take that for the end of the namespace.
-func (s suite) AProxysNotFoundEndsNoDeletion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("ns", true, "kubernetes")
-		c.Put("secrets.", "ns", "a")
-		reads := 0
-		server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodGet && r.URL.Path == "/api/v1/namespaces/ns" {
-				if reads++; reads == 2 {
-					http.NotFound(w, r)
-					return
-				}
+func (s suite) AProxysNotFoundEndsNoDeletion(t *testing.T, c *Cluster) {
+	c.AddNamespace("ns", true, "kubernetes")
+	c.Put("secrets.", "ns", "a")
+	reads := 0
+	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && r.URL.Path == "/api/v1/namespaces/ns" {
+			if reads++; reads == 2 {
+				http.NotFound(w, r)
+				return
 			}
-			c.ServeHTTP(w, r)
-		})
-		deleter := s.newDeleter(t, server, func(config *nsctl.DeleterConfig) { config.Concurrency = 1 })
-		if deleter.Delete(t.Context(), "ns") != nil { // then the controller repeats the pass
-			require.NoError(t, deleter.Delete(t.Context(), "ns"))
 		}
-		assert.Empty(t, c.Left("ns"), "a pass over a namespace with content counts as a success")
+		c.ServeHTTP(w, r)
 	})
+	deleter := s.newDeleter(t, server, func(config *nsctl.DeleterConfig) { config.Concurrency = 1 })
+	if deleter.Delete(t.Context(), "ns") != nil { // then the controller repeats the pass
+		require.NoError(t, deleter.Delete(t.Context(), "ns"))
+	}
+	assert.Empty(t, c.Left("ns"), "a pass over a namespace with content counts as a success")
 }

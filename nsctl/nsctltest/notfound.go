@@ -6,9 +6,9 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -16,6 +16,7 @@ import (
 
 	"orrery/nsctl"
 	"orrery/restclient/api"
+	"orrery/restclient/discovery"
 )
 
 // The DELETE of the collection succeeds, a finalizer holds an object, and the verifying LIST
@@ -23,28 +24,20 @@ import (
 func (s suite) AVerifyingListThatIsNotFoundProvesNothing(t *testing.T) {
 	for _, resource := range []string{"secrets", "pods"} {
 		for _, refusal := range notServedAnswers {
-			t.Run(resource+" "+string(refusal.Reason), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					c := NewCluster()
-					c.AddNamespace("ns", true, "kubernetes")
-					c.Put(resource+".", "ns", "held", WithFinalizers("example.com/hold"))
-					c.Refuse(func(r *http.Request) *api.Status {
-						if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/"+resource) {
-							return refusal
-						}
-						return nil
-					})
-					deleter := s.newDeleter(t, c)
-					requireFailureOf(t, deleter.Delete(t.Context(), "ns"), resource)
-					require.NotNil(t, c.Namespace("ns"), "finalized although %s/held is still there", resource)
-					assert.Equal(t, []string{resource + "./held"}, c.Left("ns"))
-					assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Status)
+			BubbleRun(t, resource+" "+string(refusal.Reason), func(t *testing.T, c *Cluster) {
+				c.AddNamespace("ns", true, "kubernetes")
+				c.Put(resource+".", "ns", "held", WithFinalizers("example.com/hold"))
+				c.RefuseAll(http.MethodGet, "/"+resource, refusal)
+				deleter := s.newDeleter(t, c)
+				requireFailureOf(t, deleter.Delete(t.Context(), "ns"), resource)
+				require.NotNil(t, c.Namespace("ns"), "finalized although %s/held is still there", resource)
+				assert.Equal(t, []string{resource + "./held"}, c.Left("ns"))
+				assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Status)
 
-					c.Refuse(nil)
-					c.Release(resource+".", "ns", "held")
-					require.NoError(t, deleter.Delete(t.Context(), "ns"))
-					c.AssertGone(t, "ns")
-				})
+				c.Refuse(nil)
+				c.Release(resource+".", "ns", "held")
+				require.NoError(t, deleter.Delete(t.Context(), "ns"))
+				c.AssertGone(t, "ns")
 			})
 		}
 	}
@@ -86,8 +79,7 @@ var strangeNotFounds = map[string]string{
 func (s suite) OnlyTheServerSaysThatANamespaceIsGone(t *testing.T) {
 	for name, body := range strangeNotFounds {
 		for _, request := range []string{"GET /api/v1/namespaces/ns", "PUT /api/v1/namespaces/ns/finalize"} {
-			synctest.Test(t, func(t *testing.T) {
-				c := NewCluster()
+			Bubble(t, func(t *testing.T, c *Cluster) {
 				c.AddNamespace("ns", true, "kubernetes")
 				balancer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if r.Method+" "+r.URL.Path != request {
@@ -119,25 +111,22 @@ func (s suite) NotFoundIsAFailureIfDiscoveryProvesNothing(t *testing.T) {
 	}
 	for name, change := range tests {
 		for _, refusal := range notServedAnswers {
-			t.Run(name+" "+string(refusal.Reason), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					c := NewCluster()
-					c.Types["gadgets.example/v1"] = []string{"gadgets"}
-					c.AddNamespace("ns", true, "kubernetes")
-					c.Put("gadgets.gadgets.example", "ns", "g")
-					c.Refuse(func(r *http.Request) *api.Status {
-						if !strings.HasSuffix(r.URL.Path, "/gadgets") {
-							return nil
-						}
-						c.mu.Lock()
-						defer c.mu.Unlock()
-						change(c)
-						return refusal
-					})
-					requireFailureOf(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), "gadgets")
-					require.NotNil(t, c.Namespace("ns"), "finalized although gadgets/g is still there")
-					assert.Equal(t, []string{"gadgets.gadgets.example/g"}, c.Left("ns"))
+			BubbleRun(t, name+" "+string(refusal.Reason), func(t *testing.T, c *Cluster) {
+				c.Types["gadgets.example/v1"] = []string{"gadgets"}
+				c.AddNamespace("ns", true, "kubernetes")
+				c.Put("gadgets.gadgets.example", "ns", "g")
+				c.Refuse(func(r *http.Request) *api.Status {
+					if !strings.HasSuffix(r.URL.Path, "/gadgets") {
+						return nil
+					}
+					c.mu.Lock()
+					defer c.mu.Unlock()
+					change(c)
+					return refusal
 				})
+				requireFailureOf(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), "gadgets")
+				require.NotNil(t, c.Namespace("ns"), "finalized although gadgets/g is still there")
+				assert.Equal(t, []string{"gadgets.gadgets.example/g"}, c.Left("ns"))
 			})
 		}
 	}
@@ -145,33 +134,30 @@ func (s suite) NotFoundIsAFailureIfDiscoveryProvesNothing(t *testing.T) {
 
 // As above, but one of the new group versions cannot be parsed; the type may be there under another
 // name.
-func (s suite) NotFoundIsAFailureIfAGroupIsUnreadable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.Types["gadgets.example/v1"] = []string{"gadgets"}
-		c.AddNamespace("ns", true, "kubernetes")
-		c.Put("gadgets.gadgets.example", "ns", "g")
-		garbled := &garbledDiscovery{}
-		c.Refuse(func(r *http.Request) *api.Status {
-			if strings.HasSuffix(r.URL.Path, "/gadgets") {
-				garbled.now.Store(true)
-				return notServedAnswers[0]
-			}
-			return nil
-		})
-		deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) {
-			garbled.Discovery, config.Discovery = config.Discovery, garbled
-		})
-		requireFailureOf(t, deleter.Delete(t.Context(), "ns"), "gadgets")
-		require.NotNil(t, c.Namespace("ns"), "finalized although gadgets/g is still there")
-
-		c.Refuse(nil)
-		require.Error(t, deleter.Delete(t.Context(), "ns"))
-		require.NotNil(t, c.Namespace("ns"), "finalized although a group version could not be read")
-		parsing := ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionGVParsingFailure)
-		assert.Equal(t, "GroupVersionParsingFailed", parsing.Reason)
-		assert.Equal(t, api.ConditionTrue, parsing.Status)
+func (s suite) NotFoundIsAFailureIfAGroupIsUnreadable(t *testing.T, c *Cluster) {
+	c.Types["gadgets.example/v1"] = []string{"gadgets"}
+	c.AddNamespace("ns", true, "kubernetes")
+	c.Put("gadgets.gadgets.example", "ns", "g")
+	garbled := &garbledDiscovery{}
+	c.Refuse(func(r *http.Request) *api.Status {
+		if strings.HasSuffix(r.URL.Path, "/gadgets") {
+			garbled.now.Store(true)
+			return notServedAnswers[0]
+		}
+		return nil
 	})
+	deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) {
+		garbled.Discovery, config.Discovery = config.Discovery, garbled
+	})
+	requireFailureOf(t, deleter.Delete(t.Context(), "ns"), "gadgets")
+	require.NotNil(t, c.Namespace("ns"), "finalized although gadgets/g is still there")
+
+	c.Refuse(nil)
+	require.Error(t, deleter.Delete(t.Context(), "ns"))
+	require.NotNil(t, c.Namespace("ns"), "finalized although a group version could not be read")
+	parsing := ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionGVParsingFailure)
+	assert.Equal(t, "GroupVersionParsingFailed", parsing.Reason)
+	assert.Equal(t, api.ConditionTrue, parsing.Status)
 }
 
 // garbledDiscovery replaces the group version of gadgets, once set, with one that cannot be parsed.
@@ -193,4 +179,200 @@ func (g *garbledDiscovery) PreferredNamespacedResources(ctx context.Context, not
 		garbled = append(garbled, list)
 	}
 	return garbled, err
+}
+
+// A type that was removed since discovery answers 404. There is nothing to delete, and the
+// discovery is out of date.
+func (s suite) ARemovedTypeRefreshesDiscovery(t *testing.T, c *Cluster) {
+	c.Types["gone.example/v1"] = []string{"ghosts"}
+	c.AddNamespace("a", true, "kubernetes")
+	c.AddNamespace("b", true, "kubernetes")
+	time.Sleep(5 * time.Second)
+	deleter := s.newDeleter(t, c)
+	c.Refuse(func(r *http.Request) *api.Status {
+		if strings.HasSuffix(r.URL.Path, "/ghosts") {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			delete(c.Types, "gone.example/v1")
+		}
+		return nil
+	})
+	if !s.has(ForgivesVanishedTypes) {
+		requireFailureOf(t, deleter.Delete(t.Context(), "a"), "ghosts")
+		require.NoError(t, deleter.Delete(t.Context(), "a"))
+		c.AssertGone(t, "a")
+		return
+	}
+	require.NoError(t, deleter.Delete(t.Context(), "a"))
+	assert.Nil(t, c.Namespace("a"), "the first pass finds the type removed")
+	assert.Equal(t, 2, Count(c.Log(), "GET /apis"), "asked again")
+	require.NoError(t, deleter.Delete(t.Context(), "b"))
+	assert.Zero(t, Count(c.Log(), "GET /apis"), "the second pass uses that answer")
+}
+
+// A forgiven error is not traced: logs and metrics must not show a failure that the pass did not
+// have.
+func (s suite) ARemovedTypeIsReportedAsRemoved(t *testing.T, c *Cluster) {
+	c.Types["gone.example/v1"] = []string{"ghosts"}
+	c.AddNamespace("ns", true, "kubernetes")
+	c.Refuse(func(r *http.Request) *api.Status {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/secrets"):
+			return Status(403, api.ReasonForbidden, "no")
+		case strings.HasSuffix(r.URL.Path, "/ghosts"):
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			delete(c.Types, "gone.example/v1")
+		}
+		return nil
+	})
+	var mu sync.Mutex
+	reported := map[string]error{}
+	trace := &nsctl.Trace{TypeDeleted: func(_ string, resource api.GroupVersionResource, _ int, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		assert.NotContains(t, reported, resource.Resource, "each type is traced once")
+		reported[resource.Resource] = err
+	}}
+	require.Error(t, s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(t.Context(), "ns"))
+	assert.Len(t, reported, 31)
+	require.Contains(t, reported, "ghosts")
+	assert.Equal(t, s.has(ForgivesVanishedTypes), reported["ghosts"] == nil, "only the error that fails the pass is traced")
+	assert.True(t, api.IsForbidden(reported["secrets"]))
+}
+
+// "Not found" for a type that the server lists proves nothing: the server may not have learnt of
+// the type yet. Upstream finalizes.
+func (s suite) ATypeThatIsListedAndNotFoundIsNotEmpty(t *testing.T) {
+	for name, refusal := range map[string]*api.Status{
+		"not found":   Status(404, api.ReasonNotFound, "the server could not find the requested resource"),
+		"not allowed": Status(405, api.ReasonMethodNotAllowed, "the server does not allow this method on the requested resource"),
+	} {
+		for _, verbs := range [][]string{nil, {"delete", "deletecollection"}, {"delete", "list"}} {
+			BubbleRun(t, name, func(t *testing.T, c *Cluster) {
+				c.Types["late.example/v1"] = []string{"gadgets"}
+				if verbs != nil {
+					c.Verbs["gadgets.late.example"] = verbs
+				}
+				c.AddNamespace("ns", true, "kubernetes")
+				c.Put("gadgets.late.example", "ns", "g")
+				c.RefuseAll("", "/gadgets", refusal)
+				deleter := s.newDeleter(t, c)
+				err := deleter.Delete(t.Context(), "ns")
+				var resource *nsctl.ResourceError
+				require.ErrorAs(t, err, &resource, "want a *ResourceError that says what failed")
+				assert.Equal(t, "gadgets", resource.Resource.Resource)
+				c.Existing(t, "ns")
+				assert.Equal(t, "ContentDeletionFailed", ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Reason)
+
+				c.Refuse(nil)
+				require.NoError(t, deleter.Delete(t.Context(), "ns"))
+				c.AssertGone(t, "ns")
+				assert.Empty(t, c.Left("ns"))
+			})
+		}
+	}
+}
+
+// A type that an upgrade has moved to another version in the middle of a pass still exists, and so
+// do its objects.
+func (s suite) AMovedTypeStillExists(t *testing.T, c *Cluster) {
+	c.Types["moved.example/v1beta1"] = []string{"gadgets"}
+	c.AddNamespace("ns", true, "kubernetes")
+	c.Put("gadgets.moved.example", "ns", "g")
+	c.Refuse(func(r *http.Request) *api.Status {
+		if !strings.HasPrefix(r.URL.Path, "/apis/moved.example/v1beta1/") {
+			return nil
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.Types, "moved.example/v1beta1")
+		c.Types["moved.example/v1"] = []string{"gadgets"}
+		return Status(404, api.ReasonNotFound, "the server could not find the requested resource")
+	})
+	deleter := s.newDeleter(t, c)
+	var resource *nsctl.ResourceError
+	require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &resource, "want a *ResourceError that says what failed")
+	c.Existing(t, "ns")
+	assert.Equal(t, []string{"gadgets.moved.example/g"}, c.Left("ns"))
+
+	require.NoError(t, deleter.Delete(t.Context(), "ns"))
+	c.AssertGone(t, "ns")
+	assert.Empty(t, c.Left("ns"))
+}
+
+// A kube-apiserver that has just started lists only its built-in types. A deleter that believes it
+// finalizes the namespace, and custom objects stay behind.
+func (s suite) ServerThatIsStartingIsNotBelieved(t *testing.T, c *Cluster) {
+	c.Types["gadgets.example/v1"] = []string{"gadgets"}
+	c.AddNamespace("ns", true, "kubernetes")
+	c.Put("gadgets.gadgets.example", "ns", "g")
+	c.Put("configmaps.", "ns", "a")
+	c.Starting = true
+	deleter := s.newDeleter(t, c)
+	var notReady *discovery.NotReadyError
+	require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &notReady)
+	assert.Equal(t, []string{"configmaps./a", "gadgets.gadgets.example/g"}, c.Left("ns"))
+	assert.Equal(t, "the API server is not ready: it is starting or stopping, and may not list all that it serves",
+		ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionDiscoveryFailure).Message)
+
+	c.Starting = false
+	require.NoError(t, deleter.Delete(t.Context(), "ns"))
+	assert.Empty(t, c.Left("ns"))
+	c.AssertGone(t, "ns")
+}
+
+// If a proxy answers 404 for one of the two discovery documents, the types of the other are not all
+// there are.
+func (s suite) HalfADiscoveryIsNotTrusted(t *testing.T) {
+	for _, path := range []string{"/api", "/apis"} {
+		Bubble(t, func(t *testing.T, c *Cluster) {
+			c.AddNamespace("ns", true, "kubernetes")
+			c.Put("secrets.", "ns", "s")
+			c.Put("deployments.apps", "ns", "web")
+			c.Refuse(func(r *http.Request) *api.Status {
+				if r.URL.Path == path {
+					return Status(404, api.ReasonNotFound, "default backend")
+				}
+				return nil
+			})
+			require.Error(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+			c.Existing(t, "ns")
+			assert.Len(t, c.Left("ns"), 2, "it may lack pods as well")
+		})
+	}
+}
+
+// A server with namespaces has namespaced types. An empty list of types means that the server is
+// broken.
+func (s suite) DiscoveryThatFindsNothingIsNotBelieved(t *testing.T, c *Cluster) {
+	c.Types = nil
+	c.AddNamespace("ns", true, "kubernetes")
+	c.Put("configmaps.", "ns", "a")
+	assert.ErrorIs(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), nsctl.ErrNothingDiscovered)
+	assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionDiscoveryFailure).Status)
+}
+
+func (s suite) IncompleteDiscoveryDeletesWhatItSeesAndDoesNotFinalize(t *testing.T, c *Cluster) {
+	c.Types["metrics.example/v1"] = []string{"gauges"}
+	c.Stale = []string{"metrics.example/v1"}
+	c.AddNamespace("ns", true, "kubernetes")
+	c.Put("configmaps.", "ns", "a")
+	c.Put("gauges.metrics.example", "ns", "hidden")
+	deleter := s.newDeleter(t, c)
+
+	err := deleter.Delete(t.Context(), "ns")
+	var groups *discovery.ErrGroupDiscoveryFailed
+	require.ErrorAs(t, err, &groups, "types may be missing: want the pass to fail with the failure of discovery")
+	assert.Equal(t, []string{"gauges.metrics.example/hidden"}, c.Left("ns"))
+	failure := ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionDiscoveryFailure)
+	assert.Equal(t, api.ConditionTrue, failure.Status)
+	assert.True(t, strings.HasPrefix(failure.Message, "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: metrics.example/v1: "), failure.Message)
+
+	// The group works again. The partial answer was not cached, so the next pass sees the
+	// group.
+	c.Stale = nil
+	require.NoError(t, deleter.Delete(t.Context(), "ns"))
+	c.AssertGone(t, "ns")
+	assert.Empty(t, c.Left("ns"))
 }

@@ -252,21 +252,18 @@ func (s suite) EachPartyRemovesOnlyItsOwnToken(t *testing.T) {
 }
 
 // AnswersAreLeftAsTheyAre: what a client has returned belongs to the client, which may keep it.
-func (s suite) AnswersAreLeftAsTheyAre(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("ns", true, "b.example/other", first, "a.example/other")
-		kept := &keepingClient{}
-		deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) {
-			kept.NamespaceClient = config.Namespaces
-			config.Namespaces = kept
-		})
-		require.NoError(t, deleter.Delete(t.Context(), "ns"))
-		require.NotEmpty(t, kept.answers)
-		for _, answer := range kept.answers {
-			assert.Equal(t, answer.before, answer.namespace.Spec.Finalizers, "the finalizers of an answer were changed")
-		}
+func (s suite) AnswersAreLeftAsTheyAre(t *testing.T, c *Cluster) {
+	c.AddNamespace("ns", true, "b.example/other", first, "a.example/other")
+	kept := &keepingClient{}
+	deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) {
+		kept.NamespaceClient = config.Namespaces
+		config.Namespaces = kept
 	})
+	require.NoError(t, deleter.Delete(t.Context(), "ns"))
+	require.NotEmpty(t, kept.answers)
+	for _, answer := range kept.answers {
+		assert.Equal(t, answer.before, answer.namespace.Spec.Finalizers, "the finalizers of an answer were changed")
+	}
 }
 
 // keepingClient keeps its answers, with what their finalizers were.

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -53,45 +52,42 @@ func (s suite) APassSparesANamespaceThatIsCreatedAgain(t *testing.T) {
 	}
 	for name, test := range tests {
 		for _, terminating := range []bool{false, true} {
-			t.Run(name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					c := NewCluster()
-					c.Types["odd.example/v1"] = []string{"gadgets"}
-					c.Verbs[gadgets] = []string{"delete", "deletecollection"}
-					c.Verbs[services] = []string{"delete", "list"}
-					c.Verbs["serviceaccounts."] = []string{"create"} // which would be asked between secrets and services
-					c.AddNamespace("ns", true, "kubernetes")
-					for _, resource := range test.old {
-						c.Put(resource, "ns", "a")
-						c.Put(resource, "ns", "b")
+			BubbleRun(t, name, func(t *testing.T, c *Cluster) {
+				c.Types["odd.example/v1"] = []string{"gadgets"}
+				c.Verbs[gadgets] = []string{"delete", "deletecollection"}
+				c.Verbs[services] = []string{"delete", "list"}
+				c.Verbs["serviceaccounts."] = []string{"create"} // which would be asked between secrets and services
+				c.AddNamespace("ns", true, "kubernetes")
+				for _, resource := range test.old {
+					c.Put(resource, "ns", "a")
+					c.Put(resource, "ns", "b")
+				}
+				var recreated atomic.Bool
+				server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					now := r.Method+" "+r.URL.Path == test.during && !recreated.Swap(true)
+					answered := httptest.NewRecorder()
+					c.ServeHTTP(answered, r)
+					if now { // before the answer arrives
+						c.remove("ns")
+						c.AddNamespace("ns", terminating, "kubernetes")
+						c.Put(test.newer, "ns", "b")
 					}
-					var recreated atomic.Bool
-					server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-						now := r.Method+" "+r.URL.Path == test.during && !recreated.Swap(true)
-						answered := httptest.NewRecorder()
-						c.ServeHTTP(answered, r)
-						if now { // before the answer arrives
-							c.remove("ns")
-							c.AddNamespace("ns", terminating, "kubernetes")
-							c.Put(test.newer, "ns", "b")
-						}
-						w.Header().Set("Content-Type", "application/json")
-						w.WriteHeader(answered.Code)
-						_, _ = w.Write(answered.Body.Bytes())
-					})
-					// One type at a time: what is on its way to the server cannot be called back.
-					deleter := s.newDeleter(t, server, func(config *nsctl.DeleterConfig) { config.Concurrency = 1 })
-					err := deleter.Delete(t.Context(), "ns")
-					require.True(t, recreated.Load(), "the pass never sent %s", test.during)
-					if err != nil {
-						var changed *nsctl.UIDChangedError
-						require.ErrorAs(t, err, &changed, "want an error that says why the pass ended")
-					}
-					assert.Equal(t, []string{test.newer + "/b"}, c.Left("ns"),
-						"an object of the new namespace was deleted")
-					assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers)
-					assert.Empty(t, c.Existing(t, "ns").Status.Conditions, "the new namespace got the old one's report")
+					w.Header().Set("Content-Type", "application/json")
+					w.WriteHeader(answered.Code)
+					_, _ = w.Write(answered.Body.Bytes())
 				})
+				// One type at a time: what is on its way to the server cannot be called back.
+				deleter := s.newDeleter(t, server, func(config *nsctl.DeleterConfig) { config.Concurrency = 1 })
+				err := deleter.Delete(t.Context(), "ns")
+				require.True(t, recreated.Load(), "the pass never sent %s", test.during)
+				if err != nil {
+					var changed *nsctl.UIDChangedError
+					require.ErrorAs(t, err, &changed, "want an error that says why the pass ended")
+				}
+				assert.Equal(t, []string{test.newer + "/b"}, c.Left("ns"),
+					"an object of the new namespace was deleted")
+				assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers)
+				assert.Empty(t, c.Existing(t, "ns").Status.Conditions, "the new namespace got the old one's report")
 			})
 		}
 	}
@@ -99,24 +95,21 @@ func (s suite) APassSparesANamespaceThatIsCreatedAgain(t *testing.T) {
 
 // A namespace that goes during a pass is done: nothing else is asked of the server, and nothing has
 // failed.
-func (s suite) APassEndsWithItsNamespace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("ns", true, "kubernetes")
-		c.Put("configmaps.", "ns", "a")
-		c.Refuse(func(r *http.Request) *api.Status {
-			if r.URL.Path == "/apis" {
-				c.remove("ns")
-				c.Put("secrets.", "ns", "an object without a namespace")
-			}
-			return nil
-		})
-		deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Concurrency = 1 })
-		require.NoError(t, deleter.Delete(t.Context(), "ns"))
-		for _, request := range c.Log() {
-			assert.False(t, strings.HasPrefix(request, http.MethodDelete), "%s: the namespace has gone", request)
+func (s suite) APassEndsWithItsNamespace(t *testing.T, c *Cluster) {
+	c.AddNamespace("ns", true, "kubernetes")
+	c.Put("configmaps.", "ns", "a")
+	c.Refuse(func(r *http.Request) *api.Status {
+		if r.URL.Path == "/apis" {
+			c.remove("ns")
+			c.Put("secrets.", "ns", "an object without a namespace")
 		}
+		return nil
 	})
+	deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Concurrency = 1 })
+	require.NoError(t, deleter.Delete(t.Context(), "ns"))
+	for _, request := range c.Log() {
+		assert.False(t, strings.HasPrefix(request, http.MethodDelete), "%s: the namespace has gone", request)
+	}
 }
 
 // The controller hears that the namespace has gone while a request of the pass hangs. The request
@@ -124,76 +117,105 @@ func (s suite) APassEndsWithItsNamespace(t *testing.T) {
 // and the watch shows only that.
 func (s suite) TheEventOfItsEndEndsThePass(t *testing.T) {
 	for name, again := range map[string]bool{"gone": false, "re-created": true} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := NewCluster()
-				c.AddNamespace("ns", true, "kubernetes")
-				c.Put("secrets.", "ns", "s")
-				c.Refuse(func(r *http.Request) *api.Status {
-					if strings.HasSuffix(r.URL.Path, "/secrets") {
-						// Otherwise the server does not notice that the client leaves.
-						_, _ = io.Copy(io.Discard, r.Body)
-						<-r.Context().Done()
-					}
-					return nil
-				})
-				var mu sync.Mutex
-				var ends []error
-				r := StartController(t, c, s.New, func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
-					deleter.Trace = &nsctl.Trace{ConditionsFailed: func(string, error) {
-						t.Error("a namespace that has gone got a report")
-					}}
-					config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, _ int, err error) {
-						mu.Lock()
-						defer mu.Unlock()
-						ends = append(ends, err)
-					}}
-				})
-				time.Sleep(10 * time.Second)
-				require.Contains(t, r.Snapshot().Active, "ns", "the pass waits for an answer")
-				if again {
-					c.AddNamespace("ns", false, "kubernetes")
-				} else {
-					c.remove("ns")
+		BubbleRun(t, name, func(t *testing.T, c *Cluster) {
+			c.AddNamespace("ns", true, "kubernetes")
+			c.Put("secrets.", "ns", "s")
+			c.Refuse(func(r *http.Request) *api.Status {
+				if strings.HasSuffix(r.URL.Path, "/secrets") {
+					// Otherwise the server does not notice that the client leaves.
+					_, _ = io.Copy(io.Discard, r.Body)
+					<-r.Context().Done()
 				}
-				time.Sleep(time.Second)
-				assert.Empty(t, r.Snapshot().Active, "the pass goes on without its namespace")
-				assert.Zero(t, r.Deleting())
-				r.Stop()
-				assert.Equal(t, []error{nil}, ends, "nothing has failed, and nothing is tried again")
+				return nil
 			})
+			var mu sync.Mutex
+			var ends []error
+			r := StartController(t, c, s.New, func(config *nsctl.Config, deleter *nsctl.DeleterConfig) {
+				deleter.Trace = &nsctl.Trace{ConditionsFailed: func(string, error) {
+					t.Error("a namespace that has gone got a report")
+				}}
+				config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, _ int, err error) {
+					mu.Lock()
+					defer mu.Unlock()
+					ends = append(ends, err)
+				}}
+			})
+			time.Sleep(10 * time.Second)
+			require.Contains(t, r.Snapshot().Active, "ns", "the pass waits for an answer")
+			if again {
+				c.AddNamespace("ns", false, "kubernetes")
+			} else {
+				c.remove("ns")
+			}
+			time.Sleep(time.Second)
+			assert.Empty(t, r.Snapshot().Active, "the pass goes on without its namespace")
+			assert.Zero(t, r.Deleting())
+			r.Stop()
+			assert.Equal(t, []error{nil}, ends, "nothing has failed, and nothing is tried again")
 		})
 	}
 }
 
 // The event of the namespace's end may come before the answer to the request that ended it.
-func (s suite) TheEventDoesNotCutTheFinalizeRequestShort(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("ns", true, "kubernetes")
-		var mu sync.Mutex
-		var finalized []error
-		server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !strings.HasSuffix(r.URL.Path, "/finalize") {
-				c.ServeHTTP(w, r)
-				return
-			}
-			answered := httptest.NewRecorder()
-			c.ServeHTTP(answered, r)
-			time.Sleep(time.Second)
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write(answered.Body.Bytes())
-		})
-		r := StartController(t, server, s.New, func(_ *nsctl.Config, deleter *nsctl.DeleterConfig) {
-			deleter.Trace = &nsctl.Trace{Finalized: func(_ string, err error) {
-				mu.Lock()
-				defer mu.Unlock()
-				finalized = append(finalized, err)
-			}}
-		})
-		time.Sleep(10 * time.Second)
-		c.AssertGone(t, "ns")
-		r.Stop()
-		assert.Equal(t, []error{nil}, finalized, "the namespace was finalized, and the hook was told otherwise")
+func (s suite) TheEventDoesNotCutTheFinalizeRequestShort(t *testing.T, c *Cluster) {
+	c.AddNamespace("ns", true, "kubernetes")
+	var mu sync.Mutex
+	var finalized []error
+	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/finalize") {
+			c.ServeHTTP(w, r)
+			return
+		}
+		answered := httptest.NewRecorder()
+		c.ServeHTTP(answered, r)
+		time.Sleep(time.Second)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(answered.Body.Bytes())
 	})
+	r := StartController(t, server, s.New, func(_ *nsctl.Config, deleter *nsctl.DeleterConfig) {
+		deleter.Trace = &nsctl.Trace{Finalized: func(_ string, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			finalized = append(finalized, err)
+		}}
+	})
+	time.Sleep(10 * time.Second)
+	c.AssertGone(t, "ns")
+	r.Stop()
+	assert.Equal(t, []error{nil}, finalized, "the namespace was finalized, and the hook was told otherwise")
+}
+
+// A type is added, and a server that has not learnt of the deletion creates an object of it in the
+// namespace; the grace period covers that. A discovery made meanwhile for another namespace does
+// not list the type, although it is later than the deletion.
+func (s suite) ATypeThatAppearsWithinTheGracePeriodIsSeen(t *testing.T, c *Cluster) {
+	c.AddNamespace("first", true, "kubernetes")
+	r := StartController(t, c, s.New, nil)
+	time.Sleep(time.Second)
+	c.AddNamespace("second", true, "kubernetes") // its first pass is at 6 s
+	time.Sleep(4500 * time.Millisecond)
+	assert.Nil(t, c.Namespace("first"), "its pass has discovered the types at 5 s")
+	c.Define("late.example/v1", "gadgets")
+	c.Put("gadgets.late.example", "second", "g")
+	time.Sleep(time.Second)
+	c.AssertGone(t, "second")
+	assert.Empty(t, c.Left("second"))
+	r.Stop()
+}
+
+// The caller of Delete has waited until nothing can be created in the namespace, but may not know
+// since when. An earlier discovery, made for another namespace, may be too old.
+func (s suite) DeleteTrustsNoDiscoveryFromBeforeItsCall(t *testing.T, c *Cluster) {
+	c.AddNamespace("first", true, "kubernetes")
+	time.Sleep(2 * time.Second)
+	c.AddNamespace("second", true, "kubernetes")
+	d := s.newDeleter(t, c)
+	time.Sleep(3 * time.Second)
+	require.NoError(t, d.Delete(t.Context(), "first"))
+	time.Sleep(time.Second)
+	c.Define("late.example/v1", "gadgets")
+	c.Put("gadgets.late.example", "second", "g")
+	time.Sleep(time.Second)
+	require.NoError(t, d.Delete(t.Context(), "second"))
+	assert.Empty(t, c.Left("second"))
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -51,7 +52,8 @@ const (
 
 var capabilities = []Capability{LooksFirst, ReadsAnswers, ChecksEmptiness, ForgivesVanishedTypes, SkipsLastReport}
 
-// suite is a form under test. Each exported method is a test.
+// suite is a form under test. Each exported method is a test. One that takes a cluster runs in a
+// bubble, and gets a new cluster.
 type suite struct{ Form }
 
 func (s suite) has(c Capability) bool {
@@ -67,9 +69,29 @@ func Run(t *testing.T, form Form) {
 	}
 	tests := reflect.ValueOf(suite{form})
 	for i := range tests.NumMethod() {
-		test := tests.Method(i).Interface().(func(*testing.T))
-		t.Run(tests.Type().Method(i).Name, test)
+		t.Run(tests.Type().Method(i).Name, func(t *testing.T) {
+			switch test := tests.Method(i).Interface().(type) {
+			case func(*testing.T):
+				test(t)
+			case func(*testing.T, *Cluster):
+				Bubble(t, test)
+			default:
+				t.Fatalf("a test of another type: %T", test)
+			}
+		})
 	}
+}
+
+// Bubble runs test in a testing/synctest bubble, with a new cluster.
+func Bubble(t *testing.T, test func(t *testing.T, c *Cluster)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, NewCluster()) })
+}
+
+// BubbleRun is Bubble in a subtest.
+func BubbleRun(t *testing.T, name string, test func(t *testing.T, c *Cluster)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { Bubble(t, test) })
 }
 
 // DeleterUnderTest is a deleter that is not informed of the deletion beforehand.

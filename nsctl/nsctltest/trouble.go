@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -59,127 +58,109 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // The remaining objects of all pages are counted.
-func (s suite) RemainingObjectsOfAllPagesAreCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("ns", true, "kubernetes")
-		for i := range 3 {
-			c.Put("configmaps.", "ns", fmt.Sprint("held-", i), WithFinalizers("example.com/hold"))
-		}
-		deleter := s.newDeleter(t, &pages{Cluster: c})
-		var remaining *nsctl.ResourcesRemainingError
-		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining, wantRemaining)
-		assert.Equal(t, "Some resources are remaining: configmaps. has 3 resource instances",
-			ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Message)
-	})
+func (s suite) RemainingObjectsOfAllPagesAreCounted(t *testing.T, c *Cluster) {
+	c.AddNamespace("ns", true, "kubernetes")
+	for i := range 3 {
+		c.Put("configmaps.", "ns", fmt.Sprint("held-", i), WithFinalizers("example.com/hold"))
+	}
+	deleter := s.newDeleter(t, &pages{Cluster: c})
+	var remaining *nsctl.ResourcesRemainingError
+	require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining, wantRemaining)
+	assert.Equal(t, "Some resources are remaining: configmaps. has 3 resource instances",
+		ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Message)
 }
 
 // A list whose token expires is restarted, and the objects of its first pages are not counted
 // twice.
-func (s suite) AListThatExpiresOnceIsCountedOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("ns", true, "kubernetes")
-		for i := range 3 {
-			c.Put("configmaps.", "ns", fmt.Sprint("held-", i), WithFinalizers("example.com/hold"))
-		}
-		deleter := s.newDeleter(t, &pages{Cluster: c, expire: true, once: true})
-		var remaining *nsctl.ResourcesRemainingError
-		require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining, wantRemaining)
-		assert.Equal(t, "Some resources are remaining: configmaps. has 3 resource instances",
-			ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Message)
-	})
+func (s suite) AListThatExpiresOnceIsCountedOnce(t *testing.T, c *Cluster) {
+	c.AddNamespace("ns", true, "kubernetes")
+	for i := range 3 {
+		c.Put("configmaps.", "ns", fmt.Sprint("held-", i), WithFinalizers("example.com/hold"))
+	}
+	deleter := s.newDeleter(t, &pages{Cluster: c, expire: true, once: true})
+	var remaining *nsctl.ResourcesRemainingError
+	require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining, wantRemaining)
+	assert.Equal(t, "Some resources are remaining: configmaps. has 3 resource instances",
+		ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Message)
 }
 
 // Deletions request background propagation: an object must not wait for its dependents, which are
 // deleted anyway.
-func (s suite) DeletionsRequestBackgroundPropagation(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.Verbs["services."] = []string{"delete", "list"} // one by one
-		c.AddNamespace("ns", true, "kubernetes")
-		c.Put("configmaps.", "ns", "a")
-		c.Put("services.", "ns", "b")
-		var mu sync.Mutex
-		asked := 0
-		c.Refuse(func(r *http.Request) *api.Status {
-			if r.Method == http.MethodDelete {
-				body, err := io.ReadAll(r.Body)
-				assert.NoError(t, err)
-				assert.Contains(t, string(body), `"propagationPolicy":"Background"`, r.URL.Path)
-				mu.Lock()
-				defer mu.Unlock()
-				asked++
-			}
-			return nil
-		})
-		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-		want := 30 // 29 collections and one service
-		if s.has(LooksFirst) {
-			want = 2 // ConfigMaps and one service
+func (s suite) DeletionsRequestBackgroundPropagation(t *testing.T, c *Cluster) {
+	c.Verbs["services."] = []string{"delete", "list"} // one by one
+	c.AddNamespace("ns", true, "kubernetes")
+	c.Put("configmaps.", "ns", "a")
+	c.Put("services.", "ns", "b")
+	var mu sync.Mutex
+	asked := 0
+	c.Refuse(func(r *http.Request) *api.Status {
+		if r.Method == http.MethodDelete {
+			body, err := io.ReadAll(r.Body)
+			assert.NoError(t, err)
+			assert.Contains(t, string(body), `"propagationPolicy":"Background"`, r.URL.Path)
+			mu.Lock()
+			defer mu.Unlock()
+			asked++
 		}
-		assert.Equal(t, want, asked)
+		return nil
 	})
+	require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+	want := 30 // 29 collections and one service
+	if s.has(LooksFirst) {
+		want = 2 // ConfigMaps and one service
+	}
+	assert.Equal(t, want, asked)
 }
 
 // A server that sends unrequested pages and forgets their tokens cannot be listed. That is a
 // failure, not an empty list, and no reason to retry without end.
-func (s suite) AListThatExpiresAgainAndAgainIsAFailure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("ns", true, "kubernetes")
-		c.Put("configmaps.", "ns", "a", WithFinalizers("example.com/hold"))
-		c.Put("configmaps.", "ns", "b", WithFinalizers("example.com/hold"))
-		server := &pages{Cluster: c, expire: true}
-		ctx, giveUp := context.WithTimeout(t.Context(), time.Minute) // of virtual time: an endless loop of requests takes long
-		defer giveUp()
-		err := s.newDeleter(t, server).Delete(ctx, "ns")
-		assert.True(t, api.IsExpired(err), "%v", err)
-		assert.Less(t, server.asked.Load(), int32(10))
-		c.Existing(t, "ns")
-		assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Status)
-	})
+func (s suite) AListThatExpiresAgainAndAgainIsAFailure(t *testing.T, c *Cluster) {
+	c.AddNamespace("ns", true, "kubernetes")
+	c.Put("configmaps.", "ns", "a", WithFinalizers("example.com/hold"))
+	c.Put("configmaps.", "ns", "b", WithFinalizers("example.com/hold"))
+	server := &pages{Cluster: c, expire: true}
+	ctx, giveUp := context.WithTimeout(t.Context(), time.Minute) // of virtual time: an endless loop of requests takes long
+	defer giveUp()
+	err := s.newDeleter(t, server).Delete(ctx, "ns")
+	assert.True(t, api.IsExpired(err), "%v", err)
+	assert.Less(t, server.asked.Load(), int32(10))
+	c.Existing(t, "ns")
+	assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Status)
 }
 
 // A report that meets a conflict is written to the new state; the conditions of others stay.
-func (s suite) ConflictingReportsAreWrittenOnTheNewState(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("ns", true, "kubernetes")
-		c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"))
-		mine := api.NamespaceCondition{Type: "example.com/Mine", Status: api.ConditionTrue, Reason: "Because"}
-		c.Refuse(func(r *http.Request) *api.Status {
-			if strings.HasSuffix(r.URL.Path, "/status") && len(c.Existing(t, "ns").Status.Conditions) == 0 {
-				c.Update("ns", func(ns *api.Namespace) { ns.Status.Conditions = []api.NamespaceCondition{mine} })
-			}
-			return nil
-		})
-		var remaining *nsctl.ResourcesRemainingError
-		require.ErrorAs(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), &remaining, wantRemaining)
-		assert.Equal(t, mine, ConditionOf(c.Existing(t, "ns"), mine.Type), "the report removed a condition of another client")
-		assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Status, "the conflict lost the report")
+func (s suite) ConflictingReportsAreWrittenOnTheNewState(t *testing.T, c *Cluster) {
+	c.AddNamespace("ns", true, "kubernetes")
+	c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"))
+	mine := api.NamespaceCondition{Type: "example.com/Mine", Status: api.ConditionTrue, Reason: "Because"}
+	c.Refuse(func(r *http.Request) *api.Status {
+		if strings.HasSuffix(r.URL.Path, "/status") && len(c.Existing(t, "ns").Status.Conditions) == 0 {
+			c.Update("ns", func(ns *api.Namespace) { ns.Status.Conditions = []api.NamespaceCondition{mine} })
+		}
+		return nil
 	})
+	var remaining *nsctl.ResourcesRemainingError
+	require.ErrorAs(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), &remaining, wantRemaining)
+	assert.Equal(t, mine, ConditionOf(c.Existing(t, "ns"), mine.Type), "the report removed a condition of another client")
+	assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Status, "the conflict lost the report")
 }
 
 // A namespace that is re-created while the report about the old one is in flight gets no report and
 // keeps its token.
-func (s suite) AReportAboutARecreatedNamespaceIsNotWritten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("ns", true, "kubernetes", "example.com/other")
-		recreated := false
-		c.Refuse(func(r *http.Request) *api.Status {
-			if strings.HasSuffix(r.URL.Path, "/status") && !recreated {
-				recreated = true
-				c.AddNamespace("ns", false, "kubernetes")
-			}
-			return nil
-		})
-		var changed *nsctl.UIDChangedError
-		require.ErrorAs(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), &changed)
-		assert.Empty(t, c.Existing(t, "ns").Status.Conditions)
-		assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers)
+func (s suite) AReportAboutARecreatedNamespaceIsNotWritten(t *testing.T, c *Cluster) {
+	c.AddNamespace("ns", true, "kubernetes", "example.com/other")
+	recreated := false
+	c.Refuse(func(r *http.Request) *api.Status {
+		if strings.HasSuffix(r.URL.Path, "/status") && !recreated {
+			recreated = true
+			c.AddNamespace("ns", false, "kubernetes")
+		}
+		return nil
 	})
+	var changed *nsctl.UIDChangedError
+	require.ErrorAs(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), &changed)
+	assert.Empty(t, c.Existing(t, "ns").Status.Conditions)
+	assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers)
 }
 
 // Servers refuse a request in many ways, whatever the code. The type is not empty, the pass fails,
@@ -193,31 +174,23 @@ func (s suite) EachRefusalOfACollectionIsAFailure(t *testing.T) {
 		Status(502, "", "bad gateway"), Status(503, api.ReasonServiceUnavailable, "not now"), Status(504, api.ReasonTimeout, "too late"),
 	} {
 		for _, method := range []string{http.MethodDelete, http.MethodGet} {
-			t.Run(fmt.Sprint(method, " ", refusal.Code, " ", refusal.Reason), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					c := NewCluster()
-					c.AddNamespace("ns", true, "kubernetes")
-					c.Put("secrets.", "ns", "s", WithFinalizers("example.com/hold"))
-					c.Put("configmaps.", "ns", "c")
-					c.Refuse(func(r *http.Request) *api.Status {
-						if r.Method == method && strings.HasSuffix(r.URL.Path, "/secrets") {
-							return refusal
-						}
-						return nil
-					})
-					deleter := s.newDeleter(t, c)
-					var resource *nsctl.ResourceError
-					require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &resource, "want a *ResourceError that says what failed")
-					assert.Equal(t, "secrets", resource.Resource.Resource)
-					c.Existing(t, "ns")
-					assert.Equal(t, []string{"secrets./s"}, c.Left("ns"))
-					assert.Contains(t, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Message, refusal.Message)
+			BubbleRun(t, fmt.Sprint(method, " ", refusal.Code, " ", refusal.Reason), func(t *testing.T, c *Cluster) {
+				c.AddNamespace("ns", true, "kubernetes")
+				c.Put("secrets.", "ns", "s", WithFinalizers("example.com/hold"))
+				c.Put("configmaps.", "ns", "c")
+				c.RefuseAll(method, "/secrets", refusal)
+				deleter := s.newDeleter(t, c)
+				var resource *nsctl.ResourceError
+				require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &resource, "want a *ResourceError that says what failed")
+				assert.Equal(t, "secrets", resource.Resource.Resource)
+				c.Existing(t, "ns")
+				assert.Equal(t, []string{"secrets./s"}, c.Left("ns"))
+				assert.Contains(t, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Message, refusal.Message)
 
-					c.Refuse(nil)
-					c.Release("secrets.", "ns", "s")
-					require.NoError(t, deleter.Delete(t.Context(), "ns"))
-					c.AssertGone(t, "ns")
-				})
+				c.Refuse(nil)
+				c.Release("secrets.", "ns", "s")
+				require.NoError(t, deleter.Delete(t.Context(), "ns"))
+				c.AssertGone(t, "ns")
 			})
 		}
 	}
@@ -229,16 +202,10 @@ func (s suite) AReportThatIsRefusedDoesNotHoldTheNamespace(t *testing.T) {
 	for _, refusal := range []*api.Status{
 		Status(413, api.ReasonRequestEntityTooLarge, "too large"), Status(409, api.ReasonConflict, "forever"), Status(500, api.ReasonInternalError, "etcdserver: request is too large"),
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			c := NewCluster()
+		Bubble(t, func(t *testing.T, c *Cluster) {
 			c.AddNamespace("ns", true, "kubernetes")
 			c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"))
-			c.Refuse(func(r *http.Request) *api.Status {
-				if strings.HasSuffix(r.URL.Path, "/status") {
-					return refusal
-				}
-				return nil
-			})
+			c.RefuseAll("", "/status", refusal)
 			r := StartController(t, c, s.New, nil)
 			time.Sleep(time.Minute)
 			c.Existing(t, "ns")
@@ -254,8 +221,7 @@ func (s suite) AReportThatIsRefusedDoesNotHoldTheNamespace(t *testing.T) {
 // does not occupy a worker for an hour.
 func (s suite) RetryAfter(t *testing.T) {
 	for seconds, passes := range map[int]int{2: 1, 3600: 2} {
-		synctest.Test(t, func(t *testing.T) {
-			c := NewCluster()
+		Bubble(t, func(t *testing.T, c *Cluster) {
 			c.AddNamespace("ns", true, "kubernetes")
 			c.Put("configmaps.", "ns", "a")
 			refused := false
@@ -285,31 +251,28 @@ func (s suite) RetryAfter(t *testing.T) {
 
 // The answer to a finalize request is lost, and the namespace is re-created before the next pass:
 // the new one is left alone.
-func (s suite) ALostFinalizeAnswerDoesNotAffectARecreatedNamespace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := NewCluster()
-		c.AddNamespace("ns", true, "kubernetes")
-		lost := false
-		server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !strings.HasSuffix(r.URL.Path, "/finalize") || lost {
-				c.ServeHTTP(w, r)
-				return
-			}
-			lost = true
-			c.ServeHTTP(&discarding{}, r)
-			c.AddNamespace("ns", false, "kubernetes")
-			c.Put("configmaps.", "ns", "precious")
-			panic(http.ErrAbortHandler)
-		})
-		deleter := s.newDeleter(t, server)
-		require.Error(t, deleter.Delete(t.Context(), "ns"))
-		require.True(t, lost)
-		c.Log()
-		require.NoError(t, deleter.Delete(t.Context(), "ns"))
-		assert.Equal(t, []string{"GET /api/v1/namespaces/ns"}, c.Log())
-		assert.Equal(t, []string{"configmaps./precious"}, c.Left("ns"))
-		assert.Nil(t, c.Existing(t, "ns").DeletionTimestamp)
+func (s suite) ALostFinalizeAnswerDoesNotAffectARecreatedNamespace(t *testing.T, c *Cluster) {
+	c.AddNamespace("ns", true, "kubernetes")
+	lost := false
+	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/finalize") || lost {
+			c.ServeHTTP(w, r)
+			return
+		}
+		lost = true
+		c.ServeHTTP(&discarding{}, r)
+		c.AddNamespace("ns", false, "kubernetes")
+		c.Put("configmaps.", "ns", "precious")
+		panic(http.ErrAbortHandler)
 	})
+	deleter := s.newDeleter(t, server)
+	require.Error(t, deleter.Delete(t.Context(), "ns"))
+	require.True(t, lost)
+	c.Log()
+	require.NoError(t, deleter.Delete(t.Context(), "ns"))
+	assert.Equal(t, []string{"GET /api/v1/namespaces/ns"}, c.Log())
+	assert.Equal(t, []string{"configmaps./precious"}, c.Left("ns"))
+	assert.Nil(t, c.Existing(t, "ns").DeletionTimestamp)
 }
 
 // discarding is a ResponseWriter whose answer gets lost.
