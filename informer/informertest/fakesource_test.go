@@ -49,6 +49,8 @@ func next(t *testing.T, w events) string {
 	return out + "@" + event.ResourceVersion
 }
 
+// What breaks the suites of the reflector as well has no test here.
+
 func TestWatchReplaysWhatHappenedAfterItsVersion(t *testing.T) {
 	s := withContent("a", "b")
 	list, err := s.List(t.Context(), api.ListOptions{ResourceVersion: "0"})
@@ -65,58 +67,6 @@ func TestWatchReplaysWhatHappenedAfterItsVersion(t *testing.T) {
 	assert.Equal(t, "6", s.ResourceVersion())
 	assert.Len(t, s.Objects(), 2)
 	assert.Equal(t, "3", list.Items[1].ResourceVersion, "an object that was handed out does not change")
-}
-
-func TestWatchWithoutAPositionBeginsWithTheContent(t *testing.T) {
-	for _, rv := range []string{"", "0"} {
-		s := withContent("a", "b")
-		w := watch(t, s, api.ListOptions{ResourceVersion: rv})
-		s.Delete("a")
-		assert.Equal(t, "ADDED a@2", next(t, w))
-		assert.Equal(t, "ADDED b@3", next(t, w))
-		assert.Equal(t, "DELETED a@4", next(t, w))
-	}
-}
-
-func TestStreamingListModes(t *testing.T) {
-	stream := api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, AllowWatchBookmarks: true}
-	s := withContent("a")
-	w := watch(t, s, stream)
-	assert.Equal(t, "ADDED a@2", next(t, w))
-	assert.Equal(t, "BOOKMARK initial@2", next(t, w))
-
-	s.SetStreamingList(informertest.StreamingWithoutBookmark)
-	w = watch(t, s, stream)
-	assert.Equal(t, "ADDED a@2", next(t, w))
-	s.SendInitialBookmark()
-	assert.Equal(t, "BOOKMARK initial@2", next(t, w))
-
-	s.SetStreamingList(informertest.StreamingIgnored)
-	w = watch(t, s, stream)
-	assert.Equal(t, "ADDED a@2", next(t, w))
-	s.SendBookmark()
-	assert.Equal(t, "BOOKMARK@2", next(t, w))
-
-	s.SetStreamingList(informertest.StreamingRefused)
-	_, err := s.Watch(t.Context(), stream)
-	assert.True(t, api.IsInvalid(err))
-}
-
-func TestExpiredAndFutureVersions(t *testing.T) {
-	s := withContent("a", "b")
-	s.Lose("a")
-	s.Expire()
-	_, err := s.Watch(t.Context(), api.ListOptions{ResourceVersion: "3"})
-	assert.True(t, api.IsExpired(err))
-	w := watch(t, s, api.ListOptions{ResourceVersion: "4"})
-	s.AdvanceVersion()
-	s.Modify(informertest.Namespace("b"))
-	assert.Equal(t, "MODIFIED b@6", next(t, w))
-
-	_, err = s.Watch(t.Context(), api.ListOptions{ResourceVersion: "99"})
-	assert.True(t, api.IsTooLargeResourceVersion(err))
-	_, err = s.List(t.Context(), api.ListOptions{ResourceVersion: "99"})
-	assert.True(t, api.IsTooLargeResourceVersion(err))
 }
 
 // TestPagesShowOneMoment: changes between two pages are not in the list; a watch from its version
@@ -142,27 +92,6 @@ func TestPagesShowOneMoment(t *testing.T) {
 	s.Expire()
 	_, err = s.List(t.Context(), api.ListOptions{Limit: 2, Continue: first.Continue})
 	assert.True(t, api.IsExpired(err))
-}
-
-func TestFailuresComeInOrder(t *testing.T) {
-	s := withContent()
-	s.FailList(nil, io.ErrUnexpectedEOF)
-	s.FailWatch(informertest.TooManyRequests(3 * time.Second))
-	_, err := s.List(t.Context(), api.ListOptions{})
-	require.NoError(t, err)
-	_, err = s.List(t.Context(), api.ListOptions{})
-	assert.Equal(t, io.ErrUnexpectedEOF, err)
-	_, err = s.Watch(t.Context(), api.ListOptions{})
-	assert.True(t, api.IsTooManyRequests(err))
-	assert.Equal(t, 3*time.Second, api.RetryAfterOf(err))
-	s.FailList(io.EOF)
-	s.ClearFaults()
-	_, err = s.List(t.Context(), api.ListOptions{Limit: 7})
-	require.NoError(t, err)
-	requests := s.Requests()
-	require.Len(t, requests, 4)
-	assert.Equal(t, "watch", requests[2].Verb)
-	assert.Equal(t, int64(7), requests[3].Options.Limit)
 }
 
 // TestHowAStreamEnds: with the requested error, after the events sent before it.
@@ -204,31 +133,6 @@ func TestErrorEventEndsTheStream(t *testing.T) {
 	assert.Equal(t, io.EOF, err)
 }
 
-func TestStopAndContextReleaseABlockedReader(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := withContent()
-		ctx, cancel := context.WithCancel(t.Context())
-		byContext, err := s.Watch(ctx, api.ListOptions{ResourceVersion: "1"})
-		require.NoError(t, err)
-		byStop := watch(t, s, api.ListOptions{ResourceVersion: "1"})
-		results := make(chan error, 2)
-		for _, w := range []events{byContext, byStop} {
-			go func() {
-				_, err := w.Next()
-				results <- err
-			}()
-		}
-		synctest.Wait()
-		assert.Empty(t, results)
-		cancel()
-		byStop.Stop()
-		byStop.Stop()
-		assert.Equal(t, context.Canceled, <-results)
-		assert.Equal(t, context.Canceled, <-results)
-		assert.Zero(t, s.Watchers())
-	})
-}
-
 func TestTimeLimitOfAWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withContent()
@@ -237,29 +141,6 @@ func TestTimeLimitOfAWatch(t *testing.T) {
 		_, err := w.Next()
 		assert.Equal(t, io.EOF, err)
 		assert.Equal(t, 5*time.Minute, time.Since(began))
-	})
-}
-
-// TestSilence: a half-open connection delivers nothing, not even its end, until the reader closes
-// it.
-func TestSilence(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := withContent()
-		w := watch(t, s, api.ListOptions{ResourceVersion: "1", TimeoutSeconds: 1})
-		s.Add(informertest.Namespace("lost on the way"))
-		s.Silence()
-		s.Add(informertest.Namespace("never sent"))
-		s.Cut(nil)
-		result := make(chan error, 1)
-		go func() {
-			_, err := w.Next()
-			result <- err
-		}()
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		assert.Empty(t, result)
-		w.Stop()
-		assert.Equal(t, context.Canceled, <-result)
 	})
 }
 
@@ -293,17 +174,6 @@ func TestHoldAndLatency(t *testing.T) {
 		assert.Equal(t, context.Canceled, <-answered)
 		assert.Len(t, s.Requests(), 3)
 	})
-}
-
-func TestBookmarksOnlyOnRequest(t *testing.T) {
-	s := withContent("a")
-	with := watch(t, s, api.ListOptions{ResourceVersion: "2", AllowWatchBookmarks: true})
-	without := watch(t, s, api.ListOptions{ResourceVersion: "2"})
-	s.AdvanceVersion()
-	s.SendBookmark()
-	s.Send(api.WatchEvent[*api.Namespace]{Type: "STRANGE", ResourceVersion: "7"})
-	assert.Equal(t, "BOOKMARK@3", next(t, with))
-	assert.Equal(t, "STRANGE@7", next(t, without))
 }
 
 func TestObjectsOfANamespaceAreKeyedByBoth(t *testing.T) {
