@@ -63,7 +63,9 @@ func observed(before func(call string, vm *virtualmachine.VirtualMachine) error)
 		config.Client = clientFunc{config.Client, func(call string, vm *virtualmachine.VirtualMachine, err error) (*virtualmachine.VirtualMachine, error) {
 			return vm, errors.Join(err, before(call, vm))
 		}}
-		config.Driver = &flawed{Interface: config.Driver, before: func(_ context.Context, call, _ string) error { return before(call, nil) }}
+		config.Driver = flawed(config.Driver, &atomic.Bool{}, func(_ context.Context, call, _ string) error {
+			return before(call, nil)
+		})
 	}
 }
 
@@ -171,8 +173,11 @@ func anotherSpec(w *world) {
 func onlyUsage(w *world) {
 	p := w.start()
 	w.create("a")
-	time.Sleep(10*period + time.Second)
+	time.Sleep(time.Second)
+	version := w.get("a").ResourceVersion
+	time.Sleep(10 * period)
 	assert.Equal(w.t, 11, p.passesOf("default/a"), "again is usagePeriod for an active machine: one pass for the creation, and one each period")
+	assert.NotEqual(w.t, version, w.get("a").ResourceVersion, "the usage is written, and such a write asks for no pass")
 	assert.Equal(w.t, []string{"a: Pending", "a: Active"}, told(p, &p.phases), "an active machine stays Active")
 	assert.Equal(w.t, "memory-1", w.get("a").Status.Server.ID, "an active machine is not created again")
 }

@@ -2,7 +2,6 @@ package virtualmachine_test
 
 import (
 	"context"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,22 +41,6 @@ func TestTheLifeOfAMachine(t *testing.T) {
 			"test-vm Normal ServerCreated: the server " + name + " was created",
 			"test-vm Normal ServerDeleted: the server " + name + " was deleted",
 		}, told(p, &p.events))
-		assert.Empty(w.t, told(p, &p.errors))
-	})
-}
-
-// The controller's status writes trigger no pass: there is one for each change of the spec and
-// one per period.
-func TestNoPassIsCausedByOwnWrites(t *testing.T) {
-	inBubble(t, func(w *world) {
-		p := w.start()
-		w.create("test-vm")
-		time.Sleep(time.Second)
-		assert.Equal(w.t, 1, p.passesOf("default/test-vm"), "one pass takes it from None to Active and writes the usage")
-		version := w.get("test-vm").ResourceVersion
-		time.Sleep(10 * period)
-		assert.Equal(w.t, 11, p.passesOf("default/test-vm"))
-		assert.NotEqual(w.t, version, w.get("test-vm").ResourceVersion, "the usage was written all the same")
 		assert.Empty(w.t, told(p, &p.errors))
 	})
 }
@@ -173,39 +156,6 @@ func TestTheEndOfAController(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A driver that ignores its time-out keeps a worker forever, and the health check reports it.
-// Each pass has its hooks.
-func TestAPassThatDoesNotEnd(t *testing.T) {
-	inBubble(t, func(w *world) {
-		release := make(chan struct{})
-		type key struct{}
-		var passes, named atomic.Int32
-		p, _ := w.startFlawed(func(ctx context.Context, _, _ string) error {
-			if ctx.Value(key{}) == "default/a" {
-				named.Add(1)
-			}
-			<-release
-			return nil
-		}, func(config *virtualmachine.Config) {
-			trace := *config.Worker.Trace
-			trace.PassContext = func(ctx context.Context, name string) context.Context { return context.WithValue(ctx, key{}, name) }
-			trace.PassStarted = func(string) { passes.Add(1) }
-			config.Worker.Trace = &trace
-		})
-		w.create("a")
-		time.Sleep(3 * time.Minute)
-		assert.NoError(w.t, p.controller.Healthy())
-		time.Sleep(2 * time.Minute)
-		assert.EqualError(w.t, p.controller.Healthy(), "the pass of default/a has been under way for 5m0s")
-		assert.EqualValues(w.t, 1, passes.Load())
-		assert.EqualValues(w.t, 1, named.Load(), "the driver gets the context of the pass")
-		close(release)
-		time.Sleep(time.Minute)
-		assert.NoError(w.t, p.controller.Healthy())
-		assert.Equal(w.t, "Active", w.phase("a"))
-	})
 }
 
 // A standby collects nothing, and there is no controller after the end of its informer.

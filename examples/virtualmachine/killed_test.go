@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/examples/virtualmachine"
-	"orrery/examples/virtualmachine/driver"
 	"orrery/internal/gears"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
@@ -26,7 +25,6 @@ import (
 // its later calls have no effect.
 type executioner struct {
 	client virtualmachine.Client
-	driver.Interface
 
 	mu      sync.Mutex // guards the fields below
 	allowed int        // negative: all
@@ -64,24 +62,6 @@ func (e *executioner) Update(ctx context.Context, vm *virtualmachine.VirtualMach
 func (e *executioner) UpdateStatus(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (stored *virtualmachine.VirtualMachine, err error) {
 	err = e.call("UpdateStatus "+string(vm.Status.Phase), func() error { stored, err = e.client.UpdateStatus(ctx, vm, opts); return err })
 	return stored, err
-}
-
-func (e *executioner) CreateServer(ctx context.Context, request driver.CreateRequest) error {
-	return e.call("CreateServer", func() error { return e.Interface.CreateServer(ctx, request) })
-}
-
-func (e *executioner) DeleteServer(ctx context.Context, name string) error {
-	return e.call("DeleteServer", func() error { return e.Interface.DeleteServer(ctx, name) })
-}
-
-func (e *executioner) IsServerExist(ctx context.Context, name string) (exists bool, err error) {
-	err = e.call("IsServerExist", func() error { exists, err = e.Interface.IsServerExist(ctx, name); return err })
-	return exists, err
-}
-
-func (e *executioner) GetServerStatus(ctx context.Context, name string) (status driver.Status, err error) {
-	err = e.call("GetServerStatus", func() error { status, err = e.Interface.GetServerStatus(ctx, name); return err })
-	return status, err
 }
 
 // articlesOrder gives the controller the article's order: the finalizer is written together with
@@ -125,8 +105,11 @@ type life struct {
 // begin starts a controller that may make that many calls.
 func (l *life) begin(allowed int) {
 	l.process = l.start(func(config *virtualmachine.Config) {
-		l.guard = &executioner{client: config.Client, Interface: config.Driver, allowed: allowed}
-		config.Client, config.Driver = l.guard, l.guard
+		l.guard = &executioner{client: config.Client, allowed: allowed}
+		config.Client = l.guard
+		config.Driver = guarded{config.Driver, func(_ context.Context, call, _ string, do func() error) error {
+			return l.guard.call(call, do)
+		}}
 		if l.articles {
 			config.Client = &articlesOrder{Client: l.guard}
 		}

@@ -19,44 +19,52 @@ import (
 	"orrery/wait"
 )
 
-// flawed is a driver that calls a function before each call, until it is healed.
-type flawed struct {
+// guarded is a driver whose calls go through a function, which makes the call with do.
+type guarded struct {
 	driver.Interface
-	before func(ctx context.Context, call, name string) error
-	healed atomic.Bool
+	call func(ctx context.Context, call, name string, do func() error) error
 }
 
-func (f *flawed) call(ctx context.Context, call, name string, do func() error) error {
-	if !f.healed.Load() {
-		if err := f.before(ctx, call, name); err != nil {
-			return err
+func (g guarded) CreateServer(ctx context.Context, request driver.CreateRequest) error {
+	return g.call(ctx, "CreateServer", request.Name, func() error { return g.Interface.CreateServer(ctx, request) })
+}
+
+func (g guarded) DeleteServer(ctx context.Context, name string) error {
+	return g.call(ctx, "DeleteServer", name, func() error { return g.Interface.DeleteServer(ctx, name) })
+}
+
+func (g guarded) IsServerExist(ctx context.Context, name string) (exists bool, err error) {
+	ask := func() error { exists, err = g.Interface.IsServerExist(ctx, name); return err }
+	return exists, g.call(ctx, "IsServerExist", name, ask)
+}
+
+func (g guarded) GetServerStatus(ctx context.Context, name string) (status driver.Status, err error) {
+	ask := func() error { status, err = g.Interface.GetServerStatus(ctx, name); return err }
+	return status, g.call(ctx, "GetServerStatus", name, ask)
+}
+
+// beforeCall is called before a call of a driver, which is not made if it returns an error.
+type beforeCall func(ctx context.Context, call, name string) error
+
+// flawed returns a driver that calls a function before each call, unless it is healed.
+func flawed(inner driver.Interface, healed *atomic.Bool, before beforeCall) driver.Interface {
+	return guarded{inner, func(ctx context.Context, call, name string, do func() error) error {
+		if !healed.Load() {
+			if err := before(ctx, call, name); err != nil {
+				return err
+			}
 		}
-	}
-	return do()
+		return do()
+	}}
 }
 
-func (f *flawed) CreateServer(ctx context.Context, request driver.CreateRequest) error {
-	return f.call(ctx, "CreateServer", request.Name, func() error { return f.Interface.CreateServer(ctx, request) })
-}
-
-func (f *flawed) DeleteServer(ctx context.Context, name string) error {
-	return f.call(ctx, "DeleteServer", name, func() error { return f.Interface.DeleteServer(ctx, name) })
-}
-
-func (f *flawed) IsServerExist(ctx context.Context, name string) (exists bool, err error) {
-	err = f.call(ctx, "IsServerExist", name, func() error { exists, err = f.Interface.IsServerExist(ctx, name); return err })
-	return exists, err
-}
-
-func (f *flawed) GetServerStatus(ctx context.Context, name string) (status driver.Status, err error) {
-	err = f.call(ctx, "GetServerStatus", name, func() error { status, err = f.Interface.GetServerStatus(ctx, name); return err })
-	return status, err
-}
-
-// startFlawed runs a controller whose driver calls a function before each call.
-func (w *world) startFlawed(before func(ctx context.Context, call, name string) error, changes ...func(*virtualmachine.Config)) (*process, *flawed) {
-	f := &flawed{Interface: w.driver, before: before}
-	return w.start(append(changes, func(config *virtualmachine.Config) { config.Driver = f })...), f
+// startFlawed runs a controller whose driver calls a function before each call, until it is healed.
+func (w *world) startFlawed(
+	before beforeCall, changes ...func(*virtualmachine.Config),
+) (p *process, healed *atomic.Bool) {
+	healed = &atomic.Bool{}
+	use := func(config *virtualmachine.Config) { config.Driver = flawed(w.driver, healed, before) }
+	return w.start(append(changes, use)...), healed
 }
 
 // resize changes the requested memory of a machine.
@@ -94,32 +102,34 @@ func TestASpecThatTheDriverRefuses(t *testing.T) {
 	})
 }
 
-// steady is a driver whose machines have constant usage. silent makes it fail to report.
-type steady struct {
+// reporting is a driver whose servers have this status.
+type reporting struct {
 	driver.Interface
-	silent atomic.Bool
+	status func() (driver.Status, error)
 }
 
-func (s *steady) GetServerStatus(context.Context, string) (driver.Status, error) {
-	if s.silent.Load() {
-		return driver.Status{}, errors.New("the engine is busy")
-	}
-	return driver.Status{ID: "1", State: driver.Running, CPUPercentage: 10, MemoryPercentage: 10}, nil
-}
+func (r reporting) GetServerStatus(context.Context, string) (driver.Status, error) { return r.status() }
 
 // After a failure the usage is the same as before, and still the failure is cleared.
 func TestTheReasonGoesWithTheTrouble(t *testing.T) {
 	inBubble(t, func(w *world) {
-		s := &steady{Interface: w.driver}
-		w.start(func(config *virtualmachine.Config) { config.Driver = s })
+		var silent atomic.Bool
+		w.start(func(config *virtualmachine.Config) {
+			config.Driver = reporting{w.driver, func() (driver.Status, error) {
+				if silent.Load() {
+					return driver.Status{}, errors.New("the engine is busy")
+				}
+				return driver.Status{ID: "1", State: driver.Running, CPUPercentage: 10, MemoryPercentage: 10}, nil
+			}}
+		})
 		w.create("vm")
 		time.Sleep(3 * period)
 		usage := w.get("vm").Status.Server
 		assert.Equal(w.t, "200m", string(usage.Usage.CPU))
-		s.silent.Store(true)
+		silent.Store(true)
 		time.Sleep(3 * period)
 		assert.Contains(w.t, w.get("vm").Status.Reason, "the engine is busy")
-		s.silent.Store(false)
+		silent.Store(false)
 		time.Sleep(3 * time.Minute)
 		assert.Equal(w.t, usage, w.get("vm").Status.Server)
 		assert.Empty(w.t, w.get("vm").Status.Reason)
@@ -148,7 +158,7 @@ func TestASpecThatIsNoSize(t *testing.T) {
 // continue.
 func TestADriverThatHangs(t *testing.T) {
 	inBubble(t, func(w *world) {
-		p, f := w.startFlawed(func(ctx context.Context, _, name string) error {
+		p, healed := w.startFlawed(func(ctx context.Context, _, name string) error {
 			if strings.HasPrefix(name, "stuck") {
 				<-ctx.Done()
 				return ctx.Err()
@@ -168,7 +178,7 @@ func TestADriverThatHangs(t *testing.T) {
 		assert.Equal(w.t, "Failed", w.phase("stuck"))
 		assert.Equal(w.t, "it is not known whether the server exists: the driver did not answer in time", w.get("stuck").Status.Reason)
 		assert.Contains(w.t, told(p, &p.events), "stuck Warning FailedIsServerExist: "+w.get("stuck").Status.Reason)
-		f.healed.Store(true)
+		healed.Store(true)
 		time.Sleep(2 * time.Minute)
 		assert.Equal(w.t, "Active", w.phase("stuck"))
 	})
@@ -179,12 +189,12 @@ func TestADriverThatHangs(t *testing.T) {
 func TestAnEngineThatIsDown(t *testing.T) {
 	inBubble(t, func(w *world) {
 		down := errors.New("cannot connect to the engine")
-		p, f := w.startFlawed(func(context.Context, string, string) error { return down })
-		f.healed.Store(true)
+		p, healed := w.startFlawed(func(context.Context, string, string) error { return down })
+		healed.Store(true)
 		w.create("a")
 		w.create("b")
 		time.Sleep(time.Second)
-		f.healed.Store(false)
+		healed.Store(false)
 		time.Sleep(period)
 		w.delete("b")
 		time.Sleep(time.Minute)
@@ -198,7 +208,7 @@ func TestAnEngineThatIsDown(t *testing.T) {
 		time.Sleep(time.Second)
 		assert.Equal(w.t, "Failed", w.phase("a"), "the machine of the old spec could not be deleted")
 		assert.Positive(w.t, p.failuresOf("default/a"))
-		f.healed.Store(true)
+		healed.Store(true)
 		time.Sleep(2 * time.Minute)
 		assert.Zero(w.t, p.failuresOf("default/a"), "the next failure is a first one")
 		assert.Equal(w.t, "Active", w.phase("a"))
@@ -423,13 +433,13 @@ func (s *stale) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*v
 // machine.
 func TestACacheThatIsBehind(t *testing.T) {
 	inBubble(t, func(w *world) {
-		first, f := w.startFlawed(func(context.Context, string, string) error { return errors.New("not yet") })
+		first, healed := w.startFlawed(func(context.Context, string, string) error { return errors.New("not yet") })
 		w.create("a")
 		time.Sleep(time.Second)
 		old, err := w.user.List(w.t.Context(), api.ListOptions{})
 		require.NoError(w.t, err)
 		require.Equal(w.t, virtualmachine.VirtualMachineFailed, old.Items[0].Status.Phase)
-		f.healed.Store(true)
+		healed.Store(true)
 		w.delete("a")
 		time.Sleep(time.Minute)
 		require.Nil(w.t, w.get("a"))
@@ -449,28 +459,5 @@ func TestACacheThatIsBehind(t *testing.T) {
 		assert.Zero(w.t, created, "no machine may be created for an object that only the cache has")
 		assert.Positive(w.t, p.passesOf("default/a"), "it has tried")
 		assert.Empty(w.t, told(p, &p.events), "a stale cache is not reported")
-	})
-}
-
-// A pass that panics has failed; the other machines continue.
-func TestAPassThatPanics(t *testing.T) {
-	inBubble(t, func(w *world) {
-		w.panics = true
-		p, f := w.startFlawed(func(_ context.Context, _, name string) error {
-			if strings.HasPrefix(name, "unlucky") {
-				panic("a fault in the driver")
-			}
-			return nil
-		}, func(config *virtualmachine.Config) { config.Worker.Workers = 1 })
-		w.create("unlucky")
-		w.create("fine")
-		time.Sleep(time.Second)
-		assert.Equal(w.t, "Active", w.phase("fine"))
-		var panicked *wait.Panic
-		require.ErrorAs(w.t, told(p, &p.errors)[0], &panicked)
-		assert.Contains(w.t, string(panicked.Stack), "TestAPassThatPanics")
-		f.healed.Store(true)
-		time.Sleep(2 * time.Minute)
-		assert.Equal(w.t, "Active", w.phase("unlucky"))
 	})
 }

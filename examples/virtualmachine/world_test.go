@@ -38,7 +38,7 @@ type world struct {
 	user   *restclient.Resource[*virtualmachine.VirtualMachine]
 	driver *driver.Memory
 	gears  gears.Set
-	panics bool // a pass may panic
+	panics bool // a pass has panicked: the next ones say the same
 }
 
 // inBubble runs a test in a world with crd.yaml, once for each set of gears.
@@ -197,7 +197,7 @@ func (p *process) passTrace() *worker.Trace {
 			p.passes[key]++
 			p.failed[key] = failures
 			if panicked, ok := errors.AsType[*wait.Panic](err); ok && !p.w.panics {
-				p.w.panics = true // the next ones say the same
+				p.w.panics = true
 				p.w.t.Errorf("a pass panicked: %v\n%s", panicked.Value, panicked.Stack)
 			}
 			if err != nil {
