@@ -213,6 +213,14 @@ func TestTheClusterSaysWhoLeads(t *testing.T) {
 	})
 }
 
+// ask asks a replica that gives this answer.
+func ask(t *testing.T, ctx context.Context, answer http.HandlerFunc) (*status.Report, error) {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	return status.FromReplica(ctx, server.Client(), strings.TrimPrefix(server.URL, "http://"))
+}
+
 func TestOtherProgramsAreRefused(t *testing.T) {
 	const state = `"controller":{"namespace-controller":{}}`
 	for want, answer := range map[string]string{
@@ -239,46 +247,38 @@ func TestOtherProgramsAreRefused(t *testing.T) {
 
 // Whatever listens on the port is not trusted with the reader's memory and time.
 func TestAnAnswerIsReadUpToALimit(t *testing.T) {
-	answering := func(size int, end func(r *http.Request)) string {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	answering := func(size int, end func(r *http.Request)) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
 			_, _ = w.Write([]byte(`{"deletions":["` + strings.Repeat("a", size)))
 			w.(http.Flusher).Flush()
 			end(r)
-		}))
-		t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
-		return strings.TrimPrefix(server.URL, "http://")
+		}
 	}
-	long := answering(33<<20, func(*http.Request) {})
-	_, err := status.FromReplica(t.Context(), http.DefaultClient, long)
+	_, err := ask(t, t.Context(), answering(33<<20, func(*http.Request) {}))
 	assert.ErrorContains(t, err, "its answer is longer than 32 MiB")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	endless := answering(1, func(r *http.Request) { <-r.Context().Done() })
-	_, err = status.FromReplica(ctx, http.DefaultClient, endless)
+	_, err = ask(t, ctx, answering(1, func(r *http.Request) { <-r.Context().Done() }))
 	assert.ErrorContains(t, err, " does not ", "it does not answer, or its answer does not end")
 }
 
 // A process that is stopped still has its port.
 func TestAReplicaThatDoesNotAnswer(t *testing.T) {
-	server := httptest.NewServer(http.NotFoundHandler())
-	defer server.Close()
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
-	_, err := status.FromReplica(ctx, server.Client(), strings.TrimPrefix(server.URL, "http://"))
+	_, err := ask(t, ctx, http.NotFound)
 	assert.ErrorContains(t, err, "failed: it does not answer")
 }
 
 // Of a long list /debug/orrery shows the beginning, and how many elements it leaves out. A watch
 // that fails is a problem.
 func TestAReplicaWithALongQueueAndAWatchThatFails(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	report, err := ask(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"client":{"x":{"host":"https://h"}},"informer":{"namespaces":{"hasSynced":true,"reflector":{"failures":3,"lastError":"EOF"}}},"controllers":[{"name":"namespace-controller","state":"running"},{"name":"virtualmachine","state":"missing"}],
 			"controller":{"namespace-controller":{"active":{"a":"2026-03-01T12:00:00Z"},"selection":"*","queue":{"queued":["b","c"],"queuedLeftOut":7,"delayed":[{"key":"d"}],"delayedLeftOut":1}}},
 			"cluster":"uid-1","backlog":{"done":3,"of":12,"perSecond":0.5,"leftSeconds":18},
 			"deletions":[]}`))
-	}))
-	defer server.Close()
-	report, err := status.FromReplica(t.Context(), server.Client(), strings.TrimPrefix(server.URL, "http://"))
+	})
 	require.NoError(t, err)
 	progress := &status.Progress{Done: 3, Of: 12, PerSecond: 0.5, LeftSeconds: 18}
 	assert.Equal(t, &status.Backlog{Waiting: 9, Active: 1, Planned: 2, Progress: progress}, report.Backlog)
@@ -288,13 +288,11 @@ func TestAReplicaWithALongQueueAndAWatchThatFails(t *testing.T) {
 }
 
 func TestAgesAreOfTheServersClock(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	report, err := ask(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Date", noon.Format(http.TimeFormat))
 		_, _ = w.Write([]byte(`{"informer":{"namespaces":{"hasSynced":true}},"controller":{"namespace-controller":{}},"deletions":[
 			{"name":"at","deletedAt":"2026-03-01T11:59:00Z"},{"name":"before","deletedAt":"2026-03-01T11:59:01Z"},{"name":"later","deletedAt":"2026-03-01T12:00:05Z"}]}`))
-	}))
-	defer server.Close()
-	report, err := status.FromReplica(t.Context(), server.Client(), strings.TrimPrefix(server.URL, "http://"))
+	})
 	require.NoError(t, err)
 	var got []string
 	for _, n := range report.Namespaces {
