@@ -234,16 +234,6 @@ func (w *world) fault(order string) (heal func()) {
 	return func() { w.server.Faults().Remove(id) }
 }
 
-func TestObjectsComeAndGo(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
-		w.hear() // of the objects of every cluster
-		w.configMap("a")
-		assert.Equal(t, []string{"observe a"}, w.hear())
-		w.delete(configMaps, "default", "a")
-		assert.Equal(t, []string{"forget a"}, w.hear())
-	})
-}
-
 func TestTypesComeAndGo(t *testing.T) {
 	inWorld(t, nil, func(w *world) {
 		w.hear()
@@ -355,11 +345,6 @@ func (o *other) addHandler(resource api.GroupVersionResource, handler informer.R
 	return registration.HasSynced, leave, true
 }
 
-func (o *other) start(w *world) {
-	o.make(w)
-	o.run(w)
-}
-
 func (o *other) make(w *world) {
 	o.made = informer.NewSharedIndexInformer(restclient.Metadata(w.client, o.resource, ""), informer.Config[head]{
 		Transform: func(object head) (head, error) {
@@ -381,24 +366,6 @@ func (o *other) run(w *world) {
 }
 
 func (w *world) watches() int64 { return w.server.Snapshot().Watches }
-
-func TestAnInformerThatIsThereIsShared(t *testing.T) {
-	shared := &other{resource: configMaps}
-	inWorld(t, func(w *world) {
-		shared.start(w)
-		w.config.Shared = shared.addHandler
-	}, func(w *world) {
-		require.True(t, w.monitors.Synced())
-		w.hear()
-		w.configMap("a")
-		assert.Equal(t, []string{"observe a"}, w.hear())
-		before := w.watches()
-		w.monitors.ShareInformers()
-		w.rest()
-		assert.Equal(t, before, w.watches())
-		assert.Empty(t, w.hear(), "nothing changes")
-	})
-}
 
 // The informer of another controller replaces the monitor's own. No object is lost, and none that
 // was deleted meanwhile is kept.
