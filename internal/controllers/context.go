@@ -83,7 +83,7 @@ type ControllerContext struct {
 func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersionResource, head func(T) *api.ObjectMeta) *informer.SharedIndexInformer[T] {
 	m := c.manager
 	m.uses(c.Name, resource)
-	name := resourceName(resource)
+	name := ResourceName(resource)
 	return informer.InformerFor(&m.informers, name, func(time.Duration) *informer.SharedIndexInformer[T] {
 		made := informer.NewSharedIndexInformer(restclient.Typed[T](m.informerClient, resource, ""), InformerConfig(c, name, resource, head))
 		m.watch(watched{name: name, synced: made.HasSynced, resource: resource, addHeads: addHeads(made, head)})
@@ -165,8 +165,8 @@ func namespaceOf[T informer.Object](obj T) ([]string, error) {
 	return informer.MetaNamespaceIndexFunc(obj)
 }
 
-// resourceName returns kubectl's name of a resource: "pods", "deployments.apps".
-func resourceName(resource api.GroupVersionResource) string {
+// ResourceName returns kubectl's name of a resource: "pods", "deployments.apps".
+func ResourceName(resource api.GroupVersionResource) string {
 	return strings.TrimSuffix(resource.GroupResource(), ".")
 }
 
@@ -183,16 +183,10 @@ func (c ControllerContext) QueueTrace(queueName string) *queue.Trace[string] {
 	return queue.JoinTraces(c.Logger.Queue(queueName, c.Name), c.Recording.Queue(queueName))
 }
 
-// NewQueue returns the constructor of the controller's work queue, which has the hooks of
-// QueueTrace.
-func (c ControllerContext) NewQueue(queueName string) func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string] {
-	return c.Gears.NewQueue
-}
-
 // WorkerConfig returns the configuration of a worker pool with the gears and hooks of this process.
 func (c ControllerContext) WorkerConfig(queueName string) worker.Config {
 	return worker.Config{
-		Name: queueName, DrainTimeout: c.DrainTimeout, NewQueue: c.NewQueue(queueName),
+		Name: queueName, DrainTimeout: c.DrainTimeout, NewQueue: c.Gears.NewQueue,
 		QueueTrace: c.QueueTrace(queueName), QueueMetrics: c.QueueMetrics(), Trace: c.PassTrace(),
 	}
 }

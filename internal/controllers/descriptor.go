@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -65,32 +66,15 @@ func (e *UnknownNameError) Error() string {
 		e.Name, strings.Join(e.Known, ", "))
 }
 
-// DuplicateNameError reports two controllers with the same name or alias: their health, metrics and
-// log lines would be indistinguishable.
-type DuplicateNameError struct{ Name string }
-
-func (e *DuplicateNameError) Error() string {
-	return fmt.Sprintf("there are two controllers with the name %q", e.Name)
-}
-
 // Choose returns the controllers that a list in the form of kube-controller-manager's --controllers
 // selects: "*" all that are not OnDemand, "name" one, "-name" all but one. A name takes precedence
-// over "*", and "name" over "-name". The error is an [*UnknownNameError] or a
-// [*DuplicateNameError].
+// over "*", and "name" over "-name". The error is an [*UnknownNameError].
 func Choose(all []Descriptor, entries []string) (chosen []Descriptor, err error) {
 	names := map[string]string{} // name and alias to name
 	var known []string
 	for _, d := range all {
 		known = append(known, d.Name)
-		for _, name := range []string{d.Name, d.Alias} {
-			if name == "" {
-				continue
-			}
-			if _, taken := names[name]; taken {
-				return nil, &DuplicateNameError{Name: name}
-			}
-			names[name] = d.Name
-		}
+		names[d.Name], names[cmp.Or(d.Alias, d.Name)] = d.Name, d.Name
 	}
 	var selected, left []string
 	star := false

@@ -60,16 +60,3 @@ func TestUnknownNames(t *testing.T) {
 		}
 	}
 }
-
-func TestTwoControllersOfOneName(t *testing.T) {
-	for name, second := range map[string]controllers.Descriptor{
-		"other-controller":     {Name: "other-controller"},
-		"namespace":            {Name: "namespace"},
-		"namespace-controller": {Name: "x", Alias: "namespace-controller"},
-	} {
-		_, err := controllers.Choose(append([]controllers.Descriptor{second}, three...), nil)
-		var duplicate *controllers.DuplicateNameError
-		require.ErrorAs(t, err, &duplicate)
-		assert.EqualError(t, err, `there are two controllers with the name "`+name+`"`)
-	}
-}

@@ -3,6 +3,7 @@ package controllers_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,6 +15,8 @@ import (
 
 	"orrery/informer"
 	"orrery/internal/controllers"
+	"orrery/internal/observe/debugserver"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -159,45 +162,47 @@ func TestInformersAreSharedBeforeNewOnesRun(t *testing.T) {
 func TestAResourceThatAppearsWhileStandingBy(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var gizmo tiny
-		m := controllers.NewManager(s.shared(), []controllers.Descriptor{gizmo.describe("gizmo-controller", nil, gizmos)})
-		lifetime, end := context.WithCancel(s.t.Context())
-		require.NoError(t, m.Prepare(s.t.Context(), lifetime))
+		m, work := s.standBy(gizmo.describe("gizmo-controller", nil, gizmos))
 		s.installGizmos()
 		s.createGizmo("one")
 		time.Sleep(time.Minute)
 		assert.Equal(t, []controllers.Status{{Name: "gizmo-controller", State: controllers.Standby}}, m.Snapshot())
 		require.NoError(t, m.Synced())
 		assert.Empty(t, gizmo.seen())
-		stop, cancel := context.WithTimeout(s.t.Context(), time.Minute)
-		defer cancel()
-		m.Work(stop, s.t.Context())
+		work(time.Minute)
 		assert.Equal(t, []string{"default/one"}, gizmo.seen())
-		end()
-		m.Shutdown()
 		assert.Equal(t, []controllers.Status{{Name: "gizmo-controller", State: controllers.Ended}}, m.Snapshot())
 	})
 }
 
-// A missing right is reported with the name of the controller, and granting it suffices.
+// A missing right concerns every controller that uses the shared informer, and is reported with its
+// name. Granting it suffices.
 func TestARightThatIsMissing(t *testing.T) {
 	eachGears(t, func(s *stage, shared controllers.Shared) {
-		var secret, other tiny
+		var secret, both, other tiny
 		fault, err := s.server.Faults().Add("forbid:verb=list|watch,resource=secrets")
 		require.NoError(t, err)
-		show := s.begin(shared, secret.describe("secret-controller", nil, secrets), other.describe("other", nil, configMaps))
+		show := s.begin(shared, secret.describe("secret-controller", nil, secrets),
+			both.describe("both", nil, configMaps, secrets), other.describe("other", nil, configMaps))
 		defer show.end()
+		states := func() (states []controllers.State) {
+			for _, status := range show.Snapshot() {
+				states = append(states, status.State)
+			}
+			return states
+		}
 		time.Sleep(5 * time.Minute)
 		s.createConfigMap("x")
 		assert.Equal(t, []string{"default/x"}, other.seen())
 		require.ErrorContains(t, show.Synced(), "secrets")
 		lines := s.logged("has no right to watch its resource")
-		require.Len(t, lines, 1, "logged once")
-		assert.Contains(t, lines[0], "controller=secret-controller")
+		require.Len(t, lines, 2, "logged once for each")
+		assert.Contains(t, strings.Join(lines, "\n"), "controller=secret-controller")
 		assert.Contains(t, lines[0], "orrery rbac --controllers")
-		assert.Equal(t, controllers.Waiting, show.Snapshot()[0].State)
+		assert.Equal(t, []controllers.State{controllers.Waiting, controllers.Waiting, controllers.Running}, states())
 		assert.Contains(t, show.Snapshot()[0].Why, "secrets is forbidden")
 		assert.True(t, secret.available.Has(secrets), "the server has them and does not show them")
-		assert.Contains(t, s.events(), "secret-controller: APIService v1.: ResourceForbidden: secret-controller waits, it has no right to watch secrets")
+		assert.Contains(t, strings.Join(s.events(), ""), " waits, it has no right to watch secrets")
 
 		s.create("/api/v1/namespaces/default/secrets", "s")
 		require.True(t, s.server.Faults().Remove(fault))
@@ -205,38 +210,8 @@ func TestARightThatIsMissing(t *testing.T) {
 		synctest.Wait()
 		assert.Contains(t, secret.seen(), "default/s")
 		assert.NoError(t, show.Synced())
-		assert.Equal(t, controllers.Status{Name: "secret-controller", State: controllers.Running}, show.Snapshot()[0])
-	})
-}
-
-// A missing right concerns every controller that uses the shared informer, not only the one that
-// asked for it first.
-func TestARightThatIsMissingConcernsEveryUserOfTheInformer(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		var first, second, other tiny
-		fault, err := s.server.Faults().Add("forbid:verb=list|watch,resource=secrets")
-		require.NoError(t, err)
-		show := s.begin(s.shared(), first.describe("first", nil, secrets),
-			second.describe("second", nil, configMaps, secrets), other.describe("other", nil, configMaps))
-		defer show.end()
-		states := func() map[string]controllers.State {
-			states := map[string]controllers.State{}
-			for _, status := range show.Snapshot() {
-				states[status.Name] = status.State
-			}
-			return states
-		}
-		time.Sleep(time.Minute)
-		assert.Equal(t, map[string]controllers.State{
-			"first": controllers.Waiting, "second": controllers.Waiting, "other": controllers.Running,
-		}, states(), "the states while the secrets are forbidden")
-		assert.Len(t, s.logged("has no right to watch its resource"), 2, "logged once for each")
-
-		require.True(t, s.server.Faults().Remove(fault))
-		time.Sleep(2 * time.Minute)
-		assert.Equal(t, map[string]controllers.State{
-			"first": controllers.Running, "second": controllers.Running, "other": controllers.Running,
-		}, states(), "the states after the right was granted")
+		assert.Equal(t, []controllers.State{controllers.Running, controllers.Running, controllers.Running}, states())
+		assert.Empty(t, show.Snapshot()[0].Why)
 	})
 }
 
@@ -291,18 +266,15 @@ func TestARightThatIsMissingWhileStandingBy(t *testing.T) {
 		var secret tiny
 		_, err := s.server.Faults().Add("forbid:verb=list|watch,resource=secrets")
 		require.NoError(t, err)
-		m := controllers.NewManager(s.shared(), []controllers.Descriptor{secret.describe("secret-controller", nil, secrets)})
-		lifetime, end := context.WithCancel(s.t.Context())
-		require.NoError(t, m.Prepare(s.t.Context(), lifetime))
+		_, work := s.standBy(secret.describe("secret-controller", nil, secrets))
 		time.Sleep(time.Minute)
 		assert.Len(t, s.logged("has no right to watch its resource"), 1)
 		assert.Empty(t, s.events())
-		stop, cancel := context.WithTimeout(s.t.Context(), time.Minute)
-		defer cancel()
-		m.Work(stop, s.t.Context())
-		assert.Len(t, s.events(), 1)
-		end()
-		m.Shutdown()
+		work(time.Minute)
+		assert.Equal(t, []string{
+			"secret-controller: APIService v1.: ResourceForbidden: " +
+				"secret-controller waits, it has no right to watch secrets",
+		}, s.events())
 	})
 }
 
@@ -426,5 +398,83 @@ func TestControllersThatMayNotWork(t *testing.T) {
 		assert.True(t, a.Snapshot().Queue.ShuttingDown)
 		end()
 		m.Shutdown()
+	})
+}
+
+// sick is a controller that is unhealthy until it is stopped.
+type sick struct{ runs }
+
+func (sick) Healthy() error { return io.ErrNoProgress }
+
+// idle is a controller that waits for something outside of the API server.
+type idle struct{ runs }
+
+func (idle) Waiting() error { return errors.New("the driver does not work") }
+
+// Each controller has a check of its own, and a restart of the process is asked for only if that
+// would help.
+func TestHealthOfEachController(t *testing.T) {
+	server, err := debugserver.Start(debugserver.Config{Address: "127.0.0.1:0"})
+	require.NoError(t, err)
+	defer server.Stop()
+	ask := func(path string) string {
+		answer, err := http.Get("http://" + server.Addr() + path)
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		return string(text)
+	}
+	client, err := restclient.New(restclient.Config{Host: "http://127.0.0.1:1", UserAgent: "orrery/test"})
+	require.NoError(t, err)
+	until := func(stop, _ context.Context) { <-stop.Done() }
+	making := func(c controllers.Controller) controllers.Initializer {
+		return func(shared controllers.ControllerContext) (controllers.Controller, error) {
+			shared.Show("controller/"+shared.Name, func() any { return struct{ Color string }{"green"} })
+			shared.Recorder().Event(t.Context(), api.ObjectReference{}, api.EventNormal, "Nothing", "is recorded")
+			assert.Nil(t, shared.QueueMetrics())
+			return c, nil
+		}
+	}
+	m := controllers.NewManager(controllers.Shared{Client: client, Server: server}, []controllers.Descriptor{
+		{Name: "good", New: making(runs(until))},
+		{Name: "bad", New: making(sick{until})},
+		{Name: "idle", New: making(idle{until})},
+		{Name: "gone", New: making(runs(func(context.Context, context.Context) { panic("broken") }))},
+	})
+	assert.Equal(t, "ok", ask("/healthz/gone"), "it has not begun")
+	require.NoError(t, m.Prepare(t.Context(), t.Context()))
+	assert.NoError(t, m.Synced())
+	stop, stopNow := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); m.Work(stop, t.Context()) }()
+	require.Eventually(t, func() bool { return m.Snapshot()[3].State == controllers.Ended }, 10*time.Minute, time.Millisecond)
+	assert.Equal(t, "ok", ask("/healthz/good"))
+	assert.Contains(t, ask("/livez/bad"), io.ErrNoProgress.Error())
+	assert.Contains(t, ask("/healthz/gone"), "panic: broken")
+	assert.Equal(t, "ok", ask("/healthz/idle"), "a restart would not help")
+	require.Eventually(t, func() bool {
+		return m.Snapshot()[2] == controllers.Status{Name: "idle", State: controllers.Waiting, Why: "the driver does not work"}
+	}, 10*time.Minute, time.Millisecond)
+	shown := ask("/debug/orrery")
+	assert.Contains(t, shown, `"controllers":[{"name":"good",`)
+	assert.Contains(t, shown, `"controller":{"good":{"color":"green"},"bad":`)
+	assert.Contains(t, shown, `"client":{"shared-informers":{`)
+	stopNow()
+	<-ended
+	m.Shutdown()
+	assert.Equal(t, "ok", ask("/healthz/good"), "it was stopped")
+}
+
+// The Events of the process itself are sent at the end.
+func TestEventsOfTheProcess(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		var a tiny
+		m := controllers.NewManager(s.shared(), []controllers.Descriptor{a.describe("a", nil)})
+		lease := api.ObjectReference{Kind: "Lease", Namespace: "kube-system", Name: "orrery"}
+		m.Recorder().Event(s.t.Context(), lease, api.EventNormal, "LeaderElection", "I became leader")
+		m.Shutdown()
+		assert.Contains(t, s.events(), "orrery: Lease orrery: LeaderElection: I became leader")
+		assert.Contains(t, strings.Join(s.metric("orrery_events_recorded_total"), ""), "orrery_events_recorded_total 1")
 	})
 }

@@ -145,6 +145,21 @@ func (s *stage) begin(shared controllers.Shared, chosen ...controllers.Descripto
 	}}
 }
 
+// standBy prepares a controller. work lets it work for a while, and ends everything.
+func (s *stage) standBy(chosen controllers.Descriptor) (m *controllers.Manager, work func(time.Duration)) {
+	s.t.Helper()
+	m = controllers.NewManager(s.shared(), []controllers.Descriptor{chosen})
+	lifetime, end := context.WithCancel(s.t.Context())
+	require.NoError(s.t, m.Prepare(s.t.Context(), lifetime))
+	return m, func(limit time.Duration) {
+		stop, cancel := context.WithTimeout(s.t.Context(), limit)
+		defer cancel()
+		m.Work(stop, s.t.Context())
+		end()
+		m.Shutdown()
+	}
+}
+
 // thing is an object of whatever type.
 type thing struct {
 	api.TypeMeta   `json:",inline"`

@@ -92,7 +92,7 @@ const (
 )
 
 func errMissing(resource api.GroupVersionResource) error {
-	return fmt.Errorf("the API server does not have %s", resourceName(resource))
+	return fmt.Errorf("the API server does not have %s", ResourceName(resource))
 }
 
 // missing records that a controller waits for a resource, and reports it once.
@@ -105,7 +105,7 @@ func (m *Manager) missing(c *member, resource api.GroupVersionResource) {
 	if reported {
 		return
 	}
-	m.shared.Logger.Warn().Str("controller", c.Name).Str("resource", resourceName(resource)).
+	m.shared.Logger.Warn().Str("controller", c.Name).Str("resource", ResourceName(resource)).
 		Msg("controller waits, the API server does not have its resource")
 }
 
@@ -196,7 +196,7 @@ func (m *Manager) watchable(resource api.GroupVersionResource, err error) {
 }
 
 func (m *Manager) logWatchable(c *member, resource api.GroupVersionResource, err error) {
-	name := resourceName(resource)
+	name := ResourceName(resource)
 	switch {
 	case err == nil:
 		m.shared.Logger.Info().Str("controller", c.Name).Str("resource", name).Msg("controller continues, its resource can be watched again")
@@ -211,7 +211,7 @@ func (m *Manager) logWatchable(c *member, resource api.GroupVersionResource, err
 // recordWatchable records it as an Event of the object that stands for the resource. A standby
 // records nothing until it starts to work.
 func (m *Manager) recordWatchable(c *member, resource api.GroupVersionResource, err error) {
-	name := resourceName(resource)
+	name := ResourceName(resource)
 	object := api.ObjectReference{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: resource.Version + "." + resource.Group}
 	if strings.Contains(resource.Group, ".") && !strings.HasSuffix(resource.Group, ".k8s.io") {
 		object = api.ObjectReference{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: resource.GroupResource()}

@@ -2,13 +2,15 @@ package all_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,6 +25,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"orrery/examples/apps"
+	"orrery/examples/secondparty"
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
 	"orrery/informer"
@@ -43,7 +46,9 @@ type world struct {
 	server   *apiserver.Server
 	client   *restclient.Client
 	manager  *controllers.Manager
+	metrics  *metrics.Metrics
 	machines *engine
+	storage  string                        // the directory of the second party of namespaces
 	context  controllers.ControllerContext // of a controller that does nothing
 
 	mu            sync.Mutex
@@ -77,30 +82,27 @@ func (w *world) opened(path string, by int) {
 
 func play(t *testing.T, set string, act func(w *world)) {
 	t.Helper()
-	playLogged(t, set, io.Discard, act)
-}
-
-// playLogged is play with the log of the controllers.
-func playLogged(t *testing.T, set string, log io.Writer, act func(w *world)) {
-	t.Helper()
+	storage := t.TempDir()
 	chosenGears, err := gears.Parse(set)
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		server, err := apiserver.New(apiserver.Config{Unprotected: true, NoCollector: true})
 		require.NoError(t, err)
-		w := &world{t: t, server: server, machines: &engine{}, watches: map[string]int{}, most: map[string]int{}}
+		w := &world{
+			t: t, server: server, machines: &engine{}, storage: storage, metrics: metrics.New("test"),
+			watches: map[string]int{}, most: map[string]int{},
+		}
 		link := restclienttest.NewServer(t, w)
 		w.client = link.Client()
-		chosen, err := controllers.Choose(all.Descriptors(all.Options{VirtualMachine: all.VirtualMachineOptions{Use: w.machines}}), everything())
-		require.NoError(t, err)
-		chosen = append(chosen, controllers.Descriptor{Name: "idle", New: func(c controllers.ControllerContext) (controllers.Controller, error) {
+		initialize := func(c controllers.ControllerContext) (controllers.Controller, error) {
 			w.context = c
 			return idle{}, nil
-		}})
+		}
+		chosen := append(w.descriptors(), controllers.Descriptor{Name: "idle", New: initialize})
 		w.manager = controllers.NewManager(controllers.Shared{
 			Client: link.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1,
-			Gears: chosenGears, Events: true, Metrics: metrics.New("test"),
-			Logger: logs.New(logs.Config{Writer: io.MultiWriter(log, w), Verbosity: 1}),
+			Gears: chosenGears, Events: true, Metrics: w.metrics,
+			Logger: logs.New(logs.Config{Writer: w, Verbosity: 1}),
 		}, chosen)
 		lifetime, end := context.WithCancel(t.Context())
 		require.NoError(t, w.manager.Prepare(t.Context(), lifetime))
@@ -137,20 +139,25 @@ type idle struct{}
 
 func (idle) RunWithin(stop, _ context.Context) { <-stop.Done() }
 
-// everything names all controllers.
-func everything() (names []string) {
-	for _, d := range descriptors() {
-		names = append(names, d.Name)
-	}
-	return names
+// descriptors are those of all controllers, with the places that they need.
+func (w *world) descriptors() []controllers.Descriptor {
+	return all.Descriptors(all.Options{
+		VirtualMachine: all.VirtualMachineOptions{Use: w.machines},
+		SecondParty:    all.SecondPartyOptions{Storage: w.storage},
+	})
 }
 
-// descriptors are those of all controllers but the second party of namespaces, which has tests of
-// its own and keeps content in files.
-func descriptors() []controllers.Descriptor {
-	return slices.DeleteFunc(all.Descriptors(all.Options{}), func(d controllers.Descriptor) bool {
-		return d.Name == "second-party-controller"
-	})
+// logged returns the lines of the log that contain all of the texts, without their time.
+func (w *world) logged(texts ...string) (lines []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for line := range strings.Lines(w.log.String()) {
+		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
+			_, line, _ = strings.Cut(strings.TrimSpace(line), " ")
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 func (w *world) do(verb, path string, body any) {
@@ -274,27 +281,72 @@ func TestAllControllersInOneProcess(t *testing.T) {
 
 // A right that is missing is one line a minute, however many objects wait for it.
 func TestTheCollectorMayNotDelete(t *testing.T) {
-	var lines bytes.Buffer
-	playLogged(t, gears.Fast, &lines, func(w *world) {
+	play(t, gears.Fast, func(w *world) {
 		_, err := w.server.Faults().Add("forbid:verb=delete,resource=configmaps")
 		require.NoError(t, err)
+		owner := object{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "never-was"}
 		for i := range 20 {
 			w.do("POST", "/api/v1/namespaces/default/configmaps", object{"metadata": object{
-				"name": fmt.Sprint("child", i), "ownerReferences": []any{object{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "never-was"}},
+				"name": fmt.Sprint("child", i), "ownerReferences": []any{owner},
 			}})
 		}
 		time.Sleep(5*time.Minute - 10*time.Second)
-	})
-	var about []string
-	for _, line := range strings.Split(lines.String(), "\n") {
-		if strings.Contains(line, "controller=garbage-collector-controller") && strings.Contains(line, " WARN ") {
-			about = append(about, line)
+		about := w.logged("controller=garbage-collector-controller", "WARN ")
+		assert.Len(t, about, 5)
+		for _, line := range about {
+			assert.Contains(t, line, "objects cannot be collected, trying again in a minute")
+			assert.Contains(t, line, "resource=configmaps ")
 		}
+	})
+}
+
+// Two parties hold a namespace, over one watch: it goes when both are done. A file stands where a
+// collection of the second party should be: its storage is out of order.
+func TestTwoPartiesInOneProcess(t *testing.T) {
+	for _, set := range []string{gears.Fast, gears.Textbook} {
+		t.Run(set, func(t *testing.T) {
+			play(t, set, func(w *world) {
+				development := func() (found []*api.Namespace) {
+					isOther := func(ns *api.Namespace) bool { return ns.Name != "development" }
+					return slices.DeleteFunc(list[*api.Namespace](w, api.NamespacesResource, ""), isOther)
+				}
+				w.do("POST", "/api/v1/namespaces", object{
+					"metadata": object{"name": "development"},
+					"spec":     object{"finalizers": []string{secondparty.Token}},
+				})
+				broken := filepath.Join(w.storage, "development", secondparty.Builds.GroupResource())
+				require.NoError(t, os.Mkdir(filepath.Dir(broken), 0o755))
+				require.NoError(t, os.WriteFile(broken, nil, 0o644))
+				w.do("DELETE", "/api/v1/namespaces/development", object{})
+				time.Sleep(time.Minute)
+				require.Len(t, development(), 1)
+				assert.Equal(t, []string{secondparty.Token}, development()[0].Spec.Finalizers)
+
+				require.NoError(t, os.Remove(broken))
+				time.Sleep(2 * time.Minute)
+				assert.Empty(t, development())
+				var text strings.Builder
+				require.NoError(t, w.metrics.WriteText(&text))
+				assert.Contains(t, text.String(), `workqueue_adds_total{name="second-party"}`)
+				assert.Contains(t, text.String(), `orrery_controller_passes_total{controller="second-party-controller",result="done"}`)
+				removed := w.logged("finalizer removed")
+				require.Len(t, removed, 1)
+				assert.Regexp(t, `^INFO  finalizer removed reconcile_id=\S+ controller=second-party-controller `+
+					`key=development finalizer=openshift.com/origin$`, removed[0])
+			})
+		})
 	}
-	assert.Len(t, about, 5)
-	for _, line := range about {
-		assert.Contains(t, line, "objects cannot be collected, trying again in a minute")
-		assert.Contains(t, line, "resource=configmaps ")
+}
+
+func TestTheSecondPartyNeedsAStorage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o644))
+	for storage, message := range map[string]string{"": "--second-party-storage", file: "not a directory"} {
+		options := all.Options{SecondParty: all.SecondPartyOptions{Storage: storage}}
+		chosen, err := controllers.Choose(all.Descriptors(options), []string{"second-party"})
+		require.NoError(t, err)
+		_, err = chosen[0].New(controllers.ControllerContext{Name: chosen[0].Name})
+		assert.ErrorContains(t, err, message)
 	}
 }
 
@@ -310,7 +362,7 @@ func (w *world) state(name string) controllers.State {
 // A controller with nothing in hand is well.
 func TestHealth(t *testing.T) {
 	play(t, gears.Fast, func(w *world) {
-		for _, d := range descriptors() {
+		for _, d := range w.descriptors() {
 			controller, err := d.New(w.context)
 			require.NoError(t, err)
 			checked, ok := controller.(interface{ Healthy() error })
@@ -356,14 +408,9 @@ func TestWhatTheLogSaysOfVirtualMachines(t *testing.T) {
 			"spec": object{"resource": object{"cpu": 2, "memory": "0"}},
 		})
 		time.Sleep(10 * time.Minute)
-		w.mu.Lock()
-		defer w.mu.Unlock()
 		var messages []string
-		for line := range strings.Lines(w.log.String()) {
-			if strings.Contains(line, "key=default/none") {
-				_, line, _ = strings.Cut(strings.TrimSpace(line), " ") // the time
-				messages = append(messages, regexp.MustCompile(`(reconcile_id)=\S+| took_s=\S+`).ReplaceAllString(line, "$1"))
-			}
+		for _, line := range w.logged("key=default/none") {
+			messages = append(messages, regexp.MustCompile(`(reconcile_id)=\S+| took_s=\S+`).ReplaceAllString(line, "$1"))
 		}
 		assert.Equal(t, []string{
 			"DEBUG pass started reconcile_id controller=virtualmachine key=default/none",
@@ -376,9 +423,14 @@ func TestWhatTheLogSaysOfVirtualMachines(t *testing.T) {
 
 // Names are sorted, with the needs and rights of each controller.
 func TestDescriptors(t *testing.T) {
-	names := everything()
-	assert.True(t, slices.IsSorted(names))
-	for _, d := range descriptors() {
+	descriptors := all.Descriptors(all.Options{})
+	names := map[string]bool{} // log lines and metrics tell controllers apart by them
+	byName := func(a, b controllers.Descriptor) int { return cmp.Compare(a.Name, b.Name) }
+	assert.True(t, slices.IsSortedFunc(descriptors, byName))
+	for _, d := range descriptors {
+		assert.False(t, names[d.Name] || names[d.Alias] || d.Name == d.Alias, d.Name)
+		names[d.Name], names[d.Alias] = true, true
+		assert.NotEmpty(t, d.Alias, d.Name)
 		assert.NotEmpty(t, d.About, d.Name)
 		assert.NotEmpty(t, d.Needs, d.Name)
 		assert.Equal(t, d.Name != all.NamespaceController, d.OnDemand, d.Name)
@@ -410,11 +462,11 @@ func TestADriverThatThereIsNot(t *testing.T) {
 
 // Handlers cannot be added to an informer that has ended.
 func TestAnInitialiserThatComesTooLate(t *testing.T) {
-	var late controllers.ControllerContext
-	play(t, gears.Fast, func(w *world) { late = w.context })
-	for _, d := range descriptors() {
+	var late *world
+	play(t, gears.Fast, func(w *world) { late = w })
+	for _, d := range late.descriptors() {
 		if d.Name != "virtualmachine" && d.Name != "garbage-collector-controller" { // which add handlers when they run
-			_, err := d.New(late)
+			_, err := d.New(late.context)
 			assert.ErrorIs(t, err, informer.ErrStopped, d.Name)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -59,7 +58,8 @@ func everyType(c controllers.ControllerContext) monitor.Config {
 			return controllers.SharedHeads(c, resource, handler)
 		},
 		Refused: func(resource api.GroupVersionResource, err error) {
-			c.Logger.Warn().Str("controller", c.Name).Str("resource", plain(resource)).Err(err).Msg("objects cannot be seen, going on without them")
+			c.Logger.Warn().Str("controller", c.Name).Str("resource", controllers.ResourceName(resource)).Err(err).
+				Msg("objects cannot be seen, going on without them")
 		},
 	}
 }
@@ -82,11 +82,6 @@ func garbageTrace(c controllers.ControllerContext) *garbagecollector.Trace {
 	}
 }
 
-// plain returns a resource as kubectl prints it.
-func plain(resource api.GroupVersionResource) string {
-	return strings.TrimSuffix(resource.GroupResource(), ".")
-}
-
 // refusals limits the log lines about missing rights to one a minute for each type, however many
 // objects wait.
 type refusals struct {
@@ -97,7 +92,8 @@ type refusals struct {
 // isNews returns the resource that the server refuses, and reports whether a line about it is due.
 func (r *refusals) isNews(err error) (resource string, due bool) {
 	if refused, ok := errors.AsType[*api.StatusError](err); ok && refused.Status.Details != nil {
-		resource = plain(api.GroupVersionResource{Group: refused.Status.Details.Group, Resource: refused.Status.Details.Kind})
+		details := refused.Status.Details
+		resource = controllers.ResourceName(api.GroupVersionResource{Group: details.Group, Resource: details.Kind})
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -74,7 +74,7 @@ func startNamespaceController(c controllers.ControllerContext, options Namespace
 		GracePeriod:  options.GracePeriod,
 		DrainTimeout: c.DrainTimeout,
 		PassTimeout:  namespacePassTimeout,
-		NewQueue:     c.NewQueue("namespace"),
+		NewQueue:     c.Gears.NewQueue,
 		QueueTrace:   c.QueueTrace("namespace"),
 		QueueMetrics: c.QueueMetrics(),
 		Trace:        trace,

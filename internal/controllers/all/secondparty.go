@@ -77,7 +77,7 @@ func startSecondParty(c controllers.ControllerContext, options SecondPartyOption
 		Deleter:      c.Gears.NewDeleter(config),
 		DrainTimeout: c.DrainTimeout,
 		PassTimeout:  namespacePassTimeout, // which checkedNamespaces assumes
-		NewQueue:     c.NewQueue(queueName),
+		NewQueue:     c.Gears.NewQueue,
 		QueueTrace:   c.QueueTrace(queueName),
 		QueueMetrics: c.QueueMetrics(),
 		Trace:        trace,
