@@ -24,10 +24,6 @@
 // Before something is adopted or created, [IsAlive] asks the server whether the owner still exists.
 // Objects of an informer's store are not changed.
 //
-// # Goroutines
-//
-// None.
-//
 // # Failure
 //
 // [Claim] returns the errors of its writes, joined. It ignores objects that were deleted or adopted

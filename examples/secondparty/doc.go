@@ -28,10 +28,6 @@
 // and conditions are the first party's: it writes neither. [Create] refuses content for a namespace
 // without the token: nothing would keep the namespace until that content is gone.
 //
-// # Goroutines
-//
-// None of its own.
-//
 // # Failure
 //
 // A storage that fails makes the pass fail, and the controller repeats it. Until it succeeds the

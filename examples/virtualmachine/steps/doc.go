@@ -10,10 +10,6 @@
 //
 // Each reason is printed once, until the informer works again.
 //
-// # Goroutines
-//
-// None.
-//
 // # Failure
 //
 // [Connect] ends the program. An informer tries again forever.
