@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,9 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
-
-	"orrery/restclient"
-	"orrery/restclient/discovery"
 )
 
 // document is a manifest.
@@ -51,42 +46,6 @@ func kustomized(t *testing.T, dir string) (kustomization document, documents []d
 		documents = append(documents, read(file.(string))...)
 	}
 	return kustomization, documents
-}
-
-// A plain API server accepts every field that "kubectl apply -k deploy" sends.
-func TestDeployIsAcceptedByThePlainServer(t *testing.T) {
-	client := clientOf(t, builtIn(t))
-	_, lists, err := discovery.New(client).ServerGroupsAndResources(t.Context())
-	require.NoError(t, err)
-	plural := map[string]string{}
-	for _, list := range lists {
-		for _, resource := range list.Resources {
-			if plural[list.GroupVersion+" "+resource.Kind] == "" { // the rest are subresources
-				plural[list.GroupVersion+" "+resource.Kind] = resource.Name
-			}
-		}
-	}
-	_, documents := kustomized(t, "deploy")
-	var kinds []string
-	for _, d := range documents {
-		version, kind := d["apiVersion"].(string), d["kind"].(string)
-		kinds = append(kinds, kind)
-		namespace, name := d.name()
-		require.NotEmpty(t, plural[version+" "+kind], "%s %s", kind, name)
-		path := "/apis/" + version
-		if version == "v1" {
-			path = "/api/v1"
-		}
-		if namespace != "" {
-			path += "/namespaces/" + namespace
-		}
-		text, err := json.Marshal(d)
-		require.NoError(t, err)
-		require.NoError(t, client.Do(t.Context(), restclient.Request{
-			Verb: "POST", Path: path + "/" + plural[version+" "+kind], Query: url.Values{"fieldValidation": {"Strict"}}, Body: text,
-		}, nil), "%s %s", kind, name)
-	}
-	assert.Contains(t, kinds, "NetworkPolicy")
 }
 
 // The image has a program for Linux only, and a cluster may have Windows nodes as well.

@@ -239,11 +239,8 @@ func lastLine(text string) string {
 }
 
 func TestControllersFlag(t *testing.T) {
-	code, _, stderr := orrery(t, "run", "--controllers", "*,-namespace")
-	assert.Equal(t, 1, code)
-	assert.Contains(t, lastLine(stderr), "no controller is left to run")
 	for _, command := range []string{"run", "rbac"} {
-		code, _, stderr = orrery(t, command, "--controllers", "nonsense")
+		code, _, stderr := orrery(t, command, "--controllers", "nonsense")
 		assert.NotZero(t, code)
 		for _, d := range all.Descriptors(all.Options{}) {
 			assert.Contains(t, stderr, d.Name, "the message lists the controllers")

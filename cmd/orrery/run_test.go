@@ -80,6 +80,22 @@ func startOrrery(t *testing.T, stderr io.Writer, args ...string) (stop func(), e
 	return startProgram(t, io.Discard, stderr, append([]string{"run", "--leader-elect=false"}, args...)...)
 }
 
+// startWatching starts "orrery run" on a quiet cluster, and returns when it watches.
+func startWatching(t *testing.T, stderr io.Writer, args ...string) (stop func(), ended <-chan error) {
+	t.Helper()
+	watching := make(chan struct{}, 100)
+	url := serve(t, &quietCluster{called: func(r *http.Request) {
+		if isWatch(r) {
+			watching <- struct{}{}
+		}
+	}})
+	stop, ended = startOrrery(t, stderr, append([]string{"--kubeconfig", writeKubeconfig(t, url, "{}")}, args...)...)
+	for range 3 { // the probe, the streaming list, the long-running watch
+		<-watching
+	}
+	return stop, ended
+}
+
 func startProgram(t *testing.T, stdout, stderr io.Writer, args ...string) (stop func(), ended <-chan error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -112,17 +128,8 @@ func forbidden(*http.Request) (int, api.StatusReason) {
 }
 
 func TestRunEndsWellWhenItIsStopped(t *testing.T) {
-	watching := make(chan struct{}, 100)
-	url := serve(t, &quietCluster{called: func(r *http.Request) {
-		if isWatch(r) {
-			watching <- struct{}{}
-		}
-	}})
 	var stderr lockedBuffer
-	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"))
-	for range 3 { // the probe, the streaming list, the long-running watch
-		<-watching
-	}
+	stop, ended := startWatching(t, &stderr)
 	// The informer runs before the controller works. A controller that has not begun has nothing
 	// to finish.
 	require.Eventually(t, func() bool { return strings.Contains(stderr.String(), "controller started") }, 10*time.Minute, time.Millisecond)
@@ -245,17 +252,7 @@ func TestRunGoesOnWhenItsLogCannotBeWritten(t *testing.T) {
 	defer close(blocked.forever)
 	for name, stderr := range map[string]io.Writer{"full disk": full, "no reader": blocked} {
 		for _, format := range []string{"text", "json"} {
-			watching := make(chan struct{}, 100)
-			url := serve(t, &quietCluster{called: func(r *http.Request) {
-				if isWatch(r) {
-					watching <- struct{}{}
-				}
-			}})
-			stop, ended := startOrrery(t, stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"), "-v3", "--log-format", format,
-				"--leader-elect=false", "--metrics-port=0")
-			for range 3 { // the probe, the streaming list, the long-running watch
-				<-watching
-			}
+			stop, ended := startWatching(t, stderr, "-v3", "--log-format", format, "--metrics-port=0")
 			stop()
 			assert.NoError(t, <-ended, "%s, %s", name, format)
 		}
