@@ -111,22 +111,8 @@ func TestAnotherRunFindsTheProcessAgain(t *testing.T) {
 	require.NoError(t, p.DeleteServer(t.Context(), "a"))
 }
 
-// A program that is killed before it has started the process leaves only a file.
-func TestAFileWithoutAProcess(t *testing.T) {
-	p := newProcesses(t)
-	require.NoError(t, p.CreateServer(t.Context(), request("a")))
-	boot := p.state("a").Boot
-	require.NoError(t, p.DeleteServer(t.Context(), "a"))
-	p.setState("a", state{Request: request("a"), Boot: boot})
-	exists, err := p.IsServerExist(t.Context(), "a")
-	require.NoError(t, err)
-	assert.False(t, exists)
-	require.NoError(t, p.CreateServer(t.Context(), request("a")))
-	assert.Len(t, p.left(), 1)
-	require.NoError(t, p.DeleteServer(t.Context(), "a"))
-}
-
-// A PID that is reused, or from before a reboot, is not the server's.
+// A PID that is reused, or from before a reboot, is not the server's. A program that is killed
+// before it has started the process leaves only a file.
 func TestThePIDOfAnother(t *testing.T) {
 	p := newProcesses(t)
 	require.NoError(t, p.CreateServer(t.Context(), request("b")))
@@ -136,11 +122,17 @@ func TestThePIDOfAnother(t *testing.T) {
 		"used again":   {Request: request("a"), Boot: boot, PID: os.Getpid(), Start: 1},
 		"another boot": {Request: request("a"), Boot: "another", PID: other.PID, Start: other.Start},
 		"no process":   {Request: request("a"), Boot: boot, PID: 1 << 30, Start: 1},
+		"not started":  {Request: request("a"), Boot: boot},
 	} {
 		p.setState("a", s)
 		status, err := p.GetServerStatus(t.Context(), "a")
 		require.NoError(t, err, name)
 		assert.Equal(t, driver.Status{State: driver.Ended, Reason: "its process has ended"}, status, name)
+		exists, err := p.IsServerExist(t.Context(), "a")
+		require.NoError(t, err, name)
+		assert.False(t, exists, name)
+		require.NoError(t, p.CreateServer(t.Context(), request("a")), name)
+		assert.Len(t, p.left(), 2, name)
 		require.NoError(t, p.DeleteServer(t.Context(), "a"), name) // and this process survives
 	}
 	assert.Equal(t, []int{other.PID}, p.left(), "that of the other server as well")
