@@ -228,11 +228,14 @@ func TestARollingUpdateKeepsItsBounds(t *testing.T) {
 	for name, c := range map[string]struct {
 		strategy  string
 		most, few int
+		fault     string // while pods are replaced
 	}{
-		"a quarter, as by default":    {``, 5, 3},
-		"more pods first":             {`,"strategy":{"rollingUpdate":{"maxSurge":2,"maxUnavailable":0}}`, 6, 4},
-		"fewer pods first":            {`,"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":"50%"}}`, 4, 2},
-		"a percentage that is no pod": {`,"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":"10%"}}`, 4, 3},
+		"a quarter, as by default": {``, 5, 3, ""},
+		"more pods first":          {`,"strategy":{"rollingUpdate":{"maxSurge":2,"maxUnavailable":0}}`, 6, 4, ""},
+		"fewer pods first":         {`,"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":"50%"}}`, 4, 2, ""},
+		"a share that is no pod":   {`,"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":"10%"}}`, 4, 3, ""},
+		// Pods that cannot be deleted still count: no new one may take their place.
+		"old pods that stay": {``, 5, 3, "forbid:for=20s,verb=delete,resource=pods"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBothGears(t, func(w *world) {
@@ -244,8 +247,10 @@ func TestARollingUpdateKeepsItsBounds(t *testing.T) {
 				assert.Equal(t, "True MinimumReplicasAvailable", w.condition("Available"))
 
 				w.watched()
-				w.setImage("two")
-				d = w.rolledOut()
+				if c.fault != "" {
+					w.Fault(c.fault)
+				}
+				d = w.rollOut("two")
 				most, few := w.watched()
 				assert.Equal(t, c.most, most, "pods at most")
 				assert.GreaterOrEqual(t, few, c.few, "pods that served")
@@ -255,18 +260,6 @@ func TestARollingUpdateKeepsItsBounds(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Pods that cannot be deleted still count: no new one may take their place.
-func TestTheBoundHoldsWhileOldPodsStay(t *testing.T) {
-	inBothGears(t, func(w *world) {
-		w.deploy(web(4, "one", ""))
-		w.watched()
-		w.Fault("forbid:for=20s,verb=delete,resource=pods")
-		w.rollOut("two")
-		most, _ := w.watched()
-		assert.Equal(t, 5, most)
-	})
 }
 
 func TestRecreateEndsAllPodsFirst(t *testing.T) {
