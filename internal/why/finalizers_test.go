@@ -498,14 +498,14 @@ func TestDefinitionsAndDependents(t *testing.T) {
 	known.Workloads, known.AllLeases = answered[why.Workload]("GET workloads"), answered[why.Lease]("GET leases")
 	known.Stamps = []why.Stamp{{Type: "pods", Object: "p", Finalizer: "example.com/x",
 		Writers: []why.Writer{{Manager: "acme-operator"}}}}
-	web := object("web", "foregroundDeletion")
-	web.UID = "another"
+	namesake := object("d", "foregroundDeletion")
+	namesake.UID = "another"
 	alone := func(all ...why.Manager) why.Evidence {
-		return unmanaged(plain(typeOf("apps", "replicasets", web), typeOf("", "pods")), all...)
+		return unmanaged(plain(typeOf("apps", "replicasets", namesake), typeOf("", "pods")), all...)
 	}
 	blocked := dependent(object("leaf", "example.com/x"), "Deployment", deployment)
 	both := calm(plain(typeOf("apps", "deployments", deployment), typeOf("", "configmaps", blocked),
-		typeOf("apps", "replicasets", web)))
+		typeOf("apps", "replicasets", namesake)))
 	const off = "*,-job-controller,-garbage-collector-controller"
 	judged(t, []row{
 		is("an object without a dependent, whose collector is off", alone(kcm(off)), "C04 proven",
@@ -513,7 +513,7 @@ func TestDefinitionsAndDependents(t *testing.T) {
 		is("an object without a dependent, whose collector is not seen", alone(), "C04 possible"),
 		is("an object without a dependent, whose collector works", calm(alone(kcm(""))), "no C04"),
 		is("one with a dependent beside it, whose collector is off", unmanaged(both, kcm(off)), "C26 possible",
-			"only found: C04 possible configmaps/leaf | C04 proven replicasets.apps/web | C26 possible "+
+			"only found: C04 possible configmaps/leaf | C04 proven replicasets.apps/d | C26 possible "+
 				"configmaps/leaf"),
 		is("a definition whose object an owner keeps", defined(), "C25 proven", "run: kubectl -n shop describe "+
 			"scaledobjects.keda.sh a", "!it was deleted after the namespace", "only do: find out why keda-operator "+
