@@ -323,7 +323,8 @@ func TestEntriesOfTheNamespace(t *testing.T) {
 	withoutPods := func(e *why.Evidence) { e.Managers.Items = nil }
 	removal := `kubectl patch namespaces shop --type=json -p '[{"op":"test","path":"/metadata/uid","value":"u"},` +
 		`{"op":"test","path":"/metadata/resourceVersion","value":"7"},` +
-		`{"op":"test","path":"/metadata/finalizers/1","value":"example.com/audit"},{"op":"remove","path":"/metadata/finalizers/1"}]'`
+		`{"op":"test","path":"/metadata/finalizers/1","value":"example.com/audit"},` +
+		`{"op":"remove","path":"/metadata/finalizers/1"}]'`
 	alive := audited()
 	alive.Stamps = []why.Stamp{{Type: "namespaces", Object: "shop", Finalizer: "example.com/audit",
 		Writers: []why.Writer{{Manager: "auditor"}}}}

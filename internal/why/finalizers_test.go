@@ -351,8 +351,7 @@ func TestAFinalizerOnAForeignType(t *testing.T) {
 
 // C06: an owner that works and has lost its rights.
 func TestAnOwnerWithoutRights(t *testing.T) {
-	account := func(namespace, name string) string { return "system:serviceaccount:" + namespace + ":" + name }
-	es := account("es", "default")
+	const es = "system:serviceaccount:es:default"
 	answer := func(reviews ...why.Review) func(*why.Evidence) {
 		return func(e *why.Evidence) { e.Reviews = append(e.Reviews, reviews...) }
 	}
@@ -376,7 +375,7 @@ func TestAnOwnerWithoutRights(t *testing.T) {
 			answer(reviews...))
 	}
 	status := func(allowed bool) why.Review {
-		return review(account("kube-system", "default"), "patch", "", "services/status", allowed)
+		return review("system:serviceaccount:kube-system:default", "patch", "", "services/status", allowed)
 	}
 	dbop := func() why.Evidence {
 		return lacks(orphan("dbs", "acme.io", "acme.io/db", "dbop", workload("deployment", "db", "dbop", 1)))
@@ -561,11 +560,7 @@ func TestAnOwnerAtWorkBesideSomethingElse(t *testing.T) {
 	waiting := add(application(), typeOf("", "pods", pod))
 	waiting.Pods, waiting.Nodes, waiting.NodeLeases = inGrace.Pods, inGrace.Nodes, inGrace.NodeLeases
 	waiting.Pods[0].Running = []string{"c"}
-	shrinks := func(left ...why.Object) why.Evidence {
-		e := add(application(), typeOf("aquasecurity.github.io", "vulnerabilityreports", object("a"), object("b")))
-		e.Second.Types[len(e.Second.Types)-1] = typeOf("aquasecurity.github.io", "vulnerabilityreports", left...)
-		return e
-	}
+	const reports, group = "vulnerabilityreports", "aquasecurity.github.io"
 	beside := func(all ...why.Workload) why.Evidence {
 		return add(held(append([]why.Workload{stopped("keda-operator")}, all...)...),
 			typeOf("external-secrets.io", "pushsecrets", object("p", "pushsecret.externalsecrets.io/finalizer")))
@@ -573,8 +568,8 @@ func TestAnOwnerAtWorkBesideSomethingElse(t *testing.T) {
 	es := workload("deployment", "external-secrets", "external-secrets", 1)
 	judged(t, []row{
 		is("pods in their grace period go first", waiting, "progressing", "1 pod may run until", besides),
-		is("objects that have gone", shrinks(), "unknown", besides),
-		is("objects that go", shrinks(object("a")), "unknown", besides),
+		is("objects that have gone", shrinks(application(), group, reports), "unknown", besides),
+		is("objects that go", shrinks(application(), group, reports, object("a")), "unknown", besides),
 		is("a finding", beside(es), "C04 proven", " waits. Besides, 1 pushsecret.external-secrets.io waits for "+
 			"external-secrets, which seems to be at work"),
 		is("a finding, and no owner at work", beside(), "C04 proven", "!Besides"),

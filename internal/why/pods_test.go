@@ -190,8 +190,10 @@ func TestPodsOfJobs(t *testing.T) {
 	judged(t, []row{
 		is("its Job does not exist", leftOver(), "C13 proven", keeps, "run: kubectl -n shop describe pods import\n",
 			"do: ⚠ as a last resort remove that finalizer by a JSON patch", `run: kubectl -n shop patch pods import `+
-				`--type=json -p `+
-				`'[{"op":"test","path":"/metadata/uid","value":"uid-import"},{"op":"test","path":"/metadata/resourceVersion","value":"1"},{"op":"test","path":"/metadata/finalizers/0","value":"batch.kubernetes.io/job-tracking"},{"op":"remove","path":"/metadata/finalizers/0"}]'`, "!found: C24"),
+				`--type=json -p '[{"op":"test","path":"/metadata/uid","value":"uid-import"},`+
+				`{"op":"test","path":"/metadata/resourceVersion","value":"1"},`+
+				`{"op":"test","path":"/metadata/finalizers/0","value":"batch.kubernetes.io/job-tracking"},`+
+				`{"op":"remove","path":"/metadata/finalizers/0"}]'`, "!found: C24"),
 		is("its Job is that of another group", with(leftOver(),
 			owner(func(o *why.Owner) { o.Group = "batch.volcano.sh" })), "C13 possible", "has "+exists),
 		is("its owner of another group does not control it", with(leftOver(), owner(func(o *why.Owner) {

@@ -144,85 +144,63 @@ const exceeded = "etcdserver: mvcc: database space exceeded"
 func TestVerdicts(t *testing.T) {
 	forbidden := why.Type{Group: "db.io", Version: "v1", Resource: "databases", Request: "GET databases",
 		Failed: noRight}
-	remaining := func(message string) *why.Namespace { return terminating(api.NamespaceContentRemaining, message) }
-	finalizers := func(count, message string) *why.Namespace {
+	remaining := func(count string) *why.Namespace {
 		return terminating(api.NamespaceFinalizersRemaining,
-			"Some content in the namespace has finalizers remaining: db.io/f in "+count+" resource instances"+message)
+			"Some content in the namespace has finalizers remaining: db.io/f in "+count+" resource instances")
 	}
 	unreadBeside := func(resource string) why.Evidence {
-		e := shrinks(evidence(remaining("Some resources are remaining: secrets. has 1 resource instances")), "",
-			"configmaps",
-			object("b"))
+		e := shrinks(evidence(terminating(api.NamespaceContentRemaining, "Some resources are remaining: secrets. has "+
+			"1 "+
+			"resource instances")), "", "configmaps", object("b"))
 		e.Types = []why.Type{e.Types[1], {Version: "v1", Resource: resource, Request: "GET x", Failed: noRight}}
 		return e
 	}
-	changes := func(first, second string, e why.Evidence) why.Evidence {
-		for i, n := range []*why.Namespace{e.Namespace, e.Second.Namespace} {
-			n.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: api.ConditionTrue,
-				Message: []string{first, second}[i]}}
-			if n.Conditions[0].Message == "" {
-				n.Conditions[0].Status = api.ConditionFalse
-			}
+	holds := func(kind api.NamespaceConditionType, message string, ago time.Duration) []api.NamespaceCondition {
+		return []api.NamespaceCondition{condition(kind, api.ConditionTrue, message, ago)}
+	}
+	claims := func(kind api.NamespaceConditionType, message string, ago time.Duration, types ...why.Type) why.Evidence {
+		return conditioned(plain(types...), holds(kind, message, ago)...)
+	}
+	fails := func(message string) []api.NamespaceCondition {
+		return holds(contentFailure, message, later.Sub(deleted))
+	}
+	not := func(kinds ...api.NamespaceConditionType) (all []api.NamespaceCondition) {
+		for _, kind := range kinds {
+			all = append(all, api.NamespaceCondition{Type: kind, Status: api.ConditionFalse})
 		}
-		e.Second.Namespace.ResourceVersion = "8"
+		return all
+	}
+	becomes := func(e why.Evidence, first, second []api.NamespaceCondition) why.Evidence {
+		e.Namespace.Conditions, e.Second.Namespace.Conditions, e.Second.Namespace.ResourceVersion = first, second, "8"
 		return e
 	}
 	content := func() why.Evidence { return plain(typeOf("", "configmaps", object("a"))) }
-	claims := func(kind api.NamespaceConditionType, message string, ago time.Duration, types ...why.Type) why.Evidence {
-		return conditioned(plain(types...), condition(kind, api.ConditionTrue, message, ago))
-	}
 	wroteSince := func(e *why.Evidence) { writtenBy(e, "kcm", 80*time.Second) }
-	overdue := func() why.Evidence {
-		return with(calm(onReadyNode(ending(time.Minute, "old"), ending(610*time.Second, "young"))), runs)
-	}
 	inGrace := func(text string, change func(*why.Evidence)) why.Evidence {
 		e := pods(ending(time.Hour, "slow"))
 		e.Nodes = answered("GET nodes", ready)
 		return with(says(e, text), change)
 	}
 	older := func(e *why.Evidence) { e.Server = "v1.30.2" }
-	first := func(status api.ConditionStatus, message string) why.Evidence {
-		e := managed(content(), 0, kcm(""))
-		e.Second.Namespace.ResourceVersion = "8"
-		e.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: contentFailure, Status: status,
-			Message: message},
-			{Type: discoveryFailure, Status: api.ConditionFalse}}
-		return e
-	}
-	discovery := func(e why.Evidence, now bool) why.Evidence {
-		was := condition(discoveryFailure, api.ConditionTrue, "Discovery failed: g.io/v1: stale", 70*time.Second)
-		e = conditioned(e, was)
-		if !now {
-			e.Second.Namespace.Conditions = []api.NamespaceCondition{{Type: discoveryFailure,
-				Status: api.ConditionFalse}}
-			e.Second.Namespace.ResourceVersion = "8"
-		}
-		return e
-	}
+	undiscovered := holds(discoveryFailure, "Discovery failed: g.io/v1: stale", 70*time.Second)
 	const cannot = "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server " +
-		"APIs: " +
-		"g.io/v1: stale GroupVersion discovery: g.io/v1"
-	flaps := func(before api.ConditionStatus) why.Evidence {
-		e := conditioned(plain(), condition(discoveryFailure, api.ConditionTrue, cannot, 6*time.Second))
-		if before == api.ConditionFalse {
-			e.Namespace.Conditions = []api.NamespaceCondition{{Type: discoveryFailure, Status: before}}
-		}
-		e.Second.Namespace.ResourceVersion = "8"
+		"APIs: g.io/v1: stale GroupVersion discovery: g.io/v1"
+	const noAnswer = "Discovery failed for some groups, 1 failing: g.io/v1: no answer"
+	flaps := func(first []api.NamespaceCondition) why.Evidence {
+		e := becomes(plain(), first, holds(discoveryFailure, cannot, 6*time.Second))
 		e.APIServices = unavailable("shop").APIServices
 		e.APIServices.Items[0].Since = at.Add(2 * time.Second)
 		return e
 	}
 	ends := func(available string) why.Evidence {
-		e := conditioned(plain(), condition(discoveryFailure, api.ConditionTrue, cannot, 10*time.Second))
+		e := claims(discoveryFailure, cannot, 10*time.Second)
 		e.APIServices = stale().APIServices
 		e.APIServices.Items[0].Available = available
 		return e
 	}
 	waits := func(server string) why.Evidence {
-		e := held(stopped("keda-operator"))
-		e.Server = server
-		e.Types[0].Objects[0].Deleted = time.Time{}
-		e = add(e, typeOf("", "pods", object("p")))
+		e := add(held(stopped("keda-operator")), typeOf("", "pods", object("p")))
+		e.Server, e.Types[0].Objects[0].Deleted = server, time.Time{}
 		e.Pods = []why.Pod{{Object: object("p"), Node: "n"}}
 		return calm(e)
 	}
@@ -236,66 +214,65 @@ func TestVerdicts(t *testing.T) {
 	}
 	kept := object("a", "example.com/x")
 	young := func() why.Evidence {
-		n := terminating("", "")
-		n.Deleted = at.Add(-20 * time.Second)
-		return calm(evidence(n, typeOf("", "configmaps")))
+		return with(calm(plain(typeOf("", "configmaps"))), func(e *why.Evidence) {
+			e.Namespace.Deleted, e.Second.Namespace.Deleted = at.Add(-20*time.Second), at.Add(-20*time.Second)
+		})
 	}
-	early := calm(plain(typeOf("", "configmaps", object("c", "example.com/x"), object("b"))))
-	early.Second.Types[0] = typeOf("", "configmaps", object("c", "example.com/x"))
+	early := rest([]why.Object{object("c", "example.com/x"), object("b")}, []why.Object{object("c", "example.com/x")})
 	early.Types[0].Objects, early.Incomplete = nil, "the limit of requests (--max-requests) was reached"
-	finalized := conditioned(onReadyNode(ending(time.Minute, "a")))
-	finalized.Namespace.SpecFinalizers, finalized.Second.Namespace.SpecFinalizers = nil, nil
-	tokens := changes("1 remaining", "1 remaining", content())
-	tokens.Second.Namespace.SpecFinalizers = nil
-	annotated := changes("1 remaining", "1 remaining", content())
-	annotated.Second.Namespace.Conditions = append([]api.NamespaceCondition{{Type: "Other"}},
-		annotated.Namespace.Conditions...)
-	unreadOnly := with(plain(), failed(500, "m"))
-	refusedDiscovery := claims(discoveryFailure, "Discovery failed for some groups, 1 failing: g.io/v1: no answer",
-		time.Minute)
+	tokenless := func(e *why.Evidence) { e.Namespace.SpecFinalizers, e.Second.Namespace.SpecFinalizers = nil, nil }
+	released := becomes(content(), fails("1 remaining"), fails("1 remaining"))
+	released.Second.Namespace.SpecFinalizers = nil
+	refusedDiscovery := claims(discoveryFailure, noAnswer, time.Minute)
 	refusedDiscovery.Discovery.Refused = &why.Failure{Request: "GET /apis", Code: 500, Message: "no"}
 	const unknown, goes = "unknown, exit 3", "progressing, exit 0"
 	const storage = "Failed to delete all resource types, 1 remaining: storage is (re)initializing"
-	const old = "Some resources are remaining: pods. has 1 resource instances"
-	nothing := with(plain(), func(e *why.Evidence) {
-		e.Namespace.SpecFinalizers, e.Second.Namespace.SpecFinalizers = nil, nil
-	})
 	judgedAs(t, []row{
 		is("a pod that the kubelet ends", with(calm(onReadyNode(ending(600*time.Second, "a"))), runs), unknown,
 			"no known cause is proven"),
-		is("a pod without the token", with(finalized, runs), unknown, "no known cause is proven"),
-		is("nothing is known", nothing, unknown, "no known cause is proven"),
-		is("a type that cannot be read", unreadOnly, unknown),
-		is("a claim that no longer holds", claims(api.NamespaceContentRemaining, old, time.Minute), goes,
+		is("a pod without the token", with(conditioned(onReadyNode(ending(time.Minute, "a"))), tokenless, runs),
+			unknown, "no known cause is proven"),
+		is("nothing is known", with(plain(), tokenless), unknown, "no known cause is proven"),
+		is("a type that cannot be read", with(plain(), failed(500, "m")), unknown),
+		is("a claim that no longer holds", claims(api.NamespaceContentRemaining, "Some resources are remaining: "+
+			"pods. has 1 resource instances", time.Minute), goes,
 			"ContentRemaining no longer holds"),
 		is("a claim that was rewritten since", with(claims(api.NamespaceContentRemaining, "1 remains", 5*time.Minute),
 			wroteSince), goes, "ContentRemaining no longer holds"),
 		is("a refusal that no list repeats", with(claims(contentFailure, "Timeout: request did not complete within "+
-			"the allotted "+"timeout", 5*time.Minute), wroteSince), unknown, "which the requests of this command do "+
+			"the allotted timeout", 5*time.Minute), wroteSince), unknown, "which the requests of this command do "+
 			"not confirm"),
 		is("a claim that is not confirmed", claims(contentFailure, storage, 3*time.Minute), unknown,
 			"; ContentFailure "+`says "`+storage+`", which the requests of this command do not confirm`),
 		is("nothing is left", calm(plain()), unknown, "; nothing is left in it: a controller that works would have "+
 			"removed it within 1m0s."),
-		is("discovery works again", claims(discoveryFailure, "Discovery failed for some groups, 1 failing: g.io/v1: "+
-			"no "+"answer", time.Minute, typeOf("", "configmaps", object("a"))), goes, "DiscoveryFailure no longer "+
+		is("discovery works again", claims(discoveryFailure, noAnswer, time.Minute, typeOf("", "configmaps",
+			object("a"))), goes, "DiscoveryFailure no longer "+
 			"holds, and the next pass comes within 1m0s"),
 		is("discovery is refused to this user", refusedDiscovery, unknown),
-		is("discovery works again beside an owner that does not finish", discovery(application(), true), unknown),
-		is("a discovery failure was taken back beside an owner that does not finish", discovery(application(), false),
+		is("discovery works again beside an owner that does not finish", conditioned(application(), undiscovered...),
 			unknown),
-		is("discovery fails between the samples", flaps(api.ConditionFalse), unknown, "!no longer holds"),
-		is("discovery fails now and then", flaps(api.ConditionTrue), unknown),
+		is("a discovery failure was taken back beside an owner that does not finish", becomes(application(),
+			undiscovered, not(discoveryFailure)),
+			unknown),
+		is("discovery fails between the samples", flaps(not(discoveryFailure)), unknown, "!no longer holds"),
+		is("discovery fails now and then", flaps(holds(discoveryFailure, cannot, 6*time.Second)), unknown),
 		is("the server of a discovery failure is Available", ends("True"), goes),
 		is("the server of a discovery failure is not Available", ends("False"), unknown),
-		is("the conditions change", changes("2 remaining", "", content()), goes, "its conditions changed"),
-		is("a new failure", changes("", "1 remaining", content()), unknown, "no known cause is proven"),
-		is("only a text changes", changes("1 remaining: 10.0.0.2:41022", "1 remaining: 10.0.0.2:41388", content()),
+		is("the conditions change", becomes(content(), fails("2 remaining"), not(contentFailure)), goes,
+			"its conditions changed"),
+		is("a new failure", becomes(content(), not(contentFailure), fails("1 remaining")), unknown,
+			"no known cause is proven"),
+		is("only a text changes", becomes(content(), fails("1 remaining: 10.0.0.2:41022"),
+			fails("1 remaining: 10.0.0.2:41388")),
 			unknown, "no known cause is proven"),
-		is("only an annotation changes", annotated, unknown, "no known cause is proven"),
-		is("a token was removed", tokens, goes, "kubernetes was removed between the samples"),
-		is("the first conditions", first(api.ConditionFalse, ""), goes),
-		is("the first conditions, of which one is a failure", first(api.ConditionTrue, exceeded), unknown),
+		is("only an annotation changes", becomes(content(), fails("1 remaining"), append(not("Other"),
+			fails("1 remaining")...)), unknown, "no known cause is proven"),
+		is("a token was removed", released, goes, "kubernetes was removed between the samples"),
+		is("the first conditions", becomes(managed(content(), 0, kcm("")), nil, not(contentFailure, discoveryFailure)),
+			goes),
+		is("the first conditions, of which one is a failure", becomes(managed(content(), 0, kcm("")), nil,
+			append(fails(exceeded), not(discoveryFailure)...)), unknown),
 		is("it does not exist", why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404},
 			Terminating: []string{"shop"}}, "absent, exit 1", `namespace "shpo" does not exist; Terminating now: shop`),
 		is("it does not exist, and no other may be listed", why.Evidence{Name: "shpo", Refused: &why.Failure{Code: 404},
@@ -309,9 +286,9 @@ func TestVerdicts(t *testing.T) {
 			"too early to tell"),
 		is("a type becomes smaller beside a refusal", shrinks(failing(exceeded, typeOf("", "configmaps", object("a"))),
 			"", "endpoints", object("b")), unknown, "found: C27 possible"),
-		is("a type becomes smaller beside one that is unread", shrinks(evidence(finalizers("1", ""), forbidden), "",
+		is("a type becomes smaller beside one that is unread", shrinks(evidence(remaining("1"), forbidden), "",
 			"configmaps", object("b")), unknown, "but db.io/f remains, of what could not be read"),
-		is("the finalizer of a condition was seen", with(shrinks(evidence(finalizers("2", ""), forbidden), "",
+		is("the finalizer of a condition was seen", with(shrinks(evidence(remaining("2"), forbidden), "",
 			"configmaps"),
 			func(e *why.Evidence) {
 				e.Types[2] = typeOf("", "configmaps", object("b", "db.io/f"), object("c", "db.io/f"))
@@ -319,7 +296,8 @@ func TestVerdicts(t *testing.T) {
 			}), goes),
 		is("a condition names the type that is unread", unreadBeside("secrets"), unknown),
 		is("a condition names another type than the one that is unread", unreadBeside("endpoints"), goes),
-		is("pods end beside one that does not", with(overdue(), func(e *why.Evidence) {
+		is("pods end beside one that does not", with(calm(onReadyNode(ending(time.Minute, "old"),
+			ending(610*time.Second, "young"))), runs, func(e *why.Evidence) {
 			e.Second.Types = []why.Type{typeOf("", "pods", e.Types[0].Objects[0])}
 		}), unknown),
 		is("the examination ended early", early, unknown),

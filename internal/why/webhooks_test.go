@@ -265,19 +265,15 @@ func TestAnObstacleThatWasChangedSince(t *testing.T) {
 		id      string
 		changed func(*why.Evidence) *time.Time
 	}{
-		"a webhook's configuration":     {unreachable(), "C07", changedHook},
-		"the pods behind a webhook":     {posting("dial tcp: connect: connection refused"), "C07", changedServer},
-		"the configuration that denies": {hookDenies(), "C08", changedHook},
-		"a policy":                      {denied(), "C08", changedPolicy(0)},
-		"an object that a policy protects": {denied(), "C08",
-			func(e *why.Evidence) *time.Time { return &e.Types[0].Objects[0].Changed }},
-		"an object that a webhook protects": {hookDenies(), "C08",
-			func(e *why.Evidence) *time.Time { return &e.Types[0].Objects[0].Changed }},
-		"the binding of a policy": {denied(), "C08", changedPolicy(1)},
-		"a label that a policy reads": {denied(), "C08",
-			func(e *why.Evidence) *time.Time { return &e.Second.Namespace.Changed }},
-		"a label that a webhook reads": {hookDenies(), "C08",
-			func(e *why.Evidence) *time.Time { return &e.Second.Namespace.Changed }},
+		"a webhook's configuration":         {unreachable(), "C07", changedHook},
+		"the pods behind a webhook":         {posting("dial tcp: connect: connection refused"), "C07", changedServer},
+		"the configuration that denies":     {hookDenies(), "C08", changedHook},
+		"a policy":                          {denied(), "C08", changedPolicy(0)},
+		"an object that a policy protects":  {denied(), "C08", changedObject},
+		"an object that a webhook protects": {hookDenies(), "C08", changedObject},
+		"the binding of a policy":           {denied(), "C08", changedPolicy(1)},
+		"a label that a policy reads":       {denied(), "C08", changedLabels},
+		"a label that a webhook reads":      {hookDenies(), "C08", changedLabels},
 	} {
 		for ago, want := range map[time.Duration]string{
 			30 * time.Second: " possible", // after the condition, and before the next pass
@@ -298,6 +294,8 @@ func TestAnObstacleThatWasChangedSince(t *testing.T) {
 
 func changedHook(e *why.Evidence) *time.Time   { return &e.Webhooks.Items[1].Changed }
 func changedServer(e *why.Evidence) *time.Time { return &e.Backends[0].Changed }
+func changedObject(e *why.Evidence) *time.Time { return &e.Types[0].Objects[0].Changed }
+func changedLabels(e *why.Evidence) *time.Time { return &e.Second.Namespace.Changed }
 
 func changedPolicy(i int) func(*why.Evidence) *time.Time {
 	return func(e *why.Evidence) *time.Time { return &e.Policies.Items[i].Changed }
