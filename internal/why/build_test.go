@@ -50,7 +50,8 @@ func terminating(kind api.NamespaceConditionType, message string) *why.Namespace
 	return n
 }
 
-// entries is a terminating namespace with these entries of metadata.finalizers and spec.finalizers.
+// entries is a terminating namespace with these entries of metadata.finalizers and
+// spec.finalizers.
 func entries(metadata, tokens []string) *why.Namespace {
 	n := terminating("", "")
 	n.Finalizers, n.SpecFinalizers = metadata, tokens
@@ -107,7 +108,8 @@ func withoutToken(e why.Evidence) why.Evidence {
 	return e
 }
 
-// writtenBy says who wrote the conditions that the second sample has, and how long before the first.
+// writtenBy says who wrote the conditions that the second sample has, and how long before the
+// first.
 func writtenBy(e *why.Evidence, manager string, ago time.Duration) {
 	e.Second.Namespace.Writers = []why.Writer{{Manager: manager, At: at.Add(-ago)}}
 }
@@ -272,7 +274,8 @@ func orphan(resource, group, finalizer, manager string, workloads ...why.Workloa
 	return e
 }
 
-// keda is an object of a custom type without further rights, held is one whose owner may still update it.
+// keda is an object of a custom type without further rights, held is one whose owner may still
+// update it.
 func keda(owner ...why.Workload) why.Evidence {
 	return orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "", owner...)
 }

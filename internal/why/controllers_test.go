@@ -14,8 +14,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// This page tests the causes about the namespace controller and the entries of the namespace itself:
-// C16 to C21.
+// This page tests the causes about the namespace controller and the entries of the namespace
+// itself: C16 to C21.
 
 func managers(all ...why.Manager) func(*why.Evidence) {
 	return func(e *why.Evidence) { e.Managers.Items = all }
@@ -171,8 +171,8 @@ func TestNoNamespaceController(t *testing.T) {
 	}
 }
 
-// C20: two controllers contradict each other. One that overwrites all that the other one wrote takes
-// its entry of managedFields away. That may also be one that has taken over.
+// C20: two controllers contradict each other. One that overwrites all that the other one wrote
+// takes its entry of managedFields away. That may also be one that has taken over.
 func TestTwoNamespaceControllers(t *testing.T) {
 	writes := func(first, second []why.Writer) why.Evidence {
 		e := failing("x")
@@ -369,8 +369,8 @@ func TestEntriesOfTheNamespace(t *testing.T) {
 	})
 }
 
-// Without the controller's token the namespace does not wait for its content, so nothing that keeps
-// the content keeps the namespace.
+// Without the controller's token the namespace does not wait for its content, so nothing that
+// keeps the content keeps the namespace.
 func TestContentWithoutTheToken(t *testing.T) {
 	for id, e := range situations() {
 		if slices.Contains([]string{"C16", "C17", "C18", "C19", "C20"}, id) {

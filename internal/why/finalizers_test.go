@@ -38,8 +38,8 @@ func ops(name string, words ...string) why.Workload {
 	return workload("deployment", "ops", name, 1, words...)
 }
 
-// An owner is stopped, not here, or at work, by the signs that the cluster has of it. What is at work
-// is no cause.
+// An owner is stopped, not here, or at work, by the signs that the cluster has of it. What is at
+// work is no cause.
 func TestSignsOfAnOwner(t *testing.T) {
 	const moment, long = time.Minute, time.Hour
 	pod := func(name string, ready int) why.Workload { return workload(why.PodKind, "ops", name, ready) }
@@ -578,8 +578,8 @@ func TestAnOwnerAtWorkBesideSomethingElse(t *testing.T) {
 	})
 }
 
-// Each row of the table is found by its finalizer on the types that it names, and so are finalizers
-// that many clusters have, as reports of stuck namespaces show them.
+// Each row of the table is found by its finalizer on the types that it names, and so are
+// finalizers that many clusters have, as reports of stuck namespaces show them.
 func TestOwnersOfTheirTypes(t *testing.T) {
 	rows, err := why.LoadKeepers("finalizers.yaml")
 	require.NoError(t, err)

@@ -61,6 +61,9 @@ func TestOneSampleProvesNothing(t *testing.T) {
 				assert.Equal(t, why.Possible, f.Certainty, f.ID)
 				assert.Contains(t, f.Missing, "only one sample was taken")
 			}
+			if f.Owner != nil {
+				assert.NotContains(t, []why.State{why.Stopped, why.NotHere}, f.Owner.State, "%s is called gone", f.Owner.Name)
+			}
 		}
 	}
 }

@@ -77,8 +77,8 @@ func assertTold(t *testing.T, lines, words string) {
 	assert.Contains(t, lines, words)
 }
 
-// told returns what a report says of the cause in want, and every line of it: of the report, and of
-// the cause if it is named.
+// told returns what a report says of the cause in want, and every line of it: of the report, and
+// of the cause if it is named.
 func told(r why.Report, want string) (got, lines string) {
 	var all strings.Builder
 	say := func(kind string, texts ...string) {

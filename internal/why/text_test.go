@@ -80,8 +80,8 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 	}
 }
 
-// Two findings about one namespace give two rights of their own, and a removal says what comes after
-// another one.
+// Two findings about one namespace give two rights of their own, and a removal says what comes
+// after another one.
 func TestTwoCommandsOfOneKind(t *testing.T) {
 	e := add(refusedSecrets(), typeOf("external-secrets.io", "externalsecrets", object("b",
 		"pushsecret.externalsecrets.io/finalizer")))
@@ -125,8 +125,8 @@ func TestTheClusterOfACommandWithTheNameOfAProgram(t *testing.T) {
 		"jq '.a == \"kubectl\"' | kubectl --context c replace -f -", r.Findings[0].Remedies[0].Command)
 }
 
-// What another cause or object needs is a remedy of its own. Safe ones come first, with the losses of
-// the others.
+// What another cause or object needs is a remedy of its own. Safe ones come first, with the losses
+// of the others.
 func TestPlan(t *testing.T) {
 	finding := func(id, resource, name string, remedies ...why.Remedy) why.Finding {
 		return why.Finding{ID: id, Culprit: why.Reference{Resource: resource, Namespace: "shop", Name: name},

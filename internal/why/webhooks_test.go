@@ -11,8 +11,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// This page tests C07 and C08: what shows that a webhook or a policy keeps objects, which one it is,
-// whether that still holds, and what is advised.
+// This page tests C07 and C08: what shows that a webhook or a policy keeps objects, which one it
+// is, whether that still holds, and what is advised.
 
 const untrusted = "tls: failed to verify certificate: x509: certificate is valid for other"
 
@@ -257,8 +257,8 @@ func TestTextsOfTheTransport(t *testing.T) {
 	}
 }
 
-// What was changed after the condition was written may have repaired it: the next pass shows. After
-// two passes with the same condition it did not.
+// What was changed after the condition was written may have repaired it: the next pass shows.
+// After two passes with the same condition it did not.
 func TestAnObstacleThatWasChangedSince(t *testing.T) {
 	for name, test := range map[string]struct {
 		e       why.Evidence
