@@ -260,7 +260,7 @@ func TestAControllerWithoutRights(t *testing.T) {
 			"blocks: 1 configmaps: a\nblocks: 1 deployments.apps: d\n", "only found: C21 proven users/"+controller,
 			"run: kubectl create clusterrole "+last+" --verb=list,delete,deletecollection "+
 				"--resource=configmaps,secrets,deployments.apps,pods\n", "run: kubectl create clusterrolebinding "+
-				""+last+" --clusterrole="+last+" --serviceaccount=kube-system:namespace-controller\n",
+				last+" --clusterrole="+last+" --serviceaccount=kube-system:namespace-controller\n",
 			"run: when the namespace is gone: kubectl delete clusterrolebinding,clusterrole "+last+"\n"),
 		is("another group is that of another server", with(many(lost, restored), services("metrics.k8s.io/v1", server)),
 			"C21 proven", "may not deletecollection configmaps, deployments.apps and secrets", "!may not list"),

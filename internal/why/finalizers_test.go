@@ -327,7 +327,6 @@ func TestAFinalizerOnAForeignType(t *testing.T) {
 		e.Managers = answered("GET pods", manager)
 		return e
 	}
-
 	two := on("configmaps", "kubernetes.io/pvc-protection", kcm(""))
 	two.Types[0].Objects[0].Finalizers = append(two.Types[0].Objects[0].Finalizers, "example.com/x")
 	judged(t, []row{

@@ -83,7 +83,7 @@ func TestPodsAndTheirNodes(t *testing.T) {
 		is("on a node that does not answer", stays(nodes(unknown), kubeletOf(at.Add(-time.Hour))), "C11 proven",
 			"do: only after you have verified that the machine is off: "+taint, "run: kubectl describe nodes n\n",
 			"run: only after you have verified that the machine is off: "+taint+"\n", "run: when the node is back: "+
-				""+taint+"-\n"),
+				taint+"-\n"),
 		once("on a node that does not answer, whose Lease may not be read", calm(onNode(unknown)),
 			func(e *why.Evidence) {
 				e.NodeLeases = refused[why.Lease]()
@@ -115,6 +115,9 @@ func TestPodsAndTheirNodes(t *testing.T) {
 			e.Second.Types[0].Objects = []why.Object{again}
 		}), "C12 possible"),
 		once("with a container that runs", stays(), runs, "no C12"),
+		is("with a container that runs, and a claim", stays(runs, func(e *why.Evidence) {
+			e.Pods[0].Claims = []string{"data"}
+		}), "no C12"),
 		is("with a container that runs, and a volume", stays(runs, attached), "C12 possible",
 			"!none of its containers runs"),
 		is("with a volume", stays(attached), "C12 proven"),

@@ -31,17 +31,13 @@ func TestWhatIsLeft(t *testing.T) {
 // A reason with commas stays whole; the beginning of a text distinguishes it from the others.
 func TestTextsOfContentFailure(t *testing.T) {
 	const denial = `admission webhook "a.example.com" denied the request: first ask bob, then alice, please`
-	const policy = `configmaps "x" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: keep ` +
-		`it, it is needed`
-	const call = `Internal error occurred: failed calling webhook "w": failed to call webhook: Post ` +
-		`"https://w.x.svc:443/": dial tcp 10.0.0.1:443, i/o timeout`
+	const policy = `configmaps "x" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: keep it, it is needed`
+	const call = `Internal error occurred: failed calling webhook "w": failed to call webhook: Post "https://w.x.svc:443/": dial tcp 10.0.0.1:443, i/o timeout`
 	content := "Failed to delete all resource types, 3 remaining: " + call + ", " + denial + ", " + policy
 	assert.Equal(t, []string{call, denial, policy}, texts(content))
 
-	const storage = `storage is (re)initializing: failed to list things: conversion webhook for g.io/v1, Kind=Thing ` +
-		`failed: Post: refused`
-	assert.Equal(t, []string{policy, storage}, texts("Failed to delete all resource types, 2 remaining: "+policy+", "+
-		""+storage))
+	const storage = `storage is (re)initializing: failed to list things: conversion webhook for g.io/v1, Kind=Thing failed: Post: refused`
+	assert.Equal(t, []string{policy, storage}, texts("Failed to delete all resource types, 2 remaining: "+policy+", "+storage))
 	for _, reason := range matchedOnce(webhookDenied(), content) {
 		assert.Equal(t, "first ask bob, then alice, please", reason)
 	}
