@@ -25,8 +25,7 @@ import (
 // Every terminating namespace has the report that it has alone, and each type is listed once for
 // all.
 func TestAllNamespaces(t *testing.T) {
-	setUp := causes.Several
-	inWorld(t, causes.Fixture{}, setUp, causes.Settled, func(t *testing.T, c *clustertest.Cluster) {
+	inWorld(t, causes.Fixture{}, causes.Several, causes.Settled, func(t *testing.T, c *clustertest.Cluster) {
 		_, alone := judged(t, c, collect.Options{})
 		all, err := collect.CollectAll(t.Context(), c.Admin(), collect.Options{})
 		require.NoError(t, err)
@@ -59,13 +58,12 @@ func TestAllNamespaces(t *testing.T) {
 // A type that can be listed in one namespace and not in another fails in a list of both: it is
 // unread only where it cannot be listed.
 func TestATypeThatOneNamespaceBreaks(t *testing.T) {
-	f, ok := causes.Find("C23")
-	require.True(t, ok)
-	setUp := func(w *causes.World) {
+	f, _ := causes.Find("C23")
+	both := func(w *causes.World) {
 		f.SetUp(w)
 		causes.Waiting("other")(w)
 	}
-	inWorld(t, f, setUp, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
+	inWorld(t, f, both, f.Settle, func(t *testing.T, c *clustertest.Cluster) {
 		all, err := collect.CollectAll(t.Context(), c.Admin(), collect.Options{})
 		require.NoError(t, err)
 		reports := why.JudgeAll(all).Reports
@@ -74,9 +72,7 @@ func TestATypeThatOneNamespaceBreaks(t *testing.T) {
 		assert.Empty(t, reports[0].Checked.Unread)
 		assert.Nil(t, find(reports[0], "C23"), text(t, reports[0]))
 		assert.Equal(t, []string{"secrets"}, reports[1].Checked.Unread)
-		found := find(reports[1], "C23")
-		require.NotNil(t, found, text(t, reports[1]))
-		assert.Equal(t, why.Proven, found.Certainty)
+		mustFind(t, reports[1], "C23", why.Proven)
 	})
 }
 

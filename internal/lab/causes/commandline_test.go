@@ -45,9 +45,7 @@ func run(t *testing.T, command []string, args ...string) (code int, stdout, stde
 	var out, messages strings.Builder
 	process := prepared(t, command, args...)
 	process.Stdout, process.Stderr = &out, &messages
-	err := process.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if err := process.Run(); !errors.As(err, new(*exec.ExitError)) {
 		require.NoError(t, err)
 	}
 	return process.ProcessState.ExitCode(), out.String(), messages.String()

@@ -52,7 +52,6 @@ func TestForbidden(t *testing.T) {
 
 // What an examination costs: requests and virtual time.
 func TestBudget(t *testing.T) {
-	const latency = 20 * time.Millisecond
 	objects := 10_000
 	if testing.Short() {
 		objects = 1000
@@ -73,7 +72,7 @@ func TestBudget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, causes.Fixture{NoController: true}, test.setUp, time.Second, func(t *testing.T, c *clustertest.Cluster) {
-				c.Fault("delay:by=" + latency.String() + ",user=kubernetes-admin")
+				c.Fault("delay:by=20ms,user=kubernetes-admin")
 				if test.fault != "" {
 					c.Fault(test.fault)
 				}
@@ -86,13 +85,14 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// A server that does not answer costs time, within the limit; a bound on requests leaves things out.
-// What was not read is named.
+// A server that does not answer costs time, within the limit; a bound on requests leaves things
+// out. What was not read is named.
 func TestLimits(t *testing.T) {
 	inWorld(t, causes.Fixture{NoController: true}, causes.Empty, 2*time.Minute, func(t *testing.T, c *clustertest.Cluster) {
 		evidence, report := judged(t, c, collect.Options{Interval: -1, MaxRequests: 10})
 		assert.Contains(t, evidence.Incomplete, "--max-requests")
 		assert.LessOrEqual(t, evidence.Requests, 10)
+		assert.Equal(t, 1, report.Checked.Samples)
 		assert.NotEmpty(t, report.Checked.Unread)
 		assert.NotEqual(t, why.Stuck, report.Verdict)
 

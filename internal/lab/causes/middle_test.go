@@ -85,16 +85,18 @@ func newMiddle(t *testing.T, path string, nth int, happens func(*middle, http.Re
 	return m
 }
 
+// send sends a request past the middle.
+func (m *middle) send(method, path, kind, body string) {
+	r := httptest.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", kind)
+	m.memory.ServeHTTP(httptest.NewRecorder(), r)
+}
+
 // remove removes the namespace, which can be done once.
 func (m *middle) remove() {
-	for _, request := range []struct{ method, path, kind, body string }{
-		{http.MethodPatch, ofNamespace, "application/merge-patch+json", `{"metadata":{"finalizers":null}}`},
-		{http.MethodPut, ofNamespace + "/finalize", "application/json", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"},"spec":{"finalizers":[]}}`},
-	} {
-		r := httptest.NewRequestWithContext(context.Background(), request.method, request.path, strings.NewReader(request.body))
-		r.Header.Set("Content-Type", request.kind)
-		m.memory.ServeHTTP(httptest.NewRecorder(), r)
-	}
+	m.send(http.MethodPatch, ofNamespace, "application/merge-patch+json", `{"metadata":{"finalizers":null}}`)
+	m.send(http.MethodPut, ofNamespace+"/finalize", "application/json",
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"},"spec":{"finalizers":[]}}`)
 }
 
 func goes(m *middle, w http.ResponseWriter, r *http.Request) {
@@ -104,14 +106,12 @@ func goes(m *middle, w http.ResponseWriter, r *http.Request) {
 
 func isCreatedAgain(m *middle, w http.ResponseWriter, r *http.Request) {
 	m.remove()
-	again := httptest.NewRequestWithContext(r.Context(), http.MethodPost, "/api/v1/namespaces", strings.NewReader(`{"metadata":{"name":"shop"}}`))
-	again.Header.Set("Content-Type", "application/json")
-	m.memory.ServeHTTP(httptest.NewRecorder(), again)
+	m.send(http.MethodPost, "/api/v1/namespaces", "application/json", `{"metadata":{"name":"shop"}}`)
 	m.memory.ServeHTTP(w, r)
 }
 
-// ends ends the server, and all its connections with it. How many requests it has answered by then,
-// and which error the others get, depends on how busy the machine is.
+// ends ends the server, and all its connections with it. How many requests it has answered by
+// then, and which error the others get, depends on how busy the machine is.
 func ends(m *middle, _ http.ResponseWriter, _ *http.Request) {
 	m.ended.Store(true)
 	_ = m.Close()
