@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/kubelet"
 	"orrery/internal/lab/apiserver/registry"
@@ -130,4 +131,101 @@ func (s *Server) name() string {
 	}
 	_, port, _ := net.SplitHostPort(s.address) // "" before Start
 	return "orrery-" + port
+}
+
+// Trace holds optional hooks for requests. They run on the goroutine of the request and may run
+// concurrently.
+type Trace struct {
+	// RequestStarted is called when the user of a request is known. A watch may end hours later.
+	RequestStarted func(RequestInfo)
+	// RequestDone is called when a request was answered or a watch has ended.
+	RequestDone func(RequestInfo, RequestResult)
+	// Panicked is called with the value and stack of a panic in a handler.
+	Panicked func(info RequestInfo, value any, stack []byte)
+}
+
+type RequestInfo struct {
+	// Method and URI are as received.
+	Method, URI string
+	// Verb is the Kubernetes verb for resources (get, list, watch, create, update, patch, delete,
+	// deletecollection), and the method in lower case otherwise.
+	Verb string
+	// User is the name of the user, "" if unknown.
+	User string
+	// UserAgent is the client's User-Agent.
+	UserAgent string
+}
+
+// RequestResult describes the answer to a request.
+type RequestResult struct {
+	// Code is the HTTP status code, 101 for a websocket.
+	Code int
+	// Bytes is the length of the body, without frames.
+	Bytes int64
+	// Duration is the time from the request to the end of the answer.
+	Duration time.Duration
+}
+
+func (t *Trace) requestStarted(info RequestInfo) {
+	if t != nil && t.RequestStarted != nil {
+		t.RequestStarted(info)
+	}
+}
+
+func (t *Trace) panicked(info RequestInfo, value any, stack []byte) {
+	if t != nil && t.Panicked != nil {
+		t.Panicked(info, value, stack)
+	}
+}
+
+// User is the user of a request.
+type User = authn.User
+
+// Config configures a [Server]. The zero value is a server on a free loopback port, without TLS,
+// that accepts only its own administrator (see [Server.Kubeconfig]).
+type Config struct {
+	// Name names the cluster, the user and the context in the kubeconfig. The default is "orrery-"
+	// and the port, so that the kubeconfigs of two servers can be merged.
+	Name string
+	// Listen is the address to listen on. The default is "127.0.0.1:0"; port 0 is a free port.
+	Listen string
+	// Hosts are additional host names and addresses for the server's certificate.
+	Hosts []string
+	// TLS enables TLS, with a certificate authority of the server's own that also signs the client
+	// certificate in the kubeconfig.
+	TLS bool
+
+	// Tokens maps additional bearer tokens to users.
+	Tokens map[string]User
+	// ClientCA is a bundle of PEM certificates. Client certificates signed by one of them are
+	// accepted, besides those of the server's own authority. It requires TLS.
+	ClientCA []byte
+	// Anonymous accepts requests without credentials as system:anonymous, who may read health and
+	// version only. Other requests get 403 instead of 401, as on most clusters.
+	Anonymous bool
+	// Unprotected treats requests without credentials as the administrator's. Every client that can
+	// reach the server may do everything.
+	Unprotected bool
+
+	// Predecessor, if not nil, is a stopped server that the new one replaces, like a restarted
+	// kube-apiserver. The new server takes over its objects, history, tokens, certificates, and its
+	// Window, Tokens, ClientCA, Anonymous and Committed. A real kube-apiserver starts with an
+	// empty watch cache; call Store().Compact to simulate that.
+	Predecessor *Server
+
+	// Window is how many events of each resource are kept for watches to resume; 0 means 10000.
+	Window int
+	// Nodes is the number of simulated nodes; 0 means 1.
+	Nodes int
+	// NoKubelet disables the simulated kubelet: pods are never scheduled, started or stopped.
+	NoKubelet bool
+	// NoCollector disables the garbage collector: dependents outlive their owners.
+	NoCollector bool
+	// Demo reports that a namespace controller runs in the same process. The server's version says
+	// so, to prevent a second one.
+	Demo bool
+
+	// Trace and Committed receive events of requests and writes. Each may be nil.
+	Trace     *Trace
+	Committed func(prefix string, e store.Event)
 }

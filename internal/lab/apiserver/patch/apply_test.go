@@ -101,3 +101,130 @@ func TestRefuse(t *testing.T) {
 	assert.EqualError(t, patch.Refuse(api.StrategicMergePatchType, []byte(`{"b":[1]}`), result, "why"), ` "" is invalid: patch: Invalid value: "map[b:[1]]": why`)
 	assert.Equal(t, 422, api.CodeOf(patch.Refuse(api.StrategicMergePatchType, []byte(`x`), result, "why")))
 }
+
+func TestContentTypes(t *testing.T) {
+	for _, test := range []struct {
+		kind   api.PatchType
+		custom bool
+		want   string
+	}{
+		{api.JSONPatchType, true, ""}, {api.MergePatchType, true, ""}, {api.StrategicMergePatchType, false, ""},
+		{api.StrategicMergePatchType, true, "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"},
+		{"application/json", true, "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"},
+		{"application/json", false, "415: Unsupported Media Type"}, {"", false, "415: Unsupported Media Type"},
+	} {
+		err := patch.Supported(test.kind, test.custom)
+		if test.want == "" {
+			assert.NoError(t, err)
+			continue
+		}
+		require.Error(t, err)
+		assert.Equal(t, test.want, err.Error())
+		assert.Equal(t, 415, api.CodeOf(err))
+	}
+	_, err := patch.Apply(api.ApplyPatchType, nil, []byte(`{}`), typeOf(t, "Pod"))
+	assert.Equal(t, 415, api.CodeOf(err))
+	assert.ErrorContains(t, err, "server-side apply")
+	_, err = patch.Apply(api.StrategicMergePatchType, map[string]any{}, []byte(`{}`), nil)
+	assert.Equal(t, 415, api.CodeOf(err))
+}
+
+func operations(one string, count int) []byte {
+	return []byte("[" + strings.TrimSuffix(strings.Repeat(one+",", count), ",") + "]")
+}
+
+func TestTooManyOperations(t *testing.T) {
+	test := `{"op":"test","path":"/a","value":1}`
+	document := map[string]any{"a": int64(1)}
+	_, err := patch.Apply(api.JSONPatchType, document, operations(test, patch.MaxOperations), nil)
+	assert.NoError(t, err)
+	_, err = patch.Apply(api.JSONPatchType, document, operations(test, patch.MaxOperations+1), nil)
+	assert.Equal(t, 413, api.CodeOf(err))
+	assert.EqualError(t, err, "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001")
+}
+
+// Without limits each of these would take minutes or unbounded memory.
+func TestExpensivePatchesAreRefused(t *testing.T) {
+	long := make([]any, 20_000)
+	for i := range long {
+		long[i] = int64(i)
+	}
+	wide := map[string]any{"l": long, "s": strings.Repeat("x", 1<<20)}
+	for name, test := range map[string]struct {
+		kind  api.PatchType
+		patch []byte
+		code  int
+	}{
+		"doubling":     {api.JSONPatchType, operations(`{"op":"copy","from":"/l","path":"/l/-"}`, 60), 422},
+		"copies":       {api.JSONPatchType, operations(`{"op":"copy","from":"/s","path":"/t"}`, 5), 422},
+		"comparisons":  {api.JSONPatchType, []byte(`[{"op":"copy","from":"/l","path":"/m"},` + string(operations(`{"op":"copy","from":"/l","path":"/m"}`, 9_000)[1:])), 422},
+		"deep paths":   {api.JSONPatchType, []byte(`[{"op":"add","path":"` + strings.Repeat("/a", 20_000) + `","value":1}]`), 422},
+		"nothing":      {api.JSONPatchType, []byte(`[{"op":"replace","path":"","value":null}]`), 422},
+		"too deep":     {api.MergePatchType, []byte(strings.Repeat(`{"a":`, 10_001) + "1" + strings.Repeat("}", 10_001)), 400},
+		"large result": {api.MergePatchType, []byte(`{"t":"` + strings.Repeat("x", 2<<20) + `"}`), 413},
+	} {
+		_, err := patch.Apply(test.kind, wide, test.patch, nil)
+		assert.Equal(t, test.code, api.CodeOf(err), name)
+	}
+	assert.Len(t, wide["l"], 20_000)
+}
+
+// Merging lists takes linear time.
+func TestLongListsAreMergedQuickly(t *testing.T) {
+	var names, env []string
+	for i := range 20_000 {
+		names = append(names, fmt.Sprintf(`"x.y/f%d"`, i))
+		env = append(env, fmt.Sprintf(`{"name":"E%d","value":"1"}`, i))
+	}
+	document := decode(t, `{"metadata":{"finalizers":[`+strings.Join(names, ",")+`]},"spec":{"containers":[{"name":"c","env":[`+strings.Join(env, ",")+`]}]}}`)
+	change := `{"metadata":{"$setElementOrder/finalizers":[` + strings.Join(names, ",") + `],"finalizers":[` + strings.Join(names, ",") + `]},
+		"spec":{"containers":[{"name":"c","env":[` + strings.Join(env, ",") + `]}]}}`
+	patched, err := patch.Apply(api.StrategicMergePatchType, document, []byte(change), typeOf(t, "Pod"))
+	require.NoError(t, err)
+	assert.Equal(t, document, patched)
+}
+
+func TestNothingIsShared(t *testing.T) {
+	document := decode(t, `{"metadata":{"labels":{"a":"1"},"finalizers":["x"]},"spec":{"containers":[{"name":"c","args":["1"]}]}}`)
+	before := encode(t, document)
+	for kind, change := range map[api.PatchType]string{
+		api.JSONPatchType:  `[{"op":"copy","from":"/spec/containers/0","path":"/spec/containers/-"},{"op":"replace","path":"/spec/containers/1/args/0","value":"2"}]`,
+		api.MergePatchType: `{"x":1}`, api.StrategicMergePatchType: `{"spec":{"containers":[{"name":"d"}]}}`,
+	} {
+		var typ *schema.Type // only a strategic merge patch needs one
+		if kind == api.StrategicMergePatchType {
+			typ = typeOf(t, "Pod")
+		}
+		patched, err := patch.Apply(kind, document, []byte(change), typ)
+		require.NoError(t, err)
+		scribble(patched)
+		require.Equal(t, before, encode(t, document))
+	}
+}
+
+// scribble overwrites all values in a tree.
+func scribble(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			scribble(inner)
+			v[key] = "scribbled"
+		}
+	case []any:
+		for i, inner := range v {
+			scribble(inner)
+			v[i] = "scribbled"
+		}
+	}
+}
+
+func TestUnknownNumbersSurvive(t *testing.T) {
+	document := decode(t, `{"spec":{"big":123456789012345678901234567890,"whole":9007199254740993,"half":0.5}}`)
+	patched, err := patch.Apply(api.MergePatchType, document, []byte(`{"spec":{"new":9007199254740993}}`), nil)
+	require.NoError(t, err)
+	data, err := json.Marshal(patched)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"spec":{"big":123456789012345678901234567890,"whole":9007199254740993,"half":0.5,"new":9007199254740993}}`, string(data))
+	assert.Contains(t, string(data), "123456789012345678901234567890")
+	assert.Contains(t, string(data), `"new":9007199254740993`)
+}

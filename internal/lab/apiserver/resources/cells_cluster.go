@@ -2,6 +2,8 @@ package resources
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -220,4 +222,113 @@ func deviceClaimState(o *api.Unstructured, _ time.Time) any {
 
 func flowDangles(o *api.Unstructured, _ time.Time) any {
 	return cmp.Or(condition(child(o.Object, "status"), "Dangling", "status"), "?")
+}
+
+// Webhooks and policies are only stored; faults play their refusals.
+
+var policyCells = map[string]cell{
+	"Validations": length("spec", "validations"), "Mutations": length("spec", "mutations"), "ParamKind": policyParamKind,
+	"PolicyName": field("spec", "policyName"), "ParamRef": bindingParamRef,
+}
+
+func policyParamKind(o *api.Unstructured, _ time.Time) any {
+	kind, _ := o.Nested("spec", "paramKind").(map[string]any)
+	if kind == nil {
+		return unsetText
+	}
+	return text(kind, "apiVersion") + "/" + text(kind, "kind")
+}
+
+func bindingParamRef(o *api.Unstructured, _ time.Time) any {
+	ref, _ := o.Nested("spec", "paramRef").(map[string]any)
+	if ref == nil {
+		return unsetText
+	}
+	if namespace := text(ref, "namespace"); namespace != "" {
+		return fmt.Sprintf("%s/%s", namespace, text(ref, "name"))
+	}
+	return cmp.Or(text(ref, "name"), "*/*")
+}
+
+const rbacGroup = "rbac.authorization.k8s.io"
+
+var bindingCells = map[string]cell{
+	"Role": part(reference, "roleRef"), "Users": bindingSubjects("User"), "Groups": bindingSubjects("Group"), "ServiceAccounts": bindingSubjects("ServiceAccount"),
+}
+
+func fillBinding(o tree) {
+	for _, subject := range items(o, "subjects") {
+		if kind := text(subject, "kind"); kind == "User" || kind == "Group" {
+			fillText(subject, "apiGroup", rbacGroup)
+		}
+	}
+}
+
+func bindingSubjects(kind string) cell {
+	return func(o *api.Unstructured, _ time.Time) any {
+		var found []string
+		for _, subject := range items(o.Object, "subjects") {
+			if text(subject, "kind") != kind {
+				continue
+			}
+			name := text(subject, "name")
+			if kind == "ServiceAccount" {
+				name = text(subject, "namespace") + "/" + name
+			}
+			found = append(found, name)
+		}
+		return strings.Join(found, ", ")
+	}
+}
+
+var claimCells = map[string]cell{
+	"Status": volumeStatus, "Volume": field("spec", "volumeName"), "Capacity": claimCapacity, "Access Modes": claimModes, "StorageClass": claimClass,
+	"VolumeAttributesClass": fieldOr(unsetText, "spec", "volumeAttributesClassName"), "VolumeMode": fieldOr(unsetText, "spec", "volumeMode"),
+}
+
+// protectClaim adds the finalizer that keeps a claim while a pod uses it.
+func protectClaim(o *api.Unstructured) {
+	metadata := ensure(o.Object, "metadata")
+	if !slices.Contains(texts(metadata, "finalizers"), FinalizerClaimProtection) {
+		list, _ := metadata["finalizers"].([]any)
+		metadata["finalizers"] = append(slices.Clone(list), any(FinalizerClaimProtection))
+	}
+}
+
+func claimBound(o *api.Unstructured) bool { return o.NestedString("spec", "volumeName") != "" }
+
+func claimCapacity(o *api.Unstructured, _ time.Time) any {
+	capacity := o.Nested("status", "capacity", "storage")
+	if !claimBound(o) {
+		return ""
+	}
+	return quantityText(capacity)
+}
+
+func claimModes(o *api.Unstructured, now time.Time) any {
+	if !claimBound(o) {
+		return ""
+	}
+	return accessModes("status", "accessModes")(o, now)
+}
+
+// accessModes returns the cell of a list of access modes, in kubectl's order.
+func accessModes(path ...string) cell {
+	return func(o *api.Unstructured, _ time.Time) any {
+		set := o.NestedStringSlice(path...)
+		var found []string
+		for _, mode := range [][2]string{{"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}} {
+			if slices.Contains(set, mode[0]) {
+				found = append(found, mode[1])
+			}
+		}
+		return strings.Join(found, ",")
+	}
+}
+
+func claimClass(o *api.Unstructured, _ time.Time) any {
+	if class := o.GetAnnotations()["volume.beta.kubernetes.io/storage-class"]; class != "" {
+		return class
+	}
+	return o.NestedString("spec", "storageClassName")
 }

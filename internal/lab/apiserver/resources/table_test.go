@@ -1,11 +1,16 @@
 package resources
 
 import (
+	"encoding/json"
+	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/apiserver/store"
+	"orrery/restclient/api"
 )
 
 func TestTableCarriesObjects(t *testing.T) {
@@ -43,4 +48,87 @@ func TestTableOfNothing(t *testing.T) {
 	table = parse(t, string(Table(nil, plain, func(func(*store.Object) bool) {}, TableOptions{NoHeaders: true})))
 	assert.Nil(t, table.Nested("columnDefinitions"))
 	assert.Equal(t, "null", string(appendJSON(nil, func() {})), "values that cannot be encoded become null")
+}
+
+// The ages that kube-apiserver showed in date columns of a custom resource.
+func TestAgesAreWrittenAsRecorded(t *testing.T) {
+	data, err := os.ReadFile("testdata/durations.json")
+	require.NoError(t, err)
+	var recorded []struct {
+		Seconds int    `json:"seconds"`
+		Text    string `json:"text"`
+	}
+	require.NoError(t, json.Unmarshal(data, &recorded))
+	require.NotEmpty(t, recorded)
+	now := time.Now().Truncate(time.Second)
+	for _, r := range recorded {
+		moment := now.Add(-time.Duration(r.Seconds) * time.Second).UTC().Format(time.RFC3339)
+		later := now.Add(300 * time.Millisecond) // as in the recordings: timestamps have whole seconds, now does not
+		assert.Equal(t, r.Text, ageOf(moment, later), "%d s", r.Seconds)
+	}
+	assert.Equal(t, "<unknown>", ageOf("", now))
+	assert.Equal(t, "<unknown>", ageOf("soon", now))
+}
+
+// The stored objects of a resource are found even if no version is served.
+func TestAResourceThatIsNotServedIsStored(t *testing.T) {
+	crd := &api.Unstructured{}
+	require.NoError(t, crd.UnmarshalJSON([]byte(`{"metadata":{"name":"crontabs.stable.example.com"},"spec":{"group":"stable.example.com",
+		"scope":"Namespaced","names":{"plural":"crontabs","kind":"CronTab"},"versions":[
+		{"name":"v1alpha1","served":false,"storage":false},{"name":"v1","served":false,"storage":true}]}}`)))
+	d, err := StoredAs(crd)
+	require.NoError(t, err)
+	assert.Equal(t, "v1", d.Version)
+	assert.Equal(t, "crontabs.stable.example.com", d.Qualified())
+	assert.True(t, d.Custom && d.Namespaced)
+	assert.Equal(t, "/registry/stable.example.com/crontabs", d.Prefix)
+	assert.Equal(t, d.Prefix, CustomPrefix(crd.GetName()))
+	served, err := customDefinitions(crd)
+	require.NoError(t, err)
+	assert.Empty(t, served)
+
+	crd.RemoveNested("spec", "versions")
+	_, err = StoredAs(crd)
+	assert.ErrorContains(t, err, "crontabs.stable.example.com has no storage version")
+}
+
+const jsonPathDocument = `{"a":{"b":[1,2,{"c":"d"}],"e.f":7,"g h":8},"list":[{"type":"Ready","status":"True","n":1,"ok":true},{"type":"Other","status":"False","n":2.5}],"null":null}`
+
+func TestJSONPath(t *testing.T) {
+	root := parse(t, jsonPathDocument).Object
+	for text, want := range map[string]string{
+		".a.b[0]": `[1]`, ".a.b[-1].c": `["d"]`, ".a.b[7]": `null`, ".a.b[*]": `[1,2,{"c":"d"}]`, ".a['e.f']": `[7]`, `.a.e\.f`: `[7]`,
+		`.a["g h"]`: `[8]`, ".a.*": `[[1,2,{"c":"d"}],7,8]`, ".x.y": `null`, ".a.b.c": `null`, ".null": `[null]`, ".": "[" + jsonPathDocument + "]",
+		`.list[?(@.type=="Ready")].status`: `["True"]`, `.list[?(@.type!='Ready')].status`: `["False"]`, `.list[?(@.n==1)].type`: `["Ready"]`,
+		`.list[?(@.n==2.5)].type`: `["Other"]`, `.list[?(@.ok)].type`: `["Ready"]`, `.list[?(@.ok==true)].type`: `["Ready"]`, `.list[?(@.ok==false)].type`: `null`,
+	} {
+		path, err := parseJSONPath(text)
+		require.NoError(t, err, text)
+		var found any
+		data, err := json.Marshal(path.find(root))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(data, &found))
+		assert.JSONEq(t, want, string(data), text)
+	}
+	for _, text := range []string{"a", ".a[", ".a[x]", ".a[?(@.b", ".a[?(b)]", ".a[?(b==1)]", ".a[?(@.b==x)]", ".a{", ".a[?(@.b{==1)]"} {
+		_, err := parseJSONPath(text)
+		assert.Error(t, err, text)
+	}
+}
+
+// No path makes the parser or the search panic.
+func FuzzJSONPath(f *testing.F) {
+	for _, seed := range []string{".a.b[0]", `.list[?(@.type=="Ready")].status`, ".a.*", `.a\.`, ".a['x']", ".a[?(@)]", "[?(@.a!=1)]"} {
+		f.Add(seed)
+	}
+	var root map[string]any
+	require.NoError(f, json.Unmarshal([]byte(jsonPathDocument), &root))
+	f.Fuzz(func(t *testing.T, text string) {
+		path, err := parseJSONPath(text)
+		if err != nil {
+			return
+		}
+		found := path.find(root)
+		assert.Equal(t, found, path.find(root))
+	})
 }

@@ -159,3 +159,31 @@ func anyMap(m map[string]string) map[string]any {
 	}
 	return result
 }
+
+func TestPreviewStoresNothing(t *testing.T) {
+	draft := Draft{Object: &api.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{"name": "a", "resourceVersion": "99"}, "data": map[string]any{"k": "v"},
+	}}}
+	for version, want := range map[uint64]string{
+		0:  `{"metadata":{"name":"a"},"data":{"k":"v"}}`,
+		12: `{"metadata":{"resourceVersion":"12","name":"a"},"data":{"k":"v"}}`,
+	} {
+		object, err := Preview(draft, version)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(object.Body()))
+		assert.JSONEq(t, string(object.Metadata()), string(object.Body()[len(`{"metadata":`):len(object.Metadata())+len(`{"metadata":`)]))
+		assert.Equal(t, byte('}'), object.Metadata()[len(object.Metadata())-1])
+		assert.Equal(t, version, object.Version)
+	}
+	_, err := Preview(Draft{Object: &api.Unstructured{}}, 0)
+	assert.ErrorAs(t, err, new(*KeyError))
+}
+
+func TestAtChangesTheVersionAlone(t *testing.T) {
+	draft := Draft{Object: &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "a"}}}}
+	object, err := Preview(draft, 3)
+	require.NoError(t, err)
+	later := object.At(12345)
+	assert.Equal(t, `{"metadata":{"resourceVersion":"12345","name":"a"}}`, string(later.Body()))
+	assert.Equal(t, uint64(3), object.Version, "the original is unchanged")
+}
