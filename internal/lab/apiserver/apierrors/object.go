@@ -42,18 +42,18 @@ func details(group, resource, name string) *api.StatusDetails {
 
 // NotFound reports that an object does not exist (404).
 func NotFound(group, resource, name string) *api.StatusError {
-	return failure(http.StatusNotFound, api.ReasonNotFound,
+	return Failure(http.StatusNotFound, api.ReasonNotFound,
 		fmt.Sprintf("%s %q not found", groupResource(group, resource), name), details(group, resource, name))
 }
 
 // ResourceNotFound reports that the server has no such resource (404).
 func ResourceNotFound() *api.StatusError {
-	return failure(http.StatusNotFound, api.ReasonNotFound, "the server could not find the requested resource", &api.StatusDetails{})
+	return Failure(http.StatusNotFound, api.ReasonNotFound, "the server could not find the requested resource", &api.StatusDetails{})
 }
 
 // AlreadyExists reports that the name is taken (409).
 func AlreadyExists(group, resource, name string) *api.StatusError {
-	return failure(http.StatusConflict, api.ReasonAlreadyExists,
+	return Failure(http.StatusConflict, api.ReasonAlreadyExists,
 		fmt.Sprintf("%s %q already exists", groupResource(group, resource), name), details(group, resource, name))
 }
 
@@ -61,7 +61,7 @@ func AlreadyExists(group, resource, name string) *api.StatusError {
 func GenerateNameConflict(group, resource, name string) *api.StatusError {
 	d := details(group, resource, name)
 	d.RetryAfterSeconds = 1
-	return failure(http.StatusConflict, api.ReasonAlreadyExists, fmt.Sprintf(
+	return Failure(http.StatusConflict, api.ReasonAlreadyExists, fmt.Sprintf(
 		"%s %q already exists, the server was not able to generate a unique name for the object",
 		groupResource(group, resource), name), d)
 }
@@ -69,7 +69,7 @@ func GenerateNameConflict(group, resource, name string) *api.StatusError {
 // Conflict reports that the operation conflicts with the state of the object (409). reason is
 // [ObjectModified] or the failed precondition.
 func Conflict(group, resource, name, reason string) *api.StatusError {
-	return failure(http.StatusConflict, api.ReasonConflict, fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s",
+	return Failure(http.StatusConflict, api.ReasonConflict, fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s",
 		groupResource(group, resource), name, reason), details(group, resource, name))
 }
 
@@ -94,7 +94,7 @@ func Invalid(group, kind, name string, errs []FieldError) *api.StatusError {
 	default:
 		message += ": [" + strings.Join(sentences, ", ") + "]"
 	}
-	return failure(http.StatusUnprocessableEntity, api.ReasonInvalid, message, d)
+	return Failure(http.StatusUnprocessableEntity, api.ReasonInvalid, message, d)
 }
 
 // Forbidden reports that an action is not allowed (403). An empty name or resource is omitted.
@@ -107,7 +107,7 @@ func Forbidden(group, resource, name, why string) *api.StatusError {
 	default:
 		message = fmt.Sprintf("%s %q is %s", groupResource(group, resource), name, message)
 	}
-	return failure(http.StatusForbidden, api.ReasonForbidden, message, details(group, resource, name))
+	return Failure(http.StatusForbidden, api.ReasonForbidden, message, details(group, resource, name))
 }
 
 // NamespaceTerminating refuses new content in a terminating namespace (403), as the design document
@@ -134,8 +134,8 @@ func TooLargeVersion(asked, current uint64) *api.StatusError {
 	return err
 }
 
-// failure returns the error of all constructors.
-func failure(code int, reason api.StatusReason, message string, details *api.StatusDetails) *api.StatusError {
+// Failure returns an error of the server. All other constructors use it.
+func Failure(code int, reason api.StatusReason, message string, details *api.StatusDetails) *api.StatusError {
 	return api.NewStatusError(api.Status{
 		TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"},
 		Status:   api.StatusFailure,
@@ -148,17 +148,17 @@ func failure(code int, reason api.StatusReason, message string, details *api.Sta
 
 // BadRequest reports an invalid request (400).
 func BadRequest(message string) *api.StatusError {
-	return failure(http.StatusBadRequest, api.ReasonBadRequest, message, nil)
+	return Failure(http.StatusBadRequest, api.ReasonBadRequest, message, nil)
 }
 
 // Unauthorized reports that the user is unknown (401).
 func Unauthorized() *api.StatusError {
-	return failure(http.StatusUnauthorized, api.ReasonUnauthorized, "Unauthorized", nil)
+	return Failure(http.StatusUnauthorized, api.ReasonUnauthorized, "Unauthorized", nil)
 }
 
 // MethodNotAllowed reports a verb that the resource does not support (405).
 func MethodNotAllowed(message string) *api.StatusError {
-	return failure(http.StatusMethodNotAllowed, api.ReasonMethodNotAllowed, message, &api.StatusDetails{})
+	return Failure(http.StatusMethodNotAllowed, api.ReasonMethodNotAllowed, message, &api.StatusDetails{})
 }
 
 // MethodNotSupported is [MethodNotAllowed] with the message for a verb such as "create".
@@ -170,46 +170,46 @@ func MethodNotSupported(group, resource, verb string) *api.StatusError {
 
 // NotAcceptable reports that none of the requested forms is available (406).
 func NotAcceptable(message string) *api.StatusError {
-	return failure(http.StatusNotAcceptable, api.ReasonNotAcceptable, message, nil)
+	return Failure(http.StatusNotAcceptable, api.ReasonNotAcceptable, message, nil)
 }
 
 // RequestEntityTooLarge reports a body that is too large (413); message is for example "limit is
 // 3145728".
 func RequestEntityTooLarge(message string) *api.StatusError {
-	return failure(http.StatusRequestEntityTooLarge, api.ReasonRequestEntityTooLarge, "Request entity too large: "+message, nil)
+	return Failure(http.StatusRequestEntityTooLarge, api.ReasonRequestEntityTooLarge, "Request entity too large: "+message, nil)
 }
 
 // UnsupportedMediaType reports an unsupported content type (415).
 func UnsupportedMediaType(message string) *api.StatusError {
-	return failure(http.StatusUnsupportedMediaType, api.ReasonUnsupportedMediaType, message, nil)
+	return Failure(http.StatusUnsupportedMediaType, api.ReasonUnsupportedMediaType, message, nil)
 }
 
 // InternalError reports an error of the server (500).
 func InternalError(err error) *api.StatusError {
-	return failure(http.StatusInternalServerError, api.ReasonInternalError, "Internal error occurred: "+err.Error(),
+	return Failure(http.StatusInternalServerError, api.ReasonInternalError, "Internal error occurred: "+err.Error(),
 		&api.StatusDetails{Causes: []api.StatusCause{{Message: err.Error()}}})
 }
 
 // ServiceUnavailable reports that the server cannot answer (503).
 func ServiceUnavailable(message string) *api.StatusError {
-	return failure(http.StatusServiceUnavailable, api.ReasonServiceUnavailable, message, nil)
+	return Failure(http.StatusServiceUnavailable, api.ReasonServiceUnavailable, message, nil)
 }
 
 // Timeout reports that the request took too long (504). retryAfter is in seconds; 0 means none.
 func Timeout(message string, retryAfter int) *api.StatusError {
-	return failure(http.StatusGatewayTimeout, api.ReasonTimeout, "Timeout: "+message,
+	return Failure(http.StatusGatewayTimeout, api.ReasonTimeout, "Timeout: "+message,
 		&api.StatusDetails{RetryAfterSeconds: retryAfter})
 }
 
 // Expired reports that a version or continue token is too old (410).
 func Expired(message string) *api.StatusError {
-	return failure(http.StatusGone, api.ReasonExpired, message, nil)
+	return Failure(http.StatusGone, api.ReasonExpired, message, nil)
 }
 
 // Unclassified is an error without a reason (500), as kube-apiserver returns for some errors of its
 // storage.
 func Unclassified(message string) *api.StatusError {
-	return failure(http.StatusInternalServerError, api.ReasonUnknown, message, nil)
+	return Failure(http.StatusInternalServerError, api.ReasonUnknown, message, nil)
 }
 
 // The kinds of field errors, as causes of a Status name them.

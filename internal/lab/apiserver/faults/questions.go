@@ -2,11 +2,11 @@ package faults
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/restclient/api"
 )
 
@@ -65,8 +65,7 @@ func (f *fault) refusal() *api.StatusError {
 	case unavailable:
 		return refuseUnavailable(f.wait)
 	case notAllowed:
-		return refusal(http.StatusMethodNotAllowed, api.ReasonMethodNotAllowed,
-			"the server does not allow this method on the requested resource", &api.StatusDetails{})
+		return apierrors.MethodNotAllowed("the server does not allow this method on the requested resource")
 	default:
 		return refuseInternal(f.message)
 	}
@@ -88,10 +87,10 @@ func exempt(path string) bool {
 
 // Authorize returns the 403 of RBAC for the request, or nil.
 func (s *Set) Authorize(r Request) *api.StatusError {
-	if exempt(r.Path) || !s.strike(forbid, r) {
+	if exempt(r.Path) || s.struck(forbid, r) == nil {
 		return nil
 	}
-	return refuseForbidden(r)
+	return Forbidden(r)
 }
 
 // Forbids reports whether Authorize may refuse a request, for reviews of rights. A "*" in r
@@ -145,7 +144,7 @@ func isWrite(verb string) bool {
 
 // Conflict reports whether an update or patch fails with 409.
 func (s *Set) Conflict(r Request) bool {
-	return (r.Verb == "update" || r.Verb == "patch") && s.strike(conflict, r)
+	return (r.Verb == "update" || r.Verb == "patch") && s.struck(conflict, r) != nil
 }
 
 // Lag returns by how many versions reads are behind.
@@ -156,11 +155,7 @@ func (s *Set) Lag() uint64 {
 }
 
 // Silent reports whether watches are half-open: they neither send nor end.
-func (s *Set) Silent() bool {
-	silent := false
-	s.each(func(f *fault) { silent = silent || f.kind == silence })
-	return silent
-}
+func (s *Set) Silent() bool { return s.active(silence) }
 
 // NodeLost reports whether the kubelet of the node is unreachable.
 func (s *Set) NodeLost(node string) bool {
@@ -171,75 +166,67 @@ func (s *Set) NodeLost(node string) bool {
 
 // PodStays reports whether the kubelet cannot tear a pod down.
 func (s *Set) PodStays(namespace, name string) bool {
-	return s.strike(podStays, Request{Version: "v1", Resource: "pods", Namespace: namespace, Name: name})
+	return s.struck(podStays, Request{Version: "v1", Resource: "pods", Namespace: namespace, Name: name}) != nil
 }
 
 // CollectorStopped reports whether the garbage collector does nothing.
-func (s *Set) CollectorStopped() bool {
-	stopped := false
-	s.each(func(f *fault) { stopped = stopped || f.kind == collectorStopped })
-	return stopped
-}
+func (s *Set) CollectorStopped() bool { return s.active(collectorStopped) }
 
 // Unconverted returns the error of a conversion webhook for a read of custom objects of a kind, or
 // nil.
 func (s *Set) Unconverted(r Request, kind string) *api.StatusError {
-	var failed *api.StatusError
-	s.each(func(f *fault) {
-		if failed == nil && f.kind == conversionFails && f.strikesLocked(r) {
-			failed = refuseUnconverted(f, r, kind)
-		}
-	})
-	return failed
+	if f := s.struck(conversionFails, r); f != nil {
+		return refuseUnconverted(f, r, kind)
+	}
+	return nil
 }
 
 // Unreadable returns the error of a read of the object in r, or nil: the object cannot be
 // decrypted. key is its key in etcd.
 func (s *Set) Unreadable(r Request, key string) *api.StatusError {
-	var failed *api.StatusError
-	s.each(func(f *fault) {
-		if failed == nil && f.kind == unreadable && f.strikesLocked(r) {
-			failed = refuseUnreadable(f, r, key)
-		}
-	})
-	return failed
+	if f := s.struck(unreadable, r); f != nil {
+		return refuseUnreadable(f, r, key)
+	}
+	return nil
 }
 
 // HasUnreadable reports whether Unreadable may return an error.
-func (s *Set) HasUnreadable() bool {
-	some := false
-	s.each(func(f *fault) { some = some || f.kind == unreadable })
-	return some
-}
+func (s *Set) HasUnreadable() bool { return s.active(unreadable) }
 
 // Unavailable returns the groups that discovery announces and whose server does not answer. Before
 // refuses requests to them.
-func (s *Set) Unavailable() []api.GroupVersion {
-	var groups []api.GroupVersion
-	s.each(func(f *fault) {
-		if f.kind == brokenGroup && !slices.Contains(groups, f.broken) {
-			groups = append(groups, f.broken)
-		}
-	})
-	return groups
-}
+func (s *Set) Unavailable() []api.GroupVersion { return s.disturbed(brokenGroup) }
 
 // Outdated returns the groups whose server answers although aggregated discovery lists them as
 // stale.
-func (s *Set) Outdated() []api.GroupVersion {
+func (s *Set) Outdated() []api.GroupVersion { return s.disturbed(staleDiscovery) }
+
+// disturbed returns the groups that faults of the kind disturb.
+func (s *Set) disturbed(kind string) []api.GroupVersion {
 	var groups []api.GroupVersion
 	s.each(func(f *fault) {
-		if f.kind == staleDiscovery && !slices.Contains(groups, f.broken) {
+		if f.kind == kind && !slices.Contains(groups, f.broken) {
 			groups = append(groups, f.broken)
 		}
 	})
 	return groups
 }
 
-// strike reports whether a fault of the kind affects the request.
-func (s *Set) strike(kind string, r Request) bool {
-	struck := false
-	s.each(func(f *fault) { struck = struck || f.kind == kind && f.strikesLocked(r) })
+// active reports whether there is a fault of the kind.
+func (s *Set) active(kind string) bool {
+	found := false
+	s.each(func(f *fault) { found = found || f.kind == kind })
+	return found
+}
+
+// struck returns the first fault of the kind that affects the request, or nil.
+func (s *Set) struck(kind string, r Request) *fault {
+	var struck *fault
+	s.each(func(f *fault) {
+		if struck == nil && f.kind == kind && f.strikesLocked(r) {
+			struck = f
+		}
+	})
 	return struck
 }
 
@@ -280,13 +267,10 @@ func (s *Set) Withholds(r Request, initial bool) bool {
 
 // Interrupts returns after how many initial events a streaming list breaks; negative means never.
 func (s *Set) Interrupts(r Request) int {
-	after := -1
-	s.each(func(f *fault) {
-		if after < 0 && f.kind == interruptStreams && f.strikesLocked(r) {
-			after = f.events
-		}
-	})
-	return after
+	if f := s.struck(interruptStreams, r); f != nil {
+		return f.events
+	}
+	return -1
 }
 
 // Repeats is called after an event was sent to a watch. It returns how many of the last events to
@@ -302,11 +286,7 @@ func (s *Set) Repeats(r Request) int {
 }
 
 // ExpiresContinue reports whether a continue token is treated as expired.
-func (s *Set) ExpiresContinue(r Request) bool { return s.strike(expireContinue, r) }
+func (s *Set) ExpiresContinue(r Request) bool { return s.struck(expireContinue, r) != nil }
 
 // RepeatsEvents reports whether a watch must keep the events that it has sent.
-func (s *Set) RepeatsEvents() bool {
-	troubled := false
-	s.each(func(f *fault) { troubled = troubled || f.kind == repeatEvents })
-	return troubled
-}
+func (s *Set) RepeatsEvents() bool { return s.active(repeatEvents) }

@@ -2,29 +2,24 @@ package faults
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"time"
 
+	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/restclient/api"
 )
 
-// refusal returns an error in kube-apiserver's form.
-func refusal(code int, reason api.StatusReason, message string, details *api.StatusDetails) *api.StatusError {
-	return api.NewStatusError(api.Status{
-		TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"},
-		Status:   api.StatusFailure, Code: code, Reason: reason, Message: message, Details: details,
-	})
-}
-
 func refuseBusy(f *fault) *api.StatusError {
-	return refusal(http.StatusTooManyRequests, api.ReasonTooManyRequests, "Too many requests, please try again later.", retryAfter(f.wait))
+	return apierrors.Failure(http.StatusTooManyRequests, api.ReasonTooManyRequests, "Too many requests, please try again later.", retryAfter(f.wait))
 }
 
 func refuseUnavailable(wait time.Duration) *api.StatusError {
-	return refusal(http.StatusServiceUnavailable, api.ReasonServiceUnavailable,
-		"the server is currently unable to handle the request", retryAfter(wait))
+	refused := apierrors.ServiceUnavailable("the server is currently unable to handle the request")
+	refused.Status.Details = retryAfter(wait)
+	return refused
 }
 
 func retryAfter(wait time.Duration) *api.StatusDetails {
@@ -35,23 +30,16 @@ func retryAfter(wait time.Duration) *api.StatusDetails {
 }
 
 func refuseInternal(message string) *api.StatusError {
-	return refusal(http.StatusInternalServerError, api.ReasonInternalError, "Internal error occurred: "+message,
-		&api.StatusDetails{Causes: []api.StatusCause{{Message: message}}})
+	return apierrors.InternalError(errors.New(message))
 }
 
-// refuseForbidden returns the message of RBAC. A request for a Namespace object has that namespace.
-func refuseForbidden(r Request) *api.StatusError {
+// Forbidden returns the 403 of RBAC for a request. One for a Namespace object has that namespace.
+func Forbidden(r Request) *api.StatusError {
 	const code, reason = http.StatusForbidden, api.ReasonForbidden
 	if r.Resource == "" {
-		return refusal(code, reason, fmt.Sprintf("forbidden: User %q cannot %s path %q", r.User, r.Verb, r.Path), &api.StatusDetails{})
+		return apierrors.Failure(code, reason, fmt.Sprintf("forbidden: User %q cannot %s path %q", r.User, r.Verb, r.Path), &api.StatusDetails{})
 	}
-	what, resource, where := r.Resource, r.Resource, "at the cluster scope"
-	if r.Group != "" {
-		what += "." + r.Group
-	}
-	if r.Name != "" {
-		what += fmt.Sprintf(" %q", r.Name)
-	}
+	resource, where := r.Resource, "at the cluster scope"
 	if r.Subresource != "" {
 		resource += "/" + r.Subresource
 	}
@@ -62,8 +50,8 @@ func refuseForbidden(r Request) *api.StatusError {
 	if namespace != "" {
 		where = fmt.Sprintf("in the namespace %q", namespace)
 	}
-	message := fmt.Sprintf("%s is forbidden: User %q cannot %s resource %q in API group %q %s", what, r.User, r.Verb, resource, r.Group, where)
-	return refusal(code, reason, message, &api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource})
+	message := fmt.Sprintf("%s is forbidden: User %q cannot %s resource %q in API group %q %s", r.object(), r.User, r.Verb, resource, r.Group, where)
+	return apierrors.Failure(code, reason, message, &api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource})
 }
 
 func refuseDenied(f *fault) *api.StatusError {
@@ -71,7 +59,7 @@ func refuseDenied(f *fault) *api.StatusError {
 	if f.message != "" {
 		why = ": " + f.message
 	}
-	return refusal(http.StatusForbidden, api.ReasonForbidden, fmt.Sprintf("admission webhook %q denied the request%s", f.webhook, why), nil)
+	return apierrors.Failure(http.StatusForbidden, api.ReasonForbidden, fmt.Sprintf("admission webhook %q denied the request%s", f.webhook, why), nil)
 }
 
 // connectionRefused is the failure of a webhook that no stored configuration describes.
@@ -81,12 +69,8 @@ func refuseUnreachable(f *fault, failure string) *api.StatusError {
 	return refuseInternal(fmt.Sprintf("failed calling webhook %q: failed to call webhook: %s", f.webhook, failure))
 }
 
-// refusePolicy returns the 422 of a ValidatingAdmissionPolicy.
-func refusePolicy(f *fault, r Request) *api.StatusError {
-	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", f.policy, f.binding, f.message)
-	if r.Collection {
-		r.Name = "Unknown" // as kube-apiserver says
-	}
+// object names the object of a request, as messages do: deployments.apps "web".
+func (r Request) object() string {
 	what := r.Resource
 	if r.Group != "" {
 		what += "." + r.Group
@@ -94,7 +78,16 @@ func refusePolicy(f *fault, r Request) *api.StatusError {
 	if r.Name != "" {
 		what += fmt.Sprintf(" %q", r.Name)
 	}
-	return refusal(http.StatusUnprocessableEntity, api.ReasonInvalid, what+" is forbidden: "+text,
+	return what
+}
+
+// refusePolicy returns the 422 of a ValidatingAdmissionPolicy.
+func refusePolicy(f *fault, r Request) *api.StatusError {
+	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", f.policy, f.binding, f.message)
+	if r.Collection {
+		r.Name = "Unknown" // as kube-apiserver says
+	}
+	return apierrors.Failure(http.StatusUnprocessableEntity, api.ReasonInvalid, r.object()+" is forbidden: "+text,
 		&api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource, Causes: []api.StatusCause{{Message: text}}})
 }
 
@@ -102,7 +95,7 @@ func refusePolicy(f *fault, r Request) *api.StatusError {
 // reason.
 func refuseUnconverted(f *fault, r Request, kind string) *api.StatusError {
 	stored := api.GroupVersion{Group: r.Group, Version: cmp.Or(f.version, r.Version)}
-	return refusal(http.StatusInternalServerError, "", fmt.Sprintf("conversion webhook for %s, Kind=%s failed: %s", stored, kind, f.webhook), nil)
+	return apierrors.Failure(http.StatusInternalServerError, "", fmt.Sprintf("conversion webhook for %s, Kind=%s failed: %s", stored, kind, f.webhook), nil)
 }
 
 // refuseUnreadable returns the 500 of a read that cannot decrypt an object. Only a list names it.
@@ -112,6 +105,3 @@ func refuseUnreadable(f *fault, r Request, key string) *api.StatusError {
 	}
 	return refuseInternal(f.message)
 }
-
-// Forbidden returns the 403 of RBAC for a request.
-func Forbidden(r Request) *api.StatusError { return refuseForbidden(r) }
