@@ -6,13 +6,10 @@ package authn
 import (
 	"crypto/sha256"
 	"crypto/x509"
-	"encoding/base64"
 	"errors"
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/gorilla/websocket"
 )
 
 // ErrUnauthorized is returned for a request without a valid user.
@@ -49,7 +46,7 @@ func NewTokenSet(tokens map[string]User) TokenSet {
 func (a *Authenticator) Authenticate(r *http.Request) (User, error) {
 	user, presented, known := a.fromCertificate(r)
 	if !known {
-		if token := BearerToken(r); token != "" {
+		if token := bearerToken(r); token != "" {
 			presented = true
 			user, known = a.FromToken(token)
 		}
@@ -95,23 +92,11 @@ func (a *Authenticator) fromCertificate(r *http.Request) (user User, presented, 
 	return User{Name: subject.CommonName, Groups: slices.Clone(subject.Organization)}, true, true
 }
 
-// webSocketToken is the prefix of the subprotocol in which browsers, which cannot set headers, send
-// a token.
-const webSocketToken = "base64url.bearer.authorization.k8s.io."
-
-// BearerToken returns the bearer token of a request, or "".
-func BearerToken(r *http.Request) string {
+// bearerToken returns the bearer token of a request, or "".
+func bearerToken(r *http.Request) string {
 	scheme, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
 	if strings.EqualFold(scheme, "bearer") {
 		return strings.TrimSpace(token)
-	}
-	for _, protocol := range websocket.Subprotocols(r) {
-		if encoded, ok := strings.CutPrefix(protocol, webSocketToken); ok {
-			token, err := base64.RawURLEncoding.DecodeString(encoded)
-			if err == nil {
-				return string(token)
-			}
-		}
 	}
 	return ""
 }

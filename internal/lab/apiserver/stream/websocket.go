@@ -3,8 +3,6 @@ package stream
 import (
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -21,9 +19,6 @@ type webSocket struct {
 // maxMessage limits messages of the client, which are ignored.
 const maxMessage = 4096
 
-// bearerProtocol is the prefix of a subprotocol that is a credential, which is not negotiated.
-const bearerProtocol = "base64url.bearer.authorization.k8s.io."
-
 // openWebSocket performs the handshake like kube-apiserver's library: it requires an Origin and
 // accepts at most one subprotocol, whatever it is.
 func openWebSocket(w http.ResponseWriter, r *http.Request) Stream {
@@ -31,9 +26,7 @@ func openWebSocket(w http.ResponseWriter, r *http.Request) Stream {
 		refuseHandshake(w, http.StatusForbidden)
 		return nil
 	}
-	protocols := slices.DeleteFunc(websocket.Subprotocols(r), func(protocol string) bool {
-		return strings.HasPrefix(protocol, bearerProtocol)
-	})
+	protocols := websocket.Subprotocols(r)
 	if len(protocols) > 1 {
 		refuseHandshake(w, http.StatusBadRequest)
 		return nil
