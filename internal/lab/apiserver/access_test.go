@@ -89,6 +89,7 @@ func TestReviews(t *testing.T) {
 		local := "/apis/authorization.k8s.io/v1/namespaces/shop/localsubjectaccessreviews"
 		p.must(201, "POST", local, `{"spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods","namespace":"shop"}}}`)
 		p.must(400, "POST", local, `{"spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods"}}}`)
+		p.must(404, "POST", reviews+"localsubjectaccessreviews", `{}`)
 		p.must(422, "POST", reviews+"subjectaccessreviews", `{"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`)
 		p.must(422, "POST", reviews+"selfsubjectaccessreviews", `{}`)
 		p.must(400, "POST", reviews+"selfsubjectrulesreviews", `{}`)

@@ -42,7 +42,6 @@ func TestBadBodies(t *testing.T) {
 	})
 }
 
-// Aliases cannot inflate a document.
 // kubectl create sends protobuf.
 func TestProtobuf(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
@@ -100,9 +99,6 @@ func TestDeleteOptions(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.configMap("a")
 		one := configMaps + "/a"
-		p.must(400, "DELETE", one+"?gracePeriodSeconds=x", "")
-		p.must(422, "DELETE", one+"?propagationPolicy=x", "")
-		p.must(422, "DELETE", one+"?orphanDependents=true&propagationPolicy=Orphan", "")
 		p.must(422, "DELETE", one+"?dryRun=x", "")
 		p.must(400, "DELETE", one, `{"kind":"Foo"}`)
 		p.must(400, "DELETE", one, `{x`)
@@ -112,12 +108,7 @@ func TestDeleteOptions(t *testing.T) {
 		p.must(200, "DELETE", one+"?dryRun=All&orphanDependents=0", "")
 		p.must(400, "DELETE", configMaps+"?limit=x", "")
 		p.must(422, "DELETE", configMaps+"?propagationPolicy=x", "")
-		p.must(400, "DELETE", configMaps+"?labelSelector=a=b=c", "")
-		deleted := p.must(200, "DELETE", one, `{"kind":"DeleteOptions","apiVersion":"v1"}`)
-		assert.Contains(t, deleted.body, `"status":"Success","details":{"name":"a","kind":"configmaps","uid":"`)
-		p.configMap("b")
-		assert.Contains(t, p.must(200, "DELETE", configMaps, "").body, `"kind":"ConfigMapList"`)
-		assert.Contains(t, p.must(200, "GET", configMaps, "").body, `"items":[]`)
+		p.must(200, "DELETE", one, `{"kind":"DeleteOptions","apiVersion":"v1"}`)
 		p.must(201, "POST", "/api/v1/namespaces/default/serviceaccounts", `{"metadata":{"name":"a"}}`)
 		assert.Contains(t, p.must(200, "DELETE", "/api/v1/namespaces/default/serviceaccounts/a", "").body, `"kind":"ServiceAccount"`)
 	})
@@ -129,13 +120,8 @@ func TestPatches(t *testing.T) {
 		patch := func(code int, query, text string) answer {
 			return p.must(code, "PATCH", configMaps+"/a"+query, text, "Content-Type", mergePatch)
 		}
-		assert.Equal(t, `299 - "unknown field \"other\""`, patch(200, "", `{"other":1}`).header.Get("Warning"))
 		assert.Empty(t, patch(200, "?fieldValidation=Ignore", `{"other":1}`).header.Get("Warning"))
-		assert.Contains(t, patch(422, "?fieldValidation=Strict", `{"other":1}`).message(t), `strict decoding error: unknown field "other"`)
-		assert.Contains(t, patch(422, "", `{"data":{"a":1}}`).message(t), "cannot unmarshal number")
-		assert.Contains(t, patch(422, "", `{"kind":"Namespace"}`).message(t), "unknown conversion")
 		assert.Contains(t, patch(422, "", `{"apiVersion":"v2"}`).message(t), "no kind")
-		assert.Equal(t, "error decoding patch: unexpected end of JSON input", patch(400, "", `{`).message(t))
 	})
 }
 

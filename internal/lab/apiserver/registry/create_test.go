@@ -30,11 +30,6 @@ func TestCreateRefuses(t *testing.T) {
 		causes        []api.StatusCause
 		kind, objName string
 	}{
-		"no name": {
-			w.cm(""), `{"metadata":{}}`, 422, api.ReasonInvalid,
-			`ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required`,
-			[]api.StatusCause{{Type: "FieldValueRequired", Message: "Required value: name or generateName is required", Field: "metadata.name"}}, "ConfigMap", "",
-		},
 		"a name taken by a terminating object": {
 			w.cm(""), `{"metadata":{"name":"held"}}`, 409, api.ReasonAlreadyExists, `object is being deleted: configmaps "held" already exists`, nil, "configmaps", "held",
 		},

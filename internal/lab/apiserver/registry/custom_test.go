@@ -154,26 +154,6 @@ func (w *world) unavailable(gv api.GroupVersion) bool {
 	return false
 }
 
-// A group whose server is gone stays in discovery and does not answer: the classic reason for a
-// stuck namespace.
-func TestAGroupOfAServerThatIsNotThere(t *testing.T) {
-	w := newWorld(t)
-	group := api.GroupVersion{Group: "metrics.example.com", Version: "v1beta1"}
-	w.make(w.apiService(""), `{"metadata":{"name":"v1beta1.metrics.example.com"},"spec":{"group":"metrics.example.com","version":"v1beta1",
-		"groupPriorityMinimum":100,"versionPriority":10,"service":{"name":"nope","namespace":"default"}}}`)
-	assert.True(t, w.unavailable(group))
-	assert.Equal(t, `False ServiceNotFound: service/nope in "default" is not present`,
-		condition(w.get(w.apiService("v1beta1.metrics.example.com")), "Available"))
-
-	w.make(w.at("services", "default", ""), `{"metadata":{"name":"nope"},"spec":{"ports":[{"port":443}]}}`)
-	assert.Equal(t, `False EndpointsNotFound: cannot find endpointslices for service/nope in "default"`,
-		condition(w.get(w.apiService("v1beta1.metrics.example.com")), "Available"))
-	assert.True(t, w.unavailable(group))
-
-	w.delete(w.apiService("v1beta1.metrics.example.com"), api.DeleteOptions{})
-	assert.False(t, w.unavailable(group))
-}
-
 // Every group that this server serves has a local APIService.
 func TestGroupsHaveLocalServices(t *testing.T) {
 	w := newWorld(t)
