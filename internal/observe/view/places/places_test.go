@@ -1,11 +1,7 @@
 package places
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,8 +22,8 @@ var without = []string{"apiserver", "store", "lab"}
 // sets are gears in which every form runs once.
 var sets = []string{"fast", "textbook", "fast,deltafifo=inorder"}
 
-// Every event has a function in each form, which the embedded sources declare, or a form that never
-// calls the hook.
+// Every event has a function in each form, which the embedded sources declare, or the word that this
+// form never calls the hook.
 func TestEveryEventHasAFunction(t *testing.T) {
 	for _, set := range sets {
 		found, err := Source{Files: orrery.Source}.Find(set)
@@ -35,7 +31,7 @@ func TestEveryEventHasAFunction(t *testing.T) {
 		chosen, err := gears.Parse(set)
 		require.NoError(t, err)
 		for event, forms := range list() {
-			gear, hook, _ := strings.Cut(event, ".")
+			gear, _, _ := strings.Cut(event, ".")
 			name, _, _ := strings.Cut(event, "/")
 			assert.Contains(t, trace.Names(), name, "an event of places.yaml")
 			form := chosen.Form(gear)
@@ -46,7 +42,6 @@ func TestEveryEventHasAFunction(t *testing.T) {
 			require.NotEmpty(t, function, "%s has no function in the form %s", event, form)
 			if function == never {
 				assert.NotContains(t, found, event)
-				assert.False(t, event == name && mentions(t, packageOf(gear, form), hook), "%s in the form %s", event, form)
 				continue
 			}
 			place, ok := found[event]
@@ -67,48 +62,6 @@ func TestEveryEventHasAFunction(t *testing.T) {
 			}
 		}
 	}
-}
-
-// packageOf returns the package of a form.
-func packageOf(gear, form string) string {
-	switch {
-	case gear == "reflector" && form == gears.Fast:
-		return "informer/reflector/machine"
-	case gear == "reflector":
-		return "informer/reflector"
-	case form == gears.Textbook:
-		return gear
-	}
-	return gear + "/" + form
-}
-
-// mentions reports whether a page of a form calls a hook. What joins or completes hooks does not
-// count.
-func mentions(t *testing.T, dir, hook string) bool {
-	t.Helper()
-	hook = strings.ToUpper(hook[:1]) + hook[1:]
-	files, err := filepath.Glob(filepath.Join("../../../..", dir, "*.go"))
-	require.NoError(t, err)
-	for _, file := range files {
-		if name := path.Base(file); strings.HasSuffix(name, "_test.go") || name == "trace.go" || name == "config.go" {
-			continue
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		require.NoError(t, err)
-		found := false
-		ast.Inspect(parsed, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if ok {
-				selector, ok := call.Fun.(*ast.SelectorExpr)
-				found = found || ok && selector.Sel.Name == hook
-			}
-			return !found
-		})
-		if found {
-			return true
-		}
-	}
-	return false
 }
 
 func TestALearnersPageStandsForTheReference(t *testing.T) {
