@@ -86,31 +86,3 @@ func TestMessagesAreConstant(t *testing.T) {
 		assert.NotRegexp(t, `^[A-Z][a-z]|[.!]$|%[svdq]`, s.message, "%s: begins with a small letter, ends without a full stop, has no place for values", s.file)
 	}
 }
-
-// Only this package writes to the log, so its rules on formats, secrets and full disks hold for
-// every line.
-func TestOnlyThisPackageKnowsTheLibrary(t *testing.T) {
-	files := token.NewFileSet()
-	forbidden := []string{"github.com/rs/zerolog", "log/slog"}
-	err := filepath.WalkDir(moduleRoot, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() && (entry.Name() == "upstream" || entry.Name() == "testdata" || path == filepath.Join(moduleRoot, "internal", "observe", "logs")) {
-			return filepath.SkipDir
-		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		file, err := parser.ParseFile(files, path, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		for _, imported := range file.Imports {
-			name, _ := strconv.Unquote(imported.Path.Value)
-			assert.NotContains(t, forbidden, name, path)
-		}
-		return nil
-	})
-	require.NoError(t, err)
-}
