@@ -3,11 +3,15 @@ package machine_test
 import (
 	"context"
 	"slices"
+	"strconv"
+	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
@@ -126,4 +130,227 @@ func TestWatchThatOpensDuringTheNextAttemptIsClosed(t *testing.T) {
 		assert.Equal(t, map[string]string{"a": "2"}, f.store.State())
 		stop()
 	})
+}
+
+// restorable is a server whose etcd can be replaced by a backup: by another source, with lower
+// versions. It behaves like kube-apiserver v1.36 (tested): it refuses a list at a future version.
+// A watch from there is accepted and delivers nothing, not even bookmarks, until the version is
+// reached.
+type restorable struct {
+	mu     sync.Mutex
+	source *informertest.FakeSource[*api.Namespace]
+	down   bool
+	busy   int // number of lists to refuse with a Retry-After
+
+	noKeepalive bool
+}
+
+func (s *restorable) restore(source *informertest.FakeSource[*api.Namespace]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.source = source
+}
+
+func (s *restorable) setDown(down bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = down
+}
+
+func (s *restorable) setBusy(lists int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = lists
+}
+
+func (s *restorable) current() (*informertest.FakeSource[*api.Namespace], error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		return nil, syscall.ECONNREFUSED
+	}
+	return s.source, nil
+}
+
+func (s *restorable) isBusy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy--
+	return s.busy >= 0
+}
+
+func (s *restorable) List(ctx context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error) {
+	source, err := s.current()
+	if err != nil {
+		return nil, err
+	}
+	if s.isBusy() {
+		return nil, informertest.TooManyRequests(time.Second)
+	}
+	return source.List(ctx, opts)
+}
+
+func (s *restorable) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error) {
+	source, err := s.current()
+	if err != nil {
+		return nil, err
+	}
+	asked, _ := strconv.Atoi(opts.ResourceVersion)
+	reached, _ := strconv.Atoi(source.ResourceVersion())
+	if !opts.SendInitialEvents && asked > reached {
+		opts.ResourceVersion = source.ResourceVersion()
+	}
+	watcher, err := source.Watch(ctx, opts)
+	return &watchOfTheFuture{Watcher: watcher, after: asked, keepalive: !s.noKeepalive}, err
+}
+
+// watchOfTheFuture drops all events up to a version.
+type watchOfTheFuture struct {
+	api.Watcher[*api.Namespace]
+	after     int
+	keepalive bool
+}
+
+func (w *watchOfTheFuture) HasKeepalive() bool { return w.keepalive }
+
+func (w *watchOfTheFuture) Next() (api.WatchEvent[*api.Namespace], error) {
+	for {
+		event, err := w.Watcher.Next()
+		if version, _ := strconv.Atoi(event.ResourceVersion); err != nil || version > w.after {
+			return event, err
+		}
+	}
+}
+
+// A cluster whose etcd was restored from a backup repeats versions. A client that watches from a
+// future version receives nothing for hours; with client-go all controllers have to be restarted
+// after a restore.
+func TestEtcdIsRestoredFromABackup(t *testing.T) {
+	for name, c := range map[string]struct {
+		outage      time.Duration
+		busy        int
+		noKeepalive bool
+		within      time.Duration
+	}{
+		"after an outage":                     {outage: 20 * time.Second, within: 100 * time.Second},
+		"after an outage, busy at first":      {outage: 20 * time.Second, busy: 1, within: 150 * time.Second},
+		"behind a load balancer":              {within: reflector.DefaultIdleTimeout + time.Minute},
+		"behind a load balancer, by HTTP/1.1": {noKeepalive: true, within: reflector.DefaultIdleTimeout + time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t)
+				server := &restorable{source: f.source, noKeepalive: c.noKeepalive}
+				f.config.ListerWatcher = server
+				var refused []string
+				f.config.Trace = &reflector.Trace{Expired: func(rv string, err error) {
+					assert.Equal(t, reflector.CauseTooLarge, reflector.CauseOf(err))
+					refused = append(refused, rv)
+				}}
+				stop := f.run()
+				defer stop()
+				for range 50 {
+					f.source.AdvanceVersion()
+				}
+				f.source.Add(informertest.Namespace("lost"))
+				time.Sleep(10 * time.Second) // a watch that breaks at once leads to a list, which is another case
+
+				backup := informertest.NewNamespaceSource()
+				backup.Add(informertest.Namespace("kept"))
+				server.restore(backup)
+				server.setDown(c.outage > 0)
+				f.source.Cut(syscall.ECONNRESET)
+				time.Sleep(c.outage)
+				server.setBusy(c.busy)
+				server.setDown(false)
+				backup.Add(informertest.Namespace("new"))
+				time.Sleep(c.within)
+
+				require.Equal(t, reflectortest.Versions(backup.Objects()), f.store.State(), "the store still has the state from before the restore")
+				assert.Equal(t, []string{"52"}, refused)
+				backup.Delete("kept")
+				synctest.Wait()
+				assert.Equal(t, reflectortest.Versions(backup.Objects()), f.store.State(), "it follows again")
+			})
+		})
+	}
+}
+
+// In an ordinary outage, reopening the watch costs one extra request for one object, and no list.
+func TestAfterAnOutageTheVersionIsVerified(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		server := &restorable{source: f.source}
+		f.config.ListerWatcher = server
+		stop := f.run()
+		defer stop()
+		synctest.Wait()
+		f.source.Add(informertest.Namespace("a"))
+		synctest.Wait()
+		before := len(f.requests("list"))
+		server.setDown(true)
+		f.source.Cut(syscall.ECONNRESET)
+		time.Sleep(20 * time.Second)
+		server.setDown(false)
+		f.source.Add(informertest.Namespace("b"))
+		time.Sleep(time.Minute)
+
+		asked := f.requests("list")[before:]
+		require.Len(t, asked, 1)
+		assert.Equal(t, api.ListOptions{ResourceVersion: "2", ResourceVersionMatch: api.MatchNotOlderThan, Limit: 1}, asked[0].Options)
+		assert.Equal(t, reflectortest.Versions(f.source.Objects()), f.store.State())
+	})
+}
+
+// The list that verifies the resourceVersion waits for the client's own rate limiter. That wait
+// used to count as the server's silence, so the watch was not opened while the limiter was
+// exhausted.
+func TestAVerificationThatIsThrottledIsNotGivenUp(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"a minute": time.Minute, "less than the answer may take": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t)
+				verified, answers := 0, true
+				f.config.ListerWatcher = reflectortest.Scripted{
+					OnList: func(ctx context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error) {
+						if opts.Limit != 1 {
+							return f.source.List(ctx, opts)
+						}
+						verified++
+						api.Throttled(ctx, wait)
+						select {
+						case <-time.After(wait):
+						case <-ctx.Done():
+							return nil, ctx.Err()
+						}
+						if !answers {
+							<-ctx.Done()
+							return nil, ctx.Err()
+						}
+						return f.source.List(ctx, opts)
+					},
+					OnWatch: f.source.Watch,
+				}
+				f.config.Backoff = reflector.BackoffConfig{Initial: time.Minute, Jitter: -1}
+				f.source.SetNoKeepalive(true)
+				stop := f.run()
+				defer stop()
+				synctest.Wait()
+				f.source.Silence()
+				missed := f.source.Add(reflectortest.NamespaceAt("missed", ""))
+				time.Sleep(45*time.Second + wait + time.Millisecond)
+				synctest.Wait()
+				assert.Equal(t, 1, verified, "the first verification is waited for")
+				assert.Equal(t, missed.ResourceVersion, f.store.State()["missed"])
+
+				// Beyond that the server has its usual time.
+				answers = false
+				f.source.Silence()
+				time.Sleep(45*time.Second + wait + 9*time.Second)
+				assert.Equal(t, reflector.PhaseOpeningWatch, f.Snapshot().Phase)
+				time.Sleep(2 * time.Second)
+				assert.Equal(t, reflector.PhaseBackingOff, f.Snapshot().Phase)
+			})
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package queuebench
 
 import (
+	"sync/atomic"
 	"time"
 
 	"orrery/queue"
@@ -109,4 +110,74 @@ func newUpdated(q observable) *updated {
 func (u *updated) ShutDown() {
 	close(u.stop)
 	u.observable.ShutDown()
+}
+
+// Sinks are metrics that only count their calls. A run measures the queue's own work for its
+// metrics and can prove that the queue did it.
+type Sinks struct {
+	Adds    Sink // workqueue_adds_total
+	Waits   Sink // workqueue_queue_duration_seconds
+	Works   Sink // workqueue_work_duration_seconds
+	Retries Sink // workqueue_retries_total
+	Gauges  Sink // everything else
+}
+
+// Sink is a counter, a gauge or a histogram that counts its calls.
+type Sink struct{ calls atomic.Int64 }
+
+// Calls returns the number of calls.
+func (s *Sink) Calls() int { return int(s.calls.Load()) }
+
+// Inc counts a call.
+func (s *Sink) Inc() { s.calls.Add(1) }
+
+// Dec counts a call.
+func (s *Sink) Dec() { s.calls.Add(1) }
+
+// Set counts a call.
+func (s *Sink) Set(float64) { s.calls.Add(1) }
+
+// Observe counts a call.
+func (s *Sink) Observe(float64) { s.calls.Add(1) }
+
+// provider passes the sinks to this project's queue.
+type provider struct{ *Sinks }
+
+func (p provider) NewDepthMetric(string) queue.SettableGaugeMetric                 { return &p.Gauges }
+func (p provider) NewAddsMetric(string) queue.CounterMetric                        { return &p.Adds }
+func (p provider) NewLatencyMetric(string) queue.HistogramMetric                   { return &p.Waits }
+func (p provider) NewWorkDurationMetric(string) queue.HistogramMetric              { return &p.Works }
+func (p provider) NewUnfinishedWorkSecondsMetric(string) queue.SettableGaugeMetric { return &p.Gauges }
+func (p provider) NewLongestRunningProcessorSecondsMetric(string) queue.SettableGaugeMetric {
+	return &p.Gauges
+}
+func (p provider) NewRetriesMetric(string) queue.CounterMetric { return &p.Retries }
+
+// mostStall is far below the time after which a workload counts an event as lost.
+const mostStall = 10 * time.Second
+
+// stalling makes queues that stand still once: no key is handed out for a while. It tests a
+// harness, whose latencies must show it.
+type stalling struct {
+	Subject
+	after, lasts time.Duration // since the queue was made
+}
+
+func (s stalling) New(options Options) Queue {
+	from := time.Now().Add(s.after)
+	return &stalled{s.Subject.New(options), from, from.Add(s.lasts)}
+}
+
+type stalled struct {
+	Queue
+	from, to time.Time
+}
+
+// Get holds the key until the stall is over.
+func (q *stalled) Get() (key string, shutdown bool) {
+	key, shutdown = q.Queue.Get()
+	if now := time.Now(); now.After(q.from) && now.Before(q.to) {
+		time.Sleep(q.to.Sub(now))
+	}
+	return key, shutdown
 }
