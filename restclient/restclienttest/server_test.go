@@ -1,13 +1,10 @@
 package restclienttest_test
 
 import (
-	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,64 +18,6 @@ import (
 )
 
 func hello(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"gitVersion":"v0"}`) }
-
-func TestRefuse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := restclienttest.NewServer(t, http.HandlerFunc(hello))
-		client := server.Client()
-		server.Refuse(true)
-		assert.ErrorIs(t, client.Do(t.Context(), restclient.Request{Path: "/"}, nil), syscall.ECONNREFUSED)
-		server.Refuse(false)
-		assert.NoError(t, client.Do(t.Context(), restclient.Request{Path: "/a"}, nil))
-		assert.Equal(t, "/a", server.Requests()[0].Path)
-		assert.Equal(t, 1, server.Dialled())
-	})
-}
-
-func TestFaultsOfOpenConnections(t *testing.T) {
-	watch := func(w http.ResponseWriter, r *http.Request) {
-		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
-			for i := 0; s.Send(api.WatchBookmark, map[string]any{"metadata": map[string]any{"resourceVersion": fmt.Sprint(i)}}) == nil; i++ {
-				time.Sleep(time.Second)
-			}
-		})
-	}
-	for _, transport := range []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket} {
-		synctest.Test(t, func(t *testing.T) {
-			server := restclienttest.NewServer(t, http.HandlerFunc(watch))
-			pods := restclient.Metadata(server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = transport }), api.PodsResource, "")
-			open := func() api.Watcher[*api.PartialObjectMetadata] {
-				w, err := pods.Watch(t.Context(), api.ListOptions{})
-				require.NoError(t, err)
-				_, err = w.Next()
-				require.NoError(t, err)
-				return w
-			}
-			w := open()
-			server.CloseConnections()
-			_, err := w.Next()
-			var broken *restclient.TransportError
-			require.ErrorAs(t, err, &broken)
-			assert.Equal(t, restclient.ConnectionLost, broken.Kind)
-
-			w = open()
-			server.Silence()
-			silence := time.AfterFunc(time.Hour, w.Stop)
-			start := time.Now()
-			_, err = w.Next()
-			if transport == restclient.WatchHTTP {
-				assert.ErrorIs(t, err, restclient.ErrWatchStopped, "nothing else ends it")
-				assert.Equal(t, time.Hour, time.Since(start))
-			} else {
-				require.ErrorAs(t, err, &broken)
-				assert.Equal(t, restclient.ConnectionDead, broken.Kind, "a websocket is pinged")
-			}
-			silence.Stop()
-
-			open().Stop() // a new connection works
-		})
-	}
-}
 
 // A deadline is local to the reader; it expires on a dead link as well.
 func TestASilentLinkHasDeadlines(t *testing.T) {
@@ -170,25 +109,4 @@ func TestPipesBehaveLikeConnections(t *testing.T) {
 		near.Close()
 		assert.Zero(t, server.Connections())
 	})
-}
-
-func TestDialEndsWithTheServer(t *testing.T) {
-	var server *restclienttest.Server
-	t.Run("the server's test", func(t *testing.T) {
-		server = restclienttest.NewServer(t, http.HandlerFunc(hello))
-	})
-	_, err := server.Dial(context.Background(), "tcp", "x")
-	assert.ErrorIs(t, err, syscall.ECONNREFUSED)
-}
-
-func TestCertificates(t *testing.T) {
-	authority := restclienttest.NewAuthority(t)
-	leaf := authority.Issue(t, restclienttest.Leaf{Name: "joe", Groups: []string{"devs"}, Hosts: []string{"10.0.0.1", "a.test"}}).Leaf
-	assert.Equal(t, "joe", leaf.Subject.CommonName)
-	assert.Equal(t, []string{"devs"}, leaf.Subject.Organization)
-	assert.Equal(t, "10.0.0.1", leaf.IPAddresses[0].String())
-	assert.NoError(t, leaf.VerifyHostname("a.test"))
-	expired := authority.Issue(t, restclienttest.Leaf{Valid: -time.Minute}).Leaf
-	assert.True(t, expired.NotAfter.Before(time.Now()))
-	assert.True(t, expired.NotBefore.Before(expired.NotAfter))
 }
