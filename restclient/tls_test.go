@@ -307,24 +307,6 @@ func TestCompressionAndItsAbsence(t *testing.T) {
 	})
 }
 
-// A link whose peer has lost its state is silent. HTTP/2 pings detect that.
-func TestSilentHTTP2Connection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			restclienttest.ServeWatch(w, r, restclienttest.TextFrames, (*restclienttest.Stream).Wait)
-		}), restclienttest.NewAuthority(t), nil)
-		w, err := restclient.Metadata(server.Client(), api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
-		time.Sleep(time.Hour) // an idle link is not a broken one
-		server.Silence()
-		start := time.Now()
-		_, err = w.Next()
-		var broken *restclient.TransportError
-		require.ErrorAs(t, err, &broken)
-		assert.LessOrEqual(t, time.Since(start), 45*time.Second)
-	})
-}
-
 // kubeLike answers as kube-apiserver does: it accepts any client certificate in the handshake. It
 // then answers 401 to one that has expired by its own clock, which may be ahead of ours.
 func kubeLike(clockSkew time.Duration) http.HandlerFunc {

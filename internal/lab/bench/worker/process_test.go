@@ -104,17 +104,9 @@ func TestTheEndOfTheContextKillsTheWorker(t *testing.T) {
 		_, err := process.Run(ctx, scenario, bench.Full)
 		<-cancelled
 		assert.ErrorIs(t, err, reason)
+		_, err = process.Run(ctx, scenario, bench.Full)
+		assert.ErrorIs(t, err, reason, "a context that has ended before the request reports its cause as well")
 	}
-}
-
-// A context that has ended before the request also reports its cause.
-func TestAnEndedContextGivesItsReason(t *testing.T) {
-	process := start(t)
-	reason := errors.New("interrupted")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(reason)
-	_, err := process.Run(ctx, "hangs", bench.Full)
-	assert.ErrorIs(t, err, reason)
 }
 
 // A worker's children end with it, even if the worker does not stop them.

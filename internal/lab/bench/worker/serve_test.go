@@ -60,14 +60,6 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-func TestTheEndOfTheInputStopsAScenario(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		answers, err := serve(t, request("hangs", "full"))()
-		require.NoError(t, err)
-		assert.Contains(t, answers, "context canceled")
-	})
-}
-
 func TestScenariosTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers, err := serve(t, request("hangs", "full"), request("warm", "full"))()
