@@ -20,29 +20,10 @@ func with(c Config) *Config { return benchtest.With(c, (*Config).AddTo) }
 func init() { relistKnown = 10_000 }
 
 func TestScenarios(t *testing.T) {
-	proofs := map[string]string{}
-	for _, subject := range Subjects() {
-		for _, scenario := range Scenarios(subject) {
-			t.Run(scenario.Name+"/"+subject.Name(), func(t *testing.T) {
-				outcome, err := scenario.Run(t.Context(), bench.Quick, nil)
-				require.NoError(t, err)
-				want := map[string][]string{
-					"fifo/add-pop": {"B/op", "allocs/op", "ns/op"},
-					"fifo/relist":  {"lock-ms", "ms"},
-				}
-				names := []string{}
-				for name, value := range outcome.Figures {
-					assert.Positive(t, value, name)
-					names = append(names, name)
-				}
-				assert.ElementsMatch(t, want[scenario.Name], names)
-				if first, known := proofs[scenario.Name]; known {
-					assert.Equal(t, first, outcome.Proof, "the same work")
-				}
-				proofs[scenario.Name] = outcome.Proof
-			})
-		}
-	}
+	benchtest.Scenarios(t, Subjects(), Scenarios, map[string][]string{
+		"fifo/add-pop": {"B/op", "allocs/op", "ns/op"},
+		"fifo/relist":  {"lock-ms", "ms"},
+	})
 }
 
 func TestRun(t *testing.T) {
@@ -97,12 +78,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		_, err := Run(ctx, endsWith(part, cancel), with(cfg), nil)
 		assert.ErrorIs(t, err, context.Canceled, "part %d", part)
 	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, scenario := range Scenarios(Fast()) {
-		_, err := scenario.Run(ended, bench.Quick, nil)
-		assert.ErrorIs(t, err, context.Canceled)
-	}
+	benchtest.EndsWithContext(t, Scenarios(Fast()))
 }
 
 // faulty is our queue with a fault before the consumer.

@@ -20,20 +20,11 @@ import (
 func with(c Config) *Config { return benchtest.With(c, (*Config).AddTo) }
 
 func TestEveryScenarioProvesItsWork(t *testing.T) {
-	proofs := map[string]string{}
-	for _, subject := range Subjects() {
-		for _, scenario := range Scenarios(subject) {
-			outcome, err := scenario.Run(context.Background(), bench.Quick, nil)
-			require.NoError(t, err, "%s %s", subject.Name(), scenario.Name)
-			assert.NotEmpty(t, outcome.Figures)
-			assert.NotEmpty(t, outcome.Proof)
-			if proof := proofs[scenario.Name]; proof != "" {
-				assert.Equal(t, proof, outcome.Proof)
-			}
-			proofs[scenario.Name] = outcome.Proof
-		}
-	}
-	assert.Len(t, proofs, 6)
+	each, pipeline := []string{"ns/op", "allocs/op", "B/op"}, []string{"ns/op", "allocs/op", "B/op", "processed/s", "cpu-ns/op"}
+	benchtest.Scenarios(t, Subjects(), Scenarios, map[string][]string{
+		ScenarioCycle: each, ScenarioCycleMetrics: each, ScenarioPipeline: pipeline, ScenarioPipelineSingly: pipeline,
+		ScenarioAddAfter: each, ScenarioAddRateLimited: each,
+	})
 }
 
 // broken is a queue with a mistake.
@@ -151,12 +142,9 @@ func TestMistakesAreNoticed(t *testing.T) {
 }
 
 func TestScenariosEndWithTheContext(t *testing.T) {
+	benchtest.EndsWithContext(t, Scenarios(Orrery()))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, scenario := range Scenarios(Orrery()) {
-		_, err := scenario.Run(ctx, bench.Quick, nil)
-		assert.ErrorIs(t, err, context.Canceled, scenario.Name)
-	}
 	_, err := Run(ctx, Orrery(), with(Config{}), nil)
 	assert.ErrorIs(t, err, context.Canceled)
 }

@@ -340,29 +340,6 @@ func TestFollow(t *testing.T) {
 	assert.EqualValues(t, 7, meter.Phase().Done)
 }
 
-// This project's client asks for a stream first, and for a list when the server refuses.
-func TestWhatOrreryAsksFor(t *testing.T) {
-	pods := newStore(Config{Objects: 5})
-	asked := make(chan string, 10)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		query := r.URL.Query()
-		query.Del("timeoutSeconds")
-		asked <- query.Encode()
-		pods.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	informer, err := Orrery().Start(server.URL)
-	require.NoError(t, err)
-	defer informer.Stop()
-	for _, want := range []string{
-		"allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&watch=true",
-		"limit=500&resourceVersion=0",
-		"allowWatchBookmarks=true&resourceVersion=900000000&watch=true",
-	} {
-		assert.Equal(t, want, <-asked)
-	}
-}
-
 // The tests restart this program as the server, as every program with the benchmark does.
 func TestMain(m *testing.M) {
 	ServeIfAsked()
