@@ -82,18 +82,21 @@ func TestAListWithoutAKind(t *testing.T) {
 	}
 }
 
-// The idle timeout of a watch ends with its response headers: an event does not restart it.
-func TestAWatchMayBeSilentAfterAnEvent(t *testing.T) {
+// The idle timeout of a watch ends with its response headers: an event does not restart it. The
+// timeout of the client applies only to requests that end by themselves.
+func TestAWatchMayBeSilent(t *testing.T) {
 	for _, transport := range transports {
 		bubble(t, func(w http.ResponseWriter, r *http.Request) {
 			restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
 				for _, version := range []string{"1", "2"} {
-					s.Send(api.WatchAdded, namespace("a", version))
 					time.Sleep(time.Hour)
+					s.Send(api.WatchAdded, namespace("a", version))
 				}
 			})
 		}, func(t *testing.T, server *restclienttest.Server) {
-			client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport, cfg.SilenceTimeout = transport, time.Minute })
+			client := server.Client(func(cfg *restclient.Config) {
+				cfg.WatchTransport, cfg.SilenceTimeout, cfg.Timeout = transport, time.Minute, time.Second
+			})
 			w, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
 			require.NoError(t, err)
 			for _, version := range []string{"1", "2"} {
@@ -103,6 +106,7 @@ func TestAWatchMayBeSilentAfterAnEvent(t *testing.T) {
 			}
 			_, err = w.Next()
 			assert.Equal(t, io.EOF, err)
+			assert.Empty(t, server.Requests()[0].Query.Get("timeout"))
 		})
 	}
 }

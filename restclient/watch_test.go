@@ -416,29 +416,3 @@ func TestWebSocketEnds(t *testing.T) {
 		})
 	}
 }
-
-// The timeout of the client applies only to requests that end by themselves.
-func TestTimeoutDoesNotConcernWatches(t *testing.T) {
-	for _, transport := range transports {
-		handler := func(w http.ResponseWriter, r *http.Request) {
-			restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
-				time.Sleep(time.Hour)
-				s.Send(api.WatchAdded, namespace("late", "1"))
-			})
-		}
-		bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-			client := server.Client(func(cfg *restclient.Config) {
-				cfg.WatchTransport = transport
-				cfg.Timeout = time.Second
-			})
-			w, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
-			require.NoError(t, err)
-			event, err := w.Next()
-			require.NoError(t, err)
-			assert.Equal(t, "late", event.Object.Name)
-			_, err = w.Next()
-			assert.Equal(t, io.EOF, err)
-			assert.Empty(t, server.Requests()[0].Query.Get("timeout"))
-		})
-	}
-}

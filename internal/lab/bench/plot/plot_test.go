@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
-	"fmt"
 	"html"
 	"io"
 	"math"
@@ -93,19 +92,6 @@ func TestTextsHaveRoom(t *testing.T) {
 			text := html.UnescapeString(string(found[3]))
 			assert.GreaterOrEqual(t, x, 4.0, "%s: %q", name, text)
 			assert.LessOrEqual(t, x+float64(sans(vg.Length(size), false, gray).Width(text)), float64(sheetWidth), "%s: %q", name, text)
-		}
-	}
-}
-
-// Each series with data is a line.
-func TestEverySeriesIsDrawn(t *testing.T) {
-	for name, picture := range lines() {
-		svg := string(picture.SVG())
-		for i, series := range picture.Series {
-			if len(series.Points) > 2 {
-				r, g, b, _ := seriesColor(i).RGBA()
-				assert.Contains(t, svg, fmt.Sprintf("stroke:#%02X%02X%02X", r>>8, g>>8, b>>8), "%s: %s", name, series.Name)
-			}
 		}
 	}
 }

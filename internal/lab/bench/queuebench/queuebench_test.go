@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/benchtest"
@@ -179,12 +178,6 @@ func TestRunWithMetricsRateAndCost(t *testing.T) {
 	rate, _ := result.Figure("rate for latency")
 	assert.Equal(t, 3000.0, rate.Value)
 	assert.LessOrEqual(t, result.Latency.Count(), uint64(90))
-}
-
-func TestARunEndsItsGoroutines(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	_, err := Run(t.Context(), Orrery(), short(), nil)
-	require.NoError(t, err)
 }
 
 // On a busy machine the time may be up before a producer begins.

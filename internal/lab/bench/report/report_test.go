@@ -2,15 +2,12 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"flag"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
@@ -54,6 +51,7 @@ func bare() *bench.Result {
 	}
 }
 
+// Programs get the numbers as measured: those of the files are not rounded.
 func TestGolden(t *testing.T) {
 	two := []*bench.Result{result("batching", "4", 412.5), result("coalescing", "4", 388.125)}
 	sweep := []*bench.Result{result("batching", "1", 100), result("batching", "2", 170.5), result("batching", "64", 9912.3)}
@@ -82,43 +80,6 @@ func TestGolden(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, string(want), got.String(), "%s; if the change is intended, run the test with -update", name)
 	}
-}
-
-// Programs get the numbers as measured.
-func TestNumbersAreNotRounded(t *testing.T) {
-	r := result("batching", "4", math.Pi*100)
-	var text bytes.Buffer
-	require.NoError(t, JSON(&text, []*bench.Result{r}))
-	var document struct {
-		Environment struct{ Go, Platform string }
-		Results     []struct {
-			Parameters map[string]string
-			Figures    []bench.Figure
-			Latency    map[string]any
-		}
-	}
-	require.NoError(t, json.Unmarshal(text.Bytes(), &document))
-	assert.Equal(t, here().Go, document.Environment.Go)
-	require.Len(t, document.Results, 1)
-	assert.Equal(t, r.Figures, document.Results[0].Figures)
-	assert.Equal(t, "0s", document.Results[0].Parameters["handler-cost"])
-	assert.EqualValues(t, r.Latency.Quantile(0.99), document.Results[0].Latency["p99"])
-
-	text.Reset()
-	require.NoError(t, CSV(&text, []*bench.Result{r}))
-	rows, err := csv.NewReader(&text).ReadAll()
-	require.NoError(t, err)
-	require.Len(t, rows, 2)
-	found := map[string]string{}
-	for i, name := range rows[0] {
-		found[name] = rows[1][i]
-	}
-	for _, figure := range r.Figures {
-		value, err := strconv.ParseFloat(found[figure.Name+" ("+figure.Unit+")"], 64)
-		require.NoError(t, err)
-		assert.Equal(t, figure.Value, value)
-	}
-	assert.Equal(t, strconv.Itoa(int(r.Latency.Quantile(0.999))), found["latency p99.9 (ns)"])
 }
 
 type full struct{}
