@@ -14,6 +14,8 @@ import (
 	"orrery/restclient/api"
 )
 
+var errNoNamespace = errors.New("the answer is not the namespace")
+
 // first is wave 0: it reads the namespace. It fails if the connection does.
 func (c *collector) first(ctx context.Context) error {
 	namespace, at, failed, err := c.namespace(ctx)
@@ -128,15 +130,6 @@ var (
 var terminatingOnly = query{gvr: api.NamespacesResource, fields: "status.phase=" + string(api.NamespaceTerminating)}
 
 const systemNamespace = "kube-system"
-
-// environment is the part of wave 1 that reads the cluster.
-func (c *collector) environment(ctx context.Context) {
-	e := &c.evidence
-	parallel(
-		func() { e.Server = c.version(ctx) },
-		func() { c.control(ctx) },
-	)
-}
 
 // control reads what may change meanwhile, and is therefore read again after the interval: the
 // other servers, the definitions, the pods of kube-controller-manager and the Leases of its

@@ -3,6 +3,7 @@ package collect
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -43,26 +44,83 @@ const (
 // ctx ends.
 func Collect(ctx context.Context, client *restclient.Client, namespace string, options Options) (why.Evidence, error) {
 	c := newCollector(client, namespace, options)
-	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
 	if err := c.first(bounded); err != nil {
 		return why.Evidence{}, err
 	}
-	if c.inDeletion() {
-		c.environment(bounded)
-		c.content(bounded)
-		c.noteLeases(bounded, c)
+	err := examine(ctx, bounded, c)
+	return c.evidence, err
+}
+
+// CollectAll collects the evidence for each terminating namespace, sorted by name.
+//   - Each type is listed once for all of them, and each collection of the cluster is read once.
+//     Single objects, such as a Service, are read for each namespace that needs them.
+//   - The second sample lists, in each namespace, only the types that it had objects of.
+//   - The limits of the options apply to the whole.
+//   - A namespace that goes before its first sample is left out; one that goes before its second is
+//     reported as absent. One that may be listed and not read is reported.
+//
+// CollectAll fails as [Collect] does.
+func CollectAll(ctx context.Context, client *restclient.Client, options Options) ([]why.Evidence, error) {
+	root := newCollector(client, "", options)
+	root.many = true
+	bounded, cancel := context.WithTimeout(ctx, root.options.Timeout)
+	defer cancel()
+	names, err := root.inDeletionNow(bounded)
+	if err != nil {
+		return nil, err
 	}
-	c.evidence.Took = time.Since(began)
-	if c.inDeletion() {
-		c.complete(ctx, bounded, c)
+	options.MaxRequests = cmp.Or(options.MaxRequests, DefaultMaxRequests+RequestsEach*len(names))
+	var all []*collector
+	for _, name := range names {
+		c := newCollector(client, name, options)
+		c.shared, c.evidence.Terminating = root.shared, names
+		if err := c.first(bounded); err != nil {
+			return nil, err
+		}
+		if failed := c.evidence.Refused; c.inDeletion() || failed != nil && failed.Code != http.StatusNotFound {
+			all = append(all, c)
+		}
 	}
-	if err := context.Cause(ctx); err != nil {
-		return why.Evidence{}, err
+	if err := examine(ctx, bounded, all...); err != nil {
+		return nil, err
 	}
-	c.finish()
-	return c.evidence, nil
+	var evidence []why.Evidence
+	for _, c := range all {
+		evidence = append(evidence, c.evidence)
+	}
+	return evidence, nil
+}
+
+// examine reads everything about those namespaces that are terminating. bounded is the context of
+// the first samples. It fails if ctx ends.
+func examine(ctx, bounded context.Context, read ...*collector) error {
+	all := slices.DeleteFunc(slices.Clone(read), func(c *collector) bool { return !c.inDeletion() })
+	if len(all) > 0 {
+		first := all[0]
+		parallel(func() { first.evidence.Server = first.version(bounded) }, func() { first.control(bounded) })
+		share(all)
+		content(bounded, all...)
+		first.noteLeases(bounded, all...)
+		first.complete(ctx, bounded, all)
+		for _, c := range all {
+			c.cut = cmp.Or(c.cut, first.cut) // a list for all of them
+		}
+	}
+	for _, c := range read {
+		c.finish()
+	}
+	return context.Cause(ctx)
+}
+
+// share gives each namespace what the first one has of the cluster.
+func share(all []*collector) {
+	e := &all[0].evidence
+	for _, c := range all[1:] {
+		c.evidence.Server, c.evidence.APIServices, c.evidence.Definitions = e.Server, e.APIServices, e.Definitions
+		c.evidence.Managers, c.evidence.Leases = e.Managers, e.Leases
+	}
 }
 
 // newCollector returns a collector for one namespace.
@@ -70,19 +128,18 @@ func newCollector(client *restclient.Client, namespace string, options Options) 
 	options.Interval = cmp.Or(options.Interval, DefaultInterval)
 	options.Timeout = cmp.Or(options.Timeout, DefaultTimeout)
 	options.MaxRequests = cmp.Or(options.MaxRequests, DefaultMaxRequests)
-	c := &collector{client: client, options: options, shared: &shared{slots: make(chan struct{}, atOnce)}}
+	c := &collector{client: client, options: options, shared: &shared{slots: make(chan struct{}, atOnce), began: time.Now()}}
 	c.evidence = why.Evidence{APIVersion: why.EvidenceVersion, Name: namespace, Finalizers: options.Finalizers}
 	return c
 }
 
 // complete takes the second samples after the interval, if there is one, and then reads what the
-// samples give a reason for: it has what was repaired during the interval. bounded is the context
-// of the first samples.
-func (c *collector) complete(ctx, bounded context.Context, all ...*collector) {
-	twice := c.options.Interval >= 0 && bounded.Err() == nil && wait.Sleep(ctx, c.options.Interval) == nil
-	again := time.Now()
-	if twice {
-		left, cancel := context.WithTimeout(ctx, max(requestTimeout, c.options.Timeout-c.evidence.Took))
+// samples give a reason for: it has what was repaired during the interval.
+func (c *collector) complete(ctx, bounded context.Context, all []*collector) {
+	took := time.Since(c.began)
+	if c.options.Interval >= 0 && bounded.Err() == nil && wait.Sleep(ctx, c.options.Interval) == nil {
+		c.waited = c.options.Interval
+		left, cancel := context.WithTimeout(ctx, max(requestTimeout, c.options.Timeout-took))
 		defer cancel()
 		bounded = left
 		c.answers.Clear() // those of the time before the interval
@@ -90,17 +147,12 @@ func (c *collector) complete(ctx, bounded context.Context, all ...*collector) {
 			one.second(bounded)
 		}
 		c.control(bounded)
-		for _, one := range all[1:] {
-			one.copyControl(c)
-		}
+		share(all)
 	}
 	for _, one := range all {
 		if one.evidence.Latest() != nil {
 			one.suspicions(bounded)
 		}
-	}
-	for _, one := range all {
-		one.evidence.Took += time.Since(again)
 	}
 }
 
@@ -126,6 +178,9 @@ type shared struct {
 	many    bool
 
 	versions map[string]string // the resourceVersions of Leases before the interval, by namespace/name
+
+	began  time.Time
+	waited time.Duration // between the samples
 }
 
 func (c *collector) inDeletion() bool {
@@ -134,6 +189,7 @@ func (c *collector) inDeletion() bool {
 
 func (c *collector) finish() {
 	e := &c.evidence
+	e.Took = time.Since(c.began) - c.waited
 	e.Requests, e.Throttled, e.Incomplete = int(c.requests.Load()), int(c.throttled.Load()), c.cut
 	slices.SortFunc(e.Types, func(a, b why.Type) int { return cmp.Compare(a.Name(), b.Name()) })
 }

@@ -7,51 +7,44 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"orrery/internal/why"
 	"orrery/nsctl"
-	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
 )
 
-var errNoNamespace = errors.New("the answer is not the namespace")
-
-// content is wave 2: every type that the deleter would empty.
-func (c *collector) content(ctx context.Context) { contents(ctx, c) }
-
-// contents is wave 2 for several namespaces: each type is listed once. A list of one namespace is
-// limited to it.
-func contents(ctx context.Context, all ...*collector) {
+// content is wave 2: every type that the deleter would empty. Each is listed once for all
+// namespaces. A list for one namespace is limited to it.
+func content(ctx context.Context, all ...*collector) {
 	c := all[0]
-	deleted := c.evidence.Namespace.Deleted
+	var deleted time.Time
 	for _, one := range all {
-		if one.evidence.Namespace.Deleted.After(deleted) {
-			deleted = one.evidence.Namespace.Deleted
-		}
-		one.evidence.Discovery.Request = "GET /apis"
+		deleted = later(deleted, one.evidence.Namespace.Deleted)
 	}
-	if err := c.take(discoveryRequests); err != nil {
-		for _, one := range all {
-			one.discovered(err)
-		}
-		return
+	looked := nsctl.Looked{DiscoveryErr: c.take(discoveryRequests)}
+	if looked.DiscoveryErr == nil {
+		types := discovery.NewCached(discovery.NewWithConfig(c.client, discovery.Config{OnlyWhenReady: true}))
+		ctx := api.WithSingleAttempt(ctx)
+		looked = nsctl.Look(ctx, types, deleted, func(ctx context.Context, r nsctl.DeletableResource) error {
+			for _, s := range read(ctx, r.GVR, maxPages, all...) {
+				s.t.Singular = r.Singular
+				s.c.mu.Lock()
+				s.c.evidence.Types = append(s.c.evidence.Types, s.t)
+				s.c.evidence.Pods = append(s.c.evidence.Pods, s.pods...)
+				s.c.mu.Unlock()
+			}
+			return nil
+		})
 	}
-	types := discovery.NewCached(discovery.NewWithConfig(c.client, discovery.Config{OnlyWhenReady: true}))
-	looked := nsctl.Look(api.WithSingleAttempt(ctx), types, deleted, func(ctx context.Context, r nsctl.DeletableResource) error {
-		for i, t := range c.read(ctx, r.GVR, all) {
-			t.Singular = r.Singular
-			all[i].mu.Lock()
-			all[i].evidence.Types = append(all[i].evidence.Types, t)
-			all[i].mu.Unlock()
-		}
-		return nil
-	})
 	for _, one := range all {
-		one.discovered(looked.DiscoveryErr)
+		e := &one.evidence
+		e.Discovery.Request = "GET /apis"
+		e.Discovery.Stale, e.Discovery.Failed, e.Discovery.Refused = undiscovered(looked.DiscoveryErr)
 		for _, r := range looked.Resources {
 			if !r.CanList {
-				one.evidence.Types = append(one.evidence.Types, why.Type{Group: r.GVR.Group, Version: r.GVR.Version, Resource: r.GVR.Resource})
+				e.Types = append(e.Types, why.Type{Group: r.GVR.Group, Version: r.GVR.Version, Resource: r.GVR.Resource})
 			}
 		}
 	}
@@ -59,12 +52,6 @@ func contents(ctx context.Context, all ...*collector) {
 
 // discoveryRequests is how many requests one discovery takes: readiness, /api and /apis.
 const discoveryRequests = 3
-
-// discovered records the outcome of discovery, beside the list of types.
-func (c *collector) discovered(err error) {
-	d := &c.evidence.Discovery
-	d.Stale, d.Failed, d.Refused = undiscovered(err)
-}
 
 func undiscovered(err error) (stale []string, failed map[string]string, refused *why.Failure) {
 	partly, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err)
@@ -82,39 +69,6 @@ func undiscovered(err error) (stale []string, failed map[string]string, refused 
 	return stale, failed, nil
 }
 
-// read lists one type in each namespace, page by page. If a continue token expires, it starts over
-// once.
-func (c *collector) read(ctx context.Context, gvr api.GroupVersionResource, all []*collector) []why.Type {
-	for again := true; ; again = false {
-		shelves := newShelves(gvr, all)
-		err := c.pages(ctx, gvr, shelves)
-		if api.IsExpired(err) && again {
-			continue
-		}
-		if api.CodeOf(err) >= http.StatusInternalServerError && len(all) > 1 {
-			return c.singly(ctx, gvr, all) // the fault may be that of one of the namespaces
-		}
-		var types []why.Type
-		for _, s := range shelves {
-			s.t.Failed = query{gvr: gvr, namespace: scope(all)}.failure(err)
-			s.t.Objects = s.kept.objects()
-			s.c.mu.Lock()
-			s.c.evidence.Pods = append(s.c.evidence.Pods, s.pods...)
-			s.c.mu.Unlock()
-			types = append(types, s.t)
-		}
-		return types
-	}
-}
-
-// singly lists a type in one namespace after the other.
-func (c *collector) singly(ctx context.Context, gvr api.GroupVersionResource, all []*collector) (types []why.Type) {
-	for _, one := range all {
-		types = append(types, one.read(ctx, gvr, []*collector{one})...)
-	}
-	return types
-}
-
 // shelf has the content of one type in one namespace.
 type shelf struct {
 	c    *collector
@@ -123,97 +77,84 @@ type shelf struct {
 	pods []why.Pod
 }
 
-func newShelves(gvr api.GroupVersionResource, all []*collector) (shelves []*shelf) {
-	for _, c := range all {
-		s := &shelf{c: c, kept: keeper{name: c.evidence.Name, deleted: c.evidence.Namespace.Deleted}}
-		s.t = why.Type{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource, Request: query{gvr: gvr, namespace: scope(all)}.String()}
-		shelves = append(shelves, s)
+// read lists a type, at most so many pages, and returns what each namespace has of it. A list of
+// only the first page has the metadata of pods. If the server fails, each namespace is listed alone:
+// the fault may be that of one of them.
+func read(ctx context.Context, gvr api.GroupVersionResource, most int, all ...*collector) (shelves []*shelf) {
+	q := query{gvr: gvr}
+	if len(all) == 1 {
+		q.namespace = all[0].evidence.Name
+	}
+	start := func() {
+		shelves = nil
+		for _, c := range all {
+			t := why.Type{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource, Request: q.String()}
+			shelves = append(shelves, &shelf{c: c, t: t, kept: keeper{deleted: c.evidence.Namespace.Deleted}})
+		}
+	}
+	of := func(namespace string) *shelf {
+		at := slices.IndexFunc(shelves, func(s *shelf) bool { return s.c.evidence.Name == namespace })
+		if at < 0 {
+			return &shelf{} // of a namespace that is not examined
+		}
+		return shelves[at]
+	}
+	var last api.ListMeta
+	var err error
+	if gvr == api.PodsResource && most > 1 {
+		last, err = pages(ctx, all[0], q, most, start, func(o *pod) { of(o.Namespace).addPod(o) })
+	} else {
+		last, err = pages(ctx, all[0], q, most, start, func(o *api.PartialObjectMetadata) { of(o.Namespace).add(&o.ObjectMeta) })
+	}
+	if api.CodeOf(err) >= http.StatusInternalServerError && len(all) > 1 {
+		shelves = nil
+		for _, c := range all {
+			shelves = append(shelves, read(ctx, gvr, most, c)...)
+		}
+		return shelves
+	}
+	for _, s := range shelves {
+		s.t.Objects = s.kept.objects()
+		switch {
+		case !errors.Is(err, errTooLong):
+			s.t.Failed = q.failure(err)
+			continue
+		case len(all) == 1 && last.RemainingItemCount != nil:
+			s.t.Count += int(*last.RemainingItemCount)
+		default:
+			s.t.More = true
+		}
+		s.t.Partial = most == 1
 	}
 	return shelves
 }
 
-// scope returns the namespace to list: "" for all.
-func scope(all []*collector) string {
-	if len(all) == 1 {
-		return all[0].evidence.Name
+// add counts an object and keeps its head. It returns the head.
+func (s *shelf) add(m *api.ObjectMeta) why.Object {
+	o, t := objectOf(m), &s.t
+	t.Count++
+	if !o.Deleted.IsZero() {
+		t.Deleting++
 	}
-	return ""
+	for _, finalizer := range o.Finalizers {
+		if t.Finalizers == nil {
+			t.Finalizers = map[string]int{}
+		}
+		t.Finalizers[finalizer]++
+	}
+	if t.Oldest.IsZero() || o.Created.Before(t.Oldest) {
+		t.Oldest = o.Created
+	}
+	t.Newest = later(t.Newest, o.Created)
+	s.kept.add(o, m.ManagedFields)
+	return o
 }
 
-// of returns the shelf of a namespace, nil for a namespace that is not examined.
-func of(shelves []*shelf, namespace string) *shelf {
-	at := slices.IndexFunc(shelves, func(s *shelf) bool { return s.c.evidence.Name == namespace })
-	if at < 0 {
-		return nil
+func (s *shelf) addPod(o *pod) {
+	head := s.add(&o.ObjectMeta)
+	if len(s.pods) < why.MaxKept {
+		s.pods = append(s.pods, podOf(o, head))
 	}
-	return shelves[at]
-}
-
-func (c *collector) pages(ctx context.Context, gvr api.GroupVersionResource, shelves []*shelf) error {
-	options := api.ListOptions{Limit: pageSize}
-	var all []*collector
-	for _, s := range shelves {
-		all = append(all, s.c)
-	}
-	for page := 1; ; page++ {
-		var head api.ListMeta
-		err := c.attempt(ctx, func(ctx context.Context) (err error) {
-			if gvr == api.PodsResource {
-				head, err = c.podPage(ctx, scope(all), options, shelves)
-			} else {
-				head, err = c.page(ctx, gvr, scope(all), options, shelves)
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if head.Continue == "" || page == maxPages {
-			for _, s := range shelves {
-				if len(shelves) == 1 && head.Continue != "" && head.RemainingItemCount != nil {
-					s.t.Count += int(*head.RemainingItemCount)
-				} else {
-					s.t.More = head.Continue != ""
-				}
-			}
-			return nil
-		}
-		options.Continue = head.Continue
-	}
-}
-
-func (c *collector) page(
-	ctx context.Context, gvr api.GroupVersionResource, namespace string, options api.ListOptions, shelves []*shelf,
-) (api.ListMeta, error) {
-	list, err := restclient.Metadata(c.client, gvr, namespace).List(ctx, options)
-	if err != nil {
-		return api.ListMeta{}, err
-	}
-	for _, item := range list.Items {
-		if s := of(shelves, item.Namespace); s != nil {
-			count(&s.t, s.kept.add(objectOf(&item.ObjectMeta), item.ManagedFields))
-		}
-	}
-	return list.ListMeta, nil
-}
-
-func (c *collector) podPage(ctx context.Context, namespace string, options api.ListOptions, shelves []*shelf) (api.ListMeta, error) {
-	list, err := restclient.Typed[*pod](c.client, api.PodsResource, namespace).List(ctx, options)
-	if err != nil {
-		return api.ListMeta{}, err
-	}
-	for _, item := range list.Items {
-		s := of(shelves, item.Namespace)
-		if s == nil {
-			continue
-		}
-		object := objectOf(&item.ObjectMeta)
-		count(&s.t, s.kept.add(object, item.ManagedFields))
-		if len(s.pods) < why.MaxKept {
-			s.pods = append(s.pods, podOf(item, object))
-		}
-	}
-	return list.ListMeta, nil
 }
 
 func objectOf(m *api.ObjectMeta) why.Object {
@@ -239,24 +180,57 @@ func groupOf(apiVersion string) string {
 	return group
 }
 
-// count adds an object to the figures of its type.
-func count(t *why.Type, o why.Object) {
-	t.Count++
-	if !o.Deleted.IsZero() {
-		t.Deleting++
+// keeper keeps the heads of at most why.MaxKept objects of a type: one with each finalizer first,
+// then others that block, which have a finalizer, and then those that are younger than the
+// deletion.
+type keeper struct {
+	deleted                        time.Time
+	first, blockers, young, others []why.Object
+}
+
+func (k *keeper) add(o why.Object, fields api.ManagedFields) {
+	kept := &k.others
+	switch {
+	case slices.ContainsFunc(o.Finalizers, func(f string) bool { return !k.has(f, o.Deleted.IsZero()) }):
+		kept = &k.first
+	case len(o.Finalizers) > 0:
+		kept = &k.blockers
+	case o.Created.After(k.deleted):
+		kept = &k.young
 	}
-	for _, finalizer := range o.Finalizers {
-		if t.Finalizers == nil {
-			t.Finalizers = map[string]int{}
+	if len(*kept) < why.MaxKept {
+		o.Changed, o.Written = lastWrite(fields)
+		*kept = append(*kept, o)
+	}
+}
+
+// lastWrite returns when an object was last written, without and with its status; the zero time if
+// that is not known.
+func lastWrite(fields api.ManagedFields) (changed, written time.Time) {
+	entries, _ := fields.Entries() // none if they are malformed
+	for _, entry := range entries {
+		if entry.Time == nil {
+			continue
 		}
-		t.Finalizers[finalizer]++
+		written = later(written, entry.Time.Time)
+		if entry.Subresource != "status" {
+			changed = later(changed, entry.Time.Time)
+		}
 	}
-	if t.Oldest.IsZero() || o.Created.Before(t.Oldest) {
-		t.Oldest = o.Created
-	}
-	if o.Created.After(t.Newest) {
-		t.Newest = o.Created
-	}
+	return changed, written
+}
+
+// has reports whether an object with a finalizer is kept already. Those that are terminating and
+// those that are not are different cases.
+func (k *keeper) has(finalizer string, awaiting bool) bool {
+	return slices.ContainsFunc(k.first, func(o why.Object) bool {
+		return o.Deleted.IsZero() == awaiting && slices.Contains(o.Finalizers, finalizer)
+	})
+}
+
+func (k *keeper) objects() []why.Object {
+	all := slices.Concat(k.first, k.blockers, k.young, k.others)
+	return slices.Clip(all[:min(len(all), why.MaxKept)])
 }
 
 // second is wave 4: it reads again what may have changed.
@@ -296,33 +270,13 @@ func (c *collector) second(ctx context.Context) {
 			continue
 		}
 		reads = append(reads, func() {
-			again, err := c.secondPage(ctx, t.GVR())
-			if err != nil {
-				again.Failed = failure(again.Request, "list "+t.Name(), err)
+			for _, again := range read(ctx, t.GVR(), 1, c) {
+				c.mu.Lock()
+				s.Types = append(s.Types, again.t)
+				c.mu.Unlock()
 			}
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			s.Types = append(s.Types, again)
 		})
 	}
 	parallel(reads...)
 	slices.SortFunc(s.Types, func(a, b why.Type) int { return cmp.Compare(a.Name(), b.Name()) })
-}
-
-// secondPage reads the first page of a type again, metadata only.
-func (c *collector) secondPage(ctx context.Context, gvr api.GroupVersionResource) (why.Type, error) {
-	shelves := newShelves(gvr, []*collector{c})
-	s := shelves[0]
-	var head api.ListMeta
-	err := c.attempt(ctx, func(ctx context.Context) (err error) {
-		head, err = c.page(ctx, gvr, c.evidence.Name, api.ListOptions{Limit: pageSize}, shelves)
-		return err
-	})
-	if head.RemainingItemCount != nil {
-		s.t.Count += int(*head.RemainingItemCount)
-	} else {
-		s.t.More = head.Continue != ""
-	}
-	s.t.Objects, s.t.Partial = s.kept.objects(), head.Continue != ""
-	return s.t, err
 }

@@ -247,14 +247,14 @@ func TestContentOfAnExpiredList(t *testing.T) {
 		})
 		c := newCollector(client, "shop", Options{})
 		c.evidence.Namespace = &why.Namespace{}
-		read := c.read(t.Context(), gvr, []*collector{c})
-		require.Len(t, read, 1)
-		assert.Nil(t, read[0].Failed)
-		assert.Equal(t, 2, read[0].Count, gvr)
-		assert.Equal(t, map[string]int{"example.com/x": 1}, read[0].Finalizers)
-		assert.Len(t, read[0].Objects, 2)
+		listed := read(t.Context(), gvr, maxPages, c)
+		require.Len(t, listed, 1)
+		assert.Nil(t, listed[0].t.Failed)
+		assert.Equal(t, 2, listed[0].t.Count, gvr)
+		assert.Equal(t, map[string]int{"example.com/x": 1}, listed[0].t.Finalizers)
+		assert.Len(t, listed[0].t.Objects, 2)
 		if gvr == api.PodsResource {
-			assert.Len(t, c.evidence.Pods, 2)
+			assert.Len(t, listed[0].pods, 2)
 		}
 	}
 }
@@ -276,7 +276,7 @@ func TestTheSingularOfAType(t *testing.T) {
 	})
 	c := newCollector(client, "shop", Options{})
 	c.evidence.Namespace = &why.Namespace{}
-	c.content(t.Context())
+	content(t.Context(), c)
 	require.Len(t, c.evidence.Types, 1)
 	assert.Equal(t, "proxy", c.evidence.Types[0].Singular)
 }

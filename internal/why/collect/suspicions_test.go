@@ -111,7 +111,7 @@ func TestDefinitionsOfSeveralPages(t *testing.T) {
 func TestTheLimitHoldsForDiscovery(t *testing.T) {
 	c, requests := asking(t, `{}`)
 	c.evidence.Namespace, c.options.MaxRequests = &why.Namespace{}, discoveryRequests-1
-	c.content(t.Context())
+	content(t.Context(), c)
 	c.finish()
 	assert.Empty(t, *requests)
 	assert.Zero(t, c.evidence.Requests)
