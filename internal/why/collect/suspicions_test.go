@@ -89,24 +89,6 @@ func TestWhichRefusalsAreReviewed(t *testing.T) {
 	assert.Len(t, *requests, maxReviews)
 }
 
-// A cluster may have more CustomResourceDefinitions than one page.
-func TestDefinitionsOfSeveralPages(t *testing.T) {
-	client := serving(t, func(r *http.Request) answer {
-		page := `{"continue":"next"},"items":[{"metadata":{"name":"a.example.com"}}]`
-		if r.URL.Query().Get("continue") == "next" {
-			page = `{},"items":[{"metadata":{"name":"b.example.com"}}]`
-		}
-		return answer{body: `{"kind":"List","apiVersion":"v1","metadata":` + page + `}`}
-	})
-	answer := list(t.Context(), newCollector(client, "shop", Options{}), query{gvr: definitionsResource}, headOfDefinition)
-	assert.True(t, answer.Known())
-	var names []string
-	for _, d := range answer.Items {
-		names = append(names, d.Type)
-	}
-	assert.Equal(t, []string{"a.example.com", "b.example.com"}, names)
-}
-
 // A discovery of several requests is left out if they would exceed the limit.
 func TestTheLimitHoldsForDiscovery(t *testing.T) {
 	c, requests := asking(t, `{}`)
