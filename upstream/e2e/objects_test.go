@@ -49,7 +49,7 @@ func (tr *trial) trySecret(namespace, name string) error {
 func (tr *trial) createNetworkPolicy(namespace, name string) {
 	tr.t.Helper()
 	if _, ok := tr.cluster.Server.(*served.Server); ok {
-		definition := customType(networkPolicies.Group, networkPolicies.Resource, "NetworkPolicy")
+		definition := customType(networkPolicies.Group, networkPolicies.Resource, "NetworkPolicy", "v1")
 		definition.SetAnnotations(map[string]string{"api-approved.kubernetes.io": "unapproved, for tests"}) // a protected group
 		_, err := tr.dynamic.Resource(crdResource).Create(tr.ctx, definition, metav1.CreateOptions{})
 		if !apierrors.IsAlreadyExists(err) { // another scenario was faster
@@ -131,32 +131,37 @@ func (tr *trial) free(resource schema.GroupVersionResource, namespace, name stri
 
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// createCustomType defines a namespaced type with one version and waits until objects of it can be
-// created.
-func (tr *trial) createCustomType(group, plural, kind string) schema.GroupVersionResource {
+// createCustomType defines a namespaced type with the version v1 and waits until objects of it can
+// be created. The first of the older versions is the one that is stored.
+func (tr *trial) createCustomType(group, plural, kind string, older ...string) schema.GroupVersionResource {
 	tr.t.Helper()
-	_, err := tr.dynamic.Resource(crdResource).Create(tr.ctx, customType(group, plural, kind), metav1.CreateOptions{})
+	definition := customType(group, plural, kind, append(older, "v1")...)
+	_, err := tr.dynamic.Resource(crdResource).Create(tr.ctx, definition, metav1.CreateOptions{})
 	require.NoError(tr.t, err)
 	resource := schema.GroupVersionResource{Group: group, Version: "v1", Resource: plural}
 	tr.awaitCustomType(resource)
 	return resource
 }
 
-func customType(group, plural, kind string) *unstructured.Unstructured {
+func customType(group, plural, kind string, versions ...string) *unstructured.Unstructured {
+	var served []any
+	for i, version := range versions {
+		served = append(served, map[string]any{
+			"name": version, "served": true, "storage": i == 0,
+			"schema": map[string]any{"openAPIV3Schema": map[string]any{
+				"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+			}},
+		})
+	}
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1",
 		"kind":       "CustomResourceDefinition",
 		"metadata":   map[string]any{"name": plural + "." + group},
 		"spec": map[string]any{
-			"group": group,
-			"scope": "Namespaced",
-			"names": map[string]any{"plural": plural, "kind": kind},
-			"versions": []any{map[string]any{
-				"name": "v1", "served": true, "storage": true,
-				"schema": map[string]any{"openAPIV3Schema": map[string]any{
-					"type": "object", "x-kubernetes-preserve-unknown-fields": true,
-				}},
-			}},
+			"group":    group,
+			"scope":    "Namespaced",
+			"names":    map[string]any{"plural": plural, "kind": kind},
+			"versions": served,
 		},
 	}}
 }

@@ -60,16 +60,24 @@ func (genuineHindrances) forbidDeletion(tr *trial, resource schema.GroupVersionR
 	}
 }
 
-// unreachableWebhook configures a webhook at an address where nothing listens, and waits until it
-// is in force.
+// unreachableWebhook configures a webhook at an address where nothing listens: a process needs
+// special rights to listen on this port.
 func (genuineHindrances) unreachableWebhook(tr *trial, resource schema.GroupVersionResource, namespace string) (lift func()) {
+	tr.t.Helper()
+	return tr.failingWebhook(resource, namespace, admissionv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:9/")})
+}
+
+// failingWebhook configures a webhook that cannot be called, and waits until it is in force. Its
+// configuration is named after the namespace.
+func (tr *trial) failingWebhook(
+	resource schema.GroupVersionResource, namespace string, at admissionv1.WebhookClientConfig,
+) (lift func()) {
 	tr.t.Helper()
 	config := &admissionv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: namespace},
 		Webhooks: []admissionv1.ValidatingWebhook{{
-			Name: "nobody.example.com",
-			// Nothing listens on this port, and a process needs special rights to do so.
-			ClientConfig:      admissionv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:9/")},
+			Name:              "nobody.example.com",
+			ClientConfig:      at,
 			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
 			Rules: []admissionv1.RuleWithOperations{{
 				Operations: []admissionv1.OperationType{admissionv1.Delete},

@@ -1,19 +1,15 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -44,10 +40,9 @@ rules:
 // first one's work.
 type confinement struct {
 	*trial
-	kubectl string
-	relics  *relics
-	things  schema.GroupVersionResource
-	serial  int
+	relics *relics
+	things schema.GroupVersionResource
+	serial int
 }
 
 // confinedUser is one such user.
@@ -63,11 +58,8 @@ func newConfinement(t *testing.T) *confinement {
 	cp, err := controlplane.Start(t.Context(), controlplane.Config{AuditPolicy: confinedAuditPolicy, Log: t.Output()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
-	c := &confinement{
-		trial:   newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{}),
-		kubectl: repositoryFile(t, filepath.Join("bin", "kubectl")),
-	}
-	c.relics = c.serveRelics()
+	c := &confinement{trial: newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{})}
+	c.relics = c.serve(&relics{name: "relics"})
 	c.things = c.createCustomType("confined.example.com", "things", "Thing")
 	return c
 }
@@ -81,34 +73,19 @@ func confinedConfig(user string) rbac.Config {
 // admit creates a user with these rights, and a namespace to delete with one object of every type.
 func (c *confinement) admit(t *testing.T, rights []rbac.Right) *confinedUser {
 	t.Helper()
-	of := *c.trial
-	of.t, of.ctx = t, t.Context()
 	c.serial++
 	u := &confinedUser{
-		confinement: &confinement{trial: &of, kubectl: c.kubectl, relics: c.relics, things: c.things},
+		confinement: &confinement{trial: c.in(t), relics: c.relics, things: c.things},
 		name:        fmt.Sprintf("confined-%d", c.serial),
 	}
-	var err error
-	u.kubeconfig, err = of.cluster.KubeconfigFor(u.name, confined)
-	require.NoError(t, err)
-	var manifests bytes.Buffer
-	require.NoError(t, rbac.WriteYAML(&manifests, rbac.Bind(confinedConfig(u.name), rights)))
-	apply := exec.CommandContext(t.Context(), u.kubectl, "--kubeconfig", of.cluster.Kubeconfig(), "create", "--validate=strict", "-f", "-")
-	apply.Stdin = &manifests
-	said, err := apply.CombinedOutput()
-	require.NoError(t, err, "%s", said)
-	for _, right := range rights {
-		for _, verb := range right.Rule.Verbs {
-			of.eventually("the API server knows of the rights", func() (bool, error) { return u.may(right, verb) })
-		}
-	}
+	u.kubeconfig = u.trial.admit(u.name, manifests(t, confinedConfig(u.name), rights), rights, confined)
 
-	of.createNamespace(u.name)
-	of.createConfigMap(u.name, "a")
-	of.createSecret(u.name, "b")
-	of.createCustom(u.things, "Thing", u.name, "c")
+	u.createNamespace(u.name)
+	u.createConfigMap(u.name, "a")
+	u.createSecret(u.name, "b")
+	u.createCustom(u.things, "Thing", u.name, "c")
 	u.relics.put(u.name, "d")
-	of.deleteNamespace(u.name)
+	u.deleteNamespace(u.name)
 	t.Cleanup(u.leave)
 	return u
 }
@@ -149,23 +126,6 @@ func (u *confinedUser) run(args ...string) *program {
 	u.program = runOrrery(u.t, u.kubeconfig, append([]string{
 		"--leader-elect=true", "--namespace-deletion-grace-period=0", "-v1"}, args...)...)
 	return u.program
-}
-
-// may reports whether the API server grants the user a right.
-func (u *confinedUser) may(right rbac.Right, verb string) (bool, error) {
-	resource, subresource, _ := strings.Cut(right.Rule.Resources[0], "/")
-	attributes := &authorizationv1.ResourceAttributes{
-		Verb: verb, Group: right.Rule.APIGroups[0], Resource: resource, Subresource: subresource, Namespace: right.Namespace,
-	}
-	if len(right.Rule.ResourceNames) > 0 {
-		attributes.Name = right.Rule.ResourceNames[0]
-	}
-	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: u.name, ResourceAttributes: attributes}}
-	answer, err := u.client.AuthorizationV1().SubjectAccessReviews().Create(u.ctx, review, metav1.CreateOptions{})
-	if err != nil {
-		return false, err
-	}
-	return answer.Status.Allowed, nil
 }
 
 // asked returns the user's requests from the audit log.
@@ -367,33 +327,24 @@ func TestEachRightIsNeeded(t *testing.T) {
 	c := newConfinement(t)
 	rights := rbac.Rights(confinedConfig("x"))
 	tested := 0
-	for i, right := range rights {
-		for j, verb := range right.Rule.Verbs {
-			name := strings.TrimSpace(right.Namespace + " " + right.Rule.Resources[0] + " " + verb)
-			loss, known := losses[name]
-			require.True(t, known, "losses has no entry for %q", name)
-			tested++
-			t.Run(name, func(t *testing.T) {
-				less := slices.Clone(rights)
-				less[i].Rule.Verbs = slices.Delete(slices.Clone(right.Rule.Verbs), j, j+1)
-				if len(less[i].Rule.Verbs) == 0 {
-					less = slices.Delete(less, i, i+1)
-				}
-				u := c.admit(t, less)
-				may, err := u.may(right, verb)
-				require.NoError(t, err)
-				require.False(t, may, "another right includes it")
-				if loss.prepare != nil {
-					loss.prepare(u)
-				}
-				u.run()
-				if loss.provoke != nil {
-					loss.provoke(u)
-				}
-				u.awaitRefusal(right, verb)
-				loss.shows(u)
-			})
+	withoutEach(t, rights, func(t *testing.T, right rbac.Right, verb string, less []rbac.Right) {
+		name := strings.TrimSpace(right.Namespace + " " + right.Rule.Resources[0] + " " + verb)
+		loss, known := losses[name]
+		require.True(t, known, "losses has no entry for %q", name)
+		tested++
+		u := c.admit(t, less)
+		may, err := u.may(u.name, right, verb)
+		require.NoError(t, err)
+		require.False(t, may, "another right includes it")
+		if loss.prepare != nil {
+			loss.prepare(u)
 		}
-	}
+		u.run()
+		if loss.provoke != nil {
+			loss.provoke(u)
+		}
+		u.awaitRefusal(right, verb)
+		loss.shows(u)
+	})
 	assert.Len(t, losses, tested, "losses has an entry for an unknown right")
 }

@@ -19,10 +19,10 @@ import (
 
 // relics is an aggregated API server of one type without deletecollection, as some servers have.
 type relics struct {
-	version schema.GroupVersion
-	service metav1.ObjectMeta // in front of it
-	keeps   bool              // it refuses the verb delete, which its discovery promises
-	hides   bool              // it does not answer to requests for /apis
+	name      string // of its group, before ".example.com", and of the Service in front of it
+	namespace string // of the Service
+	keeps     bool   // it refuses the verb delete, which its discovery promises
+	hides     bool   // it does not answer to requests for /apis
 
 	server *httptest.Server
 
@@ -30,22 +30,12 @@ type relics struct {
 	in map[string]map[string]bool // guarded by mu; names by namespace
 }
 
-// serveRelics starts the server and registers it with the cluster.
-func (tr *trial) serveRelics() *relics {
-	tr.t.Helper()
-	r := tr.serve(&relics{version: schema.GroupVersion{Group: "relics.example.com", Version: "v1"}})
-	tr.eventually("relics are discovered", func() (bool, error) {
-		lists, err := tr.client.Discovery().ServerResourcesForGroupVersion(r.version.String())
-		return err == nil && len(lists.APIResources) == 1, err
-	})
-	return r
-}
-
-// serve starts the server and registers it. By default its Service is relics in kube-system.
+// serve starts the server, registers it with the cluster and, unless it hides, waits until its type
+// is discovered. By default its Service is in kube-system.
 func (tr *trial) serve(r *relics) *relics {
 	tr.t.Helper()
 	r.in = map[string]map[string]bool{}
-	r.service.Namespace, r.service.Name = cmp.Or(r.service.Namespace, "kube-system"), cmp.Or(r.service.Name, "relics")
+	r.namespace = cmp.Or(r.namespace, "kube-system")
 	r.server = httptest.NewTLSServer(r)
 	tr.t.Cleanup(r.server.Close)
 	place, err := url.Parse(r.server.URL)
@@ -54,26 +44,34 @@ func (tr *trial) serve(r *relics) *relics {
 	require.NoError(tr.t, err)
 
 	service := &corev1.Service{
-		ObjectMeta: r.service,
+		ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: r.name},
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
 	}
-	_, err = tr.client.CoreV1().Services(r.service.Namespace).Create(tr.ctx, service, metav1.CreateOptions{})
+	_, err = tr.client.CoreV1().Services(r.namespace).Create(tr.ctx, service, metav1.CreateOptions{})
 	require.NoError(tr.t, err)
 	apiService := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": r.apiService()},
 		"spec": map[string]any{
-			"group": r.version.Group, "version": r.version.Version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
+			"group": r.version().Group, "version": r.version().Version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
 			"insecureSkipTLSVerify": true,
-			"service":               map[string]any{"namespace": r.service.Namespace, "name": service.Name, "port": int64(port)},
+			"service":               map[string]any{"namespace": r.namespace, "name": r.name, "port": int64(port)},
 		},
 	}}
 	_, err = tr.dynamic.Resource(apiServices).Create(tr.ctx, apiService, metav1.CreateOptions{})
 	require.NoError(tr.t, err)
+	if !r.hides {
+		tr.awaitCustomType(r.version().WithResource("relics"))
+	}
 	return r
 }
 
+// version is the group version of the type.
+func (r *relics) version() schema.GroupVersion {
+	return schema.GroupVersion{Group: r.name + ".example.com", Version: "v1"}
+}
+
 // apiService is the name of the APIService.
-func (r *relics) apiService() string { return r.version.Version + "." + r.version.Group }
+func (r *relics) apiService() string { return r.version().Version + "." + r.version().Group }
 
 // put creates a relic.
 func (r *relics) put(namespace, name string) {
@@ -94,14 +92,14 @@ func (r *relics) left(namespace string) int {
 
 func (r *relics) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	root := "/apis/" + r.version.String()
+	root := "/apis/" + r.version().String()
 	path := strings.Split(strings.Trim(strings.TrimPrefix(request.URL.Path, root), "/"), "/") // namespaces/{namespace}/relics/{name}
 	switch {
 	case request.URL.Path == "/apis" && r.hides:
 		http.Error(w, "starting", http.StatusServiceUnavailable)
 	case request.URL.Path == root:
 		answer(w, http.StatusOK, metav1.APIResourceList{
-			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: r.version.String(),
+			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: r.version().String(),
 			APIResources: []metav1.APIResource{{Name: "relics", SingularName: "relic", Namespaced: true, Kind: "Relic", Verbs: metav1.Verbs{"list", "delete"}}},
 		})
 	case request.Method == http.MethodGet && (len(path) == 3 || len(path) == 1 && path[0] == "relics"):
@@ -130,12 +128,12 @@ func (r *relics) list(path []string) map[string]any {
 		}
 		for name := range names {
 			items = append(items, map[string]any{
-				"apiVersion": r.version.String(), "kind": "Relic",
+				"apiVersion": r.version().String(), "kind": "Relic",
 				"metadata": map[string]any{"namespace": namespace, "name": name, "uid": namespace + "/" + name, "resourceVersion": "1"},
 			})
 		}
 	}
-	return map[string]any{"apiVersion": r.version.String(), "kind": "RelicList", "metadata": map[string]any{"resourceVersion": "1"}, "items": items}
+	return map[string]any{"apiVersion": r.version().String(), "kind": "RelicList", "metadata": map[string]any{"resourceVersion": "1"}, "items": items}
 }
 
 func answer(w http.ResponseWriter, code int, document any) {

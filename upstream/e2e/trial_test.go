@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -115,6 +116,31 @@ func newTrial(t *testing.T, cluster *Cluster, state endState) *trial {
 	tr := &trial{t: t, ctx: t.Context(), cluster: cluster, client: client, dynamic: dynamic, state: state}
 	tr.hinder = hindrancesOf(tr)
 	return tr
+}
+
+// in returns the trial for a subtest.
+func (tr *trial) in(t *testing.T) *trial {
+	of := *tr
+	of.t, of.ctx = t, t.Context()
+	return &of
+}
+
+// kubectl runs a command line of kubectl as the administrator, and returns what it prints. What it
+// reads follows the first line.
+func (tr *trial) kubectl(command string) string {
+	tr.t.Helper()
+	return kubectl(tr.t, tr.cluster, command)
+}
+
+func kubectl(t *testing.T, server Server, command string) string {
+	t.Helper()
+	line, input, _ := strings.Cut(command, "\n")
+	run := exec.Command(repositoryFile(t, "bin/kubectl"), strings.Fields(line)...)
+	run.Env = append(os.Environ(), "KUBECONFIG="+server.Kubeconfig())
+	run.Stdin = strings.NewReader(input)
+	said, err := run.CombinedOutput()
+	require.NoError(t, err, "kubectl %s: %s", line, said)
+	return string(said)
 }
 
 // clientsFor returns clients for the user of a kubeconfig file.
