@@ -64,19 +64,6 @@ func (r *Recorder) ServerAnswer(verb, user string, code int, took time.Duration)
 	r.put(record{kind: serverRequestDone, a: verb, b: user, y: int64(code), z: int64(took)})
 }
 
-// Committed records a write to the server's store: type is ADDED, MODIFIED or DELETED.
-func (r *Recorder) Committed(resource, key, eventType, version string) {
-	r.put(record{kind: storeCommitted, a: resource, key: key, b: eventType, c: version})
-}
-
-// StoreExpired records that the server refused a version that it no longer has.
-func (r *Recorder) StoreExpired(err error) { r.put(record{kind: storeExpired, c: errText(err)}) }
-
-// StoreCompacted records that the server forgot its history before this version.
-func (r *Recorder) StoreCompacted(version string) {
-	r.put(record{kind: storeCompacted, a: version})
-}
-
 // Queue returns the hooks of the work queue with this name.
 func (r *Recorder) Queue(name string) *queue.Trace[string] {
 	if r == nil {

@@ -54,7 +54,6 @@ var applies = map[string]func(s *State, hook string, e *Event){
 	"restclient":     func(s *State, hook string, e *Event) { s.Requests.apply(s, hook, e) },
 	"leaderelection": func(s *State, hook string, e *Event) { s.Election.apply(hook, e) },
 	"apiserver":      func(s *State, hook string, e *Event) { s.Lab.apply(s, "apiserver."+hook, e) },
-	"store":          func(s *State, hook string, e *Event) { s.Lab.apply(s, "store."+hook, e) },
 	"lab":            func(s *State, hook string, e *Event) { s.Lab.apply(s, hook, e) },
 	"trace":          (*State).applyTrace,
 }

@@ -106,10 +106,5 @@ func (l *LabState) apply(s *State, hook string, e *Event) {
 		l.Answer = e.Text
 	case "apiserver.requestStarted":
 		l.Requests++
-	case "store.committed":
-		l.Commits++
-		l.Version = e.ResourceVersion
-	case "store.expired":
-		l.Expired++
 	}
 }

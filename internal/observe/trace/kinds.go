@@ -18,14 +18,13 @@ const (
 	gearRestclient
 	gearElection
 	gearServer
-	gearStore
 	gearLab
 	gearTrace
 	gears
 )
 
 var gearNames = [gears]string{"reflector", "deltafifo", "indexer", "informer", "queue", "nsctl", "restclient",
-	"leaderelection", "apiserver", "store", "lab", "trace"}
+	"leaderelection", "apiserver", "lab", "trace"}
 
 // kind is a hook.
 type kind uint8
@@ -133,9 +132,6 @@ const (
 
 	serverRequestStarted
 	serverRequestDone
-	storeCommitted
-	storeExpired
-	storeCompacted
 
 	labScene
 	labInput
@@ -293,9 +289,6 @@ var kinds = [kindCount]row{
 
 	serverRequestStarted: {gearServer, "RequestStarted", func(e *Event, r *record) { e.Verb, e.User = r.a, r.b }},
 	serverRequestDone:    {gearServer, "RequestDone", func(e *Event, r *record) { e.Verb, e.User, e.Code, e.Micros = r.a, r.b, r.y, micros(r.z) }},
-	storeCommitted:       {gearStore, "Committed", func(e *Event, r *record) { e.Resource, e.Type, e.ResourceVersion = r.a, r.b, r.c }},
-	storeExpired:         {gearStore, "Expired", fillErr},
-	storeCompacted:       {gearStore, "Compacted", func(e *Event, r *record) { e.ResourceVersion = r.a }},
 
 	labScene:    {gearLab, "Scene", func(e *Event, r *record) { e.Label, e.Arguments = r.a, r.b }},
 	labInput:    {gearLab, "Input", func(e *Event, r *record) { e.Label, e.Arguments = r.a, r.b }},
@@ -314,8 +307,6 @@ var leftOut = map[string]string{
 	"nsctl.NoToken":         "nothing is done, and nothing can be seen",
 	"nsctl.ConditionsKept":  "the conditions are those of the last ConditionsUpdated",
 	"apiserver.Panicked":    "a mistake in the laboratory, which the server logs",
-	"store.Rebuilt":         "a cost of the server in memory, which its own metrics count",
-	"store.Dropped":         "the end of a resource type, which no gear of the client sees",
 }
 
 // names are the names of the events.

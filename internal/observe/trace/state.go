@@ -278,12 +278,8 @@ type LabState struct {
 	Held map[string][]string `json:"held"`
 	// Chapter is that of a guided scene, "" of another one. Choices are the possible answers to its
 	// question, and Answer is the right one; "" before the scene asks or reveals.
-	Chapter string `json:"chapter"`
-	Choices string `json:"choices"`
-	Answer  string `json:"answer"`
-	// Version is the rv of the server's last commit.
-	Version  string `json:"rv"`
-	Commits  uint64 `json:"commits"`
-	Expired  uint64 `json:"expired"`
+	Chapter  string `json:"chapter"`
+	Choices  string `json:"choices"`
+	Answer   string `json:"answer"`
 	Requests uint64 `json:"requests"`
 }

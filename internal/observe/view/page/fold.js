@@ -8,7 +8,7 @@ export function empty() {
     s: 0, t: 0, odd: 0, events: {}, lost: {}, ended: "", informers: {}, queues: {}, namespaces: {},
     requests: { running: {}, watches: {}, recent: [], started: 0, done: 0, failed: 0, retries: 0, throttled: 0, warnings: 0, frames: 0, warning: "" },
     election: { leading: false, identity: "", renewed: 0, err: "" },
-    lab: { scene: "", args: "", input: "", held: {}, chapter: "", choices: "", answer: "", rv: "", commits: 0, expired: 0, requests: 0 },
+    lab: { scene: "", args: "", input: "", held: {}, chapter: "", choices: "", answer: "", requests: 0 },
   };
 }
 
@@ -102,10 +102,6 @@ const gears = {
   restclient: (state, hook, e) => requests(state.requests, state, hook, e),
   leaderelection: (state, hook, e) => election(state.election, hook, e),
   apiserver: (state, hook) => { if (hook === "requestStarted") state.lab.requests++; },
-  store: (state, hook, e) => {
-    if (hook === "committed") { state.lab.commits++; state.lab.rv = e.rv ?? ""; }
-    if (hook === "expired") state.lab.expired++;
-  },
   lab: (state, hook, e) => laboratory(state.lab, state, hook, e),
   trace: (state, hook, e) => {
     if (hook === "lost") for (const [gear, n] of Object.entries(e.lost ?? {})) add(state.lost, gear, n);
