@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/examples/worker"
+	"orrery/controller"
 	"orrery/internal/controllers"
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
@@ -54,7 +54,7 @@ func TestAProgramThatHangsIsEndedAndSaysWhy(t *testing.T) {
 }
 
 // pooled is a controller that consists of a pool.
-type pooled struct{ *worker.Pool }
+type pooled struct{ *controller.Pool }
 
 func (p pooled) RunWithin(stop, alive context.Context) { p.Run(stop, alive) }
 
@@ -81,7 +81,7 @@ func TestWhatIsCutShortAtTheEndIsLeft(t *testing.T) {
 						config.NewQueue = nil
 						config.Keys = func() []string { return []string{"default/a"} }
 						config.Reconcile = func(ctx context.Context, _ string) (time.Duration, error) { return 0, wait.Sleep(ctx, 10*time.Second) }
-						return pooled{worker.New(config)}, nil
+						return pooled{controller.NewPool(config)}, nil
 					},
 				}}),
 			}

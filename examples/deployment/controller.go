@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"orrery/controller"
 	"orrery/examples/apps"
-	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/restclient/api"
 )
@@ -16,7 +16,7 @@ type Controller struct {
 	deployments apps.Collection[*apps.Deployment]
 	sets        apps.Collection[*apps.ReplicaSet]
 	pods        apps.Collection[*apps.Pod]
-	pool        *worker.Pool
+	pool        *controller.Pool
 	trace       Trace
 	written     apps.Written
 }
@@ -30,7 +30,7 @@ type Config struct {
 	Pods apps.Collection[*apps.Pod]
 	// Worker tunes queue and workers. Name, Reconcile, Keys and Synced are the controller's and are
 	// overwritten.
-	Worker worker.Config
+	Worker controller.PoolConfig
 	// Trace receives the events. Default: none.
 	Trace *Trace
 }
@@ -65,12 +65,12 @@ func NewController(config Config) (*Controller, error) {
 	config.Worker.Reconcile = c.syncDeployment
 	config.Worker.Keys = c.deployments.Keys
 	config.Worker.Synced = []informer.InformerSynced{deployments.HasSynced, sets.HasSynced, pods.HasSynced}
-	c.pool = worker.New(config.Worker)
+	c.pool = controller.NewPool(config.Worker)
 	return c, nil
 }
 
 // Pool returns the controller's queue and workers, for inspection.
-func (c *Controller) Pool() *worker.Pool { return c.pool }
+func (c *Controller) Pool() *controller.Pool { return c.pool }
 
 // RunWithin works until stop ends, and finishes what is in hand. When alive ends everything is cut
 // short at once.

@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller"
+	"orrery/controller/gears"
 	"orrery/examples/apps"
 	"orrery/examples/deployment"
 	"orrery/examples/replicaset"
-	"orrery/examples/worker"
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
@@ -115,7 +115,7 @@ func (w *world) start() (kill context.CancelFunc, ended <-chan struct{}) {
 	deployments := clustertest.Collection[*apps.Deployment](client, apps.DeploymentsResource, w.gears)
 	sets := clustertest.Collection[*apps.ReplicaSet](client, apps.ReplicaSetsResource, w.gears)
 	pods := clustertest.Collection[*apps.Pod](client, api.PodsResource, w.gears)
-	pool := worker.Config{NewQueue: w.gears.NewQueue}
+	pool := controller.PoolConfig{NewQueue: w.gears.NewQueue}
 	upper, err := deployment.NewController(deployment.Config{Deployments: deployments, ReplicaSets: sets, Pods: pods, Worker: pool})
 	require.NoError(w.t, err)
 	lower, err := replicaset.NewController(replicaset.Config{ReplicaSets: sets, Pods: pods, Worker: pool})

@@ -38,5 +38,5 @@
 // The tests run both controllers in virtual time and kill them at every request, while an observer
 // counts pods.
 //
-// Next: package examples/worker
+// Next: package controller
 package deployment

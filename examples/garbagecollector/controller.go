@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"orrery/controller"
 	"orrery/examples/monitor"
-	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -18,7 +18,7 @@ type Controller struct {
 	config   Config
 	graph    *graph
 	monitors *monitor.Monitors
-	passes   *worker.Pool // the keys are UIDs
+	passes   *controller.Pool // the keys are UIDs
 }
 
 // NewController returns a controller, which does nothing before RunWithin.
@@ -50,7 +50,7 @@ func NewController(config Config) (*Controller, error) {
 		}
 		return time.Minute, nil
 	}
-	c.passes = worker.New(passes)
+	c.passes = controller.NewPool(passes)
 	c.graph.queue = c.passes.Add
 	return c, nil
 }
@@ -84,7 +84,7 @@ type Config struct {
 	Monitor monitor.Config
 	// Worker tunes the queue and its workers, 20 by default. The controller overwrites Name,
 	// Reconcile, Keys and Synced.
-	Worker worker.Config
+	Worker controller.PoolConfig
 	// Trace is called as things happen. Default: none.
 	Trace *Trace
 }

@@ -14,11 +14,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller"
+	"orrery/controller/gears"
 	"orrery/examples/garbagecollector"
 	"orrery/examples/monitor"
-	"orrery/examples/worker"
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -101,7 +101,7 @@ func (w *world) start(request func(verb string)) {
 			},
 			Refused: func(r api.GroupVersionResource, _ error) { w.note("refused %s", r.Resource) },
 		},
-		Worker: worker.Config{NewQueue: w.gears.NewQueue},
+		Worker: controller.PoolConfig{NewQueue: w.gears.NewQueue},
 		Trace: &garbagecollector.Trace{
 			Wrote: func(o api.ObjectReference, what string) { w.note("%s %s", o.Name, what) },
 			InvalidNamespace: func(o api.ObjectReference, owner api.OwnerReference) {

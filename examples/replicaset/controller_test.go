@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller"
+	"orrery/controller/gears"
 	"orrery/examples/apps"
 	"orrery/examples/replicaset"
-	"orrery/examples/worker"
-	"orrery/internal/gears"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
@@ -58,7 +58,7 @@ func (w *world) start() (kill context.CancelFunc, ended <-chan struct{}) {
 	pods := clustertest.Collection[*apps.Pod](client, api.PodsResource, w.gears)
 	controller, err := replicaset.NewController(replicaset.Config{
 		ReplicaSets: sets, Pods: pods, Trace: &w.trace,
-		Worker: worker.Config{NewQueue: w.gears.NewQueue, Trace: &worker.Trace{
+		Worker: controller.PoolConfig{NewQueue: w.gears.NewQueue, Trace: &controller.PoolTrace{
 			PassDone: func(_ string, _ time.Duration, _ int, _ time.Duration, err error) {
 				if api.IsConflict(err) {
 					w.conflicts.Add(1)

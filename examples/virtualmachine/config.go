@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"orrery/controller"
 	"orrery/examples/virtualmachine/driver"
-	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/queue"
 	"orrery/restclient/api"
@@ -19,7 +19,7 @@ type Controller struct {
 	lister      informer.Lister[*VirtualMachine]
 	client      Client
 	driver      driver.Interface
-	pool        *worker.Pool
+	pool        *controller.Pool
 	usagePeriod time.Duration
 	trace       Trace
 	health      driver.Health
@@ -47,7 +47,7 @@ type Config struct {
 	// Worker tunes the queue and its workers. The controller overwrites Name, Reconcile, Keys and
 	// Synced. Default: 4 workers; a failed pass is repeated after 100 ms, doubled with each failure
 	// up to a minute, per machine.
-	Worker worker.Config
+	Worker controller.PoolConfig
 	// Trace observes the controller. Default: none.
 	Trace *Trace
 }
@@ -79,7 +79,7 @@ func NewController(config Config) (*Controller, error) {
 	if config.Worker.RateLimiter == nil {
 		config.Worker.RateLimiter = queue.NewItemExponentialFailureRateLimiter[string](100*time.Millisecond, time.Minute)
 	}
-	c.pool = worker.New(config.Worker)
+	c.pool = controller.NewPool(config.Worker)
 	return c, nil
 }
 
@@ -115,7 +115,7 @@ func (c *Controller) Waiting() error { return c.health.Err() }
 func (c *Controller) Healthy() error { return c.pool.Healthy() }
 
 // Snapshot returns the running passes and the state of the queue.
-func (c *Controller) Snapshot() worker.Snapshot { return c.pool.Snapshot() }
+func (c *Controller) Snapshot() controller.PoolSnapshot { return c.pool.Snapshot() }
 
 // UpdateMetrics sets the gauges of the queue's metrics. Call it when they are read.
 func (c *Controller) UpdateMetrics() { c.pool.UpdateMetrics() }

@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"orrery/controller"
+	"orrery/controller/gears"
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
-	"orrery/examples/worker"
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -113,7 +113,7 @@ func (w *world) start(changes ...func(*virtualmachine.Config)) *process {
 			Transform: informer.StripManagedFields(func(vm *virtualmachine.VirtualMachine) *api.ObjectMeta { return &vm.ObjectMeta }),
 		}),
 		Client: machines, Driver: w.driver, UsagePeriod: period, Trace: p.trace(),
-		Worker: worker.Config{NewQueue: w.gears.NewQueue, Trace: p.passTrace()},
+		Worker: controller.PoolConfig{NewQueue: w.gears.NewQueue, Trace: p.passTrace()},
 	}
 	for _, change := range changes {
 		change(&config)
@@ -189,8 +189,8 @@ func (p *process) ended() {
 	p.client.Close()
 }
 
-func (p *process) passTrace() *worker.Trace {
-	return &worker.Trace{
+func (p *process) passTrace() *controller.PoolTrace {
+	return &controller.PoolTrace{
 		PassDone: func(key string, _ time.Duration, failures int, _ time.Duration, err error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"orrery/controller"
+	"orrery/controller/gears"
 	"orrery/deltafifo"
-	"orrery/examples/worker"
 	"orrery/indexer"
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/gears"
 	"orrery/internal/observe/debugserver"
 	"orrery/internal/observe/events"
 	"orrery/internal/observe/logs"
@@ -184,21 +184,21 @@ func (c ControllerContext) QueueTrace(queueName string) *queue.Trace[string] {
 }
 
 // WorkerConfig returns the configuration of a worker pool with the gears and hooks of this process.
-func (c ControllerContext) WorkerConfig(queueName string) worker.Config {
-	return worker.Config{
+func (c ControllerContext) WorkerConfig(queueName string) controller.PoolConfig {
+	return controller.PoolConfig{
 		Name: queueName, DrainTimeout: c.DrainTimeout, NewQueue: c.Gears.NewQueue,
 		QueueTrace: c.QueueTrace(queueName), QueueMetrics: c.QueueMetrics(), Trace: c.PassTrace(),
 	}
 }
 
 // PassTrace returns hooks that log and count the controller's passes.
-func (c ControllerContext) PassTrace() *worker.Trace {
+func (c ControllerContext) PassTrace() *controller.PoolTrace {
 	log := c.Logger.Controller(c.Name)
 	count := func(string, time.Duration, int, time.Duration, error) {}
 	if c.Metrics != nil {
 		count = c.Metrics.Controller(c.Name).PassDone
 	}
-	return &worker.Trace{
+	return &controller.PoolTrace{
 		PassContext: log.PassContext,
 		PassStarted: log.PassStarted,
 		PassDone: func(key string, took time.Duration, failures int, after time.Duration, err error) {
@@ -211,7 +211,7 @@ func (c ControllerContext) PassTrace() *worker.Trace {
 
 // PassDone must be called after each pass. The hooks of PassTrace do.
 func (c ControllerContext) PassDone(key string, err error) {
-	if errors.Is(err, worker.ErrCutShort) || errors.Is(err, nsctl.ErrCutShort) {
+	if errors.Is(err, controller.ErrCutShort) || errors.Is(err, nsctl.ErrCutShort) {
 		c.manager.cutShort(c.Name + " " + key)
 	}
 }

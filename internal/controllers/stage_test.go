@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/examples/worker"
+	"orrery/controller"
+	"orrery/controller/gears"
 	"orrery/informer"
 	"orrery/internal/controllers"
-	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
@@ -174,7 +174,7 @@ var (
 
 // tiny is a controller of the test's own: it records the keys of the objects of its passes.
 type tiny struct {
-	*worker.Pool
+	*controller.Pool
 	client    *restclient.Client
 	available *controllers.AvailableResources
 
@@ -224,7 +224,7 @@ func (c *tiny) describe(name string, before func(ctx context.Context, key string
 			}
 			config.Synced = append(config.Synced, registration.HasSynced)
 		}
-		c.Pool = worker.New(config)
+		c.Pool = controller.NewPool(config)
 		return c, nil
 	}}
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"orrery/controller"
 	"orrery/examples/apps"
 	"orrery/examples/deployment"
 	"orrery/examples/replicaset"
-	"orrery/examples/worker"
 	"orrery/internal/controllers"
 	"orrery/internal/rbac"
 	"orrery/restclient"
@@ -128,10 +128,10 @@ func collection[T apps.Owned](c controllers.ControllerContext, resource api.Grou
 // pooled is a controller whose worker pool provides its health and queue.
 type pooled struct {
 	controllers.Controller
-	*worker.Pool
+	*controller.Pool
 }
 
-func newPooled(c controllers.ControllerContext, controller controllers.Controller, pool *worker.Pool) pooled {
+func newPooled(c controllers.ControllerContext, controller controllers.Controller, pool *controller.Pool) pooled {
 	c.Show("controller/"+c.Name, func() any { return pool.Snapshot() })
 	return pooled{controller, pool}
 }

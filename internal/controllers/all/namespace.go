@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"orrery/examples/worker"
+	"orrery/controller"
 	"orrery/internal/controllers"
 	"orrery/internal/observe/events"
 	"orrery/internal/rbac"
@@ -115,7 +115,7 @@ const namespacePassTimeout = 10 * time.Minute
 type checkedNamespaces struct{ *nsctl.Controller }
 
 func (c checkedNamespaces) Healthy() error {
-	return worker.Overdue(c.Snapshot().Active, namespacePassTimeout)
+	return controller.Overdue(c.Snapshot().Active, namespacePassTimeout)
 }
 
 // runningNamespaces also says how a backlog goes.

@@ -7,16 +7,16 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"orrery/examples/worker"
+	"orrery/controller"
 	"orrery/internal/leaderelection"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
 
 // Controller returns hooks that log the passes of a controller.
-func (l *Logger) Controller(name string) *worker.Trace {
+func (l *Logger) Controller(name string) *controller.PoolTrace {
 	log := &controllerLog{Logger: l, name: name, stories: newStories()}
-	return &worker.Trace{
+	return &controller.PoolTrace{
 		PassContext: func(ctx context.Context, key string) context.Context { return l.passes.begin(ctx, name, key) },
 		PassStarted: log.passStarted,
 		PassDone:    log.passDone,
@@ -58,7 +58,7 @@ func (l *controllerLog) passDone(key string, took time.Duration, failures int, a
 		l.line(l.Error(), key).Err(err).Bytes("stack", panicked.Stack).Msg("pass panicked, retrying")
 		return
 	}
-	if errors.Is(err, worker.ErrCutShort) || leaderelection.IsLost(err) {
+	if errors.Is(err, controller.ErrCutShort) || leaderelection.IsLost(err) {
 		l.line(l.Warn(), key).Dur("took_s", rounded(took)).Err(err).Msg("pass interrupted, the next run or leader repeats it")
 		return
 	}

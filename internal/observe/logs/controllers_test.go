@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"orrery/examples/worker"
+	"orrery/controller"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -17,7 +17,7 @@ import (
 )
 
 // reported returns the log lines of a controller's passes, without their time.
-func reported(t *testing.T, verbosity int, tell func(*worker.Trace)) (lines []string) {
+func reported(t *testing.T, verbosity int, tell func(*controller.PoolTrace)) (lines []string) {
 	t.Helper()
 	var out bytes.Buffer
 	tell(logs.New(logs.Config{Writer: &out, Verbosity: verbosity}).Controller("things"))
@@ -30,7 +30,7 @@ func reported(t *testing.T, verbosity int, tell func(*worker.Trace)) (lines []st
 
 func TestPassesOfAController(t *testing.T) {
 	failed := errors.New("no")
-	lines := reported(t, 0, func(trace *worker.Trace) {
+	lines := reported(t, 0, func(trace *controller.PoolTrace) {
 		trace.PassStarted("a")
 		trace.PassDone("a", time.Second, 0, time.Minute, nil)
 		for failures := range 3 {
@@ -39,7 +39,7 @@ func TestPassesOfAController(t *testing.T) {
 		trace.PassDone("a", time.Second, 0, 0, nil)
 		trace.PassDone("a", time.Second, 1, 0, failed)
 		trace.PassDone("b", time.Second, 1, 0, &wait.Panic{Value: "broken", Stack: []byte("here")})
-		trace.PassDone("c", time.Second, 1, 0, worker.ErrCutShort)
+		trace.PassDone("c", time.Second, 1, 0, controller.ErrCutShort)
 	})
 	assert.Equal(t, []string{
 		"WARN  pass failed, retrying controller=things key=a error=no failures=1 took_s=1",
@@ -51,7 +51,7 @@ func TestPassesOfAController(t *testing.T) {
 
 func TestALineOfAPassHasItsName(t *testing.T) {
 	var id string
-	lines := reported(t, 1, func(trace *worker.Trace) {
+	lines := reported(t, 1, func(trace *controller.PoolTrace) {
 		id = restclient.OriginOf(trace.PassContext(t.Context(), "a"))
 		trace.PassStarted("a")
 		trace.PassDone("a", time.Second, 0, time.Minute, nil)
@@ -67,7 +67,7 @@ func TestALineOfAPassHasItsName(t *testing.T) {
 // The cache of an informer lags, so a conflict is ordinary until it repeats.
 func TestConflictsAreOrdinary(t *testing.T) {
 	conflict := api.NewStatusError(api.Status{Status: api.StatusFailure, Code: 409, Reason: api.ReasonConflict, Message: "modified"})
-	lines := reported(t, 0, func(trace *worker.Trace) {
+	lines := reported(t, 0, func(trace *controller.PoolTrace) {
 		for failures := range 6 {
 			trace.PassDone("a", time.Second, failures+1, 0, conflict)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"orrery/examples/worker"
+	"orrery/controller"
 	"orrery/informer/reflector"
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/events"
@@ -23,11 +23,11 @@ func (m *Metrics) Running(controller string, yes bool) {
 }
 
 // Controller returns hooks that count the passes of a controller.
-func (m *Metrics) Controller(name string) *worker.Trace {
+func (m *Metrics) Controller(name string) *controller.PoolTrace {
 	for _, result := range []string{passDone, passFailed, passPanicked, passTimedOut, passCutShort} {
 		m.counter(controllerPasses, name, result)
 	}
-	return &worker.Trace{PassDone: func(_ string, _ time.Duration, _ int, _ time.Duration, err error) {
+	return &controller.PoolTrace{PassDone: func(_ string, _ time.Duration, _ int, _ time.Duration, err error) {
 		m.counter(controllerPasses, name, controllerPassResult(err)).Inc()
 	}}
 }
@@ -39,9 +39,9 @@ func controllerPassResult(err error) string {
 		return passDone
 	case errors.As(err, &panicked):
 		return passPanicked
-	case errors.Is(err, worker.ErrPassTimeout):
+	case errors.Is(err, controller.ErrPassTimeout):
 		return passTimedOut
-	case errors.Is(err, worker.ErrCutShort), errors.Is(err, context.Canceled), leaderelection.IsLost(err):
+	case errors.Is(err, controller.ErrCutShort), errors.Is(err, context.Canceled), leaderelection.IsLost(err):
 		return passCutShort
 	}
 	return passFailed

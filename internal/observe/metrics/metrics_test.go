@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller"
 	"orrery/deltafifo"
-	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/internal/observe/events"
@@ -282,7 +282,7 @@ func TestTheErrorIsTheWriters(t *testing.T) {
 func TestPassesOfAController(t *testing.T) {
 	m := metrics.New("")
 	trace := m.Controller("things")
-	for _, err := range []error{nil, nil, io.EOF, &wait.Panic{}, worker.ErrPassTimeout, worker.ErrCutShort, context.Canceled} {
+	for _, err := range []error{nil, nil, io.EOF, &wait.Panic{}, controller.ErrPassTimeout, controller.ErrCutShort, context.Canceled} {
 		trace.PassDone("a", time.Second, 0, 0, err)
 	}
 	m.Running("things", false)

@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"time"
 
+	"orrery/controller"
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
 	"orrery/examples/virtualmachine/steps"
-	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -37,7 +37,7 @@ func main() {
 	cache := informer.NewSharedIndexInformer(machines, steps.Verbose[*virtualmachine.VirtualMachine]("virtualmachines"))
 	controller, err := virtualmachine.NewController(virtualmachine.Config{
 		Machines: cache, Client: machines, Driver: mortal{servers, *dieAfter},
-		Worker: worker.Config{Trace: &worker.Trace{
+		Worker: controller.PoolConfig{Trace: &controller.PoolTrace{
 			PassDone: func(key string, _ time.Duration, _ int, _ time.Duration, err error) {
 				if err != nil {
 					log.Println(key, "failed:", err)

@@ -12,12 +12,12 @@ import (
 	"sync"
 	"time"
 
+	"orrery/controller"
+	"orrery/controller/gears"
 	"orrery/deltafifo"
-	"orrery/examples/worker"
 	"orrery/indexer"
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
@@ -187,9 +187,9 @@ type Plain struct {
 	// Reads: a pass reads its configmap from the server with the controller's client. Otherwise it
 	// succeeds at once.
 	Reads bool
-	// Workers are the workers; 0: worker.Config's default.
+	// Workers are the workers; 0: controller.PoolConfig's default.
 	Workers int
-	// FirstDelay is that of a failed key, which doubles up to LongestDelay; 0: worker.Config's
+	// FirstDelay is that of a failed key, which doubles up to LongestDelay; 0: controller.PoolConfig's
 	// default.
 	FirstDelay, LongestDelay time.Duration
 	// Resync is the informer's period. The controller's own handler is never resynced.
@@ -213,7 +213,7 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 	s.added = append(s.added, client)
 	const name = "configmaps"
 	made := s.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{ResyncPeriod: config.Resync, QueueTrace: config.QueueTrace})
-	var pool *worker.Pool
+	var pool *controller.Pool
 	registered, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc:    func(o *api.PartialObjectMetadata, _ bool) { pool.Add(keyOf(o)) },
 		UpdateFunc: func(_, o *api.PartialObjectMetadata) { pool.Add(keyOf(o)) },
@@ -227,7 +227,7 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 		limiter = queue.NewItemExponentialFailureRateLimiter[string](config.FirstDelay, config.LongestDelay)
 	}
 	r := s.config.Recorder
-	pool = worker.New(worker.Config{
+	pool = controller.NewPool(controller.PoolConfig{
 		Name: name, Workers: config.Workers, RateLimiter: limiter, PassTimeout: s.config.passTimeout(), DrainTimeout: time.Second,
 		Reconcile: func(ctx context.Context, key string) (time.Duration, error) {
 			if !config.Reads {

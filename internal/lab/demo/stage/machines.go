@@ -9,9 +9,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"orrery/controller"
 	vms "orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
-	"orrery/examples/worker"
 	"orrery/informer"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/lab/view"
@@ -70,7 +70,7 @@ func (s *Stage) StartMachines() error {
 	}
 	controller, err := vms.NewController(vms.Config{
 		Machines: cache, Client: objects, Driver: &s.machines.driver, Trace: s.machinesTrace(),
-		Worker: worker.Config{
+		Worker: controller.PoolConfig{
 			NewQueue:   view.NewQueue(s.config.Gates, "virtualmachine", s.config.Gears.NewQueue),
 			QueueTrace: s.config.Recorder.Queue("virtualmachine"), PassTimeout: s.config.passTimeout(),
 		},

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery"
-	"orrery/internal/gears"
+	"orrery/controller/gears"
 	"orrery/internal/observe/trace"
 )
 

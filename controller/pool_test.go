@@ -1,4 +1,4 @@
-package worker_test
+package controller_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/examples/worker"
+	"orrery/controller"
 	"orrery/informer"
 	"orrery/queue"
 	"orrery/wait"
@@ -44,8 +44,8 @@ func (l *log) read() []string {
 	return lines
 }
 
-func (l *log) trace() *worker.Trace {
-	return &worker.Trace{
+func (l *log) trace() *controller.PoolTrace {
+	return &controller.PoolTrace{
 		PassStarted: func(key string) { l.note("%s starts", key) },
 		PassDone: func(key string, took time.Duration, failures int, after time.Duration, err error) {
 			l.note("%s done: took %v, failures %d, after %v, err %v", key, took, failures, after, err)
@@ -55,7 +55,7 @@ func (l *log) trace() *worker.Trace {
 
 // run starts a pool and returns the functions that end its two contexts, and a channel that is
 // closed when Run has returned.
-func run(t *testing.T, pool *worker.Pool) (stop, kill func(), ended <-chan struct{}) {
+func run(t *testing.T, pool *controller.Pool) (stop, kill func(), ended <-chan struct{}) {
 	t.Helper()
 	stopped, stop := context.WithCancel(t.Context())
 	alive, kill := context.WithCancel(t.Context())
@@ -69,14 +69,14 @@ func run(t *testing.T, pool *worker.Pool) (stop, kill func(), ended <-chan struc
 }
 
 // play runs a pool in a bubble until act returns, and records its passes.
-func play(t *testing.T, config worker.Config, act func(pool *worker.Pool, l *log)) {
+func play(t *testing.T, config controller.PoolConfig, act func(pool *controller.Pool, l *log)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLog()
 		if config.Trace == nil {
 			config.Trace = l.trace()
 		}
-		pool := worker.New(config)
+		pool := controller.NewPool(config)
 		stop, _, ended := run(t, pool)
 		act(pool, l)
 		stop()
@@ -86,7 +86,7 @@ func play(t *testing.T, config worker.Config, act func(pool *worker.Pool, l *log
 
 func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
 	var results []func() (time.Duration, error)
-	play(t, worker.Config{
+	play(t, controller.PoolConfig{
 		Workers: 1,
 		Reconcile: func(context.Context, string) (time.Duration, error) {
 			result := results[0]
@@ -94,7 +94,7 @@ func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
 			return result()
 		},
 		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
-	}, func(pool *worker.Pool, l *log) {
+	}, func(pool *controller.Pool, l *log) {
 		results = []func() (time.Duration, error){
 			func() (time.Duration, error) { return time.Hour, errors.New("no") },
 			func() (time.Duration, error) { panic("broken") },
@@ -122,7 +122,7 @@ func TestOneKeyThatPanicsDoesNotDisturbAnother(t *testing.T) {
 		var caught *wait.Panic
 		var mu sync.Mutex
 		passes := map[string]int{}
-		pool := worker.New(worker.Config{
+		pool := controller.NewPool(controller.PoolConfig{
 			Workers: 1,
 			Reconcile: func(_ context.Context, key string) (time.Duration, error) {
 				mu.Lock()
@@ -133,7 +133,7 @@ func TestOneKeyThatPanicsDoesNotDisturbAnother(t *testing.T) {
 				}
 				return time.Minute, nil
 			},
-			Trace: &worker.Trace{PassDone: func(key string, _ time.Duration, _ int, _ time.Duration, err error) {
+			Trace: &controller.PoolTrace{PassDone: func(key string, _ time.Duration, _ int, _ time.Duration, err error) {
 				if key == "bad" {
 					errors.As(err, &caught)
 				}
@@ -157,15 +157,15 @@ func TestAHookThatPanicsCostsOneReport(t *testing.T) {
 	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))
 	defer wait.PanicHandlers.Replace()()
 	passes := 0
-	play(t, worker.Config{
+	play(t, controller.PoolConfig{
 		Workers:   1,
 		Reconcile: func(context.Context, string) (time.Duration, error) { passes++; return 0, nil },
-		Trace: &worker.Trace{PassDone: func(string, time.Duration, int, time.Duration, error) {
+		Trace: &controller.PoolTrace{PassDone: func(string, time.Duration, int, time.Duration, error) {
 			if passes == 1 {
 				panic("hook")
 			}
 		}},
-	}, func(pool *worker.Pool, l *log) {
+	}, func(pool *controller.Pool, l *log) {
 		pool.Add("a")
 		synctest.Wait()
 		pool.Add("a")
@@ -177,7 +177,7 @@ func TestAHookThatPanicsCostsOneReport(t *testing.T) {
 
 func TestAPassHasATimeLimit(t *testing.T) {
 	var deaf chan struct{}
-	play(t, worker.Config{
+	play(t, controller.PoolConfig{
 		Workers:     2,
 		PassTimeout: time.Minute,
 		Reconcile: func(ctx context.Context, key string) (time.Duration, error) {
@@ -189,13 +189,13 @@ func TestAPassHasATimeLimit(t *testing.T) {
 			return 0, ctx.Err()
 		},
 		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Hour, time.Hour),
-	}, func(pool *worker.Pool, l *log) {
+	}, func(pool *controller.Pool, l *log) {
 		deaf = make(chan struct{})
 		pool.Add("slow")
 		pool.Add("deaf")
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		assert.Contains(t, l.read(), "1m0s slow done: took 1m0s, failures 1, after 0s, err "+worker.ErrPassTimeout.Error())
+		assert.Contains(t, l.read(), "1m0s slow done: took 1m0s, failures 1, after 0s, err "+controller.ErrPassTimeout.Error())
 		assert.NoError(t, pool.Healthy())
 		assert.Contains(t, pool.Snapshot().Active, "deaf")
 		time.Sleep(time.Second)
@@ -207,13 +207,13 @@ func TestAPassHasATimeLimit(t *testing.T) {
 }
 
 func TestAPassThatSucceedsAfterItsTimeLimit(t *testing.T) {
-	play(t, worker.Config{
+	play(t, controller.PoolConfig{
 		PassTimeout: time.Minute,
 		Reconcile: func(context.Context, string) (time.Duration, error) {
 			time.Sleep(90 * time.Second)
 			return time.Hour, nil
 		},
-	}, func(pool *worker.Pool, l *log) {
+	}, func(pool *controller.Pool, l *log) {
 		pool.Add("late")
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
@@ -227,7 +227,7 @@ func TestAStandbyKeepsNoKeys(t *testing.T) {
 		l := newLog()
 		var synced atomic.Bool
 		there := []string{}
-		pool := worker.New(worker.Config{
+		pool := controller.NewPool(controller.PoolConfig{
 			Name:      "standby",
 			Reconcile: func(context.Context, string) (time.Duration, error) { return 0, nil },
 			Keys:      func() []string { return there },
@@ -260,8 +260,8 @@ func TestAStandbyKeepsNoKeys(t *testing.T) {
 func TestNoEventIsMissedWhileRunBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLog()
-		var pool *worker.Pool
-		pool = worker.New(worker.Config{
+		var pool *controller.Pool
+		pool = controller.NewPool(controller.PoolConfig{
 			Workers: 1,
 			Trace:   l.trace(),
 			Keys: func() []string {
@@ -281,7 +281,7 @@ func TestNoEventIsMissedWhileRunBegins(t *testing.T) {
 
 func TestAPoolThatIsStoppedBeforeItBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pool := worker.New(worker.Config{
+		pool := controller.NewPool(controller.PoolConfig{
 			Reconcile: func(context.Context, string) (time.Duration, error) { panic("no worker may start") },
 			Keys:      func() []string { return []string{"a"} },
 			Synced:    []informer.InformerSynced{func() bool { return false }},
@@ -295,8 +295,8 @@ func TestAPoolThatIsStoppedBeforeItBegan(t *testing.T) {
 
 // busy returns a pool with one worker, which has the key "in hand", and another key that waits; a
 // pass takes ten seconds.
-func busy(l *log) *worker.Pool {
-	return worker.New(worker.Config{
+func busy(l *log) *controller.Pool {
+	return controller.NewPool(controller.PoolConfig{
 		Workers:      1,
 		DrainTimeout: 15 * time.Second,
 		Trace:        l.trace(),
@@ -315,7 +315,7 @@ func TestStopFinishesWhatIsQueuedForALimitedTime(t *testing.T) {
 		<-ended
 		assert.Equal(t, []string{
 			"0s in hand starts", "10s in hand done: took 10s, failures 0, after 1h0m0s, err <nil>",
-			"10s waiting starts", "15s waiting done: took 5s, failures 1, after 0s, err " + worker.ErrCutShort.Error(),
+			"10s waiting starts", "15s waiting done: took 5s, failures 1, after 0s, err " + controller.ErrCutShort.Error(),
 		}, l.read())
 	})
 }
@@ -345,19 +345,19 @@ type key struct{}
 
 func TestTheContextOfAPass(t *testing.T) {
 	var saw any
-	play(t, worker.Config{
+	play(t, controller.PoolConfig{
 		Keys: func() []string { return []string{"a"} },
 		Reconcile: func(ctx context.Context, _ string) (time.Duration, error) {
 			saw = ctx.Value(key{})
 			return 0, nil
 		},
-		Trace: &worker.Trace{PassContext: func(ctx context.Context, name string) context.Context {
+		Trace: &controller.PoolTrace{PassContext: func(ctx context.Context, name string) context.Context {
 			return context.WithValue(ctx, key{}, name+"#1")
 		}},
 		NewQueue: func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
 			return queue.NewRateLimiting(limiter, config)
 		},
-	}, func(pool *worker.Pool, l *log) {
+	}, func(pool *controller.Pool, l *log) {
 		pool.UpdateMetrics()
 		assert.Equal(t, "a#1", saw)
 	})

@@ -1,4 +1,4 @@
-package worker
+package controller
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // Pool is a work queue and its workers. All methods but Run may be called from any goroutine at any
 // time.
 type Pool struct {
-	config Config
+	config PoolConfig
 	queue  queue.ObservableInterface[string]
 
 	mu      sync.Mutex
@@ -23,8 +23,8 @@ type Pool struct {
 	active  map[string]time.Time // when each running pass began, by key
 }
 
-// New returns a pool whose workers do not run yet.
-func New(config Config) *Pool {
+// NewPool returns a pool whose workers do not run yet.
+func NewPool(config PoolConfig) *Pool {
 	config = config.withDefaults()
 	return &Pool{
 		config: config,
@@ -175,8 +175,8 @@ func Overdue(active map[string]time.Time, timeout time.Duration) error {
 	return nil
 }
 
-// Snapshot is the state of a pool, as plain data.
-type Snapshot struct {
+// PoolSnapshot is the state of a pool, as plain data.
+type PoolSnapshot struct {
 	// Active has the start of each running pass, by key.
 	Active map[string]time.Time
 	// Queue is the state of the work queue.
@@ -184,11 +184,11 @@ type Snapshot struct {
 }
 
 // Snapshot returns the running passes and the state of the queue.
-func (p *Pool) Snapshot() Snapshot {
+func (p *Pool) Snapshot() PoolSnapshot {
 	p.mu.Lock()
 	active := maps.Clone(p.active)
 	p.mu.Unlock()
-	return Snapshot{Active: active, Queue: p.queue.Snapshot()}
+	return PoolSnapshot{Active: active, Queue: p.queue.Snapshot()}
 }
 
 // UpdateMetrics sets the gauges of the queue's metrics. Call it when they are read.

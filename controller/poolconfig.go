@@ -1,4 +1,4 @@
-package worker
+package controller
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"orrery/queue"
 )
 
-// Config is what a pool needs. Reconcile is required; the zero value of everything else works.
-type Config struct {
+// PoolConfig is what a pool needs. Reconcile is required; the zero value of everything else works.
+type PoolConfig struct {
 	// Name of the queue in metrics and snapshots.
 	Name string
 	// Reconcile makes one pass over the object with this key. after is when the key is due again
@@ -41,12 +41,12 @@ type Config struct {
 	// QueueMetrics makes the queue's metrics. Default: none. See [Pool.UpdateMetrics].
 	QueueMetrics queue.MetricsProvider
 	// Trace observes the passes. Default: none.
-	Trace *Trace
+	Trace *PoolTrace
 }
 
-// Trace is a set of hooks that are called as the pool works. The pointer and each hook may be nil.
+// PoolTrace is a set of hooks that are called as the pool works. The pointer and each hook may be nil.
 // Hooks run on the goroutine of the worker and must not block; one that panics makes the pass fail.
-type Trace struct {
+type PoolTrace struct {
 	// PassContext returns the context of a pass: ctx, or one that is derived from it.
 	PassContext func(ctx context.Context, key string) context.Context
 	// PassStarted: a worker begins a pass.
@@ -59,9 +59,9 @@ type Trace struct {
 
 // Why a pass was cancelled.
 var (
-	// ErrPassTimeout: it took longer than Config.PassTimeout.
+	// ErrPassTimeout: it took longer than PoolConfig.PassTimeout.
 	ErrPassTimeout = errors.New("the pass took too long")
-	// ErrCutShort: the pool was stopped, and Config.DrainTimeout is over.
+	// ErrCutShort: the pool was stopped, and PoolConfig.DrainTimeout is over.
 	ErrCutShort = errors.New("the controller was stopped")
 )
 
@@ -74,7 +74,7 @@ const (
 )
 
 // withDefaults returns the configuration with a value in every optional field.
-func (c Config) withDefaults() Config {
+func (c PoolConfig) withDefaults() PoolConfig {
 	c.Workers = orDefault(c.Workers, defaultWorkers)
 	c.DrainTimeout = orDefault(c.DrainTimeout, defaultDrainTimeout)
 	c.PassTimeout = orDefault(c.PassTimeout, defaultPassTimeout)
@@ -89,7 +89,7 @@ func (c Config) withDefaults() Config {
 			return queue.NewRateLimiting(limiter, config)
 		}
 	}
-	trace := Trace{}
+	trace := PoolTrace{}
 	if c.Trace != nil {
 		trace = *c.Trace
 	}
