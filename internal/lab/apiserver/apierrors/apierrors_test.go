@@ -15,8 +15,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// The documents are those of kube-apiserver 1.36, without the empty metadata: those that no recorded
-// conversation has.
+// The documents are those of kube-apiserver 1.36, without the empty metadata. No recorded
+// conversation has them.
 func TestRefusalsAreThoseOfTheRealServer(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  *api.StatusError

@@ -76,9 +76,9 @@ func OpenAPIV3(resources []Resource, gv api.GroupVersion) ([]byte, bool) {
 	}), true
 }
 
-// addPaths adds the operations that kubectl looks for: a GET, by which kubectl explain finds the
-// kind of a resource, and the PATCH, by which kubectl apply learns the patch types and whether there
-// are dry runs and field validation.
+// addPaths adds the operations that kubectl looks for. kubectl explain finds the kind of a resource
+// by a GET. kubectl apply learns from the PATCH the patch types, and whether there are dry runs and
+// field validation.
 func (r *Resource) addPaths(paths map[string]any) {
 	collection := "/apis/" + r.GVK.Group + "/" + r.GVK.Version
 	if r.GVK.Group == "" {
