@@ -36,8 +36,9 @@ func TestFormsOfAList(t *testing.T) {
 		assert.Equal(t, strconv.Itoa(len(plain.body)), plain.header.Get("Content-Length"))
 		assert.Equal(t, indent(t, plain.body), p.must(200, "GET", configMaps+"?pretty=1", "").body)
 		assert.NotContains(t, plain.body, `"kind":"ConfigMap"`, "items have no kind")
-		table := p.must(200, "GET", configMaps+"?includeObject=None", "", "Accept", "application/json;as=Table;g=meta.k8s.io;v=v1")
-		assert.Contains(t, table.body, `"rows":[{"cells":["a",1,"0s"],"object":null},{"cells":["b",1,"0s"],"object":null}]`)
+		const asTable = "application/json;as=Table;g=meta.k8s.io;v=v1"
+		table := p.must(200, "GET", configMaps+"?includeObject=None", "", "Accept", asTable).body
+		assert.Contains(t, table, `"rows":[{"cells":["a",1,"0s"],"object":null},{"cells":["b",1,"0s"],"object":null}]`)
 	})
 }
 

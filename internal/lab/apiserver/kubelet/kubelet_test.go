@@ -153,7 +153,9 @@ func TestNoPodIsBoundToACordonedNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, nil)
 		cordon := func(cordoned bool) {
-			c.patchNode("orrery-node-1", func(node *api.Unstructured) { _ = node.SetNested(cordoned, "spec", "unschedulable") })
+			c.patchNode("orrery-node-1", func(node *api.Unstructured) {
+				_ = node.SetNested(cordoned, "spec", "unschedulable")
+			})
 		}
 		cordon(true)
 		c.create("a", nil, nil)

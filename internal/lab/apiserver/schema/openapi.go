@@ -103,7 +103,8 @@ func (r *Resource) addPaths(paths map[string]any) {
 		patch["requestBody"] = map[string]any{"content": content, "required": true}
 		var parameters []any
 		for _, name := range []string{"dryRun", "fieldManager", "fieldValidation"} {
-			parameters = append(parameters, map[string]any{"name": name, "in": "query", "schema": map[string]any{"type": "string"}})
+			text := map[string]any{"type": "string"}
+			parameters = append(parameters, map[string]any{"name": name, "in": "query", "schema": text})
 		}
 		patch["parameters"] = parameters
 		object["patch"] = patch

@@ -17,14 +17,17 @@ import (
 )
 
 func catalogue(t testing.TB) []schema.Resource {
+	kind := func(group, version, kind string) api.GroupVersionKind {
+		return api.GroupVersionKind{Group: group, Version: version, Kind: kind}
+	}
+	const custom = "stable.example.com"
 	return []schema.Resource{
-		{GVK: api.GroupVersionKind{Version: "v1", Kind: "Pod"}, Plural: "pods", Namespaced: true},
-		{GVK: api.GroupVersionKind{Version: "v1", Kind: "Binding"}, Plural: "bindings", Namespaced: true, Verbs: []string{"create"}},
-		{GVK: api.GroupVersionKind{Version: "v1", Kind: "Namespace"}, Plural: "namespaces"},
-		{GVK: api.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, Plural: "deployments", Namespaced: true},
-		{GVK: api.GroupVersionKind{Group: "stable.example.com", Version: "v1", Kind: "CronTab"}, Plural: "crontabs", Namespaced: true,
-			Custom: true, Schema: decode(t, crontab)},
-		{GVK: api.GroupVersionKind{Group: "stable.example.com", Version: "v2", Kind: "CronTab"}, Plural: "crontabs", Namespaced: true, Custom: true},
+		{GVK: kind("", "v1", "Pod"), Plural: "pods", Namespaced: true},
+		{GVK: kind("", "v1", "Binding"), Plural: "bindings", Namespaced: true, Verbs: []string{"create"}},
+		{GVK: kind("", "v1", "Namespace"), Plural: "namespaces"},
+		{GVK: kind("apps", "v1", "Deployment"), Plural: "deployments", Namespaced: true},
+		{GVK: kind(custom, "v1", "CronTab"), Plural: "crontabs", Namespaced: true, Custom: true, Schema: decode(t, crontab)},
+		{GVK: kind(custom, "v2", "CronTab"), Plural: "crontabs", Namespaced: true, Custom: true},
 	}
 }
 
@@ -65,7 +68,8 @@ func TestOpenAPIV3(t *testing.T) {
 	const deployments = "/apis/apps/v1/namespaces/{namespace}/deployments"
 	assert.ElementsMatch(t, []string{deployments, deployments + "/{name}"}, slices.Collect(maps.Keys(d.Paths)))
 	kind := map[string]any{"group": "apps", "version": "v1", "kind": "Deployment"}
-	assert.Equal(t, kind, d.Paths[deployments]["get"].(map[string]any)["x-kubernetes-group-version-kind"], "kubectl explain finds it here")
+	get := d.Paths[deployments]["get"].(map[string]any)
+	assert.Equal(t, kind, get["x-kubernetes-group-version-kind"], "kubectl explain finds it here")
 	patch := d.Paths[deployments+"/{name}"]["patch"].(map[string]any)
 	assert.Equal(t, kind, patch["x-kubernetes-group-version-kind"])
 	assert.Contains(t, patch["requestBody"].(map[string]any)["content"], "application/strategic-merge-patch+json")
@@ -73,7 +77,7 @@ func TestOpenAPIV3(t *testing.T) {
 	for _, p := range patch["parameters"].([]any) {
 		parameters = append(parameters, p.(map[string]any)["name"].(string))
 	}
-	assert.Equal(t, []string{"dryRun", "fieldManager", "fieldValidation"}, parameters, "kubectl checks for dryRun and fieldValidation")
+	assert.Equal(t, []string{"dryRun", "fieldManager", "fieldValidation"}, parameters, "kubectl checks for them")
 	spec := d.Components.Schemas["io.k8s.api.core.v1.PodSpec"]["properties"].(map[string]any)["containers"].(map[string]any)
 	assert.Equal(t, "name", spec["x-kubernetes-patch-merge-key"])
 	assert.NotEmpty(t, spec["description"])

@@ -235,7 +235,8 @@ func TestCommittedWritesAreReported(t *testing.T) {
 	var s *Store
 	var reported []string
 	s = New(Config{Committed: func(prefix string, e Event) {
-		reported = append(reported, fmt.Sprintf("%s %s %s %d of %d", prefix, e.Type, e.Object.Key, e.Version(), s.Version()))
+		reported = append(reported,
+			fmt.Sprintf("%s %s %s %d of %d", prefix, e.Type, e.Object.Key, e.Version(), s.Version()))
 	}})
 	c := s.Collection(configMaps)
 	o := create(t, c, Key{"default", "a"}, "1")
