@@ -3,6 +3,7 @@ package nsctltest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,75 +21,35 @@ import (
 
 // The four states of the namespace in the example of the design document, when the Kubernetes
 // controller finishes first.
-const (
-	designActive = `{
-  "apiVersion":"v1",
-  "kind": "Namespace",
-  "metadata": {
-    "name": "development",
-    "labels": {
-      "name": "development"
-    }
-  },
-  "spec": {
-    "finalizers": ["openshift.com/origin", "kubernetes"]
-  },
-  "status": {
-    "phase": "Active"
-  }
-}`
-	designDeleted = `{
-  "apiVersion":"v1",
-  "kind": "Namespace",
-  "metadata": {
-    "name": "development",
-    "deletionTimestamp": "...",
-    "labels": {
-      "name": "development"
-    }
-  },
-  "spec": {
-    "finalizers": ["openshift.com/origin", "kubernetes"]
-  },
-  "status": {
-    "phase": "Terminating"
-  }
-}`
-	designHalf = `{
-  "apiVersion":"v1",
-  "kind": "Namespace",
-  "metadata": {
-    "name": "development",
-    "deletionTimestamp": "...",
-    "labels": {
-      "name": "development"
-    }
-  },
-  "spec": {
-    "finalizers": ["openshift.com/origin"]
-  },
-  "status": {
-    "phase": "Terminating"
-  }
-}`
-	designEmpty = `{
-  "apiVersion":"v1",
-  "kind": "Namespace",
-  "metadata": {
-    "name": "development",
-    "deletionTimestamp": "...",
-    "labels": {
-      "name": "development"
-    }
-  },
-  "spec": {
-    "finalizers": []
-  },
-  "status": {
-    "phase": "Terminating"
-  }
-}`
+var (
+	designActive  = design("Active", "", `"openshift.com/origin", "kubernetes"`)
+	designDeleted = design("Terminating", designTime, `"openshift.com/origin", "kubernetes"`)
+	designHalf    = design("Terminating", designTime, `"openshift.com/origin"`)
+	designEmpty   = design("Terminating", designTime, "")
 )
+
+const designTime = `"deletionTimestamp": "...",`
+
+// design returns the namespace of the example with this phase, deletion timestamp and finalizers.
+func design(phase, deletion, finalizers string) string {
+	return fmt.Sprintf(`{
+  "apiVersion":"v1",
+  "kind": "Namespace",
+  "metadata": {
+    "name": "development",
+    %s
+    "labels": {
+      "name": "development"
+    }
+  },
+  "spec": {
+    "finalizers": [%s]
+  },
+  "status": {
+    "phase": "%s"
+  }
+}`, deletion, finalizers, phase)
+}
 
 // asInDesign returns the namespace as the design document writes it: without later fields and the
 // conditions, and with an empty list where the server omits it.

@@ -114,16 +114,6 @@ func TestGetBatchAfterShutDown(t *testing.T) {
 	}
 }
 
-func TestGetBatchTakesWhatWaits(t *testing.T) {
-	q := fast.New(queue.Config[string]{})
-	q.AddAll([]string{"a", "b", "c"})
-	keys := make([]string, 2)
-	n, _ := q.GetBatch(keys)
-	assert.Equal(t, []string{"a", "b"}, keys[:n])
-	n, _ = q.GetBatch(keys)
-	assert.Equal(t, []string{"c"}, keys[:n])
-}
-
 func TestGetBatchWaits(t *testing.T) {
 	for _, trace := range []*queue.Trace[string]{nil, {}} {
 		synctest.Test(t, func(t *testing.T) {
