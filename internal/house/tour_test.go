@@ -144,8 +144,8 @@ func TestTheTourIsWhatAnEventRuns(t *testing.T) {
 	}
 }
 
-// stopsOfTheWorkshop returns the functions of the reading tour, each of which has a comment and says
-// in both languages what to look for.
+// stopsOfTheWorkshop returns the functions of the reading tour, each of which has a comment and
+// says in both languages what to look for.
 func stopsOfTheWorkshop(t *testing.T) (steps []tourStep) {
 	var trip struct {
 		Minutes int `yaml:"minutes"` // for each stop

@@ -1,6 +1,6 @@
 // Package check is "lab test": it compares the learner's page with the reference, builds the tests
-// with it, runs the steps up to the first that fails, and returns a report. It also chooses the hints
-// of "lab hint".
+// with it, runs the steps up to the first that fails, and returns a report. It also chooses the
+// hints of "lab hint".
 package check
 
 import (

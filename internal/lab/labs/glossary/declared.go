@@ -14,8 +14,8 @@ import (
 )
 
 // Declared looks up a reference to code: a file of the repository, or a declaration in it, as in
-// "deltafifo/fifo.go: DeltaFIFO.Pop". It returns the comment of the declaration. A line number would
-// be wrong after the next edit; a name is not.
+// "deltafifo/fifo.go: DeltaFIFO.Pop". It returns the comment of the declaration. A line number
+// would be wrong after the next edit; a name is not.
 func Declared(repository, reference string) (doc string, err error) {
 	file, name, _ := strings.Cut(reference, ": ")
 	text, err := os.ReadFile(filepath.Join(repository, filepath.FromSlash(file)))

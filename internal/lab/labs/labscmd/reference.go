@@ -10,8 +10,8 @@ import (
 	"orrery/internal/lab/labs/bundle"
 )
 
-// reference checks that the pages of the labs are as they were published: as git or the kit has them.
-// "lab test" says when a page is newer than the one with which its lab was started.
+// reference checks that the pages of the labs are as they were published: as git or the kit has
+// them. "lab test" says when a page is newer than the one with which its lab was started.
 func (c *checkup) reference(ctx context.Context, kit *bundle.Kit) {
 	edited := c.editedPages(ctx, kit)
 	switch {
@@ -24,8 +24,8 @@ func (c *checkup) reference(ctx context.Context, kit *bundle.Kit) {
 	}
 }
 
-// editedPages returns the pages that differ from what was published. Outside of a clone and of a kit
-// nothing says what was.
+// editedPages returns the pages that differ from what was published. Outside of a clone and of a
+// kit nothing says what was.
 func (c *checkup) editedPages(ctx context.Context, kit *bundle.Kit) (edited []string) {
 	var pages []string
 	for _, lab := range c.labs {

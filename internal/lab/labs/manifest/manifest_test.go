@@ -96,8 +96,8 @@ func checkScript(t *testing.T, lab *manifest.Lab) {
 	}
 }
 
-// checkHints asserts that there are three general hints, and at least three planted wrong solutions,
-// each with a hint of its own.
+// checkHints asserts that there are three general hints, and at least three planted wrong
+// solutions, each with a hint of its own.
 func checkHints(t *testing.T, lab *manifest.Lab) {
 	require.Len(t, lab.Hints.Rungs, 3)
 	for i, rung := range lab.Hints.Rungs {

@@ -65,8 +65,8 @@ func Run(ctx context.Context, repository string, labs []*manifest.Lab, out io.Wr
 	return len(failed) == 0, nil
 }
 
-// verify makes the checks, writes what is wrong, and returns a line that names the check that failed,
-// or "". The first that finds something is the last.
+// verify makes the checks, writes what is wrong, and returns a line that names the check that
+// failed, or "". The first that finds something is the last.
 func (s *subject) verify(ctx context.Context, out io.Writer) (failed string, err error) {
 	if s.dir, err = os.MkdirTemp("", "orrery-verify-"); err != nil {
 		return "", err

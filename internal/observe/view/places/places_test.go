@@ -22,8 +22,8 @@ var without = []string{"apiserver", "store", "lab"}
 // sets are gears in which every form runs once.
 var sets = []string{"fast", "textbook", "fast,deltafifo=inorder"}
 
-// Every event has a function in each form, which the embedded sources declare, or the word that this
-// form never calls the hook.
+// Every event has a function in each form, which the embedded sources declare, or the word that
+// this form never calls the hook.
 func TestEveryEventHasAFunction(t *testing.T) {
 	for _, set := range sets {
 		found, err := Source{Files: orrery.Source}.Find(set)
