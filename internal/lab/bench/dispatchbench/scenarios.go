@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"time"
 
 	"orrery/internal/lab/bench"
 )
@@ -85,4 +86,104 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// idlePause is long enough for every goroutine and thread on the way to fall asleep.
+const idlePause = 500 * time.Microsecond
+
+// idleScenario sends single events into an otherwise idle informer: one handler, 10,000 objects,
+// each event after the handler was called with the previous one. The figure is the time from just
+// before the watch sends the event until the handler is called, at the 50th and the 99th
+// percentile. The processor is awake then. The figures "asleep" have a pause of half a millisecond
+// before each event, in which every thread falls asleep: waking one takes the operating system
+// longer than all the rest, on both sides.
+func idleScenario(subject Subject) bench.Scenario {
+	return bench.Scenario{Name: "dispatch/idle", Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+		cfg := Config{Handlers: 1, Objects: effort.Of(10_000, 2_500), Kind: Heads}
+		idle := &idle{began: time.Now(), called: make(chan time.Duration, 1)}
+		w, err := newWorld(subject, cfg, newRound(cfg), 1, func(_ int, w *witness) { w.observe = idle.observe })
+		if err != nil {
+			return bench.Outcome{}, err
+		}
+		defer w.informer.Stop()
+		idle.world = w
+		ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
+		defer cancel()
+		defer context.AfterFunc(ctx, idle.giveUp)()
+
+		awake, asleep := effort.Of(100_000, 20_000), effort.Of(1000, 200)
+		meter.Begin("single events", "events", 0, int64(awake+asleep))
+		if err := idle.measure(ctx, awake/10, 0, &bench.Histogram{}, meter); err != nil {
+			return bench.Outcome{}, err
+		}
+		runtime.GC()
+		var quick, slow bench.Histogram
+		if err := idle.measure(ctx, awake, 0, &quick, meter); err != nil {
+			return bench.Outcome{}, err
+		}
+		if err := idle.measure(ctx, asleep, idlePause, &slow, meter); err != nil {
+			return bench.Outcome{}, err
+		}
+		if err := w.drain(ctx); err != nil {
+			return bench.Outcome{}, err
+		}
+		if err := w.verify(); err != nil {
+			return bench.Outcome{}, err
+		}
+		return bench.Outcome{
+			Figures: map[string]float64{
+				"p50":        float64(quick.Quantile(0.5)),
+				"p99":        float64(quick.Quantile(0.99)),
+				"mean":       float64(quick.Mean()),
+				"asleep p50": float64(slow.Quantile(0.5)),
+				"asleep p99": float64(slow.Quantile(0.99)),
+			},
+			Proof: fmt.Sprintf("%d updates, one at a time, delivered in order; %d objects in the store in their latest state", w.sent, len(w.script.keys)),
+		}, nil
+	}}
+}
+
+// idle measures one event at a time.
+type idle struct {
+	world  *world
+	began  time.Time
+	called chan time.Duration // the time of the call, since began
+}
+
+func (d *idle) observe(event int) {
+	if event < d.world.script.laps {
+		d.called <- time.Since(d.began)
+	}
+}
+
+// giveUp unblocks measure.
+func (d *idle) giveUp() {
+	select {
+	case d.called <- gaveUp:
+	default: // the handler was faster
+	}
+}
+
+// gaveUp is not a time.
+const gaveUp = -1
+
+// measure sends n events, each after the pause, and records their latencies. It receives from a
+// single channel, because a select would add to the measured time.
+func (d *idle) measure(ctx context.Context, n int, pause time.Duration, latencies *bench.Histogram, meter *bench.Meter) error {
+	for i := range n {
+		if pause > 0 {
+			time.Sleep(pause)
+		}
+		sent := time.Since(d.began)
+		d.world.send()
+		at := <-d.called
+		if at == gaveUp {
+			return ctx.Err()
+		}
+		latencies.Record(at - sent)
+		if i%100 == 99 {
+			meter.Count(100)
+		}
+	}
+	return nil
 }
