@@ -112,13 +112,15 @@ func TestWhereAWebhookIs(t *testing.T) {
 	assert.Equal(t, []string{"443", "9443"}, c.backend(t.Context(), why.Service{Namespace: "a", Name: "guard"}).Ports)
 }
 
-// A pod without an address is no endpoint yet.
+// A pod without an address is no endpoint yet. Everything is read in the namespace of the Service,
+// whatever else a server answers.
 func TestPodsThatStartBehindAService(t *testing.T) {
 	client := serving(t, func(r *http.Request) answer {
 		items := ``
+		assert.Contains(t, r.URL.Path, "/namespaces/a/")
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/services"):
-			items = `{"metadata":{"name":"guard"},"spec":{"selector":{"b":"2","a":"1"}}}`
+			items = `{"metadata":{"name":"other"},"spec":{"externalName":"x"}},{"metadata":{"name":"guard"},"spec":{"selector":{"b":"2","a":"1"}}}`
 		case strings.HasSuffix(r.URL.Path, "/pods") && r.URL.Query().Get("labelSelector") == "a=1,b=2":
 			items = `{"metadata":{"creationTimestamp":"2026-01-02T03:05:00Z"},"status":{"phase":"Pending"}},
 				{"metadata":{"creationTimestamp":"2026-01-02T03:04:00Z"},"status":{"phase":"Pending"}}, {"status":{"phase":"Failed"}}`
@@ -127,6 +129,7 @@ func TestPodsThatStartBehindAService(t *testing.T) {
 	})
 	b := newCollector(client, "shop", Options{}).backend(t.Context(), why.Service{Namespace: "a", Name: "guard"})
 	assert.Equal(t, 2, b.Coming)
+	assert.Empty(t, b.External)
 	assert.Equal(t, time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), b.Changed)
 }
 
