@@ -14,7 +14,9 @@ import (
 
 // admission selects a type that admission is configured with.
 func admission(version, resource string) query {
-	return query{gvr: api.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: version, Resource: resource}}
+	return query{
+		gvr: api.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: version, Resource: resource},
+	}
 }
 
 // matchRule is a rule of a webhook or of a policy.
@@ -110,7 +112,10 @@ func policyOf(o *policy) why.Policy {
 		p.Parameter = cmp.Or(p.Parameter, "*")
 	}
 	expressions := slices.Concat(o.Spec.Validations, o.Spec.Variables, o.Spec.Conditions)
-	p.Authorizer = slices.ContainsFunc(expressions, func(e expression) bool { return strings.Contains(e.Text, "authorizer") })
+	p.Authorizer = slices.ContainsFunc(
+		expressions,
+		func(e expression) bool { return strings.Contains(e.Text, "authorizer") },
+	)
 	return p
 }
 

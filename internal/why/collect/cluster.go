@@ -68,7 +68,8 @@ func (c *collector) namespace(ctx context.Context) (*why.Namespace, time.Time, *
 // isAbout reports whether a refusal is the API server's, about a namespace.
 func isAbout(refused *api.StatusError, namespace string) bool {
 	about := refused.Status.Details
-	return about != nil && about.Kind == "namespaces" && about.Name == namespace && !refused.HasCause(api.CauseUnexpectedServerResponse)
+	return about != nil && about.Kind == "namespaces" && about.Name == namespace &&
+		!refused.HasCause(api.CauseUnexpectedServerResponse)
 }
 
 func headOf(n *api.Namespace, request string) *why.Namespace {
@@ -117,13 +118,25 @@ func (c *collector) inDeletionNow(ctx context.Context) (names []string, err erro
 
 // The collections that are read of the cluster.
 var (
-	apiServicesResource = api.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
-	definitionsResource = api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	apiServicesResource = api.GroupVersionResource{
+		Group:    "apiregistration.k8s.io",
+		Version:  "v1",
+		Resource: "apiservices",
+	}
+	definitionsResource = api.GroupVersionResource{
+		Group:    "apiextensions.k8s.io",
+		Version:  "v1",
+		Resource: "customresourcedefinitions",
+	}
 	leasesResource      = api.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 	nodesResource       = api.GroupVersionResource{Version: "v1", Resource: "nodes"}
 	servicesResource    = api.GroupVersionResource{Version: "v1", Resource: "services"}
 	slicesResource      = api.GroupVersionResource{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"}
-	attachmentsResource = api.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattachments"}
+	attachmentsResource = api.GroupVersionResource{
+		Group:    "storage.k8s.io",
+		Version:  "v1",
+		Resource: "volumeattachments",
+	}
 )
 
 // terminatingOnly selects the terminating namespaces.
@@ -172,7 +185,10 @@ func (c *collector) version(ctx context.Context) string {
 
 // releaseOf returns the Helm release that an object belongs to, by its annotations.
 func releaseOf(annotations map[string]string) why.Service {
-	return why.Service{Namespace: annotations["meta.helm.sh/release-namespace"], Name: annotations["meta.helm.sh/release-name"]}
+	return why.Service{
+		Namespace: annotations["meta.helm.sh/release-namespace"],
+		Name:      annotations["meta.helm.sh/release-name"],
+	}
 }
 
 // apiService has the fields that are read of an APIService.
@@ -215,7 +231,10 @@ type definition struct {
 }
 
 func headOfDefinition(kept []why.Definition, o *api.PartialObjectMetadata) []why.Definition {
-	return append(kept, why.Definition{Object: objectOf(&o.ObjectMeta), Type: o.Name, Release: releaseOf(o.Annotations)})
+	return append(
+		kept,
+		why.Definition{Object: objectOf(&o.ObjectMeta), Type: o.Name, Release: releaseOf(o.Annotations)},
+	)
 }
 
 func definitionOf(kept []why.Definition, o *definition) []why.Definition {

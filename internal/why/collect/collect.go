@@ -128,7 +128,11 @@ func newCollector(client *restclient.Client, namespace string, options Options) 
 	options.Interval = cmp.Or(options.Interval, DefaultInterval)
 	options.Timeout = cmp.Or(options.Timeout, DefaultTimeout)
 	options.MaxRequests = cmp.Or(options.MaxRequests, DefaultMaxRequests)
-	c := &collector{client: client, options: options, shared: &shared{slots: make(chan struct{}, atOnce), began: time.Now()}}
+	c := &collector{
+		client:  client,
+		options: options,
+		shared:  &shared{slots: make(chan struct{}, atOnce), began: time.Now()},
+	}
 	c.evidence = why.Evidence{APIVersion: why.EvidenceVersion, Name: namespace, Finalizers: options.Finalizers}
 	return c
 }

@@ -44,7 +44,10 @@ func content(ctx context.Context, all ...*collector) {
 		e.Discovery.Stale, e.Discovery.Failed, e.Discovery.Refused = undiscovered(looked.DiscoveryErr)
 		for _, r := range looked.Resources {
 			if !r.CanList {
-				e.Types = append(e.Types, why.Type{Group: r.GVR.Group, Version: r.GVR.Version, Resource: r.GVR.Resource})
+				e.Types = append(
+					e.Types,
+					why.Type{Group: r.GVR.Group, Version: r.GVR.Version, Resource: r.GVR.Resource},
+				)
 			}
 		}
 	}
@@ -158,13 +161,21 @@ func (s *shelf) addPod(o *pod) {
 }
 
 func objectOf(m *api.ObjectMeta) why.Object {
-	o := why.Object{Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion, Created: m.CreationTimestamp.UTC(), Finalizers: m.Finalizers}
+	o := why.Object{
+		Name:            m.Name,
+		UID:             m.UID,
+		ResourceVersion: m.ResourceVersion,
+		Created:         m.CreationTimestamp.UTC(),
+		Finalizers:      m.Finalizers,
+	}
 	if m.DeletionTimestamp != nil {
 		o.Deleted = m.DeletionTimestamp.UTC()
 	}
 	for _, owner := range m.OwnerReferences {
 		o.Owners = append(o.Owners, why.Owner{
-			Group: groupOf(owner.APIVersion), Kind: owner.Kind, Name: owner.Name, UID: owner.UID, Blocks: owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion,
+			Group: groupOf(
+				owner.APIVersion,
+			), Kind: owner.Kind, Name: owner.Name, UID: owner.UID, Blocks: owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion,
 			Controls: owner.Controller != nil && *owner.Controller,
 		})
 	}

@@ -18,8 +18,14 @@ func TestFields(t *testing.T) {
 		Available: "False", Reason: "R", Message: "m", Since: at,
 	}}, apiServiceOf(nil, decoded[apiService](t, `{"metadata":{"name":"v1.g.io","uid":"u","resourceVersion":"7"},
 		"spec":{"group":"g.io","version":"v1","service":{"namespace":"n","name":"s"}},"status":{"conditions":[{"type":"Available",`+condition+`}}`)))
-	assert.Equal(t, []why.Node{{Name: "n", Ready: "False", Since: at}},
-		nodeOf(nil, decoded[node](t, `{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready",`+condition+`}}`)))
+	assert.Equal(
+		t,
+		[]why.Node{{Name: "n", Ready: "False", Since: at}},
+		nodeOf(
+			nil,
+			decoded[node](t, `{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready",`+condition+`}}`),
+		),
+	)
 	assert.Equal(t, []why.Attachment{{Name: "a", Node: "n", Volume: "pv", Attacher: "csi", Attached: true}},
 		attachmentOf(nil, decoded[attachment](t, `{"metadata":{"name":"a"},"spec":{"nodeName":"n","attacher":"csi",
 			"source":{"persistentVolumeName":"pv"}},"status":{"attached":true}}`)))
@@ -48,13 +54,21 @@ func TestFieldsOfAdmission(t *testing.T) {
 	} {
 		assert.Equal(t, want, policyOf(decoded[policy](t, `{"spec":`+spec+`}`)), spec)
 	}
-	c, _ := asking(t, listOf(`{"metadata":{"name":"guard","uid":"u"},"webhooks":[{"name":"w","clientConfig":{"service":{"namespace":"n","name":"s"}},
+	c, _ := asking(
+		t,
+		listOf(
+			`{"metadata":{"name":"guard","uid":"u"},"webhooks":[{"name":"w","clientConfig":{"service":{"namespace":"n","name":"s"}},
 		"rules":[{"operations":["*"],"apiGroups":["g"],"resources":["r"]}],"namespaceSelector":{"matchLabels":{"a":"b"}}},
-		{"name":"ignores","failurePolicy":"Ignore"}]}`))
+		{"name":"ignores","failurePolicy":"Ignore"}]}`,
+		),
+	)
 	c.webhooks(t.Context())
 	assert.Equal(t, why.Webhook{
 		Resource: "validatingwebhookconfigurations", Configuration: "guard", UID: "u", Name: "w", FailurePolicy: "Fail",
-		Service: &why.Service{Namespace: "n", Name: "s"}, NamespaceOnly: why.Selector{Labels: map[string]string{"a": "b"}},
+		Service: &why.Service{
+			Namespace: "n",
+			Name:      "s",
+		}, NamespaceOnly: why.Selector{Labels: map[string]string{"a": "b"}},
 		Rules: []why.Rule{{Operations: []string{"*"}, Groups: []string{"g"}, Resources: []string{"r"}}},
 	}, c.evidence.Webhooks.Items[0])
 	assert.Equal(t, "Ignore", c.evidence.Webhooks.Items[1].FailurePolicy)
@@ -62,7 +76,13 @@ func TestFieldsOfAdmission(t *testing.T) {
 
 // A held object is read in its namespace, and one that may not be read has no stamp.
 func TestStampsOfObjects(t *testing.T) {
-	held := []why.Held{{Type: &why.Type{Version: "v1", Resource: "configmaps"}, Object: why.Object{Name: "a"}, Finalizer: "example.com/x"}}
+	held := []why.Held{
+		{
+			Type:      &why.Type{Version: "v1", Resource: "configmaps"},
+			Object:    why.Object{Name: "a"},
+			Finalizer: "example.com/x",
+		},
+	}
 	c, requests := asking(t, listOf(`{"metadata":{"name":"a"}}`))
 	c.stamps(t.Context(), held)
 	assert.Equal(t, []string{"GET /api/v1/namespaces/shop/configmaps metadata.name=a"}, *requests)

@@ -15,9 +15,17 @@ import (
 // A list has every object once, or none and the reason: what is incomplete proves nothing.
 func TestList(t *testing.T) {
 	page := func(next, name string) answer {
-		return answer{body: `{"kind":"List","apiVersion":"v1","metadata":{"continue":"` + next + `"},"items":[{"metadata":{"name":"` + name + `"}}]}`}
+		return answer{
+			body: `{"kind":"List","apiVersion":"v1","metadata":{"continue":"` + next + `"},"items":[{"metadata":{"name":"` + name + `"}}]}`,
+		}
 	}
-	gone, busy := answer{code: http.StatusGone, reason: "Expired"}, answer{code: http.StatusTooManyRequests, reason: "TooManyRequests"}
+	gone, busy := answer{
+		code:   http.StatusGone,
+		reason: "Expired",
+	}, answer{
+		code:   http.StatusTooManyRequests,
+		reason: "TooManyRequests",
+	}
 	many := make([]answer, clusterPages)
 	for i := range many {
 		many[i] = page("next", fmt.Sprint(i))
@@ -94,7 +102,11 @@ func TestJoined(t *testing.T) {
 	refused := &why.Failure{Message: "x"}
 	of := func(a why.Answer[int]) func() why.Answer[int] { return func() why.Answer[int] { return a } }
 	assert.Equal(t, why.Answer[int]{Request: "a", Items: []int{1, 2}, Failed: refused}, joined(
-		of(why.Answer[int]{Request: "a", Items: []int{1}}), of(why.Answer[int]{Request: "b", Failed: refused}), of(why.Answer[int]{Items: []int{2}}),
+		of(
+			why.Answer[int]{Request: "a", Items: []int{1}},
+		),
+		of(why.Answer[int]{Request: "b", Failed: refused}),
+		of(why.Answer[int]{Items: []int{2}}),
 	))
 }
 
@@ -106,8 +118,11 @@ func TestATypeThatIsNotReadToItsEnd(t *testing.T) {
 		count    int
 		more     bool
 	}{{`{"continue":"x","remainingItemCount":7}`, 8, false}, {`{"continue":"x"}`, 1, true}, {`{}`, 1, false}} {
-		c, requests := asking(t, `{"kind":"List","apiVersion":"v1","metadata":`+test.metadata+`,"items":[{"metadata":{"namespace":"shop","name":"a"}},
-			{"metadata":{"namespace":"elsewhere","name":"b"}}]}`)
+		c, requests := asking(
+			t,
+			`{"kind":"List","apiVersion":"v1","metadata":`+test.metadata+`,"items":[{"metadata":{"namespace":"shop","name":"a"}},
+			{"metadata":{"namespace":"elsewhere","name":"b"}}]}`,
+		)
 		c.evidence.Namespace = &why.Namespace{}
 		got := read(t.Context(), api.GroupVersionResource{Version: "v1", Resource: "configmaps"}, 1, c)[0].t
 		assert.Equal(t, []any{test.count, test.more, test.metadata != `{}`}, []any{got.Count, got.More, got.Partial})
