@@ -42,6 +42,16 @@ func onClusterWith(config controlplane.Config) venue {
 	}
 }
 
+// onControlPlane returns a trial on a genuine control plane of the test's own.
+func onControlPlane(t *testing.T, config controlplane.Config) *trial {
+	t.Helper()
+	config.Log = t.Output()
+	cp, err := controlplane.Start(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
+	return newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{})
+}
+
 // audited adds the audit policy where there is an audit log.
 func audited(platform Platform, config controlplane.Config) controlplane.Config {
 	if platform.Name == Kubernetes().Name {

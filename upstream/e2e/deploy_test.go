@@ -37,42 +37,32 @@ const (
 	deployedName      = "orrery"
 )
 
-// onDeployment returns a trial on a control plane of its own that rolls out Deployments, and a
-// function that runs kubectl there.
-func onDeployment(t *testing.T) (tr *trial, kubectl func(args ...string) string) {
+// onDeployment returns a trial on a control plane of its own that rolls out Deployments.
+func onDeployment(t *testing.T) *trial {
 	t.Helper()
-	controllers := append(controlplane.DefaultControllers(), "deployment-controller", "replicaset-controller", "disruption-controller")
-	cp, err := controlplane.Start(t.Context(), controlplane.Config{FakeNodes: 2, Controllers: controllers, Log: t.Output()})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
-	kubectl = func(args ...string) string {
-		t.Helper()
-		command := exec.CommandContext(t.Context(), repositoryFile(t, filepath.Join("bin", "kubectl")), append([]string{"--kubeconfig", cp.Kubeconfig()}, args...)...)
-		said, err := command.CombinedOutput()
-		require.NoError(t, err, "kubectl %s: %s", strings.Join(args, " "), said)
-		return string(said)
-	}
-	return newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{}), kubectl
+	controllers := append(controlplane.DefaultControllers(),
+		"deployment-controller", "replicaset-controller", "disruption-controller")
+	return onControlPlane(t, controlplane.Config{FakeNodes: 2, Controllers: controllers})
 }
 
 // kubectl applies the manifests, twice if need be, and the pods appear. A namespace that enforces
 // the strictest pod security standard admits them.
 func TestManifestsAreAccepted(t *testing.T) {
 	t.Parallel()
-	tr, kubectl := onDeployment(t)
+	tr := onDeployment(t)
 	deploy := filepath.Dir(repositoryFile(t, filepath.Join("deploy", "kustomization.yaml")))
 
-	said := kubectl("apply", "-k", deploy, "--dry-run=server", "--validate=strict")
+	said := tr.kubectl("apply --dry-run=server --validate=strict -k " + deploy)
 	assert.NotContains(t, strings.ToLower(said), "warning")
-	said = kubectl("apply", "-k", deploy, "--validate=strict")
+	said = tr.kubectl("apply --validate=strict -k " + deploy)
 	assert.Equal(t, strings.Count(said, "\n"), strings.Count(said, " created\n"), said)
 	before := tr.deployment().Generation
-	said = kubectl("apply", "-k", deploy)
+	said = tr.kubectl("apply -k " + deploy)
 	assert.NotContains(t, said, " created\n")
 	assert.Contains(t, said, "deployment.apps/orrery unchanged\n")
 	assert.Equal(t, before, tr.deployment().Generation, "applying again rolls nothing out")
 
-	kubectl("-n", deployedNamespace, "rollout", "status", "deployment/"+deployedName, "--timeout="+waitTimeout.String())
+	tr.kubectl("-n " + deployedNamespace + " rollout status deployment/" + deployedName + " --timeout=" + waitTimeout.String())
 	pods, err := tr.client.CoreV1().Pods(deployedNamespace).List(tr.ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=orrery"})
 	require.NoError(t, err)
 	require.Len(t, pods.Items, 2)
@@ -86,7 +76,7 @@ func TestManifestsAreAccepted(t *testing.T) {
 	template := tr.deployment().Spec.Template
 	tr.requireRestricted(template)
 	// kubectl delete removes everything that kubectl apply created.
-	kubectl("delete", "-k", deploy, "--wait=false")
+	tr.kubectl("delete --wait=false -k " + deploy)
 	_, err = tr.client.CoreV1().ServiceAccounts(deployedNamespace).Get(tr.ctx, deployedName, metav1.GetOptions{})
 	assert.True(t, apierrors.IsNotFound(err), "%v", err)
 }
@@ -135,8 +125,8 @@ func (tr *trial) requireRestricted(template corev1.PodTemplateSpec) {
 // the rights of deploy/ alone.
 func TestDeployedControllerWorks(t *testing.T) {
 	t.Parallel()
-	tr, kubectl := onDeployment(t)
-	kubectl("apply", "-k", filepath.Dir(repositoryFile(t, filepath.Join("deploy", "kustomization.yaml"))))
+	tr := onDeployment(t)
+	tr.kubectl("apply -k " + filepath.Dir(repositoryFile(t, filepath.Join("deploy", "kustomization.yaml"))))
 	pod := tr.deployment().Spec.Template.Spec
 	recipe := readDockerfile(t)
 	c := newContainer(t, buildProgram(t, recipe, buildContext(t), "v1.2.3", ""), tr.serviceAccountFiles())

@@ -36,50 +36,42 @@ rules:
 // The parts run one after the other: each deletes namespaces, and a replica works on all of them.
 func TestTwoReplicas(t *testing.T) {
 	t.Parallel()
-	cp := startForReplicas(t)
+	tr := startForReplicas(t)
 	for name, test := range map[string]func(*testing.T, *election){
 		"killed":  testKilledLeader,
 		"stopped": testCleanStop,
 		"in-hand": testCleanStopWithWorkInHand,
 		"paused":  testPausedLeader,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, newElection(t, cp, name)) })
+		t.Run(name, func(t *testing.T) { test(t, &election{trial: tr.in(t), name: name}) })
 	}
 }
 
 // Contention without work. Each part has a Lease of its own, so they run in parallel.
 func TestContendersForALease(t *testing.T) {
 	t.Parallel()
-	cp := startForReplicas(t)
+	tr := startForReplicas(t)
 	for name, test := range map[string]func(*testing.T, *election){
 		"killed-soon": testKilledSoon,
 		"client-go":   testClientGo,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, newElection(t, cp, name))
+			test(t, &election{trial: tr.in(t), name: name})
 		})
 	}
 }
 
-// startForReplicas starts a control plane for the test.
-func startForReplicas(t *testing.T) *controlplane.ControlPlane {
+// startForReplicas returns a trial on a control plane for the test.
+func startForReplicas(t *testing.T) *trial {
 	t.Helper()
 	reserveCluster(t)
-	cp, err := controlplane.Start(t.Context(), controlplane.Config{AuditPolicy: replicaAuditPolicy, Log: t.Output()})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
-	return cp
-}
-
-func newElection(t *testing.T, cp *controlplane.ControlPlane, name string) *election {
-	return &election{trial: newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{}), cp: cp, name: name}
+	return onControlPlane(t, controlplane.Config{AuditPolicy: replicaAuditPolicy})
 }
 
 // election is one Lease with its contenders.
 type election struct {
 	*trial
-	cp   *controlplane.ControlPlane
 	name string // of the Lease
 	// through holds the kubeconfig files of users that reach the server through a relay.
 	through map[string]string
@@ -120,7 +112,7 @@ func (e *election) start(user string, args ...string) *replica {
 // kubeconfig writes a kubeconfig file for a replica.
 func (e *election) kubeconfig(user string) string {
 	e.t.Helper()
-	kubeconfig, err := e.cp.KubeconfigFor(e.name+"-"+user, replicaGroup, "system:masters")
+	kubeconfig, err := e.cluster.KubeconfigFor(e.name+"-"+user, replicaGroup, "system:masters")
 	require.NoError(e.t, err)
 	return kubeconfig
 }
@@ -209,7 +201,7 @@ func (r *replica) requests() []entry {
 	r.election.t.Helper()
 	t := r.election.t
 	var requests []entry
-	for _, line := range completeLines(t, r.election.cp.AuditLog()) {
+	for _, line := range completeLines(t, r.election.controlPlane().AuditLog()) {
 		var a entry
 		require.NoError(t, json.Unmarshal(line, &a), "line of the audit log: %s", line)
 		if isStream := a.Verb == "watch"; a.User.Username == r.user && (a.Stage == "ResponseStarted") == isStream {

@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,29 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"orrery/upstream/controlplane"
 )
 
-// withAdministrator returns a trial on a control plane of its own, orrery run as the administrator,
-// who may write Events, and a function that runs kubectl there.
-func withAdministrator(t *testing.T, args ...string) (tr *trial, orrery *program, kubectl func(args ...string) string) {
+// withAdministrator returns a trial on a control plane of its own, and orrery run as the
+// administrator, who may write Events.
+func withAdministrator(t *testing.T) (tr *trial, orrery *program) {
 	t.Helper()
-	cp, err := controlplane.Start(t.Context(), controlplane.Config{Log: t.Output()})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
-	tr = newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{})
-	orrery = runOrrery(t, cp.Kubeconfig(), append([]string{"--allow-second-controller", "-v2", "--log-format=json"}, args...)...)
+	tr = onControlPlane(t, controlplane.Config{})
+	orrery = runOrrery(t, tr.cluster.Kubeconfig(), "--allow-second-controller", "-v2", "--log-format=json")
 	orrery.AwaitOutput("store is filled")
-	kubectl = func(args ...string) string {
-		t.Helper()
-		command := exec.CommandContext(t.Context(), repositoryFile(t, filepath.Join("bin", "kubectl")), append([]string{"--kubeconfig", cp.Kubeconfig()}, args...)...)
-		said, err := command.CombinedOutput()
-		require.NoError(t, err, "kubectl %s: %s", strings.Join(args, " "), said)
-		return string(said)
-	}
-	return tr, orrery, kubectl
+	return tr, orrery
 }
 
 // eventsAbout returns the Events about a Namespace in the namespace default.
@@ -65,7 +52,7 @@ func (tr *trial) awaitEvent(namespace, reason string) corev1.Event {
 
 // kubectl shows how a deletion ended.
 func TestEventsReportHowDeletionsEnd(t *testing.T) {
-	tr, orrery, kubectl := withAdministrator(t)
+	tr, orrery := withAdministrator(t)
 
 	uid := tr.createNamespace("blue")
 	tr.deleteNamespace("blue")
@@ -83,13 +70,12 @@ func TestEventsReportHowDeletionsEnd(t *testing.T) {
 	blocked := tr.awaitEvent("stuck", "NamespaceDeletionBlocked")
 	assert.Equal(t, corev1.EventTypeWarning, blocked.Type)
 	assert.Contains(t, blocked.Message, "example.com/hold in 1 resource instances")
-	table := kubectl("get", "events", "-n", "default")
+	table := tr.kubectl("get events -n default")
 	assert.Regexp(t, `Warning +NamespaceDeletionBlocked +namespace/stuck +Some resources are remaining: configmaps\. has 1 resource instances; Some content in the namespace has finalizers remaining`, table)
 	assert.Regexp(t, `Normal +NamespaceDeleted +namespace/blue +Emptied and finalized within`, table)
-	assert.Regexp(t, `Warning +NamespaceDeletionBlocked +Namespace/stuck `, kubectl("events", "-n", "default", "--for", "namespace/stuck"))
+	assert.Regexp(t, `Warning +NamespaceDeletionBlocked +Namespace/stuck `, tr.kubectl("events -n default --for namespace/stuck"))
 
-	_, err := tr.client.CoreV1().ConfigMaps("stuck").Patch(tr.ctx, "held", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-	require.NoError(t, err)
+	tr.free(configMaps, "stuck", "held")
 	tr.awaitGone("stuck")
 	tr.awaitEvent("stuck", "NamespaceDeleted")
 	assert.Len(t, tr.eventsAbout("stuck"), 2)
@@ -108,7 +94,7 @@ func TestEventsReportHowDeletionsEnd(t *testing.T) {
 // Each of many deletions gets its Event. A program that is stopped at once logs the Events that it
 // could not send within its two seconds.
 func TestEventsOfManyDeletions(t *testing.T) {
-	tr, orrery, _ := withAdministrator(t)
+	tr, orrery := withAdministrator(t)
 	const many = 100
 	tr.deleteAtOnce("n", many)
 	tr.eventually("each has its Event", func() (bool, error) {

@@ -118,11 +118,8 @@ func silentServer(t *testing.T) (kubeconfig string) {
 
 // The metrics of a run that deletes namespaces on a real control plane have the right values.
 func TestMetricsOfARun(t *testing.T) {
-	cp, err := controlplane.Start(t.Context(), controlplane.Config{Log: t.Output()})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
-	tr := newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{})
-	w := observed(t, cp.Kubeconfig(), "--leader-elect=true")
+	tr := onControlPlane(t, controlplane.Config{})
+	w := observed(t, tr.cluster.Kubeconfig(), "--leader-elect=true")
 	w.AwaitOutput("metrics and health are served", w.address)
 
 	const canary = "canary-7f3a"
@@ -167,16 +164,13 @@ func TestMetricsOfARun(t *testing.T) {
 // Health in every phase of a run: before there is a server, at work, without its server, and at the
 // end.
 func TestHealthOfARun(t *testing.T) {
-	cp, err := controlplane.Start(t.Context(), controlplane.Config{Log: t.Output()})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
-
+	tr := onControlPlane(t, controlplane.Config{})
+	cp := tr.controlPlane()
 	before := observed(t, silentServer(t), "--leader-elect=false")
 	before.awaitHealth("/livez", http.StatusOK, "ok")
 	before.awaitHealth("/readyz", http.StatusInternalServerError, "[-]informer-sync failed: no informer has been started yet")
 	before.Kill()
 
-	tr := newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{})
 	// On a busy machine it is without its server for longer than a leader goes on by default.
 	w := observed(t, cp.Kubeconfig(), "--leader-elect=true", "--leader-elect-lease-duration=3m", "--leader-elect-renew-deadline=2m")
 	w.awaitHealth("/readyz?verbose", http.StatusOK, "[+]ping ok\n[+]informer-sync ok\n[+]shutdown ok\nreadyz check passed\n")

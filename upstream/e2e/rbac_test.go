@@ -55,10 +55,7 @@ type confinedUser struct {
 
 func newConfinement(t *testing.T) *confinement {
 	t.Helper()
-	cp, err := controlplane.Start(t.Context(), controlplane.Config{AuditPolicy: confinedAuditPolicy, Log: t.Output()})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
-	c := &confinement{trial: newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{})}
+	c := &confinement{trial: onControlPlane(t, controlplane.Config{AuditPolicy: confinedAuditPolicy})}
 	c.relics = c.serve(&relics{name: "relics"})
 	c.things = c.createCustomType("confined.example.com", "things", "Thing")
 	return c

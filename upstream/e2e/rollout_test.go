@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,10 +16,7 @@ import (
 func TestKubectlRollsOut(t *testing.T) {
 	t.Run("kubernetes", func(t *testing.T) {
 		t.Parallel()
-		server, err := controlplane.Start(t.Context(), controlplane.Config{FakeNodes: 1, Log: t.Output()})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, server.Stop()) })
-		rollOut(t, server)
+		rollOut(t, onControlPlane(t, controlplane.Config{FakeNodes: 1}).cluster)
 	})
 	t.Run("in-memory", func(t *testing.T) {
 		t.Parallel()
@@ -34,14 +29,9 @@ func TestKubectlRollsOut(t *testing.T) {
 
 func rollOut(t *testing.T, server Server) {
 	runWorkloads(t, server)
-	kubectl, err := controlplane.FindUp(filepath.Join("bin", "kubectl"))
-	require.NoError(t, err)
 	run := func(line string) string {
 		t.Helper()
-		arguments := append([]string{"--kubeconfig=" + server.Kubeconfig()}, strings.Fields(line)...)
-		output, err := exec.CommandContext(t.Context(), kubectl, arguments...).CombinedOutput()
-		require.NoError(t, err, "kubectl %s\n%s", line, output)
-		return string(output)
+		return kubectl(t, server, line)
 	}
 	rolledOut := func() {
 		t.Helper()

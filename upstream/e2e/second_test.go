@@ -17,19 +17,6 @@ import (
 // secondRefused is the start of orrery's message when another namespace controller works.
 const secondRefused = "orrery: this cluster has an active namespace controller: "
 
-// onControlPlane returns a trial on a control plane of its own, and the kubeconfig of a user with
-// the rights of the built-in namespace controller.
-func onControlPlane(t *testing.T, config controlplane.Config) (tr *trial, leastRights string) {
-	t.Helper()
-	config.Log = t.Output()
-	cp, err := controlplane.Start(t.Context(), config)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
-	leastRights, err = cp.KubeconfigFor(ControllerIdentity)
-	require.NoError(t, err)
-	return newTrial(t, &Cluster{Server: cp, subject: Orrery()}, endState{}), leastRights
-}
-
 // inTime runs orrery until saw returns true: the evidence is valid for some seconds only, which a
 // busy machine may miss. again renews it.
 func inTime(t *testing.T, run func() *program, saw func(*program) bool, again func()) *program {
@@ -80,8 +67,8 @@ func (tr *trial) awaitManagersLease() {
 // reading alone. The test does not run in parallel: it holds only if kube-controller-manager works
 // within seconds.
 func TestRefusesToStartBesideBuiltIn(t *testing.T) {
-	tr, leastRights := onControlPlane(t, controlplane.Config{NamespaceController: true, ControllerManagerArgs: alive})
-	admin := tr.cluster.Kubeconfig()
+	tr := onControlPlane(t, controlplane.Config{NamespaceController: true, ControllerManagerArgs: alive})
+	admin, leastRights := tr.cluster.Kubeconfig(), tr.leastRights()
 	tr.awaitManagersLease()
 
 	// Its Lease is the only evidence, with more rights too.
@@ -126,7 +113,8 @@ func TestRefusesToStartBesideBuiltIn(t *testing.T) {
 // command line.
 func TestRecognisesControllerManager(t *testing.T) {
 	t.Parallel()
-	tr, leastRights := onControlPlane(t, controlplane.Config{FakeNodes: 1, ControllerManagerArgs: alive})
+	tr := onControlPlane(t, controlplane.Config{FakeNodes: 1, ControllerManagerArgs: alive})
+	leastRights := tr.leastRights()
 	tr.awaitManagersLease()
 	requireRefused(t, runOrrery(t, leastRights), secondPossible)
 

@@ -118,6 +118,15 @@ func newTrial(t *testing.T, cluster *Cluster, state endState) *trial {
 	return tr
 }
 
+// leastRights returns the kubeconfig file of a user with the rights of the built-in namespace
+// controller.
+func (tr *trial) leastRights() string {
+	tr.t.Helper()
+	kubeconfig, err := tr.cluster.KubeconfigFor(ControllerIdentity)
+	require.NoError(tr.t, err)
+	return kubeconfig
+}
+
 // in returns the trial for a subtest.
 func (tr *trial) in(t *testing.T) *trial {
 	of := *tr

@@ -327,7 +327,7 @@ func TestWhyRights(t *testing.T) {
 func newWhyTrial(t *testing.T, config controlplane.Config) *whyTrial {
 	t.Helper()
 	reserveCluster(t)
-	tr, _ := onControlPlane(t, config)
+	tr := onControlPlane(t, config)
 	return &whyTrial{trial: tr, user: tr.admit("why", rolesForWhy(t, "why"), rbac.ForWhy())}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -45,17 +44,10 @@ func runWorkloads(t *testing.T, server Server) {
 func runControllers(t *testing.T, server Server, user, names string, args ...string) {
 	t.Helper()
 	controllers := "--controllers=" + names
-	orrery, err := controlplane.FindUp(Orrery().Binary)
-	require.NoError(t, err)
-	kubectl, err := controlplane.FindUp(filepath.Join("bin", "kubectl"))
-	require.NoError(t, err)
+	orrery := repositoryFile(t, Orrery().Binary)
 	rights, err := exec.CommandContext(t.Context(), orrery, "rbac", controllers, "--leader-elect=false", "--user="+user).Output()
 	require.NoError(t, err)
-	apply := exec.CommandContext(t.Context(), kubectl, "--kubeconfig="+server.Kubeconfig(), "apply", "-f", "-")
-	apply.Stdin = bytes.NewReader(rights)
-	output, err := apply.CombinedOutput()
-	require.NoError(t, err, "%s", output)
-
+	kubectl(t, server, "apply -f -\n"+string(rights))
 	kubeconfig, err := server.KubeconfigFor(user)
 	require.NoError(t, err)
 	subject := Orrery()
