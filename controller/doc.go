@@ -1,10 +1,21 @@
-// Package controller is the worker pool that the example controllers share.
+// Package controller has what a controller is made of besides its gears: a manager with the
+// informers of a program, controllers whose passes get an object, and the worker pool below them.
 //
 // # Concept
 //
-// A controller has handlers that put keys into a work queue, and workers that take them out.
-// Handlers and passes differ from controller to controller. What lies between them does not, and is
-// here on one page, pool.go.
+// A controller looks at an object, compares what is with what should be, and acts. examples/greeter
+// is one in forty lines:
+//
+//	namespaces := controller.Watch[*api.Namespace](m, api.NamespacesResource, "greet")
+//	c := controller.New(m, "greeter", namespaces, reconcile, controller.Options{})
+//	controller.Owns(c, greetings, func(greeting *api.ConfigMap) string { return greeting.Namespace })
+//
+// [Watch] keeps a local copy of a collection. [New] calls a [Reconcile] for each of its objects,
+// and again after each change. [Owns] calls it for an object when one that belongs to it changes.
+// [Main] connects all of that to the cluster that kubectl would choose.
+//
+// Handlers put keys into a work queue, and workers take them out. What lies between them is on one
+// page, pool.go: the [Pool], which also serves controllers that have their own handlers.
 //
 //	handler ── Add(key) ──▶ queue ──▶ runWorker ── processNextWorkItem ── Reconcile(key)
 //	                          ▲                                              │
@@ -12,33 +23,33 @@
 //	                          │            nil, after       AddAfter(after)  │
 //	                          └─────────── error or panic   AddRateLimited ──┘
 //
-// Package nsctl has the same loop for namespaces, and examples/virtualmachine/steps/3-queue has it
-// in its shortest form.
-//
 // # Guarantees
 //
+//   - Passes begin when all local copies are complete that the controller reads by New and Owns.
 //   - Two workers never process the same key at a time.
-//   - A key that fails is retried forever, with growing delays.
+//   - A key that fails is retried forever, with growing delays, unless the error is [Permanent].
 //   - Before [Pool.Run] the pool drops keys: a standby of a leader election has no workers, and its
-//     queue would only grow. Run begins with the keys that PoolConfig.Keys returns, and misses no event
-//     that arrives meanwhile.
+//     queue would only grow. Run begins with the keys that PoolConfig.Keys returns, and misses no
+//     event that arrives meanwhile.
 //
 // # Goroutines
 //
-// [Pool.Run] starts the workers and returns when all of them have ended. After stop is done it
-// first finishes what is queued, for at most PoolConfig.DrainTimeout. After alive is done it returns at
-// once.
+// [Manager.Run] and [Pool.Run] start the informers and the workers, and return when all of them
+// have ended. When the context is done, queued keys and running passes are finished first, for at
+// most DrainTimeout. Pool.Run returns at once when alive is done.
 //
 // # Failure
 //
-// A pass that panics has failed with a [*wait.Panic], whatever wait.ReallyCrash says: one broken
-// object must not end a process with other controllers in it. A pass that takes longer than
-// PoolConfig.PassTimeout fails with [ErrPassTimeout]. One that ignores its context keeps its worker,
-// and [Pool.Healthy] reports it.
+// Failed passes, and informers that cannot list or watch, are written to Config.Failures. A pass
+// that panics has failed with a [*wait.Panic], whatever wait.ReallyCrash says: one broken object
+// must not end a process with other controllers in it. A pass that takes longer than its time limit
+// fails with [ErrPassTimeout]. One that ignores its context keeps its worker, and [Pool.Healthy]
+// reports it.
 //
 // # Testing
 //
-// The tests run in virtual time: panics, time-outs, a standby, both ways to stop.
+// The tests run in virtual time, against the API server in memory, with the fast and the textbook
+// gears.
 //
 // Next: package cmd/orrery
 package controller

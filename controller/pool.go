@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -112,7 +113,10 @@ func (p *Pool) processNextWorkItem(ctx context.Context) bool {
 	began := p.setActive(key)
 	defer p.clearActive(key)
 	after, err := p.pass(ctx, key)
+	_, permanent := errors.AsType[*permanentError](err)
 	switch {
+	case permanent:
+		p.queue.Forget(key)
 	case err != nil:
 		p.queue.AddRateLimited(key)
 	case after > 0:

@@ -148,7 +148,7 @@ func TestOneKeyThatPanicsDoesNotDisturbAnother(t *testing.T) {
 		assert.Equal(t, 60, passes["good"])
 		assert.Greater(t, passes["bad"], 60)
 		require.NotNil(t, caught)
-		assert.Contains(t, string(caught.Stack), "worker_test.TestOneKeyThatPanics")
+		assert.Contains(t, string(caught.Stack), "controller_test.TestOneKeyThatPanics")
 	})
 }
 

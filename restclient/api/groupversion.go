@@ -77,4 +77,5 @@ var (
 	NamespacesResource = GroupVersionResource{Version: "v1", Resource: "namespaces"}
 	PodsResource       = GroupVersionResource{Version: "v1", Resource: "pods"}
 	LeasesResource     = GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
+	ConfigMapsResource = GroupVersionResource{Version: "v1", Resource: "configmaps"}
 )

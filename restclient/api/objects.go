@@ -162,3 +162,40 @@ const (
 	PodFailed    PodPhase = "Failed"
 	PodUnknown   PodPhase = "Unknown"
 )
+
+// ConfigMap holds data for programs, by key.
+//
+// Writing a ConfigMap back preserves fields of a newer API that it does not declare, as in
+// [Namespace].
+type ConfigMap struct {
+	TypeMeta   `json:",inline"`
+	ObjectMeta `json:"metadata"`
+	// Data has texts, and BinaryData other bytes. The two share no key.
+	Data       map[string]string `json:"data,omitempty"`
+	BinaryData map[string][]byte `json:"binaryData,omitempty"`
+	// Immutable: if true, the server refuses changes of the data.
+	Immutable *bool `json:"immutable,omitempty"`
+
+	unknown *unknownFields
+}
+
+// plainConfigMap is ConfigMap without its methods, for encoding/json.
+type plainConfigMap ConfigMap
+
+var configMapSchema = schemaOf(reflect.TypeFor[plainConfigMap]())
+
+// UnmarshalJSON reads a ConfigMap and preserves unknown fields.
+func (c *ConfigMap) UnmarshalJSON(data []byte) error {
+	var plain plainConfigMap
+	unknown, err := configMapSchema.decode(data, &plain)
+	if err == nil {
+		*c = ConfigMap(plain)
+		c.unknown = unknown
+	}
+	return err
+}
+
+// MarshalJSON writes the ConfigMap with its unknown fields.
+func (c ConfigMap) MarshalJSON() ([]byte, error) {
+	return c.unknown.encode(plainConfigMap(c))
+}

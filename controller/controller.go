@@ -1,0 +1,145 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"orrery/informer"
+	"orrery/restclient/api"
+)
+
+// Reconcile makes one pass over an object of the local copy. The object is shared: do not change
+// it. after is when to look at it again although nothing has failed; 0 means at the next event.
+// After an error the pass is repeated, later each time; see [Permanent].
+type Reconcile[T Object] func(ctx context.Context, object T) (after time.Duration, err error)
+
+// Options tune a controller. The zero value works.
+type Options struct {
+	// Workers is how many objects are worked on at a time. Default 5. An object is never worked on
+	// twice at a time.
+	Workers int
+	// PassTimeout is how long a pass may take. Default 2 minutes.
+	PassTimeout time.Duration
+	// Gone makes a pass over the key, namespace/name, of an object that does not exist any more.
+	// Default: nothing. It is called for every queued key without an object, also repeatedly.
+	Gone func(ctx context.Context, key string) error
+	// Trace observes the passes. Default: failed passes are written to Config.Failures.
+	Trace *PoolTrace
+}
+
+// Controller calls a [Reconcile] for the objects of a collection: for each that exists when it
+// starts, and again when one changes.
+type Controller[T Object] struct {
+	pool     *Pool
+	relevant func(old, object T) bool
+}
+
+// New returns a controller of the objects of a collection, which [Manager.Run] runs. name is in
+// failures and in the queue's metrics.
+func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconcile[T], options Options) *Controller[T] {
+	c := &Controller[T]{relevant: func(T, T) bool { return true }}
+	store := of.informer.GetIndexer()
+	trace := options.Trace
+	if trace == nil {
+		trace = &PoolTrace{PassDone: func(key string, _ time.Duration, _ int, _ time.Duration, err error) {
+			if err != nil {
+				m.failures.report(name+" "+key, err)
+			}
+		}}
+	}
+	registration := handle(of, informer.ResourceEventHandlerFuncs[T]{
+		AddFunc: func(object T, _ bool) { c.queue(object) },
+		UpdateFunc: func(old, object T) {
+			if c.relevant(old, object) {
+				c.queue(object)
+			}
+		},
+		DeleteFunc: func(deleted informer.DeletedObject[T]) { c.pool.Add(deleted.Key) },
+	})
+	c.pool = NewPool(PoolConfig{
+		Name: name, Workers: options.Workers, PassTimeout: options.PassTimeout, DrainTimeout: m.config.DrainTimeout,
+		NewQueue: m.gears.NewQueue, Trace: trace,
+		Keys:   store.ListKeys,
+		Synced: []informer.InformerSynced{registration.HasSynced},
+		Reconcile: func(ctx context.Context, key string) (after time.Duration, err error) {
+			object, found := store.GetByKey(key)
+			switch {
+			case found:
+				return reconcile(ctx, object)
+			case options.Gone != nil:
+				return 0, options.Gone(ctx, key)
+			}
+			return 0, nil
+		},
+	})
+	m.controllers = append(m.controllers, c.pool)
+	return c
+}
+
+// When limits which changes of an object of the controller queue it: those for which relevant
+// returns true. An object that is new, or gone, is queued in any case.
+func (c *Controller[T]) When(relevant func(old, object T) bool) { c.relevant = relevant }
+
+// Add queues the key, namespace/name, of an object.
+func (c *Controller[T]) Add(key string) { c.pool.Add(key) }
+
+func (c *Controller[T]) queue(object T) {
+	if key, err := informer.MetaNamespaceKeyFunc(object); err == nil {
+		c.pool.Add(key)
+	}
+}
+
+// Owns queues the object that owner names whenever an object of another collection changes: one
+// that the controller has made, or reads. owner returns a key, namespace/name or the name of an
+// object of the cluster; "" for none. See [OwnerOfKind].
+func Owns[T, D Object](c *Controller[T], of *Collection[D], owner func(D) string) {
+	queue := func(object D) {
+		if key := owner(object); key != "" {
+			c.pool.Add(key)
+		}
+	}
+	registration := handle(of, informer.ResourceEventHandlerFuncs[D]{
+		AddFunc:    func(object D, _ bool) { queue(object) },
+		UpdateFunc: func(old, object D) { queue(old); queue(object) },
+		DeleteFunc: func(deleted informer.DeletedObject[D]) { queue(deleted.Object) },
+	})
+	c.pool.config.Synced = append(c.pool.config.Synced, registration.HasSynced)
+}
+
+// OwnerOfKind returns an owner for [Owns]: the object of that kind which the ownerReferences of an
+// object call its controller. It must be in the same namespace.
+func OwnerOfKind[D interface {
+	Object
+	GetOwnerReferences() []api.OwnerReference
+}](kind string) func(D) string {
+	return func(object D) string {
+		for _, owner := range object.GetOwnerReferences() {
+			if owner.Kind == kind && owner.Controller != nil && *owner.Controller {
+				return object.GetNamespace() + "/" + owner.Name
+			}
+		}
+		return ""
+	}
+}
+
+// handle adds a handler to the informer of a collection. It panics after [Manager.Run].
+func handle[T Object](of *Collection[T], handler informer.ResourceEventHandlerFuncs[T]) *informer.Registration {
+	registration, err := of.informer.AddEventHandler(handler)
+	if err != nil {
+		panic("controller: set up controllers before Manager.Run: " + err.Error())
+	}
+	return registration
+}
+
+// Permanent returns an error that [Reconcile] returns if another pass would fail, too: the object
+// is not looked at again before its next event. It returns nil for nil.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+type permanentError struct{ error }
+
+func (e *permanentError) Unwrap() error { return e.error }

@@ -1,0 +1,317 @@
+package controller_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/controller"
+	"orrery/internal/lab/clustertest"
+	"orrery/restclient/api"
+)
+
+// world is a cluster, and a manager whose controllers a test sets up.
+type world struct {
+	*clustertest.Cluster
+	t        *testing.T
+	manager  *controller.Manager
+	failures lines
+	stop     func()
+}
+
+// lines is a writer that may be read at any time.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(text)
+}
+
+func (l *lines) count(part string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), part)
+}
+
+// inACluster sets controllers up with each set of gears, runs them, and plays.
+func inACluster(t *testing.T, setUp func(w *world), play func(w *world)) {
+	t.Helper()
+	for _, set := range []string{"", "textbook"} {
+		t.Run("gears "+set, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &world{Cluster: clustertest.New(t), t: t}
+				var err error
+				w.manager, err = controller.NewManager(controller.Config{Client: w.Client(), Gears: set, Failures: &w.failures})
+				require.NoError(t, err)
+				setUp(w)
+				ctx, stop := context.WithCancel(t.Context())
+				ended := clustertest.Run(ctx, w.manager.Run)
+				w.stop = func() {
+					stop()
+					<-ended
+				}
+				defer w.stop()
+				play(w)
+			})
+		})
+	}
+}
+
+const greetings = "/api/v1/namespaces/default/configmaps"
+
+// text returns the greeting of the namespace default, "" for none.
+func (w *world) text() string {
+	w.t.Helper()
+	body, err := w.Request("GET", greetings+"/greeting", "")
+	if api.IsNotFound(err) {
+		return ""
+	}
+	require.NoError(w.t, err)
+	var found api.ConfigMap
+	require.NoError(w.t, api.Unmarshal(body, &found))
+	return found.Data["text"]
+}
+
+func (w *world) becomes(text string) {
+	w.t.Helper()
+	w.Within(10*time.Second, "the greeting is "+text, func() bool { return w.text() == text })
+}
+
+// greet is the program of examples/greeter.
+func greet(w *world) {
+	namespaces := controller.Watch[*api.Namespace](w.manager, api.NamespacesResource, "greet")
+	made := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "app=greeter")
+	c := controller.New(w.manager, "greeter", namespaces, func(ctx context.Context, ns *api.Namespace) (after time.Duration, err error) {
+		want := &api.ConfigMap{Data: map[string]string{"text": ns.Labels["greet"]}}
+		want.Name, want.Namespace, want.Labels = "greeting", ns.Name, map[string]string{"app": "greeter"}
+		switch have, found := made.Cached(ns.Name, want.Name); {
+		case !found:
+			_, err = made.Server(ns.Name).Create(ctx, want, api.UpdateOptions{})
+		case have.Data["text"] != want.Data["text"]:
+			want.ResourceVersion = have.ResourceVersion
+			_, err = made.Server(ns.Name).Update(ctx, want, api.UpdateOptions{})
+		}
+		return 0, err
+	}, controller.Options{})
+	controller.Owns(c, made, func(m *api.ConfigMap) string { return m.Namespace })
+}
+
+func (w *world) label(value string) {
+	w.Must("PATCH", "/api/v1/namespaces/default", `{"metadata":{"labels":{"greet":`+value+`}}}`)
+}
+
+func TestAControllerFollowsItsObjectsAndTheirs(t *testing.T) {
+	inACluster(t, greet, func(w *world) {
+		w.label(`"hello"`)
+		w.becomes("hello")
+		w.label(`"good-morning"`)
+		w.becomes("good-morning")
+		w.Must("PATCH", greetings+"/greeting", `{"data":{"text":"other"}}`)
+		w.becomes("good-morning")
+		w.Must("DELETE", greetings+"/greeting", "")
+		w.becomes("good-morning")
+		w.label("null") // the controller does not see the namespace any more
+		time.Sleep(time.Second)
+		w.Must("DELETE", greetings+"/greeting", "")
+		time.Sleep(time.Minute)
+		assert.Empty(w.t, w.text(), "the namespace is not selected")
+	})
+}
+
+func TestAFailedPassIsRepeatedAndWrittenOnceAMinute(t *testing.T) {
+	inACluster(t, greet, func(w *world) {
+		heal := w.Fault("forbid:verb=create,resource=configmaps,user=" + clustertest.ControllerUser)
+		w.label(`"hello"`)
+		time.Sleep(50 * time.Second)
+		assert.Equal(w.t, 1, w.failures.count("greeter default: "), "many passes have failed for one reason")
+		time.Sleep(3 * time.Minute)
+		assert.Greater(w.t, w.failures.count("greeter default: "), 1, "the failure lasts")
+		heal()
+		w.Within(2*time.Minute, "the greeting is there", func() bool { return w.text() == "hello" })
+	})
+}
+
+func TestAnInformerThatCannotListIsWritten(t *testing.T) {
+	inACluster(t, greet, func(w *world) {
+		w.stop()
+		assert.Zero(w.t, w.failures.count("configmaps"), "it has worked so far")
+	})
+	inACluster(t, func(w *world) {
+		w.Fault("forbid:verb=list,resource=configmaps,user=" + clustertest.ControllerUser)
+		w.Fault("forbid:verb=watch,resource=configmaps,user=" + clustertest.ControllerUser)
+		greet(w)
+	}, func(w *world) {
+		time.Sleep(30 * time.Second)
+		assert.NotZero(w.t, w.failures.count("configmaps"), "nobody would know why nothing happens")
+	})
+}
+
+// counted counts passes over the ConfigMaps of the label app=counted.
+type counted struct {
+	mu     sync.Mutex
+	passes map[string]int
+}
+
+func (c *counted) of(name string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.passes[name]
+}
+
+func (c *counted) add(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.passes[name]++
+}
+
+func count(w *world, counted *counted, result func() (time.Duration, error), options controller.Options) *controller.Controller[*api.ConfigMap] {
+	counted.passes = map[string]int{}
+	maps := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "app=counted")
+	return controller.New(w.manager, "counter", maps, func(_ context.Context, m *api.ConfigMap) (time.Duration, error) {
+		counted.add(m.Name)
+		return result()
+	}, options)
+}
+
+const one = `{"metadata":{"name":"one","labels":{"app":"counted"}},"data":{"a":"1"}}`
+
+func TestWhatAPassReturnsDecidesWhenTheNextOneIs(t *testing.T) {
+	broken := errors.New("broken")
+	for name, test := range map[string]struct {
+		after  time.Duration
+		err    error
+		passes int // in ten minutes
+	}{
+		"nothing":                  {0, nil, 1},
+		"after a minute":           {time.Minute, nil, 10},
+		"an error that stays":      {0, controller.Permanent(broken), 1},
+		"no error that would stay": {0, controller.Permanent(nil), 1},
+		"a permanent error inside": {0, errors.Join(controller.Permanent(broken)), 1},
+	} {
+		var passes counted
+		inACluster(t, func(w *world) {
+			count(w, &passes, func() (time.Duration, error) { return test.after, test.err }, controller.Options{})
+		}, func(w *world) {
+			w.Must("POST", greetings, one)
+			time.Sleep(9*time.Minute + 30*time.Second)
+			assert.Equal(w.t, test.passes, passes.of("one"), name)
+			if test.err != nil {
+				assert.Equal(w.t, 1, w.failures.count("counter default/one: broken"), name)
+			}
+		})
+	}
+	assert.ErrorIs(t, controller.Permanent(broken), broken)
+}
+
+func TestAnErrorIsRetried(t *testing.T) {
+	var passes counted
+	inACluster(t, func(w *world) {
+		count(w, &passes, func() (time.Duration, error) { return 0, errors.New("broken") }, controller.Options{})
+	}, func(w *world) {
+		w.Must("POST", greetings, one)
+		time.Sleep(9 * time.Minute)
+		assert.Greater(w.t, passes.of("one"), 10, "a failed key is queued again, each time later")
+	})
+}
+
+func TestOnlyRelevantChangesQueue(t *testing.T) {
+	var passes, gone counted
+	inACluster(t, func(w *world) {
+		gone.passes = map[string]int{}
+		c := count(w, &passes, func() (time.Duration, error) { return 0, nil }, controller.Options{
+			Gone: func(_ context.Context, key string) error {
+				gone.add(key)
+				return nil
+			},
+		})
+		c.When(func(old, object *api.ConfigMap) bool { return old.Data["a"] != object.Data["a"] })
+	}, func(w *world) {
+		w.Must("POST", greetings, one)
+		w.Within(time.Second, "the new object is looked at", func() bool { return passes.of("one") == 1 })
+		w.Must("PATCH", greetings+"/one", `{"data":{"b":"2"}}`)
+		time.Sleep(time.Minute)
+		assert.Equal(w.t, 1, passes.of("one"), "b is not relevant")
+		w.Must("PATCH", greetings+"/one", `{"data":{"a":"2"}}`)
+		w.Within(time.Second, "a is relevant", func() bool { return passes.of("one") == 2 })
+		w.Must("DELETE", greetings+"/one", "")
+		w.Within(time.Second, "the end is always relevant", func() bool { return gone.of("default/one") == 1 })
+		assert.Equal(w.t, 2, passes.of("one"), "a pass needs an object")
+	})
+}
+
+// Objects that an owner has by its ownerReferences queue it, also if they change hands.
+func TestOwnersByReference(t *testing.T) {
+	var passes counted
+	inACluster(t, func(w *world) {
+		c := count(w, &passes, func() (time.Duration, error) { return 0, nil }, controller.Options{})
+		pods := controller.Watch[*api.Pod](w.manager, api.PodsResource, "")
+		controller.Owns(c, pods, controller.OwnerOfKind[*api.Pod]("ConfigMap"))
+	}, func(w *world) {
+		w.Must("POST", greetings, one)
+		w.Must("POST", greetings, strings.ReplaceAll(one, "one", "two"))
+		w.Within(time.Second, "both are looked at", func() bool { return passes.of("one") == 1 && passes.of("two") == 1 })
+		owned := func(owner, controls string) string {
+			uid := clustertest.Get[api.ConfigMap](w.Cluster, greetings+"/"+owner).UID
+			return `{"metadata":{"name":"p","ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"` + owner + `","uid":"` + uid + `","controller":` + controls + `}]},` +
+				`"spec":{"containers":[{"name":"c","image":"i"}]}}`
+		}
+		w.Must("POST", "/api/v1/namespaces/default/pods", owned("one", "true"))
+		w.Within(time.Second, "its owner is looked at", func() bool { return passes.of("one") > 1 })
+		time.Sleep(time.Minute)
+		before := passes.of("two")
+		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", owned("two", "true"))
+		w.Within(time.Second, "the new owner is looked at", func() bool { return passes.of("two") > before })
+		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", owned("two", "false"))
+		time.Sleep(time.Minute)
+		before = passes.of("two")
+		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", `{"metadata":{"labels":{"a":"b"}}}`)
+		time.Sleep(time.Minute)
+		assert.Equal(w.t, before, passes.of("two"), "an owner that is not the controller is not told")
+	})
+}
+
+// A running pass is finished, with the local copy still there; what is queued is, too.
+func TestStopFinishesPasses(t *testing.T) {
+	began, ended := 0, 0
+	inACluster(t, func(w *world) {
+		began, ended = 0, 0
+		maps := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "app=counted")
+		again := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "app=counted")
+		assert.Same(w.t, maps, again, "one list and one watch")
+		controller.New(w.manager, "slow", maps, func(ctx context.Context, m *api.ConfigMap) (time.Duration, error) {
+			began++
+			time.Sleep(5 * time.Second)
+			_, found := maps.Cached("default", m.Name)
+			assert.True(w.t, found && ctx.Err() == nil, "the informers end after the passes")
+			assert.Len(w.t, maps.CachedList(func(m *api.ConfigMap) bool { return m.Name == "one" }), 1)
+			assert.Len(w.t, maps.CachedList(nil), 2)
+			ended++
+			return 0, nil
+		}, controller.Options{Workers: 1})
+	}, func(w *world) {
+		w.Must("POST", greetings, one)
+		w.Must("POST", greetings, strings.ReplaceAll(one, "one", "two"))
+		time.Sleep(time.Second)
+		w.stop()
+		assert.Equal(w.t, 2, began, "also what was queued")
+		assert.Equal(w.t, 2, ended)
+	})
+}
+
+func TestUnknownGears(t *testing.T) {
+	_, err := controller.NewManager(controller.Config{Gears: "golden", Failures: io.Discard})
+	assert.ErrorContains(t, err, "golden")
+}

@@ -1,0 +1,230 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"syscall"
+	"time"
+
+	"orrery/controller/gears"
+	"orrery/informer"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+	"orrery/wait"
+)
+
+// Manager has the informers and the controllers of one program. Set it up on one goroutine, with
+// [Watch], [New] and [Owns]; then call Run.
+type Manager struct {
+	config   Config
+	gears    gears.Set
+	failures failures
+
+	collections map[collectionKey]any
+	informers   []func(ctx context.Context) error
+	controllers []*Pool
+}
+
+// Config is what a manager needs. Client is required; the zero value of everything else works.
+type Config struct {
+	// Client sends the requests of all informers and collections.
+	Client *restclient.Client
+	// Gears are the forms of the gears, as orrery run --gears has them: "textbook", or
+	// "fast,queue=textbook". Default "fast".
+	Gears string
+	// Failures is where failed passes and requests of informers are written, a line each. The same
+	// failure is written once a minute at most. Default os.Stderr; io.Discard for none.
+	Failures io.Writer
+	// DrainTimeout is how long Run may take to finish queued keys and running passes after its
+	// context has ended. Default 20 seconds.
+	DrainTimeout time.Duration
+}
+
+// NewManager returns a manager without controllers. It fails if there is no such set of gears.
+func NewManager(config Config) (*Manager, error) {
+	set := gears.Set{}
+	if config.Gears != "" {
+		if err := set.Set(config.Gears); err != nil {
+			return nil, err
+		}
+	}
+	if config.Failures == nil {
+		config.Failures = os.Stderr
+	}
+	m := &Manager{config: config, gears: set, collections: map[collectionKey]any{}}
+	m.failures.to = config.Failures
+	return m, nil
+}
+
+// Run starts the informers, and works until ctx is done. Then it finishes queued keys and running
+// passes, stops the informers, which passes read to the end, and returns. The error is that of an
+// informer that could not be started. Run may be called once.
+func (m *Manager) Run(ctx context.Context) error {
+	lifetime, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	var informing, working wait.Group
+	var mu sync.Mutex
+	var failed error
+	for _, run := range m.informers {
+		informing.StartWithContext(lifetime, func(lifetime context.Context) {
+			err := run(lifetime)
+			mu.Lock()
+			defer mu.Unlock()
+			failed = errors.Join(failed, err)
+		})
+	}
+	for _, pool := range m.controllers {
+		working.StartWithContext(ctx, func(ctx context.Context) { pool.Run(ctx, lifetime) })
+	}
+	working.Wait()
+	end()
+	informing.Wait()
+	return failed
+}
+
+// Main runs a program with controllers: it connects to the cluster that kubectl would choose, calls
+// setUp, and works until SIGINT or SIGTERM; a second signal ends it at once. It adds -kubeconfig,
+// -context and -gears to the flags of package flag, and parses them. If something fails, Main
+// prints it and exits with 1.
+func Main(setUp func(*Manager) error) {
+	name := filepath.Base(os.Args[0])
+	if err := run(name, setUp); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		os.Exit(1)
+	}
+}
+
+func run(name string, setUp func(*Manager) error) error {
+	path := flag.String("kubeconfig", "", "the kubeconfig `file`; default: as kubectl finds it")
+	chosen := flag.String("context", "", "the `name` of the context; default: the current one")
+	forms := flag.String("gears", "fast", "the forms of the gears: fast, textbook, or single ones such as fast,queue=textbook")
+	flag.Parse()
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: *path, Context: *chosen})
+	if err != nil {
+		return err
+	}
+	config.UserAgent = name
+	client, err := restclient.New(config)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	m, err := NewManager(Config{Client: client, Gears: *forms})
+	if err != nil {
+		return err
+	}
+	if err := setUp(m); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the next signal ends the process
+	return m.Run(ctx)
+}
+
+// Object is an object of a collection: any pointer to a struct with JSON tags that embeds
+// [api.ObjectMeta].
+type Object interface {
+	informer.Object
+}
+
+// Collection is a collection of objects on the server, with a local copy of it.
+type Collection[T Object] struct {
+	resource *restclient.Resource[T]
+	informer *informer.SharedIndexInformer[T]
+}
+
+// collectionKey identifies a collection of a manager.
+type collectionKey struct {
+	object   reflect.Type
+	resource api.GroupVersionResource
+	selector string
+}
+
+// Watch returns the collection of all objects of a resource, in all namespaces, that a label
+// selector selects; "" selects all. Objects are decoded into T. Two calls with the same arguments
+// return the same collection, and share its list and its watch. Call it before [Manager.Run].
+func Watch[T Object](m *Manager, resource api.GroupVersionResource, labelSelector string) *Collection[T] {
+	key := collectionKey{reflect.TypeFor[T](), resource, labelSelector}
+	if known, ok := m.collections[key]; ok {
+		return known.(*Collection[T])
+	}
+	name := resource.GroupResource()
+	c := &Collection[T]{resource: restclient.Typed[T](m.config.Client, resource, "")}
+	c.informer = informer.NewSharedIndexInformer(c.resource, informer.Config[T]{
+		Name:             name,
+		Gears:            gears.Informer[T](m.gears),
+		TweakListOptions: func(options *api.ListOptions) { options.LabelSelector = labelSelector },
+		WatchErrorHandler: func(_ context.Context, err error) {
+			m.failures.report(name, err)
+		},
+	})
+	m.collections[key] = c
+	m.informers = append(m.informers, c.informer.Run)
+	return c
+}
+
+// Cached returns an object of the local copy, which may be a moment older than the server's. It is
+// shared with all other readers: do not change it. namespace is "" for an object of the cluster.
+func (c *Collection[T]) Cached(namespace, name string) (object T, found bool) {
+	key := name
+	if namespace != "" {
+		key = namespace + "/" + name
+	}
+	return c.informer.GetIndexer().GetByKey(key)
+}
+
+// CachedList returns the objects of the local copy for which match returns true; a nil match
+// selects all. They are shared, as those of Cached are. The order is not defined.
+func (c *Collection[T]) CachedList(match func(object T) bool) []T {
+	if match == nil {
+		match = func(T) bool { return true }
+	}
+	return informer.NewLister(c.informer.GetIndexer(), c.informer.Name()).ListFunc(match)
+}
+
+// Server returns the collection of a namespace on the server, "" for objects of the cluster. Each
+// call of a method of it sends a request.
+func (c *Collection[T]) Server(namespace string) *restclient.Resource[T] {
+	return c.resource.InNamespace(namespace)
+}
+
+// failures writes failures, each once a minute at most. The zero value with a writer works; it is
+// safe for concurrent use.
+type failures struct {
+	to   io.Writer
+	mu   sync.Mutex
+	last map[string]time.Time // when each text was written
+}
+
+// pauseOfFailures is the shortest time between two lines of the same text.
+const pauseOfFailures = time.Minute
+
+func (f *failures) report(what string, err error) {
+	text := fmt.Sprintf("%s: %v", what, err)
+	now := time.Now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for known, at := range f.last {
+		if now.Sub(at) >= pauseOfFailures {
+			delete(f.last, known)
+		}
+	}
+	if _, written := f.last[text]; written {
+		return
+	}
+	if f.last == nil {
+		f.last = map[string]time.Time{}
+	}
+	f.last[text] = now
+	fmt.Fprintf(f.to, "%s %s\n", now.UTC().Format(time.RFC3339), text)
+}
