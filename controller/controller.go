@@ -58,7 +58,7 @@ func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconci
 	})
 	c.pool = NewPool(PoolConfig{
 		Name: name, Workers: options.Workers, PassTimeout: options.PassTimeout, DrainTimeout: m.config.DrainTimeout,
-		NewQueue: m.gears.NewQueue, Trace: trace,
+		NewQueue: m.newQueue, Trace: trace,
 		Keys:   store.ListKeys,
 		Synced: []informer.InformerSynced{registration.HasSynced},
 		Reconcile: func(ctx context.Context, key string) (after time.Duration, err error) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -49,13 +48,11 @@ func (l *lines) count(part string) int {
 // inACluster sets controllers up with each set of gears, runs them, and plays.
 func inACluster(t *testing.T, setUp func(w *world), play func(w *world)) {
 	t.Helper()
-	for _, set := range []string{"", "textbook"} {
-		t.Run("gears "+set, func(t *testing.T) {
+	for form, textbook := range map[string]bool{"fast": false, "textbook": true} {
+		t.Run(form, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &world{Cluster: clustertest.New(t), t: t}
-				var err error
-				w.manager, err = controller.NewManager(controller.Config{Client: w.Client(), Gears: set, Failures: &w.failures})
-				require.NoError(t, err)
+				w.manager = controller.NewManager(controller.Config{Client: w.Client(), Textbook: textbook, Failures: &w.failures})
 				setUp(w)
 				ctx, stop := context.WithCancel(t.Context())
 				ended := clustertest.Run(ctx, w.manager.Run)
@@ -309,9 +306,4 @@ func TestStopFinishesPasses(t *testing.T) {
 		assert.Equal(w.t, 2, began, "also what was queued")
 		assert.Equal(w.t, 2, ended)
 	})
-}
-
-func TestUnknownGears(t *testing.T) {
-	_, err := controller.NewManager(controller.Config{Gears: "golden", Failures: io.Discard})
-	assert.ErrorContains(t, err, "golden")
 }

@@ -14,8 +14,10 @@ import (
 	"syscall"
 	"time"
 
-	"orrery/controller/gears"
 	"orrery/informer"
+	informerfast "orrery/informer/fast"
+	"orrery/queue"
+	queuefast "orrery/queue/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
@@ -26,7 +28,6 @@ import (
 // [Watch], [New] and [Owns]; then call Run.
 type Manager struct {
 	config   Config
-	gears    gears.Set
 	failures failures
 
 	collections map[collectionKey]any
@@ -38,9 +39,8 @@ type Manager struct {
 type Config struct {
 	// Client sends the requests of all informers and collections.
 	Client *restclient.Client
-	// Gears are the forms of the gears, as orrery run --gears has them: "textbook", or
-	// "fast,queue=textbook". Default "fast".
-	Gears string
+	// Textbook chooses the textbook forms of the gears, to read and to watch. Default: the fast ones.
+	Textbook bool
 	// Failures is where failed passes and requests of informers are written, a line each. The same
 	// failure is written once a minute at most. Default os.Stderr; io.Discard for none.
 	Failures io.Writer
@@ -49,20 +49,14 @@ type Config struct {
 	DrainTimeout time.Duration
 }
 
-// NewManager returns a manager without controllers. It fails if there is no such set of gears.
-func NewManager(config Config) (*Manager, error) {
-	set := gears.Set{}
-	if config.Gears != "" {
-		if err := set.Set(config.Gears); err != nil {
-			return nil, err
-		}
-	}
+// NewManager returns a manager without controllers.
+func NewManager(config Config) *Manager {
 	if config.Failures == nil {
 		config.Failures = os.Stderr
 	}
-	m := &Manager{config: config, gears: set, collections: map[collectionKey]any{}}
+	m := &Manager{config: config, collections: map[collectionKey]any{}}
 	m.failures.to = config.Failures
-	return m, nil
+	return m
 }
 
 // Run starts the informers, and works until ctx is done. Then it finishes queued keys and running
@@ -93,7 +87,7 @@ func (m *Manager) Run(ctx context.Context) error {
 
 // Main runs a program with controllers: it connects to the cluster that kubectl would choose, calls
 // setUp, and works until SIGINT or SIGTERM; a second signal ends it at once. It adds -kubeconfig,
-// -context and -gears to the flags of package flag, and parses them. If something fails, Main
+// -context and -textbook to the flags of package flag, and parses them. If something fails, Main
 // prints it and exits with 1.
 func Main(setUp func(*Manager) error) {
 	name := filepath.Base(os.Args[0])
@@ -106,7 +100,7 @@ func Main(setUp func(*Manager) error) {
 func run(name string, setUp func(*Manager) error) error {
 	path := flag.String("kubeconfig", "", "the kubeconfig `file`; default: as kubectl finds it")
 	chosen := flag.String("context", "", "the `name` of the context; default: the current one")
-	forms := flag.String("gears", "fast", "the forms of the gears: fast, textbook, or single ones such as fast,queue=textbook")
+	textbook := flag.Bool("textbook", false, "run the textbook forms of the gears")
 	flag.Parse()
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: *path, Context: *chosen})
 	if err != nil {
@@ -118,10 +112,7 @@ func run(name string, setUp func(*Manager) error) error {
 		return err
 	}
 	defer client.Close()
-	m, err := NewManager(Config{Client: client, Gears: *forms})
-	if err != nil {
-		return err
-	}
+	m := NewManager(Config{Client: client, Textbook: *textbook})
 	if err := setUp(m); err != nil {
 		return err
 	}
@@ -162,7 +153,7 @@ func Watch[T Object](m *Manager, resource api.GroupVersionResource, labelSelecto
 	c := &Collection[T]{resource: restclient.Typed[T](m.config.Client, resource, "")}
 	c.informer = informer.NewSharedIndexInformer(c.resource, informer.Config[T]{
 		Name:             name,
-		Gears:            gears.Informer[T](m.gears),
+		Gears:            gearsOf[T](m),
 		TweakListOptions: func(options *api.ListOptions) { options.LabelSelector = labelSelector },
 		WatchErrorHandler: func(_ context.Context, err error) {
 			m.failures.report(name, err)
@@ -171,6 +162,20 @@ func Watch[T Object](m *Manager, resource api.GroupVersionResource, labelSelecto
 	m.collections[key] = c
 	m.informers = append(m.informers, c.informer.Run)
 	return c
+}
+
+func gearsOf[T any](m *Manager) informer.Gears[T] {
+	if m.config.Textbook {
+		return informer.Gears[T]{}
+	}
+	return informerfast.Gears[T]()
+}
+
+func (m *Manager) newQueue(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+	if m.config.Textbook {
+		return queue.NewRateLimiting(limiter, config)
+	}
+	return queuefast.NewRateLimiting(limiter, config)
 }
 
 // Cached returns an object of the local copy, which may be a moment older than the server's. It is

@@ -44,8 +44,9 @@ type PoolConfig struct {
 	Trace *PoolTrace
 }
 
-// PoolTrace is a set of hooks that are called as the pool works. The pointer and each hook may be nil.
-// Hooks run on the goroutine of the worker and must not block; one that panics makes the pass fail.
+// PoolTrace is a set of hooks that are called as the pool works. The pointer and each hook may be
+// nil. Hooks run on the goroutine of the worker and must not block; one that panics makes the pass
+// fail.
 type PoolTrace struct {
 	// PassContext returns the context of a pass: ctx, or one that is derived from it.
 	PassContext func(ctx context.Context, key string) context.Context

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/controller/gears"
+	"orrery/internal/gears"
 	"orrery/internal/observe/debugserver"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/controller/gears"
 	"orrery/examples/virtualmachine/driver"
 	"orrery/internal/controllers"
 	"orrery/internal/controllers/all"
+	"orrery/internal/gears"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/view"

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orrery/controller/gears"
 	"orrery/examples/virtualmachine/driver"
 	"orrery/internal/controllers"
+	"orrery/internal/gears"
 	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
 	"orrery/internal/program"

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"orrery/controller"
-	"orrery/controller/gears"
 	"orrery/deltafifo"
 	"orrery/indexer"
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/gears"
 	"orrery/internal/observe/debugserver"
 	"orrery/internal/observe/events"
 	"orrery/internal/observe/logs"

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
-	"orrery/controller/gears"
 	"orrery/informer"
 	"orrery/internal/controllers"
+	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"orrery/controller/gears"
+	"orrery/internal/gears"
 )
 
 // intendedDifferences lists every way in which the end states of scenarios may differ between the

@@ -24,7 +24,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"orrery/controller/gears"
 	"orrery/examples/apps"
 	"orrery/examples/secondparty"
 	"orrery/examples/virtualmachine"
@@ -32,6 +31,7 @@ import (
 	"orrery/informer"
 	"orrery/internal/controllers"
 	"orrery/internal/controllers/all"
+	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"

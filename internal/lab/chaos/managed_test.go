@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"orrery/controller/gears"
 	"orrery/internal/controllers"
 	"orrery/internal/controllers/all"
+	"orrery/internal/gears"
 	"orrery/restclient"
 	"orrery/wait"
 )

@@ -28,7 +28,7 @@ import (
 	"slices"
 	"time"
 
-	"orrery/controller/gears"
+	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/demo/display"

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/controller/gears"
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/display"
 	labview "orrery/internal/lab/view"

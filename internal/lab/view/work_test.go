@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/controller/gears"
 	"orrery/informer"
 	"orrery/informer/informertest"
+	"orrery/internal/gears"
 	"orrery/internal/lab/view"
 	"orrery/nsctl"
 	"orrery/nsctl/nsctltest"

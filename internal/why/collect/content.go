@@ -81,8 +81,8 @@ type shelf struct {
 }
 
 // read lists a type, at most so many pages, and returns what each namespace has of it. A list of
-// only the first page has the metadata of pods. If the server fails, each namespace is listed alone:
-// the fault may be that of one of them.
+// only the first page has the metadata of pods. If the server fails, each namespace is listed
+// alone: the fault may be that of one of them.
 func read(ctx context.Context, gvr api.GroupVersionResource, most int, all ...*collector) (shelves []*shelf) {
 	q := query{gvr: gvr}
 	if len(all) == 1 {

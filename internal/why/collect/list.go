@@ -62,8 +62,8 @@ var errTooLong = errors.New("the list has too many pages")
 
 // list reads a collection of the cluster. read appends what it keeps of an object, and does nothing
 // else: with several namespaces an answer is kept for all. T has the fields that are read, or is
-// *api.PartialObjectMetadata for a list of metadata. An incomplete list proves nothing and counts as
-// failed.
+// *api.PartialObjectMetadata for a list of metadata. An incomplete list proves nothing and counts
+// as failed.
 func list[T restclient.Object, E any](
 	ctx context.Context, c *collector, q query, read func(kept []E, object T) []E,
 ) (answer why.Answer[E]) {

@@ -7,8 +7,8 @@ import (
 	"io"
 	"time"
 
-	"orrery/controller/gears"
 	"orrery/informer"
+	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/servecmd"

@@ -19,7 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orrery/controller/gears"
+	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/servecmd"
 	"orrery/internal/lab/demo"

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"orrery/controller/gears"
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"

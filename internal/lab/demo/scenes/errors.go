@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"orrery/controller/gears"
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"orrery/controller/gears"
 	"orrery/deltafifo"
+	"orrery/internal/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"

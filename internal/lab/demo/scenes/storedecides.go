@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/controller/gears"
 	"orrery/deltafifo"
 	"orrery/informer"
+	"orrery/internal/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"orrery/controller"
-	"orrery/controller/gears"
 	"orrery/deltafifo"
 	"orrery/indexer"
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"

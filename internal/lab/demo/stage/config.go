@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"orrery/controller/gears"
+	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/lab/view"

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"orrery/controller/gears"
 	"orrery/deltafifo"
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/gears"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"

@@ -14,7 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"orrery/controller/gears"
+	"orrery/internal/gears"
 )
 
 // Place is where a function of a gear is declared.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery"
-	"orrery/controller/gears"
+	"orrery/internal/gears"
 	"orrery/internal/observe/trace"
 )
 

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/controller/gears"
 	"orrery/deltafifo"
 	"orrery/indexer"
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/internal/gears"
 	"orrery/nsctl"
 	"orrery/queue"
 	"orrery/restclient/api"
