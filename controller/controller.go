@@ -80,9 +80,6 @@ func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconci
 // returns true. An object that is new, or gone, is queued in any case.
 func (c *Controller[T]) When(relevant func(old, object T) bool) { c.relevant = relevant }
 
-// Add queues the key, namespace/name, of an object.
-func (c *Controller[T]) Add(key string) { c.pool.Add(key) }
-
 func (c *Controller[T]) queue(object T) {
 	if key, err := informer.MetaNamespaceKeyFunc(object); err == nil {
 		c.pool.Add(key)

@@ -103,10 +103,6 @@ func (c *causes) find(e *Event) {
 		c.request(hook, e)
 	case "lab":
 		c.gate(hook, e)
-	case "store":
-		if hook == "committed" {
-			remember(c.writes, e.ResourceVersion, e.Seq)
-		}
 	}
 }
 

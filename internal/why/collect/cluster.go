@@ -166,12 +166,6 @@ func (c *collector) control(ctx context.Context) {
 	)
 }
 
-// copyControl takes over from another namespace what control has read.
-func (c *collector) copyControl(from *collector) {
-	to, e := &c.evidence, &from.evidence
-	to.APIServices, to.Definitions, to.Managers, to.Leases = e.APIServices, e.Definitions, e.Managers, e.Leases
-}
-
 func (c *collector) version(ctx context.Context) string {
 	var version api.VersionInfo
 	err := c.attempt(ctx, func(ctx context.Context) error {

@@ -18,7 +18,6 @@ const details = {
   "nsctl.conditionsUpdated": e => `${e.type} ${e.status}`,
   "restclient.requestStart": e => `${(e.verb ?? "").toUpperCase()} ${e.r ?? ""}`,
   "restclient.requestDone": e => `${e.code ?? ""} ${duration(e.us ?? 0)}`,
-  "store.committed": e => `${e.type ?? ""} ${e.rv ?? ""}`,
   "lab.held": e => e.gate, "lab.stepped": e => e.gate, "lab.released": e => e.gate, "lab.input": e => e.name, "lab.chapter": e => e.name, "lab.question": e => e.args, "lab.answer": e => e.text,
 };
 

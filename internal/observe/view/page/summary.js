@@ -24,7 +24,6 @@ const hooks = `
   restclient: requestStart requestDone retry throttled finished warning watchOpened watchClosed
   leaderelection: acquired renewed slowPath failed lost released newLeader watchFailed
   apiserver: requestStarted requestDone
-  store: committed expired compacted
   lab: scene input held stepped released chapter question answer
   trace: state lost end
 `;
