@@ -141,18 +141,26 @@ func TestAFailedPassIsRepeatedAndWrittenOnceAMinute(t *testing.T) {
 	})
 }
 
-func TestAnInformerThatCannotListIsWritten(t *testing.T) {
-	inACluster(t, greet, func(w *world) {
-		w.stop()
-		assert.Zero(w.t, w.failures.count("configmaps"), "it has worked so far")
-	})
+func TestAnInformerThatCannotListOrWatchIsWritten(t *testing.T) {
+	forbid := func(w *world, verb string) {
+		w.Fault("forbid:verb=" + verb + ",resource=configmaps,user=" + clustertest.ControllerUser)
+	}
 	inACluster(t, func(w *world) {
-		w.Fault("forbid:verb=list,resource=configmaps,user=" + clustertest.ControllerUser)
-		w.Fault("forbid:verb=watch,resource=configmaps,user=" + clustertest.ControllerUser)
+		forbid(w, "list")
+		forbid(w, "watch")
 		greet(w)
 	}, func(w *world) {
 		time.Sleep(30 * time.Second)
-		assert.NotZero(w.t, w.failures.count("configmaps"), "nobody would know why nothing happens")
+		assert.NotZero(w.t, w.failures.count("watching configmaps: "), "nobody would know why nothing happens")
+		assert.Zero(w.t, w.failures.count("watching namespaces"), "these can be listed")
+	})
+	inACluster(t, greet, func(w *world) {
+		time.Sleep(time.Minute)
+		assert.Zero(w.t, w.failures.count("watching"), "it has worked so far")
+		forbid(w, "watch")
+		w.Fault("cut-watches")
+		time.Sleep(time.Minute)
+		assert.NotZero(w.t, w.failures.count("watching configmaps: "), "the copy grows old")
 	})
 }
 

@@ -10,12 +10,14 @@ import (
 	"os/signal"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"orrery/informer"
 	informerfast "orrery/informer/fast"
+	"orrery/informer/reflector"
 	"orrery/queue"
 	queuefast "orrery/queue/fast"
 	"orrery/restclient"
@@ -149,14 +151,19 @@ func Watch[T Object](m *Manager, resource api.GroupVersionResource, labelSelecto
 	if known, ok := m.collections[key]; ok {
 		return known.(*Collection[T])
 	}
-	name := resource.GroupResource()
+	name := strings.TrimSuffix(resource.GroupResource(), ".") // a resource of the core group has no group
 	c := &Collection[T]{resource: restclient.Typed[T](m.config.Client, resource, "")}
 	c.informer = informer.NewSharedIndexInformer(c.resource, informer.Config[T]{
 		Name:             name,
 		Gears:            gearsOf[T](m),
 		TweakListOptions: func(options *api.ListOptions) { options.LabelSelector = labelSelector },
+		Reflector: reflector.Config[T]{Trace: &reflector.Trace{
+			BackOff: func(_ time.Duration, err error) { m.failures.report("watching "+name, err) },
+		}},
 		WatchErrorHandler: func(_ context.Context, err error) {
-			m.failures.report(name, err)
+			if _, ok := errors.AsType[*informer.ProcessError](err); ok { // the others are reported above
+				m.failures.report("watching "+name, err)
+			}
 		},
 	})
 	m.collections[key] = c
