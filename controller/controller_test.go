@@ -150,8 +150,10 @@ func TestAnInformerThatCannotListOrWatchIsWritten(t *testing.T) {
 		forbid(w, "watch")
 		greet(w)
 	}, func(w *world) {
+		w.label(`"hello"`)
 		time.Sleep(30 * time.Second)
 		assert.NotZero(w.t, w.failures.count("watching configmaps: "), "nobody would know why nothing happens")
+		assert.Empty(w.t, w.text(), "no pass begins before the copies are complete")
 		assert.Zero(w.t, w.failures.count("watching namespaces"), "these can be listed")
 	})
 	inACluster(t, greet, func(w *world) {
@@ -189,6 +191,28 @@ func count(w *world, counted *counted, result func() (time.Duration, error), opt
 		counted.add(m.Name)
 		return result()
 	}, options)
+}
+
+// A pass that takes too long is cancelled, and so is one that the drain does not wait for.
+func TestTimeLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{Cluster: clustertest.New(t), t: t}
+		w.manager = controller.NewManager(controller.Config{Client: w.Client(), Failures: &w.failures, DrainTimeout: 3 * time.Second})
+		maps := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "app=counted")
+		controller.New(w.manager, "slow", maps, func(ctx context.Context, _ *api.ConfigMap) (time.Duration, error) {
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}, controller.Options{PassTimeout: 10 * time.Second})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := clustertest.Run(ctx, w.manager.Run)
+		w.Must("POST", greetings, one)
+		time.Sleep(10500 * time.Millisecond)
+		assert.Equal(t, 1, w.failures.count(controller.ErrPassTimeout.Error()), "the limit is that of the options")
+		began := time.Now()
+		stop()
+		<-ended
+		assert.InDelta(t, 3, time.Since(began).Seconds(), 0.5, "the limit is that of the configuration")
+	})
 }
 
 const one = `{"metadata":{"name":"one","labels":{"app":"counted"}},"data":{"a":"1"}}`
@@ -245,10 +269,12 @@ func TestOnlyRelevantChangesQueue(t *testing.T) {
 		c.When(func(old, object *api.ConfigMap) bool { return old.Data["a"] != object.Data["a"] })
 	}, func(w *world) {
 		w.Must("POST", greetings, one)
+		w.Must("POST", greetings, strings.ReplaceAll(strings.ReplaceAll(one, "counted", "other"), "one", "other"))
 		w.Within(time.Second, "the new object is looked at", func() bool { return passes.of("one") == 1 })
 		w.Must("PATCH", greetings+"/one", `{"data":{"b":"2"}}`)
 		time.Sleep(time.Minute)
 		assert.Equal(w.t, 1, passes.of("one"), "b is not relevant")
+		assert.Zero(w.t, passes.of("other"), "the selector leaves it out")
 		w.Must("PATCH", greetings+"/one", `{"data":{"a":"2"}}`)
 		w.Within(time.Second, "a is relevant", func() bool { return passes.of("one") == 2 })
 		w.Must("DELETE", greetings+"/one", "")
@@ -276,15 +302,19 @@ func TestOwnersByReference(t *testing.T) {
 		w.Must("POST", "/api/v1/namespaces/default/pods", owned("one", "true"))
 		w.Within(time.Second, "its owner is looked at", func() bool { return passes.of("one") > 1 })
 		time.Sleep(time.Minute)
-		before := passes.of("two")
+		former, before := passes.of("one"), passes.of("two")
 		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", owned("two", "true"))
 		w.Within(time.Second, "the new owner is looked at", func() bool { return passes.of("two") > before })
+		assert.Greater(w.t, passes.of("one"), former, "the former owner has lost something")
 		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", owned("two", "false"))
 		time.Sleep(time.Minute)
 		before = passes.of("two")
 		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", `{"metadata":{"labels":{"a":"b"}}}`)
 		time.Sleep(time.Minute)
 		assert.Equal(w.t, before, passes.of("two"), "an owner that is not the controller is not told")
+		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", strings.Replace(owned("two", "true"), "ConfigMap", "Other", 1))
+		time.Sleep(time.Minute)
+		assert.Equal(w.t, before, passes.of("two"), "an owner of another kind is not told")
 	})
 }
 
