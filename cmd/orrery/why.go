@@ -230,9 +230,9 @@ func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
 	report.UseCluster(o.cluster())
 	switch o.output {
 	case outputJSON:
-		return report.WriteJSON(stdout)
+		return why.WriteJSON(stdout, report)
 	case outputYAML:
-		return report.WriteYAML(stdout)
+		return why.WriteYAML(stdout, report)
 	}
 	if err := report.WriteText(stdout, o.output == outputWide, terminalWidth(stdout)); err != nil {
 		return err

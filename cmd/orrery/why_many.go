@@ -45,9 +45,9 @@ func (o *whyOptions) judgeAll(ctx context.Context, stdout io.Writer, client *res
 	}
 	switch o.output {
 	case outputJSON:
-		err = reports.WriteJSON(stdout)
+		err = why.WriteJSON(stdout, reports)
 	case outputYAML:
-		err = reports.WriteYAML(stdout)
+		err = why.WriteYAML(stdout, reports)
 	default:
 		err = reports.WriteText(stdout, terminalWidth(stdout))
 		if err == nil && o.fix {

@@ -12,19 +12,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// WriteJSON writes the report as JSON.
-func (r Report) WriteJSON(w io.Writer) error {
+// WriteJSON writes a [Report], or [Reports], as one JSON document.
+func WriteJSON(w io.Writer, document any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(r)
+	return encoder.Encode(document)
 }
 
-// WriteYAML writes the report as YAML, with the names of the JSON.
-func (r Report) WriteYAML(w io.Writer) error {
+// WriteYAML writes the same as one YAML document, with the names of the JSON.
+func WriteYAML(w io.Writer, document any) error {
 	encoder := yaml.NewEncoder(w)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(r); err != nil {
+	if err := encoder.Encode(document); err != nil {
 		return err
 	}
 	return encoder.Close()

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"orrery/restclient/api"
 )
@@ -56,12 +55,4 @@ func Examples() (examples map[string]Example) {
 		panic("why: examples.json: " + err.Error())
 	}
 	return examples
-}
-
-// WriteExamples writes examples as they are embedded.
-func WriteExamples(w io.Writer, examples map[string]Example) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(examples)
 }

@@ -1,14 +1,11 @@
 package why
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"orrery/internal/program"
 	"orrery/internal/terminal"
@@ -30,24 +27,6 @@ func JudgeAll(all []Evidence) Reports {
 		r.ExitCode = max(r.ExitCode, report.ExitCode)
 	}
 	return r
-}
-
-// WriteJSON writes the reports as one JSON document.
-func (r Reports) WriteJSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(r)
-}
-
-// WriteYAML writes the reports as one YAML document, with the names of the JSON.
-func (r Reports) WriteYAML(w io.Writer) error {
-	encoder := yaml.NewEncoder(w)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(r); err != nil {
-		return err
-	}
-	return encoder.Close()
 }
 
 // WriteText writes a row for each namespace. width is the terminal's width, or 0 for a file or a

@@ -407,8 +407,8 @@ func FuzzJudge(f *testing.F) {
 			}
 		}
 		var first, again bytes.Buffer
-		require.NoError(t, report.WriteJSON(&first))
-		require.NoError(t, why.Judge(e).WriteJSON(&again))
+		require.NoError(t, why.WriteJSON(&first, report))
+		require.NoError(t, why.WriteJSON(&again, why.Judge(e)))
 		assert.Equal(t, first.String(), again.String())
 		require.NoError(t, report.WriteText(io.Discard, false, 80))
 		path := filepath.Join(t.TempDir(), "evidence.json")
@@ -418,7 +418,7 @@ func FuzzJudge(f *testing.F) {
 		loaded, err := why.Load(path)
 		require.NoError(t, err)
 		again.Reset()
-		require.NoError(t, why.Judge(loaded).WriteJSON(&again))
+		require.NoError(t, why.WriteJSON(&again, why.Judge(loaded)))
 		assert.Equal(t, first.String(), again.String())
 	})
 }

@@ -145,8 +145,8 @@ func assertSaved(t *testing.T, evidence why.Evidence, report why.Report) {
 	loaded, err := why.Load(path)
 	require.NoError(t, err)
 	var first, again bytes.Buffer
-	require.NoError(t, report.WriteJSON(&first))
-	require.NoError(t, why.Judge(loaded).WriteJSON(&again))
+	require.NoError(t, why.WriteJSON(&first, report))
+	require.NoError(t, why.WriteJSON(&again, why.Judge(loaded)))
 	assert.Equal(t, first.String(), again.String())
 }
 
@@ -214,7 +214,7 @@ func TestExamples(t *testing.T) {
 	})
 	if *update {
 		var text bytes.Buffer
-		require.NoError(t, why.WriteExamples(&text, examples))
+		require.NoError(t, why.WriteJSON(&text, examples))
 		require.NoError(t, os.WriteFile("../../why/examples.json", text.Bytes(), 0o644))
 		return
 	}
