@@ -8,9 +8,10 @@ import (
 	"orrery/restclient/api"
 )
 
-// Reconcile makes one pass over an object of the local copy. The object is shared: do not change
-// it. after is when to look at it again although nothing has failed; 0 means at the next event.
-// After an error the pass is repeated, later each time; see [Permanent].
+// Reconcile makes one pass over an object of the local copy, also over one that has a
+// DeletionTimestamp and is kept by a finalizer. The object is shared: do not change it. after is
+// when to look at it again although nothing has failed; 0 means at the next event. After an error
+// the pass is repeated, later each time; see [Permanent].
 type Reconcile[T Object] func(ctx context.Context, object T) (after time.Duration, err error)
 
 // Options tune a controller. The zero value works.
@@ -20,10 +21,13 @@ type Options struct {
 	Workers int
 	// PassTimeout is how long a pass may take. Default 2 minutes.
 	PassTimeout time.Duration
-	// Gone makes a pass over the key, namespace/name, of an object that does not exist any more.
-	// Default: nothing. It is called for every queued key without an object, also repeatedly.
+	// Gone makes a pass over the key, namespace/name, of an object that the collection does not
+	// have any more. Default: nothing. It may be called repeatedly, also for an object that the
+	// label selector no longer selects, and it is not called for one that goes while the program is
+	// down: what must not be missed needs a finalizer.
 	Gone func(ctx context.Context, key string) error
-	// Trace observes the passes. Default: failed passes are written to Config.Failures.
+	// Trace observes the passes. Default: failed passes are written to Config.Failures; a Trace
+	// takes the place of that.
 	Trace *PoolTrace
 }
 
@@ -77,7 +81,7 @@ func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconci
 }
 
 // When limits which changes of an object of the controller queue it: those for which relevant
-// returns true. An object that is new, or gone, is queued in any case.
+// returns true. An object that is new, or gone, is queued in any case. Each call replaces the last.
 func (c *Controller[T]) When(relevant func(old, object T) bool) { c.relevant = relevant }
 
 func (c *Controller[T]) queue(object T) {
@@ -95,16 +99,16 @@ func Owns[T, D Object](c *Controller[T], of *Collection[D], owner func(D) string
 			c.pool.Add(key)
 		}
 	}
-	registration := handle(of, informer.ResourceEventHandlerFuncs[D]{
+	handle(of, informer.ResourceEventHandlerFuncs[D]{
 		AddFunc:    func(object D, _ bool) { queue(object) },
 		UpdateFunc: func(old, object D) { queue(old); queue(object) },
 		DeleteFunc: func(deleted informer.DeletedObject[D]) { queue(deleted.Object) },
 	})
-	c.pool.config.Synced = append(c.pool.config.Synced, registration.HasSynced)
 }
 
-// OwnerOfKind returns an owner for [Owns]: the object of that kind which the ownerReferences of an
-// object call its controller. It must be in the same namespace.
+// OwnerOfKind returns an owner for [Owns]: the object of that kind, of any API group, which the
+// ownerReferences of an object call its controller. It must be in the same namespace; for an owner
+// of the cluster, pass a function that returns its name.
 func OwnerOfKind[D interface {
 	Object
 	GetOwnerReferences() []api.OwnerReference

@@ -12,7 +12,8 @@
 //
 // [Watch] keeps a local copy of a collection. [New] calls a [Reconcile] for each of its objects,
 // and again after each change. [Owns] calls it for an object when one that belongs to it changes.
-// [Main] connects all of that to the cluster that kubectl would choose.
+// [Main] connects all of that to the cluster that kubectl would choose. The program needs the
+// rights to list and watch each collection in all namespaces. Each replica of it acts: run one.
 //
 // Handlers put keys into a work queue, and workers take them out. What lies between them is on one
 // page, pool.go: the [Pool], which also serves controllers that have their own handlers.
@@ -25,7 +26,7 @@
 //
 // # Guarantees
 //
-//   - Passes begin when all local copies are complete that the controller reads by New and Owns.
+//   - Passes begin when all local copies of the manager are complete.
 //   - Two workers never process the same key at a time.
 //   - A key that fails is retried forever, with growing delays, unless the error is [Permanent].
 //   - Before [Pool.Run] the pool drops keys: a standby of a leader election has no workers, and its
@@ -36,7 +37,7 @@
 //
 // [Manager.Run] and [Pool.Run] start the informers and the workers, and return when all of them
 // have ended. When the context is done, queued keys and running passes are finished first, for at
-// most DrainTimeout. Pool.Run returns at once when alive is done.
+// most DrainTimeout. Pool.Run has a second context, alive: when that is done, it returns at once.
 //
 // # Failure
 //

@@ -34,6 +34,7 @@ type Manager struct {
 
 	collections map[collectionKey]any
 	informers   []func(ctx context.Context) error
+	synced      []informer.InformerSynced // of the informers
 	controllers []*Pool
 }
 
@@ -41,7 +42,8 @@ type Manager struct {
 type Config struct {
 	// Client sends the requests of all informers and collections.
 	Client *restclient.Client
-	// Textbook chooses the textbook forms of the gears, to read and to watch. Default: the fast ones.
+	// Textbook chooses the textbook forms of the gears, to read and to watch. Default: the fast
+	// ones.
 	Textbook bool
 	// Failures is where failed passes and requests of informers are written, a line each. The same
 	// failure is written once a minute at most. Default os.Stderr; io.Discard for none.
@@ -62,8 +64,9 @@ func NewManager(config Config) *Manager {
 }
 
 // Run starts the informers, and works until ctx is done. Then it finishes queued keys and running
-// passes, stops the informers, which passes read to the end, and returns. The error is that of an
-// informer that could not be started. Run may be called once.
+// passes, stops the informers, which passes read to the end, and returns. A collection that cannot
+// be listed is no error: Run writes that to Config.Failures, and tries again. Run may be called
+// once; another call returns an error.
 func (m *Manager) Run(ctx context.Context) error {
 	lifetime, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -79,8 +82,10 @@ func (m *Manager) Run(ctx context.Context) error {
 		})
 	}
 	for _, pool := range m.controllers {
+		pool.config.Synced = append(pool.config.Synced, m.synced...)
 		working.StartWithContext(ctx, func(ctx context.Context) { pool.Run(ctx, lifetime) })
 	}
+	<-ctx.Done()
 	working.Wait()
 	end()
 	informing.Wait()
@@ -125,7 +130,8 @@ func run(name string, setUp func(*Manager) error) error {
 }
 
 // Object is an object of a collection: any pointer to a struct with JSON tags that embeds
-// [api.ObjectMeta].
+// [api.ObjectMeta]. A struct that lacks fields of the server's objects may be read and patched; an
+// Update with it would remove them. The types of package api keep such fields.
 type Object interface {
 	informer.Object
 }
@@ -168,6 +174,7 @@ func Watch[T Object](m *Manager, resource api.GroupVersionResource, labelSelecto
 	})
 	m.collections[key] = c
 	m.informers = append(m.informers, c.informer.Run)
+	m.synced = append(m.synced, c.informer.HasSynced)
 	return c
 }
 
@@ -205,7 +212,7 @@ func (c *Collection[T]) CachedList(match func(object T) bool) []T {
 }
 
 // Server returns the collection of a namespace on the server, "" for objects of the cluster. Each
-// call of a method of it sends a request.
+// call of a method of it sends a request. It has all objects, whatever the label selector.
 func (c *Collection[T]) Server(namespace string) *restclient.Resource[T] {
 	return c.resource.InNamespace(namespace)
 }

@@ -45,8 +45,8 @@ type PoolConfig struct {
 }
 
 // PoolTrace is a set of hooks that are called as the pool works. The pointer and each hook may be
-// nil. Hooks run on the goroutine of the worker and must not block; one that panics makes the pass
-// fail.
+// nil. Hooks run on the goroutine of the worker and must not block. One that panics before the pass
+// is done makes it fail.
 type PoolTrace struct {
 	// PassContext returns the context of a pass: ctx, or one that is derived from it.
 	PassContext func(ctx context.Context, key string) context.Context

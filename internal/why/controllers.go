@@ -218,7 +218,7 @@ func whyNoController(e *Evidence, f *Finding) bool { return controllerOff(e, f, 
 // controllerOff reports whether a controller of kube-controller-manager is switched off or its
 // process is dead. It adds the proof to the finding.
 func controllerOff(e *Evidence, f *Finding, controller string) bool {
-	live := e.leader() != nil
+	live := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return l.Name == managerName && !l.Expired(e.At) })
 	orreryLeads := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return l.Name == "orrery" && !l.Expired(e.At) })
 	ready := slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return m.Ready })
 	on := slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return !m.lacks(controller) })
@@ -235,8 +235,8 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 		}
 		return true
 	}
-	if live || ready || !e.Managers.Known() {
-		return false
+	if live || ready || orreryLeads && controller == namespaceController || !e.Managers.Known() {
+		return false // a Lease of orrery shows a namespace controller only
 	}
 	for _, lease := range e.Leases.Items {
 		leads := lease.Name == managerName || controller == namespaceController && slices.Contains(managerLeases, lease.Name)

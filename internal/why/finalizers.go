@@ -13,7 +13,7 @@ func (e *Evidence) hasOwnCause(h Held) bool {
 	keeper, _ := h.Keeper()
 	judge, ok := causes[keeper.Pattern]
 	return ok && slices.ContainsFunc(judge(e), func(f Finding) bool {
-		return f.Culprit.Name == h.Object.Name || slices.ContainsFunc(f.Blocks, func(b Blocked) bool {
+		return f.Culprit.Name == h.Object.Name && f.Culprit.Resource == h.Type.Name() || slices.ContainsFunc(f.Blocks, func(b Blocked) bool {
 			return b.Resource == h.Type.Name() && slices.Contains(b.Examples, h.Object.Name)
 		})
 	})
@@ -25,7 +25,8 @@ func (e *Evidence) causeOf(h Held) string {
 	keeper, _ := h.Keeper()
 	isPod := h.Type.Name() == "pods"
 	switch {
-	case e.hasOwnCause(h), isPod && h.Object.Deleted.After(e.now()):
+	case e.hasOwnCause(h), isPod && h.Object.Deleted.After(e.now()),
+		h.Finalizer == "foregroundDeletion" && e.waitsBelow(h.Object): // then its owner is named
 		return ""
 	case isPod && e.podsFirst():
 		return "C24"

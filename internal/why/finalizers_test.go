@@ -505,7 +505,16 @@ func TestDefinitionsAndDependents(t *testing.T) {
 	both := calm(plain(typeOf("apps", "deployments", deployment), typeOf("", "configmaps", blocked),
 		typeOf("apps", "replicasets", namesake)))
 	const off = "*,-job-controller,-garbage-collector-controller"
+	asLeaf := namesake
+	asLeaf.Name = "leaf"
+	likeLeaf := calm(plain(typeOf("apps", "deployments", deployment), typeOf("", "configmaps", blocked),
+		typeOf("apps", "replicasets", asLeaf)))
+	twice := dependent(object("p", "example.com/x", "example.com/y"), "ReplicaSet", set)
 	judged(t, []row{
+		is("one that is called like the dependent", unmanaged(likeLeaf, kcm(off)), "C26 possible",
+			"found: C04 proven replicasets.apps/leaf"),
+		is("a pod with two finalizers in a chain", chain(twice), "C26 possible",
+			"only found: C24 possible pods/p | C26 possible pods/p"),
 		is("an object without a dependent, whose collector is off", alone(kcm(off)), "C04 proven",
 			"only do: start kube-controller-manager with its garbage-collector-controller"),
 		is("an object without a dependent, whose collector is not seen", alone(), "C04 possible"),

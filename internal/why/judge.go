@@ -81,7 +81,8 @@ func checked(e *Evidence) Checked {
 	return c
 }
 
-// completed fills in the parts of a finding that come from its cause.
+// completed adds the cause's title and advice to a finding, and decides its certainty: an empty one
+// is Proven unless something is missing.
 func completed(e *Evidence, cause Cause, f Finding) Finding {
 	f.ID, f.Title = cause.ID, cause.Title
 	if len(f.Do) == 0 {
@@ -111,7 +112,7 @@ func completed(e *Evidence, cause Cause, f Finding) Finding {
 	if f.Certainty == Proven && (len(f.Missing) > 0 || f.isAbsence()) {
 		f.Certainty = Possible
 	}
-	e.complete(&f)
+	e.complete(&f) // before the next line: it offers removals only while nothing is missing
 	if f.isAbsence() && len(f.Missing) == 0 {
 		f.lack(nil, "whether %s runs outside this cluster is not known", f.Owner.Name)
 	}
@@ -137,7 +138,7 @@ func oneRowEach(findings []Finding) []Finding {
 	at := func(id string, culprit Reference) int {
 		return slices.IndexFunc(findings, func(f Finding) bool { return f.ID == id && f.Culprit == culprit })
 	}
-	var joined []Reference
+	var joined []int
 	for i := range findings {
 		f := &findings[i]
 		first := at("C24", f.Culprit)
@@ -145,7 +146,7 @@ func oneRowEach(findings []Finding) []Finding {
 			continue
 		}
 		pod := findings[first]
-		joined = append(joined, f.Culprit)
+		joined = append(joined, first)
 		f.Says += ", and " + pod.Says
 		f.Proof = append(f.Proof, pod.Proof...)
 		f.Owner, f.Do, f.Remedies = pod.Owner, pod.Do, pod.Remedies
@@ -159,8 +160,13 @@ func oneRowEach(findings []Finding) []Finding {
 			f.Certainty = pod.Certainty
 		}
 	}
-	return slices.DeleteFunc(findings,
-		func(f Finding) bool { return f.ID == "C24" && slices.Contains(joined, f.Culprit) })
+	rest := []Finding{}
+	for i, f := range findings {
+		if !slices.Contains(joined, i) {
+			rest = append(rest, f)
+		}
+	}
+	return rest
 }
 
 // verdict sums up the findings in one word and one sentence.

@@ -276,6 +276,9 @@ func TestClaims(t *testing.T) {
 		is("its controller works", calm(unmanaged(claimed(), kcm(""))), "no C14"),
 		is("its controller is off, beside another namespace controller", beside, "C14 proven",
 			"the controller that removes the protection of the claim data is off", "!found: C19"),
+		is("its process is dead, beside orrery", with(managed(beside, 10*time.Minute), func(e *why.Evidence) {
+			e.Leases.Items = append(e.Leases.Items, lease("orrery", 0))
+		}), "C14 possible", "no pod of kube-controller-manager is visible", "!found: C19"),
 		is("the pod that is off leads", with(off(), holds("ip-10-0-1-1_5f3c", "ip-10-0-1-1")), "C14 proven"),
 		is("the pod that leads has the domain of its node", with(off(), holds("ip-10-0-1-1_5f3c",
 			"ip-10-0-1-1.ec2.internal")), "C14 proven"),

@@ -93,13 +93,14 @@ type Finding struct {
 	Owner  *Party    `json:"owner,omitempty" yaml:"owner,omitempty"`
 	Blocks []Blocked `json:"blocks,omitempty" yaml:"blocks,omitempty"`
 	Proof  []Proof   `json:"proof" yaml:"proof"`
-	// Missing are the parts of the proof that could not be read.
+	// Missing says why the finding is not proven: what could not be read, and what was read and
+	// speaks against it.
 	Missing  []string `json:"missing,omitempty" yaml:"missing,omitempty"`
 	Do       []string `json:"do" yaml:"do"`
 	DoNot    []string `json:"doNot" yaml:"doNot"`
 	Remedies []Remedy `json:"remedies" yaml:"remedies"`
 
-	// lacks are refused requests among Missing.
+	// lacks are the failed requests behind Missing.
 	lacks []*Failure
 	// finalizer is the only one that the finding is about; empty: it is about all of its objects.
 	finalizer string
@@ -155,7 +156,7 @@ func (f *Finding) saw(sample int, request, format string, arguments ...any) {
 	f.Proof = append(f.Proof, Proof{Sample: sample, Says: fmt.Sprintf(format, arguments...), Request: request})
 }
 
-// lack adds a part of the proof that could not be read: the finding is only possible.
+// lack adds a reason why the finding is not proven. failed is a failed request behind it, or nil.
 func (f *Finding) lack(failed *Failure, format string, arguments ...any) {
 	text := fmt.Sprintf(format, arguments...)
 	if failed != nil {
