@@ -133,7 +133,7 @@ func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
 	case confirmed || changed.IsZero():
 	case now.Sub(changed) < 2*backOffCap:
 		f.lack(nil, "%s was changed %s ago: the next pass of the controller may succeed", what, duration(now.Sub(changed)))
-	case whyNoController(e, &Finding{}):
+	case controllerOff(e, &Finding{}, namespaceController):
 		f.lack(nil, "%s was changed after the last pass of a controller: the next one may succeed", what)
 	}
 }

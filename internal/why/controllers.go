@@ -85,14 +85,17 @@ func noController(e *Evidence) []Finding {
 	if e.Second == nil || e.Second.Namespace == nil || e.written() {
 		return nil
 	}
-	if !whyNoController(e, &f) {
+	if !controllerOff(e, &f, namespaceController) {
 		return nil
 	}
 	f.saw(2, e.Namespace.Request, "its conditions and finalizers have not changed")
-	expired := f.Culprit.Resource != "pods" // what kube-controller-manager wrote before its Lease expired says nothing
+	// A write after the deletion shows a controller at work if another program made it, or if a pod
+	// with that flag was there already. Before its Lease expired, kube-controller-manager may have
+	// written.
+	expired := f.Culprit.Resource != "pods"
 	for _, w := range e.Namespace.Writers {
 		older := !expired && slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return !m.Created.IsZero() && m.Created.Before(w.At) })
-		if w.At.After(e.Namespace.Deleted) && (w.Manager != managerName || older) { // otherwise it may have been switched off since
+		if w.At.After(e.Namespace.Deleted) && (w.Manager != managerName || older) {
 			f.lack(nil, "%s has written the conditions since the deletion, and may be at work", w.Manager)
 			break
 		}
@@ -105,7 +108,7 @@ func noController(e *Evidence) []Finding {
 func withoutConditions(e *Evidence, f Finding) []Finding {
 	f.saw(1, e.Namespace.Request, "%s after the deletion, status.conditions has none of the five conditions",
 		duration(e.age()))
-	off := whyNoController(e, &f)
+	off := controllerOff(e, &f, namespaceController)
 	alive := e.aliveController()
 	switch hooks := silentlyUnreachable(e); {
 	case !off && alive != "" && len(hooks) > 0:
@@ -211,9 +214,6 @@ func (e *Evidence) deletedSince() (name string, at time.Time) {
 func none(conditions []api.NamespaceCondition) bool {
 	return !slices.ContainsFunc(conditions, func(c api.NamespaceCondition) bool { return isDeletionCondition(c.Type) })
 }
-
-// whyNoController adds the reason to the finding and reports whether it found one.
-func whyNoController(e *Evidence, f *Finding) bool { return controllerOff(e, f, namespaceController) }
 
 // controllerOff reports whether a controller of kube-controller-manager is switched off or its
 // process is dead. It adds the proof to the finding.

@@ -253,6 +253,8 @@ func (e *Evidence) ranInside(h Held) bool {
 	return h.Type.IsCustom() && len(grants) > 0 && !slices.ContainsFunc(grants, func(g Grant) bool { return g.Service.Namespace != e.Name })
 }
 
+// withoutRights judges C06: the owner runs, and RBAC refuses its updates. There is no finding if
+// the object changes, if a candidate with another account runs, or if the named owner is stopped.
 func withoutRights(e *Evidence) []Finding {
 	var findings []Finding
 	for _, h := range e.heldOrAwaiting() {

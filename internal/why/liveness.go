@@ -20,7 +20,7 @@ const (
 	Stopped State = "stopped"
 	// NotHere: no workload of this cluster has its name.
 	NotHere State = "not in this cluster"
-	// NotKnown: everything else. Age proves nothing.
+	// NotKnown: none of these was seen. How long a finalizer has stayed does not count.
 	NotKnown State = "unknown"
 )
 
@@ -246,9 +246,10 @@ func (e *Evidence) builtIn(f *Finding, controller string) State {
 	return NotKnown
 }
 
-// workloadState returns the state of the workload with the owner's name, or else of those with a
-// container or command of that name. What has only the name as a word decides nothing: it may be
-// another part of the owner, or another program.
+// workloadState looks for a workload with the owner's name, or else for those with a container or
+// command of that name. One that only has the name as a word may be another part of the owner, or
+// another program: it never makes the owner Ready or Stopped, and while it runs the state is
+// NotKnown, unless another workload fits better.
 func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	if !e.Workloads.Known() {
 		f.lack(e.Workloads.Failed, "the workloads could not be read")

@@ -18,7 +18,8 @@ import (
 type Options struct {
 	// Interval is the time between the two samples. Default 10 s; negative: one sample only.
 	Interval time.Duration
-	// Timeout bounds everything but the interval. Default 60 s.
+	// Timeout bounds the requests before the interval and those after it together; those after it
+	// have at least 5 s. Default 60 s.
 	Timeout time.Duration
 	// MaxRequests bounds the number of requests. Default 400, and for CollectAll 20 more for each
 	// namespace.
@@ -167,8 +168,8 @@ type collector struct {
 
 	*shared
 
-	mu       sync.Mutex   // guards the next fields while requests run
-	evidence why.Evidence // written by the goroutine of Collect, or under mu
+	mu       sync.Mutex   // guards cut, and what several requests append to
+	evidence why.Evidence // each field is written by one request at a time
 	cut      string       // why the evidence is incomplete
 }
 

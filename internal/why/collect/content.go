@@ -244,7 +244,7 @@ func (k *keeper) objects() []why.Object {
 	return slices.Clip(all[:min(len(all), why.MaxKept)])
 }
 
-// second is wave 4: it reads again what may have changed.
+// second is wave 3: it reads again what may have changed.
 func (c *collector) second(ctx context.Context) {
 	e := &c.evidence
 	namespace, at, failed, err := c.namespace(ctx)

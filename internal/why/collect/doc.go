@@ -4,8 +4,9 @@
 //	wave 0   the namespace; one that does not exist or is not terminating ends here
 //	wave 1   version, APIServices, CustomResourceDefinitions, kube-controller-manager, the Leases of kube-system
 //	wave 2   discovery, and every type that can be listed, in pages of 500, metadata only; pods whole
-//	wave 3   as the evidence suggests: webhooks, policies, Services, nodes, reviews
-//	wave 4   after the interval: the namespace, discovery if it was incomplete, and the first page of what held something
+//	wave 3   after the interval: the namespace, discovery if it was incomplete, the first page of what held something,
+//	         and the cluster of wave 1
+//	wave 4   as both samples suggest: webhooks, policies, Services, nodes, reviews
 //
 // At most eight requests run at a time, and each has five seconds. A failed request is evidence,
 // not an error: Collect goes on, and the report names what was not read. Collect fails only if the

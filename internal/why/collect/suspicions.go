@@ -41,7 +41,7 @@ func (c *collector) noteLeases(ctx context.Context, all ...*collector) {
 	}
 }
 
-// suspicions is wave 3: it reads what the samples give a reason for.
+// suspicions is wave 4: it reads what the samples give a reason for.
 func (c *collector) suspicions(ctx context.Context) {
 	e := &c.evidence
 	n := e.Latest()
@@ -174,7 +174,7 @@ func groupsOf(user string) []string {
 	return groups
 }
 
-// backends reads the Services that the findings of wave 3 depend on.
+// backends reads the Services that the findings of wave 4 depend on.
 func (c *collector) backends(ctx context.Context) {
 	e := &c.evidence
 	var wanted []why.Service
