@@ -52,7 +52,8 @@ func inACluster(t *testing.T, setUp func(w *world), play func(w *world)) {
 		t.Run(form, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &world{Cluster: clustertest.New(t), t: t}
-				w.manager = controller.NewManager(controller.Config{Client: w.Client(), Textbook: textbook, Failures: &w.failures})
+				w.manager = controller.NewManager(controller.Config{Client: w.Client(), Textbook: textbook,
+					Failures: &w.failures})
 				setUp(w)
 				ctx, stop := context.WithCancel(t.Context())
 				ended := clustertest.Run(ctx, w.manager.Run)
@@ -91,18 +92,19 @@ func (w *world) becomes(text string) {
 func greet(w *world) {
 	namespaces := controller.Watch[*api.Namespace](w.manager, api.NamespacesResource, "greet")
 	made := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "app=greeter")
-	c := controller.New(w.manager, "greeter", namespaces, func(ctx context.Context, ns *api.Namespace) (after time.Duration, err error) {
-		want := &api.ConfigMap{Data: map[string]string{"text": ns.Labels["greet"]}}
-		want.Name, want.Namespace, want.Labels = "greeting", ns.Name, map[string]string{"app": "greeter"}
-		switch have, found := made.Cached(ns.Name, want.Name); {
-		case !found:
-			_, err = made.Server(ns.Name).Create(ctx, want, api.UpdateOptions{})
-		case have.Data["text"] != want.Data["text"]:
-			want.ResourceVersion = have.ResourceVersion
-			_, err = made.Server(ns.Name).Update(ctx, want, api.UpdateOptions{})
-		}
-		return 0, err
-	}, controller.Options{})
+	c := controller.New(w.manager, "greeter", namespaces,
+		func(ctx context.Context, ns *api.Namespace) (after time.Duration, err error) {
+			want := &api.ConfigMap{Data: map[string]string{"text": ns.Labels["greet"]}}
+			want.Name, want.Namespace, want.Labels = "greeting", ns.Name, map[string]string{"app": "greeter"}
+			switch have, found := made.Cached(ns.Name, want.Name); {
+			case !found:
+				_, err = made.Server(ns.Name).Create(ctx, want, api.UpdateOptions{})
+			case have.Data["text"] != want.Data["text"]:
+				want.ResourceVersion = have.ResourceVersion
+				_, err = made.Server(ns.Name).Update(ctx, want, api.UpdateOptions{})
+			}
+			return 0, err
+		}, controller.Options{})
 	controller.Owns(c, made, func(m *api.ConfigMap) string { return m.Namespace })
 }
 
@@ -184,7 +186,8 @@ func (c *counted) add(name string) {
 	c.passes[name]++
 }
 
-func count(w *world, counted *counted, result func() (time.Duration, error), options controller.Options) *controller.Controller[*api.ConfigMap] {
+func count(w *world, counted *counted, result func() (time.Duration, error),
+	options controller.Options) *controller.Controller[*api.ConfigMap] {
 	counted.passes = map[string]int{}
 	maps := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "app=counted")
 	return controller.New(w.manager, "counter", maps, func(_ context.Context, m *api.ConfigMap) (time.Duration, error) {
@@ -197,7 +200,8 @@ func count(w *world, counted *counted, result func() (time.Duration, error), opt
 func TestTimeLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{Cluster: clustertest.New(t), t: t}
-		w.manager = controller.NewManager(controller.Config{Client: w.Client(), Failures: &w.failures, DrainTimeout: 3 * time.Second})
+		w.manager = controller.NewManager(controller.Config{Client: w.Client(), Failures: &w.failures,
+			DrainTimeout: 3 * time.Second})
 		maps := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "app=counted")
 		controller.New(w.manager, "slow", maps, func(ctx context.Context, _ *api.ConfigMap) (time.Duration, error) {
 			<-ctx.Done()
@@ -293,10 +297,12 @@ func TestOwnersByReference(t *testing.T) {
 	}, func(w *world) {
 		w.Must("POST", greetings, one)
 		w.Must("POST", greetings, strings.ReplaceAll(one, "one", "two"))
-		w.Within(time.Second, "both are looked at", func() bool { return passes.of("one") == 1 && passes.of("two") == 1 })
+		w.Within(time.Second, "both are looked at",
+			func() bool { return passes.of("one") == 1 && passes.of("two") == 1 })
 		owned := func(owner, controls string) string {
 			uid := clustertest.Get[api.ConfigMap](w.Cluster, greetings+"/"+owner).UID
-			return `{"metadata":{"name":"p","ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"` + owner + `","uid":"` + uid + `","controller":` + controls + `}]},` +
+			return `{"metadata":{"name":"p","ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"` +
+				owner + `","uid":"` + uid + `","controller":` + controls + `}]},` +
 				`"spec":{"containers":[{"name":"c","image":"i"}]}}`
 		}
 		w.Must("POST", "/api/v1/namespaces/default/pods", owned("one", "true"))
@@ -312,7 +318,8 @@ func TestOwnersByReference(t *testing.T) {
 		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", `{"metadata":{"labels":{"a":"b"}}}`)
 		time.Sleep(time.Minute)
 		assert.Equal(w.t, before, passes.of("two"), "an owner that is not the controller is not told")
-		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", strings.Replace(owned("two", "true"), "ConfigMap", "Other", 1))
+		w.Must("PATCH", "/api/v1/namespaces/default/pods/p",
+			strings.Replace(owned("two", "true"), "ConfigMap", "Other", 1))
 		time.Sleep(time.Minute)
 		assert.Equal(w.t, before, passes.of("two"), "an owner of another kind is not told")
 	})

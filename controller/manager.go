@@ -185,7 +185,8 @@ func gearsOf[T any](m *Manager) informer.Gears[T] {
 	return informerfast.Gears[T]()
 }
 
-func (m *Manager) newQueue(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+func (m *Manager) newQueue(limiter queue.RateLimiter[string],
+	config queue.Config[string]) queue.ObservableInterface[string] {
 	if m.config.Textbook {
 		return queue.NewRateLimiting(limiter, config)
 	}

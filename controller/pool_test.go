@@ -133,7 +133,8 @@ func TestOneKeyThatPanicsDoesNotDisturbAnother(t *testing.T) {
 				}
 				return time.Minute, nil
 			},
-			Trace: &controller.PoolTrace{PassDone: func(key string, _ time.Duration, _ int, _ time.Duration, err error) {
+			Trace: &controller.PoolTrace{PassDone: func(key string, _ time.Duration, _ int, _ time.Duration,
+				err error) {
 				if key == "bad" {
 					errors.As(err, &caught)
 				}
@@ -315,7 +316,8 @@ func TestStopFinishesWhatIsQueuedForALimitedTime(t *testing.T) {
 		<-ended
 		assert.Equal(t, []string{
 			"0s in hand starts", "10s in hand done: took 10s, failures 0, after 1h0m0s, err <nil>",
-			"10s waiting starts", "15s waiting done: took 5s, failures 1, after 0s, err " + controller.ErrCutShort.Error(),
+			"10s waiting starts", "15s waiting done: took 5s, failures 1, after 0s, err " +
+				controller.ErrCutShort.Error(),
 		}, l.read())
 	})
 }

@@ -140,12 +140,14 @@ func TestGearsStayPlain(t *testing.T) {
 	const metrics, logs = "internal/observe/metrics", "internal/observe/logs"
 	isPrometheus := func(imported string) bool { return strings.HasPrefix(imported, "github.com/prometheus/") }
 	forbidden := []string{"github.com/rs/zerolog", "github.com/spf13/cobra", "log", "log/slog"}
-	gears := []string{"wait", "queue", "deltafifo", "indexer", "informer", "restclient", "nsctl", "controller", "examples"}
+	gears := []string{"wait", "queue", "deltafifo", "indexer", "informer", "restclient", "nsctl", "controller",
+		"examples"}
 	for _, p := range listPackages(t) {
 		path := strings.TrimPrefix(p.ImportPath, module+"/")
 		assert.Equal(t, path == metrics, slices.ContainsFunc(p.Imports, isPrometheus),
 			"%s: %s alone imports Prometheus' library", path, metrics)
-		assert.Equal(t, path == logs, slices.Contains(p.Imports, "github.com/rs/zerolog"), "%s: %s alone writes to the log", path, logs)
+		assert.Equal(t, path == logs, slices.Contains(p.Imports, "github.com/rs/zerolog"),
+			"%s: %s alone writes to the log", path, logs)
 		assert.NotContains(t, p.Imports, "log/slog", path)
 		isGear := slices.ContainsFunc(gears, func(gear string) bool {
 			return path == gear || strings.HasPrefix(path, gear+"/")

@@ -13,9 +13,10 @@ func (e *Evidence) hasOwnCause(h Held) bool {
 	keeper, _ := h.Keeper()
 	judge, ok := causes[keeper.Pattern]
 	return ok && slices.ContainsFunc(judge(e), func(f Finding) bool {
-		return f.Culprit.Name == h.Object.Name && f.Culprit.Resource == h.Type.Name() || slices.ContainsFunc(f.Blocks, func(b Blocked) bool {
-			return b.Resource == h.Type.Name() && slices.Contains(b.Examples, h.Object.Name)
-		})
+		return f.Culprit.Name == h.Object.Name && f.Culprit.Resource == h.Type.Name() ||
+			slices.ContainsFunc(f.Blocks, func(b Blocked) bool {
+				return b.Resource == h.Type.Name() && slices.Contains(b.Examples, h.Object.Name)
+			})
 	})
 }
 
@@ -85,7 +86,8 @@ func (f *Finding) adviseOnOwner(e *Evidence, h Held, id string) {
 		}
 		return
 	case away && id == "C05":
-		f.Says = fmt.Sprintf("every account that may update %s is in %s itself, and %s for %s", h.Type.Name(), e.Name, waiting, f.Owner.Name)
+		f.Says = fmt.Sprintf("every account that may update %s is in %s itself, and %s for %s", h.Type.Name(), e.Name,
+			waiting, f.Owner.Name)
 		f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone", f.Owner.Name)}
 		f.saw(1, e.Grants.Request, "every service account that may update %s is in %s", h.Type.Name(), e.Name)
 	case stopped != nil:

@@ -58,7 +58,8 @@ func progress(e *Evidence) (proof string, certain bool) {
 		}
 	}
 	// ContentFailure may be about a deletion, which no list repeats.
-	if c := e.unconfirmed(); c != nil && c.Type != api.NamespaceDeletionContentFailure && e.recent(*c) && !controllerOff(e, &Finding{}, namespaceController) {
+	if c := e.unconfirmed(); c != nil && c.Type != api.NamespaceDeletionContentFailure && e.recent(*c) &&
+		!controllerOff(e, &Finding{}, namespaceController) {
 		return fmt.Sprintf("%s no longer holds, and the next pass comes within %s", short(c.Type), duration(backOffCap)), false
 	}
 	return "", false

@@ -62,7 +62,8 @@ func TestOneSampleProvesNothing(t *testing.T) {
 				assert.Contains(t, f.Missing, "only one sample was taken")
 			}
 			if f.Owner != nil {
-				assert.NotContains(t, []why.State{why.Stopped, why.NotHere}, f.Owner.State, "%s is called gone", f.Owner.Name)
+				assert.NotContains(t, []why.State{why.Stopped, why.NotHere}, f.Owner.State, "%s is called gone",
+					f.Owner.Name)
 			}
 		}
 	}

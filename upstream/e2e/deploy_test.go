@@ -62,7 +62,8 @@ func TestManifestsAreAccepted(t *testing.T) {
 	assert.Contains(t, said, "deployment.apps/orrery unchanged\n")
 	assert.Equal(t, before, tr.deployment().Generation, "applying again rolls nothing out")
 
-	tr.kubectl("-n " + deployedNamespace + " rollout status deployment/" + deployedName + " --timeout=" + waitTimeout.String())
+	tr.kubectl("-n " + deployedNamespace + " rollout status deployment/" + deployedName + " --timeout=" +
+		waitTimeout.String())
 	pods, err := tr.client.CoreV1().Pods(deployedNamespace).List(tr.ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=orrery"})
 	require.NoError(t, err)
 	require.Len(t, pods.Items, 2)

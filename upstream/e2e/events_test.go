@@ -73,7 +73,8 @@ func TestEventsReportHowDeletionsEnd(t *testing.T) {
 	table := tr.kubectl("get events -n default")
 	assert.Regexp(t, `Warning +NamespaceDeletionBlocked +namespace/stuck +Some resources are remaining: configmaps\. has 1 resource instances; Some content in the namespace has finalizers remaining`, table)
 	assert.Regexp(t, `Normal +NamespaceDeleted +namespace/blue +Emptied and finalized within`, table)
-	assert.Regexp(t, `Warning +NamespaceDeletionBlocked +Namespace/stuck `, tr.kubectl("events -n default --for namespace/stuck"))
+	assert.Regexp(t, `Warning +NamespaceDeletionBlocked +Namespace/stuck `,
+		tr.kubectl("events -n default --for namespace/stuck"))
 
 	tr.free(configMaps, "stuck", "held")
 	tr.awaitGone("stuck")

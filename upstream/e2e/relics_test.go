@@ -133,7 +133,8 @@ func (r *relics) list(path []string) map[string]any {
 			})
 		}
 	}
-	return map[string]any{"apiVersion": r.version().String(), "kind": "RelicList", "metadata": map[string]any{"resourceVersion": "1"}, "items": items}
+	return map[string]any{"apiVersion": r.version().String(), "kind": "RelicList",
+		"metadata": map[string]any{"resourceVersion": "1"}, "items": items}
 }
 
 func answer(w http.ResponseWriter, code int, document any) {

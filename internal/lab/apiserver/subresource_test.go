@@ -73,7 +73,8 @@ func TestScales(t *testing.T) {
 			"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"i"}]}}}}`)
 		scale := deployments + "/web/scale"
 		refusal := `Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0`
-		assert.Equal(t, refusal, p.must(422, "PATCH", scale, `{"spec":{"replicas":-1}}`, "Content-Type", mergePatch).message(t))
+		assert.Equal(t, refusal, p.must(422, "PATCH", scale, `{"spec":{"replicas":-1}}`, "Content-Type",
+			mergePatch).message(t))
 		assert.Equal(t, refusal, p.must(422, "PUT", scale, `{"metadata":{"name":"web"},"spec":{"replicas":-1}}`).message(t))
 		p.must(415, "PATCH", scale, `{}`)
 		p.must(400, "PATCH", scale, `{`, "Content-Type", "application/merge-patch+json")

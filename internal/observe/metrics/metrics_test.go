@@ -282,7 +282,8 @@ func TestTheErrorIsTheWriters(t *testing.T) {
 func TestPassesOfAController(t *testing.T) {
 	m := metrics.New("")
 	trace := m.Controller("things")
-	for _, err := range []error{nil, nil, io.EOF, &wait.Panic{}, controller.ErrPassTimeout, controller.ErrCutShort, context.Canceled} {
+	for _, err := range []error{nil, nil, io.EOF, &wait.Panic{}, controller.ErrPassTimeout, controller.ErrCutShort,
+		context.Canceled} {
 		trace.PassDone("a", time.Second, 0, 0, err)
 	}
 	m.Running("things", false)

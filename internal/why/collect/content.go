@@ -107,7 +107,8 @@ func read(ctx context.Context, gvr api.GroupVersionResource, most int, all ...*c
 	if gvr == api.PodsResource && most > 1 {
 		last, err = pages(ctx, all[0], q, most, start, func(o *pod) { of(o.Namespace).addPod(o) })
 	} else {
-		last, err = pages(ctx, all[0], q, most, start, func(o *api.PartialObjectMetadata) { of(o.Namespace).add(&o.ObjectMeta) })
+		last, err = pages(ctx, all[0], q, most, start,
+			func(o *api.PartialObjectMetadata) { of(o.Namespace).add(&o.ObjectMeta) })
 	}
 	if api.CodeOf(err) >= http.StatusInternalServerError && len(all) > 1 {
 		shelves = nil
@@ -175,7 +176,8 @@ func objectOf(m *api.ObjectMeta) why.Object {
 		o.Owners = append(o.Owners, why.Owner{
 			Group: groupOf(
 				owner.APIVersion,
-			), Kind: owner.Kind, Name: owner.Name, UID: owner.UID, Blocks: owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion,
+			), Kind: owner.Kind, Name: owner.Name, UID: owner.UID, Blocks: owner.BlockOwnerDeletion != nil &&
+				*owner.BlockOwnerDeletion,
 			Controls: owner.Controller != nil && *owner.Controller,
 		})
 	}

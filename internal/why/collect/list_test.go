@@ -16,7 +16,8 @@ import (
 func TestList(t *testing.T) {
 	page := func(next, name string) answer {
 		return answer{
-			body: `{"kind":"List","apiVersion":"v1","metadata":{"continue":"` + next + `"},"items":[{"metadata":{"name":"` + name + `"}}]}`,
+			body: `{"kind":"List","apiVersion":"v1","metadata":{"continue":"` + next +
+				`"},"items":[{"metadata":{"name":"` + name + `"}}]}`,
 		}
 	}
 	gone, busy := answer{
@@ -40,18 +41,28 @@ func TestList(t *testing.T) {
 		message   string
 		throttled int
 	}{
-		"two pages":                        {answers: []answer{page("next", "a"), page("", "b")}, names: "a b"},
-		"a token expires":                  {answers: []answer{page("next", "a"), gone, page("next", "a"), page("", "b")}, names: "a b"},
-		"a token expires again":            {answers: []answer{page("next", "a"), gone, page("next", "a"), gone}, code: http.StatusGone},
-		"refused":                          {answers: []answer{forbidden}, code: http.StatusForbidden, right: "list nodes"},
-		"refused after a page":             {answers: []answer{page("next", "a"), forbidden}, code: http.StatusForbidden, right: "list nodes"},
-		"it is not there":                  {answers: []answer{{code: http.StatusNotFound, reason: "NotFound"}}, code: http.StatusNotFound},
-		"as many pages as are read":        {answers: append(many[1:clusterPages:clusterPages], page("", "z")), names: "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 z"},
-		"a page more":                      {answers: append(many[:clusterPages:clusterPages], page("", "z")), message: errTooLong.Error()},
-		"the server is busy":               {answers: []answer{busy, page("", "a")}, names: "a", throttled: 1},
-		"the server stays busy":            {answers: []answer{busy, busy}, code: http.StatusTooManyRequests, throttled: 2},
-		"as many requests as are allowed":  {answers: []answer{page("next", "a"), page("", "b")}, limit: 2, names: "a b"},
-		"a request more than are allowed":  {answers: []answer{page("next", "a"), page("", "b")}, limit: 1, message: errTooMany.Error()},
+		"two pages": {answers: []answer{page("next", "a"), page("", "b")}, names: "a b"},
+		"a token expires": {answers: []answer{page("next", "a"), gone, page("next", "a"),
+			page("", "b")}, names: "a b"},
+		"a token expires again": {answers: []answer{page("next", "a"), gone, page("next", "a"), gone},
+			code: http.StatusGone},
+		"refused": {answers: []answer{forbidden}, code: http.StatusForbidden,
+			right: "list nodes"},
+		"refused after a page": {answers: []answer{page("next", "a"), forbidden},
+			code: http.StatusForbidden, right: "list nodes"},
+		"it is not there": {answers: []answer{{code: http.StatusNotFound, reason: "NotFound"}},
+			code: http.StatusNotFound},
+		"as many pages as are read": {answers: append(many[1:clusterPages:clusterPages], page("", "z")),
+			names: "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 z"},
+		"a page more": {answers: append(many[:clusterPages:clusterPages], page("", "z")),
+			message: errTooLong.Error()},
+		"the server is busy": {answers: []answer{busy, page("", "a")}, names: "a", throttled: 1},
+		"the server stays busy": {answers: []answer{busy, busy}, code: http.StatusTooManyRequests,
+			throttled: 2},
+		"as many requests as are allowed": {answers: []answer{page("next", "a"), page("", "b")}, limit: 2,
+			names: "a b"},
+		"a request more than are allowed": {answers: []answer{page("next", "a"), page("", "b")}, limit: 1,
+			message: errTooMany.Error()},
 		"an answer that is no list at all": {answers: []answer{{page: "<html>"}}, message: "cannot be understood"},
 	} {
 		t.Run(name, func(t *testing.T) {

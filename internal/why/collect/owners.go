@@ -162,7 +162,8 @@ func (o *role) rights(groups []string) (rights []why.Grant) {
 		if slices.Contains(r.Verbs, "impersonate") {
 			rights = append(rights, why.Grant{Group: why.Every, Resources: []string{why.Every}})
 		}
-		updates := slices.ContainsFunc(r.Verbs, func(verb string) bool { return verb == "update" || verb == "patch" || verb == "*" })
+		updates := slices.ContainsFunc(r.Verbs,
+			func(verb string) bool { return verb == "update" || verb == "patch" || verb == "*" })
 		for _, group := range r.Groups {
 			if updates && slices.Contains(groups, group) {
 				rights = append(rights, why.Grant{Group: group, Resources: r.Resources})

@@ -15,10 +15,12 @@ import (
 // Who may update held types, by roles and their bindings.
 func TestGranted(t *testing.T) {
 	roleOf := func(namespace, group string, verbs string) string {
-		return `{"metadata":{"name":"r","namespace":"` + namespace + `"},"rules":[{"apiGroups":["` + group + `"],"resources":["x"],"verbs":[` + verbs + `]}]}`
+		return `{"metadata":{"name":"r","namespace":"` + namespace + `"},"rules":[{"apiGroups":["` + group +
+			`"],"resources":["x"],"verbs":[` + verbs + `]}]}`
 	}
 	binding := func(namespace, kind, subjects string) string {
-		return `{"metadata":{"name":"b","namespace":"` + namespace + `"},"roleRef":{"kind":"` + kind + `","name":"r"},"subjects":[` + subjects + `]}`
+		return `{"metadata":{"name":"b","namespace":"` + namespace + `"},"roleRef":{"kind":"` + kind +
+			`","name":"r"},"subjects":[` + subjects + `]}`
 	}
 	const a = `{"kind":"ServiceAccount","namespace":"ops","name":"a"}`
 	updates := roleOf("", "keda.sh", `"get","update"`)
@@ -37,18 +39,24 @@ func TestGranted(t *testing.T) {
 			},
 		},
 		"of other namespaces, which shows who may be the owner of a custom type": {
-			[]string{updates, roleOf("", "*", `"*"`), roleOf("", "apps", `"patch"`), binding("", "ClusterRole", a), binding("shop", "ClusterRole", a), binding("team-b", "ClusterRole", a)},
+			[]string{updates, roleOf("", "*", `"*"`), roleOf("", "apps", `"patch"`), binding("", "ClusterRole", a),
+				binding("shop", "ClusterRole", a), binding("team-b", "ClusterRole", a)},
 			[]string{
 				"serviceaccount a ops/a keda.sh/x in ", "serviceaccount a ops/a */x in ", "serviceaccount a ops/a apps/x in ",
 				"serviceaccount a ops/a keda.sh/x in ", "serviceaccount a ops/a */x in ", "serviceaccount a ops/a apps/x in ",
 				"serviceaccount a ops/a keda.sh/x in team-b",
 			},
 		},
-		"to read and to delete":            {[]string{roleOf("", "keda.sh", `"get","delete"`), binding("", "ClusterRole", a)}, nil},
-		"to update another type":           {[]string{roleOf("", "other.io", `"update"`), binding("", "ClusterRole", a)}, nil},
-		"who may act as others may all":    {[]string{roleOf("", "", `"impersonate"`), binding("", "ClusterRole", a)}, []string{"serviceaccount a ops/a */* in "}},
-		"a Role of the namespace":          {[]string{roleOf("shop", "keda.sh", `"patch"`), binding("shop", "Role", a)}, []string{"serviceaccount a ops/a keda.sh/x in "}},
-		"a Role of another namespace":      {[]string{roleOf("team-b", "keda.sh", `"patch"`), binding("shop", "Role", a)}, nil},
+		"to read and to delete": {[]string{roleOf("", "keda.sh", `"get","delete"`),
+			binding("", "ClusterRole", a)}, nil},
+		"to update another type": {[]string{roleOf("", "other.io", `"update"`),
+			binding("", "ClusterRole", a)}, nil},
+		"who may act as others may all": {[]string{roleOf("", "", `"impersonate"`), binding("", "ClusterRole", a)},
+			[]string{"serviceaccount a ops/a */* in "}},
+		"a Role of the namespace": {[]string{roleOf("shop", "keda.sh", `"patch"`),
+			binding("shop", "Role", a)}, []string{"serviceaccount a ops/a keda.sh/x in "}},
+		"a Role of another namespace": {[]string{roleOf("team-b", "keda.sh", `"patch"`),
+			binding("shop", "Role", a)}, nil},
 		"a ClusterRole of the Role's name": {[]string{updates, binding("shop", "Role", a)}, nil},
 	} {
 		var roles []*role
@@ -69,7 +77,8 @@ func TestStamps(t *testing.T) {
 	entry := func(manager, finalizer string) string {
 		return `{"manager":"` + manager + `","time":"2026-01-02T03:04:05Z","fieldsV1":{"f:metadata":{"f:finalizers":{"v:\"` + finalizer + `\"":{}}}}}`
 	}
-	fields := `{"metadata":{"managedFields":[` + entry("a", "example.com/x") + `,` + entry("b", "example.com/y") + `,` + entry("c", "example.com/x") + `]},"status":`
+	fields := `{"metadata":{"managedFields":[` + entry("a", "example.com/x") + `,` + entry("b", "example.com/y") +
+		`,` + entry("c", "example.com/x") + `]},"status":`
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for status, balancer := range map[string]bool{
 		`{"loadBalancer":{"ingress":[]}}`: true, `{"loadBalancer":{}}`: false, `{"loadBalancer":"x"}`: false, `"Ready"`: false, `null`: false,

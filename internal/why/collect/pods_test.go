@@ -35,7 +35,8 @@ func TestWorkloads(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	since := at.Add(time.Hour)
 	condition := func(of string) string {
-		return `{` + created + `"status":{"conditions":[{"type":"` + of + `","status":"False","lastTransitionTime":"2026-01-02T04:04:05Z"}]}}`
+		return `{` + created + `"status":{"conditions":[{"type":"` + of +
+			`","status":"False","lastTransitionTime":"2026-01-02T04:04:05Z"}]}}`
 	}
 	stopped := func(replicas, subresource string) string {
 		return `{"metadata":{"creationTimestamp":"2026-01-02T03:04:05Z","managedFields":[{"manager":"kubectl-create","time":"2026-01-02T03:04:05Z"},
@@ -55,7 +56,8 @@ func TestWorkloads(t *testing.T) {
 				Words: []string{"main", "cd", "sh", "exec", "manager", "argocd-application-controller"},
 			},
 		},
-		"a pod that crashes again and again": {"pod", `{"status":{"containerStatuses":[{"state":{"waiting":{}}}]}}`, why.Workload{Replicas: 1}},
+		"a pod that crashes again and again": {"pod", `{"status":{"containerStatuses":[{"state":{"waiting":{}}}]}}`,
+			why.Workload{Replicas: 1}},
 		"since when a pod crashes": {
 			"pod", `{` + created + `"status":{"containerStatuses":[{"state":{"waiting":{"reason":"CrashLoopBackOff"}},
 				"lastState":{"terminated":{"startedAt":"2026-01-02T03:04:05Z","finishedAt":"2026-01-02T04:04:05Z"}}}]}}`,
@@ -71,18 +73,25 @@ func TestWorkloads(t *testing.T) {
 			"deployment", `{"spec":{"replicas":2,"template":{"spec":{"serviceAccountName":"a"}}},"status":{"readyReplicas":1}}`,
 			why.Workload{Replicas: 2, Ready: 1, ServiceAccount: "a"},
 		},
-		"a DaemonSet": {"daemonset", `{"status":{"desiredNumberScheduled":3,"numberReady":2}}`, why.Workload{Replicas: 3, Ready: 2}},
+		"a DaemonSet": {"daemonset", `{"status":{"desiredNumberScheduled":3,"numberReady":2}}`,
+			why.Workload{Replicas: 3, Ready: 2}},
 		"a CronJob": {
 			"cronjob", `{"spec":{"jobTemplate":{"spec":{"template":{"spec":{"containers":[{"name":"sweep","image":"i"}]}}}}}}`,
 			why.Workload{Replicas: 1, Words: []string{"sweep", "i"}},
 		},
-		"a suspended CronJob":                          {"cronjob", `{"spec":{"suspend":true}}`, why.Workload{}},
-		"a Deployment is down since its condition":     {"deployment", condition("Available"), why.Workload{Replicas: 1, Since: since}},
-		"a pod is down since its condition":            {"pod", condition("Ready"), why.Workload{Replicas: 1, Since: since}},
-		"another condition":                            {"statefulset", condition("Other"), why.Workload{Replicas: 1, Since: at}},
-		"a Deployment is stopped since its last write": {"deployment", stopped("0", "scale"), why.Workload{Since: since}},
-		"kubectl scale leaves only the status":         {"deployment", stopped("0", "status"), why.Workload{Since: since}},
-		"the last write of one that is not stopped":    {"deployment", stopped("1", "scale"), why.Workload{Replicas: 1, Since: at}},
+		"a suspended CronJob": {"cronjob", `{"spec":{"suspend":true}}`, why.Workload{}},
+		"a Deployment is down since its condition": {"deployment", condition("Available"),
+			why.Workload{Replicas: 1, Since: since}},
+		"a pod is down since its condition": {"pod", condition("Ready"),
+			why.Workload{Replicas: 1, Since: since}},
+		"another condition": {"statefulset", condition("Other"),
+			why.Workload{Replicas: 1, Since: at}},
+		"a Deployment is stopped since its last write": {"deployment", stopped("0", "scale"),
+			why.Workload{Since: since}},
+		"kubectl scale leaves only the status": {"deployment", stopped("0", "status"),
+			why.Workload{Since: since}},
+		"the last write of one that is not stopped": {"deployment", stopped("1", "scale"),
+			why.Workload{Replicas: 1, Since: at}},
 	} {
 		test.want.Kind = test.kind
 		assert.Equal(t, test.want, workloadIn(t, test.kind, test.text), name)
@@ -93,13 +102,16 @@ func TestWorkloads(t *testing.T) {
 func TestPodsThatMayRun(t *testing.T) {
 	const deleted = `,"deletionTimestamp":"2026-01-02T03:04:05Z"`
 	for text, kept := range map[string]bool{
-		`{"metadata":{"name":"p"},"status":{"phase":"Pending"}}`:                                                               true,
-		`{"metadata":{"name":"p"},"status":{"phase":"Running"}}`:                                                               true,
-		`{"metadata":{"name":"p"},"status":{"phase":"Succeeded"}}`:                                                             false,
-		`{"metadata":{"name":"p"},"status":{"phase":"Failed"}}`:                                                                false,
-		`{"metadata":{"name":"p"` + deleted + `},"status":{"phase":"Pending"}}`:                                                false,
-		`{"metadata":{"name":"p"` + deleted + `},"status":{"phase":"Running"}}`:                                                false,
-		`{"metadata":{"name":"p"` + deleted + `},"status":{"phase":"Running","containerStatuses":[{"state":{"running":{}}}]}}`: true,
+		`{"metadata":{"name":"p"},"status":{"phase":"Pending"}}`:   true,
+		`{"metadata":{"name":"p"},"status":{"phase":"Running"}}`:   true,
+		`{"metadata":{"name":"p"},"status":{"phase":"Succeeded"}}`: false,
+		`{"metadata":{"name":"p"},"status":{"phase":"Failed"}}`:    false,
+		`{"metadata":{"name":"p"` + deleted +
+			`},"status":{"phase":"Pending"}}`: false,
+		`{"metadata":{"name":"p"` + deleted +
+			`},"status":{"phase":"Running"}}`: false,
+		`{"metadata":{"name":"p"` + deleted +
+			`},"status":{"phase":"Running","containerStatuses":[{"state":{"running":{}}}]}}`: true,
 	} {
 		assert.Equal(t, kept, len(appendPod(nil, decoded[pod](t, text))) == 1, text)
 	}
@@ -142,7 +154,8 @@ func TestPods(t *testing.T) {
 		"status":{"initContainerStatuses":[{"name":"init","state":{"running":{}}}],
 		"containerStatuses":[{"name":"main","state":{"waiting":{}}}],"ephemeralContainerStatuses":[{"name":"debug","state":{"running":{}}}]}}`)
 	assert.Equal(t, why.Pod{
-		Node: "n", Grace: 30, ServiceAccount: "a", Running: []string{"init", "debug"}, Claims: []string{"data", "p-scratch"},
+		Node: "n", Grace: 30, ServiceAccount: "a", Running: []string{"init", "debug"}, Claims: []string{"data",
+			"p-scratch"},
 	}, podOf(item, why.Object{}))
 }
 
@@ -162,6 +175,7 @@ func TestManagers(t *testing.T) {
 		assert.Equal(t, []why.Manager{{
 			Name: "m", Ready: true, Controllers: controllers, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		}}, managerOf(nil, decoded[pod](t, `{"metadata":{"name":"m"},`+text)))
-		assert.Empty(t, managerOf(nil, decoded[pod](t, `{"metadata":{"deletionTimestamp":"2026-01-02T03:04:05Z"},`+text)))
+		assert.Empty(t, managerOf(nil,
+			decoded[pod](t, `{"metadata":{"deletionTimestamp":"2026-01-02T03:04:05Z"},`+text)))
 	}
 }

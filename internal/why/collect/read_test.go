@@ -143,7 +143,8 @@ func TestWhenObstaclesWereChanged(t *testing.T) {
 	definition := list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items[0]
 	assert.Equal(t, at, definition.Changed)
 	assert.Equal(t, why.Service{Namespace: "n", Name: "r"}, definition.Release)
-	assert.Equal(t, definition.Release, list(t.Context(), c, query{gvr: definitionsResource}, headOfDefinition).Items[0].Release, "by the metadata alone")
+	assert.Equal(t, definition.Release, list(t.Context(), c, query{gvr: definitionsResource},
+		headOfDefinition).Items[0].Release, "by the metadata alone")
 	c.policies(t.Context())
 	for _, p := range c.evidence.Policies.Items {
 		assert.Equal(t, at, p.Changed, p)

@@ -33,9 +33,10 @@ func (c *collector) noteLeases(ctx context.Context, all ...*collector) {
 		return
 	}
 	versions := map[string]string{}
-	_, err := pages(ctx, c, query{gvr: leasesResource}, clusterPages, func() { clear(versions) }, func(o *api.PartialObjectMetadata) {
-		versions[o.Namespace+"/"+o.Name] = o.ResourceVersion
-	})
+	_, err := pages(ctx, c, query{gvr: leasesResource}, clusterPages, func() { clear(versions) },
+		func(o *api.PartialObjectMetadata) {
+			versions[o.Namespace+"/"+o.Name] = o.ResourceVersion
+		})
 	if err == nil {
 		c.versions = versions
 	}
@@ -57,7 +58,10 @@ func (c *collector) suspicions(ctx context.Context) {
 	silent := e.Expected() != ""
 	ask(n.BlamesWebhook() || silent || len(e.Held()) > 0 || e.Late(), func() { c.webhooks(ctx) })
 	ask(n.BlamesPolicy() || silent || e.Late(), func() { c.policies(ctx) })
-	ask(e.Ending(), func() { e.NodeLeases = list(ctx, c, query{gvr: leasesResource, namespace: "kube-node-lease"}, lease) })
+	ask(e.Ending(), func() {
+		e.NodeLeases = list(ctx, c, query{gvr: leasesResource, namespace: "kube-node-lease"},
+			lease)
+	})
 	ask(e.Ending(), func() { e.Nodes = list(ctx, c, query{gvr: nodesResource}, nodeOf) })
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, query{gvr: attachmentsResource}, attachmentOf) })
 	ask(len(e.Stale()) > 0, func() { c.probes(ctx) })
@@ -239,7 +243,8 @@ type endpointSlice struct {
 // backend reads whether a Service exists and how many ready endpoints it has, and counts the pods
 // behind it that have no address yet, and therefore no endpoint.
 func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
-	named := list(ctx, c, query{gvr: servicesResource, namespace: s.Namespace, fields: "metadata.name=" + s.Name}, whole[*service])
+	named := list(ctx, c, query{gvr: servicesResource, namespace: s.Namespace, fields: "metadata.name=" + s.Name},
+		whole[*service])
 	at := slices.IndexFunc(named.Items, func(o *service) bool { return o.Name == s.Name })
 	if at < 0 {
 		return why.Backend{Service: s, Request: named.Request, Failed: named.Failed}
@@ -247,7 +252,8 @@ func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 	spec := named.Items[at].Spec
 	behind := query{gvr: slicesResource, namespace: s.Namespace, labels: "kubernetes.io/service-name=" + s.Name}
 	endpoints := list(ctx, c, behind, whole[*endpointSlice])
-	b := why.Backend{Service: s, Exists: true, External: spec.External, Request: endpoints.Request, Failed: endpoints.Failed}
+	b := why.Backend{Service: s, Exists: true, External: spec.External, Request: endpoints.Request,
+		Failed: endpoints.Failed}
 	for _, port := range spec.Ports {
 		b.Ports = append(b.Ports, strconv.Itoa(port.Port))
 	}

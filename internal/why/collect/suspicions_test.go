@@ -108,7 +108,8 @@ func TestWhereAWebhookIs(t *testing.T) {
 		"spec":{"ports":[{"port":443},{"port":9443}],"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://10.0.0.2/"}}}}}]}`)
 	c.webhooks(t.Context())
 	assert.Equal(t, "https://10.0.0.1/", c.evidence.Webhooks.Items[0].URL)
-	assert.Equal(t, "https://10.0.0.2/", list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items[0].ConverterURL)
+	assert.Equal(t, "https://10.0.0.2/",
+		list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items[0].ConverterURL)
 	assert.Equal(t, []string{"443", "9443"}, c.backend(t.Context(), why.Service{Namespace: "a", Name: "guard"}).Ports)
 }
 

@@ -48,7 +48,8 @@ func NotFound(group, resource, name string) *api.StatusError {
 
 // ResourceNotFound reports that the server has no such resource (404).
 func ResourceNotFound() *api.StatusError {
-	return Failure(http.StatusNotFound, api.ReasonNotFound, "the server could not find the requested resource", &api.StatusDetails{})
+	return Failure(http.StatusNotFound, api.ReasonNotFound, "the server could not find the requested resource",
+		&api.StatusDetails{})
 }
 
 // AlreadyExists reports that the name is taken (409).
@@ -176,7 +177,8 @@ func NotAcceptable(message string) *api.StatusError {
 // RequestEntityTooLarge reports a body that is too large (413); message is for example "limit is
 // 3145728".
 func RequestEntityTooLarge(message string) *api.StatusError {
-	return Failure(http.StatusRequestEntityTooLarge, api.ReasonRequestEntityTooLarge, "Request entity too large: "+message, nil)
+	return Failure(http.StatusRequestEntityTooLarge, api.ReasonRequestEntityTooLarge,
+		"Request entity too large: "+message, nil)
 }
 
 // UnsupportedMediaType reports an unsupported content type (415).

@@ -13,7 +13,8 @@ import (
 )
 
 func refuseBusy(f *fault) *api.StatusError {
-	return apierrors.Failure(http.StatusTooManyRequests, api.ReasonTooManyRequests, "Too many requests, please try again later.", retryAfter(f.wait))
+	return apierrors.Failure(http.StatusTooManyRequests, api.ReasonTooManyRequests,
+		"Too many requests, please try again later.", retryAfter(f.wait))
 }
 
 func refuseUnavailable(wait time.Duration) *api.StatusError {
@@ -37,7 +38,8 @@ func refuseInternal(message string) *api.StatusError {
 func Forbidden(r Request) *api.StatusError {
 	const code, reason = http.StatusForbidden, api.ReasonForbidden
 	if r.Resource == "" {
-		return apierrors.Failure(code, reason, fmt.Sprintf("forbidden: User %q cannot %s path %q", r.User, r.Verb, r.Path), &api.StatusDetails{})
+		return apierrors.Failure(code, reason,
+			fmt.Sprintf("forbidden: User %q cannot %s path %q", r.User, r.Verb, r.Path), &api.StatusDetails{})
 	}
 	resource, where := r.Resource, "at the cluster scope"
 	if r.Subresource != "" {
@@ -50,7 +52,8 @@ func Forbidden(r Request) *api.StatusError {
 	if namespace != "" {
 		where = fmt.Sprintf("in the namespace %q", namespace)
 	}
-	message := fmt.Sprintf("%s is forbidden: User %q cannot %s resource %q in API group %q %s", r.object(), r.User, r.Verb, resource, r.Group, where)
+	message := fmt.Sprintf("%s is forbidden: User %q cannot %s resource %q in API group %q %s", r.object(), r.User,
+		r.Verb, resource, r.Group, where)
 	return apierrors.Failure(code, reason, message, &api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource})
 }
 
@@ -59,7 +62,8 @@ func refuseDenied(f *fault) *api.StatusError {
 	if f.message != "" {
 		why = ": " + f.message
 	}
-	return apierrors.Failure(http.StatusForbidden, api.ReasonForbidden, fmt.Sprintf("admission webhook %q denied the request%s", f.webhook, why), nil)
+	return apierrors.Failure(http.StatusForbidden, api.ReasonForbidden,
+		fmt.Sprintf("admission webhook %q denied the request%s", f.webhook, why), nil)
 }
 
 // connectionRefused is the failure of a webhook that no stored configuration describes.
@@ -95,7 +99,8 @@ func refusePolicy(f *fault, r Request) *api.StatusError {
 // reason.
 func refuseUnconverted(f *fault, r Request, kind string) *api.StatusError {
 	stored := api.GroupVersion{Group: r.Group, Version: cmp.Or(f.version, r.Version)}
-	return apierrors.Failure(http.StatusInternalServerError, "", fmt.Sprintf("conversion webhook for %s, Kind=%s failed: %s", stored, kind, f.webhook), nil)
+	return apierrors.Failure(http.StatusInternalServerError, "",
+		fmt.Sprintf("conversion webhook for %s, Kind=%s failed: %s", stored, kind, f.webhook), nil)
 }
 
 // refuseUnreadable returns the 500 of a read that cannot decrypt an object. Only a list names it.

@@ -26,7 +26,8 @@ func catalogue(t testing.TB) []schema.Resource {
 		{GVK: kind("", "v1", "Binding"), Plural: "bindings", Namespaced: true, Verbs: []string{"create"}},
 		{GVK: kind("", "v1", "Namespace"), Plural: "namespaces"},
 		{GVK: kind("apps", "v1", "Deployment"), Plural: "deployments", Namespaced: true},
-		{GVK: kind(custom, "v1", "CronTab"), Plural: "crontabs", Namespaced: true, Custom: true, Schema: decode(t, crontab)},
+		{GVK: kind(custom, "v1", "CronTab"), Plural: "crontabs", Namespaced: true, Custom: true,
+			Schema: decode(t, crontab)},
 		{GVK: kind(custom, "v2", "CronTab"), Plural: "crontabs", Namespaced: true, Custom: true},
 	}
 }

@@ -46,7 +46,8 @@ func TestClientsOfASceneEndWithTheStage(t *testing.T) {
 			return conn, err
 		}
 		on, err := stage.Open(t.Context(), stage.Config{
-			Teller: story.New("bare", "A client asks.", "Look at it."), Server: config, Faults: server.Faults(), Credentials: made,
+			Teller: story.New("bare", "A client asks.",
+				"Look at it."), Server: config, Faults: server.Faults(), Credentials: made,
 		}, stage.Options{Bare: true})
 		require.NoError(t, err)
 		client, err := on.NewClient(nil)

@@ -53,7 +53,8 @@ func TestTheManifestsOfAllLabsAreComplete(t *testing.T) {
 			assert.Positive(t, lab.Minutes.Day)
 			assert.GreaterOrEqual(t, lab.Minutes.Self, lab.Minutes.Day)
 			for _, need := range lab.Needs {
-				assert.True(t, slices.ContainsFunc(labs, func(o *manifest.Lab) bool { return o.ID == need }), "there is no lab %s", need)
+				assert.True(t, slices.ContainsFunc(labs, func(o *manifest.Lab) bool { return o.ID == need }),
+					"there is no lab %s", need)
 			}
 			for _, page := range lab.Files {
 				assert.NotEmpty(t, page.Write, page.Path)
@@ -105,12 +106,14 @@ func checkHints(t *testing.T, lab *manifest.Lab) {
 	}
 	ids := []string{}
 	for _, hint := range lab.Hints.State {
-		assert.True(t, hint.ID != "" && hint.Test != "" && hint.Complete(), "%q needs an id, a test, and both languages", hint.ID)
+		assert.True(t, hint.ID != "" && hint.Test != "" && hint.Complete(),
+			"%q needs an id, a test, and both languages", hint.ID)
 		ids = append(ids, hint.ID)
 	}
 	assert.GreaterOrEqual(t, len(lab.Mutants), 3)
 	for _, mutant := range lab.Mutants {
-		assert.True(t, mutant.ID != "" && mutant.KilledBy != "" && len(mutant.Edits) > 0, "mutant %q needs an id, edits, and killed_by", mutant.ID)
+		assert.True(t, mutant.ID != "" && mutant.KilledBy != "" && len(mutant.Edits) > 0,
+			"mutant %q needs an id, edits, and killed_by", mutant.ID)
 		assert.Contains(t, ids, mutant.Hint, mutant.ID)
 		for _, edit := range mutant.Edits {
 			assert.NotNil(t, lab.Page(edit.File), "mutant %s edits %s", mutant.ID, edit.File)

@@ -72,7 +72,8 @@ func TestSabotageIsFound(t *testing.T) {
 		{"planted wrong solutions", dir + "mutants.yaml", `replace: "c.n -= n"`, `replace: "c.n -= m"`, "mutant subtracts should fail first at TestContract/sum: it does not build"},
 		{"planted wrong solutions", dir + "lab.yaml", "the sum of 2 and 3 is 3", "the sum is 3", `should get the hint "last-only", not "wrong"`},
 		// The controller of the small repository ends at once.
-		{"run", dir + "lab.yaml", "hints:", "run: {script: [{gone: {prefix: none, within: 1s}}]}\nhints:", "the run fails:\n"},
+		{"run", dir + "lab.yaml", "hints:", "run: {script: [{gone: {prefix: none, within: 1s}}]}\nhints:",
+			"the run fails:\n"},
 	} {
 		repository := labtest.Repository(t)
 		file := filepath.Join(repository, c.file)
