@@ -51,7 +51,7 @@ func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconci
 			}
 		}}
 	}
-	registration := handle(of, informer.ResourceEventHandlerFuncs[T]{
+	handle(of, informer.ResourceEventHandlerFuncs[T]{
 		AddFunc: func(object T, _ bool) { c.queue(object) },
 		UpdateFunc: func(old, object T) {
 			if c.relevant(old, object) {
@@ -63,8 +63,7 @@ func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconci
 	c.pool = NewPool(PoolConfig{
 		Name: name, Workers: options.Workers, PassTimeout: options.PassTimeout, DrainTimeout: m.config.DrainTimeout,
 		NewQueue: m.newQueue, Trace: trace,
-		Keys:   store.ListKeys,
-		Synced: []informer.InformerSynced{registration.HasSynced},
+		Keys: store.ListKeys,
 		Reconcile: func(ctx context.Context, key string) (after time.Duration, err error) {
 			object, found := store.GetByKey(key)
 			switch {
@@ -124,12 +123,10 @@ func OwnerOfKind[D interface {
 }
 
 // handle adds a handler to the informer of a collection. It panics after [Manager.Run].
-func handle[T Object](of *Collection[T], handler informer.ResourceEventHandlerFuncs[T]) *informer.Registration {
-	registration, err := of.informer.AddEventHandler(handler)
-	if err != nil {
+func handle[T Object](of *Collection[T], handler informer.ResourceEventHandlerFuncs[T]) {
+	if _, err := of.informer.AddEventHandler(handler); err != nil {
 		panic("controller: set up controllers before Manager.Run: " + err.Error())
 	}
-	return registration
 }
 
 // Permanent returns an error that [Reconcile] returns if another pass would fail, too: the object

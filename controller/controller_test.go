@@ -154,7 +154,7 @@ func TestAnInformerThatCannotListOrWatchIsWritten(t *testing.T) {
 	}, func(w *world) {
 		w.label(`"hello"`)
 		time.Sleep(30 * time.Second)
-		assert.NotZero(w.t, w.failures.count("watching configmaps: "), "nobody would know why nothing happens")
+		assert.NotZero(w.t, w.failures.count("watching configmaps: "), "a failure is visible without configuration")
 		assert.Empty(w.t, w.text(), "no pass begins before the copies are complete")
 		assert.Zero(w.t, w.failures.count("watching namespaces"), "these can be listed")
 	})

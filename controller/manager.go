@@ -82,7 +82,7 @@ func (m *Manager) Run(ctx context.Context) error {
 		})
 	}
 	for _, pool := range m.controllers {
-		pool.config.Synced = append(pool.config.Synced, m.synced...)
+		pool.config.Synced = m.synced
 		working.StartWithContext(ctx, func(ctx context.Context) { pool.Run(ctx, lifetime) })
 	}
 	<-ctx.Done()
@@ -132,9 +132,7 @@ func run(name string, setUp func(*Manager) error) error {
 // Object is an object of a collection: any pointer to a struct with JSON tags that embeds
 // [api.ObjectMeta]. A struct that lacks fields of the server's objects may be read and patched; an
 // Update with it would remove them. The types of package api keep such fields.
-type Object interface {
-	informer.Object
-}
+type Object = informer.Object
 
 // Collection is a collection of objects on the server, with a local copy of it.
 type Collection[T Object] struct {
@@ -196,11 +194,8 @@ func (m *Manager) newQueue(limiter queue.RateLimiter[string],
 // Cached returns an object of the local copy, which may be a moment older than the server's. It is
 // shared with all other readers: do not change it. namespace is "" for an object of the cluster.
 func (c *Collection[T]) Cached(namespace, name string) (object T, found bool) {
-	key := name
-	if namespace != "" {
-		key = namespace + "/" + name
-	}
-	return c.informer.GetIndexer().GetByKey(key)
+	object, err := c.lister().ByNamespace(namespace).Get(name)
+	return object, err == nil // the only error is that there is none
 }
 
 // CachedList returns the objects of the local copy for which match returns true; a nil match
@@ -209,7 +204,11 @@ func (c *Collection[T]) CachedList(match func(object T) bool) []T {
 	if match == nil {
 		match = func(T) bool { return true }
 	}
-	return informer.NewLister(c.informer.GetIndexer(), c.informer.Name()).ListFunc(match)
+	return c.lister().ListFunc(match)
+}
+
+func (c *Collection[T]) lister() informer.Lister[T] {
+	return informer.NewLister(c.informer.GetIndexer(), c.informer.Name())
 }
 
 // Server returns the collection of a namespace on the server, "" for objects of the cluster. Each

@@ -29,7 +29,9 @@ func NewPool(config PoolConfig) *Pool {
 	config = config.withDefaults()
 	return &Pool{
 		config: config,
-		queue:  config.NewQueue(config.RateLimiter, queue.Config[string]{Name: config.Name, Trace: config.QueueTrace, Metrics: config.QueueMetrics}),
+		queue: config.NewQueue(config.RateLimiter, queue.Config[string]{
+			Name: config.Name, Trace: config.QueueTrace, Metrics: config.QueueMetrics,
+		}),
 		active: map[string]time.Time{},
 	}
 }

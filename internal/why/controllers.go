@@ -141,10 +141,10 @@ func withoutConditions(e *Evidence, f Finding) []Finding {
 	return []Finding{f}
 }
 
-// leader returns a renewed Lease of a program that has a namespace controller, nil for none.
-func (e *Evidence) leader() *Lease {
+// renewedLease returns a Lease of one of these names that is renewed, nil for none.
+func (e *Evidence) renewedLease(names ...string) *Lease {
 	at := slices.IndexFunc(e.Leases.Items, func(l Lease) bool {
-		return slices.Contains(managerLeases, l.Name) && !l.Expired(e.At)
+		return slices.Contains(names, l.Name) && !l.Expired(e.At)
 	})
 	if at < 0 {
 		return nil
@@ -154,7 +154,7 @@ func (e *Evidence) leader() *Lease {
 
 // aliveController says what shows that a namespace controller is alive; "" for nothing.
 func (e *Evidence) aliveController() string {
-	if l := e.leader(); l != nil {
+	if l := e.renewedLease(managerLeases...); l != nil {
 		return fmt.Sprintf("Lease %s/%s is renewed", l.Namespace, l.Name)
 	}
 	for _, m := range e.Managers.Items {
@@ -218,8 +218,8 @@ func none(conditions []api.NamespaceCondition) bool {
 // controllerOff reports whether a controller of kube-controller-manager is switched off or its
 // process is dead. It adds the proof to the finding.
 func controllerOff(e *Evidence, f *Finding, controller string) bool {
-	live := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return l.Name == managerName && !l.Expired(e.At) })
-	orreryLeads := slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return l.Name == "orrery" && !l.Expired(e.At) })
+	live := e.renewedLease(managerName) != nil
+	orreryLeads := e.renewedLease("orrery") != nil
 	ready := slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return m.Ready })
 	on := slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return !m.lacks(controller) })
 	if managers := e.Managers.Items; len(managers) > 0 && !on && !(orreryLeads && controller == namespaceController) {

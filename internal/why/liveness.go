@@ -239,7 +239,7 @@ func (e *Evidence) builtIn(f *Finding, controller string) State {
 	case off:
 		return Stopped
 	case slices.ContainsFunc(e.Managers.Items, func(m Manager) bool { return m.Ready }),
-		slices.ContainsFunc(e.Leases.Items, func(l Lease) bool { return l.Name == managerName && !l.Expired(e.At) }):
+		e.renewedLease(managerName) != nil:
 		return Ready
 	}
 	f.lack(cmp.Or(e.Managers.Failed, e.Leases.Failed), "whether %s runs could not be seen", controller)
