@@ -377,7 +377,6 @@ func TestVirtualMachine(t *testing.T) {
 			beat{story.Operator, "cache: ServerCreated"},
 			beat{story.Operator, "cache is Active; its finalizers are [finalizer.cloudnative.tw]"},
 			beat{story.You, "kubectl -n shop delete vms cache"},
-			beat{story.Handler, "the deletion of cache arrives as an update"},
 			beat{story.Operator, "cache is Terminating"},
 			beat{story.Operator, "cache: ServerDeleted"},
 			beat{story.Server, "the last finalizer of cache is removed"},
@@ -386,6 +385,13 @@ func TestVirtualMachine(t *testing.T) {
 			beat{story.You, "finalizers remaining: finalizer.cloudnative.tw in 2 resource instances"},
 			beat{story.Operator, "the controller of virtual machines starts"},
 			beat{story.Deleter, "through /finalize"},
+		)
+		// The demo hears of a deletion through an informer of its own, before or after the operator.
+		inOrder(t, s,
+			beat{story.You, "kubectl -n shop delete vms cache"},
+			beat{story.Handler, "the deletion of cache arrives as an update"},
+			beat{story.Server, "the last finalizer of cache is removed"},
+			beat{story.Demo, "the controller of virtual machines stops"},
 		)
 		// The finalizer exists before a server does, and until the server is gone.
 		for _, what := range []string{"created", "deleted"} {

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"orrery/deltafifo"
+	"orrery/informer"
 	"orrery/internal/lab/demo/story"
 	"orrery/nsctl"
 	"orrery/queue"
@@ -120,4 +123,35 @@ func TestNumbers(t *testing.T) {
 		}
 		assert.Equal(t, max(objects, len(content)), sum)
 	}
+}
+
+// An event is followed to the handlers, although the next one is queued before it is there.
+func TestTheNextEventDoesNotEndAFollowedOne(t *testing.T) {
+	teller := story.New("", "", "")
+	v := newVoice(teller, "namespaces", Namespace)
+	distribute := func(kind informer.EventKind) {
+		teller.Update(func(s *story.State) { v.distributed(s, kind, Namespace, 2) })
+	}
+	v.queued(deltafifo.Added, false)
+	v.popped([]deltafifo.DeltaType{deltafifo.Added})
+	distribute(informer.EventAdd)
+	v.queued(deltafifo.Deleted, false)
+	v.popped([]deltafifo.DeltaType{deltafifo.Deleted})
+	v.queued(deltafifo.Added, false) // the namespace is created again
+	distribute(informer.EventDelete)
+	v.popped([]deltafifo.DeltaType{deltafifo.Added})
+	distribute(informer.EventAdd)
+
+	assert.Equal(t, 1, howMany(teller, "the store has removed shop"), "the deletion is told of")
+	assert.Equal(t, 1, howMany(teller, "the store has the new state of shop"), "the second addition is not followed")
+}
+
+// howMany counts the beats with these words.
+func howMany(teller *story.Teller, words string) (n int) {
+	for _, text := range texts(teller) {
+		if strings.Contains(text, words) {
+			n++
+		}
+	}
+	return n
 }

@@ -27,8 +27,10 @@ type voice struct {
 
 	// seen has the types of delta that were followed. Guarded by the teller's lock.
 	seen map[deltafifo.DeltaType]bool
-	// following reports whether the current event is followed. Guarded by the teller's lock.
-	following bool
+	// queuedNew reports whether a followed delta waits in the FIFO, and following whether the deltas
+	// that were popped last have one: the next event may be queued before they reach the handlers.
+	// Guarded by the teller's lock.
+	queuedNew, following bool
 	// event and version are the reflector's last event. Only the reflector's goroutine uses them.
 	event, version string
 }
@@ -109,15 +111,16 @@ func voiceFIFO[T any](v *voice, counting *deltafifo.Trace[T]) *deltafifo.Trace[T
 // queued reports that an event has reached the queue.
 func (v *voice) queued(kind deltafifo.DeltaType, tombstone bool) {
 	v.teller.Update(func(s *story.State) {
-		v.following = !v.seen[kind]
+		first := !v.seen[kind]
 		v.seen[kind] = true
+		v.queuedNew = v.queuedNew || first
 		switch {
 		case kind == deltafifo.Replaced || tombstone:
 			s.Tell(story.Reflector, "%s: the list contains %s", v.name, v.key)
-		case v.following:
+		case first:
 			s.Tell(story.Reflector, "%s: watch event %s %s, resourceVersion %s", v.name, v.event, v.key, v.version)
 		}
-		if v.following {
+		if first {
 			s.Tell(story.FIFO, "%s: the delta %s is queued", v.key, kind)
 		}
 	})
@@ -125,6 +128,7 @@ func (v *voice) queued(kind deltafifo.DeltaType, tombstone bool) {
 
 func (v *voice) popped(types []deltafifo.DeltaType) {
 	v.teller.Update(func(s *story.State) {
+		v.following, v.queuedNew = v.queuedNew, false
 		if v.following {
 			names := make([]string, len(types))
 			for i, kind := range types {
