@@ -14,7 +14,7 @@ ARG TARGETOS TARGETARCH
 ARG VERSION=unknown
 # There is no "go mod download" in front, which would fetch the modules of the laboratory and of the tests too: go build
 # fetches only those that the program links.
-RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X orrery/internal/program.Version=$VERSION" -o /out/orrery ./cmd/orrery
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X orrery/internal/app/program.Version=$VERSION" -o /out/orrery ./cmd/orrery
 
 # Nothing else is needed: the CA certificate comes with the service account, the program is static, and it writes no files.
 FROM scratch

@@ -3,7 +3,7 @@ PKG       ?=
 GEARS     = wait queue deltafifo indexer informer nsctl
 FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS   = -X orrery/internal/program.Version=$(VERSION)
+LDFLAGS   = -X orrery/internal/app/program.Version=$(VERSION)
 
 .PHONY: help needs-go needs-cc build demo try minikube test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly event lint krew manifests glossary recordings fmt clean workshop
 
@@ -120,7 +120,7 @@ krew: needs-go ## build the archives of kubectl why-terminating for krew, and a 
 		&& mv build/krew/new build/krew/why-terminating.yaml || exit 1; done
 
 glossary: ## write docs/learn/glossary.md, its Chinese page and the live view's terms from workshop/glossary.yaml
-	$(GO) test ./internal/lab/labs/glossary -update
+	$(GO) test ./internal/lab/course/glossary -update
 
 recordings: build ## record what each scene of "lab demo" prints in workshop/teach/recordings (minutes; SCENE=name for one)
 	@mkdir -p workshop/teach/recordings

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"orrery/internal/app/program/programtest"
 	"orrery/internal/lab/demo/scenes"
-	"orrery/internal/program/programtest"
 )
 
 func TestHelp(t *testing.T) { programtest.TestHelp(t, newRootCommand) }

@@ -7,14 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orrery/internal/lab/apiserver/servecmd"
-	"orrery/internal/lab/bench/benchcmd"
+	"orrery/cmd/lab/bench"
+	"orrery/cmd/lab/breaking"
+	"orrery/cmd/lab/course"
+	"orrery/cmd/lab/demo"
+	"orrery/cmd/lab/replay"
+	"orrery/cmd/lab/serve"
+	"orrery/internal/app/program"
 	"orrery/internal/lab/bench/syncbench"
-	"orrery/internal/lab/causes/breakcmd"
-	"orrery/internal/lab/demo/democmd"
-	"orrery/internal/lab/labs/labscmd"
-	"orrery/internal/lab/view/replaycmd"
-	"orrery/internal/program"
 )
 
 func main() {
@@ -41,8 +41,8 @@ controller that runs on a cluster is the other program: orrery run.`,
   # how fast is the work queue, and how long does a key wait in it?
   lab bench queue`,
 	}
-	labscmd.AddTo(root)
-	root.AddCommand(democmd.New(), breakcmd.New(), replaycmd.New(), servecmd.New(), benchcmd.New(), program.NewVersionCommand(root.Name()), servecmd.NewFaultsTopic(), newPodServerCommand())
+	course.AddTo(root)
+	root.AddCommand(demo.New(), breaking.New(), replay.New(), serve.New(), bench.New(), program.NewVersionCommand(root.Name()), serve.NewFaultsTopic(), newPodServerCommand())
 	return root
 }
 

@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"time"
 
-	"orrery/internal/controllers/all"
-	"orrery/internal/leaderelection"
+	"orrery/cmd/orrery/controllers"
+	"orrery/controller/leaderelection"
+	"orrery/internal/app/program"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/trace"
-	"orrery/internal/program"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -85,7 +85,7 @@ func greet(ctx context.Context, client *restclient.Client, options *runOptions, 
 	}
 	logger.Info().Str("server", client.Config().Host).Str("version", version).Stringer("gears", options.gears).Msg("connected")
 	reportMissingRights(ctx, client, options, logger)
-	if !options.chose(all.NamespaceController) {
+	if !options.chose(controllers.NamespaceController) {
 		return nil
 	}
 	return mayWatch(ctx, client)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/controllers"
-	"orrery/internal/controllers/all"
+	"orrery/cmd/orrery/controllers"
+	"orrery/controller/manager"
 	"orrery/nsctl"
 )
 
@@ -17,7 +17,7 @@ var everyController = []string{"*"}
 // controllersUsage is the help of --controllers.
 func controllersUsage(what string) string {
 	var on, onDemand []string
-	for _, d := range all.Descriptors(all.Options{}) {
+	for _, d := range controllers.Descriptors(controllers.Options{}) {
 		name := d.Name
 		if d.Alias != "" {
 			name += " (" + d.Alias + ")"
@@ -38,7 +38,7 @@ func controllersUsage(what string) string {
 // controllerCompletions returns the completions of --controllers.
 func controllerCompletions() []string {
 	values := []string{"*\tall that are on by default"}
-	for _, d := range all.Descriptors(all.Options{}) {
+	for _, d := range controllers.Descriptors(controllers.Options{}) {
 		values = append(values, d.Name+"\t"+d.About)
 		if !d.OnDemand {
 			values = append(values, "-"+d.Name+"\twithout it")
@@ -55,7 +55,7 @@ func (o *runOptions) choose() (err error) {
 		// for the grace period: the built-in controller may delete an ordinary namespace sooner.
 		options.Namespace.GracePeriod = -1
 	}
-	o.chosen, err = controllers.Choose(all.Descriptors(options), o.controllers)
+	o.chosen, err = manager.Choose(controllers.Descriptors(options), o.controllers)
 	if err != nil {
 		return fmt.Errorf("--controllers: %w", err)
 	}
@@ -63,7 +63,7 @@ func (o *runOptions) choose() (err error) {
 		if o.dryRun && !d.DryRun {
 			return fmt.Errorf("--dry-run: %s does not support it", d.Name)
 		}
-		if !options.Namespace.Selection.All() && d.Name != all.NamespaceController {
+		if !options.Namespace.Selection.All() && d.Name != controllers.NamespaceController {
 			return fmt.Errorf("--namespaces: %s works in all namespaces; leave it out of --controllers", d.Name)
 		}
 	}
@@ -85,5 +85,5 @@ func (o *runOptions) selectNamespaces() (err error) {
 
 // chose reports whether a controller is selected.
 func (o *runOptions) chose(name string) bool {
-	return slices.ContainsFunc(o.chosen, func(d controllers.Descriptor) bool { return d.Name == name })
+	return slices.ContainsFunc(o.chosen, func(d manager.Descriptor) bool { return d.Name == name })
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/leaderelection"
-	"orrery/internal/observe/events"
+	"orrery/controller/events"
+	"orrery/controller/leaderelection"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller/leaderelection"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/leaderelection"
 	"orrery/internal/observe/metrics"
 	"orrery/restclient"
 	"orrery/restclient/api"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orrery/internal/program"
+	"orrery/internal/app/program"
 	"orrery/internal/terminal"
 )
 

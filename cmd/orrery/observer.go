@@ -14,14 +14,14 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/gears"
-	"orrery/internal/observe/debugserver"
+	"orrery/controller/gears"
+	"orrery/internal/app/program"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
 	"orrery/internal/observe/trace"
-	"orrery/internal/observe/view"
-	"orrery/internal/observe/view/places"
-	"orrery/internal/program"
+	"orrery/internal/observe/web/debugserver"
+	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web/view/places"
 	"orrery/restclient"
 )
 

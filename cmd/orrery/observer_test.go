@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/gears"
+	"orrery/controller/gears"
+	"orrery/internal/app/program"
 	"orrery/internal/observe/logs"
-	"orrery/internal/program"
 )
 
 // takenPort returns a port that is in use.

@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"orrery/cmd/orrery/controllers"
+	"orrery/controller/gears"
+	"orrery/controller/manager"
 	"orrery/examples/virtualmachine/driver"
-	"orrery/internal/controllers"
-	"orrery/internal/controllers/all"
-	"orrery/internal/gears"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/trace"
-	"orrery/internal/observe/view"
+	"orrery/internal/observe/web/view"
 	"orrery/restclient"
 )
 
@@ -30,8 +30,8 @@ type runOptions struct {
 	asGroups   []string
 
 	controllers  []string
-	chosen       []controllers.Descriptor // from controllers
-	each         all.Options
+	chosen       []manager.Descriptor // from controllers
+	each         controllers.Options
 	namespaces   []string // patterns, see nsctl.Selection
 	drainTimeout time.Duration
 	dryRun       bool

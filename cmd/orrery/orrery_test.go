@@ -16,10 +16,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/controllers"
-	"orrery/internal/controllers/all"
-	"orrery/internal/program/programtest"
-	"orrery/internal/rbac"
+	"orrery/cmd/orrery/controllers"
+	"orrery/controller/manager"
+	"orrery/internal/app/program/programtest"
+	"orrery/internal/app/rbac"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -242,12 +242,12 @@ func TestControllersFlag(t *testing.T) {
 	for _, command := range []string{"run", "rbac"} {
 		code, _, stderr := orrery(t, command, "--controllers", "nonsense")
 		assert.NotZero(t, code)
-		for _, d := range all.Descriptors(all.Options{}) {
+		for _, d := range controllers.Descriptors(controllers.Options{}) {
 			assert.Contains(t, stderr, d.Name, "the message lists the controllers")
 		}
 	}
 	usage := controllersUsage("x")
-	for _, d := range all.Descriptors(all.Options{}) {
+	for _, d := range controllers.Descriptors(controllers.Options{}) {
 		assert.Contains(t, usage, d.Name)
 	}
 	assert.Contains(t, controllerCompletions(), "-namespace-controller\twithout it")
@@ -257,9 +257,9 @@ func TestControllersFlag(t *testing.T) {
 func TestADryRunNeedsASupportingController(t *testing.T) {
 	options := &runOptions{controllers: []string{"*"}, dryRun: true}
 	require.NoError(t, options.choose())
-	assert.True(t, options.chose(all.NamespaceController))
+	assert.True(t, options.chose(controllers.NamespaceController))
 	assert.False(t, options.chose("another"))
-	for _, d := range all.Descriptors(all.Options{}) {
+	for _, d := range controllers.Descriptors(controllers.Options{}) {
 		options = &runOptions{controllers: []string{d.Name}, dryRun: true}
 		if d.DryRun {
 			assert.NoError(t, options.choose())
@@ -271,10 +271,10 @@ func TestADryRunNeedsASupportingController(t *testing.T) {
 
 // The controllers that are on by default do what a namespace controller does.
 func TestOnlyTheNamespaceControllerIsOnByDefault(t *testing.T) {
-	chosen, err := controllers.Choose(all.Descriptors(all.Options{}), everyController)
+	chosen, err := manager.Choose(controllers.Descriptors(controllers.Options{}), everyController)
 	require.NoError(t, err)
 	require.Len(t, chosen, 1)
-	assert.Equal(t, all.NamespaceController, chosen[0].Name)
+	assert.Equal(t, controllers.NamespaceController, chosen[0].Name)
 }
 
 // The role system:controller:namespace-controller empties namespaces but may not write a Lease.

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"orrery/internal/controllers"
-	"orrery/internal/leaderelection"
+	"orrery/controller/leaderelection"
+	"orrery/controller/manager"
+	"orrery/internal/app/program"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/trace"
-	"orrery/internal/program"
 	"orrery/restclient"
 	"orrery/wait"
 )
@@ -26,7 +26,7 @@ type process struct {
 	recorder *trace.Recorder // nil: nothing is recorded
 	fence    *leaderelection.Fence
 	client   *restclient.Client
-	manager  *controllers.Manager
+	manager  *manager.Manager
 
 	lastResort lastResort
 	left       []string // what was not finished when --shutdown-timeout was over
@@ -73,7 +73,7 @@ func (p *process) prepare(ctx, informersCtx context.Context) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	if discovery, ok := errors.AsType[*controllers.DiscoveryError](err); ok {
+	if discovery, ok := errors.AsType[*manager.DiscoveryError](err); ok {
 		return &startError{doing: "discovering resources", server: p.client.Config().Host, err: discovery.Err}
 	}
 	return err

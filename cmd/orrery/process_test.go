@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
-	"orrery/internal/controllers"
-	"orrery/internal/leaderelection"
+	"orrery/controller/leaderelection"
+	"orrery/controller/manager"
+	"orrery/internal/app/program"
 	"orrery/internal/observe/logs"
-	"orrery/internal/program"
 	"orrery/restclient"
 	"orrery/wait"
 )
@@ -35,9 +35,9 @@ func TestAProgramThatHangsIsEndedAndSaysWhy(t *testing.T) {
 		require.NoError(t, err)
 		p := &process{
 			options: &runOptions{}, logger: logs.New(logs.Config{Writer: &lockedBuffer{}}),
-			manager: controllers.NewManager(controllers.Shared{Client: client}, []controllers.Descriptor{{
+			manager: manager.NewManager(manager.Shared{Client: client}, []manager.Descriptor{{
 				Name: "stubborn",
-				New:  func(controllers.ControllerContext) (controllers.Controller, error) { return stubborn(hung), nil },
+				New:  func(manager.ControllerContext) (manager.Controller, error) { return stubborn(hung), nil },
 			}}),
 		}
 		var why error
@@ -74,9 +74,9 @@ func TestWhatIsCutShortAtTheEndIsLeft(t *testing.T) {
 			logger := logs.New(logs.Config{Writer: &log})
 			p := &process{
 				options: &runOptions{drainTimeout: limit}, logger: logger,
-				manager: controllers.NewManager(controllers.Shared{Client: client, DrainTimeout: limit, Logger: logger}, []controllers.Descriptor{{
+				manager: manager.NewManager(manager.Shared{Client: client, DrainTimeout: limit, Logger: logger}, []manager.Descriptor{{
 					Name: "slow",
-					New: func(c controllers.ControllerContext) (controllers.Controller, error) {
+					New: func(c manager.ControllerContext) (manager.Controller, error) {
 						config := c.WorkerConfig("slow")
 						config.NewQueue = nil
 						config.Keys = func() []string { return []string{"default/a"} }

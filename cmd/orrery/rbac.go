@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"orrery/internal/app/program"
+	"orrery/internal/app/rbac"
 	"orrery/internal/observe/logs"
-	"orrery/internal/program"
-	"orrery/internal/rbac"
 	"orrery/restclient"
 )
 

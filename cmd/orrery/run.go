@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orrery/controller/gears"
+	"orrery/controller/leaderelection"
+	"orrery/controller/manager"
 	"orrery/examples/virtualmachine/driver"
-	"orrery/internal/controllers"
-	"orrery/internal/gears"
-	"orrery/internal/leaderelection"
+	"orrery/internal/app/program"
 	"orrery/internal/observe/logs"
-	"orrery/internal/program"
 	"orrery/restclient"
 	"orrery/restclient/kubeconfig"
 )
@@ -154,7 +154,7 @@ func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) (er
 
 	p := &process{
 		options: options, logger: logger, observer: observer, recorder: recorder, fence: &fence, client: client,
-		manager: controllers.NewManager(controllers.Shared{
+		manager: manager.NewManager(manager.Shared{
 			Client: client, QPS: options.qps, Burst: options.burst,
 			Gears: options.gears, DrainTimeout: options.drainTimeout, DryRun: options.dryRun, Events: options.events,
 			Logger: logger, Metrics: observer.metrics, Server: observer.server, Recording: recorder,

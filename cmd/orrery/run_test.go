@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/program"
 	"orrery/restclient/api"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"orrery/internal/app/secondcontroller"
 	"orrery/internal/observe/logs"
-	"orrery/internal/secondcontroller"
 	"orrery/restclient"
 )
 

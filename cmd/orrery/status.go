@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"orrery/internal/app/program"
+	"orrery/internal/app/status"
 	"orrery/internal/observe/logs"
-	"orrery/internal/program"
-	"orrery/internal/status"
 	"orrery/restclient"
 	"orrery/restclient/kubeconfig"
 )

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/status"
+	"orrery/internal/app/status"
 	"orrery/restclient/api"
 )
 

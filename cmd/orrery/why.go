@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"orrery/internal/app/program"
 	"orrery/internal/observe/logs"
-	"orrery/internal/program"
 	"orrery/internal/why"
 	"orrery/internal/why/collect"
 	"orrery/restclient"

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"orrery/internal/program"
+	"orrery/internal/app/program"
 	"orrery/internal/why"
 	"orrery/internal/why/collect"
 	"orrery/restclient"

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/program/programtest"
+	"orrery/internal/app/program/programtest"
 	"orrery/internal/why"
 	"orrery/restclient/api"
 )

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller/gears"
 	"orrery/examples/apps"
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )

@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
+	"orrery/controller/gears"
 	"orrery/examples/apps"
 	"orrery/examples/deployment"
 	"orrery/examples/replicaset"
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )

@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
+	"orrery/controller/gears"
 	"orrery/examples/garbagecollector"
 	"orrery/examples/monitor"
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/restclient"
 	"orrery/restclient/api"

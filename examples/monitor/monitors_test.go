@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller/gears"
 	"orrery/examples/monitor"
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/restclient"
 	"orrery/restclient/api"

@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
+	"orrery/controller/gears"
 	"orrery/examples/apps"
 	"orrery/examples/replicaset"
-	"orrery/internal/gears"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )

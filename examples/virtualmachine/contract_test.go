@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller/gears"
 	"orrery/examples/virtualmachine"
-	"orrery/internal/gears"
 	"orrery/restclient/api"
 )
 

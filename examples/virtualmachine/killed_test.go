@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller/gears"
 	"orrery/examples/virtualmachine"
-	"orrery/internal/gears"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )

@@ -13,10 +13,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"orrery/controller"
+	"orrery/controller/gears"
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/restclient"
 	"orrery/restclient/api"

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/labs/glossary"
+	"orrery/internal/lab/course/glossary"
 )
 
 // markdown is a document without its code: a link inside code is not a link, and a command

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/labs/glossary"
-	"orrery/internal/lab/labs/manifest"
-	"orrery/internal/lab/labs/texts"
+	"orrery/internal/lab/course/glossary"
+	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course/texts"
 )
 
 // tourStep is a function on the path of one event, as a document names it.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"orrery/internal/program"
+	"orrery/internal/app/program"
 )
 
 //go:generate go run ./page

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/program"
+	"orrery/internal/app/program"
 	"orrery/internal/terminal"
 )
 

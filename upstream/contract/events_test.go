@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/record"
 
+	"orrery/controller/events"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/observe/events"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"

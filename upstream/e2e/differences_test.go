@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"orrery/internal/gears"
+	"orrery/controller/gears"
 )
 
 // intendedDifferences lists every way in which the end states of scenarios may differ between the

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
-	"orrery/internal/rbac"
+	"orrery/internal/app/rbac"
 	"orrery/upstream/controlplane"
 )
 

@@ -14,8 +14,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"orrery/controller/gears"
 	"orrery/examples/secondparty"
-	"orrery/internal/gears"
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"

@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"orrery/internal/gears"
+	"orrery/controller/gears"
 	"orrery/upstream/controlplane"
 )
 

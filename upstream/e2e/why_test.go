@@ -22,7 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 
-	"orrery/internal/rbac"
+	"orrery/internal/app/rbac"
 	"orrery/internal/why"
 	"orrery/upstream/controlplane"
 )

@@ -29,7 +29,7 @@ import (
 	"sync"
 	"time"
 
-	"orrery/internal/hostcheck"
+	"orrery/internal/app/hostcheck"
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/registry"

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/app/program/programtest"
 	"orrery/internal/lab/bench"
-	"orrery/internal/program/programtest"
 )
 
 // readUntil returns everything read up to and including text.

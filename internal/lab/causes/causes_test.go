@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/gears"
+	"orrery/controller/gears"
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/clustertest"
 	"orrery/internal/why"

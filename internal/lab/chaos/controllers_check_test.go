@@ -9,11 +9,11 @@ import (
 	"strings"
 	"sync"
 
+	"orrery/controller/manager"
 	"orrery/examples/apps"
 	"orrery/examples/secondparty"
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
-	"orrery/internal/controllers"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/store"
@@ -94,7 +94,7 @@ func (w *world) controllersDiffer() (wrong []string) {
 	for _, p := range w.running() {
 		watches += p.link.Snapshot().Dead
 		for _, status := range p.managed.states() {
-			if status.State != controllers.Running && (status.Name != "virtualmachine" || machines) {
+			if status.State != manager.Running && (status.Name != "virtualmachine" || machines) {
 				note("%s is %s: %s", status.Name, status.State, status.Why)
 			}
 		}

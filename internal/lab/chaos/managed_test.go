@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"orrery/internal/controllers"
-	"orrery/internal/controllers/all"
-	"orrery/internal/gears"
+	"orrery/cmd/orrery/controllers"
+	"orrery/controller/gears"
+	"orrery/controller/manager"
 	"orrery/restclient"
 	"orrery/wait"
 )
@@ -20,12 +20,12 @@ type managed struct {
 	client *restclient.Client
 	plan   ProcessPlan
 	gears  gears.Set
-	chosen []controllers.Descriptor
+	chosen []manager.Descriptor
 	alive  context.Context
 	kill   context.CancelFunc // ends it immediately
 
 	mu      sync.Mutex
-	manager *controllers.Manager // nil before the first
+	manager *manager.Manager // nil before the first
 }
 
 func newManaged(w *world, client *restclient.Client, p ProcessPlan) (*managed, error) {
@@ -33,12 +33,12 @@ func newManaged(w *world, client *restclient.Client, p ProcessPlan) (*managed, e
 	if err != nil {
 		return nil, err
 	}
-	chosen := all.Descriptors(all.Options{
-		VirtualMachine: all.VirtualMachineOptions{Use: &w.outside.machines},
-		SecondParty:    all.SecondPartyOptions{Storage: w.outside.directory},
+	chosen := controllers.Descriptors(controllers.Options{
+		VirtualMachine: controllers.VirtualMachineOptions{Use: &w.outside.machines},
+		SecondParty:    controllers.SecondPartyOptions{Storage: w.outside.directory},
 	})
 	m := &managed{world: w, client: client, plan: p, gears: set}
-	m.chosen = slices.DeleteFunc(chosen, func(d controllers.Descriptor) bool { return d.Name == w.sabotage.without })
+	m.chosen = slices.DeleteFunc(chosen, func(d manager.Descriptor) bool { return d.Name == w.sabotage.without })
 	m.alive, m.kill = context.WithCancel(context.Background())
 	return m, nil
 }
@@ -53,7 +53,7 @@ func (m *managed) run(ctx context.Context) {
 
 // try runs the program once, as "orrery run" does.
 func (m *managed) try(ctx context.Context) error {
-	manager := controllers.NewManager(controllers.Shared{
+	manager := manager.NewManager(manager.Shared{
 		Client: m.client, QPS: m.plan.QPS, Gears: m.gears, Events: true,
 	}, m.chosen)
 	m.mu.Lock()
@@ -75,7 +75,7 @@ func (m *managed) try(ctx context.Context) error {
 }
 
 // states returns the state of each controller, as reported by the manager.
-func (m *managed) states() []controllers.Status {
+func (m *managed) states() []manager.Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.manager.Snapshot()

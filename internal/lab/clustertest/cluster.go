@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller/gears"
 	"orrery/examples/apps"
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/restclient"

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller/gears"
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"

@@ -19,10 +19,10 @@ import (
 
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -175,9 +175,9 @@ func TestWritesOfOthersAreRecorded(t *testing.T) {
 // A scene with gates has no time limit, neither on a stage nor on single gears: it goes on when the
 // gates open.
 func TestGatesHoldAScene(t *testing.T) {
-	hold := func(t *testing.T, ctx context.Context, gates *view.Gates, id view.ID, happens func() error) {
+	hold := func(t *testing.T, ctx context.Context, gates *gate.Gates, id gate.ID, happens func() error) {
 		ended := make(chan error, 1)
-		gates.Close(id, view.Condition{})
+		gates.Close(id, gate.Condition{})
 		go func() { ended <- happens() }()
 		require.NoError(t, gates.Await(ctx, id, 1))
 		time.Sleep(time.Hour)
@@ -185,14 +185,14 @@ func TestGatesHoldAScene(t *testing.T) {
 		gates.Release()
 		require.NoError(t, <-ended)
 	}
-	for _, id := range []view.ID{view.G1, view.G2, view.G3, view.G4, view.G5, view.G6, view.G7} {
+	for _, id := range []gate.ID{gate.G1, gate.G2, gate.G3, gate.G4, gate.G5, gate.G6, gate.G7} {
 		t.Run(string(id), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
 				s := inBubble(t, "delete", Config{Out: &out, Glyphs: &display.Unicode})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				gates := view.New(ctx, nil)
+				gates := gate.New(ctx, nil)
 				s.config.Gates, s.stage.Gates = gates, gates
 				hold(t, ctx, gates, id, func() error { return s.run(ctx) })
 				assert.Contains(t, out.String(), "What was learnt")
@@ -204,8 +204,8 @@ func TestGatesHoldAScene(t *testing.T) {
 			var out bytes.Buffer
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			gates := view.New(ctx, nil)
-			hold(t, ctx, gates, view.G7, func() error {
+			gates := gate.New(ctx, nil)
+			hold(t, ctx, gates, gate.G7, func() error {
 				return Run(ctx, Config{Scene: "one-key", Out: &out, Glyphs: &display.Unicode, Gates: gates}, &Curtain{})
 			})
 			assert.Contains(t, out.String(), "What was learnt")
@@ -230,22 +230,22 @@ func TestGatesOfEveryScene(t *testing.T) {
 				defer recorder.Stop("the test is over")
 				s := inBubble(t, name, Config{Out: io.Discard, Glyphs: &display.Unicode, Recorder: recorder})
 				s.scene, s.stage.Objects = s.scene.Guided(), 10
-				gates := view.New(ctx, nil)
+				gates := gate.New(ctx, nil)
 				s.config.Gates, s.stage.Gates = gates, gates
-				guide := view.NewSession(name, recorder, gates)
+				guide := gate.NewSession(name, recorder, gates)
 				s.stage.Guide = guide
 				time.AfterFunc(time.Minute, func() { guide.Answer("whatever") }) // what waits for the question has arrived
-				for _, id := range view.IDs() {
-					gates.Close(id, view.Condition{})
+				for _, id := range gate.IDs() {
+					gates.Close(id, gate.Condition{})
 				}
 				ended, held := make(chan error, 1), map[string]bool{}
 				go func() { ended <- s.run(ctx) }()
 				for over := false; !over; {
 					state, changed := gates.State()
-					for _, gate := range state.Gates {
-						if gate.Waiting > 0 {
-							held[gate.Name] = true
-							gates.Open(view.ID(gate.Name))
+					for _, one := range state.Gates {
+						if one.Waiting > 0 {
+							held[one.Name] = true
+							gates.Open(gate.ID(one.Name))
 						}
 					}
 					select {

@@ -28,14 +28,14 @@ import (
 	"slices"
 	"time"
 
-	"orrery/internal/gears"
+	"orrery/controller/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/queue"
 	"orrery/restclient"
@@ -173,7 +173,7 @@ func (s *show) gears() gears.Set {
 		return set
 	}
 	return set.Wrapped(func(name string, q queue.ObservableInterface[string]) queue.ObservableInterface[string] {
-		return view.Queue(s.config.Gates, name, q)
+		return gate.Queue(s.config.Gates, name, q)
 	})
 }
 
@@ -235,10 +235,10 @@ type Config struct {
 	// Recorder records what the gears do; nil: nothing.
 	Recorder *trace.Recorder
 	// Guide leads a reader through the scene; nil: there is none.
-	Guide *view.Session
+	Guide *gate.Session
 	// Gates hold items at the seams between the gears; nil: none. With gates a scene has no time
 	// limit.
-	Gates *view.Gates
+	Gates *gate.Gates
 	// Listen is the address of the server; "": a free port of the loopback interface.
 	Listen string
 

@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller/events"
+	"orrery/controller/leaderelection"
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/leaderelection"
-	"orrery/internal/observe/events"
 	"orrery/internal/observe/logs"
 	"orrery/nsctl"
 	"orrery/restclient"

@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"orrery/controller"
-	"orrery/internal/leaderelection"
+	"orrery/controller/leaderelection"
 	"orrery/restclient/api"
 	"orrery/wait"
 )

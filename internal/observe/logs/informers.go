@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"orrery/controller/leaderelection"
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/leaderelection"
 	"orrery/restclient/api"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller/leaderelection"
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/leaderelection"
 	"orrery/internal/observe/logs"
 	"orrery/nsctl"
 	"orrery/queue"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"orrery/internal/leaderelection"
+	"orrery/controller/leaderelection"
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"orrery/internal/observe/events"
+	"orrery/controller/events"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"

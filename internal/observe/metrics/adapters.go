@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"orrery/controller"
+	"orrery/controller/events"
+	"orrery/controller/leaderelection"
 	"orrery/informer/reflector"
-	"orrery/internal/leaderelection"
-	"orrery/internal/observe/events"
 	"orrery/queue"
 	"orrery/wait"
 )

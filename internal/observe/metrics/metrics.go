@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
-	"orrery/internal/observe/events"
+	"orrery/controller/events"
 	"orrery/nsctl"
 )
 

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
+	"orrery/controller/events"
 	"orrery/deltafifo"
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/observe/events"
 	"orrery/internal/observe/metrics"
 	"orrery/queue"
 	"orrery/queue/fast"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"orrery/internal/leaderelection"
+	"orrery/controller/leaderelection"
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"

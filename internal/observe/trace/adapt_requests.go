@@ -3,7 +3,7 @@ package trace
 import (
 	"time"
 
-	"orrery/internal/leaderelection"
+	"orrery/controller/leaderelection"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )

@@ -16,12 +16,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller/leaderelection"
 	"orrery/deltafifo"
 	"orrery/indexer"
 	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/leaderelection"
 	"orrery/internal/observe/trace"
 	"orrery/nsctl"
 	"orrery/queue"

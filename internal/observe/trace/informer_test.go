@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller/gears"
 	"orrery/deltafifo"
 	"orrery/informer"
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
-	"orrery/internal/gears"
 	"orrery/internal/observe/trace"
 	"orrery/restclient/api"
 )

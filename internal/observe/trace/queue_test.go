@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/gears"
+	"orrery/controller/gears"
 	"orrery/internal/observe/trace"
 	"orrery/queue"
 )

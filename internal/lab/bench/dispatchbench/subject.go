@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"orrery/internal/app/program"
 	"orrery/internal/lab/bench/load"
-	"orrery/internal/program"
 )
 
 // Subject makes the informers of one library, or of one design. Its methods may be called from any

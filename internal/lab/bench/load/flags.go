@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"orrery/internal/program"
+	"orrery/internal/app/program"
 )
 
 // Load holds the flags that most benchmarks share: which keys change, how fast and for how long.

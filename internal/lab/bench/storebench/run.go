@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"orrery/internal/app/program"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/load"
-	"orrery/internal/program"
 )
 
 func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*bench.Result, error) {

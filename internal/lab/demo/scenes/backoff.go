@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/gears"
+	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/lab/view"
 	"orrery/queue"
 	"orrery/wait"
 )
@@ -50,7 +50,7 @@ var backOff = Scene{
 			{File: "workshop/labs/09-delays/README.md", Why: "the lab in which you write the delays and the limiters"},
 		},
 	},
-	Options: stage.Options{Unused: []view.ID{view.G1}}, // its one object does not change
+	Options: stage.Options{Unused: []gate.ID{gate.G1}}, // its one object does not change
 	workers: 1,
 	alone:   playBackOff,
 	guided: guided{

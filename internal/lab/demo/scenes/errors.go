@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"orrery/controller/gears"
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/lab/view"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -25,7 +25,7 @@ var errorsScene = Scene{
 	Summary: "each refusal with its decision: repeat, list again, or give up",
 	Happens: "A client and an informer get seven refusals. Two of them come from a gateway, and three of the messages mislead.",
 	Look:    "Watch code and reason of each answer beside the decision. The same code leads to different decisions, and no message changes one.",
-	Options: stage.Options{Bare: true, Unused: []view.ID{view.G1, view.G2, view.G3, view.G4}}, // it is about requests
+	Options: stage.Options{Bare: true, Unused: []gate.ID{gate.G1, gate.G2, gate.G3, gate.G4}}, // it is about requests
 	Lesson: display.Lesson{
 		Learnt: []string{
 			"A program decides by the reason of a refusal, and by its code if there is no reason, as in the page of a gateway. The message is for people.",

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/wait"
 )
@@ -98,8 +98,8 @@ func startPlain(ctx context.Context, on *stage.Stage, config stage.Plain, names 
 // gate.
 
 // only is the condition of a gate that holds one key.
-func only(key string) view.Condition {
-	condition, err := view.ParseCondition("key==" + key)
+func only(key string) gate.Condition {
+	condition, err := gate.ParseCondition("key==" + key)
 	if err != nil {
 		panic(err) // the keys are constant
 	}
@@ -110,15 +110,15 @@ func guidedOneKey(ctx context.Context, on *stage.Stage) error {
 	gates := on.Gates()
 	return inOrder(
 		func() error {
-			chapter(on, "first", "a worker reconciles "+view.HotKey+" and is held at the gate G7, before Done")
-			gates.Close(view.G7, only(view.HotKey))
+			chapter(on, "first", "a worker reconciles "+gate.HotKey+" and is held at the gate G7, before Done")
+			gates.Close(gate.G7, only(gate.HotKey))
 			return startPlain(ctx, on, stage.Plain{Workers: oneKeyPool}, "red")
 		},
 		func() error { return awaitState(ctx, on, func(s *trace.State) bool { return queueOf(s).Got >= 1 }) },
 		func() error { return wait.Sleep(ctx, look) },
 		func() error {
-			chapter(on, "updates", "the script updates "+view.HotKey+" a hundred times while the worker holds it")
-			return on.UpdateConfigMap(ctx, nameOf(view.HotKey), addsInPass, addEvery)
+			chapter(on, "updates", "the script updates "+gate.HotKey+" a hundred times while the worker holds it")
+			return on.UpdateConfigMap(ctx, nameOf(gate.HotKey), addsInPass, addEvery)
 		},
 		func() error {
 			return awaitState(ctx, on, func(s *trace.State) bool { return handled(s) == 1+addsInPass })
@@ -126,11 +126,11 @@ func guidedOneKey(ctx context.Context, on *stage.Stage) error {
 		func() error { return ask(ctx, on) },
 		func() error {
 			chapter(on, "done", "G7 lets Done through: the key is dirty, so Done queues it")
-			gates.Step(view.G7)
+			gates.Step(gate.G7)
 			return wait.Sleep(ctx, 3*look) // a learner's queue may have lost the updates: then no pass comes
 		},
 		func() error {
-			gates.Open(view.G7)
+			gates.Open(gate.G7)
 			return awaitState(ctx, on, atRest)
 		},
 		func() error {
@@ -158,10 +158,10 @@ func guidedSlowConsumer(ctx context.Context, on *stage.Stage) error {
 		},
 		func() error {
 			chapter(on, "late", "the consumer is held at the gate G2, before its next Pop; the watch goes on")
-			gates.Close(view.G2, view.Condition{})
+			gates.Close(gate.G2, gate.Condition{})
 			for n := range updates {
 				if err := inOrder(
-					func() error { return labelled(ctx, on, view.SlowKey, n) },
+					func() error { return labelled(ctx, on, gate.SlowKey, n) },
 					func() error { return wait.Sleep(ctx, step) },
 				); err != nil {
 					return err
@@ -169,14 +169,14 @@ func guidedSlowConsumer(ctx context.Context, on *stage.Stage) error {
 			}
 			return inOrder(
 				func() error { return labelled(ctx, on, "shop/green", 1) },
-				func() error { return on.DeleteConfigMap(ctx, nameOf(view.SlowKey)) },
+				func() error { return on.DeleteConfigMap(ctx, nameOf(gate.SlowKey)) },
 			)
 		},
 		func() error {
 			return awaitState(ctx, on, func(s *trace.State) bool { return informerOf(s).FIFO.Queued >= 3+updates+2 })
 		},
 		func() (err error) {
-			chapter(on, "list", "the watch breaks and expires: the reflector lists again, and the list has no "+view.SlowKey)
+			chapter(on, "list", "the watch breaks and expires: the reflector lists again, and the list has no "+gate.SlowKey)
 			see, err = blind(ctx, on, func() error { return labelled(ctx, on, "shop/green", 2) })
 			return err
 		},
@@ -188,11 +188,11 @@ func guidedSlowConsumer(ctx context.Context, on *stage.Stage) error {
 		func() error {
 			chapter(on, "pop", "G2 lets one Pop through after the other")
 			for range 3 {
-				if gates.Step(view.G2); wait.Sleep(ctx, look) != nil {
+				if gates.Step(gate.G2); wait.Sleep(ctx, look) != nil {
 					return ctx.Err()
 				}
 			}
-			gates.Open(view.G2)
+			gates.Open(gate.G2)
 			return awaitState(ctx, on, atRest)
 		},
 		func() error {
@@ -229,12 +229,12 @@ func guidedBackOff(ctx context.Context, on *stage.Stage) error {
 			return err
 		},
 		func() error {
-			condition, err := view.ParseCondition(fmt.Sprintf("failures>%d", before-1))
-			gates.Close(view.G5, condition)
+			condition, err := gate.ParseCondition(fmt.Sprintf("failures>%d", before-1))
+			gates.Close(gate.G5, condition)
 			return err
 		},
 		func() error {
-			return startPlain(ctx, on, stage.Plain{Workers: 1, FirstDelay: first, LongestDelay: longest, Reads: true}, nameOf(view.FailKey))
+			return startPlain(ctx, on, stage.Plain{Workers: 1, FirstDelay: first, LongestDelay: longest, Reads: true}, nameOf(gate.FailKey))
 		},
 		func() error {
 			return awaitState(ctx, on, func(s *trace.State) bool { return queueOf(s).Retried >= before })
@@ -245,7 +245,7 @@ func guidedBackOff(ctx context.Context, on *stage.Stage) error {
 		},
 		func() error {
 			chapter(on, "on", "G5 is open: three more passes fail, and then one succeeds")
-			gates.Open(view.G5)
+			gates.Open(gate.G5)
 			return awaitState(ctx, on, func(s *trace.State) bool { return queueOf(s).Retried > before })
 		},
 		func() error { on.Guide().Reveal(); return nil },

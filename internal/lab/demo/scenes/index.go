@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"orrery/controller/gears"
 	"orrery/indexer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/story"

@@ -3,7 +3,7 @@ package scenes
 import (
 	"context"
 
-	"orrery/internal/gears"
+	"orrery/controller/gears"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"

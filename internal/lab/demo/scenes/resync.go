@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"orrery/controller/gears"
 	"orrery/deltafifo"
-	"orrery/internal/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/lab/view"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -64,9 +64,9 @@ func playResync(ctx context.Context, on *stage.Stage) error {
 			return wait.Sleep(ctx, look)
 		},
 		func() error {
-			chapter(on, "held", view.HeldKey+" changes and is held at the gate G2, before its Pop")
-			on.Gates().Close(view.G2, only(view.HeldKey))
-			return labelled(ctx, on, view.HeldKey, 1)
+			chapter(on, "held", gate.HeldKey+" changes and is held at the gate G2, before its Pop")
+			on.Gates().Close(gate.G2, only(gate.HeldKey))
+			return labelled(ctx, on, gate.HeldKey, 1)
 		},
 		func() error {
 			return w.await(ctx, "a change of red", func() bool { return w.slots["red"] != "" || w.popped > len(names) })
@@ -86,7 +86,7 @@ func playResync(ctx context.Context, on *stage.Stage) error {
 		func() error { return wait.Sleep(ctx, 2*look) },
 		func() error {
 			chapter(on, "wave", "G2 is open: the queue is popped, and the auditor gets OnUpdate for objects that have not changed")
-			on.Gates().Open(view.G2)
+			on.Gates().Open(gate.G2)
 			return w.await(ctx, "an empty queue", func() bool { return len(w.slots) == 0 && len(w.synced) >= len(names)-1 })
 		},
 		func() error { return wait.Sleep(ctx, look) },

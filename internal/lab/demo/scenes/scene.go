@@ -21,7 +21,7 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/gears"
+	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller/gears"
 	vms "orrery/examples/virtualmachine"
-	"orrery/internal/gears"
 	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"

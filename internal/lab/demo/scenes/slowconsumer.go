@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"orrery/controller/gears"
 	"orrery/deltafifo"
 	"orrery/indexer"
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/story"

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orrery/internal/gears"
+	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/story"

@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"orrery/controller/gears"
 	"orrery/deltafifo"
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/lab/view"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -138,10 +138,10 @@ func (c *deltaCalls) stepThrough(ctx context.Context) error {
 		return nil
 	}
 	guide.Chapter("g3")
-	gates.Close(view.G3, view.Condition{})
-	defer gates.Open(view.G3)
+	gates.Close(gate.G3, gate.Condition{})
+	defer gates.Open(gate.G3)
 	return wait.PollUntilContextCancel(ctx, look, false, func(context.Context) (bool, error) {
-		gates.Step(view.G3)
+		gates.Step(gate.G3)
 		var called int
 		c.on.Teller().Update(func(*story.State) { called = c.called })
 		return called >= calls, nil

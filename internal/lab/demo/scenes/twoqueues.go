@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"orrery/controller/gears"
 	"orrery/deltafifo"
 	deltafifofast "orrery/deltafifo/fast"
 	"orrery/deltafifo/inorder"
-	"orrery/internal/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/story"

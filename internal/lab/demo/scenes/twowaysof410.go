@@ -7,14 +7,14 @@ import (
 	"net/http"
 	"strings"
 
+	"orrery/controller/gears"
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/lab/view"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -25,7 +25,7 @@ var twoWaysOf410 = Scene{
 	Summary: "a 410 as the code of an answer, and as an event inside of a 200 stream",
 	Happens: "The watch of an informer breaks twice, and its position has expired. The first time, a gateway answers with code 410. The second time, the server answers with 200 and sends an ERROR event.",
 	Look:    "Watch the code of the answer, what is in the stream, and that the reflector does the same both times.",
-	Options: stage.Options{Bare: true, Unused: []view.ID{view.G1, view.G3, view.G4}}, // lists only, and no handler
+	Options: stage.Options{Bare: true, Unused: []gate.ID{gate.G1, gate.G3, gate.G4}}, // lists only, and no handler
 	Lesson: display.Lesson{
 		Learnt: []string{
 			"An HTTP answer has one code, sent before the first event. What goes wrong later has to come as an event: its type is ERROR, and its object is a Status.",

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/lab/view"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -17,10 +17,10 @@ import (
 func (s *Stage) Teller() *story.Teller { return s.config.Teller }
 
 // Guide returns the reader's guide; nil if there is none.
-func (s *Stage) Guide() *view.Session { return s.config.Guide }
+func (s *Stage) Guide() *gate.Session { return s.config.Guide }
 
 // Gates returns the gates of what the scene starts on a bare stage.
-func (s *Stage) Gates() *view.Gates { return s.config.Gates }
+func (s *Stage) Gates() *gate.Gates { return s.config.Gates }
 
 // Form returns the form of a gear.
 func (s *Stage) Form(gear string) string { return s.config.Gears.Form(gear) }

@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"orrery/controller"
+	"orrery/controller/gears"
 	"orrery/deltafifo"
 	"orrery/indexer"
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/gears"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/queue"
 	"orrery/restclient"
@@ -104,7 +104,7 @@ func (s *Stage) NewInformer(client *restclient.Client, config informer.Config[*a
 	config.StoreTrace = indexer.JoinTraces(config.StoreTrace, r.Store(config.Name))
 	config.Trace = informer.JoinTraces(config.Trace, r.Informer(config.Name))
 	objects := restclient.Metadata(client, core("configmaps"), Namespace)
-	source, config := view.Informer(s.config.Gates, informer.ListerWatcher[*api.PartialObjectMetadata](objects), config)
+	source, config := gate.Informer(s.config.Gates, informer.ListerWatcher[*api.PartialObjectMetadata](objects), config)
 	s.bare.informer = informer.NewSharedIndexInformer(source, config)
 	return s.bare.informer
 }
@@ -239,7 +239,7 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 		},
 		Keys:     made.GetIndexer().ListKeys,
 		Synced:   []informer.InformerSynced{registered.HasSynced},
-		NewQueue: view.NewQueue(s.config.Gates, name, s.config.Gears.NewQueue), QueueTrace: r.Queue(name),
+		NewQueue: gate.NewQueue(s.config.Gates, name, s.config.Gears.NewQueue), QueueTrace: r.Queue(name),
 	})
 	if err := s.RunInformer(ctx, made); err != nil {
 		return err

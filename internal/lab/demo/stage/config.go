@@ -4,10 +4,10 @@ import (
 	"math"
 	"time"
 
-	"orrery/internal/gears"
+	"orrery/controller/gears"
 	"orrery/internal/lab/apiserver/faults"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
 )
@@ -27,10 +27,10 @@ type Config struct {
 	// Recorder records what the gears of the controller and of the spectators do; nil: nothing.
 	Recorder *trace.Recorder
 	// Guide leads a reader through the scene; nil: there is none.
-	Guide *view.Session
+	Guide *gate.Session
 	// Gates hold items of the controller and of the spectators; nil: nothing is held, and passes have
 	// time limits.
-	Gates *view.Gates
+	Gates *gate.Gates
 	// FillTime spreads the creation of the objects over this time, so that it can be watched; 0: no
 	// delay.
 	FillTime time.Duration

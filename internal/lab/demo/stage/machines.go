@@ -13,8 +13,8 @@ import (
 	vms "orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
 	"orrery/informer"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/lab/view"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -71,7 +71,7 @@ func (s *Stage) StartMachines() error {
 	controller, err := vms.NewController(vms.Config{
 		Machines: cache, Client: objects, Driver: &s.machines.driver, Trace: s.machinesTrace(),
 		Worker: controller.PoolConfig{
-			NewQueue:   view.NewQueue(s.config.Gates, "virtualmachine", s.config.Gears.NewQueue),
+			NewQueue:   gate.NewQueue(s.config.Gates, "virtualmachine", s.config.Gears.NewQueue),
 			QueueTrace: s.config.Recorder.Queue("virtualmachine"), PassTimeout: s.config.passTimeout(),
 		},
 	})

@@ -25,8 +25,8 @@ import (
 	"time"
 
 	"orrery/informer"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/lab/view"
 	"orrery/nsctl"
 	"orrery/queue"
 	"orrery/restclient"
@@ -67,7 +67,7 @@ type Options struct {
 	// Gated: the scene holds items at gates, with or without a reader of the view.
 	Gated bool
 	// Unused are the gates at which nothing of the scene arrives. The view does not offer them.
-	Unused []view.ID
+	Unused []gate.ID
 	// Reported are the types whose lists and watches the story reports.
 	Reported map[string]bool
 }
@@ -102,7 +102,7 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 	s.config.Gates.Unused(options.Unused...)
 	if options.Bare {
 		if s.config.Gates == nil && options.Gated {
-			s.config.Gates = view.New(controllerCtx, s.config.Recorder)
+			s.config.Gates = gate.New(controllerCtx, s.config.Recorder)
 		}
 		return nil
 	}
@@ -158,7 +158,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	trace := nsctl.JoinTraces(narrator.trace(), s.config.Recorder.Namespaces())
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
-		Deleter: s.config.Gears.NewDeleter(view.Deleter(s.config.Gates, nsctl.DeleterConfig{
+		Deleter: s.config.Gears.NewDeleter(gate.Deleter(s.config.Gates, nsctl.DeleterConfig{
 			Namespaces:  namespaces,
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
@@ -168,7 +168,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 		Workers:      Workers,
 		DrainTimeout: time.Second,
 		PassTimeout:  s.config.passTimeout(),
-		NewQueue:     view.NewQueue(s.config.Gates, "namespace", s.config.Gears.NewQueue),
+		NewQueue:     gate.NewQueue(s.config.Gates, "namespace", s.config.Gears.NewQueue),
 		QueueTrace:   queue.JoinTraces(narrator.queueTrace(), s.config.Recorder.Queue("namespace")),
 		Trace:        trace,
 	})

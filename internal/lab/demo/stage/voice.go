@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"orrery/controller/gears"
 	"orrery/deltafifo"
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/gears"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/lab/view"
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -198,7 +198,7 @@ func newInformer[T informer.Object](resource *restclient.Resource[T], name strin
 			m.teller.Update(func(s *story.State) { s.Gears.Calls++ })
 		},
 	})
-	source, config := view.Informer(c.Gates, informer.ListerWatcher[T](resource), config)
+	source, config := gate.Informer(c.Gates, informer.ListerWatcher[T](resource), config)
 	return informer.NewSharedIndexInformer(source, config)
 }
 

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"orrery/controller"
+	"orrery/controller/gears"
 	"orrery/examples/apps"
 	"orrery/examples/deployment"
 	"orrery/examples/replicaset"
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver/kubelet"
 	"orrery/internal/lab/demo/story"
 	"orrery/restclient"

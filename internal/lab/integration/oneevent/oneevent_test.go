@@ -18,8 +18,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller/gears"
 	"orrery/informer"
-	"orrery/internal/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/nsctl"
 	"orrery/restclient"

@@ -1,0 +1,165 @@
+package bench
+
+import (
+	"orrery/internal/lab/bench/dispatchbench"
+	"orrery/internal/lab/bench/fifobench"
+	"orrery/internal/lab/bench/queuebench"
+	"orrery/internal/lab/bench/storebench"
+	"orrery/internal/lab/bench/syncbench"
+)
+
+var queueBench = benchmark{
+	name:  "queue",
+	short: "The work queue: Add, Get, Done, between producers and workers",
+	long: `Producers add keys to a work queue. Workers take them out, spend --handler-cost
+on each and give them back. A key that is added while it waits is not queued
+twice. A key that is added while a worker holds it comes back afterwards.
+
+Shows keys processed per second, the cost of each, and the time from when a key
+was due to be added until a worker was done with it.`,
+	examples: `  # two producers, two workers, ten thousand keys
+  lab bench queue
+
+  # more of everything, and a handler that works for 2 us
+  lab bench queue --producers 4 --workers 8 --keys 1M --handler-cost 2us
+
+  # one key gets 90 % of all events: how much is merged?
+  lab bench queue --distribution hot
+
+  # latency at a certain load, with a picture of the percentiles
+  lab bench queue --rate 100k --plot queue.svg
+
+  # what do metrics cost?
+  lab bench queue --metrics -o json`,
+	sweeps: `  # does the queue get slower with more workers?
+  lab bench sweep queue --vary workers=1..64 --plot workers.svg --rounds 3
+
+  # one worker, 20 us a key: how does the 99th percentile grow with the load?
+  lab bench sweep queue --vary rate=5k..80k --workers 1 --handler-cost 20us \
+    --plot load.svg`,
+	workload: func() workload {
+		return newWork("queue", "design", "the queues to measure", queuebench.Subjects(), &queuebench.Config{}, queuebench.Run)
+	},
+}
+
+var dispatchBench = benchmark{
+	name:  "dispatch",
+	short: "From watch to handlers: four designs behind one interface",
+	long: `A fake watch hands out events, and everything between it and the handlers is
+real: the reflector, the DeltaFIFO, the store, and the part that brings one
+event to many handlers. That part has several designs; docs/measure/bench.md
+says when each is right.
+
+Shows events per second, the cost of each, and the time from when an event was
+due until it was delivered to a handler. Every handler checks that it gets all
+events, in order.`,
+	examples: `  # the design that is the default, with one handler
+  lab bench dispatch
+
+  # all designs side by side, sixteen handlers, with a picture
+  lab bench dispatch --design all --handlers 16 --plot designs.svg
+
+  # handlers that take 5 us each: which design falls behind?
+  lab bench dispatch --design all --handler-cost 5us --rate 150k
+
+  # one object changes all the time; a design that merges delivers less
+  lab bench dispatch --design fast,coalescing --distribution hot`,
+	sweeps: `  # what does one more handler cost?
+  lab bench sweep dispatch --vary handlers=1..32 --design all \
+    --plot handlers.svg
+
+  # what do larger objects cost?
+  lab bench sweep dispatch --vary object-size=0,1k,4k,16k --kind pods`,
+	workload: func() workload {
+		return newWork("dispatch", "design", "how events get from the store to the handlers", dispatchbench.Subjects(), &dispatchbench.Config{}, dispatchbench.Run)
+	},
+}
+
+var fifoBench = benchmark{
+	name:  "fifo",
+	short: "The DeltaFIFO: Add and Pop at the same time",
+	long: `Producers add events. One consumer pops all events of one object at a time, as
+in an informer. Producers wait when the backlog reaches --backlog, because a
+queue that only grows would measure memory.
+
+Shows events per second, the cost of each, the number of pops, and the time from
+when an event was due until it was popped.`,
+	examples: `  # one producer, as an informer has it
+  lab bench fifo
+
+  # every form of the queue side by side
+  lab bench fifo --design all
+
+  # one object changes all the time: many events in one turn
+  lab bench fifo --distribution hot --keys 10k`,
+	sweeps: `  # what does a deeper backlog cost?
+  lab bench sweep fifo --vary backlog=16..16384 --plot backlog.svg
+
+  # more producers than an informer has
+  lab bench sweep fifo --vary producers=1..8 --design all`,
+	workload: func() workload {
+		return newWork("fifo", "design", "the queues to measure", fifobench.Subjects(), &fifobench.Config{}, fifobench.Run)
+	},
+}
+
+var storeBench = benchmark{
+	name:  "store",
+	short: "The indexer: writes while others read",
+	long: `One goroutine writes objects into a store with an index by namespace, as an
+informer does, while other goroutines read it in a loop: whole lists, lists of a
+namespace, or single objects.
+
+Shows writes and reads per second, their cost, and the time from when a write
+was due until it was done. Afterwards the store and its index are compared with
+what was written.`,
+	examples: `  # four readers list 100,000 objects again and again: does the writer keep up?
+  lab bench store
+
+  # this project's store beside a map under one lock
+  lab bench store --design all
+
+  # no readers
+  lab bench store --readers 0
+
+  # readers that look up one object
+  lab bench store --reader get`,
+	sweeps: `  # what does one more reader do to the writer?
+  lab bench sweep store --vary readers=0,1,2,4,8 --design all \
+    --plot readers.svg
+
+  # does a write cost more when there are more objects?
+  lab bench sweep store --vary objects=1k..1M --readers 0`,
+	workload: func() workload {
+		return newWork("store", "design", "the stores to measure", storebench.Subjects(), &storebench.Config{}, storebench.Run)
+	},
+}
+
+var syncBench = benchmark{
+	name:  "sync",
+	short: "The first sync: 100,000 pods over HTTP into the cache",
+	long: `Starts an HTTP server with --objects pods in another process, and an informer
+that lists them, as a controller does when it starts. The cost of the server is
+not counted.
+
+Shows the time until the cache and the handler have every pod, processor time,
+peak resident memory, and the live heap afterwards. The cache is compared with
+the server. There is no latency, because there is only one event: the list.`,
+	examples: `  # 100,000 pods as metadata, in JSON
+  lab bench sync
+
+  # the fast gears beside the textbook gears
+  lab bench sync --design all
+
+  # in pages of 500, as from a server without a watch cache
+  lab bench sync --page-size 500`,
+	sweeps: `  # is the memory proportional to the number of objects?
+  lab bench sweep sync --vary objects=1k..64k --design all \
+    --plot objects.svg --figure "peak memory"
+
+  # and to their size?
+  lab bench sweep sync --vary object-size=4KiB..64KiB --objects 10k`,
+	workload: func() workload {
+		designs := []syncbench.Subject{syncbench.Orrery(), syncbench.Textbook()}
+		return newWork("sync", "design", "the gears to measure", designs, &syncbench.Config{}, syncbench.Run)
+	},
+}

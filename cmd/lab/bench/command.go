@@ -1,0 +1,148 @@
+// Package bench holds the commands "lab bench": one for each benchmark, and one that sweeps a
+// flag over several values. A benchmark is a name, help texts, and a workload: flags that become
+// jobs, one for each design. A session runs the jobs in turn, in rounds, and writes the results as
+// a table, JSON, CSV or a picture. It checks all flags before it measures anything. A job whose
+// proof fails shows no figures and ends the command; an interrupted sweep shows its complete rows.
+// Ctrl-C ends the command with exit code 130.
+package bench
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orrery/internal/app/program"
+)
+
+// New returns the command "lab bench".
+func New() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure the gears: queue, dispatch, FIFO, store, first sync",
+		Long: `Measures one gear at a time, on nothing but this machine.
+
+A run has two phases. In the first, the gear gets as much work as it can take:
+this measures throughput, allocations and memory. In the second, events come at
+a steady rate, by default half of that throughput: this measures latency.
+Latency counts from the time when an event was due, not from when a late
+producer made it, so that a pause counts for every event that it delays (no
+"coordinated omission").
+
+Each run proves that the work was done: every key was processed, every event
+arrived, and the cache equals the server. If the proof fails, the run prints an
+error instead of figures.
+
+Results go to standard output, progress to standard error.
+docs/measure/bench.md explains each benchmark and has exercises; "make bench"
+compares with client-go.`,
+		Example: `  # how fast is the work queue, and how long does a key wait in it?
+  lab bench queue
+
+  # four ways to bring one event to sixteen handlers, with a picture
+  lab bench dispatch --design all --handlers 16 --plot dispatch.svg
+
+  # how does the queue scale with the number of workers?
+  lab bench sweep queue --vary workers=1..64 --plot workers.svg`,
+	}
+	for _, b := range benchmarks {
+		command.AddCommand(newBenchmarkCommand(b))
+	}
+	command.AddCommand(newSweepCommand())
+	return command
+}
+
+// benchmarks lists the benchmarks in the order in which an event passes the gears.
+var benchmarks = []benchmark{queueBench, dispatchBench, fifoBench, storeBench, syncBench}
+
+func newBenchmarkCommand(b benchmark) *cobra.Command {
+	workload, options := b.workload(), &outputFlags{}
+	command := &cobra.Command{
+		Use:     b.name,
+		Short:   b.short,
+		Long:    b.long,
+		Example: b.examples,
+		Args:    program.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := options.check(); err != nil {
+				return program.UsageError{Command: command.CommandPath(), Err: err}
+			}
+			return newSession(command, options).run(workload.jobs())
+		},
+	}
+	workload.addTo(command.Flags())
+	options.addTo(command.Flags())
+	program.CompleteChoices(command)
+	program.CompleteFiles(command, "plot")
+	return command
+}
+
+func newSweepCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "sweep",
+		Short: "Run a benchmark for several values of one flag, and plot the curve",
+		Long: `Runs a benchmark once for each value of one flag, one after the other, and shows
+a row for each. With --plot it draws one curve for each design.
+
+The values are a list, 1,2,4,8, or a range, 1..64, which doubles: 1, 2, 4, 8,
+16, 32, 64.`,
+		Example: sweepExamples(),
+	}
+	for _, b := range benchmarks {
+		command.AddCommand(newSweepBenchmarkCommand(b))
+	}
+	return command
+}
+
+// sweepExamples returns the first example of each benchmark.
+func sweepExamples() string {
+	var examples []string
+	for _, b := range benchmarks {
+		first, _, _ := strings.Cut(b.sweeps, "\n\n")
+		examples = append(examples, first)
+	}
+	return strings.Join(examples, "\n\n")
+}
+
+func newSweepBenchmarkCommand(b benchmark) *cobra.Command {
+	workload, options, sweep := b.workload(), &outputFlags{}, &sweepFlags{benchmark: b}
+	command := &cobra.Command{
+		Use:     b.name,
+		Short:   fmt.Sprintf("Vary one flag of \"lab bench %s\"", b.name),
+		Long:    fmt.Sprintf("Runs \"lab bench %s\" once for each value of one flag.\nIts help says what it measures.", b.name),
+		Example: b.sweeps,
+		Args:    program.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			err := options.check()
+			if err == nil {
+				err = sweep.prepare(command.Flags())
+			}
+			if err != nil {
+				return program.UsageError{Command: command.CommandPath(), Err: err}
+			}
+			session := newSession(command, options)
+			session.varied = sweep.flag
+			return session.run(sweep.jobs)
+		},
+	}
+	command.Flags().SortFlags = false // show flags in the order of the help
+	sweep.addTo(command.Flags())
+	workload.addTo(command.Flags())
+	sweep.own = flagNames(command.Flags())
+	options.addTo(command.Flags())
+	program.CompleteChoices(command)
+	program.CompleteFiles(command, "plot")
+	cobra.CheckErr(command.RegisterFlagCompletionFunc("vary", sweep.complete))
+	return command
+}
+
+// benchmark is a benchmark: its help texts and its workload.
+type benchmark struct {
+	name     string
+	short    string
+	long     string
+	examples string
+	// sweeps are the examples of "lab bench sweep" with this benchmark.
+	sweeps   string
+	workload func() workload
+}

@@ -1,0 +1,165 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"orrery/internal/app/program"
+	"orrery/internal/lab/bench/load"
+)
+
+// sweepFlags varies one flag of a benchmark.
+type sweepFlags struct {
+	benchmark
+	own  []string // the flags of the workload, which may be varied
+	vary string   // --vary
+
+	// Set by prepare.
+	flag string
+	jobs []job
+}
+
+func (s *sweepFlags) addTo(flags *pflag.FlagSet) {
+	flags.StringVar(&s.vary, "vary", "", "the flag to vary and its values: `flag=1,2,4` or flag=1..64")
+}
+
+// mostSweepValues limits a sweep: more values are a mistake, such as a range of nanoseconds to
+// hours.
+const mostSweepValues = 32
+
+// prepare makes the jobs. given are the flags of the command; each job gets a copy with one flag
+// replaced, so mistakes are found before the measurement.
+func (s *sweepFlags) prepare(given *pflag.FlagSet) error {
+	values, err := s.parse(given)
+	if err != nil {
+		return err
+	}
+	s.jobs = nil
+	for _, value := range values {
+		workload := s.workload()
+		flags := pflag.NewFlagSet(s.flag, pflag.ContinueOnError)
+		workload.addTo(flags)
+		given.Visit(func(flag *pflag.Flag) {
+			if slices.Contains(s.own, flag.Name) && flag.Name != "vary" && flag.Name != s.flag && err == nil {
+				err = flags.Set(flag.Name, flag.Value.String())
+			}
+		})
+		if err == nil {
+			err = program.FlagError(flags.Set(s.flag, value))
+		}
+		if err != nil {
+			return fmt.Errorf("--vary %s=%s: %w", s.flag, value, err)
+		}
+		for _, job := range workload.jobs() {
+			job.value = flags.Lookup(s.flag).Value.String()
+			s.jobs = append(s.jobs, job)
+		}
+	}
+	return nil
+}
+
+// parse parses --vary.
+func (s *sweepFlags) parse(given *pflag.FlagSet) (values []string, err error) {
+	if s.vary == "" {
+		return nil, errors.New("--vary is missing: the flag to vary and its values, such as --vary " + s.suggestion())
+	}
+	name, text, found := strings.Cut(s.vary, "=")
+	s.flag = strings.TrimLeft(strings.TrimSpace(name), "-")
+	if !found || text == "" {
+		return nil, fmt.Errorf("--vary %s: it must be a flag and its values, such as %s", s.vary, s.suggestion())
+	}
+	flag := given.Lookup(s.flag)
+	if flag == nil || !slices.Contains(s.variable(given), s.flag) {
+		return nil, fmt.Errorf("--vary %s: %q is not a flag that can be varied; use one of %s",
+			s.vary, s.flag, strings.Join(s.variable(given), ", "))
+	}
+	if flag.Changed {
+		return nil, fmt.Errorf("--%s has one value and --vary others: use only one of them", s.flag)
+	}
+	values = strings.Split(text, ",")
+	if low, high, isRange := strings.Cut(text, ".."); isRange {
+		if values, err = doubling(flag.Value, low, high); err != nil {
+			return nil, fmt.Errorf("--vary %s: %w", s.vary, err)
+		}
+	}
+	if len(values) > mostSweepValues {
+		return nil, fmt.Errorf("--vary %s: %d values given; the limit is %d", s.vary, len(values), mostSweepValues)
+	}
+	return values, nil
+}
+
+// suggestion returns an example of --vary.
+func (s *sweepFlags) suggestion() string {
+	_, rest, _ := strings.Cut(s.sweeps, "--vary ")
+	word, _, _ := strings.Cut(rest, " ")
+	word, _, _ = strings.Cut(word, "\n")
+	return word
+}
+
+// variable returns the flags that can be varied: all but those that take several values.
+func (s *sweepFlags) variable(flags *pflag.FlagSet) []string {
+	return slices.DeleteFunc(slices.Clone(s.own), func(name string) bool {
+		choice, ok := flags.Lookup(name).Value.(*program.Choice)
+		return name == "vary" || ok && choice.Many()
+	})
+}
+
+// complete offers the flags that can be varied.
+func (s *sweepFlags) complete(command *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if strings.Contains(typed, "=") {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var offers []string
+	for _, name := range s.variable(command.Flags()) {
+		offers = append(offers, name+"=")
+	}
+	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// doubling returns the values of a range: low, doubled repeatedly, and finally high.
+func doubling(flag pflag.Value, low, high string) ([]string, error) {
+	from, err := rangeEnd(flag, low)
+	if err != nil {
+		return nil, err
+	}
+	to, err := rangeEnd(flag, high)
+	if err != nil {
+		return nil, err
+	}
+	if from <= 0 || to <= from {
+		return nil, fmt.Errorf("a range must begin above zero and end above its beginning")
+	}
+	var values []string
+	for v := from; v < to && len(values) <= mostSweepValues; v *= 2 {
+		values = append(values, rangeValue(flag, v))
+	}
+	return append(values, rangeValue(flag, to)), nil
+}
+
+func rangeEnd(flag pflag.Value, text string) (float64, error) {
+	if number, ok := flag.(*load.Number); ok {
+		return number.Parse(text)
+	}
+	if flag.Type() == "time" {
+		duration, err := time.ParseDuration(text)
+		if err != nil {
+			return 0, fmt.Errorf("%q is not a duration with its unit, such as 500ms or 5m", text)
+		}
+		return float64(duration), nil
+	}
+	return 0, errors.New("only numbers and durations have ranges; write a list with commas")
+}
+
+func rangeValue(flag pflag.Value, v float64) string {
+	if flag.Type() == "time" {
+		return time.Duration(v).String()
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}

@@ -1,0 +1,103 @@
+package bench
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"orrery/internal/app/program"
+	"orrery/internal/lab/bench"
+)
+
+// workload is the flags of a benchmark and the jobs they ask for.
+type workload interface {
+	addTo(flags *pflag.FlagSet)
+	// jobs returns the jobs in order, one for each design.
+	jobs() []job
+}
+
+// job is one run of one design, with one value of the varied flag.
+type job struct {
+	// design is the name in results: "fast".
+	design string
+	// value is the value of the varied flag; empty if none is varied.
+	value string
+	do    func(ctx context.Context, meter *bench.Meter) (*bench.Result, error)
+}
+
+// config is a benchmark's configuration.
+type config interface{ AddTo(*pflag.FlagSet) }
+
+// work is the workload of a benchmark: a configuration and some of its subjects.
+type work[S interface{ Name() string }, C config] struct {
+	bench    string
+	flag     string // chooses subjects: "design"
+	usage    string
+	subjects []S
+	config   C
+	run      func(context.Context, S, C, *bench.Meter) (*bench.Result, error)
+
+	chosen program.Choice
+	flags  *pflag.FlagSet
+	own    []string // the flags of the configuration
+}
+
+func newWork[S interface{ Name() string }, C config](name, flag, usage string, subjects []S, config C, run func(context.Context, S, C, *bench.Meter) (*bench.Result, error)) workload {
+	return &work[S, C]{bench: name, flag: flag, usage: usage, subjects: subjects, config: config, run: run}
+}
+
+func (w *work[S, C]) addTo(flags *pflag.FlagSet) {
+	flags.SortFlags = false // tables and messages use this order
+	w.flags = flags
+	var names []string
+	for _, subject := range w.subjects {
+		names = append(names, subject.Name())
+	}
+	program.ChoicesVar(flags, &w.chosen, w.flag, w.flag, names, w.usage)
+	before := flagNames(flags)
+	w.config.AddTo(flags)
+	w.own = flagNames(flags)[len(before):]
+}
+
+func (w *work[S, C]) jobs() []job {
+	var jobs []job
+	for _, name := range w.chosen.Chosen {
+		subject := w.subjects[slices.IndexFunc(w.subjects, func(s S) bool { return s.Name() == name })]
+		made := job{do: func(ctx context.Context, meter *bench.Meter) (*bench.Result, error) {
+			result, err := w.run(ctx, subject, w.config, meter)
+			if err != nil {
+				return nil, err
+			}
+			result.Bench, result.Subject, result.Parameters = w.bench, name, w.parameters()
+			return result, nil
+		}}
+		if len(w.chosen.Chosen) > 1 {
+			made.design = name
+		}
+		jobs = append(jobs, made)
+	}
+	return jobs
+}
+
+// parameters returns the flags of the configuration, except boolean and zero flags left at their
+// default.
+func (w *work[S, C]) parameters() []bench.Parameter {
+	var list []bench.Parameter
+	for _, name := range w.own {
+		flag := w.flags.Lookup(name)
+		value := flag.Value.String()
+		if flag.Changed || !slices.Contains([]string{"0", "0s", "false"}, value) {
+			list = append(list, bench.Parameter{Name: strings.ReplaceAll(name, "-", " "), Value: value})
+		}
+	}
+	return list
+}
+
+// flagNames returns the names of all flags.
+func flagNames(flags *pflag.FlagSet) []string {
+	var names []string
+	flags.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	return names
+}

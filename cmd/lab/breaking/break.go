@@ -1,0 +1,245 @@
+// Package breaking is the command "lab break": it sets up a namespace that hangs, for one of the
+// causes that "orrery why" knows, and checks the learner's repair.
+package breaking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orrery/internal/app/program"
+	"orrery/internal/lab/causes"
+	"orrery/internal/why"
+	"orrery/restclient"
+	"orrery/restclient/kubeconfig"
+)
+
+// The exit codes of a check that does not pass, and of a server that cannot be used.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// options are the flags of "lab break".
+type options struct {
+	random, list, hint, solve, end, check bool
+	throwAway                             bool
+	server                                string
+	seed                                  uint64
+}
+
+// New returns the command "lab break".
+func New() *cobra.Command {
+	o := &options{}
+	command := &cobra.Command{
+		Use:   "break [CAUSE]",
+		Short: "Set up a namespace that hangs, for you to diagnose",
+		Long: `Sets up a namespace called shop that hangs in Terminating, on an API server in
+memory with this project's namespace controller, and prints only the symptom.
+Find the cause with kubectl or "orrery why shop", repair it, and check the
+repair with --check: the namespace must be gone, nothing may be stranded, and
+nothing else may be damaged.
+
+Some causes, such as a node without power, cannot be repaired through the API.
+Each is represented by a ConfigMap in the namespace machine-room: deleting it is
+the repair.
+
+--server names the kubeconfig of a running server: one of another "lab break",
+for --hint, --solve, --check and --end, or one of a "lab serve" with a
+controller. Any other server is refused, because the situations create and
+delete webhooks, custom types and namespaces such as cert-manager. A cluster
+that may be broken needs --throw-away, and cannot play every cause. A server
+that has one of these objects already, or a namespace shop, is always refused.
+
+Ids joined by "+" set up several causes in one namespace. "first" and "second"
+are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
+		Example: `  # a cause that you do not know
+  lab break --random
+
+  # a namespace of lab 13, not the one of your neighbour
+  lab break --seed 7 first
+
+  # in another terminal: was the repair right?
+  lab break --check --server /tmp/orrery-1/kubeconfig`,
+		Args: program.AtMostOneArgument,
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return why.IDs(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(command *cobra.Command, args []string) error {
+			fixture, err := o.chosen(args)
+			if err != nil {
+				return program.UsageError{Command: command.CommandPath(), Err: err}
+			}
+			return o.run(command.Context(), fixture, command.OutOrStdout())
+		},
+	}
+	flags := command.Flags()
+	flags.BoolVar(&o.random, "random", false, "choose the cause at random, and do not say which")
+	flags.BoolVar(&o.list, "list", false, "list the causes")
+	flags.BoolVar(&o.hint, "hint", false, "print the next hint")
+	flags.BoolVar(&o.solve, "solve", false, "repair it")
+	flags.BoolVar(&o.check, "check", false, "check the repair: exit code 0 if it passes, 1 if not")
+	flags.BoolVar(&o.end, "end", false, "repair it and remove what was set up")
+	flags.Uint64Var(&o.seed, "seed", 1, fmt.Sprintf("the `number` of the two namespaces of lab 13, 1 to %d; as in verdict.yaml", causes.Seeds))
+	flags.StringVar(&o.server, "server", "", "the `kubeconfig` of a server that is running; default: a new server in memory")
+	flags.BoolVar(&o.throwAway, "throw-away", false, "the server of --server is a cluster that may be broken, and not one of lab")
+	program.CompleteFiles(command, "server")
+	return command
+}
+
+// later reports whether the command is about a situation that is set up already.
+func (o *options) later() bool { return o.hint || o.solve || o.check || o.end }
+
+// chosen returns the fixture to set up; nil if the server says which, or for --list.
+func (o *options) chosen(args []string) (*causes.Fixture, error) {
+	asked := 0
+	for _, flag := range []bool{o.random, o.list, o.hint, o.solve, o.end, o.check} {
+		if flag {
+			asked++
+		}
+	}
+	switch {
+	case asked > 1:
+		return nil, errors.New("--random, --list, --hint, --solve, --check and --end exclude each other")
+	case o.throwAway && (o.server == "" || o.later() || o.list):
+		return nil, errors.New("--throw-away needs --server, and goes with neither --list nor --hint, --solve, --check or --end")
+	case o.later() && o.server == "":
+		return nil, errors.New(`--hint, --solve, --check and --end need --server and the kubeconfig that "lab break" has printed`)
+	case o.seed < 1 || o.seed > causes.Seeds:
+		return nil, fmt.Errorf("--seed must be a number from 1 to %d", causes.Seeds)
+	case o.list || o.later() && len(args) == 0:
+		return nil, nil
+	case o.random && len(args) > 0:
+		return nil, errors.New("--random and a cause exclude each other")
+	case o.random:
+		all := causes.Fixtures()
+		return &all[rand.IntN(len(all))], nil
+	case len(args) == 0:
+		return nil, errors.New("name a cause, or --random; --list lists them")
+	}
+	if causes.IsOfCourse(args[0]) {
+		f := causes.OfCourse(args[0], o.seed)
+		return &f, nil
+	}
+	if o.seed != 1 {
+		return nil, errors.New("--seed chooses among the namespaces of lab 13: give first or second")
+	}
+	f, ok := causes.Find(args[0])
+	if !ok {
+		return nil, fmt.Errorf("there is no cause %q; --list lists them", args[0])
+	}
+	return &f, nil
+}
+
+func (o *options) run(ctx context.Context, fixture *causes.Fixture, out io.Writer) error {
+	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
+	defer release()
+	switch {
+	case o.list:
+		for _, cause := range why.Catalogue() {
+			fmt.Fprintf(out, "%s  %s\n", cause.ID, cause.Title)
+		}
+		return nil
+	case o.server == "":
+		return inMemory(ctx, *fixture, out)
+	}
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: o.server})
+	if err != nil {
+		return program.CodedError{Err: err, Code: exitUsage}
+	}
+	client, err := restclient.New(config)
+	if err != nil {
+		return program.CodedError{Err: err, Code: exitUsage}
+	}
+	defer client.Close()
+	w := causes.NewWorld(ctx, client)
+	if !o.later() {
+		if !o.throwAway {
+			if err := w.Laboratory(); err != nil {
+				return program.CodedError{Err: fmt.Errorf("%s is refused: %w", config.Host, err), Code: exitUsage}
+			}
+		}
+		return setUp(ctx, w, *fixture, out, func() {})
+	}
+	f, err := w.Broken()
+	switch {
+	case err != nil:
+		return program.CodedError{Err: err, Code: exitUsage}
+	case fixture != nil && fixture.ID != f.ID:
+		return program.CodedError{Err: fmt.Errorf("another cause than %s is set up on this server", fixture.ID), Code: exitUsage}
+	}
+	if err := o.after(w, f, out); ctx.Err() == nil {
+		return err
+	}
+	return program.Stopped(ctx)
+}
+
+// after is what is done about a situation that is set up.
+func (o *options) after(w *causes.World, f causes.Fixture, out io.Writer) error {
+	switch {
+	case o.hint:
+		number, err := w.NextHint()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(out, hint(f, number))
+	case o.solve:
+		f.Solve(w)
+		if w.Err() == nil {
+			fmt.Fprintf(out, "repaired: %s\n", titleOf(f))
+		}
+	case o.end:
+		return w.End(f)
+	default:
+		problems := f.Intact(w)
+		if w.Err() != nil {
+			return w.Err()
+		}
+		for _, problem := range problems {
+			fmt.Fprintf(out, "✘ %s\n", problem)
+		}
+		if len(problems) > 0 {
+			return program.Exit(exitFailed)
+		}
+		fmt.Fprintf(out, "✔ the namespace is gone, and nothing was stranded or damaged: %s\n", titleOf(f))
+		if w.Excluded() {
+			fmt.Fprintf(out, "· the webhook policy still leaves %s out: remove the exclusion, because a new namespace of that name would not be checked\n", causes.Namespace)
+		}
+	}
+	return w.Err()
+}
+
+// hint returns a hint about a situation; from the third on it is the answer.
+func hint(f causes.Fixture, number int) string {
+	if number == 1 {
+		return "Look at each condition of the namespace, and verify what it claims: list what is left, and what it names."
+	}
+	var lines []string
+	for _, id := range f.IDs() {
+		cause, _ := why.Lookup(id)
+		if number == 2 {
+			lines = append(lines, "What would prove it: "+cause.Proof)
+		} else {
+			lines = append(lines, fmt.Sprintf("%s: %s. %s", cause.ID, cause.Title, cause.Lesson))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func titleOf(f causes.Fixture) string {
+	var titles []string
+	for _, id := range f.IDs() {
+		cause, _ := why.Lookup(id)
+		titles = append(titles, cause.ID+", "+cause.Title)
+	}
+	return strings.Join(titles, "; ")
+}

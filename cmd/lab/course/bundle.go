@@ -1,0 +1,158 @@
+package course
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orrery/internal/app/program"
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/course/bundle"
+	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course/verify"
+)
+
+func newBundleCommand() *cobra.Command {
+	var archives []string
+	var file string
+	command := &cobra.Command{
+		Use:   "bundle",
+		Short: "Make the offline kit for a room without network, for teachers",
+		Long: `Writes one archive with the repository as git tracks it, the modules that it
+needs, and archives of Go given with --go. It works on Linux, macOS and Windows,
+because everything but Go is source code. On a laptop, unpack it and follow
+START.md; "lab doctor --kit" then checks that everything is there.`,
+		Example: `  # a kit for laptops that have Go
+  lab bundle
+
+  # a kit with Go for two kinds of laptops
+  lab bundle --go go1.26.0.linux-amd64.tar.gz --go go1.26.0.darwin-arm64.pkg`,
+		Args: program.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			s, err := open(command)
+			if err != nil {
+				return err
+			}
+			return s.bundle(command.Context(), file, archives)
+		},
+	}
+	command.Flags().StringArrayVar(&archives, "go", nil, "an `archive` of Go from https://go.dev/dl; may be repeated")
+	command.Flags().StringVarP(&file, "output", "o", "", "the `file` to write; default: orrery-kit-VERSION.tar.gz here")
+	program.CompleteFiles(command, "go", "output")
+	return command
+}
+
+// bundle writes the kit and says what is in it.
+func (s *session) bundle(ctx context.Context, file string, archives []string) error {
+	for _, archive := range archives {
+		switch err := bundle.CheckArchive(s.folder.Repository, archive); {
+		case errors.Is(err, fs.ErrNotExist):
+			return s.refuse("bundle-no-archive", archive)
+		case errors.Is(err, bundle.ErrNotGo):
+			return s.refuse("bundle-not-go", archive)
+		case errors.Is(err, bundle.ErrOldGo):
+			return s.refuse("bundle-old-go", archive)
+		case err != nil:
+			return usage(err)
+		}
+	}
+	version := s.version(ctx)
+	if file == "" {
+		file = "orrery-kit-" + version + ".tar.gz"
+	}
+	ctx, release := program.UntilSignal(ctx, func() {
+		os.Remove(bundle.PartialFile(file))
+		os.Exit(program.ExitInterrupted)
+	})
+	defer release()
+	meter := new(bench.Meter)
+	hideProgress := bench.ShowProgress(s.ErrOrStderr(), meter)
+	defer hideProgress()
+	parts, err := bundle.Write(ctx, bundle.Config{
+		Repository: s.folder.Repository, Archives: archives, File: file, Version: version, Meter: meter,
+	})
+	hideProgress()
+	if stopped := program.Stopped(ctx); stopped != nil {
+		return stopped
+	}
+	if errors.Is(err, bundle.ErrNoClone) {
+		return s.refuse("bundle-no-clone", s.show(s.folder.Repository))
+	}
+	if err != nil {
+		return usage(err)
+	}
+	return s.showKit(file, parts, len(archives) > 0)
+}
+
+// megabyte is a unit of sizes.
+const megabyte = 1e6
+
+func (s *session) showKit(file string, parts []bundle.Part, withGo bool) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return usage(err)
+	}
+	s.print("bundle-written", file, float64(info.Size())/megabyte)
+	for _, part := range parts {
+		s.print("bundle-part", part.Name, part.Files, float64(part.Bytes)/megabyte)
+	}
+	if !withGo {
+		s.print("bundle-without-go")
+	}
+	s.print("bundle-next", filepath.Base(file))
+	return nil
+}
+
+// version returns the version of the repository as the Makefile does.
+func (s *session) version(ctx context.Context) string {
+	command := exec.CommandContext(ctx, "git", "describe", "--tags", "--always", "--dirty")
+	command.Dir = s.folder.Repository
+	output, err := command.Output()
+	if err != nil {
+		return program.Version
+	}
+	return strings.TrimSpace(string(output))
+}
+
+func newVerifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify [NN]",
+		Short: "Check the labs themselves, for authors",
+		Long: `Checks all labs, or one: the reference passes; the stub builds and fails where
+it should; every function is needed; the tests reject every planted wrong
+solution where the manifest says, and its hint fires; the script of "lab run"
+ends with its outcome. It prints the seconds of each check.`,
+		Example: `  # after a change of lab 08
+  lab verify 08`,
+		Args:              atMostOne,
+		ValidArgsFunction: completeLab,
+		RunE: func(command *cobra.Command, args []string) error {
+			s, err := open(command)
+			if err != nil {
+				return err
+			}
+			labs := s.labs
+			if len(args) > 0 {
+				lab, err := s.lab(args)
+				if err != nil {
+					return err
+				}
+				labs = []*manifest.Lab{lab}
+			}
+			ok, err := verify.Run(command.Context(), s.folder.Repository, labs, command.OutOrStdout())
+			if err != nil {
+				return usage(err)
+			}
+			if !ok {
+				return program.Exit(exitFailed)
+			}
+			return nil
+		},
+	}
+}

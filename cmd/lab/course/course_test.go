@@ -1,0 +1,387 @@
+package course
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/app/program/programtest"
+	"orrery/internal/lab/course/labtest"
+	"orrery/internal/lab/course/report"
+	"orrery/internal/lab/course/work"
+)
+
+// newRoot returns lab with the workshop's commands alone.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{Use: "lab", Long: "The laboratory", Short: "lab"}
+	AddTo(root)
+	return root
+}
+
+// lab runs a command in English.
+func lab(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	return programtest.Call(t, newRoot(), error.Error, args...)
+}
+
+// repository makes a small repository the current folder. Without a C compiler the go command needs
+// no race detector, and is faster.
+func repository(t *testing.T) string {
+	t.Helper()
+	t.Setenv("LC_ALL", "C")
+	t.Setenv("CGO_ENABLED", "0")
+	dir := labtest.Repository(t)
+	t.Chdir(dir)
+	return dir
+}
+
+const yours = "workshop/work/04-counter/gear/counter.go"
+
+func TestALearnersWay(t *testing.T) {
+	repository(t)
+	code, stdout, stderr := lab(t, "start", "4")
+	assert.Zero(t, code, stderr)
+	assert.Equal(t, yours+" is yours: 2 functions to write.\nTask: workshop/labs/04-counter/README.md    Then: lab test 04\n", stdout)
+
+	code, stdout, _ = lab(t, "test", "04")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stdout, "✘ sum   · twice   0 of 2 steps")
+	assert.Contains(t, stdout, "still to write: Counter.Add ("+yours+":12)")
+	assert.Contains(t, stdout, "Without the race detector")
+
+	wrong := strings.Replace(labtest.Reference, "c.n += n", "c.n = n", 1)
+	labtest.Write(t, yours, wrong)
+	code, stdout, _ = lab(t, "test", "04")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stdout, "  TestContract/sum\n    the sum of 2 and 3 is 3, not 5\n  "+yours+":12  Counter.Add\n  a hint matches this failure: lab hint 04\n")
+
+	for _, want := range []string{"It keeps the last only.", "Hint 1 of 3:\none", "Hint 2 of 3:\ntwo", "Hint 3 of 3:\nthree", "That was the last hint."} {
+		code, stdout, _ = lab(t, "hint", "04")
+		assert.Zero(t, code)
+		assert.Contains(t, stdout, want)
+	}
+	code, _, stderr = lab(t, "diff", "04")
+	assert.Equal(t, 2, code)
+	assert.Equal(t, "lab: the difference shows the solution; pass \"lab test 04\" first, or type: lab diff 04 --give-up\n", stderr)
+	_, stdout, _ = lab(t, "diff", "04", "--give-up")
+	assert.Contains(t, stdout, "\n-\tc.n += n // the reference does it so\n+\tc.n = n // the reference does it so\n")
+
+	labtest.Write(t, yours, labtest.Reference)
+	code, stdout, _ = lab(t, "test", "04")
+	assert.Zero(t, code, stdout)
+	assert.Contains(t, stdout, "✔ sum   ✔ twice   2 of 2 steps")
+	_, stdout, _ = lab(t, "hint", "04")
+	assert.Equal(t, "All steps have passed. How the reference does it: lab diff 04\n", stdout)
+	_, stdout, _ = lab(t, "diff", "04")
+	assert.Equal(t, "Your page is the reference, word for word.\n", stdout)
+	_, stdout, _ = lab(t, "list")
+	assert.Contains(t, stdout, "04  passed             –  Counter  [counting]")
+
+	labtest.Write(t, yours, wrong)
+	code, _, _ = lab(t, "test", "04")
+	assert.Equal(t, 1, code)
+	_, stdout, _ = lab(t, "diff", "04")
+	assert.Contains(t, stdout, "+\tc.n = n", "a page that has passed keeps its difference open")
+	_, stdout, _ = lab(t, "list")
+	assert.Contains(t, stdout, "04  changed 0/2        –  Counter  [counting]")
+
+	_, stdout, _ = lab(t, "reset", "04", "--lang", "zh-CN")
+	assert.Contains(t, stdout, "之前的目录已改名为 workshop/work/04-counter.bak-1\n")
+	_, stdout, _ = lab(t, "list", "-o", "json")
+	var rows []row
+	require.NoError(t, json.Unmarshal([]byte(stdout), &rows))
+	code, _, _ = lab(t, "diff", "04")
+	assert.Equal(t, 2, code, "a new beginning closes it")
+	assert.Equal(t, []row{{ID: "04", Title: "Counter", Article: "counting", State: "started", Of: 2, Minutes: 20}}, rows)
+}
+
+// A lab whose page was deleted is not one that has not been started.
+func TestAPageThatIsGone(t *testing.T) {
+	dir := repository(t)
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	require.NoError(t, os.Remove(filepath.Join(dir, yours)))
+	for _, command := range []string{"test", "hint", "diff", "run"} {
+		code, _, stderr := lab(t, command, "04")
+		assert.Equal(t, 2, code, command)
+		assert.Equal(t, "lab: "+yours+" is gone; \"lab reset 04\" puts the stub back\n", stderr, command)
+	}
+	code, stdout, stderr := lab(t, "reset", "04")
+	assert.Zero(t, code, stderr)
+	assert.Contains(t, stdout, yours+" is yours")
+	code, _, _ = lab(t, "hint", "04")
+	assert.Zero(t, code)
+}
+
+func TestMistakesInAPage(t *testing.T) {
+	dir := repository(t)
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	for name, c := range map[string]struct {
+		find, replace string
+		want          func(*report.Report)
+	}{
+		"it does not compile": {"c.n += n", "c.m += n", func(r *report.Report) {
+			require.Len(t, r.Build, 1)
+			assert.Equal(t, report.Place{File: yours, Line: 15}, r.Build[0].Place)
+			assert.Equal(t, "c.m += n // the reference does it so", r.Build[0].Source)
+		}},
+		"it cannot be parsed": {"c.n += n", "c.n +=", func(r *report.Report) {
+			require.NotEmpty(t, r.Build)
+			assert.Equal(t, yours, r.Build[0].File)
+		}},
+		"a function is gone": {"func (c *Counter) get() int", "func (c *Counter) take() int", func(r *report.Report) {
+			require.Len(t, r.Missing, 1)
+			assert.Equal(t, "Counter.get", r.Missing[0].Name)
+			assert.Equal(t, []string{"gear/other.go:7"}, r.Missing[0].Callers)
+			assert.Empty(t, r.Build, "the compiler was not asked")
+		}},
+		"another module": {`import "sync"`, "import (\n\t\"sync\"\n\t_ \"example.com/nothing\"\n)", func(r *report.Report) {
+			assert.Equal(t, "example.com/nothing", r.NoModule)
+		}},
+		"a panic": {"c.n += n", "var m map[string]int\n\tm[\"a\"] = n", func(r *report.Report) {
+			require.NotNil(t, r.Failure)
+			assert.Equal(t, report.Panic, r.Failure.Kind)
+			require.NotEmpty(t, r.Failure.Stacks)
+			assert.Equal(t, "Counter.Add", r.Failure.Stacks[0].Frames[0].Function)
+			assert.Equal(t, yours, r.Failure.Stacks[0].Frames[0].File)
+		}},
+		"a finding of go vet": {"return c.n\n", "d := *c\n\treturn d.n\n", func(r *report.Report) {
+			assert.Equal(t, 2, r.Done())
+			require.NotEmpty(t, r.Vet)
+			assert.Equal(t, yours, r.Vet[0].File)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, c.find, c.replace, 1))
+			code, stdout, stderr := lab(t, "test", "04", "-o", "json")
+			assert.Equal(t, 1, code, stderr)
+			var r report.Report
+			require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+			c.want(&r)
+			assert.False(t, r.Passed)
+		})
+	}
+}
+
+// The controller of the small repository ends at once.
+func TestRunSaysWhyThereIsNoOutcome(t *testing.T) {
+	dir := repository(t)
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	code, stdout, _ := lab(t, "run", "04")
+	assert.Equal(t, 1, code)
+	assert.Equal(t, "  still to write: Counter.Add ("+yours+":12)\n  still to write: Counter.Value ("+yours+":17)\n", stdout)
+
+	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "c.n += n", "c.m += n", 1))
+	code, stdout, _ = lab(t, "run", "04")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stdout, "  "+yours+":15: c.m undefined")
+
+	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "c.n += n", `panic("mine")`, 1))
+	code, stdout, _ = lab(t, "run", "04", "--all")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stdout, "The program ended by itself:\n    panic: mine\n      "+yours+":15  Counter.Add\n")
+	assert.Contains(t, stdout, "the program's log is in workshop/work/04-counter/run.log")
+}
+
+// A change of the reference, or of a copy that is there to read, is named.
+func TestChangesOutsideOfThePageAreNamed(t *testing.T) {
+	dir := repository(t)
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
+	labtest.Write(t, filepath.Join(dir, labtest.Page), labtest.Reference+"\n// newer\n")
+	labtest.Write(t, filepath.Join(dir, "workshop/work/04-counter/gear/other.go"), "package gear\n\nfunc broken() {\n")
+	code, stdout, _ := lab(t, "test", "04")
+	assert.Zero(t, code, stdout)
+	assert.Contains(t, stdout, "workshop/work/04-counter/gear/other.go was changed, but is only for reading")
+	assert.Contains(t, stdout, "The reference gear/counter.go has changed since you started.")
+}
+
+func TestWrongUsageHasExitCode2(t *testing.T) {
+	dir := repository(t)
+	for want, args := range map[string][]string{
+		`there is no lab "17"; the nearest: 04 (Counter)`:                    {"start", "17"},
+		`there is no lab "abc"; "lab list" shows them`:                       {"start", "abc"},
+		"lab 04 has not been started; type: lab start 04":                    {"test", "04"},
+		"lab 04 has not been started; type: lab start 04 ":                   {"run", "4"},
+		"lab 04 has not been started; type: lab start 04  ":                  {"reset", "4"},
+		`which lab? "lab list" shows them; for example: lab test 08`:         {"test"},
+		`there is no language "fr"; use en or zh-CN (see "lab list --help")`: {"list", "--lang", "fr"},
+		`unknown flag: --nope (see "lab test --help")`:                       {"test", "--nope"},
+		`unexpected argument "09" (see "lab start --help")`:                  {"start", "08", "09"},
+	} {
+		code, stdout, stderr := lab(t, args...)
+		assert.Equal(t, 2, code, args)
+		assert.Empty(t, stdout)
+		assert.Equal(t, "lab: "+strings.TrimSpace(want)+"\n", stderr)
+	}
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	code, _, stderr := lab(t, "watch", "04")
+	assert.Equal(t, 2, code)
+	assert.Equal(t, "lab: watch needs a terminal; type: lab test 04\n", stderr)
+	require.NoError(t, os.Remove(yours))
+	code, _, stderr = lab(t, "test", "04")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, yours+" is gone")
+
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "workshop/labs")))
+	code, _, stderr = lab(t, "list")
+	assert.Equal(t, 2, code)
+	assert.Equal(t, "lab: this repository has no labs in workshop/labs\n", stderr)
+	t.Chdir(t.TempDir())
+	code, _, stderr = lab(t, "list")
+	assert.Equal(t, 2, code)
+	assert.Equal(t, "lab: this folder is not inside the repository of Orrery; go there, then try again\n", stderr)
+}
+
+// A lab that has been started is not started again by mistake.
+func TestALabUnderWayIsKept(t *testing.T) {
+	dir := repository(t)
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
+	code, stdout, _ := lab(t, "test", "04")
+	require.Zero(t, code, stdout)
+	before, _, err := work.In(dir).Progress()
+	require.NoError(t, err)
+
+	code, stdout, stderr = lab(t, "start", "04")
+	assert.Equal(t, 2, code)
+	assert.Empty(t, stdout)
+	assert.Equal(t, "lab: lab 04 is under way, and your page is "+yours+
+		"; go on with \"lab test 04\", or begin again with \"lab reset 04\", which keeps what you wrote\n", stderr)
+	text, err := os.ReadFile(yours)
+	require.NoError(t, err)
+	assert.Equal(t, labtest.Reference, string(text))
+	after, _, err := work.In(dir).Progress()
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
+}
+
+// mistaken tests a page that adds in another way, and fails.
+func mistaken(t *testing.T, adds string) {
+	t.Helper()
+	dir := repository(t)
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	labtest.Write(t, filepath.Join(dir, yours), strings.Replace(labtest.Reference, "c.n += n", adds, 1))
+	code, stdout, _ := lab(t, "test", "04")
+	require.Equal(t, 1, code, stdout)
+}
+
+// A failure about which the lab has no hint gets a general one, which says so.
+func TestAFailureWithoutAHint(t *testing.T) {
+	mistaken(t, "if c.n != n {\n\t\tc.n += n\n\t}")
+	_, stdout, _ := lab(t, "hint", "04")
+	assert.Equal(t, "No hint is about this failure. A general one:\nHint 1 of 3:\none\n", stdout)
+}
+
+// The last test of a page that does not compile has no failure to hint at.
+func TestAHintIsNotUsedOnAPageThatDoesNotCompile(t *testing.T) {
+	mistaken(t, "c.m += n")
+	_, stdout, _ := lab(t, "hint", "04")
+	assert.Equal(t, "The page did not compile in the last test; \"lab test 04\" shows the errors.\n"+
+		"No hint was used. The next call shows hint 1.\n", stdout)
+	_, stdout, _ = lab(t, "hint", "04")
+	assert.Equal(t, "Hint 1 of 3:\none\n", stdout)
+}
+
+// A work folder that cannot be used gets a sentence with a remedy.
+func TestAWorkFolderThatCannotBeUsed(t *testing.T) {
+	dir := repository(t)
+	folder := work.In(dir).Dir
+	labtest.Write(t, folder, "a file")
+	const isFile = "lab: workshop/work is a file, but lab needs a folder there: rename it, then try again\n"
+	for _, args := range [][]string{{"start", "04"}, {"list"}} {
+		code, stdout, stderr := lab(t, args...)
+		assert.Equal(t, 2, code)
+		assert.Empty(t, stdout)
+		assert.Equal(t, isFile, stderr)
+	}
+	code, stdout, _ := lab(t, "doctor", "--warm=false")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stdout, "✘ work folder    "+strings.TrimPrefix(isFile, "lab: "))
+
+	require.NoError(t, os.Remove(folder))
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "go.mod"), 0o755)) // in place of a file without rights: root may write that
+	code, _, stderr := lab(t, "start", "04")
+	assert.Equal(t, 2, code)
+	assert.Equal(t, "lab: lab cannot use workshop/work/go.mod (is a directory): make it readable and writable for you, then try again\n", stderr)
+
+	require.NoError(t, os.Remove(filepath.Join(folder, "go.mod")))
+	labtest.Write(t, filepath.Join(folder, "04-counter"), "in place of a folder without rights: root may read that")
+	for _, args := range [][]string{{"test", "04"}, {"start", "04"}, {"run", "04"}} {
+		code, _, stderr = lab(t, args...)
+		assert.Equal(t, 2, code)
+		assert.Equal(t, "lab: lab cannot use workshop/work/04-counter/gear/counter.go (not a directory): make it readable and writable for you, then try again\n", stderr, args)
+	}
+}
+
+func TestInsideALabsFolderItsNumberMayBeLeftOut(t *testing.T) {
+	dir := repository(t)
+	t.Chdir(filepath.Join(dir, "workshop/labs/04-counter"))
+	code, stdout, stderr := lab(t, "start")
+	assert.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "../../work/04-counter/gear/counter.go is yours")
+	t.Chdir(filepath.Join(dir, "workshop/work/04-counter/gear"))
+	code, stdout, stderr = lab(t, "hint")
+	assert.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "Hint 1 of 3")
+}
+
+func TestAnUnreadableProgressIsSaid(t *testing.T) {
+	dir := repository(t)
+	labtest.Write(t, filepath.Join(work.In(dir).Dir, "progress.json"), "{")
+	code, stdout, stderr := lab(t, "list")
+	assert.Zero(t, code)
+	assert.Contains(t, stdout, "04  open")
+	assert.Equal(t, "lab: progress.json could not be read; it is kept as workshop/work/progress.json.bad, and \"lab test\" fills a new one\n", stderr)
+}
+
+func TestLabsAreCompleted(t *testing.T) {
+	repository(t)
+	assert.Equal(t, []string{"04"}, programtest.Complete(t, newRoot(), "start", ""))
+	assert.Equal(t, []string{"en", "zh-CN"}, programtest.Complete(t, newRoot(), "start", "--lang", ""))
+	assert.Equal(t, []string{"text", "json"}, programtest.Complete(t, newRoot(), "test", "-o", ""))
+}
+
+func TestOneFunctionIsNotMany(t *testing.T) {
+	dir := repository(t)
+	manifest := filepath.Join(dir, "workshop/labs/04-counter/lab.yaml")
+	text, err := os.ReadFile(manifest)
+	require.NoError(t, err)
+	labtest.Write(t, manifest, strings.Replace(string(text), "write: [Counter.Add, Counter.Value]", "write: [Counter.Add]", 1))
+	_, stdout, stderr := lab(t, "start", "04")
+	assert.Contains(t, stdout, yours+" is yours: 1 function to write.\n", stderr)
+}
+
+func TestDoctor(t *testing.T) {
+	repository(t)
+	code, stdout, stderr := lab(t, "doctor", "-o", "json")
+	assert.Zero(t, code, stdout+stderr)
+	var found []ailment
+	require.NoError(t, json.Unmarshal([]byte(stdout), &found))
+	ok := map[string]bool{}
+	for _, a := range found {
+		ok[a.Check] = a.OK
+	}
+	assert.Equal(t, "Building the tests of all labs and the controller. The first time takes some minutes …\n", stderr)
+	assert.Contains(t, ok, "disk")
+	delete(ok, "disk") // is that of this machine
+	assert.Equal(t, map[string]bool{"go": true, "modules": true, "race detector": false, "ports": true, "work folder": true, "reference": true, "build": true}, ok)
+	t.Setenv("PATH", t.TempDir())
+	code, stdout, stderr = lab(t, "doctor")
+	assert.Equal(t, 2, code)
+	assert.Empty(t, stderr)
+	assert.Contains(t, stdout, "✘ go ")
+	assert.Contains(t, stdout, "install Go 1.26 or later")
+}

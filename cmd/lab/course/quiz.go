@@ -1,0 +1,216 @@
+package course
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"orrery/internal/app/program"
+	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course/texts"
+	"orrery/internal/lab/course/work"
+)
+
+func newQuizCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "quiz [NN]",
+		Short: "Predict what a gear does, and see whether it does",
+		Long: `Asks the questions of a lab. Without a number it asks those of the lab in
+whose folder you are, or those of all labs in order. After your answer you see
+why it is right or wrong, and what the reference does, step by step.
+
+Answer with a letter. Enter skips a question, and the end of the input (Ctrl-D)
+all that are left. Your answers are kept with your progress.`,
+		Example: `  # the questions about the work queue
+  lab quiz 08
+
+  # those of all labs
+  lab quiz`,
+		Args:              atMostOne,
+		ValidArgsFunction: completeLab,
+		RunE: func(command *cobra.Command, args []string) error {
+			s, err := open(command)
+			if err != nil {
+				return err
+			}
+			labs := s.labs
+			if len(args) > 0 || s.around() != nil {
+				lab, err := s.lab(args)
+				if err != nil {
+					return err
+				}
+				labs = []*manifest.Lab{lab}
+			}
+			var questions []question
+			for _, lab := range labs {
+				questions = append(questions, questionsOf(lab)...)
+			}
+			if len(questions) == 0 {
+				return s.refuse("quiz-none", labs[0].ID)
+			}
+			return s.ask(questions)
+		},
+	}
+}
+
+// question is a question with its place.
+type question struct {
+	*manifest.Question
+	lab    *manifest.Lab
+	number int
+}
+
+func questionsOf(lab *manifest.Lab) (questions []question) {
+	for i := range lab.Questions {
+		questions = append(questions, question{&lab.Questions[i], lab, i + 1})
+	}
+	return questions
+}
+
+// askFirst asks the questions of a lab that were never answered, if there is a terminal. Only an
+// interrupt is an error.
+func (s *session) askFirst(lab *manifest.Lab) error {
+	if !s.isTerminal() {
+		return nil
+	}
+	progress, err := s.progress(lab)
+	if err != nil {
+		return err
+	}
+	questions := slices.DeleteFunc(questionsOf(lab), func(q question) bool { return progress.Answers[q.ID] != "" })
+	if len(questions) == 0 {
+		return nil
+	}
+	s.print("quiz-first", len(questions))
+	err = s.ask(questions)
+	if _, interrupted := errors.AsType[program.Exit](err); err != nil && !interrupted {
+		fmt.Fprintln(s.ErrOrStderr(), "lab:", err) // the lab can be started without the question
+		return nil
+	}
+	return err
+}
+
+func (s *session) isTerminal() bool {
+	in, ok := s.InOrStdin().(*os.File)
+	return ok && term.IsTerminal(int(in.Fd()))
+}
+
+// ask asks questions until the input ends.
+func (s *session) ask(questions []question) error {
+	ctx, release := program.UntilSignal(s.Context(), func() { os.Exit(program.ExitInterrupted) })
+	defer release()
+	input := linesOf(s.InOrStdin())
+	asked, answered, right := 0, 0, 0
+	for _, q := range questions {
+		s.pose(q)
+		asked++
+		chosen, more := s.answer(ctx, q.Question, input)
+		if ctx.Err() != nil {
+			return program.Exit(program.ExitInterrupted)
+		}
+		if chosen != nil {
+			answered++
+			if chosen == q.Right() {
+				right++
+			}
+			s.comment(q.Question, chosen)
+			err := s.update(q.lab, func(p *work.LabProgress) {
+				if p.Answers == nil {
+					p.Answers = map[string]string{}
+				}
+				p.Answers[q.ID] = chosen.Is
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if !more {
+			asked = len(questions) // the end of the input skips all that are left
+			break
+		}
+	}
+	if answered > 0 {
+		s.print("quiz-sum", right, answered)
+	}
+	if skipped := asked - answered; skipped > 0 {
+		s.print("quiz-skipped", skipped)
+	}
+	return nil
+}
+
+// linesOf returns the lines of the input. Its goroutine ends with the program.
+func linesOf(in io.Reader) <-chan string {
+	input := make(chan string)
+	go func() {
+		defer close(input)
+		for scanner := bufio.NewScanner(in); scanner.Scan(); {
+			input <- scanner.Text()
+		}
+	}()
+	return input
+}
+
+// pose writes a question with its choices.
+func (s *session) pose(q question) {
+	out := s.OutOrStdout()
+	s.print("quiz-question", q.lab.ID, q.lab.Title.In(s.lang), q.number, len(q.lab.Questions))
+	fmt.Fprintf(out, "\n%s\n\n", s.paragraph(q.Text))
+	for i, choice := range q.Choices {
+		fmt.Fprintf(out, "  %s  %s\n", letter(i), choice.In(s.lang))
+	}
+	fmt.Fprintln(out)
+}
+
+func letter(i int) string { return string(rune('a' + i)) }
+
+// answer reads an answer. It returns nil if the question is skipped; more is false at the end of
+// the input, or of ctx.
+func (s *session) answer(ctx context.Context, q *manifest.Question, input <-chan string) (chosen *manifest.Choice, more bool) {
+	last := letter(len(q.Choices) - 1)
+	for {
+		fmt.Fprint(s.OutOrStdout(), s.lang.Say("quiz-prompt", last))
+		select {
+		case <-ctx.Done():
+			fmt.Fprintln(s.OutOrStdout())
+			return nil, false
+		case line, ok := <-input:
+			if !ok || !s.isTerminal() { // a terminal has echoed the answer
+				fmt.Fprintln(s.OutOrStdout(), line)
+			}
+			answer := strings.ToLower(strings.TrimSpace(line))
+			if !ok || answer == "" {
+				return nil, ok
+			}
+			if i := int(answer[0] - 'a'); len(answer) == 1 && i >= 0 && i < len(q.Choices) {
+				return &q.Choices[i], true
+			}
+			s.print("quiz-letters", last)
+		}
+	}
+}
+
+// comment prints whether an answer is right, what was believed, why it is so, and what the
+// reference does.
+func (s *session) comment(q *manifest.Question, chosen *manifest.Choice) {
+	out := s.OutOrStdout()
+	if right := q.Right(); chosen == right {
+		s.print("quiz-right")
+	} else {
+		s.print("quiz-wrong", right.In(s.lang))
+		belief := s.lang.Say("quiz-belief", chosen.Belief.In(s.lang))
+		fmt.Fprintln(out, s.paragraph(texts.Text{English: belief, Chinese: belief}))
+	}
+	fmt.Fprintf(out, "%s\n", s.paragraph(q.Why))
+	s.print("quiz-run")
+	for line := range strings.Lines(q.Script) {
+		fmt.Fprint(out, "    ", line)
+	}
+}

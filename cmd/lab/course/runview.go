@@ -1,0 +1,137 @@
+package course
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"orrery"
+	"orrery/internal/app/program"
+	"orrery/internal/lab/course/overlay"
+	"orrery/internal/lab/course/report"
+	"orrery/internal/lab/course/script"
+	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web/view/places"
+)
+
+// watched plays a script and shows its outcome. With --view it serves the page of the controller's
+// gears, from its first event until a signal.
+func (s *session) watched(ctx context.Context, chosen *choice, lay *overlay.Overlay, o *runOptions, config script.Config, play func(script.Config) (script.Outcome, error)) error {
+	if !o.view {
+		outcome, err := play(config)
+		if err != nil {
+			return usage(err)
+		}
+		return s.showOutcome(chosen, lay, outcome)
+	}
+	if chosen.run.Program != "" {
+		return s.refuse("run-no-view", chosen.lab.ID)
+	}
+	pages, err := written(lay)
+	if err != nil {
+		return usage(err)
+	}
+	relay := trace.NewRelay(trace.Header{
+		Run: "lab run", Mode: "lab", Gears: chosen.run.GearSet(), Build: program.Version, Yours: slices.Sorted(maps.Keys(pages)),
+	})
+	page := o.page
+	server, err := view.Start(view.Config{Port: page.Port, Source: relay, Code: places.Source{Files: orrery.Source, Yours: pages}})
+	if err != nil {
+		return err
+	}
+	defer server.Stop()
+	config.Trace, config.Begun = relay, func() { page.Announce(server, s.OutOrStdout()) }
+	outcome, err := play(config)
+	relay.End(lastWords(outcome, lay))
+	if err != nil {
+		return usage(err)
+	}
+	err = s.showOutcome(chosen, lay, outcome)
+	if ctx.Err() == nil {
+		s.print("run-view-stays", server.URL())
+		<-ctx.Done()
+	}
+	return err
+}
+
+// written returns the pages with which the program was built.
+func written(lay *overlay.Overlay) (map[string]places.Page, error) {
+	pages := map[string]places.Page{}
+	for name, file := range lay.Pages {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		pages[name] = places.Page{File: lay.Show(name), Text: text}
+	}
+	return pages, nil
+}
+
+// lastWords returns the panic that ended the controller, or the first that it caught, and where in
+// the learner's pages it was; "" if there was none.
+func lastWords(outcome script.Outcome, lay *overlay.Overlay) string {
+	frames, text := report.LoggedPanic(outcome.Output, lay), ""
+	for line := range strings.Lines(outcome.Output) {
+		if outcome.Crashed && strings.HasPrefix(line, "panic: ") {
+			text, _, _ = strings.Cut(strings.TrimSpace(line), " [recovered")
+			break
+		}
+	}
+	if len(frames) == 0 || outcome.OK {
+		return text
+	}
+	return fmt.Sprintf("%s (%s  %s)", cmp.Or(text, frames[0].Source), frames[0].Place, frames[0].Function)
+}
+
+// sceneEnds is how long a scene may take to end after Ctrl-C.
+const sceneEnds = 2 * time.Second
+
+// runScene plays the lab's scene with the learner's pages: "lab demo" of a laboratory that is built
+// with them. It has the terminal, and Ctrl-C reaches it as it reaches this process.
+func (s *session) runScene(ctx context.Context, chosen *choice, dir string, o *runOptions) error {
+	scene := chosen.run.Scene
+	if chosen.lab == nil {
+		scene = scenes.Default
+	}
+	if _, err := scenes.Named(scene); err != nil {
+		return s.refuse("run-no-scene", chosen.lab.ID)
+	}
+	binary := filepath.Join(dir, executable)
+	lay, err := s.build(ctx, chosen, "cmd/lab", dir, binary)
+	if err != nil {
+		return err
+	}
+	arguments := []string{"demo", "--scene", scene, "--gears", chosen.run.GearSet()}
+	if o.view {
+		arguments = append(arguments, "--view", "--view-port", strconv.Itoa(o.page.Port), "--no-open="+strconv.FormatBool(o.page.NoOpen))
+		for name := range lay.Pages {
+			arguments = append(arguments, "--yours", name+"="+lay.Show(name))
+		}
+	}
+	demo := exec.CommandContext(ctx, binary, arguments...)
+	demo.Stdin, demo.Stdout, demo.Stderr = s.InOrStdin(), bare(s.OutOrStdout()), s.ErrOrStderr()
+	demo.Cancel = func() error {
+		if program.Stopped(ctx) != nil { // the terminal has sent Ctrl-C to both, but kill and editors have not
+			time.AfterFunc(sceneEnds, func() { _ = demo.Process.Signal(syscall.SIGTERM) }) // an error means that it has ended
+			return nil
+		}
+		return demo.Process.Signal(syscall.SIGTERM)
+	}
+	err = demo.Run()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		return program.Exit(failed.ExitCode())
+	}
+	return usage(err)
+}

@@ -1,0 +1,288 @@
+// Package course has the workshop's commands of lab: start, test, hint, run and others. It finds
+// the repository and the lab, calls the packages beside it, and prints. Exit codes: 0 passed, 1 the
+// lab's tests fail, 2 wrong usage or environment. Wrong usage has exit code 2 in all commands of
+// lab.
+package course
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"orrery/internal/app/program"
+	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course/texts"
+	"orrery/internal/lab/course/work"
+)
+
+// Exit codes besides 0.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// AddTo adds the commands of the workshop to a program, and gives wrong usage the exit code 2.
+func AddTo(root *cobra.Command) {
+	program.SetUsageCode(root, exitUsage)
+	group := &cobra.Group{ID: "workshop", Title: "The workshop: rebuild a gear and run it in the real controller"}
+	root.AddGroup(group)
+	commands := []*cobra.Command{
+		newListCommand(), newStartCommand(), newTestCommand(), newWatchCommand(), newHintCommand(), newRunCommand(),
+		newDiffCommand(), newResetCommand(), newQuizCommand(), newDoctorCommand(), newBundleCommand(),
+		newVerifyCommand(),
+	}
+	for _, command := range commands {
+		command.GroupID = group.ID
+		command.Flags().String("lang", "", "the language of texts: en or zh-CN; default: that of the locale")
+		program.Complete(command, "lang", string(texts.English), string(texts.Chinese))
+		inner := command.RunE
+		command.RunE = func(command *cobra.Command, args []string) error { return plain(command, inner(command, args)) }
+		root.AddCommand(command)
+	}
+}
+
+// plain replaces an error of a command by one that says what to do, if the work folder is the
+// reason.
+func plain(command *cobra.Command, err error) error {
+	failed, ok := errors.AsType[*fs.PathError](err)
+	if renamed, link := errors.AsType[*os.LinkError](err); link {
+		failed, ok = &fs.PathError{Path: renamed.New, Err: renamed.Err}, true
+	}
+	if !ok {
+		return err
+	}
+	s, opened := open(command)
+	if opened != nil || failed.Path != s.folder.Dir && !strings.HasPrefix(failed.Path, s.folder.Dir+string(filepath.Separator)) {
+		return err
+	}
+	return s.unusable(failed.Path, failed.Err)
+}
+
+// unusable says why a file or a folder of the work folder cannot be used.
+func (s *session) unusable(path string, err error) error {
+	if info, failed := os.Stat(s.folder.Dir); failed == nil && !info.IsDir() {
+		return s.refuse("work-is-file", s.show(s.folder.Dir))
+	}
+	return s.refuse("work-unusable", s.show(path), err)
+}
+
+// usage gives an error the exit code of wrong usage or environment.
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return program.CodedError{Err: err, Code: exitUsage}
+}
+
+// session is what every command needs.
+type session struct {
+	*cobra.Command
+	lang texts.Lang
+	// here is the current folder.
+	here   string
+	folder work.Folder
+	labs   []*manifest.Lab
+}
+
+// open finds the repository and reads the labs.
+func open(command *cobra.Command) (*session, error) {
+	name, err := command.Flags().GetString("lang")
+	if err != nil {
+		return nil, err
+	}
+	s := &session{Command: command}
+	if s.lang, err = texts.Parse(name); err != nil {
+		return nil, program.UsageError{Command: command.CommandPath(), Err: err}
+	}
+	if s.here, err = os.Getwd(); err != nil {
+		return nil, usage(err)
+	}
+	repository, err := work.FindRepository(s.here)
+	if err != nil {
+		return nil, s.refuse("no-repository")
+	}
+	s.folder = work.In(repository)
+	s.labs, err = manifest.LoadAll(repository)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, s.refuse("no-labs", manifest.Folder)
+	}
+	return s, usage(err)
+}
+
+// refuse returns an error about usage or environment with a message.
+func (s *session) refuse(name string, arguments ...any) error {
+	return usage(errors.New(s.lang.Say(name, arguments...)))
+}
+
+// print writes a message.
+func (s *session) print(name string, arguments ...any) {
+	fmt.Fprintln(s.OutOrStdout(), s.lang.Say(name, arguments...))
+}
+
+// show returns a path relative to the current folder.
+func (s *session) show(path string) string {
+	if relative, err := filepath.Rel(s.here, path); err == nil {
+		return filepath.ToSlash(relative)
+	}
+	return path
+}
+
+// lab returns the lab that the arguments name, or the one in whose folder the learner is.
+func (s *session) lab(args []string) (*manifest.Lab, error) {
+	if len(args) == 0 {
+		if lab := s.around(); lab != nil {
+			return lab, s.folder.Usable(lab)
+		}
+		return nil, s.refuse("which-lab", s.CommandPath())
+	}
+	lab, near := manifest.Find(s.labs, args[0])
+	if lab != nil {
+		return lab, s.folder.Usable(lab)
+	}
+	var names []string
+	for _, each := range near {
+		names = append(names, fmt.Sprintf("%s (%s)", each.ID, each.Title.In(s.lang)))
+	}
+	if len(names) == 0 {
+		return nil, s.refuse("no-such-lab", args[0])
+	}
+	return nil, s.refuse("unknown-lab", args[0], strings.Join(names, ", "))
+}
+
+// around returns the lab in whose folder the learner is, or nil.
+func (s *session) around() *manifest.Lab {
+	for _, parent := range []string{s.folder.Dir, filepath.Join(s.folder.Repository, filepath.FromSlash(manifest.Folder))} {
+		relative, err := filepath.Rel(parent, s.here)
+		if err != nil || relative == "." || strings.HasPrefix(relative, "..") {
+			continue
+		}
+		name, _, _ := strings.Cut(filepath.ToSlash(relative), "/")
+		if lab, _ := manifest.Find(s.labs, name); lab != nil {
+			return lab
+		}
+	}
+	return nil
+}
+
+// started is lab for a lab that must have been started, and whose pages must be there.
+func (s *session) started(args []string) (*manifest.Lab, error) {
+	lab, err := s.lab(args)
+	if err != nil {
+		return lab, err
+	}
+	if !s.folder.Started(lab) {
+		return lab, s.refuse("not-started", lab.ID)
+	}
+	return lab, s.complete(lab)
+}
+
+// complete returns an error if one of the lab's pages is gone.
+func (s *session) complete(lab *manifest.Lab) error {
+	if page := s.folder.Gone(lab); page != "" {
+		return s.refuse("page-gone", s.show(page), lab.ID)
+	}
+	return nil
+}
+
+// onLab makes the RunE of a command on a lab, which the arguments name.
+func onLab(run func(*session, *manifest.Lab) error) func(*cobra.Command, []string) error {
+	return withLab((*session).lab, run)
+}
+
+// onStarted is onLab for a lab that must have been started.
+func onStarted(run func(*session, *manifest.Lab) error) func(*cobra.Command, []string) error {
+	return withLab((*session).started, run)
+}
+
+func withLab(find func(*session, []string) (*manifest.Lab, error), run func(*session, *manifest.Lab) error) func(*cobra.Command, []string) error {
+	return func(command *cobra.Command, args []string) error {
+		s, err := open(command)
+		if err != nil {
+			return err
+		}
+		lab, err := find(s, args)
+		if err != nil {
+			return err
+		}
+		return run(s, lab)
+	}
+}
+
+// update changes the progress of a lab, and says when an unreadable file was put aside.
+func (s *session) update(lab *manifest.Lab, change func(*work.LabProgress)) error {
+	bad, err := s.folder.Update(lab.ID, change)
+	s.bad(bad)
+	return usage(err)
+}
+
+// progress returns the progress of a lab.
+func (s *session) progress(lab *manifest.Lab) (work.LabProgress, error) {
+	all, bad, err := s.folder.Progress()
+	s.bad(bad)
+	if err != nil || all[lab.ID] == nil {
+		return work.LabProgress{}, usage(err)
+	}
+	return *all[lab.ID], nil
+}
+
+func (s *session) bad(file string) {
+	if file != "" {
+		fmt.Fprintln(s.ErrOrStderr(), s.lang.Say("progress-bad", s.show(file)))
+	}
+}
+
+// atMostOne accepts the id of a lab, or nothing.
+var atMostOne cobra.PositionalArgs = program.AtMostOneArgument
+
+// completeLab completes the id of a lab.
+func completeLab(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	s, err := open(command)
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var ids []string
+	for _, lab := range s.labs {
+		ids = append(ids, lab.ID+"\t"+lab.Title.In(s.lang))
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// widest is the greatest width of a text.
+const widest = 80
+
+// bare returns the writer below those of watch and of package program: a terminal is an *os.File.
+func bare(w io.Writer) io.Writer {
+	if over, ok := w.(lines); ok {
+		w = over.Writer
+	}
+	return program.Underlying(w)
+}
+
+// columns returns the width of the terminal that w writes to, or 0 if it is none.
+func columns(w io.Writer) int {
+	file, ok := bare(w).(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// paragraph returns a text that is wrapped for the terminal, if that has less than the usual width.
+func (s *session) paragraph(t texts.Text) string {
+	width := widest
+	if terminal := columns(s.OutOrStdout()); terminal > 0 {
+		width = min(width, terminal)
+	}
+	return t.Wrapped(s.lang, width)
+}

@@ -1,0 +1,119 @@
+package course
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/app/program"
+	"orrery/internal/app/program/programtest"
+	"orrery/internal/lab/course/labtest"
+	"orrery/internal/lab/course/work"
+)
+
+// onTerminal runs lab with a terminal on which the input is typed, and then Ctrl-D.
+func onTerminal(t *testing.T, input string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	outside, inside := programtest.Terminal(t, 80)
+	_, err := outside.WriteString(input + "\x04")
+	require.NoError(t, err)
+	root := newRoot()
+	root.SetIn(inside)
+	return programtest.Call(t, root, error.Error, args...)
+}
+
+func TestOnlyAYesIsAYes(t *testing.T) {
+	for answer, yes := range map[string]bool{"y\n": true, "YES\n": true, "n\n": false, "\n": false, "yet\n": false, "": false} {
+		solved(t)
+		code, stdout, _ := onTerminal(t, answer, "start", "04", "--skip-predict")
+		assert.Contains(t, stdout, "Begin again?")
+		assert.Equal(t, yes, code == 0, "the answer %q", answer)
+	}
+}
+
+// A narrow terminal gets narrow texts. Where there is none, lines stay as they are.
+func TestATerminalGetsLinesThatFit(t *testing.T) {
+	dir := repository(t)
+	manifest := filepath.Join(dir, "workshop/labs/04-counter/lab.yaml")
+	text, err := os.ReadFile(manifest)
+	require.NoError(t, err)
+	labtest.Write(t, manifest, strings.Replace(string(text), "{en: one,", "{en: 'What must hold after each call of Add and of Value?',", 1))
+	_, _, stderr := lab(t, "start", "04")
+	require.Empty(t, stderr)
+	want := "Hint 1 of 3:\r\nWhat must hold after each call\r\nof Add and of Value?\r\n"
+	outside, inside := programtest.Terminal(t, 30)
+	assert.Zero(t, program.Run(newRoot(), []string{"hint", "04"}, inside, io.Discard, error.Error))
+	require.NoError(t, inside.Close()) // so that reading less than is wanted is an error
+	shown := make([]byte, len(want))
+	_, err = io.ReadFull(outside, shown)
+	require.NoError(t, err)
+	assert.Equal(t, want, string(shown))
+}
+
+func TestStartAsksWhatWasNeverAnswered(t *testing.T) {
+	dir := repository(t)
+	_, _, stderr := quiz(t, "b\n", "quiz", "04")
+	require.Empty(t, stderr)
+	code, stdout, stderr := onTerminal(t, "a\n", "start", "04")
+	assert.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "question 2 of 2")
+	assert.NotContains(t, stdout, "question 1 of 2", "its answer is known")
+	assert.FileExists(t, filepath.Join(dir, yours))
+	progress, _, err := work.In(dir).Progress()
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"order": "a", "again": "1"}, progress["04"].Answers)
+
+	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
+	code, stdout, stderr = onTerminal(t, "y\n", "start", "04")
+	assert.Zero(t, code, stderr)
+	assert.NotContains(t, stdout, "question", "all answers are known")
+	assert.Contains(t, stdout, "Lab 04 is under way: "+yours+", 0 of 2 steps.\nBegin again?")
+	assert.Contains(t, stdout, "Your earlier folder is now workshop/work/04-counter.bak-1\n")
+
+	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
+	code, _, stderr = onTerminal(t, "\n", "start", "04")
+	assert.Equal(t, 2, code)
+	assert.Equal(t, "lab: nothing was changed; go on with: lab test 04\n", stderr)
+	text, err := os.ReadFile(filepath.Join(dir, yours))
+	require.NoError(t, err)
+	assert.Equal(t, labtest.Reference, string(text))
+}
+
+// The key v shows the lab under watch in the browser. Ctrl-C ends that and not the watch.
+func TestWatchShowsTheView(t *testing.T) {
+	dir := solved(t)
+	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "")
+	labtest.Write(t, filepath.Join(dir, "cmd/orrery/main.go"), tracing)
+	outside, inside := programtest.Terminal(t, 80)
+	ended := make(chan int, 1)
+	root := newRoot()
+	root.SetIn(inside)
+	go func() { ended <- program.Run(root, []string{"watch", "04"}, inside, inside, error.Error) }()
+	const keys = "[v]iew"
+	p, shown := &page{t: t}, make([]byte, 4096)
+	until := func(text string) {
+		for already := len(p.said()); !strings.Contains(p.said()[already:], text); {
+			n, err := outside.Read(shown)
+			require.NoError(t, err)
+			_, _ = p.Write(shown[:n])
+		}
+	}
+	typed := func(key string) {
+		_, err := outside.WriteString(key)
+		require.NoError(t, err)
+	}
+	until(keys)
+	typed("v")
+	until("The view stays until Ctrl-C")
+	assert.Contains(t, p.get("/trace", nil), `"yours":["gear/counter.go"]`)
+	typed("\x03")
+	until(keys)
+	typed("q")
+	assert.Zero(t, <-ended)
+}

@@ -1,0 +1,171 @@
+// Package demo has the command "lab demo": a scene with every gear of the controller, live on a
+// terminal or as lines.
+//
+// It turns flags and the terminal into a [demo.Config]; package demo does the rest. With --keep the
+// server keeps running for kubectl. The terminal is restored when the command returns and while
+// Ctrl-Z suspends the program. All goroutines, one for each kind of signal, have ended when the
+// command returns.
+package demo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orrery/cmd/lab/serve"
+	"orrery/controller/gears"
+	"orrery/internal/app/program"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/demo"
+	"orrery/internal/lab/demo/scenes"
+)
+
+// New returns the command demo.
+func New() *cobra.Command {
+	options := &demoOptions{}
+	command := &cobra.Command{
+		Use:   "demo",
+		Short: "Watch the whole pipeline at work, on nothing but this machine",
+		Long: `Runs an API server, the namespace controller and a scripted scene in one
+process, and shows what each gear does as it happens: lists and watch events,
+deltas, the store, handlers, the queue, the workers, and what is left of the
+namespace. At the end it says where the time went, what was learnt, and which
+files to read. It needs no cluster and leaves nothing behind. The last scenes
+show single gears, without the controller.
+
+On a terminal the picture is live; into a pipe or a file it writes plain lines.
+
+The scenes:
+
+` + "  " + strings.Join(sceneLines("\n    "), "\n  "),
+		Example: `  # fill a namespace with 320 objects and delete it
+  lab demo
+
+  # why namespaces hang in Terminating
+  lab demo --scene finalizer
+
+  # keep the server and the controller running, for kubectl
+  lab demo --keep`,
+		Args: program.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := options.check(); err != nil {
+				return program.UsageError{Command: command.CommandPath(), Err: err}
+			}
+			return runDemo(command.Context(), options, command.OutOrStdout())
+		},
+	}
+	options.addTo(command.Flags())
+	program.Complete(command, "scene", sceneLines("\t")...)
+	program.CompleteList(command, "gears", gears.Completions)
+	program.CompleteFiles(command, "kubeconfig-out")
+	return command
+}
+
+// sceneLines returns a line for each scene: name, separator, summary.
+func sceneLines(separator string) []string {
+	var lines []string
+	for _, scene := range scenes.All() {
+		lines = append(lines, scene.Name+separator+scene.Summary)
+	}
+	return lines
+}
+
+// runDemo is "lab demo".
+func runDemo(ctx context.Context, options *demoOptions, stdout io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	program.OutlivePipes()
+	var curtain demo.Curtain
+	ctx, release := program.UntilSignal(ctx, func() {
+		curtain.Fall()
+		fmt.Fprintln(os.Stderr, "\nlab: stopped at once by a second signal")
+		os.Exit(program.ExitInterrupted)
+	})
+	defer release()
+	defer suspendable(curtain.Lower, curtain.Raise)()
+	defer curtain.Fall()
+
+	config := options.config(stdout)
+	out := program.NewOutput(program.NewLostReader(stdout, stop), stop)
+	config.Out = out
+	if options.keep {
+		kept := keptServer{options: options}
+		defer kept.forget()
+		config.Started = kept.announce
+		config.Keep = func(ctx context.Context, server *apiserver.Server) error {
+			return kept.wait(ctx, server, config.Out)
+		}
+	}
+	recorded, err := options.startRecording(ctx, out)
+	if err != nil {
+		return err
+	}
+	defer recorded.close()
+	config.Recorder, config.Guide, config.Gates = recorded.recorder, recorded.guide, recorded.gates
+	err = demo.Run(recorded.running, config, &curtain)
+	if failed := recorded.stop(); failed != nil {
+		return fmt.Errorf("the recording is incomplete: %w", failed)
+	}
+	if err == nil {
+		recorded.linger(ctx, out)
+	}
+	if failed := out.Err(); failed != nil {
+		return fmt.Errorf("cannot show the scene: %w", failed)
+	}
+	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "listen" {
+		return serve.ListenError(options.listen, err)
+	}
+	return cmp.Or(err, program.Stopped(ctx))
+}
+
+// keptServer is a server for kubectl, during the scene and after its end.
+type keptServer struct {
+	options    *demoOptions
+	kubeconfig string
+	remove     func() // nil before announce
+}
+
+// announce writes the kubeconfig and returns how to use it.
+func (k *keptServer) announce(server *apiserver.Server) (string, error) {
+	path, remove, err := serve.PlaceKubeconfig(server, k.options.kubeconfigOut, k.options.force)
+	if err != nil {
+		return "", err
+	}
+	k.kubeconfig, k.remove = serve.ShellQuoted(path), remove
+	return "export KUBECONFIG=" + k.kubeconfig + " in another terminal lets kubectl take part", nil
+}
+
+// forget removes the kubeconfig.
+func (k *keptServer) forget() {
+	if k.remove != nil {
+		k.remove()
+	}
+}
+
+// wait prints how to use the server and waits for ctx.
+func (k *keptServer) wait(ctx context.Context, server *apiserver.Server, out io.Writer) error {
+	fmt.Fprintf(out, keptText, server.URL(), k.kubeconfig)
+	<-ctx.Done()
+	fmt.Fprintln(out, "\nServer and controller have stopped; their data is gone.")
+	return nil
+}
+
+const keptText = `
+Server and controller keep running, at %s.
+In another terminal:
+
+  export KUBECONFIG=%s
+  kubectl get namespaces
+  kubectl create namespace mine
+  kubectl -n mine create configmap something --from-literal=a=b
+  kubectl delete namespace mine     # the controller starts 5 s later
+
+Ctrl-C ends both.
+`

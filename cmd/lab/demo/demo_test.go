@@ -1,0 +1,167 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/app/program/programtest"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/observe/trace"
+	"orrery/restclient/kubeconfig"
+)
+
+func TestDemoMistakes(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	for want, args := range map[string][]string{
+		`--scene: there is no scene "delite"; the scenes are delete, finalizer, `: {"--scene", "delite"},
+		"--objects must be between 10 and 20000, not 9":                           {"--objects", "9"},
+		"--objects must be between 10 and 20000, not 20001":                       {"--objects", "20001"},
+		"--listen must be an address with a port":                                 {"--listen", "here"},
+		"--kubeconfig-out needs --keep":                                           {"--kubeconfig-out", "x"},
+		"is in use by another program; choose another port with --listen":         {"--listen", taken.Addr().String()},
+		"the scene store-decides has no controller that --keep could keep":        {"--scene", "store-decides", "--keep"},
+		"the scene one-key has no server, which --keep, --objects":                {"--scene", "one-key", "--keep"},
+		"the scene stall has no server, which --keep, --objects and --listen":     {"--scene", "stall", "--objects", "20"},
+		"--view-port and --no-open need --view":                                   {"--no-open"},
+		"view-port and --no-open need --view":                                     {"--view-port", "7000"},
+		"the scene index has no gear that the view":                               {"--scene", "index", "--view", "--no-open"},
+		"no gear that the view or a recording could show":                         {"--scene", "index", "--record", filepath.Join(t.TempDir(), "x.jsonl")},
+		`unexpected argument "delete"`:                                            {"delete"},
+	} {
+		code, stdout, stderr := call(t, args...)
+		assert.Equal(t, 1, code)
+		assert.Empty(t, stdout)
+		assert.Contains(t, stderr, want)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), "one sentence: %s", stderr)
+	}
+}
+
+// call runs the command.
+func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	root := &cobra.Command{Use: "lab"}
+	root.AddCommand(New())
+	return programtest.Call(t, root, error.Error, append([]string{"demo"}, args...)...)
+}
+
+// A scene without a working output stops early.
+func TestDemoEndsWhenItCannotBeShown(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	err = runDemo(t.Context(), &demoOptions{scene: scenes.Default, objects: fewestObjects, listen: "127.0.0.1:0"}, full)
+	assert.EqualError(t, err, "cannot show the scene: write /dev/full: no space left on device")
+}
+
+// The recording of a scene that is stopped ends with the scene, not with gears that shut down.
+func TestDemoRecordsUntilItIsStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	file := filepath.Join(t.TempDir(), "run.jsonl")
+	options := &demoOptions{scene: scenes.Default, objects: fewestObjects, listen: anyPort, record: trace.Options{File: file, Limit: trace.DefaultLimit}}
+	require.NoError(t, runDemo(ctx, options, writerFunc(func(p []byte) (int, error) {
+		if bytes.Contains(p, []byte("kubectl create namespace shop")) {
+			cancel()
+		}
+		return len(p), nil
+	})))
+	recording, err := os.Open(file)
+	require.NoError(t, err)
+	defer recording.Close()
+	report, err := trace.Check(recording)
+	require.NoError(t, err)
+	assert.Empty(t, report.Problems)
+	assert.Equal(t, "the scene was stopped", report.State.Ended)
+	require.NotEmpty(t, report.State.Informers)
+	for _, i := range report.State.Informers {
+		assert.NotEqual(t, "stopped", i.Phase)
+	}
+}
+
+func TestDemoHelpListsTheScenes(t *testing.T) {
+	code, stdout, _ := call(t, "--help")
+	assert.Zero(t, code)
+	for _, scene := range scenes.All() {
+		assert.Contains(t, stdout, "\n  "+scene.Name+"\n    "+scene.Summary+"\n")
+		assert.LessOrEqual(t, len(scene.Summary), 76, "the line of %s fits", scene.Name)
+	}
+}
+
+// Output to a pipe or file is lines; pictures need a terminal.
+func TestDemoDrawsOnTerminalsOnly(t *testing.T) {
+	options := &demoOptions{}
+	config := options.config(&bytes.Buffer{})
+	assert.Nil(t, config.Size)
+	assert.False(t, config.Color)
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	defer reader.Close()
+	defer writer.Close()
+	assert.Nil(t, options.config(writer).Size)
+}
+
+func TestDemoGlyphs(t *testing.T) {
+	for want, environment := range map[*display.Glyphs][][3]string{
+		&display.Unicode: {{"", "", ""}, {"", "", "de_DE.UTF-8"}, {"en_US.UTF-8", "", "C"}, {"", "C.UTF-8", "POSIX"}},
+		&display.ASCII:   {{"C", "", "de_DE.UTF-8"}, {"", "", "POSIX"}, {"", "C", ""}},
+	} {
+		for _, values := range environment {
+			t.Setenv("LC_ALL", values[0])
+			t.Setenv("LC_CTYPE", values[1])
+			t.Setenv("LANG", values[2])
+			assert.Same(t, want, glyphs(), values)
+		}
+	}
+}
+
+// A server that is kept is announced with a working kubeconfig, and both are gone at the end.
+func TestDemoKeepsTheServer(t *testing.T) {
+	server, err := apiserver.New(apiserver.Config{TLS: true})
+	require.NoError(t, err)
+	defer server.Stop(context.Background())
+	require.NoError(t, server.Start(t.Context()))
+	var out bytes.Buffer
+	ctx, cancel := context.WithCancel(t.Context())
+	path := ""
+	announced := writerFunc(func(p []byte) (int, error) {
+		if found := regexp.MustCompile(`export KUBECONFIG=(\S+)`).FindSubmatch(p); found != nil {
+			path = string(found[1])
+			config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+			assert.NoError(t, err)
+			assert.Equal(t, server.URL(), config.Host)
+			cancel()
+		}
+		return out.Write(p)
+	})
+	kept := keptServer{options: &demoOptions{}}
+	words, err := kept.announce(server)
+	require.NoError(t, err)
+	assert.Contains(t, words, kept.kubeconfig)
+	require.NoError(t, kept.wait(ctx, server, announced))
+	assert.FileExists(t, kept.kubeconfig)
+	kept.forget()
+	require.NotEmpty(t, path)
+	assert.NoFileExists(t, path)
+	assert.Contains(t, out.String(), "Ctrl-C ends both.")
+	for line := range strings.Lines(out.String()) {
+		assert.LessOrEqual(t, len(line), 80)
+	}
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

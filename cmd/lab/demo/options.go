@@ -1,0 +1,139 @@
+package demo
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"orrery/controller/gears"
+	"orrery/internal/app/program"
+	"orrery/internal/lab/demo"
+	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/gate"
+	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/lab/demo/stage"
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/web/view"
+)
+
+// demoOptions are the flags of "lab demo".
+type demoOptions struct {
+	scene         string
+	objects       int
+	keep          bool
+	plain         bool
+	listen        string
+	kubeconfigOut string
+	force         bool
+	gears         gears.Set
+	record        trace.Options
+	view          bool
+	page          view.Flags
+	pages         map[string]string // "lab run --scene": the learner's files, by the page that each stands for
+}
+
+func (o *demoOptions) addTo(flags *pflag.FlagSet) {
+	flags.StringVar(&o.scene, "scene", scenes.Default, "the `scene` to show: "+strings.Join(scenes.Names(), ", "))
+	flags.IntVar(&o.objects, "objects", stage.DefaultObjects, "the number of objects in the namespace")
+	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook")
+	flags.BoolVar(&o.view, "view", false, "show the scene in the browser, live, until Ctrl-C")
+	o.page.AddTo(flags)
+	flags.StringToStringVar(&o.pages, "yours", nil, "the learner's `files` with which lab run has built this program")
+	_ = flags.MarkHidden("yours") // it exists
+	o.record.AddTo(flags)
+	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the scene, for kubectl")
+	flags.BoolVar(&o.plain, "plain", false, "write plain lines even on a terminal, as with --view")
+	flags.StringVar(&o.listen, "listen", anyPort, "the `address` for the server to listen on; port 0 is a free one")
+	flags.StringVar(&o.kubeconfigOut, "kubeconfig-out", "", "the `file` to write the kubeconfig to with --keep, removed at the end; default: a temporary file")
+	flags.BoolVar(&o.force, "force", false, "overwrite the file of --kubeconfig-out even if it is not one of this command's")
+}
+
+// anyPort is the default of --listen.
+const anyPort = "127.0.0.1:0"
+
+// The limits of --objects: one of each type, and what a laptop creates in a moment.
+const (
+	fewestObjects = 10
+	mostObjects   = 20_000
+)
+
+// check reports the first invalid value.
+func (o *demoOptions) check() error {
+	scene, err := scenes.Named(o.scene)
+	if err != nil {
+		return fmt.Errorf("--scene: %w", err)
+	}
+	if err := cmp.Or(o.record.Check(), o.page.Check()); err != nil {
+		return err
+	}
+	if !o.view && (o.page.Port != 0 || o.page.NoOpen) {
+		return errors.New("--view-port and --no-open need --view")
+	}
+	if _, guided := gate.GuideOf(o.scene); scene.Alone() && !guided && (o.view || o.record.Wanted()) {
+		return fmt.Errorf("the scene %s has no gear that the view or a recording could show", o.scene)
+	}
+	if scene.Alone() && (o.keep || o.objects != stage.DefaultObjects || o.listen != anyPort) {
+		return fmt.Errorf("the scene %s has no server, which --keep, --objects and --listen are about", o.scene)
+	}
+	if o.keep && scene.Options.Bare {
+		return fmt.Errorf("the scene %s has no controller that --keep could keep", o.scene)
+	}
+	if o.objects < fewestObjects || o.objects > mostObjects {
+		return fmt.Errorf("--objects must be between %d and %d, not %d", fewestObjects, mostObjects, o.objects)
+	}
+	if _, _, err := net.SplitHostPort(o.listen); err != nil {
+		return fmt.Errorf("--listen must be an address with a port, such as 127.0.0.1:6443, not %q", o.listen)
+	}
+	if o.kubeconfigOut != "" && !o.keep {
+		return fmt.Errorf("--kubeconfig-out needs --keep: without it the server stops with the scene")
+	}
+	return nil
+}
+
+// config returns the configuration from the flags and the terminal.
+func (o *demoOptions) config(stdout io.Writer) demo.Config {
+	config := demo.Config{
+		Scene: o.scene, Objects: o.objects, Gears: o.gears, Listen: o.listen,
+		Color: program.WantsColor(stdout), Glyphs: glyphs(),
+	}
+	file, ok := program.Underlying(stdout).(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return config
+	}
+	size := func() display.Size {
+		width, height, err := term.GetSize(int(file.Fd()))
+		if err != nil || width <= 0 || height <= 0 {
+			return display.Size{Width: 80, Height: 24}
+		}
+		return display.Size{Width: width, Height: height}
+	}
+	if o.plain || o.view || os.Getenv("TERM") == "dumb" {
+		config.Width = size().Width
+	} else {
+		config.Size = size
+	}
+	return config
+}
+
+// glyphs returns ASCII only for the locales C and POSIX. Terminals without a UTF-8 locale, as in
+// containers, show Unicode.
+func glyphs() *display.Glyphs {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		switch value := os.Getenv(name); value {
+		case "":
+			continue
+		case "C", "POSIX":
+			return &display.ASCII
+		default:
+			return &display.Unicode
+		}
+	}
+	return &display.Unicode
+}

@@ -1,0 +1,102 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"orrery"
+	"orrery/internal/app/program"
+	"orrery/internal/lab/demo"
+	"orrery/internal/lab/demo/gate"
+	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web/view/places"
+)
+
+// recorded is the recording of a scene, for the page and for files. Without any of them it is
+// empty, but for the context.
+type recorded struct {
+	running  context.Context // of the run, see demo.Recorded
+	release  func()
+	recorder *trace.Recorder // nil: nothing is recorded
+	server   *view.Server    // nil: there is no page
+	guide    *gate.Session   // nil: there is no page, or the scene asks nothing
+	gates    *gate.Gates     // nil: there is no page
+}
+
+// startRecording starts what the flags demand. The caller must call close.
+func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (recorded, error) {
+	if !o.view && !o.record.Wanted() {
+		return recorded{running: ctx, release: func() {}}, nil
+	}
+	scene, err := scenes.Named(o.scene)
+	if err != nil {
+		return recorded{}, err
+	}
+	if o.view {
+		scene = scene.Guided()
+	}
+	recorder, err := trace.Start(o.record.Config(trace.Header{
+		Run: "lab demo", Mode: "lab", Scene: o.scene, Gears: o.gears.String(), Build: program.Version,
+		Workers: scene.Workers(), Yours: slices.Sorted(maps.Keys(o.pages)),
+	}))
+	if err != nil {
+		return recorded{}, fmt.Errorf("cannot record: %w", err)
+	}
+	recorder.Scene(o.scene, fmt.Sprintf("--objects %d", o.objects))
+	running, release := demo.Recorded(ctx, recorder, "the scene was stopped")
+	if !o.view {
+		return recorded{running: running, release: release, recorder: recorder}, nil
+	}
+	gates := gate.New(running, recorder)
+	guide, control := gate.NewSession(o.scene, recorder, gates), view.Control(gates)
+	if guide != nil {
+		control = guide
+	}
+	server, err := o.page.Start(view.Config{Source: recorder, Control: control, Code: places.Source{Files: orrery.Source, Yours: o.yours()}}, out)
+	if err != nil {
+		release()
+		recorder.Stop(err.Error())
+		return recorded{}, err
+	}
+	return recorded{running: running, release: release, recorder: recorder, server: server, guide: guide, gates: gates}, nil
+}
+
+// yours returns the learner's pages with which this program was built.
+func (o *demoOptions) yours() map[string]places.Page {
+	pages := map[string]places.Page{}
+	for path, file := range o.pages {
+		pages[path] = places.Page{File: file}
+	}
+	return pages
+}
+
+// stop ends the recording. It returns why the recording is incomplete. The page stays.
+func (r recorded) stop() error {
+	if r.recorder == nil {
+		return nil
+	}
+	r.recorder.Stop("the scene has ended")
+	return r.recorder.Err()
+}
+
+// linger keeps the page, if there is one, until ctx ends: the reader wants to look at the end, too.
+func (r recorded) linger(ctx context.Context, out io.Writer) {
+	if r.server != nil && ctx.Err() == nil {
+		fmt.Fprintf(out, "\nThe scene is over. The view stays until Ctrl-C: %s\n", r.server.URL())
+		<-ctx.Done()
+	}
+}
+
+// close ends the recording and the page.
+func (r recorded) close() {
+	r.release()
+	_ = r.stop() // the first call has returned the error
+	if r.server != nil {
+		r.server.Stop()
+	}
+}

@@ -1,0 +1,188 @@
+package replay
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/app/program/programtest"
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/web/view"
+	"orrery/queue"
+)
+
+// call runs the command.
+func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	root := &cobra.Command{Use: "lab"}
+	root.AddCommand(New())
+	return programtest.Call(t, root, error.Error, append([]string{"replay"}, args...)...)
+}
+
+// write returns the name of a file with this content.
+func write(t *testing.T, content string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "run.jsonl")
+	require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
+	return name
+}
+
+const (
+	header = `{"h":1,"schema":"orrery.trace/1","start":"2026-05-04T10:02:11Z","clock":"real","gears":"fast"}` + "\n"
+
+	event = `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}` + "\n"
+)
+
+// What is no recording is refused in one sentence, whatever is to be done with it.
+func TestReplayRefuses(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	port := strconv.Itoa(taken.Addr().(*net.TCPAddr).Port)
+	sound := write(t, header+event)
+	for want, args := range map[string][]string{
+		`not a recording: line 1 is "hello"`:                 {write(t, "hello\n")},
+		"not a recording: it is empty":                       {write(t, "")},
+		"not a recording: line 1 is \"{}\"":                  {write(t, "{}\n")},
+		"use version v9.9 or a later one":                    {write(t, `{"h":2,"schema":"orrery.trace/2","build":"v9.9"}`+"\n"+event)},
+		"no such file":                                       {filepath.Join(t.TempDir(), "missing.jsonl")},
+		"is a directory":                                     {t.TempDir()},
+		"not a recording: its gzip header is damaged":        {write(t, "\x1f\x8bhello")},
+		"--view-port must be between 1 and 65535, not 65536": {sound, "--view-port", "65536"},
+		"port " + port + " is in use by another program; choose another one with --view-port": {sound, "--view-port", port},
+		"--html and --check exclude each other":                                               {sound, "--check", "--html", "x.html"},
+		"give the file of a recording":                                                        {},
+	} {
+		ways := [][]string{{"--no-open"}}
+		if len(args) == 1 {
+			ways = append(ways, []string{"--check"}, []string{"--html", filepath.Join(t.TempDir(), "out.html")})
+		}
+		for _, way := range ways {
+			code, stdout, stderr := call(t, append(args, way...)...)
+			assert.Equal(t, 1, code, "%q %q", want, way)
+			assert.Empty(t, stdout, "%q %q", want, way)
+			assert.Contains(t, stderr, want, "%q", way)
+			assert.Equal(t, 1, strings.Count(stderr, "\n"), "one sentence: %s", stderr)
+		}
+	}
+}
+
+// --check says what is wrong after the first line, and where. A cut last line is normal.
+func TestReplayChecks(t *testing.T) {
+	second := `{"s":2,"t":6,"e":"queue.got","i":"q","k":"a"}` + "\n"
+	for name, c := range map[string]struct {
+		recording string
+		code      int
+		want      []string
+	}{
+		"sound":            {event + second, 0, []string{"gears fast, 2 events", "contradictions 0"}},
+		"no event":         {"", 0, []string{"0 events"}},
+		"no last lines":    {event, 0, []string{"1 events", "no end: the process was killed, or the file was cut off"}},
+		"a broken line":    {event + "{\n" + second, 1, []string{"line 3: unexpected end of JSON input", "2 events"}},
+		"a gap":            {event + `{"s":3,"t":6,"e":"queue.got","i":"q","k":"a"}` + "\n", 1, []string{"event 3 follows event 1"}},
+		"a cut last line":  {event + second[:20], 0, []string{"the last line is cut off", "1 events"}},
+		"an unknown event": {event + `{"s":2,"t":6,"e":"queue.painted","i":"q"}` + "\n", 0, []string{"unknown event queue.painted: 1"}},
+		"a contradiction":  {event + `{"s":2,"t":6,"e":"queue.done","i":"q","k":"a"}` + "\n", 0, []string{"contradictions 1"}},
+		"a loss":           {event + `{"s":2,"t":6,"e":"trace.lost","n":7,"lost":{"queue":7}}` + "\n", 0, []string{"lost of queue: 7"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := call(t, write(t, header+c.recording), "--check")
+			assert.Equal(t, c.code, code)
+			for _, want := range c.want {
+				assert.Contains(t, stdout, want)
+			}
+			assert.Equal(t, c.code, strings.Count(stderr, "has problems: 1"), stderr)
+		})
+	}
+}
+
+// A recording without an end is shown, and the terminal says that it was cut off.
+func TestReplayOfARecordingWithoutAnEnd(t *testing.T) {
+	for end, want := range map[string]bool{"": true, `{"s":2,"t":6,"e":"trace.end","reason":"done"}` + "\n": false} {
+		out := &signalling{words: "Ctrl-C ends it."}
+		ctx, cancel := context.WithCancel(t.Context())
+		out.call = cancel
+		require.NoError(t, replay(ctx, write(t, header+event+end), view.Flags{NoOpen: true}, out))
+		assert.Equal(t, want, strings.Contains(out.text.String(), "The recording has no end"))
+	}
+}
+
+// signalling calls a function when certain words have been written.
+type signalling struct {
+	words string
+	call  func()
+	text  strings.Builder
+}
+
+func (s *signalling) Write(p []byte) (int, error) {
+	s.text.Write(p)
+	if strings.Contains(s.text.String(), s.words) {
+		s.call()
+	}
+	return len(p), nil
+}
+
+// What a recorder has written is sound, compressed too, and becomes one page, but not in its own
+// place.
+func TestReplayWritesOnePage(t *testing.T) {
+	for _, name := range []string{"run.jsonl", "run.jsonl.gz"} {
+		file := filepath.Join(t.TempDir(), name)
+		recorder, err := trace.Start(trace.Config{File: file})
+		require.NoError(t, err)
+		recorder.Queue("work").Added(queue.Event[string]{Key: "a", Seq: 1})
+		recorder.Stop("done")
+		require.NoError(t, recorder.Err())
+		code, stdout, _ := call(t, file, "--check")
+		assert.Zero(t, code)
+		assert.Contains(t, stdout, "2 events")
+		assert.NotContains(t, stdout, "no end")
+		page := filepath.Join(t.TempDir(), "page.html")
+		require.NoError(t, os.WriteFile(page, nil, 0o644))
+		require.NoError(t, os.Chmod(page, 0o644))
+		code, stdout, _ = call(t, file, "--html", page)
+		assert.Zero(t, code)
+		assert.Contains(t, stdout, "open it in a browser")
+		info, err := os.Stat(page)
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o600), info.Mode(),
+			"only the owner can read the names of objects, whatever was there before")
+		html, err := os.ReadFile(page)
+		require.NoError(t, err)
+		assert.True(t, bytes.HasPrefix(html, []byte("<!")), "%.40s", html)
+
+		before, err := os.ReadFile(file)
+		require.NoError(t, err)
+		other := filepath.Join(t.TempDir(), "other.html")
+		require.NoError(t, os.Link(file, other))
+		for _, itself := range []string{file, other} {
+			code, _, stderr := call(t, file, "--html", itself)
+			assert.Equal(t, 1, code)
+			assert.Contains(t, stderr, "--html "+itself+" is the recording itself")
+			after, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.True(t, bytes.Equal(before, after), "the recording is as it was")
+		}
+	}
+}
+
+// A compressed recording of a process that was killed has no end; its events are read.
+func TestReplayOfACutCompressedFile(t *testing.T) {
+	var compressed bytes.Buffer
+	zip := gzip.NewWriter(&compressed)
+	_, _ = zip.Write([]byte(header + event))
+	require.NoError(t, zip.Flush())
+	code, stdout, stderr := call(t, write(t, compressed.String()), "--check")
+	assert.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "1 events")
+	assert.Contains(t, stdout, "the last line is cut off")
+}

@@ -1,0 +1,378 @@
+package serve
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/app/program"
+	"orrery/internal/app/program/programtest"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/apiserver/faults"
+	"orrery/internal/observe/logs"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+)
+
+// lab returns the program with this command.
+func lab() *cobra.Command {
+	root := &cobra.Command{Use: "lab"}
+	root.AddCommand(New(), NewFaultsTopic())
+	return root
+}
+
+// lockedBuffer is a buffer for several goroutines.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// serving is a run of "lab serve".
+type serving struct {
+	stdout, stderr *lockedBuffer
+	stop           func()
+	ended          <-chan error
+}
+
+// startServe runs "lab serve" until the test ends, and waits until it has printed its address.
+func startServe(t *testing.T, args ...string) serving {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := serving{stdout: &lockedBuffer{}, stderr: &lockedBuffer{}, stop: cancel}
+	reader, writer := io.Pipe()
+	root := lab()
+	root.SetArgs(append([]string{"serve"}, args...))
+	root.SetOut(writer)
+	root.SetErr(s.stderr)
+	program.Prepare(root)
+	done := make(chan error, 1)
+	go func() {
+		err := root.ExecuteContext(ctx)
+		writer.Close()
+		done <- err
+	}()
+	s.ended = done
+	t.Cleanup(cancel)
+	greeted := make(chan struct{})
+	go func() {
+		buffer := make([]byte, 4096)
+		for first := true; ; {
+			n, err := reader.Read(buffer)
+			s.stdout.Write(buffer[:n])
+			if first && (n > 0 || err != nil) {
+				first = false
+				close(greeted)
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	<-greeted
+	return s
+}
+
+// client returns a client with the kubeconfig that the server has printed.
+func (s serving) client(t *testing.T) *restclient.Client {
+	t.Helper()
+	line := regexp.MustCompile(`(?m)^  export KUBECONFIG=(\S+)$`).FindStringSubmatch(s.stdout.String())
+	require.NotNil(t, line, s.stdout.String())
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: line[1]})
+	require.NoError(t, err)
+	client, err := restclient.New(config)
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	return client
+}
+
+// The output is all that a user needs, and temporary files are removed at the end.
+func TestServe(t *testing.T) {
+	s := startServe(t, "-v2", "--fault", "delay:by=1ms", "--history", "5")
+	assert.Contains(t, s.stdout.String(), "Kubernetes API server in memory at https://127.0.0.1:")
+	assert.Contains(t, s.stdout.String(), "Faults that are on: delay:by=1ms\n")
+	client := s.client(t)
+	list, err := restclient.Metadata(client, api.NamespacesResource, "").List(t.Context(), api.ListOptions{})
+	require.NoError(t, err)
+	assert.Len(t, list.Items, 4)
+	client.Close()
+	path := strings.TrimSpace(strings.Split(strings.Split(s.stdout.String(), "KUBECONFIG=")[1], "\n")[0])
+	s.stop()
+	require.NoError(t, <-s.ended)
+	assert.NoDirExists(t, filepath.Dir(path))
+	assert.Contains(t, s.stderr.String(), "request begins")
+	assert.Contains(t, s.stderr.String(), "request served")
+	assert.Contains(t, s.stderr.String(), "stopping: ")
+	token := regexp.MustCompile(`[A-Z2-7]{26}`)
+	assert.Empty(t, token.FindAllString(s.stderr.String(), -1), "no token in the log")
+}
+
+func TestServeWithoutProtection(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a b", "kubeconfig")
+	s := startServe(t, "--insecure-http", "--kubeconfig-out", path, "--nodes", "0", "--garbage-collector=false")
+	assert.Contains(t, s.stdout.String(), "export KUBECONFIG='"+path+"'\n")
+	url := regexp.MustCompile(`curl (\S+)`).FindStringSubmatch(s.stdout.String())
+	require.NotNil(t, url)
+	response, err := http.Get(url[1])
+	require.NoError(t, err)
+	response.Body.Close()
+	assert.Equal(t, 200, response.StatusCode)
+
+	// Without credentials, a page whose host name points at this machine is recognized only by that
+	// name.
+	request, err := http.NewRequest("DELETE", url[1]+"/default", nil)
+	require.NoError(t, err)
+	request.Host = "evil.example"
+	response, err = http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	refusal, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	response.Body.Close()
+	assert.Equal(t, 403, response.StatusCode)
+	assert.Equal(t, "this server is not called \"evil.example\": use localhost or a loopback address\n", string(refusal))
+	http.DefaultClient.CloseIdleConnections()
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode())
+	s.stop()
+	require.NoError(t, <-s.ended)
+	assert.NoFileExists(t, path)
+}
+
+// "--kubeconfig-out ~/.kube/config" once overwrote a user's access to a cluster.
+func TestServeOverwritesNoOtherKubeconfig(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config")
+	const foreign = `{"apiVersion":"v1","kind":"Config","current-context":"orrery",
+		"clusters":[{"name":"orrery","cluster":{"server":"https://192.168.49.2:8443"}}],"users":[{"name":"orrery","user":{"token":"x"}}],
+		"contexts":[{"name":"orrery","context":{"cluster":"orrery","user":"orrery"}}]}`
+	require.NoError(t, os.WriteFile(path, []byte(foreign), 0o600))
+	code, _, stderr := programtest.Call(t, lab(), error.Error, "serve", "--kubeconfig-out", path)
+	assert.Equal(t, 1, code)
+	assert.Equal(t, "lab: "+path+" exists and is not a kubeconfig of \"lab serve\"; choose another place with --kubeconfig-out, or overwrite it with --force\n", stderr)
+	kept, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, foreign, string(kept))
+
+	first := startServe(t, "--kubeconfig-out", path, "--force")
+	second := startServe(t, "--kubeconfig-out", path) // the file is that of a server now
+	first.stop()
+	require.NoError(t, <-first.ended)
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: path})
+	require.NoError(t, err, "the second one's stays")
+	assert.Contains(t, second.stdout.String(), config.Host)
+	added, err := kubeconfig.ReadFile(path)
+	require.NoError(t, err)
+	added.Contexts["mine"] = added.Contexts[added.CurrentContext]
+	require.NoError(t, added.WriteFile(path))
+	second.stop()
+	require.NoError(t, <-second.ended)
+	assert.FileExists(t, path, "the file has another context now")
+
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	empty := startServe(t, "--kubeconfig-out", path)
+	empty.stop()
+	require.NoError(t, <-empty.ended)
+	assert.NoFileExists(t, path)
+}
+
+// Two servers are two clusters in one KUBECONFIG: with the port in the names, or with --name, no
+// entry of the first file hides one of the second.
+func TestServeKubeconfigsCanBeMerged(t *testing.T) {
+	for what, flags := range map[string][2][]string{
+		"the default names":      {},
+		"one name of two":        {{"--name", "blue"}, nil},
+		"two names":              {{"--name", "blue"}, {"--name", "green"}},
+		"with and without TLS":   {{"--insecure-http"}, nil},
+		"names that need quotes": {{"--name", "the old: one"}, {"--name", "the new: one"}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			var paths, contexts []string
+			for i, args := range flags {
+				path := filepath.Join(t.TempDir(), "kubeconfig")
+				s := startServe(t, append([]string{"--kubeconfig-out", path}, args...)...)
+				own, err := kubeconfig.ReadFile(path)
+				require.NoError(t, err, s.stdout)
+				name := own.CurrentContext
+				if len(args) == 2 {
+					assert.Equal(t, args[1], name, "want the context to have the name of --name")
+				} else {
+					address, _, _ := strings.Cut(s.stdout.String(), "\n")
+					port := address[strings.LastIndex(address, ":")+1:]
+					assert.Equal(t, "orrery-"+port, name, "want the default name to have the port")
+				}
+				require.Contains(t, own.Contexts, name)
+				assert.Equal(t, []string{name, name}, []string{own.Contexts[name].Cluster, own.Contexts[name].User})
+				paths, contexts = append(paths, path), append(contexts, name)
+
+				namespace := &api.Namespace{ObjectMeta: api.ObjectMeta{Name: fmt.Sprint("of-", i)}}
+				namespaces := restclient.Typed[*api.Namespace](s.client(t), api.NamespacesResource, "")
+				_, err = namespaces.Create(t.Context(), namespace, api.UpdateOptions{})
+				require.NoError(t, err)
+			}
+			t.Setenv("KUBECONFIG", strings.Join(paths, string(os.PathListSeparator)))
+			for i, name := range contexts {
+				config, _, err := kubeconfig.Load(kubeconfig.Options{Context: name})
+				require.NoError(t, err)
+				client, err := restclient.New(config)
+				require.NoError(t, err)
+				t.Cleanup(client.Close)
+				namespaces := restclient.Metadata(client, api.NamespacesResource, "")
+				_, err = namespaces.Get(t.Context(), fmt.Sprint("of-", i), api.GetOptions{})
+				assert.NoError(t, err, "want the context %s of the merged files to reach its own server", name)
+			}
+		})
+	}
+}
+
+func TestServeKnowsFurtherUsers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens.csv")
+	require.NoError(t, os.WriteFile(file, []byte("joes, joe, 7, \"devs,ops\"\nanns,ann,8\n"), 0o600))
+	s := startServe(t, "--token-auth-file", file, "--anonymous-auth")
+	host := s.client(t).Config().Host
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	defer transport.CloseIdleConnections()
+	ask := func(token string) (int, string) {
+		request, err := http.NewRequest("POST", host+"/apis/authentication.k8s.io/v1/selfsubjectreviews", strings.NewReader("{}"))
+		require.NoError(t, err)
+		request.Header.Set("Content-Type", "application/json")
+		if token != "" {
+			request.Header.Set("Authorization", "Bearer "+token)
+		}
+		response, err := transport.RoundTrip(request)
+		require.NoError(t, err)
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return response.StatusCode, string(body)
+	}
+	code, body := ask("joes")
+	assert.Equal(t, 201, code)
+	assert.Contains(t, body, `"groups":["devs","ops","system:authenticated"],"uid":"7","username":"joe"`)
+	code, _ = ask("")
+	assert.Equal(t, 403, code)
+}
+
+func TestServeMistakesGetOneClearSentence(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, []byte("secret-token,\n"), 0o600))
+	quoted := filepath.Join(dir, "quoted")
+	require.NoError(t, os.WriteFile(quoted, []byte("secret-token,\"joe\n"), 0o600))
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	for _, row := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"now"}, `unexpected argument "now"`},
+		{[]string{"--listen", "here"}, `--listen must be an address with a port`},
+		{[]string{"--listen", "127.0.0.1:http"}, `--listen must have a port from 0 to 65535`},
+		{[]string{"--listen", "0.0.0.0:0", "--insecure-http"}, `--insecure-http is for the loopback interface`},
+		{[]string{"--listen", ":0", "--insecure-http"}, `--insecure-http is for the loopback interface`},
+		{[]string{"--insecure-http", "--client-ca-file", "x"}, `--client-ca-file needs TLS`},
+		{[]string{"--history", "-1"}, `--history must not be negative`},
+		{[]string{"--nodes", "-1"}, `--nodes must not be negative`},
+		{[]string{"--shutdown-timeout", "0"}, `--shutdown-timeout must be positive`},
+		{[]string{"-v=-1"}, `-v must not be negative`},
+		{[]string{"--log-format", "xml"}, `there is no log format "xml"`},
+		{[]string{"--fault", "nonsense"}, `--fault: `},
+		{[]string{"--listen", taken.Addr().String()}, taken.Addr().String() + " is in use by another program; choose another port with --listen"},
+		{[]string{"--listen", "203.0.113.7:0"}, `this machine does not have the address 203.0.113.7:0`},
+		{[]string{"--kubeconfig-out", filepath.Join(file, "x")}, `the kubeconfig cannot be written: `},
+		{[]string{"--token-auth-file", filepath.Join(dir, "none")}, `--token-auth-file: open `},
+		{[]string{"--token-auth-file", file}, `line 1 of ` + file + ` must be token,user,uid`},
+		{[]string{"--token-auth-file", quoted}, `is not a CSV file`},
+		{[]string{"--client-ca-file", filepath.Join(dir, "none")}, `--client-ca-file: open `},
+		{[]string{"--client-ca-file", file}, `invalid client CA`},
+	} {
+		code, stdout, stderr := programtest.Call(t, lab(), error.Error, append([]string{"serve"}, row.args...)...)
+		assert.Equal(t, 1, code, row.args)
+		assert.Empty(t, stdout, row.args)
+		assert.Contains(t, stderr, row.want)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+		assert.NotContains(t, stderr, "secret-token")
+	}
+}
+
+func TestHelpTeachesEveryFault(t *testing.T) {
+	code, stdout, _ := programtest.Call(t, lab(), error.Error, "help", "faults")
+	assert.Equal(t, 0, code)
+	words := strings.Join(strings.Fields(stdout), " ")
+	for _, kind := range faults.Catalogue() {
+		assert.Contains(t, stdout, "\n  "+kind.Usage+"\n")
+		assert.Contains(t, words, kind.Summary)
+		assert.Contains(t, words, "Teaches: "+strings.Join(strings.Fields(kind.Teaches), " "))
+	}
+	for line := range strings.Lines(stdout) {
+		if strings.HasPrefix(line, "      ") {
+			assert.LessOrEqual(t, len([]rune(line)), 81, line)
+		}
+	}
+}
+
+// Log lines never contain secrets.
+func TestTheLogHasNoSecrets(t *testing.T) {
+	const canary = "canary-0123456789-abcdef"
+	var out lockedBuffer
+	logger := logs.New(logs.Config{Writer: &out, Verbosity: 3})
+	hooks := served(logger)
+	info := apiserver.RequestInfo{Method: "GET", URI: "/api?token=" + canary, UserAgent: "curl"}
+	hooks.RequestStarted(info)
+	hooks.RequestDone(info, apiserver.RequestResult{Code: 200})
+	hooks.Panicked(info, "Authorization: Bearer "+canary, nil)
+	assert.Equal(t, 3, strings.Count(out.String(), "/api?token="), out.String())
+	assert.NotContains(t, out.String(), canary)
+}
+
+func TestListenErrors(t *testing.T) {
+	wrapped := func(err error) error { return &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", err)} }
+	assert.EqualError(t, ListenError("x:80", wrapped(syscall.EACCES)), "this user may not listen on x:80; choose a port from 1024 on with --listen, 0 for a free one")
+	assert.EqualError(t, ListenError("x:80", &net.OpError{Op: "listen", Err: errors.New("no such host")}), "listening on x:80 failed: no such host")
+}
+
+func TestShellQuoted(t *testing.T) {
+	for path, want := range map[string]string{"/a/b-c.d": "/a/b-c.d", "/a b": "'/a b'", "/it's": `'/it'\''s'`} {
+		assert.Equal(t, want, ShellQuoted(path), fmt.Sprint(path))
+	}
+}
+
+// A server that cannot print its address is useless.
+func TestServeEndsWhenItsAddressCannotBeShown(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	root := lab()
+	root.SetArgs([]string{"serve"})
+	root.SetOut(full)
+	root.SetErr(&lockedBuffer{})
+	program.Prepare(root)
+	assert.EqualError(t, root.ExecuteContext(t.Context()), "the address of the server cannot be shown: write /dev/full: no space left on device")
+}

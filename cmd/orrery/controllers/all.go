@@ -1,0 +1,61 @@
+// Package all lists the controllers: for each its name, its rights, and its initializer. This is
+// the article's NewControllerInitializers. An initializer builds a controller from the shared
+// informers, the client and the hooks of its [manager.ControllerContext]. Only
+// namespace-controller is on by default. The others are examples that kube-controller-manager also
+// has, so they run only if they are named.
+package controllers
+
+import (
+	"time"
+
+	"orrery/controller/manager"
+	"orrery/internal/app/rbac"
+	"orrery/nsctl"
+	"orrery/restclient/api"
+)
+
+// Options configure single controllers. The zero value of each field is that controller's default.
+type Options struct {
+	Namespace      NamespaceOptions
+	VirtualMachine VirtualMachineOptions
+	Apps           AppsOptions
+	SecondParty    SecondPartyOptions
+	Garbage        GarbageCollectorOptions
+}
+
+// NamespaceOptions configure the namespace controller, see nsctl.Config and nsctl.DeleterConfig.
+type NamespaceOptions struct {
+	Selection       nsctl.Selection
+	Workers         int
+	SyncPeriod      time.Duration
+	GracePeriod     time.Duration
+	TypeConcurrency int
+}
+
+// Descriptors returns all controllers, sorted by name.
+func Descriptors(options Options) []manager.Descriptor {
+	return []manager.Descriptor{
+		deploymentController(options.Apps),
+		garbageCollector(options.Garbage),
+		namespaceController(options.Namespace),
+		replicaSetController(options.Apps),
+		secondPartyController(options.SecondParty),
+		virtualMachine(options.VirtualMachine),
+	}
+}
+
+// right returns a right to all objects of a resource, or to a subresource of them.
+func right(resource api.GroupVersionResource, subresource, reason string, verbs ...string) rbac.Right {
+	name := resource.Resource
+	if subresource != "" {
+		name += "/" + subresource
+	}
+	return rbac.Right{Rule: rbac.Rule{APIGroups: []string{resource.Group}, Resources: []string{name}, Verbs: verbs}, Reason: reason}
+}
+
+// about returns a reference to an object for an Event.
+func about(kind, apiVersion string, object *api.ObjectMeta) api.ObjectReference {
+	return api.ObjectReference{
+		Kind: kind, APIVersion: apiVersion, Namespace: object.Namespace, Name: object.Name, UID: object.UID, ResourceVersion: object.ResourceVersion,
+	}
+}

@@ -1,0 +1,473 @@
+package controllers_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"orrery/cmd/orrery/controllers"
+	"orrery/controller/gears"
+	"orrery/controller/manager"
+	"orrery/examples/apps"
+	"orrery/examples/secondparty"
+	"orrery/examples/virtualmachine"
+	"orrery/examples/virtualmachine/driver"
+	"orrery/informer"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/observe/logs"
+	"orrery/internal/observe/metrics"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// world is the API server in memory, with all controllers in one process beside it.
+type world struct {
+	t        *testing.T
+	server   *apiserver.Server
+	client   *restclient.Client
+	manager  *manager.Manager
+	metrics  *metrics.Metrics
+	machines *engine
+	storage  string                    // the directory of the second party of namespaces
+	context  manager.ControllerContext // of a controller that does nothing
+
+	mu            sync.Mutex
+	log           bytes.Buffer
+	watches, most map[string]int // that are open, and that were at a time, by path
+}
+
+// ServeHTTP counts watches.
+func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	time.Sleep(time.Millisecond) // virtual time: the end of a watch that the client has closed has been counted then
+	if r.URL.Query().Get("watch") != "" {
+		w.opened(r.URL.Path, 1)
+		defer w.opened(r.URL.Path, -1)
+	}
+	w.server.Handler().ServeHTTP(out, r)
+}
+
+// Write is where the log goes.
+func (w *world) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.Write(text)
+}
+
+func (w *world) opened(path string, by int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.watches[path] += by
+	w.most[path] = max(w.most[path], w.watches[path])
+}
+
+func play(t *testing.T, set string, act func(w *world)) {
+	t.Helper()
+	storage := t.TempDir()
+	chosenGears, err := gears.Parse(set)
+	require.NoError(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		server, err := apiserver.New(apiserver.Config{Unprotected: true, NoCollector: true})
+		require.NoError(t, err)
+		w := &world{
+			t: t, server: server, machines: &engine{}, storage: storage, metrics: metrics.New("test"),
+			watches: map[string]int{}, most: map[string]int{},
+		}
+		link := restclienttest.NewServer(t, w)
+		w.client = link.Client()
+		initialize := func(c manager.ControllerContext) (manager.Controller, error) {
+			w.context = c
+			return idle{}, nil
+		}
+		chosen := append(w.descriptors(), manager.Descriptor{Name: "idle", New: initialize})
+		w.manager = manager.NewManager(manager.Shared{
+			Client: link.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1,
+			Gears: chosenGears, Events: true, Metrics: w.metrics,
+			Logger: logs.New(logs.Config{Writer: w, Verbosity: 1}),
+		}, chosen)
+		lifetime, end := context.WithCancel(t.Context())
+		require.NoError(t, w.manager.Prepare(t.Context(), lifetime))
+		stop, stopNow := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			w.manager.Work(stop, t.Context())
+		}()
+		act(w)
+		stopNow()
+		<-ended
+		end()
+		w.manager.Shutdown()
+		require.NoError(t, server.Stop(context.Background()))
+	})
+}
+
+// engine is a driver whose engine may be missing.
+type engine struct {
+	driver.Memory
+	missing atomic.Bool
+}
+
+func (e *engine) Ping(context.Context) error {
+	if e.missing.Load() {
+		return errors.New("not installed")
+	}
+	return nil
+}
+
+// idle is a controller that does nothing.
+type idle struct{}
+
+func (idle) RunWithin(stop, _ context.Context) { <-stop.Done() }
+
+// descriptors are those of all controllers, with the places that they need.
+func (w *world) descriptors() []manager.Descriptor {
+	return controllers.Descriptors(controllers.Options{
+		VirtualMachine: controllers.VirtualMachineOptions{Use: w.machines},
+		SecondParty:    controllers.SecondPartyOptions{Storage: w.storage},
+	})
+}
+
+// logged returns the lines of the log that contain all of the texts, without their time.
+func (w *world) logged(texts ...string) (lines []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for line := range strings.Lines(w.log.String()) {
+		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
+			_, line, _ = strings.Cut(strings.TrimSpace(line), " ")
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func (w *world) do(verb, path string, body any) {
+	w.t.Helper()
+	text, err := json.Marshal(body)
+	require.NoError(w.t, err)
+	require.NoError(w.t, w.client.Do(w.t.Context(), restclient.Request{Verb: verb, Path: path, Body: text}, nil))
+}
+
+// await waits, in virtual time, until check is true.
+func (w *world) await(what string, check func() bool) {
+	w.t.Helper()
+	for range 1000 {
+		synctest.Wait()
+		if check() {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+	require.Fail(w.t, "it does not happen: "+what)
+}
+
+func list[T restclient.Object](w *world, resource api.GroupVersionResource, namespace string) []T {
+	w.t.Helper()
+	objects, err := restclient.Typed[T](w.client, resource, namespace).List(w.t.Context(), api.ListOptions{})
+	require.NoError(w.t, err)
+	return objects.Items
+}
+
+type object = map[string]any
+
+// events returns component, reason and the beginning of the message of Events, without the names
+// that are made up.
+func (w *world) events(namespace string) (all []string) {
+	w.t.Helper()
+	made := regexp.MustCompile(` (web-\S+|vm-\S+)|(pod:|creating:|server) .*`)
+	for _, e := range list[*api.Event](w, api.EventsResource, namespace) {
+		all = append(all, e.Source.Component+": "+e.Reason+" "+made.ReplaceAllString(e.Message, "$2"))
+	}
+	return all
+}
+
+// All controllers in one process: each does its work, the stores of what several of them read are
+// shared, and the deletion of the namespace takes everything along, the machine outside of the
+// cluster too.
+func TestAllControllersInOneProcess(t *testing.T) {
+	for _, set := range []string{gears.Fast, gears.Textbook} {
+		t.Run(set, func(t *testing.T) {
+			play(t, set, func(w *world) {
+				w.do("POST", "/api/v1/namespaces", object{"metadata": object{"name": "blue"}})
+				w.do("POST", "/apis/apps/v1/namespaces/blue/deployments", object{
+					"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object{"name": "web"},
+					"spec": object{
+						"replicas": 3, "selector": object{"matchLabels": object{"app": "web"}},
+						"template": object{
+							"metadata": object{"labels": object{"app": "web"}},
+							"spec":     object{"containers": []any{object{"name": "c", "image": "i"}}},
+						},
+					},
+				})
+				w.await("the deployment is complete", func() bool {
+					deployments := list[*apps.Deployment](w, apps.DeploymentsResource, "blue")
+					return len(deployments) == 1 && deployments[0].Status.AvailableReplicas == 3
+				})
+				assert.Len(t, list[*apps.Pod](w, api.PodsResource, "blue"), 3)
+
+				assert.Equal(t, manager.Missing, w.state("virtualmachine"))
+				w.define(manager.Running)
+				w.do("POST", "/apis/cloudnative.tw/v1alpha1/namespaces/blue/virtualmachines", object{
+					"apiVersion": "cloudnative.tw/v1alpha1", "kind": "VirtualMachine", "metadata": object{"name": "vm"},
+					"spec": object{"resource": object{"cpu": 2, "memory": "4G"}},
+				})
+				w.await("there is a machine", func() bool { return len(w.machines.Names()) == 1 })
+
+				_, err := w.server.Faults().Add("forbid:verb=create,resource=pods,for=20s")
+				require.NoError(t, err)
+				scale := func(replicas int) {
+					w.do("PUT", "/apis/apps/v1/namespaces/blue/deployments/web/scale", object{
+						"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": object{"name": "web", "namespace": "blue"}, "spec": object{"replicas": replicas},
+					})
+				}
+				scale(4)
+				w.await("there are more", func() bool { return len(list[*apps.Pod](w, api.PodsResource, "blue")) == 4 })
+				scale(1)
+				w.await("there are less", func() bool { return len(list[*apps.Pod](w, api.PodsResource, "blue")) == 1 })
+				time.Sleep(time.Second)
+				assert.Subset(t, w.events("blue"), []string{
+					"deployment-controller: ScalingReplicaSet Scaled up replica set from 0 to 3",
+					"deployment-controller: ScalingReplicaSet Scaled up replica set from 3 to 4",
+					"deployment-controller: ScalingReplicaSet Scaled down replica set from 4 to 1",
+					"replicaset-controller: SuccessfulCreate Created pod:",
+					"replicaset-controller: FailedCreate Error creating:",
+					"replicaset-controller: SuccessfulDelete Deleted pod:",
+					"virtualmachine: ServerCreated the server",
+				})
+
+				w.do("DELETE", "/api/v1/namespaces/blue", object{})
+				w.await("the namespace has gone", func() bool {
+					return !slices.ContainsFunc(list[*api.Namespace](w, api.NamespacesResource, ""), func(ns *api.Namespace) bool { return ns.Name == "blue" })
+				})
+				assert.Empty(t, w.machines.Names())
+				for _, status := range w.manager.Snapshot() {
+					assert.Equal(t, manager.Running, status.State, status.Name)
+					assert.Empty(t, status.Why, status.Name)
+				}
+
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				// The garbage collector has an informer of heads for every other type.
+				assert.Subset(t, slices.Collect(maps.Keys(w.most)), []string{
+					"/api/v1/namespaces", "/api/v1/pods", "/apis/apps/v1/deployments", "/apis/apps/v1/replicasets",
+					"/apis/cloudnative.tw/v1alpha1/virtualmachines",
+				}, "what is watched")
+				for path, most := range w.most {
+					assert.Equal(t, 1, most, "watches of %s at a time", path)
+				}
+			})
+		})
+	}
+}
+
+// A right that is missing is one line a minute, however many objects wait for it.
+func TestTheCollectorMayNotDelete(t *testing.T) {
+	play(t, gears.Fast, func(w *world) {
+		_, err := w.server.Faults().Add("forbid:verb=delete,resource=configmaps")
+		require.NoError(t, err)
+		owner := object{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "never-was"}
+		for i := range 20 {
+			w.do("POST", "/api/v1/namespaces/default/configmaps", object{"metadata": object{
+				"name": fmt.Sprint("child", i), "ownerReferences": []any{owner},
+			}})
+		}
+		time.Sleep(5*time.Minute - 10*time.Second)
+		about := w.logged("controller=garbage-collector-controller", "WARN ")
+		assert.Len(t, about, 5)
+		for _, line := range about {
+			assert.Contains(t, line, "objects cannot be collected, trying again in a minute")
+			assert.Contains(t, line, "resource=configmaps ")
+		}
+	})
+}
+
+// Two parties hold a namespace, over one watch: it goes when both are done. A file stands where a
+// collection of the second party should be: its storage is out of order.
+func TestTwoPartiesInOneProcess(t *testing.T) {
+	for _, set := range []string{gears.Fast, gears.Textbook} {
+		t.Run(set, func(t *testing.T) {
+			play(t, set, func(w *world) {
+				development := func() (found []*api.Namespace) {
+					isOther := func(ns *api.Namespace) bool { return ns.Name != "development" }
+					return slices.DeleteFunc(list[*api.Namespace](w, api.NamespacesResource, ""), isOther)
+				}
+				w.do("POST", "/api/v1/namespaces", object{
+					"metadata": object{"name": "development"},
+					"spec":     object{"finalizers": []string{secondparty.Token}},
+				})
+				broken := filepath.Join(w.storage, "development", secondparty.Builds.GroupResource())
+				require.NoError(t, os.Mkdir(filepath.Dir(broken), 0o755))
+				require.NoError(t, os.WriteFile(broken, nil, 0o644))
+				w.do("DELETE", "/api/v1/namespaces/development", object{})
+				time.Sleep(time.Minute)
+				require.Len(t, development(), 1)
+				assert.Equal(t, []string{secondparty.Token}, development()[0].Spec.Finalizers)
+
+				require.NoError(t, os.Remove(broken))
+				time.Sleep(2 * time.Minute)
+				assert.Empty(t, development())
+				var text strings.Builder
+				require.NoError(t, w.metrics.WriteText(&text))
+				assert.Contains(t, text.String(), `workqueue_adds_total{name="second-party"}`)
+				assert.Contains(t, text.String(), `orrery_controller_passes_total{controller="second-party-controller",result="done"}`)
+				removed := w.logged("finalizer removed")
+				require.Len(t, removed, 1)
+				assert.Regexp(t, `^INFO  finalizer removed reconcile_id=\S+ controller=second-party-controller `+
+					`key=development finalizer=openshift.com/origin$`, removed[0])
+			})
+		})
+	}
+}
+
+func TestTheSecondPartyNeedsAStorage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o644))
+	for storage, message := range map[string]string{"": "--second-party-storage", file: "not a directory"} {
+		options := controllers.Options{SecondParty: controllers.SecondPartyOptions{Storage: storage}}
+		chosen, err := manager.Choose(controllers.Descriptors(options), []string{"second-party"})
+		require.NoError(t, err)
+		_, err = chosen[0].New(manager.ControllerContext{Name: chosen[0].Name})
+		assert.ErrorContains(t, err, message)
+	}
+}
+
+func (w *world) state(name string) manager.State {
+	for _, status := range w.manager.Snapshot() {
+		if status.Name == name {
+			return status.State
+		}
+	}
+	return ""
+}
+
+// A controller with nothing in hand is well.
+func TestHealth(t *testing.T) {
+	play(t, gears.Fast, func(w *world) {
+		for _, d := range w.descriptors() {
+			controller, err := d.New(w.context)
+			require.NoError(t, err)
+			checked, ok := controller.(interface{ Healthy() error })
+			require.True(t, ok, d.Name)
+			assert.NoError(t, checked.Healthy(), d.Name)
+		}
+	})
+}
+
+// define creates the type of virtual machines, and waits for the state of their controller.
+func (w *world) define(want manager.State) {
+	w.t.Helper()
+	var definition any
+	require.NoError(w.t, yaml.Unmarshal(virtualmachine.CustomResourceDefinition, &definition))
+	w.do("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+	w.await("the controller of virtual machines is "+string(want), func() bool { return w.state("virtualmachine") == want })
+}
+
+// A missing engine is reported before there is a machine to report it with.
+func TestAMissingEngineIsRecorded(t *testing.T) {
+	play(t, gears.Fast, func(w *world) {
+		w.machines.missing.Store(true)
+		w.define(manager.Waiting)
+		time.Sleep(5 * time.Minute)
+		w.machines.missing.Store(false)
+		time.Sleep(time.Minute)
+		assert.Equal(t, manager.Running, w.state("virtualmachine"))
+		about := slices.DeleteFunc(w.events("default"), func(text string) bool { return !strings.HasPrefix(text, "virtualmachine: Driver") })
+		assert.Equal(t, []string{
+			"virtualmachine: DriverFailed virtualmachine waits, the driver does not work: not installed",
+			"virtualmachine: DriverWorks virtualmachine continues, its driver works again",
+		}, about)
+	})
+}
+
+// The log says which pass of the controller of virtual machines a line belongs to, and that a spec
+// which can never work is not tried again.
+func TestWhatTheLogSaysOfVirtualMachines(t *testing.T) {
+	play(t, gears.Textbook, func(w *world) {
+		w.define(manager.Running)
+		w.do("POST", "/apis/cloudnative.tw/v1alpha1/namespaces/default/virtualmachines", object{
+			"apiVersion": "cloudnative.tw/v1alpha1", "kind": "VirtualMachine", "metadata": object{"name": "none"},
+			"spec": object{"resource": object{"cpu": 2, "memory": "0"}},
+		})
+		time.Sleep(10 * time.Minute)
+		var messages []string
+		for _, line := range w.logged("key=default/none") {
+			messages = append(messages, regexp.MustCompile(`(reconcile_id)=\S+| took_s=\S+`).ReplaceAllString(line, "$1"))
+		}
+		assert.Equal(t, []string{
+			"DEBUG pass started reconcile_id controller=virtualmachine key=default/none",
+			`WARN  invalid spec, waiting for a change controller=virtualmachine key=default/none ` +
+				`error="spec.resource.memory cannot be used: \"0\" is out of range"`,
+			"DEBUG pass done reconcile_id controller=virtualmachine key=default/none",
+		}, messages)
+	})
+}
+
+// Names are sorted, with the needs and rights of each controller.
+func TestDescriptors(t *testing.T) {
+	descriptors := controllers.Descriptors(controllers.Options{})
+	names := map[string]bool{} // log lines and metrics tell controllers apart by them
+	byName := func(a, b manager.Descriptor) int { return cmp.Compare(a.Name, b.Name) }
+	assert.True(t, slices.IsSortedFunc(descriptors, byName))
+	for _, d := range descriptors {
+		assert.False(t, names[d.Name] || names[d.Alias] || d.Name == d.Alias, d.Name)
+		names[d.Name], names[d.Alias] = true, true
+		assert.NotEmpty(t, d.Alias, d.Name)
+		assert.NotEmpty(t, d.About, d.Name)
+		assert.NotEmpty(t, d.Needs, d.Name)
+		assert.Equal(t, d.Name != controllers.NamespaceController, d.OnDemand, d.Name)
+		watched := map[string]bool{}
+		for _, right := range d.Rights(false) {
+			assert.True(t, strings.HasSuffix(right.Reason, "."), "%s: %s", d.Name, right.Reason)
+			for _, resource := range right.Rule.Resources {
+				watched[resource] = watched[resource] || slices.Contains(right.Rule.Verbs, "watch")
+			}
+		}
+		for _, resource := range d.Needs {
+			assert.True(t, watched[resource.Resource] || watched["*"], "%s has no right to watch %s", d.Name, resource.Resource)
+		}
+	}
+}
+
+func TestADriverThatThereIsNot(t *testing.T) {
+	options := controllers.Options{VirtualMachine: controllers.VirtualMachineOptions{Driver: "abacus"}}
+	client, err := restclient.New(restclient.Config{Host: "http://nowhere"})
+	require.NoError(t, err)
+	for _, d := range controllers.Descriptors(options) {
+		if d.Name == "virtualmachine" {
+			d.Needs = nil
+			err := manager.NewManager(manager.Shared{Client: client}, []manager.Descriptor{d}).Prepare(t.Context(), t.Context())
+			assert.ErrorContains(t, err, `starting virtualmachine: there is no driver "abacus"`)
+		}
+	}
+}
+
+// Handlers cannot be added to an informer that has ended.
+func TestAnInitialiserThatComesTooLate(t *testing.T) {
+	var late *world
+	play(t, gears.Fast, func(w *world) { late = w })
+	for _, d := range late.descriptors() {
+		if d.Name != "virtualmachine" && d.Name != "garbage-collector-controller" { // which add handlers when they run
+			_, err := d.New(late.context)
+			assert.ErrorIs(t, err, informer.ErrStopped, d.Name)
+		}
+	}
+}

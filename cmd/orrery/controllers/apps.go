@@ -1,0 +1,137 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	"orrery/controller"
+	"orrery/controller/manager"
+	"orrery/examples/apps"
+	"orrery/examples/deployment"
+	"orrery/examples/replicaset"
+	"orrery/internal/app/rbac"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// AppsOptions configure the controllers of replica sets and of deployments.
+type AppsOptions struct {
+	ReplicaSetWorkers, DeploymentWorkers int
+}
+
+const mayBlock = "Set blockOwnerDeletion in references to the owner; only the admission plugin OwnerReferencesPermissionEnforcement requires this."
+
+func replicaSetController(options AppsOptions) manager.Descriptor {
+	return manager.Descriptor{
+		Name: "replicaset-controller", Alias: "replicaset", About: "creates and deletes the pods of replica sets",
+		OnDemand: true, BuiltIn: true, EventsEverywhere: true,
+		Needs: []api.GroupVersionResource{apps.ReplicaSetsResource, api.PodsResource},
+		Rights: func(bool) []rbac.Right {
+			return []rbac.Right{
+				right(apps.ReplicaSetsResource, "", "Replica sets are watched, and read once more before a pod is adopted or created.", "get", "list", "watch"),
+				right(apps.ReplicaSetsResource, "status", "How many pods there are.", "patch"),
+				right(apps.ReplicaSetsResource, "finalizers", mayBlock, "update"),
+				right(api.PodsResource, "", "The pods of replica sets: watched, created, adopted and released, deleted.", "list", "watch", "create", "patch", "delete"),
+			}
+		},
+		New: func(c manager.ControllerContext) (manager.Controller, error) {
+			config := c.WorkerConfig("replicaset")
+			config.Workers = options.ReplicaSetWorkers
+			recorder := c.Recorder()
+			record := func(set *apps.ReplicaSet, kind api.EventType, reason, message string) {
+				recorder.Event(context.Background(), about(apps.ReplicaSetKind, apps.GroupVersion, &set.ObjectMeta), kind, reason, message)
+			}
+			controller, err := replicaset.NewController(replicaset.Config{
+				ReplicaSets: collection[*apps.ReplicaSet](c, apps.ReplicaSetsResource),
+				Pods:        collection[*apps.Pod](c, api.PodsResource),
+				Worker:      config,
+				Trace: &replicaset.Trace{ // reasons and messages as in kube-controller-manager
+					Created: func(set *apps.ReplicaSet, pod string, err error) {
+						if err != nil {
+							record(set, api.EventWarning, "FailedCreate", "Error creating: "+err.Error())
+							return
+						}
+						record(set, api.EventNormal, "SuccessfulCreate", "Created pod: "+pod)
+					},
+					Deleted: func(set *apps.ReplicaSet, pod string, err error) {
+						if err != nil {
+							record(set, api.EventWarning, "FailedDelete", "Error deleting: "+err.Error())
+							return
+						}
+						record(set, api.EventNormal, "SuccessfulDelete", "Deleted pod: "+pod)
+					},
+				},
+			})
+			if err != nil {
+				return nil, err
+			}
+			return newPooled(c, controller, controller.Pool()), nil
+		},
+	}
+}
+
+func deploymentController(options AppsOptions) manager.Descriptor {
+	return manager.Descriptor{
+		Name: "deployment-controller", Alias: "deployment", About: "rolls deployments out, by replica sets",
+		OnDemand: true, BuiltIn: true, EventsEverywhere: true,
+		Needs: []api.GroupVersionResource{apps.DeploymentsResource, apps.ReplicaSetsResource, api.PodsResource},
+		Rights: func(bool) []rbac.Right {
+			return []rbac.Right{
+				right(apps.DeploymentsResource, "", "Deployments are watched, and read once more before a set is adopted or created.", "get", "list", "watch"),
+				right(apps.DeploymentsResource, "status", "The progress of a rollout, and its revision.", "patch"),
+				right(apps.DeploymentsResource, "finalizers", mayBlock, "update"),
+				right(apps.ReplicaSetsResource, "", "The replica sets of deployments: watched, created, scaled, adopted and released, deleted.",
+					"get", "list", "watch", "create", "patch", "delete"),
+				right(api.PodsResource, "", "A rollout by recreation waits for old pods to go.", "list", "watch"),
+			}
+		},
+		New: func(c manager.ControllerContext) (manager.Controller, error) {
+			config := c.WorkerConfig("deployment")
+			config.Workers = options.DeploymentWorkers
+			recorder := c.Recorder()
+			record := func(d *apps.Deployment, message string) {
+				recorder.Event(context.Background(), about(apps.DeploymentKind, apps.GroupVersion, &d.ObjectMeta), api.EventNormal, "ScalingReplicaSet", message)
+			}
+			controller, err := deployment.NewController(deployment.Config{
+				Deployments: collection[*apps.Deployment](c, apps.DeploymentsResource),
+				ReplicaSets: collection[*apps.ReplicaSet](c, apps.ReplicaSetsResource),
+				Pods:        collection[*apps.Pod](c, api.PodsResource),
+				Worker:      config,
+				Trace: &deployment.Trace{
+					Created: func(d *apps.Deployment, set *apps.ReplicaSet) {
+						if set.Spec.Replicas > 0 {
+							record(d, fmt.Sprintf("Scaled up replica set %s from 0 to %d", set.Name, set.Spec.Replicas))
+						}
+					},
+					Scaled: func(d *apps.Deployment, set *apps.ReplicaSet, to int) {
+						direction := "up"
+						if to < set.Spec.Replicas {
+							direction = "down"
+						}
+						record(d, fmt.Sprintf("Scaled %s replica set %s from %d to %d", direction, set.Name, set.Spec.Replicas, to))
+					},
+				},
+			})
+			if err != nil {
+				return nil, err
+			}
+			return newPooled(c, controller, controller.Pool()), nil
+		},
+	}
+}
+
+// collection is how a controller reads and writes a type.
+func collection[T apps.Owned](c manager.ControllerContext, resource api.GroupVersionResource) apps.Collection[T] {
+	return apps.NewCollection(manager.InformerFor(c, resource, T.Meta), restclient.Typed[T](c.Client, resource, ""))
+}
+
+// pooled is a controller whose worker pool provides its health and queue.
+type pooled struct {
+	manager.Controller
+	*controller.Pool
+}
+
+func newPooled(c manager.ControllerContext, controller manager.Controller, pool *controller.Pool) pooled {
+	c.Show("controller/"+c.Name, func() any { return pool.Snapshot() })
+	return pooled{controller, pool}
+}

@@ -1,0 +1,104 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"orrery/controller/manager"
+	"orrery/examples/garbagecollector"
+	"orrery/examples/monitor"
+	"orrery/informer"
+	"orrery/internal/app/rbac"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+)
+
+// GarbageCollectorOptions configure the garbage collector.
+type GarbageCollectorOptions struct{ Workers int }
+
+func garbageCollector(options GarbageCollectorOptions) manager.Descriptor {
+	return manager.Descriptor{
+		Name: "garbage-collector-controller", Alias: "garbagecollector", About: "deletes objects whose owners are gone",
+		OnDemand: true, BuiltIn: true, EventsEverywhere: true,
+		Needs: []api.GroupVersionResource{api.NamespacesResource},
+		Rights: func(bool) []rbac.Right {
+			return []rbac.Right{{
+				Rule:   rbac.Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch", "patch", "delete"}},
+				Reason: "Objects of every type can own and be owned. Types without these rights are left alone.",
+			}}
+		},
+		QPSFactor: namespaceQPSFactor, BurstFactor: namespaceBurstFactor,
+		New: func(c manager.ControllerContext) (manager.Controller, error) {
+			config := c.WorkerConfig("garbage_collector")
+			config.Workers = options.Workers
+			return garbagecollector.NewController(garbagecollector.Config{
+				Monitor: everyType(c), Worker: config, Trace: garbageTrace(c),
+			})
+		},
+	}
+}
+
+// everyType provides the objects of all types: from the informers of other controllers and from its
+// own.
+func everyType(c manager.ControllerContext) monitor.Config {
+	type head = *api.PartialObjectMetadata
+	return monitor.Config{
+		Discovery: discovery.NewWithConfig(c.Client, discovery.Config{OnlyWhenReady: true}),
+		Heads: func(resource api.GroupVersionResource, namespace string) monitor.Heads {
+			return restclient.Metadata(c.Client, resource, namespace)
+		},
+		Informer: func(resource api.GroupVersionResource) informer.Config[head] {
+			return manager.InformerConfig(c, "heads of "+resource.Resource, resource, func(o head) *api.ObjectMeta { return &o.ObjectMeta })
+		},
+		Shared: func(resource api.GroupVersionResource, handler informer.ResourceEventHandler[head]) (informer.InformerSynced, func(), bool) {
+			return manager.SharedHeads(c, resource, handler)
+		},
+		Refused: func(resource api.GroupVersionResource, err error) {
+			c.Logger.Warn().Str("controller", c.Name).Str("resource", manager.ResourceName(resource)).Err(err).
+				Msg("objects cannot be seen, going on without them")
+		},
+	}
+}
+
+func garbageTrace(c manager.ControllerContext) *garbagecollector.Trace {
+	recorder, rare := c.Recorder(), refusals{at: map[string]time.Time{}}
+	return &garbagecollector.Trace{
+		Wrote: func(object api.ObjectReference, what string) {
+			c.Logger.At(1).Str("controller", c.Name).Str("kind", object.Kind).Str("namespace", object.Namespace).Str("name", object.Name).Str("change", what).Msg("object with owners changed")
+		},
+		InvalidNamespace: func(object api.ObjectReference, owner api.OwnerReference) {
+			recorder.Event(context.Background(), object, api.EventWarning, "OwnerRefInvalidNamespace",
+				fmt.Sprintf("ownerRef [%s %s, uid: %s] does not exist in namespace %q", owner.Kind, owner.Name, owner.UID, object.Namespace))
+		},
+		Forbidden: func(err error) {
+			if resource, ok := rare.isNews(err); ok {
+				c.Logger.Warn().Str("controller", c.Name).Str("resource", resource).Err(err).Msg("objects cannot be collected, trying again in a minute")
+			}
+		},
+	}
+}
+
+// refusals limits the log lines about missing rights to one a minute for each type, however many
+// objects wait.
+type refusals struct {
+	mu sync.Mutex
+	at map[string]time.Time // time of the last line, by resource
+}
+
+// isNews returns the resource that the server refuses, and reports whether a line about it is due.
+func (r *refusals) isNews(err error) (resource string, due bool) {
+	if refused, ok := errors.AsType[*api.StatusError](err); ok && refused.Status.Details != nil {
+		details := refused.Status.Details
+		resource = manager.ResourceName(api.GroupVersionResource{Group: details.Group, Resource: details.Kind})
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if due = time.Since(r.at[resource]) >= time.Minute; due {
+		r.at[resource] = time.Now()
+	}
+	return resource, due
+}

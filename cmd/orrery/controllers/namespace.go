@@ -1,0 +1,135 @@
+package controllers
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"orrery/controller"
+	"orrery/controller/events"
+	"orrery/controller/manager"
+	"orrery/internal/app/rbac"
+	"orrery/internal/app/status"
+	"orrery/nsctl"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+)
+
+// NamespaceController is the name of the namespace controller.
+const NamespaceController = "namespace-controller"
+
+// The multiples of the client's limits that kube-controller-manager gives its namespace controller:
+// emptying namespaces takes many small requests.
+const (
+	namespaceQPSFactor   = 20
+	namespaceBurstFactor = 100
+)
+
+func namespaceController(options NamespaceOptions) manager.Descriptor {
+	return manager.Descriptor{
+		Name: NamespaceController, Alias: "namespace", About: "deletes the content of namespaces that are being deleted, and finalizes them",
+		DryRun: true, BuiltIn: true,
+		Needs:     []api.GroupVersionResource{api.NamespacesResource},
+		Rights:    rbac.NamespaceController,
+		QPSFactor: namespaceQPSFactor, BurstFactor: namespaceBurstFactor,
+		New: func(c manager.ControllerContext) (manager.Controller, error) {
+			return startNamespaceController(c, options)
+		},
+	}
+}
+
+func startNamespaceController(c manager.ControllerContext, options NamespaceOptions) (manager.Controller, error) {
+	var controller *nsctl.Controller
+	waiting := &backlog{
+		logger:   c.Logger,
+		waiting:  func() int { return len(controller.Snapshot().Queue.Queued) },
+		deleting: func() int { return controller.Deleting() },
+	}
+	passDone := func(namespace string, _ time.Duration, _ int, err error) { c.PassDone(namespace, err) }
+	traces := []*nsctl.Trace{
+		c.Logger.Namespaces(), waiting.trace(), events.Deletions(c.Recorder()), {PassDone: passDone},
+	}
+	if c.Metrics != nil {
+		traces = append(traces, c.Metrics.Namespaces())
+	}
+	trace := nsctl.JoinTraces(append(traces, c.Recording.Namespaces())...) // the recorder last: it reads the logger's names of passes
+	head := func(namespace *api.Namespace) *api.ObjectMeta { return &namespace.ObjectMeta }
+	namespaces := manager.InformerFor(c, api.NamespacesResource, head)
+	controller, err := nsctl.NewController(nsctl.Config{
+		Informer: namespaces,
+		Deleter: c.Gears.NewDeleter(nsctl.DeleterConfig{
+			Namespaces: restclient.Typed[*api.Namespace](c.Client, api.NamespacesResource, ""),
+			Content:    nsctl.NewContentClient(c.Client),
+			Discovery: discovery.NewCached(discovery.NewWithConfig(c.Client, discovery.Config{
+				OnlyWhenReady: true, // a server that is starting does not list all types yet
+			})),
+			Concurrency: options.TypeConcurrency,
+			DryRun:      c.DryRun,
+			Trace:       trace,
+		}),
+		Selection:    options.Selection,
+		Workers:      options.Workers,
+		ResyncPeriod: options.SyncPeriod,
+		GracePeriod:  options.GracePeriod,
+		DrainTimeout: c.DrainTimeout,
+		PassTimeout:  namespacePassTimeout,
+		NewQueue:     c.Gears.NewQueue,
+		QueueTrace:   c.QueueTrace("namespace"),
+		QueueMetrics: c.QueueMetrics(),
+		Trace:        trace,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if c.Metrics != nil {
+		c.Metrics.Deleting(controller.Deleting, controller.OldestDeletion)
+		c.Metrics.PassedOver(controller.PassedOver)
+	}
+	if !options.Selection.All() {
+		c.Logger.Info().Str("controller", c.Name).Stringer("namespaces", options.Selection).Msg("other namespaces are left alone")
+	}
+	c.Show("controller/"+c.Name, func() any { return controller.Snapshot() })
+	c.Show(status.ClusterGear, func() any { return status.IdentityOf(namespaces.GetIndexer().GetByKey) })
+	c.Show(status.ProgressGear, func() any { return waiting.progress() })
+	c.Show(status.Gear, func() any {
+		queued := map[string]bool{}
+		for _, name := range controller.Snapshot().Queue.Queued {
+			queued[name] = true
+		}
+		deletions := []status.Deletion{}
+		for _, namespace := range controller.InDeletion() {
+			deletion := status.DeletionOf(namespace)
+			deletion.Waits = queued[namespace.Name]
+			deletions = append(deletions, deletion)
+		}
+		return deletions
+	})
+	return runningNamespaces{checkedNamespaces{controller}, waiting}, nil
+}
+
+// namespacePassTimeout is how long a pass over a namespace may take.
+const namespacePassTimeout = 10 * time.Minute
+
+// checkedNamespaces is a namespace controller with a check of health.
+type checkedNamespaces struct{ *nsctl.Controller }
+
+func (c checkedNamespaces) Healthy() error {
+	return controller.Overdue(c.Snapshot().Active, namespacePassTimeout)
+}
+
+// runningNamespaces also says how a backlog goes.
+type runningNamespaces struct {
+	checkedNamespaces
+	backlog *backlog
+}
+
+// RunWithin works as [nsctl.Controller.RunWithin] does.
+func (c runningNamespaces) RunWithin(stop, alive context.Context) {
+	measuring, end := context.WithCancel(alive)
+	var running sync.WaitGroup
+	running.Go(func() { c.backlog.run(measuring) })
+	c.Controller.RunWithin(stop, alive)
+	end()
+	running.Wait()
+}

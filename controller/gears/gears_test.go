@@ -1,0 +1,122 @@
+package gears_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/controller/gears"
+	"orrery/deltafifo"
+	"orrery/indexer"
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient/api"
+)
+
+func TestSetsOfGears(t *testing.T) {
+	for text, want := range map[string]string{
+		"fast":                                  "fast",
+		"textbook":                              "textbook",
+		"fast,queue=textbook,deltafifo=inorder": "fast,deltafifo=inorder,queue=textbook",
+		"queue=textbook":                        "fast,queue=textbook",
+		"textbook, queue=fast":                  "fast,deltafifo=textbook,indexer=textbook,informer=textbook,nsctl=textbook,reflector=textbook,restclient=textbook",
+		"textbook,deltafifo=inorder":            "textbook,deltafifo=inorder",
+	} {
+		set, err := gears.Parse(text)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, set.String(), text)
+		again, err := gears.Parse(set.String())
+		require.NoError(t, err)
+		assert.Equal(t, set, again, "String is what Parse reads")
+	}
+	assert.Equal(t, "fast", gears.Set{}.String())
+}
+
+func TestUnknownNamesAreRefusedWithAList(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                          `there is no set of gears ""; use fast, textbook, or single gears such as queue=textbook`,
+		"quick":                     `there is no set of gears "quick"; use fast, textbook, or single gears such as queue=textbook`,
+		"queue=textbook,fast":       `fast is for all gears and has to come first, once`,
+		"textbook,fast":             `fast is for all gears and has to come first, once`,
+		"fast,queue":                `queue needs a form; its forms are fast, textbook`,
+		"queue=textbook,queue=fast": `gear queue is given twice`,
+		"workqueue=fast":            `there is no gear "workqueue"; the gears are deltafifo, indexer, informer, nsctl, queue, reflector, restclient`,
+		"queue=inorder":             `queue has no form "inorder"; its forms are fast, textbook`,
+		"deltafifo=":                `deltafifo has no form ""; its forms are fast, textbook, inorder`,
+	} {
+		set := gears.Set{}
+		assert.EqualError(t, set.Set(text), want)
+		assert.Equal(t, gears.Set{}, set, "a set that is refused changes nothing")
+	}
+}
+
+// typesOf makes everything that a set chooses, and returns the types.
+func typesOf(set gears.Set) map[string]string {
+	type object = *api.Namespace
+	key := informer.MetaNamespaceKeyFunc[object]
+	made := gears.Informer[object](set)
+	types := map[string]string{
+		"queue":      fmt.Sprintf("%T", set.NewQueue(queue.NewItemExponentialFailureRateLimiter[string](1, 1), queue.Config[string]{})),
+		"nsctl":      fmt.Sprintf("%T", set.NewDeleter(nsctl.DeleterConfig{})),
+		"restclient": fmt.Sprintf("%T", set.Codec()),
+		"deltafifo":  "textbook", "indexer": "textbook", "reflector": "textbook", "informer": "textbook",
+	}
+	if made.NewQueue != nil {
+		types["deltafifo"] = fmt.Sprintf("%T", made.NewQueue(deltafifo.Config[object]{KeyFunc: key}))
+	}
+	if made.NewStore != nil {
+		types["indexer"] = fmt.Sprintf("%T", made.NewStore(indexer.Config[object]{KeyFunc: key}))
+	}
+	if made.NewReflector != nil {
+		types["reflector"] = fmt.Sprintf("%T", made.NewReflector(reflector.Config[object]{KeyFunc: key}))
+	}
+	if made.NewProcessor != nil {
+		types["informer"] = fmt.Sprintf("%T", made.NewProcessor())
+	}
+	return types
+}
+
+// Choosing one gear changes that gear and no other.
+func TestEachGearIsChosenAlone(t *testing.T) {
+	fast := typesOf(gears.Set{})
+	for _, gear := range gears.Names() {
+		set, err := gears.Parse(gear + "=textbook")
+		require.NoError(t, err)
+		for other, made := range typesOf(set) {
+			if other == gear {
+				assert.NotEqual(t, fast[other], made, "--gears %s makes the fast %s", set, other)
+			} else {
+				assert.Equal(t, fast[other], made, "--gears %s changes %s", set, other)
+			}
+		}
+	}
+	inOrder, err := gears.Parse("deltafifo=inorder")
+	require.NoError(t, err)
+	assert.Contains(t, typesOf(inOrder)["deltafifo"], "inorder.")
+}
+
+// What the flag's completion offers is what Parse accepts.
+func TestCompletionsAreSets(t *testing.T) {
+	completions := gears.Completions(nil)
+	assert.Equal(t, []string{
+		"fast", "textbook",
+		"deltafifo=textbook", "deltafifo=inorder", "indexer=textbook", "informer=textbook", "nsctl=textbook",
+		"queue=textbook", "reflector=textbook", "restclient=textbook",
+	}, completions)
+	for _, before := range [][]string{nil, {"fast"}, {"textbook"}, {"queue=textbook"}, {"textbook", "queue=fast"}} {
+		for _, next := range gears.Completions(before) {
+			text := strings.Join(append(slices.Clone(before), next), ",")
+			_, err := gears.Parse(text)
+			assert.NoError(t, err, text)
+		}
+	}
+	assert.Equal(t, []string{"deltafifo=fast", "deltafifo=inorder"}, gears.Completions([]string{"textbook"})[:2])
+	assert.NotContains(t, gears.Completions([]string{"fast", "queue=textbook"}), "queue=textbook", "a gear is named once")
+	assert.Empty(t, gears.Completions([]string{"quick"}), "nothing follows a mistake")
+}

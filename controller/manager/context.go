@@ -1,0 +1,228 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"orrery/controller"
+	"orrery/controller/events"
+	"orrery/controller/gears"
+	"orrery/deltafifo"
+	"orrery/indexer"
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/internal/observe/logs"
+	"orrery/internal/observe/metrics"
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/web/debugserver"
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+// Shared is shared by the controllers of one process. Client is required; the zero value of every
+// other field works.
+type Shared struct {
+	// Client is the API client. Controllers and informers share its connections, each with its own
+	// user agent.
+	Client *restclient.Client
+	// QPS and Burst limit the requests of each controller, and those of the informers. 0: the
+	// default of restclient.Config.
+	QPS   float32
+	Burst int
+
+	// Gears are the forms of the gears.
+	Gears gears.Set
+	// ResyncPeriod is the resync period of handlers that request no other. Default 12 hours, as
+	// kube-controller-manager's --min-resync-period.
+	ResyncPeriod time.Duration
+	// DrainTimeout is how long a stopped controller may finish its work in progress. Default 20
+	// seconds.
+	DrainTimeout time.Duration
+	// DryRun: nothing is written.
+	DryRun bool
+	// Events: Events are recorded in the cluster.
+	Events bool
+
+	// Logger, Metrics and Server observe the controllers. Nil: not observed.
+	Logger  *logs.Logger
+	Metrics *metrics.Metrics
+	Server  *debugserver.Server
+	// Recording records what the gears do. Nil: nothing is recorded.
+	Recording *trace.Recorder
+}
+
+const (
+	defaultResync = 12 * time.Hour
+	defaultDrain  = 20 * time.Second
+)
+
+// ControllerContext is the environment of one controller: the shared part and its own.
+type ControllerContext struct {
+	Shared
+	// Name is the name of the controller.
+	Name string
+	// Client has the controller's own user agent and rate limit, unlike Shared.Client.
+	Client *restclient.Client
+	// AvailableResources are the needed resources that the server has.
+	AvailableResources *AvailableResources
+
+	manager  *Manager
+	recorder func() events.EventRecorder
+}
+
+// InformerFor returns the informer of all objects of a resource, the same for every controller,
+// with the gears and hooks of this process. It strips managed fields, which no controller reads;
+// the server preserves them when an object is written back without. head returns the metadata of an
+// object.
+//
+// Call it in an initializer: the informer starts after all controllers have been set up.
+func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersionResource, head func(T) *api.ObjectMeta) *informer.SharedIndexInformer[T] {
+	m := c.manager
+	m.uses(c.Name, resource)
+	name := ResourceName(resource)
+	return informer.InformerFor(&m.informers, name, func(time.Duration) *informer.SharedIndexInformer[T] {
+		made := informer.NewSharedIndexInformer(restclient.Typed[T](m.informerClient, resource, ""), InformerConfig(c, name, resource, head))
+		m.watch(watched{name: name, synced: made.HasSynced, resource: resource, addHeads: addHeads(made, head)})
+		if c.Metrics != nil {
+			c.Metrics.Informer(informerID(resource), made.Snapshot)
+		}
+		c.Show("informer/"+name, func() any { return made.Snapshot() })
+		c.Show("fifo/"+name, func() any { return made.QueueSnapshot() })
+		c.Show("store/"+name, func() any { return made.StoreSnapshot() })
+		return made
+	})
+}
+
+// SharedHeads adds a handler of metadata to the informer that another controller has of a resource;
+// ok is false if there is none. leave removes the handler and returns after its last callback.
+func SharedHeads(c ControllerContext, resource api.GroupVersionResource, handler informer.ResourceEventHandler[*api.PartialObjectMetadata]) (synced informer.InformerSynced, leave func(), ok bool) {
+	shared, ok := c.manager.informerOf(resource)
+	if !ok {
+		return nil, nil, false
+	}
+	return shared.addHeads(handler)
+}
+
+// addHeads returns a function that adds a metadata handler to an informer of whole objects.
+func addHeads[T informer.Object](made *informer.SharedIndexInformer[T], head func(T) *api.ObjectMeta) func(informer.ResourceEventHandler[*api.PartialObjectMetadata]) (informer.InformerSynced, func(), bool) {
+	headOf := func(object T) *api.PartialObjectMetadata {
+		return &api.PartialObjectMetadata{ObjectMeta: *head(object)}
+	}
+	return func(handler informer.ResourceEventHandler[*api.PartialObjectMetadata]) (informer.InformerSynced, func(), bool) {
+		registration, err := made.AddEventHandler(informer.ResourceEventHandlerFuncs[T]{
+			AddFunc:    func(object T, initial bool) { handler.OnAdd(headOf(object), initial) },
+			UpdateFunc: func(old, object T) { handler.OnUpdate(headOf(old), headOf(object)) },
+			DeleteFunc: func(deleted informer.DeletedObject[T]) {
+				handler.OnDelete(informer.DeletedObject[*api.PartialObjectMetadata]{
+					Key: deleted.Key, Object: headOf(deleted.Object), FinalStateUnknown: deleted.FinalStateUnknown,
+				})
+			},
+		})
+		if err != nil { // the informer has stopped
+			return nil, nil, false
+		}
+		leave := func() { _ = made.ShutDownEventHandler(context.Background(), registration) }
+		return registration.HasSynced, leave, true
+	}
+}
+
+// InformerConfig returns the configuration of [InformerFor] under another name, for a controller
+// with informers of its own that start and stop while it works.
+func InformerConfig[T informer.Object](c ControllerContext, name string, resource api.GroupVersionResource, head func(T) *api.ObjectMeta) informer.Config[T] {
+	traces := []*reflector.Trace{c.Logger.Reflector(name), c.manager.availability(resource), c.Recording.Reflector(name)}
+	var queueTrace *deltafifo.Trace[T]
+	if c.Metrics != nil {
+		traces = append(traces, c.Metrics.Reflector(name))
+		queueTrace = metrics.FIFO[T](c.Metrics, informerID(resource))
+	}
+	return informer.Config[T]{
+		Name:         name,
+		Gears:        gears.Informer[T](c.Gears),
+		ResyncPeriod: c.ResyncPeriod,
+		Indexers:     indexer.Indexers[T]{informer.NamespaceIndex: namespaceOf[T]},
+		Transform:    informer.StripManagedFields(head),
+		Reflector:    reflector.Config[T]{Trace: reflector.JoinTraces(traces...)},
+		Trace:        informer.JoinTraces(c.Logger.Informer(), c.Recording.Informer(name)),
+		QueueTrace:   deltafifo.JoinTraces(queueTrace, trace.FIFO[T](c.Recording, name)),
+		StoreTrace:   c.Recording.Store(name),
+	}
+}
+
+// informerID returns the name of an informer in Kubernetes' metrics.
+func informerID(resource api.GroupVersionResource) metrics.InformerID {
+	return metrics.InformerID{Name: "orrery", Group: resource.Group, Version: resource.Version, Resource: resource.Resource}
+}
+
+// namespaceOf is informer.MetaNamespaceIndexFunc without an entry for cluster-scoped objects.
+func namespaceOf[T informer.Object](obj T) ([]string, error) {
+	if obj.GetNamespace() == "" {
+		return nil, nil
+	}
+	return informer.MetaNamespaceIndexFunc(obj)
+}
+
+// ResourceName returns kubectl's name of a resource: "pods", "deployments.apps".
+func ResourceName(resource api.GroupVersionResource) string {
+	return strings.TrimSuffix(resource.GroupResource(), ".")
+}
+
+// Show adds an entry to /debug/orrery: the result of the function, which may be called from any
+// goroutine.
+func (c ControllerContext) Show(name string, snapshot func() any) {
+	if c.Server != nil {
+		c.Server.Show(name, snapshot)
+	}
+}
+
+// QueueTrace returns hooks that log and record the controller's work queue.
+func (c ControllerContext) QueueTrace(queueName string) *queue.Trace[string] {
+	return queue.JoinTraces(c.Logger.Queue(queueName, c.Name), c.Recording.Queue(queueName))
+}
+
+// WorkerConfig returns the configuration of a worker pool with the gears and hooks of this process.
+func (c ControllerContext) WorkerConfig(queueName string) controller.PoolConfig {
+	return controller.PoolConfig{
+		Name: queueName, DrainTimeout: c.DrainTimeout, NewQueue: c.Gears.NewQueue,
+		QueueTrace: c.QueueTrace(queueName), QueueMetrics: c.QueueMetrics(), Trace: c.PassTrace(),
+	}
+}
+
+// PassTrace returns hooks that log and count the controller's passes.
+func (c ControllerContext) PassTrace() *controller.PoolTrace {
+	log := c.Logger.Controller(c.Name)
+	count := func(string, time.Duration, int, time.Duration, error) {}
+	if c.Metrics != nil {
+		count = c.Metrics.Controller(c.Name).PassDone
+	}
+	return &controller.PoolTrace{
+		PassContext: log.PassContext,
+		PassStarted: log.PassStarted,
+		PassDone: func(key string, took time.Duration, failures int, after time.Duration, err error) {
+			log.PassDone(key, took, failures, after, err)
+			count(key, took, failures, after, err)
+			c.PassDone(key, err)
+		},
+	}
+}
+
+// PassDone must be called after each pass. The hooks of PassTrace do.
+func (c ControllerContext) PassDone(key string, err error) {
+	if errors.Is(err, controller.ErrCutShort) || errors.Is(err, nsctl.ErrCutShort) {
+		c.manager.cutShort(c.Name + " " + key)
+	}
+}
+
+// QueueMetrics returns the metrics of the controller's work queue; nil if there are none.
+func (c ControllerContext) QueueMetrics() queue.MetricsProvider {
+	if c.Metrics == nil {
+		return nil
+	}
+	return c.Metrics.Queues()
+}
+
+// Recorder returns the controller's recorder of Events, which drops them if Events are off.
+func (c ControllerContext) Recorder() events.EventRecorder { return c.recorder() }

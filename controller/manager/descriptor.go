@@ -1,0 +1,104 @@
+package manager
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"orrery/internal/app/rbac"
+	"orrery/restclient/api"
+)
+
+// Controller is one controller, set up and standing by: its handlers receive events, and its
+// workers have not started. It may have these methods as well:
+//
+//   - Healthy() error is its check of /healthz. It fails if a restart of the process would help.
+//   - Waiting() error returns what keeps it from working although a restart would not help, for
+//     [Status].
+//   - UpdateMetrics() is called before metrics are read.
+//   - ShareInformers() is called when a controller that is set up later has made informers, before
+//     they run.
+type Controller interface {
+	// RunWithin works until stop ends; then it finishes its work in progress. When alive ends it
+	// returns immediately and sends nothing more. It is called once.
+	RunWithin(stop, alive context.Context)
+}
+
+// Initializer sets up one controller. It must not start anything: informers start after every
+// controller has registered its handlers.
+type Initializer func(ControllerContext) (Controller, error)
+
+// Descriptor describes a controller before it is set up.
+type Descriptor struct {
+	// Name is the name in kube-controller-manager if it has the controller, such as
+	// "namespace-controller". Alias is a short form, or "".
+	Name, Alias string
+	// About is a short description for a list.
+	About string
+	// OnDemand: the controller is selected only by name, not by "*".
+	OnDemand bool
+	// DryRun: the controller supports Shared.DryRun.
+	DryRun bool
+	// BuiltIn: kube-controller-manager has a controller of this name, and the two would conflict.
+	BuiltIn bool
+	// Needs are the required resources. The controller is set up when the server has all of them.
+	Needs []api.GroupVersionResource
+	// Rights are the controller's rights, without Events. EventsEverywhere: it records Events in
+	// the namespaces of its objects, and not only in "default".
+	Rights           func(dryRun bool) []rbac.Right
+	EventsEverywhere bool
+	// QPSFactor and BurstFactor multiply Shared.QPS and Shared.Burst. 0 means 1.
+	QPSFactor, BurstFactor int
+	// New sets the controller up.
+	New Initializer
+}
+
+// UnknownNameError reports a selection with an unknown controller.
+type UnknownNameError struct {
+	Name  string
+	Known []string
+}
+
+func (e *UnknownNameError) Error() string {
+	return fmt.Sprintf("there is no controller %q; use * or one of: %s (with - in front to leave it out)",
+		e.Name, strings.Join(e.Known, ", "))
+}
+
+// Choose returns the controllers that a list in the form of kube-controller-manager's --controllers
+// selects: "*" all that are not OnDemand, "name" one, "-name" all but one. A name takes precedence
+// over "*", and "name" over "-name". The error is an [*UnknownNameError].
+func Choose(all []Descriptor, entries []string) (chosen []Descriptor, err error) {
+	names := map[string]string{} // name and alias to name
+	var known []string
+	for _, d := range all {
+		known = append(known, d.Name)
+		names[d.Name], names[cmp.Or(d.Alias, d.Name)] = d.Name, d.Name
+	}
+	var selected, left []string
+	star := false
+	for _, entry := range entries {
+		if entry == "*" {
+			star = true
+			continue
+		}
+		short, out := strings.CutPrefix(entry, "-")
+		name, ok := names[short]
+		switch {
+		case !ok:
+			return nil, &UnknownNameError{Name: short, Known: known}
+		case out:
+			left = append(left, name)
+		default:
+			selected = append(selected, name)
+		}
+	}
+	for _, d := range all {
+		byStar := star && !d.OnDemand && !slices.Contains(left, d.Name)
+		if slices.Contains(selected, d.Name) || byStar {
+			chosen = append(chosen, d)
+		}
+	}
+	return chosen, nil
+}

@@ -1,0 +1,326 @@
+package manager_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/controller"
+	"orrery/controller/gears"
+	"orrery/controller/manager"
+	"orrery/informer"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/observe/logs"
+	"orrery/internal/observe/metrics"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// stage is the API server in memory with a manager at the other end of a pipe, in a synctest
+// bubble.
+type stage struct {
+	t       *testing.T
+	server  *apiserver.Server
+	link    *restclienttest.Server
+	client  *restclient.Client // of the test itself
+	metrics *metrics.Metrics
+
+	mu      sync.Mutex
+	watches map[string]int // that are open, by path
+	most    map[string]int // that were open at a time, by path
+	log     bytes.Buffer
+}
+
+func inBubble(t *testing.T, play func(s *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true})
+		require.NoError(t, err)
+		s := &stage{t: t, server: server, metrics: metrics.New("test"), watches: map[string]int{}, most: map[string]int{}}
+		s.link = restclienttest.NewServer(t, s.counted(server.Handler()))
+		s.client = s.link.Client()
+		defer func() { assert.NoError(t, server.Stop(context.Background())) }()
+		play(s)
+	})
+}
+
+// counted counts watches.
+func (s *stage) counted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("watch") != "" {
+			s.opened(r.URL.Path, 1)
+			defer s.opened(r.URL.Path, -1)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *stage) opened(path string, by int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watches[path] += by
+	s.most[path] = max(s.most[path], s.watches[path])
+}
+
+func (s *stage) open() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	open := map[string]int{}
+	for path, n := range s.watches {
+		if n > 0 {
+			open[path] = n
+		}
+	}
+	return open
+}
+
+// Write is where the log goes.
+func (s *stage) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.Write(p)
+}
+
+// logged returns the lines that contain the text, without their time.
+func (s *stage) logged(text string) (lines []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for line := range strings.Lines(s.log.String()) {
+		if strings.Contains(line, text) {
+			_, line, _ = strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func (s *stage) shared() manager.Shared {
+	return manager.Shared{
+		Client: s.link.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1, Events: true,
+		Logger: logs.New(logs.Config{Writer: s}), Metrics: s.metrics,
+	}
+}
+
+// show is a manager at work.
+type show struct {
+	*manager.Manager
+	stop  context.CancelFunc // the controllers finish
+	kill  context.CancelFunc // they are cut short
+	ended <-chan struct{}
+	left  *[]string // what Work returned when it has ended
+	end   func()    // ends everything and waits for it
+}
+
+// begin prepares the controllers and lets them work.
+func (s *stage) begin(shared manager.Shared, chosen ...manager.Descriptor) *show {
+	s.t.Helper()
+	m := manager.NewManager(shared, chosen)
+	lifetime, endLifetime := context.WithCancel(s.t.Context())
+	require.NoError(s.t, m.Prepare(s.t.Context(), lifetime))
+	alive, kill := context.WithCancel(s.t.Context())
+	stopped, stop := context.WithCancel(alive)
+	ended, left := make(chan struct{}), new([]string)
+	go func() {
+		defer close(ended)
+		*left = m.Work(stopped, alive)
+	}()
+	time.Sleep(time.Second) // the stores are filled
+	synctest.Wait()
+	return &show{Manager: m, stop: stop, kill: kill, ended: ended, left: left, end: func() {
+		kill()
+		<-ended
+		endLifetime()
+		m.Shutdown()
+	}}
+}
+
+// standBy prepares a controller. work lets it work for a while, and ends everything.
+func (s *stage) standBy(chosen manager.Descriptor) (m *manager.Manager, work func(time.Duration)) {
+	s.t.Helper()
+	m = manager.NewManager(s.shared(), []manager.Descriptor{chosen})
+	lifetime, end := context.WithCancel(s.t.Context())
+	require.NoError(s.t, m.Prepare(s.t.Context(), lifetime))
+	return m, func(limit time.Duration) {
+		stop, cancel := context.WithTimeout(s.t.Context(), limit)
+		defer cancel()
+		m.Work(stop, s.t.Context())
+		end()
+		m.Shutdown()
+	}
+}
+
+// thing is an object of whatever type.
+type thing struct {
+	api.TypeMeta   `json:",inline"`
+	api.ObjectMeta `json:"metadata"`
+}
+
+var (
+	configMaps = api.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	secrets    = api.GroupVersionResource{Version: "v1", Resource: "secrets"}
+	gizmos     = api.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "gizmos"}
+)
+
+// tiny is a controller of the test's own: it records the keys of the objects of its passes.
+type tiny struct {
+	*controller.Pool
+	client    *restclient.Client
+	available *manager.AvailableResources
+
+	mu     sync.Mutex
+	passed []string
+}
+
+func (c *tiny) RunWithin(stop, alive context.Context) { c.Run(stop, alive) }
+
+func (c *tiny) seen() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.passed)
+}
+
+// describe returns a tiny controller of these resources. before is called in each pass.
+func (c *tiny) describe(name string, before func(ctx context.Context, key string), resources ...api.GroupVersionResource) manager.Descriptor {
+	return manager.Descriptor{Name: name, Needs: resources, New: func(shared manager.ControllerContext) (manager.Controller, error) {
+		c.client, c.available = shared.Client, shared.AvailableResources
+		var informers []*informer.SharedIndexInformer[*thing]
+		for _, resource := range resources {
+			informers = append(informers, manager.InformerFor(shared, resource, func(t *thing) *api.ObjectMeta { return &t.ObjectMeta }))
+		}
+		config := shared.WorkerConfig(name)
+		config.Keys = func() (keys []string) {
+			for _, i := range informers {
+				keys = append(keys, i.GetIndexer().ListKeys()...)
+			}
+			return keys
+		}
+		config.Reconcile = func(ctx context.Context, key string) (time.Duration, error) {
+			if before != nil {
+				before(ctx, key)
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.passed = append(c.passed, key)
+			return 0, ctx.Err()
+		}
+		for _, i := range informers {
+			registration, err := i.AddEventHandler(informer.ResourceEventHandlerFuncs[*thing]{
+				AddFunc:    func(t *thing, _ bool) { c.Add(t.Namespace + "/" + t.Name) },
+				UpdateFunc: func(_, t *thing) { c.Add(t.Namespace + "/" + t.Name) },
+			})
+			if err != nil {
+				return nil, err
+			}
+			config.Synced = append(config.Synced, registration.HasSynced)
+		}
+		c.Pool = controller.NewPool(config)
+		return c, nil
+	}}
+}
+
+func (s *stage) do(method, path string, body any) {
+	s.t.Helper()
+	request := restclient.Request{Verb: method, Path: path}
+	if body != nil {
+		text, err := json.Marshal(body)
+		require.NoError(s.t, err)
+		request.Body = text
+	}
+	require.NoError(s.t, s.client.Do(s.t.Context(), request, nil))
+	synctest.Wait()
+}
+
+func (s *stage) create(collection, name string) {
+	s.t.Helper()
+	object := map[string]any{"metadata": map[string]any{"name": name}}
+	if strings.HasPrefix(collection, "/apis/example.com") {
+		object["apiVersion"], object["kind"] = "example.com/v1", "Gizmo"
+	}
+	s.do(http.MethodPost, collection, object)
+}
+
+func (s *stage) createConfigMap(name string) {
+	s.t.Helper()
+	s.create("/api/v1/namespaces/default/configmaps", name)
+}
+
+func (s *stage) createGizmo(name string) {
+	s.t.Helper()
+	s.create("/apis/example.com/v1/namespaces/default/gizmos", name)
+}
+
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+// installGizmos creates a custom type.
+func (s *stage) installGizmos() {
+	s.t.Helper()
+	var definition any
+	require.NoError(s.t, json.Unmarshal([]byte(`{"metadata":{"name":"gizmos.example.com"},"spec":{
+		"group":"example.com","scope":"Namespaced","names":{"plural":"gizmos","singular":"gizmo","kind":"Gizmo","listKind":"GizmoList"},
+		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`), &definition))
+	s.do(http.MethodPost, definitions, definition)
+}
+
+// events returns the Events of the cluster as "component: kind name: reason: message", in the order
+// of their names.
+func (s *stage) events() (all []string) {
+	s.t.Helper()
+	list, err := restclient.Typed[*api.Event](s.client, api.EventsResource, "").List(s.t.Context(), api.ListOptions{})
+	require.NoError(s.t, err)
+	for _, e := range list.Items {
+		all = append(all, e.Source.Component+": "+e.InvolvedObject.Kind+" "+e.InvolvedObject.Name+": "+e.Reason+": "+e.Message)
+	}
+	return all
+}
+
+// metric returns the lines of the metrics that begin like this.
+func (s *stage) metric(prefix string) (lines []string) {
+	s.t.Helper()
+	var text strings.Builder
+	require.NoError(s.t, s.metrics.WriteText(&text))
+	for line := range strings.Lines(text.String()) {
+		if strings.HasPrefix(line, prefix) {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
+
+// eachGears runs a test with both sets of gears.
+func eachGears(t *testing.T, play func(s *stage, shared manager.Shared)) {
+	t.Helper()
+	for _, text := range []string{gears.Fast, gears.Textbook} {
+		t.Run(text, func(t *testing.T) {
+			set, err := gears.Parse(text)
+			require.NoError(t, err)
+			inBubble(t, func(s *stage) {
+				shared := s.shared()
+				shared.Gears = set
+				play(s, shared)
+			})
+		})
+	}
+}
+
+// asked returns how many requests there were for a path.
+func (s *stage) asked(path string) (n int) {
+	for _, r := range s.link.Requests() {
+		if r.Path == path {
+			n++
+		}
+	}
+	return n
+}
+
+func requestFor(path string) restclient.Request { return restclient.Request{Path: path} }

@@ -1,0 +1,333 @@
+package secondcontroller_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/app/secondcontroller"
+	"orrery/internal/lab/apiserver"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/restclienttest"
+)
+
+// cluster is the in-memory API server, which reports itself as a real one unless the test sets
+// otherwise.
+type cluster struct {
+	t       *testing.T
+	client  *restclient.Client
+	version string
+	// forbidden reports whether a request is refused.
+	forbidden func(*http.Request) bool
+	// read are the methods of the requests so far.
+	read []string
+	// reports are the managedFields entries of namespaces with status writes. The in-memory
+	// server keeps none.
+	reports map[string]object
+}
+
+func nothing(*http.Request) bool { return false }
+
+func newCluster(t *testing.T) *cluster {
+	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
+	c := &cluster{t: t, version: "v1.36.3", forbidden: nothing, reports: map[string]object{}}
+	inner := server.Handler()
+	pipes := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.read = append(c.read, r.Method)
+		switch {
+		case c.forbidden(r):
+			w.WriteHeader(http.StatusForbidden)
+		case r.URL.Path == "/version" && c.version != "":
+			_ = json.NewEncoder(w).Encode(api.VersionInfo{GitVersion: c.version})
+		case r.Method == http.MethodGet && r.URL.Path == "/api/v1/namespaces" && r.URL.Query().Get("watch") == "":
+			c.listNamespaces(inner, w, r)
+		default:
+			inner.ServeHTTP(w, r)
+		}
+	}))
+	c.client = pipes.Client()
+	return c
+}
+
+// listNamespaces adds managedFields to the server's answer.
+func (c *cluster) listNamespaces(inner http.Handler, w http.ResponseWriter, r *http.Request) {
+	r.Header.Set("Accept", "application/json")
+	r.Header.Del("Accept-Encoding")
+	recorder := httptest.NewRecorder()
+	inner.ServeHTTP(recorder, r)
+	var list struct {
+		Metadata object   `json:"metadata"`
+		Items    []object `json:"items"`
+	}
+	if err := json.Unmarshal(recorder.Body.Bytes(), &list); err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	for _, item := range list.Items {
+		metadata := item["metadata"].(object)
+		if entry, found := c.reports[metadata["name"].(string)]; found {
+			metadata["managedFields"] = []any{entry}
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(list)
+}
+
+// do sends an object.
+func (c *cluster) do(method, path string, document any) {
+	c.t.Helper()
+	body, err := json.Marshal(document)
+	require.NoError(c.t, err)
+	request := restclient.Request{Verb: method, Path: path, Body: body}
+	if method == http.MethodPatch {
+		request.ContentType = string(api.MergePatchType)
+	}
+	require.NoError(c.t, c.client.Do(c.t.Context(), request, nil))
+}
+
+type object = map[string]any
+
+// sidecar stands in each pod beside kube-controller-manager: its flag is about other controllers.
+var sidecar = object{"name": "cloud", "image": "cloud", "command": []string{"cloud", "--controllers=cloud-node,route"}}
+
+// manager creates a pod of kube-controller-manager.
+func (c *cluster) manager(name, ready string, words ...string) {
+	c.t.Helper()
+	pods := "/api/v1/namespaces/kube-system/pods"
+	c.do("POST", pods, object{
+		"metadata": object{"name": name, "labels": object{"component": "kube-controller-manager"}},
+		"spec":     object{"containers": []any{object{"name": "m", "image": "m", "command": words}, sidecar}},
+	})
+	c.do("PATCH", pods+"/"+name+"/status", object{
+		"status": object{"phase": "Running", "conditions": []any{object{"type": "Ready", "status": ready}}},
+	})
+}
+
+// lease renews the Lease of kube-controller-manager.
+func (c *cluster) lease(holder string) {
+	c.t.Helper()
+	c.do("POST", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", object{
+		"metadata": object{"name": "kube-controller-manager"},
+		"spec": object{"holderIdentity": holder, "leaseDurationSeconds": 15,
+			"renewTime": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00")},
+	})
+}
+
+// terminating creates a namespace that is being deleted.
+func (c *cluster) terminating(name string) {
+	c.t.Helper()
+	c.do("POST", "/api/v1/namespaces", object{"metadata": object{"name": name}})
+	c.do("DELETE", "/api/v1/namespaces/"+name, object{})
+}
+
+// report writes the status of a namespace as a controller, now.
+func (c *cluster) report(name, manager string) {
+	c.t.Helper()
+	c.reports[name] = object{"manager": manager, "operation": "Update", "apiVersion": "v1", "subresource": "status",
+		"time": time.Now().UTC().Format(time.RFC3339), "fieldsType": "FieldsV1",
+		"fieldsV1": object{"f:status": object{"f:conditions": object{`k:{"type":"NamespaceContentRemaining"}`: object{".": object{}}}}}}
+	c.do("PATCH", "/api/v1/namespaces/"+name+"/status", object{"status": object{"conditions": []any{object{
+		"type": "NamespaceContentRemaining", "status": "True", "reason": "SomeResourcesRemain", "message": "x",
+		"lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}}}})
+}
+
+func TestWhatAClusterShows(t *testing.T) {
+	forbid := func(part string) func(*cluster) {
+		return func(c *cluster) {
+			c.forbidden = func(r *http.Request) bool { return strings.Contains(r.URL.Path, part) }
+		}
+	}
+	tests := []struct {
+		name    string
+		prepare func(c *cluster)
+		want    secondcontroller.Verdict
+		how     string
+	}{
+		{"nothing", func(c *cluster) {}, secondcontroller.Unknown, "neither the pod nor the Lease"},
+		{"nothing may be seen", func(c *cluster) { c.forbidden = func(*http.Request) bool { return true } }, secondcontroller.Unknown, "neither"},
+		{"lab serve", func(c *cluster) { c.version = ""; c.lease("x") }, secondcontroller.Absent, "lab serve"},
+		{"lab demo", func(c *cluster) { c.version = "v1.36.3+orrery.demo" }, secondcontroller.Present, "lab demo"},
+		{"a pod with all controllers", func(c *cluster) {
+			c.manager("kube-controller-manager-m", "True", "kube-controller-manager", "--leader-elect=false")
+		}, secondcontroller.Present, "in the pod kube-system/kube-controller-manager-m"},
+		{"a pod without", func(c *cluster) {
+			c.manager("kube-controller-manager-m", "True", "kube-controller-manager", "--controllers=*,-namespace-controller")
+			c.lease("m")
+		}, secondcontroller.Absent, "without its own"},
+		{"one pod with and one without", func(c *cluster) {
+			c.manager("a", "True", "kube-controller-manager", "--controllers=*,-namespace-controller")
+			c.manager("b", "True", "kube-controller-manager", "--controllers=*")
+		}, secondcontroller.Present, "kube-system/b"},
+		{"a pod that does not work", func(c *cluster) {
+			c.manager("m", "False", "kube-controller-manager")
+		}, secondcontroller.Unknown, ""},
+		{"a status of a moment ago", func(c *cluster) {
+			c.terminating("going")
+			c.report("going", "kube-controller-manager")
+			time.Sleep(10 * time.Second)
+		}, secondcontroller.Present, "the status of the namespace going"},
+		{"a status of a program that has kube-controller-manager in it", func(c *cluster) {
+			c.terminating("going")
+			c.report("going", "k3s")
+		}, secondcontroller.Present, "k3s wrote the status of the namespace going"},
+		{"a status of this program", func(c *cluster) {
+			c.terminating("going")
+			c.report("going", "orrery")
+		}, secondcontroller.Unknown, ""},
+		{"a status of long ago", func(c *cluster) {
+			c.terminating("going")
+			c.report("going", "kube-controller-manager")
+			time.Sleep(time.Minute)
+		}, secondcontroller.Unknown, ""},
+		{"a namespace that no controller deletes", func(c *cluster) {
+			c.do("POST", "/api/v1/namespaces", object{"metadata": object{"name": "here"}})
+			c.report("here", "kube-controller-manager")
+		}, secondcontroller.Unknown, ""},
+		{"a Lease", func(c *cluster) { c.lease("m_1"); time.Sleep(10 * time.Second) }, secondcontroller.Possible, "its Lease kube-system/kube-controller-manager was renewed at"},
+		{"a Lease that is not renewed", func(c *cluster) { c.lease("m_1"); time.Sleep(20 * time.Second) }, secondcontroller.Unknown, ""},
+		{"a Lease that was released", func(c *cluster) { c.lease("") }, secondcontroller.Unknown, ""},
+		{"a Lease, and pods may not be seen", func(c *cluster) {
+			c.manager("m", "True", "kube-controller-manager")
+			c.lease("m_1")
+			forbid("/pods")(c)
+		}, secondcontroller.Possible, ""},
+		{"a Lease that may not be seen", func(c *cluster) { c.lease("m_1"); forbid("/leases")(c) }, secondcontroller.Unknown, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t)
+				test.prepare(c)
+				c.read = nil
+				evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController)
+				require.NoError(t, err)
+				assert.Equal(t, []string{http.MethodGet}, slices.Compact(c.read), "nothing is written")
+				assert.Equal(t, test.want, evidence.Verdict, "%s: %s", evidence.Verdict, evidence.How)
+				assert.Contains(t, evidence.How, test.how)
+			})
+		})
+	}
+}
+
+// The flag is parsed as kube-controller-manager parses it.
+func TestCommandLines(t *testing.T) {
+	for line, on := range map[string]bool{
+		"kube-controller-manager":                                          true,
+		"kube-controller-manager --controllers=*":                          true,
+		"kube-controller-manager --controllers=*,-namespace":               false,
+		"kube-controller-manager --controllers=-namespace-controller,*":    false,
+		"kube-controller-manager --controllers *,-namespace-controller":    false,
+		"kube-controller-manager -controllers=*,-namespace-controller":     false,
+		"kube-controller-manager --controllers=namespace":                  true,
+		"kube-controller-manager --controllers=deployment-controller":      false,
+		"kube-controller-manager --controllers=* --controllers=-namespace": false,
+		`sh -c "kube-controller-manager --controllers='*,-namespace'"`:     false,
+		"kube-controller-manager --other-controllers=-namespace":           true,
+	} {
+		t.Run(line, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t)
+				words := strings.Fields(line)
+				if strings.HasPrefix(line, "sh") {
+					words = []string{"sh", "-c", strings.Trim(strings.TrimPrefix(line, "sh -c "), `"`)}
+				}
+				c.manager("m", "True", words...)
+				evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController)
+				require.NoError(t, err)
+				assert.Equal(t, map[bool]secondcontroller.Verdict{true: secondcontroller.Present, false: secondcontroller.Absent}[on], evidence.Verdict, evidence.How)
+			})
+		})
+	}
+}
+
+// The advice keeps the enabled controllers on. On kubeadm and minikube these include
+// bootstrapsigner and tokencleaner; with "*,-namespace-controller" alone, nodes could no longer
+// join.
+func TestSwitchOffKeepsOtherControllers(t *testing.T) {
+	pod := func(words ...string) func(*cluster) {
+		return func(c *cluster) { c.manager("m", "True", append([]string{"kube-controller-manager"}, words...)...) }
+	}
+	for switchOff, prepare := range map[string]func(*cluster){
+		"start it with --controllers=*,-namespace-controller":                                                                    pod(),
+		"start it with --controllers=*,bootstrapsigner,tokencleaner,-namespace-controller":                                       pod("--controllers=*,bootstrapsigner,tokencleaner"),
+		"start it with --controllers=deployment,-namespace-controller":                                                           pod("--controllers=namespace,deployment"),
+		"start k3s with --kube-controller-manager-arg=controllers=*,-namespace-controller":                                       func(c *cluster) { c.terminating("a"); c.report("a", "k3s") },
+		"write --controllers=*,-namespace-controller into args/kube-controller-manager of microk8s":                              func(c *cluster) { c.terminating("a"); c.report("a", "kubelite") },
+		`add -namespace-controller to the --controllers of kube-controller-manager, or "*,-namespace-controller" if it has none`: func(c *cluster) { c.lease("m_1") },
+		`use "lab serve", which runs none`:                                                                                       func(c *cluster) { c.version = "v1.36.3+orrery.demo" },
+		"":                                                                                                                       func(c *cluster) { c.version = "" },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCluster(t)
+			prepare(c)
+			evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController)
+			require.NoError(t, err)
+			assert.Equal(t, switchOff, strings.TrimSuffix(evidence.SwitchOff, " (docs/operate/running.md says where)"), evidence.How)
+		})
+	}
+}
+
+// A run with several controllers needs one command line for all of them.
+func TestSwitchOffNamesTheControllersBeside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		c.manager("m", "True", "kube-controller-manager", "--controllers=*,bootstrapsigner,-replicaset")
+		evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController,
+			secondcontroller.Controller{Name: "replicaset-controller", Alias: "replicaset"})
+		require.NoError(t, err)
+		assert.Contains(t, evidence.SwitchOff, "start it with --controllers=*,bootstrapsigner,-namespace-controller,-replicaset-controller (")
+	})
+}
+
+func TestAnEndedContextIsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := secondcontroller.Look(ctx, c.client, secondcontroller.NamespaceController)
+		assert.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+func TestVerdictsHaveNames(t *testing.T) {
+	assert.Equal(t, "unknown possible absent present", fmt.Sprint(secondcontroller.Unknown, secondcontroller.Possible, secondcontroller.Absent, secondcontroller.Present))
+}
+
+// The evidence is the same for other controllers, except the status of namespaces.
+func TestAnotherController(t *testing.T) {
+	for name, test := range map[string]struct {
+		prepare func(*cluster)
+		want    secondcontroller.Verdict
+		how     string
+	}{
+		"in lab demo": {func(c *cluster) { c.version = "v1.36.3+orrery.demo" }, secondcontroller.Absent, "nothing else"},
+		"on":          {func(c *cluster) { c.manager("m", "True", "kube-controller-manager", "--controllers=*,-namespace") }, secondcontroller.Present, "runs its own"},
+		"off":         {func(c *cluster) { c.manager("m", "True", "kube-controller-manager", "--controllers=*,-replicaset") }, secondcontroller.Absent, "without"},
+		"a Lease":     {func(c *cluster) { c.lease("m_1") }, secondcontroller.Possible, "whether its replicaset controller is on"},
+		"nothing":     {func(*cluster) {}, secondcontroller.Unknown, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t)
+				test.prepare(c)
+				evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.Controller{Name: "replicaset-controller", Alias: "replicaset"})
+				require.NoError(t, err)
+				assert.Equal(t, test.want, evidence.Verdict, "%s: %s", evidence.Verdict, evidence.How)
+				assert.Contains(t, evidence.How, test.how)
+			})
+		})
+	}
+}

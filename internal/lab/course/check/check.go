@@ -1,0 +1,243 @@
+// Package check is "lab test": it compares the learner's page with the reference, builds the tests
+// with it, runs the steps up to the first that fails, and returns a report. It also chooses the
+// hints of "lab hint".
+package check
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course/overlay"
+	"orrery/internal/lab/course/report"
+	"orrery/internal/lab/course/steps"
+	"orrery/internal/lab/course/stub"
+	"orrery/internal/lab/course/work"
+)
+
+// Options say what is tested and how.
+type Options struct {
+	Repository string
+	Lab        *manifest.Lab
+	// Folder has the learner's files, at their paths in the repository.
+	Folder string
+	// From is the folder relative to which paths are shown.
+	From string
+	// Race builds with the race detector.
+	Race bool
+	// Quick leaves go vet out.
+	Quick bool
+	// LimitFactor multiplies the time limits of steps, for a busy machine.
+	LimitFactor int
+	// Built is a binary with the tests; "" builds them. Env are environment variables for it.
+	Built string
+	Env   []string
+}
+
+// Run tests the learner's files. A page that does not compile is a report, not an error.
+func Run(ctx context.Context, o Options) (*report.Report, error) {
+	began := time.Now()
+	lay, err := overlay.New(o.Repository, o.Lab, o.Folder, o.From)
+	if err != nil {
+		return nil, err
+	}
+	r := &report.Report{Lab: o.Lab.ID, Race: o.Race}
+	for _, step := range o.Lab.Tests.Steps {
+		r.Steps = append(r.Steps, report.Step{Name: step.Name, State: report.Open})
+	}
+	for _, name := range lay.Edited {
+		r.Edited = append(r.Edited, o.show(name))
+	}
+	pages, err := o.read(lay, r)
+	if err == nil && len(r.Missing) == 0 {
+		err = o.test(ctx, lay, pages, r)
+	}
+	r.Seconds = time.Since(began).Seconds()
+	r.Passed = err == nil && r.Done() == len(r.Steps) && len(r.Vet) == 0
+	return r, err
+}
+
+// Unwritten returns the functions that are still stubs. A page that cannot be parsed has none.
+func Unwritten(o Options) ([]report.Frame, error) {
+	lay, err := overlay.New(o.Repository, o.Lab, o.Folder, o.From)
+	if err != nil {
+		return nil, err
+	}
+	r := &report.Report{}
+	_, err = o.read(lay, r)
+	return r.Unwritten, err
+}
+
+// show returns how the learner's copy of a file to read is shown.
+func (o Options) show(name string) string {
+	file := filepath.Join(o.Folder, filepath.FromSlash(name))
+	if relative, err := filepath.Rel(o.From, file); err == nil {
+		return filepath.ToSlash(relative)
+	}
+	return file
+}
+
+// page is a page of the lab in the learner's form.
+type page struct {
+	name  string
+	yours *stub.Page
+}
+
+// read parses the learner's pages and compares them with the reference. A page that cannot be
+// parsed is left to the compiler.
+func (o Options) read(lay *overlay.Overlay, r *report.Report) (pages []page, err error) {
+	var moved []stub.Function
+	for _, name := range lay.Added {
+		if added, err := parse(lay.File(name)); err == nil {
+			moved = append(moved, added.Functions()...)
+		}
+	}
+	for _, file := range o.Lab.Files {
+		base, err := parse(filepath.Join(o.Repository, filepath.FromSlash(file.Path)))
+		if err != nil {
+			return nil, err
+		}
+		yours, err := parse(lay.File(file.Path))
+		if err != nil {
+			continue
+		}
+		pages = append(pages, page{file.Path, yours})
+		for _, f := range yours.Unwritten() {
+			r.Unwritten = append(r.Unwritten, frame(lay, file.Path, f))
+		}
+		others, err := o.others(file.Path)
+		if err != nil {
+			return nil, err
+		}
+		r.Missing = append(r.Missing, stub.Compare(base, yours, moved, o.Repository, others)...)
+		if original, err := os.ReadFile(filepath.Join(o.Folder, ".base", filepath.FromSlash(file.Path))); err == nil && string(original) != string(base.Text) {
+			r.Changed = append(r.Changed, file.Path)
+		}
+	}
+	return pages, nil
+}
+
+func parse(file string) (*stub.Page, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return stub.Parse(file, text)
+}
+
+func frame(lay *overlay.Overlay, name string, f stub.Function) report.Frame {
+	return report.Frame{Place: report.Place{File: lay.Show(name), Line: f.Line}, Function: f.Name}
+}
+
+// others returns the package's files that take part in the build, without the pages of the lab.
+func (o Options) others(page string) ([]string, error) {
+	sources, err := work.Sources(o.Repository, o.Lab.Package())
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, name := range sources {
+		if name != page {
+			files = append(files, filepath.Join(o.Repository, filepath.FromSlash(name)))
+		}
+	}
+	for _, name := range o.Lab.Tests.Files {
+		files = append(files, filepath.Join(steps.PackageDir(o.Repository, o.Lab), name))
+	}
+	return files, nil
+}
+
+// test builds the tests and runs the steps, with go vet beside.
+func (o Options) test(ctx context.Context, lay *overlay.Overlay, pages []page, r *report.Report) error {
+	dir, err := os.MkdirTemp("", "orrery-lab-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	build := steps.Build{Repository: o.Repository, Package: o.Lab.Package(), Overlay: filepath.Join(dir, "overlay.json"), Race: o.Race}
+	if err := lay.Write(build.Overlay); err != nil {
+		return err
+	}
+	var findings []string
+	var vetError error
+	var vet sync.WaitGroup
+	if !o.Quick {
+		vet.Go(func() { findings, vetError = build.Vet(ctx) })
+	}
+	tests := steps.Tests{Binary: o.Built, Env: o.Env, Dir: steps.PackageDir(o.Repository, o.Lab), LimitFactor: o.LimitFactor}
+	output, ok := "", true
+	if o.Built == "" {
+		tests.Binary = filepath.Join(dir, "lab.test")
+		output, ok, err = build.Test(ctx, tests.Binary)
+	}
+	if err == nil && ok {
+		err = o.run(ctx, tests, lay, pages, r)
+	}
+	vet.Wait()
+	if err := errors.Join(err, vetError); err != nil {
+		return err
+	}
+	if !ok {
+		r.Build, r.NoModule = report.Compiler(output, lay)
+		return nil
+	}
+	r.Vet, _ = report.Compiler(lay.Canonical(strings.Join(findings, "\n")), lay)
+	return nil
+}
+
+// run runs the steps.
+func (o Options) run(ctx context.Context, tests steps.Tests, lay *overlay.Overlay, pages []page, r *report.Report) error {
+	for i, step := range o.Lab.Tests.Steps {
+		result, err := tests.Run(ctx, step, o.Lab.Tests.Steps[:i])
+		if err != nil {
+			return err
+		}
+		if result.Passed {
+			r.Steps[i].State = report.Passed
+			r.Tests += strings.Count(result.Output, "--- PASS: ")
+			continue
+		}
+		r.Steps[i].State = report.Failed
+		r.Failure = report.Explain(result, lay)
+		if hint := hintFor(o.Lab, Failed(r)); hint != nil {
+			r.Hint = hint.ID
+		}
+		if len(r.Failure.Stacks) == 0 && r.Failure.Kind != report.Unwritten {
+			r.Look = look(lay, pages, step.Functions)
+		}
+		return nil
+	}
+	return nil
+}
+
+// look returns where functions are in the learner's pages.
+func look(lay *overlay.Overlay, pages []page, names []string) (frames []report.Frame) {
+	for _, page := range pages {
+		for _, f := range page.yours.Functions() {
+			if slices.Contains(names, f.Name) {
+				frames = append(frames, frame(lay, page.name, f))
+			}
+		}
+	}
+	return frames
+}
+
+// Failed returns the failure of a report for the learner's progress, or nil.
+func Failed(r *report.Report) *work.FailedTest {
+	switch {
+	case len(r.Missing)+len(r.Build) > 0 || r.NoModule != "":
+		return &work.FailedTest{Output: string(report.Build)}
+	case r.Failure == nil && len(r.Vet) > 0:
+		return &work.FailedTest{Output: string(report.Vet)}
+	case r.Failure == nil:
+		return nil
+	}
+	return &work.FailedTest{Step: r.Failure.Step, Test: r.Failure.Test,
+		Output: strings.Join(append([]string{string(r.Failure.Kind)}, r.Failure.Lines...), "\n")}
+}

@@ -1,0 +1,350 @@
+// Package manifest reads what describes a lab: lab.yaml, mutants.yaml and predict.yaml in its
+// folder below workshop/labs. workshop/AUTHORS.md is the page for authors of labs. A field
+// that is misspelt is an error.
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"orrery/internal/lab/course/texts"
+)
+
+// Lab is one lab.
+type Lab struct {
+	// ID has two digits.
+	ID    string     `yaml:"id"`
+	Title texts.Text `yaml:"title"`
+	// Article names the article that the lab belongs to.
+	Article string  `yaml:"article"`
+	Minutes Minutes `yaml:"minutes"`
+	// Needs are ids of labs that are better done before. Nothing enforces it.
+	Needs []string `yaml:"needs"`
+	// Files are the pages that the learner writes, all in one package.
+	Files []File `yaml:"files"`
+	Tests Tests  `yaml:"tests"`
+	Run   Run    `yaml:"run"`
+	Hints Hints  `yaml:"hints"`
+
+	// Name is the name of the folder: id, hyphen, words.
+	Name string `yaml:"-"`
+	// Dir is the folder's path.
+	Dir       string     `yaml:"-"`
+	Mutants   []Mutant   `yaml:"-"`
+	Questions []Question `yaml:"-"`
+}
+
+// Minutes is how long the lab takes in each kind of course; 0 means that it is not part of it.
+type Minutes struct {
+	Half int `yaml:"half" json:"half"`
+	Day  int `yaml:"day" json:"day"`
+	Self int `yaml:"self" json:"self"`
+}
+
+// File is a page of the reference.
+type File struct {
+	// Path is relative to the repository, with slashes.
+	Path string `yaml:"path"`
+	// Write are the functions whose bodies the learner writes: Function or Type.Method.
+	Write []string `yaml:"write"`
+	// Remove are helpers that the stub lacks.
+	Remove []string `yaml:"remove"`
+}
+
+// Tests say how the learner's page is tested.
+type Tests struct {
+	// Files are the test files of the package that are kept. The others know private fields of the
+	// reference.
+	Files []string `yaml:"files"`
+	// AtLeast is how many tests the steps run in all, subtests included. With fewer, one was deleted,
+	// and a learner's mistake may pass.
+	AtLeast int `yaml:"at_least"`
+	// Steps run in order; the first that fails is the learner's next task.
+	Steps []Step `yaml:"steps"`
+}
+
+// Step is a part of the tests.
+type Step struct {
+	Name string `yaml:"name"`
+	// Run is a pattern of go test -run.
+	Run string `yaml:"run"`
+	// Functions are those that a failure of this step is about, the likeliest first.
+	Functions []string `yaml:"functions"`
+	// Limit is how long the step may take. Default: 10 s. A step with searches needs more on a busy
+	// machine.
+	Limit Duration `yaml:"limit"`
+	// Flags are further flags of the tests, for example for a search that is shorter than in CI.
+	Flags []string `yaml:"flags"`
+}
+
+// Run is what "lab run" does.
+type Run struct {
+	// Program is the main package that is built with the learner's pages. Default: cmd/orrery.
+	// Another program is started by the script, with Args and the kubeconfig in its environment.
+	Program string `yaml:"program"`
+	// Beside is the id of another lab. If that has passed, the program is built once more with its
+	// pages as well, and benchmarks measure both.
+	Beside string `yaml:"beside"`
+	// Gears is the value of --gears. Default: textbook.
+	Gears string `yaml:"gears"`
+	// Args are further arguments of "orrery run", or the first arguments of another program.
+	Args []string `yaml:"args"`
+	// Script are the requests and faults, and the outcome that is checked. Package script knows the
+	// words.
+	Script []Action `yaml:"script"`
+	// Scene is the scene of "lab demo" that shows the gear.
+	Scene string `yaml:"scene"`
+	// Bench is the benchmark of "lab bench" that measures the gear. Empty: there is none.
+	Bench string `yaml:"bench"`
+}
+
+// Package returns the main package that is built.
+func (r Run) Package() string { return cmp.Or(r.Program, "cmd/orrery") }
+
+// GearSet returns the value of --gears.
+func (r Run) GearSet() string { return cmp.Or(r.Gears, textbook) }
+
+const textbook = "textbook"
+
+// Uses reports whether the run uses the page of a lab: its program and its gears have it.
+func (r Run) Uses(lab *Lab) bool {
+	if lab.Run.Package() != r.Package() {
+		return false
+	}
+	if !lab.IsCode() {
+		return false
+	}
+	replaced := strings.Contains(r.GearSet(), lab.Package()+"=")
+	return lab.Run.GearSet() == r.GearSet() || lab.Run.GearSet() == textbook && !replaced
+}
+
+// Hints are what "lab hint" prints.
+type Hints struct {
+	// Rungs are three: a question that points at the invariant; the structure or the call;
+	// pseudo-code for the hard half.
+	Rungs []texts.Text `yaml:"rungs"`
+	// State are hints for particular failures. They come before the rungs.
+	State []StateHint `yaml:"state"`
+}
+
+// StateHint is a hint for one failure.
+type StateHint struct {
+	ID string `yaml:"id"`
+	// Test is the full name of the first test that failed.
+	Test string `yaml:"test"`
+	// Output is a part of what that test printed. Empty matches everything.
+	Output     string `yaml:"output"`
+	texts.Text `yaml:",inline"`
+}
+
+// Mutant is a planted wrong solution: the reference with edits. "lab verify" checks that the tests
+// reject it.
+type Mutant struct {
+	ID    string `yaml:"id"`
+	Edits []Edit `yaml:"edits"`
+	// KilledBy is the full name of the first test that fails, in the order of the steps.
+	KilledBy string `yaml:"killed_by"`
+	// Hint is the id of the state-aware hint that "lab hint" prints first.
+	Hint string `yaml:"hint"`
+	// Race marks a mutant that only the race detector sees.
+	Race bool `yaml:"race"`
+}
+
+// Edit replaces a text, which must occur exactly once in the page.
+type Edit struct {
+	File    string `yaml:"file"`
+	Find    string `yaml:"find"`
+	Replace string `yaml:"replace"`
+}
+
+// Package returns the folder of the lab's package, relative to the repository.
+func (l *Lab) Package() string { return path.Dir(l.Files[0].Path) }
+
+// IsCode reports whether the pages are Go, and so a part of programs.
+func (l *Lab) IsCode() bool { return len(l.Files) > 0 && path.Ext(l.Files[0].Path) == ".go" }
+
+// Page returns the page with that path, or nil.
+func (l *Lab) Page(file string) *File {
+	for i := range l.Files {
+		if l.Files[i].Path == file {
+			return &l.Files[i]
+		}
+	}
+	return nil
+}
+
+// Readme returns the path of the lab's page in a language.
+func (l *Lab) Readme(lang texts.Lang) string {
+	if lang == texts.Chinese {
+		return filepath.Join(l.Dir, "README.zh-CN.md")
+	}
+	return filepath.Join(l.Dir, "README.md")
+}
+
+// Question is a question of predict.yaml, which "lab quiz" asks.
+type Question struct {
+	ID string `yaml:"id"`
+	// Script is what happens, a step a line, with what each yields. It is shown after the answer,
+	// and the question is about its last line.
+	Script     string `yaml:"script"`
+	texts.Text `yaml:",inline"`
+	Choices    []Choice `yaml:"choices"`
+	// Why explains the right choice in one sentence.
+	Why texts.Text `yaml:"why"`
+}
+
+// Choice is an answer that a learner may choose.
+type Choice struct {
+	// Is is the answer in a word or two, by which progress is kept.
+	Is         string `yaml:"is"`
+	texts.Text `yaml:",inline"`
+	// Belief is the belief behind a wrong choice. The right choice has none.
+	Belief texts.Text `yaml:"belief"`
+}
+
+// Right returns the right choice, or nil if not exactly one has no belief.
+func (q *Question) Right() (right *Choice) {
+	for i := range q.Choices {
+		if q.Choices[i].Belief != (texts.Text{}) {
+			continue
+		}
+		if right != nil {
+			return nil
+		}
+		right = &q.Choices[i]
+	}
+	return right
+}
+
+// Action is one action of the script of "lab run". At most one of the fields besides Say is set.
+type Action struct {
+	// Say is printed before the action.
+	Say texts.Text `yaml:"say"`
+	// Fill creates namespaces with config maps in them.
+	Fill *Fill `yaml:"fill"`
+	// Touch updates namespaces.
+	Touch *Touch `yaml:"touch"`
+	// Delete deletes the namespaces whose names begin with this, one request after the other.
+	Delete string `yaml:"delete"`
+	// Fault injects a fault, in the words of "lab help faults".
+	Fault string `yaml:"fault"`
+	// End ends the fault with this text.
+	End string `yaml:"end"`
+	// Pause lets time pass.
+	Pause Duration `yaml:"pause"`
+	// Gone waits until no namespace is left whose name begins with Prefix.
+	Gone *Gone `yaml:"gone"`
+	// Metric waits until a metric of the controller is within limits.
+	Metric *Metric `yaml:"metric"`
+
+	// Start starts the program that the manifest names.
+	Start *Start `yaml:"start"`
+	// Killed waits until the program has ended as if it was killed, with exit code 137.
+	Killed Duration `yaml:"killed"`
+	// CreateMachine creates a VirtualMachine with this name, and its definition before the first.
+	CreateMachine string `yaml:"create_machine"`
+	// DeleteMachine deletes the VirtualMachine with this name.
+	DeleteMachine string `yaml:"delete_machine"`
+	// Machines waits until exactly these VirtualMachines and servers exist.
+	Machines *Machines `yaml:"machines"`
+
+	// Bench measures with a program that is the laboratory.
+	Bench *Bench `yaml:"bench"`
+
+	// Stuck sets up a namespace of lab 13, and ends the one before.
+	Stuck *Stuck `yaml:"stuck"`
+}
+
+// Stuck describes a namespace of lab 13, with the seed of the learner's verdicts.
+type Stuck struct {
+	// Namespace is "first" or "second".
+	Namespace string `yaml:"namespace"`
+	// Within is how long "orrery why" may take to prove its causes, once the verdicts have passed.
+	Within Duration `yaml:"within"`
+}
+
+// Start describes a start of the program.
+type Start struct {
+	// Args follow those of the lab. In both, $STATE is a folder that outlives the program.
+	Args []string `yaml:"args"`
+}
+
+// Machines describes VirtualMachine objects and the servers of the driver memory in $STATE, both by
+// the names of the objects.
+type Machines struct {
+	Objects []string `yaml:"objects"`
+	Servers []string `yaml:"servers"`
+	Within  Duration `yaml:"within"`
+}
+
+// Bench describes benchmarks that take turns.
+type Bench struct {
+	// Args follow those of the lab: the name of the benchmark, and its flags.
+	Args []string `yaml:"args"`
+	// Designs are measured. "yours" is the textbook's in the program with the pages of Run.Beside;
+	// it is left out if that lab has not passed.
+	Designs []string `yaml:"designs"`
+	// Rounds is how often each is measured. The table shows medians. Default: once.
+	Rounds int `yaml:"rounds"`
+	// AtLeast are the least latencies of every design, by p50, p90, p99 and max.
+	AtLeast map[string]Duration `yaml:"at_least"`
+}
+
+// Fill describes new namespaces: prefix-0, prefix-1, and so on.
+type Fill struct {
+	Prefix     string `yaml:"prefix"`
+	Namespaces int    `yaml:"namespaces"`
+	// Objects is the number of config maps in each.
+	Objects int `yaml:"objects"`
+}
+
+// Touch describes updates: each namespace with the prefix gets Times updates, with a pause of Every
+// between two rounds.
+type Touch struct {
+	Prefix string   `yaml:"prefix"`
+	Times  int      `yaml:"times"`
+	Every  Duration `yaml:"every"`
+}
+
+// Gone describes namespaces that must disappear.
+type Gone struct {
+	Prefix string   `yaml:"prefix"`
+	Within Duration `yaml:"within"`
+}
+
+// Metric describes a metric's value: the sum over all series whose text begins with Name.
+type Metric struct {
+	Name    string   `yaml:"name"`
+	AtLeast *float64 `yaml:"at_least"`
+	AtMost  *float64 `yaml:"at_most"`
+	// Within is how long the value may take. Zero: it is read once.
+	Within Duration `yaml:"within"`
+}
+
+// Holds reports whether a value is within the limits.
+func (m Metric) Holds(value float64) bool {
+	return (m.AtLeast == nil || value >= *m.AtLeast) && (m.AtMost == nil || value <= *m.AtMost)
+}
+
+// Duration is a duration such as 500ms or 30s.
+type Duration struct{ time.Duration }
+
+// UnmarshalYAML parses the duration.
+func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
+	var text string
+	if err := node.Decode(&text); err != nil {
+		return err
+	}
+	parsed, err := time.ParseDuration(text)
+	if err != nil || parsed < 0 {
+		return fmt.Errorf("line %d: %q is not a duration such as 500ms or 30s", node.Line, text)
+	}
+	d.Duration = parsed
+	return nil
+}

@@ -1,0 +1,163 @@
+package manifest_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/course/labtest"
+	"orrery/internal/lab/course/manifest"
+)
+
+func TestAMisspeltFieldIsAnError(t *testing.T) {
+	repository := labtest.Repository(t)
+	for _, c := range []struct{ file, find, replace, want string }{
+		{"lab.yaml", "article:", "artikel:", "field artikel not found"},
+		{"lab.yaml", "name: sum, run:", "name: sum, rnu:", "field rnu not found"},
+		{"lab.yaml", "files: [{path: gear/counter.go, write: [Counter.Add, Counter.Value], remove: []}]\n", "", "no page is named"},
+		{"lab.yaml", "hints:", "run: {script: [{pause: long}]}\nhints:", `"long" is not a duration such as 500ms or 30s`},
+		{"lab.yaml", "article:", "---\narticle:", "one document is expected"},
+		{"mutants.yaml", "killed_by:", "killedBy:", "field killedBy not found"},
+		{"predict.yaml", "id: order", "di: order", "field di not found"},
+	} {
+		file := filepath.Join(repository, "workshop/labs/04-counter", c.file)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		labtest.Write(t, file, strings.Replace(string(text), c.find, c.replace, 1))
+		_, err = manifest.LoadAll(repository)
+		assert.ErrorContains(t, err, c.want)
+		labtest.Write(t, file, string(text))
+	}
+	lab := labtest.Lab(t, repository)
+	assert.Equal(t, "gear", lab.Package())
+}
+
+// Every manifest is complete: its texts have both languages, and what one part names, another has.
+func TestTheManifestsOfAllLabsAreComplete(t *testing.T) {
+	labs, err := manifest.LoadAll("../../../..")
+	require.NoError(t, err)
+	require.NotEmpty(t, labs)
+	for _, lab := range labs {
+		t.Run(lab.Name, func(t *testing.T) {
+			assert.Regexp(t, "^[0-9]{2}$", lab.ID)
+			assert.True(t, strings.HasPrefix(lab.Name, lab.ID+"-"))
+			assert.True(t, lab.Title.Complete(), "a language of the title is missing")
+			assert.NotEmpty(t, lab.Article)
+			assert.Positive(t, lab.Minutes.Day)
+			assert.GreaterOrEqual(t, lab.Minutes.Self, lab.Minutes.Day)
+			for _, need := range lab.Needs {
+				assert.True(t, slices.ContainsFunc(labs, func(o *manifest.Lab) bool { return o.ID == need }),
+					"there is no lab %s", need)
+			}
+			for _, page := range lab.Files {
+				assert.NotEmpty(t, page.Write, page.Path)
+				assert.True(t, strings.HasPrefix(page.Path, lab.Package()+"/"), page.Path)
+			}
+			checkSteps(t, lab)
+			checkScript(t, lab)
+			checkHints(t, lab)
+		})
+	}
+}
+
+func checkSteps(t *testing.T, lab *manifest.Lab) {
+	require.NotEmpty(t, lab.Tests.Steps)
+	assert.Positive(t, lab.Tests.AtLeast)
+	seen := map[string]bool{"": true}
+	for _, step := range lab.Tests.Steps {
+		_, err := regexp.Compile(step.Run)
+		assert.NoError(t, err, step.Name)
+		assert.NotEmpty(t, step.Run, step.Name)
+		assert.False(t, seen[step.Name], "two steps are called %q", step.Name)
+		seen[step.Name] = true
+	}
+}
+
+// checkScript asserts that the script creates the namespaces that it uses.
+func checkScript(t *testing.T, lab *manifest.Lab) {
+	filled := map[string]bool{"": true}
+	for i, action := range lab.Run.Script {
+		prefix := action.Delete
+		switch {
+		case action.Fill != nil:
+			filled[action.Fill.Prefix] = true
+		case action.Touch != nil:
+			prefix = action.Touch.Prefix
+		case action.Gone != nil:
+			prefix = action.Gone.Prefix
+		}
+		assert.True(t, filled[prefix], "action %d is about namespaces %s-…, which no action before it creates", i+1, prefix)
+	}
+}
+
+// checkHints asserts that there are three general hints, and at least three planted wrong
+// solutions, each with a hint of its own.
+func checkHints(t *testing.T, lab *manifest.Lab) {
+	require.Len(t, lab.Hints.Rungs, 3)
+	for i, rung := range lab.Hints.Rungs {
+		assert.True(t, rung.Complete(), "rung %d lacks a language", i+1)
+	}
+	ids := []string{}
+	for _, hint := range lab.Hints.State {
+		assert.True(t, hint.ID != "" && hint.Test != "" && hint.Complete(),
+			"%q needs an id, a test, and both languages", hint.ID)
+		ids = append(ids, hint.ID)
+	}
+	assert.GreaterOrEqual(t, len(lab.Mutants), 3)
+	for _, mutant := range lab.Mutants {
+		assert.True(t, mutant.ID != "" && mutant.KilledBy != "" && len(mutant.Edits) > 0,
+			"mutant %q needs an id, edits, and killed_by", mutant.ID)
+		assert.Contains(t, ids, mutant.Hint, mutant.ID)
+		for _, edit := range mutant.Edits {
+			assert.NotNil(t, lab.Page(edit.File), "mutant %s edits %s", mutant.ID, edit.File)
+		}
+	}
+}
+
+func TestLabsAreFoundByManyNames(t *testing.T) {
+	labs := []*manifest.Lab{{ID: "04", Name: "04-deltafifo"}, {ID: "08", Name: "08-work-queue"}, {ID: "14", Name: "14-queue-in-order"}}
+	for word, want := range map[string]string{"04": "04", "4": "04", "8": "08", "008": "08", "work-queue": "08", "08-work-queue/": "08", "Work-Queue": "08", "14": "14"} {
+		found, _ := manifest.Find(labs, word)
+		require.NotNil(t, found, word)
+		assert.Equal(t, want, found.ID)
+	}
+	for word, want := range map[string][]string{"queue": {"08", "14"}, "17": {"14", "08", "04"}, "7": {"08", "04", "14"}, "xyz": nil, "": nil} {
+		found, near := manifest.Find(labs, word)
+		assert.Nil(t, found, word)
+		var ids []string
+		for _, lab := range near {
+			ids = append(ids, lab.ID)
+		}
+		assert.Equal(t, want, ids, word)
+	}
+}
+
+func TestAnEditMustOccurOnce(t *testing.T) {
+	mutant := manifest.Mutant{ID: "m", Edits: []manifest.Edit{{File: "a.go", Find: "x", Replace: "y"}}}
+	text, err := mutant.Mutate("a.go", "1 x 2")
+	require.NoError(t, err)
+	assert.Equal(t, "1 y 2", text)
+	text, err = mutant.Mutate("b.go", "x x")
+	require.NoError(t, err)
+	assert.Equal(t, "x x", text)
+	for _, text := range []string{"x x", "none"} {
+		_, err := mutant.Mutate("a.go", text)
+		assert.ErrorContains(t, err, "not once")
+	}
+}
+
+func TestMetricLimits(t *testing.T) {
+	low, high := 1.0, 3.0
+	assert.True(t, manifest.Metric{}.Holds(7))
+	assert.True(t, manifest.Metric{AtLeast: &low, AtMost: &high}.Holds(3))
+	assert.False(t, manifest.Metric{AtLeast: &low}.Holds(0))
+	assert.False(t, manifest.Metric{AtMost: &high}.Holds(4))
+	assert.Equal(t, time.Duration(0), manifest.Metric{}.Within.Duration)
+}

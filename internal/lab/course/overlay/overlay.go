@@ -1,0 +1,207 @@
+// Package overlay puts a learner's files into the build of the repository. It writes the JSON file
+// for Go's -overlay flag and maps the paths in Go's output back to the learner's files.
+package overlay
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"orrery/internal/lab/course/manifest"
+)
+
+// Overlay is what differs from the repository.
+type Overlay struct {
+	// Pages are the learner's files that take part in the build: pages of the lab and files that
+	// the learner added. Keys are paths in the repository, with slashes.
+	Pages map[string]string
+	// Added are the keys of Pages that the repository does not have.
+	Added []string
+	// Edited are other files of the package that the learner changed. These changes are not used.
+	Edited []string
+
+	repository string
+	from       string // paths are shown relative to this folder
+	replace    map[string]string
+	prefixes   []string // what Go may print before a path in the repository
+}
+
+// New returns the overlay for the lab in a repository with the learner's files in folder. Paths are
+// shown relative to from.
+func New(repository string, lab *manifest.Lab, folder, from string) (*Overlay, error) {
+	o := &Overlay{Pages: map[string]string{}, repository: repository, from: from, replace: map[string]string{}}
+	o.prefixes = []string{"", "./", "orrery/", repository + "/", folder + "/"}
+	if relative, err := filepath.Rel(repository, folder); err == nil {
+		o.prefixes = append(o.prefixes, filepath.ToSlash(relative)+"/")
+	}
+	if err := o.find(lab, folder); err != nil {
+		return nil, err
+	}
+	return o, o.removeTests(lab)
+}
+
+// All returns the overlay for several labs, at least one. folder returns the folder of each.
+func All(repository string, labs []*manifest.Lab, folder func(*manifest.Lab) string, from string) (*Overlay, error) {
+	var all *Overlay
+	for _, lab := range labs {
+		one, err := New(repository, lab, folder(lab), from)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = one
+			continue
+		}
+		all.add(one)
+	}
+	return all, nil
+}
+
+// add adds the pages of another overlay of the same repository.
+func (o *Overlay) add(other *Overlay) {
+	for name, file := range other.Pages {
+		o.Pages[name] = file
+	}
+	for name, file := range other.replace {
+		o.replace[name] = file
+	}
+	o.prefixes = append(o.prefixes, other.prefixes...)
+}
+
+// find finds the learner's files.
+func (o *Overlay) find(lab *manifest.Lab, folder string) error {
+	for _, page := range lab.Files {
+		if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(page.Path))); err != nil {
+			return fmt.Errorf("%w: %s", ErrNoPage, page.Path)
+		}
+	}
+	pkg := filepath.Join(folder, filepath.FromSlash(lab.Package()))
+	entries, err := os.ReadDir(pkg)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		isPage := lab.Page(path.Join(lab.Package(), entry.Name())) != nil
+		if entry.IsDir() || !isPage && !strings.HasSuffix(entry.Name(), ".go") {
+			continue
+		}
+		name, file := path.Join(lab.Package(), entry.Name()), filepath.Join(pkg, entry.Name())
+		reference, err := os.ReadFile(filepath.Join(o.repository, filepath.FromSlash(name)))
+		switch {
+		case isPage:
+		case err == nil:
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			if !bytes.Equal(text, reference) {
+				o.Edited = append(o.Edited, name)
+			}
+			continue
+		default:
+			o.Added = append(o.Added, name)
+		}
+		o.Pages[name] = file
+		o.replace[filepath.Join(o.repository, filepath.FromSlash(name))] = file
+	}
+	return nil
+}
+
+// ErrNoPage reports that a page is missing in the learner's folder.
+var ErrNoPage = fmt.Errorf("the page is gone: %w", fs.ErrNotExist)
+
+// removeTests removes the test files that the manifest does not name.
+func (o *Overlay) removeTests(lab *manifest.Lab) error {
+	dir := filepath.Join(o.repository, filepath.FromSlash(lab.Package()))
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if strings.HasSuffix(entry.Name(), "_test.go") && !slices.Contains(lab.Tests.Files, entry.Name()) {
+			o.replace[filepath.Join(dir, entry.Name())] = ""
+		}
+	}
+	return nil
+}
+
+// Write writes the file for -overlay.
+func (o *Overlay) Write(file string) error {
+	text, err := json.Marshal(map[string]any{"Replace": o.replace})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, text, 0o644)
+}
+
+// Show returns how a path of the repository is shown: the learner's file in its place, relative to
+// the folder where the learner is.
+func (o *Overlay) Show(name string) string {
+	file := o.File(name)
+	if relative, err := filepath.Rel(o.from, file); err == nil {
+		return filepath.ToSlash(relative)
+	}
+	return file
+}
+
+// File returns the file that takes the place of a path of the repository.
+func (o *Overlay) File(name string) string {
+	if file, ok := o.Pages[name]; ok {
+		return file
+	}
+	return filepath.Join(o.repository, filepath.FromSlash(name))
+}
+
+var goPath = regexp.MustCompile(`[^\s:"'(\[]+\.go\b`)
+
+// Name returns the path in the repository that Go means by a path in its output, and whether that
+// is one of the learner's files. For a path outside of the repository it returns "".
+func (o *Overlay) Name(printed string) (name string, learners bool) {
+	printed = filepath.ToSlash(printed)
+	for _, prefix := range o.prefixes {
+		rest, ok := strings.CutPrefix(printed, prefix)
+		if _, learners := o.Pages[rest]; ok && learners {
+			return rest, true
+		}
+	}
+	for _, prefix := range o.prefixes {
+		rest, ok := strings.CutPrefix(printed, prefix)
+		if !ok {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(o.repository, filepath.FromSlash(rest))); err == nil && !filepath.IsAbs(rest) {
+			return rest, false
+		}
+	}
+	return "", false
+}
+
+// Map replaces the paths in Go's output by those that the learner knows.
+func (o *Overlay) Map(text string) string {
+	return goPath.ReplaceAllStringFunc(text, func(printed string) string {
+		if name, _ := o.Name(printed); name != "" {
+			return o.Show(name)
+		}
+		return printed
+	})
+}
+
+// Canonical replaces paths that end like a page by the page's path in the repository. go vet caches
+// what it found with the path of the file that it read first: the same text in another folder.
+func (o *Overlay) Canonical(text string) string {
+	return goPath.ReplaceAllStringFunc(text, func(printed string) string {
+		for name := range o.Pages {
+			if strings.HasSuffix(filepath.ToSlash(printed), "/"+name) {
+				return name
+			}
+		}
+		return printed
+	})
+}

@@ -1,0 +1,121 @@
+package report_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/course/report"
+	"orrery/internal/lab/course/steps"
+	"orrery/internal/lab/course/stub"
+	"orrery/internal/lab/course/texts"
+)
+
+// paths has one page of a learner, /w/queue/queue.go, in place of queue/queue.go.
+type paths struct{ file string }
+
+func (p paths) Name(printed string) (name string, learners bool) {
+	for _, prefix := range []string{"orrery/", "/w/"} {
+		printed = strings.TrimPrefix(printed, prefix)
+	}
+	if !strings.HasPrefix(printed, "queue/") {
+		return "", false
+	}
+	return printed, printed == "queue/queue.go"
+}
+
+func (p paths) Show(name string) string {
+	if name == "queue/queue.go" {
+		return "workshop/work/08-work-queue/queue/queue.go"
+	}
+	return name
+}
+
+func (p paths) File(string) string { return p.file }
+
+func (p paths) Map(text string) string {
+	return strings.ReplaceAll(text, "/w/", "workshop/work/08-work-queue/")
+}
+
+func newPaths(t *testing.T) paths {
+	var lines strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&lines, "\tline%d()\n", i+1)
+	}
+	p := paths{filepath.Join(t.TempDir(), "queue.go")}
+	require.NoError(t, os.WriteFile(p.file, []byte(lines.String()), 0o600))
+	return p
+}
+
+// Each row is what Go prints, and what the learner sees in both languages. After a change of a
+// text: go test ./internal/lab/course/report -rewrite
+func TestRows(t *testing.T) {
+	p := newPaths(t)
+	datadriven.RunTest(t, "testdata/rows", func(t *testing.T, d *datadriven.TestData) string {
+		r := &report.Report{Lab: "08", Race: true, Seconds: 6, Steps: []report.Step{
+			{Name: "order", State: report.Passed}, {Name: "drain", State: report.Failed}, {Name: "hooks", State: report.Open},
+		}}
+		switch d.Cmd {
+		case "explain":
+			r.Failure = report.Explain(steps.Result{Step: "drain", Output: d.Input, Limit: 10 * time.Second}, p)
+			r.Unwritten = []report.Frame{{Place: report.Place{File: p.Show("queue/queue.go"), Line: 96}, Function: "Queue.Done"}}
+		case "hungry":
+			r.Failure = report.Explain(steps.Result{Step: "drain", Output: d.Input, Hungry: true}, p)
+		case "compile":
+			r.Build, r.NoModule = report.Compiler(d.Input, p)
+		case "vet":
+			r.Vet, _ = report.Compiler(d.Input, p)
+		case "missing":
+			r.Missing = []stub.Missing{{Name: "Queue.drain", Former: "func (q *Queue[K]) drain(shutDowns int)", Callers: []string{"queue/delaying.go:128"}}}
+		case "changed":
+			r.Missing = []stub.Missing{{Name: "Queue.Add", Former: "func (q *Queue[K]) Add(key K)", Present: "func (q *Queue[K]) Add(key K) bool"}}
+		case "notes":
+			r.Edited, r.Changed, r.Race, r.Hint = []string{"workshop/work/08-work-queue/queue/trace.go"}, []string{"queue/queue.go"}, false, "lost-update"
+		case "passed":
+			for i := range r.Steps {
+				r.Steps[i].State = report.Passed
+			}
+			r.Passed = true
+		}
+		var out strings.Builder
+		for _, lang := range texts.Langs {
+			r.Print(&out, lang)
+		}
+		checkScreen(t, out.String())
+		return out.String()
+	})
+}
+
+// checkScreen asserts what holds for every row: it fits a screen, and shows neither the learner's
+// file under another path nor a stack of the tests.
+func checkScreen(t *testing.T, out string) {
+	t.Helper()
+	assert.Less(t, strings.Count(out, "\n"), 2*30)
+	for _, forbidden := range []string{"/w/", "orrery/queue/", "testing.go", "goroutine 1", "0xc0", "_testmain"} {
+		assert.NotContains(t, out, forbidden)
+	}
+	for line := range strings.Lines(out) {
+		assert.LessOrEqual(t, utf8.RuneCountInString(line), 200, line)
+	}
+}
+
+// The controller catches panics of its handlers and workers; its log has the stacks.
+func TestAPanicInTheLog(t *testing.T) {
+	p := newPaths(t)
+	const log = `12:00 INFO  connected
+12:01 ERROR fault in this program panic=string stack="goroutine 5 [running]:\norrery/wait.Run()\n\torrery/wait/crash.go:50 +0x65\n" informer=a
+12:02 ERROR fault in this program panic=string stack="goroutine 53 [running]:\norrery/queue.(*Queue[...]).Get(0x1)\n\torrery/queue/queue.go:66 +0x65\norrery/nsctl.work()\n\torrery/nsctl/worker.go:5 +0x1" handler=b
+`
+	frames := report.LoggedPanic(log, p)
+	require.Len(t, frames, 1)
+	assert.Equal(t, report.Frame{Place: report.Place{File: p.Show("queue/queue.go"), Line: 66}, Function: "Queue.Get", Source: "line66()"}, frames[0])
+	assert.Empty(t, report.LoggedPanic("12:00 INFO  connected\n", p))
+}

@@ -1,0 +1,270 @@
+package script
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"orrery/internal/lab/causes"
+	"orrery/internal/lab/causes/verdict"
+	"orrery/internal/lab/course/manifest"
+	"orrery/internal/why"
+	"orrery/restclient"
+	"orrery/restclient/api"
+)
+
+func (p *player) namespaces() *restclient.Resource[*api.Unstructured] {
+	return restclient.Dynamic(p.client, api.NamespacesResource, "")
+}
+
+// fill creates namespaces with config maps in them.
+func (p *player) fill(ctx context.Context, f manifest.Fill) error {
+	configMaps := api.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	p.filled[f.Prefix] = f.Namespaces
+	return p.each(ctx, f.Prefix, func(name string) error {
+		if err := p.createNamespace(ctx, name); err != nil {
+			return err
+		}
+		for i := range f.Objects {
+			settings := object("ConfigMap", fmt.Sprint("settings-", i))
+			if _, err := restclient.Dynamic(p.client, configMaps, name).Create(ctx, settings, api.UpdateOptions{}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (p *player) createNamespace(ctx context.Context, name string) error {
+	_, err := p.namespaces().Create(ctx, object("Namespace", name), api.UpdateOptions{})
+	return err
+}
+
+func object(kind, name string) *api.Unstructured {
+	return &api.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name},
+	}}
+}
+
+// each calls f for each namespace that was created with a prefix.
+func (p *player) each(ctx context.Context, prefix string, f func(name string) error) error {
+	for i := range p.filled[prefix] {
+		if err := f(fmt.Sprintf("%s-%d", prefix, i)); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// touch updates each namespace several times.
+func (p *player) touch(ctx context.Context, t manifest.Touch) error {
+	for i := range t.Times {
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"touched":"%d"}}}`, i)
+		err := p.each(ctx, t.Prefix, func(name string) error {
+			_, err := p.namespaces().Patch(ctx, name, api.MergePatchType, patch, api.UpdateOptions{})
+			if api.IsNotFound(err) {
+				return nil // the controller was faster
+			}
+			return err
+		})
+		if err == nil {
+			err = p.pause(ctx, t.Every)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end ends the fault with a text.
+func (p *player) end(text string) error {
+	for _, fault := range p.server.Faults().List() {
+		if fault.Text == text {
+			p.server.Faults().Remove(fault.ID)
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no fault %q to end", text)
+}
+
+// pause lets time pass while the controller works.
+func (p *player) pause(ctx context.Context, d manifest.Duration) error {
+	err := p.until(ctx, d.Duration, func() (bool, error) { return false, nil })
+	if errors.Is(err, errTooLong) {
+		return nil
+	}
+	return err
+}
+
+// gone waits until no namespace with the prefix is left.
+func (p *player) gone(ctx context.Context, g manifest.Gone) error {
+	var left int
+	all := p.filled[g.Prefix]
+	err := p.until(ctx, p.limit(g.Within.Duration), func() (bool, error) {
+		list, err := p.namespaces().List(ctx, api.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		left = 0
+		for _, namespace := range list.Items {
+			if strings.HasPrefix(namespace.GetName(), g.Prefix+"-") {
+				left++
+			}
+		}
+		all = max(all, left) // the script need not have created them
+		return left == 0, nil
+	})
+	switch {
+	case err == nil:
+		p.say("run-gone", all)
+	case errors.Is(err, errTooLong):
+		p.say("run-not-gone", left, all, p.limit(g.Within.Duration).Seconds())
+		return errOutcome
+	}
+	return err
+}
+
+// metric waits until a metric is within its limits.
+func (p *player) metric(ctx context.Context, m manifest.Metric) error {
+	var value float64
+	var missing bool // a series begins with its first value
+	err := p.until(ctx, p.limit(m.Within.Duration), func() (bool, error) {
+		var err error
+		value, err = p.process.metric(m.Name)
+		if missing = errors.Is(err, errNoMetric); missing {
+			return false, nil
+		}
+		return m.Holds(value), err
+	})
+	switch {
+	case err == nil:
+		p.say("run-metric", m.Name, value, limits(m))
+	case errors.Is(err, errTooLong) && missing:
+		p.say("run-no-metric", m.Name)
+		return errOutcome
+	case errors.Is(err, errTooLong):
+		p.say("run-not-metric", m.Name, value, limits(m))
+		return errOutcome
+	}
+	return err
+}
+
+// errNoMetric reports that no series has the name.
+var errNoMetric = errors.New("the controller has no metric")
+
+// limits returns the limits of a metric as a text.
+func limits(m manifest.Metric) string {
+	var parts []string
+	if m.AtLeast != nil {
+		parts = append(parts, fmt.Sprint("≥ ", *m.AtLeast))
+	}
+	if m.AtMost != nil {
+		parts = append(parts, fmt.Sprint("≤ ", *m.AtMost))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// metric returns the sum of all series whose text begins with name.
+func (p *process) metric(name string) (sum float64, err error) {
+	answer, err := http.Get(p.address + "/metrics")
+	if err != nil {
+		select {
+		case <-p.ended:
+			return 0, errEnded
+		default:
+			return 0, err
+		}
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	found := false
+	for lines.Scan() {
+		if !strings.HasPrefix(lines.Text(), name) {
+			continue
+		}
+		at := strings.LastIndexByte(lines.Text(), ' ')
+		value, err := strconv.ParseFloat(lines.Text()[at+1:], 64)
+		if err != nil {
+			return 0, err
+		}
+		sum, found = sum+value, true
+	}
+	if !found && lines.Err() == nil {
+		return 0, errNoMetric
+	}
+	return sum, lines.Err()
+}
+
+// stuck sets up a namespace of lab 13, with the seed of the learner's verdicts, and ends the
+// situation of an earlier action before. It prints what a user sees, and if the verdicts have
+// passed, what "orrery why" proves.
+func (p *player) stuck(ctx context.Context, s manifest.Stuck) error {
+	if !causes.IsOfCourse(s.Namespace) {
+		return fmt.Errorf("lab 13 has no namespace %q", s.Namespace)
+	}
+	verdicts, err := verdict.Read(p.Verdicts)
+	if err != nil {
+		return err
+	}
+	if p.situation != nil {
+		if err := p.world.End(*p.situation); err != nil {
+			return err
+		}
+	}
+	situation := causes.OfCourse(s.Namespace, verdicts.Seed)
+	p.situation = &situation
+	if err := p.world.Break(situation); err != nil {
+		return err
+	}
+	symptom, err := p.world.Symptom()
+	if err != nil {
+		return err
+	}
+	for _, line := range symptom {
+		p.line(line)
+	}
+	if !p.Passed {
+		p.say("run-why-later", causes.Namespace)
+		return nil
+	}
+	return p.explain(ctx, situation, p.limit(s.Within.Duration))
+}
+
+// explain prints the report of "orrery why" when it proves that the namespace is stuck, and names
+// all causes of the situation: what it reads follows some of them only after a while.
+func (p *player) explain(ctx context.Context, situation causes.Fixture, limit time.Duration) error {
+	var report string
+	err := p.until(ctx, limit, func() (bool, error) {
+		command := exec.CommandContext(ctx, p.Program, "why", causes.Namespace)
+		command.Env = append(os.Environ(), "KUBECONFIG="+p.kubeconfig)
+		text, err := command.Output()
+		if _, is := errors.AsType[*exec.ExitError](err); err != nil && !is {
+			return false, err
+		}
+		report = string(text)
+		unnamed := func(id string) bool { return !strings.Contains(report, id) }
+		return command.ProcessState.ExitCode() == why.ExitStuck && !slices.ContainsFunc(situation.IDs(), unnamed), nil
+	})
+	if err != nil && !errors.Is(err, errTooLong) {
+		return err
+	}
+	p.say("run-why", causes.Namespace)
+	fmt.Fprint(p.Out, report)
+	if err != nil {
+		p.say("run-not-why", strings.Join(situation.IDs(), ", "), limit.Seconds())
+		return errOutcome
+	}
+	return nil
+}

@@ -1,0 +1,329 @@
+// Package script is "lab run": it starts the API server in memory and the real controller with the
+// learner's gear, or the program that the manifest names. It plays the requests and faults of the
+// lab's manifest, and checks the outcome.
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orrery/internal/app/program"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/causes"
+	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course/texts"
+	"orrery/internal/observe/trace"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+)
+
+// Config says what is run.
+type Config struct {
+	Run manifest.Run
+	// Program is the program that was built with the learner's files.
+	Program string
+	// Beside is the same program with the pages of Run.Beside as well; "" if there is none.
+	Beside string
+	// Verdicts is the file with the learner's verdicts, for the action stuck. Passed reports that the
+	// lab's tests have passed with it.
+	Verdicts string
+	Passed   bool
+	// LimitFactor multiplies every time limit, for a busy machine. 0 means 1.
+	LimitFactor int
+	// Log is the file for the controller's log.
+	Log string
+	// Keep, if not nil, is called when the script has ended and the controller still runs. It gets the
+	// kubeconfig of the server and the address of the controller's gears. When it returns, or the
+	// controller has ended, both end. The outcome stays that of the script.
+	Keep func(ctx context.Context, kubeconfig, gears string)
+	// Trace, if not nil, follows the controller's gears to the end. Begun is called when its first
+	// event can be shown, or when the controller has ended before that.
+	Trace *trace.Relay
+	Begun func()
+	Out   io.Writer
+	Lang  texts.Lang
+}
+
+// Outcome is how it ended.
+type Outcome struct {
+	// OK reports that everything the script asks for has happened.
+	OK bool
+	// Crashed reports that the controller ended by itself. Output has its log.
+	Crashed bool
+	Output  string
+}
+
+// player plays a script.
+type player struct {
+	Config
+	server  *apiserver.Server
+	client  *restclient.Client
+	process *process // nil while no program runs
+	began   time.Time
+	// filled is the number of namespaces of each prefix.
+	filled map[string]int
+	// machines are the names of the VirtualMachines that the script created, by their servers' names.
+	machines map[string]string
+	// world is where the situations of lab 13 are set up; situation is the present one, or nil.
+	world     *causes.World
+	situation *causes.Fixture
+	// kubeconfig is that of the server's administrator. state is the folder $STATE.
+	kubeconfig, state string
+}
+
+// Play plays the script of a lab.
+func Play(ctx context.Context, config Config) (Outcome, error) {
+	p := newPlayer(config)
+	dir, err := os.MkdirTemp("", "orrery-lab-")
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer os.RemoveAll(dir)
+	p.kubeconfig, p.state = filepath.Join(dir, "kubeconfig"), filepath.Join(dir, "state")
+	if err := p.startServer(ctx); err != nil {
+		return Outcome{}, err
+	}
+	defer p.server.Stop(context.Background())
+	defer p.client.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	p.world = causes.NewWorld(ctx, p.client)
+	defer func() {
+		cancel()
+		p.world.Wait()
+	}()
+	return p.control(ctx, p.server.URL(), p.Run.Args)
+}
+
+func newPlayer(config Config) *player {
+	return &player{
+		Config: config, began: time.Now(), filled: map[string]int{}, machines: map[string]string{},
+	}
+}
+
+// Whole returns a run for the whole runtime: full namespaces are deleted.
+func Whole() manifest.Run {
+	return manifest.Run{
+		Args: []string{"--concurrent-namespace-syncs=10", "--namespace-deletion-grace-period=0s"},
+		Script: []manifest.Action{
+			{Say: texts.Message("run-whole-fill"), Fill: &manifest.Fill{Prefix: "team", Namespaces: 20, Objects: 6}},
+			{Say: texts.Message("run-whole-delete"), Delete: "team"},
+			{Gone: &manifest.Gone{Prefix: "team", Within: manifest.Duration{Duration: time.Minute}}},
+		},
+	}
+}
+
+// control starts the controller with further arguments, plays the actions, and stops it.
+func (p *player) control(ctx context.Context, server string, arguments []string) (Outcome, error) {
+	err := os.WriteFile(p.Log, nil, 0o644)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if p.Run.Program == "" {
+		arguments = append([]string{"--gears", p.Run.GearSet()}, arguments...)
+		if p.Trace != nil {
+			arguments = append(arguments, viewArguments...)
+		}
+		if p.process, err = startController(p.Program, p.kubeconfig, p.Log, arguments); err != nil {
+			return Outcome{}, err
+		}
+		if p.Trace != nil {
+			begun, followed := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(followed)
+				p.process.follow(p.Log, p.Trace, func() { p.Begun(); close(begun) })
+			}()
+			defer func() { <-followed }() // it ends with the process
+			select {
+			case <-begun: // the script's first request is seen, too
+			case <-ctx.Done():
+			}
+		}
+		p.say("run-started", p.Run.GearSet(), server)
+		p.say("run-gears", p.process.gears())
+		if p.Keep == nil && p.server != nil {
+			p.say("run-gears-end")
+		}
+	}
+	err = p.play(ctx)
+	kept := p.Keep != nil && p.process != nil && (err == nil || errors.Is(err, errOutcome))
+	if kept {
+		if !p.keep(ctx) {
+			err = errEnded
+		}
+		ctx = context.WithoutCancel(ctx) // the outcome is known
+	}
+	if errors.Is(err, errEnded) {
+		return Outcome{Crashed: true, Output: p.output()}, nil
+	}
+	finished := true
+	if p.process != nil {
+		p.say("run-stops", stopLimit.Seconds())
+		finished = p.process.stop() || kept // a Ctrl-C reaches the controller as well, and is its exit code
+	}
+	if ctx.Err() != nil {
+		return Outcome{}, ctx.Err()
+	}
+	if err == nil && !finished {
+		p.say("run-not-finished", stopLimit.Seconds())
+		err = errOutcome
+	}
+	if errors.Is(err, errOutcome) {
+		return Outcome{Output: p.output()}, nil
+	}
+	return Outcome{OK: err == nil, Output: p.output()}, err
+}
+
+// keep calls Keep. It reports whether the controller still runs, or was interrupted.
+func (p *player) keep(ctx context.Context) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-p.process.ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	p.Keep(ctx, p.kubeconfig, p.process.gears())
+	select {
+	case <-p.process.ended:
+		return p.process.command.ProcessState.ExitCode() == program.ExitInterrupted
+	default:
+		return true
+	}
+}
+
+// output returns what the program logged.
+func (p *player) output() string {
+	text, err := os.ReadFile(p.Log)
+	if err != nil {
+		return fmt.Sprint(err)
+	}
+	return string(text)
+}
+
+// errOutcome reports that the outcome is not that of the script. The player has said why.
+var errOutcome = errors.New("the outcome is another")
+
+// startServer starts the API server and makes a client of its administrator.
+func (p *player) startServer(ctx context.Context) (err error) {
+	if p.server, err = apiserver.New(apiserver.Config{TLS: true}); err != nil {
+		return err
+	}
+	if err := p.server.Start(ctx); err != nil {
+		return err
+	}
+	if err := p.server.WriteKubeconfig(p.kubeconfig); err != nil {
+		return err
+	}
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: p.kubeconfig})
+	if err != nil {
+		return err
+	}
+	config.QPS = -1
+	p.client, err = restclient.New(config)
+	return err
+}
+
+// say prints a line with the time.
+func (p *player) say(name string, arguments ...any) { p.line(p.Lang.Say(name, arguments...)) }
+
+func (p *player) line(text string) {
+	fmt.Fprintf(p.Out, "  %5.1f s  %s\n", time.Since(p.began).Seconds(), text)
+}
+
+// startLimit is how long the controller may take until its store is filled.
+const startLimit = 20 * time.Second
+
+// play plays all actions.
+func (p *player) play(ctx context.Context) error {
+	if p.process != nil {
+		err := p.until(ctx, p.limit(startLimit), p.started)
+		switch {
+		case errors.Is(err, errPanics):
+			p.say("run-panics")
+			return errOutcome
+		case errors.Is(err, errTooLong):
+			p.say("run-not-ready", p.limit(startLimit).Seconds())
+			return errOutcome
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, action := range p.Run.Script {
+		if action.Say.Complete() {
+			p.line(action.Say.In(p.Lang))
+		}
+		if err := p.act(ctx, action); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startAfterPanic is how long a controller that has panicked may take.
+const startAfterPanic = 5 * time.Second
+
+var errPanics = errors.New("the controller has panicked, and is not ready")
+
+// started reports whether the controller works.
+func (p *player) started() (bool, error) {
+	ready, err := p.process.ready()
+	if !ready && time.Since(p.began) > p.limit(startAfterPanic) && strings.Contains(p.output(), ` stack="`) {
+		return false, errPanics
+	}
+	return ready, err
+}
+
+// limit returns a time limit for this machine.
+func (p *player) limit(d time.Duration) time.Duration {
+	return d * time.Duration(max(1, p.LimitFactor))
+}
+
+// act plays one action.
+func (p *player) act(ctx context.Context, a manifest.Action) error {
+	switch {
+	case a.Fill != nil:
+		return p.fill(ctx, *a.Fill)
+	case a.Touch != nil:
+		return p.touch(ctx, *a.Touch)
+	case a.Delete != "":
+		return p.each(ctx, a.Delete, func(name string) error {
+			return p.namespaces().Delete(ctx, name, api.DeleteOptions{})
+		})
+	case a.Fault != "":
+		_, err := p.server.Faults().Add(a.Fault)
+		return err
+	case a.End != "":
+		return p.end(a.End)
+	case a.Pause.Duration > 0:
+		return p.pause(ctx, a.Pause)
+	case a.Gone != nil:
+		return p.gone(ctx, *a.Gone)
+	case a.Metric != nil:
+		return p.metric(ctx, *a.Metric)
+	case a.Start != nil:
+		return p.start(*a.Start)
+	case a.Killed.Duration > 0:
+		return p.killed(ctx, a.Killed)
+	case a.CreateMachine != "":
+		return p.createMachine(ctx, a.CreateMachine)
+	case a.DeleteMachine != "":
+		return p.vms().Delete(ctx, a.DeleteMachine, api.DeleteOptions{})
+	case a.Bench != nil:
+		return p.bench(ctx, *a.Bench)
+	case a.Stuck != nil:
+		return p.stuck(ctx, *a.Stuck)
+	case a.Machines != nil:
+		return p.compareMachines(ctx, *a.Machines)
+	}
+	return nil
+}

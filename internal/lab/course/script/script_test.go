@@ -1,0 +1,383 @@
+package script_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"orrery/internal/app/program"
+	"orrery/internal/lab/causes"
+	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course/script"
+	"orrery/internal/lab/course/texts"
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/web/view"
+	"orrery/internal/why"
+	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/kubeconfig"
+)
+
+// This test binary is also the controller of its tests.
+func TestMain(m *testing.M) {
+	if mode := os.Getenv("LAB_CONTROLLER"); mode != "" {
+		os.Exit(control(mode))
+	}
+	os.Exit(m.Run())
+}
+
+// control is a controller that does nothing but serve its metrics.
+func control(mode string) int {
+	if mode == "panics" {
+		panic("lab 08: Queue.Get is yours to write")
+	}
+	if mode == "dies" {
+		fmt.Println(os.Args[1:], os.Getenv("KUBECONFIG") != "")
+		return 137
+	}
+	if os.Args[1] == "why" {
+		return explains(mode)
+	}
+	port := os.Args[slices.Index(os.Args, "--metrics-port")+1]
+	var scrapes atomic.Int32
+	http.HandleFunc("/interrupt", func(http.ResponseWriter, *http.Request) {
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			self.Signal(os.Interrupt)
+		}
+	})
+	http.HandleFunc("/end", func(http.ResponseWriter, *http.Request) { os.Exit(1) })
+	http.HandleFunc("/readyz", func(http.ResponseWriter, *http.Request) {})
+	http.HandleFunc("/metrics", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "# HELP passes\npasses{name=\"a\"} 40\npasses{name=\"b\"} 2\n")
+		if scrapes.Add(1) > 1 {
+			io.WriteString(w, "retries{code=\"429\"} 1\n")
+		}
+	})
+	go http.ListenAndServe("127.0.0.1:"+port, nil)
+	if slices.Contains(os.Args, "--view") {
+		defer traced()()
+	}
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGTERM, os.Interrupt)
+	fmt.Println(strings.Join(os.Args[1:], " "))
+	switch mode {
+	case "knows", "guesses":
+		go reports()
+	}
+	reason := <-ended
+	switch {
+	case mode == "fails":
+		return 1
+	case reason == os.Interrupt:
+		return program.ExitInterrupted
+	}
+	return 0
+}
+
+// play plays a script with this binary as the controller.
+func play(t *testing.T, mode, actions string) (outcome script.Outcome, told string, err error) {
+	t.Helper()
+	t.Setenv("LAB_CONTROLLER", mode)
+	run := manifest.Run{Args: []string{"--concurrent-namespace-syncs=3"}}
+	if mode == "dies" {
+		run = manifest.Run{Program: "examples/p", Args: []string{"-a"}}
+	}
+	require.NoError(t, yaml.Unmarshal([]byte(actions), &run.Script))
+	var out strings.Builder
+	outcome, err = script.Play(t.Context(), script.Config{
+		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: texts.English,
+	})
+	return outcome, out.String(), err
+}
+
+func TestAScriptIsPlayed(t *testing.T) {
+	outcome, told, err := play(t, "works", `
+- {say: {en: creating, zh-CN: 创建}, fill: {prefix: team, namespaces: 2, objects: 1}}
+- {touch: {prefix: team, times: 2, every: 1ms}}
+- {pause: 1ms}
+- {fault: "delay:by=1h,verb=create"}
+- {end: "delay:by=1h,verb=create"}
+- {fill: {prefix: later, namespaces: 1}}
+- {gone: {prefix: none, within: 1s}}
+- {gone: {prefix: tea, within: 1s}} # team-0 is of another prefix
+- {metric: {name: passes, at_least: 42, at_most: 42, within: 1s}}
+`)
+	require.NoError(t, err)
+	assert.True(t, outcome.OK, told)
+	assert.Contains(t, told, "creating\n")
+	assert.Contains(t, told, "both end with the script, unless you add --keep\n")
+	assert.True(t, strings.HasSuffix(told, "stopping the program; it may finish its work, for 30 s at most\n"), told)
+	assert.Contains(t, told, "passes is 42 (≥ 42, ≤ 42)\n")
+	assert.Contains(t, outcome.Output, "--gears textbook --concurrent-namespace-syncs=3")
+}
+
+func TestAnotherOutcomeIsToldAndIsNoError(t *testing.T) {
+	for want, c := range map[string]struct{ mode, actions string }{
+		"1 of 1 namespaces are still there after 0 s":        {"works", "[{fill: {prefix: team, namespaces: 1}}, {gone: {prefix: team, within: 1ms}}]"},
+		"2 of 2 namespaces are still there after 0 s":        {"works", "[{fill: {prefix: team-a, namespaces: 2}}, {gone: {prefix: team, within: 1ms}}]"},
+		"passes is 42, and must be ≤ 41":                     {"works", "[{metric: {name: passes, at_most: 41}}]"},
+		"the controller has no metric nothing":               {"works", "[{metric: {name: nothing, within: 1ms}}]"},
+		"The controller did not finish its work within 30 s": {"fails", "[]"},
+	} {
+		outcome, told, err := play(t, c.mode, c.actions)
+		require.NoError(t, err)
+		assert.False(t, outcome.OK)
+		assert.False(t, outcome.Crashed)
+		assert.Contains(t, told, want)
+	}
+}
+
+// A kept run ends when its context does; the outcome is that of the script.
+func TestARunIsKept(t *testing.T) {
+	t.Setenv("LAB_CONTROLLER", "works")
+	ctx, interrupt := context.WithCancel(t.Context())
+	run := manifest.Run{Script: []manifest.Action{{Fill: &manifest.Fill{Prefix: "team", Namespaces: 2}}}}
+	found := 0
+	outcome, err := script.Play(ctx, script.Config{
+		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: texts.English,
+		Keep: func(ctx context.Context, file, gears string) {
+			config, _, err := kubeconfig.Load(kubeconfig.Options{Path: file})
+			require.NoError(t, err)
+			client, err := restclient.New(config)
+			require.NoError(t, err)
+			defer client.Close()
+			list, err := restclient.Dynamic(client, api.NamespacesResource, "").List(ctx, api.ListOptions{})
+			require.NoError(t, err)
+			for _, namespace := range list.Items {
+				if strings.HasPrefix(namespace.GetName(), "team-") {
+					found++
+				}
+			}
+			answer, err := http.Get(strings.TrimSuffix(gears, "/debug/orrery?pretty") + "/metrics")
+			require.NoError(t, err, "the controller still runs")
+			answer.Body.Close()
+			interrupt()
+			<-ctx.Done()
+		},
+	})
+	require.NoError(t, err)
+	assert.True(t, outcome.OK)
+	assert.Equal(t, 2, found)
+}
+
+// Ctrl-C on a terminal reaches the controller as well. A kept controller that ends in another way
+// has crashed.
+func TestAKeptControllerThatEnds(t *testing.T) {
+	t.Setenv("LAB_CONTROLLER", "works")
+	for path, crashed := range map[string]bool{"/interrupt": false, "/end": true} {
+		outcome, err := script.Play(t.Context(), script.Config{
+			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: texts.English,
+			Keep: func(ctx context.Context, _, gears string) {
+				answer, err := http.Get(strings.TrimSuffix(gears, "/debug/orrery?pretty") + path)
+				if err == nil {
+					answer.Body.Close()
+				}
+				<-ctx.Done()
+			},
+		})
+		require.NoError(t, err)
+		assert.Equal(t, crashed, outcome.Crashed, path)
+		assert.Equal(t, !crashed, outcome.OK, path)
+	}
+}
+
+func TestAControllerThatEndsIsACrash(t *testing.T) {
+	outcome, _, err := play(t, "panics", "[{pause: 1m}]")
+	require.NoError(t, err)
+	assert.True(t, outcome.Crashed)
+	assert.False(t, outcome.OK)
+	assert.Contains(t, outcome.Output, "panic: lab 08: Queue.Get is yours to write")
+}
+
+// A series with labels does not exist before its first value.
+func TestAScriptWaitsForASeriesThatBeginsLater(t *testing.T) {
+	outcome, told, err := play(t, "works", "[{metric: {name: retries, at_least: 1, within: 60s}}]")
+	require.NoError(t, err)
+	assert.True(t, outcome.OK, told)
+}
+
+func TestAMistakeInAScriptIsAnError(t *testing.T) {
+	for want, actions := range map[string]string{
+		"nonsense":                             "[{fault: nonsense}]",
+		"there is no fault \"compact\" to end": "[{end: compact}]",
+	} {
+		_, _, err := play(t, "works", actions)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+// The program of a lab is started by the script, as often as it asks for, and has one log.
+func TestAProgramThatIsKilledIsStartedAgain(t *testing.T) {
+	outcome, told, err := play(t, "dies", `
+- {create_machine: web}
+- {start: {args: [-b, "-state=$STATE"]}}
+- {killed: 60s}
+- {machines: {objects: [web], servers: [], within: 60s}}
+- {delete_machine: web}
+- {machines: {objects: [], servers: []}}
+- {start: {}}
+- {killed: 60s}
+`)
+	require.NoError(t, err)
+	assert.True(t, outcome.OK, told)
+	assert.Contains(t, told, "VirtualMachines: web; servers: none\n")
+	assert.Regexp(t, `^\[-a -b -state=/.*state\] true\n\[-a\] true\n$`, outcome.Output)
+}
+
+func TestAnOrphanIsTold(t *testing.T) {
+	outcome, told, err := play(t, "dies", `[{create_machine: web}, {machines: {objects: [web], servers: [web], within: 1ms}}]`)
+	require.NoError(t, err)
+	assert.False(t, outcome.OK)
+	assert.Contains(t, told, "VirtualMachines: web; servers: none; want VirtualMachines: web; servers: web\n")
+}
+
+// Only the exit code of a killed program is not a crash.
+func TestAProgramThatEndsInAnotherWayHasCrashed(t *testing.T) {
+	outcome, _, err := play(t, "panics", "[{killed: 60s}]")
+	require.NoError(t, err)
+	assert.True(t, outcome.Crashed)
+	outcome, told, err := play(t, "works", "[{killed: 1ms}]")
+	require.NoError(t, err)
+	assert.False(t, outcome.OK)
+	assert.Contains(t, told, "The program is still running after 0 s")
+}
+
+// traced is what "orrery run --view" does: it serves a trace and prints the address of its page.
+func traced() (stop func()) {
+	recorder, err := trace.Start(trace.Config{Header: trace.Header{Run: "orrery run", Mode: "cluster", Gears: "textbook", Workers: 7}})
+	if err != nil {
+		panic(err)
+	}
+	recorder.Queue("work").Added(queue.Event[string]{Key: "a", Seq: 1})
+	recorder.Flush()
+	server, err := view.Start(view.Config{Source: recorder})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("The view: " + server.URL())
+	return func() {
+		recorder.Stop("the process has stopped")
+		server.Stop()
+	}
+}
+
+// followed plays a script with a trace, and returns its lines and what the header says.
+func followed(t *testing.T, mode string) (outcome script.Outcome, lines []string, header trace.Header, begun int) {
+	t.Helper()
+	t.Setenv("LAB_CONTROLLER", mode)
+	program, err := os.Executable()
+	require.NoError(t, err)
+	relay := trace.NewRelay(trace.Header{Run: "lab run", Mode: "lab", Gears: "textbook"})
+	outcome, err = script.Play(t.Context(), script.Config{
+		Run: manifest.Run{}, Program: program, Log: t.TempDir() + "/log", Out: io.Discard, LimitFactor: 10,
+		Trace: relay, Begun: func() { begun++; header = relay.Header() },
+	})
+	require.NoError(t, err)
+	relay.End(map[bool]string{true: "panic: it crashed"}[outcome.Crashed])
+	cursor := relay.History().Cursor(1 << 20)
+	for {
+		batch, err := cursor.Next(context.Background())
+		if err == io.EOF {
+			return outcome, lines, header, begun
+		}
+		require.NoError(t, err)
+		lines = append(lines, strings.Split(strings.TrimSpace(string(batch.Lines)), "\n")...)
+	}
+}
+
+// The trace of the controller is followed from its first event to its last, and a controller that
+// ends before it has one is said to have begun all the same.
+func TestTheControllersTraceIsFollowed(t *testing.T) {
+	outcome, lines, header, begun := followed(t, "serves")
+	require.True(t, outcome.OK, outcome.Output)
+	assert.Equal(t, 1, begun)
+	assert.Equal(t, 7, header.Workers)
+	assert.Equal(t, "lab run", header.Run)
+	require.Len(t, lines, 2)
+	assert.Contains(t, lines[0], `"e":"queue.added","i":"work","k":"a"`)
+	assert.Contains(t, lines[1], `"e":"trace.end","reason":"the process has stopped"`)
+
+	outcome, lines, header, begun = followed(t, "panics")
+	assert.True(t, outcome.Crashed)
+	assert.Equal(t, 1, begun)
+	assert.Zero(t, header.Workers)
+	require.Len(t, lines, 1)
+	assert.Contains(t, lines[0], `"reason":"panic: it crashed"`)
+}
+
+// verdicts have a seed whose second namespace has no pod, and so is set up at once: C07 and C18.
+const verdicts = "seed: 7\n"
+
+// reports is a controller that only writes a condition.
+func reports() error {
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: os.Args[slices.Index(os.Args, "--kubeconfig")+1]})
+	if err != nil {
+		return err
+	}
+	client, err := restclient.New(config)
+	if err != nil {
+		return err
+	}
+	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	for range time.Tick(10 * time.Millisecond) {
+		namespace, err := namespaces.Get(context.Background(), causes.Namespace, api.GetOptions{})
+		if err == nil && namespace.DeletionTimestamp != nil && len(namespace.Status.Conditions) == 0 {
+			namespace.Status.Conditions = []api.NamespaceCondition{{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "Seen", Message: "all"}}
+			namespaces.UpdateStatus(context.Background(), namespace, api.UpdateOptions{})
+		}
+	}
+	return nil
+}
+
+// explains is "orrery why".
+func explains(mode string) int {
+	fmt.Println(os.Args[2], "C07", os.Getenv("KUBECONFIG") != "")
+	if mode == "guesses" {
+		return why.ExitUnknown
+	}
+	fmt.Println("C18")
+	return why.ExitStuck
+}
+
+func TestAStuckNamespaceIsExplainedAfterAPass(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "verdict.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(verdicts), 0o600))
+	for _, c := range []struct {
+		mode       string
+		passed, ok bool
+		says       string
+	}{
+		{"knows", false, true, `"orrery why shop" explains it here when your verdicts have passed`},
+		{"knows", true, true, "orrery why shop:\nshop C07 true\nC18\n"},
+		{"guesses", true, false, "shop C07 true\n"},
+	} {
+		t.Setenv("LAB_CONTROLLER", c.mode)
+		var out strings.Builder
+		outcome, err := script.Play(t.Context(), script.Config{
+			Run:     manifest.Run{Script: []manifest.Action{{Stuck: &manifest.Stuck{Namespace: "second"}}}},
+			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: texts.English, Verdicts: file, Passed: c.passed,
+		})
+		require.NoError(t, err)
+		assert.Equal(t, c.ok, outcome.OK, out.String())
+		assert.Contains(t, out.String(), "namespace shop: Terminating\n")
+		assert.Contains(t, out.String(), "NamespaceContentRemaining=True Seen: all\n")
+		assert.Contains(t, out.String(), c.says)
+		assert.Equal(t, c.passed && c.ok, strings.Contains(out.String(), "\nC18\n"), out.String())
+		assert.Equal(t, !c.ok, strings.Contains(out.String(), "orrery why must prove C07, C18, and has not done so within 0 s"), out.String())
+	}
+}

@@ -1,0 +1,185 @@
+package steps
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"orrery/internal/lab/course/manifest"
+)
+
+// defaultLimit is how long a step may take. Steps run in virtual time; a longer one hangs.
+const defaultLimit = 10 * time.Second
+
+// outputLimit is how much output of a step is kept: its beginning.
+const outputLimit = 4 << 20
+
+// Result is the end of one step.
+type Result struct {
+	Step   string
+	Passed bool
+	// Output is what the tests printed, with -test.v.
+	Output string
+	// Killed reports that the process did not end by itself.
+	Killed bool
+	// Hungry reports that it was killed because it used too much memory.
+	Hungry bool
+	// Limit is how long it was allowed to take.
+	Limit time.Duration
+}
+
+// Tests is a binary of tests that was built.
+type Tests struct {
+	Binary string
+	// Dir is the folder where the tests run: that of the package.
+	Dir string
+	// LimitFactor multiplies the limits of all steps; 0 means 1.
+	LimitFactor int
+	// Memory is how many bytes a step may use; 0 means 3 GiB.
+	Memory uint64
+	// Env are environment variables beside those of this process.
+	Env []string
+}
+
+// Run runs one step, without the tests of the steps before it, which have passed. If they have run
+// all of them, it runs them again.
+func (t Tests) Run(ctx context.Context, step manifest.Step, before []manifest.Step) (Result, error) {
+	limit := cmp.Or(step.Limit.Duration, defaultLimit) * time.Duration(max(1, t.LimitFactor))
+	ctx, cancel := context.WithTimeout(ctx, limit+5*time.Second)
+	defer cancel()
+	arguments := []string{"-test.v", "-test.paniconexit0", "-test.run", step.Run, "-test.timeout", limit.String()}
+	if len(before) > 0 {
+		var passed []string
+		for _, step := range before {
+			passed = append(passed, step.Run)
+		}
+		arguments = append(arguments, "-test.skip", strings.Join(passed, "|"))
+	}
+	command := t.command(ctx, slices.Concat(arguments, step.Flags, t.rapid(ctx))...)
+	command.WaitDelay = time.Second
+	out := &head{}
+	command.Stdout, command.Stderr = out, out
+	hungry, err := t.start(ctx, command)
+	result := Result{Step: step.Name, Passed: err == nil, Output: out.String(), Hungry: hungry, Limit: limit}
+	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed && ctx.Err() == nil {
+		return result, err
+	}
+	if ctx.Err() != nil {
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return result, ctx.Err()
+		}
+		result.Killed = true
+	}
+	if strings.Contains(result.Output, "testing: warning: no tests to run") {
+		if len(before) > 0 {
+			return t.Run(ctx, step, nil)
+		}
+		return result, errors.New("step " + step.Name + ": no test has the name " + step.Run)
+	}
+	return result, nil
+}
+
+// start runs a command and watches its memory.
+func (t Tests) start(ctx context.Context, command *exec.Cmd) (hungry bool, err error) {
+	if err := command.Start(); err != nil {
+		return false, err
+	}
+	ctx, end := context.WithCancel(ctx)
+	watched := make(chan bool)
+	go func() {
+		kill := func() { command.Process.Kill() }
+		watched <- watchMemory(ctx, command.Process.Pid, cmp.Or(t.Memory, memoryLimit), kill)
+	}()
+	err = command.Wait()
+	end()
+	return <-watched, err
+}
+
+// command calls the binary. By default, the race detector would keep each process for a second
+// after its end, for the reports of other goroutines.
+func (t Tests) command(ctx context.Context, arguments ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, t.Binary, arguments...)
+	command.Dir, command.Env = t.Dir, append(os.Environ(), t.Env...)
+	if os.Getenv("GORACE") == "" {
+		command.Env = append(command.Env, "GORACE=atexit_sleep_ms=10")
+	}
+	return command
+}
+
+// rapid returns flags for property tests, if the binary has some: the same seed each time, little
+// time to shrink a failure, and no file in the repository.
+func (t Tests) rapid(ctx context.Context) []string {
+	help, _ := t.command(ctx, "-help").CombinedOutput()
+	if !bytes.Contains(help, []byte("-rapid.nofailfile")) {
+		return nil
+	}
+	return []string{"-rapid.nofailfile", "-rapid.seed=1", "-rapid.shrinktime=2s"}
+}
+
+// head keeps the beginning of what is written.
+type head struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text.Write(p[:min(len(p), outputLimit-h.text.Len())])
+	return len(p), nil
+}
+
+func (h *head) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}
+
+// PackageDir returns the folder of a lab's package.
+func PackageDir(repository string, lab *manifest.Lab) string {
+	return filepath.Join(repository, filepath.FromSlash(lab.Package()))
+}
+
+// memoryLimit is how much memory a step may use: a loop that appends without end would otherwise
+// stop the learner's machine before the time limit.
+const memoryLimit = 3 << 30
+
+// watchMemory calls kill when the process uses more memory than the limit, and reports that. It
+// returns when ctx ends. Systems without /proc are not watched.
+func watchMemory(ctx context.Context, pid int, limit uint64, kill func()) (exceeded bool) {
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(100 * time.Millisecond):
+		}
+		if resident(pid) > limit {
+			kill()
+			return true
+		}
+	}
+}
+
+// resident returns the bytes of memory that a process uses, 0 if that is unknown.
+func resident(pid int) uint64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) < 2 {
+		return 0
+	}
+	pages, err := strconv.ParseUint(fields[1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return pages * uint64(os.Getpagesize())
+}

@@ -1,0 +1,257 @@
+package stub_test
+
+import (
+	"go/format"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/course/stub"
+)
+
+const reference = `package gear
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// Gear is a type.
+type Gear[K comparable] struct{ mu sync.Mutex }
+
+// Turn turns; see Interface.
+func (g *Gear[K]) Turn(n int) (err error) {
+	g.mu.Lock() // the answer
+	return fmt.Errorf("%d %d", n, g.teeth())
+}
+
+// teeth is a helper.
+func (g *Gear[K]) teeth() int { return len(strings.Repeat("x", 3)) }
+
+// Free is a function.
+func Free[T any](a, b T) { _ = a }
+`
+
+func parse(t *testing.T, text string) *stub.Page {
+	t.Helper()
+	page, err := stub.Parse("gear.go", []byte(text))
+	require.NoError(t, err)
+	return page
+}
+
+func TestAStubHasCommentsAndNoBodies(t *testing.T) {
+	made, err := parse(t, reference).Make("04", []string{"Gear.Turn", "Free"}, []string{"Gear.teeth"})
+	require.NoError(t, err)
+	assert.Equal(t, `package gear
+
+import (
+	"sync"
+)
+
+// Gear is a type.
+type Gear[K comparable] struct{ mu sync.Mutex }
+
+// Turn turns; see Interface.
+func (g *Gear[K]) Turn(n int) (err error) {
+	panic("lab 04: Gear.Turn is yours to write")
+}
+
+// Free is a function.
+func Free[T any](a, b T) {
+	panic("lab 04: Free is yours to write")
+}
+`, string(made))
+	for name, want := range map[string]string{"Gear.Stop": "there is no function Gear.Stop with a body", "Gear": "there is no function Gear with a body"} {
+		_, err := parse(t, reference).Make("04", []string{name}, nil)
+		assert.EqualError(t, err, want)
+	}
+	_, err = parse(t, reference).Make("04", nil, []string{"nothing"})
+	assert.EqualError(t, err, "there is no declaration of nothing")
+}
+
+func TestWhatIsStillToWrite(t *testing.T) {
+	page := parse(t, reference)
+	assert.Empty(t, page.Unwritten())
+	made, err := page.Make("04", []string{"Gear.Turn"}, nil)
+	require.NoError(t, err)
+	unwritten := parse(t, string(made)).Unwritten()
+	require.Len(t, unwritten, 1)
+	assert.Equal(t, "Gear.Turn", unwritten[0].Name)
+	assert.Equal(t, 12, unwritten[0].Line)
+
+	name, ok := stub.UnwrittenIn("panic: lab 04: Gear.Turn is yours to write [recovered, repanicked]")
+	assert.True(t, ok)
+	assert.Equal(t, "Gear.Turn", name)
+	_, ok = stub.UnwrittenIn("panic: runtime error")
+	assert.False(t, ok)
+}
+
+func TestFunctionsOfAPage(t *testing.T) {
+	page := parse(t, reference)
+	var names []string
+	for _, f := range page.Functions() {
+		names = append(names, f.Name)
+	}
+	assert.Equal(t, []string{"Gear.Turn", "Gear.teeth", "Free"}, names)
+	turn, ok := page.Function("Gear.Turn")
+	require.True(t, ok)
+	assert.True(t, turn.Exported())
+	assert.Equal(t, "func (g *Gear[K]) Turn(n int) (err error)", turn.Signature)
+	assert.Contains(t, page.Body(turn), "the answer")
+	teeth, _ := page.Function("Gear.teeth")
+	assert.False(t, teeth.Exported())
+}
+
+func TestWhatOthersMiss(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "other.go")
+	require.NoError(t, os.WriteFile(other, []byte("package gear\n\nfunc use(g *Gear[int]) int { return g.teeth() }\n"), 0o600))
+	for name, c := range map[string]struct {
+		yours  string
+		moved  string
+		others []string
+		want   []stub.Missing
+	}{
+		"nothing":                            {yours: reference, others: []string{other}},
+		"a private function without callers": {yours: "package gear\n\nfunc (g *Gear[K]) Turn(m int) error { return nil }\n\nfunc Free[T any](x T, y T) {}\n"},
+		"a private function with callers": {
+			yours:  "package gear\n\nfunc (g *Gear[K]) Turn(m int) error { return nil }\n\nfunc Free[T any](x T, y T) {}\n",
+			others: []string{other},
+			want:   []stub.Missing{{Name: "Gear.teeth", Former: "func (g *Gear[K]) teeth() int", Callers: []string{"other.go:3"}}},
+		},
+		"a private function in another file": {
+			yours:  "package gear\n\nfunc (g *Gear[K]) Turn(m int) error { return nil }\n\nfunc Free[T any](x T, y T) {}\n",
+			moved:  "package gear\n\nfunc (g *Gear[K]) teeth() int { return 1 }\n",
+			others: []string{other},
+		},
+		"another signature": {
+			yours: "package gear\n\nfunc (g *Gear[K]) Turn(n int64) error { return nil }\n\nfunc Free[T any](x T, y T) {}\n",
+			want: []stub.Missing{{Name: "Gear.Turn", Former: "func (g *Gear[K]) Turn(n int) (err error)",
+				Present: "func (g *Gear[K]) Turn(n int64) error"}},
+		},
+		"an exported function": {
+			yours: "package gear\n\nfunc (g *Gear[K]) Turn(n int) error { return nil }\n",
+			want:  []stub.Missing{{Name: "Free", Former: "func Free[T any](a, b T)"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var moved []stub.Function
+			if c.moved != "" {
+				moved = parse(t, c.moved).Functions()
+			}
+			assert.Equal(t, c.want, stub.Compare(parse(t, reference), parse(t, c.yours), moved, filepath.Dir(other), c.others))
+		})
+	}
+}
+
+// A YAML file is a page: its keys are functions, and comments stay.
+func TestAPageInYAML(t *testing.T) {
+	const text = "# The seed.\nseed: 1\n\n# The first one.\nfirst:\n  causes: [C01]\n  # within\n  proof:\n    - /a\n\n# The second one.\nsecond: {causes: [C02]}\n"
+	page, err := stub.Parse("verdict.yaml", []byte(text))
+	require.NoError(t, err)
+	var names []string
+	for _, f := range page.Functions() {
+		names = append(names, f.Name)
+	}
+	assert.Equal(t, []string{"seed", "first", "second"}, names)
+	first, _ := page.Function("first")
+	assert.Equal(t, "\n  causes: [C01]\n  # within\n  proof:\n    - /a", page.Body(first))
+	assert.Equal(t, []int{5, 9}, []int{first.Line, first.End})
+	assert.Empty(t, page.Unwritten())
+
+	made, err := page.Make("13", []string{"first", "second"}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "# The seed.\nseed: 1\n\n# The first one.\nfirst: \"lab 13: first is yours to write\"\n\n# The second one.\nsecond: \"lab 13: second is yours to write\"\n", string(made))
+	stubbed, err := stub.Parse("verdict.yaml", made)
+	require.NoError(t, err)
+	assert.Len(t, stubbed.Unwritten(), 2)
+	assert.Empty(t, stub.Compare(page, stubbed, nil, ".", nil))
+	_, err = page.Make("13", []string{"third"}, nil)
+	assert.ErrorContains(t, err, "there is no function third")
+	_, err = page.Make("13", nil, []string{"seed"})
+	assert.ErrorContains(t, err, "cannot be removed from a YAML file")
+}
+
+const switched = `package gear
+
+import "strings"
+
+// T has a sum.
+type T struct{ n int }
+
+func (t *T) Add(n int) {
+	t.n += n
+}
+
+func (t *T) Name() string {
+	return strings.Repeat("x", t.n)
+}
+
+func idle() {}
+`
+
+func TestSeveralVersionsInOnePage(t *testing.T) {
+	version := func(name string, replace ...string) stub.Version {
+		text := strings.NewReplacer(replace...).Replace(switched)
+		require.NotEqual(t, switched, text, name)
+		return stub.Version{Name: name, Page: parse(t, text)}
+	}
+	text, left := parse(t, switched).Switch("chosen", []stub.Version{
+		version("less", "+=", "-="),
+		version("none", "import \"strings\"\n\n", "", `strings.Repeat("x", t.n)`, `"x"`, "t.n += n", `panic("none")`),
+		version("another type", "n int }", "n int64 }"),
+		version("another comment", "a sum", "no sum"),
+		version("another import", `import "strings"`, "import (\n\t\"os\"\n\t\"strings\"\n)", "t.n += n", `os.Exit(n)`),
+		version("another function", "func idle() {}\n", ""),
+		version("another signature", "idle()", "idle(int)"),
+		version("a label", "t.n += n", "again:\n\tgoto again"),
+	})
+	assert.Equal(t, []string{"another type", "another comment", "another import", "another function", "another signature", "a label"}, left)
+	formatted, err := format.Source(text)
+	require.NoError(t, err)
+	assert.Equal(t, `package gear
+
+import "strings"
+
+// T has a sum.
+type T struct{ n int }
+
+func (t *T) Add(n int) {
+	if chosen == "less" {
+		t.n -= n
+
+		return
+	}
+
+	if chosen == "none" {
+		panic("none")
+
+		return
+	}
+
+	t.n += n
+}
+
+func (t *T) Name() string {
+	if chosen == "none" {
+		return "x"
+	}
+
+	return strings.Repeat("x", t.n)
+}
+
+func idle() {}
+`, string(formatted))
+}
+
+func TestAPageInYAMLHasOneVersion(t *testing.T) {
+	page, err := stub.Parse("a.yaml", []byte("a: 1\n"))
+	require.NoError(t, err)
+	text, left := page.Switch("chosen", []stub.Version{{Name: "b", Page: page}})
+	assert.Equal(t, "a: 1\n", string(text))
+	assert.Equal(t, []string{"b"}, left)
+}

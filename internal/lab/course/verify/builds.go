@@ -1,0 +1,340 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"orrery/internal/lab/causes/verdict"
+	"orrery/internal/lab/course/check"
+	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course/overlay"
+	"orrery/internal/lab/course/report"
+	"orrery/internal/lab/course/script"
+	"orrery/internal/lab/course/steps"
+	"orrery/internal/lab/course/stub"
+	"orrery/internal/lab/course/texts"
+)
+
+// limitFactor multiplies the limits of tests and scripts, which are for a learner who waits. Here
+// only what never ends may reach its limit, however busy the machine is.
+const limitFactor = 20
+
+// options are those of "lab test" of a version, without go vet.
+func (s *subject) options(folder string, race bool) check.Options {
+	return check.Options{Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, Race: race, Quick: true, LimitFactor: limitFactor}
+}
+
+// unchanged is the reference.
+func unchanged(_ manifest.File, text []byte) ([]byte, error) { return text, nil }
+
+// referencePasses: the reference passes every step, and no test is missing.
+func referencePasses(ctx context.Context, s *subject) ([]string, error) {
+	folder, err := s.version("reference", unchanged)
+	if err != nil {
+		return nil, err
+	}
+	r, err := check.Run(ctx, s.options(folder, s.race))
+	switch {
+	case err != nil:
+		return nil, err
+	case !r.Passed:
+		return []string{"the reference does not pass: " + summary(r)}, nil
+	case r.Tests < s.lab.Tests.AtLeast:
+		return []string{fmt.Sprintf("the steps ran %d tests, and at_least in lab.yaml is %d: which test is missing?", r.Tests, s.lab.Tests.AtLeast)}, nil
+	}
+	return nil, nil
+}
+
+// summary describes a report: enough to repair a finding from a log alone.
+func summary(r *report.Report) string {
+	var text strings.Builder
+	switch {
+	case len(r.Missing)+len(r.Build) > 0 || r.NoModule != "":
+		text.WriteString("it does not build:\n")
+		r.PrintBuild(&text, texts.English)
+	case r.Failure != nil:
+		fmt.Fprintf(&text, "%s in the step %s:\n", r.Failure.Kind, r.Failure.Step)
+		r.Failure.Print(&text, texts.English, r.Unwritten)
+	case len(r.Vet) > 0:
+		fmt.Fprintf(&text, "go vet: %s: %s", r.Vet[0].Place, r.Vet[0].Message)
+	default:
+		text.WriteString("it passes")
+	}
+	return strings.TrimSpace(text.String())
+}
+
+// stubbed returns a change that makes stubs of these functions, without removing anything.
+func stubbed(lab *manifest.Lab, names ...string) func(manifest.File, []byte) ([]byte, error) {
+	return func(page manifest.File, text []byte) ([]byte, error) {
+		p, err := stub.Parse(page.Path, text)
+		if err != nil {
+			return nil, err
+		}
+		write := slices.DeleteFunc(slices.Clone(page.Write), func(name string) bool { return !slices.Contains(names, name) })
+		return p.Make(lab.ID, write, nil)
+	}
+}
+
+// stubFails: the stub has the reference's functions, gives none of their bodies away, and passes
+// gofmt and vet; its tests fail because something is still to write.
+func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
+	folder, err := s.version("stub", func(page manifest.File, text []byte) ([]byte, error) {
+		p, err := stub.Parse(page.Path, text)
+		if err != nil {
+			return nil, err
+		}
+		made, err := p.Make(s.lab.ID, page.Write, page.Remove)
+		problems = append(problems, linesOfBodies(p, page, string(made))...)
+		return made, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, err := check.Run(ctx, check.Options{Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, LimitFactor: limitFactor})
+	if err != nil {
+		return nil, err
+	}
+	for _, finding := range r.Vet {
+		problems = append(problems, fmt.Sprintf("go vet of the stub: %s: %s", finding.Place, finding.Message))
+	}
+	if r.Failure == nil || r.Failure.Kind != report.Unwritten {
+		problems = append(problems, "the stub should fail because something is still to write: "+summary(r))
+	}
+	return problems, nil
+}
+
+// linesOfBodies returns a problem for each line of a removed body that the stub still has and that
+// gives something away.
+func linesOfBodies(reference *stub.Page, page manifest.File, made string) (problems []string) {
+	for _, name := range page.Write {
+		f, _ := reference.Function(name)
+		for line := range strings.Lines(reference.Body(f)) {
+			if line = strings.TrimSpace(line); givesAway(line) && strings.Contains(made, line) {
+				problems = append(problems, fmt.Sprintf("the stub still has a line of %s: %s", name, line))
+			}
+		}
+	}
+	return problems
+}
+
+// givesAway reports whether a line of code shows how a function is written. Short lines do not, nor
+// does taking or releasing a lock, which other functions of a page do as well.
+func givesAway(line string) bool {
+	return len(line) >= longLine && !strings.HasSuffix(line, ".Lock()") && !strings.HasSuffix(line, ".Unlock()")
+}
+
+// longLine is the length from which a line of code gives something away.
+const longLine = 24
+
+func (s *subject) build(folder, pkg string) (*overlay.Overlay, steps.Build, error) {
+	lay, err := overlay.New(s.repository, s.lab, folder, s.repository)
+	build := steps.Build{Repository: s.repository, Package: pkg, Overlay: filepath.Join(folder, "overlay.json")}
+	if err == nil {
+		err = lay.Write(build.Overlay)
+	}
+	return lay, build, err
+}
+
+// eachFunctionIsNeeded: with one function as a stub, a step fails because of it.
+func eachFunctionIsNeeded(ctx context.Context, s *subject) ([]string, error) {
+	var versions []version
+	var names []string
+	for _, page := range s.lab.Files {
+		for _, name := range page.Write {
+			names = append(names, name)
+			versions = append(versions, version{name: "without-" + name, change: stubbed(s.lab, name)})
+		}
+	}
+	return s.each(ctx, versions, func(i int, r *report.Report) string {
+		if r.Failure != nil && r.Failure.Kind == report.Unwritten && r.Failure.Function == names[i] {
+			return ""
+		}
+		return fmt.Sprintf("without %s a step should fail because of it: %s", names[i], summary(r))
+	})
+}
+
+// mutantsDie: each planted wrong solution builds, fails first at the test that the manifest names,
+// and gets its hint.
+func mutantsDie(ctx context.Context, s *subject) ([]string, error) {
+	var versions []version
+	for _, mutant := range s.lab.Mutants {
+		if mutant.Race && !s.race {
+			return []string{"mutant " + mutant.ID + " needs the race detector: install a C compiler"}, nil
+		}
+		versions = append(versions, version{name: "mutant-" + mutant.ID, race: mutant.Race, change: func(page manifest.File, text []byte) ([]byte, error) {
+			changed, err := mutant.Mutate(page.Path, string(text))
+			return []byte(changed), err
+		}})
+	}
+	return s.each(ctx, versions, func(i int, r *report.Report) string {
+		mutant := s.lab.Mutants[i]
+		switch {
+		case r.Failure == nil || r.Failure.Test != mutant.KilledBy:
+			return fmt.Sprintf("mutant %s should fail first at %s: %s", mutant.ID, mutant.KilledBy, summary(r))
+		case r.Hint != mutant.Hint:
+			return fmt.Sprintf("mutant %s should get the hint %q, not %q: %s\nthe hints for this test, and what each looks for:%s",
+				mutant.ID, mutant.Hint, r.Hint, summary(r), hintsFor(s.lab, mutant.KilledBy))
+		}
+		return ""
+	})
+}
+
+// hintsFor returns a line for each hint for a test, in the order in which they are tried.
+func hintsFor(lab *manifest.Lab, test string) (lines string) {
+	for _, hint := range lab.Hints.State {
+		if hint.Test == test {
+			lines += fmt.Sprintf("\n  %s: %q", hint.ID, hint.Output)
+		}
+	}
+	return lines
+}
+
+// parallel calls check for 0 to n-1, a few at a time, and returns the problems in that order.
+func parallel(n int, check func(i int) (problem string, err error)) ([]string, error) {
+	found, failed := make([]string, n), make([]error, n)
+	var running sync.WaitGroup
+	next := make(chan int)
+	for range min(n, runtime.NumCPU()) {
+		running.Go(func() {
+			for i := range next {
+				found[i], failed[i] = check(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	running.Wait()
+	return slices.DeleteFunc(found, func(problem string) bool { return problem == "" }), errors.Join(failed...)
+}
+
+// scriptPlays: the script of "lab run" has its outcome with the reference.
+func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
+	run := s.lab.Run
+	if len(run.Script) == 0 {
+		return nil, nil
+	}
+	folder, err := s.version("run", unchanged)
+	if err != nil {
+		return nil, err
+	}
+	lay, build, err := s.build(folder, run.Package())
+	if err != nil {
+		return nil, err
+	}
+	binary := filepath.Join(s.dir, "program.exe")
+	if output, ok, err := build.Program(ctx, binary); err != nil || !ok {
+		return []string{"the program does not build: " + lay.Map(output)}, err
+	}
+	var told bytes.Buffer
+	outcome, err := script.Play(ctx, script.Config{Run: run, Program: binary, Beside: binary, Log: filepath.Join(s.dir, "run.log"),
+		Verdicts: lay.Pages[verdict.File], Passed: true, Out: &told, Lang: texts.English, LimitFactor: limitFactor})
+	if err != nil || outcome.OK {
+		return nil, err
+	}
+	log := strings.Split(strings.TrimSpace(outcome.Output), "\n")
+	said := "the run fails:\n" + told.String() + "the last lines of the controller's log:\n" + strings.Join(log[max(0, len(log)-shownLog):], "\n")
+	return strings.Split(strings.TrimSpace(said), "\n"), nil
+}
+
+// shownLog is how many lines of the controller's log are shown when a run fails.
+const shownLog = 12
+
+// version is one version of a lab's pages.
+type version struct {
+	name   string
+	race   bool
+	change func(page manifest.File, text []byte) ([]byte, error)
+}
+
+// chooser is the environment variable that chooses a version in a build of several, and the name of
+// the variable that has its value.
+const chooser = "LAB_VERSION"
+
+// each tests versions, a few at a time, and returns the problems that find names in their reports,
+// in their order. Nearly all of the time is that of the compiler and the linker, so versions that
+// differ only in bodies of functions share a build.
+func (s *subject) each(ctx context.Context, versions []version, find func(i int, r *report.Report) (problem string)) ([]string, error) {
+	folders := make([]string, len(versions))
+	for i, v := range versions {
+		folder, err := s.version(v.name, v.change)
+		if err != nil {
+			return nil, err
+		}
+		folders[i] = folder
+	}
+	binary, with, err := s.buildTogether(ctx, versions, folders)
+	if err != nil {
+		return nil, err
+	}
+	return parallel(len(versions), func(i int) (string, error) {
+		options := s.options(folders[i], versions[i].race)
+		if slices.Contains(with, i) {
+			options.Built, options.Env = binary, []string{chooser + "=" + versions[i].name}
+		}
+		r, err := check.Run(ctx, options)
+		if err != nil {
+			return "", err
+		}
+		return find(i, r), nil
+	})
+}
+
+// buildTogether builds the tests once for several versions and returns for which. Those that it
+// leaves out need a build of their own, and so do all if one does not compile.
+func (s *subject) buildTogether(ctx context.Context, versions []version, folders []string) (binary string, with []int, err error) {
+	for i, v := range versions {
+		if !v.race {
+			with = append(with, i)
+		}
+	}
+	pkg := ""
+	folder, err := s.version("several", func(page manifest.File, text []byte) ([]byte, error) {
+		p, err := stub.Parse(page.Path, text)
+		if err != nil {
+			return nil, err
+		}
+		pkg = p.Package()
+		var others []stub.Version
+		for _, i := range with {
+			file := filepath.Join(folders[i], filepath.FromSlash(page.Path))
+			other, err := os.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			parsed, err := stub.Parse(page.Path, other)
+			if err != nil {
+				return nil, err
+			}
+			others = append(others, stub.Version{Name: versions[i].name, Page: parsed})
+		}
+		switched, left := p.Switch(chooser, others)
+		with = slices.DeleteFunc(with, func(i int) bool { return slices.Contains(left, versions[i].name) })
+		return switched, nil
+	})
+	if err != nil || len(with) < 2 {
+		return "", nil, err
+	}
+	variable := fmt.Sprintf("package %s\n\nimport \"os\"\n\nvar %s = os.Getenv(%q)\n", pkg, chooser, chooser)
+	if err := os.WriteFile(filepath.Join(folder, filepath.FromSlash(s.lab.Package()), "lab_version.go"), []byte(variable), 0o644); err != nil {
+		return "", nil, err
+	}
+	_, build, err := s.build(folder, s.lab.Package())
+	if err != nil {
+		return "", nil, err
+	}
+	binary = filepath.Join(s.dir, "several.test")
+	if _, ok, err := build.Test(ctx, binary); err != nil || !ok {
+		return "", nil, err
+	}
+	return binary, with, nil
+}

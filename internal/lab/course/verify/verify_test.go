@@ -1,0 +1,144 @@
+package verify
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/course/labtest"
+	"orrery/internal/lab/course/manifest"
+)
+
+func TestASoundLabPasses(t *testing.T) {
+	t.Setenv("CGO_ENABLED", "0")
+	repository := labtest.Repository(t)
+	var out strings.Builder
+	ok, err := Run(t.Context(), repository, []*manifest.Lab{labtest.Lab(t, repository)}, &out)
+	require.NoError(t, err)
+	assert.True(t, ok, out.String())
+	assert.Equal(t, len(checks), strings.Count(out.String(), "✔"), out.String())
+}
+
+// Only the end of a long log may be seen.
+func TestFailedChecksAreNamedAtTheEnd(t *testing.T) {
+	t.Setenv("CGO_ENABLED", "0")
+	repository := labtest.Repository(t)
+	file := filepath.Join(repository, "gear/contract_test.go")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	labtest.Write(t, file, strings.Replace(string(text), "!= 5", "!= 6", 1))
+	var out strings.Builder
+	ok, err := Run(t.Context(), repository, []*manifest.Lab{labtest.Lab(t, repository)}, &out)
+	require.NoError(t, err)
+	assert.False(t, ok)
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	assert.Equal(t, "04  ✘ reference passes", lines[len(lines)-1])
+	assert.Equal(t, 1, strings.Count(out.String(), "the reference does not pass"), out.String())
+}
+
+// A finding says what the tests said, and what the hints for it look for.
+func TestAFindingCanBeRepairedFromItsText(t *testing.T) {
+	t.Setenv("CGO_ENABLED", "0")
+	repository := labtest.Repository(t)
+	file := filepath.Join(repository, "workshop/labs/04-counter/lab.yaml")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	labtest.Write(t, file, strings.Replace(string(text), "the sum of 2 and 3 is 3", "the sum is 3", 1))
+	problems := problemsOf(t, repository, "planted wrong solutions")
+	require.Len(t, problems, 1)
+	assert.Equal(t, `mutant last-only should get the hint "last-only", not "wrong": assertion in the step sum:
+  TestContract/sum
+    the sum of 2 and 3 is 3, not 5
+the hints for this test, and what each looks for:
+  last-only: "the sum is 3"
+  wrong: ""`, problems[0])
+}
+
+// Each kind of sabotage is found by its check.
+func TestSabotageIsFound(t *testing.T) {
+	t.Setenv("CGO_ENABLED", "0")
+	const dir = "workshop/labs/04-counter/"
+	for _, c := range []struct{ check, file, find, replace, want string }{
+		{"reference passes", "gear/contract_test.go", "!= 5", "!= 6", "the reference does not pass"},
+		{"reference passes", dir + "lab.yaml", "at_least: 4", "at_least: 5", "the steps ran 4 tests, and at_least in lab.yaml is 5"},
+		{"stub", "gear/contract_test.go", "c.Add(2)", "_ = 2", "the stub should fail because something is still to write"},
+		{"each function is needed", "gear/contract_test.go", "if c.Add(3); c.Value() != 5 {", "if c.Add(3); false {", "without Counter.Value a step should fail because of it: it passes"},
+		{"planted wrong solutions", dir + "mutants.yaml", `replace: "c.n -= n"`, `replace: "c.n += n"`, "mutant subtracts should fail first at TestContract/sum: it passes"},
+		{"planted wrong solutions", dir + "mutants.yaml", `replace: "c.n -= n"`, `replace: "c.n -= m"`, "mutant subtracts should fail first at TestContract/sum: it does not build"},
+		{"planted wrong solutions", dir + "lab.yaml", "the sum of 2 and 3 is 3", "the sum is 3", `should get the hint "last-only", not "wrong"`},
+		// The controller of the small repository ends at once.
+		{"run", dir + "lab.yaml", "hints:", "run: {script: [{gone: {prefix: none, within: 1s}}]}\nhints:",
+			"the run fails:\n"},
+	} {
+		repository := labtest.Repository(t)
+		file := filepath.Join(repository, c.file)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Contains(t, string(text), c.find)
+		changed := strings.Replace(string(text), c.find, c.replace, 1)
+		if c.check == "stub" {
+			changed = strings.NewReplacer("c.Add(2)", "_ = 2", "c.Add(3)", "_ = 3", "c.Value() != 5", "false", "got := gear.Twice(&gear.Counter{}, 2); got", "got := 4; got").Replace(string(text))
+		}
+		labtest.Write(t, file, changed)
+		problems := strings.Join(problemsOf(t, repository, c.check), "\n")
+		assert.Contains(t, problems, c.want, c.check)
+	}
+}
+
+// Versions share a build unless they differ in more than bodies or need the race detector.
+func TestVersionsThatShareABuild(t *testing.T) {
+	t.Setenv("CGO_ENABLED", "0")
+	repository := labtest.Repository(t)
+	s := &subject{repository: repository, lab: labtest.Lab(t, repository), dir: t.TempDir()}
+	edit := func(name, find, replace string) version {
+		return version{name: name, change: func(_ manifest.File, text []byte) ([]byte, error) {
+			return []byte(strings.Replace(string(text), find, replace, 1)), nil
+		}}
+	}
+	raced := edit("raced", "+=", "*=")
+	raced.race = true
+	versions := []version{edit("less", "+=", "-="), edit("type", "n  int", "n  int64"), raced, edit("more", "+=", "|=")}
+	var folders []string
+	for _, v := range versions {
+		folder, err := s.version(v.name, v.change)
+		require.NoError(t, err)
+		folders = append(folders, folder)
+	}
+	binary, with, err := s.buildTogether(t.Context(), versions, folders)
+	require.NoError(t, err)
+	assert.Equal(t, []int{0, 3}, with)
+	for chosen, want := range map[string]string{"less": "is -5, not 5", "more": "is 3, not 5", "": "PASS"} {
+		command := exec.CommandContext(t.Context(), binary, "-test.v", "-test.run", "TestContract/sum")
+		command.Env = append(os.Environ(), chooser+"="+chosen)
+		said, _ := command.CombinedOutput() // it fails with a wrong version
+		assert.Contains(t, string(said), want)
+	}
+}
+
+func TestWhatALineGivesAway(t *testing.T) {
+	assert.True(t, givesAway("listeners = append(listeners, listener)"))
+	assert.False(t, givesAway("return len(listeners)"), "too short")
+	assert.False(t, givesAway("p.listenersLock.Lock()"), "a lock is taken elsewhere, too")
+	assert.False(t, givesAway("p.listenersLock.Unlock()"))
+}
+
+// problemsOf makes one check.
+func problemsOf(t *testing.T, repository, name string) []string {
+	t.Helper()
+	lab := labtest.Lab(t, repository)
+	s := &subject{repository: repository, lab: lab, dir: t.TempDir()}
+	for _, c := range checks {
+		if c.name == name {
+			problems, err := c.check(t.Context(), s)
+			require.NoError(t, err)
+			return problems
+		}
+	}
+	require.Fail(t, "there is no check "+name)
+	return nil
+}

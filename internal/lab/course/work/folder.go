@@ -1,0 +1,246 @@
+// Package work is the learner's folder, workshop/work: a Go module of its own with a folder for
+// each lab, and the learner's progress. Git ignores it.
+package work
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"orrery/internal/lab/course/manifest"
+	"orrery/internal/lab/course/stub"
+)
+
+// Path is where the folder is, relative to the repository.
+const Path = "workshop/work"
+
+// Agents is the file with rules for coding assistants, relative to the repository. The folder has a
+// copy, because an assistant that is opened there reads it.
+const Agents = "workshop/AGENTS.md"
+
+// baseFolder is the folder in a lab's folder with the original pages.
+const baseFolder = ".base"
+
+// Folder is the learner's folder of one repository.
+type Folder struct {
+	Repository string
+	Dir        string
+}
+
+// In returns the folder of a repository.
+func In(repository string) Folder {
+	return Folder{repository, filepath.Join(repository, filepath.FromSlash(Path))}
+}
+
+// Of returns the folder of a lab.
+func (f Folder) Of(lab *manifest.Lab) string { return filepath.Join(f.Dir, lab.Name) }
+
+// Page returns the path of the learner's copy of a file of the repository.
+func (f Folder) Page(lab *manifest.Lab, file string) string {
+	return filepath.Join(f.Of(lab), filepath.FromSlash(file))
+}
+
+// Base returns the path of the original of a page, as it was when the lab was started.
+func (f Folder) Base(lab *manifest.Lab, file string) string {
+	return filepath.Join(f.Of(lab), baseFolder, filepath.FromSlash(file))
+}
+
+// Usable returns an error if there is something in place of the lab's page that cannot be read.
+func (f Folder) Usable(lab *manifest.Lab) error {
+	if _, err := os.Stat(f.Page(lab, lab.Files[0].Path)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Started reports whether the lab has a folder.
+func (f Folder) Started(lab *manifest.Lab) bool {
+	_, err := os.Stat(f.Of(lab))
+	return err == nil
+}
+
+// Gone returns the path of the first page that is not there any more, or "".
+func (f Folder) Gone(lab *manifest.Lab) string {
+	for _, file := range lab.Files {
+		page := f.Page(lab, file.Path)
+		if _, err := os.Stat(page); errors.Is(err, fs.ErrNotExist) {
+			return page
+		}
+	}
+	return ""
+}
+
+// Start writes the stubs of a lab, and the package around them for the editor. An earlier folder
+// of the lab is kept; backup is its new name, or "".
+func (f Folder) Start(lab *manifest.Lab) (backup string, err error) {
+	files, err := f.files(lab)
+	if err != nil {
+		return "", err
+	}
+	if err := f.writeModule(); err != nil {
+		return "", err
+	}
+	if err := f.copyAgents(); err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(f.Of(lab)); err == nil {
+		if backup, err = f.keep(lab); err != nil {
+			return "", err
+		}
+	}
+	for _, file := range files {
+		if err := write(filepath.Join(f.Of(lab), file.path), file.text, file.mode); err != nil {
+			return "", err
+		}
+	}
+	return backup, nil
+}
+
+// copyAgents copies the rules for coding assistants.
+func (f Folder) copyAgents() error {
+	text, err := os.ReadFile(filepath.Join(f.Repository, filepath.FromSlash(Agents)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return write(filepath.Join(f.Dir, filepath.Base(Agents)), text, 0o644)
+}
+
+// file is a file of a lab's folder.
+type file struct {
+	path string
+	text []byte
+	mode fs.FileMode
+}
+
+// files returns the content of a lab's new folder: stubs, originals, and the other files of the
+// package to read, with the YAML files that it may embed.
+func (f Folder) files(lab *manifest.Lab) ([]file, error) {
+	sources, err := Sources(f.Repository, lab.Package())
+	if err != nil {
+		return nil, err
+	}
+	embedded, err := filesOf(f.Repository, lab.Package(), func(name string) bool { return path.Ext(name) == ".yaml" })
+	if err != nil {
+		return nil, err
+	}
+	sources = append(sources, embedded...)
+	var files []file
+	for _, name := range sources {
+		text, err := os.ReadFile(filepath.Join(f.Repository, filepath.FromSlash(name)))
+		if err != nil {
+			return nil, err
+		}
+		page := lab.Page(name)
+		if page == nil {
+			files = append(files, file{name, text, 0o444})
+			continue
+		}
+		source, err := stub.Parse(name, text)
+		if err != nil {
+			return nil, err
+		}
+		stubbed, err := source.Make(lab.ID, page.Write, page.Remove)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		files = append(files, file{name, stubbed, 0o644}, file{filepath.Join(baseFolder, name), text, 0o444})
+	}
+	return files, nil
+}
+
+// Sources returns the Go files of a package of the repository, without tests.
+func Sources(repository, pkg string) ([]string, error) {
+	return filesOf(repository, pkg, func(name string) bool {
+		return strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
+	})
+}
+
+// filesOf returns the files of a package's folder that are wanted by their names.
+func filesOf(repository, pkg string, wanted func(name string) bool) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(repository, filepath.FromSlash(pkg)))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, entry := range entries {
+		if !entry.IsDir() && wanted(entry.Name()) {
+			names = append(names, pkg+"/"+entry.Name())
+		}
+	}
+	return names, nil
+}
+
+// keep renames the folder of a lab to the next free backup name, and returns that.
+func (f Folder) keep(lab *manifest.Lab) (string, error) {
+	for i := 1; ; i++ {
+		backup := fmt.Sprintf("%s.bak-%d", f.Of(lab), i)
+		if _, err := os.Lstat(backup); errors.Is(err, fs.ErrNotExist) {
+			return backup, os.Rename(f.Of(lab), backup)
+		} else if err != nil {
+			return "", err
+		}
+	}
+}
+
+// write writes a file and its folders.
+func write(path string, text []byte, mode fs.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, mode)
+}
+
+// moduleName begins with the main module's name, so that the copies may import its internal
+// packages.
+const moduleName = "orrery/workshop/work"
+
+// writeModule writes go.mod and go.sum: the main module's requirements, and the main module itself
+// in place. So an editor understands the learner's files, and "./..." in the repository skips them.
+func (f Folder) writeModule() error {
+	text, err := os.ReadFile(filepath.Join(f.Repository, "go.mod"))
+	if err != nil {
+		return err
+	}
+	name, rest, _ := strings.Cut(string(text), "\n")
+	if name != "module orrery" {
+		return errors.New("go.mod does not begin with \"module orrery\"")
+	}
+	module := "module " + moduleName + "\n" + rest + "\nrequire orrery v0.0.0\n\nreplace orrery => ../..\n"
+	if err := write(filepath.Join(f.Dir, "go.mod"), []byte(module), 0o644); err != nil {
+		return err
+	}
+	sums, err := os.ReadFile(filepath.Join(f.Repository, "go.sum"))
+	if err != nil {
+		return err
+	}
+	return write(filepath.Join(f.Dir, "go.sum"), sums, 0o644)
+}
+
+// FindRepository returns the repository around a folder.
+func FindRepository(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if name, _, _ := strings.Cut(string(text), "\n"); err == nil && strings.TrimSpace(name) == "module orrery" {
+			return dir, nil
+		}
+		if parent := filepath.Dir(dir); parent != dir {
+			dir = parent
+			continue
+		}
+		return "", ErrNoRepository
+	}
+}
+
+// ErrNoRepository reports that the current folder is outside of a repository of this project.
+var ErrNoRepository = errors.New("this folder is not inside the repository of Orrery")

@@ -1,0 +1,133 @@
+package work_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/course/labtest"
+	"orrery/internal/lab/course/work"
+)
+
+func TestALabBeginsWithAStubAndWhatIsAroundIt(t *testing.T) {
+	repository := labtest.Repository(t)
+	lab, folder := labtest.Lab(t, repository), work.In(repository)
+	assert.False(t, folder.Started(lab))
+	backup, err := folder.Start(lab)
+	require.NoError(t, err)
+	assert.Empty(t, backup)
+	assert.True(t, folder.Started(lab))
+
+	page, err := os.ReadFile(folder.Page(lab, labtest.Page))
+	require.NoError(t, err)
+	assert.Contains(t, string(page), "// Add adds n.\nfunc (c *Counter) Add(n int) {\n\tpanic(")
+	base, err := os.ReadFile(folder.Base(lab, labtest.Page))
+	require.NoError(t, err)
+	assert.Equal(t, labtest.Reference, string(base))
+	info, err := os.Stat(folder.Page(lab, "gear/other.go"))
+	require.NoError(t, err)
+	assert.Zero(t, info.Mode()&0o222, "a file to read cannot be written")
+	assert.NoFileExists(t, folder.Page(lab, "gear/contract_test.go"))
+	module, err := os.ReadFile(filepath.Join(folder.Dir, "go.mod"))
+	require.NoError(t, err)
+	assert.Equal(t, "module orrery/workshop/work\n\ngo 1.26.0\n\nrequire orrery v0.0.0\n\nreplace orrery => ../..\n", string(module))
+}
+
+// An assistant that is opened in the folder reads its rules there.
+func TestTheFolderHasTheRulesForAssistants(t *testing.T) {
+	repository := labtest.Repository(t)
+	lab, folder := labtest.Lab(t, repository), work.In(repository)
+	for _, rules := range []string{"first", "changed"} {
+		labtest.Write(t, filepath.Join(repository, filepath.FromSlash(work.Agents)), rules)
+		_, err := folder.Start(lab)
+		require.NoError(t, err)
+		read, err := os.ReadFile(filepath.Join(folder.Dir, "AGENTS.md"))
+		require.NoError(t, err)
+		assert.Equal(t, rules, string(read))
+	}
+}
+
+func TestAnEarlierFolderIsKept(t *testing.T) {
+	repository := labtest.Repository(t)
+	lab, folder := labtest.Lab(t, repository), work.In(repository)
+	_, err := folder.Start(lab)
+	require.NoError(t, err)
+	for i, want := range []string{"04-counter.bak-1", "04-counter.bak-2"} {
+		mine := []string{"package gear // first", "package gear // second"}[i]
+		labtest.Write(t, folder.Page(lab, labtest.Page), mine)
+		backup, err := folder.Start(lab)
+		require.NoError(t, err)
+		assert.Equal(t, want, filepath.Base(backup))
+		kept, err := os.ReadFile(filepath.Join(backup, labtest.Page))
+		require.NoError(t, err)
+		assert.Equal(t, mine, string(kept))
+	}
+}
+
+// If the stub cannot be made, what the learner has stays where it is.
+func TestAFailedStartChangesNothing(t *testing.T) {
+	repository := labtest.Repository(t)
+	lab, folder := labtest.Lab(t, repository), work.In(repository)
+	_, err := folder.Start(lab)
+	require.NoError(t, err)
+	lab.Files[0].Write = []string{"Counter.Nonsense"}
+	_, err = folder.Start(lab)
+	assert.ErrorContains(t, err, "gear/counter.go: there is no function Counter.Nonsense")
+	assert.True(t, folder.Started(lab))
+}
+
+func TestProgressSurvives(t *testing.T) {
+	folder := work.In(labtest.Repository(t))
+	progress, bad, err := folder.Progress()
+	require.NoError(t, err)
+	assert.Empty(t, progress)
+	assert.Empty(t, bad)
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for range 2 {
+		_, err = folder.Update("04", func(p *work.LabProgress) { p.Started = now; p.Hints++ })
+		require.NoError(t, err)
+	}
+	_, err = folder.Update("05", func(p *work.LabProgress) { p.Tests = 7 })
+	require.NoError(t, err)
+	progress, _, err = folder.Progress()
+	require.NoError(t, err)
+	assert.Equal(t, work.Progress{"04": {Started: now, Hints: 2}, "05": {Tests: 7}}, progress)
+	left, err := filepath.Glob(filepath.Join(folder.Dir, "*"))
+	require.NoError(t, err)
+	assert.Len(t, left, 1, "no temporary file is left")
+}
+
+func TestUnreadableProgressIsKept(t *testing.T) {
+	folder := work.In(labtest.Repository(t))
+	for _, text := range []string{"{", "null", "[]", ""} {
+		labtest.Write(t, filepath.Join(folder.Dir, "progress.json"), text)
+		bad, err := folder.Update("04", func(p *work.LabProgress) { p.Tests = 1 })
+		require.NoError(t, err)
+		assert.Equal(t, "progress.json.bad", filepath.Base(bad), text)
+		kept, err := os.ReadFile(bad)
+		require.NoError(t, err)
+		assert.Equal(t, text, string(kept))
+		progress, bad, err := folder.Progress()
+		require.NoError(t, err)
+		assert.Empty(t, bad)
+		assert.Equal(t, work.Progress{"04": {Tests: 1}}, progress)
+	}
+}
+
+func TestTheRepositoryIsFoundFromInside(t *testing.T) {
+	repository := labtest.Repository(t)
+	folder := work.In(repository)
+	_, err := folder.Start(labtest.Lab(t, repository))
+	require.NoError(t, err)
+	for _, inside := range []string{repository, folder.Dir, folder.Of(labtest.Lab(t, repository)), filepath.Join(repository, "gear")} {
+		found, err := work.FindRepository(inside)
+		require.NoError(t, err)
+		assert.Equal(t, repository, found)
+	}
+	_, err = work.FindRepository(t.TempDir())
+	assert.ErrorIs(t, err, work.ErrNoRepository)
+}

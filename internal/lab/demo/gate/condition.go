@@ -1,0 +1,150 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Condition is a condition on items, such as
+//
+//	key==demo && gate==G2 || deltas~D
+//
+// The names are key, gear, gate, event, verb, resource, handler, code, deltas and failures, the
+// operators ==, !=, ~ (contains), < and >. && binds stronger than ||. A key may be named without
+// its namespace. A code is that of a request's answer. An alternative (what || separates) that
+// compares it holds only for answers, any other only for items that are not answers. So a closed
+// gate holds a request once. The zero Condition holds for every item except answers. The page's
+// filters have the same form.
+type Condition struct {
+	text         string
+	alternatives [][]comparison
+}
+
+type comparison struct{ name, operator, value string }
+
+// fieldNames are the names in conditions.
+var fieldNames = []string{"key", "gear", "event", "verb", "resource", "handler", "code", "deltas", "failures", "gate"}
+
+// gears are the packages in which items wait.
+var gears = map[ID]string{
+	G1: "reflector", G2: "deltafifo", G3: "informer", G4: "informer", G5: "queue", G6: "restclient", G7: "queue",
+}
+
+// field returns the value of a name, "" if the item has none.
+func (i Item) field(name string) string {
+	switch name {
+	case "key":
+		return i.Key
+	case "gear":
+		return gears[i.Gate]
+	case "gate":
+		return string(i.Gate)
+	case "event":
+		return i.Event
+	case "verb":
+		return i.Verb
+	case "resource":
+		return i.Resource
+	case "handler":
+		return i.Handler
+	case "code":
+		return strconv.Itoa(i.Code)
+	case "deltas":
+		return i.Deltas
+	case "failures":
+		if i.Gate == G5 || i.Gate == G7 {
+			return strconv.Itoa(i.Failures)
+		}
+	}
+	return ""
+}
+
+// condition returns the text of the condition that tells an item from the others at its gate.
+func (i Item) condition() string {
+	text := `key=="` + i.Key + `"`
+	for _, name := range []string{"resource", "verb", "handler", "code"} {
+		if value := i.field(name); value != "" && (name != "code" || i.Code != 0) {
+			text += fmt.Sprintf(` && %s=="%s"`, name, value)
+		}
+	}
+	return text
+}
+
+var comparisonForm = regexp.MustCompile(`^\s*(\w+)\s*(==|!=|~|<|>)\s*("[^"]*"|[^\s&|]+)\s*(&&|\|\||$)`)
+
+// ParseCondition reads a condition; "" is the zero Condition. The error is a sentence for a reader.
+func ParseCondition(text string) (Condition, error) {
+	c := Condition{text: strings.TrimSpace(text)}
+	if c.text == "" {
+		return c, nil
+	}
+	c.alternatives = [][]comparison{nil}
+	for rest := c.text; rest != ""; {
+		match := comparisonForm.FindStringSubmatch(rest)
+		if match == nil {
+			return Condition{}, fmt.Errorf("after %q: NAME == VALUE is expected", strings.TrimSuffix(c.text, rest))
+		}
+		name, operator, value, joint := match[1], match[2], match[3], match[4]
+		if !slices.Contains(fieldNames, name) {
+			return Condition{}, fmt.Errorf("%q is not one of %s", name, strings.Join(fieldNames, ", "))
+		}
+		rest = rest[len(match[0]):]
+		if joint != "" && strings.TrimSpace(rest) == "" {
+			return Condition{}, fmt.Errorf("nothing follows %s", joint)
+		}
+		last := len(c.alternatives) - 1
+		c.alternatives[last] = append(c.alternatives[last], comparison{name, operator, strings.Trim(value, `"`)})
+		if joint == "||" {
+			c.alternatives = append(c.alternatives, nil)
+		}
+	}
+	return c, nil
+}
+
+// String returns the text of the condition.
+func (c Condition) String() string { return c.text }
+
+// Holds reports whether an item meets the condition.
+func (c Condition) Holds(item Item) bool {
+	answer := item.Code != 0
+	if len(c.alternatives) == 0 {
+		return !answer
+	}
+	return slices.ContainsFunc(c.alternatives, func(all []comparison) bool {
+		ofCodes := slices.ContainsFunc(all, func(one comparison) bool { return one.name == "code" })
+		return answer == ofCodes && !slices.ContainsFunc(all, func(one comparison) bool { return !one.holds(item) })
+	})
+}
+
+func (c comparison) holds(item Item) bool {
+	found := item.field(c.name)
+	equal := found == c.value || c.name == "key" && strings.HasSuffix(found, "/"+c.value)
+	switch c.operator {
+	case "==":
+		return equal
+	case "!=":
+		return !equal
+	case "~":
+		return strings.Contains(found, c.value)
+	case "<":
+		order, ok := compareNumbers(found, c.value)
+		return ok && order < 0
+	default:
+		order, ok := compareNumbers(found, c.value)
+		return ok && order > 0
+	}
+}
+
+// compareNumbers compares a and b as numbers. ok is false if one of them is not a number.
+func compareNumbers(a, b string) (order int, ok bool) {
+	x, err := strconv.ParseFloat(a, 64)
+	if err != nil {
+		return 0, false
+	}
+	y, err := strconv.ParseFloat(b, 64)
+	return cmp.Compare(x, y), err == nil
+}

@@ -1,0 +1,408 @@
+package gate
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"orrery/internal/observe/trace"
+	"orrery/restclient/api"
+)
+
+// ID is the name of a gate.
+type ID string
+
+// The gates, in the order of the pipeline.
+const (
+	G1 ID = "G1" // a decoded watch event
+	G2 ID = "G2" // the next pop
+	G3 ID = "G3" // stored, not distributed
+	G4 ID = "G4" // a handler call
+	G5 ID = "G5" // a key for a worker
+	G6 ID = "G6" // a request
+	G7 ID = "G7" // a key before Done
+)
+
+// IDs returns the names of all gates.
+func IDs() []ID { return []ID{G1, G2, G3, G4, G5, G6, G7} }
+
+// Item is what waits at a gate. Fields that a gate does not know are empty.
+type Item struct {
+	Gate     ID
+	Key      string
+	Event    string // G1: ADDED, MODIFIED, DELETED; G3, G4: add, update, delete
+	Verb     string // G6
+	Resource string // the name of the informer or work queue; G6: kubectl's name of the resource
+	Handler  string // G4: its name
+	Deltas   string // G2: a letter for each delta, as in a recording
+	Failures int    // G5, G7
+	Code     int    // G6: of the answer, once there is one
+}
+
+// Gates are the gates of one run. [New] returns them open. All methods may be called from any
+// goroutine, and on nil Gates, which hold nothing.
+type Gates struct {
+	recorder *trace.Recorder
+
+	mu       sync.Mutex // a leaf, but for the recorder's
+	gates    map[ID]*gate
+	runTo    *runTo // nil: none
+	arrivals uint64 // of items that had to wait
+	ended    bool   // nothing is held any more
+	changed  chan struct{}
+}
+
+// gate is the state of one gate, guarded by Gates.mu.
+type gate struct {
+	wired   bool // a seam of the run has it
+	unused  bool // nothing of the run arrives there
+	closed  bool
+	ofRun   bool      // the end of a run to a condition has closed it
+	only    Condition // what it holds while it is closed
+	waiting []*waiter // the oldest first
+}
+
+type waiter struct {
+	number uint64 // in the order of arrival, over all gates
+	item   Item
+	passed chan struct{} // closed when the item may go on
+}
+
+// runTo is a run to a condition: all gates are open. Closed are those that close again at its end.
+type runTo struct {
+	condition Condition
+	closed    map[ID]Condition
+}
+
+// New returns the gates of a run. They open for good when ctx ends. A nil recorder records nothing.
+func New(ctx context.Context, recorder *trace.Recorder) *Gates {
+	g := &Gates{recorder: recorder, gates: map[ID]*gate{}, changed: make(chan struct{})}
+	for _, id := range IDs() {
+		g.gates[id] = &gate{}
+	}
+	context.AfterFunc(ctx, g.end)
+	return g
+}
+
+// Wait blocks while the gate of the item holds it. The error is the cause of ctx.
+func (g *Gates) Wait(ctx context.Context, item Item) error {
+	if g == nil {
+		return nil
+	}
+	w := g.arrive(item)
+	if w == nil {
+		return nil
+	}
+	select {
+	case <-w.passed:
+		return nil
+	case <-ctx.Done():
+		g.leave(w)
+		return context.Cause(ctx)
+	}
+}
+
+// request sends a request when its gate lets it through. Its answer waits in turn, but only for a
+// condition that compares the code.
+func (g *Gates) request(ctx context.Context, item Item, send func() error) error {
+	if err := g.Wait(ctx, item); err != nil {
+		return err
+	}
+	err := send()
+	g.answered(ctx, item, err)
+	return err
+}
+
+// answer is [Gates.request] for a request whose answer is a value.
+func answer[T any](ctx context.Context, g *Gates, item Item, send func() (T, error)) (got T, err error) {
+	err = g.request(ctx, item, func() (err error) { got, err = send(); return err })
+	return got, err
+}
+
+// answered holds what waits for the answer to a request. A success counts as code 200.
+func (g *Gates) answered(ctx context.Context, item Item, err error) {
+	if item.Code = api.CodeOf(err); err == nil {
+		item.Code = http.StatusOK
+	}
+	if item.Code != 0 {
+		_ = g.Wait(ctx, item) // an error means that it must not wait any longer
+	}
+}
+
+// arrive returns nil if the item may pass.
+func (g *Gates) arrive(item Item) *waiter {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	gate := g.gates[item.Gate]
+	switch {
+	case g.ended:
+		return nil
+	case g.runTo != nil:
+		if !g.runTo.condition.Holds(item) {
+			return nil
+		}
+		for id, only := range g.runTo.closed {
+			g.gates[id].closed, g.gates[id].only = true, only
+		}
+		g.runTo = nil
+		if !gate.closed || !gate.only.Holds(item) {
+			gate.ofRun = gate.ofRun || !gate.closed
+			gate.closed, gate.only = true, Condition{}
+		}
+	case !gate.closed || !gate.only.Holds(item):
+		return nil
+	}
+	g.arrivals++
+	w := &waiter{number: g.arrivals, item: item, passed: make(chan struct{})}
+	gate.waiting = append(gate.waiting, w)
+	if g.recorder != nil {
+		g.recorder.Held(string(item.Gate), item.Resource, item.Key)
+	}
+	g.changedLocked()
+	return w
+}
+
+// leave removes a waiter whose context has ended.
+func (g *Gates) leave(w *waiter) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if i := slices.Index(g.gates[w.item.Gate].waiting, w); i >= 0 {
+		g.passLocked(w.item.Gate, i)
+	}
+}
+
+// passLocked lets one item through, alone.
+func (g *Gates) passLocked(id ID, i int) Item {
+	gate := g.gates[id]
+	w := gate.waiting[i]
+	gate.waiting = slices.Delete(gate.waiting, i, i+1)
+	close(w.passed)
+	if g.recorder != nil {
+		g.recorder.Stepped(string(id), w.item.Resource, w.item.Key)
+	}
+	g.changedLocked()
+	return w.item
+}
+
+// openLocked opens a gate and lets all items through.
+func (g *Gates) openLocked(id ID) {
+	gate := g.gates[id]
+	if !gate.closed {
+		return
+	}
+	gate.closed, gate.ofRun = false, false
+	for _, w := range gate.waiting {
+		close(w.passed)
+	}
+	gate.waiting = nil
+	if g.recorder != nil {
+		g.recorder.Released(string(id))
+	}
+	g.changedLocked()
+}
+
+// inputLocked records what a script or a page does to the gates.
+func (g *Gates) inputLocked(name string, arguments ...string) {
+	if g.recorder != nil {
+		g.recorder.Input(name, strings.TrimSpace(strings.Join(arguments, " ")))
+	}
+}
+
+func (g *Gates) changedLocked() {
+	close(g.changed)
+	g.changed = make(chan struct{})
+}
+
+// Close closes a gate: items that meet the condition wait, all if it is the zero Condition. Waiting
+// items that do not meet it go on. A run to a condition ends.
+func (g *Gates) Close(id ID, only Condition) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended {
+		return
+	}
+	g.inputLocked("close", string(id), only.String())
+	g.runTo = nil
+	gate := g.gates[id]
+	gate.closed, gate.only, gate.ofRun = true, only, false
+	for i := 0; i < len(gate.waiting); {
+		if only.Holds(gate.waiting[i].item) {
+			i++
+		} else {
+			g.passLocked(id, i)
+		}
+	}
+	g.changedLocked()
+}
+
+// Open opens a gate.
+func (g *Gates) Open(id ID) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	again := false // at the end of a run to a condition
+	if g.runTo != nil {
+		_, again = g.runTo.closed[id]
+		delete(g.runTo.closed, id)
+	}
+	if again || g.gates[id].closed {
+		g.inputLocked("open", string(id))
+	}
+	g.openLocked(id)
+}
+
+// Step lets the oldest item at a gate through. It returns false if none waits there.
+func (g *Gates) Step(id ID) (Item, bool) { return g.StepFirst(id, func(Item) bool { return true }) }
+
+// StepFirst lets the oldest item at a gate through that takes returns true for. It returns false if
+// none waits there. takes must not call the gates.
+func (g *Gates) StepFirst(id ID, takes func(Item) bool) (Item, bool) {
+	if g == nil {
+		return Item{}, false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	i := slices.IndexFunc(g.gates[id].waiting, func(w *waiter) bool { return takes(w.item) })
+	if i < 0 {
+		return Item{}, false
+	}
+	g.inputLocked("step", string(id), g.gates[id].waiting[i].item.condition())
+	return g.passLocked(id, i), true
+}
+
+// RunTo opens all gates until an item meets the condition, which then waits. The gates that were
+// closed before close again then, and so does the item's.
+func (g *Gates) RunTo(condition Condition) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended {
+		return
+	}
+	g.inputLocked("run", condition.String())
+	run := &runTo{condition: condition, closed: map[ID]Condition{}}
+	if g.runTo != nil {
+		run.closed = g.runTo.closed
+	}
+	for id, gate := range g.gates {
+		if gate.closed {
+			run.closed[id] = gate.only
+		}
+	}
+	g.runTo = run
+	for _, id := range IDs() {
+		g.openLocked(id)
+	}
+	g.changedLocked()
+}
+
+// Release opens every gate and ends a run to a condition.
+func (g *Gates) Release() {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.runTo != nil || slices.ContainsFunc(IDs(), func(id ID) bool { return g.gates[id].closed }) {
+		g.inputLocked("release")
+	}
+	g.releaseLocked()
+}
+
+func (g *Gates) releaseLocked() {
+	g.runTo = nil
+	for _, id := range IDs() {
+		g.openLocked(id)
+	}
+	g.changedLocked()
+}
+
+// end opens the gates for good.
+func (g *Gates) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ended = true
+	g.releaseLocked()
+}
+
+// Waiting returns the items that wait at a gate, the oldest first.
+func (g *Gates) Waiting(id ID) []Item {
+	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.waitingLocked(id)
+}
+
+func (g *Gates) waitingLocked(id ID) (items []Item) {
+	for _, w := range g.gates[id].waiting {
+		items = append(items, w.item)
+	}
+	return items
+}
+
+// Await blocks until at least n items wait at a gate. The error is the cause of ctx.
+func (g *Gates) Await(ctx context.Context, id ID, n int) error {
+	for {
+		g.mu.Lock()
+		waiting, changed := len(g.gates[id].waiting), g.changed
+		g.mu.Unlock()
+		if waiting >= n {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Unused takes gates away at which nothing of the run arrives. It must be called before the gears
+// are made.
+func (g *Gates) Unused(ids ...ID) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range ids {
+		g.gates[id].unused = true
+	}
+}
+
+// wire records that the run has a gate.
+func (g *Gates) wire(ids ...ID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range ids {
+		g.gates[id].wired = !g.gates[id].unused
+	}
+	g.changedLocked()
+}
+
+// ofRun reports whether the end of a run to a condition has closed a gate, which is then the
+// page's.
+func (g *Gates) ofRun(id ID) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.gates[id].ofRun
+}
+
+// holds reports whether a gate may hold items at present. A decorator that has to look for its item
+// asks first.
+func (g *Gates) holds(id ID) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.ended && (g.gates[id].closed || g.runTo != nil)
+}

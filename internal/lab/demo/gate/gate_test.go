@@ -1,0 +1,281 @@
+package gate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/informer"
+	"orrery/internal/lab/demo/gate"
+	"orrery/internal/observe/trace"
+	observed "orrery/internal/observe/web/view"
+	"orrery/internal/observe/web/view/viewtest"
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient/api"
+)
+
+// An item stops waiting when its context ends, and others move up.
+func TestGatesAndContexts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gates := gate.New(t.Context(), nil)
+		gates.Close(gate.G6, gate.Condition{})
+		why := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		errs := make(chan error, 2)
+		go func() { errs <- gates.Wait(ctx, gate.Item{Gate: gate.G6, Key: "a"}) }()
+		synctest.Wait()
+		go func() { errs <- gates.Wait(t.Context(), gate.Item{Gate: gate.G6, Key: "b"}) }()
+		synctest.Wait()
+		cancel(why)
+		assert.Equal(t, why, <-errs)
+		assert.Equal(t, []string{"b"}, keys(gates, gate.G6))
+		assert.Equal(t, why, gates.Await(ctx, gate.G6, 2))
+		gates.Close(gate.G6, condition(t, "key==a"))
+		assert.NoError(t, <-errs, "what the gate does not hold any more goes on")
+		_, ok := gates.Step(gate.G6)
+		assert.False(t, ok)
+	})
+}
+
+// A run to a condition restores the gates that were closed.
+func TestGatesRunToACondition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gates := gate.New(t.Context(), nil)
+		var mu sync.Mutex
+		var passed []string
+		arrive := func(id gate.ID, key string) {
+			go func() {
+				_ = gates.Wait(t.Context(), gate.Item{Gate: id, Key: key})
+				mu.Lock()
+				defer mu.Unlock()
+				passed = append(passed, key)
+			}()
+			synctest.Wait()
+		}
+		gates.Close(gate.G2, condition(t, "key!=free"))
+		arrive(gate.G2, "a")
+		gates.RunTo(condition(t, "key==stop"))
+		synctest.Wait()
+		arrive(gate.G2, "b")
+		arrive(gate.G5, "c")
+		assert.Equal(t, []string{"a", "b", "c"}, passed)
+		arrive(gate.G5, "stop")
+		arrive(gate.G5, "d")
+		arrive(gate.G2, "e")
+		arrive(gate.G2, "free")
+		arrive(gate.G7, "f")
+		assert.Equal(t, []string{"a", "b", "c", "free", "f"}, passed, "G2 holds what it held, and G5 everything")
+		assert.Equal(t, []string{"stop", "d"}, keys(gates, gate.G5))
+		gates.RunTo(condition(t, "key==never"))
+		gates.Close(gate.G7, gate.Condition{})
+		arrive(gate.G2, "never")
+		arrive(gate.G7, "g")
+		assert.Equal(t, []string{"g"}, keys(gates, gate.G7), "Close ends the run")
+		assert.ElementsMatch(t, []string{"stop", "d", "e", "never"}, passed[5:])
+		gates.RunTo(condition(t, "key==never"))
+		gates.Release()
+		arrive(gate.G2, "never")
+		assert.Contains(t, passed, "g")
+		assert.Empty(t, gates.Waiting(gate.G2))
+	})
+}
+
+// A run after a run closes the gates that were closed before the first one, but for those that were
+// opened meanwhile. The release of a run is recorded, although no gate is closed.
+func TestGatesRunAfterARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recorder, err := trace.Start(trace.Config{})
+		require.NoError(t, err)
+		defer recorder.Stop("over")
+		gates := gate.New(t.Context(), recorder)
+		gates.Close(gate.G2, gate.Condition{})
+		gates.Close(gate.G5, gate.Condition{})
+		gates.RunTo(condition(t, "key==never"))
+		gates.RunTo(condition(t, "key==stop"))
+		gates.Open(gate.G5)
+		for _, item := range []gate.Item{{Gate: gate.G7, Key: "stop"}, {Gate: gate.G2, Key: "held"}, {Gate: gate.G5, Key: "free"}} {
+			go func() { _ = gates.Wait(t.Context(), item) }()
+			synctest.Wait()
+		}
+		assert.Equal(t, []string{"stop"}, keys(gates, gate.G7))
+		assert.Equal(t, []string{"held"}, keys(gates, gate.G2))
+		assert.Empty(t, keys(gates, gate.G5))
+		gates.Release()
+		gates.RunTo(condition(t, "key==never"))
+		gates.Release()
+		assert.Equal(t, "release", recorder.State().Lab.Input)
+		gates.Release()
+	})
+}
+
+// The item that has waited longest goes first, over all gates as well.
+func TestGatesStepInTheOrderOfArrival(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gates := gate.New(t.Context(), nil)
+		passed := make(chan string, 5)
+		for _, id := range []gate.ID{gate.G7, gate.G5} {
+			gates.Close(id, gate.Condition{})
+		}
+		for _, item := range []gate.Item{{Gate: gate.G7, Key: "a"}, {Gate: gate.G5, Key: "b"}, {Gate: gate.G7, Key: "c"}, {Gate: gate.G5, Key: "d"}} {
+			go func() {
+				_ = gates.Wait(t.Context(), item)
+				passed <- item.Key
+			}()
+			synctest.Wait()
+		}
+		for range 3 {
+			require.NoError(t, gates.Do(observed.Command{Do: "step"}))
+			synctest.Wait()
+		}
+		assert.Equal(t, []string{"a", "b", "c"}, []string{<-passed, <-passed, <-passed})
+		go func() { _ = gates.Wait(t.Context(), gate.Item{Gate: gate.G5, Key: "e"}) }()
+		synctest.Wait()
+		item, ok := gates.Step(gate.G5)
+		assert.True(t, ok)
+		assert.Equal(t, "d", item.Key)
+		assert.Equal(t, []string{"e"}, keys(gates, gate.G5))
+		gates.Release()
+	})
+}
+
+// The input of a step is a condition that no other item at the gate meets.
+func TestGatesRecordWhatWasStepped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "run.jsonl")
+		recorder, err := trace.Start(trace.Config{File: file})
+		require.NoError(t, err)
+		gates := gate.New(t.Context(), recorder)
+		gates.Close(gate.G6, condition(t, "key~demo || code>0"))
+		items := []gate.Item{
+			{Gate: gate.G6, Key: "demo", Verb: "get", Resource: "namespaces"}, {Gate: gate.G6, Key: "demo", Verb: "get", Resource: "namespaces", Code: 404},
+			{Gate: gate.G6, Key: "demo", Verb: "list", Resource: "pods"}, {Gate: gate.G6, Key: "demo", Verb: "list", Resource: "secrets"},
+			{Gate: gate.G6, Key: "demo", Resource: "pods", Handler: "the slow one"},
+		}
+		for _, item := range items {
+			go func() { _ = gates.Wait(t.Context(), item) }()
+		}
+		synctest.Wait()
+		for _, item := range items {
+			_, ok := gates.StepFirst(gate.G6, func(waiting gate.Item) bool { return waiting == item })
+			assert.True(t, ok)
+		}
+		recorder.Stop("over")
+		recording, err := os.Open(file)
+		require.NoError(t, err)
+		defer recording.Close()
+		steps := 0
+		_, err = trace.Read(recording, func(e *trace.Event, _ *trace.LineError) error {
+			if e.Name != "lab.input" || e.Label != "step" {
+				return nil
+			}
+			text, ok := strings.CutPrefix(e.Arguments, "G6 ")
+			assert.True(t, ok)
+			for n, item := range items {
+				assert.Equal(t, n == steps, condition(t, text).Holds(item), "%s: %+v", text, item)
+			}
+			steps++
+			return nil
+		})
+		require.NoError(t, err)
+		assert.Equal(t, len(items), steps)
+	})
+}
+
+func TestGatesNilHoldNothing(t *testing.T) {
+	var gates *gate.Gates
+	gates.Close(gate.G1, gate.Condition{})
+	assert.NoError(t, gates.Wait(t.Context(), gate.Item{Gate: gate.G1}))
+	gates.RunTo(gate.Condition{})
+	gates.Open(gate.G1)
+	gates.Release()
+	_, ok := gates.Step(gate.G1)
+	assert.False(t, ok)
+	assert.Empty(t, gates.Waiting(gate.G1))
+	plain := queue.NewRateLimiting(queue.NewItemExponentialFailureRateLimiter[string](1, 1), queue.Config[string]{})
+	assert.Same(t, plain, gate.Queue(gates, "plain", plain))
+	_, config := gate.Informer(gates, nil, informer.Config[*api.Namespace]{})
+	assert.Nil(t, config.WrapHandler)
+	assert.Zero(t, config.Reflector.IdleTimeout)
+	_, config = gate.Informer(gate.New(t.Context(), nil), nil, config)
+	assert.Negative(t, config.Reflector.IdleTimeout, "a held watch is silent")
+	assert.Negative(t, config.Reflector.ListTimeout)
+	assert.Equal(t, nsctl.DeleterConfig{}, gate.Deleter(gates, nsctl.DeleterConfig{}))
+}
+
+// conditions are conditions and whether they hold for an item, and for an event of the page that
+// says the same. Differs are those that mean something else there: a gate's is for items or for
+// answers.
+var conditions = []struct {
+	item    gate.Item
+	event   string
+	holds   map[string]bool
+	differs []string
+}{
+	{gate.Item{Gate: gate.G2, Key: "shop/web", Event: "ADDED", Resource: "pods", Deltas: "AUU"}, `{e: "deltafifo.ADDED", k: "shop/web", gate: "G2", r: "pods", d: "AUU"}`, map[string]bool{
+		"": true, "key==shop/web": true, "key==web": true, "key==we": false, "key!=web": false, "key~we": true, "key!=we": true,
+		"gate==G2": true, "gear==deltafifo && event==ADDED": true, "gear==queue && event==ADDED": false,
+		"gear==queue || deltas~UU": true, "key==x && key==web || deltas~A": true, "handler==logger": false, "failures<10": false, "failures==0": false,
+		"key<1": false, "key>1": false, `resource == "pods"`: true, "verb==get": false, "code==200": false, "code!=200": false,
+		"gear==queue || key==x": false, "key==x || key==y && key==web": false, "key==web || gear==queue && key==x": true, "key==web && deltas~D": false,
+	}, []string{"code!=200"}},
+	{gate.Item{Gate: gate.G5, Key: "shop/web", Failures: 7}, `{e: "queue.retried", k: "shop/web", n: 7}`, map[string]bool{
+		"key==x && key==web || failures>6": true, "failures>7": false, "failures<7": false, "failures<10": true, "failures==7": true,
+	}, nil},
+	{gate.Item{Gate: gate.G6, Verb: "get", Resource: "pods", Code: 503}, `{e: "restclient.requestDone", verb: "get", r: "pods", code: 503}`, map[string]bool{
+		"": false, "verb==get": false, "code==503": true, "code==200": false, "code!=200": true, "code>499 && verb==get": true,
+		"code>499 && verb==list": false, "verb==get || code==500": false, "verb==list || code<504": true,
+	}, []string{"", "verb==get", "verb==get || code==500"}},
+}
+
+// noConditions are what is refused, and with which words.
+var noConditions = map[string]string{
+	"kee==a":            `"kee" is not one of key, gear, event, verb, resource, handler, code, deltas, failures, gate`,
+	"key=a":             `after "": NAME == VALUE is expected`,
+	"key==a &&":         "nothing follows &&",
+	"key==a || gate G2": `after "key==a ||": NAME == VALUE is expected`,
+}
+
+func TestGatesConditions(t *testing.T) {
+	for _, c := range conditions {
+		for text, want := range c.holds {
+			assert.Equal(t, want, condition(t, text).Holds(c.item), text)
+		}
+	}
+	for text, want := range noConditions {
+		_, err := gate.ParseCondition(text)
+		require.Error(t, err, text)
+		assert.Equal(t, want, strings.ReplaceAll(err.Error(), `|| "`, `||"`), text)
+	}
+}
+
+// The filters of the page have the form of the conditions, and hold for the same.
+func TestGatesConditionsAreFiltersOfThePage(t *testing.T) {
+	b := viewtest.Open(t, 1280, 720)
+	b.Do(chromedp.Navigate(replayed(t, nil)))
+	filter := func(text, event string) string {
+		t.Helper()
+		return viewtest.Value[string](b, fmt.Sprintf(`import("./filter.js").then(({ parseFilter }) => String(parseFilter(%q)(%s))).catch(error => error.message)`, text, event))
+	}
+	for _, c := range conditions {
+		for text, want := range c.holds {
+			if !slices.Contains(c.differs, text) {
+				assert.Equal(t, fmt.Sprint(want), filter(text, c.event), text)
+			}
+		}
+	}
+	for text, want := range noConditions {
+		assert.Equal(t, want, filter(text, "{}"), text)
+	}
+}

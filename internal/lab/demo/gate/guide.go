@@ -1,0 +1,257 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/web/view"
+)
+
+var _ view.Control = (*Session)(nil)
+
+// Guide is what a guided scene asks its reader. Its sentences are those of the page, by the scene's
+// name.
+type Guide struct {
+	// Choices are the possible answers, in the order of the page. They are identifiers and numbers,
+	// the same in every language.
+	Choices []string
+	// Answer is the one of Choices that sound gears give.
+	Answer string
+}
+
+// The keys that the questions are about, in the namespace of the demo.
+const (
+	SlowKey = "shop/red" // slow-consumer: changes while the consumer waits
+	HeldKey = "shop/red" // resync: waits at G2
+	HotKey  = "shop/red" // one-key: changes a hundred times
+	FailKey = "shop/web" // back-off: its first passes fail
+)
+
+// guides are the guided scenes.
+var guides = map[string]Guide{
+	"slow-consumer": {[]string{"7 · 7 · 7", "6 · 1 · 6", "1 · 1 · 1", "6 · 6 · 6"}, "6 · 1 · 6"},
+	"store-decides": {[]string{"OnUpdate · OnUpdate", "OnAdd · OnAdd", "OnUpdate · OnAdd"}, "OnUpdate · OnAdd"},
+	"resync":        {[]string{"LIST · –", "LIST · " + HeldKey, "– · –", "– · " + HeldKey}, "– · " + HeldKey},
+	"expired-watch": {[]string{"D", "†", "–"}, "†"},
+	"slow-handler":  {[]string{"spectator", "slow handler", "spectator, slow handler"}, "slow handler"},
+	"one-key":       {[]string{"0", "1", "100"}, "1"},
+	"back-off":      {[]string{"200ms", "800ms", "1.6s", "4s"}, "1.6s"},
+	"broken-apiservice": {
+		[]string{"ContentRemaining", "FinalizersRemaining", "DeletionDiscoveryFailure"}, "DeletionDiscoveryFailure",
+	},
+	"finalizer": {
+		[]string{"DeletionContentFailure", "ContentRemaining, FinalizersRemaining", "DeletionDiscoveryFailure"},
+		"ContentRemaining, FinalizersRemaining",
+	},
+}
+
+// GuideOf returns the guide of a scene; ok is false for a scene that asks nothing.
+func GuideOf(scene string) (g Guide, ok bool) {
+	g, ok = guides[scene]
+	return g, ok
+}
+
+// Session leads a reader through one run of a guided scene, with the gates of the run. A scene
+// without a reader has a nil Session, on which Chapter, Ask, Answer and Reveal do nothing. All
+// methods may be called from any goroutine.
+type Session struct {
+	*Gates
+	scene    string
+	guide    Guide
+	recorder *trace.Recorder
+	answered chan struct{}
+	once     sync.Once
+
+	mu    sync.Mutex  // for commands of the page; it is locked before Gates.mu
+	pages map[ID]bool // gates that the page has closed
+}
+
+// NewSession returns the session of a recorded scene; nil if the scene asks nothing.
+func NewSession(scene string, recorder *trace.Recorder, gates *Gates) *Session {
+	guide, ok := GuideOf(scene)
+	if !ok {
+		return nil
+	}
+	return &Session{Gates: gates, scene: scene, guide: guide, recorder: recorder, answered: make(chan struct{}), pages: map[ID]bool{}}
+}
+
+// Chapter begins a chapter of the scene's story.
+func (s *Session) Chapter(name string) {
+	if s != nil {
+		s.recorder.Chapter(name)
+	}
+}
+
+// Ask asks the scene's question and blocks until the reader has chosen an answer. The error is the
+// cause of ctx.
+func (s *Session) Ask(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
+	s.recorder.Question(s.scene, s.guide.Choices)
+	select {
+	case <-s.answered:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Answer records the reader's choice; Ask returns. Only the first call has an effect.
+func (s *Session) Answer(choice string) {
+	if s != nil {
+		s.once.Do(func() {
+			s.recorder.Input("answer", choice)
+			close(s.answered)
+		})
+	}
+}
+
+// Do carries out a command of the page in control: an answer, or one for the gates. Gates that the
+// scene itself has closed stay closed until the answer, because the question is about what they
+// hold.
+func (s *Session) Do(c view.Command) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held, id := s.held(), ID(c.Gate)
+	switch {
+	case c.Do == "answer":
+		s.Answer(c.Choice)
+		return nil
+	case c.Do == "release" && (len(held) == 0 || len(s.pages) > 0):
+		s.releaseLocked()
+		return nil
+	case c.Do == "step" && id == "":
+		id = s.oldest()
+	}
+	if len(held) > 0 && (c.Do == "release" || c.Do == "run" || slices.Contains(held, id)) {
+		return fmt.Errorf("the scene holds %s until its question is answered", held[0])
+	}
+	if err := s.Gates.Do(c); err != nil {
+		return err
+	}
+	switch c.Do {
+	case "close":
+		s.pages[id] = true
+	case "open":
+		delete(s.pages, id)
+	}
+	return nil
+}
+
+// held returns the gates that the scene itself has closed and that must stay so, because its
+// question has no answer yet.
+func (s *Session) held() (gates []ID) {
+	select {
+	case <-s.answered:
+		return nil
+	default:
+	}
+	state, _ := s.State()
+	for _, gate := range state.Gates {
+		if id := ID(gate.Name); gate.Closed && !s.pages[id] && !s.ofRun(id) {
+			gates = append(gates, id)
+		}
+	}
+	return gates
+}
+
+// Release is called when no page is in control any more. It opens the gates as the command of that
+// name does.
+func (s *Session) Release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.releaseLocked()
+}
+
+// releaseLocked opens all gates, or only those that the page has closed while the scene holds
+// others.
+func (s *Session) releaseLocked() {
+	if len(s.held()) == 0 {
+		s.Gates.Release()
+	} else {
+		for id := range s.pages {
+			s.Open(id)
+		}
+	}
+	clear(s.pages)
+}
+
+// Reveal records the answer.
+func (s *Session) Reveal() {
+	if s != nil {
+		s.recorder.Answer(s.scene, s.guide.Answer)
+	}
+}
+
+// Recorded returns the state of the run.
+func (s *Session) Recorded() *trace.State { return s.recorder.State() }
+
+var _ view.Control = (*Gates)(nil)
+
+// Do carries out a command of the page in control.
+func (g *Gates) Do(c view.Command) error {
+	where, err := ParseCondition(c.Where)
+	if err != nil {
+		return err
+	}
+	id := ID(c.Gate)
+	if needsGate := c.Do == "close" || c.Do == "open" || c.Do == "step" && id != ""; needsGate && !slices.Contains(IDs(), id) {
+		return fmt.Errorf("there is no gate %q", c.Gate)
+	}
+	switch c.Do {
+	case "close":
+		g.Close(id, where)
+	case "open":
+		g.Open(id)
+	case "step":
+		if id == "" {
+			id = g.oldest()
+		}
+		if id != "" {
+			g.Step(id)
+		}
+	case "run":
+		if where.String() == "" {
+			return fmt.Errorf("a condition is missing, such as key==demo")
+		}
+		g.RunTo(where)
+	case "release":
+		g.Release()
+	default:
+		return fmt.Errorf("there is no command %q", c.Do)
+	}
+	return nil
+}
+
+// oldest returns the gate of the item that has waited longest; "" if none waits.
+func (g *Gates) oldest() (id ID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	first := uint64(0)
+	for name, gate := range g.gates {
+		if len(gate.waiting) > 0 && (id == "" || gate.waiting[0].number < first) {
+			id, first = name, gate.waiting[0].number
+		}
+	}
+	return id
+}
+
+// State returns what the page shows of the gates, and a channel that is closed when it changes.
+func (g *Gates) State() (state view.ControlState, changed <-chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range IDs() {
+		gate := g.gates[id]
+		state.Gates = append(state.Gates, view.GateState{
+			Name: string(id), Wired: gate.wired, Closed: gate.closed, Where: gate.only.String(), Waiting: len(gate.waiting),
+		})
+	}
+	if g.runTo != nil {
+		state.RunTo = g.runTo.condition.String()
+	}
+	return state, g.changed
+}

@@ -1,0 +1,433 @@
+package gate_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/controller/gears"
+	"orrery/internal/lab/demo"
+	"orrery/internal/lab/demo/gate"
+	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/lab/demo/stage"
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/web/view"
+	"orrery/queue"
+	"orrery/restclient/restclienttest"
+	"orrery/wait"
+)
+
+// guided are the guided scenes with the answer that sound gears give.
+var guided = map[string]string{
+	"slow-consumer": "6 · 1 · 6", "store-decides": "OnUpdate · OnAdd", "resync": "– · shop/red", "expired-watch": "†", "slow-handler": "slow handler",
+	"one-key": "1", "back-off": "1.6s", "broken-apiservice": "DeletionDiscoveryFailure", "finalizer": "ContentRemaining, FinalizersRemaining",
+}
+
+// recordings are the recordings of the scenes with the fast gears, which several tests look at.
+var recordings = struct {
+	sync.Mutex
+	by map[string][]byte
+}{by: map[string][]byte{}}
+
+// recordedWith returns the recording of a scene with the fast gears.
+func recordedWith(t *testing.T, scene string) []byte {
+	t.Helper()
+	recordings.Lock()
+	defer recordings.Unlock()
+	if recordings.by[scene] == nil {
+		recordings.by[scene] = play(t, scene, gears.Set{})
+	}
+	return recordings.by[scene]
+}
+
+// play plays a guided scene in virtual time, answers its question, and returns the recording.
+func play(t *testing.T, name string, set gears.Set) (recording []byte) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name+".jsonl")
+	synctest.Test(t, func(t *testing.T) {
+		scene, err := scenes.Named(name)
+		require.NoError(t, err)
+		scene = scene.Guided()
+		server, made, err := demo.NewServer("", nil)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, server.Stop(context.Background())) }()
+		wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
+		recorder, err := trace.Start(trace.Config{
+			File:   file,
+			Header: trace.Header{Run: "lab demo", Mode: "lab", Clock: "virtual", Scene: name, Gears: set.String(), Workers: scene.Workers()},
+		})
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		gates := gate.New(ctx, recorder)
+		guide := gate.NewSession(name, recorder, gates)
+		on, err := stage.Open(ctx, stage.Config{
+			Teller: scene.Story(), Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 60, Gears: set,
+			Recorder: recorder, Guide: guide, Gates: gates,
+		}, scene.Options)
+		require.NoError(t, err)
+		reading, close := context.WithCancel(ctx)
+		defer close()
+		go answer(reading, recorder, guide)
+		err = scene.Play(ctx, on)
+		on.Close()
+		recorder.Stop("the scene has ended")
+		if err != nil {
+			t.Fatalf("%v\nthe recording ends with\n%s", err, lastLines(file))
+		}
+		require.NoError(t, recorder.Err())
+	})
+	recording, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return recording
+}
+
+// lastLines returns the end of a recording, for the log of a failing test.
+func lastLines(file string) string {
+	text, _ := os.ReadFile(file)
+	return string(text[max(0, len(text)-5000):])
+}
+
+// answer waits for the question, thinks for a while, and chooses an answer. Until then nothing is
+// revealed.
+func answer(ctx context.Context, recorder *trace.Recorder, guide *gate.Session) {
+	const thinks = 5 * time.Second
+	for recorder.State().Lab.Choices == "" && ctx.Err() == nil {
+		_ = wait.Sleep(ctx, 100*time.Millisecond)
+	}
+	if wait.Sleep(ctx, thinks) != nil {
+		return
+	}
+	_ = guide.Do(view.Command{Do: "answer", Choice: strings.Split(recorder.State().Lab.Choices, trace.ChoiceSeparator)[0]})
+}
+
+// What a scene holds goes on only after the answer to its question. A gate that the page has closed
+// is the page's, until the page opens it.
+func TestScenesHoldUntilTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recorder, err := trace.Start(trace.Config{})
+		require.NoError(t, err)
+		defer recorder.Stop("over")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		gates := gate.New(ctx, recorder)
+		session := gate.NewSession("one-key", recorder, gates)
+		arrive := func(id gate.ID, all ...string) {
+			for _, key := range all {
+				go func() { _ = gates.Wait(ctx, gate.Item{Gate: id, Key: key}) }()
+				synctest.Wait()
+			}
+		}
+		page := func(what, gate string) error {
+			command := view.Command{Do: what, Gate: gate}
+			if what == "run" {
+				command.Where = "key==z"
+			}
+			return session.Do(command)
+		}
+		require.NoError(t, page("close", "G5"))
+		require.NoError(t, page("open", "G5"))
+		require.NoError(t, page("close", "G5"))
+		require.NoError(t, page("release", ""), "before the scene holds anything")
+		require.NoError(t, page("run", ""))
+		arrive(gate.G5, "y", "z")
+		assert.Equal(t, []string{"z"}, keys(gates, gate.G5))
+		require.NoError(t, page("step", ""), "the page has closed the gate with its run")
+		assert.Empty(t, gates.Waiting(gate.G5))
+		require.NoError(t, page("close", "G5"))
+		session.Release()                      // the page has gone
+		gates.Close(gate.G5, gate.Condition{}) // by the scene
+		arrive(gate.G5, "a", "b")
+		refused := func(commands ...[2]string) {
+			t.Helper()
+			for _, c := range commands {
+				assert.EqualError(t, page(c[0], c[1]), "the scene holds G5 until its question is answered", "%q", c)
+			}
+			assert.Equal(t, []string{"a", "b"}, keys(gates, gate.G5))
+		}
+		all := [][2]string{{"open", "G5"}, {"close", "G5"}, {"step", "G5"}, {"step", ""}, {"run", ""}, {"release", ""}}
+		refused(all...)
+
+		require.NoError(t, page("close", "G2"))
+		arrive(gate.G2, "c", "d", "e")
+		refused(all[:5]...)
+		require.NoError(t, page("step", "G2"))
+		assert.Equal(t, []string{"d", "e"}, keys(gates, gate.G2))
+		require.NoError(t, page("release", ""))
+		assert.Empty(t, gates.Waiting(gate.G2))
+		refused(all...)
+		require.NoError(t, page("close", "G2"))
+		require.NoError(t, page("open", "G2"))
+		refused(all...)
+		require.NoError(t, page("close", "G2"))
+		arrive(gate.G2, "f")
+		session.Release() // the page has gone
+		assert.Empty(t, gates.Waiting(gate.G2))
+		refused(all...)
+
+		require.NoError(t, session.Do(view.Command{Do: "answer", Choice: "1"}))
+		require.NoError(t, page("step", ""))
+		assert.Equal(t, []string{"b"}, keys(gates, gate.G5))
+		require.NoError(t, page("open", "G5"))
+		assert.Empty(t, gates.Waiting(gate.G5))
+		for _, release := range []func(){func() { assert.NoError(t, page("release", "")) }, session.Release, func() { assert.NoError(t, page("run", "")) }} {
+			gates.Close(gate.G5, gate.Condition{})
+			arrive(gate.G5, "g")
+			release()
+			assert.Empty(t, gates.Waiting(gate.G5))
+		}
+	})
+}
+
+// Every guided scene asks, reveals what its events say, and loses no event.
+func TestScenesAnswerTheirQuestions(t *testing.T) {
+	for _, form := range []string{gears.Fast, gears.Textbook} {
+		set, err := gears.Parse(form)
+		require.NoError(t, err)
+		for name, want := range guided {
+			t.Run(form+"/"+name, func(t *testing.T) {
+				recording := play(t, name, set)
+				report, err := trace.Check(bytes.NewReader(recording))
+				require.NoError(t, err)
+				assert.Empty(t, report.Problems)
+				assert.Empty(t, report.State.Lost, "no event is lost")
+				assert.Zero(t, report.State.Odd)
+				assert.Equal(t, "the scene has ended", report.State.Ended)
+
+				lines := parsed(t, recording)
+				asked, revealed := find(lines, "lab.question"), find(lines, "lab.answer")
+				chosen := slices.IndexFunc(lines, func(e line) bool { return e["e"] == "lab.input" && e["name"] == "answer" })
+				require.Positive(t, asked)
+				require.Greater(t, chosen, asked, "the reader chooses after the question")
+				require.Greater(t, revealed, chosen, "the scene reveals after the choice")
+				assert.Equal(t, want, lines[revealed]["text"])
+				assert.Equal(t, want, computed[name](lines[:revealed], asked), "computed from the events")
+				assert.Contains(t, strings.Split(lines[asked]["args"].(string), trace.ChoiceSeparator), want)
+				assert.NotEqual(t, want, computed[name](lines[:chosen], asked), "the reader cannot know it before")
+			})
+		}
+	}
+}
+
+// forgetful is a work queue with a mistake of lab 08: it ignores a key that a worker has.
+type forgetful struct {
+	queue.ObservableInterface[string]
+	mu   sync.Mutex
+	with map[string]bool // guarded by mu
+}
+
+func (q *forgetful) AddAfter(key string, after time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.with[key] {
+		q.ObservableInterface.AddAfter(key, after)
+	}
+}
+
+func (q *forgetful) Get() (key string, shutdown bool) {
+	key, shutdown = q.ObservableInterface.Get()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.with[key] = true
+	return key, shutdown
+}
+
+func (q *forgetful) Done(key string) {
+	q.mu.Lock()
+	delete(q.with, key)
+	q.mu.Unlock()
+	q.ObservableInterface.Done(key)
+}
+
+// A scene with a learner's mistake plays to its end, and its events say what happened.
+func TestSceneOneKeyWithALostUpdate(t *testing.T) {
+	set := gears.Set{}.Wrapped(func(_ string, q queue.ObservableInterface[string]) queue.ObservableInterface[string] {
+		return &forgetful{ObservableInterface: q, with: map[string]bool{}}
+	})
+	lines := parsed(t, play(t, "one-key", set))
+	assert.Equal(t, "0", computed["one-key"](lines[:find(lines, "lab.answer")], find(lines, "lab.question")))
+}
+
+// What the second list brings waits at G3, one object at a time, whatever gears store and
+// distribute the objects.
+func TestSceneStoreDecidesHoldsWithEveryGear(t *testing.T) {
+	for _, form := range []string{"fast", "textbook", "fast,deltafifo=textbook", "fast,deltafifo=inorder", "fast,informer=textbook"} {
+		t.Run(form, func(t *testing.T) {
+			set, err := gears.Parse(form)
+			require.NoError(t, err)
+			lines := parsed(t, play(t, "store-decides", set))
+			g3 := line{"gate": "G3"}
+			held := pick(lines, "k", "lab.held", g3)
+			assert.ElementsMatch(t, []string{"shop/apple", "shop/fig", "shop/kiwi", "shop/pear", "shop/plum"}, held)
+			assert.Equal(t, held, pick(lines, "k", "lab.stepped", g3), "one at a time")
+			assert.Contains(t, pick(lines, "name", "lab.chapter", nil), "g3")
+			for _, key := range held {
+				at := func(name string) int {
+					return slices.IndexFunc(lines, func(e line) bool { return e["e"] == name && e["k"] == key && e["gate"] == "G3" })
+				}
+				waits := lines[at("lab.held"):at("lab.stepped")]
+				assert.Empty(t, pick(waits, "k", "informer.handlerCalled", line{"k": key}), "the handlers do not know it yet")
+			}
+		})
+	}
+}
+
+// line is an event of a recording, as plain JSON.
+type line = map[string]any
+
+func parsed(t *testing.T, recording []byte) (lines []line) {
+	t.Helper()
+	for text := range bytes.Lines(recording) {
+		var e line
+		require.NoError(t, json.Unmarshal(text, &e))
+		if e["h"] == nil || e["e"] != nil {
+			lines = append(lines, e)
+		}
+	}
+	return lines
+}
+
+func find(lines []line, name string) int {
+	return slices.IndexFunc(lines, func(e line) bool { return e["e"] == name })
+}
+
+// pick returns a field of the events with this name and these fields.
+func pick(lines []line, field, name string, where line) (values []string) {
+	for _, e := range lines {
+		fits := e["e"] == name
+		for key, value := range where {
+			fits = fits && e[key] == value
+		}
+		if fits {
+			values = append(values, fmt.Sprint(e[field]))
+		}
+	}
+	return values
+}
+
+// computed has the functions that compute the answers from lines, with the question at number
+// asked.
+var computed = map[string]func(lines []line, asked int) string{
+	"slow-consumer": func(lines []line, asked int) string {
+		red := line{"k": "shop/red"}
+		pops := pick(lines[asked:], "d", "deltafifo.popped", red)
+		return fmt.Sprintf("%d · %d · %d", len([]rune(strings.Join(pops, ""))), len(pops), len(pick(lines[asked:], "kind", "informer.handled", red)))
+	},
+	"store-decides": func(lines []line, asked int) string {
+		kind := func(name string) string {
+			return strings.Join(pick(lines[asked:], "kind", "informer.applied", line{"k": "shop/" + name}), "")
+		}
+		return strings.NewReplacer("update", "OnUpdate", "add", "OnAdd").Replace(kind("pear") + " · " + kind("kiwi"))
+	},
+	"resync": func(lines []line, asked int) string {
+		left := map[string]bool{"shop/blue": true, "shop/green": true, "shop/grey": true, "shop/red": true}
+		for _, key := range pick(lines[asked:], "k", "deltafifo.queued", line{"d": "S"}) {
+			delete(left, key)
+		}
+		requests := "–"
+		if sent := pick(lines[asked:], "verb", "restclient.requestStart", nil); len(sent) > 0 {
+			requests = fmt.Sprint(sent)
+		}
+		var names []string
+		for key := range left {
+			names = append(names, key)
+		}
+		return requests + " · " + strings.Join(names, " ")
+	},
+	"expired-watch": func(lines []line, asked int) string {
+		of := line{"i": "configmaps"}
+		events := map[string]bool{}
+		for _, key := range pick(lines, "k", "reflector.event", line{"i": "configmaps", "type": "DELETED"}) {
+			events[key] = true
+		}
+		keys, deltas := pick(lines, "k", "deltafifo.queued", of), pick(lines, "d", "deltafifo.queued", of)
+		found := ""
+		for i, key := range keys {
+			if last := []rune(deltas[i]); !events[key] && strings.ContainsRune("D†", last[len(last)-1]) && !strings.ContainsRune(found, last[len(last)-1]) {
+				found += string(last[len(last)-1])
+			}
+		}
+		return found
+	},
+	"slow-handler": func(lines []line, asked int) string {
+		waiting := map[string]float64{}
+		for _, e := range lines {
+			name, _ := e["h"].(string)
+			n, _ := e["n"].(float64)
+			switch {
+			case e["i"] != "configmaps":
+			case e["e"] == "informer.handlerQueued", e["e"] == "informer.handlerAdded":
+				waiting[name] += n
+			case e["e"] == "informer.handled":
+				waiting[name]--
+			}
+		}
+		var late []string
+		for name, n := range waiting {
+			if n > 0 {
+				late = append(late, strings.Split(name, "#")[0])
+			}
+		}
+		sort.Strings(late)
+		return strings.Join(late, ", ")
+	},
+	"one-key": func(lines []line, asked int) string {
+		return fmt.Sprint(len(pick(lines[asked:], "k", "queue.got", line{"k": "shop/red"})))
+	},
+	"back-off": func(lines []line, asked int) string {
+		delays := pick(lines, "us", "queue.retried", line{"k": "shop/web"})
+		if len(delays) < 4 {
+			return ""
+		}
+		var micros float64
+		_, _ = fmt.Sscan(delays[3], &micros)
+		return fmt.Sprintf("%.1fs", micros/1e6)
+	},
+	"broken-apiservice": held, "finalizer": held,
+}
+
+// held returns the conditions that are True after the lines.
+func held(lines []line, _ int) string {
+	status := map[string]string{}
+	for _, e := range lines {
+		if e["e"] == "nsctl.conditionsUpdated" {
+			status[strings.TrimPrefix(fmt.Sprint(e["type"]), "Namespace")] = fmt.Sprint(e["status"])
+		}
+	}
+	var names []string
+	for name, s := range status {
+		if s == "True" {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	return strings.Join(names, ", ")
+}
+
+// A scene without a reader asks nothing, and one without a question has no session.
+func TestScenesWithoutAReader(t *testing.T) {
+	var absent *gate.Session
+	absent.Chapter("first")
+	require.NoError(t, absent.Ask(t.Context()))
+	absent.Answer("1")
+	absent.Reveal()
+	assert.Nil(t, gate.NewSession("delete", nil, nil))
+	for name := range guided {
+		guide, ok := gate.GuideOf(name)
+		assert.True(t, ok, name)
+		assert.Greater(t, len(guide.Choices), 1, name)
+	}
+}

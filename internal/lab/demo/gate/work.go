@@ -1,0 +1,180 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"orrery/nsctl"
+	"orrery/queue"
+	"orrery/restclient/api"
+)
+
+// WorkQueue is the constructor of a work queue, as nsctl.Config and worker.Config have it.
+type WorkQueue = func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
+
+// NewQueue returns a constructor of work queues with gates: G5 after Get, G7 before Done. name
+// names the queue in items. A nil constructor is the textbook's.
+func NewQueue(g *Gates, name string, newQueue WorkQueue) WorkQueue {
+	if g == nil {
+		return newQueue
+	}
+	return func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+		if newQueue == nil {
+			return Queue(g, name, queue.NewRateLimiting(limiter, config))
+		}
+		return Queue(g, name, newQueue(limiter, config))
+	}
+}
+
+// Queue returns a work queue with gates, see [NewQueue].
+func Queue(g *Gates, name string, q queue.ObservableInterface[string]) queue.ObservableInterface[string] {
+	if g == nil {
+		return q
+	}
+	g.wire(G5, G7)
+	return &heldQueue{q, newLine(context.Background(), g, name)}
+}
+
+type heldQueue struct {
+	queue.ObservableInterface[string]
+	*line
+}
+
+func (q *heldQueue) Get() (key string, shutdown bool) {
+	key, shutdown = q.ObservableInterface.Get()
+	if !shutdown {
+		q.hold(Item{Gate: G5, Key: key, Failures: q.NumRequeues(key)})
+	}
+	return key, shutdown
+}
+
+func (q *heldQueue) Done(key string) {
+	q.hold(Item{Gate: G7, Key: key, Failures: q.NumRequeues(key)})
+	q.ObservableInterface.Done(key)
+}
+
+// ShutDown ends all waiting: the workers have to end.
+func (q *heldQueue) ShutDown() {
+	q.end()
+	q.ObservableInterface.ShutDown()
+}
+
+// ShutDownWithDrain ends all waiting: a key that waits would never be done.
+func (q *heldQueue) ShutDownWithDrain() {
+	q.end()
+	q.ObservableInterface.ShutDownWithDrain()
+}
+
+// Deleter returns the configuration of a deleter whose requests wait at G6.
+func Deleter(g *Gates, config nsctl.DeleterConfig) nsctl.DeleterConfig {
+	if g == nil {
+		return config
+	}
+	g.wire(G6)
+	config.Namespaces = heldNamespaces{config.Namespaces, g}
+	config.Content = heldContent{config.Content, g}
+	config.Discovery = heldDiscovery{config.Discovery, g}
+	return config
+}
+
+type heldNamespaces struct {
+	nsctl.NamespaceClient
+	gates *Gates
+}
+
+func (c heldNamespaces) item(verb, name string) Item {
+	return Item{Gate: G6, Verb: verb, Key: name, Resource: "namespaces"}
+}
+
+func (c heldNamespaces) Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error) {
+	return answer(ctx, c.gates, c.item("get", name), func() (*api.Namespace, error) {
+		return c.NamespaceClient.Get(ctx, name, opts)
+	})
+}
+
+func (c heldNamespaces) UpdateStatus(ctx context.Context, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
+	return answer(ctx, c.gates, c.item("update", namespace.Name), func() (*api.Namespace, error) {
+		return c.NamespaceClient.UpdateStatus(ctx, namespace, opts)
+	})
+}
+
+func (c heldNamespaces) UpdateSubresource(ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
+	return answer(ctx, c.gates, c.item("update", name), func() (*api.Namespace, error) {
+		return c.NamespaceClient.UpdateSubresource(ctx, name, subresource, namespace, opts)
+	})
+}
+
+type heldContent struct {
+	nsctl.ContentClient
+	gates *Gates
+}
+
+func (c heldContent) item(verb, key string, gvr api.GroupVersionResource) Item {
+	return Item{Gate: G6, Verb: verb, Key: key, Resource: gvr.Resource}
+}
+
+func (c heldContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) (found []*api.PartialObjectMetadata, listed bool, err error) {
+	err = c.gates.request(ctx, c.item("deletecollection", namespace, gvr), func() (err error) {
+		found, listed, err = c.ContentClient.DeleteCollection(ctx, gvr, namespace)
+		return err
+	})
+	return found, listed, err
+}
+
+func (c heldContent) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
+	return answer(ctx, c.gates, c.item("list", namespace, gvr), func() ([]*api.PartialObjectMetadata, error) {
+		return c.ContentClient.List(ctx, gvr, namespace)
+	})
+}
+
+func (c heldContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (namespaces map[string]bool, complete bool, err error) {
+	err = c.gates.request(ctx, c.item("list", "", gvr), func() (err error) {
+		namespaces, complete, err = c.ContentClient.Holders(ctx, gvr)
+		return err
+	})
+	return namespaces, complete, err
+}
+
+// Pages is held as one request. An error of each ends the list, and is no failure of the request.
+func (c heldContent) Pages(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string, each func([]*api.PartialObjectMetadata) error,
+) error {
+	var ended error
+	err := c.gates.request(ctx, c.item("list", namespace, gvr), func() error {
+		err := c.ContentClient.Pages(ctx, gvr, namespace, func(page []*api.PartialObjectMetadata) error {
+			ended = each(page)
+			return ended
+		})
+		if ended != nil {
+			return nil
+		}
+		return err
+	})
+	return cmp.Or(ended, err)
+}
+
+func (c heldContent) Delete(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string, object *api.PartialObjectMetadata,
+) error {
+	return c.gates.request(ctx, c.item("delete", namespace+"/"+object.Name, gvr), func() error {
+		return c.ContentClient.Delete(ctx, gvr, namespace, object)
+	})
+}
+
+func (c heldContent) ListPods(ctx context.Context, namespace string) ([]*api.Pod, error) {
+	return answer(ctx, c.gates, c.item("list", namespace, api.PodsResource), func() ([]*api.Pod, error) {
+		return c.ContentClient.ListPods(ctx, namespace)
+	})
+}
+
+type heldDiscovery struct {
+	nsctl.Discovery
+	gates *Gates
+}
+
+func (c heldDiscovery) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error) {
+	return answer(ctx, c.gates, Item{Gate: G6, Verb: "discover"}, func() ([]*api.APIResourceList, error) {
+		return c.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
+	})
+}

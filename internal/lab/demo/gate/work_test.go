@@ -1,0 +1,266 @@
+package gate_test
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/controller/gears"
+	"orrery/informer"
+	"orrery/informer/informertest"
+	"orrery/internal/lab/demo/gate"
+	"orrery/nsctl"
+	"orrery/nsctl/nsctltest"
+	"orrery/queue"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/restclient/discovery"
+)
+
+// forms runs a test in a bubble with the fast and the textbook gears.
+func forms(t *testing.T, test func(t *testing.T, set gears.Set)) {
+	for _, text := range []string{gears.Fast, gears.Textbook} {
+		t.Run(text, func(t *testing.T) {
+			set, err := gears.Parse(text)
+			require.NoError(t, err)
+			synctest.Test(t, func(t *testing.T) { test(t, set) })
+		})
+	}
+}
+
+// pool is a queue with gates and workers that note their passes.
+type pool struct {
+	queue.ObservableInterface[string]
+	working sync.WaitGroup
+
+	mu     sync.Mutex
+	passes []string // guarded by mu
+}
+
+func startPool(t *testing.T, gates *gate.Gates, set gears.Set, workers int) *pool {
+	limiter := queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute)
+	p := &pool{ObservableInterface: gate.NewQueue(gates, "work", set.NewQueue)(limiter, queue.Config[string]{})}
+	for range workers {
+		p.working.Go(func() {
+			for key, shutdown := p.Get(); !shutdown; key, shutdown = p.Get() {
+				p.mu.Lock()
+				p.passes = append(p.passes, key)
+				p.mu.Unlock()
+				p.Done(key)
+			}
+		})
+	}
+	t.Cleanup(func() { p.ShutDown(); p.working.Wait() })
+	return p
+}
+
+func (p *pool) took() (passes []string) {
+	synctest.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	passes, p.passes = p.passes, nil
+	return passes
+}
+
+func TestGatesOfAWorkQueue(t *testing.T) {
+	forms(t, func(t *testing.T, set gears.Set) {
+		gates := gate.New(t.Context(), nil)
+		p := startPool(t, gates, set, 1)
+		gates.Close(gate.G5, gate.Condition{})
+		p.Add("a")
+		p.AddRateLimited("b")
+		time.Sleep(2 * time.Second)
+		assert.Empty(t, p.took(), "G5 is before the pass")
+		assert.Equal(t, []gate.Item{{Gate: gate.G5, Key: "a", Resource: "work"}}, gates.Waiting(gate.G5))
+		assert.Equal(t, "a", p.Snapshot().Processing[0].Key)
+		gates.Step(gate.G5)
+		assert.Equal(t, []string{"a"}, p.took())
+		assert.Equal(t, 1, gates.Waiting(gate.G5)[0].Failures)
+
+		gates.Close(gate.G7, condition(t, "key==c"))
+		gates.Open(gate.G5)
+		p.Add("c")
+		assert.Equal(t, []string{"b", "c"}, p.took(), "G7 is behind the pass")
+		assert.Equal(t, []string{"c"}, keys(gates, gate.G7))
+		for range 100 {
+			p.Add("c")
+		}
+		p.Add("d")
+		assert.Empty(t, p.took(), "the one worker waits")
+		assert.True(t, p.Snapshot().Processing[0].Dirty)
+		gates.Step(gate.G7)
+		assert.Equal(t, []string{"d", "c"}, p.took(), "one more pass for a hundred Adds")
+		gates.RunTo(condition(t, "gate==G5 && key~e"))
+		assert.Empty(t, p.took())
+		p.Add("f")
+		p.Add("e")
+		assert.Equal(t, []string{"f"}, p.took())
+		assert.Equal(t, []string{"e"}, keys(gates, gate.G5))
+	})
+}
+
+func TestGatesHoldNoLockOfAWorkQueue(t *testing.T) {
+	for _, id := range []gate.ID{gate.G5, gate.G7} {
+		t.Run(string(id), func(t *testing.T) {
+			forms(t, func(t *testing.T, set gears.Set) {
+				gates := gate.New(t.Context(), nil)
+				p := startPool(t, gates, set, 2)
+				gates.Close(id, gate.Condition{})
+				p.Add("a")
+				p.Add("b")
+				synctest.Wait()
+				require.ElementsMatch(t, []string{"a", "b"}, keys(gates, id))
+				answers(t, "Add", func() { p.Add("c") })
+				answers(t, "AddAfter", func() { p.AddAfter("d", time.Second) })
+				answers(t, "AddRateLimited and Forget", func() { p.AddRateLimited("a"); p.Forget("a") })
+				answers(t, "Snapshot", func() { p.Snapshot() })
+				p.took()
+				answers(t, "ShutDownWithDrain", p.ShutDownWithDrain)
+				answers(t, "the workers' end", p.working.Wait)
+				assert.Contains(t, p.took(), "c", "what was queued is still done")
+			})
+		})
+	}
+}
+
+// cluster is a namespace controller with gates.
+type cluster struct {
+	*nsctltest.Cluster
+	gates      *gate.Gates
+	controller *nsctl.Controller
+	cancel     context.CancelFunc
+	ended      chan struct{}
+}
+
+func startCluster(t *testing.T, set gears.Set) *cluster {
+	c := &cluster{Cluster: nsctltest.NewCluster(), ended: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.cancel, c.gates = cancel, gate.New(ctx, nil)
+	client := nsctltest.NewClient(t, c.Cluster)
+	objects := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	source, config := gate.Informer(c.gates, informer.ListerWatcher[*api.Namespace](objects),
+		informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
+	namespaces := informer.NewSharedIndexInformer(source, config)
+	var err error
+	c.controller, err = nsctl.NewController(nsctl.Config{
+		Informer: namespaces, PassTimeout: -1, NewQueue: gate.NewQueue(c.gates, "namespace", set.NewQueue),
+		Deleter: set.NewDeleter(gate.Deleter(c.gates, nsctl.DeleterConfig{
+			Namespaces: objects, Content: nsctl.NewContentClient(client),
+			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
+		})),
+	})
+	require.NoError(t, err)
+	go func() {
+		defer close(c.ended)
+		informing, stop := context.WithCancel(context.Background())
+		var running sync.WaitGroup
+		running.Go(func() { _ = namespaces.Run(informing) })
+		c.controller.Run(ctx)
+		stop()
+		running.Wait()
+	}()
+	return c
+}
+
+// Each request of a pass waits at G6: a namespace is emptied and removed step by step.
+func TestGatesHoldRequestsOfADeleter(t *testing.T) {
+	forms(t, func(t *testing.T, set gears.Set) {
+		c := startCluster(t, set)
+		c.AddNamespace("demo", true, api.FinalizerKubernetes)
+		c.Put("configmaps.", "demo", "one")
+		c.gates.Close(gate.G6, gate.Condition{})
+		var verbs []string
+		for range 500 {
+			waiting, cancel := context.WithTimeout(t.Context(), time.Minute)
+			err := c.gates.Await(waiting, gate.G6, 1)
+			cancel()
+			if err != nil {
+				break
+			}
+			synctest.Wait()
+			c.Log() // what was sent up to now
+			time.Sleep(time.Minute)
+			assert.Empty(t, c.Log(), "nothing is sent while a request waits")
+			answers(t, "Snapshot", func() { c.controller.Snapshot() })
+			for item, ok := c.gates.Step(gate.G6); ok; item, ok = c.gates.Step(gate.G6) {
+				verbs = append(verbs, item.Verb+" "+item.Resource)
+			}
+			synctest.Wait()
+		}
+		c.AssertGone(t, "demo")
+		for _, want := range []string{"get namespaces", "discover ", "deletecollection configmaps", "update namespaces"} {
+			assert.Contains(t, verbs, want)
+		}
+		answers(t, "the controller's end", func() { c.cancel(); <-c.ended })
+	})
+}
+
+// A run to a status code stops at the answer with that code, and the sender of the request does not
+// get the answer yet.
+func TestGatesRunToAnAnswer(t *testing.T) {
+	forms(t, func(t *testing.T, set gears.Set) {
+		c := startCluster(t, set)
+		c.Refuse(func(r *http.Request) *api.Status {
+			if r.Method == http.MethodDelete {
+				return &api.Status{Code: http.StatusInternalServerError, Reason: api.ReasonInternalError}
+			}
+			return nil
+		})
+		synctest.Wait()
+		c.gates.RunTo(condition(t, "code>499 && resource==pods"))
+		c.Put("pods.", "demo", "p")
+		c.AddNamespace("demo", true, api.FinalizerKubernetes)
+		waiting, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		require.NoError(t, c.gates.Await(waiting, gate.G6, 1))
+		want := gate.Item{Gate: gate.G6, Verb: "deletecollection", Resource: "pods", Key: "demo", Code: http.StatusInternalServerError}
+		assert.Equal(t, want, c.gates.Waiting(gate.G6)[0])
+		assert.Contains(t, c.controller.Snapshot().Active, "demo", "the pass has not failed yet")
+		c.Refuse(nil)
+		c.gates.Release()
+		time.Sleep(time.Hour)
+		c.AssertGone(t, "demo")
+		answers(t, "the controller's end", func() { c.cancel(); <-c.ended })
+	})
+}
+
+// A watch that the server ends with an answer, such as 410, waits, too.
+func TestGatesRunToTheEndOfAWatch(t *testing.T) {
+	inPipeline(t, func(p *pipeline) {
+		p.gates.RunTo(condition(p.t, "code==410"))
+		p.source.Add(informertest.Namespace("a"))
+		assert.Equal(p.t, []string{"add a"}, p.took())
+		p.source.SendError(api.NewStatusError(api.Status{Code: http.StatusGone, Reason: api.ReasonExpired}))
+		p.took()
+		assert.Equal(p.t, []gate.Item{{Gate: gate.G6, Verb: "watch", Resource: "namespaces", Code: http.StatusGone}}, p.gates.Waiting(gate.G6))
+		p.source.Add(informertest.Namespace("b"))
+		time.Sleep(time.Hour)
+		assert.Empty(p.t, p.took())
+		p.gates.Release()
+		time.Sleep(time.Minute)
+		assert.Equal(p.t, []string{"add b"}, p.took())
+	})
+}
+
+// A run ends although requests wait.
+func TestGatesOpenAtTheEndOfTheRun(t *testing.T) {
+	forms(t, func(t *testing.T, set gears.Set) {
+		c := startCluster(t, set)
+		c.AddNamespace("demo", true, api.FinalizerKubernetes)
+		synctest.Wait()
+		c.gates.Close(gate.G6, gate.Condition{})
+		require.NoError(t, c.gates.Await(t.Context(), gate.G6, 1))
+		began := time.Now()
+		c.cancel()
+		<-c.ended
+		assert.Less(t, time.Since(began), time.Second)
+		c.gates.Close(gate.G6, gate.Condition{})
+		assert.NoError(t, c.gates.Wait(t.Context(), gate.Item{Gate: gate.G6}), "the gates stay open")
+	})
+}

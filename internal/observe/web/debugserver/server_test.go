@@ -1,0 +1,354 @@
+package debugserver_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"orrery/internal/observe/metrics"
+	"orrery/internal/observe/web/debugserver"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// start starts a server on a free port. It is stopped when the test ends.
+func start(t *testing.T, config debugserver.Config) *debugserver.Server {
+	t.Helper()
+	config.Address = "127.0.0.1:0"
+	server, err := debugserver.Start(config)
+	require.NoError(t, err)
+	t.Cleanup(server.Stop)
+	return server
+}
+
+// ask sends a request over a new connection.
+func ask(t *testing.T, server *debugserver.Server, method, path string) (code int, body string, header http.Header) {
+	t.Helper()
+	request, err := http.NewRequest(method, "http://"+server.Addr()+path, nil)
+	require.NoError(t, err)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Do(request)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	return answer.StatusCode, string(text), answer.Header
+}
+
+func get(t *testing.T, server *debugserver.Server, path string) (code int, body string) {
+	t.Helper()
+	code, body, _ = ask(t, server, http.MethodGet, path)
+	return code, body
+}
+
+func TestHealthIsAnsweredAsKubernetesDoes(t *testing.T) {
+	server := start(t, debugserver.Config{})
+	var ill error
+	server.Live("leaderElection", func() error { return ill })
+	server.Ready("informer-sync", func() error { return errors.New("the store of namespaces is not filled yet") })
+
+	for path, want := range map[string]string{
+		"/livez":                        "200 ok",
+		"/healthz":                      "200 ok",
+		"/livez?verbose":                "200 [+]ping ok\n[+]leaderElection ok\nlivez check passed\n",
+		"/healthz?verbose=1":            "200 [+]ping ok\n[+]leaderElection ok\nhealthz check passed\n",
+		"/livez/leaderElection":         "200 ok",
+		"/healthz/ping":                 "200 ok",
+		"/readyz/ping":                  "200 ok",
+		"/readyz":                       "500 [+]ping ok\n[-]informer-sync failed: the store of namespaces is not filled yet\nreadyz check failed\n",
+		"/readyz/informer-sync":         "500 internal server error: the store of namespaces is not filled yet\n",
+		"/readyz?exclude=informer-sync": "200 ok",
+		"/readyz?verbose&exclude=ping&exclude=informer-sync": "200 [+]ping excluded: ok\n[+]informer-sync excluded: ok\nreadyz check passed\n",
+		"/livez?verbose&exclude=b&exclude=a&exclude=b":       "200 [+]ping ok\n[+]leaderElection ok\nwarn: some health checks cannot be excluded: no matches for \"a\",\"b\"\nlivez check passed\n",
+		"/readyz/nonsense": "404 readyz has no check of that name\n",
+	} {
+		code, body := get(t, server, path)
+		assert.Equal(t, want, fmt.Sprintf("%d %s", code, body), path)
+	}
+	ill = errors.New("the Lease ran out")
+	code, body := get(t, server, "/livez")
+	assert.Equal(t, 500, code)
+	assert.Contains(t, body, "[-]leaderElection failed: the Lease ran out\n")
+	code, body = get(t, server, "/healthz")
+	assert.Equal(t, 500, code)
+	assert.Contains(t, body, "healthz check failed\n")
+}
+
+func TestMetricsAreServed(t *testing.T) {
+	m := metrics.New("v7")
+	server := start(t, debugserver.Config{Metrics: m.WriteText})
+	code, body, header := ask(t, server, http.MethodGet, "/metrics")
+	assert.Equal(t, 200, code)
+	assert.Equal(t, metrics.ContentType, header.Get("Content-Type"))
+	assert.Regexp(t, `orrery_build_info{go_version="[^"]+",version="v7"} 1`, body)
+}
+
+// Only a few requests at a time may use a page that costs memory.
+func TestRequestsHaveLimits(t *testing.T) {
+	entered, release := make(chan struct{}, 100), make(chan struct{})
+	server := start(t, debugserver.Config{Metrics: func(io.Writer) error {
+		entered <- struct{}{}
+		<-release
+		return nil
+	}})
+	var askers sync.WaitGroup
+	for range 4 {
+		askers.Go(func() {
+			code, _ := get(t, server, "/metrics")
+			assert.Equal(t, 200, code)
+		})
+	}
+	for range 4 {
+		<-entered
+	}
+	code, body, header := ask(t, server, http.MethodGet, "/metrics")
+	assert.Equal(t, 503, code)
+	assert.Equal(t, "1", header.Get("Retry-After"))
+	assert.Contains(t, body, "too many")
+	code, _ = get(t, server, "/livez")
+	assert.Equal(t, 200, code, "health is not held up")
+	close(release)
+	askers.Wait()
+}
+
+type mood int
+
+func (m mood) String() string { return [...]string{"calm", "busy"}[m] }
+
+type Inner struct {
+	ID  uint64
+	QPS float32
+}
+
+type snapshot struct {
+	Inner
+	Name        string
+	UIDOf       map[int]string
+	Mood        mood
+	LastError   error
+	Took        time.Duration
+	When, Never time.Time
+	Missing     *Inner
+	List        []Inner
+	Keys        []string
+	Do          func()
+	hidden      string
+}
+
+func TestGearsAreShownAsJSON(t *testing.T) {
+	server := start(t, debugserver.Config{})
+	when := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	server.Show("first", func() any {
+		return snapshot{
+			Inner: Inner{ID: 7, QPS: 1.5}, Name: "n", UIDOf: map[int]string{2: "b", 1: "a"}, Mood: 1,
+			LastError: fmt.Errorf("wrapped: %w", io.EOF), Took: 90 * time.Second, When: when,
+			List: []Inner{{ID: 1}}, hidden: "secret",
+		}
+	})
+	server.Show("second", func() any { return nil })
+
+	code, body, header := ask(t, server, http.MethodGet, "/debug/orrery")
+	assert.Equal(t, 200, code)
+	assert.Equal(t, "application/json", header.Get("Content-Type"))
+	assert.Equal(t, `{"first":{"id":7,"qps":1.5,"name":"n","uidOf":{"1":"a","2":"b"},"mood":"busy","lastError":"wrapped: EOF",`+
+		`"took":"1m30s","when":"2026-01-02T03:04:05Z","never":null,"missing":null,"list":[{"id":1,"qps":0}],"keys":[],"do":null},"second":null}`+"\n", body)
+	code, one := get(t, server, "/debug/orrery?gear=second")
+	assert.Equal(t, 200, code)
+	assert.Equal(t, `{"second":null}`+"\n", one)
+	code, body = get(t, server, "/debug/orrery?gear=third")
+	assert.Equal(t, 404, code)
+	assert.Equal(t, "there is no gear of that name; there is: first, second\n", body)
+	_, pretty := get(t, server, "/debug/orrery?pretty")
+	assert.Contains(t, pretty, "\n    \"name\": \"n\",\n")
+	assert.True(t, json.Valid([]byte(pretty)))
+	code, body = get(t, start(t, debugserver.Config{}), "/debug/orrery")
+	assert.Equal(t, "200 {}\n", fmt.Sprint(code, " ", body))
+}
+
+// A process with ten thousand namespaces in its queue can be inspected as well.
+func TestLongListsAreShownUpToABound(t *testing.T) {
+	server := start(t, debugserver.Config{})
+	inner := make([]Inner, 10_000)
+	for i := range inner {
+		inner[i].ID = uint64(i)
+	}
+	server.Show("queue", func() any { return snapshot{List: inner, Keys: []string{"a", "b"}} })
+	var shown struct {
+		Queue struct {
+			List        []Inner
+			ListLeftOut int
+			Keys        []string
+		}
+	}
+	_, body := get(t, server, "/debug/orrery")
+	require.NoError(t, json.Unmarshal([]byte(body), &shown))
+	require.Len(t, shown.Queue.List, 500)
+	assert.EqualValues(t, 499, shown.Queue.List[499].ID, "the first ones")
+	assert.Equal(t, 9_500, shown.Queue.ListLeftOut)
+	assert.Len(t, shown.Queue.Keys, 2)
+	assert.NotContains(t, body, "keysLeftOut")
+
+	_, body = get(t, server, "/debug/orrery?all")
+	require.NoError(t, json.Unmarshal([]byte(body), &shown))
+	assert.Len(t, shown.Queue.List, 10_000)
+	assert.NotContains(t, body, "LeftOut")
+}
+
+func TestWhatCannotBeShownIsAnError(t *testing.T) {
+	server := start(t, debugserver.Config{})
+	server.Show("odd", func() any { return make(chan int) })
+	code, _ := get(t, server, "/debug/orrery")
+	assert.Equal(t, 200, code, "a channel is left out")
+	server.Show("worse", func() any { return 1i })
+	code, body := get(t, server, "/debug/orrery")
+	assert.Equal(t, 500, code)
+	assert.Contains(t, body, "this cannot be shown")
+}
+
+func TestTheIndexListsWhatThereIs(t *testing.T) {
+	bare := start(t, debugserver.Config{})
+	bare.Show("queue", func() any { return nil })
+	code, body := get(t, bare, "/")
+	assert.Equal(t, 200, code)
+	var paths []string
+	for line := range strings.Lines(body) {
+		path := strings.Fields(line)[0]
+		paths = append(paths, path)
+		code, _ := get(t, bare, path)
+		assert.Equal(t, 200, code, path)
+	}
+	assert.Equal(t, []string{"/livez", "/readyz", "/healthz", "/debug/orrery", "/debug/orrery?pretty&gear=queue"}, paths)
+
+	_, body = get(t, start(t, debugserver.Config{Title: "this program", Metrics: metrics.New("").WriteText, Profiling: true}), "/")
+	assert.True(t, strings.HasPrefix(body, "this program\n\n/metrics "), body)
+	assert.Contains(t, body, "/metrics")
+	assert.Contains(t, body, "/debug/pprof/")
+}
+
+// Profiles are served only if they were enabled.
+func TestProfilesAreServedOnDemandOnly(t *testing.T) {
+	off := start(t, debugserver.Config{})
+	for _, path := range []string{"/debug/pprof/", "/debug/pprof/goroutine", "/debug/pprof/cmdline", "/nonsense"} {
+		code, _ := get(t, off, path)
+		assert.Equal(t, 404, code, path)
+	}
+	on := start(t, debugserver.Config{Profiling: true})
+	for path, want := range map[string]string{
+		"/debug/pprof/":                  "goroutine",
+		"/debug/pprof/goroutine?debug=1": "goroutine profile: total",
+		"/debug/pprof/heap?debug=1":      "heap profile",
+		"/debug/pprof/symbol":            "num_symbols",
+	} {
+		code, body := get(t, on, path)
+		assert.Equal(t, 200, code, path)
+		assert.Contains(t, body, want, path)
+	}
+	code, _, _ := ask(t, on, http.MethodPost, "/debug/pprof/symbol")
+	assert.Equal(t, 200, code, "the form of go tool pprof")
+}
+
+func TestNothingCanBeChanged(t *testing.T) {
+	server := start(t, debugserver.Config{Profiling: true})
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch, "PURGE"} {
+		for _, path := range []string{"/", "/livez", "/debug/orrery", "/debug/pprof/profile", "/nonsense"} {
+			code, _, header := ask(t, server, method, path)
+			assert.Equal(t, 405, code, "%s %s", method, path)
+			assert.Equal(t, "GET, HEAD", header.Get("Allow"))
+		}
+	}
+	code, body, header := ask(t, server, http.MethodHead, "/livez")
+	assert.Equal(t, 200, code)
+	assert.Empty(t, body)
+	assert.Equal(t, "nosniff", header.Get("X-Content-Type-Options"))
+	assert.Equal(t, "no-store", header.Get("Cache-Control"))
+}
+
+func TestAPortThatIsTaken(t *testing.T) {
+	first := start(t, debugserver.Config{})
+	_, err := debugserver.Start(debugserver.Config{Address: first.Addr()})
+	var taken *debugserver.ListenError
+	require.ErrorAs(t, err, &taken)
+	assert.Equal(t, first.Addr(), taken.Address)
+	assert.ErrorContains(t, err, "cannot listen on "+first.Addr())
+	var opError *net.OpError
+	assert.ErrorAs(t, err, &opError)
+}
+
+// Stop waits for responses in progress, aborts those that do not end, and leaves nothing behind:
+// the port is free, idle connections are closed, and goleak finds no goroutine.
+func TestStopLeavesNothing(t *testing.T) {
+	entered, release := make(chan struct{}), make(chan struct{})
+	server := start(t, debugserver.Config{Metrics: func(w io.Writer) error {
+		close(entered)
+		<-release
+		_, err := io.WriteString(w, "late")
+		return err
+	}})
+	idle, err := net.Dial("tcp", server.Addr())
+	require.NoError(t, err)
+	defer idle.Close()
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		if answer, err := client.Get("http://" + server.Addr() + "/metrics"); err == nil {
+			_, _ = io.Copy(io.Discard, answer.Body)
+			answer.Body.Close()
+		}
+	}()
+	<-entered
+	server.Stop() // it takes its second: the handler does not return before
+	<-answered
+	close(release)
+	server.Stop()
+	_, err = net.Dial("tcp", server.Addr())
+	assert.Error(t, err)
+	again, err := debugserver.Start(debugserver.Config{Address: server.Addr()})
+	require.NoError(t, err)
+	again.Stop()
+}
+
+// DNS rebinding: a page in a browser whose name resolves to this machine is refused.
+func TestAnotherHostsNameIsRefused(t *testing.T) {
+	server := start(t, debugserver.Config{})
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for host, want := range map[string]int{"localhost": 200, "127.0.0.1:8081": 200, "evil.example": 403, "evil.example:8081": 403} {
+		for _, path := range []string{"/", "/debug/orrery", "/readyz"} {
+			request, err := http.NewRequest(http.MethodGet, "http://"+server.Addr()+path, nil)
+			require.NoError(t, err)
+			request.Host = host
+			answer, err := client.Do(request)
+			require.NoError(t, err)
+			answer.Body.Close()
+			assert.Equal(t, want, answer.StatusCode, "%s %s", host, path)
+		}
+	}
+}
+
+// Several gears of a kind are one member. A request may name one or all of them.
+func TestGearsOfAKindAreShownTogether(t *testing.T) {
+	server := start(t, debugserver.Config{})
+	for _, name := range []string{"informer/pods", "gears", "informer/namespaces", "informers"} {
+		server.Show(name, func() any { return name })
+	}
+	for query, want := range map[string]string{
+		"":                          `{"informer":{"pods":"informer/pods","namespaces":"informer/namespaces"},"gears":"gears","informers":"informers"}`,
+		"?gear=informer":            `{"informer":{"pods":"informer/pods","namespaces":"informer/namespaces"}}`,
+		"?gear=informer/namespaces": `{"informer":{"namespaces":"informer/namespaces"}}`,
+		"?gear=gears":               `{"gears":"gears"}`,
+	} {
+		_, body := get(t, server, "/debug/orrery"+query)
+		assert.Equal(t, want+"\n", body, query)
+	}
+}

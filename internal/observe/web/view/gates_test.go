@@ -1,0 +1,270 @@
+package view_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/demo/gate"
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web/view/viewtest"
+	"orrery/queue"
+)
+
+// heldRun is a work queue with gates and two workers, in a server that a page controls.
+type heldRun struct {
+	queue.ObservableInterface[string]
+	gates    *gate.Gates
+	recorder *trace.Recorder
+	server   *view.Server
+
+	mu      sync.Mutex
+	passes  []string   // guarded by mu
+	another *sync.Cond // of mu: a key was added to passes
+}
+
+func held(t *testing.T) *heldRun {
+	t.Helper()
+	recorder, err := trace.Start(trace.Config{Header: trace.Header{Gears: "fast", Run: "test", Workers: 2}})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &heldRun{gates: gate.New(ctx, recorder), recorder: recorder}
+	r.another = sync.NewCond(&r.mu)
+	work := func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+		return queue.NewRateLimiting(limiter, config)
+	}
+	r.ObservableInterface = gate.NewQueue(r.gates, "work", work)(
+		queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute), queue.Config[string]{Trace: recorder.Queue("work")})
+	var working sync.WaitGroup
+	for range 2 {
+		working.Go(func() {
+			for key, shutdown := r.Get(); !shutdown; key, shutdown = r.Get() {
+				r.mu.Lock()
+				r.passes = append(r.passes, key)
+				r.another.Broadcast()
+				r.mu.Unlock()
+				r.Done(key)
+			}
+		})
+	}
+	r.server, err = view.Start(view.Config{Source: recorder, Control: r.gates})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		cancel()
+		r.ShutDown()
+		working.Wait()
+		recorder.Stop("the test is over")
+		r.server.Stop()
+	})
+	return r
+}
+
+func (r *heldRun) passed() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string{}, r.passes...)
+}
+
+// await returns when a key has passed.
+func (r *heldRun) await(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for !slices.Contains(r.passes, key) {
+		r.another.Wait()
+	}
+}
+
+// The page holds the run, steps it, runs it to a condition and releases it, by the keyboard alone.
+func TestGatesByKeyboard(t *testing.T) {
+	r := held(t)
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(r.server.URL() + "&lang=en&theme=light"))
+	r.Add("begin")
+	b.until(`document.querySelector(".gates")`)
+	assert.Equal(t, "G1 G2 G3 G4 G6", value[string](b, `[...document.querySelectorAll(".gate:disabled")].map(g => g.dataset.gate).join(" ")`))
+	pressed := func(gates string) {
+		t.Helper()
+		b.until(`[...document.querySelectorAll('.gate[aria-pressed="true"]')].map(g => g.dataset.gate).join(" ") === "` + gates + `"`)
+	}
+	says := func(words string) {
+		t.Helper()
+		b.until(`(document.querySelector(".mode.held")?.innerText ?? "") === "` + words + `"`)
+	}
+	runTo := func(condition string) {
+		t.Helper()
+		b.press("g")
+		b.until(`document.activeElement.id === "run-to"`)
+		value[string](b, `document.activeElement.value = ""`) // the tool types the g although the page takes it
+		b.press(condition + kb.Enter)
+	}
+	b.press("h")
+	pressed("G5")
+	for _, key := range []string{"a", "b", "c", "d"} {
+		r.Add(key)
+	}
+	says("HELD at G5: 2 wait")
+	assert.Empty(t, value[[]string](b, viewtest.Outside), "nothing is cut off")
+	assert.Empty(t, value[[]string](b, viewtest.Faint), "the contrast is at least 4.5")
+	b.picture("held")
+	assert.Equal(t, []string{"begin"}, r.passed())
+	b.press("n")
+	b.until(`document.querySelector('[data-box="queue"]').innerText.includes("d")`)
+	b.press("5")
+	pressed("")
+	says("")
+	b.press("7")
+	pressed("G7")
+	r.Add("e")
+	says("HELD at G7: 1 waits")
+	assert.Contains(t, r.passed(), "e", "G7 is behind the pass")
+	runTo("key==z && gate==G5")
+	says("")
+	r.Add("y")
+	r.await("y") // otherwise both may come to G5 at once
+	r.Add("z")
+	says("HELD at G5: 1 waits")
+	pressed("G5 G7")
+	assert.NotContains(t, r.passed(), "z")
+
+	b.press(" ")
+	b.until(`document.querySelector(".mode").innerText.startsWith("FROZEN")`)
+	b.press("h")
+	pressed("")
+	says("")
+	b.until(`document.querySelector(".mode").innerText === "LIVE"`) // it has caught up
+	runTo("kee==z")
+	b.until(`document.querySelector(".notice")?.innerText.includes('"kee" is not one of key')`)
+	b.until(`document.activeElement.value === "kee==z"`) // what was typed can be corrected
+	b.press(kb.Escape)
+	b.press("?")
+	b.until(`document.querySelector("dialog")?.innerText.includes("close or open a gate")`)
+	b.press(kb.Escape)
+	b.sound()
+
+	other := openTab(t, 1280, 720)
+	other.do(chromedp.Navigate(r.server.URL() + "&lang=zh-CN&theme=dark"))
+	other.until(`document.querySelector(".gates .warn")`)
+	b.press("5")
+	other.until(`document.querySelector('.gate[data-gate="G5"]').getAttribute("aria-pressed") === "true"`)
+	r.Add("last")
+	other.until(`document.querySelector(".mode.held")?.innerText.includes("G5")`)
+	assert.Equal(t, true, value[bool](other, `document.querySelector(".gate[data-gate=G5]").disabled`))
+	assert.Empty(t, value[[]string](other, viewtest.Outside), "nothing is cut off")
+	other.picture("held-zh-CN")
+	other.sound()
+}
+
+// A file that is no recording leaves the run and its gates alone. A recording takes the place of
+// the run, of which nothing comes any more.
+func TestAFileDroppedOnALiveRun(t *testing.T) {
+	r := held(t)
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(r.server.URL() + "&lang=en"))
+	b.until(`document.querySelector(".gates")`)
+	b.press("h")
+	b.until(`document.querySelector('.gate[data-gate="G5"]').getAttribute("aria-pressed") === "true"`)
+	r.Add("a")
+	r.Add("b")
+	r.Add("c")
+	b.until(`document.querySelector(".mode.held")?.innerText === "HELD at G5: 2 wait"`)
+	b.drop("hello")
+	b.until(`document.querySelector(".notice")?.innerText.includes("This is not a recording")`)
+	b.press("n")
+	b.until(`document.querySelector('[data-set="queue"] .num').innerText === "0"`)
+	assert.Equal(t, "LIVE", value[string](b, `document.querySelector(".mode").innerText`))
+
+	b.drop(string(machine(t)))
+	b.until(`document.querySelector(".mode").innerText === "REPLAY" && !document.querySelector(".gates")`)
+	r.Add("d")
+	b.press(kb.End)
+	b.until(`document.querySelector(".time header").innerText.includes("event 823 of 823")`)
+	b.sound()
+}
+
+// A page of a run without gates cannot send commands, and shows none.
+func TestGatesAreForTheLaboratory(t *testing.T) {
+	server, run := live(t)
+	address := at(t, server, "/socket")
+	address.Scheme = "ws"
+	conn, _, err := websocket.DefaultDialer.DialContext(t.Context(), address.String(), nil)
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, conn.WriteJSON(view.Command{Do: "close", Gate: "G1"}))
+	run.add("a")
+	for {
+		_, text, err := conn.ReadMessage()
+		require.NoError(t, err)
+		assert.NotContains(t, string(text), "control")
+		if strings.Contains(string(text), "queue.added") {
+			return
+		}
+	}
+}
+
+// A second page may look, but not command; commands that are wrong are answered.
+func TestGatesAnswerCommands(t *testing.T) {
+	r := held(t)
+	type told struct {
+		view.ControlState
+		Yours, Taken bool
+		Error        string
+	}
+	// until reads messages about the gates until one is as expected.
+	until := func(conn *websocket.Conn, want func(told) bool) told {
+		t.Helper()
+		for {
+			_, text, err := conn.ReadMessage()
+			require.NoError(t, err)
+			var message struct{ Control *told }
+			if json.Unmarshal(text, &message) == nil && message.Control != nil && want(*message.Control) {
+				return *message.Control
+			}
+		}
+	}
+	failed := func(conn *websocket.Conn, c view.Command) string {
+		t.Helper()
+		require.NoError(t, conn.WriteJSON(c))
+		return until(conn, func(c told) bool { return c.Error != "" }).Error
+	}
+	first, _ := dial(t, r.server)
+	second, _ := dial(t, r.server)
+	require.NoError(t, first.WriteJSON(view.Command{Do: "take"}))
+	until(first, func(c told) bool { return c.Yours && c.Taken })
+	until(second, func(c told) bool { return !c.Yours && c.Taken })
+	assert.Equal(t, "another page is in control; close it first", failed(second, view.Command{Do: "release"}))
+	assert.Equal(t, `there is no gate "G8"`, failed(first, view.Command{Do: "close", Gate: "G8"}))
+	assert.Equal(t, `there is no command "jump"`, failed(first, view.Command{Do: "jump"}))
+	assert.Equal(t, "a condition is missing, such as key==demo", failed(first, view.Command{Do: "run"}))
+	require.NoError(t, first.WriteJSON(view.Command{Do: "close", Gate: "G5", Where: "key~a"}))
+	until(second, func(c told) bool { return c.Gates[4].Closed })
+	r.Add("a")
+	state := until(second, func(c told) bool { return c.Gates[4].Waiting == 1 })
+	assert.Equal(t, view.GateState{Name: "G5", Wired: true, Closed: true, Where: "key~a", Waiting: 1}, state.Gates[4])
+	first.Close()
+	until(second, func(c told) bool { return !c.Taken })
+	require.NoError(t, second.WriteJSON(view.Command{Do: "step"}))
+	until(second, func(c told) bool { return c.Yours && c.Gates[4].Waiting == 0 })
+}
+
+// A page sends short commands. The server ends the connection of one that sends more.
+func TestLongCommandsAreRefused(t *testing.T) {
+	r := held(t)
+	conn, _ := dial(t, r.server)
+	require.NoError(t, conn.WriteJSON(view.Command{Do: "run", Where: strings.Repeat("x", 1000)}))
+	var err error
+	for err == nil {
+		_, _, err = conn.ReadMessage()
+	}
+	assert.True(t, websocket.IsCloseError(err, websocket.CloseMessageTooBig), "%v", err)
+}

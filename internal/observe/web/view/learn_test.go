@@ -1,0 +1,124 @@
+package view_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery"
+	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web/view/places"
+)
+
+// focus gives the focus to a box.
+func (b *tab) focus(box string) {
+	b.T.Helper()
+	value[bool](b, fmt.Sprintf(`(box => (box.tabIndex < 0 ? box.querySelector("[role=slider]") : box).focus() ?? true)(document.querySelector('[data-box=%q]'))`, box))
+}
+
+// closeDialog presses Escape until there is no dialog.
+func (b *tab) closeDialog() {
+	b.T.Helper()
+	b.press(kb.Escape)
+	b.until(`!document.querySelector("dialog")`)
+}
+
+// Every box has its terms in both languages, none longer than three lines.
+func TestPageExplainsEveryBox(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	address := replayed(t, machine(t))
+	for language, words := range map[string]map[string]string{
+		"en": {
+			"restclient": "A request whose answer does not end", "reflector": "runs list-watch and recovers", "deltafifo": "each key collects the deltas",
+			"indexer": "The objects of an informer by key", "informer": "The way to one handler", "queue": "Adding a key that is already dirty changes nothing",
+			"workers": "takes a key from the work queue", "nsctl": "An entry in the status of an object", "story": "A function that a gear calls", "time": "every object in the store again",
+		},
+		"zh-CN": {
+			"restclient": "响应不会结束", "reflector": "list-watch", "deltafifo": "每个键攒着自己对象的增量", "indexer": "索引", "informer": "积压", "queue": "待处理",
+			"workers": "一遍处理", "nsctl": "终结器", "story": "trace 钩子", "time": "重新同步",
+		},
+	} {
+		b.show(address + "&lang=" + language)
+		for box, word := range words {
+			b.focus(box)
+			b.press("e")
+			b.until(`document.querySelector("dialog dl")`)
+			shown := value[string](b, `document.querySelector("dialog dl").innerText`)
+			assert.Contains(t, shown, word, box)
+			assert.GreaterOrEqual(t, value[int](b, `document.querySelectorAll("dialog dt").length`), 2, box)
+			assert.Empty(t, value[[]string](b, tooLong), "%s in %s: a meaning has at most three lines", box, language)
+			b.closeDialog()
+		}
+	}
+	b.sound()
+}
+
+// tooLong returns the meanings that are empty or have more than three lines.
+const tooLong = `[...document.querySelectorAll("dialog dd")].filter(e => {
+	const lines = e.getClientRects()[0].height / parseFloat(getComputedStyle(e).lineHeight);
+	return !(lines > 0.9 && lines < 3.1);
+}).map(e => e.innerText)`
+
+// coded returns the address of a page that shows a recording and knows the sources.
+func coded(t *testing.T, recording []byte, source places.Source) string {
+	t.Helper()
+	server, err := view.Start(view.Config{
+		Name: "test", Code: source,
+		Recording: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recording)), nil },
+	})
+	require.NoError(t, err)
+	t.Cleanup(server.Stop)
+	return server.URL()
+}
+
+// code returns what the dialog of the code says.
+func (b *tab) code() (place, all string) {
+	b.T.Helper()
+	b.press("c")
+	b.until(`document.querySelector("dialog [data-code=place]")`)
+	place, all = value[string](b, `document.querySelector("dialog [data-code=place]").innerText`), value[string](b, `document.querySelector("dialog").innerText`)
+	b.closeDialog()
+	return place, all
+}
+
+// The code is that of the function that acted last, in the form that runs, at the moment shown. The
+// box of a learner's page has a mark.
+func TestPageShowsTheCode(t *testing.T) {
+	recording, err := os.ReadFile("testdata/one-key.jsonl")
+	require.NoError(t, err)
+	fast := []byte(`"gears":"fast"`)
+	textbook := bytes.Replace(recording, fast, []byte(`"yours":["queue/queue.go"],"gears":"fast,queue=textbook"`), 1)
+	require.NotEqual(t, recording, textbook)
+	mine := []byte("package queue\n\nfunc (q *Queue[K]) Done(key K) { panic(\"mine\") }\n")
+	known := places.Source{Files: orrery.Source}
+	yours := known
+	yours.Yours = map[string]places.Page{"queue/queue.go": {File: "mine/queue.go", Text: mine}}
+	b := openTab(t, 1280, 720)
+	for _, c := range []struct {
+		recording          []byte
+		source             places.Source
+		place, text, yours string
+	}{
+		{recording, known, `queue/fast/queue.go:\d+ Queue.Done`, "func (q *Queue[K]) Done(key K) {", ""},
+		{textbook, yours, "mine/queue.go:3 Queue.Done yours", `panic("mine")`, "queue"},
+		{recording, places.Source{}, "queue/fast Queue.Done", "Its source is not on this machine", ""},
+	} {
+		b.show(coded(t, c.recording, c.source) + "&lang=en")
+		assert.Equal(t, c.yours, value[string](b,
+			`[...document.querySelectorAll("[data-yours]")].map(m => m.closest("[data-box]").dataset.box).join(" ")`))
+		b.press("[[") // the end of the run, and the end of the queue
+		b.until(`document.querySelector(".time header").innerText.includes("event 115 of 117")`)
+		b.focus("queue")
+		place, all := b.code()
+		assert.Regexp(t, "^"+c.place+"$", place)
+		assert.Contains(t, all, c.text)
+		assert.Contains(t, all, "It acted last in event 115, queue.done")
+	}
+	b.sound()
+}

@@ -1,0 +1,321 @@
+package view_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/observe/web/view"
+	"orrery/internal/observe/web/view/viewtest"
+)
+
+// machine is a recording that ends with a state in which every box has something to show.
+func machine(t *testing.T) []byte {
+	t.Helper()
+	text, err := os.ReadFile("testdata/machine.jsonl")
+	require.NoError(t, err)
+	return text
+}
+
+// replayed returns the address of a page that shows a recording.
+func replayed(t testing.TB, recording []byte) string {
+	t.Helper()
+	server, err := view.Start(view.Config{
+		Name:      "test",
+		Recording: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recording)), nil },
+	})
+	require.NoError(t, err)
+	t.Cleanup(server.Stop)
+	return server.URL()
+}
+
+// show opens a recording and goes to its end.
+func (b *tab) show(address string) {
+	b.T.Helper()
+	b.do(chromedp.Navigate(address))
+	b.until(`document.querySelector("main.page")`)
+	b.press(kb.End)
+	b.until(`document.querySelector('[role="slider"]')?.getAttribute("aria-valuenow") === document.querySelector('[role="slider"]')?.getAttribute("aria-valuemax")`)
+}
+
+// button clicks the button with that text.
+func (b *tab) button(text string) {
+	b.T.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
+		`[...document.querySelectorAll("button")].find(b => b.innerText === %q).click()`, text)))
+}
+
+// text returns what a box says.
+func (b *tab) text(box string) string {
+	b.T.Helper()
+	return value[string](b, fmt.Sprintf(`document.querySelector('[data-box=%q]').innerText.replace(/\s+/g, " ")`, box))
+}
+
+func TestPageShowsEveryBox(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	b.show(replayed(t, machine(t)))
+	for box, words := range map[string][]string{
+		"restclient": {"WATCH", "namespaces/status", "✖ 409", "✖ 503"},
+		"reflector":  {"Watching", "48190", "410 ×1"},
+		"deltafifo":  {"3 keys", "team-b", "A U U †"},
+		"indexer":    {"23 objects", "updated", "48188 → 48190", "and 17 more"},
+		"informer":   {"controller", "logger", "1,840 waiting"},
+		"queue":      {"team-c", "●", "640 ms, failure 7"},
+		"workers":    {"2 of 4 busy", "demo content", "idle"},
+		"nsctl":      {"nsctl · demo", "✔ False DeletionDiscoveryFailure", "? Unknown DeletionContentFailure", "… True ContentRemaining", "configmaps 3"},
+	} {
+		shown := b.text(box)
+		for _, word := range words {
+			assert.Contains(t, shown, word, "box %s", box)
+		}
+	}
+	b.sound()
+}
+
+// The scene one-key at its last coalesced Add: one worker holds the key, which is dirty and in no
+// queue, two workers are idle, and the story says in one chip what 99 Adds have done. The picture
+// of the README is this one.
+func TestPageShowsOneKey(t *testing.T) {
+	recording, err := os.ReadFile("testdata/one-key.jsonl")
+	require.NoError(t, err)
+	b := openTab(t, 1280, 720)
+	b.show(replayed(t, recording) + "&lang=en&theme=light")
+	for range 14 {
+		b.press("[")
+	}
+	b.until(`document.querySelector(".time header").innerText.includes("event 103 of 117")`)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="workers"] .key').click()`))
+	b.until(`document.querySelectorAll(".story .chip").length === 4`)
+	assert.Equal(t, []string{"queue added", "queue got 92 µs", "queue added", "queue coalesced ×99"},
+		value[[]string](b, `[...document.querySelectorAll(".story .chip")].map(c => c.innerText)`))
+	assert.Contains(t, b.text("story"), "102 events")
+	assert.Contains(t, b.text("queue"), "101 Adds, 99 coalesced")
+	assert.Contains(t, b.text("queue"), "queue 0")
+	assert.Contains(t, b.text("queue"), "dirty 1 team-3 ●")
+	assert.Contains(t, b.text("queue"), "processing 1 team-3")
+	assert.Contains(t, b.text("queue"), "● Added again during the pass: Done queues it once more")
+	assert.Contains(t, b.text("workers"), "1 of 3 busy")
+	assert.Contains(t, b.text("workers"), "w2 idle w3 idle")
+	b.picture("one-key")
+	b.press(kb.End)
+	b.until(`document.querySelectorAll(".story .chip").length === 7`)
+	assert.Equal(t, []string{"queue done", "queue got", "queue done"},
+		value[[]string](b, `[...document.querySelectorAll(".story .chip")].slice(4).map(c => c.innerText.split(" ").slice(0, 2).join(" "))`))
+	b.sound()
+}
+
+// The page fits the window after each change of its size, language and theme, and every text can be
+// read.
+func TestPageLayout(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	b.show(replayed(t, machine(t)) + "&lang=en&theme=light")
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
+	b.until(`document.querySelectorAll(".story .chip").length > 10`)
+	other := map[string]string{"en": "zh-CN", "zh-CN": "en", "light": "dark", "dark": "light"}
+	language, theme := "en", "light"
+	for _, size := range [][2]int64{{1280, 720}, {1920, 1080}} {
+		b.do(chromedp.EmulateViewport(size[0], size[1]))
+		b.until(fmt.Sprintf(`document.querySelector(".time svg").width.baseVal.value === %d`, size[0]-36))
+		for range 2 {
+			for range 2 {
+				name := fmt.Sprintf("machine-%s-%s-%d", language, theme, size[0])
+				assert.Empty(t, value[[]string](b, viewtest.Outside), "%s: nothing is cut off", name)
+				assert.Empty(t, value[[]string](b, viewtest.Faint), "%s: the contrast is at least 4.5", name)
+				b.picture(name)
+				theme = other[theme]
+				b.button("◐")
+				b.until(fmt.Sprintf(`document.documentElement.dataset.theme === %q`, theme))
+			}
+			language = other[language]
+			b.button(map[string]string{"en": "English", "zh-CN": "中文"}[language])
+			b.until(fmt.Sprintf(`document.documentElement.lang === %q`, language))
+		}
+	}
+	b.sound()
+}
+
+// dialog presses keys that open a dialog with these words, and closes it.
+func (b *tab) dialog(keys, words string) {
+	b.T.Helper()
+	b.press(keys)
+	b.until(fmt.Sprintf(`document.querySelector("dialog")?.innerText.includes(%q)`, words))
+	b.closeDialog()
+}
+
+func TestPageByKeyboard(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	b.show(replayed(t, machine(t)))
+	number := func() string {
+		return value[string](b, `document.querySelector(".time header").innerText.match(/event ([\d,]+) of/)[1]`)
+	}
+	at := func(n string) {
+		t.Helper()
+		b.until(fmt.Sprintf(`document.querySelector(".time header").innerText.includes("event %s of")`, n))
+	}
+	assert.Equal(t, "823", number())
+	b.press("[")
+	at("822")
+	b.press("[[")
+	at("820")
+	b.button("›")
+	at("821")
+	b.button("‹")
+	at("820")
+	b.press("n")
+	at("821")
+	b.press(kb.Home)
+	at("0")
+	b.press("]")
+	at("1")
+	b.press("}")
+	at("101")
+	for _, c := range []struct{ key, shift, at string }{
+		{"ArrowRight", "false", "102"}, {"ArrowLeft", "false", "101"}, {"ArrowRight", "true", "201"}, {"ArrowLeft", "true", "101"},
+	} {
+		value[bool](b, fmt.Sprintf(`dispatchEvent(new KeyboardEvent("keydown", { key: %q, shiftKey: %s }))`, c.key, c.shift))
+		at(c.at)
+	}
+
+	for range 40 { // Tab reaches every box
+		if value[string](b, `document.activeElement.dataset.box ?? ""`) == "queue" {
+			break
+		}
+		b.press(kb.Tab)
+	}
+	const focus, events = `document.querySelector('[data-box="queue"]').focus() ?? true`, "queue.added"
+	b.dialog("e", "Adding a key that is already dirty changes nothing")
+	value[bool](b, focus)
+	b.dialog(kb.Enter, events)
+	b.dialog(kb.Enter, events) // the box has the focus again
+	b.dialog("t", events)
+	b.dialog("?", "one event back or on")
+	b.button("?")
+	b.until(`document.querySelector("dialog")`)
+	b.button("Close")
+	b.until(`!document.querySelector("dialog")`)
+
+	b.press(kb.End)
+	at("823")
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
+	b.until(`document.querySelectorAll(".story .chip").length > 10`)
+	b.press("/")
+	b.until(`document.activeElement.id === "filter"`)
+	value[string](b, `document.activeElement.value = ""`) // the tool types the / although the page takes it
+	b.press("gear==queue && event!=done")
+	b.until(`[...document.querySelectorAll(".story .chip")].every(c => /^queue (added|got)/.test(c.innerText))`)
+	assert.NotZero(t, value[int](b, `document.querySelectorAll(".story .chip").length`))
+	b.press(" && key=")
+	b.until(`document.activeElement.getAttribute("aria-invalid") === "true"`)
+	b.press(kb.Escape) // leaves the field
+	b.press(kb.Escape)
+	b.until(`document.querySelector(".story .chip") === null`)
+	b.sound()
+}
+
+func TestPagePlays(t *testing.T) {
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(replayed(t, machine(t))))
+	b.until(`document.querySelector("main.page")`)
+	b.button("×16")
+	b.button("Play")
+	b.until(`document.querySelector(".time header").innerText.includes("event 823 of 823")`)
+	b.until(`document.querySelector(".head button").innerText === "Play"`)
+
+	b.button("×¼")
+	b.press("p") // at the end: from the start again
+	b.until(`/event (?!0 |823 )\d+ of/.test(document.querySelector(".time header").innerText)`)
+	b.sound()
+}
+
+// Freeze stops the picture and counts what comes; following catches up. When the run ends, the page
+// says so and why, and keeps its last state.
+func TestPageLiveFreezesAndEnds(t *testing.T) {
+	server, run := live(t)
+	b := openTab(t, 1280, 720)
+	b.do(chromedp.Navigate(server.URL() + "&lang=en"))
+	mode := func(text string) {
+		t.Helper()
+		b.until(fmt.Sprintf(`document.querySelector(".mode")?.innerText === %q`, text))
+	}
+	queued := func(keys string) {
+		t.Helper()
+		b.until(fmt.Sprintf(`[...document.querySelectorAll('[data-set="queue"] .key')].map(k => k.title).join(" ") === %q`, keys))
+	}
+	run.add("a")
+	mode("LIVE")
+	assert.Equal(t, "--gears fast · test", value[string](b, `document.querySelector(".head .about").title`))
+	queued("a")
+	b.button("Freeze")
+	mode("FROZEN · 0 events behind")
+	run.add("b")
+	run.add("c")
+	mode("FROZEN · 2 events behind")
+	queued("a")
+	b.button("Follow")
+	mode("LIVE")
+	queued("a b c")
+	b.press(" ")
+	mode("FROZEN · 0 events behind")
+	b.press("[")
+	mode("FROZEN · 1 event behind")
+	queued("a b")
+	b.press(" ")
+	mode("LIVE")
+	queued("a b c")
+	run.Stop("the scene has ended")
+	mode("ENDED")
+	assert.Contains(t, value[string](b, `document.querySelector(".head").innerText`), "the scene has ended")
+	server.Stop()
+	b.press(kb.Home)
+	queued("")
+	b.press(kb.End)
+	queued("a b c")
+	mode("ENDED")
+	assert.False(t, value[bool](b, `document.querySelector(".notice") !== null`), "an end with a reason is no disconnection")
+}
+
+func TestMain(m *testing.M) { viewtest.Main(m) }
+
+// tab is a page of the browser with short names for this package's tests.
+type tab struct{ *viewtest.Tab }
+
+func openTab(t testing.TB, width, height int64) *tab {
+	t.Helper()
+	return &tab{viewtest.Open(t, width, height)}
+}
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) { b.T.Helper(); b.Do(steps...) }
+func (b *tab) until(expression string)                    { b.T.Helper(); b.Until(expression) }
+func (b *tab) press(keys string)                          { b.T.Helper(); b.Press(keys) }
+func (b *tab) picture(name string)                        { b.T.Helper(); b.Picture(name) }
+func (b *tab) sound()                                     { b.T.Helper(); b.Sound() }
+
+func value[T any](b *tab, expression string) T {
+	b.T.Helper()
+	return viewtest.Value[T](b.Tab, expression)
+}
+
+// A script that others wrote runs with the rights of the page. It is the one that was published, to
+// the byte, and whoever replaces it records the hash of the new one.
+func TestVendoredScriptsHaveTheirRecordedHash(t *testing.T) {
+	recorded, err := os.ReadFile("page/vendor/README.md")
+	require.NoError(t, err)
+	scripts, err := filepath.Glob("page/vendor/*.js")
+	require.NoError(t, err)
+	require.NotEmpty(t, scripts)
+	for _, script := range scripts {
+		data, err := os.ReadFile(script)
+		require.NoError(t, err)
+		line := fmt.Sprintf("    %x  %s\n", sha256.Sum256(data), filepath.Base(script))
+		assert.Contains(t, string(recorded), line, "%s is not the file whose hash page/vendor/README.md has", script)
+	}
+}

@@ -1,0 +1,179 @@
+// Package places finds the function of a gear that calls a hook: which one it is in the form that
+// runs, where it stands, and its source. The page of package view shows it. places.yaml names the
+// functions; their lines are those of the sources that the caller gives.
+package places
+
+import (
+	_ "embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"orrery/controller/gears"
+)
+
+// Place is where a function of a gear is declared.
+type Place struct {
+	// Name is Function or Type.Method.
+	Name string `json:"name"`
+	// File is its file in the repository, or the learner's file; without the source, its package.
+	File string `json:"file"`
+	// Line is that of the declaration, Text the function with its comment, and First the line where
+	// Text begins; zero without the source.
+	Line  int    `json:"line,omitempty"`
+	First int    `json:"first,omitempty"`
+	Text  string `json:"text,omitempty"`
+	// Yours reports that the learner has written the file.
+	Yours bool `json:"yours,omitempty"`
+}
+
+// Source has the source files of the gears that run.
+type Source struct {
+	// Files has the repository's files; nil if there are none here.
+	Files fs.FS
+	// Yours has the learner's pages, by the path in the repository that each stands for.
+	Yours map[string]Page
+}
+
+// Page is a file that a learner has written.
+type Page struct {
+	File string // its path, as it is shown
+	Text []byte // nil: Files has it at the path that it stands for
+}
+
+//go:embed places.yaml
+var listText []byte
+
+// list has the functions by event and form, as in "queue/fast.Queue.Get". The form "" stands for
+// every form; "-" says that this form never calls the hook.
+var list = sync.OnceValue(func() map[string]map[string]string {
+	var read map[string]functions
+	if err := yaml.Unmarshal(listText, &read); err != nil {
+		panic(fmt.Sprintf("places.yaml: %v", err)) // it is embedded
+	}
+	all := map[string]map[string]string{}
+	for event, forms := range read {
+		all[event] = forms
+	}
+	return all
+})
+
+// functions is one function for all forms, or one for each.
+type functions map[string]string
+
+// UnmarshalYAML reads a string, for all forms, or a map with one for each.
+func (f *functions) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		*f = functions{"": node.Value}
+		return nil
+	}
+	return node.Decode((*map[string]string)(f))
+}
+
+// never is the function of a form that never calls the hook.
+const never = "-"
+
+// Find returns the place of each event for a set of gears, such as "fast,queue=textbook". An event
+// of a phase is named "nsctl.phaseStarted/pods". A function that the source does not declare is
+// left out: a learner may have renamed it.
+func (s Source) Find(set string) (map[string]Place, error) {
+	chosen, err := gears.Parse(set)
+	if err != nil {
+		return nil, err
+	}
+	found, packages := map[string]Place{}, map[string]map[string]Place{}
+	for event, forms := range list() {
+		gear, _, _ := strings.Cut(event, ".")
+		function, ok := forms[chosen.Form(gear)]
+		if !ok {
+			function = forms[""]
+		}
+		if function == "" || function == never {
+			continue
+		}
+		dir, name := split(function)
+		if packages[dir] == nil {
+			packages[dir] = s.read(dir)
+		}
+		if s.Files == nil {
+			found[event] = Place{Name: name, File: dir}
+		} else if place, ok := packages[dir][name]; ok {
+			found[event] = place
+		}
+	}
+	return found, nil
+}
+
+// split returns the package's directory and the function's name.
+func split(function string) (dir, name string) {
+	parent, last := path.Split(function)
+	last, name, _ = strings.Cut(last, ".")
+	return parent + last, name
+}
+
+// read returns the functions of a package by name. A file that cannot be read has none.
+func (s Source) read(dir string) map[string]Place {
+	found := map[string]Place{}
+	if s.Files != nil {
+		names, _ := fs.Glob(s.Files, dir+"/*.go")
+		for _, name := range names {
+			if text, err := fs.ReadFile(s.Files, name); err == nil && s.Yours[name].Text == nil {
+				s.add(found, name, string(text))
+			}
+		}
+	}
+	for name, page := range s.Yours {
+		if path.Dir(name) == dir && page.Text != nil {
+			s.add(found, name, string(page.Text))
+		}
+	}
+	return found
+}
+
+// declaration matches the beginning of a function as gofmt writes it: its comment, the type of its
+// receiver and its name. Package go/parser could read any form, but would make the program, all of
+// which is in memory, larger by a fiftieth.
+var declaration = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)((?:^//.*\n)*)^func\s*(?:\(\s*(?:\w+\s+)?\*?(\w+)[^)]*\)\s*)?(\w+)[\[(]`)
+})
+
+// add adds the functions of a file, unless it is a test.
+func (s Source) add(found map[string]Place, name, text string) {
+	if strings.HasSuffix(name, "_test.go") {
+		return
+	}
+	page, yours := s.Yours[name]
+	shown := name
+	if yours {
+		shown = page.File
+	}
+	for _, at := range declaration().FindAllStringSubmatchIndex(text, -1) {
+		comment := text[at[2]:at[3]]
+		full := text[at[6]:at[7]]
+		if at[4] >= 0 {
+			full = text[at[4]:at[5]] + "." + full
+		}
+		first := 1 + strings.Count(text[:at[0]], "\n")
+		found[full] = Place{
+			Name: full, File: shown, Line: first + strings.Count(comment, "\n"), First: first, Text: comment + function(text[at[3]:]), Yours: yours,
+		}
+	}
+}
+
+// function returns the function with which a text begins. It ends in its first line, or in the next
+// line that begins with a brace.
+func function(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	if strings.HasSuffix(strings.TrimSpace(line), "}") {
+		return line
+	}
+	if end := strings.Index(text, "\n}"); end >= 0 {
+		return text[:end+len("\n}")]
+	}
+	return text
+}

@@ -1,0 +1,96 @@
+package places
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery"
+	"orrery/controller/gears"
+	"orrery/internal/observe/trace"
+)
+
+// without are the gears whose events no function of the client causes.
+var without = []string{"apiserver", "store", "lab"}
+
+// sets are gears in which every form runs once.
+var sets = []string{"fast", "textbook", "fast,deltafifo=inorder"}
+
+// Every event has a function in each form, which the embedded sources declare, or the word that
+// this form never calls the hook.
+func TestEveryEventHasAFunction(t *testing.T) {
+	for _, set := range sets {
+		found, err := Source{Files: orrery.Source}.Find(set)
+		require.NoError(t, err)
+		chosen, err := gears.Parse(set)
+		require.NoError(t, err)
+		for event, forms := range list() {
+			gear, _, _ := strings.Cut(event, ".")
+			name, _, _ := strings.Cut(event, "/")
+			assert.Contains(t, trace.Names(), name, "an event of places.yaml")
+			form := chosen.Form(gear)
+			function, ok := forms[form]
+			if !ok {
+				function = forms[""]
+			}
+			require.NotEmpty(t, function, "%s has no function in the form %s", event, form)
+			if function == never {
+				assert.NotContains(t, found, event)
+				continue
+			}
+			place, ok := found[event]
+			if !assert.True(t, ok, "%s in the form %s: %s is not declared", event, form, function) {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join("../../../../..", place.File))
+			require.NoError(t, err)
+			lines := strings.Split(string(text), "\n")
+			last := place.Name[strings.Index(place.Name, ".")+1:]
+			assert.Regexp(t, `^func .*\b`+last+`\b`, lines[place.Line-1], "%s in the form %s", event, form)
+			assert.Contains(t, place.Text, lines[place.Line-1])
+			assert.Equal(t, lines[place.First-1], strings.SplitN(place.Text, "\n", 2)[0])
+		}
+		for _, event := range trace.Names() {
+			if gear, _, _ := strings.Cut(event, "."); !slices.Contains(without, gear) {
+				assert.Contains(t, list(), event, "places.yaml")
+			}
+		}
+	}
+}
+
+func TestALearnersPageStandsForTheReference(t *testing.T) {
+	mine := []byte("package queue\n\n// Get is mine.\nfunc (q *Queue[K]) Get() (key K, shutdown bool) { panic(1) }\n\nfunc (q *Queue[K]) Renamed() {}\n")
+	yours := map[string]Page{"queue/queue.go": {File: "workshop/work/08/queue/queue.go", Text: mine}}
+	found, err := Source{Files: orrery.Source, Yours: yours}.Find("textbook")
+	require.NoError(t, err)
+	assert.Equal(t, Place{
+		Name: "Queue.Get", File: "workshop/work/08/queue/queue.go", Line: 4, First: 3, Yours: true,
+		Text: "// Get is mine.\nfunc (q *Queue[K]) Get() (key K, shutdown bool) { panic(1) }",
+	}, found["queue.got"])
+	assert.NotContains(t, found, "queue.added", "the page does not declare it any more")
+	assert.False(t, found["queue.delayed"].Yours)
+	assert.Equal(t, "queue/delaying.go", found["queue.delayed"].File)
+
+	// A program that was built with the page has it at the reference's place.
+	files := fstest.MapFS{"queue/queue.go": {Data: mine}, "queue/queue_test.go": {Data: mine}, "queue/broken.go": {Data: []byte("package")}}
+	found, err = Source{Files: files, Yours: map[string]Page{"queue/queue.go": {File: "mine.go"}}}.Find("textbook")
+	require.NoError(t, err)
+	assert.Len(t, found, 1)
+	assert.Equal(t, "mine.go", found["queue.got"].File)
+}
+
+// Without sources there are names.
+func TestWithoutSources(t *testing.T) {
+	found, err := Source{}.Find("fast,queue=textbook")
+	require.NoError(t, err)
+	assert.Equal(t, Place{Name: "Queue.Get", File: "queue"}, found["queue.got"])
+	assert.Equal(t, Place{Name: "Reflector.open", File: "informer/reflector/machine"}, found["reflector.watchStarted"])
+	_, err = Source{}.Find("fast,quue=textbook")
+	assert.ErrorContains(t, err, `there is no gear "quue"`)
+}

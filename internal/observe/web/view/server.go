@@ -1,0 +1,222 @@
+package view
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"orrery/internal/app/hostcheck"
+	"orrery/internal/observe/web/view/places"
+)
+
+// DefaultPort is the port of the page unless it is taken.
+const DefaultPort = 7070
+
+// Config configures a server.
+type Config struct {
+	// Port is the port on the loopback interface; 0: DefaultPort, or a free one if that is taken.
+	Port int
+	// Source, if not nil, is the run that the page shows as it goes on.
+	Source Source
+	// Control, if not nil, holds the run of Source. One page at a time may send it commands.
+	Control Control
+	// Recording, if not nil and without a Source, opens the file that the page shows. The server
+	// closes it.
+	Recording func() (io.ReadCloser, error)
+	// Name is what the page calls the recording.
+	Name string
+	// Code is where the page finds the functions of the gears.
+	Code places.Source
+}
+
+// Server serves the page. [Start] returns one. Its methods may be called from any goroutine.
+type Server struct {
+	// Immutable.
+	config   Config
+	token    string
+	port     int
+	moved    bool
+	listener net.Listener
+	http     *http.Server
+	served   chan struct{}
+	hub      *hub
+
+	door atomic.Pointer[string] // the name of the file of newDoor
+}
+
+// Start listens and serves until Stop.
+func Start(config Config) (*Server, error) {
+	listener, moved, err := listen(config.Port)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		config: config, token: newToken(), port: listener.Addr().(*net.TCPAddr).Port, moved: moved,
+		listener: listener, served: make(chan struct{}), hub: newHub(config.Source, config.Control),
+	}
+	s.http = &http.Server{
+		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: log.New(io.Discard, "", 0), // the errors of clients
+	}
+	go func() {
+		defer close(s.served)
+		_ = s.http.Serve(listener)
+	}()
+	return s, nil
+}
+
+// PortTakenError reports that the requested port is taken.
+type PortTakenError struct {
+	Port int
+	Err  error
+}
+
+func (e *PortTakenError) Error() string {
+	return fmt.Sprintf("port %d is in use by another program; choose another one with --view-port", e.Port)
+}
+
+func (e *PortTakenError) Unwrap() error { return e.Err }
+
+// listen listens on the port, or on the default one and otherwise a free one. Moved reports whether
+// the default one was taken.
+func listen(port int) (listener net.Listener, moved bool, err error) {
+	open := func(port int) (net.Listener, error) {
+		return net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	}
+	if port != 0 {
+		if listener, err = open(port); err != nil {
+			return nil, false, &PortTakenError{Port: port, Err: err}
+		}
+		return listener, false, nil
+	}
+	if listener, err = open(DefaultPort); err == nil {
+		return listener, false, nil
+	}
+	listener, err = open(0)
+	return listener, true, err
+}
+
+// URL returns the address of the page, with its token.
+func (s *Server) URL() string {
+	query := url.Values{"token": {s.token}}
+	if s.config.Source == nil && s.config.Recording != nil {
+		query.Set("recording", s.config.Name)
+	}
+	return fmt.Sprintf("http://127.0.0.1:%d/?%s", s.port, query.Encode())
+}
+
+// Moved reports whether the page has another port because the default one was taken.
+func (s *Server) Moved() bool { return s.moved }
+
+// Stop sends the clients what has happened so far, ends the server, and waits for its goroutines.
+func (s *Server) Stop() {
+	s.hub.stop()
+	_ = s.http.Close()
+	<-s.served
+	if door := s.door.Swap(nil); door != nil {
+		_ = os.Remove(*door)
+	}
+}
+
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	files := http.FileServerFS(pageFS())
+	index, policy := servedIndex()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, index)
+	})
+	for _, name := range append(moduleNames(), "style.css") {
+		mux.Handle("GET /"+name, files)
+	}
+	mux.HandleFunc("GET /code", withToken(s.token, s.serveCode))
+	switch {
+	case s.config.Source != nil:
+		mux.HandleFunc("GET /socket", withToken(s.token, s.hub.serveSocket))
+		mux.HandleFunc("GET /trace", withToken(s.token, s.hub.serveLines))
+	case s.config.Recording != nil:
+		mux.HandleFunc("GET /recording", withToken(s.token, s.serveRecording))
+	}
+	return hostcheck.Guard(getOnly(mux))
+}
+
+// getOnly refuses other methods and sets the headers of all answers.
+func getOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range map[string]string{
+			"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+		} {
+			w.Header().Set(name, value)
+		}
+		if r.Method != http.MethodGet {
+			w.Header().Set("Allow", http.MethodGet)
+			http.Error(w, "only GET is allowed", http.StatusMethodNotAllowed)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) serveRecording(w http.ResponseWriter, _ *http.Request) {
+	file, err := s.config.Recording()
+	if err != nil {
+		code := http.StatusInternalServerError
+		if errors.Is(err, fs.ErrNotExist) {
+			code = http.StatusNotFound
+		}
+		http.Error(w, err.Error(), code)
+		return
+	}
+	defer file.Close()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_, _ = io.Copy(w, file) // an error means that the client has gone
+}
+
+// serveCode sends the function of each event, for the gears that the page shows.
+func (s *Server) serveCode(w http.ResponseWriter, r *http.Request) {
+	found, err := s.config.Code.Find(r.URL.Query().Get("gears"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(found) // an error means that the client has gone
+}
+
+// tokenBits is the size of the random token in the page's address.
+const tokenBits = 128
+
+// newToken returns a random token for one run.
+func newToken() string {
+	var random [tokenBits / 8]byte
+	_, _ = rand.Read(random[:]) // never fails, see its documentation
+	return hex.EncodeToString(random[:])
+}
+
+// withToken passes requests to next whose parameter "token" is the right one. Any page in any
+// browser of this machine can send requests to a loopback port, but only one that was opened with
+// the printed address knows the token.
+func withToken(token string, next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if subtle.ConstantTimeCompare([]byte(r.URL.Query().Get("token")), []byte(token)) != 1 {
+			http.Error(w, "the token is missing or wrong: open the address that the program printed", http.StatusForbidden)
+			return
+		}
+		next(w, r)
+	}
+}

@@ -1,0 +1,328 @@
+package view_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"orrery/internal/observe/trace"
+	"orrery/internal/observe/web/view"
+	"orrery/queue"
+)
+
+// run is a recorder with the hooks of a queue, for a test to call.
+type run struct {
+	*trace.Recorder
+	queue *queue.Trace[string]
+	n     uint64
+}
+
+// add records that a key was added to the queue, at once.
+func (r *run) add(key string) {
+	r.n++
+	r.queue.Added(queue.Event[string]{Key: key, Seq: r.n})
+	r.Flush()
+}
+
+// live starts a server for a run.
+func live(t *testing.T) (*view.Server, *run) {
+	t.Helper()
+	recorder, err := trace.Start(trace.Config{Header: trace.Header{Gears: "fast", Run: "test"}})
+	require.NoError(t, err)
+	t.Cleanup(func() { recorder.Stop("the test is over") })
+	server, err := view.Start(view.Config{Source: recorder})
+	require.NoError(t, err)
+	t.Cleanup(server.Stop)
+	return server, &run{Recorder: recorder, queue: recorder.Queue("work")}
+}
+
+// at returns the address of another path of the same server, with the same token.
+func at(t testing.TB, server *view.Server, path string) *url.URL {
+	t.Helper()
+	address, err := url.Parse(server.URL())
+	require.NoError(t, err)
+	address.Path = path
+	return address
+}
+
+// ask sends a request with a header and returns status and body.
+func ask(t *testing.T, method string, address *url.URL, header map[string]string) (code int, body string, answer http.Header) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, address.String(), nil)
+	require.NoError(t, err)
+	for name, value := range header {
+		if name == "Host" {
+			request.Host = value
+		}
+		request.Header.Set(name, value)
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response.StatusCode, string(text), response.Header
+}
+
+func TestOnlyThePageIsAnswered(t *testing.T) {
+	server, run := live(t)
+	run.Stop("done") // so that /trace ends
+	port := at(t, server, "").Port()
+	for name, c := range map[string]struct {
+		method, path, token string
+		header              map[string]string
+		code                int
+	}{
+		"the page":              {path: "/", code: 200},
+		"a module":              {path: "/main.js", code: 200},
+		"the page, by name":     {path: "/", header: map[string]string{"Host": "localhost:1"}, code: 200},
+		"lines":                 {path: "/trace", code: 200},
+		"lines for the page":    {path: "/trace", header: map[string]string{"Origin": "http://127.0.0.1:" + port}, code: 200},
+		"no token":              {path: "/trace", token: "-", code: 403},
+		"a wrong token":         {path: "/trace", token: strings.Repeat("0", 32), code: 403},
+		"a socket, wrong token": {path: "/socket", token: "x", code: 403},
+		"another host":          {path: "/", header: map[string]string{"Host": "example.com"}, code: 403},
+		"another origin":        {path: "/trace", header: map[string]string{"Origin": "http://example.com"}, code: 403},
+		"an origin of a file":   {path: "/trace", header: map[string]string{"Origin": "null"}, code: 403},
+		"POST":                  {method: http.MethodPost, path: "/trace", code: 405},
+		"HEAD":                  {method: http.MethodHead, path: "/", code: 405},
+		"no such file":          {path: "/doc.go", code: 404},
+		"the directory":         {path: "/vendor/", code: 404},
+		"no recording":          {path: "/recording", code: 404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			address := at(t, server, c.path)
+			switch {
+			case c.token == "-":
+				address.RawQuery = ""
+			case c.token != "":
+				address.RawQuery = "token=" + c.token
+			}
+			if c.method == "" {
+				c.method = http.MethodGet
+			}
+			code, _, header := ask(t, c.method, address, c.header)
+			assert.Equal(t, c.code, code)
+			if code == 200 {
+				assert.Equal(t, "no-referrer", header.Get("Referrer-Policy"))
+				assert.Equal(t, "nosniff", header.Get("X-Content-Type-Options"))
+			}
+		})
+	}
+	_, _, header := ask(t, http.MethodGet, at(t, server, "/"), nil)
+	policy := header.Get("Content-Security-Policy")
+	assert.Contains(t, policy, "default-src 'none'")
+	assert.NotContains(t, policy, "unsafe")
+}
+
+// A page without the token gets nothing of a recording.
+func TestARecordingNeedsTheToken(t *testing.T) {
+	server, err := view.Start(view.Config{
+		Name:      "test",
+		Recording: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(header)), nil },
+	})
+	require.NoError(t, err)
+	t.Cleanup(server.Stop)
+	for _, path := range []string{"/recording", "/code"} {
+		for name, token := range map[string]string{"no token": "", "a wrong token": strings.Repeat("0", 32)} {
+			address := at(t, server, path)
+			address.RawQuery = "gears=fast&token=" + token
+			if token == "" {
+				address.RawQuery = "gears=fast"
+			}
+			code, _, _ := ask(t, http.MethodGet, address, nil)
+			assert.Equal(t, http.StatusForbidden, code, "%s, %s", path, name)
+		}
+	}
+}
+
+func TestTokensAreRandom(t *testing.T) {
+	one, _ := live(t)
+	other, _ := live(t)
+	token := at(t, one, "").Query().Get("token")
+	assert.Len(t, token, 32, "128 bits")
+	assert.NotEqual(t, token, at(t, other, "").Query().Get("token"))
+}
+
+// dial opens a socket; nil if the server refuses it with that code.
+func dial(t *testing.T, server *view.Server) (conn *websocket.Conn, code int) {
+	t.Helper()
+	address := at(t, server, "/socket")
+	origin := "http://" + address.Host
+	address.Scheme = "ws"
+	conn, response, err := websocket.DefaultDialer.DialContext(t.Context(), address.String(), http.Header{"Origin": {origin}})
+	if err != nil {
+		require.NotNil(t, response, "%v", err)
+		return nil, response.StatusCode
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn, http.StatusSwitchingProtocols
+}
+
+// keys returns the keys of the events in lines, and the name of the event where there is none.
+func keys(t *testing.T, lines string) (found []string) {
+	t.Helper()
+	for line := range strings.Lines(lines) {
+		var e struct {
+			Key  string `json:"k"`
+			Name string `json:"e"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &e), line)
+		switch {
+		case e.Key != "":
+			found = append(found, e.Key)
+		case e.Name != "":
+			found = append(found, e.Name)
+		default:
+			found = append(found, "header")
+		}
+	}
+	return found
+}
+
+// receive reads messages until there are n lines.
+func receive(t *testing.T, conn *websocket.Conn, n int) []string {
+	t.Helper()
+	var found []string
+	for len(found) < n {
+		_, text, err := conn.ReadMessage()
+		require.NoError(t, err)
+		found = append(found, keys(t, string(text))...)
+	}
+	return found
+}
+
+func TestASocketHasTheRun(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	server, run := live(t)
+	run.add("one")
+	run.add("two")
+	conn, _ := dial(t, server)
+	assert.Equal(t, []string{"header", "trace.state", "one", "two"}, receive(t, conn, 4))
+	run.add("three")
+	assert.Equal(t, []string{"three"}, receive(t, conn, 1))
+
+	run.add("last")
+	server.Stop()
+	var rest strings.Builder
+	var err error
+	for text := []byte(nil); err == nil; _, text, err = conn.ReadMessage() {
+		rest.Write(text)
+	}
+	assert.Equal(t, []string{"last"}, keys(t, rest.String()), "what happened before the end")
+	closed, ok := errors.AsType[*websocket.CloseError](err)
+	require.True(t, ok, "%v", err)
+	assert.Equal(t, "the program has stopped", closed.Text)
+	conn.Close()
+	run.Stop("the test is over")
+}
+
+func TestLinesEndWithTheRun(t *testing.T) {
+	server, run := live(t)
+	run.add("one")
+	response, err := http.Get(at(t, server, "/trace").String())
+	require.NoError(t, err)
+	defer response.Body.Close()
+	reader := bufio.NewReader(response.Body)
+	var text string
+	for range 3 {
+		line, err := reader.ReadString('\n')
+		require.NoError(t, err)
+		text += line
+	}
+	assert.Equal(t, []string{"header", "trace.state", "one"}, keys(t, text), "while the run goes on")
+	run.add("two")
+	run.Stop("done")
+	rest, err := io.ReadAll(reader)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"two", "trace.end"}, keys(t, string(rest)))
+}
+
+// A page that never reads slows neither another page nor the end.
+func TestAPageThatNeverReads(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	server, run := live(t)
+	deaf, _ := dial(t, server)
+	reader, _ := dial(t, server)
+	receive(t, reader, 2)
+	for i := range 100 {
+		key := strconv.Itoa(i)
+		run.add(key)
+		assert.Equal(t, []string{key}, receive(t, reader, 1))
+	}
+	server.Stop()
+	deaf.Close()
+	reader.Close()
+	run.Stop("the test is over")
+}
+
+func TestATakenPort(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	port := listener.Addr().(*net.TCPAddr).Port
+	_, err = view.Start(view.Config{Port: port})
+	taken, ok := errors.AsType[*view.PortTakenError](err)
+	require.True(t, ok, "%v", err)
+	assert.Equal(t, port, taken.Port)
+	assert.Contains(t, err.Error(), "choose another one with --view-port")
+
+	one, _ := live(t) // has the default port unless it is taken already
+	other, _ := live(t)
+	assert.True(t, other.Moved())
+	assert.NotEqual(t, at(t, one, "").Port(), at(t, other, "").Port())
+}
+
+func TestAPolicyNamesTheImportMap(t *testing.T) {
+	server, _ := live(t)
+	_, html, _ := ask(t, http.MethodGet, at(t, server, "/"), nil)
+	assert.NotContains(t, html, "<!--", "every mark of the page is filled in")
+	assert.Contains(t, html, `"orrery/fold.js":"./fold.js"`)
+}
+
+// Every user of a machine can read the arguments of a process. The browser gets the name of a file
+// that only its owner can read.
+func TestTheTokenIsNotAnArgumentOfTheBrowser(t *testing.T) {
+	dir := t.TempDir()
+	started := filepath.Join(dir, "started")
+	require.NoError(t, syscall.Mkfifo(started, 0o600))
+	browser := "#!/bin/sh\necho \"$*\" > " + started + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(browser), 0o700))
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("DISPLAY", ":0")
+	t.Setenv("TMPDIR", t.TempDir())
+
+	server, err := (&view.Flags{}).Start(view.Config{}, io.Discard)
+	require.NoError(t, err)
+	arguments, err := os.ReadFile(started) // waits for the browser
+	require.NoError(t, err)
+	name := strings.TrimSpace(string(arguments))
+	token := at(t, server, "").Query().Get("token")
+	assert.NotContains(t, name, token)
+	info, err := os.Stat(name)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode())
+	page, err := os.ReadFile(name)
+	require.NoError(t, err)
+	assert.Contains(t, string(page), "0;url=http://127.0.0.1:")
+	assert.Contains(t, string(page), "token="+token)
+	server.Stop()
+	assert.NoFileExists(t, name, "the page has gone")
+}
