@@ -9,7 +9,7 @@ import "embed"
 //go:embed deltafifo/*.go deltafifo/fast/*.go deltafifo/inorder/*.go
 //go:embed indexer/*.go indexer/fast/*.go
 //go:embed informer/*.go informer/fast/*.go informer/reflector/*.go informer/reflector/machine/*.go
-//go:embed controller/leaderelection/*.go
+//go:embed controller/*.go controller/leaderelection/*.go
 //go:embed nsctl/*.go nsctl/fast/*.go
 //go:embed queue/*.go queue/fast/*.go
 //go:embed restclient/*.go

@@ -61,9 +61,14 @@ func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconci
 		DeleteFunc: func(deleted informer.DeletedObject[T]) { c.pool.Add(deleted.Key) },
 	})
 	c.pool = NewPool(PoolConfig{
-		Name: name, Workers: options.Workers, PassTimeout: options.PassTimeout, DrainTimeout: m.config.DrainTimeout,
-		NewQueue: m.newQueue, Trace: trace,
-		Keys: store.ListKeys,
+		Name:         name,
+		Workers:      options.Workers,
+		PassTimeout:  options.PassTimeout,
+		DrainTimeout: m.config.DrainTimeout,
+		NewQueue:     m.config.Gears.NewQueue,
+		Trace:        trace,
+		Keys:         store.ListKeys,
+		Synced:       []informer.InformerSynced{m.hasSynced},
 		Reconcile: func(ctx context.Context, key string) (after time.Duration, err error) {
 			object, found := store.GetByKey(key)
 			switch {

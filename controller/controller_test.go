@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
+	"orrery/controller/gears"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
@@ -48,11 +49,13 @@ func (l *lines) count(part string) int {
 // inACluster sets controllers up with each set of gears, runs them, and plays.
 func inACluster(t *testing.T, setUp func(w *world), play func(w *world)) {
 	t.Helper()
-	for form, textbook := range map[string]bool{"fast": false, "textbook": true} {
+	for _, form := range []string{gears.Fast, gears.Textbook} {
+		set, err := gears.Parse(form)
+		require.NoError(t, err)
 		t.Run(form, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &world{Cluster: clustertest.New(t), t: t}
-				w.manager = controller.NewManager(controller.Config{Client: w.Client(), Textbook: textbook,
+				w.manager = controller.NewManager(controller.Config{Client: w.Client(), Gears: set,
 					Failures: &w.failures})
 				setUp(w)
 				ctx, stop := context.WithCancel(t.Context())

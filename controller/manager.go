@@ -10,16 +10,15 @@ import (
 	"os/signal"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"orrery/controller/gears"
 	"orrery/informer"
-	informerfast "orrery/informer/fast"
 	"orrery/informer/reflector"
-	"orrery/queue"
-	queuefast "orrery/queue/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
@@ -42,9 +41,9 @@ type Manager struct {
 type Config struct {
 	// Client sends the requests of all informers and collections.
 	Client *restclient.Client
-	// Textbook chooses the textbook forms of the gears, to read and to watch. Default: the fast
-	// ones.
-	Textbook bool
+	// Gears are the forms of the gears. Default: the fast ones; those of the textbook are there to
+	// read and to watch.
+	Gears gears.Set
 	// Failures is where failed passes and requests of informers are written, a line each. The same
 	// failure is written once a minute at most. Default os.Stderr; io.Discard for none.
 	Failures io.Writer
@@ -82,7 +81,6 @@ func (m *Manager) Run(ctx context.Context) error {
 		})
 	}
 	for _, pool := range m.controllers {
-		pool.config.Synced = m.synced
 		working.StartWithContext(ctx, func(ctx context.Context) { pool.Run(ctx, lifetime) })
 	}
 	<-ctx.Done()
@@ -94,7 +92,7 @@ func (m *Manager) Run(ctx context.Context) error {
 
 // Main runs a program with controllers: it connects to the cluster that kubectl would choose, calls
 // setUp, and works until SIGINT or SIGTERM; a second signal ends it at once. It adds -kubeconfig,
-// -context and -textbook to the flags of package flag, and parses them. If something fails, Main
+// -context and -gears to the flags of package flag, and parses them. If something fails, Main
 // prints it and exits with 1.
 func Main(setUp func(*Manager) error) {
 	name := filepath.Base(os.Args[0])
@@ -107,7 +105,8 @@ func Main(setUp func(*Manager) error) {
 func run(name string, setUp func(*Manager) error) error {
 	path := flag.String("kubeconfig", "", "the kubeconfig `file`; default: as kubectl finds it")
 	chosen := flag.String("context", "", "the `name` of the context; default: the current one")
-	textbook := flag.Bool("textbook", false, "run the textbook forms of the gears")
+	var set gears.Set
+	flag.Var(&set, "gears", "the `forms` of the gears: fast, textbook, or single ones such as queue=textbook")
 	flag.Parse()
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: *path, Context: *chosen})
 	if err != nil {
@@ -119,7 +118,7 @@ func run(name string, setUp func(*Manager) error) error {
 		return err
 	}
 	defer client.Close()
-	m := NewManager(Config{Client: client, Textbook: *textbook})
+	m := NewManager(Config{Client: client, Gears: set})
 	if err := setUp(m); err != nil {
 		return err
 	}
@@ -127,6 +126,11 @@ func run(name string, setUp func(*Manager) error) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // the next signal ends the process
 	return m.Run(ctx)
+}
+
+// hasSynced reports whether all informers have their first list.
+func (m *Manager) hasSynced() bool {
+	return !slices.ContainsFunc(m.synced, func(synced informer.InformerSynced) bool { return !synced() })
 }
 
 // Object is an object of a collection: any pointer to a struct with JSON tags that embeds
@@ -159,7 +163,7 @@ func Watch[T Object](m *Manager, resource api.GroupVersionResource, labelSelecto
 	c := &Collection[T]{resource: restclient.Typed[T](m.config.Client, resource, "")}
 	c.informer = informer.NewSharedIndexInformer(c.resource, informer.Config[T]{
 		Name:             name,
-		Gears:            gearsOf[T](m),
+		Gears:            gears.Informer[T](m.config.Gears),
 		TweakListOptions: func(options *api.ListOptions) { options.LabelSelector = labelSelector },
 		Reflector: reflector.Config[T]{Trace: &reflector.Trace{
 			BackOff: func(_ time.Duration, err error) { m.failures.report("watching "+name, err) },
@@ -174,21 +178,6 @@ func Watch[T Object](m *Manager, resource api.GroupVersionResource, labelSelecto
 	m.informers = append(m.informers, c.informer.Run)
 	m.synced = append(m.synced, c.informer.HasSynced)
 	return c
-}
-
-func gearsOf[T any](m *Manager) informer.Gears[T] {
-	if m.config.Textbook {
-		return informer.Gears[T]{}
-	}
-	return informerfast.Gears[T]()
-}
-
-func (m *Manager) newQueue(limiter queue.RateLimiter[string],
-	config queue.Config[string]) queue.ObservableInterface[string] {
-	if m.config.Textbook {
-		return queue.NewRateLimiting(limiter, config)
-	}
-	return queuefast.NewRateLimiting(limiter, config)
 }
 
 // Cached returns an object of the local copy, which may be a moment older than the server's. It is

@@ -3,8 +3,6 @@ package controller
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -13,15 +11,29 @@ import (
 	"orrery/wait"
 )
 
-// Pool is a work queue and its workers. All methods but Run may be called from any goroutine at any
-// time.
+// Pool is a work queue and its workers.
+//
+//	Add ──▶ queue ──Get──▶ worker: Reconcile ──▶ Done
+//	          ▲                       │
+//	          │                       ├─ nothing more to do   Forget
+//	          ├──── after that time ──┼─ look again after     Forget, AddAfter
+//	          ├─ after 5, 10, 20 ms ──┼─ an error             AddRateLimited
+//	          │                       └─ a permanent error    Forget
+//
+// For example, a is added, and a worker gets it. During its pass a is added again: the queue holds
+// it back, because no two workers may have the same key. The pass fails, so the worker calls
+// AddRateLimited, and then Done. Now a is ready, for the event that came meanwhile, and when the
+// back-off is over it is ready once more. If the next pass succeeds, Forget clears its failures.
+//
+// Read Run first, then processNextWorkItem and requeue. All methods but Run may be called from any
+// goroutine at any time.
 type Pool struct {
 	config PoolConfig
 	queue  queue.ObservableInterface[string]
+	active *activePasses
 
 	mu      sync.Mutex
-	working bool                 // Run has begun
-	active  map[string]time.Time // when each running pass began, by key
+	working bool // Run has begun
 }
 
 // NewPool returns a pool whose workers do not run yet.
@@ -32,7 +44,7 @@ func NewPool(config PoolConfig) *Pool {
 		queue: config.NewQueue(config.RateLimiter, queue.Config[string]{
 			Name: config.Name, Trace: config.QueueTrace, Metrics: config.QueueMetrics,
 		}),
-		active: map[string]time.Time{},
+		active: &activePasses{began: map[string]time.Time{}},
 	}
 }
 
@@ -91,7 +103,7 @@ func (p *Pool) begin() {
 	p.working = true
 	p.mu.Unlock()
 	for _, key := range p.config.Keys() {
-		p.queue.Add(key)
+		p.queue.AddAfter(key, p.config.Delay(key))
 	}
 }
 
@@ -112,11 +124,29 @@ func (p *Pool) processNextWorkItem(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return true
 	}
-	began := p.setActive(key)
-	defer p.clearActive(key)
+	if early := p.config.Delay(key); early > 0 {
+		p.queue.AddAfter(key, early)
+		return true
+	}
+	began := p.active.begin(key)
+	defer p.active.end(key)
 	after, err := p.pass(ctx, key)
+	after = p.requeue(key, after, err)
+	p.config.Trace.PassDone(key, time.Since(began), p.queue.NumRequeues(key), after, err)
+	return true
+}
+
+// requeue plans the next pass after one that returned after and err. It returns when that is due, 0
+// if an event or the rate limiter decides.
+func (p *Pool) requeue(key string, after time.Duration, err error) time.Duration {
+	later, waits := errors.AsType[RequeueAfterError](err)
+	if waits {
+		after = later.RequeueAfter()
+	}
 	_, permanent := errors.AsType[*permanentError](err)
 	switch {
+	case waits:
+		p.queue.AddAfter(key, after)
 	case permanent:
 		p.queue.Forget(key)
 	case err != nil:
@@ -127,8 +157,7 @@ func (p *Pool) processNextWorkItem(ctx context.Context) bool {
 	default:
 		p.queue.Forget(key)
 	}
-	p.config.Trace.PassDone(key, time.Since(began), p.queue.NumRequeues(key), after, err)
-	return true
+	return after
 }
 
 // pass calls Reconcile with a time limit, and turns a panic into an error.
@@ -138,8 +167,12 @@ func (p *Pool) pass(ctx context.Context, key string) (after time.Duration, err e
 			after, err = 0, wait.NewPanic(value)
 		}
 	}()
-	ctx, cancel := context.WithTimeoutCause(ctx, p.config.PassTimeout, ErrPassTimeout)
-	defer cancel()
+	if p.config.PassTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, p.config.PassTimeout, ErrPassTimeout)
+		defer cancel()
+	}
+	defer watchPass(p.config.Trace.PassStuck, key, p.queue.Len)()
 	ctx = p.config.Trace.PassContext(ctx, key)
 	p.config.Trace.PassStarted(key)
 	after, err = p.config.Reconcile(ctx, key)
@@ -152,49 +185,13 @@ func (p *Pool) pass(ctx context.Context, key string) (after time.Duration, err e
 	return after, nil
 }
 
-func (p *Pool) setActive(key string) (began time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	began = time.Now()
-	p.active[key] = began
-	return began
-}
-
-func (p *Pool) clearActive(key string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.active, key)
-}
-
 // Healthy returns an error if a pass has been running for twice its time limit. It ignores its
 // context, and only a restart of the process frees its worker.
-func (p *Pool) Healthy() error { return Overdue(p.Snapshot().Active, p.config.PassTimeout) }
-
-// Overdue returns an error if a pass began more than twice its timeout ago. active has the start of
-// each running pass, by key.
-func Overdue(active map[string]time.Time, timeout time.Duration) error {
-	for key, began := range active {
-		if took := time.Since(began); took > 2*timeout {
-			return fmt.Errorf("the pass of %s has been under way for %v", key, took.Round(time.Second))
-		}
-	}
-	return nil
-}
-
-// PoolSnapshot is the state of a pool, as plain data.
-type PoolSnapshot struct {
-	// Active has the start of each running pass, by key.
-	Active map[string]time.Time
-	// Queue is the state of the work queue.
-	Queue queue.Snapshot[string]
-}
+func (p *Pool) Healthy() error { return p.active.overdue(p.config.PassTimeout) }
 
 // Snapshot returns the running passes and the state of the queue.
 func (p *Pool) Snapshot() PoolSnapshot {
-	p.mu.Lock()
-	active := maps.Clone(p.active)
-	p.mu.Unlock()
-	return PoolSnapshot{Active: active, Queue: p.queue.Snapshot()}
+	return PoolSnapshot{Active: p.active.all(), Queue: p.queue.Snapshot()}
 }
 
 // UpdateMetrics sets the gauges of the queue's metrics. Call it when they are read.

@@ -2,7 +2,7 @@ package controller
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"time"
 
 	"orrery/informer"
@@ -19,6 +19,9 @@ type PoolConfig struct {
 	Reconcile func(ctx context.Context, key string) (after time.Duration, err error)
 	// Keys returns the keys of all existing objects. Run begins with them. Default: none.
 	Keys func() []string
+	// Delay returns how long a key must still wait before a pass; 0 is not at all. It is asked
+	// before each pass. Default: no key waits.
+	Delay func(key string) time.Duration
 	// Synced must all return true before the first pass: the registrations of the controller's
 	// handlers.
 	Synced []informer.InformerSynced
@@ -29,7 +32,7 @@ type PoolConfig struct {
 	// DrainTimeout is how long Run may take to finish queued keys and running passes after stop is
 	// done. Default 20 seconds.
 	DrainTimeout time.Duration
-	// PassTimeout is how long a pass may take. Default 2 minutes.
+	// PassTimeout is how long a pass may take. Default 2 minutes; negative is no limit.
 	PassTimeout time.Duration
 	// RateLimiter decides when a failed key is retried. Default: after 5 ms, doubled with each
 	// failure up to 60 s, per key.
@@ -52,19 +55,31 @@ type PoolTrace struct {
 	PassContext func(ctx context.Context, key string) context.Context
 	// PassStarted: a worker begins a pass.
 	PassStarted func(key string)
+	// PassStuck: a pass has been running for [StuckAfter], for twice that, and so on; waiting is
+	// how many keys wait for a worker. It is called on a goroutine of its own, and a panic goes to
+	// [wait.HandleCrash].
+	PassStuck func(key string, running time.Duration, waiting int)
 	// PassDone: the pass is over, and due again after that time if that is positive. failures
 	// counts the failed passes since the last one that succeeded. err is a [*wait.Panic] if the
 	// pass panicked.
 	PassDone func(key string, took time.Duration, failures int, after time.Duration, err error)
 }
 
-// Why a pass was cancelled.
-var (
-	// ErrPassTimeout: it took longer than PoolConfig.PassTimeout.
-	ErrPassTimeout = errors.New("the pass took too long")
-	// ErrCutShort: the pool was stopped, and PoolConfig.DrainTimeout is over.
-	ErrCutShort = errors.New("the controller was stopped")
-)
+// ErrPassTimeout is the error of a pass that took longer than PoolConfig.PassTimeout: a request was
+// not answered, or there was too much to do. It is a context.DeadlineExceeded.
+var ErrPassTimeout = fmt.Errorf("the pass exceeded its time limit, the next one continues: %w", context.DeadlineExceeded)
+
+// ErrCutShort is the error of a pass that was still running when PoolConfig.DrainTimeout was over.
+// It is a context.Canceled.
+var ErrCutShort = fmt.Errorf("the controller is stopping, and the time to finish the pass has passed: %w", context.Canceled)
+
+// RequeueAfterError is the error of a pass that has not failed: what it waits for takes time. The
+// key is due again after RequeueAfter, and the rate limiter is left alone. Reconcile may return
+// one.
+type RequeueAfterError interface {
+	error
+	RequeueAfter() time.Duration
+}
 
 const (
 	defaultWorkers      = 5
@@ -78,9 +93,14 @@ const (
 func (c PoolConfig) withDefaults() PoolConfig {
 	c.Workers = orDefault(c.Workers, defaultWorkers)
 	c.DrainTimeout = orDefault(c.DrainTimeout, defaultDrainTimeout)
-	c.PassTimeout = orDefault(c.PassTimeout, defaultPassTimeout)
+	if c.PassTimeout == 0 {
+		c.PassTimeout = defaultPassTimeout
+	}
 	if c.Keys == nil {
 		c.Keys = func() []string { return nil }
+	}
+	if c.Delay == nil {
+		c.Delay = func(string) time.Duration { return 0 }
 	}
 	if c.RateLimiter == nil {
 		c.RateLimiter = queue.NewItemExponentialFailureRateLimiter[string](firstRetry, lastRetry)

@@ -27,7 +27,9 @@ type DeltaFIFO[T any] struct {
 // New returns a new queue. It panics if cfg has no KeyFunc.
 func New[T any](cfg Config[T]) *DeltaFIFO[T] {
 	cfg = cfg.Complete()
-	f := &DeltaFIFO[T]{config: cfg, knownObjects: cfg.KnownObjects, lock: newLock(), items: map[string]Deltas[T]{}}
+	f := &DeltaFIFO[T]{
+		config: cfg, knownObjects: cfg.KnownObjects, lock: newLock(), items: map[string]Deltas[T]{},
+	}
 	f.SyncFlag, f.setSynced = NewSyncFlag()
 	f.cond.L = f.lock
 	return f
@@ -145,7 +147,9 @@ func (f *DeltaFIFO[T]) Resync() error {
 // *ErrRequeue, wrapped or not, unless the queue is closed, the key goes to the end of queue with a
 // copy of its deltas (the caller owns the original), every blocked Pop wakes, and Pop returns
 // ErrRequeue.Err. Hooks: Popped, Processed (ErrUnfinished after a panic), Requeued.
-func (f *DeltaFIFO[T]) Pop(process func(key string, d Deltas[T], isInInitialList bool) error) (deltas Deltas[T], err error) {
+func (f *DeltaFIFO[T]) Pop(
+	process func(key string, d Deltas[T], isInInitialList bool) error,
+) (deltas Deltas[T], err error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	for len(f.queue) == 0 {
@@ -194,9 +198,15 @@ func (f *DeltaFIFO[T]) Close() {
 func (f *DeltaFIFO[T]) Snapshot() Snapshot {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	s := Snapshot{Waiting: []KeySnapshot{}, InitialLeft: f.initialPopulationCount, Synced: f.HasSynced(), Closed: f.closed}
+	s := Snapshot{
+		Waiting:     []KeySnapshot{},
+		InitialLeft: f.initialPopulationCount,
+		Synced:      f.HasSynced(),
+		Closed:      f.closed,
+	}
 	for i, key := range f.queue {
-		s.Waiting = append(s.Waiting, KeySnapshot{Key: key, Types: f.items[key].Types(), IsInInitialList: i < f.initialPopulationCount})
+		initial := i < f.initialPopulationCount
+		s.Waiting = append(s.Waiting, KeySnapshot{Key: key, Types: f.items[key].Types(), IsInInitialList: initial})
 	}
 	return s
 }

@@ -21,7 +21,11 @@ type threadSafeMap[T any] struct {
 }
 
 func newThreadSafeMap[T any]() *threadSafeMap[T] {
-	return &threadSafeMap[T]{items: map[string]T{}, indexers: Indexers[T]{}, indices: map[string]map[string]map[string]bool{}}
+	return &threadSafeMap[T]{
+		items:    map[string]T{},
+		indexers: Indexers[T]{},
+		indices:  map[string]map[string]map[string]bool{},
+	}
 }
 
 // updateIndices moves key from the values of oldObj to those of newObj in the named indexes, and
@@ -29,7 +33,9 @@ func newThreadSafeMap[T any]() *threadSafeMap[T] {
 // sets of values are computed here: if oldObj was changed after it was stored, a stale entry
 // remains. If an index function fails for newObj, key is in no set of that index, and the failure
 // is added to errs, which is returned. The caller holds the lock.
-func (s *threadSafeMap[T]) updateIndices(names []string, oldObj, newObj *T, key string, errs *IndexErrors) *IndexErrors {
+func (s *threadSafeMap[T]) updateIndices(
+	names []string, oldObj, newObj *T, key string, errs *IndexErrors,
+) *IndexErrors {
 	for _, name := range names {
 		index, indexFunc := s.indices[name], s.indexers[name]
 		if oldObj != nil {

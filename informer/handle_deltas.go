@@ -13,7 +13,9 @@ import (
 // delta is added to s.failures as a *ProcessError; the other deltas are applied all the same, and
 // nothing is requeued: the result is nil. Trace.Distributed, if it is set, gets the info of each
 // notification that was sent to a listener. It is called without blockDeltas.
-func (s *SharedIndexInformer[T]) handleDeltas(key string, deltas deltafifo.Deltas[T], isInInitialList bool) error {
+func (s *SharedIndexInformer[T]) handleDeltas(
+	key string, deltas deltafifo.Deltas[T], isInInitialList bool,
+) error {
 	for i := range deltas {
 		n, listeners, err := s.handleDelta(key, &deltas[i], isInInitialList)
 		if err != nil {
@@ -31,7 +33,9 @@ func (s *SharedIndexInformer[T]) handleDeltas(key string, deltas deltafifo.Delta
 // to notify. It does so in one critical section of blockDeltas: a handler that was added before
 // receives the notification, a later one finds the change in the store. It returns the
 // notification, the number of listeners that it was sent to, and the error of apply.
-func (s *SharedIndexInformer[T]) handleDelta(key string, d *deltafifo.Delta[T], isInInitialList bool) (n Notification[T], listeners int, err error) {
+func (s *SharedIndexInformer[T]) handleDelta(
+	key string, d *deltafifo.Delta[T], isInInitialList bool,
+) (n Notification[T], listeners int, err error) {
 	s.blockDeltas.Lock()
 	defer s.blockDeltas.Unlock()
 	n, changed, err := s.apply(key, d, isInInitialList)
@@ -52,7 +56,9 @@ func (s *SharedIndexInformer[T]) handleDelta(key string, d *deltafifo.Delta[T], 
 // The mutation detector, if it is on, records the object before it is stored. Its error and that of
 // an index function are joined and returned; the object is stored and the handlers are notified all
 // the same.
-func (s *SharedIndexInformer[T]) apply(key string, d *deltafifo.Delta[T], isInInitialList bool) (n Notification[T], changed bool, err error) {
+func (s *SharedIndexInformer[T]) apply(
+	key string, d *deltafifo.Delta[T], isInInitialList bool,
+) (n Notification[T], changed bool, err error) {
 	if d.Type == deltafifo.Deleted {
 		n, changed = s.applyDeletion(key, d)
 		return n, changed, nil
@@ -65,7 +71,8 @@ func (s *SharedIndexInformer[T]) apply(key string, d *deltafifo.Delta[T], isInIn
 		err = errors.Join(err, failed)
 	}
 	if exists {
-		return Notification[T]{Kind: EventUpdate, Key: key, Old: old, New: d.Object, Sync: isSync(d.Type, old, d.Object)}, true, err
+		sync := isSync(d.Type, old, d.Object)
+		return Notification[T]{Kind: EventUpdate, Key: key, Old: old, New: d.Object, Sync: sync}, true, err
 	}
 	return Notification[T]{Kind: EventAdd, Key: key, New: d.Object, Initial: isInInitialList}, true, err
 }
@@ -77,7 +84,9 @@ func (s *SharedIndexInformer[T]) apply(key string, d *deltafifo.Delta[T], isInIn
 // If the store lacks the object of a tombstone, nothing has changed: the watched deletion was
 // processed while the list that lacks the object was under way. Without a tombstone the store has
 // the object, because the queue drops deletions of unknown objects.
-func (s *SharedIndexInformer[T]) applyDeletion(key string, d *deltafifo.Delta[T]) (n Notification[T], changed bool) {
+func (s *SharedIndexInformer[T]) applyDeletion(
+	key string, d *deltafifo.Delta[T],
+) (n Notification[T], changed bool) {
 	old, exists := s.indexer.GetByKey(key)
 	n = Notification[T]{Kind: EventDelete, Key: key, Old: old, New: d.Object}
 	if d.Tombstone != nil {

@@ -7,27 +7,23 @@ import (
 	"sync"
 	"time"
 
+	"orrery/controller"
 	"orrery/informer"
 	"orrery/queue"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 // Controller watches namespaces and passes those that are being deleted to a [Deleter].
 type Controller struct {
 	informer    *informer.SharedIndexInformer[*api.Namespace]
 	lister      informer.Lister[*api.Namespace]
-	queue       queue.ObservableInterface[string]
+	pool        *controller.Pool
 	deleter     Deleter
 	gracePeriod time.Duration
-	workers     int
-	drain       time.Duration
-	passTimeout time.Duration // 0 is none
 	selection   Selection
 	trace       *Trace
 
 	mu        sync.Mutex
-	active    map[string]time.Time // when the pass of a namespace that a worker processes began
 	deletions map[string]*deletion // namespaces that were seen terminating and are not gone, by UID
 	working   bool                 // Run was called
 }
@@ -54,8 +50,8 @@ type Config struct {
 	// seconds.
 	DrainTimeout time.Duration
 	// PassTimeout is how long a pass may take: a server that accepts requests and never answers
-	// would otherwise occupy the worker forever. The pass fails with [ErrPassTimeout] and is
-	// repeated; what it has deleted stays deleted. Default 10 minutes; negative is none.
+	// would otherwise occupy the worker forever. The pass fails with [controller.ErrPassTimeout]
+	// and is repeated; what it has deleted stays deleted. Default 10 minutes; negative is none.
 	PassTimeout time.Duration
 	// RateLimiter decides when a namespace whose pass failed is tried again. Default: 5 ms, doubled
 	// with each failure up to 60 s, for each namespace on its own. Upstream adds one bucket of 10
@@ -71,31 +67,31 @@ type Config struct {
 // NewController registers the controller's handlers with the informer. It fails if the informer has
 // stopped. The defaults are those that Config documents.
 func NewController(config Config) (*Controller, error) {
-	limiter := config.RateLimiter
-	if limiter == nil {
-		limiter = queue.NewItemExponentialFailureRateLimiter[string](5*time.Millisecond, time.Minute)
-	}
-	newQueue := config.NewQueue
-	if newQueue == nil {
-		newQueue = func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
-			return queue.NewRateLimiting(limiter, config)
-		}
-	}
 	name := cmp.Or(config.Name, "namespace")
 	c := &Controller{
 		informer:    config.Informer,
 		lister:      informer.NewLister(config.Informer.GetIndexer(), "namespaces"),
-		queue:       newQueue(limiter, queue.Config[string]{Name: name, Trace: config.QueueTrace, Metrics: config.QueueMetrics}),
 		deleter:     config.Deleter,
 		gracePeriod: noneIfNegative(config.GracePeriod, 5*time.Second),
-		workers:     orDefault(config.Workers, 10),
-		drain:       orDefault(config.DrainTimeout, 20*time.Second),
-		passTimeout: noneIfNegative(config.PassTimeout, 10*time.Minute),
 		selection:   config.Selection,
 		trace:       config.Trace.complete(),
-		active:      map[string]time.Time{},
 		deletions:   map[string]*deletion{},
 	}
+	c.pool = controller.NewPool(controller.PoolConfig{
+		Name:         name,
+		Reconcile:    c.syncNamespace,
+		Keys:         c.begin,
+		Delay:        c.tooEarly,
+		Synced:       []informer.InformerSynced{config.Informer.HasSynced},
+		Workers:      orDefault(config.Workers, 10),
+		DrainTimeout: config.DrainTimeout,
+		PassTimeout:  cmp.Or(config.PassTimeout, 10*time.Minute),
+		RateLimiter:  config.RateLimiter,
+		NewQueue:     config.NewQueue,
+		QueueTrace:   config.QueueTrace,
+		QueueMetrics: config.QueueMetrics,
+		Trace:        c.trace.passes(),
+	})
 	_, err := config.Informer.AddEventHandlerWithOptions(c.handler(), informer.HandlerOptions{
 		Name:         name + " controller",
 		ResyncPeriod: orDefault(config.ResyncPeriod, 5*time.Minute),
@@ -164,7 +160,7 @@ func (c *Controller) enqueue(namespace *api.Namespace, after time.Duration) {
 	}
 	if c.observe(namespace) {
 		c.trace.Enqueued(namespace, after)
-		c.queue.AddAfter(namespace.Name, after)
+		c.pool.AddAfter(namespace.Name, after)
 	}
 }
 
@@ -179,55 +175,50 @@ func (c *Controller) Run(ctx context.Context) { c.RunWithin(ctx, context.Without
 // RunWithin is Run for a controller that may lose its right to work, such as the leader of an
 // election: it works until stop ends, and finishes what is in progress. When alive ends, everything
 // is cut short at once.
-func (c *Controller) RunWithin(stop, alive context.Context) {
-	defer c.queue.ShutDown()
-	c.begin()
-	if !informer.WaitForCacheSync(stop, c.informer.HasSynced) {
-		return
-	}
+func (c *Controller) RunWithin(stop, alive context.Context) { c.pool.Run(stop, alive) }
 
-	// Passes outlive stop: each pass in progress is finished. abort cuts them short after the drain
-	// timeout.
-	working, abort := context.WithCancelCause(alive)
-	defer abort(nil)
-	var pool wait.Group
-	for range c.workers {
-		pool.StartWithContext(working, func(working context.Context) {
-			wait.UntilWithContext(working, c.worker, time.Second)
-		})
-	}
+// Healthy returns an error if a pass has been running for twice its time limit; see
+// [controller.Pool.Healthy].
+func (c *Controller) Healthy() error { return c.pool.Healthy() }
 
-	release := context.AfterFunc(alive, c.queue.ShutDown)
-	defer release()
-	select {
-	case <-stop.Done():
-	case <-alive.Done():
-	}
-	drainOver := time.AfterFunc(c.drain, func() {
-		abort(ErrCutShort)
-		c.queue.ShutDown()
-	})
-	defer drainOver.Stop()
-	if alive.Err() == nil { // otherwise no worker is left that would empty the queue
-		c.queue.ShutDownWithDrain()
-	}
-	abort(nil)
-	pool.Wait()
-}
-
-// begin queues what was seen terminating until now, for what is left of its grace period; the
-// handler queues what is seen from now on. In this order nothing is missed: the store has a
-// namespace before the handler gets its event.
+// begin returns what was seen terminating until now; the handler queues what is seen from now on.
+// In this order nothing is missed: the store has a namespace before the handler gets its event.
 //
 // Before, nothing is queued: no worker empties the queue of a standby, and the names of all
 // namespaces that the leader deletes would pile up there.
-func (c *Controller) begin() {
+func (c *Controller) begin() (names []string) {
 	c.mu.Lock()
 	c.working = true
 	c.mu.Unlock()
 	for _, namespace := range c.lister.ListFunc(c.concerns) {
-		after := c.unsettled(namespace)
-		c.trace.Enqueued(namespace, after)
-		c.queue.AddAfter(namespace.Name, after)
+		c.trace.Enqueued(namespace, c.unsettled(namespace))
+		names = append(names, namespace.Name)
 	}
+	return names
+}
+
+// tooEarly returns what is left of the grace period of a namespace. A pass comes too early if it
+// was planned for a former namespace of that name: it would look at the new one while servers still
+// accept content in it.
+func (c *Controller) tooEarly(name string) time.Duration {
+	namespace, err := c.lister.Get(name)
+	if err != nil || namespace.DeletionTimestamp == nil {
+		return 0
+	}
+	return c.unsettled(namespace)
+}
+
+// syncNamespace makes one pass over the namespace if the store still has it. What needs more time
+// is a [*ResourcesRemainingError], which says when to look again.
+func (c *Controller) syncNamespace(ctx context.Context, name string) (after time.Duration, err error) {
+	namespace, err := c.lister.Get(name)
+	if err != nil || namespace.DeletionTimestamp == nil {
+		return 0, nil // gone from the store, or a new one of that name
+	}
+	seen, known := c.beginPass(namespace)
+	if !known {
+		return 0, nil // a new one of that name since a moment ago; its event is still on the way
+	}
+	defer func() { c.endPass(namespace, err) }()
+	return 0, c.deleter.Delete(ctx, name, seen)
 }

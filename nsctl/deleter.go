@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -103,7 +102,9 @@ type updateNamespaceFunc func(ctx context.Context, namespace *api.Namespace) (*a
 
 // retryOnConflictError calls fn, and again on the server's latest state while another client's
 // write comes first. A namespace that was re-created under the same name is not written to.
-func (d *namespacedResourcesDeleter) retryOnConflictError(ctx context.Context, namespace *api.Namespace, fn updateNamespaceFunc) (*api.Namespace, error) {
+func (d *namespacedResourcesDeleter) retryOnConflictError(
+	ctx context.Context, namespace *api.Namespace, fn updateNamespaceFunc,
+) (*api.Namespace, error) {
 	latestNamespace, backoff := namespace, d.backoff
 	for {
 		result, err := fn(ctx, latestNamespace)
@@ -119,16 +120,20 @@ func (d *namespacedResourcesDeleter) retryOnConflictError(ctx context.Context, n
 			return nil, err
 		}
 		if latestNamespace.UID != namespace.UID {
-			return nil, &UIDChangedError{Namespace: namespace.Name, OldUID: namespace.UID, NewUID: latestNamespace.UID}
+			other := latestNamespace.UID
+			return nil, &UIDChangedError{Namespace: namespace.Name, OldUID: namespace.UID, NewUID: other}
 		}
 	}
 }
 
 // updateNamespaceStatusFunc sets the phase Terminating, which servers do themselves today. A
 // namespace without this controller's token is not its business.
-func (d *namespacedResourcesDeleter) updateNamespaceStatusFunc(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
+func (d *namespacedResourcesDeleter) updateNamespaceStatusFunc(
+	ctx context.Context, namespace *api.Namespace,
+) (*api.Namespace, error) {
 	hasToken := slices.Contains(namespace.Spec.Finalizers, d.finalizerToken)
-	if namespace.DeletionTimestamp == nil || namespace.Status.Phase == api.NamespaceTerminating || !d.firstParty || !hasToken {
+	terminating := namespace.Status.Phase == api.NamespaceTerminating
+	if namespace.DeletionTimestamp == nil || terminating || !d.firstParty || !hasToken {
 		return namespace, nil
 	}
 	newNamespace := *namespace
@@ -139,7 +144,9 @@ func (d *namespacedResourcesDeleter) updateNamespaceStatusFunc(ctx context.Conte
 // finalizeNamespace writes a copy of the namespace without this controller's token to the
 // subresource finalize, and returns the answer. The other tokens stay, sorted and without
 // duplicates as in upstream's string set. Without the token it only returns the namespace.
-func (d *namespacedResourcesDeleter) finalizeNamespace(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error) {
+func (d *namespacedResourcesDeleter) finalizeNamespace(
+	ctx context.Context, namespace *api.Namespace,
+) (*api.Namespace, error) {
 	if !slices.Contains(namespace.Spec.Finalizers, d.finalizerToken) {
 		return namespace, nil
 	}
@@ -150,7 +157,8 @@ func (d *namespacedResourcesDeleter) finalizeNamespace(ctx context.Context, name
 			namespaceFinalize.Spec.Finalizers = append(namespaceFinalize.Spec.Finalizers, finalizer)
 		}
 	}
-	return d.nsClient.UpdateSubresource(ctx, namespace.Name, "finalize", &namespaceFinalize, api.UpdateOptions{})
+	options := api.UpdateOptions{}
+	return d.nsClient.UpdateSubresource(ctx, namespace.Name, "finalize", &namespaceFinalize, options)
 }
 
 // deleteAllContent deletes the objects of each type of discoverResources, in order, and writes what
@@ -162,7 +170,9 @@ func (d *namespacedResourcesDeleter) finalizeNamespace(ctx context.Context, name
 //     the namespace has ended (HasEnded), it returns that error, and touches no other type.
 //   - Only the first party writes conditions (PhaseReport): on the latest state, if Update changed
 //     any. Trace.ConditionsUpdated or ConditionsKept gets them; ConditionsFailed gets a failure.
-func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, namespace *api.Namespace) (*api.Namespace, int64, error) {
+func (d *namespacedResourcesDeleter) deleteAllContent(
+	ctx context.Context, namespace *api.Namespace,
+) (*api.Namespace, int64, error) {
 	var conditionUpdater ConditionUpdater
 	estimate := int64(0)
 	for _, resource := range d.discoverResources(ctx, namespace, &conditionUpdater) {
@@ -186,13 +196,14 @@ func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, names
 	}
 	defer d.trace.Phase(namespace.Name, PhaseReport)()
 	reported := false
-	updated, err := d.retryOnConflictError(ctx, namespace, func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
+	report := func(ctx context.Context, latest *api.Namespace) (*api.Namespace, error) {
 		withConditions, hasChanged := conditionUpdater.Update(latest)
 		if reported = hasChanged; !hasChanged {
 			return latest, nil
 		}
 		return d.nsClient.UpdateStatus(ctx, withConditions, api.UpdateOptions{})
-	})
+	}
+	updated, err := d.retryOnConflictError(ctx, namespace, report)
 	switch {
 	case err != nil: // The conditions are for people. The deletion goes on without them.
 		d.trace.ConditionsFailed(namespace.Name, err)
@@ -208,7 +219,9 @@ func (d *namespacedResourcesDeleter) deleteAllContent(ctx context.Context, names
 // discoverResources returns the types that the namespace may hold, pods first. Its discovery is not
 // older than the deletion: a type may be new. If some groups fail it returns the others, unless
 // pods are missing, which must be deleted first.
-func (d *namespacedResourcesDeleter) discoverResources(ctx context.Context, namespace *api.Namespace, conditionUpdater *ConditionUpdater) []DeletableResource {
+func (d *namespacedResourcesDeleter) discoverResources(
+	ctx context.Context, namespace *api.Namespace, conditionUpdater *ConditionUpdater,
+) []DeletableResource {
 	defer d.trace.Phase(namespace.Name, PhaseDiscovery)()
 	d.discovery.Invalidate()
 	lists, err := d.discovery.PreferredNamespacedResources(ctx, namespace.DeletionTimestamp.Time)
@@ -224,7 +237,9 @@ func (d *namespacedResourcesDeleter) discoverResources(ctx context.Context, name
 // the first error. It makes the estimate, deletes the collection, or each item if the server cannot
 // do that, and lists what is left, because a deletion may wait for a grace period or a finalizer.
 // Remains.Check judges the list. Remains.Deleted is what the deletion began.
-func (d *namespacedResourcesDeleter) deleteAllContentForGroupVersionResource(ctx context.Context, resource DeletableResource, namespace *api.Namespace) (Remains, error) {
+func (d *namespacedResourcesDeleter) deleteAllContentForGroupVersionResource(
+	ctx context.Context, resource DeletableResource, namespace *api.Namespace,
+) (Remains, error) {
 	defer d.trace.Phase(namespace.Name, resource.Phase())()
 	estimate, err := d.estimateGracefulTermination(ctx, resource, namespace)
 	if err != nil {
@@ -277,7 +292,7 @@ func (d *namespacedResourcesDeleter) deleteEachItem(
 	if !resource.CanList {
 		return 0, nil
 	}
-	err = d.metadataClient.Pages(ctx, resource.GVR, namespace.Name, func(page []*api.PartialObjectMetadata) error {
+	deletePage := func(page []*api.PartialObjectMetadata) error {
 		if len(page) == 0 {
 			return nil
 		}
@@ -292,7 +307,8 @@ func (d *namespacedResourcesDeleter) deleteEachItem(
 		}
 		deleted += CountUnmarked(page)
 		return nil
-	})
+	}
+	err = d.metadataClient.Pages(ctx, resource.GVR, namespace.Name, deletePage)
 	return deleted, WhileListing(resource.GVR, err)
 }
 
@@ -310,29 +326,15 @@ func (d *namespacedResourcesDeleter) listCollection(
 }
 
 // estimateGracefulTermination returns how many seconds the type may take to end: only pods do.
-func (d *namespacedResourcesDeleter) estimateGracefulTermination(ctx context.Context, resource DeletableResource, namespace *api.Namespace) (int64, error) {
+func (d *namespacedResourcesDeleter) estimateGracefulTermination(
+	ctx context.Context, resource DeletableResource, namespace *api.Namespace,
+) (int64, error) {
 	if !resource.IsPods() {
 		return 0, nil
 	}
-	estimate, err := d.estimateGracefulTerminationForPods(ctx, namespace.Name)
+	pods, err := d.metadataClient.ListPods(ctx, namespace.Name)
 	if err != nil {
 		return 0, &ResourceError{Doing: "listing", Resource: resource.GVR, Err: err}
 	}
-	if time.Since(namespace.DeletionTimestamp.Time) >= time.Duration(estimate)*time.Second {
-		return 0, nil // the pods are overdue, so their grace periods no longer predict anything
-	}
-	return estimate, nil
-}
-
-// estimateGracefulTerminationForPods returns the running pods' longest grace period, in seconds.
-func (d *namespacedResourcesDeleter) estimateGracefulTerminationForPods(ctx context.Context, nsName string) (int64, error) {
-	pods, err := d.metadataClient.ListPods(ctx, nsName)
-	estimate := int64(0)
-	for _, pod := range pods {
-		ended := pod.Status.Phase == api.PodSucceeded || pod.Status.Phase == api.PodFailed
-		if grace := pod.Spec.TerminationGracePeriodSeconds; !ended && grace != nil {
-			estimate = max(estimate, *grace)
-		}
-	}
-	return estimate, err
+	return EstimateGracefulTerminationForPods(pods, namespace.DeletionTimestamp.Time), nil
 }

@@ -3,7 +3,6 @@ package nsctl
 import (
 	"context"
 	"errors"
-	"maps"
 	"time"
 
 	"orrery/queue"
@@ -158,11 +157,15 @@ type Snapshot struct {
 // Snapshot returns what the controller processes and what waits. It may be called from any
 // goroutine.
 func (c *Controller) Snapshot() Snapshot {
-	c.mu.Lock()
-	active, deleting := maps.Clone(c.active), len(c.deletions)
-	c.mu.Unlock()
-	return Snapshot{Active: active, Deleting: deleting, PassedOver: c.PassedOver(), Selection: c.selection, Queue: c.queue.Snapshot()}
+	pool := c.pool.Snapshot()
+	return Snapshot{
+		Active:     pool.Active,
+		Deleting:   c.Deleting(),
+		PassedOver: c.PassedOver(),
+		Selection:  c.selection,
+		Queue:      pool.Queue,
+	}
 }
 
 // UpdateMetrics sets the gauges of the queue's metrics. Call it when they are read.
-func (c *Controller) UpdateMetrics() { c.queue.UpdateMetrics() }
+func (c *Controller) UpdateMetrics() { c.pool.UpdateMetrics() }

@@ -64,7 +64,7 @@
 // error when it failed: [*ContentError] holds one error for each thing that went wrong. Every
 // failed pass is repeated, and the namespace's conditions say why. A pass that panics fails with a
 // [*wait.Panic] and writes no condition; one that takes longer than Config.PassTimeout fails with
-// [ErrPassTimeout].
+// [controller.ErrPassTimeout].
 //
 // # Testing
 //

@@ -1,7 +1,6 @@
 package nsctl
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -142,14 +141,6 @@ func (e *EndlessListError) Error() string {
 // ErrNothingDiscovered reports that a server lists no type that could be deleted. A server with
 // namespaces has some, so nothing may be concluded from the answer.
 var ErrNothingDiscovered = errors.New("the API server lists no resource types")
-
-// ErrCutShort is the error of a pass that was still under way when the drain timeout ended. It is a
-// context.Canceled.
-var ErrCutShort = fmt.Errorf("the controller is stopping, and the time to finish the pass has passed: %w", context.Canceled)
-
-// ErrPassTimeout is the error of a pass that took longer than Config.PassTimeout: a request was not
-// answered, or there was too much to do. It is a context.DeadlineExceeded.
-var ErrPassTimeout = fmt.Errorf("the pass exceeded its time limit, the next one continues: %w", context.DeadlineExceeded)
 
 // WhileDoing adds to an error what the request was for. It returns nil for nil.
 func WhileDoing(what string, err error) error {

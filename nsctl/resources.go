@@ -179,6 +179,23 @@ func ListRemains(
 	return left, nil
 }
 
+// EstimateGracefulTerminationForPods returns the longest grace period, in seconds, of the pods that
+// still run in a namespace that was deleted then. It is 0 once that much time has passed: the pods
+// are late then, and the period says nothing any more.
+func EstimateGracefulTerminationForPods(pods []*api.Pod, deletedAt time.Time) int64 {
+	var estimate int64
+	for _, pod := range pods {
+		ended := pod.Status.Phase == api.PodSucceeded || pod.Status.Phase == api.PodFailed
+		if grace := pod.Spec.TerminationGracePeriodSeconds; !ended && grace != nil {
+			estimate = max(estimate, *grace)
+		}
+	}
+	if time.Since(deletedAt) >= time.Duration(estimate)*time.Second {
+		return 0
+	}
+	return estimate
+}
+
 // CountUnmarked returns how many of the objects that a deletion found were not being deleted yet.
 func CountUnmarked(found []*api.PartialObjectMetadata) int {
 	unmarked := 0

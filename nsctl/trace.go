@@ -2,8 +2,10 @@ package nsctl
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"orrery/controller"
 	"orrery/internal/hooks"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -55,9 +57,9 @@ type Trace struct {
 	PhaseStarted func(namespace string, phase Phase)
 	// PhaseDone: a part of the deletion is over, see [Phase].
 	PhaseDone func(namespace string, phase Phase, took time.Duration)
-	// PassStuck: a pass has been under way for [StuckAfter], for twice that, and so on; waiting is
-	// how many namespaces wait for a worker. Called on a goroutine of its own; a panic goes to
-	// wait.HandleCrash.
+	// PassStuck: a pass has been under way for [controller.StuckAfter], for twice that, and so on;
+	// waiting is how many namespaces wait for a worker. Called on a goroutine of its own; a panic
+	// goes to wait.HandleCrash.
 	PassStuck func(namespace string, running time.Duration, waiting int)
 	// PassPanicked: a pass panicked. It counts as failed, a fault in this program or in a hook, and
 	// is repeated.
@@ -99,6 +101,21 @@ func (t *Trace) complete() *Trace {
 		return ignore
 	}
 	return ignore.and(t)
+}
+
+// passes returns the hooks of the workers.
+func (t *Trace) passes() *controller.PoolTrace {
+	return &controller.PoolTrace{
+		PassContext: t.PassContext,
+		PassStarted: t.PassStarted,
+		PassStuck:   t.PassStuck,
+		PassDone: func(namespace string, took time.Duration, failures int, _ time.Duration, err error) {
+			if panicked, ok := errors.AsType[*wait.Panic](err); ok {
+				t.PassPanicked(namespace, panicked)
+			}
+			t.PassDone(namespace, took, failures, err)
+		},
+	}
 }
 
 // JoinTraces returns a trace that calls the hooks of all traces, in the order of the arguments.

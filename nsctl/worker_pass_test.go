@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller"
 	"orrery/nsctl"
 	"orrery/nsctl/fast"
 	"orrery/nsctl/nsctltest"
@@ -241,7 +242,7 @@ func TestAPassThatBlocksForAnHour(t *testing.T) {
 			log.record(func() {
 				assert.Len(t, log.ends["slow"], test.ends)
 				for _, err := range log.ends["slow"] {
-					assert.ErrorIs(t, err, nsctl.ErrPassTimeout)
+					assert.ErrorIs(t, err, controller.ErrPassTimeout)
 					assert.ErrorIs(t, err, context.DeadlineExceeded)
 				}
 				assert.Equal(t, test.stuck, log.stuck[:len(test.stuck)])

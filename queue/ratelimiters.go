@@ -69,7 +69,9 @@ type ItemExponentialFailureRateLimiter[K comparable] struct {
 
 // NewItemExponentialFailureRateLimiter returns a limiter that starts with base and doubles up to
 // longest. With a base of 0 or less there is no delay.
-func NewItemExponentialFailureRateLimiter[K comparable](base, longest time.Duration) *ItemExponentialFailureRateLimiter[K] {
+func NewItemExponentialFailureRateLimiter[K comparable](
+	base, longest time.Duration,
+) *ItemExponentialFailureRateLimiter[K] {
 	return &ItemExponentialFailureRateLimiter[K]{failures[K]{counts: map[K]int{}}, max(base, 0), longest}
 }
 

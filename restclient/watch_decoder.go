@@ -12,8 +12,8 @@ import (
 // the same over HTTP and over a websocket: a sequence of JSON objects, one for each event, until
 // the server ends it
 //
-//	{"type": "ADDED",    "object": {"kind": "Pod", "metadata": {"name": "web-1", "resourceVersion": "10596", ...}, ...}}
-//	{"type": "MODIFIED", "object": {"kind": "Pod", "metadata": {"name": "web-1", "resourceVersion": "11020", ...}, ...}}
+//	{"type": "ADDED",    "object": {"kind": "Pod", "metadata": {"resourceVersion": "10596", ...}, ...}}
+//	{"type": "MODIFIED", "object": {"kind": "Pod", "metadata": {"resourceVersion": "11020", ...}, ...}}
 //	{"type": "BOOKMARK", "object": {"kind": "Pod", "metadata": {"resourceVersion": "12746"}}}
 //	{"type": "ERROR",    "object": {"kind": "Status", "code": 410, "reason": "Expired", ...}}
 //

@@ -62,7 +62,9 @@ func JitterUntil(f func(), period time.Duration, jitterFactor float64, sliding b
 // JitterUntilWithContext is [JitterUntil] that stops when ctx is done. f receives ctx. It is
 // BackoffUntilWithContext with a delay that is period if jitterFactor is 0 or less, and [Jitter] of
 // it otherwise.
-func JitterUntilWithContext(ctx context.Context, f func(context.Context), period time.Duration, jitterFactor float64, sliding bool) {
+func JitterUntilWithContext(
+	ctx context.Context, f func(context.Context), period time.Duration, jitterFactor float64, sliding bool,
+) {
 	delay := func() time.Duration {
 		if jitterFactor <= 0 {
 			return period

@@ -15,8 +15,6 @@ import (
 	"orrery/deltafifo/inorder"
 	"orrery/informer"
 	informerfast "orrery/informer/fast"
-	"orrery/nsctl"
-	nsctlfast "orrery/nsctl/fast"
 	"orrery/queue"
 	queuefast "orrery/queue/fast"
 	"orrery/restclient"
@@ -47,8 +45,7 @@ func Names() []string { return slices.Sorted(maps.Keys(forms)) }
 // Set is a form for every gear. The zero value is the fast form of each. A Set is immutable and may
 // be copied; its pointer is a flag.Value and a pflag.Value.
 type Set struct {
-	others    map[string]string // the gears whose form is not Fast
-	recording *recording        // nil: the gears are not recorded
+	others map[string]string // the gears whose form is not Fast
 }
 
 // Parse parses a set such as "fast", "textbook" or "fast,queue=textbook,deltafifo=inorder": an
@@ -167,27 +164,25 @@ func Informer[T any](s Set) informer.Gears[T] {
 	if s.Form("informer") == Textbook {
 		g.NewProcessor = nil
 	}
-	g.NewQueue = recordedQueue(s, g.NewQueue)
 	return g
 }
 
 // NewQueue returns the work queue of a controller.
 func (s Set) NewQueue(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
-	if s.recording != nil {
-		return s.recording.newQueue(s, limiter, config)
-	}
 	if s.Form("queue") == Fast {
 		return queuefast.NewRateLimiting(limiter, config)
 	}
 	return queue.NewRateLimiting(limiter, config)
 }
 
-// NewDeleter returns the deleter of the namespace controller.
-func (s Set) NewDeleter(config nsctl.DeleterConfig) nsctl.Deleter {
-	if s.Form("nsctl") == Fast {
-		return nsctlfast.NewDeleter(config)
+// Choose returns the form of a gear that the set names, for a gear without a constructor here:
+//
+//	newDeleter := gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
+func Choose[F any](s Set, gear string, fast, textbook F) F {
+	if s.Form(gear) == Textbook {
+		return textbook
 	}
-	return nsctl.NewDeleter(config)
+	return fast
 }
 
 // Codec returns the decoder of the API server's answers.

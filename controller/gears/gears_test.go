@@ -15,6 +15,7 @@ import (
 	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/nsctl"
+	nsctlfast "orrery/nsctl/fast"
 	"orrery/queue"
 	"orrery/restclient/api"
 )
@@ -63,7 +64,7 @@ func typesOf(set gears.Set) map[string]string {
 	made := gears.Informer[object](set)
 	types := map[string]string{
 		"queue":      fmt.Sprintf("%T", set.NewQueue(queue.NewItemExponentialFailureRateLimiter[string](1, 1), queue.Config[string]{})),
-		"nsctl":      fmt.Sprintf("%T", set.NewDeleter(nsctl.DeleterConfig{})),
+		"nsctl":      fmt.Sprintf("%T", gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(nsctl.DeleterConfig{})),
 		"restclient": fmt.Sprintf("%T", set.Codec()),
 		"deltafifo":  "textbook", "indexer": "textbook", "reflector": "textbook", "informer": "textbook",
 	}

@@ -17,7 +17,6 @@ import (
 	"orrery/internal/observe/metrics"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/debugserver"
-	"orrery/nsctl"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -211,7 +210,7 @@ func (c ControllerContext) PassTrace() *controller.PoolTrace {
 
 // PassDone must be called after each pass. The hooks of PassTrace do.
 func (c ControllerContext) PassDone(key string, err error) {
-	if errors.Is(err, controller.ErrCutShort) || errors.Is(err, nsctl.ErrCutShort) {
+	if errors.Is(err, controller.ErrCutShort) {
 		c.manager.cutShort(c.Name + " " + key)
 	}
 }

@@ -13,7 +13,7 @@ type RealFIFO[T any] struct {
 	deltafifo.SyncFlag // HasSynced and Synced
 	setSynced          func() bool
 	config             deltafifo.Config[T] // completed: KnownObjects and every Trace hook are non-nil
-	hasStore           bool                // false: without a store every deletion is delivered and a list implies no tombstones
+	hasStore           bool                // false: each deletion is delivered, and a list implies no tombstones
 
 	lock sync.Mutex // guards everything below; it is not held while a process function runs
 	cond sync.Cond  // broadcast when a field below has changed
@@ -147,7 +147,9 @@ func (f *RealFIFO[T]) replaceFrontLocked(first item[T], deltas []item[T]) {
 // notifyBookmark gets its resource version, and advanceLocked runs. Pop returns the delta and the
 // error of process; once the queue is closed and empty, and nothing is inFlight, ErrFIFOClosed.
 // Hooks: Popped, Processed (on a panic: ErrUnfinished).
-func (f *RealFIFO[T]) Pop(process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error) (deltas deltafifo.Deltas[T], err error) {
+func (f *RealFIFO[T]) Pop(
+	process func(key string, d deltafifo.Deltas[T], isInInitialList bool) error,
+) (deltas deltafifo.Deltas[T], err error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	for f.inFlight != nil || len(f.items) == 0 {
@@ -195,6 +197,11 @@ func (f *RealFIFO[T]) Len() int { f.lock.Lock(); defer f.lock.Unlock(); return l
 func (f *RealFIFO[T]) Snapshot() deltafifo.Snapshot {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	return deltafifo.Snapshot{Waiting: snapshots(f.items, f.initialPopulationCount, f.inFlight), InFlight: f.inFlight,
-		InitialLeft: f.initialPopulationCount, Synced: f.HasSynced(), Closed: f.closed}
+	return deltafifo.Snapshot{
+		Waiting:     snapshots(f.items, f.initialPopulationCount, f.inFlight),
+		InFlight:    f.inFlight,
+		InitialLeft: f.initialPopulationCount,
+		Synced:      f.HasSynced(),
+		Closed:      f.closed,
+	}
 }

@@ -71,7 +71,8 @@ func (r *Reflector[T]) list(ctx context.Context) error {
 	r.enter(PhaseListing, "List")
 	began, rv := time.Now(), r.relistResourceVersion()
 	items, info, err := listPages(ctx, r.config, rv, r.status)
-	if isResourceVersionUnavailable(err) && rv != "" { // at "" the server reads its database and refuses no version
+	if isResourceVersionUnavailable(err) && rv != "" {
+		// At "" the server reads its database, and refuses no version.
 		r.setUnavailable(rv, err)
 		rv = ""
 		items, info, err = listPages(ctx, r.config, rv, r.status)
@@ -100,11 +101,17 @@ func (r *Reflector[T]) syncWith(ctx context.Context, items []T, resourceVersion 
 // watch reads one watch to its end. It returns nil if the next one can continue from there.
 func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error {
 	r.enter(PhaseOpeningWatch, "Watch")
-	limit := r.config.MinWatchTimeout.Seconds() * (1 + rand.Float64()) // watches that begin together do not end together
-	opts := api.ListOptions{ResourceVersion: r.LastSyncResourceVersion(), AllowWatchBookmarks: true, TimeoutSeconds: max(1, int64(limit))}
+	// Watches that begin together do not end together.
+	limit := r.config.MinWatchTimeout.Seconds() * (1 + rand.Float64())
+	opts := api.ListOptions{
+		ResourceVersion:     r.LastSyncResourceVersion(),
+		AllowWatchBookmarks: true,
+		TimeoutSeconds:      max(1, int64(limit)),
+	}
 	w, err := r.listerWatcher.Watch(ctx, opts)
 	if err != nil {
-		return r.watchFailed(ctx, &WatchStartError{Name: r.config.Name, ResourceVersion: opts.ResourceVersion, Err: err})
+		failed := &WatchStartError{Name: r.config.Name, ResourceVersion: opts.ResourceVersion, Err: err}
+		return r.watchFailed(ctx, failed)
 	}
 	defer w.Stop()
 	r.trace.WatchStarted(opts)
@@ -116,12 +123,15 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 		r.delays.Reset()
 		r.setHealthy()
 	}
-	brief, briefAgain := lasted < VeryShortWatch, r.brief
+	brief := lasted < VeryShortWatch
+	briefAgain := r.brief
 	r.brief = brief
-	switch cause := CauseOf(err); {
+	cause := CauseOf(err)
+	stillValid := cause == CauseEnded || cause == CauseUnreachable || cause == CauseUnknown // the position
+	switch {
 	case isStoreError(err): // the resync failed
 		return err
-	case cause != CauseEnded && cause != CauseUnreachable && cause != CauseUnknown: // refused by the server; after these three the position is still valid
+	case !stillValid: // the server has refused to go on
 		return r.watchFailed(ctx, &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: err})
 	case brief && events == 0: // its position may be at fault
 		return &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch}
@@ -154,7 +164,9 @@ func (r *Reflector[T]) watchFailed(ctx context.Context, err error) error {
 // watchHandler enters PhaseWatching, passes each event of w to handle, and resyncs when the channel
 // delivers, until ctx ends (nil), the resync fails, or w ends (io.EOF is normal) or sends an ERROR
 // event. It returns the number of events, bookmarks included, and the error, with w stopped.
-func (r *Reflector[T]) watchHandler(ctx context.Context, w api.Watcher[T], resync <-chan time.Time) (events int, err error) {
+func (r *Reflector[T]) watchHandler(
+	ctx context.Context, w api.Watcher[T], resync <-chan time.Time,
+) (events int, err error) {
 	r.enter(PhaseWatching, "Opened")
 	results, stop := resultChan(w) // it turns ERROR events into errors
 	defer stop()

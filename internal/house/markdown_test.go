@@ -244,7 +244,7 @@ func TestPagesQuoteTheCode(t *testing.T) {
 	for page, want := range map[string][]string{
 		"docs/learn/first-hour.md": {
 			"informer/reflector/reflector.go", "deltafifo/fifo.go", "indexer/store.go", "informer/processor.go",
-			"queue/queue.go", "nsctl/worker.go", "nsctl/deleter.go",
+			"queue/queue.go", "controller/pool.go", "nsctl/deleter.go",
 		},
 		"docs/learn/write-your-own-controller.md": {
 			steps + "1-list/main.go", steps + "2-watch/main.go",

@@ -37,6 +37,7 @@ var textbookPages = []textbookPage{
 		"processorListener.pendingNotifications", "processorListener.add", "processorListener.pop", "processorListener.run"}, []string{"informer/fast"}},
 	{"informer/handle_deltas.go", 260, []string{"SharedIndexInformer.handleDeltas"}, nil},
 	{"informer/reflector/reflector.go", 260, []string{"Reflector.ListAndWatch", "Reflector.syncWith", "Reflector.watchHandler"}, []string{"informer/reflector/machine"}},
+	{"controller/pool.go", 260, []string{"Pool.Run", "Pool.runWorker", "Pool.processNextWorkItem", "Pool.requeue"}, nil},
 	{"nsctl/deleter.go", 340, []string{"namespacedResourcesDeleter.Delete", "namespacedResourcesDeleter.retryOnConflictError",
 		"namespacedResourcesDeleter.finalizeNamespace", "namespacedResourcesDeleter.deleteAllContent",
 		"namespacedResourcesDeleter.deleteAllContentForGroupVersionResource", "namespacedResourcesDeleter.deleteCollection",

@@ -3,7 +3,6 @@ package fast
 import (
 	"context"
 	"errors"
-	"time"
 
 	"orrery/nsctl"
 	"orrery/restclient"
@@ -59,7 +58,7 @@ func (p *pass) deleteAndCountPods(ctx context.Context, resource nsctl.DeletableR
 	if pods, err = p.listPods(ctx, resource); err != nil {
 		return nsctl.Remains{Deleted: deleted}, err
 	}
-	left := nsctl.CountRemains(pods, podsEstimate(pods, time.Since(p.namespace.DeletionTimestamp.Time)))
+	left := nsctl.CountRemains(pods, nsctl.EstimateGracefulTerminationForPods(pods, p.namespace.DeletionTimestamp.Time))
 	left.Deleted = deleted
 	return left, left.Check(p.namespace.Name, resource.GVR)
 }
@@ -67,23 +66,6 @@ func (p *pass) deleteAndCountPods(ctx context.Context, resource nsctl.DeletableR
 func (p *pass) listPods(ctx context.Context, resource nsctl.DeletableResource) ([]*api.Pod, error) {
 	pods, err := p.Content.ListPods(ctx, p.namespace.Name)
 	return pods, nsctl.WhileListing(resource.GVR, err)
-}
-
-// podsEstimate returns the longest grace period, in seconds, of the pods that still run. It is 0
-// once that much time has passed since the deletion: then the pods are late and the period says
-// nothing any more.
-func podsEstimate(pods []*api.Pod, passed time.Duration) int64 {
-	var estimate int64
-	for _, pod := range pods {
-		ended := pod.Status.Phase == api.PodSucceeded || pod.Status.Phase == api.PodFailed
-		if grace := pod.Spec.TerminationGracePeriodSeconds; !ended && grace != nil {
-			estimate = max(estimate, *grace)
-		}
-	}
-	if passed >= time.Duration(estimate)*time.Second {
-		return 0
-	}
-	return estimate
 }
 
 // configMaps are in every namespace: kube-controller-manager keeps kube-root-ca.crt in each. To

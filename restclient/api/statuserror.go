@@ -113,21 +113,43 @@ func HasReason(err error, reason StatusReason) bool {
 	return ReasonForCode(refused.Status.Code, false) == reason
 }
 
-// Each of these reports whether err is a refusal of one kind. After a conflict, read the object
-// again and repeat; a request that timed out may still take effect.
+// IsNotFound reports a 404: no such object or resource.
+func IsNotFound(err error) bool { return HasReason(err, ReasonNotFound) }
 
-func IsNotFound(err error) bool           { return HasReason(err, ReasonNotFound) }           // 404: no such object or resource
-func IsAlreadyExists(err error) bool      { return HasReason(err, ReasonAlreadyExists) }      // 409: the name of a new object is taken
-func IsConflict(err error) bool           { return HasReason(err, ReasonConflict) }           // 409: based on an outdated state
-func IsForbidden(err error) bool          { return HasReason(err, ReasonForbidden) }          // 403: the user must not do this
-func IsUnauthorized(err error) bool       { return HasReason(err, ReasonUnauthorized) }       // 401: the user is not known
-func IsMethodNotAllowed(err error) bool   { return HasReason(err, ReasonMethodNotAllowed) }   // 405: the resource lacks the verb
-func IsInvalid(err error) bool            { return HasReason(err, ReasonInvalid) }            // 422: understood, and found invalid
-func IsBadRequest(err error) bool         { return HasReason(err, ReasonBadRequest) }         // 400: not understood
-func IsTooManyRequests(err error) bool    { return HasReason(err, ReasonTooManyRequests) }    // 429: later; see RetryAfterOf
-func IsInternalError(err error) bool      { return HasReason(err, ReasonInternalError) }      // 500: the server failed
-func IsServiceUnavailable(err error) bool { return HasReason(err, ReasonServiceUnavailable) } // 503: not now
-func IsTimeout(err error) bool            { return HasReason(err, ReasonTimeout) }            // 504: longer than the server allows
+// IsAlreadyExists reports a 409: the name of a new object is taken.
+func IsAlreadyExists(err error) bool { return HasReason(err, ReasonAlreadyExists) }
+
+// IsConflict reports a 409: the write is based on an outdated state. Read the
+// object again and repeat.
+func IsConflict(err error) bool { return HasReason(err, ReasonConflict) }
+
+// IsForbidden reports a 403: the user must not do this.
+func IsForbidden(err error) bool { return HasReason(err, ReasonForbidden) }
+
+// IsUnauthorized reports a 401: the user is not known.
+func IsUnauthorized(err error) bool { return HasReason(err, ReasonUnauthorized) }
+
+// IsMethodNotAllowed reports a 405: the resource lacks the verb.
+func IsMethodNotAllowed(err error) bool { return HasReason(err, ReasonMethodNotAllowed) }
+
+// IsInvalid reports a 422: understood, and found invalid.
+func IsInvalid(err error) bool { return HasReason(err, ReasonInvalid) }
+
+// IsBadRequest reports a 400: not understood.
+func IsBadRequest(err error) bool { return HasReason(err, ReasonBadRequest) }
+
+// IsTooManyRequests reports a 429: later; see RetryAfterOf.
+func IsTooManyRequests(err error) bool { return HasReason(err, ReasonTooManyRequests) }
+
+// IsInternalError reports a 500: the server failed.
+func IsInternalError(err error) bool { return HasReason(err, ReasonInternalError) }
+
+// IsServiceUnavailable reports a 503: not now.
+func IsServiceUnavailable(err error) bool { return HasReason(err, ReasonServiceUnavailable) }
+
+// IsTimeout reports a 504: the request took longer than the server allows. It may
+// still take effect.
+func IsTimeout(err error) bool { return HasReason(err, ReasonTimeout) }
 
 // IsExpired reports whether a resource version or a continue token is too old: list again. It looks
 // at the first [*StatusError] that err is or wraps. Each of these alone is enough:

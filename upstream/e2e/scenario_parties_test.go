@@ -17,6 +17,7 @@ import (
 	"orrery/controller/gears"
 	"orrery/examples/secondparty"
 	"orrery/nsctl"
+	nsctlfast "orrery/nsctl/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
@@ -58,7 +59,7 @@ func (tr *trial) newOrigin() *origin {
 	if set := os.Getenv("E2E_GEARS"); set != "" {
 		require.NoError(tr.t, chosen.Set(set))
 	}
-	o.deleter = chosen.NewDeleter(secondparty.DeleterConfig(finalizing{o.client, &o.last}, o.storage))
+	o.deleter = gears.Choose(chosen, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(secondparty.DeleterConfig(finalizing{o.client, &o.last}, o.storage))
 	return o
 }
 

@@ -15,6 +15,7 @@ import (
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/causes"
 	"orrery/nsctl"
+	nsctlfast "orrery/nsctl/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/credentials"
@@ -123,7 +124,7 @@ func runController(ctx context.Context, client *restclient.Client) {
 	namespaces := informer.NewSharedIndexInformer(typed, informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaces,
-		Deleter: set.NewDeleter(nsctl.DeleterConfig{
+		Deleter: gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(nsctl.DeleterConfig{
 			Namespaces: typed, Content: nsctl.NewContentClient(client),
 			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 		}),

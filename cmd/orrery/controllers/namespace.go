@@ -5,12 +5,13 @@ import (
 	"sync"
 	"time"
 
-	"orrery/controller"
 	"orrery/controller/events"
+	"orrery/controller/gears"
 	"orrery/controller/manager"
 	"orrery/internal/app/rbac"
 	"orrery/internal/app/status"
 	"orrery/nsctl"
+	nsctlfast "orrery/nsctl/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -58,7 +59,7 @@ func startNamespaceController(c manager.ControllerContext, options NamespaceOpti
 	namespaces := manager.InformerFor(c, api.NamespacesResource, head)
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaces,
-		Deleter: c.Gears.NewDeleter(nsctl.DeleterConfig{
+		Deleter: gears.Choose(c.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(nsctl.DeleterConfig{
 			Namespaces: restclient.Typed[*api.Namespace](c.Client, api.NamespacesResource, ""),
 			Content:    nsctl.NewContentClient(c.Client),
 			Discovery: discovery.NewCached(discovery.NewWithConfig(c.Client, discovery.Config{
@@ -105,22 +106,15 @@ func startNamespaceController(c manager.ControllerContext, options NamespaceOpti
 		}
 		return deletions
 	})
-	return runningNamespaces{checkedNamespaces{controller}, waiting}, nil
+	return runningNamespaces{controller, waiting}, nil
 }
 
 // namespacePassTimeout is how long a pass over a namespace may take.
 const namespacePassTimeout = 10 * time.Minute
 
-// checkedNamespaces is a namespace controller with a check of health.
-type checkedNamespaces struct{ *nsctl.Controller }
-
-func (c checkedNamespaces) Healthy() error {
-	return controller.Overdue(c.Snapshot().Active, namespacePassTimeout)
-}
-
 // runningNamespaces also says how a backlog goes.
 type runningNamespaces struct {
-	checkedNamespaces
+	*nsctl.Controller
 	backlog *backlog
 }
 

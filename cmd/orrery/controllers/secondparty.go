@@ -4,10 +4,12 @@ import (
 	"errors"
 	"time"
 
+	"orrery/controller/gears"
 	"orrery/controller/manager"
 	"orrery/examples/secondparty"
 	"orrery/internal/app/rbac"
 	"orrery/nsctl"
+	nsctlfast "orrery/nsctl/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -74,9 +76,9 @@ func startSecondParty(c manager.ControllerContext, options SecondPartyOptions) (
 	controller, err := nsctl.NewController(nsctl.Config{
 		Name:         queueName,
 		Informer:     manager.InformerFor(c, api.NamespacesResource, func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta }),
-		Deleter:      c.Gears.NewDeleter(config),
+		Deleter:      gears.Choose(c.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(config),
 		DrainTimeout: c.DrainTimeout,
-		PassTimeout:  namespacePassTimeout, // which checkedNamespaces assumes
+		PassTimeout:  namespacePassTimeout,
 		NewQueue:     c.Gears.NewQueue,
 		QueueTrace:   c.QueueTrace(queueName),
 		QueueMetrics: c.QueueMetrics(),
@@ -86,5 +88,5 @@ func startSecondParty(c manager.ControllerContext, options SecondPartyOptions) (
 		return nil, err
 	}
 	c.Show("controller/"+c.Name, func() any { return controller.Snapshot() })
-	return checkedNamespaces{controller}, nil
+	return controller, nil
 }

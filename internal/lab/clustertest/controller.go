@@ -9,6 +9,7 @@ import (
 	"orrery/controller/gears"
 	"orrery/informer"
 	"orrery/nsctl"
+	nsctlfast "orrery/nsctl/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -29,7 +30,7 @@ func (c *Cluster) RunNamespaceControllerOf(ctx context.Context, set gears.Set) (
 	namespaces := informer.NewSharedIndexInformer(typed, informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaces, DrainTimeout: time.Second,
-		Deleter: set.NewDeleter(nsctl.DeleterConfig{
+		Deleter: gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(nsctl.DeleterConfig{
 			Namespaces: typed, Content: nsctl.NewContentClient(client),
 			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 		}),

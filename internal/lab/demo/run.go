@@ -37,7 +37,6 @@ import (
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
-	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/credentials"
 	"orrery/wait"
@@ -166,17 +165,6 @@ func (s *show) draw(printer *display.Printer) (stop func()) {
 	}
 }
 
-// gears returns the gears of a scene without a server, with what the stage adds otherwise.
-func (s *show) gears() gears.Set {
-	set := s.config.Gears.Recorded(s.config.Recorder)
-	if s.config.Gates == nil {
-		return set
-	}
-	return set.Wrapped(func(name string, q queue.ObservableInterface[string]) queue.ObservableInterface[string] {
-		return gate.Queue(s.config.Gates, name, q)
-	})
-}
-
 // live reports whether there is a terminal to draw on.
 func (s *show) live() bool { return s.config.Size != nil }
 
@@ -207,7 +195,7 @@ func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
 		playing = limited
 	}
 	if s.scene.Alone() {
-		err = s.scene.PlayAlone(playing, s.teller, s.gears())
+		err = s.scene.PlayAlone(playing, s.teller, scenes.NewGears(s.config.Gears, s.config.Recorder, s.config.Gates))
 	} else {
 		config := s.stage
 		if s.live() {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller"
 	"orrery/controller/events"
 	"orrery/controller/leaderelection"
 	"orrery/informer"
@@ -42,7 +43,7 @@ func secretive() []error {
 		"password=" + canary,
 		`{"error":"secret=` + canary + `"}`,
 	}
-	all := []error{nil, io.EOF, nsctl.ErrCutShort, &nsctl.ResourcesRemainingError{Estimate: 15},
+	all := []error{nil, io.EOF, controller.ErrCutShort, &nsctl.ResourcesRemainingError{Estimate: 15},
 		api.NewStatusError(api.Status{Code: 409, Reason: api.ReasonConflict}),
 		api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}), api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired}),
 		api.NewStatusError(api.Status{Code: 504, Reason: api.ReasonTimeout,

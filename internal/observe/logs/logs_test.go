@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller"
 	"orrery/controller/leaderelection"
 	"orrery/informer"
 	"orrery/informer/reflector"
@@ -307,7 +308,7 @@ func TestPassCutShortAndVanishedNamespace(t *testing.T) {
 	reported := lines(t, 0, func(l *logs.Logger) {
 		trace := l.Namespaces()
 		trace.Enqueued(namespace("a"), 0)
-		trace.PassDone("a", time.Second, 1, nsctl.ErrCutShort)
+		trace.PassDone("a", time.Second, 1, controller.ErrCutShort)
 		trace.ConditionsFailed("a", api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}))
 	})
 	assert.Equal(t, []string{"namespace is being deleted", "pass interrupted, the next run or leader repeats it"}, messages(reported))

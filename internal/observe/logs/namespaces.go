@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"orrery/controller"
 	"orrery/controller/leaderelection"
 	"orrery/nsctl"
 	"orrery/restclient"
@@ -176,7 +177,7 @@ func (l *namespaceLog) passDone(namespace string, took time.Duration, failures i
 	case errors.As(err, &remaining):
 		l.line(l.news(zerolog.InfoLevel, namespace, "remaining"), namespace).Dur("took_s", rounded(took)).Int64("estimate_s", remaining.Estimate).
 			Dur("next_look_in_s", remaining.RequeueAfter()).Msg("content remains and needs time")
-	case errors.Is(err, nsctl.ErrCutShort), leaderelection.IsLost(err):
+	case errors.Is(err, controller.ErrCutShort), leaderelection.IsLost(err):
 		l.line(l.Warn(), namespace).Dur("took_s", rounded(took)).Err(err).Msg("pass interrupted, the next run or leader repeats it")
 	default:
 		l.line(l.news(zerolog.WarnLevel, namespace, err.Error()), namespace).Dur("took_s", rounded(took)).Int("failures", failures).

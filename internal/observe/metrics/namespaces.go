@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"orrery/controller"
 	"orrery/controller/leaderelection"
 	"orrery/nsctl"
 	"orrery/restclient"
@@ -44,7 +45,7 @@ func passResult(err error) string {
 		return passRemaining
 	case errors.As(err, &panicked):
 		return passPanicked
-	case errors.Is(err, nsctl.ErrPassTimeout):
+	case errors.Is(err, controller.ErrPassTimeout):
 		return passTimedOut
 	case errors.Is(err, context.Canceled), leaderelection.IsLost(err):
 		return passCutShort
@@ -94,7 +95,7 @@ func (m *Metrics) Namespaces() *nsctl.Trace {
 		},
 		PhaseDone: func(_ string, phase nsctl.Phase, took time.Duration) { phases.of(phase).Observe(took.Seconds()) },
 		PassStuck: func(_ string, running time.Duration, _ int) {
-			if running <= nsctl.StuckAfter { // the hook is called again and again
+			if running <= controller.StuckAfter { // the hook is called again and again
 				m.counter(passesStuck).Inc()
 			}
 		},

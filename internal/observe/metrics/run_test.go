@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/controller"
 	"orrery/controller/events"
 	"orrery/controller/gears"
 	"orrery/controller/leaderelection"
@@ -331,11 +332,11 @@ func TestFailuresAreCounted(t *testing.T) {
 	trace.Finalized("ns", nil)
 	trace.Finalized("ns", api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}))
 	trace.Finalized("ns", errors.New("refused"))
-	trace.PassStuck("ns", nsctl.StuckAfter, 3)
-	trace.PassStuck("ns", 2*nsctl.StuckAfter, 3)
+	trace.PassStuck("ns", controller.StuckAfter, 3)
+	trace.PassStuck("ns", 2*controller.StuckAfter, 3)
 	for _, err := range []error{
 		nil, &nsctl.ResourcesRemainingError{Estimate: 3}, errors.New("refused"), fmt.Errorf("wrapped: %w", &wait.Panic{}),
-		nsctl.ErrPassTimeout, nsctl.ErrCutShort, context.Canceled, &leaderelection.LostError{},
+		controller.ErrPassTimeout, controller.ErrCutShort, context.Canceled, &leaderelection.LostError{},
 	} {
 		trace.PassDone("ns", time.Second, 0, err)
 	}

@@ -56,6 +56,15 @@ func recordedWith(t *testing.T, scene string) []byte {
 // play plays a guided scene in virtual time, answers its question, and returns the recording.
 func play(t *testing.T, name string, set gears.Set) (recording []byte) {
 	t.Helper()
+	return playWith(t, name, set, nil)
+}
+
+// playWith plays with other work queues than those of the set.
+func playWith(
+	t *testing.T, name string, set gears.Set,
+	newQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string],
+) (recording []byte) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), name+".jsonl")
 	synctest.Test(t, func(t *testing.T) {
 		scene, err := scenes.Named(name)
@@ -76,7 +85,7 @@ func play(t *testing.T, name string, set gears.Set) (recording []byte) {
 		guide := gate.NewSession(name, recorder, gates)
 		on, err := stage.Open(ctx, stage.Config{
 			Teller: scene.Story(), Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 60, Gears: set,
-			Recorder: recorder, Guide: guide, Gates: gates,
+			Recorder: recorder, Guide: guide, Gates: gates, NewQueue: newQueue,
 		}, scene.Options)
 		require.NoError(t, err)
 		reading, close := context.WithCancel(ctx)
@@ -254,10 +263,10 @@ func (q *forgetful) Done(key string) {
 
 // A scene with a learner's mistake plays to its end, and its events say what happened.
 func TestSceneOneKeyWithALostUpdate(t *testing.T) {
-	set := gears.Set{}.Wrapped(func(_ string, q queue.ObservableInterface[string]) queue.ObservableInterface[string] {
-		return &forgetful{ObservableInterface: q, with: map[string]bool{}}
-	})
-	lines := parsed(t, play(t, "one-key", set))
+	newQueue := func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+		return &forgetful{ObservableInterface: queue.NewRateLimiting(limiter, config), with: map[string]bool{}}
+	}
+	lines := parsed(t, playWith(t, "one-key", gears.Set{}, newQueue))
 	assert.Equal(t, "0", computed["one-key"](lines[:find(lines, "lab.answer")], find(lines, "lab.question")))
 }
 

@@ -16,6 +16,7 @@ import (
 	"orrery/informer/informertest"
 	"orrery/internal/lab/demo/gate"
 	"orrery/nsctl"
+	nsctlfast "orrery/nsctl/fast"
 	"orrery/nsctl/nsctltest"
 	"orrery/queue"
 	"orrery/restclient"
@@ -150,7 +151,7 @@ func startCluster(t *testing.T, set gears.Set) *cluster {
 	var err error
 	c.controller, err = nsctl.NewController(nsctl.Config{
 		Informer: namespaces, PassTimeout: -1, NewQueue: gate.NewQueue(c.gates, "namespace", set.NewQueue),
-		Deleter: set.NewDeleter(gate.Deleter(c.gates, nsctl.DeleterConfig{
+		Deleter: gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(gate.Deleter(c.gates, nsctl.DeleterConfig{
 			Namespaces: objects, Content: nsctl.NewContentClient(client),
 			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 		})),

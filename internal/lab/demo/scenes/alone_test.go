@@ -19,7 +19,7 @@ func playAlone(t *testing.T, set gears.Set, name string, check func(t *testing.T
 		scene, err := scenes.Named(name)
 		require.NoError(t, err)
 		teller := scene.Story()
-		err = scene.PlayAlone(t.Context(), teller, set)
+		err = scene.PlayAlone(t.Context(), teller, scenes.NewGears(set, nil, nil))
 		state := teller.State()
 		if assert.NoError(t, err) {
 			checkAlone(t, state)

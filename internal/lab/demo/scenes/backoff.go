@@ -60,7 +60,7 @@ var backOff = Scene{
 	},
 }
 
-func playBackOff(ctx context.Context, teller *story.Teller, set gears.Set) error {
+func playBackOff(ctx context.Context, teller *story.Teller, set *Gears) error {
 	b := &failing{teller: teller, keys: map[string]*failingKey{}}
 	for _, name := range []string{withForget, withoutForget, healthy} {
 		b.keys[name] = &failingKey{}

@@ -51,7 +51,7 @@ var oneKey = Scene{
 	},
 }
 
-func playOneKey(ctx context.Context, teller *story.Teller, set gears.Set) error {
+func playOneKey(ctx context.Context, teller *story.Teller, set *Gears) error {
 	sets := newKeySets(teller)
 	pool := &heldPool{
 		teller: teller, queue: set.NewQueue(nil, queue.Config[string]{Trace: sets.trace()}),

@@ -17,10 +17,10 @@ import (
 func TestAnotherOutcomeOfAScene(t *testing.T) {
 	const want = "the scene did not show what it should: passes: got 3, want 2"
 	scene := Scene{
-		alone: func(context.Context, *story.Teller, gears.Set) error { return bench.Prove("passes", 2, 3) },
+		alone: func(context.Context, *story.Teller, *Gears) error { return bench.Prove("passes", 2, 3) },
 		play:  func(context.Context, *stage.Stage) error { return bench.Prove("passes", 2, 3) },
 	}
-	assert.EqualError(t, scene.PlayAlone(t.Context(), scene.Story(), gears.Set{}), want)
+	assert.EqualError(t, scene.PlayAlone(t.Context(), scene.Story(), NewGears(gears.Set{}, nil, nil)), want)
 	assert.EqualError(t, scene.Play(t.Context(), nil), want)
 }
 

@@ -45,7 +45,7 @@ var slowConsumer = Scene{
 		look:    "Watch the slot of red: each letter is a delta. U is Updated, D is Deleted, and † is a deletion that no watch reported.",
 		play:    guidedSlowConsumer,
 	},
-	alone: func(ctx context.Context, teller *story.Teller, set gears.Set) error {
+	alone: func(ctx context.Context, teller *story.Teller, set *Gears) error {
 		q := newSlots(teller, set)
 		defer context.AfterFunc(ctx, q.fifo.Close)() // a Pop that waits ends with the scene
 		q.teller.Tell(story.Demo, "slow motion: the events arrive every %v, and the consumer calls Pop as rarely as the script says", step)
@@ -109,19 +109,15 @@ type slots struct {
 	deletions, tombstones, dropped int
 }
 
-func newSlots(teller *story.Teller, set gears.Set) *slots {
+func newSlots(teller *story.Teller, set *Gears) *slots {
 	q := &slots{teller: teller}
 	key := func(r *revision) (string, error) { return r.name, nil }
-	chosen := gears.Informer[*revision](set)
 	q.store = indexer.New(indexer.Config[*revision]{KeyFunc: key})
-	if chosen.NewStore != nil {
-		q.store = chosen.NewStore(indexer.Config[*revision]{KeyFunc: key})
+	if newStore := gears.Informer[*revision](set.Set).NewStore; newStore != nil {
+		q.store = newStore(indexer.Config[*revision]{KeyFunc: key})
 	}
 	config := deltafifo.Config[*revision]{KeyFunc: key, KnownObjects: q.store, Trace: q.trace()}
-	q.fifo = deltafifo.New(config)
-	if chosen.NewQueue != nil {
-		q.fifo = chosen.NewQueue(config)
-	}
+	q.fifo = newFIFO(set, config)
 	return q
 }
 

@@ -239,7 +239,7 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 		},
 		Keys:     made.GetIndexer().ListKeys,
 		Synced:   []informer.InformerSynced{registered.HasSynced},
-		NewQueue: gate.NewQueue(s.config.Gates, name, s.config.Gears.NewQueue), QueueTrace: r.Queue(name),
+		NewQueue: gate.NewQueue(s.config.Gates, name, s.config.NewQueue), QueueTrace: r.Queue(name),
 	})
 	if err := s.RunInformer(ctx, made); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"math"
 	"time"
 
 	"orrery/controller/gears"
@@ -9,10 +8,11 @@ import (
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
+	"orrery/queue"
 	"orrery/restclient"
 )
 
-// Config configures a stage. Only Objects, Gears and FillTime are optional.
+// Config configures a stage. Objects, Gears, NewQueue and FillTime are optional.
 type Config struct {
 	Teller *story.Teller
 	// Server is the address of the server; Credentials are those of the clients.
@@ -24,6 +24,8 @@ type Config struct {
 	Objects int
 	// Gears are the gears of the controller and of the spectators.
 	Gears gears.Set
+	// NewQueue makes the work queues of the controllers. Default: Gears.NewQueue.
+	NewQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
 	// Recorder records what the gears of the controller and of the spectators do; nil: nothing.
 	Recorder *trace.Recorder
 	// Guide leads a reader through the scene; nil: there is none.
@@ -42,7 +44,7 @@ func (c Config) passTimeout() time.Duration {
 	if c.Gates == nil {
 		return 0 // the default
 	}
-	return math.MaxInt64
+	return -1
 }
 
 // DefaultObjects is the default number of objects.

@@ -71,7 +71,7 @@ func (s *Stage) StartMachines() error {
 	controller, err := vms.NewController(vms.Config{
 		Machines: cache, Client: objects, Driver: &s.machines.driver, Trace: s.machinesTrace(),
 		Worker: controller.PoolConfig{
-			NewQueue:   gate.NewQueue(s.config.Gates, "virtualmachine", s.config.Gears.NewQueue),
+			NewQueue:   gate.NewQueue(s.config.Gates, "virtualmachine", s.config.NewQueue),
 			QueueTrace: s.config.Recorder.Queue("virtualmachine"), PassTimeout: s.config.passTimeout(),
 		},
 	})

@@ -8,9 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orrery/controller/gears"
 	"orrery/examples/secondparty"
 	"orrery/internal/lab/demo/story"
 	"orrery/nsctl"
+	nsctlfast "orrery/nsctl/fast"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -41,8 +43,8 @@ func (s *Stage) StartSecondParty() error {
 	config.Content = lockable{s.party.storage, &s.party.locked}
 	config.Trace = s.secondPartyTrace()
 	controller, err := nsctl.NewController(nsctl.Config{
-		Name: "origin", Informer: s.namespaces, Deleter: s.config.Gears.NewDeleter(config), DrainTimeout: time.Second,
-		NewQueue:    s.config.Gears.NewQueue,
+		Name: "origin", Informer: s.namespaces, Deleter: gears.Choose(s.config.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(config), DrainTimeout: time.Second,
+		NewQueue:    s.config.NewQueue,
 		PassTimeout: s.config.passTimeout(),
 		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Second, 2*time.Second),
 		Trace:       config.Trace,

@@ -24,10 +24,12 @@ import (
 	"sync"
 	"time"
 
+	"orrery/controller/gears"
 	"orrery/informer"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/nsctl"
+	nsctlfast "orrery/nsctl/fast"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -77,6 +79,9 @@ type Options struct {
 func Open(ctx context.Context, config Config, options Options) (*Stage, error) {
 	if config.Objects == 0 {
 		config.Objects = DefaultObjects
+	}
+	if config.NewQueue == nil {
+		config.NewQueue = config.Gears.NewQueue
 	}
 	s := &Stage{config: config, clients: map[story.Client]*restclient.Client{}, faults: map[string]string{}, numbers: numbers(config.Objects)}
 	informersCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -158,7 +163,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	trace := nsctl.JoinTraces(narrator.trace(), s.config.Recorder.Namespaces())
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
-		Deleter: s.config.Gears.NewDeleter(gate.Deleter(s.config.Gates, nsctl.DeleterConfig{
+		Deleter: gears.Choose(s.config.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(gate.Deleter(s.config.Gates, nsctl.DeleterConfig{
 			Namespaces:  namespaces,
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
@@ -168,7 +173,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 		Workers:      Workers,
 		DrainTimeout: time.Second,
 		PassTimeout:  s.config.passTimeout(),
-		NewQueue:     gate.NewQueue(s.config.Gates, "namespace", s.config.Gears.NewQueue),
+		NewQueue:     gate.NewQueue(s.config.Gates, "namespace", s.config.NewQueue),
 		QueueTrace:   queue.JoinTraces(narrator.queueTrace(), s.config.Recorder.Queue("namespace")),
 		Trace:        trace,
 	})

@@ -27,16 +27,20 @@ type voice struct {
 
 	// seen has the types of delta that were followed. Guarded by the teller's lock.
 	seen map[deltafifo.DeltaType]bool
-	// queuedNew reports whether a followed delta waits in the FIFO, and following whether the deltas
-	// that were popped last have one: the next event may be queued before they reach the handlers.
-	// Guarded by the teller's lock.
-	queuedNew, following bool
+	// waiting has the types of the followed deltas that are in the FIFO. Guarded by the teller's lock.
+	waiting map[deltafifo.DeltaType]bool
+	// following reports whether the deltas that were popped last have a followed one: the next event
+	// may be queued before they reach the handlers. Guarded by the teller's lock.
+	following bool
 	// event and version are the reflector's last event. Only the reflector's goroutine uses them.
 	event, version string
 }
 
 func newVoice(teller *story.Teller, name, key string) *voice {
-	return &voice{teller: teller, name: name, key: key, seen: map[deltafifo.DeltaType]bool{}}
+	return &voice{
+		teller: teller, name: name, key: key,
+		seen: map[deltafifo.DeltaType]bool{}, waiting: map[deltafifo.DeltaType]bool{},
+	}
 }
 
 // reflector returns counting with the hooks that tell.
@@ -113,7 +117,7 @@ func (v *voice) queued(kind deltafifo.DeltaType, tombstone bool) {
 	v.teller.Update(func(s *story.State) {
 		first := !v.seen[kind]
 		v.seen[kind] = true
-		v.queuedNew = v.queuedNew || first
+		v.waiting[kind] = v.waiting[kind] || first
 		switch {
 		case kind == deltafifo.Replaced || tombstone:
 			s.Tell(story.Reflector, "%s: the list contains %s", v.name, v.key)
@@ -128,7 +132,11 @@ func (v *voice) queued(kind deltafifo.DeltaType, tombstone bool) {
 
 func (v *voice) popped(types []deltafifo.DeltaType) {
 	v.teller.Update(func(s *story.State) {
-		v.following, v.queuedNew = v.queuedNew, false
+		v.following = false
+		for _, kind := range types {
+			v.following = v.following || v.waiting[kind]
+			v.waiting[kind] = false
+		}
 		if v.following {
 			names := make([]string, len(types))
 			for i, kind := range types {

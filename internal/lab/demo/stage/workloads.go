@@ -42,7 +42,7 @@ func (s *Stage) AddWorkloads(ctx context.Context) (*Workloads, error) {
 	deployments := collection[*apps.Deployment](factory, client, apps.DeploymentsResource, s.config.Gears)
 	sets := collection[*apps.ReplicaSet](factory, client, apps.ReplicaSetsResource, s.config.Gears)
 	pods := collection[*apps.Pod](factory, client, api.PodsResource, s.config.Gears)
-	pool := controller.PoolConfig{NewQueue: s.config.Gears.NewQueue, DrainTimeout: time.Second,
+	pool := controller.PoolConfig{NewQueue: s.config.NewQueue, DrainTimeout: time.Second,
 		PassTimeout: s.config.passTimeout()}
 	upper, err := deployment.NewController(deployment.Config{
 		Deployments: deployments, ReplicaSets: sets, Pods: pods, Worker: pool, Trace: s.tellRollout(),

@@ -22,6 +22,7 @@ import (
 	"orrery/informer"
 	"orrery/internal/lab/apiserver"
 	"orrery/nsctl"
+	nsctlfast "orrery/nsctl/fast"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -90,7 +91,7 @@ func start(t *testing.T, ctx context.Context, set gears.Set, client *restclient.
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: shared,
 		NewQueue: set.NewQueue,
-		Deleter: set.NewDeleter(nsctl.DeleterConfig{
+		Deleter: gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(nsctl.DeleterConfig{
 			Namespaces: namespaces,
 			Content:    nsctl.NewContentClient(client),
 			Discovery:  discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
