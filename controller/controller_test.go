@@ -15,6 +15,7 @@ import (
 
 	"orrery/controller"
 	"orrery/controller/gears"
+	"orrery/controller/leaderelection"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
@@ -354,4 +355,74 @@ func TestStopFinishesPasses(t *testing.T) {
 		assert.Equal(w.t, 2, began, "also what was queued")
 		assert.Equal(w.t, 2, ended)
 	})
+}
+
+// replica is a manager that takes part in an election.
+type replica struct {
+	worked lines
+	stop   context.CancelFunc
+	ended  <-chan error
+}
+
+// newReplica runs a controller of namespaces that writes their names, and stands by or leads.
+func newReplica(t *testing.T, c *clustertest.Cluster, identity string) *replica {
+	t.Helper()
+	r := &replica{}
+	m := controller.NewManager(controller.Config{
+		Client:   c.Client(),
+		Election: controller.Election{Namespace: "kube-system", Name: "greeter", Identity: identity},
+	})
+	namespaces := controller.Watch[*api.Namespace](m, api.NamespacesResource, "")
+	controller.New(m, "names", namespaces, func(_ context.Context, ns *api.Namespace) (time.Duration, error) {
+		_, err := r.worked.Write([]byte(ns.Name + "\n"))
+		return 0, err
+	}, controller.Options{})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(ctx) }()
+	r.stop, r.ended = stop, ended
+	return r
+}
+
+func TestOneOfSeveralReplicasWorks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clustertest.New(t)
+		first := newReplica(t, c, "first")
+		time.Sleep(time.Minute)
+		second := newReplica(t, c, "second")
+		time.Sleep(time.Minute)
+		assert.Equal(t, 1, first.worked.count("default"), "the leader works")
+		assert.Zero(t, second.worked.count("default"), "the other stands by")
+
+		first.stop()
+		require.NoError(t, <-first.ended)
+		time.Sleep(time.Second)
+		assert.Equal(t, 1, second.worked.count("default"), "it takes over as soon as the Lease is released")
+
+		c.Must("PATCH", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/greeter",
+			`{"spec":{"holderIdentity":"somebody"}}`)
+		lost, _ := errors.AsType[*leaderelection.LostError](<-second.ended)
+		require.NotNil(t, lost, "a replica that has lost the Lease ends")
+		assert.Equal(t, "somebody", lost.Holder)
+	})
+}
+
+func TestAnElectionIsAFlag(t *testing.T) {
+	var election controller.Election
+	require.NoError(t, election.Set("kube-system/greeter"))
+	assert.Equal(t, controller.Election{Namespace: "kube-system", Name: "greeter"}, election)
+	assert.Equal(t, "kube-system/greeter", election.String())
+	for _, wrong := range []string{"", "greeter", "/greeter", "kube-system/", "a/b/c"} {
+		assert.Error(t, election.Set(wrong), wrong)
+	}
+}
+
+func TestObjectsAreListedByTheirLabels(t *testing.T) {
+	match := controller.HasLabels[*api.ConfigMap](map[string]string{"app": "greeter", "empty": ""})
+	labelled := func(labels map[string]string) *api.ConfigMap {
+		return &api.ConfigMap{ObjectMeta: api.ObjectMeta{Labels: labels}}
+	}
+	assert.True(t, match(labelled(map[string]string{"app": "greeter", "empty": "", "other": "x"})))
+	assert.False(t, match(labelled(map[string]string{"app": "other", "empty": ""})), "another value")
+	assert.False(t, match(labelled(map[string]string{"app": "greeter"})), "a label with an empty value is not one that is missing")
 }

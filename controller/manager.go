@@ -44,6 +44,8 @@ type Config struct {
 	// Gears are the forms of the gears. Default: the fast ones; those of the textbook are there to
 	// read and to watch.
 	Gears gears.Set
+	// Election lets one of several replicas work. Default: every replica works.
+	Election Election
 	// Failures is where failed passes and requests of informers are written, a line each. The same
 	// failure is written once a minute at most. Default os.Stderr; io.Discard for none.
 	Failures io.Writer
@@ -66,6 +68,10 @@ func NewManager(config Config) *Manager {
 // passes, stops the informers, which passes read to the end, and returns. A collection that cannot
 // be listed is no error: Run writes that to Config.Failures, and tries again. Run may be called
 // once; another call returns an error.
+//
+// With an [Election] it works while this replica is the leader. If it is no longer, passes are
+// cancelled at once, and Run returns a [*leaderelection.LostError]: end the process then, and start
+// it again.
 func (m *Manager) Run(ctx context.Context) error {
 	lifetime, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -80,20 +86,24 @@ func (m *Manager) Run(ctx context.Context) error {
 			failed = errors.Join(failed, err)
 		})
 	}
-	for _, pool := range m.controllers {
-		working.StartWithContext(ctx, func(ctx context.Context) { pool.Run(ctx, lifetime) })
+	err := m.lead(ctx, lifetime, func(alive context.Context) {
+		for _, pool := range m.controllers {
+			working.Start(func() { pool.Run(ctx, alive) })
+		}
+		working.Wait()
+	})
+	if err == nil {
+		<-ctx.Done() // there may be no controller
 	}
-	<-ctx.Done()
-	working.Wait()
 	end()
 	informing.Wait()
-	return failed
+	return errors.Join(err, failed)
 }
 
 // Main runs a program with controllers: it connects to the cluster that kubectl would choose, calls
 // setUp, and works until SIGINT or SIGTERM; a second signal ends it at once. It adds -kubeconfig,
-// -context and -gears to the flags of package flag, and parses them. If something fails, Main
-// prints it and exits with 1.
+// -context, -gears and -leader-elect to the flags of package flag, and parses them. If something
+// fails, Main prints it and exits with 1.
 func Main(setUp func(*Manager) error) {
 	name := filepath.Base(os.Args[0])
 	if err := run(name, setUp); err != nil {
@@ -107,6 +117,9 @@ func run(name string, setUp func(*Manager) error) error {
 	chosen := flag.String("context", "", "the `name` of the context; default: the current one")
 	var set gears.Set
 	flag.Var(&set, "gears", "the `forms` of the gears: fast, textbook, or single ones such as queue=textbook")
+	var election Election
+	flag.Var(&election, "leader-elect",
+		"the Lease, as `namespace/name`, that one of several replicas holds while it works; default: all work")
 	flag.Parse()
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: *path, Context: *chosen})
 	if err != nil {
@@ -118,7 +131,7 @@ func run(name string, setUp func(*Manager) error) error {
 		return err
 	}
 	defer client.Close()
-	m := NewManager(Config{Client: client, Gears: set})
+	m := NewManager(Config{Client: client, Gears: set, Election: election})
 	if err := setUp(m); err != nil {
 		return err
 	}
@@ -194,6 +207,22 @@ func (c *Collection[T]) CachedList(match func(object T) bool) []T {
 		match = func(T) bool { return true }
 	}
 	return c.lister().ListFunc(match)
+}
+
+// HasLabels returns a match for [Collection.CachedList]: the objects that have all these labels.
+func HasLabels[T interface {
+	Object
+	GetLabels() map[string]string
+}](labels map[string]string) func(object T) bool {
+	return func(object T) bool {
+		has := object.GetLabels()
+		for name, want := range labels {
+			if value, ok := has[name]; !ok || value != want {
+				return false
+			}
+		}
+		return true
+	}
 }
 
 func (c *Collection[T]) lister() informer.Lister[T] {

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -87,7 +85,7 @@ func lead(ctx context.Context, p *process, work func(alive context.Context)) err
 		return err
 	}
 	defer client.Close()
-	identity := newIdentity()
+	identity := leaderelection.NewIdentity()
 	elector, err := leaderelection.New(leaderelection.Config{
 		Leases:    restclient.Typed[*api.Lease](client, api.LeasesResource, election.namespace),
 		Watch:     restclient.Typed[*api.Lease](p.client, api.LeasesResource, election.namespace),
@@ -125,23 +123,6 @@ func (p *process) electionTrace(recorder events.EventRecorder) *leaderelection.T
 		Released: func(error) { p.observer.leading(name, false) },
 		SlowPath: func() { p.observer.slowPath(name) },
 	}
-}
-
-// newIdentity returns the host name (in a pod, the pod's name) and a random part.
-func newIdentity() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return host + "_" + newUUID()
-}
-
-// newUUID returns a random UUID (RFC 9562, version 4).
-func newUUID() string {
-	var id [16]byte
-	_, _ = rand.Read(id[:]) // it never fails
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
 // electionError is the reason why this run cannot take part in the election.

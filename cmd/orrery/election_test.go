@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -165,13 +164,6 @@ func TestADryRunTakesNoPartInTheElection(t *testing.T) {
 	r.stop()
 	require.NoError(t, <-r.ended)
 	assert.Zero(t, leases.Load())
-}
-
-func TestIdentitiesAreUnique(t *testing.T) {
-	pattern := regexp.MustCompile(`^.+_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
-	first, second := newIdentity(), newIdentity()
-	assert.Regexp(t, pattern, first)
-	assert.NotEqual(t, first, second)
 }
 
 // As in kube-controller-manager: dashboards tell elections apart by the Lease name.

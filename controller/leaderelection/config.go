@@ -2,8 +2,10 @@ package leaderelection
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"orrery/informer/reflector"
@@ -68,6 +70,19 @@ func (c Config) check() error {
 		return errors.New("leader election needs an identity")
 	}
 	return c.Timing.Check()
+}
+
+// NewIdentity returns the host name, which in a pod is the pod's name, and a random part: a UUID
+// (RFC 9562, version 4).
+func NewIdentity() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // it never fails
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return fmt.Sprintf("%s_%x-%x-%x-%x-%x", host, id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
 // Timing holds the three durations of an election. A zero value means the default.

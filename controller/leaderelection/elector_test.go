@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/http"
+	"regexp"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -532,4 +533,11 @@ func TestALeaderLeavesADeadConnection(t *testing.T) {
 		stop()
 		assert.NoError(t, <-ended)
 	})
+}
+
+func TestIdentitiesAreUnique(t *testing.T) {
+	pattern := regexp.MustCompile(`^.+_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	first, second := leaderelection.NewIdentity(), leaderelection.NewIdentity()
+	assert.Regexp(t, pattern, first)
+	assert.NotEqual(t, first, second)
 }
