@@ -1,9 +1,6 @@
 package api
 
-import (
-	"reflect"
-	"slices"
-)
+import "slices"
 
 // Namespace is a scope for names and the unit that the namespace controller deletes.
 //
@@ -22,17 +19,9 @@ type Namespace struct {
 // plainNamespace is Namespace without its methods, for encoding/json.
 type plainNamespace Namespace
 
-var namespaceSchema = schemaOf(reflect.TypeFor[plainNamespace]())
-
 // UnmarshalJSON decodes a namespace and preserves unknown fields.
 func (n *Namespace) UnmarshalJSON(data []byte) error {
-	var plain plainNamespace
-	unknown, err := namespaceSchema.decode(data, &plain)
-	if err == nil {
-		*n = Namespace(plain)
-		n.unknown = unknown
-	}
-	return err
+	return decodeKeeping(data, (*plainNamespace)(n), &n.unknown)
 }
 
 // MarshalJSON encodes the namespace with its unknown fields.

@@ -1,7 +1,5 @@
 package api
 
-import "reflect"
-
 // EventsResource are the Events of the core group.
 var EventsResource = GroupVersionResource{Version: "v1", Resource: "events"}
 
@@ -90,17 +88,9 @@ type LeaseSpec struct {
 // plainLease is Lease without its methods, for encoding/json.
 type plainLease Lease
 
-var leaseSchema = schemaOf(reflect.TypeFor[plainLease]())
-
 // UnmarshalJSON reads a Lease and preserves unknown fields.
 func (l *Lease) UnmarshalJSON(data []byte) error {
-	var plain plainLease
-	unknown, err := leaseSchema.decode(data, &plain)
-	if err == nil {
-		*l = Lease(plain)
-		l.unknown = unknown
-	}
-	return err
+	return decodeKeeping(data, (*plainLease)(l), &l.unknown)
 }
 
 // MarshalJSON writes the Lease with its unknown fields.
@@ -121,14 +111,28 @@ func (l *Lease) DeepCopy() *Lease {
 	return &out
 }
 
-// Pod has the fields that determine how long a pod takes to end: its grace period and its phase. It
-// is read-only: writing it back would drop all other fields.
+// Pod is a group of containers on one node.
+//
+// Writing a Pod back preserves all fields that it does not declare, as in [Namespace].
 type Pod struct {
 	TypeMeta   `json:",inline"`
 	ObjectMeta `json:"metadata"`
 	Spec       PodSpec   `json:"spec"`
 	Status     PodStatus `json:"status"`
+
+	unknown *unknownFields
 }
+
+// plainPod is Pod without its methods, for encoding/json.
+type plainPod Pod
+
+// UnmarshalJSON reads a Pod and preserves unknown fields.
+func (p *Pod) UnmarshalJSON(data []byte) error {
+	return decodeKeeping(data, (*plainPod)(p), &p.unknown)
+}
+
+// MarshalJSON writes the Pod with its unknown fields.
+func (p Pod) MarshalJSON() ([]byte, error) { return p.unknown.encode(plainPod(p)) }
 
 // DeepCopy returns a copy that shares no mutable data.
 func (p *Pod) DeepCopy() *Pod {
@@ -182,20 +186,109 @@ type ConfigMap struct {
 // plainConfigMap is ConfigMap without its methods, for encoding/json.
 type plainConfigMap ConfigMap
 
-var configMapSchema = schemaOf(reflect.TypeFor[plainConfigMap]())
-
 // UnmarshalJSON reads a ConfigMap and preserves unknown fields.
 func (c *ConfigMap) UnmarshalJSON(data []byte) error {
-	var plain plainConfigMap
-	unknown, err := configMapSchema.decode(data, &plain)
-	if err == nil {
-		*c = ConfigMap(plain)
-		c.unknown = unknown
-	}
-	return err
+	return decodeKeeping(data, (*plainConfigMap)(c), &c.unknown)
 }
 
 // MarshalJSON writes the ConfigMap with its unknown fields.
 func (c ConfigMap) MarshalJSON() ([]byte, error) {
 	return c.unknown.encode(plainConfigMap(c))
+}
+
+// SecretsResource are the Secrets.
+var SecretsResource = GroupVersionResource{Version: "v1", Resource: "secrets"}
+
+// Secret holds data that must not be shown, by key.
+//
+// Writing a Secret back preserves fields of a newer API that it does not declare, as in
+// [Namespace].
+type Secret struct {
+	TypeMeta   `json:",inline"`
+	ObjectMeta `json:"metadata"`
+	// Type says what the data is for, "Opaque" for anything. The server refuses changes of it.
+	Type string `json:"type,omitempty"`
+	// Data has the bytes. On the wire they are base64.
+	Data map[string][]byte `json:"data,omitempty"`
+	// Immutable: if true, the server refuses changes of the data.
+	Immutable *bool `json:"immutable,omitempty"`
+
+	unknown *unknownFields
+}
+
+// plainSecret is Secret without its methods, for encoding/json.
+type plainSecret Secret
+
+// UnmarshalJSON reads a Secret and preserves unknown fields.
+func (s *Secret) UnmarshalJSON(data []byte) error {
+	return decodeKeeping(data, (*plainSecret)(s), &s.unknown)
+}
+
+// MarshalJSON writes the Secret with its unknown fields.
+func (s Secret) MarshalJSON() ([]byte, error) { return s.unknown.encode(plainSecret(s)) }
+
+// DeploymentsResource and ReplicaSetsResource are the Deployments and the ReplicaSets.
+var (
+	DeploymentsResource = GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	ReplicaSetsResource = GroupVersionResource{Group: "apps", Version: "v1", Resource: "replicasets"}
+)
+
+// Deployment asks for identical pods, which are replaced step by step when their template changes.
+//
+// Writing a Deployment back preserves all fields that it does not declare, such as the template, as
+// in [Namespace].
+type Deployment struct {
+	TypeMeta   `json:",inline"`
+	ObjectMeta `json:"metadata"`
+	Spec       ReplicasSpec   `json:"spec"`
+	Status     ReplicasStatus `json:"status"`
+
+	unknown *unknownFields
+}
+
+// plainDeployment is Deployment without its methods, for encoding/json.
+type plainDeployment Deployment
+
+// UnmarshalJSON reads a Deployment and preserves unknown fields.
+func (d *Deployment) UnmarshalJSON(data []byte) error {
+	return decodeKeeping(data, (*plainDeployment)(d), &d.unknown)
+}
+
+// MarshalJSON writes the Deployment with its unknown fields.
+func (d Deployment) MarshalJSON() ([]byte, error) { return d.unknown.encode(plainDeployment(d)) }
+
+// ReplicaSet asks for a number of identical pods. Writing it back preserves all fields that it does
+// not declare, as in [Deployment].
+type ReplicaSet struct {
+	TypeMeta   `json:",inline"`
+	ObjectMeta `json:"metadata"`
+	Spec       ReplicasSpec   `json:"spec"`
+	Status     ReplicasStatus `json:"status"`
+
+	unknown *unknownFields
+}
+
+// plainReplicaSet is ReplicaSet without its methods, for encoding/json.
+type plainReplicaSet ReplicaSet
+
+// UnmarshalJSON reads a ReplicaSet and preserves unknown fields.
+func (s *ReplicaSet) UnmarshalJSON(data []byte) error {
+	return decodeKeeping(data, (*plainReplicaSet)(s), &s.unknown)
+}
+
+// MarshalJSON writes the ReplicaSet with its unknown fields.
+func (s ReplicaSet) MarshalJSON() ([]byte, error) { return s.unknown.encode(plainReplicaSet(s)) }
+
+// ReplicasSpec is how many pods are asked for; nil is the server's default, 1.
+type ReplicasSpec struct {
+	Replicas *int32 `json:"replicas,omitempty"`
+}
+
+// ReplicasStatus counts the pods that there are.
+type ReplicasStatus struct {
+	// ObservedGeneration is the metadata.generation that the counts are about.
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	Replicas           int32 `json:"replicas,omitempty"`
+	ReadyReplicas      int32 `json:"readyReplicas,omitempty"`
+	AvailableReplicas  int32 `json:"availableReplicas,omitempty"`
 }

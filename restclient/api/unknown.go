@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"sync"
 )
 
 // schema is the shape of a type: an object has fields, by JSON name, and a list of objects has
@@ -31,6 +32,26 @@ func schemaOf(t reflect.Type) *schema {
 		s.fields[name] = schemaOf(field)
 	}
 	return s
+}
+
+// schemas has the schema of each type that was decoded, by [reflect.Type].
+var schemas sync.Map
+
+// decodeKeeping decodes a document into a type without methods, and keeps the unknown fields. After
+// an error both are as before.
+func decodeKeeping[P any](data []byte, into *P, unknown **unknownFields) error {
+	t := reflect.TypeFor[P]()
+	known, ok := schemas.Load(t)
+	if !ok {
+		known, _ = schemas.LoadOrStore(t, schemaOf(t))
+	}
+	var decoded P
+	kept, err := known.(*schema).decode(data, &decoded)
+	if err == nil {
+		*into = decoded
+		*unknown = kept
+	}
+	return err
 }
 
 // decode decodes a document into a struct, and returns the unknown fields.
