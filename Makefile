@@ -5,7 +5,7 @@ FUZZTIME  ?= 30s
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS   = -X orrery/internal/app/program.Version=$(VERSION)
 
-.PHONY: help needs-go needs-cc build demo try minikube test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly event lint krew manifests glossary recordings fmt clean workshop
+.PHONY: help module needs-go needs-cc build demo try minikube test race fuzz e2e chaos chaos-virtual chaos-real conformance contract bench bench-quick nightly event lint krew manifests glossary recordings fmt clean workshop
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  \1\t/' | expand -t 16
@@ -87,6 +87,9 @@ bench-quick: build ## check the exact figures against their targets: allocations
 workshop: build ## check the labs of the workshop: stubs, planted wrong solutions, scripts (LAB=08 for one)
 	@echo "==> checking the labs"
 	bin/lab verify $(LAB)
+
+module: ## rename the module everywhere (MODULE=example.org/you/orrery)
+	@.ci/module '$(MODULE)'
 
 nightly: ## the checks that are too slow for every change, hours (STEPS="fuzz bench" for some)
 	@GO=$(GO) .ci/nightly
