@@ -13,16 +13,12 @@
 // [Watch] keeps a local copy of a collection. [New] calls a [Reconcile] for each of its objects,
 // and again after each change. [Owns] calls it for an object when one that belongs to it changes.
 // [Main] connects all of that to the cluster that kubectl would choose. The program needs the
-// rights to list and watch each collection in all namespaces. Each replica of it acts: run one.
+// rights to list and watch each collection in all namespaces. With an [Election], the flag
+// -leader-elect, one of several replicas works.
 //
 // Handlers put keys into a work queue, and workers take them out. What lies between them is on one
-// page, pool.go: the [Pool], which also serves controllers that have their own handlers.
-//
-//	handler ── Add(key) ──▶ queue ──▶ runWorker ── processNextWorkItem ── Reconcile(key)
-//	                          ▲                                              │
-//	                          │            nil, 0           Forget           │
-//	                          │            nil, after       AddAfter(after)  │
-//	                          └─────────── error or panic   AddRateLimited ──┘
+// page, pool.go: the [Pool], which also serves controllers that have their own handlers, such as
+// that of package nsctl. The [gears.Set] of Config chooses the forms of the gears.
 //
 // # Guarantees
 //
@@ -49,8 +45,8 @@
 //
 // # Testing
 //
-// The tests run in virtual time, against the API server in memory, with the fast and the textbook
-// gears.
+// Package controllertest starts the API server in memory for the test of a controller. The tests
+// here run in virtual time against the same server, with the fast and the textbook gears.
 //
-// Next: package cmd/orrery
+// Next: package nsctl
 package controller

@@ -84,5 +84,5 @@
 // retries that take minutes and watches that last for hours are tested at once. Every test of lists
 // and watches runs with each form of the decoder.
 //
-// Next: package nsctl
+// Next: package controller
 package restclient

@@ -32,8 +32,7 @@ type Definition struct {
 	Kubernetes bool
 }
 
-// Definitions returns every metric, sorted by name. docs/operate/observing.md has the same table; a
-// test compares the two.
+// Definitions returns every metric, sorted by name. docs/operate/observing.md explains them.
 func Definitions() []Definition {
 	sorted := make([]Definition, 0, len(catalogue))
 	for _, d := range catalogue {
