@@ -13,12 +13,12 @@ import (
 
 // Pool is a work queue and its workers.
 //
-//	Add ──▶ queue ──Get──▶ worker: Reconcile ──▶ Done
-//	          ▲                       │
-//	          │                       ├─ nothing more to do   Forget
-//	          ├──── after that time ──┼─ look again after     Forget, AddAfter
-//	          ├─ after 5, 10, 20 ms ──┼─ an error             AddRateLimited
-//	          │                       └─ a permanent error    Forget
+//	Add ──▶ queue ──Get──▶ worker: Reconcile
+//	          ▲                       ├─ nothing more to do   Forget            ─┐
+//	          ├──── after that time ──┼─ look again after     Forget, AddAfter  ─┤
+//	          ├──── after that time ──┼─ RequeueAfterError    AddAfter          ─┼──▶ Done
+//	          ├─ after 5, 10, 20 ms ──┼─ any other error      AddRateLimited    ─┤
+//	          │                       └─ a permanent error    Forget            ─┘
 //
 // For example, a is added, and a worker gets it. During its pass a is added again: the queue holds
 // it back, because no two workers may have the same key. The pass fails, so the worker calls
@@ -48,7 +48,8 @@ func NewPool(config PoolConfig) *Pool {
 	}
 }
 
-// Add queues a key. It is for handlers, and does not block.
+// Add queues a key. It is for handlers, and does not block. Before Run has begun, it does nothing:
+// Run queues all keys itself.
 func (p *Pool) Add(key string) { p.AddAfter(key, 0) }
 
 // AddAfter queues a key after a delay.

@@ -6,9 +6,16 @@ import (
 	"sync"
 )
 
-// DeltaFIFO is the textbook form: a map, a slice and one lock. As in client-go, a process function
-// runs with the lock held, so the store is up to date when the queue reads it. But producers wait,
-// and process must not call the queue; package fast has neither limit.
+// DeltaFIFO is the textbook form: a map, a slice and one lock.
+//
+//	Add a, Update a, Add b        queue [a b]   items a: Added, Updated   b: Added
+//	Pop                           process gets a with both deltas; queue [b]
+//	Replace [a c]                 queue [b a c] items b: Added, Deleted (a tombstone)   a, c: Replaced
+//
+// As in client-go, a process function runs with the lock held, so the store is up to date when the
+// queue reads it. But producers wait, and process must not call the queue, not even Close; package
+// fast has neither limit. Hooks are called with the lock held. Read queueActionLocked first, then
+// Pop and Replace.
 type DeltaFIFO[T any] struct {
 	SyncFlag     // HasSynced and Synced, which need no lock
 	setSynced    func() bool
@@ -141,12 +148,12 @@ func (f *DeltaFIFO[T]) Resync() error {
 }
 
 // Pop blocks until a key waits, takes the first one off queue with its deltas, passes them to
-// process with the lock held, and returns them with the error. isInInitialList reports whether
-// initialPopulationCount is above 0. Closed and empty, Pop returns ErrFIFOClosed. After process,
-// even if it panicked, the key counts as processed, and Pop calls checkSyncedLocked. On an
-// *ErrRequeue, wrapped or not, unless the queue is closed, the key goes to the end of queue with a
-// copy of its deltas (the caller owns the original), every blocked Pop wakes, and Pop returns
-// ErrRequeue.Err. Hooks: Popped, Processed (ErrUnfinished after a panic), Requeued.
+// process with the lock held, and returns them with the error.   - isInInitialList reports whether
+// initialPopulationCount is above 0.   - Closed and empty, Pop returns ErrFIFOClosed.   - After
+// process, even if it panicked, the key counts as processed: checkSyncedLocked.   - On an
+// *ErrRequeue, wrapped or not, unless the queue is closed, the key goes to the end of queue
+// with a copy of its deltas (the caller owns the original), every blocked Pop wakes, and Pop
+// returns ErrRequeue.Err.   - Hooks: Popped, Processed (ErrUnfinished after a panic), Requeued.
 func (f *DeltaFIFO[T]) Pop(
 	process func(key string, d Deltas[T], isInInitialList bool) error,
 ) (deltas Deltas[T], err error) {
@@ -162,7 +169,7 @@ func (f *DeltaFIFO[T]) Pop(
 	f.queue, deltas = f.queue[1:], f.items[key]
 	delete(f.items, key)
 	f.config.Trace.Popped(key, deltas, isInInitialList, len(f.queue))
-	err = ErrUnfinished // what Processed reports if process panics
+	err = ErrUnfinished // the result if process panics; otherwise the return below sets err
 	defer func() {
 		f.config.Trace.Processed(key, deltas, err)
 		if requeue, ok := errors.AsType[*ErrRequeue](err); ok && !f.closed {
@@ -206,7 +213,8 @@ func (f *DeltaFIFO[T]) Snapshot() Snapshot {
 	}
 	for i, key := range f.queue {
 		initial := i < f.initialPopulationCount
-		s.Waiting = append(s.Waiting, KeySnapshot{Key: key, Types: f.items[key].Types(), IsInInitialList: initial})
+		waiting := KeySnapshot{Key: key, Types: f.items[key].Types(), IsInInitialList: initial}
+		s.Waiting = append(s.Waiting, waiting)
 	}
 	return s
 }

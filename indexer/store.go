@@ -12,7 +12,14 @@ import (
 // What it lacks: a List of 100,000 objects blocks all writes while it copies, and index functions
 // run with the lock held. In package fast readers do not block writers.
 //
-// A result never shares memory with the maps: readers keep it after the lock is released.
+// An index finds objects by a value that an index function computes. With the index "node", and the
+// pods default/a and default/b on the node n1:
+//
+//	items    default/a -> the pod a, default/b -> the pod b
+//	indices  "node" -> "n1" -> {default/a, default/b}
+//
+// The slices and maps of a result are the reader's own, so it keeps them after the lock is
+// released. The objects are shared. Read updateIndices first.
 type threadSafeMap[T any] struct {
 	mu       sync.RWMutex // guards the fields below
 	items    map[string]T

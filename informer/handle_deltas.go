@@ -8,11 +8,20 @@ import (
 
 // This page is HandleDeltas of the article: the deltas of one object go into the store and to the
 // handlers.
+//
+//	delta            the store has it      notification
+//	Deleted          yes                   EventDelete: Old is the store's, New the watch's final state
+//	Deleted          no                    EventDelete, only without a tombstone
+//	any other type   yes                   EventUpdate: Old is the store's, New the delta's object
+//	any other type   no                    EventAdd
+//
+// Not the type of the delta decides between an addition and an update, but the store. Read apply
+// and applyDeletion first.
 
 // handleDeltas applies the deltas of one object with handleDelta, oldest first. The failure of a
 // delta is added to s.failures as a *ProcessError; the other deltas are applied all the same, and
 // nothing is requeued: the result is nil. Trace.Distributed, if it is set, gets the info of each
-// notification that was sent to a listener. It is called without blockDeltas.
+// notification that was sent to a listener. The hook is called without the lock blockDeltas.
 func (s *SharedIndexInformer[T]) handleDeltas(
 	key string, deltas deltafifo.Deltas[T], isInInitialList bool,
 ) error {
@@ -30,8 +39,8 @@ func (s *SharedIndexInformer[T]) handleDeltas(
 
 // handleDelta applies d to the store, numbers the notification (s.applied counts every delta, even
 // one that changes nothing), reports it with traceApplied, and distributes it if there is something
-// to notify. It does so in one critical section of blockDeltas: a handler that was added before
-// receives the notification, a later one finds the change in the store. It returns the
+// to notify. It does so in one critical section of the lock blockDeltas: a handler that was added
+// before receives the notification, a later one finds the change in the store. It returns the
 // notification, the number of listeners that it was sent to, and the error of apply.
 func (s *SharedIndexInformer[T]) handleDelta(
 	key string, d *deltafifo.Delta[T], isInInitialList bool,
@@ -53,7 +62,8 @@ func (s *SharedIndexInformer[T]) handleDelta(
 // kind: an update, with the previous state in Old, if the store had the object; otherwise an
 // addition, which is Initial if it belongs to the first list.
 //
-// The mutation detector, if it is on, records the object before it is stored. Its error and that of
+// The mutation detector finds handlers that change shared objects. If it is on, it records the
+// object before it is stored. Its error and that of
 // an index function are joined and returned; the object is stored and the handlers are notified all
 // the same.
 func (s *SharedIndexInformer[T]) apply(
@@ -81,9 +91,9 @@ func (s *SharedIndexInformer[T]) apply(
 // notification is the state in the store. New is the final state that the watch reported; for a
 // tombstone, which has none, it is the state in the store, and FinalStateUnknown is set.
 //
-// If the store lacks the object of a tombstone, nothing has changed: the watched deletion was
-// processed while the list that lacks the object was under way. Without a tombstone the store has
-// the object, because the queue drops deletions of unknown objects.
+// If the store lacks the object of a tombstone, nothing has changed: a watch reported the deletion,
+// and it was processed, while the list that lacks the object was under way. Without a tombstone the
+// store has the object, because a queue that knows the store drops deletions of unknown objects.
 func (s *SharedIndexInformer[T]) applyDeletion(
 	key string, d *deltafifo.Delta[T],
 ) (n Notification[T], changed bool) {

@@ -10,13 +10,14 @@ import (
 
 // This page is the sharedProcessor of the article: how one event gets to all handlers.
 //
-//	                    ┌ addCh → pop → nextCh → run → handler
-//	HandleDeltas → distribute      └ pendingNotifications
-//	                    └ addCh → pop → nextCh → run → handler
+//	                           ┌─▶ addCh ─▶ pop ─▶ nextCh ─▶ run ─▶ handler 1
+//	handleDeltas ─▶ Distribute ┤             ▲▼
+//	                           │     pendingNotifications
+//	                           └─▶ addCh ─▶ pop ─▶ nextCh ─▶ run ─▶ handler 2, with a buffer of its own
 //
 // Each handler has a processorListener with two goroutines. pop is always ready to receive, so no
 // handler can block the informer or another handler. pendingNotifications is the unbounded buffer
-// in front of run.
+// in front of run. Read add, pop and run first.
 //
 // What this form lacks: an event costs two channel operations per handler, and the backlog of a
 // handler cannot be merged. Package fast has the form that shares batches, and a delivery that
@@ -28,8 +29,8 @@ type sharedProcessor[T any] struct {
 
 	listenersLock    sync.Mutex
 	listenersStarted bool
-	// listeners are those that have not been removed. The value is true while a listener takes part
-	// in a resync.
+	// listeners are those that have not been removed. The value is whether the last call of
+	// ShouldResync found that the resync of a listener is due.
 	listeners map[*processorListener[T]]bool
 }
 

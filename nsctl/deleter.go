@@ -44,8 +44,8 @@ func NewDeleter(config DeleterConfig) Deleter {
 // Delete makes one pass over a namespace, see [Deleter]:
 //   - It reads the namespace from the server (PhaseReading): the informer's copy may be old. If it
 //     is not terminating, or was re-created since seen (IsOfAnother), Delete returns nil at once.
-//   - It sets status.phase. If the namespace is not terminating then, it returns. Without this
-//     controller's token it does neither: it calls Trace.NoToken and returns.
+//   - It sets status.phase. If the namespace is not terminating then, it returns. It leaves a
+//     namespace without this controller's token as it is, calls Trace.NoToken and returns.
 //   - It deletes the content. An error or an estimate (*ResourcesRemainingError) ends the pass, and
 //     so does the end of the namespace (UntilGone): ErrGone is no failure.
 //   - It removes its token, if there (PhaseFinalization); Trace.Finalized gets the outcome.
@@ -97,7 +97,7 @@ func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, 
 	return IgnoreNotFound(WhileDoing("finalizing", err))
 }
 
-// updateNamespaceFunc writes a namespace and returns the server's answer. It keeps its argument.
+// updateNamespaceFunc writes a namespace and returns the server's answer. It leaves its argument.
 type updateNamespaceFunc func(ctx context.Context, namespace *api.Namespace) (*api.Namespace, error)
 
 // retryOnConflictError calls fn, and again on the server's latest state while another client's
@@ -218,7 +218,7 @@ func (d *namespacedResourcesDeleter) deleteAllContent(
 
 // discoverResources returns the types that the namespace may hold, pods first. Its discovery is not
 // older than the deletion: a type may be new. If some groups fail it returns the others, unless
-// pods are missing, which must be deleted first.
+// pods are missing, which must be deleted first. conditionUpdater.Err has the failure.
 func (d *namespacedResourcesDeleter) discoverResources(
 	ctx context.Context, namespace *api.Namespace, conditionUpdater *ConditionUpdater,
 ) []DeletableResource {
@@ -263,7 +263,7 @@ func (d *namespacedResourcesDeleter) deleteAllContentForGroupVersionResource(
 
 // deleteCollection deletes the type's objects in one request, and returns those that the server
 // says it found. It returns false if the server cannot. The request only names a namespace, so
-// ReadAgain looks first whether it still is the one of this pass.
+// CheckStillThere looks first whether it still is the one of this pass.
 func (d *namespacedResourcesDeleter) deleteCollection(
 	ctx context.Context, resource DeletableResource, namespace *api.Namespace,
 ) ([]*api.PartialObjectMetadata, bool, error) {

@@ -15,7 +15,7 @@ import (
 // least every ten seconds.)
 //
 // What it lacks is speed: each delay costs a map entry and an allocation. Package queue/fast avoids
-// both.
+// both. Read AddAfter first, then endDelays.
 type DelayingQueue[K comparable] struct {
 	Queue[K]
 
@@ -23,7 +23,7 @@ type DelayingQueue[K comparable] struct {
 	waitingForQueue waitForPriorityQueue[K]
 	waitingByKey    map[K]*waitFor[K]
 	entrySeq        int         // seq of the last entry
-	timer           *time.Timer // fires no later than the first deadline; nil at first
+	timer           *time.Timer // set to the first deadline, or earlier after a cancellation; nil at first
 	stopped         bool
 }
 
@@ -81,8 +81,8 @@ func (q *DelayingQueue[K]) AddAfter(key K, after time.Duration) {
 
 // insertLocked delays key until readyAt, unless it is already delayed until then or an earlier
 // time. The heap orders the entries by readyAt, then by seq. A new entry gets the next number of
-// entrySeq, so equal deadlines end in the order of their AddAfter calls. It takes the place of the
-// old one in the heap and in waitingByKey; a changed readyAt alone would break the heap.
+// entrySeq, so equal deadlines end in the order of their AddAfter calls. It replaces the old entry
+// in the heap and in waitingByKey; a changed readyAt alone would break the order of the heap.
 func (q *DelayingQueue[K]) insertLocked(key K, readyAt time.Time) {
 	entry, ok := q.waitingByKey[key]
 	if ok && !readyAt.Before(entry.readyAt) {
@@ -127,12 +127,21 @@ func (q *DelayingQueue[K]) endDelays() {
 	q.armLocked()
 }
 
-// ShutDown drops the delayed keys: adding them now would retry too early. The
-// controller finds them again when it next starts, because it lists every object.
-func (q *DelayingQueue[K]) ShutDown() { q.beginShutDown(false, q.dropDelaysLocked) }
+// ShutDown drops the delayed keys: to add them now would be too early. The controller finds their
+// objects again when it next starts, in its first list.
+func (q *DelayingQueue[K]) ShutDown() {
+	q.lock()
+	defer q.unlock()
+	q.beginShutDown(false, q.dropDelaysLocked())
+}
 
 // ShutDownWithDrain drops the delays as well.
-func (q *DelayingQueue[K]) ShutDownWithDrain() { q.drain(q.beginShutDown(true, q.dropDelaysLocked)) }
+func (q *DelayingQueue[K]) ShutDownWithDrain() {
+	q.lock()
+	shutDowns := q.beginShutDown(true, q.dropDelaysLocked())
+	q.unlock()
+	q.drain(shutDowns)
+}
 
 // dropDelaysLocked drops all delays, stops the timer, and sets stopped. It returns the number of
 // delays.

@@ -13,10 +13,16 @@ import (
 //	                          ^                |
 //	                          +----- Done -----+  if it is dirty again
 //
-// What it lacks is speed: each key costs seven map operations, the list is reallocated again and
-// again, and there are no batches. Package queue/fast avoids these costs.
+// For example, a is added, and a worker gets it: a is in processing. During its pass a is added
+// again. It is dirty now, and waits for Done, since no two workers may hold the same key. Done
+// finds it dirty and queues it. However often a is added before the next Get, it is queued once.
 //
-// All methods may be called from any goroutine. A Queue starts no goroutine.
+// What it lacks is speed: a key costs nine map operations, each Get moves the slice on, so that
+// append needs a new array again and again, and there are no batches. Package queue/fast avoids
+// these costs.
+//
+// Read addLocked, Get and Done first. All methods may be called from any goroutine. A Queue starts
+// no goroutine.
 type Queue[K comparable] struct {
 	recorder[K] // has the mutex; unlock releases it and then calls the recorded hooks (trace.go)
 	name        string
@@ -30,7 +36,7 @@ type Queue[K comparable] struct {
 	dirty        map[K]time.Time // the keys that need processing, and since when
 	processing   map[K]time.Time // the keys that workers hold, and since when
 	shuttingDown bool
-	shutDowns    int // calls of ShutDown; one more ends every drain
+	shutDowns    int // calls of ShutDown; another call ends the drains that are waiting
 	drains       int // goroutines in ShutDownWithDrain
 	waiting      int // goroutines in Get
 }
@@ -136,22 +142,30 @@ func (q *Queue[K]) Done(key K) {
 func (q *Queue[K]) idleLocked() bool { return len(q.queue) == 0 && len(q.processing) == 0 }
 
 // ShutDown makes the queue refuse new keys and returns at once; see Interface.
-func (q *Queue[K]) ShutDown() { q.beginShutDown(false, func() int { return 0 }) }
-
-// ShutDownWithDrain also waits until no key is queued and no worker holds one, or until ShutDown.
-func (q *Queue[K]) ShutDownWithDrain() { q.drain(q.beginShutDown(true, func() int { return 0 })) }
-
-// beginShutDown makes the queue refuse new keys and wakes all waiters. It counts the call in
-// shutDowns, unless drain is true, and returns that number. It records the shutdown with the result
-// of dropDelays, which it calls with mu held; a Queue has no delays.
-func (q *Queue[K]) beginShutDown(drain bool, dropDelays func() int) (shutDowns int) {
+func (q *Queue[K]) ShutDown() {
 	q.lock()
 	defer q.unlock()
+	q.beginShutDown(false, 0)
+}
+
+// ShutDownWithDrain makes the queue refuse new keys, and waits until no key is queued and no worker
+// holds one, or until ShutDown.
+func (q *Queue[K]) ShutDownWithDrain() {
+	q.lock()
+	shutDowns := q.beginShutDown(true, 0)
+	q.unlock()
+	q.drain(shutDowns)
+}
+
+// beginShutDown makes the queue refuse new keys and wakes all waiters. It counts the call in
+// shutDowns, unless drain is true, and returns that number. It records the shutdown with the number
+// of delays that were dropped; a Queue has none. The caller holds the lock.
+func (q *Queue[K]) beginShutDown(drain bool, delays int) (shutDowns int) {
 	if !drain {
 		q.shutDowns++
 	}
 	q.shuttingDown = true
-	q.recordShutDown(drain, dropDelays())
+	q.recordShutDown(drain, delays)
 	q.cond.Broadcast()
 	return q.shutDowns
 }
@@ -183,8 +197,14 @@ func (q *Queue[K]) Snapshot() Snapshot[K] {
 }
 
 func (q *Queue[K]) snapshotLocked() Snapshot[K] {
-	s := Snapshot[K]{Name: q.name, Seq: q.seq, Queued: append([]K(nil), q.queue...),
-		Waiting: q.waiting, ShuttingDown: q.shuttingDown, Draining: q.drains > 0}
+	s := Snapshot[K]{
+		Name:         q.name,
+		Seq:          q.seq,
+		Queued:       slices.Clone(q.queue),
+		Waiting:      q.waiting,
+		ShuttingDown: q.shuttingDown,
+		Draining:     q.drains > 0,
+	}
 	for key, began := range q.processing {
 		_, dirty := q.dirty[key]
 		s.Processing = append(s.Processing, ProcessingKey[K]{key, time.Since(began), dirty})

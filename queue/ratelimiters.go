@@ -7,8 +7,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// RateLimiter decides how long a failed key is delayed. Its methods may be called from any
-// goroutine.
+// RateLimiter decides how long a failed key is delayed. It neither waits nor queues: a worker calls
+// AddRateLimited after a failed pass, which asks When, and Forget after a pass that succeeded. Its
+// methods may be called from any goroutine.
 type RateLimiter[K comparable] interface {
 	// When counts one more failure of key and returns its delay.
 	When(key K) time.Duration

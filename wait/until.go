@@ -13,8 +13,8 @@ func Forever(f func(), period time.Duration) {
 	Until(f, period, NeverStop)
 }
 
-// Until calls f at once and then again, period after f has returned, until
-// stopCh is closed or a value is sent on it.
+// Until calls f at once and then again, period after f has returned, until stopCh is closed or a
+// value is sent on it. Every form of this page stops so.
 //
 // It is [JitterUntil] without jitter, sliding.
 func Until(f func(), period time.Duration, stopCh <-chan struct{}) {
@@ -27,9 +27,12 @@ func UntilWithContext(ctx context.Context, f func(context.Context), period time.
 	JitterUntilWithContext(ctx, f, period, 0, true)
 }
 
-// NonSlidingUntil calls f at once and then every period, counted from start to
-// start, until stopCh is closed. A run that takes longer than period is
-// followed by the next one at once; missed starts are not made up for.
+// NonSlidingUntil calls f at once and then every period, counted from start to start, until stopCh
+// is closed. A run that takes longer than period is followed by the next one at once; missed starts
+// are not made up for.
+//
+//	sliding      run 2 s | period 5 s   | run 2 s | period 5 s   | run
+//	non-sliding  run 2 s | 3 s | run 2 s | 3 s | run 2 s
 //
 // It is [JitterUntil] without jitter, non-sliding.
 func NonSlidingUntil(f func(), period time.Duration, stopCh <-chan struct{}) {
@@ -61,7 +64,7 @@ func JitterUntil(f func(), period time.Duration, jitterFactor float64, sliding b
 
 // JitterUntilWithContext is [JitterUntil] that stops when ctx is done. f receives ctx. It is
 // BackoffUntilWithContext with a delay that is period if jitterFactor is 0 or less, and [Jitter] of
-// it otherwise.
+// period otherwise.
 func JitterUntilWithContext(
 	ctx context.Context, f func(context.Context), period time.Duration, jitterFactor float64, sliding bool,
 ) {

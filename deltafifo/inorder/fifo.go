@@ -9,6 +9,13 @@ import (
 // RealFIFO is a deltafifo.Interface that hands out one delta at a time, in order of arrival. A
 // process function may call all methods but Pop. It lacks accumulation (a busy key fills the queue)
 // and requeue; package fast has both.
+//
+//	Update a, Replace [b c], Delete b   items: Updated a | ReplacedAll [b c] | Deleted b
+//	Pop                                 process gets Updated a; the store has a then
+//	the list is at the front            items: Deleted a (tombstone) | Replaced b | Replaced c | Deleted b
+//
+// A list expands at the front and not when it arrives: only then the store shows exactly the state
+// before it. Read push first, then expandLocked and Pop.
 type RealFIFO[T any] struct {
 	deltafifo.SyncFlag // HasSynced and Synced
 	setSynced          func() bool
@@ -66,8 +73,8 @@ func (f *RealFIFO[T]) Bookmark(resourceVersion string) {
 }
 
 // push appends it to items and calls advanceLocked; after Close it returns ErrFIFOClosed. It calls
-// the hook Queued for the delta of an object. If the first item that is neither a resync nor a
-// bookmark is a list, all items up to it are the initial population; otherwise there is none.
+// the hook Queued for the delta of an object. If a list comes before any Add, Update and Delete,
+// the items up to it are the initial population; otherwise there is none.
 func (f *RealFIFO[T]) push(it item[T]) error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -101,10 +108,14 @@ func (f *RealFIFO[T]) advanceLocked() {
 	f.cond.Broadcast()
 }
 
-// expandLocked replaces a list at the front by tombstones and then its items, a resync by syncs, a
-// bookmark by nothing, and with a store an unknown deletion by nothing; then it calls the hook
-// Replaced, Resynced or Ignored. In place of a refused deletion of a known object it puts the
-// tombstone of item.go. It reports whether it changed the front; if not, Pop can take it.
+// expandLocked replaces the first item, if it is not a delta that Pop can take:
+//   - a list by tombstones and then its objects, with the hook Replaced;
+//   - a resync by syncs, with the hook Resynced;
+//   - a bookmark by nothing;
+//   - with a store, the deletion of an unknown object by nothing, with the hook Ignored;
+//   - a deletion whose object Transform refused by the tombstone of item.go.
+//
+// It reports whether it changed the front.
 func (f *RealFIFO[T]) expandLocked(first item[T]) bool {
 	store := f.config.KnownObjects
 	switch typ := first.delta.Type; {

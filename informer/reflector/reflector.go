@@ -13,6 +13,15 @@ import (
 
 // Reflector keeps a [Store] equal to a collection, by list and watch. This is the textbook form. It
 // has no streaming lists and does not notice a silently dead connection; package machine has both.
+//
+//	list ──▶ Replace ──▶ watch ──▶ Add, Update, Delete
+//	 ▲                    │ ▲
+//	 │                    │ └── it ended, cannot be reached, or has too many requests: the next watch
+//	 │                    │     begins at the position, the version of the last event
+//	 └────────────────────┘ the version is too old, the server refuses, or a very short watch brought
+//	                        nothing: back-off, and a new list
+//
+// Read ListAndWatch first, then watchHandler and handle, and watch last.
 type Reflector[T any] struct {
 	config        Config[T] // with defaults
 	listerWatcher ListerWatcher[T]
@@ -149,7 +158,8 @@ func (r *Reflector[T]) resume(ctx context.Context) error {
 	return r.list(ctx)
 }
 
-// watchFailed returns nil, after a back-off, if the next watch can continue, and err otherwise.
+// watchFailed returns nil, after a back-off, if the next watch can continue or a list has made that
+// possible (resume), and otherwise an error: err, or that of the list.
 func (r *Reflector[T]) watchFailed(ctx context.Context, err error) error {
 	switch cause := CauseOf(err); {
 	case cause == CauseTooManyRequests || cause == CauseUnreachable: // later, and from the same position
