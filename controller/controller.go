@@ -2,16 +2,20 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"orrery/informer"
 	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // Reconcile makes one pass over an object of the local copy, also over one that has a
 // DeletionTimestamp and is kept by a finalizer. The object is shared: do not change it. after is
 // when to look at it again although nothing has failed; 0 means at the next event. After an error
-// the pass is repeated, later each time; see [Permanent].
+// the pass is repeated, later each time; see [Permanent]. A conflict is such an error: the server
+// refuses an Update of an outdated object, and the next pass sees the newer one. To change an
+// object, change its DeepCopy.
 type Reconcile[T Object] func(ctx context.Context, object T) (after time.Duration, err error)
 
 // Options tune a controller. The zero value works.
@@ -19,12 +23,12 @@ type Options struct {
 	// Workers is how many objects are worked on at a time. Default 5. An object is never worked on
 	// twice at a time.
 	Workers int
-	// PassTimeout is how long a pass may take. Default 2 minutes.
+	// PassTimeout is how long a pass may take. Default 2 minutes; negative is no limit.
 	PassTimeout time.Duration
 	// Gone makes a pass over the key, namespace/name, of an object that the collection does not
 	// have any more. Default: nothing. It may be called repeatedly, also for an object that the
-	// label selector no longer selects, and it is not called for one that goes while the program is
-	// down: what must not be missed needs a finalizer.
+	// label selector no longer selects. For one that goes while no replica works it is called only
+	// if an object of [Owns] still names it: what must not be missed needs a finalizer.
 	Gone func(ctx context.Context, key string) error
 	// Trace observes the passes. Default: failed passes are written to Config.Failures; a Trace
 	// takes the place of that.
@@ -36,11 +40,15 @@ type Options struct {
 type Controller[T Object] struct {
 	pool     *Pool
 	relevant func(old, object T) bool
+	owners   []func() []string // the keys that the objects of Owns name
 }
 
 // New returns a controller of the objects of a collection, which [Manager.Run] runs. name is in
 // failures and in the queue's metrics.
 func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconcile[T], options Options) *Controller[T] {
+	if reconcile == nil {
+		panic("controller: " + name + " has no Reconcile")
+	}
 	c := &Controller[T]{relevant: func(T, T) bool { return true }}
 	store := of.informer.GetIndexer()
 	trace := options.Trace
@@ -48,6 +56,9 @@ func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconci
 		trace = &PoolTrace{PassDone: func(key string, _ time.Duration, _ int, _ time.Duration, err error) {
 			if err != nil {
 				m.failures.report(name+" "+key, err)
+			}
+			if panicked, ok := errors.AsType[*wait.Panic](err); ok {
+				m.failures.report(name+" "+key+", the stack", errors.New(string(panicked.Stack)))
 			}
 		}}
 	}
@@ -67,8 +78,14 @@ func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconci
 		DrainTimeout: m.config.DrainTimeout,
 		NewQueue:     m.config.Gears.NewQueue,
 		Trace:        trace,
-		Keys:         store.ListKeys,
-		Synced:       []informer.InformerSynced{m.hasSynced},
+		Keys: func() []string {
+			keys := store.ListKeys()
+			for _, named := range c.owners {
+				keys = append(keys, named()...)
+			}
+			return keys
+		},
+		Synced: []informer.InformerSynced{m.hasSynced},
 		Reconcile: func(ctx context.Context, key string) (after time.Duration, err error) {
 			object, found := store.GetByKey(key)
 			switch {
@@ -103,6 +120,14 @@ func Owns[T, D Object](c *Controller[T], of *Collection[D], owner func(D) string
 			c.pool.Add(key)
 		}
 	}
+	c.owners = append(c.owners, func() (keys []string) {
+		for _, object := range of.CachedList(nil) {
+			if key := owner(object); key != "" {
+				keys = append(keys, key)
+			}
+		}
+		return keys
+	})
 	handle(of, informer.ResourceEventHandlerFuncs[D]{
 		AddFunc:    func(object D, _ bool) { queue(object) },
 		UpdateFunc: func(old, object D) { queue(old); queue(object) },
@@ -124,6 +149,16 @@ func OwnerOfKind[D interface {
 			}
 		}
 		return ""
+	}
+}
+
+// ControlledBy returns the ownerReference of an object that owner controls: the garbage collector
+// deletes the object after its owner, and [OwnerOfKind] finds the owner. apiVersion and kind are
+// the owner's, such as apps/v1 and Deployment.
+func ControlledBy(apiVersion, kind string, owner *api.ObjectMeta) api.OwnerReference {
+	controls := true
+	return api.OwnerReference{
+		APIVersion: apiVersion, Kind: kind, Name: owner.Name, UID: owner.UID, Controller: &controls,
 	}
 }
 

@@ -426,3 +426,102 @@ func TestObjectsAreListedByTheirLabels(t *testing.T) {
 	assert.False(t, match(labelled(map[string]string{"app": "other", "empty": ""})), "another value")
 	assert.False(t, match(labelled(map[string]string{"app": "greeter"})), "a label with an empty value is not one that is missing")
 }
+
+// An object may go while no replica works. What still names it leads to a pass over its key.
+func TestGoneIsCalledForWhatIsStillNamed(t *testing.T) {
+	var gone lines
+	setUp := func(w *world) {
+		namespaces := controller.Watch[*api.Namespace](w.manager, api.NamespacesResource, "")
+		made := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "")
+		c := controller.New(w.manager, "cleaner", namespaces,
+			func(context.Context, *api.Namespace) (time.Duration, error) { return 0, nil },
+			controller.Options{Gone: func(_ context.Context, key string) error {
+				_, err := gone.Write([]byte(key + "\n"))
+				return err
+			}})
+		controller.Owns(c, made, func(m *api.ConfigMap) string { return m.Annotations["of"] })
+		w.Must("POST", greetings, `{"metadata":{"name":"left","annotations":{"of":"was-deleted"}}}`)
+	}
+	inACluster(t, setUp, func(w *world) {
+		w.Within(10*time.Second, "a pass over the key", func() bool { return gone.count("was-deleted") > 0 })
+	})
+}
+
+func TestAnOwnerReferenceNamesTheController(t *testing.T) {
+	owner := &api.ObjectMeta{Name: "web", Namespace: "shop", UID: "7"}
+	made := &api.ConfigMap{ObjectMeta: api.ObjectMeta{
+		Name: "x", Namespace: "shop",
+		OwnerReferences: []api.OwnerReference{controller.ControlledBy("apps/v1", "Deployment", owner)},
+	}}
+	assert.Equal(t, "shop/web", controller.OwnerOfKind[*api.ConfigMap]("Deployment")(made))
+	assert.Equal(t, "7", made.OwnerReferences[0].UID)
+	assert.Equal(t, "apps/v1", made.OwnerReferences[0].APIVersion)
+}
+
+func TestThePlaceOfAPanicIsWritten(t *testing.T) {
+	setUp := func(w *world) {
+		namespaces := controller.Watch[*api.Namespace](w.manager, api.NamespacesResource, "")
+		controller.New(w.manager, "broken", namespaces, func(_ context.Context, ns *api.Namespace) (time.Duration, error) {
+			var none map[string]bool
+			none[ns.Name] = true
+			return 0, nil
+		}, controller.Options{})
+	}
+	inACluster(t, setUp, func(w *world) {
+		time.Sleep(time.Second)
+		assert.Equal(w.t, 1, w.failures.count("broken default: panic: assignment to entry in nil map"), "once a minute")
+		assert.Positive(w.t, w.failures.count("controller_test.go"), "the file is named")
+	})
+}
+
+// What the election says is visible without a trace: who leads, and why nobody does.
+func TestAnElectionIsVisible(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clustertest.New(t)
+		defer c.Fault("forbid:verb=create,resource=leases,user=" + clustertest.ControllerUser)()
+		var said lines
+		m := controller.NewManager(controller.Config{
+			Client: c.Client(), Failures: &said,
+			Election: controller.Election{Namespace: "kube-system", Name: "greeter", Identity: "first"},
+		})
+		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+		defer stop()
+		require.NoError(t, m.Run(ctx))
+		assert.Equal(t, 1, said.count("leader election, kube-system/greeter: "), "the refusal, once")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c := clustertest.New(t)
+		var said lines
+		m := controller.NewManager(controller.Config{
+			Client: c.Client(), Failures: &said,
+			Election: controller.Election{Namespace: "kube-system", Name: "greeter", Identity: "first"},
+		})
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		require.NoError(t, m.Run(ctx))
+		assert.Equal(t, 1, said.count("this replica leads, as first"))
+	})
+}
+
+// Each attempt of a watch has another address.
+func TestAFailureWithAnotherQueryIsTheSame(t *testing.T) {
+	var said lines
+	report := controller.NewFailures(&said)
+	report("watching pods", errors.New("GET https://server/pods?timeoutSeconds=466&watch=true: connection refused"))
+	report("watching pods", errors.New("GET https://server/pods?timeoutSeconds=512&watch=true: connection refused"))
+	assert.Equal(t, 1, said.count("watching pods: "), "the same failure")
+	assert.Equal(t, 1, said.count("timeoutSeconds=466"), "the line is whole")
+	report("watching pods", errors.New("GET https://server/pods?timeoutSeconds=512&watch=true: no such host"))
+	assert.Equal(t, 2, said.count("watching pods: "), "another failure")
+}
+
+func TestMistakesInTheSetUpAreSaid(t *testing.T) {
+	assert.PanicsWithValue(t, "controller: Config has no Client", func() { controller.NewManager(controller.Config{}) })
+	synctest.Test(t, func(t *testing.T) {
+		m := controller.NewManager(controller.Config{Client: clustertest.New(t).Client()})
+		namespaces := controller.Watch[*api.Namespace](m, api.NamespacesResource, "")
+		assert.PanicsWithValue(t, "controller: x has no Reconcile", func() {
+			controller.New(m, "x", namespaces, nil, controller.Options{})
+		})
+	})
+}

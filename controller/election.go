@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"orrery/controller/leaderelection"
 	"orrery/restclient"
@@ -45,6 +46,16 @@ func (e *Election) String() string {
 	return e.Namespace + "/" + e.Name
 }
 
+// election returns hooks that write who leads, and failed attempts.
+func (f *failures) election(lease string) *leaderelection.Trace {
+	say := func(text string) { f.report("leader election, "+lease, errors.New(text)) }
+	return &leaderelection.Trace{
+		Acquired:  func(term leaderelection.Term) { say("this replica leads, as " + term.Identity) },
+		NewLeader: func(identity string, _ time.Duration) { say("standing by, " + identity + " leads") },
+		Failed:    func(err error, _ bool) { f.report("leader election, "+lease, err) },
+	}
+}
+
 // lead calls work while this replica holds the Lease, or at once if there is no election. The
 // context of work ends when this replica must not write any more. lead returns when ctx is done and
 // work has returned, or with a [*leaderelection.LostError] or [*leaderelection.AccessError].
@@ -66,7 +77,7 @@ func (m *Manager) lead(ctx, lifetime context.Context, work func(alive context.Co
 		Name:      election.Name,
 		Identity:  cmp.Or(election.Identity, leaderelection.NewIdentity()),
 		Timing:    election.Timing,
-		Trace:     election.Trace,
+		Trace:     leaderelection.JoinTraces(m.failures.election(election.String()), election.Trace),
 	})
 	if err != nil {
 		return fmt.Errorf("leader election: %w", err)

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -46,8 +47,9 @@ type Config struct {
 	Gears gears.Set
 	// Election lets one of several replicas work. Default: every replica works.
 	Election Election
-	// Failures is where failed passes and requests of informers are written, a line each. The same
-	// failure is written once a minute at most. Default os.Stderr; io.Discard for none.
+	// Failures is where failed passes, and failed requests of informers and of the election, are
+	// written, a line each, and who leads. The same failure is written once a minute at most.
+	// Default os.Stderr; io.Discard for none.
 	Failures io.Writer
 	// DrainTimeout is how long Run may take to finish queued keys and running passes after its
 	// context has ended. Default 20 seconds.
@@ -56,6 +58,9 @@ type Config struct {
 
 // NewManager returns a manager without controllers.
 func NewManager(config Config) *Manager {
+	if config.Client == nil {
+		panic("controller: Config has no Client")
+	}
 	if config.Failures == nil {
 		config.Failures = os.Stderr
 	}
@@ -102,8 +107,8 @@ func (m *Manager) Run(ctx context.Context) error {
 
 // Main runs a program with controllers: it connects to the cluster that kubectl would choose, calls
 // setUp, and works until SIGINT or SIGTERM; a second signal ends it at once. It adds -kubeconfig,
-// -context, -gears and -leader-elect to the flags of package flag, and parses them. If something
-// fails, Main prints it and exits with 1.
+// -context, -gears and -leader-elect to the flags of package flag, and parses them. It refuses
+// arguments that are no flags. If something fails, Main prints it and exits with 1.
 func Main(setUp func(*Manager) error) {
 	name := filepath.Base(os.Args[0])
 	if err := run(name, setUp); err != nil {
@@ -121,6 +126,9 @@ func run(name string, setUp func(*Manager) error) error {
 	flag.Var(&election, "leader-elect",
 		"the Lease, as `namespace/name`, that one of several replicas holds while it works; default: all work")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		return fmt.Errorf("%q is not a flag, and what follows it would not be read", flag.Arg(0))
+	}
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: *path, Context: *chosen})
 	if err != nil {
 		return err
@@ -246,8 +254,12 @@ type failures struct {
 // pauseOfFailures is the shortest time between two lines of the same text.
 const pauseOfFailures = time.Minute
 
+// query is the part of an address that differs between two attempts.
+var query = regexp.MustCompile(`\?\S*`)
+
 func (f *failures) report(what string, err error) {
-	text := fmt.Sprintf("%s: %v", what, err)
+	line := fmt.Sprintf("%s: %v", what, err)
+	text := query.ReplaceAllString(line, "")
 	now := time.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -263,5 +275,5 @@ func (f *failures) report(what string, err error) {
 		f.last = map[string]time.Time{}
 	}
 	f.last[text] = now
-	fmt.Fprintf(f.to, "%s %s\n", now.UTC().Format(time.RFC3339), text)
+	fmt.Fprintf(f.to, "%s %s\n", now.UTC().Format(time.RFC3339), line)
 }

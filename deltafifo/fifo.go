@@ -169,7 +169,7 @@ func (f *DeltaFIFO[T]) Pop(
 	f.queue, deltas = f.queue[1:], f.items[key]
 	delete(f.items, key)
 	f.config.Trace.Popped(key, deltas, isInInitialList, len(f.queue))
-	err = ErrUnfinished // the result if process panics; otherwise the return below sets err
+	err = ErrUnfinished // what Processed reports if process panics
 	defer func() {
 		f.config.Trace.Processed(key, deltas, err)
 		if requeue, ok := errors.AsType[*ErrRequeue](err); ok && !f.closed {

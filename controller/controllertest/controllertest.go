@@ -9,8 +9,8 @@
 //	}
 //
 // The server keeps objects, serves lists and watches, marks namespaces as terminating, starts and
-// ends pods, and collects what has no owner any more. Admission, schemas of definitions and
-// authorization by role are not there.
+// ends pods, and collects what has no owner any more. Admission and authorization by role are not
+// there. A test binary that is killed, or that times out, leaves its server running.
 package controllertest
 
 import (
@@ -95,7 +95,14 @@ func lab(t testing.TB, dir string) string {
 	type here struct{}
 	module := strings.TrimSuffix(reflect.TypeFor[here]().PkgPath(), "/controller/controllertest")
 	path := filepath.Join(dir, "lab")
-	if output, err := exec.Command("go", "build", "-o", path, module+"/cmd/lab").CombinedOutput(); err != nil {
+	// It is built in its own module: that of the test need not have what the laboratory depends on.
+	source, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		t.Fatalf("looking for module %s (%s names a lab that is built): %v", module, LabVariable, err)
+	}
+	build := exec.Command("go", "build", "-o", path, "./cmd/lab")
+	build.Dir = strings.TrimSpace(string(source))
+	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building lab (%s names one that is built): %v\n%s", LabVariable, err, output)
 	}
 	return path

@@ -137,7 +137,15 @@ func TestDeepCopiesShareNothing(t *testing.T) {
 	ns := &api.Namespace{ObjectMeta: meta, Spec: api.NamespaceSpec{Finalizers: []string{"k"}}, Status: api.NamespaceStatus{Conditions: []api.NamespaceCondition{{Type: "x"}}}}
 	pod := &api.Pod{ObjectMeta: meta, Spec: api.PodSpec{TerminationGracePeriodSeconds: &grace}}
 	partial := &api.PartialObjectMetadata{TypeMeta: api.TypeMeta{Kind: "K"}, ObjectMeta: meta}
-	before := print([]any{ns, pod, partial})
+	replicas := int32(2)
+	configMap := &api.ConfigMap{
+		ObjectMeta: meta, Data: map[string]string{"k": "v"}, BinaryData: map[string][]byte{"b": {1}}, Immutable: &yes,
+	}
+	secret := &api.Secret{ObjectMeta: meta, Data: map[string][]byte{"b": {1}}, Immutable: &yes}
+	deployment := &api.Deployment{ObjectMeta: meta, Spec: api.ReplicasSpec{Replicas: &replicas}}
+	set := &api.ReplicaSet{ObjectMeta: meta, Spec: api.ReplicasSpec{Replicas: &replicas}}
+	others := []any{configMap, secret, deployment, set}
+	before, beforeOthers := print([]any{ns, pod, partial}), print(others)
 
 	ns2, pod2, partial2 := ns.DeepCopy(), pod.DeepCopy(), partial.DeepCopy()
 	assert.Equal(t, before, print([]any{ns2, pod2, partial2}))
@@ -147,5 +155,15 @@ func TestDeepCopiesShareNothing(t *testing.T) {
 	ns2.Spec.Finalizers[0], ns2.Status.Conditions[0].Type = "z", "z"
 	*pod2.Spec.TerminationGracePeriodSeconds = 1
 	assert.Equal(t, before, print([]any{ns, pod, partial}))
+
+	configMap2, secret2, deployment2, set2 := configMap.DeepCopy(), secret.DeepCopy(), deployment.DeepCopy(), set.DeepCopy()
+	assert.Equal(t, beforeOthers, print([]any{configMap2, secret2, deployment2, set2}))
+	for _, m := range []*api.ObjectMeta{&configMap2.ObjectMeta, &secret2.ObjectMeta, &deployment2.ObjectMeta, &set2.ObjectMeta} {
+		spoil(m)
+	}
+	configMap2.Data["k"], configMap2.BinaryData["b"][0], *configMap2.Immutable = "w", 2, false
+	secret2.Data["b"][0], *secret2.Immutable = 2, false
+	*deployment2.Spec.Replicas, *set2.Spec.Replicas = 7, 7
+	assert.Equal(t, beforeOthers, print(others))
 	assert.Equal(t, api.ObjectMeta{}, api.ObjectMeta{}.DeepCopy())
 }

@@ -1,5 +1,10 @@
 package api
 
+import (
+	"maps"
+	"slices"
+)
+
 // EventsResource are the Events of the core group.
 var EventsResource = GroupVersionResource{Version: "v1", Resource: "events"}
 
@@ -196,6 +201,28 @@ func (c ConfigMap) MarshalJSON() ([]byte, error) {
 	return c.unknown.encode(plainConfigMap(c))
 }
 
+// DeepCopy returns a copy that shares no mutable data.
+func (c *ConfigMap) DeepCopy() *ConfigMap {
+	out := *c
+	out.ObjectMeta = c.ObjectMeta.DeepCopy()
+	out.Data = maps.Clone(c.Data)
+	out.BinaryData = cloneBytes(c.BinaryData)
+	out.Immutable = clonePointer(c.Immutable)
+	return &out
+}
+
+// cloneBytes returns a deep copy.
+func cloneBytes(data map[string][]byte) map[string][]byte {
+	if data == nil {
+		return nil
+	}
+	out := make(map[string][]byte, len(data))
+	for key, value := range data {
+		out[key] = slices.Clone(value)
+	}
+	return out
+}
+
 // SecretsResource are the Secrets.
 var SecretsResource = GroupVersionResource{Version: "v1", Resource: "secrets"}
 
@@ -227,6 +254,15 @@ func (s *Secret) UnmarshalJSON(data []byte) error {
 // MarshalJSON writes the Secret with its unknown fields.
 func (s Secret) MarshalJSON() ([]byte, error) { return s.unknown.encode(plainSecret(s)) }
 
+// DeepCopy returns a copy that shares no mutable data.
+func (s *Secret) DeepCopy() *Secret {
+	out := *s
+	out.ObjectMeta = s.ObjectMeta.DeepCopy()
+	out.Data = cloneBytes(s.Data)
+	out.Immutable = clonePointer(s.Immutable)
+	return &out
+}
+
 // DeploymentsResource and ReplicaSetsResource are the Deployments and the ReplicaSets.
 var (
 	DeploymentsResource = GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
@@ -257,6 +293,14 @@ func (d *Deployment) UnmarshalJSON(data []byte) error {
 // MarshalJSON writes the Deployment with its unknown fields.
 func (d Deployment) MarshalJSON() ([]byte, error) { return d.unknown.encode(plainDeployment(d)) }
 
+// DeepCopy returns a copy that shares no mutable data.
+func (d *Deployment) DeepCopy() *Deployment {
+	out := *d
+	out.ObjectMeta = d.ObjectMeta.DeepCopy()
+	out.Spec.Replicas = clonePointer(d.Spec.Replicas)
+	return &out
+}
+
 // ReplicaSet asks for a number of identical pods. Writing it back preserves all fields that it does
 // not declare, as in [Deployment].
 type ReplicaSet struct {
@@ -278,6 +322,14 @@ func (s *ReplicaSet) UnmarshalJSON(data []byte) error {
 
 // MarshalJSON writes the ReplicaSet with its unknown fields.
 func (s ReplicaSet) MarshalJSON() ([]byte, error) { return s.unknown.encode(plainReplicaSet(s)) }
+
+// DeepCopy returns a copy that shares no mutable data.
+func (s *ReplicaSet) DeepCopy() *ReplicaSet {
+	out := *s
+	out.ObjectMeta = s.ObjectMeta.DeepCopy()
+	out.Spec.Replicas = clonePointer(s.Spec.Replicas)
+	return &out
+}
 
 // ReplicasSpec is how many pods are asked for; nil is the server's default, 1.
 type ReplicasSpec struct {
