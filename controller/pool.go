@@ -66,7 +66,7 @@ func (p *Pool) AddAfter(key string, after time.Duration) {
 // alive is done it cancels all passes at once. Run may be called once.
 func (p *Pool) Run(stop, alive context.Context) {
 	defer p.queue.ShutDown()
-	if !informer.WaitForCacheSync(stop, p.config.Synced...) {
+	if !p.waitForSync(stop, alive) {
 		return
 	}
 	p.begin()
@@ -95,6 +95,15 @@ func (p *Pool) Run(stop, alive context.Context) {
 	p.queue.ShutDownWithDrain()
 	abort(nil)
 	workers.Wait()
+}
+
+// waitForSync waits until the store is filled. It returns false if one of the contexts has ended
+// before.
+func (p *Pool) waitForSync(stop, alive context.Context) bool {
+	either, end := context.WithCancel(stop)
+	defer end()
+	defer context.AfterFunc(alive, end)()
+	return informer.WaitForCacheSync(either, p.config.Synced...)
 }
 
 // begin queues every existing object, and lets Add queue events. In this order none is missed,

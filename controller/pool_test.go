@@ -294,6 +294,29 @@ func TestAPoolThatIsStoppedBeforeItBegan(t *testing.T) {
 	})
 }
 
+// A leader may lose the Lease before it has listed, and a collection may be one that cannot be
+// listed at all.
+func TestTheEndOfAliveEndsTheWaitForTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := controller.NewPool(controller.PoolConfig{
+			Reconcile: func(context.Context, string) (time.Duration, error) { panic("no worker may start") },
+			Keys:      func() []string { return []string{"a"} },
+			Synced:    []informer.InformerSynced{func() bool { return false }},
+		})
+		stop, kill, ended := run(t, pool)
+		defer stop()
+		kill()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		select {
+		case <-ended:
+		default:
+			t.Error("a pool that may not work any more waits for its store")
+		}
+		assert.True(t, pool.Snapshot().Queue.ShuttingDown)
+	})
+}
+
 // busy returns a pool with one worker, which has the key "in hand", and another key that waits; a
 // pass takes ten seconds.
 func busy(l *log) *controller.Pool {
