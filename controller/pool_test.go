@@ -116,6 +116,32 @@ func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
 	})
 }
 
+// A permanent error ends a row of failures, as success does.
+func TestAPermanentErrorForgetsTheFailures(t *testing.T) {
+	broken := errors.New("broken")
+	results := []error{broken, broken, controller.Permanent(broken), broken, nil}
+	play(t, controller.PoolConfig{
+		Workers: 1,
+		Reconcile: func(context.Context, string) (time.Duration, error) {
+			result := results[0]
+			results = results[1:]
+			return 0, result
+		},
+		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
+	}, func(pool *controller.Pool, l *log) {
+		pool.Add("a")
+		time.Sleep(time.Minute)
+		l.read()
+		pool.Add("a")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Equal(t, []string{
+			"1m0s a starts", "1m0s a done: took 0s, failures 1, after 0s, err broken",
+			"1m1s a starts", "1m1s a done: took 0s, failures 0, after 0s, err <nil>",
+		}, l.read(), "an event after a permanent error begins with the shortest back-off")
+	})
+}
+
 func TestOneKeyThatPanicsDoesNotDisturbAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		require.True(t, wait.ReallyCrash.Load())
