@@ -64,13 +64,19 @@ func TestAReleasedLeaseHasNoHolderOnTheWire(t *testing.T) {
 func TestACopyOfALeaseSharesNothing(t *testing.T) {
 	seconds := int32(1)
 	moment := api.NewMicroTime(time.Now())
-	lease := &api.Lease{Spec: api.LeaseSpec{LeaseDurationSeconds: &seconds, LeaseTransitions: &seconds, AcquireTime: &moment, RenewTime: &moment}}
+	text := "OldestEmulationVersion"
+	lease := &api.Lease{Spec: api.LeaseSpec{
+		LeaseDurationSeconds: &seconds, LeaseTransitions: &seconds, AcquireTime: &moment, RenewTime: &moment,
+		Strategy: &text, PreferredHolder: &text,
+	}}
 	dup := lease.DeepCopy()
 	require.Equal(t, lease, dup)
 	assert.NotSame(t, lease.Spec.LeaseDurationSeconds, dup.Spec.LeaseDurationSeconds)
 	assert.NotSame(t, lease.Spec.LeaseTransitions, dup.Spec.LeaseTransitions)
 	assert.NotSame(t, lease.Spec.AcquireTime, dup.Spec.AcquireTime)
 	assert.NotSame(t, lease.Spec.RenewTime, dup.Spec.RenewTime)
+	assert.NotSame(t, lease.Spec.Strategy, dup.Spec.Strategy)
+	assert.NotSame(t, lease.Spec.PreferredHolder, dup.Spec.PreferredHolder)
 }
 
 func TestTimeOnTheWire(t *testing.T) {
