@@ -13,6 +13,7 @@ import (
 
 	"orrery/deltafifo"
 	"orrery/informer"
+	"orrery/informer/reflector"
 	"orrery/internal/lab/demo/story"
 	"orrery/nsctl"
 	"orrery/queue"
@@ -151,6 +152,17 @@ func TestTheNextEventDoesNotEndAFollowedOne(t *testing.T) {
 
 	assert.Equal(t, 1, howMany(teller, "the store has removed shop"), "the deletion is told of")
 	assert.Equal(t, 1, howMany(teller, "the store has the new state of shop"), "the second addition is not followed")
+}
+
+func TestAWatchThatWasStoppedHasNotFailed(t *testing.T) {
+	teller := story.New("", "", "")
+	m := &meter{teller: teller}
+	hooks := newVoice(teller, "namespaces", Namespace).reflector(m.reflector())
+	hooks.WatchEnded(reflector.WatchInfo{ResourceVersion: "7"})
+	assert.Empty(t, texts(teller), "a watch that was stopped is not told of")
+	hooks.WatchEnded(reflector.WatchInfo{ResourceVersion: "8", Err: io.EOF})
+	assert.Equal(t, 1, howMany(teller, "the watch ended at resourceVersion 8: the connection was closed"))
+	assert.Equal(t, 2, teller.State().Gears.WatchesEnded, "both are counted")
 }
 
 // howMany counts the beats with these words.
