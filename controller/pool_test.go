@@ -233,6 +233,35 @@ func TestAPassHasATimeLimit(t *testing.T) {
 	})
 }
 
+// Who has heard that a pass is over hears no more that it is stuck.
+func TestAPassIsDoneAfterTheReportThatItIsStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLog()
+		trace := l.trace()
+		trace.PassStuck = func(key string, running time.Duration, _ int) {
+			l.note("%s is stuck for %v", key, running)
+			time.Sleep(30 * time.Second)
+			l.note("%s is reported", key)
+		}
+		pool := controller.NewPool(controller.PoolConfig{
+			Keys:  func() []string { return []string{"a"} },
+			Trace: trace,
+			Reconcile: func(context.Context, string) (time.Duration, error) {
+				time.Sleep(controller.StuckAfter + time.Second)
+				return 0, nil
+			},
+		})
+		stop, _, ended := run(t, pool)
+		time.Sleep(time.Hour)
+		stop()
+		<-ended
+		assert.Equal(t, []string{
+			"0s a starts", "1m0s a is stuck for 1m0s", "1m30s a is reported",
+			"1m30s a done: took 1m30s, failures 0, after 0s, err <nil>",
+		}, l.read())
+	})
+}
+
 func TestAPassThatSucceedsAfterItsTimeLimit(t *testing.T) {
 	play(t, controller.PoolConfig{
 		PassTimeout: time.Minute,
