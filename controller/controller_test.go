@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -404,6 +405,35 @@ func TestOneOfSeveralReplicasWorks(t *testing.T) {
 		lost, _ := errors.AsType[*leaderelection.LostError](<-second.ended)
 		require.NotNil(t, lost, "a replica that has lost the Lease ends")
 		assert.Equal(t, "somebody", lost.Holder)
+	})
+}
+
+func TestAnElectionHasItsTimingAndItsTrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clustertest.New(t)
+		var acquired atomic.Int64
+		m := controller.NewManager(controller.Config{Client: c.Client(), Election: controller.Election{
+			Namespace: "kube-system", Name: "greeter",
+			Timing: leaderelection.Timing{LeaseDuration: time.Hour, RenewDeadline: 30 * time.Minute},
+			Trace:  &leaderelection.Trace{Acquired: func(leaderelection.Term) { acquired.Add(1) }},
+		}})
+		namespaces := controller.Watch[*api.Namespace](m, api.NamespacesResource, "")
+		controller.New(m, "idle", namespaces, func(context.Context, *api.Namespace) (time.Duration, error) {
+			return 0, nil
+		}, controller.Options{})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := clustertest.Run(ctx, m.Run)
+		time.Sleep(time.Minute)
+		body, err := c.Request("GET", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/greeter", "")
+		require.NoError(t, err)
+		var lease api.Lease
+		require.NoError(t, api.Unmarshal(body, &lease))
+		require.NotNil(t, lease.Spec.LeaseDurationSeconds)
+		assert.EqualValues(t, 3600, *lease.Spec.LeaseDurationSeconds, "the timing is that of the configuration")
+		assert.NotEmpty(t, lease.Spec.HolderIdentity, "a replica that is given no identity makes one")
+		assert.EqualValues(t, 1, acquired.Load(), "the election is traced")
+		stop()
+		<-ended
 	})
 }
 
