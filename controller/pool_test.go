@@ -202,6 +202,50 @@ func TestAHookThatPanicsCostsOneReport(t *testing.T) {
 	})
 }
 
+func TestTheDefaultsOfAPool(t *testing.T) {
+	hanging := func(ctx context.Context, _ string) (time.Duration, error) {
+		<-ctx.Done()
+		return 0, context.Cause(ctx)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		pool := controller.NewPool(controller.PoolConfig{
+			Keys:      func() []string { return []string{"a", "b", "c", "d", "e", "f"} },
+			Reconcile: hanging,
+		})
+		stop, _, ended := run(t, pool)
+		began := time.Now()
+		assert.Len(t, pool.Snapshot().Active, 5, "workers")
+		time.Sleep(2*time.Minute - time.Millisecond)
+		synctest.Wait()
+		assert.NotContains(t, pool.Snapshot().Active, "f", "a pass may take two minutes")
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		assert.Contains(t, pool.Snapshot().Active, "f", "and no more")
+		stop()
+		<-ended
+		assert.Equal(t, 2*time.Minute+20*time.Second, time.Since(began), "the drain")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		var pauses []time.Duration
+		last := time.Now()
+		pool := controller.NewPool(controller.PoolConfig{
+			Keys: func() []string { return []string{"a"} },
+			Reconcile: func(context.Context, string) (time.Duration, error) {
+				pauses = append(pauses, time.Since(last))
+				last = time.Now()
+				return 0, errors.New("no")
+			},
+		})
+		stop, _, ended := run(t, pool)
+		time.Sleep(10 * time.Minute)
+		stop()
+		<-ended
+		first := []time.Duration{0, 5 * time.Millisecond, 10 * time.Millisecond}
+		assert.Equal(t, first, pauses[:3], "the first retries")
+		assert.Equal(t, time.Minute, pauses[len(pauses)-1], "the longest pause")
+	})
+}
+
 func TestAPassHasATimeLimit(t *testing.T) {
 	var deaf chan struct{}
 	play(t, controller.PoolConfig{
