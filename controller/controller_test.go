@@ -265,6 +265,24 @@ func TestAnErrorIsRetried(t *testing.T) {
 	})
 }
 
+// notYet is the error of a pass that is repeated every ten seconds.
+type notYet struct{}
+
+func (notYet) Error() string               { return "not yet" }
+func (notYet) RequeueAfter() time.Duration { return 10 * time.Second }
+
+func TestAFailureThatLastsIsWrittenEachMinute(t *testing.T) {
+	var passes counted
+	inACluster(t, func(w *world) {
+		count(w, &passes, func() (time.Duration, error) { return 0, notYet{} }, controller.Options{})
+	}, func(w *world) {
+		w.Must("POST", greetings, one)
+		time.Sleep(4*time.Minute + 35*time.Second)
+		assert.Equal(w.t, 28, passes.of("one"), "an error may say when the next pass is due")
+		assert.Equal(w.t, 5, w.failures.count("counter default/one: not yet"), "one line a minute")
+	})
+}
+
 func TestOnlyRelevantChangesQueue(t *testing.T) {
 	var passes, gone counted
 	inACluster(t, func(w *world) {
