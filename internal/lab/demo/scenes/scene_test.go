@@ -35,3 +35,12 @@ func TestGuidedScenesTellTheirOwnStory(t *testing.T) {
 		assert.NotEqual(t, s.Story().State().Look, state.Look)
 	}
 }
+
+// A recording tells the gears apart by their names.
+func TestEachGearOfASceneHasANameOfItsOwn(t *testing.T) {
+	g := NewGears(gears.Set{}, nil, nil)
+	for _, want := range []string{"queue", "queue-2", "queue-3"} {
+		assert.Equal(t, want, g.unused("queue"))
+	}
+	assert.Equal(t, "fifo", g.unused("fifo"), "other gears are counted for themselves")
+}
