@@ -96,7 +96,8 @@ func (s Set) Forms() map[string]string {
 	return all
 }
 
-// String returns the shortest text that [Parse] reads as the set.
+// String returns a text that [Parse] reads as the set: "textbook" if no gear is fast, otherwise
+// "fast", and the gears that have another form.
 func (s Set) String() string {
 	base := Fast
 	if len(s.others) == len(forms) {
