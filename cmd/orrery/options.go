@@ -71,6 +71,7 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.IntVar(&o.each.Apps.ReplicaSetWorkers, "concurrent-replicaset-syncs", 5, "how many replica sets are processed at the same time")
 	flags.IntVar(&o.each.VirtualMachine.Workers, "concurrent-virtualmachine-syncs", 4, "how many virtual machines are processed at the same time")
 	flags.StringVar(&o.each.VirtualMachine.Driver, "vm-driver", "memory", "the driver of virtual machines: "+strings.Join(driver.Names(), ", "))
+	o.addMachines(flags)
 	flags.StringVar(&o.each.SecondParty.Storage, "second-party-storage", "", "the `directory` of the files for which second-party-controller holds namespaces")
 	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second, "how long the first Ctrl-C waits for work in progress")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and log what would be deleted; namespaces are examined immediately, without their grace period")
@@ -94,6 +95,20 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 passes and retries, 2 requests and watches, 3 events and queue")
 }
 
+// addMachines adds the flags that configure the driver of virtual machines.
+func (o *runOptions) addMachines(flags *pflag.FlagSet) {
+	machines := &o.each.VirtualMachine
+	flags.StringVar(&machines.Servers.Image, "vm-image", driver.DefaultImage,
+		"the `image` that the drivers docker and podman run")
+	flags.StringSliceVar(&machines.Servers.Command, "vm-command", []string{"sleep", "infinity"},
+		"the `command` that the driver process runs, and its arguments, with commas between them")
+	flags.StringVar(&machines.Servers.StateDir, "vm-state-dir", "",
+		"the `directory` where the drivers process and memory remember their machines; "+
+			"default: orrery/servers in $XDG_STATE_HOME or ~/.local/state for process, none for memory")
+	flags.DurationVar(&machines.Timeout, "vm-timeout", 10*time.Minute,
+		"how long the creation of one machine may take; the first one loads the image")
+}
+
 // check rejects invalid values.
 func (o *runOptions) check() error {
 	for flag, workers := range map[string]int{
@@ -114,6 +129,8 @@ func (o *runOptions) check() error {
 		return fmt.Errorf("--namespace-sync-period must be positive, it is %v", o.each.Namespace.SyncPeriod)
 	case !slices.Contains(driver.Names(), o.each.VirtualMachine.Driver):
 		return fmt.Errorf("--vm-driver must be one of %s, not %q", strings.Join(driver.Names(), ", "), o.each.VirtualMachine.Driver)
+	case o.each.VirtualMachine.Timeout <= 0:
+		return fmt.Errorf("--vm-timeout must be positive, it is %v", o.each.VirtualMachine.Timeout)
 	case o.drainTimeout <= 0:
 		return fmt.Errorf("--shutdown-timeout must be positive, it is %v", o.drainTimeout)
 	case o.once && !o.dryRun:

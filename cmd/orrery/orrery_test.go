@@ -12,12 +12,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/cmd/orrery/controllers"
 	"orrery/controller/manager"
+	"orrery/examples/virtualmachine/driver"
 	"orrery/internal/app/program/programtest"
 	"orrery/internal/app/rbac"
 	"orrery/restclient"
@@ -49,6 +52,7 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{[]string{"run", "--concurrent-resource-types", "0"}, `--concurrent-resource-types must be at least 1`},
 		{[]string{"run", "--namespace-deletion-grace-period", "-1s"}, `must not be negative`},
 		{[]string{"run", "--namespace-sync-period", "0"}, `--namespace-sync-period must be positive`},
+		{[]string{"run", "--vm-timeout", "0"}, `--vm-timeout must be positive`},
 		{[]string{"run", "--shutdown-timeout", "0"}, `--shutdown-timeout must be positive`},
 		{[]string{"run", "--kube-api-qps", "0"}, `--kube-api-qps must not be 0`},
 		{[]string{"run", "--kube-api-qps", "nan"}, `--kube-api-qps takes a number, not NaN`},
@@ -385,4 +389,23 @@ func TestContextsAreThoseOfKubectl(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(home, ".kube", "config"), data, 0o600))
 	assert.Equal(t, []string{"x"}, programtest.Complete(t, newRootCommand(), "run", "--context", ""))
+}
+
+// The flags of the drivers, and what they are without.
+func TestFlagsOfTheDriversOfVirtualMachines(t *testing.T) {
+	for arguments, want := range map[string]controllers.VirtualMachineOptions{
+		"": {Timeout: 10 * time.Minute, Servers: driver.Options{
+			Image: driver.DefaultImage, Command: []string{"sleep", "infinity"},
+		}},
+		"--vm-image=a:1 --vm-command=qemu,-nographic --vm-state-dir=/srv/vm --vm-timeout=1h": {
+			Timeout: time.Hour,
+			Servers: driver.Options{Image: "a:1", Command: []string{"qemu", "-nographic"}, StateDir: "/srv/vm"},
+		},
+	} {
+		var options runOptions
+		flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
+		options.addMachines(flags)
+		require.NoError(t, flags.Parse(strings.Fields(arguments)))
+		assert.Equal(t, want, options.each.VirtualMachine)
+	}
 }

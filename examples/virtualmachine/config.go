@@ -44,9 +44,11 @@ type Config struct {
 	UsagePeriod time.Duration
 	// DriverTimeout is how long one call of the driver may take. Default 30 seconds.
 	DriverTimeout time.Duration
+	// CreateTimeout is the same for CreateServer, which may load an image. Default 10 minutes.
+	CreateTimeout time.Duration
 	// Worker tunes the queue and its workers. The controller overwrites Name, Reconcile, Keys and
-	// Synced. Default: 4 workers; a failed pass is repeated after 100 ms, doubled with each failure
-	// up to a minute, per machine.
+	// Synced. Default: 4 workers; a pass may take two minutes more than a creation; a failed pass is
+	// repeated after 100 ms, doubled with each failure up to a minute, per machine.
 	Worker controller.PoolConfig
 	// Trace observes the controller. Default: none.
 	Trace *Trace
@@ -60,9 +62,10 @@ func NewController(config Config) (*Controller, error) {
 	c := &Controller{
 		lister:      informer.NewLister(config.Machines.GetIndexer(), Resource.Resource),
 		client:      config.Client,
-		driver:      driver.WithTimeout(config.Driver, cmp.Or(max(config.DriverTimeout, 0), 30*time.Second)),
 		usagePeriod: cmp.Or(max(config.UsagePeriod, 0), 5*time.Second),
 	}
+	create := cmp.Or(max(config.CreateTimeout, 0), 10*time.Minute)
+	c.driver = driver.WithTimeout(config.Driver, cmp.Or(max(config.DriverTimeout, 0), 30*time.Second), create)
 	if config.Trace != nil {
 		c.trace = *config.Trace
 	}
@@ -75,6 +78,7 @@ func NewController(config Config) (*Controller, error) {
 	config.Worker.Reconcile = c.syncHandler
 	config.Worker.Keys = config.Machines.GetIndexer().ListKeys
 	config.Worker.Synced = []informer.InformerSynced{registration.HasSynced}
+	config.Worker.PassTimeout = cmp.Or(config.Worker.PassTimeout, create+2*time.Minute)
 	config.Worker.Workers = cmp.Or(max(config.Worker.Workers, 0), 4)
 	if config.Worker.RateLimiter == nil {
 		config.Worker.RateLimiter = queue.NewItemExponentialFailureRateLimiter[string](100*time.Millisecond, time.Minute)

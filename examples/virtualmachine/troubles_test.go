@@ -184,6 +184,32 @@ func TestADriverThatHangs(t *testing.T) {
 	})
 }
 
+// An engine that loads an image needs longer than any other call.
+func TestACreationThatTakesLong(t *testing.T) {
+	inBubble(t, func(w *world) {
+		asked := 0
+		p, _ := w.startFlawed(func(ctx context.Context, call, _ string) error {
+			if call != "CreateServer" {
+				return nil
+			}
+			asked++
+			select {
+			case <-time.After(9 * time.Minute):
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+		w.create("a")
+		time.Sleep(8 * time.Minute)
+		assert.Equal(w.t, "Pending", w.phase("a"))
+		assert.NoError(w.t, p.controller.Healthy())
+		time.Sleep(2 * time.Minute)
+		assert.Equal(w.t, "Active", w.phase("a"))
+		assert.Equal(w.t, 1, asked, "the engine does not begin again")
+	})
+}
+
 // An engine that does not answer: a running machine stays Active with the reason; a deleted one
 // stays until it can be deleted.
 func TestAnEngineThatIsDown(t *testing.T) {

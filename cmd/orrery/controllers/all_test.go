@@ -448,15 +448,23 @@ func TestDescriptors(t *testing.T) {
 }
 
 func TestADriverThatThereIsNot(t *testing.T) {
-	options := controllers.Options{VirtualMachine: controllers.VirtualMachineOptions{Driver: "abacus"}}
 	client, err := restclient.New(restclient.Config{Host: "http://nowhere"})
 	require.NoError(t, err)
-	for _, d := range controllers.Descriptors(options) {
-		if d.Name == "virtualmachine" {
-			d.Needs = nil
-			err := manager.NewManager(manager.Shared{Client: client}, []manager.Descriptor{d}).Prepare(t.Context(), t.Context())
-			assert.ErrorContains(t, err, `starting virtualmachine: there is no driver "abacus"`)
+	for why, options := range map[string]controllers.VirtualMachineOptions{
+		`starting virtualmachine: there is no driver "abacus"`: {Driver: "abacus"},
+		"starting virtualmachine: open /dev/null/servers.json": {Servers: driver.Options{StateDir: "/dev/null"}},
+	} {
+		found := 0
+		for _, d := range controllers.Descriptors(controllers.Options{VirtualMachine: options}) {
+			if d.Name == "virtualmachine" {
+				found++
+				d.Needs = nil
+				shared := manager.Shared{Client: client}
+				err := manager.NewManager(shared, []manager.Descriptor{d}).Prepare(t.Context(), t.Context())
+				assert.ErrorContains(t, err, why)
+			}
 		}
+		assert.Equal(t, 1, found)
 	}
 }
 

@@ -3,6 +3,7 @@ package controllers
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"orrery/controller/manager"
 	"orrery/examples/virtualmachine"
@@ -17,7 +18,11 @@ type VirtualMachineOptions struct {
 	// Driver is the name of the driver, one of driver.Names. Default: memory.
 	Driver string
 	// Use is a driver that replaces the named one.
-	Use     driver.Interface
+	Use driver.Interface
+	// Servers configure the named driver.
+	Servers driver.Options
+	// Timeout is how long the creation of a machine may take. Default 10 minutes.
+	Timeout time.Duration
 	Workers int
 }
 
@@ -47,7 +52,7 @@ func startVirtualMachine(c manager.ControllerContext, options VirtualMachineOpti
 	machines := options.Use
 	if machines == nil {
 		var err error
-		if machines, err = driver.New(cmp.Or(options.Driver, "memory"), driver.Options{}); err != nil {
+		if machines, err = driver.New(cmp.Or(options.Driver, "memory"), options.Servers); err != nil {
 			return nil, err
 		}
 	}
@@ -56,8 +61,8 @@ func startVirtualMachine(c manager.ControllerContext, options VirtualMachineOpti
 	controller, err := virtualmachine.NewController(virtualmachine.Config{
 		Machines: manager.InformerFor(c, virtualmachine.Resource, func(vm *virtualmachine.VirtualMachine) *api.ObjectMeta { return &vm.ObjectMeta }),
 		Client:   restclient.Typed[*virtualmachine.VirtualMachine](c.Client, virtualmachine.Resource, ""),
-		Driver:   machines,
-		Worker:   workers,
+		Driver:   machines, CreateTimeout: options.Timeout,
+		Worker: workers,
 		Trace: &virtualmachine.Trace{
 			Event: func(vm *virtualmachine.VirtualMachine, kind api.EventType, reason, message string) {
 				recorder.Event(context.Background(), about(virtualmachine.Kind, "cloudnative.tw/v1alpha1", &vm.ObjectMeta), kind, reason, message)

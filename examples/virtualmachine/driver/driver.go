@@ -89,15 +89,18 @@ func (e *Error) Unwrap() error { return e.Err }
 var ErrTimeout = errors.New("the driver did not answer in time")
 
 // WithTimeout returns a driver whose calls end after the limit at the latest, and whose errors are
-// all of type *Error.
-func WithTimeout(inner Interface, limit time.Duration) Interface { return &limited{inner, limit} }
+// all of type *Error. CreateServer, which may load an image, has a limit of its own.
+func WithTimeout(inner Interface, limit, create time.Duration) Interface {
+	return &limited{inner, limit, create}
+}
 
 type limited struct {
 	Interface
-	limit time.Duration
+	limit, create time.Duration
 }
 
 func (l *limited) CreateServer(ctx context.Context, request CreateRequest) error {
+	l = &limited{limit: l.create, Interface: l.Interface}
 	return l.call(ctx, "CreateServer", func(ctx context.Context) error { return l.Interface.CreateServer(ctx, request) })
 }
 

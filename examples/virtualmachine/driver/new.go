@@ -17,9 +17,12 @@ type Options struct {
 	StateDir string
 	// Command is what the driver process runs as a server. Default: sleep infinity.
 	Command []string
-	// Image is what docker and podman run as a server. Default: the article's, nginx:1.17.4.
+	// Image is what docker and podman run as a server. Default: DefaultImage.
 	Image string
 }
+
+// DefaultImage is the article's.
+const DefaultImage = "docker.io/library/nginx:1.17.4"
 
 // Names returns the names that New knows.
 func Names() []string { return []string{"memory", "process", "docker", "podman"} }
@@ -43,7 +46,7 @@ func New(name string, options Options) (Interface, error) {
 		}
 		return NewProcess(dir, command)
 	case "docker", "podman":
-		return NewEngine(name, cmp.Or(options.Image, "docker.io/library/nginx:1.17.4")), nil
+		return NewEngine(name, cmp.Or(options.Image, DefaultImage)), nil
 	}
 	return nil, fmt.Errorf("there is no driver %q; the drivers are %s", name, strings.Join(Names(), ", "))
 }
