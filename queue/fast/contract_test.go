@@ -63,9 +63,14 @@ func TestBatchesAreManyCalls(t *testing.T) {
 							t.Skip()
 						}
 						got := make([]string, rapid.SampledFrom([]int{1, 16, 300}).Draw(t, "room"))
+						waiting := batches.Len()
 						n, shutdown := batches.GetBatch(got)
 						require.False(t, shutdown)
-						require.Positive(t, n)
+						if name == "plain" {
+							require.Equal(t, min(len(got), waiting, fast.MaxBatch), n, "a batch takes what waits")
+						} else {
+							require.Equal(t, 1, n, "a hook hears of each key before the next one is taken")
+						}
 						for _, key := range got[:n] {
 							require.Positive(t, singles.Len())
 							want, _ := singles.Get()

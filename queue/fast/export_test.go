@@ -2,6 +2,9 @@ package fast
 
 import "fmt"
 
+// MaxBatch is how many keys a batch has at most.
+const MaxBatch = maxBatch
+
 // Check checks the invariants, for tests outside the package.
 func (q *Queue[K]) Check() error {
 	q.mu.Lock()
