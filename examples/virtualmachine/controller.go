@@ -99,10 +99,10 @@ func (c *Controller) makePendingPhase(ctx context.Context, vm *VirtualMachine) (
 //  3. ensureServer creates the machine.
 //  4. It writes the phase Active.
 //
-// A driver's error is reported with the phase Failed. A controller that is killed after the first
-// write leaves a finalizer without a machine, which is harmless. The article creates the machine
-// first: a controller that is killed then leaves a machine without a finalizer. If the object is
-// deleted before the controller is back, that machine is leaked.
+// A driver's error is reported with the phase Failed (report). A controller that is killed after
+// the first write leaves a finalizer without a machine, which is harmless. The article creates the
+// machine first: a controller that is killed then leaves a machine without a finalizer. If the
+// object is deleted before the controller is back, that machine is leaked.
 func (c *Controller) createServer(ctx context.Context, vm *VirtualMachine) (*VirtualMachine, error) {
 	claimed, err := c.claim(ctx, vm)
 	if err != nil {

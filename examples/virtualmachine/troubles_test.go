@@ -63,7 +63,13 @@ func (w *world) startFlawed(
 	before beforeCall, changes ...func(*virtualmachine.Config),
 ) (p *process, healed *atomic.Bool) {
 	healed = &atomic.Bool{}
-	use := func(config *virtualmachine.Config) { config.Driver = flawed(w.driver, healed, before) }
+	use := func(config *virtualmachine.Config) {
+		inner := config.Driver
+		if inner == nil {
+			inner = w.driver
+		}
+		config.Driver = flawed(inner, healed, before)
+	}
 	return w.start(append(changes, use)...), healed
 }
 
@@ -242,6 +248,31 @@ func TestAnEngineThatIsDown(t *testing.T) {
 		assert.Nil(w.t, w.get("b"))
 		assert.Len(w.t, w.driver.Names(), 1)
 	})
+}
+
+// A machine waits for an engine that does not answer. What an engine that answers refuses has
+// failed.
+func TestAnEngineThatDoesNotAnswerIsWaitedFor(t *testing.T) {
+	for name, want := range map[string]string{"it is down": "Pending", "it answers": "Failed"} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(w *world) {
+				var down atomic.Bool
+				down.Store(want == "Pending")
+				_, healed := w.startFlawed(
+					func(context.Context, string, string) error { return errors.New("cannot connect to the engine") },
+					func(config *virtualmachine.Config) { config.Driver = pinged{w.driver, &down} })
+				w.create("a")
+				time.Sleep(time.Minute)
+				assert.Equal(w.t, want, w.phase("a"))
+				assert.Contains(w.t, w.get("a").Status.Reason, "cannot connect to the engine", "the engine's words")
+				down.Store(false)
+				healed.Store(true)
+				time.Sleep(2 * time.Minute)
+				assert.Equal(w.t, "Active", w.phase("a"), "it is tried again")
+				assert.Empty(w.t, w.get("a").Status.Reason)
+			})
+		})
+	}
 }
 
 // A missing engine is reported before there is a machine, and so is its return.
