@@ -509,15 +509,13 @@ func TestAnOwnerReferenceNamesTheController(t *testing.T) {
 func TestThePlaceOfAPanicIsWritten(t *testing.T) {
 	setUp := func(w *world) {
 		namespaces := controller.Watch[*api.Namespace](w.manager, api.NamespacesResource, "")
-		controller.New(w.manager, "broken", namespaces, func(_ context.Context, ns *api.Namespace) (time.Duration, error) {
-			var none map[string]bool
-			none[ns.Name] = true
-			return 0, nil
+		controller.New(w.manager, "broken", namespaces, func(context.Context, *api.Namespace) (time.Duration, error) {
+			panic("out of order")
 		}, controller.Options{})
 	}
 	inACluster(t, setUp, func(w *world) {
 		time.Sleep(time.Second)
-		assert.Equal(w.t, 1, w.failures.count("broken default: panic: assignment to entry in nil map"), "once a minute")
+		assert.Equal(w.t, 1, w.failures.count("broken default: panic: out of order"), "once a minute")
 		assert.Positive(w.t, w.failures.count("controller_test.go"), "the file is named")
 	})
 }

@@ -22,7 +22,7 @@ import (
 //
 // For example, a is added, and a worker gets it. During its pass a is added again: the queue holds
 // it back, because no two workers may have the same key. The pass fails, so the worker calls
-// AddRateLimited, and then Done. Now a is ready, for the event that came meanwhile, and when the
+// AddRateLimited, and then Done. Now a is ready, for the event that came before, and when the
 // back-off is over it is ready once more. If the next pass succeeds, Forget clears its failures.
 //
 // Read Run first, then processNextWorkItem and requeue. All methods but Run may be called from any
@@ -33,7 +33,7 @@ type Pool struct {
 	active *activePasses
 
 	mu      sync.Mutex
-	working bool // Run has begun
+	working bool // Run takes keys: the store is filled
 }
 
 // NewPool returns a pool whose workers do not run yet.
@@ -48,7 +48,7 @@ func NewPool(config PoolConfig) *Pool {
 	}
 }
 
-// Add queues a key. It is for handlers, and does not block. Before Run has begun, it does nothing:
+// Add queues a key. It is for handlers, and does not block. Before the store is filled it does nothing:
 // Run queues all keys itself.
 func (p *Pool) Add(key string) { p.AddAfter(key, 0) }
 

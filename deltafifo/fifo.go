@@ -148,12 +148,14 @@ func (f *DeltaFIFO[T]) Resync() error {
 }
 
 // Pop blocks until a key waits, takes the first one off queue with its deltas, passes them to
-// process with the lock held, and returns them with the error.   - isInInitialList reports whether
-// initialPopulationCount is above 0.   - Closed and empty, Pop returns ErrFIFOClosed.   - After
-// process, even if it panicked, the key counts as processed: checkSyncedLocked.   - On an
-// *ErrRequeue, wrapped or not, unless the queue is closed, the key goes to the end of queue
-// with a copy of its deltas (the caller owns the original), every blocked Pop wakes, and Pop
-// returns ErrRequeue.Err.   - Hooks: Popped, Processed (ErrUnfinished after a panic), Requeued.
+// process with the lock held, and returns them with the error:
+//   - isInInitialList reports whether initialPopulationCount is above 0.
+//   - Closed and empty, Pop returns ErrFIFOClosed.
+//   - After process, even if it panicked, the key counts as processed: checkSyncedLocked.
+//   - On an *ErrRequeue, wrapped or not, unless the queue is closed, the key goes to the end of
+//     queue with a copy of its deltas (the caller owns the original), every blocked Pop wakes, and
+//     Pop returns ErrRequeue.Err. It counts as processed all the same.
+//   - Hooks: Popped, Processed (ErrUnfinished after a panic), Requeued.
 func (f *DeltaFIFO[T]) Pop(
 	process func(key string, d Deltas[T], isInInitialList bool) error,
 ) (deltas Deltas[T], err error) {
@@ -184,6 +186,8 @@ func (f *DeltaFIFO[T]) Pop(
 	return deltas, process(key, deltas, isInInitialList)
 }
 
+// checkSyncedLocked makes HasSynced true, once, when a first change has come in and no key of a
+// first list is unprocessed. Without a list, the first Add does.
 func (f *DeltaFIFO[T]) checkSyncedLocked() {
 	if f.populated && f.initialPopulationCount == 0 && f.setSynced() {
 		f.config.Trace.Synced()

@@ -38,8 +38,8 @@ func newThreadSafeMap[T any]() *threadSafeMap[T] {
 // updateIndices moves key from the values of oldObj to those of newObj in the named indexes, and
 // removes values that have no key left. oldObj is nil for a new object, newObj for a deletion. Both
 // sets of values are computed here: if oldObj was changed after it was stored, a stale entry
-// remains. If an index function fails for newObj, key is in no set of that index, and the failure
-// is added to errs, which is returned. The caller holds the lock.
+// remains. If an index function fails for newObj (Values then returns none), key is in no set of
+// that index, and the failure is added to errs, which is returned. The caller holds the lock.
 func (s *threadSafeMap[T]) updateIndices(
 	names []string, oldObj, newObj *T, key string, errs *IndexErrors,
 ) *IndexErrors {

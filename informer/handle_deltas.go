@@ -9,11 +9,12 @@ import (
 // This page is HandleDeltas of the article: the deltas of one object go into the store and to the
 // handlers.
 //
-//	delta            the store has it      notification
-//	Deleted          yes                   EventDelete: Old is the store's, New the watch's final state
-//	Deleted          no                    EventDelete, only without a tombstone
-//	any other type   yes                   EventUpdate: Old is the store's, New the delta's object
-//	any other type   no                    EventAdd
+//	delta                  the store has it   notification
+//	Deleted, by a watch    yes                EventDelete: Old is the store's, New the final state
+//	Deleted, a tombstone   yes                EventDelete: Old and New are the store's
+//	Deleted, a tombstone   no                 none
+//	any other type         yes                EventUpdate: Old is the store's, New the delta's object
+//	any other type         no                 EventAdd
 //
 // Not the type of the delta decides between an addition and an update, but the store. Read apply
 // and applyDeletion first.

@@ -7,8 +7,8 @@ import (
 )
 
 // RealFIFO is a deltafifo.Interface that hands out one delta at a time, in order of arrival. A
-// process function may call all methods but Pop. It lacks accumulation (a busy key fills the queue)
-// and requeue; package fast has both.
+// process function may call all methods but Pop, which waits for it. It lacks accumulation (a busy
+// key fills the queue) and requeue; package fast has both.
 //
 //	Update a, Replace [b c], Delete b   items: Updated a | ReplacedAll [b c] | Deleted b
 //	Pop                                 process gets Updated a; the store has a then
@@ -111,7 +111,7 @@ func (f *RealFIFO[T]) advanceLocked() {
 // expandLocked replaces the first item, if it is not a delta that Pop can take:
 //   - a list by tombstones and then its objects, with the hook Replaced;
 //   - a resync by syncs, with the hook Resynced;
-//   - a bookmark by nothing;
+//   - a bookmark by nothing (replaceFront passes it on);
 //   - with a store, the deletion of an unknown object by nothing, with the hook Ignored;
 //   - a deletion whose object Transform refused by the tombstone of item.go.
 //

@@ -51,9 +51,10 @@ func (r *Reflector[T]) Run(ctx context.Context) {
 	}
 }
 
-// ListAndWatch lists the collection, and opens one watch after the other without a new list. If
-// ResyncPeriod is positive, a ticker with this period sends the times of resyncs to all watches. It
-// returns nil when ctx ends, or the first error of list or watch, which calls for a new list.
+// ListAndWatch lists the collection, and opens one watch after the other, without a new list as
+// long as the position is valid. If ResyncPeriod is positive, a ticker with this period sends the
+// times of resyncs to all watches. It returns nil when ctx ends, or the first error of list or
+// watch, which calls for a new list.
 func (r *Reflector[T]) ListAndWatch(ctx context.Context) error {
 	if err := r.list(ctx); err != nil {
 		return err
@@ -133,10 +134,11 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 		r.setHealthy()
 	}
 	brief := lasted < VeryShortWatch
-	briefAgain := r.brief
+	wasBrief := r.brief
 	r.brief = brief
 	cause := CauseOf(err)
-	stillValid := cause == CauseEnded || cause == CauseUnreachable || cause == CauseUnknown // the position
+	// None of these says anything about the position.
+	stillValid := cause == CauseEnded || cause == CauseUnreachable || cause == CauseUnknown
 	switch {
 	case isStoreError(err): // the resync failed
 		return err
@@ -144,7 +146,7 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 		return r.watchFailed(ctx, &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: err})
 	case brief && events == 0: // its position may be at fault
 		return &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch}
-	case brief && (briefAgain || rv == opts.ResourceVersion): // a server may go on like this
+	case brief && (wasBrief || rv == opts.ResourceVersion): // a server may go on like this
 		r.backOff(ctx, &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch})
 	}
 	return r.resume(ctx)
