@@ -65,7 +65,8 @@ func (m *Manager) lead(ctx, lifetime context.Context, work func(alive context.Co
 		return nil
 	}
 	election := m.config.Election
-	client, err := leaderelection.NewClient(m.config.Client.Config(), cmp.Or(election.Timing.RenewDeadline, leaderelection.DefaultRenewDeadline))
+	deadline := cmp.Or(election.Timing.RenewDeadline, leaderelection.DefaultRenewDeadline)
+	client, err := leaderelection.NewClient(m.config.Client.Config(), deadline)
 	if err != nil {
 		return err
 	}

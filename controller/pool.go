@@ -48,8 +48,8 @@ func NewPool(config PoolConfig) *Pool {
 	}
 }
 
-// Add queues a key. It is for handlers, and does not block. Before the store is filled it does nothing:
-// Run queues all keys itself.
+// Add queues a key. It is for handlers, and does not block. Before the store is filled it does
+// nothing: Run queues all keys itself.
 func (p *Pool) Add(key string) { p.AddAfter(key, 0) }
 
 // AddAfter queues a key after a delay.
@@ -62,8 +62,9 @@ func (p *Pool) AddAfter(key string, after time.Duration) {
 	}
 }
 
-// Run works until stop is done, then finishes queued keys and running passes, and returns. When
-// alive is done it cancels all passes at once. Run may be called once.
+// Run waits until the store is filled and works until stop is done. Then it finishes queued keys
+// and running passes, for at most DrainTimeout, and returns. When alive is done it cancels all
+// passes at once, and returns when they have ended. Run may be called once.
 func (p *Pool) Run(stop, alive context.Context) {
 	defer p.queue.ShutDown()
 	if !p.waitForSync(stop, alive) {
@@ -77,6 +78,7 @@ func (p *Pool) Run(stop, alive context.Context) {
 	var workers wait.Group
 	for range p.config.Workers {
 		workers.StartWithContext(working, func(working context.Context) {
+			// A worker whose hook panics begins again after a second.
 			wait.UntilWithContext(working, p.runWorker, time.Second)
 		})
 	}
@@ -92,7 +94,11 @@ func (p *Pool) Run(stop, alive context.Context) {
 		p.queue.ShutDown()
 	})
 	defer drainOver.Stop()
-	p.queue.ShutDownWithDrain()
+	if alive.Err() == nil { // otherwise there may be no worker that would empty the queue
+		p.queue.ShutDownWithDrain()
+	} else {
+		p.queue.ShutDown()
+	}
 	abort(nil)
 	workers.Wait()
 }

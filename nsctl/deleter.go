@@ -236,7 +236,7 @@ func (d *namespacedResourcesDeleter) discoverResources(
 // deleteAllContentForGroupVersionResource deletes all objects of a type, in the type's phase, up to
 // the first error. It makes the estimate, deletes the collection, or each item if the server cannot
 // do that, and lists what is left, because a deletion may wait for a grace period or a finalizer.
-// Remains.Check judges the list. Remains.Deleted is what the deletion began.
+// Remains.Check fails the type if something is left for no known reason: nothing unseen goes.
 func (d *namespacedResourcesDeleter) deleteAllContentForGroupVersionResource(
 	ctx context.Context, resource DeletableResource, namespace *api.Namespace,
 ) (Remains, error) {

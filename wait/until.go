@@ -14,7 +14,7 @@ func Forever(f func(), period time.Duration) {
 }
 
 // Until calls f at once and then again, period after f has returned, until stopCh is closed or a
-// value is sent on it. Every form of this page stops so.
+// value is sent on it. Every form with a stopCh stops so.
 //
 // It is [JitterUntil] without jitter, sliding.
 func Until(f func(), period time.Duration, stopCh <-chan struct{}) {
@@ -53,7 +53,8 @@ func NonSlidingUntilWithContext(ctx context.Context, f func(context.Context), pe
 // If sliding is true, the wait begins when f has returned; otherwise it begins when f is called and
 // includes the time that f takes.
 //
-// stopCh is checked before every run: once it is closed no new run of f begins, not even the first.
+// stopCh itself is checked before every run: once it is closed no new run of f begins, not even the
+// first.
 // A run in progress is not interrupted; the form with a context lets f do that itself.
 //
 // A panic in f goes to [HandleCrash].

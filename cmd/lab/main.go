@@ -42,7 +42,10 @@ controller that runs on a cluster is the other program: orrery run.`,
   lab bench queue`,
 	}
 	course.AddTo(root)
-	root.AddCommand(demo.New(), breaking.New(), replay.New(), serve.New(), bench.New(), program.NewVersionCommand(root.Name()), serve.NewFaultsTopic(), newPodServerCommand())
+	root.AddCommand(
+		demo.New(), breaking.New(), replay.New(), serve.New(), bench.New(),
+		program.NewVersionCommand(root.Name()), serve.NewFaultsTopic(), newPodServerCommand(),
+	)
 	return root
 }
 

@@ -35,7 +35,8 @@ const looks = 5
 // deleted and writes to stdout what a run would delete. If a run would write anything it returns
 // [program.Exit]; if not everything could be seen, another error.
 func lookOnce(ctx context.Context, client *restclient.Client, options *runOptions, logger *logs.Logger, stdout io.Writer) error {
-	d := options.chosen[slices.IndexFunc(options.chosen, func(d manager.Descriptor) bool { return d.Name == controllers.NamespaceController })]
+	isNamespaces := func(d manager.Descriptor) bool { return d.Name == controllers.NamespaceController }
+	d := options.chosen[slices.IndexFunc(options.chosen, isNamespaces)]
 	client = client.As(client.Config().UserAgent+" "+d.Name, options.qps*float32(d.QPSFactor), options.burst*d.BurstFactor)
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 	deleted, err := namespaces.List(ctx, api.ListOptions{FieldSelector: "status.phase=" + string(api.NamespaceTerminating)})

@@ -79,7 +79,8 @@ func reasonOf(err error) string {
 // report writes an error to the status and returns it. Nothing has failed while the engine does not
 // answer at all: then a machine is Pending instead of Failed.
 func (c *Controller) report(ctx context.Context, vm *VirtualMachine, phase VirtualMachinePhase, err error) error {
-	if _, asked := errors.AsType[*driver.Error](err); asked && phase == VirtualMachineFailed && c.driver.Ping(ctx) != nil {
+	_, asked := errors.AsType[*driver.Error](err)
+	if asked && phase == VirtualMachineFailed && c.driver.Ping(ctx) != nil {
 		phase = VirtualMachinePending
 	}
 	if _, failed := c.updateStatus(ctx, vm, phase, err); failed != nil {

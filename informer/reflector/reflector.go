@@ -146,7 +146,7 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 		return r.watchFailed(ctx, &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: err})
 	case brief && events == 0: // its position may be at fault
 		return &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch}
-	case brief && (wasBrief || rv == opts.ResourceVersion): // a server may go on like this
+	case brief && (wasBrief || rv == opts.ResourceVersion): // a server may go on to end them
 		r.backOff(ctx, &StreamError{Name: r.config.Name, ResourceVersion: rv, Err: ErrVeryShortWatch})
 	}
 	return r.resume(ctx)

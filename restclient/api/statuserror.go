@@ -116,11 +116,11 @@ func HasReason(err error, reason StatusReason) bool {
 // IsNotFound reports a 404: no such object or resource.
 func IsNotFound(err error) bool { return HasReason(err, ReasonNotFound) }
 
-// IsAlreadyExists reports a 409: the name of a new object is taken.
+// IsAlreadyExists reports a 409 with this reason: the name of a new object is taken.
 func IsAlreadyExists(err error) bool { return HasReason(err, ReasonAlreadyExists) }
 
-// IsConflict reports a 409: the write is based on an outdated state. Read the
-// object again and repeat.
+// IsConflict reports any other 409: the write is based on an outdated state. Read the object again
+// and repeat.
 func IsConflict(err error) bool { return HasReason(err, ReasonConflict) }
 
 // IsForbidden reports a 403: the user must not do this.

@@ -52,7 +52,8 @@ func everyType(c manager.ControllerContext) monitor.Config {
 			return restclient.Metadata(c.Client, resource, namespace)
 		},
 		Informer: func(resource api.GroupVersionResource) informer.Config[head] {
-			return manager.InformerConfig(c, "heads of "+resource.Resource, resource, func(o head) *api.ObjectMeta { return &o.ObjectMeta })
+			meta := func(o head) *api.ObjectMeta { return &o.ObjectMeta }
+			return manager.InformerConfig(c, "heads of "+resource.Resource, resource, meta)
 		},
 		Shared: func(resource api.GroupVersionResource, handler informer.ResourceEventHandler[head]) (informer.InformerSynced, func(), bool) {
 			return manager.SharedHeads(c, resource, handler)

@@ -148,10 +148,11 @@ func startCluster(t *testing.T, set gears.Set) *cluster {
 	source, config := gate.Informer(c.gates, informer.ListerWatcher[*api.Namespace](objects),
 		informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
 	namespaces := informer.NewSharedIndexInformer(source, config)
+	newDeleter := gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
 	var err error
 	c.controller, err = nsctl.NewController(nsctl.Config{
 		Informer: namespaces, PassTimeout: -1, NewQueue: gate.NewQueue(c.gates, "namespace", set.NewQueue),
-		Deleter: gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(gate.Deleter(c.gates, nsctl.DeleterConfig{
+		Deleter: newDeleter(gate.Deleter(c.gates, nsctl.DeleterConfig{
 			Namespaces: objects, Content: nsctl.NewContentClient(client),
 			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 		})),

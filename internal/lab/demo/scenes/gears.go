@@ -29,7 +29,9 @@ func NewGears(set gears.Set, recorder *trace.Recorder, gates *gate.Gates) *Gears
 }
 
 // NewQueue returns a work queue.
-func (g *Gears) NewQueue(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
+func (g *Gears) NewQueue(
+	limiter queue.RateLimiter[string], config queue.Config[string],
+) queue.ObservableInterface[string] {
 	name := g.unused("queue")
 	config.Trace = queue.JoinTraces(config.Trace, g.recorder.Queue(name))
 	return gate.Queue(g.gates, name, g.Set.NewQueue(limiter, config))

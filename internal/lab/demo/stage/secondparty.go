@@ -8,11 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orrery/controller/gears"
 	"orrery/examples/secondparty"
 	"orrery/internal/lab/demo/story"
 	"orrery/nsctl"
-	nsctlfast "orrery/nsctl/fast"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -43,7 +41,7 @@ func (s *Stage) StartSecondParty() error {
 	config.Content = lockable{s.party.storage, &s.party.locked}
 	config.Trace = s.secondPartyTrace()
 	controller, err := nsctl.NewController(nsctl.Config{
-		Name: "origin", Informer: s.namespaces, Deleter: gears.Choose(s.config.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(config), DrainTimeout: time.Second,
+		Name: "origin", Informer: s.namespaces, Deleter: s.newDeleter(config), DrainTimeout: time.Second,
 		NewQueue:    s.config.NewQueue,
 		PassTimeout: s.config.passTimeout(),
 		RateLimiter: queue.NewItemExponentialFailureRateLimiter[string](time.Second, 2*time.Second),

@@ -163,7 +163,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	trace := nsctl.JoinTraces(narrator.trace(), s.config.Recorder.Namespaces())
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
-		Deleter: gears.Choose(s.config.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(gate.Deleter(s.config.Gates, nsctl.DeleterConfig{
+		Deleter: s.newDeleter(gate.Deleter(s.config.Gates, nsctl.DeleterConfig{
 			Namespaces:  namespaces,
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
@@ -216,4 +216,9 @@ func (s *Stage) Close() {
 		client.Close()
 	}
 	s.party.close()
+}
+
+// newDeleter returns a deleter in the form that the gears name.
+func (s *Stage) newDeleter(config nsctl.DeleterConfig) nsctl.Deleter {
+	return gears.Choose(s.config.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(config)
 }
