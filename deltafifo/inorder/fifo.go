@@ -20,7 +20,7 @@ type RealFIFO[T any] struct {
 	deltafifo.SyncFlag // HasSynced and Synced
 	setSynced          func() bool
 	config             deltafifo.Config[T] // completed: KnownObjects and every Trace hook are non-nil
-	hasStore           bool                // false: all deletions are delivered, and a list implies no tombstones
+	hasStore           bool                // if not, deletions are always delivered, without tombstones
 
 	lock sync.Mutex // guards everything below; it is not held while a process function runs
 	cond sync.Cond  // broadcast when a field below has changed
