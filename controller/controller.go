@@ -58,7 +58,7 @@ func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconci
 				m.failures.report(name+" "+key, err)
 			}
 			if panicked, ok := errors.AsType[*wait.Panic](err); ok {
-				m.failures.report(name+" "+key+", the stack", errors.New(string(panicked.Stack)))
+				m.failures.report(name+" "+key+", the stack", string(panicked.Stack))
 			}
 		}}
 	}

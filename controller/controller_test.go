@@ -522,29 +522,25 @@ func TestThePlaceOfAPanicIsWritten(t *testing.T) {
 
 // What the election says is visible without a trace: who leads, and why nobody does.
 func TestAnElectionIsVisible(t *testing.T) {
+	elect := func(t *testing.T, c *clustertest.Cluster, lasting time.Duration) (said *lines) {
+		said = &lines{}
+		m := controller.NewManager(controller.Config{
+			Client: c.Client(), Failures: said,
+			Election: controller.Election{Namespace: "kube-system", Name: "greeter", Identity: "first"},
+		})
+		ctx, stop := context.WithTimeout(t.Context(), lasting)
+		defer stop()
+		require.NoError(t, m.Run(ctx))
+		return said
+	}
 	synctest.Test(t, func(t *testing.T) {
 		c := clustertest.New(t)
 		defer c.Fault("forbid:verb=create,resource=leases,user=" + clustertest.ControllerUser)()
-		var said lines
-		m := controller.NewManager(controller.Config{
-			Client: c.Client(), Failures: &said,
-			Election: controller.Election{Namespace: "kube-system", Name: "greeter", Identity: "first"},
-		})
-		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
-		defer stop()
-		require.NoError(t, m.Run(ctx))
+		said := elect(t, c, 5*time.Second)
 		assert.Equal(t, 1, said.count("leader election, kube-system/greeter: "), "the refusal, once")
 	})
 	synctest.Test(t, func(t *testing.T) {
-		c := clustertest.New(t)
-		var said lines
-		m := controller.NewManager(controller.Config{
-			Client: c.Client(), Failures: &said,
-			Election: controller.Election{Namespace: "kube-system", Name: "greeter", Identity: "first"},
-		})
-		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-		defer stop()
-		require.NoError(t, m.Run(ctx))
+		said := elect(t, clustertest.New(t), time.Minute)
 		assert.Equal(t, 1, said.count("this replica leads, as first"))
 	})
 }

@@ -48,11 +48,11 @@ func (e *Election) String() string {
 
 // election returns hooks that write who leads, and failed attempts.
 func (f *failures) election(lease string) *leaderelection.Trace {
-	say := func(text string) { f.report("leader election, "+lease, errors.New(text)) }
+	what := "leader election, " + lease
 	return &leaderelection.Trace{
-		Acquired:  func(term leaderelection.Term) { say("this replica leads, as " + term.Identity) },
-		NewLeader: func(identity string, _ time.Duration) { say("standing by, " + identity + " leads") },
-		Failed:    func(err error, _ bool) { f.report("leader election, "+lease, err) },
+		Acquired:  func(term leaderelection.Term) { f.report(what, "this replica leads, as "+term.Identity) },
+		NewLeader: func(identity string, _ time.Duration) { f.report(what, "standing by, "+identity+" leads") },
+		Failed:    func(err error, _ bool) { f.report(what, err) },
 	}
 }
 
@@ -65,8 +65,7 @@ func (m *Manager) lead(ctx, lifetime context.Context, work func(alive context.Co
 		return nil
 	}
 	election := m.config.Election
-	deadline := cmp.Or(election.Timing.RenewDeadline, leaderelection.DefaultRenewDeadline)
-	client, err := leaderelection.NewClient(m.config.Client.Config(), deadline)
+	client, err := leaderelection.NewClient(m.config.Client.Config(), election.Timing.RenewDeadline)
 	if err != nil {
 		return err
 	}

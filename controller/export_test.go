@@ -3,7 +3,7 @@ package controller
 import "io"
 
 // NewFailures returns the function that writes failures.
-func NewFailures(to io.Writer) func(what string, err error) {
+func NewFailures(to io.Writer) func(what string, says any) {
 	f := &failures{to: to}
 	return f.report
 }

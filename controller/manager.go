@@ -257,8 +257,9 @@ const pauseOfFailures = time.Minute
 // query is the part of an address that differs between two attempts.
 var query = regexp.MustCompile(`\?\S*`)
 
-func (f *failures) report(what string, err error) {
-	line := fmt.Sprintf("%s: %v", what, err)
+// report writes a line: what it is about, and an error or a text.
+func (f *failures) report(what string, says any) {
+	line := fmt.Sprintf("%s: %v", what, says)
 	text := query.ReplaceAllString(line, "")
 	now := time.Now()
 	f.mu.Lock()

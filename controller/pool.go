@@ -15,8 +15,8 @@ import (
 //
 //	Add ──▶ queue ──Get──▶ worker: Reconcile
 //	          ▲                       ├─ nothing more to do   Forget            ─┐
-//	          ├──── after that time ──┼─ look again after     Forget, AddAfter  ─┤
-//	          ├──── after that time ──┼─ RequeueAfterError    AddAfter          ─┼──▶ Done
+//	          ├─ after that time ─────┼─ look again after     Forget, AddAfter  ─┤
+//	          ├─ after that time ─────┼─ RequeueAfterError    AddAfter          ─┼> Done
 //	          ├─ after 5, 10, 20 ms ──┼─ any other error      AddRateLimited    ─┤
 //	          │                       └─ a permanent error    Forget            ─┘
 //
@@ -87,7 +87,7 @@ func (p *Pool) Run(stop, alive context.Context) {
 	case <-stop.Done():
 	case <-alive.Done():
 	}
-	release := context.AfterFunc(alive, p.queue.ShutDown) // ends the drain below
+	release := context.AfterFunc(alive, p.queue.ShutDown) // ends the drain below, and idle workers
 	defer release()
 	drainOver := time.AfterFunc(p.config.DrainTimeout, func() {
 		abort(ErrCutShort)
@@ -96,8 +96,6 @@ func (p *Pool) Run(stop, alive context.Context) {
 	defer drainOver.Stop()
 	if alive.Err() == nil { // otherwise there may be no worker that would empty the queue
 		p.queue.ShutDownWithDrain()
-	} else {
-		p.queue.ShutDown()
 	}
 	abort(nil)
 	workers.Wait()

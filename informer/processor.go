@@ -13,7 +13,7 @@ import (
 //	                           ┌─▶ addCh ─▶ pop ─▶ nextCh ─▶ run ─▶ handler 1
 //	handleDeltas ─▶ Distribute ┤             ▲▼
 //	                           │     pendingNotifications
-//	                           └─▶ addCh ─▶ pop ─▶ nextCh ─▶ run ─▶ handler 2, with a buffer of its own
+//	                           └─▶ addCh ─▶ pop ─▶ nextCh ─▶ run ─▶ handler 2
 //
 // Each handler has a processorListener with two goroutines. pop is always ready to receive, so no
 // handler can block the informer or another handler. pendingNotifications is the unbounded buffer

@@ -1,6 +1,7 @@
 package leaderelection
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -24,12 +25,12 @@ type Leases interface {
 // NewClient returns a client for [Leases] with connections of its own: behind a thousand deletions
 // a renewal would wait too long, for a connection or for the rate limit. It has the given
 // configuration, but no rate limit and no retries, and a timeout that leaves room for a second
-// attempt before the deadline: after a request without an answer the client opens another
-// connection. The caller must close it.
+// attempt before the deadline, 0 for the default: after a request without an answer the client
+// opens another connection. The caller must close it.
 func NewClient(config restclient.Config, renewDeadline time.Duration) (*restclient.Client, error) {
 	config.QPS = -1
 	config.MaxRetries = -1
-	config.Timeout = renewDeadline / 2
+	config.Timeout = cmp.Or(renewDeadline, DefaultRenewDeadline) / 2
 	config.UserAgent += "/leader-election"
 	return restclient.New(config)
 }

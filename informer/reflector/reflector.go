@@ -18,8 +18,9 @@ import (
 //	 ▲                    │ ▲
 //	 │                    │ └── it ended, cannot be reached, or has too many requests: the next watch
 //	 │                    │     begins at the position, the version of the last event
-//	 └────────────────────┘ the version is too old, the server refuses, or a very short watch brought
-//	                        nothing: back-off, and a new list
+//	 └────────────────────┘ back-off, and a new list:
+//	                        the version is too old, the server refuses,
+//	                        or a very short watch brought nothing
 //
 // Read ListAndWatch first, then watchHandler and handle, and watch last.
 type Reflector[T any] struct {

@@ -119,12 +119,11 @@ func setUp(ctx context.Context, w *causes.World, f causes.Fixture, out io.Writer
 
 // runController runs the namespace controller until the end of the context.
 func runController(ctx context.Context, client *restclient.Client) {
-	var set gears.Set
 	typed := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	namespaces := informer.NewSharedIndexInformer(typed, informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](set)})
+	namespaces := informer.NewSharedIndexInformer(typed, informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](gears.Set{})})
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaces,
-		Deleter: gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(nsctl.DeleterConfig{
+		Deleter: nsctlfast.NewDeleter(nsctl.DeleterConfig{
 			Namespaces: typed, Content: nsctl.NewContentClient(client),
 			Discovery: discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 		}),

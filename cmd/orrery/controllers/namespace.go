@@ -74,7 +74,6 @@ func startNamespaceController(c manager.ControllerContext, options NamespaceOpti
 		ResyncPeriod: options.SyncPeriod,
 		GracePeriod:  options.GracePeriod,
 		DrainTimeout: c.DrainTimeout,
-		PassTimeout:  namespacePassTimeout,
 		NewQueue:     c.Gears.NewQueue,
 		QueueTrace:   c.QueueTrace("namespace"),
 		QueueMetrics: c.QueueMetrics(),
@@ -108,9 +107,6 @@ func startNamespaceController(c manager.ControllerContext, options NamespaceOpti
 	})
 	return runningNamespaces{controller, waiting}, nil
 }
-
-// namespacePassTimeout is how long a pass over a namespace may take.
-const namespacePassTimeout = 10 * time.Minute
 
 // runningNamespaces also says how a backlog goes.
 type runningNamespaces struct {

@@ -78,7 +78,6 @@ func startSecondParty(c manager.ControllerContext, options SecondPartyOptions) (
 		Informer:     manager.InformerFor(c, api.NamespacesResource, func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta }),
 		Deleter:      gears.Choose(c.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(config),
 		DrainTimeout: c.DrainTimeout,
-		PassTimeout:  namespacePassTimeout,
 		NewQueue:     c.Gears.NewQueue,
 		QueueTrace:   c.QueueTrace(queueName),
 		QueueMetrics: c.QueueMetrics(),
