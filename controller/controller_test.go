@@ -472,7 +472,8 @@ func TestObjectsAreListedByTheirLabels(t *testing.T) {
 	}
 	assert.True(t, match(labelled(map[string]string{"app": "greeter", "empty": "", "other": "x"})))
 	assert.False(t, match(labelled(map[string]string{"app": "other", "empty": ""})), "another value")
-	assert.False(t, match(labelled(map[string]string{"app": "greeter"})), "a label with an empty value is not one that is missing")
+	assert.False(t, match(labelled(map[string]string{"app": "greeter"})),
+		"a label with an empty value is not one that is missing")
 }
 
 // An object may go while no replica works. What still names it leads to a pass over its key.

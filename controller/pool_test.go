@@ -266,7 +266,8 @@ func TestAPassHasATimeLimit(t *testing.T) {
 		pool.Add("deaf")
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		assert.Contains(t, l.read(), "1m0s slow done: took 1m0s, failures 1, after 0s, err "+controller.ErrPassTimeout.Error())
+		assert.Contains(t, l.read(), "1m0s slow done: took 1m0s, failures 1, after 0s, err "+
+			controller.ErrPassTimeout.Error())
 		assert.NoError(t, pool.Healthy())
 		assert.Contains(t, pool.Snapshot().Active, "deaf")
 		time.Sleep(time.Second)

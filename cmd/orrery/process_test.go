@@ -74,16 +74,17 @@ func TestWhatIsCutShortAtTheEndIsLeft(t *testing.T) {
 			logger := logs.New(logs.Config{Writer: &log})
 			p := &process{
 				options: &runOptions{drainTimeout: limit}, logger: logger,
-				manager: manager.NewManager(manager.Shared{Client: client, DrainTimeout: limit, Logger: logger}, []manager.Descriptor{{
-					Name: "slow",
-					New: func(c manager.ControllerContext) (manager.Controller, error) {
-						config := c.WorkerConfig("slow")
-						config.NewQueue = nil
-						config.Keys = func() []string { return []string{"default/a"} }
-						config.Reconcile = func(ctx context.Context, _ string) (time.Duration, error) { return 0, wait.Sleep(ctx, 10*time.Second) }
-						return pooled{controller.NewPool(config)}, nil
-					},
-				}}),
+				manager: manager.NewManager(manager.Shared{Client: client, DrainTimeout: limit, Logger: logger},
+					[]manager.Descriptor{{
+						Name: "slow",
+						New: func(c manager.ControllerContext) (manager.Controller, error) {
+							config := c.WorkerConfig("slow")
+							config.NewQueue = nil
+							config.Keys = func() []string { return []string{"default/a"} }
+							config.Reconcile = func(ctx context.Context, _ string) (time.Duration, error) { return 0, wait.Sleep(ctx, 10*time.Second) }
+							return pooled{controller.NewPool(config)}, nil
+						},
+					}}),
 			}
 			require.NoError(t, p.manager.Prepare(t.Context(), t.Context()))
 			ctx, stop := context.WithCancel(t.Context())

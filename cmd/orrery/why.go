@@ -119,7 +119,8 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.save, "save", "", "save the evidence in this `file`, which only its owner can read; it has names, images, commands, nodes, webhook rules, RBAC subjects and error messages, but no Secrets: look through it before you share it")
 	flags.StringVar(&o.from, "from", "", "examine the evidence in this `file` instead of a cluster")
 	flags.StringVar(&o.finalizers, "finalizers", "",
-		"a YAML `file` with the owners of further finalizers, as internal/why/finalizers.yaml has them; they count before those of that table")
+		"a YAML `file` with the owners of further finalizers, as internal/why/finalizers.yaml has them; they "+
+			"count before those of that table")
 	flags.BoolVar(&o.fix, "fix", false, "also print the commands of each remedy; nothing is written")
 	flags.DurationVar(&o.timeout, "timeout", collect.DefaultTimeout, "how long the examination may take; the report names what was not read by then")
 	flags.IntVar(&o.maxRequests, "max-requests", 0, fmt.Sprintf("how many requests may be sent (default %d, with -A %d more for each namespace)",
@@ -146,7 +147,8 @@ func (o *whyOptions) check(args []string) error {
 	case o.all && (len(args) > 0 || o.explain != "" || o.from != "" || o.save != ""):
 		return errors.New("--all-namespaces cannot be combined with a namespace, --explain, --from or --save")
 	case o.watch && (o.explain != "" || o.from != "" || o.save != "" || o.fix || o.output != outputText):
-		return errors.New("--watch prints lines only: it cannot be combined with --explain, --from, --save, --fix or --output")
+		return errors.New("--watch prints lines only: it cannot be combined with --explain, --from, --save, " +
+			"--fix or --output")
 	case o.all:
 	case o.from == "" && len(args) == 0:
 		return errors.New("give the name of a namespace, or -A")

@@ -62,9 +62,11 @@ func typesOf(set gears.Set) map[string]string {
 	type object = *api.Namespace
 	key := informer.MetaNamespaceKeyFunc[object]
 	made := gears.Informer[object](set)
+	limiter := queue.NewItemExponentialFailureRateLimiter[string](1, 1)
+	newDeleter := gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
 	types := map[string]string{
-		"queue":      fmt.Sprintf("%T", set.NewQueue(queue.NewItemExponentialFailureRateLimiter[string](1, 1), queue.Config[string]{})),
-		"nsctl":      fmt.Sprintf("%T", gears.Choose(set, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(nsctl.DeleterConfig{})),
+		"queue":      fmt.Sprintf("%T", set.NewQueue(limiter, queue.Config[string]{})),
+		"nsctl":      fmt.Sprintf("%T", newDeleter(nsctl.DeleterConfig{})),
 		"restclient": fmt.Sprintf("%T", set.Codec()),
 		"deltafifo":  "textbook", "indexer": "textbook", "reflector": "textbook", "informer": "textbook",
 	}

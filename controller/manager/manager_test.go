@@ -102,7 +102,8 @@ func TestAResourceThatComesAndGoes(t *testing.T) {
 		time.Sleep(12 * time.Second)
 		synctest.Wait()
 		assert.Equal(t, []string{"default/one"}, gizmo.seen())
-		assert.Equal(t, []manager.Status{{Name: "gizmo-controller", State: manager.Running}, {Name: "other", State: manager.Running}}, show.Snapshot())
+		assert.Equal(t, []manager.Status{{Name: "gizmo-controller", State: manager.Running},
+			{Name: "other", State: manager.Running}}, show.Snapshot())
 		asked := s.asked("/apis/example.com/v1")
 		time.Sleep(time.Minute)
 		assert.Equal(t, asked, s.asked("/apis/example.com/v1"), "no missing resource is looked for")
@@ -448,7 +449,8 @@ func TestHealthOfEachController(t *testing.T) {
 	stop, stopNow := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); m.Work(stop, t.Context()) }()
-	require.Eventually(t, func() bool { return m.Snapshot()[3].State == manager.Ended }, 10*time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return m.Snapshot()[3].State == manager.Ended }, 10*time.Minute,
+		time.Millisecond)
 	assert.Equal(t, "ok", ask("/healthz/good"))
 	assert.Contains(t, ask("/livez/bad"), io.ErrNoProgress.Error())
 	assert.Contains(t, ask("/healthz/gone"), "panic: broken")

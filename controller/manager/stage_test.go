@@ -191,42 +191,45 @@ func (c *tiny) seen() []string {
 }
 
 // describe returns a tiny controller of these resources. before is called in each pass.
-func (c *tiny) describe(name string, before func(ctx context.Context, key string), resources ...api.GroupVersionResource) manager.Descriptor {
-	return manager.Descriptor{Name: name, Needs: resources, New: func(shared manager.ControllerContext) (manager.Controller, error) {
-		c.client, c.available = shared.Client, shared.AvailableResources
-		var informers []*informer.SharedIndexInformer[*thing]
-		for _, resource := range resources {
-			informers = append(informers, manager.InformerFor(shared, resource, func(t *thing) *api.ObjectMeta { return &t.ObjectMeta }))
-		}
-		config := shared.WorkerConfig(name)
-		config.Keys = func() (keys []string) {
+func (c *tiny) describe(name string, before func(ctx context.Context, key string),
+	resources ...api.GroupVersionResource) manager.Descriptor {
+	return manager.Descriptor{Name: name, Needs: resources,
+		New: func(shared manager.ControllerContext) (manager.Controller, error) {
+			c.client, c.available = shared.Client, shared.AvailableResources
+			var informers []*informer.SharedIndexInformer[*thing]
+			for _, resource := range resources {
+				informers = append(informers, manager.InformerFor(shared, resource,
+					func(t *thing) *api.ObjectMeta { return &t.ObjectMeta }))
+			}
+			config := shared.WorkerConfig(name)
+			config.Keys = func() (keys []string) {
+				for _, i := range informers {
+					keys = append(keys, i.GetIndexer().ListKeys()...)
+				}
+				return keys
+			}
+			config.Reconcile = func(ctx context.Context, key string) (time.Duration, error) {
+				if before != nil {
+					before(ctx, key)
+				}
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.passed = append(c.passed, key)
+				return 0, ctx.Err()
+			}
 			for _, i := range informers {
-				keys = append(keys, i.GetIndexer().ListKeys()...)
+				registration, err := i.AddEventHandler(informer.ResourceEventHandlerFuncs[*thing]{
+					AddFunc:    func(t *thing, _ bool) { c.Add(t.Namespace + "/" + t.Name) },
+					UpdateFunc: func(_, t *thing) { c.Add(t.Namespace + "/" + t.Name) },
+				})
+				if err != nil {
+					return nil, err
+				}
+				config.Synced = append(config.Synced, registration.HasSynced)
 			}
-			return keys
-		}
-		config.Reconcile = func(ctx context.Context, key string) (time.Duration, error) {
-			if before != nil {
-				before(ctx, key)
-			}
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.passed = append(c.passed, key)
-			return 0, ctx.Err()
-		}
-		for _, i := range informers {
-			registration, err := i.AddEventHandler(informer.ResourceEventHandlerFuncs[*thing]{
-				AddFunc:    func(t *thing, _ bool) { c.Add(t.Namespace + "/" + t.Name) },
-				UpdateFunc: func(_, t *thing) { c.Add(t.Namespace + "/" + t.Name) },
-			})
-			if err != nil {
-				return nil, err
-			}
-			config.Synced = append(config.Synced, registration.HasSynced)
-		}
-		c.Pool = controller.NewPool(config)
-		return c, nil
-	}}
+			c.Pool = controller.NewPool(config)
+			return c, nil
+		}}
 }
 
 func (s *stage) do(method, path string, body any) {

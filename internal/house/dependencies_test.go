@@ -31,10 +31,11 @@ var directDependencies = map[string]string{
 	"golang.org/x/time":                       "token buckets of client and queue (rate alone)",
 	"gonum.org/v1/plot":                       "lab: pictures of results",
 	"gopkg.in/evanphx/json-patch.v4":          "lab: JSON patches and merge patches in the API server in memory, as in kube-apiserver",
-	"google.golang.org/protobuf":              "metrics: client_model; lab: the wire format of requests (protowire alone)",
-	"github.com/prometheus/client_golang":     "metrics",
-	"github.com/prometheus/client_model":      "metrics: the values that client_golang gathers",
-	"github.com/prometheus/common":            "metrics: Prometheus' text format",
+	"google.golang.org/protobuf": "metrics: client_model; lab: the wire format of requests " +
+		"(protowire alone)",
+	"github.com/prometheus/client_golang": "metrics",
+	"github.com/prometheus/client_model":  "metrics: the values that client_golang gathers",
+	"github.com/prometheus/common":        "metrics: Prometheus' text format",
 
 	"github.com/anishathalye/porcupine": "tests: is the queue linearizable?",
 	"github.com/chromedp/cdproto":       "tests: the types of Chromium's events",

@@ -106,7 +106,8 @@ func TestImportsPointDownwards(t *testing.T) {
 			}
 			to, below := roomOf(imported)
 			assert.False(t, isFastForm(imported) && !isFastForm(p.ImportPath) && floor < top && from != "controller",
-				"%s imports %s: controller/gears and controller choose fast forms, no gear knows them", p.ImportPath, imported)
+				"%s imports %s: controller/gears and controller choose fast forms, no gear knows them",
+				p.ImportPath, imported)
 			assert.True(t, from == to || below < floor || floor == top && below == top,
 				"%s imports %s: imports point downwards only", p.ImportPath, imported)
 		}

@@ -92,7 +92,8 @@ func dependents(e *Evidence) []Finding {
 		}
 		leaf := holder{h.Type, h.Object}
 		seen := []string{leaf.o.UID}
-		f := Finding{Blocks: []Blocked{{Resource: h.Type.Name(), Count: 1, Examples: []string{h.Object.Name}, objects: h.Type.objects(1)}}}
+		f := Finding{Blocks: []Blocked{{Resource: h.Type.Name(), Count: 1, Examples: []string{h.Object.Name},
+			objects: h.Type.objects(1)}}}
 		f.saw(1, h.Type.Request, "%s/%s has foregroundDeletion", h.Type.Name(), h.Object.Name)
 		for next := e.blockers(leaf.o.UID); len(next) > 0; next = e.blockers(leaf.o.UID) {
 			if slices.Contains(seen, next[0].o.UID) {
@@ -159,7 +160,8 @@ func shrinks(e *Evidence) []Finding {
 		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)
 		left := time.Duration(float64(took) * float64(second.Count) / float64(gone))
 		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: []Blocked{first.blocked()}}
-		f.Says = fmt.Sprintf("%s went within %s, and %s left of this type", first.objects(gone), duration(took), remaining(second.Count))
+		f.Says = fmt.Sprintf("%s went within %s, and %s left of this type", first.objects(gone), duration(took),
+			remaining(second.Count))
 		f.Do = []string{"wait"}
 		released := func(finalizer string) bool { return second.Finalizers[finalizer] < first.Finalizers[finalizer] }
 		if slices.ContainsFunc(second.Objects, func(o Object) bool { return len(o.Finalizers) == 0 || slices.ContainsFunc(o.Finalizers, released) }) {

@@ -135,7 +135,8 @@ func (e *Evidence) converted(text string) string {
 // or that the controller has met. It returns false if there is no such type.
 func (e *Evidence) converterIsDown(f *Finding, name, text string) bool {
 	f.Culprit = Reference{Resource: "customresourcedefinitions", Name: name}
-	f.Says = fmt.Sprintf("the conversion webhook of %s is down, so its objects can be neither listed nor deleted, which blocks namespaces without such objects, too", name)
+	f.Says = fmt.Sprintf("the conversion webhook of %s is down, so its objects can be neither listed nor "+
+		"deleted, which blocks namespaces without such objects, too", name)
 	at := slices.IndexFunc(e.Definitions.Items, func(d Definition) bool { return d.Type == name })
 	if !e.Definitions.Known() {
 		f.lack(e.Definitions.Failed, "the CustomResourceDefinition could not be read")
@@ -165,8 +166,10 @@ func (e *Evidence) converterIsDown(f *Finding, name, text string) bool {
 	}
 	f.Do = []string{repair, "only if the versions have the same schema: set the strategy None"}
 	f.Remedies = append(f.Remedies, Remedy{
-		Command: kubectl("", `patch customresourcedefinitions %s --type=merge -p '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'`, name),
-		When:    "only if the versions have the same schema", Loses: "the settings of the conversion webhook, and the fields in which the versions differ",
+		Command: kubectl("", "patch customresourcedefinitions %s --type=merge"+
+			` -p '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'`, name),
+		When:  "only if the versions have the same schema",
+		Loses: "the settings of the conversion webhook, and the fields in which the versions differ",
 	})
 	return true
 }

@@ -150,7 +150,8 @@ func unavailable(e *Evidence, inside bool) []Finding {
 func staleWithoutAPIService(e *Evidence, groupVersion string) Finding {
 	f := undiscoveredFinding(e, groupVersion)
 	f.Culprit = Reference{Resource: apiServices, Name: apiServiceName(groupVersion)}
-	f.Says = fmt.Sprintf("discovery has %s, which is stale and has no APIService: it blocks the deletion of every namespace", groupVersion)
+	f.Says = fmt.Sprintf("discovery has %s, which is stale and has no APIService: it blocks the deletion of "+
+		"every namespace", groupVersion)
 	f.saw(1, e.APIServices.Request, "no APIService has %s", groupVersion)
 	f.Do = []string{"restart kube-apiserver: it forgets a group that nothing serves"}
 	f.DoNot = []string{"finalize the namespace by hand: the next one is blocked as well"}

@@ -93,7 +93,8 @@ func (f *Finding) adviseOnOwner(e *Evidence, h Held, id string) {
 	case stopped != nil:
 		stopped.bringBack(e, f)
 	case away:
-		f.Do = []string{fmt.Sprintf("see whether %s runs elsewhere, such as outside this cluster; if not, install it again "+
+		f.Do = []string{fmt.Sprintf("see whether %s runs elsewhere, such as outside this cluster; if not, "+
+			"install it again "+
 			"until the objects are gone", f.Owner.Name)}
 	case id != "C15":
 		f.Do = []string{fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer)}
@@ -157,7 +158,8 @@ func (e *Evidence) sawTraces(f *Finding, h Held) {
 	at := slices.IndexFunc(e.Definitions.Items, func(d Definition) bool { return d.Type == h.Type.Name() })
 	if at >= 0 && e.Definitions.Items[at].Release.Name != "" {
 		release := e.Definitions.Items[at].Release
-		f.Do = []string{fmt.Sprintf("see whether Helm release %s runs: the owner of %s is probably a part of it", release, h.Finalizer)}
+		f.Do = []string{fmt.Sprintf("see whether Helm release %s runs: the owner of %s is probably a part of "+
+			"it", release, h.Finalizer)}
 		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s belongs to Helm release %s", h.Type.Name(),
 			release)
 	}
@@ -174,7 +176,8 @@ func (e *Evidence) sawTraces(f *Finding, h Held) {
 			h.Type.Group, h.Type.Name(), listed(accounts))
 	case e.nobodyUpdates(h.Type):
 		f.Says += fmt.Sprintf("; no service account may update %s here", h.Type.Name())
-		f.saw(1, e.Grants.Request, "no role that is bound here lets an account update %s: one may have gone with its Role", h.Type.Name())
+		f.saw(1, e.Grants.Request, "no role that is bound here lets an account update %s: one may have gone "+
+			"with its Role", h.Type.Name())
 		f.Do = append(f.Do, fmt.Sprintf("if it runs: give its account the right to update %s by a ClusterRoleBinding "+
 			"until the objects are gone", h.Type.Name()))
 	}

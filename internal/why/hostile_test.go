@@ -87,8 +87,10 @@ func assertNoCommand(t *testing.T, name string, evidence json.RawMessage, value 
 	}
 	for _, found := range report.Findings {
 		for _, do := range found.Do { // a command ends a text, and the hostile word is no command of ours
-			if _, command, ok := strings.Cut(do, "kubectl --context 'a b' "); ok && !strings.HasPrefix(command, "pwned") {
-				assert.NotRegexp(t, `pwned|[\x00-\x1f]|\$\(`, inQuotes.ReplaceAllString(command, ""), "%s: %q is hostile: %s", name, value, do)
+			_, command, ok := strings.Cut(do, "kubectl --context 'a b' ")
+			if ok && !strings.HasPrefix(command, "pwned") {
+				bare := inQuotes.ReplaceAllString(command, "")
+				assert.NotRegexp(t, `pwned|[\x00-\x1f]|\$\(`, bare, "%s: %q is hostile: %s", name, value, do)
 			}
 		}
 	}

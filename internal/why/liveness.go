@@ -286,10 +286,12 @@ func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 			f.lack(nil, "cronjob %s/%s runs by its schedule, and may be %s", w.Namespace, w.Name, name)
 			return NotKnown
 		case e.MayStart(w):
-			f.lack(nil, "%s %s/%s has been without a ready pod since %s: it may be starting", w.Kind, w.Namespace, w.Name, clock(w.Since))
+			f.lack(nil, "%s %s/%s has been without a ready pod since %s: it may be starting", w.Kind,
+				w.Namespace, w.Name, clock(w.Since))
 			return NotKnown
 		case w.Replicas == 0 && e.At.Sub(w.Since) < time.Minute:
-			f.lack(nil, "%s %s/%s was written at %s, and may have been stopped only then", w.Kind, w.Namespace, w.Name, clock(w.Since))
+			f.lack(nil, "%s %s/%s was written at %s, and may have been stopped only then", w.Kind, w.Namespace,
+				w.Name, clock(w.Since))
 			return NotKnown
 		}
 	}
@@ -340,7 +342,8 @@ func (e *Evidence) leads(f *Finding, programs []string, state State) State {
 			f.saw(1, e.AllLeases.Request, "Lease %s/%s is renewed", lease.Namespace, lease.Name)
 			return Ready
 		default:
-			f.lack(nil, "Lease %s/%s is renewed, and may be that of the owner or of a part of it", lease.Namespace, lease.Name)
+			f.lack(nil, "Lease %s/%s is renewed, and may be that of the owner or of a part of it",
+				lease.Namespace, lease.Name)
 			return NotKnown
 		}
 	}
@@ -377,7 +380,8 @@ func (e *Evidence) waitingFor(findings []Finding) string {
 			if last := len(f.Proof) - 1; last >= 0 && !strings.HasPrefix(f.Proof[last].Says, standstill) {
 				sign = " (" + f.Proof[last].Says + ")"
 			}
-			return fmt.Sprintf("%s for %s, which seems to be at work%s, to remove %s", h.Type.waiting(h.Type.Finalizers[h.Finalizer]), name, sign, h.Finalizer)
+			return fmt.Sprintf("%s for %s, which seems to be at work%s, to remove %s",
+				h.Type.waiting(h.Type.Finalizers[h.Finalizer]), name, sign, h.Finalizer)
 		}
 	}
 	return ""

@@ -145,7 +145,8 @@ func foreignTokens(e *Evidence) []Finding {
 			f.lack(nil, "whether %s runs was not looked for", owner)
 		}
 		f.Remedies = append(f.Remedies, Remedy{
-			Command: kubectl("", "get namespace %s -o json | jq %s | kubectl replace --raw /api/v1/namespaces/%s/finalize -f -",
+			Command: kubectl("", "get namespace %s -o json | jq %s | kubectl replace --raw "+
+				"/api/v1/namespaces/%s/finalize -f -",
 				e.Name, fmt.Sprintf(".spec.finalizers -= [%q]", token), e.Name),
 			Loses: StaysBehind + "what the owner of " + token +
 				" has not cleaned up; whether it still does was not checked", ifProven: true,

@@ -34,9 +34,9 @@ func Page() string {
 		}
 	}
 	fmt.Fprintln(&text, "# Stuck namespaces")
-	paragraph("A namespace stays in Terminating. What to run, what the words of the answer mean, and what to do with them; " +
-		"then each known cause, in the order of a report. The causes are generated from the catalogue that the command uses (`go " +
-		"generate ./internal/why`).")
+	paragraph("A namespace stays in Terminating. What to run, what the words of the answer mean, and what to do " +
+		"with them; then each known cause, in the order of a report. The causes are generated from the catalogue " +
+		"that the command uses (`go generate ./internal/why`).")
 	fmt.Fprint(&text, "\n```"+`
 # what keeps the namespace shop
 orrery why shop
@@ -57,12 +57,13 @@ orrery why shop --watch
 orrery why shop --save shop.json
 orrery why --from shop.json
 `+"```\n")
-	paragraph("`orrery why` only reads, and it runs none of the commands that it prints. It takes two samples, 10 s apart " +
-		"(`--interval`). With a link in your PATH it is a plugin of kubectl, `kubectl why-terminating shop`:")
+	paragraph("`orrery why` only reads, and it runs none of the commands that it prints. It takes two samples, " +
+		"10 s apart (`--interval`). With a link in your PATH it is a plugin of kubectl, `kubectl why-terminating " +
+		"shop`:")
 	fmt.Fprint(&text, "\n```\nln -s \"$(command -v orrery)\" ~/bin/kubectl-why_terminating\n```\n")
 	paragraph("[krew](https://krew.sigs.k8s.io) installs it from a file. `make krew` builds an archive for each " +
-		"platform and a [manifest](../../deploy/krew/why-terminating.yaml) with their sums. It is in no index: publishing " +
-		"is up to the owner of this repository, who has to choose a licence first.")
+		"platform and a [manifest](../../deploy/krew/why-terminating.yaml) with their sums. It is in no index: " +
+		"publishing is up to the owner of this repository, who has to choose a licence first.")
 	fmt.Fprint(&text, "\n```\nmake krew\nkubectl krew install --manifest build/krew/why-terminating.yaml \\\n  "+
 		"--archive build/krew/why-terminating-linux-amd64.tar.gz\n```\n")
 	fmt.Fprint(&text, `
@@ -72,17 +73,20 @@ orrery why --from shop.json
 | possible | a part was not seen: "not proven" says which | find that out first; nothing with ⚠ before |
 | later | it acts only after the others are gone | repair the others first, then run the command again |
 | too early to tell | the deletion is less than a minute old | wait |
-| not in this cluster | no workload has the name of a finalizer's owner | find out whether it runs elsewhere; that it is gone is never proven |
+| not in this cluster | no workload has the name of a finalizer's owner | find out whether it runs elsewhere; `+
+		`that it is gone is never proven |
 `)
-	paragraph("The error of a webhook, a policy or an aggregated API server dates from the controller's last pass: a repair " +
-		"that changes no object shows at the next pass, within minutes. Run the command again after a repair: a cause may hide others.")
+	paragraph("The error of a webhook, a policy or an aggregated API server dates from the controller's last " +
+		"pass: a repair that changes no object shows at the next pass, within minutes. Run the command again " +
+		"after a repair: a cause may hide others.")
 	paragraph("Every cause is tested on the API server in memory. These are also found on a genuine control plane, " +
 		"Kubernetes v1.36.3: " + listed(Genuine()) + ".")
 	fmt.Fprint(&text, "\n| word | meaning |\n| --- | --- |\n")
 	for _, word := range words {
 		fmt.Fprintf(&text, "| %s | %s |\n", word[0], word[1])
 	}
-	paragraph("Conditions are named without their beginning, `NamespaceDeletion` or `Namespace`. A box shows what `kubectl describe ns shop` says. ⚠ marks what loses data, or leaves something " +
+	paragraph("Conditions are named without their beginning, `NamespaceDeletion` or `Namespace`. A box shows " +
+		"what `kubectl describe ns shop` says. ⚠ marks what loses data, or leaves something " +
 		"behind outside the cluster. Do it only if nothing else is possible, and never as the first step." +
 		" `--fix` prints the commands for your objects.")
 	examples := Examples()
@@ -111,9 +115,9 @@ orrery why --from shop.json
 		}
 	}
 	fmt.Fprintln(&text, "\n## Finalizers whose owners are known")
-	paragraph("For other finalizers, managedFields of the object name the program that set them. `--finalizers FILE` adds rows of " +
-		"your own, in the form of `internal/why/finalizers.yaml`. To have a row for everybody, add it to that file with a link to the " +
-		"line in the program's source that removes the finalizer.")
+	paragraph("For other finalizers, managedFields of the object name the program that set them. `--finalizers " +
+		"FILE` adds rows of your own, in the form of `internal/why/finalizers.yaml`. To have a row for " +
+		"everybody, add it to that file with a link to the line in the program's source that removes the finalizer.")
 	fmt.Fprint(&text, "\n| finalizer | on | owner | protects |\n| --- | --- | --- | --- |\n")
 	for _, keeper := range keepers() {
 		name := keeper.Name

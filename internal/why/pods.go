@@ -198,7 +198,8 @@ func protectedClaim(e *Evidence) []Finding {
 		if claim.Deleted.IsZero() || !slices.Contains(claim.Finalizers, claimProtection) || e.moved(t, claim) {
 			continue
 		}
-		f := Finding{Blocks: []Blocked{{Resource: t.Name(), Count: 1, Examples: []string{claim.Name}, objects: t.objects(1)}}}
+		f := Finding{Blocks: []Blocked{{Resource: t.Name(), Count: 1, Examples: []string{claim.Name},
+			objects: t.objects(1)}}}
 		f.saw(1, t.Request, "claim %s is terminating and has %s", claim.Name, claimProtection)
 		user := slices.IndexFunc(e.Pods, func(p Pod) bool { return p.Node != "" && slices.Contains(p.Claims, claim.Name) && e.stays(p) })
 		pods := e.pods()

@@ -288,7 +288,9 @@ func (e *Evidence) commands(f *Finding) (commands []string) {
 	case "C22", "C23":
 		return []string{kubectl(f.Culprit.Namespace, "get %s", f.Culprit.Resource)}
 	case "C28":
-		return []string{kubectl(f.Culprit.Namespace, "get %s -o custom-columns='NAME:.metadata.name,CREATED:.metadata.creationTimestamp,BY:.metadata.managedFields[*].manager'", f.Culprit.Resource)}
+		return []string{kubectl(f.Culprit.Namespace, "get %s -o custom-columns="+
+			"'NAME:.metadata.name,CREATED:.metadata.creationTimestamp,BY:.metadata.managedFields[*].manager'",
+			f.Culprit.Resource)}
 	case notStuckID:
 		return nil
 	case missingRightsID:

@@ -97,7 +97,8 @@ func mayNotDelete(e *Evidence) []Finding {
 		f.Proof = append(f.Proof, agree...)
 		if server != nil && len(agree) == 0 {
 			f.Do = []string{fmt.Sprintf("let the server behind Service %s ask about rights: ", server) +
-				kubectl("", "create clusterrolebinding NAME --clusterrole=system:auth-delegator --serviceaccount=%s:ACCOUNT", server.Namespace)}
+				kubectl("", "create clusterrolebinding NAME --clusterrole=system:auth-delegator "+
+					"--serviceaccount=%s:ACCOUNT", server.Namespace)}
 		} else {
 			f.Remedies = lend(e, user)
 		}

@@ -156,9 +156,11 @@ func TestDeepCopiesShareNothing(t *testing.T) {
 	*pod2.Spec.TerminationGracePeriodSeconds = 1
 	assert.Equal(t, before, print([]any{ns, pod, partial}))
 
-	configMap2, secret2, deployment2, set2 := configMap.DeepCopy(), secret.DeepCopy(), deployment.DeepCopy(), set.DeepCopy()
+	configMap2, secret2, deployment2, set2 := configMap.DeepCopy(), secret.DeepCopy(), deployment.DeepCopy(),
+		set.DeepCopy()
 	assert.Equal(t, beforeOthers, print([]any{configMap2, secret2, deployment2, set2}))
-	for _, m := range []*api.ObjectMeta{&configMap2.ObjectMeta, &secret2.ObjectMeta, &deployment2.ObjectMeta, &set2.ObjectMeta} {
+	for _, m := range []*api.ObjectMeta{&configMap2.ObjectMeta, &secret2.ObjectMeta, &deployment2.ObjectMeta,
+		&set2.ObjectMeta} {
 		spoil(m)
 	}
 	configMap2.Data["k"], configMap2.BinaryData["b"][0], *configMap2.Immutable = "w", 2, false

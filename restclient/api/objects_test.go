@@ -51,7 +51,8 @@ func (d documents) object(fields map[string]any) map[string]any {
 		"kind": "Thing", "apiVersion": "example.org/v1",
 		"metadata": d.with(map[string]any{
 			"name": d.text(), "uid": d.text(), "resourceVersion": "7", "labels": map[string]any{"a": d.text()},
-			"ownerReferences": []any{d.with(map[string]any{"apiVersion": "v1", "kind": "Owner", "name": d.text(), "uid": d.text()}, 1)},
+			"ownerReferences": []any{d.with(map[string]any{"apiVersion": "v1", "kind": "Owner",
+				"name": d.text(), "uid": d.text()}, 1)},
 		}, 2),
 	}
 	for name, value := range fields {
@@ -91,7 +92,8 @@ func FuzzTypesLoseNothing(f *testing.F) {
 			return map[string]any{"type": "Opaque", "data": map[string]any{"key": "dmFsdWU="}, "immutable": true}
 		}},
 		{func() any { return &api.ConfigMap{} }, func(d documents) map[string]any {
-			return map[string]any{"data": map[string]any{"key": d.text()}, "binaryData": map[string]any{"bytes": "AAE="}}
+			return map[string]any{"data": map[string]any{"key": d.text()},
+				"binaryData": map[string]any{"bytes": "AAE="}}
 		}},
 		{func() any { return &api.Deployment{} }, replicas},
 		{func() any { return &api.ReplicaSet{} }, replicas},

@@ -19,10 +19,11 @@ import (
 
 // TestFreshness runs the files in testdata. Commands:
 //
-//	server [ahead=D] [date=off|on] [slow=D] [broken=GV|none]   the server's clock is D ahead of ours; it takes D to answer
-//	advance D                                                   time passes
-//	delete                                                      a namespace is marked, by the server's clock and in whole seconds, as API objects have it
-//	ask [any]                                                   what is not older than that deletion, or of any age
+//	server [ahead=D] [date=off|on] [slow=D] [broken=GV|none]
+//	              the server's clock is D ahead; it answers after D
+//	advance D     time passes
+//	delete        a namespace is marked, by the server's clock, in whole seconds
+//	ask [any]     what is not older than that deletion, or of any age
 //	invalidate
 //
 // The output of ask is whether the answer came from the server or the cache, what is cached, and

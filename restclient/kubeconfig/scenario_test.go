@@ -24,7 +24,8 @@ import (
 //	file path      write the text; CA64, CERT64 and KEY64 stand for base64 of PEM, DIR for the scenario's directory
 //	pem path=P what=ca|cert|key
 //	remove P
-//	load [path=P] [context=C] [as=U as-group=G] [kubeconfig=P:P] [home=P] [pod]     what Load returns, and what a request looks like
+//	load [path=P] [context=C] [as=U as-group=G] [kubeconfig=P:P] [home=P] [pod]
+//	               what Load returns, and what a request looks like
 //
 // Tokens and passwords in the scenarios begin with "s3cret". They may appear only in the
 // request's header.

@@ -52,7 +52,8 @@ func (tr *trial) serve(r *relics) *relics {
 	apiService := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": r.apiService()},
 		"spec": map[string]any{
-			"group": r.version().Group, "version": r.version().Version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
+			"group": r.version().Group, "version": r.version().Version, "groupPriorityMinimum": int64(1000),
+			"versionPriority":       int64(10),
 			"insecureSkipTLSVerify": true,
 			"service":               map[string]any{"namespace": r.namespace, "name": r.name, "port": int64(port)},
 		},

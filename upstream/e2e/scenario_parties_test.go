@@ -59,7 +59,8 @@ func (tr *trial) newOrigin() *origin {
 	if set := os.Getenv("E2E_GEARS"); set != "" {
 		require.NoError(tr.t, chosen.Set(set))
 	}
-	o.deleter = gears.Choose(chosen, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(secondparty.DeleterConfig(finalizing{o.client, &o.last}, o.storage))
+	o.deleter = gears.Choose(chosen, "nsctl", nsctlfast.NewDeleter,
+		nsctl.NewDeleter)(secondparty.DeleterConfig(finalizing{o.client, &o.last}, o.storage))
 	return o
 }
 

@@ -120,7 +120,8 @@ func setUp(ctx context.Context, w *causes.World, f causes.Fixture, out io.Writer
 // runController runs the namespace controller until the end of the context.
 func runController(ctx context.Context, client *restclient.Client) {
 	typed := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	namespaces := informer.NewSharedIndexInformer(typed, informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](gears.Set{})})
+	namespaces := informer.NewSharedIndexInformer(typed,
+		informer.Config[*api.Namespace]{Name: "namespaces", Gears: gears.Informer[*api.Namespace](gears.Set{})})
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaces,
 		Deleter: nsctlfast.NewDeleter(nsctl.DeleterConfig{

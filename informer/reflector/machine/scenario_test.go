@@ -27,7 +27,8 @@ import (
 // A command is a line; several may follow each other. The commands:
 //
 //	config key=value ...     (before run) page-size, idle, resync, internal-budget, streaming
-//	server key=value ...     streaming=supported|refused|ignored|no-bookmark, paging=always, latency=1s, keepalive=no, endless=yes
+//	server key=value ...     streaming=supported|refused|ignored|no-bookmark, paging=always, latency=1s,
+//	                         keepalive=no, endless=yes
 //	add|modify|delete|lose NAME ..., bump
 //	fail-list|fail-watch FAULT ...   one for each of the next requests; "ok" lets one through
 //	cut FAULT, error FAULT   end the open watches; send them an ERROR event

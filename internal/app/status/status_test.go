@@ -85,7 +85,8 @@ and 1 more; --limit 0 shows all
 What keeps them, and what to do: orrery why -A
 `},
 		"standby": {
-			status.Report{Replica: "127.0.0.1:8082", Server: "https://10.0.0.1:6443", Time: noon, Leader: leader, Selection: "*", Stale: "its watch of namespaces has failed 2 times in a row: EOF"}, `
+			status.Report{Replica: "127.0.0.1:8082", Server: "https://10.0.0.1:6443", Time: noon,
+				Leader: leader, Selection: "*", Stale: "its watch of namespaces has failed 2 times in a row: EOF"}, `
 asked       the replica at 127.0.0.1:8082, a client of https://10.0.0.1:6443
 may be old  its watch of namespaces has failed 2 times in a row: EOF
 leader      node-1_7f3a, for 1d2h; renewed 1s ago; Lease kube-system/orrery, 3 transitions
@@ -93,14 +94,16 @@ backlog     unknown to a standby: ask the leader
 deletions   0 terminating namespaces
 `},
 		"no election": {
-			status.Report{Replica: "127.0.0.1:8082", Server: "https://10.0.0.1:6443", Time: noon, Backlog: &status.Backlog{}}, `
+			status.Report{Replica: "127.0.0.1:8082", Server: "https://10.0.0.1:6443", Time: noon,
+				Backlog: &status.Backlog{}}, `
 asked      the replica at 127.0.0.1:8082, a client of https://10.0.0.1:6443
 leader     no election, this replica works alone
 backlog    0 waiting, 0 in work, 0 planned
 deletions  0 terminating namespaces
 `},
 		"cluster": {
-			status.Report{Server: "https://10.0.0.1:6443", Time: noon, Leader: status.Leader{Missing: "there is no Lease kube-system/orrery"}}, `
+			status.Report{Server: "https://10.0.0.1:6443", Time: noon,
+				Leader: status.Leader{Missing: "there is no Lease kube-system/orrery"}}, `
 asked      the cluster at https://10.0.0.1:6443
 leader     none: there is no Lease kube-system/orrery
 backlog    unknown to the cluster: ask the leader with --address

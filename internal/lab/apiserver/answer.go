@@ -96,8 +96,9 @@ func (x *exchange) send(code int, mediaType string, body []byte) {
 
 // The messages of kube-apiserver for requests that it refuses early.
 const (
-	methodMessage  = "the server does not allow this method on the requested resource"
-	bodyTypes      = "the body of the request was in an unknown format - accepted media types include: application/json, application/vnd.kubernetes.protobuf"
+	methodMessage = "the server does not allow this method on the requested resource"
+	bodyTypes     = "the body of the request was in an unknown format - accepted media types include: " +
+		"application/json, application/vnd.kubernetes.protobuf"
 	bodyTooLarge   = "limit is 3145728"
 	statusOfKind   = "Status"
 	coreAPIVersion = "v1"

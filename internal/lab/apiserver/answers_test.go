@@ -45,8 +45,9 @@ func TestFormsOfAList(t *testing.T) {
 func TestDocuments(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		for path, want := range map[string]string{
-			"/":                            `"/apis/apps/v1"`,
-			"/api":                         `"serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":"apiserver.test"}]`,
+			"/": `"/apis/apps/v1"`,
+			"/api": `"serverAddressByClientCIDRs":[` +
+				`{"clientCIDR":"0.0.0.0/0","serverAddress":"apiserver.test"}]`,
 			"/readyz?verbose&exclude=ping": "[+]ping excluded: ok\n",
 			"/openapi/v3":                  `/openapi/v3/apis/apps/v1?hash=`,
 			"/openapi/v3/api/v1":           `"openapi":"3.0.0"`,
@@ -66,8 +67,11 @@ func TestDocuments(t *testing.T) {
 			assert.Equal(t, "the server does not allow this method on the requested resource", p.must(405, method, path, "").message(t), request)
 		}
 		assert.Equal(t, 405, p.do("HEAD", "/api/v1/namespaces", "").code)
-		assert.Equal(t, "406: Not Acceptable\n\nAvailable representations: application/json", p.must(406, "GET", "/api", "", "Accept", "text/html").message(t))
-		assert.Equal(t, "only the following media types are accepted: application/json", p.must(406, "GET", "/apis", "", "Accept", "application/json;as=APIGroupDiscoveryList;g=apidiscovery.k8s.io;v=v2beta1").message(t))
+		assert.Equal(t, "406: Not Acceptable\n\nAvailable representations: application/json",
+			p.must(406, "GET", "/api", "", "Accept", "text/html").message(t))
+		assert.Equal(t, "only the following media types are accepted: application/json",
+			p.must(406, "GET", "/apis", "", "Accept",
+				"application/json;as=APIGroupDiscoveryList;g=apidiscovery.k8s.io;v=v2beta1").message(t))
 		older := p.must(406, "GET", "/openapi/v2", "").message(t)
 		assert.Equal(t, "this server describes its types in /openapi/v3 only", older)
 		assert.Equal(t, 406, p.do("GET", "/openapi/v3/api/v1", "", "Accept", "text/html").code)
@@ -77,7 +81,8 @@ func TestDocuments(t *testing.T) {
 func TestCachesOfDocuments(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
-		for _, request := range [][]string{{"/api", aggregated}, {"/apis", aggregated}, {"/openapi/v3/apis/apps/v1", ""}} {
+		for _, request := range [][]string{{"/api", aggregated}, {"/apis", aggregated},
+			{"/openapi/v3/apis/apps/v1", ""}} {
 			first := p.must(200, "GET", request[0], "", "Accept", request[1])
 			etag := first.header.Get("Etag")
 			assert.Regexp(t, `^"[0-9A-F]{128}"$`, etag)
@@ -143,7 +148,8 @@ func TestCustomResourcesAreDiscovered(t *testing.T) {
 		for _, path := range []string{"/apis/stable.example.com/v1/crontabs/a", "/apis/stable.example.com/v1/nothing", "/apis/stable.example.com/v2/crontabs"} {
 			assert.Equal(t, "404 page not found\n", p.must(404, "GET", path, "").body, path)
 		}
-		assert.Equal(t, "only the following media types are accepted: application/json", p.must(406, "GET", tabs, "", "Accept", "text/html").message(t))
+		assert.Equal(t, "only the following media types are accepted: application/json",
+			p.must(406, "GET", tabs, "", "Accept", "text/html").message(t))
 		watch := p.watch(tabs + "?watch=1")
 		watch.want("ADDED", "a")
 		p.must(200, "DELETE", crds+"/crontabs.stable.example.com", "")

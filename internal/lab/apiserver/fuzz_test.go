@@ -18,7 +18,8 @@ func FuzzRequest(f *testing.F) {
 	for _, seed := range [][5]string{
 		{"GET", "/api/v1/namespaces", "", "", ""},
 		{"GET", "/api/v1/namespaces?watch=1&timeoutSeconds=1&resourceVersion=0", "application/json;as=Table;g=meta.k8s.io;v=v1", "", ""},
-		{"POST", "/api/v1/namespaces/default/configmaps?fieldValidation=Strict&dryRun=All", "", "application/json", `{"metadata":{"name":"a"},"data":{"k":"v"}}`},
+		{"POST", "/api/v1/namespaces/default/configmaps?fieldValidation=Strict&dryRun=All", "",
+			"application/json", `{"metadata":{"name":"a"},"data":{"k":"v"}}`},
 		{"POST", "/api/v1/namespaces", "*/*", "application/vnd.kubernetes.protobuf", "k8s\x00\n\x0f\n\x02v1\x12\tNamespace\x12\x05\n\x03\n\x01a"},
 		{"PATCH", "/api/v1/namespaces/default?dryRun=All", "", "application/json-patch+json", `[{"op":"add","path":"/metadata/labels/a","value":"b"}]`},
 		{"PATCH", "/api/v1/namespaces/default?dryRun=All", "", "application/strategic-merge-patch+json", `{"metadata":{"labels":{"a":null}}}`},

@@ -29,8 +29,10 @@ func TestBadBodies(t *testing.T) {
 			{400, "application/json", `{"kind":"ConfigMap","apiVersion":"v2"}`, `ConfigMap in version "v2" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version "v2" in scheme "pkg/runtime/scheme.go:111"`},
 			{400, "application/json", `{"data":{"a":1}}`, `ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string`},
 			{422, "application/json", `null`, `ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required`},
-			{415, "text/plain", `{}`, "the body of the request was in an unknown format - accepted media types include: application/json, application/vnd.kubernetes.protobuf"},
-			{415, ";;;", `{}`, "the body of the request was in an unknown format - accepted media types include: application/json, application/vnd.kubernetes.protobuf"},
+			{415, "text/plain", `{}`, "the body of the request was in an unknown format - accepted media types " +
+				"include: application/json, application/vnd.kubernetes.protobuf"},
+			{415, ";;;", `{}`, "the body of the request was in an unknown format - accepted media types " +
+				"include: application/json, application/vnd.kubernetes.protobuf"},
 			{400, "application/vnd.kubernetes.protobuf", "xx", "the object provided is unrecognized (must be of type ConfigMap): provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] (7878)"},
 			{413, "application/json", strings.Repeat(" ", 3<<20+1), "Request entity too large: limit is 3145728"},
 		} {

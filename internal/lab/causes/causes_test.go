@@ -287,7 +287,8 @@ func pair(t *testing.T, first, second causes.Fixture) {
 		shown := text(t, report)
 		for i, f := range both {
 			named := slices.ContainsFunc(report.Findings, func(found why.Finding) bool {
-				ready := f.ID == "C19" && second.ID == "C17" // a pod of kube-controller-manager is ready beside the expired Lease
+				// a pod of kube-controller-manager is ready beside the expired Lease
+				ready := f.ID == "C19" && second.ID == "C17"
 				return found.ID == f.ID && (found.Culprit == f.Culprit || ready)
 			})
 			other, _ := why.Lookup(both[1-i].ID)
@@ -304,7 +305,8 @@ func pair(t *testing.T, first, second causes.Fixture) {
 		case second.ID == "C30": // without a right, a cause may not be provable
 		case first.ID == "C19" && second.ID == "C17": // a pod of kube-controller-manager is ready, with the namespace controller on
 			assert.Equal(t, why.Possible, find(report, "C19").Certainty, shown)
-		case first.ID == "C05" && slices.Contains([]string{"C16", "C17", "C18", "C27"}, second.ID): // never proven, beside what acts later or waits
+		// never proven, beside what acts later or waits
+		case first.ID == "C05" && slices.Contains([]string{"C16", "C17", "C18", "C27"}, second.ID):
 			assert.Equal(t, why.Unknown, report.Verdict, shown)
 		default:
 			assert.NotEqual(t, why.Unknown, report.Verdict, shown)

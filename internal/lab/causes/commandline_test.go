@@ -117,7 +117,8 @@ func TestCommandLine(t *testing.T) {
 			{"no right to list anything", append(once, "shop", "--kubeconfig", blind), 3, "C30", ""},
 			{"a type that cannot be read", append(once, "shop", "--kubeconfig", deleted), 3, "unread: configmaps", ""},
 			{"all of them", append(once, "-A", "--kubeconfig", deleted), 3, "C16?", ""},
-			{"the commands for all of them", append(once, "-A", "--fix", "--kubeconfig", deleted), 3, " describe namespaces shop\n", ""},
+			{"the commands for all of them", append(once, "-A", "--fix", "--kubeconfig", deleted), 3,
+				" describe namespaces shop\n", ""},
 		} {
 			t.Run(name+"/"+test.what, func(t *testing.T) {
 				code, stdout, stderr := run(t, command, test.args...)

@@ -67,7 +67,8 @@ const (
 var (
 	theNamespace = why.Reference{Resource: "namespaces", Name: Namespace}
 	theManager   = why.Reference{Resource: "pods", Namespace: "kube-system", Name: "kube-controller-manager"}
-	theLease     = why.Reference{Resource: "leases.coordination.k8s.io", Namespace: "kube-system", Name: "kube-controller-manager"}
+	theLease     = why.Reference{Resource: "leases.coordination.k8s.io", Namespace: "kube-system",
+		Name: "kube-controller-manager"}
 )
 
 func apiServiceNamed(name string) why.Reference {
@@ -85,7 +86,8 @@ func Fixtures() []Fixture {
 	return []Fixture{{
 		ID: "C19", NoController: true, Culprit: theLease,
 		SetUp: then(
-			expiredLease, stuck(configMap("left"), broken("controller-is-off")), beside(until("controller-is-off"), start),
+			expiredLease, stuck(configMap("left"), broken("controller-is-off")),
+			beside(until("controller-is-off"), start),
 		),
 		NearMiss: then(stuck(), sleep(5*time.Second), condition("True", "SomeResourcesRemain",
 			"Some resources are remaining: pods. has 1 resource instances")), // it is fresh, and there is no Lease

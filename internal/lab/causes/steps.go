@@ -235,7 +235,8 @@ var protected = then(
 			"apiGroups":[""],"apiVersions":["v1"],"operations":["DELETE"],"resources":["resourcequotas"]}]},
 		"matchConditions":[{"name":"shop","expression":"request.namespace == '`+Namespace+`'"}],
 		"validations":[{
-			"expression":"has(oldObject.metadata.annotations) && 'example.com/archived' in oldObject.metadata.annotations",
+			"expression":"has(oldObject.metadata.annotations) && `+
+		`'example.com/archived' in oldObject.metadata.annotations",
 			"message":"annotate it with example.com/archived first"}]}}`),
 	create(policyBindings, `{"metadata":{"name":"keep-all"},
 		"spec":{"policyName":"keep","validationActions":["Deny"]}}`),

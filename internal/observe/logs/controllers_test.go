@@ -45,7 +45,8 @@ func TestPassesOfAController(t *testing.T) {
 		"WARN  pass failed, retrying controller=things key=a error=no failures=1 took_s=1",
 		"WARN  pass failed, retrying controller=things key=a error=no failures=1 took_s=1",
 		`ERROR pass panicked, retrying controller=things key=b error="panic: broken" stack=here`,
-		`WARN  pass interrupted, the next run or leader repeats it controller=things key=c error="the controller is stopping, and the time to finish the pass has passed: context canceled" took_s=1`,
+		`WARN  pass interrupted, the next run or leader repeats it controller=things key=c ` +
+			`error="the controller is stopping, and the time to finish the pass has passed: context canceled" took_s=1`,
 	}, lines, "the same text is logged once, until a pass has succeeded")
 }
 

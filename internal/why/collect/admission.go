@@ -65,7 +65,8 @@ func (c *collector) webhooks(ctx context.Context) {
 		read := func(kept []why.Webhook, o *webhookConfiguration) []why.Webhook {
 			for _, w := range o.Webhooks {
 				kept = append(kept, why.Webhook{
-					Resource: resource, Configuration: o.Name, UID: o.UID, Name: w.Name, Changed: changed(o.ManagedFields),
+					Resource: resource, Configuration: o.Name, UID: o.UID, Name: w.Name,
+					Changed: changed(o.ManagedFields),
 					Service: w.Client.Service, URL: w.Client.URL, FailurePolicy: cmp.Or(w.FailurePolicy, "Fail"),
 					Rules: rulesOf(w.Rules), NamespaceOnly: why.Selector(w.Namespaces),
 					Narrowed: len(w.Conditions) > 0 || !why.Selector(w.Objects).Empty(),

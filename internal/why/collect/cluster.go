@@ -203,7 +203,8 @@ func apiServiceOf(kept []why.APIService, o *apiService) []why.APIService {
 	return append(kept, why.APIService{
 		Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, Service: o.Spec.Service,
 		GroupVersion: api.GroupVersion{Group: o.Spec.Group, Version: o.Spec.Version}.String(),
-		Available:    available.Status, Reason: available.Reason, Message: available.Message, Since: available.Since.UTC(),
+		Available:    available.Status, Reason: available.Reason, Message: available.Message,
+		Since: available.Since.UTC(),
 	})
 }
 

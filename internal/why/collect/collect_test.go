@@ -40,7 +40,8 @@ func serving(t *testing.T, answers func(r *http.Request) answer) *restclient.Cli
 			return
 		}
 		if a.code != 0 {
-			a.body = fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"code":%d}`, a.reason, a.code)
+			a.body = fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"code":%d}`,
+				a.reason, a.code)
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(cmp.Or(a.code, http.StatusOK))
@@ -65,7 +66,8 @@ func headsOf(names ...string) string {
 // inDeletion returns a terminating namespace. status has the members of its status.
 func inDeletion(name, status string) answer {
 	return answer{body: `{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"` + name + `","uid":"u",
-		"resourceVersion":"7","deletionTimestamp":"2026-01-02T03:04:05Z"},"spec":{"finalizers":["kubernetes"]},"status":{` + status + `}}`}
+		"resourceVersion":"7","deletionTimestamp":"2026-01-02T03:04:05Z"},
+		"spec":{"finalizers":["kubernetes"]},"status":{` + status + `}}`}
 }
 
 // shop is the path of the namespace that is examined.
@@ -323,7 +325,8 @@ func TestKeeper(t *testing.T) {
 func TestLastWrite(t *testing.T) {
 	var fields api.ManagedFields
 	require.NoError(t, json.Unmarshal([]byte(`[{"manager":"a","time":"2026-01-02T03:04:05Z"},{"manager":"b","time":"2026-01-02T03:04:09Z","subresource":"status"},
-		{"manager":"c"},{"manager":"d","time":"2026-01-02T03:04:07Z"},{"manager":"e","time":"2026-01-02T03:04:06Z"}]`), &fields))
+		{"manager":"c"},{"manager":"d","time":"2026-01-02T03:04:07Z"},
+		{"manager":"e","time":"2026-01-02T03:04:06Z"}]`), &fields))
 	at := time.Date(2026, 1, 2, 3, 4, 7, 0, time.UTC)
 	k := keeper{}
 	k.add(why.Object{Name: "a"}, fields)

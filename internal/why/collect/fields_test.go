@@ -14,10 +14,12 @@ func TestFields(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	const condition = `"status":"False","reason":"R","message":"m","lastTransitionTime":"2026-01-02T03:04:05Z"}]`
 	assert.Equal(t, []why.APIService{{
-		Name: "v1.g.io", UID: "u", ResourceVersion: "7", GroupVersion: "g.io/v1", Service: &why.Service{Namespace: "n", Name: "s"},
+		Name: "v1.g.io", UID: "u", ResourceVersion: "7", GroupVersion: "g.io/v1",
+		Service:   &why.Service{Namespace: "n", Name: "s"},
 		Available: "False", Reason: "R", Message: "m", Since: at,
 	}}, apiServiceOf(nil, decoded[apiService](t, `{"metadata":{"name":"v1.g.io","uid":"u","resourceVersion":"7"},
-		"spec":{"group":"g.io","version":"v1","service":{"namespace":"n","name":"s"}},"status":{"conditions":[{"type":"Available",`+condition+`}}`)))
+		"spec":{"group":"g.io","version":"v1","service":{"namespace":"n","name":"s"}},
+		"status":{"conditions":[{"type":"Available",`+condition+`}}`)))
 	assert.Equal(
 		t,
 		[]why.Node{{Name: "n", Ready: "False", Since: at}},
@@ -47,7 +49,8 @@ func TestFieldsOfAdmission(t *testing.T) {
 		`{"matchConditions":[{"name":"a","expression":"!authorizer"}]}`:        {Authorizer: true},
 		`{"policyName":"p","paramRef":{"name":"q"}}`:                           {Of: "p", Parameter: "q"},
 		`{"policyName":"p","paramRef":{"selector":{"matchLabels":{"a":"b"}}}}`: {Of: "p", Parameter: "*"},
-		`{"matchConstraints":{"namespaceSelector":{"matchLabels":{"a":"b"}}}}`: {NamespaceOnly: why.Selector{Labels: map[string]string{"a": "b"}}},
+		`{"matchConstraints":{"namespaceSelector":{"matchLabels":{"a":"b"}}}}`: {
+			NamespaceOnly: why.Selector{Labels: map[string]string{"a": "b"}}},
 		`{"matchConstraints":{"namespaceSelector":{"matchExpressions":[{"key":"a","operator":"Exists"}]}}}`: {
 			NamespaceOnly: why.Selector{Expressions: []why.Expression{{Key: "a", Operator: "Exists"}}},
 		},
@@ -57,8 +60,10 @@ func TestFieldsOfAdmission(t *testing.T) {
 	c, _ := asking(
 		t,
 		listOf(
-			`{"metadata":{"name":"guard","uid":"u"},"webhooks":[{"name":"w","clientConfig":{"service":{"namespace":"n","name":"s"}},
-		"rules":[{"operations":["*"],"apiGroups":["g"],"resources":["r"]}],"namespaceSelector":{"matchLabels":{"a":"b"}}},
+			`{"metadata":{"name":"guard","uid":"u"},"webhooks":[{
+			"name":"w","clientConfig":{"service":{"namespace":"n","name":"s"}},
+		"rules":[{"operations":["*"],"apiGroups":["g"],"resources":["r"]}],
+			"namespaceSelector":{"matchLabels":{"a":"b"}}},
 		{"name":"ignores","failurePolicy":"Ignore"}]}`,
 		),
 	)

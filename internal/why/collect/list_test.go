@@ -131,7 +131,8 @@ func TestATypeThatIsNotReadToItsEnd(t *testing.T) {
 	}{{`{"continue":"x","remainingItemCount":7}`, 8, false}, {`{"continue":"x"}`, 1, true}, {`{}`, 1, false}} {
 		c, requests := asking(
 			t,
-			`{"kind":"List","apiVersion":"v1","metadata":`+test.metadata+`,"items":[{"metadata":{"namespace":"shop","name":"a"}},
+			`{"kind":"List","apiVersion":"v1","metadata":`+test.metadata+`,"items":[
+			{"metadata":{"namespace":"shop","name":"a"}},
 			{"metadata":{"namespace":"elsewhere","name":"b"}}]}`,
 		)
 		c.evidence.Namespace = &why.Namespace{}

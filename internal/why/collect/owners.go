@@ -147,7 +147,8 @@ func granted(roles []*role, groups []string, namespace string) (grants []why.Gra
 				continue
 			}
 			for _, s := range b.Subjects {
-				right.Subject, right.Service, right.Elsewhere = strings.ToLower(s.Kind)+" "+s.Name, s.accounts(b.Namespace), elsewhere
+				right.Subject, right.Service, right.Elsewhere = strings.ToLower(s.Kind)+" "+s.Name,
+					s.accounts(b.Namespace), elsewhere
 				grants = append(grants, right)
 			}
 		}

@@ -29,12 +29,16 @@ func TestGranted(t *testing.T) {
 		want    []string // ACCOUNT GROUP/RESOURCE in NAMESPACE
 	}{
 		"groups of service accounts are those of pods; another group is one of users": {
-			[]string{updates, binding("shop", "ClusterRole", `{"kind":"Group","name":"system:serviceaccounts"},{"kind":"Group","name":"system:serviceaccounts:ops"},
-				{"kind":"Group","name":"system:authenticated"},{"kind":"Group","name":"system:masters"},{"kind":"ServiceAccount","name":"a"},
+			[]string{updates, binding("shop", "ClusterRole", `{"kind":"Group","name":"system:serviceaccounts"},
+			{"kind":"Group","name":"system:serviceaccounts:ops"},
+				{"kind":"Group","name":"system:authenticated"},{"kind":"Group","name":"system:masters"},
+			{"kind":"ServiceAccount","name":"a"},
 				{"kind":"User","name":"jane"},{"kind":"User","name":"system:serviceaccount:ops:b"}`)},
 			[]string{
-				"group system:serviceaccounts */* keda.sh/x in ", "group system:serviceaccounts:ops ops/* keda.sh/x in ",
-				"group system:authenticated */* keda.sh/x in ", "group system:masters / keda.sh/x in ", "serviceaccount a shop/a keda.sh/x in ",
+				"group system:serviceaccounts */* keda.sh/x in ",
+				"group system:serviceaccounts:ops ops/* keda.sh/x in ",
+				"group system:authenticated */* keda.sh/x in ", "group system:masters / keda.sh/x in ",
+				"serviceaccount a shop/a keda.sh/x in ",
 				"user jane / keda.sh/x in ", "user system:serviceaccount:ops:b ops/b keda.sh/x in ",
 			},
 		},
@@ -42,8 +46,10 @@ func TestGranted(t *testing.T) {
 			[]string{updates, roleOf("", "*", `"*"`), roleOf("", "apps", `"patch"`), binding("", "ClusterRole", a),
 				binding("shop", "ClusterRole", a), binding("team-b", "ClusterRole", a)},
 			[]string{
-				"serviceaccount a ops/a keda.sh/x in ", "serviceaccount a ops/a */x in ", "serviceaccount a ops/a apps/x in ",
-				"serviceaccount a ops/a keda.sh/x in ", "serviceaccount a ops/a */x in ", "serviceaccount a ops/a apps/x in ",
+				"serviceaccount a ops/a keda.sh/x in ", "serviceaccount a ops/a */x in ",
+				"serviceaccount a ops/a apps/x in ",
+				"serviceaccount a ops/a keda.sh/x in ", "serviceaccount a ops/a */x in ",
+				"serviceaccount a ops/a apps/x in ",
 				"serviceaccount a ops/a keda.sh/x in team-b",
 			},
 		},
@@ -75,13 +81,15 @@ func TestGranted(t *testing.T) {
 // be anything.
 func TestStamps(t *testing.T) {
 	entry := func(manager, finalizer string) string {
-		return `{"manager":"` + manager + `","time":"2026-01-02T03:04:05Z","fieldsV1":{"f:metadata":{"f:finalizers":{"v:\"` + finalizer + `\"":{}}}}}`
+		return `{"manager":"` + manager + `","time":"2026-01-02T03:04:05Z",
+			"fieldsV1":{"f:metadata":{"f:finalizers":{"v:\"` + finalizer + `\"":{}}}}}`
 	}
 	fields := `{"metadata":{"managedFields":[` + entry("a", "example.com/x") + `,` + entry("b", "example.com/y") +
 		`,` + entry("c", "example.com/x") + `]},"status":`
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for status, balancer := range map[string]bool{
-		`{"loadBalancer":{"ingress":[]}}`: true, `{"loadBalancer":{}}`: false, `{"loadBalancer":"x"}`: false, `"Ready"`: false, `null`: false,
+		`{"loadBalancer":{"ingress":[]}}`: true, `{"loadBalancer":{}}`: false, `{"loadBalancer":"x"}`: false,
+		`"Ready"`: false, `null`: false,
 	} {
 		stamp := why.Stamp{Finalizer: "example.com/x"}
 		decoded[stamped](t, fields+status+"}").stamp(&stamp)

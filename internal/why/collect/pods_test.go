@@ -39,15 +39,18 @@ func TestWorkloads(t *testing.T) {
 			`","status":"False","lastTransitionTime":"2026-01-02T04:04:05Z"}]}}`
 	}
 	stopped := func(replicas, subresource string) string {
-		return `{"metadata":{"creationTimestamp":"2026-01-02T03:04:05Z","managedFields":[{"manager":"kubectl-create","time":"2026-01-02T03:04:05Z"},
-			{"manager":"m","subresource":"` + subresource + `","time":"2026-01-02T04:04:05Z"}]},"spec":{"replicas":` + replicas + `}}`
+		return `{"metadata":{"creationTimestamp":"2026-01-02T03:04:05Z","managedFields":[
+		{"manager":"kubectl-create","time":"2026-01-02T03:04:05Z"},
+			{"manager":"m","subresource":"` + subresource + `","time":"2026-01-02T04:04:05Z"}]},
+		"spec":{"replicas":` + replicas + `}}`
 	}
 	for name, test := range map[string]struct {
 		kind, text string
 		want       why.Workload
 	}{
 		"a pod is a sign of life if a container runs; its programs are also in its command lines": {
-			"pod", `{"metadata":{"namespace":"ops","name":"cd-1"},"spec":{"serviceAccountName":"cd","containers":[{"name":"main",
+			"pod", `{"metadata":{"namespace":"ops","name":"cd-1"},
+				"spec":{"serviceAccountName":"cd","containers":[{"name":"main",
 				"image":"reg.corp:5000/platform/cd:2.11@sha256:1f","command":["sh","-c","exec /manager --leader-elect"],
 				"args":["/usr/bin/argocd-application-controller","--shard=1","LOG=debug"]}]},
 				"status":{"phase":"Running","containerStatuses":[{"state":{"running":{}}}]}}`,
@@ -60,7 +63,8 @@ func TestWorkloads(t *testing.T) {
 			why.Workload{Replicas: 1}},
 		"since when a pod crashes": {
 			"pod", `{` + created + `"status":{"containerStatuses":[{"state":{"waiting":{"reason":"CrashLoopBackOff"}},
-				"lastState":{"terminated":{"startedAt":"2026-01-02T03:04:05Z","finishedAt":"2026-01-02T04:04:05Z"}}}]}}`,
+				"lastState":{"terminated":{
+					"startedAt":"2026-01-02T03:04:05Z","finishedAt":"2026-01-02T04:04:05Z"}}}]}}`,
 			why.Workload{Replicas: 1, Since: since},
 		},
 		"an image with a digest only": {
@@ -70,13 +74,15 @@ func TestWorkloads(t *testing.T) {
 		"a Deployment without replicas": {"deployment", `{"spec":{"replicas":0}}`, why.Workload{}},
 		"a Deployment has one replica":  {"deployment", `{}`, why.Workload{Replicas: 1}},
 		"a Deployment with its account": {
-			"deployment", `{"spec":{"replicas":2,"template":{"spec":{"serviceAccountName":"a"}}},"status":{"readyReplicas":1}}`,
+			"deployment", `{"spec":{"replicas":2,"template":{"spec":{"serviceAccountName":"a"}}},
+				"status":{"readyReplicas":1}}`,
 			why.Workload{Replicas: 2, Ready: 1, ServiceAccount: "a"},
 		},
 		"a DaemonSet": {"daemonset", `{"status":{"desiredNumberScheduled":3,"numberReady":2}}`,
 			why.Workload{Replicas: 3, Ready: 2}},
 		"a CronJob": {
-			"cronjob", `{"spec":{"jobTemplate":{"spec":{"template":{"spec":{"containers":[{"name":"sweep","image":"i"}]}}}}}}`,
+			"cronjob", `{"spec":{"jobTemplate":{"spec":{"template":{"spec":{
+				"containers":[{"name":"sweep","image":"i"}]}}}}}}`,
 			why.Workload{Replicas: 1, Words: []string{"sweep", "i"}},
 		},
 		"a suspended CronJob": {"cronjob", `{"spec":{"suspend":true}}`, why.Workload{}},
@@ -148,11 +154,13 @@ func TestTheWordsOfACommandLine(t *testing.T) {
 // A container of any sort may run on. A pod uses the claims of its volumes, also those of generic
 // ephemeral ones.
 func TestPods(t *testing.T) {
-	item := decoded[pod](t, `{"metadata":{"name":"p","deletionGracePeriodSeconds":30},"spec":{"nodeName":"n","serviceAccountName":"a",
+	item := decoded[pod](t, `{"metadata":{"name":"p","deletionGracePeriodSeconds":30},
+		"spec":{"nodeName":"n","serviceAccountName":"a",
 		"volumes":[{"name":"a","persistentVolumeClaim":{"claimName":"data"}},
 		{"name":"scratch","ephemeral":{"volumeClaimTemplate":{}}},{"name":"e","emptyDir":{}}]},
 		"status":{"initContainerStatuses":[{"name":"init","state":{"running":{}}}],
-		"containerStatuses":[{"name":"main","state":{"waiting":{}}}],"ephemeralContainerStatuses":[{"name":"debug","state":{"running":{}}}]}}`)
+		"containerStatuses":[{"name":"main","state":{"waiting":{}}}],
+		"ephemeralContainerStatuses":[{"name":"debug","state":{"running":{}}}]}}`)
 	assert.Equal(t, why.Pod{
 		Node: "n", Grace: 30, ServiceAccount: "a", Running: []string{"init", "debug"}, Claims: []string{"data",
 			"p-scratch"},

@@ -129,16 +129,20 @@ func TestTheStampOfTheNamespace(t *testing.T) {
 // does not say whether it is ready is ready. One that is not ready may become so, but for that of a
 // pod that ends.
 func TestEndpoints(t *testing.T) {
-	c, _ := asking(t, listOf(`{"metadata":{"name":"guard"},"endpoints":[{"addresses":["192.0.2.1"]},{"conditions":{"ready":true}},
-		{"conditions":{"ready":false}},{"conditions":{"ready":false,"terminating":true}}]}`, `{"metadata":{"name":"guard-2"}}`))
+	c, _ := asking(t, listOf(`{"metadata":{"name":"guard"},"endpoints":[
+		{"addresses":["192.0.2.1"]},{"conditions":{"ready":true}},
+		{"conditions":{"ready":false}},{"conditions":{"ready":false,"terminating":true}}]}`,
+		`{"metadata":{"name":"guard-2"}}`))
 	b := c.backend(t.Context(), why.Service{Namespace: "a", Name: "guard"})
 	assert.Equal(t, []int{2, 1}, []int{b.Ready, b.Coming})
 }
 
 // When an obstacle was written shows whether the controller has met it as it is.
 func TestWhenObstaclesWereChanged(t *testing.T) {
-	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"x","managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}],
-		"annotations":{"meta.helm.sh/release-name":"r","meta.helm.sh/release-namespace":"n"}},"webhooks":[{"name":"w"}]}]}`)
+	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"x",
+		"managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}],
+		"annotations":{"meta.helm.sh/release-name":"r","meta.helm.sh/release-namespace":"n"}},
+		"webhooks":[{"name":"w"}]}]}`)
 	at := time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
 	definition := list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items[0]
 	assert.Equal(t, at, definition.Changed)
@@ -236,13 +240,16 @@ func TestContentOfAnExpiredList(t *testing.T) {
 	for _, gvr := range []api.GroupVersionResource{api.PodsResource, {Version: "v1", Resource: "configmaps"}} {
 		expired := false
 		client := serving(t, func(r *http.Request) answer {
-			items := `{"continue":"next"},"items":[{"metadata":{"namespace":"shop","name":"a","finalizers":["example.com/x"]}}]`
+			items := `{"continue":"next"},"items":[
+		{"metadata":{"namespace":"shop","name":"a","finalizers":["example.com/x"]}}]`
 			switch {
 			case r.URL.Query().Get("continue") != "":
 				expired = true
 				return answer{code: http.StatusGone, reason: "Expired"}
 			case expired:
-				items = `{},"items":[{"metadata":{"namespace":"shop","name":"a","finalizers":["example.com/x"]}},{"metadata":{"namespace":"shop","name":"b"}}]`
+				items = `{},"items":[
+		{"metadata":{"namespace":"shop","name":"a","finalizers":["example.com/x"]}},
+		{"metadata":{"namespace":"shop","name":"b"}}]`
 			}
 			return answer{body: `{"kind":"List","apiVersion":"v1","metadata":` + items + `}`}
 		})

@@ -316,6 +316,7 @@ type attachment struct {
 
 func attachmentOf(kept []why.Attachment, o *attachment) []why.Attachment {
 	return append(kept, why.Attachment{
-		Name: o.Name, Node: o.Spec.NodeName, Attacher: o.Spec.Attacher, Volume: o.Spec.Source.Volume, Attached: o.Status.Attached,
+		Name: o.Name, Node: o.Spec.NodeName, Attacher: o.Spec.Attacher, Volume: o.Spec.Source.Volume,
+		Attached: o.Status.Attached,
 	})
 }

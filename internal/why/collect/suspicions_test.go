@@ -121,7 +121,8 @@ func TestPodsThatStartBehindAService(t *testing.T) {
 		assert.Contains(t, r.URL.Path, "/namespaces/a/")
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/services"):
-			items = `{"metadata":{"name":"other"},"spec":{"externalName":"x"}},{"metadata":{"name":"guard"},"spec":{"selector":{"b":"2","a":"1"}}}`
+			items = `{"metadata":{"name":"other"},"spec":{"externalName":"x"}},
+			{"metadata":{"name":"guard"},"spec":{"selector":{"b":"2","a":"1"}}}`
 		case strings.HasSuffix(r.URL.Path, "/pods") && r.URL.Query().Get("labelSelector") == "a=1,b=2":
 			items = `{"metadata":{"creationTimestamp":"2026-01-02T03:05:00Z"},"status":{"phase":"Pending"}},
 				{"metadata":{"creationTimestamp":"2026-01-02T03:04:00Z"},"status":{"phase":"Pending"}}, {"status":{"phase":"Failed"}}`
@@ -138,7 +139,8 @@ func TestPodsThatStartBehindAService(t *testing.T) {
 // Service of type ExternalName has its host, and endpoints the time of their last change.
 func TestWhichBackendsAreRead(t *testing.T) {
 	client := serving(t, func(r *http.Request) answer {
-		return answer{body: listOf(`{"metadata":{"name":"named","managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}]},
+		return answer{body: listOf(`{"metadata":{"name":"named",
+			"managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}]},
 			"spec":{"externalName":"guard.example.com"}}`)}
 	})
 	c := newCollector(client, "shop", Options{})

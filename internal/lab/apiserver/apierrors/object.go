@@ -1,7 +1,8 @@
 // Package apierrors has a constructor for each error of the API server, with the code, reason and
 // message of kube-apiserver 1.36.
 //
-//	about an object        NotFound, AlreadyExists, GenerateNameConflict, Conflict, Invalid, Forbidden, NamespaceTerminating
+//	about an object        NotFound, AlreadyExists, GenerateNameConflict, Conflict, Invalid, Forbidden,
+//	                       NamespaceTerminating
 //	about a version        Expired, TooLargeVersion
 //	about a request        BadRequest, MethodNotAllowed, NotAcceptable, UnsupportedMediaType, RequestEntityTooLarge
 //	about the user         Unauthorized

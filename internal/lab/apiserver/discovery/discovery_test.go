@@ -109,7 +109,8 @@ func TestNegotiate(t *testing.T) {
 		accept              string
 		aggregated, refused bool
 	}{
-		{"", false, false}, {"*/*", false, false}, {"application/json", false, false}, {"application/yaml", false, true},
+		{"", false, false}, {"*/*", false, false}, {"application/json", false, false},
+		{"application/yaml", false, true},
 		{v2, true, false}, {v2beta1 + "," + v2 + ",application/json", true, false}, {v2beta1 + ",application/json", false, false},
 		{v2beta1, false, true}, {"text/html", false, true}, {";;,", false, true}, {"application/json," + v2, false, false},
 	} {

@@ -122,7 +122,8 @@ hints:
     - {is: "0", en: None., zh-CN: 没有。, belief: {en: Keys vanish., zh-CN: 键会消失。}}
   why: {en: A key waits once., zh-CN: 一个键只等一次。}
 `,
-	"workshop/labs/04-counter/README.md":       "# Lab 04: Counter\n\n## You will be able to\n## Words\n## Code map\n## Do\n## Check\n## See it\n",
+	"workshop/labs/04-counter/README.md": "# Lab 04: Counter\n\n## You will be able to\n## Words\n## Code " +
+		"map\n## Do\n## Check\n## See it\n",
 	"workshop/labs/04-counter/README.zh-CN.md": "# 实验 04：计数器\n\n## 学完之后你能\n## 术语\n## 代码地图\n## 动手\n## 检验\n## 亲眼看看\n",
 	"cmd/orrery/main.go":                       "package main\n\nimport \"orrery/gear\"\n\nfunc main() { println(gear.Twice(&gear.Counter{}, 1)) }\n",
 }

@@ -93,7 +93,8 @@ func checkScript(t *testing.T, lab *manifest.Lab) {
 		case action.Gone != nil:
 			prefix = action.Gone.Prefix
 		}
-		assert.True(t, filled[prefix], "action %d is about namespaces %s-…, which no action before it creates", i+1, prefix)
+		assert.True(t, filled[prefix], "action %d is about namespaces %s-…, which no action before it creates",
+			i+1, prefix)
 	}
 }
 

@@ -105,7 +105,8 @@ func TestGatesRunAfterARun(t *testing.T) {
 		gates.RunTo(condition(t, "key==never"))
 		gates.RunTo(condition(t, "key==stop"))
 		gates.Open(gate.G5)
-		for _, item := range []gate.Item{{Gate: gate.G7, Key: "stop"}, {Gate: gate.G2, Key: "held"}, {Gate: gate.G5, Key: "free"}} {
+		for _, item := range []gate.Item{{Gate: gate.G7, Key: "stop"}, {Gate: gate.G2, Key: "held"},
+			{Gate: gate.G5, Key: "free"}} {
 			go func() { _ = gates.Wait(t.Context(), item) }()
 			synctest.Wait()
 		}
@@ -128,7 +129,8 @@ func TestGatesStepInTheOrderOfArrival(t *testing.T) {
 		for _, id := range []gate.ID{gate.G7, gate.G5} {
 			gates.Close(id, gate.Condition{})
 		}
-		for _, item := range []gate.Item{{Gate: gate.G7, Key: "a"}, {Gate: gate.G5, Key: "b"}, {Gate: gate.G7, Key: "c"}, {Gate: gate.G5, Key: "d"}} {
+		for _, item := range []gate.Item{{Gate: gate.G7, Key: "a"}, {Gate: gate.G5, Key: "b"},
+			{Gate: gate.G7, Key: "c"}, {Gate: gate.G5, Key: "d"}} {
 			go func() {
 				_ = gates.Wait(t.Context(), item)
 				passed <- item.Key
@@ -159,8 +161,10 @@ func TestGatesRecordWhatWasStepped(t *testing.T) {
 		gates := gate.New(t.Context(), recorder)
 		gates.Close(gate.G6, condition(t, "key~demo || code>0"))
 		items := []gate.Item{
-			{Gate: gate.G6, Key: "demo", Verb: "get", Resource: "namespaces"}, {Gate: gate.G6, Key: "demo", Verb: "get", Resource: "namespaces", Code: 404},
-			{Gate: gate.G6, Key: "demo", Verb: "list", Resource: "pods"}, {Gate: gate.G6, Key: "demo", Verb: "list", Resource: "secrets"},
+			{Gate: gate.G6, Key: "demo", Verb: "get", Resource: "namespaces"},
+			{Gate: gate.G6, Key: "demo", Verb: "get", Resource: "namespaces", Code: 404},
+			{Gate: gate.G6, Key: "demo", Verb: "list", Resource: "pods"},
+			{Gate: gate.G6, Key: "demo", Verb: "list", Resource: "secrets"},
 			{Gate: gate.G6, Key: "demo", Resource: "pods", Handler: "the slow one"},
 		}
 		for _, item := range items {
@@ -223,20 +227,23 @@ var conditions = []struct {
 	holds   map[string]bool
 	differs []string
 }{
-	{gate.Item{Gate: gate.G2, Key: "shop/web", Event: "ADDED", Resource: "pods", Deltas: "AUU"}, `{e: "deltafifo.ADDED", k: "shop/web", gate: "G2", r: "pods", d: "AUU"}`, map[string]bool{
-		"": true, "key==shop/web": true, "key==web": true, "key==we": false, "key!=web": false, "key~we": true, "key!=we": true,
-		"gate==G2": true, "gear==deltafifo && event==ADDED": true, "gear==queue && event==ADDED": false,
-		"gear==queue || deltas~UU": true, "key==x && key==web || deltas~A": true, "handler==logger": false, "failures<10": false, "failures==0": false,
-		"key<1": false, "key>1": false, `resource == "pods"`: true, "verb==get": false, "code==200": false, "code!=200": false,
-		"gear==queue || key==x": false, "key==x || key==y && key==web": false, "key==web || gear==queue && key==x": true, "key==web && deltas~D": false,
-	}, []string{"code!=200"}},
-	{gate.Item{Gate: gate.G5, Key: "shop/web", Failures: 7}, `{e: "queue.retried", k: "shop/web", n: 7}`, map[string]bool{
-		"key==x && key==web || failures>6": true, "failures>7": false, "failures<7": false, "failures<10": true, "failures==7": true,
-	}, nil},
-	{gate.Item{Gate: gate.G6, Verb: "get", Resource: "pods", Code: 503}, `{e: "restclient.requestDone", verb: "get", r: "pods", code: 503}`, map[string]bool{
-		"": false, "verb==get": false, "code==503": true, "code==200": false, "code!=200": true, "code>499 && verb==get": true,
-		"code>499 && verb==list": false, "verb==get || code==500": false, "verb==list || code<504": true,
-	}, []string{"", "verb==get", "verb==get || code==500"}},
+	{gate.Item{Gate: gate.G2, Key: "shop/web", Event: "ADDED", Resource: "pods", Deltas: "AUU"},
+		`{e: "deltafifo.ADDED", k: "shop/web", gate: "G2", r: "pods", d: "AUU"}`, map[string]bool{
+			"": true, "key==shop/web": true, "key==web": true, "key==we": false, "key!=web": false, "key~we": true, "key!=we": true,
+			"gate==G2": true, "gear==deltafifo && event==ADDED": true, "gear==queue && event==ADDED": false,
+			"gear==queue || deltas~UU": true, "key==x && key==web || deltas~A": true, "handler==logger": false, "failures<10": false, "failures==0": false,
+			"key<1": false, "key>1": false, `resource == "pods"`: true, "verb==get": false, "code==200": false, "code!=200": false,
+			"gear==queue || key==x": false, "key==x || key==y && key==web": false, "key==web || gear==queue && key==x": true, "key==web && deltas~D": false,
+		}, []string{"code!=200"}},
+	{gate.Item{Gate: gate.G5, Key: "shop/web", Failures: 7}, `{e: "queue.retried", k: "shop/web", n: 7}`,
+		map[string]bool{
+			"key==x && key==web || failures>6": true, "failures>7": false, "failures<7": false, "failures<10": true, "failures==7": true,
+		}, nil},
+	{gate.Item{Gate: gate.G6, Verb: "get", Resource: "pods", Code: 503},
+		`{e: "restclient.requestDone", verb: "get", r: "pods", code: 503}`, map[string]bool{
+			"": false, "verb==get": false, "code==503": true, "code==200": false, "code!=200": true, "code>499 && verb==get": true,
+			"code>499 && verb==list": false, "verb==get || code==500": false, "verb==list || code<504": true,
+		}, []string{"", "verb==get", "verb==get || code==500"}},
 }
 
 // noConditions are what is refused, and with which words.

@@ -199,7 +199,8 @@ func TestGatesHoldATombstoneAtG2(t *testing.T) {
 				require.NoError(t, p.queue.Replace(nil, "9"))
 				p.gates.RunTo(condition(t, "deltas~†"))
 				p.took()
-				assert.Equal(t, []gate.Item{{Gate: gate.G2, Key: "old", Resource: "namespaces", Deltas: "†"}}, p.gates.Waiting(gate.G2))
+				assert.Equal(t, []gate.Item{{Gate: gate.G2, Key: "old", Resource: "namespaces", Deltas: "†"}},
+					p.gates.Waiting(gate.G2))
 				p.gates.Release()
 			})
 		})
@@ -331,7 +332,8 @@ func TestGatesHoldOnlyChangesAtG1(t *testing.T) {
 		source.SetStreamingList(informertest.StreamingSupported)
 		gates := gate.New(t.Context(), nil)
 		gates.Close(gate.G1, gate.Condition{})
-		held, _ := gate.Informer(gates, informer.ListerWatcher[namespace](source), informer.Config[namespace]{Name: "namespaces"})
+		held, _ := gate.Informer(gates, informer.ListerWatcher[namespace](source),
+			informer.Config[namespace]{Name: "namespaces"})
 		w, err := held.Watch(t.Context(), api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, AllowWatchBookmarks: true})
 		require.NoError(t, err)
 		next := func() (e api.WatchEvent[namespace]) {

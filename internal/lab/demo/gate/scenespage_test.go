@@ -93,7 +93,8 @@ func TestScenesInThePage(t *testing.T) {
 			fits(t, b, "question")
 			words := sentences(t, look.language)
 			if name == "one-key" {
-				assert.Equal(t, "● "+words["dirty-now"], viewtest.Value[string](b, note), "what follows is the question")
+				assert.Equal(t, "● "+words["dirty-now"], viewtest.Value[string](b, note),
+					"what follows is the question")
 			}
 
 			b.Press("q")

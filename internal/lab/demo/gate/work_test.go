@@ -221,7 +221,8 @@ func TestGatesRunToAnAnswer(t *testing.T) {
 		waiting, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		require.NoError(t, c.gates.Await(waiting, gate.G6, 1))
-		want := gate.Item{Gate: gate.G6, Verb: "deletecollection", Resource: "pods", Key: "demo", Code: http.StatusInternalServerError}
+		want := gate.Item{Gate: gate.G6, Verb: "deletecollection", Resource: "pods", Key: "demo",
+			Code: http.StatusInternalServerError}
 		assert.Equal(t, want, c.gates.Waiting(gate.G6)[0])
 		assert.Contains(t, c.controller.Snapshot().Active, "demo", "the pass has not failed yet")
 		c.Refuse(nil)
@@ -240,7 +241,8 @@ func TestGatesRunToTheEndOfAWatch(t *testing.T) {
 		assert.Equal(p.t, []string{"add a"}, p.took())
 		p.source.SendError(api.NewStatusError(api.Status{Code: http.StatusGone, Reason: api.ReasonExpired}))
 		p.took()
-		assert.Equal(p.t, []gate.Item{{Gate: gate.G6, Verb: "watch", Resource: "namespaces", Code: http.StatusGone}}, p.gates.Waiting(gate.G6))
+		assert.Equal(p.t, []gate.Item{{Gate: gate.G6, Verb: "watch", Resource: "namespaces",
+			Code: http.StatusGone}}, p.gates.Waiting(gate.G6))
 		p.source.Add(informertest.Namespace("b"))
 		time.Sleep(time.Hour)
 		assert.Empty(p.t, p.took())

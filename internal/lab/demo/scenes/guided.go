@@ -176,7 +176,8 @@ func guidedSlowConsumer(ctx context.Context, on *stage.Stage) error {
 			return awaitState(ctx, on, func(s *trace.State) bool { return informerOf(s).FIFO.Queued >= 3+updates+2 })
 		},
 		func() (err error) {
-			chapter(on, "list", "the watch breaks and expires: the reflector lists again, and the list has no "+gate.SlowKey)
+			chapter(on, "list", "the watch breaks and expires: the reflector lists again, and the list has no "+
+				""+gate.SlowKey)
 			see, err = blind(ctx, on, func() error { return labelled(ctx, on, "shop/green", 2) })
 			return err
 		},
@@ -234,7 +235,8 @@ func guidedBackOff(ctx context.Context, on *stage.Stage) error {
 			return err
 		},
 		func() error {
-			return startPlain(ctx, on, stage.Plain{Workers: 1, FirstDelay: first, LongestDelay: longest, Reads: true}, nameOf(gate.FailKey))
+			return startPlain(ctx, on, stage.Plain{Workers: 1, FirstDelay: first, LongestDelay: longest,
+				Reads: true}, nameOf(gate.FailKey))
 		},
 		func() error {
 			return awaitState(ctx, on, func(s *trace.State) bool { return queueOf(s).Retried >= before })

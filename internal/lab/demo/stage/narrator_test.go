@@ -148,7 +148,8 @@ func TestTheNextEventDoesNotEndAFollowedOne(t *testing.T) {
 	v.popped([]deltafifo.DeltaType{deltafifo.Added})
 	assert.Equal(t, 0, howMany(teller, "shop: popped with 1 delta: Updated"), "it waits, another one was popped")
 	v.popped([]deltafifo.DeltaType{deltafifo.Updated})
-	assert.Equal(t, 1, howMany(teller, "shop: popped with 1 delta: Updated"), "it is followed although another one was popped before")
+	assert.Equal(t, 1, howMany(teller, "shop: popped with 1 delta: Updated"),
+		"it is followed although another one was popped before")
 
 	assert.Equal(t, 1, howMany(teller, "the store has removed shop"), "the deletion is told of")
 	assert.Equal(t, 1, howMany(teller, "the store has the new state of shop"), "the second addition is not followed")

@@ -42,7 +42,9 @@ func setUp() error {
 	}{
 		{"filling Go's module cache", []string{"mod", "download"}},
 		{"reading each module's requirements, for editors", []string{"mod", "graph"}},
-		{"building bin/orrery and bin/lab", []string{"build", "-ldflags", "-X orrery/internal/app/program.Version=" + kit.Version, "-o", "bin" + string(filepath.Separator), "./cmd/orrery", "./cmd/lab"}},
+		{"building bin/orrery and bin/lab", []string{"build", "-ldflags",
+			"-X orrery/internal/app/program.Version=" + kit.Version, "-o", "bin" + string(filepath.Separator),
+			"./cmd/orrery", "./cmd/lab"}},
 	} {
 		fmt.Println("==>", step.says)
 		command := exec.Command("go", step.arguments...)
