@@ -18,7 +18,7 @@ const (
 	internalPause = time.Minute
 )
 
-func start(r *rules, s *state, in *input, _ *effects) { s.resyncAt = after(in.now, r.resync) }
+func start(r *rules, s *state, in *input, _ *effects) { s.timers.resync = after(in.now, r.resync) }
 
 func stop(_ *rules, s *state, in *input, do *effects) {
 	do.close(s, in, nil)
@@ -30,18 +30,17 @@ func stop(_ *rules, s *state, in *input, do *effects) {
 func openStream(r *rules, s *state, in *input, do *effects) {
 	s.Rounds++
 	s.Watches++
-	s.requestRV = s.ResourceVersion
+	s.request = request{rv: s.ResourceVersion, at: in.now}
 	if s.ResourceVersionRefused {
-		s.requestRV = ""
+		s.request.rv = ""
 	}
-	s.requestedAt = in.now
 	s.idleAfter(in.now, r.streamIdle)
-	s.deadlineAt = after(in.now, r.streamDeadline)
+	s.timers.deadline = after(in.now, r.streamDeadline)
 	open := do.add(effectOpen)
 	// A short stream may end before its initial events do. The next one is not short then.
-	open.short = r.short(s, in) && s.broken == 0
+	open.short = r.short(s, in) && s.server.broken == 0
 	open.options = api.ListOptions{
-		ResourceVersion:      s.requestRV,
+		ResourceVersion:      s.request.rv,
 		ResourceVersionMatch: api.MatchNotOlderThan,
 		SendInitialEvents:    true,
 		AllowWatchBookmarks:  true,
@@ -51,7 +50,7 @@ func openStream(r *rules, s *state, in *input, do *effects) {
 func readStream(r *rules, s *state, in *input, do *effects) {
 	s.countFrom(in.now)
 	s.opened(r, in)
-	s.heardAt = in.now
+	s.stream.heardAt = in.now
 	s.idleAfter(in.now, r.streamIdle)
 	do.add(effectRead)
 }
@@ -63,49 +62,50 @@ func collect(r *rules, s *state, in *input, do *effects) {
 	if in.added {
 		s.idleAfter(in.now, r.streamIdle)
 	}
-	s.heardAt = in.now
+	s.stream.heardAt = in.now
 	s.Events++
-	s.delivered++
-	s.changes++
+	s.stream.delivered++
+	s.stream.changes++
 	do.add(effectCollect)
 }
 
 func keepStreaming(r *rules, s *state, in *input, _ *effects) {
-	s.heardAt = in.now
+	s.stream.heardAt = in.now
 	s.idleAfter(in.now, r.streamIdle)
 	s.Bookmarks++
-	s.delivered++
+	s.stream.delivered++
 }
 
 func replaceFromStream(_ *rules, s *state, in *input, do *effects) {
-	s.listRV, s.streaming = in.rv, true
+	s.fetched = fetched{rv: in.rv, streamed: true}
 	replace := do.add(effectReplace)
-	replace.rv, replace.streamed, replace.lasted = in.rv, true, in.now-s.requestedAt
+	replace.rv, replace.streamed, replace.lasted = in.rv, true, in.now-s.request.at
 }
 
 // replaced records that the store has the state as of listRV.
 func replaced(_ *rules, s *state, in *input, _ *effects) {
-	s.newsAt = in.now
-	s.ResourceVersion, s.ResourceVersionRefused, s.Synced, s.streaming = s.listRV, false, true, false
+	s.server.newsAt = in.now
+	s.ResourceVersion, s.ResourceVersionRefused, s.Synced = s.fetched.rv, false, true
+	s.fetched = fetched{}
 	s.undated = !s.definite()
-	s.broken = 0
+	s.server.broken = 0
 }
 
 // followStream continues a stream whose initial events are in the store as the watch.
 func followStream(r *rules, s *state, in *input, do *effects) {
 	replaced(r, s, in, do)
 	s.countFrom(in.now)
-	s.synthetic = false
+	s.watch.synthetic = false
 	s.hear(in.now)
 }
 
-func countBroken(_ *rules, s *state, _ *input, _ *effects) { s.broken++ }
+func countBroken(_ *rules, s *state, _ *input, _ *effects) { s.server.broken++ }
 
 // fallBack lists instead of streaming, by a consistent read if not even that could be streamed.
 // Streaming lists are not requested again from a server that has refused them.
 func fallBack(r *rules, s *state, in *input, do *effects) {
 	s.LastError = r.failure(s, in)
-	s.refused = s.refused || in.cause == reflector.CauseRefused
+	s.server.refused = s.server.refused || in.cause == reflector.CauseRefused
 	s.ResourceVersionRefused = s.ResourceVersionRefused || RecoveryFor(s.Phase, in.cause) == StartFresh
 	do.close(s, in, s.LastError)
 	do.add(effectDiscard)
@@ -115,17 +115,15 @@ func fallBack(r *rules, s *state, in *input, do *effects) {
 // fallBackForGood is for a server that accepts the request and does not understand it: waiting for
 // its bookmark once is enough (kubernetes issues 135895, 139716).
 func fallBackForGood(r *rules, s *state, in *input, do *effects) {
-	s.refused = true
+	s.server.refused = true
 	fallBack(r, s, in, do)
 }
 
 // list requests the first page.
 func list(r *rules, s *state, in *input, do *effects) {
 	s.Rounds++
-	s.requestRV = s.startRV()
-	s.requestedAt = in.now
-	s.limit = r.limit(s)
-	s.whole, s.listRV, s.token, s.items, s.mark = false, "", "", 0, ""
+	s.request = request{rv: s.startRV(), at: in.now}
+	s.listing, s.fetched = listing{limit: r.limit(s)}, fetched{}
 	r.askPage(s, in, do, 1)
 }
 
@@ -135,7 +133,7 @@ func (r *rules) limit(s *state) int64 {
 	switch {
 	case r.pageSize != 0:
 		return r.pageSize
-	case s.requestRV == "" || s.requestRV == "0" || s.pagedZero:
+	case s.request.rv == "" || s.request.rv == "0" || s.server.pagedZero:
 		return reflector.DefaultPageSize
 	default:
 		return 0
@@ -143,14 +141,14 @@ func (r *rules) limit(s *state) int64 {
 }
 
 func (r *rules) askPage(s *state, in *input, do *effects, page int) {
-	s.page = page
+	s.listing.page = page
 	s.Lists++
-	s.deadlineAt = after(in.now, r.listTimeout)
+	s.timers.deadline = after(in.now, r.listTimeout)
 	ask := do.add(effectList)
-	ask.options.Limit, ask.options.Continue = s.limit, s.token
+	ask.options.Limit, ask.options.Continue = s.listing.limit, s.listing.token
 	if page == 1 {
-		ask.options.ResourceVersion = s.requestRV // later pages have it in the token
-		if s.limit > 0 && definite(s.requestRV) {
+		ask.options.ResourceVersion = s.request.rv // later pages have it in the token
+		if s.listing.limit > 0 && definite(s.request.rv) {
 			// Without it the first page would be that of the old state itself.
 			ask.options.ResourceVersionMatch = api.MatchNotOlderThan
 		}
@@ -158,73 +156,72 @@ func (r *rules) askPage(s *state, in *input, do *effects, page int) {
 }
 
 func listNextPage(r *rules, s *state, in *input, do *effects) {
-	if s.page == 1 {
-		s.listRV = in.rv
+	if s.listing.page == 1 {
+		s.fetched.rv = in.rv
 	}
-	s.token = in.token
-	s.items += in.items
-	if s.page&(s.page-1) == 0 {
-		s.mark = in.token // a later page with this token closes a circle, of whatever length
+	s.listing.token = in.token
+	s.listing.items += in.items
+	if s.listing.page&(s.listing.page-1) == 0 {
+		s.listing.mark = in.token // a later page with this token closes a circle, of whatever length
 	}
 	do.add(effectKeepPage)
-	r.askPage(s, in, do, s.page+1)
+	r.askPage(s, in, do, s.listing.page+1)
 }
 
 // listWhole requests everything at once, at the version of the first page, because the pages cannot
 // be completed.
 func listWhole(r *rules, s *state, in *input, do *effects) {
-	s.whole, s.limit, s.token, s.listRV, s.items, s.mark = true, 0, "", "", 0, ""
+	s.listing, s.fetched = listing{whole: true}, fetched{}
 	do.add(effectDiscard)
 	r.askPage(s, in, do, 1)
 }
 
 func replaceFromList(_ *rules, s *state, in *input, do *effects) {
-	if s.page == 1 {
-		s.listRV = in.rv
+	if s.listing.page == 1 {
+		s.fetched.rv = in.rv
 	}
-	if s.requestRV == "0" && s.page > 1 && !s.whole {
-		s.pagedZero = true
+	if s.request.rv == "0" && s.listing.page > 1 && !s.listing.whole {
+		s.server.pagedZero = true
 	}
 	do.add(effectKeepPage)
 	replace := do.add(effectReplace)
-	replace.rv, replace.pages, replace.lasted = s.listRV, s.page, in.now-s.requestedAt
+	replace.rv, replace.pages, replace.lasted = s.fetched.rv, s.listing.page, in.now-s.request.at
 }
 
 func openWatch(r *rules, s *state, in *input, do *effects) {
 	s.Watches++
-	s.requestRV = s.ResourceVersion
-	s.requestedAt = in.now
-	s.verifying = false
-	s.synthetic = !s.definite()
-	s.answerWithin = r.silentIdle
+	s.request = request{rv: s.ResourceVersion, at: in.now}
+	s.watch.verifying = false
+	s.watch.synthetic = !s.definite()
+	s.watch.answerWithin = r.silentIdle
 	if in.kind == InputIdleElapsed {
-		s.answerWithin = min(r.silentIdle, answerAfterSilence)
+		s.watch.answerWithin = min(r.silentIdle, answerAfterSilence)
 	}
-	s.idleAfter(in.now, s.answerWithin)
+	s.idleAfter(in.now, s.watch.answerWithin)
 	open := do.add(effectOpen)
 	open.short = r.short(s, in)
-	open.options.ResourceVersion, open.options.AllowWatchBookmarks = s.requestRV, true
+	open.options.ResourceVersion, open.options.AllowWatchBookmarks = s.request.rv, true
 }
 
 // openWatchVerified asks first whether the server has reached the position. A server that was
 // restored from a backup has not, accepts the watch all the same, and sends nothing until it has.
 func openWatchVerified(r *rules, s *state, in *input, do *effects) {
 	openWatch(r, s, in, do)
-	s.verifying = true
+	s.watch.verifying = true
 	do.last().verify = true
 }
 
 // allowForLimiter moves the idle timer while a request waits for the client's own rate limiter.
 func allowForLimiter(_ *rules, s *state, in *input, _ *effects) {
-	s.idleAt = max(s.idleAt, after(in.now+in.delay, s.answerWithin))
+	s.timers.idle = max(s.timers.idle, after(in.now+in.delay, s.watch.answerWithin))
 }
 
 func readWatch(r *rules, s *state, in *input, do *effects) {
 	s.countFrom(in.now)
 	s.opened(r, in)
 	s.hear(in.now)
-	if s.verifying {
-		s.newsAt = in.now
+	if s.watch.verifying {
+		s.server.newsAt = in.now
 	}
 	do.add(effectRead)
 }
@@ -233,14 +230,14 @@ func readWatch(r *rules, s *state, in *input, do *effects) {
 // version opens with the current objects in undefined order, as ADDED events, which must not move
 // the position.
 func apply(_ *rules, s *state, in *input, do *effects) {
-	s.synthetic = s.synthetic && in.added
-	if in.rv != "" && !s.synthetic {
+	s.watch.synthetic = s.watch.synthetic && in.added
+	if in.rv != "" && !s.watch.synthetic {
 		s.ResourceVersion = in.rv
 	}
-	s.delivered++
-	s.changes++
+	s.stream.delivered++
+	s.stream.changes++
 	s.Events++
-	s.newsAt = in.now
+	s.server.newsAt = in.now
 	s.hear(in.now)
 	do.add(effectApply)
 }
@@ -252,10 +249,10 @@ func mark(r *rules, s *state, in *input, do *effects) {
 	if in.rv != "" {
 		s.ResourceVersion = in.rv
 	}
-	s.synthetic = false
-	s.delivered++
+	s.watch.synthetic = false
+	s.stream.delivered++
 	s.Bookmarks++
-	s.newsAt = in.now
+	s.server.newsAt = in.now
 	s.learnBookmarkInterval(r, in.now)
 	s.hear(in.now)
 }
@@ -269,20 +266,20 @@ func endWatch(_ *rules, s *state, in *input, do *effects) {
 // giveUpSilent closes a watch that was silent for the idle timeout. The bookmark interval must be
 // learned again.
 func giveUpSilent(_ *rules, s *state, in *input, do *effects) {
-	do.add(effectNoteIdle).lasted = in.now - s.heardAt
+	do.add(effectNoteIdle).lasted = in.now - s.stream.heardAt
 	s.judge(in.now)
 	do.close(s, in, reflector.ErrIdle)
-	s.bookmarkInterval = 0
+	s.server.bookmarkInterval = 0
 }
 
 func noteIdle(_ *rules, s *state, in *input, do *effects) {
-	do.add(effectNoteIdle).lasted = in.now - s.requestedAt
+	do.add(effectNoteIdle).lasted = in.now - s.request.at
 }
 
 // countInternal records an internal error; other causes change nothing.
 func countInternal(_ *rules, s *state, in *input, _ *effects) {
 	if in.cause == reflector.CauseInternal {
-		s.internalSince, s.internalLast = s.internalSeries(in.now), in.now
+		s.failure.internalSince, s.failure.internalLast = s.internalSeries(in.now), in.now
 	}
 }
 
@@ -294,7 +291,7 @@ func forgetPosition(r *rules, s *state, in *input, do *effects) {
 }
 
 func noteGone(_ *rules, s *state, in *input, do *effects) {
-	lost := s.requestRV
+	lost := s.request.rv
 	if s.Phase == phaseWatching {
 		lost = s.ResourceVersion
 	}
@@ -307,7 +304,7 @@ func noteGone(_ *rules, s *state, in *input, do *effects) {
 // failRound ends the round: after a back-off the complete state is fetched again.
 func failRound(r *rules, s *state, in *input, do *effects) {
 	r.endRound(s, in, do)
-	s.keepPosition = false
+	s.backingOff.keepPosition = false
 	do.add(effectReport).err = s.LastError
 	r.backOff(s, in, do)
 }
@@ -316,38 +313,38 @@ func failRound(r *rules, s *state, in *input, do *effects) {
 // again.
 func pause(r *rules, s *state, in *input, do *effects) {
 	r.endRound(s, in, do)
-	s.keepPosition = s.resumable()
+	s.backingOff.keepPosition = s.resumable()
 	noAnswer := in.cause == reflector.CauseUnreachable || in.kind == InputIdleElapsed
-	s.verifyNext = s.keepPosition && (noAnswer || in.kind == InputOpenFailed && s.verifying)
+	s.backingOff.verifyNext = s.backingOff.keepPosition && (noAnswer || in.kind == InputOpenFailed && s.watch.verifying)
 	r.backOff(s, in, do)
 }
 
 func (r *rules) endRound(s *state, in *input, do *effects) {
 	s.judge(in.now)
 	s.LastError = r.failure(s, in)
-	s.streaming = false
+	s.fetched = fetched{}
 	do.close(s, in, s.LastError)
 	do.add(effectDiscard)
 }
 
 func (r *rules) backOff(s *state, in *input, do *effects) {
 	draw := do.add(effectDraw)
-	draw.fresh, draw.atLeast, draw.err = s.healthy, min(in.retryAfter, reflector.LongestRetryAfter), s.LastError
-	if s.healthy {
+	draw.fresh, draw.atLeast, draw.err = s.failure.healthy, min(in.retryAfter, reflector.LongestRetryAfter), s.LastError
+	if s.failure.healthy {
 		s.Failures = 0
 	}
 	s.Failures++
-	s.healthy = false
+	s.failure.healthy = false
 }
 
 func waitDelay(_ *rules, s *state, in *input, do *effects) {
-	s.backOffAt = after(in.now, max(in.delay, 1))
+	s.timers.backOff = after(in.now, max(in.delay, 1))
 	do.add(effectWait)
 }
 
 // dropPosition makes a list follow the back-off: the content of the store is in doubt.
 func dropPosition(r *rules, s *state, in *input, do *effects) {
-	s.keepPosition, s.verifyNext = false, false
+	s.backingOff = backingOff{}
 	s.LastError = r.failure(s, in)
 	do.add(effectReport).err = s.LastError
 }
@@ -361,19 +358,19 @@ func resync(r *rules, s *state, in *input, do *effects) {
 }
 
 func skipResync(r *rules, s *state, in *input, _ *effects) {
-	if r.resync > 0 && in.now >= s.resyncAt {
-		s.resyncAt += r.resync * ((in.now-s.resyncAt)/r.resync + 1)
+	if r.resync > 0 && in.now >= s.timers.resync {
+		s.timers.resync += r.resync * ((in.now-s.timers.resync)/r.resync + 1)
 	}
 }
 
 // countFrom starts the counters of a stream.
 func (s *state) countFrom(now time.Duration) {
-	s.openedAt, s.delivered, s.changes = now, 0, 0
-	s.bookmarkAt = never
+	s.stream.openedAt, s.stream.delivered, s.stream.changes = now, 0, 0
+	s.watch.bookmarkAt = never
 }
 
 // unmoved reports whether the watch has delivered no change, or none that moved the position.
-func (s *state) unmoved() bool { return s.changes == 0 || s.ResourceVersion == s.requestRV }
+func (s *state) unmoved() bool { return s.stream.changes == 0 || s.ResourceVersion == s.request.rv }
 
 // judge records whether the watch that ends, if one is open, was very short, and whether it has
 // shown that server and connection work.
@@ -381,18 +378,18 @@ func (s *state) judge(now time.Duration) {
 	if s.Phase != phaseWatching {
 		return
 	}
-	lasted := now - s.openedAt
-	s.brief = lasted < reflector.VeryShortWatch
-	s.healthy = s.healthy || s.delivered > 0 || lasted >= reflector.HealthyWatch
+	lasted := now - s.stream.openedAt
+	s.failure.brief = lasted < reflector.VeryShortWatch
+	s.failure.healthy = s.failure.healthy || s.stream.delivered > 0 || lasted >= reflector.HealthyWatch
 }
 
 // internalSeries returns the time at which the current series of internal errors began, if one
 // happens now.
 func (s *state) internalSeries(now time.Duration) time.Duration {
-	if s.internalLast == never || now-s.internalLast >= internalPause {
+	if s.failure.internalLast == never || now-s.failure.internalLast >= internalPause {
 		return now
 	}
-	return s.internalSince
+	return s.failure.internalSince
 }
 
 // after returns the time of a timer; one with a duration of 0 or less never fires.

@@ -72,9 +72,9 @@ func transitionTable() string {
 // effectsOf returns the effects of a row, applied to an arbitrary state.
 func effectsOf(row transition) string {
 	s := newState()
-	s.Phase, s.ResourceVersion, s.listRV, s.requestRV = row.from, "1", "1", "1"
+	s.Phase, s.ResourceVersion, s.fetched.rv, s.request.rv = row.from, "1", "1", "1"
 	if row.from == phaseListing {
-		s.page = 1
+		s.listing.page = 1
 	}
 	var do effects
 	row.do(testRules(), &s, &input{kind: row.on, err: reflector.ErrIdle}, &do)

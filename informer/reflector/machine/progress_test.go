@@ -82,8 +82,8 @@ func (a *apiServer) list(request effect, s state, u unlucky) input {
 			a.pages = 1
 		}
 	}
-	in := input{kind: InputPageListed, rv: s.listRV}
-	if s.page == 1 {
+	in := input{kind: InputPageListed, rv: s.fetched.rv}
+	if s.listing.page == 1 {
 		// A list at "0" comes from a cache that may be stale; any other is at least as new as
 		// requested.
 		at := a.version
@@ -118,7 +118,7 @@ func (a *apiServer) open(request effect, u unlucky) input {
 
 // initial returns one of the initial events of a streaming list, or their end.
 func (a *apiServer) initial(s state, u unlucky) input {
-	asked, _ := strconv.Atoi(s.requestRV)
+	asked, _ := strconv.Atoi(s.request.rv)
 	switch {
 	case u.oneIn(8, "stream fails"):
 		return u.failure(InputStreamFailed)
@@ -128,7 +128,7 @@ func (a *apiServer) initial(s state, u unlucky) input {
 		return input{kind: InputEvent, added: true, rv: strconv.Itoa(u.between(1, a.version, "version"))}
 	}
 	a.position = a.version
-	if s.requestRV != "" {
+	if s.request.rv != "" {
 		a.position = u.between(max(asked, 1), a.version, "version")
 	}
 	return input{kind: InputBookmark, initial: true, rv: strconv.Itoa(a.position)}
@@ -172,7 +172,7 @@ func checkTimers(r *rules, s state, now time.Duration) error {
 		"resync":   r.resync > 0 && s.Phase != phaseIdle && s.Phase != phaseStopped,
 	}
 	for name, at := range map[string]time.Duration{
-		"back-off": s.backOffAt, "idle": s.idleAt, "deadline": s.deadlineAt, "resync": s.resyncAt,
+		"back-off": s.timers.backOff, "idle": s.timers.idle, "deadline": s.timers.deadline, "resync": s.timers.resync,
 	} {
 		if want[name] != (at != never) {
 			return fmt.Errorf("%s: the timer %s is set: %v", s.Phase, name, at != never)

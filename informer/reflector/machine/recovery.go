@@ -72,9 +72,9 @@ func (r *rules) failure(s *state, in *input) error {
 	}
 	switch s.Phase {
 	case phaseListing:
-		return &reflector.ListError{Name: r.name, ResourceVersion: s.requestRV, Page: s.page, Err: err}
+		return &reflector.ListError{Name: r.name, ResourceVersion: s.request.rv, Page: s.listing.page, Err: err}
 	case phaseReplacing:
-		return &reflector.StoreError{Name: r.name, Op: reflector.OpReplace, ResourceVersion: s.listRV, Err: err}
+		return &reflector.StoreError{Name: r.name, Op: reflector.OpReplace, ResourceVersion: s.fetched.rv, Err: err}
 	}
 	if in.kind == InputResyncFailed {
 		return &reflector.StoreError{Name: r.name, Op: reflector.OpResync, ResourceVersion: s.ResourceVersion, Err: err}
@@ -89,14 +89,14 @@ func (r *rules) streamFailure(s *state, in *input, err error) error {
 		err = reflector.ErrNoInitialBookmark
 	}
 	if s.Phase == phaseOpeningStream || s.Phase == phaseOpeningWatch {
-		return &reflector.WatchStartError{Name: r.name, ResourceVersion: s.requestRV, Streaming: streaming, Err: err}
+		return &reflector.WatchStartError{Name: r.name, ResourceVersion: s.request.rv, Streaming: streaming, Err: err}
 	}
 	if s.Phase == phaseWatching && err == io.EOF {
 		err = reflector.ErrVeryShortWatch
 	}
 	rv := s.ResourceVersion
 	if streaming {
-		rv = s.requestRV
+		rv = s.request.rv
 	}
 	return &reflector.StreamError{Name: r.name, ResourceVersion: rv, Streaming: streaming, Err: err}
 }

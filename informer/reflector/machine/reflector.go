@@ -224,8 +224,8 @@ func (r *Reflector[T]) publishLocked() {
 	r.publishMu.Lock()
 	defer r.publishMu.Unlock()
 	r.published = r.state.Snapshot
-	r.published.StreamingList = r.rules.streaming && !r.state.refused
-	if r.state.backOffAt != never {
-		r.published.NextAttempt = r.began.Add(r.state.backOffAt)
+	r.published.StreamingList = r.rules.streaming && !r.state.server.refused
+	if r.state.timers.backOff != never {
+		r.published.NextAttempt = r.began.Add(r.state.timers.backOff)
 	}
 }

@@ -27,14 +27,14 @@ const (
 
 // opened records whether the stream's connection has a keepalive, and sets its idle timeout.
 func (s *state) opened(r *rules, in *input) {
-	s.keepalive, s.noKeepalive = in.keepalive, !in.keepalive
+	s.stream.keepalive, s.server.noKeepalive = in.keepalive, !in.keepalive
 	s.setIdleTimeout(r)
 }
 
 // short reports whether to request a watch shorter than the idle timeout, because its connection
 // has no keepalive. Below three seconds it returns false: servers count whole seconds.
 func (r *rules) short(s *state, in *input) bool {
-	return (s.noKeepalive || in.noKeepalive) && r.silentIdle >= 3*time.Second
+	return (s.server.noKeepalive || in.noKeepalive) && r.silentIdle >= 3*time.Second
 }
 
 // setIdleTimeout sets the longest silence of this watch. With keepalive, silence means that the
@@ -42,41 +42,41 @@ func (r *rules) short(s *state, in *input) bool {
 // before, one and a half intervals of silence show that one is missing.
 func (s *state) setIdleTimeout(r *rules) {
 	switch {
-	case !s.keepalive:
-		s.idleTimeout = r.silentIdle
-	case s.bookmarkAt == never || s.bookmarkInterval == 0 || r.idle <= 0:
-		s.idleTimeout = r.idle
+	case !s.stream.keepalive:
+		s.watch.idleTimeout = r.silentIdle
+	case s.watch.bookmarkAt == never || s.server.bookmarkInterval == 0 || r.idle <= 0:
+		s.watch.idleTimeout = r.idle
 	default:
-		interval := max(s.bookmarkInterval, usualBookmarkInterval)
-		s.idleTimeout = min(r.idle, interval+interval/2)
+		interval := max(s.server.bookmarkInterval, usualBookmarkInterval)
+		s.watch.idleTimeout = min(r.idle, interval+interval/2)
 	}
 }
 
 // hear records that something arrived on a watch: the idle timeout counts from now.
 func (s *state) hear(now time.Duration) {
-	s.heardAt = now
-	s.idleAfter(now, s.idleTimeout)
+	s.stream.heardAt = now
+	s.idleAfter(now, s.watch.idleTimeout)
 }
 
 // idleAfter starts a silence anew. Its timer has not been late yet.
 func (s *state) idleAfter(now, timeout time.Duration) {
-	s.timerLate = false
-	s.idleAt = after(now, timeout)
+	s.stream.timerLate = false
+	s.timers.idle = after(now, timeout)
 }
 
 // learnBookmarkInterval records a bookmark. kube-apiserver sends only bookmarks newer than the
 // beginning of the watch, so on a quiet server the first may take long; from then on there is one a
 // minute.
 func (s *state) learnBookmarkInterval(r *rules, now time.Duration) {
-	if s.bookmarkAt != never && now-s.bookmarkAt >= usualBookmarkInterval/2 {
-		s.bookmarkInterval = max(s.bookmarkInterval, now-s.bookmarkAt)
+	if s.watch.bookmarkAt != never && now-s.watch.bookmarkAt >= usualBookmarkInterval/2 {
+		s.server.bookmarkInterval = max(s.server.bookmarkInterval, now-s.watch.bookmarkAt)
 	}
-	s.bookmarkAt = now
+	s.watch.bookmarkAt = now
 	s.setIdleTimeout(r)
 }
 
 // readFirst gives a process that was suspended the time to read the buffered events.
 func readFirst(_ *rules, s *state, in *input, _ *effects) {
-	s.timerLate = true
-	s.idleAt = after(in.now, timeToRead)
+	s.stream.timerLate = true
+	s.timers.idle = after(in.now, timeToRead)
 }

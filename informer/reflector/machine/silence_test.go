@@ -32,7 +32,7 @@ func TestASuspendedProcessReadsFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := atWatch(t, opened)
-			d.state.bookmarkInterval, d.state.bookmarkAt = time.Minute, 0
+			d.state.server.bookmarkInterval, d.state.watch.bookmarkAt = time.Minute, 0
 			now := 10 * time.Minute
 			require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: now}))
 			assert.Equal(t, phaseWatching, d.state.Phase)
@@ -74,11 +74,11 @@ func TestASuspendedProcessReadsTheAnswerFirst(t *testing.T) {
 // again.
 func TestASuspendedProcessReadsFirstAgain(t *testing.T) {
 	d := atWatch(t, input{})
-	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt + lateTimer}))
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.timers.idle + lateTimer}))
 	require.Equal(t, phaseWatching, d.state.Phase)
-	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt}))
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.timers.idle}))
 	require.Equal(t, phaseOpeningWatch, d.state.Phase, "there was nothing to read")
-	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt + lateTimer}))
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.timers.idle + lateTimer}))
 	assert.Equal(t, phaseOpeningWatch, d.state.Phase, "the timer of the next watch was late for the first time")
 }
 
@@ -89,7 +89,7 @@ func TestASuspendedProcessGoesOnWithTheStream(t *testing.T) {
 	d.rules.streaming = true
 	require.NoError(t, d.feed(input{kind: InputStart}))
 	require.Equal(t, phaseOpeningStream, d.state.Phase)
-	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt + time.Minute}))
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.timers.idle + time.Minute}))
 	require.Equal(t, phaseOpeningStream, d.state.Phase)
 	require.NoError(t, d.feed(input{kind: InputOpened, now: time.Hour}))
 	require.NoError(t, d.feed(input{kind: InputEvent, added: true, rv: "1", now: time.Hour}))
@@ -99,24 +99,24 @@ func TestASuspendedProcessGoesOnWithTheStream(t *testing.T) {
 	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: 3 * time.Hour}))
 	assert.Equal(t, phaseStreaming, d.state.Phase, "it was stopped once more")
 
-	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt}))
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.timers.idle}))
 	assert.Equal(t, phaseListing, d.state.Phase)
-	assert.True(t, d.state.refused, "there was nothing to read")
+	assert.True(t, d.state.server.refused, "there was nothing to read")
 }
 
 // Each stream has its own chance, and so has its answer before the first event.
 func TestASuspendedProcessReadsFirstOnEachStream(t *testing.T) {
 	d := newDriver(testRules())
 	feed := func(in input) { require.NoError(t, d.feed(in)) }
-	suspend := func() { feed(input{kind: InputIdleElapsed, now: d.state.idleAt + lateTimer}) }
+	suspend := func() { feed(input{kind: InputIdleElapsed, now: d.state.timers.idle + lateTimer}) }
 	feed(input{kind: InputStart})
 	suspend()
 	require.Equal(t, phaseOpeningStream, d.state.Phase)
-	feed(input{kind: InputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: d.state.idleAt})
-	feed(input{kind: InputBackOffElapsed, now: d.state.backOffAt})
+	feed(input{kind: InputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: d.state.timers.idle})
+	feed(input{kind: InputBackOffElapsed, now: d.state.timers.backOff})
 	suspend()
 	require.Equal(t, phaseOpeningStream, d.state.Phase, "the timer of the next stream was late for the first time")
-	feed(input{kind: InputOpened, now: d.state.idleAt})
+	feed(input{kind: InputOpened, now: d.state.timers.idle})
 	suspend()
 	assert.Equal(t, phaseStreaming, d.state.Phase, "no event has been read yet")
 }
@@ -126,9 +126,9 @@ func TestASuspendedProcessReadsFirstOnEachStream(t *testing.T) {
 func TestASilentWatchRestartsTheBackOff(t *testing.T) {
 	d := atWatch(t, input{})
 	d.state.Failures = 5
-	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.idleAt}))
+	require.NoError(t, d.feed(input{kind: InputIdleElapsed, now: d.state.timers.idle}))
 	require.Equal(t, phaseOpeningWatch, d.state.Phase)
-	require.NoError(t, d.feed(input{kind: InputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: d.state.idleAt}))
+	require.NoError(t, d.feed(input{kind: InputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: d.state.timers.idle}))
 	assert.Equal(t, 1, d.state.Failures, "the failures before that watch count no more")
 }
 
@@ -138,14 +138,14 @@ func TestTheBookmarkIntervalIsForgottenAfterASilence(t *testing.T) {
 	d := atWatch(t, input{keepalive: true})
 	feed := func(in input) { require.NoError(t, d.feed(in)) }
 	feed(input{kind: InputBookmark, rv: "8", now: time.Minute})
-	assert.Equal(t, 3*time.Minute, d.state.idleTimeout, "the interval is not known yet")
+	assert.Equal(t, 3*time.Minute, d.state.watch.idleTimeout, "the interval is not known yet")
 	feed(input{kind: InputBookmark, rv: "9", now: 2 * time.Minute})
-	assert.Equal(t, 90*time.Second, d.state.idleTimeout)
-	feed(input{kind: InputIdleElapsed, now: d.state.idleAt})
+	assert.Equal(t, 90*time.Second, d.state.watch.idleTimeout)
+	feed(input{kind: InputIdleElapsed, now: d.state.timers.idle})
 	require.Equal(t, phaseOpeningWatch, d.state.Phase)
 	feed(input{kind: InputOpened, keepalive: true, now: 4 * time.Minute})
 	feed(input{kind: InputBookmark, rv: "10", now: 5 * time.Minute})
-	assert.Equal(t, 3*time.Minute, d.state.idleTimeout, "the interval has to be learnt again")
+	assert.Equal(t, 3*time.Minute, d.state.watch.idleTimeout, "the interval has to be learnt again")
 }
 
 // A server whose bookmarks come at irregular intervals is silent for as long as the longest one.
@@ -154,5 +154,5 @@ func TestTheLongestBookmarkIntervalCounts(t *testing.T) {
 	for _, at := range []time.Duration{60, 160, 220} {
 		require.NoError(t, d.feed(input{kind: InputBookmark, rv: "8", now: at * time.Second}))
 	}
-	assert.Equal(t, 150*time.Second, d.state.idleTimeout, "intervals of 100 and then 60 seconds: one and a half of the longer")
+	assert.Equal(t, 150*time.Second, d.state.watch.idleTimeout, "intervals of 100 and then 60 seconds: one and a half of the longer")
 }

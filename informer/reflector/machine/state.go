@@ -11,75 +11,99 @@ import (
 const never = time.Duration(math.MaxInt64)
 
 // state is the complete memory of the machine, a plain value. Times are durations since the start
-// of Run.
+// of Run. Data of a phase stands together and means nothing in the others.
 type state struct {
 	// The position and other published values. The shell adds Name, StreamingList, NextAttempt and
 	// the store's errors.
 	reflector.Snapshot
+	undated bool // the list that led to the position had no definite version
 
-	// The outstanding request.
+	request    request    // while a list or a stream is being opened, and until the next one is
+	listing    listing    // in PhaseListing; page >= 1 exactly there
+	fetched    fetched    // from the first page or the last initial event to the end of PhaseReplacing
+	stream     stream     // in PhaseStreaming and PhaseWatching
+	watch      watch      // in PhaseOpeningWatch and PhaseWatching
+	backingOff backingOff // in PhaseBackingOff
+	server     server     // what Run has learned about the server
+	failure    failure    // what decides between two ways to go on after an error
+	timers     timers
+}
 
-	requestRV   string        // the requested version
-	requestedAt time.Duration // when (for a list: its first page)
+// request is the outstanding request.
+type request struct {
+	rv string        // the requested version
+	at time.Duration // when (for a list: its first page)
+}
 
-	// A list. Invariant: page >= 1 exactly in PhaseListing.
+// listing is a list, page by page.
+type listing struct {
+	page  int    // the requested page
+	limit int64  // the requested page size; 0: no pages
+	token string // the continue token of the request; "" for page 1
+	items int    // received in the pages before it
+	mark  string // an earlier token; each power of two of pages has another one
+	whole bool   // pages failed; this is the second attempt, without them
+}
 
-	page      int    // the requested page
-	limit     int64  // the requested page size; 0: no pages
-	token     string // the continue token of the request; "" for page 1
-	items     int    // received in the pages before it
-	mark      string // an earlier token; each power of two of pages has another one
-	listRV    string // the version of page 1, which counts for the whole list
-	whole     bool   // pages failed; this is the second attempt, without them
-	pagedZero bool   // the server pages lists at "0" too: it has no watch cache, and pages are always useful
+// fetched is the state that replaces the content of the store.
+type fetched struct {
+	rv       string // of the whole list: that of page 1, or of the bookmark that ends the initial events
+	streamed bool   // it comes from a stream that continues as the watch
+}
 
-	// A streaming list.
-
-	refused   bool // the server refuses them: they are off for the rest of this Run
-	broken    int  // consecutive streaming lists that broke off
-	streaming bool // in PhaseReplacing: the state comes from a stream that continues
-
-	// A watch.
-
-	brief     bool          // the last one was very short
-	undated   bool          // the list before it had no definite version
-	synthetic bool          // nor has it, and it has sent nothing but ADDED events, which are unordered
-	openedAt  time.Duration // when it was opened
+// stream is an open stream: a streaming list or a watch.
+type stream struct {
+	openedAt  time.Duration
 	delivered int           // changes and bookmarks since openedAt
 	changes   int           // of delivered, those that are no bookmarks
+	keepalive bool          // the connection has a keepalive
+	heardAt   time.Duration // when something last arrived, or the stream was opened
+	timerLate bool          // the idle timer fired late, and buffered events are being read
+}
 
-	// Silence on a watch.
+// watch is what only a watch has.
+type watch struct {
+	answerWithin time.Duration // while it is being opened: how long that may take
+	verifying    bool          // while it is being opened: the position is verified first
+	synthetic    bool          // it has no definite version, and has sent nothing but ADDED events, which are unordered
+	idleTimeout  time.Duration // its longest silence; not positive: unlimited
+	bookmarkAt   time.Duration // its last bookmark; never if none
+}
 
-	keepalive        bool          // the connection has a keepalive
+// backingOff says what follows the delay.
+type backingOff struct {
+	keepPosition bool // a watch follows, not a list
+	verifyNext   bool // another server may answer next, since the last did not: it verifies the position
+}
+
+// server is what Run has learned about the server.
+type server struct {
+	refused          bool          // it refuses streaming lists: they are off for the rest of this Run
+	broken           int           // consecutive streaming lists that broke off
+	pagedZero        bool          // it pages lists at "0" too: it has no watch cache, and pages are always useful
 	noKeepalive      bool          // the last connection had none: the next watch has a short limit
-	heardAt          time.Duration // when something last arrived, or the watch was opened
-	idleTimeout      time.Duration // longest silence of this watch; not positive: unlimited
-	answerWithin     time.Duration // while a watch is being opened: how long that may take
-	newsAt           time.Duration // when the server last showed that it has the position
-	verifying        bool          // while a watch is being opened: the position is verified first
-	timerLate        bool          // the idle timer fired late, and buffered events are being read
-	bookmarkAt       time.Duration // time of the last bookmark of this watch; never if none
+	newsAt           time.Duration // when it last showed that it has the position
 	bookmarkInterval time.Duration // longest interval between bookmarks of one watch; 0: unknown
+}
 
-	// Failure.
-
-	keepPosition  bool          // in PhaseBackingOff: a watch follows, not a list
-	verifyNext    bool          // in PhaseBackingOff: the server did not answer; another one may answer next, so verify the position
+// failure is what earlier errors and short watches mean for the next.
+type failure struct {
+	brief         bool          // the last watch was very short
 	healthy       bool          // there was a success since the last back-off: the next one restarts the delays
 	internalSince time.Duration // first internal error of the current series
 	internalLast  time.Duration // last one, or never
-
-	// Timers: when each fires, or never. Only those of the phase are set, see check.
-
-	backOffAt  time.Duration
-	idleAt     time.Duration
-	deadlineAt time.Duration
-	resyncAt   time.Duration
 }
+
+// timers say when each fires, or never. Only those of the phase are set: see clearTimers.
+type timers struct{ backOff, idle, deadline, resync time.Duration }
 
 // newState returns the state before Start.
 func newState() state {
-	return state{backOffAt: never, idleAt: never, deadlineAt: never, resyncAt: never, internalLast: never, bookmarkAt: never}
+	return state{
+		watch:   watch{bookmarkAt: never},
+		failure: failure{internalLast: never},
+		timers:  timers{backOff: never, idle: never, deadline: never, resync: never},
+	}
 }
 
 // definite reports whether the position says what the store has. A watch from "" or "0" begins with
@@ -109,15 +133,15 @@ func (s *state) startRV() string {
 
 // next returns the earliest timer and its input; never if none is set.
 func (s *state) next() (at time.Duration, input Input) {
-	at, input = s.resyncAt, InputResyncElapsed
-	if s.idleAt < at {
-		at, input = s.idleAt, InputIdleElapsed
+	at, input = s.timers.resync, InputResyncElapsed
+	if s.timers.idle < at {
+		at, input = s.timers.idle, InputIdleElapsed
 	}
-	if s.deadlineAt < at {
-		at, input = s.deadlineAt, InputDeadlineElapsed
+	if s.timers.deadline < at {
+		at, input = s.timers.deadline, InputDeadlineElapsed
 	}
-	if s.backOffAt < at {
-		at, input = s.backOffAt, InputBackOffElapsed
+	if s.timers.backOff < at {
+		at, input = s.timers.backOff, InputBackOffElapsed
 	}
 	return at, input
 }
@@ -127,22 +151,22 @@ func waits(p reflector.Phase) bool {
 	return p == phaseOpeningStream || p == phaseStreaming || p == phaseOpeningWatch || p == phaseWatching
 }
 
-// clearTimers clears the timers that do not belong to the new phase.
+// clearTimers clears the timers and the data that do not belong to the new phase.
 func (s *state) clearTimers() {
 	if !waits(s.Phase) {
-		s.idleAt = never
+		s.timers.idle = never
 	}
 	if s.Phase != phaseOpeningStream && s.Phase != phaseStreaming && s.Phase != phaseListing {
-		s.deadlineAt = never
+		s.timers.deadline = never
 	}
 	if s.Phase != phaseBackingOff {
-		s.backOffAt, s.keepPosition, s.verifyNext = never, false, false
+		s.timers.backOff, s.backingOff = never, backingOff{}
 	}
 	if s.Phase == phaseStopped {
-		s.resyncAt = never
+		s.timers.resync = never
 	}
 	if s.Phase != phaseListing {
-		s.page, s.limit, s.token, s.items, s.mark, s.whole = 0, 0, "", 0, "", false
+		s.listing = listing{}
 	}
 }
 

@@ -160,5 +160,5 @@ func (do *effects) last() *effect { return &do.list[do.n-1] }
 // close adds the effect that ends the stream of the phase, or the attempt to open one.
 func (do *effects) close(s *state, in *input, err error) {
 	e := do.add(effectClose)
-	e.rv, e.err, e.events, e.lasted = s.ResourceVersion, err, s.delivered, in.now-s.openedAt
+	e.rv, e.err, e.events, e.lasted = s.ResourceVersion, err, s.stream.delivered, in.now-s.stream.openedAt
 }

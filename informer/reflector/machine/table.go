@@ -3,26 +3,31 @@ package machine
 import "orrery/informer/reflector"
 
 // table is the complete behaviour of a Reflector. To follow an incident, find the phase, then the
-// input, then the first row whose condition holds. TRANSITIONS.md is generated from it.
+// input, then the first row whose condition holds. A comment says why a row stands before the others
+// of its phase and input. TRANSITIONS.md is generated from the table.
 var table = append([]transition{
 	{phaseIdle, InputStart, streamingWanted, phaseOpeningStream, then(start, openStream)},
 	{phaseIdle, InputStart, otherwise, phaseListing, then(start, list)},
 
 	// The initial state as a stream (KEP-3157). If it fails repeatedly, a list follows.
 	{phaseOpeningStream, InputOpened, always, phaseStreaming, readStream},
+	// A refused position is refused again after a back-off; without it the same server can stream.
 	{phaseOpeningStream, InputOpenFailed, canStartFresh, phaseOpeningStream, then(forgetPosition, openStream)},
 	{phaseOpeningStream, InputOpenFailed, recoveryIs(Retry), phaseBackingOff, failRound},
 	{phaseOpeningStream, InputOpenFailed, otherwise, phaseListing, then(fallBack, list)},
+	// The server may have answered while the process was suspended.
 	{phaseOpeningStream, InputIdleElapsed, timerLate, phaseOpeningStream, readFirst},
 	{phaseOpeningStream, InputIdleElapsed, otherwise, phaseListing, then(fallBack, list)},
 	{phaseOpeningStream, InputDeadlineElapsed, always, phaseListing, then(fallBack, list)},
 
+	// The bound counts before the event is kept.
 	{phaseStreaming, InputEvent, tooManyInitial, phaseListing, then(fallBackForGood, list)},
 	{phaseStreaming, InputEvent, otherwise, phaseStreaming, collect},
 	{phaseStreaming, InputBookmark, endsInitialEvents, phaseReplacing, replaceFromStream},
 	{phaseStreaming, InputBookmark, otherwise, phaseStreaming, keepStreaming},
 	{phaseStreaming, InputStreamEnded, attemptsLeft, phaseBackingOff, then(countBroken, failRound)},
 	{phaseStreaming, InputStreamEnded, otherwise, phaseListing, then(fallBack, list)},
+	// As above; only then is it a broken stream, of which there are few attempts.
 	{phaseStreaming, InputStreamFailed, canStartFresh, phaseOpeningStream, then(forgetPosition, openStream)},
 	{phaseStreaming, InputStreamFailed, both(recoveryIs(Retry), attemptsLeft), phaseBackingOff, then(countBroken, failRound)},
 	{phaseStreaming, InputStreamFailed, otherwise, phaseListing, then(fallBack, list)},
@@ -31,11 +36,14 @@ var table = append([]transition{
 	{phaseStreaming, InputDeadlineElapsed, always, phaseListing, then(fallBackForGood, list)},
 
 	// The initial state as a list, in pages.
+	// A list without end is given up whatever its token says. A repeated token may be the fault of
+	// the pages alone: once, everything is requested without them.
 	{phaseListing, InputPageListed, listTooLong, phaseBackingOff, failRound},
 	{phaseListing, InputPageListed, tokenRepeatedInPages, phaseListing, listWhole},
 	{phaseListing, InputPageListed, tokenRepeated, phaseBackingOff, failRound},
 	{phaseListing, InputPageListed, morePages, phaseListing, listNextPage},
 	{phaseListing, InputPageListed, otherwise, phaseReplacing, replaceFromList},
+	// The same cause without a token means the version that was requested.
 	{phaseListing, InputListFailed, tokenExpired, phaseListing, listWhole},
 	{phaseListing, InputListFailed, canStartFresh, phaseListing, then(forgetPosition, list)},
 	{phaseListing, InputListFailed, otherwise, phaseBackingOff, failRound},
@@ -47,6 +55,8 @@ var table = append([]transition{
 
 	// The changes after it.
 	{phaseOpeningWatch, InputOpened, always, phaseWatching, readWatch},
+	// An error that passes keeps the position. Of the others, only the list that verifies a position
+	// shows that it must be forgotten: a watch may be refused from a version that can be listed.
 	{phaseOpeningWatch, InputOpenFailed, recoveryIs(Retry), phaseBackingOff, pause},
 	{phaseOpeningWatch, InputOpenFailed, notReached, phaseBackingOff, then(forgetPosition, failRound)},
 	{phaseOpeningWatch, InputOpenFailed, positionGone, phaseBackingOff, then(noteGone, failRound)},
@@ -58,11 +68,14 @@ var table = append([]transition{
 
 	{phaseWatching, InputEvent, always, phaseWatching, apply},
 	{phaseWatching, InputBookmark, always, phaseWatching, mark},
+	// A watch that ends at once is a failure: reopened, it would become a busy loop. Without a
+	// version to go on from there is nothing to verify.
 	{phaseWatching, InputStreamEnded, veryShort, phaseBackingOff, failRound},
 	{phaseWatching, InputStreamEnded, veryShortAgain, phaseBackingOff, pause},
 	{phaseWatching, InputStreamEnded, unresumable, phaseListing, then(endWatch, list)},
 	{phaseWatching, InputStreamEnded, withoutNews, phaseOpeningWatch, then(endWatch, openWatchVerified)},
 	{phaseWatching, InputStreamEnded, otherwise, phaseOpeningWatch, then(endWatch, openWatch)},
+	// As for an end. Then errors that keep the position, at most for the budget of internal ones.
 	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), veryShort), phaseBackingOff, failRound},
 	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), veryShortAgain), phaseBackingOff, pause},
 	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), unresumable), phaseListing, then(endWatch, list)},
@@ -73,12 +86,14 @@ var table = append([]transition{
 	{phaseWatching, InputStreamFailed, positionGone, phaseBackingOff, then(noteGone, failRound)},
 	{phaseWatching, InputStreamFailed, otherwise, phaseBackingOff, then(countInternal, failRound)},
 	{phaseWatching, InputIdleElapsed, timerLate, phaseWatching, readFirst},
+	// Without a version to go on from there is nothing to verify.
 	{phaseWatching, InputIdleElapsed, unresumable, phaseListing, then(giveUpSilent, list)},
 	{phaseWatching, InputIdleElapsed, otherwise, phaseOpeningWatch, then(giveUpSilent, openWatchVerified)},
 	{phaseWatching, InputResyncFailed, always, phaseBackingOff, failRound},
 
 	// Failure.
 	{phaseBackingOff, InputDelayDrawn, always, phaseBackingOff, waitDelay},
+	// From the most that is known to the least.
 	{phaseBackingOff, InputBackOffElapsed, verifyNext, phaseOpeningWatch, openWatchVerified},
 	{phaseBackingOff, InputBackOffElapsed, positionKept, phaseOpeningWatch, openWatch},
 	{phaseBackingOff, InputBackOffElapsed, streamingWanted, phaseOpeningStream, openStream},
@@ -114,12 +129,12 @@ var (
 	otherwise = condition{text: "otherwise"}
 
 	streamingWanted = condition{"streaming list wanted", func(r *rules, s *state, _ *input) bool {
-		return r.streaming && !s.refused
+		return r.streaming && !s.server.refused
 	}}
 	hasSynced    = condition{"synced", func(_ *rules, s *state, _ *input) bool { return s.Synced }}
-	positionKept = condition{"position kept", func(_ *rules, s *state, _ *input) bool { return s.keepPosition }}
-	verifyNext   = condition{"no answer, position kept", func(_ *rules, s *state, _ *input) bool { return s.verifyNext }}
-	fromStream   = condition{"from a stream", func(_ *rules, s *state, _ *input) bool { return s.streaming }}
+	positionKept = condition{"position kept", func(_ *rules, s *state, _ *input) bool { return s.backingOff.keepPosition }}
+	verifyNext   = condition{"no answer, position kept", func(_ *rules, s *state, _ *input) bool { return s.backingOff.verifyNext }}
+	fromStream   = condition{"from a stream", func(_ *rules, s *state, _ *input) bool { return s.fetched.streamed }}
 
 	unresumable = condition{"not resumable", func(_ *rules, s *state, _ *input) bool {
 		return !s.resumable()
@@ -128,22 +143,22 @@ var (
 	// A server that has not reached the position opens one watch after the other, and sends nothing
 	// on any. A long watch ends by its idle timeout; those with a short limit end before.
 	withoutNews = condition{"short watches, nothing for minutes", func(r *rules, s *state, in *input) bool {
-		return !s.keepalive && r.silentIdle > 0 && in.now-s.newsAt >= longWithoutNews
+		return !s.stream.keepalive && r.silentIdle > 0 && in.now-s.server.newsAt >= longWithoutNews
 	}}
 
 	timerLate = condition{"the timer was late", func(_ *rules, s *state, in *input) bool {
-		return !s.timerLate && in.now-s.idleAt >= lateTimer
+		return !s.stream.timerLate && in.now-s.timers.idle >= lateTimer
 	}}
 
 	// canStartFresh does not hold twice in a row: if even a consistent read (at "") is refused, the
 	// cause is elsewhere.
 	canStartFresh = condition{"position refused", func(_ *rules, s *state, in *input) bool {
-		return s.requestRV != "" && RecoveryFor(s.Phase, in.cause) == StartFresh
+		return s.request.rv != "" && RecoveryFor(s.Phase, in.cause) == StartFresh
 	}}
 
 	// notReached holds if the list that verifies the position has refused it.
 	notReached = condition{"verified, too large", func(_ *rules, s *state, in *input) bool {
-		return s.verifying && in.cause == reflector.CauseTooLarge
+		return s.watch.verifying && in.cause == reflector.CauseTooLarge
 	}}
 	positionGone = condition{"expired or too large", func(_ *rules, _ *state, in *input) bool {
 		return in.cause == reflector.CauseExpired || in.cause == reflector.CauseTooLarge
@@ -152,34 +167,34 @@ var (
 	endsInitialEvents = condition{"initial events end", func(_ *rules, _ *state, in *input) bool {
 		return in.initial && in.rv != ""
 	}}
-	attemptsLeft = condition{"attempts left", func(r *rules, s *state, _ *input) bool { return s.broken+1 < r.attempts }}
+	attemptsLeft = condition{"attempts left", func(r *rules, s *state, _ *input) bool { return s.server.broken+1 < r.attempts }}
 
 	listTooLong = condition{"too many items or pages", func(r *rules, s *state, in *input) bool {
-		items := s.items + in.items
-		return items > r.maxItems || s.page > items+reflector.EmptyPages
+		items := s.listing.items + in.items
+		return items > r.maxItems || s.listing.page > items+reflector.EmptyPages
 	}}
 	tooManyInitial = condition{"too many initial events", func(r *rules, s *state, _ *input) bool {
-		return s.changes >= r.maxItems
+		return s.stream.changes >= r.maxItems
 	}}
 	tokenRepeated = condition{"token repeated", func(_ *rules, s *state, in *input) bool {
-		return in.token != "" && in.token == s.mark
+		return in.token != "" && in.token == s.listing.mark
 	}}
 	tokenRepeatedInPages = condition{"token repeated in pages", func(r *rules, s *state, in *input) bool {
-		return !s.whole && tokenRepeated.holds(r, s, in)
+		return !s.listing.whole && tokenRepeated.holds(r, s, in)
 	}}
 	morePages    = condition{"more pages", func(_ *rules, _ *state, in *input) bool { return in.token != "" }}
 	tokenExpired = condition{"token expired", func(_ *rules, s *state, in *input) bool {
-		return in.cause == reflector.CauseExpired && s.token != "" && !s.whole
+		return in.cause == reflector.CauseExpired && s.listing.token != "" && !s.listing.whole
 	}}
 
 	// A very short watch that delivered nothing is suspicious: the position may be at fault, so the
 	// state is fetched again. A server may go on with very short watches that deliver something; they
 	// must not be reopened in a busy loop.
 	veryShort = condition{"very short, nothing came", func(_ *rules, s *state, in *input) bool {
-		return in.now-s.openedAt < reflector.VeryShortWatch && s.delivered == 0
+		return in.now-s.stream.openedAt < reflector.VeryShortWatch && s.stream.delivered == 0
 	}}
 	veryShortAgain = condition{"very short, no progress or not the first", func(_ *rules, s *state, in *input) bool {
-		return in.now-s.openedAt < reflector.VeryShortWatch && (s.brief || s.unmoved())
+		return in.now-s.stream.openedAt < reflector.VeryShortWatch && (s.failure.brief || s.unmoved())
 	}}
 	internalBudgetLeft = condition{"Internal, budget left", func(r *rules, s *state, in *input) bool {
 		return in.cause == reflector.CauseInternal && in.now-s.internalSeries(in.now) < r.internalBudget

@@ -63,8 +63,8 @@ func TestEveryRowIsReached(t *testing.T) {
 			if random.IntN(10) == 0 {
 				now += longWithoutNews
 			}
-			if in.kind == InputIdleElapsed && machine.state.idleAt != never { // on time, or late
-				now = max(now, machine.state.idleAt+time.Duration(random.IntN(2))*lateTimer)
+			if in.kind == InputIdleElapsed && machine.state.timers.idle != never { // on time, or late
+				now = max(now, machine.state.timers.idle+time.Duration(random.IntN(2))*lateTimer)
 			}
 			in.now = now
 			require.NoError(t, machine.feed(in))
@@ -268,8 +268,8 @@ func (d *driver) noteRefusal(before state, in input) {
 		in.kind == InputOpenFailed && before.Phase == phaseOpeningWatch && notReached.holds(d.rules, &before, &in),
 		in.kind == InputStreamFailed && before.Phase == phaseStreaming,
 		// On a later page the token is refused, not the version, and the full list still follows.
-		in.kind == InputListFailed && before.Phase == phaseListing && before.token == "":
-		d.refused[before.requestRV] = true
+		in.kind == InputListFailed && before.Phase == phaseListing && before.listing.token == "":
+		d.refused[before.request.rv] = true
 	}
 	delete(d.refused, "") // it cannot be refused
 }
@@ -321,9 +321,9 @@ func (d *driver) verifyOperation(effects []effect) error {
 
 // lastTime returns a lower bound of the time at which the state was made.
 func (s state) lastTime() time.Duration {
-	last := max(s.requestedAt, s.openedAt)
-	if s.backOffAt != never {
-		last = max(last, s.backOffAt-10*time.Second)
+	last := max(s.request.at, s.stream.openedAt)
+	if s.timers.backOff != never {
+		last = max(last, s.timers.backOff-10*time.Second)
 	}
 	return last
 }
@@ -349,11 +349,11 @@ func randomInput(intN func(int) int) input {
 // A watch of exactly a second is not very short, so that two of them in a row cause no back-off.
 func TestAWatchOfExactlyASecondIsNotVeryShort(t *testing.T) {
 	s := newState()
-	s.Phase, s.openedAt = phaseWatching, time.Minute
+	s.Phase, s.stream.openedAt = phaseWatching, time.Minute
 	s.judge(time.Minute + reflector.VeryShortWatch - 1)
-	assert.True(t, s.brief, "it was shorter than a second")
+	assert.True(t, s.failure.brief, "it was shorter than a second")
 	s.judge(time.Minute + reflector.VeryShortWatch)
-	assert.False(t, s.brief, "it lasted a second")
+	assert.False(t, s.failure.brief, "it lasted a second")
 }
 
 // A token that comes again is found in a circle of any length: the pages whose numbers are powers
@@ -362,9 +362,9 @@ func TestPagesThatLeaveAMark(t *testing.T) {
 	r, s := testRules(), newState()
 	marked := []int{}
 	for page := 1; page <= 9; page++ {
-		s.page, s.mark = page, ""
+		s.listing.page, s.listing.mark = page, ""
 		listNextPage(r, &s, &input{token: "next"}, &effects{})
-		if s.mark != "" {
+		if s.listing.mark != "" {
 			marked = append(marked, page)
 		}
 	}
@@ -377,9 +377,9 @@ func TestAFailedResyncDropsThePosition(t *testing.T) {
 	d := atWatch(t, input{})
 	require.NoError(t, d.feed(input{kind: InputStreamEnded, now: 36 * time.Second}))
 	require.NoError(t, d.feed(input{kind: InputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: 40 * time.Second}))
-	require.True(t, d.state.verifyNext, "the server did not answer")
+	require.True(t, d.state.backingOff.verifyNext, "the server did not answer")
 	require.NoError(t, d.feed(input{kind: InputResyncFailed, err: reflector.ErrIdle, now: 40 * time.Second}))
-	require.NoError(t, d.feed(input{kind: InputBackOffElapsed, now: d.state.backOffAt}))
+	require.NoError(t, d.feed(input{kind: InputBackOffElapsed, now: d.state.timers.backOff}))
 	assert.Equal(t, phaseListing, d.state.Phase)
 }
 
@@ -393,9 +393,9 @@ func TestSkippedResyncsLandOnTheNextMultiple(t *testing.T) {
 	} {
 		for _, synced := range []bool{false, true} {
 			s := newState()
-			s.Phase, s.Synced, s.page, s.resyncAt = phaseListing, synced, 1, 10*time.Second
+			s.Phase, s.Synced, s.listing.page, s.timers.resync = phaseListing, synced, 1, 10*time.Second
 			next, effects := r.after(s, input{kind: InputResyncElapsed, now: now})
-			assert.Equal(t, want, next.resyncAt, "after %v", now)
+			assert.Equal(t, want, next.timers.resync, "after %v", now)
 			if synced {
 				assert.Len(t, effects, 1, "one resync, however many periods have passed")
 			} else {
@@ -414,20 +414,20 @@ func (s *state) check() error {
 		return fmt.Errorf("%s before the first list", s.Phase)
 	case watching && s.ResourceVersionRefused:
 		return fmt.Errorf("%s at a position that the server has refused", s.Phase)
-	case s.keepPosition && (s.Phase != phaseBackingOff || !s.definite() || s.ResourceVersionRefused):
+	case s.backingOff.keepPosition && (s.Phase != phaseBackingOff || !s.definite() || s.ResourceVersionRefused):
 		return fmt.Errorf("%s keeps a position that it does not have", s.Phase)
-	case s.verifyNext && !s.keepPosition:
+	case s.backingOff.verifyNext && !s.backingOff.keepPosition:
 		return fmt.Errorf("%s verifies a position that it does not keep", s.Phase)
-	case (s.Phase == phaseListing) != (s.page > 0):
-		return fmt.Errorf("%s at page %d", s.Phase, s.page)
-	case s.token != "" && s.page < 2:
-		return fmt.Errorf("page %d has a continue token", s.page)
-	case s.whole && s.limit != 0:
-		return fmt.Errorf("a list of the whole with a limit of %d", s.limit)
-	case s.Phase == phaseStopped && s.resyncAt != never, s.Phase != phaseBackingOff && s.backOffAt != never,
-		!waits(s.Phase) && s.idleAt != never:
+	case (s.Phase == phaseListing) != (s.listing.page > 0):
+		return fmt.Errorf("%s at page %d", s.Phase, s.listing.page)
+	case s.listing.token != "" && s.listing.page < 2:
+		return fmt.Errorf("page %d has a continue token", s.listing.page)
+	case s.listing.whole && s.listing.limit != 0:
+		return fmt.Errorf("a list of the whole with a limit of %d", s.listing.limit)
+	case s.Phase == phaseStopped && s.timers.resync != never, s.Phase != phaseBackingOff && s.timers.backOff != never,
+		!waits(s.Phase) && s.timers.idle != never:
 		return fmt.Errorf("%s has a timer that it does not wait for", s.Phase)
-	case s.delivered < 0 || s.changes > s.delivered || s.broken < 0 || s.Failures < 0:
+	case s.stream.delivered < 0 || s.stream.changes > s.stream.delivered || s.server.broken < 0 || s.Failures < 0:
 		return fmt.Errorf("impossible counters")
 	}
 	return nil
