@@ -5,35 +5,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
-)
 
-// The defaults of [Config].
-const (
-	DefaultPageSize              = 500
-	DefaultMaxItems              = 1_000_000
-	DefaultListTimeout           = 5 * time.Minute
-	DefaultMinWatchTimeout       = 5 * time.Minute
-	DefaultIdleTimeout           = 3 * time.Minute
-	DefaultSilentIdleTimeout     = 45 * time.Second
-	DefaultInitialEventsTimeout  = 10 * time.Second
-	DefaultInitialEventsDeadline = 5 * time.Minute
-	DefaultStreamingListAttempts = 3
-)
-
-// The thresholds of both forms.
-const (
-	// VeryShortWatch is the duration below which a watch must have delivered something to count as
-	// a success.
-	VeryShortWatch = time.Second
-	// HealthyWatch is the duration after which a watch shows that server and connection work even
-	// without events.
-	HealthyWatch = 10 * time.Second
-	// EmptyPages is how many pages more than items a list may have. A selector can leave a page
-	// without items.
-	EmptyPages = 40
-	// LongestRetryAfter bounds a server's Retry-After: a header with a few zeros too many must not
-	// stop a controller for a day.
-	LongestRetryAfter = 5 * time.Minute
+	"orrery/informer/reflector/internal/shared"
 )
 
 // Config configures a reflector of either form. ListerWatcher and Store are required; the other
@@ -126,12 +99,12 @@ type BackoffConfig struct {
 // WithDefaults returns the configuration with defaults in all unset fields, except IdleTimeout,
 // whose default depends on the connection. Trace has a no-op for each nil hook.
 func (c Config[T]) WithDefaults() Config[T] {
-	c.MaxItems = orDefault(c.MaxItems, DefaultMaxItems)
-	c.ListTimeout = orDefault(c.ListTimeout, DefaultListTimeout)
-	c.InitialEventsTimeout = orDefault(c.InitialEventsTimeout, DefaultInitialEventsTimeout)
-	c.InitialEventsDeadline = orDefault(c.InitialEventsDeadline, DefaultInitialEventsDeadline)
-	c.StreamingListAttempts = orDefault(c.StreamingListAttempts, DefaultStreamingListAttempts)
-	c.MinWatchTimeout = orDefault(c.MinWatchTimeout, DefaultMinWatchTimeout)
+	c.MaxItems = orDefault(c.MaxItems, shared.MaxItems)
+	c.ListTimeout = orDefault(c.ListTimeout, shared.ListTimeout)
+	c.InitialEventsTimeout = orDefault(c.InitialEventsTimeout, shared.InitialEventsTimeout)
+	c.InitialEventsDeadline = orDefault(c.InitialEventsDeadline, shared.InitialEventsDeadline)
+	c.StreamingListAttempts = orDefault(c.StreamingListAttempts, shared.StreamingListAttempts)
+	c.MinWatchTimeout = orDefault(c.MinWatchTimeout, shared.MinWatchTimeout)
 	if c.WatchErrorHandler == nil {
 		c.WatchErrorHandler = func(context.Context, error) {}
 	}

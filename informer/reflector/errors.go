@@ -175,11 +175,3 @@ func isNetworkError(err error) bool {
 	return errors.As(err, &network) || errors.As(err, &errno) ||
 		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, net.ErrClosed)
 }
-
-// StatusError returns the error of an ERROR event.
-func StatusError(status *api.Status) error {
-	if status == nil {
-		status = &api.Status{Message: "an ERROR event without a status"}
-	}
-	return api.NewStatusError(*status)
-}

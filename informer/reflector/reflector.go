@@ -7,6 +7,7 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 
+	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -130,11 +131,11 @@ func (r *Reflector[T]) watch(ctx context.Context, resync <-chan time.Time) error
 	events, err := r.watchHandler(ctx, w, resync)
 	rv, lasted := r.LastSyncResourceVersion(), time.Since(began)
 	r.trace.WatchEnded(WatchInfo{ResourceVersion: rv, Events: events, Lasted: lasted, Err: err})
-	if events > 0 || lasted >= HealthyWatch {
+	if events > 0 || lasted >= shared.HealthyWatch {
 		r.delays.Reset()
 		r.setHealthy()
 	}
-	brief := lasted < VeryShortWatch
+	brief := lasted < shared.VeryShortWatch
 	wasBrief := r.brief
 	r.brief = brief
 	cause := CauseOf(err)
@@ -232,7 +233,7 @@ func (r *Reflector[T]) resync(ctx context.Context) error {
 }
 
 func (r *Reflector[T]) backOff(ctx context.Context, err error) {
-	delay := max(r.delays.NextBackOff(), min(api.RetryAfterOf(err), LongestRetryAfter))
+	delay := max(r.delays.NextBackOff(), min(api.RetryAfterOf(err), shared.LongestRetryAfter))
 	r.enterBackOff(delay, err)
 	_ = wait.Sleep(ctx, delay)
 }

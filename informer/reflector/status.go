@@ -131,7 +131,7 @@ func received[T any](s *status, e api.WatchEvent[T]) {
 	}
 	s.change(func(s *Snapshot) { s.Events++ })
 	if s.trace.Event != nil {
-		s.trace.Event(EventInfoOf(e))
+		s.trace.Event(eventInfoOf(e))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -134,7 +135,7 @@ func (r *rules) limit(s *state) int64 {
 	case r.pageSize != 0:
 		return r.pageSize
 	case s.request.rv == "" || s.request.rv == "0" || s.server.pagedZero:
-		return reflector.DefaultPageSize
+		return shared.PageSize
 	default:
 		return 0
 	}
@@ -329,7 +330,7 @@ func (r *rules) endRound(s *state, in *input, do *effects) {
 
 func (r *rules) backOff(s *state, in *input, do *effects) {
 	draw := do.add(effectDraw)
-	draw.fresh, draw.atLeast, draw.err = s.failure.healthy, min(in.retryAfter, reflector.LongestRetryAfter), s.LastError
+	draw.fresh, draw.atLeast, draw.err = s.failure.healthy, min(in.retryAfter, shared.LongestRetryAfter), s.LastError
 	if s.failure.healthy {
 		s.Failures = 0
 	}
@@ -379,8 +380,8 @@ func (s *state) judge(now time.Duration) {
 		return
 	}
 	lasted := now - s.stream.openedAt
-	s.failure.brief = lasted < reflector.VeryShortWatch
-	s.failure.healthy = s.failure.healthy || s.stream.delivered > 0 || lasted >= reflector.HealthyWatch
+	s.failure.brief = lasted < shared.VeryShortWatch
+	s.failure.healthy = s.failure.healthy || s.stream.delivered > 0 || lasted >= shared.HealthyWatch
 }
 
 // internalSeries returns the time at which the current series of internal errors began, if one

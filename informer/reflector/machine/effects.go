@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -100,7 +101,11 @@ func (r *Reflector[T]) traceBookmarkLocked() {
 
 func (r *Reflector[T]) traceEventLocked() {
 	if r.trace.Event != nil {
-		r.trace.Event(reflector.EventInfoOf(r.event))
+		namespace, name, uid := shared.Identify(r.event)
+		r.trace.Event(reflector.EventInfo{
+			Type: r.event.Type, ResourceVersion: r.event.ResourceVersion,
+			Namespace: namespace, Name: name, UID: uid,
+		})
 	}
 }
 

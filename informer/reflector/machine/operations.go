@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -119,7 +120,7 @@ func meaning[T any](event api.WatchEvent[T], err error) input {
 	case event.Type == api.WatchBookmark:
 		return input{kind: InputBookmark, rv: event.ResourceVersion, initial: event.InitialEventsEnd}
 	case event.Type == api.WatchError:
-		return failed(InputStreamFailed, reflector.StatusError(event.Status))
+		return failed(InputStreamFailed, shared.StatusError(event.Status))
 	default:
 		return input{kind: InputEvent, rv: event.ResourceVersion, added: event.Type == api.WatchAdded}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/internal/shared"
 	"orrery/informer/reflector/reflectortest"
 	"orrery/restclient/api"
 )
@@ -44,7 +45,7 @@ func TestDefect8_5_NoHotLoopOfStreamingLists(t *testing.T) {
 		stop := f.run()
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		assert.Equal(t, reflector.DefaultStreamingListAttempts, closing)
+		assert.Equal(t, shared.StreamingListAttempts, closing)
 		looks := slices.DeleteFunc(f.requests("list"), func(r informertest.Request) bool { return r.Options.Limit != 1 })
 		assert.Len(t, f.requests("list"), 1+len(looks))
 		assert.LessOrEqual(t, len(looks), 20, "one after each silence")
@@ -234,8 +235,8 @@ func TestEtcdIsRestoredFromABackup(t *testing.T) {
 	}{
 		"after an outage":                     {outage: 20 * time.Second, within: 100 * time.Second},
 		"after an outage, busy at first":      {outage: 20 * time.Second, busy: 1, within: 150 * time.Second},
-		"behind a load balancer":              {within: reflector.DefaultIdleTimeout + time.Minute},
-		"behind a load balancer, by HTTP/1.1": {noKeepalive: true, within: reflector.DefaultIdleTimeout + time.Minute},
+		"behind a load balancer":              {within: shared.IdleTimeout + time.Minute},
+		"behind a load balancer, by HTTP/1.1": {noKeepalive: true, within: shared.IdleTimeout + time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/internal/shared"
 )
 
 // never is the time of a timer that is not set.
@@ -202,7 +203,7 @@ func rulesOf[T any](c reflector.Config[T]) *rules {
 		internalBudget: c.MaxInternalErrorRetryDuration,
 	}
 	if c.IdleTimeout == 0 {
-		r.idle, r.silentIdle = reflector.DefaultIdleTimeout, reflector.DefaultSilentIdleTimeout
+		r.idle, r.silentIdle = shared.IdleTimeout, shared.SilentIdleTimeout
 	}
 	if refuser, ok := c.ListerWatcher.(streamingListRefuser); ok && refuser.IsWatchListSemanticsUnSupported() {
 		r.streaming = false

@@ -1,6 +1,9 @@
 package machine
 
-import "orrery/informer/reflector"
+import (
+	"orrery/informer/reflector"
+	"orrery/informer/reflector/internal/shared"
+)
 
 // table is the complete behaviour of a Reflector. To follow an incident, find the phase, then the
 // input, then the first row whose condition holds. A comment says why a row stands before the others
@@ -171,7 +174,7 @@ var (
 
 	listTooLong = condition{"too many items or pages", func(r *rules, s *state, in *input) bool {
 		items := s.listing.items + in.items
-		return items > r.maxItems || s.listing.page > items+reflector.EmptyPages
+		return items > r.maxItems || s.listing.page > items+shared.EmptyPages
 	}}
 	tooManyInitial = condition{"too many initial events", func(r *rules, s *state, _ *input) bool {
 		return s.stream.changes >= r.maxItems
@@ -191,10 +194,10 @@ var (
 	// state is fetched again. A server may go on with very short watches that deliver something; they
 	// must not be reopened in a busy loop.
 	veryShort = condition{"very short, nothing came", func(_ *rules, s *state, in *input) bool {
-		return in.now-s.stream.openedAt < reflector.VeryShortWatch && s.stream.delivered == 0
+		return in.now-s.stream.openedAt < shared.VeryShortWatch && s.stream.delivered == 0
 	}}
 	veryShortAgain = condition{"very short, no progress or not the first", func(_ *rules, s *state, in *input) bool {
-		return in.now-s.stream.openedAt < reflector.VeryShortWatch && (s.failure.brief || s.unmoved())
+		return in.now-s.stream.openedAt < shared.VeryShortWatch && (s.failure.brief || s.unmoved())
 	}}
 	internalBudgetLeft = condition{"Internal, budget left", func(r *rules, s *state, in *input) bool {
 		return in.cause == reflector.CauseInternal && in.now-s.internalSeries(in.now) < r.internalBudget

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -350,9 +351,9 @@ func randomInput(intN func(int) int) input {
 func TestAWatchOfExactlyASecondIsNotVeryShort(t *testing.T) {
 	s := newState()
 	s.Phase, s.stream.openedAt = phaseWatching, time.Minute
-	s.judge(time.Minute + reflector.VeryShortWatch - 1)
+	s.judge(time.Minute + shared.VeryShortWatch - 1)
 	assert.True(t, s.failure.brief, "it was shorter than a second")
-	s.judge(time.Minute + reflector.VeryShortWatch)
+	s.judge(time.Minute + shared.VeryShortWatch)
 	assert.False(t, s.failure.brief, "it lasted a second")
 }
 

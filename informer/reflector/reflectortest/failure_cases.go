@@ -14,6 +14,7 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -102,13 +103,13 @@ var failureCases = []suiteCase{
 		f.add("a")
 		f.start()
 		require.Len(f, f.asked("list"), 1)
-		assert.EqualValues(f, reflector.DefaultPageSize, f.requests("list")[0].Options.Limit)
+		assert.EqualValues(f, shared.PageSize, f.requests("list")[0].Options.Limit)
 		f.source.FailList(informertest.Expired("too old"))
 		f.source.SendError(informertest.StatusError(500, api.ReasonInternalError, "oops"))
 		f.pass(someTime)
 		require.Equal(f, []string{"0", "2", ""}, f.asked("list"))
 		assert.Zero(f, f.requests("list")[1].Options.Limit, "a list at a known version comes from the server's cache as a whole")
-		assert.EqualValues(f, reflector.DefaultPageSize, f.requests("list")[2].Options.Limit, "a consistent read comes in pages")
+		assert.EqualValues(f, shared.PageSize, f.requests("list")[2].Options.Limit, "a consistent read comes in pages")
 	}},
 	// A server reads a limited list at a version as that version itself, unless the request says
 	// otherwise. A watch whose history has expired then expires again and again.
@@ -192,7 +193,7 @@ var failureCases = []suiteCase{
 	}},
 	{"a watch of exactly a second without an event is not very short", "", func(f *fixture) {
 		f.start()
-		f.pass(reflector.VeryShortWatch)
+		f.pass(shared.VeryShortWatch)
 		f.source.Cut(nil)
 		f.pass(0)
 		assert.Len(f, f.asked("list"), 1, "a watch that lasted VeryShortWatch counts as a success")

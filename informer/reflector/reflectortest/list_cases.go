@@ -12,6 +12,7 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -318,7 +319,7 @@ var listCases = []suiteCase{
 	{"a list without an answer times out", ListTimeouts, func(f *fixture) {
 		release := f.source.Hold()
 		f.start()
-		f.pass(reflector.DefaultListTimeout)
+		f.pass(shared.ListTimeout)
 		require.Len(f, f.errors, 1)
 		assert.ErrorIs(f, f.errors[0], reflector.ErrListTimeout)
 		release()

@@ -18,6 +18,7 @@ import (
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
+	"orrery/informer/reflector/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -155,7 +156,7 @@ var watchCases = []suiteCase{
 	{"Retry-After is honoured for five minutes at most", "", func(f *fixture) {
 		f.source.FailList(informertest.TooManyRequests(24 * time.Hour))
 		f.start()
-		f.pass(reflector.LongestRetryAfter - time.Second)
+		f.pass(shared.LongestRetryAfter - time.Second)
 		assert.False(f, f.Snapshot().Synced, "want no list before the five minutes are over")
 		f.pass(time.Second)
 		assert.True(f, f.Snapshot().Synced, "want a list after five minutes, although the server asked for a day")
@@ -168,8 +169,8 @@ var watchCases = []suiteCase{
 		require.GreaterOrEqual(f, len(watches), 20, "the server ends each watch at its time limit, and the next begins at once")
 		different := map[int64]bool{}
 		for _, w := range watches {
-			assert.GreaterOrEqual(f, w.Options.TimeoutSeconds, int64(reflector.DefaultMinWatchTimeout.Seconds()))
-			assert.Less(f, w.Options.TimeoutSeconds, int64(2*reflector.DefaultMinWatchTimeout.Seconds()))
+			assert.GreaterOrEqual(f, w.Options.TimeoutSeconds, int64(shared.MinWatchTimeout.Seconds()))
+			assert.Less(f, w.Options.TimeoutSeconds, int64(2*shared.MinWatchTimeout.Seconds()))
 			assert.True(f, w.Options.AllowWatchBookmarks)
 			different[w.Options.TimeoutSeconds] = true
 		}
@@ -385,11 +386,11 @@ var watchCases = []suiteCase{
 		f.start()
 		f.source.Silence()
 		f.add("missed")
-		f.pass(reflector.DefaultSilentIdleTimeout - time.Second)
+		f.pass(shared.SilentIdleTimeout - time.Second)
 		assert.Empty(f, f.store.State())
 		f.pass(time.Second)
 		assert.Equal(f, map[string]string{"missed": "2"}, f.store.State())
-		assert.Equal(f, []time.Duration{reflector.DefaultSilentIdleTimeout}, silences)
+		assert.Equal(f, []time.Duration{shared.SilentIdleTimeout}, silences)
 		assert.Equal(f, 1, f.Snapshot().Rounds)
 	}},
 	{"after a silence the server is asked whether it has reached the position", VerifiedPositions, func(f *fixture) {

@@ -73,8 +73,8 @@ func newWorld(t *testing.T, over way, change func(*restclient.Config)) *world {
 		}
 	})
 	w.settings.DisableWatchList = true
-	w.settings.MinWatchTimeout = 24 * time.Hour           // random by default, so scenarios do without
-	w.settings.IdleTimeout = reflector.DefaultIdleTimeout // over HTTP/1.1 too, so that all ways behave alike
+	w.settings.MinWatchTimeout = 24 * time.Hour // random by default, so scenarios do without
+	w.settings.IdleTimeout = 3 * time.Minute    // over HTTP/1.1 too, so that all ways behave alike
 	w.settings.Backoff = reflector.BackoffConfig{Jitter: -1}
 	return w
 }

@@ -1,11 +1,11 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 
 	"orrery/deltafifo"
 	"orrery/informer"
-	"orrery/informer/reflector"
 	"orrery/restclient/api"
 )
 
@@ -108,7 +108,7 @@ func (w *heldWatcher[T]) Next() (api.WatchEvent[T], error) {
 	case api.WatchBookmark:
 		w.initial = w.initial && !event.InitialEventsEnd
 	case api.WatchError: // the server's last answer to the watch, such as 410
-		w.gates.answered(w.ctx, Item{Gate: G6, Verb: "watch", Resource: w.name}, reflector.StatusError(event.Status))
+		w.gates.answered(w.ctx, Item{Gate: G6, Verb: "watch", Resource: w.name}, api.NewStatusError(*cmp.Or(event.Status, &api.Status{})))
 	}
 	return event, nil
 }
