@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -14,66 +15,95 @@ import (
 //
 // An Unmarshaler decodes its own part of the document.
 func Unmarshal(data []byte, into any) error {
-	if !json.Valid(data) {
-		return json.Unmarshal(data, into) // for its error
-	}
-	e := exactNames{data: data, shared: true}
-	e.value(reflect.TypeOf(into))
-	return json.Unmarshal(e.data, into)
+	_, err := decode(data, into, false)
+	return err
 }
 
-// exactNames walks through a valid document along the type that it is decoded into, and makes those
-// names unknown that differ from the name of a field only by case.
-type exactNames struct {
+// decodeKeeping decodes a document into a type without methods, and keeps the unknown fields. After
+// an error both are as before.
+func decodeKeeping[P any](data []byte, into *P, unknown **unknownFields) error {
+	var decoded P
+	kept, err := decode(data, &decoded, true)
+	if err == nil {
+		*into = decoded
+		*unknown = kept
+	}
+	return err
+}
+
+// decode returns the unknown fields of the document if keep is true.
+func decode(data []byte, into any, keep bool) (*unknownFields, error) {
+	if !json.Valid(data) {
+		return nil, json.Unmarshal(data, into) // for its error
+	}
+	d := document{data: data, shared: true, keep: keep}
+	unknown := d.value(reflect.TypeOf(into))
+	return unknown, json.Unmarshal(d.data, into)
+}
+
+// document is a valid document. One pass along the type that it is decoded into makes those names
+// unknown that differ from the name of a field only by case, and collects the unknown fields.
+type document struct {
 	data   []byte
 	pos    int
 	shared bool // data is the caller's
+	keep   bool // unknown fields are collected
 }
 
-// value passes over the next value. A nil type has no fields.
-func (e *exactNames) value(t reflect.Type) {
+// value passes over the next value and returns the unknown fields in it. A nil type has no fields.
+func (d *document) value(t reflect.Type) (unknown *unknownFields) {
 	t = decodedType(t)
-	switch e.next() {
+	switch d.next() {
 	case '{':
-		e.pos++
-		for e.next() != '}' {
-			field := e.name(t)
-			e.next()
-			e.pos++ // the colon
-			e.value(field)
-			if e.next() == ',' {
-				e.pos++
+		d.pos++
+		for d.next() != '}' {
+			name, field, known := d.name(t)
+			d.next()
+			d.pos++ // the colon
+			d.next()
+			start := d.pos
+			below := d.value(field)
+			if !known && d.keep {
+				below = &unknownFields{value: bytes.Clone(d.data[start:d.pos])}
+			}
+			unknown = unknown.with(name, below)
+			if d.next() == ',' {
+				d.pos++
 			}
 		}
-		e.pos++
+		d.pos++
 	case '[':
 		var element reflect.Type
 		if t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
 			element = t.Elem()
 		}
-		e.pos++
-		for e.next() != ']' {
-			e.value(element)
-			if e.next() == ',' {
-				e.pos++
+		d.pos++
+		for d.next() != ']' {
+			start := d.pos
+			if below := d.value(element); below != nil {
+				unknown = unknown.with(identity(d.data[start:d.pos]), below)
+			}
+			if d.next() == ',' {
+				d.pos++
 			}
 		}
-		e.pos++
+		d.pos++
 	case '"':
-		e.text()
+		d.text()
 	default:
-		for e.pos < len(e.data) && strings.IndexByte(",]} \t\r\n", e.data[e.pos]) < 0 {
-			e.pos++
+		for d.pos < len(d.data) && strings.IndexByte(",]} \t\r\n", d.data[d.pos]) < 0 {
+			d.pos++
 		}
 	}
+	return unknown
 }
 
 // next skips white space and returns the byte after it, or 0 at the end.
-func (e *exactNames) next() byte {
-	for e.pos < len(e.data) {
-		switch c := e.data[e.pos]; c {
+func (d *document) next() byte {
+	for d.pos < len(d.data) {
+		switch c := d.data[d.pos]; c {
 		case ' ', '\t', '\r', '\n':
-			e.pos++
+			d.pos++
 		default:
 			return c
 		}
@@ -82,53 +112,62 @@ func (e *exactNames) next() byte {
 }
 
 // text passes over a string and returns it with its quotes.
-func (e *exactNames) text() []byte {
-	start := e.pos
-	for e.pos++; e.data[e.pos] != '"'; e.pos++ {
-		if e.data[e.pos] == '\\' {
-			e.pos++
+func (d *document) text() []byte {
+	start := d.pos
+	for d.pos++; d.data[d.pos] != '"'; d.pos++ {
+		if d.data[d.pos] == '\\' {
+			d.pos++
 		}
 	}
-	e.pos++
-	return e.data[start:e.pos]
+	d.pos++
+	return d.data[start:d.pos]
 }
 
-// name passes over the name of a field of t and returns the field's type, nil if it is unknown.
-func (e *exactNames) name(t reflect.Type) reflect.Type {
-	start := e.pos
-	quoted := e.text()
-	if t == nil || t.Kind() != reflect.Struct {
-		if t != nil && t.Kind() == reflect.Map {
-			return t.Elem()
-		}
-		return nil
+// name passes over the name of a field of t. It returns the name and type of the field, and whether
+// t has it: a type without fields has any.
+func (d *document) name(t reflect.Type) (name string, field reflect.Type, known bool) {
+	start := d.pos
+	quoted := d.text()
+	switch {
+	case t == nil:
+		return "", nil, true
+	case t.Kind() == reflect.Map && d.keep:
+		return plainText(quoted), t.Elem(), true
+	case t.Kind() == reflect.Map:
+		return "", t.Elem(), true
+	case t.Kind() != reflect.Struct:
+		return "", nil, true
 	}
 	fields := fieldsOf(t)
-	plain := quoted[1 : len(quoted)-1]
-	if field, known := fields[string(plain)]; known {
-		return field
+	if f, ok := fields[string(quoted[1:len(quoted)-1])]; ok { // the compiler makes no string of it
+		return f.name, f.t, true
 	}
-	var name string
-	_ = json.Unmarshal(quoted, &name) // it may be written with escapes
-	if field, known := fields[name]; known {
-		return field
+	name = plainText(quoted)
+	if f, ok := fields[name]; ok {
+		return name, f.t, true
 	}
-	for known := range fields {
-		if strings.EqualFold(name, known) {
-			e.forget(start+1, start+len(quoted)-1)
+	for other := range fields {
+		if strings.EqualFold(name, other) {
+			d.forget(start+1, start+len(quoted)-1)
 			break
 		}
 	}
-	return nil
+	return name, nil, false
+}
+
+// plainText returns the text of a string with quotes, which may be written with escapes.
+func plainText(quoted []byte) (text string) {
+	_ = json.Unmarshal(quoted, &text) // it cannot fail: the document is valid
+	return text
 }
 
 // forget makes the name at data[from:to] one that no field has.
-func (e *exactNames) forget(from, to int) {
-	if e.shared {
-		e.data, e.shared = bytes.Clone(e.data), false
+func (d *document) forget(from, to int) {
+	if d.shared {
+		d.data, d.shared = bytes.Clone(d.data), false
 	}
 	for i := from; i < to; i++ {
-		e.data[i] = '-'
+		d.data[i] = '-'
 	}
 }
 
@@ -151,36 +190,37 @@ func decodedType(t reflect.Type) reflect.Type {
 
 var knownFields sync.Map // the fields of each struct, by reflect.Type
 
-// fieldsOf returns the types of a struct's fields by their names in JSON, those of embedded structs
-// included.
-func fieldsOf(t reflect.Type) map[string]reflect.Type {
+// knownField is a field of a struct.
+type knownField struct {
+	name string // in JSON
+	t    reflect.Type
+}
+
+// fieldsOf returns the fields of a struct by their names in JSON, those of embedded structs included.
+func fieldsOf(t reflect.Type) map[string]knownField {
 	if known, ok := knownFields.Load(t); ok {
-		return known.(map[string]reflect.Type)
+		return known.(map[string]knownField)
 	}
-	fields := map[string]reflect.Type{}
-	for _, field := range reflect.VisibleFields(t) { // those of an embedded struct follow it
+	fields := map[string]knownField{}
+	for i := range t.NumField() {
+		field := t.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		inline := field.Anonymous && name == ""
-		if name == "-" || inline || !field.IsExported() || isBelowNamed(t, field) {
-			continue
+		embedded := field.Type
+		if embedded.Kind() == reflect.Pointer {
+			embedded = embedded.Elem()
 		}
-		if name == "" {
-			name = field.Name
+		switch {
+		case field.Anonymous && name == "" && embedded.Kind() == reflect.Struct:
+			for name, promoted := range fieldsOf(embedded) {
+				if _, hidden := fields[name]; !hidden {
+					fields[name] = promoted
+				}
+			}
+		case name != "-" && field.IsExported():
+			name = cmp.Or(name, field.Name)
+			fields[name] = knownField{name, field.Type}
 		}
-		fields[name] = field.Type
 	}
 	knownFields.Store(t, fields)
 	return fields
-}
-
-// isBelowNamed reports whether a promoted field belongs to an embedded struct with a name of its
-// own, such as metadata.
-func isBelowNamed(t reflect.Type, field reflect.StructField) bool {
-	for depth := 1; depth < len(field.Index); depth++ {
-		name, _, _ := strings.Cut(t.FieldByIndex(field.Index[:depth]).Tag.Get("json"), ",")
-		if name != "" {
-			return true
-		}
-	}
-	return false
 }

@@ -1,8 +1,12 @@
 package api
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 )
 
 // TypeMeta names the kind of an object and the API version that its fields follow.
@@ -82,23 +86,6 @@ func (m *ObjectMeta) GetAnnotations() map[string]string    { return m.Annotation
 func (m *ObjectMeta) GetFinalizers() []string              { return m.Finalizers }
 func (m *ObjectMeta) GetDeletionTimestamp() *Time          { return m.DeletionTimestamp }
 
-// ListMeta is the metadata of a list.
-type ListMeta struct {
-	// ResourceVersion is the version of the listed collection; a watch may start from it.
-	ResourceVersion string `json:"resourceVersion,omitempty"`
-	// Continue asks for the next page; empty on the last one.
-	Continue string `json:"continue,omitempty"`
-	// RemainingItemCount is the number of items on later pages, if the server knows it.
-	RemainingItemCount *int64 `json:"remainingItemCount,omitempty"`
-}
-
-// List is the answer to a list request: items of one type at one resource version.
-type List[T any] struct {
-	TypeMeta `json:",inline"`
-	ListMeta `json:"metadata"`
-	Items    []T `json:"items"`
-}
-
 // PartialObjectMetadata is the metadata of an object of any kind. The API server sends it on
 // request by Accept header, which saves decoding (and keeping) the rest.
 type PartialObjectMetadata struct {
@@ -109,4 +96,66 @@ type PartialObjectMetadata struct {
 // DeepCopy returns a copy that shares no mutable data.
 func (p *PartialObjectMetadata) DeepCopy() *PartialObjectMetadata {
 	return &PartialObjectMetadata{TypeMeta: p.TypeMeta, ObjectMeta: p.ObjectMeta.DeepCopy()}
+}
+
+// Time is a moment as Kubernetes writes it: RFC 3339 in UTC with whole seconds, `null` for the zero
+// value. Fractions of a second are accepted when reading (MicroTime fields have them).
+type Time struct{ time.Time }
+
+// NewTime returns t as an API time.
+func NewTime(t time.Time) Time { return Time{Time: t} }
+
+func (t Time) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(`"` + t.UTC().Format(time.RFC3339) + `"`), nil
+}
+
+// UnmarshalJSON reads an RFC 3339 string; null and "" are the zero value.
+func (t *Time) UnmarshalJSON(data []byte) error {
+	if bytes.Equal(data, []byte("null")) || bytes.Equal(data, []byte(`""`)) {
+		t.Time = time.Time{}
+		return nil
+	}
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return fmt.Errorf("time: want an RFC 3339 string, got %.40s", data)
+	}
+	parsed, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return err
+	}
+	t.Time = parsed
+	return nil
+}
+
+// ManagedFields says which client manages which fields of an object (API documentation: server-side
+// apply). It is often the larger part of an object's metadata. An object that is read, changed and
+// written back must not lose it, so its JSON text is preserved. The zero value is none.
+//
+// It is immutable and safe for concurrent use.
+type ManagedFields struct{ text string }
+
+// NewManagedFields returns managed fields with a copy of the text, which must be a JSON value.
+func NewManagedFields(text []byte) ManagedFields { return ManagedFields{text: string(text)} }
+
+// IsZero reports whether there are none. encoding/json calls it for fields with "omitzero".
+func (m ManagedFields) IsZero() bool { return m.text == "" }
+
+// MarshalJSON returns the text; null if there are none.
+func (m ManagedFields) MarshalJSON() ([]byte, error) {
+	if m.IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(m.text), nil
+}
+
+// UnmarshalJSON keeps a copy of the text; null is none.
+func (m *ManagedFields) UnmarshalJSON(text []byte) error {
+	*m = ManagedFields{}
+	if string(text) != "null" {
+		*m = NewManagedFields(text)
+	}
+	return nil
 }

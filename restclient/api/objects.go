@@ -3,6 +3,7 @@ package api
 import (
 	"maps"
 	"slices"
+	"time"
 )
 
 // EventsResource are the Events of the core group.
@@ -114,6 +115,32 @@ func (l *Lease) DeepCopy() *Lease {
 	out.Spec.Strategy = clonePointer(l.Spec.Strategy)
 	out.Spec.PreferredHolder = clonePointer(l.Spec.PreferredHolder)
 	return &out
+}
+
+// MicroTime is a moment as Kubernetes writes it where seconds are too coarse: RFC 3339 in UTC with
+// exactly six digits after the point, `null` for the zero value. Any number of digits is accepted
+// when reading.
+type MicroTime struct{ time.Time }
+
+const microTimeLayout = "2006-01-02T15:04:05.000000Z07:00"
+
+// NewMicroTime returns t as an API time, cut to what can be written.
+func NewMicroTime(t time.Time) MicroTime { return MicroTime{Time: t.Truncate(time.Microsecond)} }
+
+func (t MicroTime) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	return []byte(`"` + t.UTC().Format(microTimeLayout) + `"`), nil
+}
+
+func (t *MicroTime) UnmarshalJSON(data []byte) error {
+	var seconds Time
+	if err := seconds.UnmarshalJSON(data); err != nil {
+		return err
+	}
+	t.Time = seconds.Time
+	return nil
 }
 
 // Pod is a group of containers on one node.

@@ -1,9 +1,12 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
+	"time"
 )
 
 // GetOptions are the query parameters of a get request. The zero value asks for the latest state.
@@ -60,10 +63,10 @@ const (
 // DeleteOptions is the body of delete and delete-collection requests. The zero value means the
 // defaults of the type.
 type DeleteOptions struct {
-	GracePeriodSeconds *int64
-	Preconditions      *Preconditions
-	PropagationPolicy  DeletePropagation
-	DryRun             bool // validates without storing anything
+	GracePeriodSeconds *int64            `json:"gracePeriodSeconds,omitempty"`
+	Preconditions      *Preconditions    `json:"preconditions,omitempty"`
+	PropagationPolicy  DeletePropagation `json:"propagationPolicy,omitempty"`
+	DryRun             bool              `json:"-"` // validates without storing anything
 }
 
 // Preconditions must hold for a delete to happen; otherwise the server answers with a conflict.
@@ -93,36 +96,53 @@ const (
 )
 
 // Query returns the options as URL parameters.
-func (o GetOptions) Query() url.Values {
-	q := queryBuilder{}
-	q.text("resourceVersion", o.ResourceVersion)
-	return url.Values(q)
-}
+func (o GetOptions) Query() url.Values { return query("resourceVersion", o.ResourceVersion) }
 
 // Query returns the options as URL parameters, without the parameter "watch".
 func (o ListOptions) Query() url.Values {
-	q := queryBuilder{}
-	q.text("labelSelector", o.LabelSelector)
-	q.text("fieldSelector", o.FieldSelector)
-	q.text("resourceVersion", o.ResourceVersion)
-	q.text("resourceVersionMatch", string(o.ResourceVersionMatch))
-	q.number("limit", o.Limit)
-	q.text("continue", o.Continue)
-	q.number("timeoutSeconds", o.TimeoutSeconds)
-	q.flag("allowWatchBookmarks", o.AllowWatchBookmarks)
-	q.flag("sendInitialEvents", o.SendInitialEvents)
-	return url.Values(q)
+	return query(
+		"labelSelector", o.LabelSelector,
+		"fieldSelector", o.FieldSelector,
+		"resourceVersion", o.ResourceVersion,
+		"resourceVersionMatch", string(o.ResourceVersionMatch),
+		"limit", number(o.Limit),
+		"continue", o.Continue,
+		"timeoutSeconds", number(o.TimeoutSeconds),
+		"allowWatchBookmarks", flag(o.AllowWatchBookmarks, "true"),
+		"sendInitialEvents", flag(o.SendInitialEvents, "true"),
+	)
 }
 
 // Query returns the options as URL parameters.
 func (o UpdateOptions) Query() url.Values {
-	q := queryBuilder{}
-	q.text("fieldManager", o.FieldManager)
-	if o.DryRun {
-		q.text("dryRun", dryRunAll)
+	return query("fieldManager", o.FieldManager, "dryRun", flag(o.DryRun, dryRunAll), "force", flag(o.Force, "true"))
+}
+
+// query returns the parameters of pairs of a name and a value, without those of empty values.
+func query(pairs ...string) url.Values {
+	q := url.Values{}
+	for pair := range slices.Chunk(pairs, 2) {
+		if pair[1] != "" {
+			q.Set(pair[0], pair[1])
+		}
 	}
-	q.flag("force", o.Force)
-	return url.Values(q)
+	return q
+}
+
+// number returns the number as text, or "" for 0.
+func number(value int64) string {
+	if value == 0 {
+		return ""
+	}
+	return strconv.FormatInt(value, 10)
+}
+
+// flag returns the text if the flag is set.
+func flag(set bool, text string) string {
+	if !set {
+		return ""
+	}
+	return text
 }
 
 // dryRunAll is Kubernetes' only dry-run directive: run all stages but the last.
@@ -130,20 +150,19 @@ const dryRunAll = "All"
 
 // wireDeleteOptions is the JSON form of DeleteOptions.
 type wireDeleteOptions struct {
-	TypeMeta           `json:",inline"`
-	GracePeriodSeconds *int64            `json:"gracePeriodSeconds,omitempty"`
-	Preconditions      *Preconditions    `json:"preconditions,omitempty"`
-	PropagationPolicy  DeletePropagation `json:"propagationPolicy,omitempty"`
-	DryRun             []string          `json:"dryRun,omitempty"`
+	TypeMeta
+	plainDeleteOptions
+	DryRun []string `json:"dryRun,omitempty"`
 }
+
+// plainDeleteOptions is DeleteOptions without its methods, for encoding/json.
+type plainDeleteOptions DeleteOptions
 
 // MarshalJSON encodes the options as the body of a delete request.
 func (o DeleteOptions) MarshalJSON() ([]byte, error) {
 	wire := wireDeleteOptions{
 		TypeMeta:           TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"},
-		GracePeriodSeconds: o.GracePeriodSeconds,
-		Preconditions:      o.Preconditions,
-		PropagationPolicy:  o.PropagationPolicy,
+		plainDeleteOptions: plainDeleteOptions(o),
 	}
 	if o.DryRun {
 		wire.DryRun = []string{dryRunAll}
@@ -157,32 +176,40 @@ func (o *DeleteOptions) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &wire); err != nil {
 		return err
 	}
-	*o = DeleteOptions{
-		GracePeriodSeconds: wire.GracePeriodSeconds,
-		Preconditions:      wire.Preconditions,
-		PropagationPolicy:  wire.PropagationPolicy,
-		DryRun:             len(wire.DryRun) > 0,
-	}
+	*o = DeleteOptions(wire.plainDeleteOptions)
+	o.DryRun = len(wire.DryRun) > 0
 	return nil
 }
 
-// queryBuilder leaves out zero values.
-type queryBuilder url.Values
+type throttledKey struct{}
 
-func (q queryBuilder) text(name, value string) {
-	if value != "" {
-		q[name] = []string{value}
+// WithThrottled returns a context for requests whose caller measures the server's response time.
+// The client calls waits, on the goroutine of the request, before it makes the request wait for the
+// client's own rate limit. A Reflector extends its timeout by that.
+func WithThrottled(ctx context.Context, waits func(time.Duration)) context.Context {
+	return context.WithValue(ctx, throttledKey{}, waits)
+}
+
+// Throttled calls the function of [WithThrottled], if any, before the request of ctx waits.
+func Throttled(ctx context.Context, wait time.Duration) {
+	if waits, ok := ctx.Value(throttledKey{}).(func(time.Duration)); ok {
+		waits(wait)
 	}
 }
 
-func (q queryBuilder) number(name string, value int64) {
-	if value != 0 {
-		q.text(name, strconv.FormatInt(value, 10))
-	}
+type singleAttemptKey struct{}
+
+// WithSingleAttempt returns a context for callers with a back-off of their own, such as a
+// Reflector: the client sends a request once and returns the result, including Retry-After.
+//
+// Nested retries multiply, and the inner one hides the refusal from the outer one, which knows a
+// better recovery action: if the server has not reached the requested version, a Reflector sends
+// another list and not the same one a second later.
+func WithSingleAttempt(ctx context.Context) context.Context {
+	return context.WithValue(ctx, singleAttemptKey{}, true)
 }
 
-func (q queryBuilder) flag(name string, value bool) {
-	if value {
-		q.text(name, "true")
-	}
+// IsSingleAttempt reports whether ctx is derived from [WithSingleAttempt].
+func IsSingleAttempt(ctx context.Context) bool {
+	return ctx.Value(singleAttemptKey{}) != nil
 }

@@ -1,5 +1,22 @@
 package api
 
+// ListMeta is the metadata of a list.
+type ListMeta struct {
+	// ResourceVersion is the version of the listed collection; a watch may start from it.
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	// Continue asks for the next page; empty on the last one.
+	Continue string `json:"continue,omitempty"`
+	// RemainingItemCount is the number of items on later pages, if the server knows it.
+	RemainingItemCount *int64 `json:"remainingItemCount,omitempty"`
+}
+
+// List is the answer to a list request: items of one type at one resource version.
+type List[T any] struct {
+	TypeMeta `json:",inline"`
+	ListMeta `json:"metadata"`
+	Items    []T `json:"items"`
+}
+
 // WatchEventType is the type of a watch event.
 type WatchEventType string
 
