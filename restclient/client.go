@@ -2,9 +2,7 @@ package restclient
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -133,27 +131,6 @@ func (c *Client) String() string { return "restclient.Client(" + c.base.String()
 
 // GoString is String: %#v must not print credentials either.
 func (c *Client) GoString() string { return c.String() }
-
-// Do sends the request and waits for the complete answer, repeating it as the retry rules say (see
-// Failure in the package documentation). Several goroutines may use one Request.
-//
-// into says what to do with the body of a successful (2xx) answer: nil drops it, *[]byte receives
-// it raw, *Response receives status code, headers and raw body, anything else is filled by
-// api.Unmarshal (or left alone if the answer is 204 No Content).
-//
-// An answer that is not 2xx is an error that wraps *api.StatusError; no answer at all is a
-// *TransportError; a body that cannot be understood is a *DecodeError.
-func (c *Client) Do(ctx context.Context, req Request, into any) error {
-	x := &exchange{client: c, req: req}
-	x.consume = func(answer *http.Response) error { return x.readInto(answer, into) }
-	return x.run(ctx)
-}
-
-func (c *Client) warn(w Warning) {
-	if t := c.cfg.Trace; t != nil && t.Warning != nil {
-		t.Warning(w)
-	}
-}
 
 func parseHost(cfg Config) (*url.URL, error) {
 	if cfg.Host == "" {

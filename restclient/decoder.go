@@ -11,71 +11,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// Object is an object of a Resource: any type with the metadata of a Kubernetes object.
-type Object interface {
-	GetNamespace() string
-	GetName() string
-	GetResourceVersion() string
-}
-
-// Decoder decodes the answers of a [Resource] with objects of type T. It is safe for concurrent
-// use.
-//
-// limit is the greatest size in bytes of one event or one item; a larger one is a [*TooLargeError].
-// A body that ends inside a value is io.ErrUnexpectedEOF. Errors of reading from body are returned
-// as they are, or wrapped.
-type Decoder[T Object] interface {
-	// Accept returns the Accept headers of requests.
-	Accept() Accept
-	// Object decodes a body that is one object. The result does not refer to body.
-	Object(contentType string, body []byte) (T, error)
-	// List decodes a list while it arrives. A Status in its place is an [*api.StatusError] if it
-	// reports failure, and a nil list if it reports success.
-	List(contentType string, body io.Reader, limit int) (*api.List[T], error)
-	// Events returns a decoder of the events of a watch.
-	Events(contentType string, body io.Reader, limit int) (EventDecoder[T], error)
-}
-
-// EventDecoder decodes the events of one watch. It is for one goroutine.
-type EventDecoder[T Object] interface {
-	// Next returns the next event and its size in bytes. Its error is io.EOF if the body ends
-	// between two events.
-	Next() (event api.WatchEvent[T], size int, err error)
-}
-
-// Accept holds the Accept headers for the formats of a decoder.
-type Accept struct {
-	Object    string // one object, or a watch over HTTP
-	List      string
-	WebSocket string // a watch over a websocket, which is always JSON
-}
-
-// Codec is a [Decoder] for Metadata resources, see Config.Codec: [PlainCodec], or fast.Codec of
-// package restclient/fast.
-type Codec interface {
-	Decoder[*api.PartialObjectMetadata]
-	// AtMost returns the codec with a limit for the number of items of one list; see [ItemLimit].
-	AtMost(items int) Codec
-}
-
-// ItemLimit is the greatest number of items of one list; 0 means no limit.
-type ItemLimit int
-
-// Full returns a [*TooLargeError] if a list with this number of items may have no more.
-func (limit ItemLimit) Full(items int) error {
-	if limit > 0 && items >= int(limit) {
-		return &TooLargeError{What: "the list", Limit: int(limit), Unit: "items"}
-	}
-	return nil
-}
-
-// Media types for metadata only. A server that does not know them returns whole objects, of which
-// the rest is dropped.
-const (
-	PartialMediaType     = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
-	PartialListMediaType = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
-)
-
 // plainDecoder is the textbook decoder, for objects of any type: encoding/json.
 type plainDecoder[T Object] struct {
 	accept Accept
@@ -84,24 +19,14 @@ type plainDecoder[T Object] struct {
 	complete func(object T, list api.TypeMeta)
 }
 
-var jsonAccept = Accept{Object: jsonMediaType, List: jsonMediaType, WebSocket: jsonMediaType}
-
-// PlainCodec returns the textbook codec, which uses encoding/json like the decoder of every other
-// resource.
-func PlainCodec() Codec {
-	return plainCodec{plainDecoder[*api.PartialObjectMetadata]{
-		accept:   Accept{Object: PartialMediaType, List: PartialListMediaType, WebSocket: PartialMediaType},
-		complete: func(head *api.PartialObjectMetadata, _ api.TypeMeta) { head.ManagedFields = api.ManagedFields{} },
-	}}
-}
-
-type plainCodec struct {
-	plainDecoder[*api.PartialObjectMetadata]
-}
-
 func (c plainCodec) AtMost(items int) Codec {
 	c.items = ItemLimit(items)
 	return c
+}
+
+// dropManagedFields drops what only writing back needs, see [Metadata].
+func dropManagedFields(head *api.PartialObjectMetadata, _ api.TypeMeta) {
+	head.ManagedFields = api.ManagedFields{}
 }
 
 // nameKind sets the kind of an item from a list of a built-in type: items of a "PodList" are of
@@ -164,14 +89,15 @@ func RequireJSON(contentType string) error {
 	return nil
 }
 
-// List decodes a list item by item, so that it never holds the whole body in memory.
+// List decodes a list item by item, so that it never holds the whole body in memory. It reads the
+// body to its end, so that the connection can be used again.
 func (d plainDecoder[T]) List(contentType string, body io.Reader, limit int) (*api.List[T], error) {
 	if err := RequireJSON(contentType); err != nil {
 		return nil, err
 	}
 	l := listDecoder[T]{
 		plainDecoder: d, body: &boundedReader{r: body, limit: limit, what: "an item of the list"},
-		list: &api.List[T]{}, fields: map[string]json.RawMessage{},
+		fields: map[string]json.RawMessage{},
 	}
 	l.json = json.NewDecoder(l.body)
 	err := l.document()
@@ -181,7 +107,16 @@ func (d plainDecoder[T]) List(contentType string, body io.Reader, limit int) (*a
 	if err != nil {
 		return nil, err
 	}
-	return l.result()
+	head, ok, err := ListHead(l.fields, l.hasItems)
+	if err != nil || !ok {
+		return nil, err
+	}
+	if d.complete != nil {
+		for _, item := range l.decoded {
+			d.complete(item, head.TypeMeta)
+		}
+	}
+	return &api.List[T]{TypeMeta: head.TypeMeta, ListMeta: head.ListMeta, Items: l.decoded}, nil
 }
 
 // listDecoder decodes one list.
@@ -190,22 +125,20 @@ type listDecoder[T Object] struct {
 	body *boundedReader
 	json *json.Decoder
 
-	list     *api.List[T]
+	decoded  []T
 	hasItems bool
 	fields   map[string]json.RawMessage // those of IsListField
 }
 
-// document reads the body to its end, so that the connection can be used again.
 func (l *listDecoder[T]) document() error {
 	l.body.allow()
 	open, err := l.json.Token()
-	if err == io.EOF {
+	switch {
+	case err == io.EOF:
 		return errNoBody // the answer is complete: the connection did not break
-	}
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	if open != json.Delim('{') {
+	case open != json.Delim('{'):
 		return fmt.Errorf("%v where a list should be", open)
 	}
 	for {
@@ -218,12 +151,7 @@ func (l *listDecoder[T]) document() error {
 		if !isField { // the closing bracket
 			break
 		}
-		if name == "items" {
-			err = l.items()
-		} else {
-			err = l.field(name)
-		}
-		if err != nil {
+		if err := l.field(name); err != nil {
 			return err
 		}
 	}
@@ -234,6 +162,10 @@ func (l *listDecoder[T]) document() error {
 }
 
 func (l *listDecoder[T]) field(name string) error {
+	if name == "items" {
+		l.hasItems = true
+		return l.readItems()
+	}
 	raw, err := l.value()
 	if err == nil && IsListField(name) {
 		l.fields[name] = raw
@@ -241,8 +173,7 @@ func (l *listDecoder[T]) field(name string) error {
 	return err
 }
 
-func (l *listDecoder[T]) items() error {
-	l.hasItems = true
+func (l *listDecoder[T]) readItems() error {
 	open, err := l.json.Token()
 	if err != nil || open == nil { // null: a nil slice, as Go servers write it
 		return err
@@ -251,18 +182,18 @@ func (l *listDecoder[T]) items() error {
 		return errors.New("items is neither an array nor null")
 	}
 	for l.json.More() {
-		if err := l.plainDecoder.items.Full(len(l.list.Items)); err != nil {
+		if err := l.items.Full(len(l.decoded)); err != nil {
 			return err
 		}
+		var item T
 		raw, err := l.value()
-		if err != nil {
-			return l.badItem(err)
+		if err == nil {
+			item, err = decodeObject[T](raw)
 		}
-		item, err := decodeObject[T](raw)
 		if err != nil {
-			return l.badItem(err)
+			return fmt.Errorf("item %d: %w", len(l.decoded), err)
 		}
-		l.list.Items = append(l.list.Items, item)
+		l.decoded = append(l.decoded, item)
 	}
 	_, err = l.json.Token() // the closing bracket
 	return err
@@ -275,24 +206,6 @@ func (l *listDecoder[T]) value() (raw json.RawMessage, err error) {
 		err = l.body.tooLarge()
 	}
 	return raw, err
-}
-
-func (l *listDecoder[T]) badItem(err error) error {
-	return fmt.Errorf("item %d: %w", len(l.list.Items), err)
-}
-
-func (l *listDecoder[T]) result() (*api.List[T], error) {
-	head, ok, err := ListHead(l.fields, l.hasItems)
-	if err != nil || !ok {
-		return nil, err
-	}
-	l.list.TypeMeta, l.list.ListMeta = head.TypeMeta, head.ListMeta
-	if l.complete != nil {
-		for _, item := range l.list.Items {
-			l.complete(item, head.TypeMeta)
-		}
-	}
-	return l.list, nil
 }
 
 // IsListField reports whether a field of a list is part of its head, or of a Status in its place.
@@ -326,4 +239,12 @@ func ListHead(fields map[string]json.RawMessage, hasItems bool) (head api.List[j
 		return head, false, fmt.Errorf("expected a list, got an object of kind %q", head.Kind)
 	}
 	return head, true, nil
+}
+
+// Full returns a [*TooLargeError] if a list with this number of items may have no more.
+func (limit ItemLimit) Full(items int) error {
+	if limit > 0 && items >= int(limit) {
+		return &TooLargeError{What: "the list", Limit: int(limit), Unit: "items"}
+	}
+	return nil
 }

@@ -1,16 +1,67 @@
 package restclient
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
 
 	"orrery/restclient/api"
-	"orrery/wait"
 )
+
+// Do sends the request and waits for the complete answer, repeating it as the retry rules say (see
+// Failure in the package documentation). Several goroutines may use one Request.
+//
+// into says what to do with the body of a successful (2xx) answer: nil drops it, *[]byte receives
+// it raw, *Response receives status code, headers and raw body, anything else is filled by
+// api.Unmarshal (or left alone if the answer is 204 No Content).
+//
+// An answer that is not 2xx is an error that wraps *api.StatusError; no answer at all is a
+// *TransportError; a body that cannot be understood is a *DecodeError.
+func (c *Client) Do(ctx context.Context, req Request, into any) error {
+	x := &exchange{client: c, req: req}
+	x.consume = func(answer *http.Response) error { return x.readInto(answer, into) }
+	return x.run(ctx)
+}
+
+// Response is an answer whose body was read and closed. Pass a *Response to [Client.Do] to receive
+// the answer undecoded.
+type Response struct {
+	StatusCode  int
+	Header      http.Header
+	ContentType string // media type with parameters, as the server sent it
+	Body        []byte
+}
+
+// readInto reads a whole body into the value that the caller of Do passed.
+func (x *exchange) readInto(answer *http.Response, into any) error {
+	limit := cmp.Or(x.req.MaxBytes, x.client.cfg.MaxBodyBytes)
+	if into == nil {
+		_, err := io.Copy(io.Discard, io.LimitReader(answer.Body, int64(limit)))
+		return err
+	}
+	data, err := io.ReadAll(bounded(answer.Body, limit, "the body"))
+	if err != nil {
+		return err
+	}
+	switch into := into.(type) {
+	case *[]byte:
+		*into = data
+	case *Response:
+		*into = Response{
+			StatusCode: answer.StatusCode, Header: answer.Header,
+			ContentType: answer.Header.Get("Content-Type"), Body: data,
+		}
+	default:
+		if len(data) == 0 && answer.StatusCode == http.StatusNoContent {
+			return nil
+		}
+		return api.Unmarshal(data, into)
+	}
+	return nil
+}
 
 // exchange is one request with its attempts, from the rate limit to the decoded answer.
 type exchange struct {
@@ -33,24 +84,19 @@ type exchange struct {
 
 	// The last attempt, for the trace.
 	attempts int
+	started  time.Time
 	last     RequestResult
 	answer   *body // of the last attempt; nil: no answer
 }
 
-// run makes the request and reports its end to the trace.
+// run makes attempts until one succeeds or the retry policy gives up.
 func (x *exchange) run(ctx context.Context) error {
-	t := x.client.cfg.Trace
-	if t == nil || t.Finished == nil || x.endless {
-		return x.repeatedly(ctx)
+	if x.client.cfg.Trace != nil {
+		return x.traced(ctx)
 	}
-	started := time.Now()
-	err := x.repeatedly(ctx)
-	x.last.Duration, x.last.Err = time.Since(started), err
-	t.Finished(x.req.info(x.attempts), x.last)
-	return err
+	return x.repeatedly(ctx)
 }
 
-// repeatedly makes attempts until one succeeds or the retry policy gives up.
 func (x *exchange) repeatedly(ctx context.Context) error {
 	x.client.pool.connections.use()
 	defer x.client.pool.connections.release()
@@ -58,79 +104,19 @@ func (x *exchange) repeatedly(ctx context.Context) error {
 	if err != nil {
 		return &TransportError{Kind: RequestInvalid, Verb: x.req.method(), URL: redactURL(x.client.base), Err: err}
 	}
-	if x.client.cfg.Trace != nil {
-		x.req.origin, x.req.id = OriginOf(ctx), requestIDs.Add(1)
-	}
 	for attempt := 1; ; attempt++ {
-		if err := x.throttle(ctx, u, attempt); err != nil {
-			return err
+		if x.client.limiter != nil && !x.endless {
+			if err := x.throttle(ctx, u, attempt); err != nil {
+				return err
+			}
 		}
 		f := x.attempt(ctx, u, attempt)
 		if f.err == nil {
 			return nil
 		}
-		if x.renewCredentials(f.err) {
-			x.repeat(attempt, 0, f.err)
-			continue
-		}
-		wait, again := x.client.retry.next(&x.req, attempt, x.unasked, f)
-		if !again || api.IsSingleAttempt(ctx) || endsBefore(ctx, wait) {
-			return x.giveUp(attempt, f.err)
-		}
-		if err := x.pause(ctx, u, attempt, wait, f); err != nil {
+		if err := x.beforeNext(ctx, u, attempt, f); err != nil {
 			return err
 		}
-	}
-}
-
-func (x *exchange) timeLimit() time.Duration {
-	if x.endless {
-		return 0
-	}
-	return x.client.cfg.Timeout
-}
-
-func (x *exchange) throttle(ctx context.Context, u *url.URL, attempt int) error {
-	if x.endless || x.client.limiter == nil {
-		return nil
-	}
-	waited, err := takeToken(ctx, x.client.limiter)
-	x.last.Limited, x.last.Waited = true, waited
-	if err != nil {
-		return x.broken(ctx, u, fmt.Errorf("while waiting for the rate limit of %v requests per second: %w", x.client.cfg.QPS, err))
-	}
-	if waited > 0 {
-		x.client.throttled.Add(1)
-		if t := x.client.cfg.Trace; t != nil && t.Throttled != nil {
-			t.Throttled(x.req.info(attempt), waited)
-		}
-	}
-	return nil
-}
-
-func (x *exchange) pause(ctx context.Context, u *url.URL, attempt int, pause time.Duration, f failure) error {
-	if !f.asked {
-		x.unasked++
-	}
-	x.repeat(attempt, pause, f.err)
-	if err := wait.Sleep(ctx, pause); err != nil {
-		return x.broken(ctx, u, fmt.Errorf("%w while waiting to repeat it; the last attempt failed: %v", err, f.err))
-	}
-	return nil
-}
-
-// endsBefore reports whether the context's deadline is before the end of the wait. Returning the
-// server's error then is better than waiting for the deadline.
-func endsBefore(ctx context.Context, wait time.Duration) bool {
-	deadline, ok := ctx.Deadline()
-	return ok && time.Until(deadline) < wait
-}
-
-// repeat counts and reports a retry.
-func (x *exchange) repeat(attempt int, wait time.Duration, err error) {
-	x.client.retries.Add(1)
-	if t := x.client.cfg.Trace; t != nil && t.Retry != nil {
-		t.Retry(x.req.info(attempt), wait, err)
 	}
 }
 
@@ -138,21 +124,30 @@ func (x *exchange) repeat(attempt int, wait time.Duration, err error) {
 // is endless and succeeded.
 func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f failure) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
-	if limit := x.timeLimit(); limit > 0 {
+	if limit := x.client.cfg.Timeout; limit > 0 && !x.endless {
 		limited, cancel = context.WithTimeout(ctx, limit)
 	}
 	defer cancel()
 	limited, silence := newSilence(limited, x.client.cfg.SilenceTimeout)
+
+	x.attempts, x.answer = attempt, nil
+	x.client.requests.Add(1)
+	x.client.inFlight.Add(1)
+	if x.client.cfg.Trace != nil {
+		x.begin()
+	}
+	code := 0
 	defer func() {
+		if f.err != nil {
+			f.err = x.censor(f.err).error(f.err)
+		}
+		x.client.inFlight.Add(-1)
+		if x.client.cfg.Trace != nil {
+			x.done(code, f.err)
+		}
 		if !x.endless || f.err != nil {
 			silence.end() // the stream of a watch outlives the attempt
 		}
-	}()
-
-	started, code := x.begin(attempt), 0
-	defer func() {
-		f.err = x.censored(f.err)
-		x.done(attempt, code, started, f.err)
 	}()
 
 	answer, err := x.roundTrip(limited, u, silence)
@@ -162,20 +157,16 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 	code, x.date = answer.StatusCode, answer.Header.Get("Date")
 	x.answer = &body{ReadCloser: answer.Body, silence: silence}
 	answer.Body = x.answer
+	silence.restart()
 	accepted := code/100 == 2 || code == http.StatusSwitchingProtocols && x.send != nil
-	switch {
-	case x.endless && accepted: // a watch may be silent; pings or the caller detect a dead connection
-		x.answer.silence = nil
-		silence.stop()
-	case x.endless: // no Timeout applies: the whole refusal must come in the time of one silence
-		x.answer.silence = nil
-		silence.restart()
-	default:
-		silence.restart()
+	if x.endless {
+		x.answer.silence = nil // no Timeout applies: the whole refusal must come in the time of one silence
+		if accepted {
+			silence.stop() // a watch may be silent; pings or the caller detect a dead connection
+		}
 	}
-	for _, w := range parseWarnings(answer.Header) {
-		w.Text, w.Origin = api.CutText(x.censor(nil).text(w.Text)), OriginOf(ctx)
-		x.client.warn(w)
+	if answer.Header["Warning"] != nil {
+		x.warn(ctx, answer.Header)
 	}
 	if !accepted {
 		return x.refused(u, answer)
@@ -185,38 +176,10 @@ func (x *exchange) attempt(ctx context.Context, u *url.URL, attempt int) (f fail
 		return failure{}
 	}
 	answer.Body.Close()
-	return failure{err: x.unreadable(limited, u, err)}
-}
-
-func (x *exchange) begin(attempt int) time.Time {
-	x.attempts, x.answer = attempt, nil
-	x.client.requests.Add(1)
-	x.client.inFlight.Add(1)
-	t := x.client.cfg.Trace
-	if t != nil && t.RequestStart != nil {
-		t.RequestStart(x.req.info(attempt))
+	if err != nil {
+		return failure{err: x.unreadable(limited, u, err)}
 	}
-	if t != nil && t.RequestDone != nil {
-		return time.Now()
-	}
-	return time.Time{}
-}
-
-func (x *exchange) done(attempt, code int, started time.Time, err error) {
-	x.client.inFlight.Add(-1)
-	t := x.client.cfg.Trace
-	if t == nil {
-		return
-	}
-	x.last.Code, x.last.Err = code, err
-	x.last.Sent, x.last.Received = len(x.req.Body), 0
-	if x.answer != nil && !x.endless {
-		x.last.Received = x.answer.n
-	}
-	if t.RequestDone != nil {
-		x.last.Duration = time.Since(started)
-		t.RequestDone(x.req.info(attempt), x.last)
-	}
+	return failure{}
 }
 
 func (x *exchange) roundTrip(ctx context.Context, u *url.URL, silence *silence) (*http.Response, error) {
@@ -240,63 +203,4 @@ func (x *exchange) roundTrip(ctx context.Context, u *url.URL, silence *silence) 
 		x.client.pool.withoutPings.Store(answer.ProtoMajor < 2)
 	}
 	return answer, err
-}
-
-// renewCredentials is called after a failed attempt. After a 401 it drops cached credentials and
-// reports whether there are new ones, so that one more attempt is worthwhile.
-func (x *exchange) renewCredentials(err error) bool {
-	credentials := x.client.cfg.Credentials
-	if credentials == nil || api.CodeOf(err) != http.StatusUnauthorized {
-		return false
-	}
-	credentials.Unauthorized(x.sent)
-	if x.renewed {
-		return false
-	}
-	x.renewed = true
-	if x.client.pool.renewIfChanged() {
-		return true
-	}
-	probe := x.sent.Clone(x.sent.Context())
-	probe.Header.Del("Authorization")
-	if err := credentials.Apply(probe); err != nil {
-		return false
-	}
-	return probe.Header.Get("Authorization") != x.sent.Header.Get("Authorization")
-}
-
-// broken turns the error of a failed transport into a *TransportError.
-func (x *exchange) broken(ctx context.Context, u *url.URL, err error) error {
-	if context.Cause(ctx) == errSilence {
-		err = fmt.Errorf("%w (%v)", errSilence, x.client.cfg.SilenceTimeout)
-	} else if end := ctx.Err(); end != nil && !errors.Is(err, end) {
-		err = fmt.Errorf("%w (%w)", end, err) // the error of a lower layer that the end of the context caused
-	}
-	return &TransportError{Kind: kindOf(ctx, err), Verb: x.req.method(), URL: redactURL(u), Err: err}
-}
-
-// giveUp returns the error of the last attempt, with the cause of a 401 if it is known.
-func (x *exchange) giveUp(attempts int, err error) error {
-	err = x.client.pool.explainUnauthorized(err, x.date)
-	if attempts > 1 {
-		return &AttemptsError{Attempts: attempts, Err: err}
-	}
-	return err
-}
-
-// censored removes the secrets of the last attempt from an error.
-func (x *exchange) censored(err error) error {
-	if err == nil {
-		return nil
-	}
-	return x.censor(err).error(err)
-}
-
-// censor returns the secrets of the last attempt, including those sent to a proxy that failed.
-func (x *exchange) censor(err error) censor {
-	var proxy *url.URL
-	if broken, ok := errors.AsType[*TransportError](err); ok && broken.Kind == ProxyFailed && x.sent != nil {
-		proxy, _ = x.client.pool.proxy(x.sent)
-	}
-	return censorFor(x.sent, proxy)
 }

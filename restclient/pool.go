@@ -1,30 +1,16 @@
 package restclient
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
-	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"orrery/restclient/api"
-)
-
-// The parameters for idle connections.
-const (
-	dialTimeout         = 30 * time.Second
-	tlsHandshakeTimeout = 10 * time.Second
-	idleConnTimeout     = 90 * time.Second
-	idleConnsPerHost    = 25
-	keepAliveProbes     = 3 // TCP keep-alive probes within Config.PingTimeout
-	maxHeaderBytes      = 1 << 20
 )
 
 // pool owns the connections. It replaces the http.Transport when the certificate authority's file
@@ -33,7 +19,7 @@ const (
 type pool struct {
 	// Immutable.
 	credentials Credentials
-	proxy       func(*http.Request) (*url.URL, error)
+	chooseProxy func(*http.Request) (*url.URL, error)
 	connections *connections
 	settings    TLS
 	plainBody   bool // no compression
@@ -52,54 +38,24 @@ type pool struct {
 	checked     time.Time
 }
 
-func newPool(cfg Config) (*pool, error) {
-	p := &pool{
-		credentials: cfg.Credentials,
-		proxy:       markProxyErrors(cfg.Proxy),
-		settings:    cfg.TLS,
-		plainBody:   cfg.DisableCompression,
-		wrap:        cfg.WrapTransport,
-		pings:       http.HTTP2Config{SendPingTimeout: cfg.PingInterval, PingTimeout: cfg.PingTimeout},
-		checked:     time.Now(),
+// send sends a request over the current transport.
+func (p *pool) send(hr *http.Request) (*http.Response, error) {
+	transport, sent := p.current(), time.Now()
+	var way http.RoundTripper = transport // unlike an http.Client it follows no redirect
+	if p.wrap != nil {
+		way = p.wrap(transport)
 	}
-	dial := cfg.Dial
-	if dial == nil {
-		dial = (&net.Dialer{Timeout: dialTimeout, KeepAliveConfig: net.KeepAliveConfig{
-			Enable: true, Idle: cfg.PingInterval, Interval: cfg.PingTimeout / keepAliveProbes, Count: keepAliveProbes,
-		}}).DialContext
+	answer, err := way.RoundTrip(hr)
+	switch ctx := hr.Context(); {
+	case err == nil:
+		p.answered(transport)
+	case ctx.Err() == context.DeadlineExceeded, context.Cause(ctx) == errSilence:
+		p.unanswered(transport, sent)
 	}
-	p.connections = newConnections(dial)
-	caData, err := p.readCA()
-	if err != nil {
-		return nil, err
-	}
-	if p.tlsBase, err = p.newTLSConfig(caData); err != nil {
-		return nil, err
-	}
-	p.transport, p.caData = p.newTransport(p.tlsBase), caData
-	return p, nil
+	return answer, err
 }
 
-// through returns a transport with Config.WrapTransport around it. Unlike an http.Client it follows
-// no redirect.
-func (p *pool) through(over *http.Transport) http.RoundTripper {
-	if p.wrap == nil {
-		return over
-	}
-	return p.wrap(over)
-}
-
-// tlsConfig returns a copy of the current TLS configuration for a connection that speaks the given
-// protocols.
-func (p *pool) tlsConfig(protocols ...string) *tls.Config {
-	p.current()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	cfg := p.tlsBase.Clone()
-	cfg.NextProtos = protocols
-	return cfg
-}
-
+// current returns the transport, after a look at the certificates if one is due.
 func (p *pool) current() *http.Transport {
 	p.mu.Lock()
 	due := time.Since(p.checked) >= p.settings.CheckInterval
@@ -117,54 +73,6 @@ func (p *pool) current() *http.Transport {
 	return p.transport
 }
 
-// renewIfChanged checks the CA file and the client certificate, replaces the transport if one has
-// changed, and reports whether it did. A file that cannot be read, or has no certificate, changes
-// nothing: it is probably being written.
-func (p *pool) renewIfChanged() bool {
-	caData, err := p.readCA()
-	p.mu.Lock()
-	caChanged := err == nil && !bytes.Equal(caData, p.caData)
-	certificate, handshaken := p.certificate, p.handshaken
-	if !caChanged {
-		caData = p.caData
-	}
-	p.mu.Unlock()
-
-	certificateChanged := false
-	if handshaken && p.credentials != nil {
-		now, err := p.credentials.ClientCertificate()
-		certificateChanged = err == nil && now != certificate
-	}
-	if !caChanged && !certificateChanged {
-		return false
-	}
-	base, err := p.newTLSConfig(caData)
-	if err != nil {
-		return false
-	}
-	p.mu.Lock()
-	old := p.transport
-	p.tlsBase, p.transport, p.caData = base, p.newTransport(base), caData
-	p.lastAnswer = time.Time{}
-	p.handshaken, p.certificate = false, nil
-	p.mu.Unlock()
-	old.CloseIdleConnections()
-	return true
-}
-
-// send sends a request over the current transport.
-func (p *pool) send(hr *http.Request) (*http.Response, error) {
-	transport, sent := p.current(), time.Now()
-	answer, err := p.through(transport).RoundTrip(hr)
-	switch ctx := hr.Context(); {
-	case err == nil:
-		p.answered(transport)
-	case ctx.Err() == context.DeadlineExceeded, context.Cause(ctx) == errSilence:
-		p.unanswered(transport, sent)
-	}
-	return answer, err
-}
-
 func (p *pool) answered(transport *http.Transport) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,118 +81,89 @@ func (p *pool) answered(transport *http.Transport) {
 	}
 }
 
-// unanswered is called when the time for a request over a transport was over before an answer came.
-// If no other request has been answered since this one was sent, new requests get new connections;
-// those in progress continue. HTTP/2 sends no ping while the events of a watch arrive, even if the
-// way to the server is dead. A transport without any answer may still be connecting, and is kept.
-func (p *pool) unanswered(transport *http.Transport, sent time.Time) {
-	p.mu.Lock()
-	if p.transport != transport || p.lastAnswer.IsZero() || p.lastAnswer.After(sent) {
-		p.mu.Unlock()
-		return
-	}
-	p.transport, p.lastAnswer = p.newTransport(p.tlsBase), time.Time{}
-	p.mu.Unlock()
-	transport.CloseIdleConnections()
-}
-
-// close closes idle connections now and the others when they become idle.
-func (p *pool) close() {
-	p.mu.Lock()
-	transport := p.transport
-	p.mu.Unlock()
-	transport.CloseIdleConnections()
-	p.connections.close()
-}
-
-func (p *pool) readCA() ([]byte, error) {
-	switch {
-	case p.settings.Insecure && (len(p.settings.CAData) > 0 || p.settings.CAFile != "" || p.settings.ReadCA != nil):
-		return nil, &ConfigError{Field: "TLS", Problem: "both skips verification of the server's certificate and names a certificate authority; choose one"}
-	case p.settings.ReadCA != nil:
-		data, err := p.settings.ReadCA()
-		if err != nil {
-			return nil, &ConfigError{Field: "TLS.ReadCA", Problem: "fails", Err: err}
-		}
-		return data, nil
-	case len(p.settings.CAData) > 0 || p.settings.CAFile == "":
-		return p.settings.CAData, nil
-	}
-	data, err := os.ReadFile(p.settings.CAFile)
+// proxy returns the proxy for a request, nil for none.
+func (p *pool) proxy(req *http.Request) (*url.URL, error) {
+	u, err := p.chooseProxy(req)
 	if err != nil {
-		return nil, &ConfigError{Field: "TLS.CAFile", Problem: "cannot be read", Err: err}
+		return nil, &markedError{kind: ProxyFailed, err: err}
 	}
-	return data, nil
+	return u, nil
 }
 
-func (p *pool) newTLSConfig(caData []byte) (*tls.Config, error) {
-	cfg := &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		ServerName:         p.settings.ServerName,
-		InsecureSkipVerify: p.settings.Insecure,
-	}
-	// A file that is temporarily empty must not make us trust the machine's authorities instead.
-	if len(caData) > 0 || p.settings.CAFile != "" || p.settings.ReadCA != nil {
-		cfg.RootCAs = x509.NewCertPool()
-		if !cfg.RootCAs.AppendCertsFromPEM(caData) {
-			return nil, &ConfigError{Field: "TLS", Problem: "has certificate authority data that contains no PEM certificate"}
-		}
-	}
-	if p.credentials != nil {
-		cfg.GetClientCertificate = p.clientCertificate
-	}
-	return cfg, nil
+// connections are the open connections of a client.
+//
+// net/http closes only idle connections. An HTTP/2 connection whose last stream was just cancelled
+// is not yet idle, and would stay for a minute and a half. So connections and their users are
+// counted here, and after close none outlives its last user.
+type connections struct {
+	dial func(ctx context.Context, network, addr string) (net.Conn, error)
+
+	mu      sync.Mutex // guards the fields below
+	open    map[*connection]struct{}
+	users   int  // requests and watches in progress
+	closing bool // unused connections are closed
 }
 
-func (p *pool) newTransport(base *tls.Config) *http.Transport {
-	pings := p.pings
-	return &http.Transport{
-		Proxy:                  p.proxy,
-		OnProxyConnectResponse: proxyAnswered,
-		DialContext:            p.connections.dialContext,
-		TLSClientConfig:        base.Clone(),
-		TLSHandshakeTimeout:    tlsHandshakeTimeout,
-		MaxIdleConnsPerHost:    idleConnsPerHost,
-		IdleConnTimeout:        idleConnTimeout,
-		MaxResponseHeaderBytes: maxHeaderBytes,
-		DisableCompression:     p.plainBody,
-		ForceAttemptHTTP2:      true,
-		HTTP2:                  &pings,
-	}
+// connection is a net.Conn that notifies its owner when it is closed.
+type connection struct {
+	net.Conn
+	owner *connections
 }
 
-// clientCertificate returns the certificate for a handshake. An empty certificate means "none", and
-// the server decides whether to accept that.
-func (p *pool) clientCertificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	certificate, err := p.credentials.ClientCertificate()
+func (c *connections) dialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	raw, err := c.dial(ctx, network, addr)
 	if err != nil {
-		return nil, &markedError{kind: CredentialsFailed, err: err}
+		return nil, err
 	}
-	p.mu.Lock()
-	p.certificate, p.handshaken = certificate, true
-	p.mu.Unlock()
-	if certificate == nil {
-		return &tls.Certificate{}, nil
+	conn := &connection{Conn: raw, owner: c}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing && c.users == 0 { // the request has given up meanwhile; net/http would keep the connection as idle
+		raw.Close()
+		return nil, net.ErrClosed
 	}
-	return certificate, nil
+	c.open[conn] = struct{}{}
+	return conn, nil
 }
 
-func markProxyErrors(proxy func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
-	if proxy == nil {
-		proxy = http.ProxyFromEnvironment
-	}
-	return func(req *http.Request) (*url.URL, error) {
-		u, err := proxy(req)
-		if err != nil {
-			return nil, &markedError{kind: ProxyFailed, err: err}
-		}
-		return u, nil
-	}
+// Close closes the connection. Further calls do nothing.
+func (c *connection) Close() error {
+	c.owner.mu.Lock()
+	delete(c.owner.open, c)
+	c.owner.mu.Unlock()
+	return c.Conn.Close()
 }
 
-func proxyAnswered(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
-	if answer.StatusCode == http.StatusOK {
-		return nil
+// use must be called before connections are used, and release afterwards.
+func (c *connections) use() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.users++
+}
+
+func (c *connections) release() {
+	c.mu.Lock()
+	c.users--
+	c.mu.Unlock()
+	c.closeUnused()
+}
+
+// close closes every unused connection, now and whenever the last user releases them.
+func (c *connections) close() {
+	c.mu.Lock()
+	c.closing = true
+	c.mu.Unlock()
+	c.closeUnused()
+}
+
+func (c *connections) closeUnused() {
+	c.mu.Lock()
+	var unused []*connection
+	if c.closing && c.users == 0 {
+		unused = slices.Collect(maps.Keys(c.open))
 	}
-	return &markedError{kind: ProxyFailed, err: errors.New("it answered " + api.CutText(answer.Status))}
+	c.mu.Unlock()
+	for _, conn := range unused { // Close removes it from c.open
+		conn.Close()
+	}
 }

@@ -108,39 +108,30 @@ func (r *Resource[T]) objectRequest(verb, method, namespace, name string, subres
 	return r.request(verb, method, namespace, name, subresources...)
 }
 
+// path returns the path of an object, or of the collection if name is empty.
 func (r *Resource[T]) path(namespace, name string, subresources []string) (string, error) {
-	for _, part := range [][2]string{{"version", r.gvr.Version}, {"resource", r.gvr.Resource}} {
-		if err := CheckName(part[0], part[1]); err != nil {
-			return "", err
-		}
-	}
-	segments := []string{"/api", r.gvr.Version}
+	type segment struct{ what, name string }
+	path, segments := "/api", []segment{{"version", r.gvr.Version}}
 	if r.gvr.Group != "" {
-		if err := CheckName("group", r.gvr.Group); err != nil {
-			return "", err
-		}
-		segments = []string{"/apis", r.gvr.Group, r.gvr.Version}
+		path, segments = "/apis", []segment{{"group", r.gvr.Group}, {"version", r.gvr.Version}}
 	}
 	if namespace != "" {
-		if err := CheckName("namespace", namespace); err != nil {
-			return "", err
-		}
-		segments = append(segments, "namespaces", url.PathEscape(namespace))
+		segments = append(segments, segment{"", "namespaces"}, segment{"namespace", namespace})
 	}
-	segments = append(segments, url.PathEscape(r.gvr.Resource))
+	segments = append(segments, segment{"resource", r.gvr.Resource})
 	if name != "" {
-		if err := CheckName("name", name); err != nil {
-			return "", err
-		}
-		segments = append(segments, url.PathEscape(name))
+		segments = append(segments, segment{"name", name})
 	}
 	for _, subresource := range subresources {
-		if err := CheckName("subresource", subresource); err != nil {
+		segments = append(segments, segment{"subresource", subresource})
+	}
+	for _, s := range segments {
+		if err := CheckName(s.what, s.name); err != nil {
 			return "", err
 		}
-		segments = append(segments, url.PathEscape(subresource))
+		path += "/" + url.PathEscape(s.name)
 	}
-	return strings.Join(segments, "/"), nil
+	return path, nil
 }
 
 // CheckName returns a [*NameError] for a name that a server or proxy could take for something other

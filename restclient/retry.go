@@ -3,8 +3,10 @@ package restclient
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +23,22 @@ func newLimiter(qps float32, burst int) *rate.Limiter {
 		return nil
 	}
 	return rate.NewLimiter(rate.Limit(qps), burst)
+}
+
+// throttle waits for the rate limit.
+func (x *exchange) throttle(ctx context.Context, u *url.URL, attempt int) error {
+	waited, err := takeToken(ctx, x.client.limiter)
+	x.last.Limited, x.last.Waited = true, waited
+	if err != nil {
+		return x.broken(ctx, u, fmt.Errorf("while waiting for the rate limit of %v requests per second: %w", x.client.cfg.QPS, err))
+	}
+	if waited > 0 {
+		x.client.throttled.Add(1)
+		if t := x.client.cfg.Trace; t != nil && t.Throttled != nil {
+			t.Throttled(x.req.info(attempt), waited)
+		}
+	}
+	return nil
 }
 
 // takeToken blocks until the request may be sent, and returns how long that is. Requests leave in
@@ -126,6 +144,73 @@ func parseRetryAfter(header http.Header, now time.Time) (time.Duration, bool) {
 		now = serverNow
 	}
 	return max(when.Sub(now), 0), true
+}
+
+// beforeNext waits before the next attempt. It returns the error of the request if there is none.
+func (x *exchange) beforeNext(ctx context.Context, u *url.URL, attempt int, f failure) error {
+	if x.renewCredentials(f.err) {
+		x.repeat(attempt, 0, f.err)
+		return nil
+	}
+	pause, again := x.client.retry.next(&x.req, attempt, x.unasked, f)
+	if !again || api.IsSingleAttempt(ctx) || endsBefore(ctx, pause) {
+		return x.giveUp(attempt, f.err)
+	}
+	if !f.asked {
+		x.unasked++
+	}
+	x.repeat(attempt, pause, f.err)
+	if err := wait.Sleep(ctx, pause); err != nil {
+		return x.broken(ctx, u, fmt.Errorf("%w while waiting to repeat it; the last attempt failed: %v", err, f.err))
+	}
+	return nil
+}
+
+// endsBefore reports whether the context's deadline is before the end of the wait. Returning the
+// server's error then is better than waiting for the deadline.
+func endsBefore(ctx context.Context, wait time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && time.Until(deadline) < wait
+}
+
+// repeat counts and reports a retry.
+func (x *exchange) repeat(attempt int, wait time.Duration, err error) {
+	x.client.retries.Add(1)
+	if t := x.client.cfg.Trace; t != nil && t.Retry != nil {
+		t.Retry(x.req.info(attempt), wait, err)
+	}
+}
+
+// renewCredentials is called after a failed attempt. After a 401 it drops cached credentials and
+// reports whether there are new ones, so that one more attempt is worthwhile.
+func (x *exchange) renewCredentials(err error) bool {
+	credentials := x.client.cfg.Credentials
+	if credentials == nil || api.CodeOf(err) != http.StatusUnauthorized {
+		return false
+	}
+	credentials.Unauthorized(x.sent)
+	if x.renewed {
+		return false
+	}
+	x.renewed = true
+	if x.client.pool.renewIfChanged() {
+		return true
+	}
+	probe := x.sent.Clone(x.sent.Context())
+	probe.Header.Del("Authorization")
+	if err := credentials.Apply(probe); err != nil {
+		return false
+	}
+	return probe.Header.Get("Authorization") != x.sent.Header.Get("Authorization")
+}
+
+// giveUp returns the error of the last attempt, with the cause of a 401 if it is known.
+func (x *exchange) giveUp(attempts int, err error) error {
+	err = x.client.pool.explainUnauthorized(err, x.date)
+	if attempts > 1 {
+		return &AttemptsError{Attempts: attempts, Err: err}
+	}
+	return err
 }
 
 // AttemptsError says that a request was repeated and failed each time. It wraps the last failure.

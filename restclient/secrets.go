@@ -59,6 +59,15 @@ func censorFor(sent *http.Request, proxy *url.URL) censor {
 	return c
 }
 
+// censor returns the secrets of the last attempt, including those sent to a proxy that failed.
+func (x *exchange) censor(err error) censor {
+	var proxy *url.URL
+	if broken, ok := errors.AsType[*TransportError](err); ok && broken.Kind == ProxyFailed && x.sent != nil {
+		proxy, _ = x.client.pool.proxy(x.sent)
+	}
+	return censorFor(x.sent, proxy)
+}
+
 // SecretsOf returns the secrets of a request, which a log must not contain. Ordinary words and
 // secrets of less than six bytes are not included: they would match in every other line, and the
 // gaps would reveal them.

@@ -101,6 +101,39 @@ func (t *Trace) and(u *Trace) *Trace {
 	}
 }
 
+// traced makes the request and reports its end. A watch is not reported here.
+func (x *exchange) traced(ctx context.Context) error {
+	x.req.origin, x.req.id = OriginOf(ctx), requestIDs.Add(1)
+	started := time.Now()
+	err := x.repeatedly(ctx)
+	if t := x.client.cfg.Trace; t.Finished != nil && !x.endless {
+		x.last.Duration, x.last.Err = time.Since(started), err
+		t.Finished(x.req.info(x.attempts), x.last)
+	}
+	return err
+}
+
+// begin reports the beginning of an attempt.
+func (x *exchange) begin() {
+	x.started = time.Now()
+	if t := x.client.cfg.Trace; t.RequestStart != nil {
+		t.RequestStart(x.req.info(x.attempts))
+	}
+}
+
+// done reports the end of an attempt.
+func (x *exchange) done(code int, err error) {
+	x.last.Code, x.last.Err = code, err
+	x.last.Sent, x.last.Received = len(x.req.Body), 0
+	if x.answer != nil && !x.endless {
+		x.last.Received = x.answer.n
+	}
+	if t := x.client.cfg.Trace; t.RequestDone != nil {
+		x.last.Duration = time.Since(x.started)
+		t.RequestDone(x.req.info(x.attempts), x.last)
+	}
+}
+
 // requestIDs is the source of RequestInfo.ID. It is one for all clients, because several may share
 // a trace.
 var requestIDs atomic.Uint64

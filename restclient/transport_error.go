@@ -109,6 +109,45 @@ func (e *TransportError) Unreachable() bool {
 	return false
 }
 
+// broken turns the error of a failed transport into a *TransportError.
+func (x *exchange) broken(ctx context.Context, u *url.URL, err error) error {
+	if context.Cause(ctx) == errSilence {
+		err = fmt.Errorf("%w (%v)", errSilence, x.client.cfg.SilenceTimeout)
+	} else if end := ctx.Err(); end != nil && !errors.Is(err, end) {
+		err = fmt.Errorf("%w (%w)", end, err) // the error of a lower layer that the end of the context caused
+	}
+	return &TransportError{Kind: kindOf(ctx, err), Verb: x.req.method(), URL: redactURL(u), Err: err}
+}
+
+// unreadable turns the error of a consume function into the caller's error.
+func (x *exchange) unreadable(ctx context.Context, u *url.URL, err error) error {
+	if refused, ok := errors.AsType[*api.StatusError](err); ok {
+		return refused
+	}
+	if cause := brokenBody(err); cause != nil {
+		return x.broken(ctx, u, fmt.Errorf("while reading the answer: %w", cause))
+	}
+	return &DecodeError{Verb: x.req.method(), URL: redactURL(u), Err: err}
+}
+
+// readError marks an error of the connection, as opposed to one of the received bytes.
+type readError struct{ err error }
+
+func (e *readError) Error() string { return e.err.Error() }
+func (e *readError) Unwrap() error { return e.err }
+
+// brokenBody returns the connection's error that a decoder returned, or nil. A body that ends
+// inside a value is a broken connection.
+func brokenBody(err error) error {
+	if read, ok := errors.AsType[*readError](err); ok {
+		return read.err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+
 // markedError lets code that runs inside net/http or crypto/tls say which kind its failure is.
 type markedError struct {
 	kind TransportErrorKind

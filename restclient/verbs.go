@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
-	"time"
 
 	"orrery/restclient/api"
 )
@@ -40,64 +40,12 @@ func (r *Resource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List
 
 var errNotAList = errors.New("a Status where a list should be")
 
-// Watch opens a watch. It returns when the server has accepted it. The stream lasts until Stop is
-// called, ctx ends or the server ends it.
-func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
-	req, err := r.request("watch", http.MethodGet, "", "")
-	if err != nil {
-		return nil, err
-	}
-	req.Query = opts.Query()
-	req.Query.Set("watch", "true")
-
-	watchCtx, cancel := context.WithCancelCause(ctx)
-	x := &exchange{client: r.client, req: req}
-	x.endless = true
-	w := &watcher[T]{client: r.client, ctx: watchCtx, cancel: cancel}
-	x.consume = func(answer *http.Response) error {
-		w.hasKeepalive = answer.ProtoMajor >= 2
-		return w.open(r.decoder, answer.Header.Get("Content-Type"), answer.Body)
-	}
-	if r.client.cfg.WatchTransport == WatchWebSocket {
-		x.req.Accept = r.decoder.Accept().WebSocket
-		dialer := &webSocketDialer{client: r.client}
-		x.send = dialer.dial
-		x.consume = func(*http.Response) error {
-			if dialer.stream == nil {
-				return errNoUpgrade
-			}
-			w.hasKeepalive = true
-			return w.open(r.decoder, jsonMediaType, &body{ReadCloser: dialer.stream})
-		}
-	}
-	r.client.pool.connections.use() // until the watcher is closed
-	if err := x.run(watchCtx); err != nil {
-		r.client.pool.connections.release()
-		cancel(err)
-		return nil, err
-	}
-	w.info, w.opened = x.req.info(1), time.Now()
-	w.url, w.secrets = redactURL(x.sent.URL), x.censor(nil)
-	r.client.watches.Add(1)
-	if t := r.client.cfg.Trace; t != nil && t.WatchOpened != nil {
-		t.WatchOpened(w.info)
-	}
-	return w, nil
-}
-
-// HasKeepalive reports whether the connection of a watch is tested while it is silent, judging
-// by the protocol of the client's last answer. The Watcher of an open watch has the same method,
-// which is exact.
-func (r *Resource[T]) HasKeepalive() bool {
-	return r.client.cfg.WatchTransport == WatchWebSocket || !r.client.pool.withoutPings.Load()
-}
-
 // one sends a request that is answered with an object.
 func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 	var object T
 	x := &exchange{client: r.client, req: req}
 	x.consume = func(answer *http.Response) error {
-		data, err := readBounded(answer.Body, r.client.cfg.MaxBodyBytes)
+		data, err := io.ReadAll(bounded(answer.Body, r.client.cfg.MaxBodyBytes, "the body"))
 		if err == nil {
 			object, err = r.decoder.Object(answer.Header.Get("Content-Type"), data)
 		}
@@ -115,7 +63,7 @@ func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 func (r *Resource[T]) many(ctx context.Context, req Request) (list *api.List[T], err error) {
 	x := &exchange{client: r.client, req: req}
 	x.consume = func(answer *http.Response) (err error) {
-		bounded := &listBody{Reader: answer.Body, limit: r.client.cfg.MaxListBytes}
+		bounded := bounded(answer.Body, r.client.cfg.MaxListBytes, "the list")
 		list, err = r.decoder.List(answer.Header.Get("Content-Type"), bounded, r.client.cfg.MaxFrameBytes)
 		return err
 	}

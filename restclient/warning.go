@@ -1,8 +1,11 @@
 package restclient
 
 import (
+	"context"
 	"net/http"
 	"regexp"
+
+	"orrery/restclient/api"
 )
 
 // Warning is a server's warning about a request that it has answered (HTTP header "Warning" with
@@ -36,4 +39,18 @@ func parseWarnings(header http.Header) []Warning {
 		}
 	}
 	return warnings
+}
+
+// warn reports the warnings of an answer.
+func (x *exchange) warn(ctx context.Context, header http.Header) {
+	for _, w := range parseWarnings(header) {
+		w.Text, w.Origin = api.CutText(x.censor(nil).text(w.Text)), OriginOf(ctx)
+		x.client.warn(w)
+	}
+}
+
+func (c *Client) warn(w Warning) {
+	if t := c.cfg.Trace; t != nil && t.Warning != nil {
+		t.Warning(w)
+	}
 }

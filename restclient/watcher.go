@@ -37,13 +37,6 @@ type watcher[T Object] struct {
 	closing sync.Once
 }
 
-// open starts to decode an answer. A failure counts as that of the request.
-func (w *watcher[T]) open(decoder Decoder[T], contentType string, body io.ReadCloser) (err error) {
-	w.body = body
-	w.decoder, err = decoder.Events(contentType, body, w.client.cfg.MaxFrameBytes)
-	return err
-}
-
 // Next blocks for the next event, see api.Watcher.
 func (w *watcher[T]) Next() (api.WatchEvent[T], error) {
 	if w.failed != nil {
@@ -53,7 +46,9 @@ func (w *watcher[T]) Next() (api.WatchEvent[T], error) {
 	if err != nil {
 		return api.WatchEvent[T]{}, w.fail(err)
 	}
-	w.secrets.status(event.Status)
+	if event.Status != nil {
+		w.secrets.status(event.Status)
+	}
 	w.frames.Add(1)
 	if t := w.client.cfg.Trace; t != nil && t.WatchFrame != nil {
 		t.WatchFrame(w.info, event.Type, size)
@@ -66,33 +61,6 @@ func (w *watcher[T]) Stop() {
 	w.cancel(ErrWatchStopped)
 	w.close(ErrWatchStopped)
 }
-
-func (w *watcher[T]) fail(err error) error {
-	w.failed = w.secrets.error(w.describe(err)) // before close ends the context
-	w.close(w.failed)
-	return w.failed
-}
-
-// describe returns the reason for the end of the watch. A connection that breaks after Stop was
-// stopped.
-func (w *watcher[T]) describe(err error) error {
-	broken := brokenBody(err)
-	switch {
-	case w.ctx.Err() != nil && errors.Is(context.Cause(w.ctx), ErrWatchStopped):
-		return ErrWatchStopped
-	case w.ctx.Err() != nil:
-		return &TransportError{Kind: kindOf(w.ctx, w.ctx.Err()), Verb: w.info.Method, URL: w.url, Err: w.ctx.Err()}
-	case err == io.EOF:
-		return io.EOF
-	case broken != nil:
-		return &TransportError{Kind: kindOf(w.ctx, broken), Verb: w.info.Method, URL: w.url, Err: broken}
-	}
-	return &DecodeError{Verb: w.info.Method, URL: w.url, Err: err}
-}
-
-// HasKeepalive reports whether the connection has a keepalive. HTTP/1.1 has none, so a dead
-// connection looks like an idle one.
-func (w *watcher[T]) HasKeepalive() bool { return w.hasKeepalive }
 
 func (w *watcher[T]) close(why error) {
 	w.closing.Do(func() {

@@ -52,7 +52,9 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 				return nil, err
 			}
 			release = context.AfterFunc(ctx, func() { conn.Close() })
-			handshake = &handshakeConn{Conn: conn, left: maxHeaderBytes}
+			handshake = &handshakeConn{Conn: conn, headers: &boundedReader{
+				r: conn, limit: maxHeaderBytes, left: maxHeaderBytes, what: "the answer to the websocket handshake",
+			}}
 			return handshake, nil
 		},
 		Proxy:            d.proxy,
@@ -79,22 +81,15 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 // headers to their end.
 type handshakeConn struct {
 	net.Conn
-	left int  // bytes
-	done bool // the websocket is open; set between two reads
+	headers *boundedReader // over Conn
+	done    bool           // the websocket is open; set between two reads
 }
-
-var errLongHandshake = &TooLargeError{What: "the answer to the websocket handshake", Limit: maxHeaderBytes}
 
 func (c *handshakeConn) Read(p []byte) (int, error) {
 	if c.done {
 		return c.Conn.Read(p)
 	}
-	if c.left == 0 {
-		return 0, errLongHandshake
-	}
-	n, err := c.Conn.Read(p[:min(len(p), c.left)])
-	c.left -= n
-	return n, err
+	return c.headers.Read(p)
 }
 
 // proxy returns the proxy of the handshake's HTTP request. An https proxy is not supported.
