@@ -9,8 +9,6 @@ import (
 	"orrery/restclient/api"
 )
 
-var apiServiceCells = map[string]cell{"Service": apiServiceService, "Available": apiServiceAvailable}
-
 func validateAPIService(o *api.Unstructured) []apierrors.FieldError {
 	var m errorList
 	spec := child(o.Object, "spec")
@@ -40,14 +38,6 @@ func validateAPIService(o *api.Unstructured) []apierrors.FieldError {
 		}
 	}
 	return m
-}
-
-func apiServiceService(o *api.Unstructured, _ time.Time) any {
-	service := child(child(o.Object, "spec"), "service")
-	if service == nil {
-		return "Local"
-	}
-	return text(service, "namespace") + "/" + text(service, "name")
 }
 
 func apiServiceAvailable(o *api.Unstructured, _ time.Time) any {

@@ -79,7 +79,7 @@ func (r record) definition(types map[string]traits) *Definition {
 	}
 	d.Type, _ = schema.Builtin().Type(api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind})
 	t := types[d.Qualified()]
-	d.Columns, d.scale = r.columns(t.cells), t.scale
+	d.Columns, d.scale = r.columns(d.Qualified()), t.scale
 	d.selectPaths(t.selectable, true)
 	if t.fields != nil {
 		atPaths := d.Fields
@@ -96,25 +96,18 @@ func (r record) definition(types map[string]traits) *Definition {
 	return d
 }
 
-// columns returns the recorded columns with their cells.
-func (r record) columns(cells map[string]cell) []Column {
+// columns returns the recorded columns of the type with their cells.
+func (r record) columns(name string) []Column {
 	var columns []Column
 	for _, c := range r.Columns {
-		column := Column{
-			Name: c.Name, Type: c.Type, Format: c.Format, Priority: c.Priority, Cell: cells[c.Name], Description: c.Name + " of the object.",
+		from, special := sources()[name][c.Name]
+		if !special {
+			from = sources()["every type"][c.Name]
 		}
-		switch {
-		case column.Cell != nil:
-		case c.Name == "Name":
-			column.Description, column.Cell = nameColumn().Description, objectName
-		case c.Name == "Age":
-			column.Description, column.Cell = ageColumn().Description, age
-		case c.Name == "Created At":
-			column.Description, column.Cell = "When the object was created.", created
-		default:
-			panic("resources: no cell for " + r.Plural + " " + c.Name)
-		}
-		columns = append(columns, column)
+		columns = append(columns, Column{
+			Name: c.Name, Type: c.Type, Format: c.Format, Priority: c.Priority,
+			Description: c.Name + " of the object.", Cell: from.cell(c.Type),
+		})
 	}
 	return columns
 }
@@ -158,7 +151,6 @@ type traits struct {
 	selectable []string
 	fields     func(o tree, fields map[string]string)
 	scale      *scalePaths
-	cells      map[string]cell
 	// special adjusts the finished definition.
 	special func(d *Definition)
 }

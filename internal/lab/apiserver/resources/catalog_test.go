@@ -70,6 +70,13 @@ func TestCatalogOfBuiltInTypes(t *testing.T) {
 	for name := range builtinTypes(newAllocator()) {
 		assert.Contains(t, qualified(c.All()), name, "traits without a type")
 	}
+	for name, columns := range sources() {
+		known := append(qualified(c.All()), "every type", "scales.autoscaling")
+		assert.Contains(t, known, name, "columns without a type")
+		for column, from := range columns {
+			assert.Contains(t, formats, from.As, "%s: %s", name, column)
+		}
+	}
 	for _, d := range c.All() {
 		found, ok := c.Lookup(d.Resource())
 		assert.True(t, ok)
@@ -79,6 +86,9 @@ func TestCatalogOfBuiltInTypes(t *testing.T) {
 		assert.Same(t, d, found)
 		assert.Equal(t, d.Kind+"List", d.ListKind)
 		assert.NotNil(t, d.Strategy.Default)
+		for _, column := range d.Columns {
+			assert.NotNil(t, column.Cell, "%s: %s", d.Kind, column.Name)
+		}
 		if d.Strategy.Validate != nil {
 			assert.NotNil(t, d.Strategy.ValidateUpdate, "%s: what is checked at creation is checked at updates", d.Kind)
 		}

@@ -1,11 +1,15 @@
 package resources
 
 import (
-	"cmp"
+	_ "embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"orrery/internal/lab/apiserver/selector"
 	"orrery/restclient/api"
@@ -23,42 +27,169 @@ const (
 type cell = func(o *api.Unstructured, now time.Time) any
 
 func nameColumn() Column {
-	return Column{Name: "Name", Type: "string", Format: "name", Description: "The name of the object, unique in its namespace among objects of its type.", Cell: objectName}
-}
-
-func ageColumn() Column {
-	return Column{Name: "Age", Type: "string", Description: "How long ago the object was created.", Cell: age}
-}
-
-func objectName(o *api.Unstructured, _ time.Time) any { return o.GetName() }
-
-func created(o *api.Unstructured, _ time.Time) any {
-	return o.NestedString("metadata", "creationTimestamp")
-}
-
-// fieldOr returns the cell of a string field, with a placeholder for "".
-func fieldOr(nothing string, path ...string) cell {
-	return func(o *api.Unstructured, _ time.Time) any { return cmp.Or(o.NestedString(path...), nothing) }
-}
-
-// number64 returns the cell of an integer field.
-func number64(path ...string) cell {
-	return func(o *api.Unstructured, _ time.Time) any { return o.NestedInt64(path...) }
-}
-
-// length returns the cell of the length of a list.
-func length(path ...string) cell {
-	return func(o *api.Unstructured, _ time.Time) any {
-		list, _ := o.Nested(path...).([]any)
-		return int64(len(list))
+	return Column{
+		Name: "Name", Type: "string", Format: "name", Cell: cellOf("every type", "Name", "string"),
+		Description: "The name of the object, unique in its namespace among objects of its type.",
 	}
 }
 
-// labelSetCell returns the cell of a map of labels.
-func labelSetCell(path ...string) cell {
-	return func(o *api.Unstructured, _ time.Time) any {
-		labels, _ := o.Nested(path...).(map[string]any)
-		return cmp.Or(formatLabels(labels), noneText)
+func ageColumn() Column {
+	return Column{
+		Name: "Age", Type: "string", Cell: cellOf("every type", "Age", "string"),
+		Description: "How long ago the object was created.",
+	}
+}
+
+// cellOf returns the cells of a column of columns.yaml.
+func cellOf(kind, column, valueType string) cell { return sources()[kind][column].cell(valueType) }
+
+//go:embed columns.yaml
+var columnsText []byte
+
+// sources maps the names of types and columns to the sources of their cells.
+var sources = sync.OnceValue(func() map[string]map[string]source {
+	var types map[string]map[string]source
+	if err := yaml.Unmarshal(columnsText, &types); err != nil {
+		panic("resources: columns.yaml: " + err.Error())
+	}
+	return types
+})
+
+// source says what the cells of a column show: the value at the first path that has one, in the
+// format As, or else Or; or what the function Call of computedCells returns.
+type source struct {
+	Path     pathList
+	As, Call string
+	Or       any
+}
+
+func (s *source) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		return node.Decode(&s.Path)
+	}
+	type plain source
+	return node.Decode((*plain)(s))
+}
+
+type pathList []jsonPath
+
+func (l *pathList) UnmarshalYAML(node *yaml.Node) error {
+	texts := []string{node.Value}
+	if node.Kind == yaml.SequenceNode {
+		if err := node.Decode(&texts); err != nil {
+			return err
+		}
+	}
+	for _, text := range texts {
+		path, err := parseJSONPath(text)
+		if err != nil {
+			return err
+		}
+		*l = append(*l, path)
+	}
+	return nil
+}
+
+// cell returns the cells of a column of the given type, or nil for the zero value.
+func (s source) cell(kind string) cell {
+	if s.Path == nil {
+		return computedCells[s.Call]
+	}
+	nothing := s.Or
+	switch n, isNumber := nothing.(int); {
+	case isNumber:
+		nothing = int64(n)
+	case nothing != nil:
+	case kind == "integer":
+		nothing = int64(0)
+	case kind == "boolean":
+		nothing = false
+	default:
+		nothing = ""
+	}
+	format := formats[s.As]
+	return func(o *api.Unstructured, now time.Time) any {
+		for _, path := range s.Path {
+			found := slices.DeleteFunc(path.find(o.Object), func(value any) bool { return value == nil })
+			if len(found) == 0 {
+				continue
+			}
+			if shown := format(found, now); shown != nil && shown != "" {
+				return shown
+			}
+		}
+		return nothing
+	}
+}
+
+// computedCells are the cells that are more than a value in a format.
+var computedCells = map[string]cell{
+	"apiServiceAvailable": apiServiceAvailable, "autoscalerTargets": autoscalerTargets,
+	"bindingParamRef": bindingParamRef, "claimCapacity": claimCapacity, "claimModes": claimModes,
+	"classParameters": classParameters, "configMapKeys": configMapKeys, "controllerOf": controllerOf,
+	"cronSuspended": cronSuspended, "deviceClaimState": deviceClaimState, "endpointsList": endpointsList,
+	"eventObject": eventObject, "eventReporter": eventReporter, "ingressAddress": ingressAddress,
+	"ingressPorts": ingressPorts, "jobCompletions": jobCompletions, "jobDuration": jobDuration,
+	"jobStatus": jobStatus, "nodeKernel": nodeKernel, "nodeRoles": nodeRoles, "nodeStatus": nodeStatus,
+	"parentReference": parentReference, "podGates": podGates, "podReady": podReady, "podRestarts": podRestarts,
+	"podStatus": podStatus, "quotaLimit": quotaCell(true), "quotaRequest": quotaCell(false),
+	"readyReplicas": readyReplicas, "serviceExternal": serviceExternal, "servicePorts": servicePorts,
+	"signingCondition": signingCondition, "slicePorts": slicePorts, "storageClassName": storageClassName,
+	"volumeStatus": volumeStatus,
+}
+
+// formats show the values at a path, of which there is at least one. Most show the first.
+var formats = map[string]func(found []any, now time.Time) any{
+	"":            func(found []any, _ time.Time) any { return scalar(found[0]) },
+	"text":        func(found []any, _ time.Time) any { return fmt.Sprint(found[0]) },
+	"trimmed":     func(found []any, _ time.Time) any { return strings.TrimSpace(fmt.Sprint(found[0])) },
+	"count":       func(found []any, _ time.Time) any { return size(found[0]) },
+	"age":         func(found []any, now time.Time) any { return ageOf(fmt.Sprint(found[0]), now) },
+	"seconds":     func(found []any, _ time.Time) any { return humanSeconds(found[0]) },
+	"labels":      func(found []any, _ time.Time) any { return formatLabels(object(found[0])) },
+	"selector":    func(found []any, _ time.Time) any { return formatSelector(object(found[0])) },
+	"accessModes": func(found []any, _ time.Time) any { return accessModes(stringsOf(found)) },
+	"list":        func(found []any, _ time.Time) any { return strings.Join(stringsOf(found), ",") },
+	"spaced list": func(found []any, _ time.Time) any { return strings.Join(stringsOf(found), ", ") },
+	"few":         func(found []any, _ time.Time) any { return few(stringsOf(found)) },
+
+	"apiVersion/kind": pairs("apiVersion", "kind"),
+	"kind/name":       pairs("kind", "name"),
+	"namespace/name":  pairs("namespace", "name"),
+}
+
+// scalar returns nil for an object or list.
+func scalar(value any) any {
+	switch value.(type) {
+	case map[string]any, []any:
+		return nil
+	}
+	return value
+}
+
+func object(value any) tree {
+	t, _ := value.(map[string]any)
+	return t
+}
+
+func size(value any) int64 {
+	list, _ := value.([]any)
+	return int64(len(list) + len(object(value)))
+}
+
+func humanSeconds(value any) string {
+	seconds, _ := value.(int64)
+	return humanDuration(time.Duration(seconds) * time.Second)
+}
+
+// pairs joins two fields of each object.
+func pairs(first, second string) func(found []any, now time.Time) any {
+	return func(found []any, _ time.Time) any {
+		var shown []string
+		for _, value := range found {
+			shown = append(shown, text(object(value), first)+"/"+text(object(value), second))
+		}
+		return strings.Join(shown, ", ")
 	}
 }
 
@@ -70,95 +201,22 @@ func formatLabels(labels tree) string {
 	return strings.Join(parts, ",")
 }
 
+func formatSelector(t tree) string {
+	s, err := selector.ParseLabelSelector(t)
+	if err != nil {
+		return "<error>"
+	}
+	return s.String()
+}
+
 func ratio(part, of int64) string { return fmt.Sprintf("%d/%d", part, of) }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-// field returns the cell of a string field.
-func field(path ...string) cell { return fieldOr("", path...) }
-
-// joined returns the cell of one string field of all objects in a list.
-func joined(key string, path ...string) cell {
-	return func(o *api.Unstructured, _ time.Time) any {
-		var found []string
-		for _, item := range items(tree{"": o.Nested(path...)}, "") {
-			found = append(found, text(item, key))
-		}
-		return strings.Join(found, ",")
-	}
-}
-
-// labelSelectorCell returns the cell of a label selector.
-func labelSelectorCell(path ...string) cell {
-	return func(o *api.Unstructured, _ time.Time) any {
-		t, _ := o.Nested(path...).(map[string]any)
-		if t == nil {
-			return noneText
-		}
-		s, err := selector.ParseLabelSelector(t)
-		if err != nil {
-			return "<error>"
-		}
-		return cmp.Or(s.String(), noneText)
-	}
-}
-
-// value returns the cell of a scalar field, with a placeholder.
-func value(nothing any, path ...string) cell {
-	return func(o *api.Unstructured, _ time.Time) any {
-		switch v := o.Nested(path...).(type) {
-		case nil, map[string]any, []any:
-			return nothing
-		default:
-			return v
-		}
-	}
-}
-
-// shown returns the cell of any field, formatted as text.
-func shown(nothing string, path ...string) cell {
-	return func(o *api.Unstructured, _ time.Time) any {
-		if v := o.Nested(path...); v != nil {
-			return fmt.Sprint(v)
-		}
-		return nothing
-	}
-}
-
-// list returns the cell of a list of strings.
-func list(nothing string, path ...string) cell {
-	return func(o *api.Unstructured, _ time.Time) any {
-		return cmp.Or(strings.Join(o.NestedStringSlice(path...), ","), nothing)
-	}
-}
-
-// part returns the cell that a function formats from the object at a path.
-func part(make func(t tree) string, path ...string) cell {
-	return func(o *api.Unstructured, _ time.Time) any {
-		t, _ := o.Nested(path...).(map[string]any)
-		return make(t)
-	}
-}
-
-func reference(t tree) string { return text(t, "kind") + "/" + text(t, "name") }
-
-// since returns the cell of the time since a timestamp.
-func since(nothing string, path ...string) cell {
-	return func(o *api.Unstructured, now time.Time) any {
-		if moment := o.NestedString(path...); moment != "" {
-			return ageOf(moment, now)
-		}
-		return nothing
-	}
-}
-
-// few joins at most three strings, with a placeholder for none.
-func few(all []string, nothing string) string {
+// few joins at most three strings.
+func few(all []string) string {
 	const most = 3
-	switch {
-	case len(all) == 0:
-		return nothing
-	case len(all) > most:
+	if len(all) > most {
 		return fmt.Sprintf("%s + %d more...", strings.Join(all[:most], ","), len(all)-most)
 	}
 	return strings.Join(all, ",")
@@ -215,8 +273,4 @@ func ageOf(moment string, now time.Time) string {
 		return unknownText
 	}
 	return humanDuration(now.Sub(t))
-}
-
-func age(o *api.Unstructured, now time.Time) any {
-	return ageOf(o.NestedString("metadata", "creationTimestamp"), now)
 }

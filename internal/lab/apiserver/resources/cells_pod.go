@@ -9,11 +9,6 @@ import (
 	"orrery/restclient/api"
 )
 
-var podCells = map[string]cell{
-	"Ready": podReady, "Status": podStatus, "Restarts": podRestarts, "IP": podAddress,
-	"Node": fieldOr(noneText, "spec", "nodeName"), "Nominated Node": fieldOr(noneText, "status", "nominatedNodeName"), "Readiness Gates": podGates,
-}
-
 // sidecars returns the names of the restartable init containers.
 func sidecars(o *api.Unstructured) map[string]bool {
 	found := map[string]bool{}
@@ -174,14 +169,6 @@ func (r *restarts) add(status tree) {
 	if err == nil && end.After(r.last) {
 		r.last = end
 	}
-}
-
-func podAddress(o *api.Unstructured, _ time.Time) any {
-	status := child(o.Object, "status")
-	for _, address := range items(status, "podIPs") {
-		return cmp.Or(text(address, "ip"), noneText)
-	}
-	return cmp.Or(text(status, "podIP"), noneText)
 }
 
 func podGates(o *api.Unstructured, _ time.Time) any {

@@ -8,52 +8,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// withContainers adds the columns about the containers of a pod template.
-func withContainers(cells map[string]cell, path ...string) map[string]cell {
-	path = append(path, "containers")
-	cells["Containers"], cells["Images"] = joined("name", path...), joined("image", path...)
-	return cells
+func readyReplicas(o *api.Unstructured, _ time.Time) any {
+	return ratio(o.NestedInt64("status", "readyReplicas"), o.NestedInt64("spec", "replicas"))
 }
-
-var (
-	podTemplateCells = withContainers(map[string]cell{"Pod Labels": labelSetCell("template", "metadata", "labels")}, "template", "spec")
-	controllerCells  = withContainers(map[string]cell{
-		"Desired": number64("spec", "replicas"), "Current": number64("status", "replicas"), "Ready": number64("status", "readyReplicas"),
-		"Selector": labelSetCell("spec", "selector"),
-	}, "spec", "template", "spec")
-	daemonSetCells = withContainers(map[string]cell{
-		"Desired": number64("status", "desiredNumberScheduled"), "Current": number64("status", "currentNumberScheduled"),
-		"Ready": number64("status", "numberReady"), "Up-to-date": number64("status", "updatedNumberScheduled"),
-		"Available": number64("status", "numberAvailable"), "Node Selector": labelSetCell("spec", "template", "spec", "nodeSelector"),
-		"Selector": labelSelectorCell("spec", "selector"),
-	}, "spec", "template", "spec")
-	statefulSetCells = withContainers(map[string]cell{
-		"Ready": func(o *api.Unstructured, _ time.Time) any {
-			return ratio(o.NestedInt64("status", "readyReplicas"), o.NestedInt64("spec", "replicas"))
-		},
-	}, "spec", "template", "spec")
-	revisionCells = map[string]cell{"Controller": controllerOf, "Revision": number64("revision")}
-	jobCells      = withContainers(map[string]cell{
-		"Status": jobStatus, "Completions": jobCompletions, "Duration": jobDuration, "Selector": labelSelectorCell("spec", "selector"),
-	}, "spec", "template", "spec")
-	cronJobCells = withContainers(map[string]cell{
-		"Schedule": field("spec", "schedule"), "Timezone": fieldOr(noneText, "spec", "timeZone"), "Suspend": cronSuspended,
-		"Active": length("status", "active"), "Last Schedule": since(noneText, "status", "lastScheduleTime"),
-		"Selector": labelSelectorCell("spec", "jobTemplate", "spec", "selector"),
-	}, "spec", "jobTemplate", "spec", "template", "spec")
-	autoscalerCells = map[string]cell{
-		"Reference": part(reference, "spec", "scaleTargetRef"), "Targets": autoscalerTargets,
-		"MinPods": shown(unsetText, "spec", "minReplicas"), "MaxPods": number64("spec", "maxReplicas"), "Replicas": number64("status", "currentReplicas"),
-	}
-	deploymentCells = withContainers(map[string]cell{
-		"Ready": statefulSetCells["Ready"], "Up-to-date": number64("status", "updatedReplicas"), "Available": number64("status", "availableReplicas"),
-		"Selector": labelSelectorCell("spec", "selector"),
-	}, "spec", "template", "spec")
-	replicaSetCells = withContainers(map[string]cell{
-		"Desired": number64("spec", "replicas"), "Current": number64("status", "replicas"), "Ready": number64("status", "readyReplicas"),
-		"Selector": labelSelectorCell("spec", "selector"),
-	}, "spec", "template", "spec")
-)
 
 func controllerOf(o *api.Unstructured, _ time.Time) any {
 	for _, owner := range items(child(o.Object, "metadata"), "ownerReferences") {

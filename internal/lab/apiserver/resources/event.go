@@ -18,12 +18,6 @@ var eventSelectable = []string{
 	"reason", "reportingComponent", "source", "type",
 }
 
-var eventCells = map[string]cell{
-	"Last Seen": eventLastSeen, "Type": field("type"), "Reason": field("reason"), "Object": eventObject,
-	"Subobject": field("involvedObject", "fieldPath"), "Source": eventReporter, "Message": eventMessage,
-	"First Seen": eventFirstSeen, "Count": eventCount,
-}
-
 func eventSource(o tree, fields map[string]string) {
 	fields["source"] = cmp.Or(text(child(o, "source"), "component"), text(o, "reportingComponent"))
 }
@@ -53,18 +47,6 @@ func validateEvent(o *api.Unstructured) []apierrors.FieldError {
 	return m
 }
 
-func eventLastSeen(o *api.Unstructured, now time.Time) any {
-	last := o.NestedString("series", "lastObservedTime")
-	if last == "" {
-		last = cmp.Or(text(o.Object, "lastTimestamp"), text(o.Object, "firstTimestamp"))
-	}
-	return ageOf(cmp.Or(last, text(o.Object, "eventTime")), now)
-}
-
-func eventFirstSeen(o *api.Unstructured, now time.Time) any {
-	return ageOf(cmp.Or(text(o.Object, "firstTimestamp"), text(o.Object, "eventTime")), now)
-}
-
 func eventObject(o *api.Unstructured, _ time.Time) any {
 	involved := child(o.Object, "involvedObject")
 	kind := strings.ToLower(text(involved, "kind"))
@@ -81,17 +63,6 @@ func eventReporter(o *api.Unstructured, _ time.Time) any {
 		return component + ", " + host
 	}
 	return component
-}
-
-func eventMessage(o *api.Unstructured, _ time.Time) any {
-	return strings.TrimSpace(text(o.Object, "message"))
-}
-
-func eventCount(o *api.Unstructured, _ time.Time) any {
-	if series := child(o.Object, "series"); series != nil {
-		return integer(series, "count")
-	}
-	return max(integer(o.Object, "count"), 1)
 }
 
 // groupEvents configures events.k8s.io, whose events are the objects of the core group in another

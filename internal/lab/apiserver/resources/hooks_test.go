@@ -93,7 +93,6 @@ func TestPodStatusColumn(t *testing.T) {
 		got := [3]string{podStatus(o, time.Now()).(string), podReady(o, time.Now()).(string), podRestarts(o, time.Now()).(string)}
 		assert.Equal(t, want, got, text)
 	}
-	assert.Equal(t, "a", podAddress(parse(t, `{"status":{"podIP":"a"}}`), time.Now()))
 }
 
 func TestMetadataThatMustNotChange(t *testing.T) {
@@ -185,7 +184,7 @@ func TestClaims(t *testing.T) {
 	d := lookup(t, "", "persistentvolumeclaims")
 	o := parse(t, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z","annotations":{"volume.beta.kubernetes.io/storage-class":"old"}},"spec":{"volumeName":"v"}}`)
 	assert.Equal(t, "Terminating", volumeStatus(o, time.Now()))
-	assert.Equal(t, "old", claimClass(o, time.Now()))
+	assert.Equal(t, "old", d.Columns[5].Cell(o, time.Now()))
 	assert.Equal(t, "0", claimCapacity(o, time.Now()))
 	d.Strategy.PrepareCreate(o)
 	d.Strategy.PrepareCreate(o)
@@ -197,6 +196,7 @@ func TestCellsOfOddObjects(t *testing.T) {
 	cell := func(group, resource string, column int, text string) any {
 		return lookup(t, group, resource).Columns[column].Cell(parse(t, text), now)
 	}
+	assert.Equal(t, "a", cell("", "pods", 5, `{"status":{"podIP":"a"}}`))
 	assert.Equal(t, "<none>", cell("apps", "deployments", 7, `{}`))
 	assert.Equal(t, "<error>", cell("apps", "deployments", 7, `{"spec":{"selector":{"matchExpressions":[{}]}}}`))
 	assert.Equal(t, "Ready", cell("", "nodes", 1, `{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`))

@@ -9,12 +9,6 @@ import (
 	"orrery/restclient/api"
 )
 
-var nodeCells = map[string]cell{
-	"Status": nodeStatus, "Roles": nodeRoles, "Version": field("status", "nodeInfo", "kubeletVersion"),
-	"Internal-IP": nodeAddress("InternalIP"), "External-IP": nodeAddress("ExternalIP"), "OS-Image": fieldOr(unknownText, "status", "nodeInfo", "osImage"),
-	"Kernel-Version": nodeKernel, "Container-Runtime": fieldOr(unknownText, "status", "nodeInfo", "containerRuntimeVersion"),
-}
-
 // fillNode keeps podCIDR and podCIDRs consistent.
 func fillNode(o tree) {
 	spec := ensure(o, "spec")
@@ -64,17 +58,6 @@ func nodeRoles(o *api.Unstructured, _ time.Time) any {
 	}
 	slices.Sort(roles)
 	return cmp.Or(strings.Join(slices.Compact(roles), ","), noneText)
-}
-
-func nodeAddress(kind string) cell {
-	return func(o *api.Unstructured, _ time.Time) any {
-		for _, address := range items(child(o.Object, "status"), "addresses") {
-			if text(address, "type") == kind {
-				return text(address, "address")
-			}
-		}
-		return noneText
-	}
 }
 
 func nodeKernel(o *api.Unstructured, _ time.Time) any {

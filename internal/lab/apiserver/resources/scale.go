@@ -19,9 +19,15 @@ var scales = &Definition{
 	Group: "autoscaling", Version: "v1", Versions: []string{"v1"},
 	Plural: "scales", Singular: "scale", Kind: "Scale", ListKind: "ScaleList", Namespaced: true,
 	Columns: []Column{
-		{Name: "Name", Type: "string", Description: "The name of the scaled object.", Cell: objectName},
-		{Name: "Desired", Type: "integer", Description: "The desired number of replicas.", Cell: number64("spec", "replicas")},
-		{Name: "Available", Type: "integer", Description: "The number of replicas.", Cell: number64("status", "replicas")},
+		nameColumn(),
+		{
+			Name: "Desired", Type: "integer", Cell: cellOf("scales.autoscaling", "Desired", "integer"),
+			Description: "The desired number of replicas.",
+		},
+		{
+			Name: "Available", Type: "integer", Cell: cellOf("scales.autoscaling", "Available", "integer"),
+			Description: "The number of replicas.",
+		},
 		ageColumn(),
 	},
 }

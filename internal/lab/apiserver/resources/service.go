@@ -12,11 +12,6 @@ import (
 	"orrery/restclient/api"
 )
 
-var serviceCells = map[string]cell{
-	"Type": field("spec", "type"), "Cluster-IP": fieldOr(noneText, "spec", "clusterIP"), "External-IP": serviceExternal,
-	"Port(s)": servicePorts, "Selector": labelSetCell("spec", "selector"),
-}
-
 const (
 	clusterIP    = "ClusterIP"
 	nodePort     = "NodePort"
@@ -169,15 +164,21 @@ func (a *allocator) port() int64 {
 	return int64(uint64(a.ports.Add(1))*1_021%portCount) + firstPort
 }
 
+// balancerAddresses returns the addresses of the load balancer of a service or an ingress.
+func balancerAddresses(o *api.Unstructured) []string {
+	var addresses []string
+	for _, ingress := range items(child(child(o.Object, "status"), "loadBalancer"), "ingress") {
+		addresses = append(addresses, cmp.Or(text(ingress, "ip"), text(ingress, "hostname")))
+	}
+	return addresses
+}
+
 func serviceExternal(o *api.Unstructured, _ time.Time) any {
 	spec := child(o.Object, "spec")
 	external := strings.Join(texts(spec, "externalIPs"), ",")
 	switch text(spec, "type") {
 	case loadBalancer:
-		var addresses []string
-		for _, ingress := range items(child(child(o.Object, "status"), "loadBalancer"), "ingress") {
-			addresses = append(addresses, cmp.Or(text(ingress, "ip"), text(ingress, "hostname")))
-		}
+		addresses := balancerAddresses(o)
 		if external != "" {
 			addresses = append(addresses, external)
 		}

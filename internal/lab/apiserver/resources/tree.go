@@ -43,6 +43,10 @@ func items(t tree, key string) []tree {
 // texts returns the strings in the list under a key.
 func texts(t tree, key string) []string {
 	list, _ := t[key].([]any)
+	return stringsOf(list)
+}
+
+func stringsOf(list []any) []string {
 	found := make([]string, 0, len(list))
 	for _, item := range list {
 		if s, ok := item.(string); ok {

@@ -14,8 +14,6 @@ func configMapKeys(o *api.Unstructured, _ time.Time) any {
 	return int64(len(child(o.Object, "data")) + len(child(o.Object, "binaryData")))
 }
 
-func secretKeys(o *api.Unstructured, _ time.Time) any { return int64(len(child(o.Object, "data"))) }
-
 // fillSecret moves stringData, which is write-only, to data.
 func fillSecret(o tree) {
 	plain := child(o, "stringData")
@@ -49,8 +47,6 @@ func fillLimitRange(o tree) {
 		fillMap(limit, "defaultRequest", child(limit, "min"))
 	}
 }
-
-var quotaCells = map[string]cell{"Request": quotaCell(false), "Limit": quotaCell(true)}
 
 func quotaCell(limits bool) func(*api.Unstructured, time.Time) any {
 	return func(o *api.Unstructured, _ time.Time) any {
