@@ -1,11 +1,16 @@
 package resources
 
 import (
-	_ "embed"
+	"bytes"
+	"embed"
 	"encoding/json"
 	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
 
 	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/names"
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
@@ -49,17 +54,17 @@ func records() []record {
 }
 
 // builtinDefinitions returns the built-in types in the order of kube-apiserver's discovery. What
-// holds for each type is recorded; the exceptions are in builtinTypes.
+// holds for each type is recorded; the exceptions are in types.yaml and builtinHooks.
 func builtinDefinitions() []*Definition {
-	types := builtinTypes(newAllocator())
+	computed := builtinHooks(newAllocator())
 	var definitions []*Definition
 	for _, r := range records() {
-		definitions = append(definitions, r.definition(types))
+		definitions = append(definitions, r.definition(computed))
 	}
 	return definitions
 }
 
-func (r record) definition(types map[string]traits) *Definition {
+func (r record) definition(computed map[string]hooks) *Definition {
 	d := &Definition{
 		Group: r.Group, Versions: []string{r.Version}, Version: r.Version,
 		Plural: r.Plural, Singular: r.Singular, Kind: r.Kind, ListKind: r.Kind + "List",
@@ -78,20 +83,23 @@ func (r record) definition(types map[string]traits) *Definition {
 		d.Scale = d.Scale || s.Name == "scale"
 	}
 	d.Type, _ = schema.Builtin().Type(api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind})
-	t := types[d.Qualified()]
-	d.Columns, d.scale = r.columns(d.Qualified()), t.scale
-	d.selectPaths(t.selectable, true)
-	if t.fields != nil {
+	t, h := typeRules()[d.Qualified()], computed[d.Qualified()]
+	d.Columns = r.columns(d.Qualified())
+	if d.Scale {
+		d.scale = replicaPaths
+	}
+	d.selectPaths(t.Selectable, true)
+	if h.fields != nil {
 		atPaths := d.Fields
 		d.Fields = func(o *api.Unstructured) map[string]string {
 			fields := atPaths(o)
-			t.fields(o.Object, fields)
+			h.fields(o.Object, fields)
 			return fields
 		}
 	}
-	d.Strategy = t.strategy(d)
-	if t.special != nil {
-		t.special(d)
+	d.Strategy = strategy(d, t, h)
+	if h.special != nil {
+		h.special(d)
 	}
 	return d
 }
@@ -112,111 +120,135 @@ func (r record) columns(name string) []Column {
 	return columns
 }
 
-// traits describe how a type differs from the default. The zero value is a type without generation,
-// without creation by update, and whose updates need no resourceVersion.
-type traits struct {
-	// generation says whether changes outside of the metadata and status are counted.
-	generation generationPolicy
-	// createOnUpdate is AllowCreateOnUpdate; conditional is the opposite of
+// rules are how a type differs from the default, as types.yaml says.
+type rules struct {
+	// Generation says whether changes outside of the metadata and status are counted.
+	Generation generationPolicy
+	// CreateOnUpdate is AllowCreateOnUpdate; Conditional is the opposite of
 	// AllowUnconditionalUpdate.
-	createOnUpdate, conditional bool
-	// The fields of Strategy: LooseFinalizers, UpdateMeta, ValidateName.
-	loose bool
-	meta  MetaCheck
-	name  NameRule
-	// orphans makes Orphan the default propagation policy.
-	orphans bool
+	CreateOnUpdate bool `yaml:"createOnUpdate"`
+	Conditional    bool
+	// Loose is LooseFinalizers, Meta is UpdateMeta, Name a key of nameRules for ValidateName.
+	Loose bool
+	Meta  MetaCheck
+	Name  string
+	// Orphans makes Orphan the default propagation policy.
+	Orphans bool
+	// Phase is that of a new object. With SentStatus a new object keeps the client's status.
+	Phase      string
+	SentStatus bool `yaml:"sentStatus"`
+	// StatusKeeps are metadata fields that a write to the status cannot change.
+	StatusKeeps []string `yaml:"statusKeeps"`
+	// Selectable are the selectable fields.
+	Selectable []string
+}
 
+// typeRules maps qualified names of types to their rules.
+var typeRules = sync.OnceValue(func() map[string]rules { return decoded[map[string]rules]("types.yaml") })
+
+//go:embed *.yaml
+var files embed.FS
+
+// decoded returns the value in a file of the package.
+func decoded[T any](name string) (value T) {
+	text, err := files.ReadFile(name)
+	if err == nil {
+		decoder := yaml.NewDecoder(bytes.NewReader(text))
+		decoder.KnownFields(true)
+		err = decoder.Decode(&value)
+	}
+	if err != nil {
+		panic("resources: " + name + ": " + err.Error())
+	}
+	return value
+}
+
+// generationPolicy is how a type maintains metadata.generation.
+type generationPolicy string
+
+const (
+	// counted starts at 1 and counts changes.
+	counted generationPolicy = "counted"
+	// countedOnce stays at 1.
+	countedOnce generationPolicy = "counted once"
+	// countedLater is set by the first change.
+	countedLater generationPolicy = "counted later"
+)
+
+var nameRules = map[string]NameRule{"label": labelName, "path segment": names.PathSegment}
+
+// hooks are what a type computes. Each may be nil.
+type hooks struct {
 	// fill sets defaults that depend on other fields, after those of the types.
 	fill func(o tree)
-	// status returns the status of a new object; nil means empty. With sentStatus a new object
-	// keeps the client's.
-	status     func(o tree) tree
-	sentStatus bool
+	// status returns the status of a new object, instead of its phase.
+	status func(o tree) tree
 	// create runs for a new object. update runs for an updated one before the generation is
 	// computed, prepare for both afterwards.
 	create  func(o *api.Unstructured)
 	update  func(o, old *api.Unstructured)
 	prepare func(o *api.Unstructured)
-	// statusKeeps are metadata fields that a write to the status cannot change.
-	statusKeeps []string
 
 	// validate and validateUpdate are the hooks of Strategy. Without validateUpdate, updates are
 	// validated like new objects.
 	validate       func(o *api.Unstructured) []apierrors.FieldError
 	validateUpdate func(o, old *api.Unstructured) []apierrors.FieldError
 
-	// selectable are the selectable fields. fields corrects those whose value is not the text at
-	// their path.
-	selectable []string
-	fields     func(o tree, fields map[string]string)
-	scale      *scalePaths
+	// fields corrects the selectable fields whose value is not the text at their path.
+	fields func(o tree, fields map[string]string)
 	// special adjusts the finished definition.
 	special func(d *Definition)
 }
 
-// generationPolicy is how a type maintains metadata.generation.
-type generationPolicy int
-
-const (
-	_ generationPolicy = iota
-	// counted starts at 1 and counts changes.
-	counted
-	// countedOnce stays at 1.
-	countedOnce
-	// countedLater is set by the first change.
-	countedLater
-)
-
-// strategy returns the hooks of a type.
-func (t traits) strategy(d *Definition) Strategy {
+// strategy returns the strategy of a type.
+func strategy(d *Definition, r rules, h hooks) Strategy {
 	s := Strategy{
-		UpdateMeta: t.meta, LooseFinalizers: t.loose, ValidateName: t.name,
-		AllowCreateOnUpdate: t.createOnUpdate, AllowUnconditionalUpdate: !t.conditional,
-		Validate: t.validate, ValidateUpdate: t.validateUpdate,
-		Default: func(o *api.Unstructured) { t.fillIn(d, o) }, PrepareStatus: keepAllButStatus,
+		UpdateMeta: r.Meta, LooseFinalizers: r.Loose, ValidateName: nameRules[r.Name],
+		AllowCreateOnUpdate: r.CreateOnUpdate, AllowUnconditionalUpdate: !r.Conditional,
+		Validate: h.validate, ValidateUpdate: h.validateUpdate,
+		Default: func(o *api.Unstructured) { h.fillIn(d, o) }, PrepareStatus: keepAllButStatus,
 	}
-	if t.orphans {
+	if r.Orphans {
 		s.DefaultPropagation = api.DeletePropagationOrphan
 	}
-	if t.statusKeeps != nil {
-		s.PrepareStatus = statusKeepsMetadata(t.statusKeeps...)
+	if r.StatusKeeps != nil {
+		s.PrepareStatus = statusKeepsMetadata(r.StatusKeeps...)
 	}
-	if t.validate != nil && t.validateUpdate == nil {
-		s.ValidateUpdate = func(o, _ *api.Unstructured) []apierrors.FieldError { return t.validate(o) }
+	if h.validate != nil && h.validateUpdate == nil {
+		s.ValidateUpdate = func(o, _ *api.Unstructured) []apierrors.FieldError { return h.validate(o) }
 	}
 	s.PrepareCreate = func(o *api.Unstructured) {
-		if d.Status && !t.sentStatus {
-			t.resetStatus(d, o)
+		if d.Status && !r.SentStatus {
+			h.resetStatus(d, o, r.Phase)
 		}
-		if t.generation == counted || t.generation == countedOnce {
+		if r.Generation == counted || r.Generation == countedOnce {
 			firstGeneration(o)
 		}
-		if t.create != nil {
-			t.create(o)
+		if h.create != nil {
+			h.create(o)
 		}
-		if t.prepare != nil {
-			t.prepare(o)
+		if h.prepare != nil {
+			h.prepare(o)
 		}
 	}
 	s.PrepareUpdate = func(o, old *api.Unstructured) {
 		if d.Status {
 			keepStatus(o, old)
 		}
-		if t.update != nil {
-			t.update(o, old)
+		if h.update != nil {
+			h.update(o, old)
 		}
-		counts := t.generation == counted || t.generation == countedLater
+		counts := r.Generation == counted || r.Generation == countedLater
 		nextGeneration(o, old, counts && contentChanged(o, old, true))
-		if t.prepare != nil {
-			t.prepare(o)
+		if h.prepare != nil {
+			h.prepare(o)
 		}
 	}
 	return s
 }
 
 // fillIn is the Default hook of a type.
-func (t traits) fillIn(d *Definition, o *api.Unstructured) {
+func (h hooks) fillIn(d *Definition, o *api.Unstructured) {
 	if o.Object == nil {
 		o.Object = tree{}
 	}
@@ -225,16 +257,19 @@ func (t traits) fillIn(d *Definition, o *api.Unstructured) {
 		ensure(o.Object, "spec")
 	}
 	fillIn(stored, o.Object)
-	if t.fill != nil {
-		t.fill(o.Object)
+	if h.fill != nil {
+		h.fill(o.Object)
 	}
 }
 
 // resetStatus sets the status of a new object.
-func (t traits) resetStatus(d *Definition, o *api.Unstructured) {
+func (h hooks) resetStatus(d *Definition, o *api.Unstructured, phase string) {
 	status := tree{}
-	if t.status != nil {
-		status = t.status(o.Object)
+	if phase != "" {
+		status["phase"] = phase
+	}
+	if h.status != nil {
+		status = h.status(o.Object)
 	}
 	o.Object["status"] = status
 	if field, known := d.Type.Field("status"); known {

@@ -67,8 +67,14 @@ func qualified(definitions []*Definition) []string {
 
 func TestCatalogOfBuiltInTypes(t *testing.T) {
 	c := NewCatalog()
-	for name := range builtinTypes(newAllocator()) {
-		assert.Contains(t, qualified(c.All()), name, "traits without a type")
+	for name := range builtinHooks(newAllocator()) {
+		assert.Contains(t, qualified(c.All()), name, "hooks without a type")
+	}
+	for name, rules := range typeRules() {
+		assert.Contains(t, qualified(c.All()), name, "rules without a type")
+		assert.Contains(t, []generationPolicy{"", counted, countedOnce, countedLater}, rules.Generation, name)
+		assert.Contains(t, []MetaCheck{CheckStep, CheckStepThenAll, CheckAllThenStep, CheckAll}, rules.Meta, name)
+		assert.True(t, rules.Name == "" || nameRules[rules.Name] != nil, name)
 	}
 	for name, columns := range sources() {
 		known := append(qualified(c.All()), "every type", "scales.autoscaling")

@@ -1,7 +1,6 @@
 package resources
 
 import (
-	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,16 +42,9 @@ func ageColumn() Column {
 // cellOf returns the cells of a column of columns.yaml.
 func cellOf(kind, column, valueType string) cell { return sources()[kind][column].cell(valueType) }
 
-//go:embed columns.yaml
-var columnsText []byte
-
 // sources maps the names of types and columns to the sources of their cells.
 var sources = sync.OnceValue(func() map[string]map[string]source {
-	var types map[string]map[string]source
-	if err := yaml.Unmarshal(columnsText, &types); err != nil {
-		panic("resources: columns.yaml: " + err.Error())
-	}
-	return types
+	return decoded[map[string]map[string]source]("columns.yaml")
 })
 
 // source says what the cells of a column show: the value at the first path that has one, in the

@@ -12,12 +12,6 @@ import (
 
 // Events are stored in their older form, that of the core group.
 
-var eventSelectable = []string{
-	"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
-	"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath",
-	"reason", "reportingComponent", "source", "type",
-}
-
 func eventSource(o tree, fields map[string]string) {
 	fields["source"] = cmp.Or(text(child(o, "source"), "component"), text(o, "reportingComponent"))
 }
@@ -71,8 +65,9 @@ func groupEvents(d *Definition) {
 	d.Prefix, d.Stored = "/registry/events", &api.GroupVersion{Version: "v1"}
 	d.ToStorage, d.FromStorage = func(o *api.Unstructured) { rename(o, eventNames, true) }, newerEvent
 	d.Strategy.ValidateUpdate = func(o, _ *api.Unstructured) []apierrors.FieldError { return validateEvent(o) }
+	stored := d.Selectable
 	d.Selectable, d.renamed = nil, map[string]string{}
-	for _, stored := range eventSelectable {
+	for _, stored := range stored {
 		name := strings.Replace(stored, "involvedObject.", "regarding.", 1)
 		if name = strings.Replace(name, "reportingComponent", "reportingController", 1); name == "source" {
 			continue

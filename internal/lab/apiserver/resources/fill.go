@@ -1,11 +1,8 @@
 package resources
 
 import (
-	_ "embed"
 	"encoding/json"
 	"sync"
-
-	"go.yaml.in/yaml/v3"
 
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
@@ -105,8 +102,6 @@ func fillMap(t tree, key string, from tree) {
 	}
 }
 
-func phase(name string) func(tree) tree { return func(tree) tree { return tree{"phase": name} } }
-
 func fillNetworkPolicy(o tree) {
 	spec := ensure(o, "spec")
 	if has(spec, "policyTypes") {
@@ -125,19 +120,14 @@ func fillSlice(o tree) {
 	}
 }
 
-//go:embed defaults.yaml
-var defaultsText []byte
-
 // defaults maps type names to the default values of their fields.
 var defaults = sync.OnceValue(func() tree {
-	var types map[string]any
-	err := yaml.Unmarshal(defaultsText, &types)
-	data, _ := json.Marshal(types)
-	read := &api.Unstructured{}
-	if err != nil || json.Unmarshal(data, read) != nil {
-		panic("resources: defaults.yaml cannot be read")
+	data, err := json.Marshal(decoded[tree]("defaults.yaml"))
+	types := &api.Unstructured{}
+	if err != nil || json.Unmarshal(data, types) != nil {
+		panic("resources: defaults.yaml is not JSON")
 	}
-	return read.Object
+	return types.Object
 })
 
 // fillIn sets the defaults of an object and of all objects in it, and the zero values of fields

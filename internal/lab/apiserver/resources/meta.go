@@ -203,17 +203,17 @@ func finalizerWarnings(o, old *api.Unstructured) []string {
 
 // MetaCheck says how an update validates the metadata in addition to what all types do.
 // kube-apiserver then finds the same errors twice, and lists their causes twice.
-type MetaCheck int
+type MetaCheck string
 
 const (
 	// CheckStep validates the change of the metadata.
-	CheckStep MetaCheck = iota
+	CheckStep MetaCheck = ""
 	// CheckStepThenAll then validates the new metadata as on creation.
-	CheckStepThenAll
+	CheckStepThenAll MetaCheck = "step then all"
 	// CheckAllThenStep validates the new metadata first.
-	CheckAllThenStep
+	CheckAllThenStep MetaCheck = "all then step"
 	// CheckAll validates only the new metadata.
-	CheckAll
+	CheckAll MetaCheck = "all"
 )
 
 // MetaUpdateValidation validates the metadata of o and its change from old: immutable fields, and

@@ -9,11 +9,6 @@ import (
 	"orrery/restclient/api"
 )
 
-var podSelectable = []string{
-	"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
-	"status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName",
-}
-
 func podFields(o tree, fields map[string]string) {
 	var addresses []string
 	for _, address := range items(child(o, "status"), "podIPs") {
