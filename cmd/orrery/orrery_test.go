@@ -20,9 +20,9 @@ import (
 
 	"orrery/cmd/orrery/controllers"
 	"orrery/controller/manager"
+	"orrery/controller/rbac"
 	"orrery/examples/virtualmachine/driver"
 	"orrery/internal/app/program/programtest"
-	"orrery/internal/app/rbac"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )

@@ -11,8 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"orrery/controller/rbac"
 	"orrery/internal/app/program"
-	"orrery/internal/app/rbac"
+	"orrery/internal/app/rights"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
 )
@@ -85,9 +86,9 @@ Flags that "orrery run" also has mean the same here: give both the same values.`
 			manifests := rbac.Manifests(config)
 			switch {
 			case options.purpose == forWhy && options.without == withoutSecrets:
-				manifests = rbac.Bind(config, rbac.ForWhyWithoutSecrets(options.groups))
+				manifests = rbac.Bind(config, rights.ForWhyWithoutSecrets(options.groups))
 			case options.purpose == forWhy:
-				manifests = rbac.Bind(config, rbac.ForWhy())
+				manifests = rbac.Bind(config, rights.ForWhy())
 			}
 			if options.output == outputJSON {
 				return rbac.WriteJSON(command.OutOrStdout(), manifests)

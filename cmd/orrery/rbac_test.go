@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/app/rbac"
+	"orrery/controller/rbac"
 )
 
 // The manifests in deploy are the program's own output.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/app/rbac"
+	"orrery/controller/rbac"
 	"orrery/restclient/api"
 )
 

@@ -18,7 +18,8 @@ import (
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
-	"orrery/internal/app/rbac"
+	"orrery/controller/rbac"
+	"orrery/internal/app/rights"
 	"orrery/upstream/controlplane"
 )
 
@@ -63,7 +64,7 @@ func newConfinement(t *testing.T) *confinement {
 
 func confinedConfig(user string) rbac.Config {
 	return rbac.Config{
-		Name: user, Subject: rbac.User(user), Controllers: rbac.NamespaceController(false), LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery", Events: true,
+		Name: user, Subject: rbac.User(user), Controllers: rights.NamespaceController(false), LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery", Events: true,
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"orrery/internal/app/rbac"
+	"orrery/controller/rbac"
 )
 
 // controllerRole is kube-apiserver's own role for the namespace controller, and the name of its

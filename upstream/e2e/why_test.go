@@ -22,7 +22,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 
-	"orrery/internal/app/rbac"
+	"orrery/controller/rbac"
+	"orrery/internal/app/rights"
 	"orrery/internal/why"
 	"orrery/upstream/controlplane"
 )
@@ -182,7 +183,7 @@ var situations = map[string][]situation{
 		{name: "the user may not read secrets", proven: "C30 namespaces $NS",
 			held: "ConfigMap " + holdingFinalizer,
 			before: func(w *whyTrial, _ string) {
-				w.user = w.admit("less", rolesForWhy(w.t, "less", "--without=secrets"), rbac.ForWhyWithoutSecrets(nil))
+				w.user = w.admit("less", rolesForWhy(w.t, "less", "--without=secrets"), rights.ForWhyWithoutSecrets(nil))
 			},
 			says: "DO ask an administrator to run: orrery rbac --for why --user NAME"},
 	},
@@ -308,7 +309,7 @@ func TestWhyRights(t *testing.T) {
 	t.Parallel()
 	w := newWhyTrial(t, controlplane.Config{NamespaceController: true, ControllerManagerArgs: alive})
 	w.prove(withRights)
-	withoutEach(t, rbac.ForWhy(), func(t *testing.T, right rbac.Right, verb string, less []rbac.Right) {
+	withoutEach(t, rights.ForWhy(), func(t *testing.T, right rbac.Right, verb string, less []rbac.Right) {
 		lost, user := situations[withRights][0], strings.ReplaceAll("less-"+t.Name(), "/", "-")
 		if verb == "list" {
 			lost = situations[withRights][1]
@@ -328,7 +329,7 @@ func newWhyTrial(t *testing.T, config controlplane.Config) *whyTrial {
 	t.Helper()
 	reserveCluster(t)
 	tr := onControlPlane(t, config)
-	return &whyTrial{trial: tr, user: tr.admit("why", rolesForWhy(t, "why"), rbac.ForWhy())}
+	return &whyTrial{trial: tr, user: tr.admit("why", rolesForWhy(t, "why"), rights.ForWhy())}
 }
 
 // rolesForWhy returns what "orrery rbac --for why" prints for a user.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"orrery/controller/manager"
-	"orrery/internal/app/rbac"
+	"orrery/controller/rbac"
 	"orrery/nsctl"
 	"orrery/restclient/api"
 )

@@ -6,10 +6,10 @@ import (
 
 	"orrery/controller"
 	"orrery/controller/manager"
+	"orrery/controller/rbac"
 	"orrery/examples/apps"
 	"orrery/examples/deployment"
 	"orrery/examples/replicaset"
-	"orrery/internal/app/rbac"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )

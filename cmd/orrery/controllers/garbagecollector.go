@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"orrery/controller/manager"
+	"orrery/controller/rbac"
 	"orrery/examples/garbagecollector"
 	"orrery/examples/monitor"
 	"orrery/informer"
-	"orrery/internal/app/rbac"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"

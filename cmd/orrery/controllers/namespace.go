@@ -8,7 +8,7 @@ import (
 	"orrery/controller/events"
 	"orrery/controller/gears"
 	"orrery/controller/manager"
-	"orrery/internal/app/rbac"
+	"orrery/internal/app/rights"
 	"orrery/internal/app/status"
 	"orrery/nsctl"
 	nsctlfast "orrery/nsctl/fast"
@@ -32,7 +32,7 @@ func namespaceController(options NamespaceOptions) manager.Descriptor {
 		Name: NamespaceController, Alias: "namespace", About: "deletes the content of namespaces that are being deleted, and finalizes them",
 		DryRun: true, BuiltIn: true,
 		Needs:     []api.GroupVersionResource{api.NamespacesResource},
-		Rights:    rbac.NamespaceController,
+		Rights:    rights.NamespaceController,
 		QPSFactor: namespaceQPSFactor, BurstFactor: namespaceBurstFactor,
 		New: func(c manager.ControllerContext) (manager.Controller, error) {
 			return startNamespaceController(c, options)

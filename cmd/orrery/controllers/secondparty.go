@@ -6,8 +6,8 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/controller/manager"
+	"orrery/controller/rbac"
 	"orrery/examples/secondparty"
-	"orrery/internal/app/rbac"
 	"orrery/nsctl"
 	nsctlfast "orrery/nsctl/fast"
 	"orrery/restclient"

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"orrery/controller/manager"
+	"orrery/controller/rbac"
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
-	"orrery/internal/app/rbac"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )

@@ -1,17 +1,12 @@
-// Package rbac holds the least rights with which "orrery run" works. [Rights] lists the rights of a
-// run with certain flags, each with its reason. [Manifests] turns them into roles and bindings
-// (RBAC, API group rbac.authorization.k8s.io), which "orrery rbac" prints and deploy/rbac.yaml
-// contains. [Missing] asks a server which of the rights its user lacks.
+// Package rbac holds the least rights with which a program of controllers works. [Rights] lists the
+// rights of a run, each with its reason. [Manifests] turns them into roles and bindings (RBAC, API
+// group rbac.authorization.k8s.io), which the subcommands rbac print. [Missing] asks a server which
+// of the rights its user lacks.
 //
-//	cluster        namespaces, and list, delete and deletecollection of everything, which emptying a namespace needs
-//	kube-system    its own Lease
-//	default        Events, as nothing can be created in a namespace that is being deleted
-//
-// Tests in upstream/e2e prove on a real API server that the rights suffice and that no verb is
-// superfluous. A right that another one includes is omitted: the right to list everything includes
-// namespaces. So are the default rights of authenticated users to read /version, /readyz, /api and
-// /apis and to review their own rights. A right is limited to one object by name where Kubernetes
-// can do that. It cannot for create, because the authorizer sees no name.
+// A right that another one includes is omitted: the right to list everything includes namespaces.
+// So are the default rights of authenticated users to read /version, /readyz, /api and /apis and to
+// review their own rights. A right is limited to one object by name where Kubernetes can do that.
+// It cannot for create, because the authorizer sees no name.
 package rbac
 
 import (
@@ -122,31 +117,6 @@ func (r Rule) isLike(other Rule) bool {
 	return slices.Equal(r.APIGroups, other.APIGroups) && slices.Equal(r.Resources, other.Resources) && slices.Equal(r.ResourceNames, other.ResourceNames)
 }
 
-// NamespaceController returns the rights to delete the content of namespaces, or to read it in a
-// dry run.
-func NamespaceController(dryRun bool) []Right {
-	rights := []Right{{
-		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "watch"}},
-		Reason: "Watch namespaces, and read them again before anything is deleted. Listing them is included below.",
-	}}
-	if dryRun {
-		return append(rights, Right{
-			Rule:   Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
-			Reason: "List everything in a namespace, of any type.",
-		})
-	}
-	return append(rights, Right{
-		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces/status"}, Verbs: []string{"update"}},
-		Reason: "Write the conditions of a deletion.",
-	}, Right{
-		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces/finalize"}, Verbs: []string{"update"}},
-		Reason: "Remove the finalizer of an empty namespace.",
-	}, Right{
-		Rule:   Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list", "delete", "deletecollection"}},
-		Reason: "Delete everything in a namespace, of any type, custom ones included. Types without deletecollection are deleted one by one.",
-	})
-}
-
 // electing returns the rights to a Lease.
 func electing(config Config) []Right {
 	lease := func(verbs ...string) Rule {
@@ -173,56 +143,4 @@ func electing(config Config) []Right {
 		})
 	}
 	return rights
-}
-
-// ForWhy returns the rights of "orrery why". Single objects are listed by their name, so that list
-// is enough.
-func ForWhy() []Right {
-	return append([]Right{{
-		Rule: Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
-		Reason: "List what a namespace holds, of any type, and what may stop its deletion. This includes the content of Secrets: " +
-			"Kubernetes cannot grant their heads alone.",
-	}}, forWhyBesideLists()...)
-}
-
-// ForWhyWithoutSecrets returns the rights of "orrery why" to every built-in type but Secrets, and
-// to the custom types of some groups. Kubernetes has no rule that excepts a type, so the others
-// must be named. "orrery why" reports what it may not read.
-func ForWhyWithoutSecrets(groups []string) []Right {
-	rights := []Right{{
-		Rule:   Rule{APIGroups: []string{""}, Resources: coreTypes, Verbs: []string{"list"}},
-		Reason: "List what a namespace holds, without Secrets, and the nodes of its pods.",
-	}, {
-		Rule:   Rule{APIGroups: builtInGroups, Resources: []string{"*"}, Verbs: []string{"list"}},
-		Reason: "List what a namespace holds of the other built-in types, and what may stop its deletion.",
-	}}
-	if len(groups) > 0 {
-		rights = append(rights, Right{
-			Rule:   Rule{APIGroups: groups, Resources: []string{"*"}, Verbs: []string{"list"}},
-			Reason: "List what a namespace holds of these custom types.",
-		})
-	}
-	return append(rights, forWhyBesideLists()...)
-}
-
-// coreTypes are the types of the core group that are listed, except secrets.
-var coreTypes = []string{
-	"configmaps", "endpoints", "events", "limitranges", "namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "pods",
-	"podtemplates", "replicationcontrollers", "resourcequotas", "serviceaccounts", "services",
-}
-
-// builtInGroups are the other groups of Kubernetes.
-var builtInGroups = []string{
-	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "autoscaling", "batch", "coordination.k8s.io",
-	"discovery.k8s.io", "events.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "resource.k8s.io", "storage.k8s.io",
-}
-
-func forWhyBesideLists() []Right {
-	return []Right{{
-		Rule:   Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}},
-		Reason: "Read the namespace, and read it again for the second sample.",
-	}, {
-		Rule:   Rule{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
-		Reason: "Ask whether the controller that a condition names still lacks a right. Nothing is stored.",
-	}}
 }

@@ -14,14 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"orrery/internal/app/rbac"
+	"orrery/controller/rbac"
+	"orrery/internal/app/rights"
 	"orrery/restclient/restclienttest"
 )
 
 func whole() rbac.Config {
 	return rbac.Config{
 		Name: "orrery", Subject: rbac.ServiceAccount("kube-system", "orrery"),
-		Controllers:    rbac.NamespaceController(false),
+		Controllers:    rights.NamespaceController(false),
 		LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery", Events: true,
 	}
 }
@@ -77,14 +78,14 @@ func TestRightsOfSeveralControllers(t *testing.T) {
 	several := []rbac.Right{pods("A.", "list", "watch"), pods("B.", "watch", "create"), pods("A.", "list")}
 	assert.Equal(t, []rbac.Right{pods("A. B.", "list", "watch", "create")}, rbac.Rights(rbac.Config{Controllers: several}))
 
-	all := rbac.Rights(rbac.Config{Controllers: append(rbac.NamespaceController(false), append(several, pods("C.", "list"))...)})
-	assert.Equal(t, append(rbac.NamespaceController(false), pods("A. B.", "watch", "create")), all, "what is allowed for everything is not repeated")
+	all := rbac.Rights(rbac.Config{Controllers: append(rights.NamespaceController(false), append(several, pods("C.", "list"))...)})
+	assert.Equal(t, append(rights.NamespaceController(false), pods("A. B.", "watch", "create")), all, "what is allowed for everything is not repeated")
 	assert.Equal(t, []string{"list", "watch"}, several[0].Rule.Verbs, "what was given is not changed")
 }
 
 func TestADryRunOnlyReads(t *testing.T) {
 	config := whole()
-	config.DryRun, config.Controllers = true, rbac.NamespaceController(true)
+	config.DryRun, config.Controllers = true, rights.NamespaceController(true)
 	for _, right := range rbac.Rights(config) {
 		for _, verb := range right.Rule.Verbs {
 			assert.Contains(t, []string{"get", "list", "watch"}, verb)

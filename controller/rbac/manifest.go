@@ -133,8 +133,7 @@ type Config struct {
 	// Subject gets the rights.
 	Subject Subject
 
-	// Controllers are the rights of the selected controllers; see [NamespaceController] for one of
-	// them.
+	// Controllers are the rights of the selected controllers.
 	Controllers []Right
 
 	// DryRun omits the rights for election and Events: a run with --dry-run writes nothing.
