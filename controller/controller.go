@@ -2,12 +2,10 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"orrery/informer"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 // Reconcile makes one pass over an object of the local copy, also over one that has a
@@ -51,17 +49,6 @@ func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconci
 	}
 	c := &Controller[T]{relevant: func(T, T) bool { return true }}
 	store := of.informer.GetIndexer()
-	trace := options.Trace
-	if trace == nil {
-		trace = &PoolTrace{PassDone: func(key string, _ time.Duration, _ int, _ time.Duration, err error) {
-			if err != nil {
-				m.failures.report(name+" "+key, err)
-			}
-			if panicked, ok := errors.AsType[*wait.Panic](err); ok {
-				m.failures.report(name+" "+key+", the stack", string(panicked.Stack))
-			}
-		}}
-	}
 	handle(of, informer.ResourceEventHandlerFuncs[T]{
 		AddFunc: func(object T, _ bool) { c.queue(object) },
 		UpdateFunc: func(old, object T) {
@@ -71,33 +58,31 @@ func New[T Object](m *Manager, name string, of *Collection[T], reconcile Reconci
 		},
 		DeleteFunc: func(deleted informer.DeletedObject[T]) { c.pool.Add(deleted.Key) },
 	})
-	c.pool = NewPool(PoolConfig{
-		Name:         name,
-		Workers:      options.Workers,
-		PassTimeout:  options.PassTimeout,
-		DrainTimeout: m.config.DrainTimeout,
-		NewQueue:     m.config.Gears.NewQueue,
-		Trace:        trace,
-		Keys: func() []string {
-			keys := store.ListKeys()
-			for _, named := range c.owners {
-				keys = append(keys, named()...)
-			}
-			return keys
-		},
-		Synced: []informer.InformerSynced{m.hasSynced},
-		Reconcile: func(ctx context.Context, key string) (after time.Duration, err error) {
-			object, found := store.GetByKey(key)
-			switch {
-			case found:
-				return reconcile(ctx, object)
-			case options.Gone != nil:
-				return 0, options.Gone(ctx, key)
-			}
-			return 0, nil
-		},
-	})
-	m.controllers = append(m.controllers, c.pool)
+	config := m.PoolConfig(name)
+	config.Workers, config.PassTimeout = options.Workers, options.PassTimeout
+	if options.Trace != nil {
+		config.Trace = options.Trace
+	}
+	config.Synced = []informer.InformerSynced{m.hasSynced}
+	config.Keys = func() []string {
+		keys := store.ListKeys()
+		for _, named := range c.owners {
+			keys = append(keys, named()...)
+		}
+		return keys
+	}
+	config.Reconcile = func(ctx context.Context, key string) (after time.Duration, err error) {
+		object, found := store.GetByKey(key)
+		switch {
+		case found:
+			return reconcile(ctx, object)
+		case options.Gone != nil:
+			return 0, options.Gone(ctx, key)
+		}
+		return 0, nil
+	}
+	c.pool = NewPool(config)
+	m.Add(func() (func(stop, alive context.Context), error) { return c.pool.Run, nil })
 	return c
 }
 

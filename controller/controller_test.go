@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +19,7 @@ import (
 	"orrery/controller"
 	"orrery/controller/gears"
 	"orrery/controller/leaderelection"
+	"orrery/informer"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
@@ -566,5 +569,58 @@ func TestMistakesInTheSetUpAreSaid(t *testing.T) {
 		assert.PanicsWithValue(t, "controller: x has no Reconcile", func() {
 			controller.New(m, "x", namespaces, nil, controller.Options{})
 		})
+	})
+}
+
+func TestWhatAProgramRefuses(t *testing.T) {
+	arguments, flags := os.Args, flag.CommandLine
+	defer func() { os.Args, flag.CommandLine = arguments, flags }()
+	for line, want := range map[string]string{
+		"on":                      `"on" is not a flag`,
+		"rbac -gears=fast on":     `"on" is not a flag`,
+		"rbac -service-account=a": `-service-account must be a namespace and a name`,
+		"-kubeconfig=/not/there":  `/not/there does not exist`,
+		"rbac":                    `no collection`,
+	} {
+		os.Args = append([]string{"greeter"}, strings.Fields(line)...)
+		flag.CommandLine = flag.NewFlagSet("greeter", flag.ContinueOnError)
+		err := controller.RunProgram("greeter", func(*controller.Manager) error {
+			if line == "rbac" {
+				return errors.New("no collection")
+			}
+			return nil
+		})
+		assert.ErrorContains(t, err, want, line)
+	}
+}
+
+// own is a controller with handlers and a pool of its own.
+func own(w *world, namespaces *controller.Collection[*api.Namespace], passes *counted) {
+	passes.passes = map[string]int{}
+	w.manager.Add(func() (func(stop, alive context.Context), error) {
+		config := w.manager.PoolConfig("own")
+		config.Keys = namespaces.Informer().GetIndexer().ListKeys
+		config.Synced = []informer.InformerSynced{namespaces.Informer().HasSynced}
+		config.Reconcile = func(_ context.Context, key string) (time.Duration, error) {
+			passes.add(key)
+			return 0, errors.New("broken")
+		}
+		return controller.NewPool(config).Run, nil
+	})
+}
+
+func TestAControllerWithAPoolOfItsOwn(t *testing.T) {
+	var passes counted
+	inACluster(t, func(w *world) {
+		own(w, controller.Watch[*api.Namespace](w.manager, api.NamespacesResource, ""), &passes)
+	}, func(w *world) {
+		time.Sleep(10 * time.Second)
+		assert.Greater(w.t, passes.of("default"), 1)
+		assert.Equal(w.t, 1, w.failures.count("own default: broken"), "failures are visible without a trace")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		m := controller.NewManager(controller.Config{Client: clustertest.New(t).Client()})
+		m.Add(func() (func(stop, alive context.Context), error) { return nil, errors.New("no engine") })
+		assert.EqualError(t, m.Run(t.Context()), "no engine")
 	})
 }

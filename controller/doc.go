@@ -12,13 +12,14 @@
 //
 // [Watch] keeps a local copy of a collection. [New] calls a [Reconcile] for each of its objects,
 // and again after each change. [Owns] calls it for an object when one that belongs to it changes.
-// [Main] connects all of that to the cluster that kubectl would choose. The program needs the
-// rights to list and watch each collection in all namespaces. With an [Election], the flag
-// -leader-elect, one of several replicas works.
+// [Main] connects all of that to the cluster that kubectl would choose. With the argument rbac it
+// prints the rights that the program needs; [Manager.Allow] declares those to write. With an
+// [Election], the flag -leader-elect, one of several replicas works.
 //
 // Handlers put keys into a work queue, and workers take them out. What lies between them is on one
 // page, pool.go: the [Pool], which also serves controllers that have their own handlers, such as
-// that of package nsctl. The [gears.Set] of Config chooses the forms of the gears.
+// that of package nsctl. [Manager.Add] runs such a controller. The [gears.Set] of Config chooses
+// the forms of the gears.
 //
 // # Guarantees
 //

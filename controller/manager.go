@@ -3,31 +3,27 @@ package controller
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"orrery/controller/gears"
+	"orrery/controller/rbac"
 	"orrery/informer"
 	"orrery/informer/reflector"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/kubeconfig"
 	"orrery/wait"
 )
 
 // Manager has the informers and the controllers of one program. Set it up on one goroutine, with
-// [Watch], [New] and [Owns]; then call Run.
+// [Watch], [New], [Owns], [Manager.Add] and [Manager.Allow]; then call Run.
 type Manager struct {
 	config   Config
 	failures failures
@@ -35,7 +31,8 @@ type Manager struct {
 	collections map[collectionKey]any
 	informers   []func(ctx context.Context) error
 	synced      []informer.InformerSynced // of the informers
-	controllers []*Pool
+	controllers []func() (run func(stop, alive context.Context), err error)
+	rights      []rbac.Right
 }
 
 // Config is what a manager needs. Client is required; the zero value of everything else works.
@@ -69,6 +66,33 @@ func NewManager(config Config) *Manager {
 	return m
 }
 
+// Config returns the configuration of the manager.
+func (m *Manager) Config() Config { return m.config }
+
+// Add adds a controller that has handlers and a [Pool] of its own. Run calls build before it starts
+// the informers, and returns its error. run works until stop is done, then finishes its work in
+// progress, and returns; when alive is done, it returns at once. See [Collection.Informer] and
+// [Manager.PoolConfig].
+func (m *Manager) Add(build func() (run func(stop, alive context.Context), err error)) {
+	m.controllers = append(m.controllers, build)
+}
+
+// PoolConfig returns the configuration of the pool of a controller: the queue and the time limit of
+// this manager, and a trace that writes failed passes to Config.Failures.
+func (m *Manager) PoolConfig(name string) PoolConfig {
+	return PoolConfig{
+		Name: name, DrainTimeout: m.config.DrainTimeout, NewQueue: m.config.Gears.NewQueue,
+		Trace: &PoolTrace{PassDone: func(key string, _ time.Duration, _ int, _ time.Duration, err error) {
+			if err != nil {
+				m.failures.report(name+" "+key, err)
+			}
+			if panicked, ok := errors.AsType[*wait.Panic](err); ok {
+				m.failures.report(name+" "+key+", the stack", string(panicked.Stack))
+			}
+		}},
+	}
+}
+
 // Run starts the informers, and works until ctx is done. Then it finishes queued keys and running
 // passes, stops the informers, which passes read to the end, and returns. A collection that cannot
 // be listed is no error: Run writes that to Config.Failures, and tries again. Run may be called
@@ -78,6 +102,14 @@ func NewManager(config Config) *Manager {
 // cancelled at once, and Run returns a [*leaderelection.LostError]: end the process then, and start
 // it again.
 func (m *Manager) Run(ctx context.Context) error {
+	var controllers []func(stop, alive context.Context)
+	for _, build := range m.controllers {
+		run, err := build()
+		if err != nil {
+			return err
+		}
+		controllers = append(controllers, run)
+	}
 	lifetime, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	var informing, working wait.Group
@@ -92,8 +124,8 @@ func (m *Manager) Run(ctx context.Context) error {
 		})
 	}
 	err := m.lead(ctx, lifetime, func(alive context.Context) {
-		for _, pool := range m.controllers {
-			working.Start(func() { pool.Run(ctx, alive) })
+		for _, run := range controllers {
+			working.Start(func() { run(ctx, alive) })
 		}
 		working.Wait()
 	})
@@ -103,50 +135,6 @@ func (m *Manager) Run(ctx context.Context) error {
 	end()
 	informing.Wait()
 	return errors.Join(err, failed)
-}
-
-// Main runs a program with controllers: it connects to the cluster that kubectl would choose, calls
-// setUp, and works until SIGINT or SIGTERM; a second signal ends it at once. It adds -kubeconfig,
-// -context, -gears and -leader-elect to the flags of package flag, and parses them. It refuses
-// arguments that are no flags. If something fails, Main prints it and exits with 1.
-func Main(setUp func(*Manager) error) {
-	name := filepath.Base(os.Args[0])
-	if err := run(name, setUp); err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
-		os.Exit(1)
-	}
-}
-
-func run(name string, setUp func(*Manager) error) error {
-	path := flag.String("kubeconfig", "", "the kubeconfig `file`; default: as kubectl finds it")
-	chosen := flag.String("context", "", "the `name` of the context; default: the current one")
-	var set gears.Set
-	flag.Var(&set, "gears", "the `forms` of the gears: fast, textbook, or single ones such as queue=textbook")
-	var election Election
-	flag.Var(&election, "leader-elect",
-		"the Lease, as `namespace/name`, that one of several replicas holds while it works; default: all work")
-	flag.Parse()
-	if flag.NArg() > 0 {
-		return fmt.Errorf("%q is not a flag, and what follows it would not be read", flag.Arg(0))
-	}
-	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: *path, Context: *chosen})
-	if err != nil {
-		return err
-	}
-	config.UserAgent = name
-	client, err := restclient.New(config)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	m := NewManager(Config{Client: client, Gears: set, Election: election})
-	if err := setUp(m); err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // the next signal ends the process
-	return m.Run(ctx)
 }
 
 // hasSynced reports whether all informers have their first list.
@@ -195,6 +183,7 @@ func Watch[T Object](m *Manager, resource api.GroupVersionResource, labelSelecto
 			}
 		},
 	})
+	m.Allow(resource, "", "Watched in all namespaces.", "list", "watch")
 	m.collections[key] = c
 	m.informers = append(m.informers, c.informer.Run)
 	m.synced = append(m.synced, c.informer.HasSynced)
@@ -232,6 +221,10 @@ func HasLabels[T interface {
 		return true
 	}
 }
+
+// Informer returns the informer of the local copy, which the manager runs, for a controller that
+// has handlers of its own; see [Manager.Add].
+func (c *Collection[T]) Informer() *informer.SharedIndexInformer[T] { return c.informer }
 
 func (c *Collection[T]) lister() informer.Lister[T] {
 	return informer.NewLister(c.informer.GetIndexer(), c.informer.Name())

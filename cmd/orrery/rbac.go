@@ -146,13 +146,12 @@ func (o *rbacOptions) config() (rbac.Config, error) {
 		return rbac.Config{}, err
 	}
 	config := run.rights()
-	config.Subject = rbac.User(o.user)
-	if o.user == "" {
-		namespace, name, found := strings.Cut(o.serviceAccount, "/")
-		if !found || namespace == "" || name == "" || strings.Contains(name, "/") {
-			return config, fmt.Errorf("--service-account must be a namespace and a name, such as %s, not %q", defaultServiceAccount, o.serviceAccount)
-		}
-		config.Subject = rbac.ServiceAccount(namespace, name)
+	var err error
+	if config.Subject, err = rbac.ParseServiceAccount(o.serviceAccount); err != nil {
+		return config, fmt.Errorf("--service-account %w", err)
+	}
+	if o.user != "" {
+		config.Subject = rbac.User(o.user)
 	}
 	config.Name = cmp.Or(o.name, o.defaultName())
 	if o.elect && (o.leaseNamespace == "" || o.leaseName == "") {

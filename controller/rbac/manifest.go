@@ -2,8 +2,11 @@ package rbac
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -49,7 +52,7 @@ func Bind(config Config, rights []Right) []Manifest {
 	var roles []Manifest
 	for i, right := range rights {
 		if i == 0 || rights[i-1].Namespace != right.Namespace || rights[i-1].Purpose != right.Purpose {
-			roles = append(roles, newRole(config.Name, right))
+			roles = append(roles, newRole(config, right))
 		}
 		role := &roles[len(roles)-1]
 		role.Rules = append(role.Rules, right.Rule)
@@ -68,14 +71,14 @@ func Bind(config Config, rights []Right) []Manifest {
 }
 
 // newRole returns a role without rules.
-func newRole(name string, right Right) Manifest {
+func newRole(config Config, right Right) Manifest {
 	role := Manifest{
 		APIVersion: apiVersion, Kind: "ClusterRole",
-		Metadata: Metadata{Name: name, Labels: map[string]string{"app.kubernetes.io/name": "orrery"}},
+		Metadata: Metadata{Name: config.Name, Labels: config.labels()},
 	}
 	if right.Namespace != "" {
 		role.Kind = "Role"
-		role.Metadata.Name, role.Metadata.Namespace = name+"-"+right.Purpose, right.Namespace
+		role.Metadata.Name, role.Metadata.Namespace = config.Name+"-"+right.Purpose, right.Namespace
 	}
 	return role
 }
@@ -125,9 +128,22 @@ func WriteJSON(w io.Writer, manifests []Manifest) error {
 	}{"v1", "List", manifests})
 }
 
+func (c Config) labels() map[string]string {
+	return map[string]string{"app.kubernetes.io/name": cmp.Or(c.Program, "orrery")}
+}
+
+// Account returns the service account that is the subject.
+func Account(config Config) Manifest {
+	return Manifest{APIVersion: "v1", Kind: "ServiceAccount", Metadata: Metadata{
+		Name: config.Subject.Name, Namespace: config.Subject.Namespace, Labels: config.labels(),
+	}}
+}
+
 // Config selects rights and their subject. The zero value is a run without controllers, Events and
 // leader election.
 type Config struct {
+	// Program is in the label app.kubernetes.io/name of everything. Default: orrery.
+	Program string
 	// Name is the name of the roles and bindings.
 	Name string
 	// Subject gets the rights.
@@ -158,6 +174,16 @@ type Subject struct {
 // ServiceAccount returns the subject for a service account of pods.
 func ServiceAccount(namespace, name string) Subject {
 	return Subject{Kind: "ServiceAccount", Namespace: namespace, Name: name}
+}
+
+// ParseServiceAccount returns the subject for the service account that a text names as
+// namespace/name.
+func ParseServiceAccount(text string) (Subject, error) {
+	namespace, name, found := strings.Cut(text, "/")
+	if !found || namespace == "" || name == "" || strings.Contains(name, "/") {
+		return Subject{}, fmt.Errorf("must be a namespace and a name, such as kube-system/orrery, not %q", text)
+	}
+	return ServiceAccount(namespace, name), nil
 }
 
 // User returns the subject for a user name as the API server sees it, such as the common name of a

@@ -106,6 +106,19 @@ func TestRightsAreNarrow(t *testing.T) {
 	}
 }
 
+// A replica lists the Lease before it watches it.
+func TestTheLeaseIsListed(t *testing.T) {
+	config := whole()
+	verbs := func() []string {
+		rights := rbac.Rights(config)
+		at := slices.IndexFunc(rights, func(right rbac.Right) bool { return len(right.Rule.ResourceNames) > 0 })
+		return rights[at].Rule.Verbs
+	}
+	assert.Equal(t, []string{"get", "update", "watch"}, verbs(), "everything may be listed")
+	config.Controllers = nil
+	assert.Equal(t, []string{"get", "list", "update", "watch"}, verbs())
+}
+
 func TestBothFormsSayTheSame(t *testing.T) {
 	var text, list bytes.Buffer
 	manifests := rbac.Manifests(whole())

@@ -12,6 +12,8 @@ package rbac
 import (
 	"slices"
 	"strings"
+
+	"orrery/restclient/api"
 )
 
 // Right is a rule of a role and its reason.
@@ -25,6 +27,17 @@ type Right struct {
 	Reason  string
 	// For are the controllers and other parts of the process that need it, for messages.
 	For []string
+}
+
+// RightTo returns a right to all objects of a resource, or to a subresource of them unless that is
+// "".
+func RightTo(resource api.GroupVersionResource, subresource, reason string, verbs ...string) Right {
+	name := resource.Resource
+	if subresource != "" {
+		name += "/" + subresource
+	}
+	rule := Rule{APIGroups: []string{resource.Group}, Resources: []string{name}, Verbs: verbs}
+	return Right{Rule: rule, Reason: reason}
 }
 
 // Rule is a rule of a role: verbs for resources, for the named objects or all.
@@ -69,12 +82,7 @@ func Rights(config Config) []Right {
 // join merges rights of several controllers to the same resources, and drops verbs that are allowed
 // for everything.
 func join(rights []Right) (joined []Right) {
-	var everything []string // verbs
-	for _, right := range rights {
-		if right.Rule.isAboutEverything() {
-			everything = append(everything, right.Rule.Verbs...)
-		}
-	}
+	everything := verbsForEverything(rights)
 	for _, right := range rights {
 		if !right.Rule.isAboutEverything() {
 			right.Rule.Verbs = slices.DeleteFunc(slices.Clone(right.Rule.Verbs), func(verb string) bool { return slices.Contains(everything, verb) })
@@ -108,6 +116,16 @@ func join(rights []Right) (joined []Right) {
 	return joined
 }
 
+// verbsForEverything returns the verbs that are allowed for everything.
+func verbsForEverything(rights []Right) (verbs []string) {
+	for _, right := range rights {
+		if right.Rule.isAboutEverything() {
+			verbs = append(verbs, right.Rule.Verbs...)
+		}
+	}
+	return verbs
+}
+
 func (r Rule) isAboutEverything() bool {
 	return slices.Equal(r.APIGroups, []string{"*"}) && slices.Equal(r.Resources, []string{"*"})
 }
@@ -122,7 +140,10 @@ func electing(config Config) []Right {
 	lease := func(verbs ...string) Rule {
 		return Rule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: verbs}
 	}
-	named := lease("get", "update", "watch")
+	named := lease("get", "list", "update", "watch")
+	if slices.Contains(verbsForEverything(config.Controllers), "list") {
+		named = lease("get", "update", "watch")
+	}
 	named.ResourceNames = []string{config.LeaseName}
 	rights := []Right{{
 		Namespace: config.LeaseNamespace, Purpose: "leader-election", Rule: named,

@@ -15,6 +15,7 @@ func main() { controller.Main(greeter) }
 func greeter(m *controller.Manager) error {
 	namespaces := controller.Watch[*api.Namespace](m, api.NamespacesResource, "greet")
 	greetings := controller.Watch[*api.ConfigMap](m, api.ConfigMapsResource, "app=greeter")
+	m.Allow(api.ConfigMapsResource, "", "Write the greetings.", "create", "update")
 
 	reconcile := func(ctx context.Context, ns *api.Namespace) (after time.Duration, err error) {
 		want := &api.ConfigMap{Data: map[string]string{"text": "hello, " + ns.Labels["greet"]}}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orrery/controller/manager"
-	"orrery/controller/rbac"
 	"orrery/nsctl"
 	"orrery/restclient/api"
 )
@@ -42,15 +41,6 @@ func Descriptors(options Options) []manager.Descriptor {
 		secondPartyController(options.SecondParty),
 		virtualMachine(options.VirtualMachine),
 	}
-}
-
-// right returns a right to all objects of a resource, or to a subresource of them.
-func right(resource api.GroupVersionResource, subresource, reason string, verbs ...string) rbac.Right {
-	name := resource.Resource
-	if subresource != "" {
-		name += "/" + subresource
-	}
-	return rbac.Right{Rule: rbac.Rule{APIGroups: []string{resource.Group}, Resources: []string{name}, Verbs: verbs}, Reason: reason}
 }
 
 // about returns a reference to an object for an Event.

@@ -32,8 +32,8 @@ func secondPartyController(options SecondPartyOptions) manager.Descriptor {
 		Needs:    []api.GroupVersionResource{api.NamespacesResource},
 		Rights: func(bool) []rbac.Right {
 			return []rbac.Right{
-				right(api.NamespacesResource, "", "The second party sees which namespaces are being deleted.", "get", "list", "watch"),
-				right(api.NamespacesResource, "finalize", "The second party takes its finalizer off.", "update"),
+				rbac.RightTo(api.NamespacesResource, "", "The second party sees which namespaces are being deleted.", "get", "list", "watch"),
+				rbac.RightTo(api.NamespacesResource, "finalize", "The second party takes its finalizer off.", "update"),
 			}
 		},
 		New: func(c manager.ControllerContext) (manager.Controller, error) {

@@ -33,8 +33,8 @@ func virtualMachine(options VirtualMachineOptions) manager.Descriptor {
 		Needs: []api.GroupVersionResource{virtualmachine.Resource},
 		Rights: func(bool) []rbac.Right {
 			return []rbac.Right{
-				right(virtualmachine.Resource, "", "Virtual machines are watched, and written for their finalizer.", "list", "watch", "update"),
-				right(virtualmachine.Resource, "status", "The state of a machine.", "update"),
+				rbac.RightTo(virtualmachine.Resource, "", "Virtual machines are watched, and written for their finalizer.", "list", "watch", "update"),
+				rbac.RightTo(virtualmachine.Resource, "status", "The state of a machine.", "update"),
 			}
 		},
 		New: func(c manager.ControllerContext) (manager.Controller, error) {
