@@ -175,7 +175,12 @@ func Watch[T Object](m *Manager, resource api.GroupVersionResource, labelSelecto
 		Gears:            gears.Informer[T](m.config.Gears),
 		TweakListOptions: func(options *api.ListOptions) { options.LabelSelector = labelSelector },
 		Reflector: reflector.Config[T]{Trace: &reflector.Trace{
-			BackOff: func(_ time.Duration, err error) { m.failures.report("watching "+name, err) },
+			BackOff: func(_ time.Duration, err error) {
+				if api.IsNotFound(err) {
+					err = fmt.Errorf("the server has no such type, apply its CustomResourceDefinition: %w", err)
+				}
+				m.failures.report("watching "+name, err)
+			},
 		}},
 		WatchErrorHandler: func(_ context.Context, err error) {
 			if _, ok := errors.AsType[*informer.ProcessError](err); ok { // the others are reported above

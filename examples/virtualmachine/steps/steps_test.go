@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ type reader struct {
 	kubeconfig  string
 	machines    *restclient.Resource[*virtualmachine.VirtualMachine]
 	definitions *restclient.Resource[*api.Unstructured]
+	recorded    *restclient.Resource[*api.Event]
 	stateDir    string
 }
 
@@ -50,6 +52,7 @@ func newReader(t *testing.T) *reader {
 	t.Cleanup(client.Close)
 	r.machines = restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "default")
 	r.definitions = restclient.Dynamic(client, definitions, "")
+	r.recorded = restclient.Typed[*api.Event](client, api.EventsResource, "default")
 	return r
 }
 
@@ -184,9 +187,19 @@ func (p *program) interrupt() {
 
 var all = []string{"1-list", "2-watch", "3-queue", "4-create", "5-finalizer", "6-controller"}
 
-// Each step reports what is missing and how to provide it, and continues by itself if it waits.
+// Each step reports what is missing and how to provide it, and continues by itself if it waits. The
+// last one does so with package controller.
 func TestWhatIsMissingIsSaid(t *testing.T) {
 	for _, step := range all {
+		noType := "the server does not know virtual machines: kubectl apply -f examples/virtualmachine/crd.yaml"
+		noConfig := "no server is configured: start bin/lab serve"
+		noServer := "the server cannot be reached: start bin/lab serve"
+		if step == "6-controller" {
+			noType = "watching virtualmachines.cloudnative.tw: " +
+				"the server has no such type, apply its CustomResourceDefinition"
+			noConfig = "KUBECONFIG names no file that exists"
+			noServer = "connection refused"
+		}
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			r := newReader(t)
@@ -195,7 +208,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 				arguments = []string{"-vm-driver=memory"}
 			}
 			p := r.run(step, arguments...)
-			p.says("the server does not know virtual machines: kubectl apply -f examples/virtualmachine/crd.yaml")
+			p.says(noType)
 			if step == "1-list" {
 				assert.Error(t, p.command.Wait())
 			} else {
@@ -206,13 +219,13 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 			there := r.kubeconfig
 			r.kubeconfig = filepath.Join(t.TempDir(), "none")
 			p = r.run(step, arguments...)
-			p.says("no server is configured: start bin/lab serve")
+			p.says(noConfig)
 			assert.Error(t, p.command.Wait())
 
 			r.kubeconfig = there
 			r.stop()
 			p = r.run(step, arguments...)
-			p.says("the server cannot be reached: start bin/lab serve")
+			p.says(noServer)
 			if step == "1-list" {
 				assert.Error(t, p.command.Wait())
 			} else {
@@ -339,7 +352,8 @@ func TestStep5DiesBetweenFinalizerAndMachine(t *testing.T) {
 func TestStep6IsTheController(t *testing.T) {
 	r := newReader(t).define()
 	arguments, _ := r.onLinux()
-	p := r.run("6-controller", arguments...)
+	p := r.run("6-controller", append(arguments, "-leader-elect=kube-system/machines")...)
+	p.says("leader election, kube-system/machines: this replica leads")
 	vm := r.create("test-vm")
 	p.says("default/test-vm is Pending")
 	p.says("default/test-vm Normal ServerCreated: the server test-vm-" + vm.UID + " was created")
@@ -349,4 +363,44 @@ func TestStep6IsTheController(t *testing.T) {
 	r.eventually(func() bool { return r.phase("test-vm") == "gone" })
 	assert.Empty(t, r.servers())
 	p.interrupt()
+	assert.Subset(t, r.events(), []string{"test-vm ServerCreated", "test-vm ServerDeleted"}, "what waited is sent at the end")
+}
+
+// events returns the Events in the namespace default: the name of the object, and the reason.
+func (r *reader) events() (all []string) {
+	r.t.Helper()
+	list, err := r.recorded.List(r.t.Context(), api.ListOptions{})
+	require.NoError(r.t, err)
+	for _, e := range list.Items {
+		all = append(all, e.InvolvedObject.Name+" "+e.Reason)
+	}
+	return all
+}
+
+// A missing engine is reported before there is a machine to report it with.
+func TestStep6ReportsAMissingEngine(t *testing.T) {
+	r := newReader(t).define()
+	t.Setenv("PATH", "")
+	p := r.run("6-controller", "-vm-driver=podman")
+	p.says("the driver podman needs the program podman, which is not installed")
+	r.eventually(func() bool {
+		return slices.Contains(r.events(), "virtualmachines.cloudnative.tw DriverFailed")
+	})
+	p.interrupt()
+}
+
+// The flags reach the driver.
+func TestStep6HasFlags(t *testing.T) {
+	r := newReader(t).define()
+	for want, arguments := range map[string][]string{
+		`there is no driver "abacus"; the drivers are memory, process, docker, podman`: {"-vm-driver=abacus"},
+		"open /dev/null/servers.json: not a directory":                                 {"-vm-driver=memory", "-state-dir=/dev/null"},
+		"the program no-such-program, which is not installed":                          {"-command=no-such-program -x"},
+	} {
+		if runtime.GOOS == "linux" || arguments[0] == "-vm-driver=abacus" {
+			p := r.run("6-controller", arguments...)
+			p.says(want)
+			assert.Error(t, p.command.Wait())
+		}
+	}
 }

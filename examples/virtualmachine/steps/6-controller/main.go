@@ -1,75 +1,100 @@
 // Step 6 of docs/learn/write-your-own-controller.md: the whole controller, which is package
-// virtualmachine, and what runs it. With -die-after the program ends between driver and server.
+// virtualmachine, as a program. With -die-after it ends between driver and server.
 package main
 
 import (
 	"context"
 	"flag"
 	"fmt"
-	"log"
 	"os"
-	"os/signal"
-	"sync"
-	"syscall"
+	"strings"
 	"time"
 
 	"orrery/controller"
+	"orrery/controller/events"
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
-	"orrery/examples/virtualmachine/steps"
-	"orrery/informer"
-	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
-func main() {
-	engine := flag.String("vm-driver", "process", "what makes the machines: memory, process, docker or podman")
-	stateDir := flag.String("state-dir", "", "where the drivers process and memory remember their servers")
-	dieAfter := flag.String("die-after", "", "end the program right after this call of the driver: CreateServer or DeleteServer")
-	flag.Parse()
-	servers, err := driver.New(*engine, driver.Options{StateDir: *stateDir})
-	if err != nil {
-		log.Fatal(err)
-	}
-	client := steps.Connect()
-	defer client.Close()
-	machines := restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "")
-	cache := informer.NewSharedIndexInformer(machines, steps.Verbose[*virtualmachine.VirtualMachine]("virtualmachines"))
-	controller, err := virtualmachine.NewController(virtualmachine.Config{
-		Machines: cache, Client: machines, Driver: mortal{servers, *dieAfter},
-		Worker: controller.PoolConfig{Trace: &controller.PoolTrace{
-			PassDone: func(key string, _ time.Duration, _ int, _ time.Duration, err error) {
-				if err != nil {
-					log.Println(key, "failed:", err)
-				}
-			},
-		}},
-		Trace: &virtualmachine.Trace{
-			PhaseChanged: func(vm *virtualmachine.VirtualMachine, _ virtualmachine.VirtualMachinePhase) {
-				fmt.Printf("%s/%s is %s\n", vm.Namespace, vm.Name, vm.Status.Phase)
-			},
-			Event: func(vm *virtualmachine.VirtualMachine, kind api.EventType, reason, message string) {
-				fmt.Printf("%s/%s %s %s: %s\n", vm.Namespace, vm.Name, kind, reason, message)
-			},
-			DriverWorks: func(err error) {
-				if err != nil {
-					log.Println(err)
-				}
-			},
-		},
+const name = "virtualmachine"
+
+var (
+	engine   = flag.String("vm-driver", "process", "what makes the machines: "+strings.Join(driver.Names(), ", "))
+	image    = flag.String("image", driver.DefaultImage, "what the drivers docker and podman run")
+	command  = flag.String("command", "sleep infinity", "what the driver process runs, and its arguments")
+	stateDir = flag.String("state-dir", "", "where the drivers process and memory remember their servers")
+	timeout  = flag.Duration("timeout", 10*time.Minute, "how long one creation may take; the first loads the image")
+	workers  = flag.Int("workers", 4, "how many machines are worked on at a time")
+	dieAfter = flag.String("die-after", "",
+		"end the program right after this call of the driver: CreateServer or DeleteServer")
+)
+
+func main() { controller.Main(setUp) }
+
+func setUp(m *controller.Manager) error {
+	machines := controller.Watch[*virtualmachine.VirtualMachine](m, virtualmachine.Resource, "")
+	m.Allow(virtualmachine.Resource, "", "Write the finalizer.", "update")
+	m.Allow(virtualmachine.Resource, "status", "Write the state of a machine.", "update")
+	m.Allow(api.EventsResource, "", "Record Events; a repetition is a patch.", "create", "patch")
+	m.Add(func() (func(stop, alive context.Context), error) { return build(m, machines) })
+	return nil
+}
+
+// build returns the controller, which Manager.Run runs. lastEvents is how long it waits at the end
+// for the Events that are not recorded yet.
+func build(m *controller.Manager, machines *controller.Collection[*virtualmachine.VirtualMachine]) (
+	run func(stop, alive context.Context), err error,
+) {
+	servers, err := driver.New(*engine, driver.Options{
+		StateDir: *stateDir, Image: *image, Command: strings.Fields(*command),
 	})
 	if err != nil {
-		log.Fatal(err)
+		return nil, err
 	}
+	const lastEvents = 2 * time.Second
+	recorder := events.Start(events.Config{Client: m.Config().Client, Component: name})
+	worker := m.PoolConfig(name)
+	worker.Workers = *workers
+	c, err := virtualmachine.NewController(virtualmachine.Config{
+		Machines: machines.Informer(), Client: machines.Server(""), Driver: mortal{servers, *dieAfter},
+		CreateTimeout: *timeout, Worker: worker, Trace: trace(recorder),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func(stop, alive context.Context) {
+		defer recorder.Stop(lastEvents)
+		c.RunWithin(stop, alive)
+	}, nil
+}
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	informers, end := context.WithCancel(context.Background())
-	var informing sync.WaitGroup
-	informing.Go(func() { cache.Run(informers) })
-	controller.RunWithin(ctx, informers)
-	end() // the informer ends after the controller, which reads its store to the end
-	informing.Wait()
+// definition stands for all virtual machines: the Events about the driver are about it.
+var definition = api.ObjectReference{
+	APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition",
+	Name: virtualmachine.Resource.GroupResource(),
+}
+
+// trace prints what happens, and records it as Events.
+func trace(recorder events.EventRecorder) *virtualmachine.Trace {
+	ctx := context.Background() // an Event outlives its pass
+	return &virtualmachine.Trace{
+		PhaseChanged: func(vm *virtualmachine.VirtualMachine, _ virtualmachine.VirtualMachinePhase) {
+			fmt.Printf("%s/%s is %s\n", vm.Namespace, vm.Name, vm.Status.Phase)
+		},
+		Event: func(vm *virtualmachine.VirtualMachine, kind api.EventType, reason, message string) {
+			fmt.Printf("%s/%s %s %s: %s\n", vm.Namespace, vm.Name, kind, reason, message)
+			recorder.Event(ctx, virtualmachine.Reference(vm), kind, reason, message)
+		},
+		DriverWorks: func(err error) {
+			kind, reason, message := api.EventNormal, "DriverWorks", "the driver works again"
+			if err != nil {
+				kind, reason, message = api.EventWarning, "DriverFailed", err.Error()
+			}
+			fmt.Println(message)
+			recorder.Event(ctx, definition, kind, reason, message)
+		},
+	}
 }
 
 // mortal is a driver that ends the program after one kind of call, before the controller gets the
