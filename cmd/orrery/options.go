@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"orrery/cmd/orrery/controllers"
 	"orrery/controller/gears"
 	"orrery/controller/manager"
-	"orrery/examples/virtualmachine/driver"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
@@ -69,10 +67,6 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.IntVar(&o.each.Namespace.TypeConcurrency, "concurrent-resource-types", 32, "how many resource types of one namespace are deleted at the same time; pods always go first, and alone")
 	flags.IntVar(&o.each.Apps.DeploymentWorkers, "concurrent-deployment-syncs", 5, "how many deployments are processed at the same time")
 	flags.IntVar(&o.each.Apps.ReplicaSetWorkers, "concurrent-replicaset-syncs", 5, "how many replica sets are processed at the same time")
-	flags.IntVar(&o.each.VirtualMachine.Workers, "concurrent-virtualmachine-syncs", 4, "how many virtual machines are processed at the same time")
-	flags.StringVar(&o.each.VirtualMachine.Driver, "vm-driver", "memory", "the driver of virtual machines: "+strings.Join(driver.Names(), ", "))
-	o.addMachines(flags)
-	flags.StringVar(&o.each.SecondParty.Storage, "second-party-storage", "", "the `directory` of the files for which second-party-controller holds namespaces")
 	flags.DurationVar(&o.drainTimeout, "shutdown-timeout", 20*time.Second, "how long the first Ctrl-C waits for work in progress")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and log what would be deleted; namespaces are examined immediately, without their grace period")
 	flags.BoolVar(&o.once, "once", false, "with --dry-run: print what a run would delete in the namespaces that are being deleted now, and exit")
@@ -95,28 +89,13 @@ func (o *runOptions) addTo(flags *pflag.FlagSet) {
 	flags.IntVarP(&o.verbosity, "v", "v", 0, "how much to log: 1 passes and retries, 2 requests and watches, 3 events and queue")
 }
 
-// addMachines adds the flags that configure the driver of virtual machines.
-func (o *runOptions) addMachines(flags *pflag.FlagSet) {
-	machines := &o.each.VirtualMachine
-	flags.StringVar(&machines.Servers.Image, "vm-image", driver.DefaultImage,
-		"the `image` that the drivers docker and podman run")
-	flags.StringSliceVar(&machines.Servers.Command, "vm-command", []string{"sleep", "infinity"},
-		"the `command` that the driver process runs, and its arguments, with commas between them")
-	flags.StringVar(&machines.Servers.StateDir, "vm-state-dir", "",
-		"the `directory` where the drivers process and memory remember their machines; "+
-			"default: orrery/servers in $XDG_STATE_HOME or ~/.local/state for process, none for memory")
-	flags.DurationVar(&machines.Timeout, "vm-timeout", 10*time.Minute,
-		"how long the creation of one machine may take; the first one loads the image")
-}
-
 // check rejects invalid values.
 func (o *runOptions) check() error {
 	for flag, workers := range map[string]int{
-		"concurrent-namespace-syncs":      o.each.Namespace.Workers,
-		"concurrent-resource-types":       o.each.Namespace.TypeConcurrency,
-		"concurrent-deployment-syncs":     o.each.Apps.DeploymentWorkers,
-		"concurrent-replicaset-syncs":     o.each.Apps.ReplicaSetWorkers,
-		"concurrent-virtualmachine-syncs": o.each.VirtualMachine.Workers,
+		"concurrent-namespace-syncs":  o.each.Namespace.Workers,
+		"concurrent-resource-types":   o.each.Namespace.TypeConcurrency,
+		"concurrent-deployment-syncs": o.each.Apps.DeploymentWorkers,
+		"concurrent-replicaset-syncs": o.each.Apps.ReplicaSetWorkers,
 	} {
 		if workers < 1 {
 			return fmt.Errorf("--%s must be at least 1, not %d", flag, workers)
@@ -127,10 +106,6 @@ func (o *runOptions) check() error {
 		return fmt.Errorf("--namespace-deletion-grace-period must not be negative, it is %v", o.each.Namespace.GracePeriod)
 	case o.each.Namespace.SyncPeriod <= 0:
 		return fmt.Errorf("--namespace-sync-period must be positive, it is %v", o.each.Namespace.SyncPeriod)
-	case !slices.Contains(driver.Names(), o.each.VirtualMachine.Driver):
-		return fmt.Errorf("--vm-driver must be one of %s, not %q", strings.Join(driver.Names(), ", "), o.each.VirtualMachine.Driver)
-	case o.each.VirtualMachine.Timeout <= 0:
-		return fmt.Errorf("--vm-timeout must be positive, it is %v", o.each.VirtualMachine.Timeout)
 	case o.drainTimeout <= 0:
 		return fmt.Errorf("--shutdown-timeout must be positive, it is %v", o.drainTimeout)
 	case o.once && !o.dryRun:

@@ -12,16 +12,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/cmd/orrery/controllers"
 	"orrery/controller/manager"
 	"orrery/controller/rbac"
-	"orrery/examples/virtualmachine/driver"
 	"orrery/internal/app/program/programtest"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -52,7 +49,6 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{[]string{"run", "--concurrent-resource-types", "0"}, `--concurrent-resource-types must be at least 1`},
 		{[]string{"run", "--namespace-deletion-grace-period", "-1s"}, `must not be negative`},
 		{[]string{"run", "--namespace-sync-period", "0"}, `--namespace-sync-period must be positive`},
-		{[]string{"run", "--vm-timeout", "0"}, `--vm-timeout must be positive`},
 		{[]string{"run", "--shutdown-timeout", "0"}, `--shutdown-timeout must be positive`},
 		{[]string{"run", "--kube-api-qps", "0"}, `--kube-api-qps must not be 0`},
 		{[]string{"run", "--kube-api-qps", "nan"}, `--kube-api-qps takes a number, not NaN`},
@@ -75,7 +71,7 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{[]string{"run", "--namespaces", "a,"}, `--namespaces: "" matches no namespace`},
 		{[]string{"run", "--namespaces", "team-*,-team-*"}, `--namespaces: "-team-*" excludes all that "team-*" includes`},
 		{[]string{"run", "--namespaces", ""}, `--namespaces: give at least one pattern; "*" selects all namespaces`},
-		{[]string{"run", "--namespaces", "a", "--controllers", "*,virtualmachine"}, `--namespaces: virtualmachine works in all namespaces; leave it out of --controllers`},
+		{[]string{"run", "--namespaces", "a", "--controllers", "*,replicaset"}, `--namespaces: replicaset-controller works in all namespaces; leave it out of --controllers`},
 		{[]string{"run"}, `--kubeconfig`},
 		{[]string{"run", "--kubeconfig", "/does/not/exist"}, `/does/not/exist does not exist`},
 		{[]string{"run", "--metrics-port", "65536"}, `--metrics-port must be between 0 and 65535, not 65536`},
@@ -354,7 +350,7 @@ func TestValuesAreCompleted(t *testing.T) {
 		words []string
 		want  []string
 	}{
-		{[]string{"run", "--controllers", ""}, []string{"*", "deployment-controller", "garbage-collector-controller", "namespace-controller", "-namespace-controller", "replicaset-controller", "second-party-controller", "virtualmachine"}},
+		{[]string{"run", "--controllers", ""}, []string{"*", "deployment-controller", "garbage-collector-controller", "namespace-controller", "-namespace-controller", "replicaset-controller"}},
 		{[]string{"run", "--watch-transport", ""}, []string{"http", "websocket"}},
 		{[]string{"run", "--log-format", "j"}, []string{"text", "json"}}, // the shell chooses
 		{[]string{"run", "--kubeconfig", kubeconfig, "--context", ""}, []string{"live", "staging"}},
@@ -389,23 +385,4 @@ func TestContextsAreThoseOfKubectl(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(home, ".kube", "config"), data, 0o600))
 	assert.Equal(t, []string{"x"}, programtest.Complete(t, newRootCommand(), "run", "--context", ""))
-}
-
-// The flags of the drivers, and what they are without.
-func TestFlagsOfTheDriversOfVirtualMachines(t *testing.T) {
-	for arguments, want := range map[string]controllers.VirtualMachineOptions{
-		"": {Timeout: 10 * time.Minute, Servers: driver.Options{
-			Image: driver.DefaultImage, Command: []string{"sleep", "infinity"},
-		}},
-		"--vm-image=a:1 --vm-command=qemu,-nographic --vm-state-dir=/srv/vm --vm-timeout=1h": {
-			Timeout: time.Hour,
-			Servers: driver.Options{Image: "a:1", Command: []string{"qemu", "-nographic"}, StateDir: "/srv/vm"},
-		},
-	} {
-		var options runOptions
-		flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-		options.addMachines(flags)
-		require.NoError(t, flags.Parse(strings.Fields(arguments)))
-		assert.Equal(t, want, options.each.VirtualMachine)
-	}
 }

@@ -13,7 +13,6 @@ import (
 	"orrery/controller/gears"
 	"orrery/controller/leaderelection"
 	"orrery/controller/manager"
-	"orrery/examples/virtualmachine/driver"
 	"orrery/internal/app/program"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
@@ -73,8 +72,8 @@ Environment and files:
   # in a pod: metrics and health for others, logs for machines
   orrery run --bind-address 0.0.0.0 --log-format json
 
-  # virtual machines as well, even if their type is not installed yet
-  orrery run --controllers '*,virtualmachine' --vm-driver process
+  # the garbage collector as well
+  orrery run --controllers '*,garbage-collector-controller'
 
   # watches over websocket
   orrery run --watch-transport websocket`,
@@ -188,7 +187,6 @@ func logFailure(logger *logs.Logger, err error) error {
 // completeRun adds shell completion of the flags' values.
 func completeRun(command *cobra.Command) {
 	program.Complete(command, "controllers", controllerCompletions()...)
-	program.Complete(command, "vm-driver", driver.Names()...)
 	program.Complete(command, "watch-transport", string(restclient.WatchHTTP)+"\tchunked", string(restclient.WatchWebSocket))
 	program.CompleteList(command, "gears", gears.Completions)
 	program.Complete(command, "leader-elect-resource-lock", leasesLock)

@@ -15,8 +15,6 @@ import (
 // workers have not started. It may have these methods as well:
 //
 //   - Healthy() error is its check of /healthz. It fails if a restart of the process would help.
-//   - Waiting() error returns what keeps it from working although a restart would not help, for
-//     [Status].
 //   - UpdateMetrics() is called before metrics are read.
 //   - ShareInformers() is called when a controller that is set up later has made informers, before
 //     they run.

@@ -407,11 +407,6 @@ type sick struct{ runs }
 
 func (sick) Healthy() error { return io.ErrNoProgress }
 
-// idle is a controller that waits for something outside of the API server.
-type idle struct{ runs }
-
-func (idle) Waiting() error { return errors.New("the driver does not work") }
-
 // Each controller has a check of its own, and a restart of the process is asked for only if that
 // would help.
 func TestHealthOfEachController(t *testing.T) {
@@ -440,7 +435,6 @@ func TestHealthOfEachController(t *testing.T) {
 	m := manager.NewManager(manager.Shared{Client: client, Server: server}, []manager.Descriptor{
 		{Name: "good", New: making(runs(until))},
 		{Name: "bad", New: making(sick{until})},
-		{Name: "idle", New: making(idle{until})},
 		{Name: "gone", New: making(runs(func(context.Context, context.Context) { panic("broken") }))},
 	})
 	assert.Equal(t, "ok", ask("/healthz/gone"), "it has not begun")
@@ -449,15 +443,11 @@ func TestHealthOfEachController(t *testing.T) {
 	stop, stopNow := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); m.Work(stop, t.Context()) }()
-	require.Eventually(t, func() bool { return m.Snapshot()[3].State == manager.Ended }, 10*time.Minute,
+	require.Eventually(t, func() bool { return m.Snapshot()[2].State == manager.Ended }, 10*time.Minute,
 		time.Millisecond)
 	assert.Equal(t, "ok", ask("/healthz/good"))
 	assert.Contains(t, ask("/livez/bad"), io.ErrNoProgress.Error())
 	assert.Contains(t, ask("/healthz/gone"), "panic: broken")
-	assert.Equal(t, "ok", ask("/healthz/idle"), "a restart would not help")
-	require.Eventually(t, func() bool {
-		return m.Snapshot()[2] == manager.Status{Name: "idle", State: manager.Waiting, Why: "the driver does not work"}
-	}, 10*time.Minute, time.Millisecond)
 	shown := ask("/debug/orrery")
 	assert.Contains(t, shown, `"controllers":[{"name":"good",`)
 	assert.Contains(t, shown, `"controller":{"good":{"color":"green"},"bad":`)

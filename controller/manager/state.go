@@ -53,11 +53,6 @@ func (m *Manager) Snapshot() []Status {
 		for _, err := range c.trouble {
 			reasons = append(reasons, err.Error())
 		}
-		if waits, ok := c.controller.(interface{ Waiting() error }); ok && c.state == Running {
-			if err := waits.Waiting(); err != nil {
-				reasons = append(reasons, err.Error())
-			}
-		}
 		if len(reasons) > 0 && c.state == Running {
 			status.State = Waiting
 		}

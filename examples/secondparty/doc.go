@@ -13,6 +13,8 @@
 //	["openshift.com/origin"]                  Terminating    the first has deleted its content (or the second its own)
 //	[]                                        Terminating    the namespace goes in this state
 //
+// Program second-party runs it.
+//
 // Both parties are the same code: an [nsctl.Controller] with an [nsctl.Deleter], textbook or fast.
 // [DeleterConfig] has what is different: the token, the content client and the types. A namespace
 // gets the token when it is created; later only the subresource finalize can add it:

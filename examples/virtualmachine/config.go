@@ -22,7 +22,6 @@ type Controller struct {
 	pool        *controller.Pool
 	usagePeriod time.Duration
 	trace       Trace
-	health      driver.Health
 }
 
 // Client writes objects. *restclient.Resource[*VirtualMachine] is one.
@@ -69,7 +68,6 @@ func NewController(config Config) (*Controller, error) {
 	if config.Trace != nil {
 		c.trace = *config.Trace
 	}
-	c.health.Driver, c.health.Changed = c.driver, c.trace.DriverWorks
 	registration, err := config.Machines.AddEventHandler(c.eventHandler())
 	if err != nil {
 		return nil, err
@@ -93,7 +91,9 @@ func NewController(config Config) (*Controller, error) {
 func (c *Controller) RunWithin(stop, alive context.Context) {
 	watching, end := context.WithCancel(stop)
 	var pings wait.Group
-	pings.StartWithContext(watching, c.health.Run)
+	pings.StartWithContext(watching, func(ctx context.Context) {
+		driver.WatchHealth(ctx, c.driver, c.trace.DriverWorks)
+	})
 	c.pool.Run(stop, alive)
 	end()
 	pings.Wait()
@@ -111,9 +111,6 @@ func (c *Controller) enqueue(vm *VirtualMachine) {
 		c.pool.Add(key)
 	}
 }
-
-// Waiting returns the error of the last ping of the driver, nil if the driver works.
-func (c *Controller) Waiting() error { return c.health.Err() }
 
 // Healthy returns an error if a pass does not end.
 func (c *Controller) Healthy() error { return c.pool.Healthy() }

@@ -33,8 +33,7 @@
 //
 // # Goroutines
 //
-// RunWithin runs the workers (package worker) and a goroutine that pings the driver, and waits for
-// all of them.
+// RunWithin runs the workers and a goroutine that pings the driver, and waits for all of them.
 //
 // # Failure
 //
@@ -43,7 +42,7 @@
 // for the ten minutes of a creation. A machine that ends by itself makes the phase Failed, and is
 // created again. A spec that can never work makes it Failed as well, and the controller waits for
 // another one. The controller pings the driver at the start and every half minute; see
-// [Controller.Waiting].
+// [Trace].
 //
 // # Testing
 //

@@ -15,11 +15,9 @@ import (
 
 // Options configure single controllers. The zero value of each field is that controller's default.
 type Options struct {
-	Namespace      NamespaceOptions
-	VirtualMachine VirtualMachineOptions
-	Apps           AppsOptions
-	SecondParty    SecondPartyOptions
-	Garbage        GarbageCollectorOptions
+	Namespace NamespaceOptions
+	Apps      AppsOptions
+	Garbage   GarbageCollectorOptions
 }
 
 // NamespaceOptions configure the namespace controller, see nsctl.Config and nsctl.DeleterConfig.
@@ -38,8 +36,6 @@ func Descriptors(options Options) []manager.Descriptor {
 		garbageCollector(options.Garbage),
 		namespaceController(options.Namespace),
 		replicaSetController(options.Apps),
-		secondPartyController(options.SecondParty),
-		virtualMachine(options.VirtualMachine),
 	}
 }
 

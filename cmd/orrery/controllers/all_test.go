@@ -5,32 +5,24 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v3"
 
 	"orrery/cmd/orrery/controllers"
 	"orrery/controller/gears"
 	"orrery/controller/manager"
 	"orrery/examples/apps"
-	"orrery/examples/secondparty"
-	"orrery/examples/virtualmachine"
-	"orrery/examples/virtualmachine/driver"
 	"orrery/informer"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/observe/logs"
@@ -42,14 +34,11 @@ import (
 
 // world is the API server in memory, with all controllers in one process beside it.
 type world struct {
-	t        *testing.T
-	server   *apiserver.Server
-	client   *restclient.Client
-	manager  *manager.Manager
-	metrics  *metrics.Metrics
-	machines *engine
-	storage  string                    // the directory of the second party of namespaces
-	context  manager.ControllerContext // of a controller that does nothing
+	t       *testing.T
+	server  *apiserver.Server
+	client  *restclient.Client
+	manager *manager.Manager
+	context manager.ControllerContext // of a controller that does nothing
 
 	mu            sync.Mutex
 	log           bytes.Buffer
@@ -82,26 +71,22 @@ func (w *world) opened(path string, by int) {
 
 func play(t *testing.T, set string, act func(w *world)) {
 	t.Helper()
-	storage := t.TempDir()
 	chosenGears, err := gears.Parse(set)
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		server, err := apiserver.New(apiserver.Config{Unprotected: true, NoCollector: true})
 		require.NoError(t, err)
-		w := &world{
-			t: t, server: server, machines: &engine{}, storage: storage, metrics: metrics.New("test"),
-			watches: map[string]int{}, most: map[string]int{},
-		}
+		w := &world{t: t, server: server, watches: map[string]int{}, most: map[string]int{}}
 		link := restclienttest.NewServer(t, w)
 		w.client = link.Client()
 		initialize := func(c manager.ControllerContext) (manager.Controller, error) {
 			w.context = c
 			return idle{}, nil
 		}
-		chosen := append(w.descriptors(), manager.Descriptor{Name: "idle", New: initialize})
+		chosen := append(descriptors(), manager.Descriptor{Name: "idle", New: initialize})
 		w.manager = manager.NewManager(manager.Shared{
 			Client: link.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1,
-			Gears: chosenGears, Events: true, Metrics: w.metrics,
+			Gears: chosenGears, Events: true, Metrics: metrics.New("test"),
 			Logger: logs.New(logs.Config{Writer: w, Verbosity: 1}),
 		}, chosen)
 		lifetime, end := context.WithCancel(t.Context())
@@ -121,31 +106,13 @@ func play(t *testing.T, set string, act func(w *world)) {
 	})
 }
 
-// engine is a driver whose engine may be missing.
-type engine struct {
-	driver.Memory
-	missing atomic.Bool
-}
-
-func (e *engine) Ping(context.Context) error {
-	if e.missing.Load() {
-		return errors.New("not installed")
-	}
-	return nil
-}
-
 // idle is a controller that does nothing.
 type idle struct{}
 
 func (idle) RunWithin(stop, _ context.Context) { <-stop.Done() }
 
-// descriptors are those of all controllers, with the places that they need.
-func (w *world) descriptors() []manager.Descriptor {
-	return controllers.Descriptors(controllers.Options{
-		VirtualMachine: controllers.VirtualMachineOptions{Use: w.machines},
-		SecondParty:    controllers.SecondPartyOptions{Storage: w.storage},
-	})
-}
+// descriptors are those of all controllers.
+func descriptors() []manager.Descriptor { return controllers.Descriptors(controllers.Options{}) }
 
 // logged returns the lines of the log that contain all of the texts, without their time.
 func (w *world) logged(texts ...string) (lines []string) {
@@ -193,7 +160,7 @@ type object = map[string]any
 // that are made up.
 func (w *world) events(namespace string) (all []string) {
 	w.t.Helper()
-	made := regexp.MustCompile(` (web-\S+|vm-\S+)|(pod:|creating:|server) .*`)
+	made := regexp.MustCompile(` (web-\S+)|(pod:|creating:) .*`)
 	for _, e := range list[*api.Event](w, api.EventsResource, namespace) {
 		all = append(all, e.Source.Component+": "+e.Reason+" "+made.ReplaceAllString(e.Message, "$2"))
 	}
@@ -201,8 +168,7 @@ func (w *world) events(namespace string) (all []string) {
 }
 
 // All controllers in one process: each does its work, the stores of what several of them read are
-// shared, and the deletion of the namespace takes everything along, the machine outside of the
-// cluster too.
+// shared, and the deletion of the namespace takes everything along.
 func TestAllControllersInOneProcess(t *testing.T) {
 	for _, set := range []string{gears.Fast, gears.Textbook} {
 		t.Run(set, func(t *testing.T) {
@@ -224,14 +190,6 @@ func TestAllControllersInOneProcess(t *testing.T) {
 				})
 				assert.Len(t, list[*apps.Pod](w, api.PodsResource, "blue"), 3)
 
-				assert.Equal(t, manager.Missing, w.state("virtualmachine"))
-				w.define(manager.Running)
-				w.do("POST", "/apis/cloudnative.tw/v1alpha1/namespaces/blue/virtualmachines", object{
-					"apiVersion": "cloudnative.tw/v1alpha1", "kind": "VirtualMachine", "metadata": object{"name": "vm"},
-					"spec": object{"resource": object{"cpu": 2, "memory": "4G"}},
-				})
-				w.await("there is a machine", func() bool { return len(w.machines.Names()) == 1 })
-
 				_, err := w.server.Faults().Add("forbid:verb=create,resource=pods,for=20s")
 				require.NoError(t, err)
 				scale := func(replicas int) {
@@ -251,14 +209,12 @@ func TestAllControllersInOneProcess(t *testing.T) {
 					"replicaset-controller: SuccessfulCreate Created pod:",
 					"replicaset-controller: FailedCreate Error creating:",
 					"replicaset-controller: SuccessfulDelete Deleted pod:",
-					"virtualmachine: ServerCreated the server",
 				})
 
 				w.do("DELETE", "/api/v1/namespaces/blue", object{})
 				w.await("the namespace has gone", func() bool {
 					return !slices.ContainsFunc(list[*api.Namespace](w, api.NamespacesResource, ""), func(ns *api.Namespace) bool { return ns.Name == "blue" })
 				})
-				assert.Empty(t, w.machines.Names())
 				for _, status := range w.manager.Snapshot() {
 					assert.Equal(t, manager.Running, status.State, status.Name)
 					assert.Empty(t, status.Why, status.Name)
@@ -269,7 +225,6 @@ func TestAllControllersInOneProcess(t *testing.T) {
 				// The garbage collector has an informer of heads for every other type.
 				assert.Subset(t, slices.Collect(maps.Keys(w.most)), []string{
 					"/api/v1/namespaces", "/api/v1/pods", "/apis/apps/v1/deployments", "/apis/apps/v1/replicasets",
-					"/apis/cloudnative.tw/v1alpha1/virtualmachines",
 				}, "what is watched")
 				for path, most := range w.most {
 					assert.Equal(t, 1, most, "watches of %s at a time", path)
@@ -300,69 +255,10 @@ func TestTheCollectorMayNotDelete(t *testing.T) {
 	})
 }
 
-// Two parties hold a namespace, over one watch: it goes when both are done. A file stands where a
-// collection of the second party should be: its storage is out of order.
-func TestTwoPartiesInOneProcess(t *testing.T) {
-	for _, set := range []string{gears.Fast, gears.Textbook} {
-		t.Run(set, func(t *testing.T) {
-			play(t, set, func(w *world) {
-				development := func() (found []*api.Namespace) {
-					isOther := func(ns *api.Namespace) bool { return ns.Name != "development" }
-					return slices.DeleteFunc(list[*api.Namespace](w, api.NamespacesResource, ""), isOther)
-				}
-				w.do("POST", "/api/v1/namespaces", object{
-					"metadata": object{"name": "development"},
-					"spec":     object{"finalizers": []string{secondparty.Token}},
-				})
-				broken := filepath.Join(w.storage, "development", secondparty.Builds.GroupResource())
-				require.NoError(t, os.Mkdir(filepath.Dir(broken), 0o755))
-				require.NoError(t, os.WriteFile(broken, nil, 0o644))
-				w.do("DELETE", "/api/v1/namespaces/development", object{})
-				time.Sleep(time.Minute)
-				require.Len(t, development(), 1)
-				assert.Equal(t, []string{secondparty.Token}, development()[0].Spec.Finalizers)
-
-				require.NoError(t, os.Remove(broken))
-				time.Sleep(2 * time.Minute)
-				assert.Empty(t, development())
-				var text strings.Builder
-				require.NoError(t, w.metrics.WriteText(&text))
-				assert.Contains(t, text.String(), `workqueue_adds_total{name="second-party"}`)
-				assert.Contains(t, text.String(), `orrery_controller_passes_total{controller="second-party-controller",result="done"}`)
-				removed := w.logged("finalizer removed")
-				require.Len(t, removed, 1)
-				assert.Regexp(t, `^INFO  finalizer removed reconcile_id=\S+ controller=second-party-controller `+
-					`key=development finalizer=openshift.com/origin$`, removed[0])
-			})
-		})
-	}
-}
-
-func TestTheSecondPartyNeedsAStorage(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	require.NoError(t, os.WriteFile(file, nil, 0o644))
-	for storage, message := range map[string]string{"": "--second-party-storage", file: "not a directory"} {
-		options := controllers.Options{SecondParty: controllers.SecondPartyOptions{Storage: storage}}
-		chosen, err := manager.Choose(controllers.Descriptors(options), []string{"second-party"})
-		require.NoError(t, err)
-		_, err = chosen[0].New(manager.ControllerContext{Name: chosen[0].Name})
-		assert.ErrorContains(t, err, message)
-	}
-}
-
-func (w *world) state(name string) manager.State {
-	for _, status := range w.manager.Snapshot() {
-		if status.Name == name {
-			return status.State
-		}
-	}
-	return ""
-}
-
 // A controller with nothing in hand is well.
 func TestHealth(t *testing.T) {
 	play(t, gears.Fast, func(w *world) {
-		for _, d := range w.descriptors() {
+		for _, d := range descriptors() {
 			controller, err := d.New(w.context)
 			require.NoError(t, err)
 			checked, ok := controller.(interface{ Healthy() error })
@@ -372,62 +268,13 @@ func TestHealth(t *testing.T) {
 	})
 }
 
-// define creates the type of virtual machines, and waits for the state of their controller.
-func (w *world) define(want manager.State) {
-	w.t.Helper()
-	var definition any
-	require.NoError(w.t, yaml.Unmarshal(virtualmachine.CustomResourceDefinition, &definition))
-	w.do("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
-	w.await("the controller of virtual machines is "+string(want), func() bool { return w.state("virtualmachine") == want })
-}
-
-// A missing engine is reported before there is a machine to report it with.
-func TestAMissingEngineIsRecorded(t *testing.T) {
-	play(t, gears.Fast, func(w *world) {
-		w.machines.missing.Store(true)
-		w.define(manager.Waiting)
-		time.Sleep(5 * time.Minute)
-		w.machines.missing.Store(false)
-		time.Sleep(time.Minute)
-		assert.Equal(t, manager.Running, w.state("virtualmachine"))
-		about := slices.DeleteFunc(w.events("default"), func(text string) bool { return !strings.HasPrefix(text, "virtualmachine: Driver") })
-		assert.Equal(t, []string{
-			"virtualmachine: DriverFailed virtualmachine waits, the driver does not work: not installed",
-			"virtualmachine: DriverWorks virtualmachine continues, its driver works again",
-		}, about)
-	})
-}
-
-// The log says which pass of the controller of virtual machines a line belongs to, and that a spec
-// which can never work is not tried again.
-func TestWhatTheLogSaysOfVirtualMachines(t *testing.T) {
-	play(t, gears.Textbook, func(w *world) {
-		w.define(manager.Running)
-		w.do("POST", "/apis/cloudnative.tw/v1alpha1/namespaces/default/virtualmachines", object{
-			"apiVersion": "cloudnative.tw/v1alpha1", "kind": "VirtualMachine", "metadata": object{"name": "none"},
-			"spec": object{"resource": object{"cpu": 2, "memory": "0"}},
-		})
-		time.Sleep(10 * time.Minute)
-		var messages []string
-		for _, line := range w.logged("key=default/none") {
-			messages = append(messages, regexp.MustCompile(`(reconcile_id)=\S+| took_s=\S+`).ReplaceAllString(line, "$1"))
-		}
-		assert.Equal(t, []string{
-			"DEBUG pass started reconcile_id controller=virtualmachine key=default/none",
-			`WARN  invalid spec, waiting for a change controller=virtualmachine key=default/none ` +
-				`error="spec.resource.memory cannot be used: \"0\" is out of range"`,
-			"DEBUG pass done reconcile_id controller=virtualmachine key=default/none",
-		}, messages)
-	})
-}
-
 // Names are sorted, with the needs and rights of each controller.
 func TestDescriptors(t *testing.T) {
-	descriptors := controllers.Descriptors(controllers.Options{})
+	all := descriptors()
 	names := map[string]bool{} // log lines and metrics tell controllers apart by them
 	byName := func(a, b manager.Descriptor) int { return cmp.Compare(a.Name, b.Name) }
-	assert.True(t, slices.IsSortedFunc(descriptors, byName))
-	for _, d := range descriptors {
+	assert.True(t, slices.IsSortedFunc(all, byName))
+	for _, d := range all {
 		assert.False(t, names[d.Name] || names[d.Alias] || d.Name == d.Alias, d.Name)
 		names[d.Name], names[d.Alias] = true, true
 		assert.NotEmpty(t, d.Alias, d.Name)
@@ -447,33 +294,12 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
-func TestADriverThatThereIsNot(t *testing.T) {
-	client, err := restclient.New(restclient.Config{Host: "http://nowhere"})
-	require.NoError(t, err)
-	for why, options := range map[string]controllers.VirtualMachineOptions{
-		`starting virtualmachine: there is no driver "abacus"`: {Driver: "abacus"},
-		"starting virtualmachine: open /dev/null/servers.json": {Servers: driver.Options{StateDir: "/dev/null"}},
-	} {
-		found := 0
-		for _, d := range controllers.Descriptors(controllers.Options{VirtualMachine: options}) {
-			if d.Name == "virtualmachine" {
-				found++
-				d.Needs = nil
-				shared := manager.Shared{Client: client}
-				err := manager.NewManager(shared, []manager.Descriptor{d}).Prepare(t.Context(), t.Context())
-				assert.ErrorContains(t, err, why)
-			}
-		}
-		assert.Equal(t, 1, found)
-	}
-}
-
 // Handlers cannot be added to an informer that has ended.
 func TestAnInitialiserThatComesTooLate(t *testing.T) {
 	var late *world
 	play(t, gears.Fast, func(w *world) { late = w })
-	for _, d := range late.descriptors() {
-		if d.Name != "virtualmachine" && d.Name != "garbage-collector-controller" { // which add handlers when they run
+	for _, d := range descriptors() {
+		if d.Name != "garbage-collector-controller" { // which adds handlers when it runs
 			_, err := d.New(late.context)
 			assert.ErrorIs(t, err, informer.ErrStopped, d.Name)
 		}

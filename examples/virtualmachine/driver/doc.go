@@ -18,7 +18,7 @@
 // # Goroutines
 //
 // The process driver has one for each server that it has started itself, which waits for its end.
-// The other drivers have none. [Health] works in the goroutine that calls its Run.
+// The other drivers have none. [WatchHealth] works in the goroutine that calls it.
 //
 // # Failure
 //

@@ -3,7 +3,6 @@ package driver
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"orrery/wait"
@@ -142,37 +141,20 @@ func (l *limited) call(ctx context.Context, name string, call func(ctx context.C
 // pingPeriod is the time between two pings of a driver.
 const pingPeriod = 30 * time.Second
 
-// Health knows whether a driver works, so that a missing engine is reported before a machine fails.
-type Health struct {
-	Driver Interface
-	// Changed is called when the driver stops working, because of err, or works again if err is
-	// nil. May be nil.
-	Changed func(err error)
-
-	mu     sync.Mutex // guards broken
-	broken error      // of the last ping
-}
-
-// Run pings the driver at once and every half minute, until ctx ends.
-func (h *Health) Run(ctx context.Context) {
+// WatchHealth pings a driver at once and every half minute, until ctx ends, so that a missing
+// engine is reported before a machine fails. It calls changed, which may be nil, when the driver
+// stops working, because of err, or works again if err is nil.
+func WatchHealth(ctx context.Context, d Interface, changed func(err error)) {
+	var broken error // of the last ping
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
-		err := h.Driver.Ping(ctx)
+		err := d.Ping(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		h.mu.Lock()
-		news := (err == nil) != (h.broken == nil)
-		h.broken = err
-		h.mu.Unlock()
-		if news && h.Changed != nil {
-			h.Changed(err)
+		news := (err == nil) != (broken == nil)
+		broken = err
+		if news && changed != nil {
+			changed(err)
 		}
 	}, pingPeriod)
-}
-
-// Err returns the error of the last ping, nil if the driver works.
-func (h *Health) Err() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.broken
 }

@@ -9,7 +9,12 @@ import (
 	"orrery/cmd/orrery/controllers"
 	"orrery/controller/gears"
 	"orrery/controller/manager"
+	"orrery/examples/secondparty"
+	"orrery/examples/virtualmachine"
+	"orrery/nsctl"
+	nsctlfast "orrery/nsctl/fast"
 	"orrery/restclient"
+	"orrery/restclient/api"
 	"orrery/wait"
 )
 
@@ -33,14 +38,41 @@ func newManaged(w *world, client *restclient.Client, p ProcessPlan) (*managed, e
 	if err != nil {
 		return nil, err
 	}
-	chosen := controllers.Descriptors(controllers.Options{
-		VirtualMachine: controllers.VirtualMachineOptions{Use: &w.outside.machines},
-		SecondParty:    controllers.SecondPartyOptions{Storage: w.outside.directory},
-	})
+	chosen := append(controllers.Descriptors(controllers.Options{}), examples(w.outside)...)
 	m := &managed{world: w, client: client, plan: p, gears: set}
 	m.chosen = slices.DeleteFunc(chosen, func(d manager.Descriptor) bool { return d.Name == w.sabotage.without })
 	m.alive, m.kill = context.WithCancel(context.Background())
 	return m, nil
+}
+
+// examples describes the controllers that have programs of their own.
+func examples(o *outside) []manager.Descriptor {
+	return []manager.Descriptor{{
+		Name: "virtualmachine", Needs: []api.GroupVersionResource{virtualmachine.Resource},
+		New: func(c manager.ControllerContext) (manager.Controller, error) {
+			head := func(vm *virtualmachine.VirtualMachine) *api.ObjectMeta { return &vm.ObjectMeta }
+			return virtualmachine.NewController(virtualmachine.Config{
+				Machines: manager.InformerFor(c, virtualmachine.Resource, head),
+				Client:   restclient.Typed[*virtualmachine.VirtualMachine](c.Client, virtualmachine.Resource, ""),
+				Driver:   &o.machines, Worker: c.WorkerConfig("virtualmachine"),
+			})
+		},
+	}, {
+		Name: "second-party-controller", Needs: []api.GroupVersionResource{api.NamespacesResource},
+		New: func(c manager.ControllerContext) (manager.Controller, error) {
+			storage, err := secondparty.OpenStorage(o.directory)
+			if err != nil {
+				return nil, err
+			}
+			head := func(ns *api.Namespace) *api.ObjectMeta { return &ns.ObjectMeta }
+			namespaces := restclient.Typed[*api.Namespace](c.Client, api.NamespacesResource, "")
+			newDeleter := gears.Choose(c.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
+			return nsctl.NewController(nsctl.Config{
+				Name: "second-party", Informer: manager.InformerFor(c, api.NamespacesResource, head),
+				Deleter: newDeleter(secondparty.DeleterConfig(namespaces, storage)), NewQueue: c.Gears.NewQueue,
+			})
+		},
+	}}
 }
 
 // run runs the manager until ctx ends.

@@ -23,11 +23,6 @@ func (l *Logger) Controller(name string) *controller.PoolTrace {
 	}
 }
 
-// FinalizerRemoved logs what a pass of a controller has done for a key.
-func (l *Logger) FinalizerRemoved(controller, key, finalizer string) {
-	l.passes.of(controller, key, l.Info().Str("controller", controller).Str("key", key)).Str("finalizer", finalizer).Msg("finalizer removed")
-}
-
 // controllerLog logs the story of each key.
 type controllerLog struct {
 	*Logger
