@@ -25,12 +25,13 @@ import (
 // machineRoom is a server with virtual machines, and the controller of examples/virtualmachine as a
 // process that the test kills. Its machines are processes too.
 type machineRoom struct {
-	t        *testing.T
-	server   Server
-	program  string
-	stateDir string
-	machines *restclient.Resource[*virtualmachine.VirtualMachine]
-	running  *exec.Cmd
+	t          *testing.T
+	server     Server
+	program    string
+	kubeconfig string // of the program, which has the rights that it prints, and no others
+	stateDir   string
+	machines   *restclient.Resource[*virtualmachine.VirtualMachine]
+	running    *exec.Cmd
 }
 
 func newMachineRoom(t *testing.T, platform Platform) *machineRoom {
@@ -38,12 +39,20 @@ func newMachineRoom(t *testing.T, platform Platform) *machineRoom {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	m := &machineRoom{t: t, server: server, program: filepath.Join(t.TempDir(), "controller"), stateDir: t.TempDir()}
+	m.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", m.program, "./examples/virtualmachine/steps/6-controller")
 	build.Dir = filepath.Dir(repositoryFile(t, ".dockerignore"))
 	said, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", said)
-	apply := exec.CommandContext(t.Context(), repositoryFile(t, filepath.Join("bin", "kubectl")), "--kubeconfig", server.Kubeconfig(),
-		"apply", "-f", repositoryFile(t, filepath.Join("examples", "virtualmachine", "crd.yaml")))
+	apply := exec.CommandContext(t.Context(), "sh", "-ec", `
+		"$KUBECTL" apply -f "$DEFINITION"
+		"$PROGRAM" rbac | "$KUBECTL" apply -f -
+		cp "$KUBECONFIG" "$CONFINED"
+		"$KUBECTL" --kubeconfig "$CONFINED" config set-credentials program --token "$("$KUBECTL" create token controller)"
+		"$KUBECTL" --kubeconfig "$CONFINED" config set-context --current --user program`)
+	apply.Env = append(os.Environ(), "KUBECONFIG="+server.Kubeconfig(), "CONFINED="+m.kubeconfig, "PROGRAM="+m.program,
+		"KUBECTL="+repositoryFile(t, filepath.Join("bin", "kubectl")),
+		"DEFINITION="+repositoryFile(t, filepath.Join("examples", "virtualmachine", "crd.yaml")))
 	said, err = apply.CombinedOutput()
 	require.NoError(t, err, "%s", said)
 
@@ -64,7 +73,7 @@ func newMachineRoom(t *testing.T, platform Platform) *machineRoom {
 // start runs the controller.
 func (m *machineRoom) start() {
 	m.running = exec.Command(m.program, "-vm-driver=process", "-state-dir="+m.stateDir)
-	m.running.Env = append(os.Environ(), "KUBECONFIG="+m.server.Kubeconfig())
+	m.running.Env = append(os.Environ(), "KUBECONFIG="+m.kubeconfig)
 	m.running.Stdout, m.running.Stderr = m.t.Output(), m.t.Output()
 	require.NoError(m.t, m.running.Start())
 }
