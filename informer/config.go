@@ -47,7 +47,7 @@ type Config[T Object] struct {
 func (c Config[T]) withDefaults() Config[T] {
 	c.Gears = c.Gears.WithDefaults()
 	if c.ResyncPeriod > 0 {
-		c.ResyncPeriod = max(c.ResyncPeriod, MinimumResyncPeriod)
+		c.ResyncPeriod = max(c.ResyncPeriod, minimumResyncPeriod)
 	} else {
 		c.ResyncPeriod = 0
 	}

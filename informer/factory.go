@@ -31,19 +31,19 @@ type SharedInformerFactory struct {
 // keyedInformer is one informer of a factory.
 type keyedInformer struct {
 	sharedInformer
-	key    InformerKey
+	key    informerKey
 	cancel context.CancelFunc // stops it; nil before it was started
 }
 
-// InformerKey identifies an informer of a factory. Two clients of one factory share an informer if
+// informerKey identifies an informer of a factory. Two clients of one factory share an informer if
 // both fields agree.
-type InformerKey struct {
-	Type     reflect.Type // of the objects, such as *api.Namespace
-	Resource string       // such as "namespaces" or "pods.v1./kube-system"; callers choose
+type informerKey struct {
+	objects  reflect.Type // such as *api.Namespace
+	resource string       // such as "namespaces" or "pods.v1./kube-system"; callers choose
 }
 
 // String returns the key as text for messages.
-func (k InformerKey) String() string { return fmt.Sprintf("%s (%v)", k.Resource, k.Type) }
+func (k informerKey) String() string { return fmt.Sprintf("%s (%v)", k.resource, k.objects) }
 
 // sharedInformer has the methods of an informer of any type that a factory needs.
 type sharedInformer interface {
@@ -57,7 +57,7 @@ type sharedInformer interface {
 // This is the template method of the article: newInformer has the specifics of a resource,
 // everything else is shared.
 func InformerFor[T Object](f *SharedInformerFactory, resource string, newInformer func(defaultResync time.Duration) *SharedIndexInformer[T]) *SharedIndexInformer[T] {
-	key := InformerKey{Type: reflect.TypeFor[T](), Resource: resource}
+	key := informerKey{objects: reflect.TypeFor[T](), resource: resource}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, known := range f.informers {
@@ -104,7 +104,7 @@ func (f *SharedInformerFactory) WaitForCacheSync(ctx context.Context) error {
 	failed := &NotSyncedError{}
 	for _, informer := range f.startedInformers() {
 		if err := informer.waitSynced(ctx); err != nil {
-			failed.Informers = append(failed.Informers, informer.key)
+			failed.Informers = append(failed.Informers, informer.key.String())
 			failed.Err = err
 		}
 	}
@@ -151,16 +151,12 @@ func (f *SharedInformerFactory) Shutdown() {
 
 // NotSyncedError names the informers that did not sync in time.
 type NotSyncedError struct {
-	Informers []InformerKey // in the order of their creation
-	Err       error         // why the wait ended: the error of the context, or ErrStopped
+	Informers []string // such as "namespaces (*api.Namespace)", in the order of their creation
+	Err       error    // why the wait ended: the error of the context, or ErrStopped
 }
 
 func (e *NotSyncedError) Error() string {
-	names := make([]string, len(e.Informers))
-	for i, key := range e.Informers {
-		names[i] = key.String()
-	}
-	return fmt.Sprintf("caches that did not sync: %s: %v", strings.Join(names, ", "), e.Err)
+	return fmt.Sprintf("caches that did not sync: %s: %v", strings.Join(e.Informers, ", "), e.Err)
 }
 
 func (e *NotSyncedError) Unwrap() error { return e.Err }

@@ -65,7 +65,7 @@ func (r *registry[T]) add(h *RegisteredHandler[T]) bool {
 // scheduleLocked sets when h is due. Before the start, a shorter period shortens the check period.
 func (r *registry[T]) scheduleLocked(h *RegisteredHandler[T]) {
 	if wish := h.options.ResyncPeriod; wish > 0 {
-		h.resync.requested = max(wish, MinimumResyncPeriod)
+		h.resync.requested = max(wish, minimumResyncPeriod)
 	}
 	if wish := h.resync.requested; wish > 0 && wish < r.checkPeriod && !r.started {
 		r.checkPeriod = wish

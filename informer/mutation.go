@@ -14,9 +14,9 @@ import (
 	"orrery/wait"
 )
 
-// MutationDetectorEnv is the environment variable that switches the detector on for every informer
+// mutationDetectorEnv is the environment variable that switches the detector on for every informer
 // created while it is true, as in client-go.
-const MutationDetectorEnv = "KUBE_CACHE_MUTATION_DETECTOR"
+const mutationDetectorEnv = "KUBE_CACHE_MUTATION_DETECTOR"
 
 // MutationDetectorConfig configures the detection of code that changes objects of the store, which
 // all readers share. The zero value is off, unless the environment variable is true.
@@ -31,7 +31,7 @@ type MutationDetectorConfig[T any] struct {
 }
 
 func (c MutationDetectorConfig[T]) withDefaults() MutationDetectorConfig[T] {
-	if on, err := strconv.ParseBool(os.Getenv(MutationDetectorEnv)); err == nil && on {
+	if on, err := strconv.ParseBool(os.Getenv(mutationDetectorEnv)); err == nil && on {
 		c.Enabled = true
 	}
 	if c.Period <= 0 {

@@ -204,10 +204,10 @@ func TestMutationIsAPanicByDefault(t *testing.T) {
 
 func TestMutationDetectorIsSwitchedOnByTheEnvironment(t *testing.T) {
 	for value, want := range map[string]bool{"": false, "true": true, "1": true, "false": false, "nonsense": false} {
-		t.Setenv(MutationDetectorEnv, value)
+		t.Setenv(mutationDetectorEnv, value)
 		assert.Equal(t, want, MutationDetectorConfig[*borrowed]{}.withDefaults().Enabled, value)
 	}
-	t.Setenv(MutationDetectorEnv, "false")
+	t.Setenv(mutationDetectorEnv, "false")
 	assert.True(t, MutationDetectorConfig[*borrowed]{Enabled: true}.withDefaults().Enabled, "Config takes precedence")
 }
 

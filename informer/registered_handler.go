@@ -188,8 +188,8 @@ func (h *RegisteredHandler[T]) synced() {
 	}
 }
 
-// MinimumResyncPeriod is the shortest resync period; shorter ones are raised to it.
-const MinimumResyncPeriod = time.Second
+// minimumResyncPeriod is the shortest resync period; shorter ones are raised to it.
+const minimumResyncPeriod = time.Second
 
 // resyncSchedule says when a handler is due for a resync.
 //

@@ -252,7 +252,7 @@ func TestDefect813RelistsDoNotPostponeResyncs(t *testing.T) {
 // TestMutationDetectorFromTheEnvironment: client-go's environment variable works here as well.
 func TestMutationDetectorFromTheEnvironment(t *testing.T) {
 	defer survivePanics()()
-	t.Setenv(informer.MutationDetectorEnv, "true")
+	t.Setenv("KUBE_CACHE_MUTATION_DETECTOR", "true")
 	var found []*informer.MutationError
 	inBubble(t, config{Gears: fastGears, Trace: &informer.Trace{
 		Mutated: func(_ string, err *informer.MutationError) { found = append(found, err) },

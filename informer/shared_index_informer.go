@@ -15,6 +15,60 @@ import (
 // [SharedInformerFactory]. The picture is in the package documentation.
 //
 // All methods may be called from any goroutine, callbacks of handlers included.
+//
+// # Guarantees
+//
+// Order. A handler receives the events of an object in order, one at a time. There is no order
+// between handlers, nor between objects: while the informer is behind, an object keeps its place in
+// the queue and accumulates its changes there. (With deltafifo/inorder as its queue, events are in
+// order of arrival.)
+//
+// Completeness. A handler sees a consistent history: an addition of a new object, updates from the
+// previous state, a deletion of an added object. Changes while the watch was down arrive as the
+// difference between the states before and after; an unobserved deletion is a [DeletedObject] with
+// FinalStateUnknown. A handler added later receives the content of the store as of that moment,
+// then every later event.
+//
+// Independence. A slow, stuck or faulty handler delays no other handler. Its backlog is unbounded
+// (dropping events would break completeness, waiting would break independence), but visible:
+// Snapshot, [Trace].HandlerLagging and [Trace].HandlerStuck. With package fast the backlog of a
+// handler that does not need intermediate states can be merged, see [HandlerOptions].
+//
+// Synced. [SharedIndexInformer.HasSynced] reports whether the first list is in the store;
+// [Registration.HasSynced] whether a handler has processed it.
+//
+// Resync. A handler may ask for periodic updates of every object. They come from the store and cost
+// the server nothing. An update without a new resource version, as from a resync or a repeated
+// list, goes only to handlers whose resync is due.
+//
+// Objects in the store are shared by all readers and all handlers. Do not change them; change a
+// copy. A lock would not help: others hold the same pointer. The mutation detector
+// ([MutationDetectorConfig], or KUBE_CACHE_MUTATION_DETECTOR=true) finds violations.
+//
+// # Goroutines
+//
+// Run owns all of them and returns when they have ended: the reflector and its goroutines, the loop
+// (on the caller's goroutine), those of the processor (two per handler, or one with package fast),
+// and a few that announce the sync, report errors and check callbacks. First the reflector and the
+// loop end; then no handler can be added; then the handlers end, then the rest. Removing a handler
+// ends its goroutines (client-go issue 1167).
+//
+// Callbacks run on the goroutine of their handler. They may call any method of the informer; a
+// handler that waits for its own removal gets [ErrInsideHandler] instead of a deadlock. A callback
+// that never returns keeps Run from returning.
+//
+// # Failure
+//
+// The reflector recovers where it can and reports other errors to Config.WatchErrorHandler; see
+// package reflector.
+//
+// A panic in a handler goes to wait.PanicHandlers and ends the process: a faulty controller is
+// worse than none. With wait.ReallyCrash off, the event counts as handled and the next one follows;
+// a registration nevertheless becomes synced (kubernetes/kubernetes#129024).
+//
+// An event that cannot be applied, because its object has no key, a transform refuses it or an
+// index function fails, is counted and reported as a [*ProcessError]; the next event is processed.
+// So is an object of a list, and its key keeps its state. A deletion needs only its key.
 type SharedIndexInformer[T Object] struct {
 	config   Config[T]
 	source   ListerWatcher[T]

@@ -8,9 +8,9 @@ import (
 	"orrery/wait"
 )
 
-// StuckAfter is how long a callback may run before [Trace].HandlerStuck is called. A handler that
+// stuckAfter is how long a callback may run before [Trace].HandlerStuck is called. A handler that
 // only puts a key into a queue needs a microsecond.
-const StuckAfter = time.Minute
+const stuckAfter = time.Minute
 
 // StuckHandler describes a callback that does not return.
 type StuckHandler struct {
@@ -22,7 +22,7 @@ type StuckHandler struct {
 }
 
 // stuckLook is the interval of the watchdog's checks.
-const stuckLook = StuckAfter / 4
+const stuckLook = stuckAfter / 4
 
 // begun identifies a handler's running callback, for the watchdog. It is written only if there is
 // one.
@@ -109,7 +109,7 @@ func (w *watchdog[T]) lookAt(h *RegisteredHandler[T], seen *watchedHandler) {
 		return
 	}
 	if seen.mark == 0 || seen.returned != returned {
-		*seen = watchedHandler{returned: returned, mark: StuckAfter}
+		*seen = watchedHandler{returned: returned, mark: stuckAfter}
 		return
 	}
 	if seen.running += stuckLook; seen.running >= seen.mark {
