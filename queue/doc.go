@@ -45,32 +45,7 @@
 // A page can be taken out and rebuilt: no other file touches its private fields. delaying.go builds
 // on queue.go by the methods init, addLocked, beginShutDown, drain and snapshotLocked.
 //
-// # Guarantees
-//
-//   - A key is queued at most once, and at most one worker holds it.
-//   - A worker sees everything that happened before an Add: the key is handed out at least once
-//     after it, in the order in which keys were queued (unless the queue was shut down before).
-//   - A key has at most one delay, and the earlier deadline wins; Add cancels it. A delay never
-//     ends early. Equal ones end in the order of AddAfter.
-//   - After ShutDown the queue refuses new keys, still hands out queued ones, and drops delays.
-//   - Only Get and ShutDownWithDrain block.
-//   - A queue forgets a key when it is done with it.
-//   - Hooks of a [Trace], and metrics, run without the lock and may call the queue.
-//
-// # Goroutines
-//
-// A queue starts none, with one exception: when delays end, a timer runs a function in a goroutine
-// that queues the keys and returns. ShutDown stops the timer and makes the workers' Get return.
-//
-// # Failure
-//
-// A key that is never given back with Done stays in processing: it is not handed out again, and
-// ShutDownWithDrain does not return until ShutDown is called. Snapshot and the metrics show it. A
-// worker that may panic calls Done in a deferred function. A key for which Forget is never called
-// stays in the limiter's memory.
-//
-// Add cancels a key's back-off: the key is processed at once, and a failure then still raises its
-// count (kubernetes/kubernetes#136853).
+// [Interface] names the guarantees, who runs what, and what happens on failure.
 //
 // # Testing
 //
