@@ -7,6 +7,35 @@ import "orrery/internal/hooks"
 //
 // Any goroutine may call any method. Only Pop waits for deltas. The process function of a Pop must
 // not call the queue unless the form allows it: the textbook form holds its lock meanwhile.
+//
+// # Guarantees
+//
+//   - The deltas of a key are handed out in order of arrival. A DeltaFIFO orders keys by their
+//     first waiting delta; there is no order between the deltas of different keys.
+//   - Every delta is handed out, except one of two adjacent deletions (the one that a watch
+//     reported is kept), a deletion of an object that the consumer does not hold, and a Sync for a
+//     key with newer deltas.
+//   - Only one process function runs, so it may write without a lock against itself.
+//   - HasSynced turns true when everything that the first list queued has been processed.
+//   - The queue hands out the pointers that it was given, and a tombstone may share its object with
+//     the store: neither objects nor Deltas must be changed after they were queued.
+//
+// # Goroutines
+//
+// A queue starts none, and any goroutine may call it. Close ends a loop around Pop, which hands out
+// the rest and then returns [ErrFIFOClosed]. KeyFunc and Transform run in the caller's goroutine
+// without a lock; hooks and most calls of KnownObjects run under the lock.
+//
+// # Failure
+//
+// An object without a key, or one that Transform refuses, is not queued, and its key keeps its
+// state: a list that holds it does not imply its deletion. Config.Refused gets a [KeyError] or a
+// [TransformError], and so does the caller of Add, Update or Delete. A deletion needs only its key:
+// if Transform refuses its object, it is queued as a tombstone.
+//
+// Pop returns the error of process with the deltas, which count as processed unless the error is an
+// [ErrRequeue]. If process panics, its deltas count as processed; the panic continues to the
+// caller, and the queue stays usable and becomes synced.
 type Interface[T any] interface {
 	// Add, Update and Delete queue an event of a watch. They return a *KeyError, a *TransformError
 	// or ErrFIFOClosed if they queued nothing. A Delete of an object that is neither waiting nor
