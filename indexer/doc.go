@@ -35,28 +35,7 @@
 // [Interface] documents the methods. The textbook form is store.go, client-go's threadSafeMap, with
 // cache.go around it for key function, errors and hooks. The fast form is package fast.
 //
-// # Guarantees
-//
-//   - Every read returns the state at one moment between its call and its return. A List never
-//     shows half of a Replace, and what a read has returned does not change.
-//   - Every read that begins after a write has returned sees that write.
-//   - A failing index function affects only its own index and one object: the object is stored,
-//     found by key and by all other indexes, and no stale entry remains. (client-go panics, on the
-//     informer's goroutine, with the store half updated.)
-//   - A value without objects takes no memory.
-//   - Add and Update are the same: the store decides by the key.
-//
-// # Goroutines
-//
-// The package starts none. All methods are safe for concurrent use; writers are serialized. Key
-// functions, index functions and hooks run on the caller's goroutine. Index functions must not call
-// the store, which may hold its lock. Hooks run without a lock and may call it.
-//
-// # Failure
-//
-// [*KeyError], [*IndexError] and [*IndexErrors], [*PanicError], [*UnknownIndexError],
-// [*IndexerConflictError]; use errors.As. A KeyError means that nothing has changed, an IndexError
-// that everything is stored; a panic of an index function becomes one.
+// [Interface] names the guarantees, who runs what, and what happens on failure.
 //
 // # Testing
 //
