@@ -17,21 +17,12 @@
 //	Until            = JitterUntil, no jitter, sliding     (pause between runs)
 //	NonSlidingUntil  = JitterUntil, no jitter, non-sliding (pace of the starts)
 //
-// Sliding means that the period is counted from the end of a run: f that takes 3 s with a period of
-// 10 s starts every 13 s. Non-sliding counts from the start of a run: the same f starts every 10 s.
 // Jitter stretches each period by a random share, so that a thousand nodes that were started
 // together do not call the server at the same moment.
 //
 // The Poll functions call a condition until it returns true. There are two generations, because
 // Kubernetes code uses both: poll.go and poll_legacy.go say how they differ. A [Backoff] is a
 // sequence of growing delays; [ExponentialBackoff] polls with it.
-//
-// The worker pool of every controller is an idiom of this package and the queue, n goroutines of
-//
-//	wait.UntilWithContext(ctx, worker, time.Second)
-//
-// where worker takes keys from the queue until the queue shuts down, and the loop around it
-// restarts a worker that crashed.
 //
 // # Guarantees
 //
@@ -50,16 +41,13 @@
 //
 // # Failure
 //
-// A panic in f or in a condition goes to [HandleCrash]: the [PanicHandlers] get it with its stack,
-// then it continues and, unless recovered, ends the process: a controller with a broken invariant
-// should not delete things. With ReallyCrash off, the loop continues with the next period, and a
-// condition that panicked counts as "not yet".
+// A panic in f or in a condition goes to [HandleCrash]. With [ReallyCrash] off, the loop continues
+// with the next period, and a condition that panicked counts as "not yet".
 //
 // # Testing
 //
-// Tests run in a testing/synctest bubble, in which an hour passes at once. Package waittest has the
-// behaviour as a suite that runs against this package and against
-// k8s.io/apimachinery/pkg/util/wait.
+// Package waittest has the behaviour as a suite that runs against this package and against
+// k8s.io/apimachinery/pkg/util/wait, in bubbles in which an hour passes at once.
 //
 // Sources: the JitterUntil article ("the implementation of timed tasks in Kubernetes"), and the
 // package documentation of k8s.io/apimachinery/pkg/util/wait.
