@@ -17,6 +17,39 @@ import (
 // has the form that asks the server a third as often.
 //
 // Any number of goroutines may call Delete at a time, each for another namespace.
+//
+// # Guarantees
+//
+// A namespace is finalized only after a pass in which the server was ready, discovery complete, no
+// request failed and nothing was left. Only this controller's token is removed; a deleter with
+// another token than "kubernetes" is a second party, which writes neither phase nor conditions.
+// Writes carry the resource version that they are based on, and a namespace that was re-created
+// under its old name is not written to, and its content is not deleted: the controller ends the
+// pass when it hears of that, and the deleter compares the UID right before each deletion. At most
+// one worker processes a namespace at a time.
+//
+// A list is read page by page. One that does not end, or repeats its token, fails the type, by name
+// ([*EndlessListError]), and holds only the namespaces that it is about.
+//
+// # Differences from kube-controller-manager
+//
+//   - A namespace without this controller's token is left alone. Upstream deletes its content as
+//     long as it has any token, also when its owner may let it go at any moment.
+//   - A pass ends with its namespace. No precondition of a collection's DELETE protects a namespace
+//     that was re-created under the name, so a GET comes right before each. Upstream deletes on.
+//   - Parts of a condition's message are cut: a status that is too large could not be written.
+//   - An error while deleting pods ends the pass. Upstream goes on, and deletes the network
+//     policies of pods that still run.
+//   - A condition that is false because not everything was examined says so in its message
+//     (#138208): pods remain, types could not be discovered, or deleting failed. Type, status and
+//     reason are upstream's.
+//   - A type that discovery lists and that a request does not find is not taken for empty.
+//   - A server that is starting does not list all of its types; its readiness is checked first.
+//   - `events`, served under two groups from one storage, are deleted once.
+//   - Writes that meet a conflict are repeated a bounded number of times, with pauses.
+//   - A change of the status alone brings no look: the pass that reported it has planned the next
+//     one. Upstream hears its own report, and looks again after five seconds.
+//   - Retries are planned for each namespace on its own: no bucket shared by all.
 type Deleter interface {
 	// Delete makes one pass over the namespace nsName: it deletes the content and, when nothing is
 	// left, removes this controller's token so that the server can remove the namespace. A
