@@ -311,10 +311,10 @@ func onceMoreIfExpired(list func() error) error {
 func CheckStillThere(ctx context.Context, namespaces NamespaceClient, namespace *api.Namespace) error {
 	latest, err := namespaces.Get(ctx, namespace.Name, api.GetOptions{})
 	if err != nil {
-		if IsGone(err) {
+		if isGone(err) {
 			return ErrGone
 		}
-		return WhileDoing("reading the namespace", err)
+		return whileDoing("reading the namespace", err)
 	}
 	if latest.UID != namespace.UID {
 		return &UIDChangedError{Namespace: namespace.Name, OldUID: namespace.UID, NewUID: latest.UID}

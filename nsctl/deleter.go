@@ -51,21 +51,21 @@ func NewDeleter(config DeleterConfig) Deleter {
 //   - It removes its token, if there (PhaseFinalization); Trace.Finalized gets the outcome.
 //
 // Writes go through retryOnConflictError. A 404 for the namespace means that it is gone: nil. Other
-// errors of its own requests get WhileDoing: "reading the namespace", "setting the phase",
+// errors of its own requests get whileDoing: "reading the namespace", "setting the phase",
 // "finalizing". Those of deleteAllContent do not.
 func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, seen ObservedDeletion) error {
 	endReading := d.trace.Phase(nsName, PhaseReading)
 	namespace, err := d.nsClient.Get(ctx, nsName, api.GetOptions{})
 	endReading()
 	if err != nil {
-		return IgnoreNotFound(WhileDoing("reading the namespace", err))
+		return ignoreNotFound(whileDoing("reading the namespace", err))
 	}
 	if namespace.DeletionTimestamp == nil || seen.IsOfAnother(namespace) {
 		return nil
 	}
 	namespace, err = d.retryOnConflictError(ctx, namespace, d.updateNamespaceStatusFunc)
 	if err != nil {
-		return IgnoreNotFound(WhileDoing("setting the phase", err))
+		return ignoreNotFound(whileDoing("setting the phase", err))
 	}
 	if namespace.DeletionTimestamp == nil {
 		return nil
@@ -94,7 +94,7 @@ func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, 
 	defer d.trace.Phase(nsName, PhaseFinalization)()
 	_, err = d.retryOnConflictError(ctx, namespace, d.finalizeNamespace)
 	d.trace.Finalized(nsName, err)
-	return IgnoreNotFound(WhileDoing("finalizing", err))
+	return ignoreNotFound(whileDoing("finalizing", err))
 }
 
 // updateNamespaceFunc writes a namespace and returns the server's answer. It leaves its argument.
@@ -246,7 +246,7 @@ func (d *namespacedResourcesDeleter) deleteAllContentForGroupVersionResource(
 		return Remains{}, err
 	}
 	found, deleteCollectionSupported, err := d.deleteCollection(ctx, resource, namespace)
-	deleted := CountUnmarked(found)
+	deleted := countUnmarked(found)
 	if err == nil && !deleteCollectionSupported {
 		deleted, err = d.deleteEachItem(ctx, resource, namespace)
 	}
@@ -277,7 +277,7 @@ func (d *namespacedResourcesDeleter) deleteCollection(
 	switch {
 	case err == nil, errors.Is(err, ErrUnread) && resource.CanList: // a LIST follows
 		return found, true, nil
-	case NotServed(err) && resource.CanList:
+	case notServed(err) && resource.CanList:
 		return nil, false, nil // the LIST before deleting one by one fails if the type has gone altogether
 	}
 	return nil, false, &ResourceError{Doing: "deleting the collection", Resource: resource.GVR, Err: err}
@@ -301,11 +301,11 @@ func (d *namespacedResourcesDeleter) deleteEachItem(
 		}
 		for _, item := range page {
 			err := d.metadataClient.Delete(ctx, resource.GVR, namespace.Name, item)
-			if err != nil && !NotServed(err) {
+			if err != nil && !notServed(err) {
 				return &ResourceError{Doing: "deleting " + item.Name, Resource: resource.GVR, Err: err}
 			}
 		}
-		deleted += CountUnmarked(page)
+		deleted += countUnmarked(page)
 		return nil
 	}
 	err = d.metadataClient.Pages(ctx, resource.GVR, namespace.Name, deletePage)
@@ -336,5 +336,5 @@ func (d *namespacedResourcesDeleter) estimateGracefulTermination(
 	if err != nil {
 		return 0, &ResourceError{Doing: "listing", Resource: resource.GVR, Err: err}
 	}
-	return EstimateGracefulTerminationForPods(pods, namespace.DeletionTimestamp.Time), nil
+	return estimateGracefulTerminationForPods(pods, namespace.DeletionTimestamp.Time), nil
 }

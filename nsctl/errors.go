@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"orrery/nsctl/internal/shared"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
 )
@@ -142,36 +143,15 @@ func (e *EndlessListError) Error() string {
 // namespaces has some, so nothing may be concluded from the answer.
 var ErrNothingDiscovered = errors.New("the API server lists no resource types")
 
-// WhileDoing adds to an error what the request was for. It returns nil for nil.
-func WhileDoing(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", what, err)
-}
-
-// IgnoreNotFound returns nil if err says that the namespace is gone, and err otherwise.
-func IgnoreNotFound(err error) error {
-	if IsGone(err) {
-		return nil
-	}
-	return err
-}
-
-// IsGone reports whether the API server itself answered that the namespace does not exist: with a
-// Status about a namespace. The 404 of a proxy or load balancer says nothing about it.
-func IsGone(err error) bool {
-	refused, ok := errors.AsType[*api.StatusError](err)
-	if !ok || refused.Status.Reason != api.ReasonNotFound || refused.HasCause(api.CauseUnexpectedServerResponse) {
-		return false
-	}
-	details := refused.Status.Details
-	return details == nil || details.Kind == "" || details.Kind == api.NamespacesResource.Resource
-}
-
-// NotServed reports whether a type that discovery lists was answered as if it did not exist or
-// lacked the verb.
-func NotServed(err error) bool { return api.IsNotFound(err) || api.IsMethodNotAllowed(err) }
+// The helpers that both forms share.
+var (
+	whileDoing                         = shared.WhileDoing
+	ignoreNotFound                     = shared.IgnoreNotFound
+	isGone                             = shared.IsGone
+	notServed                          = shared.NotServed
+	countUnmarked                      = shared.CountUnmarked
+	estimateGracefulTerminationForPods = shared.EstimateGracefulTerminationForPods
+)
 
 // maxPart and maxMessage bound a part of a condition's message and the whole, in bytes. A server
 // owns the texts of its answers, and a status that is too large could not be written at all.

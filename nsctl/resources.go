@@ -87,7 +87,7 @@ func (r DeletableResource) Phase() Phase {
 // discovery is repeated. A type that it still lists, in whatever version, may have content, and
 // so may all types if the answer is incomplete. Upstream takes each 404 for an empty type.
 func ForgiveVanished(ctx context.Context, discovery Discovery, notOlderThan time.Time, resources []DeletableResource, errs []error) {
-	if !slices.ContainsFunc(errs, NotServed) {
+	if !slices.ContainsFunc(errs, notServed) {
 		return
 	}
 	discovery.Invalidate()
@@ -100,7 +100,7 @@ func ForgiveVanished(ctx context.Context, discovery Discovery, notOlderThan time
 		listed := slices.ContainsFunc(now, func(r DeletableResource) bool {
 			return r.GVR.Group == resource.GVR.Group && r.GVR.Resource == resource.GVR.Resource
 		})
-		if NotServed(errs[i]) && !listed {
+		if notServed(errs[i]) && !listed {
 			errs[i] = nil
 		}
 	}
@@ -177,34 +177,6 @@ func ListRemains(
 	}
 	left.expect(estimate)
 	return left, nil
-}
-
-// EstimateGracefulTerminationForPods returns the longest grace period, in seconds, of the pods that
-// still run in a namespace that was deleted then. It is 0 once that much time has passed: the pods
-// are late then, and the period says nothing any more.
-func EstimateGracefulTerminationForPods(pods []*api.Pod, deletedAt time.Time) int64 {
-	var estimate int64
-	for _, pod := range pods {
-		ended := pod.Status.Phase == api.PodSucceeded || pod.Status.Phase == api.PodFailed
-		if grace := pod.Spec.TerminationGracePeriodSeconds; !ended && grace != nil {
-			estimate = max(estimate, *grace)
-		}
-	}
-	if time.Since(deletedAt) >= time.Duration(estimate)*time.Second {
-		return 0
-	}
-	return estimate
-}
-
-// CountUnmarked returns how many of the objects that a deletion found were not being deleted yet.
-func CountUnmarked(found []*api.PartialObjectMetadata) int {
-	unmarked := 0
-	for _, object := range found {
-		if object.DeletionTimestamp == nil {
-			unmarked++
-		}
-	}
-	return unmarked
 }
 
 // Check returns an error if something is left and neither an estimate nor a finalizer explains it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"orrery/nsctl"
+	"orrery/nsctl/internal/shared"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -58,7 +59,7 @@ func (p *pass) deleteAndCountPods(ctx context.Context, resource nsctl.DeletableR
 	if pods, err = p.listPods(ctx, resource); err != nil {
 		return nsctl.Remains{Deleted: deleted}, err
 	}
-	left := nsctl.CountRemains(pods, nsctl.EstimateGracefulTerminationForPods(pods, p.namespace.DeletionTimestamp.Time))
+	left := nsctl.CountRemains(pods, shared.EstimateGracefulTerminationForPods(pods, p.namespace.DeletionTimestamp.Time))
 	left.Deleted = deleted
 	return left, left.Check(p.namespace.Name, resource.GVR)
 }
@@ -96,8 +97,8 @@ func (p *pass) deleteAll(ctx context.Context, resource nsctl.DeletableResource) 
 		found, listed, err := p.deleteCollection(ctx, resource)
 		switch {
 		case err == nil:
-			return nsctl.CountUnmarked(found), listed && len(found) == 0, nil
-		case nsctl.NotServed(err) && resource.CanList:
+			return shared.CountUnmarked(found), listed && len(found) == 0, nil
+		case shared.NotServed(err) && resource.CanList:
 			// Discovery and the server disagree: the type has gone or has changed its verbs since.
 			// The LIST decides.
 			p.Discovery.Invalidate()
@@ -152,11 +153,11 @@ func (p *pass) deleteEach(ctx context.Context, resource nsctl.DeletableResource)
 		}
 		for _, item := range page {
 			err := p.Content.Delete(ctx, resource.GVR, p.namespace.Name, item)
-			if err != nil && !nsctl.NotServed(err) {
+			if err != nil && !shared.NotServed(err) {
 				return &nsctl.ResourceError{Doing: "deleting " + item.Name, Resource: resource.GVR, Err: err}
 			}
 		}
-		deleted += nsctl.CountUnmarked(page)
+		deleted += shared.CountUnmarked(page)
 		return nil
 	})
 	return deleted, nsctl.WhileListing(resource.GVR, err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orrery/nsctl"
+	"orrery/nsctl/internal/shared"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -38,7 +39,7 @@ func (d *deleter) Delete(ctx context.Context, nsName string, seen nsctl.Observed
 	namespace, err := d.Namespaces.Get(ctx, nsName, api.GetOptions{})
 	endReading()
 	if err != nil {
-		return nsctl.IgnoreNotFound(nsctl.WhileDoing("reading the namespace", err))
+		return shared.IgnoreNotFound(shared.WhileDoing("reading the namespace", err))
 	}
 	if namespace.DeletionTimestamp == nil || seen.IsOfAnother(namespace) {
 		return nil
@@ -48,7 +49,7 @@ func (d *deleter) Delete(ctx context.Context, nsName string, seen nsctl.Observed
 		p.settled = seen.Settled
 	}
 	if p.namespace, err = d.markTerminating(ctx, namespace); err != nil {
-		return nsctl.IgnoreNotFound(nsctl.WhileDoing("setting the phase", err))
+		return shared.IgnoreNotFound(shared.WhileDoing("setting the phase", err))
 	}
 	if !d.hasToken(p.namespace) {
 		d.Trace.NoToken(nsName, p.namespace.Spec.Finalizers)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orrery/nsctl"
+	"orrery/nsctl/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -49,7 +50,7 @@ func (p *pass) run(ctx context.Context, seen nsctl.ObservedDeletion) error {
 		return nil
 	}
 	_, err = p.finalize(ctx, p.namespace)
-	return nsctl.IgnoreNotFound(nsctl.WhileDoing("finalizing", err))
+	return shared.IgnoreNotFound(shared.WhileDoing("finalizing", err))
 }
 
 // goesWithToken reports whether the namespace, now empty, will go with this controller's token,
@@ -67,11 +68,11 @@ func (p *pass) goesWithToken() bool {
 func (p *pass) finish(ctx context.Context) error {
 	updated, err := p.finalize(ctx, p.namespace)
 	switch {
-	case nsctl.IsGone(err):
+	case shared.IsGone(err):
 		return nil
 	case err != nil:
 		p.updateConditions(ctx, p.namespace, &p.found)
-		return nsctl.WhileDoing("finalizing", err)
+		return shared.WhileDoing("finalizing", err)
 	case len(updated.Spec.Finalizers) > 0 || len(updated.Finalizers) > 0:
 		p.updateConditions(ctx, updated, &p.found)
 	}
@@ -141,7 +142,7 @@ func (p *pass) deleteTypes(ctx context.Context, resources []nsctl.DeletableResou
 	undecided := make([]bool, len(resources)) // the error may be forgiven, and is not traced before
 	nsctl.Parallelize(len(resources), p.Concurrency, func(i int) {
 		lefts[i], errs[i] = p.deleteAndCount(ctx, resources[i])
-		if undecided[i] = nsctl.NotServed(errs[i]); !undecided[i] {
+		if undecided[i] = shared.NotServed(errs[i]); !undecided[i] {
 			p.Trace.TypeDeleted(p.namespace.Name, resources[i].GVR, lefts[i].Items, errs[i])
 		}
 	})
