@@ -5,9 +5,9 @@
 //
 // An API server can return the present state (LIST) and the changes after a version (WATCH).
 // Neither is enough alone: a list is outdated when it arrives, and a watch breaks, falls behind the
-// server's history, or goes silent. The [Reflector] combines the two: it lists, and watches from the
-// version of the list on. If the watch ends, the next one begins at the version of its last event;
-// if the server has forgotten that version, another list comes first.
+// server's history, or goes silent. The [Reflector] combines the two: it lists, and watches from
+// the version of the list on. If the watch ends, the next one begins at the version of its last
+// event; if the server has forgotten that version, another list comes first.
 //
 // The position is the resourceVersion that the store has reached. In the article on the controller
 // manager, named in docs/learn/mechanisms.md, the Reflector is the part of the informer's
