@@ -49,10 +49,14 @@ type CounterMetric interface{ Inc() }
 // HistogramMetric counts observations by size.
 type HistogramMetric interface{ Observe(float64) }
 
+// gaugeSetter sets the gauges, see Instrument.
+type gaugeSetter = func(depth int, unfinished, longest time.Duration)
+
 // Instrument returns what a queue with this configuration reports to: a trace that joins the
-// metrics and Config.Trace (nil if there is neither), and the gauges. It is for implementations of
-// a queue.
-func (c Config[K]) Instrument() (*Trace[K], *Gauges) {
+// metrics and Config.Trace (nil if there is neither), and a function that sets the gauges (nil
+// without metrics): the number of queued keys, and how long workers have held theirs, in total and
+// at most. It is for implementations of a queue.
+func (c Config[K]) Instrument() (*Trace[K], func(depth int, unfinished, longest time.Duration)) {
 	if c.Metrics == nil {
 		return c.Trace, nil
 	}
@@ -73,36 +77,27 @@ func metricsTrace[K comparable](provider MetricsProvider, name string) *Trace[K]
 	}
 }
 
-// Gauges are the metrics that describe the present state.
-type Gauges struct {
-	depth, unfinished, longest SettableGaugeMetric
-}
-
-func newGauges(provider MetricsProvider, name string) *Gauges {
-	return &Gauges{
-		depth:      provider.NewDepthMetric(name),
-		unfinished: provider.NewUnfinishedWorkSecondsMetric(name),
-		longest:    provider.NewLongestRunningProcessorSecondsMetric(name),
+// newGauges returns a function that sets the metrics of the present state.
+func newGauges(provider MetricsProvider, name string) gaugeSetter {
+	depths := provider.NewDepthMetric(name)
+	unfinishedWork := provider.NewUnfinishedWorkSecondsMetric(name)
+	longestRunning := provider.NewLongestRunningProcessorSecondsMetric(name)
+	return func(depth int, unfinished, longest time.Duration) {
+		depths.Set(float64(depth))
+		unfinishedWork.Set(unfinished.Seconds())
+		longestRunning.Set(longest.Seconds())
 	}
 }
 
-// Set sets the gauges: the number of queued keys, and how long workers have held theirs, in total
-// and at most. A nil Gauges ignores it.
-func (g *Gauges) Set(depth int, unfinished, longest time.Duration) {
-	if g == nil {
+// setGauges sets the gauges of a queue with this content, if it has metrics.
+func setGauges[K comparable](set gaugeSetter, s Snapshot[K]) {
+	if set == nil {
 		return
 	}
-	g.depth.Set(float64(depth))
-	g.unfinished.Set(unfinished.Seconds())
-	g.longest.Set(longest.Seconds())
-}
-
-// setGauges sets the gauges of a queue with this content.
-func setGauges[K comparable](g *Gauges, s Snapshot[K]) {
 	var unfinished, longest time.Duration
 	for _, p := range s.Processing {
 		unfinished += p.For
 		longest = max(longest, p.For)
 	}
-	g.Set(len(s.Queued), unfinished, longest)
+	set(len(s.Queued), unfinished, longest)
 }

@@ -26,7 +26,7 @@ import (
 type Queue[K comparable] struct {
 	recorder[K] // has the mutex; unlock releases it and then calls the recorded hooks (trace.go)
 	name        string
-	gauges      *Gauges // nil without metrics
+	gauges      gaugeSetter // nil without metrics
 	// Get and drain wait on cond. Signal suffices: Get waits only before a shutdown and drain only
 	// after one, so they never wait together.
 	cond sync.Cond

@@ -110,7 +110,7 @@ func (q *Queue[K]) snapshot() (s queue.Snapshot[K], delays []delayedCopy[K]) {
 // UpdateMetrics visits only the keys that workers hold, so it is cheap.
 func (q *Queue[K]) UpdateMetrics() {
 	if q.gauges != nil {
-		q.gauges.Set(q.measure())
+		q.gauges(q.measure())
 	}
 }
 

@@ -22,11 +22,12 @@ import (
 // with delays owns a timer (see DelayingQueue).
 type Queue[K comparable] struct {
 	// Set by New, never changed.
-	name   string
-	trace  *queue.Trace[K] // the caller's and the metrics'; nil if there is neither
-	gauges *queue.Gauges   // nil without metrics
-	timed  bool            // a hook takes how long keys wait or are worked on
-	born   time.Time       // origin of the queue's clock
+	name  string
+	trace *queue.Trace[K] // the caller's and the metrics'; nil if there is neither
+	timed bool            // a hook takes how long keys wait or are worked on
+	born  time.Time       // origin of the queue's clock
+	// gauges sets the metrics of the present state; nil without metrics.
+	gauges func(depth int, unfinished, longest time.Duration)
 
 	mu        sync.Mutex
 	available sync.Cond // Get waits for a key or the shutdown
