@@ -62,10 +62,6 @@ func TestNoContent(t *testing.T) {
 		require.NoError(t, server.Client().Do(t.Context(), get("/"), &info))
 		assert.Equal(t, "before", info.GitVersion)
 	})
-	bubble(t, code(200), func(t *testing.T, server *restclienttest.Server) {
-		var wrong *restclient.DecodeError
-		assert.ErrorAs(t, server.Client().Do(t.Context(), get("/"), &api.VersionInfo{}), &wrong, "an empty 200 is not an object")
-	})
 }
 
 func TestDoSendsWhatTheRequestSays(t *testing.T) {
@@ -100,38 +96,6 @@ func TestDoSendsWhatTheRequestSays(t *testing.T) {
 		assert.Equal(t, "text/*", r.Header.Get("Accept"))
 		assert.Equal(t, "tester/1", r.Header.Get("User-Agent"))
 		assert.NotContains(t, query, "timeout", "the caller's query is left alone")
-	})
-}
-
-func TestDoRefusesRequestsThatCannotBeSent(t *testing.T) {
-	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
-		for _, req := range []restclient.Request{{Path: "/a%zz"}, {Verb: "NO WAY", Path: "/"}} {
-			err := server.Client().Do(t.Context(), req, nil)
-			assertKind(t, restclient.RequestInvalid, err, "%v", err)
-		}
-		assert.Empty(t, server.Requests())
-	})
-}
-
-func TestDoReportsBodiesThatItCannotUnderstand(t *testing.T) {
-	bodies := map[string]string{"syntax": `{"a":`, "type": `{"gitVersion":7}`, "html": `<html>`}
-	handler := func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, bodies[strings.TrimPrefix(r.URL.Path, "/")])
-	}
-	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-		for name := range bodies {
-			var info api.VersionInfo
-			err := server.Client().Do(t.Context(), get("/"+name), &info)
-			var wrong *restclient.DecodeError
-			require.ErrorAs(t, err, &wrong, name)
-			assert.Equal(t, "http://apiserver.test/"+name, wrong.URL)
-			assert.ErrorContains(t, err, "GET http://apiserver.test/"+name+": the answer cannot be understood: ")
-		}
-		small := server.Client(func(cfg *restclient.Config) { cfg.MaxBodyBytes = 4 })
-		err := small.Do(t.Context(), get("/syntax"), new([]byte))
-		var large *restclient.TooLargeError
-		require.ErrorAs(t, err, &large, "a body that is longer than the limit must not be cut off")
-		assert.EqualError(t, large, "the body is larger than the limit of 4 bytes")
 	})
 }
 
@@ -204,35 +168,6 @@ func TestStatusErrors(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestAConflictOnCreateMeansThatTheNameIsTaken(t *testing.T) {
-	bubble(t, code(409), func(t *testing.T, server *restclienttest.Server) {
-		_, err := restclient.Typed[*api.Namespace](server.Client(), api.NamespacesResource, "").
-			Create(t.Context(), namespace("a", ""), api.UpdateOptions{})
-		assert.True(t, api.IsAlreadyExists(err))
-		assert.EqualError(t, err, "the server reported a conflict (post namespaces)")
-	})
-}
-
-func TestTimeoutLimitsOneAttempt(t *testing.T) {
-	handler := func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/body" {
-			w.Write([]byte("{"))
-			w.(http.Flusher).Flush()
-		}
-		<-r.Context().Done()
-	}
-	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-		client := server.Client(func(cfg *restclient.Config) { cfg.Timeout = 10 * time.Second })
-		for _, path := range []string{"/header", "/body"} {
-			start := time.Now()
-			err := client.Do(t.Context(), get(path), new([]byte))
-			assertKind(t, restclient.TimedOut, err)
-			assert.Equal(t, 10*time.Second, time.Since(start))
-			assert.ErrorContains(t, err, "the server http://apiserver.test did not answer in time")
-		}
-	})
 }
 
 func TestSnapshot(t *testing.T) {

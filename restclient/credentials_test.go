@@ -84,38 +84,6 @@ func TestUnauthorizedIsRepeatedOnceWithFreshCredentials(t *testing.T) {
 	}
 }
 
-func TestUnauthorizedWithoutCredentialsIsJustAnError(t *testing.T) {
-	bubble(t, only("x", ok), func(t *testing.T, server *restclienttest.Server) {
-		err := server.Client().Do(t.Context(), get("/"), nil)
-		assert.True(t, api.IsUnauthorized(err))
-		assert.Len(t, server.Requests(), 1)
-	})
-}
-
-func TestFailingCredentials(t *testing.T) {
-	noPlugin := errors.New("the plugin is not installed")
-	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
-		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = &tokens{err: noPlugin} })
-		err := client.Do(t.Context(), get("/"), nil)
-		var broken *restclient.TransportError
-		require.ErrorAs(t, err, &broken)
-		assert.Equal(t, restclient.CredentialsFailed, broken.Kind)
-		assert.ErrorIs(t, err, noPlugin)
-		assert.Equal(t, "the credentials for http://apiserver.test cannot be obtained: the plugin is not installed", broken.Sentence())
-		assert.Empty(t, server.Requests())
-	})
-}
-
-// A token that expires between a 401 and the check for a fresh one.
-func TestCredentialsThatFailAfterA401(t *testing.T) {
-	bubble(t, only("new", ok), func(t *testing.T, server *restclienttest.Server) {
-		credentials := &failAfter401{tokens{list: []string{"old"}}}
-		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
-		assert.True(t, api.IsUnauthorized(client.Do(t.Context(), get("/"), nil)))
-		assert.Len(t, server.Requests(), 1)
-	})
-}
-
 type failAfter401 struct{ tokens }
 
 func (c *failAfter401) Unauthorized(*http.Request) { c.err = errors.New("gone") }

@@ -124,47 +124,6 @@ func drip(code int) http.HandlerFunc {
 	}
 }
 
-// A server that sends a byte a second is not silent, but it holds no request for ever.
-func TestASlowAnswerHasAnEnd(t *testing.T) {
-	bubble(t, drip(http.StatusOK), func(t *testing.T, server *restclienttest.Server) {
-		for want, client := range map[time.Duration]*restclient.Client{
-			restclient.DefaultTimeout: server.Client(),
-			time.Minute:               server.Client(func(cfg *restclient.Config) { cfg.Timeout = time.Minute }),
-		} {
-			pods := restclient.Metadata(client, api.PodsResource, "a")
-			for name, call := range map[string]func() error{
-				"list": func() error {
-					_, err := pods.List(api.WithSingleAttempt(t.Context()),
-						api.ListOptions{})
-					return err
-				},
-				"get":    func() error { _, err := pods.Get(t.Context(), "x", api.GetOptions{}); return err },
-				"raw":    func() error { return client.Do(t.Context(), get("/version"), new([]byte)) },
-				"delete": func() error { return pods.Delete(t.Context(), "x", api.DeleteOptions{}) },
-			} {
-				start := time.Now()
-				assertKind(t, restclient.TimedOut, call(), name)
-				assert.Equal(t, want, time.Since(start), "%s ends with Config.Timeout", name)
-			}
-		}
-	})
-}
-
-// Config.Timeout is not for watches, but a watch that is refused slowly is refused.
-func TestAWatchThatIsRefusedSlowly(t *testing.T) {
-	for _, transport := range transports {
-		choose := func(cfg *restclient.Config) { cfg.WatchTransport = transport }
-		bubble(t, drip(http.StatusForbidden), func(t *testing.T, server *restclienttest.Server) {
-			start := time.Now()
-			_, err := restclient.Metadata(server.Client(choose), api.PodsResource, "").Watch(t.Context(),
-				api.ListOptions{})
-			assert.True(t, api.IsForbidden(err), "%v", err)
-			assert.LessOrEqual(t, time.Since(start), restclient.DefaultSilenceTimeout,
-				"a refusal has the time of one silence")
-		})
-	}
-}
-
 // The headers of an answer are bounded, those of a websocket handshake too.
 func TestEndlessHeaders(t *testing.T) {
 	for _, transport := range transports {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -111,39 +110,6 @@ func TestAWatchMayBeSilent(t *testing.T) {
 	}
 }
 
-// A server that refuses a watch and then hangs in the middle of the Status must not block the
-// caller.
-func TestARefusedWatchIsNotWaitedForWithoutEnd(t *testing.T) {
-	bubble(t, func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(http.StatusForbidden)
-		io.WriteString(w, `{"kind":"Status",`)
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	}, func(t *testing.T, server *restclienttest.Server) {
-		client := server.Client(func(cfg *restclient.Config) { cfg.SilenceTimeout = time.Minute })
-		started := time.Now()
-		_, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
-		assert.True(t, api.IsForbidden(err), "the code is known: %v", err)
-		assert.Equal(t, time.Minute, time.Since(started))
-	})
-}
-
-// A Status in protobuf, which was not requested, is not read: the code decides.
-func TestARefusalInProtobuf(t *testing.T) {
-	eachCodec(t, func(w http.ResponseWriter, r *http.Request) {
-		data, err := os.ReadFile("testdata/status-404.pb")
-		if err != nil {
-			panic(err)
-		}
-		w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
-		w.WriteHeader(http.StatusNotFound)
-		w.Write(data)
-	}, func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
-		_, err := restclient.Metadata(client, api.PodsResource, "shop").Get(t.Context(), "none", api.GetOptions{})
-		assert.True(t, api.IsNotFound(err), "%v", err)
-	})
-}
-
 func TestUnrequestedProtobuf(t *testing.T) {
 	eachCodec(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
@@ -222,31 +188,6 @@ func (r *rotating) Apply(req *http.Request) error {
 	r.n++
 	req.Header.Set("Authorization", fmt.Sprintf("Bearer %d", r.n))
 	return nil
-}
-
-// Upstream defect 8.15, first half: client-go ignores a Retry-After that is a date, and so does
-// not retry.
-func TestDefect8_15_RetryAfterAsADate(t *testing.T) {
-	for _, verb := range []string{"GET", "POST"} {
-		bubble(t, script(
-			func(w http.ResponseWriter, r *http.Request) {
-				code(503, "Retry-After", time.Now().Add(9*time.Second).UTC().Format(http.TimeFormat))(w, r)
-			}, ok,
-		), func(t *testing.T, server *restclienttest.Server) {
-			start := time.Now()
-			require.NoError(t, server.Client().Do(t.Context(), restclient.Request{Verb: verb, Path: "/"}, nil))
-			assert.Equal(t, 9*time.Second, time.Since(start))
-		})
-	}
-}
-
-// Upstream defect 8.15, second half: client-go never retries a 5xx without the header, not even
-// for reads.
-func TestDefect8_15_ReadsAreRepeatedWithoutTheHeader(t *testing.T) {
-	bubble(t, script(code(503), code(500), ok), func(t *testing.T, server *restclienttest.Server) {
-		require.NoError(t, server.Client().Do(t.Context(), get("/"), nil))
-		assert.Len(t, server.Requests(), 3)
-	})
 }
 
 // Complaint 17 about client-go: by default a client gets 5 requests per second.

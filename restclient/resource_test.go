@@ -230,13 +230,6 @@ func TestTypedObjects(t *testing.T) {
 	})
 }
 
-func TestNullIsNoObject(t *testing.T) {
-	bubble(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "null") }, func(t *testing.T, server *restclienttest.Server) {
-		_, err := restclient.Metadata(server.Client(), api.PodsResource, "a").Get(t.Context(), "x", api.GetOptions{})
-		assert.ErrorContains(t, err, "null where an object should be")
-	})
-}
-
 func TestMetadataAsksForHeadsOnly(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -281,15 +274,6 @@ func TestMetadataAsksForHeadsOnly(t *testing.T) {
 		_, err = pods.InNamespace("x").Create(t.Context(), whole, api.UpdateOptions{})
 		assert.ErrorIs(t, err, restclient.ErrReadOnly)
 		assert.Len(t, server.Requests(), 5)
-	})
-}
-
-func TestObjectsThatCannotBeEncoded(t *testing.T) {
-	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
-		object := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "x"}, "bad": func() {}}}
-		_, err := restclient.Dynamic(server.Client(), deployments, "a").Update(t.Context(), object, api.UpdateOptions{})
-		assert.ErrorContains(t, err, "PUT /apis/apps/v1/namespaces/a/deployments/x: the object cannot be encoded")
-		assert.Empty(t, server.Requests())
 	})
 }
 

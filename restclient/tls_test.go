@@ -176,16 +176,6 @@ func expectKind(t *testing.T, client *restclient.Client, transport restclient.Wa
 	assert.Contains(t, broken.Sentence(), sentence)
 }
 
-func TestPlainHTTPToATLSPort(t *testing.T) {
-	handler := func(w http.ResponseWriter, r *http.Request) {
-		http.Error(w, "Client sent an HTTP request to an HTTPS server.", http.StatusBadRequest)
-	}
-	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-		expectKind(t, server.Client(), restclient.WatchHTTP, restclient.NeedsTLS,
-			"the server http://apiserver.test speaks TLS (the address should begin with https://)")
-	})
-}
-
 func TestServerName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), restclienttest.NewAuthority(t), nil)

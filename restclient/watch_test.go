@@ -2,7 +2,6 @@ package restclient_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -294,61 +293,6 @@ func TestTheContextEndsAWatch(t *testing.T) {
 	}
 }
 
-// A server that accepts the connection and stays silent must not block a caller whose context has
-// ended.
-func TestTheContextEndsTheOpeningOfAWatch(t *testing.T) {
-	for _, transport := range transports {
-		bubble(t, func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, func(t *testing.T, server *restclienttest.Server) {
-			client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = transport })
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-			defer cancel()
-			start := time.Now()
-			_, err := restclient.Metadata(client, api.PodsResource, "").Watch(ctx, api.ListOptions{})
-			assert.ErrorIs(t, err, context.DeadlineExceeded)
-			assert.Equal(t, 5*time.Second, time.Since(start))
-		})
-	}
-}
-
-func TestRefusedWatches(t *testing.T) {
-	for _, transport := range transports {
-		for _, c := range []struct {
-			code   int
-			reason api.StatusReason
-			check  func(error) bool
-		}{
-			{410, api.ReasonExpired, api.IsExpired},
-			{403, api.ReasonForbidden, api.IsForbidden},
-			{429, api.ReasonTooManyRequests, api.IsTooManyRequests},
-			{404, api.ReasonNotFound, api.IsNotFound},
-		} {
-			handler := func(w http.ResponseWriter, r *http.Request) {
-				answer(w, c.code, refusal(c.code, c.reason, "no such luck"))
-			}
-			bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-				client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = transport })
-				_, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
-				assert.True(t, c.check(err), "%v", err)
-				assert.EqualError(t, err, "no such luck")
-				assert.Zero(t, client.Snapshot().Watches)
-			})
-		}
-	}
-}
-
-// The error text of a refused websocket is cut at 1024 bytes by the websocket library; the code
-// still says what it is.
-func TestALongRefusalOfAWebSocket(t *testing.T) {
-	handler := func(w http.ResponseWriter, r *http.Request) {
-		answer(w, 410, refusal(410, api.ReasonExpired, strings.Repeat("too old ", 500)))
-	}
-	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-		client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = restclient.WatchWebSocket })
-		_, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
-		assert.True(t, api.IsExpired(err))
-	})
-}
-
 func TestWebSocketHandshake(t *testing.T) {
 	eachCodec(t, func(w http.ResponseWriter, r *http.Request) {
 		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {})
@@ -370,16 +314,6 @@ func TestWebSocketHandshake(t *testing.T) {
 		assert.Equal(t, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json", r.Header.Get("Accept"))
 		assert.Equal(t, restclient.DefaultUserAgent(), r.Header.Get("User-Agent"))
 		assert.Empty(t, r.Header.Get("Sec-Websocket-Protocol"))
-	})
-}
-
-func TestServersThatDoNotSpeakWebSocket(t *testing.T) {
-	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
-		client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = restclient.WatchWebSocket })
-		_, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
-		assert.ErrorContains(t, err, "does not switch to the websocket protocol; use the http watch transport")
-		_, answered := errors.AsType[*restclient.DecodeError](err)
-		assert.True(t, answered, "there is an answer: a list may work where the watch does not")
 	})
 }
 
