@@ -69,52 +69,6 @@ func TestDecodeHeadKeepsNothingOfTheInput(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-func FuzzDecodeHead(f *testing.F) {
-	f.Add([]byte(fullHead))
-	f.Add([]byte(`{"metadata":{"labels":{"a":"\ud800"}}}`))
-	f.Add([]byte(`{"metadata":{"name":"\/"},"x":[{}]}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		new(metadataReader).decode(data) // must not panic
-		var object *partial
-		if json.Unmarshal(data, &object) != nil || object == nil {
-			return
-		}
-		// A server writes each field once, with its exact spelling.
-		object.ManagedFields = api.ManagedFields{}
-		canonical, err := json.Marshal(object)
-		if err != nil {
-			return // a year that RFC 3339 cannot express
-		}
-		var want *partial
-		if err := json.Unmarshal(canonical, &want); err != nil {
-			return
-		}
-		got, err := new(metadataReader).decode(canonical)
-		if err != nil || !reflect.DeepEqual(want, got) {
-			t.Fatalf("%s\n%+v, %v\nwant %+v", canonical, got, err, want)
-		}
-	})
-}
-
-func FuzzUnquote(f *testing.F) {
-	for _, seed := range []string{`""`, `"a"`, `"\n"`, `"\u00e9"`, `"\x"`, "\"\xff\"", `"`, `null`, `"a\`, `"\"`, `"\\"`} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, raw string) {
-		raw = strings.Trim(raw, " \t\r\n") // what a stream cuts out has no space around it
-		r := metadataReader{at: cursor{data: []byte(raw + " ")}}
-		got, err := r.textValue()
-		if err == nil && r.at.pos != len(raw) {
-			err = errShort
-		}
-		var want string
-		wantErr := json.Unmarshal([]byte(raw), &want)
-		if (err == nil) != (wantErr == nil) || err == nil && string(got) != want {
-			t.Fatalf("%q: %q, %v; want %q, %v", raw, got, err, want, wantErr)
-		}
-	})
-}
-
 // deploymentList is a list of n pods of one deployment.
 func deploymentList(n int) []byte {
 	var b bytes.Buffer
@@ -297,29 +251,4 @@ func TestReaderAfterAnError(t *testing.T) {
 	head, _, err := r.readJSON([]byte(`{"metadata":{"labels":{"a":"c"}}}`))
 	require.NoError(t, err)
 	assert.Equal(t, &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Labels: map[string]string{"a": "c"}}}, head)
-}
-
-// FuzzHeadReader: a used reader reads the next object as a new one does.
-func FuzzHeadReader(f *testing.F) {
-	f.Add([]byte(fullHead), []byte(fullHead))
-	f.Add([]byte(`{"metadata":{"labels":{"a":"b"},"managedFields":[{"a":"b"}]}}`), []byte(`{"metadata":{"labels":{"a":"b","c":"d"},"managedFields":[{"a":"c"}]}}`))
-	f.Add([]byte(`{"metadata":{"labels":{},"annotations":{}}}`), []byte(`{"metadata":{"labels":{},"ownerReferences":[],"managedFields":[]}}`))
-	f.Fuzz(func(t *testing.T, first, second []byte) {
-		r := &metadataReader{}
-		for range 3 {
-			r.readJSON(first)
-			r.readJSON(second)
-		}
-		got, n, err := r.readJSON(second)
-		want, wantN, wantErr := (&metadataReader{}).readJSON(second)
-		if n != wantN || (err == nil) != (wantErr == nil) {
-			t.Fatalf("%q after %q: %d, %v; want %d, %v", second, first, n, err, wantN, wantErr)
-		}
-		if err != nil {
-			return
-		}
-		if !reflect.DeepEqual(got, want) {
-			t.Fatalf("%q after %q: %+v, want %+v", second, first, got, want)
-		}
-	})
 }
