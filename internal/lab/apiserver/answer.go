@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/restclient/api"
 )
 
@@ -64,7 +63,7 @@ func (x *exchange) sendDocument(code int, document []byte) {
 	case len(document) > 0 && document[len(document)-1] != '\n':
 		document = append(document, '\n')
 	}
-	x.send(code, negotiation.JSON, document)
+	x.send(code, mediaJSON, document)
 }
 
 // sendJSON encodes and sends a document.

@@ -8,7 +8,6 @@ import (
 	"net/url"
 
 	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
@@ -16,7 +15,7 @@ import (
 )
 
 func (x *exchange) serveDelete(t registry.Target) error {
-	r, err := x.represent(t.Definition, negotiation.Rules{})
+	r, err := x.represent(t.Definition, formRules{})
 	if err != nil {
 		return err
 	}
@@ -60,7 +59,7 @@ func (x *exchange) sendDeleted(def *resources.Definition, last *store.Object) er
 
 // serveDeleteCollection answers with the list of the objects that it deletes.
 func (x *exchange) serveDeleteCollection(t registry.Target) error {
-	r, err := x.represent(t.Definition, negotiation.Rules{})
+	r, err := x.represent(t.Definition, formRules{})
 	if err != nil {
 		return err
 	}

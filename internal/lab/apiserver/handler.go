@@ -11,8 +11,6 @@ import (
 
 	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/faults"
-	"orrery/internal/lab/apiserver/negotiation"
-	"orrery/internal/lab/apiserver/requestinfo"
 )
 
 // handler serves every request: authentication, authorization, faults, routing.
@@ -142,26 +140,26 @@ type exchange struct {
 	w      *response
 	r      *http.Request
 	query  url.Values
-	info   requestinfo.Info
+	info   pathInfo
 	user   User
 	// form is the form of the answer or the error.
-	form negotiation.Form
+	form answerForm
 }
 
 func newExchange(s *Server, w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{server: s, w: newResponse(w, r), r: r, info: requestinfo.Parse(r.Method, r.URL.Path)}
+	x := &exchange{server: s, w: newResponse(w, r), r: r, info: parsePath(r.Method, r.URL.Path)}
 	x.query, _ = url.ParseQuery(r.URL.RawQuery) // invalid parts are ignored, as in kube-apiserver
 	if x.info.Verb == "list" && flag(x.query, "watch") {
 		x.info.Verb = "watch"
 	}
 	// Until the endpoint is known, errors use the simplest form that the client accepts.
-	x.form, _ = negotiation.Negotiate(r, negotiation.Rules{})
+	x.form, _ = negotiate(r, formRules{})
 	return x
 }
 
 // negotiate determines the form of the answer.
-func (x *exchange) negotiate(rules negotiation.Rules) error {
-	form, refusal := negotiation.Negotiate(x.r, rules)
+func (x *exchange) negotiate(rules formRules) error {
+	form, refusal := negotiate(x.r, rules)
 	x.form = form
 	if refusal != "" {
 		return notAcceptable(refusal)

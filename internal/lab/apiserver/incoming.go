@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/internal/lab/apiserver/protobuf"
 	"orrery/restclient/api"
 )
@@ -147,7 +146,7 @@ func encodingOf(header http.Header) (encoding, error) {
 	}
 	mediaType, _, err := mime.ParseMediaType(text)
 	switch {
-	case err == nil && mediaType == negotiation.JSON:
+	case err == nil && mediaType == mediaJSON:
 		return inJSON, nil
 	case err == nil && mediaType == protobuf.MediaType:
 		return inProtobuf, nil

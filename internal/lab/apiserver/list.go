@@ -8,13 +8,12 @@ import (
 	"strconv"
 	"sync"
 
-	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/restclient/api"
 )
 
 func (x *exchange) serveList(t registry.Target) error {
-	r, err := x.represent(t.Definition, negotiation.Rules{})
+	r, err := x.represent(t.Definition, formRules{})
 	if err != nil {
 		return err
 	}
@@ -36,9 +35,9 @@ func (x *exchange) sendPage(r representation, page *registry.Page) error {
 		ResourceVersion: strconv.FormatUint(page.Version, 10), Continue: page.Continue, RemainingItemCount: page.Remaining,
 	}
 	switch {
-	case r.form.As == negotiation.PartialObjectMetadata:
+	case r.form.As == asMetadata:
 		return notAcceptable(fmt.Sprintf("you requested PartialObjectMetadata, but the requested object is a list (%s)", internalType(r.def, true)))
-	case r.form.As == negotiation.Table:
+	case r.form.As == asTable:
 		x.sendDocument(http.StatusOK, r.appendTable(nil, page))
 	default:
 		x.streamList(r, metadata, page)
@@ -48,7 +47,7 @@ func (x *exchange) sendPage(r representation, page *registry.Page) error {
 
 // streamList sends a list as JSON.
 func (x *exchange) streamList(r representation, metadata api.ListMeta, page *registry.Page) {
-	x.w.Header().Set("Content-Type", negotiation.JSON)
+	x.w.Header().Set("Content-Type", mediaJSON)
 	if !r.form.Pretty {
 		var measured counter
 		r.writeList(&measured, metadata, page)

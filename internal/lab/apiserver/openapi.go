@@ -11,7 +11,6 @@ import (
 
 	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/discovery"
-	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/restclient/api"
 )
 
@@ -108,10 +107,10 @@ func errNoSuchResource() error { return apierrors.ResourceNotFound() }
 
 // refuseForm answers an Accept header that no form satisfies.
 func (x *exchange) refuseForm() error {
-	form, refusal := negotiation.Negotiate(x.r, negotiation.Rules{})
+	form, refusal := negotiate(x.r, formRules{})
 	x.form = form
 	if refusal == "" {
-		refusal = negotiation.UnknownForms
+		refusal = unknownForms
 	}
 	return notAcceptable(refusal)
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -16,7 +15,7 @@ import (
 // representation is how the objects of a resource are sent: the kind and the version.
 type representation struct {
 	def  *resources.Definition
-	form negotiation.Form
+	form answerForm
 	// include is what table rows contain of the objects; "" means their metadata.
 	include string
 }
@@ -32,9 +31,9 @@ func (r representation) apiVersion() string {
 // types whose storage version differs.
 func (r representation) appendObject(dst []byte, object *store.Object) []byte {
 	switch r.form.As {
-	case negotiation.Table:
+	case asTable:
 		return r.table(dst, slices.Values([]*store.Object{object}), r.tableOptions(object.Version))
-	case negotiation.PartialObjectMetadata, negotiation.PartialObjectMetadataList:
+	case asMetadata, asMetadataList:
 		return r.appendMetadata(dst, object)
 	}
 	if r.def.FromStorage != nil {
@@ -94,7 +93,7 @@ func (r representation) tableOptions(version uint64) resources.TableOptions {
 func (r representation) head(metadata api.ListMeta) []byte {
 	kind := r.def.ListKind
 	if r.form.As != "" {
-		kind = string(negotiation.PartialObjectMetadataList)
+		kind = string(asMetadataList)
 	}
 	var document any = metadata
 	if r.def.Custom && r.form.As == "" {

@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/internal/lab/apiserver/patch"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
@@ -185,7 +184,7 @@ func (x *exchange) serveScale(t registry.Target) error {
 	if x.r.Method != http.MethodGet {
 		return x.changeScale(t)
 	}
-	r, err := x.represent(resources.Scales(), negotiation.Rules{})
+	r, err := x.represent(resources.Scales(), formRules{})
 	if err != nil {
 		return err
 	}

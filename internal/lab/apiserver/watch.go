@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/internal/lab/apiserver/stream"
@@ -27,7 +26,7 @@ const (
 // serveWatch answers a watch on the goroutine of the request. It has no buffer: what a client does
 // not read stays in the store's window, until the watch expires or the client is cut.
 func (x *exchange) serveWatch(t registry.Target) error {
-	r, err := x.represent(t.Definition, negotiation.Rules{Stream: true})
+	r, err := x.represent(t.Definition, formRules{Stream: true})
 	if err != nil {
 		return err
 	}
@@ -308,7 +307,7 @@ func (f *framing) add(event registry.Event) {
 	switch {
 	case event.Type == api.WatchBookmark:
 		f.appendBookmark(event)
-	case f.form.As == negotiation.Table:
+	case f.form.As == asTable:
 		options := f.tableOptions(event.Version)
 		options.NoHeaders = f.headed
 		f.headed = true
@@ -336,9 +335,9 @@ func (f *framing) take() [][]byte {
 func (f *framing) appendBookmark(event registry.Event) {
 	kind := f.def.Kind
 	if f.form.As != "" {
-		kind = string(negotiation.PartialObjectMetadata)
+		kind = string(asMetadata)
 	}
-	if f.form.As == negotiation.Table {
+	if f.form.As == asTable {
 		f.buffer = append(f.buffer, `{"kind":"Table","apiVersion":"`...)
 		f.buffer = append(f.buffer, f.apiVersion()...)
 		f.buffer = append(f.buffer, `","metadata":{"resourceVersion":"`...)

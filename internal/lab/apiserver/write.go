@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/negotiation"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/schema"
@@ -30,7 +29,7 @@ func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {
 // beginWrite negotiates the answer and parses the query of a write. kind names the options in
 // errors.
 func (x *exchange) beginWrite(def *resources.Definition, kind string) (representation, writeParameters, error) {
-	r, err := x.represent(def, negotiation.Rules{})
+	r, err := x.represent(def, formRules{})
 	if err != nil {
 		return r, writeParameters{}, err
 	}
@@ -40,7 +39,7 @@ func (x *exchange) beginWrite(def *resources.Definition, kind string) (represent
 
 // readPosted reads the query and the object of a POST to a subresource.
 func (x *exchange) readPosted(kind api.GroupVersionKind, t *schema.Type) (*api.Unstructured, writeParameters, error) {
-	if err := x.negotiate(negotiation.Rules{}); err != nil {
+	if err := x.negotiate(formRules{}); err != nil {
 		return nil, writeParameters{}, err
 	}
 	parameters, err := writeOptions(x.query, "CreateOptions")
@@ -88,7 +87,7 @@ func (x *exchange) serveUpdate(t registry.Target) error {
 }
 
 // represent negotiates how objects of a resource are sent.
-func (x *exchange) represent(def *resources.Definition, rules negotiation.Rules) (representation, error) {
+func (x *exchange) represent(def *resources.Definition, rules formRules) (representation, error) {
 	rules.Convert, rules.Custom = true, def.Custom
 	if err := x.negotiate(rules); err != nil {
 		return representation{}, err
@@ -97,7 +96,7 @@ func (x *exchange) represent(def *resources.Definition, rules negotiation.Rules)
 	switch include {
 	case "", "Metadata", "Object", "None":
 	default:
-		if x.form.As == negotiation.Table {
+		if x.form.As == asTable {
 			return representation{}, apierrors.BadRequest("Unable to convert to Table as requested: " + apierrors.FieldError{
 				Type: apierrors.FieldInvalid, Field: "includeObject", Value: include, Detail: "must be 'Metadata', 'Object', 'None', or empty",
 			}.Error())
@@ -107,7 +106,7 @@ func (x *exchange) represent(def *resources.Definition, rules negotiation.Rules)
 }
 
 func (x *exchange) serveGet(t registry.Target) error {
-	r, err := x.represent(t.Definition, negotiation.Rules{})
+	r, err := x.represent(t.Definition, formRules{})
 	if err != nil {
 		return err
 	}
@@ -120,7 +119,7 @@ func (x *exchange) serveGet(t registry.Target) error {
 
 // sendObject answers with an object in the negotiated form.
 func (x *exchange) sendObject(code int, r representation, object *store.Object) error {
-	if r.form.As == negotiation.PartialObjectMetadataList {
+	if r.form.As == asMetadataList {
 		return notAcceptable(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%s)", internalType(r.def, false)))
 	}
 	x.sendDocument(code, r.appendObject(nil, object))

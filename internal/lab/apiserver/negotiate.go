@@ -1,8 +1,4 @@
-// Package negotiation determines the form of an answer from the Accept header: the whole object,
-// its metadata, or a table, always in JSON. The client's order and weights decide among the forms
-// that the server supports, so a client that prefers protobuf and accepts JSON gets JSON. If there
-// is none, the request is refused with 406.
-package negotiation
+package apiserver
 
 import (
 	"cmp"
@@ -14,19 +10,19 @@ import (
 	"strings"
 )
 
-// JSON is the media type of every answer.
-const JSON = "application/json"
+// mediaJSON is the media type of every answer.
+const mediaJSON = "application/json"
 
 // The messages of kube-apiserver. Which one a client gets depends on whether the media type or its
 // parameters are unknown.
 const (
-	UnknownTypes  = "406: Not Acceptable\n\nAvailable representations: application/json"
-	UnknownForms  = "only the following media types are accepted: application/json"
-	UnknownStream = "only the following media types are accepted: application/json;stream=watch"
+	unknownTypes  = "406: Not Acceptable\n\nAvailable representations: application/json"
+	unknownForms  = "only the following media types are accepted: application/json"
+	unknownStream = "only the following media types are accepted: application/json;stream=watch"
 )
 
-// Rules describe the forms that an endpoint supports.
-type Rules struct {
+// formRules describe the forms that an endpoint supports.
+type formRules struct {
 	// Convert allows tables and metadata.
 	Convert bool
 	// Custom marks custom resources, whose requests do not pass the router that refuses unknown
@@ -36,20 +32,22 @@ type Rules struct {
 	Stream bool
 }
 
-// Negotiate returns the form for the Accept header of a request. If there is none, refusal is the
-// message of the 406, and form is the form of the error.
-func Negotiate(r *http.Request, rules Rules) (form Form, refusal string) {
+// negotiate returns the form of the answer to a request: the whole object, its metadata or a table,
+// always in JSON. Order and weights in the Accept header decide among the forms that the server
+// supports, so a client that prefers protobuf and accepts JSON gets JSON. If there is none, refusal
+// is the message of the 406, and form is the form of the error.
+func negotiate(r *http.Request, rules formRules) (form answerForm, refusal string) {
 	pretty := isPretty(r.URL.RawQuery, r.UserAgent())
 	header := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(header) == "" {
-		return Form{Pretty: pretty}, ""
+		return answerForm{Pretty: pretty}, ""
 	}
 	known := false
 	for _, c := range parseAccept(header) {
-		if c.mediaType != "*/*" && c.mediaType != JSON {
+		if c.mediaType != "*/*" && c.mediaType != mediaJSON {
 			continue
 		}
-		form, known = Form{Pretty: pretty}, true
+		form, known = answerForm{Pretty: pretty}, true
 		if candidate, ok := c.form(rules); ok {
 			candidate.Pretty = candidate.Pretty || pretty
 			return candidate, ""
@@ -57,29 +55,29 @@ func Negotiate(r *http.Request, rules Rules) (form Form, refusal string) {
 	}
 	switch {
 	case !known && !rules.Stream && !rules.Custom:
-		return Form{Pretty: pretty}, UnknownTypes
+		return answerForm{Pretty: pretty}, unknownTypes
 	case rules.Stream:
-		return form, UnknownStream
+		return form, unknownStream
 	}
-	return form, UnknownForms
+	return form, unknownForms
 }
 
 // form returns the form that the clause requests, if the endpoint supports it.
-func (c clause) form(rules Rules) (Form, bool) {
-	form := Form{As: Conversion(c.params["as"]), Version: c.params["v"]}
+func (c clause) form(rules formRules) (answerForm, bool) {
+	form := answerForm{As: conversion(c.params["as"]), Version: c.params["v"]}
 	if stream := c.params["stream"]; stream != "" && (stream != "watch" || !rules.Stream) {
-		return Form{}, false
+		return answerForm{}, false
 	}
 	form.Pretty = c.params["pretty"] == "1" || c.params["pretty"] == "true"
 	switch form.As {
 	case "":
 		form.Version = ""
 		return form, true
-	case Table, PartialObjectMetadata, PartialObjectMetadataList:
+	case asTable, asMetadata, asMetadataList:
 		known := form.Version == "v1" || form.Version == "v1beta1"
 		return form, rules.Convert && known && c.params["g"] == "meta.k8s.io"
 	}
-	return Form{}, false
+	return answerForm{}, false
 }
 
 // isPretty reports whether the answer should be indented: if the query says so, or for curl, wget
@@ -99,23 +97,23 @@ func lenientQuery(raw string) url.Values {
 	return values
 }
 
-// Form is the form of an answer.
-type Form struct {
+// answerForm is the form of an answer.
+type answerForm struct {
 	// As is the kind to convert to; "" means the object itself.
-	As Conversion
+	As conversion
 	// Version is the version of meta.k8s.io to convert to, "v1" or "v1beta1".
 	Version string
 	// Pretty indents the document.
 	Pretty bool
 }
 
-// Conversion is a kind that objects can be converted to.
-type Conversion string
+// conversion is a kind that objects can be converted to.
+type conversion string
 
 const (
-	Table                     Conversion = "Table"
-	PartialObjectMetadata     Conversion = "PartialObjectMetadata"
-	PartialObjectMetadataList Conversion = "PartialObjectMetadataList"
+	asTable        conversion = "Table"
+	asMetadata     conversion = "PartialObjectMetadata"
+	asMetadataList conversion = "PartialObjectMetadataList"
 )
 
 // maxClauses limits the part of an Accept header that is parsed.

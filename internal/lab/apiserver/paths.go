@@ -1,19 +1,18 @@
-// Package requestinfo parses the method and path of a request. It knows the grammar of paths, but
-// not which resources and verbs exist:
-//
-//	/api/{version}/{resource}[/{name}[/{subresource}]]
-//	/api/{version}/namespaces/{namespace}/{resource}[/{name}[/{subresource}]]
-//	/apis/{group}/{version}/...           the same for other groups
-//	/api/{version}/watch/...              the old form of ?watch=1
-package requestinfo
+package apiserver
 
 import (
 	"net/http"
 	"strings"
 )
 
-// Info describes a request.
-type Info struct {
+// pathInfo is what the method and path of a request say. Which resources and verbs exist is not
+// known here:
+//
+//	/api/{version}/{resource}[/{name}[/{subresource}]]
+//	/api/{version}/namespaces/{namespace}/{resource}[/{name}[/{subresource}]]
+//	/apis/{group}/{version}/...           the same for other groups
+//	/api/{version}/watch/...              the old form of ?watch=1
+type pathInfo struct {
 	// Path is the path as received.
 	Path string
 	// Verb is get, list, watch, create, update, patch, delete or deletecollection for resources,
@@ -36,9 +35,9 @@ type Info struct {
 	LegacyWatch bool
 }
 
-// Parse parses the method and the unescaped path of a request.
-func Parse(method, path string) Info {
-	info := Info{Path: path, Verb: strings.ToLower(method)}
+// parsePath parses the method and the unescaped path of a request.
+func parsePath(method, path string) pathInfo {
+	info := pathInfo{Path: path, Verb: strings.ToLower(method)}
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
 		return info
 	}
@@ -61,7 +60,7 @@ func Parse(method, path string) Info {
 }
 
 // readResource parses what follows the group and version.
-func (info *Info) readResource(parts []string) {
+func (info *pathInfo) readResource(parts []string) {
 	if parts[0] == "namespaces" && len(parts) > 1 {
 		info.Namespace = parts[1]
 		if len(parts) > 2 && !namespaceSubresources[parts[2]] {
@@ -85,7 +84,7 @@ func (info *Info) readResource(parts []string) {
 // namespace.
 var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
 
-func (info *Info) verbOf(method string) string {
+func (info *pathInfo) verbOf(method string) string {
 	one := info.Name != ""
 	switch {
 	case info.LegacyWatch && (method == http.MethodGet || method == http.MethodHead):
