@@ -196,7 +196,8 @@ type knownField struct {
 	t    reflect.Type
 }
 
-// fieldsOf returns the fields of a struct by their names in JSON, those of embedded structs included.
+// fieldsOf returns the fields of a struct by their names in JSON, those of embedded structs
+// included.
 func fieldsOf(t reflect.Type) map[string]knownField {
 	if known, ok := knownFields.Load(t); ok {
 		return known.(map[string]knownField)
