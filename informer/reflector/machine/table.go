@@ -6,8 +6,8 @@ import (
 )
 
 // table is the complete behaviour of a Reflector. To follow an incident, find the phase, then the
-// input, then the first row whose condition holds. A comment says why a row stands before the others
-// of its phase and input. TRANSITIONS.md is generated from the table.
+// input, then the first row whose condition holds. A comment says why a row stands before the
+// others of its phase and input. TRANSITIONS.md is generated from the table.
 var table = append([]transition{
 	{phaseIdle, InputStart, streamingWanted, phaseOpeningStream, then(start, openStream)},
 	{phaseIdle, InputStart, otherwise, phaseListing, then(start, list)},
@@ -58,8 +58,9 @@ var table = append([]transition{
 
 	// The changes after it.
 	{phaseOpeningWatch, InputOpened, always, phaseWatching, readWatch},
-	// An error that passes keeps the position. Of the others, only the list that verifies a position
-	// shows that it must be forgotten: a watch may be refused from a version that can be listed.
+	// An error that passes keeps the position. Of the others, only the list that verifies a
+	// position shows that it must be forgotten: a watch may be refused from a version that can be
+	// listed.
 	{phaseOpeningWatch, InputOpenFailed, recoveryIs(Retry), phaseBackingOff, pause},
 	{phaseOpeningWatch, InputOpenFailed, notReached, phaseBackingOff, then(forgetPosition, failRound)},
 	{phaseOpeningWatch, InputOpenFailed, positionGone, phaseBackingOff, then(noteGone, failRound)},
@@ -191,8 +192,8 @@ var (
 	}}
 
 	// A very short watch that delivered nothing is suspicious: the position may be at fault, so the
-	// state is fetched again. A server may go on with very short watches that deliver something; they
-	// must not be reopened in a busy loop.
+	// state is fetched again. A server may go on with very short watches that deliver something;
+	// they must not be reopened in a busy loop.
 	veryShort = condition{"very short, nothing came", func(_ *rules, s *state, in *input) bool {
 		return in.now-s.stream.openedAt < shared.VeryShortWatch && s.stream.delivered == 0
 	}}
