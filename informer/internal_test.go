@@ -142,7 +142,11 @@ func TestDueAfterALateTick(t *testing.T) {
 // object was in progress. The handler must not receive it twice.
 func TestTombstoneForWhatIsGoneAlready(t *testing.T) {
 	var reported recorder
-	s := NewSharedIndexInformer(nil, Config[*thing]{Gears: Gears[*thing]{NewProcessor: func() Processor[*thing] { return &reported }}})
+	var applied []AppliedInfo
+	s := NewSharedIndexInformer(nil, Config[*thing]{
+		Gears: Gears[*thing]{NewProcessor: func() Processor[*thing] { return &reported }},
+		Trace: &Trace{Applied: func(a AppliedInfo) { applied = append(applied, a) }},
+	})
 	tombstone := deltafifo.Deltas[*thing]{{
 		Type:      deltafifo.Deleted,
 		Tombstone: &deltafifo.DeletedFinalStateUnknown[*thing]{Key: "ns/a"},
@@ -156,6 +160,11 @@ func TestTombstoneForWhatIsGoneAlready(t *testing.T) {
 	require.Len(t, reported.reported, 2)
 	assert.True(t, reported.reported[1].FinalStateUnknown)
 	assert.Same(t, known, reported.reported[1].New, "the state that handlers know, though the tombstone has none")
+	require.Len(t, applied, 3)
+	for i, want := range []bool{true, false, true} {
+		assert.Equal(t, want, applied[i].Tombstone, "delta %d: the hook says which deltas are tombstones", i)
+	}
+	assert.Equal(t, "1", applied[1].ResourceVersion, "the hook says the version of an object")
 }
 
 // TestAnEventIsPendingBeforeItsHandlerIsCalled: the lag includes the event in the running
@@ -180,6 +189,32 @@ func TestAnEventIsPendingBeforeItsHandlerIsCalled(t *testing.T) {
 		cancel()
 		<-ended
 	})
+}
+
+// TestWhatWaitsIsReported: the hook hears once of each event that is added, and of each merge.
+func TestWhatWaitsIsReported(t *testing.T) {
+	var reports []QueuedInfo
+	s := NewSharedIndexInformer(nil, Config[*thing]{Trace: &Trace{
+		HandlerQueued: func(_ HandlerInfo, q QueuedInfo) { reports = append(reports, q) },
+	}})
+	h := newRegisteredHandler[*thing](deaf{}, HandlerOptions{}, newRegistration(HandlerInfo{}, s), s.config.Trace)
+	h.Adding(1, 7)
+	h.Merged(0)
+	h.Adding(1, 8)
+	h.Merged(1)
+	h.Queued(0, 0) // a mark, which is no event
+	assert.Equal(t, []QueuedInfo{
+		{Number: 7, Count: 1, Pending: 1}, {Number: 8, Count: 1, Pending: 2}, {Merged: 1, Pending: 1},
+	}, reports)
+}
+
+// TestNothingIsResyncedForNobody: an informer without a handler whose resync is due leaves the
+// store alone, and reports nothing.
+func TestNothingIsResyncedForNobody(t *testing.T) {
+	s := NewSharedIndexInformer(nil, Config[*thing]{Trace: &Trace{ResyncDue: func(_ string, due int) {
+		t.Errorf("the hook heard of a resync for %d handlers", due)
+	}}})
+	assert.False(t, s.shouldResync())
 }
 
 func TestDroppedFailuresAreCounted(t *testing.T) {

@@ -184,11 +184,9 @@ func (r *Reflector[T]) drawTimeout(short bool) int64 {
 	return max(1, int64(limit))
 }
 
-// closeLocked ends the stream, if one is open, and the attempt to open one.
+// closeLocked ends the stream, if one is open. An attempt to open one ends when requestLocked
+// replaces it, in the same step.
 func (r *Reflector[T]) closeLocked(e *effect) {
-	if r.cancel != nil {
-		r.cancel()
-	}
 	if r.watcher == nil {
 		return
 	}

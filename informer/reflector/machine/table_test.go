@@ -357,6 +357,85 @@ func TestAWatchOfExactlyASecondIsNotVeryShort(t *testing.T) {
 	assert.False(t, s.failure.brief, "it lasted a second")
 }
 
+// The duration of a list counts from the request of its first page, and each bookmark counts.
+func TestWhatAListReports(t *testing.T) {
+	r := testRules()
+	for name, replace := range map[string]action{"pages": replaceFromList, "a stream": replaceFromStream} {
+		s, do := newState(), effects{}
+		s.request.at = time.Minute
+		replace(r, &s, &input{rv: "1", now: time.Minute + 2*time.Second}, &do)
+		assert.Equal(t, effectReplace, do.last().kind, name)
+		assert.Equal(t, 2*time.Second, do.last().lasted, "a list from %s took two seconds", name)
+	}
+	s := newState()
+	keepStreaming(r, &s, &input{}, &effects{})
+	assert.Equal(t, 1, s.Bookmarks, "a bookmark between the initial events counts")
+}
+
+// What a limit says holds from that very moment or number on.
+func TestLimitsAreExact(t *testing.T) {
+	const now = time.Hour
+	for name, test := range map[string]struct {
+		at, before func(r *rules, s *state) bool
+	}{
+		"internal errors begin a new series after the pause": {
+			func(_ *rules, s *state) bool {
+				s.failure.internalLast = now - internalPause
+				return s.internalSeries(now) == now
+			},
+			func(_ *rules, s *state) bool { s.failure.internalLast++; return s.internalSeries(now) == now },
+		},
+		"a watch is short if the idle timeout is three seconds": {
+			func(r *rules, s *state) bool {
+				r.silentIdle = 3 * time.Second
+				return r.short(s, &input{noKeepalive: true})
+			},
+			func(r *rules, s *state) bool { r.silentIdle--; return r.short(s, &input{noKeepalive: true}) },
+		},
+		"bookmarks half the usual interval apart show the interval": {
+			func(r *rules, s *state) bool {
+				s.watch.bookmarkAt = now - usualBookmarkInterval/2
+				s.learnBookmarkInterval(r, now)
+				return s.server.bookmarkInterval != 0
+			},
+			func(r *rules, s *state) bool {
+				s.watch.bookmarkAt, s.server.bookmarkInterval = now-usualBookmarkInterval/2+1, 0
+				s.learnBookmarkInterval(r, now)
+				return s.server.bookmarkInterval != 0
+			},
+		},
+		"a server without news is asked for the position": {
+			func(r *rules, s *state) bool {
+				s.server.newsAt = now - longWithoutNews
+				return withoutNews.holds(r, s, &input{now: now})
+			},
+			func(r *rules, s *state) bool { s.server.newsAt++; return withoutNews.holds(r, s, &input{now: now}) },
+		},
+		"a list is too long": {
+			func(r *rules, s *state) bool {
+				s.listing.page = shared.EmptyPages + 3
+				return listTooLong.holds(r, s, &input{items: 2})
+			},
+			func(r *rules, s *state) bool { s.listing.page--; return listTooLong.holds(r, s, &input{items: 2}) },
+		},
+		"a resync is done": {
+			func(r *rules, s *state) bool {
+				r.resync, s.timers.resync = time.Minute, now
+				skipResync(r, s, &input{now: now}, &effects{})
+				return s.timers.resync == now+time.Minute
+			},
+			func(r *rules, s *state) bool {
+				skipResync(r, s, &input{now: now + time.Minute - 1}, &effects{})
+				return s.timers.resync != now+time.Minute
+			},
+		},
+	} {
+		r, s := testRules(), newState()
+		assert.True(t, test.at(r, &s), "%s: at the limit", name)
+		assert.False(t, test.before(r, &s), "%s: just before it", name)
+	}
+}
+
 // A token that comes again is found in a circle of any length: the pages whose numbers are powers
 // of two leave a mark.
 func TestPagesThatLeaveAMark(t *testing.T) {
