@@ -1,7 +1,10 @@
 package house_test
 
 import (
+	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -116,6 +119,7 @@ func TestTheTourIsWhatAnEventRuns(t *testing.T) {
 	for _, set := range []string{"textbook", "fast"} {
 		reportEvent(t, set, recorded[set])
 	}
+	checkOtherFiles(t, otherFiles(recorded["textbook"], textbookSteps))
 	stops := stopsOfTheWorkshop(t)
 	for page, c := range map[string]struct{ named, inOrder, recorded []tourStep }{
 		"docs/learn/gears.md, textbook": {textbookSteps, textbookDrawn, recorded["textbook"]},
@@ -142,6 +146,65 @@ func TestTheTourIsWhatAnEventRuns(t *testing.T) {
 			assert.NotContains(t, filesOf(recorded["fast"]), page.file, "a page of the textbook runs with the fast gears")
 		}
 	}
+}
+
+// otherBegin stands above the list of files that an event passes and the textbook's picture leaves
+// out.
+const otherBegin = "<!-- go test ./internal/house -run TheTour -update -->\n```\n"
+
+// otherFiles returns the lines of that list: the recorded files that no step names, a line for each
+// directory.
+func otherFiles(recorded, named []tourStep) (lines []string) {
+	byDirectory := map[string][]string{}
+	for _, file := range filesOf(recorded) {
+		if !slices.Contains(filesOf(named), file) {
+			directory := path.Dir(file)
+			byDirectory[directory] = append(byDirectory[directory], strings.TrimSuffix(path.Base(file), ".go"))
+		}
+	}
+	for _, directory := range slices.Sorted(maps.Keys(byDirectory)) {
+		slices.Sort(byDirectory[directory])
+		lines = append(lines, directory+"/{"+strings.Join(byDirectory[directory], ",")+"}.go")
+	}
+	return lines
+}
+
+// otherSlack is how many files the list may have that an event has not passed, or lack: a busy
+// machine may open a second connection, or repeat a request.
+const otherSlack = 4
+
+// checkOtherFiles compares the list of both languages with what was recorded, or writes it.
+func checkOtherFiles(t *testing.T, lines []string) {
+	for _, page := range []string{"docs/learn/gears.md", "docs/learn/gears" + inChinese} {
+		text := readDocument(t, page)
+		before, rest, found := strings.Cut(text, otherBegin)
+		require.True(t, found, "%s has no list of the other files", page)
+		listed, after, _ := strings.Cut(rest, "\n```")
+		if *update {
+			listed = strings.Join(lines, "\n")
+			text = before + otherBegin + listed + "\n```" + after
+			require.NoError(t, os.WriteFile(filepath.Join(root, page), []byte(text), 0o600))
+		}
+		said, passed := separate(strings.Split(listed, "\n")), separate(lines)
+		differ := 0
+		for _, file := range append(slices.Clone(said), passed...) {
+			if !slices.Contains(said, file) || !slices.Contains(passed, file) {
+				differ++
+			}
+		}
+		assert.LessOrEqual(t, differ, otherSlack, "%s lists %q, and an event passes %q", page, said, passed)
+	}
+}
+
+// separate returns the files of lines such as "queue/{queue,trace}.go".
+func separate(lines []string) (files []string) {
+	for _, line := range lines {
+		directory, names, _ := strings.Cut(strings.TrimSuffix(line, "}.go"), "{")
+		for name := range strings.SplitSeq(names, ",") {
+			files = append(files, directory+name+".go")
+		}
+	}
+	return files
 }
 
 // stopsOfTheWorkshop returns the functions of the reading tour, each of which has a comment and
