@@ -107,7 +107,7 @@ func countBroken(_ *rules, s *state, _ *input, _ *effects) { s.server.broken++ }
 func fallBack(r *rules, s *state, in *input, do *effects) {
 	s.LastError = r.failure(s, in)
 	s.server.refused = s.server.refused || in.cause == reflector.CauseRefused
-	s.ResourceVersionRefused = s.ResourceVersionRefused || RecoveryFor(s.Phase, in.cause) == StartFresh
+	s.ResourceVersionRefused = s.ResourceVersionRefused || recoveryFor(s.Phase, in.cause) == startFresh
 	do.close(s, in, s.LastError)
 	do.add(effectDiscard)
 	do.add(effectNoteLister).err = s.LastError
@@ -195,7 +195,7 @@ func openWatch(r *rules, s *state, in *input, do *effects) {
 	s.watch.verifying = false
 	s.watch.synthetic = !s.definite()
 	s.watch.answerWithin = r.silentIdle
-	if in.kind == InputIdleElapsed {
+	if in.kind == inputIdleElapsed {
 		s.watch.answerWithin = min(r.silentIdle, answerAfterSilence)
 	}
 	s.idleAfter(in.now, s.watch.answerWithin)
@@ -315,8 +315,8 @@ func failRound(r *rules, s *state, in *input, do *effects) {
 func pause(r *rules, s *state, in *input, do *effects) {
 	r.endRound(s, in, do)
 	s.backingOff.keepPosition = s.resumable()
-	noAnswer := in.cause == reflector.CauseUnreachable || in.kind == InputIdleElapsed
-	s.backingOff.verifyNext = s.backingOff.keepPosition && (noAnswer || in.kind == InputOpenFailed && s.watch.verifying)
+	noAnswer := in.cause == reflector.CauseUnreachable || in.kind == inputIdleElapsed
+	s.backingOff.verifyNext = s.backingOff.keepPosition && (noAnswer || in.kind == inputOpenFailed && s.watch.verifying)
 	r.backOff(s, in, do)
 }
 

@@ -44,7 +44,7 @@ func stateDiagram() string {
 	var out strings.Builder
 	out.WriteString("stateDiagram-v2\n")
 	for _, row := range table {
-		if row.on == InputStop || row.on == InputResyncElapsed {
+		if row.on == inputStop || row.on == inputResyncElapsed {
 			continue
 		}
 		fmt.Fprintf(&out, "    %s --> %s : %s\n", row.from, row.to, label(row))
@@ -97,7 +97,7 @@ func recoveryTable() string {
 	for cause := range causeCount {
 		fmt.Fprintf(&out, "| %s |", cause)
 		for _, phase := range phases {
-			fmt.Fprintf(&out, " %s |", RecoveryFor(phase, cause))
+			fmt.Fprintf(&out, " %s |", recoveryFor(phase, cause))
 		}
 		out.WriteString("\n")
 	}
@@ -108,21 +108,21 @@ func recoveryTable() string {
 func TestRecoveries(t *testing.T) {
 	for _, cause := range []reflector.Cause{reflector.CauseExpired, reflector.CauseTooLarge} {
 		for _, phase := range []reflector.Phase{phaseOpeningStream, phaseStreaming, phaseListing} {
-			assert.Equal(t, StartFresh, RecoveryFor(phase, cause), "%s refuses the version of a list: %s", phase, cause)
+			assert.Equal(t, startFresh, recoveryFor(phase, cause), "%s refuses the version of a list: %s", phase, cause)
 		}
 		for _, phase := range []reflector.Phase{phaseOpeningWatch, phaseWatching} {
-			assert.Equal(t, Relist, RecoveryFor(phase, cause), "%s refuses a watch, not a list: %s", phase, cause)
+			assert.Equal(t, relist, recoveryFor(phase, cause), "%s refuses a watch, not a list: %s", phase, cause)
 		}
 	}
 	for _, cause := range []reflector.Cause{reflector.CauseUnreachable, reflector.CauseTooManyRequests} {
-		assert.Equal(t, Retry, RecoveryFor(phaseOpeningWatch, cause), "a watch that cannot be opened keeps its position: %s", cause)
+		assert.Equal(t, retry, recoveryFor(phaseOpeningWatch, cause), "a watch that cannot be opened keeps its position: %s", cause)
 	}
 	for _, cause := range []reflector.Cause{reflector.CauseRefused, reflector.CauseInternal, reflector.CauseOther, reflector.CauseUnknown} {
-		assert.Equal(t, FallBack, RecoveryFor(phaseOpeningStream, cause), "no server is excluded by streaming lists: %s", cause)
+		assert.Equal(t, listInstead, recoveryFor(phaseOpeningStream, cause), "no server is excluded by streaming lists: %s", cause)
 	}
-	assert.Equal(t, Resume, RecoveryFor(phaseWatching, reflector.CauseUnknown))
-	assert.Equal(t, Relist, RecoveryFor(phaseWatching, reflector.CauseOther), "an object that cannot be read, for instance")
+	assert.Equal(t, resume, recoveryFor(phaseWatching, reflector.CauseUnknown))
+	assert.Equal(t, relist, recoveryFor(phaseWatching, reflector.CauseOther), "an object that cannot be read, for instance")
 	for cause := range causeCount {
-		assert.NotEqual(t, FallBack, RecoveryFor(phaseListing, cause), "there is nothing to fall back to from a list: %s", cause)
+		assert.NotEqual(t, listInstead, recoveryFor(phaseListing, cause), "there is nothing to fall back to from a list: %s", cause)
 	}
 }

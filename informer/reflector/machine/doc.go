@@ -30,7 +30,7 @@
 // earlier phase.
 //
 // TRANSITIONS.md beside this file is generated from the table, by go test -run Diagram -update: a
-// diagram of the phases, the rows with their effects, and the recovery actions ([RecoveryFor]).
+// diagram of the phases, the rows with their effects, and the recovery actions.
 //
 // # Guarantees
 //
@@ -50,7 +50,7 @@
 //
 // # Failure
 //
-// [reflector.CauseOf] classifies an error, and [RecoveryFor] returns the recovery action. A
+// [reflector.CauseOf] classifies an error; with the phase it decides what follows. A
 // Reflector never gives up. A connection whose other end is gone gives no error. It is detected
 //
 //   - by the client's keepalive (HTTP/2 and websocket pings: within 45 s);

@@ -143,10 +143,10 @@ func (r *Reflector[T]) replaceLocked(e *effect) input {
 	count := len(items)
 	if err := r.config.Store.Replace(items, e.rv); err != nil {
 		r.storeFailedLocked(reflector.OpReplace, e.rv, err)
-		return input{kind: InputReplaceFailed, err: err, cause: reflector.CauseOther}
+		return input{kind: inputReplaceFailed, err: err, cause: reflector.CauseOther}
 	}
 	r.trace.Listed(reflector.ListInfo{ResourceVersion: e.rv, Items: count, Pages: e.pages, Streamed: e.streamed, Duration: e.lasted})
-	return input{kind: InputReplaced}
+	return input{kind: inputReplaced}
 }
 
 func (r *Reflector[T]) resyncLocked() (failed bool) {
@@ -159,7 +159,7 @@ func (r *Reflector[T]) resyncLocked() (failed bool) {
 		return false
 	}
 	r.storeFailedLocked(reflector.OpResync, r.state.ResourceVersion, err)
-	r.in = input{kind: InputResyncFailed, err: err, cause: reflector.CauseOther}
+	r.in = input{kind: inputResyncFailed, err: err, cause: reflector.CauseOther}
 	return true
 }
 
@@ -170,7 +170,7 @@ func (r *Reflector[T]) drawLocked(e *effect) input {
 	}
 	delay := max(r.delays.NextBackOff(), e.atLeast)
 	r.trace.BackOff(delay, e.err)
-	return input{kind: InputDelayDrawn, delay: delay}
+	return input{kind: inputDelayDrawn, delay: delay}
 }
 
 // drawTimeout draws the time limit of a watch, in seconds, from [minWatch, 2 minWatch); for a short

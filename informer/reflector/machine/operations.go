@@ -29,7 +29,7 @@ func (r *Reflector[T]) operate(op operation) {
 func (r *Reflector[T]) list(op operation) {
 	page, err := r.config.ListerWatcher.List(op.ctx, op.options)
 	if err != nil {
-		r.outcome(op, failed(InputListFailed, err))
+		r.outcome(op, failed(inputListFailed, err))
 		return
 	}
 	r.mu.Lock()
@@ -39,19 +39,19 @@ func (r *Reflector[T]) list(op operation) {
 	}
 	r.page = page
 	defer func() { r.page = nil }()
-	r.handleLocked(input{kind: InputPageListed, rv: page.ResourceVersion, token: page.Continue, items: len(page.Items)})
+	r.handleLocked(input{kind: inputPageListed, rv: page.ResourceVersion, token: page.Continue, items: len(page.Items)})
 }
 
 func (r *Reflector[T]) open(op operation) {
 	if op.verify {
 		if err := r.verify(op); err != nil {
-			r.outcome(op, failed(InputOpenFailed, err))
+			r.outcome(op, failed(inputOpenFailed, err))
 			return
 		}
 	}
 	watcher, err := r.config.ListerWatcher.Watch(op.ctx, op.options)
 	if err != nil {
-		r.outcome(op, failed(InputOpenFailed, err))
+		r.outcome(op, failed(inputOpenFailed, err))
 		return
 	}
 	r.mu.Lock()
@@ -63,7 +63,7 @@ func (r *Reflector[T]) open(op operation) {
 	r.watcher = watcher
 	r.trace.WatchStarted(op.options)
 	carried, ok := watcher.(keepaliver)
-	r.handleLocked(input{kind: InputOpened, keepalive: ok && carried.HasKeepalive()})
+	r.handleLocked(input{kind: inputOpened, keepalive: ok && carried.HasKeepalive()})
 }
 
 // verify requests a single object at a version not older than the position. It returns the error of
@@ -71,7 +71,7 @@ func (r *Reflector[T]) open(op operation) {
 // says nothing about the position, and the watch is tried.
 func (r *Reflector[T]) verify(op operation) error {
 	ctx := api.WithThrottled(op.ctx, func(wait time.Duration) {
-		r.outcome(op, input{kind: InputThrottled, delay: wait})
+		r.outcome(op, input{kind: inputThrottled, delay: wait})
 	})
 	_, err := r.config.ListerWatcher.List(ctx, api.ListOptions{
 		ResourceVersion:      op.options.ResourceVersion,
@@ -116,13 +116,13 @@ func (r *Reflector[T]) received(op operation, event api.WatchEvent[T], err error
 func meaning[T any](event api.WatchEvent[T], err error) input {
 	switch {
 	case err != nil:
-		return failed(InputStreamFailed, err)
+		return failed(inputStreamFailed, err)
 	case event.Type == api.WatchBookmark:
-		return input{kind: InputBookmark, rv: event.ResourceVersion, initial: event.InitialEventsEnd}
+		return input{kind: inputBookmark, rv: event.ResourceVersion, initial: event.InitialEventsEnd}
 	case event.Type == api.WatchError:
-		return failed(InputStreamFailed, shared.StatusError(event.Status))
+		return failed(inputStreamFailed, shared.StatusError(event.Status))
 	default:
-		return input{kind: InputEvent, rv: event.ResourceVersion, added: event.Type == api.WatchAdded}
+		return input{kind: inputEvent, rv: event.ResourceVersion, added: event.Type == api.WatchAdded}
 	}
 }
 
@@ -142,10 +142,10 @@ func (r *Reflector[T]) stoppingLocked(op operation) bool {
 }
 
 // failed is the input for an error.
-func failed(kind Input, err error) input {
+func failed(kind inputKind, err error) input {
 	in := input{kind: kind, err: err, cause: reflector.CauseOf(err), retryAfter: api.RetryAfterOf(err)}
-	if kind == InputStreamFailed && in.cause == reflector.CauseEnded {
-		in.kind, in.err = InputStreamEnded, io.EOF
+	if kind == inputStreamFailed && in.cause == reflector.CauseEnded {
+		in.kind, in.err = inputStreamEnded, io.EOF
 	}
 	return in
 }

@@ -16,30 +16,30 @@ const (
 	phaseCount         = phaseStopped + 1
 )
 
-// Input is an event for the machine: an answer arrives, a timer fires, the context of Run ends.
-type Input int
+// inputKind is an event for the machine: an answer arrives, a timer fires, the context of Run ends.
+type inputKind int
 
 // The inputs.
 const (
-	InputStart           Input = iota // Run was called
-	InputPageListed                   // a page of a list has arrived
-	InputListFailed                   // the list request failed
-	InputOpened                       // a watch or a streaming list is open
-	InputOpenFailed                   // the watch or streaming list could not be opened
-	InputEvent                        // an object was added, modified or deleted
-	InputBookmark                     // the stream has reached a version
-	InputStreamEnded                  // the server ended the stream normally
-	InputStreamFailed                 // an ERROR event, or a broken connection
-	InputReplaced                     // the store has accepted the complete state
-	InputReplaceFailed                // the store has refused it
-	InputDelayDrawn                   // the random length of a back-off is known
-	InputBackOffElapsed               // the back-off is over
-	InputIdleElapsed                  // the server was silent for too long
-	InputDeadlineElapsed              // the list request or the streaming list takes too long
-	InputThrottled                    // the request waits for the client's own rate limiter, for a known time
-	InputResyncElapsed                // a resync is due
-	InputResyncFailed                 // the store could not resync
-	InputStop                         // the context of Run has ended
+	inputStart           inputKind = iota // Run was called
+	inputPageListed                       // a page of a list has arrived
+	inputListFailed                       // the list request failed
+	inputOpened                           // a watch or a streaming list is open
+	inputOpenFailed                       // the watch or streaming list could not be opened
+	inputEvent                            // an object was added, modified or deleted
+	inputBookmark                         // the stream has reached a version
+	inputStreamEnded                      // the server ended the stream normally
+	inputStreamFailed                     // an ERROR event, or a broken connection
+	inputReplaced                         // the store has accepted the complete state
+	inputReplaceFailed                    // the store has refused it
+	inputDelayDrawn                       // the random length of a back-off is known
+	inputBackOffElapsed                   // the back-off is over
+	inputIdleElapsed                      // the server was silent for too long
+	inputDeadlineElapsed                  // the list request or the streaming list takes too long
+	inputThrottled                        // the request waits for the client's own rate limiter, for a known time
+	inputResyncElapsed                    // a resync is due
+	inputResyncFailed                     // the store could not resync
+	inputStop                             // the context of Run has ended
 	inputCount
 )
 
@@ -48,4 +48,4 @@ var inputNames = [inputCount]string{
 	"Replaced", "ReplaceFailed", "DelayDrawn", "BackOffElapsed", "IdleElapsed", "DeadlineElapsed", "Throttled", "ResyncElapsed",
 	"ResyncFailed", "Stop"}
 
-func (i Input) String() string { return inputNames[i] }
+func (i inputKind) String() string { return inputNames[i] }

@@ -39,7 +39,7 @@ func (u unlucky) between(low, high int, what string) int {
 
 var anyCause = []reflector.Cause{reflector.CauseUnknown, reflector.CauseOther, reflector.CauseTooManyRequests, reflector.CauseRefused, reflector.CauseInternal, reflector.CauseEnded, reflector.CauseUnreachable}
 
-func (u unlucky) failure(kind Input) input {
+func (u unlucky) failure(kind inputKind) input {
 	return input{kind: kind, cause: anyCause[u.between(0, len(anyCause)-1, "cause")], err: reflector.ErrIdle}
 }
 
@@ -53,7 +53,7 @@ func (a *apiServer) answer(d *driver, u unlucky) (in input, ok bool) {
 	case effectRead:
 		if a.cut {
 			a.cut = false
-			return input{kind: InputStreamFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle}, true
+			return input{kind: inputStreamFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle}, true
 		}
 		if d.state.Phase == phaseStreaming {
 			return a.initial(d.state, u), true
@@ -67,11 +67,11 @@ func (a *apiServer) list(request effect, s state, u unlucky) input {
 	asked, _ := strconv.Atoi(request.options.ResourceVersion)
 	switch {
 	case u.oneIn(6, "list fails"):
-		return u.failure(InputListFailed)
+		return u.failure(inputListFailed)
 	case asked > a.version:
-		return input{kind: InputListFailed, cause: reflector.CauseTooLarge, err: reflector.ErrIdle}
+		return input{kind: inputListFailed, cause: reflector.CauseTooLarge, err: reflector.ErrIdle}
 	case request.options.Continue != "" && u.oneIn(4, "token expires"):
-		return input{kind: InputListFailed, cause: reflector.CauseExpired, err: reflector.ErrIdle}
+		return input{kind: inputListFailed, cause: reflector.CauseExpired, err: reflector.ErrIdle}
 	}
 	if request.options.Continue == "" {
 		a.pages = 0
@@ -82,7 +82,7 @@ func (a *apiServer) list(request effect, s state, u unlucky) input {
 			a.pages = 1
 		}
 	}
-	in := input{kind: InputPageListed, rv: s.fetched.rv}
+	in := input{kind: inputPageListed, rv: s.fetched.rv}
 	if s.listing.page == 1 {
 		// A list at "0" comes from a cache that may be stale; any other is at least as new as
 		// requested.
@@ -104,16 +104,16 @@ func (a *apiServer) open(request effect, u unlucky) input {
 	asked, _ := strconv.Atoi(request.options.ResourceVersion)
 	switch {
 	case u.oneIn(6, "open fails"):
-		return u.failure(InputOpenFailed)
+		return u.failure(inputOpenFailed)
 	case request.options.SendInitialEvents && !a.streams:
-		return input{kind: InputOpenFailed, cause: reflector.CauseRefused, err: reflector.ErrIdle}
+		return input{kind: inputOpenFailed, cause: reflector.CauseRefused, err: reflector.ErrIdle}
 	case asked > a.version:
-		return input{kind: InputOpenFailed, cause: reflector.CauseTooLarge, err: reflector.ErrIdle}
+		return input{kind: inputOpenFailed, cause: reflector.CauseTooLarge, err: reflector.ErrIdle}
 	case asked < a.oldest && asked > 0 && !request.options.SendInitialEvents:
-		return input{kind: InputOpenFailed, cause: reflector.CauseExpired, err: reflector.ErrIdle}
+		return input{kind: inputOpenFailed, cause: reflector.CauseExpired, err: reflector.ErrIdle}
 	}
 	a.position, a.cut = max(asked, a.oldest), false
-	return input{kind: InputOpened}
+	return input{kind: inputOpened}
 }
 
 // initial returns one of the initial events of a streaming list, or their end.
@@ -121,34 +121,34 @@ func (a *apiServer) initial(s state, u unlucky) input {
 	asked, _ := strconv.Atoi(s.request.rv)
 	switch {
 	case u.oneIn(8, "stream fails"):
-		return u.failure(InputStreamFailed)
+		return u.failure(inputStreamFailed)
 	case u.oneIn(8, "stream ends"):
-		return input{kind: InputStreamEnded, err: reflector.ErrIdle}
+		return input{kind: inputStreamEnded, err: reflector.ErrIdle}
 	case u.oneIn(2, "initial event"):
-		return input{kind: InputEvent, added: true, rv: strconv.Itoa(u.between(1, a.version, "version"))}
+		return input{kind: inputEvent, added: true, rv: strconv.Itoa(u.between(1, a.version, "version"))}
 	}
 	a.position = a.version
 	if s.request.rv != "" {
 		a.position = u.between(max(asked, 1), a.version, "version")
 	}
-	return input{kind: InputBookmark, initial: true, rv: strconv.Itoa(a.position)}
+	return input{kind: inputBookmark, initial: true, rv: strconv.Itoa(a.position)}
 }
 
 // change returns the next item of a watch: a change, a bookmark, or the end.
 func (a *apiServer) change(u unlucky) input {
 	switch {
 	case u.oneIn(8, "watch fails"):
-		return u.failure(InputStreamFailed)
+		return u.failure(inputStreamFailed)
 	case u.oneIn(8, "watch ends"):
-		return input{kind: InputStreamEnded, err: reflector.ErrIdle}
+		return input{kind: inputStreamEnded, err: reflector.ErrIdle}
 	case u.oneIn(8, "watch is compacted away"):
-		return input{kind: InputStreamFailed, cause: reflector.CauseExpired, err: reflector.ErrIdle}
+		return input{kind: inputStreamFailed, cause: reflector.CauseExpired, err: reflector.ErrIdle}
 	case a.position < a.version && u.oneIn(2, "change"):
 		a.position++
-		return input{kind: InputEvent, rv: strconv.Itoa(a.position)}
+		return input{kind: inputEvent, rv: strconv.Itoa(a.position)}
 	}
 	a.position = a.version
-	return input{kind: InputBookmark, rv: strconv.Itoa(a.position)}
+	return input{kind: inputBookmark, rv: strconv.Itoa(a.position)}
 }
 
 // live changes the state of the server.
@@ -215,15 +215,15 @@ func wander(t *rapid.T) {
 	w.outcome = func(e effect) (input, bool) {
 		switch {
 		case e.kind == effectReplace && bad && luck.oneIn(6, "replace fails"):
-			return input{kind: InputReplaceFailed, cause: reflector.CauseOther, err: reflector.ErrIdle}, true
+			return input{kind: inputReplaceFailed, cause: reflector.CauseOther, err: reflector.ErrIdle}, true
 		case e.kind == effectResync && bad && luck.oneIn(3, "resync fails"):
-			return input{kind: InputResyncFailed, cause: reflector.CauseOther, err: reflector.ErrIdle}, true
+			return input{kind: inputResyncFailed, cause: reflector.CauseOther, err: reflector.ErrIdle}, true
 		}
 		return honest(e)
 	}
 	w.step = func(s state, _ input) { w.see(s) }
 
-	w.feedNow(input{kind: InputStart})
+	w.feedNow(input{kind: inputStart})
 	for range luck(60, "steps") {
 		server.live(luck)
 		if luck.oneIn(8, "silence") {
@@ -291,17 +291,17 @@ func TestAnySequenceKeepsTheRules(t *testing.T) {
 		d.outcome = func(e effect) (input, bool) {
 			switch {
 			case e.kind == effectDraw:
-				return input{kind: InputDelayDrawn, delay: max(time.Second, e.atLeast)}, true
+				return input{kind: inputDelayDrawn, delay: max(time.Second, e.atLeast)}, true
 			case e.kind == effectReplace && rapid.IntRange(0, 4).Draw(t, "replaced") > 0:
-				return input{kind: InputReplaced}, true
+				return input{kind: inputReplaced}, true
 			case e.kind == effectReplace:
-				return input{kind: InputReplaceFailed, err: reflector.ErrIdle}, true
+				return input{kind: inputReplaceFailed, err: reflector.ErrIdle}, true
 			default:
-				return input{kind: InputResyncFailed, err: reflector.ErrIdle}, rapid.Bool().Draw(t, "resync failed")
+				return input{kind: inputResyncFailed, err: reflector.ErrIdle}, rapid.Bool().Draw(t, "resync failed")
 			}
 		}
 		now := time.Duration(0)
-		require.NoError(t, d.feed(input{kind: InputStart}))
+		require.NoError(t, d.feed(input{kind: inputStart}))
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
 			now += time.Duration(rapid.IntRange(0, 600).Draw(t, "wait")) * time.Second / 10
 			in := randomInput(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "input") })
@@ -321,7 +321,7 @@ func TestAnySequenceKeepsTheRules(t *testing.T) {
 				require.Equal(t, reports, d.reports)
 			}
 		}
-		require.NoError(t, d.feed(input{kind: InputStop, now: now}))
+		require.NoError(t, d.feed(input{kind: inputStop, now: now}))
 		require.Equal(t, phaseStopped, d.state.Phase)
 		require.Equal(t, effectHalt, d.operation)
 	})

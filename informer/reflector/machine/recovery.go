@@ -6,51 +6,61 @@ import (
 	"orrery/informer/reflector"
 )
 
-// Recovery is a recovery action after a failure.
-type Recovery int
+// recovery is what to do after a failure.
+type recovery int
 
 const (
-	// Relist backs off, then fetches the complete state again.
-	Relist Recovery = iota
-	// Resume requests the same position again, at once.
-	Resume
-	// Retry backs off and requests the same position again.
-	Retry
-	// StartFresh forgets the position, which the server has refused for a list or a streaming list:
+	// relist backs off, then fetches the complete state again.
+	relist recovery = iota
+	// resume requests the same position again, at once.
+	resume
+	// retry backs off and requests the same position again.
+	retry
+	// startFresh forgets the position, which the server has refused for a list or a streaming list:
 	// it is repeated at once as a consistent read (resourceVersion "").
-	StartFresh
-	// FallBack lists instead of streaming.
-	FallBack
+	startFresh
+	// listInstead lists instead of streaming.
+	listInstead
 	recoveryCount
 )
 
 var recoveryNames = [recoveryCount]string{"Relist", "Resume", "Retry", "StartFresh", "FallBack"}
 
-func (r Recovery) String() string { return recoveryNames[r] }
+func (r recovery) String() string { return recoveryNames[r] }
 
-// RecoveryFor returns the recovery action for a failure in this phase with this cause. The
+// recoveryFor returns the recovery action for a failure in this phase with this cause. The
 // transition table refines it by the number of attempts, the duration of a watch, and the page of a
 // list.
-func RecoveryFor(phase reflector.Phase, cause reflector.Cause) Recovery {
+func recoveryFor(phase reflector.Phase, cause reflector.Cause) recovery {
 	return recoveries[cause][phase]
 }
 
 // causeCount is the number of causes.
 const causeCount = reflector.CauseUnreachable + 1
 
-// Listing has neither Retry nor Resume: Relist starts over. Phases without an outstanding request
-// have the zero value. An open watch that ends for an unknown reason is resumed: if the reason
+// recoveries has the recovery action of each cause and phase. Listing has neither retry nor resume:
+// relist starts over. An open watch that ends for an unknown reason is resumed: if the reason
 // recurs at once, the watch was a very short one, and that leads to a list.
-var recoveries = [causeCount][phaseCount]Recovery{
-	reflector.CauseExpired:         {phaseOpeningStream: StartFresh, phaseStreaming: StartFresh, phaseListing: StartFresh, phaseOpeningWatch: Relist, phaseWatching: Relist},
-	reflector.CauseTooLarge:        {phaseOpeningStream: StartFresh, phaseStreaming: StartFresh, phaseListing: StartFresh, phaseOpeningWatch: Relist, phaseWatching: Relist},
-	reflector.CauseTooManyRequests: {phaseOpeningStream: Retry, phaseStreaming: Retry, phaseListing: Relist, phaseOpeningWatch: Retry, phaseWatching: Retry},
-	reflector.CauseUnreachable:     {phaseOpeningStream: Retry, phaseStreaming: Retry, phaseListing: Relist, phaseOpeningWatch: Retry, phaseWatching: Resume},
-	reflector.CauseEnded:           {phaseOpeningStream: Retry, phaseStreaming: Retry, phaseListing: Relist, phaseOpeningWatch: Retry, phaseWatching: Resume},
-	reflector.CauseRefused:         {phaseOpeningStream: FallBack, phaseStreaming: FallBack, phaseListing: Relist, phaseOpeningWatch: Relist, phaseWatching: Relist},
-	reflector.CauseInternal:        {phaseOpeningStream: FallBack, phaseStreaming: FallBack, phaseListing: Relist, phaseOpeningWatch: Relist, phaseWatching: Relist},
-	reflector.CauseUnknown:         {phaseOpeningStream: FallBack, phaseStreaming: FallBack, phaseListing: Relist, phaseOpeningWatch: Relist, phaseWatching: Resume},
-	reflector.CauseOther:           {phaseOpeningStream: FallBack, phaseStreaming: FallBack, phaseListing: Relist, phaseOpeningWatch: Relist, phaseWatching: Relist},
+var recoveries = [causeCount][phaseCount]recovery{
+	// while a stream opens and is read, a list is requested, a watch opens and is read
+	reflector.CauseExpired:         inPhases(startFresh, startFresh, startFresh, relist, relist),
+	reflector.CauseTooLarge:        inPhases(startFresh, startFresh, startFresh, relist, relist),
+	reflector.CauseTooManyRequests: inPhases(retry, retry, relist, retry, retry),
+	reflector.CauseUnreachable:     inPhases(retry, retry, relist, retry, resume),
+	reflector.CauseEnded:           inPhases(retry, retry, relist, retry, resume),
+	reflector.CauseRefused:         inPhases(listInstead, listInstead, relist, relist, relist),
+	reflector.CauseInternal:        inPhases(listInstead, listInstead, relist, relist, relist),
+	reflector.CauseUnknown:         inPhases(listInstead, listInstead, relist, relist, resume),
+	reflector.CauseOther:           inPhases(listInstead, listInstead, relist, relist, relist),
+}
+
+// inPhases returns the recovery actions of the phases with an outstanding request. The others have
+// none.
+func inPhases(openingStream, streaming, listing, openingWatch, watching recovery) [phaseCount]recovery {
+	return [phaseCount]recovery{
+		phaseOpeningStream: openingStream, phaseStreaming: streaming, phaseListing: listing,
+		phaseOpeningWatch: openingWatch, phaseWatching: watching,
+	}
 }
 
 // failure returns the error of the phase. It wraps the error of the input, or says why the machine
@@ -58,16 +68,16 @@ var recoveries = [causeCount][phaseCount]Recovery{
 func (r *rules) failure(s *state, in *input) error {
 	err := in.err
 	switch in.kind {
-	case InputPageListed:
+	case inputPageListed:
 		err = reflector.ErrRepeatedContinue
 		if listTooLong.holds(r, s, in) {
 			err = reflector.ErrListTooLong
 		}
-	case InputEvent:
+	case inputEvent:
 		err = reflector.ErrListTooLong
-	case InputIdleElapsed:
+	case inputIdleElapsed:
 		err = reflector.ErrIdle
-	case InputDeadlineElapsed:
+	case inputDeadlineElapsed:
 		err = reflector.ErrListTimeout
 	}
 	switch s.Phase {
@@ -76,7 +86,7 @@ func (r *rules) failure(s *state, in *input) error {
 	case phaseReplacing:
 		return &reflector.StoreError{Name: r.name, Op: reflector.OpReplace, ResourceVersion: s.fetched.rv, Err: err}
 	}
-	if in.kind == InputResyncFailed {
+	if in.kind == inputResyncFailed {
 		return &reflector.StoreError{Name: r.name, Op: reflector.OpResync, ResourceVersion: s.ResourceVersion, Err: err}
 	}
 	return r.streamFailure(s, in, err)
@@ -85,7 +95,7 @@ func (r *rules) failure(s *state, in *input) error {
 // streamFailure returns the error of a watch or a streaming list.
 func (r *rules) streamFailure(s *state, in *input, err error) error {
 	streaming := s.Phase == phaseOpeningStream || s.Phase == phaseStreaming
-	if streaming && (in.kind == InputIdleElapsed || in.kind == InputDeadlineElapsed || in.kind == InputStreamEnded) {
+	if streaming && (in.kind == inputIdleElapsed || in.kind == inputDeadlineElapsed || in.kind == inputStreamEnded) {
 		err = reflector.ErrNoInitialBookmark
 	}
 	if s.Phase == phaseOpeningStream || s.Phase == phaseOpeningWatch {

@@ -86,14 +86,14 @@ func (r *Reflector[T]) Run(ctx context.Context) {
 	defer r.finish(&keeper)
 	keeper.Go(r.keepTime)
 
-	r.handle(input{kind: InputStart})
+	r.handle(input{kind: inputStart})
 	for {
 		op := r.current()
 		switch {
 		case op.kind == effectHalt:
 			return
 		case r.ctx.Err() != nil:
-			r.handle(input{kind: InputStop})
+			r.handle(input{kind: inputStop})
 		default:
 			r.operate(op)
 		}
@@ -149,7 +149,7 @@ func (r *Reflector[T]) handleLocked(in input) {
 	r.in = in
 	for more := true; more; {
 		r.in.now = time.Since(r.began)
-		if r.in.kind != InputEvent { // no connection is opened because of an event
+		if r.in.kind != inputEvent { // no connection is opened because of an event
 			r.in.noKeepalive = r.carried != nil && !r.carried.HasKeepalive()
 		}
 		from := r.state.Phase
@@ -180,7 +180,7 @@ func (r *Reflector[T]) keepTime() {
 	for {
 		select {
 		case <-r.ctx.Done():
-			r.handle(input{kind: InputStop})
+			r.handle(input{kind: inputStop})
 			return
 		case <-r.timer.C:
 			r.ring()

@@ -133,16 +133,16 @@ func (s *state) startRV() string {
 }
 
 // next returns the earliest timer and its input; never if none is set.
-func (s *state) next() (at time.Duration, input Input) {
-	at, input = s.timers.resync, InputResyncElapsed
+func (s *state) next() (at time.Duration, input inputKind) {
+	at, input = s.timers.resync, inputResyncElapsed
 	if s.timers.idle < at {
-		at, input = s.timers.idle, InputIdleElapsed
+		at, input = s.timers.idle, inputIdleElapsed
 	}
 	if s.timers.deadline < at {
-		at, input = s.timers.deadline, InputDeadlineElapsed
+		at, input = s.timers.deadline, inputDeadlineElapsed
 	}
 	if s.timers.backOff < at {
-		at, input = s.timers.backOff, InputBackOffElapsed
+		at, input = s.timers.backOff, inputBackOffElapsed
 	}
 	return at, input
 }

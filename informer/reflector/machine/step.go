@@ -32,7 +32,7 @@ func (r *rules) step(s *state, in *input, do *effects) {
 // transition is a row of the table: from a phase, on an input, if a condition holds, to a phase.
 type transition struct {
 	from reflector.Phase
-	on   Input
+	on   inputKind
 	when condition // the zero value always holds
 	to   reflector.Phase
 	do   action
@@ -68,7 +68,7 @@ var transitions = func() (index [phaseCount][inputCount][]transition) {
 // input is an input as the machine sees it. The shell keeps the objects and uses them as the
 // effects require.
 type input struct {
-	kind Input
+	kind inputKind
 	now  time.Duration // since the start of Run
 
 	rv          string          // PageListed, Event, Bookmark: the version

@@ -9,100 +9,100 @@ import (
 // input, then the first row whose condition holds. A comment says why a row stands before the
 // others of its phase and input. TRANSITIONS.md is generated from the table.
 var table = append([]transition{
-	{phaseIdle, InputStart, streamingWanted, phaseOpeningStream, then(start, openStream)},
-	{phaseIdle, InputStart, otherwise, phaseListing, then(start, list)},
+	{phaseIdle, inputStart, streamingWanted, phaseOpeningStream, then(start, openStream)},
+	{phaseIdle, inputStart, otherwise, phaseListing, then(start, list)},
 
 	// The initial state as a stream (KEP-3157). If it fails repeatedly, a list follows.
-	{phaseOpeningStream, InputOpened, always, phaseStreaming, readStream},
+	{phaseOpeningStream, inputOpened, always, phaseStreaming, readStream},
 	// A refused position is refused again after a back-off; without it the same server can stream.
-	{phaseOpeningStream, InputOpenFailed, canStartFresh, phaseOpeningStream, then(forgetPosition, openStream)},
-	{phaseOpeningStream, InputOpenFailed, recoveryIs(Retry), phaseBackingOff, failRound},
-	{phaseOpeningStream, InputOpenFailed, otherwise, phaseListing, then(fallBack, list)},
+	{phaseOpeningStream, inputOpenFailed, canStartFresh, phaseOpeningStream, then(forgetPosition, openStream)},
+	{phaseOpeningStream, inputOpenFailed, recoveryIs(retry), phaseBackingOff, failRound},
+	{phaseOpeningStream, inputOpenFailed, otherwise, phaseListing, then(fallBack, list)},
 	// The server may have answered while the process was suspended.
-	{phaseOpeningStream, InputIdleElapsed, timerLate, phaseOpeningStream, readFirst},
-	{phaseOpeningStream, InputIdleElapsed, otherwise, phaseListing, then(fallBack, list)},
-	{phaseOpeningStream, InputDeadlineElapsed, always, phaseListing, then(fallBack, list)},
+	{phaseOpeningStream, inputIdleElapsed, timerLate, phaseOpeningStream, readFirst},
+	{phaseOpeningStream, inputIdleElapsed, otherwise, phaseListing, then(fallBack, list)},
+	{phaseOpeningStream, inputDeadlineElapsed, always, phaseListing, then(fallBack, list)},
 
 	// The bound counts before the event is kept.
-	{phaseStreaming, InputEvent, tooManyInitial, phaseListing, then(fallBackForGood, list)},
-	{phaseStreaming, InputEvent, otherwise, phaseStreaming, collect},
-	{phaseStreaming, InputBookmark, endsInitialEvents, phaseReplacing, replaceFromStream},
-	{phaseStreaming, InputBookmark, otherwise, phaseStreaming, keepStreaming},
-	{phaseStreaming, InputStreamEnded, attemptsLeft, phaseBackingOff, then(countBroken, failRound)},
-	{phaseStreaming, InputStreamEnded, otherwise, phaseListing, then(fallBack, list)},
+	{phaseStreaming, inputEvent, tooManyInitial, phaseListing, then(fallBackForGood, list)},
+	{phaseStreaming, inputEvent, otherwise, phaseStreaming, collect},
+	{phaseStreaming, inputBookmark, endsInitialEvents, phaseReplacing, replaceFromStream},
+	{phaseStreaming, inputBookmark, otherwise, phaseStreaming, keepStreaming},
+	{phaseStreaming, inputStreamEnded, attemptsLeft, phaseBackingOff, then(countBroken, failRound)},
+	{phaseStreaming, inputStreamEnded, otherwise, phaseListing, then(fallBack, list)},
 	// As above; only then is it a broken stream, of which there are few attempts.
-	{phaseStreaming, InputStreamFailed, canStartFresh, phaseOpeningStream, then(forgetPosition, openStream)},
-	{phaseStreaming, InputStreamFailed, both(recoveryIs(Retry), attemptsLeft), phaseBackingOff, then(countBroken, failRound)},
-	{phaseStreaming, InputStreamFailed, otherwise, phaseListing, then(fallBack, list)},
-	{phaseStreaming, InputIdleElapsed, timerLate, phaseStreaming, readFirst},
-	{phaseStreaming, InputIdleElapsed, otherwise, phaseListing, then(fallBackForGood, list)},
-	{phaseStreaming, InputDeadlineElapsed, always, phaseListing, then(fallBackForGood, list)},
+	{phaseStreaming, inputStreamFailed, canStartFresh, phaseOpeningStream, then(forgetPosition, openStream)},
+	{phaseStreaming, inputStreamFailed, both(recoveryIs(retry), attemptsLeft), phaseBackingOff, then(countBroken, failRound)},
+	{phaseStreaming, inputStreamFailed, otherwise, phaseListing, then(fallBack, list)},
+	{phaseStreaming, inputIdleElapsed, timerLate, phaseStreaming, readFirst},
+	{phaseStreaming, inputIdleElapsed, otherwise, phaseListing, then(fallBackForGood, list)},
+	{phaseStreaming, inputDeadlineElapsed, always, phaseListing, then(fallBackForGood, list)},
 
 	// The initial state as a list, in pages.
 	// A list without end is given up whatever its token says. A repeated token may be the fault of
 	// the pages alone: once, everything is requested without them.
-	{phaseListing, InputPageListed, listTooLong, phaseBackingOff, failRound},
-	{phaseListing, InputPageListed, tokenRepeatedInPages, phaseListing, listWhole},
-	{phaseListing, InputPageListed, tokenRepeated, phaseBackingOff, failRound},
-	{phaseListing, InputPageListed, morePages, phaseListing, listNextPage},
-	{phaseListing, InputPageListed, otherwise, phaseReplacing, replaceFromList},
+	{phaseListing, inputPageListed, listTooLong, phaseBackingOff, failRound},
+	{phaseListing, inputPageListed, tokenRepeatedInPages, phaseListing, listWhole},
+	{phaseListing, inputPageListed, tokenRepeated, phaseBackingOff, failRound},
+	{phaseListing, inputPageListed, morePages, phaseListing, listNextPage},
+	{phaseListing, inputPageListed, otherwise, phaseReplacing, replaceFromList},
 	// The same cause without a token means the version that was requested.
-	{phaseListing, InputListFailed, tokenExpired, phaseListing, listWhole},
-	{phaseListing, InputListFailed, canStartFresh, phaseListing, then(forgetPosition, list)},
-	{phaseListing, InputListFailed, otherwise, phaseBackingOff, failRound},
-	{phaseListing, InputDeadlineElapsed, always, phaseBackingOff, failRound},
+	{phaseListing, inputListFailed, tokenExpired, phaseListing, listWhole},
+	{phaseListing, inputListFailed, canStartFresh, phaseListing, then(forgetPosition, list)},
+	{phaseListing, inputListFailed, otherwise, phaseBackingOff, failRound},
+	{phaseListing, inputDeadlineElapsed, always, phaseBackingOff, failRound},
 
-	{phaseReplacing, InputReplaced, fromStream, phaseWatching, followStream},
-	{phaseReplacing, InputReplaced, otherwise, phaseOpeningWatch, then(replaced, openWatch)},
-	{phaseReplacing, InputReplaceFailed, always, phaseBackingOff, failRound},
+	{phaseReplacing, inputReplaced, fromStream, phaseWatching, followStream},
+	{phaseReplacing, inputReplaced, otherwise, phaseOpeningWatch, then(replaced, openWatch)},
+	{phaseReplacing, inputReplaceFailed, always, phaseBackingOff, failRound},
 
 	// The changes after it.
-	{phaseOpeningWatch, InputOpened, always, phaseWatching, readWatch},
+	{phaseOpeningWatch, inputOpened, always, phaseWatching, readWatch},
 	// An error that passes keeps the position. Of the others, only the list that verifies a
 	// position shows that it must be forgotten: a watch may be refused from a version that can be
 	// listed.
-	{phaseOpeningWatch, InputOpenFailed, recoveryIs(Retry), phaseBackingOff, pause},
-	{phaseOpeningWatch, InputOpenFailed, notReached, phaseBackingOff, then(forgetPosition, failRound)},
-	{phaseOpeningWatch, InputOpenFailed, positionGone, phaseBackingOff, then(noteGone, failRound)},
-	{phaseOpeningWatch, InputOpenFailed, otherwise, phaseBackingOff, failRound},
-	{phaseOpeningWatch, InputIdleElapsed, timerLate, phaseOpeningWatch, readFirst},
-	{phaseOpeningWatch, InputIdleElapsed, otherwise, phaseBackingOff, then(noteIdle, pause)},
-	{phaseOpeningWatch, InputThrottled, always, phaseOpeningWatch, allowForLimiter},
-	{phaseOpeningWatch, InputResyncFailed, always, phaseBackingOff, failRound},
+	{phaseOpeningWatch, inputOpenFailed, recoveryIs(retry), phaseBackingOff, pause},
+	{phaseOpeningWatch, inputOpenFailed, notReached, phaseBackingOff, then(forgetPosition, failRound)},
+	{phaseOpeningWatch, inputOpenFailed, positionGone, phaseBackingOff, then(noteGone, failRound)},
+	{phaseOpeningWatch, inputOpenFailed, otherwise, phaseBackingOff, failRound},
+	{phaseOpeningWatch, inputIdleElapsed, timerLate, phaseOpeningWatch, readFirst},
+	{phaseOpeningWatch, inputIdleElapsed, otherwise, phaseBackingOff, then(noteIdle, pause)},
+	{phaseOpeningWatch, inputThrottled, always, phaseOpeningWatch, allowForLimiter},
+	{phaseOpeningWatch, inputResyncFailed, always, phaseBackingOff, failRound},
 
-	{phaseWatching, InputEvent, always, phaseWatching, apply},
-	{phaseWatching, InputBookmark, always, phaseWatching, mark},
+	{phaseWatching, inputEvent, always, phaseWatching, apply},
+	{phaseWatching, inputBookmark, always, phaseWatching, mark},
 	// A watch that ends at once is a failure: reopened, it would become a busy loop. Without a
 	// version to go on from there is nothing to verify.
-	{phaseWatching, InputStreamEnded, veryShort, phaseBackingOff, failRound},
-	{phaseWatching, InputStreamEnded, veryShortAgain, phaseBackingOff, pause},
-	{phaseWatching, InputStreamEnded, unresumable, phaseListing, then(endWatch, list)},
-	{phaseWatching, InputStreamEnded, withoutNews, phaseOpeningWatch, then(endWatch, openWatchVerified)},
-	{phaseWatching, InputStreamEnded, otherwise, phaseOpeningWatch, then(endWatch, openWatch)},
+	{phaseWatching, inputStreamEnded, veryShort, phaseBackingOff, failRound},
+	{phaseWatching, inputStreamEnded, veryShortAgain, phaseBackingOff, pause},
+	{phaseWatching, inputStreamEnded, unresumable, phaseListing, then(endWatch, list)},
+	{phaseWatching, inputStreamEnded, withoutNews, phaseOpeningWatch, then(endWatch, openWatchVerified)},
+	{phaseWatching, inputStreamEnded, otherwise, phaseOpeningWatch, then(endWatch, openWatch)},
 	// As for an end. Then errors that keep the position, at most for the budget of internal ones.
-	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), veryShort), phaseBackingOff, failRound},
-	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), veryShortAgain), phaseBackingOff, pause},
-	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), unresumable), phaseListing, then(endWatch, list)},
-	{phaseWatching, InputStreamFailed, both(recoveryIs(Resume), withoutNews), phaseOpeningWatch, then(endWatch, openWatchVerified)},
-	{phaseWatching, InputStreamFailed, recoveryIs(Resume), phaseOpeningWatch, then(endWatch, openWatch)},
-	{phaseWatching, InputStreamFailed, recoveryIs(Retry), phaseBackingOff, pause},
-	{phaseWatching, InputStreamFailed, internalBudgetLeft, phaseBackingOff, then(countInternal, pause)},
-	{phaseWatching, InputStreamFailed, positionGone, phaseBackingOff, then(noteGone, failRound)},
-	{phaseWatching, InputStreamFailed, otherwise, phaseBackingOff, then(countInternal, failRound)},
-	{phaseWatching, InputIdleElapsed, timerLate, phaseWatching, readFirst},
+	{phaseWatching, inputStreamFailed, both(recoveryIs(resume), veryShort), phaseBackingOff, failRound},
+	{phaseWatching, inputStreamFailed, both(recoveryIs(resume), veryShortAgain), phaseBackingOff, pause},
+	{phaseWatching, inputStreamFailed, both(recoveryIs(resume), unresumable), phaseListing, then(endWatch, list)},
+	{phaseWatching, inputStreamFailed, both(recoveryIs(resume), withoutNews), phaseOpeningWatch, then(endWatch, openWatchVerified)},
+	{phaseWatching, inputStreamFailed, recoveryIs(resume), phaseOpeningWatch, then(endWatch, openWatch)},
+	{phaseWatching, inputStreamFailed, recoveryIs(retry), phaseBackingOff, pause},
+	{phaseWatching, inputStreamFailed, internalBudgetLeft, phaseBackingOff, then(countInternal, pause)},
+	{phaseWatching, inputStreamFailed, positionGone, phaseBackingOff, then(noteGone, failRound)},
+	{phaseWatching, inputStreamFailed, otherwise, phaseBackingOff, then(countInternal, failRound)},
+	{phaseWatching, inputIdleElapsed, timerLate, phaseWatching, readFirst},
 	// Without a version to go on from there is nothing to verify.
-	{phaseWatching, InputIdleElapsed, unresumable, phaseListing, then(giveUpSilent, list)},
-	{phaseWatching, InputIdleElapsed, otherwise, phaseOpeningWatch, then(giveUpSilent, openWatchVerified)},
-	{phaseWatching, InputResyncFailed, always, phaseBackingOff, failRound},
+	{phaseWatching, inputIdleElapsed, unresumable, phaseListing, then(giveUpSilent, list)},
+	{phaseWatching, inputIdleElapsed, otherwise, phaseOpeningWatch, then(giveUpSilent, openWatchVerified)},
+	{phaseWatching, inputResyncFailed, always, phaseBackingOff, failRound},
 
 	// Failure.
-	{phaseBackingOff, InputDelayDrawn, always, phaseBackingOff, waitDelay},
+	{phaseBackingOff, inputDelayDrawn, always, phaseBackingOff, waitDelay},
 	// From the most that is known to the least.
-	{phaseBackingOff, InputBackOffElapsed, verifyNext, phaseOpeningWatch, openWatchVerified},
-	{phaseBackingOff, InputBackOffElapsed, positionKept, phaseOpeningWatch, openWatch},
-	{phaseBackingOff, InputBackOffElapsed, streamingWanted, phaseOpeningStream, openStream},
-	{phaseBackingOff, InputBackOffElapsed, otherwise, phaseListing, list},
-	{phaseBackingOff, InputResyncFailed, positionKept, phaseBackingOff, dropPosition},
+	{phaseBackingOff, inputBackOffElapsed, verifyNext, phaseOpeningWatch, openWatchVerified},
+	{phaseBackingOff, inputBackOffElapsed, positionKept, phaseOpeningWatch, openWatch},
+	{phaseBackingOff, inputBackOffElapsed, streamingWanted, phaseOpeningStream, openStream},
+	{phaseBackingOff, inputBackOffElapsed, otherwise, phaseListing, list},
+	{phaseBackingOff, inputResyncFailed, positionKept, phaseBackingOff, dropPosition},
 }, everywhere()...)
 
 // everywhere returns the rows of (nearly) all phases. PhaseReplacing has only the store's outcome
@@ -113,15 +113,15 @@ func everywhere() []transition {
 		if phase == phaseReplacing {
 			continue
 		}
-		rows = append(rows, transition{phase, InputStop, always, phaseStopped, stop})
+		rows = append(rows, transition{phase, inputStop, always, phaseStopped, stop})
 		switch phase {
 		case phaseIdle:
 		case phaseOpeningWatch, phaseWatching: // which imply that the store has had a list
-			rows = append(rows, transition{phase, InputResyncElapsed, always, phase, resync})
+			rows = append(rows, transition{phase, inputResyncElapsed, always, phase, resync})
 		default:
 			rows = append(rows,
-				transition{phase, InputResyncElapsed, hasSynced, phase, resync},
-				transition{phase, InputResyncElapsed, otherwise, phase, skipResync})
+				transition{phase, inputResyncElapsed, hasSynced, phase, resync},
+				transition{phase, inputResyncElapsed, otherwise, phase, skipResync})
 		}
 	}
 	return rows
@@ -157,7 +157,7 @@ var (
 	// canStartFresh does not hold twice in a row: if even a consistent read (at "") is refused, the
 	// cause is elsewhere.
 	canStartFresh = condition{"position refused", func(_ *rules, s *state, in *input) bool {
-		return s.request.rv != "" && RecoveryFor(s.Phase, in.cause) == StartFresh
+		return s.request.rv != "" && recoveryFor(s.Phase, in.cause) == startFresh
 	}}
 
 	// notReached holds if the list that verifies the position has refused it.
@@ -205,10 +205,10 @@ var (
 	}}
 )
 
-// recoveryIs holds if RecoveryFor returns this recovery action.
-func recoveryIs(recovery Recovery) condition {
-	return condition{recovery.String(), func(_ *rules, s *state, in *input) bool {
-		return RecoveryFor(s.Phase, in.cause) == recovery
+// recoveryIs holds if recoveryFor returns this recovery action.
+func recoveryIs(wanted recovery) condition {
+	return condition{wanted.String(), func(_ *rules, s *state, in *input) bool {
+		return recoveryFor(s.Phase, in.cause) == wanted
 	}}
 }
 

@@ -47,13 +47,13 @@ func TestEveryRowIsReached(t *testing.T) {
 		machine.outcome = func(e effect) (input, bool) {
 			switch {
 			case e.kind == effectReplace && random.IntN(5) == 0:
-				return input{kind: InputReplaceFailed, err: reflector.ErrIdle}, true
+				return input{kind: inputReplaceFailed, err: reflector.ErrIdle}, true
 			case e.kind == effectResync && random.IntN(2) == 0:
-				return input{kind: InputResyncFailed, err: reflector.ErrIdle}, true
+				return input{kind: inputResyncFailed, err: reflector.ErrIdle}, true
 			}
 			return lucky(e)
 		}
-		require.NoError(t, machine.feed(input{kind: InputStart}))
+		require.NoError(t, machine.feed(input{kind: inputStart}))
 		now := time.Duration(0)
 		for range 60 {
 			in := randomInput(random.IntN)
@@ -64,7 +64,7 @@ func TestEveryRowIsReached(t *testing.T) {
 			if random.IntN(10) == 0 {
 				now += longWithoutNews
 			}
-			if in.kind == InputIdleElapsed && machine.state.timers.idle != never { // on time, or late
+			if in.kind == inputIdleElapsed && machine.state.timers.idle != never { // on time, or late
 				now = max(now, machine.state.timers.idle+time.Duration(random.IntN(2))*lateTimer)
 			}
 			in.now = now
@@ -73,7 +73,7 @@ func TestEveryRowIsReached(t *testing.T) {
 	}
 	idle := newDriver(testRules())
 	idle.step = func(s state, in input) { reached[rowOf(idle.rules, s, in)] = true }
-	require.NoError(t, idle.feed(input{kind: InputStop}))
+	require.NoError(t, idle.feed(input{kind: inputStop}))
 	for i, row := range table {
 		assert.True(t, reached[i], "never reached: %s, %s [%s]", row.from, row.on, row.when.text)
 	}
@@ -120,7 +120,7 @@ func TestLastRowAlwaysHolds(t *testing.T) {
 			rows := transitions[phase][in]
 			for i, row := range rows {
 				last := i == len(rows)-1
-				if phase == phaseBackingOff && in == InputResyncFailed {
+				if phase == phaseBackingOff && in == inputResyncFailed {
 					// The state is fetched again, unless the resourceVersion is to be kept.
 					assert.Equal(t, positionKept.text, row.when.text)
 					continue
@@ -183,9 +183,9 @@ func newDriver(r *rules) *driver {
 	d.outcome = func(e effect) (input, bool) {
 		switch e.kind {
 		case effectReplace:
-			return input{kind: InputReplaced}, true
+			return input{kind: inputReplaced}, true
 		case effectDraw:
-			return input{kind: InputDelayDrawn, delay: max(time.Second, e.atLeast)}, true
+			return input{kind: inputDelayDrawn, delay: max(time.Second, e.atLeast)}, true
 		}
 		return input{}, false
 	}
@@ -260,16 +260,16 @@ func (d *driver) verify(before state, in input, effects []effect) error {
 // noteRefusal remembers which versions must not be requested: those that a list was refused.
 func (d *driver) noteRefusal(before state, in input) {
 	gone := in.cause == reflector.CauseExpired || in.cause == reflector.CauseTooLarge
-	if d.state.ResourceVersion != before.ResourceVersion || in.kind == InputReplaced {
+	if d.state.ResourceVersion != before.ResourceVersion || in.kind == inputReplaced {
 		delete(d.refused, d.state.startRV()) // the server itself has returned it again, or none
 	}
 	switch {
 	case !gone:
-	case in.kind == InputOpenFailed && before.Phase == phaseOpeningStream,
-		in.kind == InputOpenFailed && before.Phase == phaseOpeningWatch && notReached.holds(d.rules, &before, &in),
-		in.kind == InputStreamFailed && before.Phase == phaseStreaming,
+	case in.kind == inputOpenFailed && before.Phase == phaseOpeningStream,
+		in.kind == inputOpenFailed && before.Phase == phaseOpeningWatch && notReached.holds(d.rules, &before, &in),
+		in.kind == inputStreamFailed && before.Phase == phaseStreaming,
 		// On a later page the token is refused, not the version, and the full list still follows.
-		in.kind == InputListFailed && before.Phase == phaseListing && before.listing.token == "":
+		in.kind == inputListFailed && before.Phase == phaseListing && before.listing.token == "":
 		d.refused[before.request.rv] = true
 	}
 	delete(d.refused, "") // it cannot be refused
@@ -314,7 +314,7 @@ func (d *driver) verifyOperation(effects []effect) error {
 	if fixed && (!d.doing || d.operation != kind) {
 		return fmt.Errorf("in %s the shell does %s", d.state.Phase, d.operation)
 	}
-	if at, timer := d.state.next(); d.state.Phase == phaseBackingOff && (at == never || timer == InputIdleElapsed) {
+	if at, timer := d.state.next(); d.state.Phase == phaseBackingOff && (at == never || timer == inputIdleElapsed) {
 		return fmt.Errorf("a back-off without an end")
 	}
 	return nil
@@ -331,9 +331,9 @@ func (s state) lastTime() time.Duration {
 
 // randomInput returns an input of any kind with any content. intN returns a number in [0, n).
 func randomInput(intN func(int) int) input {
-	in := input{kind: Input(intN(int(inputCount))), err: reflector.ErrIdle}
-	if in.kind == InputStop && intN(8) > 0 {
-		in.kind = InputEvent
+	in := input{kind: inputKind(intN(int(inputCount))), err: reflector.ErrIdle}
+	if in.kind == inputStop && intN(8) > 0 {
+		in.kind = inputEvent
 	}
 	in.rv = []string{"", "0", "7", "8", "9"}[intN(5)]
 	in.token = []string{"", "", "t1", "t2"}[intN(4)]
@@ -455,11 +455,11 @@ func TestPagesThatLeaveAMark(t *testing.T) {
 // even if the server was to be asked about the position next.
 func TestAFailedResyncDropsThePosition(t *testing.T) {
 	d := atWatch(t, input{})
-	require.NoError(t, d.feed(input{kind: InputStreamEnded, now: 36 * time.Second}))
-	require.NoError(t, d.feed(input{kind: InputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: 40 * time.Second}))
+	require.NoError(t, d.feed(input{kind: inputStreamEnded, now: 36 * time.Second}))
+	require.NoError(t, d.feed(input{kind: inputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: 40 * time.Second}))
 	require.True(t, d.state.backingOff.verifyNext, "the server did not answer")
-	require.NoError(t, d.feed(input{kind: InputResyncFailed, err: reflector.ErrIdle, now: 40 * time.Second}))
-	require.NoError(t, d.feed(input{kind: InputBackOffElapsed, now: d.state.timers.backOff}))
+	require.NoError(t, d.feed(input{kind: inputResyncFailed, err: reflector.ErrIdle, now: 40 * time.Second}))
+	require.NoError(t, d.feed(input{kind: inputBackOffElapsed, now: d.state.timers.backOff}))
 	assert.Equal(t, phaseListing, d.state.Phase)
 }
 
@@ -474,7 +474,7 @@ func TestSkippedResyncsLandOnTheNextMultiple(t *testing.T) {
 		for _, synced := range []bool{false, true} {
 			s := newState()
 			s.Phase, s.Synced, s.listing.page, s.timers.resync = phaseListing, synced, 1, 10*time.Second
-			next, effects := r.after(s, input{kind: InputResyncElapsed, now: now})
+			next, effects := r.after(s, input{kind: inputResyncElapsed, now: now})
 			assert.Equal(t, want, next.timers.resync, "after %v", now)
 			if synced {
 				assert.Len(t, effects, 1, "one resync, however many periods have passed")
