@@ -226,8 +226,8 @@ var faults = []fault{
 		want: api.IsNotFound, text: "no such luck", requests: 1},
 	{name: "a watch that is refused slowly has the time of one silence", call: watchPods, serve: drip(403),
 		want: api.IsForbidden, requests: 1, after: restclient.DefaultSilenceTimeout, atMost: true},
-	{name: "the context ends the opening of a watch", call: watchPods, serve: hangsAfter(0, ""), within: 5 * time.Second,
-		want: is(context.DeadlineExceeded), requests: 1, after: 5 * time.Second},
+	{name: "the context ends the opening of a watch", call: watchPods, serve: hangsAfter(0, ""),
+		within: 5 * time.Second, want: is(context.DeadlineExceeded), requests: 1, after: 5 * time.Second},
 	{name: "watch 429 with header, single attempt", call: watchPods, serve: asks(429), single: true,
 		requests: never, retryAfter: 2 * time.Second},
 	{name: "watch 500, single attempt", call: watchPods, serve: code(500), single: true, requests: never},
@@ -241,7 +241,8 @@ var faults = []fault{
 	{name: "the server does not speak websocket", call: watchPods, config: webSocket, serve: ok, want: decodeErr,
 		text: "does not switch to the websocket protocol; use the http watch transport", requests: 1},
 	// A server that hangs in the middle of the Status must not block the caller.
-	{name: "a refused watch is not waited for without end", call: watchPods, serve: hangsAfter(403, `{"kind":"Status",`),
+	{name: "a refused watch is not waited for without end", call: watchPods,
+		serve:  hangsAfter(403, `{"kind":"Status",`),
 		config: func(cfg *restclient.Config) { cfg.SilenceTimeout = time.Minute },
 		want:   api.IsForbidden, requests: 1, after: time.Minute},
 

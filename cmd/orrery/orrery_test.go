@@ -71,7 +71,8 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{[]string{"run", "--namespaces", "a,"}, `--namespaces: "" matches no namespace`},
 		{[]string{"run", "--namespaces", "team-*,-team-*"}, `--namespaces: "-team-*" excludes all that "team-*" includes`},
 		{[]string{"run", "--namespaces", ""}, `--namespaces: give at least one pattern; "*" selects all namespaces`},
-		{[]string{"run", "--namespaces", "a", "--controllers", "*,replicaset"}, `--namespaces: replicaset-controller works in all namespaces; leave it out of --controllers`},
+		{[]string{"run", "--namespaces", "a", "--controllers", "*,replicaset"},
+			`--namespaces: replicaset-controller works in all namespaces; leave it out of --controllers`},
 		{[]string{"run"}, `--kubeconfig`},
 		{[]string{"run", "--kubeconfig", "/does/not/exist"}, `/does/not/exist does not exist`},
 		{[]string{"run", "--metrics-port", "65536"}, `--metrics-port must be between 0 and 65535, not 65536`},
@@ -350,7 +351,9 @@ func TestValuesAreCompleted(t *testing.T) {
 		words []string
 		want  []string
 	}{
-		{[]string{"run", "--controllers", ""}, []string{"*", "deployment-controller", "garbage-collector-controller", "namespace-controller", "-namespace-controller", "replicaset-controller"}},
+		{[]string{"run", "--controllers", ""}, []string{"*", "deployment-controller",
+			"garbage-collector-controller", "namespace-controller", "-namespace-controller",
+			"replicaset-controller"}},
 		{[]string{"run", "--watch-transport", ""}, []string{"http", "websocket"}},
 		{[]string{"run", "--log-format", "j"}, []string{"text", "json"}}, // the shell chooses
 		{[]string{"run", "--kubeconfig", kubeconfig, "--context", ""}, []string{"live", "staging"}},

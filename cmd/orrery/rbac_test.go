@@ -46,8 +46,10 @@ func TestRBACFlags(t *testing.T) {
 		{[]string{"--leader-elect=false"}, []string{"events"}, []string{"leases", "kind: Role\nmetadata:\n  name: orrery-leader-election"}},
 		{[]string{"--events=false"}, []string{"leases"}, []string{"events"}},
 		{[]string{"--leader-elect-resource-name", "mine", "--leader-elect-resource-namespace", "there"}, []string{"resourceNames: [mine]", "namespace: there"}, nil},
-		{[]string{"--controllers", "replicaset"}, []string{"replicasets/status", "Events in the namespace of their object"}, []string{"namespaces", "deletecollection", "orrery-events"}},
-		{[]string{"--controllers", "*,replicaset"}, []string{"replicasets/status", "deletecollection"}, []string{"deployments"}},
+		{[]string{"--controllers", "replicaset"}, []string{"replicasets/status",
+			"Events in the namespace of their object"}, []string{"namespaces", "deletecollection", "orrery-events"}},
+		{[]string{"--controllers", "*,replicaset"}, []string{"replicasets/status", "deletecollection"},
+			[]string{"deployments"}},
 		{[]string{"-o", "json"}, []string{`"kind": "List"`}, nil},
 	}
 	for _, test := range tests {

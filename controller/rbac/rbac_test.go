@@ -78,8 +78,10 @@ func TestRightsOfSeveralControllers(t *testing.T) {
 	several := []rbac.Right{pods("A.", "list", "watch"), pods("B.", "watch", "create"), pods("A.", "list")}
 	assert.Equal(t, []rbac.Right{pods("A. B.", "list", "watch", "create")}, rbac.Rights(rbac.Config{Controllers: several}))
 
-	all := rbac.Rights(rbac.Config{Controllers: append(rights.NamespaceController(false), append(several, pods("C.", "list"))...)})
-	assert.Equal(t, append(rights.NamespaceController(false), pods("A. B.", "watch", "create")), all, "what is allowed for everything is not repeated")
+	all := rbac.Rights(rbac.Config{Controllers: append(rights.NamespaceController(false),
+		append(several, pods("C.", "list"))...)})
+	assert.Equal(t, append(rights.NamespaceController(false), pods("A. B.", "watch", "create")), all,
+		"what is allowed for everything is not repeated")
 	assert.Equal(t, []string{"list", "watch"}, several[0].Rule.Verbs, "what was given is not changed")
 }
 

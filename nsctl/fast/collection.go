@@ -59,7 +59,8 @@ func (p *pass) deleteAndCountPods(ctx context.Context, resource nsctl.DeletableR
 	if pods, err = p.listPods(ctx, resource); err != nil {
 		return nsctl.Remains{Deleted: deleted}, err
 	}
-	left := nsctl.CountRemains(pods, shared.EstimateGracefulTerminationForPods(pods, p.namespace.DeletionTimestamp.Time))
+	left := nsctl.CountRemains(pods, shared.EstimateGracefulTerminationForPods(pods,
+		p.namespace.DeletionTimestamp.Time))
 	left.Deleted = deleted
 	return left, left.Check(p.namespace.Name, resource.GVR)
 }

@@ -106,9 +106,11 @@ func FuzzListDecoder(f *testing.F) {
 		`{"kind":"Status","status":"Failure","code":409}`, `{"kind":"PodList","items":[{}`, `{"kind":"PodList","items":[{},]}`, `{}`,
 		// Objects that share parts.
 		`{"items":[` + plainHead + "," + plainHead + "," + plainHead + `]}`,
-		`{"items":[{"metadata":{"labels":{"a":"b"},"managedFields":[{"a":"b"}]}},{"metadata":{"labels":{"a":"b","c":"d"}}}]}`,
+		`{"items":[{"metadata":{"labels":{"a":"b"},"managedFields":[{"a":"b"}]}},` +
+			`{"metadata":{"labels":{"a":"b","c":"d"}}}]}`,
 		`{"items":[{"metadata":{"labels":{},"annotations":{}}},{"metadata":{"labels":{},"ownerReferences":[]}}]}`,
-		`{"items":[{"metadata":{"labels":{"a":"\ud800"}}},{"metadata":{"name":"\/"},"x":[{}]},{"metadata":{"name":"\u00e9\\"}}]}`,
+		`{"items":[{"metadata":{"labels":{"a":"\ud800"}}},` +
+			`{"metadata":{"name":"\/"},"x":[{}]},{"metadata":{"name":"\u00e9\\"}}]}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -64,7 +64,8 @@ func newConfinement(t *testing.T) *confinement {
 
 func confinedConfig(user string) rbac.Config {
 	return rbac.Config{
-		Name: user, Subject: rbac.User(user), Controllers: rights.NamespaceController(false), LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery", Events: true,
+		Name: user, Subject: rbac.User(user), Controllers: rights.NamespaceController(false),
+		LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery", Events: true,
 	}
 }
 

@@ -48,7 +48,8 @@ func newMachineRoom(t *testing.T, platform Platform) *machineRoom {
 		"$KUBECTL" apply -f "$DEFINITION"
 		"$PROGRAM" rbac | "$KUBECTL" apply -f -
 		cp "$KUBECONFIG" "$CONFINED"
-		"$KUBECTL" --kubeconfig "$CONFINED" config set-credentials program --token "$("$KUBECTL" create token controller)"
+		"$KUBECTL" --kubeconfig "$CONFINED" config set-credentials program \
+			--token "$("$KUBECTL" create token controller)"
 		"$KUBECTL" --kubeconfig "$CONFINED" config set-context --current --user program`)
 	apply.Env = append(os.Environ(), "KUBECONFIG="+server.Kubeconfig(), "CONFINED="+m.kubeconfig, "PROGRAM="+m.program,
 		"KUBECTL="+repositoryFile(t, filepath.Join("bin", "kubectl")),

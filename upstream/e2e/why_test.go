@@ -183,7 +183,8 @@ var situations = map[string][]situation{
 		{name: "the user may not read secrets", proven: "C30 namespaces $NS",
 			held: "ConfigMap " + holdingFinalizer,
 			before: func(w *whyTrial, _ string) {
-				w.user = w.admit("less", rolesForWhy(w.t, "less", "--without=secrets"), rights.ForWhyWithoutSecrets(nil))
+				w.user = w.admit("less", rolesForWhy(w.t, "less", "--without=secrets"),
+					rights.ForWhyWithoutSecrets(nil))
 			},
 			says: "DO ask an administrator to run: orrery rbac --for why --user NAME"},
 	},

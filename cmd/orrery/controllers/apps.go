@@ -28,10 +28,14 @@ func replicaSetController(options AppsOptions) manager.Descriptor {
 		Needs: []api.GroupVersionResource{apps.ReplicaSetsResource, api.PodsResource},
 		Rights: func(bool) []rbac.Right {
 			return []rbac.Right{
-				rbac.RightTo(apps.ReplicaSetsResource, "", "Replica sets are watched, and read once more before a pod is adopted or created.", "get", "list", "watch"),
+				rbac.RightTo(apps.ReplicaSetsResource, "",
+					"Replica sets are watched, and read once more before a pod is adopted or created.",
+					"get", "list", "watch"),
 				rbac.RightTo(apps.ReplicaSetsResource, "status", "How many pods there are.", "patch"),
 				rbac.RightTo(apps.ReplicaSetsResource, "finalizers", mayBlock, "update"),
-				rbac.RightTo(api.PodsResource, "", "The pods of replica sets: watched, created, adopted and released, deleted.", "list", "watch", "create", "patch", "delete"),
+				rbac.RightTo(api.PodsResource, "",
+					"The pods of replica sets: watched, created, adopted and released, deleted.",
+					"list", "watch", "create", "patch", "delete"),
 			}
 		},
 		New: func(c manager.ControllerContext) (manager.Controller, error) {
@@ -77,12 +81,17 @@ func deploymentController(options AppsOptions) manager.Descriptor {
 		Needs: []api.GroupVersionResource{apps.DeploymentsResource, apps.ReplicaSetsResource, api.PodsResource},
 		Rights: func(bool) []rbac.Right {
 			return []rbac.Right{
-				rbac.RightTo(apps.DeploymentsResource, "", "Deployments are watched, and read once more before a set is adopted or created.", "get", "list", "watch"),
-				rbac.RightTo(apps.DeploymentsResource, "status", "The progress of a rollout, and its revision.", "patch"),
+				rbac.RightTo(apps.DeploymentsResource, "",
+					"Deployments are watched, and read once more before a set is adopted or created.",
+					"get", "list", "watch"),
+				rbac.RightTo(apps.DeploymentsResource, "status",
+					"The progress of a rollout, and its revision.", "patch"),
 				rbac.RightTo(apps.DeploymentsResource, "finalizers", mayBlock, "update"),
-				rbac.RightTo(apps.ReplicaSetsResource, "", "The replica sets of deployments: watched, created, scaled, adopted and released, deleted.",
+				rbac.RightTo(apps.ReplicaSetsResource, "",
+					"The replica sets of deployments: watched, created, scaled, adopted and released, deleted.",
 					"get", "list", "watch", "create", "patch", "delete"),
-				rbac.RightTo(api.PodsResource, "", "A rollout by recreation waits for old pods to go.", "list", "watch"),
+				rbac.RightTo(api.PodsResource, "",
+					"A rollout by recreation waits for old pods to go.", "list", "watch"),
 			}
 		},
 		New: func(c manager.ControllerContext) (manager.Controller, error) {

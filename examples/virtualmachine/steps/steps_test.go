@@ -363,7 +363,8 @@ func TestStep6IsTheController(t *testing.T) {
 	r.eventually(func() bool { return r.phase("test-vm") == "gone" })
 	assert.Empty(t, r.servers())
 	p.interrupt()
-	assert.Subset(t, r.events(), []string{"test-vm ServerCreated", "test-vm ServerDeleted"}, "what waited is sent at the end")
+	assert.Subset(t, r.events(), []string{"test-vm ServerCreated", "test-vm ServerDeleted"},
+		"what waited is sent at the end")
 }
 
 // events returns the Events in the namespace default: the name of the object, and the reason.
@@ -394,8 +395,9 @@ func TestStep6HasFlags(t *testing.T) {
 	r := newReader(t).define()
 	for want, arguments := range map[string][]string{
 		`there is no driver "abacus"; the drivers are memory, process, docker, podman`: {"-vm-driver=abacus"},
-		"open /dev/null/servers.json: not a directory":                                 {"-vm-driver=memory", "-state-dir=/dev/null"},
-		"the program no-such-program, which is not installed":                          {"-command=no-such-program -x"},
+		"open /dev/null/servers.json: not a directory": {"-vm-driver=memory",
+			"-state-dir=/dev/null"},
+		"the program no-such-program, which is not installed": {"-command=no-such-program -x"},
 	} {
 		if runtime.GOOS == "linux" || arguments[0] == "-vm-driver=abacus" {
 			p := r.run("6-controller", arguments...)

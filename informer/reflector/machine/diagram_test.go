@@ -115,14 +115,18 @@ func TestRecoveries(t *testing.T) {
 		}
 	}
 	for _, cause := range []reflector.Cause{reflector.CauseUnreachable, reflector.CauseTooManyRequests} {
-		assert.Equal(t, retry, recoveryFor(phaseOpeningWatch, cause), "a watch that cannot be opened keeps its position: %s", cause)
+		assert.Equal(t, retry, recoveryFor(phaseOpeningWatch, cause),
+			"a watch that cannot be opened keeps its position: %s", cause)
 	}
 	for _, cause := range []reflector.Cause{reflector.CauseRefused, reflector.CauseInternal, reflector.CauseOther, reflector.CauseUnknown} {
-		assert.Equal(t, listInstead, recoveryFor(phaseOpeningStream, cause), "no server is excluded by streaming lists: %s", cause)
+		assert.Equal(t, listInstead, recoveryFor(phaseOpeningStream, cause),
+			"no server is excluded by streaming lists: %s", cause)
 	}
 	assert.Equal(t, resume, recoveryFor(phaseWatching, reflector.CauseUnknown))
-	assert.Equal(t, relist, recoveryFor(phaseWatching, reflector.CauseOther), "an object that cannot be read, for instance")
+	assert.Equal(t, relist, recoveryFor(phaseWatching, reflector.CauseOther),
+		"an object that cannot be read, for instance")
 	for cause := range causeCount {
-		assert.NotEqual(t, listInstead, recoveryFor(phaseListing, cause), "there is nothing to fall back to from a list: %s", cause)
+		assert.NotEqual(t, listInstead, recoveryFor(phaseListing, cause),
+			"there is nothing to fall back to from a list: %s", cause)
 	}
 }

@@ -112,7 +112,8 @@ func TestASuspendedProcessReadsFirstOnEachStream(t *testing.T) {
 	feed(input{kind: inputStart})
 	suspend()
 	require.Equal(t, phaseOpeningStream, d.state.Phase)
-	feed(input{kind: inputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: d.state.timers.idle})
+	feed(input{kind: inputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle,
+		now: d.state.timers.idle})
 	feed(input{kind: inputBackOffElapsed, now: d.state.timers.backOff})
 	suspend()
 	require.Equal(t, phaseOpeningStream, d.state.Phase, "the timer of the next stream was late for the first time")
@@ -128,7 +129,8 @@ func TestASilentWatchRestartsTheBackOff(t *testing.T) {
 	d.state.Failures = 5
 	require.NoError(t, d.feed(input{kind: inputIdleElapsed, now: d.state.timers.idle}))
 	require.Equal(t, phaseOpeningWatch, d.state.Phase)
-	require.NoError(t, d.feed(input{kind: inputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: d.state.timers.idle}))
+	require.NoError(t, d.feed(input{kind: inputOpenFailed, cause: reflector.CauseUnreachable,
+		err: reflector.ErrIdle, now: d.state.timers.idle}))
 	assert.Equal(t, 1, d.state.Failures, "the failures before that watch count no more")
 }
 
@@ -154,5 +156,6 @@ func TestTheLongestBookmarkIntervalCounts(t *testing.T) {
 	for _, at := range []time.Duration{60, 160, 220} {
 		require.NoError(t, d.feed(input{kind: inputBookmark, rv: "8", now: at * time.Second}))
 	}
-	assert.Equal(t, 150*time.Second, d.state.watch.idleTimeout, "intervals of 100 and then 60 seconds: one and a half of the longer")
+	assert.Equal(t, 150*time.Second, d.state.watch.idleTimeout,
+		"intervals of 100 and then 60 seconds: one and a half of the longer")
 }

@@ -32,7 +32,8 @@ var table = append([]transition{
 	{phaseStreaming, inputStreamEnded, otherwise, phaseListing, then(fallBack, list)},
 	// As above; only then is it a broken stream, of which there are few attempts.
 	{phaseStreaming, inputStreamFailed, canStartFresh, phaseOpeningStream, then(forgetPosition, openStream)},
-	{phaseStreaming, inputStreamFailed, both(recoveryIs(retry), attemptsLeft), phaseBackingOff, then(countBroken, failRound)},
+	{phaseStreaming, inputStreamFailed, both(recoveryIs(retry), attemptsLeft), phaseBackingOff,
+		then(countBroken, failRound)},
 	{phaseStreaming, inputStreamFailed, otherwise, phaseListing, then(fallBack, list)},
 	{phaseStreaming, inputIdleElapsed, timerLate, phaseStreaming, readFirst},
 	{phaseStreaming, inputIdleElapsed, otherwise, phaseListing, then(fallBackForGood, list)},
@@ -83,7 +84,8 @@ var table = append([]transition{
 	{phaseWatching, inputStreamFailed, both(recoveryIs(resume), veryShort), phaseBackingOff, failRound},
 	{phaseWatching, inputStreamFailed, both(recoveryIs(resume), veryShortAgain), phaseBackingOff, pause},
 	{phaseWatching, inputStreamFailed, both(recoveryIs(resume), unresumable), phaseListing, then(endWatch, list)},
-	{phaseWatching, inputStreamFailed, both(recoveryIs(resume), withoutNews), phaseOpeningWatch, then(endWatch, openWatchVerified)},
+	{phaseWatching, inputStreamFailed, both(recoveryIs(resume), withoutNews), phaseOpeningWatch,
+		then(endWatch, openWatchVerified)},
 	{phaseWatching, inputStreamFailed, recoveryIs(resume), phaseOpeningWatch, then(endWatch, openWatch)},
 	{phaseWatching, inputStreamFailed, recoveryIs(retry), phaseBackingOff, pause},
 	{phaseWatching, inputStreamFailed, internalBudgetLeft, phaseBackingOff, then(countInternal, pause)},
@@ -136,9 +138,13 @@ var (
 		return r.streaming && !s.server.refused
 	}}
 	hasSynced    = condition{"synced", func(_ *rules, s *state, _ *input) bool { return s.Synced }}
-	positionKept = condition{"position kept", func(_ *rules, s *state, _ *input) bool { return s.backingOff.keepPosition }}
-	verifyNext   = condition{"no answer, position kept", func(_ *rules, s *state, _ *input) bool { return s.backingOff.verifyNext }}
-	fromStream   = condition{"from a stream", func(_ *rules, s *state, _ *input) bool { return s.fetched.streamed }}
+	positionKept = condition{"position kept", func(_ *rules, s *state, _ *input) bool {
+		return s.backingOff.keepPosition
+	}}
+	verifyNext = condition{"no answer, position kept", func(_ *rules, s *state, _ *input) bool {
+		return s.backingOff.verifyNext
+	}}
+	fromStream = condition{"from a stream", func(_ *rules, s *state, _ *input) bool { return s.fetched.streamed }}
 
 	unresumable = condition{"not resumable", func(_ *rules, s *state, _ *input) bool {
 		return !s.resumable()
@@ -171,7 +177,9 @@ var (
 	endsInitialEvents = condition{"initial events end", func(_ *rules, _ *state, in *input) bool {
 		return in.initial && in.rv != ""
 	}}
-	attemptsLeft = condition{"attempts left", func(r *rules, s *state, _ *input) bool { return s.server.broken+1 < r.attempts }}
+	attemptsLeft = condition{"attempts left", func(r *rules, s *state, _ *input) bool {
+		return s.server.broken+1 < r.attempts
+	}}
 
 	listTooLong = condition{"too many items or pages", func(r *rules, s *state, in *input) bool {
 		items := s.listing.items + in.items

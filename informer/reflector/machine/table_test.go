@@ -456,7 +456,8 @@ func TestPagesThatLeaveAMark(t *testing.T) {
 func TestAFailedResyncDropsThePosition(t *testing.T) {
 	d := atWatch(t, input{})
 	require.NoError(t, d.feed(input{kind: inputStreamEnded, now: 36 * time.Second}))
-	require.NoError(t, d.feed(input{kind: inputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle, now: 40 * time.Second}))
+	require.NoError(t, d.feed(input{kind: inputOpenFailed, cause: reflector.CauseUnreachable,
+		err: reflector.ErrIdle, now: 40 * time.Second}))
 	require.True(t, d.state.backingOff.verifyNext, "the server did not answer")
 	require.NoError(t, d.feed(input{kind: inputResyncFailed, err: reflector.ErrIdle, now: 40 * time.Second}))
 	require.NoError(t, d.feed(input{kind: inputBackOffElapsed, now: d.state.timers.backOff}))

@@ -28,10 +28,12 @@ func NamespaceController(dryRun bool) []rbac.Right {
 		Rule:   rbac.Rule{APIGroups: []string{""}, Resources: []string{"namespaces/status"}, Verbs: []string{"update"}},
 		Reason: "Write the conditions of a deletion.",
 	}, rbac.Right{
-		Rule:   rbac.Rule{APIGroups: []string{""}, Resources: []string{"namespaces/finalize"}, Verbs: []string{"update"}},
+		Rule: rbac.Rule{APIGroups: []string{""}, Resources: []string{"namespaces/finalize"},
+			Verbs: []string{"update"}},
 		Reason: "Remove the finalizer of an empty namespace.",
 	}, rbac.Right{
-		Rule:   rbac.Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list", "delete", "deletecollection"}},
+		Rule: rbac.Rule{APIGroups: []string{"*"}, Resources: []string{"*"},
+			Verbs: []string{"list", "delete", "deletecollection"}},
 		Reason: "Delete everything in a namespace, of any type, custom ones included. Types without deletecollection are deleted one by one.",
 	})
 }
@@ -83,7 +85,8 @@ func forWhyBesideLists() []rbac.Right {
 		Rule:   rbac.Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}},
 		Reason: "Read the namespace, and read it again for the second sample.",
 	}, {
-		Rule:   rbac.Rule{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
+		Rule: rbac.Rule{APIGroups: []string{"authorization.k8s.io"},
+			Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
 		Reason: "Ask whether the controller that a condition names still lacks a right. Nothing is stored.",
 	}}
 }

@@ -108,7 +108,8 @@ func (w *heldWatcher[T]) Next() (api.WatchEvent[T], error) {
 	case api.WatchBookmark:
 		w.initial = w.initial && !event.InitialEventsEnd
 	case api.WatchError: // the server's last answer to the watch, such as 410
-		w.gates.answered(w.ctx, Item{Gate: G6, Verb: "watch", Resource: w.name}, api.NewStatusError(*cmp.Or(event.Status, &api.Status{})))
+		w.gates.answered(w.ctx, Item{Gate: G6, Verb: "watch", Resource: w.name},
+			api.NewStatusError(*cmp.Or(event.Status, &api.Status{})))
 	}
 	return event, nil
 }
