@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
@@ -21,6 +23,7 @@ import (
 	"orrery/controller/leaderelection"
 	"orrery/informer"
 	"orrery/internal/lab/clustertest"
+	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -174,6 +177,39 @@ func TestAnInformerThatCannotListOrWatchIsWritten(t *testing.T) {
 		time.Sleep(time.Minute)
 		assert.NotZero(w.t, w.failures.count("watching configmaps: "), "the copy grows old")
 	})
+}
+
+// told passes on what is written.
+type told chan string
+
+func (c told) Write(text []byte) (int, error) {
+	c <- string(text)
+	return len(text), nil
+}
+
+// A 404 of a type with a definition of its own says what to do; one of a built-in type means that
+// the server is no API server.
+func TestATypeThatTheServerLacks(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	client, err := restclient.New(restclient.Config{Host: server.URL})
+	require.NoError(t, err)
+	defer client.Close()
+	for hint, resource := range map[bool]api.GroupVersionResource{
+		true:  {Group: "example.com", Version: "v1", Resource: "things"},
+		false: api.ConfigMapsResource,
+	} {
+		failures := make(told, 100)
+		m := controller.NewManager(controller.Config{Client: client, Failures: failures})
+		nothing := func(context.Context, *api.ConfigMap) (time.Duration, error) { return 0, nil }
+		controller.New(m, "c", controller.Watch[*api.ConfigMap](m, resource, ""), nothing, controller.Options{})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := clustertest.Run(ctx, m.Run)
+		said := <-failures
+		stop()
+		<-ended
+		assert.Equal(t, hint, strings.Contains(said, "apply its CustomResourceDefinition"), said)
+	}
 }
 
 // counted counts passes over the ConfigMaps of the label app=counted.
@@ -576,8 +612,8 @@ func TestWhatAProgramRefuses(t *testing.T) {
 	arguments, flags := os.Args, flag.CommandLine
 	defer func() { os.Args, flag.CommandLine = arguments, flags }()
 	for line, want := range map[string]string{
-		"on":                      `"on" is not a flag`,
-		"rbac -gears=fast on":     `"on" is not a flag`,
+		"on":                      `"on" is neither a flag nor the argument rbac`,
+		"rbac -gears=fast on":     `"on" is neither a flag nor the argument rbac`,
 		"rbac -service-account=a": `-service-account must be a namespace and a name`,
 		"-kubeconfig=/not/there":  `/not/there does not exist`,
 		"rbac":                    `no collection`,

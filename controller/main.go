@@ -50,7 +50,7 @@ func run(name string, setUp func(*Manager) error) error {
 		}
 	}
 	if flag.NArg() > 0 {
-		return fmt.Errorf("%q is not a flag, and what follows it would not be read", flag.Arg(0))
+		return fmt.Errorf("%q is neither a flag nor the argument rbac, and what follows would not be read", flag.Arg(0))
 	}
 	if printing {
 		return printRights(name, *account, config, setUp)

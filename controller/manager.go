@@ -176,7 +176,7 @@ func Watch[T Object](m *Manager, resource api.GroupVersionResource, labelSelecto
 		TweakListOptions: func(options *api.ListOptions) { options.LabelSelector = labelSelector },
 		Reflector: reflector.Config[T]{Trace: &reflector.Trace{
 			BackOff: func(_ time.Duration, err error) {
-				if api.IsNotFound(err) {
+				if custom := strings.Contains(resource.Group, "."); custom && api.IsNotFound(err) {
 					err = fmt.Errorf("the server has no such type, apply its CustomResourceDefinition: %w", err)
 				}
 				m.failures.report("watching "+name, err)

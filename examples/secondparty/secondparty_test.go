@@ -83,7 +83,7 @@ func newWorld(t *testing.T, newDeleter func(nsctl.DeleterConfig) nsctl.Deleter) 
 	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
-	w := &world{t: t, client: nsctltest.NewClient(t, server.Handler()), directory: filepath.Join(t.TempDir(), "origin")}
+	w := &world{t: t, client: nsctltest.NewClient(t, server.Handler()), directory: t.TempDir()}
 	w.namespaces = restclient.Typed[*api.Namespace](w.client, api.NamespacesResource, "")
 	w.storage, err = secondparty.OpenStorage(w.directory)
 	require.NoError(t, err)
@@ -346,8 +346,11 @@ func TestTheStorage(t *testing.T) {
 	assert.False(t, complete)
 	assert.Error(t, err, "a file that is no namespace")
 	require.NoError(t, storage.Close())
-	_, err = secondparty.OpenStorage(filepath.Join(directory, "file"))
-	assert.Error(t, err)
+	for _, name := range []string{"file", "mistyped"} {
+		_, err = secondparty.OpenStorage(filepath.Join(directory, name))
+		assert.Error(t, err, "an empty storage would release every namespace")
+	}
+	assert.NoDirExists(t, filepath.Join(directory, "mistyped"))
 }
 
 var errKilled = errors.New("killed")

@@ -22,11 +22,9 @@ var (
 // may be called from any goroutine.
 type Storage struct{ root *os.Root }
 
-// OpenStorage opens the storage in a directory, which it makes if there is none.
+// OpenStorage opens the storage in a directory. One that does not exist is an error: a storage
+// without objects would release each namespace that the intended one holds.
 func OpenStorage(directory string) (*Storage, error) {
-	if err := os.MkdirAll(directory, 0o755); err != nil {
-		return nil, err
-	}
 	root, err := os.OpenRoot(directory)
 	if err != nil {
 		return nil, err
