@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,6 +25,7 @@ import (
 	"orrery/controller/leaderelection"
 	"orrery/informer"
 	"orrery/internal/lab/clustertest"
+	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -611,12 +614,16 @@ func TestMistakesInTheSetUpAreSaid(t *testing.T) {
 func TestWhatAProgramRefuses(t *testing.T) {
 	arguments, flags := os.Args, flag.CommandLine
 	defer func() { os.Args, flag.CommandLine = arguments, flags }()
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
+	one := "{clusters: [{name: c, cluster: {server: 'http://c'}}], contexts: [{name: c, context: {cluster: c}}]}"
+	require.NoError(t, os.WriteFile(os.Getenv("KUBECONFIG"), []byte(one), 0o600))
 	for line, want := range map[string]string{
 		"on":                      `"on" is neither a flag nor the argument rbac`,
 		"rbac -gears=fast on":     `"on" is neither a flag nor the argument rbac`,
 		"rbac -service-account=a": `-service-account must be a namespace and a name`,
 		"-kubeconfig=/not/there":  `/not/there does not exist`,
 		"rbac":                    `no collection`,
+		"-context=nope":           `"nope"`,
 	} {
 		os.Args = append([]string{"greeter"}, strings.Fields(line)...)
 		flag.CommandLine = flag.NewFlagSet("greeter", flag.ContinueOnError)
@@ -643,6 +650,22 @@ func own(w *world, namespaces *controller.Collection[*api.Namespace], passes *co
 		}
 		return controller.NewPool(config).Run, nil
 	})
+}
+
+// The queue of a pool is the one that the manager's gears choose.
+func TestAPoolHasTheQueueOfTheGears(t *testing.T) {
+	client, err := restclient.New(restclient.Config{Host: "http://no.server.invalid"})
+	require.NoError(t, err)
+	defer client.Close()
+	for form, want := range map[string]string{"fast": "*fast.", "textbook": "*queue."} {
+		set, err := gears.Parse(form)
+		require.NoError(t, err)
+		limiter := queue.NewItemExponentialFailureRateLimiter[string](1, 1)
+		pool := controller.NewManager(controller.Config{Client: client, Gears: set}).PoolConfig("c")
+		made := pool.NewQueue(limiter, queue.Config[string]{})
+		assert.Contains(t, fmt.Sprintf("%T", made), want, "the gears are %s", form)
+		made.ShutDown()
+	}
 }
 
 func TestAControllerWithAPoolOfItsOwn(t *testing.T) {

@@ -2,23 +2,24 @@ package main
 
 import "os"
 
-// The rights that the program needs, and with -leader-elect those to its Lease.
+// The rights that the program needs, with -leader-elect those to its Lease, for an account by name.
 func Example_rbac() {
-	os.Args = []string{"greeter", "rbac", "-leader-elect", "kube-system/greeter"}
+	os.Args = []string{"greeter", "rbac", "-leader-elect", "kube-system/greeter",
+		"-service-account", "tools/hello"}
 	main()
 	// Output:
 	// apiVersion: v1
 	// kind: ServiceAccount
 	// metadata:
-	//   name: greeter
-	//   namespace: default
+	//   name: hello
+	//   namespace: tools
 	//   labels:
 	//     app.kubernetes.io/name: greeter
 	// ---
 	// apiVersion: rbac.authorization.k8s.io/v1
 	// kind: ClusterRole
 	// metadata:
-	//   name: greeter
+	//   name: hello
 	//   labels:
 	//     app.kubernetes.io/name: greeter
 	// rules:
@@ -34,22 +35,22 @@ func Example_rbac() {
 	// apiVersion: rbac.authorization.k8s.io/v1
 	// kind: ClusterRoleBinding
 	// metadata:
-	//   name: greeter
+	//   name: hello
 	//   labels:
 	//     app.kubernetes.io/name: greeter
 	// roleRef:
 	//   apiGroup: rbac.authorization.k8s.io
 	//   kind: ClusterRole
-	//   name: greeter
+	//   name: hello
 	// subjects:
 	//   - kind: ServiceAccount
-	//     name: greeter
-	//     namespace: default
+	//     name: hello
+	//     namespace: tools
 	// ---
 	// apiVersion: rbac.authorization.k8s.io/v1
 	// kind: Role
 	// metadata:
-	//   name: greeter-leader-election
+	//   name: hello-leader-election
 	//   namespace: kube-system
 	//   labels:
 	//     app.kubernetes.io/name: greeter
@@ -67,16 +68,16 @@ func Example_rbac() {
 	// apiVersion: rbac.authorization.k8s.io/v1
 	// kind: RoleBinding
 	// metadata:
-	//   name: greeter-leader-election
+	//   name: hello-leader-election
 	//   namespace: kube-system
 	//   labels:
 	//     app.kubernetes.io/name: greeter
 	// roleRef:
 	//   apiGroup: rbac.authorization.k8s.io
 	//   kind: Role
-	//   name: greeter-leader-election
+	//   name: hello-leader-election
 	// subjects:
 	//   - kind: ServiceAccount
-	//     name: greeter
-	//     namespace: default
+	//     name: hello
+	//     namespace: tools
 }
