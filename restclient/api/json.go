@@ -57,7 +57,9 @@ func (d *document) value(t reflect.Type) (unknown *unknownFields) {
 	case '{':
 		d.pos++
 		for d.next() != '}' {
+			begin := d.pos
 			name, field, known := d.name(t)
+			quoted := d.data[begin:d.pos]
 			d.next()
 			d.pos++ // the colon
 			d.next()
@@ -65,6 +67,9 @@ func (d *document) value(t reflect.Type) (unknown *unknownFields) {
 			below := d.value(field)
 			if !known && d.keep {
 				below = &unknownFields{value: bytes.Clone(d.data[start:d.pos])}
+			}
+			if below != nil && t.Kind() == reflect.Map {
+				name = plainText(quoted)
 			}
 			unknown = unknown.with(name, below)
 			if d.next() == ',' {
@@ -124,15 +129,13 @@ func (d *document) text() []byte {
 }
 
 // name passes over the name of a field of t. It returns the name and type of the field, and whether
-// t has it: a type without fields has any.
+// t has it: a type without fields has any. It does not read the keys of a map, which are many.
 func (d *document) name(t reflect.Type) (name string, field reflect.Type, known bool) {
 	start := d.pos
 	quoted := d.text()
 	switch {
 	case t == nil:
 		return "", nil, true
-	case t.Kind() == reflect.Map && d.keep:
-		return plainText(quoted), t.Elem(), true
 	case t.Kind() == reflect.Map:
 		return "", t.Elem(), true
 	case t.Kind() != reflect.Struct:
