@@ -90,10 +90,7 @@ func (d *deletions) enqueued(namespace *api.Namespace, _ time.Duration) {
 	if known.object.UID != namespace.UID {
 		*known = deletion{began: nsctl.DeletionBegan(namespace, time.Now())}
 	}
-	known.object = api.ObjectReference{
-		Kind: "Namespace", APIVersion: "v1",
-		Name: namespace.Name, UID: namespace.UID, ResourceVersion: namespace.ResourceVersion,
-	}
+	known.object = namespace.Reference("Namespace", "v1")
 }
 
 func (d *deletions) passContext(ctx context.Context, namespace string) context.Context {

@@ -22,14 +22,6 @@ var CustomResourceDefinition []byte
 // Kind is the kind of the objects, for object references.
 const Kind = "VirtualMachine"
 
-// Reference returns a reference to an object for an Event.
-func Reference(vm *VirtualMachine) api.ObjectReference {
-	return api.ObjectReference{
-		Kind: Kind, APIVersion: "cloudnative.tw/v1alpha1", Namespace: vm.Namespace, Name: vm.Name,
-		UID: vm.UID, ResourceVersion: vm.ResourceVersion,
-	}
-}
-
 // VirtualMachine is a machine outside the cluster: its desired state (Spec), and its observed state
 // (Status).
 type VirtualMachine struct {

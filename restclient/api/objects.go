@@ -62,6 +62,15 @@ type ObjectReference struct {
 	FieldPath       string `json:"fieldPath,omitempty"`
 }
 
+// Reference returns a reference to the object of this metadata, for an Event. An object that was
+// read from a list does not say its kind and API version.
+func (m *ObjectMeta) Reference(kind, apiVersion string) ObjectReference {
+	return ObjectReference{
+		Kind: kind, APIVersion: apiVersion, Namespace: m.Namespace, Name: m.Name,
+		UID: m.UID, ResourceVersion: m.ResourceVersion,
+	}
+}
+
 // Lease is a claim that its holder must renew in time. Leader election and the heartbeats of nodes
 // use Leases.
 //

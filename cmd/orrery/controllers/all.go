@@ -10,7 +10,6 @@ import (
 
 	"orrery/controller/manager"
 	"orrery/nsctl"
-	"orrery/restclient/api"
 )
 
 // Options configure single controllers. The zero value of each field is that controller's default.
@@ -36,12 +35,5 @@ func Descriptors(options Options) []manager.Descriptor {
 		garbageCollector(options.Garbage),
 		namespaceController(options.Namespace),
 		replicaSetController(options.Apps),
-	}
-}
-
-// about returns a reference to an object for an Event.
-func about(kind, apiVersion string, object *api.ObjectMeta) api.ObjectReference {
-	return api.ObjectReference{
-		Kind: kind, APIVersion: apiVersion, Namespace: object.Namespace, Name: object.Name, UID: object.UID, ResourceVersion: object.ResourceVersion,
 	}
 }

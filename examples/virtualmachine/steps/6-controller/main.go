@@ -84,7 +84,8 @@ func trace(recorder events.EventRecorder) *virtualmachine.Trace {
 		},
 		Event: func(vm *virtualmachine.VirtualMachine, kind api.EventType, reason, message string) {
 			fmt.Printf("%s/%s %s %s: %s\n", vm.Namespace, vm.Name, kind, reason, message)
-			recorder.Event(ctx, virtualmachine.Reference(vm), kind, reason, message)
+			object := vm.Reference(virtualmachine.Kind, virtualmachine.Resource.GroupVersion().String())
+			recorder.Event(ctx, object, kind, reason, message)
 		},
 		DriverWorks: func(err error) {
 			kind, reason, message := api.EventNormal, "DriverWorks", "the driver works again"
