@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"orrery/nsctl/internal/shared"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -311,10 +312,10 @@ func onceMoreIfExpired(list func() error) error {
 func CheckStillThere(ctx context.Context, namespaces NamespaceClient, namespace *api.Namespace) error {
 	latest, err := namespaces.Get(ctx, namespace.Name, api.GetOptions{})
 	if err != nil {
-		if isGone(err) {
+		if shared.IsGone(err) {
 			return ErrGone
 		}
-		return whileDoing("reading the namespace", err)
+		return shared.WhileDoing("reading the namespace", err)
 	}
 	if latest.UID != namespace.UID {
 		return &UIDChangedError{Namespace: namespace.Name, OldUID: namespace.UID, NewUID: latest.UID}

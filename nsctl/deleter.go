@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"orrery/nsctl/internal/shared"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -51,21 +52,21 @@ func NewDeleter(config DeleterConfig) Deleter {
 //   - It removes its token, if there (PhaseFinalization); Trace.Finalized gets the outcome.
 //
 // Writes go through retryOnConflictError. A 404 for the namespace means that it is gone: nil. Other
-// errors of its own requests get whileDoing: "reading the namespace", "setting the phase",
+// errors of its own requests say what for: "reading the namespace", "setting the phase",
 // "finalizing". Those of deleteAllContent do not.
 func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, seen ObservedDeletion) error {
 	endReading := d.trace.Phase(nsName, PhaseReading)
 	namespace, err := d.nsClient.Get(ctx, nsName, api.GetOptions{})
 	endReading()
 	if err != nil {
-		return ignoreNotFound(whileDoing("reading the namespace", err))
+		return shared.IgnoreNotFound(shared.WhileDoing("reading the namespace", err))
 	}
 	if namespace.DeletionTimestamp == nil || seen.IsOfAnother(namespace) {
 		return nil
 	}
 	namespace, err = d.retryOnConflictError(ctx, namespace, d.updateNamespaceStatusFunc)
 	if err != nil {
-		return ignoreNotFound(whileDoing("setting the phase", err))
+		return shared.IgnoreNotFound(shared.WhileDoing("setting the phase", err))
 	}
 	if namespace.DeletionTimestamp == nil {
 		return nil
@@ -94,7 +95,7 @@ func (d *namespacedResourcesDeleter) Delete(ctx context.Context, nsName string, 
 	defer d.trace.Phase(nsName, PhaseFinalization)()
 	_, err = d.retryOnConflictError(ctx, namespace, d.finalizeNamespace)
 	d.trace.Finalized(nsName, err)
-	return ignoreNotFound(whileDoing("finalizing", err))
+	return shared.IgnoreNotFound(shared.WhileDoing("finalizing", err))
 }
 
 // updateNamespaceFunc writes a namespace and returns the server's answer. It leaves its argument.
@@ -246,7 +247,7 @@ func (d *namespacedResourcesDeleter) deleteAllContentForGroupVersionResource(
 		return Remains{}, err
 	}
 	found, deleteCollectionSupported, err := d.deleteCollection(ctx, resource, namespace)
-	deleted := countUnmarked(found)
+	deleted := shared.CountUnmarked(found)
 	if err == nil && !deleteCollectionSupported {
 		deleted, err = d.deleteEachItem(ctx, resource, namespace)
 	}
@@ -277,7 +278,7 @@ func (d *namespacedResourcesDeleter) deleteCollection(
 	switch {
 	case err == nil, errors.Is(err, ErrUnread) && resource.CanList: // a LIST follows
 		return found, true, nil
-	case notServed(err) && resource.CanList:
+	case shared.NotServed(err) && resource.CanList:
 		return nil, false, nil // the LIST before deleting one by one fails if the type has gone altogether
 	}
 	return nil, false, &ResourceError{Doing: "deleting the collection", Resource: resource.GVR, Err: err}
@@ -301,20 +302,19 @@ func (d *namespacedResourcesDeleter) deleteEachItem(
 		}
 		for _, item := range page {
 			err := d.metadataClient.Delete(ctx, resource.GVR, namespace.Name, item)
-			if err != nil && !notServed(err) {
+			if err != nil && !shared.NotServed(err) {
 				return &ResourceError{Doing: "deleting " + item.Name, Resource: resource.GVR, Err: err}
 			}
 		}
-		deleted += countUnmarked(page)
+		deleted += shared.CountUnmarked(page)
 		return nil
 	}
 	err = d.metadataClient.Pages(ctx, resource.GVR, namespace.Name, deletePage)
 	return deleted, WhileListing(resource.GVR, err)
 }
 
-// listCollection counts what is left of the type (ListRemains). Without the verb list it reads that
-// from the answer to another deletecollection (CountRemains). Without either verb the type counts
-// as empty.
+// listCollection counts what is left of the type: by a LIST (ListRemains), or by the answer to
+// another deletecollection (CountRemains). A type without either verb counts as empty.
 func (d *namespacedResourcesDeleter) listCollection(
 	ctx context.Context, resource DeletableResource, namespace *api.Namespace, estimate int64,
 ) (Remains, error) {
@@ -336,5 +336,5 @@ func (d *namespacedResourcesDeleter) estimateGracefulTermination(
 	if err != nil {
 		return 0, &ResourceError{Doing: "listing", Resource: resource.GVR, Err: err}
 	}
-	return estimateGracefulTerminationForPods(pods, namespace.DeletionTimestamp.Time), nil
+	return shared.EstimateGracefulTerminationForPods(pods, namespace.DeletionTimestamp.Time), nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"orrery/nsctl/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -50,7 +51,7 @@ func NewDryRun(config DeleterConfig) Deleter { return dryRun{config.WithDefaults
 func (d dryRun) Delete(ctx context.Context, nsName string, seen ObservedDeletion) error {
 	namespace, err := d.config.Namespaces.Get(ctx, nsName, api.GetOptions{})
 	if err != nil {
-		return ignoreNotFound(whileDoing("reading the namespace", err))
+		return shared.IgnoreNotFound(shared.WhileDoing("reading the namespace", err))
 	}
 	if namespace.DeletionTimestamp == nil || seen.IsOfAnother(namespace) {
 		return nil

@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"orrery/nsctl/internal/shared"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
 )
@@ -142,16 +141,6 @@ func (e *EndlessListError) Error() string {
 // ErrNothingDiscovered reports that a server lists no type that could be deleted. A server with
 // namespaces has some, so nothing may be concluded from the answer.
 var ErrNothingDiscovered = errors.New("the API server lists no resource types")
-
-// The helpers that both forms share.
-var (
-	whileDoing                         = shared.WhileDoing
-	ignoreNotFound                     = shared.IgnoreNotFound
-	isGone                             = shared.IsGone
-	notServed                          = shared.NotServed
-	countUnmarked                      = shared.CountUnmarked
-	estimateGracefulTerminationForPods = shared.EstimateGracefulTerminationForPods
-)
 
 // maxPart and maxMessage bound a part of a condition's message and the whole, in bytes. A server
 // owns the texts of its answers, and a status that is too large could not be written at all.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"orrery/nsctl/internal/shared"
 	"orrery/restclient/api"
 )
 
@@ -87,7 +88,7 @@ func (r DeletableResource) Phase() Phase {
 // discovery is repeated. A type that it still lists, in whatever version, may have content, and
 // so may all types if the answer is incomplete. Upstream takes each 404 for an empty type.
 func ForgiveVanished(ctx context.Context, discovery Discovery, notOlderThan time.Time, resources []DeletableResource, errs []error) {
-	if !slices.ContainsFunc(errs, notServed) {
+	if !slices.ContainsFunc(errs, shared.NotServed) {
 		return
 	}
 	discovery.Invalidate()
@@ -100,7 +101,7 @@ func ForgiveVanished(ctx context.Context, discovery Discovery, notOlderThan time
 		listed := slices.ContainsFunc(now, func(r DeletableResource) bool {
 			return r.GVR.Group == resource.GVR.Group && r.GVR.Resource == resource.GVR.Resource
 		})
-		if notServed(errs[i]) && !listed {
+		if shared.NotServed(errs[i]) && !listed {
 			errs[i] = nil
 		}
 	}
