@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -255,14 +257,17 @@ func TestTimeLimits(t *testing.T) {
 			return 0, ctx.Err()
 		}, controller.Options{PassTimeout: 10 * time.Second})
 		ctx, stop := context.WithCancel(t.Context())
-		ended := clustertest.Run(ctx, w.manager.Run)
+		ended := make(chan error, 1)
+		go func() { ended <- w.manager.Run(ctx) }()
 		w.Must("POST", greetings, one)
 		time.Sleep(10500 * time.Millisecond)
 		assert.Equal(t, 1, w.failures.count(controller.ErrPassTimeout.Error()), "the limit is that of the options")
 		began := time.Now()
 		stop()
-		<-ended
+		err := <-ended
 		assert.InDelta(t, 3, time.Since(began).Seconds(), 0.5, "the limit is that of the configuration")
+		assert.ErrorIs(t, err, controller.ErrCutShort, "a program whose work was cut short does not end with success")
+		assert.ErrorContains(t, err, "slow default/one")
 	})
 }
 
@@ -682,4 +687,48 @@ func TestAControllerWithAPoolOfItsOwn(t *testing.T) {
 		m.Add(func() (func(stop, alive context.Context), error) { return nil, errors.New("no engine") })
 		assert.EqualError(t, m.Run(t.Context()), "no engine")
 	})
+}
+
+// The test runs itself as a program whose controller does not stop.
+func TestASecondSignalEndsTheProgram(t *testing.T) {
+	if os.Getenv("CONTROLLER_PROGRAM") != "" {
+		os.Args, flag.CommandLine = []string{"stubborn"}, flag.NewFlagSet("stubborn", flag.ExitOnError)
+		controller.Main(func(m *controller.Manager) error {
+			m.Add(func() (func(stop, alive context.Context), error) {
+				return func(stop, _ context.Context) {
+					fmt.Println("works")
+					<-stop.Done()
+					fmt.Println("stops")
+					select {}
+				}, nil
+			})
+			return nil
+		})
+	}
+	config := filepath.Join(t.TempDir(), "config")
+	one := "{clusters: [{name: c, cluster: {server: 'http://c'}}], " +
+		"contexts: [{name: c, context: {cluster: c}}], current-context: c}"
+	require.NoError(t, os.WriteFile(config, []byte(one), 0o600))
+	limited, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	program := exec.CommandContext(limited, os.Args[0], "-test.run=^"+t.Name()+"$")
+	program.Env = append(os.Environ(), "CONTROLLER_PROGRAM=1", "KUBECONFIG="+config)
+	output, err := program.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, program.Start())
+	lines := bufio.NewScanner(output)
+	require.True(t, lines.Scan() && lines.Text() == "works", lines.Text())
+	require.NoError(t, program.Process.Signal(os.Interrupt))
+	require.True(t, lines.Scan() && lines.Text() == "stops", lines.Text())
+	ended := make(chan error, 1)
+	go func() { ended <- program.Wait() }()
+	for { // the first signal may still be on its way to those who watch for it
+		select {
+		case err := <-ended:
+			assert.ErrorContains(t, err, "signal: interrupt", "another signal ends the program at once")
+			return
+		case <-time.After(10 * time.Millisecond):
+			_ = program.Process.Signal(os.Interrupt)
+		}
+	}
 }

@@ -33,6 +33,9 @@ type Manager struct {
 	synced      []informer.InformerSynced // of the informers
 	controllers []func() (run func(stop, alive context.Context), err error)
 	rights      []rbac.Right
+
+	mu     sync.Mutex
+	failed []error // guarded by mu; what Run returns
 }
 
 // Config is what a manager needs. Client is required; the zero value of everything else works.
@@ -78,13 +81,17 @@ func (m *Manager) Add(build func() (run func(stop, alive context.Context), err e
 }
 
 // PoolConfig returns the configuration of the pool of a controller: the queue and the time limit of
-// this manager, and a trace that writes failed passes to Config.Failures.
+// this manager, and a trace that writes failed passes to Config.Failures, and lets Run return those
+// that were cut short.
 func (m *Manager) PoolConfig(name string) PoolConfig {
 	return PoolConfig{
 		Name: name, DrainTimeout: m.config.DrainTimeout, NewQueue: m.config.Gears.NewQueue,
 		Trace: &PoolTrace{PassDone: func(key string, _ time.Duration, _ int, _ time.Duration, err error) {
 			if err != nil {
 				m.failures.report(name+" "+key, err)
+			}
+			if errors.Is(err, ErrCutShort) {
+				m.fail(fmt.Errorf("%s %s: %w", name, key, err))
 			}
 			if panicked, ok := errors.AsType[*wait.Panic](err); ok {
 				m.failures.report(name+" "+key+", the stack", string(panicked.Stack))
@@ -95,8 +102,8 @@ func (m *Manager) PoolConfig(name string) PoolConfig {
 
 // Run starts the informers, and works until ctx is done. Then it finishes queued keys and running
 // passes, stops the informers, which passes read to the end, and returns. A collection that cannot
-// be listed is no error: Run writes that to Config.Failures, and tries again. Run may be called
-// once; another call returns an error.
+// be listed is no error: Run writes that to Config.Failures, and tries again. A pass that was cut
+// short by DrainTimeout is one, [ErrCutShort]. Run may be called once; another call returns an error.
 //
 // With an [Election] it works while this replica is the leader. If it is no longer, passes are
 // cancelled at once, and Run returns a [*leaderelection.LostError]: end the process then, and start
@@ -113,14 +120,9 @@ func (m *Manager) Run(ctx context.Context) error {
 	lifetime, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	var informing, working wait.Group
-	var mu sync.Mutex
-	var failed error
 	for _, run := range m.informers {
 		informing.StartWithContext(lifetime, func(lifetime context.Context) {
-			err := run(lifetime)
-			mu.Lock()
-			defer mu.Unlock()
-			failed = errors.Join(failed, err)
+			m.fail(run(lifetime))
 		})
 	}
 	err := m.lead(ctx, lifetime, func(alive context.Context) {
@@ -134,7 +136,15 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 	end()
 	informing.Wait()
-	return errors.Join(err, failed)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return errors.Join(append([]error{err}, m.failed...)...)
+}
+
+func (m *Manager) fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failed = append(m.failed, err)
 }
 
 // hasSynced reports whether all informers have their first list.

@@ -415,3 +415,15 @@ func TestStep6HasFlags(t *testing.T) {
 		}
 	}
 }
+
+func TestStep6RefusesFlagsThatWouldDoNothing(t *testing.T) {
+	r := newReader(t)
+	for flag, want := range map[string]string{
+		"-workers=0":             "-workers is at least 1, not 0",
+		"-die-after=StartServer": `-die-after is CreateServer or DeleteServer, not "StartServer"`,
+	} {
+		p := r.run("6-controller", flag)
+		p.says(want)
+		assert.Error(t, p.command.Wait(), flag)
+	}
+}

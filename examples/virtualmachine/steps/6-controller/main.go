@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,12 @@ var (
 func main() { controller.Main(setUp) }
 
 func setUp(m *controller.Manager) error {
+	if *workers < 1 {
+		return fmt.Errorf("-workers is at least 1, not %d", *workers)
+	}
+	if !slices.Contains([]string{"", "CreateServer", "DeleteServer"}, *dieAfter) {
+		return fmt.Errorf("-die-after is CreateServer or DeleteServer, not %q", *dieAfter)
+	}
 	machines := controller.Watch[*virtualmachine.VirtualMachine](m, virtualmachine.Resource, "")
 	m.Allow(virtualmachine.Resource, "", "Write the finalizer.", "update")
 	m.Allow(virtualmachine.Resource, "status", "Write the state of a machine.", "update")
@@ -53,7 +60,9 @@ func build(m *controller.Manager, machines *controller.Collection[*virtualmachin
 		return nil, err
 	}
 	const lastEvents = 2 * time.Second
-	recorder := events.Start(events.Config{Client: m.Config().Client, Component: name})
+	recorder := events.Start(events.Config{
+		Client: m.Config().Client, Component: name, Trace: &events.Trace{Dropped: notRecorded},
+	})
 	worker := m.PoolConfig(name)
 	worker.Workers = *workers
 	c, err := virtualmachine.NewController(virtualmachine.Config{
@@ -96,6 +105,11 @@ func trace(recorder events.EventRecorder) *virtualmachine.Trace {
 			recorder.Event(ctx, definition, kind, reason, message)
 		},
 	}
+}
+
+// notRecorded prints an Event that the server does not get.
+func notRecorded(_ context.Context, event *api.Event, why events.Drop, err error) {
+	fmt.Printf("not recorded, %s: %s: %v\n", why, event.Message, err)
 }
 
 // mortal is a driver that ends the program after one kind of call, before the controller gets the
