@@ -103,17 +103,13 @@ func (d *document) value(t reflect.Type) (unknown *unknownFields) {
 	return unknown
 }
 
-// next skips white space and returns the byte after it, or 0 at the end.
+// next skips white space and returns the byte after it. There is one: the document is valid, and
+// has not ended.
 func (d *document) next() byte {
-	for d.pos < len(d.data) {
-		switch c := d.data[d.pos]; c {
-		case ' ', '\t', '\r', '\n':
-			d.pos++
-		default:
-			return c
-		}
+	for strings.IndexByte(" \t\r\n", d.data[d.pos]) >= 0 {
+		d.pos++
 	}
-	return 0
+	return d.data[d.pos]
 }
 
 // text passes over a string and returns it with its quotes.

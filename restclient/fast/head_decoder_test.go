@@ -33,6 +33,7 @@ func TestDecodeHeadAgreesWithEncodingJSON(t *testing.T) {
 		`{}`, `{"metadata":{}}`, `{"metadata":null}`, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{}}`,
 		`{"metadata":{"name":null,"labels":null,"annotations":{"a":null},"finalizers":null,"creationTimestamp":null,"deletionTimestamp":null}}`,
 		` { "metadata" : { "name" : "a" , "labels" : { "x" : "y" } } } `,
+		"{\"metadata\":{\"name\":\"\x80\"}}",
 		"{\"metadata\":{\"name\":\"bad \xff utf8\",\"labels\":{\"bad \xff key\":\"\xff\\n\"}}}",
 	} {
 		var want *partial
@@ -104,6 +105,14 @@ func TestListOfHeadsAgreesWithEncodingJSON(t *testing.T) {
 			assert.Equal(t, want.Items[i], got)
 		}
 	}
+}
+
+func TestItemsAreAnArrayOrNull(t *testing.T) {
+	list, err := Codec{}.List("application/json", strings.NewReader(`{"items":null}`), 1<<20)
+	require.NoError(t, err)
+	assert.Empty(t, list.Items)
+	_, err = Codec{}.List("application/json", strings.NewReader(`{"items":nix}`), 1<<20)
+	assert.ErrorContains(t, err, "items is neither an array nor null")
 }
 
 // An object of which only the beginning has arrived is read again from its start, in a buffer that

@@ -59,10 +59,8 @@ func (r *metadataReader) next(s *stream) (object *partial, err error) {
 // the error is errShort.
 func (r *metadataReader) readJSON(data []byte) (object *partial, n int, err error) {
 	r.at = cursor{data: data}
-	if b, err := r.at.next(); err == nil && b == 'n' {
-		if null, err := r.at.null(); null || err != nil {
-			return nil, 0, errNullObject
-		}
+	if null, _ := r.at.null(); null {
+		return nil, 0, errNullObject
 	}
 	r.text.reset()
 	object = &api.PartialObjectMetadata{}

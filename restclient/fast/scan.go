@@ -80,7 +80,7 @@ func (b *boundary) scan(data []byte) (n int, done bool) {
 // scanString finds the quote that ends the string which data continues.
 func (b *boundary) scanString(data []byte) (n int, closed bool) {
 	i := 0
-	if b.escaped && len(data) > 0 {
+	if b.escaped { // then there is data
 		b.escaped = false
 		i = 1
 	}

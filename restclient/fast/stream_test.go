@@ -82,6 +82,10 @@ func TestStreamParsesWhatIsBetweenValues(t *testing.T) {
 }
 
 func TestStreamBoundsValues(t *testing.T) {
+	largest := `"` + strings.Repeat("x", 4998) + `"`
+	value, err := newStream(strings.NewReader(largest), 5000, "a watch event").value()
+	require.NoError(t, err, "the bound itself is allowed")
+	assert.Equal(t, largest, string(value))
 	for _, big := range []string{
 		`"` + strings.Repeat("x", 10_000) + `"`,
 		`{"a":` + strings.Repeat("[", 10_000),

@@ -66,6 +66,13 @@ func TestErrorsThatAreNotOfTheFileSystem(t *testing.T) {
 }
 
 // A bare command is looked up in PATH, one with a slash is relative to the file.
+func TestNamesOfContextsAreLimited(t *testing.T) {
+	err := &ContextError{Name: "x", Known: strings.Split("abcdefghij", "")}
+	assert.NotContains(t, err.Error(), "more", "all ten are named")
+	err.Known = append(err.Known, "k")
+	assert.Contains(t, err.Error(), `"j", and 1 more`)
+}
+
 func TestRelativeCommand(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config")

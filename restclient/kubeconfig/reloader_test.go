@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -199,6 +200,26 @@ func TestARenewedAuthorityIsUsed(t *testing.T) {
 		f.hears(" Bearer one")
 		assert.Equal(t, []string{`AuthorityRenewed: the cluster "kind" has a new certificate authority, which is now used`}, f.reported())
 	})
+}
+
+func TestAnAuthorityThatIsGoneIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFollowed(t, withToken("one"), nil)
+		f.load(Options{})
+		f.write(Single("kind", Cluster{Server: f.cluster().Server}, User{Token: "two"}, ""))
+		time.Sleep(followPeriod)
+		f.server.CloseConnections()
+		f.hears(" Bearer two")
+		assert.NotContains(t, strings.Join(f.reported(), "\n"), "AuthorityRenewed")
+	})
+}
+
+func TestTheAuthoritiesOfTheSystemAreNotReadAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, Single("k", Cluster{Server: "https://h"}, User{Token: "one"}, "").WriteFile(path))
+	cfg, _, err := Load(Options{Path: path, Changed: func(Change) {}})
+	require.NoError(t, err)
+	assert.Nil(t, cfg.TLS.ReadCA, "there is none to read")
 }
 
 // A controller keeps its cluster, whatever the file says.
