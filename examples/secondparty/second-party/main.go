@@ -50,9 +50,7 @@ func build(m *controller.Manager, namespaces *controller.Collection[*api.Namespa
 			}
 		},
 		PassDone: func(namespace string, took time.Duration, failures int, err error) {
-			if _, waits := errors.AsType[*nsctl.ResourcesRemainingError](err); !waits {
-				passes.Trace.PassDone(namespace, took, failures, 0, err)
-			}
+			passes.Trace.PassDone(namespace, took, failures, 0, err)
 		},
 	}
 	config := secondparty.DeleterConfig(namespaces.Server(""), storage)
