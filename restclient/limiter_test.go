@@ -13,7 +13,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"orrery/restclient/api"
 )
+
+func TestTheBeginningOfASecretThatWasCutIsCensored(t *testing.T) {
+	for cut, want := range map[string]string{"secret1": censored, "secret": censored, "secre": "secre"} {
+		assert.Equal(t, "token "+want+api.CutMark, withoutCutSecret("token "+cut+api.CutMark, "secret12"))
+	}
+}
 
 func TestLimiterLetsTheBurstThroughThenOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// recorder writes down every hook as a line.
-type recorder struct{ lines []string }
+// recorder writes down every hook as a line, and the versions that requests have returned.
+type recorder struct{ lines, versions []string }
 
 func (r *recorder) add(format string, args ...any) {
 	r.lines = append(r.lines, fmt.Sprintf(format, args...))
@@ -32,6 +32,7 @@ func (r *recorder) trace() *restclient.Trace {
 		RequestStart: func(i restclient.RequestInfo) { r.add("start %s", about(i)) },
 		RequestDone: func(i restclient.RequestInfo, res restclient.RequestResult) {
 			r.add("done %s: %d after %v, %v", about(i), res.Code, res.Duration, res.Err)
+			r.versions = append(r.versions, res.ResourceVersion)
 		},
 		Retry: func(i restclient.RequestInfo, wait time.Duration, err error) {
 			r.add("retry %s in %v: %v", about(i), wait, err)
@@ -68,6 +69,7 @@ func TestTraceOfARequest(t *testing.T) {
 			"start GET   // /version #1",
 			"done GET   // /version #1: 404 after 0s, the server could not find the requested resource",
 		}, r.lines)
+		assert.Equal(t, []string{"", "1", ""}, r.versions, "the version identifies the write")
 	})
 }
 
