@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/managed"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -103,7 +102,7 @@ func prepareCreate(t Target, o *api.Unstructured, w WriteOptions) {
 	if d.Strategy.Default != nil {
 		d.Strategy.Default(o)
 	}
-	managed.Create(d.Type, o.Object, t.written(w))
+	w.setManagers(t, o, &api.Unstructured{}) // before the server's own changes
 	if d.Strategy.PrepareCreate != nil {
 		d.Strategy.PrepareCreate(o)
 	}

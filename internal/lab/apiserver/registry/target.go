@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/managed"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -190,25 +189,6 @@ func (t Target) sameName(o *api.Unstructured) error {
 		return apierrors.BadRequest(fmt.Sprintf(
 			"the name of the object (%s) does not match the name on the URL (%s)", name, t.Name))
 	}
-}
-
-// written returns the write of a request for package managed.
-func (t Target) written(w WriteOptions) managed.Write {
-	write := managed.Write{
-		Manager: w.FieldManager, Subresource: t.Subresource, Now: time.Now(),
-		APIVersion: api.GroupVersion{Group: t.Definition.Group, Version: t.Version}.String(),
-	}
-	switch {
-	case w.internal:
-		write.Manager = "kube-apiserver"
-	case t.Subresource == "status" && t.Definition.Custom:
-		write.Ignored = []string{"metadata", "spec"}
-	case t.Subresource == "status":
-		write.Ignored = []string{"spec"}
-	case t.Definition.Status:
-		write.Ignored = []string{"status"}
-	}
-	return write
 }
 
 // carry copies a field from old, or removes it if old has none.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/managed"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -163,7 +162,6 @@ func prepareUpdate(t Target, next, current *api.Unstructured, w WriteOptions) {
 	if strategy.Default != nil {
 		strategy.Default(next)
 	}
-	managed.Update(t.Definition.Type, current.Object, next.Object, t.written(w)) // before the server's own changes
 	prepare := strategy.PrepareUpdate
 	switch t.Subresource {
 	case "status":
@@ -174,7 +172,7 @@ func prepareUpdate(t Target, next, current *api.Unstructured, w WriteOptions) {
 	if prepare != nil {
 		prepare(next, current)
 	}
-	managed.KeepTimes(current.Object, next.Object)
+	w.setManagers(t, next, current)
 }
 
 func checkUpdate(t Target, next, current *api.Unstructured) []apierrors.FieldError {

@@ -53,7 +53,6 @@ var special = map[string]Kind{
 
 func outline(d *definition) *Type {
 	t := &Type{kind: Object, goType: d.goName(), fields: map[string]*Type{}, always: d.Always}
-	t.ownership(d.Schema)
 	if kind, ok := special[t.goType]; ok {
 		t.kind, t.fields = kind, nil
 	}
@@ -107,22 +106,7 @@ func (s *Set) place(schema map[string]any, goType string) (*Type, error) {
 		}
 	}
 	t.mergeKey, _ = schema["x-kubernetes-patch-merge-key"].(string)
-	t.ownership(schema)
 	return t, nil
-}
-
-// ownership reads how the fields of a list or an object are owned.
-func (t *Type) ownership(schema map[string]any) {
-	t.listType, _ = schema["x-kubernetes-list-type"].(string)
-	keys, _ := schema["x-kubernetes-list-map-keys"].([]any)
-	for _, key := range keys {
-		if name, ok := key.(string); ok {
-			t.mapKeys = append(t.mapKeys, name)
-		}
-	}
-	if kind, _ := schema["x-kubernetes-map-type"].(string); kind != "" {
-		t.atomic = kind == "atomic"
-	}
 }
 
 // describe parses a schema that is not a reference.

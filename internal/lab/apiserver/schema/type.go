@@ -41,10 +41,7 @@ type Type struct {
 	omitted  bool     // the field is not encoded when empty
 	strategy PatchStrategy
 	mergeKey string
-	listType string
-	mapKeys  []string // of an array with the list type map
-	atomic   bool     // of objects
-	custom   bool     // a custom resource: only its metadata can have mismatches
+	custom   bool // a custom resource: only its metadata can have mismatches
 }
 
 // Kind returns the kind of value.
@@ -117,25 +114,6 @@ func (t *Type) MergeKey() string {
 	return t.mergeKey
 }
 
-// ListType returns the x-kubernetes-list-type of an array: "atomic", "set", "map", or "".
-func (t *Type) ListType() string {
-	if t == nil {
-		return ""
-	}
-	return t.listType
-}
-
-// MapKeys returns the fields that identify an element of an array with the list type map.
-func (t *Type) MapKeys() []string {
-	if t == nil {
-		return nil
-	}
-	return t.mapKeys
-}
-
-// Atomic reports whether an object has one owner as a whole (x-kubernetes-map-type).
-func (t *Type) Atomic() bool { return t != nil && t.atomic }
-
 // Kind is the kind of value that a type describes.
 type Kind int
 
@@ -190,7 +168,6 @@ func addMeta(fields map[string]*Type) {
 // structural converts a schema of a CustomResourceDefinition.
 func structural(schema map[string]any) *Type {
 	t := &Type{custom: true}
-	t.ownership(schema)
 	preserve, _ := schema["x-kubernetes-preserve-unknown-fields"].(bool)
 	properties, _ := schema["properties"].(map[string]any)
 	switch schema["type"] {
