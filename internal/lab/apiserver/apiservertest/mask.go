@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"net/netip"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -84,7 +85,21 @@ func (m *masker) object(object map[string]any) any {
 	for name, value := range object {
 		object[name] = m.value(name, value)
 	}
+	if causes, ok := object["causes"].([]any); ok {
+		object["causes"] = unrepeated(causes)
+	}
 	return object
+}
+
+// unrepeated removes causes that are there already: kube-apiserver validates some metadata twice.
+func unrepeated(causes []any) []any {
+	var once []any
+	for _, cause := range causes {
+		if !slices.ContainsFunc(once, func(other any) bool { return reflect.DeepEqual(cause, other) }) {
+			once = append(once, cause)
+		}
+	}
+	return once
 }
 
 // version masks the resourceVersion of an object's or a list's metadata.

@@ -108,6 +108,7 @@ const (
 	anyShape = "The schema of a definition is not checked; one that is not structural is accepted."
 	onlyV3   = "The document of version 2 is empty, and in protobuf only: kubectl asks for it and reads version 3."
 	noRules  = "The rules in x-kubernetes-validations are accepted and ignored; a warning says so."
+	noChecks = "The selectable fields of a definition are not checked."
 	noApply  = "Server-side apply is not implemented and refused with 415."
 )
 
@@ -130,6 +131,9 @@ func Gaps() []Gap {
 		{Theme: "patch", Title: "Server-side apply", Reason: noApply},
 		{Theme: "patch", Title: "Server-side apply needs a manager", Reason: noApply},
 		{Theme: "schemas", Title: "Refused: no type at the root", Reason: anyShape},
+		{Theme: "schemas", Title: "Refused: a selectable field that does not exist", Reason: noChecks},
+		{Theme: "schemas", Title: "Refused: a selectable field of a list", Reason: noChecks},
+		{Theme: "schemas", Title: "Refused: selectable fields twice", Reason: noChecks},
 		{Theme: "schemas", Title: "The definition of Gateways", Reason: noRules},
 		{Theme: "schemas", Title: "Gateway: no class", Reason: noRules},
 		{Theme: "schemas", Title: "Gateway: listeners of one name", Reason: noRules},

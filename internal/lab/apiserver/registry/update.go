@@ -176,7 +176,7 @@ func prepareUpdate(t Target, next, current *api.Unstructured, w WriteOptions) {
 }
 
 func checkUpdate(t Target, next, current *api.Unstructured) []apierrors.FieldError {
-	errs := resources.MetaUpdateValidation(t.Definition, t.Subresource, next, current)
+	errs := resources.MetaUpdateValidation(t.Definition, next, current)
 	check := t.Definition.Strategy.ValidateUpdate
 	switch t.Subresource {
 	case "status":

@@ -5,37 +5,14 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/names"
 	"orrery/restclient/api"
 )
 
 func validateAPIService(o *api.Unstructured) []apierrors.FieldError {
 	var m errorList
 	spec := child(o.Object, "spec")
-	group, version := text(spec, "group"), text(spec, "version")
-	if name := version + "." + group; o.GetName() != name {
+	if name := text(spec, "version") + "." + text(spec, "group"); o.GetName() != name {
 		m.invalid("metadata.name", o.GetName(), fmt.Sprintf("must be `spec.version+\".\"+spec.group`: %q", name))
-	}
-	if group == "" {
-		if version != "v1" {
-			m.required("spec.group", "only v1 may have an empty group and it better be legacy kube")
-		}
-	} else {
-		m.names("spec.group", group, names.Subdomain(group))
-	}
-	m.names("spec.version", version, names.ServiceLabel(version))
-	if n := integer(spec, "groupPriorityMinimum"); n <= 0 || n > 20000 {
-		m.invalid("spec.groupPriorityMinimum", n, "must be positive and less than 20000")
-	}
-	if n := integer(spec, "versionPriority"); n <= 0 || n > 1000 {
-		m.invalid("spec.versionPriority", n, "must be positive and less than 1000")
-	}
-	if service := child(spec, "service"); service != nil {
-		for _, key := range []string{"namespace", "name"} {
-			if text(service, key) == "" {
-				m.required("spec.service."+key, "")
-			}
-		}
 	}
 	return m
 }

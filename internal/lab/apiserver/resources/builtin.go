@@ -128,9 +128,8 @@ type rules struct {
 	// AllowUnconditionalUpdate.
 	CreateOnUpdate bool `yaml:"createOnUpdate"`
 	Conditional    bool
-	// Loose is LooseFinalizers, Meta is UpdateMeta, Name a key of nameRules for ValidateName.
+	// Loose is LooseFinalizers, Name a key of nameRules for ValidateName.
 	Loose bool
-	Meta  MetaCheck
 	Name  string
 	// Orphans makes Orphan the default propagation policy.
 	Orphans bool
@@ -189,8 +188,7 @@ type hooks struct {
 	update  func(o, old *api.Unstructured)
 	prepare func(o *api.Unstructured)
 
-	// validate and validateUpdate are the hooks of Strategy. Without validateUpdate, updates are
-	// validated like new objects.
+	// validate validates new and updated objects, and validateUpdate the changes of an update.
 	validate       func(o *api.Unstructured) []apierrors.FieldError
 	validateUpdate func(o, old *api.Unstructured) []apierrors.FieldError
 
@@ -203,10 +201,10 @@ type hooks struct {
 // strategy returns the strategy of a type.
 func strategy(d *Definition, r rules, h hooks) Strategy {
 	s := Strategy{
-		UpdateMeta: r.Meta, LooseFinalizers: r.Loose, ValidateName: nameRules[r.Name],
+		LooseFinalizers: r.Loose, ValidateName: nameRules[r.Name],
 		AllowCreateOnUpdate: r.CreateOnUpdate, AllowUnconditionalUpdate: !r.Conditional,
-		Validate: h.validate, ValidateUpdate: h.validateUpdate,
-		Default: func(o *api.Unstructured) { h.fillIn(d, o) }, PrepareStatus: keepAllButStatus,
+		Validate: h.validate,
+		Default:  func(o *api.Unstructured) { h.fillIn(d, o) }, PrepareStatus: keepAllButStatus,
 	}
 	if r.Orphans {
 		s.DefaultPropagation = api.DeletePropagationOrphan
@@ -214,8 +212,14 @@ func strategy(d *Definition, r rules, h hooks) Strategy {
 	if r.StatusKeeps != nil {
 		s.PrepareStatus = statusKeepsMetadata(r.StatusKeeps...)
 	}
-	if h.validate != nil && h.validateUpdate == nil {
-		s.ValidateUpdate = func(o, _ *api.Unstructured) []apierrors.FieldError { return h.validate(o) }
+	if h.validate != nil {
+		s.ValidateUpdate = func(o, old *api.Unstructured) []apierrors.FieldError {
+			errs := h.validate(o)
+			if h.validateUpdate != nil {
+				errs = append(errs, h.validateUpdate(o, old)...)
+			}
+			return errs
+		}
 	}
 	s.PrepareCreate = func(o *api.Unstructured) {
 		if d.Status && !r.SentStatus {

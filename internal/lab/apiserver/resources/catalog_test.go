@@ -73,7 +73,6 @@ func TestCatalogOfBuiltInTypes(t *testing.T) {
 	for name, rules := range typeRules() {
 		assert.Contains(t, qualified(c.All()), name, "rules without a type")
 		assert.Contains(t, []generationPolicy{"", counted, countedOnce, countedLater}, rules.Generation, name)
-		assert.Contains(t, []MetaCheck{CheckStep, CheckStepThenAll, CheckAllThenStep, CheckAll}, rules.Meta, name)
 		assert.True(t, rules.Name == "" || nameRules[rules.Name] != nil, name)
 	}
 	for name, columns := range sources() {

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/names"
 	"orrery/restclient/api"
 )
 
@@ -14,31 +12,6 @@ import (
 
 func eventSource(o tree, fields map[string]string) {
 	fields["source"] = cmp.Or(text(child(o, "source"), "component"), text(o, "reportingComponent"))
-}
-
-func validateEvent(o *api.Unstructured) []apierrors.FieldError {
-	var m errorList
-	namespace, involved := o.GetNamespace(), o.NestedString("involvedObject", "namespace")
-	switch {
-	case involved == "" && namespace != "default" && namespace != "kube-system":
-		m.invalid("involvedObject.namespace", involved, "does not match event.namespace")
-	case involved != "" && involved != namespace:
-		m.invalid("involvedObject.namespace", involved, "does not match event.namespace")
-	}
-	if !has(o.Object, "eventTime") {
-		return m
-	}
-	component := text(o.Object, "reportingComponent")
-	if component == "" {
-		m.required("reportingComponent", "")
-	}
-	m.names("reportingComponent", component, names.Qualified(component))
-	for _, key := range []string{"reportingInstance", "action", "reason"} {
-		if text(o.Object, key) == "" {
-			m.required(key, "")
-		}
-	}
-	return m
 }
 
 func eventObject(o *api.Unstructured, _ time.Time) any {
@@ -64,7 +37,6 @@ func eventReporter(o *api.Unstructured, _ time.Time) any {
 func groupEvents(d *Definition) {
 	d.Prefix, d.Stored = "/registry/events", &api.GroupVersion{Version: "v1"}
 	d.ToStorage, d.FromStorage = func(o *api.Unstructured) { rename(o, eventNames, true) }, newerEvent
-	d.Strategy.ValidateUpdate = func(o, _ *api.Unstructured) []apierrors.FieldError { return validateEvent(o) }
 	stored := d.Selectable
 	d.Selectable, d.renamed = nil, map[string]string{}
 	for _, stored := range stored {
@@ -110,24 +82,4 @@ func newerEvent(o *api.Unstructured) {
 			delete(o.Object, key)
 		}
 	}
-}
-
-// validateGroupEvent validates a stored event that was written as events.k8s.io, which is stricter.
-func validateGroupEvent(o *api.Unstructured) []apierrors.FieldError {
-	var m errorList
-	if !has(o.Object, "eventTime") {
-		m.required("eventTime", "")
-	}
-	if kind := text(o.Object, "type"); kind != "Normal" && kind != "Warning" {
-		m.invalid("type", "", "has invalid value: "+kind)
-	}
-	for _, key := range []string{"firstTimestamp", "lastTimestamp", "count", "source"} {
-		if !isNothing(o.Object[key]) {
-			m.invalid(key, "", "needs to be unset")
-		}
-	}
-	if len(m) > 0 {
-		return m
-	}
-	return validateEvent(o)
 }

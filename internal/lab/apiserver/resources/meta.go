@@ -201,45 +201,15 @@ func finalizerWarnings(o, old *api.Unstructured) []string {
 	return warnings
 }
 
-// MetaCheck says how an update validates the metadata in addition to what all types do.
-// kube-apiserver then finds the same errors twice, and lists their causes twice.
-type MetaCheck string
-
-const (
-	// CheckStep validates the change of the metadata.
-	CheckStep MetaCheck = ""
-	// CheckStepThenAll then validates the new metadata as on creation.
-	CheckStepThenAll MetaCheck = "step then all"
-	// CheckAllThenStep validates the new metadata first.
-	CheckAllThenStep MetaCheck = "all then step"
-	// CheckAll validates only the new metadata.
-	CheckAll MetaCheck = "all"
-)
-
 // MetaUpdateValidation validates the metadata of o and its change from old: immutable fields, and
-// finalizers added during deletion. The registry has restored the fields that a client may omit. An
-// error is repeated as often as among the causes of kube-apiserver, which validates the metadata
-// once for all types and again for the type.
-func MetaUpdateValidation(d *Definition, subresource string, o, old *api.Unstructured) []apierrors.FieldError {
+// finalizers added during deletion. The registry has restored the fields that a client may omit.
+func MetaUpdateValidation(d *Definition, o, old *api.Unstructured) []apierrors.FieldError {
 	var m errorList
 	metadata, before := child(o.Object, "metadata"), child(old.Object, "metadata")
 	m.metadata(metadata)
 	m.finalizers(texts(metadata, "finalizers"))
 	m.metadataStep(metadata, before)
-	check := d.Strategy.UpdateMeta
-	if subresource != "" {
-		check = CheckStep
-	}
-	if check == CheckAll || check == CheckAllThenStep {
-		m = append(m, ObjectMetaValidation(d, o)...)
-	}
-	if check != CheckAll {
-		m.metadataStep(metadata, before)
-		m.unqualified(d, metadata)
-	}
-	if check == CheckStepThenAll {
-		m = append(m, ObjectMetaValidation(d, o)...)
-	}
+	m.unqualified(d, metadata)
 	return m
 }
 
@@ -254,7 +224,6 @@ func (m *errorList) metadataStep(metadata, before tree) {
 	for _, key := range []string{"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
 		m.immutable("metadata."+key, metadata[key], before[key])
 	}
-	m.metadata(metadata)
 }
 
 func (m *errorList) noNewFinalizers(finalizers, before []string) {

@@ -83,7 +83,7 @@ func TestQuickHooksTakeAnything(t *testing.T) {
 			hooks.GraceSeconds(o, nil)
 		}
 		ObjectMetaValidation(d, o)
-		MetaUpdateValidation(d, "", o, old)
+		MetaUpdateValidation(d, o, old)
 		d.FieldsOf(o)
 		assert.Equal(t, before, old, "%s: the old object was changed", d.Kind)
 		for _, column := range d.Columns {

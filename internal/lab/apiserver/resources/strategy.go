@@ -37,8 +37,6 @@ type Strategy struct {
 	// ValidateName validates metadata.name; nil means a DNS subdomain.
 	ValidateName NameRule
 
-	// UpdateMeta says how updates validate the metadata.
-	UpdateMeta MetaCheck
 	// LooseFinalizers allows finalizers without a domain. Custom resources may have them too, with
 	// a warning ([Warnings]).
 	LooseFinalizers bool

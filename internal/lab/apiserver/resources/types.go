@@ -15,7 +15,7 @@ var replicaPaths = &scalePaths{
 // builtinHooks returns what built-in types compute, by qualified name.
 func builtinHooks(a *allocator) map[string]hooks {
 	return map[string]hooks{
-		"events":      {fields: eventSource, validate: validateEvent},
+		"events":      {fields: eventSource},
 		"limitranges": {create: nameOfUID, fill: fillLimitRange},
 		"namespaces": {
 			fill: labelNamespace, create: prepareNamespace, validate: validateNamespace, special: finalizeNamespace,
@@ -31,9 +31,7 @@ func builtinHooks(a *allocator) map[string]hooks {
 		"pods": {
 			fill: fillPod, create: preparePod, update: preparePodUpdate, status: podPending, fields: podFields,
 			validate: validatePod, validateUpdate: validatePodUpdate,
-			special: func(d *Definition) {
-				d.Strategy.ValidateStatusUpdate, d.Strategy.GraceSeconds = validatePodStatus, podGrace
-			},
+			special: func(d *Definition) { d.Strategy.GraceSeconds = podGrace },
 		},
 		"podtemplates":           {fill: fillTemplate},
 		"replicationcontrollers": {fill: fillController},
@@ -42,23 +40,18 @@ func builtinHooks(a *allocator) map[string]hooks {
 
 		"daemonsets.apps": {fill: fillDaemonSet, prepare: templateGeneration},
 		"deployments.apps": {
-			fill: fillDeployment, validate: validateDeployment, validateUpdate: validateDeploymentUpdate,
+			fill: fillDeployment, validate: validateDeployment, validateUpdate: validateSelectorUpdate,
 			special: func(d *Definition) { d.Strategy.PrepareUpdate = prepareDeploymentUpdate },
 		},
-		"replicasets.apps": {
-			fill: fillTemplate, validate: validateReplicaSet, validateUpdate: validateReplicaSetUpdate,
-		},
+		"replicasets.apps":  {fill: fillTemplate, validate: validateReplicaSet, validateUpdate: validateSelectorUpdate},
 		"statefulsets.apps": {fill: fillStatefulSet},
 
 		"horizontalpodautoscalers.autoscaling": {special: olderAutoscalers},
 		"cronjobs.batch":                       {fill: fillCronJob},
 		"jobs.batch":                           {fill: fillJob, prepare: selectOwnPods},
-		"leases.coordination.k8s.io":           {validate: validateLease},
 		"endpointslices.discovery.k8s.io":      {fill: fillSlice},
-		"events.events.k8s.io": {
-			fields: eventSource, validate: validateGroupEvent, special: groupEvents,
-		},
-		"networkpolicies.networking.k8s.io": {fill: fillNetworkPolicy},
+		"events.events.k8s.io":                 {fields: eventSource, special: groupEvents},
+		"networkpolicies.networking.k8s.io":    {fill: fillNetworkPolicy},
 
 		"clusterrolebindings.rbac.authorization.k8s.io": {fill: fillBinding},
 		"rolebindings.rbac.authorization.k8s.io":        {fill: fillBinding},

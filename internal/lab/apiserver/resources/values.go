@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
@@ -77,16 +76,4 @@ func compareQuantities(a, b any) (int, bool) {
 		return 0, false
 	}
 	return left.Cmp(right), true
-}
-
-func validateLease(o *api.Unstructured) []apierrors.FieldError {
-	var m errorList
-	spec := child(o.Object, "spec")
-	if has(spec, "leaseDurationSeconds") {
-		if n := integer(spec, "leaseDurationSeconds"); n <= 0 {
-			m.invalid("spec.leaseDurationSeconds", n, "must be greater than 0")
-		}
-	}
-	m.notNegative(spec, "leaseTransitions", "spec.leaseTransitions")
-	return m
 }

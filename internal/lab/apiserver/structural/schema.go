@@ -105,17 +105,6 @@ func (s *Schema) has(what func(*Schema) bool) bool {
 // StatusSchema returns the schema of the status, or nil if there is none.
 func (s *Schema) StatusSchema() *Schema { return s.at("status") }
 
-// Find returns the schema of a nested field, or nil if there is none.
-func (s *Schema) Find(path []string) *Schema {
-	for _, name := range path {
-		if s == nil || s.Properties == nil {
-			return nil
-		}
-		s = s.Properties[name]
-	}
-	return s
-}
-
 // at returns the schema of a field, or nil if there is none.
 func (s *Schema) at(field string) *Schema {
 	if s == nil {

@@ -145,11 +145,3 @@ func TestQuickObjects(t *testing.T) {
 		}
 	})
 }
-
-func TestFieldsAreFound(t *testing.T) {
-	s := schemaOf(t, `{"properties":{"a":{"properties":{"b":{"type":"string"}}}}}`)
-	assert.Equal(t, "string", s.Find([]string{"a", "b"}).Type)
-	assert.Nil(t, s.Find([]string{"a", "c"}))
-	assert.Nil(t, s.Find([]string{"x", "y"}))
-	assert.Nil(t, New(nil))
-}
