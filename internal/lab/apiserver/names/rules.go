@@ -19,7 +19,6 @@ const (
 const (
 	labelPattern      = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 	subdomainPattern  = labelPattern + `(\.` + labelPattern + ")*"
-	servicePattern    = "[a-z]([-a-z0-9]*[a-z0-9])?"
 	qualifiedPattern  = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 	labelValuePattern = "(" + qualifiedPattern + ")?"
 )
@@ -82,18 +81,6 @@ func labelSentence(name string) string {
 		return "must not contain dots"
 	}
 	return pattern("a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character", labelPattern, "my-name", "123-abc")
-}
-
-// ServiceLabel checks a lower-case DNS label that starts with a letter (RFC 1035).
-func ServiceLabel(name string) []string {
-	var wrong []string
-	if len(name) > maxLabel {
-		wrong = append(wrong, tooManyCharacters(maxLabel))
-	}
-	if !isServiceLabel(name) {
-		wrong = append(wrong, pattern("a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character", servicePattern, "my-name", "abc-123"))
-	}
-	return wrong
 }
 
 // PathSegment checks an element of a URL path, such as the name of a role. With prefix, more
@@ -162,6 +149,5 @@ func whole(expression string) func(name string) bool {
 var (
 	isLabel         = whole(labelPattern)
 	isSubdomain     = whole(subdomainPattern)
-	isServiceLabel  = whole(servicePattern)
 	isQualifiedPart = whole(qualifiedPattern)
 )

@@ -12,7 +12,6 @@ func TestSentences(t *testing.T) {
 	const (
 		subdomain = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 		label     = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-		service   = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 		qualified = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 		value     = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 	)
@@ -31,11 +30,6 @@ func TestSentences(t *testing.T) {
 		{Label, "a.b", []string{"must not contain dots"}},
 		{Label, "a_b", []string{label}},
 		{Label, strings.Repeat("-", 64), []string{"must be no more than 63 characters", label}},
-		{ServiceLabel, "a0", nil},
-		{ServiceLabel, "0a", []string{service}},
-		{ServiceLabel, "a.b", []string{service}},
-		{ServiceLabel, "", []string{service}},
-		{ServiceLabel, strings.Repeat("a", 64), []string{"must be no more than 63 characters"}},
 		{segment, "system:x Y", nil},
 		{segment, ".", []string{"may not be '.'"}},
 		{segment, "..", []string{"may not be '..'"}},

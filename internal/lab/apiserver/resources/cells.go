@@ -116,18 +116,11 @@ func (s source) cell(kind string) cell {
 
 // computedCells are the cells that are more than a value in a format.
 var computedCells = map[string]cell{
-	"apiServiceAvailable": apiServiceAvailable, "autoscalerTargets": autoscalerTargets,
-	"bindingParamRef": bindingParamRef, "claimCapacity": claimCapacity, "claimModes": claimModes,
-	"classParameters": classParameters, "configMapKeys": configMapKeys, "controllerOf": controllerOf,
-	"cronSuspended": cronSuspended, "deviceClaimState": deviceClaimState, "endpointsList": endpointsList,
-	"eventObject": eventObject, "eventReporter": eventReporter, "ingressAddress": ingressAddress,
-	"ingressPorts": ingressPorts, "jobCompletions": jobCompletions, "jobDuration": jobDuration,
-	"jobStatus": jobStatus, "nodeKernel": nodeKernel, "nodeRoles": nodeRoles, "nodeStatus": nodeStatus,
-	"parentReference": parentReference, "podGates": podGates, "podReady": podReady, "podRestarts": podRestarts,
-	"podStatus": podStatus, "quotaLimit": quotaCell(true), "quotaRequest": quotaCell(false),
-	"readyReplicas": readyReplicas, "serviceExternal": serviceExternal, "servicePorts": servicePorts,
-	"signingCondition": signingCondition, "slicePorts": slicePorts, "storageClassName": storageClassName,
-	"volumeStatus": volumeStatus,
+	"apiServiceAvailable": apiServiceAvailable, "configMapKeys": configMapKeys,
+	"eventObject": eventObject, "eventReporter": eventReporter, "nodeRoles": nodeRoles, "nodeStatus": nodeStatus,
+	"podReady": podReady, "podRestarts": podRestarts, "podStatus": podStatus,
+	"quotaLimit": quotaCell(true), "quotaRequest": quotaCell(false), "readyReplicas": readyReplicas,
+	"serviceExternal": serviceExternal, "servicePorts": servicePorts, "volumeStatus": volumeStatus,
 }
 
 // formats show the values at a path, of which there is at least one. Most show the first.
@@ -143,7 +136,7 @@ var formats = map[string]func(found []any, now time.Time) any{
 	"accessModes": func(found []any, _ time.Time) any { return accessModes(stringsOf(found)) },
 	"list":        func(found []any, _ time.Time) any { return strings.Join(stringsOf(found), ",") },
 	"spaced list": func(found []any, _ time.Time) any { return strings.Join(stringsOf(found), ", ") },
-	"few":         func(found []any, _ time.Time) any { return few(stringsOf(found)) },
+	"few":         func(found []any, _ time.Time) any { return few(found) },
 
 	"apiVersion/kind": pairs("apiVersion", "kind"),
 	"kind/name":       pairs("kind", "name"),
@@ -205,9 +198,13 @@ func ratio(part, of int64) string { return fmt.Sprintf("%d/%d", part, of) }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-// few joins at most three strings.
-func few(all []string) string {
+// few joins at most three values.
+func few(found []any) string {
 	const most = 3
+	var all []string
+	for _, value := range found {
+		all = append(all, fmt.Sprint(value))
+	}
 	if len(all) > most {
 		return fmt.Sprintf("%s + %d more...", strings.Join(all[:most], ","), len(all)-most)
 	}

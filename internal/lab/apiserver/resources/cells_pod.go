@@ -3,7 +3,6 @@ package resources
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"orrery/restclient/api"
@@ -169,18 +168,4 @@ func (r *restarts) add(status tree) {
 	if err == nil && end.After(r.last) {
 		r.last = end
 	}
-}
-
-func podGates(o *api.Unstructured, _ time.Time) any {
-	gates := items(child(o.Object, "spec"), "readinessGates")
-	if len(gates) == 0 {
-		return noneText
-	}
-	open := int64(0)
-	for _, gate := range gates {
-		if condition(child(o.Object, "status"), text(gate, "conditionType"), "status") == "True" {
-			open++
-		}
-	}
-	return strings.TrimSpace(ratio(open, int64(len(gates))))
 }

@@ -156,7 +156,6 @@ func TestClaims(t *testing.T) {
 	o := parse(t, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z","annotations":{"volume.beta.kubernetes.io/storage-class":"old"}},"spec":{"volumeName":"v"}}`)
 	assert.Equal(t, "Terminating", volumeStatus(o, time.Now()))
 	assert.Equal(t, "old", d.Columns[5].Cell(o, time.Now()))
-	assert.Equal(t, "0", claimCapacity(o, time.Now()))
 	d.Strategy.PrepareCreate(o)
 	d.Strategy.PrepareCreate(o)
 	assert.Equal(t, []string{FinalizerClaimProtection}, o.GetFinalizers())
@@ -179,8 +178,7 @@ func TestCellsOfOddObjects(t *testing.T) {
 	assert.Equal(t, "<pending>", cell("", "services", 3, `{"spec":{"type":"LoadBalancer"}}`))
 	assert.Equal(t, "a,b", cell("", "services", 3, `{"spec":{"type":"LoadBalancer","externalIPs":["b"]},"status":{"loadBalancer":{"ingress":[{"ip":"a"}]}}}`))
 	assert.Equal(t, "g/v1/P", cell("admissionregistration.k8s.io", "validatingadmissionpolicies", 2, `{"spec":{"paramKind":{"apiVersion":"g/v1","kind":"P"}}}`))
-	assert.Equal(t, "n/p", cell("admissionregistration.k8s.io", "validatingadmissionpolicybindings", 2, `{"spec":{"paramRef":{"name":"p","namespace":"n"}}}`))
-	assert.Equal(t, "*/*", cell("admissionregistration.k8s.io", "validatingadmissionpolicybindings", 2, `{"spec":{"paramRef":{}}}`))
+	assert.Equal(t, "p", cell("admissionregistration.k8s.io", "validatingadmissionpolicybindings", 2, `{"spec":{"paramRef":{"name":"p","namespace":"n"}}}`))
 	assert.Equal(t, "pod", cell("", "events", 3, `{"involvedObject":{"kind":"Pod"}}`))
 	assert.Equal(t, "pods: 0/3", cell("", "resourcequotas", 1, `{"status":{"hard":{"pods":"3"}}}`))
 }

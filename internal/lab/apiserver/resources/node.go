@@ -59,15 +59,3 @@ func nodeRoles(o *api.Unstructured, _ time.Time) any {
 	slices.Sort(roles)
 	return cmp.Or(strings.Join(slices.Compact(roles), ","), noneText)
 }
-
-func nodeKernel(o *api.Unstructured, _ time.Time) any {
-	info, _ := o.Nested("status", "nodeInfo").(map[string]any)
-	kernel := text(info, "kernelVersion")
-	if kernel == "" {
-		return unknownText
-	}
-	if architecture := text(info, "architecture"); architecture != "" {
-		return kernel + " (" + architecture + ")"
-	}
-	return kernel
-}

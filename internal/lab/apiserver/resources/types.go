@@ -46,12 +46,14 @@ func builtinHooks(a *allocator) map[string]hooks {
 		"replicasets.apps":  {fill: fillTemplate, validate: validateReplicaSet, validateUpdate: validateSelectorUpdate},
 		"statefulsets.apps": {fill: fillStatefulSet},
 
-		"horizontalpodautoscalers.autoscaling": {special: olderAutoscalers},
-		"cronjobs.batch":                       {fill: fillCronJob},
-		"jobs.batch":                           {fill: fillJob, prepare: selectOwnPods},
-		"endpointslices.discovery.k8s.io":      {fill: fillSlice},
-		"events.events.k8s.io":                 {fields: eventSource, special: groupEvents},
-		"networkpolicies.networking.k8s.io":    {fill: fillNetworkPolicy},
+		"horizontalpodautoscalers.autoscaling": {
+			special: func(d *Definition) { d.Versions = []string{"v2", "v1"} }, // which differ in apiVersion only
+		},
+		"cronjobs.batch":                    {fill: fillCronJob},
+		"jobs.batch":                        {fill: fillJob, prepare: selectOwnPods},
+		"endpointslices.discovery.k8s.io":   {fill: fillSlice},
+		"events.events.k8s.io":              {fields: eventSource, special: groupEvents},
+		"networkpolicies.networking.k8s.io": {fill: fillNetworkPolicy},
 
 		"clusterrolebindings.rbac.authorization.k8s.io": {fill: fillBinding},
 		"rolebindings.rbac.authorization.k8s.io":        {fill: fillBinding},

@@ -1,6 +1,8 @@
 package resources
 
 import (
+	"time"
+
 	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/selector"
 	"orrery/restclient/api"
@@ -54,4 +56,8 @@ func validateSelectorUpdate(o, old *api.Unstructured) []apierrors.FieldError {
 	var m errorList
 	m.immutable("spec.selector", o.Nested("spec", "selector"), old.Nested("spec", "selector"))
 	return m
+}
+
+func readyReplicas(o *api.Unstructured, _ time.Time) any {
+	return ratio(o.NestedInt64("status", "readyReplicas"), o.NestedInt64("spec", "replicas"))
 }
