@@ -71,7 +71,7 @@ func TestPodsThatChange(t *testing.T) {
 func TestQualityOfService(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"containers":[{"name":"c"}]}`: "BestEffort",
-		`{"containers":[{"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1000m","memory":"1024Mi"}}}]}`:           "Guaranteed",
+		`{"containers":[{"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1","memory":"1Gi"}}}]}`:                  "Guaranteed",
 		`{"containers":[{"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1","memory":"1Gi"}}},{"name":"other"}]}`: "Burstable",
 		`{"containers":[{"resources":{"requests":{"cpu":"1"}}}]}`:                                                                     "Burstable",
 	} {

@@ -143,15 +143,14 @@ func tolerate(spec tree, taint string) {
 	}))
 }
 
-// qosClass returns the quality of service class.
+// qosClass returns the quality of service class. Quantities are equal if they are written alike.
 func qosClass(spec tree) string {
 	guaranteed, promised := true, false
 	for _, container := range allContainers(spec) {
 		resources := child(container, "resources")
 		limits, requests := child(resources, "limits"), child(resources, "requests")
 		for _, name := range []string{"cpu", "memory"} {
-			order, comparable := compareQuantities(limits[name], requests[name])
-			guaranteed = guaranteed && comparable && order == 0
+			guaranteed = guaranteed && has(limits, name) && same(limits[name], requests[name])
 			promised = promised || has(limits, name) || has(requests, name)
 		}
 	}

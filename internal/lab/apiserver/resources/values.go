@@ -1,11 +1,12 @@
 package resources
 
 import (
+	"cmp"
 	"encoding/base64"
+	"fmt"
 	"strings"
 	"time"
 
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -54,26 +55,9 @@ func quotaCell(limits bool) func(*api.Unstructured, time.Time) any {
 		var parts []string
 		for _, name := range sortedKeys(hard) {
 			if strings.HasPrefix(name, "limits.") == limits {
-				parts = append(parts, name+": "+quantityText(used[name])+"/"+quantityText(hard[name]))
+				parts = append(parts, fmt.Sprintf("%s: %s/%s", name, cmp.Or(text(used, name), "0"), text(hard, name)))
 			}
 		}
 		return strings.Join(parts, ", ")
 	}
-}
-
-func quantityText(value any) string {
-	if a, ok := schema.ParseAmount(value); ok {
-		return a.String()
-	}
-	return "0"
-}
-
-// compareQuantities compares two quantities. It returns false if one is invalid.
-func compareQuantities(a, b any) (int, bool) {
-	left, ok := schema.ParseAmount(a)
-	right, also := schema.ParseAmount(b)
-	if !ok || !also {
-		return 0, false
-	}
-	return left.Cmp(right), true
 }

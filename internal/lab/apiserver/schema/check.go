@@ -188,9 +188,7 @@ func (c *checker) plain(t, owner *Type, value any) {
 	case Quantity:
 		switch {
 		case isText:
-			if _, err := parseAmount(strings.TrimSpace(text)); err != errQuantitySize {
-				c.failed = err
-			}
+			c.failed = checkQuantity(strings.TrimSpace(text))
 		case !isNumber(value):
 			c.failed = errQuantityFormat
 		}

@@ -1,8 +1,10 @@
 package schema
 
+import "fmt"
+
 // Prune reduces a document to what remains after decoding it into its Go type and encoding it
 // again: it drops unknown fields, nulls, and empty fields that the type omits. In lists and maps of
-// scalars a null becomes the zero value. It also brings quantities to canonical form. The tree is
+// scalars a null becomes the zero value. A quantity that is a number becomes text. The tree is
 // changed in place and must have passed [Type.Check] without a TypeError.
 func (t *Type) Prune(tree map[string]any) {
 	if t == nil || t.kind != Object {
@@ -22,7 +24,7 @@ func (t *Type) Prune(tree map[string]any) {
 		case value == nil, field != nil && field.omitted && isEmpty(value):
 			delete(tree, key)
 		case field.Kind() == Quantity:
-			tree[key] = t.amount(value)
+			tree[key] = fmt.Sprint(value)
 		}
 	}
 }
@@ -41,21 +43,6 @@ func (t *Type) prune(value any) {
 			}
 		}
 	}
-}
-
-// resourceList is the type of maps of resources, whose quantities are rounded up to thousandths.
-const resourceList = "v1.ResourceList"
-
-// amount returns a quantity in canonical form.
-func (t *Type) amount(value any) any {
-	a, ok := ParseAmount(value)
-	switch {
-	case !ok:
-		return value
-	case t.goType == resourceList:
-		return a.Rounded(-3).String()
-	}
-	return a.String()
 }
 
 // isEmpty reports whether a value is the zero value of its Go type.
