@@ -22,21 +22,6 @@ func protect(config *apiserver.Config) {
 	config.Tokens = map[string]apiserver.User{"joes": {Name: "joe", UID: "7", Groups: []string{"devs"}}}
 }
 
-func TestImpersonation(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		whoami := func(headers ...string) string {
-			return p.must(201, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{}", headers...).body
-		}
-		assert.Contains(t, whoami(), `"userInfo":{"groups":["system:masters","system:authenticated"],"username":"kubernetes-admin"}`)
-		assert.Contains(t, whoami("Impersonate-User", "ann", "Impersonate-Group", "devs", "Impersonate-Uid", "9"),
-			`"userInfo":{"groups":["devs","system:authenticated"],"uid":"9","username":"ann"}`)
-		assert.Contains(t, whoami("Impersonate-User", "system:serviceaccount:shop:web"), `"groups":["system:serviceaccounts","system:serviceaccounts:shop","system:authenticated"]`)
-		p.must(400, "GET", "/api", "", "Impersonate-Group", "devs")
-		p.must(403, "GET", "/api", "", "Impersonate-User", "system:anonymous")
-		p.must(403, "GET", "/debug/orrery/faults", "", "Impersonate-User", "ann")
-	})
-}
-
 // Roles are stored and not evaluated, and the answers about anybody but an administrator say so.
 func TestReviewsSayThatRolesAreNotEvaluated(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
@@ -65,37 +50,6 @@ func TestReviewsSayThatRolesAreNotEvaluated(t *testing.T) {
 		forbidden := post("selfsubjectaccessreviews", spec+`}`, "Impersonate-User", "ann")
 		assert.Contains(t, forbidden, `"allowed":false`)
 		assert.NotContains(t, forbidden, reason, "a fault forbids it, which the server does evaluate")
-	})
-}
-
-func TestReviews(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		_, err := p.server.Faults().Add("forbid:verb=list,resource=secrets")
-		require.NoError(t, err)
-		mayI := func(kind, spec string) string {
-			return p.must(201, "POST", reviews+kind, `{"spec":`+spec+`}`).body
-		}
-		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"resourceAttributes":{"verb":"get","resource":"secrets"}}`), `"status":{"allowed":true}`)
-		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"nonResourceAttributes":{"verb":"get","path":"/x"}}`), `"status":{"allowed":true}`)
-		forbidden := mayI("subjectaccessreviews", `{"user":"joe","resourceAttributes":{"verb":"list","resource":"secrets","namespace":"shop"}}`)
-		assert.Contains(t, forbidden, `"allowed":false`)
-		assert.Contains(t, forbidden, `User \"joe\" cannot list resource \"secrets\"`)
-		incomplete := mayI("selfsubjectrulesreviews", `{"namespace":"shop"}`)
-		assert.Contains(t, incomplete, `"incomplete":true`)
-		assert.Contains(t, incomplete, `"resourceRules":[]`, "a rule that says everything would be wrong")
-		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"resourceAttributes":{"verb":"list","group":"*","resource":"*"}}`), `"allowed":false`)
-		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"resourceAttributes":{"verb":"get","group":"*","resource":"*"}}`), `"allowed":true`)
-		assert.Zero(t, p.server.Faults().List()[0].Hits, "a question is no request")
-		local := "/apis/authorization.k8s.io/v1/namespaces/shop/localsubjectaccessreviews"
-		p.must(201, "POST", local, `{"spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods","namespace":"shop"}}}`)
-		p.must(400, "POST", local, `{"spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods"}}}`)
-		p.must(404, "POST", reviews+"localsubjectaccessreviews", `{}`)
-		p.must(422, "POST", reviews+"subjectaccessreviews", `{"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`)
-		p.must(422, "POST", reviews+"selfsubjectaccessreviews", `{}`)
-		p.must(400, "POST", reviews+"selfsubjectrulesreviews", `{}`)
-		p.must(400, "POST", reviews+"selfsubjectrulesreviews", `{`)
-		p.must(422, "POST", reviews+"selfsubjectrulesreviews?dryRun=x", `{}`)
-		p.must(406, "POST", reviews+"selfsubjectrulesreviews", `{}`, "Accept", "text/html")
 	})
 }
 
@@ -274,4 +228,50 @@ func TestInvalidConfigurations(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	assert.Error(t, server.WriteKubeconfig(filepath.Join(file, "kubeconfig")), "path below a file")
+}
+
+func TestImpersonation(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		whoami := func(headers ...string) string {
+			return p.must(201, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{}", headers...).body
+		}
+		assert.Contains(t, whoami(), `"userInfo":{"groups":["system:masters","system:authenticated"],"username":"kubernetes-admin"}`)
+		assert.Contains(t, whoami("Impersonate-User", "ann", "Impersonate-Group", "devs", "Impersonate-Uid", "9"),
+			`"userInfo":{"groups":["devs","system:authenticated"],"uid":"9","username":"ann"}`)
+		assert.Contains(t, whoami("Impersonate-User", "system:serviceaccount:shop:web"), `"groups":["system:serviceaccounts","system:serviceaccounts:shop","system:authenticated"]`)
+		p.must(400, "GET", "/api", "", "Impersonate-Group", "devs")
+		p.must(403, "GET", "/api", "", "Impersonate-User", "system:anonymous")
+		p.must(403, "GET", "/debug/orrery/faults", "", "Impersonate-User", "ann")
+	})
+}
+
+func TestReviews(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		_, err := p.server.Faults().Add("forbid:verb=list,resource=secrets")
+		require.NoError(t, err)
+		mayI := func(kind, spec string) string {
+			return p.must(201, "POST", reviews+kind, `{"spec":`+spec+`}`).body
+		}
+		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"resourceAttributes":{"verb":"get","resource":"secrets"}}`), `"status":{"allowed":true}`)
+		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"nonResourceAttributes":{"verb":"get","path":"/x"}}`), `"status":{"allowed":true}`)
+		forbidden := mayI("subjectaccessreviews", `{"user":"joe","resourceAttributes":{"verb":"list","resource":"secrets","namespace":"shop"}}`)
+		assert.Contains(t, forbidden, `"allowed":false`)
+		assert.Contains(t, forbidden, `User \"joe\" cannot list resource \"secrets\"`)
+		incomplete := mayI("selfsubjectrulesreviews", `{"namespace":"shop"}`)
+		assert.Contains(t, incomplete, `"incomplete":true`)
+		assert.Contains(t, incomplete, `"resourceRules":[]`, "a rule that says everything would be wrong")
+		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"resourceAttributes":{"verb":"list","group":"*","resource":"*"}}`), `"allowed":false`)
+		assert.Contains(t, mayI("selfsubjectaccessreviews", `{"resourceAttributes":{"verb":"get","group":"*","resource":"*"}}`), `"allowed":true`)
+		assert.Zero(t, p.server.Faults().List()[0].Hits, "a question is no request")
+		local := "/apis/authorization.k8s.io/v1/namespaces/shop/localsubjectaccessreviews"
+		p.must(201, "POST", local, `{"spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods","namespace":"shop"}}}`)
+		p.must(400, "POST", local, `{"spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods"}}}`)
+		p.must(404, "POST", reviews+"localsubjectaccessreviews", `{}`)
+		p.must(422, "POST", reviews+"subjectaccessreviews", `{"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`)
+		p.must(422, "POST", reviews+"selfsubjectaccessreviews", `{}`)
+		p.must(400, "POST", reviews+"selfsubjectrulesreviews", `{}`)
+		p.must(400, "POST", reviews+"selfsubjectrulesreviews", `{`)
+		p.must(422, "POST", reviews+"selfsubjectrulesreviews?dryRun=x", `{}`)
+		p.must(406, "POST", reviews+"selfsubjectrulesreviews", `{}`, "Accept", "text/html")
+	})
 }

@@ -15,12 +15,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// otherPaths are the paths that are not in the catalog.
-var otherPaths = []string{
-	"/healthz", "/healthz/etcd", "/healthz/log", "/healthz/ping", "/livez", "/livez/etcd", "/livez/log", "/livez/ping",
-	"/openapi/v2", "/openapi/v3", "/openapi/v3/", "/readyz", "/readyz/etcd", "/readyz/log", "/readyz/ping", "/version",
-}
-
 func (x *exchange) discovered() *discovery.Documents {
 	return x.server.documents.discover(x.server.troubled(), x.r.Host)
 }
@@ -28,13 +22,6 @@ func (x *exchange) discovered() *discovery.Documents {
 // troubled returns the versions whose discovery faults disturb.
 func (s *Server) troubled() discovery.Troubled {
 	return discovery.Troubled{Unavailable: s.faults.Unavailable(), Outdated: s.faults.Outdated()}
-}
-
-// servePaths serves the index of paths at "/".
-func (x *exchange) servePaths() error {
-	paths := append(x.discovered().Paths(), otherPaths...)
-	slices.Sort(paths)
-	return x.sendJSON(http.StatusOK, map[string]any{"paths": paths})
 }
 
 // serveDiscovery serves the discovery documents below /api and /apis.

@@ -102,8 +102,6 @@ func (x *exchange) route() error {
 	}
 	path := x.r.URL.Path
 	switch first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); {
-	case path == "/" || path == "":
-		return x.servePaths()
 	case path == "/version" || path == "/version/":
 		return x.readOnly(x.serveVersion)
 	case first == "healthz" || first == "livez" || first == "readyz":

@@ -3,7 +3,6 @@ package apiserver_test
 import (
 	"context"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -21,81 +20,6 @@ import (
 func bubble(t *testing.T, test func(t *testing.T, p *piped), changes ...func(*apiserver.Config)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(t, newPiped(t, changes...)) })
-}
-
-// The path of the design document.
-func TestTheOldPathOfAWatch(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		p.configMap("a")
-		p.configMap("b")
-		one := p.watch("/api/v1/watch/namespaces/default/configmaps/b?fieldSelector=metadata.namespace=default&timeoutSeconds=3")
-		one.want("ADDED", "b")
-		one.ends()
-		assert.Equal(t, 405, p.do("POST", "/api/v1/watch/namespaces", "{}").code)
-	})
-}
-
-func TestTheEndOfAWatch(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		begun := time.Now()
-		p.watch(configMaps + "?watch=1&timeoutSeconds=7").ends()
-		assert.Equal(t, 7*time.Second, time.Since(begun))
-
-		begun = time.Now()
-		p.watch(configMaps + "?watch=1").ends()
-		assert.GreaterOrEqual(t, time.Since(begun), 30*time.Minute)
-		assert.Less(t, time.Since(begun), 60*time.Minute)
-	})
-}
-
-func TestBookmarks(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		begun := time.Now()
-		w := p.watch(configMaps + "?watch=1&allowWatchBookmarks=true&timeoutSeconds=150")
-		p.configMap("a")
-		added := w.want("ADDED", "a")
-		first := w.want("BOOKMARK", "")
-		assert.InDelta(t, time.Minute, time.Since(begun), float64(4*time.Second))
-		assert.Equal(t, added.Object.Metadata.ResourceVersion, first.Object.Metadata.ResourceVersion)
-		assert.Equal(t, "ConfigMap", first.Object.Kind)
-
-		p.must(201, "POST", "/api/v1/namespaces", `{"metadata":{"name":"other"}}`)
-		second := w.want("BOOKMARK", "")
-		assert.NotEqual(t, first.Object.Metadata.ResourceVersion, second.Object.Metadata.ResourceVersion, "the version of a write to another resource")
-		w.want("BOOKMARK", "")
-		assert.Equal(t, 148*time.Second, time.Since(begun), "shortly before the end")
-		w.ends()
-		assert.Equal(t, 150*time.Second, time.Since(begun))
-
-		p.watch(configMaps + "?watch=1&timeoutSeconds=150&resourceVersion=" + second.Object.Metadata.ResourceVersion).ends() // no bookmarks by default
-	})
-}
-
-// The bookmark of a table has the cells of an object without content.
-func TestTheBookmarkOfATable(t *testing.T) {
-	const query = "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=5"
-	bubble(t, func(t *testing.T, p *piped) {
-		p.configMap("a")
-		custom := p.watch("/api/v1/namespaces/default/serviceaccounts"+query, "Accept", "application/json;as=Table;g=meta.k8s.io;v=v1")
-		assert.Equal(t, []any{"", "<unknown>"}, custom.want("BOOKMARK", "").Object.Rows[0].Cells)
-	})
-}
-
-// An expired version is an ERROR event, at the start and later.
-func TestExpiredWatches(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		p.configMap("a")
-		_, err := p.server.Faults().Add("compact")
-		require.NoError(t, err)
-		p.configMap("b")
-		w := p.watch(configMaps + "?watch=1&resourceVersion=1")
-		e := w.want("ERROR", "")
-		assert.Equal(t, "Status", e.Object.Kind)
-		assert.Equal(t, 410, e.Object.Code)
-		assert.Equal(t, "Expired", e.Object.Reason)
-		assert.Contains(t, e.Object.Message, "too old resource version: 1 (")
-		w.ends()
-	})
 }
 
 func TestStopEndsWatchesGracefully(t *testing.T) {
@@ -188,24 +112,25 @@ func TestSlowWatchersAreCut(t *testing.T) {
 	})
 }
 
-// Errors before the watch begins are status codes.
-func TestWatchesThatAreRefused(t *testing.T) {
+func TestBookmarks(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
-		for path, code := range map[string]int{
-			configMaps + "?watch=1&labelSelector=a=b=c":                        400,
-			configMaps + "?watch=1&timeoutSeconds=x":                           400,
-			configMaps + "?watch=1&sendInitialEvents=false":                    422,
-			configMaps + "?watch=1&sendInitialEvents=1":                        422,
-			"/api/v1/watch/nothing":                                            404,
-			"/apis/authorization.k8s.io/v1/watch/selfsubjectaccessreviews":     405,
-			"/api/v1/watch/namespaces/default/status":                          405,
-			"/api/v1/watch/namespaces/default/configmaps/a/status":             405,
-			configMaps + "?watch=1&resourceVersion=1&limit=2&timeoutSeconds=1": 200,
-		} {
-			assert.Equal(t, code, p.do("GET", path, "").code, path)
-		}
-		assert.Equal(t, 406, p.do("GET", configMaps+"?watch=1", "", "Accept", "text/html").code)
-		handshake := []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="}
-		assert.Equal(t, http.StatusForbidden, p.do("GET", configMaps+"?watch=1", "", handshake...).code, "no origin")
+		begun := time.Now()
+		w := p.watch(configMaps + "?watch=1&allowWatchBookmarks=true&timeoutSeconds=150")
+		p.configMap("a")
+		added := w.want("ADDED", "a")
+		first := w.want("BOOKMARK", "")
+		assert.InDelta(t, time.Minute, time.Since(begun), float64(4*time.Second))
+		assert.Equal(t, added.Object.Metadata.ResourceVersion, first.Object.Metadata.ResourceVersion)
+		assert.Equal(t, "ConfigMap", first.Object.Kind)
+
+		p.must(201, "POST", "/api/v1/namespaces", `{"metadata":{"name":"other"}}`)
+		second := w.want("BOOKMARK", "")
+		assert.NotEqual(t, first.Object.Metadata.ResourceVersion, second.Object.Metadata.ResourceVersion, "the version of a write to another resource")
+		w.want("BOOKMARK", "")
+		assert.Equal(t, 148*time.Second, time.Since(begun), "shortly before the end")
+		w.ends()
+		assert.Equal(t, 150*time.Second, time.Since(begun))
+
+		p.watch(configMaps + "?watch=1&timeoutSeconds=150&resourceVersion=" + second.Object.Metadata.ResourceVersion).ends() // no bookmarks by default
 	})
 }

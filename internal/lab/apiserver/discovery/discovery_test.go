@@ -38,38 +38,6 @@ func TestAggregatedDiscoveryIsThatOfARealServer(t *testing.T) {
 	}
 }
 
-// Both forms have the same content.
-func TestBothFormsAgree(t *testing.T) {
-	d := documents(t)
-	for _, document := range []discovery.Aggregated{d.AggregatedCore, d.AggregatedGroups} {
-		for _, group := range decode(t, document.Document).Items {
-			for _, version := range group.Versions {
-				gv := api.GroupVersion{Group: group.Name, Version: version.Version}
-				data, ok := d.Resources(gv)
-				require.True(t, ok, gv)
-				var list api.APIResourceList
-				require.NoError(t, json.Unmarshal(data, &list))
-				assert.Equal(t, gv.String(), list.GroupVersion)
-				var names, want []string
-				for _, resource := range list.Resources {
-					names = append(names, resource.Name)
-				}
-				for _, resource := range version.Resources {
-					want = append(want, resource.Resource)
-					for _, sub := range resource.Subresources {
-						want = append(want, resource.Resource+"/"+sub.Subresource)
-					}
-				}
-				assert.Equal(t, want, names)
-				assert.Contains(t, d.Paths(), path(gv))
-			}
-		}
-	}
-	again := documents(t)
-	assert.Equal(t, d.AggregatedGroups.ETag, again.AggregatedGroups.ETag)
-	assert.NotEqual(t, d.AggregatedGroups.ETag, d.AggregatedCore.ETag)
-}
-
 func path(gv api.GroupVersion) string {
 	if gv.Group == "" {
 		return "/api/" + gv.Version
@@ -94,12 +62,6 @@ func TestStaleVersions(t *testing.T) {
 	assert.Equal(t, []api.APIVersionDiscovery{{Version: "v1", Freshness: "Stale"}, {Version: "v2", Freshness: "Stale"}}, list.Items[at].Versions)
 	assert.Equal(t, "metrics.k8s.io", list.Items[len(list.Items)-1].Name)
 	assert.False(t, documents(t).Stale(known), "the catalogue was changed")
-}
-
-// A server with an empty catalog has the reviews.
-func TestAnEmptyCatalogue(t *testing.T) {
-	_, ok := discovery.New(nil, discovery.Troubled{}, "").Group("authorization.k8s.io")
-	assert.True(t, ok)
 }
 
 func TestNegotiate(t *testing.T) {

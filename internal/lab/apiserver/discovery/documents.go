@@ -90,22 +90,6 @@ func (d *Documents) Resources(gv api.GroupVersion) ([]byte, bool) {
 // Stale reports whether a group version is announced and does not answer.
 func (d *Documents) Stale(gv api.GroupVersion) bool { return d.stale[gv] }
 
-// Paths returns the paths of all documents, for the index at "/".
-func (d *Documents) Paths() []string {
-	paths := []string{"/api", "/apis", "/apis/"}
-	for name := range d.groups {
-		paths = append(paths, "/apis/"+name)
-	}
-	for gv := range d.lists {
-		if gv.Group == "" {
-			paths = append(paths, "/api/"+gv.Version)
-		} else {
-			paths = append(paths, "/apis/"+gv.String())
-		}
-	}
-	return paths
-}
-
 func encode(document any) []byte {
 	data, err := json.Marshal(document)
 	if err != nil {

@@ -95,40 +95,6 @@ func withoutDocument(message string) string {
 	return message
 }
 
-func TestRefuse(t *testing.T) {
-	result := map[string]any{"a": int64(1)}
-	assert.EqualError(t, patch.Refuse(api.MergePatchType, []byte(`{}`), result, "why"), ` "" is invalid: patch: Invalid value: "{\"a\":1}": why`)
-	assert.EqualError(t, patch.Refuse(api.StrategicMergePatchType, []byte(`{"b":[1]}`), result, "why"), ` "" is invalid: patch: Invalid value: "map[b:[1]]": why`)
-	assert.Equal(t, 422, api.CodeOf(patch.Refuse(api.StrategicMergePatchType, []byte(`x`), result, "why")))
-}
-
-func TestContentTypes(t *testing.T) {
-	for _, test := range []struct {
-		kind   api.PatchType
-		custom bool
-		want   string
-	}{
-		{api.JSONPatchType, true, ""}, {api.MergePatchType, true, ""}, {api.StrategicMergePatchType, false, ""},
-		{api.StrategicMergePatchType, true, "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"},
-		{"application/json", true, "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"},
-		{"application/json", false, "415: Unsupported Media Type"}, {"", false, "415: Unsupported Media Type"},
-	} {
-		err := patch.Supported(test.kind, test.custom)
-		if test.want == "" {
-			assert.NoError(t, err)
-			continue
-		}
-		require.Error(t, err)
-		assert.Equal(t, test.want, err.Error())
-		assert.Equal(t, 415, api.CodeOf(err))
-	}
-	_, err := patch.Apply(api.ApplyPatchType, nil, []byte(`{}`), typeOf(t, "Pod"))
-	assert.Equal(t, 415, api.CodeOf(err))
-	assert.ErrorContains(t, err, "server-side apply")
-	_, err = patch.Apply(api.StrategicMergePatchType, map[string]any{}, []byte(`{}`), nil)
-	assert.Equal(t, 415, api.CodeOf(err))
-}
-
 func operations(one string, count int) []byte {
 	return []byte("[" + strings.TrimSuffix(strings.Repeat(one+",", count), ",") + "]")
 }

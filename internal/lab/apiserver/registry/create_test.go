@@ -13,52 +13,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// The answers are those of kube-apiserver 1.36.
-func TestCreateRefuses(t *testing.T) {
-	w := newWorld(t)
-	w.make(w.cm(""), `{"metadata":{"name":"taken"}}`)
-	w.make(w.cm(""), `{"metadata":{"name":"held","finalizers":["a.b/c"]}}`)
-	w.delete(w.cm("held"), api.DeleteOptions{})
-	w.make(w.ns(""), `{"metadata":{"name":"ending"}}`)
-	w.delete(w.ns("ending"), api.DeleteOptions{})
-	for name, c := range map[string]struct {
-		target        registry.Target
-		object        string
-		code          int
-		reason        api.StatusReason
-		message       string
-		causes        []api.StatusCause
-		kind, objName string
-	}{
-		"a name taken by a terminating object": {
-			w.cm(""), `{"metadata":{"name":"held"}}`, 409, api.ReasonAlreadyExists, `object is being deleted: configmaps "held" already exists`, nil, "configmaps", "held",
-		},
-		"a missing namespace and an invalid name": {
-			w.at("configmaps", "nope", ""), `{"metadata":{"name":"A_B"}}`, 404, api.ReasonNotFound, `namespaces "nope" not found`, nil, "namespaces", "nope",
-		},
-		"a terminating namespace and no name": {
-			w.at("configmaps", "ending", ""), `{"metadata":{}}`, 403, api.ReasonForbidden,
-			`configmaps "Unknown" is forbidden: unable to create new content in namespace ending because it is being terminated`,
-			[]api.StatusCause{{Type: api.CauseNamespaceTerminating, Message: "namespace ending is being terminated", Field: "metadata.namespace"}}, "configmaps", "Unknown",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			before := w.store.Version()
-			for _, options := range []registry.WriteOptions{none, dry} {
-				_, err := w.Create(ctx, c.target, tree(c.object), options)
-				status := refused(t, err, c.code, c.message)
-				assert.Equal(t, c.reason, status.Status.Reason)
-				if status.Status.Details != nil {
-					assert.Equal(t, c.causes, status.Status.Details.Causes)
-					assert.Equal(t, c.kind, status.Status.Details.Kind)
-					assert.Equal(t, c.objName, status.Status.Details.Name)
-				}
-			}
-			assert.Equal(t, before, w.store.Version(), "a refused write consumes no version")
-		})
-	}
-}
-
 // A generated name may be taken. The server generates another one, and gives up after eight
 // (KEP-4420).
 func TestGeneratedNamesThatAreTakenAreReplaced(t *testing.T) {

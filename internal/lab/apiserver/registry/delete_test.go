@@ -14,113 +14,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// The answers are those of kube-apiserver 1.36.
-func TestDeleteRefuses(t *testing.T) {
-	w := newWorld(t)
-	o := w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
-	n := w.make(w.ns(""), `{"metadata":{"name":"n"}}`)
-	w.makeCronTabs()
-	crd := w.at("customresourcedefinitions.apiextensions.k8s.io", "", "crontabs.stable.example.com")
-	crdUID := w.get(crd).GetUID()
-	for name, c := range map[string]struct {
-		target  registry.Target
-		options api.DeleteOptions
-		code    int
-		message string
-	}{
-		"another UID of a namespace": {
-			w.ns("n"), api.DeleteOptions{Preconditions: &api.Preconditions{UID: ptr("abc")}}, 409,
-			`Operation cannot be fulfilled on namespaces "n": Precondition failed: UID in precondition: abc, UID in object meta: ` + n.UID,
-		},
-		"another version of a namespace": {
-			w.ns("n"), api.DeleteOptions{Preconditions: &api.Preconditions{ResourceVersion: ptr("5")}}, 409,
-			fmt.Sprintf(`Operation cannot be fulfilled on namespaces "n": Precondition failed: ResourceVersion in precondition: 5, ResourceVersion in object meta: %d`, n.Version),
-		},
-		"another UID of a definition": {
-			crd, api.DeleteOptions{Preconditions: &api.Preconditions{UID: ptr("abc")}}, 409,
-			`Operation cannot be fulfilled on customresourcedefinitions.apiextensions.k8s.io "crontabs.stable.example.com": ` +
-				`Precondition failed: UID in precondition: abc, UID in object meta: ` + crdUID,
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			before := w.store.Version()
-			_, _, err := w.Delete(ctx, c.target, c.options, none)
-			refused(t, err, c.code, c.message)
-			assert.Equal(t, before, w.store.Version())
-		})
-	}
-	_, gone := w.delete(w.cm("a"), api.DeleteOptions{Preconditions: &api.Preconditions{UID: &o.UID, ResourceVersion: ptr(fmt.Sprint(o.Version))}})
-	assert.True(t, gone, "the preconditions hold")
-	_, gone = w.delete(w.ns("kube-node-lease"), api.DeleteOptions{})
-	assert.False(t, gone, "kube-apiserver allows it too")
-}
-
-func TestFinalizersHoldAnObject(t *testing.T) {
-	w := newWorld(t)
-	w.make(w.cm(""), `{"metadata":{"name":"a","finalizers":["a.b/c","d.e/f"]}}`)
-	first, gone := w.delete(w.cm("a"), api.DeleteOptions{})
-	assert.False(t, gone)
-	o := first.Decode()
-	assert.NotNil(t, o.GetDeletionTimestamp())
-	assert.Equal(t, int64(0), o.Nested("metadata", "deletionGracePeriodSeconds"))
-
-	again, gone := w.delete(w.cm("a"), api.DeleteOptions{})
-	assert.False(t, gone)
-	assert.Equal(t, first.Version, again.Version, "nothing to do")
-
-	_, err := w.patch(w.cm("a"), `{"metadata":{"finalizers":["a.b/c","x.y/z"]}}`)
-	refused(t, err, 422, `ConfigMap "a" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, `+
-		`found new finalizers []string{"x.y/z"}`)
-
-	after, err := w.patch(w.cm("a"), `{"metadata":{"deletionTimestamp":null,"deletionGracePeriodSeconds":null},"data":{"k":"v"}}`)
-	require.NoError(t, err)
-	assert.Equal(t, o.GetDeletionTimestamp(), after.GetDeletionTimestamp(), "a deletion cannot be undone")
-
-	after, err = w.patch(w.cm("a"), `{"metadata":{"finalizers":["d.e/f"]}}`)
-	require.NoError(t, err)
-	version := after.GetResourceVersion()
-	shown, err := w.Patch(ctx, w.cm("a"), merge(`{"metadata":{"finalizers":null}}`), dry)
-	require.NoError(t, err)
-	assert.Empty(t, shown.Decode().GetFinalizers())
-	assert.True(t, w.exists(w.cm("a")))
-	after, err = w.patch(w.cm("a"), `{"metadata":{"finalizers":null}}`)
-	require.NoError(t, err)
-	assert.Equal(t, version, after.GetResourceVersion(), "the state without finalizers was never stored")
-	assert.Empty(t, after.GetFinalizers())
-	assert.False(t, w.exists(w.cm("a")))
-}
-
-// The finalizers state the policy of the last DELETE.
-func TestPropagationIsAFinalizer(t *testing.T) {
-	w := newWorld(t)
-	w.make(w.cm(""), `{"metadata":{"name":"a","finalizers":["a.b/c"]}}`)
-	for _, c := range []struct {
-		policy api.DeletePropagation
-		want   []string
-	}{
-		{"", []string{"a.b/c"}},
-		{api.DeletePropagationForeground, []string{"a.b/c", "foregroundDeletion"}},
-		{"", []string{"a.b/c", "foregroundDeletion"}},
-		{api.DeletePropagationOrphan, []string{"a.b/c", "orphan"}},
-		{api.DeletePropagationBackground, []string{"a.b/c"}},
-	} {
-		o, gone := w.delete(w.cm("a"), api.DeleteOptions{PropagationPolicy: c.policy})
-		assert.False(t, gone)
-		assert.Equal(t, c.want, o.Decode().GetFinalizers(), "%s", c.policy)
-	}
-	w.make(w.cm(""), `{"metadata":{"name":"b"}}`)
-	o, gone := w.delete(w.cm("b"), api.DeleteOptions{PropagationPolicy: api.DeletePropagationForeground})
-	assert.False(t, gone, "waits for the collector")
-	assert.Equal(t, []string{registry.FinalizerForeground}, o.Decode().GetFinalizers())
-	_, gone = w.delete(w.cm("b"), api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground})
-	assert.True(t, gone, "no longer waits")
-
-	w.make(w.cm(""), `{"metadata":{"name":"c","finalizers":["orphan"]}}`)
-	o, gone = w.delete(w.cm("c"), api.DeleteOptions{})
-	assert.False(t, gone)
-	assert.Equal(t, []string{registry.FinalizerOrphan}, o.Decode().GetFinalizers(), "the earlier policy is the default")
-}
-
 const pod = `{"metadata":{"name":"p"},"spec":{"nodeName":"n","terminationGracePeriodSeconds":20,"containers":[{"name":"c","image":"i"}]}}`
 
 // The numbers are those of kube-apiserver.
@@ -162,26 +55,6 @@ func TestPodsHaveAGracePeriod(t *testing.T) {
 	})
 }
 
-func TestPodsWithoutAKubeletAreRemovedImmediately(t *testing.T) {
-	w := newWorld(t)
-	for name, o := range map[string]string{
-		"without a node": `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`,
-		"finished":       pod,
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := w.at("pods", "default", "p")
-			w.make(p, o)
-			if name == "finished" {
-				_, err := w.patch(w.at("pods", "default", "p", "status"), `{"status":{"phase":"Succeeded"}}`)
-				require.NoError(t, err)
-			}
-			_, gone := w.delete(p, api.DeleteOptions{})
-			assert.True(t, gone)
-			assert.False(t, w.exists(p))
-		})
-	}
-}
-
 func TestPodsWithFinalizersWaitForBoth(t *testing.T) {
 	w := newWorld(t)
 	p := w.at("pods", "default", "p")
@@ -200,32 +73,6 @@ func TestPodsWithFinalizersWaitForBoth(t *testing.T) {
 	_, err = w.patch(p, `{"metadata":{"finalizers":null}}`)
 	require.NoError(t, err)
 	assert.False(t, w.exists(p))
-}
-
-func TestDeleteCollection(t *testing.T) {
-	w := newWorld(t)
-	for _, name := range []string{"a", "b", "c"} {
-		w.make(w.cm(""), fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"x":%q}}}`, name, name))
-	}
-	held := w.make(w.cm(""), `{"metadata":{"name":"held","labels":{"x":"a"},"finalizers":["a.b/c"]}}`)
-	page, err := w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{}, api.ListOptions{LabelSelector: "x in (a,b)"}, none)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"a", "b", "held"}, namesOf(page))
-	assert.Equal(t, held.Version, page.Items[2].Version, "the answer is the earlier list")
-	page, err = w.List(w.cm(""), api.ListOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, []string{"c", "held"}, namesOf(page))
-	assert.NotNil(t, w.get(w.cm("held")).GetDeletionTimestamp())
-
-	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{Preconditions: &api.Preconditions{UID: ptr("abc")}}, api.ListOptions{}, none)
-	assert.True(t, api.IsConflict(err), "%v", err)
-	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{}, api.ListOptions{ResourceVersion: "abc"}, none)
-	refused(t, err, 400, `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`)
-	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{}, api.ListOptions{FieldSelector: "foo"}, none)
-	refused(t, err, 400, "invalid selector: 'foo'; can't understand 'foo'")
-	_, err = w.DeleteCollection(ctx, w.cm(""), api.DeleteOptions{}, api.ListOptions{}, dry)
-	require.NoError(t, err)
-	assert.True(t, w.exists(w.cm("c")))
 }
 
 // Another client writes to an object between the check and the removal.

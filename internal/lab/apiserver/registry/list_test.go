@@ -1,7 +1,6 @@
 package registry_test
 
 import (
-	"encoding/base64"
 	"fmt"
 	"testing"
 
@@ -23,50 +22,6 @@ func (w *world) makeSome(count int) {
 	for i := range count {
 		w.make(w.cm(""), fmt.Sprintf(`{"metadata":{"name":"c%d","labels":{"parity":"%d"}}}`, i, i%2))
 	}
-}
-
-// The answers are those of kube-apiserver 1.36.
-func TestListRefuses(t *testing.T) {
-	w := newWorld(t)
-	w.makeSome(2)
-	w.store.Compact()
-	current := w.store.Version()
-	token := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	const badOptions = `ListOptions.meta.k8s.io "" is invalid: `
-	for name, c := range map[string]struct {
-		options api.ListOptions
-		code    int
-		message string
-	}{
-		"a compacted version":           {api.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "Exact"}, 410, "The resourceVersion for the provided list is too old."},
-		"a page of a compacted version": {api.ListOptions{ResourceVersion: "1", Limit: 1}, 410, "The resourceVersion for the provided list is too old."},
-		"a future version":              {api.ListOptions{ResourceVersion: "99999"}, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)},
-		"an unknown field and an unknown match": {
-			api.ListOptions{FieldSelector: "foo=bar", ResourceVersionMatch: "Foo"}, 422, badOptions + `[resourceVersionMatch: Forbidden: resourceVersionMatch is ` +
-				`forbidden unless resourceVersion is provided, resourceVersionMatch: Unsupported value: "Foo": supported values: "Exact", "NotOlderThan", ""]`,
-		},
-		"an invalid field selector and an unknown match": {
-			api.ListOptions{FieldSelector: "foo", ResourceVersionMatch: "Foo"}, 400, `invalid selector: 'foo'; can't understand 'foo'`,
-		},
-		"a token with invalid characters": {api.ListOptions{Continue: "***"}, 400, `invalid continue token: continue key is not valid: illegal base64 data at input byte 0`},
-		"a token of another format":       {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v2","rv":1,"start":"/a\u0000"}`)}, 400, `invalid continue token: continue key is not valid: server does not recognize this encoded version meta.k8s.io/v2`},
-		"a token without a version":       {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v1","rv":0,"start":"/a\u0000"}`)}, 400, `invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)`},
-		"a token without a key":           {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v1","rv":1,"start":""}`)}, 400, `invalid continue token: continue key is not valid: encoded start key empty (version meta.k8s.io/v1)`},
-		"a token with ..":                 {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v1","rv":1,"start":"/../a"}`)}, 400, `invalid continue token: continue key is not valid: /../a`},
-		"a token of a future version":     {api.ListOptions{Continue: token(`{"v":"meta.k8s.io/v1","rv":99999,"start":"/a\u0000"}`)}, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)},
-		"a negative version":              {api.ListOptions{ResourceVersion: "-1"}, 400, `invalid resource version: resourceVersion: Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid syntax`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := w.List(w.cm(""), c.options)
-			status := refused(t, err, c.code, c.message)
-			if c.code == 504 {
-				assert.True(t, api.IsTooLargeResourceVersion(status))
-				assert.Equal(t, "1s", api.RetryAfterOf(status).String())
-			}
-		})
-	}
-	_, err := w.List(w.at("pods", "default", ""), api.ListOptions{FieldSelector: "foo=bar"})
-	refused(t, err, 400, "field label not supported: foo")
 }
 
 // After the history was compacted the client may start again or read the rest in its latest state.

@@ -52,75 +52,6 @@ func (w *world) watch(t registry.Target, o api.ListOptions) *registry.Watch {
 	return watch
 }
 
-func TestWatchBegins(t *testing.T) {
-	w := newWorld(t)
-	base := w.store.Version()
-	w.makeSome(2)
-	w.make(w.at("configmaps", "kube-system", ""), `{"metadata":{"name":"other"}}`)
-	present := []string{fmt.Sprintf("ADDED c0 %d", base+1), fmt.Sprintf("ADDED c1 %d", base+2)}
-	for name, c := range map[string]struct {
-		options api.ListOptions
-		want    []string
-	}{
-		"without a version":      {api.ListOptions{}, present},
-		"at any version":         {api.ListOptions{ResourceVersion: "0"}, present},
-		"after a version":        {api.ListOptions{ResourceVersion: fmt.Sprint(base + 1)}, present[1:]},
-		"now":                    {api.ListOptions{ResourceVersion: fmt.Sprint(base + 3)}, []string{}},
-		"after a future version": {api.ListOptions{ResourceVersion: fmt.Sprint(base + 100)}, []string{}},
-		"with a list": {
-			api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, AllowWatchBookmarks: true}, append(present, "BOOKMARK end"),
-		},
-		"with a list, without bookmarks": {
-			api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, ResourceVersion: fmt.Sprint(base + 1)}, present,
-		},
-		"continue is ignored": {api.ListOptions{Continue: "abc", ResourceVersion: fmt.Sprint(base + 1)}, present[1:]},
-		"limit is ignored":    {api.ListOptions{Limit: 1}, present},
-		"a selection":         {api.ListOptions{LabelSelector: "parity=1"}, present[1:]},
-	} {
-		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.want, read(t, w.watch(w.cm(""), c.options)))
-		})
-	}
-}
-
-func TestWatchesWithoutInitialEvents(t *testing.T) {
-	w := newWorld(t)
-	w.makeSome(1)
-	for _, version := range []string{"", "0", fmt.Sprint(w.store.Version())} {
-		watch, err := w.WatchChanges(w.cm(""), api.ListOptions{ResourceVersionMatch: api.MatchNotOlderThan, ResourceVersion: version, AllowWatchBookmarks: true})
-		require.NoError(t, err)
-		assert.Empty(t, read(t, watch))
-	}
-	watch, err := w.WatchChanges(w.cm(""), api.ListOptions{ResourceVersionMatch: api.MatchNotOlderThan})
-	require.NoError(t, err)
-	w.make(w.cm(""), `{"metadata":{"name":"next"}}`)
-	assert.Len(t, read(t, watch), 1)
-	_, err = w.WatchChanges(w.cm(""), api.ListOptions{})
-	refused(t, err, 422, `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`)
-	_, err = w.Watch(w.cm(""), api.ListOptions{Continue: "abc"})
-	refused(t, err, 422, `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: `+
-		`resourceVersionMatch is forbidden when continue is provided`)
-	_, err = w.WatchChanges(w.cm(""), api.ListOptions{LabelSelector: "a b"})
-	assert.True(t, api.IsBadRequest(err), "%v", err)
-}
-
-// kube-apiserver has answered 200 before it finds out: these are ERROR events.
-func TestWatchesThatCannotBegin(t *testing.T) {
-	w := newWorld(t)
-	w.makeSome(2)
-	version := w.store.Compact()
-	watch := w.watch(w.cm(""), api.ListOptions{ResourceVersion: "1"})
-	_, upToDate := watch.Progress()
-	assert.False(t, upToDate)
-	_, err := watch.Next(ctx)
-	refused(t, err, 410, fmt.Sprintf("too old resource version: 1 (%d)", version))
-	assert.True(t, api.IsExpired(err))
-
-	watch = w.watch(w.cm(""), api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, ResourceVersion: "99999"})
-	_, err = watch.Next(ctx)
-	refused(t, err, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", version))
-}
-
 func TestManyInitialEventsComeInBatches(t *testing.T) {
 	w := newWorld(t)
 	for i := range 1200 {
@@ -173,4 +104,35 @@ func TestWatchersWait(t *testing.T) {
 		cancel()
 		assert.Equal(t, "context canceled", <-got)
 	})
+}
+
+func TestWatchBegins(t *testing.T) {
+	w := newWorld(t)
+	base := w.store.Version()
+	w.makeSome(2)
+	w.make(w.at("configmaps", "kube-system", ""), `{"metadata":{"name":"other"}}`)
+	present := []string{fmt.Sprintf("ADDED c0 %d", base+1), fmt.Sprintf("ADDED c1 %d", base+2)}
+	for name, c := range map[string]struct {
+		options api.ListOptions
+		want    []string
+	}{
+		"without a version":      {api.ListOptions{}, present},
+		"at any version":         {api.ListOptions{ResourceVersion: "0"}, present},
+		"after a version":        {api.ListOptions{ResourceVersion: fmt.Sprint(base + 1)}, present[1:]},
+		"now":                    {api.ListOptions{ResourceVersion: fmt.Sprint(base + 3)}, []string{}},
+		"after a future version": {api.ListOptions{ResourceVersion: fmt.Sprint(base + 100)}, []string{}},
+		"with a list": {
+			api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, AllowWatchBookmarks: true}, append(present, "BOOKMARK end"),
+		},
+		"with a list, without bookmarks": {
+			api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, ResourceVersion: fmt.Sprint(base + 1)}, present,
+		},
+		"continue is ignored": {api.ListOptions{Continue: "abc", ResourceVersion: fmt.Sprint(base + 1)}, present[1:]},
+		"limit is ignored":    {api.ListOptions{Limit: 1}, present},
+		"a selection":         {api.ListOptions{LabelSelector: "parity=1"}, present[1:]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.want, read(t, w.watch(w.cm(""), c.options)))
+		})
+	}
 }

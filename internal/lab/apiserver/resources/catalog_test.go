@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver/selector"
 	"orrery/restclient/api"
 )
 
@@ -221,57 +220,4 @@ func TestScale(t *testing.T) {
 	assert.Empty(t, deployments.ScaleOf(parse(t, `{"spec":{"selector":{"matchExpressions":[{}]}}}`)).Nested("status", "selector"))
 	plain := &Definition{scale: &scalePaths{replicas: []string{"r"}, status: []string{"s"}}}
 	assert.Nil(t, plain.ScaleOf(parse(t, `{}`)).Nested("status", "selector"))
-}
-
-func TestCustomStrategy(t *testing.T) {
-	s := gadgets(t, "v1").Strategy
-	o := parse(t, `{"metadata":{},"spec":{"a":1},"status":{"x":1}}`)
-	s.PrepareCreate(o)
-	assert.Equal(t, parse(t, `{"metadata":{"generation":1},"spec":{"a":1}}`), o)
-	old := parse(t, `{"metadata":{"generation":1,"labels":{"a":"b"}},"spec":{"a":1},"status":{"x":1}}`)
-	step := func(text string, hook func(o, old *api.Unstructured)) *api.Unstructured {
-		o := parse(t, text)
-		hook(o, old)
-		return o
-	}
-	assert.Equal(t, parse(t, `{"metadata":{"generation":1},"spec":{"a":1},"status":{"x":1}}`), step(`{"metadata":{},"spec":{"a":1},"status":{"x":2}}`, s.PrepareUpdate))
-	assert.Equal(t, parse(t, `{"metadata":{"generation":2},"spec":{"a":2},"status":{"x":1}}`), step(`{"metadata":{},"spec":{"a":2}}`, s.PrepareUpdate))
-	assert.Equal(t, parse(t, `{"metadata":{"generation":2},"spec":{"a":1},"extra":1,"status":{"x":1}}`), step(`{"metadata":{},"spec":{"a":1},"extra":1}`, s.PrepareUpdate))
-	assert.Equal(t, parse(t, `{"metadata":{"generation":1,"labels":{"a":"b"}},"spec":{"a":1},"status":{"x":2}}`),
-		step(`{"metadata":{"labels":{"c":"d"}},"spec":{"a":2},"extra":1,"status":{"x":2}}`, s.PrepareStatus))
-
-	s = gadgets(t, "v1beta1").Strategy
-	assert.Equal(t, parse(t, `{"metadata":{"generation":2},"spec":{"a":1},"status":{"x":2}}`), step(`{"metadata":{},"spec":{"a":1},"status":{"x":2}}`, s.PrepareUpdate),
-		"a status without a subresource is like any other field")
-	assert.Nil(t, s.PrepareStatus)
-}
-
-func TestFieldSelectors(t *testing.T) {
-	c := withGadgets(t)
-	for _, q := range []struct{ group, version, resource, field, want, message string }{
-		{"", "v1", "configmaps", "metadata.name", "metadata.name", ""},
-		{"", "v1", "configmaps", "metadata.namespace", "metadata.namespace", ""},
-		{"", "v1", "configmaps", "data", "", `"data" is not a known field selector: only "metadata.name", "metadata.namespace"`},
-		{"", "v1", "pods", "spec.nodeName", "spec.nodeName", ""},
-		{"", "v1", "pods", "spec", "", "field label not supported: spec"},
-		{"", "v1", "namespaces", "metadata.namespace", "", "field label not supported: metadata.namespace"},
-		{"rbac.authorization.k8s.io", "v1", "clusterroles", "metadata.namespace", "metadata.namespace", ""},
-		{"", "v1", "events", "involvedObject.name", "involvedObject.name", ""},
-		{"events.k8s.io", "v1", "events", "regarding.name", "involvedObject.name", ""},
-		{"events.k8s.io", "v1", "events", "involvedObject.name", "", "field label not supported: involvedObject.name"},
-		{"example.com", "v1", "gadgets", "spec.color", "spec.color", ""},
-		{"example.com", "v1beta1", "gadgets", "spec.color", "", "field label not supported: spec.color"},
-	} {
-		d, ok := c.Lookup(api.GroupVersionResource{Group: q.group, Version: q.version, Resource: q.resource})
-		require.True(t, ok, q.resource)
-		parsed, err := selector.ParseFields(q.field + "=x")
-		require.NoError(t, err)
-		fields, err := d.FieldSelector(parsed)
-		if q.message != "" {
-			assert.EqualError(t, err, q.message)
-			continue
-		}
-		require.NoError(t, err)
-		assert.Equal(t, q.want+"=x", fields.String())
-	}
 }

@@ -38,9 +38,6 @@ func ObjectMetaValidation(d *Definition, o *api.Unstructured) []apierrors.FieldE
 	case namespace != "":
 		m.forbidden("metadata.namespace", "not allowed on this type")
 	}
-	if generation := integer(metadata, "generation"); generation < 0 {
-		m.invalid("metadata.generation", generation, "must be greater than or equal to 0")
-	}
 	m.metadata(metadata)
 	m.finalizers(texts(metadata, "finalizers"))
 	m.unqualified(d, metadata)
@@ -217,9 +214,6 @@ func MetaUpdateValidation(d *Definition, o, old *api.Unstructured) []apierrors.F
 func (m *errorList) metadataStep(metadata, before tree) {
 	if has(before, "deletionTimestamp") {
 		m.noNewFinalizers(texts(metadata, "finalizers"), texts(before, "finalizers"))
-	}
-	if generation := integer(metadata, "generation"); generation < integer(before, "generation") {
-		m.invalid("metadata.generation", generation, "must not be decremented")
 	}
 	for _, key := range []string{"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
 		m.immutable("metadata."+key, metadata[key], before[key])

@@ -82,30 +82,6 @@ func TestManyUnknownFieldsAreNotAllNamed(t *testing.T) {
 	assert.Len(t, typeOf(t, "v1", "Pod").Check(map[string]any{"spec": spec}).Unknown, 100)
 }
 
-func TestTypesSayHowTheyAreMerged(t *testing.T) {
-	pod := typeOf(t, "v1", "Pod")
-	spec, ok := pod.Field("spec")
-	require.True(t, ok)
-	assert.Equal(t, "PodSpec", spec.Name())
-	assert.True(t, spec.Struct())
-	containers, ok := spec.Field("containers")
-	require.True(t, ok)
-	assert.Equal(t, schema.Array, containers.Kind())
-	assert.Equal(t, "name", containers.MergeKey())
-	assert.Equal(t, schema.PatchStrategy{Merge: true}, containers.PatchStrategy())
-	assert.Equal(t, "Container", containers.Items().Name())
-	volumes, _ := spec.Field("volumes")
-	assert.Equal(t, schema.PatchStrategy{Merge: true, RetainKeys: true}, volumes.PatchStrategy())
-	_, ok = spec.Field("container")
-	assert.False(t, ok)
-	selector, _ := spec.Field("nodeSelector")
-	assert.Nil(t, selector.Items())
-	assert.False(t, selector.Struct())
-	value, ok := selector.Field("anything")
-	assert.True(t, ok)
-	assert.Equal(t, schema.String, value.Kind())
-}
-
 // A nil type accepts everything, so that custom resources without a schema need no special case.
 func TestNilTypeFitsEverything(t *testing.T) {
 	var none *schema.Type

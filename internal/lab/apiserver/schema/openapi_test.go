@@ -61,6 +61,32 @@ func checkReferences(t *testing.T, value any, prefix string, known map[string]ma
 	}
 }
 
+func TestOpenAPIV3Index(t *testing.T) {
+	var index struct {
+		Paths map[string]struct{ ServerRelativeURL string }
+	}
+	require.NoError(t, json.Unmarshal(schema.OpenAPIV3Index(catalogue(t)), &index))
+	require.Len(t, index.Paths, 4)
+	apps, _ := schema.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "apps", Version: "v1"})
+	assert.Equal(t, fmt.Sprintf("/openapi/v3/apis/apps/v1?hash=%X", sha512.Sum512(apps)), index.Paths["apis/apps/v1"].ServerRelativeURL)
+	assert.Contains(t, index.Paths["api/v1"].ServerRelativeURL, "/openapi/v3/api/v1?hash=")
+}
+
+// Encoding is deterministic.
+func TestDocumentsAreTheSameEveryTime(t *testing.T) {
+	assert.Equal(t, schema.OpenAPIV3Index(catalogue(t)), schema.OpenAPIV3Index(catalogue(t)))
+}
+
+// Nothing in a user's schema may crash the server.
+func TestStrangeSchemas(t *testing.T) {
+	for _, text := range []string{`{"properties":5}`, `{"properties":{"a":5,"b":{"items":[1],"additionalProperties":true,"properties":[]}}}`, `{"type":5,"oneOf":{}}`, `{"type":"array","items":{}}`} {
+		r := schema.Resource{GVK: api.GroupVersionKind{Group: "x.y", Version: "v1", Kind: "K"}, Plural: "ks", Custom: true, Schema: decode(t, text)}
+		_, ok := schema.OpenAPIV3([]schema.Resource{r}, api.GroupVersion{Group: "x.y", Version: "v1"})
+		assert.True(t, ok)
+		schema.Custom(r.Schema).Check(map[string]any{"a": []any{map[string]any{}}})
+	}
+}
+
 func TestOpenAPIV3(t *testing.T) {
 	data, ok := schema.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "apps", Version: "v1"})
 	require.True(t, ok)
@@ -105,37 +131,4 @@ func TestOpenAPIV3OfCustomResources(t *testing.T) {
 	data, ok = schema.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "stable.example.com", Version: "v2"})
 	require.True(t, ok)
 	assert.Equal(t, "object", read(t, data).Components.Schemas["com.example.stable.v2.CronTab"]["type"], "without a schema")
-}
-
-func TestOpenAPIV3OfTheCoreGroup(t *testing.T) {
-	data, _ := schema.OpenAPIV3(catalogue(t), api.GroupVersion{Version: "v1"})
-	d := read(t, data)
-	assert.Contains(t, d.Paths["/api/v1/namespaces/{name}"], "patch")
-	assert.NotContains(t, d.Paths, "/api/v1/namespaces/{namespace}/bindings/{name}", "bindings are only created")
-}
-
-func TestOpenAPIV3Index(t *testing.T) {
-	var index struct {
-		Paths map[string]struct{ ServerRelativeURL string }
-	}
-	require.NoError(t, json.Unmarshal(schema.OpenAPIV3Index(catalogue(t)), &index))
-	require.Len(t, index.Paths, 4)
-	apps, _ := schema.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "apps", Version: "v1"})
-	assert.Equal(t, fmt.Sprintf("/openapi/v3/apis/apps/v1?hash=%X", sha512.Sum512(apps)), index.Paths["apis/apps/v1"].ServerRelativeURL)
-	assert.Contains(t, index.Paths["api/v1"].ServerRelativeURL, "/openapi/v3/api/v1?hash=")
-}
-
-// Encoding is deterministic.
-func TestDocumentsAreTheSameEveryTime(t *testing.T) {
-	assert.Equal(t, schema.OpenAPIV3Index(catalogue(t)), schema.OpenAPIV3Index(catalogue(t)))
-}
-
-// Nothing in a user's schema may crash the server.
-func TestStrangeSchemas(t *testing.T) {
-	for _, text := range []string{`{"properties":5}`, `{"properties":{"a":5,"b":{"items":[1],"additionalProperties":true,"properties":[]}}}`, `{"type":5,"oneOf":{}}`, `{"type":"array","items":{}}`} {
-		r := schema.Resource{GVK: api.GroupVersionKind{Group: "x.y", Version: "v1", Kind: "K"}, Plural: "ks", Custom: true, Schema: decode(t, text)}
-		_, ok := schema.OpenAPIV3([]schema.Resource{r}, api.GroupVersion{Group: "x.y", Version: "v1"})
-		assert.True(t, ok)
-		schema.Custom(r.Schema).Check(map[string]any{"a": []any{map[string]any{}}})
-	}
 }
