@@ -181,6 +181,9 @@ func describable(groups []resources.Group) []schema.Resource {
 	for _, g := range groups {
 		for _, v := range g.Versions {
 			for _, def := range v.Definitions {
+				if def.IsReview() {
+					continue // kubectl describes what can be read
+				}
 				all = append(all, schema.Resource{
 					GVK: kindOfResource(def), Plural: def.Plural, Namespaced: def.Namespaced, Verbs: def.Verbs,
 					Custom: def.Custom, Schema: def.Schema,

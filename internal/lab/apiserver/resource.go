@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"orrery/internal/lab/apiserver/apierrors"
-	"orrery/internal/lab/apiserver/discovery"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
@@ -14,12 +13,12 @@ import (
 // serveResource finds the resource of the path and serves the verb.
 func (x *exchange) serveResource() error {
 	gvr := api.GroupVersionResource{Group: x.info.Group, Version: x.info.Version, Resource: x.info.Resource}
-	if kind, namespaced, ok := discovery.IsReview(gvr); ok {
-		return x.serveReview(kind, namespaced)
-	}
 	def, ok := x.server.catalog.Lookup(gvr)
 	if !ok {
 		return x.serveUnknown(gvr.GroupVersion())
+	}
+	if def.IsReview() {
+		return x.serveReview(def.Kind, def.Namespaced)
 	}
 	if len(x.info.Rest) > 0 || def.Namespaced != x.info.Scoped && (x.info.Scoped || x.info.Name != "") {
 		return x.misplaced(def)

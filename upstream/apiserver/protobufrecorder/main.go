@@ -68,6 +68,9 @@ func roots() ([]root, error) {
 		for _, version := range group.Versions {
 			gv := schema.GroupVersion{Group: group.Name, Version: version.Version}
 			for _, d := range version.Definitions {
+				if d.IsReview() {
+					continue // one of the others
+				}
 				object, err := known.New(gv.WithKind(d.Kind))
 				if err != nil {
 					return nil, err

@@ -10,17 +10,17 @@ import (
 )
 
 // aggregate returns an aggregated document: of the core group, or of all others.
-func aggregate(all []group, core bool) Aggregated {
+func aggregate(all []resources.Group, core bool) Aggregated {
 	list := api.APIGroupDiscoveryList{
 		TypeMeta: api.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"},
 		Items:    []api.APIGroupDiscovery{},
 	}
 	for _, g := range all {
-		if (g.name == "") != core {
+		if (g.Name == "") != core {
 			continue
 		}
-		item := api.APIGroupDiscovery{ObjectMeta: api.ObjectMeta{Name: g.name}}
-		for _, v := range g.versions {
+		item := api.APIGroupDiscovery{ObjectMeta: api.ObjectMeta{Name: g.Name}}
+		for _, v := range g.Versions {
 			item.Versions = append(item.Versions, aggregateVersion(v))
 		}
 		list.Items = append(list.Items, item)
@@ -29,24 +29,24 @@ func aggregate(all []group, core bool) Aggregated {
 	return Aggregated{Document: document, ETag: etag(document)}
 }
 
-func aggregateVersion(v version) api.APIVersionDiscovery {
-	if v.stale {
-		return api.APIVersionDiscovery{Version: v.name, Freshness: api.FreshnessStale}
-	}
-	out := api.APIVersionDiscovery{Version: v.name, Freshness: api.FreshnessCurrent}
-	if v.outdated {
+func aggregateVersion(v resources.GroupVersion) api.APIVersionDiscovery {
+	out := api.APIVersionDiscovery{Version: v.Version, Freshness: api.FreshnessCurrent}
+	if v.Unavailable || v.Outdated {
 		out.Freshness = api.FreshnessStale
 	}
-	for _, r := range v.resources {
+	if v.Unavailable {
+		return out
+	}
+	for _, d := range v.Definitions {
 		scope := api.ScopeCluster
-		if r.namespaced {
+		if d.Namespaced {
 			scope = api.ScopeNamespaced
 		}
 		made := api.APIResourceDiscovery{
-			Resource: r.plural, ResponseKind: &api.DiscoveryKind{Kind: r.kind}, Scope: scope, SingularResource: r.singular,
-			Verbs: r.verbs, ShortNames: r.shortNames, Categories: r.categories,
+			Resource: d.Plural, ResponseKind: &api.DiscoveryKind{Kind: d.Kind}, Scope: scope, SingularResource: d.Singular,
+			Verbs: verbs(d), ShortNames: d.ShortNames, Categories: d.Categories,
 		}
-		for _, s := range r.subresources {
+		for _, s := range d.Subresources() {
 			made.Subresources = append(made.Subresources, api.APISubresourceDiscovery{
 				Subresource:  s.Name,
 				ResponseKind: &api.DiscoveryKind{Group: s.Kind.Group, Version: s.Kind.Version, Kind: s.Kind.Kind},
@@ -87,73 +87,21 @@ func Negotiate(accept []string) (aggregated, refused bool) {
 	return false, true
 }
 
-// group, version and resource are what both forms of documents are built from.
-type group struct {
-	name     string
-	versions []version
-}
-
-type version struct {
-	name      string
-	resources []resource
-	stale     bool // its server does not answer
-	outdated  bool // listed as stale although its server answers
-}
-
-type resource struct {
-	plural, singular, kind string
-	namespaced             bool
-	storageHash            string
-	verbs                  []string
-	shortNames, categories []string
-	subresources           []resources.Subresource
-}
-
-// collect combines the groups of the catalog, the reviews and the unavailable groups.
-func collect(catalogue []resources.Group, troubled Troubled) []group {
-	var all []group
-	for _, g := range catalogue {
-		if g.Name == reviewsBefore {
-			all = append(all, reviews...)
-		}
-		all = append(all, fromCatalogue(g))
-	}
-	if !slices.ContainsFunc(all, func(g group) bool { return g.name == reviews[0].name }) {
-		all = append(all, reviews...)
+// disturbed returns the groups of the catalog with the troubled versions.
+func disturbed(catalogue []resources.Group, troubled Troubled) []resources.Group {
+	all := slices.Clone(catalogue)
+	for i := range all {
+		all[i].Versions = slices.Clone(all[i].Versions) // they are shared
 	}
 	for _, gv := range troubled.Unavailable {
-		all = withStale(all, gv)
+		versionOf(&all, gv, true).Unavailable = true
 	}
 	for _, gv := range troubled.Outdated {
-		outdate(all, gv)
+		if v := versionOf(&all, gv, false); v != nil {
+			v.Outdated = true
+		}
 	}
 	return all
-}
-
-// outdate marks a group version that answers as stale.
-func outdate(all []group, gv api.GroupVersion) {
-	for i, g := range all {
-		at := slices.IndexFunc(g.versions, func(v version) bool { return g.name == gv.Group && v.name == gv.Version })
-		if at >= 0 {
-			all[i].versions = slices.Clone(g.versions) // those of the reviews are shared
-			all[i].versions[at].outdated = true
-		}
-	}
-}
-
-func fromCatalogue(g resources.Group) group {
-	out := group{name: g.Name}
-	for _, v := range g.Versions {
-		made := version{name: v.Version, stale: v.Unavailable}
-		for _, d := range v.Definitions {
-			made.resources = append(made.resources, resource{
-				plural: d.Plural, singular: d.Singular, kind: d.Kind, namespaced: d.Namespaced,
-				storageHash: storageHash(d), verbs: verbs(d), shortNames: d.ShortNames, categories: d.Categories, subresources: d.Subresources(),
-			})
-		}
-		out.versions = append(out.versions, made)
-	}
-	return out
 }
 
 // verbs returns the verbs in kube-apiserver's order, which differs for custom resources.
@@ -164,19 +112,24 @@ func verbs(d *resources.Definition) []string {
 	return d.VerbList()
 }
 
-// withStale marks or adds a group version that does not answer.
-func withStale(all []group, gv api.GroupVersion) []group {
-	at := slices.IndexFunc(all, func(g group) bool { return g.name == gv.Group })
+// versionOf returns a version of a group, which it adds if create is set.
+func versionOf(all *[]resources.Group, gv api.GroupVersion, create bool) *resources.GroupVersion {
+	at := slices.IndexFunc(*all, func(g resources.Group) bool { return g.Name == gv.Group })
+	if at < 0 && create {
+		at = len(*all)
+		*all = append(*all, resources.Group{Name: gv.Group})
+	}
 	if at < 0 {
-		return append(all, group{name: gv.Group, versions: []version{{name: gv.Version, stale: true}}})
+		return nil
 	}
-	versions := slices.Clone(all[at].versions)
-	stale := version{name: gv.Version, stale: true}
-	if i := slices.IndexFunc(versions, func(v version) bool { return v.name == gv.Version }); i >= 0 {
-		versions[i] = stale
-	} else {
-		versions = append(versions, stale)
+	versions := &(*all)[at].Versions
+	found := slices.IndexFunc(*versions, func(v resources.GroupVersion) bool { return v.Version == gv.Version })
+	if found < 0 && create {
+		found = len(*versions)
+		*versions = append(*versions, resources.GroupVersion{Version: gv.Version})
 	}
-	all[at].versions = versions
-	return all
+	if found < 0 {
+		return nil
+	}
+	return &(*versions)[found]
 }

@@ -48,28 +48,28 @@ type Troubled struct {
 
 // New builds the documents. /api announces serverAddress.
 func New(catalogue []resources.Group, troubled Troubled, serverAddress string) *Documents {
-	all := collect(catalogue, troubled)
+	all := disturbed(catalogue, troubled)
 	d := &Documents{groups: map[string][]byte{}, lists: map[api.GroupVersion][]byte{}, stale: map[api.GroupVersion]bool{}}
 	d.AggregatedCore = aggregate(all, true)
 	d.AggregatedGroups = aggregate(all, false)
 	list := api.APIGroupList{TypeMeta: typeMeta("APIGroupList"), Groups: []api.APIGroup{}}
 	for _, g := range all {
-		for _, v := range g.versions {
-			gv := api.GroupVersion{Group: g.name, Version: v.name}
-			if v.stale {
+		for _, v := range g.Versions {
+			gv := api.GroupVersion{Group: g.Name, Version: v.Version}
+			if v.Unavailable {
 				d.stale[gv] = true
 				continue
 			}
 			d.lists[gv] = encode(resourceList(gv, v))
 		}
-		if g.name == "" {
+		if g.Name == "" {
 			d.Versions = encode(coreVersions(g, serverAddress))
 			continue
 		}
 		entry := legacyGroup(g)
 		list.Groups = append(list.Groups, entry)
 		entry.TypeMeta = typeMeta("APIGroup")
-		d.groups[g.name] = encode(entry)
+		d.groups[g.Name] = encode(entry)
 	}
 	d.Groups = encode(list)
 	return d

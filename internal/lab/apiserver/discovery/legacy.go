@@ -20,42 +20,42 @@ type clientAddress struct {
 	ServerAddress string `json:"serverAddress"`
 }
 
-func coreVersions(g group, serverAddress string) versionsDocument {
+func coreVersions(g resources.Group, serverAddress string) versionsDocument {
 	document := versionsDocument{
 		Kind: "APIVersions", ServerAddress: []clientAddress{{ClientCIDR: "0.0.0.0/0", ServerAddress: serverAddress}},
 	}
-	for _, v := range g.versions {
-		document.Versions = append(document.Versions, v.name)
+	for _, v := range g.Versions {
+		document.Versions = append(document.Versions, v.Version)
 	}
 	return document
 }
 
-func legacyGroup(g group) api.APIGroup {
-	entry := api.APIGroup{Name: g.name}
-	for _, v := range g.versions {
-		gv := api.GroupVersion{Group: g.name, Version: v.name}
-		entry.Versions = append(entry.Versions, api.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: v.name})
+func legacyGroup(g resources.Group) api.APIGroup {
+	entry := api.APIGroup{Name: g.Name}
+	for _, v := range g.Versions {
+		gv := api.GroupVersion{Group: g.Name, Version: v.Version}
+		entry.Versions = append(entry.Versions, api.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: v.Version})
 	}
 	entry.PreferredVersion = entry.Versions[0]
 	return entry
 }
 
-func resourceList(gv api.GroupVersion, v version) legacyList {
+func resourceList(gv api.GroupVersion, v resources.GroupVersion) legacyList {
 	list := legacyList{TypeMeta: typeMeta("APIResourceList"), GroupVersion: gv.String(), Resources: []legacyResource{}}
 	if gv.Group == "" {
 		list.APIVersion = "" // as in kube-apiserver
 	}
-	for _, r := range v.resources {
+	for _, d := range v.Definitions {
 		list.Resources = append(list.Resources, legacyResource{
 			APIResource: api.APIResource{
-				Name: r.plural, SingularName: r.singular, Namespaced: r.namespaced, Kind: r.kind,
-				Verbs: r.verbs, ShortNames: r.shortNames, Categories: r.categories,
+				Name: d.Plural, SingularName: d.Singular, Namespaced: d.Namespaced, Kind: d.Kind,
+				Verbs: verbs(d), ShortNames: d.ShortNames, Categories: d.Categories,
 			},
-			StorageVersionHash: r.storageHash,
+			StorageVersionHash: storageHash(d),
 		})
-		for _, s := range r.subresources {
+		for _, s := range d.Subresources() {
 			list.Resources = append(list.Resources, legacyResource{APIResource: api.APIResource{
-				Name: r.plural + "/" + s.Name, Namespaced: r.namespaced,
+				Name: d.Plural + "/" + s.Name, Namespaced: d.Namespaced,
 				Group: s.Kind.Group, Version: s.Kind.Version, Kind: s.Kind.Kind, Verbs: s.Verbs,
 			}})
 		}
@@ -97,43 +97,4 @@ func storageHash(d *resources.Definition) string {
 	}
 	sum := sha256.Sum256([]byte(group + "/" + version + "/" + kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
-}
-
-// reviews are resources that can only be created; the response has the answer. They are not in the
-// catalog because they are not stored.
-var reviews = []group{
-	{name: "authentication.k8s.io", versions: []version{{name: "v1", resources: []resource{
-		review("selfsubjectreviews", "SelfSubjectReview", false),
-		review("tokenreviews", "TokenReview", false),
-	}}}},
-	{name: "authorization.k8s.io", versions: []version{{name: "v1", resources: []resource{
-		review("localsubjectaccessreviews", "LocalSubjectAccessReview", true),
-		review("selfsubjectaccessreviews", "SelfSubjectAccessReview", false),
-		review("selfsubjectrulesreviews", "SelfSubjectRulesReview", false),
-		review("subjectaccessreviews", "SubjectAccessReview", false),
-	}}}},
-}
-
-// reviewsBefore is the group that follows the reviews in kube-apiserver's order.
-const reviewsBefore = "autoscaling"
-
-func review(plural, kind string, namespaced bool) resource {
-	return resource{
-		plural: plural, singular: plural[:len(plural)-1], kind: kind, namespaced: namespaced, verbs: []string{"create"},
-	}
-}
-
-// IsReview returns the kind and scope of a review, and whether the resource is one.
-func IsReview(gvr api.GroupVersionResource) (kind string, namespaced, ok bool) {
-	for _, g := range reviews {
-		if g.name != gvr.Group || g.versions[0].name != gvr.Version {
-			continue
-		}
-		for _, r := range g.versions[0].resources {
-			if r.plural == gvr.Resource {
-				return r.kind, r.namespaced, true
-			}
-		}
-	}
-	return "", false, false
 }

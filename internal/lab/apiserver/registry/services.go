@@ -116,9 +116,6 @@ func (r *Registry) makeLocalServices() {
 
 // isServed reports whether this server serves a version of a group.
 func (r *Registry) isServed(gv api.GroupVersion) bool {
-	if gv.Group == "authentication.k8s.io" || gv.Group == "authorization.k8s.io" {
-		return true // reviews are not in the catalog
-	}
 	return slices.ContainsFunc(r.catalog.Groups(), func(g resources.Group) bool {
 		return g.Name == gv.Group && slices.ContainsFunc(g.Versions, func(v resources.GroupVersion) bool {
 			return v.Version == gv.Version && len(v.Definitions) > 0

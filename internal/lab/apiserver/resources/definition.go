@@ -88,6 +88,12 @@ func (d *Definition) HasVerb(verb string) bool {
 	return d.Verbs == nil && slices.Contains(allVerbs, verb) || slices.Contains(d.Verbs, verb)
 }
 
+// IsReview reports whether the resource can only be created, and is not stored: the response has
+// the answer.
+func (d *Definition) IsReview() bool {
+	return d.Group == "authentication.k8s.io" || d.Group == "authorization.k8s.io"
+}
+
 // Subresource is a subresource of a resource.
 type Subresource struct {
 	// Name is the last element of the path: "status".
@@ -162,6 +168,8 @@ type GroupVersion struct {
 	// Unavailable marks a version of another server: discovery lists it as stale and requests to it
 	// get 503.
 	Unavailable bool
+	// Outdated marks a version that aggregated discovery lists as stale although it is served.
+	Outdated bool
 }
 
 type Column struct {
