@@ -121,10 +121,9 @@ func TestQualityOfService(t *testing.T) {
 
 func TestTaintsOfNewNodes(t *testing.T) {
 	d := lookup(t, "", "nodes")
-	o := parse(t, `{"spec":{"podCIDRs":["10.0.0.0/24"],"taints":[{"key":"node.kubernetes.io/not-ready","effect":"NoExecute"}]}}`)
+	o := parse(t, `{"spec":{"taints":[{"key":"node.kubernetes.io/not-ready","effect":"NoExecute"}]}}`)
 	d.Strategy.Default(o)
 	d.Strategy.PrepareCreate(o)
 	assert.Len(t, o.Nested("spec", "taints"), 1)
-	assert.Equal(t, "10.0.0.0/24", o.NestedString("spec", "podCIDR"))
 	assert.Equal(t, "true", d.FieldsOf(parse(t, `{"spec":{"unschedulable":true}}`))["spec.unschedulable"])
 }

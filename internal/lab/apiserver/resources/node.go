@@ -9,17 +9,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// fillNode keeps podCIDR and podCIDRs consistent.
-func fillNode(o tree) {
-	spec := ensure(o, "spec")
-	switch cidr, cidrs := text(spec, "podCIDR"), texts(spec, "podCIDRs"); {
-	case cidr != "" && len(cidrs) == 0:
-		spec["podCIDRs"] = []any{cidr}
-	case cidr == "" && len(cidrs) > 0:
-		spec["podCIDR"] = cidrs[0]
-	}
-}
-
 // taintNode taints a new node until it reports that it is ready.
 func taintNode(o *api.Unstructured) {
 	const taint = "node.kubernetes.io/not-ready"

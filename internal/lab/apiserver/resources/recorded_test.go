@@ -178,12 +178,20 @@ func TestObjectsAreStoredAndRefusedAsRecorded(t *testing.T) {
 var struck = map[string]string{
 	"customresourcedefinitions/conversion":           "a webhook without a client configuration",
 	"customresourcedefinitions/group of the project": "a protected group without approval",
+	"daemonsets/small":                               "an annotation has the generation",
+	"endpointslices/small":                           "a port has an empty name",
 	"events/new style with nothing":                  "no reporting component",
 	"events/wrong namespace":                         "the object is in another namespace",
 	"events.k8s.io/nothing":                          "no event time",
 	"events.k8s.io/old fields":                       "fields of older Events",
+	"jobs/many":                                      "a selector of its own pods",
+	"jobs/small":                                     "a selector of its own pods",
 	"leases/bad":                                     "no duration",
+	"networkpolicies/empty":                          "policyTypes follows from the rules",
+	"networkpolicies/small":                          "policyTypes follows from the rules",
+	"nodes/cordoned":                                 "podCIDRs follows from podCIDR",
 	"persistentvolumeclaims/bound":                   "a quantity has a shorter form",
+	"replicationcontrollers/small":                   "the selector follows from the template",
 	"pods/completed and still running":               "a bound pod is nominated for a node",
 }
 

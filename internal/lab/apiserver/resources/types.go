@@ -22,7 +22,7 @@ func builtinHooks(a *allocator) map[string]hooks {
 			update: func(o, old *api.Unstructured) { keep(o, old, "spec", "finalizers") },
 		},
 		"nodes": {
-			fill: fillNode, create: taintNode,
+			create: taintNode,
 			fields: func(o tree, fields map[string]string) {
 				fields["spec.unschedulable"] = strconv.FormatBool(boolean(child(o, "spec"), "unschedulable"))
 			},
@@ -34,11 +34,11 @@ func builtinHooks(a *allocator) map[string]hooks {
 			special: func(d *Definition) { d.Strategy.GraceSeconds = podGrace },
 		},
 		"podtemplates":           {fill: fillTemplate},
-		"replicationcontrollers": {fill: fillController},
+		"replicationcontrollers": {fill: fillTemplate},
 		"secrets":                {fill: fillSecret},
 		"services":               {fill: fillService, create: a.prepareService, update: a.prepareServiceUpdate},
 
-		"daemonsets.apps": {fill: fillDaemonSet, prepare: templateGeneration},
+		"daemonsets.apps": {fill: fillDaemonSet},
 		"deployments.apps": {
 			fill: fillDeployment, validate: validateDeployment, validateUpdate: validateSelectorUpdate,
 			special: func(d *Definition) { d.Strategy.PrepareUpdate = prepareDeploymentUpdate },
@@ -49,11 +49,9 @@ func builtinHooks(a *allocator) map[string]hooks {
 		"horizontalpodautoscalers.autoscaling": {
 			special: func(d *Definition) { d.Versions = []string{"v2", "v1"} }, // which differ in apiVersion only
 		},
-		"cronjobs.batch":                    {fill: fillCronJob},
-		"jobs.batch":                        {fill: fillJob, prepare: selectOwnPods},
-		"endpointslices.discovery.k8s.io":   {fill: fillSlice},
-		"events.events.k8s.io":              {fields: eventSource, special: groupEvents},
-		"networkpolicies.networking.k8s.io": {fill: fillNetworkPolicy},
+		"cronjobs.batch":       {fill: fillCronJob},
+		"jobs.batch":           {fill: fillTemplate},
+		"events.events.k8s.io": {fields: eventSource, special: groupEvents},
 
 		"clusterrolebindings.rbac.authorization.k8s.io": {fill: fillBinding},
 		"rolebindings.rbac.authorization.k8s.io":        {fill: fillBinding},
