@@ -62,3 +62,25 @@ func TestAReplicaThatLags(t *testing.T) {
 	w.store.Compact()
 	assert.Len(t, w.list(w.cm(""), api.ListOptions{ResourceVersion: "0"}).Items, 4, "compacted history cannot be shown")
 }
+
+// Which versions a list may have. The answers are those of kube-apiserver 1.36.
+func TestListsOfVersions(t *testing.T) {
+	w := newWorld(t)
+	w.makeSome(2)
+	assert.Len(t, w.list(w.cm(""), api.ListOptions{ResourceVersion: "0", Limit: 1}).Items, 2, "a list of any version has no pages")
+	w.store.Compact()
+	current := w.store.Version()
+	const compacted = "The resourceVersion for the provided list is too old."
+	for _, c := range []struct {
+		options api.ListOptions
+		code    int
+		message string
+	}{
+		{api.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "Exact"}, 410, compacted},
+		{api.ListOptions{ResourceVersion: "1", Limit: 1}, 410, compacted},
+		{api.ListOptions{ResourceVersion: "99999"}, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)},
+	} {
+		_, err := w.List(w.cm(""), c.options)
+		refused(t, err, c.code, c.message)
+	}
+}
