@@ -14,8 +14,6 @@ import (
 type TableOptions struct {
 	// APIVersion is the version of Table; "" means "meta.k8s.io/v1".
 	APIVersion string
-	// Version is the API version of the objects in the rows; "" means that of the definition.
-	Version string
 	// Include is "Metadata" (also ""), "Object" or "None".
 	Include string
 	// NoHeaders omits the column definitions, as in the later events of a watch.
@@ -27,11 +25,10 @@ type TableOptions struct {
 	Remaining                 *int64
 }
 
-// The values of TableOptions.Include.
+// The values of TableOptions.Include besides the default.
 const (
-	IncludeMetadata = "Metadata"
-	IncludeObject   = "Object"
-	IncludeNone     = "None"
+	IncludeObject = "Object"
+	IncludeNone   = "None"
 )
 
 // Table appends the meta.k8s.io Table of the objects to dst.
@@ -97,7 +94,7 @@ func appendRow(dst []byte, d *Definition, columns []Column, object *store.Object
 	case IncludeNone:
 		dst = append(dst, "null"...)
 	case IncludeObject:
-		dst = appendObject(dst, d, object, decoded, options)
+		dst = appendObject(dst, d, object, decoded)
 	default:
 		dst = append(dst, `{"kind":"PartialObjectMetadata","apiVersion":`...)
 		dst = strconv.AppendQuote(dst, options.APIVersion)
@@ -108,12 +105,8 @@ func appendRow(dst []byte, d *Definition, columns []Column, object *store.Object
 	return append(dst, '}')
 }
 
-func appendObject(dst []byte, d *Definition, object *store.Object, decoded *api.Unstructured, options *TableOptions) []byte {
-	version := options.Version
-	if version == "" {
-		version = d.Version
-	}
-	apiVersion := api.GroupVersion{Group: d.Group, Version: version}.String()
+func appendObject(dst []byte, d *Definition, object *store.Object, decoded *api.Unstructured) []byte {
+	apiVersion := d.Resource().GroupVersion().String()
 	if d.FromStorage == nil {
 		return object.AppendJSON(dst, apiVersion, d.Kind)
 	}
