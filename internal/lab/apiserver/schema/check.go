@@ -26,15 +26,9 @@ type Findings struct {
 // first in the order of sorted keys. kube-apiserver uses the order of the text, which is the same
 // for everything that Go encoded.
 func (t *Type) Check(tree map[string]any) Findings {
-	// Nearly all documents are valid, which takes no sorting to find out.
-	quick := checker{}
-	quick.document(t, tree)
-	if quick.unknown == nil && quick.failed == nil {
-		return Findings{}
-	}
-	thorough := checker{sorted: true}
-	thorough.document(t, tree)
-	return Findings{Unknown: thorough.unknown, TypeError: thorough.failed}
+	c := checker{}
+	c.value(t, nil, tree)
+	return Findings{Unknown: c.unknown, TypeError: c.failed}
 }
 
 // maxFindings limits the number of findings per document.
@@ -42,7 +36,6 @@ const maxFindings = 100
 
 // checker walks through a document.
 type checker struct {
-	sorted  bool
 	path    []step
 	base    int // messages about values omit the steps before base
 	unknown []string
@@ -56,8 +49,6 @@ type step struct {
 	index  int
 	field  bool
 }
-
-func (c *checker) document(t *Type, tree map[string]any) { c.value(t, nil, tree) }
 
 func (c *checker) value(t, owner *Type, value any) {
 	if value == nil || t.Kind() == Any {
@@ -84,12 +75,6 @@ func (c *checker) value(t, owner *Type, value any) {
 func (c *checker) object(t, owner *Type, tree map[string]any) {
 	if t.element == nil {
 		owner = t
-	}
-	if !c.sorted {
-		for key, inner := range tree {
-			c.member(t, owner, key, inner)
-		}
-		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(tree)) {
 		c.member(t, owner, key, tree[key])
