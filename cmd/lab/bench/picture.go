@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,11 +9,14 @@ import (
 	"strings"
 	"time"
 
+	tick "gonum.org/v1/plot"
+
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/plot"
+	"orrery/internal/lab/bench/report"
 )
 
-// plot draws the records: a curve for each design in a sweep, otherwise all percentiles, or bars
+// plot draws the records: a curve for each design in a sweep, otherwise all percentiles, or dots
 // for one figure.
 func (s *session) plot(records []jobResults) ([]byte, error) {
 	first := records[0].median()
@@ -44,7 +48,7 @@ func (s *session) plot(records []jobResults) ([]byte, error) {
 	if points, unit, ok := s.numbers(records); ok {
 		return s.curves(records, points, unit, title, figure).SVG(), nil
 	}
-	return s.bars(records, title, figure).SVG(), nil
+	return s.dots(records, title, figure).SVG(), nil
 }
 
 func pictureTitle(name string) string { return "lab bench " + name }
@@ -75,66 +79,54 @@ func (s *session) caption(records []jobResults) string {
 // curves draws a figure over a numeric parameter.
 func (s *session) curves(records []jobResults, xs []float64, unit, title string, figure plottable) plot.Lines {
 	picture := plot.Lines{
-		Title: title, Caption: s.caption(records),
-		X: plot.Axis{Title: strings.ReplaceAll(s.varied, "-", " "), Unit: unit, Scale: scaleOf(xs)},
+		Title: title, Caption: s.caption(records), X: plot.Axis{Title: strings.ReplaceAll(s.varied, "-", " "), Log: doubles(xs)},
 		Y: plot.Axis{Title: figure.title(), Unit: figure.unit},
 	}
-	var ys []float64
+	for _, x := range xs {
+		picture.X.Ticks = append(picture.X.Ticks, tick.Tick{Value: x, Label: report.Human(x, unit)})
+	}
+	ys := make([]float64, len(records))
 	for i, record := range records {
-		y := figure.valueOf(record)
-		ys = append(ys, y.At)
-		at := slices.IndexFunc(picture.Series, func(series plot.Series) bool { return series.Name == record.label() })
-		if at < 0 {
-			at = len(picture.Series)
-			picture.Series = append(picture.Series, plot.Series{Name: record.label()})
-		}
-		picture.Series[at].Points = append(picture.Series[at].Points, plot.Point{X: xs[i], Y: y})
+		point := plot.Point{X: xs[i], Y: figure.valueOf(record)}
+		ys[i] = point.Y.At
+		picture.Series = addPoint(picture.Series, record.label(), point)
 	}
-	if low, high := slices.Min(ys), slices.Max(ys); low > 0 && high/low > 50 {
-		picture.Y.Scale = plot.Log10
-	}
+	picture.Y.Log = slices.Max(ys) > 50*slices.Min(ys)
 	for _, series := range picture.Series {
-		slices.SortStableFunc(series.Points, func(a, b plot.Point) int { return int(math.Copysign(1, a.X-b.X)) })
+		slices.SortFunc(series.Points, func(a, b plot.Point) int { return cmp.Compare(a.X, b.X) })
 	}
 	return picture
 }
 
-// scaleOf returns a logarithmic scale if each value is at least twice the one before.
-func scaleOf(xs []float64) plot.Scale {
-	low, high := slices.Min(xs), slices.Max(xs)
-	if low <= 0 || high/low < 4 {
-		return plot.Linear
+// doubles reports whether the largest value is at least four times the smallest, which a linear
+// axis would show badly.
+func doubles(xs []float64) bool { return slices.Max(xs) >= 4*slices.Min(xs) }
+
+// addPoint adds a point to the series with the given name, which it adds if it is missing.
+func addPoint(all []plot.Series, name string, point plot.Point) []plot.Series {
+	at := slices.IndexFunc(all, func(series plot.Series) bool { return series.Name == name })
+	if at < 0 {
+		at = len(all)
+		all = append(all, plot.Series{Name: name})
 	}
-	for _, x := range xs {
-		if exponent := math.Log2(x); exponent != math.Trunc(exponent) {
-			return plot.Log10
-		}
-	}
-	return plot.Log2
+	all[at].Points = append(all[at].Points, point)
+	return all
 }
 
-// bars draws a figure for each design, or for each value of a parameter that is a word.
-func (s *session) bars(records []jobResults, title string, figure plottable) plot.Bars {
-	picture := plot.Bars{Title: title, Caption: s.caption(records), Axis: plot.Axis{Title: figure.title(), Unit: figure.unit}}
+// dots draws a figure for each design, or for each value of a parameter that is a word.
+func (s *session) dots(records []jobResults, title string, figure plottable) plot.Dots {
+	picture := plot.Dots{Title: title, Caption: s.caption(records), Axis: plot.Axis{Title: figure.title(), Unit: figure.unit}}
 	for _, record := range records {
-		group, series := record.value, record.label()
+		name, series := record.value, record.label()
 		if s.varied == "" {
-			group, series = record.label(), record.last().Bench
+			name, series = record.label(), record.last().Bench
 		}
-		at := slices.Index(picture.Series, series)
-		if at < 0 {
-			at = len(picture.Series)
-			picture.Series = append(picture.Series, series)
-		}
-		row := slices.IndexFunc(picture.Groups, func(g plot.Group) bool { return g.Name == group })
+		row := slices.Index(picture.Rows, name)
 		if row < 0 {
-			row = len(picture.Groups)
-			picture.Groups = append(picture.Groups, plot.Group{Name: group})
+			row = len(picture.Rows)
+			picture.Rows = append(picture.Rows, name)
 		}
-		for len(picture.Groups[row].Values) < at {
-			picture.Groups[row].Values = append(picture.Groups[row].Values, plot.Value{At: math.NaN()})
-		}
-		picture.Groups[row].Values = append(picture.Groups[row].Values, figure.valueOf(record))
+		picture.Series = addPoint(picture.Series, series, plot.Point{X: float64(row), Y: figure.valueOf(record)})
 	}
 	return picture
 }

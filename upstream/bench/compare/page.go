@@ -13,7 +13,7 @@ import (
 //go:embed page.tmpl
 var pageTemplate string
 
-// Page returns the files of the page by their names below docs: benchmarks.md and its pictures. It
+// Page returns the files of the page by their names below docs: benchmarks.md and its picture. It
 // computes every word that depends on a figure.
 func Page(results Results) (map[string][]byte, error) {
 	p := page{Results: results, measures: slices.Concat(Measures(), Extras())}
@@ -37,9 +37,7 @@ func Page(results Results) (map[string][]byte, error) {
 	if err := parsed.Execute(&text, &p); err != nil {
 		return nil, err
 	}
-	files := p.pictures()
-	files["benchmarks.md"] = text.Bytes()
-	return files, nil
+	return map[string][]byte{"benchmarks.md": text.Bytes(), "benchmarks/ratios.svg": p.ratios().SVG()}, nil
 }
 
 // page is the data of the template.

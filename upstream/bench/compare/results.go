@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -85,16 +84,6 @@ func (r Results) WriteTable(w io.Writer) error {
 	}
 	_, err := fmt.Fprintln(w, Summary(r.Targets)+".")
 	return err
-}
-
-// record returns the record of a measure.
-func (r Results) record(name string) (Record, bool) {
-	for _, record := range slices.Concat(r.Targets, r.Extras) {
-		if record.Name == name {
-			return record, true
-		}
-	}
-	return Record{}, false
 }
 
 func extrasPath(path string) string {
