@@ -1,7 +1,7 @@
 // Package bench is the vocabulary of the benchmark harness. A workload is written once, against a
 // small interface; a subject is one of this project's gears, or an adapter to another library. A
 // [Result] is one run with the parameters that the user chose, as "lab bench" shows it. A
-// [Scenario] is a fixed piece of work for comparisons between two processes that take turns. A
+// [Scenario] is a fixed piece of work for comparisons between processes that take turns. A
 // Result or an [Outcome] without an error has been verified by its workload: a workload that finds
 // something missing returns a [*ProofError] and no figures. Latencies are measured from the moment
 // an event was due, so a late producer does not hide them.
@@ -72,15 +72,13 @@ const (
 	Seconds     = "s"
 )
 
-// Scenario is a fixed piece of work on one subject, for comparing subjects.
+// Scenario is a fixed piece of work on one subject, for comparing subjects. It runs in a process of
+// its own.
 type Scenario struct {
 	// Name is the same for all subjects: "queue/cycle".
 	Name string
-	// Fresh scenarios need a new process because they measure peak memory. The others share a warm
-	// process.
-	Fresh bool
-	// Run does the work once and returns its verified figures. meter may be nil.
-	Run func(ctx context.Context, effort Effort, meter *Meter) (Outcome, error) `json:"-"`
+	// Run does the work once and returns its verified figures.
+	Run func(ctx context.Context, effort Effort) (Outcome, error)
 }
 
 // Outcome is the result of a scenario.

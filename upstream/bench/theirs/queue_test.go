@@ -16,9 +16,9 @@ func TestQueuesProveTheSame(t *testing.T) {
 		theirs := queuebench.Scenarios(original)
 		require.Len(t, theirs, len(queuebench.Scenarios(queuebench.Orrery())))
 		for i, ours := range queuebench.Scenarios(queuebench.Orrery()) {
-			want, err := ours.Run(t.Context(), bench.Quick, nil)
+			want, err := ours.Run(t.Context(), bench.Quick)
 			require.NoError(t, err, ours.Name)
-			got, err := theirs[i].Run(t.Context(), bench.Quick, nil)
+			got, err := theirs[i].Run(t.Context(), bench.Quick)
 			require.NoError(t, err, "%s: %s", original.Name(), ours.Name)
 			assert.Equal(t, want.Proof, got.Proof, "%s: %s", original.Name(), ours.Name)
 		}

@@ -26,7 +26,7 @@ func Scenarios[S interface{ Name() string }](
 	for _, subject := range subjects {
 		for _, scenario := range of(subject) {
 			t.Run(scenario.Name+"/"+subject.Name(), func(t *testing.T) {
-				outcome, err := scenario.Run(t.Context(), bench.Quick, nil)
+				outcome, err := scenario.Run(t.Context(), bench.Quick)
 				require.NoError(t, err)
 				assert.ElementsMatch(t, want[scenario.Name], slices.Collect(maps.Keys(outcome.Figures)))
 				for name, value := range outcome.Figures {
@@ -48,7 +48,7 @@ func EndsWithContext(t *testing.T, scenarios []bench.Scenario) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, scenario := range scenarios {
-		_, err := scenario.Run(ended, bench.Quick, nil)
+		_, err := scenario.Run(ended, bench.Quick)
 		assert.ErrorIs(t, err, context.Canceled, scenario.Name)
 	}
 }

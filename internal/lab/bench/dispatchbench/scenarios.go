@@ -33,12 +33,11 @@ func Scenarios(subject Subject) []bench.Scenario {
 //
 // Handlers only count updates during the measurement, and check every update before and after.
 func dispatchScenario(name string, subject Subject, handlers int) bench.Scenario {
-	return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+	return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 		cfg := Config{Handlers: handlers, Objects: effort.Of(10_000, 2_500), Kind: Heads}
 		s := newRound(cfg)
 		n := effort.Of(300_000, 50_000) * 4 / (handlers + 3) // with more handlers an event costs more
 
-		meter.Begin("making "+fmt.Sprint(len(s.events))+" states", "states", 0, 0)
 		w, err := newWorld(subject, cfg, s, n, nil)
 		if err != nil {
 			return bench.Outcome{}, err
@@ -50,13 +49,11 @@ func dispatchScenario(name string, subject Subject, handlers int) bench.Scenario
 		}
 		runtime.GC()
 
-		meter.Begin("updates for "+plural(handlers, "handler"), "events", 0, int64(n))
 		w.count(n)
 		usage := bench.Measure(func() {
 			w.play(n)
 			err = w.drain(ctx)
 		})
-		meter.Count(n)
 		if err == nil {
 			w.resume()
 			w.play(s.laps) // checks each object again
@@ -98,7 +95,7 @@ const idlePause = 500 * time.Microsecond
 // before each event, in which every thread falls asleep: waking one takes the operating system
 // longer than all the rest, on both sides.
 func idleScenario(subject Subject) bench.Scenario {
-	return bench.Scenario{Name: "dispatch/idle", Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+	return bench.Scenario{Name: "dispatch/idle", Run: func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 		cfg := Config{Handlers: 1, Objects: effort.Of(10_000, 2_500), Kind: Heads}
 		idle := &idle{began: time.Now(), called: make(chan time.Duration, 1)}
 		w, err := newWorld(subject, cfg, newRound(cfg), 1, func(_ int, w *witness) { w.observe = idle.observe })
@@ -112,16 +109,15 @@ func idleScenario(subject Subject) bench.Scenario {
 		defer context.AfterFunc(ctx, idle.giveUp)()
 
 		awake, asleep := effort.Of(100_000, 20_000), effort.Of(1000, 200)
-		meter.Begin("single events", "events", 0, int64(awake+asleep))
-		if err := idle.measure(ctx, awake/10, 0, &bench.Histogram{}, meter); err != nil {
+		if err := idle.measure(ctx, awake/10, 0, &bench.Histogram{}); err != nil {
 			return bench.Outcome{}, err
 		}
 		runtime.GC()
 		var quick, slow bench.Histogram
-		if err := idle.measure(ctx, awake, 0, &quick, meter); err != nil {
+		if err := idle.measure(ctx, awake, 0, &quick); err != nil {
 			return bench.Outcome{}, err
 		}
-		if err := idle.measure(ctx, asleep, idlePause, &slow, meter); err != nil {
+		if err := idle.measure(ctx, asleep, idlePause, &slow); err != nil {
 			return bench.Outcome{}, err
 		}
 		if err := w.drain(ctx); err != nil {
@@ -169,8 +165,8 @@ const gaveUp = -1
 
 // measure sends n events, each after the pause, and records their latencies. It receives from a
 // single channel, because a select would add to the measured time.
-func (d *idle) measure(ctx context.Context, n int, pause time.Duration, latencies *bench.Histogram, meter *bench.Meter) error {
-	for i := range n {
+func (d *idle) measure(ctx context.Context, n int, pause time.Duration, latencies *bench.Histogram) error {
+	for range n {
 		if pause > 0 {
 			time.Sleep(pause)
 		}
@@ -181,9 +177,6 @@ func (d *idle) measure(ctx context.Context, n int, pause time.Duration, latencie
 			return ctx.Err()
 		}
 		latencies.Record(at - sent)
-		if i%100 == 99 {
-			meter.Count(100)
-		}
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ const (
 // backlog and must receive what was promised: the final state by a consistent history for the
 // coalescing design, all updates for the others. With heads of pods there are 100,000 updates.
 func stalledScenario(name string, subject Subject, kind Kind, promised promise) bench.Scenario {
-	return bench.Scenario{Name: name, Fresh: true, Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+	return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 		n := effort.Of(500_000, 50_000)
 		if kind == Heads {
 			n = effort.Of(100_000, 20_000) // enough to show the cost of an update, and quicker for client-go
@@ -36,15 +36,13 @@ func stalledScenario(name string, subject Subject, kind Kind, promised promise) 
 		defer st.release()
 		base := bench.LiveHeap()
 
-		meter.Begin("updates behind a stalled handler", "updates", 0, int64(n))
 		began := time.Now()
-		if err := st.send(ctx, n, meter); err != nil {
+		if err := st.send(ctx, n); err != nil {
 			return bench.Outcome{}, err
 		}
 		elapsed := time.Since(began)
 		live := bench.LiveHeap()
 
-		meter.Begin("the stalled handler catches up", "updates", 0, 0)
 		st.release()
 		if err := await(ctx, st.slow.finished); err != nil {
 			return bench.Outcome{}, err
@@ -107,16 +105,9 @@ func (st *stalled) version(i int) Identity {
 }
 
 // send sends all updates and waits until the healthy handler has them.
-func (st *stalled) send(ctx context.Context, n int, meter *bench.Meter) error {
-	const batch = 1000
-	for i := 1; i <= n; i++ {
+func (st *stalled) send(ctx context.Context, n int) error {
+	for i := 1; i <= n && ctx.Err() == nil; i++ {
 		st.informer.SendCopy(st.first, st.version(i))
-		if i%batch == 0 {
-			meter.Count(batch)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-		}
 	}
 	return await(ctx, st.healthy.finished)
 }

@@ -150,7 +150,7 @@ func TestUnprovenWorkHasNoFigures(t *testing.T) {
 	for name, fault := range faults {
 		var proof *bench.ProofError
 		for i, scenario := range Scenarios(Fast()) {
-			_, err := Scenarios(faultySubject(fault(300)))[i].Run(t.Context(), bench.Quick, nil)
+			_, err := Scenarios(faultySubject(fault(300)))[i].Run(t.Context(), bench.Quick)
 			assert.ErrorAs(t, err, &proof, "%s, %s", scenario.Name, name)
 		}
 		// In 10 ms a busy machine adds any number of events, but the paced part has exactly 1 or
@@ -179,7 +179,7 @@ func TestFaultsOfARelist(t *testing.T) {
 	} {
 		scenarios := Scenarios(faultySubject(fault))
 		at := slices.IndexFunc(scenarios, func(s bench.Scenario) bool { return s.Name == "fifo/relist" })
-		_, err := scenarios[at].Run(t.Context(), bench.Quick, nil)
+		_, err := scenarios[at].Run(t.Context(), bench.Quick)
 		assert.ErrorAs(t, err, new(*bench.ProofError), name)
 	}
 }

@@ -24,7 +24,7 @@ import (
 // object, and two goroutines with no other work always compete for it. In one goroutine, Add and
 // Pop together take 100 ns. With two, half of the time goes into moving the lock, the table and the
 // queue's slots between processors.
-func (s subject[T]) addPop(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+func (s subject[T]) addPop(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	const (
 		keys    = 10_000
 		backlog = 1000
@@ -56,7 +56,6 @@ func (s subject[T]) addPop(ctx context.Context, effort bench.Effort, meter *benc
 				return err
 			}
 			if i%1024 == 1023 {
-				meter.Count(1024)
 				if err := ctx.Err(); err != nil { // needed here: a consumer that keeps up never makes add wait
 					return err
 				}
@@ -65,7 +64,6 @@ func (s subject[T]) addPop(ctx context.Context, effort bench.Effort, meter *benc
 		return c.waitFor(ctx, int64(to))
 	}
 
-	meter.Begin("adding and popping", "objects", 0, int64(warmUp+events))
 	err = add(0, warmUp)
 	var usage bench.Usage
 	if err == nil {
@@ -106,7 +104,7 @@ const relistVanished = 1000
 // the longest of its calls. Each side has its own store behind its queue, filled with the same
 // objects. Proven: every listed object was handed out once, every vanished one as a deletion with
 // the state from the store, and everything that the other goroutine added.
-func (s subject[T]) relist(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+func (s subject[T]) relist(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	rounds := effort.Of(3, 2)
 	all := load.MakePods(relistKnown+relistVanished, 101)
 	known := s.objects(all[:relistKnown])
@@ -118,7 +116,6 @@ func (s subject[T]) relist(ctx context.Context, effort bench.Effort, meter *benc
 	// The other goroutine's object has the key of the first vanished one, so the list does not
 	// delete that one.
 	other := s.gear.NewObject(all[relistVanished].As(bystander))
-	meter.Begin("listing anew", "lists", 0, int64(rounds))
 	var took, waited []float64 // milliseconds
 	for range rounds {
 		r := relisting[T]{gear: s.gear, known: known, listed: listed, other: other}
@@ -126,7 +123,6 @@ func (s subject[T]) relist(ctx context.Context, effort bench.Effort, meter *benc
 			return bench.Outcome{}, err
 		}
 		took, waited = append(took, milliseconds(r.took)), append(waited, milliseconds(r.waited))
-		meter.Count(1)
 	}
 	return bench.Outcome{
 		Figures: map[string]float64{"ms": bench.Median(took), "lock-ms": bench.Median(waited)},

@@ -30,9 +30,9 @@ const (
 // Both sides keep keys in tables that double when full, at sizes of their own, so bytes per key
 // depend on the number of keys. A quick run has a quarter of the keys: a power of two, so its
 // tables have doubled as recently.
-func AddAfter(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+func AddAfter(ctx context.Context, subject Subject, effort bench.Effort) (bench.Outcome, error) {
 	keys := load.NewKeys(effort.Of(1_000_000, 250_000), load.Uniform, 1)
-	return delayAll(ctx, subject, keys, meter, delays{func(q Queue, key string) { q.AddAfter(key, farFuture) }, 0})
+	return delayAll(ctx, subject, keys, delays{func(q Queue, key string) { q.AddAfter(key, farFuture) }, 0})
 }
 
 // AddRateLimited reports the first failure of half a million different keys to a queue with
@@ -40,9 +40,9 @@ func AddAfter(ctx context.Context, subject Subject, effort bench.Effort, meter *
 // As in AddAfter, the time stops when one more key, delayed by a nanosecond, is handed out. Proven:
 // each key has one failure, none came early, and every hundredth key is handed out once when it is
 // added again. Both sides have the same keys, order and limiter.
-func AddRateLimited(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+func AddRateLimited(ctx context.Context, subject Subject, effort bench.Effort) (bench.Outcome, error) {
 	keys := load.NewKeys(effort.Of(500_000, 300_000), load.Uniform, 1)
-	return delayAll(ctx, subject, keys, meter, delays{Queue.AddRateLimited, 1})
+	return delayAll(ctx, subject, keys, delays{Queue.AddRateLimited, 1})
 }
 
 // delays is a way to delay a key, and the number of failures it records.
@@ -51,15 +51,14 @@ type delays struct {
 	failures int
 }
 
-func delayAll(ctx context.Context, subject Subject, keys *load.Keys, meter *bench.Meter, d delays) (bench.Outcome, error) {
+func delayAll(ctx context.Context, subject Subject, keys *load.Keys, d delays) (bench.Outcome, error) {
 	n := keys.Len()
-	meter.Begin("delaying", "keys", 0, int64(n))
 
 	warm := watch(ctx, subject.New(Options{Backoff: farFuture}), nil)
 	delayThese(warm, keys.All()[:n/20], d.delay)
 	warm.Close()
 
-	g := watch(ctx, subject.New(Options{Backoff: farFuture}), meter)
+	g := watch(ctx, subject.New(Options{Backoff: farFuture}), nil)
 	defer g.Close()
 	var first string
 	usage := bench.Measure(func() { first = delayThese(g, keys.All(), d.delay) })

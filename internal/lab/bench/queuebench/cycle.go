@@ -21,8 +21,8 @@ import (
 // project's queue the mutex is nearly half of the time, the hash takes 4 ns, and making and
 // deleting a key's record some 15 ns. The table, the ring and the list of processing keys are the
 // rest.
-func Cycle(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
-	return cycle(ctx, subject, effort, meter, nil)
+func Cycle(ctx context.Context, subject Subject, effort bench.Effort) (bench.Outcome, error) {
+	return cycle(ctx, subject, effort, nil)
 }
 
 // CycleMetrics is Cycle with the queue's metrics enabled, as in every controller. The queue reads
@@ -35,18 +35,17 @@ func Cycle(ctx context.Context, subject Subject, effort bench.Effort, meter *ben
 // The limit: the three durations need three clock reads of 23 ns each on a virtual machine, the
 // three locks take 28 ns, three atomic additions 14 ns. Together that is 0.3 of client-go's time
 // before any other work.
-func CycleMetrics(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
-	return cycle(ctx, subject, effort, meter, new(Sinks))
+func CycleMetrics(ctx context.Context, subject Subject, effort bench.Effort) (bench.Outcome, error) {
+	return cycle(ctx, subject, effort, new(Sinks))
 }
 
-func cycle(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter, sinks *Sinks) (bench.Outcome, error) {
+func cycle(ctx context.Context, subject Subject, effort bench.Effort, sinks *Sinks) (bench.Outcome, error) {
 	n := effort.Of(2_000_000, 400_000)
 	keys := load.NewKeys(10_000, load.Uniform, 1).All()
 	q := subject.New(Options{Sinks: sinks})
-	g := watch(ctx, q, meter)
+	g := watch(ctx, q, nil)
 	defer g.Close()
 
-	meter.Begin("cycling", "keys", 0, int64(n))
 	right := cycles(q, keys, 1, g) // warm-up
 	usage := bench.Measure(func() { right += cycles(q, keys, n/len(keys), g) })
 

@@ -29,7 +29,7 @@ const (
 // Of some 110 ns of processor time per key, adding takes 70 (the hash, a cache miss in a table of
 // 16 MiB, new memory), and Get and Done 45. The remaining cost is cache misses and memory, not
 // hand-overs.
-func Pipeline(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+func Pipeline(ctx context.Context, subject Subject, effort bench.Effort) (bench.Outcome, error) {
 	n := effort.Of(1_000_000, 200_000)
 	keys := load.NewKeys(n, load.Uniform, 1).All()
 
@@ -37,8 +37,7 @@ func Pipeline(ctx context.Context, subject Subject, effort bench.Effort, meter *
 	pipeline(warm, keys[:n/20])
 	warm.Close()
 
-	meter.Begin("adding and working", "keys", 0, int64(n))
-	g := watch(ctx, subject.New(Options{}), meter)
+	g := watch(ctx, subject.New(Options{}), nil)
 	defer g.Close()
 	var got digest
 	usage := bench.Measure(func() { got = pipeline(g, keys) })
@@ -126,8 +125,8 @@ func workInBatches(g *guard, q Batcher) (got digest) {
 
 // PipelineSingly is Pipeline with one key at a time, for Batchers too. It shows what changing only
 // the queue brings.
-func PipelineSingly(ctx context.Context, subject Subject, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
-	return Pipeline(ctx, singly{subject}, effort, meter)
+func PipelineSingly(ctx context.Context, subject Subject, effort bench.Effort) (bench.Outcome, error) {
+	return Pipeline(ctx, singly{subject}, effort)
 }
 
 // singly hides that a subject's queues are Batchers.

@@ -132,7 +132,7 @@ func TestMistakesAreNoticed(t *testing.T) {
 					continue
 				}
 				synctest.Test(t, func(t *testing.T) {
-					_, err := scenario.Run(t.Context(), bench.Quick, nil)
+					_, err := scenario.Run(t.Context(), bench.Quick)
 					var proof *bench.ProofError
 					assert.ErrorAs(t, err, &proof, "%s, %s", scenario.Name, name)
 				})

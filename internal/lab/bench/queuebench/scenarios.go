@@ -21,7 +21,7 @@ func Scenarios(subject Subject) []bench.Scenario {
 	var scenarios []bench.Scenario
 	for _, s := range []struct {
 		name string
-		run  func(context.Context, Subject, bench.Effort, *bench.Meter) (bench.Outcome, error)
+		run  func(context.Context, Subject, bench.Effort) (bench.Outcome, error)
 	}{
 		{ScenarioCycle, Cycle},
 		{ScenarioCycleMetrics, CycleMetrics},
@@ -32,8 +32,8 @@ func Scenarios(subject Subject) []bench.Scenario {
 	} {
 		scenarios = append(scenarios, bench.Scenario{
 			Name: s.name,
-			Run: func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
-				return s.run(ctx, subject, effort, meter)
+			Run: func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+				return s.run(ctx, subject, effort)
 			},
 		})
 	}

@@ -27,19 +27,18 @@ const (
 // The limit: key function and index function cost the same on both sides. Most of the rest is
 // waiting for memory, one cache line after the other: a group of the table, the record, its key, a
 // chunk in each of two lists.
-func (s subject[T]) update(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+func (s subject[T]) update(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	warmUp, updates := scenarioObjects, effort.Of(500_000, 100_000)
 	c := newContent(s.gear, scenarioObjects, scenarioNamespaces, 1, 0)
 	store, err := c.fill()
 	if err != nil {
 		return bench.Outcome{}, err
 	}
-	meter.Begin("updating", "objects", 0, int64(warmUp+updates))
-	if _, err := c.updates(ctx, store, warmUp, meter); err != nil {
+	if _, err := c.updates(ctx, store, warmUp); err != nil {
 		return bench.Outcome{}, err
 	}
 	var took time.Duration
-	usage := bench.Measure(func() { took, err = c.updates(ctx, store, updates, meter) })
+	usage := bench.Measure(func() { took, err = c.updates(ctx, store, updates) })
 	usage.Elapsed = took
 	if err == nil {
 		err = c.prove(store)
@@ -51,7 +50,7 @@ func (s subject[T]) update(ctx context.Context, effort bench.Effort, meter *benc
 }
 
 // updates stores the objects of n events and returns the time spent in the store.
-func (c *content[T]) updates(ctx context.Context, store Store[T], n int, meter *bench.Meter) (took time.Duration, err error) {
+func (c *content[T]) updates(ctx context.Context, store Store[T], n int) (took time.Duration, err error) {
 	var arrived [16]T // n is a multiple of its length
 	for from := 0; from < n; from += len(arrived) {
 		if err := ctx.Err(); err != nil {
@@ -70,7 +69,6 @@ func (c *content[T]) updates(ctx context.Context, store Store[T], n int, meter *
 			}
 		}
 		took += time.Since(began)
-		meter.Count(len(arrived))
 	}
 	return took, nil
 }
@@ -79,7 +77,7 @@ func (c *content[T]) updates(ctx context.Context, store Store[T], n int, meter *
 // 100,000. Each side builds the slice that its callers get. Reading the objects is left out, as it
 // costs both sides the same. Proven: the length of every slice, and that the index holds the right
 // objects.
-func (s subject[T]) byIndex(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+func (s subject[T]) byIndex(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	const warmUp = scenarioNamespaces
 	reads := effort.Of(10_000, 2000)
 	c := newContent(s.gear, scenarioObjects, scenarioNamespaces, 0, 0)
@@ -87,14 +85,12 @@ func (s subject[T]) byIndex(ctx context.Context, effort bench.Effort, meter *ben
 	if err != nil {
 		return bench.Outcome{}, err
 	}
-	meter.Begin("reading", "lists", 0, int64(warmUp+reads))
 	read := func(n int) error {
 		for i := range n {
 			if i%100 == 99 {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				meter.Count(100)
 			}
 			got, err := store.ByIndex(c.names[i%len(c.names)])
 			if err != nil {
@@ -125,7 +121,7 @@ func (s subject[T]) byIndex(ctx context.Context, effort bench.Effort, meter *ben
 // number of updates per second, "lists/s" that of all lists together; the scheduler decides which
 // processors the readers get. Both sides build their slices. Proven: each list was complete, and
 // afterwards the store and its index show each object in the state written last.
-func (s subject[T]) writesWithReaders(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+func (s subject[T]) writesWithReaders(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	const changing = 100 // one object in a hundred
 	lasts := time.Duration(effort.Of(1000, 300)) * time.Millisecond
 	c := newContent(s.gear, scenarioObjects, scenarioNamespaces, changing, 0)
@@ -133,11 +129,10 @@ func (s subject[T]) writesWithReaders(ctx context.Context, effort bench.Effort, 
 	if err != nil {
 		return bench.Outcome{}, err
 	}
-	meter.Begin("writing while four read", "updates", lasts, 0)
 	readers := start(c.readers(4, List, store, nil))
 	at := 0
 	next := func() int { at = (at + changing*stride) % scenarioObjects; return at }
-	writes, took, err := c.writeFor(ctx, store, lasts, next, meter)
+	writes, took, err := c.writeFor(ctx, store, lasts, next, nil)
 	reads, readError := readers.end()
 	if err == nil {
 		err = readError

@@ -181,7 +181,7 @@ func TestUnprovenWorkHasNoFigures(t *testing.T) {
 		_, err := Run(t.Context(), faultySubject(c.broken), with(cfg), nil)
 		assert.ErrorAs(t, err, &proof, "%+v", c)
 		for _, name := range c.scenarios {
-			_, err := scenario(t, faultySubject(c.broken), name).Run(t.Context(), bench.Quick, nil)
+			_, err := scenario(t, faultySubject(c.broken), name).Run(t.Context(), bench.Quick)
 			assert.ErrorAs(t, err, &proof, "%s: %+v", name, c.broken)
 		}
 	}

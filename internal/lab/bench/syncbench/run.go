@@ -198,9 +198,9 @@ func (c *Config) AddTo(flags *pflag.FlagSet) {
 // informer, peak its resident memory, live the heap after a collection with the cache in use. Both
 // caches must have the digest of the generated pods.
 func Scenarios(subject Subject) []bench.Scenario {
-	run := func(ctx context.Context, effort bench.Effort, meter *bench.Meter) (bench.Outcome, error) {
+	run := func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 		cfg := Config{Objects: effort.Of(100_000, 20_000), Seed: 1}
-		m, err := measure(ctx, subject, cfg, meter)
+		m, err := measure(ctx, subject, cfg, nil)
 		if err != nil {
 			return bench.Outcome{}, err
 		}
@@ -216,5 +216,5 @@ func Scenarios(subject Subject) []bench.Scenario {
 			Proof: m.proof,
 		}, nil
 	}
-	return []bench.Scenario{{Name: "sync/json", Fresh: true, Run: run}}
+	return []bench.Scenario{{Name: "sync/json", Run: run}}
 }

@@ -187,8 +187,7 @@ func TestTheTextbook(t *testing.T) {
 
 func TestScenarios(t *testing.T) {
 	for _, s := range Scenarios(Orrery()) {
-		assert.True(t, s.Fresh)
-		outcome, err := s.Run(t.Context(), bench.Quick, nil)
+		outcome, err := s.Run(t.Context(), bench.Quick)
 		require.NoError(t, err)
 		assert.Contains(t, outcome.Proof, "20000 pods in the cache")
 		for _, name := range []string{"cpu s", "wall s", "live MiB"} {

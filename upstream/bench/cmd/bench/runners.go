@@ -15,12 +15,12 @@ import (
 	"orrery/upstream/bench/deletion"
 )
 
-// runners passes each scenario to its runner: a worker process, or a control plane that starts when
-// it is first needed.
+// runners passes each scenario to a new worker process, or to a control plane that starts when it is
+// first needed.
 type runners struct {
 	programs string
 	say      func(format string, arguments ...any)
-	workers  *compare.Workers
+	workers  map[compare.Side]worker.Command
 	deletion *deletion.Runner
 }
 
@@ -39,16 +39,14 @@ func newRunners(programs string, say func(string, ...any)) *runners {
 		command.Side = string(side)
 		commands[side] = command
 	}
-	return &runners{programs: programs, say: say, workers: compare.NewWorkers(commands)}
+	return &runners{programs: programs, say: say, workers: commands}
 }
 
 // Run runs a side once.
 func (r *runners) Run(ctx context.Context, side compare.Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
 	if !strings.HasPrefix(scenario, "deletion/") {
-		return r.workers.Run(ctx, side, scenario, effort)
+		return r.workers[side].Run(ctx, scenario, effort)
 	}
-	// The workers hold memory that the whole programs can use.
-	r.workers.Stop()
 	if r.deletion == nil {
 		rest.SetDefaultWarningHandler(rest.NoWarnings{}) // the server's, about deprecated types
 		r.say("starting a control plane: etcd, kube-apiserver, kube-controller-manager")
@@ -66,7 +64,6 @@ func (r *runners) Run(ctx context.Context, side compare.Side, scenario string, e
 
 // stop stops everything that was started.
 func (r *runners) stop() error {
-	r.workers.Stop()
 	if r.deletion == nil {
 		return nil
 	}

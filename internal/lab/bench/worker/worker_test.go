@@ -1,0 +1,142 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/worker"
+)
+
+// workerVariable makes the test binary a worker.
+const workerVariable = "ORRERY_WORKER_TEST"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(workerVariable) != "" {
+		os.Exit(worker.Main(scenarios(), os.Args))
+	}
+	os.Exit(m.Run())
+}
+
+// scenarios are the scenarios of the tests' worker.
+func scenarios() []bench.Scenario {
+	runs := 0
+	return []bench.Scenario{
+		{Name: "count", Run: func(_ context.Context, effort bench.Effort) (bench.Outcome, error) {
+			runs++
+			return outcome(float64(effort.Of(1000, 10) + runs)), nil
+		}},
+		{Name: "fails", Run: func(context.Context, bench.Effort) (bench.Outcome, error) {
+			return bench.Outcome{}, bench.Prove("keys processed", 10, 9)
+		}},
+		{Name: "nothing", Run: func(context.Context, bench.Effort) (bench.Outcome, error) {
+			return outcome(math.NaN()), nil
+		}},
+		{Name: "dies", Run: func(context.Context, bench.Effort) (bench.Outcome, error) {
+			os.Exit(7)
+			return bench.Outcome{}, nil
+		}},
+		{Name: "hangs", Run: func(context.Context, bench.Effort) (bench.Outcome, error) { select {} }},
+	}
+}
+
+func outcome(n float64) bench.Outcome {
+	return bench.Outcome{Figures: map[string]float64{"n": n}, Proof: "counted"}
+}
+
+// ourselves is the command of the tests' worker.
+func ourselves(t *testing.T) worker.Command {
+	t.Helper()
+	path, err := os.Executable()
+	require.NoError(t, err)
+	return worker.Command{Side: "ours", Path: path, Env: []string{workerVariable + "=1"}}
+}
+
+// alone runs the worker by hand.
+func alone(t *testing.T, arguments string) (output string, err error) {
+	t.Helper()
+	command := ourselves(t)
+	program := exec.Command(command.Path, strings.Fields(arguments)...)
+	program.Env = append(os.Environ(), command.Env...)
+	text, err := program.CombinedOutput()
+	return string(text), err
+}
+
+func TestEachRunHasAProcessOfItsOwn(t *testing.T) {
+	for effort, want := range map[bench.Effort]float64{bench.Full: 1001, bench.Quick: 11} {
+		for range 2 {
+			got, err := ourselves(t).Run(t.Context(), "count", effort)
+			require.NoError(t, err)
+			assert.Equal(t, outcome(want), got)
+		}
+	}
+}
+
+func TestErrorsNameSideAndScenario(t *testing.T) {
+	for scenario, want := range map[string]string{
+		"fails":   "fails on ours: the work was not done: keys processed: got 9, want 10",
+		"missing": `missing on ours: there is no scenario "missing" here`,
+		"nothing": "nothing on ours: n is NaN",
+		"dies":    "dies on ours: the worker process has failed: exit status 7",
+	} {
+		_, err := ourselves(t).Run(t.Context(), scenario, bench.Full)
+		assert.EqualError(t, err, want)
+	}
+	missing := worker.Command{Side: "theirs", Path: "/nowhere/worker"}
+	_, err := missing.Run(t.Context(), "count", bench.Full)
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestTheEndOfTheContextKillsTheWorker(t *testing.T) {
+	reason := errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go cancel(reason)
+	_, err := ourselves(t).Run(ctx, "hangs", bench.Full)
+	assert.ErrorIs(t, err, reason)
+}
+
+func TestRunningAScenarioByHand(t *testing.T) {
+	output, err := alone(t, "-effort quick -rounds 2 count")
+	require.NoError(t, err)
+	assert.Equal(t, "count\n  n                    11\n  counted\ncount\n  n                    12\n  counted\n", output)
+}
+
+func TestTheProfilesOfAScenario(t *testing.T) {
+	cpu, mem := filepath.Join(t.TempDir(), "cpu"), filepath.Join(t.TempDir(), "mem")
+	_, err := alone(t, "-cpuprofile "+cpu+" -memprofile "+mem+" count")
+	require.NoError(t, err)
+	for _, path := range []string{cpu, mem} {
+		profile, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, "\x1f\x8b", string(profile[:2]), "profiles are compressed")
+	}
+}
+
+func TestMessagesOfAWorkerByHand(t *testing.T) {
+	output, err := alone(t, "-list")
+	require.NoError(t, err)
+	assert.Contains(t, output, "count\nfails\n")
+
+	output, err = alone(t, "-help")
+	require.NoError(t, err, "asking for help is no error")
+	assert.Contains(t, output, "SCENARIO...")
+
+	for arguments, want := range map[string]string{
+		"fails":                          "Error: fails: the work was not done: keys processed: got 9, want 10\n",
+		"-effort great count":            `Error: invalid value "great" for flag -effort: there is no effort "great": choose full or quick` + "\n",
+		"-cpuprofile /nowhere/cpu count": "Error: open /nowhere/cpu: no such file or directory\n",
+	} {
+		output, err := alone(t, arguments)
+		assert.Error(t, err)
+		assert.Contains(t, output, want)
+	}
+}
