@@ -119,8 +119,8 @@ func TestBenchSweepPlots(t *testing.T) {
 		{[]string{"queue", "--vary", "handler-cost=0,1us", "--figure", "p99"}, []string{"latency, p99 by handler cost"}},
 		{[]string{"queue", "--vary", "distribution=uniform,hot"}, []string{"processed per second by distribution", "uniform", "hot"}},
 		{
-			[]string{"fifo", "--vary", "keys=10,100", "--design", "all", "--figure", "Time Per Event"},
-			[]string{"time per event by keys", "fast", "textbook"},
+			[]string{"fifo", "--vary", "keys=10,100", "--design", "all", "--figure", "CPU Per Event"},
+			[]string{"CPU per event by keys", "fast", "textbook"},
 		},
 		{[]string{"fifo", "--vary", "distribution=uniform,zipf", "--design", "all"}, []string{"fast", "textbook", "zipf"}},
 	} {

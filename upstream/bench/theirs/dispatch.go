@@ -55,7 +55,6 @@ type dispatched[O any, T interface {
 }] struct {
 	listOf   func([]T) runtime.Object
 	informer cache.SharedIndexInformer
-	states   []T
 	listed   []T
 	events   chan watch.Event
 
@@ -75,30 +74,23 @@ func newDispatched[O any, T interface {
 	return d
 }
 
-func (d *dispatched[O, T]) Load(document []byte) (int, error) {
+func (d *dispatched[O, T]) Decode(document []byte) (dispatchbench.State, error) {
 	obj := T(new(O))
-	if err := json.Unmarshal(document, obj); err != nil {
-		return 0, err
-	}
-	return d.keep(obj), nil
+	return obj, json.Unmarshal(document, obj)
 }
 
-func (d *dispatched[O, T]) keep(obj T) int {
-	d.states = append(d.states, obj)
-	return len(d.states) - 1
+func (d *dispatched[O, T]) Copy(state dispatchbench.State, id dispatchbench.Identity) dispatchbench.State {
+	source := *state.(T)
+	T(&source).SetNamespace(id.Namespace)
+	T(&source).SetName(id.Name)
+	T(&source).SetResourceVersion(id.ResourceVersion)
+	return dispatchbench.Clone(T(&source))
 }
 
-func (d *dispatched[O, T]) Copy(state int, id dispatchbench.Identity) int {
-	return d.keep(d.copyOf(state, id))
-}
-
-func (d *dispatched[O, T]) copyOf(state int, id dispatchbench.Identity) T {
-	source := T(new(O))
-	*source = *d.states[state]
-	source.SetNamespace(id.Namespace)
-	source.SetName(id.Name)
-	source.SetResourceVersion(id.ResourceVersion)
-	return dispatchbench.Clone(source)
+func (d *dispatched[O, T]) As(state dispatchbench.State, version string) dispatchbench.State {
+	copied := *state.(T)
+	T(&copied).SetResourceVersion(version)
+	return T(&copied)
 }
 
 func (d *dispatched[O, T]) AddHandler(h dispatchbench.Handler) error {
@@ -109,9 +101,9 @@ func (d *dispatched[O, T]) AddHandler(h dispatchbench.Handler) error {
 	return err
 }
 
-func (d *dispatched[O, T]) Start(listed []int, buffer int) error {
+func (d *dispatched[O, T]) Start(listed []dispatchbench.State, buffer int) error {
 	for _, state := range listed {
-		d.listed = append(d.listed, d.states[state])
+		d.listed = append(d.listed, state.(T))
 	}
 	d.events = make(chan watch.Event, buffer)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -127,13 +119,9 @@ func (d *dispatched[O, T]) Start(listed []int, buffer int) error {
 	return nil
 }
 
-func (d *dispatched[O, T]) Send(state int) { d.send(d.states[state]) }
-
-func (d *dispatched[O, T]) SendCopy(state int, id dispatchbench.Identity) {
-	d.send(d.copyOf(state, id))
+func (d *dispatched[O, T]) Send(state dispatchbench.State) {
+	d.events <- watch.Event{Type: watch.Modified, Object: state.(T)}
 }
-
-func (d *dispatched[O, T]) send(obj T) { d.events <- watch.Event{Type: watch.Modified, Object: obj} }
 
 func (d *dispatched[O, T]) Versions() map[string]string {
 	objects := d.informer.GetStore().List()

@@ -2,10 +2,8 @@ package dispatchbench
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -163,27 +161,64 @@ type merging struct{ Subject }
 
 func (merging) Merges() bool { return true }
 
+// still is an informer that sends nothing.
+type still struct {
+	Informer
+	versions map[string]string
+}
+
+func (still) Send(State)                     {}
+func (still) As(state State, _ string) State { return state }
+func (s still) Versions() map[string]string  { return s.versions }
+
+// silentWorld returns a world of some objects, the mark included, with one handler that has the
+// initial list. A test calls the handler itself.
+func silentWorld(objects int, merges bool) (*world, *witness) {
+	w := &world{states: make([][2]State, objects)}
+	versions := map[string]string{}
+	for object := range objects {
+		id := Identity{Namespace: "n", Name: strconv.Itoa(object)}
+		w.names, w.last = append(w.names, id), append(w.last, 2*object)
+		versions[id.Namespace+"/"+id.Name] = version(2 * object)
+	}
+	w.informer = still{versions: versions}
+	handler := newWitness(w, merges)
+	w.witnesses = []*witness{handler}
+	for object := range objects {
+		handler.OnAdd(w.identity(2 * object))
+	}
+	return w, handler
+}
+
+func (w *world) identity(number int) Identity {
+	id := w.names[w.object(number)]
+	id.ResourceVersion = version(number)
+	return id
+}
+
+// deliver calls the handler with a version, from the version delivered before.
+func (w *witness) deliver(number int) {
+	if !w.Counted() {
+		w.OnUpdate(version(w.delivered[w.world.object(number)]), w.world.identity(number))
+	}
+}
+
 // A wrong store has fewer objects, or another version of one.
 func TestAWrongStoreIsDetected(t *testing.T) {
-	s := newRound(Config{Objects: 3})
-	right := map[string]string{}
-	for object, key := range s.keys {
-		right[key] = s.initialIdentity(object).ResourceVersion
-	}
-	assert.NoError(t, newState(s).verify(right))
-	right[s.keys[1]] = "1"
-	assert.ErrorAs(t, newState(s).verify(right), new(*bench.ProofError))
-	delete(right, s.keys[1])
-	assert.ErrorAs(t, newState(s).verify(right), new(*bench.ProofError))
+	w, _ := silentWorld(3, false)
+	require.NoError(t, w.verify())
+	versions := w.informer.Versions()
+	versions["n/1"] = "1"
+	assert.ErrorAs(t, w.verify(), new(*bench.ProofError))
+	delete(versions, "n/1")
+	assert.ErrorAs(t, w.verify(), new(*bench.ProofError))
 }
 
 func TestAWrongListIsDetected(t *testing.T) {
-	s := newRound(Config{Objects: 3})
-	w := newWitness(s, false)
-	w.OnAdd(s.initialIdentity(0))
-	assert.NoError(t, w.fault)
-	w.OnAdd(s.initialIdentity(0))
-	assert.ErrorAs(t, w.fault, new(*bench.ProofError))
+	w, handler := silentWorld(3, false)
+	require.NoError(t, w.verify())
+	handler.OnAdd(w.identity(0))
+	assert.ErrorAs(t, w.verify(), new(*bench.ProofError))
 }
 
 func TestScenarios(t *testing.T) {
@@ -219,119 +254,81 @@ func TestAStalledHandlerThatMissesAnUpdateIsDetected(t *testing.T) {
 	assert.Error(t, f.fault)
 }
 
-func TestScriptReturnsToItsBeginning(t *testing.T) {
-	for _, distribution := range load.Distributions() {
-		cfg := Config{Objects: 100, Load: load.Load{Distribution: distribution}}
-		s := newScript(cfg, 1000)
-		last := append([]int32(nil), s.last...)
-		for i, e := range s.events {
-			assert.Equal(t, last[e.object], e.previous)
-			assert.NotEqual(t, int32(i), e.previous, "an update without a new version is none")
-			last[e.object] = int32(i)
-		}
-		assert.Equal(t, s.last, last)
-	}
-}
-
 func TestUnknownKind(t *testing.T) {
 	_, err := Orrery(Fast).New("boxes")
 	assert.Error(t, err)
 }
 
-func TestCloneSharesNothing(t *testing.T) {
-	var pod api.Pod
-	require.NoError(t, json.Unmarshal(document(10), &pod))
-	pod.Finalizers = []string{"a"}
-	copied := Clone(&pod)
-	require.Equal(t, &pod, copied)
-	assert.NotSame(t, &pod, copied)
-	assert.NotSame(t, unsafe.StringData(pod.Name), unsafe.StringData(copied.Name))
+// A copy shares no memory with its original, so that it costs as much.
+func TestCopiesOfAState(t *testing.T) {
+	informer, err := Orrery(Fast).New(Pods)
+	require.NoError(t, err)
+	state, err := informer.Decode(document(10))
+	require.NoError(t, err)
+	pod, copied := state.(*api.Pod), informer.Copy(state, Identity{"n", "a", "7"}).(*api.Pod)
+	assert.Equal(t, []string{"n", "a", "7"}, []string{copied.Namespace, copied.Name, copied.ResourceVersion})
+	assert.Len(t, copied.Annotations["orrery.example/payload"], 10)
 	assert.NotSame(t, unsafe.StringData(pod.Labels["app"]), unsafe.StringData(copied.Labels["app"]))
 	assert.NotSame(t, pod.OwnerReferences[0].Controller, copied.OwnerReferences[0].Controller)
-	copied.Labels["app"], copied.Finalizers[0] = "changed", "changed"
-	assert.Equal(t, "web", pod.Labels["app"])
-	assert.Equal(t, "a", pod.Finalizers[0])
+	assert.Equal(t, "8", informer.As(state, "8").(*api.Pod).ResourceVersion)
+	assert.Equal(t, "1000000", pod.ResourceVersion)
 }
 
 // A counting witness detects missing, extra and wrong updates.
 func TestAWitnessThatCounts(t *testing.T) {
-	const last, mark = 3, 4
-	s := scriptOf(Config{Objects: 2}, []int{0, 1, 0, 1})
-	start := func() (*witness, *state) {
-		w := newWitness(s, false)
-		for object := range s.keys {
-			w.OnAdd(s.initialIdentity(object))
+	const mark = 2
+	for name, c := range map[string]struct {
+		counted []int // the objects of the updates while it counts; two are sent, and then the mark
+		next    int   // the version after the mark
+		marked  int
+		right   bool
+	}{
+		"right":              {[]int{0, 1, mark}, 0, 1, true},
+		"one is missing":     {[]int{0, mark}, 0, 0, false},
+		"one too many":       {[]int{0, 1, 1, mark}, 0, 1, false},
+		"not the last state": {[]int{0, 1, mark}, 1, 1, false},
+	} {
+		w, handler := silentWorld(3, false)
+		w.count(2)
+		for object := range 3 {
+			w.send(object)
 		}
-		w.count(4)
-		return w, newState(s)
+		for _, object := range c.counted {
+			handler.deliver(2*object + 1)
+		}
+		assert.Len(t, handler.marked, c.marked, name)
+		if c.marked == 0 {
+			continue // drain reports it
+		}
+		w.resume()
+		w.send(0)
+		handler.deliver(c.next)
+		assert.Equal(t, c.right, handler.verify() == nil, name)
 	}
-	deliver := func(w *witness, event int) {
-		if !w.Counted() {
-			e := s.events[event]
-			w.OnUpdate(s.versionOf(e.previous), s.identity(event))
-		}
-	}
-
-	w, state := start()
-	for event := 0; event <= mark; event++ {
-		deliver(w, event)
-		state.sent(event)
-	}
-	assert.Len(t, w.marked, 1)
-	w.resume(state)
-	deliver(w, 0)
-	assert.NoError(t, w.verify(5, state))
-
-	t.Run("one is missing", func(t *testing.T) {
-		w, _ := start()
-		for _, event := range []int{0, 1, last, mark} {
-			deliver(w, event)
-		}
-		assert.Empty(t, w.marked, "the mark was taken for an update")
-	})
-	t.Run("one too many", func(t *testing.T) {
-		w, state := start()
-		for _, event := range []int{0, 1, 1, 2, last, mark} {
-			deliver(w, event)
-		}
-		assert.Error(t, w.verify(4, state))
-	})
-	t.Run("not the last state", func(t *testing.T) {
-		w, state := start()
-		for event := 0; event <= mark; event++ {
-			deliver(w, event)
-			state.sent(event)
-		}
-		w.resume(state)
-		deliver(w, 2) // from the state of event 0, but event 2 was sent last
-		assert.Error(t, w.verify(5, state))
-	})
 }
 
 // The latency of merged events counts from the oldest of them.
 func TestMergedEventsAreLateSinceTheOldest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := scriptOf(Config{Objects: 2}, []int{0, 1, 0, 0, 1, 1, 0, 1})
-		w := newWitness(s, true)
-		c := clock{witness: w, laps: make([]int32, len(s.keys))}
-		const first = 8 + 2 // in the second lap
-		var newest atomic.Int64
+		w, handler := silentWorld(3, true)
+		w.phase, w.due = &load.Phase{Rate: 1}, make([]event, 9)
+		w.phase.Begin()
 		began := time.Now()
-		c.start(began, load.NewPacer(began, 1), first, &newest)
-
-		deliver := func(at time.Duration, number int) time.Duration {
-			time.Sleep(at - time.Since(began))
-			newest.Store(int64(number))
-			c.latency = bench.Histogram{}
-			c.observe(number % s.laps)
-			return c.latency.Max()
+		for i, object := range []int{0, 0, 1, 1, 0, 1, 0, 1, 0} {
+			w.sendDue(i, object)
 		}
-		// Numbers 10, 11 and 14 are of object 0, due at 0 s, 1 s and 4 s; the handler gets the
-		// last.
-		assert.Equal(t, 5*time.Second, deliver(5*time.Second, 14))
-		// Object 0 follows with 16, due at 6 s, and 18, due at 8 s: merged again.
-		assert.Equal(t, 4*time.Second, deliver(10*time.Second, 18))
+		deliver := func(at time.Duration, i int) time.Duration {
+			time.Sleep(at - time.Since(began))
+			handler.latency = bench.Histogram{}
+			handler.deliver(w.stateCount() + i)
+			return handler.latency.Max()
+		}
+		// The events 0, 1 and 4 are of object 0; the handler gets the last.
+		assert.Equal(t, 5*time.Second, deliver(5*time.Second, 4))
+		// Object 0 follows with 6 and 8: merged again.
+		assert.Equal(t, 4*time.Second, deliver(10*time.Second, 8))
 		// Object 1 was first due at 2 s.
-		assert.Equal(t, 9*time.Second, deliver(11*time.Second, 17))
+		assert.Equal(t, 9*time.Second, deliver(11*time.Second, 7))
+		assert.NoError(t, handler.fault)
 	})
 }

@@ -80,8 +80,7 @@ type typedInformer[O any, T interface {
 }] struct {
 	head     func(T) *api.ObjectMeta
 	informer *informer.SharedIndexInformer[T]
-	states   []T
-	listed   []int
+	listed   []State
 	events   chan api.WatchEvent[T]
 
 	registrations []*informer.Registration
@@ -102,26 +101,22 @@ func newOurs[O any, T interface {
 	return o
 }
 
-func (o *typedInformer[O, T]) Load(document []byte) (int, error) {
+func (o *typedInformer[O, T]) Decode(document []byte) (State, error) {
 	obj := T(new(O))
-	if err := json.Unmarshal(document, obj); err != nil {
-		return 0, err
-	}
-	return o.keep(obj), nil
+	return obj, json.Unmarshal(document, obj)
 }
 
-func (o *typedInformer[O, T]) keep(obj T) int {
-	o.states = append(o.states, obj)
-	return len(o.states) - 1
-}
-
-func (o *typedInformer[O, T]) Copy(state int, id Identity) int { return o.keep(o.copyOf(state, id)) }
-
-func (o *typedInformer[O, T]) copyOf(state int, id Identity) T {
-	source := *o.states[state]
+func (o *typedInformer[O, T]) Copy(state State, id Identity) State {
+	source := *state.(T)
 	head := o.head(&source)
 	head.Namespace, head.Name, head.ResourceVersion = id.Namespace, id.Name, id.ResourceVersion
 	return Clone(T(&source))
+}
+
+func (o *typedInformer[O, T]) As(state State, version string) State {
+	copied := *state.(T)
+	o.head(&copied).ResourceVersion = version
+	return T(&copied)
 }
 
 func (o *typedInformer[O, T]) AddHandler(h Handler) error {
@@ -132,7 +127,7 @@ func (o *typedInformer[O, T]) AddHandler(h Handler) error {
 	return err
 }
 
-func (o *typedInformer[O, T]) Start(listed []int, buffer int) error {
+func (o *typedInformer[O, T]) Start(listed []State, buffer int) error {
 	o.listed = listed
 	o.events = make(chan api.WatchEvent[T], buffer)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -145,14 +140,8 @@ func (o *typedInformer[O, T]) Start(listed []int, buffer int) error {
 	return nil
 }
 
-func (o *typedInformer[O, T]) Send(state int) { o.send(o.states[state]) }
-
-func (o *typedInformer[O, T]) SendCopy(state int, id Identity) { o.send(o.copyOf(state, id)) }
-
-// send clears the event's version: a script repeats its versions, and the reflector would skip an
-// old one.
-func (o *typedInformer[O, T]) send(obj T) {
-	o.events <- api.WatchEvent[T]{Type: api.WatchModified, Object: obj}
+func (o *typedInformer[O, T]) Send(state State) {
+	o.events <- api.WatchEvent[T]{Type: api.WatchModified, Object: state.(T)}
 }
 
 func (o *typedInformer[O, T]) Versions() map[string]string {
@@ -177,7 +166,7 @@ func (o *typedInformer[O, T]) List(context.Context, api.ListOptions) (*api.List[
 	list := &api.List[T]{}
 	list.ResourceVersion = "1"
 	for _, state := range o.listed {
-		list.Items = append(list.Items, o.states[state])
+		list.Items = append(list.Items, state.(T))
 	}
 	return list, nil
 }

@@ -35,10 +35,9 @@ func Scenarios(subject Subject) []bench.Scenario {
 func dispatchScenario(name string, subject Subject, handlers int) bench.Scenario {
 	return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 		cfg := Config{Handlers: handlers, Objects: effort.Of(10_000, 2_500), Kind: Heads}
-		s := newRound(cfg)
 		n := effort.Of(300_000, 50_000) * 4 / (handlers + 3) // with more handlers an event costs more
 
-		w, err := newWorld(subject, cfg, s, n, nil)
+		w, err := newWorld(subject, cfg, n, nil)
 		if err != nil {
 			return bench.Outcome{}, err
 		}
@@ -56,7 +55,7 @@ func dispatchScenario(name string, subject Subject, handlers int) bench.Scenario
 		})
 		if err == nil {
 			w.resume()
-			w.play(s.laps) // checks each object again
+			w.play(2 * cfg.Objects) // checks each object again
 			err = w.drain(ctx)
 		}
 		if err == nil {
@@ -73,7 +72,7 @@ func dispatchScenario(name string, subject Subject, handlers int) bench.Scenario
 				"B/event":      float64(usage.Bytes) / float64(n),
 			},
 			Proof: fmt.Sprintf("%d updates delivered to each of %s in order; %d objects in the store "+
-				"in their latest state", w.sent, plural(handlers, "handler"), len(w.script.keys)),
+				"in their latest state", w.sent, plural(handlers, "handler"), len(w.names)),
 		}, nil
 	}}
 }
@@ -98,7 +97,7 @@ func idleScenario(subject Subject) bench.Scenario {
 	return bench.Scenario{Name: "dispatch/idle", Run: func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 		cfg := Config{Handlers: 1, Objects: effort.Of(10_000, 2_500), Kind: Heads}
 		idle := &idle{began: time.Now(), called: make(chan time.Duration, 1)}
-		w, err := newWorld(subject, cfg, newRound(cfg), 1, func(_ int, w *witness) { w.observe = idle.observe })
+		w, err := newWorld(subject, cfg, 1, func(w *witness) { w.observe = idle.observe })
 		if err != nil {
 			return bench.Outcome{}, err
 		}
@@ -134,7 +133,7 @@ func idleScenario(subject Subject) bench.Scenario {
 				"asleep p50": float64(slow.Quantile(0.5)),
 				"asleep p99": float64(slow.Quantile(0.99)),
 			},
-			Proof: fmt.Sprintf("%d updates, one at a time, delivered in order; %d objects in the store in their latest state", w.sent, len(w.script.keys)),
+			Proof: fmt.Sprintf("%d updates, one at a time, delivered in order; %d objects in the store in their latest state", w.sent, len(w.names)),
 		}, nil
 	}}
 }
@@ -146,11 +145,7 @@ type idle struct {
 	called chan time.Duration // the time of the call, since began
 }
 
-func (d *idle) observe(event int) {
-	if event < d.world.script.laps {
-		d.called <- time.Since(d.began)
-	}
-}
+func (d *idle) observe() { d.called <- time.Since(d.began) }
 
 // giveUp unblocks measure.
 func (d *idle) giveUp() {
@@ -171,7 +166,7 @@ func (d *idle) measure(ctx context.Context, n int, pause time.Duration, latencie
 			time.Sleep(pause)
 		}
 		sent := time.Since(d.began)
-		d.world.send()
+		d.world.play(1)
 		at := <-d.called
 		if at == gaveUp {
 			return ctx.Err()

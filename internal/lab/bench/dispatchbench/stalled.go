@@ -67,7 +67,7 @@ func stalledScenario(name string, subject Subject, kind Kind, promised promise) 
 type stalled struct {
 	informer      Informer
 	object        Identity
-	first         int // state
+	decoded       State
 	slow, healthy *tracker
 	released      bool
 }
@@ -77,7 +77,7 @@ func newStalled(subject Subject, kind Kind, n int, promised promise) (*stalled, 
 	if err != nil {
 		return nil, err
 	}
-	last := strconv.Itoa(firstVersion + n)
+	last := version(n)
 	st := &stalled{
 		informer: informer,
 		object:   Identity{Namespace: "namespace-000", Name: "web-7c5ddbdf54-00000"},
@@ -85,29 +85,28 @@ func newStalled(subject Subject, kind Kind, n int, promised promise) (*stalled, 
 		healthy:  newTracker(promised, last),
 	}
 	st.slow.hang = make(chan struct{})
-	loaded, err := informer.Load(document(0))
-	if err != nil {
+	if st.decoded, err = informer.Decode(document(0)); err != nil {
 		return nil, err
 	}
-	st.first = informer.Copy(loaded, st.version(0))
 	for _, h := range []Handler{st.slow, st.healthy} {
 		if err := informer.AddHandler(h); err != nil {
 			return nil, err
 		}
 	}
-	return st, informer.Start([]int{st.first}, 1024)
+	return st, informer.Start([]State{st.after(0)}, 1024)
 }
 
-func (st *stalled) version(i int) Identity {
+// after returns the object after i updates.
+func (st *stalled) after(i int) State {
 	id := st.object
-	id.ResourceVersion = strconv.Itoa(firstVersion + i)
-	return id
+	id.ResourceVersion = version(i)
+	return st.informer.Copy(st.decoded, id)
 }
 
 // send sends all updates and waits until the healthy handler has them.
 func (st *stalled) send(ctx context.Context, n int) error {
 	for i := 1; i <= n && ctx.Err() == nil; i++ {
-		st.informer.SendCopy(st.first, st.version(i))
+		st.informer.Send(st.after(i))
 	}
 	return await(ctx, st.healthy.finished)
 }
@@ -133,21 +132,7 @@ func (st *stalled) verify(n int) error {
 	}
 	versions := st.informer.Versions()
 	key := st.object.Namespace + "/" + st.object.Name
-	return bench.Prove("version in the store", st.version(n).ResourceVersion, versions[key])
-}
-
-// await waits for a handler, up to deliveryTimeout.
-func await(ctx context.Context, done <-chan struct{}) error {
-	timer := time.NewTimer(deliveryTimeout)
-	defer timer.Stop()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return &bench.ProofError{What: "the last event", Want: "delivered to the handler", Got: "not delivered within " + deliveryTimeout.String()}
-	}
+	return bench.Prove("version in the store", version(n), versions[key])
 }
 
 // tracker is a handler that follows one object to its last version.

@@ -20,27 +20,26 @@ type Subject interface {
 	New(kind Kind) (Informer, error)
 }
 
-// Informer is an informer behind a fake watch. It is used by one goroutine: Load and Copy,
-// AddHandler, Start, Send any number of times, and finally Stop.
-//
-// It has a list of states, numbered from 0: versions of objects, each a value of the library's
-// type.
+// State is a version of an object: a value of the library's type.
+type State any
+
+// Informer is an informer behind a fake watch. It is used by one goroutine: Decode, Copy
+// and As, AddHandler, Start, Send any number of times, and finally Stop.
 type Informer interface {
-	// Load decodes the JSON of an object with the library's decoder and returns the number of the
-	// state.
-	Load(document []byte) (state int, err error)
-	// Copy adds a copy of a state with another identity. They share no memory, as if both had been
+	// Decode decodes the JSON of an object with the library's decoder.
+	Decode(document []byte) (State, error)
+	// Copy returns a copy of a state with another identity. They share no memory, as if both had been
 	// decoded.
-	Copy(state int, id Identity) (copied int)
+	Copy(state State, id Identity) State
+	// As returns a shallow copy of a state in another resource version.
+	As(state State, version string) State
 	// AddHandler registers a handler, which gets the initial list as additions.
 	AddHandler(h Handler) error
 	// Start runs the informer with the listed states and returns when every handler has them. The
 	// watch holds up to buffer events; then Send blocks.
-	Start(listed []int, buffer int) error
+	Start(listed []State, buffer int) error
 	// Send makes the watch send the state as a modified event.
-	Send(state int)
-	// SendCopy is Send of a copy that the informer alone keeps.
-	SendCopy(state int, id Identity)
+	Send(state State)
 	// Versions returns the resource versions of the objects in the store, by key.
 	Versions() map[string]string
 	// Stop stops the informer and waits for its goroutines.
@@ -96,6 +95,3 @@ func (c *Config) AddTo(flags *pflag.FlagSet) {
 	load.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to a small pod's fields")
 	c.Load.AddTo(flags, 5*time.Second, "objects")
 }
-
-// emptyObject is the approximate size of a small pod in bytes.
-const emptyObject = 1 << 10

@@ -2,45 +2,66 @@ package dispatchbench
 
 import (
 	"context"
-	"maps"
+	"strconv"
+	"strings"
 	"time"
 
 	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/load"
 )
 
-// world is an informer with its handlers, and the script that is played to them.
+// world is an informer with its handlers, and the events that are sent to them. Each version of an
+// object has a number, from which its resource version is made. Each object has two states with
+// numbers of their own, made beforehand and sent in turn. Events with a due time, which the latency
+// needs, bring versions that are sent once; their numbers follow those of the states. The last
+// object is the mark: its updates end a phase and are not counted.
 type world struct {
 	informer  Informer
-	script    *script
+	names     []Identity // by object, without a version
+	states    [][2]State // by object
 	witnesses []*witness
-	state     *state
-	states    []int // by event: the number of its state in the informer
-	sent      int   // events, marks not included
-	marks     int
+
+	last []int // by object: the number of the version sent last
+	sent int   // events, the mark's not included
+
+	phase *load.Phase // of the events with a due time
+	due   []event     // by their order
 }
 
-// newWorld loads all states and starts the informer, with its handlers synced.
-func newWorld(subject Subject, cfg Config, s *script, buffer int, prepare func(handler int, w *witness)) (*world, error) {
+// event is a version of an object that is sent once.
+type event struct{ object, previous int }
+
+// firstVersion gives the versions seven digits.
+const firstVersion = 1_000_000
+
+// newWorld makes all states and starts the informer, with its handlers synced.
+func newWorld(subject Subject, cfg Config, buffer int, prepare func(*witness)) (*world, error) {
 	informer, err := subject.New(cfg.Kind)
 	if err != nil {
 		return nil, err
 	}
-	w := &world{informer: informer, script: s, state: newState(s)}
-	first, err := informer.Load(document(cfg.ObjectSize))
+	decoded, err := informer.Decode(document(cfg.ObjectSize))
 	if err != nil {
 		return nil, err
 	}
-	var listed []int
-	for object := range s.keys {
-		listed = append(listed, informer.Copy(first, s.initialIdentity(object)))
+	w := &world{informer: informer}
+	var listed []State
+	for object, key := range load.NewKeys(cfg.Objects+1, load.Uniform, cfg.Seed).All() {
+		namespace, name, _ := strings.Cut(key, "/")
+		w.names = append(w.names, Identity{Namespace: namespace, Name: name})
+		w.last = append(w.last, 2*object)
+		var states [2]State
+		for i := range states {
+			id := w.names[object]
+			id.ResourceVersion = version(2*object + i)
+			states[i] = informer.Copy(decoded, id)
+		}
+		w.states, listed = append(w.states, states), append(listed, states[0])
 	}
-	for i := range s.events {
-		w.states = append(w.states, informer.Copy(first, s.identity(i)))
-	}
-	for handler := range cfg.Handlers {
-		witness := newWitness(s, subject.Merges())
+	for range cfg.Handlers {
+		witness := newWitness(w, subject.Merges())
 		if prepare != nil {
-			prepare(handler, witness)
+			prepare(witness)
 		}
 		w.witnesses = append(w.witnesses, witness)
 		if err := informer.AddHandler(witness); err != nil {
@@ -50,31 +71,81 @@ func newWorld(subject Subject, cfg Config, s *script, buffer int, prepare func(h
 	return w, informer.Start(listed, buffer)
 }
 
-// play sends the next n events as fast as the informer takes them.
+func version(number int) string { return strconv.Itoa(firstVersion + number) }
+
+// number returns the number of a version, or -1.
+func (w *world) number(version string) int {
+	v := 0
+	for i := range len(version) {
+		v = 10*v + int(version[i]-'0')
+	}
+	if v -= firstVersion; v < 0 || v >= w.stateCount()+len(w.due) {
+		return -1
+	}
+	return v
+}
+
+// stateCount is the number of states, and so the number of the first event with a due time.
+func (w *world) stateCount() int { return 2 * len(w.names) }
+
+// mark is the object whose events end a phase.
+func (w *world) mark() int { return len(w.names) - 1 }
+
+// object returns the object of a version.
+func (w *world) object(number int) int {
+	if i := number - w.stateCount(); i >= 0 {
+		return w.due[i].object
+	}
+	return number / 2
+}
+
+// previous returns the version of the same object that was sent before.
+func (w *world) previous(number int) int {
+	if i := number - w.stateCount(); i >= 0 {
+		return w.due[i].previous
+	}
+	return number ^ 1
+}
+
+// send sends the other state of an object.
+func (w *world) send(object int) {
+	number := 2 * object
+	if w.last[object] == number {
+		number++
+	}
+	w.last[object] = number
+	if object != w.mark() {
+		w.sent++
+	}
+	w.informer.Send(w.states[object][number%2])
+}
+
+// play sends n states, of one object after the other, as fast as the informer takes them.
 func (w *world) play(n int) {
 	for range n {
-		w.send()
+		w.send(w.sent % w.mark())
 	}
 }
 
-// send sends the next event.
-func (w *world) send() {
-	i := w.sent % w.script.laps
-	w.informer.Send(w.states[i])
-	w.state.sent(i)
+// sendDue sends the event of the phase with the given number, which brings a new version.
+func (w *world) sendDue(i, object int) {
+	number := w.stateCount() + i
+	w.due[i] = event{object, w.last[object]}
+	w.last[object] = number
 	w.sent++
+	w.informer.Send(w.informer.As(w.states[object][0], version(number)))
 }
 
 // count makes the handlers count the next n updates unchecked, until resume. Call both after drain.
 func (w *world) count(n int) {
 	for _, witness := range w.witnesses {
-		witness.count(n)
+		witness.counting = n
 	}
 }
 
 func (w *world) resume() {
 	for _, witness := range w.witnesses {
-		witness.resume(w.state)
+		copy(witness.delivered, w.last)
 	}
 }
 
@@ -84,69 +155,43 @@ const deliveryTimeout = 5 * time.Minute
 
 // drain sends the mark and waits until every handler has received it, and so everything before it.
 func (w *world) drain(ctx context.Context) error {
-	i := w.script.laps + w.marks%marks
-	w.marks++
-	w.informer.Send(w.states[i])
-	w.state.sent(i)
-	timer := time.NewTimer(deliveryTimeout)
-	defer timer.Stop()
+	w.send(w.mark())
 	for _, witness := range w.witnesses {
-		select {
-		case <-witness.marked:
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-timer.C:
-			return &bench.ProofError{What: "the last event", Want: "delivered to every handler", Got: "not delivered within " + deliveryTimeout.String()}
+		if err := await(ctx, witness.marked); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// await waits for a handler, up to deliveryTimeout.
+func await(ctx context.Context, done <-chan struct{}) error {
+	timer := time.NewTimer(deliveryTimeout)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return &bench.ProofError{What: "the last event", Want: "delivered to the handler", Got: "not delivered within " + deliveryTimeout.String()}
+	}
 }
 
 // verify proves that every handler received everything, and that the store holds the final state.
 // Call it after drain.
 func (w *world) verify() error {
 	for _, witness := range w.witnesses {
-		if err := witness.verify(w.sent, w.state); err != nil {
+		if err := witness.verify(); err != nil {
 			return err
 		}
 	}
-	return w.state.verify(w.informer.Versions())
-}
-
-// state is the expected result of the events sent so far. It is owned by the driver.
-type state struct {
-	script *script
-	last   []int32 // by object: the last event sent; -1 if it has none
-}
-
-func newState(s *script) *state {
-	return &state{script: s, last: append([]int32(nil), s.last...)}
-}
-
-func (st *state) sent(i int) {
-	st.last[st.script.events[i].object] = int32(i)
-}
-
-// verify compares a store with the expected state.
-func (st *state) verify(versions map[string]string) error {
-	want := make(map[string]string, len(st.last))
-	for object, last := range st.last {
-		id := st.script.initialIdentity(object)
-		if last >= 0 {
-			id = st.script.identity(int(last))
-		}
-		want[st.script.keys[object]] = id.ResourceVersion
-	}
-	if maps.Equal(want, versions) {
-		return nil
-	}
-	if err := bench.Prove("objects in the store", len(want), len(versions)); err != nil {
-		return err
-	}
-	for key, version := range want {
-		if err := bench.Prove("version of "+key+" in the store", version, versions[key]); err != nil {
+	versions := w.informer.Versions()
+	for object, id := range w.names {
+		key := id.Namespace + "/" + id.Name
+		if err := bench.Prove("version of "+key+" in the store", version(w.last[object]), versions[key]); err != nil {
 			return err
 		}
 	}
-	return nil
+	return bench.Prove("objects in the store", len(w.names), len(versions))
 }

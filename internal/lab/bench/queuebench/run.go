@@ -41,37 +41,24 @@ func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) 
 		return nil, err
 	}
 	runtime.GC() // of the warm-up
-	full, err := r.measure(ctx, subject, "as fast as possible", cfg.Duration, 0)
-	if err != nil {
-		return nil, err
-	}
-	rate := cfg.RateOr(full.processed, full.usage.Elapsed)
-	paced, err := r.measure(ctx, subject, fmt.Sprintf("%.0f keys a second", rate), cfg.Duration, rate)
-	if err != nil {
-		return nil, err
-	}
-	return &bench.Result{
-		Figures: full.figures(rate),
-		Latency: &paced.latency,
-		Proof: []string{
-			fmt.Sprintf("%d keys added as fast as possible, each handed out after its last Add, never to two workers at once", full.added),
-			fmt.Sprintf("the same for %d keys added at a steady rate", paced.added),
+	name := "as fast as possible"
+	return load.Driver{
+		Load: cfg.Load, Meter: meter, Event: "key", Handled: "processed",
+		Phase: func(ctx context.Context, p *load.Phase) error {
+			if p.Paced() {
+				name = "at a steady rate"
+			}
+			got, err := r.measure(ctx, subject, name, cfg.Duration, p.Rate)
+			if err != nil {
+				return err
+			}
+			p.Done, p.Usage, p.Latency = got.processed, got.usage, got.latency
+			added := float64(got.added) / got.usage.Elapsed.Seconds()
+			p.More = []bench.Figure{{Name: "added", Unit: bench.PerSecond, Value: added, Better: bench.Higher}}
+			p.Proof = fmt.Sprintf("%d keys added, each handed out after its last Add, never to two workers at once", got.added)
+			return nil
 		},
-	}, nil
-}
-
-// figures returns the figures of the saturated phase.
-func (p *phase) figures(rate float64) []bench.Figure {
-	seconds := p.usage.Elapsed.Seconds()
-	each := func(v float64) float64 { return v / float64(max(p.processed, 1)) }
-	return []bench.Figure{
-		{Name: "processed", Unit: bench.PerSecond, Value: float64(p.processed) / seconds, Better: bench.Higher},
-		{Name: "added", Unit: bench.PerSecond, Value: float64(p.added) / seconds, Better: bench.Higher},
-		{Name: "CPU per key", Unit: bench.Nanoseconds, Value: each(float64(p.usage.CPU / time.Nanosecond)), Better: bench.Lower},
-		{Name: "allocations per key", Unit: bench.Count, Value: each(float64(p.usage.Allocs)), Better: bench.Lower},
-		{Name: "allocated per key", Unit: bench.Bytes, Value: each(float64(p.usage.Bytes)), Better: bench.Lower},
-		{Name: "rate for latency", Unit: bench.PerSecond, Value: rate, Better: bench.Higher},
-	}
+	}.Run(ctx)
 }
 
 // Config holds the flags of "lab bench queue".

@@ -9,8 +9,11 @@
 package storebench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -21,115 +24,44 @@ import (
 )
 
 func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*bench.Result, error) {
-	r := runner[T]{
-		cfg: cfg, meter: meter,
-		content: newContent(s.gear, cfg.Objects, cfg.Namespaces, 1, cfg.ObjectSize),
-		keys:    load.NewKeys(cfg.Objects, cfg.Distribution, cfg.Seed),
+	c := newContent(s.gear, cfg.Objects, cfg.Namespaces, 1, cfg.ObjectSize)
+	keys := load.NewKeys(cfg.Objects, cfg.Distribution, cfg.Seed)
+	phase := func(ctx context.Context, p *load.Phase) error { return c.phase(ctx, p, cfg, keys) }
+	result, err := load.Driver{Load: cfg.Load, Meter: meter, Event: "write", Handled: "writes", Phase: phase}.Run(ctx)
+	if err != nil || cfg.Readers == 0 {
+		return result, err
 	}
-	fast, err := r.saturated(ctx)
+	// The readers' cost would be counted.
+	result.Figures = slices.DeleteFunc(result.Figures, func(f bench.Figure) bool { return strings.HasSuffix(f.Name, " per write") })
+	return result, nil
+}
+
+// phase writes while readers read, and proves the content afterwards. A latency ends when the write
+// is done.
+func (c *content[T]) phase(ctx context.Context, p *load.Phase, cfg Config, keys *load.Keys) error {
+	store, err := c.fill()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r.cfg.Rate = cfg.RateOr(fast.writes, fast.took)
-	latency, err := r.paced(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &bench.Result{
-		Figures: append(fast.figures(cfg), bench.Figure{Name: "rate for latency", Unit: bench.PerSecond, Value: r.cfg.Rate, Better: bench.Higher}),
-		Latency: latency,
-		Proof: []string{
-			fmt.Sprintf("%d writes as fast as possible while %d readers read %d times, completely each time; afterwards all objects in the state written last, by list, index and key",
-				fast.writes, cfg.Readers, fast.reads),
-			fmt.Sprintf("%d writes at %.0f a second; afterwards the same", latency.Count(), r.cfg.Rate),
-		},
-	}, nil
-}
-
-// runner is one run of "lab bench store".
-type runner[T any] struct {
-	cfg     Config
-	meter   *bench.Meter
-	content *content[T]
-	keys    *load.Keys
-}
-
-// saturation is the result of the first part of a run.
-type saturation struct {
-	writes, reads int
-	took          time.Duration
-	usage         bench.Usage
-}
-
-func (s saturation) figures(cfg Config) []bench.Figure {
-	figures := []bench.Figure{
-		{Name: "writes", Unit: bench.PerSecond, Value: float64(s.writes) / s.took.Seconds(), Better: bench.Higher},
-		{Name: "time per write", Unit: bench.Nanoseconds, Value: float64(s.took.Nanoseconds()) / float64(s.writes), Better: bench.Lower},
-	}
-	if cfg.Readers > 0 {
-		figures = append(figures, bench.Figure{Name: "reads", Unit: bench.PerSecond, Value: float64(s.reads) / s.took.Seconds(), Better: bench.Higher})
-	} else { // only without readers, whose allocations would be counted
-		perWrite := s.usage.PerOp(s.writes)
-		figures = append(figures,
-			bench.Figure{Name: "allocations per write", Unit: bench.Count, Value: perWrite["allocs/op"], Better: bench.Lower},
-			bench.Figure{Name: "bytes per write", Unit: bench.Bytes, Value: perWrite["B/op"], Better: bench.Lower})
-	}
-	return figures
-}
-
-// saturated writes as fast as possible while readers read.
-func (r *runner[T]) saturated(ctx context.Context) (result saturation, err error) {
-	err = r.whileReading(func(store Store[T]) error {
-		r.meter.Begin("as fast as possible", "writes", r.cfg.Duration, 0)
-		result.usage = bench.Measure(func() {
-			result.writes, result.took, err = r.content.writeFor(ctx, store, r.cfg.Duration, r.keys.Picker(0).Next, r.meter)
+	readers := start(c.readers(cfg.Readers, cfg.Reader, store, keys))
+	p.Begin()
+	p.Usage = bench.Measure(func() {
+		err = p.Produce(ctx, 1, keys, func(_, event, key int) error {
+			err := store.Update(c.next(key))
+			if p.Done++; p.Paced() {
+				p.Latency.Record(p.Late(event))
+			}
+			return err
 		})
-		return err
-	}, &result.reads)
-	return result, err
-}
-
-// paced writes at a fixed rate while readers read, and measures from when a write was due until it
-// was done.
-func (r *runner[T]) paced(ctx context.Context) (*bench.Histogram, error) {
-	latency, reads := &bench.Histogram{}, 0
-	err := r.whileReading(func(store Store[T]) error {
-		writes := max(int(r.cfg.Rate*r.cfg.Duration.Seconds()), 1)
-		r.meter.Begin(fmt.Sprintf("%.0f writes a second", r.cfg.Rate), "writes", r.cfg.Duration, int64(writes))
-		start, picker := time.Now(), r.keys.Picker(0)
-		pacer := load.NewPacer(start, r.cfg.Rate)
-		for i := range writes {
-			due, ok := pacer.Wait(ctx, i)
-			if !ok {
-				return ctx.Err()
-			}
-			if err := store.Update(r.content.next(picker.Next())); err != nil {
-				return err
-			}
-			latency.Record(time.Since(start) - due)
-			r.meter.Count(1)
-		}
-		return nil
-	}, &reads)
-	return latency, err
-}
-
-// whileReading runs write and the readers on a full store, and proves the content afterwards.
-func (r *runner[T]) whileReading(write func(Store[T]) error, reads *int) error {
-	store, err := r.content.fill()
-	if err != nil {
-		return err
+	})
+	reads, readError := readers.end()
+	if cfg.Readers > 0 {
+		perSecond := float64(reads) / p.Usage.Elapsed.Seconds()
+		p.More = []bench.Figure{{Name: "reads", Unit: bench.PerSecond, Value: perSecond, Better: bench.Higher}}
 	}
-	readers := start(r.content.readers(r.cfg.Readers, r.cfg.Reader, store, r.keys))
-	err = write(store)
-	n, readError := readers.end()
-	if *reads = n; err == nil {
-		err = readError
-	}
-	if err == nil {
-		err = r.content.prove(store)
-	}
-	return err
+	p.Proof = fmt.Sprintf("%d writes while %d readers read %d times, completely each time; "+
+		"afterwards all objects in the state written last, by list, index and key", p.Done, cfg.Readers, reads)
+	return cmp.Or(err, readError, c.prove(store))
 }
 
 // ReaderKind is what the readers of a run do in a loop.

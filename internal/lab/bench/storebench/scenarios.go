@@ -132,7 +132,7 @@ func (s subject[T]) writesWithReaders(ctx context.Context, effort bench.Effort) 
 	readers := start(c.readers(4, List, store, nil))
 	at := 0
 	next := func() int { at = (at + changing*stride) % scenarioObjects; return at }
-	writes, took, err := c.writeFor(ctx, store, lasts, next, nil)
+	writes, took, err := c.writeFor(ctx, store, lasts, next)
 	reads, readError := readers.end()
 	if err == nil {
 		err = readError
@@ -151,7 +151,7 @@ func (s subject[T]) writesWithReaders(ctx context.Context, effort bench.Effort) 
 }
 
 // writeFor updates objects for some time, at least a few, and returns how many.
-func (c *content[T]) writeFor(ctx context.Context, store Store[T], lasts time.Duration, next func() int, meter *bench.Meter) (writes int, took time.Duration, err error) {
+func (c *content[T]) writeFor(ctx context.Context, store Store[T], lasts time.Duration, next func() int) (writes int, took time.Duration, err error) {
 	// A write may take a few hundred nanoseconds or 15 ms: the clock is read rarely enough for the
 	// former and often enough for the latter.
 	const many = 8
@@ -165,7 +165,6 @@ func (c *content[T]) writeFor(ctx context.Context, store Store[T], lasts time.Du
 			}
 		}
 		writes += many
-		meter.Count(many)
 	}
 	return writes, took, nil
 }

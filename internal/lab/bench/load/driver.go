@@ -1,0 +1,130 @@
+package load
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"orrery/internal/lab/bench"
+)
+
+// Driver runs a benchmark in two phases. In the first the gear gets as many events as it takes, for
+// throughput and cost; in the second it gets them at a steady rate, for latencies.
+type Driver struct {
+	Load
+	Meter *bench.Meter
+	// Event is what an event is called: "key". Handled is the name of the throughput: "processed".
+	Event, Handled string
+	// Phase puts the load of a phase on the gear, measures it and proves the result.
+	Phase func(ctx context.Context, p *Phase) error
+}
+
+// Phase is one of the two phases, and its result.
+type Phase struct {
+	Driver
+	// Rate is the number of events a second, and Events how many are due; 0: as many as possible.
+	Rate   float64
+	Events int
+
+	// The result. In the first phase these are the events that the gear has handled, with their
+	// cost and further figures; in the second the latencies. Proof says what was checked.
+	Done    int
+	Usage   bench.Usage
+	More    []bench.Figure
+	Latency bench.Histogram
+	Proof   string
+
+	start time.Time
+	pacer *Pacer
+}
+
+// Run runs both phases.
+func (d Driver) Run(ctx context.Context) (*bench.Result, error) {
+	full := &Phase{Driver: d}
+	d.Meter.Begin("as fast as possible", d.Event+"s", d.Duration, 0)
+	if err := d.Phase(ctx, full); err != nil {
+		return nil, err
+	}
+	paced := &Phase{Driver: d, Rate: d.RateOr(full.Done, full.Usage.Elapsed)}
+	paced.Events = max(1, int(paced.Rate*d.Duration.Seconds()))
+	d.Meter.Begin(fmt.Sprintf("%.0f %ss a second", paced.Rate, d.Event), d.Event+"s", d.Duration, int64(paced.Events))
+	if err := d.Phase(ctx, paced); err != nil {
+		return nil, err
+	}
+	each := func(v float64) float64 { return v / float64(max(full.Done, 1)) }
+	per := " per " + d.Event
+	figures := append([]bench.Figure{
+		{Name: d.Handled, Unit: bench.PerSecond, Value: float64(full.Done) / full.Usage.Elapsed.Seconds(), Better: bench.Higher},
+	}, full.More...)
+	return &bench.Result{
+		Figures: append(figures,
+			bench.Figure{Name: "CPU" + per, Unit: bench.Nanoseconds, Value: each(float64(full.Usage.CPU)), Better: bench.Lower},
+			bench.Figure{Name: "allocations" + per, Unit: bench.Count, Value: each(float64(full.Usage.Allocs)), Better: bench.Lower},
+			bench.Figure{Name: "allocated" + per, Unit: bench.Bytes, Value: each(float64(full.Usage.Bytes)), Better: bench.Lower},
+			bench.Figure{Name: "rate for latency", Unit: bench.PerSecond, Value: paced.Rate, Better: bench.Higher}),
+		Latency: &paced.Latency,
+		Proof: []string{
+			fmt.Sprintf("as fast as possible: %s", full.Proof),
+			fmt.Sprintf("at %.0f %ss a second: %s", paced.Rate, d.Event, paced.Proof),
+		},
+	}, nil
+}
+
+// Paced reports whether this is the phase with a steady rate.
+func (p *Phase) Paced() bool { return p.Rate > 0 }
+
+// Begin starts the clock of the phase. The gear must be ready.
+func (p *Phase) Begin() {
+	p.start = time.Now()
+	if p.Paced() {
+		p.pacer = NewPacer(p.start, p.Rate)
+	}
+}
+
+// Late returns how long ago an event was due.
+func (p *Phase) Late(event int) time.Duration { return time.Since(p.start) - p.pacer.Due(event) }
+
+// Produce runs producers, each in its own goroutine, until the time is up or all events were made.
+// Each draws keys and calls add. In the phase with a steady rate it calls add when the event is
+// due, or at once if the event is late.
+func (p *Phase) Produce(ctx context.Context, producers int, keys *Keys, add func(producer, event, key int) error) error {
+	errs := make([]error, producers)
+	var producing sync.WaitGroup
+	for number := range producers {
+		producing.Go(func() {
+			picker := keys.Picker(number)
+			event := number
+			for made := 0; errs[number] == nil && p.more(ctx, event, made); made++ {
+				errs[number] = add(number, event, picker.Next())
+				event += producers
+			}
+		})
+	}
+	producing.Wait()
+	return cmp.Or(cmp.Or(errs...), ctx.Err())
+}
+
+// checked is the number of events between two checks of the clock and the context. A write may take
+// a few hundred nanoseconds or 15 ms: the clock is read rarely enough for the former and often
+// enough for the latter.
+const checked = 8
+
+// more waits until a producer's next event is due, and reports whether there is one. A producer
+// without a rate makes a few events, however late it begins.
+func (p *Phase) more(ctx context.Context, event, made int) bool {
+	if p.Paced() {
+		if event >= p.Events {
+			return false
+		}
+		p.Meter.Count(1)
+		_, ok := p.pacer.Wait(ctx, event)
+		return ok
+	}
+	if made%checked != 0 || made == 0 {
+		return true
+	}
+	p.Meter.Count(checked)
+	return ctx.Err() == nil && time.Since(p.start) < p.Duration
+}
