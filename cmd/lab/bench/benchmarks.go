@@ -148,10 +148,7 @@ the server. There is no latency, because there is only one event: the list.`,
   lab bench sync
 
   # the fast gears beside the textbook gears
-  lab bench sync --design all
-
-  # in pages of 500, as from a server without a watch cache
-  lab bench sync --page-size 500`,
+  lab bench sync --design all`,
 	sweeps: `  # is the memory proportional to the number of objects?
   lab bench sweep sync --vary objects=1k..64k --design all \
     --plot objects.svg --figure "peak memory"

@@ -151,7 +151,7 @@ func (s *session) numbers(records []jobResults) (values []float64, unit string, 
 	case unit != "":
 	case s.varied == "rate":
 		unit = bench.PerSecond
-	case strings.HasSuffix(s.varied, "size") && s.varied != "page-size":
+	case strings.HasSuffix(s.varied, "size"):
 		unit = bench.Bytes
 	default:
 		unit = bench.Count

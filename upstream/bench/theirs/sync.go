@@ -1,7 +1,9 @@
 package theirs
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync/atomic"
 
@@ -13,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"orrery/internal/lab/bench/syncbench"
+	"orrery/restclient/api"
 )
 
 // Sync is client-go's metadata informer on its metadata client, as its factory creates it.
@@ -76,13 +79,18 @@ func (i *syncInformer) WaitForSync(ctx context.Context) error {
 
 func (i *syncInformer) Added() int { return int(i.added.Load()) }
 
-func (i *syncInformer) Each(visit func(syncbench.Pod) error) error {
+func (i *syncInformer) Each(visit func(*api.ObjectMeta) error) error {
 	for _, object := range i.informer.GetStore().List() {
-		head, ok := object.(metav1.Object)
+		head, ok := object.(*metav1.PartialObjectMetadata)
 		if !ok {
 			return fmt.Errorf("a %T in the cache", object)
 		}
-		if err := visit(syncPod(head)); err != nil {
+		text, err := json.Marshal(head.ObjectMeta)
+		if err != nil {
+			return err
+		}
+		read := &api.ObjectMeta{}
+		if err := cmp.Or(json.Unmarshal(text, read), visit(read)); err != nil {
 			return err
 		}
 	}
@@ -92,21 +100,4 @@ func (i *syncInformer) Each(visit func(syncbench.Pod) error) error {
 func (i *syncInformer) Stop() {
 	close(i.stop)
 	i.shutdown()
-}
-
-// syncPod returns an object's fields as plain data.
-func syncPod(m metav1.Object) syncbench.Pod {
-	pod := syncbench.Pod{
-		Name: m.GetName(), GenerateName: m.GetGenerateName(), Namespace: m.GetNamespace(),
-		UID: string(m.GetUID()), ResourceVersion: m.GetResourceVersion(), Generation: m.GetGeneration(),
-		Created: m.GetCreationTimestamp().Unix(), Labels: m.GetLabels(), Annotations: m.GetAnnotations(),
-	}
-	for _, o := range m.GetOwnerReferences() {
-		pod.Owners = append(pod.Owners, syncbench.Owner{
-			APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: string(o.UID),
-			Controller:         o.Controller != nil && *o.Controller,
-			BlockOwnerDeletion: o.BlockOwnerDeletion != nil && *o.BlockOwnerDeletion,
-		})
-	}
-	return pod
 }

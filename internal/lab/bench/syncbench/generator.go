@@ -1,6 +1,8 @@
 package syncbench
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,7 +11,42 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"orrery/restclient/api"
 )
+
+// pod is what the generator makes: the head of a pod.
+type pod = api.PartialObjectMetadata
+
+// Digest summarises the content of a set of pods, regardless of order. The zero value is that of
+// the empty set.
+type Digest struct {
+	// Pods is the number of pods.
+	Pods int `json:"pods"`
+	// Low and High are the sums of the two halves of the first sixteen bytes of each pod's hash.
+	Low  uint64 `json:"low"`
+	High uint64 `json:"high"`
+}
+
+// Add adds everything that a cache keeps of a pod, so not the managed fields.
+func (d *Digest) Add(head api.ObjectMeta) {
+	head.ManagedFields = api.ManagedFields{}
+	hash := sha256.Sum256(mustMarshal(head))
+	d.Pods++
+	d.Low += binary.LittleEndian.Uint64(hash[:8])
+	d.High += binary.LittleEndian.Uint64(hash[8:16])
+}
+
+// String returns the digest as hexadecimal digits.
+func (d Digest) String() string { return fmt.Sprintf("%016x%016x", d.High, d.Low) }
+
+func mustMarshal(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // cannot fail for generated pods
+	}
+	return text
+}
 
 // The generated cluster: its pods are spread over these deployments and namespaces.
 const (
@@ -52,9 +89,9 @@ type deployment struct {
 }
 
 // Next returns the next pod, or false after the last. Pods may share maps.
-func (g *Generator) Next() (Pod, bool) {
+func (g *Generator) Next() (*pod, bool) {
 	if g.made == g.objects {
-		return Pod{}, false
+		return nil, false
 	}
 	if number := g.made * deployments / g.objects; number != g.current.number {
 		g.current = g.newDeployment(number)
@@ -63,28 +100,49 @@ func (g *Generator) Next() (Pod, bool) {
 	g.made++
 	created := firstCreated + int64(d.number)*3600 + int64(g.random.IntN(120))
 	ip := fmt.Sprintf("10.%d.%d.%d", 128+i>>16, i>>8&255, i&255)
-	pod := Pod{
-		Name: d.name + "-" + d.hash + "-" + g.word(5), GenerateName: d.name + "-" + d.hash + "-", Namespace: d.namespace,
-		UID: g.uuid(), ResourceVersion: strconv.Itoa(1_000_000 + 7*i), Generation: 1, Created: created,
-		Labels: d.labels, Annotations: map[string]string{
-			"cni.projectcalico.org/containerID": g.hex(64),
-			"cni.projectcalico.org/podIP":       ip + "/32",
-		},
-		Owners: []Owner{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: d.name + "-" + d.hash, UID: d.uid, Controller: true, BlockOwnerDeletion: true}},
-		Managers: []Manager{
-			{Name: "kube-controller-manager", Operation: "Update", APIVersion: "v1", Time: at(created), FieldsType: "FieldsV1", Fields: json.RawMessage(d.controllerFields)},
-			{Name: "calico", Operation: "Update", APIVersion: "v1", Time: at(created + 2), FieldsType: "FieldsV1", Subresource: "status", Fields: json.RawMessage(d.pluginFields)},
-			{Name: "kubelet", Operation: "Update", APIVersion: "v1", Time: at(created + 5 + int64(g.random.IntN(30))), FieldsType: "FieldsV1",
-				Subresource: "status", Fields: json.RawMessage(strings.Replace(d.statusFields, "POD-ADDRESS", ip, 1))},
+	annotations := map[string]string{
+		"cni.projectcalico.org/containerID": g.hex(64),
+		"cni.projectcalico.org/podIP":       ip + "/32",
+	}
+	maps.Copy(annotations, d.annotations)
+	yes := true
+	made := &pod{
+		TypeMeta: api.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
+		ObjectMeta: api.ObjectMeta{
+			// The name must be unique and in list order.
+			Name:         fmt.Sprintf("%s-%s-%s%s", d.name, d.hash, base36(i), g.digits(2, "bcdfghjklmnpqrstvwxz2456789")),
+			GenerateName: d.name + "-" + d.hash + "-", Namespace: d.namespace,
+			UID: g.uuid(), ResourceVersion: strconv.Itoa(1_000_000 + 7*i), Generation: 1,
+			CreationTimestamp: api.NewTime(at(created)), Labels: d.labels, Annotations: annotations,
+			OwnerReferences: []api.OwnerReference{{
+				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: d.name + "-" + d.hash, UID: d.uid, Controller: &yes, BlockOwnerDeletion: &yes,
+			}},
+			ManagedFields: api.NewManagedFields(mustMarshal([]manager{
+				newManager("kube-controller-manager", "", created, d.controllerFields),
+				newManager("calico", "status", created+2, d.pluginFields),
+				newManager("kubelet", "status", created+5+int64(g.random.IntN(30)), strings.Replace(d.statusFields, "POD-ADDRESS", ip, 1)),
+			})),
 		},
 	}
-	for key, value := range d.annotations {
-		pod.Annotations[key] = value
+	g.pad(made)
+	return made, true
+}
+
+// manager is an entry of the managed fields.
+type manager struct {
+	Name        string          `json:"manager"`
+	Operation   string          `json:"operation"`
+	APIVersion  string          `json:"apiVersion"`
+	Time        time.Time       `json:"time"`
+	FieldsType  string          `json:"fieldsType"`
+	Fields      json.RawMessage `json:"fieldsV1"`
+	Subresource string          `json:"subresource,omitempty"`
+}
+
+func newManager(name, subresource string, seconds int64, fields string) manager {
+	return manager{
+		Name: name, Operation: "Update", APIVersion: "v1", Time: at(seconds), FieldsType: "FieldsV1", Fields: json.RawMessage(fields), Subresource: subresource,
 	}
-	// The name must be unique and in list order.
-	pod.Name = fmt.Sprintf("%s-%s-%s%s", d.name, d.hash, base36(i), g.word(2))
-	g.pad(&pod)
-	return pod, true
 }
 
 func at(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
@@ -133,18 +191,17 @@ func controllerFields(d deployment, variables int) string {
 // PaddingAnnotation is the annotation that pads a pod's head to ObjectSize.
 const PaddingAnnotation = "orrery.example/padding"
 
-func (g *Generator) pad(pod *Pod) {
+func (g *Generator) pad(pod *pod) {
 	if g.size == 0 {
 		return
 	}
 	const frame = len(`,"":""`) + len(PaddingAnnotation)
-	if missing := g.size - len(headJSON(pod)) - frame; missing > 0 {
+	if missing := g.size - len(mustMarshal(pod)) - frame; missing > 0 {
 		pod.Annotations[PaddingAnnotation] = strings.Repeat("x", missing)
 	}
 }
 
-func (g *Generator) word(n int) string { return g.digits(n, "bcdfghjklmnpqrstvwxz2456789") }
-func (g *Generator) hex(n int) string  { return g.digits(n, "0123456789abcdef") }
+func (g *Generator) hex(n int) string { return g.digits(n, "0123456789abcdef") }
 
 func (g *Generator) digits(n int, alphabet string) string {
 	b := make([]byte, n)

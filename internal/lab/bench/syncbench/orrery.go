@@ -75,9 +75,9 @@ func (i *orreryInformer) WaitForSync(ctx context.Context) error {
 
 func (i *orreryInformer) Added() int { return int(i.added.Load()) }
 
-func (i *orreryInformer) Each(visit func(Pod) error) error {
+func (i *orreryInformer) Each(visit func(*api.ObjectMeta) error) error {
 	for _, head := range i.informer.GetIndexer().List() {
-		if err := visit(podOf(&head.ObjectMeta)); err != nil {
+		if err := visit(&head.ObjectMeta); err != nil {
 			return err
 		}
 	}
@@ -88,21 +88,4 @@ func (i *orreryInformer) Stop() {
 	i.stop()
 	i.running.Wait()
 	i.client.Close()
-}
-
-// podOf returns the metadata as plain data.
-func podOf(m *api.ObjectMeta) Pod {
-	pod := Pod{
-		Name: m.Name, GenerateName: m.GenerateName, Namespace: m.Namespace,
-		UID: m.UID, ResourceVersion: m.ResourceVersion, Generation: m.Generation,
-		Created: m.CreationTimestamp.Unix(), Labels: m.Labels, Annotations: m.Annotations,
-	}
-	for _, o := range m.OwnerReferences {
-		pod.Owners = append(pod.Owners, Owner{
-			APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, UID: o.UID,
-			Controller:         o.Controller != nil && *o.Controller,
-			BlockOwnerDeletion: o.BlockOwnerDeletion != nil && *o.BlockOwnerDeletion,
-		})
-	}
-	return pod
 }

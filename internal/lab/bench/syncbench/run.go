@@ -13,12 +13,15 @@ package syncbench
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/load"
+	"orrery/restclient/api"
+	"orrery/wait"
 )
 
 // Run syncs once and returns the cost for this process.
@@ -48,7 +51,7 @@ type measurement struct {
 	usage    bench.Usage
 	peak     uint64 // resident memory, bytes
 	live     uint64 // heap after a collection, bytes
-	received int64  // size of the server's list, bytes
+	received int    // size of the server's list, bytes
 	proof    string
 }
 
@@ -91,37 +94,27 @@ func measure(ctx context.Context, subject Subject, cfg Config, meter *bench.Mete
 
 // follow updates the meter ten times a second, until done is called.
 func follow(informer Informer, meter *bench.Meter) (done func()) {
-	if meter == nil {
-		return func() {}
-	}
-	end, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		ticker := time.NewTicker(100 * time.Millisecond)
-		defer ticker.Stop()
+	end := make(chan struct{})
+	var following sync.WaitGroup
+	following.Go(func() {
 		reported := 0
-		for {
-			select {
-			case <-ticker.C:
-				now := informer.Added()
-				meter.Count(now - reported)
-				reported = now
-			case <-end:
-				return
-			}
-		}
-	}()
+		wait.Until(func() {
+			now := informer.Added()
+			meter.Count(now - reported)
+			reported = now
+		}, 100*time.Millisecond, end)
+	})
 	return func() {
 		close(end)
-		<-ended
+		following.Wait()
 	}
 }
 
 // prove compares the cache and the handler's count with the server's pods.
 func prove(ctx context.Context, informer Informer, want Digest, meter *bench.Meter) (string, error) {
 	var got Digest
-	err := informer.Each(func(p Pod) error {
-		got.Add(&p)
+	err := informer.Each(func(head *api.ObjectMeta) error {
+		got.Add(*head)
 		if got.Pods%1000 == 0 {
 			meter.Count(1000)
 			return ctx.Err()
@@ -143,9 +136,6 @@ func prove(ctx context.Context, informer Informer, want Digest, meter *bench.Met
 	return fmt.Sprintf("%d pods in the cache and delivered to the handler, digest %s", got.Pods, got), nil
 }
 
-// String returns the digest as hexadecimal digits.
-func (d Digest) String() string { return fmt.Sprintf("%016x%016x", d.High, d.Low) }
-
 // Subject is a client with an informer.
 type Subject interface {
 	// Name is the name in results: "fast".
@@ -163,7 +153,7 @@ type Informer interface {
 	// Added returns the number of additions that the handler received.
 	Added() int
 	// Each calls visit for each cached object until it returns an error.
-	Each(visit func(Pod) error) error
+	Each(visit func(*api.ObjectMeta) error) error
 	// Stop stops the informer and waits for it.
 	Stop()
 }
@@ -175,9 +165,6 @@ type Config struct {
 	// ObjectSize is the size in bytes of a pod's head in JSON. An annotation pads the head, so it
 	// cannot be smaller than it is. 0: no padding, about 2.7 kB.
 	ObjectSize int
-	// PageSize is the most pods in a page. A server without a watch cache pages lists that have a
-	// limit; both clients ask for 500. 0: everything in one page.
-	PageSize int
 	// Seed is the seed of the generator.
 	Seed uint64
 }
@@ -186,7 +173,6 @@ type Config struct {
 func (c *Config) AddTo(flags *pflag.FlagSet) {
 	load.CountVar(flags, &c.Objects, "objects", 100_000, 1, 5_000_000, "how many pods the server has")
 	load.SizeVar(flags, &c.ObjectSize, "object-size", "the size of a pod's head in JSON; 0: its usual size, about 2.7 kB")
-	load.CountVar(flags, &c.PageSize, "page-size", 0, 0, 5_000_000, "pods in a page of the list; 0: all in one")
 	flags.Uint64Var(&c.Seed, "seed", 1, "seed of the pods; the same seed makes the same pods")
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 )
 
@@ -21,7 +22,7 @@ const ServerCommand = "serve-pods"
 // hello is printed by a server on standard output when it is ready.
 type hello struct {
 	URL    string `json:"url"`
-	Bytes  int64  `json:"bytes"` // size of the list in one page
+	Bytes  int    `json:"bytes"` // size of the list
 	Digest Digest `json:"digest"`
 }
 
@@ -52,13 +53,13 @@ func ServeText(config string, in io.Reader, out io.Writer) error {
 // Serve serves the pods of the configuration on a local address, which it prints to out, until in
 // ends.
 func Serve(cfg Config, in io.Reader, out io.Writer) error {
-	pods := newStore(cfg)
+	served := newPods(cfg)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	greeting, err := json.Marshal(hello{
-		URL: "http://" + listener.Addr().String(), Bytes: pods.page(0, 0).size(), Digest: pods.digest,
+		URL: "http://" + listener.Addr().String(), Bytes: len(served.list), Digest: served.digest,
 	})
 	if err == nil {
 		_, err = out.Write(append(greeting, '\n'))
@@ -67,7 +68,7 @@ func Serve(cfg Config, in io.Reader, out io.Writer) error {
 		listener.Close()
 		return err
 	}
-	server := &http.Server{Handler: pods}
+	server := &http.Server{Handler: served}
 	go func() {
 		_, _ = io.Copy(io.Discard, in)
 		server.Close()
@@ -128,53 +129,56 @@ func (s *serverProcess) stop() {
 	_ = s.command.Wait() // the context may have killed it: no error
 }
 
-// listVersion is the resource version of the list; all pods have older ones.
-const listVersion = "900000000"
-
-// store holds the encoded pods of a server.
-type store struct {
-	cfg    Config
+// pods is the server: it holds the encoded list.
+type pods struct {
 	digest Digest
-
-	items []byte // items of a JSON list with the commas after them
-	ends  []int  // the end of each item, before its comma
+	list   []byte
 }
 
-func newStore(cfg Config) *store {
-	s := &store{cfg: cfg}
+func newPods(cfg Config) *pods {
+	s := &pods{list: []byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"900000000"},"items":[`)}
 	generator := NewGenerator(cfg)
 	for pod, more := generator.Next(); more; pod, more = generator.Next() {
-		s.digest.Add(&pod)
-		s.items = append(s.items, headJSON(&pod)...)
-		s.ends = append(s.ends, len(s.items))
-		s.items = append(s.items, ',')
+		if s.digest.Pods > 0 {
+			s.list = append(s.list, ',')
+		}
+		s.digest.Add(pod.ObjectMeta)
+		s.list = append(s.list, mustMarshal(pod)...)
 	}
+	s.list = append(s.list, "]}\n"...)
 	return s
 }
 
-// page is part of the list: three slices to be written in order.
-type page [3][]byte
+// ServeHTTP answers an informer's requests for pods: the whole list, as from a watch cache. It
+// refuses streaming lists. Other watches stay open without events: a benchmark ends before a
+// bookmark is due.
+func (s *pods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	query := r.URL.Query()
+	watch, _ := strconv.ParseBool(query.Get("watch"))
+	switch {
+	case r.URL.Path != "/api/v1/pods":
+		refuse(w, http.StatusNotFound, "NotFound", "the server has pods only")
+	case query.Get("sendInitialEvents") == "true":
+		refuse(w, http.StatusUnprocessableEntity, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: "+
+			"sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled")
+	case watch:
+		if http.NewResponseController(w).Flush() == nil {
+			<-r.Context().Done()
+		}
+	default:
+		for piece := range slices.Chunk(s.list, 1<<20) { // in pieces, to notice a closed connection
+			if _, err := w.Write(piece); err != nil {
+				return
+			}
+		}
+	}
+}
 
-func (p page) size() int64 { return int64(len(p[0]) + len(p[1]) + len(p[2])) }
-
-// page returns at most limit items starting at from; a limit of 0 is none.
-func (s *store) page(from, limit int) page {
-	to := s.cfg.Objects
-	if limit > 0 && from+limit < to {
-		to = from + limit
-	}
-	head := `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"` + listVersion + `"`
-	if remaining := s.cfg.Objects - to; remaining > 0 {
-		head += `,"continue":"` + strconv.Itoa(to) + `","remainingItemCount":` + strconv.Itoa(remaining)
-	}
-	head += `},"items":[`
-	start := 0
-	if from > 0 {
-		start = s.ends[from-1] + 1
-	}
-	end := start
-	if to > from {
-		end = s.ends[to-1]
-	}
-	return page{[]byte(head), s.items[start:end], []byte("]}\n")}
+// refuse answers with a Status.
+func refuse(w http.ResponseWriter, code int, reason, message string) {
+	w.WriteHeader(code)
+	_, _ = w.Write(mustMarshal(map[string]any{
+		"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Failure", "message": message, "reason": reason, "code": code,
+	}))
 }

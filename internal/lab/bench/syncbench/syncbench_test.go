@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,12 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
-func generate(cfg Config) []Pod {
-	var pods []Pod
+func generate(cfg Config) []*pod {
+	var pods []*pod
 	g := NewGenerator(cfg)
 	for pod, more := g.Next(); more; pod, more = g.Next() {
 		pods = append(pods, pod)
@@ -29,10 +29,10 @@ func generate(cfg Config) []Pod {
 	return pods
 }
 
-func digestOf(pods []Pod) Digest {
+func digestOf(pods []*pod) Digest {
 	var d Digest
-	for i := range pods {
-		d.Add(&pods[i])
+	for _, pod := range pods {
+		d.Add(pod.ObjectMeta)
 	}
 	return d
 }
@@ -41,12 +41,12 @@ func TestGenerator(t *testing.T) {
 	pods := generate(Config{Objects: 1000, Seed: 1})
 	require.Len(t, pods, 1000)
 	names, deployed := map[string]bool{}, map[string]int{}
-	for i := range pods {
-		names[pods[i].Namespace+"/"+pods[i].Name] = true
-		deployed[pods[i].Owners[0].UID]++
-		size := len(headJSON(&pods[i]))
+	for _, pod := range pods {
+		names[pod.Namespace+"/"+pod.Name] = true
+		deployed[pod.OwnerReferences[0].UID]++
+		size := len(mustMarshal(pod))
 		assert.True(t, 2000 < size && size < 4000, "%d bytes", size)
-		assert.True(t, strings.HasPrefix(pods[i].Name, pods[i].GenerateName))
+		assert.True(t, strings.HasPrefix(pod.Name, pod.GenerateName))
 	}
 	assert.Len(t, names, 1000)
 	assert.Len(t, deployed, 200)
@@ -56,115 +56,72 @@ func TestGenerator(t *testing.T) {
 
 func TestGeneratorPads(t *testing.T) {
 	for _, pod := range generate(Config{Objects: 50, ObjectSize: 5000}) {
-		assert.Len(t, headJSON(&pod), 5000)
+		assert.Len(t, mustMarshal(pod), 5000)
 	}
 }
 
-// The digest covers everything, in any order.
+// The digest covers everything but the managed fields, in any order.
 func TestDigest(t *testing.T) {
 	pods := generate(Config{Objects: 20})
-	backwards := make([]Pod, 0, 20)
-	for i := range pods {
-		backwards = append(backwards, pods[len(pods)-1-i])
-	}
 	whole := digestOf(pods)
-	assert.Equal(t, whole, digestOf(backwards))
 	assert.NotEqual(t, whole, digestOf(pods[1:]))
-	for name, change := range map[string]func(*Pod){
-		"name": func(p *Pod) { p.Name += "x" }, "generation": func(p *Pod) { p.Generation++ }, "created": func(p *Pod) { p.Created++ },
-		"labels": func(p *Pod) { p.Labels = map[string]string{"a": "b"} }, "annotations": func(p *Pod) { delete(p.Annotations, "prometheus.io/port") },
-		"owner": func(p *Pod) { p.Owners[0].Controller = false }, "no owner": func(p *Pod) { p.Owners = nil },
+	slices.Reverse(pods)
+	assert.Equal(t, whole, digestOf(pods))
+	pods[3].ManagedFields = api.ManagedFields{}
+	assert.Equal(t, whole, digestOf(pods))
+	for name, change := range map[string]func(*pod){
+		"name": func(p *pod) { p.Name += "x" }, "generation": func(p *pod) { p.Generation++ },
+		"labels":   func(p *pod) { p.Labels = map[string]string{"a": "b"} },
+		"no owner": func(p *pod) { p.OwnerReferences = nil },
 	} {
 		changed := generate(Config{Objects: 20})
-		change(&changed[7])
+		change(changed[7])
 		assert.NotEqual(t, whole, digestOf(changed), name)
 	}
 }
 
 // serveHere serves in this process.
-func serveHere(t *testing.T, cfg Config) (url string, pods *store) {
-	pods = newStore(cfg)
-	server := httptest.NewServer(pods)
+func serveHere(t *testing.T, cfg Config) (url string, served *pods) {
+	served = newPods(cfg)
+	server := httptest.NewServer(served)
 	t.Cleanup(server.Close)
-	return server.URL, pods
+	return server.URL, served
 }
 
-// This project's client reads the generated pods back, whole and in pages.
+// This project's client reads the generated pods back.
 func TestServer(t *testing.T) {
-	for name, cfg := range map[string]Config{
-		"whole": {Objects: 30}, "padded": {Objects: 30, ObjectSize: 4000},
-		"pages": {Objects: 30, PageSize: 7}, "full pages": {Objects: 30, PageSize: 10},
-	} {
-		t.Run(name, func(t *testing.T) {
-			url, pods := serveHere(t, cfg)
-			informer, err := Orrery().Start(url)
-			require.NoError(t, err)
-			defer informer.Stop()
-			require.NoError(t, informer.WaitForSync(t.Context()))
-			proof, err := prove(t.Context(), informer, pods.digest, nil)
-			require.NoError(t, err)
-			assert.Equal(t, "30 pods in the cache and delivered to the handler, digest "+pods.digest.String(), proof)
-			assert.Equal(t, digestOf(generate(cfg)).String(), pods.digest.String())
-		})
-	}
-}
-
-func TestPages(t *testing.T) {
-	url, _ := serveHere(t, Config{Objects: 25, PageSize: 10})
-	client, err := restclient.New(restclient.Config{Host: url})
-	require.NoError(t, err)
-	defer client.Close()
-	pods := restclient.Metadata(client, api.PodsResource, "")
-	var sizes []int
-	var remaining []int64
-	options := api.ListOptions{Limit: 500}
-	for {
-		page, err := pods.List(t.Context(), options)
+	for _, cfg := range []Config{{Objects: 30}, {Objects: 30, ObjectSize: 4000}} {
+		url, served := serveHere(t, cfg)
+		informer, err := Orrery().Start(url)
 		require.NoError(t, err)
-		sizes = append(sizes, len(page.Items))
-		if page.Continue == "" {
-			break
-		}
-		remaining = append(remaining, *page.RemainingItemCount)
-		options.Continue = page.Continue
+		defer informer.Stop()
+		require.NoError(t, informer.WaitForSync(t.Context()))
+		proof, err := prove(t.Context(), informer, served.digest, nil)
+		require.NoError(t, err)
+		assert.Equal(t, "30 pods in the cache and delivered to the handler, digest "+digestOf(generate(cfg)).String(), proof)
 	}
-	assert.Equal(t, []int{10, 10, 5}, sizes)
-	assert.Equal(t, []int64{15, 5}, remaining)
 }
 
 func TestServerRefuses(t *testing.T) {
 	url, _ := serveHere(t, Config{Objects: 1})
-	ask := func(path, accept string) (int, map[string]any) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+path, nil)
+	for path, want := range map[string]string{"/api/v1/secrets": "NotFound", "/api/v1/pods?watch=true&sendInitialEvents=true": "Invalid"} {
+		answer, err := http.Get(url + path)
 		require.NoError(t, err)
-		r.Header.Set("Accept", accept)
-		answer, err := http.DefaultClient.Do(r)
-		require.NoError(t, err)
-		defer answer.Body.Close()
-		var status map[string]any
+		var status struct {
+			Kind, Reason string
+			Code         int
+		}
 		require.NoError(t, json.NewDecoder(answer.Body).Decode(&status))
-		return answer.StatusCode, status
-	}
-	for _, c := range []struct {
-		path, accept, reason string
-		code                 int
-	}{
-		{"/api/v1/secrets", jsonType, "NotFound", 404},
-		{"/api/v1/pods", "application/vnd.kubernetes.protobuf", "NotAcceptable", 406},
-		{"/api/v1/pods?continue=99", jsonType, "BadRequest", 400},
-		{"/api/v1/pods?watch=true&sendInitialEvents=true", jsonType, "Invalid", 422},
-	} {
-		code, status := ask(c.path, c.accept)
-		assert.Equal(t, c.code, code, c.path)
-		assert.Equal(t, c.reason, status["reason"], c.path)
-		assert.Equal(t, "Status", status["kind"])
+		answer.Body.Close()
+		assert.Equal(t, "Status "+want, status.Kind+" "+status.Reason, path)
+		assert.Equal(t, answer.StatusCode, status.Code, path)
 	}
 	http.DefaultClient.CloseIdleConnections()
 }
 
 func TestRun(t *testing.T) {
 	meter := &bench.Meter{}
-	result, err := Run(t.Context(), Orrery(), &Config{Objects: 500, ObjectSize: 3000, PageSize: 200}, meter)
+	result, err := Run(t.Context(), Orrery(), &Config{Objects: 500, ObjectSize: 3000}, meter)
 	require.NoError(t, err)
 	require.Len(t, result.Proof, 1)
 	assert.Contains(t, result.Proof[0], "500 pods in the cache")
@@ -212,25 +169,24 @@ func (f faulty) Start(url string) (Informer, error) {
 
 type loses struct{ Informer }
 
-func (l loses) Each(visit func(Pod) error) error {
+func (l loses) Each(visit func(*api.ObjectMeta) error) error {
 	first := true
-	return l.Informer.Each(func(p Pod) error {
+	return l.Informer.Each(func(head *api.ObjectMeta) error {
 		if first {
 			first = false
 			return nil
 		}
-		return visit(p)
+		return visit(head)
 	})
 }
 
 type changes struct{ Informer }
 
-func (c changes) Each(visit func(Pod) error) error {
-	return c.Informer.Each(func(p Pod) error {
-		if p.ResourceVersion == "1000000" {
-			p.Generation++
-		}
-		return visit(p)
+func (c changes) Each(visit func(*api.ObjectMeta) error) error {
+	return c.Informer.Each(func(head *api.ObjectMeta) error {
+		changed := *head
+		changed.Name += "x"
+		return visit(&changed)
 	})
 }
 
