@@ -162,6 +162,7 @@ func (s *session) numbers(records []jobResults) (values []float64, unit string, 
 // plottable is a figure that can be plotted.
 type plottable struct {
 	name, unit string
+	percentile bool
 	of         func(*bench.Result) float64
 }
 
@@ -178,7 +179,7 @@ func (f plottable) title() string {
 	switch {
 	case f.unit == bench.PerSecond:
 		return f.name + " per second"
-	case percentileFigures[f.name] != nil:
+	case f.percentile:
 		return "latency, " + f.name
 	default:
 		return f.name
@@ -189,18 +190,15 @@ func (f plottable) title() string {
 // important.
 func figureNamed(name string, records []jobResults) (plottable, error) {
 	first := records[0].median()
-	if percentile, ok := percentileFigures[name]; ok && first.Latency != nil {
-		return plottable{name, bench.Nanoseconds, func(r *bench.Result) float64 {
-			if r.Latency == nil {
-				return math.NaN()
-			}
-			return float64(percentile(r.Latency))
-		}}, nil
+	for _, percentile := range report.Percentiles {
+		if percentile.Name == name && first.Latency != nil {
+			return plottable{name, bench.Nanoseconds, true, func(r *bench.Result) float64 { return float64(r.Latency.Quantile(percentile.Q)) }}, nil
+		}
 	}
 	var names []string
 	for _, figure := range first.Figures {
 		if name == "" || strings.EqualFold(figure.Name, name) {
-			return plottable{figure.Name, figure.Unit, func(r *bench.Result) float64 {
+			return plottable{figure.Name, figure.Unit, false, func(r *bench.Result) float64 {
 				if found, ok := r.Figure(figure.Name); ok {
 					return found.Value
 				}
@@ -210,13 +208,4 @@ func figureNamed(name string, records []jobResults) (plottable, error) {
 		names = append(names, strconv.Quote(figure.Name))
 	}
 	return plottable{}, fmt.Errorf("there is no figure %q to plot; use one of %s, or a percentile", name, strings.Join(names, ", "))
-}
-
-// percentileFigures maps the names of figures to values of a histogram.
-var percentileFigures = map[string]func(*bench.Histogram) time.Duration{
-	"p50":   func(h *bench.Histogram) time.Duration { return h.Quantile(0.5) },
-	"p90":   func(h *bench.Histogram) time.Duration { return h.Quantile(0.9) },
-	"p99":   func(h *bench.Histogram) time.Duration { return h.Quantile(0.99) },
-	"p99.9": func(h *bench.Histogram) time.Duration { return h.Quantile(0.999) },
-	"max":   (*bench.Histogram).Max,
 }

@@ -138,10 +138,8 @@ func (o *outputFlags) write(w io.Writer, varied string, records []jobResults) er
 		return report.JSON(w, everyRound(records))
 	case o.output == outputCSV:
 		return report.CSV(w, everyRound(records))
-	case varied != "":
-		return report.Sweep(w, varied, medians(records))
 	default:
-		return report.Table(w, medians(records))
+		return report.Table(w, varied, medians(records))
 	}
 }
 

@@ -113,7 +113,7 @@ func TestBenchTableAndProgress(t *testing.T) {
 	require.Zero(t, code, stderr)
 	assert.Regexp(t, `(?m)^bench queue$`, stdout)
 	assert.Regexp(t, `(?m)^  processed +\S+( [kMG])?/s$`, stdout)
-	assert.Regexp(t, `(?m)^    p99\.9 +\S+ (ns|µs|ms|s)$`, stdout)
+	assert.Regexp(t, `(?m)^  p99\.9 +\S+ (ns|µs|ms|s)$`, stdout)
 	assert.Contains(t, stdout, "\nchecked\n")
 	assert.Empty(t, stderr, "progress is for terminals")
 
@@ -269,7 +269,7 @@ func TestBenchRounds(t *testing.T) {
 	}
 	require.NoError(t, session.run([]job{run("a"), run("b")}))
 	assert.Regexp(t, `(?m)^  time +20 ns +200 ns$`, stdout.String())
-	assert.Regexp(t, `(?m)^    max +30 ns +300 ns$`, stdout.String())
+	assert.Regexp(t, `(?m)^  max +30 ns +300 ns$`, stdout.String())
 	assert.Contains(t, stdout.String(), "rounds 3 (medians)")
 	assert.NotContains(t, stdout.String(), "rate")
 	assert.Equal(t, "[1/6] a\n[2/6] b\n[3/6] a\n[4/6] b\n[5/6] a\n[6/6] b\n", progressOf(stderr.String()))

@@ -45,8 +45,8 @@ func writeJSON(w io.Writer, where environment, results []*bench.Result) error {
 		}
 		if hasLatency(r) {
 			latency := map[string]any{"unit": "ns", "count": r.Latency.Count(), "min": r.Latency.Min(), "mean": r.Latency.Mean()}
-			for _, p := range percentiles {
-				latency[p.name] = r.Latency.Quantile(p.q)
+			for _, p := range Percentiles {
+				latency[p.Name] = r.Latency.Quantile(p.Q)
 			}
 			document.Results[i].Latency = latency
 		}
@@ -90,12 +90,13 @@ func here() environment {
 func CSV(w io.Writer, results []*bench.Result) error { return writeCSV(w, here(), results) }
 
 func writeCSV(w io.Writer, where environment, results []*bench.Result) error {
-	parameters, figures, latencies := parameterNames(results), figureAttributes(results), latencyAttributes(results)
+	parameters, numbers := parameters(results), figures(results)
+	latencies := latencies(results)
 	header := []string{"bench", "subject"}
 	for _, name := range parameters {
 		header = append(header, flagName(name))
 	}
-	for _, f := range figures {
+	for _, f := range numbers {
 		header = append(header, f.name+" ("+f.unit+")")
 	}
 	for _, l := range latencies {
@@ -105,10 +106,10 @@ func writeCSV(w io.Writer, where environment, results []*bench.Result) error {
 	for _, result := range results {
 		row := []string{result.Bench, result.Subject}
 		for _, name := range parameters {
-			value, _ := parameterOf(result, name)
+			value, _ := parameter(name).text(result)
 			row = append(row, value)
 		}
-		for _, a := range append(figures[:len(figures):len(figures)], latencies...) {
+		for _, a := range append(numbers, latencies...) {
 			cell := ""
 			if number, ok := a.number(result); ok {
 				cell = plain(number)

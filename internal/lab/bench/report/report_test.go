@@ -57,17 +57,13 @@ func TestGolden(t *testing.T) {
 	sweep := []*bench.Result{result("batching", "1", 100), result("batching", "2", 170.5), result("batching", "64", 9912.3)}
 	both := []*bench.Result{result("batching", "1", 100), result("channels", "1", 1000), result("batching", "2", 170), result("channels", "2", 2000), bare()}
 	for name, write := range map[string]func(io.Writer) error{
-		"table-one.txt":     func(w io.Writer) error { return Table(w, two[:1]) },
-		"table-two.txt":     func(w io.Writer) error { return Table(w, two) },
-		"table-unlike.txt":  func(w io.Writer) error { return Table(w, []*bench.Result{two[0], bare()}) },
-		"table-none.txt":    func(w io.Writer) error { return Table(w, nil) },
-		"sweep.txt":         func(w io.Writer) error { return Sweep(w, "handlers", sweep) },
-		"sweep-designs.txt": func(w io.Writer) error { return Sweep(w, "handlers", both) },
-		"sweep-none.txt":    func(w io.Writer) error { return Sweep(w, "handlers", nil) },
+		"table-two.txt":     func(w io.Writer) error { return Table(w, "", two) },
+		"table-unlike.txt":  func(w io.Writer) error { return Table(w, "", []*bench.Result{two[0], bare()}) },
+		"table-none.txt":    func(w io.Writer) error { return Table(w, "", nil) },
+		"sweep.txt":         func(w io.Writer) error { return Table(w, "handlers", sweep) },
+		"sweep-designs.txt": func(w io.Writer) error { return Table(w, "handlers", both) },
 		"results.json":      func(w io.Writer) error { return writeJSON(w, somewhere, []*bench.Result{two[0], bare()}) },
-		"none.json":         func(w io.Writer) error { return writeJSON(w, somewhere, nil) },
 		"results.csv":       func(w io.Writer) error { return writeCSV(w, somewhere, []*bench.Result{two[0], bare()}) },
-		"none.csv":          func(w io.Writer) error { return writeCSV(w, somewhere, nil) },
 	} {
 		var got bytes.Buffer
 		require.NoError(t, write(&got), name)
@@ -90,9 +86,8 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestWritersThatFail(t *testing.T) {
 	some := []*bench.Result{result("batching", "4", 412.5)}
-	assert.ErrorIs(t, Table(full{}, some), errFull)
-	assert.ErrorIs(t, Table(full{}, nil), errFull)
-	assert.ErrorIs(t, Sweep(full{}, "handlers", some), errFull)
+	assert.ErrorIs(t, Table(full{}, "", some), errFull)
+	assert.ErrorIs(t, Table(full{}, "", nil), errFull)
 	assert.ErrorIs(t, JSON(full{}, some), errFull)
 	assert.ErrorIs(t, CSV(full{}, some), errFull)
 }

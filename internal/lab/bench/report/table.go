@@ -1,110 +1,234 @@
-// Package report writes the results of benchmarks. [Table] has a column for each result and [Sweep]
-// a row, with numbers of three digits and a prefix: 4.2 M/s, 310 ns, 12.3 MiB; [Human] formats
-// them, for plots too. [JSON] and [CSV] are for programs: their numbers are never scaled or rounded
-// and their names are stable. A missing value is null in JSON, empty in CSV and a dash in a table,
-// never a zero.
+// Package report writes the results of benchmarks. [Table] is for readers, with numbers of three
+// digits and a prefix: 4.2 M/s, 310 ns, 12.3 MiB; [Human] formats them, for plots too. [JSON] and
+// [CSV] are for programs: their numbers are never scaled or rounded and their names are stable. A
+// missing value is null in JSON, empty in CSV and a dash in a table, never a zero.
 package report
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"orrery/internal/app/program"
 	"orrery/internal/lab/bench"
 )
 
-// Table writes a column for each result, with a row for each figure and percentile. It writes
-// shared parameters once, above, and the checks below.
-func Table(w io.Writer, results []*bench.Result) error {
+// Table writes the parameters that all results share, and a column for each result, with a row for
+// each figure and percentile. If a parameter was varied, each result is a row instead, beginning
+// with its value. The checks follow: those of the first result if a parameter was varied, because
+// the others differ in numbers only.
+func Table(w io.Writer, varied string, results []*bench.Result) error {
 	if len(results) == 0 {
-		return nothing(w)
+		_, err := io.WriteString(w, "No results.\n")
+		return err
 	}
 	var text strings.Builder
-	same, different := divide(parameterNames(results), results)
-	heading(&text, results, same)
-	var table cells
-	row := func(indent string, a attribute) {
-		cells := []string{indent + a.name}
-		for _, result := range results {
-			cells = append(cells, a.human(result))
-		}
-		table.add(cells...)
+	text.WriteString("bench " + results[0].Bench + "\n")
+	same, different := divide(results, varied)
+	for i, name := range same {
+		same[i] = name + " " + parameter(name).human(results[0])
 	}
-	row("", subjectAttribute(""))
+	if len(same) > 0 {
+		writeWrapped(&text, strings.Join(same, ", "))
+	}
+	text.WriteString("\n")
+
+	var first []attribute
+	if varied != "" {
+		first = append(first, parameter(strings.ReplaceAll(varied, "-", " ")))
+	}
+	several := slices.ContainsFunc(results, func(r *bench.Result) bool { return r.Subject != results[0].Subject })
+	if varied == "" || several {
+		name := "subject"
+		if varied == "" {
+			name = "" // the columns say it
+		}
+		first = append(first, attribute{name: name, text: func(r *bench.Result) (string, bool) { return r.Subject, true }})
+	}
+	columns := slices.Clone(first)
 	for _, name := range different {
-		row("", parameterAttribute(name))
+		columns = append(columns, parameter(name))
 	}
-	for _, figure := range figureAttributes(results) {
-		row("", figure)
+	writeCells(&text, cells(append(columns, figures(results)...), results, varied != ""))
+	if latencies := latencies(results); len(latencies) > 0 {
+		text.WriteString("\nlatency, from when it was due\n")
+		writeCells(&text, cells(append(first, latencies...), results, varied != ""))
 	}
-	if percentiles := latencyAttributes(results); len(percentiles) > 0 {
-		table.add()
-		table.add("latency, from when it was due")
-		for _, percentile := range percentiles {
-			row("  ", percentile)
+	if varied != "" {
+		text.WriteString("\nchecked in each run; in the first:\n")
+		results = results[:1]
+	} else {
+		text.WriteString("\nchecked\n")
+	}
+	for _, result := range results {
+		for _, proof := range result.Proof {
+			if several && varied == "" {
+				proof = result.Subject + ": " + proof
+			}
+			writeWrapped(&text, proof)
 		}
 	}
-	table.write(&text)
-	proofs(&text, results)
 	_, err := io.WriteString(w, text.String())
 	return err
 }
 
-func nothing(w io.Writer) error {
-	_, err := io.WriteString(w, "No results.\n")
-	return err
-}
-
-// heading writes the name of the benchmark and the parameters.
-func heading(text *strings.Builder, results []*bench.Result, same []string) {
-	var benches, words []string
-	for _, result := range results {
-		if !slices.Contains(benches, result.Bench) {
-			benches = append(benches, result.Bench)
-		}
-	}
-	text.WriteString("bench " + strings.Join(benches, ", ") + "\n")
-	for _, name := range same {
-		words = append(words, name+" "+parameterAttribute(name).human(results[0]))
-	}
-	writeWrapped(text, words, " · ", "  ", "  ")
-	text.WriteString("\n")
-}
-
-// divide separates the parameters that all results share from those that differ.
-func divide(names []string, results []*bench.Result) (same, different []string) {
-	for _, name := range names {
-		first, _ := parameterOf(results[0], name)
-		if slices.ContainsFunc(results, func(r *bench.Result) bool {
-			value, ok := parameterOf(r, name)
-			return !ok || value != first
-		}) {
+// divide separates the parameters that all results share from those that differ, without the varied
+// one.
+func divide(results []*bench.Result, varied string) (same, different []string) {
+	for _, name := range parameters(results) {
+		p := parameter(name)
+		switch {
+		case flagName(name) == varied:
+		case slices.ContainsFunc(results, func(r *bench.Result) bool { return p.human(r) != p.human(results[0]) }):
 			different = append(different, name)
-		} else {
+		default:
 			same = append(same, name)
 		}
 	}
 	return same, different
 }
 
-// proofs writes the checks: once if all results share them, otherwise with the name of the subject.
-func proofs(text *strings.Builder, results []*bench.Result) {
-	var lines []string
-	for _, result := range results {
-		for _, proof := range result.Proof {
-			if slices.ContainsFunc(results, func(r *bench.Result) bool { return !slices.Contains(r.Proof, proof) }) {
-				proof = result.Subject + ": " + proof
+// cells returns a row for each result, below the names of the columns, or its transpose. A long
+// name takes two rows.
+func cells(columns []attribute, results []*bench.Result, rows bool) [][]string {
+	var table [][]string
+	if rows {
+		table = make([][]string, 2, len(results)+2)
+		for _, column := range columns {
+			at := strings.LastIndexByte(column.name, ' ')
+			table[0] = append(table[0], column.name[:max(at, 0)])
+			table[1] = append(table[1], column.name[at+1:])
+		}
+		for _, result := range results {
+			var row []string
+			for _, column := range columns {
+				row = append(row, column.human(result))
 			}
-			if !slices.Contains(lines, proof) {
-				lines = append(lines, proof)
+			table = append(table, row)
+		}
+		return table
+	}
+	for _, column := range columns {
+		row := []string{column.name}
+		for _, result := range results {
+			row = append(row, column.human(result))
+		}
+		table = append(table, row)
+	}
+	return table
+}
+
+// writeCells writes a table. The first column is aligned to the left, all others to the right, so
+// that digits align.
+func writeCells(text *strings.Builder, table [][]string) {
+	widths := make([]int, len(table[0]))
+	for _, row := range table {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range table {
+		line := fmt.Sprintf("  %-*s", widths[0], row[0])
+		for i, cell := range row[1:] {
+			line += fmt.Sprintf("   %*s", widths[i+1], cell)
+		}
+		if line = strings.TrimRight(line, " "); line != "" {
+			text.WriteString(line + "\n")
+		}
+	}
+}
+
+// writeWrapped writes words in lines of at most a hundred columns.
+func writeWrapped(text *strings.Builder, words string) {
+	for i, line := range program.Wrapped(words, 96) {
+		text.WriteString(strings.Repeat(" ", 2+2*min(i, 1)) + line + "\n")
+	}
+}
+
+// attribute is a property of results.
+type attribute struct {
+	name, unit string
+	// number returns a figure, text returns anything else. The other is nil.
+	number func(*bench.Result) (float64, bool)
+	text   func(*bench.Result) (string, bool)
+}
+
+// human returns the text for a table.
+func (a attribute) human(r *bench.Result) string {
+	if a.text != nil {
+		if text, ok := a.text(r); ok {
+			return text
+		}
+	} else if number, ok := a.number(r); ok {
+		return Human(number, a.unit)
+	}
+	return "–"
+}
+
+// parameter returns the attribute of a parameter.
+func parameter(name string) attribute {
+	return attribute{name: name, text: func(r *bench.Result) (string, bool) {
+		i := slices.IndexFunc(r.Parameters, func(p bench.Parameter) bool { return p.Name == name })
+		if i < 0 {
+			return "", false
+		}
+		return r.Parameters[i].Value, true
+	}}
+}
+
+// parameters returns the names of the parameters that any of the results has.
+func parameters(results []*bench.Result) []string {
+	var names []string
+	for _, result := range results {
+		for _, parameter := range result.Parameters {
+			if !slices.Contains(names, parameter.Name) {
+				names = append(names, parameter.Name)
 			}
 		}
 	}
-	if len(lines) == 0 {
-		return
-	}
-	text.WriteString("\nchecked\n")
-	for _, line := range lines {
-		writeSentence(text, line)
-	}
+	return names
 }
+
+// figures returns the figures that any of the results has.
+func figures(results []*bench.Result) []attribute {
+	var list []attribute
+	for _, result := range results {
+		for _, f := range result.Figures {
+			if !slices.ContainsFunc(list, func(a attribute) bool { return a.name == f.Name }) {
+				list = append(list, attribute{name: f.Name, unit: f.Unit, number: func(r *bench.Result) (float64, bool) {
+					found, ok := r.Figure(f.Name)
+					return found.Value, ok
+				}})
+			}
+		}
+	}
+	return list
+}
+
+// Percentiles are the reported values of a histogram, as fractions.
+var Percentiles = []struct {
+	Name string
+	Q    float64
+}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1}}
+
+// latencies returns the percentiles, or nil if no result has a latency.
+func latencies(results []*bench.Result) []attribute {
+	if !slices.ContainsFunc(results, hasLatency) {
+		return nil
+	}
+	var list []attribute
+	for _, p := range Percentiles {
+		list = append(list, attribute{name: p.Name, unit: bench.Nanoseconds, number: func(r *bench.Result) (float64, bool) {
+			if !hasLatency(r) {
+				return 0, false
+			}
+			return float64(r.Latency.Quantile(p.Q)), true
+		}})
+	}
+	return list
+}
+
+// hasLatency reports whether the result has latencies. Percentiles of nothing would be zeros.
+func hasLatency(r *bench.Result) bool { return r.Latency != nil && r.Latency.Count() > 0 }
