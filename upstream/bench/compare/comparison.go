@@ -32,26 +32,10 @@ type Config struct {
 	Effort bench.Effort
 	// Limit bounds the time of one side for one scenario; 0 means no limit.
 	Limit time.Duration
-	// Observer receives the progress. It may be nil.
-	Observer Observer
-}
-
-// Observer receives the progress of a comparison, on its goroutine.
-type Observer interface {
-	// Turn is called before each turn.
-	Turn(Turn)
-	// Finished is called after all rounds of a scenario, with its records or the error.
-	Finished(records []Record, err error)
-}
-
-// Turn is one side's part in a round.
-type Turn struct {
-	Side     Side
-	Scenario string
-	// Round counts from 1.
-	Round, Rounds int
-	// Contest is the number of the scenario, from 1.
-	Contest, Contests int
+	// Turn is called before each turn, and Finished after all rounds of a scenario, with its records
+	// or the error. Both may be nil.
+	Turn     func(turn string)
+	Finished func(records []Record, err error)
 }
 
 // Run takes the measures. It returns the records in the order of the measures, and the joined
@@ -62,7 +46,7 @@ func Run(ctx context.Context, runner Runner, config Config) ([]Record, error) {
 	records := make(map[string]Record)
 	var problems []error
 	for i, c := range all {
-		found, err := run.contest(ctx, c, Turn{Contest: i + 1, Contests: len(all), Rounds: config.Rounds})
+		found, err := run.contest(ctx, c, fmt.Sprintf("%d/%d", i+1, len(all)))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -72,8 +56,8 @@ func Run(ctx context.Context, runner Runner, config Config) ([]Record, error) {
 		for _, r := range found {
 			records[r.Name] = r
 		}
-		if config.Observer != nil {
-			config.Observer.Finished(found, err)
+		if config.Finished != nil {
+			config.Finished(found, err)
 		}
 	}
 	var inOrder []Record
@@ -93,13 +77,12 @@ type comparison struct {
 
 // contest runs all rounds of a scenario. A failed side ends it, as there is nothing to compare
 // with.
-func (r *comparison) contest(ctx context.Context, c contest, turn Turn) ([]Record, error) {
+func (r *comparison) contest(ctx context.Context, c contest, place string) ([]Record, error) {
 	outcomes := make(map[entrant][]bench.Outcome)
 	for round := range r.Rounds {
 		for _, e := range c.order(round) {
-			turn.Side, turn.Scenario, turn.Round = e.side, e.scenario, round+1
-			if r.Observer != nil {
-				r.Observer.Turn(turn)
+			if r.Turn != nil {
+				r.Turn(fmt.Sprintf("%s %s: round %d of %d, %s", place, e.scenario, round+1, r.Rounds, e.side))
 			}
 			outcome, err := r.one(ctx, e)
 			if err != nil {

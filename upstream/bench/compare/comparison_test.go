@@ -146,31 +146,23 @@ func TestARatioToNothing(t *testing.T) {
 func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
 	broken := cycle()
 	broken.Name, broken.Scenario, broken.Against = "fifo/add-pop ns/op", "fifo/add-pop", compare.RealFIFO
-	observer := &notes{}
+	var finished []string
+	note := func(records []compare.Record, err error) {
+		if err != nil {
+			finished = append(finished, "failed")
+		}
+		for _, r := range records {
+			finished = append(finished, r.Name)
+		}
+	}
 	runner := series(map[compare.Side][]float64{compare.Ours: {1, 1}, compare.Theirs: {2, 2}})
 	records, err := compare.Run(t.Context(), runner, compare.Config{
-		Measures: []compare.Measure{broken, cycle()}, Rounds: 2, Observer: observer,
+		Measures: []compare.Measure{broken, cycle()}, Rounds: 2, Finished: note,
 	})
 	assert.EqualError(t, err, "fifo/add-pop on client-go's RealFIFO: broken")
 	require.Len(t, records, 1)
 	assert.Equal(t, "queue/cycle ns/op", records[0].Name)
-	assert.Equal(t, []string{"failed", "queue/cycle ns/op"}, observer.finished)
-}
-
-// notes is an Observer that records its calls.
-type notes struct {
-	finished []string
-}
-
-func (n *notes) Turn(compare.Turn) {}
-
-func (n *notes) Finished(records []compare.Record, err error) {
-	if err != nil {
-		n.finished = append(n.finished, "failed")
-	}
-	for _, r := range records {
-		n.finished = append(n.finished, r.Name)
-	}
+	assert.Equal(t, []string{"failed", "queue/cycle ns/op"}, finished)
 }
 
 func TestTheEndOfTheContextEndsEverything(t *testing.T) {

@@ -45,7 +45,7 @@ func TestExtrasHaveNoTarget(t *testing.T) {
 
 // A measure needs its scenario on each of its sides.
 func TestEverySideHasItsScenarios(t *testing.T) {
-	whole := []bench.Scenario{{Name: deletion.Hundred}, {Name: deletion.Empty}, {Name: deletion.Idle}}
+	whole := []bench.Scenario{{Name: deletion.Hundred}, {Name: deletion.Empty}}
 	scenarios := map[compare.Side][]bench.Scenario{
 		compare.Ours:     slices.Concat(ours.Scenarios(), whole),
 		compare.Textbook: slices.Concat(ours.TextbookScenarios(), whole),

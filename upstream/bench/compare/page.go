@@ -104,12 +104,12 @@ func (p *page) measure(name string) (Measure, bool) {
 }
 
 // Summary returns a sentence about all targets.
-func (p *page) Summary() string { return Summary(p.Targets) }
+func (p *page) Summary() string { return Summary(p.Targets()) }
 
 // TargetRows returns the rows of the table at the top.
 func (p *page) TargetRows() []row {
 	var rows []row
-	for _, r := range p.Targets {
+	for _, r := range p.Targets() {
 		rows = append(rows, p.row(r))
 	}
 	return rows
@@ -118,7 +118,7 @@ func (p *page) TargetRows() []row {
 // Rounds returns the number of rounds.
 func (p *page) Rounds() int {
 	most := 0
-	for _, r := range p.Targets {
+	for _, r := range p.Targets() {
 		most = max(most, r.Rounds)
 	}
 	return most
@@ -132,7 +132,7 @@ func (c pageChapter) Sections() ([]section, error) {
 	var sections []section
 	for _, scenario := range c.order {
 		s := section{Scenario: scenario, How: c.how[scenario], Worker: !Measure{Scenario: scenario}.isWholePrograms()}
-		for _, r := range slices.Concat(c.page.Targets, c.page.Extras) {
+		for _, r := range c.page.Records {
 			if named, _, _ := strings.Cut(r.Name, " "); named != scenario {
 				continue
 			}

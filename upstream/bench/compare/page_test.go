@@ -33,10 +33,10 @@ func complete(verdict compare.Verdict) compare.Results {
 		}
 		records = append(records, r)
 	}
-	return compare.NewResults(compare.Machine{
+	return compare.Results{Records: records, Machine: compare.Machine{
 		Processor: "a processor", Cores: 2, Memory: 8 << 30, System: "linux/amd64", Go: "1.26",
 		Modules: map[string]string{"k8s.io/client-go": "v0.36.3"},
-	}, records)
+	}}
 }
 
 func TestThePageHasEveryMeasure(t *testing.T) {
@@ -106,10 +106,10 @@ func TestTargetsThatWereSetAnew(t *testing.T) {
 
 func TestATextWithoutARecord(t *testing.T) {
 	few := complete(compare.Met)
-	few.Targets = few.Targets[1:]
+	few.Records = few.Records[1:]
 	_, err := compare.Page(few)
 	require.NoError(t, err, "queue/cycle has its allocations still")
-	few.Targets, few.Extras = few.Targets[:10], nil
+	few.Records = few.Records[:10]
 	_, err = compare.Page(few)
 	assert.ErrorContains(t, err, "a section is about")
 }

@@ -14,7 +14,7 @@ func (p *page) ratios() plot.Dots {
 		Axis: plot.Axis{Title: "times better", Unit: "×", Log: true},
 	}
 	better, target := plot.Series{Name: "measured"}, plot.Series{Name: "target"}
-	for _, r := range p.Targets {
+	for _, r := range p.Targets() {
 		if r.TargetKind != Ratio || r.Ratio <= 0 || r.Low <= 0 {
 			continue
 		}

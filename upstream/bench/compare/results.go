@@ -1,147 +1,71 @@
 package compare
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
-	"unicode/utf8"
+	"text/tabwriter"
 )
 
-// Results holds the result of a comparison.
+// Results holds the result of a comparison, as build/bench.json has it.
 type Results struct {
-	Machine Machine
-	// Targets are the records with a target, Extras the others.
-	Targets, Extras []Record
-}
-
-// extrasFile is the file beside the list of targets: build/bench-extras.json beside
-// build/bench.json.
-type extrasFile struct {
 	Machine Machine  `json:"machine"`
-	Extras  []Record `json:"extras"`
+	Records []Record `json:"records"`
 }
 
-// NewResults sorts the records.
-func NewResults(machine Machine, records []Record) Results {
-	r := Results{Machine: machine, Targets: []Record{}, Extras: []Record{}}
-	for _, record := range records {
-		if record.TargetKind == None {
-			r.Extras = append(r.Extras, record)
-		} else {
-			r.Targets = append(r.Targets, record)
-		}
-	}
-	return r
+// Targets returns the records with a target, Extras the others.
+func (r Results) Targets() []Record {
+	return slices.DeleteFunc(slices.Clone(r.Records), func(r Record) bool { return r.TargetKind == None })
 }
 
-// Files returns the files to write, by path.
-func (r Results) Files(path string) (map[string][]byte, error) {
-	targets, err := marshal(r.Targets)
+func (r Results) Extras() []Record {
+	return slices.DeleteFunc(slices.Clone(r.Records), func(r Record) bool { return r.TargetKind != None })
+}
+
+// JSON returns the content of a file that ReadResults reads.
+func (r Results) JSON() ([]byte, error) {
+	text, err := json.MarshalIndent(r, "", "  ")
+	return append(text, '\n'), err
+}
+
+// ReadResults reads a file.
+func ReadResults(path string) (r Results, err error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	extras, err := marshal(extrasFile{Machine: r.Machine, Extras: r.Extras})
-	if err != nil {
-		return nil, err
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, fmt.Errorf("%s: %w", path, err)
 	}
-	return map[string][]byte{path: targets, extrasPath(path): extras}, nil
-}
-
-// ReadResults reads the files.
-func ReadResults(path string) (Results, error) {
-	var r Results
-	if err := unmarshal(path, &r.Targets); err != nil {
-		return Results{}, err
-	}
-	var more extrasFile
-	if err := unmarshal(extrasPath(path), &more); err != nil {
-		return Results{}, err
-	}
-	r.Machine, r.Extras = more.Machine, more.Extras
 	return r, nil
 }
 
 // WriteTable writes all records for a terminal, and a sentence about the targets.
 func (r Results) WriteTable(w io.Writer) error {
-	for _, part := range [][]Record{r.Targets, r.Extras} {
+	var text strings.Builder
+	for _, part := range [][]Record{r.Targets(), r.Extras()} {
 		if len(part) == 0 {
 			continue
 		}
-		if err := WriteTable(w, part); err != nil {
-			return err
+		table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "measure\tours\ttheirs\ttextbook\tratio\trounds\ttarget\tverdict")
+		for _, r := range part {
+			cells := []string{
+				r.Name, human(r.Ours, r.Unit), human(r.Theirs, r.Unit), textbook(r), times(r.Ratio), reach(r), wanted(r), string(r.Verdict),
+			}
+			fmt.Fprintln(table, strings.Join(cells, "\t"))
 		}
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
+		table.Flush()
+		text.WriteString("\n")
 	}
-	if len(r.Targets) == 0 {
-		return nil
+	if targets := r.Targets(); len(targets) > 0 {
+		text.WriteString(Summary(targets) + ".\n")
 	}
-	_, err := fmt.Fprintln(w, Summary(r.Targets)+".")
+	_, err := io.WriteString(w, text.String())
 	return err
-}
-
-func extrasPath(path string) string {
-	return strings.TrimSuffix(path, filepath.Ext(path)) + "-extras" + filepath.Ext(path)
-}
-
-func marshal(value any) ([]byte, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(value); err != nil {
-		return nil, err
-	}
-	return text.Bytes(), nil
-}
-
-func unmarshal(path string, value any) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, value); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
-
-// WriteFiles writes all files or none: it writes each beside its place and renames them when all
-// are written. It creates directories.
-func WriteFiles(files map[string][]byte) (err error) {
-	waiting := make(map[string]string, len(files)) // final paths by temporary path
-	defer func() {
-		for name := range waiting {
-			err = errors.Join(err, os.Remove(name))
-		}
-	}()
-	for path, content := range files {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		file, err := os.CreateTemp(filepath.Dir(path), ".bench-*")
-		if err != nil {
-			return err
-		}
-		waiting[file.Name()] = path
-		_, writeErr := file.Write(content)
-		if err := errors.Join(writeErr, file.Chmod(0o644), file.Close()); err != nil {
-			return err
-		}
-	}
-	for name, path := range waiting {
-		if err := os.Rename(name, path); err != nil {
-			return err
-		}
-		delete(waiting, name)
-	}
-	return nil
 }
 
 // Line formats a record as one line.
@@ -151,37 +75,6 @@ func Line(r Record) string {
 		line += ", wanted " + want
 	}
 	return line + ": " + string(r.Verdict)
-}
-
-// WriteTable writes the records as a table for a terminal.
-func WriteTable(w io.Writer, records []Record) error {
-	rows := [][]string{{"measure", "ours", "theirs", "textbook", "ratio", "rounds", "target", ""}}
-	for _, r := range records {
-		rows = append(rows, []string{
-			r.Name, human(r.Ours, r.Unit), human(r.Theirs, r.Unit), textbook(r), times(r.Ratio), reach(r), wanted(r), string(r.Verdict),
-		})
-	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range rows {
-		var line strings.Builder
-		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i == 0 || i == len(row)-1 {
-				line.WriteString(cell + pad + "  ") // words align left, numbers right
-			} else {
-				line.WriteString(pad + cell + "  ")
-			}
-		}
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Summary returns a sentence about how many targets are met.

@@ -16,68 +16,49 @@ import (
 
 // results returns made-up records.
 func results() compare.Results {
-	return compare.NewResults(compare.Machine{Processor: "a processor", Cores: 2, Modules: map[string]string{"k8s.io/client-go": "v0.36.3"}},
-		[]compare.Record{
+	return compare.Results{Machine: compare.Machine{Processor: "a processor", Cores: 2, Modules: map[string]string{"k8s.io/client-go": "v0.36.3"}},
+		Records: []compare.Record{
 			{Name: "queue/cycle ns/op", Unit: "ns/op", Ours: 31, Theirs: 132, Ratio: 31.0 / 132, Spread: 0.06, Target: 0.25,
 				Better: bench.Lower, TargetKind: compare.Ratio, Rounds: 5, Verdict: compare.Met, Low: 0.22, High: 0.26, Proof: "2000000 keys came out", Textbook: &compare.TextbookRecord{Figure: 440, Ratio: 440.0 / 132}},
 			{Name: "queue/cycle allocs/op", Unit: "allocs/op", Ours: 0, Theirs: 1, Better: bench.Lower, TargetKind: compare.Value,
 				Rounds: 5, Verdict: compare.Met, Proof: "2000000 keys came out"},
 			{Name: "dispatch/idle asleep p99", Unit: "ns", Ours: 1e5, Theirs: 2e5, Ratio: 0.5, Better: bench.Lower, TargetKind: compare.None,
 				Rounds: 5, Verdict: compare.Shown, Low: 0.4, High: 0.6},
-		})
+		}}
 }
 
-// Programs read build/bench.json: a list with one record a measure and these fields.
+// Programs read build/bench.json: the machine and one record a measure, with these fields.
 func TestTheRecordsAsPrograms(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "build", "bench.json")
-	files, err := results().Files(path)
+	text, err := results().JSON()
 	require.NoError(t, err)
-	require.NoError(t, compare.WriteFiles(files))
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	var records []map[string]any
-	require.NoError(t, json.Unmarshal(text, &records))
-	require.Len(t, records, 2, "what has no target is not in it")
+	path := filepath.Join(t.TempDir(), "bench.json")
+	require.NoError(t, os.WriteFile(path, text, 0o644))
+	var read struct{ Records []map[string]any }
+	require.NoError(t, json.Unmarshal(text, &read))
+	require.Len(t, read.Records, 3)
 	assert.Equal(t, map[string]any{
 		"name": "queue/cycle ns/op", "unit": "ns/op", "ours": 31.0, "theirs": 132.0, "ratio": 31.0 / 132, "spread": 0.06,
 		"target": 0.25, "better": "lower", "target_kind": "ratio", "rounds": 5.0, "verdict": "met", "low": 0.22, "high": 0.26,
 		"proof": "2000000 keys came out", "textbook": map[string]any{"figure": 440.0, "ratio": 440.0 / 132},
-	}, records[0])
-	assert.Contains(t, records[1], "target", "a target of nothing is one")
-	assert.NotContains(t, records[1], "textbook", "no textbook form did this work")
+	}, read.Records[0])
+	assert.Contains(t, read.Records[1], "target", "a target of nothing is one")
+	assert.NotContains(t, read.Records[1], "textbook", "no textbook form did this work")
 
-	read, err := compare.ReadResults(path)
+	again, err := compare.ReadResults(path)
 	require.NoError(t, err)
-	assert.Equal(t, results(), read)
-}
-
-func TestFilesAreWrittenAllOrNone(t *testing.T) {
-	dir := t.TempDir()
-	good, bad := filepath.Join(dir, "good", "page.md"), filepath.Join(dir, "file", "page.md")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o644))
-	require.Error(t, compare.WriteFiles(map[string][]byte{good: []byte("new"), bad: []byte("new")}))
-	assert.NoFileExists(t, good)
-
-	require.NoError(t, compare.WriteFiles(map[string][]byte{good: []byte("old")}))
-	require.Error(t, compare.WriteFiles(map[string][]byte{good: []byte("new"), bad: []byte("new")}))
-	text, err := os.ReadFile(good)
-	require.NoError(t, err)
-	assert.Equal(t, "old", string(text))
-	entries, err := os.ReadDir(filepath.Dir(good))
-	require.NoError(t, err)
-	assert.Len(t, entries, 1, "nothing half-written is left")
+	assert.Equal(t, results(), again)
 }
 
 func TestTheTable(t *testing.T) {
 	var text strings.Builder
 	require.NoError(t, results().WriteTable(&text))
 	assert.Equal(t, strings.TrimLeft(`
-measure                    ours    theirs       textbook  ratio     rounds      target
-queue/cycle ns/op         31 ns    132 ns  440 ns (3.33)   0.23  0.22–0.26      ≤ 0.25  met
-queue/cycle allocs/op  0 allocs  1 allocs                  0.00  0.00–0.00  ≤ 0 allocs  met
+measure                ours      theirs    textbook       ratio  rounds     target      verdict
+queue/cycle ns/op      31 ns     132 ns    440 ns (3.33)  0.23   0.22–0.26  ≤ 0.25      met
+queue/cycle allocs/op  0 allocs  1 allocs                 0.00   0.00–0.00  ≤ 0 allocs  met
 
-measure                     ours  theirs  textbook  ratio     rounds  target
-dispatch/idle asleep p99  100 µs  200 µs             0.50  0.40–0.60          shown
+measure                   ours    theirs  textbook  ratio  rounds     target  verdict
+dispatch/idle asleep p99  100 µs  200 µs            0.50   0.40–0.60          shown
 
 2 of 2 targets met.
 `, "\n"), text.String())

@@ -33,7 +33,6 @@ import (
 const (
 	Hundred = "deletion/hundred"
 	Empty   = "deletion/empty"
-	Idle    = "deletion/idle"
 )
 
 // Runner runs namespace controllers, one at a time, on a control plane of its own. Its methods must
@@ -148,8 +147,6 @@ func (r *Runner) Run(ctx context.Context, side compare.Side, scenario string, ef
 		outcome, err = r.hundred(ctx, side, effort)
 	case Empty:
 		outcome, err = r.empty(ctx, side)
-	case Idle:
-		outcome, err = r.atRest(ctx, side, effort)
 	default:
 		err = errors.New("there is no such scenario")
 	}

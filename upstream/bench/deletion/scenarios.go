@@ -16,7 +16,7 @@ import (
 // hundred is the scenario Hundred: many namespaces at once. Its figures are "s", from the
 // controller's first request after the grace period to the answer that removes the last namespace;
 // "requests", all of the controller's from the deletion to that moment without its watches; and
-// "resident MiB" of Idle, from the same run.
+// "resident MiB", its memory some time after.
 func (r *Runner) hundred(ctx context.Context, side compare.Side, effort bench.Effort) (bench.Outcome, error) {
 	names := r.names(effort.Of(100, 20))
 	var done work
@@ -37,18 +37,6 @@ func (r *Runner) hundred(ctx context.Context, side compare.Side, effort bench.Ef
 		Figures: map[string]float64{"s": done.took().Seconds(), "requests": float64(done.requests), "resident MiB": resident},
 		Proof:   proof,
 	}, nil
-}
-
-// atRest is the scenario Idle: a process's memory some time after the work of hundred. Its figure
-// is "resident MiB".
-func (r *Runner) atRest(ctx context.Context, side compare.Side, effort bench.Effort) (bench.Outcome, error) {
-	outcome, err := r.hundred(ctx, side, effort)
-	if err != nil {
-		return bench.Outcome{}, err
-	}
-	const figure = "resident MiB"
-	outcome.Figures = map[string]float64{figure: outcome.Figures[figure]}
-	return outcome, nil
 }
 
 // empty is the scenario Empty: one namespace without content, with latency. Its figures are "ms",

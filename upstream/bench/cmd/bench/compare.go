@@ -65,13 +65,13 @@ func (o *options) compare(ctx context.Context) (err error) {
 	}
 
 	machine := compare.ThisMachine(filepath.Join(o.programs, "bench-theirs"), filepath.Join(o.programs, "controlplane"))
-	config := compare.Config{Measures: measures, Rounds: o.rounds, Effort: o.effort(), Limit: limit, Observer: screen}
+	config := compare.Config{Measures: measures, Rounds: o.rounds, Effort: o.effort(), Limit: limit, Turn: screen.turn, Finished: screen.finished}
 	records, err := compare.Run(ctx, runners, config)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	screen.close()
-	results := compare.NewResults(machine, records)
+	results := compare.Results{Machine: machine, Records: records}
 	if tableErr := results.WriteTable(os.Stdout); tableErr != nil {
 		return errors.Join(err, tableErr)
 	}

@@ -16,11 +16,11 @@ import (
 func (o *options) write(results compare.Results) error {
 	files := make(map[string][]byte)
 	if o.jsonFile != "" {
-		records, err := results.Files(o.jsonFile)
+		records, err := results.JSON()
 		if err != nil {
 			return err
 		}
-		maps.Copy(files, records)
+		files[o.jsonFile] = records
 	}
 	if o.page != "" {
 		page, err := compare.Page(results)
@@ -31,13 +31,13 @@ func (o *options) write(results compare.Results) error {
 			files[filepath.Join(o.page, name)] = content
 		}
 	}
-	if len(files) == 0 {
-		return nil
-	}
-	if err := compare.WriteFiles(files); err != nil {
-		return err
-	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, files[name], 0o644); err != nil {
+			return err
+		}
 		fmt.Println("wrote", name)
 	}
 	return nil
@@ -67,14 +67,11 @@ func newConsole() *console {
 	return c
 }
 
-// Turn shows the current turn.
-func (c *console) Turn(t compare.Turn) {
-	name := fmt.Sprintf("%d/%d %s: round %d of %d, %s", t.Contest, t.Contests, t.Scenario, t.Round, t.Rounds, t.Side)
-	c.meter.Begin(name, "", 0, 0)
-}
+// turn shows the current turn.
+func (c *console) turn(name string) { c.meter.Begin(name, "", 0, 0) }
 
-// Finished prints the records of a scenario.
-func (c *console) Finished(records []compare.Record, err error) {
+// finished prints the records of a scenario.
+func (c *console) finished(records []compare.Record, err error) {
 	c.meter.End()
 	for _, r := range records {
 		c.say("%5s  %s", time.Since(c.began).Round(time.Second), compare.Line(r))
