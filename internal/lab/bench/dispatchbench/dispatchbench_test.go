@@ -245,13 +245,10 @@ func TestAStalledHandlerThatMissesAnUpdateIsDetected(t *testing.T) {
 	subject := spoilt{Orrery(Fast), func(h Handler) Handler {
 		return &interceptor{Handler: h, at: 1000, instead: func(Handler, string, Identity) {}}
 	}}
-	for _, promised := range []promise{everyUpdate, finalState} {
-		_, err := stalledScenario("stalled", subject, Heads, promised).Run(t.Context(), bench.Quick)
+	for _, promising := range []Subject{subject, merging{subject}} {
+		_, err := stalledScenario("stalled", promising, Heads).Run(t.Context(), bench.Quick)
 		assert.ErrorAs(t, err, new(*bench.ProofError))
 	}
-	f := newTracker(finalState, "1")
-	f.OnDelete(Identity{})
-	assert.Error(t, f.fault)
 }
 
 func TestUnknownKind(t *testing.T) {
@@ -311,11 +308,11 @@ func TestAWitnessThatCounts(t *testing.T) {
 func TestMergedEventsAreLateSinceTheOldest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, handler := silentWorld(3, true)
-		w.phase, w.due = &load.Phase{Rate: 1}, make([]event, 9)
+		w.phase, w.once = &load.Phase{Rate: 1}, make([]event, 9)
 		w.phase.Begin()
 		began := time.Now()
 		for i, object := range []int{0, 0, 1, 1, 0, 1, 0, 1, 0} {
-			w.sendDue(i, object)
+			w.sendOnce(i, object, nil)
 		}
 		deliver := func(at time.Duration, i int) time.Duration {
 			time.Sleep(at - time.Since(began))

@@ -55,13 +55,13 @@ const buffer = 1024
 // states that were made beforehand, and waits for handlers that are too far behind.
 func (r *run) phase(ctx context.Context, p *load.Phase) (err error) {
 	w := r.world
-	w.phase, w.due = p, make([]event, p.Events)
+	w.phase, w.once = p, make([]event, p.Events)
 	lead, sent, delivered := r.lead(), w.sent, r.callbacks()
 	p.Begin()
 	p.Usage = bench.Measure(func() {
 		err = p.Produce(ctx, 1, r.keys, func(_, event, object int) error {
 			if p.Paced() {
-				w.sendDue(event, object)
+				w.sendOnce(event, object, w.informer.As(w.states[object][0], version(w.stateCount()+event)))
 				return nil
 			}
 			if int64(event)%min(lead, 64) == 0 {

@@ -20,9 +20,9 @@ func Scenarios(subject Subject) []bench.Scenario {
 		dispatchScenario("dispatch/4", subject, 4),
 		dispatchScenario("dispatch/16", subject, 16),
 		idleScenario(subject),
-		stalledScenario("dispatch/stalled-default", subject, Pods, everyUpdate),
-		stalledScenario("dispatch/stalled-coalescing", coalescing, Pods, finalState),
-		stalledScenario("dispatch/stalled-default-metadata", subject, Heads, everyUpdate),
+		stalledScenario("dispatch/stalled-default", subject, Pods),
+		stalledScenario("dispatch/stalled-coalescing", coalescing, Pods),
+		stalledScenario("dispatch/stalled-default-metadata", subject, Heads),
 	}
 }
 

@@ -78,7 +78,7 @@ func (w *witness) OnUpdate(oldVersion string, id Identity) {
 	if !consistent {
 		w.wrong("the next event of the object", id, fmt.Sprintf("after version %d", firstVersion+before))
 	}
-	if i := oldest - w.world.stateCount(); i >= 0 {
+	if i := oldest - w.world.stateCount(); i >= 0 && w.world.phase != nil {
 		w.latency.Record(w.world.phase.Late(i))
 	}
 	w.delivered[object] = number

@@ -12,9 +12,9 @@ import (
 
 // world is an informer with its handlers, and the events that are sent to them. Each version of an
 // object has a number, from which its resource version is made. Each object has two states with
-// numbers of their own, made beforehand and sent in turn. Events with a due time, which the latency
-// needs, bring versions that are sent once; their numbers follow those of the states. The last
-// object is the mark: its updates end a phase and are not counted.
+// numbers of their own, made beforehand and sent in turn. Versions that are sent once, as the
+// latency needs them, have the numbers after those. The last object is the mark: its updates end a
+// phase and are not counted.
 type world struct {
 	informer  Informer
 	names     []Identity // by object, without a version
@@ -24,12 +24,12 @@ type world struct {
 	last []int // by object: the number of the version sent last
 	sent int   // events, the mark's not included
 
-	phase *load.Phase // of the events with a due time
-	due   []event     // by their order
+	once  []event     // the versions that are sent once, by their order
+	phase *load.Phase // knows when they are due; may be nil
 }
 
 // event is a version of an object that is sent once.
-type event struct{ object, previous int }
+type event struct{ object, previous int32 }
 
 // firstVersion gives the versions seven digits.
 const firstVersion = 1_000_000
@@ -79,13 +79,13 @@ func (w *world) number(version string) int {
 	for i := range len(version) {
 		v = 10*v + int(version[i]-'0')
 	}
-	if v -= firstVersion; v < 0 || v >= w.stateCount()+len(w.due) {
+	if v -= firstVersion; v < 0 || v >= w.stateCount()+len(w.once) {
 		return -1
 	}
 	return v
 }
 
-// stateCount is the number of states, and so the number of the first event with a due time.
+// stateCount is the number of states, and so the number of the first version that is sent once.
 func (w *world) stateCount() int { return 2 * len(w.names) }
 
 // mark is the object whose events end a phase.
@@ -94,7 +94,7 @@ func (w *world) mark() int { return len(w.names) - 1 }
 // object returns the object of a version.
 func (w *world) object(number int) int {
 	if i := number - w.stateCount(); i >= 0 {
-		return w.due[i].object
+		return int(w.once[i].object)
 	}
 	return number / 2
 }
@@ -102,7 +102,7 @@ func (w *world) object(number int) int {
 // previous returns the version of the same object that was sent before.
 func (w *world) previous(number int) int {
 	if i := number - w.stateCount(); i >= 0 {
-		return w.due[i].previous
+		return int(w.once[i].previous)
 	}
 	return number ^ 1
 }
@@ -127,13 +127,12 @@ func (w *world) play(n int) {
 	}
 }
 
-// sendDue sends the event of the phase with the given number, which brings a new version.
-func (w *world) sendDue(i, object int) {
-	number := w.stateCount() + i
-	w.due[i] = event{object, w.last[object]}
-	w.last[object] = number
+// sendOnce sends the i-th version that is sent once, a state of an object.
+func (w *world) sendOnce(i, object int, state State) {
+	w.once[i] = event{int32(object), int32(w.last[object])}
+	w.last[object] = w.stateCount() + i
 	w.sent++
-	w.informer.Send(w.informer.As(w.states[object][0], version(number)))
+	w.informer.Send(state)
 }
 
 // count makes the handlers count the next n updates unchecked, until resume. Call both after drain.
