@@ -1,7 +1,6 @@
 package bench_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"strings"
@@ -23,21 +22,6 @@ func TestProveNamesTheFailedCheck(t *testing.T) {
 	require.ErrorAs(t, err, &proof)
 	assert.Equal(t, &bench.ProofError{What: "keys processed", Want: 1_000, Got: 998}, proof)
 	assert.EqualError(t, err, "queue: the work was not done: keys processed: got 998, want 1000")
-}
-
-func TestEffortsHaveNames(t *testing.T) {
-	assert.Equal(t, 10, bench.Full.Of(10, 3))
-	assert.Equal(t, 3, bench.Quick.Of(10, 3))
-	for _, effort := range []bench.Effort{bench.Full, bench.Quick} {
-		text, err := json.Marshal(effort)
-		require.NoError(t, err)
-		assert.Equal(t, `"`+effort.String()+`"`, string(text))
-		var back bench.Effort
-		require.NoError(t, json.Unmarshal(text, &back))
-		assert.Equal(t, effort, back)
-	}
-	_, err := bench.ParseEffort("most")
-	assert.EqualError(t, err, `there is no effort "most": choose full or quick`)
 }
 
 func TestFiguresAreFoundByName(t *testing.T) {

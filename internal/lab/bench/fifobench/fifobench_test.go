@@ -1,7 +1,6 @@
 package fifobench
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
@@ -44,40 +43,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func TestTheRateIsHalfOfWhatIsPossible(t *testing.T) {
-	result, err := Run(t.Context(), Fast(), with(Config{Keys: 10, Load: load.Load{Duration: 5 * time.Millisecond}}), nil)
-	require.NoError(t, err)
-	rate := max(result.Figures[0].Value/2, 1) // at least one a second, however slow the machine is
-	assert.EqualValues(t, max(int(rate*0.005), 1), result.Latency.Count())
-}
-
-// On a busy machine the time may be up before a producer begins.
-func TestAVeryShortRunMeasuresSomething(t *testing.T) {
-	result, err := Run(t.Context(), Fast(), with(Config{Keys: 10, Load: load.Load{Duration: 1}}), nil)
-	require.NoError(t, err)
-	assert.Positive(t, result.Figures[0].Value)
-	assert.Positive(t, result.Latency.Count())
-}
-
-// endsWith returns our queue; it calls end when the n-th part of a run begins.
-func endsWith(n int, end func()) Subject {
-	gear := Fast().(subject[object]).gear
-	newQueue := gear.NewQueue
-	gear.NewQueue = func(known []object) (Queue[object], error) {
-		if n--; n == 0 {
-			end()
-		}
-		return newQueue(known)
-	}
-	return Of(gear)
-}
-
-func TestRunEndsWithItsContext(t *testing.T) {
-	for part, cfg := range map[int]Config{1: {Load: load.Load{Duration: time.Hour}}, 2: {Keys: 10, Load: load.Load{Duration: time.Millisecond}}} {
-		ctx, cancel := context.WithCancel(t.Context())
-		_, err := Run(ctx, endsWith(part, cancel), with(cfg), nil)
-		assert.ErrorIs(t, err, context.Canceled, "part %d", part)
-	}
+func TestScenariosEndWithTheContext(t *testing.T) {
 	benchtest.EndsWithContext(t, Scenarios(Fast()))
 }
 
@@ -101,47 +67,30 @@ func faultySubject(fault func(obj object, deleted bool, see func(object, bool)))
 	return Of(gear)
 }
 
-// Each of these mishandles one object, the nth.
-var faults = map[string]func(nth int) func(obj object, deleted bool, see func(object, bool)){
-	"loses": func(nth int) func(object, bool, func(object, bool)) {
-		n := 0
-		return func(obj object, deleted bool, see func(object, bool)) {
-			if n++; n != nth {
-				see(obj, deleted)
-			}
-		}
-	},
-	"repeats": func(nth int) func(object, bool, func(object, bool)) {
-		n := 0
-		return func(obj object, deleted bool, see func(object, bool)) {
-			if n++; n == nth {
-				see(obj, deleted)
-			}
+// faults are what may happen to an object; altered returns one with another number.
+var faults = map[string]func(obj object, see func(object)){
+	"loses":   func(object, func(object)) {},
+	"repeats": func(obj object, see func(object)) { see(obj); see(obj) },
+	"alters":  func(obj object, see func(object)) { see(altered(obj, obj.Generation+1)) },
+	"invents": func(obj object, see func(object)) { see(altered(obj, 1e9)) },
+}
+
+func altered(obj object, number int64) object {
+	other := *obj
+	other.Generation = number
+	return &other
+}
+
+// once returns a fault of the nth object.
+func once(nth int, fault func(object, func(object))) func(object, bool, func(object, bool)) {
+	n := 0
+	return func(obj object, deleted bool, see func(object, bool)) {
+		if n++; n != nth {
 			see(obj, deleted)
+			return
 		}
-	},
-	"alters": func(nth int) func(object, bool, func(object, bool)) {
-		n := 0
-		return func(obj object, deleted bool, see func(object, bool)) {
-			if n++; n == nth {
-				other := *obj
-				other.Generation++
-				obj = &other
-			}
-			see(obj, deleted)
-		}
-	},
-	"invents": func(nth int) func(object, bool, func(object, bool)) {
-		n := 0
-		return func(obj object, deleted bool, see func(object, bool)) {
-			if n++; n == nth {
-				other := *obj
-				other.Generation = 1e9
-				obj = &other
-			}
-			see(obj, deleted)
-		}
-	},
+		fault(obj, func(obj object) { see(obj, deleted) })
+	}
 }
 
 func TestUnprovenWorkHasNoFigures(t *testing.T) {
@@ -150,14 +99,14 @@ func TestUnprovenWorkHasNoFigures(t *testing.T) {
 	for name, fault := range faults {
 		var proof *bench.ProofError
 		for i, scenario := range Scenarios(Fast()) {
-			_, err := Scenarios(faultySubject(fault(300)))[i].Run(t.Context(), bench.Quick)
+			_, err := Scenarios(faultySubject(once(300, fault)))[i].Run(t.Context(), bench.Quick)
 			assert.ErrorAs(t, err, &proof, "%s, %s", scenario.Name, name)
 		}
 		// In 10 ms a busy machine adds any number of events, but the paced part has exactly 1 or
 		// 400.
 		for rate, nth := range map[float64]int{100: 1, 40_000: 300} {
 			cfg := Config{Keys: 1000, Load: load.Load{Duration: 10 * time.Millisecond, Rate: rate}}
-			_, err := Run(t.Context(), faultySubject(fault(nth)), with(cfg), nil)
+			_, err := Run(t.Context(), faultySubject(once(nth, fault)), with(cfg), nil)
 			assert.ErrorAs(t, err, &proof, "%s, rate %v", name, rate)
 		}
 	}

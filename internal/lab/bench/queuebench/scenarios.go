@@ -7,37 +7,22 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-const (
-	ScenarioCycle          = "queue/cycle"
-	ScenarioCycleMetrics   = "queue/cycle-metrics"
-	ScenarioPipeline       = "queue/pipeline"
-	ScenarioPipelineSingly = "queue/pipeline-singly"
-	ScenarioAddAfter       = "queue/add-after"
-	ScenarioAddRateLimited = "queue/add-rate-limited"
-)
-
 // Scenarios returns the pieces of work for comparisons.
 func Scenarios(subject Subject) []bench.Scenario {
-	var scenarios []bench.Scenario
-	for _, s := range []struct {
-		name string
-		run  func(context.Context, Subject, bench.Effort) (bench.Outcome, error)
-	}{
-		{ScenarioCycle, Cycle},
-		{ScenarioCycleMetrics, CycleMetrics},
-		{ScenarioPipeline, Pipeline},
-		{ScenarioPipelineSingly, PipelineSingly},
-		{ScenarioAddAfter, AddAfter},
-		{ScenarioAddRateLimited, AddRateLimited},
-	} {
-		scenarios = append(scenarios, bench.Scenario{
-			Name: s.name,
-			Run: func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
-				return s.run(ctx, subject, effort)
-			},
-		})
+	type work func(context.Context, Subject, bench.Effort) (bench.Outcome, error)
+	scenario := func(name string, run work) bench.Scenario {
+		return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+			return run(ctx, subject, effort)
+		}}
 	}
-	return scenarios
+	return []bench.Scenario{
+		scenario("queue/cycle", Cycle),
+		scenario("queue/cycle-metrics", CycleMetrics),
+		scenario("queue/pipeline", Pipeline),
+		scenario("queue/pipeline-singly", PipelineSingly),
+		scenario("queue/add-after", AddAfter),
+		scenario("queue/add-rate-limited", AddRateLimited),
+	}
 }
 
 // perOp returns the figures per operation, rounded so that one-time allocations of the queue do not

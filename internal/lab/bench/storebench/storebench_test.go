@@ -1,7 +1,6 @@
 package storebench
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -67,25 +66,7 @@ func TestAVeryShortRunMeasuresSomething(t *testing.T) {
 	assert.Positive(t, result.Latency.Count())
 }
 
-// endsWith returns our store; it calls end when the n-th part of a run begins.
-func endsWith(n int, end func()) Subject {
-	gear := Fast().(subject[object]).gear
-	newStore := gear.NewStore
-	gear.NewStore = func() Store[object] {
-		if n--; n == 0 {
-			end()
-		}
-		return newStore()
-	}
-	return Of(gear)
-}
-
-func TestRunEndsWithItsContext(t *testing.T) {
-	for part, cfg := range map[int]Config{1: {Objects: 10, Load: load.Load{Duration: time.Hour}}, 2: {Objects: 10, Load: load.Load{Duration: time.Millisecond}}} {
-		ctx, cancel := context.WithCancel(t.Context())
-		_, err := Run(ctx, endsWith(part, cancel), with(cfg), nil)
-		assert.ErrorIs(t, err, context.Canceled, "part %d", part)
-	}
+func TestScenariosEndWithTheContext(t *testing.T) {
 	benchtest.EndsWithContext(t, Scenarios(Fast()))
 }
 

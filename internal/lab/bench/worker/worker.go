@@ -53,7 +53,8 @@ func (c Command) Run(ctx context.Context, scenario string, effort bench.Effort) 
 }
 
 func (c Command) run(ctx context.Context, scenario string, effort bench.Effort) (bench.Outcome, error) {
-	process := exec.CommandContext(ctx, c.Path, append(slices.Clone(c.Args), "-json", "-effort", effort.String(), scenario)...)
+	arguments := append(slices.Clone(c.Args), "-json", fmt.Sprintf("-quick=%t", effort == bench.Quick), scenario)
+	process := exec.CommandContext(ctx, c.Path, arguments...)
 	process.Env = append(os.Environ(), c.Env...)
 	var out bytes.Buffer
 	process.Stdout, process.Stderr = &out, c.Stderr
@@ -101,9 +102,8 @@ func runMain(scenarios []bench.Scenario, arguments []string) error {
 		fmt.Fprintf(flags.Output(), usage, flags.Name())
 		flags.PrintDefaults()
 	}
-	var effort bench.Effort
 	list := flags.Bool("list", false, "print the names of the scenarios")
-	flags.TextVar(&effort, "effort", bench.Full, "how much work to do: full or quick")
+	quick := flags.Bool("quick", false, "do less of the same work")
 	asJSON := flags.Bool("json", false, "print the outcome of each scenario, or its error, as JSON")
 	rounds := flags.Int("rounds", 1, "number of rounds; a profile covers all of them")
 	cpuProfile := flags.String("cpuprofile", "", "write a CPU profile of the scenarios to this `file`")
@@ -116,6 +116,10 @@ func runMain(scenarios []bench.Scenario, arguments []string) error {
 			fmt.Println(s.Name)
 		}
 		return nil
+	}
+	effort := bench.Full
+	if *quick {
+		effort = bench.Quick
 	}
 	if *memProfile != "" {
 		runtime.MemProfileRate = 16 << 10

@@ -105,7 +105,7 @@ func TestTheEndOfTheContextKillsTheWorker(t *testing.T) {
 }
 
 func TestRunningAScenarioByHand(t *testing.T) {
-	output, err := alone(t, "-effort quick -rounds 2 count")
+	output, err := alone(t, "-quick -rounds 2 count")
 	require.NoError(t, err)
 	assert.Equal(t, "count\n  n                    11\n  counted\ncount\n  n                    12\n  counted\n", output)
 }
@@ -132,7 +132,7 @@ func TestMessagesOfAWorkerByHand(t *testing.T) {
 
 	for arguments, want := range map[string]string{
 		"fails":                          "Error: fails: the work was not done: keys processed: got 9, want 10\n",
-		"-effort great count":            `Error: invalid value "great" for flag -effort: there is no effort "great": choose full or quick` + "\n",
+		"-rouns 2 count":                 "Error: flag provided but not defined: -rouns\n",
 		"-cpuprofile /nowhere/cpu count": "Error: open /nowhere/cpu: no such file or directory\n",
 	} {
 		output, err := alone(t, arguments)

@@ -1,0 +1,90 @@
+package load_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/load"
+)
+
+// driven runs the driver with a gear that takes a millisecond for each event.
+func driven(ctx context.Context, l load.Load, phase func(p *load.Phase, event int) error) (*bench.Result, error) {
+	keys := load.NewKeys(10, load.Uniform, 1)
+	return load.Driver{Load: l, Event: "key", Handled: "processed", Phase: func(ctx context.Context, p *load.Phase) (err error) {
+		var done atomic.Int64
+		p.Begin()
+		p.Usage = bench.Measure(func() {
+			err = p.Produce(ctx, 2, keys, func(_, event, key int) error {
+				time.Sleep(time.Millisecond)
+				done.Add(1)
+				return phase(p, event)
+			})
+		})
+		p.Done, p.Proof = int(done.Load()), "proven"
+		return err
+	}}.Run(ctx)
+}
+
+func TestTheDriverRunsTwoPhases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var late []time.Duration
+		result, err := driven(t.Context(), load.Load{Duration: time.Second}, func(p *load.Phase, event int) error {
+			if p.Paced() && event%2 == 0 {
+				late = append(late, p.Late(event))
+			}
+			return nil
+		})
+		require.NoError(t, err)
+		processed, _ := result.Figure("processed")
+		assert.InDelta(t, 2000, processed.Value, 20, "two producers make as many events as the gear takes")
+		rate, _ := result.Figure("rate for latency")
+		assert.InDelta(t, processed.Value/2, rate.Value, 1e-6, "half of what is possible")
+		assert.Len(t, late, int(rate.Value)/2)
+		for _, d := range late {
+			assert.InDelta(t, time.Millisecond, d, 1e3, "each event is made when it is due")
+		}
+		assert.Equal(t, []string{"as fast as possible: proven", "at 1000 keys a second: proven"}, result.Proof)
+	})
+}
+
+// On a busy machine the time may be up before a producer begins.
+func TestAVeryShortRunMeasuresSomething(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		result, err := driven(t.Context(), load.Load{Duration: 1}, func(*load.Phase, int) error { return nil })
+		require.NoError(t, err)
+		processed, _ := result.Figure("processed")
+		assert.Positive(t, processed.Value)
+	})
+}
+
+func TestARunEndsWithItsContext(t *testing.T) {
+	for _, paced := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			after := 0
+			_, err := driven(ctx, load.Load{Duration: 10 * time.Second, Rate: 100}, func(p *load.Phase, _ int) error {
+				if p.Paced() == paced {
+					cancel()
+					after++
+				}
+				return nil
+			})
+			assert.ErrorIs(t, err, context.Canceled)
+			assert.LessOrEqual(t, after, 16, "no producer makes many more")
+		})
+	}
+}
+
+func TestARunEndsWithAnError(t *testing.T) {
+	broken := errors.New("broken")
+	_, err := driven(t.Context(), load.Load{Duration: time.Hour}, func(*load.Phase, int) error { return broken })
+	assert.ErrorIs(t, err, broken)
+}
