@@ -3,14 +3,12 @@
 // table of what is compared with the targets; [Extras] are shown beside it. Each round of a
 // scenario runs every side once, in an order that is reversed from round to round (A B, B A, ...),
 // so that a disturbance of the machine affects both and the ratio of a round is worth more than its
-// figures. Sides whose proofs differ did different work, which is an error. A
-// worker process or deletion.Runner runs a side; the records become a table, bench.json and the page, where every
-// word that depends on a figure is computed.
+// figures. Sides whose proofs differ did different work, which is an error. A worker process or
+// deletion.Runner runs a side; the records become a table, bench.json and the page, where every word
+// that depends on a figure is computed.
 //
 // To add a measure, write its scenario for every side, enter it in Measures, and describe it in
-// texts/. A section "## missed NAME OF THE MEASURE" there explains a missed target, and appears on
-// the page only while it is missed. "## anew NAME OF THE MEASURE" states a former target and why it
-// was changed.
+// texts/, where a text can depend on whether the target is missed.
 package compare
 
 import (

@@ -4,32 +4,20 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"text/template"
 )
 
-//go:embed page.tmpl
-var pageTemplate string
+//go:embed page.tmpl texts/*.md
+var pageFiles embed.FS
 
 // Page returns the files of the page by their names below docs: benchmarks.md and its picture. It
-// computes every word that depends on a figure.
+// computes every word that depends on a figure: texts/ has a template for each chapter.
 func Page(results Results) (map[string][]byte, error) {
 	p := page{Results: results, measures: slices.Concat(Measures(), Extras())}
-	for _, group := range groups {
-		c, err := readChapter(group.name)
-		if err != nil {
-			return nil, fmt.Errorf("texts/%s.md: %w", group.name, err)
-		}
-		for _, name := range slices.Concat(slices.Collect(maps.Keys(c.why)), slices.Collect(maps.Keys(c.anew))) {
-			if m, ok := p.measure(name); !ok || m.Kind == None {
-				return nil, fmt.Errorf("texts/%s.md: a section is about the target of %s, which has none", group.name, name)
-			}
-		}
-		p.Chapters = append(p.Chapters, pageChapter{page: &p, Name: group.name, Title: group.title, chapter: c})
-	}
-	parsed, err := template.New("page").Parse(pageTemplate)
+	functions := template.FuncMap{"scenario": p.scenario, "title": p.title, "missed": p.missed}
+	parsed, err := template.New("page.tmpl").Funcs(functions).ParseFS(pageFiles, "page.tmpl", "texts/*.md")
 	if err != nil {
 		return nil, err
 	}
@@ -43,29 +31,50 @@ func Page(results Results) (map[string][]byte, error) {
 // page is the data of the template.
 type page struct {
 	Results
-	Chapters []pageChapter
 	measures []Measure
 }
 
-type pageChapter struct {
-	chapter
-	page        *page
-	Name, Title string
-}
-
-// section is a scenario of a chapter.
-type section struct {
-	Scenario, How, Proof string
-	Rows                 []row
-	Anew, Why            []reason
+// scenario is the data of a table.
+type scenario struct {
+	Name, Proof string
+	Rows        []row
 	// Worker reports whether a worker program can run one side alone; whole programs have none.
 	Worker bool
 	// Different reports that the work differs on purpose, so that the proof is ours alone.
 	Different bool
 }
 
-// reason explains a missed or a changed target.
-type reason struct{ Title, Text string }
+// scenario returns the rows of a scenario.
+func (p *page) scenario(name string) (scenario, error) {
+	s := scenario{Name: name, Worker: !Measure{Scenario: name}.isWholePrograms()}
+	for _, r := range p.Records {
+		if named, _, _ := strings.Cut(r.Name, " "); named != name {
+			continue
+		}
+		if s.Rows = append(s.Rows, p.row(r)); s.Proof == "" {
+			m, _ := p.measure(r.Name)
+			s.Proof, s.Different = r.Proof, m.Different
+		}
+	}
+	if len(s.Rows) == 0 {
+		return s, fmt.Errorf("a section is about %s, which has no record", name)
+	}
+	return s, nil
+}
+
+// title returns the title of a measure that has a target.
+func (p *page) title(name string) (string, error) {
+	m, ok := p.measure(name)
+	if !ok || m.Kind == None {
+		return "", fmt.Errorf("a section is about the target of %s, which has none", name)
+	}
+	return m.Title, nil
+}
+
+// missed reports whether a target is missed.
+func (p *page) missed(name string) bool {
+	return slices.ContainsFunc(p.Records, func(r Record) bool { return r.Name == name && r.Verdict == Missed })
+}
 
 // row is a measure in a table.
 type row struct {
@@ -126,95 +135,3 @@ func (p *page) Rounds() int {
 
 // Memory returns the machine's memory.
 func (p *page) Memory() string { return human(float64(p.Machine.Memory)/(1<<20), "MiB") }
-
-// Sections returns the scenarios of a chapter, in the order of its text.
-func (c pageChapter) Sections() ([]section, error) {
-	var sections []section
-	for _, scenario := range c.order {
-		s := section{Scenario: scenario, How: c.how[scenario], Worker: !Measure{Scenario: scenario}.isWholePrograms()}
-		for _, r := range c.page.Records {
-			if named, _, _ := strings.Cut(r.Name, " "); named != scenario {
-				continue
-			}
-			s.Rows = append(s.Rows, c.page.row(r))
-			if s.Proof == "" {
-				m, _ := c.page.measure(r.Name)
-				s.Proof, s.Different = r.Proof, m.Different
-			}
-			if anew, ok := c.anew[r.Name]; ok {
-				m, _ := c.page.measure(r.Name)
-				s.Anew = append(s.Anew, reason{Title: m.Title, Text: anew})
-			}
-			if why, ok := c.why[r.Name]; ok && r.Verdict == Missed {
-				m, _ := c.page.measure(r.Name)
-				s.Why = append(s.Why, reason{Title: m.Title, Text: why})
-			}
-		}
-		if len(s.Rows) == 0 {
-			return nil, fmt.Errorf("a section is about %s, which has no record", scenario)
-		}
-		sections = append(sections, s)
-	}
-	return sections, nil
-}
-
-// Intro returns the chapter's introduction.
-func (c pageChapter) Intro() string { return c.intro }
-
-//go:embed texts/*.md
-var textFiles embed.FS
-
-// groups lists the chapters of the page in order; each has a file in texts/.
-var groups = []struct{ name, title string }{
-	{"queue", "The work queue"},
-	{"fifo", "DeltaFIFO"},
-	{"store", "The indexer"},
-	{"dispatch", "From the watch to the handlers"},
-	{"sync", "The first sync"},
-	{"deletion", "Deleting namespaces on a control plane"},
-}
-
-// chapter is the content of a file in texts/: an introduction, and how each scenario is measured. A
-// section "missed" with the name of a measure explains a missed target, and appears on the page
-// only while it is missed. A section "anew" states a former target and why it was changed; it
-// always appears.
-type chapter struct {
-	intro string
-	how   map[string]string // by scenario
-	why   map[string]string // by measure
-	anew  map[string]string // by measure
-	order []string          // of the scenarios
-}
-
-// readChapter reads a file of texts/.
-func readChapter(name string) (chapter, error) {
-	text, err := textFiles.ReadFile("texts/" + name + ".md")
-	if err != nil {
-		return chapter{}, err
-	}
-	return parseChapter(string(text))
-}
-
-func parseChapter(text string) (chapter, error) {
-	c := chapter{how: make(map[string]string), why: make(map[string]string), anew: make(map[string]string)}
-	parts := strings.Split("\n"+text, "\n## ")
-	c.intro = strings.TrimSpace(parts[0])
-	for _, part := range parts[1:] {
-		heading, body, _ := strings.Cut(part, "\n")
-		into, key := c.how, strings.TrimSpace(heading)
-		if measure, ok := strings.CutPrefix(key, "missed "); ok {
-			into, key = c.why, measure
-		} else if measure, ok := strings.CutPrefix(key, "anew "); ok {
-			into, key = c.anew, measure
-		} else {
-			c.order = append(c.order, key)
-		}
-		if _, twice := into[key]; twice {
-			return chapter{}, fmt.Errorf("two sections are called %q", heading)
-		}
-		if into[key] = strings.TrimSpace(body); into[key] == "" {
-			return chapter{}, fmt.Errorf("the section %q is empty", heading)
-		}
-	}
-	return c, nil
-}
