@@ -30,12 +30,13 @@ was due to be added until a worker was done with it.`,
   lab bench queue --rate 100k --plot queue.svg
 
   # what do metrics cost?
-  lab bench queue --metrics -o json`,
-	sweeps: `  # does the queue get slower with more workers?
-  lab bench sweep queue --vary workers=1..64 --plot workers.svg --rounds 3
+  lab bench queue --metrics -o json
+
+  # does the queue get slower with more workers?
+  lab bench queue --vary workers=1..64 --plot workers.svg --rounds 3
 
   # one worker, 20 us a key: how does the 99th percentile grow with the load?
-  lab bench sweep queue --vary rate=5k..80k --workers 1 --handler-cost 20us \
+  lab bench queue --vary rate=5k..80k --workers 1 --handler-cost 20us \
     --plot load.svg`,
 	workload: func() workload {
 		return newWork("queue", "design", "the queues to measure", queuebench.Subjects(), &queuebench.Config{}, queuebench.Run)
@@ -63,13 +64,14 @@ events, in order.`,
   lab bench dispatch --design all --handler-cost 5us --rate 150k
 
   # one object changes all the time; a design that merges delivers less
-  lab bench dispatch --design fast,coalescing --distribution hot`,
-	sweeps: `  # what does one more handler cost?
-  lab bench sweep dispatch --vary handlers=1..32 --design all \
+  lab bench dispatch --design fast,coalescing --distribution hot
+
+  # what does one more handler cost?
+  lab bench dispatch --vary handlers=1..32 --design all \
     --plot handlers.svg
 
   # what do larger objects cost?
-  lab bench sweep dispatch --vary object-size=0,1k,4k,16k --kind pods`,
+  lab bench dispatch --vary object-size=0,1k,4k,16k --kind pods`,
 	workload: func() workload {
 		return newWork("dispatch", "design", "how events get from the store to the handlers", dispatchbench.Subjects(), &dispatchbench.Config{}, dispatchbench.Run)
 	},
@@ -91,12 +93,13 @@ when an event was due until it was popped.`,
   lab bench fifo --design all
 
   # one object changes all the time: many events in one turn
-  lab bench fifo --distribution hot --keys 10k`,
-	sweeps: `  # what does a deeper backlog cost?
-  lab bench sweep fifo --vary backlog=16..16384 --plot backlog.svg
+  lab bench fifo --distribution hot --keys 10k
+
+  # what does a deeper backlog cost?
+  lab bench fifo --vary backlog=16..16384 --plot backlog.svg
 
   # more producers than an informer has
-  lab bench sweep fifo --vary producers=1..8 --design all`,
+  lab bench fifo --vary producers=1..8 --design all`,
 	workload: func() workload {
 		return newWork("fifo", "design", "the queues to measure", fifobench.Subjects(), &fifobench.Config{}, fifobench.Run)
 	},
@@ -122,13 +125,14 @@ what was written.`,
   lab bench store --readers 0
 
   # readers that look up one object
-  lab bench store --reader get`,
-	sweeps: `  # what does one more reader do to the writer?
-  lab bench sweep store --vary readers=0,1,2,4,8 --design all \
+  lab bench store --reader get
+
+  # what does one more reader do to the writer?
+  lab bench store --vary readers=0,1,2,4,8 --design all \
     --plot readers.svg
 
   # does a write cost more when there are more objects?
-  lab bench sweep store --vary objects=1k..1M --readers 0`,
+  lab bench store --vary objects=1k..1M --readers 0`,
 	workload: func() workload {
 		return newWork("store", "design", "the stores to measure", storebench.Subjects(), &storebench.Config{}, storebench.Run)
 	},
@@ -148,13 +152,14 @@ the server. There is no latency, because there is only one event: the list.`,
   lab bench sync
 
   # the fast gears beside the textbook gears
-  lab bench sync --design all`,
-	sweeps: `  # is the memory proportional to the number of objects?
-  lab bench sweep sync --vary objects=1k..64k --design all \
+  lab bench sync --design all
+
+  # is the memory proportional to the number of objects?
+  lab bench sync --vary objects=1k..64k --design all \
     --plot objects.svg --figure "peak memory"
 
   # and to their size?
-  lab bench sweep sync --vary object-size=4KiB..64KiB --objects 10k`,
+  lab bench sync --vary object-size=4KiB..64KiB --objects 10k`,
 	workload: func() workload {
 		designs := []syncbench.Subject{syncbench.Orrery(), syncbench.Textbook()}
 		return newWork("sync", "design", "the gears to measure", designs, &syncbench.Config{}, syncbench.Run)

@@ -1,5 +1,4 @@
-// Package bench holds the commands "lab bench": one for each benchmark, and one that sweeps a
-// flag over several values. A benchmark is a name, help texts, and a workload: flags that become
+// Package bench holds the commands "lab bench", one for each benchmark. A benchmark is a name, help texts, and a workload: flags that become
 // jobs, one for each design. A session runs the jobs in turn, in rounds, and writes the results as
 // a table, JSON, CSV or a picture. It checks all flags before it measures anything. A job whose
 // proof fails shows no figures and ends the command; an interrupted sweep shows its complete rows.
@@ -7,9 +6,6 @@
 package bench
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"orrery/internal/app/program"
@@ -43,12 +39,11 @@ compares with client-go.`,
   lab bench dispatch --design all --handlers 16 --plot dispatch.svg
 
   # how does the queue scale with the number of workers?
-  lab bench sweep queue --vary workers=1..64 --plot workers.svg`,
+  lab bench queue --vary workers=1..64 --plot workers.svg`,
 	}
 	for _, b := range benchmarks {
 		command.AddCommand(newBenchmarkCommand(b))
 	}
-	command.AddCommand(newSweepCommand())
 	return command
 }
 
@@ -56,7 +51,7 @@ compares with client-go.`,
 var benchmarks = []benchmark{queueBench, dispatchBench, fifoBench, storeBench, syncBench}
 
 func newBenchmarkCommand(b benchmark) *cobra.Command {
-	workload, options := b.workload(), &outputFlags{}
+	workload, options, sweep := b.workload(), &outputFlags{}, &sweepFlags{benchmark: b}
 	command := &cobra.Command{
 		Use:     b.name,
 		Short:   b.short,
@@ -64,71 +59,22 @@ func newBenchmarkCommand(b benchmark) *cobra.Command {
 		Example: b.examples,
 		Args:    program.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := options.check(); err != nil {
-				return program.UsageError{Command: command.CommandPath(), Err: err}
-			}
-			return newSession(command, options).run(workload.jobs())
-		},
-	}
-	workload.addTo(command.Flags())
-	options.addTo(command.Flags())
-	program.CompleteChoices(command)
-	program.CompleteFiles(command, "plot")
-	return command
-}
-
-func newSweepCommand() *cobra.Command {
-	command := &cobra.Command{
-		Use:   "sweep",
-		Short: "Run a benchmark for several values of one flag, and plot the curve",
-		Long: `Runs a benchmark once for each value of one flag, one after the other, and shows
-a row for each. With --plot it draws one curve for each design.
-
-The values are a list, 1,2,4,8, or a range, 1..64, which doubles: 1, 2, 4, 8,
-16, 32, 64.`,
-		Example: sweepExamples(),
-	}
-	for _, b := range benchmarks {
-		command.AddCommand(newSweepBenchmarkCommand(b))
-	}
-	return command
-}
-
-// sweepExamples returns the first example of each benchmark.
-func sweepExamples() string {
-	var examples []string
-	for _, b := range benchmarks {
-		first, _, _ := strings.Cut(b.sweeps, "\n\n")
-		examples = append(examples, first)
-	}
-	return strings.Join(examples, "\n\n")
-}
-
-func newSweepBenchmarkCommand(b benchmark) *cobra.Command {
-	workload, options, sweep := b.workload(), &outputFlags{}, &sweepFlags{benchmark: b}
-	command := &cobra.Command{
-		Use:     b.name,
-		Short:   fmt.Sprintf("Vary one flag of \"lab bench %s\"", b.name),
-		Long:    fmt.Sprintf("Runs \"lab bench %s\" once for each value of one flag.\nIts help says what it measures.", b.name),
-		Example: b.sweeps,
-		Args:    program.NoArguments,
-		RunE: func(command *cobra.Command, _ []string) error {
+			jobs := workload.jobs()
 			err := options.check()
-			if err == nil {
-				err = sweep.prepare(command.Flags())
+			if err == nil && sweep.vary != "" {
+				jobs, err = sweep.jobs(command.Flags())
 			}
 			if err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
 			session := newSession(command, options)
 			session.varied = sweep.flag
-			return session.run(sweep.jobs)
+			return session.run(jobs)
 		},
 	}
-	command.Flags().SortFlags = false // show flags in the order of the help
-	sweep.addTo(command.Flags())
 	workload.addTo(command.Flags())
 	sweep.own = flagNames(command.Flags())
+	sweep.addTo(command.Flags())
 	options.addTo(command.Flags())
 	program.CompleteChoices(command)
 	program.CompleteFiles(command, "plot")
@@ -142,7 +88,5 @@ type benchmark struct {
 	short    string
 	long     string
 	examples string
-	// sweeps are the examples of "lab bench sweep" with this benchmark.
-	sweeps   string
 	workload func() workload
 }

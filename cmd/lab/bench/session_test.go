@@ -294,7 +294,7 @@ func progressOf(stderr string) string {
 
 // A workload may omit a parameter that is off; its row names it nevertheless.
 func TestBenchSweepNamesEveryValue(t *testing.T) {
-	document := benchJSON(t, append([]string{"sweep", "queue", "--vary", "metrics=false,true", "-q"}, small["queue"]...)...)
+	document := benchJSON(t, append([]string{"queue", "--vary", "metrics=false,true", "-q"}, small["queue"]...)...)
 	require.Len(t, document.Results, 2)
 	assert.Equal(t, "false", document.Results[0].Parameters["metrics"])
 	assert.Equal(t, "true", document.Results[1].Parameters["metrics"])
@@ -302,7 +302,7 @@ func TestBenchSweepNamesEveryValue(t *testing.T) {
 
 // A sweep as CSV is a table for a spreadsheet.
 func TestBenchSweepCSV(t *testing.T) {
-	code, stdout, stderr := lab(t, append([]string{"sweep", "queue", "--vary", "workers=1..3", "-o", "csv", "-q"}, small["queue"]...)...)
+	code, stdout, stderr := lab(t, append([]string{"queue", "--vary", "workers=1..3", "-o", "csv", "-q"}, small["queue"]...)...)
 	require.Zero(t, code, stderr)
 	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
 	require.NoError(t, err)

@@ -18,36 +18,32 @@ import (
 // sweepFlags varies one flag of a benchmark.
 type sweepFlags struct {
 	benchmark
-	own  []string // the flags of the workload, which may be varied
+	own  []string // the flags of the workload
 	vary string   // --vary
-
-	// Set by prepare.
-	flag string
-	jobs []job
+	flag string   // the varied flag, set by jobs
 }
 
 func (s *sweepFlags) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&s.vary, "vary", "", "the flag to vary and its values: `flag=1,2,4` or flag=1..64")
+	flags.StringVar(&s.vary, "vary", "", "run once for each value of one flag: `flag=1,2,4`, or flag=1..64, which doubles")
 }
 
 // mostSweepValues limits a sweep: more values are a mistake, such as a range of nanoseconds to
 // hours.
 const mostSweepValues = 32
 
-// prepare makes the jobs. given are the flags of the command; each job gets a copy with one flag
+// jobs makes the jobs. given are the flags of the command; each job gets a copy with one flag
 // replaced, so mistakes are found before the measurement.
-func (s *sweepFlags) prepare(given *pflag.FlagSet) error {
+func (s *sweepFlags) jobs(given *pflag.FlagSet) (jobs []job, err error) {
 	values, err := s.parse(given)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.jobs = nil
 	for _, value := range values {
 		workload := s.workload()
 		flags := pflag.NewFlagSet(s.flag, pflag.ContinueOnError)
 		workload.addTo(flags)
 		given.Visit(func(flag *pflag.Flag) {
-			if slices.Contains(s.own, flag.Name) && flag.Name != "vary" && flag.Name != s.flag && err == nil {
+			if slices.Contains(s.own, flag.Name) && flag.Name != s.flag && err == nil {
 				err = flags.Set(flag.Name, flag.Value.String())
 			}
 		})
@@ -55,25 +51,22 @@ func (s *sweepFlags) prepare(given *pflag.FlagSet) error {
 			err = program.FlagError(flags.Set(s.flag, value))
 		}
 		if err != nil {
-			return fmt.Errorf("--vary %s=%s: %w", s.flag, value, err)
+			return nil, fmt.Errorf("--vary %s=%s: %w", s.flag, value, err)
 		}
 		for _, job := range workload.jobs() {
 			job.value = flags.Lookup(s.flag).Value.String()
-			s.jobs = append(s.jobs, job)
+			jobs = append(jobs, job)
 		}
 	}
-	return nil
+	return jobs, nil
 }
 
 // parse parses --vary.
 func (s *sweepFlags) parse(given *pflag.FlagSet) (values []string, err error) {
-	if s.vary == "" {
-		return nil, errors.New("--vary is missing: the flag to vary and its values, such as --vary " + s.suggestion())
-	}
 	name, text, found := strings.Cut(s.vary, "=")
 	s.flag = strings.TrimLeft(strings.TrimSpace(name), "-")
 	if !found || text == "" {
-		return nil, fmt.Errorf("--vary %s: it must be a flag and its values, such as %s", s.vary, s.suggestion())
+		return nil, fmt.Errorf("--vary %s: it must be a flag and its values, such as %s=1..64", s.vary, s.own[1])
 	}
 	flag := given.Lookup(s.flag)
 	if flag == nil || !slices.Contains(s.variable(given), s.flag) {
@@ -95,19 +88,11 @@ func (s *sweepFlags) parse(given *pflag.FlagSet) (values []string, err error) {
 	return values, nil
 }
 
-// suggestion returns an example of --vary.
-func (s *sweepFlags) suggestion() string {
-	_, rest, _ := strings.Cut(s.sweeps, "--vary ")
-	word, _, _ := strings.Cut(rest, " ")
-	word, _, _ = strings.Cut(word, "\n")
-	return word
-}
-
 // variable returns the flags that can be varied: all but those that take several values.
 func (s *sweepFlags) variable(flags *pflag.FlagSet) []string {
 	return slices.DeleteFunc(slices.Clone(s.own), func(name string) bool {
 		choice, ok := flags.Lookup(name).Value.(*program.Choice)
-		return name == "vary" || ok && choice.Many()
+		return ok && choice.Many()
 	})
 }
 

@@ -42,23 +42,21 @@ func TestBenchMistakes(t *testing.T) {
 		`--figure names the figure to plot: it needs --plot`:                                   {"queue", "--figure", "p99"},
 		`the plot cannot be written: open ` + directory:                                        {"queue", "--plot", directory},
 		`no such file or directory; choose another place with --plot`:                          {"queue", "--plot", filepath.Join(directory, "no", "x.svg")},
-		`--vary is missing: the flag to vary and its values, such as --vary workers=1..64`:     {"sweep", "queue"},
-		`--vary is missing: the flag to vary and its values, such as --vary handlers=1..32`:    {"sweep", "dispatch"},
-		`"wrokers" is not a flag that can be varied; use one of producers, workers, keys,`:     {"sweep", "queue", "--vary", "wrokers=1"},
-		`"plot" is not a flag that can be varied`:                                              {"sweep", "queue", "--vary", "plot=a,b"},
-		`"design" is not a flag that can be varied`:                                            {"sweep", "fifo", "--vary", "design=fast,textbook"},
-		`--vary workers: it must be a flag and its values, such as workers=1..64`:              {"sweep", "queue", "--vary", "workers"},
-		`--vary workers=0: invalid argument "0" for "--workers" flag: it must be at least 1`:   {"sweep", "queue", "--vary", "workers=1,0"},
-		`--vary duration=5: invalid argument "5" for "--duration" flag: "5" is not a duration`: {"sweep", "queue", "--vary", "duration=5"},
-		`--vary duration=0s: invalid argument "0s" for "--duration" flag: it must be`:          {"sweep", "queue", "--vary", "duration=1s,0s"},
-		`--workers has one value and --vary others: use only one of them`:                      {"sweep", "queue", "--vary", "workers=1,2", "--workers", "3"},
-		`a range must begin above zero and end above its beginning`:                            {"sweep", "queue", "--vary", "workers=8..1"},
-		`only numbers and durations have ranges; write a list with commas`:                     {"sweep", "queue", "--vary", "distribution=uniform..zipf"},
-		`--vary workers=1..x: "x" is not a number`:                                             {"sweep", "queue", "--vary", "workers=1..x"},
-		`--vary handler-cost=x..1s: "x" is not a duration`:                                     {"sweep", "queue", "--vary", "handler-cost=x..1s"},
+		`"wrokers" is not a flag that can be varied; use one of producers, workers, keys,`:     {"queue", "--vary", "wrokers=1"},
+		`"plot" is not a flag that can be varied`:                                              {"queue", "--vary", "plot=a,b"},
+		`"design" is not a flag that can be varied`:                                            {"fifo", "--vary", "design=fast,textbook"},
+		`--vary workers: it must be a flag and its values, such as producers=1..64`:            {"queue", "--vary", "workers"},
+		`--vary workers=0: invalid argument "0" for "--workers" flag: it must be at least 1`:   {"queue", "--vary", "workers=1,0"},
+		`--vary duration=5: invalid argument "5" for "--duration" flag: "5" is not a duration`: {"queue", "--vary", "duration=5"},
+		`--vary duration=0s: invalid argument "0s" for "--duration" flag: it must be`:          {"queue", "--vary", "duration=1s,0s"},
+		`--workers has one value and --vary others: use only one of them`:                      {"queue", "--vary", "workers=1,2", "--workers", "3"},
+		`a range must begin above zero and end above its beginning`:                            {"queue", "--vary", "workers=8..1"},
+		`only numbers and durations have ranges; write a list with commas`:                     {"queue", "--vary", "distribution=uniform..zipf"},
+		`--vary workers=1..x: "x" is not a number`:                                             {"queue", "--vary", "workers=1..x"},
+		`--vary handler-cost=x..1s: "x" is not a duration`:                                     {"queue", "--vary", "handler-cost=x..1s"},
 		`--rounds must be between 1 and 1000, it is 0`:                                         {"queue", "--rounds", "0"},
 		`--plot writes SVG: name the file .svg, not .png`:                                      {"queue", "--plot", "x.png"},
-		`34 values given; the limit is 32`:                                                     {"sweep", "queue", "--vary", "duration=1ns..1h"},
+		`34 values given; the limit is 32`:                                                     {"queue", "--vary", "duration=1ns..1h"},
 	} {
 		code, stdout, stderr := lab(t, args...)
 		assert.Equal(t, 1, code, args)
@@ -76,12 +74,13 @@ func sweepOf(t *testing.T, kind benchmark, args ...string) []job {
 	t.Helper()
 	sweep, workload := &sweepFlags{benchmark: kind}, kind.workload()
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	sweep.addTo(flags)
 	workload.addTo(flags)
 	sweep.own = flagNames(flags)
+	sweep.addTo(flags)
 	require.NoError(t, flags.Parse(args))
-	require.NoError(t, sweep.prepare(flags))
-	return sweep.jobs
+	jobs, err := sweep.jobs(flags)
+	require.NoError(t, err)
+	return jobs
 }
 
 func TestBenchSweepValues(t *testing.T) {
@@ -125,7 +124,7 @@ func TestBenchSweepPlots(t *testing.T) {
 		{[]string{"fifo", "--vary", "distribution=uniform,zipf", "--design", "all"}, []string{"fast", "textbook", "zipf"}},
 	} {
 		file := filepath.Join(directory, "x.svg")
-		args := append([]string{"sweep"}, c.args...)
+		args := slices.Clone(c.args)
 		for name, value := range pairs(small[c.args[0]]) {
 			if !slices.ContainsFunc(c.args, func(arg string) bool { return strings.HasPrefix(arg, name+"=") }) {
 				args = append(args, "--"+name, value)
@@ -184,12 +183,13 @@ func checkBenchCommand(t *testing.T, line string) {
 	require.NoError(t, err, line)
 	require.NoError(t, called.ParseFlags(rest), line)
 	assert.Empty(t, called.Flags().Args(), line)
-	if vary := called.Flags().Lookup("vary"); vary != nil {
+	if vary := called.Flags().Lookup("vary"); vary.Changed {
 		kind := benchmarks[slices.IndexFunc(benchmarks, func(k benchmark) bool { return k.name == called.Name() })]
 		sweep := &sweepFlags{benchmark: kind, vary: vary.Value.String(), own: slices.DeleteFunc(flagNames(called.Flags()), func(name string) bool {
-			return slices.Contains([]string{"output", "plot", "figure", "rounds", "quiet", "help"}, name)
+			return slices.Contains([]string{"vary", "output", "plot", "figure", "rounds", "quiet", "help"}, name)
 		})}
-		assert.NoError(t, sweep.prepare(called.Flags()), line)
+		_, err := sweep.jobs(called.Flags())
+		assert.NoError(t, err, line)
 	}
 }
 
@@ -203,7 +203,7 @@ func TestBenchCompletion(t *testing.T) {
 		{[]string{"fifo", "--design", ""}, []string{"fast", "textbook", "inorder", "all"}},
 		{[]string{"sync", "--design", ""}, []string{"fast", "textbook", "all"}},
 		{[]string{"store", "-o", ""}, []string{"table", "json", "csv"}},
-		{[]string{"sweep", "queue", "--vary", ""}, []string{"producers=", "workers=", "keys=", "handler-cost="}},
+		{[]string{"queue", "--vary", ""}, []string{"producers=", "workers=", "keys=", "handler-cost="}},
 	} {
 		code, stdout, _ := programtest.Call(t, newRoot(), error.Error, append([]string{"__complete", "bench"}, c.args...)...)
 		assert.Zero(t, code)
