@@ -11,11 +11,10 @@ import (
 
 // Usage is the cost of a piece of work for the whole process.
 type Usage struct {
-	Elapsed     time.Duration
-	CPU         time.Duration // user and system, of all threads
-	Allocs      uint64        // objects
-	Bytes       uint64        // allocated, including garbage
-	Collections uint32        // garbage collections that ended
+	Elapsed time.Duration
+	CPU     time.Duration // user and system, of all threads
+	Allocs  uint64        // objects
+	Bytes   uint64        // allocated, including garbage
 }
 
 // Measure runs work and returns its cost. Everything else in the process counts too, so call
@@ -31,11 +30,10 @@ func Measure(work func()) Usage {
 	elapsed, cpu := time.Since(began), cpuTime()-cpu
 	runtime.ReadMemStats(&after)
 	return Usage{
-		Elapsed:     elapsed,
-		CPU:         cpu,
-		Allocs:      after.Mallocs - before.Mallocs,
-		Bytes:       after.TotalAlloc - before.TotalAlloc,
-		Collections: after.NumGC - before.NumGC,
+		Elapsed: elapsed,
+		CPU:     cpu,
+		Allocs:  after.Mallocs - before.Mallocs,
+		Bytes:   after.TotalAlloc - before.TotalAlloc,
 	}
 }
 

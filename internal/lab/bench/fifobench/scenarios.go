@@ -1,6 +1,7 @@
 package fifobench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -69,14 +70,8 @@ func (s subject[T]) addPop(ctx context.Context, effort bench.Effort) (bench.Outc
 	if err == nil {
 		usage = bench.Measure(func() { err = add(warmUp, warmUp+events) })
 	}
-	for _, e := range []error{c.finish(), wrong} {
-		if err == nil {
-			err = e
-		}
-	}
-	if err == nil {
-		err = bench.Prove("objects handed out", int64(warmUp+events), next)
-	}
+	err = cmp.Or(err, c.finish())
+	err = cmp.Or(err, wrong, bench.Prove("objects handed out", int64(warmUp+events), next))
 	return bench.Outcome{
 		Figures: usage.PerOp(events),
 		Proof:   fmt.Sprintf("%d objects added by one goroutine and popped by another, once each and in order", events),
@@ -217,26 +212,14 @@ func (r *relisting[T]) prove(queue Queue[T], added int) error {
 			deleted++
 		}
 	})
-	if err := c.finish(); err != nil {
-		return err
-	}
-	if wrong != nil {
-		return wrong
-	}
-	missing := slices.Index(seen[states+relistVanished:], false)
-	for _, check := range []struct {
-		what      string
-		want, got int
-	}{
-		{"the first listed object that was not handed out (-1: none)", -1, missing},
-		{"deletions handed out", relistVanished, deleted},
-		{"objects of the other goroutine handed out", added, bystanders},
-	} {
-		if err := bench.Prove(check.what, check.want, check.got); err != nil {
-			return err
-		}
-	}
-	return nil
+	err := c.finish()
+	return cmp.Or(
+		err,
+		wrong,
+		bench.Prove("the first listed object that was not handed out (-1: none)", -1, slices.Index(seen[states+relistVanished:], false)),
+		bench.Prove("deletions handed out", relistVanished, deleted),
+		bench.Prove("objects of the other goroutine handed out", added, bystanders),
+	)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

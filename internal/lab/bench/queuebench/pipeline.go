@@ -52,14 +52,18 @@ func Pipeline(ctx context.Context, subject Subject, effort bench.Effort) (bench.
 // pipeline sends all keys through the queue and shuts it down. It returns the digest of what the
 // workers got.
 func pipeline(g *guard, keys []string) (all digest) {
+	batcher, ok := g.q.(Batcher)
+	if !ok {
+		batcher = oneByOne{g.q}
+	}
 	var producers, workers sync.WaitGroup
 	var got [pipelineWorkers]digest
 	for i := range got {
-		workers.Go(func() { got[i] = work(g) })
+		workers.Go(func() { got[i] = work(g, batcher) })
 	}
 	for i := range pipelineProducers {
 		from, to := load.Split(len(keys), pipelineProducers, i)
-		producers.Go(func() { produce(g.q, keys[from:to]) })
+		producers.Go(func() { produce(batcher, keys[from:to]) })
 	}
 	producers.Wait()
 	for g.q.Len() > 0 && !g.ended() {
@@ -73,39 +77,16 @@ func pipeline(g *guard, keys []string) (all digest) {
 	return all
 }
 
-func produce(q Queue, keys []string) {
-	batcher, ok := q.(Batcher)
+func produce(q Batcher, keys []string) {
 	for len(keys) > 0 {
 		n := min(len(keys), pipelineBatch)
-		if ok {
-			batcher.AddAll(keys[:n])
-		} else {
-			for _, key := range keys[:n] {
-				q.Add(key)
-			}
-		}
+		q.AddAll(keys[:n])
 		keys = keys[n:]
 	}
 }
 
 // work processes keys until the shutdown.
-func work(g *guard) (got digest) {
-	if batcher, ok := g.q.(Batcher); ok {
-		return workInBatches(g, batcher)
-	}
-	for {
-		key, shutdown := g.q.Get()
-		if shutdown {
-			return got
-		}
-		if got.add(key); got.count%1024 == 0 {
-			g.Moved(1024)
-		}
-		g.q.Done(key)
-	}
-}
-
-func workInBatches(g *guard, q Batcher) (got digest) {
+func work(g *guard, q Batcher) (got digest) {
 	var keys [pipelineBatch]string
 	for moved := 0; ; {
 		n, shutdown := q.GetBatch(keys[:])
@@ -122,6 +103,22 @@ func workInBatches(g *guard, q Batcher) (got digest) {
 		q.DoneAll(keys[:n])
 	}
 }
+
+// oneByOne is a queue without batches as a Batcher.
+type oneByOne struct{ Queue }
+
+func (q oneByOne) AddAll(keys []string) {
+	for _, key := range keys {
+		q.Add(key)
+	}
+}
+
+func (q oneByOne) GetBatch(keys []string) (n int, shutdown bool) {
+	keys[0], shutdown = q.Get()
+	return 1, shutdown
+}
+
+func (q oneByOne) DoneAll(keys []string) { q.Done(keys[0]) }
 
 // PipelineSingly is Pipeline with one key at a time, for Batchers too. It shows what changing only
 // the queue brings.
