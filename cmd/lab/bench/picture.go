@@ -79,7 +79,8 @@ func (s *session) caption(records []jobResults) string {
 // curves draws a figure over a numeric parameter.
 func (s *session) curves(records []jobResults, xs []float64, unit, title string, figure plottable) plot.Lines {
 	picture := plot.Lines{
-		Title: title, Caption: s.caption(records), X: plot.Axis{Title: strings.ReplaceAll(s.varied, "-", " "), Log: doubles(xs)},
+		Title: title, Caption: s.caption(records),
+		X: plot.Axis{Title: strings.ReplaceAll(s.varied, "-", " "), Log: doubles(xs)},
 		Y: plot.Axis{Title: figure.title(), Unit: figure.unit},
 	}
 	for _, x := range xs {
@@ -115,7 +116,8 @@ func addPoint(all []plot.Series, name string, point plot.Point) []plot.Series {
 
 // dots draws a figure for each design, or for each value of a parameter that is a word.
 func (s *session) dots(records []jobResults, title string, figure plottable) plot.Dots {
-	picture := plot.Dots{Title: title, Caption: s.caption(records), Axis: plot.Axis{Title: figure.title(), Unit: figure.unit}}
+	axis := plot.Axis{Title: figure.title(), Unit: figure.unit}
+	picture := plot.Dots{Title: title, Caption: s.caption(records), Axis: axis}
 	for _, record := range records {
 		name, series := record.value, record.label()
 		if s.varied == "" {
@@ -192,7 +194,8 @@ func figureNamed(name string, records []jobResults) (plottable, error) {
 	first := records[0].median()
 	for _, percentile := range report.Percentiles {
 		if percentile.Name == name && first.Latency != nil {
-			return plottable{name, bench.Nanoseconds, true, func(r *bench.Result) float64 { return float64(r.Latency.Quantile(percentile.Q)) }}, nil
+			of := func(r *bench.Result) float64 { return float64(r.Latency.Quantile(percentile.Q)) }
+			return plottable{name, bench.Nanoseconds, true, of}, nil
 		}
 	}
 	var names []string

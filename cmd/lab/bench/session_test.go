@@ -302,7 +302,8 @@ func TestBenchSweepNamesEveryValue(t *testing.T) {
 
 // A sweep as CSV is a table for a spreadsheet.
 func TestBenchSweepCSV(t *testing.T) {
-	code, stdout, stderr := lab(t, append([]string{"queue", "--vary", "workers=1..3", "-o", "csv", "-q"}, small["queue"]...)...)
+	arguments := append([]string{"queue", "--vary", "workers=1..3", "-o", "csv", "-q"}, small["queue"]...)
+	code, stdout, stderr := lab(t, arguments...)
 	require.Zero(t, code, stderr)
 	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
 	require.NoError(t, err)

@@ -24,7 +24,8 @@ type sweepFlags struct {
 }
 
 func (s *sweepFlags) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&s.vary, "vary", "", "run once for each value of one flag: `flag=1,2,4`, or flag=1..64, which doubles")
+	flags.StringVar(&s.vary, "vary", "",
+		"run once for each value of one flag: `flag=1,2,4`, or flag=1..64, which doubles")
 }
 
 // mostSweepValues limits a sweep: more values are a mistake, such as a range of nanoseconds to

@@ -54,7 +54,8 @@ func (r Results) WriteTable(w io.Writer) error {
 		fmt.Fprintln(table, "measure\tours\ttheirs\ttextbook\tratio\trounds\ttarget\tverdict")
 		for _, r := range part {
 			cells := []string{
-				r.Name, human(r.Ours, r.Unit), human(r.Theirs, r.Unit), textbook(r), times(r.Ratio), reach(r), wanted(r), string(r.Verdict),
+				r.Name, human(r.Ours, r.Unit), human(r.Theirs, r.Unit), textbook(r),
+				times(r.Ratio), reach(r), wanted(r), string(r.Verdict),
 			}
 			fmt.Fprintln(table, strings.Join(cells, "\t"))
 		}

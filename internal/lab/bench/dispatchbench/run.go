@@ -4,7 +4,8 @@
 // run without an error was checked by every handler: all events, in order for each object, each
 // update from the state delivered before. If the subject merges events ([Subject].Merges), the
 // history must be consistent and end in the final state, deletions included. Afterwards the store
-// must hold the final state. Anything lost, repeated, swapped or corrupted is a [*bench.ProofError].
+// must hold the final state. Anything lost, repeated, swapped or corrupted is a
+// [*bench.ProofError].
 package dispatchbench
 
 import (
@@ -90,7 +91,8 @@ func (r *run) phase(ctx context.Context, p *load.Phase) (err error) {
 	if r.subject.Merges() {
 		order = "as a history that leads to the last state of each object"
 	}
-	p.Proof = fmt.Sprintf("%d events delivered to %s, %s; the store equals what was sent", p.Done, plural(r.Handlers, "handler"), order)
+	p.Proof = fmt.Sprintf("%d events delivered to %s, %s; the store equals what was sent",
+		p.Done, plural(r.Handlers, "handler"), order)
 	return nil
 }
 

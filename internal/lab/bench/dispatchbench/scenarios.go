@@ -94,7 +94,7 @@ const idlePause = 500 * time.Microsecond
 // before each event, in which every thread falls asleep: waking one takes the operating system
 // longer than all the rest, on both sides.
 func idleScenario(subject Subject) bench.Scenario {
-	return bench.Scenario{Name: "dispatch/idle", Run: func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
+	run := func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 		cfg := Config{Handlers: 1, Objects: effort.Of(10_000, 2_500), Kind: Heads}
 		idle := &idle{began: time.Now(), called: make(chan time.Duration, 1)}
 		w, err := newWorld(subject, cfg, 1, func(w *witness) { w.observe = idle.observe })
@@ -133,9 +133,11 @@ func idleScenario(subject Subject) bench.Scenario {
 				"asleep p50": float64(slow.Quantile(0.5)),
 				"asleep p99": float64(slow.Quantile(0.99)),
 			},
-			Proof: fmt.Sprintf("%d updates, one at a time, delivered in order; %d objects in the store in their latest state", w.sent, len(w.names)),
+			Proof: fmt.Sprintf("%d updates, one at a time, delivered in order; "+
+				"%d objects in the store in their latest state", w.sent, len(w.names)),
 		}, nil
-	}}
+	}
+	return bench.Scenario{Name: "dispatch/idle", Run: run}
 }
 
 // idle measures one event at a time.

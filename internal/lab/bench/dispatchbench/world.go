@@ -173,7 +173,8 @@ func await(ctx context.Context, done <-chan struct{}) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
-		return &bench.ProofError{What: "the last event", Want: "delivered to the handler", Got: "not delivered within " + deliveryTimeout.String()}
+		got := "not delivered within " + deliveryTimeout.String()
+		return &bench.ProofError{What: "the last event", Want: "delivered to the handler", Got: got}
 	}
 }
 

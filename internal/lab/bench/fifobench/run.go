@@ -105,7 +105,7 @@ func at(counts []int, i int) int {
 
 // bounded returns a function that adds an object and counts it. Until timed ends, a producer is
 // ahead of the consumer by at most its share of the backlog, as if all were equally fast.
-func (r *runner[T]) bounded(timed context.Context, c *consumer[T], added [][]int) func(producer, event, key int) error {
+func (r *runner[T]) bounded(timed context.Context, c *consumer[T], added [][]int) load.Add {
 	producers := len(added)
 	backlog := max(r.cfg.Backlog/producers, 1)
 	room := make([]int, producers) // the number of its events at which a producer waits for the consumer

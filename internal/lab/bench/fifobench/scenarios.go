@@ -213,10 +213,11 @@ func (r *relisting[T]) prove(queue Queue[T], added int) error {
 		}
 	})
 	err := c.finish()
+	missing := slices.Index(seen[states+relistVanished:], false)
 	return cmp.Or(
 		err,
 		wrong,
-		bench.Prove("the first listed object that was not handed out (-1: none)", -1, slices.Index(seen[states+relistVanished:], false)),
+		bench.Prove("the first listed object that was not handed out (-1: none)", -1, missing),
 		bench.Prove("deletions handed out", relistVanished, deleted),
 		bench.Prove("objects of the other goroutine handed out", added, bystanders),
 	)

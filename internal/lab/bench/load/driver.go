@@ -53,17 +53,20 @@ func (d Driver) Run(ctx context.Context) (*bench.Result, error) {
 	if err := d.Phase(ctx, paced); err != nil {
 		return nil, err
 	}
-	each := func(v float64) float64 { return v / float64(max(full.Done, 1)) }
-	per := " per " + d.Event
-	figures := append([]bench.Figure{
-		{Name: d.Handled, Unit: bench.PerSecond, Value: float64(full.Done) / full.Usage.Elapsed.Seconds(), Better: bench.Higher},
-	}, full.More...)
+	done, perSecond := float64(max(full.Done, 1)), float64(full.Done)/full.Usage.Elapsed.Seconds()
+	higher := func(name string, value float64) bench.Figure {
+		return bench.Figure{Name: name, Unit: bench.PerSecond, Value: value, Better: bench.Higher}
+	}
+	each := func(name, unit string, sum float64) bench.Figure {
+		return bench.Figure{Name: name + " per " + d.Event, Unit: unit, Value: sum / done, Better: bench.Lower}
+	}
+	figures := append([]bench.Figure{higher(d.Handled, perSecond)}, full.More...)
 	return &bench.Result{
 		Figures: append(figures,
-			bench.Figure{Name: "CPU" + per, Unit: bench.Nanoseconds, Value: each(float64(full.Usage.CPU)), Better: bench.Lower},
-			bench.Figure{Name: "allocations" + per, Unit: bench.Count, Value: each(float64(full.Usage.Allocs)), Better: bench.Lower},
-			bench.Figure{Name: "allocated" + per, Unit: bench.Bytes, Value: each(float64(full.Usage.Bytes)), Better: bench.Lower},
-			bench.Figure{Name: "rate for latency", Unit: bench.PerSecond, Value: paced.Rate, Better: bench.Higher}),
+			each("CPU", bench.Nanoseconds, float64(full.Usage.CPU)),
+			each("allocations", bench.Count, float64(full.Usage.Allocs)),
+			each("allocated", bench.Bytes, float64(full.Usage.Bytes)),
+			higher("rate for latency", paced.Rate)),
 		Latency: &paced.Latency,
 		Proof: []string{
 			fmt.Sprintf("as fast as possible: %s", full.Proof),
@@ -86,10 +89,13 @@ func (p *Phase) Begin() {
 // Late returns how long ago an event was due.
 func (p *Phase) Late(event int) time.Duration { return time.Since(p.start) - p.pacer.Due(event) }
 
+// Add gives the gear an event with one of the keys.
+type Add func(producer, event, key int) error
+
 // Produce runs producers, each in its own goroutine, until the time is up or all events were made.
 // Each draws keys and calls add. In the phase with a steady rate it calls add when the event is
 // due, or at once if the event is late.
-func (p *Phase) Produce(ctx context.Context, producers int, keys *Keys, add func(producer, event, key int) error) error {
+func (p *Phase) Produce(ctx context.Context, producers int, keys *Keys, add Add) error {
 	errs := make([]error, producers)
 	var producing sync.WaitGroup
 	for number := range producers {

@@ -18,7 +18,7 @@ import (
 // driven runs the driver with a gear that takes a millisecond for each event.
 func driven(ctx context.Context, l load.Load, phase func(p *load.Phase, event int) error) (*bench.Result, error) {
 	keys := load.NewKeys(10, load.Uniform, 1)
-	return load.Driver{Load: l, Event: "key", Handled: "processed", Phase: func(ctx context.Context, p *load.Phase) (err error) {
+	run := func(ctx context.Context, p *load.Phase) (err error) {
 		var done atomic.Int64
 		p.Begin()
 		p.Usage = bench.Measure(func() {
@@ -30,7 +30,8 @@ func driven(ctx context.Context, l load.Load, phase func(p *load.Phase, event in
 		})
 		p.Done, p.Proof = int(done.Load()), "proven"
 		return err
-	}}.Run(ctx)
+	}
+	return load.Driver{Load: l, Event: "key", Handled: "processed", Phase: run}.Run(ctx)
 }
 
 func TestTheDriverRunsTwoPhases(t *testing.T) {

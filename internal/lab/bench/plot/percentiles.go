@@ -38,8 +38,9 @@ func (p Percentiles) SVG() []byte {
 			most = max(most, points[len(points)-1].X)
 		}
 	}
-	for at, label := range map[float64]string{2: "50%", 1e1: "90%", 1e2: "99%", 1e3: "99.9%", 1e4: "99.99%", 1e5: "99.999%", 1e6: "99.9999%"} {
-		if at <= most*1.001 {
+	l.X.Ticks = []plot.Tick{{Value: 2, Label: "50%"}}
+	for i, label := range []string{"90%", "99%", "99.9%", "99.99%", "99.999%", "99.9999%"} {
+		if at := math.Pow10(i + 1); at <= most*1.001 {
 			l.X.Ticks = append(l.X.Ticks, plot.Tick{Value: at, Label: label})
 		}
 	}

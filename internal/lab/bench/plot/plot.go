@@ -146,7 +146,9 @@ func (d Dots) SVG() []byte {
 			scatter.XYs[at].X, scatter.XYs[at].Y = scatter.XYs[at].Y, scatter.XYs[at].X
 			bars.XYs[at] = scatter.XYs[at]
 		}
-		lying := &plotter.XErrorBars{XYs: bars.XYs, XErrors: plotter.XErrors(bars.YErrors), LineStyle: bars.LineStyle, CapWidth: bars.CapWidth}
+		lying := &plotter.XErrorBars{
+			XYs: bars.XYs, XErrors: plotter.XErrors(bars.YErrors), LineStyle: bars.LineStyle, CapWidth: bars.CapWidth,
+		}
 		p.Add(lying, scatter)
 		if len(d.Series) > 1 {
 			p.Legend.Add(series.Name, scatter)
@@ -243,7 +245,8 @@ func (a Axis) set(axis *plot.Axis, values []float64, zero bool, room float64) {
 
 func newPlot(title, caption string) *plot.Plot {
 	p := plot.New()
-	p.Title.Text = strings.TrimSpace(strings.Join(append(program.Wrapped(title, 90), program.Wrapped(caption, 100)...), "\n"))
+	words := append(program.Wrapped(title, 90), program.Wrapped(caption, 100)...)
+	p.Title.Text = strings.TrimSpace(strings.Join(words, "\n"))
 	p.Title.Padding = 6
 	p.Legend.Top, p.Legend.Left, p.Legend.ThumbnailWidth = true, true, 24
 	return p
@@ -259,5 +262,6 @@ func svg(p *plot.Plot, height vg.Length) []byte {
 	if err != nil {
 		panic(err) // cannot fail: the format is known and a buffer takes everything
 	}
-	return bytes.ReplaceAll(out.Bytes(), []byte("Liberation Sans"), []byte("Liberation Sans,Arial,Helvetica,sans-serif"))
+	fonts := []byte("Liberation Sans,Arial,Helvetica,sans-serif")
+	return bytes.ReplaceAll(out.Bytes(), []byte("Liberation Sans"), fonts)
 }

@@ -34,7 +34,8 @@ func texts(t *testing.T, picture []byte) []string {
 
 func TestDotsNameRowsSeriesAndUnits(t *testing.T) {
 	dots := Dots{
-		Title: "Time of an operation", Caption: "Medians of <five> rounds.", Axis: Axis{Title: "time", Unit: bench.Nanoseconds, Log: true},
+		Title: "Time of an operation", Caption: "Medians of <five> rounds.",
+		Axis: Axis{Title: "time", Unit: bench.Nanoseconds, Log: true},
 		Rows: []string{"queue/cycle", "fifo/relist"},
 		Series: []Series{
 			{Name: "ours", Points: []Point{{X: 0, Y: Value{At: 62, Low: 60, High: 66}}, {X: 1, Y: Value{At: 31e6}}}},
@@ -42,7 +43,10 @@ func TestDotsNameRowsSeriesAndUnits(t *testing.T) {
 		},
 	}
 	found := texts(t, dots.SVG())
-	for _, want := range []string{"Time of an operation", "Medians of <five> rounds.", "time", "queue/cycle", "fifo/relist", "ours", "theirs", "10 ns", "10 ms"} {
+	for _, want := range []string{
+		"Time of an operation", "Medians of <five> rounds.", "time", "queue/cycle", "fifo/relist",
+		"ours", "theirs", "10 ns", "10 ms",
+	} {
 		assert.Contains(t, found, want)
 	}
 	dots.Series = dots.Series[:1]
@@ -52,7 +56,8 @@ func TestDotsNameRowsSeriesAndUnits(t *testing.T) {
 
 func TestLinesShowNumbersWithUnits(t *testing.T) {
 	lines := Lines{
-		Title: "Keys processed", X: Axis{Title: "workers", Unit: bench.Count}, Y: Axis{Title: "keys per second", Unit: bench.PerSecond},
+		Title: "Keys processed", X: Axis{Title: "workers", Unit: bench.Count},
+		Y: Axis{Title: "keys per second", Unit: bench.PerSecond},
 		Series: []Series{
 			{Name: "fast", Points: []Point{{X: 1, Y: Value{At: 4e6, Low: 3e6, High: 5e6}}, {X: 4, Y: Value{At: 3e6}}}},
 			{Name: "textbook", Points: []Point{{X: 1, Y: Value{At: 1e6}}, {X: math.NaN(), Y: Value{At: 2}}}},
@@ -72,7 +77,7 @@ func TestPicturesWithoutNumbers(t *testing.T) {
 	for name, picture := range map[string][]byte{
 		"dots":        Dots{Title: "Nothing"}.SVG(),
 		"lines":       Lines{Title: "Nothing", Series: []Series{{Name: "a"}, {Name: "b"}}}.SVG(),
-		"percentiles": Percentiles{Title: "Nothing", Series: []Distribution{{Name: "a"}, {Name: "b", Latency: &bench.Histogram{}}}}.SVG(),
+		"percentiles": Percentiles{Title: "Nothing", Series: []Distribution{{Latency: &bench.Histogram{}}}}.SVG(),
 		"one value":   Lines{Title: "Nothing", X: Axis{Log: true}, Series: []Series{{Points: []Point{{X: 4}}}}}.SVG(),
 	} {
 		assert.Contains(t, texts(t, picture), "Nothing", name)

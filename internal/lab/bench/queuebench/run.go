@@ -55,7 +55,8 @@ func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) 
 			p.Done, p.Usage, p.Latency = got.processed, got.usage, got.latency
 			added := float64(got.added) / got.usage.Elapsed.Seconds()
 			p.More = []bench.Figure{{Name: "added", Unit: bench.PerSecond, Value: added, Better: bench.Higher}}
-			p.Proof = fmt.Sprintf("%d keys added, each handed out after its last Add, never to two workers at once", got.added)
+			p.Proof = fmt.Sprintf("%d keys added, each handed out after its last Add, never to two workers at once",
+				got.added)
 			return nil
 		},
 	}.Run(ctx)

@@ -45,7 +45,8 @@ func Table(w io.Writer, varied string, results []*bench.Result) error {
 		if varied == "" {
 			name = "" // the columns say it
 		}
-		first = append(first, attribute{name: name, text: func(r *bench.Result) (string, bool) { return r.Subject, true }})
+		text := func(r *bench.Result) (string, bool) { return r.Subject, true }
+		first = append(first, attribute{name: name, text: text})
 	}
 	columns := slices.Clone(first)
 	for _, name := range different {
@@ -197,10 +198,11 @@ func figures(results []*bench.Result) []attribute {
 	for _, result := range results {
 		for _, f := range result.Figures {
 			if !slices.ContainsFunc(list, func(a attribute) bool { return a.name == f.Name }) {
-				list = append(list, attribute{name: f.Name, unit: f.Unit, number: func(r *bench.Result) (float64, bool) {
+				number := func(r *bench.Result) (float64, bool) {
 					found, ok := r.Figure(f.Name)
 					return found.Value, ok
-				}})
+				}
+				list = append(list, attribute{name: f.Name, unit: f.Unit, number: number})
 			}
 		}
 	}
@@ -220,12 +222,13 @@ func latencies(results []*bench.Result) []attribute {
 	}
 	var list []attribute
 	for _, p := range Percentiles {
-		list = append(list, attribute{name: p.Name, unit: bench.Nanoseconds, number: func(r *bench.Result) (float64, bool) {
+		number := func(r *bench.Result) (float64, bool) {
 			if !hasLatency(r) {
 				return 0, false
 			}
 			return float64(r.Latency.Quantile(p.Q)), true
-		}})
+		}
+		list = append(list, attribute{name: p.Name, unit: bench.Nanoseconds, number: number})
 	}
 	return list
 }

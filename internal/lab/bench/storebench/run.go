@@ -32,7 +32,8 @@ func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*b
 		return result, err
 	}
 	// The readers' cost would be counted.
-	result.Figures = slices.DeleteFunc(result.Figures, func(f bench.Figure) bool { return strings.HasSuffix(f.Name, " per write") })
+	cost := func(f bench.Figure) bool { return strings.HasSuffix(f.Name, " per write") }
+	result.Figures = slices.DeleteFunc(result.Figures, cost)
 	return result, nil
 }
 

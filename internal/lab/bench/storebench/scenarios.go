@@ -151,7 +151,9 @@ func (s subject[T]) writesWithReaders(ctx context.Context, effort bench.Effort) 
 }
 
 // writeFor updates objects for some time, at least a few, and returns how many.
-func (c *content[T]) writeFor(ctx context.Context, store Store[T], lasts time.Duration, next func() int) (writes int, took time.Duration, err error) {
+func (c *content[T]) writeFor(ctx context.Context, store Store[T], lasts time.Duration, next func() int) (
+	writes int, took time.Duration, err error,
+) {
 	// A write may take a few hundred nanoseconds or 15 ms: the clock is read rarely enough for the
 	// former and often enough for the latter.
 	const many = 8

@@ -105,22 +105,24 @@ func (g *Generator) Next() (*pod, bool) {
 		"cni.projectcalico.org/podIP":       ip + "/32",
 	}
 	maps.Copy(annotations, d.annotations)
-	yes := true
+	yes, owner := true, d.name+"-"+d.hash
+	kubelet := strings.Replace(d.statusFields, "POD-ADDRESS", ip, 1)
 	made := &pod{
 		TypeMeta: api.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
 		ObjectMeta: api.ObjectMeta{
 			// The name must be unique and in list order.
-			Name:         fmt.Sprintf("%s-%s-%s%s", d.name, d.hash, base36(i), g.digits(2, "bcdfghjklmnpqrstvwxz2456789")),
-			GenerateName: d.name + "-" + d.hash + "-", Namespace: d.namespace,
+			Name:         owner + "-" + base36(i) + g.digits(2, "bcdfghjklmnpqrstvwxz2456789"),
+			GenerateName: owner + "-", Namespace: d.namespace,
 			UID: g.uuid(), ResourceVersion: strconv.Itoa(1_000_000 + 7*i), Generation: 1,
 			CreationTimestamp: api.NewTime(at(created)), Labels: d.labels, Annotations: annotations,
 			OwnerReferences: []api.OwnerReference{{
-				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: d.name + "-" + d.hash, UID: d.uid, Controller: &yes, BlockOwnerDeletion: &yes,
+				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: owner, UID: d.uid,
+				Controller: &yes, BlockOwnerDeletion: &yes,
 			}},
 			ManagedFields: api.NewManagedFields(mustMarshal([]manager{
 				newManager("kube-controller-manager", "", created, d.controllerFields),
 				newManager("calico", "status", created+2, d.pluginFields),
-				newManager("kubelet", "status", created+5+int64(g.random.IntN(30)), strings.Replace(d.statusFields, "POD-ADDRESS", ip, 1)),
+				newManager("kubelet", "status", created+5+int64(g.random.IntN(30)), kubelet),
 			})),
 		},
 	}
@@ -141,7 +143,8 @@ type manager struct {
 
 func newManager(name, subresource string, seconds int64, fields string) manager {
 	return manager{
-		Name: name, Operation: "Update", APIVersion: "v1", Time: at(seconds), FieldsType: "FieldsV1", Fields: json.RawMessage(fields), Subresource: subresource,
+		Name: name, Operation: "Update", APIVersion: "v1", Time: at(seconds),
+		FieldsType: "FieldsV1", Fields: json.RawMessage(fields), Subresource: subresource,
 	}
 }
 

@@ -136,7 +136,8 @@ type pods struct {
 }
 
 func newPods(cfg Config) *pods {
-	s := &pods{list: []byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"900000000"},"items":[`)}
+	s := &pods{list: []byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",` +
+		`"metadata":{"resourceVersion":"900000000"},"items":[`)}
 	generator := NewGenerator(cfg)
 	for pod, more := generator.Next(); more; pod, more = generator.Next() {
 		if s.digest.Pods > 0 {
@@ -160,8 +161,8 @@ func (s *pods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path != "/api/v1/pods":
 		refuse(w, http.StatusNotFound, "NotFound", "the server has pods only")
 	case query.Get("sendInitialEvents") == "true":
-		refuse(w, http.StatusUnprocessableEntity, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: "+
-			"sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled")
+		refuse(w, http.StatusUnprocessableEntity, "Invalid", `ListOptions.meta.k8s.io "" is invalid: `+
+			"sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled")
 	case watch:
 		if http.NewResponseController(w).Flush() == nil {
 			<-r.Context().Done()
@@ -179,6 +180,7 @@ func (s *pods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func refuse(w http.ResponseWriter, code int, reason, message string) {
 	w.WriteHeader(code)
 	_, _ = w.Write(mustMarshal(map[string]any{
-		"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Failure", "message": message, "reason": reason, "code": code,
+		"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Failure",
+		"message": message, "reason": reason, "code": code,
 	}))
 }

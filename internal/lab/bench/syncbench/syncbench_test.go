@@ -98,13 +98,16 @@ func TestServer(t *testing.T) {
 		require.NoError(t, informer.WaitForSync(t.Context()))
 		proof, err := prove(t.Context(), informer, served.digest, nil)
 		require.NoError(t, err)
-		assert.Equal(t, "30 pods in the cache and delivered to the handler, digest "+digestOf(generate(cfg)).String(), proof)
+		assert.Contains(t, proof, "30 pods in the cache and delivered to the handler")
+		assert.Contains(t, proof, digestOf(generate(cfg)).String())
 	}
 }
 
 func TestServerRefuses(t *testing.T) {
 	url, _ := serveHere(t, Config{Objects: 1})
-	for path, want := range map[string]string{"/api/v1/secrets": "NotFound", "/api/v1/pods?watch=true&sendInitialEvents=true": "Invalid"} {
+	for path, want := range map[string]string{
+		"/api/v1/secrets": "NotFound", "/api/v1/pods?watch=true&sendInitialEvents=true": "Invalid",
+	} {
 		answer, err := http.Get(url + path)
 		require.NoError(t, err)
 		var status struct {

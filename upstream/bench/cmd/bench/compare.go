@@ -65,7 +65,10 @@ func (o *options) compare(ctx context.Context) (err error) {
 	}
 
 	machine := compare.ThisMachine(filepath.Join(o.programs, "bench-theirs"), filepath.Join(o.programs, "controlplane"))
-	config := compare.Config{Measures: measures, Rounds: o.rounds, Effort: o.effort(), Limit: limit, Turn: screen.turn, Finished: screen.finished}
+	config := compare.Config{
+		Measures: measures, Rounds: o.rounds, Effort: o.effort(), Limit: limit,
+		Turn: screen.turn, Finished: screen.finished,
+	}
 	records, err := compare.Run(ctx, runners, config)
 	if ctx.Err() != nil {
 		return ctx.Err()
