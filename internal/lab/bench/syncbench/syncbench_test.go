@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -264,38 +263,6 @@ func TestServe(t *testing.T) {
 	end.Close()
 	assert.NoError(t, <-served, "it ends when its input does")
 	http.DefaultClient.CloseIdleConnections()
-
-	closed, _ := io.Pipe()
-	closed.Close()
-	ears, mouth := io.Pipe()
-	ears.CloseWithError(errNoSubject)
-	assert.ErrorIs(t, Serve(Config{Objects: 1}, closed, mouth), errNoSubject)
-}
-
-// counting is an informer with a fixed count.
-type counting struct {
-	Informer
-	added atomic.Int64
-	asked chan struct{}
-}
-
-func (c *counting) Added() int {
-	select {
-	case c.asked <- struct{}{}:
-	default:
-	}
-	return int(c.added.Load())
-}
-
-func TestFollow(t *testing.T) {
-	var meter bench.Meter
-	meter.Begin("syncing", "pods", 0, 10)
-	informer := &counting{asked: make(chan struct{})}
-	informer.added.Store(7)
-	done := follow(informer, &meter)
-	<-informer.asked
-	done()
-	assert.EqualValues(t, 7, meter.Phase().Done)
 }
 
 // The tests restart this program as the server, as every program with the benchmark does.
