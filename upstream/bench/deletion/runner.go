@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,16 +55,10 @@ type Runner struct {
 // other controllers that fill or observe namespaces would be measured too. The context bounds the
 // start. The caller must call [Runner.Stop].
 func Start(ctx context.Context, config Config) (*Runner, error) {
-	config, err := config.withDefaults()
-	if err != nil {
-		return nil, err
-	}
 	cp, err := controlplane.Start(ctx, controlplane.Config{
 		Binary:      config.ControlPlane,
-		Dir:         config.Dir,
 		Controllers: []string{"garbage-collector-controller"},
 		AuditPolicy: e2e.AuditPolicy,
-		Log:         config.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -163,42 +156,11 @@ const latency = 5 * time.Millisecond
 // runTimeout bounds a run at several times what the slower side takes.
 const runTimeout = 3 * time.Minute
 
-// logf logs a step.
-func (r *Runner) logf(format string, args ...any) {
-	_, _ = fmt.Fprintf(r.config.Log, format+"\n", args...)
-}
-
-// Config names the programs. The zero value takes those that the Makefile builds.
+// Config names the programs.
 type Config struct {
-	// Orrery is our side's program. Default: bin/orrery in the working directory or the nearest
-	// above it.
-	Orrery string
-	// ControlPlane is the program with etcd, kube-apiserver and kube-controller-manager. Default:
-	// bin/controlplane, found in the same way.
-	ControlPlane string
-	// Dir receives the control plane's logs and data. Default: a temporary directory that Stop
-	// removes.
-	Dir string
-	// Log receives a line for each step. Default: nowhere.
-	Log io.Writer
-}
-
-func (c Config) withDefaults() (Config, error) {
-	if c.Log == nil {
-		c.Log = io.Discard
-	}
-	var err error
-	if c.Orrery == "" {
-		if c.Orrery, err = controlplane.FindUp(filepath.Join("bin", "orrery")); err != nil {
-			return c, err
-		}
-	}
-	if c.ControlPlane == "" {
-		if c.ControlPlane, err = controlplane.FindUp(filepath.Join("bin", "controlplane")); err != nil {
-			return c, err
-		}
-	}
-	return c, nil
+	// Orrery is our side's program, ControlPlane the one with etcd, kube-apiserver and
+	// kube-controller-manager.
+	Orrery, ControlPlane string
 }
 
 // subject returns a side's namespace controller and its program.

@@ -1,6 +1,7 @@
 package deletion
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -8,11 +9,16 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/upstream/bench/compare"
+	"orrery/upstream/controlplane"
 )
 
 // Both controllers on a genuine control plane, with little work.
 func TestBothSidesDoTheSameWork(t *testing.T) {
-	runner, err := Start(t.Context(), Config{Log: t.Output()})
+	orrery, err := controlplane.FindUp(filepath.Join("bin", "orrery"))
+	require.NoError(t, err)
+	plane, err := controlplane.FindUp(filepath.Join("bin", "controlplane"))
+	require.NoError(t, err)
+	runner, err := Start(t.Context(), Config{Orrery: orrery, ControlPlane: plane})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, runner.Stop()) }()
 

@@ -32,7 +32,6 @@ func (r *Runner) hundred(ctx context.Context, side compare.Side, effort bench.Ef
 		return bench.Outcome{}, err
 	}
 	proof := fmt.Sprintf("%d namespaces of %d objects deleted with their content; nothing else changed", len(names), objectsPerNamespace)
-	r.logf("%s %s: %.3f s, %d requests; %.1f MiB at rest", Hundred, side, done.took().Seconds(), done.requests, resident)
 	return bench.Outcome{
 		Figures: map[string]float64{"s": done.took().Seconds(), "requests": float64(done.requests), "resident MiB": resident},
 		Proof:   proof,
@@ -51,7 +50,6 @@ func (r *Runner) empty(ctx context.Context, side compare.Side) (bench.Outcome, e
 		return bench.Outcome{}, err
 	}
 	took := float64((done.took() + latency).Microseconds()) / 1000
-	r.logf("%s %s: %.1f ms, %d requests", Empty, side, took, done.requests)
 	return bench.Outcome{
 		Figures: map[string]float64{"ms": took, "requests": float64(done.requests)},
 		Proof:   "the empty namespace deleted; nothing else changed",
