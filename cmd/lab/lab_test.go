@@ -28,7 +28,7 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		`unknown command "runn"; did you mean run?`:                    {"runn"},
 		`unknown command "nosuch"`:                                     {"help", "nosuch"},
 		`unknown command "queu"; did you mean queue?`:                  {"bench", "queu"},
-		`unknown command "sto"; did you mean store?`:                   {"bench", "sweep", "sto"},
+		`unknown command "sto"; did you mean store?`:                   {"bench", "sto"},
 		`unknown flag: --nope (see "lab demo --help")`:                 {"demo", "--nope"},
 		`--scene: there is no scene "delite"; the scenes are delete, `: {"demo", "--scene", "delite"},
 		`there is no lab "77"; the nearest: `:                          {"start", "77"},
