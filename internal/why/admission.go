@@ -86,12 +86,9 @@ func (e *Evidence) selected(rules []Rule) (blocks []Blocked) {
 
 // unreadBy returns a type that could not be read and whose deletion the rules select, nil for none.
 func (e *Evidence) unreadBy(rules []Rule) *Type {
-	for i := range e.Types {
-		if t := &e.Types[i]; t.Failed != nil && slices.ContainsFunc(rules, func(r Rule) bool { return r.matchesDelete(*t) }) {
-			return t
-		}
-	}
-	return nil
+	return find(e.Types, func(t Type) bool {
+		return t.Failed != nil && slices.ContainsFunc(rules, func(r Rule) bool { return r.matchesDelete(t) })
+	})
 }
 
 // blocked describes what remains of a type.
@@ -385,22 +382,24 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 		f.lack(e.Policies.Failed, "the admission policies %s", e.Policies.notKnown())
 		return f, true
 	}
-	at := slices.IndexFunc(e.Policies.Items, func(p Policy) bool { return !p.Binding && !p.Mutating && p.Name == policy })
-	bound := slices.IndexFunc(e.Policies.Items, func(p Policy) bool { return p.Binding && !p.Mutating && p.Name == binding && p.Of == policy })
-	if at < 0 || bound < 0 && binding != "" {
+	p := find(e.Policies.Items, func(p Policy) bool { return !p.Binding && !p.Mutating && p.Name == policy })
+	bound := find(e.Policies.Items, func(p Policy) bool {
+		return p.Binding && !p.Mutating && p.Name == binding && p.Of == policy
+	})
+	if p == nil || bound == nil && binding != "" {
 		return f, false // removed since
 	}
-	f.lackPass(e, "policy "+policy, e.Policies.Items[at].Changed)
-	if e.Policies.Items[at].Authorizer {
+	f.lackPass(e, "policy "+policy, p.Changed)
+	if p.Authorizer {
 		f.lack(nil, "policy %s asks about rights: if they were changed since, the next pass of the controller may succeed", policy)
 	}
-	if bound >= 0 {
-		f.lackPass(e, "binding "+binding, e.Policies.Items[bound].Changed)
-		if e.Policies.Items[bound].Parameter != "" {
+	if bound != nil {
+		f.lackPass(e, "binding "+binding, bound.Changed)
+		if bound.Parameter != "" {
 			f.lack(nil, "the parameters of binding %s were not read: if they were changed since, the next pass of the controller may succeed", binding)
 		}
 	}
-	if f.Blocks = e.selected(e.Policies.Items[at].Rules); len(f.Blocks) == 0 || !e.Policies.Items[at].NamespaceOnly.matches(e.labels()) {
+	if f.Blocks = e.selected(p.Rules); len(f.Blocks) == 0 || !p.NamespaceOnly.matches(e.labels()) {
 		return f, false
 	}
 	f.lackDeletions(e)

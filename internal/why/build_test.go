@@ -416,7 +416,7 @@ func hookDenies() why.Evidence {
 func unavailable(namespace string) why.Evidence {
 	e := stale()
 	e.Probes = nil
-	e.APIServices.Items[0] = why.APIService{Name: "v1.g.io", UID: "u", GroupVersion: "g.io/v1",
+	e.APIServices.Items[0] = why.APIService{Name: "v1.g.io", GroupVersion: "g.io/v1",
 		Service: &why.Service{Namespace: namespace, Name: "b"}, Available: "False", Reason: "MissingEndpoints"}
 	return e
 }

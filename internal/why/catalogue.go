@@ -97,12 +97,11 @@ func Lookup(id string) (Cause, bool) {
 	if number, err := strconv.Atoi(strings.TrimLeft(id, "Cc")); err == nil {
 		id = fmt.Sprintf("C%02d", number)
 	}
-	causes := Catalogue()
-	at := slices.IndexFunc(causes, func(c Cause) bool { return strings.EqualFold(c.ID, id) })
-	if at < 0 {
+	cause := find(Catalogue(), func(c Cause) bool { return strings.EqualFold(c.ID, id) })
+	if cause == nil {
 		return Cause{}, false
 	}
-	return causes[at], true
+	return *cause, true
 }
 
 // IDs returns the ids of the catalogue, sorted.

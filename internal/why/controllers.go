@@ -143,13 +143,7 @@ func withoutConditions(e *Evidence, f Finding) []Finding {
 
 // renewedLease returns a Lease of one of these names that is renewed, nil for none.
 func (e *Evidence) renewedLease(names ...string) *Lease {
-	at := slices.IndexFunc(e.Leases.Items, func(l Lease) bool {
-		return slices.Contains(names, l.Name) && !l.Expired(e.At)
-	})
-	if at < 0 {
-		return nil
-	}
-	return &e.Leases.Items[at]
+	return find(e.Leases.Items, func(l Lease) bool { return slices.Contains(names, l.Name) && !l.Expired(e.At) })
 }
 
 // aliveController says what shows that a namespace controller is alive; "" for nothing.

@@ -67,10 +67,8 @@ func conversionFails(e *Evidence) []Finding {
 		if !down || found(name) {
 			continue
 		}
-		for _, d := range e.Definitions.Items {
-			if d.Type == name {
-				f.lackPass(e, "CustomResourceDefinition "+name, d.Changed)
-			}
+		if d := e.definition(name); d != nil {
+			f.lackPass(e, "CustomResourceDefinition "+name, d.Changed)
 		}
 		if at >= 0 {
 			f.Says = fmt.Sprintf("the conversion webhook of %s is down, and the server refuses the controller their list", name)
@@ -130,6 +128,11 @@ func (e *Evidence) converted(text string) string {
 	return match[2] + "." + group
 }
 
+// definition returns the CustomResourceDefinition of a type, nil if it is not there.
+func (e *Evidence) definition(name string) *Definition {
+	return find(e.Definitions.Items, func(d Definition) bool { return d.Type == name })
+}
+
 // converterIsDown completes the finding about the conversion webhook of a type: what does not show
 // that its server is down is missing in the proof. text is the error of a call that was just made,
 // or that the controller has met. It returns false if there is no such type.
@@ -137,15 +140,15 @@ func (e *Evidence) converterIsDown(f *Finding, name, text string) bool {
 	f.Culprit = Reference{Resource: "customresourcedefinitions", Name: name}
 	f.Says = fmt.Sprintf("the conversion webhook of %s is down, so its objects can be neither listed nor "+
 		"deleted, which blocks namespaces without such objects, too", name)
-	at := slices.IndexFunc(e.Definitions.Items, func(d Definition) bool { return d.Type == name })
 	if !e.Definitions.Known() {
 		f.lack(e.Definitions.Failed, "the CustomResourceDefinition could not be read")
 		return true
 	}
-	if at < 0 {
+	definition := e.definition(name)
+	if definition == nil {
 		return false
 	}
-	service, url := e.Definitions.Items[at].Converter, e.Definitions.Items[at].ConverterURL
+	service, url := definition.Converter, definition.ConverterURL
 	switch {
 	case service != nil:
 		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: strategy Webhook, Service %s", name, service)

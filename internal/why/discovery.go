@@ -14,11 +14,7 @@ const apiServices = "apiservices.apiregistration.k8s.io"
 
 // apiService returns the APIService of a group version, nil if it is not there.
 func (e *Evidence) apiService(groupVersion string) *APIService {
-	at := slices.IndexFunc(e.APIServices.Items, func(a APIService) bool { return a.GroupVersion == groupVersion })
-	if at < 0 {
-		return nil
-	}
-	return &e.APIServices.Items[at]
+	return find(e.APIServices.Items, func(a APIService) bool { return a.GroupVersion == groupVersion })
 }
 
 // failed are the group versions that the last sample could not discover, with the reasons.
@@ -197,16 +193,16 @@ func staleDiscovery(e *Evidence) []Finding {
 		} else if e.Second != nil && e.Second.Discovery == nil {
 			f.lack(nil, "in the second sample /apis says something else of it: %s", e.Second.Failed[groupVersion])
 		}
-		at := slices.IndexFunc(e.Probes, func(p Probe) bool { return p.GroupVersion == groupVersion })
+		probe := find(e.Probes, func(p Probe) bool { return p.GroupVersion == groupVersion })
 		switch {
-		case at < 0:
+		case probe == nil:
 			f.lack(nil, "the group version itself was not asked for")
-		case e.Probes[at].Failed != nil && e.Probes[at].Failed.Code != 403:
+		case probe.Failed != nil && probe.Failed.Code != 403:
 			continue // it does not answer either; the APIService will follow
-		case e.Probes[at].Failed != nil:
-			f.lack(e.Probes[at].Failed, "the group version itself may not be read")
+		case probe.Failed != nil:
+			f.lack(probe.Failed, "the group version itself may not be read")
 		default:
-			f.saw(1, e.Probes[at].Request, "GET of the group version: 200")
+			f.saw(1, probe.Request, "GET of the group version: 200")
 		}
 		findings = append(findings, f)
 	}

@@ -189,8 +189,6 @@ type Type struct {
 	More       bool           `json:"more,omitempty"`
 	Partial    bool           `json:"partial,omitempty"`    // of the second sample: only the first page was read
 	Finalizers map[string]int `json:"finalizers,omitempty"` // finalizer -> number of objects that have it
-	Deleting   int            `json:"deleting,omitempty"`   // objects with a deletion timestamp
-	Oldest     time.Time      `json:"oldest,omitzero"`
 	Newest     time.Time      `json:"newest,omitzero"`
 	Objects    []Object       `json:"objects,omitempty"`
 }
@@ -255,10 +253,9 @@ type Owner struct {
 // Pod is a pod, with everything that its end depends on.
 type Pod struct {
 	Object
-	Node           string   `json:"node,omitempty"`
-	Grace          int64    `json:"grace,omitempty"` // seconds, as the deletion has it
-	ServiceAccount string   `json:"serviceAccount,omitempty"`
-	Claims         []string `json:"claims,omitempty"`
+	Node   string   `json:"node,omitempty"`
+	Grace  int64    `json:"grace,omitempty"` // seconds, as the deletion has it
+	Claims []string `json:"claims,omitempty"`
 	// Running are the containers that run, also those of init and ephemeral containers.
 	Running []string `json:"running,omitempty"`
 }
@@ -279,12 +276,7 @@ type Sample struct {
 
 // typeOf returns the type of that name.
 func (e *Evidence) typeOf(group, resource string) *Type {
-	for i := range e.Types {
-		if e.Types[i].Group == group && e.Types[i].Resource == resource {
-			return &e.Types[i]
-		}
-	}
-	return nil
+	return find(e.Types, func(t Type) bool { return t.Group == group && t.Resource == resource })
 }
 
 // everyType stands for all types if not even their names could be read.
@@ -372,11 +364,7 @@ func (s *Sample) typeOf(t *Type) *Type {
 	if s == nil {
 		return nil
 	}
-	at := slices.IndexFunc(s.Types, func(second Type) bool { return second.Group == t.Group && second.Resource == t.Resource })
-	if at < 0 {
-		return nil
-	}
-	return &s.Types[at]
+	return find(s.Types, func(second Type) bool { return second.Group == t.Group && second.Resource == t.Resource })
 }
 
 // again returns the object of the second sample, nil if it is not there.
@@ -385,11 +373,7 @@ func (s *Sample) again(t *Type, name string) *Object {
 	if second == nil {
 		return nil
 	}
-	at := slices.IndexFunc(second.Objects, func(o Object) bool { return o.Name == name })
-	if at < 0 {
-		return nil
-	}
-	return &second.Objects[at]
+	return find(second.Objects, func(o Object) bool { return o.Name == name })
 }
 
 // onlyOnce is what every proof lacks without a second sample: the cause may be of a moment.
@@ -435,12 +419,16 @@ func (e *Evidence) moved(t *Type, o Object) bool {
 
 // backend returns the state of a Service, nil if it was not read.
 func (e *Evidence) backend(s Service) *Backend {
-	for i := range e.Backends {
-		if e.Backends[i].Service == s {
-			return &e.Backends[i]
-		}
+	return find(e.Backends, func(b Backend) bool { return b.Service == s })
+}
+
+// find returns the first item that is wanted, nil without one.
+func find[T any](items []T, wanted func(T) bool) *T {
+	at := slices.IndexFunc(items, wanted)
+	if at < 0 {
+		return nil
 	}
-	return nil
+	return &items[at]
 }
 
 // includes reports whether a list has one of the words.

@@ -12,15 +12,12 @@ import (
 
 // APIService is a group version of another server.
 type APIService struct {
-	Name            string `json:"name"`
-	UID             string `json:"uid"`
-	ResourceVersion string `json:"resourceVersion,omitempty"`
-	GroupVersion    string `json:"groupVersion"`
+	Name         string `json:"name"`
+	GroupVersion string `json:"groupVersion"`
 	// Service is the Service in front of that server; nil for types of kube-apiserver itself.
 	Service   *Service  `json:"service,omitempty"`
 	Available string    `json:"available,omitempty"` // "True", "False", "Unknown", or "" without that condition
 	Reason    string    `json:"reason,omitempty"`
-	Message   string    `json:"message,omitempty"`
 	Since     time.Time `json:"since,omitzero"`
 }
 
@@ -110,7 +107,6 @@ type Webhook struct {
 	// Resource is validatingwebhookconfigurations or mutatingwebhookconfigurations.
 	Resource      string   `json:"resource"`
 	Configuration string   `json:"configuration"`
-	UID           string   `json:"uid"`
 	Name          string   `json:"name"`
 	FailurePolicy string   `json:"failurePolicy,omitempty"`
 	Service       *Service `json:"service,omitempty"` // nil: it has a URL
@@ -128,7 +124,6 @@ type Webhook struct {
 // too, or a binding of one.
 type Policy struct {
 	Name     string `json:"name"`
-	UID      string `json:"uid"`
 	Mutating bool   `json:"mutating,omitempty"`
 	Binding  bool   `json:"binding,omitempty"`
 	// Of is the name of a binding's policy.
@@ -192,8 +187,6 @@ type Node struct {
 type Attachment struct {
 	Name     string `json:"name"`
 	Node     string `json:"node"`
-	Volume   string `json:"volume,omitempty"`
-	Attacher string `json:"attacher,omitempty"`
 	Attached bool   `json:"attached,omitempty"`
 }
 

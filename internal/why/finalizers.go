@@ -155,13 +155,10 @@ func (e *Evidence) sawTraces(f *Finding, h Held) {
 	if !h.Type.IsCustom() {
 		return
 	}
-	at := slices.IndexFunc(e.Definitions.Items, func(d Definition) bool { return d.Type == h.Type.Name() })
-	if at >= 0 && e.Definitions.Items[at].Release.Name != "" {
-		release := e.Definitions.Items[at].Release
+	if d := e.definition(h.Type.Name()); d != nil && d.Release.Name != "" {
 		f.Do = []string{fmt.Sprintf("see whether Helm release %s runs: the owner of %s is probably a part of "+
-			"it", release, h.Finalizer)}
-		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s belongs to Helm release %s", h.Type.Name(),
-			release)
+			"it", d.Release, h.Finalizer)}
+		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s belongs to Helm release %s", d.Type, d.Release)
 	}
 	var accounts []string
 	for _, g := range e.grantsFor(h.Type) {
@@ -385,13 +382,10 @@ func (e *Evidence) reviewOf(w Workload, h Held, verb string) *Review {
 // answerTo returns the answer to a question about a right, nil without one. A right to all objects
 // is one to each.
 func (e *Evidence) answerTo(asked Refusal) *Review {
-	for i, r := range e.Reviews {
-		if r.User == asked.User && r.Verb == asked.Verb && r.Group == asked.Group && r.Resource == asked.Resource &&
-			(r.Name == "" || r.Name == asked.Name) && r.Failed == nil {
-			return &e.Reviews[i]
-		}
-	}
-	return nil
+	return find(e.Reviews, func(r Review) bool {
+		return r.User == asked.User && r.Verb == asked.Verb && r.Group == asked.Group && r.Resource == asked.Resource &&
+			(r.Name == "" || r.Name == asked.Name) && r.Failed == nil
+	})
 }
 
 // isRefused reports whether a workload may not write a held object in any way.
@@ -423,11 +417,7 @@ func (w Workload) User() string { return "system:serviceaccount:" + w.Namespace 
 
 // stampOf returns what was read of a Service, nil if it was not read.
 func (e *Evidence) stampOf(service string) *Stamp {
-	at := slices.IndexFunc(e.Stamps, func(s Stamp) bool { return s.Type == "services" && s.Object == service })
-	if at < 0 {
-		return nil
-	}
-	return &e.Stamps[at]
+	return find(e.Stamps, func(s Stamp) bool { return s.Type == "services" && s.Object == service })
 }
 
 // neverBalanced reports whether a Service was seen to have no load balancer: what C15 says does not

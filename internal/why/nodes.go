@@ -41,11 +41,7 @@ func byNode(late []Pod, judge func(node string, pods []Pod) (f Finding, ok bool)
 
 // node returns a node, nil if it does not exist.
 func (e *Evidence) node(name string) *Node {
-	at := slices.IndexFunc(e.Nodes.Items, func(n Node) bool { return n.Name == name })
-	if at < 0 {
-		return nil
-	}
-	return &e.Nodes.Items[at]
+	return find(e.Nodes.Items, func(n Node) bool { return n.Name == name })
 }
 
 func onLostNode(e *Evidence) []Finding {
@@ -175,11 +171,7 @@ func notTornDown(e *Evidence) []Finding {
 
 // kubelet returns the Lease of a node, which its kubelet renews; nil if it was not read.
 func (e *Evidence) kubelet(node string) *Lease {
-	at := slices.IndexFunc(e.NodeLeases.Items, func(l Lease) bool { return l.Name == node })
-	if at < 0 {
-		return nil
-	}
-	return &e.NodeLeases.Items[at]
+	return find(e.NodeLeases.Items, func(l Lease) bool { return l.Name == node })
 }
 
 // lackDeletionsOfPods adds to a finding about a pod that a webhook or a policy may refuse the
@@ -223,9 +215,8 @@ func (e *Evidence) admissionUnread() *Failure {
 // attached returns a volume that is attached to the node of a pod with claims, nil for none. It may
 // be that of another pod.
 func (e *Evidence) attached(node string, pod Pod) *Attachment {
-	at := slices.IndexFunc(e.Volumes.Items, func(a Attachment) bool { return a.Node == node && a.Attached })
-	if at < 0 || len(pod.Claims) == 0 {
+	if len(pod.Claims) == 0 {
 		return nil
 	}
-	return &e.Volumes.Items[at]
+	return find(e.Volumes.Items, func(a Attachment) bool { return a.Node == node && a.Attached })
 }

@@ -269,10 +269,8 @@ func (e *Evidence) commands(f *Finding) (commands []string) {
 		}
 		return append([]string{culprit}, commands...)
 	case "C09":
-		for _, d := range e.Definitions.Items {
-			if d.Name == f.Culprit.Name {
-				services(d.Converter)
-			}
+		if d := e.definition(f.Culprit.Name); d != nil {
+			services(d.Converter)
 		}
 		return append([]string{culprit}, commands...)
 	case "C04", "C05":

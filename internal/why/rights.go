@@ -124,12 +124,13 @@ func mayNotFinalize(e *Evidence) []Finding {
 
 // aggregated returns the Service of the other server that serves a group, or nil.
 func (e *Evidence) aggregated(group string) *Service {
-	for _, a := range e.APIServices.Items {
-		if a.Service != nil && strings.HasPrefix(a.GroupVersion, group+"/") {
-			return a.Service
-		}
+	a := find(e.APIServices.Items, func(a APIService) bool {
+		return a.Service != nil && strings.HasPrefix(a.GroupVersion, group+"/")
+	})
+	if a == nil {
+		return nil
 	}
-	return nil
+	return a.Service
 }
 
 // lend returns the commands that give a user for the time being what the controller needs for every

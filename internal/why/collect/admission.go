@@ -65,7 +65,7 @@ func (c *collector) webhooks(ctx context.Context) {
 		read := func(kept []why.Webhook, o *webhookConfiguration) []why.Webhook {
 			for _, w := range o.Webhooks {
 				kept = append(kept, why.Webhook{
-					Resource: resource, Configuration: o.Name, UID: o.UID, Name: w.Name,
+					Resource: resource, Configuration: o.Name, Name: w.Name,
 					Changed: changed(o.ManagedFields),
 					Service: w.Client.Service, URL: w.Client.URL, FailurePolicy: cmp.Or(w.FailurePolicy, "Fail"),
 					Rules: rulesOf(w.Rules), NamespaceOnly: why.Selector(w.Namespaces),
@@ -106,7 +106,7 @@ type expression struct {
 
 func policyOf(o *policy) why.Policy {
 	p := why.Policy{
-		Name: o.Name, UID: o.UID, Changed: changed(o.ManagedFields), Of: o.Spec.Of, Parameter: o.Spec.Parameter.Name,
+		Name: o.Name, Changed: changed(o.ManagedFields), Of: o.Spec.Of, Parameter: o.Spec.Parameter.Name,
 		Rules: rulesOf(o.Spec.Match.Rules), NamespaceOnly: why.Selector(o.Spec.Match.Namespaces),
 	}
 	if o.Spec.Parameter.Selector != nil {

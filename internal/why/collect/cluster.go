@@ -201,10 +201,9 @@ type apiService struct {
 func apiServiceOf(kept []why.APIService, o *apiService) []why.APIService {
 	available := o.Status.Conditions.get("Available")
 	return append(kept, why.APIService{
-		Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, Service: o.Spec.Service,
+		Name: o.Name, Service: o.Spec.Service,
 		GroupVersion: api.GroupVersion{Group: o.Spec.Group, Version: o.Spec.Version}.String(),
-		Available:    available.Status, Reason: available.Reason, Message: available.Message,
-		Since: available.Since.UTC(),
+		Available:    available.Status, Reason: available.Reason, Since: available.Since.UTC(),
 	})
 }
 
@@ -226,10 +225,9 @@ type definition struct {
 }
 
 func headOfDefinition(kept []why.Definition, o *api.PartialObjectMetadata) []why.Definition {
-	return append(
-		kept,
-		why.Definition{Object: objectOf(&o.ObjectMeta), Type: o.Name, Release: releaseOf(o.Annotations)},
-	)
+	return append(kept, why.Definition{
+		Object: objectOf(&o.ObjectMeta), Type: o.Name, Release: releaseOf(o.Annotations),
+	})
 }
 
 func definitionOf(kept []why.Definition, o *definition) []why.Definition {

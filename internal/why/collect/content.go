@@ -44,13 +44,14 @@ func content(ctx context.Context, all ...*collector) {
 		e.Discovery.Stale, e.Discovery.Failed, e.Discovery.Refused = undiscovered(looked.DiscoveryErr)
 		for _, r := range looked.Resources {
 			if !r.CanList {
-				e.Types = append(
-					e.Types,
-					why.Type{Group: r.GVR.Group, Version: r.GVR.Version, Resource: r.GVR.Resource},
-				)
+				e.Types = append(e.Types, typeOf(r.GVR))
 			}
 		}
 	}
+}
+
+func typeOf(gvr api.GroupVersionResource) why.Type {
+	return why.Type{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource}
 }
 
 // discoveryRequests is how many requests one discovery takes: readiness, /api and /apis.
@@ -91,7 +92,8 @@ func read(ctx context.Context, gvr api.GroupVersionResource, most int, all ...*c
 	start := func() {
 		shelves = nil
 		for _, c := range all {
-			t := why.Type{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource, Request: q.String()}
+			t := typeOf(gvr)
+			t.Request = q.String()
 			shelves = append(shelves, &shelf{c: c, t: t, kept: keeper{deleted: c.evidence.Namespace.Deleted}})
 		}
 	}
@@ -137,17 +139,11 @@ func read(ctx context.Context, gvr api.GroupVersionResource, most int, all ...*c
 func (s *shelf) add(m *api.ObjectMeta) why.Object {
 	o, t := objectOf(m), &s.t
 	t.Count++
-	if !o.Deleted.IsZero() {
-		t.Deleting++
-	}
 	for _, finalizer := range o.Finalizers {
 		if t.Finalizers == nil {
 			t.Finalizers = map[string]int{}
 		}
 		t.Finalizers[finalizer]++
-	}
-	if t.Oldest.IsZero() || o.Created.Before(t.Oldest) {
-		t.Oldest = o.Created
 	}
 	t.Newest = later(t.Newest, o.Created)
 	s.kept.add(o, m.ManagedFields)
@@ -174,10 +170,8 @@ func objectOf(m *api.ObjectMeta) why.Object {
 	}
 	for _, owner := range m.OwnerReferences {
 		o.Owners = append(o.Owners, why.Owner{
-			Group: groupOf(
-				owner.APIVersion,
-			), Kind: owner.Kind, Name: owner.Name, UID: owner.UID, Blocks: owner.BlockOwnerDeletion != nil &&
-				*owner.BlockOwnerDeletion,
+			Group: groupOf(owner.APIVersion), Kind: owner.Kind, Name: owner.Name, UID: owner.UID,
+			Blocks:   owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion,
 			Controls: owner.Controller != nil && *owner.Controller,
 		})
 	}

@@ -12,25 +12,18 @@ import (
 // What is read of an object, by the names that its fields have in the API.
 func TestFields(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	const condition = `"status":"False","reason":"R","message":"m","lastTransitionTime":"2026-01-02T03:04:05Z"}]`
+	const condition = `"status":"False","reason":"R","lastTransitionTime":"2026-01-02T03:04:05Z"}]`
 	assert.Equal(t, []why.APIService{{
-		Name: "v1.g.io", UID: "u", ResourceVersion: "7", GroupVersion: "g.io/v1",
+		Name: "v1.g.io", GroupVersion: "g.io/v1",
 		Service:   &why.Service{Namespace: "n", Name: "s"},
-		Available: "False", Reason: "R", Message: "m", Since: at,
-	}}, apiServiceOf(nil, decoded[apiService](t, `{"metadata":{"name":"v1.g.io","uid":"u","resourceVersion":"7"},
+		Available: "False", Reason: "R", Since: at,
+	}}, apiServiceOf(nil, decoded[apiService](t, `{"metadata":{"name":"v1.g.io"},
 		"spec":{"group":"g.io","version":"v1","service":{"namespace":"n","name":"s"}},
 		"status":{"conditions":[{"type":"Available",`+condition+`}}`)))
-	assert.Equal(
-		t,
-		[]why.Node{{Name: "n", Ready: "False", Since: at}},
-		nodeOf(
-			nil,
-			decoded[node](t, `{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready",`+condition+`}}`),
-		),
-	)
-	assert.Equal(t, []why.Attachment{{Name: "a", Node: "n", Volume: "pv", Attacher: "csi", Attached: true}},
-		attachmentOf(nil, decoded[attachment](t, `{"metadata":{"name":"a"},"spec":{"nodeName":"n","attacher":"csi",
-			"source":{"persistentVolumeName":"pv"}},"status":{"attached":true}}`)))
+	assert.Equal(t, []why.Node{{Name: "n", Ready: "False", Since: at}},
+		nodeOf(nil, decoded[node](t, `{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready",`+condition+`}}`)))
+	assert.Equal(t, []why.Attachment{{Name: "a", Node: "n", Attached: true}},
+		attachmentOf(nil, decoded[attachment](t, `{"metadata":{"name":"a"},"spec":{"nodeName":"n"},"status":{"attached":true}}`)))
 	const client = `"webhook":{"clientConfig":{"service":{"namespace":"n","name":"s"}}}`
 	for strategy, converter := range map[string]*why.Service{"Webhook": {Namespace: "n", Name: "s"}, "None": nil} {
 		got := definitionOf(nil, decoded[definition](t, `{"metadata":{"name":"x.g.io"},
@@ -60,7 +53,7 @@ func TestFieldsOfAdmission(t *testing.T) {
 	c, _ := asking(
 		t,
 		listOf(
-			`{"metadata":{"name":"guard","uid":"u"},"webhooks":[{
+			`{"metadata":{"name":"guard"},"webhooks":[{
 			"name":"w","clientConfig":{"service":{"namespace":"n","name":"s"}},
 		"rules":[{"operations":["*"],"apiGroups":["g"],"resources":["r"]}],
 			"namespaceSelector":{"matchLabels":{"a":"b"}}},
@@ -69,7 +62,7 @@ func TestFieldsOfAdmission(t *testing.T) {
 	)
 	c.webhooks(t.Context())
 	assert.Equal(t, why.Webhook{
-		Resource: "validatingwebhookconfigurations", Configuration: "guard", UID: "u", Name: "w", FailurePolicy: "Fail",
+		Resource: "validatingwebhookconfigurations", Configuration: "guard", Name: "w", FailurePolicy: "Fail",
 		Service: &why.Service{
 			Namespace: "n",
 			Name:      "s",

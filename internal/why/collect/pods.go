@@ -105,7 +105,7 @@ func (o *pod) lastRun() (last time.Time) {
 
 // podOf returns a pod of the namespace.
 func podOf(o *pod, object why.Object) why.Pod {
-	p := why.Pod{Object: object, Node: o.Spec.NodeName, ServiceAccount: o.Spec.ServiceAccount}
+	p := why.Pod{Object: object, Node: o.Spec.NodeName}
 	if o.DeletionGracePeriodSeconds != nil {
 		p.Grace = *o.DeletionGracePeriodSeconds
 	}

@@ -162,7 +162,7 @@ func TestPods(t *testing.T) {
 		"containerStatuses":[{"name":"main","state":{"waiting":{}}}],
 		"ephemeralContainerStatuses":[{"name":"debug","state":{"running":{}}}]}}`)
 	assert.Equal(t, why.Pod{
-		Node: "n", Grace: 30, ServiceAccount: "a", Running: []string{"init", "debug"}, Claims: []string{"data",
+		Node: "n", Grace: 30, Running: []string{"init", "debug"}, Claims: []string{"data",
 			"p-scratch"},
 	}, podOf(item, why.Object{}))
 }

@@ -304,10 +304,6 @@ type attachment struct {
 	api.PartialObjectMetadata
 	Spec struct {
 		NodeName string `json:"nodeName"`
-		Attacher string `json:"attacher"`
-		Source   struct {
-			Volume string `json:"persistentVolumeName"`
-		} `json:"source"`
 	} `json:"spec"`
 	Status struct {
 		Attached bool `json:"attached"`
@@ -315,8 +311,5 @@ type attachment struct {
 }
 
 func attachmentOf(kept []why.Attachment, o *attachment) []why.Attachment {
-	return append(kept, why.Attachment{
-		Name: o.Name, Node: o.Spec.NodeName, Attacher: o.Spec.Attacher, Volume: o.Spec.Source.Volume,
-		Attached: o.Status.Attached,
-	})
+	return append(kept, why.Attachment{Name: o.Name, Node: o.Spec.NodeName, Attached: o.Status.Attached})
 }
