@@ -29,7 +29,7 @@
 //
 // To add a cause, write its row and its function, and its fixture with a solution in
 // internal/lab/causes. If it needs a request that no other cause needs, package collect sends it.
-// Then write the examples and the page anew, see [Examples] and [Page].
+// Then write the examples and the page anew, with -update of the tests of [Examples] and [Page].
 //
 // # Proof
 //

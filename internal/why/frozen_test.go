@@ -15,7 +15,7 @@ import (
 	"orrery/internal/why"
 )
 
-var update = flag.Bool("update", false, "write testdata/frozen.txt")
+var update = flag.Bool("update", false, "write testdata/frozen.txt, or the page")
 
 // Evidence that was saved once from every fixture, every near miss and some pairs of fixtures is
 // judged as it was then. A change of testdata/frozen.txt may say less of a case, never more.
