@@ -119,15 +119,11 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 // lackPass adds to a finding from a condition that something was changed after that was written,
 // and so lately that the controller may not have come back.
 func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
-	n := e.Latest()
-	if n == nil {
-		return // it is gone
-	}
 	pass := time.Duration(0) // it ends at once unless calls run into their time limit
 	if isLate(e.condition(api.NamespaceDeletionContentFailure)) {
 		pass = backOffCap
 	}
-	confirmed := slices.ContainsFunc(n.Writers, func(w Writer) bool { return w.At.After(changed.Add(pass)) }) // by a pass that began later
+	confirmed := slices.ContainsFunc(e.Latest().Writers, func(w Writer) bool { return w.At.After(changed.Add(pass)) }) // by a pass that began later
 	now := e.now()
 	switch {
 	case confirmed || changed.IsZero():
@@ -143,9 +139,6 @@ func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
 // with a time explains.
 func (f *Finding) lackDeletions(e *Evidence) {
 	n := e.Latest()
-	if n == nil {
-		return // it is gone
-	}
 	f.lackPass(e, "the namespace", n.Changed)
 	version := func(text string) int {
 		number, err := strconv.Atoi(text)

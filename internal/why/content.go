@@ -23,7 +23,7 @@ func definitionGoes(e *Evidence) []Finding {
 		f.Says = fmt.Sprintf("the CustomResourceDefinition of %s is terminating, and %s left", t.Name(), remaining(t.Count))
 		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: terminating since %s, has %s", d.Name, clock(d.Deleted), definitionCleanup)
 		f.saw(1, t.Request, "%s left", t.objects(t.Count))
-		if e.Namespace != nil && d.Deleted.After(e.Namespace.Deleted) {
+		if d.Deleted.After(e.Namespace.Deleted) {
 			f.lack(nil, "it was deleted after the namespace, and waits for the same objects")
 		}
 		held := slices.DeleteFunc(e.Held(), func(h Held) bool { return h.Type != t })
@@ -185,9 +185,6 @@ func shrinks(e *Evidence) []Finding {
 var ofEveryNamespace = []string{"configmaps/kube-root-ca.crt", "serviceaccounts/default"}
 
 func grows(e *Evidence) []Finding {
-	if e.Namespace == nil || e.Namespace.Deleted.IsZero() {
-		return nil
-	}
 	after := e.Namespace.Deleted.Add(gracePeriod)
 	var findings []Finding
 	for i := range e.Types {

@@ -74,18 +74,12 @@ func (m Manager) lacks(controller string) bool {
 var managerLeases = []string{managerName, "orrery"}
 
 func noController(e *Evidence) []Finding {
-	if e.Namespace == nil || e.Namespace.Deleted.IsZero() || !slices.Contains(e.Namespace.SpecFinalizers, api.FinalizerKubernetes) {
-		return nil
-	}
 	f := Finding{Culprit: Reference{Resource: "pods", Namespace: managerNamespace, Name: managerName}}
 	f.Says = "no namespace controller works on it"
-	if e.Untouched() && (e.Second == nil || e.Second.Namespace == nil || none(e.Second.Namespace.Conditions)) {
+	if e.Untouched() && none(e.Latest().Conditions) {
 		return withoutConditions(e, f)
 	}
-	if e.Second == nil || e.Second.Namespace == nil || e.written() {
-		return nil
-	}
-	if !controllerOff(e, &f, namespaceController) {
+	if e.Second == nil || e.written() || !controllerOff(e, &f, namespaceController) {
 		return nil
 	}
 	f.saw(2, e.Namespace.Request, "its conditions and finalizers have not changed")
@@ -266,10 +260,7 @@ func (l Lease) isHeldBy(m Manager) bool {
 // writtenSince reports whether a process wrote the controller's conditions after a moment, of this
 // namespace or another one: it may work without a Lease.
 func (e *Evidence) writtenSince(moment time.Time) bool {
-	writers := e.Namespace.Writers
-	if n := e.Latest(); n != nil {
-		writers = slices.Concat(writers, n.Writers)
-	}
+	writers := slices.Concat(e.Namespace.Writers, e.Latest().Writers)
 	return slices.ContainsFunc(writers, func(w Writer) bool { return w.At.After(moment) }) ||
 		slices.ContainsFunc(e.Elsewhere.Items, func(w ConditionsWrite) bool { return w.At.After(moment) })
 }
@@ -278,14 +269,12 @@ func (e *Evidence) writtenSince(moment time.Time) bool {
 const togetherWithin = 15 * time.Second
 
 func twoControllers(e *Evidence) []Finding {
-	if e.Second == nil || e.Second.Namespace == nil || e.Namespace == nil {
+	if e.Second == nil {
 		return nil
 	}
 	writers := lastWrites(e.Second.Namespace.Writers, e.Namespace.Writers)
-	if len(writers) < 2 || !contradict(e.Namespace.Conditions, e.Second.Namespace.Conditions) {
-		return nil
-	}
-	if writers[0].At.Sub(writers[1].At) > togetherWithin {
+	if len(writers) < 2 || !contradict(e.Namespace.Conditions, e.Second.Namespace.Conditions) ||
+		writers[0].At.Sub(writers[1].At) > togetherWithin {
 		return nil
 	}
 	if slices.ContainsFunc(writers[:2], func(w Writer) bool { return isGeneric(w.Manager) || w.Manager != managerName && isCreator(w.Manager) }) {

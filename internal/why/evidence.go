@@ -347,10 +347,7 @@ func (e *Evidence) age() time.Duration {
 
 // condition returns the message of a condition that is True in the last sample.
 func (e *Evidence) condition(t api.NamespaceConditionType) string {
-	if e.Second != nil && e.Second.Namespace != nil {
-		return e.Second.Namespace.Condition(t)
-	}
-	return e.Namespace.Condition(t)
+	return e.Latest().Condition(t)
 }
 
 // reads reports whether a type could be listed in the second sample.

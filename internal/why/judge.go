@@ -33,7 +33,7 @@ func Judge(e Evidence) Report {
 		r.UID, r.ResourceVersion = e.Namespace.UID, e.Namespace.ResourceVersion
 	}
 	inDeletion := e.Namespace != nil && !e.Namespace.Deleted.IsZero() && e.Latest() != nil
-	for _, cause := range Catalogue() {
+	for _, cause := range Catalogue() { // but for C29, they judge only a namespace that is terminating
 		if !inDeletion && cause.ID != notStuckID || inDeletion && e.vouched() && !cause.Itself {
 			continue
 		}

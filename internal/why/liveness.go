@@ -47,7 +47,7 @@ func (e *Evidence) Held() []Held {
 // Awaiting returns the finalizers of objects that are not terminating yet, because pods remain,
 // which go first.
 func (e *Evidence) Awaiting() []Held {
-	if e.Namespace == nil || e.Namespace.Deleted.IsZero() || e.pods().Count == 0 || e.isBefore(33) {
+	if e.pods().Count == 0 || e.isBefore(33) {
 		return nil
 	}
 	return e.held(func(t *Type, o Object) bool { return o.Deleted.IsZero() && t.Name() != "pods" })
@@ -87,9 +87,6 @@ func (h Held) ByRights() bool {
 // collector's.
 func (e *Evidence) HeldNamespace() (all []Held) {
 	n := e.Namespace
-	if n == nil || n.Deleted.IsZero() {
-		return nil
-	}
 	object := Object{Name: e.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, Deleted: n.Deleted, Finalizers: n.Finalizers}
 	for _, finalizer := range n.Finalizers {
 		if !slices.Contains(collectorsOwn, finalizer) {

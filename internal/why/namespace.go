@@ -49,9 +49,6 @@ func (e *Evidence) giveTime(f *Finding) {
 
 func metadataFinalizers(e *Evidence) []Finding {
 	n := e.Latest()
-	if n == nil || n.Deleted.IsZero() {
-		return nil
-	}
 	var findings []Finding
 	for _, finalizer := range n.Finalizers {
 		if slices.Contains(collectorsOwn, finalizer) {
@@ -92,9 +89,6 @@ func metadataFinalizers(e *Evidence) []Finding {
 
 func collectorFinalizers(e *Evidence) []Finding {
 	n := e.Latest()
-	if n == nil || n.Deleted.IsZero() {
-		return nil
-	}
 	var findings []Finding
 	for _, finalizer := range n.Finalizers {
 		if !slices.Contains(collectorsOwn, finalizer) {
@@ -124,9 +118,6 @@ var tokenOwners = map[string]string{"openshift.io/origin": "OpenShift's project 
 
 func foreignTokens(e *Evidence) []Finding {
 	n := e.Latest()
-	if n == nil || n.Deleted.IsZero() {
-		return nil
-	}
 	var findings []Finding
 	for _, token := range n.SpecFinalizers {
 		if token == api.FinalizerKubernetes {
@@ -157,12 +148,7 @@ func foreignTokens(e *Evidence) []Finding {
 }
 
 // labels are those of the namespace in the last sample.
-func (e *Evidence) labels() map[string]string {
-	if n := e.Latest(); n != nil {
-		return n.Labels
-	}
-	return nil
-}
+func (e *Evidence) labels() map[string]string { return e.Latest().Labels }
 
 // Latest is the namespace in the last sample, nil if it is gone or may not be read.
 func (e *Evidence) Latest() *Namespace {

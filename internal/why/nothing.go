@@ -66,18 +66,19 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 		return nil
 	}
 	f.Says = "this user may not " + strings.Join(rights, ", ")
+	cause, _ := Lookup(missingRightsID)
 	if groups := refusedGroups(e); len(groups) > 0 {
-		cause, _ := Lookup(missingRightsID)
 		f.Do = append(slices.Clone(cause.Do),
 			"with --without secrets, name the groups of the custom types:"+strings.Join(groups, ""))
 	}
 	refusals := f.Proof
 	f.Proof = nil
-	for _, said := range statements(e.Namespace) {
-		f.saw(1, e.Namespace.Request, "said by a condition, not verified: %s", said)
+	for _, t := range ConditionTypes { // all that is known of content that may not be read
+		if message := e.Namespace.Condition(t); message != "" {
+			f.saw(1, e.Namespace.Request, "said by a condition, not verified: %s: %s", short(t), message)
+		}
 	}
 	f.Proof = append(f.Proof, refusals...)
-	cause, _ := Lookup(missingRightsID)
 	return []Finding{completed(&Evidence{}, cause, f)}
 }
 
@@ -92,18 +93,4 @@ func refusedGroups(e *Evidence) (groups []string) {
 		groups[i] = " --group " + Quoted(group)
 	}
 	return groups
-}
-
-// statements returns what the conditions say, for a namespace whose content may not be read.
-func statements(n *Namespace) []string {
-	var texts []string
-	if n == nil {
-		return nil
-	}
-	for _, t := range ConditionTypes {
-		if message := n.Condition(t); message != "" {
-			texts = append(texts, fmt.Sprintf("%s: %s", short(t), message))
-		}
-	}
-	return texts
 }

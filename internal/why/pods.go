@@ -231,7 +231,7 @@ func protectedClaim(e *Evidence) []Finding {
 
 // podsFirst reports whether the controller has deleted nothing but pods so far.
 func (e *Evidence) podsFirst() bool {
-	return e.Namespace != nil && !e.isBefore(33) && !slices.ContainsFunc(e.Types, func(t Type) bool {
+	return !e.isBefore(33) && !slices.ContainsFunc(e.Types, func(t Type) bool {
 		return t.Name() != "pods" && slices.ContainsFunc(t.Objects, func(o Object) bool { return o.Deleted.After(e.Namespace.Deleted) })
 	})
 }

@@ -44,7 +44,7 @@ func (e *Evidence) hasFinalizer(finalizer string) bool {
 // progress returns the proof that the deletion makes progress, or "". It is certain if nothing else
 // may hang meanwhile.
 func progress(e *Evidence) (proof string, certain bool) {
-	if s := e.Second; s != nil && s.Namespace != nil {
+	if s := e.Second; s != nil {
 		switch released := e.released(); {
 		case released != "":
 			return released + " was removed between the samples", released == api.FinalizerKubernetes

@@ -11,9 +11,6 @@ import (
 
 func notDeleted(e *Evidence) []Finding {
 	n := e.Latest()
-	if n == nil || n.Deleted.IsZero() {
-		return nil
-	}
 	var findings []Finding
 	if message := n.Condition(api.NamespaceDeletionGVParsingFailure); message != "" {
 		f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
@@ -31,21 +28,15 @@ func notDeleted(e *Evidence) []Finding {
 		if t.Name() == "pods" || !e.isUnexpected(t) {
 			continue
 		}
-		untouched := slices.Collect(func(yield func(Object) bool) {
-			for _, o := range t.Objects {
-				if o.Deleted.IsZero() && !o.Created.After(n.Deleted) && !yield(o) {
-					return
-				}
-			}
-		})
-		if len(untouched) == 0 {
+		untouched := find(t.Objects, func(o Object) bool { return o.Deleted.IsZero() && !o.Created.After(n.Deleted) })
+		if untouched == nil {
 			continue
 		}
-		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: untouched[0].Name}, Blocks: []Blocked{t.blocked()}}
+		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: untouched.Name}, Blocks: []Blocked{t.blocked()}}
 		f.Says = fmt.Sprintf("the server of %s does not delete what it promises to", t.Name())
 		f.saw(1, n.Request, "ContentFailure: unexpected items still remain of %s", t.Name())
-		f.saw(1, t.Request, "%s/%s has no deletionTimestamp", t.Name(), untouched[0].Name)
-		still, known := e.standstill(t, untouched[0])
+		f.saw(1, t.Request, "%s/%s has no deletionTimestamp", t.Name(), untouched.Name)
+		still, known := e.standstill(t, *untouched)
 		switch {
 		case !known:
 			f.lack(nil, "%s", e.seenOnce())

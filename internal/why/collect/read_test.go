@@ -32,10 +32,10 @@ func TestALeaseThatWasWrittenInBetween(t *testing.T) {
 		return names
 	}
 	c := newCollector(client, "shop", Options{})
+	c.evidence.Namespace = &why.Namespace{Deleted: time.Now()}
 	c.noteLeases(t.Context(), c)
 	assert.Nil(t, c.versions, "no owner is looked for")
 	o := why.Object{Name: "a", Finalizers: []string{"example.com/x"}, Deleted: time.Now()}
-	c.evidence.Namespace = &why.Namespace{Deleted: time.Now()}
 	c.evidence.Types = []why.Type{{Resource: "configmaps", Objects: []why.Object{o}}}
 	c.noteLeases(t.Context(), c)
 	assert.Empty(t, moved(c))
