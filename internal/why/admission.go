@@ -78,7 +78,7 @@ func (e *Evidence) selected(rules []Rule) (blocks []Blocked) {
 	for i := range e.Types {
 		t := &e.Types[i]
 		if t.Count > 0 && !e.wentSince(t) && slices.ContainsFunc(rules, func(r Rule) bool { return r.matchesDelete(*t) }) {
-			blocks = append(blocks, t.blocked())
+			blocks = append(blocks, t.blocks(t.Count, t.Objects...)...)
 		}
 	}
 	return blocks
@@ -91,13 +91,13 @@ func (e *Evidence) unreadBy(rules []Rule) *Type {
 	})
 }
 
-// blocked describes what remains of a type.
-func (t *Type) blocked() Blocked {
-	b := Blocked{Resource: t.Name(), Count: t.Count, objects: t.objects(t.Count)}
-	for _, object := range t.Objects[:min(len(t.Objects), 5)] {
+// blocks describes n objects of a type that cannot go, with the first ones as examples.
+func (t *Type) blocks(n int, objects ...Object) []Blocked {
+	b := Blocked{Resource: t.Name(), Count: n, objects: t.objects(n)}
+	for _, object := range objects[:min(len(objects), 5)] {
 		b.Examples = append(b.Examples, object.Name)
 	}
-	return b
+	return []Blocked{b}
 }
 
 // count writes how many objects are blocked: "4 configmaps and 1 secret".

@@ -19,7 +19,7 @@ func definitionGoes(e *Evidence) []Finding {
 		if t == nil || t.Count == 0 || d.Deleted.IsZero() || !slices.Contains(d.Finalizers, definitionCleanup) || e.drains(t) {
 			continue
 		}
-		f := Finding{Culprit: Reference{Resource: "customresourcedefinitions", Name: d.Name}, Blocks: []Blocked{t.blocked()}}
+		f := Finding{Culprit: Reference{Resource: "customresourcedefinitions", Name: d.Name}, Blocks: t.blocks(t.Count, t.Objects...)}
 		f.Says = fmt.Sprintf("the CustomResourceDefinition of %s is terminating, and %s left", t.Name(), remaining(t.Count))
 		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: terminating since %s, has %s", d.Name, clock(d.Deleted), definitionCleanup)
 		f.saw(1, t.Request, "%s left", t.objects(t.Count))
@@ -92,8 +92,7 @@ func dependents(e *Evidence) []Finding {
 		}
 		leaf := holder{h.Type, h.Object}
 		seen := []string{leaf.o.UID}
-		f := Finding{Blocks: []Blocked{{Resource: h.Type.Name(), Count: 1, Examples: []string{h.Object.Name},
-			objects: h.Type.objects(1)}}}
+		f := Finding{Blocks: h.Type.blocks(1, h.Object)}
 		f.saw(1, h.Type.Request, "%s/%s has foregroundDeletion", h.Type.Name(), h.Object.Name)
 		for next := e.blockers(leaf.o.UID); len(next) > 0; next = e.blockers(leaf.o.UID) {
 			if slices.Contains(seen, next[0].o.UID) {
@@ -159,7 +158,7 @@ func shrinks(e *Evidence) []Finding {
 		}
 		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)
 		left := time.Duration(float64(took) * float64(second.Count) / float64(gone))
-		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: []Blocked{first.blocked()}}
+		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: first.blocks(first.Count, first.Objects...)}
 		f.Says = fmt.Sprintf("%s went within %s, and %s left of this type", first.objects(gone), duration(took),
 			remaining(second.Count))
 		f.Do = []string{"wait"}
@@ -172,9 +171,6 @@ func shrinks(e *Evidence) []Finding {
 		f.saw(2, second.Request, "%s left", remaining(second.Count))
 		if e.condition(api.NamespaceDeletionContentFailure) != "" {
 			f.lack(nil, "ContentFailure says that requests are refused: what they are for may stay")
-		}
-		if e.Throttled > 0 {
-			f.saw(1, "", "%s answered with 429", counted(e.Throttled, "request"))
 		}
 		findings = append(findings, f)
 	}
@@ -201,7 +197,7 @@ func grows(e *Evidence) []Finding {
 		if !young.Created.After(after) && len(t.Objects) == t.Count {
 			continue // each pass deletes what kube-controller-manager creates again: it does not keep the namespace
 		}
-		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: "*"}, Blocks: []Blocked{t.blocked()}}
+		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: "*"}, Blocks: t.blocks(t.Count, t.Objects...)}
 		f.Says = fmt.Sprintf("something creates %s although %s is terminating", t.Name(), e.Name)
 		f.saw(1, t.Request, "%s/%s was created %s after the deletion", t.Name(), young.Name, duration(young.Created.Sub(e.Namespace.Deleted)))
 		switch {

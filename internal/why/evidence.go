@@ -63,7 +63,6 @@ type Evidence struct {
 	Grants     Answer[Grant]           `json:"grants,omitzero"`
 	Stamps     []Stamp                 `json:"stamps,omitempty"`
 	Elsewhere  Answer[ConditionsWrite] `json:"elsewhere,omitzero"`
-	Throttled  int                     `json:"throttled,omitempty"`
 	Incomplete string                  `json:"incomplete,omitempty"` // why the collection ended early
 
 	// Released is when an earlier examination saw a finalizer on more objects, by type and finalizer,
@@ -123,7 +122,6 @@ type Namespace struct {
 	UID             string                   `json:"uid"`
 	ResourceVersion string                   `json:"resourceVersion"`
 	Labels          map[string]string        `json:"labels,omitempty"`
-	Created         time.Time                `json:"created"`
 	Deleted         time.Time                `json:"deleted,omitzero"` // zero: not terminating
 	Finalizers      []string                 `json:"finalizers,omitempty"`
 	SpecFinalizers  []string                 `json:"specFinalizers,omitempty"`
@@ -263,9 +261,8 @@ type Pod struct {
 // Sample is the second sample: everything that may have changed.
 type Sample struct {
 	At time.Time `json:"at"`
-	// Namespace is nil if the namespace is gone; Again says that there is a new one of that name.
+	// Namespace is nil if the namespace is gone, also if there is a new one of that name.
 	Namespace *Namespace `json:"namespace,omitempty"`
-	Again     bool       `json:"again,omitempty"`
 	Stale     []string   `json:"stale,omitempty"`
 	Discovery *Failure   `json:"discovery,omitempty"`
 	// Failed is nil if nothing was discovered again, and empty if everything could be.

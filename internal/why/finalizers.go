@@ -224,14 +224,8 @@ func (w Workload) bringBack(e *Evidence, f *Finding) {
 // heldFinding returns the common part of the findings about a held object.
 func heldFinding(e *Evidence, h Held) Finding {
 	f := Finding{Culprit: Reference{Resource: h.Type.Name(), Namespace: e.Name, Name: h.Object.Name}, finalizer: h.Finalizer}
-	n := h.Type.Finalizers[h.Finalizer]
-	b := Blocked{Resource: h.Type.Name(), Count: n, objects: h.Type.objects(n)}
-	for _, o := range h.Type.Objects {
-		if slices.Contains(o.Finalizers, h.Finalizer) && len(b.Examples) < 5 {
-			b.Examples = append(b.Examples, o.Name)
-		}
-	}
-	f.Blocks = []Blocked{b}
+	others := func(o Object) bool { return !slices.Contains(o.Finalizers, h.Finalizer) }
+	f.Blocks = h.Type.blocks(h.Type.Finalizers[h.Finalizer], slices.DeleteFunc(slices.Clone(h.Type.Objects), others)...)
 	if h.Object.Deleted.IsZero() {
 		f.saw(1, h.Type.Request, "%s/%s has %s, and is not deleted before the pods", h.Type.Name(), h.Object.Name, h.Finalizer)
 		return f

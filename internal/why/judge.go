@@ -135,18 +135,14 @@ func withoutOutdated(findings []Finding) []Finding {
 // oneRowEach joins what C24 and C26 say of one pod: an owner waits for it, and so does everything
 // else. It is in the place of the second, with the advice of the first.
 func oneRowEach(findings []Finding) []Finding {
-	at := func(id string, culprit Reference) int {
-		return slices.IndexFunc(findings, func(f Finding) bool { return f.ID == id && f.Culprit == culprit })
-	}
-	var joined []int
 	for i := range findings {
 		f := &findings[i]
-		first := at("C24", f.Culprit)
-		if f.ID != "C26" || first < 0 {
+		joined := find(findings, func(pod Finding) bool { return pod.ID == "C24" && pod.Culprit == f.Culprit })
+		if f.ID != "C26" || joined == nil {
 			continue
 		}
-		pod := findings[first]
-		joined = append(joined, first)
+		pod := *joined
+		joined.ID = ""
 		f.Says += ", and " + pod.Says
 		f.Proof = append(f.Proof, pod.Proof...)
 		f.Owner, f.Do, f.Remedies = pod.Owner, pod.Do, pod.Remedies
@@ -160,13 +156,7 @@ func oneRowEach(findings []Finding) []Finding {
 			f.Certainty = pod.Certainty
 		}
 	}
-	rest := []Finding{}
-	for i, f := range findings {
-		if !slices.Contains(joined, i) {
-			rest = append(rest, f)
-		}
-	}
-	return rest
+	return slices.DeleteFunc(findings, func(f Finding) bool { return f.ID == "" })
 }
 
 // verdict sums up the findings in one word and one sentence.

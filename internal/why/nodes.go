@@ -3,6 +3,7 @@ package why
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -10,31 +11,19 @@ import (
 // This file has the pods that end late because of their node: C11 and C12.
 
 // byNode groups pods by their node; judge returns the finding for a node, ok false for none.
-func byNode(late []Pod, judge func(node string, pods []Pod) (f Finding, ok bool)) []Finding {
-	nodes := map[string][]Pod{}
-	var names []string
+func (e *Evidence) byNode(late []Pod, judge func(node string, pods []Pod) (f Finding, ok bool)) []Finding {
+	nodes, objects := map[string][]Pod{}, map[string][]Object{}
 	for _, pod := range late {
-		if pod.Node == "" {
-			continue
-		}
-		if nodes[pod.Node] == nil {
-			names = append(names, pod.Node)
-		}
 		nodes[pod.Node] = append(nodes[pod.Node], pod)
+		objects[pod.Node] = append(objects[pod.Node], pod.Object)
 	}
-	slices.Sort(names)
+	delete(nodes, "")
 	var findings []Finding
-	for _, name := range names {
-		f, ok := judge(name, nodes[name])
-		if !ok {
-			continue
+	for _, name := range slices.Sorted(maps.Keys(nodes)) {
+		if f, ok := judge(name, nodes[name]); ok {
+			f.Blocks = e.pods().blocks(len(nodes[name]), objects[name]...)
+			findings = append(findings, f)
 		}
-		block := Blocked{Resource: "pods", Count: len(nodes[name]), objects: counted(len(nodes[name]), "pod")}
-		for _, pod := range nodes[name][:min(5, len(nodes[name]))] {
-			block.Examples = append(block.Examples, pod.Name)
-		}
-		f.Blocks = []Blocked{block}
-		findings = append(findings, f)
 	}
 	return findings
 }
@@ -49,7 +38,7 @@ func onLostNode(e *Evidence) []Finding {
 	held := slices.DeleteFunc(e.pastEnd(), func(p Pod) bool {
 		return !p.isHeld() || !e.Nodes.Known() || slices.ContainsFunc(late, func(other Pod) bool { return other.Node == p.Node })
 	})
-	return byNode(append(late, held...), func(name string, pods []Pod) (Finding, bool) {
+	return e.byNode(append(late, held...), func(name string, pods []Pod) (Finding, bool) {
 		f := Finding{Culprit: Reference{Resource: "nodes", Name: name}}
 		if pods[0].isHeld() {
 			f.Certainty = Later
@@ -129,7 +118,7 @@ const orphanedWithin = 2 * time.Minute
 const tearDown = time.Minute
 
 func notTornDown(e *Evidence) []Finding {
-	return byNode(e.late(), func(name string, pods []Pod) (Finding, bool) {
+	return e.byNode(e.late(), func(name string, pods []Pod) (Finding, bool) {
 		node := e.node(name)
 		if node == nil || node.Ready != "True" {
 			return Finding{}, false
@@ -177,7 +166,7 @@ func (e *Evidence) kubelet(node string) *Lease {
 // lackDeletionsOfPods adds to a finding about a pod that a webhook or a policy may refuse the
 // deletion with which it ends.
 func (f *Finding) lackDeletionsOfPods(e *Evidence, by string) {
-	if obstacle := e.decidesOn(func(r Rule) bool { return r.matchesDelete(e.pods()) }); obstacle != "" {
+	if obstacle := e.decidesOn(func(r Rule) bool { return r.matchesDelete(*e.pods()) }); obstacle != "" {
 		f.lack(nil, "%s decides on deletions of pods, also on those of the %s", obstacle, by)
 	}
 	if failed := e.admissionUnread(); failed != nil {

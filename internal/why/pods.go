@@ -12,12 +12,9 @@ const (
 	claimProtection = "kubernetes.io/pvc-protection"
 )
 
-// pods is the type of the pods; the zero Type if it is unknown.
-func (e *Evidence) pods() Type {
-	if t := e.typeOf("", "pods"); t != nil {
-		return *t
-	}
-	return Type{Version: "v1", Resource: "pods"}
+// pods is the type of the pods, without any if it is unknown.
+func (e *Evidence) pods() *Type {
+	return cmp.Or(e.typeOf("", "pods"), &Type{Version: "v1", Resource: "pods"})
 }
 
 // pastEnd returns the pods that are past their deletion timestamp.
@@ -77,7 +74,7 @@ func withinGrace(e *Evidence) []Finding {
 	if last.Deleted.IsZero() {
 		return nil
 	}
-	f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: last.Name}, Blocks: []Blocked{t.blocked()}}
+	f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: last.Name}, Blocks: t.blocks(t.Count, t.Objects...)}
 	f.Says = fmt.Sprintf("%s may run until %s, in %s", counted(t.Count, "pod"), clock(last.Deleted), duration(last.Deleted.Sub(e.now())))
 	f.saw(1, t.Request, "pod %s: deletionTimestamp %s, in %s", last.Name, clock(last.Deleted), duration(last.Deleted.Sub(e.now())))
 	f.Do = []string{fmt.Sprintf("wait until %s", clock(last.Deleted))}
@@ -175,7 +172,7 @@ func jobFinalizer(e *Evidence) []Finding {
 // lackJobController adds to a finding about an orphan of a Job that the job controller may run, and
 // then something refuses its update of the pod.
 func (f *Finding) lackJobController(e *Evidence, state State) {
-	decides := e.decidesOn(func(r Rule) bool { return r.matchesUpdateOf(e.pods()) })
+	decides := e.decidesOn(func(r Rule) bool { return r.matchesUpdateOf(*e.pods()) })
 	failed := e.admissionUnread()
 	switch {
 	case state == Ready:
@@ -198,8 +195,7 @@ func protectedClaim(e *Evidence) []Finding {
 		if claim.Deleted.IsZero() || !slices.Contains(claim.Finalizers, claimProtection) || e.moved(t, claim) {
 			continue
 		}
-		f := Finding{Blocks: []Blocked{{Resource: t.Name(), Count: 1, Examples: []string{claim.Name},
-			objects: t.objects(1)}}}
+		f := Finding{Blocks: t.blocks(1, claim)}
 		f.saw(1, t.Request, "claim %s is terminating and has %s", claim.Name, claimProtection)
 		user := slices.IndexFunc(e.Pods, func(p Pod) bool { return p.Node != "" && slices.Contains(p.Claims, claim.Name) && e.stays(p) })
 		pods := e.pods()

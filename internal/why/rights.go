@@ -77,7 +77,7 @@ func mayNotDelete(e *Evidence) []Finding {
 				agree = append(agree, Proof{1, fmt.Sprintf("SubjectAccessReview: %s may not %s %s in %s", user, verb, name, e.Name), e.Reviews[at].Request})
 			}
 			if t := e.typeOf(refusal.Group, refusal.Resource); t != nil && t.Count > 0 {
-				f.Blocks = append(f.Blocks, t.blocked())
+				f.Blocks = append(f.Blocks, t.blocks(t.Count, t.Objects...)...)
 				names = append(names, name)
 			} else {
 				empty = append(empty, name)

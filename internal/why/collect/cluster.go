@@ -74,7 +74,7 @@ func isAbout(refused *api.StatusError, namespace string) bool {
 
 func headOf(n *api.Namespace, request string) *why.Namespace {
 	head := &why.Namespace{
-		UID: n.UID, ResourceVersion: n.ResourceVersion, Labels: n.Labels, Created: n.CreationTimestamp.UTC(), Finalizers: n.Finalizers,
+		UID: n.UID, ResourceVersion: n.ResourceVersion, Labels: n.Labels, Finalizers: n.Finalizers,
 		SpecFinalizers: n.Spec.Finalizers, Conditions: n.Status.Conditions, Request: request,
 	}
 	if n.DeletionTimestamp != nil {

@@ -175,9 +175,8 @@ type collector struct {
 
 // shared is the common state of the collectors of several namespaces.
 type shared struct {
-	requests  atomic.Int64
-	throttled atomic.Int64
-	slots     chan struct{} // holds an entry for each request that runs
+	requests atomic.Int64
+	slots    chan struct{} // holds an entry for each request that runs
 
 	answers sync.Map // of the lists of the cluster, by request and type; unused with one namespace
 	many    bool
@@ -195,6 +194,6 @@ func (c *collector) inDeletion() bool {
 func (c *collector) finish() {
 	e := &c.evidence
 	e.Took = time.Since(c.began) - c.waited
-	e.Requests, e.Throttled, e.Incomplete = int(c.requests.Load()), int(c.throttled.Load()), c.cut
+	e.Requests, e.Incomplete = int(c.requests.Load()), c.cut
 	slices.SortFunc(e.Types, func(a, b why.Type) int { return cmp.Compare(a.Name(), b.Name()) })
 }

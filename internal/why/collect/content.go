@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"orrery/internal/why"
@@ -169,22 +168,14 @@ func objectOf(m *api.ObjectMeta) why.Object {
 		o.Deleted = m.DeletionTimestamp.UTC()
 	}
 	for _, owner := range m.OwnerReferences {
+		version, _ := api.ParseGroupVersion(owner.APIVersion) // the server has checked it
 		o.Owners = append(o.Owners, why.Owner{
-			Group: groupOf(owner.APIVersion), Kind: owner.Kind, Name: owner.Name, UID: owner.UID,
+			Group: version.Group, Kind: owner.Kind, Name: owner.Name, UID: owner.UID,
 			Blocks:   owner.BlockOwnerDeletion != nil && *owner.BlockOwnerDeletion,
 			Controls: owner.Controller != nil && *owner.Controller,
 		})
 	}
 	return o
-}
-
-// groupOf returns the group of an apiVersion.
-func groupOf(apiVersion string) string {
-	group, _, ok := strings.Cut(apiVersion, "/")
-	if !ok {
-		return ""
-	}
-	return group
 }
 
 // keeper keeps the heads of at most why.MaxKept objects of a type: one with each finalizer first,
@@ -254,7 +245,7 @@ func (c *collector) second(ctx context.Context) {
 	s := &why.Sample{At: at, Namespace: namespace}
 	e.Second = s
 	if namespace == nil || namespace.UID != e.Namespace.UID {
-		s.Again, s.Namespace = namespace != nil, nil
+		s.Namespace = nil
 		return
 	}
 	var reads []func()

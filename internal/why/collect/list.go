@@ -165,7 +165,6 @@ func (c *collector) attempt(ctx context.Context, send func(ctx context.Context) 
 		if !ok || refused.Status.Code != http.StatusTooManyRequests {
 			return err
 		}
-		c.throttled.Add(1)
 		if !again || wait.Sleep(ctx, min(max(refused.RetryAfter, 100*time.Millisecond), requestTimeout)) != nil {
 			return err
 		}
