@@ -27,9 +27,7 @@ func transferFailed(text string) bool {
 	return containsAny(text, brokenTransfer) && !noBackend().MatchString(text)
 }
 
-// lateAnswer says of a server that the error of a call is one of the time limit.
-const lateAnswer = "does not answer in time"
-
+// isLate reports whether the error of a call is one of the time limit.
 func isLate(text string) bool { return strings.Contains(text, "context deadline exceeded") }
 
 // unreachable adds to a finding why the server of a webhook cannot be called, and returns how to
@@ -67,9 +65,6 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 			return fmt.Sprintf("read the log of %s, or correct the URL in %s", server, configuration), true
 		case !broken:
 			f.lack(nil, "the webhook has a URL, which was not called")
-		case isLate(text):
-			f.Says = strings.Replace(f.Says, "cannot be reached", lateAnswer, 1)
-			return fmt.Sprintf("find out why %s %s: its log, a firewall that drops, timeoutSeconds of the webhook", server, lateAnswer), true
 		}
 		return fmt.Sprintf("bring %s back, or correct the URL in %s", server, configuration), true
 	}
@@ -98,13 +93,9 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 		}
 		if broken && b.Ready > 0 {
 			f.lackPass(e, server, b.Changed)
-			if isLate(text) {
-				f.Says = strings.Replace(f.Says, "cannot be reached", lateAnswer, 1)
-				f.saw(1, b.Request, "Service %s has %s, and %s", service, counted(b.Ready, "ready endpoint"), lateAnswer)
-				return fmt.Sprintf("find out why the pods of %s do not answer in time: their log, a NetworkPolicy that drops, timeoutSeconds of the webhook", server), true
-			}
 			f.saw(1, b.Request, "Service %s has %s, and is not reached", service, counted(b.Ready, "ready endpoint"))
-			return fmt.Sprintf("find out why the API server does not reach the pods of %s: its targetPort, a NetworkPolicy, the network", server), true
+			return fmt.Sprintf("find out why the API server does not reach the pods of %s in time: their log, its targetPort, "+
+				"a NetworkPolicy, timeoutSeconds of the webhook", server), true
 		}
 	}
 	if down, known := e.backendDown(f, *service); known && !down {

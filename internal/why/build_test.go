@@ -228,7 +228,7 @@ func may(namespace, group string) why.Grant {
 
 // review is the answer to the question whether a user may do something.
 func review(user, verb, group, resource string, allowed bool) why.Review {
-	return why.Review{User: user, Verb: verb, Group: group, Resource: resource, Allowed: allowed,
+	return why.Review{Refusal: why.Refusal{User: user, Verb: verb, Group: group, Resource: resource}, Allowed: allowed,
 		Request: "POST review"}
 }
 

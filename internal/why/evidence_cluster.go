@@ -192,14 +192,10 @@ type Attachment struct {
 
 // Review is the answer to a SubjectAccessReview.
 type Review struct {
-	User     string   `json:"user"`
-	Verb     string   `json:"verb"`
-	Group    string   `json:"group,omitempty"`
-	Resource string   `json:"resource"`
-	Name     string   `json:"name,omitempty"` // of the object, if the question is about a single one
-	Allowed  bool     `json:"allowed,omitempty"`
-	Request  string   `json:"request"`
-	Failed   *Failure `json:"failed,omitempty"`
+	Refusal
+	Allowed bool     `json:"allowed,omitempty"`
+	Request string   `json:"request"`
+	Failed  *Failure `json:"failed,omitempty"`
 }
 
 // selects reports whether the rule selects a request: the operation is DELETE or UPDATE, and the

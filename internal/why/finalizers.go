@@ -376,10 +376,9 @@ func (e *Evidence) reviewOf(w Workload, h Held, verb string) *Review {
 // answerTo returns the answer to a question about a right, nil without one. A right to all objects
 // is one to each.
 func (e *Evidence) answerTo(asked Refusal) *Review {
-	return find(e.Reviews, func(r Review) bool {
-		return r.User == asked.User && r.Verb == asked.Verb && r.Group == asked.Group && r.Resource == asked.Resource &&
-			(r.Name == "" || r.Name == asked.Name) && r.Failed == nil
-	})
+	all := asked
+	all.Name = ""
+	return find(e.Reviews, func(r Review) bool { return r.Failed == nil && (r.Refusal == asked || r.Refusal == all) })
 }
 
 // isRefused reports whether a workload may not write a held object in any way.

@@ -173,10 +173,8 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 		return Absent, fmt.Sprintf("namespace %q does not exist; no namespace is Terminating", name)
 	case e.Namespace == nil:
 		return Unknown, fmt.Sprintf("namespace %q cannot be read: %s", name, refusal(e.Refused))
-	case e.Namespace.Deleted.IsZero() && slices.Contains(undeletable, name):
-		return Active, fmt.Sprintf("namespace %q is Active: this namespace may not be deleted", name)
 	case e.Namespace.Deleted.IsZero():
-		return Active, fmt.Sprintf("namespace %q is Active: its deletion was not requested", name)
+		return Active, fmt.Sprintf("namespace %q is Active: %s", name, findings[0].Says)
 	case e.Second != nil && e.Second.Namespace == nil:
 		return Absent, fmt.Sprintf("namespace %q was removed while it was examined", name)
 	}
@@ -227,12 +225,9 @@ func (e *Evidence) noCause() string {
 	case objects == 0 && !e.vouched():
 		return fmt.Sprintf("nothing is left in it: a controller that works would have removed it within %s. Its log says if its last request, to namespaces/finalize, is refused", duration(backOffCap))
 	}
-	if hook := blamedWebhook(content); hook != "" && !e.vouched() { // it was read, or there would be a finding
-		return fmt.Sprintf("ContentFailure blames webhook %s, which can be called by now, or is not asked any more: the next pass of the controller, within %s, may succeed; if not, read its log",
-			hook, duration(backOffCap))
-	}
 	if content != "" && !e.vouched() {
-		return fmt.Sprintf("no known cause is proven. ContentFailure says %.400q", content)
+		return fmt.Sprintf("no known cause is proven. ContentFailure says %.400q; if that is repaired by now, the next pass "+
+			"of the controller, within %s, may succeed", content, duration(backOffCap))
 	}
 	return "no known cause is proven"
 }

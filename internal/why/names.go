@@ -15,19 +15,22 @@ func (w Workload) isCalled(program string) bool {
 		return w.hasWord(program) // its letters are in too many names
 	}
 	return len(name) >= 4 && !slices.Contains(common, name) && hasWord(program, name) ||
-		slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(word string) bool { return strings.Contains(strings.ToLower(word), program) })
+		slices.ContainsFunc(w.names(), func(word string) bool { return strings.Contains(strings.ToLower(word), program) })
 }
 
 // isNamed reports whether a name, container, image or command of the workload is exactly that of a
 // program.
 func (w Workload) isNamed(program string) bool {
-	return slices.Contains(append([]string{w.Name}, w.Words...), program)
+	return slices.Contains(w.names(), program)
 }
+
+// names returns the name of the workload and those of its containers, images and commands.
+func (w Workload) names() []string { return append([]string{w.Name}, w.Words...) }
 
 // hasWord reports whether a name, container, image or command of the workload has that of a program
 // as a word: "capi" is one of capi-controller-manager, and none of landscape.
 func (w Workload) hasWord(program string) bool {
-	return slices.ContainsFunc(append([]string{w.Name}, w.Words...), func(name string) bool { return hasWord(name, program) })
+	return slices.ContainsFunc(w.names(), func(name string) bool { return hasWord(name, program) })
 }
 
 // dashes makes dashes of what separates words in a name.

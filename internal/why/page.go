@@ -39,11 +39,7 @@ func Page(head string) string {
 			paragraph("It may hide " + listed(cause.Hides) + ".")
 		}
 		if len(cause.Issues) > 0 {
-			var issues []string
-			for _, issue := range cause.Issues {
-				issues = append(issues, fmt.Sprintf("kubernetes/kubernetes#%d", issue))
-			}
-			paragraph("Reported as " + strings.Join(issues, ", ") + ".")
+			paragraph("Reported as " + cause.issues() + ".")
 		}
 	}
 	fmt.Fprintln(&text, "\n## Finalizers whose owners are known")

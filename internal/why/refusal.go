@@ -37,18 +37,6 @@ func about(pattern *regexp.Regexp, text string) []string {
 	return pattern.FindStringSubmatch(text)
 }
 
-// blamedWebhook returns the first webhook that a condition says has failed or denied; "" for none.
-func blamedWebhook(content string) string {
-	for _, text := range texts(content) {
-		for _, pattern := range []*regexp.Regexp{failedCalling(), webhookDenied()} {
-			if match := about(pattern, text); match != nil {
-				return match[1]
-			}
-		}
-	}
-	return ""
-}
-
 // denies reports whether a text has the denial of a webhook or a policy, whose message may quote
 // anything.
 func denies(text string) bool {

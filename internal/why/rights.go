@@ -15,7 +15,13 @@ var forbidden = lazyPattern(`^[a-z0-9.-]+ (?:"[^"]*" )?is forbidden: User ("(?:[
 
 // Refusal is a right that a condition says the controller lacks, or that a finalizer's owner may
 // lack, for one object if Name is set. Resource may have a subresource, as in services/status.
-type Refusal struct{ User, Verb, Resource, Group, Name string }
+type Refusal struct {
+	User     string `json:"user"`
+	Verb     string `json:"verb"`
+	Group    string `json:"group,omitempty"`
+	Resource string `json:"resource"`
+	Name     string `json:"name,omitempty"`
+}
 
 // Refusals returns the rights that the condition ContentFailure names, each once.
 func Refusals(n *Namespace, namespace string) []Refusal {
@@ -60,21 +66,19 @@ func mayNotDelete(e *Evidence) []Finding {
 		var server *Service // that of an aggregated API server, if nothing else was refused
 		for _, refusal := range refusals {
 			name := Type{Group: refusal.Group, Resource: refusal.Resource}.Name()
-			at := slices.IndexFunc(e.Reviews, func(r Review) bool {
-				return r.User == user && r.Verb == verb && r.Group == refusal.Group && r.Resource == refusal.Resource
-			})
+			review := find(e.Reviews, func(r Review) bool { return r.Refusal == refusal })
 			behind := e.aggregated(refusal.Group)
 			switch {
-			case at < 0: // only some are reviewed
-			case e.Reviews[at].Failed != nil:
-				f.lack(e.Reviews[at].Failed, "the SubjectAccessReview failed")
-			case e.Reviews[at].Allowed && behind != nil:
+			case review == nil: // only some are reviewed
+			case review.Failed != nil:
+				f.lack(review.Failed, "the SubjectAccessReview failed")
+			case review.Allowed && behind != nil:
 				f.lack(nil, "a SubjectAccessReview allows it, so the server behind that group may lack the right to ask about it, or it was restored since")
 				server = behind
-			case e.Reviews[at].Allowed:
+			case review.Allowed:
 				continue // restored since; the next pass will succeed
 			default:
-				agree = append(agree, Proof{1, fmt.Sprintf("SubjectAccessReview: %s may not %s %s in %s", user, verb, name, e.Name), e.Reviews[at].Request})
+				agree = append(agree, Proof{1, fmt.Sprintf("SubjectAccessReview: %s may not %s %s in %s", user, verb, name, e.Name), review.Request})
 			}
 			if t := e.typeOf(refusal.Group, refusal.Resource); t != nil && t.Count > 0 {
 				f.Blocks = append(f.Blocks, t.blocks(t.Count, t.Objects...)...)

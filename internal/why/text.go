@@ -179,6 +179,15 @@ func (f Finding) field(name string, texts []string, width int) (lines []string) 
 	return lines
 }
 
+// issues names the issues of kubernetes/kubernetes that report the cause.
+func (c Cause) issues() string {
+	var issues []string
+	for _, issue := range c.Issues {
+		issues = append(issues, fmt.Sprintf("kubernetes/kubernetes#%d", issue))
+	}
+	return strings.Join(issues, ", ")
+}
+
 // WriteExplanation writes the lesson on one cause.
 func (c Cause) WriteExplanation(w io.Writer, width int) error {
 	if width == 0 || width > reportWidth {
@@ -205,13 +214,7 @@ func (c Cause) WriteExplanation(w io.Writer, width int) error {
 		fmt.Fprintln(&text, "- "+strings.Join(program.Wrapped(do, width-2), "\n  "))
 	}
 	paragraph("DO NOT", c.DoNot)
-	if len(c.Issues) > 0 {
-		var issues []string
-		for _, issue := range c.Issues {
-			issues = append(issues, fmt.Sprintf("kubernetes/kubernetes#%d", issue))
-		}
-		paragraph("REPORTED AS", strings.Join(issues, ", "))
-	}
+	paragraph("REPORTED AS", c.issues())
 	_, err := io.WriteString(w, text.String())
 	return err
 }

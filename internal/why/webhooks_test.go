@@ -65,8 +65,7 @@ func TestAServerOfAWebhook(t *testing.T) {
 			``+`"b.example.com": received invalid webhook response: expected response.uid="x", got ""`), "C07 proven",
 			"says: the webhook b.example.com answers with an error"),
 		is("no answer in time", posting("context deadline exceeded"), "C07 proven", "Service guard/guard has 1 ready "+
-			"endpoint, and does not answer in time", "do: find out why the pods of Service guard/guard do not answer "+
-			"in time"),
+			"endpoint, and is not reached", "in time: their log, its targetPort, a NetworkPolicy, timeoutSeconds"),
 		is("it is back", calling(down), "no C07"),
 		is("its endpoints are back, with the URL in the text", posting(down), "no C07"),
 		is("its Service is back, with the URL in the text", posting(`service "guard" not found`), "no C07"),
@@ -105,8 +104,8 @@ func TestAServerOfAWebhook(t *testing.T) {
 			"of "+
 			"validatingwebhookconfigurations guard\n"),
 		is("a server at a URL that is slow", with(calling(`Post "https://hooks.example.com/?timeout=10s": context `+
-			`deadline exceeded`), atURL("https://hooks.example.com/")), "C07 proven", "does not answer in time",
-			"timeoutSeconds of the webhook"),
+			`deadline exceeded`), atURL("https://hooks.example.com/")), "C07 proven",
+			"do: bring the server at https://hooks.example.com/ back"),
 		is("an error as the answer of a URL", with(calling("the server could not find the requested resource"),
 			atURL("https://10.0.0.1:8443/check")), "C07 proven", "says: the webhook b.example.com answers with an "+
 			"error", "do: read the log of the server at https://10.0.0.1:8443/check", "do: if that is done already: "+
@@ -190,8 +189,8 @@ func TestWhichWebhookIsNamed(t *testing.T) {
 		}, "no C08"),
 		is("one that can be called by now is told, and is no cause", with(unreachable(), func(e *why.Evidence) {
 			e.Webhooks.Items = nil
-		}), "no C07", "ContentFailure blames webhook b.example.com, which can be called by now, or is not asked any "+
-			"more: the next pass of the controller, within 1m0s, may succeed; if not, read its log."),
+		}), "no C07", "no known cause is proven. ContentFailure says ", "if that is repaired by now, the next pass "+
+			"of the controller, within 1m0s, may succeed."),
 		is("endpoints without the port are not called repaired", with(calling(`no endpoints available for service `+
 			`"guard"`),
 			func(e *why.Evidence) {
@@ -239,7 +238,7 @@ func TestQuotedWords(t *testing.T) {
 		is("a refusal of no known kind is quoted", failing(`configmaps "a" is forbidden: quota of deletions exceeded`,
 			typeOf("", "configmaps", object("a"))), "unknown", "!found: ", `no known cause is proven. ContentFailure `+
 			`says "Failed to delete all resource types, 1 remaining: configmaps \"a\" is forbidden: quota of `+
-			`deletions exceeded".`),
+			`deletions exceeded"; `),
 	})
 }
 

@@ -34,9 +34,7 @@ func (c *collector) noteLeases(ctx context.Context, all ...*collector) {
 	}
 	versions := map[string]string{}
 	_, err := pages(ctx, c, query{gvr: leasesResource}, clusterPages, func() { clear(versions) },
-		func(o *api.PartialObjectMetadata) {
-			versions[o.Namespace+"/"+o.Name] = o.ResourceVersion
-		})
+		func(o *api.PartialObjectMetadata) { versions[o.Namespace+"/"+o.Name] = o.ResourceVersion })
 	if err == nil {
 		c.versions = versions
 	}
@@ -59,8 +57,7 @@ func (c *collector) suspicions(ctx context.Context) {
 	ask(n.BlamesWebhook() || silent || len(e.Held()) > 0 || e.Late(), func() { c.webhooks(ctx) })
 	ask(n.BlamesPolicy() || silent || e.Late(), func() { c.policies(ctx) })
 	ask(e.Ending(), func() {
-		e.NodeLeases = list(ctx, c, query{gvr: leasesResource, namespace: "kube-node-lease"},
-			lease)
+		e.NodeLeases = list(ctx, c, query{gvr: leasesResource, namespace: "kube-node-lease"}, lease)
 	})
 	ask(e.Ending(), func() { e.Nodes = list(ctx, c, query{gvr: nodesResource}, nodeOf) })
 	ask(e.Late(), func() { e.Volumes = list(ctx, c, query{gvr: attachmentsResource}, attachmentOf) })
@@ -147,7 +144,7 @@ func (c *collector) reviews(ctx context.Context) {
 // review sends one SubjectAccessReview.
 func (c *collector) review(ctx context.Context, asked why.Refusal) why.Review {
 	const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-	review := why.Review{User: asked.User, Verb: asked.Verb, Group: asked.Group, Resource: asked.Resource, Name: asked.Name, Request: "POST " + path}
+	review := why.Review{Refusal: asked, Request: "POST " + path}
 	resource, subresource, _ := strings.Cut(asked.Resource, "/")
 	spec := map[string]any{"user": asked.User, "groups": groupsOf(asked.User), "resourceAttributes": map[string]any{
 		"namespace": c.evidence.Name, "verb": asked.Verb, "group": asked.Group, "resource": resource, "subresource": subresource, "name": asked.Name,
