@@ -53,7 +53,8 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 			if down, _ := e.backendDown(&seen, *service); down && service.Namespace == e.Name {
 				return "", true // no pod can start in it
 			} else if down {
-				f.Proof, f.Missing = append(f.Proof, seen.Proof...), append(f.Missing, seen.Missing...)
+				f.Proof = append(f.Proof, seen.Proof...)
+				f.lackToo(seen)
 				repair = e.bringBack(*service) + "; then, if it still fails, " + repair
 			}
 		}

@@ -42,7 +42,7 @@ func (e *Evidence) causeOf(h Held) string {
 // ownerless returns what judges one of those causes.
 func ownerless(id string) func(e *Evidence) []Finding {
 	return func(e *Evidence) (findings []Finding) {
-		for _, h := range e.heldOrAwaiting() {
+		for _, h := range e.HeldOrAwaiting() {
 			if e.causeOf(h) != id {
 				continue
 			}
@@ -253,7 +253,7 @@ func (e *Evidence) ranInside(h Held) bool {
 // the object changes, if a candidate with another account runs, or if the named owner is stopped.
 func withoutRights(e *Evidence) []Finding {
 	var findings []Finding
-	for _, h := range e.heldOrAwaiting() {
+	for _, h := range e.HeldOrAwaiting() {
 		_, known := e.standstill(h.Type, h.Object)
 		if e.changedOf(h) != "" {
 			continue

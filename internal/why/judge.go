@@ -146,12 +146,7 @@ func oneRowEach(findings []Finding) []Finding {
 		f.Says += ", and " + pod.Says
 		f.Proof = append(f.Proof, pod.Proof...)
 		f.Owner, f.Do, f.Remedies = pod.Owner, pod.Do, pod.Remedies
-		for _, missing := range pod.Missing {
-			if !slices.Contains(f.Missing, missing) {
-				f.Missing = append(f.Missing, missing)
-			}
-		}
-		f.lacks = append(f.lacks, pod.lacks...)
+		f.lackToo(pod)
 		if pod.Certainty != Proven {
 			f.Certainty = pod.Certainty
 		}

@@ -44,17 +44,17 @@ func (e *Evidence) Held() []Held {
 	return e.held(func(_ *Type, o Object) bool { return !o.Deleted.IsZero() })
 }
 
-// Awaiting returns the finalizers of objects that are not terminating yet, because pods remain,
+// awaiting returns the finalizers of objects that are not terminating yet, because pods remain,
 // which go first.
-func (e *Evidence) Awaiting() []Held {
+func (e *Evidence) awaiting() []Held {
 	if e.pods().Count == 0 || e.isBefore(33) {
 		return nil
 	}
 	return e.held(func(t *Type, o Object) bool { return o.Deleted.IsZero() && t.Name() != "pods" })
 }
 
-// heldOrAwaiting returns both, those that keep objects first.
-func (e *Evidence) heldOrAwaiting() []Held { return append(e.Held(), e.Awaiting()...) }
+// HeldOrAwaiting returns both, those that keep objects first.
+func (e *Evidence) HeldOrAwaiting() []Held { return append(e.Held(), e.awaiting()...) }
 
 func (e *Evidence) held(isHeld func(*Type, Object) bool) (all []Held) {
 	for i := range e.Types {
@@ -355,7 +355,7 @@ func (f *Finding) lackOwner(e *Evidence, h Held) {
 	if e.lookForOwner(&seen, h) == Ready {
 		f.lack(nil, "%s seems to be at work", owner)
 	}
-	f.Missing, f.lacks = append(f.Missing, seen.Missing...), append(f.lacks, seen.lacks...)
+	f.lackToo(seen)
 }
 
 // names reports whether a finding is about what a finalizer keeps.

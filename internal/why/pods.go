@@ -155,7 +155,7 @@ func jobFinalizer(e *Evidence) []Finding {
 			f.lackJobController(e, state)
 		}
 		if state == Stopped || len(seen.lacks) > 0 {
-			f.Missing, f.lacks = append(f.Missing, seen.Missing...), append(f.lacks, seen.lacks...)
+			f.lackToo(seen)
 		}
 		if known && state == Stopped && len(f.Missing) == 0 {
 			f.Owner.State = Stopped

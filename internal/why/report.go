@@ -166,6 +166,16 @@ func (f *Finding) lack(failed *Failure, format string, arguments ...any) {
 	f.Missing = append(f.Missing, text)
 }
 
+// lackToo adds what another finding lacks.
+func (f *Finding) lackToo(other Finding) {
+	for _, missing := range other.Missing {
+		if !slices.Contains(f.Missing, missing) {
+			f.Missing = append(f.Missing, missing)
+		}
+	}
+	f.lacks = append(f.lacks, other.lacks...)
+}
+
 // duration writes a duration in its two largest units: 45s, 1m40s, 3h12m, 2d4h.
 func duration(d time.Duration) string {
 	switch {

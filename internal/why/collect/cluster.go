@@ -118,26 +118,19 @@ func (c *collector) inDeletionNow(ctx context.Context) (names []string, err erro
 
 // The collections that are read of the cluster.
 var (
-	apiServicesResource = api.GroupVersionResource{
-		Group:    "apiregistration.k8s.io",
-		Version:  "v1",
-		Resource: "apiservices",
-	}
-	definitionsResource = api.GroupVersionResource{
-		Group:    "apiextensions.k8s.io",
-		Version:  "v1",
-		Resource: "customresourcedefinitions",
-	}
-	leasesResource      = api.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
-	nodesResource       = api.GroupVersionResource{Version: "v1", Resource: "nodes"}
-	servicesResource    = api.GroupVersionResource{Version: "v1", Resource: "services"}
-	slicesResource      = api.GroupVersionResource{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"}
-	attachmentsResource = api.GroupVersionResource{
-		Group:    "storage.k8s.io",
-		Version:  "v1",
-		Resource: "volumeattachments",
-	}
+	apiServicesResource = v1("apiregistration.k8s.io", "apiservices")
+	definitionsResource = v1("apiextensions.k8s.io", "customresourcedefinitions")
+	leasesResource      = v1("coordination.k8s.io", "leases")
+	nodesResource       = v1("", "nodes")
+	servicesResource    = v1("", "services")
+	slicesResource      = v1("discovery.k8s.io", "endpointslices")
+	attachmentsResource = v1("storage.k8s.io", "volumeattachments")
 )
+
+// v1 returns a resource of version v1 of its group.
+func v1(group, resource string) api.GroupVersionResource {
+	return api.GroupVersionResource{Group: group, Version: "v1", Resource: resource}
+}
 
 // terminatingOnly selects the terminating namespaces.
 var terminatingOnly = query{gvr: api.NamespacesResource, fields: "status.phase=" + string(api.NamespaceTerminating)}

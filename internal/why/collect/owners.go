@@ -18,7 +18,7 @@ const maxStamps = 24
 // owner may have none of these workloads.
 func (c *collector) workloads(ctx context.Context) {
 	of := func(group, resource string) func() why.Answer[why.Workload] {
-		q := query{gvr: api.GroupVersionResource{Group: group, Version: "v1", Resource: resource}}
+		q := query{gvr: v1(group, resource)}
 		return func() why.Answer[why.Workload] {
 			return list(ctx, c, q, func(kept []why.Workload, o *workload) []why.Workload {
 				return append(kept, o.evidence(strings.TrimSuffix(resource, "s")))
@@ -116,7 +116,7 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 		}
 	}
 	of := func(resource string) func() why.Answer[*role] {
-		q := query{gvr: api.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: resource}}
+		q := query{gvr: v1("rbac.authorization.k8s.io", resource)}
 		return func() why.Answer[*role] { return list(ctx, c, q, whole[*role]) }
 	}
 	all := joined(of("clusterrolebindings"), of("rolebindings"), of("clusterroles"), of("roles"))
@@ -227,7 +227,7 @@ const maxOwners = 30
 func (c *collector) ownersRights(ctx context.Context) {
 	e := &c.evidence
 	var asked []why.Refusal
-	for _, h := range slices.Concat(e.Held(), e.Awaiting()) {
+	for _, h := range e.HeldOrAwaiting() {
 		for _, w := range e.NamedWorkloads(h) {
 			for _, refusal := range h.OwnersRights(w) {
 				if w.Ready == 0 || w.Namespace == e.Name || len(asked) == maxOwners || slices.Contains(asked, refusal) {

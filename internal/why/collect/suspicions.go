@@ -22,8 +22,7 @@ const (
 
 // held returns the finalizers whose owners are looked for.
 func (c *collector) held() []why.Held {
-	e := &c.evidence
-	return slices.Concat(e.Held(), e.HeldNamespace(), e.Awaiting())
+	return append(c.evidence.HeldOrAwaiting(), c.evidence.HeldNamespace()...)
 }
 
 // noteLeases reads the versions of all Leases before the interval, if the owner of a finalizer may
