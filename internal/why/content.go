@@ -30,7 +30,7 @@ func definitionGoes(e *Evidence) []Finding {
 		if len(held) == 0 {
 			f.lack(nil, "no finalizer was seen on them: they may go by themselves")
 		}
-		if e.Second != nil && !e.Second.reads(*t) {
+		if second := e.Second.typeOf(t); e.Second != nil && (second == nil || second.Failed != nil) {
 			f.lack(nil, "they could not be listed in the second sample")
 		}
 		for _, h := range held {
@@ -53,22 +53,15 @@ func remaining(n int) string {
 	return counted(n, "object") + " are"
 }
 
-// holder is an object with its type.
-type holder struct {
-	t *Type
-	o Object
-}
-
-// blockers returns the objects of the namespace that block the deletion of their owner.
-func (e *Evidence) blockers(uid string) (found []holder) {
+// blocker returns the first object of the namespace that blocks the deletion of its owner, and its
+// type; nil for none.
+func (e *Evidence) blocker(uid string) (*Type, *Object) {
 	for i := range e.Types {
-		for _, o := range e.Types[i].Objects {
-			if o.Blocks(uid) {
-				found = append(found, holder{&e.Types[i], o})
-			}
+		if o := find(e.Types[i].Objects, func(o Object) bool { return o.Blocks(uid) }); o != nil {
+			return &e.Types[i], o
 		}
 	}
-	return found
+	return nil, nil
 }
 
 // Blocks reports whether an object blocks the deletion of the owner with that UID.
@@ -90,34 +83,35 @@ func dependents(e *Evidence) []Finding {
 		if e.waitsBelow(h.Object) {
 			continue // the finding about its owner covers it
 		}
-		leaf := holder{h.Type, h.Object}
-		seen := []string{leaf.o.UID}
+		t, leaf := h.Type, h.Object
+		seen := []string{leaf.UID}
 		f := Finding{Blocks: h.Type.blocks(1, h.Object)}
 		f.saw(1, h.Type.Request, "%s/%s has foregroundDeletion", h.Type.Name(), h.Object.Name)
-		for next := e.blockers(leaf.o.UID); len(next) > 0; next = e.blockers(leaf.o.UID) {
-			if slices.Contains(seen, next[0].o.UID) {
-				break // a cycle
+		for {
+			of, next := e.blocker(leaf.UID)
+			if next == nil || slices.Contains(seen, next.UID) {
+				break // the last one, or a cycle
 			}
-			f.saw(1, next[0].t.Request, "%s/%s has %s/%s as its owner, with blockOwnerDeletion", next[0].t.Name(), next[0].o.Name, leaf.t.Name(), leaf.o.Name)
-			leaf = next[0]
-			seen = append(seen, leaf.o.UID)
+			f.saw(1, of.Request, "%s/%s has %s/%s as its owner, with blockOwnerDeletion", of.Name(), next.Name, t.Name(), leaf.Name)
+			t, leaf = of, *next
+			seen = append(seen, leaf.UID)
 		}
-		own := slices.DeleteFunc(slices.Clone(leaf.o.Finalizers), func(f string) bool { return slices.Contains(collectorsOwn, f) })
-		if len(seen) == 1 || len(own) == 0 || leaf.o.Deleted.After(e.now()) {
+		own := slices.DeleteFunc(slices.Clone(leaf.Finalizers), func(f string) bool { return slices.Contains(collectorsOwn, f) })
+		if len(seen) == 1 || len(own) == 0 || leaf.Deleted.After(e.now()) {
 			continue // it may end by itself: a pod's deletionTimestamp is the end of its grace period
 		}
-		f.Culprit = Reference{Resource: leaf.t.Name(), Namespace: e.Name, Name: leaf.o.Name}
-		f.Says = fmt.Sprintf("%s/%s waits for its dependent %s/%s", h.Type.Name(), h.Object.Name, leaf.t.Name(), leaf.o.Name)
-		f.saw(1, leaf.t.Request, "%s/%s has %s", leaf.t.Name(), leaf.o.Name, listed(own))
-		describe := kubectl(e.Name, "describe %s %s", leaf.t.Name(), leaf.o.Name)
-		f.Do = []string{fmt.Sprintf("find out why %s of %s/%s is not removed: %s; then see C04", listed(own), leaf.t.Name(), leaf.o.Name, describe)}
+		f.Culprit = Reference{Resource: t.Name(), Namespace: e.Name, Name: leaf.Name}
+		f.Says = fmt.Sprintf("%s/%s waits for its dependent %s/%s", h.Type.Name(), h.Object.Name, t.Name(), leaf.Name)
+		f.saw(1, t.Request, "%s/%s has %s", t.Name(), leaf.Name, listed(own))
+		describe := kubectl(e.Name, "describe %s %s", t.Name(), leaf.Name)
+		f.Do = []string{fmt.Sprintf("find out why %s of %s/%s is not removed: %s; then see C04", listed(own), t.Name(), leaf.Name, describe)}
 		for _, finalizer := range own {
-			f.lackOwner(e, Held{leaf.t, finalizer, leaf.o, e.Finalizers})
+			f.lackOwner(e, Held{t, finalizer, leaf, e.Finalizers})
 		}
-		if leaf.o.Deleted.IsZero() {
-			f.lack(nil, "%s/%s is not terminating: the garbage collector has not deleted it", leaf.t.Name(), leaf.o.Name)
+		if leaf.Deleted.IsZero() {
+			f.lack(nil, "%s/%s is not terminating: the garbage collector has not deleted it", t.Name(), leaf.Name)
 		}
-		if e.moved(leaf.t, leaf.o) || e.moved(h.Type, h.Object) {
+		if e.moved(t, leaf) || e.moved(h.Type, h.Object) {
 			continue
 		}
 		findings = append(findings, f)

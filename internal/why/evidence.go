@@ -347,12 +347,6 @@ func (e *Evidence) condition(t api.NamespaceConditionType) string {
 	return e.Latest().Condition(t)
 }
 
-// reads reports whether a type could be listed in the second sample.
-func (s *Sample) reads(t Type) bool {
-	second := s.typeOf(&t)
-	return second != nil && second.Failed == nil
-}
-
 // typeOf returns a type as the sample has it, nil if it has not.
 func (s *Sample) typeOf(t *Type) *Type {
 	if s == nil {

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -156,9 +157,9 @@ func oneRowEach(findings []Finding) []Finding {
 
 // verdict sums up the findings in one word and one sentence.
 func verdict(e *Evidence, findings []Finding) (Verdict, string) {
-	name := e.Name
+	name, refused := e.Name, cmp.Or(e.Refused, &Failure{Message: "it was not asked for"})
 	switch {
-	case e.Namespace == nil && e.Refused != nil && e.Refused.Code == 404:
+	case e.Namespace == nil && refused.Code == 404:
 		if len(e.Terminating) > 0 {
 			return Absent, fmt.Sprintf("namespace %q does not exist; Terminating now: %s", name, strings.Join(e.Terminating, ", "))
 		}
@@ -167,7 +168,7 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 		}
 		return Absent, fmt.Sprintf("namespace %q does not exist; no namespace is Terminating", name)
 	case e.Namespace == nil:
-		return Unknown, fmt.Sprintf("namespace %q cannot be read: %s", name, refusal(e.Refused))
+		return Unknown, fmt.Sprintf("namespace %q cannot be read: %s", name, refused.Message)
 	case e.Namespace.Deleted.IsZero():
 		return Active, fmt.Sprintf("namespace %q is Active: %s", name, findings[0].Says)
 	case e.Second != nil && e.Second.Namespace == nil:
@@ -225,13 +226,6 @@ func (e *Evidence) noCause() string {
 			"of the controller, within %s, may succeed", content, duration(backOffCap))
 	}
 	return "no known cause is proven"
-}
-
-func refusal(f *Failure) string {
-	if f == nil {
-		return "it was not asked for"
-	}
-	return f.Message
 }
 
 // says returns the sentences of the findings that are so certain, of causes that wait or of others.

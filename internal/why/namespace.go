@@ -50,37 +50,32 @@ func (e *Evidence) giveTime(f *Finding) {
 func metadataFinalizers(e *Evidence) []Finding {
 	n := e.Latest()
 	var findings []Finding
-	for _, finalizer := range n.Finalizers {
-		if slices.Contains(collectorsOwn, finalizer) {
-			continue
+	for _, h := range e.HeldNamespace() {
+		if !slices.Contains(n.Finalizers, h.Finalizer) {
+			continue // it was removed between the samples
 		}
 		f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
-		f.Says = fmt.Sprintf("metadata.finalizers of the namespace has %s, which its owner does not remove", finalizer)
-		f.saw(1, n.Request, "metadata.finalizers has %s", finalizer)
+		f.Says = fmt.Sprintf("metadata.finalizers of the namespace has %s, which its owner does not remove", h.Finalizer)
+		f.saw(1, n.Request, "metadata.finalizers has %s", h.Finalizer)
 		e.emptiness(&f)
 		e.giveTime(&f)
 		f.Do = []string{
-			fmt.Sprintf("find the owner of %s, and let it finish", finalizer),
+			fmt.Sprintf("find the owner of %s, and let it finish", h.Finalizer),
 			"⚠ last resort: remove this one entry from metadata.finalizers",
 		}
-		for _, h := range e.HeldNamespace() {
-			if h.Finalizer != finalizer {
-				continue
-			}
-			seen := Finding{}
-			switch owner := e.lookForOwner(&seen, h); {
-			case owner.away() && len(seen.Missing) == 0:
-				f.Owner = seen.Owner
-				f.Proof = append(f.Proof, seen.Proof...)
-				f.offerRelease(e, h)
-			case owner == Ready:
-				f.Owner = seen.Owner
-				f.Proof = append(f.Proof, seen.Proof...)
-				f.lack(nil, "its owner seems to be at work")
-				f.Do = f.Do[:1]
-			case f.Certainty == "" && len(f.Missing) == 0:
-				f.printRelease(e, h, ifOwnerStaysAway)
-			}
+		seen := Finding{}
+		switch owner := e.lookForOwner(&seen, h); {
+		case owner.away() && len(seen.Missing) == 0:
+			f.Owner = seen.Owner
+			f.Proof = append(f.Proof, seen.Proof...)
+			f.offerRelease(e, h)
+		case owner == Ready:
+			f.Owner = seen.Owner
+			f.Proof = append(f.Proof, seen.Proof...)
+			f.lack(nil, "its owner seems to be at work")
+			f.Do = f.Do[:1]
+		case f.Certainty == "" && len(f.Missing) == 0:
+			f.printRelease(e, h, ifOwnerStaysAway)
 		}
 		findings = append(findings, f)
 	}
