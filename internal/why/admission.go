@@ -35,7 +35,7 @@ func (e *Evidence) keptBy(hook Webhook) []Held {
 		return nil
 	}
 	return slices.DeleteFunc(e.Held(), func(h Held) bool {
-		return !slices.ContainsFunc(hook.Rules, func(r Rule) bool { return r.matchesUpdateOf(*h.Type) })
+		return !selects(hook.Rules, "UPDATE", h.Type, "")
 	})
 }
 
@@ -55,7 +55,7 @@ func (e *Evidence) Expected() string {
 // silently returns that resource if the rules select the request, and "" if they do not.
 func (e *Evidence) silently(rules []Rule) string {
 	_, subresource, _ := strings.Cut(e.Expected(), "/")
-	if subresource == "" || !slices.ContainsFunc(rules, func(r Rule) bool { return r.matchesUpdate(subresource) }) {
+	if subresource == "" || !selects(rules, "UPDATE", namespaceType, subresource) {
 		return ""
 	}
 	return e.Expected()
@@ -77,7 +77,7 @@ func (n *Namespace) BlamesPolicy() bool {
 func (e *Evidence) selected(rules []Rule) (blocks []Blocked) {
 	for i := range e.Types {
 		t := &e.Types[i]
-		if t.Count > 0 && !e.wentSince(t) && slices.ContainsFunc(rules, func(r Rule) bool { return r.matchesDelete(*t) }) {
+		if t.Count > 0 && !e.wentSince(t) && selects(rules, "DELETE", t, "") {
 			blocks = append(blocks, t.blocks(t.Count, t.Objects...)...)
 		}
 	}
@@ -86,9 +86,7 @@ func (e *Evidence) selected(rules []Rule) (blocks []Blocked) {
 
 // unreadBy returns a type that could not be read and whose deletion the rules select, nil for none.
 func (e *Evidence) unreadBy(rules []Rule) *Type {
-	return find(e.Types, func(t Type) bool {
-		return t.Failed != nil && slices.ContainsFunc(rules, func(r Rule) bool { return r.matchesDelete(t) })
-	})
+	return find(e.Types, func(t Type) bool { return t.Failed != nil && selects(rules, "DELETE", &t, "") })
 }
 
 // blocks describes n objects of a type that cannot go, with the first ones as examples.

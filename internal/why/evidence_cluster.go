@@ -198,27 +198,17 @@ type Review struct {
 	Failed  *Failure `json:"failed,omitempty"`
 }
 
-// selects reports whether the rule selects a request: the operation is DELETE or UPDATE, and the
+// selects reports whether a rule selects a request: the operation is DELETE or UPDATE, and the
 // subresource of requests for whole objects is empty. The part of a rule behind the slash selects
 // subresources, and "*" there also no subresource: "pods/*" has pods.
-func (r Rule) selects(operation, group, resource, subresource string) bool {
-	return includes(r.Operations, operation, "*") && includes(r.Groups, group, "*") && slices.ContainsFunc(r.Resources, func(pattern string) bool {
-		of, sub, _ := strings.Cut(pattern, "/")
-		return (of == resource || of == "*") && (sub == subresource || sub == "*")
+func selects(rules []Rule, operation string, t *Type, subresource string) bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool {
+		return includes(r.Operations, operation, "*") && includes(r.Groups, t.Group, "*") &&
+			slices.ContainsFunc(r.Resources, func(pattern string) bool {
+				of, sub, _ := strings.Cut(pattern, "/")
+				return (of == t.Resource || of == "*") && (sub == subresource || sub == "*")
+			})
 	})
-}
-
-// matchesDelete reports whether the rule selects the deletion of objects of a type.
-func (r Rule) matchesDelete(t Type) bool { return r.selects("DELETE", t.Group, t.Resource, "") }
-
-// matchesUpdateOf reports whether the rule selects the update of objects of a type.
-func (r Rule) matchesUpdateOf(t Type) bool { return r.selects("UPDATE", t.Group, t.Resource, "") }
-
-// matchesUpdate reports whether the rule selects the update of a subresource of a namespace: of
-// finalize, with which the controller removes its token, or of status, with which it writes its
-// conditions.
-func (r Rule) matchesUpdate(subresource string) bool {
-	return r.selects("UPDATE", "", "namespaces", subresource)
 }
 
 // Empty reports whether the selector matches all.

@@ -282,7 +282,7 @@ func withoutRights(e *Evidence) []Finding {
 		f.Owner = &Party{Name: w.Name, State: Ready}
 		f.Says = fmt.Sprintf("%s runs, and may not update %s in %s", w.Name, h.Type.Name(), e.Name)
 		f.saw(1, e.Workloads.Request, "%s %s/%s: %d ready", w.Kind, w.Namespace, w.Name, w.Ready)
-		f.saw(1, e.reviewOf(w, h, "update").Request, "SubjectAccessReview: %s may neither update nor patch %s in %s", w.User(), h.Type.Name(), e.Name)
+		f.saw(1, e.answerTo(h.OwnersRights(w)[0]).Request, "SubjectAccessReview: %s may neither update nor patch %s in %s", w.User(), h.Type.Name(), e.Name)
 		if !known {
 			f.lack(nil, "%s", e.seenOnce())
 		}
@@ -364,13 +364,13 @@ func impersonation(w Workload) Refusal {
 
 // mayImpersonate reports whether a workload may act as a service account of the namespace.
 func (e *Evidence) mayImpersonate(w Workload) bool {
-	answer := e.answerTo(impersonation(w))
-	return answer != nil && answer.Allowed
+	return e.allows(impersonation(w))
 }
 
-// reviewOf returns the answer to one of the questions about a workload's rights, nil without one.
-func (e *Evidence) reviewOf(w Workload, h Held, verb string) *Review {
-	return e.answerTo(Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: h.Type.Resource, Name: h.Object.Name})
+// allows reports whether the answer to a question about a right is yes.
+func (e *Evidence) allows(asked Refusal) bool {
+	answer := e.answerTo(asked)
+	return answer != nil && answer.Allowed
 }
 
 // answerTo returns the answer to a question about a right, nil without one. A right to all objects
@@ -395,8 +395,7 @@ func (e *Evidence) isRefused(w Workload, h Held) bool {
 // mayList reports whether a workload may list the type: one that may not has perhaps no task in the
 // namespace.
 func (e *Evidence) mayList(w Workload, h Held) bool {
-	review := e.reviewOf(w, h, "list")
-	return review != nil && review.Allowed
+	return e.allows(Refusal{User: w.User(), Verb: "list", Group: h.Type.Group, Resource: h.Type.Resource})
 }
 
 // account is the name of the workload's service account.

@@ -166,7 +166,7 @@ func (e *Evidence) kubelet(node string) *Lease {
 // lackDeletionsOfPods adds to a finding about a pod that a webhook or a policy may refuse the
 // deletion with which it ends.
 func (f *Finding) lackDeletionsOfPods(e *Evidence, by string) {
-	if obstacle := e.decidesOn(func(r Rule) bool { return r.matchesDelete(*e.pods()) }); obstacle != "" {
+	if obstacle := e.decidesOnPods("DELETE"); obstacle != "" {
 		f.lack(nil, "%s decides on deletions of pods, also on those of the %s", obstacle, by)
 	}
 	if failed := e.admissionUnread(); failed != nil {
@@ -174,15 +174,15 @@ func (f *Finding) lackDeletionsOfPods(e *Evidence, by string) {
 	}
 }
 
-// decidesOn returns a webhook or a policy with a selected rule, "" for none.
-func (e *Evidence) decidesOn(selects func(Rule) bool) string {
+// decidesOnPods returns a webhook or a policy that is asked about an operation on pods, "" for none.
+func (e *Evidence) decidesOnPods(operation string) string {
 	for _, hook := range e.Webhooks.Items {
-		if slices.ContainsFunc(hook.Rules, selects) && hook.NamespaceOnly.matches(e.labels()) {
+		if selects(hook.Rules, operation, e.pods(), "") && hook.NamespaceOnly.matches(e.labels()) {
 			return "webhook " + hook.Name
 		}
 	}
 	for _, policy := range e.Policies.Items {
-		if slices.ContainsFunc(policy.Rules, selects) && e.inForce(policy) {
+		if selects(policy.Rules, operation, e.pods(), "") && e.inForce(policy) {
 			return "policy " + policy.Name
 		}
 	}

@@ -172,7 +172,7 @@ func jobFinalizer(e *Evidence) []Finding {
 // lackJobController adds to a finding about an orphan of a Job that the job controller may run, and
 // then something refuses its update of the pod.
 func (f *Finding) lackJobController(e *Evidence, state State) {
-	decides := e.decidesOn(func(r Rule) bool { return r.matchesUpdateOf(*e.pods()) })
+	decides := e.decidesOnPods("UPDATE")
 	failed := e.admissionUnread()
 	switch {
 	case state == Ready:
