@@ -106,8 +106,8 @@ func readHeader(file string) (trace.Header, error) {
 	}
 	defer from.Close()
 	enough := errors.New("the first line was read")
-	header, err := trace.Read(from, func(*trace.Event, *trace.LineError) error { return enough })
-	if err != nil && !errors.Is(err, enough) {
+	header, err := trace.Read(from, func(*trace.Event) error { return enough })
+	if _, broken := errors.AsType[*trace.LineError](err); err != nil && !broken && !errors.Is(err, enough) {
 		return header, fmt.Errorf("%s: %w", file, err)
 	}
 	return header, nil
@@ -143,10 +143,13 @@ func hasEnd(name string) (bool, error) {
 	}
 	defer file.Close()
 	ended := false
-	_, err = trace.Read(file, func(e *trace.Event, _ *trace.LineError) error {
-		ended = ended || (e != nil && e.Name == "trace.end")
+	_, err = trace.Read(file, func(e *trace.Event) error {
+		ended = e.Name == "trace.end"
 		return nil
 	})
+	if _, broken := errors.AsType[*trace.LineError](err); broken {
+		return false, nil
+	}
 	return ended, err
 }
 
@@ -206,14 +209,11 @@ func verify(name string, out io.Writer) error {
 
 func printReport(out io.Writer, r *trace.Report) {
 	fmt.Fprintf(out, "recorded %s, gears %s, %d events, %.1f s\n", r.Header.Start, r.Header.Gears, r.Events, float64(r.State.Time)/1e6)
-	for _, gear := range slices.Sorted(maps.Keys(r.State.Events)) {
-		fmt.Fprintf(out, "  %-16s %8d\n", gear, r.State.Events[gear])
+	for _, gear := range slices.Sorted(maps.Keys(r.Gears)) {
+		fmt.Fprintf(out, "  %-16s %8d\n", gear, r.Gears[gear])
 	}
 	for _, gear := range slices.Sorted(maps.Keys(r.State.Lost)) {
 		fmt.Fprintf(out, "  lost of %s: %d\n", gear, r.State.Lost[gear])
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Unknown)) {
-		fmt.Fprintf(out, "  unknown event %s: %d\n", name, r.Unknown[name])
 	}
 	fmt.Fprintf(out, "contradictions %d\n", r.State.Odd)
 	switch {

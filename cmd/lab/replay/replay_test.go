@@ -38,7 +38,8 @@ func write(t *testing.T, content string) string {
 }
 
 const (
-	header = `{"h":1,"schema":"orrery.trace/1","start":"2026-05-04T10:02:11Z","clock":"real","gears":"fast"}` + "\n"
+	header = `{"h":1,"schema":"orrery.trace/2","start":"2026-05-04T10:02:11Z","clock":"real","gears":"fast"}` + "\n" +
+		`{"s":0,"t":0,"state":{}}` + "\n"
 
 	event = `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}` + "\n"
 )
@@ -51,14 +52,15 @@ func TestReplayRefuses(t *testing.T) {
 	port := strconv.Itoa(taken.Addr().(*net.TCPAddr).Port)
 	sound := write(t, header+event)
 	for want, args := range map[string][]string{
-		`not a recording: line 1 is "hello"`:                 {write(t, "hello\n")},
-		"not a recording: it is empty":                       {write(t, "")},
-		"not a recording: line 1 is \"{}\"":                  {write(t, "{}\n")},
-		"use version v9.9 or a later one":                    {write(t, `{"h":2,"schema":"orrery.trace/2","build":"v9.9"}`+"\n"+event)},
-		"no such file":                                       {filepath.Join(t.TempDir(), "missing.jsonl")},
-		"is a directory":                                     {t.TempDir()},
-		"not a recording: its gzip header is damaged":        {write(t, "\x1f\x8bhello")},
-		"--view-port must be between 1 and 65535, not 65536": {sound, "--view-port", "65536"},
+		`not a recording: line 1 is "hello"`:                           {write(t, "hello\n")},
+		"not a recording: it is empty":                                 {write(t, "")},
+		"not a recording: line 1 is \"{}\"":                            {write(t, "{}\n")},
+		"use version v9.9 or a later one":                              {write(t, `{"h":2,"schema":"orrery.trace/3","build":"v9.9"}`+"\n"+event)},
+		"this program reads only orrery.trace/2: record the run again": {write(t, strings.Replace(header, "/2", "/1", 1))},
+		"no such file":   {filepath.Join(t.TempDir(), "missing.jsonl")},
+		"is a directory": {t.TempDir()},
+		"not a recording: its gzip header is damaged":                                         {write(t, "\x1f\x8bhello")},
+		"--view-port must be between 1 and 65535, not 65536":                                  {sound, "--view-port", "65536"},
 		"port " + port + " is in use by another program; choose another one with --view-port": {sound, "--view-port", port},
 		"--html and --check exclude each other":                                               {sound, "--check", "--html", "x.html"},
 		"give the file of a recording":                                                        {},
@@ -85,15 +87,14 @@ func TestReplayChecks(t *testing.T) {
 		code      int
 		want      []string
 	}{
-		"sound":            {event + second, 0, []string{"gears fast, 2 events", "contradictions 0"}},
-		"no event":         {"", 0, []string{"0 events"}},
-		"no last lines":    {event, 0, []string{"1 events", "no end: the process was killed, or the file was cut off"}},
-		"a broken line":    {event + "{\n" + second, 1, []string{"line 3: unexpected end of JSON input", "2 events"}},
-		"a gap":            {event + `{"s":3,"t":6,"e":"queue.got","i":"q","k":"a"}` + "\n", 1, []string{"event 3 follows event 1"}},
-		"a cut last line":  {event + second[:20], 0, []string{"the last line is cut off", "1 events"}},
-		"an unknown event": {event + `{"s":2,"t":6,"e":"queue.painted","i":"q"}` + "\n", 0, []string{"unknown event queue.painted: 1"}},
-		"a contradiction":  {event + `{"s":2,"t":6,"e":"queue.done","i":"q","k":"a"}` + "\n", 0, []string{"contradictions 1"}},
-		"a loss":           {event + `{"s":2,"t":6,"e":"trace.lost","n":7,"lost":{"queue":7}}` + "\n", 0, []string{"lost of queue: 7"}},
+		"sound":           {event + second, 0, []string{"gears fast, 2 events", "contradictions 0"}},
+		"no event":        {"", 0, []string{"0 events"}},
+		"no last lines":   {event, 0, []string{"1 events", "no end: the process was killed, or the file was cut off"}},
+		"a broken line":   {event + "{\n" + second, 1, []string{"line 4: unexpected end of JSON input", "1 events"}},
+		"a gap":           {event + `{"s":3,"t":6,"e":"queue.got","i":"q","k":"a"}` + "\n", 1, []string{"event 3 follows event 1"}},
+		"a cut last line": {event + second[:20], 0, []string{"the last line is cut off", "1 events"}},
+		"a contradiction": {event + `{"s":2,"t":6,"e":"queue.done","i":"q","k":"a","diff":{"odd":1}}` + "\n", 0, []string{"contradictions 1"}},
+		"a loss":          {event + `{"s":2,"t":6,"e":"trace.lost","n":7,"diff":{"lost":{"queue":7}}}` + "\n", 0, []string{"lost of queue: 7"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := call(t, write(t, header+c.recording), "--check")

@@ -46,7 +46,7 @@ func TestARunIsRecorded(t *testing.T) {
 	assert.Empty(t, recorded.Problems)
 	assert.Greater(t, recorded.Events, uint64(report.Events), "a watch event makes several")
 	for _, gear := range []string{"reflector", "deltafifo", "indexer", "informer", "queue", "nsctl", "restclient"} {
-		assert.Positive(t, recorded.State.Events[gear], gear)
+		assert.Positive(t, recorded.Gears[gear], gear)
 	}
 	assert.Zero(t, recorded.State.Odd)
 	assert.Empty(t, recorded.State.Lost)

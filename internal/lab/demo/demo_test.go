@@ -163,12 +163,12 @@ func TestWritesOfOthersAreRecorded(t *testing.T) {
 			create(credential, "from-"+string(who))
 		}
 		synctest.Wait()
-		assert.Zero(t, recorder.State().Events["apiserver"])
+		assert.Zero(t, recorder.State().Lab.Requests)
 		admin, err := credentials.NewToken(server.Token())
 		require.NoError(t, err)
 		create(admin, "from-kubectl")
 		synctest.Wait()
-		assert.EqualValues(t, 1, recorder.State().Events["apiserver"], "one create")
+		assert.EqualValues(t, 1, recorder.State().Lab.Requests, "one create")
 	})
 }
 

@@ -1,44 +1,52 @@
 package trace
 
 import (
-	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"strings"
 )
 
 // Report is the result of [Check].
 type Report struct {
 	Header Header
 	Events uint64
-	State  *State // after the last event
-	// Problems are sentences about broken lines and contradictions, at most 20; Found counts all.
+	Gears  map[string]uint64 // the events of each package
+	State  *State            // after the last event
+	// Problems are sentences about a broken line and contradictions, at most 20; Found counts all.
 	Problems []string
 	Found    int
 	// Cut: the last line is cut off, which is normal after a crash.
 	Cut bool
-	// Unknown has the events that this version does not know, with their number.
-	Unknown map[string]uint64
 }
 
 const shownProblems = 20
 
-// Check reads a recording and verifies it: every line is an event, the sequence has no gaps, times
-// do not go back, causes are earlier events, and each trace.state is the fold of the events before
-// it.
+// Check reads a recording up to its first broken line and verifies it: it begins with a state, the
+// sequence has no gaps, times do not go back, causes are earlier events, and each state is the one
+// before it with the differences between them.
 func Check(from io.Reader) (*Report, error) {
-	c := &checker{Report: Report{State: NewState(), Unknown: map[string]uint64{}}, known: map[string]bool{traceState: true, traceLost: true, traceEnd: true}}
-	for _, name := range names {
-		c.known[name] = true
-	}
+	c := &checker{Report: Report{State: NewState(), Gears: map[string]uint64{}}}
 	var err error
-	c.Header, err = Read(from, c.line)
+	c.Header, err = readLines(from, func(Header) {}, c.line)
+	if broken, ok := errors.AsType[*LineError](err); ok {
+		if c.Cut, err = broken.Cut, nil; !c.Cut {
+			c.problem("%v", broken)
+		}
+	}
+	if c.state != nil && json.Unmarshal(encode(c.state), c.State) != nil {
+		c.problem("the last state is none")
+	}
 	return &c.Report, err
 }
 
 type checker struct {
 	Report
-	known  map[string]bool
-	broken bool // since the last trace.state
+	state map[string]any // after event seq; nil before the first one
+	seq   uint64
+	time  int64
 }
 
 func (c *checker) problem(format string, args ...any) {
@@ -48,53 +56,44 @@ func (c *checker) problem(format string, args ...any) {
 	}
 }
 
-func (c *checker) line(e *Event, broken *LineError) error {
-	if broken != nil {
-		c.broken = true
-		if c.Cut = broken.Cut; !broken.Cut {
-			c.problem("%v", broken)
+func (c *checker) line(_ []byte, e *Event) error {
+	var part map[string]any
+	for _, text := range []json.RawMessage{e.State, e.Difference} {
+		if text != nil && json.Unmarshal(text, &part) != nil {
+			c.problem("event %d: its state or difference is no object", e.Seq)
 		}
+	}
+	if e.State != nil {
+		if c.state != nil && (e.Seq != c.seq || !reflect.DeepEqual(part, c.state)) {
+			c.problem("event %d: the state is not that of the events before it", e.Seq)
+		}
+		c.state, c.seq, c.time = part, e.Seq, e.Time
 		return nil
 	}
+	c.event(e)
+	if c.state == nil {
+		c.problem("no state is before event %d", e.Seq)
+		c.state = map[string]any{}
+	}
+	merge(c.state, part)
+	c.state["s"], c.state["t"] = float64(e.Seq), float64(e.Time)
+	c.seq, c.time = e.Seq, e.Time
+	return nil
+}
+
+func (c *checker) event(e *Event) {
 	c.Events++
-	if !c.known[e.Name] {
-		c.Unknown[e.Name]++
+	gear, _, _ := strings.Cut(e.Name, ".")
+	c.Gears[gear]++
+	if c.state != nil && e.Seq != c.seq+1 {
+		c.problem("event %d follows event %d", e.Seq, c.seq)
 	}
-	before := c.State
-	if c.Events == 1 && e.Name == traceState { // the file was rotated
-		before.Apply(e)
-		return nil
-	}
-	if e.Seq != before.Seq+1 {
-		if !c.broken || e.Seq <= before.Seq {
-			c.problem("event %d follows event %d", e.Seq, before.Seq)
-		}
-		c.broken = true
-	}
-	if e.Time < before.Time {
-		c.problem("event %d: the time goes back from %d to %d", e.Seq, before.Time, e.Time)
+	if e.Time < c.time {
+		c.problem("event %d: the time goes back from %d to %d", e.Seq, c.time, e.Time)
 	}
 	for _, cause := range e.Causes {
 		if cause >= e.Seq {
 			c.problem("event %d: its cause %d is not an earlier event", e.Seq, cause)
 		}
-	}
-	if e.Name == traceState && e.State != nil {
-		c.compare(e)
-		c.broken = false
-	}
-	before.Apply(e)
-	return nil
-}
-
-// compare compares a trace.state with the fold.
-func (c *checker) compare(e *Event) {
-	if c.broken {
-		return
-	}
-	folded := c.State.Clone()
-	folded.Apply(&Event{Seq: e.Seq, Time: e.Time, Name: traceState})
-	if folded.Events["trace"] = e.State.Events["trace"]; !bytes.Equal(encodeState(folded), encodeState(e.State)) {
-		c.problem("event %d: the state is not that of the events before it", e.Seq)
 	}
 }

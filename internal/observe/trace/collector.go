@@ -2,7 +2,6 @@ package trace
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,10 +10,9 @@ import (
 )
 
 const (
-	stateEvents   = 100_000                // a trace.state is written after so many events
-	stateInterval = 60 * time.Second       // or after this time
-	gapTime       = 100 * time.Millisecond // how long a missing event of a queue is waited for
-	lineSize      = 1024                   // bytes of a line, except trace.state
+	stateEvents = 1000                   // a whole state is written after so many events
+	gapTime     = 100 * time.Millisecond // how long a missing event of a queue is waited for
+	lineSize    = 1024                   // bytes of a line without its difference or state
 )
 
 // collector numbers events, finds their causes, folds them and writes them. The Recorder's
@@ -23,23 +21,20 @@ type collector struct {
 	header  Header
 	history *History
 
-	mu      sync.Mutex
-	spare   []record // the Recorder's other buffer
-	held    []record // swapped, but behind a gap in the order of a queue
-	heldAt  time.Time
-	queues  map[string]uint64 // by queue: the Seq of its last event
-	seq     uint64
-	time    int64 // of the last event
-	uids    map[string]string
-	causes  *causes
-	state   *State
-	lines   []byte
-	count   uint64 // in lines
-	stateAt int64  // time of the last trace.state
-	since   uint64 // events since then
-	file    *file
-	failed  error
-	ended   bool
+	mu     sync.Mutex
+	spare  []record // the Recorder's other buffer
+	held   []record // swapped, but behind a gap in the order of a queue
+	heldAt time.Time
+	queues map[string]uint64 // by queue: the Seq of its last event
+	seq    uint64
+	time   int64 // of the last event
+	uids   map[string]string
+	causes *causes
+	state  *State
+	lines  []byte // of events since the last write
+	file   *file
+	failed error
+	ended  bool
 }
 
 func newCollector(config Config, start time.Time, capacity int) (*collector, error) {
@@ -52,10 +47,11 @@ func newCollector(config Config, start time.Time, capacity int) (*collector, err
 		header: header, spare: make([]record, 0, capacity),
 		queues: map[string]uint64{}, uids: map[string]string{}, causes: newCauses(), state: NewState(),
 	}
-	c.history = newHistory(encodeState(c.state))
+	whole := stateLine(0, 0, c.state)
+	c.history = newHistory(whole)
 	if config.File != "" {
 		var err error
-		if c.file, err = createFile(config.File, config.Limit, header); err != nil {
+		if c.file, err = createFile(config.File, config.Limit, header, whole); err != nil {
 			return nil, err
 		}
 	}
@@ -176,33 +172,22 @@ func (c *collector) changedUID(e *Event) string {
 	return e.UID
 }
 
-// emit numbers an event, and adds it to state, lines and traces.
+// emit numbers an event, and adds it to state and lines.
 func (c *collector) emit(e *Event) {
 	c.seq++
 	c.time = max(c.time, e.Time)
 	e.Seq, e.Time = c.seq, c.time
 	c.causes.find(e)
-	c.state.Apply(e)
-	c.lines = appendLine(c.lines, e)
-	c.count++
-	c.since++
-	if c.since >= stateEvents || c.time-c.stateAt >= stateInterval.Microseconds() {
-		c.emitState()
+	c.lines = appendLine(c.lines, e, c.state.Next(e))
+	if c.seq%stateEvents != 0 {
+		return
 	}
-	if c.count >= chunkEvents {
-		c.write()
+	c.write()
+	whole := stateLine(c.seq, c.time, c.state)
+	c.history.begin(whole, c.seq)
+	if c.file != nil {
+		c.written(c.file.begin(whole))
 	}
-}
-
-// emitState adds a trace.state.
-func (c *collector) emitState() {
-	c.since, c.stateAt = 0, c.time
-	c.seq++
-	e := &Event{Seq: c.seq, Time: c.time, Name: traceState}
-	c.state.Apply(e)
-	e.State = c.state
-	c.lines = appendLine(c.lines, e)
-	c.count++
 }
 
 // lost adds trace.lost and ends the recording: the state after lost events is unknown.
@@ -225,29 +210,18 @@ func (c *collector) write() {
 	if len(c.lines) == 0 {
 		return
 	}
-	c.record()
-	if c.history.add(c.lines, c.count) {
-		c.history.begin(encodeState(c.state))
+	if c.file != nil {
+		c.written(c.file.write(c.lines))
 	}
-	c.lines, c.count = c.lines[:0], 0
+	c.history.add(c.lines, c.seq)
+	c.lines = c.lines[:0]
 }
 
-// record writes the lines to the file. An error ends the recording.
-func (c *collector) record() {
-	if c.file == nil {
-		return
-	}
-	err := c.file.write(c.lines)
-	if err == nil && c.file.full() {
-		lines, count := slices.Clone(c.lines), c.count
-		c.lines, c.count = nil, 0
-		c.emitState()
-		err = c.file.rotate(c.lines)
-		c.lines, c.count = append(lines, c.lines...), count+c.count
-	}
+// written ends the file if it could not be written.
+func (c *collector) written(err error) {
 	if err != nil {
 		c.failed = err
-		c.file.close()
+		_ = c.file.close()
 		c.file = nil
 	}
 }
@@ -282,35 +256,30 @@ func (c *collector) err() error {
 	return c.failed
 }
 
-// encodeState returns the JSON of a state. It cannot fail: there are only strings, numbers and
-// maps.
-func encodeState(s *State) []byte {
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return text
+// stateLine returns the line of a whole state.
+func stateLine(seq uint64, time int64, s *State) []byte {
+	return fmt.Appendf(nil, `{"s":%d,"t":%d,"state":%s}`+"\n", seq, time, encode(s))
 }
 
 // appendLine appends the line of an event. Its texts are cut further if they are too long.
-func appendLine(lines []byte, e *Event) []byte {
-	line, err := json.Marshal(e)
-	if err != nil {
-		panic(err)
-	}
-	for size := textSize; len(line) >= lineSize && e.State == nil && size >= len(ellipsis); size /= 2 {
+func appendLine(lines []byte, e *Event, difference []byte) []byte {
+	line := encode(e)
+	for size := textSize; len(line) >= lineSize && size >= len(ellipsis); size /= 2 {
 		for _, text := range []*string{&e.Err, &e.Message, &e.Text, &e.Path, &e.Arguments, &e.Reason, &e.Key, &e.Handler, &e.Label} {
 			*text = clipTo(*text, size)
 		}
 		e.Causes = e.Causes[:min(len(e.Causes), size)]
-		line, _ = json.Marshal(e)
+		line = encode(e)
 	}
-	return append(append(lines, line...), '\n')
+	lines = append(lines, line[:len(line)-1]...)
+	if len(difference) > 0 {
+		lines = append(append(lines, `,"diff":`...), difference...)
+	}
+	return append(lines, "}\n"...)
 }
 
 // The events of the recording itself.
 const (
-	traceState = "trace.state"
-	traceLost  = "trace.lost"
-	traceEnd   = "trace.end"
+	traceLost = "trace.lost"
+	traceEnd  = "trace.end"
 )

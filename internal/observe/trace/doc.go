@@ -7,7 +7,11 @@
 //
 // An adapter copies names and numbers of a hook into the [Recorder]'s buffer. The collector, one
 // goroutine, numbers the events, adds their causes, folds them into a [State], and encodes each as
-// one line of JSON ([Event]).
+// one line of JSON ([Event]) with the difference that it makes in the State.
+//
+// A recording is a [Header], the line of a whole State, and the lines of events, with another whole
+// State after every 1,000 of them. Whoever reads it applies JSON merge patches (RFC 7396) and knows
+// nothing of the gears.
 //
 // # Guarantees
 //
@@ -32,5 +36,6 @@
 // # Testing
 //
 // Every hook of every gear has a row in kinds.go; a test walks the Trace structs. At rest the fold
-// equals the gears' snapshots. A canary in every argument must not appear in a line.
+// equals the gears' snapshots, and the differences of random events make the State. A canary in
+// every argument must not appear in a line.
 package trace

@@ -1,7 +1,12 @@
 package trace
 
-// Event is one line of a recording. Absent fields are zero or empty. The names of the fields are
-// those of the JSON; VIEW's table of events says which event has which.
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// Event is one line of a recording. Absent fields are zero or empty; kinds.go says which event has
+// which.
 type Event struct {
 	Seq    uint64   `json:"s"`               // sequence number, from 1, without gaps
 	Time   int64    `json:"t"`               // µs since Header.Start; never goes back
@@ -56,12 +61,21 @@ type Event struct {
 
 	// Lost, in trace.lost, is the number of lost events by gear.
 	Lost map[string]uint64 `json:"lost,omitempty"`
-	// State, in trace.state, is the whole state after this event.
-	State *State `json:"state,omitempty"`
+
+	// Difference is a JSON merge patch from the [State] before this event to the one after it.
+	Difference json.RawMessage `json:"diff,omitempty"`
+	// State is the whole state after event Seq. A line with a State has no Name and is no event.
+	State json.RawMessage `json:"state,omitempty"`
 }
 
-// Schema is the format of the recordings that this package writes.
-const Schema = "orrery.trace/1"
+// schemaVersion is the format of the recordings that this package reads and writes.
+const (
+	schemaName    = "orrery.trace/"
+	schemaVersion = 2
+)
+
+// Schema is the name of that format.
+var Schema = schemaName + strconv.Itoa(schemaVersion)
 
 // Header is the first line of a recording.
 type Header struct {

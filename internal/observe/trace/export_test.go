@@ -16,14 +16,17 @@ func Hooks() (rows map[string]bool, left map[string]string) {
 	return rows, left
 }
 
-// NewHistory returns a History of this size with a first, empty state.
+// NewHistory returns a History of this size with a first state.
 func NewHistory(limit int) *History {
-	h := newHistory([]byte("{}"))
+	h := newHistory([]byte("state 0\n"))
 	h.limit = limit
 	return h
 }
 
 // Add and Begin are what the collector does.
-func (h *History) Add(lines string, count uint64) { h.add([]byte(lines), count) }
-func (h *History) Begin(state string)             { h.begin([]byte(state)) }
+func (h *History) Add(lines string, seq uint64)   { h.add([]byte(lines), seq) }
+func (h *History) Begin(state string, seq uint64) { h.begin([]byte(state), seq) }
 func (h *History) End()                           { h.end() }
+
+// Merge applies a merge patch.
+var Merge = merge

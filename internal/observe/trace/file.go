@@ -12,8 +12,8 @@ import (
 // DefaultLimit is how many bytes a recording may have, with the part before the last rotation.
 const DefaultLimit = 256 << 20
 
-// file is a recording on disk. At half of its limit FILE becomes FILE.1, and a new FILE begins, so
-// the two together stay below the limit and each opens by itself.
+// file is a recording on disk. At half of its limit FILE becomes FILE.1, and a new FILE begins with
+// a whole state, so each opens by itself.
 type file struct {
 	name   string
 	limit  int64
@@ -24,7 +24,7 @@ type file struct {
 	size int64        // bytes written to file
 }
 
-func createFile(name string, limit int64, header Header) (*file, error) {
+func createFile(name string, limit int64, header Header, state []byte) (*file, error) {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
@@ -33,7 +33,7 @@ func createFile(name string, limit int64, header Header) (*file, error) {
 		return nil, err
 	}
 	f := &file{name: name, limit: limit, header: append(line, '\n')}
-	return f, f.open(nil)
+	return f, f.open(state)
 }
 
 // Create creates a file, or empties one, that only its owner can read: a recording names the
@@ -49,8 +49,8 @@ func Create(name string) (*os.File, error) {
 	return file, nil
 }
 
-// open begins a new file with the header and these lines.
-func (f *file) open(lines []byte) (err error) {
+// open begins a new file with the header and the line of a state.
+func (f *file) open(state []byte) (err error) {
 	f.size = 0
 	if f.file, err = Create(f.name); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (f *file) open(lines []byte) (err error) {
 	if strings.HasSuffix(f.name, ".gz") {
 		f.zip = gzip.NewWriter(counted{f})
 	}
-	return f.write(append(f.header[:len(f.header):len(f.header)], lines...))
+	return f.write(append(f.header[:len(f.header):len(f.header)], state...))
 }
 
 // counted writes to the file and counts the bytes.
@@ -82,18 +82,19 @@ func (f *file) write(lines []byte) error {
 	return f.zip.Flush()
 }
 
-// full reports whether it is time to rotate.
-func (f *file) full() bool { return f.size >= f.limit/2 }
-
-// rotate renames the file to FILE.1, in place of an older one, and begins a new one.
-func (f *file) rotate(lines []byte) error {
+// begin writes the line of a state. If the file has half of the limit, it becomes FILE.1, in place
+// of an older one, and the line goes to a new one.
+func (f *file) begin(state []byte) error {
+	if f.size < f.limit/2 {
+		return f.write(state)
+	}
 	if err := f.close(); err != nil {
 		return err
 	}
 	if err := os.Rename(f.name, f.name+".1"); err != nil {
 		return err
 	}
-	return f.open(lines)
+	return f.open(state)
 }
 
 // close may be called on a nil file.

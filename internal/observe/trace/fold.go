@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -10,9 +11,9 @@ import (
 // NewState returns the state before the first event.
 func NewState() *State {
 	return &State{
-		Events: map[string]uint64{}, Lost: map[string]uint64{},
+		Gears: map[string]bool{}, Lost: map[string]uint64{},
 		Informers: map[string]*InformerState{}, Queues: map[string]*QueueState{}, Namespaces: map[string]*NamespaceState{},
-		Requests: RequestsState{Running: map[string]*RequestState{}, Watches: map[string]*RequestState{}, Recent: []RequestState{}},
+		Requests: RequestsState{Latest: map[string]*RequestState{}, Watches: map[string]*RequestState{}},
 		Lab:      LabState{Held: map[string][]string{}},
 	}
 }
@@ -20,7 +21,7 @@ func NewState() *State {
 // Clone returns a copy that shares nothing with s.
 func (s *State) Clone() *State {
 	out := NewState()
-	if err := json.Unmarshal(encodeState(s), out); err != nil {
+	if err := json.Unmarshal(encode(s), out); err != nil {
 		panic(err)
 	}
 	return out
@@ -28,17 +29,11 @@ func (s *State) Clone() *State {
 
 // Apply changes s to the state after e. It is a pure function of s and e, accepts any events in any
 // order, and counts in Odd those that contradict s. An unknown event changes only Seq and Time.
-//
-// A trace.state with a State replaces everything.
 func (s *State) Apply(e *Event) {
-	if e.Name == traceState && e.State != nil {
-		*s = *e.State.Clone()
-		s.complete()
-	}
 	s.Seq, s.Time = e.Seq, e.Time
 	gear, hook, _ := strings.Cut(e.Name, ".")
 	if apply := applies[gear]; apply != nil {
-		s.Events[gear]++
+		put(s, s.Gears, gear, true)
 		apply(s, hook, e)
 	}
 }
@@ -62,7 +57,7 @@ func (s *State) applyTrace(hook string, e *Event) {
 	switch hook {
 	case "lost":
 		for gear, n := range e.Lost {
-			s.Lost[gear] += n
+			put(s, s.Lost, gear, s.Lost[gear]+n)
 		}
 	case "end":
 		s.Ended = e.Reason
@@ -70,36 +65,39 @@ func (s *State) applyTrace(hook string, e *Event) {
 }
 
 func (s *State) queue(name string) *QueueState {
-	q := s.Queues[name]
-	if q == nil {
-		q = &QueueState{
-			Queue: []string{}, Processing: map[string]*ProcessingState{}, Slots: []string{},
-			Delayed: map[string]DelayState{}, Failures: map[string]int64{},
-		}
-		s.Queues[name] = q
+	if q := change(s, s.Queues, name); q != nil {
+		return q
 	}
-	return q
+	return put(s, s.Queues, name, &QueueState{
+		Queue: map[string]uint64{}, Processing: map[string]*ProcessingState{},
+		Delayed: map[string]DelayState{}, Failures: map[string]int64{},
+	})
+}
+
+// Waiting returns the waiting keys, next first.
+func (q *QueueState) Waiting() []string {
+	return slices.SortedFunc(maps.Keys(q.Queue), func(a, b string) int { return cmp.Compare(q.Queue[a], q.Queue[b]) })
 }
 
 func (q *QueueState) apply(s *State, hook string, e *Event) {
 	switch hook {
 	case "added":
 		q.Added++
-		if p := q.Processing[e.Key]; p != nil {
+		if p := change(s, q.Processing, e.Key); p != nil {
 			if p.Dirty {
 				s.Odd++
 			}
 			p.Dirty = true
 			return
 		}
-		q.push(s, e.Key)
+		q.push(s, e)
 	case "coalesced":
 		q.Coalesced++
 	case "refused":
 		q.Refused++
 	case "delayed":
 		if e.Micros > 0 {
-			q.delay(e)
+			q.delay(s, e)
 		}
 	case "delayCanceled", "delayEnded":
 		q.endDelay(s, e.Key)
@@ -108,41 +106,44 @@ func (q *QueueState) apply(s *State, hook string, e *Event) {
 		q.get(s, e)
 	case "done":
 		q.Done++
-		q.done(s, e.Key)
+		q.done(s, e)
 	case "doneUnknown":
 		q.Unknown++
 	case "retried":
 		q.Retried++
 		if _, known := q.Failures[e.Key]; known || len(q.Failures) < limit {
-			q.Failures[e.Key] = e.N
+			put(s, q.Failures, e.Key, e.N)
 		}
 	case "forgotten":
-		delete(q.Failures, e.Key)
+		drop(s, q.Failures, e.Key)
 	case "shuttingDown":
 		q.ShuttingDown, q.Draining = true, e.Drain
 		q.Delayed, q.DelayedTotal = map[string]DelayState{}, 0
 	}
 }
 
-func (q *QueueState) push(s *State, key string) {
-	if slices.Contains(q.Queue, key) {
+func (q *QueueState) push(s *State, e *Event) {
+	if q.Queue[e.Key] > 0 {
 		s.Odd++
 		return
 	}
 	if len(q.Queue) < limit && int64(len(q.Queue)) == q.Total {
-		q.Queue = append(q.Queue, key)
+		put(s, q.Queue, e.Key, e.Seq)
 	}
 	q.Total++
 	q.Peak = max(q.Peak, q.Total)
 }
 
 func (q *QueueState) get(s *State, e *Event) {
-	switch i := slices.Index(q.Queue, e.Key); {
-	case i >= 0:
-		if i > 0 {
-			s.Odd++ // the first one comes first
+	switch seq := q.Queue[e.Key]; {
+	case seq > 0:
+		for _, other := range q.Queue {
+			if other < seq { // the first one comes first
+				s.Odd++
+				break
+			}
 		}
-		q.Queue = slices.Delete(q.Queue, i, i+1)
+		drop(s, q.Queue, e.Key)
 		q.Total--
 	case int64(len(q.Queue)) < q.Total:
 		q.Total--
@@ -156,42 +157,41 @@ func (q *QueueState) get(s *State, e *Event) {
 	if len(q.Processing) >= limit {
 		return
 	}
-	q.Processing[e.Key] = &ProcessingState{Slot: q.takeSlot(e.Key), At: e.Time}
+	slot := q.freeSlot()
+	q.Workers = max(q.Workers, slot+1)
+	put(s, q.Processing, e.Key, &ProcessingState{Slot: slot, At: e.Time})
 }
 
-// takeSlot gives a key the lowest free slot.
-func (q *QueueState) takeSlot(key string) int {
-	slot := slices.Index(q.Slots, "")
-	if slot < 0 {
-		slot = len(q.Slots)
-		q.Slots = append(q.Slots, "")
+// freeSlot returns the lowest free slot.
+func (q *QueueState) freeSlot() int {
+	taken := make([]bool, len(q.Processing)+1)
+	for _, p := range q.Processing {
+		if p.Slot < len(taken) {
+			taken[p.Slot] = true
+		}
 	}
-	q.Slots[slot] = key
-	return slot
+	return slices.Index(taken, false)
 }
 
-func (q *QueueState) done(s *State, key string) {
-	p := q.Processing[key]
+func (q *QueueState) done(s *State, e *Event) {
+	p := q.Processing[e.Key]
 	if p == nil {
 		s.Odd++
 		return
 	}
-	if p.Slot >= 0 && p.Slot < len(q.Slots) {
-		q.Slots[p.Slot] = ""
-	}
-	delete(q.Processing, key)
+	drop(s, q.Processing, e.Key)
 	if p.Dirty {
-		q.push(s, key)
+		q.push(s, e)
 	}
 }
 
 // delay sets the deadline of a key. The queue reports the time that is left, which is shorter than
 // requested if an earlier deadline was set.
-func (q *QueueState) delay(e *Event) {
+func (q *QueueState) delay(s *State, e *Event) {
 	_, known := q.Delayed[e.Key]
 	switch {
 	case known || len(q.Delayed) < limit && int64(len(q.Delayed)) == q.DelayedTotal:
-		q.Delayed[e.Key] = DelayState{At: e.Time, Micros: e.Micros}
+		put(s, q.Delayed, e.Key, DelayState{At: e.Time, Micros: e.Micros})
 	case int64(len(q.Delayed)) < q.DelayedTotal:
 		return // it may be among those that are only counted
 	}
@@ -202,7 +202,7 @@ func (q *QueueState) delay(e *Event) {
 
 func (q *QueueState) endDelay(s *State, key string) {
 	if _, known := q.Delayed[key]; known {
-		delete(q.Delayed, key)
+		drop(s, q.Delayed, key)
 		q.DelayedTotal--
 	} else if int64(len(q.Delayed)) < q.DelayedTotal {
 		q.DelayedTotal--
@@ -213,18 +213,20 @@ func (q *QueueState) endDelay(s *State, key string) {
 
 // namespace returns the state of a namespace; nil if there is no room for a new one.
 func (s *State) namespace(key string) *NamespaceState {
-	n := s.Namespaces[key]
-	if n == nil {
-		if len(s.Namespaces) >= limit {
-			maps.DeleteFunc(s.Namespaces, func(_ string, n *NamespaceState) bool { return n.Gone })
-		}
-		if len(s.Namespaces) >= limit {
-			return nil
-		}
-		n = &NamespaceState{Phases: map[string]int64{}, Remaining: map[string]int64{}, Conditions: map[string]ConditionState{}}
-		s.Namespaces[key] = n
+	if n := change(s, s.Namespaces, key); n != nil {
+		return n
 	}
-	return n
+	if len(s.Namespaces) >= limit {
+		for other, n := range s.Namespaces {
+			if n.Gone {
+				drop(s, s.Namespaces, other)
+			}
+		}
+	}
+	if len(s.Namespaces) >= limit {
+		return nil
+	}
+	return put(s, s.Namespaces, key, &NamespaceState{Phases: map[string]int64{}, Remaining: map[string]int64{}, Conditions: map[string]ConditionState{}})
 }
 
 func (s *State) applyNamespace(hook string, e *Event) {
@@ -232,7 +234,7 @@ func (s *State) applyNamespace(hook string, e *Event) {
 		return // emptinessChecked is about all namespaces
 	}
 	if n := s.Namespaces[e.Key]; n != nil && hook == "enqueued" && e.UID != "" && n.UID != "" && n.UID != e.UID {
-		delete(s.Namespaces, e.Key) // another namespace of this name
+		drop(s, s.Namespaces, e.Key) // another namespace of this name
 	}
 	if n := s.namespace(e.Key); n != nil {
 		n.apply(s, hook, e)
@@ -263,15 +265,15 @@ func (n *NamespaceState) apply(s *State, hook string, e *Event) {
 	case "phaseStarted":
 		n.Phase, n.PhaseAt = e.Phase, e.Time
 	case "phaseDone":
-		n.Phases[e.Phase] += e.Micros
+		put(s, n.Phases, e.Phase, n.Phases[e.Phase]+e.Micros)
 		if n.Phase == e.Phase {
 			n.Phase, n.PhaseAt = "", 0
 		}
 	case "discovered":
 		n.Types = e.N
 	case "typeDeleted", "wouldDelete":
-		if delete(n.Remaining, e.Resource); e.N > 0 && len(n.Remaining) < limit {
-			n.Remaining[e.Resource] = e.N
+		if drop(s, n.Remaining, e.Resource); e.N > 0 && len(n.Remaining) < limit {
+			put(s, n.Remaining, e.Resource, e.N)
 		}
 	case "conflict":
 		n.Conflicts++
@@ -279,7 +281,7 @@ func (n *NamespaceState) apply(s *State, hook string, e *Event) {
 		n.Finalized = n.Finalized || e.Err == ""
 	case "conditionsUpdated":
 		if len(n.Conditions) < limit {
-			n.Conditions[e.Type] = ConditionState{Status: e.Status, Reason: e.Reason, Message: e.Message}
+			put(s, n.Conditions, e.Type, ConditionState{Status: e.Status, Reason: e.Reason, Message: e.Message})
 		}
 	}
 }

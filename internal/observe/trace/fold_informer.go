@@ -1,22 +1,19 @@
 package trace
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // informer returns the state of an informer, a new one at its first event.
 func (s *State) informer(name string) *InformerState {
-	i := s.Informers[name]
-	if i == nil {
-		i = &InformerState{
-			Reflector: ReflectorState{Phase: "Idle"}, FIFO: FIFOState{Slots: []SlotState{}},
-			Store: StoreState{Objects: map[string]string{}}, Handlers: map[string]*HandlerState{},
-		}
-		s.Informers[name] = i
+	if i := change(s, s.Informers, name); i != nil {
+		return i
 	}
-	return i
+	return put(s, s.Informers, name, &InformerState{
+		Reflector: ReflectorState{Phase: "Idle"}, FIFO: FIFOState{Slots: map[string]*SlotState{}},
+		Store: StoreState{Objects: map[string]string{}}, Handlers: map[string]*HandlerState{},
+	})
 }
 
 func (r *ReflectorState) apply(hook string, e *Event) {
@@ -53,7 +50,7 @@ func (r *ReflectorState) apply(hook string, e *Event) {
 		r.BackOff, r.BackOffAt = e.Micros, e.Time
 	case "expired":
 		r.Expired++
-	case "idleTimeout", "zombie":
+	case "idleTimeout":
 		r.Idle++
 	case "resync":
 		r.Resyncs++
@@ -72,7 +69,7 @@ func (f *FIFOState) apply(s *State, hook string, e *Event) {
 	switch hook {
 	case "queued":
 		f.Queued++
-		f.append(e.Key, e.Deltas, e.Time)
+		f.append(s, e)
 	case "deduplicated":
 		f.Deduplicated++
 	case "ignored":
@@ -90,7 +87,7 @@ func (f *FIFOState) apply(s *State, hook string, e *Event) {
 		if int64(len(f.Slots)) < f.Total { // keys that are only counted may be counted twice
 			f.Total = max(e.N, int64(len(f.Slots)))
 		}
-		f.InFlight = &SlotState{Key: e.Key, Deltas: e.Deltas, N: n, At: e.Time}
+		f.InFlight = &EntryState{Key: e.Key, Deltas: e.Deltas, N: n}
 	case "processed":
 		if e.Err != "" {
 			f.Failed++
@@ -101,7 +98,7 @@ func (f *FIFOState) apply(s *State, hook string, e *Event) {
 		f.InFlight = nil
 	case "requeued":
 		f.Requeued++
-		f.put(SlotState{Key: e.Key, Deltas: e.Deltas, N: deltasOf(e), At: e.Time})
+		f.put(s, e.Key, SlotState{Seq: e.Seq, Deltas: e.Deltas, N: deltasOf(e)})
 	case "synced":
 		f.Synced = true
 	case "closed":
@@ -114,13 +111,12 @@ func deltasOf(e *Event) int64 { return max(e.M, int64(utf8.RuneCountInString(e.D
 
 // append adds a delta to the slot of its key. A deletion behind a deletion does not lengthen it;
 // one that was watched takes the place of a tombstone.
-func (f *FIFOState) append(key, delta string, at int64) {
-	i := f.slot(key)
-	if i < 0 {
-		f.put(SlotState{Key: key, Deltas: delta, N: 1, At: at})
+func (f *FIFOState) append(s *State, e *Event) {
+	delta, slot := e.Deltas, change(s, f.Slots, e.Key)
+	if slot == nil {
+		f.put(s, e.Key, SlotState{Seq: e.Seq, Deltas: delta, N: 1})
 		return
 	}
-	slot := &f.Slots[i]
 	_, size := utf8.DecodeLastRuneInString(slot.Deltas)
 	before, last := slot.Deltas[:len(slot.Deltas)-size], slot.Deltas[len(slot.Deltas)-size:]
 	switch {
@@ -146,19 +142,15 @@ func without(letters string, n int64) string {
 
 func isDeletion(letter string) bool { return letter == "D" || letter == tombstone }
 
-func (f *FIFOState) slot(key string) int {
-	return slices.IndexFunc(f.Slots, func(s SlotState) bool { return s.Key == key })
-}
-
 // put sets the slot of a key; a new one goes to the end.
-func (f *FIFOState) put(slot SlotState) {
-	if i := f.slot(slot.Key); i >= 0 {
-		slot.At = f.Slots[i].At
-		f.Slots[i] = slot
+func (f *FIFOState) put(s *State, key string, slot SlotState) {
+	if old := f.Slots[key]; old != nil {
+		slot.Seq = old.Seq
+		put(s, f.Slots, key, &slot)
 		return
 	}
 	if len(f.Slots) < limit && int64(len(f.Slots)) == f.Total {
-		f.Slots = append(f.Slots, slot)
+		put(s, f.Slots, key, &slot)
 	}
 	f.Total++
 	f.Peak = max(f.Peak, f.Total)
@@ -166,8 +158,8 @@ func (f *FIFOState) put(slot SlotState) {
 
 // take removes the first n deltas of a key, and the slot with the last one.
 func (f *FIFOState) take(s *State, key string, n int64) {
-	i := f.slot(key)
-	if i < 0 {
+	slot := change(s, f.Slots, key)
+	if slot == nil {
 		if int64(len(f.Slots)) == f.Total {
 			s.Odd++
 		} else {
@@ -175,12 +167,11 @@ func (f *FIFOState) take(s *State, key string, n int64) {
 		}
 		return
 	}
-	slot := &f.Slots[i]
 	if n > slot.N {
 		s.Odd++
 	}
 	if n >= slot.N {
-		f.Slots = slices.Delete(f.Slots, i, i+1)
+		drop(s, f.Slots, key)
 		f.Total--
 		return
 	}
@@ -200,7 +191,7 @@ func (t *StoreState) apply(s *State, hook string, e *Event) {
 			return
 		}
 		if complete && t.Total < limit {
-			t.Objects[e.Key] = ""
+			put(s, t.Objects, e.Key, "")
 		}
 		t.Total++
 	case "updated":
@@ -212,7 +203,7 @@ func (t *StoreState) apply(s *State, hook string, e *Event) {
 			s.Odd++
 			return
 		}
-		delete(t.Objects, e.Key)
+		drop(s, t.Objects, e.Key)
 		t.Total--
 	case "replaced":
 		t.Objects, t.Total = map[string]string{}, e.N
@@ -230,17 +221,12 @@ func (i *InformerState) apply(s *State, hook string, e *Event) {
 	case "started", "synced", "stopped":
 		i.Phase = hook
 	case "applied":
-		i.Applied = AppliedState{Number: e.Number, Key: e.Key, Kind: e.Kind, Deltas: e.Deltas}
 		i.Store.From, i.Store.To = i.Store.Objects[e.Key], ""
 		if e.Kind != "" && e.Kind != "delete" {
 			i.Store.To = e.ResourceVersion
 			if _, known := i.Store.Objects[e.Key]; known {
-				i.Store.Objects[e.Key] = e.ResourceVersion
+				put(s, i.Store.Objects, e.Key, e.ResourceVersion)
 			}
-		}
-	case "distributed":
-		if i.Applied.Number == e.Number {
-			i.Applied.Listeners = e.N
 		}
 	case "resyncDue":
 		if e.N > 0 {
@@ -255,13 +241,12 @@ func (i *InformerState) apply(s *State, hook string, e *Event) {
 }
 
 func (i *InformerState) applyHandler(s *State, hook string, e *Event) {
-	h := i.Handlers[e.Handler]
+	h := change(s, i.Handlers, e.Handler)
 	if h == nil {
 		if len(i.Handlers) >= limit {
 			return
 		}
-		h = &HandlerState{}
-		i.Handlers[e.Handler] = h
+		h = put(s, i.Handlers, e.Handler, &HandlerState{})
 	}
 	switch hook {
 	case "handlerAdded":
@@ -272,14 +257,14 @@ func (i *InformerState) applyHandler(s *State, hook string, e *Event) {
 		h.Merged += uint64(e.Merged)
 		h.Peak = max(h.Peak, h.Pending)
 	case "handlerCalled":
-		h.Key, h.Kind, h.Number, h.CallAt, h.Stuck = e.Key, e.Kind, e.Number, e.Time, 0
+		h.Call = &CallState{Key: e.Key, Kind: e.Kind, At: e.Time}
 	case "handled":
-		if h.Kind == "" {
+		if h.Call == nil {
 			s.Odd++
 		}
 		h.Handled++
 		h.Pending--
-		h.Key, h.Kind, h.Number, h.CallAt, h.Stuck, h.Micros = "", "", 0, 0, 0, e.Micros
+		h.Call, h.Micros = nil, e.Micros
 	case "handlerPanicked":
 		h.Panics++
 	case "handlerSynced":
@@ -287,9 +272,9 @@ func (i *InformerState) applyHandler(s *State, hook string, e *Event) {
 	case "handlerLagging":
 		h.Lagging = e.N
 	case "handlerStuck":
-		h.Stuck = e.Micros
-	case "handlerBlocked":
-		h.Blocked++
+		if call := h.Call; call != nil {
+			h.Call = &CallState{Key: call.Key, Kind: call.Kind, At: call.At, Stuck: e.Micros}
+		}
 	case "handlerRemoved":
 		h.Removed = true
 	case "handlerEnded":
@@ -297,6 +282,6 @@ func (i *InformerState) applyHandler(s *State, hook string, e *Event) {
 		h.Pending = 0
 	}
 	if h.Removed && h.Ended {
-		delete(i.Handlers, e.Handler)
+		drop(s, i.Handlers, e.Handler)
 	}
 }

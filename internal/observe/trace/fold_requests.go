@@ -5,16 +5,16 @@ import (
 	"strconv"
 )
 
-// recent is how many finished requests the state has.
-const recent = 50
+// latest is how many finished requests the state has.
+const latest = 50
 
 func (r *RequestsState) apply(s *State, hook string, e *Event) {
 	id := strconv.FormatUint(e.Request, 10)
 	switch hook {
 	case "requestStart":
 		r.Started++
-		if len(r.Running) < limit {
-			r.Running[id] = requestOf(e)
+		if len(r.Latest) < limit {
+			put(s, r.Latest, id, requestOf(e))
 		}
 	case "requestDone":
 		r.done(s, id, e)
@@ -27,19 +27,19 @@ func (r *RequestsState) apply(s *State, hook string, e *Event) {
 		r.Warning = e.Text
 	case "watchOpened":
 		if len(r.Watches) < limit {
-			r.Watches[id] = requestOf(e)
+			put(s, r.Watches, id, requestOf(e))
 		}
 	case "watchClosed":
 		if r.Watches[id] == nil {
 			s.Odd++
 		}
-		delete(r.Watches, id)
+		drop(s, r.Watches, id)
 		r.Frames += uint64(e.N)
 	}
 }
 
 func requestOf(e *Event) *RequestState {
-	return &RequestState{Request: e.Request, Pass: e.Pass, Verb: e.Verb, Resource: e.Resource, Key: e.Key, Path: e.Path, Attempt: e.Attempt, At: e.Time}
+	return &RequestState{Verb: e.Verb, Resource: e.Resource, Key: e.Key, Path: e.Path, At: e.Time}
 }
 
 func (r *RequestsState) done(s *State, id string, e *Event) {
@@ -47,17 +47,23 @@ func (r *RequestsState) done(s *State, id string, e *Event) {
 	if e.Err != "" {
 		r.Failed++
 	}
-	request := r.Running[id]
-	if request == nil {
-		if len(r.Running) < limit {
+	request := change(s, r.Latest, id)
+	if request == nil || request.Done {
+		if len(r.Latest) < limit {
 			s.Odd++
 		}
 		return
 	}
-	delete(r.Running, id)
-	request.Micros, request.Code, request.Err = e.Micros, e.Code, e.Err
-	if r.Recent = append(r.Recent, *request); len(r.Recent) > recent {
-		r.Recent = slices.Delete(r.Recent, 0, 1)
+	request.Done, request.Micros, request.Code, request.Err = true, e.Micros, e.Code, e.Err
+	var done []uint64
+	for id, request := range r.Latest {
+		if request.Done {
+			n, _ := strconv.ParseUint(id, 10, 64)
+			done = append(done, n)
+		}
+	}
+	if len(done) > latest {
+		drop(s, r.Latest, strconv.FormatUint(slices.Min(done), 10))
 	}
 }
 
@@ -78,26 +84,27 @@ func (l *ElectionState) apply(hook string, e *Event) {
 }
 
 func (l *LabState) apply(s *State, hook string, e *Event) {
+	held := l.Held[e.Gate]
 	switch hook {
 	case "scene":
 		l.Scene, l.Args = e.Label, e.Arguments
 	case "input":
 		l.Input = e.Label
 	case "held":
-		if held := l.Held[e.Gate]; len(held) < limit {
-			l.Held[e.Gate] = append(held, e.Key)
+		if len(held) < limit {
+			put(s, l.Held, e.Gate, append(held, e.Key))
 		}
 	case "stepped":
-		i := slices.Index(l.Held[e.Gate], e.Key)
+		i := slices.Index(held, e.Key)
 		if i < 0 {
 			s.Odd++
 			return
 		}
-		if l.Held[e.Gate] = slices.Delete(l.Held[e.Gate], i, i+1); len(l.Held[e.Gate]) == 0 {
-			delete(l.Held, e.Gate)
+		if put(s, l.Held, e.Gate, slices.Delete(held, i, i+1)); len(held) == 1 {
+			drop(s, l.Held, e.Gate)
 		}
 	case "released":
-		delete(l.Held, e.Gate)
+		drop(s, l.Held, e.Gate)
 	case "chapter":
 		l.Chapter = e.Label
 	case "question":

@@ -24,28 +24,24 @@ func TestCursor(t *testing.T) {
 		h := trace.NewHistory(1000)
 		h.Add("one\ntwo\n", 2)
 		c := h.Cursor(10)
-		batch, err := c.Next(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, trace.Batch{State: []byte("{}"), Lines: []byte("one\ntwo\n"), First: 1, Next: 3}, batch)
-		go h.Add("three\n", 1)
-		batch, err = c.Next(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, trace.Batch{Lines: []byte("three\n"), First: 3, Next: 4}, batch)
-		h.Begin(`{"s":3}`)
-		h.Add("four\n", 1)
-		batch, err = c.Next(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, "four\n", string(batch.Lines))
-		assert.Nil(t, batch.State, "it knows the state")
-
-		late, err := h.Cursor(1).Next(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, `{"s":3}`, string(late.State))
-		assert.EqualValues(t, 4, late.First)
+		next := func(c *trace.Cursor) string {
+			t.Helper()
+			lines, err := c.Next(t.Context())
+			require.NoError(t, err)
+			return string(lines)
+		}
+		assert.Equal(t, "state 0\none\ntwo\n", next(c))
+		go h.Add("three\n", 3)
+		assert.Equal(t, "three\n", next(c))
+		h.Begin("state 3\n", 3)
+		h.Add("four\n", 4)
+		assert.Equal(t, "state 3\nfour\n", next(c))
+		assert.Equal(t, "state 3\nfour\n", next(h.Cursor(1)), "a late cursor begins with the last state")
+		assert.Equal(t, "state 0\none\ntwo\nthree\n", next(h.Cursor(2)), "that state is too late")
 
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err = c.Next(ctx)
+		_, err := c.Next(ctx)
 		assert.ErrorIs(t, err, context.Canceled)
 		h.End()
 		_, err = c.Next(t.Context())
@@ -53,32 +49,30 @@ func TestCursor(t *testing.T) {
 	})
 }
 
-// A cursor that does not keep up gets the number of events that it missed, and a new state.
+// A cursor that does not keep up goes on with a later state.
 func TestCursorFallsOut(t *testing.T) {
 	h := trace.NewHistory(100)
 	c := h.Cursor(10)
 	_, err := c.Next(t.Context())
 	require.NoError(t, err)
-	for n := range 20 {
-		h.Add(strings.Repeat("x", 20)+"\n", 1)
-		h.Begin(fmt.Sprintf(`{"s":%d}`, n+1))
+	for n := range uint64(20) {
+		h.Add(strings.Repeat("x", 20)+"\n", n+1)
+		h.Begin(fmt.Sprintf("state %d\n", n+1), n+1)
 	}
-	h.Add("last\n", 1)
-	batch, err := c.Next(t.Context())
+	h.Add("last\n", 21)
+	lines, err := c.Next(t.Context())
 	require.NoError(t, err)
-	assert.EqualValues(t, 20, batch.Skipped)
-	assert.Equal(t, `{"s":20}`, string(batch.State))
-	assert.Equal(t, "last\n", string(batch.Lines))
-	assert.EqualValues(t, 21, batch.First)
+	assert.Equal(t, "state 20\nlast\n", string(lines))
 }
 
-// At half of the limit the file is renamed, and the new one opens by itself, compressed or not.
+// A whole state follows every 1,000 events. At the first one behind half of the limit the file is
+// renamed, and the new one opens by itself, compressed or not.
 func TestRotation(t *testing.T) {
 	for _, name := range []string{"run.jsonl", "run.jsonl.gz"} {
 		file := filepath.Join(t.TempDir(), name)
 		limit := map[string]int64{"run.jsonl": 20_000, "run.jsonl.gz": 4_000}[name]
 		r, check := start(t, trace.Config{File: file, Limit: limit})
-		for n := range 300 {
+		for n := range 2500 {
 			r.Input("input", fmt.Sprint(n))
 			if n%20 == 0 {
 				r.Flush()
@@ -87,10 +81,11 @@ func TestRotation(t *testing.T) {
 		report := check()
 		assert.Empty(t, report.Problems)
 		assert.Equal(t, "done", report.State.Ended)
-		assert.Less(t, report.Events, uint64(300), "it was rotated")
+		assert.EqualValues(t, 501, report.Events, "it was rotated, twice, and has an end")
 		before := checkFile(t, file+".1")
 		assert.Empty(t, before.Problems)
 		assert.Empty(t, before.State.Ended)
+		assert.EqualValues(t, 1000, before.Events)
 	}
 }
 
@@ -101,14 +96,14 @@ func TestTheFileFails(t *testing.T) {
 	r, err := trace.Start(trace.Config{File: filepath.Join(dir, "run.jsonl"), Limit: 100})
 	require.NoError(t, err)
 	require.NoError(t, os.RemoveAll(dir))
-	r.Input("one", "")
-	r.Flush()
-	r.Input("two", "")
+	for n := range 1001 {
+		r.Input("input", fmt.Sprint(n))
+	}
 	r.Stop("done")
 	assert.Error(t, r.Err())
-	batch, err := r.History().Cursor(0).Next(t.Context())
+	lines, err := r.History().Cursor(0).Next(t.Context())
 	require.NoError(t, err)
-	assert.Contains(t, string(batch.Lines), "two")
+	assert.Contains(t, string(lines), `"args":"1000"`)
 	_, err = trace.Start(trace.Config{File: filepath.Join(dir, "run.jsonl")})
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
@@ -136,7 +131,7 @@ func TestLostEvents(t *testing.T) {
 		assert.False(t, report.Cut)
 		assert.EqualValues(t, 3, report.Events)
 		assert.Equal(t, map[string]uint64{"queue": 19}, report.State.Lost)
-		assert.Equal(t, []string{"0"}, report.State.Queues["keys"].Queue)
+		assert.Equal(t, []string{"0"}, report.State.Queues["keys"].Waiting())
 		assert.Equal(t, "19 events were lost: the buffer was full", report.State.Ended)
 		assert.EqualError(t, r.Err(), report.State.Ended)
 	})
@@ -163,8 +158,8 @@ func TestACursorDeliversWhatCameBeforeTheEnd(t *testing.T) {
 		c := h.Cursor(10)
 		_, err := c.Next(t.Context())
 		require.NoError(t, err)
-		batch, err := c.Next(endsAfter{ctx, func() { h.Add("last\n", 1) }})
+		lines, err := c.Next(endsAfter{ctx, func() { h.Add("last\n", 2) }})
 		require.NoError(t, err, "the last event is lost")
-		assert.Equal(t, "last\n", string(batch.Lines))
+		assert.Equal(t, "last\n", string(lines))
 	}
 }

@@ -17,7 +17,7 @@ func TestRecordSparesOtherFiles(t *testing.T) {
 	options := trace.Options{File: name, Limit: trace.DefaultLimit}
 	assert.NoError(t, options.Check(), "there is no file")
 	for content, spared := range map[string]bool{
-		"": false, `{"h":1,"schema":"orrery.trace/1"}` + "\n": false, "\x1f\x8b\x08": false,
+		"": false, `{"h":1,"schema":"orrery.trace/2"}` + "\n": false, "\x1f\x8b\x08": false,
 		"hello": true, "{}": true, `{"host":1}`: true,
 	} {
 		require.NoError(t, os.WriteFile(name, []byte(content), 0o600))

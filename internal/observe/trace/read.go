@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"strconv"
 	"strings"
 )
@@ -16,18 +15,25 @@ import (
 // ErrNotARecording is wrapped by the error of [Read] for a file of another format.
 var ErrNotARecording = errors.New("not a recording")
 
-// NewerSchemaError is the error of [Read] for a recording of a later version of the program.
-type NewerSchemaError struct{ Schema, Build string }
+// SchemaError is the error of [Read] for a recording of another version of the program.
+type SchemaError struct {
+	Version int    // of the format
+	Build   string // that has written it
+}
 
-func (e *NewerSchemaError) Error() string {
-	text := fmt.Sprintf("the recording has the format %s; this program reads %s and older ones", e.Schema, Schema)
-	if e.Build != "" {
-		text += ": use version " + e.Build + " or a later one"
+func (e *SchemaError) Error() string {
+	text := fmt.Sprintf("the recording has the format %s%d; this program reads only %s", schemaName, e.Version, Schema)
+	switch {
+	case e.Version < schemaVersion:
+		return text + ": record the run again"
+	case e.Build != "":
+		return text + ": use version " + e.Build + " or a later one"
 	}
 	return text
 }
 
-// LineError is a line that is not an event.
+// LineError is the error of [Read] for a line that is neither an event nor a state. What follows it
+// is not read.
 type LineError struct {
 	Line int // from 1
 	Err  error
@@ -44,19 +50,23 @@ func (e *LineError) Error() string {
 
 func (e *LineError) Unwrap() error { return e.Err }
 
-// maxLine bounds the memory for one line: a trace.state with all its lists full has a few MB.
+// maxLine bounds the memory for one line: a state with all its maps full has a few MB.
 const maxLine = 64 << 20
 
-// Read reads a recording, compressed or not, and calls each for every event, or with a *LineError
-// for a line that is none. It stops when each returns an error, and returns it. Other errors are
-// ErrNotARecording, *NewerSchemaError, and those of from. The Event is reused; each must not keep
-// it.
-func Read(from io.Reader, each func(e *Event, broken *LineError) error) (Header, error) {
-	return read(from, func(Header) {}, each)
+// Read reads a recording, compressed or not, and calls each for every event. It stops when each
+// returns an error, and returns it. Other errors are ErrNotARecording, *SchemaError, *LineError,
+// and those of from. The Event is reused; each must not keep it.
+func Read(from io.Reader, each func(*Event) error) (Header, error) {
+	return readLines(from, func(Header) {}, func(_ []byte, e *Event) error {
+		if e.State != nil {
+			return nil
+		}
+		return each(e)
+	})
 }
 
-// read is Read that calls begin with the header before the first line.
-func read(from io.Reader, begin func(Header), each func(e *Event, broken *LineError) error) (Header, error) {
+// readLines calls begin with the header, and each for every line after it. Both are reused.
+func readLines(from io.Reader, begin func(Header), each func(line []byte, e *Event) error) (Header, error) {
 	var header Header
 	buffered := bufio.NewReaderSize(from, 64<<10)
 	if magic, _ := buffered.Peek(2); bytes.Equal(magic, gzipStart) {
@@ -66,18 +76,17 @@ func read(from io.Reader, begin func(Header), each func(e *Event, broken *LineEr
 		}
 		buffered = bufio.NewReaderSize(unzipped, 64<<10)
 	}
-	first, _, err := readLine(buffered, nil)
+	line, _, err := readLine(buffered, nil)
 	if errors.Is(err, io.EOF) {
 		return header, fmt.Errorf("%w: it is empty", ErrNotARecording)
 	}
 	if err != nil {
 		return header, fmt.Errorf("%w: line 1 cannot be read: %w", ErrNotARecording, err)
 	}
-	if header, err = parseHeader(first); err != nil {
+	if header, err = parseHeader(line); err != nil {
 		return header, err
 	}
 	begin(header)
-	var line []byte
 	for number := 2; ; number++ {
 		var ended bool
 		if line, ended, err = readLine(buffered, line[:0]); err == io.EOF {
@@ -87,22 +96,17 @@ func read(from io.Reader, begin func(Header), each func(e *Event, broken *LineEr
 			return header, err
 		}
 		e := Event{}
-		var broken *LineError
 		if err == nil {
 			err = json.Unmarshal(line, &e)
 		}
-		if err == nil && (e.Seq == 0 && e.Name != traceState || e.Name == "") { // a run begins with the state 0
+		if err == nil && e.State == nil && (e.Seq == 0 || e.Name == "") {
 			err = errors.New("s or e is missing")
 		}
 		if err != nil {
-			broken = &LineError{Line: number, Err: err, Cut: !ended}
-			e = Event{}
+			return header, &LineError{Line: number, Err: err, Cut: !ended}
 		}
-		if err := each(&e, broken); err != nil {
+		if err := each(line, &e); err != nil || !ended {
 			return header, err
-		}
-		if !ended {
-			return header, nil
 		}
 	}
 }
@@ -129,68 +133,15 @@ func readLine(from *bufio.Reader, line []byte) (_ []byte, ended bool, err error)
 
 func parseHeader(line []byte) (Header, error) {
 	var header Header
-	name := "orrery.trace/"
-	if err := json.Unmarshal(line, &header); err != nil || !strings.HasPrefix(header.Schema, name) {
+	if err := json.Unmarshal(line, &header); err != nil || !strings.HasPrefix(header.Schema, schemaName) {
 		return header, fmt.Errorf("%w: line 1 is %s", ErrNotARecording, strconv.Quote(string(line[:min(len(line), 60)])))
 	}
-	version, err := strconv.Atoi(strings.TrimPrefix(header.Schema, name))
+	version, err := strconv.Atoi(strings.TrimPrefix(header.Schema, schemaName))
 	if err != nil || version < 1 {
 		return header, fmt.Errorf("%w: its schema is %q", ErrNotARecording, header.Schema)
 	}
-	if version > header.Version || version > 1 {
-		return header, &NewerSchemaError{Schema: header.Schema, Build: header.Build}
+	if version != schemaVersion {
+		return header, &SchemaError{Version: version, Build: header.Build}
 	}
 	return header, nil
-}
-
-// complete makes a state that was read from a file one that events can be applied to: no map is
-// nil, and none has a nil entry.
-func (s *State) complete() {
-	fill(&s.Events)
-	fill(&s.Lost)
-	fill(&s.Lab.Held)
-	fill(&s.Requests.Running)
-	fill(&s.Requests.Watches)
-	dropNil(&s.Requests.Running)
-	dropNil(&s.Requests.Watches)
-	dropNil(&s.Informers)
-	dropNil(&s.Queues)
-	dropNil(&s.Namespaces)
-	for _, i := range s.Informers {
-		fill(&i.Store.Objects)
-		dropNil(&i.Handlers)
-		if i.FIFO.Slots == nil {
-			i.FIFO.Slots = []SlotState{}
-		}
-	}
-	for _, q := range s.Queues {
-		dropNil(&q.Processing)
-		fill(&q.Delayed)
-		fill(&q.Failures)
-		if q.Queue == nil {
-			q.Queue = []string{}
-		}
-		if q.Slots == nil {
-			q.Slots = []string{}
-		}
-	}
-	for _, n := range s.Namespaces {
-		fill(&n.Phases)
-		fill(&n.Remaining)
-		fill(&n.Conditions)
-	}
-	if s.Requests.Recent == nil {
-		s.Requests.Recent = []RequestState{}
-	}
-}
-
-func fill[V any](m *map[string]V) {
-	if *m == nil {
-		*m = map[string]V{}
-	}
-}
-
-func dropNil[V any](m *map[string]*V) {
-	fill(m)
-	maps.DeleteFunc(*m, func(_ string, v *V) bool { return v == nil })
 }

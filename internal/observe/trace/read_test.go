@@ -3,7 +3,6 @@ package trace_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -14,27 +13,34 @@ import (
 	"orrery/internal/observe/trace"
 )
 
-const headerLine = `{"h":1,"schema":"orrery.trace/1","start":"2026-05-04T10:02:11Z","clock":"real","gears":"fast"}` + "\n"
+const headerLine = `{"h":1,"schema":"orrery.trace/2","start":"2026-05-04T10:02:11Z","clock":"real","gears":"fast"}` + "\n" +
+	`{"s":0,"t":0,"state":{"queues":{}}}` + "\n"
 
 func TestBadRecordings(t *testing.T) {
 	for text, want := range map[string]string{
 		"":           "not a recording: it is empty",
 		"hello\nx\n": `not a recording: line 1 is "hello"`,
 		`{"h":1,"schema":"orrery.trace/x"}` + "\n":                "its schema is",
-		`{"h":2,"schema":"orrery.trace/2","build":"v9.9"}` + "\n": "use version v9.9 or a later one",
+		`{"h":2,"schema":"orrery.trace/3","build":"v9.9"}` + "\n": "use version v9.9 or a later one",
+		`{"h":1,"schema":"orrery.trace/1","build":"v0.9"}` + "\n": "this program reads only orrery.trace/2: record the run again",
 	} {
 		_, err := trace.Check(strings.NewReader(text))
 		assert.ErrorContains(t, err, want)
 	}
 
-	event := `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}` + "\n"
+	event := `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a","diff":{"queues":{"q":{"added":1,"total":1}}}}` + "\n"
 	for text, want := range map[string][]string{
 		event: nil,
-		event + "{\n" + `{"s":3,"t":6,"e":"queue.forgotten","i":"q","k":"a"}` + "\n": {"line 3: unexpected end of JSON input"},
-		event + `{"s":3,"t":6,"e":"queue.forgotten"}` + "\n":                         {"event 3 follows event 1"},
-		event + `{"s":2,"t":4,"e":"queue.forgotten"}` + "\n":                         {"event 2: the time goes back from 5 to 4"},
-		event + `{"s":2,"t":5,"e":"queue.forgotten","c":[2]}` + "\n":                 {"event 2: its cause 2 is not an earlier event"},
-		event + `{"t":5}` + "\n":                                                     {"line 3: s or e is missing"},
+		event + "{\n" + `{"s":3,"t":6,"e":"queue.forgotten","i":"q","k":"a"}` + "\n":              {"line 4: unexpected end of JSON input"},
+		event + `{"s":3,"t":6,"e":"queue.forgotten"}` + "\n":                                      {"event 3 follows event 1"},
+		event + `{"s":2,"t":4,"e":"queue.forgotten"}` + "\n":                                      {"event 2: the time goes back from 5 to 4"},
+		event + `{"s":2,"t":5,"e":"queue.forgotten","c":[2]}` + "\n":                              {"event 2: its cause 2 is not an earlier event"},
+		event + `{"t":5}` + "\n":                                                                  {"line 4: s or e is missing"},
+		event + `{"s":2,"t":5,"e":"queue.forgotten","diff":5}` + "\n":                             {"event 2: its state or difference is no object"},
+		event + `{"s":1,"t":5,"state":{"s":1,"t":5,"queues":{"q":{"added":1,"total":1}}}}` + "\n": nil,
+		event + `{"s":1,"t":5,"state":{"s":1,"t":5,"queues":{"q":{"added":2,"total":1}}}}` + "\n": {"event 1: the state is not that of the events before it"},
+		event + `{"s":2,"t":6,"e":"queue.added","diff":{"queues":{"q":null}}}` + "\n" +
+			`{"s":2,"t":6,"state":{"s":2,"t":6,"queues":{}}}` + "\n": nil,
 	} {
 		report, err := trace.Check(strings.NewReader(headerLine + text))
 		require.NoError(t, err)
@@ -45,17 +51,19 @@ func TestBadRecordings(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, report.Cut)
 	assert.Zero(t, report.Found)
+	assert.EqualValues(t, 1, report.State.Queues["q"].Total, "the state after the last whole line")
 
-	report, err = trace.Check(strings.NewReader(headerLine + `{"s":1,"t":5,"e":"queue.invented"}` + "\n"))
+	header, _, _ := strings.Cut(headerLine, "\n")
+	report, err = trace.Check(strings.NewReader(header + "\n" + event))
 	require.NoError(t, err)
-	assert.Equal(t, map[string]uint64{"queue.invented": 1}, report.Unknown)
+	assert.Equal(t, []string{"no state is before event 1"}, report.Problems)
 }
 
-// Any bytes are read without a panic, and any events are folded.
+// Any bytes are read without a panic.
 func FuzzCheck(f *testing.F) {
-	f.Add([]byte(headerLine + `{"s":1,"t":5,"e":"deltafifo.popped","i":"q","k":"a","d":"A†","m":-4}` + "\n"))
-	f.Add([]byte(headerLine + `{"s":1,"t":5,"e":"queue.done","k":"a"}` + "\n" + `{"s":2,"t":5,"e":"trace.state","state":{}}` + "\n" + `{"s":3,"t":5,"e":"queue.got","k":"a"}` + "\n"))
-	f.Add([]byte(headerLine + `{"s":1,"t":5,"e":"trace.state","state":{"queues":{"":null},"informers":{"":{}}}}` + "\n" + `{"s":2,"t":5,"e":"queue.got","k":"a"}` + "\n" + `{"s":3,"t":5,"e":"indexer.added","k":"a"}` + "\n"))
+	f.Add([]byte(headerLine + `{"s":1,"t":5,"e":"queue.done","k":"a","diff":{"queues":{"q":5}}}` + "\n"))
+	f.Add([]byte(headerLine + `{"s":1,"t":5,"e":"queue.done","k":"a"}` + "\n" + `{"s":1,"t":5,"state":null}` + "\n"))
+	f.Add([]byte(headerLine + `{"s":1,"t":5,"state":{"queues":{"":null}}}` + "\n" + `{"s":2,"t":5,"e":"queue.got","diff":{"queues":{"":{"a":null}}}}` + "\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		report, err := trace.Check(bytes.NewReader(text))
 		if err == nil {
@@ -70,19 +78,18 @@ func linesOf(t *testing.T, history *trace.History) string {
 	var text strings.Builder
 	cursor := history.Cursor(1 << 40)
 	for {
-		batch, err := cursor.Next(context.Background())
+		lines, err := cursor.Next(context.Background())
 		if err == io.EOF {
 			return text.String()
 		}
 		require.NoError(t, err)
-		text.Write(batch.Lines)
+		text.Write(lines)
 	}
 }
 
 const (
-	relayed = `{"h":1,"schema":"orrery.trace/1","start":"2026-05-04T10:02:11Z","clock":"real","run":"orrery run","mode":"cluster","gears":"textbook","workers":5}` + "\n" +
-		`{"s":0,"t":0,"e":"trace.state","skipped":0,"state":{"s":0}}` + "\n" +
-		`{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}` + "\n"
+	relayed = `{"h":1,"schema":"orrery.trace/2","start":"2026-05-04T10:02:11Z","clock":"real","run":"orrery run","mode":"cluster","gears":"textbook","workers":5}` + "\n" +
+		`{"s":0,"t":0,"state":{}}` + "\n" + `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}` + "\n"
 	finished = `{"s":2,"t":9,"e":"trace.end","reason":"the process has stopped"}` + "\n"
 )
 
@@ -90,12 +97,12 @@ const (
 func TestARelayPassesOn(t *testing.T) {
 	own := trace.Header{Run: "lab run", Mode: "lab", Gears: "textbook", Yours: []string{"queue/queue.go"}}
 	for name, c := range map[string]struct{ lines, reason, want string }{
-		"the process says why":      {relayed + finished, "", `{"s":2,"t":5,"e":"trace.end","reason":"the process has stopped"}`},
-		"its output says more":      {relayed + finished, "panic: mine", `{"s":2,"t":5,"e":"trace.end","reason":"panic: mine"}`},
-		"it was killed":             {relayed + `{"s":2,"t":9,"e":"que`, "panic: mine", `{"s":2,"t":5,"e":"trace.end","reason":"panic: mine"}`},
-		"it said nothing":           {"", "panic: at once", `{"s":1,"t":0,"e":"trace.end","reason":"panic: at once"}`},
-		"what it said is no trace":  {"hello\n", "panic: mine", `{"s":1,"t":0,"e":"trace.end","reason":"panic: mine"}`},
-		"it began before the relay": {relayed + `{"s":3,"t":9,"e":"trace.state","state":{"s":3,"t":9}}` + "\n", "", `{"s":4,"t":9,"e":"trace.end"}`},
+		"the process says why":      {relayed + finished, "", `{"s":2,"t":9,"e":"trace.end","reason":"the process has stopped","diff":{"gears":{"trace":true},"ended":"the process has stopped"}}`},
+		"its output says more":      {relayed + finished, "panic: mine", `{"s":2,"t":9,"e":"trace.end","reason":"panic: mine","diff":{"gears":{"trace":true},"ended":"panic: mine"}}`},
+		"it was killed":             {relayed + `{"s":2,"t":9,"e":"que`, "panic: mine", `{"s":2,"t":5,"e":"trace.end","reason":"panic: mine","diff":{"gears":{"trace":true},"ended":"panic: mine"}}`},
+		"it said nothing":           {"", "panic: at once", `{"s":1,"t":0,"e":"trace.end","reason":"panic: at once","diff":{"gears":{"trace":true},"ended":"panic: at once"}}`},
+		"what it said is no trace":  {"hello\n", "panic: mine", `{"s":1,"t":0,"e":"trace.end","reason":"panic: mine","diff":{"gears":{"trace":true},"ended":"panic: mine"}}`},
+		"it began before the relay": {relayed + `{"s":3,"t":9,"state":{"s":3,"t":9}}` + "\n", "", `{"s":4,"t":9,"e":"trace.end","diff":{"gears":{"trace":true}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := trace.NewRelay(own)
@@ -105,29 +112,14 @@ func TestARelayPassesOn(t *testing.T) {
 			lines := strings.Split(strings.TrimSpace(linesOf(t, r.History())), "\n")
 			assert.Equal(t, c.want, lines[len(lines)-1])
 			header := r.Header()
-			assert.Equal(t, []any{"lab run", "lab", "textbook", own.Yours, "orrery.trace/1"}, []any{header.Run, header.Mode, header.Gears, header.Yours, header.Schema})
+			assert.Equal(t, []any{"lab run", "lab", "textbook", own.Yours, "orrery.trace/2"}, []any{header.Run, header.Mode, header.Gears, header.Yours, header.Schema})
 			if !strings.HasPrefix(c.lines, relayed) {
 				assert.Zero(t, began)
 				return
 			}
 			assert.Equal(t, 1, began)
 			assert.Equal(t, 5, header.Workers, "the other process knows it")
-			assert.Equal(t, `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}`, lines[0])
+			assert.Equal(t, `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}`, lines[2], "behind the states of the relay and of the process")
 		})
 	}
-}
-
-// A page that comes late gets a state and the latest events.
-func TestARelayKeepsStates(t *testing.T) {
-	var lines strings.Builder
-	lines.WriteString(relayed)
-	for n := 2; n <= 25_000; n++ {
-		fmt.Fprintf(&lines, `{"s":%d,"t":%d,"e":"queue.added","i":"q","k":"k%d"}`+"\n", n, n+4, n)
-	}
-	r := trace.NewRelay(trace.Header{})
-	require.NoError(t, r.Follow(strings.NewReader(lines.String()), func() {}))
-	batch, err := r.History().Cursor(1000).Next(context.Background())
-	require.NoError(t, err)
-	assert.True(t, bytes.HasPrefix(batch.State, []byte(`{"s":20000,`)), "%.20s", batch.State)
-	assert.EqualValues(t, 20_001, batch.First)
 }

@@ -13,15 +13,13 @@ type Relay struct {
 
 	mu     sync.Mutex
 	header Header // guarded by mu
-	state  *State // guarded by mu
-	reason string // guarded by mu; why the other process says that it ended
+	last   Event  // guarded by mu; its Reason is why the other process says that it ended
 }
 
 // NewRelay returns a Relay of a run that has not begun. The header says what is known of it.
 func NewRelay(header Header) *Relay {
 	header.Version, header.Schema = 1, Schema
-	state := NewState()
-	return &Relay{header: header, state: state, history: newHistory(encodeState(state))}
+	return &Relay{header: header, history: newHistory(stateLine(0, 0, NewState()))}
 }
 
 // Header returns the first line of the other process, or the one of NewRelay before it is known.
@@ -44,35 +42,21 @@ func (r *Relay) Follow(from io.Reader, begun func()) error {
 		r.mu.Unlock()
 		begun()
 	}
-	_, err := read(from, begin, func(e *Event, broken *LineError) error {
-		if broken != nil {
-			return broken
+	_, err := readLines(from, begin, func(line []byte, e *Event) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		line = append(line, '\n')
+		switch r.last = *e; {
+		case e.Name == traceEnd: // End adds the last event
+			r.last.Seq--
+		case e.State != nil:
+			r.history.begin(line, e.Seq)
+		default:
+			r.history.add(line, e.Seq)
 		}
-		r.add(e)
 		return nil
 	})
 	return err
-}
-
-// add adds an event of the other process.
-func (r *Relay) add(e *Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case e.Seq == 0: // the empty state with which a run begins
-		return
-	case e.Name == traceEnd:
-		r.reason = e.Reason // End adds the last event
-		return
-	}
-	r.addLocked(e)
-}
-
-func (r *Relay) addLocked(e *Event) {
-	r.state.Apply(e)
-	if r.history.add(appendLine(nil, e), 1) {
-		r.history.begin(encodeState(r.state))
-	}
 }
 
 // End ends the run; its last event has the reason, or without one that of the other process. The
@@ -80,6 +64,7 @@ func (r *Relay) addLocked(e *Event) {
 func (r *Relay) End(reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.addLocked(&Event{Seq: r.state.Seq + 1, Time: r.state.Time, Name: traceEnd, Reason: clip(cmp.Or(reason, r.reason))})
+	e := &Event{Seq: r.last.Seq + 1, Time: r.last.Time, Name: traceEnd, Reason: clip(cmp.Or(reason, r.last.Reason))}
+	r.history.add(appendLine(nil, e, NewState().Next(e)), e.Seq)
 	r.history.end()
 }

@@ -5,20 +5,21 @@ const limit = 5000
 
 // State is what the boxes of the view show: the fold of all events up to Seq.
 //
-// Its JSON is the contract with fold.js. Every field is always there: an empty list is [], an empty
-// map is {}, a number is an integer below 2^53. Maps are compared without regard to the order of
-// their keys. Times (…At) are Event.Time of the event that set them; us is a duration in µs.
+// Its JSON is what the page draws. Every field but inFlight is always there, and a number is an
+// integer below 2^53. Times (…At) are Event.Time of the event that set them; us is a duration in
+// µs. What waits in an order is a map, in which s is the number of the event that queued the entry:
+// so the difference of one event is small.
 //
-// Maps and lists have at most 5,000 entries; a total beside them counts all. An entry that comes
-// when the list is full, or while total says that it is incomplete, is counted only.
+// Maps have at most 5,000 entries; a total beside them counts all. An entry that comes when the map
+// is full, or while total says that it is incomplete, is counted only.
 type State struct {
 	Seq  uint64 `json:"s"` // of the last event
 	Time int64  `json:"t"`
 	// Odd counts events that contradict the state, such as the Done of a key that was never handed
 	// out.
 	Odd uint64 `json:"odd"`
-	// Events counts events by package ("deltafifo", "queue", …).
-	Events map[string]uint64 `json:"events"`
+	// Gears are the packages that have had an event ("deltafifo", "queue", …).
+	Gears map[string]bool `json:"gears"`
 	// Lost counts lost events by gear. The recording ends with them.
 	Lost map[string]uint64 `json:"lost"`
 	// Ended is the reason of trace.end; "" before.
@@ -30,6 +31,9 @@ type State struct {
 	Requests   RequestsState              `json:"requests"`
 	Election   ElectionState              `json:"election"`
 	Lab        LabState                   `json:"lab"`
+
+	// before has what the present event changes in maps; nil: nobody asks for a difference.
+	before map[uintptr]map[string]any
 }
 
 // InformerState is one informer: reflector, queue, store and listeners.
@@ -41,12 +45,10 @@ type InformerState struct {
 	// Handlers by Event.Handler. A handler that was removed and has ended is deleted; one that
 	// ended with the informer stays, with Ended set.
 	Handlers map[string]*HandlerState `json:"handlers"`
-	// Applied is the last informer.applied: number, key, kind and resource version.
-	Applied AppliedState `json:"applied"`
-	Resyncs uint64       `json:"resyncs"` // resyncDue with n > 0
-	Errors  uint64       `json:"errors"`  // processError
-	Err     string       `json:"err"`     // the last one
-	Mutated uint64       `json:"mutated"`
+	Resyncs  uint64                   `json:"resyncs"` // resyncDue with n > 0
+	Errors   uint64                   `json:"errors"`  // processError
+	Err      string                   `json:"err"`     // the last one
+	Mutated  uint64                   `json:"mutated"`
 }
 
 // ReflectorState is the list and watch.
@@ -64,7 +66,7 @@ type ReflectorState struct {
 	Events      uint64 `json:"events"`
 	Bookmarks   uint64 `json:"bookmarks"` // without those that end a streaming list
 	Expired     uint64 `json:"expired"`
-	Idle        uint64 `json:"idle"` // idleTimeout and zombie
+	Idle        uint64 `json:"idle"` // idleTimeout
 	Resyncs     uint64 `json:"resyncs"`
 	StoreErrors uint64 `json:"storeErrors"`
 	BackOff     int64  `json:"backOff"` // µs of the back-off under way; 0 in every phase but BackingOff
@@ -75,32 +77,38 @@ type ReflectorState struct {
 
 // FIFOState is the queue between reflector and store.
 type FIFOState struct {
-	// Slots wait in the order in which they are popped. Total counts them all. A slot is a key; in
-	// the inorder form too, although each delta there waits by itself.
-	Slots []SlotState `json:"slots"`
-	Total int64       `json:"total"`
-	// InFlight is the entry being processed; null if there is none.
-	InFlight     *SlotState `json:"inFlight"`
-	Queued       uint64     `json:"queued"` // deltas
-	Popped       uint64     `json:"popped"`
-	Deduplicated uint64     `json:"deduplicated"`
-	Ignored      uint64     `json:"ignored"`
-	Canceled     uint64     `json:"canceled"`
-	Requeued     uint64     `json:"requeued"`
-	Failed       uint64     `json:"failed"` // processed with err
-	Replaces     uint64     `json:"replaces"`
-	Tombstones   uint64     `json:"tombstones"` // of all Replaces
-	Peak         int64      `json:"peak"`       // the maximum of Total
-	Synced       bool       `json:"synced"`
-	Closed       bool       `json:"closed"`
+	// Slots wait, by key, and are popped in the order of their numbers. Total counts them all. In the
+	// inorder form a key has one slot too, although each delta there waits by itself.
+	Slots map[string]*SlotState `json:"slots"`
+	Total int64                 `json:"total"`
+	// InFlight is the entry being processed; absent if there is none.
+	InFlight     *EntryState `json:"inFlight,omitempty"`
+	Queued       uint64      `json:"queued"` // deltas
+	Popped       uint64      `json:"popped"`
+	Deduplicated uint64      `json:"deduplicated"`
+	Ignored      uint64      `json:"ignored"`
+	Canceled     uint64      `json:"canceled"`
+	Requeued     uint64      `json:"requeued"`
+	Failed       uint64      `json:"failed"` // processed with err
+	Replaces     uint64      `json:"replaces"`
+	Tombstones   uint64      `json:"tombstones"` // of all Replaces
+	Peak         int64       `json:"peak"`       // the maximum of Total
+	Synced       bool        `json:"synced"`
+	Closed       bool        `json:"closed"`
 }
 
-// SlotState is one key and its deltas.
+// SlotState is the deltas of a key.
 type SlotState struct {
-	Key    string `json:"k"`
+	Seq    uint64 `json:"s"`
 	Deltas string `json:"d"` // letters, oldest first; the newest 20
 	N      int64  `json:"n"` // of all deltas
-	At     int64  `json:"at"`
+}
+
+// EntryState is a key and its deltas.
+type EntryState struct {
+	Key    string `json:"k"`
+	Deltas string `json:"d"`
+	N      int64  `json:"n"`
 }
 
 // StoreState is the content of the store.
@@ -117,15 +125,6 @@ type StoreState struct {
 	Failed uint64 `json:"failed"` // indexFailed
 }
 
-// AppliedState is the last informer.applied.
-type AppliedState struct {
-	Number    uint64 `json:"num"`
-	Key       string `json:"k"`
-	Kind      string `json:"kind"` // "" if nothing changed
-	Deltas    string `json:"d"`
-	Listeners int64  `json:"n"` // how many listeners got the event, by informer.distributed
-}
-
 // HandlerState is one listener.
 type HandlerState struct {
 	// Pending are the events that wait, with the running one and the initial content. It may be
@@ -137,30 +136,32 @@ type HandlerState struct {
 	Panics  uint64 `json:"panics"`
 	Dropped int64  `json:"dropped"`
 	Lagging int64  `json:"lagging"` // of the last handlerLagging
-	Stuck   int64  `json:"stuck"`   // µs, of the handlerStuck of the running call
-	Blocked uint64 `json:"blocked"` // handlerBlocked
 	Synced  bool   `json:"synced"`
 	Removed bool   `json:"removed"`
 	Ended   bool   `json:"ended"`
-	// Key, Kind and Number are of the running call, since CallAt; "" between calls. Micros is how
-	// long the last call took.
-	Key    string `json:"k"`
-	Kind   string `json:"kind"`
-	Number uint64 `json:"num"`
-	CallAt int64  `json:"callAt"`
-	Micros int64  `json:"us"`
+	// Call is the running call, absent between calls. Micros is how long the last one took.
+	Call   *CallState `json:"call,omitempty"`
+	Micros int64      `json:"us"`
+}
+
+// CallState is the running call of a handler.
+type CallState struct {
+	Key   string `json:"k"`
+	Kind  string `json:"kind"`
+	At    int64  `json:"at"`
+	Stuck int64  `json:"stuck"` // µs, of its handlerStuck
 }
 
 // QueueState is a work queue and its workers.
 type QueueState struct {
-	// Queue are the waiting keys, next first. Total counts them all.
-	Queue []string `json:"queue"`
-	Total int64    `json:"total"`
+	// Queue has for each waiting key the number of the event that queued it. Total counts them all.
+	Queue map[string]uint64 `json:"queue"`
+	Total int64             `json:"total"`
 	// Processing are the keys with workers. Dirty is Queue and those with Dirty set.
 	Processing map[string]*ProcessingState `json:"processing"`
-	// Slots are the workers: each has its key, "" if it is idle. A key has the lowest free slot
+	// Workers is how many keys were processed at once at most. A key has the lowest free slot of them
 	// from got to done.
-	Slots []string `json:"slots"`
+	Workers int `json:"workers"`
 	// Delayed are the keys that wait for a delay to end.
 	Delayed      map[string]DelayState `json:"delayed"`
 	DelayedTotal int64                 `json:"delayedTotal"`
@@ -182,7 +183,7 @@ type QueueState struct {
 
 // ProcessingState is a key with a worker.
 type ProcessingState struct {
-	Slot  int   `json:"slot"` // index in Slots
+	Slot  int   `json:"slot"` // from 0
 	At    int64 `json:"at"`
 	Dirty bool  `json:"dirty"` // it was added again; done queues it
 }
@@ -230,11 +231,10 @@ type ConditionState struct {
 
 // RequestsState are the requests to the API server.
 type RequestsState struct {
-	// Running are the attempts under way, and Watches the open watches, by request number.
-	Running map[string]*RequestState `json:"running"`
+	// Latest are the requests under way and the last 50 others, and Watches the open watches, by
+	// request number. A watch is done when it is open.
+	Latest  map[string]*RequestState `json:"latest"`
 	Watches map[string]*RequestState `json:"watches"`
-	// Recent are the last 50 that are done, the newest last. A watch is done when it is open.
-	Recent []RequestState `json:"recent"`
 
 	Started   uint64 `json:"started"`
 	Done      uint64 `json:"done"`
@@ -248,15 +248,13 @@ type RequestsState struct {
 
 // RequestState is one request.
 type RequestState struct {
-	Request  uint64 `json:"q"`
-	Pass     string `json:"p"`
 	Verb     string `json:"verb"`
 	Resource string `json:"r"`
 	Key      string `json:"k"`
 	Path     string `json:"path"`
-	Attempt  int64  `json:"attempt"`
 	At       int64  `json:"at"`
-	Micros   int64  `json:"us"`   // 0 while it is under way
+	Done     bool   `json:"done"`
+	Micros   int64  `json:"us"`
 	Code     int64  `json:"code"` // 0 while it is under way, or without an answer
 	Err      string `json:"err"`
 }

@@ -291,12 +291,12 @@ func followed(t *testing.T, mode string) (outcome script.Outcome, lines []string
 	relay.End(map[bool]string{true: "panic: it crashed"}[outcome.Crashed])
 	cursor := relay.History().Cursor(1 << 20)
 	for {
-		batch, err := cursor.Next(context.Background())
+		part, err := cursor.Next(context.Background())
 		if err == io.EOF {
 			return outcome, lines, header, begun
 		}
 		require.NoError(t, err)
-		lines = append(lines, strings.Split(strings.TrimSpace(string(batch.Lines)), "\n")...)
+		lines = append(lines, strings.Split(strings.TrimSpace(string(part)), "\n")...)
 	}
 }
 
@@ -308,16 +308,16 @@ func TestTheControllersTraceIsFollowed(t *testing.T) {
 	assert.Equal(t, 1, begun)
 	assert.Equal(t, 7, header.Workers)
 	assert.Equal(t, "lab run", header.Run)
-	require.Len(t, lines, 2)
-	assert.Contains(t, lines[0], `"e":"queue.added","i":"work","k":"a"`)
-	assert.Contains(t, lines[1], `"e":"trace.end","reason":"the process has stopped"`)
+	require.Len(t, lines, 4, "the states of the relay and of the process, and two events")
+	assert.Contains(t, lines[2], `"e":"queue.added","i":"work","k":"a"`)
+	assert.Contains(t, lines[3], `"e":"trace.end","reason":"the process has stopped"`)
 
 	outcome, lines, header, begun = followed(t, "panics")
 	assert.True(t, outcome.Crashed)
 	assert.Equal(t, 1, begun)
 	assert.Zero(t, header.Workers)
-	require.Len(t, lines, 1)
-	assert.Contains(t, lines[0], `"reason":"panic: it crashed"`)
+	require.Len(t, lines, 2)
+	assert.Contains(t, lines[1], `"reason":"panic: it crashed"`)
 }
 
 // verdicts have a seed whose second namespace has no pod, and so is set up at once: C07 and C18.

@@ -180,7 +180,7 @@ func TestGatesRecordWhatWasStepped(t *testing.T) {
 		require.NoError(t, err)
 		defer recording.Close()
 		steps := 0
-		_, err = trace.Read(recording, func(e *trace.Event, _ *trace.LineError) error {
+		_, err = trace.Read(recording, func(e *trace.Event) error {
 			if e.Name != "lab.input" || e.Label != "step" {
 				return nil
 			}

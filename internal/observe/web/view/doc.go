@@ -9,8 +9,8 @@
 //	/recording   a recording, if the server shows one
 //	/code        the function of each event, see package places
 //
-// The page folds the lines itself, in a worker: the server sends what a file would have.
-// [WriteHTML] puts page and recording into one file.
+// The page draws the states of the lines, which it keeps in a worker: the server sends what a file
+// has. [WriteHTML] puts page and recording into one file.
 //
 // # Guarantees
 //
@@ -20,7 +20,7 @@
 // elsewhere.
 //
 // A browser never slows the run: each reads the history at its own pace. One that falls behind the
-// history gets the number of events that it missed, and a new state.
+// history goes on with a later state.
 //
 // # Goroutines
 //

@@ -188,7 +188,7 @@ func TestAFileDroppedOnALiveRun(t *testing.T) {
 	b.until(`document.querySelector(".mode").innerText === "REPLAY" && !document.querySelector(".gates")`)
 	r.Add("d")
 	b.press(kb.End)
-	b.until(`document.querySelector(".time header").innerText.includes("event 823 of 823")`)
+	b.until(`document.querySelector(".time header").innerText.includes("event 822 of 822")`)
 	b.sound()
 }
 

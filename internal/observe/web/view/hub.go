@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -172,38 +171,18 @@ func (h *hub) serveLines(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// follow sends a header, a state, and what happens from there on, until the run ends or a send
-// fails. When ctx ends, it still sends all that has happened.
+// follow sends a recording of the run from now on, until the run ends or a send fails: a header, a
+// state, and what happens. When ctx ends, it still sends all that has happened.
 func (h *hub) follow(ctx context.Context, send func(lines []byte) error) {
 	cursor := h.source.History().Cursor(eventsBack)
-	text, err := json.Marshal(h.source.Header())
+	header, err := json.Marshal(h.source.Header())
 	if err != nil {
 		panic(err) // strings and numbers only
 	}
-	text = append(text, '\n')
-	for {
-		batch, err := cursor.Next(ctx)
-		if err != nil {
+	for text := append(header, '\n'); ; text = nil {
+		lines, err := cursor.Next(ctx)
+		if err != nil || send(append(text, lines...)) != nil {
 			return
 		}
-		if batch.State != nil {
-			text = appendState(text, batch)
-		}
-		if send(append(text, batch.Lines...)) != nil {
-			return
-		}
-		text = nil
 	}
-}
-
-// appendState appends the state of a batch as the line that a recording has for it.
-func appendState(text []byte, batch trace.Batch) []byte {
-	var at struct {
-		Seq  uint64 `json:"s"`
-		Time int64  `json:"t"`
-	}
-	if err := json.Unmarshal(batch.State, &at); err != nil {
-		panic(err) // it is the JSON of a State
-	}
-	return fmt.Appendf(text, `{"s":%d,"t":%d,"e":"trace.state","skipped":%d,"state":%s}`+"\n", at.Seq, at.Time, batch.Skipped, batch.State)
 }

@@ -1,7 +1,6 @@
 package view_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -14,7 +13,35 @@ import (
 	"orrery/internal/observe/trace"
 )
 
-const header = `{"h":1,"schema":"orrery.trace/1","start":"2026-05-04T10:02:11Z","gears":"fast"}` + "\n"
+const header = `{"h":1,"schema":"orrery.trace/2","start":"2026-05-04T10:02:11Z","gears":"fast"}` + "\n"
+
+// recording returns the lines of a recording of these events, which get their numbers here.
+func recording(t *testing.T, events ...trace.Event) string {
+	t.Helper()
+	var lines strings.Builder
+	lines.WriteString(header)
+	state := trace.NewState()
+	lines.WriteString(stateLine(t, state))
+	for i, e := range events {
+		e.Seq, e.Time = uint64(i+1), int64(i+1)*1_000_000
+		e.Difference = state.Next(&e)
+		text, err := json.Marshal(e)
+		require.NoError(t, err)
+		lines.WriteString(string(text) + "\n")
+		if e.Seq%1000 == 0 {
+			lines.WriteString(stateLine(t, state))
+		}
+	}
+	return lines.String()
+}
+
+// stateLine returns the line of a whole state.
+func stateLine(t *testing.T, state *trace.State) string {
+	t.Helper()
+	text, err := json.Marshal(state)
+	require.NoError(t, err)
+	return fmt.Sprintf(`{"s":%d,"t":%d,"state":%s}`+"\n", state.Seq, state.Time, text)
+}
 
 // read evaluates an expression over run, which has read a recording, and the page's modules.
 func read[T any](b *tab, recording, expression string) T {
@@ -29,8 +56,8 @@ func read[T any](b *tab, recording, expression string) T {
 	})()`, text, expression))
 }
 
-// The page and the program agree on which lines are events, and on what is uncertain behind the
-// others. What the page saves is a recording, also when it has forgotten how the run began.
+// The page and the program agree on where a recording is broken. What the page saves is a
+// recording, also when it has forgotten how the run began.
 func TestPageReadsAsTheProgram(t *testing.T) {
 	server, _ := live(t)
 	b := openTab(t, 1280, 720)
@@ -39,106 +66,104 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 	line := func(n int) string {
 		return fmt.Sprintf(`{"s":%d,"t":%d,"e":"queue.added","i":"work","k":"k%d"}`, n, n, n)
 	}
-	const broken = `{"s":2,"t":3`
-	folded, err := json.Marshal(trace.NewState())
-	require.NoError(t, err)
-	state := fmt.Sprintf(`{"s":4,"t":4,"e":"trace.state","state":%s}`, folded)
-
-	for _, wrong := range []string{
-		`null`, `{}`, `5`, `"x"`, `[1]`, broken, `{"s":2,"t":3}`, `{"e":"queue.added"}`, `{"s":0,"e":"queue.added"}`, `{"s":2,"e":""}`, `{"s":"2","e":"queue.added"}`,
-		`{"s":2,"e":5}`, `{"s":2,"t":"3","e":"queue.added"}`, `{"s":2,"e":"queue.added","k":5}`, strings.TrimSpace(header), state, line(2), `{"s":2,"e":"unknown.hook","x":{}}`, `{"s":2,"t":null,"e":"queue.added"}`,
+	first := recording(t) + line(1) + "\n"
+	for wrong, broken := range map[string]bool{
+		`null`: true, `{}`: true, `5`: true, `"x"`: true, `[1]`: true, `{"s":2,"t":3`: true, `{"s":2,"t":3}`: true, `{"e":"queue.added"}`: true,
+		`{"s":"2","e":"queue.added"}`: true, `{"s":2,"e":5}`: true, strings.TrimSpace(header): true,
+		line(2): false, `{"s":2,"t":2,"e":"unknown.hook","x":{}}`: false,
 	} {
-		recording := header + line(1) + "\n" + wrong + "\n" + line(3) + "\n"
-		var want []int
-		_, err := trace.Read(strings.NewReader(recording), func(_ *trace.Event, broken *trace.LineError) error {
-			if broken != nil {
-				want = append(want, broken.Line)
-			}
-			return nil
-		})
+		text := first + wrong + "\n" + line(3) + "\n"
+		report, err := trace.Check(strings.NewReader(text))
 		require.NoError(t, err)
-		assert.ElementsMatch(t, want, read[[]int](b, recording, `run.problems.map(p => p.line)`), wrong)
-		assert.Equal(t, 3-len(want), read[int](b, recording, `run.count`), wrong)
-		assert.Equal(t, 3-len(want), read[int](b, recording, `run.recent(run.count).length`), wrong)
+		assert.Equal(t, broken, report.Found > 0, wrong)
+		want := map[bool]string{true: "4 1", false: "undefined 3"}[broken]
+		assert.Equal(t, want, read[string](b, text, "`${run.problem?.line} ${run.count}`"), "where it is broken, and the events before: %s", wrong)
 	}
-	assert.Equal(t, "format null", value[string](b, `import("./reader.js").then(({ Run }) => { new Run().append("null\n`+"{}"+`\n"); }).catch(error => error.message.split("\n")[0])`))
-
-	lines := []string{line(1), broken, line(3), state, line(5), broken, line(7), line(8)}
-	assert.Equal(t, []bool{false, false, true, false, false, true, true},
-		read[[]bool](b, header+strings.Join(lines, "\n")+"\n", `Array.from({ length: run.count + 1 }, (_, n) => run.uncertainAt(n))`))
-
-	lines = []string{line(1), line(3), state, line(5), line(8)} // two gaps; a state follows the first
-	assert.Equal(t, []bool{false, false, true, false, false, true},
-		read[[]bool](b, header+strings.Join(lines, "\n")+"\n", `Array.from({ length: run.count + 1 }, (_, n) => run.uncertainAt(n))`))
-	assert.Equal(t, 3, read[int](b, header+strings.Join(lines, "\n")+"\n", `run.missing`))
-
-	lines = []string{ // a deletion behind another one: the story does not say that it was queued
-		`{"s":1,"t":1,"e":"deltafifo.queued","i":"pods","k":"a","d":"D","n":1}`, `{"s":2,"t":2,"e":"deltafifo.deduplicated","i":"pods","k":"a","d":"†"}`,
-		`{"s":3,"t":2,"e":"deltafifo.queued","i":"pods","k":"a","d":"†","n":1}`, `{"s":4,"t":3,"e":"deltafifo.popped","c":[1,3],"i":"pods","k":"a","d":"D"}`,
+	assert.Equal(t, "event 3 follows event 1", read[string](b, first+line(3)+"\n", `run.problem.reason`))
+	for text, want := range map[string]string{
+		"null\n{}\n": "format null", strings.Replace(header, "/2", "/3", 1): "newer orrery.trace/3", strings.Replace(header, "/2", "/1", 1): "older orrery.trace/1",
+	} {
+		text, err := json.Marshal(text)
+		require.NoError(t, err)
+		assert.Equal(t, want, value[string](b, fmt.Sprintf(`import("./reader.js").then(({ Run }) => { new Run().append(%s); }).catch(error => error.message)`, text)))
 	}
-	assert.Equal(t, []string{"deltafifo.queued", "deltafifo.deduplicated", "deltafifo.popped"},
-		read[[]string](b, header+strings.Join(lines, "\n")+"\n", `run.story("a", run.count).story.map(e => e.e)`))
 
-	lines = []string{ // a request for another object, and what names another object without being a request
-		`{"s":1,"t":1,"e":"nsctl.passContext","k":"a","p":"p-1"}`, `{"s":2,"t":2,"e":"restclient.requestStart","k":"b","p":"p-1","q":1}`,
-		`{"s":3,"t":3,"e":"restclient.requestStart","k":"b","p":"p-2","q":2}`, `{"s":4,"t":4,"e":"queue.added","k":"b","i":"work","p":"p-1"}`,
-		`{"s":5,"t":5,"e":"restclient.requestDone","c":[2],"q":1}`, `{"s":6,"t":6,"e":"restclient.requestDone","c":[3],"q":2}`,
+	story := func(events ...trace.Event) []string {
+		return read[[]string](b, recording(t, events...), "run.story(\"a\", run.count).story.map(e => `${e.s} ${e.e}`)")
 	}
-	assert.Equal(t, []int{1, 2, 5}, read[[]int](b, header+strings.Join(lines, "\n")+"\n", `run.story("a", run.count).story.map(e => e.s)`))
+	assert.Equal(t, []string{"1 deltafifo.queued", "3 deltafifo.deduplicated", "4 deltafifo.popped"}, story(
+		trace.Event{Name: "deltafifo.queued", In: "pods", Key: "a", Deltas: "D"},
+		trace.Event{Name: "deltafifo.deduplicated", In: "pods", Key: "a", Deltas: "†"},
+		trace.Event{Name: "deltafifo.queued", In: "pods", Key: "a", Deltas: "†"},
+		trace.Event{Name: "deltafifo.popped", In: "pods", Key: "a", Deltas: "D", Causes: []uint64{1, 3}},
+	), "a deletion behind another one: the story does not say that it was queued")
+	assert.Equal(t, []string{"1 nsctl.passContext", "2 restclient.requestStart", "5 restclient.requestDone"}, story(
+		trace.Event{Name: "nsctl.passContext", Key: "a", Pass: "p-1"},
+		trace.Event{Name: "restclient.requestStart", Key: "b", Pass: "p-1", Request: 1},
+		trace.Event{Name: "restclient.requestStart", Key: "b", Pass: "p-2", Request: 2},
+		trace.Event{Name: "queue.added", In: "work", Key: "b", Pass: "p-1"},
+		trace.Event{Name: "restclient.requestDone", Request: 1, Causes: []uint64{2}},
+		trace.Event{Name: "restclient.requestDone", Request: 2, Causes: []uint64{3}},
+	), "a request for another object, but not what names another object without being a request")
 
-	var long bytes.Buffer
-	long.WriteString(header)
-	for n := range 3 {
-		fmt.Fprintf(&long, `{"s":%d,"t":%d,"e":"queue.added","i":"work","k":"k%d","text":%q}`+"\n", n+1, n+1, n, strings.Repeat("x", 1<<20))
+	events := make([]trace.Event, 2500)
+	for n := range events {
+		events[n] = trace.Event{Name: "queue.added", In: "work", Key: fmt.Sprintf("k%d", n)}
 	}
-	saved := read[string](b, long.String(), `(run.chunks.shift(), new Blob([JSON.stringify(run.header) + "\n", ...saved(run)]).text())`)
+	long := recording(t, events...)
+	saved := read[string](b, long, `(run.chunks.shift(), new Blob([JSON.stringify(run.header) + "\n", ...saved(run)]).text())`)
 	report, err := trace.Check(strings.NewReader(saved))
 	require.NoError(t, err)
 	assert.Empty(t, report.Problems)
-	assert.Equal(t, []string{"k0", "k1", "k2"}, report.State.Queues["work"].Queue)
-	_, rest, _ := strings.Cut(saved, "\n")
-	assert.True(t, strings.HasPrefix(rest, `{"s":1,"t":1,"e":"trace.state",`), "%.50s", rest)
+	assert.EqualValues(t, 1500, report.Events, "the first 1,000 are forgotten")
+	assert.EqualValues(t, 2500, report.State.Queues["work"].Total)
 
-	known := value[[]string](b, `import("./summary.js").then(m => m.knownEvents)`)
-	assert.ElementsMatch(t, append(trace.Names(), "trace.state", "trace.lost", "trace.end"), known)
+	// A seek applies the differences behind one state, and a step forward its own.
+	for _, n := range []int{0, 1, 999, 1000, 1001, 1700, 2499, 2500} {
+		assert.Equal(t, n, read[int](b, long, fmt.Sprintf(`run.stateAt(%d).queues.work?.total ?? 0`, n)), "the state after event %d", n)
+		assert.LessOrEqual(t, read[int](b, long, fmt.Sprintf(`(run.stateAt(%d), run.merged)`, n)), 1000, "differences for event %d", n)
+	}
+	assert.Equal(t, 701, read[int](b, long, `(run.stateAt(1700), run.stateAt(1701), run.merged)`))
+	assert.Equal(t, []int{0, 1700, -1}, read[[]int](b, long, `[run.numberAt(0), run.numberOf(1700), run.numberOf(2501)]`))
 	b.sound()
 }
 
-// The strip of time has the passes and the depth of the queue that is shown. A state ends the
-// passes whose ends were lost, and begins those whose beginnings were.
+// The strip of time has the passes and the depth of the queue that is shown. A state behind skipped
+// events ends the passes whose ends were skipped, and begins those whose beginnings were.
 func TestPageDrawsThePassesOfAQueue(t *testing.T) {
-	events := []trace.Event{
-		{Name: "queue.added", In: "one", Key: "a"}, {Name: "queue.added", In: "one", Key: "b"}, {Name: "queue.got", In: "one", Key: "a"},
-		{Name: "queue.added", In: "two", Key: "a"}, {Name: "queue.got", In: "two", Key: "a"}, {Name: "queue.done", In: "two", Key: "a"},
-	}
+	text := recording(t,
+		trace.Event{Name: "queue.added", In: "one", Key: "a"}, trace.Event{Name: "queue.added", In: "one", Key: "b"},
+		trace.Event{Name: "queue.got", In: "one", Key: "a"}, trace.Event{Name: "queue.added", In: "two", Key: "a"},
+		trace.Event{Name: "queue.got", In: "two", Key: "a"}, trace.Event{Name: "queue.done", In: "two", Key: "a"},
+	)
 	state := trace.NewState()
 	for i, e := range []trace.Event{{Name: "queue.coalesced", In: "two", Key: "a"}, {Name: "queue.added", In: "one", Key: "c"}, {Name: "queue.got", In: "one", Key: "c"}} {
-		e.Time = int64(6+i) * 1_000_000
+		e.Seq, e.Time = uint64(7+i), int64(7+i)*1_000_000
 		state.Apply(&e)
 	}
-	var text bytes.Buffer
-	text.WriteString(header)
-	for i, e := range append(events, trace.Event{Name: "trace.state", State: state}, trace.Event{Name: "queue.got", In: "one", Key: "d"}) {
-		e.Seq, e.Time = uint64(i+1), int64(i+1)*1_000_000
-		line, err := json.Marshal(e)
-		require.NoError(t, err)
-		text.Write(append(line, '\n'))
-	}
+	text += stateLine(t, state)
+	last := trace.Event{Seq: 10, Time: 10_000_000, Name: "queue.got", In: "one", Key: "d"}
+	last.Difference = state.Next(&last)
+	line, err := json.Marshal(last)
+	require.NoError(t, err)
+	text += string(line) + "\n"
+
 	b := openTab(t, 1280, 720)
-	b.show(replayed(t, text.Bytes()) + "&lang=en")
+	b.show(replayed(t, []byte(text)) + "&lang=en")
+	assert.Contains(t, b.head(), "skipped 3")
 	type pass struct {
 		Queue    string `json:"i"`
 		Slot     int    `json:"slot"`
 		Key      string `json:"k"`
 		From, To int
 	}
-	passes := read[[]pass](b, text.String(), `run.summary.plain().passes`)
+	passes := read[[]pass](b, text, `run.summary.plain().passes`)
 	for i := range passes {
 		passes[i].From /= 1_000_000
 		passes[i].To /= 1_000_000
 	}
-	assert.Equal(t, []pass{{"one", 0, "a", 3, 7}, {"two", 0, "a", 5, 6}, {"one", 0, "c", 8, 0}, {"one", 1, "d", 8, 0}}, passes)
-	depths := read[map[string]int](b, text.String(), `Object.fromEntries(run.summary.plain().depths.entries().map(([queue, bins]) => [queue, Math.max(...bins)]))`)
+	assert.Equal(t, []pass{{"one", 0, "a", 3, 9}, {"two", 0, "a", 5, 6}, {"one", 0, "c", 9, 0}, {"one", 1, "d", 10, 0}}, passes)
+	depths := read[map[string]int](b, text, `Object.fromEntries(run.summary.plain().depths.entries().map(([queue, bins]) => [queue, Math.max(...bins)]))`)
 	assert.Equal(t, map[string]int{"one": 2, "two": 1}, depths)
 
 	const bars = `[...document.querySelectorAll(".time rect title")].map(t => t.textContent).join(", ")`

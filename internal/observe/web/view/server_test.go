@@ -176,13 +176,15 @@ func dial(t *testing.T, server *view.Server) (conn *websocket.Conn, code int) {
 	return conn, http.StatusSwitchingProtocols
 }
 
-// keys returns the keys of the events in lines, and the name of the event where there is none.
+// keys returns the keys of the events in lines, the name of the event where there is none, and what
+// the other lines are.
 func keys(t *testing.T, lines string) (found []string) {
 	t.Helper()
 	for line := range strings.Lines(lines) {
 		var e struct {
-			Key  string `json:"k"`
-			Name string `json:"e"`
+			Key   string          `json:"k"`
+			Name  string          `json:"e"`
+			State json.RawMessage `json:"state"`
 		}
 		require.NoError(t, json.Unmarshal([]byte(line), &e), line)
 		switch {
@@ -190,6 +192,8 @@ func keys(t *testing.T, lines string) (found []string) {
 			found = append(found, e.Key)
 		case e.Name != "":
 			found = append(found, e.Name)
+		case e.State != nil:
+			found = append(found, "state")
 		default:
 			found = append(found, "header")
 		}
@@ -215,7 +219,7 @@ func TestASocketHasTheRun(t *testing.T) {
 	run.add("one")
 	run.add("two")
 	conn, _ := dial(t, server)
-	assert.Equal(t, []string{"header", "trace.state", "one", "two"}, receive(t, conn, 4))
+	assert.Equal(t, []string{"header", "state", "one", "two"}, receive(t, conn, 4))
 	run.add("three")
 	assert.Equal(t, []string{"three"}, receive(t, conn, 1))
 
@@ -247,7 +251,7 @@ func TestLinesEndWithTheRun(t *testing.T) {
 		require.NoError(t, err)
 		text += line
 	}
-	assert.Equal(t, []string{"header", "trace.state", "one"}, keys(t, text), "while the run goes on")
+	assert.Equal(t, []string{"header", "state", "one"}, keys(t, text), "while the run goes on")
 	run.add("two")
 	run.Stop("done")
 	rest, err := io.ReadAll(reader)
@@ -294,7 +298,7 @@ func TestAPolicyNamesTheImportMap(t *testing.T) {
 	server, _ := live(t)
 	_, html, _ := ask(t, http.MethodGet, at(t, server, "/"), nil)
 	assert.NotContains(t, html, "<!--", "every mark of the page is filled in")
-	assert.Contains(t, html, `"orrery/fold.js":"./fold.js"`)
+	assert.Contains(t, html, `"orrery/state.js":"./state.js"`)
 }
 
 // Every user of a machine can read the arguments of a process. The browser gets the name of a file

@@ -1,6 +1,6 @@
 // The boxes: each draws its part of the state at one moment. It shows as many rows as it has room for and says how many more.
 import { html } from "orrery/htm-preact.js";
-import { get } from "orrery/fold.js";
+import { get } from "orrery/state.js";
 import { colour, count, duration, short, text } from "orrery/text.js";
 
 // Key is the name of an object in its colour. Selecting it fills its story and dims everything else.
@@ -17,7 +17,10 @@ const folders = { workers: "wait", reflector: "informer/reflector" }; // that ha
 // isYours reports whether the run has a page of the learner's for a box.
 const isYours = (view, name) => (view.header?.yours ?? []).some(file => file.slice(0, file.lastIndexOf("/")) === (folders[name] ?? name));
 
-// sorted are the entries of a map by name: in a state that was recorded they have that order, too.
+// waiting are the keys of a map in the order in which they wait.
+const waiting = (map, number) => Object.keys(map).sort((a, b) => number(map[a]) - number(map[b]));
+
+// sorted are the entries of a map by name.
 const sorted = map => Object.entries(map).sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0);
 
 // Box is a region with a heading. Enter opens everything that it holds.
@@ -26,7 +29,7 @@ function Box({ name, title, note, silent, view, children }) {
   return html`<section class=${"box " + name + (silent ? " silent" : "")} aria-label=${title} tabindex="0" data-box=${name}
     onKeyDown=${event => { if (event.key === "Enter" && event.target === event.currentTarget) { event.preventDefault(); open(); } }} onDblClick=${open}>
     <header><h2>${title}</h2>${isYours(view, name) && html`<b class="good" data-yours>${text("yours")}</b>`}<span class="note">${note}</span></header>
-    <div class="body">${silent ? html`<p>${text(view.mode === "replay" && !(packages[name] ?? [name]).some(gear => view.used[gear] > 0) ? "silent-all" : "silent")}</p>` : children}</div></section>`;
+    <div class="body">${silent ? html`<p>${text(view.mode === "replay" && !(packages[name] ?? [name]).some(gear => view.used[gear]) ? "silent-all" : "silent")}</p>` : children}</div></section>`;
 }
 
 // Rows shows the first rows, and the number of the others.
@@ -35,9 +38,8 @@ function Rows({ rows, most, total = rows.length, rest = () => "" }) {
   return html`${shown}${total > shown.length && html`<div class="row more">${text("more", { n: count(total - shown.length) })}${rest(shown.length)}</div>`}`;
 }
 
-const uncertain = view => view.uncertain ? html`<b class="warn" title=${text("uncertain")}> ?</b>` : "";
 const since = (view, at) => duration(Math.max(0, view.t - at));
-const called = (view, gear) => (view.state.events[gear] ?? 0) > 0;
+const called = (view, gear) => view.state.gears[gear];
 
 const letters = { A: "Added", U: "Updated", D: "Deleted", R: "Replaced", S: "Sync", "†": "Deleted, as a tombstone" };
 
@@ -51,7 +53,7 @@ export function Deltas({ d = "", n = 0 }) {
 const fewWatches = 3; // more are one row: the requests are what changes
 
 export function Requests({ view }) {
-  const { running, watches, recent, started, failed } = view.state.requests;
+  const { latest, watches, started, failed } = view.state.requests;
   const row = (request, bar) => {
     const bad = request.err !== "" || request.code >= 400;
     return html`<div class=${"row" + (view.selected && request.k && request.k !== view.selected ? " dim" : "")} title=${request.path + (request.err ? "\n" + request.err : "")}>
@@ -59,13 +61,13 @@ export function Requests({ view }) {
       <span class="fill">${request.r || request.path}${request.k ? html`<span class="quiet"> ${short(request.k, 16)}</span>` : ""}</span>
       ${bar}<span class=${"num " + (bad ? "bad" : "")}>${bad ? "✖ " : ""}${request.code || (request.err ? text("no-answer") : since(view, request.at))}</span></div>`;
   };
-  const bar = html`<span class="bar" style="max-width:3em"><i style="width:100%"></i></span>`, all = Object.values(watches);
-  const open = all.length <= fewWatches ? all.map(w => row(w, bar))
-    : [html`<div class="row" title=${[...new Set(all.map(w => w.r))].join("\n")}><span style="width:5.4em">WATCH</span><span class="fill">${text("watches-open", { n: count(all.length) })}</span>${bar}</div>`];
-  const under = Object.values(running).map(r => row(r, html`<span class="quiet">…</span>`));
-  const done = recent.filter(r => !get(watches, r.q)).reverse().map(r => row(r));
+  const bar = html`<span class="bar" style="max-width:3em"><i style="width:100%"></i></span>`, watched = Object.values(watches);
+  const open = watched.length <= fewWatches ? watched.map(w => row(w, bar))
+    : [html`<div class="row" title=${[...new Set(watched.map(w => w.r))].join("\n")}><span style="width:5.4em">WATCH</span><span class="fill">${text("watches-open", { n: count(watched.length) })}</span>${bar}</div>`];
+  const all = Object.entries(latest), under = all.filter(([, r]) => !r.done).map(([, r]) => row(r, html`<span class="quiet">…</span>`));
+  const done = all.filter(([q, r]) => r.done && !get(watches, q)).reverse().map(([, r]) => row(r));
   return html`<${Box} name="restclient" title="restclient" view=${view} silent=${!called(view, "restclient") && view.started}
-    note=${html`${text("requests", { n: count(started) })}${failed ? html`, <span class="bad">✖ ${count(failed)}</span>` : ""}${uncertain(view)}`}>
+    note=${html`${text("requests", { n: count(started) })}${failed ? html`, <span class="bad">✖ ${count(failed)}</span>` : ""}`}>
     <${Rows} rows=${[...open, ...under, ...done]} most=${view.rows}/></${Box}>`;
 }
 
@@ -73,7 +75,7 @@ export function Reflector({ view }) {
   const r = view.informer?.reflector;
   const bad = r?.phase === "BackingOff";
   return html`<${Box} name="reflector" title="reflector" view=${view} silent=${!called(view, "reflector") && view.started}
-    note=${html`${view.informerName}${uncertain(view)}`}>
+    note=${html`${view.informerName}`}>
     ${r && html`
       <div class="row"><b class=${"fill " + (bad ? "bad" : r.open ? "good" : "")}>${bad ? "✖ " : ""}${r.phase || "Idle"}</b><span class="num">${since(view, r.phaseAt)}</span></div>
       <div class="row"><span class="label">${text("position")}</span><span class="fill">${r.rv || "–"}</span></div>
@@ -86,15 +88,16 @@ export function Reflector({ view }) {
 
 export function FIFO({ view }) {
   const fifo = view.informer?.fifo;
-  const slot = s => html`<div class=${"row" + (view.selected && view.selected !== s.k ? " dim" : "")}><span class="fill"><${Key} k=${s.k} view=${view}/></span><${Deltas} d=${s.d} n=${s.n}/></div>`;
+  const keys = fifo ? waiting(fifo.slots, slot => slot.s) : [];
+  const slot = k => html`<div class=${"row" + (view.selected && view.selected !== k ? " dim" : "")}><span class="fill"><${Key} k=${k} view=${view}/></span><${Deltas} d=${fifo.slots[k].d} n=${fifo.slots[k].n}/></div>`;
   const tombstones = shown => {
-    const n = fifo.slots.slice(shown).filter(s => s.d?.includes("†")).length;
+    const n = keys.slice(shown).filter(k => fifo.slots[k].d?.includes("†")).length;
     return n > 0 && html` <b>† ${count(n)}</b>`;
   };
   return html`<${Box} name="deltafifo" title="deltafifo" view=${view} silent=${!called(view, "deltafifo") && view.started}
-    note=${html`${text("keys", { n: count(fifo?.total) })}${uncertain(view)}`}>
+    note=${html`${text("keys", { n: count(fifo?.total) })}`}>
     ${fifo && html`
-      <${Rows} rows=${fifo.slots.slice(0, view.rows).map(slot)} most=${view.rows - 2} total=${fifo.total} rest=${tombstones}/>
+      <${Rows} rows=${keys.slice(0, view.rows).map(slot)} most=${view.rows - 2} total=${fifo.total} rest=${tombstones}/>
       ${fifo.total === 0 && html`<div class="row empty">${text("fifo-empty")}</div>`}
       <div class="row"><span class="label">${text("in-flight")}</span>${fifo.inFlight ? html`<span class="fill"><${Key} k=${fifo.inFlight.k} view=${view} most=${14}/></span><${Deltas} d=${fifo.inFlight.d} n=${fifo.inFlight.n}/>` : html`<span class="quiet">${text("none")}</span>`}</div>
       <div class="row"><span class="label">${text("popped")}</span><span class="fill">${count(fifo.popped)}<span class="quiet"> / ${text("deltas", { n: count(fifo.queued) })}</span></span></div>`}</${Box}>`;
@@ -102,10 +105,10 @@ export function FIFO({ view }) {
 
 export function Indexer({ view }) {
   const store = view.informer?.store;
-  const objects = store ? Object.entries(store.objects).slice(0, view.rows + 1) : [];
+  const objects = store ? sorted(store.objects).slice(0, view.rows + 1) : [];
   const marks = { added: "+", updated: "↻", deleted: "−", replaced: "⇄" };
   return html`<${Box} name="indexer" title="indexer" view=${view} silent=${!called(view, "indexer") && view.started}
-    note=${html`${text("objects", { n: count(store?.total) })}${uncertain(view)}`}>
+    note=${html`${text("objects", { n: count(store?.total) })}`}>
     ${store && html`
       ${store.kind && html`<div class="row"><b title=${store.kind}>${get(marks, store.kind) ?? ""} ${store.kind}</b>${store.k && html`<span class="fill"><${Key} k=${store.k} view=${view} most=${16}/></span>`}</div>
         <div class="row quiet"><span class="fill">${store.from || "–"} → ${store.to || "–"}</span></div>`}
@@ -117,17 +120,17 @@ const lagMark = 1024; // the informer reports a backlog at this length, see info
 
 export function Listeners({ view }) {
   const handlers = sorted(view.informer?.handlers ?? {});
-  const waiting = handlers.reduce((sum, [, h]) => sum + Math.max(0, h.pending), 0);
+  const pending = handlers.reduce((sum, [, h]) => sum + Math.max(0, h.pending), 0);
   const row = ([name, h]) => {
-    const late = h.pending >= lagMark || h.stuck > 0, scale = Math.max(lagMark, h.peak);
+    const late = h.pending >= lagMark || h.call?.stuck > 0, scale = Math.max(lagMark, h.peak);
     return html`<div class="row" title=${name}><span style="width:7.5em;overflow:hidden;text-overflow:ellipsis">${name.split("#")[0]}</span>
         <span class=${"bar" + (late ? " late" : "")} role="meter" aria-label=${name} aria-valuenow=${h.pending} aria-valuemax=${scale}><i style=${{ width: `${Math.min(100, 100 * Math.sqrt(Math.max(0, h.pending) / scale))}%` }}></i></span>
         <span class=${"num" + (late ? " bad" : "")}>${text("wait", { n: count(h.pending) })}</span></div>
-      <div class="row quiet">${h.k ? html`<span>${h.kind}</span><span class="fill"><${Key} k=${h.k} view=${view} most=${14}/></span><span>${since(view, h.callAt)}</span>`
+      <div class="row quiet">${h.call ? html`<span>${h.call.kind}</span><span class="fill"><${Key} k=${h.call.k} view=${view} most=${14}/></span><span>${since(view, h.call.at)}</span>`
         : html`<span class="fill">${text("handled", { n: count(h.handled) })}${h.merged ? ", " + text("merged", { n: count(h.merged) }) : ""}${h.panics ? html`, <span class="bad">panic ×${h.panics}</span>` : ""}</span><span>${text("peak", { n: count(h.peak) })}</span>`}</div>`;
   };
   return html`<${Box} name="informer" title="informer" view=${view} silent=${!called(view, "informer") && view.started}
-    note=${html`${text("wait", { n: count(waiting) })}${uncertain(view)}`}>
+    note=${html`${text("wait", { n: count(pending) })}`}>
     <${Rows} rows=${handlers.map(row)} most=${Math.floor(view.rows / 2)}/>
     ${handlers.length === 0 && html`<div class="row empty">${text("no-handlers")}</div>`}</${Box}>`;
 }
@@ -136,6 +139,7 @@ export function Queue({ view }) {
   const queue = view.queue, name = view.queueName;
   if (!queue) return html`<${Box} name="queue" title=${text("queue")} view=${view} silent=${view.started}/>`;
   const processing = Object.entries(queue.processing).sort((a, b) => a[1].at - b[1].at);
+  const queued = waiting(queue.queue, seq => seq);
   const again = processing.filter(([, p]) => p.dirty).map(([k]) => k);
   const delayed = Object.entries(queue.delayed).sort((a, b) => a[1].at + a[1].us - b[1].at - b[1].us);
   const line = (label, keys, total = keys.length, mark = {}) => html`<div class="row set" data-set=${label} style="height:23px"><span class="label" style="font-family:var(--mono)">${label}</span>
@@ -143,9 +147,9 @@ export function Queue({ view }) {
   const note = view.answered ? text("dirty-again") : text("dirty-now"); // what follows is the question
   const bullet = Object.fromEntries(again.map(k => [k, html`<b class="warn" title=${note}>●</b>`]));
   return html`<${Box} name="queue" title=${`${text("queue")} ${name ? `"${name}"` : ""}`} view=${view}
-    note=${html`${text("queue-note", { added: count(queue.added + queue.coalesced), coalesced: count(queue.coalesced) })}${uncertain(view)}`}>
-    ${line("queue", queue.queue, queue.total)}
-    ${line("dirty", [...queue.queue, ...again], queue.total + again.length, bullet)}
+    note=${html`${text("queue-note", { added: count(queue.added + queue.coalesced), coalesced: count(queue.coalesced) })}`}>
+    ${line("queue", queued, queue.total)}
+    ${line("dirty", [...queued, ...again], queue.total + again.length, bullet)}
     ${line("processing", processing.map(([k]) => k))}
     ${line("delayed", [], queue.delayedTotal)}
     <${Rows} rows=${delayed.slice(0, view.rows).map(([k, d]) => html`<div class="row"><span class="fill" style="padding-left:1.2em"><${Key} k=${k} view=${view}/></span>
@@ -155,9 +159,8 @@ export function Queue({ view }) {
 }
 
 export function Workers({ view }) {
-  const queue = view.queue, slots = queue?.slots ?? [];
-  const busy = slots.filter(k => k !== "").length;
-  const all = Array.from({ length: Math.max(slots.length, view.header?.workers ?? 0) }, (_, i) => slots[i] ?? "");
+  const queue = view.queue, held = sorted(queue?.processing ?? {}), busy = held.length;
+  const all = Array.from({ length: Math.max(queue?.workers ?? 0, view.header?.workers ?? 0) }, (_, i) => held.find(([, p]) => p.slot === i)?.[0] ?? "");
   const row = (k, i) => {
     const holds = k && get(queue.processing, k), passing = k && get(view.state.namespaces, k);
     return html`<div class="row" data-worker=${i + 1}><span class="quiet" style="width:2.2em">w${i + 1}</span>
@@ -185,7 +188,7 @@ export function Namespace({ view }) {
   const n = get(all, name), deleting = Object.values(all).filter(x => !x.gone).length;
   const remaining = n ? Object.entries(n.remaining) : [], tight = view.rows < 8; // room for the conditions and one line
   return html`<${Box} name="nsctl" title=${n ? html`nsctl · ${short(name, 28)}` : "nsctl"} view=${view} silent=${!called(view, "nsctl") && view.started}
-    note=${html`${n ? text(n.gone ? "gone" : "terminating") : ""}${deleting > 1 ? ` · ${text("deleting", { n: count(deleting) })}` : ""}${uncertain(view)}`}>
+    note=${html`${n ? text(n.gone ? "gone" : "terminating") : ""}${deleting > 1 ? ` · ${text("deleting", { n: count(deleting) })}` : ""}`}>
     ${n && html`
       ${!tight && html`<div class="phases">${Object.entries(n.phases).sort(([a], [b]) => phases.indexOf(a) - phases.indexOf(b)).map(([phase, us], i) => html`${i > 0 && html`<span class="quiet">▸</span>`}<span class=${phase === n.phase ? "warn" : ""}>${phase} <span class="quiet">${duration(us)}</span></span>`)}
         ${n.phase && get(n.phases, n.phase) === undefined && html`<span class="warn">▸ ${n.phase} …</span>`}</div>`}

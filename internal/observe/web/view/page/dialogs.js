@@ -32,7 +32,7 @@ function stateOf(name, view) {
   const { informer, queue, state } = view;
   return {
     restclient: state.requests, reflector: informer?.reflector, deltafifo: informer?.fifo, indexer: informer?.store,
-    informer: informer?.handlers, queue, workers: queue && { slots: queue.slots, processing: queue.processing }, nsctl: state.namespaces,
+    informer: informer?.handlers, queue, workers: queue?.processing, nsctl: state.namespaces,
   }[name];
 }
 

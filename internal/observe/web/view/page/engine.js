@@ -5,7 +5,7 @@
 function startWorker() {
   const address = import.meta.resolve("orrery/reader.js");
   if (!address.startsWith("data:")) return new Worker(address, { type: "module" });
-  const source = ["fold.js", "summary.js", "reader.js"].map(name => decode(import.meta.resolve("orrery/" + name)).replace(/^import .*$/gm, "").replace(/^export /gm, "")).join("\n");
+  const source = ["state.js", "summary.js", "reader.js"].map(name => decode(import.meta.resolve("orrery/" + name)).replace(/^import .*$/gm, "").replace(/^export /gm, "")).join("\n");
   return new Worker(URL.createObjectURL(new Blob([`(() => {\n${source}\n})();`], { type: "text/javascript" })));
 }
 

@@ -1,6 +1,6 @@
 // Filters of events: key gear event verb resource handler code deltas failures gate, == != ~ < >, joined by && and ||.
 
-import { get } from "orrery/fold.js";
+import { get } from "orrery/state.js";
 
 // What a name means for an event. "gear" is the package, "event" the hook or the whole name.
 const fields = {

@@ -1,6 +1,6 @@
 // The guide of a scene: its story, its question and its answer.
 import { html } from "orrery/htm-preact.js";
-import { get } from "orrery/fold.js";
+import { get } from "orrery/state.js";
 import { known, text } from "orrery/text.js";
 import { Key } from "orrery/boxes.js";
 

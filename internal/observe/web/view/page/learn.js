@@ -1,7 +1,7 @@
 // What teaches: the terms of a box, and the function that acted last.
 import { html, useEffect, useState } from "orrery/htm-preact.js";
 import glossary from "orrery/glossary.json" with { type: "json" };
-import { get } from "orrery/fold.js";
+import { get } from "orrery/state.js";
 import { count, language, text } from "orrery/text.js";
 import { boxNames, Dialog, packagesOf } from "orrery/dialogs.js";
 

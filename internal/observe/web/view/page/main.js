@@ -1,7 +1,7 @@
 // The page: one picture of the run at one event, and the keys and buttons that move it.
 import { html, render, useEffect, useLayoutEffect, useRef, useState } from "orrery/htm-preact.js";
 import { clock, count, duration, setLanguage, text } from "orrery/text.js";
-import { get } from "orrery/fold.js";
+import { get } from "orrery/state.js";
 import { parseFilter } from "orrery/filter.js";
 import { Engine } from "orrery/engine.js";
 import { FIFO, Indexer, Listeners, Namespace, Queue, Reflector, Requests, Workers } from "orrery/boxes.js";
@@ -186,14 +186,12 @@ function App({ engine, initial }) {
 // Losses says what the picture does not contain.
 function Losses({ view }) {
   const sum = map => Object.values(map).reduce((sum, n) => sum + n, 0);
-  const lost = sum(view.state.lost), unknown = sum(view.unknown), { skipped, missing, cut, problems, state } = view;
+  const lost = sum(view.state.lost), { skipped, cut, problem, state } = view;
   return html`<span class=${lost ? "lost" : "figure"} data-lost=${lost}>${text("lost", { n: "" })}<b>${count(lost)}</b></span>
     ${cut && html`<span class="lost" title=${text("cut-about")}>${text("cut")}</span>`}
-    ${missing > 0 && html`<span class="lost" title=${text("uncertain")}>${text("missing", { n: count(missing) })}</span>`}
     ${skipped > 0 && html`<span class="lost">${text("skipped", { n: count(skipped) })}</span>`}
     ${state.odd > 0 && html`<span class="lost">${text("odd", { n: count(state.odd) })}</span>`}
-    ${unknown > 0 && html`<span class="lost" title=${Object.entries(view.unknown).map(([name, n]) => `${name} ${count(n)}`).join("\n")}>${text("unknown", { n: count(unknown) })}</span>`}
-    ${problems.length > 0 && html`<span class="lost" title=${problems.map(p => `${p.line}: ${p.reason}`).join("\n")}>${text("problems", { n: problems.length, ...problems[0] })}</span>`}`;
+    ${problem && html`<span class="lost" title=${problem.reason}>${text("problem", problem)}</span>`}`;
 }
 
 // Choice selects one of several informers or queues.
@@ -220,7 +218,7 @@ function crowded({ recent, t, header }) {
 // readProblem is the sentence for what reader.js could not read.
 function readProblem(reason) {
   const [kind, ...rest] = (reason ?? "").split(" ");
-  return text(["format", "newer", "empty"].includes(kind) ? "bad-" + kind : "bad-other", { reason: kind === "format" ? JSON.stringify(rest.join(" ")) : rest.join(" ") || reason });
+  return text(["format", "newer", "older", "empty"].includes(kind) ? "bad-" + kind : "bad-other", { reason: kind === "format" ? JSON.stringify(rest.join(" ")) : rest.join(" ") || reason });
 }
 
 function download(blob, scene) {

@@ -1,49 +1,42 @@
-// The worker of the page. It holds a run as text in chunks, with the state before each, and answers with what the page shows
-// at one event. A live run grows at its end; a recording is read once.
-import { apply, empty } from "./fold.js";
+// The worker of the page. It holds a run as lines in chunks, each behind a whole state, and answers with what the page shows at
+// one event. A live run grows at its end; a recording is read once.
+import { next } from "./state.js";
 import { Summary } from "./summary.js";
 
-const chunkSize = 1 << 20; // characters: about 10,000 events
 const mostText = 256 << 20; // characters of a live run that are kept
+const mostParsed = 50; // chunks whose events are kept parsed
 const tick = 200; // ms between two pictures of a live run in which nothing happens
-const recentEvents = 300, storyEvents = 120, storyChunks = 4;
-const schema = "orrery.trace/1";
+const recentEvents = 300, storyEvents = 120, storyChunks = 40;
+const schema = "orrery.trace/2";
 
 // Run is everything that was read.
 export class Run {
   header = null;
-  chunks = []; // {from, count, t, text, state}: events from, from+1, …; state is the one before them, as JSON
-  problems = []; // {line, reason}
-  gaps = []; // {from, to}: after a broken line the content is uncertain, up to the next state; see uncertainAt
-  newest = empty();
+  chunks = []; // {from, s, t, state, lines, size, events}: the line of the state after event s, and those of the events from, from+1, …
+  problem = null; // {line, reason}: why nothing was read from this line on
+  newest = null; // the state after the last event
   summary = new Summary();
   count = 0; // events read, those that were forgotten included
   skipped = 0;
-  missing = 0; // events whose numbers the recording jumps over
   finished = false; // a recording that was read to its end
   end = 0; // time of the last event
+  merged = 0; // differences that stateAt has applied
   #rest = "";
   #line = 0;
   #size = 0;
-  #cursor = { n: -1, state: null };
-  #parsed = []; // the chunks read last, parsed: [chunk, events]
+  #cursor = { chunk: null, n: 0, state: null };
+  #parsed = []; // the chunks with events, the latest first
 
   // append reads more text, up to the last whole line.
   append(text) {
-    text = this.#rest + text;
-    let at = 0;
-    while (text.length - at > chunkSize) {
-      const end = text.indexOf("\n", at + chunkSize);
-      if (end < 0) break;
-      this.#chunk(text.slice(at, end));
-      at = end + 1;
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop();
+    for (const line of lines) {
+      if (this.problem) return;
+      this.#line++;
+      if (!this.header) { this.header = headerOf(line); continue; }
+      try { this.#read(line); } catch (error) { this.stopsAt(error.message, this.#line); }
     }
-    const end = text.lastIndexOf("\n");
-    if (end >= at) {
-      this.#chunk(text.slice(at, end));
-      at = end + 1;
-    }
-    this.#rest = text.slice(at);
   }
 
   // finish is the end of a recording: a last line without an end was cut off and is normal.
@@ -55,79 +48,36 @@ export class Run {
       this.append("\n");
     } catch { this.#rest = ""; }
     if (!this.header) throw new Error(rest.trim() === "" ? "empty" : "format " + rest.slice(0, 40));
+    if (!this.newest) throw new Error(this.problem?.reason ?? "empty");
   }
 
-  #chunk(text) {
-    const broken = []; // how many events of this text come before each broken line
-    const { events, lines } = parseLines(text, (line, reason, before) => { this.#problem(this.#line + line, reason); broken.push(before); }, true);
-    this.#line += lines;
-    if (!this.header) checkHeader(this.problems[0]?.line === 1 ? null : events[0], text);
-    if (!this.header || events[0]?.schema) { // or the header again, after a rotation or a new connection
-      const header = events.shift();
-      this.header ??= header;
-      text = text.slice(text.indexOf("\n") + 1); // what is saved has one header
-      broken.forEach((before, i) => { broken[i] = before - 1; });
-      if (this.count === 0 && events[0]?.skipped !== undefined) { // a live run begins with its state so far, which is no event
-        this.newest = apply(this.newest, events.shift());
-        this.summary.begin(this.newest);
-        this.end = this.newest.t;
-        text = text.slice(text.indexOf("\n") + 1);
-        broken.forEach((before, i) => { broken[i] = before - 1; });
-      }
-    }
-    if (events.length > 0) this.#keep(text, events);
-    const from = this.count;
-    let lost = 0; // broken lines up to here
-    for (const event of events) {
-      for (; from + broken[lost] === this.count; lost++) this.#lineLost();
-      if (this.count > 0 && event.s > this.newest.s + 1 && !event.state) {
-        if (this.gaps.at(-1)?.to !== Infinity) this.missing += event.s - this.newest.s - 1; // otherwise a broken line has said so
-        this.#lineLost();
-      }
-      this.newest = apply(this.newest, event);
-      this.summary.add(event, this.newest);
-      this.count++;
-      if (event.t > this.end) this.end = event.t;
-      if (event.state) this.#stateRead(event);
-    }
-    if (lost < broken.length) this.#lineLost();
-  }
-
-  // #keep keeps the text of events that come next.
-  #keep(text, events) {
-    const last = this.chunks.at(-1);
-    if (last && last.text.length + text.length < chunkSize) { // small batches of a live run share a chunk
-      last.text += "\n" + text;
-      last.count += events.length;
-      this.#parsed = this.#parsed.filter(([chunk]) => chunk !== last);
+  // #read reads the line of an event or of a state.
+  #read(line) {
+    const entry = JSON.parse(line);
+    if (entry.state) {
+      if (this.newest) this.skipped += entry.s - this.newest.s;
+      this.newest = wholeOf(entry);
+      this.chunks.push({ from: this.count, s: entry.s, t: entry.t, state: line, lines: [], size: line.length, events: null });
+      this.summary.follow(this.newest);
     } else {
-      this.chunks.push({ from: this.count, count: events.length, t: events[0].t ?? this.end, text, state: JSON.stringify(this.newest) });
+      if (typeof entry.e !== "string") throw new Error("not an event");
+      if (!this.newest) throw new Error("no state is before it");
+      if (entry.s !== this.newest.s + 1) throw new Error(`event ${entry.s} follows event ${this.newest.s}`);
+      next(this.newest, entry);
+      this.count++;
+      const chunk = this.chunks.at(-1);
+      chunk.lines.push(line);
+      chunk.events?.push(entry);
+      chunk.size += line.length;
+      this.summary.add(entry, this.newest);
     }
-    this.#size += text.length;
-    while (this.#size > mostText && this.chunks.length > 1) this.#size -= this.chunks.shift().text.length;
+    this.end = Math.max(this.end, entry.t ?? 0);
+    this.#size += line.length;
+    while (this.#size > mostText && this.chunks.length > 1) this.#size -= this.chunks.shift().size;
   }
 
-  // #lineLost notes that the content is uncertain from here on.
-  #lineLost() {
-    if (this.gaps.at(-1)?.to !== Infinity) this.gaps.push({ from: this.count, to: Infinity });
-  }
-
-  // #stateRead notes that the content is certain again after the event read last, a state.
-  #stateRead(event) {
-    this.skipped += event.skipped ?? 0;
-    const gap = this.gaps.at(-1);
-    if (gap?.to === Infinity && gap.from < this.count) gap.to = this.count;
-  }
-
-  // stopsAt notes why nothing could be read after the last line.
-  stopsAt(reason) { this.#problem(this.#line + 1, reason); }
-
-  #problem(line, reason) {
-    if (this.problems.length < 100) this.problems.push({ line, reason });
-  }
-
-  // uncertainAt reports whether a broken line may have changed the content after n events.
-  uncertainAt(n) { return this.gaps.some(gap => gap.from < n && n < gap.to); }
+  // stopsAt notes why nothing is read from a line on.
+  stopsAt(reason, line = this.#line + 1) { this.problem = { line, reason }; }
 
   // first is the earliest event that can be shown.
   get first() { return this.chunks[0]?.from ?? 0; }
@@ -135,6 +85,7 @@ export class Run {
   // start is the time of that event.
   get start() { return this.chunks[0]?.t ?? this.end; }
 
+  // #chunkOf returns the place of the chunk with event n.
   #chunkOf(n) {
     let low = 0, high = this.chunks.length - 1;
     while (low < high) {
@@ -144,24 +95,28 @@ export class Run {
     return low;
   }
 
-  #events(at) {
-    const chunk = this.chunks[at], known = this.#parsed.find(([c]) => c === chunk);
-    if (known) return known[1];
-    const { events } = parseLines(chunk.text, () => {});
-    this.#parsed = [[chunk, events], ...this.#parsed].slice(0, storyChunks + 1);
-    return events;
+  // #events returns the first events of a chunk, up to event n of the run.
+  #events(chunk, n = Infinity) {
+    if (!chunk.events) {
+      chunk.events = chunk.lines.map(line => JSON.parse(line));
+      this.#parsed.unshift(chunk);
+      if (this.#parsed.length > mostParsed) this.#parsed.pop().events = null;
+    }
+    return chunk.events.slice(0, Math.max(0, n - chunk.from));
   }
 
   // stateAt returns the state after n events. The caller must not change it.
   stateAt(n) {
     if (n >= this.count) return this.newest;
-    if (this.chunks.length === 0) return this.newest;
     n = Math.max(n, this.first);
-    const at = this.#chunkOf(n), chunk = this.chunks[at];
-    let { state, n: from } = this.#cursor;
-    if (!(from >= chunk.from && from <= n)) { state = JSON.parse(chunk.state); from = chunk.from; }
-    for (const event of this.#events(at).slice(from - chunk.from, n - chunk.from)) state = apply(state, event);
-    this.#cursor = { n, state };
+    const chunk = this.chunks[this.#chunkOf(n)];
+    let { chunk: before, n: from, state } = this.#cursor;
+    if (before !== chunk || from > n) { state = wholeOf(JSON.parse(chunk.state)); from = chunk.from; }
+    for (const event of this.#events(chunk, n).slice(from - chunk.from)) {
+      next(state, event);
+      this.merged++;
+    }
+    this.#cursor = { chunk, n, state };
     return state;
   }
 
@@ -169,33 +124,22 @@ export class Run {
   recent(n, most = recentEvents) {
     const found = [];
     for (let at = this.#chunkOf(n); at >= 0 && this.chunks.length && found.length < most; at--) {
-      const part = this.#events(at).slice(0, Math.max(0, n - this.chunks[at].from));
-      found.unshift(...part.slice(-(most - found.length)));
+      found.unshift(...this.#events(this.chunks[at], n).slice(-(most - found.length)));
     }
     return found;
   }
 
   // numberAt returns how many events had happened at time t.
   numberAt(t) {
-    if (this.chunks.length === 0) return 0;
-    let at = this.chunks.findLastIndex(chunk => chunk.t <= t);
-    if (at < 0) return this.first;
-    const events = this.#events(at);
-    let low = 0, high = events.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((events[middle].t ?? 0) <= t) low = middle + 1; else high = middle;
-    }
-    return this.chunks[at].from + low;
+    const chunk = this.chunks.findLast(chunk => chunk.t <= t);
+    if (!chunk) return this.first;
+    return chunk.from + this.#events(chunk).filter(e => (e.t ?? 0) <= t).length;
   }
 
   // numberOf returns how many events had happened when the event with that sequence number had.
   numberOf(sequence) {
-    for (let at = this.chunks.length - 1; at >= 0; at--) {
-      const found = this.#events(at).findIndex(e => e.s === sequence);
-      if (found >= 0) return this.chunks[at].from + found + 1;
-    }
-    return -1;
+    const chunk = this.chunks.findLast(chunk => chunk.s < sequence);
+    return chunk && sequence - chunk.s <= chunk.lines.length ? chunk.from + sequence - chunk.s : -1;
   }
 
   // story returns the last events before n that are about key: those that name it, those of passes over it, and those that
@@ -204,7 +148,7 @@ export class Run {
     if (!key || this.chunks.length === 0) return { story: [], earlier: false };
     const last = this.#chunkOf(n), from = Math.max(0, last - storyChunks + 1), passes = new Set(), numbers = new Set(), found = [];
     for (let at = from; at <= last; at++) {
-      for (const e of this.#events(at).slice(0, Math.max(0, n - this.chunks[at].from))) {
+      for (const e of this.#events(this.chunks[at], n)) {
         const caused = e.c?.some(c => numbers.has(c.s ?? c));
         const about = e.k === key || (e.k === undefined || e.q) && (e.p ? passes.has(e.p) : caused);
         if (!about) continue;
@@ -234,35 +178,17 @@ function folded(events) {
 // said is what an event says, without its number, time, causes and duration. Requests and passes are never the same.
 const said = e => JSON.stringify([e.e, e.i, e.k, e.h, e.d, e.rv, e.kind, e.type, e.n, e.num, e.p, e.q, e.r, e.phase, e.status, e.err]);
 
-// isEvent reports whether the program takes a line for an event. A run begins with the state 0.
-const isEvent = e => typeof e?.e === "string" && e.e !== "" && (e.s > 0 || e.e === "trace.state") &&
-  is(e.s, "number") && is(e.t, "number") && is(e.i, "string") && is(e.k, "string") && is(e.d, "string");
-const is = (value, type) => value === undefined || value === null || typeof value === type;
+// wholeOf returns the state of its line.
+const wholeOf = ({ s, t, state }) => ({ ...state, s, t });
 
-// parseLines returns the events of a text and how many lines it has. It parses all lines at once, and one by one if that fails:
-// a broken line is reported and left out. headed allows a header in the first line.
-function parseLines(text, broken, headed = false) {
-  const right = (entry, i) => isEvent(entry) || headed && i === 0 && Boolean(entry?.schema);
-  try {
-    const events = JSON.parse("[" + text.replaceAll("\n", ",") + "]");
-    if (events.every(right)) return { events, lines: events.length };
-  } catch { /* one of them is broken */ }
-  const events = [], all = text.split("\n");
-  all.forEach((line, i) => {
-    if (line.trim() === "") return;
-    try {
-      const event = JSON.parse(line);
-      if (!right(event, i)) throw new Error("not an event");
-      events.push(event);
-    } catch (error) { broken(i + 1, error.message, events.length); }
-  });
-  return { events, lines: all.length };
-}
-
-function checkHeader(header, text) {
+// headerOf returns the header of a recording, its first line.
+function headerOf(line) {
+  let header = null;
+  try { header = JSON.parse(line); } catch { /* it is none */ }
   const form = /^orrery\.trace\/(\d+)$/.exec(header?.schema ?? "");
-  if (!header?.h || !form) throw new Error("format " + text.slice(0, 40));
-  if (Number(form[1]) > Number(schema.split("/")[1])) throw new Error("newer " + header.schema);
+  if (!header?.h || !form) throw new Error("format " + line.slice(0, 40));
+  if (header.schema !== schema) throw new Error((Number(form[1]) > Number(schema.split("/")[1]) ? "newer " : "older ") + header.schema);
+  return header;
 }
 
 // serve answers the messages of the page.
@@ -271,16 +197,17 @@ function serve(port) {
   let zero = Infinity; // when a live run began, by the worker's clock: no later than the fastest batch says
 
   const clock = () => performance.now() * 1000;
-  const ticks = () => live && position === null && run.newest.s > 0 && run.header.clock !== "virtual" && !run.newest.ended;
+  const ticks = () => live && position === null && run.newest?.s > 0 && run.header.clock !== "virtual" && !run.newest.ended;
   const present = () => ticks() ? clock() - zero : run.end;
   const answer = () => {
     due = false;
+    if (!run.newest) return; // a live run that has not begun
     const n = position ?? run.count, recent = run.recent(n), t = time ?? (n >= run.count ? present() : recent.at(-1)?.t ?? run.start);
     port.postMessage({
       kind: "view", header: run.header, n, count: run.count, first: run.first, start: run.start, t,
       end: Math.max(run.end, t), following: position === null, state: run.stateAt(n), recent, ...run.story(key, n),
-      summary: run.summary.plain(), problems: run.problems, uncertain: run.uncertainAt(n), unknown: run.summary.unknown, skipped: run.skipped, missing: run.missing, cut: run.finished && !run.newest.ended, reason: run.newest.ended,
-      used: run.newest.events,
+      summary: run.summary.plain(), problem: run.problem, skipped: run.skipped, cut: run.finished && !run.problem && !run.newest.ended, reason: run.newest.ended,
+      used: run.newest.gears,
       guided: Boolean(run.newest.lab.chapter), answer: run.newest.lab.answer ?? "",
     });
   };
@@ -290,7 +217,7 @@ function serve(port) {
   const failed = error => port.postMessage({ kind: "failed", reason: error.message });
 
   async function open({ blob, address }) {
-    const next = new Run(), mine = ++generation;
+    const opened = new Run(), mine = ++generation;
     let stream = blob?.stream();
     if (address) {
       try {
@@ -305,15 +232,15 @@ function serve(port) {
         const part = await reader.read();
         if (mine !== generation) return; // another one was asked for
         if (part.done) break;
-        next.append(part.value);
+        opened.append(part.value);
       }
-      next.finish();
+      opened.finish();
     } catch (error) {
       if (mine !== generation) return;
-      if (next.count === 0) { failed(error); return; } // the page keeps what it showed
-      next.stopsAt(error.message);
+      if (opened.count === 0) { failed(error); return; } // the page keeps what it showed
+      opened.stopsAt(error.message);
     }
-    run = next;
+    run = opened;
     live = false; // what is still on its way is of the run before
     position = 0;
     time = null;
@@ -375,13 +302,7 @@ async function textOf(stream) {
 // cut matches the browsers' errors for a compressed stream without an end, which is as normal as a last line without one.
 const cut = /\b(truncated|unexpected end|ended without)\b/i;
 
-// saved returns the chunks as the lines of a recording. If events before them are unknown, it begins with the state after those.
-export function saved(run) {
-  const first = run.chunks[0];
-  if (!first) return [];
-  const { s, t } = JSON.parse(first.state);
-  const before = s > 0 ? [`{"s":${s},"t":${t},"e":"trace.state","state":${first.state}}\n`] : [];
-  return before.concat(run.chunks.map(chunk => chunk.text + "\n"));
-}
+// saved returns the chunks as the lines of a recording behind its header.
+export const saved = run => run.chunks.map(chunk => [chunk.state, ...chunk.lines, ""].join("\n"));
 
 if (typeof WorkerGlobalScope !== "undefined" && self instanceof WorkerGlobalScope) serve(self);

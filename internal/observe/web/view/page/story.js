@@ -1,6 +1,6 @@
 // The story of one key: a chain of events, each with the names of its gear and what it carried.
 import { html, useEffect, useRef } from "orrery/htm-preact.js";
-import { get } from "orrery/fold.js";
+import { get } from "orrery/state.js";
 import { count, duration, short, text } from "orrery/text.js";
 import { Key } from "orrery/boxes.js";
 

@@ -1,7 +1,7 @@
 // What the strip of time shows: counts in at most 480 bins, which double in width when a run outgrows them, the passes of
 // workers, and marks.
 
-import { get } from "./fold.js";
+import { get } from "./state.js";
 
 const bins = 480, mostPasses = 4000;
 
@@ -9,27 +9,6 @@ const marks = {
   "reflector.expired": "410", "informer.resyncDue": "resync", "trace.lost": "lost", "informer.handlerPanicked": "panic",
   "nsctl.passPanicked": "panic", "lab.held": "held", "lab.input": "input",
 };
-
-// The hooks of every gear that this page knows. A test compares them with those of the program.
-const hooks = `
-  reflector: stateChanged pageListed listed streamingListAbandoned watchStarted event bookmark watchEnded backOff
-    expired idleTimeout resync storeFailed
-  deltafifo: queued deduplicated ignored canceled replaced resynced popped processed requeued synced closed
-  indexer: added updated deleted replaced indexFailed
-  informer: started stopped synced handlerAdded handlerRemoved handlerEnded handlerSynced handlerLagging handlerStuck
-    handlerPanicked applied distributed handlerQueued handlerCalled handled resyncDue processError mutated
-  queue: added coalesced refused delayed delayCanceled delayEnded got done doneUnknown retried forgotten shuttingDown
-  nsctl: enqueued gone passContext passStarted passDone passStuck passPanicked phaseStarted phaseDone discovered
-    emptinessChecked typeDeleted wouldDelete conflict finalized conditionsUpdated conditionsFailed
-  restclient: requestStart requestDone retry throttled finished warning watchOpened watchClosed
-  leaderelection: acquired renewed slowPath failed lost released newLeader watchFailed
-  apiserver: requestStarted requestDone
-  lab: scene input held stepped released chapter question answer
-  trace: state lost end
-`;
-const known = new Map(); // the mark of each event, or ""
-for (const [, gear, names] of hooks.matchAll(/(\w+): ([^:]*?)(?=\s+\w+:|\s*$)/g)) for (const name of names.split(/\s+/)) known.set(`${gear}.${name}`, marks[`${gear}.${name}`] ?? "");
-export const knownEvents = [...known.keys()];
 
 export class Summary {
   width = 5000; // µs of a bin
@@ -39,21 +18,13 @@ export class Summary {
   depths = new Map(); // by queue, the most keys that waited in it
   passes = []; // {i, slot, k, from, to}: i is the queue; to is absent while the pass runs
   marks = []; // {t, kind}, at most one of a kind in a bin
-  unknown = {}; // events of another version, which the fold ignores, with their number
   #running = new Map(); // the passes without an end, by queue, then by key
-
-  // begin is the state with which a live run begins.
-  begin(state) {
-    while (state.t >= this.width * bins) this.#double();
-    this.#follow(state, state.t, Math.floor(state.t / this.width));
-  }
 
   // add counts an event. state is the one after it.
   add(e, state) {
     const t = e.t ?? 0;
     while (t >= this.width * bins) this.#double();
-    const bin = Math.floor(t / this.width), kind = known.get(e.e), i = e.i ?? "", k = e.k ?? "";
-    if (kind === undefined) this.unknown[e.e] = (get(this.unknown, e.e) ?? 0) + 1;
+    const bin = Math.floor(t / this.width), kind = get(marks, e.e), i = e.i ?? "", k = e.k ?? "";
     this.events[bin]++;
     if (kind) this.#mark({ t, kind });
     switch (e.e) {
@@ -61,14 +32,13 @@ export class Summary {
       case "informer.handled": this.handlers[bin]++; break;
       case "queue.added": this.#waits(i, state, bin); break;
       case "queue.got": {
-        const held = get(state.queues[i].processing, k);
+        const held = get(state.queues[i]?.processing ?? {}, k);
         this.#ends(i, k, t); // its end was lost
         if (held) this.#begins(i, k, held.slot, t);
         this.#waits(i, state, bin);
         break;
       }
       case "queue.done": this.#ends(i, k, t); this.#waits(i, state, bin); break;
-      case "trace.state": this.#follow(state, t, bin); break;
     }
   }
 
@@ -99,17 +69,19 @@ export class Summary {
   #waits(i, state, bin) {
     let depth = this.depths.get(i);
     if (!depth) this.depths.set(i, depth = new Array(bins).fill(0));
-    depth[bin] = Math.max(depth[bin], state.queues[i].total);
+    depth[bin] = Math.max(depth[bin], state.queues[i]?.total ?? 0);
   }
 
-  // #follow takes over a state of the run. It differs from what the events before it say if some were lost.
-  #follow(state, t, bin) {
+  // follow takes over a whole state of the run. It differs from what the events before it say if some were skipped.
+  follow(state) {
+    const { t } = state;
+    while (t >= this.width * bins) this.#double();
     for (const running of this.#running.values()) {
       for (const { i, k, slot } of running.values()) if (get(get(state.queues, i)?.processing ?? {}, k)?.slot !== slot) this.#ends(i, k, t);
     }
     for (const [i, queue] of Object.entries(state.queues)) {
       for (const [k, { slot, at }] of Object.entries(queue.processing)) if (!this.#runningIn(i).has(k)) this.#begins(i, k, slot, at);
-      this.#waits(i, state, bin);
+      this.#waits(i, state, Math.floor(t / this.width));
     }
   }
 

@@ -1,14 +1,12 @@
-package view_test
+package trace_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/observe/trace"
@@ -16,16 +14,15 @@ import (
 
 // hooks are the hooks that the fold knows, by gear, and one that it does not.
 var hooks = map[string]string{
-	"reflector":      "stateChanged pageListed listed watchStarted watchEnded event bookmark backOff expired idleTimeout zombie resync storeFailed",
+	"reflector":      "stateChanged pageListed listed watchStarted watchEnded event bookmark backOff expired idleTimeout resync storeFailed",
 	"deltafifo":      "queued queued queued deduplicated ignored canceled replaced popped popped processed requeued synced closed",
 	"indexer":        "added added updated deleted replaced indexFailed",
-	"informer":       "started synced stopped applied distributed handlerAdded handlerQueued handlerCalled handled handlerPanicked handlerSynced handlerLagging handlerStuck handlerBlocked handlerRemoved handlerEnded resyncDue processError mutated",
+	"informer":       "started synced stopped applied distributed handlerAdded handlerQueued handlerCalled handled handlerPanicked handlerSynced handlerLagging handlerStuck handlerRemoved handlerEnded resyncDue processError mutated",
 	"queue":          "added added coalesced refused delayed delayCanceled delayEnded got got done done doneUnknown retried forgotten shuttingDown",
 	"nsctl":          "enqueued gone passContext passStarted passDone passStuck phaseStarted phaseDone discovered typeDeleted wouldDelete conflict finalized conditionsUpdated emptinessChecked",
 	"restclient":     "requestStart requestStart requestDone retry throttled warning watchOpened watchClosed finished",
 	"leaderelection": "acquired renewed failed watchFailed lost released newLeader",
 	"apiserver":      "requestStarted requestDone",
-	"store":          "committed expired compacted",
 	"lab":            "scene input held held stepped released chapter question answer",
 	"trace":          "lost end",
 	"unknown":        "hook",
@@ -35,7 +32,7 @@ var hooks = map[string]string{
 func randomEvents(random *rand.Rand, n int) []trace.Event {
 	pick := func(all ...string) string { return all[random.IntN(len(all))] }
 	var names []string
-	for _, gear := range []string{"reflector", "deltafifo", "indexer", "informer", "queue", "nsctl", "restclient", "leaderelection", "apiserver", "store", "lab", "trace", "unknown"} {
+	for _, gear := range []string{"reflector", "deltafifo", "indexer", "informer", "queue", "nsctl", "restclient", "leaderelection", "apiserver", "lab", "trace", "unknown"} {
 		for hook := range strings.FieldsSeq(hooks[gear]) {
 			names = append(names, gear+"."+hook)
 		}
@@ -67,37 +64,38 @@ func randomEvents(random *rand.Rand, n int) []trace.Event {
 	return events
 }
 
-// The page and the program show the same, whatever happens.
-func TestPageFoldsAsTheProgram(t *testing.T) {
-	lists := [][]trace.Event{recorded(t), longSlot(), longQueue(), manyNamespaces(), manyRequests()}
-	const fixed = 5
-	for seed := range uint64(200) {
-		random := rand.New(rand.NewPCG(seed, 0))
-		lists = append(lists, randomEvents(random, 5+random.IntN(150)))
+// Differences, applied one after the other, make the state, whatever happens.
+func TestDifferencesMakeTheState(t *testing.T) {
+	const fixed = 4
+	lists := [fixed + 60][]trace.Event{longSlot(), longQueue(), manyNamespaces(), manyRequests()}
+	for i := range lists[fixed:] {
+		random := rand.New(rand.NewPCG(uint64(i), 0))
+		lists[fixed+i] = randomEvents(random, 5+random.IntN(150))
 	}
-	var want []string
-	for _, events := range lists {
-		state := trace.NewState()
-		for i := range events {
-			state.Apply(&events[i])
+	for i, events := range lists {
+		state, merged := trace.NewState(), decoded(t, trace.NewState())
+		for n := range events {
+			difference := state.Next(&events[n])
+			if difference != nil {
+				var patch map[string]any
+				require.NoError(t, json.Unmarshal(difference, &patch))
+				trace.Merge(merged, patch)
+			}
+			merged["s"], merged["t"] = float64(state.Seq), float64(state.Time)
+			if i >= fixed || n == len(events)-1 {
+				require.Equal(t, decoded(t, state), merged, "list %d (a long slot, a long queue, many namespaces, many requests, or of the seed %d), event %d: %+v, %s", i, i-fixed, n, events[n], difference)
+			}
 		}
-		text, err := json.Marshal(state)
-		require.NoError(t, err)
-		want = append(want, string(text))
 	}
-	server, _ := live(t)
-	b := openTab(t, 1280, 720)
-	b.do(chromedp.Navigate(server.URL()))
-	text, err := json.Marshal(lists)
+}
+
+// decoded returns the JSON of a state.
+func decoded(t *testing.T, state *trace.State) (tree map[string]any) {
+	t.Helper()
+	text, err := json.Marshal(state)
 	require.NoError(t, err)
-	found := value[[]string](b, fmt.Sprintf(`(async () => {
-		const { apply, empty } = await import("./fold.js");
-		return %s.map(events => JSON.stringify(events.reduce(apply, empty())));
-	})()`, text))
-	require.Len(t, found, len(want))
-	for i := range want {
-		require.JSONEq(t, want[i], found[i], "list %d: the recording, a long slot, a long queue, many namespaces, many requests, or of the seed %d", i, i-fixed)
-	}
+	require.NoError(t, json.Unmarshal(text, &tree))
+	return tree
 }
 
 // numbered gives each event its number, and the informer that all of them are about.
@@ -149,19 +147,4 @@ func manyRequests() (events []trace.Event) {
 		events = append(events, trace.Event{Name: "restclient.requestStart", Request: n + 1}, trace.Event{Name: "restclient.requestDone", Request: n + 1, Code: 200})
 	}
 	return numbered(events)
-}
-
-// recorded returns the events of a recording.
-func recorded(t *testing.T) (events []trace.Event) {
-	t.Helper()
-	file, err := os.Open("testdata/machine.jsonl")
-	require.NoError(t, err)
-	defer file.Close()
-	_, err = trace.Read(file, func(e *trace.Event, broken *trace.LineError) error {
-		require.Nil(t, broken)
-		events = append(events, *e)
-		return nil
-	})
-	require.NoError(t, err)
-	return events
 }
