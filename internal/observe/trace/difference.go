@@ -2,7 +2,6 @@ package trace
 
 import (
 	"encoding/json"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,13 +11,21 @@ import (
 // without s and t, which the event has. The fold changes maps by change, put and drop only, so that
 // the cost does not grow with the State.
 func (s *State) Next(e *Event) (difference []byte) {
-	s.before = map[uintptr]map[string]any{}
+	if s.before == nil {
+		s.before = make([]before, 0, 8)
+	}
+	s.before = s.before[:0]
 	was := *s
 	s.Apply(e)
 	was.Seq, was.Time = s.Seq, s.Time
-	difference = s.appendDifference(nil, reflect.ValueOf(was), reflect.ValueOf(*s))
-	s.before = nil
-	return difference
+	return s.appendDifference(nil, reflect.ValueOf(&was).Elem(), reflect.ValueOf(s).Elem())
+}
+
+// before is an entry of a map as it was before an event.
+type before struct {
+	of    uintptr // the map
+	key   string
+	entry any // a copy; nil if there was none
 }
 
 // change returns an entry of a map that the caller may change, nil if there is none.
@@ -48,37 +55,36 @@ func keepBefore[V any](s *State, m map[string]V, key string) {
 	if s.before == nil {
 		return
 	}
-	id := reflect.ValueOf(m).Pointer()
-	if s.before[id] == nil {
-		s.before[id] = map[string]any{}
-	}
-	if _, known := s.before[id][key]; known {
+	of := reflect.ValueOf(m).Pointer()
+	if slices.ContainsFunc(s.before, func(b before) bool { return b.of == of && b.key == key }) {
 		return
 	}
-	s.before[id][key] = nil
+	b := before{of: of, key: key}
 	if entry, ok := m[key]; ok {
-		s.before[id][key] = reflect.Indirect(reflect.ValueOf(entry)).Interface() // a copy
+		b.entry = reflect.Indirect(reflect.ValueOf(entry)).Interface()
 	}
+	s.before = append(s.before, b)
 }
 
 // appendDifference appends the object of what has changed in a struct, or nothing.
 func (s *State) appendDifference(out []byte, was, is reflect.Value) []byte {
 	start := len(out)
 	for i := range is.NumField() {
-		field := is.Type().Field(i)
-		if !field.IsExported() {
-			continue
-		}
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		var value []byte
 		switch was, is := was.Field(i), is.Field(i); {
+		case !is.CanInterface(): // of the journal
 		case is.Kind() == reflect.Map:
-			out = appendMember(out, start, name, s.appendEntries(nil, was, is))
+			value = s.appendEntries(nil, was, is)
 		case is.Kind() == reflect.Struct:
-			out = appendMember(out, start, name, s.appendDifference(nil, was, is))
+			value = s.appendDifference(nil, was, is)
 		case !was.Equal(is) && is.Kind() == reflect.Pointer && is.IsNil():
-			out = appendMember(out, start, name, null)
+			value = null
 		case !was.Equal(is):
-			out = appendMember(out, start, name, encode(is.Interface()))
+			value = encode(is.Interface())
+		}
+		if len(value) > 0 {
+			name, _, _ := strings.Cut(is.Type().Field(i).Tag.Get("json"), ",")
+			out = appendMember(out, start, encode(name), value)
 		}
 	}
 	return closed(out, start)
@@ -86,24 +92,29 @@ func (s *State) appendDifference(out []byte, was, is reflect.Value) []byte {
 
 // appendEntries appends the object of the entries of a map that have changed, or nothing.
 func (s *State) appendEntries(out []byte, was, is reflect.Value) []byte {
-	start, before := len(out), s.before[is.Pointer()]
-	if was.Pointer() != is.Pointer() { // another map has taken its place
-		before = map[string]any{}
-		for _, m := range []reflect.Value{was, is} {
-			for _, key := range m.MapKeys() {
-				before[key.String()] = nil
-			}
+	start := len(out)
+	var changed []before
+	for _, b := range s.before {
+		if b.of == is.Pointer() {
+			changed = append(changed, b)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(before)) {
-		entry := is.MapIndex(reflect.ValueOf(key))
-		switch old := reflect.ValueOf(before[key]); {
+	if was.Pointer() != is.Pointer() { // another map has taken its place
+		for _, key := range append(was.MapKeys(), is.MapKeys()...) {
+			changed = append(changed, before{key: key.String()})
+		}
+	}
+	slices.SortFunc(changed, func(a, b before) int { return strings.Compare(a.key, b.key) })
+	changed = slices.CompactFunc(changed, func(a, b before) bool { return a.key == b.key })
+	for _, b := range changed {
+		entry := is.MapIndex(reflect.ValueOf(b.key))
+		switch old := reflect.ValueOf(b.entry); {
 		case !entry.IsValid():
-			out = appendMember(out, start, key, null)
+			out = appendMember(out, start, encode(b.key), null)
 		case old.Kind() == reflect.Struct && entry.Kind() == reflect.Pointer:
-			out = appendMember(out, start, key, s.appendDifference(nil, old, entry.Elem()))
+			out = appendMember(out, start, encode(b.key), s.appendDifference(nil, old, entry.Elem()))
 		case !old.IsValid() || !old.Comparable() || !old.Equal(entry):
-			out = appendMember(out, start, key, encode(entry.Interface()))
+			out = appendMember(out, start, encode(b.key), encode(entry.Interface()))
 		}
 	}
 	return closed(out, start)
@@ -112,7 +123,7 @@ func (s *State) appendEntries(out []byte, was, is reflect.Value) []byte {
 var null = []byte("null")
 
 // appendMember appends a member to the object that begins at start, unless the value is empty.
-func appendMember(out []byte, start int, name string, value []byte) []byte {
+func appendMember(out []byte, start int, name, value []byte) []byte {
 	if len(value) == 0 {
 		return out
 	}
@@ -120,7 +131,7 @@ func appendMember(out []byte, start int, name string, value []byte) []byte {
 	if len(out) == start {
 		separator = '{'
 	}
-	out = append(append(out, separator), encode(name)...)
+	out = append(append(out, separator), name...)
 	return append(append(out, ':'), value...)
 }
 

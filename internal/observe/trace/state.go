@@ -32,8 +32,8 @@ type State struct {
 	Election   ElectionState              `json:"election"`
 	Lab        LabState                   `json:"lab"`
 
-	// before has what the present event changes in maps; nil: nobody asks for a difference.
-	before map[uintptr]map[string]any
+	// before has what the last event has changed in maps; nil: nobody asks for a difference.
+	before []before
 }
 
 // InformerState is one informer: reflector, queue, store and listeners.
