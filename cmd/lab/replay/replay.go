@@ -126,31 +126,9 @@ func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) e
 		return err
 	}
 	defer server.Stop()
-	// The page is there already: a large file takes a while. It says itself what cannot be read.
-	if ended, err := hasEnd(file); err == nil && !ended {
-		fmt.Fprintln(out, "The recording has no end: the program was killed, or the file was cut off. The last events may be missing.")
-	}
 	fmt.Fprintln(out, "Ctrl-C ends it.")
 	<-ctx.Done()
 	return nil
-}
-
-// hasEnd reports whether the recording says why it ended.
-func hasEnd(name string) (bool, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	ended := false
-	_, err = trace.Read(file, func(e *trace.Event) error {
-		ended = e.Name == "trace.end"
-		return nil
-	})
-	if _, broken := errors.AsType[*trace.LineError](err); broken {
-		return false, nil
-	}
-	return ended, err
 }
 
 // source is where the page finds the functions of the gears.

@@ -107,15 +107,12 @@ func TestReplayChecks(t *testing.T) {
 	}
 }
 
-// A recording without an end is shown, and the terminal says that it was cut off.
-func TestReplayOfARecordingWithoutAnEnd(t *testing.T) {
-	for end, want := range map[string]bool{"": true, `{"s":2,"t":6,"e":"trace.end","reason":"done"}` + "\n": false} {
-		out := &signalling{words: "Ctrl-C ends it."}
-		ctx, cancel := context.WithCancel(t.Context())
-		out.call = cancel
-		require.NoError(t, replay(ctx, write(t, header+event+end), view.Flags{NoOpen: true}, out))
-		assert.Equal(t, want, strings.Contains(out.text.String(), "The recording has no end"))
-	}
+// The page is served until the command is told to end.
+func TestReplayServesThePage(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &signalling{words: "Ctrl-C ends it.", call: cancel}
+	require.NoError(t, replay(ctx, write(t, header+event), view.Flags{NoOpen: true}, out))
+	assert.Contains(t, out.text.String(), "The view: http://127.0.0.1:")
 }
 
 // signalling calls a function when certain words have been written.
