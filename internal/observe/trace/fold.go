@@ -76,7 +76,8 @@ func (s *State) queue(name string) *QueueState {
 
 // Waiting returns the waiting keys, next first.
 func (q *QueueState) Waiting() []string {
-	return slices.SortedFunc(maps.Keys(q.Queue), func(a, b string) int { return cmp.Compare(q.Queue[a], q.Queue[b]) })
+	bySeq := func(a, b string) int { return cmp.Compare(q.Queue[a], q.Queue[b]) }
+	return slices.SortedFunc(maps.Keys(q.Queue), bySeq)
 }
 
 func (q *QueueState) apply(s *State, hook string, e *Event) {

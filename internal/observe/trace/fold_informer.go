@@ -1,6 +1,9 @@
 package trace
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -141,6 +144,15 @@ func without(letters string, n int64) string {
 }
 
 func isDeletion(letter string) bool { return letter == "D" || letter == tombstone }
+
+// Waiting returns the slots, next first.
+func (f *FIFOState) Waiting() (entries []EntryState) {
+	bySeq := func(a, b string) int { return cmp.Compare(f.Slots[a].Seq, f.Slots[b].Seq) }
+	for _, key := range slices.SortedFunc(maps.Keys(f.Slots), bySeq) {
+		entries = append(entries, EntryState{Key: key, Deltas: f.Slots[key].Deltas, N: f.Slots[key].N})
+	}
+	return entries
+}
 
 // put sets the slot of a key; a new one goes to the end.
 func (f *FIFOState) put(s *State, key string, slot SlotState) {

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 )
@@ -55,16 +56,20 @@ func (r *RequestsState) done(s *State, id string, e *Event) {
 		return
 	}
 	request.Done, request.Micros, request.Code, request.Err = true, e.Micros, e.Code, e.Err
-	var done []uint64
-	for id, request := range r.Latest {
+	if done := r.Answered(); len(done) > latest {
+		drop(s, r.Latest, done[0])
+	}
+}
+
+// Answered returns the numbers of the latest requests that are done, in order.
+func (r *RequestsState) Answered() (numbers []string) {
+	for number, request := range r.Latest {
 		if request.Done {
-			n, _ := strconv.ParseUint(id, 10, 64)
-			done = append(done, n)
+			numbers = append(numbers, number)
 		}
 	}
-	if len(done) > latest {
-		drop(s, r.Latest, strconv.FormatUint(slices.Min(done), 10))
-	}
+	slices.SortFunc(numbers, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	return numbers
 }
 
 func (l *ElectionState) apply(hook string, e *Event) {
