@@ -15,10 +15,10 @@ func (r *RequestsState) apply(s *State, hook string, e *Event) {
 	case "requestStart":
 		r.Started++
 		if len(r.Latest) < limit {
-			put(s, r.Latest, id, requestOf(e))
+			put(s, r.Latest, strconv.FormatUint(e.Seq, 10), requestOf(e))
 		}
 	case "requestDone":
-		r.done(s, id, e)
+		r.done(s, e)
 	case "retry":
 		r.Retries++
 	case "throttled":
@@ -40,16 +40,16 @@ func (r *RequestsState) apply(s *State, hook string, e *Event) {
 }
 
 func requestOf(e *Event) *RequestState {
-	return &RequestState{Verb: e.Verb, Resource: e.Resource, Key: e.Key, Path: e.Path, At: e.Time}
+	return &RequestState{Request: e.Request, Verb: e.Verb, Resource: e.Resource, Key: e.Key, Path: e.Path, At: e.Time}
 }
 
-func (r *RequestsState) done(s *State, id string, e *Event) {
+func (r *RequestsState) done(s *State, e *Event) {
 	r.Done++
 	if e.Err != "" {
 		r.Failed++
 	}
-	request := change(s, r.Latest, id)
-	if request == nil || request.Done {
+	request := change(s, r.Latest, r.begun(e.Request))
+	if request == nil {
 		if len(r.Latest) < limit {
 			s.Odd++
 		}
@@ -61,15 +61,28 @@ func (r *RequestsState) done(s *State, id string, e *Event) {
 	}
 }
 
-// Answered returns the numbers of the latest requests that are done, in order.
-func (r *RequestsState) Answered() (numbers []string) {
-	for number, request := range r.Latest {
-		if request.Done {
-			numbers = append(numbers, number)
+// Running returns the attempt of a request that is under way; nil if there is none.
+func (r *RequestsState) Running(request uint64) *RequestState { return r.Latest[r.begun(request)] }
+
+// begun returns the number of the event that began the attempt under way, "" if there is none.
+func (r *RequestsState) begun(request uint64) string {
+	for seq, attempt := range r.Latest {
+		if attempt.Request == request && !attempt.Done {
+			return seq
 		}
 	}
-	slices.SortFunc(numbers, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
-	return numbers
+	return ""
+}
+
+// Answered returns the numbers in Latest of the attempts that are done, in order.
+func (r *RequestsState) Answered() (begun []string) {
+	for seq, attempt := range r.Latest {
+		if attempt.Done {
+			begun = append(begun, seq)
+		}
+	}
+	slices.SortFunc(begun, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	return begun
 }
 
 func (l *ElectionState) apply(hook string, e *Event) {

@@ -231,8 +231,9 @@ type ConditionState struct {
 
 // RequestsState are the requests to the API server.
 type RequestsState struct {
-	// Latest are the requests under way and the last 50 others, and Watches the open watches, by
-	// request number. A watch is done when it is open.
+	// Latest are the attempts under way and the last 50 others, by the number of the event that began
+	// them; Watches are the open watches by request number. The attempt of a watch is done when it is
+	// open.
 	Latest  map[string]*RequestState `json:"latest"`
 	Watches map[string]*RequestState `json:"watches"`
 
@@ -246,8 +247,9 @@ type RequestsState struct {
 	Warning   string `json:"warning"` // the last one
 }
 
-// RequestState is one request.
+// RequestState is one attempt of a request.
 type RequestState struct {
+	Request  uint64 `json:"q"`
 	Verb     string `json:"verb"`
 	Resource string `json:"r"`
 	Key      string `json:"k"`

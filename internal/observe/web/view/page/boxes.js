@@ -64,8 +64,8 @@ export function Requests({ view }) {
   const bar = html`<span class="bar" style="max-width:3em"><i style="width:100%"></i></span>`, watched = Object.values(watches);
   const open = watched.length <= fewWatches ? watched.map(w => row(w, bar))
     : [html`<div class="row" title=${[...new Set(watched.map(w => w.r))].join("\n")}><span style="width:5.4em">WATCH</span><span class="fill">${text("watches-open", { n: count(watched.length) })}</span>${bar}</div>`];
-  const all = Object.entries(latest), under = all.filter(([, r]) => !r.done).map(([, r]) => row(r, html`<span class="quiet">…</span>`));
-  const done = all.filter(([q, r]) => r.done && !get(watches, q)).reverse().map(([, r]) => row(r));
+  const all = Object.values(latest), under = all.filter(r => !r.done).map(r => row(r, html`<span class="quiet">…</span>`)); // in order: the keys are numbers
+  const done = all.filter(r => r.done && !get(watches, r.q)).reverse().map(r => row(r));
   return html`<${Box} name="restclient" title="restclient" view=${view} silent=${!called(view, "restclient") && view.started}
     note=${html`${text("requests", { n: count(started) })}${failed ? html`, <span class="bad">✖ ${count(failed)}</span>` : ""}`}>
     <${Rows} rows=${[...open, ...under, ...done]} most=${view.rows}/></${Box}>`;
