@@ -158,20 +158,21 @@ func (q *QueueState) get(s *State, e *Event) {
 	if len(q.Processing) >= limit {
 		return
 	}
-	slot := q.freeSlot()
-	q.Workers = max(q.Workers, slot+1)
+	slot := slices.Index(q.Slots(), "")
+	if slot < 0 {
+		slot = q.Workers
+		q.Workers++
+	}
 	put(s, q.Processing, e.Key, &ProcessingState{Slot: slot, At: e.Time})
 }
 
-// freeSlot returns the lowest free slot.
-func (q *QueueState) freeSlot() int {
-	taken := make([]bool, len(q.Processing)+1)
-	for _, p := range q.Processing {
-		if p.Slot < len(taken) {
-			taken[p.Slot] = true
-		}
+// Slots returns the workers: each has its key, "" if it is idle.
+func (q *QueueState) Slots() []string {
+	slots := make([]string, q.Workers)
+	for key, p := range q.Processing {
+		slots[p.Slot] = key
 	}
-	return slices.Index(taken, false)
+	return slots
 }
 
 func (q *QueueState) done(s *State, e *Event) {

@@ -90,8 +90,7 @@ func TestQueueIsItsFold(t *testing.T) {
 				q.AddAfter("d", time.Minute)
 				q.AddAfter("e", time.Hour)
 				same()
-				worked := r.State().Queues["keys"]
-				assert.Equal(t, []int{0, 1, 2}, []int{worked.Processing["a"].Slot, worked.Processing["b"].Slot, worked.Workers})
+				assert.Equal(t, []string{"a", "b"}, r.State().Queues["keys"].Slots())
 				q.Done(first)
 				q.Done("unknown")
 				q.AddRateLimited("f")
