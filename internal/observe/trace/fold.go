@@ -40,17 +40,16 @@ func (s *State) Apply(e *Event) {
 
 // applies are the folds by gear.
 var applies = map[string]func(s *State, hook string, e *Event){
-	"reflector":      func(s *State, hook string, e *Event) { s.informer(e.In).Reflector.apply(hook, e) },
-	"deltafifo":      func(s *State, hook string, e *Event) { s.informer(e.In).FIFO.apply(s, hook, e) },
-	"indexer":        func(s *State, hook string, e *Event) { s.informer(e.In).Store.apply(s, hook, e) },
-	"informer":       func(s *State, hook string, e *Event) { s.informer(e.In).apply(s, hook, e) },
-	"queue":          func(s *State, hook string, e *Event) { s.queue(e.In).apply(s, hook, e) },
-	"nsctl":          (*State).applyNamespace,
-	"restclient":     func(s *State, hook string, e *Event) { s.Requests.apply(s, hook, e) },
-	"leaderelection": func(s *State, hook string, e *Event) { s.Election.apply(hook, e) },
-	"apiserver":      func(s *State, hook string, e *Event) { s.Lab.apply(s, "apiserver."+hook, e) },
-	"lab":            func(s *State, hook string, e *Event) { s.Lab.apply(s, hook, e) },
-	"trace":          (*State).applyTrace,
+	"reflector":  func(s *State, hook string, e *Event) { s.informer(e.In).Reflector.apply(hook, e) },
+	"deltafifo":  func(s *State, hook string, e *Event) { s.informer(e.In).FIFO.apply(s, hook, e) },
+	"indexer":    func(s *State, hook string, e *Event) { s.informer(e.In).Store.apply(s, hook, e) },
+	"informer":   func(s *State, hook string, e *Event) { s.informer(e.In).apply(s, hook, e) },
+	"queue":      func(s *State, hook string, e *Event) { s.queue(e.In).apply(s, hook, e) },
+	"nsctl":      (*State).applyNamespace,
+	"restclient": func(s *State, hook string, e *Event) { s.Requests.apply(s, hook, e) },
+	"apiserver":  func(s *State, hook string, e *Event) { s.Lab.apply(s, "apiserver."+hook, e) },
+	"lab":        func(s *State, hook string, e *Event) { s.Lab.apply(s, hook, e) },
+	"trace":      (*State).applyTrace,
 }
 
 func (s *State) applyTrace(hook string, e *Event) {

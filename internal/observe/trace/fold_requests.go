@@ -85,22 +85,6 @@ func (r *RequestsState) Answered() (begun []string) {
 	return begun
 }
 
-func (l *ElectionState) apply(hook string, e *Event) {
-	switch hook {
-	case "acquired":
-		l.Leading, l.Identity, l.Err = true, e.Identity, ""
-	case "renewed":
-		l.Renewed++
-		l.Err = ""
-	case "failed", "watchFailed":
-		l.Err = e.Err
-	case "lost", "released":
-		l.Leading, l.Err = false, e.Err
-	case "newLeader":
-		l.Identity = e.Identity
-	}
-}
-
 func (l *LabState) apply(s *State, hook string, e *Event) {
 	held := l.Held[e.Gate]
 	switch hook {

@@ -29,7 +29,6 @@ type State struct {
 	Queues     map[string]*QueueState     `json:"queues"`     // by Event.In
 	Namespaces map[string]*NamespaceState `json:"namespaces"` // by key
 	Requests   RequestsState              `json:"requests"`
-	Election   ElectionState              `json:"election"`
 	Lab        LabState                   `json:"lab"`
 
 	// before has what the last event has changed in maps; nil: nobody asks for a difference.
@@ -258,14 +257,6 @@ type RequestState struct {
 	Done     bool   `json:"done"`
 	Micros   int64  `json:"us"`
 	Code     int64  `json:"code"` // 0 while it is under way, or without an answer
-	Err      string `json:"err"`
-}
-
-// ElectionState is the leader election.
-type ElectionState struct {
-	Leading  bool   `json:"leading"`
-	Identity string `json:"identity"` // of the leader, as far as it is known
-	Renewed  uint64 `json:"renewed"`
 	Err      string `json:"err"`
 }
 
