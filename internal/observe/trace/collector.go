@@ -35,6 +35,7 @@ type collector struct {
 	file   *file
 	failed error
 	ended  bool
+	watch  func(*Event) // nil: nobody follows; see Recorder.Watch
 }
 
 func newCollector(config Config, start time.Time, capacity int) (*collector, error) {
@@ -178,7 +179,11 @@ func (c *collector) emit(e *Event) {
 	c.time = max(c.time, e.Time)
 	e.Seq, e.Time = c.seq, c.time
 	c.causes.find(e)
-	c.lines = appendLine(c.lines, e, c.state.Next(e))
+	difference := c.state.Next(e)
+	if c.watch != nil {
+		c.watch(e)
+	}
+	c.lines = appendLine(c.lines, e, difference)
 	if c.seq%stateEvents != 0 {
 		return
 	}

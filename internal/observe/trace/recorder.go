@@ -147,6 +147,17 @@ func (r *Recorder) Stop(reason string) {
 	})
 }
 
+// Watch makes s the present State, and calls each with every later event, in order. each must be
+// quick, keep nothing, and not call the Recorder.
+func (r *Recorder) Watch(s *State, each func(*Event)) {
+	r.Flush()
+	c := r.collector
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*s = *c.state.Clone()
+	c.watch = each
+}
+
 // History returns the latest events, for readers that follow.
 func (r *Recorder) History() *History { return r.collector.history }
 

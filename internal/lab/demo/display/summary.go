@@ -122,16 +122,15 @@ func counts(s story.State, width int) []Line {
 	if g.Expired > 0 {
 		reflectors += fmt.Sprintf("; the resourceVersion had expired %d times (410)", g.Expired)
 	}
-	fifos := fmt.Sprintf("%s in %s; at most %s for one key and %s at a time",
-		plural(g.Deltas, "delta", "deltas"), plural(g.Pops, "pop", "pops"), plural(g.MostDeltas, "delta", "deltas"), plural(g.MostDepth, "waiting key", "waiting keys"))
+	fifos := fmt.Sprintf("%s in %s; at most %s in one of them",
+		plural(g.Deltas, "delta", "deltas"), plural(g.Pops, "pop", "pops"), plural(g.MostDepth, "waiting key", "waiting keys"))
 	if g.Tombstones > 0 {
 		fifos += fmt.Sprintf("; %s for deletions that no watch reported", plural(g.Tombstones, "tombstone", "tombstones"))
 	}
-	queue := fmt.Sprintf("%s, %s, %s handed to workers; %d coalesced, %d retried with back-off",
-		plural(g.Adds, "addition", "additions"), plural(g.Delays, "delay", "delays"), plural(g.Gets, "key", "keys"), g.Coalesced, g.Retries)
+	queue := fmt.Sprintf("%s; %d coalesced, %d retried with back-off", plural(g.Adds, "addition", "additions"), g.Coalesced, g.Retries)
 	workers := plural(g.Passes, "pass", "passes")
-	if g.Failures > 0 {
-		workers += fmt.Sprintf(", %d of them failed", g.Failures)
+	if g.Retries > 0 {
+		workers += fmt.Sprintf(", %d of them failed", g.Retries)
 	}
 	if g.Conflicts > 0 {
 		workers += "; " + plural(g.Conflicts, "conflict", "conflicts")

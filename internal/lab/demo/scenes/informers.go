@@ -57,7 +57,7 @@ var brokenAPIService = Scene{
 			func() error { on.Guide().Reveal(); return nil },
 			func() error { return on.ShowAPI(ctx) },
 			func() error {
-				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Failures >= attemptsShown || gone(s) })
+				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Retries >= attemptsShown || gone(s) })
 			},
 			func() error { return wait.Sleep(ctx, look) },
 			func() error { return on.DeleteAPI(ctx) },
@@ -74,7 +74,7 @@ var expiredWatch = Scene{
 	Summary: "all watches break, the server forgets its history, and nothing is lost",
 	Happens: "All watches break. Before they are back, some configmaps and the namespace itself are deleted, and the server compacts its history: no watch can report these deletions.",
 	Look:    "Watch the 410 that every reflector gets, and the tombstones: an object that is missing from the new list must have been deleted.",
-	Options: stage.Options{Reported: map[string]bool{"configmaps": true}},
+	Options: stage.Options{Reported: []string{"configmaps"}},
 	Lesson: display.Lesson{
 		Learnt: []string{
 			"A reflector resumes a broken watch from the last resourceVersion that it saw. If the server still has the history, no event is missed.",
@@ -93,7 +93,7 @@ var expiredWatch = Scene{
 	},
 	play: func(ctx context.Context, on *stage.Stage) error {
 		var obstacle string
-		watches, vanished := 0, 0
+		vanished := 0
 		return inOrder(
 			func() error { on.Guide().Chapter("fill"); return on.Fill(ctx) },
 			func() error { return wait.Sleep(ctx, look) },
@@ -101,13 +101,12 @@ var expiredWatch = Scene{
 				on.Tell(story.Demo, "the server cuts all watches of the controller and the spectators, and delays new ones")
 				on.Guide().Chapter("blind")
 				on.Enter("no watch is open", "all watches are cut and new ones do not get through: no informer sees what happens now")
-				watches = on.Teller().State().Gears.WatchesEnded
 				obstacle, err = on.Fault("delay:by=1h,verb=watch,user=" + stage.ControllerUser + "|" + stage.SpectatorsUser)
 				return err
 			},
 			func() error { _, err := on.Fault("cut-watches"); return err },
 			func() error {
-				return on.Await(ctx, func(s *story.State) bool { return s.Gears.WatchesEnded >= watches+len(s.Types)+1 })
+				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Open == 0 })
 			},
 			func() (err error) {
 				vanished, err = on.DeleteSome(ctx, "configmaps", deletedUnseen)

@@ -97,9 +97,9 @@ type Informer = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 // tells. [Stage.RunInformer] starts it.
 func (s *Stage) NewInformer(client *restclient.Client, config informer.Config[*api.PartialObjectMetadata]) *Informer {
 	config.Name, config.Gears = "configmaps", gears.Informer[*api.PartialObjectMetadata](s.config.Gears)
-	told := newVoice(s.config.Teller, config.Name, "").reflector((&meter{teller: s.config.Teller}).reflector())
+	s.config.Teller.Update(func(state *story.State) { state.Reported[config.Name] = true })
 	r := s.config.Recorder
-	config.Reflector.Trace = reflector.JoinTraces(told, config.Reflector.Trace, r.Reflector(config.Name))
+	config.Reflector.Trace = reflector.JoinTraces(config.Reflector.Trace, r.Reflector(config.Name))
 	config.QueueTrace = deltafifo.JoinTraces(config.QueueTrace, trace.FIFO[*api.PartialObjectMetadata](r, config.Name))
 	config.StoreTrace = indexer.JoinTraces(config.StoreTrace, r.Store(config.Name))
 	config.Trace = informer.JoinTraces(config.Trace, r.Informer(config.Name))

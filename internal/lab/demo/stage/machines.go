@@ -53,8 +53,7 @@ func (s *Stage) DefineMachines(ctx context.Context) error {
 func (s *Stage) StartMachines() error {
 	teller := s.config.Teller
 	objects := restclient.Typed[*vms.VirtualMachine](s.clients[story.Controller], vms.Resource, "")
-	m := &meter{teller: teller}
-	cache := newInformer(objects, vms.Resource.Resource, s.config, m, nil)
+	cache := newInformer(objects, vms.Resource.Resource, s.config)
 	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*vms.VirtualMachine]{
 		UpdateFunc: func(old, vm *vms.VirtualMachine) {
 			if old.DeletionTimestamp == nil && vm.DeletionTimestamp != nil {
@@ -88,7 +87,6 @@ func (s *Stage) StartMachines() error {
 		controller.RunWithin(working, informing)
 		end() // only now: the controller reads the store until it returns
 		informers.Wait()
-		teller.Update(func(state *story.State) { state.Gears.Objects -= m.objects })
 	})
 	s.machines.stop = func() { cancel(); <-ended }
 	s.Tell(story.Operator, "the controller of virtual machines starts, with its own informer, queue and workers")

@@ -5,8 +5,8 @@
 //	                            ▲
 //	                            └──list, watch, empty, finalize── controller ──▶ narration
 //
-// The controller is wired as in "orrery run", with hooks on every gear (voice.go, spectators.go,
-// narrator.go) that change the state of the [story.Teller] and tell beats. The spectators are
+// The controller is wired as in "orrery run", with hooks on every gear that a [trace.Recorder] takes.
+// The [story.Teller] follows the recording: it counts, and tells the events. The spectators are
 // informers that draw the bars. Each of the three has its own client, so that requests are counted
 // separately and a fault can affect one of them. Every beat and every number comes from a hook or a
 // response, never from the script's expectation.
@@ -28,9 +28,9 @@ import (
 	"orrery/informer"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
 	"orrery/nsctl"
 	nsctlfast "orrery/nsctl/fast"
-	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -57,6 +57,8 @@ type Stage struct {
 	party      secondParty       // of the scene with a second party
 	faults     map[string]string // the texts of the script's faults, by id
 	bare       bare
+	// endRecording ends the stage's own recorder.
+	endRecording func(reason string)
 
 	running sync.WaitGroup
 }
@@ -70,8 +72,9 @@ type Options struct {
 	Gated bool
 	// Unused are the gates at which nothing of the scene arrives. The view does not offer them.
 	Unused []gate.ID
-	// Reported are the types whose lists and watches the story reports.
-	Reported map[string]bool
+	// Reported are further informers whose lists and watches are told, Follow the packages of which a
+	// bare stage tells the first event of each kind for each key.
+	Reported, Follow []string
 }
 
 // Open creates the CRD and starts spectators and controller. The caller must call Close. Everything
@@ -84,6 +87,7 @@ func Open(ctx context.Context, config Config, options Options) (*Stage, error) {
 		config.NewQueue = config.Gears.NewQueue
 	}
 	s := &Stage{config: config, clients: map[story.Client]*restclient.Client{}, faults: map[string]string{}, numbers: numbers(config.Objects)}
+	s.endRecording = func(string) {}
 	informersCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	controllerCtx, halt := context.WithCancel(ctx)
 	s.stop, s.halt, s.slowCtx = stop, halt, controllerCtx
@@ -96,6 +100,20 @@ func Open(ctx context.Context, config Config, options Options) (*Stage, error) {
 }
 
 func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options Options) error {
+	if s.config.Recorder == nil {
+		recorder, err := trace.Start(trace.Config{})
+		if err != nil {
+			return err
+		}
+		s.config.Recorder, s.endRecording = recorder, recorder.Stop
+	}
+	s.config.Teller.Follow(s.config.Recorder)
+	s.config.Teller.Update(func(state *story.State) {
+		state.Follow = options.Follow
+		for _, name := range options.Reported {
+			state.Reported[name] = true
+		}
+	})
 	for _, who := range []story.Client{story.Controller, story.Spectators, story.Script} {
 		client, err := newClient(s.config, who, nil)
 		if err != nil {
@@ -112,7 +130,7 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 		return nil
 	}
 	s.config.Teller.Update(func(state *story.State) {
-		state.Namespace.Name = Namespace
+		state.Namespace.Name, state.Reported["namespaces"] = Namespace, true
 		for _, k := range content {
 			state.Types = append(state.Types, story.Type{Name: k.resource.Resource})
 		}
@@ -121,16 +139,16 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 	if err := s.defineCronTabs(ctx); err != nil {
 		return err
 	}
-	if err := s.startSpectators(ctx, informersCtx, options); err != nil {
+	if err := s.startSpectators(ctx, informersCtx); err != nil {
 		return err
 	}
 	return s.startController(ctx, informersCtx, controllerCtx)
 }
 
 // startSpectators starts the spectators' informers and waits for their first lists.
-func (s *Stage) startSpectators(ctx, informersCtx context.Context, options Options) error {
+func (s *Stage) startSpectators(ctx, informersCtx context.Context) error {
 	factory := &informer.SharedInformerFactory{}
-	spectators, err := newSpectators(s.config, s.clients[story.Spectators], factory, options.Reported)
+	spectators, err := newSpectators(s.config, s.clients[story.Spectators], factory)
 	if err != nil {
 		return err
 	}
@@ -154,13 +172,11 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	teller, client := s.config.Teller, s.clients[story.Controller]
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 	factory := &informer.SharedInformerFactory{}
-	m := &meter{teller: teller}
 	namespaceInformer := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
-		return newInformer(namespaces, "namespaces", s.config, m, newVoice(teller, "namespaces", Namespace))
+		return newInformer(namespaces, "namespaces", s.config)
 	})
 	s.namespaces = namespaceInformer
-	narrator := newNarrator(teller)
-	trace := nsctl.JoinTraces(narrator.trace(), s.config.Recorder.Namespaces())
+	hooks := s.config.Recorder.Namespaces()
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
 		Deleter: s.newDeleter(gate.Deleter(s.config.Gates, nsctl.DeleterConfig{
@@ -168,14 +184,14 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
 			Concurrency: typesAtATime,
-			Trace:       trace,
+			Trace:       hooks,
 		})),
 		Workers:      Workers,
 		DrainTimeout: time.Second,
 		PassTimeout:  s.config.passTimeout(),
-		NewQueue:     gate.NewQueue(s.config.Gates, "namespace", s.config.NewQueue),
-		QueueTrace:   queue.JoinTraces(narrator.queueTrace(), s.config.Recorder.Queue("namespace")),
-		Trace:        trace,
+		NewQueue:     gate.NewQueue(s.config.Gates, story.NamespaceQueue, s.config.NewQueue),
+		QueueTrace:   s.config.Recorder.Queue(story.NamespaceQueue),
+		Trace:        hooks,
 	})
 	if err != nil {
 		return err
@@ -216,6 +232,7 @@ func (s *Stage) Close() {
 		client.Close()
 	}
 	s.party.close()
+	s.endRecording("the scene has ended")
 }
 
 // newDeleter returns a deleter in the form that the gears name.

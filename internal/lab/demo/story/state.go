@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"orrery/internal/observe/trace"
 )
 
 // State is the current state of a demo.
@@ -36,6 +38,14 @@ type State struct {
 	// Alone: the scene plays on single gears, without a controller. It has a Panel and Figures, and
 	// none of the next four.
 	Alone bool
+	// Follow are the packages of which a scene on single gears tells every first event of a key.
+	Follow []string
+	// Reported are the informers whose lists and watches are told.
+	Reported map[string]bool
+	// Backlog is the informer whose handlers have a bar each.
+	Backlog string
+	// Run is what the gears have recorded; nil in a copy.
+	Run *trace.State
 	// Panel is the picture of the gear, a row for each of its parts.
 	Panel []Row
 	// Figures are what the scene has measured.
@@ -94,22 +104,6 @@ type Wait struct {
 // Left returns the rest of the delay.
 func (s State) Left() time.Duration { return max(0, s.Wait.Until-s.Elapsed) }
 
-// Gears has the counters of each gear, summed over all informers.
-type Gears struct {
-	// Reflectors
-	Lists, Events, Watches, WatchesEnded, Expired int
-	// DeltaFIFOs. Depth is the number of waiting keys, MostDeltas the most deltas in one Pop.
-	Deltas, Pops, Depth, MostDepth, MostDeltas, Tombstones int
-	// Indexers
-	Objects int
-	// Shared processors: calls of handlers.
-	Calls int
-	// Queue. Ready is the number of keys that wait for a worker, Later of delayed keys.
-	Adds, Coalesced, Delays, Retries, Gets, Ready, Later int
-	// Workers
-	Workers, Busy, Passes, Failures, Conflicts int
-}
-
 // Stage is a part of the story, with its time.
 type Stage struct {
 	Name string
@@ -128,6 +122,7 @@ const (
 )
 
 func (s State) clone() State {
+	s.Run = nil // it goes on
 	s.Panel = slices.Clone(s.Panel)
 	s.Figures = slices.Clone(s.Figures)
 	s.Namespace.Finalizers = slices.Clone(s.Namespace.Finalizers)
@@ -243,8 +238,3 @@ const (
 	Worker    Who = "worker"    // takes a key and makes a pass
 	Deleter   Who = "deleter"   // the steps of a pass
 )
-
-// Cast returns the cast in that order.
-func Cast() []Who {
-	return []Who{Demo, You, Server, Operator, Reflector, FIFO, Indexer, Handler, Queue, Worker, Deleter}
-}

@@ -135,15 +135,6 @@ func TestAwait(t *testing.T) {
 	})
 }
 
-func TestCastIsWithoutDoubles(t *testing.T) {
-	seen := map[story.Who]bool{}
-	for _, who := range story.Cast() {
-		assert.False(t, seen[who])
-		seen[who] = true
-	}
-	assert.Len(t, seen, 11)
-}
-
 func TestPanelAndFigures(t *testing.T) {
 	teller := story.New("", "", "")
 	teller.Update(func(s *story.State) {

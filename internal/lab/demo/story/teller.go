@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
+
+	"orrery/internal/observe/trace"
 )
 
 // Teller collects a story. The zero value is not usable; use [New].
@@ -17,17 +20,37 @@ type Teller struct {
 	state   State         // guarded by mu
 	changed chan struct{} // guarded by mu; closed and replaced by each change while Await waits
 	awaited bool          // guarded by mu
+
+	recorder atomic.Pointer[trace.Recorder] // of the gears; nil: there is none
+	told     map[string]bool                // guarded by mu; the events of keys that were told
 }
 
 // New returns a teller whose clock starts now.
 func New(scene, happens, look string) *Teller {
-	t := &Teller{began: time.Now(), changed: make(chan struct{})}
-	t.state = State{Scene: scene, Happens: happens, Look: look, Requests: map[Client]map[string]int{}}
+	t := &Teller{began: time.Now(), changed: make(chan struct{}), told: map[string]bool{}}
+	t.state = State{
+		Scene: scene, Happens: happens, Look: look,
+		Requests: map[Client]map[string]int{}, Reported: map[string]bool{}, Run: trace.NewState(),
+	}
 	return t
+}
+
+// Follow tells the events that a recorder takes from now on.
+func (t *Teller) Follow(recorder *trace.Recorder) {
+	recorder.Watch(t.state.Run, t.happened)
+	t.recorder.Store(recorder)
+}
+
+// flush takes the events that happened before a change of the script.
+func (t *Teller) flush() {
+	if recorder := t.recorder.Load(); recorder != nil {
+		recorder.Flush()
+	}
 }
 
 // Update changes the state. change must not block, call the teller, or keep the state.
 func (t *Teller) Update(change func(*State)) {
+	t.flush()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.state.Elapsed = time.Since(t.began)
@@ -72,6 +95,7 @@ func (s *State) End(now string) {
 
 // State returns a copy of the state.
 func (t *Teller) State() State {
+	t.flush()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.state.Elapsed = time.Since(t.began)

@@ -1,0 +1,117 @@
+package stage
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orrery/controller/gears"
+	"orrery/informer"
+	"orrery/informer/reflector"
+	"orrery/internal/lab/demo/gate"
+	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
+	"orrery/restclient"
+	"orrery/restclient/api"
+	"orrery/wait"
+)
+
+// newInformer returns a recorded informer with gates.
+func newInformer[T informer.Object](resource *restclient.Resource[T], name string, c Config) *informer.SharedIndexInformer[T] {
+	r := c.Recorder
+	source, config := gate.Informer(c.Gates, informer.ListerWatcher[T](resource), informer.Config[T]{
+		Name: name, Gears: gears.Informer[T](c.Gears), Reflector: reflector.Config[T]{Trace: r.Reflector(name)},
+		QueueTrace: trace.FIFO[T](r, name), StoreTrace: r.Store(name), Trace: r.Informer(name),
+	})
+	return informer.NewSharedIndexInformer(source, config)
+}
+
+// spectator is an informer that draws a bar.
+type spectator = informer.SharedIndexInformer[*api.PartialObjectMetadata]
+
+// newSpectators returns a metadata-only informer for each type of the content.
+func newSpectators(config Config, client *restclient.Client, factory *informer.SharedInformerFactory) (map[string]*spectator, error) {
+	spectators := map[string]*spectator{}
+	for _, k := range content {
+		name := k.resource.Resource
+		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, config)
+		if _, err := made.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: QuickHandler}); err != nil {
+			return nil, err
+		}
+		spectators[name] = informer.InformerFor(factory, name, func(time.Duration) *spectator { return made })
+	}
+	return spectators, nil
+}
+
+// AddSlowHandler adds a handler that takes this time for each event to the informer of one type,
+// beside the spectator's. Bars show how many events wait for each of the two. It ends with the
+// stage.
+func (s *Stage) AddSlowHandler(name string, took time.Duration) error {
+	watched := s.spectators[name]
+	if watched == nil {
+		return fmt.Errorf("there is no informer of %s", name)
+	}
+	s.config.Teller.Update(func(state *story.State) { state.Backlog = name })
+	pause := func() { _ = wait.Sleep(s.slowCtx, took) }
+	slow := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
+		AddFunc:    func(*api.PartialObjectMetadata, bool) { pause() },
+		UpdateFunc: func(_, _ *api.PartialObjectMetadata) { pause() },
+		DeleteFunc: func(informer.DeletedObject[*api.PartialObjectMetadata]) { pause() },
+	}
+	_, err := watched.AddEventHandlerWithOptions(slow, informer.HandlerOptions{Name: SlowHandler})
+	return err
+}
+
+// The names of the slow handler and of the one beside it.
+const (
+	SlowHandler  = "slow handler"
+	QuickHandler = "spectator"
+)
+
+// Pending returns the number of notifications that wait for a handler of a type's informer.
+func (s *Stage) Pending(name, handler string) int {
+	for _, h := range s.spectators[name].Snapshot().Handlers {
+		if h.Handler == handler {
+			return h.Pending
+		}
+	}
+	return 0
+}
+
+// viewer is a second handler on the controller's informer that keeps the display's state of the
+// namespace.
+type viewer struct{ teller *story.Teller }
+
+// OnAdd implements informer.ResourceEventHandler.
+func (v viewer) OnAdd(namespace *api.Namespace, _ bool) { v.show(namespace) }
+
+// OnUpdate implements informer.ResourceEventHandler.
+func (v viewer) OnUpdate(_, namespace *api.Namespace) { v.show(namespace) }
+
+// OnDelete implements informer.ResourceEventHandler.
+func (v viewer) OnDelete(deleted informer.DeletedObject[*api.Namespace]) {
+	if deleted.Key != Namespace {
+		return
+	}
+	v.teller.Update(func(s *story.State) {
+		s.Namespace = story.Namespace{Name: Namespace, Phase: story.Gone}
+	})
+}
+
+func (v viewer) show(namespace *api.Namespace) {
+	if namespace.Name != Namespace {
+		return
+	}
+	v.teller.Update(func(s *story.State) {
+		s.Namespace = story.Namespace{Name: Namespace, Phase: string(namespace.Status.Phase)}
+		for _, finalizer := range namespace.Spec.Finalizers {
+			s.Namespace.Finalizers = append(s.Namespace.Finalizers, string(finalizer))
+		}
+		for _, c := range namespace.Status.Conditions {
+			if c.Status == api.ConditionTrue {
+				s.Namespace.Conditions = append(s.Namespace.Conditions, story.Condition{
+					Type: strings.TrimSpace(string(c.Type)), Message: c.Message})
+			}
+		}
+	})
+}

@@ -1,0 +1,302 @@
+package story
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"orrery/internal/observe/trace"
+	"orrery/restclient/api"
+)
+
+// sentence is what an event says: the actor and the text. {i} and other names in braces are the
+// fields of a [trace.Event] in a recording; {us} is a time, {d} has the names of the deltas.
+// "object[s]" is a plural behind a number.
+type sentence struct {
+	who  Who
+	text string
+}
+
+// sentences are those of the events, by name; a kind follows a space.
+var sentences = map[string]sentence{
+	"reflector.listed":     {Reflector, "{i}: a list returns {n} object[s] at resourceVersion {rv}; the watch starts there"},
+	"reflector.event":      {Reflector, "{i}: watch event {type} {k}, resourceVersion {rv}"},
+	"reflector.watchEnded": {Reflector, "{i}: the watch ended at resourceVersion {rv}: {err}"},
+	"reflector.backOff":    {Reflector, "{i}: retries in {us} (back-off with jitter): {err}"},
+	"reflector.expired": {Reflector, "{i}: 410 Expired: the server no longer has the events after resourceVersion {rv}; " +
+		"the reflector lists again"},
+
+	"deltafifo.queued":   {FIFO, "{k}: the delta {d} is queued"},
+	"deltafifo.replaced": {FIFO, "{i}: the list lacks {m} object[s] of the store: each gets a tombstone (DeletedFinalStateUnknown) in the queue"},
+	"deltafifo.popped":   {FIFO, "{k}: popped with {deltas} delta[s]: {d}"},
+
+	"informer.distributed":        {Indexer, "the store has the new state of {k}; the informer notifies {n} handler[s]"},
+	"informer.distributed delete": {Indexer, "the store has removed {k}; the informer notifies {n} handler[s]"},
+
+	"indexer.deleted": {Server, "the kubelet reports that the last pod has ended"},
+
+	"queue.delayed":    {Queue, "AddAfter: {k} is delayed by {us}"},
+	"queue.delayEnded": {Queue, "the delay of {k} is over: it is ready for a worker"},
+	"queue.retried":    {Queue, "AddRateLimited({k}): failure {n}, retry in {us}"},
+
+	"nsctl.enqueued":          {Handler, "{k} has changed: its next pass is due in {us} at the latest"},
+	"nsctl.enqueued first":    {Handler, "{k} has a deletionTimestamp: its first pass is due in {us}, after the grace period"},
+	"nsctl.passStarted":       {Worker, "takes {k} from the queue: pass {pass} begins"},
+	"nsctl.discovered":        {Deleter, "discovery: {n} namespaced types can be deleted"},
+	"nsctl.discovered error":  {Deleter, "discovery: {n} types are known, some are missing: {err}"},
+	"nsctl.typeDeleted":       {Deleter, "{type}: one deletecollection request; {n} of {most} remain"},
+	"nsctl.typeDeleted empty": {Deleter, "{type}: all {most} deleted"},
+	"nsctl.typeDeleted error": {Deleter, "{type}: {err}"},
+	"nsctl.conflict": {Deleter, "409 Conflict: another client wrote first. The deleter reads {k} again, compares the UID, " +
+		"and repeats its change"},
+	"nsctl.conditionsUpdated":       {Deleter, "updates the status: {type}: {message}"},
+	"nsctl.conditionsUpdated false": {Deleter, "updates the status: {type} is no longer true"},
+	"nsctl.conditionsUpdated last":  {Deleter, "updates the status: no condition blocks the deletion any more"},
+	"nsctl.conditionsFailed":        {Deleter, "cannot update the status: {err}; the deletion goes on"},
+	"nsctl.finalized": {Deleter, `no content is left: removes "kubernetes" from spec.finalizers of {k} through /finalize; ` +
+		`the server removes the namespace`},
+	"nsctl.finalized held":   {Deleter, `no content is left: removes "kubernetes" from spec.finalizers of {k} through /finalize; another controller still holds it`},
+	"nsctl.finalized error":  {Deleter, "cannot finalize {k}: {err}"},
+	"nsctl.passDone":         {Worker, "pass {pass} ends after {us}: nothing more to do. Forget, Done"},
+	"nsctl.passDone waiting": {Worker, "pass {pass} ends after {us}: {err}"},
+	"nsctl.passDone error":   {Worker, "pass {pass} fails: {err}. The delay doubles with each failure"},
+}
+
+// sentence returns what is told of an event; s is the state before it. A text "" is nothing.
+func (s *State) sentence(e *trace.Event) (who Who, text string) {
+	name, more := s.chosen(e), map[string]any{}
+	chosen, ok := sentences[name]
+	if !ok {
+		return "", ""
+	}
+	if kind, _, _ := strings.Cut(e.Resource, "."); kind != "" {
+		bar, _ := s.TypeNamed(kind)
+		more["type"], more["most"] = kind, max(bar.Most, int(e.N))
+	}
+	more["pass"], more["deltas"] = s.Gears.Passes, utf8.RuneCountInString(e.Deltas)
+	return chosen.who, filled(chosen.text, e, more)
+}
+
+// chosen returns the name of the sentence for an event, "" for none.
+func (s *State) chosen(e *trace.Event) string {
+	gear, hook, _ := strings.Cut(e.Name, ".")
+	switch gear {
+	case "nsctl":
+		if e.Key == s.Namespace.Name {
+			return s.ofNamespace(e)
+		}
+	case "queue":
+		if e.In == NamespaceQueue && e.Key == s.Namespace.Name || slices.Contains(s.Follow, gear) {
+			return s.ofQueue(e)
+		}
+	case "indexer":
+		if hook == "deleted" && e.In == "pods" && s.Run.Informers[e.In].Store.Total == 1 {
+			return e.Name
+		}
+	case "reflector", "deltafifo", "informer":
+		switch {
+		case e.Key == "" && s.Reported[e.In] && (hook != "watchEnded" || e.Err != "") && (hook != "replaced" || e.M > 0):
+			return e.Name
+		case e.Key == "", e.In != "namespaces" && !slices.Contains(s.Follow, gear), e.In == "namespaces" && e.Key != s.Namespace.Name:
+			return ""
+		case hook == "distributed" && e.Kind == "delete":
+			return e.Name + " delete"
+		}
+		return e.Name
+	}
+	return ""
+}
+
+// ofQueue chooses the sentence for an event of a work queue.
+func (s *State) ofQueue(e *trace.Event) string {
+	q := s.Run.Queues[e.In]
+	failed := q != nil && q.Failures[e.Key] > 0
+	switch e.Name {
+	case "queue.delayed":
+		const same = 20 * time.Millisecond
+		if failed || q != nil && q.Delayed[e.Key] != (trace.DelayState{}) &&
+			e.Time+e.Micros > q.Delayed[e.Key].At+q.Delayed[e.Key].Micros-same.Microseconds() {
+			return "" // a retry, or the earlier time stays
+		}
+	case "queue.delayEnded":
+		if failed {
+			return ""
+		}
+	}
+	return e.Name
+}
+
+// ofNamespace chooses the sentence for an event of the namespace's deletion.
+func (s *State) ofNamespace(e *trace.Event) string {
+	before := s.Run.Namespaces[e.Key]
+	if before == nil {
+		before = &trace.NamespaceState{}
+	}
+	switch {
+	case e.Name == "nsctl.enqueued" && (before.DueAt == 0 || before.UID != e.UID):
+		return e.Name + " first"
+	case e.Name == "nsctl.conditionsUpdated":
+		return s.ofCondition(before, e)
+	case e.Name == "nsctl.passDone":
+		return ofPass(before, e)
+	case e.Name == "nsctl.passStarted" && before.Failures == 0, e.Name == "nsctl.conflict":
+		return e.Name
+	case e.Name == "nsctl.conditionsFailed" && strings.HasPrefix(e.Err, string(api.ReasonNotFound)):
+		return ""
+	case e.Name == "nsctl.finalized" && e.Err != "":
+		return e.Name + " error"
+	case e.Name == "nsctl.finalized" &&
+		slices.ContainsFunc(s.Namespace.Finalizers, func(token string) bool { return token != api.FinalizerKubernetes }):
+		return e.Name + " held"
+	case e.Name == "nsctl.conditionsFailed", e.Name == "nsctl.finalized", e.Name == "nsctl.enqueued":
+		return e.Name
+	case before.Failures > 0 && (e.Err != "" || e.Name != "nsctl.typeDeleted" || e.N > 0):
+		return "" // the first of several failed passes told it
+	case e.Err != "":
+		return e.Name + " error"
+	case e.Name == "nsctl.typeDeleted" && e.N == 0:
+		kind, _, _ := strings.Cut(e.Resource, ".")
+		if bar, _ := s.TypeNamed(kind); bar.Most == 0 {
+			return ""
+		}
+		return e.Name + " empty"
+	case e.Name == "nsctl.discovered" && before.Passes > 1:
+		return ""
+	}
+	return e.Name
+}
+
+// ofCondition tells conditions that have changed.
+func (s *State) ofCondition(before *trace.NamespaceState, e *trace.Event) string {
+	was := before.Conditions[e.Type]
+	switch {
+	case e.Status == string(api.ConditionTrue) && (was.Status != e.Status || was.Message != e.Message):
+		return e.Name
+	case e.Status == string(api.ConditionTrue) || was.Status != string(api.ConditionTrue):
+		return ""
+	}
+	for other, c := range before.Conditions {
+		if other != e.Type && c.Status == string(api.ConditionTrue) {
+			return e.Name + " false"
+		}
+	}
+	return e.Name + " last"
+}
+
+func ofPass(before *trace.NamespaceState, e *trace.Event) string {
+	switch {
+	case e.Err == "":
+		return e.Name
+	case e.N == 0:
+		return e.Name + " waiting"
+	case e.Err == before.Err:
+		return ""
+	}
+	return e.Name + " error"
+}
+
+var (
+	place  = regexp.MustCompile(`\{(\w+)\}`)
+	plural = regexp.MustCompile(`(\d+) (\w+)\[s\]`)
+)
+
+// filled returns the text of a sentence about an event. more has further fields.
+func filled(text string, e *trace.Event, more map[string]any) string {
+	fields := map[string]any{}
+	line, _ := json.Marshal(e)
+	_ = json.Unmarshal(line, &fields)
+	text = place.ReplaceAllStringFunc(text, func(name string) string {
+		name = name[1 : len(name)-1]
+		value, ok := more[name]
+		switch {
+		case ok && (name != "type" || e.Type == ""):
+			return fmt.Sprint(value)
+		case name == "us":
+			return Short(time.Duration(e.Micros) * time.Microsecond)
+		case name == "d":
+			return Deltas(e.Deltas)
+		case name == "err" && strings.HasPrefix(e.Err, "EOF"):
+			return "the connection was closed"
+		case fields[name] == nil:
+			return "0"
+		}
+		return fmt.Sprint(fields[name])
+	})
+	return plural.ReplaceAllStringFunc(text, func(found string) string {
+		number, noun, _ := strings.Cut(strings.TrimSuffix(found, "[s]"), " ")
+		return Count(number, noun)
+	})
+}
+
+// Count returns a number with its noun.
+func Count(number any, noun string) string {
+	if text := fmt.Sprint(number, " ", noun); text == "1 "+noun {
+		return text
+	}
+	return fmt.Sprint(number, " ", noun, "s")
+}
+
+// names are the names of the letters of deltas.
+var names = map[rune]string{
+	'A': "Added", 'U': "Updated", 'D': "Deleted", 'R': "Replaced", 'S': "Sync", '†': "Deleted (tombstone)",
+}
+
+// Deltas returns the names of deltas.
+func Deltas(letters string) string {
+	var all []string
+	for _, letter := range letters {
+		all = append(all, names[letter])
+	}
+	return strings.Join(all, ", ")
+}
+
+// Short formats d with two or three significant digits.
+func Short(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d >= 10*time.Millisecond:
+		return d.Round(time.Millisecond).String()
+	default:
+		return d.Round(100 * time.Microsecond).String()
+	}
+}
+
+// waiting explains the stages in which the namespace waits for its next pass, in at most two lines
+// of a small terminal.
+var waiting = map[string]string{
+	"grace period":                      "until the first pass: another API server may not know of the deletion yet, and still admit objects",
+	"waiting for the remaining content": "until the next pass: the remaining content needs time, and more requests would not speed it up",
+	"back-off between failed passes":    "until the next retry: each failure doubles the delay, so that a broken server is not overloaded",
+}
+
+// stage enters the stage that an event begins; s is the state after it.
+func (s *State) stage(e *trace.Event) {
+	n, q := s.Run.Namespaces[s.Namespace.Name], s.Run.Queues[NamespaceQueue]
+	if n == nil || q == nil || e.Key != s.Namespace.Name {
+		return
+	}
+	name := "waiting for the remaining content"
+	switch {
+	case n.Failures > 0:
+		name = "back-off between failed passes"
+	case n.Passes == 0:
+		name = "grace period"
+	}
+	delay := q.Delayed[e.Key]
+	switch {
+	case e.Name == "nsctl.passStarted" && n.Failures > 0:
+		s.Enter(name, fmt.Sprintf("pass %d: the controller retries", s.Gears.Passes), 0)
+	case e.Name == "nsctl.passStarted":
+		s.Enter(fmt.Sprintf("pass %d", s.Gears.Passes),
+			fmt.Sprintf("pass %d: pods first, then everything else, and then the namespace, if it is empty", s.Gears.Passes), 0)
+	case (e.Name == "queue.delayed" || e.Name == "nsctl.passDone") && !n.Running && delay.Micros > 0 && e.In != "virtualmachine":
+		s.Enter(name, waiting[name], time.Duration(delay.At+delay.Micros-e.Time)*time.Microsecond)
+	}
+}
