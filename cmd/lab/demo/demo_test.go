@@ -34,7 +34,7 @@ func TestDemoMistakes(t *testing.T) {
 		"--kubeconfig-out needs --keep":                                           {"--kubeconfig-out", "x"},
 		"is in use by another program; choose another port with --listen":         {"--listen", taken.Addr().String()},
 		"the scene store-decides has no controller that --keep could keep":        {"--scene", "store-decides", "--keep"},
-		"the scene one-key has no server, which --keep, --objects":                {"--scene", "one-key", "--keep"},
+		"the scene two-queues has no server, which --keep, --objects":             {"--scene", "two-queues", "--keep"},
 		"the scene stall has no server, which --keep, --objects and --listen":     {"--scene", "stall", "--objects", "20"},
 		"--view-port and --no-open need --view":                                   {"--no-open"},
 		"view-port and --no-open need --view":                                     {"--view-port", "7000"},

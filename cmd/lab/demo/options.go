@@ -16,7 +16,6 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/display"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/observe/trace"
@@ -76,7 +75,7 @@ func (o *demoOptions) check() error {
 	if !o.view && (o.page.Port != 0 || o.page.NoOpen) {
 		return errors.New("--view-port and --no-open need --view")
 	}
-	if _, guided := gate.GuideOf(o.scene); scene.Alone() && !guided && (o.view || o.record.Wanted()) {
+	if scene.Alone() && (o.view || o.record.Wanted()) {
 		return fmt.Errorf("the scene %s has no gear that the view or a recording could show", o.scene)
 	}
 	if scene.Alone() && (o.keep || o.objects != stage.DefaultObjects || o.listen != anyPort) {

@@ -37,9 +37,6 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (record
 	if err != nil {
 		return recorded{}, err
 	}
-	if o.view {
-		scene = scene.Guided()
-	}
 	recorder, err := trace.Start(o.record.Config(trace.Header{
 		Run: "lab demo", Mode: "lab", Scene: o.scene, Gears: o.gears.String(), Build: program.Version,
 		Workers: scene.Workers(), Yours: slices.Sorted(maps.Keys(o.pages)),

@@ -120,7 +120,7 @@ func TestAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
-				config := Config{Scene: "one-key", Out: &out, Glyphs: &display.Unicode, Size: size}
+				config := Config{Scene: "stall", Out: &out, Glyphs: &display.Unicode, Size: size}
 				require.NoError(t, Run(t.Context(), config, &Curtain{}))
 				assert.Contains(t, out.String(), "the gears are fast")
 				assert.Contains(t, out.String(), "What was measured")
@@ -172,8 +172,7 @@ func TestWritesOfOthersAreRecorded(t *testing.T) {
 	})
 }
 
-// A scene with gates has no time limit, neither on a stage nor on single gears: it goes on when the
-// gates open.
+// A scene with gates has no time limit: it goes on when the gates open.
 func TestGatesHoldAScene(t *testing.T) {
 	hold := func(t *testing.T, ctx context.Context, gates *gate.Gates, id gate.ID, happens func() error) {
 		ended := make(chan error, 1)
@@ -199,18 +198,6 @@ func TestGatesHoldAScene(t *testing.T) {
 			})
 		})
 	}
-	t.Run("alone", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			var out bytes.Buffer
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			gates := gate.New(ctx, nil)
-			hold(t, ctx, gates, gate.G7, func() error {
-				return Run(ctx, Config{Scene: "one-key", Out: &out, Glyphs: &display.Unicode, Gates: gates}, &Curtain{})
-			})
-			assert.Contains(t, out.String(), "What was learnt")
-		})
-	})
 }
 
 // Every gate that the page of a scene offers holds something: whoever closes it at the start sees
@@ -229,7 +216,7 @@ func TestGatesOfEveryScene(t *testing.T) {
 				require.NoError(t, err)
 				defer recorder.Stop("the test is over")
 				s := inBubble(t, name, Config{Out: io.Discard, Glyphs: &display.Unicode, Recorder: recorder})
-				s.scene, s.stage.Objects = s.scene.Guided(), 10
+				s.stage.Objects = 10
 				gates := gate.New(ctx, nil)
 				s.config.Gates, s.stage.Gates = gates, gates
 				guide := gate.NewSession(name, recorder, gates)

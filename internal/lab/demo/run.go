@@ -51,9 +51,6 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	if err != nil {
 		return err
 	}
-	if config.Guide != nil {
-		scene = scene.Guided()
-	}
 	if scene.Alone() {
 		s := show{config: config, scene: scene, teller: scene.Story(), curtain: curtain}
 		s.teller.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
@@ -195,7 +192,7 @@ func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
 		playing = limited
 	}
 	if s.scene.Alone() {
-		err = s.scene.PlayAlone(playing, s.teller, scenes.NewGears(s.config.Gears, s.config.Recorder, s.config.Gates))
+		err = s.scene.PlayAlone(playing, s.teller, s.config.Gears)
 	} else {
 		config := s.stage
 		if s.live() {

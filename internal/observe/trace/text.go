@@ -36,7 +36,7 @@ func classOf(err error) string {
 		return "Canceled"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "DeadlineExceeded"
-	case errors.Is(err, io.EOF):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "EOF"
 	}
 	return ""

@@ -94,7 +94,7 @@ const tenth = 100 * time.Millisecond
 
 func stages(s story.State, width int, glyphs *Glyphs) []Line {
 	const figure = 8
-	name := 0
+	name := len("altogether")
 	var longest, sum time.Duration
 	for _, stage := range s.Stages {
 		name = max(name, len([]rune(stage.Name)))

@@ -69,7 +69,6 @@ func playWith(
 	synctest.Test(t, func(t *testing.T) {
 		scene, err := scenes.Named(name)
 		require.NoError(t, err)
-		scene = scene.Guided()
 		server, made, err := demo.NewServer("", nil)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, server.Stop(context.Background())) }()

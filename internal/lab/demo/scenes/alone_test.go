@@ -19,7 +19,7 @@ func playAlone(t *testing.T, set gears.Set, name string, check func(t *testing.T
 		scene, err := scenes.Named(name)
 		require.NoError(t, err)
 		teller := scene.Story()
-		err = scene.PlayAlone(t.Context(), teller, scenes.NewGears(set, nil, nil))
+		err = scene.PlayAlone(t.Context(), teller, set)
 		state := teller.State()
 		if assert.NoError(t, err) {
 			checkAlone(t, state)
@@ -60,41 +60,6 @@ func figure(s story.State, name string) string {
 		}
 	}
 	return ""
-}
-
-func TestOneKey(t *testing.T) {
-	bothForms(t, "one-key", func(t *testing.T, s story.State) {
-		inOrder(t, s,
-			beat{story.Queue, "Add(team-3): it is dirty now, and queued"},
-			beat{story.Queue, "Get returns team-3"},
-			beat{story.Queue, "Add(team-3): it is dirty now; a worker holds it, so it is not queued"},
-			beat{story.Queue, "Add(team-3): it is dirty already"},
-			beat{story.Worker, "after 101 Adds, 1 of 3 workers holds team-3"},
-			beat{story.Queue, "Done(team-3): it is dirty, so it is queued"},
-			beat{story.Queue, "Get returns team-3"},
-			beat{story.Queue, "Done(team-3): it is not dirty"},
-		)
-		assert.Equal(t, "101, of which 99 found it dirty", figure(s, "Adds of team-3"))
-		assert.Equal(t, "2", figure(s, "passes over team-3"))
-		assert.Equal(t, "1 with team-3, 3 with three different keys", figure(s, "workers at once"))
-	})
-}
-
-func TestBackOff(t *testing.T) {
-	bothForms(t, "back-off", func(t *testing.T, s story.State) {
-		inOrder(t, s,
-			beat{story.Queue, "AddRateLimited(blog): failure 10, retry in 2.56s"},
-			beat{story.Queue, "Forget(blog): its next failure is failure 1"},
-			beat{story.Worker, "shop: the pass succeeds"},
-			beat{story.Queue, "AddRateLimited(blog): failure 1, retry in 5ms"},
-			beat{story.Queue, "AddRateLimited(shop): failure 11, retry in 5.12s"},
-			beat{story.Worker, "shop: the pass succeeds"},
-		)
-		const doubled = "5ms, 10ms, 20ms, 40ms, 80ms, 160ms, 320ms, 640ms, 1.28s, 2.56s; after it had recovered: "
-		assert.Equal(t, doubled+"5ms", figure(s, "delays of blog"))
-		assert.Equal(t, doubled+"5.12s", figure(s, "delays of shop"))
-		assert.Zero(t, howOften(s, story.Queue, "(shop): its next"))
-	})
 }
 
 func TestWorkerPool(t *testing.T) {
@@ -197,62 +162,89 @@ func TestIndex(t *testing.T) {
 			beat{story.Indexer, "Replace: 3 objects"},
 			beat{story.Indexer, "index n1: web-1, web-2; index n2: db; index n3: no set"},
 		)
-		assert.Equal(t, "1 entry wrong: the set of n2 has web-1, whose object says n3", figure(s, "after a change of the stored object"))
-		assert.Equal(t, "0 entries wrong: the index is right", figure(s, "after a new list"))
+		assert.Equal(t, "1 wrong: the set of n2 has web-1, whose object says n3", figure(s, "after a change of the stored object"))
+		assert.Equal(t, "0 wrong: the index is right", figure(s, "after a new list"))
+	})
+}
+
+// onBareStage plays a scene with a plain controller with the fast and with the textbook gears.
+func onBareStage(t *testing.T, name string, check func(t *testing.T, s story.State)) {
+	for _, text := range []string{gears.Fast, gears.Textbook} {
+		t.Run(text, func(t *testing.T) {
+			set, err := gears.Parse(text)
+			require.NoError(t, err)
+			playWith(t, set, name, nil, check)
+		})
+	}
+}
+
+func TestOneKey(t *testing.T) {
+	onBareStage(t, "one-key", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.Queue, "Add(shop/red): it is dirty now, and queued"},
+			beat{story.Queue, "Get returns shop/red"},
+			beat{story.Queue, "Add(shop/red): it is dirty now; a worker holds it, so it is not queued"},
+			beat{story.Queue, "Add(shop/red): it is dirty already"},
+			beat{story.Queue, "Done(shop/red): it is dirty, so it is queued"},
+			beat{story.Queue, "Get returns shop/red"},
+			beat{story.Queue, "Done(shop/red): it is not dirty"},
+		)
+		assert.Equal(t, 1, howOften(s, story.Queue, "dirty already"), "ninety-nine equal sentences are one")
+		assert.Equal(t, "101, of which 99 found it dirty", figure(s, "Adds of shop/red"))
+		assert.Equal(t, "2", figure(s, "passes over shop/red"))
+		assert.Equal(t, "1 of 3", figure(s, "workers at once"))
+	})
+}
+
+func TestBackOff(t *testing.T) {
+	onBareStage(t, "back-off", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.Queue, "AddRateLimited(shop/web): failure 6, retry in 6.4s"},
+			beat{story.Queue, "Forget(shop/web): its next failure is failure 1"},
+			beat{story.Queue, "AddRateLimited(shop/web): failure 1, retry in 200ms"},
+			beat{story.Queue, "Forget(shop/web): its next failure is failure 1"},
+		)
+		assert.Equal(t, "200ms, 400ms, 800ms, 1.6s, 3.2s, 6.4s, 200ms", figure(s, "delays of shop/web"))
 	})
 }
 
 func TestSlowConsumer(t *testing.T) {
-	bothForms(t, "slow-consumer", func(t *testing.T, s story.State) {
+	onBareStage(t, "slow-consumer", func(t *testing.T, s story.State) {
 		inOrder(t, s,
-			beat{story.FIFO, "red: Updated; 1 slot is taken"},
-			beat{story.FIFO, "green: Updated; 2 slots are taken"},
-			beat{story.FIFO, "red: Updated; 2 slots are taken"},
-			beat{story.FIFO, "Pop hands out red with 7 deltas: U U U U U U U"},
-			beat{story.FIFO, "Pop hands out green with 1 delta: U"},
-			beat{story.FIFO, "blue: two deletions in a row"},
-			beat{story.FIFO, "Replace: a list of 1 object, 2 tombstones"},
-			beat{story.FIFO, "Pop hands out blue with 1 delta: D"},
+			beat{story.FIFO, "shop/red: the delta Updated is queued"},
+			beat{story.FIFO, "shop/red: the delta Deleted is queued"},
+			beat{story.FIFO, "the list lacks "},
+			beat{story.FIFO, "shop/red: popped with 6 deltas: Updated, Updated, Updated, Updated, Updated, Deleted"},
 		)
-		assert.Equal(t, "2 pops; at most 7 deltas in one", figure(s, "8 events of 2 keys"))
-		assert.Equal(t, "red", figure(s, "left in the store"))
-	})
-	set, err := gears.Parse("deltafifo=inorder")
-	require.NoError(t, err)
-	playAlone(t, set, "slow-consumer", func(t *testing.T, s story.State) {
-		assert.Equal(t, "8 pops; at most 1 delta in one", figure(s, "8 events of 2 keys"))
+		assert.Contains(t, figure(s, "Pops of shop/red"), "1: 6 deltas: ")
+		assert.Equal(t, "2 objects", figure(s, "in the store"))
 	})
 }
 
 func TestStoreDecides(t *testing.T) {
-	play(t, "store-decides", func(t *testing.T, s story.State) {
+	onBareStage(t, "store-decides", func(t *testing.T, s story.State) {
 		inOrder(t, s,
-			beat{story.FIFO, "apple: popped with the delta Replaced; the store lacks it"},
-			beat{story.FIFO, "fig: popped with the delta Added; the store lacks it"},
+			beat{story.Indexer, "shop/apple: Replaced; the store lacked it: OnAdd"},
+			beat{story.Indexer, "shop/fig: Added; the store lacked it: OnAdd"},
 			beat{story.Reflector, "410 Expired"},
-			beat{story.FIFO, "apple: popped with the delta Replaced; the store has this version"},
-			beat{story.FIFO, "pear: popped with the delta Replaced; the store has version"},
-			beat{story.Handler, "OnUpdate(pear)"},
+			beat{story.Indexer, "shop/apple: Replaced; the store has this version: no call"},
+			beat{story.Indexer, "shop/pear: Replaced; the store had another version: OnUpdate"},
 		)
-		assert.Equal(t, "OnAdd: 4, OnUpdate: 1, no call: 2", figure(s, "Replaced"))
-		assert.Equal(t, "OnDelete: 1", figure(s, "Deleted"))
-		assert.Equal(t, 2, howOften(s, story.Handler, "(apple)"), "one addition, one update, and nothing for the second list")
+		assert.Equal(t, "4", figure(s, "Replaced, OnAdd"))
+		assert.Equal(t, "2", figure(s, "Replaced, no call"))
+		assert.Equal(t, "1", figure(s, "Deleted (tombstone), OnDelete"))
 	})
 }
 
 func TestResync(t *testing.T) {
-	for _, form := range []string{gears.Fast, gears.Textbook} {
-		set, err := gears.Parse(form)
-		require.NoError(t, err)
-		playWith(t, set, "resync", nil, func(t *testing.T, s story.State) {
-			inOrder(t, s,
-				beat{story.FIFO, "blue: Sync, from the store"},
-				beat{story.FIFO, "Pop hands out red: U"},
-				beat{story.FIFO, "Pop hands out blue: S"},
-			)
-			assert.Equal(t, "blue, green, grey", figure(s, "keys with a Sync"))
-			assert.Equal(t, "0", figure(s, "requests meanwhile"))
-			assert.Zero(t, howOften(s, story.FIFO, "red: Sync"))
-		})
-	}
+	onBareStage(t, "resync", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.FIFO, "shop/blue: the delta Sync is queued"},
+			beat{story.FIFO, "shop/red: popped with 1 delta: Updated"},
+			beat{story.FIFO, "shop/blue: popped with 1 delta: Sync"},
+		)
+		assert.Equal(t, "blue, green, grey", figure(s, "keys with a Sync"))
+		assert.Equal(t, "0", figure(s, "requests meanwhile"))
+		assert.Zero(t, howOften(s, story.FIFO, "red: the delta Sync"))
+	})
 }

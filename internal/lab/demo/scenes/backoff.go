@@ -1,7 +1,6 @@
 package scenes
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -13,29 +12,15 @@ import (
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/queue"
-	"orrery/wait"
-)
-
-// The rate limiter of the namespace controller, and how often each key fails before it recovers.
-const (
-	firstDelay   = 5 * time.Millisecond
-	longestDelay = time.Minute
-	failuresEach = 10
-)
-
-// The keys of the scene.
-const (
-	withForget    = "blog"
-	withoutForget = "shop"
-	healthy       = "docs"
+	"orrery/internal/observe/trace"
 )
 
 var backOff = Scene{
 	Name:    "back-off",
-	Summary: "two keys fail, recover, and fail again; Forget is called for one of them",
-	Happens: "The passes of blog and shop fail ten times and then succeed. The worker calls Forget for blog only: the mistake of this scene. Later both fail once more.",
-	Look:    "Watch the delay of each key run down, and which delay the eleventh failure gets.",
+	Summary: "a key fails six times, and once more after Forget",
+	Happens: "A controller of configmaps reconciles web. The server answers six reads with 500, so six passes fail; the seventh succeeds. Later one more pass fails.",
+	Look:    "Watch the delay of web run down. It doubles with each failure, until Forget.",
+	Options: stage.Options{Bare: true, Gated: true, Follow: []string{"queue.retried", "queue.delayEnded", "queue.got", "queue.forgotten"}},
 	Lesson: display.Lesson{
 		Learnt: []string{
 			"Back-off is state of a key: a limiter counts the failures of each key, and each failure doubles the delay of that key alone. Other keys go on.",
@@ -50,157 +35,63 @@ var backOff = Scene{
 			{File: "workshop/labs/09-delays/README.md", Why: "the lab in which you write the delays and the limiters"},
 		},
 	},
-	Options: stage.Options{Unused: []gate.ID{gate.G1}}, // its one object does not change
 	workers: 1,
-	alone:   playBackOff,
-	guided: guided{
-		happens: "A controller of configmaps reconciles web. The server answers six reads with 500, so six passes fail; the seventh succeeds.",
-		look:    "Watch the delay of web run down. It doubles with each failure.",
-		play:    guidedBackOff,
-	},
+	play:    playBackOff,
 }
 
-func playBackOff(ctx context.Context, teller *story.Teller, set *Gears) error {
-	b := &failing{teller: teller, keys: map[string]*failingKey{}}
-	for _, name := range []string{withForget, withoutForget, healthy} {
-		b.keys[name] = &failingKey{}
+func playBackOff(ctx context.Context, on *stage.Stage) error {
+	const first, longest = 200 * time.Millisecond, time.Minute
+	const failures, before = 6, 3
+	fails := func(times int) error {
+		_, err := on.Fault(fmt.Sprintf("internal-error:verb=get,resource=configmaps,user=%s,count=%d", stage.SpectatorsUser, times))
+		return err
 	}
-	limiter := queue.NewItemExponentialFailureRateLimiter[string](firstDelay, longestDelay)
-	b.queue = set.NewQueue(limiter, queue.Config[string]{Trace: b.trace()})
-	defer b.start(ctx)()
-	recovered := func() error {
-		return soon(ctx, teller, "a pass over both keys that succeeds", func(*story.State) bool { return b.keys[withForget].fails < 0 && b.keys[withoutForget].fails < 0 })
+	retried := func(n uint64) error {
+		return awaitRun(ctx, on, fmt.Sprintf("failure %d", n), func(s *trace.State) bool { return queueOf(s).Retried >= n })
 	}
 	return inOrder(
 		func() error {
-			enter(teller, "ten failures", "each failure doubles the delay of its key; docs never fails")
-			b.fail(failuresEach)
-			return recovered()
+			chapter(on, "fails", "each pass reads the object from the server, which answers 500 six times")
+			return fails(failures)
 		},
-		func() error { return wait.Sleep(ctx, look) },
 		func() error {
-			enter(teller, "the eleventh failure", "both keys have recovered, and each fails once more")
-			b.fail(1)
-			return recovered()
+			condition, err := gate.ParseCondition(fmt.Sprintf("failures>%d", before-1))
+			on.Gates().Close(gate.G5, condition)
+			return err
 		},
+		func() error {
+			return startPlain(ctx, on, stage.Plain{Workers: 1, FirstDelay: first, LongestDelay: longest, Reads: true},
+				nameOf(gate.FailKey))
+		},
+		func() error { return retried(before) },
+		func() error {
+			chapter(on, "held", "three passes have failed; the fourth is held at the gate G5")
+			return ask(ctx, on)
+		},
+		func() error {
+			chapter(on, "on", "G5 is open: three more passes fail, and then one succeeds")
+			on.Gates().Open(gate.G5)
+			return retried(before + 1)
+		},
+		func() error { on.Guide().Reveal(); return nil },
+		func() error { return awaitRun(ctx, on, "a pass that succeeds", atRest) },
+		func() error {
+			chapter(on, "end", "the pass has succeeded, and Forget has cleared the failures; now one more pass fails")
+			return fails(1)
+		},
+		func() error { return labelled(ctx, on, gate.FailKey, 1) },
+		func() error { return retried(failures + 1) },
+		func() error { return awaitRun(ctx, on, "an empty queue", atRest) },
 		func() (err error) {
-			teller.Update(func(s *story.State) { err = b.conclude(s) })
+			on.Teller().Update(func(s *story.State) {
+				delays := strings.Join(told(s, 0, story.Queue, "retry in "), ", ")
+				s.Figure("delays of "+gate.FailKey, "%s", delays)
+				err = bench.Prove("delays of "+gate.FailKey, "200ms, 400ms, 800ms, 1.6s, 3.2s, 6.4s, 200ms", delays)
+			})
+			if on.Guide() != nil {
+				return nil
+			}
 			return err
 		},
 	)
-}
-
-// failing has keys whose passes fail.
-type failing struct {
-	teller *story.Teller
-	queue  queue.RateLimitingInterface[string]
-	keys   map[string]*failingKey // the values are guarded by the teller's lock
-}
-
-type failingKey struct {
-	fails  int // how many of the next passes fail; -1 after one that succeeded
-	passes int
-	delays []time.Duration
-	wait   story.Wait // the present delay
-}
-
-// trace returns the hooks that tell the delays.
-func (b *failing) trace() *queue.Trace[string] {
-	return &queue.Trace[string]{
-		Retried: func(name string, failures int, delay time.Duration) {
-			b.teller.Update(func(s *story.State) {
-				b.keys[name].delays = append(b.keys[name].delays, delay)
-				s.Tell(story.Queue, "AddRateLimited(%s): failure %d, retry in %v", name, failures, delay)
-			})
-		},
-		Delayed: func(e queue.Event[string], delay time.Duration) {
-			b.teller.Update(func(s *story.State) { b.keys[e.Key].wait = story.Wait{Until: s.Elapsed + delay, Long: delay} })
-		},
-		Forgotten: func(name string) {
-			if name != healthy {
-				b.teller.Tell(story.Queue, "Forget(%s): its next failure is failure 1", name)
-			}
-		},
-	}
-}
-
-// start starts a worker, the Adds of the healthy key, and the countdowns. stop ends them and
-// returns when they have ended.
-func (b *failing) start(ctx context.Context) (stop func()) {
-	const often, countdown = 500 * time.Millisecond, 50 * time.Millisecond
-	ctx, cancel := context.WithCancel(ctx)
-	var running wait.Group
-	running.Start(b.work)
-	running.Start(func() { wait.UntilWithContext(ctx, func(context.Context) { b.queue.Add(healthy) }, often) })
-	running.Start(func() { wait.UntilWithContext(ctx, func(context.Context) { b.teller.Update(b.show) }, countdown) })
-	return func() {
-		cancel()
-		b.queue.ShutDown()
-		running.Wait()
-	}
-}
-
-// work is a worker with one mistake: it calls Forget for every key but withoutForget.
-func (b *failing) work() {
-	for {
-		name, shutdown := b.queue.Get()
-		if shutdown {
-			return
-		}
-		failed := false
-		b.teller.Update(func(s *story.State) {
-			key := b.keys[name]
-			key.passes++
-			key.fails--
-			failed = key.fails >= 0
-			if !failed && name != healthy {
-				s.Tell(story.Worker, "%s: the pass succeeds", name)
-			}
-		})
-		switch {
-		case failed:
-			b.queue.AddRateLimited(name)
-		case name != withoutForget:
-			b.queue.Forget(name)
-		}
-		b.queue.Done(name)
-	}
-}
-
-// fail lets this many passes of both keys fail, beginning now.
-func (b *failing) fail(times int) {
-	for _, name := range []string{withForget, withoutForget} {
-		b.teller.Update(func(*story.State) { b.keys[name].fails = times })
-		b.queue.Add(name)
-	}
-}
-
-// show draws the countdowns.
-func (b *failing) show(s *story.State) {
-	const width = 24
-	for _, name := range []string{withForget, withoutForget} {
-		key := b.keys[name]
-		left := max(0, key.wait.Until-s.Elapsed)
-		s.Show(name, "%s %5.2f s of %-6v %2d passes, %2d failures", story.Bar(int(left), int(key.wait.Long), width),
-			left.Seconds(), key.wait.Long, key.passes, b.queue.NumRequeues(name))
-	}
-	s.Show(healthy, "%s %5.2f s of %-6v %2d passes, %2d failures", story.Bar(0, 1, width), 0.0, "0s", b.keys[healthy].passes, b.queue.NumRequeues(healthy))
-}
-
-// conclude shows the figures.
-func (b *failing) conclude(s *story.State) error {
-	var doubled []time.Duration
-	for n := range failuresEach {
-		doubled = append(doubled, firstDelay<<n)
-	}
-	want := map[string][]time.Duration{withForget: append(doubled[:failuresEach:failuresEach], firstDelay), withoutForget: append(doubled, firstDelay<<failuresEach)}
-	var err error
-	for _, name := range []string{withForget, withoutForget} {
-		texts := strings.Fields(strings.Trim(fmt.Sprint(b.keys[name].delays), "[]"))
-		last := len(texts) - 1
-		s.Figure("delays of "+name, "%s; after it had recovered: %s", strings.Join(texts[:last], ", "), texts[last])
-		err = cmp.Or(err, bench.Prove("delays of "+name, fmt.Sprint(want[name]), fmt.Sprint(b.keys[name].delays)))
-	}
-	s.Figure("passes over "+healthy, "%d meanwhile, without a delay", b.keys[healthy].passes)
-	return cmp.Or(err, bench.Prove("delays of "+healthy, 0, len(b.keys[healthy].delays)))
 }

@@ -160,7 +160,7 @@ func (r *refused) decide(what, decision string) {
 		r.decisions = append(r.decisions, decision)
 		s.Show(what, "%-20s  %s", inShort(r.answer), decision)
 		s.Tell(story.Demo, "%s after %s: %s", what, inShort(r.answer), decision)
-		s.Figure(what, "%s, %s: %s", inShort(r.answer), counted(r.attempts, "request", "requests"), decision)
+		s.Figure(what, "%s, %s: %s", inShort(r.answer), story.Count(r.attempts, "request"), decision)
 	})
 }
 

@@ -34,7 +34,7 @@ var index = Scene{
 			{File: "workshop/labs/03-store/README.md", Why: "the lab in which you write this store"},
 		},
 	},
-	alone: func(ctx context.Context, teller *story.Teller, set *Gears) error {
+	alone: func(ctx context.Context, teller *story.Teller, set gears.Set) error {
 		s := newNodeIndex(teller, set)
 		stale := 0 // what the next update leaves behind
 		if set.Form("indexer") == gears.Textbook {
@@ -68,7 +68,7 @@ type nodeIndex struct {
 	store  indexer.Interface[*pod]
 }
 
-func newNodeIndex(teller *story.Teller, set *Gears) *nodeIndex {
+func newNodeIndex(teller *story.Teller, set gears.Set) *nodeIndex {
 	config := indexer.Config[*pod]{
 		KeyFunc:  func(p *pod) (string, error) { return p.name, nil },
 		Indexers: indexer.Indexers[*pod]{"node": func(p *pod) ([]string, error) { return []string{p.node}, nil }},
@@ -79,7 +79,7 @@ func newNodeIndex(teller *story.Teller, set *Gears) *nodeIndex {
 			},
 		},
 	}
-	if newStore := gears.Informer[*pod](set.Set).NewStore; newStore != nil {
+	if newStore := gears.Informer[*pod](set).NewStore; newStore != nil {
 		return &nodeIndex{teller, newStore(config)}
 	}
 	return &nodeIndex{teller, indexer.New(config)}
@@ -160,7 +160,7 @@ func (s *nodeIndex) measure(when string, want int) error {
 		text = strings.Join(wrong, "; ")
 	}
 	s.teller.Update(func(state *story.State) {
-		state.Figure(when, "%s wrong: %s", counted(len(wrong), "entry", "entries"), text)
+		state.Figure(when, "%d wrong: %s", len(wrong), text)
 	})
 	return bench.Prove("wrong entries of the index "+when, want, len(wrong))
 }

@@ -46,25 +46,7 @@ type Scene struct {
 
 	// One of the two: play needs a stage with a server; alone plays on single gears of the set.
 	play  func(context.Context, *stage.Stage) error
-	alone func(context.Context, *story.Teller, *Gears) error
-	// guided, if it has a play, takes the place of alone for a reader of the view: a plain controller
-	// of configmaps on a bare stage, stopped at its gates.
-	guided guided
-}
-
-// guided is the form of a scene for the view.
-type guided struct {
-	happens, look string
-	play          func(context.Context, *stage.Stage) error
-}
-
-// Guided returns the scene as the view shows it.
-func (s Scene) Guided() Scene {
-	if s.guided.play != nil {
-		s.Happens, s.Look = s.guided.happens, s.guided.look
-		s.play, s.alone, s.Options.Bare = s.guided.play, nil, true
-	}
-	return s
+	alone func(context.Context, *story.Teller, gears.Set) error
 }
 
 // Story returns the empty story of the scene.
@@ -87,7 +69,7 @@ func (s Scene) Workers() int {
 
 // PlayAlone plays a scene that needs no server. It fails if the figures are not what the scene
 // shows.
-func (s Scene) PlayAlone(ctx context.Context, teller *story.Teller, set *Gears) error {
+func (s Scene) PlayAlone(ctx context.Context, teller *story.Teller, set gears.Set) error {
 	if err := s.alone(ctx, teller, set); err != nil {
 		return inWordsOfAScene(err)
 	}

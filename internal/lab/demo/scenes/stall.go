@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/story"
@@ -43,7 +44,7 @@ var stalled = Scene{
 	alone:   playStall,
 }
 
-func playStall(ctx context.Context, teller *story.Teller, set *Gears) error {
+func playStall(ctx context.Context, teller *story.Teller, set gears.Set) error {
 	enter(teller, "before the stall", "both loops run; each pass takes 2 ms, and one will take 1 s (artificial)")
 	closed, open := newHarness(teller, "closed", set), newHarness(teller, "open", set)
 	both := []*harness{closed, open}
@@ -103,7 +104,7 @@ type harness struct {
 	second      bench.Histogram // the latencies since the last call of inSecond
 }
 
-func newHarness(teller *story.Teller, name string, set *Gears) *harness {
+func newHarness(teller *story.Teller, name string, set gears.Set) *harness {
 	h := &harness{teller: teller, name: name, queue: set.NewQueue(nil, queue.Config[string]{}), due: map[string]time.Time{}}
 	teller.Update(h.show)
 	return h

@@ -1,20 +1,20 @@
 package scenes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"orrery/controller/gears"
-	"orrery/deltafifo"
 	"orrery/informer"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -24,7 +24,7 @@ var storeDecides = Scene{
 	Summary: "one type of delta causes three different calls, because the store decides",
 	Happens: "An informer lists and watches some configmaps. Its watch breaks, objects change, and it has to list everything again.",
 	Look:    "Watch each delta beside the call that follows it. Whatever the second list brings is Replaced, and yet the calls differ.",
-	Options: stage.Options{Bare: true},
+	Options: stage.Options{Bare: true, Gated: true, Follow: []string{"informer"}},
 	Lesson: display.Lesson{
 		Learnt: []string{
 			"The type of a delta says how the informer heard of an object. Whether that is an addition or an update for the handlers depends on what the store had before.",
@@ -40,183 +40,108 @@ var storeDecides = Scene{
 			{Gear: "indexer", Form: gears.Fast, File: "indexer/fast/index.go", Why: "put returns the previous object"},
 		},
 	},
-	play: func(ctx context.Context, on *stage.Stage) error {
-		calls := &deltaCalls{on: on, rows: map[string]*deltaCall{}, tally: map[string]int{}}
-		create := func(name string) func() error { return func() error { return on.CreateConfigMap(ctx, name) } }
-		label := func(name string) func() error {
-			return func() error { return on.LabelConfigMap(ctx, name, "ripe", "yes") }
+	play: playStoreDecides,
+}
+
+func playStoreDecides(ctx context.Context, on *stage.Stage) error {
+	create := func(name string) func() error { return func() error { return on.CreateConfigMap(ctx, name) } }
+	label := func(name string) func() error {
+		return func() error { return on.LabelConfigMap(ctx, name, "ripe", "yes") }
+	}
+	// settled waits for a number of deltas and of calls since the start.
+	settled := func(deltas, calls int) func() error {
+		return func() error {
+			what := fmt.Sprintf("%d deltas and %d calls", deltas, calls)
+			return cmp.Or(awaitRun(ctx, on, what, func(s *trace.State) bool {
+				return informerOf(s).FIFO.Popped >= uint64(deltas) && handled(s) >= int64(calls)
+			}), wait.Sleep(ctx, 2*look))
 		}
-		var see func()
-		return inOrder(
-			func() error { return on.CreateNamespace(ctx) },
-			create("apple"), create("pear"), create("plum"),
-			func() error {
-				on.Guide().Chapter("first")
-				on.Enter("the first list", "the store is empty; the first list has three objects")
-				return nil
-			},
-			func() error { return calls.start(ctx) },
-			func() error { return calls.settle(ctx, 3, 3) },
-			func() error {
-				on.Guide().Chapter("watch")
-				on.Enter("two events of the watch", "the watch reports a new object and a change")
-				return nil
-			},
-			create("fig"), label("apple"),
-			func() error { return calls.settle(ctx, 2, 2) },
-			func() (err error) {
-				on.Guide().Chapter("blind")
-				on.Enter("no watch is open", "the watch is cut, and a new one does not get through")
-				see, err = blind(ctx, on, func() error {
-					return inOrder(label("pear"), create("kiwi"), func() error { return on.DeleteConfigMap(ctx, "plum") })
-				})
-				return err
-			},
-			func() error { return ask(ctx, on) },
-			func() error {
-				on.Enter("the second list", "410 Expired: the informer lists everything again, after a back-off")
-				see()
-				return calls.stepThrough(ctx)
-			},
-			func() error { return calls.settle(ctx, 5, 3) },
-			func() error { on.Guide().Chapter("end"); on.Guide().Reveal(); return nil },
-			func() error {
-				return calls.expect(map[string]int{
-					"Replaced OnAdd": 4, "Added OnAdd": 1, "Updated OnUpdate": 1, "Replaced OnUpdate": 1, "Replaced no call": 2, "Deleted OnDelete": 1,
-				})
-			},
-		)
-	},
-}
-
-// deltaCall is a delta with what the store had before and the call that followed.
-type deltaCall struct{ delta, store, call string }
-
-// deltaCalls records the deltas that an informer's queue hands out and the calls that its handler
-// gets.
-type deltaCalls struct {
-	on       *stage.Stage
-	informer *stage.Informer
-
-	// The teller's lock guards the fields below.
-	rows   map[string]*deltaCall // since the last settle, by name
-	called int
-	tally  map[string]int // all of them, by delta and call
-}
-
-// noCall is the call of a delta for which no handler is called.
-const noCall = "no call"
-
-// start starts the informer.
-func (c *deltaCalls) start(ctx context.Context) error {
-	client, err := c.on.NewClient(nil)
-	if err != nil {
-		return err
 	}
-	c.informer = c.on.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{
-		QueueTrace: &deltafifo.Trace[*api.PartialObjectMetadata]{Popped: c.popped},
-	})
-	_, err = c.informer.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
-		AddFunc:    func(o *api.PartialObjectMetadata, _ bool) { c.handled("OnAdd", o.Name) },
-		UpdateFunc: func(_, o *api.PartialObjectMetadata) { c.handled("OnUpdate", o.Name) },
-		DeleteFunc: func(deleted informer.DeletedObject[*api.PartialObjectMetadata]) {
-			c.handled("OnDelete", deleted.Object.Name)
+	var see func()
+	return inOrder(
+		func() error { return on.CreateNamespace(ctx) },
+		create("apple"), create("pear"), create("plum"),
+		func() error {
+			chapter(on, "first", "the store is empty; the first list has three objects")
+			return listen(ctx, on)
 		},
-	}, informer.HandlerOptions{Name: "calls"})
+		settled(3, 3),
+		func() error {
+			chapter(on, "watch", "the watch reports a new object and a change")
+			return nil
+		},
+		create("fig"), label("apple"),
+		settled(5, 5),
+		func() (err error) {
+			chapter(on, "blind", "the watch is cut, and a new one does not get through")
+			see, err = blind(ctx, on, func() error {
+				return inOrder(label("pear"), create("kiwi"), func() error { return on.DeleteConfigMap(ctx, "plum") })
+			})
+			return err
+		},
+		func() error { return ask(ctx, on) },
+		func() error {
+			on.Enter("list", "410 Expired: the informer lists everything again, after a back-off")
+			see()
+			return stepThrough(ctx, on, 8)
+		},
+		settled(10, 8),
+		func() (err error) {
+			chapter(on, "end", "the second list is processed")
+			on.Teller().Update(func(s *story.State) { err = callsOf(s) })
+			return conclude(on, err)
+		},
+	)
+}
+
+// listen starts an informer with one handler.
+func listen(ctx context.Context, on *stage.Stage) error {
+	client, err := on.NewClient(nil)
 	if err != nil {
 		return err
 	}
-	return c.on.RunInformer(ctx, c.informer)
+	started := on.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{})
+	if err := on.AddHandler("calls", 0); err != nil {
+		return err
+	}
+	return on.RunInformer(ctx, started)
 }
 
 // stepThrough shows a reader of the view what the second list brings, one object at a time, until
-// its three calls have happened: the gate G3 holds what is stored and not distributed.
-func (c *deltaCalls) stepThrough(ctx context.Context) error {
-	const calls = 3
-	guide, gates := c.on.Guide(), c.on.Gates()
-	if guide == nil {
+// the handlers have had their calls: the gate G3 holds what is stored and not distributed.
+func stepThrough(ctx context.Context, on *stage.Stage, calls int64) error {
+	if on.Guide() == nil {
 		return nil
 	}
-	guide.Chapter("g3")
-	gates.Close(gate.G3, gate.Condition{})
-	defer gates.Open(gate.G3)
-	return wait.PollUntilContextCancel(ctx, look, false, func(context.Context) (bool, error) {
-		gates.Step(gate.G3)
-		var called int
-		c.on.Teller().Update(func(*story.State) { called = c.called })
-		return called >= calls, nil
+	on.Guide().Chapter("g3")
+	on.Gates().Close(gate.G3, gate.Condition{})
+	defer on.Gates().Open(gate.G3)
+	return wait.PollUntilContextCancel(ctx, look, false, func(context.Context) (over bool, _ error) {
+		on.Gates().Step(gate.G3)
+		on.Teller().Update(func(s *story.State) { over = handled(s.Run) >= calls })
+		return over, nil
 	})
 }
 
-// popped is called before the store changes.
-func (c *deltaCalls) popped(key string, deltas deltafifo.Deltas[*api.PartialObjectMetadata], _ bool, _ int) {
-	old, exists := c.informer.GetIndexer().GetByKey(key)
-	d := deltas[0] // events are far enough apart
-	had := "the store lacks it"
-	switch {
-	case exists && old.ResourceVersion == d.Object.ResourceVersion && d.Type != deltafifo.Deleted:
-		had = "the store has this version"
-	case exists:
-		had = "the store has version " + old.ResourceVersion
-	}
-	_, name, _ := strings.Cut(key, "/")
-	c.on.Teller().Update(func(s *story.State) {
-		c.rows[name] = &deltaCall{string(d.Type), had, noCall}
-		s.Tell(story.FIFO, "%s: popped with the delta %s; %s", name, d.Type, had)
-		c.show(s)
-	})
-}
-
-// handled is called by the handler.
-func (c *deltaCalls) handled(call, name string) {
-	c.on.Teller().Update(func(s *story.State) {
-		if row := c.rows[name]; row != nil {
-			row.call = call
+// callsOf counts the calls after each type of delta, as they were told.
+func callsOf(s *story.State) error {
+	tally := map[string]int{}
+	for _, beat := range s.Beats {
+		_, delta, _ := strings.Cut(beat.Text, ": ")
+		if delta, call, found := strings.Cut(delta, ";"); found && beat.Who == story.Indexer {
+			_, call, _ = strings.Cut(call, ": ")
+			tally[delta+", "+call]++
 		}
-		c.called++
-		s.Tell(story.Handler, "%s(%s)", call, name)
-		c.show(s)
-	})
-}
-
-func (c *deltaCalls) show(s *story.State) {
-	s.Panel = nil
-	for _, name := range slices.Sorted(maps.Keys(c.rows)) {
-		row := c.rows[name]
-		s.Show(name, "%-9s %-28s %s", row.delta, row.store, row.call)
 	}
-}
-
-// settle waits for a number of deltas and of calls since the last time, and counts them.
-func (c *deltaCalls) settle(ctx context.Context, deltas, calls int) error {
-	what := fmt.Sprintf("%d deltas and %s", deltas, counted(calls, "call", "calls"))
-	if err := soon(ctx, c.on.Teller(), what, func(*story.State) bool { return len(c.rows) >= deltas && c.called >= calls }); err != nil {
-		return err
+	var all []string
+	for what, n := range tally {
+		all = append(all, fmt.Sprintf("%s: %d", what, n))
 	}
-	if err := wait.Sleep(ctx, 2*look); err != nil {
-		return err
+	slices.Sort(all)
+	for _, one := range all {
+		what, n, _ := strings.Cut(one, ": ")
+		s.Figure(what, "%s", n)
 	}
-	c.on.Teller().Update(func(*story.State) {
-		for _, row := range c.rows {
-			c.tally[row.delta+" "+row.call]++
-		}
-		c.rows, c.called = map[string]*deltaCall{}, 0
-	})
-	return nil
-}
-
-// expect shows the counts, which must be those of want.
-func (c *deltaCalls) expect(want map[string]int) error {
-	c.on.Teller().Update(func(s *story.State) {
-		for _, delta := range []deltafifo.DeltaType{deltafifo.Added, deltafifo.Updated, deltafifo.Replaced, deltafifo.Deleted} {
-			var parts []string
-			for _, call := range []string{"OnAdd", "OnUpdate", "OnDelete", noCall} {
-				if n := c.tally[string(delta)+" "+call]; n > 0 {
-					parts = append(parts, fmt.Sprintf("%s: %d", call, n))
-				}
-			}
-			s.Figure(string(delta), "%s", strings.Join(parts, ", "))
-		}
-	})
-	return bench.Prove("calls after each type of delta", fmt.Sprint(want), fmt.Sprint(c.tally))
+	const want = "Added, OnAdd: 1; Deleted (tombstone), OnDelete: 1; Replaced, OnAdd: 4; Replaced, OnUpdate: 1; Replaced, no call: 2; Updated, OnUpdate: 1"
+	return bench.Prove("calls after each type of delta", want, strings.Join(all, "; "))
 }

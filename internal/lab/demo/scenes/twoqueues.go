@@ -55,7 +55,7 @@ var twoQueues = Scene{
 	alone: playTwoQueues,
 }
 
-func playTwoQueues(ctx context.Context, teller *story.Teller, set *Gears) error {
+func playTwoQueues(ctx context.Context, teller *story.Teller, set gears.Set) error {
 	const arrival, turn = 100 * time.Millisecond, 700 * time.Millisecond
 	slotted, ordered := newConsumer(teller, "DeltaFIFO"), newConsumer(teller, "in order")
 	slotted.queue, ordered.queue = deltafifo.New(slotted.config()), inorder.New(ordered.config())

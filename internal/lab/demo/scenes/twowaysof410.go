@@ -173,7 +173,7 @@ func (w *watched) expired(_ string, err error) {
 func (w *watched) listed(info reflector.ListInfo) {
 	w.update(func(_ *story.State, r *refusal) {
 		if r.err != nil {
-			r.listed = fmt.Sprintf("a list of %s", counted(info.Items, "object", "objects"))
+			r.listed = fmt.Sprintf("a list of %s", story.Count(info.Items, "object"))
 		}
 	})
 }
@@ -195,7 +195,7 @@ func (w *watched) prove() (err error) {
 			s.Figure(fmt.Sprintf("way %d", i+1), "HTTP %d, events: %s; Status %d %s; then %s", r.answer,
 				cmp.Or(strings.Join(r.stream, ", "), "none"), api.CodeOf(r.err), api.ReasonOf(r.err), r.listed)
 		}
-		s.Figure("in the store", "%d of %s", stored, counted(w.made, "object", "objects"))
+		s.Figure("in the store", "%d of %s", stored, story.Count(w.made, "object"))
 		first, second := w.refusals[0], w.refusals[1]
 		err = cmp.Or(
 			bench.Prove("code of the first answer", http.StatusGone, first.answer), bench.Prove("events of the first", 0, len(first.stream)),

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/story"
@@ -48,7 +49,7 @@ var workersInPool = Scene{
 	alone:   playWorkerPool,
 }
 
-func playWorkerPool(ctx context.Context, teller *story.Teller, set *Gears) error {
+func playWorkerPool(ctx context.Context, teller *story.Teller, set gears.Set) error {
 	if err := playPeriods(ctx, teller); err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (l *timeLine) conclude(sliding bool) (err error) {
 }
 
 // playPanic runs a pool of workers, of which one panics.
-func playPanic(ctx context.Context, teller *story.Teller, set *Gears) error {
+func playPanic(ctx context.Context, teller *story.Teller, set gears.Set) error {
 	enter(teller, "a pool of workers", "each worker is a loop with a period of 1 s; the pass over "+poisoned+" panics (artificial), any other takes 400 ms")
 	p := &panicPool{teller: teller, queue: set.NewQueue(nil, queue.Config[string]{})}
 	defer wait.PanicHandlers.Replace(p.panicked)()

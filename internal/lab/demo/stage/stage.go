@@ -72,8 +72,8 @@ type Options struct {
 	Gated bool
 	// Unused are the gates at which nothing of the scene arrives. The view does not offer them.
 	Unused []gate.ID
-	// Reported are further informers whose lists and watches are told, Follow the packages of which a
-	// bare stage tells the first event of each kind for each key.
+	// Reported are further informers whose lists and watches are told, Follow the packages, and single
+	// events, that a bare stage tells of its keys.
 	Reported, Follow []string
 }
 

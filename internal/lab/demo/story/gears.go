@@ -84,7 +84,7 @@ func (t *Teller) firstLocked(e *trace.Event) bool {
 	switch {
 	case e.Key == "", gear == "nsctl" && hook != "typeDeleted", gear == "queue" && slices.Contains(delays, hook):
 		return true
-	case gear == "nsctl" && e.N > 0 || e.Err != "":
+	case gear == "nsctl" && e.N > 0 || e.Err != "", t.state.Alone && e.Name != "queue.coalesced":
 		return true
 	}
 	kind := strings.Join([]string{e.Name, e.In, e.Key, e.Type, e.Deltas, e.Kind, e.Resource}, " ")

@@ -34,11 +34,24 @@ var sentences = map[string]sentence{
 	"deltafifo.replaced": {FIFO, "{i}: the list lacks {m} object[s] of the store: each gets a tombstone (DeletedFinalStateUnknown) in the queue"},
 	"deltafifo.popped":   {FIFO, "{k}: popped with {deltas} delta[s]: {d}"},
 
-	"informer.distributed":        {Indexer, "the store has the new state of {k}; the informer notifies {n} handler[s]"},
+	"informer.distributed add":    {Indexer, "the store has the new state of {k}; the informer notifies {n} handler[s]"},
+	"informer.distributed update": {Indexer, "the store has the new state of {k}; the informer notifies {n} handler[s]"},
 	"informer.distributed delete": {Indexer, "the store has removed {k}; the informer notifies {n} handler[s]"},
 
 	"indexer.deleted": {Server, "the kubelet reports that the last pod has ended"},
 
+	"informer.applied same":   {Indexer, "{k}: {d}; the store has this version: no call"},
+	"informer.applied add":    {Indexer, "{k}: {d}; the store lacked it: OnAdd"},
+	"informer.applied update": {Indexer, "{k}: {d}; the store had another version: OnUpdate"},
+	"informer.applied delete": {Indexer, "{k}: {d}; the store had it: OnDelete"},
+
+	"queue.added":      {Queue, "Add({k}): it is dirty now, and queued"},
+	"queue.added held": {Queue, "Add({k}): it is dirty now; a worker holds it, so it is not queued"},
+	"queue.coalesced":  {Queue, "Add({k}): it is dirty already, so nothing changes (coalesced)"},
+	"queue.got":        {Queue, "Get returns {k}: it is processing now, and no longer dirty"},
+	"queue.done":       {Queue, "Done({k}): it is not dirty, so the queue forgets it"},
+	"queue.done held":  {Queue, "Done({k}): it is dirty, so it is queued"},
+	"queue.forgotten":  {Queue, "Forget({k}): its next failure is failure 1"},
 	"queue.delayed":    {Queue, "AddAfter: {k} is delayed by {us}"},
 	"queue.delayEnded": {Queue, "the delay of {k} is over: it is ready for a worker"},
 	"queue.retried":    {Queue, "AddRateLimited({k}): failure {n}, retry in {us}"},
@@ -90,7 +103,7 @@ func (s *State) chosen(e *trace.Event) string {
 			return s.ofNamespace(e)
 		}
 	case "queue":
-		if e.In == NamespaceQueue && e.Key == s.Namespace.Name || slices.Contains(s.Follow, gear) {
+		if e.In == NamespaceQueue && e.Key == s.Namespace.Name || s.follows(e.Name) {
 			return s.ofQueue(e)
 		}
 	case "indexer":
@@ -101,24 +114,53 @@ func (s *State) chosen(e *trace.Event) string {
 		switch {
 		case e.Key == "" && s.Reported[e.In] && (hook != "watchEnded" || e.Err != "") && (hook != "replaced" || e.M > 0):
 			return e.Name
-		case e.Key == "", e.In != "namespaces" && !slices.Contains(s.Follow, gear), e.In == "namespaces" && e.Key != s.Namespace.Name:
+		case e.Key == "", e.In != "namespaces" && !s.follows(e.Name), e.In == "namespaces" && e.Key != s.Namespace.Name:
 			return ""
-		case hook == "distributed" && e.Kind == "delete":
-			return e.Name + " delete"
+		case hook == "applied" && s.Alone && (e.Sync || e.Kind == ""):
+			return e.Name + " same"
+		case (hook == "distributed" && !s.Alone || hook == "applied" && s.Alone) && e.Kind != "":
+			return e.Name + " " + e.Kind
+		case hook == "distributed", hook == "applied" && !s.Alone:
+			return ""
 		}
 		return e.Name
 	}
 	return ""
 }
 
+// follows reports whether a scene on a bare stage follows an event, or all of its gear.
+func (s *State) follows(name string) bool {
+	gear, _, _ := strings.Cut(name, ".")
+	return slices.Contains(s.Follow, gear) || slices.Contains(s.Follow, name)
+}
+
 // ofQueue chooses the sentence for an event of a work queue.
 func (s *State) ofQueue(e *trace.Event) string {
 	q := s.Run.Queues[e.In]
-	failed := q != nil && q.Failures[e.Key] > 0
+	if q == nil {
+		q = &trace.QueueState{}
+	}
+	_, hook, _ := strings.Cut(e.Name, ".")
+	failed, held := q.Failures[e.Key] > 0, q.Processing[e.Key]
+	if !s.Alone && !slices.Contains(delays, hook) {
+		return ""
+	}
 	switch e.Name {
+	case "queue.added":
+		if held != nil {
+			return e.Name + " held"
+		}
+	case "queue.done":
+		if held != nil && held.Dirty {
+			return e.Name + " held"
+		}
+	case "queue.forgotten":
+		if !failed {
+			return ""
+		}
 	case "queue.delayed":
 		const same = 20 * time.Millisecond
-		if failed || q != nil && q.Delayed[e.Key] != (trace.DelayState{}) &&
+		if failed || e.Micros == 0 || q.Delayed[e.Key] != (trace.DelayState{}) &&
 			e.Time+e.Micros > q.Delayed[e.Key].At+q.Delayed[e.Key].Micros-same.Microseconds() {
 			return "" // a retry, or the earlier time stays
 		}
@@ -240,8 +282,8 @@ func Count(number any, noun string) string {
 	return fmt.Sprint(number, " ", noun, "s")
 }
 
-// names are the names of the letters of deltas.
-var names = map[rune]string{
+// deltas are the names of the letters of deltas.
+var deltas = map[rune]string{
 	'A': "Added", 'U': "Updated", 'D': "Deleted", 'R': "Replaced", 'S': "Sync", '†': "Deleted (tombstone)",
 }
 
@@ -249,7 +291,7 @@ var names = map[rune]string{
 func Deltas(letters string) string {
 	var all []string
 	for _, letter := range letters {
-		all = append(all, names[letter])
+		all = append(all, deltas[letter])
 	}
 	return strings.Join(all, ", ")
 }

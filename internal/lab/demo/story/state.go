@@ -38,7 +38,7 @@ type State struct {
 	// Alone: the scene plays on single gears, without a controller. It has a Panel and Figures, and
 	// none of the next four.
 	Alone bool
-	// Follow are the packages of which a scene on single gears tells every first event of a key.
+	// Follow are the packages, and single events, that a scene on a bare stage tells of its keys.
 	Follow []string
 	// Reported are the informers whose lists and watches are told.
 	Reported map[string]bool

@@ -99,7 +99,9 @@ func (t *Teller) State() State {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.state.Elapsed = time.Since(t.began)
-	return t.state.clone()
+	copied := t.state.clone()
+	copied.Panel = append(t.state.parts(), copied.Panel...)
+	return copied
 }
 
 // Await returns when holds reports true, or with the context's error. holds must not change or keep
