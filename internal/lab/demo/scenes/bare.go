@@ -45,6 +45,18 @@ func conclude(on *stage.Stage, proof error) error {
 	return nil
 }
 
+// answered returns how many requests of the recorded clients have been answered.
+func answered(on *stage.Stage) (n uint64) {
+	on.Teller().Update(func(s *story.State) { n = s.Run.Requests.Done })
+	return n
+}
+
+// answersSince returns the answers after the first n, of the latest fifty.
+func answersSince(s *trace.State, n uint64) []trace.RequestState {
+	all := s.Requests.Recent
+	return all[len(all)-min(len(all), int(s.Requests.Done-n)):]
+}
+
 // told returns what follows the words in each beat of an actor since number from.
 func told(s *story.State, from int, who story.Who, words string) (rest []string) {
 	for _, beat := range s.Beats[from:] {

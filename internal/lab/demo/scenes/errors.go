@@ -9,13 +9,12 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/informer"
-	"orrery/informer/reflector"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/restclient"
+	"orrery/internal/observe/trace"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -25,7 +24,8 @@ var errorsScene = Scene{
 	Summary: "each refusal with its decision: repeat, list again, or give up",
 	Happens: "A client and an informer get seven refusals. Two of them come from a gateway, and three of the messages mislead.",
 	Look:    "Watch code and reason of each answer beside the decision. The same code leads to different decisions, and no message changes one.",
-	Options: stage.Options{Bare: true, Unused: []gate.ID{gate.G1, gate.G2, gate.G3, gate.G4}}, // it is about requests
+	Options: stage.Options{Bare: true, Unused: []gate.ID{gate.G1, gate.G2, gate.G3, gate.G4}, // it is about requests
+		Follow: []string{"restclient.requestDone"}},
 	Lesson: display.Lesson{
 		Learnt: []string{
 			"A program decides by the reason of a refusal, and by its code if there is no reason, as in the page of a gateway. The message is for people.",
@@ -42,38 +42,7 @@ var errorsScene = Scene{
 			{File: "workshop/labs/01-errors/README.md", Why: "the lab in which you write these functions"},
 		},
 	},
-	play: func(ctx context.Context, on *stage.Stage) error {
-		r := &refused{on: on}
-		if err := r.open(ctx); err != nil {
-			return err
-		}
-		send := func(verb, name string) func() error { return func() error { return on.Request(ctx, verb, name) } }
-		return inOrder(
-			func() error { return r.fault("too-many-requests:count=1,retry-after=1s,verb=create") },
-			func() error { return r.request(ctx, "create red", send("create", "red")) },
-			func() error { return r.request(ctx, "create red again", send("create", "red")) },
-			func() error {
-				return r.request(ctx, "delete green", send("delete", "green"))
-			},
-			func() error { return r.update(ctx) },
-			func() error { return r.fault(`internal-error:count=1,verb=delete,message="red not found"`) },
-			func() error {
-				return r.request(ctx, "delete red", send("delete", "red"))
-			},
-			func() error { return r.watch(ctx) },
-			func() error {
-				const lie = "too old resource version: list again"
-				return r.refuseWatch(ctx, "watch", lie, 3*time.Second, http.StatusTooManyRequests, "application/json",
-					`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,`+
-						`"message":"`+lie+`","details":{"retryAfterSeconds":3}}`)
-			},
-			func() error {
-				const lie = "The service is busy. Please try again."
-				return r.refuseWatch(ctx, "watch again", lie, 0, http.StatusGone, "text/html", "<h1>"+lie+"</h1>")
-			},
-			r.prove,
-		)
-	},
+	play: playErrors,
 }
 
 // The decisions.
@@ -86,55 +55,60 @@ const (
 	listAgain = "list again"
 )
 
-// wantDecisions are the decisions of the scene, in order.
-var wantDecisions = []string{repeated, done, done, readAgain, later, samePlace, listAgain}
+func playErrors(ctx context.Context, on *stage.Stage) error {
+	r := &refused{on: on}
+	fault := func(text string) func() error {
+		return func() error { _, err := on.Fault(text); return err }
+	}
+	request := func(what, verb, name string) func() error {
+		return func() error { return r.request(ctx, what, verb, name) }
+	}
+	return inOrder(
+		func() error { return on.CreateNamespace(ctx) },
+		fault("too-many-requests:count=1,retry-after=1s,verb=create"),
+		request("create red", "create", "red"),
+		request("create red again", "create", "red"),
+		request("delete green", "delete", "green"),
+		func() error { return on.Request(ctx, "get", "red") },
+		func() error { return on.LabelConfigMap(ctx, "red", "by", "another") },
+		request("update red", "update", "red"),
+		func() error { return on.Request(ctx, "get", "red") },
+		func() error { return on.Request(ctx, "update", "red") },
+		fault(`internal-error:count=1,verb=delete,message="red not found"`),
+		request("delete red", "delete", "red"),
+		func() error {
+			on.Enter("an informer starts", "an informer lists and watches")
+			return r.watch(ctx)
+		},
+		func() error {
+			const lie = "too old resource version: list again"
+			return r.refuseWatch(ctx, "watch", lie, 3*time.Second, http.StatusTooManyRequests, "application/json",
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,`+
+					`"message":"`+lie+`","details":{"retryAfterSeconds":3}}`)
+		},
+		func() error {
+			const lie = "The service is busy. Please try again."
+			return r.refuseWatch(ctx, "watch again", lie, 0, http.StatusGone, "text/html", "<h1>"+lie+"</h1>")
+		},
+		func() error {
+			want := []string{repeated, done, done, readAgain, later, samePlace, listAgain}
+			return bench.Prove("decisions", strings.Join(want, "; "), strings.Join(r.decisions, "; "))
+		},
+	)
+}
 
 // refused is a client and an informer whose requests are refused.
 type refused struct {
-	on     *stage.Stage
-	client *restclient.Client
-
-	// The teller's lock guards the fields below.
-	answer    error // the last refusal
-	attempts  int   // answers to the current request
-	lists     int
-	watches   int
-	waited    time.Duration // by the reflector, before it goes on
+	on        *stage.Stage
 	decisions []string
 }
 
-func (r *refused) open(ctx context.Context) (err error) {
-	trace := &restclient.Trace{
-		RequestDone: func(_ restclient.RequestInfo, result restclient.RequestResult) {
-			r.on.Teller().Update(func(s *story.State) {
-				r.attempts++
-				if api.CodeOf(result.Err) != 0 {
-					r.answer = result.Err
-					s.Tell(story.Server, "%s: %s", inShort(result.Err), result.Err)
-				}
-			})
-		},
-	}
-	r.client, err = r.on.NewClient(trace)
-	if err != nil {
-		return err
-	}
-	return r.on.CreateNamespace(ctx)
-}
-
-// inShort returns code and reason of a refusal.
-func inShort(err error) string { return fmt.Sprintf("%d %s", api.CodeOf(err), api.ReasonOf(err)) }
-
-func (r *refused) fault(text string) error {
-	_, err := r.on.Fault(text)
-	return err
-}
-
 // request sends a request that is refused once, and decides as a controller does.
-func (r *refused) request(ctx context.Context, what string, send func() error) error {
+func (r *refused) request(ctx context.Context, what, verb, name string) error {
 	r.on.Enter(what, what+": one request, and what follows the refusal")
-	r.on.Teller().Update(func(s *story.State) { r.attempts, r.answer = 0, nil; s.Tell(story.You, "%s", what) })
-	err := send()
+	r.on.Tell(story.You, "%s", what)
+	before := answered(r.on)
+	err := r.on.Request(ctx, verb, name)
 	decision := ""
 	switch {
 	case err == nil:
@@ -146,58 +120,38 @@ func (r *refused) request(ctx context.Context, what string, send func() error) e
 	case api.IsInternalError(err):
 		decision = later
 	}
-	r.decide(what, decision)
+	r.decide(what, before, decision)
 	if err := wait.Sleep(ctx, look); err != nil || decision != later {
 		return err
 	}
 	r.on.Tell(story.You, "%s, later", what)
-	return send()
+	return r.on.Request(ctx, verb, name)
 }
 
-// decide records and shows a decision after the last refusal.
-func (r *refused) decide(what, decision string) {
+// decide records and shows a decision after the refusal among the requests since before.
+func (r *refused) decide(what string, before uint64, decision string) {
 	r.on.Teller().Update(func(s *story.State) {
+		answers, refusal := answersSince(s.Run, before), ""
+		for _, one := range answers {
+			if one.Code >= http.StatusBadRequest {
+				reason, _, _ := strings.Cut(one.Err, ":")
+				refusal = fmt.Sprintf("%d %s", one.Code, reason)
+			}
+		}
 		r.decisions = append(r.decisions, decision)
-		s.Show(what, "%-20s  %s", inShort(r.answer), decision)
-		s.Tell(story.Demo, "%s after %s: %s", what, inShort(r.answer), decision)
-		s.Figure(what, "%s, %s: %s", inShort(r.answer), story.Count(r.attempts, "request"), decision)
+		s.Show(what, "%-20s  %s", refusal, decision)
+		s.Tell(story.Demo, "%s after %s: %s", what, refusal, decision)
+		s.Figure(what, "%s, %s: %s", refusal, story.Count(len(answers), "request"), decision)
 	})
-}
-
-// update changes an object after another client has changed it.
-func (r *refused) update(ctx context.Context) error {
-	read := func() error { return r.on.Request(ctx, "get", "red") }
-	change := func() error { return r.on.Request(ctx, "update", "red") }
-	return inOrder(
-		read,
-		func() error {
-			r.on.Tell(story.Demo, "another client changes red after it was read")
-			return r.on.LabelConfigMap(ctx, "red", "by", "another")
-		},
-		func() error { return r.request(ctx, "update red", change) },
-		read,
-		change,
-	)
 }
 
 // watch starts the informer.
 func (r *refused) watch(ctx context.Context) error {
-	r.on.Enter("an informer starts", "an informer lists and watches")
-	count := func(n *int) { r.on.Teller().Update(func(*story.State) { *n++ }) }
-	informer := r.on.NewInformer(r.client, informer.Config[*api.PartialObjectMetadata]{Reflector: reflector.Config[*api.PartialObjectMetadata]{
-		Trace: &reflector.Trace{
-			BackOff: func(delay time.Duration, _ error) {
-				r.on.Teller().Update(func(*story.State) { r.waited = delay })
-			},
-			Listed: func(reflector.ListInfo) { count(&r.lists) },
-			WatchStarted: func(opts api.ListOptions) {
-				if !opts.SendInitialEvents { // otherwise it is a list
-					count(&r.watches)
-				}
-			},
-		},
-	}})
-	if err := r.on.RunInformer(ctx, informer); err != nil {
+	client, err := r.on.NewClient(nil)
+	if err != nil {
+		return err
+	}
+	if err := r.on.RunInformer(ctx, r.on.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{})); err != nil {
 		return err
 	}
 	return wait.Sleep(ctx, 2*look)
@@ -207,17 +161,17 @@ func (r *refused) watch(ctx context.Context) error {
 // decision is what the reflector does: a list or not.
 func (r *refused) refuseWatch(ctx context.Context, what, message string, asked time.Duration, code int, contentType, body string) error {
 	r.on.Enter(what, "the watch breaks, and a gateway answers the next one: will the reflector list again?")
-	lists, watches := 0, 0
-	r.on.Teller().Update(func(s *story.State) {
-		r.attempts, r.waited, r.answer, lists, watches = 0, 0, nil, r.lists, r.watches
-		s.Tell(story.Demo, "a gateway answers the next watch itself: HTTP %d, with the message %q", code, message)
-	})
+	r.on.Tell(story.Demo, "a gateway answers the next watch itself: HTTP %d, with the message %q", code, message)
+	before, begin, lists := answered(r.on), 0, uint64(0)
+	r.on.Teller().Update(func(s *story.State) { begin, lists = len(s.Beats), informerOf(s.Run).Reflector.Lists })
 	r.on.AnswerNextWatch(code, contentType, body)
-	if err := r.fault("cut-watches"); err != nil {
+	if _, err := r.on.Fault("cut-watches"); err != nil {
 		return err
 	}
-	goesOn := func(*story.State) bool { return r.answer != nil && (r.lists > lists || r.watches > watches) }
-	if err := soon(ctx, r.on.Teller(), "a list or a watch after the refusal", goesOn); err != nil {
+	err := awaitRun(ctx, r.on, "a list or a watch after the refusal", func(s *trace.State) bool {
+		return len(answersSince(s, before)) >= 2 && informerOf(s).Reflector.Open
+	})
+	if err != nil {
 		return err
 	}
 	if err := wait.Sleep(ctx, 2*look); err != nil {
@@ -225,17 +179,17 @@ func (r *refused) refuseWatch(ctx context.Context, what, message string, asked t
 	}
 	decision, waited := samePlace, time.Duration(0)
 	r.on.Teller().Update(func(s *story.State) {
-		if waited = r.waited; r.lists > lists {
+		if informerOf(s.Run).Reflector.Lists > lists {
 			decision = listAgain
 		}
+		for _, delay := range told(s, begin, story.Reflector, "retries in ") {
+			delay, _, _ = strings.Cut(delay, " ")
+			waited, _ = time.ParseDuration(delay)
+		}
 		if asked > 0 {
-			s.Figure("delay of the "+what, "%v were requested, %v was the reflector's back-off", asked, waited.Round(10*time.Millisecond))
+			s.Figure("delay of the "+what, "%v were requested, %v was the reflector's back-off", asked, waited)
 		}
 	})
-	r.decide(what, decision)
+	r.decide(what, before, decision)
 	return bench.Prove(fmt.Sprintf("back-off of at least %v", asked), true, waited >= asked)
-}
-
-func (r *refused) prove() error {
-	return bench.Prove("decisions", strings.Join(wantDecisions, "; "), strings.Join(r.decisions, "; "))
 }

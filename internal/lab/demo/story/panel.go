@@ -12,7 +12,7 @@ import (
 
 // parts returns rows for the gears that a scene on a bare stage follows.
 func (s *State) parts() (rows []Row) {
-	if len(s.Follow) == 0 {
+	if len(s.Follow) == 0 || strings.HasPrefix(s.Follow[0], "restclient") {
 		return nil
 	}
 	if !strings.HasPrefix(s.Follow[0], "queue") {

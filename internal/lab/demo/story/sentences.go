@@ -1,10 +1,9 @@
 package story
 
 import (
-	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -44,6 +43,9 @@ var sentences = map[string]sentence{
 	"informer.applied add":    {Indexer, "{k}: {d}; the store lacked it: OnAdd"},
 	"informer.applied update": {Indexer, "{k}: {d}; the store had another version: OnUpdate"},
 	"informer.applied delete": {Indexer, "{k}: {d}; the store had it: OnDelete"},
+
+	"restclient.requestDone":       {Server, "the {verb} is answered with HTTP {code}"},
+	"restclient.requestDone error": {Server, "the {verb} is refused with HTTP {code}, {err}"},
 
 	"queue.added":      {Queue, "Add({k}): it is dirty now, and queued"},
 	"queue.added held": {Queue, "Add({k}): it is dirty now; a worker holds it, so it is not queued"},
@@ -90,6 +92,9 @@ func (s *State) sentence(e *trace.Event) (who Who, text string) {
 		bar, _ := s.TypeNamed(kind)
 		more["type"], more["most"] = kind, max(bar.Most, int(e.N))
 	}
+	if request := s.Run.Requests.Running[strconv.FormatUint(e.Request, 10)]; request != nil {
+		more["verb"] = request.Verb
+	}
 	more["pass"], more["deltas"] = s.Gears.Passes, utf8.RuneCountInString(e.Deltas)
 	return chosen.who, filled(chosen.text, e, more)
 }
@@ -106,6 +111,14 @@ func (s *State) chosen(e *trace.Event) string {
 		if e.In == NamespaceQueue && e.Key == s.Namespace.Name || s.follows(e.Name) {
 			return s.ofQueue(e)
 		}
+	case "restclient":
+		switch {
+		case !s.follows(e.Name) || e.Code == 0:
+			return ""
+		case e.Err != "":
+			return e.Name + " error"
+		}
+		return e.Name
 	case "indexer":
 		if hook == "deleted" && e.In == "pods" && s.Run.Informers[e.In].Store.Total == 1 {
 			return e.Name
@@ -239,75 +252,6 @@ func ofPass(before *trace.NamespaceState, e *trace.Event) string {
 		return ""
 	}
 	return e.Name + " error"
-}
-
-var (
-	place  = regexp.MustCompile(`\{(\w+)\}`)
-	plural = regexp.MustCompile(`(\d+) (\w+)\[s\]`)
-)
-
-// filled returns the text of a sentence about an event. more has further fields.
-func filled(text string, e *trace.Event, more map[string]any) string {
-	fields := map[string]any{}
-	line, _ := json.Marshal(e)
-	_ = json.Unmarshal(line, &fields)
-	text = place.ReplaceAllStringFunc(text, func(name string) string {
-		name = name[1 : len(name)-1]
-		value, ok := more[name]
-		switch {
-		case ok && (name != "type" || e.Type == ""):
-			return fmt.Sprint(value)
-		case name == "us":
-			return Short(time.Duration(e.Micros) * time.Microsecond)
-		case name == "d":
-			return Deltas(e.Deltas)
-		case name == "err" && strings.HasPrefix(e.Err, "EOF"):
-			return "the connection was closed"
-		case fields[name] == nil:
-			return "0"
-		}
-		return fmt.Sprint(fields[name])
-	})
-	return plural.ReplaceAllStringFunc(text, func(found string) string {
-		number, noun, _ := strings.Cut(strings.TrimSuffix(found, "[s]"), " ")
-		return Count(number, noun)
-	})
-}
-
-// Count returns a number with its noun.
-func Count(number any, noun string) string {
-	if text := fmt.Sprint(number, " ", noun); text == "1 "+noun {
-		return text
-	}
-	return fmt.Sprint(number, " ", noun, "s")
-}
-
-// deltas are the names of the letters of deltas.
-var deltas = map[rune]string{
-	'A': "Added", 'U': "Updated", 'D': "Deleted", 'R': "Replaced", 'S': "Sync", '†': "Deleted (tombstone)",
-}
-
-// Deltas returns the names of deltas.
-func Deltas(letters string) string {
-	var all []string
-	for _, letter := range letters {
-		all = append(all, deltas[letter])
-	}
-	return strings.Join(all, ", ")
-}
-
-// Short formats d with two or three significant digits.
-func Short(d time.Duration) string {
-	switch {
-	case d >= 10*time.Second:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	case d >= 10*time.Millisecond:
-		return d.Round(time.Millisecond).String()
-	default:
-		return d.Round(100 * time.Microsecond).String()
-	}
 }
 
 // waiting explains the stages in which the namespace waits for its next pass, in at most two lines
