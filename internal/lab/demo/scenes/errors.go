@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"orrery/controller/gears"
-	"orrery/informer"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
@@ -151,7 +150,7 @@ func (r *refused) watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.on.RunInformer(ctx, r.on.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{})); err != nil {
+	if err := r.on.RunInformer(ctx, r.on.NewInformer(client, 0)); err != nil {
 		return err
 	}
 	return wait.Sleep(ctx, 2*look)

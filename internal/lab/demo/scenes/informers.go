@@ -2,12 +2,14 @@ package scenes
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
 	"orrery/wait"
 )
 
@@ -170,11 +172,9 @@ var slowHandler = Scene{
 			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
 			func() error { return on.ReleaseFinalizers(ctx) },
 			func() error { return on.AwaitGone(ctx) },
-			func() error { return quickOneIsDone(ctx, on) },
+			func() error { return quickOneIsDone(ctx, on, 4) },
 			func() error {
-				on.Tell(story.Handler, "the namespace has gone; %d stale events still wait for the slow handler, %d for the quick one",
-					on.Pending("configmaps", stage.SlowHandler), on.Pending("configmaps", stage.QuickHandler))
-				return nil
+				return tellPending(on, "the namespace has gone; %d stale events still wait for the slow handler, %d for the quick one")
 			},
 		)
 	},
@@ -185,20 +185,37 @@ func withChanges(ctx context.Context, on *stage.Stage) error {
 	return toFinalizers(ctx, on,
 		func() error { return on.LabelAll(ctx, "configmaps", "checked") },
 		func() error { return on.LabelAll(ctx, "configmaps", "approved") },
-		func() error { return quickOneIsDone(ctx, on) },
+		func() error { return quickOneIsDone(ctx, on, 3) },
 		func() error {
-			on.Tell(story.Handler, "configmaps: %d events wait for the slow handler, %d for the quick one",
-				on.Pending("configmaps", stage.SlowHandler), on.Pending("configmaps", stage.QuickHandler))
-			on.Guide().Reveal()
-			return nil
+			defer on.Guide().Reveal()
+			return tellPending(on, "configmaps: %d events wait for the slow handler, %d for the quick one")
 		},
 	)
 }
 
-// quickOneIsDone waits until the quick handler has processed all events.
-func quickOneIsDone(ctx context.Context, on *stage.Stage) error {
-	const moment = 10 * time.Millisecond
-	return wait.PollUntilContextCancel(ctx, moment, false, func(context.Context) (bool, error) {
-		return on.Pending("configmaps", stage.QuickHandler) == 0, nil
+// quickOneIsDone waits until the quick handler has processed so many events of each configmap.
+func quickOneIsDone(ctx context.Context, on *stage.Stage, events int) error {
+	return on.Await(ctx, func(s *story.State) bool {
+		configmaps, _ := s.TypeNamed("configmaps")
+		h := handler(s, stage.QuickHandler)
+		return h.Pending == 0 && h.Handled+h.Merged >= uint64(events*configmaps.Most)
 	})
+}
+
+// tellPending tells how many events wait for each handler of the configmaps.
+func tellPending(on *stage.Stage, format string) error {
+	on.Teller().Update(func(s *story.State) {
+		s.Tell(story.Handler, format, handler(s, stage.SlowHandler).Pending, handler(s, stage.QuickHandler).Pending)
+	})
+	return nil
+}
+
+// handler returns a handler of the configmaps.
+func handler(s *story.State, name string) trace.HandlerState {
+	for key, h := range informerOf(s.Run).Handlers {
+		if strings.HasPrefix(key, name) {
+			return *h
+		}
+	}
+	return trace.HandlerState{}
 }

@@ -8,14 +8,12 @@ import (
 	"strings"
 
 	"orrery/controller/gears"
-	"orrery/informer"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
-	"orrery/restclient/api"
 	"orrery/wait"
 )
 
@@ -100,7 +98,7 @@ func listen(ctx context.Context, on *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	started := on.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{})
+	started := on.NewInformer(client, 0)
 	if err := on.AddHandler("calls", 0); err != nil {
 		return err
 	}

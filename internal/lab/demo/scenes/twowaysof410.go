@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"orrery/controller/gears"
-	"orrery/informer"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
@@ -94,7 +93,7 @@ func (w *watched) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.on.RunInformer(ctx, w.on.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{})); err != nil {
+	if err := w.on.RunInformer(ctx, w.on.NewInformer(client, 0)); err != nil {
 		return err
 	}
 	return wait.Sleep(ctx, 2*look)

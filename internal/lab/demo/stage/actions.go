@@ -65,7 +65,7 @@ func (s *Stage) defineCronTabs(ctx context.Context) error {
 // Fill creates the namespace and its content.
 func (s *Stage) Fill(ctx context.Context) error {
 	s.Enter("filling the namespace", fmt.Sprintf("the namespace %s is filled; each object is an ADDED event for a spectator", Namespace))
-	if err := s.createNamespace(ctx); err != nil {
+	if err := s.CreateNamespace(ctx); err != nil {
 		return err
 	}
 	began, made, all := time.Now(), 0, 0
@@ -94,10 +94,6 @@ func (s *Stage) Fill(ctx context.Context) error {
 
 // CreateNamespace creates the namespace, empty.
 func (s *Stage) CreateNamespace(ctx context.Context) error {
-	return s.createNamespace(ctx)
-}
-
-func (s *Stage) createNamespace(ctx context.Context) error {
 	with := ""
 	namespace := &api.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": Namespace},

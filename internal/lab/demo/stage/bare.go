@@ -13,14 +13,9 @@ import (
 	"time"
 
 	"orrery/controller"
-	"orrery/controller/gears"
-	"orrery/deltafifo"
-	"orrery/indexer"
 	"orrery/informer"
-	"orrery/informer/reflector"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/observe/trace"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -93,19 +88,12 @@ func (s *Stage) Request(ctx context.Context, verb, name string) error {
 // Informer is an informer of configmaps.
 type Informer = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 
-// NewInformer returns a new informer of the configmaps with the stage's gears, whose reflector
-// tells. [Stage.RunInformer] starts it.
-func (s *Stage) NewInformer(client *restclient.Client, config informer.Config[*api.PartialObjectMetadata]) *Informer {
-	config.Name, config.Gears = "configmaps", gears.Informer[*api.PartialObjectMetadata](s.config.Gears)
-	s.config.Teller.Update(func(state *story.State) { state.Reported[config.Name] = true })
-	r := s.config.Recorder
-	config.Reflector.Trace = reflector.JoinTraces(config.Reflector.Trace, r.Reflector(config.Name))
-	config.QueueTrace = deltafifo.JoinTraces(config.QueueTrace, trace.FIFO[*api.PartialObjectMetadata](r, config.Name))
-	config.StoreTrace = indexer.JoinTraces(config.StoreTrace, r.Store(config.Name))
-	config.Trace = informer.JoinTraces(config.Trace, r.Informer(config.Name))
-	objects := restclient.Metadata(client, core("configmaps"), Namespace)
-	source, config := gate.Informer(s.config.Gates, informer.ListerWatcher[*api.PartialObjectMetadata](objects), config)
-	s.bare.informer = informer.NewSharedIndexInformer(source, config)
+// NewInformer returns a new informer of the configmaps with the stage's gears, whose lists and
+// watches are told. [Stage.RunInformer] starts it.
+func (s *Stage) NewInformer(client *restclient.Client, resync time.Duration) *Informer {
+	const name = "configmaps"
+	s.config.Teller.Update(func(state *story.State) { state.Reported[name] = true })
+	s.bare.informer = newInformer(restclient.Metadata(client, core(name), Namespace), name, resync, s.config)
 	return s.bare.informer
 }
 
@@ -194,8 +182,6 @@ type Plain struct {
 	FirstDelay, LongestDelay time.Duration
 	// Resync is the informer's period. The controller's own handler is never resynced.
 	Resync time.Duration
-	// QueueTrace observes the informer's queue; it may be nil.
-	QueueTrace *deltafifo.Trace[*api.PartialObjectMetadata]
 }
 
 // PlainController is the name of the controller's handler.
@@ -212,7 +198,7 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 	}
 	s.added = append(s.added, client)
 	const name = "configmaps"
-	made := s.NewInformer(client, informer.Config[*api.PartialObjectMetadata]{ResyncPeriod: config.Resync, QueueTrace: config.QueueTrace})
+	made := s.NewInformer(client, config.Resync)
 	var pool *controller.Pool
 	registered, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc:    func(o *api.PartialObjectMetadata, _ bool) { pool.Add(keyOf(o)) },

@@ -17,10 +17,12 @@ import (
 )
 
 // newInformer returns a recorded informer with gates.
-func newInformer[T informer.Object](resource *restclient.Resource[T], name string, c Config) *informer.SharedIndexInformer[T] {
+func newInformer[T informer.Object](
+	resource *restclient.Resource[T], name string, resync time.Duration, c Config,
+) *informer.SharedIndexInformer[T] {
 	r := c.Recorder
 	source, config := gate.Informer(c.Gates, informer.ListerWatcher[T](resource), informer.Config[T]{
-		Name: name, Gears: gears.Informer[T](c.Gears), Reflector: reflector.Config[T]{Trace: r.Reflector(name)},
+		Name: name, Gears: gears.Informer[T](c.Gears), ResyncPeriod: resync, Reflector: reflector.Config[T]{Trace: r.Reflector(name)},
 		QueueTrace: trace.FIFO[T](r, name), StoreTrace: r.Store(name), Trace: r.Informer(name),
 	})
 	return informer.NewSharedIndexInformer(source, config)
@@ -34,7 +36,7 @@ func newSpectators(config Config, client *restclient.Client, factory *informer.S
 	spectators := map[string]*spectator{}
 	for _, k := range content {
 		name := k.resource.Resource
-		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, config)
+		made := newInformer(restclient.Metadata(client, k.resource, Namespace), name, 0, config)
 		if _, err := made.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: QuickHandler}); err != nil {
 			return nil, err
 		}
@@ -67,16 +69,6 @@ const (
 	SlowHandler  = "slow handler"
 	QuickHandler = "spectator"
 )
-
-// Pending returns the number of notifications that wait for a handler of a type's informer.
-func (s *Stage) Pending(name, handler string) int {
-	for _, h := range s.spectators[name].Snapshot().Handlers {
-		if h.Handler == handler {
-			return h.Pending
-		}
-	}
-	return 0
-}
 
 // viewer is a second handler on the controller's informer that keeps the display's state of the
 // namespace.

@@ -53,7 +53,7 @@ func (s *Stage) DefineMachines(ctx context.Context) error {
 func (s *Stage) StartMachines() error {
 	teller := s.config.Teller
 	objects := restclient.Typed[*vms.VirtualMachine](s.clients[story.Controller], vms.Resource, "")
-	cache := newInformer(objects, vms.Resource.Resource, s.config)
+	cache := newInformer(objects, vms.Resource.Resource, 0, s.config)
 	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*vms.VirtualMachine]{
 		UpdateFunc: func(old, vm *vms.VirtualMachine) {
 			if old.DeletionTimestamp == nil && vm.DeletionTimestamp != nil {

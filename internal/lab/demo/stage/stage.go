@@ -173,7 +173,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 	factory := &informer.SharedInformerFactory{}
 	namespaceInformer := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
-		return newInformer(namespaces, "namespaces", s.config)
+		return newInformer(namespaces, "namespaces", 0, s.config)
 	})
 	s.namespaces = namespaceInformer
 	hooks := s.config.Recorder.Namespaces()
