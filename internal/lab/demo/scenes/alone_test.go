@@ -155,10 +155,10 @@ func TestIndex(t *testing.T) {
 		inOrder(t, s,
 			beat{story.Indexer, "index n1: web-1, web-2; index n2: db; index n3: no set"},
 			beat{story.Indexer, "index n1: web-2; index n2: db, web-1; index n3: no set"},
-			beat{story.You, "a reader sets the node of the stored web-1 to n3"},
+			beat{story.Demo, "a reader sets the node of the stored web-1 to n3"},
 			beat{story.Indexer, "web-1 says n3, web-2 says n1; index n1: web-2; index n2: db, ! web-1; index n3: no set"},
-			beat{story.Indexer, "Update: web-1 has a new object"},
-			beat{story.Indexer, "Replace: 3 objects"},
+			beat{story.Demo, "Update stores a new object of web-1, with node n1"},
+			beat{story.Demo, "Replace stores the list"},
 			beat{story.Indexer, "index n1: web-1, web-2; index n2: db; index n3: no set"},
 		)
 		assert.Equal(t, "1 wrong: the set of n2 has web-1, whose object says n3", figure(s, "after a change of the stored object"))

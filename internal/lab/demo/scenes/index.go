@@ -72,12 +72,6 @@ func newNodeIndex(teller *story.Teller, set gears.Set) *nodeIndex {
 	config := indexer.Config[*pod]{
 		KeyFunc:  func(p *pod) (string, error) { return p.name, nil },
 		Indexers: indexer.Indexers[*pod]{"node": func(p *pod) ([]string, error) { return []string{p.node}, nil }},
-		Trace: &indexer.Trace{
-			Updated: func(key string) { teller.Tell(story.Indexer, "Update: %s has a new object", key) },
-			Replaced: func(objects int, _ string) {
-				teller.Tell(story.Indexer, "Replace: %d objects are the whole content", objects)
-			},
-		},
 	}
 	if newStore := gears.Informer[*pod](set).NewStore; newStore != nil {
 		return &nodeIndex{teller, newStore(config)}
@@ -102,10 +96,9 @@ func (s *nodeIndex) update(ctx context.Context, stage, text string) error {
 
 // change changes a stored object in place, which a reader must never do.
 func (s *nodeIndex) change(ctx context.Context, key, node string) error {
-	enter(s.teller, "a reader changes a stored object", fmt.Sprintf("pod := store.GetByKey(%q); pod.node = %q: the store does not notice", key, node))
+	enter(s.teller, "a reader changes a stored object", fmt.Sprintf("a reader sets the node of the stored %s to %s, without a write to the store", key, node))
 	p, _ := s.store.GetByKey(key)
 	p.node = node
-	s.teller.Tell(story.You, "a reader sets the node of the stored %s to %s, without a write to the store", key, node)
 	return s.after(ctx, nil)
 }
 

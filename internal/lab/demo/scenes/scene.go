@@ -52,7 +52,7 @@ type Scene struct {
 // Story returns the empty story of the scene.
 func (s Scene) Story() *story.Teller {
 	teller := story.New(s.Name, s.Happens, s.Look)
-	teller.Update(func(state *story.State) { state.Alone = s.Alone() || s.Options.Bare })
+	teller.Update(func(state *story.State) { state.Alone, state.Gears.Workers = s.Alone() || s.Options.Bare, s.workers })
 	return teller
 }
 
@@ -192,9 +192,12 @@ func toFinalizers(ctx context.Context, on *stage.Stage, filled ...func() error) 
 	)
 }
 
-// enter begins a stage of a scene without a server.
+// enter begins a stage of a scene without a server, and tells it.
 func enter(teller *story.Teller, stage, now string) {
-	teller.Update(func(s *story.State) { s.Enter(stage, now, 0) })
+	teller.Update(func(s *story.State) {
+		s.Enter(stage, now, 0)
+		s.Tell(story.Demo, "%s", now)
+	})
 }
 
 type withoutLimits struct{}

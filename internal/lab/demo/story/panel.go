@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -61,9 +62,16 @@ func (s *State) queueRows(q *trace.QueueState) []Row {
 			dirty = append(dirty, nameOf(key))
 		}
 	}
+	workers := names(q.Slots...)
+	for i := range max(len(workers), s.Gears.Workers) {
+		if i == len(workers) {
+			workers = append(workers, "")
+		}
+		workers[i] = fmt.Sprintf("%d: %s", i+1, cmp.Or(workers[i], "idle"))
+	}
 	rows := []Row{
 		{"dirty", strings.Join(dirty, "  ")}, {"queue", strings.Join(names(q.Queue...), "  ")},
-		{"processing", strings.Join(processing, "  ")}, {"coalesced", fmt.Sprint(q.Coalesced)}, {"passes", fmt.Sprint(q.Done)},
+		{"processing", strings.Join(processing, "  ")}, {"workers", strings.Join(workers, "  ")}, {"coalesced", fmt.Sprint(q.Coalesced)}, {"passes", fmt.Sprint(q.Done)},
 	}
 	const width = 24
 	for _, key := range slices.Sorted(maps.Keys(q.Failures)) {
