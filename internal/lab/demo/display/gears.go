@@ -110,8 +110,8 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// alone draws the page of a scene without a server: title, panel, narration and footer.
-func (p *page) alone() {
+// plain draws title, panel, narration and footer.
+func (p *page) plain() {
 	p.title()
 	p.intent()
 	p.rule("", "")
@@ -123,11 +123,20 @@ func (p *page) alone() {
 	p.add(footer...)
 }
 
-// panel draws the rows of the gear.
-func (p *page) panel() []Line {
+// panel draws the rows of the gear; on a small page, what is left of a namespace.
+func (p *page) panel() (rows []Line) {
+	if !p.s.Alone {
+		total := p.s.Total()
+		total.Name = p.namespaceText()
+		bars := append([]story.Type{total}, p.s.Lines...)
+		for _, bar := range bars {
+			width := p.size.Width - 2
+			rows = append(rows, append(plain(" "), barRow(bar, min(longestName(bars), width*2/3), width, p.glyphs)...))
+		}
+		return rows
+	}
 	drawn := strings.NewReplacer(Unicode.Full, p.glyphs.Full, Unicode.Empty, p.glyphs.Empty)
 	name := min(longestRow(p.s.Panel), p.size.Width/3)
-	var rows []Line
 	for _, row := range p.s.Panel {
 		head := inked(Strong, " "+row.Name).pad(name+1, p.glyphs)
 		rows = append(rows, append(head, Span{Plain, "  " + drawn.Replace(row.Text)}))

@@ -21,12 +21,10 @@ const (
 // a pure function.
 func Page(s story.State, size Size, glyphs *Glyphs) []Line {
 	p := page{s: s, size: size, glyphs: glyphs}
-	if s.Alone {
-		p.alone()
-	} else if size.Width >= roomyWidth && size.Height >= roomyHeight {
+	if !s.Alone && size.Width >= roomyWidth && size.Height >= roomyHeight {
 		p.roomy()
 	} else {
-		p.small()
+		p.plain()
 	}
 	for i := range p.lines {
 		p.lines[i] = p.lines[i].cut(size.Width, glyphs)
@@ -82,33 +80,6 @@ func (p *page) intent() {
 	for _, text := range lines[:min(len(lines), room)] {
 		p.add(inked(Faint, " "+text))
 	}
-}
-
-// small draws what is left, the last beats and the footer. With enough lines it draws the bars of
-// all types, as long as half of the page remains for the narration.
-func (p *page) small() {
-	p.title()
-	width := p.size.Width - 2
-	bars := append(p.s.Types[:len(p.s.Types):len(p.s.Types)], p.s.Lines...)
-	switch {
-	case len(bars) > 0 && p.size.Height >= 2*len(bars):
-		p.add(Line{{Strong, " " + p.namespaceText()}})
-		name := min(longestName(bars), width/2)
-		for _, t := range bars {
-			p.add(append(plain(" "), barRow(t, name, width, p.glyphs)...))
-		}
-	case p.size.Height >= 6:
-		total := p.s.Total()
-		total.Name = p.namespaceText()
-		p.add(append(plain(" "), barRow(total, min(len([]rune(total.Name)), width*2/3), width, p.glyphs)...))
-	}
-	if p.size.Height >= 8 {
-		g := p.s.Gears
-		p.add(Line{{Faint, fmt.Sprintf(" queue %d ready, %d later; %d/%d busy", g.Ready, g.Later, g.Busy, g.Workers)}})
-	}
-	footer := p.footer(2)
-	p.narration(p.size.Height - len(p.lines) - len(footer))
-	p.add(footer...)
 }
 
 // title is the first line: the scene and the clock.

@@ -259,22 +259,17 @@ func (g *Gates) Open(id ID) {
 }
 
 // Step lets the oldest item at a gate through. It returns false if none waits there.
-func (g *Gates) Step(id ID) (Item, bool) { return g.StepFirst(id, func(Item) bool { return true }) }
-
-// StepFirst lets the oldest item at a gate through that takes returns true for. It returns false if
-// none waits there. takes must not call the gates.
-func (g *Gates) StepFirst(id ID, takes func(Item) bool) (Item, bool) {
+func (g *Gates) Step(id ID) (Item, bool) {
 	if g == nil {
 		return Item{}, false
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	i := slices.IndexFunc(g.gates[id].waiting, func(w *waiter) bool { return takes(w.item) })
-	if i < 0 {
+	if len(g.gates[id].waiting) == 0 {
 		return Item{}, false
 	}
-	g.inputLocked("step", string(id), g.gates[id].waiting[i].item.condition())
-	return g.passLocked(id, i), true
+	g.inputLocked("step", string(id), g.gates[id].waiting[0].item.condition())
+	return g.passLocked(id, 0), true
 }
 
 // RunTo opens all gates until an item meets the condition, which then waits. The gates that were

@@ -169,11 +169,11 @@ func TestGatesRecordWhatWasStepped(t *testing.T) {
 		}
 		for _, item := range items {
 			go func() { _ = gates.Wait(t.Context(), item) }()
+			synctest.Wait() // they arrive in this order
 		}
-		synctest.Wait()
 		for _, item := range items {
-			_, ok := gates.StepFirst(gate.G6, func(waiting gate.Item) bool { return waiting == item })
-			assert.True(t, ok)
+			stepped, _ := gates.Step(gate.G6)
+			assert.Equal(t, item, stepped)
 		}
 		recorder.Stop("over")
 		recording, err := os.Open(file)

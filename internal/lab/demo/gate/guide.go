@@ -187,9 +187,6 @@ func (s *Session) Reveal() {
 	}
 }
 
-// Recorded returns the state of the run.
-func (s *Session) Recorded() *trace.State { return s.recorder.State() }
-
 var _ view.Control = (*Gates)(nil)
 
 // Do carries out a command of the page in control.
