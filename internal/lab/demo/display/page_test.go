@@ -115,7 +115,8 @@ func apply(t *testing.T, s *story.State, line string) {
 		s.Namespace.Conditions = append(s.Namespace.Conditions, story.Condition{Type: fields[0]})
 	case "gears":
 		s.Gears = story.Gears{Lists: 11, Watches: 11, Events: integer(t, fields[0]), Deltas: integer(t, fields[0]) + 12, Pops: integer(t, fields[0]),
-			Objects: integer(t, fields[1]), Calls: integer(t, fields[0]), MostDepth: 31, Workers: 10, Passes: 2, Adds: 2,
+			Objects: integer(t, fields[1]), Calls: integer(t, fields[0]), MostDepth: 31, Workers: 10, Passes: 2,
+			Adds:  2,
 			Ready: integer(t, fields[2]), Busy: integer(t, fields[3]), Later: integer(t, fields[4])}
 	case "requests":
 		s.Requests[story.Client(fields[0])] = map[string]int{fields[1]: integer(t, fields[2]), "watch": 1}
@@ -175,7 +176,8 @@ func anyState() *rapid.Generator[story.State] {
 		}
 		for range rapid.IntRange(0, 30).Draw(t, "beats") {
 			s.Elapsed += time.Second
-			s.Tell(rapid.SampledFrom([]story.Who{story.Demo, story.You, story.Server, story.Deleter}).Draw(t, "who"), "%s", words("beat"))
+			who := rapid.SampledFrom([]story.Who{story.Demo, story.You, story.Server, story.Deleter})
+			s.Tell(who.Draw(t, "who"), "%s", words("beat"))
 		}
 		s.Namespace = story.Namespace{Name: "shop", Phase: rapid.SampledFrom([]string{"", "Active", "Terminating", story.Gone}).Draw(t, "phase"), Finalizers: []string{"kubernetes"}}
 		for range rapid.IntRange(0, 5).Draw(t, "conditions") {

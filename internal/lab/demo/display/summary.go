@@ -123,11 +123,13 @@ func counts(s story.State, width int) []Line {
 		reflectors += fmt.Sprintf("; the resourceVersion had expired %d times (410)", g.Expired)
 	}
 	fifos := fmt.Sprintf("%s in %s; at most %s in one of them",
-		plural(g.Deltas, "delta", "deltas"), plural(g.Pops, "pop", "pops"), plural(g.MostDepth, "waiting key", "waiting keys"))
+		plural(g.Deltas, "delta", "deltas"), plural(g.Pops, "pop", "pops"),
+		plural(g.MostDepth, "waiting key", "waiting keys"))
 	if g.Tombstones > 0 {
 		fifos += fmt.Sprintf("; %s for deletions that no watch reported", plural(g.Tombstones, "tombstone", "tombstones"))
 	}
-	queue := fmt.Sprintf("%s; %d coalesced, %d retried with back-off", plural(g.Adds, "addition", "additions"), g.Coalesced, g.Retries)
+	queue := fmt.Sprintf("%s; %d coalesced, %d retried with back-off",
+		plural(g.Adds, "addition", "additions"), g.Coalesced, g.Retries)
 	workers := plural(g.Passes, "pass", "passes")
 	if g.Retries > 0 {
 		workers += fmt.Sprintf(", %d of them failed", g.Retries)

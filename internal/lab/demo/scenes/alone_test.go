@@ -161,7 +161,8 @@ func TestIndex(t *testing.T) {
 			beat{story.Demo, "Replace stores the list"},
 			beat{story.Indexer, "index n1: web-1, web-2; index n2: db; index n3: no set"},
 		)
-		assert.Equal(t, "1 wrong: the set of n2 has web-1, whose object says n3", figure(s, "after a change of the stored object"))
+		assert.Equal(t, "1 wrong: the set of n2 has web-1, whose object says n3",
+			figure(s, "after a change of the stored object"))
 		assert.Equal(t, "0 wrong: the index is right", figure(s, "after a new list"))
 	})
 }

@@ -18,9 +18,12 @@ import (
 var backOff = Scene{
 	Name:    "back-off",
 	Summary: "a key fails six times, and once more after Forget",
-	Happens: "A controller of configmaps reconciles web. The server answers six reads with 500, so six passes fail; the seventh succeeds. Later one more pass fails.",
-	Look:    "Watch the delay of web run down. It doubles with each failure, until Forget.",
-	Options: stage.Options{Bare: true, Gated: true, Follow: []string{"queue.retried", "queue.delayEnded", "queue.got", "queue.forgotten"}},
+	Happens: "A controller of configmaps reconciles web. The server answers six reads with 500, so six passes " +
+		"fail; the seventh succeeds. Later one more pass fails.",
+	Look: "Watch the delay of web run down. It doubles with each failure, until Forget.",
+	Options: stage.Options{
+		Bare: true, Gated: true, Follow: []string{"queue.retried", "queue.delayEnded", "queue.got", "queue.forgotten"},
+	},
 	Lesson: display.Lesson{
 		Learnt: []string{
 			"Back-off is state of a key: a limiter counts the failures of each key, and each failure doubles the delay of that key alone. Other keys go on.",
@@ -43,11 +46,14 @@ func playBackOff(ctx context.Context, on *stage.Stage) error {
 	const first, longest = 200 * time.Millisecond, time.Minute
 	const failures, before = 6, 3
 	fails := func(times int) error {
-		_, err := on.Fault(fmt.Sprintf("internal-error:verb=get,resource=configmaps,user=%s,count=%d", stage.SpectatorsUser, times))
+		const fault = "internal-error:verb=get,resource=configmaps,user=%s,count=%d"
+		_, err := on.Fault(fmt.Sprintf(fault, stage.SpectatorsUser, times))
 		return err
 	}
 	retried := func(n uint64) error {
-		return awaitRun(ctx, on, fmt.Sprintf("failure %d", n), func(s *trace.State) bool { return queueOf(s).Retried >= n })
+		return awaitRun(ctx, on, fmt.Sprintf("failure %d", n), func(s *trace.State) bool {
+			return queueOf(s).Retried >= n
+		})
 	}
 	return inOrder(
 		func() error {

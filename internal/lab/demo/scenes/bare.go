@@ -98,7 +98,8 @@ func atRest(s *trace.State) bool {
 		}
 	}
 	q := queueOf(s)
-	return informerOf(s).FIFO.Total == 0 && informerOf(s).FIFO.InFlight == nil && q.Total == 0 && len(q.Processing) == 0 && q.DelayedTotal == 0
+	fifo := informerOf(s).FIFO
+	return fifo.Total == 0 && fifo.InFlight == nil && q.Total == 0 && len(q.Processing) == 0 && q.DelayedTotal == 0
 }
 
 // labelled sets the label n of a configmap.

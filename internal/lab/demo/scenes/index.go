@@ -96,7 +96,8 @@ func (s *nodeIndex) update(ctx context.Context, stage, text string) error {
 
 // change changes a stored object in place, which a reader must never do.
 func (s *nodeIndex) change(ctx context.Context, key, node string) error {
-	enter(s.teller, "a reader changes a stored object", fmt.Sprintf("a reader sets the node of the stored %s to %s, without a write to the store", key, node))
+	const change = "a reader sets the node of the stored %s to %s, without a write to the store"
+	enter(s.teller, "a reader changes a stored object", fmt.Sprintf(change, key, node))
 	p, _ := s.store.GetByKey(key)
 	p.node = node
 	return s.after(ctx, nil)

@@ -174,7 +174,8 @@ var slowHandler = Scene{
 			func() error { return on.AwaitGone(ctx) },
 			func() error { return quickOneIsDone(ctx, on, 4) },
 			func() error {
-				return tellPending(on, "the namespace has gone; %d stale events still wait for the slow handler, %d for the quick one")
+				return tellPending(on,
+					"the namespace has gone; %d stale events still wait for the slow handler, %d for the quick one")
 			},
 		)
 	},

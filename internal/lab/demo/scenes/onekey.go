@@ -24,7 +24,8 @@ const (
 var oneKey = Scene{
 	Name:    "one-key",
 	Summary: "a key is added a hundred times while a worker holds it: one more pass",
-	Happens: "A controller of configmaps has three workers. While one of them reconciles red, red is updated a hundred times.",
+	Happens: "A controller of configmaps has three workers. While one of them reconciles red, red is updated a " +
+		"hundred times.",
 	Look:    "Watch red in dirty, queue and processing, and the two idle workers.",
 	Options: stage.Options{Bare: true, Gated: true, Follow: []string{"queue"}},
 	Lesson: display.Lesson{
@@ -82,7 +83,8 @@ func playOneKey(ctx context.Context, on *stage.Stage) error {
 				s.Figure("workers at once", "%d of %d", len(q.Slots), oneKeyPool)
 				err = cmp.Or(
 					bench.Prove("Adds that found the key dirty", updates-1, int(q.Coalesced)),
-					bench.Prove("passes over "+gate.HotKey, 2, int(q.Done)), bench.Prove("workers at once", 1, len(q.Slots)),
+					bench.Prove("passes over "+gate.HotKey, 2, int(q.Done)),
+					bench.Prove("workers at once", 1, len(q.Slots)),
 				)
 			})
 			return conclude(on, err)

@@ -54,6 +54,7 @@ func playResync(ctx context.Context, on *stage.Stage) error {
 	popped := func(n int) func(*trace.State) bool {
 		return func(s *trace.State) bool { return informerOf(s).FIFO.Popped >= uint64(n) }
 	}
+	others := func(s *story.State) bool { return len(synced(s)) >= len(names)-1 }
 	return inOrder(
 		func() error {
 			return startPlain(ctx, on, stage.Plain{Workers: 1, Resync: resyncPeriod}, names...)
@@ -83,13 +84,15 @@ func playResync(ctx context.Context, on *stage.Stage) error {
 			if ordered {
 				return wait.Sleep(ctx, resyncPeriod)
 			}
-			return soon(ctx, on.Teller(), "a Sync for the other keys", func(s *story.State) bool { return len(synced(s)) >= len(names)-1 })
+			return soon(ctx, on.Teller(), "a Sync for the other keys", others)
 		},
 		func() error { return wait.Sleep(ctx, 2*look) },
 		func() error {
 			chapter(on, "wave", "G2 is open: the queue is popped, and the auditor gets OnUpdate for objects that have not changed")
 			on.Gates().Open(gate.G2)
-			return soon(ctx, on.Teller(), "an empty queue", func(s *story.State) bool { return atRest(s.Run) && len(synced(s)) >= len(names)-1 })
+			return soon(ctx, on.Teller(), "an empty queue", func(s *story.State) bool {
+				return atRest(s.Run) && others(s)
+			})
 		},
 		func() error { return wait.Sleep(ctx, look) },
 		func() (err error) {
@@ -97,7 +100,10 @@ func playResync(ctx context.Context, on *stage.Stage) error {
 				keys, sent := strings.Join(synced(s), ", "), s.Run.Requests.Started-requests
 				s.Figure("keys with a Sync", "%s", keys)
 				s.Figure("requests meanwhile", "%d", sent)
-				err = cmp.Or(bench.Prove("keys with a Sync", expected, keys), bench.Prove("requests during the resync", 0, int(sent)))
+				err = cmp.Or(
+					bench.Prove("keys with a Sync", expected, keys),
+					bench.Prove("requests during the resync", 0, int(sent)),
+				)
 			})
 			return conclude(on, err)
 		},

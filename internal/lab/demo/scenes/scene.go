@@ -52,7 +52,10 @@ type Scene struct {
 // Story returns the empty story of the scene.
 func (s Scene) Story() *story.Teller {
 	teller := story.New(s.Name, s.Happens, s.Look)
-	teller.Update(func(state *story.State) { state.Alone, state.Gears.Workers = s.Alone() || s.Options.Bare, s.workers })
+	teller.Update(func(state *story.State) {
+		state.Alone = s.Alone() || s.Options.Bare
+		state.Gears.Workers = s.workers
+	})
 	return teller
 }
 

@@ -19,8 +19,10 @@ import (
 var slowConsumer = Scene{
 	Name:    "slow-consumer",
 	Summary: "seven deltas for one Pop: slots are keys, letters are deltas",
-	Happens: "An informer of configmaps has a slow consumer. Red is updated five times and deleted before its next Pop, and then a list lacks it.",
-	Look:    "Watch the slot of red: each letter is a delta. U is Updated, D is Deleted, and † is a deletion that no watch reported.",
+	Happens: "An informer of configmaps has a slow consumer. Red is updated five times and deleted before its " +
+		"next Pop, and then a list lacks it.",
+	Look: "Watch the slot of red: each letter is a delta. U is Updated, D is Deleted, and † is a deletion " +
+		"that no watch reported.",
 	Options: stage.Options{Bare: true, Gated: true, Follow: []string{"deltafifo"}},
 	Lesson: display.Lesson{
 		Learnt: []string{
@@ -52,7 +54,9 @@ func playSlowConsumer(ctx context.Context, on *stage.Stage) error {
 			return startPlain(ctx, on, stage.Plain{Workers: 1}, "red", "green", "blue")
 		},
 		func() error {
-			return awaitRun(ctx, on, "three passes", func(s *trace.State) bool { return queueOf(s).Done == 3 && atRest(s) })
+			return awaitRun(ctx, on, "three passes", func(s *trace.State) bool {
+				return queueOf(s).Done == 3 && atRest(s)
+			})
 		},
 		func() error {
 			chapter(on, "start", "an informer has listed three configmaps and watches them")
@@ -75,16 +79,20 @@ func playSlowConsumer(ctx context.Context, on *stage.Stage) error {
 			)
 		},
 		func() error {
-			return awaitRun(ctx, on, "seven more deltas", func(s *trace.State) bool { return informerOf(s).FIFO.Queued >= 3+updates+2 })
+			return awaitRun(ctx, on, "seven more deltas", func(s *trace.State) bool {
+				return informerOf(s).FIFO.Queued >= 3+updates+2
+			})
 		},
 		func() (err error) {
-			chapter(on, "list", "the watch breaks and expires: the reflector lists again, and the list has no "+gate.SlowKey)
+			chapter(on, "list", "the watch breaks and expires: the reflector lists again; the list has no "+gate.SlowKey)
 			see, err = blind(ctx, on, func() error { return labelled(ctx, on, "shop/green", 2) })
 			return err
 		},
 		func() error {
 			see()
-			return awaitRun(ctx, on, "a second list", func(s *trace.State) bool { return informerOf(s).Reflector.Lists >= 2 })
+			return awaitRun(ctx, on, "a second list", func(s *trace.State) bool {
+				return informerOf(s).Reflector.Lists >= 2
+			})
 		},
 		func() error { return ask(ctx, on) },
 		func() error {

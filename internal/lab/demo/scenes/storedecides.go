@@ -140,6 +140,7 @@ func callsOf(s *story.State) error {
 		what, n, _ := strings.Cut(one, ": ")
 		s.Figure(what, "%s", n)
 	}
-	const want = "Added, OnAdd: 1; Deleted (tombstone), OnDelete: 1; Replaced, OnAdd: 4; Replaced, OnUpdate: 1; Replaced, no call: 2; Updated, OnUpdate: 1"
+	const want = "Added, OnAdd: 1; Deleted (tombstone), OnDelete: 1; Replaced, OnAdd: 4; Replaced, OnUpdate: 1; " +
+		"Replaced, no call: 2; Updated, OnUpdate: 1"
 	return bench.Prove("calls after each type of delta", want, strings.Join(all, "; "))
 }

@@ -58,9 +58,11 @@ func playTwoWaysOf410(ctx context.Context, on *stage.Stage) error {
 		func() error { return w.start(ctx) },
 		func() error {
 			on.Enter("an answer with code 410", "a gateway answers the next watch itself")
-			on.Tell(story.Demo, "a gateway between informer and server answers the next watch itself: HTTP 410, with a Status")
+			on.Tell(story.Demo, "a gateway between informer and server answers the next watch itself: HTTP 410, "+
+				"with a Status")
 			on.AnswerNextWatch(http.StatusGone, "application/json",
-				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old"}`)
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,`+
+					`"message":"too old"}`)
 			return w.cut()
 		},
 		func() error { return w.recovered(ctx, 1, http.StatusGone, "none") },

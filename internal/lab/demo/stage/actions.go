@@ -170,7 +170,8 @@ func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
 		}
 		released++
 	}
-	s.Tell(story.Operator, "has made its backups and removes the finalizer from %s; the server removes them at once", story.Count(released, "crontab"))
+	s.Tell(story.Operator, "has made its backups and removes the finalizer from %s; the server removes them at once",
+		story.Count(released, "crontab"))
 	return nil
 }
 

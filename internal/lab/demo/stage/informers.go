@@ -22,7 +22,8 @@ func newInformer[T informer.Object](
 ) *informer.SharedIndexInformer[T] {
 	r := c.Recorder
 	source, config := gate.Informer(c.Gates, informer.ListerWatcher[T](resource), informer.Config[T]{
-		Name: name, Gears: gears.Informer[T](c.Gears), ResyncPeriod: resync, Reflector: reflector.Config[T]{Trace: r.Reflector(name)},
+		Name: name, Gears: gears.Informer[T](c.Gears), ResyncPeriod: resync,
+		Reflector:  reflector.Config[T]{Trace: r.Reflector(name)},
 		QueueTrace: trace.FIFO[T](r, name), StoreTrace: r.Store(name), Trace: r.Informer(name),
 	})
 	return informer.NewSharedIndexInformer(source, config)
@@ -32,7 +33,9 @@ func newInformer[T informer.Object](
 type spectator = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 
 // newSpectators returns a metadata-only informer for each type of the content.
-func newSpectators(config Config, client *restclient.Client, factory *informer.SharedInformerFactory) (map[string]*spectator, error) {
+func newSpectators(
+	config Config, client *restclient.Client, factory *informer.SharedInformerFactory,
+) (map[string]*spectator, error) {
 	spectators := map[string]*spectator{}
 	for _, k := range content {
 		name := k.resource.Resource

@@ -16,7 +16,9 @@ func (s *Stage) LabelAll(ctx context.Context, name, label string) error {
 		s.Tell(story.You, "kubectl -n %s label %s --all %s=yes", Namespace, name, label)
 		for number := range s.numbers[i] {
 			patch := []byte(`{"metadata":{"labels":{"` + label + `":"yes"}}}`)
-			if _, err := s.objectsOf(k.resource, Namespace).Patch(ctx, k.name(number), api.MergePatchType, patch, api.UpdateOptions{}); err != nil {
+			objects := s.objectsOf(k.resource, Namespace)
+			_, err := objects.Patch(ctx, k.name(number), api.MergePatchType, patch, api.UpdateOptions{})
+			if err != nil {
 				return err
 			}
 		}

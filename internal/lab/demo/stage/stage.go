@@ -5,11 +5,10 @@
 //	                            ▲
 //	                            └──list, watch, empty, finalize── controller ──▶ narration
 //
-// The controller is wired as in "orrery run", with hooks on every gear that a [trace.Recorder] takes.
-// The [story.Teller] follows the recording: it counts, and tells the events. The spectators are
-// informers that draw the bars. Each of the three has its own client, so that requests are counted
-// separately and a fault can affect one of them. Every beat and every number comes from a hook or a
-// response, never from the script's expectation.
+// The controller is wired as in "orrery run". A [trace.Recorder] has hooks on every gear, and the
+// [story.Teller] follows it. The spectators are informers that draw the bars. Each of the three has
+// its own client, so that requests are counted separately and a fault can affect one of them. Every
+// beat and every number comes from a hook or a response, never from the script's expectation.
 //
 // A bare stage ([Options]) has a server and clients alone; a scene adds the informers that it is
 // about.

@@ -82,10 +82,12 @@ func collection[T apps.Owned](factory *informer.SharedInformerFactory, client *r
 func (s *Stage) tellRollout() *deployment.Trace {
 	return &deployment.Trace{
 		Created: func(d *apps.Deployment, set *apps.ReplicaSet) {
-			s.Tell(story.Worker, "deployment %s: no replica set has this template; creates %s with %s", d.Name, set.Name, story.Count(set.Spec.Replicas, "pod"))
+			s.Tell(story.Worker, "deployment %s: no replica set has this template; creates %s with %s",
+				d.Name, set.Name, story.Count(set.Spec.Replicas, "pod"))
 		},
 		Scaled: func(d *apps.Deployment, set *apps.ReplicaSet, to int) {
-			s.Tell(story.Worker, "deployment %s: scales %s from %d to %s", d.Name, set.Name, set.Spec.Replicas, story.Count(to, "pod"))
+			s.Tell(story.Worker, "deployment %s: scales %s from %d to %s",
+				d.Name, set.Name, set.Spec.Replicas, story.Count(to, "pod"))
 		},
 	}
 }

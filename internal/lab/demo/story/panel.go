@@ -71,15 +71,16 @@ func (s *State) queueRows(q *trace.QueueState) []Row {
 	}
 	rows := []Row{
 		{"dirty", strings.Join(dirty, "  ")}, {"queue", strings.Join(names(q.Queue...), "  ")},
-		{"processing", strings.Join(processing, "  ")}, {"workers", strings.Join(workers, "  ")}, {"coalesced", fmt.Sprint(q.Coalesced)}, {"passes", fmt.Sprint(q.Done)},
+		{"processing", strings.Join(processing, "  ")}, {"workers", strings.Join(workers, "  ")},
+		{"coalesced", fmt.Sprint(q.Coalesced)}, {"passes", fmt.Sprint(q.Done)},
 	}
 	const width = 24
 	for _, key := range slices.Sorted(maps.Keys(q.Failures)) {
 		delay := q.Delayed[key]
 		left := max(0, time.Duration(delay.At+delay.Micros)*time.Microsecond-s.Elapsed)
 		long := time.Duration(delay.Micros) * time.Microsecond
-		rows = append(rows, Row{nameOf(key), fmt.Sprintf("%s %5.2f s of %-6s %s", Bar(int(left), int(long), width), left.Seconds(), Short(long),
-			Count(q.Failures[key], "failure"))})
+		rows = append(rows, Row{nameOf(key), fmt.Sprintf("%s %5.2f s of %-6s %s",
+			Bar(int(left), int(long), width), left.Seconds(), Short(long), Count(q.Failures[key], "failure"))})
 	}
 	return rows
 }

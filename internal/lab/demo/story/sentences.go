@@ -22,19 +22,24 @@ type sentence struct {
 
 // sentences are those of the events, by name; a kind follows a space.
 var sentences = map[string]sentence{
-	"reflector.listed":     {Reflector, "{i}: a list returns {n} object[s] at resourceVersion {rv}; the watch starts there"},
+	"reflector.listed": {Reflector, "{i}: a list returns {n} object[s] at resourceVersion {rv}; the watch " +
+		"starts there"},
 	"reflector.event":      {Reflector, "{i}: watch event {type} {k}, resourceVersion {rv}"},
 	"reflector.watchEnded": {Reflector, "{i}: the watch ended at resourceVersion {rv}: {err}"},
 	"reflector.backOff":    {Reflector, "{i}: retries in {us} (back-off with jitter): {err}"},
-	"reflector.expired": {Reflector, "{i}: 410 Expired: the server no longer has the events after resourceVersion {rv}; " +
+	"reflector.expired": {Reflector, "{i}: 410 Expired: the server no longer has the events after " +
+		"resourceVersion {rv}; " +
 		"the reflector lists again"},
 
-	"deltafifo.queued":   {FIFO, "{k}: the delta {d} is queued"},
-	"deltafifo.replaced": {FIFO, "{i}: the list lacks {m} object[s] of the store: each gets a tombstone (DeletedFinalStateUnknown) in the queue"},
-	"deltafifo.popped":   {FIFO, "{k}: popped with {deltas} delta[s]: {d}"},
+	"deltafifo.queued": {FIFO, "{k}: the delta {d} is queued"},
+	"deltafifo.replaced": {FIFO, "{i}: the list lacks {m} object[s] of the store: each gets a tombstone " +
+		"(DeletedFinalStateUnknown) in the queue"},
+	"deltafifo.popped": {FIFO, "{k}: popped with {deltas} delta[s]: {d}"},
 
-	"informer.distributed add":    {Indexer, "the store has the new state of {k}; the informer notifies {n} handler[s]"},
-	"informer.distributed update": {Indexer, "the store has the new state of {k}; the informer notifies {n} handler[s]"},
+	"informer.distributed add": {Indexer, "the store has the new state of {k}; the informer notifies {n} " +
+		"handler[s]"},
+	"informer.distributed update": {Indexer, "the store has the new state of {k}; the informer notifies {n} " +
+		"handler[s]"},
 	"informer.distributed delete": {Indexer, "the store has removed {k}; the informer notifies {n} handler[s]"},
 
 	"indexer.deleted": {Server, "the kubelet reports that the last pod has ended"},
@@ -58,23 +63,27 @@ var sentences = map[string]sentence{
 	"queue.delayEnded": {Queue, "the delay of {k} is over: it is ready for a worker"},
 	"queue.retried":    {Queue, "AddRateLimited({k}): failure {n}, retry in {us}"},
 
-	"nsctl.enqueued":          {Handler, "{k} has changed: its next pass is due in {us} at the latest"},
-	"nsctl.enqueued first":    {Handler, "{k} has a deletionTimestamp: its first pass is due in {us}, after the grace period"},
+	"nsctl.enqueued": {Handler, "{k} has changed: its next pass is due in {us} at the latest"},
+	"nsctl.enqueued first": {Handler, "{k} has a deletionTimestamp: its first pass is due in {us}, after the " +
+		"grace period"},
 	"nsctl.passStarted":       {Worker, "takes {k} from the queue: pass {pass} begins"},
 	"nsctl.discovered":        {Deleter, "discovery: {n} namespaced types can be deleted"},
 	"nsctl.discovered error":  {Deleter, "discovery: {n} types are known, some are missing: {err}"},
 	"nsctl.typeDeleted":       {Deleter, "{type}: one deletecollection request; {n} of {most} remain"},
 	"nsctl.typeDeleted empty": {Deleter, "{type}: all {most} deleted"},
 	"nsctl.typeDeleted error": {Deleter, "{type}: {err}"},
-	"nsctl.conflict": {Deleter, "409 Conflict: another client wrote first. The deleter reads {k} again, compares the UID, " +
+	"nsctl.conflict": {Deleter, "409 Conflict: another client wrote first. The deleter reads {k} again, " +
+		"compares the UID, " +
 		"and repeats its change"},
 	"nsctl.conditionsUpdated":       {Deleter, "updates the status: {type}: {message}"},
 	"nsctl.conditionsUpdated false": {Deleter, "updates the status: {type} is no longer true"},
 	"nsctl.conditionsUpdated last":  {Deleter, "updates the status: no condition blocks the deletion any more"},
 	"nsctl.conditionsFailed":        {Deleter, "cannot update the status: {err}; the deletion goes on"},
-	"nsctl.finalized": {Deleter, `no content is left: removes "kubernetes" from spec.finalizers of {k} through /finalize; ` +
+	"nsctl.finalized": {Deleter, `no content is left: removes "kubernetes" from spec.finalizers of {k} through ` +
+		`/finalize; ` +
 		`the server removes the namespace`},
-	"nsctl.finalized held":   {Deleter, `no content is left: removes "kubernetes" from spec.finalizers of {k} through /finalize; another controller still holds it`},
+	"nsctl.finalized held": {Deleter, `no content is left: removes "kubernetes" from spec.finalizers of {k} ` +
+		`through /finalize; another controller still holds it`},
 	"nsctl.finalized error":  {Deleter, "cannot finalize {k}: {err}"},
 	"nsctl.passDone":         {Worker, "pass {pass} ends after {us}: nothing more to do. Forget, Done"},
 	"nsctl.passDone waiting": {Worker, "pass {pass} ends after {us}: {err}"},
@@ -125,7 +134,9 @@ func (s *State) chosen(e *trace.Event) string {
 		}
 	case "reflector", "deltafifo", "informer":
 		switch {
-		case e.Key == "" && s.Reported[e.In] && (hook != "watchEnded" || e.Err != "") && (hook != "replaced" || e.M > 0):
+		case hook == "watchEnded" && e.Err == "", hook == "replaced" && e.M == 0:
+			return ""
+		case e.Key == "" && s.Reported[e.In]:
 			return e.Name
 		case e.Key == "", e.In != "namespaces" && !s.follows(e.Name), e.In == "namespaces" && e.Key != s.Namespace.Name:
 			return ""
@@ -204,8 +215,7 @@ func (s *State) ofNamespace(e *trace.Event) string {
 		return ""
 	case e.Name == "nsctl.finalized" && e.Err != "":
 		return e.Name + " error"
-	case e.Name == "nsctl.finalized" &&
-		slices.ContainsFunc(s.Namespace.Finalizers, func(token string) bool { return token != api.FinalizerKubernetes }):
+	case e.Name == "nsctl.finalized" && slices.ContainsFunc(s.Namespace.Finalizers, foreign):
 		return e.Name + " held"
 	case e.Name == "nsctl.conditionsFailed", e.Name == "nsctl.finalized", e.Name == "nsctl.enqueued":
 		return e.Name
@@ -224,6 +234,9 @@ func (s *State) ofNamespace(e *trace.Event) string {
 	}
 	return e.Name
 }
+
+// foreign reports whether a token in spec.finalizers is another controller's.
+func foreign(token string) bool { return token != api.FinalizerKubernetes }
 
 // ofCondition tells conditions that have changed.
 func (s *State) ofCondition(before *trace.NamespaceState, e *trace.Event) string {
@@ -257,9 +270,12 @@ func ofPass(before *trace.NamespaceState, e *trace.Event) string {
 // waiting explains the stages in which the namespace waits for its next pass, in at most two lines
 // of a small terminal.
 var waiting = map[string]string{
-	"grace period":                      "until the first pass: another API server may not know of the deletion yet, and still admit objects",
-	"waiting for the remaining content": "until the next pass: the remaining content needs time, and more requests would not speed it up",
-	"back-off between failed passes":    "until the next retry: each failure doubles the delay, so that a broken server is not overloaded",
+	"grace period": "until the first pass: another API server may not know of the deletion " +
+		"yet, and still admit objects",
+	"waiting for the remaining content": "until the next pass: the remaining content needs time, and more " +
+		"requests would not speed it up",
+	"back-off between failed passes": "until the next retry: each failure doubles the delay, so that a " +
+		"broken server is not overloaded",
 }
 
 // stage enters the stage that an event begins; s is the state after it.
@@ -280,9 +296,10 @@ func (s *State) stage(e *trace.Event) {
 	case e.Name == "nsctl.passStarted" && n.Failures > 0:
 		s.Enter(name, fmt.Sprintf("pass %d: the controller retries", s.Gears.Passes), 0)
 	case e.Name == "nsctl.passStarted":
-		s.Enter(fmt.Sprintf("pass %d", s.Gears.Passes),
-			fmt.Sprintf("pass %d: pods first, then everything else, and then the namespace, if it is empty", s.Gears.Passes), 0)
-	case (e.Name == "queue.delayed" || e.Name == "nsctl.passDone") && !n.Running && delay.Micros > 0 && e.In != "virtualmachine":
+		pass := fmt.Sprintf("pass %d", s.Gears.Passes)
+		s.Enter(pass, pass+": pods first, then everything else, and then the namespace, if it is empty", 0)
+	case e.In != "" && e.In != NamespaceQueue || n.Running || delay.Micros == 0:
+	case e.Name == "queue.delayed", e.Name == "nsctl.passDone":
 		s.Enter(name, waiting[name], time.Duration(delay.At+delay.Micros-e.Time)*time.Microsecond)
 	}
 }

@@ -100,7 +100,8 @@ func TestTheEarliestDelayCounts(t *testing.T) {
 		assert.Equal(t, []string{
 			"worker: takes shop from the queue: pass 1 begins",
 			"queue: AddAfter: shop is delayed by 8s",
-			"worker: pass 1 ends after 1s: some content remains in the namespace, estimate 15 seconds before it is removed",
+			"worker: pass 1 ends after 1s: some content remains in the namespace, estimate 15 seconds before it " +
+				"is removed",
 			"queue: AddAfter: shop is delayed by 5s",
 			"queue: the delay of shop is over: it is ready for a worker",
 		}, texts(teller))

@@ -1,14 +1,14 @@
 // Package story holds what a demo has to show: the events so far and the current state.
 //
-// The gears report through trace hooks, from many goroutines, hundreds of times a second; a display
-// draws a few times a second. Between them stands the [Teller]: hooks change its [State] and add
-// [Beat]s, one sentence each, and a display takes a copy of the state when it draws.
+// The gears report to a [trace.Recorder]. The [Teller] follows it: events change its [State], which
+// has that of the recording, and the table of sentences turns them into [Beat]s. A script adds beats
+// of its own. A display takes a copy of the state a few times a second.
 //
-//	hooks ──Update, Tell──▶ Teller ──State()──▶ display
-//	                          ▲
-//	scene ──────Await─────────┘
+//	gears ──▶ Recorder ──▶ Teller ──State()──▶ display
+//	                         ▲
+//	scene ──Tell, Await──────┘
 //
-// Beats are in the order of the calls, with non-decreasing times. A Teller may be used from any
+// Beats are in the order of the events, with non-decreasing times. A Teller may be used from any
 // goroutine, starts none, and never fails. It removes control codes from all texts.
 package story
 
