@@ -84,7 +84,7 @@ func playSlowConsumer(ctx context.Context, on *stage.Stage) error {
 			})
 		},
 		func() (err error) {
-			chapter(on, "list", "the watch breaks and expires: the reflector lists again; the list has no "+gate.SlowKey)
+			chapter(on, "list", "the watch breaks and expires: the reflector lists again, without "+gate.SlowKey)
 			see, err = blind(ctx, on, func() error { return labelled(ctx, on, "shop/green", 2) })
 			return err
 		},

@@ -1,8 +1,8 @@
 // Package story holds what a demo has to show: the events so far and the current state.
 //
-// The gears report to a [trace.Recorder]. The [Teller] follows it: events change its [State], which
-// has that of the recording, and the table of sentences turns them into [Beat]s. A script adds beats
-// of its own. A display takes a copy of the state a few times a second.
+// The gears report to a [trace.Recorder]. The [Teller] follows it: events change its [State],
+// which has that of the recording, and the table of sentences turns them into [Beat]s. A script
+// adds beats of its own. A display takes a copy of the state a few times a second.
 //
 //	gears ──▶ Recorder ──▶ Teller ──State()──▶ display
 //	                         ▲
