@@ -52,9 +52,12 @@ func answered(on *stage.Stage) (n uint64) {
 }
 
 // answersSince returns the answers after the first n, of the latest fifty.
-func answersSince(s *trace.State, n uint64) []trace.RequestState {
-	all := s.Requests.Recent
-	return all[len(all)-min(len(all), int(s.Requests.Done-n)):]
+func answersSince(s *trace.State, n uint64) (answers []*trace.RequestState) {
+	all := s.Requests.Answered()
+	for _, begun := range all[len(all)-min(len(all), int(s.Requests.Done-n)):] {
+		answers = append(answers, s.Requests.Latest[begun])
+	}
+	return answers
 }
 
 // told returns what follows the words in each beat of an actor since number from.

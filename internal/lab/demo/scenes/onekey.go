@@ -80,11 +80,11 @@ func playOneKey(ctx context.Context, on *stage.Stage) error {
 				q := queueOf(s.Run)
 				s.Figure("Adds of "+gate.HotKey, "%d, of which %d found it dirty", q.Added+q.Coalesced, q.Coalesced)
 				s.Figure("passes over "+gate.HotKey, "%d", q.Done)
-				s.Figure("workers at once", "%d of %d", len(q.Slots), oneKeyPool)
+				s.Figure("workers at once", "%d of %d", q.Workers, oneKeyPool)
 				err = cmp.Or(
 					bench.Prove("Adds that found the key dirty", updates-1, int(q.Coalesced)),
 					bench.Prove("passes over "+gate.HotKey, 2, int(q.Done)),
-					bench.Prove("workers at once", 1, len(q.Slots)),
+					bench.Prove("workers at once", 1, q.Workers),
 				)
 			})
 			return conclude(on, err)

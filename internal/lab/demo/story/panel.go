@@ -31,7 +31,7 @@ func (s *State) parts() (rows []Row) {
 // informerRows draw a queue of deltas, a letter for each, and what is behind it.
 func (s *State) informerRows(i *trace.InformerState) []Row {
 	var slots, handlers []string
-	for _, slot := range i.FIFO.Slots {
+	for _, slot := range i.FIFO.Waiting() {
 		slots = append(slots, nameOf(slot.Key)+" "+slot.Deltas)
 	}
 	popped := ""
@@ -55,14 +55,15 @@ func (s *State) informerRows(i *trace.InformerState) []Row {
 
 // queueRows draw the sets of a work queue, its workers, and the delays that run down.
 func (s *State) queueRows(q *trace.QueueState) []Row {
-	dirty, processing := names(q.Queue...), []string(nil)
+	waiting := names(q.Waiting()...)
+	dirty, processing := slices.Clone(waiting), []string(nil)
 	for _, key := range slices.Sorted(maps.Keys(q.Processing)) {
 		processing = append(processing, nameOf(key))
 		if q.Processing[key].Dirty {
 			dirty = append(dirty, nameOf(key))
 		}
 	}
-	workers := names(q.Slots...)
+	workers := names(q.Slots()...)
 	for i := range max(len(workers), s.Gears.Workers) {
 		if i == len(workers) {
 			workers = append(workers, "")
@@ -70,7 +71,7 @@ func (s *State) queueRows(q *trace.QueueState) []Row {
 		workers[i] = fmt.Sprintf("%d: %s", i+1, cmp.Or(workers[i], "idle"))
 	}
 	rows := []Row{
-		{"dirty", strings.Join(dirty, "  ")}, {"queue", strings.Join(names(q.Queue...), "  ")},
+		{"dirty", strings.Join(dirty, "  ")}, {"queue", strings.Join(waiting, "  ")},
 		{"processing", strings.Join(processing, "  ")}, {"workers", strings.Join(workers, "  ")},
 		{"coalesced", fmt.Sprint(q.Coalesced)}, {"passes", fmt.Sprint(q.Done)},
 	}

@@ -3,7 +3,6 @@ package story
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -101,7 +100,7 @@ func (s *State) sentence(e *trace.Event) (who Who, text string) {
 		bar, _ := s.TypeNamed(kind)
 		more["type"], more["most"] = kind, max(bar.Most, int(e.N))
 	}
-	if request := s.Run.Requests.Running[strconv.FormatUint(e.Request, 10)]; request != nil {
+	if request := s.Run.Requests.Running(e.Request); request != nil {
 		more["verb"] = request.Verb
 	}
 	more["pass"], more["deltas"] = s.Gears.Passes, utf8.RuneCountInString(e.Deltas)
