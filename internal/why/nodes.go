@@ -174,7 +174,7 @@ func (f *Finding) lackDeletionsOfPods(e *Evidence, by string) {
 	}
 }
 
-// decidesOnPods returns a webhook or a policy that is asked about an operation on pods, "" for none.
+// decidesOnPods returns a webhook or a policy that selects an operation on pods, "" for none.
 func (e *Evidence) decidesOnPods(operation string) string {
 	for _, hook := range e.Webhooks.Items {
 		if selects(hook.Rules, operation, e.pods(), "") && hook.NamespaceOnly.matches(e.labels()) {
