@@ -78,7 +78,7 @@ func (e *Evidence) selected(rules []Rule) (blocks []Blocked) {
 	for i := range e.Types {
 		t := &e.Types[i]
 		if t.Count > 0 && !e.wentSince(t) && selects(rules, "DELETE", t, "") {
-			blocks = append(blocks, t.blocks(t.Count, t.Objects...)...)
+			blocks = append(blocks, t.all()...)
 		}
 	}
 	return blocks
@@ -88,6 +88,9 @@ func (e *Evidence) selected(rules []Rule) (blocks []Blocked) {
 func (e *Evidence) unreadBy(rules []Rule) *Type {
 	return find(e.Types, func(t Type) bool { return t.Failed != nil && selects(rules, "DELETE", &t, "") })
 }
+
+// all describes all objects of a type, which cannot go.
+func (t *Type) all() []Blocked { return t.blocks(t.Count, t.Objects...) }
 
 // blocks describes n objects of a type that cannot go, with the first ones as examples.
 func (t *Type) blocks(n int, objects ...Object) []Blocked {

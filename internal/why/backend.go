@@ -95,8 +95,8 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 		if broken && b.Ready > 0 {
 			f.lackPass(e, server, b.Changed)
 			f.saw(1, b.Request, "Service %s has %s, and is not reached", service, counted(b.Ready, "ready endpoint"))
-			return fmt.Sprintf("find out why the API server does not reach the pods of %s in time: their log, its targetPort, "+
-				"a NetworkPolicy, timeoutSeconds of the webhook", server), true
+			return fmt.Sprintf("find out why the API server does not reach the pods of %s in time: their log, "+
+				"its targetPort, a NetworkPolicy, timeoutSeconds of the webhook", server), true
 		}
 	}
 	if down, known := e.backendDown(f, *service); known && !down {
@@ -115,7 +115,8 @@ func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
 	if isLate(e.condition(api.NamespaceDeletionContentFailure)) {
 		pass = backOffCap
 	}
-	confirmed := slices.ContainsFunc(e.Latest().Writers, func(w Writer) bool { return w.At.After(changed.Add(pass)) }) // by a pass that began later
+	began := changed.Add(pass) // a pass that began then or later confirms the condition
+	confirmed := slices.ContainsFunc(e.Latest().Writers, func(w Writer) bool { return w.At.After(began) })
 	now := e.now()
 	switch {
 	case confirmed || changed.IsZero():

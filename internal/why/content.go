@@ -19,7 +19,7 @@ func definitionGoes(e *Evidence) []Finding {
 		if t == nil || t.Count == 0 || d.Deleted.IsZero() || !slices.Contains(d.Finalizers, definitionCleanup) || e.drains(t) {
 			continue
 		}
-		f := Finding{Culprit: Reference{Resource: "customresourcedefinitions", Name: d.Name}, Blocks: t.blocks(t.Count, t.Objects...)}
+		f := Finding{Culprit: Reference{Resource: "customresourcedefinitions", Name: d.Name}, Blocks: t.all()}
 		f.Says = fmt.Sprintf("the CustomResourceDefinition of %s is terminating, and %s left", t.Name(), remaining(t.Count))
 		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: terminating since %s, has %s", d.Name, clock(d.Deleted), definitionCleanup)
 		f.saw(1, t.Request, "%s left", t.objects(t.Count))
@@ -92,11 +92,13 @@ func dependents(e *Evidence) []Finding {
 			if next == nil || slices.Contains(seen, next.UID) {
 				break // the last one, or a cycle
 			}
-			f.saw(1, of.Request, "%s/%s has %s/%s as its owner, with blockOwnerDeletion", of.Name(), next.Name, t.Name(), leaf.Name)
+			f.saw(1, of.Request, "%s/%s has %s/%s as its owner, with blockOwnerDeletion",
+				of.Name(), next.Name, t.Name(), leaf.Name)
 			t, leaf = of, *next
 			seen = append(seen, leaf.UID)
 		}
-		own := slices.DeleteFunc(slices.Clone(leaf.Finalizers), func(f string) bool { return slices.Contains(collectorsOwn, f) })
+		isCollectors := func(finalizer string) bool { return slices.Contains(collectorsOwn, finalizer) }
+		own := slices.DeleteFunc(slices.Clone(leaf.Finalizers), isCollectors)
 		if len(seen) == 1 || len(own) == 0 || leaf.Deleted.After(e.now()) {
 			continue // it may end by itself: a pod's deletionTimestamp is the end of its grace period
 		}
@@ -104,7 +106,8 @@ func dependents(e *Evidence) []Finding {
 		f.Says = fmt.Sprintf("%s/%s waits for its dependent %s/%s", h.Type.Name(), h.Object.Name, t.Name(), leaf.Name)
 		f.saw(1, t.Request, "%s/%s has %s", t.Name(), leaf.Name, listed(own))
 		describe := kubectl(e.Name, "describe %s %s", t.Name(), leaf.Name)
-		f.Do = []string{fmt.Sprintf("find out why %s of %s/%s is not removed: %s; then see C04", listed(own), t.Name(), leaf.Name, describe)}
+		f.Do = []string{fmt.Sprintf("find out why %s of %s/%s is not removed: %s; then see C04",
+			listed(own), t.Name(), leaf.Name, describe)}
 		for _, finalizer := range own {
 			f.lackOwner(e, Held{t, finalizer, leaf, e.Finalizers})
 		}
@@ -152,7 +155,7 @@ func shrinks(e *Evidence) []Finding {
 		}
 		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)
 		left := time.Duration(float64(took) * float64(second.Count) / float64(gone))
-		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: first.blocks(first.Count, first.Objects...)}
+		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: first.all()}
 		f.Says = fmt.Sprintf("%s went within %s, and %s left of this type", first.objects(gone), duration(took),
 			remaining(second.Count))
 		f.Do = []string{"wait"}
@@ -191,7 +194,7 @@ func grows(e *Evidence) []Finding {
 		if !young.Created.After(after) && len(t.Objects) == t.Count {
 			continue // each pass deletes what kube-controller-manager creates again: it does not keep the namespace
 		}
-		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: "*"}, Blocks: t.blocks(t.Count, t.Objects...)}
+		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: "*"}, Blocks: t.all()}
 		f.Says = fmt.Sprintf("something creates %s although %s is terminating", t.Name(), e.Name)
 		f.saw(1, t.Request, "%s/%s was created %s after the deletion", t.Name(), young.Name, duration(young.Created.Sub(e.Namespace.Deleted)))
 		switch {

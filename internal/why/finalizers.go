@@ -282,7 +282,9 @@ func withoutRights(e *Evidence) []Finding {
 		f.Owner = &Party{Name: w.Name, State: Ready}
 		f.Says = fmt.Sprintf("%s runs, and may not update %s in %s", w.Name, h.Type.Name(), e.Name)
 		f.saw(1, e.Workloads.Request, "%s %s/%s: %d ready", w.Kind, w.Namespace, w.Name, w.Ready)
-		f.saw(1, e.answerTo(h.OwnersRights(w)[0]).Request, "SubjectAccessReview: %s may neither update nor patch %s in %s", w.User(), h.Type.Name(), e.Name)
+		update := e.answerTo(h.OwnersRights(w)[0])
+		f.saw(1, update.Request, "SubjectAccessReview: %s may neither update nor patch %s in %s",
+			w.User(), h.Type.Name(), e.Name)
 		if !known {
 			f.lack(nil, "%s", e.seenOnce())
 		}

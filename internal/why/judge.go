@@ -222,8 +222,8 @@ func (e *Evidence) noCause() string {
 		return fmt.Sprintf("nothing is left in it: a controller that works would have removed it within %s. Its log says if its last request, to namespaces/finalize, is refused", duration(backOffCap))
 	}
 	if content != "" && !e.vouched() {
-		return fmt.Sprintf("no known cause is proven. ContentFailure says %.400q; if that is repaired by now, the next pass "+
-			"of the controller, within %s, may succeed", content, duration(backOffCap))
+		return fmt.Sprintf("no known cause is proven. ContentFailure says %.400q; if that is repaired by now, "+
+			"the next pass of the controller, within %s, may succeed", content, duration(backOffCap))
 	}
 	return "no known cause is proven"
 }

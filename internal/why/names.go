@@ -14,8 +14,9 @@ func (w Workload) isCalled(program string) bool {
 	if len(program) < 4 {
 		return w.hasWord(program) // its letters are in too many names
 	}
+	has := func(name string) bool { return strings.Contains(strings.ToLower(name), program) }
 	return len(name) >= 4 && !slices.Contains(common, name) && hasWord(program, name) ||
-		slices.ContainsFunc(w.names(), func(word string) bool { return strings.Contains(strings.ToLower(word), program) })
+		slices.ContainsFunc(w.names(), has)
 }
 
 // isNamed reports whether a name, container, image or command of the workload is exactly that of a

@@ -55,7 +55,8 @@ func metadataFinalizers(e *Evidence) []Finding {
 			continue // it was removed between the samples
 		}
 		f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
-		f.Says = fmt.Sprintf("metadata.finalizers of the namespace has %s, which its owner does not remove", h.Finalizer)
+		f.Says = fmt.Sprintf("metadata.finalizers of the namespace has %s, which its owner does not remove",
+			h.Finalizer)
 		f.saw(1, n.Request, "metadata.finalizers has %s", h.Finalizer)
 		e.emptiness(&f)
 		e.giveTime(&f)

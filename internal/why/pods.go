@@ -74,7 +74,7 @@ func withinGrace(e *Evidence) []Finding {
 	if last.Deleted.IsZero() {
 		return nil
 	}
-	f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: last.Name}, Blocks: t.blocks(t.Count, t.Objects...)}
+	f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: last.Name}, Blocks: t.all()}
 	f.Says = fmt.Sprintf("%s may run until %s, in %s", counted(t.Count, "pod"), clock(last.Deleted), duration(last.Deleted.Sub(e.now())))
 	f.saw(1, t.Request, "pod %s: deletionTimestamp %s, in %s", last.Name, clock(last.Deleted), duration(last.Deleted.Sub(e.now())))
 	f.Do = []string{fmt.Sprintf("wait until %s", clock(last.Deleted))}

@@ -78,10 +78,11 @@ func mayNotDelete(e *Evidence) []Finding {
 			case review.Allowed:
 				continue // restored since; the next pass will succeed
 			default:
-				agree = append(agree, Proof{1, fmt.Sprintf("SubjectAccessReview: %s may not %s %s in %s", user, verb, name, e.Name), review.Request})
+				says := fmt.Sprintf("SubjectAccessReview: %s may not %s %s in %s", user, verb, name, e.Name)
+				agree = append(agree, Proof{1, says, review.Request})
 			}
 			if t := e.typeOf(refusal.Group, refusal.Resource); t != nil && t.Count > 0 {
-				f.Blocks = append(f.Blocks, t.blocks(t.Count, t.Objects...)...)
+				f.Blocks = append(f.Blocks, t.all()...)
 				names = append(names, name)
 			} else {
 				empty = append(empty, name)

@@ -32,7 +32,7 @@ func notDeleted(e *Evidence) []Finding {
 		if untouched == nil {
 			continue
 		}
-		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: untouched.Name}, Blocks: t.blocks(t.Count, t.Objects...)}
+		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: untouched.Name}, Blocks: t.all()}
 		f.Says = fmt.Sprintf("the server of %s does not delete what it promises to", t.Name())
 		f.saw(1, n.Request, "ContentFailure: unexpected items still remain of %s", t.Name())
 		f.saw(1, t.Request, "%s/%s has no deletionTimestamp", t.Name(), untouched.Name)

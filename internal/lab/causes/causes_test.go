@@ -202,7 +202,7 @@ func TestNearMiss(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the examples into the package why; go test ./internal/why -run Page -update puts them on the page")
+var update = flag.Bool("update", false, "write the examples into the package why")
 
 // What the page shows of each cause is what kubectl describe says of its fixture. The sentence of
 // orrery why is recorded beside it.
@@ -218,7 +218,8 @@ func TestExamples(t *testing.T) {
 		require.NoError(t, os.WriteFile("../../why/examples.json", text.Bytes(), 0o644))
 		return
 	}
-	assert.Equal(t, why.Examples(), examples, "run: go test ./internal/lab/causes -run TestExamples -update && go test ./internal/why -run Page -update")
+	assert.Equal(t, why.Examples(), examples,
+		"run: go test ./internal/lab/causes -run TestExamples -update && go test ./internal/why -run Page -update")
 }
 
 // The textbook deleter and the fast one describe the same situation in the same words, and the

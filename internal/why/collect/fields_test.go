@@ -20,10 +20,10 @@ func TestFields(t *testing.T) {
 	}}, apiServiceOf(nil, decoded[apiService](t, `{"metadata":{"name":"v1.g.io"},
 		"spec":{"group":"g.io","version":"v1","service":{"namespace":"n","name":"s"}},
 		"status":{"conditions":[{"type":"Available",`+condition+`}}`)))
-	assert.Equal(t, []why.Node{{Name: "n", Ready: "False", Since: at}},
-		nodeOf(nil, decoded[node](t, `{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready",`+condition+`}}`)))
-	assert.Equal(t, []why.Attachment{{Name: "a", Node: "n", Attached: true}},
-		attachmentOf(nil, decoded[attachment](t, `{"metadata":{"name":"a"},"spec":{"nodeName":"n"},"status":{"attached":true}}`)))
+	assert.Equal(t, []why.Node{{Name: "n", Ready: "False", Since: at}}, nodeOf(nil, decoded[node](t,
+		`{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready",`+condition+`}}`)))
+	assert.Equal(t, []why.Attachment{{Name: "a", Node: "n", Attached: true}}, attachmentOf(nil, decoded[attachment](t,
+		`{"metadata":{"name":"a"},"spec":{"nodeName":"n"},"status":{"attached":true}}`)))
 	const client = `"webhook":{"clientConfig":{"service":{"namespace":"n","name":"s"}}}`
 	for strategy, converter := range map[string]*why.Service{"Webhook": {Namespace: "n", Name: "s"}, "None": nil} {
 		got := definitionOf(nil, decoded[definition](t, `{"metadata":{"name":"x.g.io"},
