@@ -83,7 +83,7 @@ func TestDifferencesMakeTheState(t *testing.T) {
 			}
 			merged["s"], merged["t"] = float64(state.Seq), float64(state.Time)
 			if i >= fixed || n == len(events)-1 {
-				require.Equal(t, decoded(t, state), merged, "list %d (a long slot, a long queue, many namespaces, many requests, or of the seed %d), event %d: %+v, %s", i, i-fixed, n, events[n], difference)
+				require.Equal(t, decoded(t, state), merged, "list %d, event %d: %+v, %s", i, n, events[n], difference)
 			}
 		}
 	}

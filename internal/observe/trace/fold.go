@@ -227,7 +227,9 @@ func (s *State) namespace(key string) *NamespaceState {
 	if len(s.Namespaces) >= limit {
 		return nil
 	}
-	return put(s, s.Namespaces, key, &NamespaceState{Phases: map[string]int64{}, Remaining: map[string]int64{}, Conditions: map[string]ConditionState{}})
+	return put(s, s.Namespaces, key, &NamespaceState{
+		Phases: map[string]int64{}, Remaining: map[string]int64{}, Conditions: map[string]ConditionState{},
+	})
 }
 
 func (s *State) applyNamespace(hook string, e *Event) {
