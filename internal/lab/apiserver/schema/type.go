@@ -44,24 +44,25 @@ type Type struct {
 	custom   bool // a custom resource: only its metadata can have mismatches
 }
 
-// Kind returns the kind of value.
-func (t *Type) Kind() Kind {
+// orAny returns t, or the type that accepts everything.
+func (t *Type) orAny() *Type {
 	if t == nil {
-		return Any
+		return &Type{}
 	}
-	return t.kind
+	return t
 }
+
+// Kind returns the kind of value.
+func (t *Type) Kind() Kind { return t.orAny().kind }
 
 // Name returns the Go name of the type without its package: "PodSpec", "RestartPolicy".
 func (t *Type) Name() string {
-	if t == nil {
-		return ""
-	}
-	return t.goType[strings.LastIndexByte(t.goType, '.')+1:]
+	name := t.orAny().goType
+	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
 // Custom reports whether the type belongs to a custom resource.
-func (t *Type) Custom() bool { return t != nil && t.custom }
+func (t *Type) Custom() bool { return t.orAny().custom }
 
 // Struct reports whether the type is an object with named fields only.
 func (t *Type) Struct() bool { return t.Kind() == Object && t.element == nil }
@@ -69,7 +70,7 @@ func (t *Type) Struct() bool { return t.Kind() == Object && t.element == nil }
 // Field returns the type of a field of an object and whether there is such a field. In a map every
 // name is a field.
 func (t *Type) Field(name string) (*Type, bool) {
-	if t == nil || t.kind == Any {
+	if t.Kind() == Any {
 		return nil, true
 	}
 	if field, ok := t.fields[name]; ok {
@@ -83,36 +84,21 @@ func (t *Type) Field(name string) (*Type, bool) {
 
 // Always returns the names of the fields that Kubernetes encodes even if empty. The slice must not
 // be changed.
-func (t *Type) Always() []string {
-	if t == nil {
-		return nil
-	}
-	return t.always
-}
+func (t *Type) Always() []string { return t.orAny().always }
 
 // Items returns the element type of an array, or nil.
 func (t *Type) Items() *Type {
-	if t == nil || t.kind != Array {
+	if t.Kind() != Array {
 		return nil
 	}
 	return t.element
 }
 
 // PatchStrategy returns how a strategic merge patch changes this value.
-func (t *Type) PatchStrategy() PatchStrategy {
-	if t == nil {
-		return PatchStrategy{}
-	}
-	return t.strategy
-}
+func (t *Type) PatchStrategy() PatchStrategy { return t.orAny().strategy }
 
 // MergeKey returns the field by which a strategic merge patch finds an element of the array, or "".
-func (t *Type) MergeKey() string {
-	if t == nil {
-		return ""
-	}
-	return t.mergeKey
-}
+func (t *Type) MergeKey() string { return t.orAny().mergeKey }
 
 // Kind is the kind of value that a type describes.
 type Kind int
