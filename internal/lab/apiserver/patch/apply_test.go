@@ -194,3 +194,9 @@ func TestUnknownNumbersSurvive(t *testing.T) {
 	assert.Contains(t, string(data), "123456789012345678901234567890")
 	assert.Contains(t, string(data), `"new":9007199254740993`)
 }
+
+func TestServerSideApplyIsRefused(t *testing.T) {
+	_, err := patch.Apply(api.ApplyPatchType, nil, []byte(`{}`), typeOf(t, "Pod"))
+	assert.Equal(t, 415, api.CodeOf(err))
+	assert.ErrorContains(t, err, "server-side apply is not supported by this server")
+}
