@@ -2,7 +2,6 @@ package apiserver_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -175,14 +174,6 @@ func (w *watching) breaks() {
 	_, ok := w.next()
 	require.False(w.t, ok)
 	require.ErrorIs(w.t, w.lines.Err(), io.ErrUnexpectedEOF)
-}
-
-// indent formats JSON.
-func indent(t *testing.T, text string) string {
-	t.Helper()
-	var out bytes.Buffer
-	require.NoError(t, json.Indent(&out, []byte(strings.TrimSpace(text)), "", "  "))
-	return out.String()
 }
 
 // dial opens a raw connection.

@@ -38,13 +38,6 @@ func TestAggregatedDiscoveryIsThatOfARealServer(t *testing.T) {
 	}
 }
 
-func path(gv api.GroupVersion) string {
-	if gv.Group == "" {
-		return "/api/" + gv.Version
-	}
-	return "/apis/" + gv.String()
-}
-
 // A group that does not answer is announced as stale.
 func TestStaleVersions(t *testing.T) {
 	known, other := api.GroupVersion{Group: "apps", Version: "v1"}, api.GroupVersion{Group: "apps", Version: "v2"}

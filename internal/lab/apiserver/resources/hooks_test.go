@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/restclient/api"
 )
 
@@ -17,26 +16,6 @@ func lookup(t testing.TB, group, resource string) *Definition {
 	d, ok := NewCatalog().Lookup(api.GroupVersionResource{Group: group, Version: "v1", Resource: resource})
 	require.True(t, ok, resource)
 	return d
-}
-
-// validate returns the validation errors of a new object.
-func validate(d *Definition, o *api.Unstructured) []string {
-	return sentences(d.Strategy.Validate(o))
-}
-
-func sentences(errs []apierrors.FieldError) []string {
-	var found []string
-	for _, err := range errs {
-		found = append(found, err.Error())
-	}
-	return found
-}
-
-func subdomainSentence(t *testing.T) string {
-	t.Helper()
-	errs := subdomainName("A", false)
-	require.Len(t, errs, 1)
-	return errs[0]
 }
 
 func TestAllocation(t *testing.T) {

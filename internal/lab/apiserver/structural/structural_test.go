@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/restclient/api"
 )
 
@@ -22,14 +21,6 @@ func decode(t testing.TB, text string) any {
 func schemaOf(t testing.TB, text string) *Schema {
 	t.Helper()
 	return New(decode(t, text).(map[string]any))
-}
-
-func sentences(wrong []apierrors.FieldError) []string {
-	all := []string{}
-	for _, e := range wrong {
-		all = append(all, e.Error())
-	}
-	return all
 }
 
 func TestRulesAreFound(t *testing.T) {
