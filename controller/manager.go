@@ -103,7 +103,8 @@ func (m *Manager) PoolConfig(name string) PoolConfig {
 // Run starts the informers, and works until ctx is done. Then it finishes queued keys and running
 // passes, stops the informers, which passes read to the end, and returns. A collection that cannot
 // be listed is no error: Run writes that to Config.Failures, and tries again. A pass that was cut
-// short by DrainTimeout is one, [ErrCutShort]. Run may be called once; another call returns an error.
+// short by DrainTimeout is one, [ErrCutShort]. Run may be called once; another call returns an
+// error.
 //
 // With an [Election] it works while this replica is the leader. If it is no longer, passes are
 // cancelled at once, and Run returns a [*leaderelection.LostError]: end the process then, and start
