@@ -202,8 +202,9 @@ func TestPodsOfJobs(t *testing.T) {
 		is("its owner of another group does not control it", with(leftOver(), owner(func(o *why.Owner) {
 			o.Group, o.Controls = "batch.volcano.sh", false
 		})), "C13 proven", keeps),
-		is("it belongs to a ReplicaSet", ofReplicaSet(), "C13 proven", "do: ⚠ remove that finalizer by a JSON patch: "+
-			"no controller does", "run: kubectl -n shop describe pods import\n"),
+		is("it belongs to a ReplicaSet", ofReplicaSet(), "C13 proven",
+			"do: ⚠ remove that finalizer by a JSON patch: no controller does",
+			"run: kubectl -n shop describe pods import\n"),
 		is("it belongs to a set of a custom type", ofSet("example.com"), "C13 possible"),
 		is("its kube-controller-manager cannot be seen", orphaned(), "C13 proven"),
 		is("its kube-controller-manager runs", led("*"), "C13 possible", "do: read the log of kube-controller-manager",

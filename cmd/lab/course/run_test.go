@@ -155,7 +155,8 @@ func main() {
 	connected, over, written := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	listener, _ := net.Listen("tcp", "127.0.0.1:0")
 	http.HandleFunc("/trace", func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, "{\"h\":1,\"schema\":\"orrery.trace/2\",\"gears\":\"textbook\",\"workers\":3}\n{\"s\":0,\"t\":0,\"state\":{}}\n{\"s\":1,\"t\":5,\"e\":\"queue.added\",\"i\":\"q\",\"k\":\"a\"}\n")
+		io.WriteString(w, "{\"h\":1,\"schema\":\"orrery.trace/2\",\"gears\":\"textbook\",\"workers\":3}\n"+
+			"{\"s\":0,\"t\":0,\"state\":{}}\n{\"s\":1,\"t\":5,\"e\":\"queue.added\",\"i\":\"q\",\"k\":\"a\"}\n")
 		w.(http.Flusher).Flush()
 		close(connected)
 		<-over

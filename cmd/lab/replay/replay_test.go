@@ -50,20 +50,23 @@ func TestReplayRefuses(t *testing.T) {
 	require.NoError(t, err)
 	defer taken.Close()
 	port := strconv.Itoa(taken.Addr().(*net.TCPAddr).Port)
+	inUse := "port " + port + " is in use by another program; choose another one with --view-port"
 	sound := write(t, header+event)
+	newer := write(t, `{"h":2,"schema":"orrery.trace/3","build":"v9.9"}`+"\n"+event)
+	older := write(t, strings.Replace(header, "/2", "/1", 1))
 	for want, args := range map[string][]string{
 		`not a recording: line 1 is "hello"`:                           {write(t, "hello\n")},
 		"not a recording: it is empty":                                 {write(t, "")},
 		"not a recording: line 1 is \"{}\"":                            {write(t, "{}\n")},
-		"use version v9.9 or a later one":                              {write(t, `{"h":2,"schema":"orrery.trace/3","build":"v9.9"}`+"\n"+event)},
-		"this program reads only orrery.trace/2: record the run again": {write(t, strings.Replace(header, "/2", "/1", 1))},
+		"use version v9.9 or a later one":                              {newer},
+		"this program reads only orrery.trace/2: record the run again": {older},
 		"no such file":   {filepath.Join(t.TempDir(), "missing.jsonl")},
 		"is a directory": {t.TempDir()},
-		"not a recording: its gzip header is damaged":                                         {write(t, "\x1f\x8bhello")},
-		"--view-port must be between 1 and 65535, not 65536":                                  {sound, "--view-port", "65536"},
-		"port " + port + " is in use by another program; choose another one with --view-port": {sound, "--view-port", port},
-		"--html and --check exclude each other":                                               {sound, "--check", "--html", "x.html"},
-		"give the file of a recording":                                                        {},
+		"not a recording: its gzip header is damaged":        {write(t, "\x1f\x8bhello")},
+		"--view-port must be between 1 and 65535, not 65536": {sound, "--view-port", "65536"},
+		inUse:                                   {sound, "--view-port", port},
+		"--html and --check exclude each other": {sound, "--check", "--html", "x.html"},
+		"give the file of a recording":          {},
 	} {
 		ways := [][]string{{"--no-open"}}
 		if len(args) == 1 {
@@ -82,6 +85,9 @@ func TestReplayRefuses(t *testing.T) {
 // --check says what is wrong after the first line, and where. A cut last line is normal.
 func TestReplayChecks(t *testing.T) {
 	second := `{"s":2,"t":6,"e":"queue.got","i":"q","k":"a"}` + "\n"
+	third := `{"s":3,"t":6,"e":"queue.got","i":"q","k":"a"}` + "\n"
+	odd := `{"s":2,"t":6,"e":"queue.done","i":"q","k":"a","diff":{"odd":1}}` + "\n"
+	lost := `{"s":2,"t":6,"e":"trace.lost","n":7,"diff":{"lost":{"queue":7}}}` + "\n"
 	for name, c := range map[string]struct {
 		recording string
 		code      int
@@ -91,10 +97,10 @@ func TestReplayChecks(t *testing.T) {
 		"no event":        {"", 0, []string{"0 events"}},
 		"no last lines":   {event, 0, []string{"1 events", "no end: the process was killed, or the file was cut off"}},
 		"a broken line":   {event + "{\n" + second, 1, []string{"line 4: unexpected end of JSON input", "1 events"}},
-		"a gap":           {event + `{"s":3,"t":6,"e":"queue.got","i":"q","k":"a"}` + "\n", 1, []string{"event 3 follows event 1"}},
+		"a gap":           {event + third, 1, []string{"event 3 follows event 1"}},
 		"a cut last line": {event + second[:20], 0, []string{"the last line is cut off", "1 events"}},
-		"a contradiction": {event + `{"s":2,"t":6,"e":"queue.done","i":"q","k":"a","diff":{"odd":1}}` + "\n", 0, []string{"contradictions 1"}},
-		"a loss":          {event + `{"s":2,"t":6,"e":"trace.lost","n":7,"diff":{"lost":{"queue":7}}}` + "\n", 0, []string{"lost of queue: 7"}},
+		"a contradiction": {event + odd, 0, []string{"contradictions 1"}},
+		"a loss":          {event + lost, 0, []string{"lost of queue: 7"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := call(t, write(t, header+c.recording), "--check")

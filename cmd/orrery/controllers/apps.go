@@ -43,7 +43,8 @@ func replicaSetController(options AppsOptions) manager.Descriptor {
 			config.Workers = options.ReplicaSetWorkers
 			recorder := c.Recorder()
 			record := func(set *apps.ReplicaSet, kind api.EventType, reason, message string) {
-				recorder.Event(context.Background(), set.Reference(apps.ReplicaSetKind, apps.GroupVersion), kind, reason, message)
+				regarding := set.Reference(apps.ReplicaSetKind, apps.GroupVersion)
+				recorder.Event(context.Background(), regarding, kind, reason, message)
 			}
 			controller, err := replicaset.NewController(replicaset.Config{
 				ReplicaSets: collection[*apps.ReplicaSet](c, apps.ReplicaSetsResource),
@@ -99,7 +100,8 @@ func deploymentController(options AppsOptions) manager.Descriptor {
 			config.Workers = options.DeploymentWorkers
 			recorder := c.Recorder()
 			record := func(d *apps.Deployment, message string) {
-				recorder.Event(context.Background(), d.Reference(apps.DeploymentKind, apps.GroupVersion), api.EventNormal, "ScalingReplicaSet", message)
+				regarding := d.Reference(apps.DeploymentKind, apps.GroupVersion)
+				recorder.Event(context.Background(), regarding, api.EventNormal, "ScalingReplicaSet", message)
 			}
 			controller, err := deployment.NewController(deployment.Config{
 				Deployments: collection[*apps.Deployment](c, apps.DeploymentsResource),

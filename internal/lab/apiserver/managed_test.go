@@ -34,7 +34,8 @@ func (a answer) managers(t *testing.T) (found []string) {
 func TestManagedFields(t *testing.T) {
 	const merge = "application/merge-patch+json"
 	bubble(t, func(t *testing.T, p *piped) {
-		created := p.must(201, "POST", configMaps, `{"metadata":{"name":"a","finalizers":["a.b/c"]},"data":{"k":"v","l":"w"}}`,
+		created := p.must(201, "POST", configMaps,
+			`{"metadata":{"name":"a","finalizers":["a.b/c"]},"data":{"k":"v","l":"w"}}`,
 			"User-Agent", "kubectl/v1.36.3 (linux)")
 		const finalizer = `"f:metadata":{"f:finalizers":{"v:\"a.b/c\"":{}}}`
 		assert.Equal(t, []string{`kubectl v1  {"f:data":{"f:k":{},"f:l":{}},` + finalizer + `}`}, created.managers(t))
@@ -45,7 +46,8 @@ func TestManagedFields(t *testing.T) {
 
 		time.Sleep(time.Second)
 		same := p.must(200, "PATCH", configMaps+"/a?fieldManager=robot", `{"data":{"k":"2"}}`, "Content-Type", merge)
-		assert.Equal(t, patched.body, same.body, "a write that changes nothing leaves the times alone, and takes no version")
+		assert.Equal(t, patched.body, same.body,
+			"a write that changes nothing leaves the times alone, and takes no version")
 		put := p.must(200, "PUT", configMaps+"/a", `{"metadata":{"name":"a","finalizers":["a.b/c"]},"data":{"k":"2"}}`)
 		assert.Equal(t, two, put.managers(t), "a client that does not know managedFields does not remove them")
 		for _, name := range []string{"b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"} {
@@ -62,9 +64,11 @@ func TestManagedFields(t *testing.T) {
 func TestManagedFieldsOfAStatus(t *testing.T) {
 	const pods = "/api/v1/namespaces/default/pods"
 	bubble(t, func(t *testing.T, p *piped) {
-		p.must(201, "POST", pods, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"phase":"Failed"}}`,
+		p.must(201, "POST", pods,
+			`{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"phase":"Failed"}}`,
 			"User-Agent", "kubectl/v1.36.3")
-		status := p.must(200, "PATCH", pods+"/a/status?fieldManager=agent", `{"spec":{"nodeName":"n"},"status":{"message":"m"}}`,
+		status := p.must(200, "PATCH", pods+"/a/status?fieldManager=agent",
+			`{"spec":{"nodeName":"n"},"status":{"message":"m"}}`,
 			"Content-Type", "application/merge-patch+json").managers(t)
 		require.Len(t, status, 2)
 		assert.NotContains(t, status[0], "f:status")

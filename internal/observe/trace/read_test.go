@@ -3,6 +3,7 @@ package trace_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -13,8 +14,8 @@ import (
 	"orrery/internal/observe/trace"
 )
 
-const headerLine = `{"h":1,"schema":"orrery.trace/2","start":"2026-05-04T10:02:11Z","clock":"real","gears":"fast"}` + "\n" +
-	`{"s":0,"t":0,"state":{"queues":{}}}` + "\n"
+const headerLine = `{"h":1,"schema":"orrery.trace/2","start":"2026-05-04T10:02:11Z",` +
+	`"clock":"real","gears":"fast"}` + "\n" + `{"s":0,"t":0,"state":{"queues":{}}}` + "\n"
 
 func TestBadRecordings(t *testing.T) {
 	for text, want := range map[string]string{
@@ -22,25 +23,31 @@ func TestBadRecordings(t *testing.T) {
 		"hello\nx\n": `not a recording: line 1 is "hello"`,
 		`{"h":1,"schema":"orrery.trace/x"}` + "\n":                "its schema is",
 		`{"h":2,"schema":"orrery.trace/3","build":"v9.9"}` + "\n": "use version v9.9 or a later one",
-		`{"h":1,"schema":"orrery.trace/1","build":"v0.9"}` + "\n": "this program reads only orrery.trace/2: record the run again",
+		`{"h":1,"schema":"orrery.trace/1","build":"v0.9"}` + "\n": "this program reads only orrery.trace/2: " +
+			"record the run again",
 	} {
 		_, err := trace.Check(strings.NewReader(text))
 		assert.ErrorContains(t, err, want)
 	}
 
 	event := `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a","diff":{"queues":{"q":{"added":1,"total":1}}}}` + "\n"
+	then := func(lines ...string) string { return event + strings.Join(lines, "\n") + "\n" }
+	state := func(added int) string {
+		return fmt.Sprintf(`{"s":1,"t":5,"state":{"s":1,"t":5,"queues":{"q":{"added":%d,"total":1}}}}`, added)
+	}
+	const third = `{"s":3,"t":6,"e":"queue.forgotten","i":"q","k":"a"}`
 	for text, want := range map[string][]string{
-		event: nil,
-		event + "{\n" + `{"s":3,"t":6,"e":"queue.forgotten","i":"q","k":"a"}` + "\n":              {"line 4: unexpected end of JSON input"},
-		event + `{"s":3,"t":6,"e":"queue.forgotten"}` + "\n":                                      {"event 3 follows event 1"},
-		event + `{"s":2,"t":4,"e":"queue.forgotten"}` + "\n":                                      {"event 2: the time goes back from 5 to 4"},
-		event + `{"s":2,"t":5,"e":"queue.forgotten","c":[2]}` + "\n":                              {"event 2: its cause 2 is not an earlier event"},
-		event + `{"t":5}` + "\n":                                                                  {"line 4: s or e is missing"},
-		event + `{"s":2,"t":5,"e":"queue.forgotten","diff":5}` + "\n":                             {"event 2: its state or difference is no object"},
-		event + `{"s":1,"t":5,"state":{"s":1,"t":5,"queues":{"q":{"added":1,"total":1}}}}` + "\n": nil,
-		event + `{"s":1,"t":5,"state":{"s":1,"t":5,"queues":{"q":{"added":2,"total":1}}}}` + "\n": {"event 1: the state is not that of the events before it"},
-		event + `{"s":2,"t":6,"e":"queue.added","diff":{"queues":{"q":null}}}` + "\n" +
-			`{"s":2,"t":6,"state":{"s":2,"t":6,"queues":{}}}` + "\n": nil,
+		event:            nil,
+		then("{", third): {"line 4: unexpected end of JSON input"},
+		then(`{"s":3,"t":6,"e":"queue.forgotten"}`):         {"event 3 follows event 1"},
+		then(`{"s":2,"t":4,"e":"queue.forgotten"}`):         {"event 2: the time goes back from 5 to 4"},
+		then(`{"s":2,"t":5,"e":"queue.forgotten","c":[2]}`): {"event 2: its cause 2 is not an earlier event"},
+		then(`{"t":5}`): {"line 4: s or e is missing"},
+		then(`{"s":2,"t":5,"e":"queue.forgotten","diff":5}`): {"event 2: its state or difference is no object"},
+		then(state(1)): nil,
+		then(state(2)): {"event 1: the state is not that of the events before it"},
+		then(`{"s":2,"t":6,"e":"queue.added","diff":{"queues":{"q":null}}}`,
+			`{"s":2,"t":6,"state":{"s":2,"t":6,"queues":{}}}`): nil,
 	} {
 		report, err := trace.Check(strings.NewReader(headerLine + text))
 		require.NoError(t, err)
@@ -63,7 +70,8 @@ func TestBadRecordings(t *testing.T) {
 func FuzzCheck(f *testing.F) {
 	f.Add([]byte(headerLine + `{"s":1,"t":5,"e":"queue.done","k":"a","diff":{"queues":{"q":5}}}` + "\n"))
 	f.Add([]byte(headerLine + `{"s":1,"t":5,"e":"queue.done","k":"a"}` + "\n" + `{"s":1,"t":5,"state":null}` + "\n"))
-	f.Add([]byte(headerLine + `{"s":1,"t":5,"state":{"queues":{"":null}}}` + "\n" + `{"s":2,"t":5,"e":"queue.got","diff":{"queues":{"":{"a":null}}}}` + "\n"))
+	f.Add([]byte(headerLine + `{"s":1,"t":5,"state":{"queues":{"":null}}}` + "\n" +
+		`{"s":2,"t":5,"e":"queue.got","diff":{"queues":{"":{"a":null}}}}` + "\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		report, err := trace.Check(bytes.NewReader(text))
 		if err == nil {
@@ -88,9 +96,13 @@ func linesOf(t *testing.T, history *trace.History) string {
 }
 
 const (
-	relayed = `{"h":1,"schema":"orrery.trace/2","start":"2026-05-04T10:02:11Z","clock":"real","run":"orrery run","mode":"cluster","gears":"textbook","workers":5}` + "\n" +
+	relayed = `{"h":1,"schema":"orrery.trace/2","start":"2026-05-04T10:02:11Z","clock":"real",` +
+		`"run":"orrery run","mode":"cluster","gears":"textbook","workers":5}` + "\n" +
 		`{"s":0,"t":0,"state":{}}` + "\n" + `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}` + "\n"
-	finished = `{"s":2,"t":9,"e":"trace.end","reason":"the process has stopped"}` + "\n"
+	later    = relayed + `{"s":3,"t":9,"state":{"s":3,"t":9}}` + "\n"
+	stopped  = `{"s":2,"t":9,"e":"trace.end","reason":"the process has stopped"`
+	finished = stopped + "}\n"
+	mine     = `"e":"trace.end","reason":"panic: mine"`
 )
 
 func before(text, end string) string {
@@ -102,12 +114,12 @@ func before(text, end string) string {
 func TestARelayPassesOn(t *testing.T) {
 	own := trace.Header{Run: "lab run", Mode: "lab", Gears: "textbook", Yours: []string{"queue/queue.go"}}
 	for name, c := range map[string]struct{ lines, reason, want string }{
-		"the process says why":      {relayed + finished, "", `{"s":2,"t":9,"e":"trace.end","reason":"the process has stopped"`},
-		"its output says more":      {relayed + finished, "panic: mine", `{"s":2,"t":9,"e":"trace.end","reason":"panic: mine"`},
-		"it was killed":             {relayed + `{"s":2,"t":9,"e":"que`, "panic: mine", `{"s":2,"t":5,"e":"trace.end","reason":"panic: mine"`},
+		"the process says why":      {relayed + finished, "", stopped},
+		"its output says more":      {relayed + finished, "panic: mine", `{"s":2,"t":9,` + mine},
+		"it was killed":             {relayed + `{"s":2,"t":9,"e":"que`, "panic: mine", `{"s":2,"t":5,` + mine},
 		"it said nothing":           {"", "panic: at once", `{"s":1,"t":0,"e":"trace.end","reason":"panic: at once"`},
-		"what it said is no trace":  {"hello\n", "panic: mine", `{"s":1,"t":0,"e":"trace.end","reason":"panic: mine"`},
-		"it began before the relay": {relayed + `{"s":3,"t":9,"state":{"s":3,"t":9}}` + "\n", "", `{"s":4,"t":9,"e":"trace.end"`},
+		"what it said is no trace":  {"hello\n", "panic: mine", `{"s":1,"t":0,` + mine},
+		"it began before the relay": {later, "", `{"s":4,"t":9,"e":"trace.end"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := trace.NewRelay(own)
@@ -117,14 +129,16 @@ func TestARelayPassesOn(t *testing.T) {
 			lines := strings.Split(strings.TrimSpace(linesOf(t, r.History())), "\n")
 			assert.Equal(t, c.want, before(lines[len(lines)-1], `,"diff"`))
 			header := r.Header()
-			assert.Equal(t, []any{"lab run", "lab", "textbook", own.Yours, "orrery.trace/2"}, []any{header.Run, header.Mode, header.Gears, header.Yours, header.Schema})
+			assert.Equal(t, []any{"lab run", "lab", "textbook", own.Yours, "orrery.trace/2"},
+				[]any{header.Run, header.Mode, header.Gears, header.Yours, header.Schema})
 			if !strings.HasPrefix(c.lines, relayed) {
 				assert.Zero(t, began)
 				return
 			}
 			assert.Equal(t, 1, began)
 			assert.Equal(t, 5, header.Workers, "the other process knows it")
-			assert.Equal(t, `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}`, lines[2], "behind the states of the relay and of the process")
+			assert.Equal(t, `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}`, lines[2],
+				"behind the states of the relay and of the process")
 		})
 	}
 }

@@ -43,8 +43,8 @@ func aggregateVersion(v resources.GroupVersion) api.APIVersionDiscovery {
 			scope = api.ScopeNamespaced
 		}
 		made := api.APIResourceDiscovery{
-			Resource: d.Plural, ResponseKind: &api.DiscoveryKind{Kind: d.Kind}, Scope: scope, SingularResource: d.Singular,
-			Verbs: verbs(d), ShortNames: d.ShortNames, Categories: d.Categories,
+			Resource: d.Plural, SingularResource: d.Singular, Scope: scope, Verbs: verbs(d),
+			ResponseKind: &api.DiscoveryKind{Kind: d.Kind}, ShortNames: d.ShortNames, Categories: d.Categories,
 		}
 		for _, s := range d.Subresources() {
 			made.Subresources = append(made.Subresources, api.APISubresourceDiscovery{

@@ -34,7 +34,8 @@ func legacyGroup(g resources.Group) api.APIGroup {
 	entry := api.APIGroup{Name: g.Name}
 	for _, v := range g.Versions {
 		gv := api.GroupVersion{Group: g.Name, Version: v.Version}
-		entry.Versions = append(entry.Versions, api.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: v.Version})
+		offered := api.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: v.Version}
+		entry.Versions = append(entry.Versions, offered)
 	}
 	entry.PreferredVersion = entry.Versions[0]
 	return entry

@@ -119,8 +119,8 @@ func TestFinalizersHoldAnObject(t *testing.T) {
 	assert.Equal(t, first.Version, again.Version, "nothing to do")
 
 	_, err := w.patch(w.cm("a"), `{"metadata":{"finalizers":["a.b/c","x.y/z"]}}`)
-	refused(t, err, 422, `ConfigMap "a" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, `+
-		`found new finalizers []string{"x.y/z"}`)
+	refused(t, err, 422, `ConfigMap "a" is invalid: metadata.finalizers: Forbidden: `+
+		`no new finalizers can be added if the object is being deleted, found new finalizers []string{"x.y/z"}`)
 
 	after, err := w.patch(w.cm("a"), `{"metadata":{"deletionTimestamp":null,"deletionGracePeriodSeconds":null},"data":{"k":"v"}}`)
 	require.NoError(t, err)

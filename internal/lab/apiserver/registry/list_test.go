@@ -67,9 +67,11 @@ func TestAReplicaThatLags(t *testing.T) {
 func TestListsOfVersions(t *testing.T) {
 	w := newWorld(t)
 	w.makeSome(2)
-	assert.Len(t, w.list(w.cm(""), api.ListOptions{ResourceVersion: "0", Limit: 1}).Items, 2, "a list of any version has no pages")
+	assert.Len(t, w.list(w.cm(""), api.ListOptions{ResourceVersion: "0", Limit: 1}).Items, 2,
+		"a list of any version has no pages")
 	w.store.Compact()
 	current := w.store.Version()
+	tooLarge := fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)
 	const compacted = "The resourceVersion for the provided list is too old."
 	for _, c := range []struct {
 		options api.ListOptions
@@ -78,7 +80,7 @@ func TestListsOfVersions(t *testing.T) {
 	}{
 		{api.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "Exact"}, 410, compacted},
 		{api.ListOptions{ResourceVersion: "1", Limit: 1}, 410, compacted},
-		{api.ListOptions{ResourceVersion: "99999"}, 504, fmt.Sprintf("Timeout: Too large resource version: 99999, current: %d", current)},
+		{api.ListOptions{ResourceVersion: "99999"}, 504, tooLarge},
 	} {
 		_, err := w.List(w.cm(""), c.options)
 		refused(t, err, c.code, c.message)

@@ -82,17 +82,19 @@ func TestCellsOfOddObjects(t *testing.T) {
 	assert.Equal(t, "<pending>", cell("", "services", 3, `{"spec":{"type":"LoadBalancer"}}`))
 	assert.Equal(t, "a,b", cell("", "services", 3, `{"spec":{"type":"LoadBalancer","externalIPs":["b"]},"status":{"loadBalancer":{"ingress":[{"ip":"a"}]}}}`))
 	assert.Equal(t, "g/v1/P", cell("admissionregistration.k8s.io", "validatingadmissionpolicies", 2, `{"spec":{"paramKind":{"apiVersion":"g/v1","kind":"P"}}}`))
-	assert.Equal(t, "p", cell("admissionregistration.k8s.io", "validatingadmissionpolicybindings", 2, `{"spec":{"paramRef":{"name":"p","namespace":"n"}}}`))
+	assert.Equal(t, "p", cell("admissionregistration.k8s.io", "validatingadmissionpolicybindings", 2,
+		`{"spec":{"paramRef":{"name":"p","namespace":"n"}}}`))
 	assert.Equal(t, "pod", cell("", "events", 3, `{"involvedObject":{"kind":"Pod"}}`))
 	assert.Equal(t, "pods: 0/3", cell("", "resourcequotas", 1, `{"status":{"hard":{"pods":"3"}}}`))
 }
 
 func TestQualityOfService(t *testing.T) {
+	const limited = `{"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1","memory":"1Gi"}}}`
 	for text, want := range map[string]string{
-		`{"containers":[{"name":"c"}]}`: "BestEffort",
-		`{"containers":[{"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1","memory":"1Gi"}}}]}`:                  "Guaranteed",
-		`{"containers":[{"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1","memory":"1Gi"}}},{"name":"other"}]}`: "Burstable",
-		`{"containers":[{"resources":{"requests":{"cpu":"1"}}}]}`:                                                                     "Burstable",
+		`{"containers":[{"name":"c"}]}`:                           "BestEffort",
+		`{"containers":[` + limited + `]}`:                        "Guaranteed",
+		`{"containers":[` + limited + `,{"name":"other"}]}`:       "Burstable",
+		`{"containers":[{"resources":{"requests":{"cpu":"1"}}}]}`: "Burstable",
 	} {
 		assert.Equal(t, want, qosClass(parse(t, text).Object), text)
 	}

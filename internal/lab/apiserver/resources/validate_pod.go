@@ -34,7 +34,9 @@ func validatePodUpdate(o, old *api.Unstructured) []apierrors.FieldError {
 // fixedFields returns the fields of a pod's spec that cannot change.
 func fixedFields(o *api.Unstructured) tree {
 	spec := child(o.DeepCopy().Object, "spec")
-	for _, key := range []string{"activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds", "schedulingGates"} {
+	for _, key := range []string{
+		"activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds", "schedulingGates",
+	} {
 		delete(spec, key)
 	}
 	for _, container := range allContainers(spec) {

@@ -161,8 +161,9 @@ func (s *pods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path != "/api/v1/pods":
 		refuse(w, http.StatusNotFound, "NotFound", "the server has pods only")
 	case query.Get("sendInitialEvents") == "true":
-		refuse(w, http.StatusUnprocessableEntity, "Invalid", `ListOptions.meta.k8s.io "" is invalid: `+
-			"sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled")
+		refuse(w, http.StatusUnprocessableEntity, "Invalid",
+			`ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: `+
+				"sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled")
 	case watch:
 		if http.NewResponseController(w).Flush() == nil {
 			<-r.Context().Done()

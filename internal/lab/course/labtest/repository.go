@@ -124,8 +124,10 @@ hints:
 `,
 	"workshop/labs/04-counter/README.md": "# Lab 04: Counter\n\n## You will be able to\n## Words\n## Code " +
 		"map\n## Do\n## Check\n## See it\n",
-	"workshop/labs/04-counter/README.zh-CN.md": "# 实验 04：计数器\n\n## 学完之后你能\n## 术语\n## 代码地图\n## 动手\n## 检验\n## 亲眼看看\n",
-	"cmd/orrery/main.go":                       "package main\n\nimport \"orrery/gear\"\n\nfunc main() { println(gear.Twice(&gear.Counter{}, 1)) }\n",
+	"workshop/labs/04-counter/README.zh-CN.md": "# 实验 04：计数器\n\n## 学完之后你能\n## 术语\n" +
+		"## 代码地图\n## 动手\n## 检验\n## 亲眼看看\n",
+	"cmd/orrery/main.go": "package main\n\nimport \"orrery/gear\"\n\n" +
+		"func main() { println(gear.Twice(&gear.Counter{}, 1)) }\n",
 }
 
 // Repository writes the repository into a new folder, which ends with the test.

@@ -68,7 +68,8 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 	}
 	first := recording(t) + line(1) + "\n"
 	for wrong, broken := range map[string]bool{
-		`null`: true, `{}`: true, `5`: true, `"x"`: true, `[1]`: true, `{"s":2,"t":3`: true, `{"s":2,"t":3}`: true, `{"e":"queue.added"}`: true,
+		`null`: true, `{}`: true, `5`: true, `"x"`: true, `[1]`: true,
+		`{"s":2,"t":3`: true, `{"s":2,"t":3}`: true, `{"e":"queue.added"}`: true,
 		`{"s":"2","e":"queue.added"}`: true, `{"s":2,"e":5}`: true, strings.TrimSpace(header): true,
 		line(2): false, `{"s":2,"t":2,"e":"unknown.hook","x":{}}`: false,
 	} {
@@ -77,15 +78,19 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, broken, report.Found > 0, wrong)
 		want := map[bool]string{true: "4 1", false: "undefined 3"}[broken]
-		assert.Equal(t, want, read[string](b, text, "`${run.problem?.line} ${run.count}`"), "where it is broken, and the events before: %s", wrong)
+		assert.Equal(t, want, read[string](b, text, "`${run.problem?.line} ${run.count}`"),
+			"where it is broken, and the events before: %s", wrong)
 	}
 	assert.Equal(t, "event 3 follows event 1", read[string](b, first+line(3)+"\n", `run.problem.reason`))
 	for text, want := range map[string]string{
-		"null\n{}\n": "format null", strings.Replace(header, "/2", "/3", 1): "newer orrery.trace/3", strings.Replace(header, "/2", "/1", 1): "older orrery.trace/1",
+		"null\n{}\n":                           "format null",
+		strings.Replace(header, "/2", "/3", 1): "newer orrery.trace/3",
+		strings.Replace(header, "/2", "/1", 1): "older orrery.trace/1",
 	} {
 		text, err := json.Marshal(text)
 		require.NoError(t, err)
-		assert.Equal(t, want, value[string](b, fmt.Sprintf(`import("./reader.js").then(({ Run }) => { new Run().append(%s); }).catch(error => error.message)`, text)))
+		refusal := `import("./reader.js").then(({ Run }) => { new Run().append(%s); }).catch(error => error.message)`
+		assert.Equal(t, want, value[string](b, fmt.Sprintf(refusal, text)))
 	}
 
 	story := func(events ...trace.Event) []string {
@@ -111,7 +116,8 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 		events[n] = trace.Event{Name: "queue.added", In: "work", Key: fmt.Sprintf("k%d", n)}
 	}
 	long := recording(t, events...)
-	saved := read[string](b, long, `(run.chunks.shift(), new Blob([JSON.stringify(run.header) + "\n", ...saved(run)]).text())`)
+	saved := read[string](b, long,
+		`(run.chunks.shift(), new Blob([JSON.stringify(run.header) + "\n", ...saved(run)]).text())`)
 	report, err := trace.Check(strings.NewReader(saved))
 	require.NoError(t, err)
 	assert.Empty(t, report.Problems)
@@ -120,11 +126,14 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 
 	// A seek applies the differences behind one state, and a step forward its own.
 	for _, n := range []int{0, 1, 999, 1000, 1001, 1700, 2499, 2500} {
-		assert.Equal(t, n, read[int](b, long, fmt.Sprintf(`run.stateAt(%d).queues.work?.total ?? 0`, n)), "the state after event %d", n)
-		assert.LessOrEqual(t, read[int](b, long, fmt.Sprintf(`(run.stateAt(%d), run.merged)`, n)), 1000, "differences for event %d", n)
+		assert.Equal(t, n, read[int](b, long, fmt.Sprintf(`run.stateAt(%d).queues.work?.total ?? 0`, n)),
+			"the state after event %d", n)
+		assert.LessOrEqual(t, read[int](b, long, fmt.Sprintf(`(run.stateAt(%d), run.merged)`, n)), 1000,
+			"differences for event %d", n)
 	}
 	assert.Equal(t, 701, read[int](b, long, `(run.stateAt(1700), run.stateAt(1701), run.merged)`))
-	assert.Equal(t, []int{0, 1700, -1}, read[[]int](b, long, `[run.numberAt(0), run.numberOf(1700), run.numberOf(2501)]`))
+	assert.Equal(t, []int{0, 1700, -1},
+		read[[]int](b, long, `[run.numberAt(0), run.numberOf(1700), run.numberOf(2501)]`))
 	b.sound()
 }
 
@@ -162,8 +171,11 @@ func TestPageDrawsThePassesOfAQueue(t *testing.T) {
 		passes[i].From /= 1_000_000
 		passes[i].To /= 1_000_000
 	}
-	assert.Equal(t, []pass{{"one", 0, "a", 3, 9}, {"two", 0, "a", 5, 6}, {"one", 0, "c", 9, 0}, {"one", 1, "d", 10, 0}}, passes)
-	depths := read[map[string]int](b, text, `Object.fromEntries(run.summary.plain().depths.entries().map(([queue, bins]) => [queue, Math.max(...bins)]))`)
+	assert.Equal(t, []pass{
+		{"one", 0, "a", 3, 9}, {"two", 0, "a", 5, 6}, {"one", 0, "c", 9, 0}, {"one", 1, "d", 10, 0},
+	}, passes)
+	depths := read[map[string]int](b, text,
+		`Object.fromEntries(run.summary.plain().depths.entries().map(([queue, bins]) => [queue, Math.max(...bins)]))`)
 	assert.Equal(t, map[string]int{"one": 2, "two": 1}, depths)
 
 	const bars = `[...document.querySelectorAll(".time rect title")].map(t => t.textContent).join(", ")`
