@@ -3,7 +3,6 @@ package trace_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -32,22 +31,19 @@ func TestBadRecordings(t *testing.T) {
 
 	event := `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a","diff":{"queues":{"q":{"added":1,"total":1}}}}` + "\n"
 	then := func(lines ...string) string { return event + strings.Join(lines, "\n") + "\n" }
-	state := func(added int) string {
-		return fmt.Sprintf(`{"s":1,"t":5,"state":{"s":1,"t":5,"queues":{"q":{"added":%d,"total":1}}}}`, added)
-	}
-	const third = `{"s":3,"t":6,"e":"queue.forgotten","i":"q","k":"a"}`
+	const state = `{"s":1,"t":5,"state":{"s":1,"t":5,"queues":{"q":{"added":`
 	for text, want := range map[string][]string{
-		event:            nil,
-		then("{", third): {"line 4: unexpected end of JSON input"},
-		then(`{"s":3,"t":6,"e":"queue.forgotten"}`):         {"event 3 follows event 1"},
-		then(`{"s":2,"t":4,"e":"queue.forgotten"}`):         {"event 2: the time goes back from 5 to 4"},
-		then(`{"s":2,"t":5,"e":"queue.forgotten","c":[2]}`): {"event 2: its cause 2 is not an earlier event"},
-		then(`{"t":5}`): {"line 4: s or e is missing"},
+		event: nil,
+		then(`{"s":3,"t":6,"e":"queue.forgotten"}`):          {"event 3 follows event 1"},
+		then(`{"s":2,"t":4,"e":"queue.forgotten"}`):          {"event 2: the time goes back from 5 to 4"},
+		then(`{"s":2,"t":5,"e":"queue.forgotten","c":[2]}`):  {"event 2: its cause 2 is not an earlier event"},
 		then(`{"s":2,"t":5,"e":"queue.forgotten","diff":5}`): {"event 2: its state or difference is no object"},
-		then(state(1)): nil,
-		then(state(2)): {"event 1: the state is not that of the events before it"},
+		then(`{"t":5}`):                 {"line 4: s or e is missing"},
+		then(state + `1,"total":1}}}}`): nil,
+		then(state + `2,"total":1}}}}`): {"event 1: the state is not that of the events before it"},
 		then(`{"s":2,"t":6,"e":"queue.added","diff":{"queues":{"q":null}}}`,
 			`{"s":2,"t":6,"state":{"s":2,"t":6,"queues":{}}}`): nil,
+		then("{", `{"s":3,"t":6,"e":"queue.forgotten","i":"q","k":"a"}`): {"line 4: unexpected end of JSON input"},
 	} {
 		report, err := trace.Check(strings.NewReader(headerLine + text))
 		require.NoError(t, err)
@@ -100,8 +96,7 @@ const (
 		`"run":"orrery run","mode":"cluster","gears":"textbook","workers":5}` + "\n" +
 		`{"s":0,"t":0,"state":{}}` + "\n" + `{"s":1,"t":5,"e":"queue.added","i":"q","k":"a"}` + "\n"
 	later    = relayed + `{"s":3,"t":9,"state":{"s":3,"t":9}}` + "\n"
-	stopped  = `{"s":2,"t":9,"e":"trace.end","reason":"the process has stopped"`
-	finished = stopped + "}\n"
+	finished = `{"s":2,"t":9,"e":"trace.end","reason":"the process has stopped"}` + "\n"
 	mine     = `"e":"trace.end","reason":"panic: mine"`
 )
 
@@ -114,7 +109,7 @@ func before(text, end string) string {
 func TestARelayPassesOn(t *testing.T) {
 	own := trace.Header{Run: "lab run", Mode: "lab", Gears: "textbook", Yours: []string{"queue/queue.go"}}
 	for name, c := range map[string]struct{ lines, reason, want string }{
-		"the process says why":      {relayed + finished, "", stopped},
+		"the process says why":      {relayed + finished, "", before(finished, "}")},
 		"its output says more":      {relayed + finished, "panic: mine", `{"s":2,"t":9,` + mine},
 		"it was killed":             {relayed + `{"s":2,"t":9,"e":"que`, "panic: mine", `{"s":2,"t":5,` + mine},
 		"it said nothing":           {"", "panic: at once", `{"s":1,"t":0,"e":"trace.end","reason":"panic: at once"`},

@@ -87,8 +87,9 @@ func TestTargetsThatWereSetAnew(t *testing.T) {
 		files, err := compare.Page(complete(verdict))
 		require.NoError(t, err)
 		var anew []string
-		for _, found := range regexp.MustCompile(`The target for "([^"]+)" was changed\.\sThe target was [0-9.]+, and the last full run under it had [0-9.]+\. `).
-			FindAllStringSubmatch(string(files["benchmarks.md"]), -1) {
+		statement := regexp.MustCompile(`The target for "([^"]+)" was changed\.\s` +
+			`The target was [0-9.]+, and the last full run under it had [0-9.]+\. `)
+		for _, found := range statement.FindAllStringSubmatch(string(files["benchmarks.md"]), -1) {
 			anew = append(anew, found[1])
 		}
 		var want []string

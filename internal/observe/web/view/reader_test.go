@@ -68,10 +68,9 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 	}
 	first := recording(t) + line(1) + "\n"
 	for wrong, broken := range map[string]bool{
-		`null`: true, `{}`: true, `5`: true, `"x"`: true, `[1]`: true,
-		`{"s":2,"t":3`: true, `{"s":2,"t":3}`: true, `{"e":"queue.added"}`: true,
-		`{"s":"2","e":"queue.added"}`: true, `{"s":2,"e":5}`: true, strings.TrimSpace(header): true,
-		line(2): false, `{"s":2,"t":2,"e":"unknown.hook","x":{}}`: false,
+		`null`: true, `{}`: true, `5`: true, `"x"`: true, `[1]`: true, `{"s":2,"t":3`: true,
+		`{"s":2,"t":3}`: true, `{"e":"queue.added"}`: true, `{"s":"2","e":"queue.added"}`: true, `{"s":2,"e":5}`: true,
+		strings.TrimSpace(header): true, line(2): false, `{"s":2,"t":2,"e":"unknown.hook","x":{}}`: false,
 	} {
 		text := first + wrong + "\n" + line(3) + "\n"
 		report, err := trace.Check(strings.NewReader(text))
@@ -125,11 +124,10 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 	assert.EqualValues(t, 2500, report.State.Queues["work"].Total)
 
 	// A seek applies the differences behind one state, and a step forward its own.
+	after := func(n int, expression string) int { return read[int](b, long, fmt.Sprintf(expression, n)) }
 	for _, n := range []int{0, 1, 999, 1000, 1001, 1700, 2499, 2500} {
-		assert.Equal(t, n, read[int](b, long, fmt.Sprintf(`run.stateAt(%d).queues.work?.total ?? 0`, n)),
-			"the state after event %d", n)
-		assert.LessOrEqual(t, read[int](b, long, fmt.Sprintf(`(run.stateAt(%d), run.merged)`, n)), 1000,
-			"differences for event %d", n)
+		assert.Equal(t, n, after(n, `run.stateAt(%d).queues.work?.total ?? 0`), "the state after event %d", n)
+		assert.LessOrEqual(t, after(n, `(run.stateAt(%d), run.merged)`), 1000, "differences for event %d", n)
 	}
 	assert.Equal(t, 701, read[int](b, long, `(run.stateAt(1700), run.stateAt(1701), run.merged)`))
 	assert.Equal(t, []int{0, 1700, -1},
@@ -171,9 +169,8 @@ func TestPageDrawsThePassesOfAQueue(t *testing.T) {
 		passes[i].From /= 1_000_000
 		passes[i].To /= 1_000_000
 	}
-	assert.Equal(t, []pass{
-		{"one", 0, "a", 3, 9}, {"two", 0, "a", 5, 6}, {"one", 0, "c", 9, 0}, {"one", 1, "d", 10, 0},
-	}, passes)
+	want := []pass{{"one", 0, "a", 3, 9}, {"two", 0, "a", 5, 6}, {"one", 0, "c", 9, 0}, {"one", 1, "d", 10, 0}}
+	assert.Equal(t, want, passes)
 	depths := read[map[string]int](b, text,
 		`Object.fromEntries(run.summary.plain().depths.entries().map(([queue, bins]) => [queue, Math.max(...bins)]))`)
 	assert.Equal(t, map[string]int{"one": 2, "two": 1}, depths)

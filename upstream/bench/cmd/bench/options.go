@@ -51,7 +51,8 @@ func parse(arguments []string) (options, error) {
 	flags.BoolVar(&o.list, "list", false, "print what can be compared")
 	flags.BoolVar(&o.render, "render", false, "measure nothing: write the page from -json")
 	flags.StringVar(&o.jsonFile, "json", "", "write the records to this `file`: build/bench.json when everything is compared, none otherwise")
-	flags.StringVar(&o.page, "page", "", "write benchmarks.md and its picture into this `directory`: docs when everything is compared, none otherwise")
+	flags.StringVar(&o.page, "page", "",
+		"write benchmarks.md and its picture into this `directory`: docs when everything is compared, none otherwise")
 	flags.StringVar(&o.programs, "programs", "", "the `directory` with bench-ours, bench-theirs, orrery and controlplane: default is where bench is")
 	if err := flags.Parse(arguments[1:]); errors.Is(err, flag.ErrHelp) {
 		fmt.Print(usage)
