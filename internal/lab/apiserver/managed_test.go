@@ -73,5 +73,8 @@ func TestManagedFieldsOfAStatus(t *testing.T) {
 		require.Len(t, status, 2)
 		assert.NotContains(t, status[0], "f:status")
 		assert.Equal(t, `agent v1 status {"f:status":{"f:message":{}}}`, status[1])
+		labelled := p.must(200, "PATCH", pods+"/a", `{"metadata":{"labels":{"l":"1"}}}`,
+			"Content-Type", "application/merge-patch+json").managers(t)
+		assert.Contains(t, labelled, status[1], "another write leaves the owners of the status")
 	})
 }

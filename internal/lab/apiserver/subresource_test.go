@@ -53,3 +53,23 @@ func TestEventsHaveTwoForms(t *testing.T) {
 		assert.Equal(t, "events.k8s.io/v1", p.watch(group+"?watch=1").want("ADDED", "e").Object.APIVersion)
 	})
 }
+
+func TestLogsOfEachContainer(t *testing.T) {
+	bubble(t, func(t *testing.T, p *piped) {
+		p.must(201, "POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)
+		p.must(201, "POST", pods, `{"metadata":{"name":"web"},"spec":{"nodeName":"n",
+			"initContainers":[{"name":"setup","image":"i"}],"containers":[{"name":"main","image":"i"}]}}`)
+		for query, container := range map[string]string{"": "main", "?container=setup": "setup"} {
+			assert.Contains(t, p.must(200, "GET", pods+"/web/log"+query, "").body, "container "+container, query)
+		}
+		p.must(201, "POST", pods, `{"metadata":{"name":"two"},"spec":{"nodeName":"n",
+			"containers":[{"name":"a","image":"i"},{"name":"b","image":"i"}]}}`)
+		for path, want := range map[string]string{
+			"/web/log?container=none": "container none is not valid for pod web",
+			"/web/log?previous=true":  `previous terminated container "main" in pod "web" not found`,
+			"/two/log":                "a container name must be specified for pod two, choose one of: [a b]",
+		} {
+			assert.Equal(t, want, p.must(400, "GET", pods+path, "").message(t), path)
+		}
+	})
+}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strconv"
 
 	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/patch"
@@ -88,6 +90,10 @@ func (x *exchange) serveLog(t registry.Target) error {
 		return err
 	}
 	pod := object.Decode()
+	container, err := chosenContainer(pod, x.query.Get("container"))
+	if err != nil {
+		return err
+	}
 	node := pod.NestedString("spec", "nodeName")
 	if node == "" { // not scheduled
 		x.w.WriteHeader(http.StatusNoContent)
@@ -96,9 +102,43 @@ func (x *exchange) serveLog(t registry.Target) error {
 	if !x.nodeExists(node) {
 		return apierrors.NotFound("", "pods", node) // as kube-apiserver does
 	}
-	line := fmt.Sprintf("%s is simulated: container %s runs no program\n", t.Name, x.query.Get("container"))
+	if previous, _ := strconv.ParseBool(x.query.Get("previous")); previous {
+		return apierrors.BadRequest(fmt.Sprintf("previous terminated container %q in pod %q not found", container, t.Name))
+	}
+	line := fmt.Sprintf("%s is simulated: container %s runs no program\n", t.Name, container)
 	x.send(http.StatusOK, "text/plain", []byte(line))
 	return nil
+}
+
+// chosenContainer returns the container of a pod that a request means: name, of whatever kind, or
+// the only regular one.
+func chosenContainer(pod *api.Unstructured, name string) (string, error) {
+	regular, initial := containerNames(pod, "containers"), containerNames(pod, "initContainers")
+	all := slices.Concat(regular, initial)
+	switch {
+	case name != "" && !slices.Contains(all, name):
+		return "", apierrors.BadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, pod.GetName()))
+	case name != "":
+		return name, nil
+	case len(regular) == 1:
+		return regular[0], nil
+	}
+	choice := fmt.Sprintf("a container name must be specified for pod %s, choose one of: %s", pod.GetName(), regular)
+	if len(initial) > 0 {
+		choice += fmt.Sprintf(" or one of the init containers: %s", initial)
+	}
+	return "", apierrors.BadRequest(choice)
+}
+
+// containerNames returns the names in a list of containers of the pod's spec.
+func containerNames(pod *api.Unstructured, list string) (names []string) {
+	containers, _ := pod.Nested("spec", list).([]any)
+	for _, container := range containers {
+		if fields, ok := container.(map[string]any); ok {
+			names = append(names, text(fields, "name"))
+		}
+	}
+	return names
 }
 
 func (x *exchange) nodeExists(name string) bool {

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	stateEvents = 1000                   // a whole state is written after so many events
+	stateEvents = 1000                   // a whole state is written after so many events, or more
 	gapTime     = 100 * time.Millisecond // how long a missing event of a queue is waited for
 	lineSize    = 1024                   // bytes of a line without its difference or state
 )
@@ -32,6 +32,11 @@ type collector struct {
 	causes *causes
 	state  *State
 	lines  []byte // of events since the last write
+
+	// of the last whole state: its number, its bytes, and the bytes of the lines since
+	stateSeq         uint64
+	stateSize, since int
+
 	file   *file
 	failed error
 	ended  bool
@@ -183,12 +188,15 @@ func (c *collector) emit(e *Event) {
 	if c.watch != nil {
 		c.watch(e)
 	}
+	before := len(c.lines)
 	c.lines = appendLine(c.lines, e, difference)
-	if c.seq%stateEvents != 0 {
+	c.since += len(c.lines) - before
+	if c.seq-c.stateSeq < stateEvents || c.since < c.stateSize {
 		return
 	}
 	c.write()
 	whole := stateLine(c.seq, c.time, c.state)
+	c.stateSeq, c.stateSize, c.since = c.seq, len(whole), 0
 	c.history.begin(whole, c.seq)
 	if c.file != nil {
 		c.written(c.file.begin(whole))

@@ -9,7 +9,7 @@ import (
 
 // Next applies an event and returns the difference that it makes, as a JSON merge patch (RFC 7396),
 // without s and t, which the event has. The fold changes maps by change, put and drop only, so that
-// the cost does not grow with the State.
+// the cost of a difference does not grow with the State.
 func (s *State) Next(e *Event) (difference []byte) {
 	if s.before == nil {
 		s.before = make([]before, 0, 8)

@@ -219,8 +219,9 @@ func (s *State) namespace(key string) *NamespaceState {
 	}
 	if len(s.Namespaces) >= limit {
 		for other, n := range s.Namespaces {
-			if n.Gone {
+			if n.Gone { // one makes room
 				drop(s, s.Namespaces, other)
+				break
 			}
 		}
 	}

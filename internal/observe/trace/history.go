@@ -13,7 +13,7 @@ const (
 	batchSize   = 256 << 10
 )
 
-// History is a ring of the latest events, as encoded lines, with a state every 1,000 events. Any
+// History is a ring of the latest events, as encoded lines, with a state after 1,000 events. Any
 // number of cursors read it, each at its own pace; none slows the recording down.
 type History struct {
 	mu      sync.Mutex

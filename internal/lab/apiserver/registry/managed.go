@@ -26,6 +26,7 @@ func (w WriteOptions) setManagers(t Target, next, old *api.Unstructured) {
 	before, _ := metadataOf(old)["managedFields"].([]any)
 	now, was := t.ownable(next), t.ownable(old)
 	own := changedFields(was, now)
+	all := Target{Definition: t.Definition, Subresource: "status"}.ownable(next) // with what others may own
 	entry := map[string]any{
 		"manager": cmp.Or(w.FieldManager, "unknown"), "operation": "Update", "fieldsType": "FieldsV1",
 		"apiVersion": api.GroupVersion{Group: t.Definition.Group, Version: t.Version}.String(),
@@ -40,7 +41,7 @@ func (w WriteOptions) setManagers(t Target, next, old *api.Unstructured) {
 	var after []any
 	for _, one := range before {
 		other := maps.Clone(one.(map[string]any)) // written below
-		fields := leftFields(other["fieldsV1"].(fieldSet), own, now)
+		fields := leftFields(other["fieldsV1"].(fieldSet), own, all)
 		switch {
 		case fields == nil:
 		case own != nil && sameManager(other, entry):

@@ -167,12 +167,16 @@ func TestIndex(t *testing.T) {
 	})
 }
 
-// onBareStage plays a scene with a plain controller with the fast and with the textbook gears.
+// onBareStage plays a scene with a plain controller with the fast and with the textbook gears. With
+// the queue in order it only has to prove its figures.
 func onBareStage(t *testing.T, name string, check func(t *testing.T, s story.State)) {
-	for _, text := range []string{gears.Fast, gears.Textbook} {
+	for _, text := range []string{gears.Fast, gears.Textbook, "deltafifo=inorder"} {
 		t.Run(text, func(t *testing.T) {
 			set, err := gears.Parse(text)
 			require.NoError(t, err)
+			if text == "deltafifo=inorder" {
+				check = func(t *testing.T, s story.State) { assert.NotEmpty(t, s.Figures) }
+			}
 			playWith(t, set, name, nil, check)
 		})
 	}

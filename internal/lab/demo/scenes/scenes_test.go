@@ -530,5 +530,6 @@ func TestStuck(t *testing.T) {
 			beat{story.Operator, "removes the finalizer"},
 		)
 		assert.Equal(t, 2, howOften(s, story.You, "kubectl delete namespace"))
+		assert.Equal(t, 2, howOften(s, story.Deleter, "secrets: all "), "what is deleted is told of both namespaces")
 	})
 }

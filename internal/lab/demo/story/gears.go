@@ -63,7 +63,7 @@ func (t *Teller) happened(e *trace.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := &t.state
-	s.Elapsed = min(time.Since(t.began), time.Duration(e.Time)*time.Microsecond) // it may be told late
+	s.Elapsed = min(time.Since(t.began), s.since(e.Time)) // it may be told late
 	if n := len(s.Beats); n > 0 {
 		s.Elapsed = max(s.Elapsed, s.Beats[n-1].At)
 	}
@@ -87,7 +87,11 @@ func (t *Teller) firstLocked(e *trace.Event) bool {
 	case gear == "nsctl" && e.N > 0 || e.Err != "", t.state.Alone && e.Name != "queue.coalesced":
 		return true
 	}
-	kind := strings.Join([]string{e.Name, e.In, e.Key, e.Type, e.Deltas, e.Kind, e.Resource}, " ")
+	uid := "" // the deletion of another namespace of the same name is told again
+	if n := t.state.Run.Namespaces[e.Key]; n != nil && gear == "nsctl" {
+		uid = n.UID
+	}
+	kind := strings.Join([]string{e.Name, e.In, e.Key, uid, e.Type, e.Deltas, e.Kind, e.Resource}, " ")
 	first := !t.told[kind]
 	t.told[kind] = true
 	return first

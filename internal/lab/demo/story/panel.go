@@ -78,7 +78,7 @@ func (s *State) queueRows(q *trace.QueueState) []Row {
 	const width = 24
 	for _, key := range slices.Sorted(maps.Keys(q.Failures)) {
 		delay := q.Delayed[key]
-		left := max(0, time.Duration(delay.At+delay.Micros)*time.Microsecond-s.Elapsed)
+		left := max(0, s.since(delay.At+delay.Micros)-s.Elapsed)
 		long := time.Duration(delay.Micros) * time.Microsecond
 		rows = append(rows, Row{nameOf(key), fmt.Sprintf("%s %5.2f s of %-6s %s",
 			Bar(int(left), int(long), width), left.Seconds(), Short(long), Count(q.Failures[key], "failure"))})

@@ -46,6 +46,8 @@ type State struct {
 	Backlog string
 	// Run is what the gears have recorded; nil in a copy.
 	Run *trace.State
+	// recorded is the time from the beginning of the recording to that of the story.
+	recorded time.Duration
 	// Panel is the picture of the gear, a row for each of its parts.
 	Panel []Row
 	// Figures are what the scene has measured.

@@ -37,8 +37,18 @@ func New(scene, happens, look string) *Teller {
 
 // Follow tells the events that a recorder takes from now on.
 func (t *Teller) Follow(recorder *trace.Recorder) {
+	if start, err := time.Parse(time.RFC3339Nano, recorder.Header().Start); err == nil {
+		t.mu.Lock()
+		t.state.recorded = t.began.Sub(start)
+		t.mu.Unlock()
+	}
 	recorder.Watch(t.state.Run, t.happened)
 	t.recorder.Store(recorder)
+}
+
+// since returns the time of the story for a time of the recording in µs.
+func (s *State) since(micros int64) time.Duration {
+	return time.Duration(micros)*time.Microsecond - s.recorded
 }
 
 // flush takes the events that happened before a change of the script.

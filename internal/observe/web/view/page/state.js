@@ -3,6 +3,12 @@
 // get returns an entry of a map; a key may be named "constructor".
 export const get = (map, key) => Object.hasOwn(map, key) ? map[key] : undefined;
 
+// set sets an entry of a map; a key may be named "__proto__".
+function set(map, key, value) {
+  Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
+  return value;
+}
+
 // next makes the state that after an event.
 export function next(state, e) {
   merge(state, e.diff ?? {});
@@ -14,8 +20,8 @@ export function next(state, e) {
 function merge(into, patch) {
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete into[key];
-    else if (isMap(value)) merge(isMap(get(into, key)) ? into[key] : into[key] = {}, value);
-    else into[key] = value;
+    else if (isMap(value)) merge(isMap(get(into, key)) ? into[key] : set(into, key, {}), value);
+    else set(into, key, value);
   }
 }
 
