@@ -11,8 +11,8 @@
 //
 // A recording is a [Header], the line of a whole State, and the lines of events, with another whole
 // State after 1,000 of them, but not before they are as long as the last one: States are half of a
-// recording at most. Whoever reads it applies JSON merge patches (RFC 7396) and knows nothing of the
-// gears.
+// recording at most. Whoever reads it applies JSON merge patches (RFC 7396), and knows nothing of
+// the gears.
 //
 // # Guarantees
 //
