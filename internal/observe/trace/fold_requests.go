@@ -113,7 +113,7 @@ func (l *LabState) apply(s *State, hook string, e *Event) {
 		l.Choices, l.Answer = e.Arguments, ""
 	case "answer":
 		l.Answer = e.Text
-	case "apiserver.requestStarted":
+	case "apiserver.requestDone":
 		l.Requests++
 	}
 }
