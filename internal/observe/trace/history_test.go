@@ -65,7 +65,7 @@ func TestCursorFallsOut(t *testing.T) {
 	assert.Equal(t, "state 20\nlast\n", string(lines))
 }
 
-// A whole state follows every 1,000 events. At the first one behind half of the limit the file is
+// A whole state follows 1,000 events. At the first one behind half of the limit the file is
 // renamed, and the new one opens by itself, compressed or not.
 func TestRotation(t *testing.T) {
 	for _, name := range []string{"run.jsonl", "run.jsonl.gz"} {
