@@ -93,7 +93,8 @@ func handled(s *trace.State) (calls int64) {
 	return calls
 }
 
-// atRest reports whether nothing waits in the informer, its handlers and the queue.
+// atRest reports whether nothing waits in the informer, its handlers and the queue. A key with
+// failures will be retried, also if its delay is not recorded yet.
 func atRest(s *trace.State) bool {
 	for _, h := range informerOf(s).Handlers {
 		if h.Pending > 0 {
@@ -102,7 +103,8 @@ func atRest(s *trace.State) bool {
 	}
 	q := queueOf(s)
 	fifo := informerOf(s).FIFO
-	return fifo.Total == 0 && fifo.InFlight == nil && q.Total == 0 && len(q.Processing) == 0 && q.DelayedTotal == 0
+	return fifo.Total == 0 && fifo.InFlight == nil &&
+		q.Total == 0 && len(q.Processing) == 0 && q.DelayedTotal == 0 && len(q.Failures) == 0
 }
 
 // labelled sets the label n of a configmap.
