@@ -112,11 +112,17 @@ type searched struct {
 	paths    []string
 	variable bool // named by the variable KUBECONFIG
 	// sum is the checksum of the files before they were read, so that a write during the read
-	// changes it.
+	// changes it. Only with Options.Changed.
 	sum [sha256.Size]byte
 }
 
-func search(paths []string) searched { return searched{paths: paths, sum: sumOfFiles(paths)} }
+func (opts *Options) search(paths []string) searched {
+	s := searched{paths: paths}
+	if opts.Changed != nil {
+		s.sum = sumOfFiles(paths)
+	}
+	return s
+}
 
 // sumOfFiles returns a checksum of the files. Unreadable files count as empty.
 func sumOfFiles(paths []string) [sha256.Size]byte {

@@ -97,17 +97,17 @@ func Load(opts Options) (restclient.Config, *Info, error) {
 // find reads the candidate files.
 func find(opts Options, info *Info) (cfg *Config, files searched, err error) {
 	if opts.Path != "" {
-		files = search([]string{opts.Path})
+		files = opts.search([]string{opts.Path})
 		if cfg, err = ReadFile(opts.Path); err == nil {
 			info.Files = files.paths
 		}
 		return cfg, files, err
 	}
 	fromEnv := listOf(opts.getenv("KUBECONFIG"))
-	files = search(fromEnv)
+	files = opts.search(fromEnv)
 	files.variable = len(fromEnv) > 0
 	if !files.variable {
-		files = search(opts.homeFile())
+		files = opts.search(opts.homeFile())
 	}
 	cfg, info.Files, err = readList(files.paths)
 	if files.variable && len(info.Files) == 0 && err == nil {
