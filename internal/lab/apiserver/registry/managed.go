@@ -24,9 +24,8 @@ const maxManagers = 10
 // setManagers sets the managedFields of next. old is empty for a new object.
 func (w WriteOptions) setManagers(t Target, next, old *api.Unstructured) {
 	before, _ := metadataOf(old)["managedFields"].([]any)
-	now, was := t.ownable(next), t.ownable(old)
-	own := changedFields(was, now)
-	all := Target{Definition: t.Definition, Subresource: "status"}.ownable(next) // with what others may own
+	all := ownable(next)
+	own := changedFields(t.written(ownable(old)), t.written(all))
 	entry := map[string]any{
 		"manager": cmp.Or(w.FieldManager, "unknown"), "operation": "Update", "fieldsType": "FieldsV1",
 		"apiVersion": api.GroupVersion{Group: t.Definition.Group, Version: t.Version}.String(),
@@ -71,8 +70,17 @@ var unownedMeta = []string{
 	"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
 }
 
-// ownable returns the fields of an object that the write may own.
-func (t Target) ownable(o *api.Unstructured) map[string]any {
+// written returns the ownable fields of an object that the write may own.
+func (t Target) written(fields map[string]any) map[string]any {
+	fields = maps.Clone(fields)
+	if t.Definition.Status && t.Subresource != "status" {
+		delete(fields, "status")
+	}
+	return fields
+}
+
+// ownable returns the fields of an object that have owners.
+func ownable(o *api.Unstructured) map[string]any {
 	fields, metadata := maps.Clone(o.Object), maps.Clone(metadataOf(o))
 	for _, name := range unownedMeta {
 		delete(metadata, name)
@@ -82,9 +90,6 @@ func (t Target) ownable(o *api.Unstructured) map[string]any {
 	}
 	delete(fields, "kind")
 	delete(fields, "apiVersion")
-	if t.Definition.Status && t.Subresource != "status" {
-		delete(fields, "status")
-	}
 	return fields
 }
 
