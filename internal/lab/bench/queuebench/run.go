@@ -41,10 +41,10 @@ func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) 
 		return nil, err
 	}
 	runtime.GC() // of the warm-up
-	name := "as fast as possible"
 	return load.Driver{
 		Load: cfg.Load, Meter: meter, Event: "key", Handled: "processed",
 		Phase: func(ctx context.Context, p *load.Phase) error {
+			name := "as fast as possible"
 			if p.Paced() {
 				name = "at a steady rate"
 			}

@@ -67,7 +67,7 @@ func playBackOff(ctx context.Context, on *stage.Stage) error {
 		},
 		func() error {
 			return startPlain(ctx, on, stage.Plain{Workers: 1, FirstDelay: first, LongestDelay: longest, Reads: true},
-				nameOf(gate.FailKey))
+				story.NameOf(gate.FailKey))
 		},
 		func() error { return retried(before) },
 		func() error {

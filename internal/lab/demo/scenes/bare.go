@@ -109,10 +109,8 @@ func atRest(s *trace.State) bool {
 
 // labelled sets the label n of a configmap.
 func labelled(ctx context.Context, on *stage.Stage, key string, n int) error {
-	return on.LabelConfigMap(ctx, nameOf(key), "n", strconv.Itoa(n))
+	return on.LabelConfigMap(ctx, story.NameOf(key), "n", strconv.Itoa(n))
 }
-
-func nameOf(key string) string { _, name, _ := strings.Cut(key, "/"); return name }
 
 // startPlain creates configmaps and starts a plain controller, which comes to rest.
 func startPlain(ctx context.Context, on *stage.Stage, config stage.Plain, names ...string) error {

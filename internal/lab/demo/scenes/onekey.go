@@ -59,7 +59,7 @@ func playOneKey(ctx context.Context, on *stage.Stage) error {
 		func() error { return wait.Sleep(ctx, look) },
 		func() error {
 			chapter(on, "updates", "the script updates "+gate.HotKey+" a hundred times while the worker holds it")
-			return on.UpdateConfigMap(ctx, nameOf(gate.HotKey), updates, updateEvery)
+			return on.UpdateConfigMap(ctx, story.NameOf(gate.HotKey), updates, updateEvery)
 		},
 		func() error {
 			return awaitRun(ctx, on, "a hundred calls", func(s *trace.State) bool { return handled(s) == 1+updates })

@@ -115,7 +115,7 @@ func playResync(ctx context.Context, on *stage.Stage) error {
 func synced(s *story.State) (names []string) {
 	for _, beat := range s.Beats {
 		if key, what, _ := strings.Cut(beat.Text, ":"); beat.Who == story.FIFO && strings.Contains(what, "Sync") {
-			names = append(names, nameOf(key))
+			names = append(names, story.NameOf(key))
 		}
 	}
 	slices.Sort(names)

@@ -75,7 +75,7 @@ func playSlowConsumer(ctx context.Context, on *stage.Stage) error {
 			}
 			return inOrder(
 				func() error { return labelled(ctx, on, "shop/green", 1) },
-				func() error { return on.DeleteConfigMap(ctx, nameOf(gate.SlowKey)) },
+				func() error { return on.DeleteConfigMap(ctx, story.NameOf(gate.SlowKey)) },
 			)
 		},
 		func() error {

@@ -32,15 +32,15 @@ func (s *State) parts() (rows []Row) {
 func (s *State) informerRows(i *trace.InformerState) []Row {
 	var slots, handlers []string
 	for _, slot := range i.FIFO.Waiting() {
-		slots = append(slots, nameOf(slot.Key)+" "+slot.Deltas)
+		slots = append(slots, NameOf(slot.Key)+" "+slot.Deltas)
 	}
 	popped := ""
 	if i.FIFO.InFlight != nil {
-		popped = nameOf(i.FIFO.InFlight.Key) + " " + i.FIFO.InFlight.Deltas
+		popped = NameOf(i.FIFO.InFlight.Key) + " " + i.FIFO.InFlight.Deltas
 	}
 	var objects []string
 	for _, key := range slices.Sorted(maps.Keys(i.Store.Objects)) {
-		objects = append(objects, strings.TrimSpace(nameOf(key)+" "+i.Store.Objects[key]))
+		objects = append(objects, strings.TrimSpace(NameOf(key)+" "+i.Store.Objects[key]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(i.Handlers)) {
 		h := i.Handlers[name]
@@ -55,15 +55,15 @@ func (s *State) informerRows(i *trace.InformerState) []Row {
 
 // queueRows draw the sets of a work queue, its workers, and the delays that run down.
 func (s *State) queueRows(q *trace.QueueState) []Row {
-	waiting := names(q.Waiting()...)
+	waiting := names(q.Waiting())
 	dirty, processing := slices.Clone(waiting), []string(nil)
 	for _, key := range slices.Sorted(maps.Keys(q.Processing)) {
-		processing = append(processing, nameOf(key))
+		processing = append(processing, NameOf(key))
 		if q.Processing[key].Dirty {
-			dirty = append(dirty, nameOf(key))
+			dirty = append(dirty, NameOf(key))
 		}
 	}
-	workers := names(q.Slots()...)
+	workers := names(q.Slots())
 	for i := range max(len(workers), s.Gears.Workers) {
 		if i == len(workers) {
 			workers = append(workers, "")
@@ -80,18 +80,18 @@ func (s *State) queueRows(q *trace.QueueState) []Row {
 		delay := q.Delayed[key]
 		left := max(0, s.since(delay.At+delay.Micros)-s.Elapsed)
 		long := time.Duration(delay.Micros) * time.Microsecond
-		rows = append(rows, Row{nameOf(key), fmt.Sprintf("%s %5.2f s of %-6s %s",
+		rows = append(rows, Row{NameOf(key), fmt.Sprintf("%s %5.2f s of %-6s %s",
 			Bar(int(left), int(long), width), left.Seconds(), Short(long), Count(q.Failures[key], "failure"))})
 	}
 	return rows
 }
 
-func names(keys ...string) (names []string) {
+func names(keys []string) (names []string) {
 	for _, key := range keys {
-		names = append(names, nameOf(key))
+		names = append(names, NameOf(key))
 	}
 	return names
 }
 
-// nameOf returns a key without its namespace.
-func nameOf(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
+// NameOf returns a key without its namespace.
+func NameOf(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
