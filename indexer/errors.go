@@ -86,18 +86,6 @@ func (e *IndexErrors) Add(index, key string, err error) *IndexErrors {
 	return e
 }
 
-// orNil returns nil without errors, the [*IndexError] if it is the only one, and e otherwise.
-func (e *IndexErrors) orNil() error {
-	switch {
-	case e == nil:
-		return nil
-	case e.Total == 1:
-		return e.First[0]
-	default:
-		return e
-	}
-}
-
 // UnknownIndexError reports that the store has no index of this name.
 type UnknownIndexError struct{ Index string }
 

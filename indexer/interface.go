@@ -2,9 +2,7 @@ package indexer
 
 import (
 	"iter"
-	"maps"
 	"runtime/debug"
-	"slices"
 )
 
 // Interface is a store of objects by key with any number of indexes. [New] returns the textbook
@@ -143,9 +141,6 @@ func (c *Config[T]) IndexValues(name string, indexFunc IndexFunc[T], obj T) ([]s
 
 // Indexers maps the name of an index to the function that computes its values.
 type Indexers[T any] map[string]IndexFunc[T]
-
-// Names returns the names of the indexes, sorted.
-func (i Indexers[T]) Names() []string { return slices.Sorted(maps.Keys(i)) }
 
 // IndexFunc returns the values under which an index finds an object: a pod's node, an object's
 // owners, its namespace. It may return none; repeated ones count once. Its result must depend only

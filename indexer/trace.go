@@ -58,10 +58,17 @@ func (t *Trace) ReportReplaced(objects int, resourceVersion string) {
 	}
 }
 
-// ReportFailed calls IndexFailed if there are errors, and returns them as a write does.
+// ReportFailed calls IndexFailed if there are errors, and returns them as a write does: nil without
+// errors, the [*IndexError] if it is the only one, and errs otherwise.
 func (t *Trace) ReportFailed(errs *IndexErrors) error {
-	if t != nil && t.IndexFailed != nil && errs != nil {
+	if errs == nil {
+		return nil
+	}
+	if t != nil && t.IndexFailed != nil {
 		t.IndexFailed(errs)
 	}
-	return errs.orNil()
+	if errs.Total == 1 {
+		return errs.First[0]
+	}
+	return errs
 }

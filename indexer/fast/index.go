@@ -1,6 +1,7 @@
 package fast
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -109,7 +110,7 @@ func (s snapshot[T]) keys() []string {
 // newContents returns empty contents with room for n objects.
 func newContents[T any](indexers indexer.Indexers[T], n int) *contents[T] {
 	c := &contents[T]{records: newTable(n, func(r *record[T]) *entry { return &r.entry }), all: &members[T]{}}
-	for _, name := range indexers.Names() {
+	for _, name := range slices.Sorted(maps.Keys(indexers)) {
 		c.indexes = append(c.indexes, newIndex(name, indexers[name]))
 	}
 	return c
@@ -123,7 +124,7 @@ func newIndex[T any](name string, indexFunc indexer.IndexFunc[T]) *index[T] {
 // exist already.
 func (c *contents[T]) with(added indexer.Indexers[T]) (next *contents[T], taken []string) {
 	next = &contents[T]{records: c.records, all: c.all, indexes: slices.Clone(c.indexes)}
-	for _, name := range added.Names() {
+	for _, name := range slices.Sorted(maps.Keys(added)) {
 		if c.index(name) != nil {
 			taken = append(taken, name)
 			continue

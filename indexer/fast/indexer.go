@@ -1,6 +1,8 @@
 package fast
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -140,7 +142,7 @@ func (x *Indexer[T]) addIndexers(added indexer.Indexers[T]) (errs *indexer.Index
 	if len(taken) > 0 {
 		return nil, &indexer.IndexerConflictError{Names: taken}
 	}
-	errs = next.fill(added.Names())
+	errs = next.fill(slices.Sorted(maps.Keys(added)))
 	x.contents.Store(next)
 	return errs, nil
 }
