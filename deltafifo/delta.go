@@ -57,23 +57,6 @@ func (d Deltas[T]) Newest() (Delta[T], bool) {
 	return d[len(d)-1], true
 }
 
-// dedupDeltas returns d, the deltas of key, with the last two merged into one if both are
-// deletions; then it also calls hook. It keeps the older one unless that is a tombstone: a deletion
-// that a watch reported carries the true last state. Nothing else is merged, because a handler may
-// need each step.
-func dedupDeltas[T any](key string, d Deltas[T], hook func(key string, kept, dropped Delta[T])) Deltas[T] {
-	n := len(d)
-	if n < 2 || d[n-1].Type != Deleted || d[n-2].Type != Deleted {
-		return d
-	}
-	kept, dropped := d[n-2], d[n-1]
-	if kept.Tombstone != nil {
-		kept, dropped = dropped, kept
-	}
-	hook(key, kept, dropped)
-	return append(d[:n-2], kept)
-}
-
 // Types returns the delta types, oldest first, for people: a tombstone's has the mark †.
 func (d Deltas[T]) Types() []DeltaType {
 	types := make([]DeltaType, len(d))

@@ -94,6 +94,23 @@ func (f *DeltaFIFO[T]) queueActionLocked(key string, d Delta[T]) {
 	f.cond.Broadcast()
 }
 
+// dedupDeltas returns d, the deltas of key, with the last two merged into one if both are
+// deletions; then it also calls hook. It keeps the older one unless that is a tombstone: a deletion
+// that a watch reported carries the true last state. Nothing else is merged, because a handler may
+// need each step.
+func dedupDeltas[T any](key string, d Deltas[T], hook func(key string, kept, dropped Delta[T])) Deltas[T] {
+	n := len(d)
+	if n < 2 || d[n-1].Type != Deleted || d[n-2].Type != Deleted {
+		return d
+	}
+	kept, dropped := d[n-2], d[n-1]
+	if kept.Tombstone != nil {
+		kept, dropped = dropped, kept
+	}
+	hook(key, kept, dropped)
+	return append(d[:n-2], kept)
+}
+
 // Replace queues list as the complete state: each delta of AdmitAll, in list order. Then every key
 // that is not listed gets a Tombstone, the waiting keys first, then those of
 // knownObjects, each once. Its object is that of lastSeenLocked. If nothing came in before, all

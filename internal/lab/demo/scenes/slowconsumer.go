@@ -35,7 +35,7 @@ var slowConsumer = Scene{
 			{Gear: "deltafifo", Form: gears.Textbook, File: "deltafifo/fifo.go", Why: "queueActionLocked, Replace and Pop on one page"},
 			{Gear: "deltafifo", Form: gears.Fast, File: "deltafifo/fast/fifo.go", Why: "the lock is free while a process function runs"},
 			{Gear: "deltafifo", Form: gears.InOrder, File: "deltafifo/inorder/fifo.go", Why: "every event has its own place"},
-			{File: "deltafifo/delta.go", Why: "dedupDeltas: which delta is dropped"},
+			{File: "deltafifo/fifo.go", Why: "dedupDeltas: which delta is dropped"},
 			{File: "deltafifo/inorder/doc.go", Why: "why informers upstream changed to a queue in order"},
 			{File: "workshop/labs/04-deltafifo/README.md", Why: "the lab in which you write this queue"},
 		},
