@@ -95,3 +95,9 @@ func (c *controller[T]) processNext() (err error) {
 	c.idle()
 	return err
 }
+
+// flush flushes the processor and reports lagging handlers.
+func (s *SharedIndexInformer[T]) flush() {
+	s.processor.Flush()
+	s.handlers.reportLags(s.config.Trace)
+}

@@ -1,5 +1,7 @@
 package informer
 
+import "orrery/deltafifo"
+
 // ResourceEventHandler receives the events of an informer.
 //
 // One goroutine calls a handler, one call at a time, in the order of events. Handlers of the same
@@ -55,4 +57,72 @@ func (f ResourceEventHandlerFuncs[T]) OnDelete(deleted DeletedObject[T]) {
 	if f.DeleteFunc != nil {
 		f.DeleteFunc(deleted)
 	}
+}
+
+// EventKind is the kind of an event.
+type EventKind uint8
+
+// The kinds of events, one for each method of [ResourceEventHandler], and the mark.
+const (
+	EventAdd EventKind = iota + 1
+	EventUpdate
+	EventDelete
+	// EventSynced is the mark after the last event of the initial list. It calls no method of the
+	// handler. When it arrives, the handler has processed everything before it, and the
+	// [Registration] is synced.
+	EventSynced
+)
+
+// String returns the kind in lower case, as in a log.
+func (k EventKind) String() string {
+	switch k {
+	case EventAdd:
+		return "add"
+	case EventUpdate:
+		return "update"
+	case EventDelete:
+		return "delete"
+	case EventSynced:
+		return "synced"
+	}
+	return "unknown"
+}
+
+// Notification is one event on its way from the store to the handlers.
+type Notification[T any] struct {
+	Kind              EventKind
+	Initial           bool // an addition that is part of the initial list
+	Sync              bool // an update without a change, for handlers whose resync is due
+	FinalStateUnknown bool // a deletion that was inferred from a list, or whose final state the transform refused
+
+	Number uint64 // see [AppliedInfo]
+	Key    string
+	Old    T // update and delete: the previous state
+	New    T // the state of the event
+}
+
+func (n *Notification[T]) info() EventInfo { return EventInfo{n.Number, n.Kind, n.Key} }
+
+// events returns 1, or 0 for the mark.
+func (n *Notification[T]) events() int {
+	if n.Kind == EventSynced {
+		return 0
+	}
+	return 1
+}
+
+// traceApplied reports a delta that was applied. It must be called with blockDeltas held.
+func (s *SharedIndexInformer[T]) traceApplied(d *deltafifo.Delta[T], n *Notification[T], changed bool) {
+	t := s.config.Trace
+	if t.Applied == nil {
+		return
+	}
+	info := AppliedInfo{EventInfo: n.info(), Type: d.Type, Tombstone: d.Tombstone != nil, Sync: n.Sync}
+	if !changed {
+		info.Kind = 0
+	}
+	if !info.Tombstone { // its object may be the zero value
+		info.ResourceVersion = d.Object.GetResourceVersion()
+	}
+	t.Applied(info)
 }

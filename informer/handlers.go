@@ -95,18 +95,6 @@ func (r *registry[T]) remove(registration *Registration, drain bool) *Registered
 	return h
 }
 
-// reportLags calls HandlerLagging for each handler with a new maximum lag.
-func (r *registry[T]) reportLags(trace *Trace) {
-	if trace.HandlerLagging == nil || !r.lags.Swap(false) {
-		return
-	}
-	for _, h := range r.current() {
-		if lag := h.lag.Swap(0); lag > 0 {
-			trace.HandlerLagging(h.registration.info, int(lag))
-		}
-	}
-}
-
 // start fixes the check period and returns it.
 func (r *registry[T]) start() time.Duration {
 	r.mu.Lock()

@@ -236,3 +236,15 @@ func (s *resyncSchedule) plan() (period time.Duration, next time.Time) {
 	}
 	return s.period, s.next
 }
+
+// reportLags calls HandlerLagging for each handler with a new maximum lag.
+func (r *registry[T]) reportLags(trace *Trace) {
+	if trace.HandlerLagging == nil || !r.lags.Swap(false) {
+		return
+	}
+	for _, h := range r.current() {
+		if lag := h.lag.Swap(0); lag > 0 {
+			trace.HandlerLagging(h.registration.info, int(lag))
+		}
+	}
+}

@@ -275,12 +275,6 @@ func (s *SharedIndexInformer[T]) newController() *controller[T] {
 	return c
 }
 
-// flush flushes the processor and reports lagging handlers.
-func (s *SharedIndexInformer[T]) flush() {
-	s.processor.Flush()
-	s.handlers.reportLags(s.config.Trace)
-}
-
 // shouldResync reports whether a handler's resync is due. The reflector calls it every check
 // period, before it resyncs the queue.
 func (s *SharedIndexInformer[T]) shouldResync() bool {

@@ -93,22 +93,6 @@ func (t *Trace) and(u *Trace) *Trace {
 	}
 }
 
-// traceApplied reports a delta that was applied. It must be called with blockDeltas held.
-func (s *SharedIndexInformer[T]) traceApplied(d *deltafifo.Delta[T], n *Notification[T], changed bool) {
-	t := s.config.Trace
-	if t.Applied == nil {
-		return
-	}
-	info := AppliedInfo{EventInfo: n.info(), Type: d.Type, Tombstone: d.Tombstone != nil, Sync: n.Sync}
-	if !changed {
-		info.Kind = 0
-	}
-	if !info.Tombstone { // its object may be the zero value
-		info.ResourceVersion = d.Object.GetResourceVersion()
-	}
-	t.Applied(info)
-}
-
 // HandlerInfo identifies a registration.
 type HandlerInfo struct {
 	Informer string // Config.Name
