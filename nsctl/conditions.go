@@ -202,3 +202,12 @@ func (u *ConditionUpdater) apply(current []api.NamespaceCondition, now time.Time
 	}
 	return conditions, changed
 }
+
+// contentError returns a *ContentError of all that are not nil, or nil.
+func contentError(errs []error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	if len(errs) == 0 {
+		return nil
+	}
+	return &ContentError{Errors: errs}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -150,6 +151,12 @@ func orDefault[T int | time.Duration](value, fallback T) T {
 // concerns reports whether a namespace is terminating and selected.
 func (c *Controller) concerns(namespace *api.Namespace) bool {
 	return namespace.DeletionTimestamp != nil && c.selection.Selects(namespace.Name)
+}
+
+// Selects reports whether the controller works on a namespace of that name.
+func (s Selection) Selects(name string) bool {
+	matching := func(pattern string) bool { return matches(pattern, name) }
+	return (len(s.include) == 0 || slices.ContainsFunc(s.include, matching)) && !slices.ContainsFunc(s.exclude, matching)
 }
 
 // enqueue is the event handler: a namespace that is being deleted is processed after the grace

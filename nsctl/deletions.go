@@ -36,6 +36,40 @@ func DeletionBegan(namespace *api.Namespace, seen time.Time) time.Time {
 	return seen
 }
 
+// ObservedDeletion is what the caller of Delete knows of the deletion before the namespace is read.
+// The zero value says that it knows nothing.
+type ObservedDeletion struct {
+	// UID is the UID of the namespace that was seen terminating. The pass leaves a later namespace
+	// of that name alone: its grace period begins when it is seen itself.
+	UID string
+	// Settled is the end of the grace period by our own clock: since then nothing can be created in
+	// the namespace.
+	Settled time.Time
+
+	gone context.Context // ends when the caller hears that the namespace has gone; may be nil
+}
+
+// IsOfAnother reports whether the namespace was re-created after the deletion was seen.
+func (o ObservedDeletion) IsOfAnother(namespace *api.Namespace) bool {
+	return o.UID != "" && o.UID != namespace.UID
+}
+
+// UntilGone returns a context for the part of a pass that deletes content, and its cancel function,
+// which must be called. It ends with ctx, or with the cause [ErrGone] as soon as the caller of
+// Delete hears that the namespace has gone. A finalize request does not need it: that write names
+// the UID, and its own DELETED event must not cut it short.
+func (o ObservedDeletion) UntilGone(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if o.gone == nil {
+		return ctx, cancel
+	}
+	ignore := context.AfterFunc(o.gone, func() { cancel(ErrGone) })
+	return ctx, func(cause error) {
+		ignore()
+		cancel(cause)
+	}
+}
+
 // observe remembers a namespace that is seen terminating for the first time, and reports whether
 // this controller works.
 func (c *Controller) observe(namespace *api.Namespace) (working bool) {
@@ -97,6 +131,18 @@ func (c *Controller) beginPass(namespace *api.Namespace) (seen ObservedDeletion,
 		c.trace.PhaseDone(namespace.Name, phase, time.Since(since))
 	}
 	return seen, true
+}
+
+// Phase begins a phase and returns the function that ends it.
+func (t *Trace) Phase(namespace string, phase Phase) (end func()) {
+	if t != nil && t.PhaseStarted != nil {
+		t.PhaseStarted(namespace, phase)
+	}
+	if t == nil || t.PhaseDone == nil {
+		return func() {}
+	}
+	began := time.Now()
+	return func() { t.PhaseDone(namespace, phase, time.Since(began)) }
 }
 
 // endPass remembers when the pass ended and which look it plans.

@@ -3,7 +3,6 @@ package nsctl
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -54,15 +53,6 @@ func (e *ContentError) Error() string {
 }
 
 func (e *ContentError) Unwrap() []error { return e.Errors }
-
-// contentError returns a *ContentError of all that are not nil, or nil.
-func contentError(errs []error) error {
-	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
-	if len(errs) == 0 {
-		return nil
-	}
-	return &ContentError{Errors: errs}
-}
 
 // ResourceError reports that a request about one type of a namespace's content failed.
 type ResourceError struct {
@@ -119,13 +109,6 @@ var ErrGone = errors.New("the namespace has gone")
 // ErrUnread: the server has accepted a deletion, and its answer could not be read. A list says what
 // is left; without the verb list nothing does.
 var ErrUnread = errors.New("the answer to the deletion could not be read")
-
-// HasEnded reports whether err says that the namespace of a pass has gone or was re-created, so
-// that nothing more may be deleted under its name.
-func HasEnded(err error) bool {
-	_, recreated := errors.AsType[*UIDChangedError](err)
-	return recreated || errors.Is(err, ErrGone)
-}
 
 // EndlessListError reports that a server's list of a type does not end. It says nothing about what
 // is in the namespace.

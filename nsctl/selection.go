@@ -53,12 +53,6 @@ func matches(pattern, name string) bool {
 	return matched && err == nil
 }
 
-// Selects reports whether the controller works on a namespace of that name.
-func (s Selection) Selects(name string) bool {
-	matching := func(pattern string) bool { return matches(pattern, name) }
-	return (len(s.include) == 0 || slices.ContainsFunc(s.include, matching)) && !slices.ContainsFunc(s.exclude, matching)
-}
-
 // All reports whether every namespace is selected.
 func (s Selection) All() bool { return len(s.include) == 0 && len(s.exclude) == 0 }
 

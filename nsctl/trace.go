@@ -191,15 +191,3 @@ const (
 func Phases() []Phase {
 	return []Phase{PhaseGrace, PhaseWaiting, PhaseReading, PhaseDiscovery, PhaseEmptinessCheck, PhasePods, PhaseContent, PhaseReport, PhaseFinalization}
 }
-
-// Phase begins a phase and returns the function that ends it.
-func (t *Trace) Phase(namespace string, phase Phase) (end func()) {
-	if t != nil && t.PhaseStarted != nil {
-		t.PhaseStarted(namespace, phase)
-	}
-	if t == nil || t.PhaseDone == nil {
-		return func() {}
-	}
-	began := time.Now()
-	return func() { t.PhaseDone(namespace, phase, time.Since(began)) }
-}

@@ -3,12 +3,8 @@ package nsctl
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
-	"orrery/nsctl/internal/shared"
-	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -60,40 +56,6 @@ type Deleter interface {
 	// nil means that there is nothing more to do. *[ResourcesRemainingError] means that the pass
 	// succeeded and another one is needed later; any other error, that the pass failed.
 	Delete(ctx context.Context, nsName string, seen ObservedDeletion) error
-}
-
-// ObservedDeletion is what the caller of Delete knows of the deletion before the namespace is read.
-// The zero value says that it knows nothing.
-type ObservedDeletion struct {
-	// UID is the UID of the namespace that was seen terminating. The pass leaves a later namespace
-	// of that name alone: its grace period begins when it is seen itself.
-	UID string
-	// Settled is the end of the grace period by our own clock: since then nothing can be created in
-	// the namespace.
-	Settled time.Time
-
-	gone context.Context // ends when the caller hears that the namespace has gone; may be nil
-}
-
-// IsOfAnother reports whether the namespace was re-created after the deletion was seen.
-func (o ObservedDeletion) IsOfAnother(namespace *api.Namespace) bool {
-	return o.UID != "" && o.UID != namespace.UID
-}
-
-// UntilGone returns a context for the part of a pass that deletes content, and its cancel function,
-// which must be called. It ends with ctx, or with the cause [ErrGone] as soon as the caller of
-// Delete hears that the namespace has gone. A finalize request does not need it: that write names
-// the UID, and its own DELETED event must not cut it short.
-func (o ObservedDeletion) UntilGone(ctx context.Context) (context.Context, context.CancelCauseFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	if o.gone == nil {
-		return ctx, cancel
-	}
-	ignore := context.AfterFunc(o.gone, func() { cancel(ErrGone) })
-	return ctx, func(cause error) {
-		ignore()
-		cancel(cause)
-	}
 }
 
 // DeleterConfig is what a deleter of any form needs. The first three fields are required.
@@ -179,146 +141,4 @@ type Discovery interface {
 	PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error)
 	// Invalidate drops the cached types: a request has shown that they are out of date.
 	Invalidate()
-}
-
-// restContent is the ContentClient over HTTP.
-type restContent struct{ client *restclient.Client }
-
-// NewContentClient returns the content client that speaks to an API server.
-func NewContentClient(client *restclient.Client) ContentClient { return restContent{client} }
-
-func (c restContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, bool, error) {
-	opts := api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground}
-	found, listed, err := restclient.Metadata(c.client, gvr, namespace).DeleteCollection(ctx, opts, api.ListOptions{})
-	if _, unreadable := errors.AsType[*restclient.DecodeError](err); unreadable {
-		return nil, false, fmt.Errorf("%w: %w", ErrUnread, err)
-	}
-	if err != nil || !listed {
-		return nil, false, err
-	}
-	return found.Items, found.Continue == "", nil
-}
-
-// listPageSize bounds one answer, so that a namespace with very many objects does not become one
-// huge document.
-const listPageSize = 500
-
-// maxPages bounds a list, which a broken or hostile server might never end. Half a million objects
-// of one type is more than etcd holds of anything but small ones.
-const maxPages = 1000
-
-func (c restContent) Pages(
-	ctx context.Context, gvr api.GroupVersionResource, namespace string, each func([]*api.PartialObjectMetadata) error,
-) error {
-	return pages(ctx, restclient.Metadata(c.client, gvr, namespace), each)
-}
-
-func (c restContent) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
-	return listAll(ctx, restclient.Metadata(c.client, gvr, namespace))
-}
-
-func (c restContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (map[string]bool, bool, error) {
-	page, err := restclient.Metadata(c.client, gvr, "").List(ctx, api.ListOptions{Limit: listPageSize})
-	if err != nil {
-		return nil, false, err
-	}
-	namespaces := map[string]bool{}
-	for _, item := range page.Items {
-		namespaces[item.Namespace] = true
-	}
-	// Objects without a namespace were not asked for: such a list proves nothing.
-	return namespaces, page.Continue == "" && !namespaces[""], nil
-}
-
-func (c restContent) ListPods(ctx context.Context, namespace string) ([]*api.Pod, error) {
-	return listAll(ctx, restclient.Typed[*api.Pod](c.client, api.PodsResource, namespace))
-}
-
-func (c restContent) Delete(
-	ctx context.Context, gvr api.GroupVersionResource, namespace string, object *api.PartialObjectMetadata,
-) error {
-	opts := api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground}
-	if object.UID != "" {
-		opts.Preconditions = &api.Preconditions{UID: &object.UID}
-	}
-	return restclient.Metadata(c.client, gvr, namespace).Delete(ctx, object.Name, opts)
-}
-
-// pages calls each with every page of a collection.
-func pages[T restclient.Object](
-	ctx context.Context, resource *restclient.Resource[T], each func(page []T) error,
-) error {
-	opts := api.ListOptions{Limit: listPageSize}
-	endless := func(reason string, count ...any) error {
-		return &EndlessListError{Resource: resource.GroupVersionResource(), Reason: fmt.Sprintf(reason, count...)}
-	}
-	items := 0
-	for range maxPages {
-		page, err := resource.List(ctx, opts)
-		if _, tooLarge := errors.AsType[*restclient.TooLargeError](err); tooLarge && opts.Limit > 1 {
-			// Annotations may be large: kubectl apply writes the whole object into one.
-			opts.Limit = max(1, opts.Limit/10)
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err := each(page.Items); err != nil {
-			return err
-		}
-		items += len(page.Items)
-		switch {
-		case page.Continue == "":
-			return nil
-		case page.Continue == opts.Continue:
-			return endless("a page names itself as the next one")
-		case items > maxPages*listPageSize:
-			return endless("%d objects were read", items)
-		}
-		opts.Continue = page.Continue
-	}
-	return endless("%d pages were read", maxPages)
-}
-
-// listAll reads a collection into memory.
-func listAll[T restclient.Object](ctx context.Context, resource *restclient.Resource[T]) (items []T, err error) {
-	err = onceMoreIfExpired(func() error {
-		items = nil
-		return pages(ctx, resource, func(page []T) error {
-			items = append(items, page...)
-			return nil
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-// onceMoreIfExpired repeats a list whose continue token expired between two pages: half a list
-// would count too few items as remaining. A server whose tokens expire again cannot be read.
-func onceMoreIfExpired(list func() error) error {
-	err := list()
-	if api.IsExpired(err) {
-		err = list()
-	}
-	return err
-}
-
-// CheckStillThere asks the server whether it still has a namespace that is being deleted. It
-// returns [ErrGone] if not, and *[UIDChangedError] if the namespace was re-created. A deleter calls
-// it right before it deletes a collection, because no precondition of that request protects a
-// namespace that was re-created under the name.
-func CheckStillThere(ctx context.Context, namespaces NamespaceClient, namespace *api.Namespace) error {
-	latest, err := namespaces.Get(ctx, namespace.Name, api.GetOptions{})
-	if err != nil {
-		if shared.IsGone(err) {
-			return ErrGone
-		}
-		return shared.WhileDoing("reading the namespace", err)
-	}
-	if latest.UID != namespace.UID {
-		return &UIDChangedError{Namespace: namespace.Name, OldUID: namespace.UID, NewUID: latest.UID}
-	}
-	return nil
 }
