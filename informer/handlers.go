@@ -246,3 +246,49 @@ func (s *SharedIndexInformer[T]) leave(r *Registration, drain bool) (*Registered
 	s.processor.RemoveListener(h)
 	return h, nil
 }
+
+// resyncSchedule says when a handler is due for a resync.
+//
+// The reflector checks every check period, which is the shortest period requested before the
+// informer started. So a handler's own period is rounded up to the next check. Two checks are
+// seldom exactly a check period apart: a tenth of one may be missing.
+type resyncSchedule struct {
+	requested time.Duration // immutable; 0 is never
+
+	mu      sync.Mutex // guards the fields below
+	period  time.Duration
+	missing time.Duration // by how much a check may come too early
+	next    time.Time
+}
+
+// plan returns the period, 0 for never, and when the handler is due.
+func (s *resyncSchedule) plan() (period time.Duration, next time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.period == 0 {
+		return 0, time.Time{}
+	}
+	return s.period, s.next
+}
+
+// due reports whether a resync is due, and if so schedules the next one.
+func (s *resyncSchedule) due(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.period == 0 || now.Add(s.missing).Before(s.next) {
+		return false
+	}
+	s.next = now.Add(s.period)
+	return true
+}
+
+// adapt adjusts the schedule to a check period and restarts it. A check period of 0 means never.
+func (s *resyncSchedule) adapt(check time.Duration, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.period = 0; s.requested > 0 && check > 0 {
+		s.period = max(s.requested, check)
+	}
+	s.missing = check / 10
+	s.next = now.Add(s.period)
+}

@@ -158,3 +158,12 @@ func HasEnded(err error) bool {
 	_, recreated := errors.AsType[*UIDChangedError](err)
 	return recreated || errors.Is(err, ErrGone)
 }
+
+// WhileListing returns err as a *[ResourceError] of the LIST, unless it is that of a request which
+// was made between two pages. It returns nil for nil.
+func WhileListing(gvr api.GroupVersionResource, err error) error {
+	if _, other := errors.AsType[*ResourceError](err); err == nil || other {
+		return err
+	}
+	return &ResourceError{Doing: "listing", Resource: gvr, Err: err}
+}

@@ -69,15 +69,6 @@ func (e *ResourceError) Error() string {
 
 func (e *ResourceError) Unwrap() error { return e.Err }
 
-// WhileListing returns err as a *[ResourceError] of the LIST, unless it is that of a request which
-// was made between two pages. It returns nil for nil.
-func WhileListing(gvr api.GroupVersionResource, err error) error {
-	if _, other := errors.AsType[*ResourceError](err); err == nil || other {
-		return err
-	}
-	return &ResourceError{Doing: "listing", Resource: gvr, Err: err}
-}
-
 // UnexpectedItemsError reports that objects outlive their deletion although neither a grace period
 // nor a finalizer explains it.
 type UnexpectedItemsError struct {

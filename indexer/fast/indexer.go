@@ -146,3 +146,12 @@ func (x *Indexer[T]) addIndexers(added indexer.Indexers[T]) (errs *indexer.Index
 	x.contents.Store(next)
 	return errs, nil
 }
+
+func (x *Indexer[T]) GetByKey(key string) (obj T, exists bool) {
+	records := x.contents.Load().records
+	rec := find(records, records.hash(key), key)
+	if rec == nil {
+		return obj, false
+	}
+	return rec.obj.load(), true
+}

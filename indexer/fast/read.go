@@ -8,15 +8,6 @@ import (
 	"orrery/indexer"
 )
 
-func (x *Indexer[T]) GetByKey(key string) (obj T, exists bool) {
-	records := x.contents.Load().records
-	rec := find(records, records.hash(key), key)
-	if rec == nil {
-		return obj, false
-	}
-	return rec.obj.load(), true
-}
-
 func (x *Indexer[T]) Get(obj T) (stored T, exists bool) {
 	key, err := x.config.Key(obj)
 	if err != nil {

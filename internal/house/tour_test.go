@@ -261,7 +261,12 @@ func filesOf(steps []tourStep) (files []string) {
 	return files
 }
 
-// reportEvent logs what one event passes, for "make event".
+// eventLimits are the most files and lines that one event passes with a set of gears. A busy machine
+// may add otherSlack files, which are its client's.
+var eventLimits = map[string]struct{ files, lines int }{"textbook": {40, 7000}, "fast": {55, 10000}}
+
+// reportEvent logs what one event passes, for "make event", and asserts that it is not more than
+// the limits.
 func reportEvent(t *testing.T, set string, steps []tourStep) {
 	lines := 0
 	files := filesOf(steps)
@@ -272,4 +277,6 @@ func reportEvent(t *testing.T, set string, steps []tourStep) {
 		t.Logf("%-9s %5d  %s", set, n, file)
 	}
 	t.Logf("%-9s from DELETE to finalize: %d files, %d lines, %d functions", set, len(files), lines, len(steps))
+	assert.LessOrEqual(t, len(files), eventLimits[set].files+otherSlack, "files that one event passes, %s", set)
+	assert.LessOrEqual(t, lines, eventLimits[set].lines+300*otherSlack, "lines that one event passes, %s", set)
 }
