@@ -17,6 +17,7 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/observe/logs"
 	"orrery/internal/terminal"
+	"orrery/internal/words"
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -166,7 +167,7 @@ func (c *seenContent) write(out io.Writer, namespaces []*api.Namespace, passedOv
 		bound = "at least "
 	}
 	summary := fmt.Sprintf("Terminating namespaces: %d. A run would delete %s%s",
-		len(namespaces), bound, objects(all.ToDelete))
+		len(namespaces), bound, words.Count(all.ToDelete, "object"))
 	for _, part := range []struct {
 		n    int
 		what string
@@ -181,11 +182,4 @@ func (c *seenContent) write(out io.Writer, namespaces []*api.Namespace, passedOv
 	}
 	_, err := fmt.Fprintln(out, "\n"+summary)
 	return err
-}
-
-func objects(n int) string {
-	if n == 1 {
-		return "1 object"
-	}
-	return fmt.Sprintf("%d objects", n)
 }

@@ -92,7 +92,7 @@ func TestWhyFromSavedEvidence(t *testing.T) {
 	assert.Equal(t, why.ExitStuck, code)
 	assert.Empty(t, stderr)
 	assert.Contains(t, table, "commands: orrery why --from "+path+" --fix\n")
-	assert.Contains(t, table, "Namespace shop has been terminating for 1h0m: spec.finalizers has the token "+
+	assert.Contains(t, table, "Namespace shop has been terminating for 1h: spec.finalizers has the token "+
 		"example.com/x, which its owner has not removed.\n\nC18  ")
 	for line := range strings.Lines(table) {
 		oneLine := slices.ContainsFunc([]string{"Namespace ", "stuck; ", "commands: "},

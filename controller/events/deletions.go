@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"orrery/internal/words"
 	"orrery/nsctl"
 	"orrery/restclient/api"
 )
@@ -143,7 +144,8 @@ func (d *deletions) tellEnd(namespace string) {
 	if known.object.UID == "" {
 		return
 	}
-	message := fmt.Sprintf("Emptied and finalized within %s, in %s of this process", shown(time.Since(known.began)), counted(known.passes, "pass", "passes"))
+	message := fmt.Sprintf("Emptied and finalized within %s, in %s of this process",
+		shown(time.Since(known.began)), words.Count(known.passes, "pass"))
 	d.recorder.Event(known.context(), known.object, api.EventNormal, ReasonDeleted, message)
 }
 
@@ -160,13 +162,6 @@ func shown(d time.Duration) string {
 		return fmt.Sprintf("%.1fs", d.Seconds())
 	}
 	return d.Round(time.Second).String()
-}
-
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // trouble is why a namespace still exists, from its conditions. An empty reason means that they

@@ -84,7 +84,7 @@ var floors = [][]string{
 	{"wait", "deltafifo", "indexer", "restclient/api"},
 	{"queue", "informer", "restclient"},
 	{"controller"},
-	{"nsctl"},
+	{"nsctl", "internal/words"},
 	{"controller/events"},
 	{"examples"},
 	{"internal", "cmd", "controller/manager"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"orrery/internal/words"
 	"orrery/restclient/api"
 )
 
@@ -359,7 +360,8 @@ func silentlyDenied(e *Evidence) (findings []Finding) {
 
 // doneAlready is advice against an obstacle that only the condition shows, which is as old as the
 // last pass.
-var doneAlready = "if that is done already: wait for the controller's next pass, which comes within " + duration(backOffCap)
+var doneAlready = "if that is done already: wait for the controller's next pass, which comes within " +
+	words.Duration(backOffCap)
 
 func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok bool) {
 	f = Finding{Culprit: Reference{Resource: "validatingadmissionpolicies", Name: policy}}

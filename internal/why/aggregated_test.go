@@ -73,7 +73,7 @@ func TestGroupsThatCannotBeDiscovered(t *testing.T) {
 			*e = behind(*e, -4*time.Second, 2)
 		}, "C01 possible"),
 		is("endpoints that are not ready yet", starting(time.Minute), "C01 possible", "only missing: Service ops/b "+
-			"has 2 endpoints without Ready, changed 1m0s ago: a server may be starting"),
+			"has 2 endpoints without Ready, changed 1m ago: a server may be starting"),
 		is("endpoints that do not become ready", starting(time.Hour), "C01 proven"),
 		is("endpoints of pods that end", ends, "C01 proven"),
 		once("endpoints that may not be read", unavailable("ops"), func(e *why.Evidence) {

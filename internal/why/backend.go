@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/words"
 	"orrery/restclient/api"
 )
 
@@ -88,13 +89,15 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 		}
 		if answered && b.Ready > 0 {
 			f.Says = strings.Replace(f.Says, "cannot be reached", "answers with an error", 1)
-			f.saw(1, b.Request, "Service %s has %s, and its answer is an error", service, counted(b.Ready, "ready endpoint"))
+			f.saw(1, b.Request, "Service %s has %s, and its answer is an error",
+				service, words.Count(b.Ready, "ready endpoint"))
 			f.lackPass(e, server, b.Changed)
 			return fmt.Sprintf("read the log of the pods of %s, or correct the path of the webhook in %s", server, configuration), true
 		}
 		if broken && b.Ready > 0 {
 			f.lackPass(e, server, b.Changed)
-			f.saw(1, b.Request, "Service %s has %s, and is not reached", service, counted(b.Ready, "ready endpoint"))
+			f.saw(1, b.Request, "Service %s has %s, and is not reached",
+				service, words.Count(b.Ready, "ready endpoint"))
 			return fmt.Sprintf("find out why the API server does not reach the pods of %s in time: their log, "+
 				"its targetPort, a NetworkPolicy, timeoutSeconds of the webhook", server), true
 		}
@@ -121,7 +124,8 @@ func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
 	switch {
 	case confirmed || changed.IsZero():
 	case now.Sub(changed) < 2*backOffCap:
-		f.lack(nil, "%s was changed %s ago: the next pass of the controller may succeed", what, duration(now.Sub(changed)))
+		f.lack(nil, "%s was changed %s ago: the next pass of the controller may succeed",
+			what, words.Duration(now.Sub(changed)))
 	case controllerOff(e, &Finding{}, namespaceController):
 		f.lack(nil, "%s was changed after the last pass of a controller: the next one may succeed", what)
 	}
@@ -193,7 +197,8 @@ func (e *Evidence) backendDown(f *Finding, service Service) (down, known bool) {
 // lackStart adds to a finding that the pods behind a Service may be starting.
 func (f *Finding) lackStart(e *Evidence, b *Backend) {
 	if age := e.At.Sub(b.Changed); b.Ready == 0 && b.Coming > 0 && age < startsWithin {
-		f.lack(nil, "Service %s has %s without Ready, changed %s ago: a server may be starting", b.Service, counted(b.Coming, "endpoint"), duration(age))
+		f.lack(nil, "Service %s has %s without Ready, changed %s ago: a server may be starting",
+			b.Service, words.Count(b.Coming, "endpoint"), words.Duration(age))
 	}
 }
 

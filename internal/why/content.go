@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/words"
 	"orrery/restclient/api"
 )
 
@@ -50,7 +51,7 @@ func remaining(n int) string {
 	if n == 1 {
 		return "1 object is"
 	}
-	return counted(n, "object") + " are"
+	return words.Count(n, "object") + " are"
 }
 
 // blocker returns the first object of the namespace that blocks the deletion of its owner, and its
@@ -156,13 +157,13 @@ func shrinks(e *Evidence) []Finding {
 		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)
 		left := time.Duration(float64(took) * float64(second.Count) / float64(gone))
 		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: first.all()}
-		f.Says = fmt.Sprintf("%s went within %s, and %s left of this type", first.objects(gone), duration(took),
+		f.Says = fmt.Sprintf("%s went within %s, and %s left of this type", first.objects(gone), words.Duration(took),
 			remaining(second.Count))
 		f.Do = []string{"wait"}
 		released := func(finalizer string) bool { return second.Finalizers[finalizer] < first.Finalizers[finalizer] }
 		if slices.ContainsFunc(second.Objects, func(o Object) bool { return len(o.Finalizers) == 0 || slices.ContainsFunc(o.Finalizers, released) }) {
-			f.Says += fmt.Sprintf(": about %s more", duration(left))
-			f.Do = []string{"wait about " + duration(left)}
+			f.Says += fmt.Sprintf(": about %s more", words.Duration(left))
+			f.Do = []string{"wait about " + words.Duration(left)}
 		}
 		f.saw(1, first.Request, "%s", first.objects(first.Count))
 		f.saw(2, second.Request, "%s left", remaining(second.Count))
@@ -196,7 +197,8 @@ func grows(e *Evidence) []Finding {
 		}
 		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: "*"}, Blocks: t.all()}
 		f.Says = fmt.Sprintf("something creates %s although %s is terminating", t.Name(), e.Name)
-		f.saw(1, t.Request, "%s/%s was created %s after the deletion", t.Name(), young.Name, duration(young.Created.Sub(e.Namespace.Deleted)))
+		f.saw(1, t.Request, "%s/%s was created %s after the deletion",
+			t.Name(), young.Name, words.Duration(young.Created.Sub(e.Namespace.Deleted)))
 		switch {
 		case e.Second == nil:
 		case !e.newUIDs(t):

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/words"
 	"orrery/restclient/api"
 )
 
@@ -101,7 +102,7 @@ func noController(e *Evidence) []Finding {
 // is switched off, or whose process is dead, is proof of that: another one may be slow, or refused.
 func withoutConditions(e *Evidence, f Finding) []Finding {
 	f.saw(1, e.Namespace.Request, "%s after the deletion, status.conditions has none of the five conditions",
-		duration(e.age()))
+		words.Duration(e.age()))
 	off := controllerOff(e, &f, namespaceController)
 	alive := e.aliveController()
 	switch hooks := silentlyUnreachable(e); {
@@ -231,12 +232,13 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 		if leads && !e.writtenSince(lease.Renewed.Add(lease.Duration)) {
 			f.Culprit = Reference{Resource: "leases.coordination.k8s.io", Namespace: lease.Namespace, Name: lease.Name}
 			f.saw(1, e.Leases.Request, "Lease %s/%s expired: last renewed %s ago; no pod of %s is ready",
-				lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)), managerName)
+				lease.Namespace, lease.Name, words.Duration(e.At.Sub(lease.Renewed)), managerName)
 			starts := slices.IndexFunc(e.Managers.Items, func(m Manager) bool { return e.now().Sub(m.started()) < startsWithin })
 			switch {
 			case starts >= 0 && (e.now().Sub(e.Managers.Items[starts].Created) < startsWithin || e.now().Sub(lease.Renewed) < startsWithin): // else it crashes
 				m := e.Managers.Items[starts]
-				f.lack(nil, "pod %s was started %s ago, and may become ready", m.Name, duration(e.now().Sub(m.started())))
+				f.lack(nil, "pod %s was started %s ago, and may become ready",
+					m.Name, words.Duration(e.now().Sub(m.started())))
 			case e.At.Sub(lease.Renewed) < backOffCap:
 				f.lack(nil, "%s may be starting again", managerName)
 			}
@@ -284,7 +286,8 @@ func twoControllers(e *Evidence) []Finding {
 	slices.Sort(names)
 	f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
 	f.Says = fmt.Sprintf("two controllers, %s, overwrite each other's conditions", listed(names))
-	f.saw(2, e.Namespace.Request, "managedFields: %s own f:conditions, and wrote them within %s of each other", listed(names), duration(togetherWithin))
+	f.saw(2, e.Namespace.Request, "managedFields: %s own f:conditions, and wrote them within %s of each other",
+		listed(names), words.Duration(togetherWithin))
 	f.saw(2, e.Namespace.Request, "the conditions differ between the samples")
 	if earlier := writers[1]; earlier.At.Before(e.At.Truncate(time.Second)) {
 		f.lack(nil, "%s has not written since the first sample, and may have stopped", earlier.Manager)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/words"
 	"orrery/restclient/api"
 )
 
@@ -115,7 +116,8 @@ func unavailable(e *Evidence, inside bool) []Finding {
 		default:
 			f.lackStart(e, b)
 			if b.Ready > 0 && (slices.Contains(noServer, service.Reason) || e.now().Sub(b.Changed) < readAgainWithin) {
-				f.lack(nil, "Service %s has %s by now: discovery may follow", service.Service, counted(b.Ready, "ready endpoint"))
+				f.lack(nil, "Service %s has %s by now: discovery may follow",
+					service.Service, words.Count(b.Ready, "ready endpoint"))
 			}
 		}
 		remove := kubectl("", "delete apiservice %s", service.Name)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"orrery/internal/words"
 )
 
 // hasOwnCause reports whether a finding of C13, C14 or C26 is about a finalizer of a built-in
@@ -162,7 +164,7 @@ func (e *Evidence) sawTraces(f *Finding, h Held) {
 	}
 	var accounts []string
 	for _, g := range e.grantsFor(h.Type) {
-		account := fmt.Sprintf("%s (%s)", g.Account(), counted(g.Pods, "pod"))
+		account := fmt.Sprintf("%s (%s)", g.Account(), words.Count(g.Pods, "pod"))
 		if g.isAccount() && g.Failed == nil && !slices.Contains(accounts, account) {
 			accounts = append(accounts, account)
 		}

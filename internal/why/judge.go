@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orrery/internal/terminal"
+	"orrery/internal/words"
 	"orrery/restclient/api"
 )
 
@@ -96,13 +97,13 @@ func completed(e *Evidence, cause Cause, f Finding) Finding {
 		f.DoNot = []string{}
 	}
 	if f.Certainty == "" && !cause.Waits && e.Namespace != nil && e.age() < firstPasses {
-		f.lack(nil, "the namespace was deleted %s ago: the first passes may not be over", duration(e.age()))
+		f.lack(nil, "the namespace was deleted %s ago: the first passes may not be over", words.Duration(e.age()))
 	}
 	if e.Namespace != nil && e.Second == nil && !cause.Waits && !slices.Contains(f.Missing, onlyOnce) {
 		f.lack(nil, onlyOnce)
 	}
 	if e.Namespace != nil && e.Second != nil && !cause.Waits && e.Second.At.Sub(e.At) < minInterval {
-		f.lack(nil, "the samples are only %s apart", duration(e.Second.At.Sub(e.At)))
+		f.lack(nil, "the samples are only %s apart", words.Duration(e.Second.At.Sub(e.At)))
 	}
 	if e.Incomplete != "" {
 		f.lack(nil, "the examination ended early")
@@ -174,7 +175,7 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	case e.Second != nil && e.Second.Namespace == nil:
 		return Absent, fmt.Sprintf("namespace %q was removed while it was examined", name)
 	}
-	inDeletion := fmt.Sprintf("Namespace %s has been terminating for %s", name, duration(e.age()))
+	inDeletion := fmt.Sprintf("Namespace %s has been terminating for %s", name, words.Duration(e.age()))
 	hangs := inDeletion
 	waits := says(findings, Proven, true)
 	if len(waits) > 0 {
@@ -219,11 +220,12 @@ func (e *Evidence) noCause() string {
 	case claim != nil && !e.vouched():
 		return fmt.Sprintf("%s says %.200q, which the requests of this command do not confirm: read the controller's log", short(claim.Type), claim.Message)
 	case objects == 0 && !e.vouched():
-		return fmt.Sprintf("nothing is left in it: a controller that works would have removed it within %s. Its log says if its last request, to namespaces/finalize, is refused", duration(backOffCap))
+		return fmt.Sprintf("nothing is left in it: a controller that works would have removed it within %s. "+
+			"Its log says if its last request, to namespaces/finalize, is refused", words.Duration(backOffCap))
 	}
 	if content != "" && !e.vouched() {
 		return fmt.Sprintf("no known cause is proven. ContentFailure says %.400q; if that is repaired by now, "+
-			"the next pass of the controller, within %s, may succeed", content, duration(backOffCap))
+			"the next pass of the controller, within %s, may succeed", content, words.Duration(backOffCap))
 	}
 	return "no known cause is proven"
 }
@@ -251,7 +253,7 @@ func andMore(says []string) string {
 	if len(says) == 1 {
 		return says[0]
 	}
-	return fmt.Sprintf("%s; and %s", says[0], counted(len(says)-1, "more cause"))
+	return fmt.Sprintf("%s; and %s", says[0], words.Count(len(says)-1, "more cause"))
 }
 
 // ConditionTypes are the five conditions of the namespace controller.

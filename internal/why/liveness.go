@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"orrery/internal/words"
 )
 
 // State is what was seen of the owner of a finalizer. None of them says that the owner is gone: it
@@ -172,7 +174,7 @@ func (e *Evidence) stateOf(f *Finding, h Held, name string, programs []string) S
 		return Ready // it acts
 	}
 	if at, ok := e.Released[h.Type.Name()+" "+h.Finalizer]; ok {
-		f.saw(2, h.Type.Request, "%s went from %s %s ago", h.Finalizer, h.Type.Name(), duration(e.now().Sub(at)))
+		f.saw(2, h.Type.Request, "%s went from %s %s ago", h.Finalizer, h.Type.Name(), words.Duration(e.now().Sub(at)))
 		return Ready // it acts from time to time
 	}
 	f.saw(2, h.Type.Request, standstill+": resourceVersion and finalizers are the same in both samples")
@@ -334,7 +336,8 @@ func (e *Evidence) leads(f *Finding, programs []string, state State) State {
 		switch {
 		case !lease.isOf(programs):
 		case lease.Expired(e.At):
-			f.saw(1, e.AllLeases.Request, "Lease %s/%s: last renewed %s ago", lease.Namespace, lease.Name, duration(e.At.Sub(lease.Renewed)))
+			f.saw(1, e.AllLeases.Request, "Lease %s/%s: last renewed %s ago",
+				lease.Namespace, lease.Name, words.Duration(e.At.Sub(lease.Renewed)))
 		case state == NotHere:
 			f.saw(1, e.AllLeases.Request, "Lease %s/%s is renewed", lease.Namespace, lease.Name)
 			return Ready

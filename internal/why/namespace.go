@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"orrery/internal/words"
 	"orrery/restclient/api"
 )
 
@@ -19,7 +20,7 @@ func (e *Evidence) emptiness(f *Finding) {
 		f.saw(1, e.Namespace.Request, "the token kubernetes is gone from spec.finalizers: the content is not waited for any more")
 	case objects > 0:
 		f.Certainty = Later
-		f.saw(1, "", "content is left, which must go first: %s", counted(objects, "object"))
+		f.saw(1, "", "content is left, which must go first: %s", words.Count(objects, "object"))
 	case len(unread) > 0:
 		f.lack(nil, "the namespace may hold more: %s could not be read", types(unread))
 	default:
@@ -32,7 +33,7 @@ func (e *Evidence) emptiness(f *Finding) {
 // first passes every finding is possible only.
 func (e *Evidence) giveTime(f *Finding) {
 	if e.age() >= firstPasses && e.age() < backOffCap {
-		f.lack(nil, "the namespace was deleted %s ago: the owner may still be at work", duration(e.age()))
+		f.lack(nil, "the namespace was deleted %s ago: the owner may still be at work", words.Duration(e.age()))
 		return
 	}
 	if e.Second != nil && e.released() != "" {
@@ -41,7 +42,7 @@ func (e *Evidence) giveTime(f *Finding) {
 	}
 	for _, c := range e.Latest().Conditions {
 		if ago := e.now().Sub(c.LastTransitionTime.Time); c.Status == api.ConditionFalse && ago < backOffCap && slices.Contains(ConditionTypes[3:], c.Type) {
-			f.lack(nil, "the content went %s ago: the owner may still be at work", duration(ago))
+			f.lack(nil, "the content went %s ago: the owner may still be at work", words.Duration(ago))
 			return
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"orrery/internal/words"
 )
 
 // This file has the pods that end late because of their node: C11 and C12.
@@ -44,12 +46,12 @@ func onLostNode(e *Evidence) []Finding {
 			f.Certainty = Later
 		}
 		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago",
-			pods[0].Name, clock(pods[0].Deleted), duration(e.now().Sub(pods[0].Deleted)))
+			pods[0].Name, clock(pods[0].Deleted), words.Duration(e.now().Sub(pods[0].Deleted)))
 		node := e.node(name)
 		switch {
 		case !e.Nodes.Known():
 			f.lack(e.Nodes.Failed, "node %s could not be read", name)
-			f.Says = fmt.Sprintf("%s on node %s did not end in time", counted(len(pods), "pod"), name)
+			f.Says = fmt.Sprintf("%s on node %s did not end in time", words.Count(len(pods), "pod"), name)
 		case node == nil:
 			f.saw(1, e.Nodes.Request, "node %s does not exist", name)
 			if e.now().Sub(pods[0].Deleted) < orphanedWithin {
@@ -60,23 +62,25 @@ func onLostNode(e *Evidence) []Finding {
 				"see whether the pod-garbage-collector-controller of kube-controller-manager runs: it deletes the pods of nodes that do not exist",
 				"bring the node back under its name",
 			}
-			f.Says = fmt.Sprintf("%s cannot end, because node %s is gone", counted(len(pods), "pod"), name)
+			f.Says = fmt.Sprintf("%s cannot end, because node %s is gone", words.Count(len(pods), "pod"), name)
 		case node.Ready == "True":
 			return f, false
 		case node.Ready == "False":
 			f.saw(1, e.Nodes.Request, "node %s: Ready=False since %s", name, clock(node.Since))
-			f.Says = fmt.Sprintf("%s did not end in time on node %s, which is not ready", counted(len(pods), "pod"), name)
+			f.Says = fmt.Sprintf("%s did not end in time on node %s, which is not ready",
+				words.Count(len(pods), "pod"), name)
 			f.lack(nil, "the kubelet of %s answers, and may still end its pods: the node's conditions say what it lacks", name)
 			f.Do = []string{"repair what the node's conditions name: " + kubectl("", "describe node %s", name)}
 		case node.Ready == "":
 			f.saw(1, e.Nodes.Request, "node %s has no condition Ready", name)
-			f.Says = fmt.Sprintf("%s did not end in time on node %s, which has not said whether it is ready", counted(len(pods), "pod"), name)
+			f.Says = fmt.Sprintf("%s did not end in time on node %s, which has not said whether it is ready",
+				words.Count(len(pods), "pod"), name)
 			f.lack(nil, "node %s may be starting", name)
 			f.Do = []string{"see whether the kubelet of the node runs: " + kubectl("", "describe node %s", name)}
 		default:
 			taint := kubectl("", "taint nodes %s "+outOfService, name)
 			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, node.Ready, clock(node.Since))
-			f.Says = fmt.Sprintf("%s cannot end, because node %s does not answer", counted(len(pods), "pod"), name)
+			f.Says = fmt.Sprintf("%s cannot end, because node %s does not answer", words.Count(len(pods), "pod"), name)
 			if e.NodeLeases.Failed != nil {
 				f.lack(e.NodeLeases.Failed, "whether its kubelet renews its Lease could not be read")
 			} else if lease := e.kubelet(name); lease != nil && !lease.Expired(e.now()) {
@@ -105,7 +109,7 @@ func (e *Evidence) overdue() string {
 			continue
 		}
 		return fmt.Sprintf("pod %s should have ended %s ago, and node %s, which is Ready, still runs its container %s: read the kubelet's log there",
-			pod.Name, duration(e.now().Sub(pod.Deleted)), pod.Node, listed(pod.Running))
+			pod.Name, words.Duration(e.now().Sub(pod.Deleted)), pod.Node, listed(pod.Running))
 	}
 	return ""
 }
@@ -132,7 +136,8 @@ func notTornDown(e *Evidence) []Finding {
 		pod := overdue[max(0, slices.IndexFunc(overdue, func(p Pod) bool { return len(p.Running) == 0 }))]
 		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}}
 		f.Says = fmt.Sprintf("the kubelet of node %s cannot tear down pod %s", name, pod.Name)
-		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago", pod.Name, clock(pod.Deleted), duration(e.now().Sub(pod.Deleted)))
+		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago",
+			pod.Name, clock(pod.Deleted), words.Duration(e.now().Sub(pod.Deleted)))
 		if len(pod.Running) == 0 {
 			f.saw(1, e.pods().Request, "none of its containers runs")
 		} else {
@@ -152,7 +157,8 @@ func notTornDown(e *Evidence) []Finding {
 		case lease == nil && e.NodeLeases.Known():
 			f.lack(nil, "node %s has no Lease that its kubelet renews: it may be dead", name)
 		case lease != nil && lease.Expired(e.now()):
-			f.lack(nil, "the Lease of node %s was last renewed %s ago: its kubelet may be dead", name, duration(e.At.Sub(lease.Renewed)))
+			f.lack(nil, "the Lease of node %s was last renewed %s ago: its kubelet may be dead",
+				name, words.Duration(e.At.Sub(lease.Renewed)))
 		}
 		return f, true
 	})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"orrery/internal/words"
 )
 
 // notStuckID is the cause of a namespace that is not terminating: it excludes all others.
@@ -55,7 +57,7 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 	}
 	if more := len(f.Proof) - len(seen) - 1; more > 0 { // one of them shows what the others say
 		f.Proof = f.Proof[:len(seen)+1]
-		f.Proof[len(seen)].Says += fmt.Sprintf("; and %s like it", counted(more, "refusal"))
+		f.Proof[len(seen)].Says += fmt.Sprintf("; and %s like it", words.Count(more, "refusal"))
 	}
 	for _, finding := range findings {
 		for _, failed := range finding.lacks {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"orrery/internal/words"
 )
 
 const (
@@ -75,8 +77,10 @@ func withinGrace(e *Evidence) []Finding {
 		return nil
 	}
 	f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: last.Name}, Blocks: t.all()}
-	f.Says = fmt.Sprintf("%s may run until %s, in %s", counted(t.Count, "pod"), clock(last.Deleted), duration(last.Deleted.Sub(e.now())))
-	f.saw(1, t.Request, "pod %s: deletionTimestamp %s, in %s", last.Name, clock(last.Deleted), duration(last.Deleted.Sub(e.now())))
+	f.Says = fmt.Sprintf("%s may run until %s, in %s",
+		words.Count(t.Count, "pod"), clock(last.Deleted), words.Duration(last.Deleted.Sub(e.now())))
+	f.saw(1, t.Request, "pod %s: deletionTimestamp %s, in %s",
+		last.Name, clock(last.Deleted), words.Duration(last.Deleted.Sub(e.now())))
 	f.Do = []string{fmt.Sprintf("wait until %s", clock(last.Deleted))}
 	for _, pod := range e.Pods {
 		if pod.Node == "" || !e.stays(pod) {

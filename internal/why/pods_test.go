@@ -108,7 +108,7 @@ func TestPodsAndTheirNodes(t *testing.T) {
 		once("under a kubelet whose Lease has just expired", stays(), kubeletOf(later.Add(-45*time.Second)),
 			"C12 possible"),
 		once("under a kubelet whose Lease has expired", stays(), kubeletOf(later.Add(-70*time.Second)),
-			"C12 possible", "only missing: the Lease of node n was last renewed 1m0s ago: its kubelet may be dead"),
+			"C12 possible", "only missing: the Lease of node n was last renewed 1m ago: its kubelet may be dead"),
 		is("under a kubelet that changes it", stays(func(e *why.Evidence) {
 			again := e.Types[0].Objects[0]
 			again.ResourceVersion = "99"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"orrery/internal/words"
 	"orrery/restclient/api"
 )
 
@@ -53,14 +54,16 @@ func progress(e *Evidence) (proof string, certain bool) {
 		}
 		for _, t := range s.Types {
 			if first := e.typeOf(t.Group, t.Resource); first != nil && first.shrankTo(t) {
-				return fmt.Sprintf("%s had %s, and %d after %s", t.Name(), counted(first.Count, "object"), t.Count, duration(s.At.Sub(e.At))), false
+				return fmt.Sprintf("%s had %s, and %d after %s",
+					t.Name(), words.Count(first.Count, "object"), t.Count, words.Duration(s.At.Sub(e.At))), false
 			}
 		}
 	}
 	// ContentFailure may be about a deletion, which no list repeats.
 	if c := e.unconfirmed(); c != nil && c.Type != api.NamespaceDeletionContentFailure && e.recent(*c) &&
 		!controllerOff(e, &Finding{}, namespaceController) {
-		return fmt.Sprintf("%s no longer holds, and the next pass comes within %s", short(c.Type), duration(backOffCap)), false
+		return fmt.Sprintf("%s no longer holds, and the next pass comes within %s",
+			short(c.Type), words.Duration(backOffCap)), false
 	}
 	return "", false
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orrery/internal/terminal"
+	"orrery/internal/words"
 )
 
 // ReportVersion is the format of reports as JSON and YAML. Fields are added, never renamed.
@@ -176,31 +177,8 @@ func (f *Finding) lackToo(other Finding) {
 	f.lacks = append(f.lacks, other.lacks...)
 }
 
-// duration writes a duration in its two largest units: 45s, 1m40s, 3h12m, 2d4h.
-func duration(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < 10*time.Minute:
-		return fmt.Sprintf("%dm%ds", int(d.Minutes()), int(d.Seconds())%60)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
-	}
-	return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
-}
-
 // clock writes a moment in UTC, with the zone.
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
-
-// counted writes a number of things: "1 object", "4 objects".
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
 
 // objects writes a number of objects of a type: "1 configmap", "2 databases.example.com".
 func (t Type) objects(n int) string {
@@ -225,7 +203,7 @@ const fewNames = 4
 // types".
 func types(names []string) string {
 	if len(names) > fewNames {
-		names = append(slices.Clone(names[:fewNames-1]), counted(len(names)-fewNames+1, "more type"))
+		names = append(slices.Clone(names[:fewNames-1]), words.Count(len(names)-fewNames+1, "more type"))
 	}
 	return listed(names)
 }

@@ -249,10 +249,10 @@ func TestVerdicts(t *testing.T) {
 		is("a claim that is not confirmed", claims(contentFailure, storage, 3*time.Minute), unknown,
 			"; ContentFailure "+`says "`+storage+`", which the requests of this command do not confirm`),
 		is("nothing is left", calm(plain()), unknown, "; nothing is left in it: a controller that works would have "+
-			"removed it within 1m0s."),
+			"removed it within 1m."),
 		is("discovery works again", claims(discoveryFailure, noAnswer, time.Minute, typeOf("", "configmaps",
 			object("a"))), goes, "DiscoveryFailure no longer "+
-			"holds, and the next pass comes within 1m0s"),
+			"holds, and the next pass comes within 1m"),
 		is("discovery is refused to this user", refusedDiscovery, unknown),
 		is("discovery works again beside an owner that does not finish", conditioned(application(), undiscovered...),
 			unknown),

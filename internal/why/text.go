@@ -8,6 +8,7 @@ import (
 
 	"orrery/internal/app/program"
 	"orrery/internal/terminal"
+	"orrery/internal/words"
 )
 
 // reportWidth is the greatest width of a report, and its width in a file or a pipe.
@@ -57,7 +58,7 @@ func (c Checked) line(verdict Verdict) string {
 	} else {
 		parts = append(parts, c.left())
 	}
-	parts = append(parts, counted(c.Requests, "request")+", "+took)
+	parts = append(parts, words.Count(c.Requests, "request")+", "+took)
 	if c.Incomplete != "" {
 		parts = append(parts, "ended early: "+c.Incomplete)
 	}
@@ -69,7 +70,7 @@ func (c Checked) left() string {
 	if len(c.Unread) > 0 && c.Objects == 0 {
 		return "no object seen"
 	}
-	left := counted(c.Objects, "object") + " left"
+	left := words.Count(c.Objects, "object") + " left"
 	if len(c.Unread) > 0 {
 		left = "at least " + left
 	}

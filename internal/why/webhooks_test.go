@@ -83,7 +83,7 @@ func TestAServerOfAWebhook(t *testing.T) {
 		is("a Service without an endpoint", with(unreachable(), func(e *why.Evidence) { e.Backends[0].Exists = true }),
 			"C07 proven", "do: bring the pods behind Service guard/guard back"),
 		is("endpoints that are not ready yet", coming(time.Minute), "C07 possible", "only missing: Service "+
-			"guard/guard has 2 endpoints without Ready, changed 1m0s ago: a server may be starting"),
+			"guard/guard has 2 endpoints without Ready, changed 1m ago: a server may be starting"),
 		is("endpoints that do not become ready", coming(time.Hour), "C07 proven"),
 		is("a Service in another terminating namespace", with(unreachable(), also("guard")), "C07 proven",
 			"do: run the server behind Service guard/guard in another namespace, and name its Service "+
@@ -109,7 +109,7 @@ func TestAServerOfAWebhook(t *testing.T) {
 		is("an error as the answer of a URL", with(calling("the server could not find the requested resource"),
 			atURL("https://10.0.0.1:8443/check")), "C07 proven", "says: the webhook b.example.com answers with an "+
 			"error", "do: read the log of the server at https://10.0.0.1:8443/check", "do: if that is done already: "+
-			"wait for the controller's next pass, which comes within 1m0s"),
+			"wait for the controller's next pass, which comes within 1m"),
 		is("webhooks that were not read when the condition came", with(unreachable(), func(e *why.Evidence) {
 			e.Webhooks, e.Backends = why.Answer[why.Webhook]{}, nil
 		}), "C07 possible", "!by now", "the webhook configurations were not requested: the condition came with the "+
@@ -190,7 +190,7 @@ func TestWhichWebhookIsNamed(t *testing.T) {
 		is("one that can be called by now is told, and is no cause", with(unreachable(), func(e *why.Evidence) {
 			e.Webhooks.Items = nil
 		}), "no C07", "no known cause is proven. ContentFailure says ", "if that is repaired by now, the next pass "+
-			"of the controller, within 1m0s, may succeed."),
+			"of the controller, within 1m, may succeed."),
 		is("endpoints without the port are not called repaired", with(calling(`no endpoints available for service `+
 			`"guard"`),
 			func(e *why.Evidence) {
@@ -431,7 +431,7 @@ func died(e why.Evidence) why.Evidence {
 // What a policy says, and which policy decides.
 func TestPolicies(t *testing.T) {
 	const deny = `is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: `
-	const wait = " | if that is done already: wait for the controller's next pass, which comes within 1m0s"
+	const wait = " | if that is done already: wait for the controller's next pass, which comes within 1m"
 	const cannot = "only do: correct policy p: it cannot decide, and then denies" + wait
 	said := func(text string) why.Evidence {
 		return says(denied(), `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' `+text)

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"syscall"
 	"time"
+
+	"orrery/internal/words"
 )
 
 // The names in /debug/orrery of the terminating namespaces, each a [Deletion]; of the UID of the
@@ -104,7 +106,8 @@ func FromReplica(ctx context.Context, client *http.Client, address string) (*Rep
 		r.Leader.Missing = "this replica has no election, and its controller does not run"
 	}
 	if failures := namespaces.Reflector.Failures; failures > 0 {
-		r.Stale = fmt.Sprintf("its watch of namespaces has failed %s in a row: %s", counted(failures, "time"), namespaces.Reflector.LastError)
+		r.Stale = fmt.Sprintf("its watch of namespaces has failed %s in a row: %s",
+			words.Count(failures, "time"), namespaces.Reflector.LastError)
 	}
 	r.assess()
 	return r, nil

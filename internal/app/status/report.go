@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/words"
 	"orrery/restclient/api"
 )
 
@@ -143,15 +144,9 @@ func (l *Leader) silence(silent, lasts time.Duration) {
 	l.SilentSeconds = int(silent.Seconds())
 	switch {
 	case l.Holder == "":
-		l.Missing = fmt.Sprintf("the Lease %s was released %s ago", l.Lease, age(silent))
+		l.Missing = fmt.Sprintf("the Lease %s was released %s ago", l.Lease, words.Duration(silent))
 	case silent > lasts:
-		l.Missing = fmt.Sprintf("%s, the last holder of the Lease %s, has been silent for %s", l.Holder, l.Lease, age(silent))
+		l.Missing = fmt.Sprintf("%s, the last holder of the Lease %s, has been silent for %s",
+			l.Holder, l.Lease, words.Duration(silent))
 	}
-}
-
-func counted(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

@@ -53,7 +53,7 @@ deletions    2 terminating namespaces
 passed over  4 terminating namespaces, by --namespaces team-*
 
 NAMESPACE  TERMINATING FOR  STATE
-shop       14m3s            Some resources are remaining: pods. has 1 resource instances
+shop       14m              Some resources are remaining: pods. has 1 resource instances
 blue       7s               no condition says why
 
 What keeps them, and what to do: orrery why -A

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orrery/internal/terminal"
+	"orrery/internal/words"
 )
 
 // WriteText writes a report for people, with at most limit namespaces; 0: all.
@@ -33,9 +34,9 @@ func (r *Report) WriteText(w io.Writer, limit int) error {
 	default:
 		row("backlog", "unknown to the cluster: ask the leader with --address")
 	}
-	row("deletions", "%s", counted(len(r.Namespaces), "terminating namespace"))
+	row("deletions", "%s", words.Count(len(r.Namespaces), "terminating namespace"))
 	if r.Selection != "" && r.Selection != "*" {
-		row("passed over", "%s, by --namespaces %s", counted(r.PassedOver, "terminating namespace"), r.Selection)
+		row("passed over", "%s, by --namespaces %s", words.Count(r.PassedOver, "terminating namespace"), r.Selection)
 	}
 	if err := table.Flush(); err != nil || len(r.Namespaces) == 0 {
 		return err
@@ -46,7 +47,7 @@ func (r *Report) WriteText(w io.Writer, limit int) error {
 		shown = shown[:min(limit, len(shown))]
 	}
 	for _, n := range shown {
-		lasted := age(time.Duration(n.Seconds) * time.Second)
+		lasted := words.Duration(time.Duration(n.Seconds) * time.Second)
 		name, state := terminal.OneLine(n.Name), terminal.OneLine(n.Deletion.text())
 		fmt.Fprintf(table, "%s\t%s\t%s\n", name, lasted, state)
 	}
@@ -78,7 +79,7 @@ func (p *Progress) text() string {
 	}
 	text := fmt.Sprintf("; %d of %d namespaces are gone, %.3g per second", p.Done, p.Of, p.PerSecond)
 	if p.LeftSeconds > 0 {
-		text += ", about " + age(time.Duration(p.LeftSeconds)*time.Second) + " left"
+		text += ", about " + words.Duration(time.Duration(p.LeftSeconds)*time.Second) + " left"
 	}
 	return text
 }
@@ -96,28 +97,9 @@ func (r *Report) leader() string {
 		text += " (this replica)"
 	}
 	if l.Since != nil {
-		text += ", for " + age(r.Time.Sub(*l.Since))
+		text += ", for " + words.Duration(r.Time.Sub(*l.Since))
 	}
-	return fmt.Sprintf("%s; renewed %s ago; Lease %s, %s", text, age(time.Duration(l.SilentSeconds)*time.Second), l.Lease, counted(l.Transitions, "transition"))
-}
-
-// age formats a duration in at most two units: 14m3s, 2h, 3d4h.
-func age(d time.Duration) string {
-	d = max(d, 0).Truncate(time.Second)
-	const day = 24 * time.Hour
-	two := func(n time.Duration, unit string, rest time.Duration, smaller string) string {
-		if rest == 0 {
-			return fmt.Sprintf("%d%s", n, unit)
-		}
-		return fmt.Sprintf("%d%s%d%s", n, unit, rest, smaller)
-	}
-	switch {
-	case d < time.Minute:
-		return two(d/time.Second, "s", 0, "")
-	case d < time.Hour:
-		return two(d/time.Minute, "m", d%time.Minute/time.Second, "s")
-	case d < day:
-		return two(d/time.Hour, "h", d%time.Hour/time.Minute, "m")
-	}
-	return two(d/day, "d", d%day/time.Hour, "h")
+	silent := time.Duration(l.SilentSeconds) * time.Second
+	return fmt.Sprintf("%s; renewed %s ago; Lease %s, %s",
+		text, words.Duration(silent), l.Lease, words.Count(l.Transitions, "transition"))
 }

@@ -1,0 +1,46 @@
+// Package words writes numbers and durations for people, in English.
+package words
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Count writes a number of things: "1 object", "4 passes". The noun is in the singular and has a
+// regular plural.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	for _, hiss := range []string{"s", "x", "ch", "sh"} {
+		if strings.HasSuffix(noun, hiss) {
+			return fmt.Sprintf("%d %ses", n, noun)
+		}
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Duration writes a duration in at most two units, the larger ones, as kubectl writes ages: "45s",
+// "4m3s", "14m", "2h5m", "3d4h". A negative one is "0s".
+func Duration(d time.Duration) string {
+	d = max(d, 0).Truncate(time.Second)
+	const day = 24 * time.Hour
+	two := func(n time.Duration, unit string, rest time.Duration, smaller string) string {
+		if rest == 0 {
+			return fmt.Sprintf("%d%s", n, unit)
+		}
+		return fmt.Sprintf("%d%s%d%s", n, unit, rest, smaller)
+	}
+	switch {
+	case d < time.Minute:
+		return two(d/time.Second, "s", 0, "")
+	case d < 10*time.Minute:
+		return two(d/time.Minute, "m", d%time.Minute/time.Second, "s")
+	case d < time.Hour:
+		return two(d/time.Minute, "m", 0, "")
+	case d < day:
+		return two(d/time.Hour, "h", d%time.Hour/time.Minute, "m")
+	}
+	return two(d/day, "d", d%day/time.Hour, "h")
+}
