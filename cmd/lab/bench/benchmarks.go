@@ -45,7 +45,7 @@ was due to be added until a worker was done with it.`,
 
 var dispatchBench = benchmark{
 	name:  "dispatch",
-	short: "From watch to handlers: four designs behind one interface",
+	short: "From watch to handlers: three designs behind one interface",
 	long: `A fake watch hands out events, and everything between it and the handlers is
 real: the reflector, the DeltaFIFO, the store, and the part that brings one
 event to many handlers. That part has several designs; docs/measure/bench.md

@@ -36,7 +36,7 @@ compares with client-go.`,
 		Example: `  # how fast is the work queue, and how long does a key wait in it?
   lab bench queue
 
-  # four ways to bring one event to sixteen handlers, with a picture
+  # three ways to bring one event to sixteen handlers, with a picture
   lab bench dispatch --design all --handlers 16 --plot dispatch.svg
 
   # how does the queue scale with the number of workers?

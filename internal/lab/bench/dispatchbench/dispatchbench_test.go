@@ -60,7 +60,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	cfg := small()
 	cfg.Duration = time.Hour
-	_, err := Run(ctx, Orrery(Bounded), cfg, nil)
+	_, err := Run(ctx, Orrery(Textbook), cfg, nil)
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 
 	cfg.Duration, cfg.Rate = 10*time.Millisecond, 1e-6

@@ -23,13 +23,10 @@ const (
 	Fast Design = "fast"
 	// Coalescing keeps at most one event per object and handler; the other gears are the fast ones.
 	Coalescing Design = "coalescing"
-	// Bounded blocks the informer when a handler's fixed buffer is full; the other gears are the
-	// fast ones.
-	Bounded Design = "bounded"
 )
 
 // Designs returns all designs of this project.
-func Designs() []Design { return []Design{Fast, Textbook, Coalescing, Bounded} }
+func Designs() []Design { return []Design{Fast, Textbook, Coalescing} }
 
 // Subjects returns informers of all designs.
 func Subjects() []Subject {
@@ -48,8 +45,6 @@ func gearsOf[T any](design Design) informer.Gears[T] {
 		return informer.Gears[T]{}
 	case Coalescing:
 		gears.NewProcessor = fast.NewCoalescingProcessor[T]
-	case Bounded:
-		gears.NewProcessor = newBounded[T]
 	}
 	return gears
 }

@@ -91,8 +91,8 @@ func (r *run) phase(ctx context.Context, p *load.Phase) (err error) {
 	if r.subject.Merges() {
 		order = "as a history that leads to the last state of each object"
 	}
-	p.Proof = fmt.Sprintf("%d events delivered to %s, %s; the store equals what was sent",
-		p.Done, plural(r.Handlers, "handler"), order)
+	p.Proof = fmt.Sprintf("%d events delivered to each handler (%d), %s; the store equals what was sent",
+		p.Done, r.Handlers, order)
 	return nil
 }
 

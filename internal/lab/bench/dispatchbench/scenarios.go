@@ -71,17 +71,10 @@ func dispatchScenario(name string, subject Subject, handlers int) bench.Scenario
 				"allocs/event": float64(usage.Allocs) / float64(n),
 				"B/event":      float64(usage.Bytes) / float64(n),
 			},
-			Proof: fmt.Sprintf("%d updates delivered to each of %s in order; %d objects in the store "+
-				"in their latest state", w.sent, plural(handlers, "handler"), len(w.names)),
+			Proof: fmt.Sprintf("%d updates delivered to each handler (%d) in order; %d objects in the store "+
+				"in their latest state", w.sent, handlers, len(w.names)),
 		}, nil
 	}}
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // idlePause is long enough for every goroutine and thread on the way to fall asleep.
