@@ -37,18 +37,15 @@ func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) 
 	if cfg.Stall > 0 {
 		subject = stalling{subject, cfg.Duration / 3, cfg.Stall}
 	}
-	if _, err := r.measure(ctx, subject, "warming up", cfg.Duration/10, 0); err != nil {
+	meter.Begin("warming up", "keys", cfg.Duration/10, 0)
+	if _, err := r.measure(ctx, subject, cfg.Duration/10, 0); err != nil {
 		return nil, err
 	}
 	runtime.GC() // of the warm-up
 	return load.Driver{
 		Load: cfg.Load, Meter: meter, Event: "key", Handled: "processed",
 		Phase: func(ctx context.Context, p *load.Phase) error {
-			name := "as fast as possible"
-			if p.Paced() {
-				name = "at a steady rate"
-			}
-			got, err := r.measure(ctx, subject, name, cfg.Duration, p.Rate)
+			got, err := r.measure(ctx, subject, cfg.Duration, p.Rate)
 			if err != nil {
 				return err
 			}
