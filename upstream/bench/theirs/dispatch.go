@@ -79,14 +79,6 @@ func (d *dispatched[O, T]) Decode(document []byte) (dispatchbench.State, error) 
 	return obj, json.Unmarshal(document, obj)
 }
 
-func (d *dispatched[O, T]) Copy(state dispatchbench.State, id dispatchbench.Identity) dispatchbench.State {
-	source := *state.(T)
-	T(&source).SetNamespace(id.Namespace)
-	T(&source).SetName(id.Name)
-	T(&source).SetResourceVersion(id.ResourceVersion)
-	return dispatchbench.Clone(T(&source))
-}
-
 func (d *dispatched[O, T]) As(state dispatchbench.State, version string) dispatchbench.State {
 	copied := *state.(T)
 	T(&copied).SetResourceVersion(version)

@@ -101,13 +101,6 @@ func (o *typedInformer[O, T]) Decode(document []byte) (State, error) {
 	return obj, json.Unmarshal(document, obj)
 }
 
-func (o *typedInformer[O, T]) Copy(state State, id Identity) State {
-	source := *state.(T)
-	head := o.head(&source)
-	head.Namespace, head.Name, head.ResourceVersion = id.Namespace, id.Name, id.ResourceVersion
-	return Clone(T(&source))
-}
-
 func (o *typedInformer[O, T]) As(state State, version string) State {
 	copied := *state.(T)
 	o.head(&copied).ResourceVersion = version

@@ -9,17 +9,14 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// stalledScenario sends 500,000 updates of one small pod to two handlers. One of them hangs in its
+// stalledScenario sends 100,000 updates of one object to two handlers. One of them hangs in its
 // first callback until the other has all updates; then the live heap of the process is measured.
-// Each update is an object of its own, as if decoded. Afterwards the stalled handler processes its
+// Each update is decoded from a document of its own. Afterwards the stalled handler processes its
 // backlog and must receive what the subject promises: the final state by a consistent history if it
-// merges events, else all updates. With heads of pods there are 100,000 updates.
+// merges events, else all updates.
 func stalledScenario(name string, subject Subject, kind Kind) bench.Scenario {
 	return bench.Scenario{Name: name, Run: func(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
-		n := effort.Of(500_000, 50_000)
-		if kind == Heads {
-			n = effort.Of(100_000, 20_000) // enough to show the cost of an update, and quicker for client-go
-		}
+		n := effort.Of(100_000, 20_000)
 		hang := make(chan struct{})
 		release := sync.OnceFunc(func() { close(hang) })
 		work := func() { <-hang }
@@ -39,7 +36,11 @@ func stalledScenario(name string, subject Subject, kind Kind) bench.Scenario {
 		for i := 0; i < n && ctx.Err() == nil; i++ {
 			id := w.names[0]
 			id.ResourceVersion = version(w.stateCount() + i)
-			w.sendOnce(i, 0, w.informer.Copy(w.states[0][0], id))
+			state, err := w.informer.Decode(document(id, 0))
+			if err != nil {
+				return bench.Outcome{}, err
+			}
+			w.sendOnce(i, 0, state)
 		}
 		w.send(w.mark())
 		if err := await(ctx, healthy.marked); err != nil {

@@ -23,14 +23,11 @@ type Subject interface {
 // State is a version of an object: a value of the library's type.
 type State any
 
-// Informer is an informer behind a fake watch. It is used by one goroutine: Decode, Copy
-// and As, AddHandler, Start, Send any number of times, and finally Stop.
+// Informer is an informer behind a fake watch. It is used by one goroutine: Decode and
+// As, AddHandler, Start, Send any number of times, and finally Stop.
 type Informer interface {
 	// Decode decodes the JSON of an object with the library's decoder.
 	Decode(document []byte) (State, error)
-	// Copy returns a copy of a state with another identity. They share no memory, as if both had been
-	// decoded.
-	Copy(state State, id Identity) State
 	// As returns a shallow copy of a state in another resource version.
 	As(state State, version string) State
 	// AddHandler registers a handler, which gets the initial list as additions.

@@ -40,10 +40,6 @@ func newWorld(subject Subject, cfg Config, buffer int, prepare func(*witness)) (
 	if err != nil {
 		return nil, err
 	}
-	decoded, err := informer.Decode(document(cfg.ObjectSize))
-	if err != nil {
-		return nil, err
-	}
 	w := &world{informer: informer}
 	var listed []State
 	for object, key := range load.NewKeys(cfg.Objects+1, load.Uniform, cfg.Seed).All() {
@@ -54,7 +50,9 @@ func newWorld(subject Subject, cfg Config, buffer int, prepare func(*witness)) (
 		for i := range states {
 			id := w.names[object]
 			id.ResourceVersion = version(2*object + i)
-			states[i] = informer.Copy(decoded, id)
+			if states[i], err = informer.Decode(document(id, cfg.ObjectSize)); err != nil {
+				return nil, err
+			}
 		}
 		w.states, listed = append(w.states, states), append(listed, states[0])
 	}
