@@ -33,7 +33,7 @@ was due to be added until a worker was done with it.`,
   lab bench queue --metrics -o json
 
   # does the queue get slower with more workers?
-  lab bench queue --vary workers=1..64 --plot workers.svg --rounds 3
+  lab bench queue --vary workers=1..64 --plot workers.svg
 
   # one worker, 20 us a key: how does the 99th percentile grow with the load?
   lab bench queue --vary rate=5k..80k --workers 1 --handler-cost 20us \

@@ -19,17 +19,14 @@ import (
 // plot draws the records: a curve for each design in a sweep, otherwise all percentiles, or dots
 // for one figure.
 func (s *session) plot(records []jobResults) ([]byte, error) {
-	first := records[0].median()
+	first := records[0].rounds.Median()
 	if s.varied == "" && s.options.figure == "" && first.Latency != nil && first.Latency.Count() > 0 {
 		picture := plot.Percentiles{
 			Title:   pictureTitle(first.Bench) + ": latency by percentile",
 			Caption: s.caption(records) + "Latency counts from when an event was due.",
 		}
-		if s.ownRates && len(records) > 1 {
-			picture.Caption += " Each at half of its own throughput."
-		}
 		for _, record := range records {
-			picture.Series = append(picture.Series, plot.Distribution{Name: record.label(), Latency: record.median().Latency})
+			picture.Series = append(picture.Series, plot.Distribution{Name: record.label(), Latency: record.rounds.Median().Latency})
 		}
 		return picture.SVG(), nil
 	}
@@ -58,14 +55,14 @@ func (r jobResults) label() string {
 	if r.design != "" {
 		return r.design
 	}
-	return r.last().Subject
+	return r.rounds.Last().Subject
 }
 
 // caption names the parameters that all records share.
 func (s *session) caption(records []jobResults) string {
 	var words []string
-	for _, parameter := range records[0].median().Parameters {
-		same := !slices.ContainsFunc(records, func(r jobResults) bool { return !slices.Contains(r.median().Parameters, parameter) })
+	for _, parameter := range records[0].rounds.Median().Parameters {
+		same := !slices.ContainsFunc(records, func(r jobResults) bool { return !slices.Contains(r.rounds.Median().Parameters, parameter) })
 		if same && strings.ReplaceAll(parameter.Name, " ", "-") != s.varied && parameter.Name != "seed" {
 			words = append(words, parameter.Name+" "+parameter.Value)
 		}
@@ -121,7 +118,7 @@ func (s *session) dots(records []jobResults, title string, figure plottable) plo
 	for _, record := range records {
 		name, series := record.value, record.label()
 		if s.varied == "" {
-			name, series = record.label(), record.last().Bench
+			name, series = record.label(), record.rounds.Last().Bench
 		}
 		row := slices.Index(picture.Rows, name)
 		if row < 0 {
@@ -170,11 +167,11 @@ type plottable struct {
 
 // valueOf returns the median over the rounds, with a whisker from minimum to maximum.
 func (f plottable) valueOf(record jobResults) plot.Value {
-	median, low, high := record.spread(f.of)
-	if len(record.rounds) == 1 {
-		return plot.Value{At: median}
+	values := record.rounds.Values(f.of)
+	if len(values) == 1 {
+		return plot.Value{At: values[0]}
 	}
-	return plot.Value{At: median, Low: low, High: high}
+	return plot.Value{At: bench.Median(values), Low: slices.Min(values), High: slices.Max(values)}
 }
 
 func (f plottable) title() string {
@@ -191,7 +188,7 @@ func (f plottable) title() string {
 // figureNamed returns a figure of the records; without a name the first, which is the most
 // important.
 func figureNamed(name string, records []jobResults) (plottable, error) {
-	first := records[0].median()
+	first := records[0].rounds.Median()
 	for _, percentile := range report.Percentiles {
 		if percentile.Name == name && first.Latency != nil {
 			of := func(r *bench.Result) float64 { return float64(r.Latency.Quantile(percentile.Q)) }

@@ -7,90 +7,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/report"
 )
 
-// jobResults is a job and its results, one for each round.
+// jobResults is a job and its results.
 type jobResults struct {
 	job
-	rounds []*bench.Result
-}
-
-// last returns the result of the last round.
-func (r jobResults) last() *bench.Result { return r.rounds[len(r.rounds)-1] }
-
-// median returns the result for a table: the median of each figure, and the latencies of all rounds
-// merged. It omits parameters chosen by the run where they differ between rounds.
-func (r jobResults) median() *bench.Result {
-	if len(r.rounds) == 1 {
-		return r.rounds[0]
-	}
-	first := r.rounds[0]
-	merged := &bench.Result{Bench: first.Bench, Subject: first.Subject, Proof: r.last().Proof}
-	for _, parameter := range first.Parameters {
-		if !slices.ContainsFunc(r.rounds, func(round *bench.Result) bool { return !slices.Contains(round.Parameters, parameter) }) {
-			merged.Parameters = append(merged.Parameters, parameter)
-		}
-	}
-	merged.Parameters = append(merged.Parameters, bench.Parameter{Name: "rounds", Value: strconv.Itoa(len(r.rounds)) + " (medians)"})
-	for _, figure := range first.Figures {
-		figure.Value, _, _ = r.spread(func(result *bench.Result) float64 {
-			same, _ := result.Figure(figure.Name)
-			return same.Value
-		})
-		merged.Figures = append(merged.Figures, figure)
-	}
-	for _, round := range r.rounds {
-		if round.Latency != nil {
-			if merged.Latency == nil {
-				merged.Latency = &bench.Histogram{}
-			}
-			merged.Latency.Merge(round.Latency)
-		}
-	}
-	return merged
-}
-
-// spread returns the median, minimum and maximum of a number over the rounds.
-func (r jobResults) spread(of func(*bench.Result) float64) (median, low, high float64) {
-	values := make([]float64, len(r.rounds))
-	for i, round := range r.rounds {
-		values[i] = of(round)
-	}
-	return bench.Median(values), slices.Min(values), slices.Max(values)
-}
-
-// medians returns the results for a table.
-func medians(records []jobResults) []*bench.Result {
-	var results []*bench.Result
-	for _, record := range records {
-		results = append(results, record.median())
-	}
-	return results
-}
-
-// everyRound returns the results for programs: all rounds, numbered if there are several.
-func everyRound(records []jobResults) []*bench.Result {
-	var results []*bench.Result
-	for _, record := range records {
-		for i, round := range record.rounds {
-			if len(record.rounds) > 1 {
-				numbered := *round
-				numbered.Parameters = append(slices.Clone(round.Parameters), bench.Parameter{Name: "round", Value: strconv.Itoa(i + 1)})
-				round = &numbered
-			}
-			results = append(results, round)
-		}
-	}
-	return results
+	rounds report.Rounds
 }
 
 // outputFlags are the output flags that all benchmarks share.
@@ -104,16 +32,18 @@ type outputFlags struct {
 
 // The output formats.
 const (
-	outputTable = "table"
-	outputJSON  = "json"
-	outputCSV   = "csv"
+	outputTable    = "table"
+	outputJSON     = "json"
+	outputCSV      = "csv"
+	outputBenchfmt = "benchfmt"
 )
 
 func (o *outputFlags) addTo(flags *pflag.FlagSet) {
-	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputTable, outputJSON, outputCSV}, "form of the results")
+	program.WordVar(flags, &o.output, "output", "o", "output format",
+		[]string{outputTable, outputJSON, outputCSV, outputBenchfmt}, "form of the results; benchfmt is for benchstat")
 	flags.StringVar(&o.plot, "plot", "", "also draw the results, as SVG, into this `file`")
 	flags.StringVar(&o.figure, "figure", "", "figure to plot: the `name` of a figure in the table, or p50, p90, p99, p99.9, max; default: all percentiles, in sweeps the first figure")
-	flags.IntVar(&o.rounds, "rounds", 1, "number of rounds; tables and plots show medians, plots also the spread; JSON and CSV have every round")
+	flags.IntVar(&o.rounds, "rounds", 3, "number of rounds; tables and plots show medians and the spread, the other formats every round")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 }
 
@@ -132,14 +62,20 @@ func (o *outputFlags) check() error {
 }
 
 // write writes the results in the chosen format.
-func (o *outputFlags) write(w io.Writer, varied string, records []jobResults) error {
-	switch {
-	case o.output == outputJSON:
-		return report.JSON(w, everyRound(records))
-	case o.output == outputCSV:
-		return report.CSV(w, everyRound(records))
+func (o *outputFlags) write(w io.Writer, where report.Machine, varied string, records []jobResults) error {
+	var all []report.Rounds
+	for _, record := range records {
+		all = append(all, record.rounds)
+	}
+	switch o.output {
+	case outputJSON:
+		return report.JSON(w, where, report.Every(all))
+	case outputCSV:
+		return report.CSV(w, where, report.Every(all))
+	case outputBenchfmt:
+		return report.Benchfmt(w, where, report.Every(all))
 	default:
-		return report.Table(w, varied, medians(records))
+		return report.Table(w, where, varied, all)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime/debug"
 
@@ -11,6 +12,7 @@ import (
 
 	"orrery/internal/app/program"
 	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/report"
 )
 
 // session runs jobs in turn and shows their results.
@@ -19,16 +21,13 @@ type session struct {
 	options        *outputFlags
 	stdout, stderr io.Writer
 	varied         string // the flag of a sweep
-	// ownRates means that each job chooses the rate of its second phase, so their latencies are not
-	// comparable.
-	ownRates bool
+	where          report.Machine
 }
 
 func newSession(command *cobra.Command, options *outputFlags) *session {
-	rate := command.Flags().Lookup("rate")
 	return &session{
 		ctx: command.Context(), options: options, stdout: command.OutOrStdout(), stderr: command.ErrOrStderr(),
-		ownRates: rate != nil && rate.Value.String() == "0",
+		where: report.ThisMachine(),
 	}
 }
 
@@ -64,6 +63,9 @@ func (s *session) measure(runs []job) ([]jobResults, error) {
 	})
 	defer giveBack()
 
+	if err := s.pace(ctx, runs); err != nil {
+		return nil, err
+	}
 	var records []jobResults
 	total := len(runs) * s.options.rounds
 	for done := range total {
@@ -72,15 +74,8 @@ func (s *session) measure(runs []job) ([]jobResults, error) {
 		if total > 1 && !s.options.quiet {
 			fmt.Fprintf(s.stderr, "[%d/%d] %s\n", done+1, total, s.name(runs[i]))
 		}
-		meter := &bench.Meter{}
-		result, err := s.one(ctx, runs[i], meter)
-		if ctx.Err() != nil {
-			return records, &interruptedError{run: s.name(runs[i]), phase: meter.Phase().Name, ended: done}
-		}
+		result, err := s.one(ctx, runs[i], done)
 		if err != nil {
-			if len(runs) > 1 {
-				err = fmt.Errorf("%s: %w", s.name(runs[i]), err)
-			}
 			return records, err
 		}
 		if i == len(records) {
@@ -91,13 +86,43 @@ func (s *session) measure(runs []job) ([]jobResults, error) {
 	return records, nil
 }
 
-// one runs one job. It collects the garbage of the previous one first, which would count as memory.
-func (s *session) one(ctx context.Context, run job, meter *bench.Meter) (*bench.Result, error) {
+// pace gives all designs of a value one rate for their latencies: half of what the slowest of them
+// sustains. At rates of their own, a faster design would be measured under more load.
+func (s *session) pace(ctx context.Context, runs []job) error {
+	for len(runs) > 0 {
+		slowest, rest := math.Inf(1), runs
+		for len(rest) > 0 && rest[0].value == runs[0].value && rest[0].pace != nil {
+			result, err := s.one(ctx, rest[0], 0)
+			if err != nil {
+				return err
+			}
+			slowest, rest = min(slowest, result.Figures[0].Value), rest[1:]
+		}
+		if len(rest) == len(runs) {
+			rest = runs[1:] // it has a rate, or needs none
+		} else if err := runs[0].pace(max(1, slowest/2)); err != nil {
+			return err
+		}
+		runs = rest
+	}
+	return nil
+}
+
+// one runs one job after others. It collects their garbage first, which would count as memory.
+func (s *session) one(ctx context.Context, run job, ended int) (*bench.Result, error) {
 	debug.FreeOSMemory()
+	meter := &bench.Meter{}
 	if !s.options.quiet {
 		defer bench.ShowProgress(s.stderr, meter)()
 	}
-	return run.do(ctx, meter)
+	result, err := run.do(ctx, meter)
+	switch name := s.name(run); {
+	case ctx.Err() != nil:
+		return nil, &interruptedError{run: name, phase: meter.Phase().Name, ended: ended}
+	case err != nil && name != "":
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return result, err
 }
 
 // name returns the name of a job.
@@ -115,11 +140,8 @@ func (s *session) name(run job) string {
 // show writes the results. A pipe closed by its reader is not an error.
 func (s *session) show(records []jobResults, complete bool) error {
 	stdout := program.NewLostReader(s.stdout, func() {})
-	if err := s.options.write(stdout, s.varied, records); err != nil {
+	if err := s.options.write(stdout, s.where, s.varied, records); err != nil {
 		return fmt.Errorf("the results cannot be written: %w", err)
-	}
-	if s.ownRates && s.varied != "rate" && len(records) > 1 && !s.options.quiet {
-		fmt.Fprintln(s.stderr, "note: the second phase of each run had half of its own throughput; use --rate to compare latencies at the same load")
 	}
 	if s.options.plot == "" || !complete {
 		return nil

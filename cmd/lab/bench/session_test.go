@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,6 +58,11 @@ var small = map[string][]string{
 	"sync":     {"--objects", "50"},
 }
 
+// once returns the arguments of a short benchmark of one round.
+func once(name string, more ...string) []string {
+	return slices.Concat([]string{name, "--rounds", "1"}, small[name], more)
+}
+
 // benchDocument is the output of -o json.
 type benchDocument struct {
 	Results []struct {
@@ -82,7 +88,7 @@ func TestBenchmarksRun(t *testing.T) {
 	require.Len(t, small, len(benchmarks))
 	for _, kind := range benchmarks {
 		t.Run(kind.name, func(t *testing.T) {
-			document := benchJSON(t, append([]string{kind.name}, small[kind.name]...)...)
+			document := benchJSON(t, once(kind.name)...)
 			require.Len(t, document.Results, 1)
 			result := document.Results[0]
 			assert.Equal(t, kind.name, result.Bench)
@@ -109,7 +115,7 @@ func pairs(args []string) map[string]string {
 }
 
 func TestBenchTableAndProgress(t *testing.T) {
-	code, stdout, stderr := lab(t, append([]string{"queue"}, small["queue"]...)...)
+	code, stdout, stderr := lab(t, once("queue")...)
 	require.Zero(t, code, stderr)
 	assert.Regexp(t, `(?m)^bench queue$`, stdout)
 	assert.Regexp(t, `(?m)^  processed +\S+( [kMG])?/s$`, stdout)
@@ -117,7 +123,7 @@ func TestBenchTableAndProgress(t *testing.T) {
 	assert.Contains(t, stdout, "\nchecked\n")
 	assert.Empty(t, stderr, "progress is for terminals")
 
-	code, _, stderr = lab(t, append([]string{"queue", "--quiet"}, small["queue"]...)...)
+	code, _, stderr = lab(t, once("queue", "--quiet")...)
 	assert.Zero(t, code)
 	assert.Empty(t, stderr)
 }
@@ -125,13 +131,13 @@ func TestBenchTableAndProgress(t *testing.T) {
 // Designs side by side have a column each, and a picture with all of them.
 func TestBenchDesigns(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "designs.svg")
-	code, stdout, stderr := lab(t, append([]string{"fifo", "--design", "all", "--plot", file}, small["fifo"]...)...)
+	code, stdout, stderr := lab(t, once("fifo", "--design", "all", "--plot", file)...)
 	require.Zero(t, code, stderr)
 	assert.Regexp(t, `(?m)^ +fast +textbook +inorder$`, stdout)
 	assert.Contains(t, stderr, "[2/3] textbook\n")
-	assert.Contains(t, stderr, "use --rate to compare latencies at the same load")
+	assert.Regexp(t, `(?m)^  rate for latency +(\S+ k/s) +(\S+ k/s) +(\S+ k/s)$`, stdout)
 	svg := svgText(t, file)
-	for _, want := range []string{"lab bench fifo: latency by percentile", "fast", "textbook", "inorder", "99%", "Each at half of its own throughput."} {
+	for _, want := range []string{"lab bench fifo: latency by percentile", "fast", "textbook", "inorder", "99%"} {
 		assert.Contains(t, svg, want)
 	}
 }
@@ -157,7 +163,7 @@ func svgText(t *testing.T, file string) string {
 }
 
 func TestBenchSyncDesigns(t *testing.T) {
-	document := benchJSON(t, append([]string{"sync", "--design", "all"}, small["sync"]...)...)
+	document := benchJSON(t, once("sync", "--design", "all")...)
 	require.Len(t, document.Results, 2)
 	assert.Equal(t, "fast", document.Results[0].Subject)
 	assert.Equal(t, "textbook", document.Results[1].Subject)
@@ -268,8 +274,8 @@ func TestBenchRounds(t *testing.T) {
 		}}
 	}
 	require.NoError(t, session.run([]job{run("a"), run("b")}))
-	assert.Regexp(t, `(?m)^  time +20 ns +200 ns$`, stdout.String())
-	assert.Regexp(t, `(?m)^  max +30 ns +300 ns$`, stdout.String())
+	assert.Regexp(t, `(?m)^  time +20 ns \(100 %\) +200 ns \(100 %\)$`, stdout.String())
+	assert.Regexp(t, `(?m)^  max +30 ns \(100 %\) +300 ns \(100 %\)$`, stdout.String())
 	assert.Contains(t, stdout.String(), "rounds 3 (medians)")
 	assert.NotContains(t, stdout.String(), "rate")
 	assert.Equal(t, "[1/6] a\n[2/6] b\n[3/6] a\n[4/6] b\n[5/6] a\n[6/6] b\n", progressOf(stderr.String()))
@@ -279,6 +285,43 @@ func TestBenchRounds(t *testing.T) {
 	require.Len(t, document.Results, 2)
 	assert.Equal(t, "1", document.Results[0].Parameters["round"])
 	assert.Equal(t, "2", document.Results[1].Parameters["round"])
+}
+
+// The designs of a value get half of what the slowest of them sustains, in all rounds.
+func TestBenchOneRate(t *testing.T) {
+	session, _, _ := sessionFor(t)
+	session.varied, session.options.rounds = "workers", 2
+	var rates []string
+	run := func(value, design string, sustained float64) job {
+		return job{value: value, design: design,
+			pace: func(rate float64) error {
+				rates = append(rates, fmt.Sprintf("%s: %.0f", value, rate))
+				return nil
+			},
+			do: func(context.Context, *bench.Meter) (*bench.Result, error) {
+				rates = append(rates, design)
+				return &bench.Result{Bench: "x", Figures: []bench.Figure{{Name: "events", Value: sustained}}}, nil
+			}}
+	}
+	fixed := run("4", "fixed", 1)
+	fixed.pace = nil
+	jobs := []job{run("1", "a", 900), run("1", "b", 200), run("2", "a", 1), run("2", "b", 3000), fixed}
+	require.NoError(t, session.run(jobs))
+	assert.Equal(t, []string{"a", "b", "1: 100", "a", "b", "2: 1"}, rates[:6], "before the rounds; one a second at least")
+	assert.Len(t, rates, 6+2*5)
+
+	document := benchJSON(t, once("fifo", "--design", "all", "--duration", "5ms")...)
+	var common []float64
+	for _, result := range document.Results {
+		assert.NotContains(t, result.Parameters, "rate", "it was not asked for")
+		for _, figure := range result.Figures {
+			if figure.Name == "rate for latency" {
+				common = append(common, figure.Value)
+			}
+		}
+	}
+	require.Len(t, common, 3)
+	assert.Equal(t, []float64{common[0], common[0]}, common[1:])
 }
 
 // progressOf returns the lines that name the job.
@@ -294,7 +337,7 @@ func progressOf(stderr string) string {
 
 // A workload may omit a parameter that is off; its row names it nevertheless.
 func TestBenchSweepNamesEveryValue(t *testing.T) {
-	document := benchJSON(t, append([]string{"queue", "--vary", "metrics=false,true", "-q"}, small["queue"]...)...)
+	document := benchJSON(t, once("queue", "--vary", "metrics=false,true", "-q")...)
 	require.Len(t, document.Results, 2)
 	assert.Equal(t, "false", document.Results[0].Parameters["metrics"])
 	assert.Equal(t, "true", document.Results[1].Parameters["metrics"])
@@ -302,7 +345,7 @@ func TestBenchSweepNamesEveryValue(t *testing.T) {
 
 // A sweep as CSV is a table for a spreadsheet.
 func TestBenchSweepCSV(t *testing.T) {
-	arguments := append([]string{"queue", "--vary", "workers=1..3", "-o", "csv", "-q"}, small["queue"]...)
+	arguments := once("queue", "--vary", "workers=1..3", "-o", "csv", "-q")
 	code, stdout, stderr := lab(t, arguments...)
 	require.Zero(t, code, stderr)
 	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()

@@ -34,7 +34,7 @@ func TestBenchMistakes(t *testing.T) {
 		`it must be at most 10000000`:                                            {"queue", "--keys", "10G"},
 		`"x" is not a number, such as 1000 or 64KiB`:                             {"fifo", "--object-size", "x"},
 		`there is no distribution "even"; use uniform, zipf or hot`:              {"queue", "--distribution", "even"},
-		`there is no output format "yaml"; use table, json or csv`:               {"queue", "-o", "yaml"},
+		`there is no output format "yaml"; use table, json, csv or benchfmt`:     {"queue", "-o", "yaml"},
 		`there is no design "quick"; use fast, textbook, inorder or all`:         {"fifo", "--design", "fast,quick"},
 		`"--duration" flag: it must be at least 1ns`:                             {"store", "--duration", "0"},
 		`"--handler-cost" flag: it must be at least 0s`:                          {"queue", "--handler-cost", "-1s"},
@@ -128,7 +128,7 @@ func TestBenchSweepPlots(t *testing.T) {
 		{[]string{"fifo", "--vary", "distribution=uniform,zipf", "--design", "all"}, []string{"fast", "textbook", "zipf"}},
 	} {
 		file := filepath.Join(directory, "x.svg")
-		args := slices.Clone(c.args)
+		args := append(slices.Clone(c.args), "--rounds", "1")
 		for name, value := range pairs(small[c.args[0]]) {
 			if !slices.ContainsFunc(c.args, func(arg string) bool { return strings.HasPrefix(arg, name+"=") }) {
 				args = append(args, "--"+name, value)
@@ -146,7 +146,7 @@ func TestBenchSweepPlots(t *testing.T) {
 
 func TestBenchPlotOfAFigureThatDoesNotExist(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.svg")
-	code, _, stderr := lab(t, append([]string{"queue", "-q", "--plot", file, "--figure", "p98"}, small["queue"]...)...)
+	code, _, stderr := lab(t, once("queue", "-q", "--plot", file, "--figure", "p98")...)
 	assert.Equal(t, 1, code)
 	assert.Contains(t, stderr, `there is no figure "p98" to plot; use one of "processed",`)
 	assert.NoFileExists(t, file)
@@ -206,7 +206,7 @@ func TestBenchCompletion(t *testing.T) {
 		{[]string{"queue", "--distribution", ""}, []string{"uniform", "zipf", "hot"}},
 		{[]string{"fifo", "--design", ""}, []string{"fast", "textbook", "inorder", "all"}},
 		{[]string{"sync", "--design", ""}, []string{"fast", "textbook", "all"}},
-		{[]string{"store", "-o", ""}, []string{"table", "json", "csv"}},
+		{[]string{"store", "-o", ""}, []string{"table", "json", "csv", "benchfmt"}},
 		{[]string{"queue", "--vary", ""}, []string{"producers=", "workers=", "keys=", "handler-cost="}},
 	} {
 		code, stdout, _ := programtest.Call(t, newRoot(), error.Error, append([]string{"__complete", "bench"}, c.args...)...)

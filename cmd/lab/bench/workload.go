@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -24,7 +25,10 @@ type job struct {
 	design string
 	// value is the value of the varied flag; empty if none is varied.
 	value string
-	do    func(ctx context.Context, meter *bench.Meter) (*bench.Result, error)
+	// pace sets the rate of the second phase, for all jobs of the workload. It is nil if the user has
+	// set it, or if there is no such phase.
+	pace func(rate float64) error
+	do   func(ctx context.Context, meter *bench.Meter) (*bench.Result, error)
 }
 
 // config is a benchmark's configuration.
@@ -42,6 +46,7 @@ type work[S interface{ Name() string }, C config] struct {
 	chosen program.Choice
 	flags  *pflag.FlagSet
 	own    []string // the flags of the configuration
+	paced  bool     // the rate was measured, so it is a figure and no parameter
 }
 
 func newWork[S interface{ Name() string }, C config](name, flag, usage string, subjects []S, config C, run func(context.Context, S, C, *bench.Meter) (*bench.Result, error)) workload {
@@ -63,6 +68,7 @@ func (w *work[S, C]) addTo(flags *pflag.FlagSet) {
 
 func (w *work[S, C]) jobs() []job {
 	var jobs []job
+	rate := w.flags.Lookup("rate")
 	for _, name := range w.chosen.Chosen {
 		subject := w.subjects[slices.IndexFunc(w.subjects, func(s S) bool { return s.Name() == name })]
 		made := job{do: func(ctx context.Context, meter *bench.Meter) (*bench.Result, error) {
@@ -76,18 +82,27 @@ func (w *work[S, C]) jobs() []job {
 		if len(w.chosen.Chosen) > 1 {
 			made.design = name
 		}
+		if rate != nil && rate.Value.String() == "0" {
+			made.pace = func(chosen float64) error {
+				w.paced = true
+				return rate.Value.Set(strconv.FormatFloat(chosen, 'g', 3, 64))
+			}
+		}
 		jobs = append(jobs, made)
 	}
 	return jobs
 }
 
 // parameters returns the flags of the configuration, except boolean and zero flags left at their
-// default.
+// default, and a measured rate.
 func (w *work[S, C]) parameters() []bench.Parameter {
 	var list []bench.Parameter
 	for _, name := range w.own {
 		flag := w.flags.Lookup(name)
 		value := flag.Value.String()
+		if name == "rate" && w.paced {
+			continue
+		}
 		if flag.Changed || !slices.Contains([]string{"0", "0s", "false"}, value) {
 			list = append(list, bench.Parameter{Name: strings.ReplaceAll(name, "-", " "), Value: value})
 		}

@@ -22,7 +22,7 @@ import (
 // benchRounds is how often each program is measured. The table shows medians.
 const benchRounds = 3
 
-// benchDuration is how long each of the two phases of a run takes.
+// benchDuration is how long each phase of a run takes.
 const benchDuration = "1s"
 
 // contender is a column of the table.
@@ -89,7 +89,8 @@ func benchForm(run manifest.Run) string {
 
 // measure runs a benchmark once, in a process of its own. said is what it reported if it failed.
 func measure(ctx context.Context, binary, name, design string) (result *bench.Result, said string, err error) {
-	command := exec.CommandContext(ctx, binary, "bench", name, "--design", design, "--duration", benchDuration, "-o", "json", "-q")
+	command := exec.CommandContext(ctx, binary, "bench", name, "--design", design, "--duration", benchDuration,
+		"--rounds", "1", "-o", "json", "-q")
 	var out, failed bytes.Buffer
 	command.Stdout, command.Stderr = &out, &failed
 	err = command.Run()

@@ -254,9 +254,4 @@ func TestTheMachine(t *testing.T) {
 	require.NoError(t, err)
 	m := compare.ThisMachine(self, "/nowhere/program")
 	assert.Positive(t, m.Cores)
-	assert.Contains(t, m.System, "/")
-	assert.NotEmpty(t, m.Go)
-	host, err := os.Hostname()
-	require.NoError(t, err)
-	assert.NotContains(t, []string{m.Processor, m.System}, host, "the description must not name the machine")
 }

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"cmp"
+	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,7 +10,36 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"orrery/internal/lab/bench/report"
 )
+
+// Machine is the machine that measured, with the versions of the originals by module path.
+type Machine struct {
+	report.Machine
+	Modules map[string]string `json:"modules"`
+}
+
+// originals lists the modules whose versions are shown.
+var originals = []string{"k8s.io/client-go", "k8s.io/kubernetes", "sigs.k8s.io/controller-runtime"}
+
+// ThisMachine describes the machine. The originals' versions are those in the programs' build
+// information.
+func ThisMachine(programs ...string) Machine {
+	m := Machine{Machine: report.ThisMachine(), Modules: make(map[string]string)}
+	for _, program := range programs {
+		info, err := buildinfo.ReadFile(program)
+		if err != nil {
+			continue
+		}
+		for _, module := range append(info.Deps, &info.Main) {
+			if slices.Contains(originals, module.Path) {
+				m.Modules[module.Path] = cmp.Or(module.Replace, module).Version
+			}
+		}
+	}
+	return m
+}
 
 // Results holds the result of a comparison, as build/bench.json has it.
 type Results struct {

@@ -17,7 +17,7 @@ import (
 // results returns made-up records.
 func results() compare.Results {
 	modules := map[string]string{"k8s.io/client-go": "v0.36.3"}
-	return compare.Results{Machine: compare.Machine{Processor: "a processor", Cores: 2, Modules: modules},
+	return compare.Results{Machine: compare.Machine{Modules: modules},
 		Records: []compare.Record{
 			{Name: "queue/cycle ns/op", Unit: "ns/op", Ours: 31, Theirs: 132, Ratio: 31.0 / 132, Spread: 0.06, Target: 0.25,
 				Better: bench.Lower, TargetKind: compare.Ratio, Rounds: 5, Verdict: compare.Met, Low: 0.22, High: 0.26, Proof: "2000000 keys came out", Textbook: &compare.TextbookRecord{Figure: 440, Ratio: 440.0 / 132}},

@@ -22,7 +22,7 @@ import (
 func with(c Config) *Config { return benchtest.With(c, (*Config).AddTo) }
 
 func small() *Config {
-	return with(Config{Objects: 50, Load: load.Load{Duration: 20 * time.Millisecond}})
+	return with(Config{Objects: 50, Load: load.Load{Duration: 20 * time.Millisecond, Rate: 5000}})
 }
 
 func TestRunOfEachDesign(t *testing.T) {
@@ -310,7 +310,7 @@ func TestAWitnessThatCounts(t *testing.T) {
 func TestMergedEventsAreLateSinceTheOldest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, handler := silentWorld(3, true)
-		w.phase, w.once = &load.Phase{Rate: 1}, make([]event, 9)
+		w.phase, w.once = &load.Phase{Driver: load.Driver{Load: load.Load{Rate: 1}}, Events: 9}, make([]event, 9)
 		w.phase.Begin()
 		began := time.Now()
 		for i, object := range []int{0, 0, 1, 1, 0, 1, 0, 1, 0} {

@@ -90,5 +90,5 @@ func (c *Config) AddTo(flags *pflag.FlagSet) {
 	load.CountVar(flags, &c.Objects, "objects", 10_000, 1, 1_000_000, "how many objects are in the store")
 	program.WordVar(flags, &c.Kind, "kind", "", "kind of objects", []Kind{Heads, Pods}, "what the objects are")
 	load.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to a small pod's fields")
-	c.Load.AddTo(flags, 5*time.Second, "objects")
+	c.Load.AddTo(flags, "objects")
 }

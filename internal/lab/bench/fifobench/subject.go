@@ -3,7 +3,6 @@ package fifobench
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -174,5 +173,5 @@ func (c *Config) AddTo(flags *pflag.FlagSet) {
 	load.CountVar(flags, &c.Keys, "keys", 100_000, 1, 10_000_000, "how many objects there are")
 	load.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to its metadata")
 	load.CountVar(flags, &c.Backlog, "backlog", 1000, 1, 1_000_000, "how many events may wait before producers do")
-	c.Load.AddTo(flags, 5*time.Second, "objects")
+	c.Load.AddTo(flags, "objects")
 }

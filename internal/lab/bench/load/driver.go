@@ -11,7 +11,8 @@ import (
 )
 
 // Driver runs a benchmark in two phases. In the first the gear gets as many events as it takes, for
-// throughput and cost; in the second it gets them at a steady rate, for latencies.
+// throughput and cost; in the second it gets them at a steady rate, for latencies. Without a rate
+// there is no second phase.
 type Driver struct {
 	Load
 	Meter *bench.Meter
@@ -24,8 +25,7 @@ type Driver struct {
 // Phase is one of the two phases, and its result.
 type Phase struct {
 	Driver
-	// Rate is the number of events a second, and Events how many are due; 0: as many as possible.
-	Rate   float64
+	// Events is how many are due in the second phase; 0 in the first: as many as possible.
 	Events int
 
 	// The result. In the first phase these are the events that the gear has handled, with their
@@ -47,12 +47,6 @@ func (d Driver) Run(ctx context.Context) (*bench.Result, error) {
 	if err := d.Phase(ctx, full); err != nil {
 		return nil, err
 	}
-	paced := &Phase{Driver: d, Rate: d.RateOr(full.Done, full.Usage.Elapsed)}
-	paced.Events = max(1, int(paced.Rate*d.Duration.Seconds()))
-	d.Meter.Begin(fmt.Sprintf("%.0f %ss a second", paced.Rate, d.Event), d.Event+"s", d.Duration, int64(paced.Events))
-	if err := d.Phase(ctx, paced); err != nil {
-		return nil, err
-	}
 	done, perSecond := float64(max(full.Done, 1)), float64(full.Done)/full.Usage.Elapsed.Seconds()
 	higher := func(name string, value float64) bench.Figure {
 		return bench.Figure{Name: name, Unit: bench.PerSecond, Value: value, Better: bench.Higher}
@@ -61,22 +55,30 @@ func (d Driver) Run(ctx context.Context) (*bench.Result, error) {
 		return bench.Figure{Name: name + " per " + d.Event, Unit: unit, Value: sum / done, Better: bench.Lower}
 	}
 	figures := append([]bench.Figure{higher(d.Handled, perSecond)}, full.More...)
-	return &bench.Result{
+	result := &bench.Result{
 		Figures: append(figures,
 			each("CPU", bench.Nanoseconds, float64(full.Usage.CPU)),
 			each("allocations", bench.Count, float64(full.Usage.Allocs)),
-			each("allocated", bench.Bytes, float64(full.Usage.Bytes)),
-			higher("rate for latency", paced.Rate)),
-		Latency: &paced.Latency,
-		Proof: []string{
-			fmt.Sprintf("as fast as possible: %s", full.Proof),
-			fmt.Sprintf("at %.0f %ss a second: %s", paced.Rate, d.Event, paced.Proof),
-		},
-	}, nil
+			each("allocated", bench.Bytes, float64(full.Usage.Bytes))),
+		Proof: []string{"as fast as possible: " + full.Proof},
+	}
+	if d.Rate == 0 {
+		return result, nil
+	}
+	paced := &Phase{Driver: d, Events: max(1, int(d.Rate*d.Duration.Seconds()))}
+	name := fmt.Sprintf("%.0f %ss a second", d.Rate, d.Event)
+	d.Meter.Begin(name, d.Event+"s", d.Duration, int64(paced.Events))
+	if err := d.Phase(ctx, paced); err != nil {
+		return nil, err
+	}
+	result.Figures = append(result.Figures, higher("rate for latency", d.Rate))
+	result.Latency = &paced.Latency
+	result.Proof = append(result.Proof, "at "+name+": "+paced.Proof)
+	return result, nil
 }
 
 // Paced reports whether this is the phase with a steady rate.
-func (p *Phase) Paced() bool { return p.Rate > 0 }
+func (p *Phase) Paced() bool { return p.Events > 0 }
 
 // Begin starts the clock of the phase. The gear must be ready.
 func (p *Phase) Begin() {

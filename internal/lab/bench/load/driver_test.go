@@ -37,7 +37,7 @@ func driven(ctx context.Context, l load.Load, phase func(p *load.Phase, event in
 func TestTheDriverRunsTwoPhases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late []time.Duration
-		result, err := driven(t.Context(), load.Load{Duration: time.Second}, func(p *load.Phase, event int) error {
+		result, err := driven(t.Context(), load.Load{Duration: time.Second, Rate: 1000}, func(p *load.Phase, event int) error {
 			if p.Paced() && event%2 == 0 {
 				late = append(late, p.Late(event))
 			}
@@ -47,12 +47,25 @@ func TestTheDriverRunsTwoPhases(t *testing.T) {
 		processed, _ := result.Figure("processed")
 		assert.InDelta(t, 2000, processed.Value, 20, "two producers make as many events as the gear takes")
 		rate, _ := result.Figure("rate for latency")
-		assert.InDelta(t, processed.Value/2, rate.Value, 1e-6, "half of what is possible")
-		assert.Len(t, late, int(rate.Value)/2)
+		assert.Equal(t, 1000.0, rate.Value)
+		assert.Len(t, late, 500)
 		for _, d := range late {
 			assert.InDelta(t, time.Millisecond, d, 1e3, "each event is made when it is due")
 		}
 		assert.Equal(t, []string{"as fast as possible: proven", "at 1000 keys a second: proven"}, result.Proof)
+	})
+}
+
+// A run that looks for the rate has none yet.
+func TestWithoutARateThereIsNoSecondPhase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		result, err := driven(t.Context(), load.Load{Duration: time.Second}, func(p *load.Phase, _ int) error {
+			assert.False(t, p.Paced())
+			return nil
+		})
+		require.NoError(t, err)
+		assert.Nil(t, result.Latency)
+		assert.Equal(t, []string{"as fast as possible: proven"}, result.Proof)
 	})
 }
 

@@ -26,27 +26,18 @@ type Load struct {
 	Distribution Distribution
 	// Duration is the duration of each of the two phases.
 	Duration time.Duration
-	// Rate is the number of events a second in the second phase; 0: half of what the first reached.
+	// Rate is the number of events a second in the second phase; 0: there is none.
 	Rate float64
 	// Seed is the seed of the random choices.
 	Seed uint64
 }
 
 // AddTo adds a flag for each field. of names the keys in help texts: "objects".
-func (l *Load) AddTo(flags *pflag.FlagSet, duration time.Duration, of string) {
+func (l *Load) AddTo(flags *pflag.FlagSet, of string) {
 	program.WordVar(flags, &l.Distribution, "distribution", "", "distribution", Distributions(), "how often each of the "+of+" is drawn (hot: one gets 90 %)")
-	DurationVar(flags, &l.Duration, "duration", duration, 1, 0, "how long each of the two phases takes")
-	flags.Var(&Number{set: func(v float64) { l.Rate = v }}, "rate", "events a second in the second phase, which measures latency; 0: half of what the first phase reached")
+	DurationVar(flags, &l.Duration, "duration", 2*time.Second, 1, 0, "how long each of the two phases takes")
+	flags.Var(&Number{set: func(v float64) { l.Rate = v }}, "rate", "events a second in the second phase, which measures latency; 0: half of what the slowest design sustains")
 	flags.Uint64Var(&l.Seed, "seed", 1, "seed of the random choices; the same seed makes the same choices")
-}
-
-// RateOr returns the rate of the second phase, given the number of events and the duration of the
-// first.
-func (l *Load) RateOr(events int, took time.Duration) float64 {
-	if l.Rate > 0 {
-		return l.Rate
-	}
-	return max(1, float64(events)/took.Seconds()/2)
 }
 
 // Number is the value of a flag with an optional suffix: 100k, 1M; 64KiB for a size.

@@ -178,9 +178,9 @@ func TestFlagsForNumbers(t *testing.T) {
 	var l load.Load
 	load.CountVar(flags, &keys, "keys", 7, 1, 2_000_000, "")
 	load.SizeVar(flags, &size, "size", "")
-	l.AddTo(flags, time.Second, "keys")
+	l.AddTo(flags, "keys")
 	assert.Equal(t, 7, keys)
-	assert.Equal(t, load.Load{Distribution: load.Uniform, Duration: time.Second, Seed: 1}, l)
+	assert.Equal(t, load.Load{Distribution: load.Uniform, Duration: 2 * time.Second, Seed: 1}, l)
 
 	require.NoError(t, flags.Parse([]string{"--keys", "1.5M", "--size", "64KiB", "--rate", "2k", "--duration", "3s", "--distribution", "hot"}))
 	assert.Equal(t, 1_500_000, keys)
@@ -196,12 +196,4 @@ func TestFlagsForNumbers(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 1_500_000, keys, "a refused value changes nothing")
-}
-
-func TestTheRateIsHalfOfWhatIsPossible(t *testing.T) {
-	var l load.Load
-	assert.Equal(t, 500.0, l.RateOr(2000, 2*time.Second))
-	assert.Equal(t, 1.0, l.RateOr(1, time.Hour), "one a second at the least")
-	l.Rate = 7
-	assert.Equal(t, 7.0, l.RateOr(2000, 2*time.Second))
 }

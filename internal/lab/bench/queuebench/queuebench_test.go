@@ -150,7 +150,7 @@ func TestScenariosEndWithTheContext(t *testing.T) {
 }
 
 func short() *Config {
-	return with(Config{Keys: 500, Load: load.Load{Duration: 30 * time.Millisecond}})
+	return with(Config{Keys: 500, Load: load.Load{Duration: 30 * time.Millisecond, Rate: 10_000}})
 }
 
 func TestRun(t *testing.T) {

@@ -45,7 +45,11 @@ func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) 
 	return load.Driver{
 		Load: cfg.Load, Meter: meter, Event: "key", Handled: "processed",
 		Phase: func(ctx context.Context, p *load.Phase) error {
-			got, err := r.measure(ctx, subject, cfg.Duration, p.Rate)
+			rate := 0.0
+			if p.Paced() {
+				rate = p.Rate
+			}
+			got, err := r.measure(ctx, subject, cfg.Duration, rate)
 			if err != nil {
 				return err
 			}
@@ -83,5 +87,5 @@ func (c *Config) AddTo(flags *pflag.FlagSet) {
 	load.CostVar(flags, &c.HandlerCost)
 	flags.BoolVar(&c.Metrics, "metrics", false, "enable the queue's metrics")
 	load.DurationVar(flags, &c.Stall, "stall", 0, 0, mostStall, "stop the queue for this long in each phase: do the results show it?")
-	c.Load.AddTo(flags, 2*time.Second, "keys")
+	c.Load.AddTo(flags, "keys")
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -13,10 +12,7 @@ import (
 
 // JSON writes results as one object:
 //
-//	environment      where they were measured
-//	  go             version of Go: "go1.26.0"
-//	  platform       "linux/amd64"
-//	  cpus           threads that ran Go code at the same time (GOMAXPROCS)
+//	machine          where they were measured: the fields of Machine
 //	results          list, one a run
 //	  bench          "queue"
 //	  subject        the name of a design: "fast"
@@ -31,12 +27,10 @@ import (
 //	    count        how many were measured
 //	    min, mean, p50, p90, p99, p99.9, max
 //	  proof          list of sentences: what was checked
-func JSON(w io.Writer, results []*bench.Result) error { return writeJSON(w, here(), results) }
-
-func writeJSON(w io.Writer, where environment, results []*bench.Result) error {
+func JSON(w io.Writer, where Machine, results []*bench.Result) error {
 	document := struct {
-		Environment environment  `json:"environment"`
-		Results     []jsonResult `json:"results"`
+		Machine Machine      `json:"machine"`
+		Results []jsonResult `json:"results"`
 	}{where, make([]jsonResult, len(results))}
 	for i, r := range results {
 		document.Results[i] = jsonResult{Result: r, Parameters: map[string]string{}}
@@ -67,29 +61,16 @@ type jsonResult struct {
 // flagName returns the flag of a parameter: "handler cost" is --handler-cost.
 func flagName(name string) string { return strings.ReplaceAll(name, " ", "-") }
 
-// environment is where a benchmark ran. Figures from different environments must not be compared.
-type environment struct {
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
-	CPUs     int    `json:"cpus"` // used by Go at the same time
-}
-
-func here() environment {
-	return environment{runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, runtime.GOMAXPROCS(0)}
-}
-
 // CSV writes a header and one row per result, for a spreadsheet. The columns:
 //
 //	bench, subject
 //	one for each parameter, named as its flag: producers, handler-cost
 //	one for each figure, with its unit: processed (1/s), peak memory (B)
 //	latency p50 (ns), latency p90 (ns), latency p99 (ns), latency p99.9 (ns), latency max (ns)
-//	proof, go, platform, cpus
+//	proof, go, platform, gomaxprocs
 //
 // Parameters and figures are those that any of the results has, in order of appearance.
-func CSV(w io.Writer, results []*bench.Result) error { return writeCSV(w, here(), results) }
-
-func writeCSV(w io.Writer, where environment, results []*bench.Result) error {
+func CSV(w io.Writer, where Machine, results []*bench.Result) error {
 	parameters, numbers := parameters(results), figures(results)
 	latencies := latencies(results)
 	header := []string{"bench", "subject"}
@@ -102,7 +83,7 @@ func writeCSV(w io.Writer, where environment, results []*bench.Result) error {
 	for _, l := range latencies {
 		header = append(header, "latency "+l.name+" (ns)")
 	}
-	rows := [][]string{append(header, "proof", "go", "platform", "cpus")}
+	rows := [][]string{append(header, "proof", "go", "platform", "gomaxprocs")}
 	for _, result := range results {
 		row := []string{result.Bench, result.Subject}
 		for _, name := range parameters {
@@ -116,7 +97,7 @@ func writeCSV(w io.Writer, where environment, results []*bench.Result) error {
 			}
 			row = append(row, cell)
 		}
-		rows = append(rows, append(row, strings.Join(result.Proof, "; "), where.Go, where.Platform, strconv.Itoa(where.CPUs)))
+		rows = append(rows, append(row, strings.Join(result.Proof, "; "), where.Go, where.Platform, strconv.Itoa(where.GOMAXPROCS)))
 	}
 	return csv.NewWriter(w).WriteAll(rows)
 }

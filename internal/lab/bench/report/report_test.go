@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -19,7 +20,18 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-var somewhere = environment{Go: "go1.26.0", Platform: "linux/amd64", CPUs: 2}
+var somewhere = Machine{
+	Processor: "a processor", Cores: 4, GOMAXPROCS: 2, Memory: 8 << 30, Platform: "linux/amd64", Kernel: "Linux 6.1", Go: "1.26.0",
+	Commit: "0123456789abcdef0123 with changes", Load: 1.25,
+}
+
+// single returns results that have one round each.
+func single(results ...*bench.Result) (all []Rounds) {
+	for _, r := range results {
+		all = append(all, Rounds{r})
+	}
+	return all
+}
 
 // result has a thousand latencies, of 1, 2, 3 … µs.
 func result(subject, handlers string, perEvent float64) *bench.Result {
@@ -57,13 +69,15 @@ func TestGolden(t *testing.T) {
 	sweep := []*bench.Result{result("batching", "1", 100), result("batching", "2", 170.5), result("batching", "64", 9912.3)}
 	both := []*bench.Result{result("batching", "1", 100), result("channels", "1", 1000), result("batching", "2", 170), result("channels", "2", 2000), bare()}
 	for name, write := range map[string]func(io.Writer) error{
-		"table-two.txt":     func(w io.Writer) error { return Table(w, "", two) },
-		"table-unlike.txt":  func(w io.Writer) error { return Table(w, "", []*bench.Result{two[0], bare()}) },
-		"table-none.txt":    func(w io.Writer) error { return Table(w, "", nil) },
-		"sweep.txt":         func(w io.Writer) error { return Table(w, "handlers", sweep) },
-		"sweep-designs.txt": func(w io.Writer) error { return Table(w, "handlers", both) },
-		"results.json":      func(w io.Writer) error { return writeJSON(w, somewhere, []*bench.Result{two[0], bare()}) },
-		"results.csv":       func(w io.Writer) error { return writeCSV(w, somewhere, []*bench.Result{two[0], bare()}) },
+		"table-two.txt":     func(w io.Writer) error { return Table(w, somewhere, "", single(two...)) },
+		"table-unlike.txt":  func(w io.Writer) error { return Table(w, somewhere, "", single(two[0], bare())) },
+		"table-none.txt":    func(w io.Writer) error { return Table(w, somewhere, "", nil) },
+		"sweep.txt":         func(w io.Writer) error { return Table(w, somewhere, "handlers", single(sweep...)) },
+		"sweep-designs.txt": func(w io.Writer) error { return Table(w, somewhere, "handlers", single(both...)) },
+		"results.json":      func(w io.Writer) error { return JSON(w, somewhere, []*bench.Result{two[0], bare()}) },
+		"table-rounds.txt":  func(w io.Writer) error { return Table(w, somewhere, "", []Rounds{two, sweep[:2]}) },
+		"results.bench":     func(w io.Writer) error { return Benchfmt(w, somewhere, Every([]Rounds{two, {sweep[0]}})) },
+		"results.csv":       func(w io.Writer) error { return CSV(w, somewhere, []*bench.Result{two[0], bare()}) },
 	} {
 		var got bytes.Buffer
 		require.NoError(t, write(&got), name)
@@ -86,10 +100,24 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestWritersThatFail(t *testing.T) {
 	some := []*bench.Result{result("batching", "4", 412.5)}
-	assert.ErrorIs(t, Table(full{}, "", some), errFull)
-	assert.ErrorIs(t, Table(full{}, "", nil), errFull)
-	assert.ErrorIs(t, JSON(full{}, some), errFull)
-	assert.ErrorIs(t, CSV(full{}, some), errFull)
+	assert.ErrorIs(t, Table(full{}, somewhere, "", single(some...)), errFull)
+	assert.ErrorIs(t, Table(full{}, somewhere, "", nil), errFull)
+	assert.ErrorIs(t, JSON(full{}, somewhere, some), errFull)
+	assert.ErrorIs(t, CSV(full{}, somewhere, some), errFull)
+}
+
+// Figures are worth something only beside the machine that they are from.
+func TestThisMachine(t *testing.T) {
+	m := ThisMachine()
+	assert.Positive(t, m.Cores)
+	assert.Equal(t, runtime.GOMAXPROCS(0), m.GOMAXPROCS)
+	assert.Contains(t, m.System(), runtime.GOOS+"/"+runtime.GOARCH)
+	assert.NotEmpty(t, m.Go)
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	assert.NotContains(t, m.String(), host, "the description must not name the machine")
+	assert.Empty(t, Machine{Load: 0.4}.Busy())
+	assert.Contains(t, Machine{Load: 3, Cores: 2}.Busy(), "load 3.0 on 2 cores")
 }
 
 func TestHuman(t *testing.T) {

@@ -1,12 +1,13 @@
 // Package report writes the results of benchmarks. [Table] is for readers, with numbers of three
-// digits and a prefix: 4.2 M/s, 310 ns, 12.3 MiB; [Human] formats them, for plots too. [JSON] and
-// [CSV] are for programs: their numbers are never scaled or rounded and their names are stable. A
-// missing value is null in JSON, empty in CSV and a dash in a table, never a zero.
+// digits and a prefix: 4.2 M/s, 310 ns, 12.3 MiB; [Human] formats them, for plots too. [JSON],
+// [CSV] and [Benchfmt] are for programs: their numbers are never scaled or rounded and their names
+// are stable. A missing value is null in JSON, empty in CSV and a dash in a table, never a zero.
 package report
 
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,23 +16,34 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Table writes the parameters that all results share, and a column for each result, with a row for
-// each figure and percentile. If a parameter was varied, each result is a row instead, beginning
-// with its value. The checks follow: those of the first result if a parameter was varied, because
-// the others differ in numbers only.
-func Table(w io.Writer, varied string, results []*bench.Result) error {
-	if len(results) == 0 {
+// Table writes the machine, the parameters that all results share, and a column for each result,
+// with a row for each figure and percentile and the spread of its rounds. If a parameter was varied,
+// each result is a row instead, beginning with its value. The checks follow: those of the first
+// result if a parameter was varied, because the others differ in numbers only.
+func Table(w io.Writer, where Machine, varied string, all []Rounds) error {
+	if len(all) == 0 {
 		_, err := io.WriteString(w, "No results.\n")
 		return err
 	}
+	var results []*bench.Result
+	for _, rounds := range all {
+		results = append(results, rounds.Median())
+	}
 	var text strings.Builder
 	text.WriteString("bench " + results[0].Bench + "\n")
+	writeWrapped(&text, where.String())
+	if warning := where.Busy(); warning != "" {
+		writeWrapped(&text, warning)
+	}
 	same, different := divide(results, varied)
 	for i, name := range same {
 		same[i] = name + " " + parameter(name).human(results[0])
 	}
 	if len(same) > 0 {
 		writeWrapped(&text, strings.Join(same, ", "))
+	}
+	if len(all[0]) > 1 {
+		writeWrapped(&text, "in parentheses: the spread of the rounds, (max-min)/median")
 	}
 	text.WriteString("\n")
 
@@ -52,10 +64,10 @@ func Table(w io.Writer, varied string, results []*bench.Result) error {
 	for _, name := range different {
 		columns = append(columns, parameter(name))
 	}
-	writeCells(&text, cells(append(columns, figures(results)...), results, varied != ""))
+	writeCells(&text, cells(append(columns, figures(results)...), all, results, varied != ""))
 	if latencies := latencies(results); len(latencies) > 0 {
 		text.WriteString("\nlatency, from when it was due\n")
-		writeCells(&text, cells(append(first, latencies...), results, varied != ""))
+		writeCells(&text, cells(append(first, latencies...), all, results, varied != ""))
 	}
 	if varied != "" {
 		text.WriteString("\nchecked in each run; in the first:\n")
@@ -93,7 +105,7 @@ func divide(results []*bench.Result, varied string) (same, different []string) {
 
 // cells returns a row for each result, below the names of the columns, or its transpose. A long
 // name takes two rows.
-func cells(columns []attribute, results []*bench.Result, rows bool) [][]string {
+func cells(columns []attribute, all []Rounds, results []*bench.Result, rows bool) [][]string {
 	var table [][]string
 	if rows {
 		table = make([][]string, 2, len(results)+2)
@@ -102,10 +114,10 @@ func cells(columns []attribute, results []*bench.Result, rows bool) [][]string {
 			table[0] = append(table[0], column.name[:max(at, 0)])
 			table[1] = append(table[1], column.name[at+1:])
 		}
-		for _, result := range results {
+		for i, result := range results {
 			var row []string
 			for _, column := range columns {
-				row = append(row, column.human(result))
+				row = append(row, column.human(result)+column.spread(all[i]))
 			}
 			table = append(table, row)
 		}
@@ -113,8 +125,8 @@ func cells(columns []attribute, results []*bench.Result, rows bool) [][]string {
 	}
 	for _, column := range columns {
 		row := []string{column.name}
-		for _, result := range results {
-			row = append(row, column.human(result))
+		for i, result := range results {
+			row = append(row, column.human(result)+column.spread(all[i]))
 		}
 		table = append(table, row)
 	}
@@ -166,6 +178,23 @@ func (a attribute) human(r *bench.Result) string {
 		return Human(number, a.unit)
 	}
 	return "–"
+}
+
+// spread returns the spread of a number over the rounds: " (3 %)".
+func (a attribute) spread(rounds Rounds) string {
+	if a.number == nil || len(rounds) == 1 {
+		return ""
+	}
+	spread := bench.Spread(rounds.Values(func(r *bench.Result) float64 {
+		if number, ok := a.number(r); ok {
+			return number
+		}
+		return math.NaN()
+	}))
+	if math.IsNaN(spread) || math.IsInf(spread, 0) {
+		return ""
+	}
+	return fmt.Sprintf(" (%.0f %%)", 100*spread)
 }
 
 // parameter returns the attribute of a parameter.

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -102,5 +101,5 @@ func (c *Config) AddTo(flags *pflag.FlagSet) {
 	load.CountVar(flags, &c.Readers, "readers", 4, 0, 10_000, "goroutines that read in a loop")
 	program.WordVar(flags, &c.Reader, "reader", "", "kind of reader", ReaderKinds(), "what they do")
 	load.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to its metadata")
-	c.Load.AddTo(flags, 5*time.Second, "objects")
+	c.Load.AddTo(flags, "objects")
 }

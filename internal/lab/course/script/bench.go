@@ -90,7 +90,7 @@ func (p *player) measure(ctx context.Context, b manifest.Bench, design string) (
 	if design == yours {
 		binary, design = p.Beside, "textbook"
 	}
-	arguments := slices.Concat(p.Run.Args, b.Args, []string{"--design", design, "-o", "json", "-q"})
+	arguments := slices.Concat(p.Run.Args, b.Args, []string{"--design", design, "--rounds", "1", "-o", "json", "-q"})
 	command := exec.CommandContext(limited, binary, arguments...)
 	command.WaitDelay = time.Second
 	var out, failed bytes.Buffer

@@ -60,11 +60,10 @@ func (o *options) compare(ctx context.Context) (err error) {
 	defer screen.close()
 	runners := newRunners(o.programs, screen.say)
 	defer func() { err = errors.Join(err, runners.stop()) }()
-	if warning := compare.Busy(); warning != "" {
+	machine := compare.ThisMachine(filepath.Join(o.programs, "bench-theirs"), filepath.Join(o.programs, "controlplane"))
+	if warning := machine.Busy(); warning != "" {
 		screen.say("%s", warning)
 	}
-
-	machine := compare.ThisMachine(filepath.Join(o.programs, "bench-theirs"), filepath.Join(o.programs, "controlplane"))
 	config := compare.Config{
 		Measures: measures, Rounds: o.rounds, Effort: o.effort(), Limit: limit,
 		Turn: screen.turn, Finished: screen.finished,
