@@ -15,7 +15,7 @@ func Measures() []Measure {
 		higher("queue/pipeline processed/s", "queue: 4 producers, 4 workers, batches of 32", "1/s", 4),
 		perOp("queue/add-after", "queue: AddAfter, 1M keys far in the future", 0.3),
 		ratio("queue/add-after B/op", "queue: AddAfter: bytes", "B/op", 0.5).quick(),
-		perOp("queue/add-rate-limited", "queue: AddRateLimited, exponential", 0.55),
+		perOp("queue/add-rate-limited", "queue: AddRateLimited, exponential", 0.8),
 
 		perOp("fifo/add-pop", "FIFO: Add and Pop side by side", 0.33),
 		value("fifo/add-pop allocs/op", "FIFO: Add and Pop: allocations", "allocs/op", 2).grain(0.1).quick(),
@@ -29,8 +29,8 @@ func Measures() []Measure {
 		ratio("dispatch/1 ns/event", "dispatch to 1 handler", "ns/event", 0.4),
 		value("dispatch/1 allocs/event", "dispatch to 1 handler: allocations", "allocs/event", 2).grain(0.1).quick(),
 		ratio("dispatch/16 ns/event", "dispatch to 16 handlers", "ns/event", 0.12),
-		ratio("dispatch/idle p50", "one event, nothing else to do: p50", "ns", 0.5),
-		ratio("dispatch/idle p99", "one event, nothing else to do: p99", "ns", 0.5),
+		ratio("dispatch/idle p50", "one event, nothing else to do: p50", "ns", 0.7),
+		ratio("dispatch/idle p99", "one event, nothing else to do: p99", "ns", 1),
 		ratio("dispatch/stalled-default live MiB", "100k updates, stalled handler: live heap", "MiB", 0.95),
 		ratio("dispatch/stalled-coalescing live MiB", "100k updates, stalled handler, coalescing", "MiB", 0.2).over("dispatch/stalled-default"),
 

@@ -97,8 +97,8 @@ func TestTargetsThatWereSetAnew(t *testing.T) {
 		for _, m := range compare.Measures() {
 			switch m.Name {
 			case "queue/cycle ns/op", "queue/cycle-metrics ns/op", "queue/add-after ns/op", "queue/add-rate-limited ns/op",
-				"fifo/add-pop ns/op", "store/update ns/op", "dispatch/1 ns/event", "dispatch/16 ns/event",
-				"dispatch/stalled-default live MiB", "sync/json live MiB", "deletion/idle resident MiB":
+				"fifo/add-pop ns/op", "store/update ns/op", "dispatch/1 ns/event", "dispatch/16 ns/event", "dispatch/idle p50",
+				"dispatch/idle p99", "dispatch/stalled-default live MiB", "sync/json live MiB", "deletion/idle resident MiB":
 				want = append(want, m.Title)
 			}
 		}
