@@ -45,12 +45,6 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 	}
 }
 
-func TestAServerWithoutAConfigurationFails(t *testing.T) {
-	code, _, stderr := programtest.Call(t, newRootCommand(), error.Error, "serve-pods", "")
-	assert.Equal(t, 1, code)
-	assert.Equal(t, "lab: unexpected end of JSON input\n", stderr)
-}
-
 func TestVersion(t *testing.T) {
 	for _, args := range [][]string{{"version"}, {"--version"}} {
 		code, stdout, stderr := programtest.Call(t, newRootCommand(), error.Error, args...)

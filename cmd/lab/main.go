@@ -3,8 +3,6 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"orrery/cmd/lab/bench"
@@ -18,6 +16,7 @@ import (
 )
 
 func main() {
+	syncbench.ServeIfAsked()
 	program.Main(newRootCommand(), error.Error)
 }
 
@@ -44,19 +43,7 @@ controller that runs on a cluster is the other program: orrery run.`,
 	course.AddTo(root)
 	root.AddCommand(
 		demo.New(), breaking.New(), replay.New(), serve.New(), bench.New(),
-		program.NewVersionCommand(root.Name()), serve.NewFaultsTopic(), newPodServerCommand(),
+		program.NewVersionCommand(root.Name()), serve.NewFaultsTopic(),
 	)
 	return root
-}
-
-// newPodServerCommand is the server of "lab bench sync", which runs in a process of its own: lab
-// starts itself again.
-func newPodServerCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:    syncbench.ServerCommand + " CONFIG",
-		Short:  `The server of "lab bench sync", until standard input ends`,
-		Hidden: true,
-		Args:   cobra.ExactArgs(1),
-		RunE:   func(_ *cobra.Command, args []string) error { return syncbench.ServeText(args[0], os.Stdin, os.Stdout) },
-	}
 }

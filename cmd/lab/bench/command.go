@@ -22,8 +22,8 @@ func New() *cobra.Command {
 A run has two phases. In the first, the gear gets as much work as it can take:
 this measures throughput, allocations and memory. In the second, events come at
 a steady rate: this measures latency. All designs get the same rate: --rate, or
-half of what the slowest sustained when they were tried, before the first of
---rounds. Latency counts from the time when an event was due, not from when a late
+half of what the slowest sustained when they were tried, before the rounds.
+Latency counts from the time when an event was due, not from when a late
 producer made it, so that a pause counts for every event that it delays (no
 "coordinated omission").
 
@@ -31,8 +31,8 @@ Each run proves that the work was done: every key was processed, every event
 arrived, and the cache equals the server. If the proof fails, the run prints an
 error instead of figures.
 
-Tables have medians and, in parentheses, the spread of the rounds. Results go
-to standard output, progress to standard error.
+Tables have medians and, in parentheses, the spread of the rounds. Results go to
+standard output, progress to standard error.
 docs/measure/bench.md explains each benchmark and has exercises; "make bench"
 compares with client-go.`,
 		Example: `  # how fast is the work queue, and how long does a key wait in it?

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,156 +56,131 @@ const (
 // firstCreated is when the first pod was created: 2026-01-05 08:00:00 UTC.
 const firstCreated = 1_767_600_000
 
-// Generator generates the running pods of a cluster with a network plugin: 200 deployments in 50
-// namespaces, in list order. The heads look as kube-apiserver shows them:
+// generate calls visit with the running pods of a cluster with a network plugin: 200 deployments in
+// 50 namespaces, in list order. The heads look as kube-apiserver shows them:
 //
 //   - four labels, the same for all pods of a deployment, and two more in every third deployment;
 //   - two annotations of the network plugin that differ in each pod, two of the deployment's;
 //   - one owner, the replica set;
-//   - managed fields of kube-controller-manager, the plugin and kubelet, with the times of each
-//     pod, the replica set's UID, the pod's address, and the names of containers, variables and
-//     volumes.
+//   - managed fields of kube-controller-manager, the plugin and kubelet.
 //
-// The same seed makes the same pods.
-type Generator struct {
-	objects, size int
-	random        *rand.Rand
-	made          int
-	current       deployment
+// The same seed makes the same pods. Pods may share maps.
+func generate(cfg Config, visit func(*pod)) {
+	g := generator{rand.New(rand.NewPCG(cfg.Seed, 0x5eed))}
+	d := deployment{number: -1}
+	for i := range cfg.Objects {
+		if number := i * deployments / cfg.Objects; number != d.number {
+			d = g.deployment(number)
+		}
+		made := g.pod(i, &d)
+		pad(made, cfg.ObjectSize)
+		visit(made)
+	}
 }
 
-// NewGenerator returns a generator of cfg.Objects pods.
-func NewGenerator(cfg Config) *Generator {
-	return &Generator{objects: cfg.Objects, size: cfg.ObjectSize, random: rand.New(rand.NewPCG(cfg.Seed, 0x5eed)), current: deployment{number: -1}}
-}
+type generator struct{ random *rand.Rand }
 
 // deployment is shared by its pods.
 type deployment struct {
-	number                                       int
-	name, namespace, hash, uid                   string
-	labels, annotations                          map[string]string
-	controllerFields, pluginFields, statusFields string
+	number                     int
+	namespace, owner, ownerUID string
+	labels, annotations        map[string]string
 }
 
-// Next returns the next pod, or false after the last. Pods may share maps.
-func (g *Generator) Next() (*pod, bool) {
-	if g.made == g.objects {
-		return nil, false
+func (g generator) deployment(number int) deployment {
+	name, hash := [...]string{"api", "billing", "checkout", "web"}[number%4], g.hex(10)
+	d := deployment{
+		number:    number,
+		namespace: fmt.Sprintf("namespace-%03d", number*namespaces/deployments),
+		owner:     name + "-" + hash,
+		ownerUID:  g.uuid(),
+		labels: map[string]string{
+			"app": name, "pod-template-hash": hash, "team": "team-" + strconv.Itoa(number%7), "track": "stable",
+		},
+		annotations: map[string]string{
+			"kubectl.kubernetes.io/restartedAt": "2026-01-05T07:59:" + strconv.Itoa(10+number%50) + "Z",
+			"prometheus.io/port":                strconv.Itoa(8000 + number%10),
+		},
 	}
-	if number := g.made * deployments / g.objects; number != g.current.number {
-		g.current = g.newDeployment(number)
+	if number%3 == 0 {
+		d.labels["app.kubernetes.io/managed-by"] = "Helm"
+		d.labels["helm.sh/chart"] = name + "-1." + strconv.Itoa(number%20) + ".0"
 	}
-	d, i := &g.current, g.made
-	g.made++
-	created := firstCreated + int64(d.number)*3600 + int64(g.random.IntN(120))
+	return d
+}
+
+// pod returns the i-th pod.
+func (g generator) pod(i int, d *deployment) *pod {
+	created := time.Unix(firstCreated+int64(d.number)*3600+int64(g.random.IntN(120)), 0).UTC()
 	ip := fmt.Sprintf("10.%d.%d.%d", 128+i>>16, i>>8&255, i&255)
 	annotations := map[string]string{
 		"cni.projectcalico.org/containerID": g.hex(64),
 		"cni.projectcalico.org/podIP":       ip + "/32",
 	}
 	maps.Copy(annotations, d.annotations)
-	yes, owner := true, d.name+"-"+d.hash
-	kubelet := strings.Replace(d.statusFields, "POD-ADDRESS", ip, 1)
-	made := &pod{
+	yes := true
+	return &pod{
 		TypeMeta: api.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
 		ObjectMeta: api.ObjectMeta{
 			// The name must be unique and in list order.
-			Name:         owner + "-" + base36(i) + g.digits(2, "bcdfghjklmnpqrstvwxz2456789"),
-			GenerateName: owner + "-", Namespace: d.namespace,
+			Name:         d.owner + "-" + base36(i) + g.digits(2, "bcdfghjklmnpqrstvwxz2456789"),
+			GenerateName: d.owner + "-", Namespace: d.namespace,
 			UID: g.uuid(), ResourceVersion: strconv.Itoa(1_000_000 + 7*i), Generation: 1,
-			CreationTimestamp: api.NewTime(at(created)), Labels: d.labels, Annotations: annotations,
+			CreationTimestamp: api.NewTime(created), Labels: d.labels, Annotations: annotations,
 			OwnerReferences: []api.OwnerReference{{
-				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: owner, UID: d.uid,
+				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: d.owner, UID: d.ownerUID,
 				Controller: &yes, BlockOwnerDeletion: &yes,
 			}},
-			ManagedFields: api.NewManagedFields(mustMarshal([]manager{
-				newManager("kube-controller-manager", "", created, d.controllerFields),
-				newManager("calico", "status", created+2, d.pluginFields),
-				newManager("kubelet", "status", created+5+int64(g.random.IntN(30)), kubelet),
-			})),
+			ManagedFields: api.NewManagedFields(fmt.Appendf(nil, managedFields, created.Format(time.RFC3339), d.ownerUID, ip)),
 		},
 	}
-	g.pad(made)
-	return made, true
 }
 
-// manager is an entry of the managed fields.
-type manager struct {
-	Name        string          `json:"manager"`
-	Operation   string          `json:"operation"`
-	APIVersion  string          `json:"apiVersion"`
-	Time        time.Time       `json:"time"`
-	FieldsType  string          `json:"fieldsType"`
-	Fields      json.RawMessage `json:"fieldsV1"`
-	Subresource string          `json:"subresource,omitempty"`
-}
+// managedFields are those of a pod: of its creation, the replica set's UID, and the pod's address.
+const managedFields = `[
+	{"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "time": %[1]q,
+	 "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {
+		"f:annotations": {".": {}, "f:kubectl.kubernetes.io/restartedAt": {}, "f:prometheus.io/port": {}},
+		"f:generateName": {}, "f:ownerReferences": {".": {}, "k:{\"uid\":\"%[2]s\"}": {}},
+		"f:labels": {".": {}, "f:app": {}, "f:pod-template-hash": {}, "f:team": {}, "f:track": {}}},
+	  "f:spec": {"f:containers": {"k:{\"name\":\"web\"}": {".": {},
+			"f:env": {".": {}, "k:{\"name\":\"WEB_0\"}": {".": {}, "f:name": {}, "f:value": {}}},
+			"f:image": {}, "f:imagePullPolicy": {}, "f:name": {}, "f:terminationMessagePath": {},
+			"f:resources": {".": {}, "f:limits": {".": {}, "f:memory": {}},
+				"f:requests": {".": {}, "f:cpu": {}, "f:memory": {}}}, "f:terminationMessagePolicy": {}}},
+		"f:dnsPolicy": {}, "f:enableServiceLinks": {}, "f:restartPolicy": {}, "f:schedulerName": {},
+		"f:securityContext": {}, "f:terminationGracePeriodSeconds": {}}}},
+	{"manager": "calico", "operation": "Update", "apiVersion": "v1", "time": %[1]q,
+	 "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:annotations": {
+		"f:cni.projectcalico.org/containerID": {}, "f:cni.projectcalico.org/podIP": {}}}}, "subresource": "status"},
+	{"manager": "kubelet", "operation": "Update", "apiVersion": "v1", "time": %[1]q,
+	 "fieldsType": "FieldsV1", "fieldsV1": {"f:status": {"f:conditions": {
+			"k:{\"type\":\"Initialized\"}": {".": {}, "f:lastProbeTime": {}, "f:lastTransitionTime": {},
+				"f:status": {}, "f:type": {}},
+			"k:{\"type\":\"Ready\"}": {".": {}, "f:lastProbeTime": {}, "f:lastTransitionTime": {},
+				"f:status": {}, "f:type": {}}},
+		"f:containerStatuses": {}, "f:hostIP": {}, "f:hostIPs": {}, "f:observedGeneration": {}, "f:phase": {},
+		"f:podIP": {}, "f:podIPs": {".": {}, "k:{\"ip\":\"%[3]s\"}": {".": {}, "f:ip": {}}},
+		"f:startTime": {}}}, "subresource": "status"}
+]`
 
-func newManager(name, subresource string, seconds int64, fields string) manager {
-	return manager{
-		Name: name, Operation: "Update", APIVersion: "v1", Time: at(seconds),
-		FieldsType: "FieldsV1", Fields: json.RawMessage(fields), Subresource: subresource,
-	}
-}
+// paddingAnnotation is the annotation that pads a pod's head to ObjectSize.
+const paddingAnnotation = "orrery.example/padding"
 
-func at(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
-
-func (g *Generator) newDeployment(number int) deployment {
-	d := deployment{
-		number:    number,
-		name:      [...]string{"api", "billing", "checkout", "web"}[number%4],
-		namespace: fmt.Sprintf("namespace-%03d", number*namespaces/deployments),
-		hash:      g.hex(10), uid: g.uuid(),
-	}
-	d.labels = map[string]string{"app": d.name, "pod-template-hash": d.hash, "team": "team-" + strconv.Itoa(number%7), "track": "stable"}
-	if number%3 == 0 {
-		d.labels["app.kubernetes.io/managed-by"] = "Helm"
-		d.labels["helm.sh/chart"] = d.name + "-1." + strconv.Itoa(number%20) + ".0"
-	}
-	d.annotations = map[string]string{
-		"kubectl.kubernetes.io/restartedAt": "2026-01-05T07:59:" + strconv.Itoa(10+number%50) + "Z",
-		"prometheus.io/port":                strconv.Itoa(8000 + number%10),
-	}
-	d.controllerFields = controllerFields(d, number%3)
-	d.pluginFields = `{"f:metadata":{"f:annotations":{"f:cni.projectcalico.org/containerID":{},"f:cni.projectcalico.org/podIP":{}}}}`
-	d.statusFields = `{"f:status":{"f:conditions":{"k:{\"type\":\"Initialized\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},` +
-		`"k:{\"type\":\"Ready\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}}},` +
-		`"f:containerStatuses":{},"f:hostIP":{},"f:hostIPs":{},"f:observedGeneration":{},"f:phase":{},"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"POD-ADDRESS\"}":{".":{},"f:ip":{}}},"f:startTime":{}}}`
-	return d
-}
-
-// controllerFields returns the replica set controller's managed fields of a pod with the given
-// number of environment variables.
-func controllerFields(d deployment, variables int) string {
-	var b strings.Builder
-	b.WriteString(`{"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/restartedAt":{},"f:prometheus.io/port":{}},"f:generateName":{},"f:labels":{".":{}`)
-	for _, key := range slices.Sorted(maps.Keys(d.labels)) {
-		fmt.Fprintf(&b, `,"f:%s":{}`, key)
-	}
-	fmt.Fprintf(&b, `},"f:ownerReferences":{".":{},"k:{\"uid\":\"%s\"}":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"%s\"}":{".":{},"f:env":{".":{}`, d.uid, d.name)
-	for i := range variables {
-		fmt.Fprintf(&b, `,"k:{\"name\":\"%s_%d\"}":{".":{},"f:name":{},"f:value":{}}`, strings.ToUpper(d.name), i)
-	}
-	b.WriteString(`},"f:image":{},"f:imagePullPolicy":{},"f:name":{},"f:resources":{".":{},"f:limits":{".":{},"f:memory":{}},"f:requests":{".":{},"f:cpu":{},"f:memory":{}}},"f:terminationMessagePath":{},"f:terminationMessagePolicy":{}}},` +
-		`"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},"f:terminationGracePeriodSeconds":{}}}`)
-	return b.String()
-}
-
-// PaddingAnnotation is the annotation that pads a pod's head to ObjectSize.
-const PaddingAnnotation = "orrery.example/padding"
-
-func (g *Generator) pad(pod *pod) {
-	if g.size == 0 {
+// pad makes a pod as large as size, unless it is larger already.
+func pad(pod *pod, size int) {
+	const frame = len(`,"":""`) + len(paddingAnnotation)
+	if size == 0 {
 		return
 	}
-	const frame = len(`,"":""`) + len(PaddingAnnotation)
-	if missing := g.size - len(mustMarshal(pod)) - frame; missing > 0 {
-		pod.Annotations[PaddingAnnotation] = strings.Repeat("x", missing)
+	if missing := size - len(mustMarshal(pod)) - frame; missing > 0 {
+		pod.Annotations[paddingAnnotation] = strings.Repeat("x", missing)
 	}
 }
 
-func (g *Generator) hex(n int) string { return g.digits(n, "0123456789abcdef") }
+func (g generator) hex(n int) string { return g.digits(n, "0123456789abcdef") }
 
-func (g *Generator) digits(n int, alphabet string) string {
+func (g generator) digits(n int, alphabet string) string {
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = alphabet[g.random.IntN(len(alphabet))]
@@ -214,7 +188,7 @@ func (g *Generator) digits(n int, alphabet string) string {
 	return string(b)
 }
 
-func (g *Generator) uuid() string {
+func (g generator) uuid() string {
 	return g.hex(8) + "-" + g.hex(4) + "-4" + g.hex(3) + "-a" + g.hex(3) + "-" + g.hex(12)
 }
 

@@ -1,6 +1,6 @@
 // Package syncbench measures the first sync of an informer: the processor time, memory and time
 // until a new process has all pods of a large cluster in its cache. A server in a process of its
-// own holds the pods made by [Generator], already encoded, so answering costs next to nothing. A
+// own holds the pods of a generated cluster, already encoded, so answering costs next to nothing. A
 // [Subject] starts an informer on it with a counting handler, and the workload waits until cache
 // and handler have everything. The clients ask for metadata only (PartialObjectMetadata), as
 // garbage collector and namespace controller do. The server behaves like kube-apiserver 1.36 with

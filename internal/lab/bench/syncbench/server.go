@@ -15,9 +15,9 @@ import (
 	"strconv"
 )
 
-// ServerCommand is the first argument that turns a program with this benchmark into its server; the
-// second is the Config in JSON. See [ServeIfAsked].
-const ServerCommand = "serve-pods"
+// serverCommand is the first argument that turns a program with this benchmark into its server; the
+// second is the Config in JSON.
+const serverCommand = "serve-pods"
 
 // hello is printed by a server on standard output when it is ready.
 type hello struct {
@@ -26,28 +26,23 @@ type hello struct {
 	Digest Digest `json:"digest"`
 }
 
-// ServeIfAsked must be called first in main by every program that runs this benchmark and has no
-// command for [ServerCommand]: the program starts itself again as the server. In that process
-// ServeIfAsked serves until standard input ends, as it does when the parent ends, and exits.
-// Otherwise it returns.
+// ServeIfAsked must be called first in main by every program that runs this benchmark: the program
+// starts itself again as the server. In that process ServeIfAsked serves until standard input ends,
+// as it does when the parent ends, and exits. Otherwise it returns.
 func ServeIfAsked() {
-	if len(os.Args) != 3 || os.Args[1] != ServerCommand {
+	if len(os.Args) != 3 || os.Args[1] != serverCommand {
 		return
 	}
-	if err := ServeText(os.Args[2], os.Stdin, os.Stdout); err != nil {
+	var cfg Config
+	err := json.Unmarshal([]byte(os.Args[2]), &cfg)
+	if err == nil {
+		err = Serve(cfg, os.Stdin, os.Stdout)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "sync benchmark's server:", err)
 		os.Exit(1)
 	}
 	os.Exit(0)
-}
-
-// ServeText is Serve with a Config in JSON.
-func ServeText(config string, in io.Reader, out io.Writer) error {
-	var cfg Config
-	if err := json.Unmarshal([]byte(config), &cfg); err != nil {
-		return err
-	}
-	return Serve(cfg, in, out)
 }
 
 // Serve serves the pods of the configuration on a local address, which it prints to out, until in
@@ -97,7 +92,7 @@ func startServer(ctx context.Context, cfg Config) (*serverProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &serverProcess{command: exec.CommandContext(ctx, program, ServerCommand, string(text))}
+	s := &serverProcess{command: exec.CommandContext(ctx, program, serverCommand, string(text))}
 	s.command.Stderr = &s.errors
 	if s.input, err = s.command.StdinPipe(); err != nil {
 		return nil, err
@@ -138,14 +133,13 @@ type pods struct {
 func newPods(cfg Config) *pods {
 	s := &pods{list: []byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",` +
 		`"metadata":{"resourceVersion":"900000000"},"items":[`)}
-	generator := NewGenerator(cfg)
-	for pod, more := generator.Next(); more; pod, more = generator.Next() {
+	generate(cfg, func(pod *pod) {
 		if s.digest.Pods > 0 {
 			s.list = append(s.list, ',')
 		}
 		s.digest.Add(pod.ObjectMeta)
 		s.list = append(s.list, mustMarshal(pod)...)
-	}
+	})
 	s.list = append(s.list, "]}\n"...)
 	return s
 }

@@ -19,12 +19,8 @@ import (
 	"orrery/restclient/api"
 )
 
-func generate(cfg Config) []*pod {
-	var pods []*pod
-	g := NewGenerator(cfg)
-	for pod, more := g.Next(); more; pod, more = g.Next() {
-		pods = append(pods, pod)
-	}
+func generated(cfg Config) (pods []*pod) {
+	generate(cfg, func(pod *pod) { pods = append(pods, pod) })
 	return pods
 }
 
@@ -37,7 +33,7 @@ func digestOf(pods []*pod) Digest {
 }
 
 func TestGenerator(t *testing.T) {
-	pods := generate(Config{Objects: 1000, Seed: 1})
+	pods := generated(Config{Objects: 1000, Seed: 1})
 	require.Len(t, pods, 1000)
 	names, deployed := map[string]bool{}, map[string]int{}
 	for _, pod := range pods {
@@ -49,19 +45,19 @@ func TestGenerator(t *testing.T) {
 	}
 	assert.Len(t, names, 1000)
 	assert.Len(t, deployed, 200)
-	assert.Equal(t, digestOf(pods), digestOf(generate(Config{Objects: 1000, Seed: 1})), "the same seed makes the same pods")
-	assert.NotEqual(t, digestOf(pods), digestOf(generate(Config{Objects: 1000, Seed: 2})))
+	assert.Equal(t, digestOf(pods), digestOf(generated(Config{Objects: 1000, Seed: 1})), "the same seed makes the same pods")
+	assert.NotEqual(t, digestOf(pods), digestOf(generated(Config{Objects: 1000, Seed: 2})))
 }
 
 func TestGeneratorPads(t *testing.T) {
-	for _, pod := range generate(Config{Objects: 50, ObjectSize: 5000}) {
+	for _, pod := range generated(Config{Objects: 50, ObjectSize: 5000}) {
 		assert.Len(t, mustMarshal(pod), 5000)
 	}
 }
 
 // The digest covers everything but the managed fields, in any order.
 func TestDigest(t *testing.T) {
-	pods := generate(Config{Objects: 20})
+	pods := generated(Config{Objects: 20})
 	whole := digestOf(pods)
 	assert.NotEqual(t, whole, digestOf(pods[1:]))
 	slices.Reverse(pods)
@@ -73,7 +69,7 @@ func TestDigest(t *testing.T) {
 		"labels":   func(p *pod) { p.Labels = map[string]string{"a": "b"} },
 		"no owner": func(p *pod) { p.OwnerReferences = nil },
 	} {
-		changed := generate(Config{Objects: 20})
+		changed := generated(Config{Objects: 20})
 		change(changed[7])
 		assert.NotEqual(t, whole, digestOf(changed), name)
 	}
@@ -98,7 +94,7 @@ func TestServer(t *testing.T) {
 		proof, err := prove(t.Context(), informer, served.digest, nil)
 		require.NoError(t, err)
 		assert.Contains(t, proof, "30 pods in the cache and delivered to the handler")
-		assert.Contains(t, proof, digestOf(generate(cfg)).String())
+		assert.Contains(t, proof, digestOf(generated(cfg)).String())
 	}
 }
 
