@@ -1,9 +1,9 @@
 // Package bench holds the commands "lab bench", one for each benchmark. A benchmark is a name, help
 // texts, and a workload: flags that become jobs, one for each design and each value of a varied
-// flag. A session runs the jobs in turn, in rounds, and writes the results as a table, JSON, CSV or
-// a picture. It checks all flags before it measures anything. A job whose proof fails shows no
-// figures and ends the command; an interrupted sweep shows its complete rows. Ctrl-C ends the
-// command with exit code 130.
+// flag. A session runs the jobs in turn, in rounds, and writes the results as a table, JSON, lines
+// for benchstat or a picture. It checks all flags before it measures anything. A job whose proof
+// fails shows no figures and ends the command; an interrupted sweep shows its complete rows. Ctrl-C
+// ends the command with exit code 130.
 package bench
 
 import (

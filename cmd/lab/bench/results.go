@@ -34,13 +34,12 @@ type outputFlags struct {
 const (
 	outputTable    = "table"
 	outputJSON     = "json"
-	outputCSV      = "csv"
 	outputBenchfmt = "benchfmt"
 )
 
 func (o *outputFlags) addTo(flags *pflag.FlagSet) {
 	program.WordVar(flags, &o.output, "output", "o", "output format",
-		[]string{outputTable, outputJSON, outputCSV, outputBenchfmt}, "form of the results; benchfmt is for benchstat")
+		[]string{outputTable, outputJSON, outputBenchfmt}, "form of the results; benchfmt is for benchstat")
 	flags.StringVar(&o.plot, "plot", "", "also draw the results, as SVG, into this `file`")
 	flags.StringVar(&o.figure, "figure", "", "figure to plot: the `name` of a figure in the table, or p50, p90, p99, p99.9, max; default: all percentiles, in sweeps the first figure")
 	flags.IntVar(&o.rounds, "rounds", 3, "number of rounds; tables and plots show medians and the spread, the other formats every round")
@@ -70,8 +69,6 @@ func (o *outputFlags) write(w io.Writer, where report.Machine, varied string, re
 	switch o.output {
 	case outputJSON:
 		return report.JSON(w, where, report.Every(all))
-	case outputCSV:
-		return report.CSV(w, where, report.Every(all))
 	case outputBenchfmt:
 		return report.Benchfmt(w, where, report.Every(all))
 	default:

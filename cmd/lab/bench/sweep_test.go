@@ -34,7 +34,7 @@ func TestBenchMistakes(t *testing.T) {
 		`it must be at most 10000000`:                                            {"queue", "--keys", "10G"},
 		`"x" is not a number, such as 1000 or 64KiB`:                             {"fifo", "--object-size", "x"},
 		`there is no distribution "even"; use uniform, zipf or hot`:              {"queue", "--distribution", "even"},
-		`there is no output format "yaml"; use table, json, csv or benchfmt`:     {"queue", "-o", "yaml"},
+		`there is no output format "yaml"; use table, json or benchfmt`:          {"queue", "-o", "yaml"},
 		`there is no design "quick"; use fast, textbook, inorder or all`:         {"fifo", "--design", "fast,quick"},
 		`"--duration" flag: it must be at least 1ns`:                             {"store", "--duration", "0"},
 		`"--handler-cost" flag: it must be at least 0s`:                          {"queue", "--handler-cost", "-1s"},
@@ -206,7 +206,7 @@ func TestBenchCompletion(t *testing.T) {
 		{[]string{"queue", "--distribution", ""}, []string{"uniform", "zipf", "hot"}},
 		{[]string{"fifo", "--design", ""}, []string{"fast", "textbook", "inorder", "all"}},
 		{[]string{"sync", "--design", ""}, []string{"fast", "textbook", "all"}},
-		{[]string{"store", "-o", ""}, []string{"table", "json", "csv", "benchfmt"}},
+		{[]string{"store", "-o", ""}, []string{"table", "json", "benchfmt"}},
 		{[]string{"queue", "--vary", ""}, []string{"producers=", "workers=", "keys=", "handler-cost="}},
 	} {
 		code, stdout, _ := programtest.Call(t, newRoot(), error.Error, append([]string{"__complete", "bench"}, c.args...)...)

@@ -252,7 +252,7 @@ func (s *session) warm(ctx context.Context, race bool) error {
 		return err
 	}
 	meter := new(bench.Meter)
-	meter.Begin("go build", "labs", 0, int64(len(s.labs)+1))
+	meter.Begin("go build", 0, int64(len(s.labs)+1))
 	defer bench.ShowProgress(s.ErrOrStderr(), meter)()
 	for _, lab := range s.labs {
 		build := steps.Build{Repository: s.folder.Repository, Package: lab.Package(), Overlay: overlay, Race: race}

@@ -52,7 +52,7 @@ func TestLiveHeapCountsReachableObjects(t *testing.T) {
 
 func TestANilMeter(t *testing.T) {
 	var meter *bench.Meter
-	meter.Begin("filling", "keys", 0, 10)
+	meter.Begin("filling", 0, 10)
 	meter.Count(3)
 	meter.End()
 	assert.Zero(t, meter.Phase())
@@ -62,13 +62,13 @@ func TestAMeterKnowsItsPhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var meter bench.Meter
 		assert.Zero(t, meter.Phase())
-		meter.Begin("filling", "keys", 0, 10)
+		meter.Begin("filling", 0, 10)
 		meter.Count(4)
-		assert.Equal(t, bench.Phase{Name: "filling", Unit: "keys", Started: time.Now(), Total: 10, Done: 4}, meter.Phase())
+		assert.Equal(t, bench.Phase{Name: "filling", Started: time.Now(), Total: 10, Done: 4}, meter.Phase())
 		time.Sleep(time.Second)
-		meter.Begin("running", "events", time.Minute, 0)
+		meter.Begin("running", time.Minute, 0)
 		meter.Count(1)
-		assert.Equal(t, bench.Phase{Name: "running", Unit: "events", Started: time.Now(), Lasts: time.Minute, Done: 1}, meter.Phase())
+		assert.Equal(t, bench.Phase{Name: "running", Started: time.Now(), Lasts: time.Minute, Done: 1}, meter.Phase())
 		meter.End()
 		assert.Empty(t, meter.Phase().Name)
 	})
@@ -76,7 +76,7 @@ func TestAMeterKnowsItsPhase(t *testing.T) {
 
 func TestCountingFromManyGoroutines(t *testing.T) {
 	var meter bench.Meter
-	meter.Begin("counting", "", 0, 0)
+	meter.Begin("counting", 0, 0)
 	var counting sync.WaitGroup
 	for range 8 {
 		counting.Go(func() {
@@ -94,7 +94,7 @@ func TestCountingFromManyGoroutines(t *testing.T) {
 func TestNoProgressBarWithoutATerminal(t *testing.T) {
 	var out strings.Builder
 	meter := &bench.Meter{}
-	meter.Begin("filling", "keys", 0, 10)
+	meter.Begin("filling", 0, 10)
 	stop := bench.ShowProgress(&out, meter)
 	stop()
 	stop()

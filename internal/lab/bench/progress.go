@@ -104,8 +104,6 @@ type Meter struct {
 type Phase struct {
 	// Name describes the phase: "filling the store". It is empty between phases.
 	Name string
-	// Unit is what Done and Total count: "keys".
-	Unit string
 	// Started is when the phase began.
 	Started time.Time
 	// Lasts is the expected duration and Total the expected count; 0 if unknown.
@@ -116,18 +114,18 @@ type Phase struct {
 }
 
 // Begin starts a phase and ends the previous one. lasts and total are 0 if unknown.
-func (m *Meter) Begin(name, unit string, lasts time.Duration, total int64) {
+func (m *Meter) Begin(name string, lasts time.Duration, total int64) {
 	if m == nil {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.done.Store(0)
-	m.phase = Phase{Name: name, Unit: unit, Started: time.Now(), Lasts: lasts, Total: total}
+	m.phase = Phase{Name: name, Started: time.Now(), Lasts: lasts, Total: total}
 }
 
 // End ends the current phase. Only work between phases needs it.
-func (m *Meter) End() { m.Begin("", "", 0, 0) }
+func (m *Meter) End() { m.Begin("", 0, 0) }
 
 // Count adds n to Done. All goroutines share the counter, so call it once for about a thousand, and
 // once for the rest.

@@ -46,11 +46,11 @@ func TestATerminal(t *testing.T) {
 			t.Setenv("TERM", "xterm-256color")
 			outside, inside := programtest.Terminal(t, test.columns)
 			meter := &bench.Meter{}
-			meter.Begin("filling the store", "keys", test.lasts, test.total)
+			meter.Begin("filling the store", test.lasts, test.total)
 			meter.Count(5)
 			stop := bench.ShowProgress(inside, meter)
 			all := readUntil(t, outside, test.want)
-			meter.Begin("the next", "", 0, 0)
+			meter.Begin("the next", 0, 0)
 			all += readUntil(t, outside, "the next")
 			stop()
 			_, err := inside.WriteString("$ ")

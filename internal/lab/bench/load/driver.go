@@ -43,7 +43,7 @@ type Phase struct {
 // Run runs both phases.
 func (d Driver) Run(ctx context.Context) (*bench.Result, error) {
 	full := &Phase{Driver: d}
-	d.Meter.Begin("as fast as possible", d.Event+"s", d.Duration, 0)
+	d.Meter.Begin("as fast as possible", d.Duration, 0)
 	if err := d.Phase(ctx, full); err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (d Driver) Run(ctx context.Context) (*bench.Result, error) {
 	}
 	paced := &Phase{Driver: d, Events: max(1, int(d.Rate*d.Duration.Seconds()))}
 	name := fmt.Sprintf("%.0f %ss a second", d.Rate, d.Event)
-	d.Meter.Begin(name, d.Event+"s", d.Duration, int64(paced.Events))
+	d.Meter.Begin(name, d.Duration, int64(paced.Events))
 	if err := d.Phase(ctx, paced); err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) 
 	if cfg.Stall > 0 {
 		subject = stalling{subject, cfg.Duration / 3, cfg.Stall}
 	}
-	meter.Begin("warming up", "keys", cfg.Duration/10, 0)
+	meter.Begin("warming up", cfg.Duration/10, 0)
 	if _, err := r.measure(ctx, subject, cfg.Duration/10, 0); err != nil {
 		return nil, err
 	}

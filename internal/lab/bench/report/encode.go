@@ -1,10 +1,8 @@
 package report
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"io"
-	"strconv"
 	"strings"
 
 	"orrery/internal/lab/bench"
@@ -60,44 +58,3 @@ type jsonResult struct {
 
 // flagName returns the flag of a parameter: "handler cost" is --handler-cost.
 func flagName(name string) string { return strings.ReplaceAll(name, " ", "-") }
-
-// CSV writes a header and one row per result, for a spreadsheet. The columns:
-//
-//	bench, subject
-//	one for each parameter, named as its flag: producers, handler-cost
-//	one for each figure, with its unit: processed (1/s), peak memory (B)
-//	latency p50 (ns), latency p90 (ns), latency p99 (ns), latency p99.9 (ns), latency max (ns)
-//	proof, go, platform, gomaxprocs
-//
-// Parameters and figures are those that any of the results has, in order of appearance.
-func CSV(w io.Writer, where Machine, results []*bench.Result) error {
-	parameters, numbers := parameters(results), figures(results)
-	latencies := latencies(results)
-	header := []string{"bench", "subject"}
-	for _, name := range parameters {
-		header = append(header, flagName(name))
-	}
-	for _, f := range numbers {
-		header = append(header, f.name+" ("+f.unit+")")
-	}
-	for _, l := range latencies {
-		header = append(header, "latency "+l.name+" (ns)")
-	}
-	rows := [][]string{append(header, "proof", "go", "platform", "gomaxprocs")}
-	for _, result := range results {
-		row := []string{result.Bench, result.Subject}
-		for _, name := range parameters {
-			value, _ := parameter(name).text(result)
-			row = append(row, value)
-		}
-		for _, a := range append(numbers, latencies...) {
-			cell := ""
-			if number, ok := a.number(result); ok {
-				cell = plain(number)
-			}
-			row = append(row, cell)
-		}
-		rows = append(rows, append(row, strings.Join(result.Proof, "; "), where.Go, where.Platform, strconv.Itoa(where.GOMAXPROCS)))
-	}
-	return csv.NewWriter(w).WriteAll(rows)
-}

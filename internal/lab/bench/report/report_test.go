@@ -77,7 +77,6 @@ func TestGolden(t *testing.T) {
 		"results.json":      func(w io.Writer) error { return JSON(w, somewhere, []*bench.Result{two[0], bare()}) },
 		"table-rounds.txt":  func(w io.Writer) error { return Table(w, somewhere, "", []Rounds{two, sweep[:2]}) },
 		"results.bench":     func(w io.Writer) error { return Benchfmt(w, somewhere, Every([]Rounds{two, {sweep[0]}})) },
-		"results.csv":       func(w io.Writer) error { return CSV(w, somewhere, []*bench.Result{two[0], bare()}) },
 	} {
 		var got bytes.Buffer
 		require.NoError(t, write(&got), name)
@@ -103,7 +102,7 @@ func TestWritersThatFail(t *testing.T) {
 	assert.ErrorIs(t, Table(full{}, somewhere, "", single(some...)), errFull)
 	assert.ErrorIs(t, Table(full{}, somewhere, "", nil), errFull)
 	assert.ErrorIs(t, JSON(full{}, somewhere, some), errFull)
-	assert.ErrorIs(t, CSV(full{}, somewhere, some), errFull)
+	assert.ErrorIs(t, Benchfmt(full{}, somewhere, some), errFull)
 }
 
 // Figures are worth something only beside the machine that they are from.

@@ -1,7 +1,7 @@
 // Package report writes the results of benchmarks. [Table] is for readers, with numbers of three
-// digits and a prefix: 4.2 M/s, 310 ns, 12.3 MiB; [Human] formats them, for plots too. [JSON],
-// [CSV] and [Benchfmt] are for programs: their numbers are never scaled or rounded and their names
-// are stable. A missing value is null in JSON, empty in CSV and a dash in a table, never a zero.
+// digits and a prefix: 4.2 M/s, 310 ns, 12.3 MiB; [Human] formats them, for plots too. [JSON]
+// and [Benchfmt] are for programs: their numbers are never scaled or rounded and their names are
+// stable. A missing value is null in JSON and a dash in a table, never a zero.
 package report
 
 import (

@@ -56,14 +56,14 @@ type measurement struct {
 }
 
 func measure(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*measurement, error) {
-	meter.Begin("starting the server", "", 0, 0)
+	meter.Begin("starting the server", 0, 0)
 	server, err := startServer(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	defer server.stop()
 
-	meter.Begin("syncing", "pods", 0, int64(cfg.Objects))
+	meter.Begin("syncing", 0, int64(cfg.Objects))
 	m := &measurement{received: server.hello.Bytes}
 	bench.ResetPeakMemory()
 	var informer Informer
@@ -84,7 +84,7 @@ func measure(ctx context.Context, subject Subject, cfg Config, meter *bench.Mete
 	_, m.peak = bench.ResidentMemory()
 	m.live = bench.LiveHeap()
 
-	meter.Begin("comparing", "pods", 0, int64(cfg.Objects))
+	meter.Begin("comparing", 0, int64(cfg.Objects))
 	m.proof, err = prove(ctx, informer, server.hello.Digest, meter)
 	if err != nil {
 		return nil, err

@@ -160,7 +160,7 @@ func (config Config) write(ctx context.Context, out io.Writer, entries []entry) 
 	if err != nil {
 		return nil, err
 	}
-	config.Meter.Begin(filepath.Base(config.File), "bytes", 0, total)
+	config.Meter.Begin(filepath.Base(config.File), 0, total)
 	defer config.Meter.End()
 	written := counter{ctx, config.Meter, archive}
 	for _, e := range entries {

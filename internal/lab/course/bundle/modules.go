@@ -18,7 +18,7 @@ import (
 // modules returns the files of Go's module cache that builds and tests of the main module need, in
 // the layout of a proxy: the zips of all modules in go.mod, and each go.mod that go.sum names.
 func (config Config) modules(ctx context.Context) (entries []entry, err error) {
-	config.Meter.Begin("go mod download", "", 0, 0)
+	config.Meter.Begin("go mod download", 0, 0)
 	defer config.Meter.End()
 	// It fails if a module cannot be downloaded, and the output says which.
 	output, failed := goOutput(ctx, config.Repository, "mod", "download", "-json")

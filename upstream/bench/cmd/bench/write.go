@@ -68,7 +68,7 @@ func newConsole() *console {
 }
 
 // turn shows the current turn.
-func (c *console) turn(name string) { c.meter.Begin(name, "", 0, 0) }
+func (c *console) turn(name string) { c.meter.Begin(name, 0, 0) }
 
 // finished prints the records of a scenario.
 func (c *console) finished(records []compare.Record, err error) {
