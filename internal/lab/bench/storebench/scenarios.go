@@ -1,11 +1,13 @@
 package storebench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/load"
 )
 
 // scenarioObjects is smaller in tests.
@@ -130,43 +132,28 @@ func (s subject[T]) writesWithReaders(ctx context.Context, effort bench.Effort) 
 		return bench.Outcome{}, err
 	}
 	readers := start(c.readers(4, List, store, nil))
-	at := 0
-	next := func() int { at = (at + changing*stride) % scenarioObjects; return at }
-	writes, took, err := c.writeFor(ctx, store, lasts, next)
-	reads, readError := readers.end()
-	if err == nil {
-		err = readError
+	at, writes := 0, 0.0
+	write := func(int, int, int) error {
+		at = (at + changing*stride) % scenarioObjects
+		writes++
+		return store.Update(c.next(at))
 	}
+	p := load.Phase{Driver: load.Driver{Load: load.Load{Duration: lasts}}}
+	p.Begin()
+	began := time.Now()
+	err = p.Produce(ctx, 1, load.NewKeys(1, load.Uniform, 1), write)
+	took := time.Since(began)
+	reads, readError := readers.end()
+	err = cmp.Or(err, readError)
 	if err == nil {
 		err = c.prove(store)
 	}
 	return bench.Outcome{
 		Figures: map[string]float64{
-			"writes/s": float64(writes) / took.Seconds(),
+			"writes/s": writes / took.Seconds(),
 			"lists/s":  float64(reads) / took.Seconds(),
 		},
 		Proof: fmt.Sprintf("updates of %d of %v while 4 readers list all of them; each list complete; store and index show the last state of each",
 			scenarioObjects/changing, c),
 	}, err
-}
-
-// writeFor updates objects for some time, at least a few, and returns how many.
-func (c *content[T]) writeFor(ctx context.Context, store Store[T], lasts time.Duration, next func() int) (
-	writes int, took time.Duration, err error,
-) {
-	// A write may take a few hundred nanoseconds or 15 ms: the clock is read rarely enough for the
-	// former and often enough for the latter.
-	const many = 8
-	for began := time.Now(); writes == 0 || took < lasts; took = time.Since(began) {
-		if err := ctx.Err(); err != nil {
-			return writes, took, err
-		}
-		for range many {
-			if err := store.Update(c.next(next())); err != nil {
-				return writes, took, err
-			}
-		}
-		writes += many
-	}
-	return writes, took, nil
 }
