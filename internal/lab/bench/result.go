@@ -73,7 +73,7 @@ const (
 )
 
 // Scenario is a fixed piece of work on one subject, for comparing subjects. It runs in a process of
-// its own.
+// its own. What limits it, and why a target is what it is, stands in upstream/bench/compare/texts.
 type Scenario struct {
 	// Name is the same for all subjects: "queue/cycle".
 	Name string

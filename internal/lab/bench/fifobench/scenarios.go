@@ -20,11 +20,6 @@ import (
 // producer that is ahead waits, with the same code, until half of the events in flight have
 // arrived. Our consumer takes batches of up to 64 keys, as RealFIFO does and DeltaFIFO does not;
 // each key is handed out by itself. Proven: every object was handed out once, in order.
-//
-// The limit: the key and its record are one allocation each. Each side takes the lock once per
-// object, and two goroutines with no other work always compete for it. In one goroutine, Add and
-// Pop together take 100 ns. With two, half of the time goes into moving the lock, the table and the
-// queue's slots between processors.
 func (s subject[T]) addPop(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	const (
 		keys    = 10_000

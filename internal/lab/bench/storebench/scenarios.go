@@ -25,10 +25,6 @@ const (
 // and the benchmark reads their names before the clock goes on. Both sides get the same ready-made
 // objects in the same order, and compute key and index value with their own functions. Proven:
 // afterwards List, ByIndex and Get show each object in the state written last.
-//
-// The limit: key function and index function cost the same on both sides. Most of the rest is
-// waiting for memory, one cache line after the other: a group of the table, the record, its key, a
-// chunk in each of two lists.
 func (s subject[T]) update(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	warmUp, updates := scenarioObjects, effort.Of(500_000, 100_000)
 	c := newContent(s.gear, scenarioObjects, scenarioNamespaces, 1, 0)
