@@ -9,10 +9,9 @@ import (
 	"strings"
 	"time"
 
-	tick "gonum.org/v1/plot"
+	"gonum.org/v1/plot"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/plot"
 	"orrery/internal/lab/bench/report"
 )
 
@@ -21,12 +20,12 @@ import (
 func (s *session) plot(records []jobResults) ([]byte, error) {
 	first := records[0].rounds.Median()
 	if s.varied == "" && s.options.figure == "" && first.Latency != nil && first.Latency.Count() > 0 {
-		picture := plot.Percentiles{
+		picture := report.PercentilePlot{
 			Title:   pictureTitle(first.Bench) + ": latency by percentile",
 			Caption: s.caption(records) + "Latency counts from when an event was due.",
 		}
 		for _, record := range records {
-			picture.Series = append(picture.Series, plot.Distribution{Name: record.label(), Latency: record.rounds.Median().Latency})
+			picture.Series = append(picture.Series, report.Distribution{Name: record.label(), Latency: record.rounds.Median().Latency})
 		}
 		return picture.SVG(), nil
 	}
@@ -74,24 +73,24 @@ func (s *session) caption(records []jobResults) string {
 }
 
 // curves draws a figure over a numeric parameter.
-func (s *session) curves(records []jobResults, xs []float64, unit, title string, figure plottable) plot.Lines {
-	picture := plot.Lines{
+func (s *session) curves(records []jobResults, xs []float64, unit, title string, figure plottable) report.Lines {
+	picture := report.Lines{
 		Title: title, Caption: s.caption(records),
-		X: plot.Axis{Title: strings.ReplaceAll(s.varied, "-", " "), Log: doubles(xs)},
-		Y: plot.Axis{Title: figure.title(), Unit: figure.unit},
+		X: report.Axis{Title: strings.ReplaceAll(s.varied, "-", " "), Log: doubles(xs)},
+		Y: report.Axis{Title: figure.title(), Unit: figure.unit},
 	}
 	for _, x := range xs {
-		picture.X.Ticks = append(picture.X.Ticks, tick.Tick{Value: x, Label: report.Human(x, unit)})
+		picture.X.Ticks = append(picture.X.Ticks, plot.Tick{Value: x, Label: report.Human(x, unit)})
 	}
 	ys := make([]float64, len(records))
 	for i, record := range records {
-		point := plot.Point{X: xs[i], Y: figure.valueOf(record)}
+		point := report.Point{X: xs[i], Y: figure.valueOf(record)}
 		ys[i] = point.Y.At
 		picture.Series = addPoint(picture.Series, record.label(), point)
 	}
 	picture.Y.Log = slices.Max(ys) > 50*slices.Min(ys)
 	for _, series := range picture.Series {
-		slices.SortFunc(series.Points, func(a, b plot.Point) int { return cmp.Compare(a.X, b.X) })
+		slices.SortFunc(series.Points, func(a, b report.Point) int { return cmp.Compare(a.X, b.X) })
 	}
 	return picture
 }
@@ -101,20 +100,20 @@ func (s *session) curves(records []jobResults, xs []float64, unit, title string,
 func doubles(xs []float64) bool { return slices.Max(xs) >= 4*slices.Min(xs) }
 
 // addPoint adds a point to the series with the given name, which it adds if it is missing.
-func addPoint(all []plot.Series, name string, point plot.Point) []plot.Series {
-	at := slices.IndexFunc(all, func(series plot.Series) bool { return series.Name == name })
+func addPoint(all []report.Series, name string, point report.Point) []report.Series {
+	at := slices.IndexFunc(all, func(series report.Series) bool { return series.Name == name })
 	if at < 0 {
 		at = len(all)
-		all = append(all, plot.Series{Name: name})
+		all = append(all, report.Series{Name: name})
 	}
 	all[at].Points = append(all[at].Points, point)
 	return all
 }
 
 // dots draws a figure for each design, or for each value of a parameter that is a word.
-func (s *session) dots(records []jobResults, title string, figure plottable) plot.Dots {
-	axis := plot.Axis{Title: figure.title(), Unit: figure.unit}
-	picture := plot.Dots{Title: title, Caption: s.caption(records), Axis: axis}
+func (s *session) dots(records []jobResults, title string, figure plottable) report.Dots {
+	axis := report.Axis{Title: figure.title(), Unit: figure.unit}
+	picture := report.Dots{Title: title, Caption: s.caption(records), Axis: axis}
 	for _, record := range records {
 		name, series := record.value, record.label()
 		if s.varied == "" {
@@ -125,7 +124,7 @@ func (s *session) dots(records []jobResults, title string, figure plottable) plo
 			row = len(picture.Rows)
 			picture.Rows = append(picture.Rows, name)
 		}
-		picture.Series = addPoint(picture.Series, series, plot.Point{X: float64(row), Y: figure.valueOf(record)})
+		picture.Series = addPoint(picture.Series, series, report.Point{X: float64(row), Y: figure.valueOf(record)})
 	}
 	return picture
 }
@@ -166,12 +165,12 @@ type plottable struct {
 }
 
 // valueOf returns the median over the rounds, with a whisker from minimum to maximum.
-func (f plottable) valueOf(record jobResults) plot.Value {
+func (f plottable) valueOf(record jobResults) report.Value {
 	values := record.rounds.Values(f.of)
 	if len(values) == 1 {
-		return plot.Value{At: values[0]}
+		return report.Value{At: values[0]}
 	}
-	return plot.Value{At: bench.Median(values), Low: slices.Min(values), High: slices.Max(values)}
+	return report.Value{At: bench.Median(values), Low: slices.Min(values), High: slices.Max(values)}
 }
 
 func (f plottable) title() string {

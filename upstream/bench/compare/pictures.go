@@ -2,33 +2,33 @@ package compare
 
 import (
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/plot"
+	"orrery/internal/lab/bench/report"
 )
 
 // ratios shows how many times better each ratio with a target is, so that better is to the right.
-func (p *page) ratios() plot.Dots {
-	d := plot.Dots{
+func (p *page) ratios() report.Dots {
+	d := report.Dots{
 		Title: "How many times better than client-go",
 		Caption: "Medians, from the worst round to the best. To the right of 1 is better than client-go: " +
 			"less time, less memory, or more work in a second.",
-		Axis: plot.Axis{Title: "times better", Unit: "×", Log: true},
+		Axis: report.Axis{Title: "times better", Unit: "×", Log: true},
 	}
-	better, target := plot.Series{Name: "measured"}, plot.Series{Name: "target"}
+	better, target := report.Series{Name: "measured"}, report.Series{Name: "target"}
 	for _, r := range p.Targets() {
 		if r.TargetKind != Ratio || r.Ratio <= 0 || r.Low <= 0 {
 			continue
 		}
 		m, _ := p.measure(r.Name)
-		value, wanted := plot.Value{At: r.Ratio, Low: r.Low, High: r.High}, plot.Value{At: r.Target}
+		value, wanted := report.Value{At: r.Ratio, Low: r.Low, High: r.High}, report.Value{At: r.Target}
 		if r.Better == bench.Lower {
-			value = plot.Value{At: 1 / r.Ratio, Low: 1 / r.High, High: 1 / r.Low}
+			value = report.Value{At: 1 / r.Ratio, Low: 1 / r.High, High: 1 / r.Low}
 			wanted.At = 1 / r.Target
 		}
 		row := float64(len(d.Rows))
 		d.Rows = append(d.Rows, m.Title)
-		better.Points = append(better.Points, plot.Point{X: row, Y: value})
-		target.Points = append(target.Points, plot.Point{X: row, Y: wanted})
+		better.Points = append(better.Points, report.Point{X: row, Y: value})
+		target.Points = append(target.Points, report.Point{X: row, Y: wanted})
 	}
-	d.Series = []plot.Series{better, target}
+	d.Series = []report.Series{better, target}
 	return d
 }

@@ -2,6 +2,11 @@
 // digits and a prefix: 4.2 M/s, 310 ns, 12.3 MiB; [Human] formats them, for plots too. [JSON]
 // and [Benchfmt] are for programs: their numbers are never scaled or rounded and their names are
 // stable. A missing value is null in JSON and a dash in a table, never a zero.
+//
+// Pictures are SVG, drawn with gonum/plot: [Dots] compare single numbers, [Lines] show a number over
+// a parameter, and [PercentilePlot] shows whole histograms. The picture depends on the struct only,
+// so a picture in the repository changes only with its figures. Series differ in colour and in the
+// shape of their marks. NaN is omitted, and an axis with a value that is not positive is linear.
 package report
 
 import (

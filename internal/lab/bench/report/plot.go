@@ -1,9 +1,4 @@
-// Package plot draws the pictures of benchmarks as SVG, with gonum/plot: [Dots] compare single
-// numbers, [Lines] show a number over a parameter, and [Percentiles] show whole histograms. A plot
-// is a struct, and its method SVG draws it. The picture depends on the struct only, so a picture in
-// the repository changes only with its figures. Series differ in colour and in the shape of their
-// marks. NaN is omitted, and an axis with a value that is not positive is linear.
-package plot
+package report
 
 import (
 	"bytes"
@@ -19,7 +14,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/bench/report"
 )
 
 func init() { plot.DefaultFont.Variant = "Sans" }
@@ -44,7 +38,7 @@ func glyph(i int) draw.GlyphStyle {
 type Axis struct {
 	// Title is the measured quantity: "time of an operation". It may be empty.
 	Title string
-	// Unit is the unit of the values, as in package report. Labels use its prefixes (µs, M/s, MiB).
+	// Unit is the unit of the values. Labels use its prefixes (µs, M/s, MiB).
 	Unit string
 	// Log makes the axis logarithmic.
 	Log bool
@@ -236,7 +230,7 @@ func (a Axis) set(axis *plot.Axis, values []float64, zero bool, room float64) {
 			case tick.Value == 0:
 				ticks[i].Label = "0"
 			default:
-				ticks[i].Label = report.Human(tick.Value, a.Unit)
+				ticks[i].Label = Human(tick.Value, a.Unit)
 			}
 		}
 		return ticks

@@ -1,4 +1,4 @@
-package plot
+package report
 
 import (
 	"encoding/xml"
@@ -77,7 +77,7 @@ func TestPicturesWithoutNumbers(t *testing.T) {
 	for name, picture := range map[string][]byte{
 		"dots":        Dots{Title: "Nothing"}.SVG(),
 		"lines":       Lines{Title: "Nothing", Series: []Series{{Name: "a"}, {Name: "b"}}}.SVG(),
-		"percentiles": Percentiles{Title: "Nothing", Series: []Distribution{{Latency: &bench.Histogram{}}}}.SVG(),
+		"percentiles": PercentilePlot{Title: "Nothing", Series: []Distribution{{Latency: &bench.Histogram{}}}}.SVG(),
 		"one value":   Lines{Title: "Nothing", X: Axis{Log: true}, Series: []Series{{Points: []Point{{X: 4}}}}}.SVG(),
 	} {
 		assert.Contains(t, texts(t, picture), "Nothing", name)
@@ -98,7 +98,7 @@ func TestCurveOfAHistogram(t *testing.T) {
 		assert.GreaterOrEqual(t, points[i+1].Y.At, point.Y.At)
 		assert.InEpsilon(t, 1-1/point.X, point.Y.At/1e7, 0.02, "1 - 1/%v of 10 ms", point.X)
 	}
-	found := texts(t, Percentiles{Title: "x", Series: []Distribution{{Name: "a", Latency: h}}}.SVG())
+	found := texts(t, PercentilePlot{Title: "x", Series: []Distribution{{Name: "a", Latency: h}}}.SVG())
 	assert.Contains(t, found, "99.99%")
 	assert.NotContains(t, found, "99.999%", "ten thousand values have no such percentile")
 }

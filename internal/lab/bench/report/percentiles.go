@@ -1,4 +1,4 @@
-package plot
+package report
 
 import (
 	"math"
@@ -8,9 +8,9 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// Percentiles draws latency histograms as HdrHistogram does: each further 9 of the percentile has
+// PercentilePlot draws latency histograms as HdrHistogram does: each further 9 of the percentile has
 // the same width, so the tail is visible.
-type Percentiles struct {
+type PercentilePlot struct {
 	// Title is the headline; Caption, below it, explains the picture.
 	Title, Caption string
 	// Series are the histograms, in the order of the legend. A single one has no legend.
@@ -24,7 +24,7 @@ type Distribution struct {
 }
 
 // SVG draws the percentiles.
-func (p Percentiles) SVG() []byte {
+func (p PercentilePlot) SVG() []byte {
 	l := Lines{
 		Title: p.Title, Caption: p.Caption, every: stepsPerNine,
 		X: Axis{Title: "percentile: the share that took at most this long", Log: true},
