@@ -149,7 +149,7 @@ func TestStatusErrors(t *testing.T) {
 				answer(w, c.code, c.body)
 			}
 			bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-				client := server.Client(func(cfg *restclient.Config) { cfg.MaxRetries = -1 })
+				client := server.Client(retries(-1))
 				_, err := restclient.Typed[*api.Pod](client, pods, "shop").Get(t.Context(), "web", api.GetOptions{})
 				require.Error(t, err)
 				assert.True(t, c.check(err), "%#v", err)

@@ -21,21 +21,14 @@ import (
 // and leaves watches open.
 func closing(t *testing.T, test func(t *testing.T, server *restclienttest.Server, client *restclient.Client)) {
 	t.Helper()
-	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("watch") != "" {
-			restclienttest.ServeWatch(w, r, restclienttest.TextFrames, (*restclienttest.Stream).Wait)
-			return
-		}
-		ok(w, r)
-	})
 	for _, transport := range transports {
 		for _, secure := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				server := restclienttest.NewServer(t, handler)
+				server := restclienttest.NewServer(t, quiet)
 				if secure {
-					server = restclienttest.NewTLSServer(t, handler, restclienttest.NewAuthority(t), nil)
+					server = restclienttest.NewTLSServer(t, quiet, restclienttest.NewAuthority(t), nil)
 				}
-				test(t, server, server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = transport }))
+				test(t, server, server.Client(over(transport)))
 			})
 		}
 	}
@@ -46,8 +39,7 @@ func closing(t *testing.T, test func(t *testing.T, server *restclienttest.Server
 func TestCloseLeavesNoConnection(t *testing.T) {
 	closing(t, func(t *testing.T, server *restclienttest.Server, client *restclient.Client) {
 		for range 20 {
-			w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
-			require.NoError(t, err)
+			w := watchOf(t, client)
 			require.NoError(t, client.Do(t.Context(), get("/"), nil), "a closed client still works")
 			w.Stop()
 			client.Close()
@@ -69,8 +61,8 @@ func TestARefusedWatchHoldsNoConnection(t *testing.T) {
 	}
 	for _, transport := range transports {
 		bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-			client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = transport })
-			_, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+			client := server.Client(over(transport))
+			_, err := podsOf(client).Watch(t.Context(), api.ListOptions{})
 			require.True(t, api.IsExpired(err), "want the server's refusal, got %v", err)
 			client.Close()
 			require.NoError(t, client.Do(t.Context(), get("/"), nil), "a closed client still works")
@@ -82,12 +74,11 @@ func TestARefusedWatchHoldsNoConnection(t *testing.T) {
 
 func TestCloseLeavesWatchesAlone(t *testing.T) {
 	closing(t, func(t *testing.T, server *restclienttest.Server, client *restclient.Client) {
-		w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
+		w := watchOf(t, client)
 		client.Close()
 		time.AfterFunc(time.Minute, w.Stop)
 		start := time.Now()
-		_, err = w.Next()
+		_, err := w.Next()
 		assert.ErrorIs(t, err, restclient.ErrWatchStopped)
 		assert.Equal(t, time.Minute, time.Since(start))
 		synctest.Wait()
@@ -95,67 +86,56 @@ func TestCloseLeavesWatchesAlone(t *testing.T) {
 	})
 }
 
-// net/http itself drops a connection that is still being opened when its request is cancelled.
-func TestCloseWhileDialling(t *testing.T) {
-	closing(t, func(t *testing.T, server *restclienttest.Server, client *restclient.Client) {
-		dial := server.Config().Dial
-		slow := server.Client(func(cfg *restclient.Config) {
-			cfg.Dial = func(_ context.Context, network, addr string) (net.Conn, error) {
-				time.Sleep(time.Minute)
-				return dial(t.Context(), network, addr)
+// net/http itself drops a connection that is still being opened when its request is cancelled. A
+// second request makes it keep idle connections again, and so the one that the first began to open.
+func TestAConnectionThatIsOpenedTooLateIsClosed(t *testing.T) {
+	for _, requests := range []int{1, 2} {
+		closing(t, func(t *testing.T, server *restclienttest.Server, _ *restclient.Client) {
+			dial := server.Config().Dial
+			var dials atomic.Int32
+			client := server.Client(func(cfg *restclient.Config) {
+				cfg.Dial = func(_ context.Context, network, addr string) (net.Conn, error) {
+					if dials.Add(1) == 1 {
+						time.Sleep(time.Minute)
+					}
+					return dial(t.Context(), network, addr)
+				}
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			require.ErrorIs(t, client.Do(ctx, get("/"), nil), context.DeadlineExceeded)
+			client.Close()
+			if requests == 2 {
+				require.NoError(t, client.Do(t.Context(), get("/"), nil), "a closed client still works")
 			}
+			time.Sleep(time.Minute) // long enough to open it, too short for net/http to find it idle for too long
+			synctest.Wait()
+			assert.Equal(t, requests, server.Dialled())
+			assert.Zero(t, server.Connections())
 		})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		require.ErrorIs(t, slow.Do(ctx, get("/"), nil), context.DeadlineExceeded)
-		slow.Close()
-		time.Sleep(time.Minute) // long enough to open it, too short for net/http to find it idle for too long
-		synctest.Wait()
-		assert.Equal(t, 1, server.Dialled())
-		assert.Zero(t, server.Connections())
-	})
+	}
 }
 
-// The second request makes net/http keep idle connections again, and so the one that the first
-// request began to open.
-func TestAConnectionThatIsOpenedTooLateIsClosed(t *testing.T) {
-	closing(t, func(t *testing.T, server *restclienttest.Server, _ *restclient.Client) {
-		dial := server.Config().Dial
-		var dials atomic.Int32
-		client := server.Client(func(cfg *restclient.Config) {
-			cfg.Dial = func(_ context.Context, network, addr string) (net.Conn, error) {
-				if dials.Add(1) == 1 {
-					time.Sleep(time.Minute)
-				}
-				return dial(t.Context(), network, addr)
-			}
-		})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		require.ErrorIs(t, client.Do(ctx, get("/"), nil), context.DeadlineExceeded)
-		client.Close()
-		require.NoError(t, client.Do(t.Context(), get("/"), nil), "a closed client still works")
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		assert.Zero(t, server.Connections())
-	})
+// named are the requests for one object, by verb.
+func named(t *testing.T, r *restclient.Resource[*api.Namespace], name string) map[string]error {
+	object := namespace(name, "1")
+	errs := map[string]error{}
+	_, errs["get"] = r.Get(t.Context(), name, api.GetOptions{})
+	_, errs["update"] = r.Update(t.Context(), object, api.UpdateOptions{})
+	_, errs["update of the status"] = r.UpdateStatus(t.Context(), object, api.UpdateOptions{})
+	_, errs["finalize"] = r.UpdateSubresource(t.Context(), name, "finalize", object, api.UpdateOptions{})
+	_, errs["patch"] = r.Patch(t.Context(), name, api.MergePatchType, []byte("{}"), api.UpdateOptions{})
+	errs["delete"] = r.Delete(t.Context(), name, api.DeleteOptions{})
+	return errs
 }
 
 // calls are the requests of a Resource, by verb.
-func calls(t *testing.T, client *restclient.Client) map[string]error {
-	r := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	object := namespace("a", "1")
-	errs := map[string]error{}
-	_, errs["get"] = r.Get(t.Context(), "a", api.GetOptions{})
+func calls(t *testing.T, r *restclient.Resource[*api.Namespace]) map[string]error {
+	errs := named(t, r, "a")
 	_, errs["list"] = r.List(t.Context(), api.ListOptions{})
 	_, errs["watch"] = r.Watch(t.Context(), api.ListOptions{})
-	_, errs["create"] = r.Create(t.Context(), object, api.UpdateOptions{})
-	_, errs["update"] = r.Update(t.Context(), object, api.UpdateOptions{})
-	_, errs["finalize"] = r.UpdateSubresource(t.Context(), "a", "finalize", object, api.UpdateOptions{})
-	_, errs["patch"] = r.Patch(t.Context(), "a", api.MergePatchType, []byte("{}"), api.UpdateOptions{})
-	errs["delete"] = r.Delete(t.Context(), "a", api.DeleteOptions{})
+	_, errs["create"] = r.Create(t.Context(), namespace("a", "1"), api.UpdateOptions{})
 	_, _, errs["deletecollection"] = r.DeleteCollection(t.Context(), api.DeleteOptions{}, api.ListOptions{})
-	errs["raw"] = client.Do(t.Context(), get("/readyz"), nil)
 	return errs
 }
 
@@ -171,7 +151,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 		"":                          "",
 	} {
 		for _, code := range []int{300, 301, 302, 303, 307, 308} {
-			for _, transport := range []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket} {
+			for _, transport := range transports {
 				bubble(t, func(w http.ResponseWriter, r *http.Request) {
 					if location != "" {
 						w.Header().Set("Location", location)
@@ -179,11 +159,9 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 					w.Header().Set("Retry-After", "1")
 					w.WriteHeader(code)
 				}, func(t *testing.T, server *restclienttest.Server) {
-					client := server.Client(func(cfg *restclient.Config) {
-						cfg.WatchTransport = transport
-						cfg.Credentials = &tokens{list: []string{"s3cret"}}
-					})
-					errs := calls(t, client)
+					client := server.Client(over(transport), as(&tokens{list: []string{"s3cret"}}))
+					errs := calls(t, namespacesOf(client))
+					errs["raw"] = client.Do(t.Context(), get("/readyz"), nil)
 					for verb, err := range errs {
 						var redirect *restclient.RedirectError
 						require.ErrorAs(t, err, &redirect, "%s answered %d to %q: a redirect is an error of its own",
@@ -205,12 +183,13 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 
 // A 101 to a request that asked for no upgrade is no success.
 func TestSwitchingProtocolsUnasked(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			hijacked(w, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
-		}))
+	bubble(t, func(w http.ResponseWriter, r *http.Request) {
+		hijacked(w, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+	}, func(t *testing.T, server *restclienttest.Server) {
 		client := server.Client(func(cfg *restclient.Config) { cfg.SilenceTimeout = time.Second })
-		for verb, err := range calls(t, client) {
+		errs := calls(t, namespacesOf(client))
+		errs["raw"] = client.Do(t.Context(), get("/readyz"), nil)
+		for verb, err := range errs {
 			assert.Error(t, err, "%s answered 101", verb)
 		}
 	})

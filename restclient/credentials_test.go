@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -70,7 +69,7 @@ func TestUnauthorizedIsRepeatedOnceWithFreshCredentials(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, only("new", ok), func(t *testing.T, server *restclienttest.Server) {
 				credentials := &tokens{list: c.tokens}
-				client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
+				client := server.Client(as(credentials))
 				err := client.Do(t.Context(), restclient.Request{Verb: "POST", Path: "/", Body: []byte("{}")}, nil)
 				if c.ok {
 					assert.NoError(t, err)
@@ -87,23 +86,3 @@ func TestUnauthorizedIsRepeatedOnceWithFreshCredentials(t *testing.T) {
 type failAfter401 struct{ tokens }
 
 func (c *failAfter401) Unauthorized(*http.Request) { c.err = errors.New("gone") }
-
-func TestWatchesRenewCredentialsToo(t *testing.T) {
-	handler := only("new", func(w http.ResponseWriter, r *http.Request) {
-		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {})
-	})
-	for _, transport := range transports {
-		t.Run(string(transport), func(t *testing.T) {
-			bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-				client := server.Client(func(cfg *restclient.Config) {
-					cfg.Credentials = &tokens{list: []string{"old", "new"}}
-					cfg.WatchTransport = transport
-				})
-				w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
-				require.NoError(t, err)
-				w.Stop()
-				assert.Len(t, server.Requests(), 2)
-			})
-		})
-	}
-}

@@ -96,12 +96,12 @@ func deletePod(_ *testing.T, ctx context.Context, client *restclient.Client) err
 }
 
 func listPods(_ *testing.T, ctx context.Context, client *restclient.Client) error {
-	_, err := restclient.Metadata(client, api.PodsResource, "").List(ctx, api.ListOptions{})
+	_, err := podsOf(client).List(ctx, api.ListOptions{})
 	return err
 }
 
 func watchPods(t *testing.T, ctx context.Context, client *restclient.Client) error {
-	w, err := restclient.Metadata(client, api.PodsResource, "").Watch(ctx, api.ListOptions{})
+	w, err := podsOf(client).Watch(ctx, api.ListOptions{})
 	if err == nil {
 		w.Stop()
 	}
@@ -110,7 +110,7 @@ func watchPods(t *testing.T, ctx context.Context, client *restclient.Client) err
 }
 
 func create(_ *testing.T, ctx context.Context, client *restclient.Client) error {
-	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+	namespaces := namespacesOf(client)
 	_, err := namespaces.Create(ctx, namespace("a", ""), api.UpdateOptions{})
 	return err
 }
@@ -209,6 +209,7 @@ var faults = []fault{
 	{name: "POST and the connection breaks", call: raw("POST"), serve: hangUp, requests: never},
 	{name: "DELETE and the connection breaks", call: raw("DELETE"), serve: hangUp, requests: never},
 	{name: "GET and the body breaks off", serve: brokenBody, requests: unasked},
+	{name: "GET and the list breaks off", call: listPods, serve: breaksOff(`{"items":[{"a":`), requests: unasked},
 	{name: "POST and the body breaks off", call: raw("POST"), serve: brokenBody, requests: never},
 
 	// Over both transports.
@@ -258,12 +259,26 @@ var faults = []fault{
 	{name: "a single attempt renews credentials", serve: only("new", ok), single: true, want: success, requests: 2,
 		config: with(func() restclient.Credentials { return &tokens{list: []string{"old", "new"}} })},
 
+	{name: "a watch renews credentials", call: watchPods, serve: only("new", quiet), want: success, requests: 2,
+		config: with(func() restclient.Credentials { return &tokens{list: []string{"old", "new"}} })},
+	{name: "a websocket renews credentials", call: watchPods, serve: only("new", quiet), want: success, requests: 2,
+		config: func(cfg *restclient.Config) {
+			cfg.Credentials, cfg.WatchTransport = &tokens{list: []string{"old", "new"}}, restclient.WatchWebSocket
+		}},
+
 	{name: "retries can be switched off", serve: asks(429), config: retries(-1),
 		want: api.IsTooManyRequests, requests: 1, retryAfter: 2 * time.Second},
 	{name: "two retries are allowed", serve: asks(429), config: retries(2), requests: 3,
 		text: "the server has received too many requests and has asked us to try again later (after 3 attempts)"},
 	{name: "Retry-After beyond reason is an error", serve: code(429, "Retry-After", "301"),
 		requests: 1, retryAfter: 301 * time.Second},
+	{name: "the header's delay counts, not the body's", requests: 1, retryAfter: 301 * time.Second,
+		serve: func(w http.ResponseWriter, _ *http.Request) {
+			status := refusal(429, api.ReasonTooManyRequests, "later")
+			status.Details = &api.StatusDetails{RetryAfterSeconds: 7}
+			w.Header().Set("Retry-After", "301")
+			answer(w, 429, status)
+		}},
 	{name: "the longest wait is not beyond reason", serve: script(code(429, "Retry-After", "300"), ok),
 		want: success, requests: 2, after: 300 * time.Second},
 	{name: "a longer wait is configured", serve: script(code(429, "Retry-After", "301"), ok),

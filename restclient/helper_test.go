@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -119,6 +120,46 @@ func (b *countedBody) Close() error {
 }
 
 func get(path string) restclient.Request { return restclient.Request{Path: path} }
+
+// over makes watches use the transport.
+func over(transport restclient.WatchTransport) func(*restclient.Config) {
+	return func(cfg *restclient.Config) { cfg.WatchTransport = transport }
+}
+
+// as makes requests use the credentials.
+func as(credentials restclient.Credentials) func(*restclient.Config) {
+	return func(cfg *restclient.Config) { cfg.Credentials = credentials }
+}
+
+func podsOf(client *restclient.Client) *restclient.Resource[*api.PartialObjectMetadata] {
+	return restclient.Metadata(client, api.PodsResource, "")
+}
+
+func namespacesOf(client *restclient.Client) *restclient.Resource[*api.Namespace] {
+	return restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+}
+
+// watchOf opens a watch of pods.
+func watchOf(t *testing.T, client *restclient.Client) api.Watcher[*api.PartialObjectMetadata] {
+	t.Helper()
+	w, err := podsOf(client).Watch(t.Context(), api.ListOptions{})
+	require.NoError(t, err)
+	return w
+}
+
+// watches serves watches, and answers all other requests with an empty list.
+func watches(serve func(*restclienttest.Stream)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("watch") == "" {
+			io.WriteString(w, `{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[]}`)
+			return
+		}
+		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, serve)
+	}
+}
+
+// quiet serves watches without events.
+var quiet = watches((*restclienttest.Stream).Wait)
 
 // assertKind asserts that err is a *TransportError of this kind.
 func assertKind(t *testing.T, kind restclient.TransportErrorKind, err error, why ...any) {

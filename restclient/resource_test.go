@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -135,72 +134,36 @@ func TestPaths(t *testing.T) {
 }
 
 // A name that is not one path segment would address something else: deleting the pod "" would
-// delete all pods, and the pod ".." the namespace.
+// delete all pods, and the pod ".." the namespace. The names of types come from discovery, which is a
+// server's answer.
 func TestNamesThatWouldAddressSomethingElse(t *testing.T) {
 	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
-		pods := restclient.Typed[*api.Pod](server.Client(), api.PodsResource, "default")
-		for _, name := range []string{"", ".", "..", "a/b", "../../x", "a%2fb"} {
-			pod := &api.Pod{ObjectMeta: api.ObjectMeta{Name: name}}
-			_, errGet := pods.Get(t.Context(), name, api.GetOptions{})
-			_, errUpdate := pods.Update(t.Context(), pod, api.UpdateOptions{})
-			_, errStatus := pods.UpdateStatus(t.Context(), pod, api.UpdateOptions{})
-			_, errPatch := pods.Patch(t.Context(), name, api.MergePatchType, nil, api.UpdateOptions{})
-			errDelete := pods.Delete(t.Context(), name, api.DeleteOptions{})
-			errs := []error{errGet, errUpdate, errStatus, errPatch, errDelete}
-			if name != "" {
-				elsewhere := pods.InNamespace(name)
-				_, errList := elsewhere.List(t.Context(), api.ListOptions{})
-				_, errWatch := elsewhere.Watch(t.Context(), api.ListOptions{})
-				_, errCreate := elsewhere.Create(t.Context(), &api.Pod{}, api.UpdateOptions{})
-				_, _, errCollection := elsewhere.DeleteCollection(t.Context(), api.DeleteOptions{}, api.ListOptions{})
-				_, errSub := pods.Patch(t.Context(), "fine", api.MergePatchType, nil, api.UpdateOptions{}, name)
-				errs = append(errs, errList, errWatch, errCreate, errCollection, errSub)
-			}
-			for i, err := range errs {
-				var wrong *restclient.NameError
-				require.ErrorAs(t, err, &wrong, "%q, call %d", name, i)
-				assert.Equal(t, name, wrong.Name)
-			}
-		}
-		_, err := pods.Patch(t.Context(), "fine", api.MergePatchType, nil, api.UpdateOptions{}, "")
-		assert.EqualError(t, err, `the subresource "" is empty`)
-		assert.Empty(t, server.Requests())
-	})
-}
-
-// Discovery is a server's answer: the parts of a type's name must not address something else
-// either.
-func TestTypesThatWouldAddressSomethingElse(t *testing.T) {
-	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
 		client := server.Client()
-		for _, part := range []string{".", "..", "a/b", "../../v1/secrets", "a%2fb", "a\x00b", "a\nb", "a\x7fb",
+		at := func(group, version, resource string) *restclient.Resource[*api.Namespace] {
+			gvr := api.GroupVersionResource{Group: group, Version: version, Resource: resource}
+			return restclient.Typed[*api.Namespace](client, gvr, "doomed")
+		}
+		for _, bad := range []string{"", ".", "..", "a/b", "../../v1/secrets", "a%2fb", "a\x00b", "a\nb", "a\x7fb",
 			"a\u0085b", "\xff"} {
-			for what, gvr := range map[string]api.GroupVersionResource{
-				"group":    {Group: part, Version: "v1", Resource: "widgets"},
-				"version":  {Group: "evil.io", Version: part, Resource: "widgets"},
-				"resource": {Group: "evil.io", Version: "v1", Resource: part},
-			} {
-				_, errList := restclient.Metadata(client, gvr, "doomed").List(t.Context(), api.ListOptions{})
-				_, errWatch := restclient.Dynamic(client, gvr, "").Watch(t.Context(), api.ListOptions{})
-				_, _, errCollection := restclient.Dynamic(client, gvr, "doomed").DeleteCollection(t.Context(),
-					api.DeleteOptions{}, api.ListOptions{})
-				errDelete := restclient.Typed[*api.Pod](client, gvr, "doomed").Delete(t.Context(), "x",
-					api.DeleteOptions{})
-				for _, err := range []error{errList, errWatch, errCollection, errDelete} {
-					var wrong *restclient.NameError
-					require.ErrorAs(t, err, &wrong, "the %s %q", what, part)
-					assert.Equal(t, restclient.NameError{What: what, Name: part, Problem: wrong.Problem}, *wrong)
+			good := at("evil.io", "v1", "widgets")
+			_, errPatch := good.Patch(t.Context(), "fine", api.MergePatchType, nil, api.UpdateOptions{}, bad)
+			wrong := map[string]map[string]error{
+				"name": named(t, good, bad), "subresource": {"patch": errPatch},
+				"version": calls(t, at("evil.io", bad, "widgets")), "resource": calls(t, at("evil.io", "v1", bad)),
+			}
+			if bad != "" { // the core group, and all namespaces
+				wrong["group"], wrong["namespace"] = calls(t, at(bad, "v1", "widgets")), calls(t, good.InNamespace(bad))
+			}
+			for what, errs := range wrong {
+				for verb, err := range errs {
+					var found *restclient.NameError
+					require.ErrorAs(t, err, &found, "%s with the %s %q", verb, what, bad)
+					assert.Equal(t, restclient.NameError{What: what, Name: bad, Problem: found.Problem}, *found, verb)
+					if bad == "" {
+						assert.Contains(t, err.Error(), `the `+what+` "" is empty`, verb)
+					}
 				}
 			}
-			pods := restclient.Dynamic(client, api.PodsResource, "doomed")
-			_, err := pods.Patch(t.Context(), "x", api.MergePatchType, nil, api.UpdateOptions{}, part)
-			assert.ErrorContains(t, err, "the subresource", "%q", part)
-			assert.ErrorContains(t, pods.Delete(t.Context(), part, api.DeleteOptions{}), "the name", "%q", part)
-		}
-		for what, gvr := range map[string]api.GroupVersionResource{"version": {Resource: "pods"},
-			"resource": {Version: "v1"}} {
-			_, err := restclient.Dynamic(client, gvr, "").List(t.Context(), api.ListOptions{})
-			assert.EqualError(t, err, `the `+what+` "" is empty`)
 		}
 		assert.Empty(t, server.Requests(), "nothing is sent")
 	})
@@ -219,7 +182,7 @@ func TestTypedObjects(t *testing.T) {
 		answer(w, 200, stored)
 	}
 	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-		namespaces := restclient.Typed[*api.Namespace](server.Client(), api.NamespacesResource, "")
+		namespaces := namespacesOf(server.Client())
 		got, err := namespaces.Get(t.Context(), "shop", api.GetOptions{})
 		require.NoError(t, err)
 		assert.Equal(t, stored, got)
@@ -243,7 +206,7 @@ func TestMetadataAsksForHeadsOnly(t *testing.T) {
 		}
 	}
 	eachCodec(t, handler, func(t *testing.T, client *restclient.Client, server *restclienttest.Server) {
-		pods := restclient.Metadata(client, api.PodsResource, "")
+		pods := podsOf(client)
 		found, err := pods.List(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
 		assert.Equal(t, "5", found.ResourceVersion)
@@ -277,29 +240,37 @@ func TestMetadataAsksForHeadsOnly(t *testing.T) {
 	})
 }
 
-// The answer to a delete of a collection saves the namespace controller its verifying list.
+// The answer to a delete of a collection saves the namespace controller its verifying list. An
+// aggregated API that answers with 200 and an empty body has accepted it; this differs from a broken
+// connection: the request need not be repeated.
 func TestDeleteCollectionReturnsTheObjects(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
-		listed     bool
-		items      int
-		fails      bool
+		items      int // -1: no list
+		want       func(error) bool
+		text       string
 	}{
-		{"nothing", `{"kind":"PartialObjectMetadataList","metadata":{"resourceVersion":"9"},"items":[]}`, true, 0, false},
-		{"null", `{"kind":"PodList","metadata":{"resourceVersion":"9"},"items":null}`, true, 0, false},
-		{"left out", `{"kind":"PodList","metadata":{"resourceVersion":"9"}}`, true, 0, false},
-		{"two", `{"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}],"kind":"PodList"}`, true, 2, false},
-		{"a bare status", `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}`, false, 0, false},
-		{"a bare status that says failure", `{"kind":"Status","status":"Failure","reason":"Conflict","message":"no","code":409}`, false, 0, true},
+		{"nothing", `{"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[]}`, 0, success, ""},
+		{"null", `{"kind":"PodList","metadata":{"resourceVersion":"9"},"items":null}`, 0, success, ""},
+		{"left out", `{"kind":"PodList","metadata":{"resourceVersion":"9"}}`, 0, success, ""},
+		{"two", `{"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}],"kind":"PodList"}`, 2, success, ""},
+		{"a bare status", `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}`, -1, success, ""},
+		{"a bare status that says failure", `{"kind":"Status","status":"Failure","reason":"Conflict","code":409}`, -1,
+			api.IsConflict, "409"},
+		{"an empty body", "", -1, decodeErr, "the body is empty"},
+		{"a line end", " \n", -1, decodeErr, "the body is empty"},
+		{"a body that breaks off", "{", -1, ofKind(restclient.ConnectionLost), "broke off"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			bubble(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, c.body) }, func(t *testing.T, server *restclienttest.Server) {
-				found, listed, err := restclient.Metadata(server.Client(), api.PodsResource, "a").
+			bubble(t, says(c.body), func(t *testing.T, server *restclienttest.Server) {
+				found, listed, err := podsOf(server.Client()).
 					DeleteCollection(t.Context(), api.DeleteOptions{}, api.ListOptions{})
-				assert.Equal(t, c.fails, err != nil)
-				assert.Equal(t, c.fails, api.IsConflict(err))
-				assert.Equal(t, c.listed, listed)
-				if c.listed {
+				assert.True(t, c.want(err), "%v", err)
+				if err != nil {
+					assert.ErrorContains(t, err, c.text)
+				}
+				assert.Equal(t, c.items >= 0, listed)
+				if listed {
 					assert.Len(t, found.Items, c.items)
 				} else {
 					assert.Nil(t, found)
@@ -311,9 +282,8 @@ func TestDeleteCollectionReturnsTheObjects(t *testing.T) {
 
 // Items of built-in types have no kind in a list; the client sets it.
 func TestDynamicItemsLearnTheirKind(t *testing.T) {
-	handler := func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, `{"items":[{"metadata":{"name":"a"}},{"kind":"Other","apiVersion":"x/v1","metadata":{"name":"b"}}],"kind":"DeploymentList","apiVersion":"apps/v1"}`)
-	}
+	handler := says(`{"kind":"DeploymentList","apiVersion":"apps/v1","items":[{"metadata":{"name":"a"}},` +
+		`{"kind":"Other","apiVersion":"x/v1","metadata":{"name":"b"}}]}`)
 	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
 		list, err := restclient.Dynamic(server.Client(), deployments, "").List(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
@@ -323,52 +293,15 @@ func TestDynamicItemsLearnTheirKind(t *testing.T) {
 	})
 }
 
-func TestListPages(t *testing.T) {
-	handler := func(w http.ResponseWriter, r *http.Request) {
-		list := api.List[*api.Namespace]{TypeMeta: api.TypeMeta{Kind: "NamespaceList", APIVersion: "v1"}}
-		list.ResourceVersion = "10"
-		if r.URL.Query().Get("continue") == "" {
-			list.Continue, list.Items = "more", []*api.Namespace{namespace("a", "1")}
-		} else {
-			list.Items = []*api.Namespace{namespace("b", "2")}
-		}
-		answer(w, 200, list)
-	}
-	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-		namespaces := restclient.Typed[*api.Namespace](server.Client(), api.NamespacesResource, "")
-		first, err := namespaces.List(t.Context(), api.ListOptions{Limit: 1})
-		require.NoError(t, err)
-		assert.Equal(t, "more", first.Continue)
-		second, err := namespaces.List(t.Context(), api.ListOptions{Limit: 1, Continue: first.Continue})
-		require.NoError(t, err)
-		assert.Equal(t, "b", second.Items[0].Name)
-		assert.Empty(t, second.Continue)
-	})
-}
-
-// A connection that breaks in the middle of a list costs a retry and never yields half a list.
-func TestAListThatBreaksOffIsReadAgain(t *testing.T) {
-	whole := `{"kind":"NamespaceList","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}`
-	bubble(t, script(func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, whole[:90])
-		w.(http.Flusher).Flush()
-		panic(http.ErrAbortHandler)
-	}, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, whole) }), func(t *testing.T, server *restclienttest.Server) {
-		list, err := restclient.Typed[*api.Namespace](server.Client(), api.NamespacesResource, "").List(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
-		assert.Len(t, list.Items, 2)
-	})
-}
-
 func TestBodiesAreAlwaysClosed(t *testing.T) {
 	namespaceList := `{"kind":"NamespaceList","metadata":{},"items":[{"metadata":{"name":"a"}}]}`
 	handlers := map[string]http.HandlerFunc{
-		"list":       func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, namespaceList) },
+		"list":       says(namespaceList),
 		"object":     func(w http.ResponseWriter, r *http.Request) { answer(w, 200, namespace("a", "1")) },
-		"status":     func(w http.ResponseWriter, r *http.Request) { answer(w, 404, refusal(404, api.ReasonNotFound, "no")) },
+		"status":     refuses(404, api.ReasonNotFound, "no"),
 		"text":       code(500),
-		"wrong":      func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"a`) },
-		"no JSON":    func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `<html>`) },
+		"wrong":      says(`{"a`),
+		"no JSON":    says(`<html>`),
 		"broken":     brokenBody,
 		"hang up":    hangUp,
 		"retried":    code(429, "Retry-After", "1"),
@@ -382,7 +315,7 @@ func TestBodiesAreAlwaysClosed(t *testing.T) {
 					cfg.WrapTransport = count.wrap
 					cfg.MaxBodyBytes = 1 << 10
 				})
-				r := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+				r := namespacesOf(client)
 				client.Do(t.Context(), get("/"), nil)
 				client.Do(t.Context(), get("/"), new([]byte))
 				r.Get(t.Context(), "a", api.GetOptions{})
@@ -433,30 +366,6 @@ func TestWarningsReachTheHandler(t *testing.T) {
 		ofPass.Origin = "pass-1"
 		assert.Equal(t, []restclient.Warning{want, ofPass}, traced)
 	})
-}
-
-// An aggregated API that answers a collection delete with 200 and an empty body has accepted it.
-// This differs from a broken connection: the request need not be repeated.
-func TestAnswerWithNothingInIt(t *testing.T) {
-	for body, want := range map[string]string{
-		"":    "the body is empty",
-		" \n": "the body is empty",
-		"{":   "broke off",
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.WriteString(w, body)
-			}))
-			pods := restclient.Metadata(server.Client(), api.PodsResource, "ns")
-			_, listed, err := pods.DeleteCollection(t.Context(), api.DeleteOptions{}, api.ListOptions{})
-			assert.ErrorContains(t, err, want)
-			assert.False(t, listed)
-			var unreadable *restclient.DecodeError
-			if want != "broke off" {
-				assert.ErrorAs(t, err, &unreadable)
-			}
-		})
-	}
 }
 
 // listerWatcher is the reflector's interface, repeated because package reflector is not below

@@ -2,6 +2,7 @@ package restclient_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -17,25 +18,45 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-func brokenBody(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Length", "100")
-	io.WriteString(w, `{"a":`)
-	w.(http.Flusher).Flush()
-	panic(http.ErrAbortHandler)
+// breaksOff answers with the beginning of a body of 100 bytes.
+func breaksOff(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		io.WriteString(w, text)
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
 }
 
+var brokenBody = breaksOff(`{"a":`)
+
+// A token that is renewed while a request waits for its retry is used by the retry.
 func TestRepeatedRequestsAreWhole(t *testing.T) {
 	var got []string
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if got = append(got, string(body)); len(got) < 3 {
+		if got = append(got, r.Header.Get("Authorization")+" "+string(body)); len(got) < 3 {
 			code(429, "Retry-After", "1")(w, r)
 		}
 	}
 	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-		require.NoError(t, server.Client().Do(t.Context(), restclient.Request{Verb: "POST", Path: "/", Body: []byte("body")}, nil))
-		assert.Equal(t, []string{"body", "body", "body"}, got)
+		client := server.Client(as(&rotating{}))
+		put := restclient.Request{Verb: "PUT", Path: "/", Body: []byte("body")}
+		require.NoError(t, client.Do(t.Context(), put, nil))
+		assert.Equal(t, []string{"Bearer 1 body", "Bearer 2 body", "Bearer 3 body"}, got)
 	})
+}
+
+// rotating is a token that changes at each request.
+type rotating struct {
+	tokens
+	n int
+}
+
+func (r *rotating) Apply(req *http.Request) error {
+	r.n++
+	req.Header.Set("Authorization", fmt.Sprintf("Bearer %d", r.n))
+	return nil
 }
 
 func TestWaitsBetweenAttempts(t *testing.T) {
@@ -75,14 +96,7 @@ func TestTheContextEndsTheWaitForTheNextAttempt(t *testing.T) {
 }
 
 func TestThrottling(t *testing.T) {
-	handler := func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("watch") != "" {
-			restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {})
-			return
-		}
-		ok(w, r)
-	}
-	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+	bubble(t, watches(func(*restclienttest.Stream) {}), func(t *testing.T, server *restclienttest.Server) {
 		var waits []time.Duration
 		client := server.Client(func(cfg *restclient.Config) {
 			cfg.QPS, cfg.Burst = 2, 2
@@ -91,9 +105,7 @@ func TestThrottling(t *testing.T) {
 		start := time.Now()
 		for range 5 {
 			require.NoError(t, client.Do(t.Context(), get("/"), nil))
-			w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
-			require.NoError(t, err)
-			w.Stop()
+			watchOf(t, client).Stop()
 		}
 		half := 500 * time.Millisecond
 		assert.Equal(t, slices.Repeat([]time.Duration{half}, 3), waits, "watches are not counted")

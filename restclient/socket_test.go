@@ -71,7 +71,7 @@ func TestOverARealSocket(t *testing.T) {
 	for _, transport := range transports {
 		client, err := restclient.New(restclient.Config{Host: server.URL, Proxy: noProxy, WatchTransport: transport})
 		require.NoError(t, err)
-		w, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
+		w, err := namespacesOf(client).Watch(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
 		event, err := w.Next()
 		require.NoError(t, err)

@@ -60,24 +60,43 @@ func ask(t *testing.T, client *restclient.Client) string {
 	return string(body)
 }
 
-func TestTLS(t *testing.T) {
+// identity is a TLS server in a bubble, with a client whose certificate can be renewed.
+type identity struct {
+	*certificate
+	t         *testing.T
+	authority *restclienttest.Authority
+	server    *restclienttest.Server
+	client    *restclient.Client
+}
+
+// renew gives the client another certificate.
+func (i *identity) renew(leaf restclienttest.Leaf) { i.current.Store(i.authority.Issue(i.t, leaf)) }
+
+// asJoe runs a test with a client that has a certificate of "joe", which is valid for six hours.
+func asJoe(t *testing.T, handler http.HandlerFunc, adjust func(*tls.Config), test func(*testing.T, *identity)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		authority := restclienttest.NewAuthority(t)
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), authority, nil)
-		with := func(credentials restclient.Credentials) func(*restclient.Config) {
-			return func(cfg *restclient.Config) { cfg.Credentials = credentials }
-		}
-		joe := authority.Issue(t, restclienttest.Leaf{Name: "joe"})
-		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, server.Client()))
-		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, server.Client(with(certificateOf(nil)))))
-		assert.Equal(t, "HTTP/2.0 joe", ask(t, server.Client(with(certificateOf(joe)))))
-		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, server.Client(func(cfg *restclient.Config) {
+		i := &identity{certificate: &certificate{}, t: t, authority: restclienttest.NewAuthority(t)}
+		i.server = restclienttest.NewTLSServer(t, handler, i.authority, adjust)
+		i.renew(restclienttest.Leaf{Name: "joe", Valid: 6 * time.Hour})
+		i.client = i.server.Client(as(i))
+		test(t, i)
+	})
+}
+
+func TestTLS(t *testing.T) {
+	asJoe(t, serveIdentity, nil, func(t *testing.T, joe *identity) {
+		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, joe.server.Client()))
+		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, joe.server.Client(as(certificateOf(nil)))))
+		assert.Equal(t, "HTTP/2.0 joe", ask(t, joe.client))
+		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, joe.server.Client(func(cfg *restclient.Config) {
 			cfg.TLS = restclient.TLS{Insecure: true}
 		})))
+		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, joe.server.Client(func(cfg *restclient.Config) {
+			cfg.Host, cfg.TLS.ServerName = "https://10.1.2.3", "apiserver.test"
+		})))
 		for _, transport := range transports {
-			client := server.Client(with(certificateOf(joe)), func(cfg *restclient.Config) { cfg.WatchTransport = transport })
-			w, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
-			require.NoError(t, err)
+			w := watchOf(t, joe.server.Client(as(joe), over(transport)))
 			event, err := w.Next()
 			require.NoError(t, err)
 			assert.Equal(t, "joe", event.Object.Name)
@@ -88,61 +107,51 @@ func TestTLS(t *testing.T) {
 }
 
 func TestWrongCertificates(t *testing.T) {
-	type setup struct {
+	const invalid = "the certificate of https://apiserver.test is not valid"
+	const rejected = "the server https://apiserver.test rejected our client certificate"
+	good := restclienttest.Leaf{Hosts: []string{"apiserver.test"}}
+	expired, other := good, restclienttest.Leaf{Hosts: []string{"other.test"}}
+	expired.Valid = -time.Minute
+	anonymous := func(*testing.T, *restclient.Config) {}
+	for _, c := range []struct {
 		name     string
-		server   func(t *testing.T, authority *restclienttest.Authority) func(*tls.Config)
-		client   func(t *testing.T, authority *restclienttest.Authority) func(*restclient.Config)
+		leaf     restclienttest.Leaf // of the server
+		required bool                // a client certificate
+		client   func(*testing.T, *restclient.Config)
 		kind     restclient.TransportErrorKind
 		sentence string
-	}
-	plain := func(*testing.T, *restclienttest.Authority) func(*tls.Config) { return nil }
-	same := func(*testing.T, *restclienttest.Authority) func(*restclient.Config) {
-		return func(*restclient.Config) {}
-	}
-	serverWith := func(leaf restclienttest.Leaf) func(*testing.T, *restclienttest.Authority) func(*tls.Config) {
-		return func(t *testing.T, authority *restclienttest.Authority) func(*tls.Config) {
-			return func(cfg *tls.Config) { cfg.Certificates = []tls.Certificate{*authority.Issue(t, leaf)} }
-		}
-	}
-	required := func(*testing.T, *restclienttest.Authority) func(*tls.Config) {
-		return func(cfg *tls.Config) { cfg.ClientAuth = tls.RequireAndVerifyClientCert }
-	}
-	for _, c := range []setup{
-		{"unknown authority", plain, func(t *testing.T, _ *restclienttest.Authority) func(*restclient.Config) {
-			other := restclienttest.NewAuthority(t)
-			return func(cfg *restclient.Config) { cfg.TLS.CAData = other.PEM() }
-		}, restclient.CertificateUnknown, "the certificate of https://apiserver.test is signed by an authority that is not trusted"},
-		{"expired", serverWith(restclienttest.Leaf{Hosts: []string{"apiserver.test"}, Valid: -time.Minute}), same,
-			restclient.CertificateInvalid, "the certificate of https://apiserver.test is not valid"},
-		{"other name", serverWith(restclienttest.Leaf{Hosts: []string{"other.test"}}), same,
-			restclient.CertificateInvalid, "the certificate of https://apiserver.test is not valid"},
-		{"client certificate missing", required, same,
-			restclient.CertificateRejected, "the server https://apiserver.test rejected our client certificate"},
-		{"client certificate of another authority", required, func(t *testing.T, _ *restclienttest.Authority) func(*restclient.Config) {
+	}{
+		{"unknown authority", good, false, func(t *testing.T, cfg *restclient.Config) {
+			cfg.TLS.CAData = restclienttest.NewAuthority(t).PEM()
+		}, restclient.CertificateUnknown,
+			"the certificate of https://apiserver.test is signed by an authority that is not trusted"},
+		{"expired", expired, false, anonymous, restclient.CertificateInvalid, invalid},
+		{"other name", other, false, anonymous, restclient.CertificateInvalid, invalid},
+		{"client certificate missing", good, true, anonymous, restclient.CertificateRejected, rejected},
+		{"client certificate of another authority", good, true, func(t *testing.T, cfg *restclient.Config) {
 			joe := restclienttest.NewAuthority(t).Issue(t, restclienttest.Leaf{Name: "joe"})
-			return func(cfg *restclient.Config) { cfg.Credentials = certificateOf(joe) }
-		}, restclient.CertificateRejected, "the server https://apiserver.test rejected our client certificate"},
-		{"client certificate cannot be had", required, func(*testing.T, *restclienttest.Authority) func(*restclient.Config) {
-			return func(cfg *restclient.Config) { cfg.Credentials = &certificate{err: errors.New("no plugin")} }
+			cfg.Credentials = certificateOf(joe)
+		}, restclient.CertificateRejected, rejected},
+		{"client certificate cannot be had", good, true, func(_ *testing.T, cfg *restclient.Config) {
+			cfg.Credentials = &certificate{err: errors.New("no plugin")}
 		}, restclient.CredentialsFailed, "the credentials for https://apiserver.test cannot be obtained"},
-		{"the server speaks plain HTTP", plain, same, restclient.NotTLS, "the server https://apiserver.test does not speak TLS"},
+		{"the server speaks plain HTTP", good, false, func(t *testing.T, cfg *restclient.Config) {
+			cfg.Dial = restclienttest.NewServer(t, http.HandlerFunc(ok)).Dial
+		}, restclient.NotTLS, "the server https://apiserver.test does not speak TLS"},
 	} {
 		for _, transport := range transports {
 			t.Run(c.name+" "+string(transport), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					authority := restclienttest.NewAuthority(t)
-					server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), authority, c.server(t, authority))
-					if c.kind == restclient.NotTLS {
-						plain := restclienttest.NewServer(t, http.HandlerFunc(ok))
-						cfg := plain.Config()
-						cfg.Host = "https://apiserver.test"
-						expectKind(t, mustClient(t, cfg), transport, c.kind, c.sentence)
-						return
+					adjust := func(cfg *tls.Config) {
+						cfg.Certificates = []tls.Certificate{*authority.Issue(t, c.leaf)}
+						if c.required {
+							cfg.ClientAuth = tls.RequireAndVerifyClientCert
+						}
 					}
-					cfg := server.Config()
-					c.client(t, authority)(&cfg)
-					cfg.WatchTransport = transport
-					expectKind(t, mustClient(t, cfg), transport, c.kind, c.sentence)
+					server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), authority, adjust)
+					client := server.Client(over(transport), func(cfg *restclient.Config) { c.client(t, cfg) })
+					expectKind(t, client, transport, c.kind, c.sentence)
 				})
 			})
 		}
@@ -176,85 +185,46 @@ func expectKind(t *testing.T, client *restclient.Client, transport restclient.Wa
 	assert.Contains(t, broken.Sentence(), sentence)
 }
 
-func TestServerName(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), restclienttest.NewAuthority(t), nil)
-		client := server.Client(func(cfg *restclient.Config) {
-			cfg.Host, cfg.TLS.ServerName = "https://10.1.2.3", "apiserver.test"
-		})
-		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, client))
-	})
-}
-
 // New requests use a new client certificate, although the old connection is still usable.
 func TestClientCertificateRotation(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		authority := restclienttest.NewAuthority(t)
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), authority, nil)
-		credentials := certificateOf(authority.Issue(t, restclienttest.Leaf{Name: "joe"}))
-		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
-		assert.Equal(t, "HTTP/2.0 joe", ask(t, client))
-		credentials.current.Store(authority.Issue(t, restclienttest.Leaf{Name: "jane"}))
-		assert.Equal(t, "HTTP/2.0 joe", ask(t, client), "looked at once a minute")
+	asJoe(t, serveIdentity, nil, func(t *testing.T, joe *identity) {
+		assert.Equal(t, "HTTP/2.0 joe", ask(t, joe.client))
+		joe.renew(restclienttest.Leaf{Name: "jane"})
+		assert.Equal(t, "HTTP/2.0 joe", ask(t, joe.client), "looked at once a minute")
 		time.Sleep(time.Minute)
-		assert.Equal(t, "HTTP/2.0 jane", ask(t, client))
+		assert.Equal(t, "HTTP/2.0 jane", ask(t, joe.client))
 		time.Sleep(time.Minute)
-		assert.Equal(t, "HTTP/2.0 jane", ask(t, client))
-		assert.Equal(t, 2, server.Dialled())
+		assert.Equal(t, "HTTP/2.0 jane", ask(t, joe.client))
+		assert.Equal(t, 2, joe.server.Dialled())
 		synctest.Wait()
-		assert.Equal(t, 1, server.Connections(), "the old connection is closed")
+		assert.Equal(t, 1, joe.server.Connections(), "the old connection is closed")
 	})
 }
 
 // After a rotation only a handshake that asked for a certificate can make it outdated again: a
 // server that has ceased to ask gets one new connection, not one a minute.
 func TestClientCertificateRotationAtAServerThatAsksNoMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		authority := restclienttest.NewAuthority(t)
-		var asks atomic.Bool
-		asks.Store(true)
-		hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
-		server := restclienttest.NewTLSServer(t, hello, authority, func(cfg *tls.Config) {
-			cfg.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
-				each := cfg.Clone()
-				each.NextProtos = []string{"h2", "http/1.1"}
-				if !asks.Load() {
-					each.ClientAuth = tls.NoClientCert
-				}
-				return each, nil
+	var asks atomic.Bool
+	asks.Store(true)
+	adjust := func(cfg *tls.Config) {
+		cfg.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			each := cfg.Clone()
+			each.NextProtos = []string{"h2", "http/1.1"}
+			if !asks.Load() {
+				each.ClientAuth = tls.NoClientCert
 			}
-		})
-		credentials := certificateOf(authority.Issue(t, restclienttest.Leaf{Name: "joe"}))
-		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
-		assert.Equal(t, "hello", ask(t, client))
-		credentials.current.Store(authority.Issue(t, restclienttest.Leaf{Name: "jane"}))
+			return each, nil
+		}
+	}
+	asJoe(t, says("hello"), adjust, func(t *testing.T, joe *identity) {
+		assert.Equal(t, "hello", ask(t, joe.client))
+		joe.renew(restclienttest.Leaf{Name: "jane"})
 		asks.Store(false)
 		for range 3 {
 			time.Sleep(time.Minute)
-			assert.Equal(t, "hello", ask(t, client))
+			assert.Equal(t, "hello", ask(t, joe.client))
 		}
-		assert.Equal(t, 2, server.Dialled(), "one connection before the rotation, one after it")
-	})
-}
-
-// A server answers 401 on a connection whose certificate has expired meanwhile. The retry uses a
-// new one.
-func TestExpiredClientCertificate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		authority := restclienttest.NewAuthority(t)
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if time.Now().After(r.TLS.PeerCertificates[0].NotAfter) {
-				answer(w, 401, refusal(401, api.ReasonUnauthorized, "Unauthorized"))
-				return
-			}
-			serveIdentity(w, r)
-		}), authority, nil)
-		credentials := certificateOf(authority.Issue(t, restclienttest.Leaf{Name: "joe", Valid: 30 * time.Second}))
-		client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
-		assert.Equal(t, "HTTP/2.0 joe", ask(t, client))
-		time.Sleep(40 * time.Second)
-		credentials.current.Store(authority.Issue(t, restclienttest.Leaf{Name: "jane"}))
-		assert.Equal(t, "HTTP/2.0 jane", ask(t, client))
+		assert.Equal(t, 2, joe.server.Dialled(), "one connection before the rotation, one after it")
 	})
 }
 
@@ -312,40 +282,38 @@ func kubeLike(clockSkew time.Duration) http.HandlerFunc {
 }
 
 // An expired client certificate is named as the reason, even on a connection that was opened in
-// time, and by the server's clock. After a renewal the next request succeeds.
+// time, and by the server's clock. After a renewal the next request succeeds, at once if the
+// certificate was renewed before the server's 401.
 func TestAnExpiredClientCertificateIsNamed(t *testing.T) {
+	anyCertificate := func(cfg *tls.Config) { cfg.ClientAuth = tls.RequestClientCert }
 	for _, clockSkew := range []time.Duration{0, 5 * time.Hour, -5 * time.Hour} {
-		synctest.Test(t, func(t *testing.T) {
-			authority := restclienttest.NewAuthority(t)
-			server := restclienttest.NewTLSServer(t, kubeLike(clockSkew), authority, func(cfg *tls.Config) { cfg.ClientAuth = tls.RequestClientCert })
-			short := authority.Issue(t, restclienttest.Leaf{Name: "joe", Valid: 6 * time.Hour})
-			credentials := certificateOf(short)
-			client := server.Client(func(cfg *restclient.Config) { cfg.Credentials = credentials })
-			assert.Equal(t, "HTTP/2.0 joe", ask(t, client))
+		asJoe(t, kubeLike(clockSkew), anyCertificate, func(t *testing.T, joe *identity) {
+			notAfter := joe.current.Load().Leaf.NotAfter
+			assert.Equal(t, "HTTP/2.0 joe", ask(t, joe.client))
 			time.Sleep(6*time.Hour - clockSkew - time.Minute)
-			assert.Equal(t, "HTTP/2.0 joe", ask(t, client), "by the server's clock it is valid still")
+			assert.Equal(t, "HTTP/2.0 joe", ask(t, joe.client), "by the server's clock it is valid still")
 			time.Sleep(2 * time.Minute)
-			err := client.Do(t.Context(), get("/"), nil)
+			err := joe.client.Do(t.Context(), get("/"), nil)
 			var expired *restclient.CertificateExpiredError
 			require.ErrorAs(t, err, &expired)
 			assert.True(t, api.IsUnauthorized(err))
-			assert.Equal(t, short.Leaf.NotAfter, expired.NotAfter)
-			assert.ErrorContains(t, err, "the client certificate expired at "+short.Leaf.NotAfter.Format(time.RFC3339)+" and has not been renewed: ")
-			credentials.current.Store(authority.Issue(t, restclienttest.Leaf{Name: "jane", Valid: 24 * time.Hour}))
-			assert.Equal(t, "HTTP/2.0 jane", ask(t, client))
+			assert.Equal(t, notAfter, expired.NotAfter)
+			assert.ErrorContains(t, err, "the client certificate expired at "+notAfter.Format(time.RFC3339)+
+				" and has not been renewed: ")
+			joe.renew(restclienttest.Leaf{Name: "jane", Valid: 24 * time.Hour})
+			assert.Equal(t, "HTTP/2.0 jane", ask(t, joe.client))
+
+			time.Sleep(24*time.Hour - clockSkew + time.Second)
+			joe.renew(restclienttest.Leaf{Name: "jill", Valid: 24 * time.Hour})
+			assert.Equal(t, "HTTP/2.0 jill", ask(t, joe.client), "the request is repeated over a new connection")
 		})
 	}
 }
 
 // A 401 to a valid certificate has another reason and is returned unchanged.
 func TestAnotherReasonForA401IsNotGuessed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		authority := restclienttest.NewAuthority(t)
-		server := restclienttest.NewTLSServer(t, code(401), authority, nil)
-		client := server.Client(func(cfg *restclient.Config) {
-			cfg.Credentials = certificateOf(authority.Issue(t, restclienttest.Leaf{Name: "joe"}))
-		})
-		err := client.Do(t.Context(), get("/"), nil)
+	asJoe(t, code(401), nil, func(t *testing.T, joe *identity) {
+		err := joe.client.Do(t.Context(), get("/"), nil)
 		assert.True(t, api.IsUnauthorized(err))
 		assert.NotErrorAs(t, err, new(*restclient.CertificateExpiredError))
 	})
@@ -355,39 +323,34 @@ func TestAnotherReasonForA401IsNotGuessed(t *testing.T) {
 // new ones fail with a message that says why. Once the server has a new certificate, requests
 // succeed.
 func TestTheServersCertificateExpires(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		authority := restclienttest.NewAuthority(t)
-		host := restclienttest.Leaf{Name: "apiserver.test", Hosts: []string{"apiserver.test"}, Valid: time.Hour}
-		var present atomic.Pointer[tls.Certificate]
-		present.Store(authority.Issue(t, host))
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), authority, func(cfg *tls.Config) {
-			cfg.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return present.Load(), nil }
-		})
-		client := server.Client()
+	host := restclienttest.Leaf{Name: "apiserver.test", Hosts: []string{"apiserver.test"}, Valid: time.Hour}
+	var present atomic.Pointer[tls.Certificate]
+	adjust := func(cfg *tls.Config) {
+		cfg.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return present.Load(), nil }
+	}
+	asJoe(t, serveIdentity, adjust, func(t *testing.T, joe *identity) {
+		present.Store(joe.authority.Issue(t, host))
 		for range 61 {
-			assert.Equal(t, "HTTP/2.0 anonymous", ask(t, client))
+			assert.Equal(t, "HTTP/2.0 joe", ask(t, joe.client))
 			time.Sleep(time.Minute)
 		}
-		server.CloseConnections()
-		err := client.Do(t.Context(), get("/"), nil)
+		joe.server.CloseConnections()
+		err := joe.client.Do(t.Context(), get("/"), nil)
 		assertKind(t, restclient.CertificateInvalid, err)
 		assert.ErrorContains(t, err, "the certificate of https://apiserver.test is not valid: ")
 		assert.ErrorContains(t, err, "has expired or is not yet valid: current time ")
 		assert.ErrorAs(t, err, new(x509.CertificateInvalidError))
-		present.Store(authority.Issue(t, host))
-		assert.Equal(t, "HTTP/2.0 anonymous", ask(t, client))
+		present.Store(joe.authority.Issue(t, host))
+		assert.Equal(t, "HTTP/2.0 joe", ask(t, joe.client))
 	})
 }
 
 // Our clock is ten years ahead, so every certificate has expired. The error says so, with both
 // times.
 func TestOurClockIsWrong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		authority := restclienttest.NewAuthority(t)
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), authority, nil)
-		client := server.Client()
+	asJoe(t, serveIdentity, nil, func(t *testing.T, joe *identity) {
 		time.Sleep(10 * 365 * 24 * time.Hour)
-		err := client.Do(t.Context(), get("/"), nil)
+		err := joe.client.Do(t.Context(), get("/"), nil)
 		var broken *restclient.TransportError
 		require.ErrorAs(t, err, &broken)
 		assert.Equal(t, restclient.CertificateInvalid, broken.Kind)

@@ -54,7 +54,7 @@ func TestTraceOfARequest(t *testing.T) {
 	}, code(404)), func(t *testing.T, server *restclienttest.Server) {
 		var r recorder
 		client := server.Client(func(cfg *restclient.Config) { cfg.Trace = r.trace() })
-		namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
+		namespaces := namespacesOf(client)
 		_, err := namespaces.UpdateStatus(t.Context(), namespace("shop", "1"), api.UpdateOptions{})
 		require.NoError(t, err)
 		require.Error(t, client.Do(t.Context(), get("/version"), nil))
@@ -115,9 +115,7 @@ func TestTraceOfTheWhole(t *testing.T) {
 		assert.Equal(t, []int{2, 0}, attempts, "no attempt was made: there was no token")
 		assert.Equal(t, err, finished[1].Err)
 
-		w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
-		w.Stop()
+		watchOf(t, client).Stop()
 		require.Len(t, done, 3)
 		assert.False(t, done[2].Limited)
 		assert.Len(t, finished, 2, "a watch has no end of this kind")
@@ -125,26 +123,17 @@ func TestTraceOfTheWhole(t *testing.T) {
 }
 
 func TestTraceOfAWatch(t *testing.T) {
-	handler := func(w http.ResponseWriter, r *http.Request) {
-		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
-			time.Sleep(time.Minute)
-			s.SendRaw([]byte(`{"type":"ADDED","object":{"metadata":{}}}` + "\n"))
-			s.SendRaw([]byte(`{"type":"BOOKMARK","object":{}}` + "\n"))
-			if r.URL.Query().Get("resourceVersion") == "7" {
-				s.Wait()
-			}
-		})
-	}
+	handler := watches(func(s *restclienttest.Stream) {
+		time.Sleep(time.Minute)
+		s.SendRaw([]byte(`{"type":"ADDED","object":{"metadata":{}}}` + "\n"))
+		s.SendRaw([]byte(`{"type":"BOOKMARK","object":{}}` + "\n"))
+	})
 	for _, transport := range transports {
 		bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
 			var r recorder
-			client := server.Client(func(cfg *restclient.Config) {
-				cfg.Trace = r.trace()
-				cfg.WatchTransport = transport
-			})
-			pods := restclient.Metadata(client, api.PodsResource, "")
-			w, err := pods.Watch(t.Context(), api.ListOptions{})
-			require.NoError(t, err)
+			client := server.Client(over(transport), func(cfg *restclient.Config) { cfg.Trace = r.trace() })
+			w := watchOf(t, client)
+			var err error
 			for err == nil {
 				_, err = w.Next()
 			}
@@ -164,8 +153,7 @@ func TestTraceOfAWatch(t *testing.T) {
 				"closed /api/v1/pods after 2 frames, 1m0s: EOF",
 			}, r.lines)
 
-			w, err = pods.Watch(t.Context(), api.ListOptions{ResourceVersion: "7"})
-			require.NoError(t, err)
+			w = watchOf(t, client)
 			_, err = w.Next()
 			require.NoError(t, err)
 			w.Stop()
@@ -184,13 +172,8 @@ func TestEmptyTrace(t *testing.T) {
 	}
 	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
 		for _, trace := range []*restclient.Trace{nil, {}} {
-			client := server.Client(func(cfg *restclient.Config) {
-				cfg.Trace = trace
-				cfg.QPS, cfg.Burst = 1, 1
-			})
-			w, err := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
-			require.NoError(t, err)
-			_, err = w.Next()
+			w := watchOf(t, server.Client(func(cfg *restclient.Config) { cfg.Trace = trace }))
+			_, err := w.Next()
 			require.NoError(t, err)
 			w.Stop()
 		}

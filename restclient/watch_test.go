@@ -24,8 +24,8 @@ var transports = []restclient.WatchTransport{restclient.WatchHTTP, restclient.Wa
 
 // overEachTransport runs a test with a watch served by serve: over chunked HTTP, a websocket with
 // text messages and one with binary messages, each with every decoder. The expectations are the
-// same.
-func overEachTransport(t *testing.T, serve func(*restclienttest.Stream), test func(t *testing.T, w api.Watcher[*api.Namespace], client *restclient.Client, server *restclienttest.Server)) {
+// same. What an event may be is restclienttest.RunEvents's.
+func overEachTransport(t *testing.T, serve func(*restclienttest.Stream), test func(*testing.T, *openWatch)) {
 	t.Helper()
 	for _, c := range []struct {
 		name      string
@@ -37,81 +37,56 @@ func overEachTransport(t *testing.T, serve func(*restclienttest.Stream), test fu
 		{"websocket binary", restclient.WatchWebSocket, restclienttest.BinaryFrames},
 	} {
 		handler := func(w http.ResponseWriter, r *http.Request) { restclienttest.ServeWatch(w, r, c.framing, serve) }
-		withClient := func(t *testing.T, codec restclient.Codec, open func(t *testing.T, client *restclient.Client) (api.Watcher[*api.Namespace], error)) {
-			bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-				client := server.Client(func(cfg *restclient.Config) {
-					cfg.WatchTransport, cfg.MaxFrameBytes, cfg.Codec = c.transport, 10_000, codec
-				})
-				w, err := open(t, client)
-				require.NoError(t, err)
-				defer w.Stop()
-				test(t, w, client, server)
-			})
-		}
-		t.Run(c.name, func(t *testing.T) {
-			withClient(t, nil, func(t *testing.T, client *restclient.Client) (api.Watcher[*api.Namespace], error) {
-				return restclient.Typed[*api.Namespace](client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
-			})
-		})
 		for name, codec := range codecs {
-			t.Run(c.name+", metadata, "+name, func(t *testing.T) {
-				withClient(t, codec, func(t *testing.T, client *restclient.Client) (api.Watcher[*api.Namespace], error) {
-					w, err := restclient.Metadata(client, api.NamespacesResource, "").Watch(t.Context(), api.ListOptions{})
-					return headsOfNamespaces{w}, err
+			t.Run(c.name+", "+name, func(t *testing.T) {
+				bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+					client := server.Client(func(cfg *restclient.Config) {
+						cfg.WatchTransport, cfg.MaxFrameBytes, cfg.Codec = c.transport, 10_000, codec
+					})
+					w := &openWatch{watchOf(t, client), client, server}
+					defer w.Stop()
+					test(t, w)
 				})
 			})
 		}
 	}
 }
 
-// headsOfNamespaces adapts a watch of metadata to namespaces without other fields.
-type headsOfNamespaces struct {
+// openWatch is a watch with both of its ends.
+type openWatch struct {
 	api.Watcher[*api.PartialObjectMetadata]
+	client *restclient.Client
+	server *restclienttest.Server
 }
 
-func (w headsOfNamespaces) Next() (api.WatchEvent[*api.Namespace], error) {
-	got, err := w.Watcher.Next()
-	event := api.WatchEvent[*api.Namespace]{Type: got.Type, ResourceVersion: got.ResourceVersion, InitialEventsEnd: got.InitialEventsEnd, Status: got.Status}
-	if got.Object != nil {
-		event.Object = &api.Namespace{TypeMeta: got.Object.TypeMeta, ObjectMeta: got.Object.ObjectMeta}
-	}
-	return event, err
+// read returns the next event.
+func (w *openWatch) read(t *testing.T) api.WatchEvent[*api.PartialObjectMetadata] {
+	t.Helper()
+	event, err := w.Next()
+	require.NoError(t, err)
+	return event
 }
 
 func TestWatchEvents(t *testing.T) {
-	bookmark := namespace("", "30")
 	end := namespace("", "31")
 	end.Annotations = map[string]string{api.InitialEventsAnnotation: "true"}
-	notEnd := namespace("", "32")
-	notEnd.Annotations = map[string]string{api.InitialEventsAnnotation: "false"}
 	expired := refusal(410, api.ReasonExpired, "too old resource version: 1 (100)")
 	overEachTransport(t, func(s *restclienttest.Stream) {
 		s.Send(api.WatchAdded, namespace("a", "1"))
-		s.Send(api.WatchModified, namespace("a", "2"))
-		s.SendRaw([]byte(`{"object":{"metadata":{"name":"a","resourceVersion":"3"}},"more":[1,{"type":"x"}],"type":"DELETED"}` + "\n"))
-		s.Send(api.WatchBookmark, bookmark)
 		s.Send(api.WatchBookmark, end)
-		s.Send(api.WatchBookmark, notEnd)
-		invented := namespace("b", "33")
-		invented.Annotations = map[string]string{api.InitialEventsAnnotation: "true"} // which ends the initial events only in a bookmark
-		s.Send("INVENTED", invented)
+		s.Send("INVENTED", namespace("b", "33"))
 		s.Send(api.WatchError, expired)
-	}, func(t *testing.T, w api.Watcher[*api.Namespace], _ *restclient.Client, _ *restclienttest.Server) {
-		type event = api.WatchEvent[*api.Namespace]
-		bare := &api.Namespace{ObjectMeta: api.ObjectMeta{Name: "a", ResourceVersion: "3"}}
+	}, func(t *testing.T, w *openWatch) {
+		type event = api.WatchEvent[*api.PartialObjectMetadata]
+		object := namespace("a", "1")
 		for _, want := range []event{
-			{Type: api.WatchAdded, Object: namespace("a", "1"), ResourceVersion: "1"},
-			{Type: api.WatchModified, Object: namespace("a", "2"), ResourceVersion: "2"},
-			{Type: api.WatchDeleted, Object: bare, ResourceVersion: "3"},
-			{Type: api.WatchBookmark, ResourceVersion: "30"},
+			{Type: api.WatchAdded, ResourceVersion: "1",
+				Object: &api.PartialObjectMetadata{TypeMeta: object.TypeMeta, ObjectMeta: object.ObjectMeta}},
 			{Type: api.WatchBookmark, ResourceVersion: "31", InitialEventsEnd: true},
-			{Type: api.WatchBookmark, ResourceVersion: "32"},
 			{Type: "INVENTED", ResourceVersion: "33"},
 			{Type: api.WatchError, Status: &expired},
 		} {
-			got, err := w.Next()
-			require.NoError(t, err)
-			assert.Equal(t, want, got)
+			assert.Equal(t, want, w.read(t))
 		}
 		for range 2 {
 			_, err := w.Next()
@@ -130,11 +105,9 @@ func TestWatchPiecesMeanNothing(t *testing.T) {
 		for _, b := range []byte(one(3) + one(4)) {
 			s.SendRaw([]byte{b})
 		}
-	}, func(t *testing.T, w api.Watcher[*api.Namespace], _ *restclient.Client, _ *restclienttest.Server) {
+	}, func(t *testing.T, w *openWatch) {
 		for n := range 5 {
-			event, err := w.Next()
-			require.NoError(t, err)
-			assert.Equal(t, fmt.Sprintf("n%d", n), event.Object.Name)
+			assert.Equal(t, fmt.Sprintf("n%d", n), w.read(t).Object.Name)
 		}
 		_, err := w.Next()
 		assert.Equal(t, io.EOF, err)
@@ -145,48 +118,53 @@ func TestWatchEventsThatCannotBeUnderstood(t *testing.T) {
 	for frame, want := range map[string]string{ // regular expressions; restclienttest.RunEvents has the other frames
 		`{"type":"ADDED"}`: "a watch event without an object",
 		`hello`:            "invalid character 'h'|'h' at byte .* where { should be",
-		`{"type":"ADDED","object":{"metadata":{"name":"` + strings.Repeat("x", 20_000) + `"}}}`: "a watch event is larger than the limit of 10000 bytes",
+		`{"type":"ADDED","object":{"metadata":{"name":"` + strings.Repeat("x", 20_000) + `"}}}`: "a watch event " +
+			"is larger than the limit of 10000 bytes",
 	} {
 		t.Run(frame[:min(len(frame), 40)], func(t *testing.T) {
 			overEachTransport(t, func(s *restclienttest.Stream) {
-				s.SendRaw([]byte(`{"type":"ADDED","object":{"metadata":{"name":"ok","resourceVersion":"1"}}}` + "\n"))
+				s.Send(api.WatchAdded, namespace("ok", "1"))
 				s.SendRaw([]byte(frame))
 				s.Wait()
-			}, func(t *testing.T, w api.Watcher[*api.Namespace], client *restclient.Client, _ *restclienttest.Server) {
+			}, func(t *testing.T, w *openWatch) {
+				w.read(t)
 				_, err := w.Next()
-				require.NoError(t, err)
-				_, err = w.Next()
 				var wrong *restclient.DecodeError
 				require.ErrorAs(t, err, &wrong)
 				assert.Regexp(t, want, err.Error())
-				assert.Equal(t, "http://apiserver.test/api/v1/namespaces?watch=true", wrong.URL)
+				assert.Equal(t, "http://apiserver.test/api/v1/pods?watch=true", wrong.URL)
 				_, again := w.Next()
 				assert.Equal(t, err, again, "after an error a watcher is used up")
-				assert.Zero(t, client.Snapshot().Watches, "and has let go of its connection")
+				assert.Zero(t, w.client.Snapshot().Watches, "and has let go of its connection")
 			})
 		})
 	}
 }
 
 func TestWatchThatBreaksOff(t *testing.T) {
-	for name, rest := range map[string]string{
-		"between two events":        "",
-		"inside an event":           `{"type":"ADDED","object":{"metadata":`,
-		"inside a string":           `{"type":"ADDED","object":{"metadata":{"name":"x`,
-		"after the opening bracket": `{`,
+	for _, c := range []struct {
+		name, rest string
+		normally   bool // the body ends as it should, but inside an event
+	}{
+		{"between two events", "", false},
+		{"inside an event", `{"type":"ADDED","object":{"metadata":`, false},
+		{"inside a string", `{"type":"ADDED","object":{"metadata":{"name":"x`, false},
+		{"after the opening bracket", `{`, false},
+		{"the body ends inside an event", `{"type":"ADDED","object":{`, true},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			overEachTransport(t, func(s *restclienttest.Stream) {
 				s.Send(api.WatchAdded, namespace("a", "1"))
-				if rest != "" {
-					s.SendRaw([]byte(rest))
+				if c.rest != "" {
+					s.SendRaw([]byte(c.rest))
 				}
 				time.Sleep(time.Second)
-				s.Break()
-			}, func(t *testing.T, w api.Watcher[*api.Namespace], _ *restclient.Client, _ *restclienttest.Server) {
+				if !c.normally {
+					s.Break()
+				}
+			}, func(t *testing.T, w *openWatch) {
+				w.read(t)
 				_, err := w.Next()
-				require.NoError(t, err)
-				_, err = w.Next()
 				assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 				assertKind(t, restclient.ConnectionLost, err)
 			})
@@ -194,55 +172,40 @@ func TestWatchThatBreaksOff(t *testing.T) {
 	}
 }
 
-// The body ends normally, but inside an event.
-func TestWatchThatEndsInsideAnEvent(t *testing.T) {
-	overEachTransport(t, func(s *restclienttest.Stream) {
-		s.SendRaw([]byte(`{"type":"ADDED","object":{`))
-	}, func(t *testing.T, w api.Watcher[*api.Namespace], _ *restclient.Client, _ *restclienttest.Server) {
-		_, err := w.Next()
-		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	})
-}
-
 func TestStopMakesABlockedNextReturn(t *testing.T) {
 	overEachTransport(t, func(s *restclienttest.Stream) {
 		s.Send(api.WatchAdded, namespace("a", "1"))
 		s.Wait()
-	}, func(t *testing.T, w api.Watcher[*api.Namespace], client *restclient.Client, server *restclienttest.Server) {
-		_, err := w.Next()
-		require.NoError(t, err)
+	}, func(t *testing.T, w *openWatch) {
+		w.read(t)
 		ended := make(chan error)
 		go func() {
 			_, err := w.Next()
 			ended <- err
 		}()
 		synctest.Wait()
-		assert.EqualValues(t, 1, client.Snapshot().Watches)
+		assert.EqualValues(t, 1, w.client.Snapshot().Watches)
 		var stops sync.WaitGroup
 		for range 3 {
 			stops.Go(w.Stop)
 		}
 		stops.Wait()
 		assert.ErrorIs(t, <-ended, restclient.ErrWatchStopped)
-		_, err = w.Next()
+		_, err := w.Next()
 		assert.ErrorIs(t, err, restclient.ErrWatchStopped)
-		assert.Zero(t, client.Snapshot().Watches)
+		assert.Zero(t, w.client.Snapshot().Watches)
 		synctest.Wait()
-		assert.Zero(t, server.Connections(), "a stopped watch frees its connection")
+		assert.Zero(t, w.server.Connections(), "a stopped watch frees its connection")
 	})
 }
 
 // The decoder may have read the end of the body before Stop, as that of restclient/fast does.
 func TestStopComesBeforeAnEndThatWasNotReported(t *testing.T) {
-	handler := func(w http.ResponseWriter, r *http.Request) {
-		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, (*restclienttest.Stream).Wait)
-	}
-	bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+	bubble(t, quiet, func(t *testing.T, server *restclienttest.Server) {
 		client := server.Client(func(cfg *restclient.Config) { cfg.Codec = endedCodec{restclient.PlainCodec()} })
-		w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
+		w := watchOf(t, client)
 		w.Stop()
-		_, err = w.Next()
+		_, err := w.Next()
 		assert.ErrorIs(t, err, restclient.ErrWatchStopped)
 	})
 }
@@ -259,7 +222,7 @@ func (endedCodec) Next() (event api.WatchEvent[*api.PartialObjectMetadata], size
 }
 
 func TestStopBeforeNext(t *testing.T) {
-	overEachTransport(t, (*restclienttest.Stream).Wait, func(t *testing.T, w api.Watcher[*api.Namespace], _ *restclient.Client, _ *restclienttest.Server) {
+	overEachTransport(t, (*restclienttest.Stream).Wait, func(t *testing.T, w *openWatch) {
 		w.Stop()
 		_, err := w.Next()
 		assert.ErrorIs(t, err, restclient.ErrWatchStopped)
@@ -268,22 +231,19 @@ func TestStopBeforeNext(t *testing.T) {
 
 func TestTheContextEndsAWatch(t *testing.T) {
 	for _, transport := range transports {
-		handler := func(w http.ResponseWriter, r *http.Request) {
-			restclienttest.ServeWatch(w, r, restclienttest.TextFrames, (*restclienttest.Stream).Wait)
-		}
-		bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-			client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = transport })
+		bubble(t, quiet, func(t *testing.T, server *restclienttest.Server) {
+			client := server.Client(over(transport))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			start := time.Now()
-			w, err := restclient.Metadata(client, api.PodsResource, "").Watch(ctx, api.ListOptions{})
+			w, err := podsOf(client).Watch(ctx, api.ListOptions{})
 			require.NoError(t, err)
 			_, err = w.Next()
 			assert.ErrorIs(t, err, context.DeadlineExceeded)
 			assert.Equal(t, time.Hour, time.Since(start))
 
 			ctx, cancel = context.WithCancel(t.Context())
-			w, err = restclient.Metadata(client, api.PodsResource, "").Watch(ctx, api.ListOptions{})
+			w, err = podsOf(client).Watch(ctx, api.ListOptions{})
 			require.NoError(t, err)
 			time.AfterFunc(time.Minute, cancel)
 			_, err = w.Next()
@@ -294,9 +254,7 @@ func TestTheContextEndsAWatch(t *testing.T) {
 }
 
 func TestWebSocketHandshake(t *testing.T) {
-	eachCodec(t, func(w http.ResponseWriter, r *http.Request) {
-		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {})
-	}, func(t *testing.T, c *restclient.Client, server *restclienttest.Server) {
+	eachCodec(t, quiet, func(t *testing.T, c *restclient.Client, server *restclienttest.Server) {
 		client := server.Client(func(cfg *restclient.Config) {
 			cfg.Codec = c.Config().Codec
 			cfg.WatchTransport = restclient.WatchWebSocket
@@ -311,7 +269,7 @@ func TestWebSocketHandshake(t *testing.T) {
 		assert.Equal(t, "x=y", r.Query.Get("labelSelector"))
 		assert.Equal(t, "http://apiserver.test", r.Header.Get("Origin"), "kube-apiserver answers 403 without it")
 		assert.Equal(t, "Bearer s3cret", r.Header.Get("Authorization"))
-		assert.Equal(t, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json", r.Header.Get("Accept"))
+		assert.Equal(t, partial, r.Header.Get("Accept"))
 		assert.Equal(t, restclient.DefaultUserAgent(), r.Header.Get("User-Agent"))
 		assert.Empty(t, r.Header.Get("Sec-Websocket-Protocol"))
 	})
@@ -338,10 +296,7 @@ func TestWebSocketEnds(t *testing.T) {
 			ws.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(c.code, "the reason"))
 		}
 		bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-			client := server.Client(func(cfg *restclient.Config) { cfg.WatchTransport = restclient.WatchWebSocket })
-			w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
-			require.NoError(t, err)
-			_, err = w.Next()
+			_, err := watchOf(t, server.Client(webSocket)).Next()
 			if c.clean {
 				assert.Equal(t, io.EOF, err, "%d", c.code)
 			} else {

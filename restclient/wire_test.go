@@ -18,7 +18,7 @@ import (
 )
 
 // codecs are the forms of the decoder for Metadata resources. The tests expect the same of all.
-var codecs = map[string]restclient.Codec{"textbook": nil, "fast": fast.Codec{}}
+var codecs = map[string]restclient.Codec{"textbook": restclient.PlainCodec(), "fast": fast.Codec{}}
 
 // eachCodec runs a test against a server with a client of each form.
 func eachCodec(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, client *restclient.Client, server *restclienttest.Server)) {
@@ -86,7 +86,7 @@ func TestWirePods(t *testing.T) {
 func TestWireLists(t *testing.T) {
 	for _, name := range []string{"metadata-list.json", "delete-collection.json"} {
 		eachCodec(t, recorded(name), func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
-			list, err := restclient.Metadata(client, api.PodsResource, "").List(t.Context(), api.ListOptions{})
+			list, err := podsOf(client).List(t.Context(), api.ListOptions{})
 			require.NoError(t, err)
 			assert.Equal(t, "PartialObjectMetadataList", list.Kind)
 			assert.NotEmpty(t, list.ResourceVersion)
@@ -99,7 +99,7 @@ func TestWireLists(t *testing.T) {
 		})
 	}
 	eachCodec(t, recorded("delete-empty-collection.json"), func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
-		list, err := restclient.Metadata(client, api.PodsResource, "").List(t.Context(), api.ListOptions{})
+		list, err := podsOf(client).List(t.Context(), api.ListOptions{})
 		require.NoError(t, err, "an empty collection is answered with a list, and so proven empty")
 		assert.Empty(t, list.Items)
 	})
@@ -115,7 +115,7 @@ func TestWireLists(t *testing.T) {
 
 func TestWireWatch(t *testing.T) {
 	eachCodec(t, recorded("metadata-watch.json"), func(t *testing.T, client *restclient.Client, _ *restclienttest.Server) {
-		w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+		w, err := podsOf(client).Watch(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
 		var types []api.WatchEventType
 		var last api.WatchEvent[*api.PartialObjectMetadata]
@@ -159,7 +159,7 @@ func TestListsThatCannotBeUnderstood(t *testing.T) {
 		{list(`[{"metadata":{"name":"` + strings.Repeat("x", 20_000) + `"}}]`), "an item of the list is larger than the limit of 10000 bytes"},
 	} {
 		check := func(t *testing.T, codec restclient.Codec, list func(t *testing.T, client *restclient.Client) (any, error)) {
-			bubble(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, c.body) }, func(t *testing.T, server *restclienttest.Server) {
+			bubble(t, says(c.body), func(t *testing.T, server *restclienttest.Server) {
 				client := server.Client(func(cfg *restclient.Config) { cfg.Codec, cfg.MaxFrameBytes = codec, 10_000 })
 				found, err := list(t, client)
 				var wrong *restclient.DecodeError
@@ -172,7 +172,7 @@ func TestListsThatCannotBeUnderstood(t *testing.T) {
 		for name, codec := range codecs {
 			t.Run(fmt.Sprintf("%s, %.60s", name, c.body), func(t *testing.T) {
 				check(t, codec, func(t *testing.T, client *restclient.Client) (any, error) {
-					return restclient.Metadata(client, api.PodsResource, "").List(t.Context(), api.ListOptions{})
+					return podsOf(client).List(t.Context(), api.ListOptions{})
 				})
 			})
 		}
@@ -189,12 +189,10 @@ func TestListsThatCannotBeUnderstood(t *testing.T) {
 func TestAListThatBreaksOffIsAskedForAgain(t *testing.T) {
 	whole := `{"kind":"PodList","metadata":{"resourceVersion":"7","continue":"next","remainingItemCount":4},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}`
 	for cut := 1; cut < len(whole); cut += 3 {
-		broken := func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, whole[:cut]) }
-		full := func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, whole) }
 		for name, codec := range codecs {
-			bubble(t, script(broken, full), func(t *testing.T, server *restclienttest.Server) {
+			bubble(t, script(says(whole[:cut]), says(whole)), func(t *testing.T, server *restclienttest.Server) {
 				client := server.Client(func(cfg *restclient.Config) { cfg.Codec = codec })
-				list, err := restclient.Metadata(client, api.PodsResource, "").List(t.Context(), api.ListOptions{})
+				list, err := podsOf(client).List(t.Context(), api.ListOptions{})
 				require.NoError(t, err, "%s: %s", name, whole[:cut])
 				require.Len(t, list.Items, 2)
 				assert.Equal(t, "7", list.ResourceVersion)
@@ -212,7 +210,7 @@ func TestNamesOfAnotherCaseInAnswers(t *testing.T) {
 	const list = `{"kind":"PodList","metadata":{"resourceVersion":"5","ResourceVersion":"6","Continue":"c"},"Meta` +
 		`data":{"continue":"d"},` +
 		`"Kind":"Status","Items":[{}],"items":[` + object + `],"ITEMS":null}`
-	for name, codec := range map[string]restclient.Codec{"plain": restclient.PlainCodec(), "fast": fast.Codec{}} {
+	for name, codec := range codecs {
 		t.Run(name, func(t *testing.T) {
 			one, err := codec.Object("application/json", []byte(object))
 			require.NoError(t, err)
@@ -232,18 +230,15 @@ func TestNamesOfAnotherCaseInAnswers(t *testing.T) {
 				"a document with Items only is no list: it proves nothing to be empty")
 		})
 	}
-	refusals := func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(http.StatusConflict)
-		io.WriteString(w, `{"kind":"Status","code":409,"Code":404,"reason":"Conflict","Reason":"NotFound"}`)
-	}
-	bubble(t, refusals, func(t *testing.T, server *restclienttest.Server) {
+	bubble(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, `{"kind":"Status","code":409,"Code":404,"reason":"Conflict","Reason":"NotFound"}`, 409)
+	}, func(t *testing.T, server *restclienttest.Server) {
 		err := server.Client().Do(t.Context(), get("/"), nil)
 		assert.True(t, api.IsConflict(err), "Reason is not reason: %v", err)
 	})
 	var into struct{ Hello string }
-	bubble(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"Hello":"a","hello":"b"}`) },
-		func(t *testing.T, server *restclienttest.Server) {
-			require.NoError(t, server.Client().Do(t.Context(), get("/"), &into))
-			assert.Equal(t, "a", into.Hello, "names are case-sensitive for any type")
-		})
+	bubble(t, says(`{"Hello":"a","hello":"b"}`), func(t *testing.T, server *restclienttest.Server) {
+		require.NoError(t, server.Client().Do(t.Context(), get("/"), &into))
+		assert.Equal(t, "a", into.Hello, "names are case-sensitive for any type")
+	})
 }

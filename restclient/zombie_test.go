@@ -34,15 +34,6 @@ var carriers = []carrier{
 	{"websocket over TLS", restclient.WatchWebSocket, true, true},
 }
 
-// quiet serves watches without events, and answers all other requests.
-func quiet(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Query().Get("watch") != "" {
-		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, (*restclienttest.Stream).Wait)
-		return
-	}
-	io.WriteString(w, `{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[]}`)
-}
-
 // overBadLink runs a test over each carrier, in a bubble, over a link that can be broken.
 func overBadLink(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client), changes ...func(*restclient.Config)) {
 	for _, c := range carriers {
@@ -67,8 +58,13 @@ func overBadLink(t *testing.T, handler http.HandlerFunc, test func(t *testing.T,
 // reports that it cannot.
 func TestAZombieWatchIsFoundOut(t *testing.T) {
 	overBadLink(t, quiet, func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client) {
-		w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
+		pods := podsOf(client)
+		_, err := pods.List(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
+		assert.Equal(t, c.hasKeepalive, pods.HasKeepalive(), "a Resource knows it from earlier requests")
+		w, err := pods.Watch(t.Context(), api.ListOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, c.hasKeepalive, pods.HasKeepalive())
 		assert.Equal(t, c.hasKeepalive, w.(interface{ HasKeepalive() bool }).HasKeepalive())
 		time.AfterFunc(6*time.Hour, func() { link.BlackHole(true) }) // up to then it is only a quiet watch
 		time.AfterFunc(12*time.Hour, w.Stop)
@@ -96,10 +92,9 @@ func TestAZombieWatchIsFoundOut(t *testing.T) {
 // A watch that breaks for another reason is not called a zombie, however long it was quiet.
 func TestACutIsNoZombie(t *testing.T) {
 	overBadLink(t, quiet, func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client) {
-		w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
+		w := watchOf(t, client)
 		time.AfterFunc(time.Hour+7*time.Second, link.Cut)
-		_, err = w.Next()
+		_, err := w.Next()
 		assertKind(t, restclient.ConnectionLost, err, "not ConnectionDead: %v", err)
 	})
 }
@@ -108,7 +103,7 @@ func TestACutIsNoZombie(t *testing.T) {
 // elsewhere by the idle timeout.
 func TestNoRequestHangsOnADeadLink(t *testing.T) {
 	overBadLink(t, quiet, func(t *testing.T, c carrier, link *faultnet.Link, client *restclient.Client) {
-		pods := restclient.Metadata(client, api.PodsResource, "")
+		pods := podsOf(client)
 		_, err := pods.List(t.Context(), api.ListOptions{})
 		require.NoError(t, err)
 		link.BlackHole(true)
@@ -141,7 +136,7 @@ func TestAConnectionThatIsDeadInOneDirectionIsLeft(t *testing.T) {
 	} {
 		t.Run(limit, func(t *testing.T) {
 			overBadLink(t, chatty, func(t *testing.T, _ carrier, link *faultnet.Link, client *restclient.Client) {
-				pods := restclient.Metadata(client, api.PodsResource, "")
+				pods := podsOf(client)
 				list := func() error {
 					ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
 					defer cancel()
@@ -166,20 +161,13 @@ func TestAConnectionThatIsDeadInOneDirectionIsLeft(t *testing.T) {
 	}
 }
 
-// chatty serves watches with a bookmark every five seconds, and answers all other requests.
-func chatty(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Query().Get("watch") == "" {
-		quiet(w, r)
-		return
+// chatty serves watches with a bookmark every five seconds.
+var chatty = watches(func(s *restclienttest.Stream) {
+	for s.Send(api.WatchBookmark, namespace("", "1")) == nil {
+		s.Flush()
+		time.Sleep(5 * time.Second)
 	}
-	restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
-		bookmark := &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{ResourceVersion: "1"}}
-		for s.Send(api.WatchBookmark, bookmark) == nil {
-			s.Flush()
-			time.Sleep(5 * time.Second)
-		}
-	})
-}
+})
 
 // overTLS runs a test in a bubble with an HTTP/2 server whose /slow takes a minute to answer, over
 // a link.
@@ -228,16 +216,11 @@ func TestAConnectionThatIsBeingOpenedIsKept(t *testing.T) {
 // So is the one that replaces a connection after a rotation: the answers over the old one say
 // nothing about it.
 func TestAConnectionThatIsBeingOpenedAfterARotationIsKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		authority := restclienttest.NewAuthority(t)
-		server := restclienttest.NewTLSServer(t, http.HandlerFunc(serveIdentity), authority, nil)
-		credentials := certificateOf(authority.Issue(t, restclienttest.Leaf{Name: "joe"}))
+	asJoe(t, serveIdentity, nil, func(t *testing.T, joe *identity) {
 		var link faultnet.Link
-		client := server.Client(func(cfg *restclient.Config) {
-			cfg.Credentials, cfg.Dial = credentials, link.Dial(server.Dial)
-		})
+		client := joe.server.Client(as(joe), func(cfg *restclient.Config) { cfg.Dial = link.Dial(joe.server.Dial) })
 		require.Equal(t, "HTTP/2.0 joe", ask(t, client))
-		credentials.current.Store(authority.Issue(t, restclienttest.Leaf{Name: "jane"}))
+		joe.renew(restclienttest.Leaf{Name: "jane"})
 		time.Sleep(time.Minute) // the next request finds the new certificate
 		link.Delay(3*time.Second, 0)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -246,7 +229,7 @@ func TestAConnectionThatIsBeingOpenedAfterARotationIsKept(t *testing.T) {
 		time.Sleep(10 * time.Second) // the handshake ends
 		link.Heal()
 		assert.Equal(t, "HTTP/2.0 jane", ask(t, client))
-		assert.Equal(t, 2, server.Dialled(), "one connection for each certificate")
+		assert.Equal(t, 2, joe.server.Dialled(), "one connection for each certificate")
 	})
 }
 
@@ -289,7 +272,7 @@ func TestAZombieWatchOverTCP(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			server := httptest.NewUnstartedServer(http.HandlerFunc(quiet))
+			server := httptest.NewUnstartedServer(quiet)
 			server.EnableHTTP2 = true
 			scheme := "http://"
 			if c.secure {
@@ -309,8 +292,7 @@ func TestAZombieWatchOverTCP(t *testing.T) {
 			})
 			require.NoError(t, err)
 			defer client.Close()
-			w, err := restclient.Metadata(client, api.PodsResource, "").Watch(t.Context(), api.ListOptions{})
-			require.NoError(t, err)
+			w := watchOf(t, client)
 			link.BlackHole(true)
 			_, err = w.Next()
 			var broken *restclient.TransportError
@@ -319,19 +301,4 @@ func TestAZombieWatchOverTCP(t *testing.T) {
 			assert.Positive(t, link.Snapshot().Vanished)
 		})
 	}
-}
-
-// Before a watch is opened, its Resource knows from earlier requests whether connections have
-// keepalive.
-func TestAResourceKnowsWhetherItsWatchesProveLife(t *testing.T) {
-	overBadLink(t, http.HandlerFunc(quiet), func(t *testing.T, c carrier, _ *faultnet.Link, client *restclient.Client) {
-		pods := restclient.Metadata(client, api.PodsResource, "")
-		_, err := pods.List(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
-		assert.Equal(t, c.hasKeepalive, pods.HasKeepalive())
-		w, err := pods.Watch(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
-		assert.Equal(t, c.hasKeepalive, pods.HasKeepalive())
-		w.Stop()
-	})
 }
