@@ -52,29 +52,6 @@ func TestGetters(t *testing.T) {
 
 const wireWidgetHead = `{"metadata":{"name":"w","namespace":"shop","uid":"u","resourceVersion":"7","labels":{"a":"b"},"annotations":{"n":"1"},"finalizers":["x"]}}`
 
-func TestInitialEventsEnd(t *testing.T) {
-	assert.True(t, api.IsInitialEventsEnd(map[string]string{"k8s.io/initial-events-end": "true"}))
-	assert.False(t, api.IsInitialEventsEnd(map[string]string{"k8s.io/initial-events-end": "false"}))
-	assert.False(t, api.IsInitialEventsEnd(nil))
-}
-
-func TestListOptionsOnTheWire(t *testing.T) {
-	all := api.ListOptions{
-		LabelSelector: "a in (b,c)", FieldSelector: "metadata.name=x", ResourceVersion: "7", ResourceVersionMatch: api.MatchExact,
-		Limit: 500, Continue: "tok", TimeoutSeconds: 60, AllowWatchBookmarks: true, SendInitialEvents: true,
-	}
-	assert.Equal(t, "allowWatchBookmarks=true&continue=tok&fieldSelector=metadata.name%3Dx&labelSelector=a+in+%28b%2Cc%29&limit=500"+
-		"&resourceVersion=7&resourceVersionMatch=Exact&sendInitialEvents=true&timeoutSeconds=60", all.Query().Encode())
-	assert.Empty(t, api.ListOptions{}.Query())
-}
-
-func TestOtherOptionsOnTheWire(t *testing.T) {
-	assert.Equal(t, "resourceVersion=0", api.GetOptions{ResourceVersion: "0"}.Query().Encode())
-	assert.Empty(t, api.GetOptions{}.Query())
-	assert.Equal(t, "dryRun=All&fieldManager=me&force=true", api.UpdateOptions{FieldManager: "me", Force: true, DryRun: true}.Query().Encode())
-	assert.Empty(t, api.UpdateOptions{}.Query())
-}
-
 func TestDeleteOptionsOnTheWire(t *testing.T) {
 	grace, uid, version := int64(0), "u", "7"
 	for want, options := range map[string]api.DeleteOptions{

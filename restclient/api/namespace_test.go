@@ -117,8 +117,23 @@ func TestNamespaceWithoutAnything(t *testing.T) {
 	}
 }
 
+// sharesNothing checks that a copy equals its original, which does not change with it.
+func sharesNothing[T interface{ DeepCopy() T }](t *testing.T, original T, spoil func(T)) {
+	t.Helper()
+	written := func(object T) string {
+		data, err := json.Marshal(object)
+		require.NoError(t, err)
+		return string(data)
+	}
+	before, copied := written(original), original.DeepCopy()
+	assert.Equal(t, before, written(copied))
+	spoil(copied)
+	assert.NotEqual(t, before, written(copied))
+	assert.Equal(t, before, written(original), "%T", original)
+}
+
 func TestDeepCopiesShareNothing(t *testing.T) {
-	grace, yes, deleted := int64(30), true, api.NewTime(time.Unix(1e9, 0))
+	grace, yes, replicas, deleted := int64(30), true, int32(2), api.NewTime(time.Unix(1e9, 0))
 	meta := api.ObjectMeta{
 		Name: "a", Labels: map[string]string{"l": "1"}, Annotations: map[string]string{"a": "1"}, Finalizers: []string{"f"},
 		DeletionTimestamp: &deleted, DeletionGracePeriodSeconds: &grace, ManagedFields: api.NewManagedFields([]byte(`[1]`)),
@@ -127,45 +142,51 @@ func TestDeepCopiesShareNothing(t *testing.T) {
 	spoil := func(m *api.ObjectMeta) {
 		m.Labels["l"], m.Annotations["a"], m.Finalizers[0] = "2", "2", "g"
 		m.DeletionTimestamp.Time, *m.DeletionGracePeriodSeconds = time.Time{}, 0
-		*m.OwnerReferences[0].Controller, *m.OwnerReferences[0].BlockOwnerDeletion, m.OwnerReferences[0].Name = false, false, "p"
+		owner := &m.OwnerReferences[0]
+		*owner.Controller, *owner.BlockOwnerDeletion, owner.Name = false, false, "p"
 	}
-	print := func(v any) string {
-		data, err := json.Marshal(v)
-		require.NoError(t, err)
-		return string(data)
-	}
-	ns := &api.Namespace{ObjectMeta: meta, Spec: api.NamespaceSpec{Finalizers: []string{"k"}}, Status: api.NamespaceStatus{Conditions: []api.NamespaceCondition{{Type: "x"}}}}
+	sharesNothing(t, &api.Namespace{ObjectMeta: meta, Spec: api.NamespaceSpec{Finalizers: []string{"k"}},
+		Status: api.NamespaceStatus{Conditions: []api.NamespaceCondition{{Type: "x"}}}}, func(ns *api.Namespace) {
+		spoil(&ns.ObjectMeta)
+		ns.Spec.Finalizers[0], ns.Status.Conditions[0].Type = "z", "z"
+	})
 	pod := &api.Pod{ObjectMeta: meta, Spec: api.PodSpec{TerminationGracePeriodSeconds: &grace}}
-	partial := &api.PartialObjectMetadata{TypeMeta: api.TypeMeta{Kind: "K"}, ObjectMeta: meta}
-	replicas := int32(2)
-	configMap := &api.ConfigMap{
-		ObjectMeta: meta, Data: map[string]string{"k": "v"}, BinaryData: map[string][]byte{"b": {1}}, Immutable: &yes,
-	}
+	sharesNothing(t, pod, func(pod *api.Pod) {
+		spoil(&pod.ObjectMeta)
+		*pod.Spec.TerminationGracePeriodSeconds = 1
+	})
+	sharesNothing(t, &api.PartialObjectMetadata{TypeMeta: api.TypeMeta{Kind: "K"}, ObjectMeta: meta},
+		func(partial *api.PartialObjectMetadata) { spoil(&partial.ObjectMeta) })
+	sharesNothing(t, &api.ConfigMap{ObjectMeta: meta, Data: map[string]string{"k": "v"},
+		BinaryData: map[string][]byte{"b": {1}}, Immutable: &yes}, func(m *api.ConfigMap) {
+		spoil(&m.ObjectMeta)
+		m.Data["k"], m.BinaryData["b"][0], *m.Immutable = "w", 2, false
+	})
 	secret := &api.Secret{ObjectMeta: meta, Data: map[string][]byte{"b": {1}}, Immutable: &yes}
-	deployment := &api.Deployment{ObjectMeta: meta, Spec: api.ReplicasSpec{Replicas: &replicas}}
-	set := &api.ReplicaSet{ObjectMeta: meta, Spec: api.ReplicasSpec{Replicas: &replicas}}
-	others := []any{configMap, secret, deployment, set}
-	before, beforeOthers := print([]any{ns, pod, partial}), print(others)
-
-	ns2, pod2, partial2 := ns.DeepCopy(), pod.DeepCopy(), partial.DeepCopy()
-	assert.Equal(t, before, print([]any{ns2, pod2, partial2}))
-	spoil(&ns2.ObjectMeta)
-	spoil(&pod2.ObjectMeta)
-	spoil(&partial2.ObjectMeta)
-	ns2.Spec.Finalizers[0], ns2.Status.Conditions[0].Type = "z", "z"
-	*pod2.Spec.TerminationGracePeriodSeconds = 1
-	assert.Equal(t, before, print([]any{ns, pod, partial}))
-
-	configMap2, secret2, deployment2, set2 := configMap.DeepCopy(), secret.DeepCopy(), deployment.DeepCopy(),
-		set.DeepCopy()
-	assert.Equal(t, beforeOthers, print([]any{configMap2, secret2, deployment2, set2}))
-	for _, m := range []*api.ObjectMeta{&configMap2.ObjectMeta, &secret2.ObjectMeta, &deployment2.ObjectMeta,
-		&set2.ObjectMeta} {
-		spoil(m)
-	}
-	configMap2.Data["k"], configMap2.BinaryData["b"][0], *configMap2.Immutable = "w", 2, false
-	secret2.Data["b"][0], *secret2.Immutable = 2, false
-	*deployment2.Spec.Replicas, *set2.Spec.Replicas = 7, 7
-	assert.Equal(t, beforeOthers, print(others))
+	sharesNothing(t, secret, func(s *api.Secret) {
+		spoil(&s.ObjectMeta)
+		s.Data["b"][0], *s.Immutable = 2, false
+	})
+	spec := api.ReplicasSpec{Replicas: &replicas}
+	sharesNothing(t, &api.Deployment{ObjectMeta: meta, Spec: spec}, func(d *api.Deployment) {
+		spoil(&d.ObjectMeta)
+		*d.Spec.Replicas = 7
+	})
+	sharesNothing(t, &api.ReplicaSet{ObjectMeta: meta, Spec: spec}, func(set *api.ReplicaSet) {
+		spoil(&set.ObjectMeta)
+		*set.Spec.Replicas = 7
+	})
+	seconds, moment, strategy := int32(1), api.NewMicroTime(time.Unix(1e9, 0)), "OldestEmulationVersion"
+	lease := &api.Lease{Spec: api.LeaseSpec{LeaseDurationSeconds: &seconds, LeaseTransitions: &seconds,
+		AcquireTime: &moment, RenewTime: &moment, Strategy: &strategy, PreferredHolder: &strategy}}
+	sharesNothing(t, lease, func(lease *api.Lease) {
+		spec := &lease.Spec
+		*spec.LeaseDurationSeconds, *spec.LeaseTransitions, *spec.Strategy, *spec.PreferredHolder = 2, 3, "x", "y"
+		*spec.AcquireTime, *spec.RenewTime = api.MicroTime{}, api.MicroTime{}
+	})
+	sharesNothing(t, widget(t), func(u *api.Unstructured) {
+		require.NoError(t, u.SetNested("other", "spec", "text"))
+		u.Nested("spec", "list").([]any)[1].(map[string]any)["a"] = "x"
+	})
 	assert.Equal(t, api.ObjectMeta{}, api.ObjectMeta{}.DeepCopy())
 }

@@ -61,24 +61,6 @@ func TestAReleasedLeaseHasNoHolderOnTheWire(t *testing.T) {
 	assert.JSONEq(t, `{"metadata":{"name":"orrery"},"spec":{}}`, string(data))
 }
 
-func TestACopyOfALeaseSharesNothing(t *testing.T) {
-	seconds := int32(1)
-	moment := api.NewMicroTime(time.Now())
-	text := "OldestEmulationVersion"
-	lease := &api.Lease{Spec: api.LeaseSpec{
-		LeaseDurationSeconds: &seconds, LeaseTransitions: &seconds, AcquireTime: &moment, RenewTime: &moment,
-		Strategy: &text, PreferredHolder: &text,
-	}}
-	dup := lease.DeepCopy()
-	require.Equal(t, lease, dup)
-	assert.NotSame(t, lease.Spec.LeaseDurationSeconds, dup.Spec.LeaseDurationSeconds)
-	assert.NotSame(t, lease.Spec.LeaseTransitions, dup.Spec.LeaseTransitions)
-	assert.NotSame(t, lease.Spec.AcquireTime, dup.Spec.AcquireTime)
-	assert.NotSame(t, lease.Spec.RenewTime, dup.Spec.RenewTime)
-	assert.NotSame(t, lease.Spec.Strategy, dup.Spec.Strategy)
-	assert.NotSame(t, lease.Spec.PreferredHolder, dup.Spec.PreferredHolder)
-}
-
 func TestTimeOnTheWire(t *testing.T) {
 	zone := time.FixedZone("somewhere", 5*3600+1800)
 	moment := time.Date(2026, 3, 1, 17, 30, 15, 987654321, zone)
@@ -104,10 +86,4 @@ func TestTimeOnTheWire(t *testing.T) {
 	for _, text := range []string{`7`, `"yesterday"`, `{}`, `"2026-03-01"`} {
 		assert.Error(t, json.Unmarshal([]byte(text), new(api.Time)), text)
 	}
-}
-
-func TestZeroTimesAreLeftOut(t *testing.T) {
-	data, err := json.Marshal(api.ObjectMeta{Name: "a"})
-	require.NoError(t, err)
-	assert.Equal(t, `{"name":"a"}`, string(data))
 }

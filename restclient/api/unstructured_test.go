@@ -81,15 +81,6 @@ func TestUnstructuredChanges(t *testing.T) {
 	assert.Equal(t, map[string]any{"metadata": map[string]any{"name": "w"}, "spec": map[string]any{}}, u.Object)
 }
 
-func TestUnstructuredDeepCopySharesNothing(t *testing.T) {
-	u := widget(t)
-	c := u.DeepCopy()
-	assert.Equal(t, u, c)
-	require.NoError(t, c.SetNested("other", "spec", "text"))
-	c.Nested("spec", "list").([]any)[1].(map[string]any)["a"] = "x"
-	assert.Equal(t, widget(t), u)
-}
-
 func TestUnstructuredRefusesWhatIsNoDocument(t *testing.T) {
 	for _, text := range []string{`[]`, `7`, `{"a":}`, `{} {}`, `{}x`, ``} {
 		assert.Error(t, new(api.Unstructured).UnmarshalJSON([]byte(text)), text)

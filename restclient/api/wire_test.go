@@ -128,22 +128,3 @@ func TestManagedFieldsEntries(t *testing.T) {
 	_, err = api.NewManagedFields([]byte(`{"manager":7}`)).Entries()
 	assert.Error(t, err)
 }
-
-// A namespace read from a server is written back with all its managed fields.
-func TestManagedFieldsSurviveAnUpdate(t *testing.T) {
-	document, err := os.ReadFile("testdata/namespace.json")
-	require.NoError(t, err)
-	var namespace api.Namespace
-	require.NoError(t, json.Unmarshal(document, &namespace))
-	copied := namespace.DeepCopy()
-	copied.Status.Phase = api.NamespaceTerminating
-	written, err := json.Marshal(copied)
-	require.NoError(t, err)
-	var before, after struct {
-		Metadata struct{ ManagedFields json.RawMessage }
-	}
-	require.NoError(t, json.Unmarshal(document, &before))
-	require.NoError(t, json.Unmarshal(written, &after))
-	require.NotEmpty(t, before.Metadata.ManagedFields)
-	assert.JSONEq(t, string(before.Metadata.ManagedFields), string(after.Metadata.ManagedFields))
-}

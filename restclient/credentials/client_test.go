@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -65,35 +64,6 @@ func TestRefusedTokenIsReplacedByTheNewOne(t *testing.T) {
 		err = client.Do(t.Context(), restclient.Request{Path: "/"}, nil)
 		assert.True(t, api.IsUnauthorized(err))
 		assert.Len(t, server.Requests(), 4, "no new token to repeat it with")
-	})
-}
-
-// After a certificate is renewed on disk, new requests use a new connection with it.
-func TestRenewedCertificateIsShown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var seen []string
-		server, authority := tlsServer(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			seen = append(seen, r.TLS.PeerCertificates[0].Subject.CommonName)
-		}))
-		cfg := credentials.CertificateConfig{CertFile: filepath.Join(t.TempDir(), "crt"), KeyFile: filepath.Join(t.TempDir(), "key")}
-		renew := func(name string) {
-			cert, key := authority.IssuePEM(t, restclienttest.Leaf{Name: name})
-			write(t, cfg.CertFile, cert)
-			write(t, cfg.KeyFile, key)
-		}
-		renew("one")
-		certificate, err := credentials.NewCertificate(cfg)
-		require.NoError(t, err)
-		client := server.Client(with(certificate))
-		ask := func() { require.NoError(t, client.Do(t.Context(), restclient.Request{Path: "/"}, nil)) }
-
-		ask()
-		renew("two")
-		ask()
-		time.Sleep(restclient.DefaultTLSCheckInterval)
-		ask()
-		assert.Equal(t, []string{"one", "one", "two"}, seen)
-		assert.Equal(t, 2, server.Dialled())
 	})
 }
 

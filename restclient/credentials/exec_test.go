@@ -386,20 +386,25 @@ func TestExecWithoutTerminal(t *testing.T) {
 
 func TestExecConfigIsChecked(t *testing.T) {
 	good := ExecConfig{APIVersion: ExecV1, Command: "x", InteractiveMode: InteractiveNever}
-	for problem, spoil := range map[string]func(*ExecConfig){
-		"has no command": func(c *ExecConfig) { c.Command = "" },
-		"has no apiVersion: set exec.apiVersion to client.authentication.k8s.io/v1": func(c *ExecConfig) { c.APIVersion = "" },
-		"has the apiVersion \"v1\", which is not supported":                         func(c *ExecConfig) { c.APIVersion = "v1" },
-		"has an environment variable without name":                                  func(c *ExecConfig) { c.Env = []EnvVar{{Value: secret}} },
-		"has the interactiveMode \"\"":                                              func(c *ExecConfig) { c.InteractiveMode = "" },
-		"has the interactiveMode \"Sometimes\"":                                     func(c *ExecConfig) { c.InteractiveMode = "Sometimes" },
+	for _, c := range []struct {
+		problem string
+		spoil   func(*ExecConfig)
+	}{
+		{"has no command: set exec.command", func(c *ExecConfig) { c.Command = "" }},
+		{"has no apiVersion: set exec.apiVersion to " + ExecV1, func(c *ExecConfig) { c.APIVersion = "" }},
+		{`has the apiVersion "v1", which is not supported: use a version of the plugin that speaks ` + ExecV1 + " or " +
+			ExecV1beta1, func(c *ExecConfig) { c.APIVersion = "v1" }},
+		{"has an environment variable without name", func(c *ExecConfig) { c.Env = []EnvVar{{Value: secret}} }},
+		{`has the interactiveMode "": set exec.interactiveMode to Never, IfAvailable or Always`,
+			func(c *ExecConfig) { c.InteractiveMode = "" }},
+		{`has the interactiveMode "Sometimes"`, func(c *ExecConfig) { c.InteractiveMode = "Sometimes" }},
 	} {
 		cfg := good
-		spoil(&cfg)
+		c.spoil(&cfg)
 		_, err := NewExec(cfg)
 		var execError *ExecError
 		require.ErrorAs(t, err, &execError)
-		assert.Contains(t, err.Error(), problem)
+		assert.Contains(t, err.Error(), c.problem)
 		assert.NotContains(t, err.Error(), secret)
 	}
 	good.APIVersion, good.InteractiveMode = ExecV1beta1, ""

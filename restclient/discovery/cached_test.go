@@ -137,17 +137,18 @@ func ask(ctx context.Context, c *Cached, notOlderThan time.Time) <-chan answer {
 	return out
 }
 
-func newSlowCached(t *testing.T) (*Cached, *fakeServer, *restclienttest.Server) {
-	s := newFakeServer(formV2)
-	s.slow = 5 * time.Second
-	c, server := connect(t, s, Config{})
-	return NewCached(c), s, server
+// onSlowServer runs a test with a server that answers five seconds after it has read its state.
+func onSlowServer(t *testing.T, test func(t *testing.T, cached *Cached, d *discovered)) {
+	t.Helper()
+	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
+		d.fake.slow = 5 * time.Second
+		test(t, NewCached(d.Client), d)
+	})
 }
 
 // A hundred namespaces that are deleted at once need one discovery, not a hundred.
 func TestCallersAtTheSameTimeShareTheRequests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cached, _, server := newSlowCached(t)
+	onSlowServer(t, func(t *testing.T, cached *Cached, d *discovered) {
 		deleted := time.Now()
 		time.Sleep(5 * time.Second) // the grace period
 		var answers []<-chan answer
@@ -157,15 +158,14 @@ func TestCallersAtTheSameTimeShareTheRequests(t *testing.T) {
 		for _, a := range answers {
 			assert.Equal(t, answer{4, nil}, <-a)
 		}
-		assert.Equal(t, []string{"/api", "/apis"}, paths(server, 0))
+		assert.Equal(t, []string{"/api", "/apis"}, paths(d.asked, 0))
 	})
 }
 
 // An answer in flight may be older than the namespace's deletion timestamp: later callers wait
 // for the next one, which they share.
 func TestLateCallersDoNotTrustWhatIsOnItsWay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cached, _, server := newSlowCached(t)
+	onSlowServer(t, func(t *testing.T, cached *Cached, d *discovered) {
 		start := time.Now()
 		first := ask(t.Context(), cached, time.Now())
 		time.Sleep(time.Second)
@@ -177,27 +177,14 @@ func TestLateCallersDoNotTrustWhatIsOnItsWay(t *testing.T) {
 		assert.Equal(t, answer{4, nil}, <-second)
 		assert.Equal(t, answer{4, nil}, <-third)
 		assert.Equal(t, 10*time.Second, time.Since(start))
-		assert.Len(t, server.Requests(), 4)
-	})
-}
-
-func TestCallersLeaveEachOnItsOwn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cached, _, server := newSlowCached(t)
-		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		first, second := ask(impatient, cached, time.Time{}), ask(t.Context(), cached, time.Time{})
-		assert.ErrorIs(t, (<-first).err, context.DeadlineExceeded)
-		assert.Equal(t, answer{4, nil}, <-second)
-		assert.Len(t, server.Requests(), 2)
+		assert.Len(t, d.asked.Requests(), 4)
 	})
 }
 
 // When the last caller leaves, the requests are cancelled: otherwise the bubble could not end
 // before the answer.
 func TestAllCallersHaveLeft(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cached, s, _ := newSlowCached(t)
+	onSlowServer(t, func(t *testing.T, cached *Cached, d *discovered) {
 		ctx, cancel := context.WithCancel(t.Context())
 		only := ask(ctx, cached, time.Time{})
 		synctest.Wait()
@@ -205,7 +192,7 @@ func TestAllCallersHaveLeft(t *testing.T) {
 		cancel()
 		assert.ErrorIs(t, (<-only).err, context.Canceled)
 		synctest.Wait()
-		assert.Zero(t, s.now, "requests at the server")
+		assert.Zero(t, d.fake.now, "requests at the server")
 		assert.Zero(t, time.Since(start))
 		assert.Zero(t, keptLists(cached))
 	})
@@ -213,44 +200,40 @@ func TestAllCallersHaveLeft(t *testing.T) {
 
 // An answer requested before Invalidate is neither cached nor returned to later callers.
 func TestInvalidateWhileAnAnswerIsOnItsWay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cached, s, server := newSlowCached(t)
+	onSlowServer(t, func(t *testing.T, cached *Cached, d *discovered) {
 		before := ask(t.Context(), cached, time.Time{})
 		time.Sleep(4 * time.Second) // the server has read its state, and not answered yet
-		s.set(func() { s.groups = append(s.groups, group("new.example", "v1: widgets")) })
+		d.fake.set(func() { d.fake.groups = append(d.fake.groups, group("new.example", "v1: widgets")) })
 		cached.Invalidate()
 		after := ask(t.Context(), cached, time.Time{})
 		assert.Equal(t, answer{4, nil}, <-before)
 		assert.Zero(t, keptLists(cached), "an answer from before Invalidate is kept")
 		assert.Equal(t, answer{5, nil}, <-after)
 		assert.Equal(t, 5, keptLists(cached))
-		assert.Len(t, server.Requests(), 4)
+		assert.Len(t, d.asked.Requests(), 4)
 	})
 }
 
 // A partial answer in flight is not returned to later callers.
 func TestPartialAnswerIsNotShared(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cached, s, server := newSlowCached(t)
-		s.broken["apps/v1"] = http.StatusServiceUnavailable
+	onSlowServer(t, func(t *testing.T, cached *Cached, d *discovered) {
+		d.fake.broken["apps/v1"] = http.StatusServiceUnavailable
 		first := ask(t.Context(), cached, time.Time{})
 		time.Sleep(4 * time.Second) // the server has read its state, and not answered yet
-		s.set(func() { delete(s.broken, "apps/v1") })
+		d.fake.set(func() { delete(d.fake.broken, "apps/v1") })
 		second := ask(t.Context(), cached, time.Time{})
 		got := <-first
 		assert.Equal(t, 3, got.lists)
 		assert.ErrorAs(t, got.err, new(*ErrGroupDiscoveryFailed))
 		assert.Equal(t, answer{4, nil}, <-second)
-		assert.Len(t, server.Requests(), 4)
+		assert.Len(t, d.asked.Requests(), 4)
 	})
 }
 
 func TestServerThatDoesNotAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeServer(formV2)
-		s.refuse["/apis"] = http.StatusForbidden
-		c, _ := connect(t, s, Config{})
-		cached := NewCached(c)
+	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
+		d.fake.refuse["/apis"] = http.StatusForbidden
+		cached := NewCached(d.Client)
 		_, err := cached.PreferredNamespacedResources(t.Context(), time.Time{})
 		assert.True(t, api.IsForbidden(err))
 		assert.Zero(t, keptLists(cached))
@@ -259,18 +242,16 @@ func TestServerThatDoesNotAnswer(t *testing.T) {
 
 // On an old server the result is as old as its oldest document.
 func TestOldestPartCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeServer(formLegacy)
-		s.slow = 3 * time.Second
-		c, _ := connect(t, s, Config{})
+	inForm(t, formLegacy, Config{}, func(t *testing.T, d *discovered) {
+		d.fake.slow = 3 * time.Second
 		start := time.Now()
-		cached := NewCached(c)
+		cached := NewCached(d.Client)
 		_, err := cached.PreferredNamespacedResources(t.Context(), start)
 		require.NoError(t, err)
 		assert.Equal(t, 6*time.Second, time.Since(start))
 		assert.Equal(t, start, cached.kept.asOf.Local(), "when /api was asked for")
 
-		s.noDate = true
+		d.fake.noDate = true
 		cached.Invalidate()
 		_, err = cached.PreferredNamespacedResources(t.Context(), start)
 		require.NoError(t, err)
@@ -279,9 +260,8 @@ func TestOldestPartCounts(t *testing.T) {
 }
 
 func TestAnAnswerThatIsReusedCostsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := connect(t, newFakeServer(formV2), Config{})
-		cached := NewCached(c)
+	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
+		cached := NewCached(d.Client)
 		_, err := cached.PreferredNamespacedResources(t.Context(), time.Time{})
 		require.NoError(t, err)
 		assert.Zero(t, testing.AllocsPerRun(100, func() {

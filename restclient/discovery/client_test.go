@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -24,20 +23,17 @@ var requestsFor = map[form][]string{
 }
 
 // inEachForm runs the test against servers of all versions: the result must not depend on them.
-func inEachForm(t *testing.T, test func(t *testing.T, form form)) {
+func inEachForm(t *testing.T, test func(t *testing.T, d *discovered)) {
 	for form := range requestsFor {
-		t.Run(string(form), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, form) })
-		})
+		t.Run(string(form), func(t *testing.T) { inForm(t, form, Config{}, test) })
 	}
 }
 
 func TestDiscovery(t *testing.T) {
-	inEachForm(t, func(t *testing.T, form form) {
-		c, server := connect(t, newFakeServer(form), Config{})
-		groups, lists, err := c.ServerGroupsAndResources(t.Context())
+	inEachForm(t, func(t *testing.T, d *discovered) {
+		groups, lists, err := d.ServerGroupsAndResources(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, requestsFor[form], paths(server, 0))
+		assert.Equal(t, requestsFor[d.fake.form], paths(d.asked, 0))
 		assert.Equal(t, []string{
 			"v1: pods pods/log pods/status configmaps nodes",
 			"apps/v1: deployments deployments/scale replicasets",
@@ -54,16 +50,15 @@ func TestDiscovery(t *testing.T) {
 		assert.Equal(t, api.GroupVersionForDiscovery{GroupVersion: "v1", Version: "v1"}, groups[0].PreferredVersion)
 		assert.Equal(t, api.GroupVersionForDiscovery{GroupVersion: "autoscaling/v2", Version: "v2"}, groups[2].PreferredVersion)
 
-		onlyGroups, err := c.ServerGroups(t.Context())
+		onlyGroups, err := d.ServerGroups(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, groups, onlyGroups)
 	})
 }
 
 func TestPreferredResources(t *testing.T) {
-	inEachForm(t, func(t *testing.T, form form) {
-		c, _ := connect(t, newFakeServer(form), Config{})
-		lists, err := c.ServerPreferredResources(t.Context())
+	inEachForm(t, func(t *testing.T, d *discovered) {
+		lists, err := d.ServerPreferredResources(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, []string{
 			"v1: pods configmaps nodes",
@@ -73,7 +68,7 @@ func TestPreferredResources(t *testing.T) {
 			"only.cluster/v1: things",
 		}, names(lists))
 
-		lists, err = c.ServerPreferredNamespacedResources(t.Context())
+		lists, err = d.ServerPreferredNamespacedResources(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, []string{
 			"v1: pods configmaps",
@@ -86,28 +81,24 @@ func TestPreferredResources(t *testing.T) {
 
 // The preferred version of a legacy group need not be the first in its list.
 func TestPreferredVersionThatIsNotTheFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeServer(formLegacy)
-		s.bodies["/apis"] = `{"kind":"APIGroupList","groups":[{"name":"autoscaling",
+	inForm(t, formLegacy, Config{}, func(t *testing.T, d *discovered) {
+		d.fake.bodies["/apis"] = `{"kind":"APIGroupList","groups":[{"name":"autoscaling",
 			"versions":[{"groupVersion":"autoscaling/v2","version":"v2"},{"groupVersion":"autoscaling/v1","version":"v1"}],
 			"preferredVersion":{"groupVersion":"autoscaling/v1","version":"v1"}}]}`
-		c, _ := connect(t, s, Config{})
-		lists, err := c.ServerPreferredNamespacedResources(t.Context())
+		lists, err := d.ServerPreferredNamespacedResources(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, []string{"v1: pods configmaps", "autoscaling/v1: horizontalpodautoscalers oldscalers"}, names(lists))
 	})
 }
 
 func TestBrokenGroupsAreKeptBesideTheRest(t *testing.T) {
-	inEachForm(t, func(t *testing.T, form form) {
-		s := newFakeServer(form)
-		s.broken["apps/v1"], s.broken["autoscaling/v2"] = http.StatusServiceUnavailable, http.StatusServiceUnavailable
-		c, _ := connect(t, s, Config{})
-		lists, err := c.ServerPreferredNamespacedResources(t.Context())
+	inEachForm(t, func(t *testing.T, d *discovered) {
+		d.fake.broken = map[string]int{"apps/v1": 503, "autoscaling/v2": 503}
+		lists, err := d.ServerPreferredNamespacedResources(t.Context())
 		assert.Equal(t, []string{"v1: pods configmaps", "autoscaling/v1: horizontalpodautoscalers oldscalers"}, names(lists))
 		var failed *ErrGroupDiscoveryFailed
 		require.ErrorAs(t, err, &failed)
-		if form == formLegacy {
+		if d.fake.form == formLegacy {
 			assert.EqualError(t, err, "unable to retrieve the complete list of server APIs: "+
 				"apps/v1: the server is currently unable to handle the request, autoscaling/v2: the server is currently unable to handle the request")
 		} else {
@@ -116,10 +107,10 @@ func TestBrokenGroupsAreKeptBesideTheRest(t *testing.T) {
 			assert.Equal(t, map[string]string{"apps/v1": "stale GroupVersion discovery: apps/v1", "autoscaling/v2": "stale GroupVersion discovery: autoscaling/v2"}, texts(failed))
 		}
 
-		lists, err = c.ServerPreferredResources(t.Context())
+		lists, err = d.ServerPreferredResources(t.Context())
 		assert.Len(t, lists, 3)
 		assert.ErrorAs(t, err, &failed)
-		_, lists, err = c.ServerGroupsAndResources(t.Context())
+		_, lists, err = d.ServerGroupsAndResources(t.Context())
 		assert.Len(t, lists, 3)
 		assert.ErrorAs(t, err, &failed)
 	})
@@ -127,68 +118,58 @@ func TestBrokenGroupsAreKeptBesideTheRest(t *testing.T) {
 
 // A group that is not found must not look as if the requested object was not found.
 func TestBrokenGroupIsNotTheCauseOfTheWhole(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeServer(formLegacy)
-		s.broken["apps/v1"] = http.StatusNotFound
-		c, server := connect(t, s, Config{})
-		_, err := c.ServerPreferredResources(t.Context())
+	inForm(t, formLegacy, Config{}, func(t *testing.T, d *discovered) {
+		d.fake.broken["apps/v1"] = http.StatusNotFound
+		_, err := d.ServerPreferredResources(t.Context())
 		require.Error(t, err)
 		assert.False(t, api.IsNotFound(err))
-		assert.Len(t, server.Requests(), 2*len(requestsFor[formLegacy]), "the group might have vanished: asked twice")
+		assert.Len(t, d.asked.Requests(), 2*len(requestsFor[formLegacy]), "the group might have vanished: asked twice")
 	})
 }
 
 func TestGroupVanishesInTheMiddle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeServer(formLegacy)
-		s.onGet = func(path string) {
+	inForm(t, formLegacy, Config{}, func(t *testing.T, d *discovered) {
+		d.fake.onGet = func(path string) {
 			if path == "/apis/apps/v1" {
-				s.set(func() { s.groups = append(s.groups[:1:1], s.groups[2:]...) })
+				d.fake.set(func() { d.fake.groups = append(d.fake.groups[:1:1], d.fake.groups[2:]...) })
 			}
 		}
-		c, _ := connect(t, s, Config{})
-		lists, err := c.ServerPreferredNamespacedResources(t.Context())
+		lists, err := d.ServerPreferredNamespacedResources(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, []string{"v1: pods configmaps", "autoscaling/v2: horizontalpodautoscalers", "autoscaling/v1: oldscalers"}, names(lists))
 	})
 }
 
 func TestOneDocumentAggregatedTheOtherNot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeServer(formV2)
-		s.mixed = true
-		c, server := connect(t, s, Config{})
-		lists, err := c.ServerPreferredNamespacedResources(t.Context())
+	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
+		d.fake.mixed = true
+		lists, err := d.ServerPreferredNamespacedResources(t.Context())
 		require.NoError(t, err)
 		assert.Len(t, lists, 4)
-		assert.Equal(t, []string{"/api", "/api/v1", "/apis"}, paths(server, 0))
+		assert.Equal(t, []string{"/api", "/api/v1", "/apis"}, paths(d.asked, 0))
 	})
 }
 
 func TestDocumentsAreRequestedInParallel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeServer(formLegacy)
-		s.delay = time.Second
+	inForm(t, formLegacy, Config{}, func(t *testing.T, d *discovered) {
+		d.fake.delay = time.Second
 		for i := range 2 * concurrency {
-			s.groups = append(s.groups, group(fmt.Sprintf("group-%d.example", i), "v1: things"))
+			d.fake.groups = append(d.fake.groups, group(fmt.Sprintf("group-%d.example", i), "v1: things"))
 		}
-		c, _ := connect(t, s, Config{})
-		_, err := c.ServerPreferredResources(t.Context())
+		_, err := d.ServerPreferredResources(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, concurrency, s.most, "requests at a time")
+		assert.Equal(t, concurrency, d.fake.most, "requests at a time")
 	})
 }
 
 func TestServerWithoutCoreGroup(t *testing.T) {
-	inEachForm(t, func(t *testing.T, form form) {
-		s := newFakeServer(form)
-		s.refuse["/api"] = http.StatusNotFound
-		c, _ := connect(t, s, Config{})
-		lists, err := c.ServerPreferredResources(t.Context())
+	inEachForm(t, func(t *testing.T, d *discovered) {
+		d.fake.refuse["/api"] = http.StatusNotFound
+		lists, err := d.ServerPreferredResources(t.Context())
 		require.NoError(t, err)
 		assert.Len(t, lists, 4)
-		s.bodies["/api"] = `{"kind":"APIVersions","versions":[]}`
-		lists, err = c.ServerPreferredResources(t.Context())
+		d.fake.bodies["/api"] = `{"kind":"APIVersions","versions":[]}`
+		lists, err = d.ServerPreferredResources(t.Context())
 		require.NoError(t, err)
 		assert.Len(t, lists, 4)
 	})
@@ -198,44 +179,39 @@ func TestServerWithoutCoreGroup(t *testing.T) {
 func TestNoListOfGroups(t *testing.T) {
 	for _, path := range []string{"/api", "/apis"} {
 		t.Run(path, func(t *testing.T) {
-			inEachForm(t, func(t *testing.T, form form) {
-				s := newFakeServer(form)
-				s.refuse[path] = http.StatusForbidden
-				c, _ := connect(t, s, Config{})
-				groups, lists, err := c.ServerGroupsAndResources(t.Context())
-				assert.True(t, api.IsForbidden(err), "%v", err)
+			inEachForm(t, func(t *testing.T, d *discovered) {
+				d.fake.refuse[path] = http.StatusForbidden
+				groups, lists, errAll := d.ServerGroupsAndResources(t.Context())
 				assert.Nil(t, groups)
 				assert.Nil(t, lists)
-				_, err = c.ServerGroups(t.Context())
-				assert.True(t, api.IsForbidden(err))
-				_, err = c.ServerPreferredResources(t.Context())
-				assert.True(t, api.IsForbidden(err))
-				_, err = c.ServerPreferredNamespacedResources(t.Context())
-				assert.True(t, api.IsForbidden(err))
+				_, errGroups := d.ServerGroups(t.Context())
+				_, errPreferred := d.ServerPreferredResources(t.Context())
+				_, errNamespaced := d.ServerPreferredNamespacedResources(t.Context())
+				for _, err := range []error{errAll, errGroups, errPreferred, errNamespaced} {
+					assert.True(t, api.IsForbidden(err), "%v", err)
+				}
 			})
 		})
 	}
 }
 
 func TestAnswersThatAreNoDiscovery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeServer(formLegacy)
-		c, _ := connect(t, s, Config{})
+	inForm(t, formLegacy, Config{}, func(t *testing.T, d *discovered) {
 		for body, want := range map[string]string{
 			"<html>please log in": "the server's answer to GET /apis is no discovery document: invalid character '<' looking for beginning of value",
 			`{"kind":"Pod"}`:      `the server's answer to GET /apis is no discovery document: its kind is "Pod"`,
 			`{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.example/v2"}`: `the server's answer to GET /apis is no discovery document: its kind is "APIGroupDiscoveryList"`,
 		} {
-			s.set(func() { s.bodies["/apis"] = body })
-			_, err := c.ServerPreferredResources(t.Context())
+			d.fake.set(func() { d.fake.bodies["/apis"] = body })
+			_, err := d.ServerPreferredResources(t.Context())
 			assert.EqualError(t, err, want)
 		}
-		delete(s.bodies, "/apis")
-		s.bodies["/apis/apps/v1"] = `{"kind":"Pod"}`
-		_, err := c.ServerPreferredResources(t.Context())
+		delete(d.fake.bodies, "/apis")
+		d.fake.bodies["/apis/apps/v1"] = `{"kind":"Pod"}`
+		_, err := d.ServerPreferredResources(t.Context())
 		assert.EqualError(t, err, `unable to retrieve the complete list of server APIs: apps/v1: the server's answer to GET /apis/apps/v1 is no discovery document: its kind is "Pod"`)
-		s.bodies["/apis/apps/v1"] = `[`
-		_, err = c.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "apps", Version: "v1"})
+		d.fake.bodies["/apis/apps/v1"] = `[`
+		_, err = d.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "apps", Version: "v1"})
 		var unexpected *UnexpectedAnswerError
 		require.ErrorAs(t, err, &unexpected)
 		assert.Error(t, errors.Unwrap(unexpected))
@@ -243,30 +219,28 @@ func TestAnswersThatAreNoDiscovery(t *testing.T) {
 }
 
 func TestResourcesOfOneGroupVersion(t *testing.T) {
-	inEachForm(t, func(t *testing.T, form form) {
-		c, server := connect(t, newFakeServer(form), Config{})
-		list, err := c.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Version: "v1"})
+	inEachForm(t, func(t *testing.T, d *discovered) {
+		list, err := d.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Version: "v1"})
 		require.NoError(t, err)
 		assert.Equal(t, []string{"v1: pods pods/log pods/status configmaps nodes"}, names([]*api.APIResourceList{list}))
-		list, err = c.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "apps", Version: "v1"})
+		list, err = d.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "apps", Version: "v1"})
 		require.NoError(t, err)
 		assert.Equal(t, "apps/v1", list.GroupVersion)
-		assert.Equal(t, []string{"/api/v1", "/apis/apps/v1"}, paths(server, 0))
-		_, err = c.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "none", Version: "v1"})
+		assert.Equal(t, []string{"/api/v1", "/apis/apps/v1"}, paths(d.asked, 0))
+		_, err = d.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "none", Version: "v1"})
 		assert.True(t, api.IsNotFound(err))
 	})
 }
 
 // A resource that the server cannot name a kind for is not one, but its subresources may be.
 func TestResourcesWithoutKind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeServer(formV2)
-		s.bodies["/api"] = `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"metadata":{"name":""},"versions":[{"version":"v1","resources":[
+	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
+		d.fake.bodies["/api"] = `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[
+			{"metadata":{"name":""},"versions":[{"version":"v1","resources":[
 			{"resource":"ghosts","scope":"Namespaced","responseKind":{"group":"","version":"","kind":""},"verbs":["get"],"subresources":[
 				{"subresource":"chain","responseKind":{"group":"","version":"v1","kind":"Chain"},"verbs":["get"]},
 				{"subresource":"sheet","verbs":["get"]}]}]}]}]}`
-		c, _ := connect(t, s, Config{})
-		_, lists, err := c.ServerGroupsAndResources(t.Context())
+		_, lists, err := d.ServerGroupsAndResources(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, "v1: ghosts/chain", names(lists)[0])
 		assert.True(t, lists[0].Resources[0].Namespaced)
@@ -274,17 +248,15 @@ func TestResourcesWithoutKind(t *testing.T) {
 }
 
 func TestCallerLeaves(t *testing.T) {
-	inEachForm(t, func(t *testing.T, form form) {
-		s := newFakeServer(form)
-		s.delay = 10 * time.Second
-		c, _ := connect(t, s, Config{})
+	inEachForm(t, func(t *testing.T, d *discovered) {
+		d.fake.delay = 10 * time.Second
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second) // while the group versions of an old server are requested
 		defer cancel()
-		if form != formLegacy {
+		if d.fake.form != formLegacy {
 			ctx, cancel = context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 		}
-		lists, err := c.ServerPreferredResources(ctx)
+		lists, err := d.ServerPreferredResources(ctx)
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.NotErrorAs(t, err, new(*ErrGroupDiscoveryFailed), "that is no finding about the server")
 		assert.Nil(t, lists)
@@ -292,34 +264,28 @@ func TestCallerLeaves(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeServer(formV2)
-		s.delay = time.Hour
-		c, _ := connect(t, s, Config{})
+	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
+		d.fake.delay = time.Hour
 		start := time.Now()
-		_, err := c.ServerVersion(t.Context())
+		_, err := d.ServerVersion(t.Context())
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Equal(t, requestTimeout, time.Since(start))
 	})
 }
 
 func TestServerVersion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeServer(formV2)
-		s.bodies["/version"] = `{"major":"1","minor":"36","gitVersion":"v1.36.3"}`
-		c, _ := connect(t, s, Config{})
-		version, err := c.ServerVersion(t.Context())
+	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
+		d.fake.bodies["/version"] = `{"major":"1","minor":"36","gitVersion":"v1.36.3"}`
+		version, err := d.ServerVersion(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, &api.VersionInfo{Major: "1", Minor: "36", GitVersion: "v1.36.3"}, version)
 	})
 }
 
 func TestOpenAPI(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeServer(formV2)
-		s.bodies["/openapi/v2"] = `{"swagger":"2.0"}`
-		c, _ := connect(t, s, Config{})
-		document, err := c.OpenAPIV2(t.Context())
+	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
+		d.fake.bodies["/openapi/v2"] = `{"swagger":"2.0"}`
+		document, err := d.OpenAPIV2(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, `{"swagger":"2.0"}`, string(document))
 	})
@@ -337,62 +303,58 @@ func TestNumberOfAttemptsIsNotPartOfTheMessage(t *testing.T) {
 // it knows its custom resources. A namespace that was finalized on that basis left its custom
 // objects behind.
 func TestServersThatAreNotReadyAreNotBelieved(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fake := newFakeServer(formV2)
-		fake.refuse["/readyz"] = http.StatusInternalServerError
-		c, server := connect(t, fake, Config{OnlyWhenReady: true})
-		cached := NewCached(c)
+	inForm(t, formV2, Config{OnlyWhenReady: true}, func(t *testing.T, d *discovered) {
+		d.fake.refuse["/readyz"] = http.StatusInternalServerError
+		cached := NewCached(d.Client)
 		started := time.Now()
 		lists, err := cached.PreferredNamespacedResources(t.Context(), time.Time{})
 		var notReady *NotReadyError
 		require.ErrorAs(t, err, &notReady)
 		assert.Equal(t, http.StatusInternalServerError, api.CodeOf(err))
 		assert.Empty(t, lists)
-		assert.Equal(t, []string{"/readyz"}, paths(server, 0), "the only request, made once")
+		assert.Equal(t, []string{"/readyz"}, paths(d.asked, 0), "the only request, made once")
 		assert.Zero(t, time.Since(started))
 
-		fake.set(func() { delete(fake.refuse, "/readyz") })
+		d.fake.set(func() { delete(d.fake.refuse, "/readyz") })
 		lists, err = cached.PreferredNamespacedResources(t.Context(), time.Time{})
 		require.NoError(t, err)
 		assert.Len(t, lists, 4)
-		assert.Equal(t, []string{"/api", "/apis", "/readyz"}, paths(server, 1))
+		assert.Equal(t, []string{"/api", "/apis", "/readyz"}, paths(d.asked, 1))
 	})
 }
 
 // A starting kube-apiserver reads the roles one by one. For a moment it allowed discovery and
 // forbade the readiness check. Five namespaces were removed, and their custom objects stayed.
 func TestServersThatForbidTheQuestionAreNotBelievedAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fake := newFakeServer(formV2)
-		c, server := connect(t, fake, Config{OnlyWhenReady: true})
+	inForm(t, formV2, Config{OnlyWhenReady: true}, func(t *testing.T, d *discovered) {
 		discover := func() error {
-			_, err := c.ServerPreferredNamespacedResources(t.Context())
+			_, err := d.ServerPreferredNamespacedResources(t.Context())
 			return err
 		}
 		require.NoError(t, discover())
-		fake.set(func() { fake.refuse["/readyz"] = http.StatusForbidden })
-		asked := len(paths(server, 0))
+		d.fake.set(func() { d.fake.refuse["/readyz"] = http.StatusForbidden })
+		asked := len(paths(d.asked, 0))
 		var notReady *NotReadyError
 		require.ErrorAs(t, discover(), &notReady)
 		assert.Contains(t, notReady.Error(), "forbids to ask whether it is ready")
-		assert.Equal(t, []string{"/readyz"}, paths(server, asked))
+		assert.Equal(t, []string{"/readyz"}, paths(d.asked, asked))
 		time.Sleep(refusalIsMeant - time.Second)
 		require.ErrorAs(t, discover(), &notReady)
-		fake.set(func() { fake.refuse["/readyz"] = http.StatusInternalServerError })
+		d.fake.set(func() { d.fake.refuse["/readyz"] = http.StatusInternalServerError })
 		require.ErrorAs(t, discover(), &notReady)
-		fake.set(func() { fake.refuse["/readyz"] = http.StatusForbidden })
+		d.fake.set(func() { d.fake.refuse["/readyz"] = http.StatusForbidden })
 		time.Sleep(time.Minute)
 		require.ErrorAs(t, discover(), &notReady, "there was an answer: it may be another start")
-		fake.set(func() { fake.onGet = func(string) { panic(http.ErrAbortHandler) } })
+		d.fake.set(func() { d.fake.onGet = func(string) { panic(http.ErrAbortHandler) } })
 		time.Sleep(time.Minute)
-		asked = len(paths(server, 0))
+		asked = len(paths(d.asked, 0))
 		require.Error(t, discover())
-		assert.NotContains(t, paths(server, asked), "/api", "a server that does not answer is not ready")
-		fake.set(func() { fake.onGet = nil })
+		assert.NotContains(t, paths(d.asked, asked), "/api", "a server that does not answer is not ready")
+		d.fake.set(func() { d.fake.onGet = nil })
 		require.ErrorAs(t, discover(), &notReady, "the server was down: it has restarted")
 		time.Sleep(refusalIsMeant)
 		require.NoError(t, discover(), "that is how the roles are")
-		fake.set(func() { delete(fake.refuse, "/readyz") })
+		d.fake.set(func() { delete(d.fake.refuse, "/readyz") })
 		require.NoError(t, discover())
 	})
 }
@@ -401,11 +363,9 @@ func TestServersThatForbidTheQuestionAreNotBelievedAtOnce(t *testing.T) {
 // endpoint.
 func TestServersThatDoNotSayWhetherTheyAreReadyAreBelieved(t *testing.T) {
 	for _, code := range []int{http.StatusUnauthorized, http.StatusNotFound} {
-		synctest.Test(t, func(t *testing.T) {
-			fake := newFakeServer(formV2)
-			fake.refuse["/readyz"] = code
-			c, _ := connect(t, fake, Config{OnlyWhenReady: true})
-			_, err := c.ServerPreferredNamespacedResources(t.Context())
+		inForm(t, formV2, Config{OnlyWhenReady: true}, func(t *testing.T, d *discovered) {
+			d.fake.refuse["/readyz"] = code
+			_, err := d.ServerPreferredNamespacedResources(t.Context())
 			assert.NoError(t, err, "%d", code)
 		})
 	}
@@ -413,12 +373,10 @@ func TestServersThatDoNotSayWhetherTheyAreReadyAreBelieved(t *testing.T) {
 
 // A repeated request could reach a server that started after the other was found ready.
 func TestDiscoveryOfReadyServersIsNotRepeated(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fake := newFakeServer(formV2)
-		fake.refuse["/apis"] = http.StatusServiceUnavailable
-		c, server := connect(t, fake, Config{OnlyWhenReady: true})
-		_, err := c.ServerPreferredNamespacedResources(t.Context())
+	inForm(t, formV2, Config{OnlyWhenReady: true}, func(t *testing.T, d *discovered) {
+		d.fake.refuse["/apis"] = http.StatusServiceUnavailable
+		_, err := d.ServerPreferredNamespacedResources(t.Context())
 		require.Error(t, err)
-		assert.Equal(t, []string{"/api", "/apis", "/readyz"}, paths(server, 0))
+		assert.Equal(t, []string{"/api", "/apis", "/readyz"}, paths(d.asked, 0))
 	})
 }

@@ -92,7 +92,7 @@ func TestTooManyTypes(t *testing.T) {
 
 // Names that cannot be part of a path are failures, and are not offered.
 func TestNamesThatCannotBePartOfAPath(t *testing.T) {
-	inEachForm(t, func(t *testing.T, form form) {
+	inEachForm(t, func(t *testing.T, d *discovered) {
 		for _, bad := range []string{"", ".", "..", "../../v1/secrets", "a%2fb", "a\x00b", "a\nb"} {
 			for what, set := range map[string]func(g *api.APIGroupDiscovery){
 				"group":    func(g *api.APIGroupDiscovery) { g.Name = bad },
@@ -103,16 +103,14 @@ func TestNamesThatCannotBePartOfAPath(t *testing.T) {
 						ResponseKind: &api.DiscoveryKind{Kind: "X"}}}
 				},
 			} {
-				if what == "group" && bad == "" || form == formLegacy && strings.Contains(bad, "/") &&
+				if what == "group" && bad == "" || d.fake.form == formLegacy && strings.Contains(bad, "/") &&
 					what != "group" && what != "version" {
 					continue // the fake server cannot say it: a group without a name is the core, and a/b a subresource
 				}
-				s := newFakeServer(form)
 				evil := group("evil.io", "v1: widgets gadgets")
 				set(&evil)
-				s.groups = append(s.groups, evil)
-				c, server := connect(t, s, Config{})
-				lists, err := c.ServerPreferredNamespacedResources(t.Context())
+				d.fake.groups = append(newFakeServer(d.fake.form).groups, evil)
+				lists, err := d.ServerPreferredNamespacedResources(t.Context())
 				label := fmt.Sprintf("the %s %q", what, bad)
 				var failed *ErrGroupDiscoveryFailed
 				require.ErrorAs(t, err, &failed, label)
@@ -129,7 +127,7 @@ func TestNamesThatCannotBePartOfAPath(t *testing.T) {
 					}
 				}
 				assert.Contains(t, names(lists), "v1: pods configmaps", label)
-				for _, path := range paths(server, 0) {
+				for _, path := range paths(d.asked, 0) {
 					assert.NotContains(t, path, "..", "%s is not asked for", label)
 				}
 			}
@@ -139,13 +137,11 @@ func TestNamesThatCannotBePartOfAPath(t *testing.T) {
 
 // Only /api has a group without a name. In /apis it would replace the core group.
 func TestACoreGroupInAPIs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeServer(formV2)
-		s.bodies["/apis"] = `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[{"met` +
-			`adata":{"name":""},"versions":[{"version":"v1",` +
-			`"resources":[{"resource":"widgets","scope":"Namespaced","responseKind":{"kind":"Widget"}}]}]}]}`
-		c, _ := connect(t, s, Config{})
-		lists, err := c.ServerPreferredNamespacedResources(t.Context())
+	inForm(t, formV2, Config{}, func(t *testing.T, d *discovered) {
+		d.fake.bodies["/apis"] = `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[
+			{"metadata":{"name":""},"versions":[{"version":"v1","resources":[
+				{"resource":"widgets","scope":"Namespaced","responseKind":{"kind":"Widget"}}]}]}]}`
+		lists, err := d.ServerPreferredNamespacedResources(t.Context())
 		assert.ErrorContains(t, err, `the group "" is empty`)
 		assert.Equal(t, []string{"v1: pods configmaps"}, names(lists))
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"orrery/restclient/api"
@@ -233,6 +234,23 @@ func (s *fakeServer) legacyResources(groupVersion string) (int, []byte) {
 		}
 	}
 	return refusal(http.StatusNotFound)
+}
+
+// discovered is a fake server and a client of it.
+type discovered struct {
+	*Client
+	fake  *fakeServer
+	asked *restclienttest.Server
+}
+
+// inForm runs a test in a bubble with a server of that form.
+func inForm(t *testing.T, form form, cfg Config, test func(t *testing.T, d *discovered)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		d := &discovered{fake: newFakeServer(form)}
+		d.Client, d.asked = connect(t, d.fake, cfg)
+		test(t, d)
+	})
 }
 
 // connect returns a client of the server and the record of its requests.

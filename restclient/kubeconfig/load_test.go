@@ -49,12 +49,12 @@ func TestCausesCanBeAskedFor(t *testing.T) {
 	assert.ErrorAs(t, err, &fileError)
 
 	for _, user := range []User{{TokenFile: "none"}, {ClientCertificate: "none", ClientKey: "none"}} {
-		require.NoError(t, Single("k", Cluster{Server: "https://h"}, user, "").WriteFile(path))
+		require.NoError(t, ofUser(user).WriteFile(path))
 		_, _, err = Load(Options{Path: path})
 		assert.ErrorIs(t, err, fs.ErrNotExist)
 		assert.ErrorAs(t, err, new(*credentials.FileError))
 	}
-	require.NoError(t, Single("k", Cluster{Server: "https://h"}, User{ImpersonateUID: "1"}, "").WriteFile(path))
+	require.NoError(t, ofUser(User{ImpersonateUID: "1"}).WriteFile(path))
 	_, _, err = Load(Options{Path: path})
 	assert.ErrorIs(t, err, credentials.ErrNoImpersonatedUser)
 }
@@ -65,7 +65,6 @@ func TestErrorsThatAreNotOfTheFileSystem(t *testing.T) {
 	assert.Equal(t, "the kubeconfig, line 2: wrong", (&ParseError{Line: 2, Problem: "wrong"}).Error())
 }
 
-// A bare command is looked up in PATH, one with a slash is relative to the file.
 func TestNamesOfContextsAreLimited(t *testing.T) {
 	err := &ContextError{Name: "x", Known: strings.Split("abcdefghij", "")}
 	assert.NotContains(t, err.Error(), "more", "all ten are named")
@@ -73,6 +72,7 @@ func TestNamesOfContextsAreLimited(t *testing.T) {
 	assert.Contains(t, err.Error(), `"j", and 1 more`)
 }
 
+// A bare command is looked up in PATH, one with a slash is relative to the file.
 func TestRelativeCommand(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config")
@@ -295,15 +295,9 @@ func TestExecPluginMistakes(t *testing.T) {
 		exec    Exec
 		want    string
 	}{
-		"no version": {cluster, Exec{Command: "x"},
-			`the user "k" in FILE has an exec plugin that has no apiVersion: set exec.apiVersion to client.authentication.k8s.io/v1`},
 		"old version": {cluster, Exec{Command: "x", APIVersion: "client.authentication.k8s.io/v1alpha1"},
 			`the user "k" in FILE has an exec plugin that has the apiVersion "client.authentication.k8s.io/v1alpha1", which is not supported: ` +
 				`use a version of the plugin that speaks client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1`},
-		"no mode": {cluster, Exec{Command: "x", APIVersion: credentials.ExecV1},
-			`the user "k" in FILE has an exec plugin that has the interactiveMode "": set exec.interactiveMode to Never, IfAvailable or Always`},
-		"no command": {cluster, Exec{APIVersion: credentials.ExecV1, InteractiveMode: "Never"},
-			`the user "k" in FILE has an exec plugin that has no command: set exec.command`},
 		"extension that is no JSON": {
 			Cluster{Server: "https://h", Extensions: []Extension{{Name: execExtension, Extension: map[any]any{1: "s3cret"}}}},
 			Exec{Command: "x", APIVersion: credentials.ExecV1beta1, ProvideClusterInfo: true},

@@ -63,6 +63,12 @@ func (f *followed) cluster() Cluster {
 
 func (f *followed) write(cfg *Config) { require.NoError(f.t, cfg.WriteFile(f.path)) }
 
+// use gives the user of the kubeconfig other credentials.
+func (f *followed) use(user User) { f.write(Single("kind", f.cluster(), user, "")) }
+
+// ofUser is a kubeconfig with one user of a cluster that needs nothing.
+func ofUser(user User) *Config { return Single("k", Cluster{Server: "https://h"}, user, "") }
+
 func (f *followed) load(opts Options) {
 	opts.Path = f.path
 	opts.Changed = func(c Change) { f.changes = append(f.changes, c) }
@@ -111,18 +117,18 @@ func TestARenewedTokenIsUsed(t *testing.T) {
 		f := newFollowed(t, withToken("one"), nil)
 		f.load(Options{})
 		f.hears(" Bearer one")
-		f.write(Single("kind", f.cluster(), User{Token: "two"}, ""))
+		f.use(User{Token: "two"})
 		f.hears(" Bearer one")
 		time.Sleep(followPeriod)
 		f.hears(" Bearer two")
 		assert.Equal(t, []string{`CredentialsRenewed: the user "kind" has new credentials, which are now used`}, f.reported())
 
 		// A 401 does not wait, and the request is repeated.
-		f.write(Single("kind", f.cluster(), User{Token: "refused"}, ""))
+		f.use(User{Token: "refused"})
 		time.Sleep(followPeriod)
 		_, err := f.ask()
 		assert.True(t, api.IsUnauthorized(err), "%v", err)
-		f.write(Single("kind", f.cluster(), User{Token: "three"}, ""))
+		f.use(User{Token: "three"})
 		f.hears(" Bearer three")
 		assert.Len(t, f.reported(), 2)
 		assert.NotContains(t, fmt.Sprintf("%v %+v %#v", f.client.Config(), f.client.Config().Credentials, f.client.Config().Credentials), "three")
@@ -143,7 +149,7 @@ func TestAChangeWhileTheFileIsBeingLoadedIsNotLost(t *testing.T) {
 				info := &Info{}
 				cfg, files, err := find(opts, info)
 				require.NoError(t, err)
-				f.write(Single("kind", f.cluster(), User{Token: "two"}, ""))
+				f.use(User{Token: "two"})
 				loaded, err := cfg.load(opts, info, files)
 				require.NoError(t, err)
 				f.connect(loaded)
@@ -171,7 +177,7 @@ func TestARenewedCertificateIsUsed(t *testing.T) {
 		time.Sleep(80 * time.Second)
 		f.hears("first ")
 		assert.Equal(t, dialled, f.server.Dialled(), "no change, no new connection")
-		f.write(Single("kind", f.cluster(), issue(t, f.authority, "second"), ""))
+		f.use(issue(t, f.authority, "second"))
 		time.Sleep(2 * time.Minute)
 		f.hears("second ")
 		assert.Len(t, f.reported(), 1)
@@ -216,7 +222,7 @@ func TestAnAuthorityThatIsGoneIsKept(t *testing.T) {
 
 func TestTheAuthoritiesOfTheSystemAreNotReadAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, Single("k", Cluster{Server: "https://h"}, User{Token: "one"}, "").WriteFile(path))
+	require.NoError(t, ofUser(User{Token: "one"}).WriteFile(path))
 	cfg, _, err := Load(Options{Path: path, Changed: func(Change) {}})
 	require.NoError(t, err)
 	assert.Nil(t, cfg.TLS.ReadCA, "there is none to read")
@@ -235,7 +241,7 @@ func TestAnotherServerIsNotFollowed(t *testing.T) {
 		time.Sleep(time.Hour)
 		f.hears(" Bearer one")
 		assert.Equal(t, []string{`NotFollowed: the server of the context "kind", or the way to it, has changed; the previous one is used, with the previous credentials, until the next start`}, f.reported())
-		f.write(Single("kind", f.cluster(), User{Token: "two"}, ""))
+		f.use(User{Token: "two"})
 		time.Sleep(followPeriod)
 		f.hears(" Bearer two")
 	})
@@ -271,9 +277,9 @@ func TestAFileThatMakesNoSenseIsPassedOver(t *testing.T) {
 			func() { require.NoError(t, os.Remove(f.path)) },
 			func() { f.write(Single("other", f.cluster(), User{Token: "x"}, "")) },
 			func() { f.write(Single("kind", Cluster{}, User{Token: "x"}, "")) },
-			func() { f.write(Single("kind", f.cluster(), User{}, "")) },
-			func() { f.write(Single("kind", f.cluster(), User{Token: "x", Username: "y"}, "")) },
-			func() { f.write(Single("kind", f.cluster(), User{Token: "\n\x00"}, "")) },
+			func() { f.use(User{}) },
+			func() { f.use(User{Token: "x", Username: "y"}) },
+			func() { f.use(User{Token: "\n\x00"}) },
 			func() {
 				cluster := f.cluster()
 				cluster.CertificateAuthorityData = Data("no certificate")
@@ -290,7 +296,7 @@ func TestAFileThatMakesNoSenseIsPassedOver(t *testing.T) {
 			assert.Equal(t, Unusable, f.changes[0].Kind, "%d", i)
 			assert.Contains(t, f.reported()[0], "; the previous content is used")
 		}
-		f.write(Single("kind", f.cluster(), User{Token: "two"}, ""))
+		f.use(User{Token: "two"})
 		time.Sleep(followPeriod)
 		f.hears(" Bearer two")
 	})
@@ -298,7 +304,7 @@ func TestAFileThatMakesNoSenseIsPassedOver(t *testing.T) {
 
 func TestWithoutChangedFilesAreReadOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, Single("k", Cluster{Server: "https://h"}, User{Token: "one"}, "").WriteFile(path))
+	require.NoError(t, ofUser(User{Token: "one"}).WriteFile(path))
 	cfg, _, err := Load(Options{Path: path})
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(path))
@@ -316,7 +322,7 @@ func TestAKubeconfigWhoseTokenFileComesLaterIsUsed(t *testing.T) {
 		f := newFollowed(t, withToken("one"), nil)
 		f.load(Options{})
 		token := filepath.Join(t.TempDir(), "token")
-		f.write(Single("kind", f.cluster(), User{TokenFile: token}, ""))
+		f.use(User{TokenFile: token})
 		time.Sleep(followPeriod)
 		f.hears(" Bearer one")
 		assert.Len(t, f.reported(), 1, "the missing file is reported")
