@@ -62,26 +62,27 @@ func (l *lines) count(part string) int {
 // inACluster sets controllers up with each set of gears, runs them, and plays.
 func inACluster(t *testing.T, setUp func(w *world), play func(w *world)) {
 	t.Helper()
-	for _, form := range []string{gears.Fast, gears.Textbook} {
-		set, err := gears.Parse(form)
-		require.NoError(t, err)
-		t.Run(form, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := &world{Cluster: clustertest.New(t), t: t}
-				w.manager = controller.NewManager(controller.Config{Client: w.Client(), Gears: set,
-					Failures: &w.failures})
-				setUp(w)
-				ctx, stop := context.WithCancel(t.Context())
-				ended := clustertest.Run(ctx, w.manager.Run)
-				w.stop = func() {
-					stop()
-					<-ended
-				}
-				defer w.stop()
-				play(w)
-			})
-		})
-	}
+	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) {
+		w := &world{Cluster: clustertest.New(t), t: t}
+		w.manager = controller.NewManager(controller.Config{Client: w.Client(), Gears: set, Failures: &w.failures})
+		setUp(w)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := clustertest.Run(ctx, w.manager.Run)
+		w.stop = func() {
+			stop()
+			<-ended
+		}
+		defer w.stop()
+		play(w)
+	})
+}
+
+func (w *world) namespaces() *controller.Collection[*api.Namespace] {
+	return controller.Watch[*api.Namespace](w.manager, api.NamespacesResource, "")
+}
+
+func (w *world) counted() *controller.Collection[*api.ConfigMap] {
+	return controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "app=counted")
 }
 
 const greetings = "/api/v1/namespaces/default/configmaps"
@@ -148,7 +149,7 @@ func TestAControllerFollowsItsObjectsAndTheirs(t *testing.T) {
 
 func TestAFailedPassIsRepeatedAndWrittenOnceAMinute(t *testing.T) {
 	inACluster(t, greet, func(w *world) {
-		heal := w.Fault("forbid:verb=create,resource=configmaps,user=" + clustertest.ControllerUser)
+		heal := w.ControllerFault("forbid:verb=create,resource=configmaps")
 		w.label(`"hello"`)
 		time.Sleep(50 * time.Second)
 		assert.Equal(w.t, 1, w.failures.count("greeter default: "), "many passes have failed for one reason")
@@ -238,7 +239,7 @@ func (c *counted) add(name string) {
 func count(w *world, counted *counted, result func() (time.Duration, error),
 	options controller.Options) *controller.Controller[*api.ConfigMap] {
 	counted.passes = map[string]int{}
-	maps := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "app=counted")
+	maps := w.counted()
 	return controller.New(w.manager, "counter", maps, func(_ context.Context, m *api.ConfigMap) (time.Duration, error) {
 		counted.add(m.Name)
 		return result()
@@ -251,7 +252,7 @@ func TestTimeLimits(t *testing.T) {
 		w := &world{Cluster: clustertest.New(t), t: t}
 		w.manager = controller.NewManager(controller.Config{Client: w.Client(), Failures: &w.failures,
 			DrainTimeout: 3 * time.Second})
-		maps := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "app=counted")
+		maps := w.counted()
 		controller.New(w.manager, "slow", maps, func(ctx context.Context, _ *api.ConfigMap) (time.Duration, error) {
 			<-ctx.Done()
 			return 0, ctx.Err()
@@ -276,40 +277,29 @@ const one = `{"metadata":{"name":"one","labels":{"app":"counted"}},"data":{"a":"
 func TestWhatAPassReturnsDecidesWhenTheNextOneIs(t *testing.T) {
 	broken := errors.New("broken")
 	for name, test := range map[string]struct {
-		after  time.Duration
-		err    error
-		passes int // in ten minutes
+		after         time.Duration
+		err           error
+		passes, lines int // in ten minutes: passes, and failures that were written
 	}{
-		"nothing":                  {0, nil, 1},
-		"after a minute":           {time.Minute, nil, 10},
-		"an error that stays":      {0, controller.Permanent(broken), 1},
-		"no error that would stay": {0, controller.Permanent(nil), 1},
-		"a permanent error inside": {0, errors.Join(controller.Permanent(broken)), 1},
+		"nothing":                  {0, nil, 1, 0},
+		"after a minute":           {time.Minute, nil, 10, 0},
+		"an error":                 {0, broken, 23, 10}, // each time twice as late, up to a minute
+		"an error with a time":     {0, notYet{}, 57, 10},
+		"an error that stays":      {0, controller.Permanent(broken), 1, 1},
+		"no error that would stay": {0, controller.Permanent(nil), 1, 0},
+		"a permanent error inside": {0, errors.Join(controller.Permanent(broken)), 1, 1},
 	} {
 		var passes counted
 		inACluster(t, func(w *world) {
 			count(w, &passes, func() (time.Duration, error) { return test.after, test.err }, controller.Options{})
 		}, func(w *world) {
 			w.Must("POST", greetings, one)
-			time.Sleep(9*time.Minute + 30*time.Second)
-			assert.Equal(w.t, test.passes, passes.of("one"), name)
-			if test.err != nil {
-				assert.Equal(w.t, 1, w.failures.count("counter default/one: broken"), name)
-			}
+			time.Sleep(9*time.Minute + 25*time.Second)
+			assert.Equal(w.t, test.passes, passes.of("one"), "%s: passes", name)
+			assert.Equal(w.t, test.lines, w.failures.count("counter default/one: "), "%s: lines", name)
 		})
 	}
 	assert.ErrorIs(t, controller.Permanent(broken), broken)
-}
-
-func TestAnErrorIsRetried(t *testing.T) {
-	var passes counted
-	inACluster(t, func(w *world) {
-		count(w, &passes, func() (time.Duration, error) { return 0, errors.New("broken") }, controller.Options{})
-	}, func(w *world) {
-		w.Must("POST", greetings, one)
-		time.Sleep(9 * time.Minute)
-		assert.Greater(w.t, passes.of("one"), 10, "a failed key is queued again, each time later")
-	})
 }
 
 // notYet is the error of a pass that is repeated every ten seconds.
@@ -317,18 +307,6 @@ type notYet struct{}
 
 func (notYet) Error() string               { return "not yet" }
 func (notYet) RequeueAfter() time.Duration { return 10 * time.Second }
-
-func TestAFailureThatLastsIsWrittenEachMinute(t *testing.T) {
-	var passes counted
-	inACluster(t, func(w *world) {
-		count(w, &passes, func() (time.Duration, error) { return 0, notYet{} }, controller.Options{})
-	}, func(w *world) {
-		w.Must("POST", greetings, one)
-		time.Sleep(4*time.Minute + 35*time.Second)
-		assert.Equal(w.t, 28, passes.of("one"), "an error may say when the next pass is due")
-		assert.Equal(w.t, 5, w.failures.count("counter default/one: not yet"), "one line a minute")
-	})
-}
 
 func TestOnlyRelevantChangesQueue(t *testing.T) {
 	var passes, gone counted
@@ -400,8 +378,8 @@ func TestStopFinishesPasses(t *testing.T) {
 	began, ended := 0, 0
 	inACluster(t, func(w *world) {
 		began, ended = 0, 0
-		maps := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "app=counted")
-		again := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "app=counted")
+		maps := w.counted()
+		again := w.counted()
 		assert.Same(w.t, maps, again, "one list and one watch")
 		controller.New(w.manager, "slow", maps, func(ctx context.Context, m *api.ConfigMap) (time.Duration, error) {
 			began++
@@ -527,7 +505,7 @@ func TestObjectsAreListedByTheirLabels(t *testing.T) {
 func TestGoneIsCalledForWhatIsStillNamed(t *testing.T) {
 	var gone lines
 	setUp := func(w *world) {
-		namespaces := controller.Watch[*api.Namespace](w.manager, api.NamespacesResource, "")
+		namespaces := w.namespaces()
 		made := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "")
 		c := controller.New(w.manager, "cleaner", namespaces,
 			func(context.Context, *api.Namespace) (time.Duration, error) { return 0, nil },
@@ -556,7 +534,7 @@ func TestAnOwnerReferenceNamesTheController(t *testing.T) {
 
 func TestThePlaceOfAPanicIsWritten(t *testing.T) {
 	setUp := func(w *world) {
-		namespaces := controller.Watch[*api.Namespace](w.manager, api.NamespacesResource, "")
+		namespaces := w.namespaces()
 		controller.New(w.manager, "broken", namespaces, func(context.Context, *api.Namespace) (time.Duration, error) {
 			panic("out of order")
 		}, controller.Options{})
@@ -583,7 +561,7 @@ func TestAnElectionIsVisible(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		c := clustertest.New(t)
-		defer c.Fault("forbid:verb=create,resource=leases,user=" + clustertest.ControllerUser)()
+		defer c.ControllerFault("forbid:verb=create,resource=leases")()
 		said := elect(t, c, 5*time.Second)
 		assert.Equal(t, 1, said.count("leader election, kube-system/greeter: "), "the refusal, once")
 	})
@@ -643,7 +621,8 @@ func TestWhatAProgramRefuses(t *testing.T) {
 }
 
 // own is a controller with handlers and a pool of its own.
-func own(w *world, namespaces *controller.Collection[*api.Namespace], passes *counted) {
+func own(w *world, passes *counted) {
+	namespaces := w.namespaces()
 	passes.passes = map[string]int{}
 	w.manager.Add(func() (func(stop, alive context.Context), error) {
 		config := w.manager.PoolConfig("own")
@@ -676,7 +655,7 @@ func TestAPoolHasTheQueueOfTheGears(t *testing.T) {
 func TestAControllerWithAPoolOfItsOwn(t *testing.T) {
 	var passes counted
 	inACluster(t, func(w *world) {
-		own(w, controller.Watch[*api.Namespace](w.manager, api.NamespacesResource, ""), &passes)
+		own(w, &passes)
 	}, func(w *world) {
 		time.Sleep(10 * time.Second)
 		assert.Greater(w.t, passes.of("default"), 1)

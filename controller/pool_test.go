@@ -380,41 +380,33 @@ func TestNoEventIsMissedWhileRunBegins(t *testing.T) {
 	})
 }
 
-func TestAPoolThatIsStoppedBeforeItBegan(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := controller.NewPool(controller.PoolConfig{
-			Reconcile: func(context.Context, string) (time.Duration, error) { panic("no worker may start") },
-			Keys:      func() []string { return []string{"a"} },
-			Synced:    []informer.InformerSynced{func() bool { return false }},
-		})
-		stop, _, ended := run(t, pool)
-		stop()
-		<-ended
-		assert.True(t, pool.Snapshot().Queue.ShuttingDown)
-	})
-}
-
 // A leader may lose the Lease before it has listed, and a collection may be one that cannot be
 // listed at all.
-func TestTheEndOfAliveEndsTheWaitForTheStore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pool := controller.NewPool(controller.PoolConfig{
-			Reconcile: func(context.Context, string) (time.Duration, error) { panic("no worker may start") },
-			Keys:      func() []string { return []string{"a"} },
-			Synced:    []informer.InformerSynced{func() bool { return false }},
+func TestAPoolThatIsStoppedBeforeItBegan(t *testing.T) {
+	for _, stopped := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			pool := controller.NewPool(controller.PoolConfig{
+				Reconcile: func(context.Context, string) (time.Duration, error) { panic("no worker may start") },
+				Keys:      func() []string { return []string{"a"} },
+				Synced:    []informer.InformerSynced{func() bool { return false }},
+			})
+			stop, kill, ended := run(t, pool)
+			defer stop()
+			defer kill()
+			if stopped {
+				stop()
+			} else {
+				kill()
+			}
+			time.Sleep(time.Second)
+			select {
+			case <-ended:
+			default:
+				t.Errorf("a pool that may not work any more waits for its store; it was stopped: %v", stopped)
+			}
+			assert.True(t, pool.Snapshot().Queue.ShuttingDown)
 		})
-		stop, kill, ended := run(t, pool)
-		defer stop()
-		kill()
-		time.Sleep(time.Second)
-		synctest.Wait()
-		select {
-		case <-ended:
-		default:
-			t.Error("a pool that may not work any more waits for its store")
-		}
-		assert.True(t, pool.Snapshot().Queue.ShuttingDown)
-	})
+	}
 }
 
 // busy returns a pool with one worker, which has the key "in hand", and another key that waits; a

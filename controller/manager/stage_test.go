@@ -20,6 +20,7 @@ import (
 	"orrery/controller/manager"
 	"orrery/informer"
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/clustertest"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
 	"orrery/restclient"
@@ -44,15 +45,18 @@ type stage struct {
 
 func inBubble(t *testing.T, play func(s *stage)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true})
-		require.NoError(t, err)
-		s := &stage{t: t, server: server, metrics: metrics.New("test"), watches: map[string]int{}, most: map[string]int{}}
-		s.link = restclienttest.NewServer(t, s.counted(server.Handler()))
-		s.client = s.link.Client()
-		defer func() { assert.NoError(t, server.Stop(context.Background())) }()
-		play(s)
-	})
+	synctest.Test(t, func(t *testing.T) { onStage(t, play) })
+}
+
+func onStage(t *testing.T, play func(s *stage)) {
+	t.Helper()
+	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true})
+	require.NoError(t, err)
+	s := &stage{t: t, server: server, metrics: metrics.New("test"), watches: map[string]int{}, most: map[string]int{}}
+	s.link = restclienttest.NewServer(t, s.counted(server.Handler()))
+	s.client = s.link.Client()
+	defer func() { assert.NoError(t, server.Stop(context.Background())) }()
+	play(s)
 }
 
 // counted counts watches.
@@ -268,11 +272,7 @@ const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 // installGizmos creates a custom type.
 func (s *stage) installGizmos() {
 	s.t.Helper()
-	var definition any
-	require.NoError(s.t, json.Unmarshal([]byte(`{"metadata":{"name":"gizmos.example.com"},"spec":{
-		"group":"example.com","scope":"Namespaced","names":{"plural":"gizmos","singular":"gizmo","kind":"Gizmo","listKind":"GizmoList"},
-		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`), &definition))
-	s.do(http.MethodPost, definitions, definition)
+	s.do(http.MethodPost, definitions, json.RawMessage(clustertest.Gizmos))
 }
 
 // events returns the Events of the cluster as "component: kind name: reason: message", in the order
@@ -303,17 +303,13 @@ func (s *stage) metric(prefix string) (lines []string) {
 // eachGears runs a test with both sets of gears.
 func eachGears(t *testing.T, play func(s *stage, shared manager.Shared)) {
 	t.Helper()
-	for _, text := range []string{gears.Fast, gears.Textbook} {
-		t.Run(text, func(t *testing.T) {
-			set, err := gears.Parse(text)
-			require.NoError(t, err)
-			inBubble(t, func(s *stage) {
-				shared := s.shared()
-				shared.Gears = set
-				play(s, shared)
-			})
+	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) {
+		onStage(t, func(s *stage) {
+			shared := s.shared()
+			shared.Gears = set
+			play(s, shared)
 		})
-	}
+	})
 }
 
 // asked returns how many requests there were for a path.

@@ -46,17 +46,13 @@ type world struct {
 
 func inBothGears(t *testing.T, play func(w *world)) {
 	t.Helper()
-	for _, name := range []string{"textbook", "fast"} {
-		t.Run(name, func(t *testing.T) {
-			set, err := gears.Parse(name)
-			require.NoError(t, err)
-			synctest.Test(t, func(t *testing.T) {
-				w := &world{Cluster: clustertest.New(t), t: t, gears: set, pods: map[string]*apps.Pod{}}
-				w.watch()
-				play(w)
-			})
-		})
-	}
+	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) { play(newWorld(t, set)) })
+}
+
+func newWorld(t *testing.T, set gears.Set) *world {
+	w := &world{Cluster: clustertest.New(t), t: t, gears: set, pods: map[string]*apps.Pod{}}
+	w.watch()
+	return w
 }
 
 // watch counts pods at every event.
@@ -68,12 +64,7 @@ func (w *world) watch() {
 		DeleteFunc: func(deleted informer.DeletedObject[*apps.Pod]) { w.count(deleted.Object.Name, nil) },
 	})
 	require.NoError(w.t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	running := clustertest.Run(ctx, pods.Informer.Run)
-	w.t.Cleanup(func() {
-		stop()
-		<-running
-	})
+	w.Start(pods.Informer.Run)
 }
 
 func (w *world) count(name string, pod *apps.Pod) {
@@ -120,15 +111,9 @@ func (w *world) start() (kill context.CancelFunc, ended <-chan struct{}) {
 	require.NoError(w.t, err)
 	lower, err := replicaset.NewController(replicaset.Config{ReplicaSets: sets, Pods: pods, Worker: pool})
 	require.NoError(w.t, err)
-	ctx, kill := context.WithCancel(context.Background())
-	running := clustertest.Run(ctx, deployments.Informer.Run, sets.Informer.Run, pods.Informer.Run,
+	return w.Start(deployments.Informer.Run, sets.Informer.Run, pods.Informer.Run,
 		func(ctx context.Context) error { upper.RunWithin(ctx, ctx); return nil },
 		func(ctx context.Context) error { lower.RunWithin(ctx, ctx); return nil })
-	w.t.Cleanup(func() {
-		kill()
-		<-running
-	})
-	return kill, running
 }
 
 // web returns a deployment of an image, with more fields of its spec.
@@ -214,7 +199,7 @@ func TestADeletedDeploymentGetsNoNewSet(t *testing.T) {
 		w.rolledOut()
 		w.watched()
 		w.Killer.KillAt(100, false, kill) // otherwise they create sets and the collector deletes them, without end
-		w.Fault("hold-events:for=10s,resource=deployments,user=" + clustertest.ControllerUser)
+		w.ControllerFault("hold-events:for=10s,resource=deployments")
 		w.Must("DELETE", webPath, `{"propagationPolicy":"Background"}`)
 		time.Sleep(time.Minute)
 		assert.Empty(w.t, w.sets())
@@ -374,7 +359,7 @@ func TestADeploymentThatIsPausedFromTheBeginning(t *testing.T) {
 func TestARolloutWithoutProgressIsReportedAndGoesOn(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.start()
-		heal := w.Fault("forbid:verb=create,resource=pods,user=" + clustertest.ControllerUser)
+		heal := w.ControllerFault("forbid:verb=create,resource=pods")
 		w.Must("POST", deploymentsPath, web(2, "one", `,"progressDeadlineSeconds":60`))
 		time.Sleep(50 * time.Second)
 		assert.Equal(w.t, "True NewReplicaSetCreated", w.condition("Progressing"))
@@ -410,7 +395,7 @@ func TestProgressExtendsTheDeadline(t *testing.T) {
 func TestASetThatCannotBeCreatedIsReported(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.start()
-		heal := w.Fault("forbid:verb=create,resource=replicasets,user=" + clustertest.ControllerUser)
+		heal := w.ControllerFault("forbid:verb=create,resource=replicasets")
 		w.Must("POST", deploymentsPath, web(2, "one", ``))
 		time.Sleep(10 * time.Second)
 		assert.Equal(w.t, "False ReplicaSetCreateError", w.condition("Progressing"))
@@ -475,8 +460,7 @@ func TestKilledAtEveryRequest(t *testing.T) {
 		for _, served := range []bool{false, true} {
 			t.Run(fmt.Sprintf("strategy=%s served=%v", strategy, served), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					w := &world{Cluster: clustertest.New(t), t: t, pods: map[string]*apps.Pod{}}
-					w.watch()
+					w := newWorld(t, textbook)
 					for request := 1; !w.killedAt(request, served, strategy, textbook); request += clustertest.KillStep() {
 						require.Less(t, request, 500)
 					}
@@ -536,7 +520,7 @@ func TestAPodThatFailsLaterDoesNotFailTheRollout(t *testing.T) {
 			time.Sleep(5 * time.Second)
 		}
 		lose(0)
-		heal := w.Fault("forbid:verb=create,resource=pods,user=" + clustertest.ControllerUser)
+		heal := w.ControllerFault("forbid:verb=create,resource=pods")
 		lose(0)
 		time.Sleep(2 * time.Minute)
 		assert.Equal(w.t, 1, w.web().Status.AvailableReplicas)

@@ -15,6 +15,7 @@ import (
 
 	"orrery/examples/garbagecollector"
 	"orrery/examples/monitor"
+	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
 
@@ -35,16 +36,18 @@ func TestForegroundWaitsForThoseThatBlock(t *testing.T) {
 	inWorld(t, func(w *world) {
 		owner := w.create("owner")
 		child := w.create("child", owned("owner", owner))
-		w.create("grandchild", owned("child", child))
+		w.create("last", owned("grandchild", w.create("grandchild", owned("child", child))))
 		w.create("loose", owned("-owner", owner))
-		w.merge("grandchild", `{"finalizers":["example.com/hold"]}`)
+		w.merge("last", `{"finalizers":["example.com/hold"]}`)
 		w.merge("loose", `{"finalizers":["example.com/hold"]}`)
 		w.rest() // a child whose dependents the collector does not know yet is deleted at once, as upstream
 		w.delete("owner", api.DeletePropagationForeground)
-		assert.Equal(t, []string{"child", "grandchild", "loose", "owner"}, w.names())
+		assert.Equal(t, []string{"child", "grandchild", "last", "loose", "owner"}, w.names())
 		assert.Equal(t, []string{"foregroundDeletion"}, w.get("child").GetFinalizers())
-		assert.NotNil(t, w.get("loose").GetDeletionTimestamp())
-		w.merge("grandchild", `{"finalizers":null}`)
+		for _, name := range w.namesNow() {
+			assert.NotNil(t, w.get(name).GetDeletionTimestamp(), name)
+		}
+		w.merge("last", `{"finalizers":null}`)
 		assert.Equal(t, []string{"loose"}, w.names(), "the owner does not wait for a dependent that does not block")
 		w.merge("loose", `{"finalizers":null}`)
 		assert.Empty(t, w.names())
@@ -89,8 +92,7 @@ func TestACircleDoesNotWaitForItself(t *testing.T) {
 					}
 					for i := range size {
 						next := (i + 1) % size
-						w.merge(fmt.Sprint("o", i), fmt.Sprintf(
-							`{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"o%d","uid":%q,"blockOwnerDeletion":true}]}`, next, uids[next]))
+						w.merge(fmt.Sprint("o", i), ownedBy(fmt.Sprint("o", next), uids[next]))
 					}
 					assert.Len(t, w.names(), size)
 					for i := range deleted {
@@ -107,7 +109,8 @@ func TestACircleStaysOneOfOwners(t *testing.T) {
 	inWorld(t, func(w *world) {
 		a := w.create("a")
 		b := w.create("b", owned("a", a))
-		w.merge("a", fmt.Sprintf(`{"finalizers":["x.y/z"],"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"b","uid":%q,"blockOwnerDeletion":true}]}`, b))
+		w.merge("a", ownedBy("b", b))
+		w.merge("a", `{"finalizers":["x.y/z"]}`)
 		w.merge("b", `{"finalizers":["x.y/z"]}`)
 		w.delete("a", api.DeletePropagationForeground)
 		assert.Equal(t, []string{"a", "b"}, w.names())
@@ -166,9 +169,7 @@ func TestADependentThatWasThereBeforeItsOwnerOfAnotherNamespace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		node := w.in(w.resource("nodes"), "n", owned("owner", "u"))
 		assert.Equal(t, []string{"invalid namespace n owner"}, w.hear(), "a cluster-scoped object has no namespace for the lookup")
-		found, err := w.resource("nodes").Get(context.Background(), "n", api.GetOptions{})
-		require.NoError(t, err, "it is not deleted")
-		assert.Equal(t, node, found.GetUID())
+		assert.Equal(t, node, w.find("nodes", "n").GetUID(), "it is not deleted")
 	})
 }
 
@@ -177,10 +178,9 @@ func TestOwnersOfTheWholeCluster(t *testing.T) {
 		node := w.in(w.resource("nodes"), "n")
 		w.create("child", owned("Node/n", node))
 		assert.Equal(t, []string{"child"}, w.names())
-		require.NoError(t, w.resource("nodes").Delete(context.Background(), "n", api.DeleteOptions{PropagationPolicy: api.DeletePropagationForeground}))
+		w.deleteIn("nodes", "n", api.DeletePropagationForeground)
 		assert.Empty(t, w.names())
-		_, err := w.resource("nodes").Get(context.Background(), "n", api.GetOptions{})
-		assert.True(t, api.IsNotFound(err))
+		assert.Nil(t, w.find("nodes", "n"))
 	})
 }
 
@@ -188,10 +188,7 @@ func TestOwnersOfTheWholeCluster(t *testing.T) {
 func (w *world) defineGizmos() {
 	w.t.Helper()
 	var o api.Unstructured
-	require.NoError(w.t, o.UnmarshalJSON([]byte(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
-		"metadata":{"name":"gizmos.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
-		"names":{"plural":"gizmos","singular":"gizmo","kind":"Gizmo","listKind":"GizmoList"},
-		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`)))
+	require.NoError(w.t, o.UnmarshalJSON([]byte(clustertest.Gizmos)))
 	_, err := w.resource("customresourcedefinitions").Create(context.Background(), &o, api.UpdateOptions{})
 	require.NoError(w.t, err)
 	synctest.Wait()
@@ -210,8 +207,7 @@ func TestCustomResourcesOwnAndAreOwned(t *testing.T) {
 				assert.Equal(t, []string{"child", "owner"}, w.names(), "the type has become known")
 				w.delete("owner", policy)
 				assert.Empty(t, w.names())
-				_, err := w.resource("gizmos").Get(context.Background(), "g", api.GetOptions{})
-				assert.True(t, api.IsNotFound(err))
+				assert.Nil(t, w.find("gizmos", "g"))
 			})
 		})
 	}
@@ -224,29 +220,11 @@ func TestATypeThatVanishes(t *testing.T) {
 			owner := w.create("owner")
 			w.in(w.resource("gizmos"), "g", owned("owner", owner))
 			w.rest()
-			require.NoError(t, w.resource("customresourcedefinitions").Delete(context.Background(), "gizmos.example.com", api.DeleteOptions{}))
+			w.deleteIn("customresourcedefinitions", "gizmos.example.com", "")
 			assert.Equal(t, []string{"owner"}, w.names())
 			w.delete("owner", api.DeletePropagationForeground)
 			assert.Empty(t, w.names())
 		}
-	})
-}
-
-func TestForegroundThroughGenerations(t *testing.T) {
-	inWorld(t, func(w *world) {
-		a := w.create("a")
-		b := w.create("b", owned("a", a))
-		d := w.create("d", owned("b", b))
-		w.create("e", owned("d", d))
-		w.merge("e", `{"finalizers":["x.y/z"]}`)
-		w.rest()
-		w.delete("a", api.DeletePropagationForeground)
-		assert.Equal(t, []string{"a", "b", "d", "e"}, w.names())
-		for _, name := range w.namesNow() {
-			assert.NotNil(t, w.get(name).GetDeletionTimestamp(), name)
-		}
-		w.merge("e", `{"finalizers":null}`)
-		assert.Empty(t, w.names())
 	})
 }
 
@@ -277,8 +255,8 @@ func TestADependentThatWasCreatedAMomentBeforeIsOrphanedToo(t *testing.T) {
 			w.in(w.resource("secrets"), "child", owned("owner", owner))
 			w.delete("owner", api.DeletePropagationOrphan)
 			assert.Empty(t, w.names())
-			child, err := w.resource("secrets").Get(context.Background(), "child", api.GetOptions{})
-			require.NoError(t, err, "the dependent was deleted instead of orphaned; deletionTimestamp is %v old", age)
+			child := w.find("secrets", "child")
+			require.NotNil(t, child, "the dependent was deleted instead of orphaned; deletionTimestamp is %v old", age)
 			assert.Nil(t, child.Nested("metadata", "ownerReferences"))
 		})
 	}
@@ -306,8 +284,7 @@ func TestADeletionHasPreconditions(t *testing.T) {
 		var armed atomic.Bool
 		w.start(func(verb string) {
 			if verb == "delete" && armed.CompareAndSwap(true, false) {
-				other := w.create("other")
-				w.merge("b", fmt.Sprintf(`{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"other","uid":%q}]}`, other))
+				w.merge("b", ownedBy("other", w.create("other")))
 			}
 		})
 		w.create("b", owned("a", w.create("a")))
@@ -335,8 +312,7 @@ func TestRightsToOneTypeAreMissing(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		w.in(w.resource("secrets"), "child", owned("owner", "u"))
 		w.rest()
-		_, err := w.resource("secrets").Get(context.Background(), "child", api.GetOptions{})
-		assert.True(t, api.IsNotFound(err), "the right has been given")
+		assert.Nil(t, w.find("secrets", "child"), "the right has been given")
 	})
 }
 
@@ -372,7 +348,7 @@ func TestAnAPIThatIsNotRegisteredAtTheMoment(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		assert.Equal(t, []string{"child"}, w.names())
 		heal()
-		require.NoError(t, w.resource("gizmos").Delete(context.Background(), "g", api.DeleteOptions{PropagationPolicy: api.DeletePropagationBackground}))
+		w.deleteIn("gizmos", "g", api.DeletePropagationBackground)
 		time.Sleep(10 * time.Minute)
 		assert.Empty(t, w.names())
 	})
@@ -391,7 +367,7 @@ func TestAnAnswer404AboutAType(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		assert.Equal(t, []string{"child"}, w.names(), "it is no proof that the owner is gone")
 		w.unserved.Store("")
-		require.NoError(t, w.resource("gizmos").Delete(context.Background(), "g", api.DeleteOptions{}))
+		w.deleteIn("gizmos", "g", "")
 		time.Sleep(5 * time.Minute)
 		assert.Empty(t, w.names())
 	})
@@ -409,8 +385,8 @@ func TestADependentOfATypeThatHasJustAppearedIsOrphanedToo(t *testing.T) {
 		w.delete("owner", api.DeletePropagationOrphan)
 		time.Sleep(time.Minute)
 		assert.Empty(t, w.names())
-		gizmo, err := w.resource("gizmos").Get(context.Background(), "g", api.GetOptions{})
-		require.NoError(t, err, "it is an orphan")
+		gizmo := w.find("gizmos", "g")
+		require.NotNil(t, gizmo, "it is an orphan")
 		assert.Nil(t, gizmo.Nested("metadata", "ownerReferences"))
 	})
 }

@@ -20,14 +20,12 @@ import (
 	"orrery/examples/monitor"
 	"orrery/informer"
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/clustertest"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
 	"orrery/restclient/restclienttest"
 )
-
-// sets are the sets of gears that tests run with.
-var sets = []string{gears.Fast, gears.Textbook}
 
 // world is the in-memory server without its own collector, and the collector under test. Its
 // objects are ConfigMaps in the namespace default.
@@ -46,24 +44,18 @@ type world struct {
 	told []string
 }
 
-// inWorld runs a test in a bubble, once for each set of gears.
+// inWorld runs a test with each set of gears.
 func inWorld(t *testing.T, play func(w *world)) {
 	t.Helper()
-	for _, name := range sets {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, name)
-				defer w.stop()
-				w.start(nil)
-				play(w)
-			})
-		})
-	}
+	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) {
+		w := newWorld(t, set)
+		defer w.stop()
+		w.start(nil)
+		play(w)
+	})
 }
 
-func newWorld(t *testing.T, name string) *world {
-	set, err := gears.Parse(name)
-	require.NoError(t, err)
+func newWorld(t *testing.T, set gears.Set) *world {
 	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
 	require.NoError(t, err)
 	w := &world{t: t, gears: set, server: server}
@@ -150,15 +142,17 @@ func (w *world) rest() {
 }
 
 func (w *world) resource(plural string) *restclient.Resource[*api.Unstructured] {
+	group, namespace := "", "default"
 	switch plural {
 	case "nodes":
-		return restclient.Dynamic(w.admin, api.GroupVersionResource{Version: "v1", Resource: plural}, "")
+		namespace = ""
 	case "gizmos":
-		return restclient.Dynamic(w.admin, api.GroupVersionResource{Group: "example.com", Version: "v1", Resource: plural}, "default")
+		group = "example.com"
 	case "customresourcedefinitions":
-		return restclient.Dynamic(w.admin, api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: plural}, "")
+		group, namespace = "apiextensions.k8s.io", ""
 	}
-	return restclient.Dynamic(w.admin, api.GroupVersionResource{Version: "v1", Resource: plural}, "default")
+	gvr := api.GroupVersionResource{Group: group, Version: "v1", Resource: plural}
+	return restclient.Dynamic(w.admin, gvr, namespace)
 }
 
 // owned returns an owner reference, by default to a ConfigMap and blocking: owned("Node/n1",
@@ -201,7 +195,30 @@ func (w *world) create(name string, owners ...map[string]any) string {
 
 func (w *world) delete(name string, policy api.DeletePropagation) {
 	w.t.Helper()
-	require.NoError(w.t, w.resource("configmaps").Delete(context.Background(), name, api.DeleteOptions{PropagationPolicy: policy}))
+	w.deleteIn("configmaps", name, policy)
+}
+
+func (w *world) deleteIn(plural, name string, policy api.DeletePropagation) {
+	w.t.Helper()
+	options := api.DeleteOptions{PropagationPolicy: policy}
+	require.NoError(w.t, w.resource(plural).Delete(context.Background(), name, options))
+}
+
+// find returns an object, nil if there is none.
+func (w *world) find(plural, name string) *api.Unstructured {
+	w.t.Helper()
+	o, err := w.resource(plural).Get(context.Background(), name, api.GetOptions{})
+	if api.IsNotFound(err) {
+		return nil
+	}
+	require.NoError(w.t, err)
+	return o
+}
+
+// ownedBy is metadata with a ConfigMap as the only owner, for merge.
+func ownedBy(name, uid string) string {
+	return fmt.Sprintf(`{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":%q,"uid":%q,`+
+		`"blockOwnerDeletion":true}]}`, name, uid)
 }
 
 // merge patches the metadata of a ConfigMap.
@@ -233,8 +250,8 @@ func (w *world) namesNow() []string {
 
 func (w *world) get(name string) *api.Unstructured {
 	w.t.Helper()
-	o, err := w.resource("configmaps").Get(context.Background(), name, api.GetOptions{})
-	require.NoError(w.t, err)
+	o := w.find("configmaps", name)
+	require.NotNil(w.t, o, name)
 	return o
 }
 

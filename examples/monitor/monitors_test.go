@@ -3,9 +3,9 @@ package monitor_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -18,6 +18,7 @@ import (
 	"orrery/examples/monitor"
 	"orrery/informer"
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/clustertest"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -57,66 +58,61 @@ var (
 // monitors run.
 func inWorld(t *testing.T, prepare, play func(w *world)) {
 	t.Helper()
-	for _, name := range []string{gears.Fast, gears.Textbook} {
-		set, err := gears.Parse(name)
+	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) {
+		server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
 		require.NoError(t, err)
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
-				require.NoError(t, err)
-				w := &world{t: t, server: server, link: restclienttest.NewServer(t, server.Handler()), known: map[string]*monitor.Resource{}}
-				w.client = w.link.Client(func(c *restclient.Config) { c.QPS, c.Codec = -1, set.Codec() })
-				w.config = monitor.Config{
-					Discovery: w,
-					Heads: func(resource api.GroupVersionResource, namespace string) monitor.Heads {
-						return restclient.Metadata(w.client, resource, namespace)
-					},
-					Informer: func(api.GroupVersionResource) informer.Config[head] {
-						return informer.Config[head]{Gears: gears.Informer[head](set)}
-					},
-					Observe: func(r *monitor.Resource, o head) {
-						assert.Empty(t, o.Labels, "unused fields are dropped")
-						w.note(r, "observe "+o.Name)
-						w.know(o.UID, r)
-					},
-					Forget: func(r *monitor.Resource, o head) {
-						w.note(r, "forget "+o.Name)
-						w.know(o.UID, nil)
-					},
-					Vanished: func(r *monitor.Resource) {
-						w.note(r, "vanished "+r.Resource)
-						w.forgetAll(r)
-					},
-					Discovered: func() {
-						w.mu.Lock()
-						defer w.mu.Unlock()
-						w.discovered++
-					},
-					Refused: func(resource api.GroupVersionResource, err error) {
-						w.mu.Lock()
-						defer w.mu.Unlock()
-						w.refused = append(w.refused, resource.Resource+": "+err.Error())
-					},
-				}
-				if prepare != nil {
-					prepare(w)
-				}
-				w.monitors = monitor.New(w.config)
-				ctx, stop := context.WithCancel(t.Context())
-				ended := make(chan struct{})
-				go func() {
-					defer close(ended)
-					w.monitors.Run(ctx)
-				}()
-				w.rest()
-				play(w)
-				stop()
-				<-ended
-				w.monitors.ShareInformers() // finds nothing
-				require.NoError(t, server.Stop(context.Background()))
-			})
-		})
-	}
+		w := &world{t: t, server: server, known: map[string]*monitor.Resource{}}
+		w.link = restclienttest.NewServer(t, server.Handler())
+		w.client = w.link.Client(func(c *restclient.Config) { c.QPS, c.Codec = -1, set.Codec() })
+		w.config = monitor.Config{
+			Discovery: w,
+			Heads: func(resource api.GroupVersionResource, namespace string) monitor.Heads {
+				return restclient.Metadata(w.client, resource, namespace)
+			},
+			Informer: func(api.GroupVersionResource) informer.Config[head] {
+				return informer.Config[head]{Gears: gears.Informer[head](set)}
+			},
+			Observe: func(r *monitor.Resource, o head) {
+				assert.Empty(t, o.Labels, "unused fields are dropped")
+				w.note(r, "observe "+o.Name)
+				w.know(o.UID, r)
+			},
+			Forget: func(r *monitor.Resource, o head) {
+				w.note(r, "forget "+o.Name)
+				w.know(o.UID, nil)
+			},
+			Vanished: func(r *monitor.Resource) {
+				w.note(r, "vanished "+r.Resource)
+				w.forgetAll(r)
+			},
+			Discovered: func() {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				w.discovered++
+			},
+			Refused: func(resource api.GroupVersionResource, err error) {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				w.refused = append(w.refused, resource.Resource+": "+err.Error())
+			},
+		}
+		if prepare != nil {
+			prepare(w)
+		}
+		w.monitors = monitor.New(w.config)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			w.monitors.Run(ctx)
+		}()
+		w.rest()
+		play(w)
+		stop()
+		<-ended
+		w.monitors.ShareInformers() // finds nothing
+		require.NoError(t, server.Stop(context.Background()))
+	})
 }
 
 // ServerGroupsAndResources counts, and fails if the test wants it.
@@ -215,10 +211,7 @@ func (w *world) gizmo(name string) {
 
 func (w *world) defineGizmos() {
 	w.t.Helper()
-	w.create(types, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
-		"metadata":{"name":"gizmos.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
-		"names":{"plural":"gizmos","singular":"gizmo","kind":"Gizmo","listKind":"GizmoList"},
-		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`)
+	w.create(types, clustertest.Gizmos)
 	w.rest()
 }
 
@@ -296,17 +289,14 @@ func TestDiscoveryIsNotAskedTooOften(t *testing.T) {
 		before, _ := w.counts()
 		assert.Positive(t, before)
 		for i := range 20 {
-			name := fmt.Sprint("t", i)
-			w.create(types, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
-				"metadata":{"name":"`+name+`.example.com"},"spec":{"group":"example.com","scope":"Cluster",
-				"names":{"plural":"`+name+`","singular":"`+name+`","kind":"K`+name+`","listKind":"K`+name+`List"},
-				"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`)
+			name := "t" + string(rune('a'+i))
+			w.create(types, strings.NewReplacer("gizmo", name, "Gizmo", "K"+name).Replace(clustertest.Gizmos))
 		}
 		w.rest()
 		asked, discovered := w.counts()
 		assert.LessOrEqual(t, asked-before, 5, "once a second")
 		assert.Equal(t, asked, discovered)
-		_, ok := w.monitors.Find("example.com/v1", "Kt19")
+		_, ok := w.monitors.Find("example.com/v1", "Ktt")
 		assert.True(t, ok)
 		time.Sleep(time.Hour)
 		synctest.Wait()

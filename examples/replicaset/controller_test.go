@@ -38,16 +38,12 @@ type world struct {
 	conflicts atomic.Int32
 }
 
-// inBothGears runs a test with textbook and with fast gears, in a bubble.
+// inBothGears runs a test in a cluster, with textbook and with fast gears.
 func inBothGears(t *testing.T, play func(w *world)) {
 	t.Helper()
-	for _, name := range []string{"textbook", "fast"} {
-		t.Run(name, func(t *testing.T) {
-			set, err := gears.Parse(name)
-			require.NoError(t, err)
-			synctest.Test(t, func(t *testing.T) { play(&world{Cluster: clustertest.New(t), t: t, gears: set}) })
-		})
-	}
+	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) {
+		play(&world{Cluster: clustertest.New(t), t: t, gears: set})
+	})
 }
 
 // start runs a controller with its own caches. kill ends it at any point of a pass and does not
@@ -70,16 +66,10 @@ func (w *world) start() (kill context.CancelFunc, ended <-chan struct{}) {
 	if w.adjust != nil {
 		w.adjust(controller)
 	}
-	ctx, kill := context.WithCancel(context.Background())
-	running := clustertest.Run(ctx, sets.Informer.Run, pods.Informer.Run, func(ctx context.Context) error {
+	return w.Start(sets.Informer.Run, pods.Informer.Run, func(ctx context.Context) error {
 		controller.RunWithin(ctx, ctx)
 		return nil
 	})
-	w.t.Cleanup(func() {
-		kill()
-		<-running
-	})
-	return kill, running
 }
 
 // set returns a replica set, with more fields of its spec.
@@ -101,6 +91,13 @@ func (w *world) pods() (active []apps.Pod) {
 		}
 	}
 	return active
+}
+
+// orphan creates a pod that the set web may adopt.
+func (w *world) orphan(name string) {
+	w.t.Helper()
+	w.Must("POST", podsPath, `{"metadata":{"name":"`+name+`","labels":{"app":"web"}},`+
+		`"spec":{"containers":[{"name":"c","image":"i"}]}}`)
 }
 
 // has waits until the set reports n replicas, all available, for its current generation.
@@ -166,7 +163,7 @@ func TestEachPodIsReportedWhenItBecomesAvailable(t *testing.T) {
 
 func TestOrphansAreAdoptedAndStrangersReleased(t *testing.T) {
 	inBothGears(t, func(w *world) {
-		w.Must("POST", podsPath, `{"metadata":{"name":"orphan","labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+		w.orphan("orphan")
 		w.begin(2)
 		owner := func(pod string) *api.OwnerReference {
 			got := clustertest.Get[apps.Pod](w.Cluster, podsPath+"/"+pod)
@@ -203,11 +200,11 @@ func TestOrphansAreAdoptedAndStrangersReleased(t *testing.T) {
 func TestTheDeletionOfAPodThatWasNeverSeenWithItsOwnerIsObserved(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		for _, name := range []string{"a", "b", "c"} {
-			w.Must("POST", podsPath, `{"metadata":{"name":"`+name+`","labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+			w.orphan(name)
 		}
 		w.start()
 		synctest.Wait()
-		heal := w.Fault("hold-events:for=10m,resource=pods,user=" + clustertest.ControllerUser)
+		heal := w.ControllerFault("hold-events:for=10m,resource=pods")
 		w.Must("POST", setsPath, set("web", 1, ""))
 		w.Within(time.Minute, "two are deleted", func() bool { return len(w.pods()) == 1 })
 		time.Sleep(time.Minute) // they are gone
@@ -246,7 +243,7 @@ func TestARefusalIsReportedAndTriedAgainSlowly(t *testing.T) {
 			}
 		}
 		w.start()
-		heal := w.Fault(`forbid:verb=create,resource=pods,user=` + clustertest.ControllerUser)
+		heal := w.ControllerFault(`forbid:verb=create,resource=pods`)
 		w.Must("POST", setsPath, set("web", 20, ""))
 		time.Sleep(time.Minute)
 		failure := apps.FindCondition(w.set("web").Status.Conditions, apps.ReplicaFailure)
@@ -266,7 +263,7 @@ func TestARefusalIsReportedAndTriedAgainSlowly(t *testing.T) {
 func TestARefusedDeletionIsNotWaitedFor(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.begin(2)
-		heal := w.Fault("forbid:verb=delete,resource=pods,user=" + clustertest.ControllerUser)
+		heal := w.ControllerFault("forbid:verb=delete,resource=pods")
 		w.Must("PATCH", setsPath+"/web/scale", `{"spec":{"replicas":1}}`)
 		time.Sleep(10 * time.Second)
 		assert.Len(w.t, w.pods(), 2)

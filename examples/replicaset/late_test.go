@@ -10,7 +10,6 @@ import (
 
 	"orrery/examples/apps"
 	"orrery/examples/replicaset"
-	"orrery/internal/lab/clustertest"
 )
 
 // The watch of pods is ten seconds late. The controller's own status update triggers a second
@@ -28,7 +27,7 @@ func TestWithoutExpectationsALateWatchMakesTwiceAsManyPods(t *testing.T) {
 				w.adjust = c.adjust
 				w.start()
 				synctest.Wait()
-				w.Fault("hold-events:for=10s,resource=pods,user=" + clustertest.ControllerUser)
+				w.ControllerFault("hold-events:for=10s,resource=pods")
 				w.Must("POST", setsPath, set("web", 3, ""))
 				time.Sleep(5 * time.Second)
 				assert.Len(t, w.pods(), c.want)
@@ -51,7 +50,7 @@ func TestExpectationsAreAskedBeforeTheStore(t *testing.T) {
 		synctest.Wait()
 		w.Must("POST", setsPath, set("web", 3, ""))
 		time.Sleep(15 * time.Second)
-		w.Fault("hold-events:for=15s,resource=pods,user=" + clustertest.ControllerUser)
+		w.ControllerFault("hold-events:for=15s,resource=pods")
 		time.Sleep(5 * time.Minute)
 		w.has("web", 3)
 		assert.EqualValues(t, 3, created.Load())
@@ -64,7 +63,7 @@ func TestAGenerationIsObservedWhenItHasBeenActedOn(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.start()
 		synctest.Wait()
-		w.Fault("hold-events:for=10s,resource=pods,user=" + clustertest.ControllerUser)
+		w.ControllerFault("hold-events:for=10s,resource=pods")
 		w.Must("POST", setsPath, set("web", 3, ""))
 		time.Sleep(time.Second)
 		w.Must("PATCH", setsPath+"/web/scale", `{"spec":{"replicas":5}}`)
@@ -88,7 +87,7 @@ func TestADeletedSetGetsNoNewPods(t *testing.T) {
 				w.Must("POST", setsPath, set("web", 3, ""))
 				w.has("web", 3)
 				w.Killer.KillAt(100, false, kill) // otherwise it creates pods and the collector deletes them, without end
-				w.Fault("hold-events:for=10s,resource=replicasets,user=" + clustertest.ControllerUser)
+				w.ControllerFault("hold-events:for=10s,resource=replicasets")
 				w.Must("DELETE", setsPath+"/web", `{"propagationPolicy":"`+policy+`"}`)
 				time.Sleep(time.Minute)
 				assert.Empty(t, w.pods())
@@ -104,7 +103,7 @@ func TestAControllerDoesNotConflictWithItsOwnStatus(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		w.begin(3)
 		time.Sleep(10 * time.Second)
-		w.Fault("hold-events:for=10s,resource=replicasets,user=" + clustertest.ControllerUser)
+		w.ControllerFault("hold-events:for=10s,resource=replicasets")
 		w.Must("DELETE", podsPath+"/"+w.pods()[0].Name, "")
 		time.Sleep(30 * time.Second)
 		w.has("web", 3)
@@ -116,15 +115,14 @@ func TestAControllerDoesNotConflictWithItsOwnStatus(t *testing.T) {
 // name appears. The informer reports that as an update.
 func TestAPodThatIsCreatedAgainInAGapOfTheWatch(t *testing.T) {
 	inBothGears(t, func(w *world) {
-		const orphan = `{"metadata":{"name":"orphan","labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
-		w.Must("POST", podsPath, orphan)
+		w.orphan("orphan")
 		w.begin(1)
-		w.Fault("forbid:for=20s,verb=list|watch,resource=pods,user=" + clustertest.ControllerUser)
+		w.ControllerFault("forbid:for=20s,verb=list|watch,resource=pods")
 		w.Fault("cut-watches")
 		w.Must("PATCH", setsPath+"/web/scale", `{"spec":{"replicas":0}}`)
 		w.Within(10*time.Second, "the controller deletes the pod", func() bool { return len(w.pods()) == 0 })
 		w.Must("DELETE", podsPath+"/orphan", `{"gracePeriodSeconds":0}`)
-		w.Must("POST", podsPath, orphan)
+		w.orphan("orphan")
 		w.Within(time.Minute, "the new one is adopted and deleted", func() bool { return len(w.pods()) == 0 })
 	})
 }
@@ -136,7 +134,7 @@ func TestAnExpectationEnds(t *testing.T) {
 		w.trace.Waiting = func(*apps.ReplicaSet) { waiting.Add(1) }
 		w.start()
 		synctest.Wait()
-		w.Fault("hold-events:for=20m,resource=pods,user=" + clustertest.ControllerUser)
+		w.ControllerFault("hold-events:for=20m,resource=pods")
 		w.Must("POST", setsPath, set("web", 3, ""))
 		time.Sleep(4 * time.Minute)
 		assert.Len(w.t, w.pods(), 3)

@@ -58,11 +58,11 @@ func TestContract(t *testing.T) {
 
 // observed adds a function to a controller that is called before each call of the driver and each
 // write.
-func observed(before func(call string, vm *virtualmachine.VirtualMachine) error) func(*virtualmachine.Config) {
+func observed(before func(call string, vm *machine) error) func(*virtualmachine.Config) {
 	return func(config *virtualmachine.Config) {
-		config.Client = clientFunc{config.Client, func(call string, vm *virtualmachine.VirtualMachine, err error) (*virtualmachine.VirtualMachine, error) {
+		withAnswers(func(call string, vm *machine, err error) (*machine, error) {
 			return vm, errors.Join(err, before(call, vm))
-		}}
+		})(config)
 		config.Driver = flawed(config.Driver, &atomic.Bool{}, func(_ context.Context, call, _ string) error {
 			return before(call, nil)
 		})
@@ -84,18 +84,18 @@ func machineIsMade(w *world) {
 
 func serverHasTheFinalizer(w *world) {
 	w.start()
-	w.create("a", func(vm *virtualmachine.VirtualMachine) { vm.Finalizers = []string{theirs} })
+	w.create("a", func(vm *machine) { vm.Finalizers = []string{theirs} })
 	time.Sleep(time.Second)
 	assert.Equal(w.t, []string{theirs, ours}, w.get("a").Finalizers, "the object on the server has the finalizers of others and then this controller's")
 }
 
-func has(vm *virtualmachine.VirtualMachine, finalizer string) bool {
+func has(vm *machine, finalizer string) bool {
 	return vm != nil && strings.Contains(strings.Join(vm.Finalizers, " "), finalizer)
 }
 
 func finalizerBeforeMachine(w *world) {
 	var asked atomic.Int32
-	w.start(observed(func(call string, _ *virtualmachine.VirtualMachine) error {
+	w.start(observed(func(call string, _ *machine) error {
 		if call == "CreateServer" {
 			asked.Add(1)
 			assert.True(w.t, has(w.get("a"), ours), "CreateServer was called before the server had the finalizer: a controller that is killed now leaks the machine")
@@ -109,7 +109,7 @@ func finalizerBeforeMachine(w *world) {
 
 func failureInTheStatus(w *world) {
 	var repaired atomic.Bool
-	p := w.start(observed(func(call string, _ *virtualmachine.VirtualMachine) error {
+	p := w.start(observed(func(call string, _ *machine) error {
 		if call == "CreateServer" && !repaired.Load() {
 			return errors.New("no room")
 		}
@@ -130,7 +130,7 @@ func failureInTheStatus(w *world) {
 // The server refuses to write an outdated object. The driver would create a machine for it.
 func writeBeforeMachine(w *world) {
 	var outdated atomic.Bool
-	p := w.start(observed(func(call string, vm *virtualmachine.VirtualMachine) error {
+	p := w.start(observed(func(call string, vm *machine) error {
 		if outdated.Load() && vm != nil {
 			return api.NewStatusError(api.Status{Code: 409, Reason: api.ReasonConflict, Message: "the object is newer"})
 		}
@@ -152,7 +152,7 @@ func writeBeforeMachine(w *world) {
 }
 
 func anotherSpec(w *world) {
-	p := w.start(observed(func(call string, _ *virtualmachine.VirtualMachine) error {
+	p := w.start(observed(func(call string, _ *machine) error {
 		if call == "CreateServer" {
 			assert.Empty(w.t, w.get("a").Status.Server, "CreateServer was called while the status still showed the server of the old spec")
 		}
@@ -198,7 +198,7 @@ func deletionIsAnUpdate(w *world) {
 // The only worker is busy with another object for two seconds. Meanwhile this one is created and
 // deleted: without a finalizer it goes at once, and its key is still queued.
 func goneNeedsNothing(w *world) {
-	p := w.start(observed(func(call string, _ *virtualmachine.VirtualMachine) error {
+	p := w.start(observed(func(call string, _ *machine) error {
 		if call == "CreateServer" {
 			time.Sleep(2 * time.Second)
 		}
@@ -216,14 +216,14 @@ func goneNeedsNothing(w *world) {
 
 func machineBeforeFinalizer(w *world) {
 	var asked atomic.Int32
-	w.start(observed(func(call string, _ *virtualmachine.VirtualMachine) error {
+	w.start(observed(func(call string, _ *machine) error {
 		if call == "DeleteServer" {
 			asked.Add(1)
 			assert.True(w.t, has(w.get("a"), ours), "DeleteServer was called after the finalizer was removed: a controller that is killed now leaks the machine")
 		}
 		return nil
 	}))
-	w.create("a", func(vm *virtualmachine.VirtualMachine) { vm.Finalizers = []string{theirs} })
+	w.create("a", func(vm *machine) { vm.Finalizers = []string{theirs} })
 	time.Sleep(time.Second)
 	w.delete("a")
 	time.Sleep(time.Second)
@@ -232,7 +232,7 @@ func machineBeforeFinalizer(w *world) {
 
 func finalizersOfOthers(w *world) {
 	p := w.start()
-	w.create("a", func(vm *virtualmachine.VirtualMachine) { vm.Finalizers = []string{theirs} })
+	w.create("a", func(vm *machine) { vm.Finalizers = []string{theirs} })
 	time.Sleep(time.Second)
 	w.delete("a")
 	time.Sleep(time.Second)
@@ -250,7 +250,7 @@ func finalizersOfOthers(w *world) {
 }
 
 func deletedGetsNoMachine(w *world) {
-	w.create("a", func(vm *virtualmachine.VirtualMachine) { vm.Finalizers = []string{theirs} })
+	w.create("a", func(vm *machine) { vm.Finalizers = []string{theirs} })
 	w.delete("a")
 	p := w.start()
 	time.Sleep(time.Minute)
@@ -275,7 +275,7 @@ func failedGoes(w *world) {
 
 func machineHoldsObject(w *world) {
 	var repaired atomic.Bool
-	p := w.start(observed(func(call string, _ *virtualmachine.VirtualMachine) error {
+	p := w.start(observed(func(call string, _ *machine) error {
 		if call == "DeleteServer" && !repaired.Load() {
 			return errors.New("the engine is down")
 		}

@@ -49,7 +49,7 @@ func TestTheLifeOfAMachine(t *testing.T) {
 // created a machine for it.
 func TestAnObjectThatCameWithTheFinalizer(t *testing.T) {
 	inBubble(t, func(w *world) {
-		w.create("test-vm-finalizer", func(vm *virtualmachine.VirtualMachine) { vm.Finalizers = []string{"finalizer.cloudnative.tw"} })
+		w.create("test-vm-finalizer", func(vm *machine) { vm.Finalizers = []string{"finalizer.cloudnative.tw"} })
 		w.delete("test-vm-finalizer")
 		time.Sleep(time.Hour)
 		assert.NotNil(w.t, w.get("test-vm-finalizer"), "no controller removes the finalizer")

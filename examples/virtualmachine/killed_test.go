@@ -24,8 +24,6 @@ import (
 // last permitted call the controller is dead: it does not receive the result of that call, and
 // its later calls have no effect.
 type executioner struct {
-	client virtualmachine.Client
-
 	mu      sync.Mutex // guards the fields below
 	allowed int        // negative: all
 	calls   []string
@@ -54,40 +52,33 @@ func (e *executioner) killed() bool {
 	return len(e.calls) == e.allowed
 }
 
-func (e *executioner) Update(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (stored *virtualmachine.VirtualMachine, err error) {
-	err = e.call("Update", func() error { stored, err = e.client.Update(ctx, vm, opts); return err })
-	return stored, err
-}
-
-func (e *executioner) UpdateStatus(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (stored *virtualmachine.VirtualMachine, err error) {
-	err = e.call("UpdateStatus "+string(vm.Status.Phase), func() error { stored, err = e.client.UpdateStatus(ctx, vm, opts); return err })
+// write makes a write while the controller is alive.
+func (e *executioner) write(call string, vm *machine, do write) (stored *machine, err error) {
+	if call == "UpdateStatus" {
+		call += " " + string(vm.Status.Phase)
+	}
+	err = e.call(call, func() error { stored, err = do(); return err })
 	return stored, err
 }
 
 // articlesOrder gives the controller the article's order: the finalizer is written together with
 // the phase Active, after the machine has been created.
-type articlesOrder struct {
-	virtualmachine.Client
-	held bool // the finalizer has not been written
-}
-
-func (a *articlesOrder) Update(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (*virtualmachine.VirtualMachine, error) {
-	if vm.DeletionTimestamp == nil {
-		a.held = true
-		return vm.DeepCopy(), nil
-	}
-	return a.Client.Update(ctx, vm, opts)
-}
-
-func (a *articlesOrder) UpdateStatus(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (*virtualmachine.VirtualMachine, error) {
-	if a.held && vm.Status.Phase == virtualmachine.VirtualMachineActive {
-		claimed, err := a.Client.Update(ctx, vm, opts)
-		if err != nil {
-			return nil, err
+func articlesOrder(inner virtualmachine.Client) virtualmachine.Client {
+	held := false // the finalizer has not been written
+	return writes{inner, func(call string, vm *machine, do write) (*machine, error) {
+		switch {
+		case call == "Update" && vm.DeletionTimestamp == nil:
+			held = true
+			return vm.DeepCopy(), nil
+		case call == "UpdateStatus" && held && vm.Status.Phase == virtualmachine.VirtualMachineActive:
+			claimed, err := inner.Update(context.Background(), vm, api.UpdateOptions{})
+			if err != nil {
+				return nil, err
+			}
+			held, vm.ResourceVersion = false, claimed.ResourceVersion
 		}
-		a.held, vm.ResourceVersion = false, claimed.ResourceVersion
-	}
-	return a.Client.UpdateStatus(ctx, vm, opts)
+		return do()
+	}}
 }
 
 // life is the script of the tests: a machine is created, changed and deleted. The first
@@ -105,13 +96,13 @@ type life struct {
 // begin starts a controller that may make that many calls.
 func (l *life) begin(allowed int) {
 	l.process = l.start(func(config *virtualmachine.Config) {
-		l.guard = &executioner{client: config.Client, allowed: allowed}
-		config.Client = l.guard
+		l.guard = &executioner{allowed: allowed}
+		config.Client = writes{config.Client, l.guard.write}
 		config.Driver = guarded{config.Driver, func(_ context.Context, call, _ string, do func() error) error {
 			return l.guard.call(call, do)
 		}}
 		if l.articles {
-			config.Client = &articlesOrder{Client: l.guard}
+			config.Client = articlesOrder(config.Client)
 		}
 	})
 }

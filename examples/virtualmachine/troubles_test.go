@@ -89,7 +89,7 @@ func TestASpecThatTheDriverRefuses(t *testing.T) {
 		w.driver.Capacity = 1 << 30
 		p := w.start()
 		w.create("large")
-		w.create("fine", func(vm *virtualmachine.VirtualMachine) { vm.Spec.Resource.Memory = `"512Mi"` })
+		w.create("fine", func(vm *machine) { vm.Spec.Resource.Memory = `"512Mi"` })
 		time.Sleep(20 * time.Minute)
 		const why = "the server cannot be created: 4000000000 bytes of memory were asked for, and there are 1073741824"
 		assert.Equal(w.t, "Failed", w.phase("large"))
@@ -147,8 +147,8 @@ func TestTheReasonGoesWithTheTrouble(t *testing.T) {
 func TestASpecThatIsNoSize(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p := w.start()
-		w.create("none", func(vm *virtualmachine.VirtualMachine) { vm.Spec.Resource.Memory = `"0"` })
-		w.create("nothing", func(vm *virtualmachine.VirtualMachine) { vm.Spec.Resource.CPU = `"0"` })
+		w.create("none", func(vm *machine) { vm.Spec.Resource.Memory = `"0"` })
+		w.create("nothing", func(vm *machine) { vm.Spec.Resource.CPU = `"0"` })
 		time.Sleep(time.Second)
 		assert.Equal(w.t, "Failed", w.phase("none"))
 		assert.Equal(w.t, `spec.resource.memory cannot be used: "0" is out of range`, w.get("none").Status.Reason)
@@ -308,7 +308,7 @@ func (p pinged) Ping(context.Context) error {
 // A machine that ends, or that another party deletes, is reported and created again.
 func TestAMachineThatIsLost(t *testing.T) {
 	inBubble(t, func(w *world) {
-		p := w.start(withAnswers(func(_ string, stored *virtualmachine.VirtualMachine, err error) (*virtualmachine.VirtualMachine, error) {
+		p := w.start(withAnswers(func(_ string, stored *machine, err error) (*machine, error) {
 			if err == nil && stored.Status.Phase == virtualmachine.VirtualMachineFailed {
 				assert.Empty(w.t, stored.Status.Server, "a machine that has ended has no ID and no usage")
 			}
@@ -356,31 +356,20 @@ func TestTheDefinitionIsDeleted(t *testing.T) {
 	})
 }
 
-// clientFunc stands between a controller and the server.
-type clientFunc struct {
-	virtualmachine.Client
-	answer func(call string, stored *virtualmachine.VirtualMachine, err error) (*virtualmachine.VirtualMachine, error)
-}
-
-func (c clientFunc) Update(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (*virtualmachine.VirtualMachine, error) {
-	if _, err := c.answer("Update", vm, nil); err != nil {
-		return nil, err
-	}
-	stored, err := c.Client.Update(ctx, vm, opts)
-	return c.answer("Update", stored, err)
-}
-
-func (c clientFunc) UpdateStatus(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (*virtualmachine.VirtualMachine, error) {
-	if _, err := c.answer("UpdateStatus", vm, nil); err != nil {
-		return nil, err
-	}
-	stored, err := c.Client.UpdateStatus(ctx, vm, opts)
-	return c.answer("UpdateStatus", stored, err)
-}
+// answers is called with each write of a controller before it is made, and with the server's answer.
+type answers func(call string, vm *machine, err error) (*machine, error)
 
 // withAnswers changes the server's answers to a controller.
-func withAnswers(answer func(call string, stored *virtualmachine.VirtualMachine, err error) (*virtualmachine.VirtualMachine, error)) func(*virtualmachine.Config) {
-	return func(config *virtualmachine.Config) { config.Client = clientFunc{config.Client, answer} }
+func withAnswers(answer answers) func(*virtualmachine.Config) {
+	return func(config *virtualmachine.Config) {
+		config.Client = writes{config.Client, func(call string, vm *machine, do write) (*machine, error) {
+			if _, err := answer(call, vm, nil); err != nil {
+				return nil, err
+			}
+			stored, err := do()
+			return answer(call, stored, err)
+		}}
+	}
 }
 
 // Without the right to write, nothing is created outside, and every pass reports the reason.
@@ -388,7 +377,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 	for _, missing := range []string{"Update", "UpdateStatus"} {
 		inBubble(t, func(w *world) {
 			var granted atomic.Bool
-			p := w.start(withAnswers(func(call string, stored *virtualmachine.VirtualMachine, err error) (*virtualmachine.VirtualMachine, error) {
+			p := w.start(withAnswers(func(call string, stored *machine, err error) (*machine, error) {
 				if call == missing && !granted.Load() {
 					return nil, api.NewStatusError(api.Status{Code: 403, Reason: api.ReasonForbidden, Message: "cannot " + call})
 				}
@@ -425,7 +414,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 // A resource that drops the status would make the controller repeat the first step forever.
 func TestAResourceThatDropsTheStatus(t *testing.T) {
 	inBubble(t, func(w *world) {
-		p := w.start(withAnswers(func(call string, stored *virtualmachine.VirtualMachine, err error) (*virtualmachine.VirtualMachine, error) {
+		p := w.start(withAnswers(func(call string, stored *machine, err error) (*machine, error) {
 			if stored != nil && call == "UpdateStatus" {
 				stored = stored.DeepCopy()
 				stored.Status = virtualmachine.VirtualMachineStatus{}
@@ -464,18 +453,18 @@ func TestAnObjectThatIsDeletedMeanwhile(t *testing.T) {
 // stale is a collection frozen until the watch ends: the view of a controller that was started on
 // an API server that lags behind.
 type stale struct {
-	informer.ListerWatcher[*virtualmachine.VirtualMachine]
-	list *api.List[*virtualmachine.VirtualMachine]
+	informer.ListerWatcher[*machine]
+	list *api.List[*machine]
 }
 
-func (s *stale) List(ctx context.Context, opts api.ListOptions) (*api.List[*virtualmachine.VirtualMachine], error) {
+func (s *stale) List(ctx context.Context, opts api.ListOptions) (*api.List[*machine], error) {
 	if s.list == nil {
 		return s.ListerWatcher.List(ctx, opts)
 	}
 	return s.list, nil
 }
 
-func (s *stale) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*virtualmachine.VirtualMachine], error) {
+func (s *stale) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*machine], error) {
 	if s.list != nil {
 		wait.Sleep(ctx, time.Minute)
 		s.list = nil
@@ -507,8 +496,8 @@ func TestACacheThatIsBehind(t *testing.T) {
 			}
 			return nil
 		}, func(config *virtualmachine.Config) {
-			config.Machines = informer.NewSharedIndexInformer(&stale{config.Client.(*restclient.Resource[*virtualmachine.VirtualMachine]), old},
-				informer.Config[*virtualmachine.VirtualMachine]{})
+			machines := config.Client.(*restclient.Resource[*machine])
+			config.Machines = informer.NewSharedIndexInformer(&stale{machines, old}, informer.Config[*machine]{})
 		})
 		time.Sleep(10 * time.Minute)
 		assert.Zero(w.t, created, "no machine may be created for an object that only the cache has")

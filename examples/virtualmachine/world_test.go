@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -18,6 +17,7 @@ import (
 	"orrery/examples/virtualmachine/driver"
 	"orrery/informer"
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/clustertest"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
@@ -35,7 +35,7 @@ type world struct {
 	t      *testing.T
 	server *apiserver.Server
 	wire   *restclienttest.Server
-	user   *restclient.Resource[*virtualmachine.VirtualMachine]
+	user   *restclient.Resource[*machine]
 	driver *driver.Memory
 	gears  gears.Set
 	panics bool // a pass has panicked: the next ones say the same
@@ -43,13 +43,27 @@ type world struct {
 
 // inBubble runs a test in a world with crd.yaml, once for each set of gears.
 func inBubble(t *testing.T, test func(w *world)) {
-	for _, text := range []string{"textbook", "fast"} {
-		set, err := gears.Parse(text)
-		require.NoError(t, err)
-		t.Run(text, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(newWorld(t, set)) })
-		})
-	}
+	t.Helper()
+	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) { test(newWorld(t, set)) })
+}
+
+type (
+	machine = virtualmachine.VirtualMachine
+	write   = func() (*machine, error)
+)
+
+// writes is a client whose writes go through a function, which makes them with do.
+type writes struct {
+	virtualmachine.Client
+	call func(call string, vm *machine, do write) (*machine, error)
+}
+
+func (w writes) Update(ctx context.Context, vm *machine, opts api.UpdateOptions) (*machine, error) {
+	return w.call("Update", vm, func() (*machine, error) { return w.Client.Update(ctx, vm, opts) })
+}
+
+func (w writes) UpdateStatus(ctx context.Context, vm *machine, opts api.UpdateOptions) (*machine, error) {
+	return w.call("UpdateStatus", vm, func() (*machine, error) { return w.Client.UpdateStatus(ctx, vm, opts) })
 }
 
 func newWorld(t *testing.T, set gears.Set) *world {
@@ -61,7 +75,7 @@ func newWorld(t *testing.T, set gears.Set) *world {
 	client := wire.Client()
 	w := &world{
 		t: t, server: server, wire: wire, gears: set, driver: &driver.Memory{},
-		user: restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "default"),
+		user: restclient.Typed[*machine](client, virtualmachine.Resource, "default"),
 	}
 	_, err = restclient.Dynamic(client, definitions, "").Create(t.Context(), definition(t), api.UpdateOptions{})
 	require.NoError(t, err)
@@ -103,14 +117,15 @@ func (w *world) start(changes ...func(*virtualmachine.Config)) *process {
 	w.t.Helper()
 	p := &process{w: w, passes: map[string]int{}, failed: map[string]int{}}
 	p.client = w.wire.Client(func(config *restclient.Config) { config.Codec = w.gears.Codec() })
-	machines := restclient.Typed[*virtualmachine.VirtualMachine](p.client, virtualmachine.Resource, "")
+	machines := restclient.Typed[*machine](p.client, virtualmachine.Resource, "")
 	config := virtualmachine.Config{
-		Machines: informer.NewSharedIndexInformer(machines, informer.Config[*virtualmachine.VirtualMachine]{
-			Name: virtualmachine.Resource.Resource, Gears: gears.Informer[*virtualmachine.VirtualMachine](w.gears),
-			MutationDetector: informer.MutationDetectorConfig[*virtualmachine.VirtualMachine]{Enabled: true, OnMutation: func(err *informer.MutationError) {
-				w.t.Errorf("objects of the store are shared, and only a copy may be changed: %v", err)
-			}},
-			Transform: informer.StripManagedFields(func(vm *virtualmachine.VirtualMachine) *api.ObjectMeta { return &vm.ObjectMeta }),
+		Machines: informer.NewSharedIndexInformer(machines, informer.Config[*machine]{
+			Name: virtualmachine.Resource.Resource, Gears: gears.Informer[*machine](w.gears),
+			MutationDetector: informer.MutationDetectorConfig[*machine]{Enabled: true,
+				OnMutation: func(err *informer.MutationError) {
+					w.t.Errorf("objects of the store are shared, and only a copy may be changed: %v", err)
+				}},
+			Transform: informer.StripManagedFields(func(vm *machine) *api.ObjectMeta { return &vm.ObjectMeta }),
 		}),
 		Client: machines, Driver: w.driver, UsagePeriod: period, Trace: p.trace(),
 		Worker: controller.PoolConfig{NewQueue: w.gears.NewQueue, Trace: p.passTrace()},
@@ -118,7 +133,7 @@ func (w *world) start(changes ...func(*virtualmachine.Config)) *process {
 	for _, change := range changes {
 		change(&config)
 	}
-	config.Client = &impatient{Client: config.Client, t: w.t}
+	config.Client = impatient(w.t, config.Client)
 	controller, err := virtualmachine.NewController(config)
 	require.NoError(w.t, err)
 	p.controller = controller
@@ -132,51 +147,39 @@ func (w *world) start(changes ...func(*virtualmachine.Config)) *process {
 	return p
 }
 
-// impatient is a client that reports a finalizer in an UpdateStatus. It fails if a controller
-// writes without an end and never waits: the clock of a bubble would stand still.
-type impatient struct {
-	virtualmachine.Client
-	t *testing.T
-
-	mu     sync.Mutex // guards the fields below
-	at     time.Time
-	writes int
-	told   bool
-}
-
-func (c *impatient) write() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if now := time.Now(); now != c.at {
-		c.at, c.writes = now, 0
+// impatient makes a client fail if a controller writes without an end and never waits: the clock of
+// a bubble would stand still. It reports a finalizer in an UpdateStatus.
+func impatient(t *testing.T, inner virtualmachine.Client) virtualmachine.Client {
+	var mu sync.Mutex // guards the variables below
+	var at time.Time
+	n, told := 0, false
+	tooMany := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if now := time.Now(); now != at {
+			at, n = now, 0
+		}
+		if n++; n < 200 {
+			return false
+		}
+		if !told {
+			told = true
+			t.Error("the controller has made 200 writes in no time: " +
+				"a step does not change what made syncHandler choose it")
+		}
+		return true
 	}
-	if c.writes++; c.writes < 200 {
-		return nil
-	}
-	if !c.told {
-		c.told = true
-		c.t.Error("the controller has made 200 writes in no time: a step does not change what made syncHandler choose it")
-	}
-	return errors.New("too many writes")
-}
-
-func (c *impatient) Update(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (*virtualmachine.VirtualMachine, error) {
-	if err := c.write(); err != nil {
-		return nil, err
-	}
-	return c.Client.Update(ctx, vm, opts)
-}
-
-func (c *impatient) UpdateStatus(ctx context.Context, vm *virtualmachine.VirtualMachine, opts api.UpdateOptions) (*virtualmachine.VirtualMachine, error) {
-	if err := c.write(); err != nil {
-		return nil, err
-	}
-	sent := len(vm.Finalizers)
-	stored, err := c.Client.UpdateStatus(ctx, vm, opts)
-	if err == nil && len(stored.Finalizers) < sent && vm.Status.Reason == "" {
-		c.t.Error("the finalizer was sent with UpdateStatus, which writes nothing but the status")
-	}
-	return stored, err
+	return writes{inner, func(call string, vm *machine, do write) (*machine, error) {
+		if tooMany() {
+			return nil, errors.New("too many writes")
+		}
+		sent := len(vm.Finalizers)
+		stored, err := do()
+		if call == "UpdateStatus" && err == nil && len(stored.Finalizers) < sent && vm.Status.Reason == "" {
+			t.Error("the finalizer was sent with UpdateStatus, which writes nothing but the status")
+		}
+		return stored, err
+	}}
 }
 
 // ended stops the controller and returns when it has ended.
@@ -214,13 +217,13 @@ func (p *process) trace() *virtualmachine.Trace {
 		do()
 	}
 	return &virtualmachine.Trace{
-		PhaseChanged: func(vm *virtualmachine.VirtualMachine, from virtualmachine.VirtualMachinePhase) {
+		PhaseChanged: func(vm *machine, from virtualmachine.VirtualMachinePhase) {
 			note(func() { p.phases = append(p.phases, fmt.Sprintf("%s: %s", vm.Name, vm.Status.Phase)) })
 		},
-		Event: func(vm *virtualmachine.VirtualMachine, kind api.EventType, reason, message string) {
+		Event: func(vm *machine, kind api.EventType, reason, message string) {
 			note(func() { p.events = append(p.events, fmt.Sprintf("%s %s %s: %s", vm.Name, kind, reason, message)) })
 		},
-		Waiting: func(vm *virtualmachine.VirtualMachine, why error) {
+		Waiting: func(vm *machine, why error) {
 			note(func() { p.waiting = append(p.waiting, fmt.Sprintf("%s: %v", vm.Name, why)) })
 		},
 		DriverWorks: func(err error) { note(func() { p.works = append(p.works, err) }) },
@@ -247,9 +250,9 @@ func (p *process) failuresOf(key string) int {
 }
 
 // create creates an object in the namespace default, of the size in testvm.yaml.
-func (w *world) create(name string, changes ...func(*virtualmachine.VirtualMachine)) *virtualmachine.VirtualMachine {
+func (w *world) create(name string, changes ...func(*machine)) *machine {
 	w.t.Helper()
-	vm := &virtualmachine.VirtualMachine{}
+	vm := &machine{}
 	vm.APIVersion, vm.Kind, vm.Name = "cloudnative.tw/v1alpha1", virtualmachine.Kind, name
 	vm.Spec.Resource = virtualmachine.ResourceList{
 		CPU: "2", Memory: `"4G"`,
@@ -263,7 +266,7 @@ func (w *world) create(name string, changes ...func(*virtualmachine.VirtualMachi
 }
 
 // get returns an object, nil if it is gone.
-func (w *world) get(name string) *virtualmachine.VirtualMachine {
+func (w *world) get(name string) *machine {
 	w.t.Helper()
 	vm, err := w.user.Get(w.t.Context(), name, api.GetOptions{})
 	if api.IsNotFound(err) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -23,44 +22,38 @@ import (
 // Two parties hold a namespace: it goes when both are done. A file stands where a collection of the
 // second party should be: its storage is out of order.
 func TestTwoParties(t *testing.T) {
-	for _, form := range []string{gears.Fast, gears.Textbook} {
-		t.Run(form, func(t *testing.T) {
-			set, err := gears.Parse(form)
-			require.NoError(t, err)
-			*directory = t.TempDir()
-			synctest.Test(t, func(t *testing.T) {
-				c := clustertest.New(t)
-				var failures lines
-				m := controller.NewManager(controller.Config{Client: c.Client(), Gears: set, Failures: &failures})
-				require.NoError(t, setUp(m))
-				ctx, stop := context.WithCancel(t.Context())
-				parties := []<-chan struct{}{clustertest.Run(ctx, m.Run), c.RunNamespaceControllerOf(ctx, set)}
-				defer func() {
-					stop()
-					for _, ended := range parties {
-						<-ended
-					}
-				}()
+	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) {
+		*directory = t.TempDir()
+		c := clustertest.New(t)
+		var failures lines
+		m := controller.NewManager(controller.Config{Client: c.Client(), Gears: set, Failures: &failures})
+		require.NoError(t, setUp(m))
+		ctx, stop := context.WithCancel(t.Context())
+		parties := []<-chan struct{}{clustertest.Run(ctx, m.Run), c.RunNamespaceControllerOf(ctx, set)}
+		defer func() {
+			stop()
+			for _, ended := range parties {
+				<-ended
+			}
+		}()
 
-				const development = "/api/v1/namespaces/development"
-				c.Must("POST", "/api/v1/namespaces",
-					`{"metadata":{"name":"development"},"spec":{"finalizers":["openshift.com/origin"]}}`)
-				broken := filepath.Join(*directory, "development", secondparty.Builds.GroupResource())
-				require.NoError(t, os.Mkdir(filepath.Dir(broken), 0o755))
-				require.NoError(t, os.WriteFile(broken, nil, 0o644))
-				c.Must("DELETE", development, "")
-				time.Sleep(time.Minute)
-				held := clustertest.Get[api.Namespace](c, development)
-				assert.Equal(t, []string{secondparty.Token}, held.Spec.Finalizers)
-				assert.NotEmpty(t, failures.String(), "the failed passes are visible")
+		const development = "/api/v1/namespaces/development"
+		c.Must("POST", "/api/v1/namespaces",
+			`{"metadata":{"name":"development"},"spec":{"finalizers":["openshift.com/origin"]}}`)
+		broken := filepath.Join(*directory, "development", secondparty.Builds.GroupResource())
+		require.NoError(t, os.Mkdir(filepath.Dir(broken), 0o755))
+		require.NoError(t, os.WriteFile(broken, nil, 0o644))
+		c.Must("DELETE", development, "")
+		time.Sleep(time.Minute)
+		held := clustertest.Get[api.Namespace](c, development)
+		assert.Equal(t, []string{secondparty.Token}, held.Spec.Finalizers)
+		assert.NotEmpty(t, failures.String(), "the failed passes are visible")
 
-				require.NoError(t, os.Remove(broken))
-				time.Sleep(2 * time.Minute)
-				_, err := c.Request("GET", development, "")
-				assert.True(t, api.IsNotFound(err), "%v", err)
-			})
-		})
-	}
+		require.NoError(t, os.Remove(broken))
+		time.Sleep(2 * time.Minute)
+		_, err := c.Request("GET", development, "")
+		assert.True(t, api.IsNotFound(err), "%v", err)
+	})
 }
 
 // lines is a writer that may be read at any time.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -84,6 +85,12 @@ func (c *Cluster) Fault(order string) (heal func()) {
 	return func() { c.Server.Faults().Remove(id) }
 }
 
+// ControllerFault injects a fault that only the controllers of [Cluster.Client] meet.
+func (c *Cluster) ControllerFault(order string) (heal func()) {
+	c.t.Helper()
+	return c.Fault(order + ",user=" + ControllerUser)
+}
+
 // Request sends a request as the administrator. A patch is a merge patch.
 func (c *Cluster) Request(method, path, body string) ([]byte, error) {
 	request := restclient.Request{Verb: method, Path: path, ContentType: "application/json"}
@@ -134,3 +141,32 @@ func Run(ctx context.Context, functions ...func(context.Context) error) (ended <
 	}()
 	return done
 }
+
+// Start is [Run] until kill is called, which does not wait, at the latest until the test ends.
+func (c *Cluster) Start(functions ...func(context.Context) error) (kill context.CancelFunc, ended <-chan struct{}) {
+	ctx, kill := context.WithCancel(context.Background())
+	ended = Run(ctx, functions...)
+	c.t.Cleanup(func() {
+		kill()
+		<-ended
+	})
+	return kill, ended
+}
+
+// WithEachGears runs a test with the textbook gears and with the fast ones, each in a bubble.
+func WithEachGears(t *testing.T, test func(t *testing.T, set gears.Set)) {
+	t.Helper()
+	for _, form := range []string{gears.Textbook, gears.Fast} {
+		t.Run(form, func(t *testing.T) {
+			set, err := gears.Parse(form)
+			require.NoError(t, err)
+			synctest.Test(t, func(t *testing.T) { test(t, set) })
+		})
+	}
+}
+
+// Gizmos is the definition of a namespaced custom type.
+const Gizmos = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+	"metadata":{"name":"gizmos.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+	"names":{"plural":"gizmos","singular":"gizmo","kind":"Gizmo","listKind":"GizmoList"},
+	"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`
