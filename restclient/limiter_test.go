@@ -70,21 +70,6 @@ func TestLimiterGivesTokensOfCancelledWaitersBack(t *testing.T) {
 	})
 }
 
-func TestLimiterDoesNotWaitForADeadlineThatComesFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(0.1, 1)
-		_, err := takeToken(t.Context(), l)
-		require.NoError(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		start := time.Now()
-		_, err = takeToken(ctx, l)
-		assert.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.Zero(t, time.Since(start))
-		assert.InDelta(t, 0, l.Tokens(), 1e-9)
-	})
-}
-
 func TestParseRetryAfter(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

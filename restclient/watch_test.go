@@ -221,14 +221,6 @@ func (endedCodec) Next() (event api.WatchEvent[*api.PartialObjectMetadata], size
 	return event, 0, io.EOF
 }
 
-func TestStopBeforeNext(t *testing.T) {
-	overEachTransport(t, (*restclienttest.Stream).Wait, func(t *testing.T, w *openWatch) {
-		w.Stop()
-		_, err := w.Next()
-		assert.ErrorIs(t, err, restclient.ErrWatchStopped)
-	})
-}
-
 func TestTheContextEndsAWatch(t *testing.T) {
 	for _, transport := range transports {
 		bubble(t, quiet, func(t *testing.T, server *restclienttest.Server) {

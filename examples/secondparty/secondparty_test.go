@@ -206,45 +206,43 @@ func (w *world) breakStorage(namespace string) (repair func()) {
 	}
 }
 
-// The states of the design document, with the Kubernetes controller first: the second party's
-// storage has failed.
-func TestTheFirstPartyFinishesFirst(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.create("development", origin)
-		w.create("bystander", origin)
-		w.fill("development")
-		w.fill("bystander")
-		repair := w.breakStorage("development")
-		w.delete("development")
-		time.Sleep(long)
-		states := []string{"Active [openshift.com/origin kubernetes]", "Terminating [openshift.com/origin kubernetes]", "Terminating [openshift.com/origin]"}
-		w.requireStates("", states...)
-		w.requireLeft("development", 0, 1)
+// The states of the design document. One party cannot finish: the storage of the second has failed,
+// or an object of the first has a finalizer.
+func TestEitherPartyFinishesFirst(t *testing.T) {
+	both := []string{"Active [openshift.com/origin kubernetes]", "Terminating [openshift.com/origin kubernetes]"}
+	for name, c := range map[string]struct {
+		fill          func(w *world) (repair func())
+		half          string // the state when one party has finished
+		first, second int    // what is left of the content then
+	}{
+		"the first": {func(w *world) func() {
+			w.fill("development")
+			return w.breakStorage("development")
+		}, "Terminating [openshift.com/origin]", 0, 1},
+		"the second": {func(w *world) func() {
+			w.fill("development", "example.com/hold")
+			return func() { w.release("development") }
+		}, "Terminating [kubernetes]", 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.create("development", origin)
+				w.create("bystander", origin)
+				w.fill("bystander")
+				repair := c.fill(w)
+				w.delete("development")
+				time.Sleep(long)
+				w.requireStates("", append(both, c.half)...)
+				w.requireLeft("development", c.first, c.second)
 
-		repair()
-		time.Sleep(long)
-		w.requireStates("Terminating []", states...)
-		w.requireLeft("development", 0, 0)
-		w.requireLeft("bystander", 1, 2)
-	})
-}
-
-// The reverse: an object of the first party has a finalizer.
-func TestTheSecondPartyFinishesFirst(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.create("development", origin)
-		w.fill("development", "example.com/hold")
-		w.delete("development")
-		time.Sleep(long)
-		states := []string{"Active [openshift.com/origin kubernetes]", "Terminating [openshift.com/origin kubernetes]", "Terminating [kubernetes]"}
-		w.requireStates("", states...)
-		w.requireLeft("development", 1, 0)
-
-		w.release("development")
-		time.Sleep(long)
-		w.requireStates("Terminating []", states...)
-		w.requireLeft("development", 0, 0)
-	})
+				repair()
+				time.Sleep(long)
+				w.requireStates("Terminating []", append(both, c.half)...)
+				w.requireLeft("development", 0, 0)
+				w.requireLeft("bystander", 1, 2)
+			})
+		})
+	}
 }
 
 // Emptying spec.finalizers by hand removes the namespace and leaves the content of both parties.

@@ -37,21 +37,6 @@ func TestGroupVersions(t *testing.T) {
 	assert.Equal(t, "apps/v1, Kind=Deployment", api.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}.String())
 }
 
-func TestGetters(t *testing.T) {
-	var partial api.PartialObjectMetadata
-	require.NoError(t, json.Unmarshal([]byte(wireWidgetHead), &partial))
-	assert.Equal(t, "w", partial.GetName())
-	assert.Equal(t, "shop", partial.GetNamespace())
-	assert.Equal(t, "u", partial.GetUID())
-	assert.Equal(t, "7", partial.GetResourceVersion())
-	assert.Equal(t, map[string]string{"a": "b"}, partial.GetLabels())
-	assert.Equal(t, map[string]string{"n": "1"}, partial.GetAnnotations())
-	assert.Equal(t, []string{"x"}, partial.GetFinalizers())
-	assert.Nil(t, partial.GetDeletionTimestamp())
-}
-
-const wireWidgetHead = `{"metadata":{"name":"w","namespace":"shop","uid":"u","resourceVersion":"7","labels":{"a":"b"},"annotations":{"n":"1"},"finalizers":["x"]}}`
-
 func TestDeleteOptionsOnTheWire(t *testing.T) {
 	grace, uid, version := int64(0), "u", "7"
 	for want, options := range map[string]api.DeleteOptions{

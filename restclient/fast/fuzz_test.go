@@ -104,6 +104,13 @@ func FuzzListDecoder(f *testing.F) {
 		`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5","continue":"x"},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}`,
 		`{"items":null,"kind":"PodList"}`, `{"items":[]}`, `{"kind":"Status","status":"Success"}`,
 		`{"kind":"Status","status":"Failure","code":409}`, `{"kind":"PodList","items":[{}`, `{"kind":"PodList","items":[{},]}`, `{}`,
+		`{"items":[{"metadata":{}},{"metadata":null}]}`,
+		` {"items":[ { "metadata" : { "labels" : { "x" : "y" } } } ]} `,
+		`{"items":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{}}]}`,
+		`{"items":[{"metadata":{"name":null,"labels":null,"annotations":{"a":null},"finalizers":null,` +
+			`"creationTimestamp":null,"deletionTimestamp":null}}]}`,
+		"{\"items\":[{\"metadata\":{\"name\":\"\x80\"}}]}",
+		"{\"items\":[{\"metadata\":{\"name\":\"bad \xff utf8\",\"labels\":{\"bad \xff key\":\"\xff\\n\"}}}]}",
 		// Objects that share parts.
 		`{"items":[` + plainHead + "," + plainHead + "," + plainHead + `]}`,
 		`{"items":[{"metadata":{"labels":{"a":"b"},"managedFields":[{"a":"b"}]}},` +

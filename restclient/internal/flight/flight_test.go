@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slow returns a Flight whose n-th run takes a second and returns n.
-func slow(runs *atomic.Int32) *Flight[int] {
+// slow returns a Flight whose n-th run takes a second and returns n, and err.
+func slow(runs *atomic.Int32, err error) *Flight[int] {
 	return New(func(ctx context.Context) (int, error) {
 		n := runs.Add(1)
 		select {
 		case <-time.After(time.Second):
-			return int(n), nil
+			return int(n), err
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		}
@@ -41,22 +41,24 @@ func do(ctx context.Context, f *Flight[int]) <-chan result {
 }
 
 func TestCallersShareARun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var runs atomic.Int32
-		f := slow(&runs)
-		first := do(t.Context(), f)
-		synctest.Wait()
-		second := do(t.Context(), f)
-		assert.Equal(t, result{1, false, nil}, <-first)
-		assert.Equal(t, result{1, true, nil}, <-second)
-		assert.Equal(t, result{2, false, nil}, <-do(t.Context(), f), "a finished run is not reused")
-	})
+	for _, boom := range []error{nil, errors.New("boom")} {
+		synctest.Test(t, func(t *testing.T) {
+			var runs atomic.Int32
+			f := slow(&runs, boom)
+			first := do(t.Context(), f)
+			synctest.Wait()
+			second := do(t.Context(), f)
+			assert.Equal(t, result{1, false, boom}, <-first)
+			assert.Equal(t, result{1, true, boom}, <-second)
+			assert.Equal(t, result{2, false, boom}, <-do(t.Context(), f), "a finished run is not reused")
+		})
+	}
 }
 
 func TestLeavingCallerDoesNotDisturbOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int32
-		f := slow(&runs)
+		f := slow(&runs, nil)
 		impatient, cancel := context.WithCancel(t.Context())
 		first := do(impatient, f)
 		synctest.Wait()
@@ -71,7 +73,7 @@ func TestLeavingCallerDoesNotDisturbOthers(t *testing.T) {
 func TestLastCallerCancelsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int32
-		f := slow(&runs)
+		f := slow(&runs, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		first := do(ctx, f)
 		synctest.Wait()
@@ -132,26 +134,11 @@ func TestLastToLeaveSeesTheRunEnd(t *testing.T) {
 	})
 }
 
-func TestErrorReachesAllCallers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		boom := errors.New("boom")
-		f := New(func(context.Context) (int, error) {
-			<-time.After(time.Second)
-			return 0, boom
-		})
-		first := do(t.Context(), f)
-		synctest.Wait()
-		second := do(t.Context(), f)
-		assert.Equal(t, boom, (<-first).err)
-		assert.Equal(t, boom, (<-second).err)
-	})
-}
-
 func TestEndedContextStartsNothing(t *testing.T) {
 	var runs atomic.Int32
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := slow(&runs).Do(ctx)
+	_, _, err := slow(&runs, nil).Do(ctx)
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Zero(t, runs.Load())
 }
