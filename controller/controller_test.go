@@ -467,10 +467,7 @@ func TestAnElectionHasItsTimingAndItsTrace(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := clustertest.Run(ctx, m.Run)
 		time.Sleep(time.Minute)
-		body, err := c.Request("GET", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/greeter", "")
-		require.NoError(t, err)
-		var lease api.Lease
-		require.NoError(t, api.Unmarshal(body, &lease))
+		lease := clustertest.Get[api.Lease](c, "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/greeter")
 		require.NotNil(t, lease.Spec.LeaseDurationSeconds)
 		assert.EqualValues(t, 3600, *lease.Spec.LeaseDurationSeconds, "the timing is that of the configuration")
 		assert.NotEmpty(t, lease.Spec.HolderIdentity, "a replica that is given no identity makes one")

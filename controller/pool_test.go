@@ -84,6 +84,12 @@ func play(t *testing.T, config controller.PoolConfig, act func(pool *controller.
 	})
 }
 
+// later lets time pass, and what has become due happen.
+func later(limit time.Duration) {
+	time.Sleep(limit)
+	synctest.Wait()
+}
+
 func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
 	var results []func() (time.Duration, error)
 	play(t, controller.PoolConfig{
@@ -103,8 +109,7 @@ func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
 			func() (time.Duration, error) { return 0, nil },
 		}
 		pool.Add("a")
-		time.Sleep(time.Hour)
-		synctest.Wait()
+		later(time.Hour)
 		assert.Equal(t, []string{
 			"0s a starts", "0s a done: took 0s, failures 1, after 0s, err no",
 			"1s a starts", "1s a done: took 0s, failures 2, after 0s, err panic: broken",
@@ -133,8 +138,7 @@ func TestAPermanentErrorForgetsTheFailures(t *testing.T) {
 		time.Sleep(time.Minute)
 		l.read()
 		pool.Add("a")
-		time.Sleep(time.Minute)
-		synctest.Wait()
+		later(time.Minute)
 		assert.Equal(t, []string{
 			"1m0s a starts", "1m0s a done: took 0s, failures 1, after 0s, err broken",
 			"1m1s a starts", "1m1s a done: took 0s, failures 0, after 0s, err <nil>",
@@ -196,8 +200,7 @@ func TestAHookThatPanicsCostsOneReport(t *testing.T) {
 		pool.Add("a")
 		synctest.Wait()
 		pool.Add("a")
-		time.Sleep(time.Second)
-		synctest.Wait()
+		later(time.Second)
 		assert.Equal(t, 2, passes)
 	})
 }
@@ -215,11 +218,9 @@ func TestTheDefaultsOfAPool(t *testing.T) {
 		stop, _, ended := run(t, pool)
 		began := time.Now()
 		assert.Len(t, pool.Snapshot().Active, 5, "workers")
-		time.Sleep(2*time.Minute - time.Millisecond)
-		synctest.Wait()
+		later(2*time.Minute - time.Millisecond)
 		assert.NotContains(t, pool.Snapshot().Active, "f", "a pass may take two minutes")
-		time.Sleep(time.Millisecond)
-		synctest.Wait()
+		later(time.Millisecond)
 		assert.Contains(t, pool.Snapshot().Active, "f", "and no more")
 		stop()
 		<-ended
@@ -264,8 +265,7 @@ func TestAPassHasATimeLimit(t *testing.T) {
 		deaf = make(chan struct{})
 		pool.Add("slow")
 		pool.Add("deaf")
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
+		later(2 * time.Minute)
 		assert.Contains(t, l.read(), "1m0s slow done: took 1m0s, failures 1, after 0s, err "+
 			controller.ErrPassTimeout.Error())
 		assert.NoError(t, pool.Healthy())
@@ -316,8 +316,7 @@ func TestAPassThatSucceedsAfterItsTimeLimit(t *testing.T) {
 		},
 	}, func(pool *controller.Pool, l *log) {
 		pool.Add("late")
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
+		later(2 * time.Minute)
 		assert.Equal(t, []string{"0s late starts", "1m30s late done: took 1m30s, failures 0, after 1h0m0s, err <nil>"}, l.read(), "it has not failed")
 	})
 }
@@ -345,8 +344,7 @@ func TestAStandbyKeepsNoKeys(t *testing.T) {
 		synced.Store(true)
 		time.Sleep(time.Second)
 		pool.AddAfter("c", time.Second)
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
+		later(2 * time.Second)
 		lines := l.read()
 		require.Len(t, lines, 6)
 		assert.Contains(t, lines[0], "a starts")

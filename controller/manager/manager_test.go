@@ -99,8 +99,7 @@ func TestAResourceThatComesAndGoes(t *testing.T) {
 
 		s.installGizmos()
 		s.createGizmo("one")
-		time.Sleep(12 * time.Second)
-		synctest.Wait()
+		later(12 * time.Second)
 		assert.Equal(t, []string{"default/one"}, gizmo.seen())
 		assert.Equal(t, []manager.Status{{Name: "gizmo-controller", State: manager.Running},
 			{Name: "other", State: manager.Running}}, show.Snapshot())
@@ -109,8 +108,7 @@ func TestAResourceThatComesAndGoes(t *testing.T) {
 		assert.Equal(t, asked, s.asked("/apis/example.com/v1"), "no missing resource is looked for")
 
 		s.do(http.MethodDelete, definitions+"/gizmos.example.com", nil)
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
+		later(2 * time.Minute)
 		assert.Equal(t, manager.Status{
 			Name: "gizmo-controller", State: manager.Waiting, Why: "the API server does not have gizmos.example.com",
 		}, show.Snapshot()[0])
@@ -122,8 +120,7 @@ func TestAResourceThatComesAndGoes(t *testing.T) {
 
 		s.installGizmos()
 		s.createGizmo("two")
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
+		later(2 * time.Minute)
 		assert.Contains(t, gizmo.seen(), "default/two")
 		assert.Equal(t, manager.Status{Name: "gizmo-controller", State: manager.Running}, show.Snapshot()[0])
 		assert.Len(t, s.logged("can be watched again"), 1)
@@ -207,8 +204,7 @@ func TestARightThatIsMissing(t *testing.T) {
 
 		s.create("/api/v1/namespaces/default/secrets", "s")
 		require.True(t, s.server.Faults().Remove(fault))
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
+		later(2 * time.Minute)
 		assert.Contains(t, secret.seen(), "default/s")
 		assert.NoError(t, show.Synced())
 		assert.Equal(t, []manager.State{manager.Running, manager.Running, manager.Running}, states())

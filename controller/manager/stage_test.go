@@ -322,4 +322,10 @@ func (s *stage) asked(path string) (n int) {
 	return n
 }
 
+// later lets time pass, and what has become due happen.
+func later(limit time.Duration) {
+	time.Sleep(limit)
+	synctest.Wait()
+}
+
 func requestFor(path string) restclient.Request { return restclient.Request{Path: path} }

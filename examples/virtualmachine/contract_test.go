@@ -71,8 +71,7 @@ func observed(before func(call string, vm *machine) error) func(*virtualmachine.
 
 func machineIsMade(w *world) {
 	p := w.start()
-	vm := w.create("a")
-	time.Sleep(time.Second)
+	vm := w.createAndWait("a")
 	assert.Equal(w.t, []string{"a-" + vm.UID}, w.driver.Names(), "an object has one machine, with the name of serverName")
 	assert.Equal(w.t, []string{"a: Pending", "a: Active"}, told(p, &p.phases), "the phase goes from none to Pending to Active")
 	stored := w.get("a")
@@ -84,8 +83,7 @@ func machineIsMade(w *world) {
 
 func serverHasTheFinalizer(w *world) {
 	w.start()
-	w.create("a", func(vm *machine) { vm.Finalizers = []string{theirs} })
-	time.Sleep(time.Second)
+	w.createAndWait("a", func(vm *machine) { vm.Finalizers = []string{theirs} })
 	assert.Equal(w.t, []string{theirs, ours}, w.get("a").Finalizers, "the object on the server has the finalizers of others and then this controller's")
 }
 
@@ -102,8 +100,7 @@ func finalizerBeforeMachine(w *world) {
 		}
 		return nil
 	}))
-	w.create("a")
-	time.Sleep(time.Second)
+	w.createAndWait("a")
 	assert.EqualValues(w.t, 1, asked.Load(), "CreateServer is called once")
 }
 
@@ -115,8 +112,7 @@ func failureInTheStatus(w *world) {
 		}
 		return nil
 	}))
-	w.create("a")
-	time.Sleep(time.Second)
+	w.createAndWait("a")
 	assert.Equal(w.t, "Failed", w.phase("a"), "a driver's error makes the phase Failed")
 	assert.Equal(w.t, "the server cannot be created: no room", w.get("a").Status.Reason, "the status has the reason")
 	repaired.Store(true)
@@ -142,8 +138,7 @@ func writeBeforeMachine(w *world) {
 		}
 		return nil
 	}))
-	w.create("a")
-	time.Sleep(time.Second)
+	w.createAndWait("a")
 	require.Equal(w.t, "Failed", w.phase("a"), "the first attempt has failed, and the object has its finalizer")
 	outdated.Store(true)
 	passes := p.passesOf("default/a")
@@ -158,8 +153,7 @@ func anotherSpec(w *world) {
 		}
 		return nil
 	}))
-	w.create("a")
-	time.Sleep(time.Second)
+	w.createAndWait("a")
 	w.resize("a", "8G")
 	time.Sleep(time.Second)
 	for _, request := range w.driver.Servers() {
@@ -172,8 +166,7 @@ func anotherSpec(w *world) {
 
 func onlyUsage(w *world) {
 	p := w.start()
-	w.create("a")
-	time.Sleep(time.Second)
+	w.createAndWait("a")
 	version := w.get("a").ResourceVersion
 	time.Sleep(10 * period)
 	assert.Equal(w.t, 11, p.passesOf("default/a"), "again is usagePeriod for an active machine: one pass for the creation, and one each period")
@@ -184,8 +177,7 @@ func onlyUsage(w *world) {
 
 func deletionIsAnUpdate(w *world) {
 	p := w.start()
-	vm := w.create("a")
-	time.Sleep(time.Second)
+	vm := w.createAndWait("a")
 	w.delete("a")
 	time.Sleep(2 * period)
 	assert.Empty(w.t, w.driver.Names(), "the machine is gone")
@@ -204,8 +196,7 @@ func goneNeedsNothing(w *world) {
 		}
 		return nil
 	}), func(config *virtualmachine.Config) { config.Worker.Workers = 1 })
-	busy := w.create("a")
-	time.Sleep(time.Second)
+	busy := w.createAndWait("a")
 	w.create("b")
 	w.delete("b")
 	assert.Nil(w.t, w.get("b"))
@@ -223,19 +214,15 @@ func machineBeforeFinalizer(w *world) {
 		}
 		return nil
 	}))
-	w.create("a", func(vm *machine) { vm.Finalizers = []string{theirs} })
-	time.Sleep(time.Second)
-	w.delete("a")
-	time.Sleep(time.Second)
+	w.createAndWait("a", func(vm *machine) { vm.Finalizers = []string{theirs} })
+	w.deleteAndWait("a")
 	assert.EqualValues(w.t, 1, asked.Load(), "DeleteServer is called once")
 }
 
 func finalizersOfOthers(w *world) {
 	p := w.start()
-	w.create("a", func(vm *machine) { vm.Finalizers = []string{theirs} })
-	time.Sleep(time.Second)
-	w.delete("a")
-	time.Sleep(time.Second)
+	w.createAndWait("a", func(vm *machine) { vm.Finalizers = []string{theirs} })
+	w.deleteAndWait("a")
 	vm := w.get("a")
 	require.NotNil(w.t, vm, "the object stays: it has a finalizer of another controller, which only that one may remove")
 	assert.Equal(w.t, []string{theirs}, vm.Finalizers, "the controller removes its own finalizer and no other")
@@ -262,11 +249,9 @@ func deletedGetsNoMachine(w *world) {
 func failedGoes(w *world) {
 	w.driver.Capacity = 1 << 30
 	w.start()
-	w.create("large")
-	time.Sleep(time.Second)
+	w.createAndWait("large")
 	require.Equal(w.t, "Failed", w.phase("large"), "4 GB are more than the driver has")
-	w.delete("large")
-	time.Sleep(time.Second)
+	w.deleteAndWait("large")
 	if vm := w.get("large"); vm != nil {
 		assert.Fail(w.t, "a deletion must work from every phase: otherwise the object stays forever",
 			"the phase is %s, and the reason %q", vm.Status.Phase, vm.Status.Reason)
@@ -281,8 +266,7 @@ func machineHoldsObject(w *world) {
 		}
 		return nil
 	}))
-	w.create("a")
-	time.Sleep(time.Second)
+	w.createAndWait("a")
 	w.delete("a")
 	time.Sleep(time.Minute)
 	vm := w.get("a")
@@ -298,8 +282,7 @@ func machineHoldsObject(w *world) {
 // kubectl delete hangs while the controller is stopped, and ends when it runs again.
 func deletionWaits(w *world) {
 	p := w.start()
-	w.create("a")
-	time.Sleep(time.Second)
+	w.createAndWait("a")
 	p.ended()
 	w.delete("a")
 	time.Sleep(time.Hour)

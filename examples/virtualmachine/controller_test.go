@@ -20,8 +20,7 @@ import (
 func TestTheLifeOfAMachine(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p := w.start()
-		vm := w.create("test-vm")
-		time.Sleep(time.Second)
+		vm := w.createAndWait("test-vm")
 		name := "test-vm-" + vm.UID
 		assert.Equal(w.t, map[string]driver.CreateRequest{name: {Name: name, CPU: 2000, Memory: 4_000_000_000}}, w.driver.Servers())
 		vm = w.get("test-vm")
@@ -32,8 +31,7 @@ func TestTheLifeOfAMachine(t *testing.T) {
 		assert.Equal(w.t, virtualmachine.ResourceUsage{CPU: "0", Memory: "4Mi"}, vm.Status.Server.Usage)
 		assert.Equal(w.t, int64(1), vm.Generation, "the quantities are written back as they were")
 
-		w.delete("test-vm")
-		time.Sleep(time.Second)
+		w.deleteAndWait("test-vm")
 		assert.Nil(w.t, w.get("test-vm"))
 		assert.Empty(w.t, w.driver.Names())
 		assert.Equal(w.t, []string{"test-vm: Pending", "test-vm: Active", "test-vm: Terminating"}, told(p, &p.phases))
@@ -63,8 +61,7 @@ func TestAnObjectThatCameWithTheFinalizer(t *testing.T) {
 func TestAFinalizerThatWasTakenAway(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.start()
-		w.create("a")
-		time.Sleep(time.Second)
+		w.createAndWait("a")
 		vm := w.get("a")
 		vm.Finalizers = nil
 		_, err := w.user.Update(w.t.Context(), vm, api.UpdateOptions{})
@@ -73,8 +70,7 @@ func TestAFinalizerThatWasTakenAway(t *testing.T) {
 		assert.Equal(w.t, []string{"finalizer.cloudnative.tw"}, w.get("a").Finalizers)
 		assert.Equal(w.t, "Active", w.phase("a"))
 		assert.Equal(w.t, "memory-1", w.get("a").Status.Server.ID, "the machine is the same")
-		w.delete("a")
-		time.Sleep(time.Second)
+		w.deleteAndWait("a")
 		assert.Empty(w.t, w.driver.Names())
 	})
 }
@@ -110,12 +106,10 @@ func TestTwoControllers(t *testing.T) {
 func TestTheSameNameAgain(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.start()
-		first := w.create("a")
-		time.Sleep(time.Second)
+		first := w.createAndWait("a")
 		w.delete("a")
 		synctest.Wait()
-		second := w.create("a")
-		time.Sleep(time.Second)
+		second := w.createAndWait("a")
 		assert.NotEqual(w.t, first.UID, second.UID)
 		assert.Equal(w.t, []string{"a-" + second.UID}, w.driver.Names())
 	})
@@ -142,8 +136,7 @@ func TestTheEndOfAController(t *testing.T) {
 				time.Sleep(time.Second)
 				w.create("a")
 				synctest.Wait()
-				w.create("b")
-				time.Sleep(time.Second)
+				w.createAndWait("b")
 				began := time.Now()
 				c.end(p)
 				p.done.Wait()
@@ -169,8 +162,7 @@ func TestBeforeAndAfter(t *testing.T) {
 			standby, err = virtualmachine.NewController(config)
 			require.NoError(w.t, err)
 		})
-		w.create("a")
-		time.Sleep(time.Second)
+		w.createAndWait("a")
 		assert.Empty(w.t, standby.Snapshot().Queue.Queued)
 		standby.UpdateMetrics()
 		p.ended()

@@ -148,14 +148,12 @@ func TestASpecThatIsNoSize(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p := w.start()
 		w.create("none", func(vm *machine) { vm.Spec.Resource.Memory = `"0"` })
-		w.create("nothing", func(vm *machine) { vm.Spec.Resource.CPU = `"0"` })
-		time.Sleep(time.Second)
+		w.createAndWait("nothing", func(vm *machine) { vm.Spec.Resource.CPU = `"0"` })
 		assert.Equal(w.t, "Failed", w.phase("none"))
 		assert.Equal(w.t, `spec.resource.memory cannot be used: "0" is out of range`, w.get("none").Status.Reason)
 		assert.Equal(w.t, `spec.resource.cpu cannot be used: "0" is out of range`, w.get("nothing").Status.Reason)
 		assert.Contains(w.t, told(p, &p.events), `none Warning InvalidSpec: spec.resource.memory cannot be used: "0" is out of range`)
-		w.delete("none")
-		time.Sleep(time.Second)
+		w.deleteAndWait("none")
 		assert.Nil(w.t, w.get("none"))
 	})
 }
@@ -176,8 +174,7 @@ func TestADriverThatHangs(t *testing.T) {
 		})
 		w.create("stuck")
 		for _, name := range []string{"a", "b", "c"} {
-			w.create(name)
-			time.Sleep(time.Second)
+			w.createAndWait(name)
 			assert.Equal(w.t, "Active", w.phase(name))
 		}
 		time.Sleep(time.Minute)
@@ -224,8 +221,7 @@ func TestAnEngineThatIsDown(t *testing.T) {
 		p, healed := w.startFlawed(func(context.Context, string, string) error { return down })
 		healed.Store(true)
 		w.create("a")
-		w.create("b")
-		time.Sleep(time.Second)
+		w.createAndWait("b")
 		healed.Store(false)
 		time.Sleep(period)
 		w.delete("b")
@@ -314,8 +310,7 @@ func TestAMachineThatIsLost(t *testing.T) {
 			}
 			return stored, err
 		}))
-		vm := w.create("a")
-		time.Sleep(time.Second)
+		vm := w.createAndWait("a")
 		w.driver.End("a-"+vm.UID, "out of memory")
 		time.Sleep(period)
 		assert.Equal(w.t, "Active", w.phase("a"))
@@ -336,8 +331,7 @@ func TestTheDefinitionIsDeleted(t *testing.T) {
 	inBubble(t, func(w *world) {
 		p := w.start()
 		w.create("a")
-		w.create("b")
-		time.Sleep(time.Second)
+		w.createAndWait("b")
 		crds := restclient.Dynamic(w.wire.Client(), definitions, "")
 		require.NoError(w.t, crds.Delete(w.t.Context(), "virtualmachines.cloudnative.tw", api.DeleteOptions{}))
 		time.Sleep(time.Minute)
@@ -350,8 +344,7 @@ func TestTheDefinitionIsDeleted(t *testing.T) {
 		_, err = crds.Create(w.t.Context(), definition(w.t), api.UpdateOptions{})
 		require.NoError(w.t, err)
 		time.Sleep(5 * time.Minute)
-		w.create("a")
-		time.Sleep(time.Second)
+		w.createAndWait("a")
 		assert.Equal(w.t, "Active", w.phase("a"))
 	})
 }
@@ -421,8 +414,7 @@ func TestAResourceThatDropsTheStatus(t *testing.T) {
 			}
 			return stored, err
 		}))
-		w.create("a")
-		time.Sleep(time.Second)
+		w.createAndWait("a")
 		assert.EqualError(w.t, told(p, &p.errors)[0], "the server has not stored the phase Pending: its resource is not that of crd.yaml")
 	})
 }
@@ -440,10 +432,8 @@ func TestAnObjectThatIsDeletedMeanwhile(t *testing.T) {
 			}
 			return nil
 		})
-		w.create("a")
-		time.Sleep(time.Second)
-		w.delete("a")
-		time.Sleep(time.Second)
+		w.createAndWait("a")
+		w.deleteAndWait("a")
 		assert.Nil(w.t, w.get("a"))
 		assert.Empty(w.t, w.driver.Names())
 		assert.Empty(w.t, told(p, &p.errors), "an object that has gone while its machine was deleted is a success")
@@ -478,8 +468,7 @@ func (s *stale) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*m
 func TestACacheThatIsBehind(t *testing.T) {
 	inBubble(t, func(w *world) {
 		first, healed := w.startFlawed(func(context.Context, string, string) error { return errors.New("not yet") })
-		w.create("a")
-		time.Sleep(time.Second)
+		w.createAndWait("a")
 		old, err := w.user.List(w.t.Context(), api.ListOptions{})
 		require.NoError(w.t, err)
 		require.Equal(w.t, virtualmachine.VirtualMachineFailed, old.Items[0].Status.Phase)

@@ -281,6 +281,20 @@ func (w *world) delete(name string) {
 	require.NoError(w.t, w.user.Delete(w.t.Context(), name, api.DeleteOptions{}))
 }
 
+// createAndWait is create, and gives the controller a second.
+func (w *world) createAndWait(name string, changes ...func(*machine)) *machine {
+	w.t.Helper()
+	defer time.Sleep(time.Second)
+	return w.create(name, changes...)
+}
+
+// deleteAndWait is delete, and gives the controller a second.
+func (w *world) deleteAndWait(name string) {
+	w.t.Helper()
+	w.delete(name)
+	time.Sleep(time.Second)
+}
+
 // phase returns the phase of an object, "gone" if it does not exist.
 func (w *world) phase(name string) string {
 	w.t.Helper()

@@ -98,6 +98,13 @@ func (f *followed) hears(want string) {
 	assert.Equal(f.t, want, got)
 }
 
+// hearsLater is hears after the kubeconfig has been read again.
+func (f *followed) hearsLater(want string) {
+	f.t.Helper()
+	time.Sleep(followPeriod)
+	f.hears(want)
+}
+
 // reported returns the changes since the last call, as text.
 func (f *followed) reported() []string {
 	var out []string
@@ -119,8 +126,7 @@ func TestARenewedTokenIsUsed(t *testing.T) {
 		f.hears(" Bearer one")
 		f.use(User{Token: "two"})
 		f.hears(" Bearer one")
-		time.Sleep(followPeriod)
-		f.hears(" Bearer two")
+		f.hearsLater(" Bearer two")
 		assert.Equal(t, []string{`CredentialsRenewed: the user "kind" has new credentials, which are now used`}, f.reported())
 
 		// A 401 does not wait, and the request is repeated.
@@ -154,8 +160,7 @@ func TestAChangeWhileTheFileIsBeingLoadedIsNotLost(t *testing.T) {
 				require.NoError(t, err)
 				f.connect(loaded)
 				f.hears(" Bearer one")
-				time.Sleep(followPeriod)
-				f.hears(" Bearer two")
+				f.hearsLater(" Bearer two")
 				assert.Len(t, f.reported(), 1)
 			})
 		})
@@ -236,14 +241,12 @@ func TestAnotherServerIsNotFollowed(t *testing.T) {
 		elsewhere := f.cluster()
 		elsewhere.Server = "https://elsewhere.test"
 		f.write(Single("kind", elsewhere, User{Token: "not for the old server"}, ""))
-		time.Sleep(followPeriod)
-		f.hears(" Bearer one")
+		f.hearsLater(" Bearer one")
 		time.Sleep(time.Hour)
 		f.hears(" Bearer one")
 		assert.Equal(t, []string{`NotFollowed: the server of the context "kind", or the way to it, has changed; the previous one is used, with the previous credentials, until the next start`}, f.reported())
 		f.use(User{Token: "two"})
-		time.Sleep(followPeriod)
-		f.hears(" Bearer two")
+		f.hearsLater(" Bearer two")
 	})
 }
 
@@ -256,8 +259,7 @@ func TestAnotherContextIsNotFollowed(t *testing.T) {
 			cfg.Merge(Single("minikube", Cluster{Server: "https://minikube.test"}, User{Token: "three"}, ""))
 			cfg.CurrentContext = "minikube"
 			f.write(cfg)
-			time.Sleep(followPeriod)
-			f.hears(" Bearer two")
+			f.hearsLater(" Bearer two")
 			reported := []string{`CredentialsRenewed: the user "kind" has new credentials, which are now used`}
 			if asked == "" {
 				reported = append(reported, `NotFollowed: the current-context has changed (to "minikube"); the context "kind" is used until the next start`)
@@ -288,8 +290,7 @@ func TestAFileThatMakesNoSenseIsPassedOver(t *testing.T) {
 		}
 		for i, breakIt := range broken {
 			breakIt()
-			time.Sleep(followPeriod)
-			f.hears(" Bearer one")
+			f.hearsLater(" Bearer one")
 			time.Sleep(time.Hour)
 			f.hears(" Bearer one")
 			require.Len(t, f.changes, 1, "%d: reported once", i)
@@ -297,8 +298,7 @@ func TestAFileThatMakesNoSenseIsPassedOver(t *testing.T) {
 			assert.Contains(t, f.reported()[0], "; the previous content is used")
 		}
 		f.use(User{Token: "two"})
-		time.Sleep(followPeriod)
-		f.hears(" Bearer two")
+		f.hearsLater(" Bearer two")
 	})
 }
 
@@ -323,8 +323,7 @@ func TestAKubeconfigWhoseTokenFileComesLaterIsUsed(t *testing.T) {
 		f.load(Options{})
 		token := filepath.Join(t.TempDir(), "token")
 		f.use(User{TokenFile: token})
-		time.Sleep(followPeriod)
-		f.hears(" Bearer one")
+		f.hearsLater(" Bearer one")
 		assert.Len(t, f.reported(), 1, "the missing file is reported")
 
 		require.NoError(t, os.WriteFile(token, []byte("two"), 0o600))
