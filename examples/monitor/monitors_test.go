@@ -36,13 +36,13 @@ type world struct {
 	monitors *monitor.Monitors
 	config   monitor.Config
 
-	mu         sync.Mutex // guards the fields below
+	mu         sync.Mutex // guards the fields below; a test at rest reads them without it
 	asked      int        // number of discovery requests
 	discovered int        // how often the monitors reported a discovery
 	fails      error      // the answer of discovery
 	refused    []string
 	told       []string
-	known      map[string]*monitor.Resource // by UID: the resource at the last observation; nil if gone
+	known      map[string]*monitor.Resource // by UID: the resource at the last observation
 }
 
 // seen are the resources whose events a world records.
@@ -74,26 +74,19 @@ func inWorld(t *testing.T, prepare, play func(w *world)) {
 			},
 			Observe: func(r *monitor.Resource, o head) {
 				assert.Empty(t, o.Labels, "unused fields are dropped")
-				w.note(r, "observe "+o.Name)
-				w.know(o.UID, r)
+				w.note(r, "observe "+o.Name, func() { w.known[o.UID] = r })
 			},
 			Forget: func(r *monitor.Resource, o head) {
-				w.note(r, "forget "+o.Name)
-				w.know(o.UID, nil)
+				w.note(r, "forget "+o.Name, func() { delete(w.known, o.UID) })
 			},
 			Vanished: func(r *monitor.Resource) {
-				w.note(r, "vanished "+r.Resource)
-				w.forgetAll(r)
+				w.note(r, "vanished "+r.Resource, func() {
+					maps.DeleteFunc(w.known, func(_ string, with *monitor.Resource) bool { return with == r })
+				})
 			},
-			Discovered: func() {
-				w.mu.Lock()
-				defer w.mu.Unlock()
-				w.discovered++
-			},
+			Discovered: func() { w.locked(func() { w.discovered++ }) },
 			Refused: func(resource api.GroupVersionResource, err error) {
-				w.mu.Lock()
-				defer w.mu.Unlock()
-				w.refused = append(w.refused, resource.Resource+": "+err.Error())
+				w.locked(func() { w.refused = append(w.refused, resource.Resource+": "+err.Error()) })
 			},
 		}
 		if prepare != nil {
@@ -117,69 +110,39 @@ func inWorld(t *testing.T, prepare, play func(w *world)) {
 
 // ServerGroupsAndResources counts, and fails if the test wants it.
 func (w *world) ServerGroupsAndResources(ctx context.Context) ([]*api.APIGroup, []*api.APIResourceList, error) {
-	w.mu.Lock()
-	w.asked++
-	err := w.fails
-	w.mu.Unlock()
+	var err error
+	w.locked(func() { w.asked, err = w.asked+1, w.fails })
 	if err != nil {
 		return nil, nil, err
 	}
 	return discovery.NewWithConfig(w.client, discovery.Config{OnlyWhenReady: true}).ServerGroupsAndResources(ctx)
 }
 
-func (w *world) note(r *monitor.Resource, what string) {
+// locked does something with the records.
+func (w *world) locked(do func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if slices.Contains(seen, r.Resource) {
-		w.told = append(w.told, what)
-	}
+	do()
 }
 
-// fail makes discovery fail from now on, or succeed if err is nil.
-func (w *world) fail(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.fails = err
-}
-
-// counts returns the number of discovery requests, and how often the monitors reported one.
-func (w *world) counts() (asked, discovered int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.asked, w.discovered
-}
-
-// refusals returns the refused resources so far.
-func (w *world) refusals() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.refused)
+// note records an event of a resource, and changes what is known.
+func (w *world) note(r *monitor.Resource, what string, change func()) {
+	w.locked(func() {
+		if slices.Contains(seen, r.Resource) {
+			w.told = append(w.told, what)
+		}
+		change()
+	})
 }
 
 func (w *world) knows(object *api.Unstructured) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.rest()
 	return w.known[object.GetUID()] != nil
-}
-
-// know records the resource with which an object was observed, or nil if it is gone.
-func (w *world) know(uid string, r *monitor.Resource) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.known[uid] = r
-}
-
-func (w *world) forgetAll(r *monitor.Resource) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	maps.DeleteFunc(w.known, func(_ string, with *monitor.Resource) bool { return with == r })
 }
 
 // hear returns the records since the last call.
 func (w *world) hear() []string {
 	w.rest()
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	told := w.told
 	w.told = nil
 	return told
@@ -266,11 +229,11 @@ func TestAGroupThatDoesNotAnswer(t *testing.T) {
 		w.defineGizmos()
 		w.gizmo("g")
 		w.hear()
-		w.fail(errors.New("no answer at all"))
+		w.locked(func() { w.fails = errors.New("no answer at all") })
 		time.Sleep(time.Minute)
 		assert.Empty(t, w.hear())
-		assert.Contains(t, w.refusals(), ": no answer at all")
-		w.fail(nil)
+		assert.Contains(t, w.refused, ": no answer at all")
+		w.locked(func() { w.fails = nil })
 		heal := w.fault("broken-group:group=example.com,version=v1")
 		time.Sleep(10 * time.Minute)
 		assert.Empty(t, w.hear())
@@ -286,22 +249,21 @@ func TestAGroupThatDoesNotAnswer(t *testing.T) {
 func TestDiscoveryIsNotAskedTooOften(t *testing.T) {
 	inWorld(t, func(w *world) { w.config.DiscoveryPeriod = time.Hour }, func(w *world) {
 		w.rest()
-		before, _ := w.counts()
+		before := w.asked
 		assert.Positive(t, before)
 		for i := range 20 {
 			name := "t" + string(rune('a'+i))
 			w.create(types, strings.NewReplacer("gizmo", name, "Gizmo", "K"+name).Replace(clustertest.Gizmos))
 		}
 		w.rest()
-		asked, discovered := w.counts()
+		asked := w.asked
 		assert.LessOrEqual(t, asked-before, 5, "once a second")
-		assert.Equal(t, asked, discovered)
+		assert.Equal(t, asked, w.discovered)
 		_, ok := w.monitors.Find("example.com/v1", "Ktt")
 		assert.True(t, ok)
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		later, _ := w.counts()
-		assert.Equal(t, 1, later-asked)
+		assert.Equal(t, 1, w.asked-asked)
 	})
 }
 
