@@ -134,8 +134,8 @@ func TestPaths(t *testing.T) {
 }
 
 // A name that is not one path segment would address something else: deleting the pod "" would
-// delete all pods, and the pod ".." the namespace. The names of types come from discovery, which is a
-// server's answer.
+// delete all pods, and the pod ".." the namespace. The names of types come from discovery, which is
+// a server's answer.
 func TestNamesThatWouldAddressSomethingElse(t *testing.T) {
 	bubble(t, ok, func(t *testing.T, server *restclienttest.Server) {
 		client := server.Client()
@@ -241,8 +241,8 @@ func TestMetadataAsksForHeadsOnly(t *testing.T) {
 }
 
 // The answer to a delete of a collection saves the namespace controller its verifying list. An
-// aggregated API that answers with 200 and an empty body has accepted it; this differs from a broken
-// connection: the request need not be repeated.
+// aggregated API that answers with 200 and an empty body has accepted it; this differs from a
+// broken connection: the request need not be repeated.
 func TestDeleteCollectionReturnsTheObjects(t *testing.T) {
 	for _, c := range []struct {
 		name, body string

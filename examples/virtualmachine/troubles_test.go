@@ -349,7 +349,8 @@ func TestTheDefinitionIsDeleted(t *testing.T) {
 	})
 }
 
-// answers is called with each write of a controller before it is made, and with the server's answer.
+// answers is called with each write of a controller before it is made, and then with the server's
+// answer.
 type answers func(call string, vm *machine, err error) (*machine, error)
 
 // withAnswers changes the server's answers to a controller.

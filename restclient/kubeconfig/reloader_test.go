@@ -119,10 +119,19 @@ func withToken(token Secret) func(*restclienttest.Authority) User {
 	return func(*restclienttest.Authority) User { return User{Token: token} }
 }
 
-func TestARenewedTokenIsUsed(t *testing.T) {
+// whileFollowing runs a test in a bubble, with a client that has loaded a kubeconfig with the token
+// "one".
+func whileFollowing(t *testing.T, opts Options, test func(t *testing.T, f *followed)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFollowed(t, withToken("one"), nil)
-		f.load(Options{})
+		f.load(opts)
+		test(t, f)
+	})
+}
+
+func TestARenewedTokenIsUsed(t *testing.T) {
+	whileFollowing(t, Options{}, func(t *testing.T, f *followed) {
 		f.hears(" Bearer one")
 		f.use(User{Token: "two"})
 		f.hears(" Bearer one")
@@ -214,9 +223,7 @@ func TestARenewedAuthorityIsUsed(t *testing.T) {
 }
 
 func TestAnAuthorityThatIsGoneIsKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t, withToken("one"), nil)
-		f.load(Options{})
+	whileFollowing(t, Options{}, func(t *testing.T, f *followed) {
 		f.write(Single("kind", Cluster{Server: f.cluster().Server}, User{Token: "two"}, ""))
 		time.Sleep(followPeriod)
 		f.server.CloseConnections()
@@ -235,9 +242,7 @@ func TestTheAuthoritiesOfTheSystemAreNotReadAgain(t *testing.T) {
 
 // A controller keeps its cluster, whatever the file says.
 func TestAnotherServerIsNotFollowed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t, withToken("one"), nil)
-		f.load(Options{})
+	whileFollowing(t, Options{}, func(t *testing.T, f *followed) {
 		elsewhere := f.cluster()
 		elsewhere.Server = "https://elsewhere.test"
 		f.write(Single("kind", elsewhere, User{Token: "not for the old server"}, ""))
@@ -252,9 +257,7 @@ func TestAnotherServerIsNotFollowed(t *testing.T) {
 
 func TestAnotherContextIsNotFollowed(t *testing.T) {
 	for _, asked := range []string{"", "kind"} {
-		synctest.Test(t, func(t *testing.T) {
-			f := newFollowed(t, withToken("one"), nil)
-			f.load(Options{Context: asked})
+		whileFollowing(t, Options{Context: asked}, func(t *testing.T, f *followed) {
 			cfg := Single("kind", f.cluster(), User{Token: "two"}, "")
 			cfg.Merge(Single("minikube", Cluster{Server: "https://minikube.test"}, User{Token: "three"}, ""))
 			cfg.CurrentContext = "minikube"
@@ -271,9 +274,7 @@ func TestAnotherContextIsNotFollowed(t *testing.T) {
 
 // The file may be half written, or have an error.
 func TestAFileThatMakesNoSenseIsPassedOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t, withToken("one"), nil)
-		f.load(Options{})
+	whileFollowing(t, Options{}, func(t *testing.T, f *followed) {
 		broken := []func(){
 			func() { require.NoError(t, os.WriteFile(f.path, []byte("{"), 0o600)) },
 			func() { require.NoError(t, os.Remove(f.path)) },
@@ -318,9 +319,7 @@ func TestWithoutChangedFilesAreReadOnce(t *testing.T) {
 // Tools that renew a login may write the kubeconfig before the files that it names. The kubeconfig
 // does not change again when those are there.
 func TestAKubeconfigWhoseTokenFileComesLaterIsUsed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFollowed(t, withToken("one"), nil)
-		f.load(Options{})
+	whileFollowing(t, Options{}, func(t *testing.T, f *followed) {
 		token := filepath.Join(t.TempDir(), "token")
 		f.use(User{TokenFile: token})
 		f.hearsLater(" Bearer one")

@@ -146,10 +146,7 @@ func Run(ctx context.Context, functions ...func(context.Context) error) (ended <
 func (c *Cluster) Start(functions ...func(context.Context) error) (kill context.CancelFunc, ended <-chan struct{}) {
 	ctx, kill := context.WithCancel(context.Background())
 	ended = Run(ctx, functions...)
-	c.t.Cleanup(func() {
-		kill()
-		<-ended
-	})
+	c.t.Cleanup(func() { kill(); <-ended })
 	return kill, ended
 }
 
