@@ -71,6 +71,9 @@ func TestEndlessLists(t *testing.T) {
 				bounded := server.Client(func(cfg *restclient.Config) {
 					cfg.Codec = client.Config().Codec
 					cfg.MaxFrameBytes, cfg.MaxListBytes, cfg.MaxListItems = 16<<10, 64<<10, 300
+					cfg.Trace = &restclient.Trace{Finished: func(_ restclient.RequestInfo, r restclient.RequestResult) {
+						assert.Less(t, r.Received, 4*cfg.MaxListBytes, "the limit bounds what is read")
+					}}
 				})
 				_, metadata := restclient.Metadata(bounded, widgets, "doomed").List(t.Context(), api.ListOptions{})
 				_, _, deleted := restclient.Metadata(bounded, widgets, "doomed").DeleteCollection(t.Context(),
