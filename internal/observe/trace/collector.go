@@ -40,7 +40,8 @@ type collector struct {
 	file   *file
 	failed error
 	ended  bool
-	watch  func(*Event) // nil: nobody follows; see Recorder.Watch
+
+	before, after func(*Event, *State) // see Recorder.Watch
 }
 
 func newCollector(config Config, start time.Time, capacity int) (*collector, error) {
@@ -52,6 +53,7 @@ func newCollector(config Config, start time.Time, capacity int) (*collector, err
 	c := &collector{
 		header: header, spare: make([]record, 0, capacity),
 		queues: map[string]uint64{}, uids: map[string]string{}, causes: newCauses(), state: NewState(),
+		before: func(*Event, *State) {}, after: func(*Event, *State) {},
 	}
 	whole := stateLine(0, 0, c.state)
 	c.history = newHistory(whole)
@@ -184,10 +186,9 @@ func (c *collector) emit(e *Event) {
 	c.time = max(c.time, e.Time)
 	e.Seq, e.Time = c.seq, c.time
 	c.causes.find(e)
+	c.before(e, c.state)
 	difference := c.state.Next(e)
-	if c.watch != nil {
-		c.watch(e)
-	}
+	c.after(e, c.state)
 	before := len(c.lines)
 	c.lines = appendLine(c.lines, e, difference)
 	c.since += len(c.lines) - before
@@ -255,12 +256,6 @@ func (c *collector) endLocked(reason string) {
 	c.history.end()
 	c.failed = errors.Join(c.failed, c.file.close())
 	c.file = nil
-}
-
-func (c *collector) copyState() *State {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.state.Clone()
 }
 
 func (c *collector) err() error {

@@ -147,15 +147,19 @@ func (r *Recorder) Stop(reason string) {
 	})
 }
 
-// Watch makes s the present State, and calls each with every later event, in order. each must be
-// quick, keep nothing, and not call the Recorder.
-func (r *Recorder) Watch(s *State, each func(*Event)) {
+// Watch calls before and after with every later event, in order, and with the State before and after
+// it. They must be quick, keep nothing, and not call the Recorder.
+func (r *Recorder) Watch(before, after func(*Event, *State)) {
 	r.Flush()
-	c := r.collector
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	*s = *c.state.Clone()
-	c.watch = each
+	r.Read(func(*State) { r.collector.before, r.collector.after = before, after })
+}
+
+// Read calls read with the present State, which does not change meanwhile. read must be quick, keep
+// nothing, and not call the Recorder.
+func (r *Recorder) Read(read func(*State)) {
+	r.collector.mu.Lock()
+	defer r.collector.mu.Unlock()
+	read(r.collector.state)
 }
 
 // History returns the latest events, for readers that follow.
@@ -167,7 +171,9 @@ func (r *Recorder) Header() Header { return r.collector.header }
 // State returns a copy of the present state, after a Flush.
 func (r *Recorder) State() *State {
 	r.Flush()
-	return r.collector.copyState()
+	var copied *State
+	r.Read(func(s *State) { copied = s.Clone() })
+	return copied
 }
 
 // Err returns the error that ended the recording, nil if there was none. After one of the file the

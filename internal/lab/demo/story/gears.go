@@ -28,17 +28,21 @@ type Gears struct {
 	Workers, Busy, Passes, Conflicts int
 }
 
-// gearsOf counts what a run has done.
-func gearsOf(run *trace.State, workers int) Gears {
-	g := Gears{Workers: workers}
-	for _, i := range run.Informers {
+// sum counts what the run has done.
+func (s *State) sum() {
+	g := Gears{Workers: s.Gears.Workers}
+	for _, i := range s.Run.Informers {
 		r, f := i.Reflector, i.FIFO
-		g.Lists, g.Watches, g.Expired = g.Lists+int(r.Lists), g.Watches+int(r.Watches), g.Expired+int(r.Expired)
+		g.Lists += int(r.Lists)
+		g.Watches += int(r.Watches)
+		g.Expired += int(r.Expired)
 		g.Events += int(r.Events)
 		if r.Open {
 			g.Open++
 		}
-		g.Deltas, g.Pops, g.Tombstones = g.Deltas+int(f.Queued), g.Pops+int(f.Popped), g.Tombstones+int(f.Tombstones)
+		g.Deltas += int(f.Queued)
+		g.Pops += int(f.Popped)
+		g.Tombstones += int(f.Tombstones)
 		g.Depth += int(f.Total)
 		g.MostDepth = max(g.MostDepth, int(f.Peak))
 		if i.Phase != "stopped" {
@@ -48,21 +52,22 @@ func gearsOf(run *trace.State, workers int) Gears {
 			g.Calls += int(h.Handled)
 		}
 	}
-	if q := run.Queues[NamespaceQueue]; q != nil {
+	if q := s.Run.Queues[NamespaceQueue]; q != nil {
 		g.Adds, g.Coalesced, g.Retries, g.Passes = int(q.Added), int(q.Coalesced), int(q.Retried), int(q.Got)
 		g.Ready, g.Later, g.Busy = int(q.Total), int(q.DelayedTotal), len(q.Processing)
 	}
-	for _, n := range run.Namespaces {
+	for _, n := range s.Run.Namespaces {
 		g.Conflicts += int(n.Conflicts)
 	}
-	return g
+	s.Gears = g
 }
 
-// happened applies an event of the recording, and tells it.
-func (t *Teller) happened(e *trace.Event) {
+// happens tells an event of the recording; run is the state before it.
+func (t *Teller) happens(e *trace.Event, run *trace.State) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := &t.state
+	s.Run = run
 	s.Elapsed = min(time.Since(t.began), s.since(e.Time)) // it may be told late
 	if n := len(s.Beats); n > 0 {
 		s.Elapsed = max(s.Elapsed, s.Beats[n-1].At)
@@ -70,10 +75,14 @@ func (t *Teller) happened(e *trace.Event) {
 	if who, text := s.sentence(e); text != "" && t.firstLocked(e) {
 		s.Tell(who, "%s", text)
 	}
-	s.Run.Apply(e)
-	s.Gears = gearsOf(s.Run, s.Gears.Workers)
-	s.draw(e)
-	s.stage(e)
+}
+
+// happened draws an event of the recording, whose state is the one after it.
+func (t *Teller) happened(e *trace.Event, _ *trace.State) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.state.draw(e)
+	t.state.stage(e)
 	t.noticeLocked()
 }
 

@@ -103,8 +103,16 @@ func (s *State) sentence(e *trace.Event) (who Who, text string) {
 	if request := s.Run.Requests.Running(e.Request); request != nil {
 		more["verb"] = request.Verb
 	}
-	more["pass"], more["deltas"] = s.Gears.Passes, utf8.RuneCountInString(e.Deltas)
+	more["pass"], more["deltas"] = s.pass(), utf8.RuneCountInString(e.Deltas)
 	return chosen.who, filled(chosen.text, e, more)
+}
+
+// pass returns the number of the last pass.
+func (s *State) pass() uint64 {
+	if q := s.Run.Queues[NamespaceQueue]; q != nil {
+		return q.Got
+	}
+	return 0
 }
 
 // chosen returns the name of the sentence for an event, "" for none.
@@ -293,9 +301,9 @@ func (s *State) stage(e *trace.Event) {
 	delay := q.Delayed[e.Key]
 	switch {
 	case e.Name == "nsctl.passStarted" && n.Failures > 0:
-		s.Enter(name, fmt.Sprintf("pass %d: the controller retries", s.Gears.Passes), 0)
+		s.Enter(name, fmt.Sprintf("pass %d: the controller retries", s.pass()), 0)
 	case e.Name == "nsctl.passStarted":
-		pass := fmt.Sprintf("pass %d", s.Gears.Passes)
+		pass := fmt.Sprintf("pass %d", s.pass())
 		s.Enter(pass, pass+": pods first, then everything else, and then the namespace, if it is empty", 0)
 	case e.In != "" && e.In != NamespaceQueue || n.Running || delay.Micros == 0:
 	case e.Name == "queue.delayed", e.Name == "nsctl.passDone":

@@ -112,23 +112,23 @@ func TestStatesAreCopies(t *testing.T) {
 func TestAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		teller := story.New("", "", "")
-		passes := func(n int) func(*story.State) bool {
-			return func(s *story.State) bool { return s.Gears.Passes >= n }
+		beats := func(n int) func(*story.State) bool {
+			return func(s *story.State) bool { return len(s.Beats) >= n }
 		}
-		require.NoError(t, teller.Await(t.Context(), passes(0)))
+		require.NoError(t, teller.Await(t.Context(), beats(0)))
 		done := make(chan error, 2)
 		ctx, cancel := context.WithCancel(t.Context())
 		for range 2 {
-			go func() { done <- teller.Await(ctx, passes(3)) }()
+			go func() { done <- teller.Await(ctx, beats(3)) }()
 		}
 		for range 3 {
 			synctest.Wait()
 			assert.Empty(t, done)
-			teller.Update(func(s *story.State) { s.Gears.Passes++ })
+			teller.Tell(story.You, "more")
 		}
 		assert.NoError(t, <-done)
 		assert.NoError(t, <-done)
-		go func() { done <- teller.Await(ctx, passes(4)) }()
+		go func() { done <- teller.Await(ctx, beats(4)) }()
 		synctest.Wait()
 		cancel()
 		assert.ErrorIs(t, <-done, context.Canceled)

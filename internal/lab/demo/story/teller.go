@@ -16,7 +16,7 @@ import (
 type Teller struct {
 	began time.Time // immutable
 
-	mu      sync.Mutex
+	mu      sync.Mutex    // it is locked after the recorder's
 	state   State         // guarded by mu
 	changed chan struct{} // guarded by mu; closed and replaced by each change while Await waits
 	awaited bool          // guarded by mu
@@ -42,8 +42,23 @@ func (t *Teller) Follow(recorder *trace.Recorder) {
 		t.state.recorded = t.began.Sub(start)
 		t.mu.Unlock()
 	}
-	recorder.Watch(t.state.Run, t.happened)
+	recorder.Watch(t.happens, t.happened)
 	t.recorder.Store(recorder)
+}
+
+// locked calls f with the state, while neither it nor that of the recording changes.
+func (t *Teller) locked(f func(*State)) {
+	reading := func(run *trace.State) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.state.Run = run
+		f(&t.state)
+	}
+	if recorder := t.recorder.Load(); recorder != nil {
+		recorder.Read(reading)
+	} else {
+		reading(t.state.Run)
+	}
 }
 
 // since returns the time of the story for a time of the recording in µs.
@@ -61,11 +76,11 @@ func (t *Teller) flush() {
 // Update changes the state. change must not block, call the teller, or keep the state.
 func (t *Teller) Update(change func(*State)) {
 	t.flush()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.state.Elapsed = time.Since(t.began)
-	change(&t.state)
-	t.noticeLocked()
+	t.locked(func(s *State) {
+		s.Elapsed = time.Since(t.began)
+		change(s)
+		t.noticeLocked()
+	})
 }
 
 // Tell adds a beat.
@@ -104,13 +119,14 @@ func (s *State) End(now string) {
 }
 
 // State returns a copy of the state.
-func (t *Teller) State() State {
+func (t *Teller) State() (copied State) {
 	t.flush()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.state.Elapsed = time.Since(t.began)
-	copied := t.state.clone()
-	copied.Panel = append(t.state.parts(), copied.Panel...)
+	t.locked(func(s *State) {
+		s.Elapsed = time.Since(t.began)
+		s.sum()
+		copied = s.clone()
+		copied.Panel = append(s.parts(), copied.Panel...)
+	})
 	return copied
 }
 
@@ -118,14 +134,15 @@ func (t *Teller) State() State {
 // the state.
 func (t *Teller) Await(ctx context.Context, holds func(*State) bool) error {
 	for {
-		t.mu.Lock()
-		if holds(&t.state) {
-			t.mu.Unlock()
+		held, changed := false, make(<-chan struct{})
+		t.locked(func(s *State) {
+			s.sum()
+			held, changed = holds(s), t.changed
+			t.awaited = !held || t.awaited
+		})
+		if held {
 			return nil
 		}
-		changed := t.changed
-		t.awaited = true
-		t.mu.Unlock()
 		select {
 		case <-changed:
 		case <-ctx.Done():
