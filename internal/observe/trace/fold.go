@@ -93,8 +93,6 @@ func (q *QueueState) apply(s *State, hook string, e *Event) {
 		q.push(s, e)
 	case "coalesced":
 		q.Coalesced++
-	case "refused":
-		q.Refused++
 	case "delayed":
 		if e.Micros > 0 {
 			q.delay(s, e)
@@ -107,8 +105,6 @@ func (q *QueueState) apply(s *State, hook string, e *Event) {
 	case "done":
 		q.Done++
 		q.done(s, e)
-	case "doneUnknown":
-		q.Unknown++
 	case "retried":
 		q.Retried++
 		if _, known := q.Failures[e.Key]; known || len(q.Failures) < limit {
@@ -137,12 +133,10 @@ func (q *QueueState) push(s *State, e *Event) {
 func (q *QueueState) get(s *State, e *Event) {
 	switch seq := q.Queue[e.Key]; {
 	case seq > 0:
-		for _, other := range q.Queue {
-			if other < seq { // the first one comes first
-				s.Odd++
-				break
-			}
+		if seq < q.last { // one behind it came first
+			s.Odd++
 		}
+		q.last = seq
 		drop(s, q.Queue, e.Key)
 		q.Total--
 	case int64(len(q.Queue)) < q.Total:
@@ -250,7 +244,7 @@ func (n *NamespaceState) apply(s *State, hook string, e *Event) {
 	case "enqueued":
 		n.UID, n.DueAt, n.Due = e.UID, e.Time, e.Micros
 	case "gone":
-		n.Gone, n.Micros = true, e.Micros
+		n.Gone = true
 	case "passContext":
 		n.Pass = e.Pass
 	case "passStarted":
@@ -263,9 +257,7 @@ func (n *NamespaceState) apply(s *State, hook string, e *Event) {
 		if !n.Running {
 			s.Odd++
 		}
-		n.Running, n.Failures, n.Err, n.Stuck, n.Phase, n.PhaseAt = false, e.N, e.Err, 0, "", 0
-	case "passStuck":
-		n.Stuck = e.Micros
+		n.Running, n.Failures, n.Err, n.Phase, n.PhaseAt = false, e.N, e.Err, "", 0
 	case "phaseStarted":
 		n.Phase, n.PhaseAt = e.Phase, e.Time
 	case "phaseDone":
@@ -273,16 +265,12 @@ func (n *NamespaceState) apply(s *State, hook string, e *Event) {
 		if n.Phase == e.Phase {
 			n.Phase, n.PhaseAt = "", 0
 		}
-	case "discovered":
-		n.Types = e.N
 	case "typeDeleted", "wouldDelete":
 		if drop(s, n.Remaining, e.Resource); e.N > 0 && len(n.Remaining) < limit {
 			put(s, n.Remaining, e.Resource, e.N)
 		}
 	case "conflict":
 		n.Conflicts++
-	case "finalized":
-		n.Finalized = n.Finalized || e.Err == ""
 	case "conditionsUpdated":
 		if len(n.Conditions) < limit {
 			put(s, n.Conditions, e.Type, ConditionState{Status: e.Status, Reason: e.Reason, Message: e.Message})

@@ -25,18 +25,16 @@ func (r *ReflectorState) apply(hook string, e *Event) {
 	}
 	switch hook {
 	case "stateChanged":
-		r.Phase, r.On, r.PhaseAt = e.To, e.On, e.Time
+		r.Phase, r.PhaseAt = e.To, e.Time
 		if e.To != "BackingOff" {
-			r.BackOff, r.BackOffAt = 0, 0
+			r.BackOff = 0
 		}
-	case "pageListed":
-		r.Pages = e.Page
 	case "listed":
 		r.Lists++
-		r.Position, r.Items, r.Pages, r.Failures = e.ResourceVersion, e.N, e.Pages, 0
+		r.Position, r.Items, r.Failures = e.ResourceVersion, e.N, 0
 	case "watchStarted":
 		r.Watches++
-		r.Open, r.OpenAt, r.Failures = true, e.Time, 0
+		r.Open, r.Failures = true, 0
 	case "watchEnded":
 		r.Open = false
 	case "event":
@@ -44,21 +42,12 @@ func (r *ReflectorState) apply(hook string, e *Event) {
 		r.Failures = 0
 		r.moved(e.ResourceVersion)
 	case "bookmark":
-		if !e.Initial {
-			r.Bookmarks++
-		}
 		r.moved(e.ResourceVersion)
 	case "backOff":
 		r.Failures++
-		r.BackOff, r.BackOffAt = e.Micros, e.Time
+		r.BackOff = e.Micros
 	case "expired":
 		r.Expired++
-	case "idleTimeout":
-		r.Idle++
-	case "resync":
-		r.Resyncs++
-	case "storeFailed":
-		r.StoreErrors++
 	}
 }
 
@@ -73,15 +62,9 @@ func (f *FIFOState) apply(s *State, hook string, e *Event) {
 	case "queued":
 		f.Queued++
 		f.append(s, e)
-	case "deduplicated":
-		f.Deduplicated++
-	case "ignored":
-		f.Ignored++
 	case "canceled":
-		f.Canceled++
 		f.take(s, e.Key, 1)
 	case "replaced":
-		f.Replaces++
 		f.Tombstones += uint64(e.M)
 	case "popped":
 		f.Popped++
@@ -92,20 +75,12 @@ func (f *FIFOState) apply(s *State, hook string, e *Event) {
 		}
 		f.InFlight = &EntryState{Key: e.Key, Deltas: e.Deltas, N: n}
 	case "processed":
-		if e.Err != "" {
-			f.Failed++
-		}
 		if f.InFlight == nil || f.InFlight.Key != e.Key {
 			s.Odd++
 		}
 		f.InFlight = nil
 	case "requeued":
-		f.Requeued++
 		f.put(s, e.Key, SlotState{Seq: e.Seq, Deltas: e.Deltas, N: deltasOf(e)})
-	case "synced":
-		f.Synced = true
-	case "closed":
-		f.Closed = true
 	}
 }
 
@@ -219,8 +194,6 @@ func (t *StoreState) apply(s *State, hook string, e *Event) {
 		t.Total--
 	case "replaced":
 		t.Objects, t.Total = map[string]string{}, e.N
-	case "indexFailed":
-		t.Failed++
 	}
 }
 
@@ -240,15 +213,6 @@ func (i *InformerState) apply(s *State, hook string, e *Event) {
 				put(s, i.Store.Objects, e.Key, e.ResourceVersion)
 			}
 		}
-	case "resyncDue":
-		if e.N > 0 {
-			i.Resyncs++
-		}
-	case "processError":
-		i.Errors++
-		i.Err = e.Err
-	case "mutated":
-		i.Mutated++
 	}
 }
 
@@ -279,10 +243,6 @@ func (i *InformerState) applyHandler(s *State, hook string, e *Event) {
 		h.Call, h.Micros = nil, e.Micros
 	case "handlerPanicked":
 		h.Panics++
-	case "handlerSynced":
-		h.Synced = true
-	case "handlerLagging":
-		h.Lagging = e.N
 	case "handlerStuck":
 		if call := h.Call; call != nil {
 			h.Call = &CallState{Key: call.Key, Kind: call.Kind, At: call.At, Stuck: e.Micros}
@@ -290,7 +250,7 @@ func (i *InformerState) applyHandler(s *State, hook string, e *Event) {
 	case "handlerRemoved":
 		h.Removed = true
 	case "handlerEnded":
-		h.Ended, h.Dropped = true, e.N
+		h.Ended = true
 		h.Pending = 0
 	}
 	if h.Removed && h.Ended {

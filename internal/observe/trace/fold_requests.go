@@ -19,13 +19,6 @@ func (r *RequestsState) apply(s *State, hook string, e *Event) {
 		}
 	case "requestDone":
 		r.done(s, e)
-	case "retry":
-		r.Retries++
-	case "throttled":
-		r.Throttled++
-	case "warning":
-		r.Warnings++
-		r.Warning = e.Text
 	case "watchOpened":
 		if len(r.Watches) < limit {
 			put(s, r.Watches, id, requestOf(e))
@@ -35,7 +28,6 @@ func (r *RequestsState) apply(s *State, hook string, e *Event) {
 			s.Odd++
 		}
 		drop(s, r.Watches, id)
-		r.Frames += uint64(e.N)
 	}
 }
 
@@ -88,8 +80,6 @@ func (r *RequestsState) Answered() (begun []string) {
 func (l *LabState) apply(s *State, hook string, e *Event) {
 	held := l.Held[e.Gate]
 	switch hook {
-	case "scene":
-		l.Scene, l.Args = e.Label, e.Arguments
 	case "input":
 		l.Input = e.Label
 	case "held":

@@ -44,34 +44,22 @@ type InformerState struct {
 	// Handlers by Event.Handler. A handler that was removed and has ended is deleted; one that
 	// ended with the informer stays, with Ended set.
 	Handlers map[string]*HandlerState `json:"handlers"`
-	Resyncs  uint64                   `json:"resyncs"` // resyncDue with n > 0
-	Errors   uint64                   `json:"errors"`  // processError
-	Err      string                   `json:"err"`     // the last one
-	Mutated  uint64                   `json:"mutated"`
 }
 
 // ReflectorState is the list and watch.
 type ReflectorState struct {
-	Phase       string `json:"phase"` // "Idle" at first; then stateChanged.to
-	On          string `json:"on"`    // the input that led there
-	PhaseAt     int64  `json:"phaseAt"`
-	Position    string `json:"rv"`    // of the last listed, event or bookmark with an rv
-	Lists       uint64 `json:"lists"` // listed
-	Items       int64  `json:"items"` // of the last list
-	Pages       int64  `json:"pages"` // of the list under way or the last one
-	Watches     uint64 `json:"watches"`
-	Open        bool   `json:"open"` // between watchStarted and watchEnded
-	OpenAt      int64  `json:"openAt"`
-	Events      uint64 `json:"events"`
-	Bookmarks   uint64 `json:"bookmarks"` // without those that end a streaming list
-	Expired     uint64 `json:"expired"`
-	Idle        uint64 `json:"idle"` // idleTimeout
-	Resyncs     uint64 `json:"resyncs"`
-	StoreErrors uint64 `json:"storeErrors"`
-	BackOff     int64  `json:"backOff"` // µs of the back-off under way; 0 in every phase but BackingOff
-	BackOffAt   int64  `json:"backOffAt"`
-	Failures    uint64 `json:"failures"` // back-offs since the last listed, watchStarted or event
-	Err         string `json:"err"`      // of the last backOff, expired or watchEnded
+	Phase    string `json:"phase"` // "Idle" at first; then stateChanged.to
+	PhaseAt  int64  `json:"phaseAt"`
+	Position string `json:"rv"`    // of the last listed, event or bookmark with an rv
+	Lists    uint64 `json:"lists"` // listed
+	Items    int64  `json:"items"` // of the last list
+	Watches  uint64 `json:"watches"`
+	Open     bool   `json:"open"` // between watchStarted and watchEnded
+	Events   uint64 `json:"events"`
+	Expired  uint64 `json:"expired"`
+	BackOff  int64  `json:"backOff"`  // µs of the back-off under way; 0 in every phase but BackingOff
+	Failures uint64 `json:"failures"` // back-offs since the last listed, watchStarted or event
+	Err      string `json:"err"`      // of the last backOff, expired or watchEnded
 }
 
 // FIFOState is the queue between reflector and store.
@@ -81,19 +69,11 @@ type FIFOState struct {
 	Slots map[string]*SlotState `json:"slots"`
 	Total int64                 `json:"total"`
 	// InFlight is the entry being processed; absent if there is none.
-	InFlight     *EntryState `json:"inFlight,omitempty"`
-	Queued       uint64      `json:"queued"` // deltas
-	Popped       uint64      `json:"popped"`
-	Deduplicated uint64      `json:"deduplicated"`
-	Ignored      uint64      `json:"ignored"`
-	Canceled     uint64      `json:"canceled"`
-	Requeued     uint64      `json:"requeued"`
-	Failed       uint64      `json:"failed"` // processed with err
-	Replaces     uint64      `json:"replaces"`
-	Tombstones   uint64      `json:"tombstones"` // of all Replaces
-	Peak         int64       `json:"peak"`       // the maximum of Total
-	Synced       bool        `json:"synced"`
-	Closed       bool        `json:"closed"`
+	InFlight   *EntryState `json:"inFlight,omitempty"`
+	Queued     uint64      `json:"queued"` // deltas
+	Popped     uint64      `json:"popped"`
+	Tombstones uint64      `json:"tombstones"`
+	Peak       int64       `json:"peak"` // the maximum of Total
 }
 
 // SlotState is the deltas of a key.
@@ -117,11 +97,10 @@ type StoreState struct {
 	Total   int64             `json:"total"`
 	// Key and Kind (added, updated, deleted, replaced) are of the last write. From and To are the
 	// resource versions of the last informer.applied with an object.
-	Key    string `json:"k"`
-	Kind   string `json:"kind"`
-	From   string `json:"from"`
-	To     string `json:"to"`
-	Failed uint64 `json:"failed"` // indexFailed
+	Key  string `json:"k"`
+	Kind string `json:"kind"`
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // HandlerState is one listener.
@@ -133,9 +112,6 @@ type HandlerState struct {
 	Handled uint64 `json:"handled"`
 	Merged  uint64 `json:"merged"`
 	Panics  uint64 `json:"panics"`
-	Dropped int64  `json:"dropped"`
-	Lagging int64  `json:"lagging"` // of the last handlerLagging
-	Synced  bool   `json:"synced"`
 	Removed bool   `json:"removed"`
 	Ended   bool   `json:"ended"`
 	// Call is the running call, absent between calls. Micros is how long the last one took.
@@ -172,12 +148,12 @@ type QueueState struct {
 	Got       uint64 `json:"got"`
 	Done      uint64 `json:"done"`
 	Retried   uint64 `json:"retried"`
-	Refused   uint64 `json:"refused"`
-	Unknown   uint64 `json:"unknown"` // doneUnknown
-	Peak      int64  `json:"peak"`    // the maximum of Total
+	Peak      int64  `json:"peak"` // the maximum of Total
 
 	ShuttingDown bool `json:"shuttingDown"`
 	Draining     bool `json:"draining"`
+
+	last uint64 // the number in Queue of the key that a worker got last
 }
 
 // ProcessingState is a key with a worker.
@@ -209,16 +185,12 @@ type NamespaceState struct {
 	DueAt int64 `json:"dueAt"`
 	Due   int64 `json:"due"`
 
-	Types      int64                     `json:"types"`      // discovered
 	Remaining  map[string]int64          `json:"remaining"`  // by resource, of the last pass; 0 is left out
 	Conditions map[string]ConditionState `json:"conditions"` // by type
 	Conflicts  uint64                    `json:"conflicts"`
 	Failures   int64                     `json:"failures"`
-	Err        string                    `json:"err"`   // of the last pass; "" if it succeeded
-	Stuck      int64                     `json:"stuck"` // µs, of the passStuck of the pass under way
-	Finalized  bool                      `json:"finalized"`
+	Err        string                    `json:"err"` // of the last pass; "" if it succeeded
 	Gone       bool                      `json:"gone"`
-	Micros     int64                     `json:"us"` // from deletion to gone
 }
 
 // ConditionState is a condition of a namespace.
@@ -236,14 +208,9 @@ type RequestsState struct {
 	Latest  map[string]*RequestState `json:"latest"`
 	Watches map[string]*RequestState `json:"watches"`
 
-	Started   uint64 `json:"started"`
-	Done      uint64 `json:"done"`
-	Failed    uint64 `json:"failed"` // done with err
-	Retries   uint64 `json:"retries"`
-	Throttled uint64 `json:"throttled"`
-	Warnings  uint64 `json:"warnings"`
-	Frames    uint64 `json:"frames"`  // of closed watches
-	Warning   string `json:"warning"` // the last one
+	Started uint64 `json:"started"`
+	Done    uint64 `json:"done"`
+	Failed  uint64 `json:"failed"` // done with err
 }
 
 // RequestState is one attempt of a request.
@@ -262,8 +229,6 @@ type RequestState struct {
 
 // LabState is the laboratory's part: scene, gates, and the server in memory.
 type LabState struct {
-	Scene string `json:"scene"`
-	Args  string `json:"args"`
 	Input string `json:"input"` // the last one
 	// Held are the keys that wait at each gate, in order of arrival. A gate without any is deleted.
 	Held map[string][]string `json:"held"`
