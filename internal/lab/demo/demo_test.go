@@ -77,7 +77,7 @@ func TestLines(t *testing.T) {
 func TestPicture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		s := inBubble(t, "conflict", Config{Out: &out, Glyphs: &display.Unicode, Size: screenSize})
+		s := inBubble(t, "finalizer", Config{Out: &out, Glyphs: &display.Unicode, Size: screenSize})
 		kept := false
 		s.keep = func(context.Context) error {
 			kept = true

@@ -125,7 +125,7 @@ const (
 
 // All returns the scenes in the recommended order.
 func All() []Scene {
-	return []Scene{deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, conflict, secondParty, emptiedFinalizers, stuck, virtualMachine, rollout, garbage,
+	return []Scene{deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, emptiedFinalizers, stuck, virtualMachine,
 		errorsScene, twoWaysOf410, index, slowConsumer, storeDecides, resync, oneKey, backOff, workersInPool, twoQueues, stalled}
 }
 

@@ -314,42 +314,6 @@ func TestSlowHandler(t *testing.T) {
 	})
 }
 
-func TestConflict(t *testing.T) {
-	play(t, "conflict", func(t *testing.T, s story.State) {
-		inOrder(t, s,
-			beat{story.Deleter, "409 Conflict"},
-			beat{story.Deleter, "409 Conflict"},
-			beat{story.Deleter, "updates the status: NamespaceContentRemaining"},
-			beat{story.Deleter, "409 Conflict"},
-			beat{story.Deleter, "409 Conflict"},
-			beat{story.Deleter, "through /finalize"},
-		)
-		assert.Equal(t, 4, s.Gears.Conflicts)
-		assert.Zero(t, s.Gears.Retries, "a conflict is no failure of the pass")
-	})
-}
-
-// The four states of the namespace design, with the Kubernetes controller first.
-func TestSecondParty(t *testing.T) {
-	play(t, "second-party", func(t *testing.T, s story.State) {
-		inOrder(t, s,
-			beat{story.You, "kubectl create namespace shop, with spec.finalizers [openshift.com/origin]"},
-			beat{story.You, "spec.finalizers [openshift.com/origin kubernetes], status.phase Active"},
-			beat{story.You, "kubectl delete namespace shop"},
-			beat{story.You, "spec.finalizers [openshift.com/origin kubernetes], status.phase Terminating"},
-			beat{story.Operator, "the storage is locked by a backup"},
-			beat{story.Deleter, "through /finalize; another controller still holds it"},
-			beat{story.You, "spec.finalizers [openshift.com/origin], status.phase Terminating"},
-			beat{story.Operator, "the backup has ended"},
-			beat{story.Operator, "builds.build.openshift.com: none is left"},
-			beat{story.Operator, `removes "openshift.com/origin" from spec.finalizers through /finalize; [] is left`},
-		)
-		require.Len(t, s.Lines, 1)
-		assert.Equal(t, story.Type{Name: "builds outside", Left: 0, Most: 6}, s.Lines[0])
-		assert.Zero(t, s.Gears.Retries, "the first party does not notice the second's trouble")
-	})
-}
-
 func TestEmptiedFinalizers(t *testing.T) {
 	play(t, "emptied-finalizers", func(t *testing.T, s story.State) {
 		inOrder(t, s,
@@ -436,53 +400,9 @@ func TestVirtualMachinesThatAreDeletedAtOnce(t *testing.T) {
 	}
 }
 
-func TestRollout(t *testing.T) {
-	play(t, "rollout", func(t *testing.T, s story.State) {
-		inOrder(t, s,
-			beat{story.You, "kubectl -n shop create deployment shop"},
-			beat{story.Worker, "with 2 pods"},
-			beat{story.You, "2 of 2 pods serve"},
-			beat{story.You, "kubectl -n shop scale deployment shop --replicas=5"},
-			beat{story.Worker, "creates pod"},
-			beat{story.Worker, "expectations are open"},
-			beat{story.Demo, "the store has 2 pods, the server has 5"},
-			beat{story.You, "5 of 5 pods serve"},
-			beat{story.You, "kubectl -n shop set image deployment/shop"},
-			beat{story.Worker, "no replica set has this template; creates"},
-			beat{story.Worker, "deletes pod"},
-			beat{story.You, "5 of 5 pods serve"},
-			beat{story.You, "kubectl delete namespace"},
-		)
-		assert.Equal(t, 2+3+5, howOften(s, story.Worker, "creates pod"), "none is created twice")
-	})
-}
-
-func TestGarbage(t *testing.T) {
-	play(t, "garbage", func(t *testing.T, s story.State) {
-		inOrder(t, s,
-			beat{story.You, "kubectl -n shop delete configmap blue --cascade=background"},
-			beat{story.Server, "blue has gone"},
-			beat{story.Server, "blue-"},
-			beat{story.You, "kubectl -n shop delete configmap green --cascade=foreground"},
-			beat{story.Server, "green is being deleted; its finalizers are [foregroundDeletion]"},
-			beat{story.Server, "green-"},
-			beat{story.Server, "green has gone"},
-			beat{story.You, "kubectl -n shop delete configmap red --cascade=orphan"},
-			beat{story.Server, "red is being deleted; its finalizers are [orphan]"},
-			beat{story.Server, "has no ownerReferences any more"},
-			beat{story.Server, "has no ownerReferences any more"},
-			beat{story.Server, "red has gone"},
-			beat{story.You, "kubectl delete namespace"},
-		)
-		for _, name := range []string{"red-a has gone", "red-b has gone"} {
-			assert.Zero(t, howOften(s, story.Server, name), name)
-		}
-	})
-}
-
 // The texts of a scene are complete, and the files that it names exist.
 func TestScenesAreComplete(t *testing.T) {
-	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "conflict", "second-party", "emptied-finalizers", "stuck", "virtualmachine", "rollout", "garbage", "errors", "two-ways-of-410", "index", "slow-consumer", "store-decides", "resync", "one-key", "back-off", "worker-pool", "two-queues", "stall"}, scenes.Names())
+	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "emptied-finalizers", "stuck", "virtualmachine", "errors", "two-ways-of-410", "index", "slow-consumer", "store-decides", "resync", "one-key", "back-off", "worker-pool", "two-queues", "stall"}, scenes.Names())
 	for _, scene := range scenes.All() {
 		assert.NotEmpty(t, scene.Summary)
 		assert.Regexp(t, `^[A-Z].*[.]$`, scene.Happens)
@@ -515,7 +435,7 @@ func TestUnknownScene(t *testing.T) {
 	_, err := scenes.Named("delite")
 	var unknown *scenes.UnknownError
 	require.ErrorAs(t, err, &unknown)
-	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, conflict, second-party, emptied-finalizers, stuck, virtualmachine, rollout, garbage, errors, two-ways-of-410, index, slow-consumer, store-decides, resync, one-key, back-off, worker-pool, two-queues, stall`)
+	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, emptied-finalizers, stuck, virtualmachine, errors, two-ways-of-410, index, slow-consumer, store-decides, resync, one-key, back-off, worker-pool, two-queues, stall`)
 }
 
 func TestStuck(t *testing.T) {

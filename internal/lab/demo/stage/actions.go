@@ -94,15 +94,10 @@ func (s *Stage) Fill(ctx context.Context) error {
 
 // CreateNamespace creates the namespace, empty.
 func (s *Stage) CreateNamespace(ctx context.Context) error {
-	with := ""
 	namespace := &api.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": Namespace},
 	}}
-	if len(s.tokens) > 0 {
-		namespace.Object["spec"] = map[string]any{"finalizers": s.tokens}
-		with = fmt.Sprintf(", with spec.finalizers %v", s.tokens)
-	}
-	s.Tell(story.You, "kubectl create namespace %s%s", Namespace, with)
+	s.Tell(story.You, "kubectl create namespace %s", Namespace)
 	if _, err := s.objectsOf(api.NamespacesResource, "").Create(ctx, namespace, api.UpdateOptions{}); err != nil {
 		return fmt.Errorf("creating the namespace: %w", err)
 	}
@@ -197,17 +192,6 @@ func (s *Stage) ShowContent(ctx context.Context) error {
 		return fmt.Errorf("listing the custom resources: %w", err)
 	}
 	s.Tell(story.You, "kubectl -n %s get crontabs: %s", Namespace, story.Count(len(crontabs.Items), "crontab"))
-	return nil
-}
-
-// ShowNamespace reports the state of the namespace as the server has it.
-func (s *Stage) ShowNamespace(ctx context.Context) error {
-	namespace, err := s.objectsOf(api.NamespacesResource, "").Get(ctx, Namespace, api.GetOptions{})
-	if err != nil {
-		return fmt.Errorf("reading the namespace: %w", err)
-	}
-	s.Tell(story.You, "kubectl get namespace %s -o yaml: spec.finalizers %v, status.phase %s",
-		Namespace, namespace.NestedStringSlice("spec", "finalizers"), namespace.NestedString("status", "phase"))
 	return nil
 }
 

@@ -51,9 +51,6 @@ type Stage struct {
 	halt       context.CancelFunc // of the controller
 	slowCtx    context.Context    // of a scene's additions; ends with the controller
 	machines   machines           // of the scene with virtual machines
-	namespaces *informer.SharedIndexInformer[*api.Namespace]
-	tokens     []string          // a scene's additions to spec.finalizers
-	party      secondParty       // of the scene with a second party
 	faults     map[string]string // the texts of the script's faults, by id
 	bare       bare
 	// endRecording ends the stage's own recorder.
@@ -174,11 +171,11 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	namespaceInformer := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {
 		return newInformer(namespaces, "namespaces", 0, s.config)
 	})
-	s.namespaces = namespaceInformer
 	hooks := s.config.Recorder.Namespaces()
+	newDeleter := gears.Choose(s.config.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
-		Deleter: s.newDeleter(gate.Deleter(s.config.Gates, nsctl.DeleterConfig{
+		Deleter: newDeleter(gate.Deleter(s.config.Gates, nsctl.DeleterConfig{
 			Namespaces:  namespaces,
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
@@ -230,11 +227,5 @@ func (s *Stage) Close() {
 	for _, client := range s.added {
 		client.Close()
 	}
-	s.party.close()
 	s.endRecording("the scene has ended")
-}
-
-// newDeleter returns a deleter in the form that the gears name.
-func (s *Stage) newDeleter(config nsctl.DeleterConfig) nsctl.Deleter {
-	return gears.Choose(s.config.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)(config)
 }

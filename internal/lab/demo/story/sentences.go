@@ -81,8 +81,6 @@ var sentences = map[string]sentence{
 	"nsctl.finalized": {Deleter, `no content is left: removes "kubernetes" from spec.finalizers of {k} through ` +
 		`/finalize; ` +
 		`the server removes the namespace`},
-	"nsctl.finalized held": {Deleter, `no content is left: removes "kubernetes" from spec.finalizers of {k} ` +
-		`through /finalize; another controller still holds it`},
 	"nsctl.finalized error":  {Deleter, "cannot finalize {k}: {err}"},
 	"nsctl.passDone":         {Worker, "pass {pass} ends after {us}: nothing more to do. Forget, Done"},
 	"nsctl.passDone waiting": {Worker, "pass {pass} ends after {us}: {err}"},
@@ -222,8 +220,6 @@ func (s *State) ofNamespace(e *trace.Event) string {
 		return ""
 	case e.Name == "nsctl.finalized" && e.Err != "":
 		return e.Name + " error"
-	case e.Name == "nsctl.finalized" && slices.ContainsFunc(s.Namespace.Finalizers, foreign):
-		return e.Name + " held"
 	case e.Name == "nsctl.conditionsFailed", e.Name == "nsctl.finalized", e.Name == "nsctl.enqueued":
 		return e.Name
 	case before.Failures > 0 && (e.Err != "" || e.Name != "nsctl.typeDeleted" || e.N > 0):
@@ -241,9 +237,6 @@ func (s *State) ofNamespace(e *trace.Event) string {
 	}
 	return e.Name
 }
-
-// foreign reports whether a token in spec.finalizers is another controller's.
-func foreign(token string) bool { return token != api.FinalizerKubernetes }
 
 // ofCondition tells conditions that have changed.
 func (s *State) ofCondition(before *trace.NamespaceState, e *trace.Event) string {
