@@ -13,12 +13,9 @@ import (
 //
 //	key==demo && gate==G2 || deltas~D
 //
-// The names are key, gear, gate, event, verb, resource, handler, code, deltas and failures, the
-// operators ==, !=, ~ (contains), < and >. && binds stronger than ||. A key may be named without
-// its namespace. A code is that of a request's answer. An alternative (what || separates) that
-// compares it holds only for answers, any other only for items that are not answers. So a closed
-// gate holds a request once. The zero Condition holds for every item except answers. The page's
-// filters have the same form.
+// The names are key, gear, gate, event, verb, resource, handler, deltas and failures, the operators
+// ==, !=, ~ (contains), < and >. && binds stronger than ||. A key may be named without its
+// namespace. The zero Condition holds for every item. The page's filters have the same form.
 type Condition struct {
 	text         string
 	alternatives [][]comparison
@@ -27,7 +24,7 @@ type Condition struct {
 type comparison struct{ name, operator, value string }
 
 // fieldNames are the names in conditions.
-var fieldNames = []string{"key", "gear", "event", "verb", "resource", "handler", "code", "deltas", "failures", "gate"}
+var fieldNames = []string{"key", "gear", "event", "verb", "resource", "handler", "deltas", "failures", "gate"}
 
 // gears are the packages in which items wait.
 var gears = map[ID]string{
@@ -51,8 +48,6 @@ func (i Item) field(name string) string {
 		return i.Resource
 	case "handler":
 		return i.Handler
-	case "code":
-		return strconv.Itoa(i.Code)
 	case "deltas":
 		return i.Deltas
 	case "failures":
@@ -61,17 +56,6 @@ func (i Item) field(name string) string {
 		}
 	}
 	return ""
-}
-
-// condition returns the text of the condition that tells an item from the others at its gate.
-func (i Item) condition() string {
-	text := `key=="` + i.Key + `"`
-	for _, name := range []string{"resource", "verb", "handler", "code"} {
-		if value := i.field(name); value != "" && (name != "code" || i.Code != 0) {
-			text += fmt.Sprintf(` && %s=="%s"`, name, value)
-		}
-	}
-	return text
 }
 
 var comparisonForm = regexp.MustCompile(`^\s*(\w+)\s*(==|!=|~|<|>)\s*("[^"]*"|[^\s&|]+)\s*(&&|\|\||$)`)
@@ -110,13 +94,8 @@ func (c Condition) String() string { return c.text }
 
 // Holds reports whether an item meets the condition.
 func (c Condition) Holds(item Item) bool {
-	answer := item.Code != 0
-	if len(c.alternatives) == 0 {
-		return !answer
-	}
-	return slices.ContainsFunc(c.alternatives, func(all []comparison) bool {
-		ofCodes := slices.ContainsFunc(all, func(one comparison) bool { return one.name == "code" })
-		return answer == ofCodes && !slices.ContainsFunc(all, func(one comparison) bool { return !one.holds(item) })
+	return len(c.alternatives) == 0 || slices.ContainsFunc(c.alternatives, func(all []comparison) bool {
+		return !slices.ContainsFunc(all, func(one comparison) bool { return !one.holds(item) })
 	})
 }
 

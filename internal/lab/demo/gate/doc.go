@@ -12,9 +12,7 @@
 //	G3    what is stored, not distributed    the informer's processor
 //	G4    a handler call                     the handler, by informer.Config.WrapHandler
 //	G5    a key for a worker, after Get      the work queue
-//	G6    a request to the API server, or    ListerWatcher, and the clients of the deleter
-//	      its answer, for a condition
-//	      that compares the code
+//	G6    a request to the API server        ListerWatcher, and the clients of the deleter
 //	G7    a key before Done                  the work queue
 //
 // [New] returns the gates of a run, all open. A run is wired with them where it makes its gears:
@@ -38,7 +36,8 @@
 //	gates.Release()                         // open every gate
 //
 // A guided scene ([Guide]) asks its reader a question and reveals the answer later. A [Session] is
-// one run of it: [Session.Ask] waits for the choice that the page sends.
+// one run of it: [Session.Ask] waits for the choice that the page sends. Until then the gates are the
+// scene's.
 //
 // # Guarantees
 //

@@ -2,13 +2,11 @@ package gate
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 
 	"orrery/internal/observe/trace"
-	"orrery/restclient/api"
 )
 
 // ID is the name of a gate.
@@ -38,7 +36,6 @@ type Item struct {
 	Handler  string // G4: its name
 	Deltas   string // G2: a letter for each delta, as in a recording
 	Failures int    // G5, G7
-	Code     int    // G6: of the answer, once there is one
 }
 
 // Gates are the gates of one run. [New] returns them open. All methods may be called from any
@@ -59,7 +56,6 @@ type gate struct {
 	wired   bool // a seam of the run has it
 	unused  bool // nothing of the run arrives there
 	closed  bool
-	ofRun   bool      // the end of a run to a condition has closed it
 	only    Condition // what it holds while it is closed
 	waiting []*waiter // the oldest first
 }
@@ -104,33 +100,6 @@ func (g *Gates) Wait(ctx context.Context, item Item) error {
 	}
 }
 
-// request sends a request when its gate lets it through. Its answer waits in turn, but only for a
-// condition that compares the code.
-func (g *Gates) request(ctx context.Context, item Item, send func() error) error {
-	if err := g.Wait(ctx, item); err != nil {
-		return err
-	}
-	err := send()
-	g.answered(ctx, item, err)
-	return err
-}
-
-// answer is [Gates.request] for a request whose answer is a value.
-func answer[T any](ctx context.Context, g *Gates, item Item, send func() (T, error)) (got T, err error) {
-	err = g.request(ctx, item, func() (err error) { got, err = send(); return err })
-	return got, err
-}
-
-// answered holds what waits for the answer to a request. A success counts as code 200.
-func (g *Gates) answered(ctx context.Context, item Item, err error) {
-	if item.Code = api.CodeOf(err); err == nil {
-		item.Code = http.StatusOK
-	}
-	if item.Code != 0 {
-		_ = g.Wait(ctx, item) // an error means that it must not wait any longer
-	}
-}
-
 // arrive returns nil if the item may pass.
 func (g *Gates) arrive(item Item) *waiter {
 	g.mu.Lock()
@@ -148,7 +117,6 @@ func (g *Gates) arrive(item Item) *waiter {
 		}
 		g.runTo = nil
 		if !gate.closed || !gate.only.Holds(item) {
-			gate.ofRun = gate.ofRun || !gate.closed
 			gate.closed, gate.only = true, Condition{}
 		}
 	case !gate.closed || !gate.only.Holds(item):
@@ -192,7 +160,7 @@ func (g *Gates) openLocked(id ID) {
 	if !gate.closed {
 		return
 	}
-	gate.closed, gate.ofRun = false, false
+	gate.closed = false
 	for _, w := range gate.waiting {
 		close(w.passed)
 	}
@@ -229,7 +197,7 @@ func (g *Gates) Close(id ID, only Condition) {
 	g.inputLocked("close", string(id), only.String())
 	g.runTo = nil
 	gate := g.gates[id]
-	gate.closed, gate.only, gate.ofRun = true, only, false
+	gate.closed, gate.only = true, only
 	for i := 0; i < len(gate.waiting); {
 		if only.Holds(gate.waiting[i].item) {
 			i++
@@ -268,7 +236,7 @@ func (g *Gates) Step(id ID) (Item, bool) {
 	if len(g.gates[id].waiting) == 0 {
 		return Item{}, false
 	}
-	g.inputLocked("step", string(id), g.gates[id].waiting[0].item.condition())
+	g.inputLocked("step", string(id), g.gates[id].waiting[0].item.Key)
 	return g.passLocked(id, 0), true
 }
 
@@ -384,14 +352,6 @@ func (g *Gates) wire(ids ...ID) {
 		g.gates[id].wired = !g.gates[id].unused
 	}
 	g.changedLocked()
-}
-
-// ofRun reports whether the end of a run to a condition has closed a gate, which is then the
-// page's.
-func (g *Gates) ofRun(id ID) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.gates[id].ofRun
 }
 
 // holds reports whether a gate may hold items at present. A decorator that has to look for its item

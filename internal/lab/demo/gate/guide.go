@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -64,9 +65,6 @@ type Session struct {
 	recorder *trace.Recorder
 	answered chan struct{}
 	once     sync.Once
-
-	mu    sync.Mutex  // for commands of the page; it is locked before Gates.mu
-	pages map[ID]bool // gates that the page has closed
 }
 
 // NewSession returns the session of a recorded scene; nil if the scene asks nothing.
@@ -75,7 +73,7 @@ func NewSession(scene string, recorder *trace.Recorder, gates *Gates) *Session {
 	if !ok {
 		return nil
 	}
-	return &Session{Gates: gates, scene: scene, guide: guide, recorder: recorder, answered: make(chan struct{}), pages: map[ID]bool{}}
+	return &Session{Gates: gates, scene: scene, guide: guide, recorder: recorder, answered: make(chan struct{})}
 }
 
 // Chapter begins a chapter of the scene's story.
@@ -110,74 +108,34 @@ func (s *Session) Answer(choice string) {
 	}
 }
 
-// Do carries out a command of the page in control: an answer, or one for the gates. Gates that the
-// scene itself has closed stay closed until the answer, because the question is about what they
-// hold.
+// Do carries out a command of the page in control: an answer, or one for the gates. Until the answer
+// the gates are the scene's, because its question is about what they hold.
 func (s *Session) Do(c view.Command) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	held, id := s.held(), ID(c.Gate)
-	switch {
-	case c.Do == "answer":
+	if c.Do == "answer" {
 		s.Answer(c.Choice)
 		return nil
-	case c.Do == "release" && (len(held) == 0 || len(s.pages) > 0):
-		s.releaseLocked()
-		return nil
-	case c.Do == "step" && id == "":
-		id = s.oldest()
 	}
-	if len(held) > 0 && (c.Do == "release" || c.Do == "run" || slices.Contains(held, id)) {
-		return fmt.Errorf("the scene holds %s until its question is answered", held[0])
+	if !s.over() {
+		return errors.New("the gates are the scene's until its question is answered")
 	}
-	if err := s.Gates.Do(c); err != nil {
-		return err
-	}
-	switch c.Do {
-	case "close":
-		s.pages[id] = true
-	case "open":
-		delete(s.pages, id)
-	}
-	return nil
+	return s.Gates.Do(c)
 }
 
-// held returns the gates that the scene itself has closed and that must stay so, because its
-// question has no answer yet.
-func (s *Session) held() (gates []ID) {
+// Release is called when no page is in control any more.
+func (s *Session) Release() {
+	if s.over() {
+		s.Gates.Release()
+	}
+}
+
+// over reports whether the question is answered.
+func (s *Session) over() bool {
 	select {
 	case <-s.answered:
-		return nil
+		return true
 	default:
+		return false
 	}
-	state, _ := s.State()
-	for _, gate := range state.Gates {
-		if id := ID(gate.Name); gate.Closed && !s.pages[id] && !s.ofRun(id) {
-			gates = append(gates, id)
-		}
-	}
-	return gates
-}
-
-// Release is called when no page is in control any more. It opens the gates as the command of that
-// name does.
-func (s *Session) Release() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.releaseLocked()
-}
-
-// releaseLocked opens all gates, or only those that the page has closed while the scene holds
-// others.
-func (s *Session) releaseLocked() {
-	if len(s.held()) == 0 {
-		s.Gates.Release()
-	} else {
-		for id := range s.pages {
-			s.Open(id)
-		}
-	}
-	clear(s.pages)
 }
 
 // Reveal records the answer.

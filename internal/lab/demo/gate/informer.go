@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"context"
 
 	"orrery/deltafifo"
@@ -60,15 +59,17 @@ type heldSource[T informer.Object] struct {
 }
 
 func (s heldSource[T]) List(ctx context.Context, opts api.ListOptions) (*api.List[T], error) {
-	return answer(ctx, s.gates, Item{Gate: G6, Verb: "list", Resource: s.name}, func() (*api.List[T], error) {
-		return s.ListerWatcher.List(ctx, opts)
-	})
+	if err := s.gates.Wait(ctx, Item{Gate: G6, Verb: "list", Resource: s.name}); err != nil {
+		return nil, err
+	}
+	return s.ListerWatcher.List(ctx, opts)
 }
 
 func (s heldSource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error) {
-	w, err := answer(ctx, s.gates, Item{Gate: G6, Verb: "watch", Resource: s.name}, func() (api.Watcher[T], error) {
-		return s.ListerWatcher.Watch(ctx, opts)
-	})
+	if err := s.gates.Wait(ctx, Item{Gate: G6, Verb: "watch", Resource: s.name}); err != nil {
+		return nil, err
+	}
+	w, err := s.ListerWatcher.Watch(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +108,6 @@ func (w *heldWatcher[T]) Next() (api.WatchEvent[T], error) {
 		}
 	case api.WatchBookmark:
 		w.initial = w.initial && !event.InitialEventsEnd
-	case api.WatchError: // the server's last answer to the watch, such as 410
-		w.gates.answered(w.ctx, Item{Gate: G6, Verb: "watch", Resource: w.name},
-			api.NewStatusError(*cmp.Or(event.Status, &api.Status{})))
 	}
 	return event, nil
 }

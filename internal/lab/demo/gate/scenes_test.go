@@ -122,8 +122,7 @@ func answer(ctx context.Context, recorder *trace.Recorder, guide *gate.Session) 
 	_ = guide.Do(view.Command{Do: "answer", Choice: strings.Split(recorder.State().Lab.Choices, trace.ChoiceSeparator)[0]})
 }
 
-// What a scene holds goes on only after the answer to its question. A gate that the page has closed
-// is the page's, until the page opens it.
+// What a scene holds goes on only after the answer to its question.
 func TestScenesHoldUntilTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		recorder, err := trace.Start(trace.Config{})
@@ -133,70 +132,23 @@ func TestScenesHoldUntilTheAnswer(t *testing.T) {
 		defer cancel()
 		gates := gate.New(ctx, recorder)
 		session := gate.NewSession("one-key", recorder, gates)
-		arrive := func(id gate.ID, all ...string) {
-			for _, key := range all {
-				go func() { _ = gates.Wait(ctx, gate.Item{Gate: id, Key: key}) }()
-				synctest.Wait()
-			}
-		}
-		page := func(what, gate string) error {
-			command := view.Command{Do: what, Gate: gate}
-			if what == "run" {
-				command.Where = "key==z"
-			}
-			return session.Do(command)
-		}
-		require.NoError(t, page("close", "G5"))
-		require.NoError(t, page("open", "G5"))
-		require.NoError(t, page("close", "G5"))
-		require.NoError(t, page("release", ""), "before the scene holds anything")
-		require.NoError(t, page("run", ""))
-		arrive(gate.G5, "y", "z")
-		assert.Equal(t, []string{"z"}, keys(gates, gate.G5))
-		require.NoError(t, page("step", ""), "the page has closed the gate with its run")
-		assert.Empty(t, gates.Waiting(gate.G5))
-		require.NoError(t, page("close", "G5"))
-		session.Release()                      // the page has gone
 		gates.Close(gate.G5, gate.Condition{}) // by the scene
-		arrive(gate.G5, "a", "b")
-		refused := func(commands ...[2]string) {
-			t.Helper()
-			for _, c := range commands {
-				assert.EqualError(t, page(c[0], c[1]), "the scene holds G5 until its question is answered", "%q", c)
-			}
-			assert.Equal(t, []string{"a", "b"}, keys(gates, gate.G5))
+		for _, key := range []string{"a", "b"} {
+			go func() { _ = gates.Wait(ctx, gate.Item{Gate: gate.G5, Key: key}) }()
+			synctest.Wait()
 		}
-		all := [][2]string{{"open", "G5"}, {"close", "G5"}, {"step", "G5"}, {"step", ""}, {"run", ""}, {"release", ""}}
-		refused(all...)
-
-		require.NoError(t, page("close", "G2"))
-		arrive(gate.G2, "c", "d", "e")
-		refused(all[:5]...)
-		require.NoError(t, page("step", "G2"))
-		assert.Equal(t, []string{"d", "e"}, keys(gates, gate.G2))
-		require.NoError(t, page("release", ""))
-		assert.Empty(t, gates.Waiting(gate.G2))
-		refused(all...)
-		require.NoError(t, page("close", "G2"))
-		require.NoError(t, page("open", "G2"))
-		refused(all...)
-		require.NoError(t, page("close", "G2"))
-		arrive(gate.G2, "f")
+		for _, do := range []string{"open", "close", "step", "run", "release"} {
+			err := session.Do(view.Command{Do: do, Gate: "G5", Where: "key==z"})
+			assert.EqualError(t, err, "the gates are the scene's until its question is answered", do)
+		}
 		session.Release() // the page has gone
-		assert.Empty(t, gates.Waiting(gate.G2))
-		refused(all...)
+		assert.Equal(t, []string{"a", "b"}, keys(gates, gate.G5))
 
 		require.NoError(t, session.Do(view.Command{Do: "answer", Choice: "1"}))
-		require.NoError(t, page("step", ""))
+		require.NoError(t, session.Do(view.Command{Do: "step"}))
 		assert.Equal(t, []string{"b"}, keys(gates, gate.G5))
-		require.NoError(t, page("open", "G5"))
+		session.Release()
 		assert.Empty(t, gates.Waiting(gate.G5))
-		for _, release := range []func(){func() { assert.NoError(t, page("release", "")) }, session.Release, func() { assert.NoError(t, page("run", "")) }} {
-			gates.Close(gate.G5, gate.Condition{})
-			arrive(gate.G5, "g")
-			release()
-			assert.Empty(t, gates.Waiting(gate.G5))
-		}
 	})
 }
 

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -83,26 +82,33 @@ type heldNamespaces struct {
 	gates *Gates
 }
 
-func (c heldNamespaces) item(verb, name string) Item {
-	return Item{Gate: G6, Verb: verb, Key: name, Resource: "namespaces"}
+func (c heldNamespaces) wait(ctx context.Context, verb, name string) error {
+	return c.gates.Wait(ctx, Item{Gate: G6, Verb: verb, Key: name, Resource: "namespaces"})
 }
 
 func (c heldNamespaces) Get(ctx context.Context, name string, opts api.GetOptions) (*api.Namespace, error) {
-	return answer(ctx, c.gates, c.item("get", name), func() (*api.Namespace, error) {
-		return c.NamespaceClient.Get(ctx, name, opts)
-	})
+	if err := c.wait(ctx, "get", name); err != nil {
+		return nil, err
+	}
+	return c.NamespaceClient.Get(ctx, name, opts)
 }
 
-func (c heldNamespaces) UpdateStatus(ctx context.Context, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
-	return answer(ctx, c.gates, c.item("update", namespace.Name), func() (*api.Namespace, error) {
-		return c.NamespaceClient.UpdateStatus(ctx, namespace, opts)
-	})
+func (c heldNamespaces) UpdateStatus(
+	ctx context.Context, namespace *api.Namespace, opts api.UpdateOptions,
+) (*api.Namespace, error) {
+	if err := c.wait(ctx, "update", namespace.Name); err != nil {
+		return nil, err
+	}
+	return c.NamespaceClient.UpdateStatus(ctx, namespace, opts)
 }
 
-func (c heldNamespaces) UpdateSubresource(ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions) (*api.Namespace, error) {
-	return answer(ctx, c.gates, c.item("update", name), func() (*api.Namespace, error) {
-		return c.NamespaceClient.UpdateSubresource(ctx, name, subresource, namespace, opts)
-	})
+func (c heldNamespaces) UpdateSubresource(
+	ctx context.Context, name, subresource string, namespace *api.Namespace, opts api.UpdateOptions,
+) (*api.Namespace, error) {
+	if err := c.wait(ctx, "update", name); err != nil {
+		return nil, err
+	}
+	return c.NamespaceClient.UpdateSubresource(ctx, name, subresource, namespace, opts)
 }
 
 type heldContent struct {
@@ -110,62 +116,61 @@ type heldContent struct {
 	gates *Gates
 }
 
-func (c heldContent) item(verb, key string, gvr api.GroupVersionResource) Item {
-	return Item{Gate: G6, Verb: verb, Key: key, Resource: gvr.Resource}
+func (c heldContent) wait(ctx context.Context, verb, key string, gvr api.GroupVersionResource) error {
+	return c.gates.Wait(ctx, Item{Gate: G6, Verb: verb, Key: key, Resource: gvr.Resource})
 }
 
-func (c heldContent) DeleteCollection(ctx context.Context, gvr api.GroupVersionResource, namespace string) (found []*api.PartialObjectMetadata, listed bool, err error) {
-	err = c.gates.request(ctx, c.item("deletecollection", namespace, gvr), func() (err error) {
-		found, listed, err = c.ContentClient.DeleteCollection(ctx, gvr, namespace)
-		return err
-	})
-	return found, listed, err
+func (c heldContent) DeleteCollection(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string,
+) (found []*api.PartialObjectMetadata, listed bool, err error) {
+	if err := c.wait(ctx, "deletecollection", namespace, gvr); err != nil {
+		return nil, false, err
+	}
+	return c.ContentClient.DeleteCollection(ctx, gvr, namespace)
 }
 
-func (c heldContent) List(ctx context.Context, gvr api.GroupVersionResource, namespace string) ([]*api.PartialObjectMetadata, error) {
-	return answer(ctx, c.gates, c.item("list", namespace, gvr), func() ([]*api.PartialObjectMetadata, error) {
-		return c.ContentClient.List(ctx, gvr, namespace)
-	})
+func (c heldContent) List(
+	ctx context.Context, gvr api.GroupVersionResource, namespace string,
+) ([]*api.PartialObjectMetadata, error) {
+	if err := c.wait(ctx, "list", namespace, gvr); err != nil {
+		return nil, err
+	}
+	return c.ContentClient.List(ctx, gvr, namespace)
 }
 
-func (c heldContent) Holders(ctx context.Context, gvr api.GroupVersionResource) (namespaces map[string]bool, complete bool, err error) {
-	err = c.gates.request(ctx, c.item("list", "", gvr), func() (err error) {
-		namespaces, complete, err = c.ContentClient.Holders(ctx, gvr)
-		return err
-	})
-	return namespaces, complete, err
+func (c heldContent) Holders(
+	ctx context.Context, gvr api.GroupVersionResource,
+) (namespaces map[string]bool, complete bool, err error) {
+	if err := c.wait(ctx, "list", "", gvr); err != nil {
+		return nil, false, err
+	}
+	return c.ContentClient.Holders(ctx, gvr)
 }
 
-// Pages is held as one request. An error of each ends the list, and is no failure of the request.
+// Pages is held as one request.
 func (c heldContent) Pages(
 	ctx context.Context, gvr api.GroupVersionResource, namespace string, each func([]*api.PartialObjectMetadata) error,
 ) error {
-	var ended error
-	err := c.gates.request(ctx, c.item("list", namespace, gvr), func() error {
-		err := c.ContentClient.Pages(ctx, gvr, namespace, func(page []*api.PartialObjectMetadata) error {
-			ended = each(page)
-			return ended
-		})
-		if ended != nil {
-			return nil
-		}
+	if err := c.wait(ctx, "list", namespace, gvr); err != nil {
 		return err
-	})
-	return cmp.Or(ended, err)
+	}
+	return c.ContentClient.Pages(ctx, gvr, namespace, each)
 }
 
 func (c heldContent) Delete(
 	ctx context.Context, gvr api.GroupVersionResource, namespace string, object *api.PartialObjectMetadata,
 ) error {
-	return c.gates.request(ctx, c.item("delete", namespace+"/"+object.Name, gvr), func() error {
-		return c.ContentClient.Delete(ctx, gvr, namespace, object)
-	})
+	if err := c.wait(ctx, "delete", namespace+"/"+object.Name, gvr); err != nil {
+		return err
+	}
+	return c.ContentClient.Delete(ctx, gvr, namespace, object)
 }
 
 func (c heldContent) ListPods(ctx context.Context, namespace string) ([]*api.Pod, error) {
-	return answer(ctx, c.gates, c.item("list", namespace, api.PodsResource), func() ([]*api.Pod, error) {
-		return c.ContentClient.ListPods(ctx, namespace)
-	})
+	if err := c.wait(ctx, "list", namespace, api.PodsResource); err != nil {
+		return nil, err
+	}
+	return c.ContentClient.ListPods(ctx, namespace)
 }
 
 type heldDiscovery struct {
@@ -173,8 +178,11 @@ type heldDiscovery struct {
 	gates *Gates
 }
 
-func (c heldDiscovery) PreferredNamespacedResources(ctx context.Context, notOlderThan time.Time) ([]*api.APIResourceList, error) {
-	return answer(ctx, c.gates, Item{Gate: G6, Verb: "discover"}, func() ([]*api.APIResourceList, error) {
-		return c.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
-	})
+func (c heldDiscovery) PreferredNamespacedResources(
+	ctx context.Context, notOlderThan time.Time,
+) ([]*api.APIResourceList, error) {
+	if err := c.gates.Wait(ctx, Item{Gate: G6, Verb: "discover"}); err != nil {
+		return nil, err
+	}
+	return c.Discovery.PreferredNamespacedResources(ctx, notOlderThan)
 }

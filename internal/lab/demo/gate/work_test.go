@@ -2,7 +2,6 @@ package gate_test
 
 import (
 	"context"
-	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -13,7 +12,6 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/informer"
-	"orrery/informer/informertest"
 	"orrery/internal/lab/demo/gate"
 	"orrery/nsctl"
 	nsctlfast "orrery/nsctl/fast"
@@ -200,55 +198,6 @@ func TestGatesHoldRequestsOfADeleter(t *testing.T) {
 			assert.Contains(t, verbs, want)
 		}
 		answers(t, "the controller's end", func() { c.cancel(); <-c.ended })
-	})
-}
-
-// A run to a status code stops at the answer with that code, and the sender of the request does not
-// get the answer yet.
-func TestGatesRunToAnAnswer(t *testing.T) {
-	forms(t, func(t *testing.T, set gears.Set) {
-		c := startCluster(t, set)
-		c.Refuse(func(r *http.Request) *api.Status {
-			if r.Method == http.MethodDelete {
-				return &api.Status{Code: http.StatusInternalServerError, Reason: api.ReasonInternalError}
-			}
-			return nil
-		})
-		synctest.Wait()
-		c.gates.RunTo(condition(t, "code>499 && resource==pods"))
-		c.Put("pods.", "demo", "p")
-		c.AddNamespace("demo", true, api.FinalizerKubernetes)
-		waiting, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		require.NoError(t, c.gates.Await(waiting, gate.G6, 1))
-		want := gate.Item{Gate: gate.G6, Verb: "deletecollection", Resource: "pods", Key: "demo",
-			Code: http.StatusInternalServerError}
-		assert.Equal(t, want, c.gates.Waiting(gate.G6)[0])
-		assert.Contains(t, c.controller.Snapshot().Active, "demo", "the pass has not failed yet")
-		c.Refuse(nil)
-		c.gates.Release()
-		time.Sleep(time.Hour)
-		c.AssertGone(t, "demo")
-		answers(t, "the controller's end", func() { c.cancel(); <-c.ended })
-	})
-}
-
-// A watch that the server ends with an answer, such as 410, waits, too.
-func TestGatesRunToTheEndOfAWatch(t *testing.T) {
-	inPipeline(t, func(p *pipeline) {
-		p.gates.RunTo(condition(p.t, "code==410"))
-		p.source.Add(informertest.Namespace("a"))
-		assert.Equal(p.t, []string{"add a"}, p.took())
-		p.source.SendError(api.NewStatusError(api.Status{Code: http.StatusGone, Reason: api.ReasonExpired}))
-		p.took()
-		assert.Equal(p.t, []gate.Item{{Gate: gate.G6, Verb: "watch", Resource: "namespaces",
-			Code: http.StatusGone}}, p.gates.Waiting(gate.G6))
-		p.source.Add(informertest.Namespace("b"))
-		time.Sleep(time.Hour)
-		assert.Empty(p.t, p.took())
-		p.gates.Release()
-		time.Sleep(time.Minute)
-		assert.Equal(p.t, []string{"add b"}, p.took())
 	})
 }
 

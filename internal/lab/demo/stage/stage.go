@@ -51,7 +51,7 @@ type Stage struct {
 	halt       context.CancelFunc // of the controller
 	slowCtx    context.Context    // of a scene's additions; ends with the controller
 	machines   machines           // of the scene with virtual machines
-	faults     map[string]string // the texts of the script's faults, by id
+	faults     map[string]string  // the texts of the script's faults, by id
 	bare       bare
 	// endRecording ends the stage's own recorder.
 	endRecording func(reason string)
