@@ -51,9 +51,12 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	if err != nil {
 		return err
 	}
+	teller := scene.Story()
+	s := show{config: config, scene: scene, teller: teller, curtain: curtain, stage: stage.Config{
+		Teller: teller, Objects: config.Objects, Gears: config.Gears, Recorder: config.Recorder, Guide: config.Guide, Gates: config.Gates,
+	}}
 	if scene.Alone() {
-		s := show{config: config, scene: scene, teller: scene.Story(), curtain: curtain}
-		s.teller.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
+		teller.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
 		return s.run(ctx)
 	}
 	server, credentials, err := NewServer(config.Listen, config.Recorder)
@@ -64,7 +67,6 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	if err := server.Start(ctx); err != nil {
 		return err
 	}
-	teller := scene.Story()
 	teller.Tell(story.Server, "the API server in memory listens on %s", server.URL())
 	teller.Tell(story.Demo, "the gears are %s (--gears selects others)", config.Gears)
 	if config.Started != nil {
@@ -74,13 +76,7 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 		}
 		teller.Tell(story.You, "%s", words)
 	}
-	s := show{
-		config: config, scene: scene, teller: teller, curtain: curtain,
-		stage: stage.Config{
-			Teller: teller, Server: Connection(server), Credentials: credentials, Faults: server.Faults(), Objects: config.Objects,
-			Gears: config.Gears, Recorder: config.Recorder, Guide: config.Guide, Gates: config.Gates,
-		},
-	}
+	s.stage.Server, s.stage.Credentials, s.stage.Faults = Connection(server), credentials, server.Faults()
 	if config.Keep != nil {
 		s.keep = func(ctx context.Context) error { return config.Keep(ctx, server) }
 	}
@@ -182,8 +178,7 @@ func (s *show) width() int {
 
 var errTooLong = errors.New("it did not end within two minutes; the lines above show how far it got")
 
-// play plays the scene, on a stage if it needs one. It returns the stage, if it was opened, with
-// the controller running.
+// play plays the scene. It returns the stage, if it was opened, with the controller running.
 func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
 	playing := scenes.WithoutLimits(ctx)
 	if s.config.Gates == nil {
@@ -191,18 +186,14 @@ func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
 		defer cancel()
 		playing = limited
 	}
-	if s.scene.Alone() {
-		err = s.scene.PlayAlone(playing, s.teller, s.config.Gears)
-	} else {
-		config := s.stage
-		if s.live() {
-			config.FillTime = fillTime
-		}
-		if on, err = stage.Open(ctx, config, s.scene.Options); err != nil {
-			return nil, err
-		}
-		err = s.scene.Play(playing, on)
+	config := s.stage
+	if s.live() {
+		config.FillTime = fillTime
 	}
+	if on, err = stage.Open(ctx, config, s.scene.Options); err != nil {
+		return nil, err
+	}
+	err = s.scene.Play(playing, on)
 	if err != nil && context.Cause(playing) != nil {
 		err = context.Cause(playing)
 	}

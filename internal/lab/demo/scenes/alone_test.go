@@ -2,34 +2,14 @@ package scenes_test
 
 import (
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/gears"
-	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/story"
 	"orrery/wait"
 )
-
-// playAlone plays a scene without a server in a bubble, and passes the story to check.
-func playAlone(t *testing.T, set gears.Set, name string, check func(t *testing.T, s story.State)) {
-	synctest.Test(t, func(t *testing.T) {
-		scene, err := scenes.Named(name)
-		require.NoError(t, err)
-		teller := scene.Story()
-		err = scene.PlayAlone(t.Context(), teller, set)
-		state := teller.State()
-		if assert.NoError(t, err) {
-			checkAlone(t, state)
-			check(t, state)
-		}
-		if t.Failed() {
-			t.Log(reported(state))
-		}
-	})
-}
 
 // checkAlone asserts what holds for every scene on single gears.
 func checkAlone(t *testing.T, s story.State) {
@@ -43,11 +23,16 @@ func checkAlone(t *testing.T, s story.State) {
 
 // bothForms plays a scene with the fast and with the textbook gears.
 func bothForms(t *testing.T, name string, check func(t *testing.T, s story.State)) {
-	for _, text := range []string{gears.Fast, gears.Textbook} {
+	withSets(t, name, check, gears.Fast, gears.Textbook)
+}
+
+// withSets plays a scene with sets of gears.
+func withSets(t *testing.T, name string, check func(t *testing.T, s story.State), sets ...string) {
+	for _, text := range sets {
 		t.Run(text, func(t *testing.T) {
 			set, err := gears.Parse(text)
 			require.NoError(t, err)
-			playAlone(t, set, name, check)
+			playWith(t, set, name, nil, check)
 		})
 	}
 }
@@ -91,10 +76,7 @@ func TestTwoQueues(t *testing.T) {
 		assert.Equal(t, "3 Pops, b in the store after Pop 3; of 12 states of the store, 10 were of no version of the server", figure(s, "DeltaFIFO"))
 		assert.Equal(t, "12 Pops, b in the store after Pop 10; of 12 states of the store, 0 were of no version of the server", figure(s, "in order"))
 	}
-	bothForms(t, "two-queues", check)
-	set, err := gears.Parse("textbook,deltafifo=inorder")
-	require.NoError(t, err)
-	playAlone(t, set, "two-queues", check)
+	withSets(t, "two-queues", check, gears.Fast, gears.Textbook, "textbook,deltafifo=inorder")
 }
 
 func TestStall(t *testing.T) {
@@ -110,44 +92,36 @@ func TestStall(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	for _, form := range []string{gears.Fast, gears.Textbook} {
-		set, err := gears.Parse(form)
-		require.NoError(t, err)
-		playWith(t, set, "errors", nil, func(t *testing.T, s story.State) {
-			for what, want := range map[string]string{
-				"create red":       "429 TooManyRequests, 2 requests: the client repeats it after the delay",
-				"create red again": "409 AlreadyExists, 1 request: nothing is left to do",
-				"delete green":     "404 NotFound, 1 request: nothing is left to do",
-				"update red":       "409 Conflict, 1 request: read again, repeat the change",
-				"delete red":       "500 InternalError, 1 request: try again later",
-			} {
-				assert.Equal(t, want, figure(s, what))
-			}
-			assert.Regexp(t, "^429 TooManyRequests, .*: watch again from the same position$", figure(s, "watch"))
-			assert.Regexp(t, "^3s were requested, 3", figure(s, "delay of the watch"))
-			assert.Regexp(t, "^410 Expired, .*: list again$", figure(s, "watch again"))
-			assert.Equal(t, 3, s.Requests[story.Spectators]["delete"], "one for green, and two for red: the refused one is sent again later")
-			assert.Equal(t, 1, howOften(s, story.Reflector, "410 Expired"), "a message that speaks of an old version is no 410")
-		})
-	}
+	bothForms(t, "errors", func(t *testing.T, s story.State) {
+		for what, want := range map[string]string{
+			"create red":       "429 TooManyRequests, 2 requests: the client repeats it after the delay",
+			"create red again": "409 AlreadyExists, 1 request: nothing is left to do",
+			"delete green":     "404 NotFound, 1 request: nothing is left to do",
+			"update red":       "409 Conflict, 1 request: read again, repeat the change",
+			"delete red":       "500 InternalError, 1 request: try again later",
+		} {
+			assert.Equal(t, want, figure(s, what))
+		}
+		assert.Regexp(t, "^429 TooManyRequests, .*: watch again from the same position$", figure(s, "watch"))
+		assert.Regexp(t, "^3s were requested, 3", figure(s, "delay of the watch"))
+		assert.Regexp(t, "^410 Expired, .*: list again$", figure(s, "watch again"))
+		assert.Equal(t, 3, s.Requests[story.Spectators]["delete"], "one for green, and two for red: the refused one is sent again later")
+		assert.Equal(t, 1, howOften(s, story.Reflector, "410 Expired"), "a message that speaks of an old version is no 410")
+	})
 }
 
 func TestTwoWaysOf410(t *testing.T) {
-	for _, form := range []string{gears.Fast, gears.Textbook} {
-		set, err := gears.Parse(form)
-		require.NoError(t, err)
-		playWith(t, set, "two-ways-of-410", nil, func(t *testing.T, s story.State) {
-			inOrder(t, s,
-				beat{story.Server, "the watch is refused with HTTP 410, Expired: too old"},
-				beat{story.Reflector, "410 Expired"},
-				beat{story.Server, "the watch is answered with HTTP 200"},
-				beat{story.Server, "an event in the stream: ERROR"},
-				beat{story.Reflector, "410 Expired"},
-			)
-			assert.Equal(t, "HTTP 410, events: none; Status 410 Expired; then a list of 3 objects", figure(s, "way 1"))
-			assert.Equal(t, "HTTP 200, events: ERROR; Status 410 Expired; then a list of 4 objects", figure(s, "way 2"))
-		})
-	}
+	bothForms(t, "two-ways-of-410", func(t *testing.T, s story.State) {
+		inOrder(t, s,
+			beat{story.Server, "the watch is refused with HTTP 410, Expired: too old"},
+			beat{story.Reflector, "410 Expired"},
+			beat{story.Server, "the watch is answered with HTTP 200"},
+			beat{story.Server, "an event in the stream: ERROR"},
+			beat{story.Reflector, "410 Expired"},
+		)
+		assert.Equal(t, "HTTP 410, events: none; Status 410 Expired; then a list of 3 objects", figure(s, "way 1"))
+		assert.Equal(t, "HTTP 200, events: ERROR; Status 410 Expired; then a list of 4 objects", figure(s, "way 2"))
+	})
 }
 
 func TestIndex(t *testing.T) {
@@ -170,16 +144,8 @@ func TestIndex(t *testing.T) {
 // onBareStage plays a scene with a plain controller with the fast and with the textbook gears. With
 // the queue in order it only has to prove its figures.
 func onBareStage(t *testing.T, name string, check func(t *testing.T, s story.State)) {
-	for _, text := range []string{gears.Fast, gears.Textbook, "deltafifo=inorder"} {
-		t.Run(text, func(t *testing.T) {
-			set, err := gears.Parse(text)
-			require.NoError(t, err)
-			if text == "deltafifo=inorder" {
-				check = func(t *testing.T, s story.State) { assert.NotEmpty(t, s.Figures) }
-			}
-			playWith(t, set, name, nil, check)
-		})
-	}
+	bothForms(t, name, check)
+	withSets(t, name, func(t *testing.T, s story.State) { assert.NotEmpty(t, s.Figures) }, "deltafifo=inorder")
 }
 
 func TestOneKey(t *testing.T) {

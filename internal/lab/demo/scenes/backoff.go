@@ -42,62 +42,37 @@ var backOff = Scene{
 	play:    playBackOff,
 }
 
-func playBackOff(ctx context.Context, on *stage.Stage) error {
+func playBackOff(on *stage.Stage, ctx context.Context) error {
 	const first, longest = 200 * time.Millisecond, time.Minute
 	const failures, before = 6, 3
-	fails := func(times int) error {
-		const fault = "internal-error:verb=get,resource=configmaps,user=%s,count=%d"
-		_, err := on.Fault(fmt.Sprintf(fault, stage.SpectatorsUser, times))
-		return err
+	fails := func(times int) step {
+		return fault("internal-error:verb=get,resource=configmaps,user=%s,count=%d", stage.SpectatorsUser, times)
 	}
-	retried := func(n uint64) error {
-		return awaitRun(ctx, on, fmt.Sprintf("failure %d", n), func(s *trace.State) bool {
-			return queueOf(s).Retried >= n
-		})
+	retried := func(n uint64) step {
+		return awaitRun(fmt.Sprintf("failure %d", n), func(s *trace.State) bool { return queueOf(s).Retried >= n })
 	}
-	return inOrder(
-		func() error {
-			chapter(on, "fails", "each pass reads the object from the server, which answers 500 six times")
-			return fails(failures)
-		},
-		func() error {
-			condition, err := gate.ParseCondition(fmt.Sprintf("failures>%d", before-1))
-			on.Gates().Close(gate.G5, condition)
-			return err
-		},
-		func() error {
-			return startPlain(ctx, on, stage.Plain{Workers: 1, FirstDelay: first, LongestDelay: longest, Reads: true},
-				story.NameOf(gate.FailKey))
-		},
-		func() error { return retried(before) },
-		func() error {
-			chapter(on, "held", "three passes have failed; the fourth is held at the gate G5")
-			return ask(ctx, on)
-		},
-		func() error {
-			chapter(on, "on", "G5 is open: three more passes fail, and then one succeeds")
-			on.Gates().Open(gate.G5)
-			return retried(before + 1)
-		},
-		func() error { on.Guide().Reveal(); return nil },
-		func() error { return awaitRun(ctx, on, "a pass that succeeds", atRest) },
-		func() error {
-			chapter(on, "end", "the pass has succeeded, and Forget has cleared the failures; now one more pass fails")
-			return fails(1)
-		},
-		func() error { return labelled(ctx, on, gate.FailKey, 1) },
-		func() error { return retried(failures + 1) },
-		func() error { return awaitRun(ctx, on, "an empty queue", atRest) },
-		func() (err error) {
-			on.Teller().Update(func(s *story.State) {
-				delays := strings.Join(told(s, 0, story.Queue, "retry in "), ", ")
-				s.Figure("delays of "+gate.FailKey, "%s", delays)
-				err = bench.Prove("delays of "+gate.FailKey, "200ms, 400ms, 800ms, 1.6s, 3.2s, 6.4s, 200ms", delays)
-			})
-			if on.Guide() != nil {
-				return nil
-			}
-			return err
-		},
-	)
+	return script(
+		chapter("fails", "each pass reads the object from the server, which answers 500 six times"),
+		fails(failures),
+		closeGate(gate.G5, fmt.Sprintf("failures>%d", before-1)),
+		startPlain(stage.Plain{Workers: 1, FirstDelay: first, LongestDelay: longest, Reads: true}, story.NameOf(gate.FailKey)),
+		retried(before),
+		chapter("held", "three passes have failed; the fourth is held at the gate G5"),
+		ask,
+		chapter("on", "G5 is open: three more passes fail, and then one succeeds"),
+		openGate(gate.G5),
+		retried(before+1),
+		reveal,
+		awaitRun("a pass that succeeds", atRest),
+		chapter("end", "the pass has succeeded, and Forget has cleared the failures; now one more pass fails"),
+		fails(1),
+		labelled(gate.FailKey, 1),
+		retried(failures+1),
+		awaitRun("an empty queue", atRest),
+		conclude(func(_ *stage.Stage, s *story.State) error {
+			delays := strings.Join(told(s, 0, story.Queue, "retry in "), ", ")
+			s.Figure("delays of "+gate.FailKey, "%s", delays)
+			return bench.Prove("delays of "+gate.FailKey, "200ms, 400ms, 800ms, 1.6s, 3.2s, 6.4s, 200ms", delays)
+		}),
+	)(on, ctx)
 }

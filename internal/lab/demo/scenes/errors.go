@@ -54,82 +54,75 @@ const (
 	listAgain = "list again"
 )
 
-func playErrors(ctx context.Context, on *stage.Stage) error {
-	r := &refused{on: on}
-	fault := func(text string) func() error {
-		return func() error { _, err := on.Fault(text); return err }
+func playErrors(on *stage.Stage, ctx context.Context) error {
+	r := &refused{}
+	another := func(on *stage.Stage, ctx context.Context) error {
+		return on.LabelConfigMap(ctx, "red", "by", "another")
 	}
-	request := func(what, verb, name string) func() error {
-		return func() error { return r.request(ctx, what, verb, name) }
-	}
-	return inOrder(
-		func() error { return on.CreateNamespace(ctx) },
+	const late, busy = "too old resource version: list again", "The service is busy. Please try again."
+	return script(
+		(*stage.Stage).CreateNamespace,
 		fault("too-many-requests:count=1,retry-after=1s,verb=create"),
-		request("create red", "create", "red"),
-		request("create red again", "create", "red"),
-		request("delete green", "delete", "green"),
-		func() error { return on.Request(ctx, "get", "red") },
-		func() error { return on.LabelConfigMap(ctx, "red", "by", "another") },
-		request("update red", "update", "red"),
-		func() error { return on.Request(ctx, "get", "red") },
-		func() error { return on.Request(ctx, "update", "red") },
+		r.request("create red", "create", "red"),
+		r.request("create red again", "create", "red"),
+		r.request("delete green", "delete", "green"),
+		request("get", "red"), another,
+		r.request("update red", "update", "red"),
+		request("get", "red"), request("update", "red"),
 		fault(`internal-error:count=1,verb=delete,message="red not found"`),
-		request("delete red", "delete", "red"),
-		func() error {
-			on.Enter("an informer starts", "an informer lists and watches")
-			return r.watch(ctx)
-		},
-		func() error {
-			const lie = "too old resource version: list again"
-			return r.refuseWatch(ctx, "watch", lie, 3*time.Second, http.StatusTooManyRequests, "application/json",
-				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,`+
-					`"message":"`+lie+`","details":{"retryAfterSeconds":3}}`)
-		},
-		func() error {
-			const lie = "The service is busy. Please try again."
-			return r.refuseWatch(ctx, "watch again", lie, 0, http.StatusGone, "text/html", "<h1>"+lie+"</h1>")
-		},
-		func() error {
+		r.request("delete red", "delete", "red"),
+		do(func(on *stage.Stage) { on.Enter("an informer starts", "an informer lists and watches") }),
+		func(on *stage.Stage, ctx context.Context) error { return on.StartInformer(ctx, nil) },
+		pause(2*look),
+		r.watch("watch", late, 3*time.Second, http.StatusTooManyRequests, "application/json",
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,`+
+				`"message":"`+late+`","details":{"retryAfterSeconds":3}}`),
+		r.watch("watch again", busy, 0, http.StatusGone, "text/html", "<h1>"+busy+"</h1>"),
+		func(*stage.Stage, context.Context) error {
 			want := []string{repeated, done, done, readAgain, later, samePlace, listAgain}
 			return bench.Prove("decisions", strings.Join(want, "; "), strings.Join(r.decisions, "; "))
 		},
-	)
+	)(on, ctx)
 }
 
-// refused is a client and an informer whose requests are refused.
-type refused struct {
-	on        *stage.Stage
-	decisions []string
+// request sends a request.
+func request(verb, name string) step {
+	return func(on *stage.Stage, ctx context.Context) error { return on.Request(ctx, verb, name) }
 }
+
+// refused has the decisions after the refusals so far.
+type refused struct{ decisions []string }
 
 // request sends a request that is refused once, and decides as a controller does.
-func (r *refused) request(ctx context.Context, what, verb, name string) error {
-	r.on.Enter(what, what+": one request, and what follows the refusal")
-	r.on.Tell(story.You, "%s", what)
-	before := answered(r.on)
-	err := r.on.Request(ctx, verb, name)
-	decision := ""
-	switch {
-	case err == nil:
-		decision = repeated
-	case api.IsAlreadyExists(err), api.IsNotFound(err):
-		decision = done
-	case api.IsConflict(err):
-		decision = readAgain
-	case api.IsInternalError(err):
-		decision = later
+func (r *refused) request(what, verb, name string) step {
+	return func(on *stage.Stage, ctx context.Context) error {
+		on.Enter(what, what+": one request, and what follows the refusal")
+		on.Tell(story.You, "%s", what)
+		before := answered(on)
+		err := on.Request(ctx, verb, name)
+		decision := ""
+		switch {
+		case err == nil:
+			decision = repeated
+		case api.IsAlreadyExists(err), api.IsNotFound(err):
+			decision = done
+		case api.IsConflict(err):
+			decision = readAgain
+		case api.IsInternalError(err):
+			decision = later
+		}
+		r.decide(on, what, before, decision)
+		if err := wait.Sleep(ctx, look); err != nil || decision != later {
+			return err
+		}
+		on.Tell(story.You, "%s, later", what)
+		return on.Request(ctx, verb, name)
 	}
-	r.decide(what, before, decision)
-	if err := wait.Sleep(ctx, look); err != nil || decision != later {
-		return err
-	}
-	r.on.Tell(story.You, "%s, later", what)
-	return r.on.Request(ctx, verb, name)
 }
 
 // decide records and shows a decision after the refusal among the requests since before.
-func (r *refused) decide(what string, before uint64, decision string) {
-	r.on.Teller().Update(func(s *story.State) {
+func (r *refused) decide(on *stage.Stage, what string, before uint64, decision string) {
+	on.Teller().Update(func(s *story.State) {
 		answers, refusal := answersSince(s.Run, before), ""
 		for _, one := range answers {
 			if one.Code >= http.StatusBadRequest {
@@ -144,51 +137,39 @@ func (r *refused) decide(what string, before uint64, decision string) {
 	})
 }
 
-// watch starts the informer.
-func (r *refused) watch(ctx context.Context) error {
-	client, err := r.on.NewClient(nil)
-	if err != nil {
-		return err
-	}
-	if err := r.on.RunInformer(ctx, r.on.NewInformer(client, 0)); err != nil {
-		return err
-	}
-	return wait.Sleep(ctx, 2*look)
-}
-
-// refuseWatch breaks the watch, and the gateway answers the next one, asking for a delay. The
-// decision is what the reflector does: a list or not.
-func (r *refused) refuseWatch(ctx context.Context, what, message string, asked time.Duration, code int, contentType, body string) error {
-	r.on.Enter(what, "the watch breaks, and a gateway answers the next one: will the reflector list again?")
-	r.on.Tell(story.Demo, "a gateway answers the next watch itself: HTTP %d, with the message %q", code, message)
-	before, begin, lists := answered(r.on), 0, uint64(0)
-	r.on.Teller().Update(func(s *story.State) { begin, lists = len(s.Beats), informerOf(s.Run).Reflector.Lists })
-	r.on.AnswerNextWatch(code, contentType, body)
-	if _, err := r.on.Fault("cut-watches"); err != nil {
-		return err
-	}
-	err := awaitRun(ctx, r.on, "a list or a watch after the refusal", func(s *trace.State) bool {
-		return len(answersSince(s, before)) >= 2 && informerOf(s).Reflector.Open
-	})
-	if err != nil {
-		return err
-	}
-	if err := wait.Sleep(ctx, 2*look); err != nil {
-		return err
-	}
-	decision, waited := samePlace, time.Duration(0)
-	r.on.Teller().Update(func(s *story.State) {
-		if informerOf(s.Run).Reflector.Lists > lists {
-			decision = listAgain
+// watch breaks the watch, and a gateway answers the next one, asking for a delay. The decision is
+// what the reflector does: a list or not.
+func (r *refused) watch(what, message string, asked time.Duration, code int, contentType, body string) step {
+	return func(on *stage.Stage, ctx context.Context) error {
+		on.Enter(what, "the watch breaks, and a gateway answers the next one: will the reflector list again?")
+		on.Tell(story.Demo, "a gateway answers the next watch itself: HTTP %d, with the message %q", code, message)
+		before, begin, lists := answered(on), 0, uint64(0)
+		on.Teller().Update(func(s *story.State) { begin, lists = len(s.Beats), informerOf(s.Run).Reflector.Lists })
+		on.AnswerNextWatch(code, contentType, body)
+		err := script(
+			fault("cut-watches"),
+			awaitRun("a list or a watch after the refusal", func(s *trace.State) bool {
+				return len(answersSince(s, before)) >= 2 && informerOf(s).Reflector.Open
+			}),
+			pause(2*look),
+		)(on, ctx)
+		if err != nil {
+			return err
 		}
-		for _, delay := range told(s, begin, story.Reflector, "retries in ") {
-			delay, _, _ = strings.Cut(delay, " ")
-			waited, _ = time.ParseDuration(delay)
-		}
-		if asked > 0 {
-			s.Figure("delay of the "+what, "%v were requested, %v was the reflector's back-off", asked, waited)
-		}
-	})
-	r.decide(what, before, decision)
-	return bench.Prove(fmt.Sprintf("back-off of at least %v", asked), true, waited >= asked)
+		decision, waited := samePlace, time.Duration(0)
+		on.Teller().Update(func(s *story.State) {
+			if informerOf(s.Run).Reflector.Lists > lists {
+				decision = listAgain
+			}
+			for _, delay := range told(s, begin, story.Reflector, "retries in ") {
+				delay, _, _ = strings.Cut(delay, " ")
+				waited, _ = time.ParseDuration(delay)
+			}
+			if asked > 0 {
+				s.Figure("delay of the "+what, "%v were requested, %v was the reflector's back-off", asked, waited)
+			}
+		})
+		r.decide(on, what, before, decision)
+		return bench.Prove(fmt.Sprintf("back-off of at least %v", asked), true, waited >= asked)
+	}
 }

@@ -10,8 +10,8 @@ import (
 	"orrery/indexer"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/wait"
 )
 
 var index = Scene{
@@ -34,23 +34,24 @@ var index = Scene{
 			{File: "workshop/labs/03-store/README.md", Why: "the lab in which you write this store"},
 		},
 	},
-	alone: func(ctx context.Context, teller *story.Teller, set gears.Set) error {
-		s := newNodeIndex(teller, set)
+	Options: stage.Options{Bare: true, Alone: true},
+	play: func(on *stage.Stage, ctx context.Context) error {
+		s := newNodeIndex(on.Gears())
 		stale := 0 // what the next update leaves behind
-		if set.Form("indexer") == gears.Textbook {
+		if on.Gears().Form("indexer") == gears.Textbook {
 			stale = 1
 		}
-		return inOrder(
-			func() error { return s.replace(ctx, "the first list", "web-1 n1", "web-2 n1", "db n2") },
-			func() error { return s.update(ctx, "an update", "web-1 n2") },
-			func() error { return s.measure("after an update", 0) },
-			func() error { return s.change(ctx, "web-1", "n3") },
-			func() error { return s.measure("after a change of the stored object", 1) },
-			func() error { return s.update(ctx, "the next update", "web-1 n1") },
-			func() error { return s.measure("after the next update", stale) },
-			func() error { return s.replace(ctx, "a new list", "web-1 n1", "web-2 n1", "db n2") },
-			func() error { return s.measure("after a new list", 0) },
-		)
+		return script(
+			s.replace("the first list", "web-1 n1", "web-2 n1", "db n2"),
+			s.update("an update", "web-1 n2"),
+			s.measure("after an update", 0),
+			s.change("web-1", "n3"),
+			s.measure("after a change of the stored object", 1),
+			s.update("the next update", "web-1 n1"),
+			s.measure("after the next update", stale),
+			s.replace("a new list", "web-1 n1", "web-2 n1", "db n2"),
+			s.measure("after a new list", 0),
+		)(on, ctx)
 	},
 }
 
@@ -62,62 +63,60 @@ func newPod(text string) *pod {
 	return &pod{name, node}
 }
 
-// nodeIndex is a store with an index by node. Its hooks tell.
-type nodeIndex struct {
-	teller *story.Teller
-	store  indexer.Interface[*pod]
-}
+// nodeIndex is a store with an index by node.
+type nodeIndex struct{ store indexer.Interface[*pod] }
 
-func newNodeIndex(teller *story.Teller, set gears.Set) *nodeIndex {
+func newNodeIndex(set gears.Set) *nodeIndex {
 	config := indexer.Config[*pod]{
 		KeyFunc:  func(p *pod) (string, error) { return p.name, nil },
 		Indexers: indexer.Indexers[*pod]{"node": func(p *pod) ([]string, error) { return []string{p.node}, nil }},
 	}
-	if newStore := gears.Informer[*pod](set).NewStore; newStore != nil {
-		return &nodeIndex{teller, newStore(config)}
-	}
-	return &nodeIndex{teller, indexer.New(config)}
+	return &nodeIndex{gears.Informer[*pod](set).WithDefaults().NewStore(config)}
 }
 
-func (s *nodeIndex) replace(ctx context.Context, stage string, pods ...string) error {
+func (s *nodeIndex) replace(name string, pods ...string) step {
 	items := make([]*pod, len(pods))
 	for i, text := range pods {
 		items[i] = newPod(text)
 	}
-	enter(s.teller, stage, "Replace stores the list and computes the whole index")
-	return s.after(ctx, s.store.Replace(items, "1"))
+	return s.write(name, "Replace stores the list and computes the whole index", func() error {
+		return s.store.Replace(items, "1")
+	})
 }
 
-func (s *nodeIndex) update(ctx context.Context, stage, text string) error {
+func (s *nodeIndex) update(name, text string) step {
 	p := newPod(text)
-	enter(s.teller, stage, fmt.Sprintf("Update stores a new object of %s, with node %s", p.name, p.node))
-	return s.after(ctx, s.store.Update(p))
+	now := fmt.Sprintf("Update stores a new object of %s, with node %s", p.name, p.node)
+	return s.write(name, now, func() error { return s.store.Update(p) })
 }
 
 // change changes a stored object in place, which a reader must never do.
-func (s *nodeIndex) change(ctx context.Context, key, node string) error {
+func (s *nodeIndex) change(key, node string) step {
 	const change = "a reader sets the node of the stored %s to %s, without a write to the store"
-	enter(s.teller, "a reader changes a stored object", fmt.Sprintf(change, key, node))
-	p, _ := s.store.GetByKey(key)
-	p.node = node
-	return s.after(ctx, nil)
+	return s.write("a reader changes a stored object", fmt.Sprintf(change, key, node), func() error {
+		p, _ := s.store.GetByKey(key)
+		p.node = node
+		return nil
+	})
 }
 
-// after shows the store and gives the reader time to look.
-func (s *nodeIndex) after(ctx context.Context, err error) error {
-	if err != nil {
-		return err
-	}
-	rows, _ := s.look()
-	s.teller.Update(func(state *story.State) {
-		var sets []string
-		for _, row := range rows {
-			state.Show(row.Name, "%s", row.Text)
-			sets = append(sets, row.Name+": "+row.Text)
+// write tells what happens, does it, shows the store and gives the reader time to look.
+func (s *nodeIndex) write(name, now string, happens func() error) step {
+	return script(enter(name, now), func(on *stage.Stage, _ context.Context) error {
+		if err := happens(); err != nil {
+			return err
 		}
-		state.Tell(story.Indexer, "%s", strings.Join(sets, "; "))
-	})
-	return wait.Sleep(ctx, 2*look)
+		rows, _ := s.look()
+		on.Teller().Update(func(state *story.State) {
+			var sets []string
+			for _, row := range rows {
+				state.Show(row.Name, "%s", row.Text)
+				sets = append(sets, row.Name+": "+row.Text)
+			}
+			state.Tell(story.Indexer, "%s", strings.Join(sets, "; "))
+		})
+		return nil
+	}, pause(2*look))
 }
 
 // look reads the store: a row for the objects and one for each set, and the entries that are wrong.
@@ -147,14 +146,16 @@ func (s *nodeIndex) look() (rows []story.Row, wrong []string) {
 }
 
 // measure records the wrong entries, whose number must be want.
-func (s *nodeIndex) measure(when string, want int) error {
-	_, wrong := s.look()
-	text := "the index is right"
-	if len(wrong) > 0 {
-		text = strings.Join(wrong, "; ")
+func (s *nodeIndex) measure(when string, want int) step {
+	return func(on *stage.Stage, _ context.Context) error {
+		_, wrong := s.look()
+		text := "the index is right"
+		if len(wrong) > 0 {
+			text = strings.Join(wrong, "; ")
+		}
+		on.Teller().Update(func(state *story.State) {
+			state.Figure(when, "%d wrong: %s", len(wrong), text)
+		})
+		return bench.Prove("wrong entries of the index "+when, want, len(wrong))
 	}
-	s.teller.Update(func(state *story.State) {
-		state.Figure(when, "%d wrong: %s", len(wrong), text)
-	})
-	return bench.Prove("wrong entries of the index "+when, want, len(wrong))
 }

@@ -10,7 +10,6 @@ import (
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
-	"orrery/wait"
 )
 
 // attemptsShown is the number of failed passes before the APIService is deleted; the last delays
@@ -36,36 +35,28 @@ var brokenAPIService = Scene{
 			{File: "nsctl/errors.go", Why: "what the condition says"},
 		},
 	},
-	play: func(ctx context.Context, on *stage.Stage) error {
-		// The user may have deleted the APIService first.
-		gone := func(s *story.State) bool { return s.Namespace.Phase == story.Gone }
-		reportsFailure := reported("NamespaceDeletionDiscoveryFailure")
-		return inOrder(
-			func() error { on.Guide().Chapter("broken"); return on.BreakAPI(ctx) },
-			func() error { return on.Fill(ctx) },
-			func() error { return wait.Sleep(ctx, look) },
-			func() error { return ask(ctx, on) },
-			func() error { on.Guide().Chapter("deleted"); return nil },
-			func() error { return on.DeleteNamespace(ctx) },
-			func() error { return on.Await(ctx, on.Emptied) },
-			func() error { return on.ReleaseFinalizers(ctx) },
-			func() error {
-				return on.Await(ctx, func(s *story.State) bool { return reportsFailure(s) || gone(s) })
-			},
-			func() error { return on.ShowWhy(ctx) },
-			func() error {
-				return on.Await(ctx, func(s *story.State) bool { return len(s.Namespace.Conditions) <= 1 && s.Gears.Busy == 0 })
-			},
-			func() error { on.Guide().Reveal(); return nil },
-			func() error { return on.ShowAPI(ctx) },
-			func() error {
-				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Retries >= attemptsShown || gone(s) })
-			},
-			func() error { return wait.Sleep(ctx, look) },
-			func() error { return on.DeleteAPI(ctx) },
-			func() error { return on.AwaitGone(ctx) },
-		)
-	},
+	play: script(
+		chapter("broken", ""),
+		(*stage.Stage).BreakAPI,
+		(*stage.Stage).Fill,
+		pause(look),
+		ask,
+		chapter("deleted", ""),
+		(*stage.Stage).DeleteNamespace,
+		emptied,
+		(*stage.Stage).ReleaseFinalizers,
+		await(reported("NamespaceDeletionDiscoveryFailure")),
+		(*stage.Stage).ShowWhy,
+		await(func(s *story.State) bool { return len(s.Namespace.Conditions) <= 1 && s.Gears.Busy == 0 }),
+		reveal,
+		(*stage.Stage).ShowAPI,
+		await(func(s *story.State) bool {
+			return s.Gears.Retries >= attemptsShown || s.Namespace.Phase == story.Gone // the user may have deleted the APIService
+		}),
+		pause(look),
+		(*stage.Stage).DeleteAPI,
+		(*stage.Stage).AwaitGone,
+	),
 }
 
 // deletedUnseen is how many objects are deleted at most while no watch is open.
@@ -93,47 +84,43 @@ var expiredWatch = Scene{
 			{File: "informer/handle_deltas.go", Why: "the store decides between OnAdd and OnUpdate"},
 		},
 	},
-	play: func(ctx context.Context, on *stage.Stage) error {
-		var obstacle string
+	play: func(on *stage.Stage, ctx context.Context) error {
 		vanished := 0
-		return inOrder(
-			func() error { on.Guide().Chapter("fill"); return on.Fill(ctx) },
-			func() error { return wait.Sleep(ctx, look) },
-			func() (err error) {
-				on.Tell(story.Demo, "the server cuts all watches of the controller and the spectators, and delays new ones")
-				on.Guide().Chapter("blind")
-				on.Enter("no watch is open", "all watches are cut and new ones do not get through: no informer sees what happens now")
-				obstacle, err = on.Fault("delay:by=1h,verb=watch,user=" + stage.ControllerUser + "|" + stage.SpectatorsUser)
-				return err
-			},
-			func() error { _, err := on.Fault("cut-watches"); return err },
-			func() error {
-				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Open == 0 })
-			},
-			func() (err error) {
-				vanished, err = on.DeleteSome(ctx, "configmaps", deletedUnseen)
-				return err
-			},
-			func() error { return on.DeleteNamespace(ctx) },
-			func() error { return wait.Sleep(ctx, look) },
-			func() error { _, err := on.Fault("compact"); return err },
-			func() error { return wait.Sleep(ctx, look) },
-			func() error { return ask(ctx, on) },
-			func() error {
-				on.Guide().Chapter("again")
-				on.Tell(story.Demo, "the server accepts watches again; they ask for a resourceVersion that has been compacted")
-				on.Enter("catching up", "410 Expired: the reflectors back off for a moment, each for another time, and then list everything anew")
-				on.Repair(obstacle)
-				return nil
-			},
-			func() error {
-				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Tombstones >= vanished })
-			},
-			func() error { on.Guide().Reveal(); return nil },
-			func() error { return on.Await(ctx, on.Emptied) },
-			func() error { return on.ReleaseFinalizers(ctx) },
-			func() error { return on.AwaitGone(ctx) },
-		)
+		return script(
+			chapter("fill", ""),
+			(*stage.Stage).Fill,
+			pause(look),
+			tell(story.Demo, "the server cuts all watches of the controller and the spectators, and delays new ones"),
+			chapter("blind", ""),
+			do(func(on *stage.Stage) {
+				on.Enter("no watch is open",
+					"all watches are cut and new ones do not get through: no informer sees what happens now")
+			}),
+			during("delay:by=1h,verb=watch,user="+stage.ControllerUser+"|"+stage.SpectatorsUser,
+				fault("cut-watches"),
+				await(func(s *story.State) bool { return s.Gears.Open == 0 }),
+				func(on *stage.Stage, ctx context.Context) (err error) {
+					vanished, err = on.DeleteSome(ctx, "configmaps", deletedUnseen)
+					return err
+				},
+				(*stage.Stage).DeleteNamespace,
+				pause(look),
+				fault("compact"),
+				pause(look),
+				ask,
+				chapter("again", ""),
+				tell(story.Demo, "the server accepts watches again; they ask for a resourceVersion that has been compacted"),
+				do(func(on *stage.Stage) {
+					on.Enter("catching up", "410 Expired: the reflectors back off for a moment, each for another time, "+
+						"and then list everything anew")
+				}),
+			),
+			await(func(s *story.State) bool { return s.Gears.Tombstones >= vanished }),
+			reveal,
+			emptied,
+			(*stage.Stage).ReleaseFinalizers,
+			(*stage.Stage).AwaitGone,
+		)(on, ctx)
 	},
 }
 
@@ -160,43 +147,35 @@ var slowHandler = Scene{
 			{File: "docs/operate/faults.md", Why: "what a stuck handler costs"},
 		},
 	},
-	play: func(ctx context.Context, on *stage.Stage) error {
-		return inOrder(
-			func() error {
-				on.Guide().Chapter("two")
-				on.Tell(story.Demo, "a second handler is added to the informer of configmaps; it takes %v for each event", slowness)
-				return on.AddSlowHandler("configmaps", slowness)
-			},
-			func() error { return ask(ctx, on) },
-			func() error { on.Guide().Chapter("events"); return withChanges(ctx, on) },
-			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
-			func() error { return on.ReleaseFinalizers(ctx) },
-			func() error { return on.AwaitGone(ctx) },
-			func() error { return quickOneIsDone(ctx, on, 4) },
-			func() error {
-				return tellPending(on,
-					"the namespace has gone; %d stale events still wait for the slow handler, %d for the quick one")
-			},
-		)
-	},
+	play: script(
+		chapter("two", ""),
+		tell(story.Demo, "a second handler is added to the informer of configmaps; it takes %v for each event", slowness),
+		func(on *stage.Stage, _ context.Context) error { return on.AddSlowHandler("configmaps", slowness) },
+		ask,
+		chapter("events", ""),
+		toFinalizers(
+			labelAll("checked"),
+			labelAll("approved"),
+			quickOneIsDone(3),
+			tellPending("configmaps: %d events wait for the slow handler, %d for the quick one"),
+			reveal,
+		),
+		await(reported("NamespaceFinalizersRemaining")),
+		(*stage.Stage).ReleaseFinalizers,
+		(*stage.Stage).AwaitGone,
+		quickOneIsDone(4),
+		tellPending("the namespace has gone; %d stale events still wait for the slow handler, %d for the quick one"),
+	),
 }
 
-// withChanges is toFinalizers with many events for the configmaps before the deletion.
-func withChanges(ctx context.Context, on *stage.Stage) error {
-	return toFinalizers(ctx, on,
-		func() error { return on.LabelAll(ctx, "configmaps", "checked") },
-		func() error { return on.LabelAll(ctx, "configmaps", "approved") },
-		func() error { return quickOneIsDone(ctx, on, 3) },
-		func() error {
-			defer on.Guide().Reveal()
-			return tellPending(on, "configmaps: %d events wait for the slow handler, %d for the quick one")
-		},
-	)
+// labelAll changes every configmap.
+func labelAll(label string) step {
+	return func(on *stage.Stage, ctx context.Context) error { return on.LabelAll(ctx, "configmaps", label) }
 }
 
 // quickOneIsDone waits until the quick handler has processed so many events of each configmap.
-func quickOneIsDone(ctx context.Context, on *stage.Stage, events int) error {
-	return on.Await(ctx, func(s *story.State) bool {
+func quickOneIsDone(events int) step {
+	return await(func(s *story.State) bool {
 		configmaps, _ := s.TypeNamed("configmaps")
 		h := handler(s, stage.QuickHandler)
 		return h.Pending == 0 && h.Handled+h.Merged >= uint64(events*configmaps.Most)
@@ -204,11 +183,12 @@ func quickOneIsDone(ctx context.Context, on *stage.Stage, events int) error {
 }
 
 // tellPending tells how many events wait for each handler of the configmaps.
-func tellPending(on *stage.Stage, format string) error {
-	on.Teller().Update(func(s *story.State) {
-		s.Tell(story.Handler, format, handler(s, stage.SlowHandler).Pending, handler(s, stage.QuickHandler).Pending)
+func tellPending(format string) step {
+	return do(func(on *stage.Stage) {
+		on.Teller().Update(func(s *story.State) {
+			s.Tell(story.Handler, format, handler(s, stage.SlowHandler).Pending, handler(s, stage.QuickHandler).Pending)
+		})
 	})
-	return nil
 }
 
 // handler returns a handler of the configmaps.

@@ -7,7 +7,6 @@ import (
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/wait"
 )
 
 var deletion = Scene{
@@ -29,15 +28,13 @@ var deletion = Scene{
 			{File: "informer/shared_index_informer.go", Why: "from the watch to the handlers"},
 		},
 	},
-	play: func(ctx context.Context, on *stage.Stage) error {
-		return inOrder(
-			func() error { return toFinalizers(ctx, on) },
-			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
-			func() error { return wait.Sleep(ctx, look) },
-			func() error { return on.ReleaseFinalizers(ctx) },
-			func() error { return on.AwaitGone(ctx) },
-		)
-	},
+	play: script(
+		toFinalizers(),
+		await(reported("NamespaceFinalizersRemaining")),
+		pause(look),
+		(*stage.Stage).ReleaseFinalizers,
+		(*stage.Stage).AwaitGone,
+	),
 }
 
 var finalizer = Scene{
@@ -58,30 +55,23 @@ var finalizer = Scene{
 			{File: "nsctl/errors.go", Why: "which errors become a condition"},
 		},
 	},
-	play: func(ctx context.Context, on *stage.Stage) error {
-		// Passes that find nothing new: the one that reports, one caused by that report, and one more.
-		const idle = 2
-		passes := 0
-		return inOrder(
-			func() error { on.Guide().Chapter("fill"); return nil },
-			func() error {
-				return toFinalizers(ctx, on,
-					func() error { return ask(ctx, on) },
-					func() error { on.Guide().Chapter("deleted"); return nil },
-				)
-			},
-			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
-			func() error { passes = on.Teller().State().Gears.Passes; return nil },
-			func() error { return on.ShowWhy(ctx) },
-			func() error { return on.Await(ctx, func(s *story.State) bool { return s.Gears.Busy == 0 }) },
-			func() error { on.Guide().Reveal(); return nil },
-			func() error {
-				return on.Await(ctx, func(s *story.State) bool { return s.Gears.Passes >= passes+idle-1 && s.Gears.Busy == 0 })
-			},
-			func() error { return wait.Sleep(ctx, look) },
-			func() error { on.Tell(story.Operator, "starts at last"); return on.ReleaseFinalizers(ctx) },
-			func() error { return on.AwaitGone(ctx) },
-		)
+	play: func(on *stage.Stage, ctx context.Context) error {
+		passes := 0 // before those that find nothing new
+		idle := func(s *story.State) bool { return s.Gears.Busy == 0 }
+		return script(
+			chapter("fill", ""),
+			toFinalizers(ask, chapter("deleted", "")),
+			await(reported("NamespaceFinalizersRemaining")),
+			do(func(on *stage.Stage) { passes = on.Teller().State().Gears.Passes }),
+			(*stage.Stage).ShowWhy,
+			await(idle),
+			reveal,
+			await(func(s *story.State) bool { return s.Gears.Passes > passes && idle(s) }),
+			pause(look),
+			tell(story.Operator, "starts at last"),
+			(*stage.Stage).ReleaseFinalizers,
+			(*stage.Stage).AwaitGone,
+		)(on, ctx)
 	},
 }
 
@@ -103,37 +93,33 @@ var emptiedFinalizers = Scene{
 			{File: "internal/lab/apiserver/registry/namespaces.go", Why: "when the server removes a namespace"},
 		},
 	},
-	play: func(ctx context.Context, on *stage.Stage) error {
-		// The pass that was scheduled for the first namespace is done.
-		idle := func(s *story.State) bool { return s.Gears.Later == 0 && s.Gears.Ready == 0 && s.Gears.Busy == 0 }
-		return inOrder(
-			func() error { return toFinalizers(ctx, on) },
-			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
-			func() error { return on.ShowWhy(ctx) },
-			func() error { return wait.Sleep(ctx, look) },
-			func() error { return on.EmptyFinalizers(ctx) },
-			func() error { return on.AwaitGone(ctx) },
-			func() error {
-				state := on.Teller().State()
-				crontabs, _ := state.TypeNamed("crontabs")
-				on.Tell(story.Demo, "the namespace has gone, and %d crontabs have not", crontabs.Left)
-				return wait.Sleep(ctx, 2*look)
-			},
-			func() error { return on.CreateNamespace(ctx) },
-			func() error { return on.Await(ctx, func(s *story.State) bool { return s.Namespace.Phase == "Active" }) },
-			func() error { return on.ShowContent(ctx) },
-			func() error { return wait.Sleep(ctx, look) },
-			func() error { return on.Await(ctx, idle) },
-			func() error { return on.DeleteNamespace(ctx) },
-			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
-			func() error {
-				on.Tell(story.Demo, "and the new namespace hangs as the old one did")
-				return wait.Sleep(ctx, look)
-			},
-			func() error { return on.ReleaseFinalizers(ctx) },
-			func() error { return on.AwaitGone(ctx) },
-		)
-	},
+	play: script(
+		toFinalizers(),
+		await(reported("NamespaceFinalizersRemaining")),
+		(*stage.Stage).ShowWhy,
+		pause(look),
+		(*stage.Stage).EmptyFinalizers,
+		(*stage.Stage).AwaitGone,
+		do(func(on *stage.Stage) {
+			state := on.Teller().State()
+			crontabs, _ := state.TypeNamed("crontabs")
+			on.Tell(story.Demo, "the namespace has gone, and %d crontabs have not", crontabs.Left)
+		}),
+		pause(2*look),
+		(*stage.Stage).CreateNamespace,
+		await(func(s *story.State) bool { return s.Namespace.Phase == "Active" }),
+		(*stage.Stage).ShowContent,
+		pause(look),
+		await(func(s *story.State) bool { // the pass that was scheduled for the first namespace is done
+			return s.Gears.Later == 0 && s.Gears.Ready == 0 && s.Gears.Busy == 0
+		}),
+		(*stage.Stage).DeleteNamespace,
+		await(reported("NamespaceFinalizersRemaining")),
+		tell(story.Demo, "and the new namespace hangs as the old one did"),
+		pause(look),
+		(*stage.Stage).ReleaseFinalizers,
+		(*stage.Stage).AwaitGone,
+	),
 }
 
 var stuck = Scene{
@@ -155,58 +141,37 @@ var stuck = Scene{
 			{File: "docs/operate/stuck-namespaces.md", Why: "thirty causes, each with what kubectl describe says of it"},
 		},
 	},
-	play: func(ctx context.Context, on *stage.Stage) error {
-		// full is when the spectators have seen everything that was created.
-		full := func(s *story.State) bool { return s.Total().Left == s.Total().Most }
-		return inOrder(
-			func() error { return on.Fill(ctx) },
-			func() error { return wait.Sleep(ctx, look) },
-			func() error {
-				return during(on, "node-lost", func() error {
-					return inOrder(
-						func() error { return on.DeleteNamespace(ctx) },
-						func() error { return on.Await(ctx, reported("NamespaceContentRemaining")) },
-						func() error { return on.ShowWhy(ctx) },
-						func() error {
-							on.Tell(story.Demo, "the conditions name pods only; the crontabs wait behind them, and the controller has not touched them yet")
-							return wait.Sleep(ctx, 2*look)
-						},
-					)
-				})
-			},
-			func() error { on.Tell(story.Demo, "the node is back"); return on.Await(ctx, on.Emptied) },
-			func() error { return on.Await(ctx, reported("NamespaceFinalizersRemaining")) },
-			func() error { return on.ShowWhy(ctx) },
-			func() error { return wait.Sleep(ctx, look) },
-			func() error { return on.ReleaseFinalizers(ctx) },
-			func() error { return on.AwaitGone(ctx) },
+	play: script(
+		(*stage.Stage).Fill,
+		pause(look),
+		during("node-lost",
+			(*stage.Stage).DeleteNamespace,
+			await(reported("NamespaceContentRemaining")),
+			(*stage.Stage).ShowWhy,
+			tell(story.Demo, "the conditions name pods only; the crontabs wait behind them, and the controller has "+
+				"not touched them yet"),
+			pause(2*look),
+		),
+		tell(story.Demo, "the node is back"),
+		emptied,
+		await(reported("NamespaceFinalizersRemaining")),
+		(*stage.Stage).ShowWhy,
+		pause(look),
+		(*stage.Stage).ReleaseFinalizers,
+		(*stage.Stage).AwaitGone,
 
-			func() error { return on.Fill(ctx) },
-			func() error { return on.Await(ctx, full) },
-			func() error { return wait.Sleep(ctx, look) },
-			func() error {
-				return during(on, "webhook-unreachable:webhook=deny.policy.io,verb=delete|deletecollection,resource=configmaps", func() error {
-					return inOrder(
-						func() error { return on.DeleteNamespace(ctx) },
-						func() error { return on.Await(ctx, reported("NamespaceDeletionContentFailure")) },
-						func() error { return on.ShowWhy(ctx) },
-						func() error { return wait.Sleep(ctx, 2*look) },
-					)
-				})
-			},
-			func() error { on.Tell(story.Demo, "the webhook answers again"); return on.Await(ctx, on.Emptied) },
-			func() error { return on.ReleaseFinalizers(ctx) },
-			func() error { return on.AwaitGone(ctx) },
-		)
-	},
-}
-
-// during runs a part of a scene while the server has a fault.
-func during(on *stage.Stage, fault string, part func() error) error {
-	id, err := on.Fault(fault)
-	if err != nil {
-		return err
-	}
-	defer on.Repair(id)
-	return part()
+		(*stage.Stage).Fill,
+		await(func(s *story.State) bool { return s.Total().Left == s.Total().Most }), // the spectators have seen it all
+		pause(look),
+		during("webhook-unreachable:webhook=deny.policy.io,verb=delete|deletecollection,resource=configmaps",
+			(*stage.Stage).DeleteNamespace,
+			await(reported("NamespaceDeletionContentFailure")),
+			(*stage.Stage).ShowWhy,
+			pause(2*look),
+		),
+		tell(story.Demo, "the webhook answers again"),
+		emptied,
+		(*stage.Stage).ReleaseFinalizers,
+		(*stage.Stage).AwaitGone,
+	),
 }

@@ -12,7 +12,6 @@ import (
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
-	"orrery/wait"
 )
 
 const (
@@ -45,49 +44,35 @@ var oneKey = Scene{
 	play:    playOneKey,
 }
 
-func playOneKey(ctx context.Context, on *stage.Stage) error {
-	gates := on.Gates()
-	return inOrder(
-		func() error {
-			chapter(on, "first", "a worker reconciles "+gate.HotKey+" and is held at the gate G7, before Done")
-			gates.Close(gate.G7, only(gate.HotKey))
-			return startPlain(ctx, on, stage.Plain{Workers: oneKeyPool}, "red")
-		},
-		func() error {
-			return awaitRun(ctx, on, "the first pass", func(s *trace.State) bool { return queueOf(s).Got >= 1 })
-		},
-		func() error { return wait.Sleep(ctx, look) },
-		func() error {
-			chapter(on, "updates", "the script updates "+gate.HotKey+" a hundred times while the worker holds it")
+func playOneKey(on *stage.Stage, ctx context.Context) error {
+	return script(
+		chapter("first", "a worker reconciles "+gate.HotKey+" and is held at the gate G7, before Done"),
+		closeGate(gate.G7, "key=="+gate.HotKey),
+		startPlain(stage.Plain{Workers: oneKeyPool}, "red"),
+		awaitRun("the first pass", func(s *trace.State) bool { return queueOf(s).Got >= 1 }),
+		pause(look),
+		chapter("updates", "the script updates "+gate.HotKey+" a hundred times while the worker holds it"),
+		func(on *stage.Stage, ctx context.Context) error {
 			return on.UpdateConfigMap(ctx, story.NameOf(gate.HotKey), updates, updateEvery)
 		},
-		func() error {
-			return awaitRun(ctx, on, "a hundred calls", func(s *trace.State) bool { return handled(s) == 1+updates })
-		},
-		func() error { return ask(ctx, on) },
-		func() error {
-			chapter(on, "done", "G7 lets Done through: the key is dirty, so Done queues it")
-			gates.Step(gate.G7)
-			return wait.Sleep(ctx, 3*look) // a learner's queue may have lost the updates: then no pass comes
-		},
-		func() error {
-			gates.Open(gate.G7)
-			return awaitRun(ctx, on, "an empty queue", atRest)
-		},
-		func() (err error) {
-			chapter(on, "end", "the controller is at rest")
-			on.Teller().Update(func(s *story.State) {
-				q := queueOf(s.Run)
-				s.Figure("Adds of "+gate.HotKey, "%d, of which %d found it dirty", q.Added+q.Coalesced, q.Coalesced)
-				s.Figure("passes over "+gate.HotKey, "%d", q.Done)
-				s.Figure("workers at once", "%d of %d", q.Workers, oneKeyPool)
-				err = cmp.Or(
-					bench.Prove("Adds that found the key dirty", updates-1, int(q.Coalesced)),
-					bench.Prove("passes over "+gate.HotKey, 2, int(q.Done)),
-					bench.Prove("workers at once", 1, q.Workers),
-				)
-			})
-			return conclude(on, err)
-		},
-	)
+		awaitRun("a hundred calls", func(s *trace.State) bool { return handled(s) == 1+updates }),
+		ask,
+		chapter("done", "G7 lets Done through: the key is dirty, so Done queues it"),
+		stepGate(gate.G7),
+		pause(3*look), // a learner's queue may have lost the updates: then no pass comes
+		openGate(gate.G7),
+		awaitRun("an empty queue", atRest),
+		chapter("end", "the controller is at rest"),
+		conclude(func(_ *stage.Stage, s *story.State) error {
+			q := queueOf(s.Run)
+			s.Figure("Adds of "+gate.HotKey, "%d, of which %d found it dirty", q.Added+q.Coalesced, q.Coalesced)
+			s.Figure("passes over "+gate.HotKey, "%d", q.Done)
+			s.Figure("workers at once", "%d of %d", q.Workers, oneKeyPool)
+			return cmp.Or(
+				bench.Prove("Adds that found the key dirty", updates-1, int(q.Coalesced)),
+				bench.Prove("passes over "+gate.HotKey, 2, int(q.Done)),
+				bench.Prove("workers at once", 1, q.Workers),
+			)
+		}),
+	)(on, ctx)
 }

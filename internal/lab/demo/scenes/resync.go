@@ -15,7 +15,6 @@ import (
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
-	"orrery/wait"
 )
 
 // resyncPeriod is the period of the auditor, the handler that is resynced.
@@ -44,70 +43,46 @@ var resync = Scene{
 	play:    playResync,
 }
 
-func playResync(ctx context.Context, on *stage.Stage) error {
+func playResync(on *stage.Stage, ctx context.Context) error {
 	names := []string{"blue", "green", "grey", "red"}
 	requests, expected := uint64(0), "blue, green, grey"
-	ordered := on.Form("deltafifo") == gears.InOrder // there a resync is one item, which has its place behind red
-	if ordered {
-		expected += ", red"
-	}
-	popped := func(n int) func(*trace.State) bool {
-		return func(s *trace.State) bool { return informerOf(s).FIFO.Popped >= uint64(n) }
-	}
 	others := func(s *story.State) bool { return len(synced(s)) >= len(names)-1 }
-	return inOrder(
-		func() error {
-			return startPlain(ctx, on, stage.Plain{Workers: 1, Resync: resyncPeriod}, names...)
-		},
-		func() error { return awaitRun(ctx, on, "an empty queue", popped(len(names))) },
-		func() error {
-			chapter(on, "start", "an informer has listed four configmaps and watches them")
-			return wait.Sleep(ctx, look)
-		},
-		func() error {
-			chapter(on, "held", gate.HeldKey+" changes and is held at the gate G2, before its Pop")
-			on.Gates().Close(gate.G2, only(gate.HeldKey))
-			return labelled(ctx, on, gate.HeldKey, 1)
-		},
-		func() error {
-			return awaitRun(ctx, on, "a change of red", func(s *trace.State) bool {
-				return informerOf(s).FIFO.Queued > uint64(len(names))
-			})
-		},
-		func() error { return ask(ctx, on) },
-		func() error {
-			chapter(on, "due", fmt.Sprintf("another handler is added, with a resync period of %v", resyncPeriod))
+	due := soon("a Sync for the other keys", others)
+	if on.Gears().Form("deltafifo") == gears.InOrder { // a resync is one item, which has its place behind red
+		expected += ", red"
+		due = pause(resyncPeriod)
+	}
+	return script(
+		startPlain(stage.Plain{Workers: 1, Resync: resyncPeriod}, names...),
+		awaitRun("an empty queue", func(s *trace.State) bool { return informerOf(s).FIFO.Popped >= uint64(len(names)) }),
+		chapter("start", "an informer has listed four configmaps and watches them"),
+		pause(look),
+		chapter("held", gate.HeldKey+" changes and is held at the gate G2, before its Pop"),
+		closeGate(gate.G2, "key=="+gate.HeldKey),
+		labelled(gate.HeldKey, 1),
+		awaitRun("a change of red", func(s *trace.State) bool { return informerOf(s).FIFO.Queued > uint64(len(names)) }),
+		ask,
+		chapter("due", fmt.Sprintf("another handler is added, with a resync period of %v", resyncPeriod)),
+		func(on *stage.Stage, _ context.Context) error {
 			on.Teller().Update(func(s *story.State) { requests = s.Run.Requests.Started })
 			return on.AddHandler("auditor", resyncPeriod)
 		},
-		func() error {
-			if ordered {
-				return wait.Sleep(ctx, resyncPeriod)
-			}
-			return soon(ctx, on.Teller(), "a Sync for the other keys", others)
-		},
-		func() error { return wait.Sleep(ctx, 2*look) },
-		func() error {
-			chapter(on, "wave", "G2 is open: the queue is popped, and the auditor gets OnUpdate for objects that have not changed")
-			on.Gates().Open(gate.G2)
-			return soon(ctx, on.Teller(), "an empty queue", func(s *story.State) bool {
-				return atRest(s.Run) && others(s)
-			})
-		},
-		func() error { return wait.Sleep(ctx, look) },
-		func() (err error) {
-			on.Teller().Update(func(s *story.State) {
-				keys, sent := strings.Join(synced(s), ", "), s.Run.Requests.Started-requests
-				s.Figure("keys with a Sync", "%s", keys)
-				s.Figure("requests meanwhile", "%d", sent)
-				err = cmp.Or(
-					bench.Prove("keys with a Sync", expected, keys),
-					bench.Prove("requests during the resync", 0, int(sent)),
-				)
-			})
-			return conclude(on, err)
-		},
-	)
+		due,
+		pause(2*look),
+		chapter("wave", "G2 is open: the queue is popped, and the auditor gets OnUpdate for objects that have not changed"),
+		openGate(gate.G2),
+		soon("an empty queue", func(s *story.State) bool { return atRest(s.Run) && others(s) }),
+		pause(look),
+		conclude(func(_ *stage.Stage, s *story.State) error {
+			keys, sent := strings.Join(synced(s), ", "), s.Run.Requests.Started-requests
+			s.Figure("keys with a Sync", "%s", keys)
+			s.Figure("requests meanwhile", "%d", sent)
+			return cmp.Or(
+				bench.Prove("keys with a Sync", expected, keys),
+				bench.Prove("requests during the resync", 0, int(sent)),
+			)
+		}),
+	)(on, ctx)
 }
 
 // synced returns the names of the keys that have had a Sync. The queue in order tells of it only

@@ -5,9 +5,9 @@
 // for conditions ([stage.Stage.Await]), never for a fixed time. Such a scene ends when the
 // namespace has gone, or with the error of the first request that fails. It starts no goroutine.
 //
-// A scene on single gears plays alone, without a server, or on a bare stage ([stage.Options]),
-// whose informer ends with the stage. It ends the goroutines that it starts itself before it
-// returns, and fails if the figures that it has measured are not what it is there to show.
+// A scene on single gears plays on a bare stage ([stage.Options]), with or without a server. It
+// ends the goroutines that it starts itself before it returns, and fails if the figures that it has
+// measured are not what it is there to show.
 //
 // The tests play every scene against the API server in memory in a synctest bubble and assert the
 // order of the beats.
@@ -44,40 +44,28 @@ type Scene struct {
 	// workers is the number of workers of a scene without a controller; 0: its queue has none.
 	workers int
 
-	// One of the two: play needs a stage with a server; alone plays on single gears of the set.
-	play  func(context.Context, *stage.Stage) error
-	alone func(context.Context, *story.Teller, gears.Set) error
+	play step
 }
 
 // Story returns the empty story of the scene.
 func (s Scene) Story() *story.Teller {
 	teller := story.New(s.Name, s.Happens, s.Look)
 	teller.Update(func(state *story.State) {
-		state.Alone = s.Alone() || s.Options.Bare
+		state.Alone = s.Options.Bare
 		state.Gears.Workers = s.workers
 	})
 	return teller
 }
 
-// Alone reports whether the scene needs no server. Then PlayAlone plays it, otherwise Play.
-func (s Scene) Alone() bool { return s.alone != nil }
+// Alone reports whether the scene needs no server.
+func (s Scene) Alone() bool { return s.Options.Alone }
 
 // Workers returns how many workers the scene's work queue has; 0 if there is none.
 func (s Scene) Workers() int {
-	if s.Alone() || s.Options.Bare {
+	if s.Options.Bare {
 		return s.workers
 	}
 	return stage.Workers
-}
-
-// PlayAlone plays a scene that needs no server. It fails if the figures are not what the scene
-// shows.
-func (s Scene) PlayAlone(ctx context.Context, teller *story.Teller, set gears.Set) error {
-	if err := s.alone(ctx, teller, set); err != nil {
-		return inWordsOfAScene(err)
-	}
-	teller.Update(func(state *story.State) { state.End("the end") })
-	return wait.Sleep(ctx, curtain)
 }
 
 // inWordsOfAScene returns the error of a scene. Figures that are not those of the scene come from a
@@ -92,7 +80,7 @@ func inWordsOfAScene(err error) error {
 
 // Play plays a scene on a stage. Unless the stage is bare, it returns when the namespace has gone.
 func (s Scene) Play(ctx context.Context, on *stage.Stage) error {
-	if err := s.play(ctx, on); err != nil {
+	if err := s.play(on, ctx); err != nil {
 		return inWordsOfAScene(err)
 	}
 	end := "the end: the namespace and everything in it are gone"
@@ -156,82 +144,4 @@ func Named(name string) (Scene, error) {
 		return Scene{}, &UnknownError{name}
 	}
 	return all[at], nil
-}
-
-// slowMotion delays each deletecollection request of the controller, and announces it.
-func slowMotion(on *stage.Stage) (end func(), err error) {
-	on.Tell(story.Demo, "slow motion: the server delays each deletecollection so that you can follow; everything else runs at full speed")
-	id, err := on.Fault("delay:by=150ms,verb=deletecollection")
-	return func() { on.Repair(id) }, err
-}
-
-// reported reports whether the namespace has the condition.
-func reported(condition string) func(*story.State) bool {
-	return func(s *story.State) bool {
-		return slices.ContainsFunc(s.Namespace.Conditions, func(c story.Condition) bool { return c.Type == condition })
-	}
-}
-
-// reportedOrGone is like [reported] but also holds when the namespace has gone: the user may have
-// deleted the content.
-func reportedOrGone(condition string) func(*story.State) bool {
-	return func(s *story.State) bool { return reported(condition)(s) || s.Namespace.Phase == story.Gone }
-}
-
-// toFinalizers fills the namespace, calls filled, deletes the namespace, and returns when only
-// objects with a finalizer are left.
-func toFinalizers(ctx context.Context, on *stage.Stage, filled ...func() error) error {
-	end, err := slowMotion(on)
-	if err != nil {
-		return err
-	}
-	defer end()
-	return inOrder(
-		func() error { return on.Fill(ctx) },
-		func() error { return inOrder(filled...) },
-		func() error { return wait.Sleep(ctx, look) },
-		func() error { return on.DeleteNamespace(ctx) },
-		func() error { return on.Await(ctx, on.Emptied) },
-	)
-}
-
-// enter begins a stage of a scene without a server, and tells it.
-func enter(teller *story.Teller, stage, now string) {
-	teller.Update(func(s *story.State) {
-		s.Enter(stage, now, 0)
-		s.Tell(story.Demo, "%s", now)
-	})
-}
-
-type withoutLimits struct{}
-
-// WithoutLimits returns a context in which a scene waits for its gears as long as it takes: a user
-// holds them.
-func WithoutLimits(ctx context.Context) context.Context {
-	return context.WithValue(ctx, withoutLimits{}, true)
-}
-
-// soon waits for a condition in a scene on single gears. It fails after a time in which sound gears
-// reach it.
-func soon(ctx context.Context, teller *story.Teller, what string, holds func(*story.State) bool) error {
-	if ctx.Value(withoutLimits{}) != nil {
-		return teller.Await(ctx, holds)
-	}
-	const limit = 20 * time.Second
-	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s: did not happen within %v", what, limit))
-	defer cancel()
-	if teller.Await(limited, holds) != nil {
-		return context.Cause(limited)
-	}
-	return nil
-}
-
-// inOrder runs the steps until one fails.
-func inOrder(steps ...func() error) error {
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -44,10 +44,6 @@ func TestScenesWithOtherGears(t *testing.T) {
 		require.NoError(t, err)
 		for _, scene := range scenes.All() {
 			t.Run(text+"/"+scene.Name, func(t *testing.T) {
-				if scene.Alone() {
-					playAlone(t, set, scene.Name, func(*testing.T, story.State) {})
-					return
-				}
 				playWith(t, set, scene.Name, nil, func(*testing.T, story.State) {})
 			})
 		}

@@ -13,7 +13,6 @@ import (
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
-	"orrery/wait"
 )
 
 var slowConsumer = Scene{
@@ -44,87 +43,52 @@ var slowConsumer = Scene{
 	play:    playSlowConsumer,
 }
 
-func playSlowConsumer(ctx context.Context, on *stage.Stage) error {
-	const updates, step = 5, 350 * time.Millisecond
-	gates := on.Gates()
-	var see func()
+func playSlowConsumer(on *stage.Stage, ctx context.Context) error {
+	const updates, between = 5, 350 * time.Millisecond
 	begin := 0 // the number of beats before the consumer goes on
-	return inOrder(
-		func() error {
-			return startPlain(ctx, on, stage.Plain{Workers: 1}, "red", "green", "blue")
-		},
-		func() error {
-			return awaitRun(ctx, on, "three passes", func(s *trace.State) bool {
-				return queueOf(s).Done == 3 && atRest(s)
-			})
-		},
-		func() error {
-			chapter(on, "start", "an informer has listed three configmaps and watches them")
-			return wait.Sleep(ctx, look)
-		},
-		func() error {
-			chapter(on, "late", "the consumer is held at the gate G2, before its next Pop; the watch goes on")
-			gates.Close(gate.G2, gate.Condition{})
-			for n := range updates {
-				if err := inOrder(
-					func() error { return labelled(ctx, on, gate.SlowKey, n) },
-					func() error { return wait.Sleep(ctx, step) },
-				); err != nil {
-					return err
-				}
-			}
-			return inOrder(
-				func() error { return labelled(ctx, on, "shop/green", 1) },
-				func() error { return on.DeleteConfigMap(ctx, story.NameOf(gate.SlowKey)) },
-			)
-		},
-		func() error {
-			return awaitRun(ctx, on, "seven more deltas", func(s *trace.State) bool {
-				return informerOf(s).FIFO.Queued >= 3+updates+2
-			})
-		},
-		func() (err error) {
-			chapter(on, "list", "the watch breaks and expires: the reflector lists again, without "+gate.SlowKey)
-			see, err = blind(ctx, on, func() error { return labelled(ctx, on, "shop/green", 2) })
-			return err
-		},
-		func() error {
-			see()
-			return awaitRun(ctx, on, "a second list", func(s *trace.State) bool {
-				return informerOf(s).Reflector.Lists >= 2
-			})
-		},
-		func() error { return ask(ctx, on) },
-		func() error {
-			chapter(on, "pop", "G2 lets one Pop through after the other")
-			begin = len(on.Teller().State().Beats)
-			for range 3 {
-				if gates.Step(gate.G2); wait.Sleep(ctx, look) != nil {
-					return ctx.Err()
-				}
-			}
-			gates.Open(gate.G2)
-			return awaitRun(ctx, on, "an empty queue", atRest)
-		},
-		func() (err error) {
-			chapter(on, "end", "the controller is at rest")
+	var changes, pops []step
+	for n := range updates {
+		changes = append(changes, labelled(gate.SlowKey, n), pause(between))
+	}
+	for range 3 {
+		pops = append(pops, stepGate(gate.G2), pause(look))
+	}
+	return script(
+		startPlain(stage.Plain{Workers: 1}, "red", "green", "blue"),
+		awaitRun("three passes", func(s *trace.State) bool { return queueOf(s).Done == 3 && atRest(s) }),
+		chapter("start", "an informer has listed three configmaps and watches them"),
+		pause(look),
+		chapter("late", "the consumer is held at the gate G2, before its next Pop; the watch goes on"),
+		closeGate(gate.G2, ""),
+		script(changes...),
+		labelled("shop/green", 1),
+		remove(story.NameOf(gate.SlowKey)),
+		awaitRun("seven more deltas", func(s *trace.State) bool { return informerOf(s).FIFO.Queued >= 3+updates+2 }),
+		chapter("list", "the watch breaks and expires: the reflector lists again, without "+gate.SlowKey),
+		blind(labelled("shop/green", 2)),
+		awaitRun("a second list", func(s *trace.State) bool { return informerOf(s).Reflector.Lists >= 2 }),
+		ask,
+		chapter("pop", "G2 lets one Pop through after the other"),
+		do(func(on *stage.Stage) { begin = len(on.Teller().State().Beats) }),
+		script(pops...),
+		openGate(gate.G2),
+		awaitRun("an empty queue", atRest),
+		chapter("end", "the controller is at rest"),
+		conclude(func(on *stage.Stage, s *story.State) error {
 			pops := 1
-			if on.Form("deltafifo") == gears.InOrder {
+			if on.Gears().Form("deltafifo") == gears.InOrder {
 				pops = updates + 1
 			}
-			on.Teller().Update(func(s *story.State) {
-				popped := told(s, begin, story.FIFO, gate.SlowKey+": popped with ")
-				all := strings.Join(popped, "")
-				deltas := strings.Count(all, "Updated") + strings.Count(all, "Deleted")
-				s.Figure("Pops of "+gate.SlowKey, "%d: %s", len(popped), strings.Join(popped, "; "))
-				s.Figure("in the store", "%d objects", informerOf(s.Run).Store.Total)
-				err = cmp.Or(
-					bench.Prove("Pops of "+gate.SlowKey, pops, len(popped)),
-					bench.Prove("deltas of them", updates+1, deltas),
-					bench.Prove("objects in the store", 2, int(informerOf(s.Run).Store.Total)),
-				)
-			})
-			return conclude(on, err)
-		},
-	)
+			popped := told(s, begin, story.FIFO, gate.SlowKey+": popped with ")
+			all := strings.Join(popped, "")
+			deltas := strings.Count(all, "Updated") + strings.Count(all, "Deleted")
+			s.Figure("Pops of "+gate.SlowKey, "%d: %s", len(popped), strings.Join(popped, "; "))
+			s.Figure("in the store", "%d objects", informerOf(s.Run).Store.Total)
+			return cmp.Or(
+				bench.Prove("Pops of "+gate.SlowKey, pops, len(popped)),
+				bench.Prove("deltas of them", updates+1, deltas),
+				bench.Prove("objects in the store", 2, int(informerOf(s.Run).Store.Total)),
+			)
+		}),
+	)(on, ctx)
 }

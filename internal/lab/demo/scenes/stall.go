@@ -9,6 +9,7 @@ import (
 	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/queue"
 	"orrery/wait"
@@ -41,11 +42,13 @@ var stalled = Scene{
 		},
 	},
 	workers: 1, // each queue
-	alone:   playStall,
+	Options: stage.Options{Bare: true, Alone: true},
+	play:    playStall,
 }
 
-func playStall(ctx context.Context, teller *story.Teller, set gears.Set) error {
-	enter(teller, "before the stall", "both loops run; each pass takes 2 ms, and one will take 1 s (artificial)")
+func playStall(on *stage.Stage, ctx context.Context) error {
+	teller, set := on.Teller(), on.Gears()
+	_ = enter("before the stall", "both loops run; each pass takes 2 ms, and one will take 1 s (artificial)")(on, ctx)
 	closed, open := newHarness(teller, "closed", set), newHarness(teller, "open", set)
 	both := []*harness{closed, open}
 	var loops, workers wait.Group
@@ -57,7 +60,7 @@ func playStall(ctx context.Context, teller *story.Teller, set gears.Set) error {
 	_ = wait.Sleep(ctx, eventEvery/2) // from here on, between two events
 	for second := 1; second <= int(measured.Seconds()); second++ {
 		if second == 3 {
-			enter(teller, "the stall and after it", "each worker stalls once, for 1 s")
+			_ = enter("the stall and after it", "each worker stalls once, for 1 s")(on, ctx)
 			for _, h := range both {
 				h.stalls.Store(true)
 			}
@@ -70,7 +73,9 @@ func playStall(ctx context.Context, teller *story.Teller, set gears.Set) error {
 		})
 	}
 	loops.Wait()
-	err := soon(ctx, teller, "the end of all events", func(*story.State) bool { return closed.done == closed.added && open.done == open.added })
+	err := soon("the end of all events", func(*story.State) bool {
+		return closed.done == closed.added && open.done == open.added
+	})(on, ctx)
 	for _, h := range both {
 		h.queue.ShutDown()
 	}

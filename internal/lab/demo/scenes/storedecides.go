@@ -1,7 +1,6 @@
 package scenes
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,84 +40,53 @@ var storeDecides = Scene{
 	play: playStoreDecides,
 }
 
-func playStoreDecides(ctx context.Context, on *stage.Stage) error {
-	create := func(name string) func() error { return func() error { return on.CreateConfigMap(ctx, name) } }
-	label := func(name string) func() error {
-		return func() error { return on.LabelConfigMap(ctx, name, "ripe", "yes") }
-	}
+func playStoreDecides(on *stage.Stage, ctx context.Context) error {
+	ripe := func(name string) step { return label(name, "ripe", "yes") }
 	// settled waits for a number of deltas and of calls since the start.
-	settled := func(deltas, calls int) func() error {
-		return func() error {
-			what := fmt.Sprintf("%d deltas and %d calls", deltas, calls)
-			return cmp.Or(awaitRun(ctx, on, what, func(s *trace.State) bool {
-				return informerOf(s).FIFO.Popped >= uint64(deltas) && handled(s) >= int64(calls)
-			}), wait.Sleep(ctx, 2*look))
-		}
+	settled := func(deltas, calls int) step {
+		what := fmt.Sprintf("%d deltas and %d calls", deltas, calls)
+		return script(awaitRun(what, func(s *trace.State) bool {
+			return informerOf(s).FIFO.Popped >= uint64(deltas) && handled(s) >= int64(calls)
+		}), pause(2*look))
 	}
-	var see func()
-	return inOrder(
-		func() error { return on.CreateNamespace(ctx) },
-		create("apple"), create("pear"), create("plum"),
-		func() error {
-			chapter(on, "first", "the store is empty; the first list has three objects")
-			return listen(ctx, on)
-		},
+	return script(
+		createAll("apple", "pear", "plum"),
+		chapter("first", "the store is empty; the first list has three objects"),
+		func(on *stage.Stage, ctx context.Context) error { return on.StartInformer(ctx, nil, "calls") },
 		settled(3, 3),
-		func() error {
-			chapter(on, "watch", "the watch reports a new object and a change")
-			return nil
-		},
-		create("fig"), label("apple"),
+		chapter("watch", "the watch reports a new object and a change"),
+		create("fig"), ripe("apple"),
 		settled(5, 5),
-		func() (err error) {
-			chapter(on, "blind", "the watch is cut, and a new one does not get through")
-			see, err = blind(ctx, on, func() error {
-				return inOrder(label("pear"), create("kiwi"), func() error { return on.DeleteConfigMap(ctx, "plum") })
-			})
-			return err
-		},
-		func() error { return ask(ctx, on) },
-		func() error {
-			on.Enter("list", "410 Expired: the informer lists everything again, after a back-off")
-			see()
-			return stepThrough(ctx, on, 8)
-		},
+		chapter("blind", "the watch is cut, and a new one does not get through"),
+		blind(script(ripe("pear"), create("kiwi"), remove("plum")),
+			ask,
+			do(func(on *stage.Stage) {
+				on.Enter("list", "410 Expired: the informer lists everything again, after a back-off")
+			}),
+		),
+		stepThrough(8),
 		settled(10, 8),
-		func() (err error) {
-			chapter(on, "end", "the second list is processed")
-			on.Teller().Update(func(s *story.State) { err = callsOf(s) })
-			return conclude(on, err)
-		},
-	)
-}
-
-// listen starts an informer with one handler.
-func listen(ctx context.Context, on *stage.Stage) error {
-	client, err := on.NewClient(nil)
-	if err != nil {
-		return err
-	}
-	started := on.NewInformer(client, 0)
-	if err := on.AddHandler("calls", 0); err != nil {
-		return err
-	}
-	return on.RunInformer(ctx, started)
+		chapter("end", "the second list is processed"),
+		conclude(func(_ *stage.Stage, s *story.State) error { return callsOf(s) }),
+	)(on, ctx)
 }
 
 // stepThrough shows a reader of the view what the second list brings, one object at a time, until
 // the handlers have had their calls: the gate G3 holds what is stored and not distributed.
-func stepThrough(ctx context.Context, on *stage.Stage, calls int64) error {
-	if on.Guide() == nil {
-		return nil
+func stepThrough(calls int64) step {
+	return func(on *stage.Stage, ctx context.Context) error {
+		if on.Guide() == nil {
+			return nil
+		}
+		on.Guide().Chapter("g3")
+		on.Gates().Close(gate.G3, gate.Condition{})
+		defer on.Gates().Open(gate.G3)
+		return wait.PollUntilContextCancel(ctx, look, false, func(context.Context) (over bool, _ error) {
+			on.Gates().Step(gate.G3)
+			on.Teller().Update(func(s *story.State) { over = handled(s.Run) >= calls })
+			return over, nil
+		})
 	}
-	on.Guide().Chapter("g3")
-	on.Gates().Close(gate.G3, gate.Condition{})
-	defer on.Gates().Open(gate.G3)
-	return wait.PollUntilContextCancel(ctx, look, false, func(context.Context) (over bool, _ error) {
-		on.Gates().Step(gate.G3)
-		on.Teller().Update(func(s *story.State) { over = handled(s.Run) >= calls })
-		return over, nil
-	})
 }
 
 // callsOf counts the calls after each type of delta, as they were told.

@@ -15,8 +15,8 @@ import (
 	"orrery/deltafifo/inorder"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/wait"
 )
 
 // serverEvent is one event of the server's history, and the version that it creates.
@@ -52,43 +52,38 @@ var twoQueues = Scene{
 			{File: "workshop/labs/14-inorder/README.md", Why: "the lab in which you write the queue in order"},
 		},
 	},
-	alone: playTwoQueues,
+	Options: stage.Options{Bare: true, Alone: true},
+	play:    playTwoQueues,
 }
 
-func playTwoQueues(ctx context.Context, teller *story.Teller, set gears.Set) error {
+func playTwoQueues(on *stage.Stage, ctx context.Context) error {
 	const arrival, turn = 100 * time.Millisecond, 700 * time.Millisecond
-	slotted, ordered := newConsumer(teller, "DeltaFIFO"), newConsumer(teller, "in order")
+	slotted, ordered := newConsumer(on.Teller(), "DeltaFIFO"), newConsumer(on.Teller(), "in order")
 	slotted.queue, ordered.queue = deltafifo.New(slotted.config()), inorder.New(ordered.config())
-	if set.Form("deltafifo") == gears.Fast {
+	if on.Gears().Form("deltafifo") == gears.Fast {
 		slotted.queue = deltafifofast.New(slotted.config())
 	}
 	both := []*consumer{slotted, ordered}
 	for _, c := range both {
 		defer context.AfterFunc(ctx, c.queue.Close)() // a Pop that waits ends with the scene
 	}
-
-	enter(teller, "twelve events arrive", "twelve events arrive at both queues; the consumers do not pop yet (artificial)")
+	steps := []step{enter("twelve events arrive",
+		"twelve events arrive at both queues; the consumers do not pop yet (artificial)")}
 	for _, event := range hotHistory {
-		teller.Tell(story.Server, "version %d: %s %s", event.version, event.name, strings.ToLower(string(event.kind)))
-		for _, c := range both {
-			if err := c.add(event); err != nil {
-				return err
-			}
-		}
-		if err := wait.Sleep(ctx, arrival); err != nil {
-			return err
-		}
+		steps = append(steps,
+			tell(story.Server, "version %d: %s %s", event.version, event.name, strings.ToLower(string(event.kind))),
+			func(*stage.Stage, context.Context) error { return cmp.Or(slotted.add(event), ordered.add(event)) },
+			pause(arrival))
 	}
-	enter(teller, "Pop by Pop", fmt.Sprintf("both consumers pop every %v (artificial), until their queues are empty", turn))
-	for slotted.queue.Len()+ordered.queue.Len() > 0 {
-		for _, c := range both {
-			if err := c.pop(); err != nil {
-				return err
-			}
-		}
-		if err := wait.Sleep(ctx, turn); err != nil {
-			return err
-		}
+	steps = append(steps, enter("Pop by Pop",
+		fmt.Sprintf("both consumers pop every %v (artificial), until their queues are empty", turn)))
+	for range hotHistory { // one has a place for each event
+		steps = append(steps,
+			func(*stage.Stage, context.Context) error { return cmp.Or(slotted.pop(), ordered.pop()) },
+			pause(turn))
+	}
+	if err := script(steps...)(on, ctx); err != nil {
+		return err
 	}
 	for _, c := range both {
 		c.conclude()

@@ -16,7 +16,6 @@ import (
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 var twoWaysOf410 = Scene{
@@ -45,98 +44,75 @@ var twoWaysOf410 = Scene{
 	play: playTwoWaysOf410,
 }
 
-func playTwoWaysOf410(ctx context.Context, on *stage.Stage) error {
-	w := &watched{on: on}
-	create := func(name string) func() error { return func() error { return on.CreateConfigMap(ctx, name) } }
-	obstacle := ""
-	return inOrder(
-		func() error {
-			on.Enter("the first list", "the informer lists and then watches")
-			return on.CreateNamespace(ctx)
+func playTwoWaysOf410(on *stage.Stage, ctx context.Context) error {
+	w := &watched{}
+	return script(
+		do(func(on *stage.Stage) { on.Enter("the first list", "the informer lists and then watches") }),
+		createAll("red", "green", "blue"),
+		func(on *stage.Stage, ctx context.Context) error {
+			return on.StartInformer(ctx, &restclient.Trace{WatchFrame: w.frame(on)})
 		},
-		create("red"), create("green"), create("blue"),
-		func() error { return w.start(ctx) },
-		func() error {
+		pause(2*look),
+		do(func(on *stage.Stage) {
 			on.Enter("an answer with code 410", "a gateway answers the next watch itself")
 			on.Tell(story.Demo, "a gateway between informer and server answers the next watch itself: HTTP 410, "+
 				"with a Status")
 			on.AnswerNextWatch(http.StatusGone, "application/json",
 				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,`+
 					`"message":"too old"}`)
-			return w.cut()
-		},
-		func() error { return w.recovered(ctx, 1, http.StatusGone, "none") },
-		func() (err error) {
-			on.Enter("an event in a stream with code 200", "the server forgets its history while no watch is open")
-			obstacle, err = on.Fault("delay:by=1m,verb=watch,user=" + stage.SpectatorsUser)
-			return err
-		},
+		}),
 		w.cut,
-		create("white"),
-		func() error { return wait.Sleep(ctx, look) },
-		func() error { _, err := on.Fault("compact"); return err },
-		func() error {
-			on.Repair(obstacle)
-			return w.recovered(ctx, 2, http.StatusOK, string(api.WatchError))
-		},
-	)
+		w.recovered(1, http.StatusGone, "none"),
+		do(func(on *stage.Stage) {
+			on.Enter("an event in a stream with code 200", "the server forgets its history while no watch is open")
+		}),
+		during("delay:by=1m,verb=watch,user="+stage.SpectatorsUser,
+			w.cut, create("white"), pause(look), fault("compact")),
+		w.recovered(2, http.StatusOK, string(api.WatchError)),
+	)(on, ctx)
 }
 
-// watched is an informer whose watch is refused.
+// watched is what happens to an informer's watch.
 type watched struct {
-	on     *stage.Stage
 	before uint64 // the number of answers before the refusal
 	failed string // the type of the event that ended the stream; guarded by the teller's lock
 }
 
-// start starts the informer.
-func (w *watched) start(ctx context.Context) error {
-	client, err := w.on.NewClient(&restclient.Trace{WatchFrame: w.frame})
-	if err != nil {
-		return err
-	}
-	if err := w.on.RunInformer(ctx, w.on.NewInformer(client, 0)); err != nil {
-		return err
-	}
-	return wait.Sleep(ctx, 2*look)
-}
-
-// frame is called with each event of a watch.
-func (w *watched) frame(_ restclient.RequestInfo, event api.WatchEventType, bytes int) {
-	if event == api.WatchError {
-		w.on.Teller().Update(func(s *story.State) {
-			w.failed = string(event)
-			s.Tell(story.Server, "an event in the stream: %s, %d bytes", event, bytes)
-		})
+// frame returns what is called with each event of a watch.
+func (w *watched) frame(on *stage.Stage) func(restclient.RequestInfo, api.WatchEventType, int) {
+	return func(_ restclient.RequestInfo, event api.WatchEventType, bytes int) {
+		if event == api.WatchError {
+			on.Teller().Update(func(s *story.State) {
+				w.failed = string(event)
+				s.Tell(story.Server, "an event in the stream: %s, %d bytes", event, bytes)
+			})
+		}
 	}
 }
 
 // cut breaks the watch; the next one is refused.
-func (w *watched) cut() error {
-	w.before = answered(w.on)
-	_, err := w.on.Fault("cut-watches")
-	return err
+func (w *watched) cut(on *stage.Stage, ctx context.Context) error {
+	w.before = answered(on)
+	return fault("cut-watches")(on, ctx)
 }
 
 // recovered waits for the list after a refusal, and compares the refusal with what it should be.
-func (w *watched) recovered(ctx context.Context, way, code int, event string) error {
-	err := awaitRun(ctx, w.on, "a new list after the 410", func(s *trace.State) bool {
-		return informerOf(s).Reflector.Lists > uint64(way)
-	})
-	if err != nil {
+func (w *watched) recovered(way, code int, event string) step {
+	listed := func(s *trace.State) bool { return informerOf(s).Reflector.Lists > uint64(way) }
+	return script(awaitRun("a new list after the 410", listed), func(on *stage.Stage, _ context.Context) (err error) {
+		on.Teller().Update(func(s *story.State) {
+			i, answer, seen := informerOf(s.Run), answersSince(s.Run, w.before)[0], cmp.Or(w.failed, "none")
+			reason, _, _ := strings.Cut(i.Reflector.Err, ":")
+			text := fmt.Sprintf("HTTP %d, events: %s; Status 410 %s; then a list of %s", answer.Code, seen, reason,
+				story.Count(i.Reflector.Items, "object"))
+			s.Show(fmt.Sprintf("way %d", way), "%s", text)
+			s.Figure(fmt.Sprintf("way %d", way), "%s", text)
+			err = cmp.Or(
+				bench.Prove("code of the answer", code, int(answer.Code)),
+				bench.Prove("event of the stream", event, seen),
+				bench.Prove("reason", "Expired", reason),
+			)
+		})
 		return err
-	}
-	w.on.Teller().Update(func(s *story.State) {
-		i, answer, seen := informerOf(s.Run), answersSince(s.Run, w.before)[0], cmp.Or(w.failed, "none")
-		reason, _, _ := strings.Cut(i.Reflector.Err, ":")
-		text := fmt.Sprintf("HTTP %d, events: %s; Status 410 %s; then a list of %s", answer.Code, seen, reason,
-			story.Count(i.Reflector.Items, "object"))
-		s.Show(fmt.Sprintf("way %d", way), "%s", text)
-		s.Figure(fmt.Sprintf("way %d", way), "%s", text)
-		err = cmp.Or(
-			bench.Prove("code of the answer", code, int(answer.Code)), bench.Prove("event of the stream", event, seen),
-			bench.Prove("reason", "Expired", reason),
-		)
-	})
-	return cmp.Or(err, wait.Sleep(ctx, 2*look))
+	}, pause(2*look))
 }

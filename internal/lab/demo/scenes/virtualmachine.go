@@ -6,7 +6,6 @@ import (
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
-	"orrery/wait"
 )
 
 var virtualMachine = Scene{
@@ -27,35 +26,37 @@ var virtualMachine = Scene{
 			{File: "examples/virtualmachine/killed_test.go", Why: "the controller is killed between every two calls"},
 		},
 	},
-	play: func(ctx context.Context, on *stage.Stage) error {
-		return inOrder(
-			func() error { return on.DefineMachines(ctx) },
-			func() error { return on.Fill(ctx) },
-			func() error { return on.StartMachines() },
-			func() error { return on.CreateMachine(ctx, "web") },
-			func() error { return on.CreateMachine(ctx, "db") },
-			func() error { return on.CreateMachine(ctx, "cache") },
-			func() error { return on.AwaitMachines(ctx) },
-			func() error { return wait.Sleep(ctx, look) },
-			func() error { return on.DeleteMachine(ctx, "cache") },
-			func() error { return on.AwaitMachines(ctx) },
-			func() error { return wait.Sleep(ctx, look) },
-			func() error { on.StopMachines(); return nil },
-			func() error { return on.DeleteMachine(ctx, "db") },
-			func() error { return on.ShowMachine(ctx, "db") },
-			func() error { return wait.Sleep(ctx, look) },
-			func() error { return on.DeleteNamespace(ctx) },
-			func() error { return on.Await(ctx, on.Emptied) },
-			func() error { return on.ReleaseFinalizers(ctx) },
-			func() error { return on.Await(ctx, reportedOrGone("NamespaceFinalizersRemaining")) },
-			func() error { return on.ShowWhy(ctx) },
-			func() error { return wait.Sleep(ctx, look) },
-			func() error {
-				on.Tell(story.Demo, "the controller of the machines is started again: it hears of both deletions from its first list")
-				return on.StartMachines()
-			},
-			func() error { return on.AwaitMachines(ctx) },
-			func() error { return on.AwaitGone(ctx) },
-		)
-	},
+	play: script(
+		(*stage.Stage).DefineMachines,
+		(*stage.Stage).Fill,
+		(*stage.Stage).StartMachines,
+		createMachine("web"), createMachine("db"), createMachine("cache"),
+		(*stage.Stage).AwaitMachines,
+		pause(look),
+		deleteMachine("cache"),
+		(*stage.Stage).AwaitMachines,
+		pause(look),
+		do((*stage.Stage).StopMachines),
+		deleteMachine("db"),
+		func(on *stage.Stage, ctx context.Context) error { return on.ShowMachine(ctx, "db") },
+		pause(look),
+		(*stage.Stage).DeleteNamespace,
+		emptied,
+		(*stage.Stage).ReleaseFinalizers,
+		await(reported("NamespaceFinalizersRemaining")),
+		(*stage.Stage).ShowWhy,
+		pause(look),
+		tell(story.Demo, "the controller of the machines is started again: it hears of both deletions from its first list"),
+		(*stage.Stage).StartMachines,
+		(*stage.Stage).AwaitMachines,
+		(*stage.Stage).AwaitGone,
+	),
+}
+
+func createMachine(name string) step {
+	return func(on *stage.Stage, ctx context.Context) error { return on.CreateMachine(ctx, name) }
+}
+
+func deleteMachine(name string) step {
+	return func(on *stage.Stage, ctx context.Context) error { return on.DeleteMachine(ctx, name) }
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/queue"
 	"orrery/wait"
@@ -46,20 +46,15 @@ var workersInPool = Scene{
 		},
 	},
 	workers: poolWorkers,
-	alone:   playWorkerPool,
-}
-
-func playWorkerPool(ctx context.Context, teller *story.Teller, set gears.Set) error {
-	if err := playPeriods(ctx, teller); err != nil {
-		return err
-	}
-	return playPanic(ctx, teller, set)
+	Options: stage.Options{Bare: true, Alone: true},
+	play:    script(playPeriods, playPanic),
 }
 
 // playPeriods watches three loops.
-func playPeriods(ctx context.Context, teller *story.Teller) error {
-	enter(teller, "three loops", "three loops with a period of 1 s run for 8 s; a run takes 300 ms, run 3 takes 1.6 s (artificial)")
-	lines := newTimeLines(teller, "sliding", "not sliding", "with jitter")
+func playPeriods(on *stage.Stage, ctx context.Context) error {
+	_ = enter("three loops", "three loops with a period of 1 s run for 8 s; a run takes 300 ms, "+
+		"run 3 takes 1.6 s (artificial)")(on, ctx)
+	lines := newTimeLines(on.Teller(), "sliding", "not sliding", "with jitter")
 	running, stop := context.WithTimeout(ctx, shownFor)
 	defer stop()
 	start := func(line *timeLine, jitter float64, sliding bool) func() {
@@ -120,12 +115,13 @@ func (l *timeLine) conclude(sliding bool) (err error) {
 }
 
 // playPanic runs a pool of workers, of which one panics.
-func playPanic(ctx context.Context, teller *story.Teller, set gears.Set) error {
-	enter(teller, "a pool of workers", "each worker is a loop with a period of 1 s; the pass over "+poisoned+" panics (artificial), any other takes 400 ms")
-	p := &panicPool{teller: teller, queue: set.NewQueue(nil, queue.Config[string]{})}
+func playPanic(on *stage.Stage, ctx context.Context) error {
+	p := &panicPool{teller: on.Teller(), queue: on.Gears().NewQueue(nil, queue.Config[string]{})}
 	defer wait.PanicHandlers.Replace(p.panicked)()
 	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false)) // as in a program that survives panics
-	stop := p.start(ctx, newTimeLines(teller, "worker 1", "worker 2", "worker 3"))
+	_ = enter("a pool of workers", "each worker is a loop with a period of 1 s; the pass over "+poisoned+
+		" panics (artificial), any other takes 400 ms")(on, ctx)
+	stop := p.start(ctx, newTimeLines(p.teller, "worker 1", "worker 2", "worker 3"))
 	defer stop()
 	for i := range poolKeys {
 		if i == 3 {
@@ -133,29 +129,24 @@ func playPanic(ctx context.Context, teller *story.Teller, set gears.Set) error {
 		}
 		p.queue.Add(fmt.Sprintf("team-%d", i+1))
 	}
-	return inOrder(
-		func() error {
-			return soon(ctx, teller, "all passes, and all workers back", func(*story.State) bool {
-				return p.passes == poolKeys && p.alive == len(p.lines)
-			})
-		},
-		func() error { return wait.Sleep(ctx, look) },
-		func() (err error) {
-			teller.Update(func(s *story.State) {
-				runs := 0
-				for _, line := range p.lines {
-					runs += len(line.runs)
-				}
-				s.Figure("pool", "%d passes and %d panic; %d workers, whose loops made %d runs", p.passes, p.panics, len(p.lines), runs)
-				err = cmp.Or(
-					bench.Prove("panics", 1, p.panics),
-					bench.Prove("passes", poolKeys, p.passes),
-					bench.Prove("runs of the workers' loops", len(p.lines)+1, runs),
-				)
-			})
-			return err
-		},
-	)
+	return script(
+		soon("all passes, and all workers back", func(*story.State) bool {
+			return p.passes == poolKeys && p.alive == len(p.lines)
+		}),
+		pause(look),
+		conclude(func(_ *stage.Stage, s *story.State) error {
+			runs := 0
+			for _, line := range p.lines {
+				runs += len(line.runs)
+			}
+			s.Figure("pool", "%d passes and %d panic; %d workers, whose loops made %d runs", p.passes, p.panics, len(p.lines), runs)
+			return cmp.Or(
+				bench.Prove("panics", 1, p.panics),
+				bench.Prove("passes", poolKeys, p.passes),
+				bench.Prove("runs of the workers' loops", len(p.lines)+1, runs),
+			)
+		}),
+	)(on, ctx)
 }
 
 // panicPool is a pool of workers.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orrery/controller/gears"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/restclient"
@@ -22,8 +23,8 @@ func (s *Stage) Guide() *gate.Session { return s.config.Guide }
 // Gates returns the gates of what the scene starts on a bare stage.
 func (s *Stage) Gates() *gate.Gates { return s.config.Gates }
 
-// Form returns the form of a gear.
-func (s *Stage) Form(gear string) string { return s.config.Gears.Form(gear) }
+// Gears returns the gears of what the scene starts.
+func (s *Stage) Gears() gears.Set { return s.config.Gears }
 
 // Tell adds a beat.
 func (s *Stage) Tell(who story.Who, format string, args ...any) {

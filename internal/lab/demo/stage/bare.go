@@ -35,7 +35,7 @@ type bare struct {
 	gateway  gateway
 	client   *restclient.Client // the last one of NewClient
 	read     *api.Unstructured  // the answer to the client's last get
-	informer *Informer          // the last one of NewInformer
+	informer *Informer          // the scene's, see StartInformer and StartPlain
 }
 
 // NewClient returns a client of the spectators' user, with a trace in addition to the counting of
@@ -88,17 +88,33 @@ func (s *Stage) Request(ctx context.Context, verb, name string) error {
 // Informer is an informer of configmaps.
 type Informer = informer.SharedIndexInformer[*api.PartialObjectMetadata]
 
-// NewInformer returns a new informer of the configmaps with the stage's gears, whose lists and
-// watches are told. [Stage.RunInformer] starts it.
-func (s *Stage) NewInformer(client *restclient.Client, resync time.Duration) *Informer {
+// newConfigMaps makes an informer of the configmaps with the stage's gears, whose lists and watches
+// are told.
+func (s *Stage) newConfigMaps(client *restclient.Client, resync time.Duration) {
 	const name = "configmaps"
 	s.config.Teller.Update(func(state *story.State) { state.Reported[name] = true })
 	s.bare.informer = newInformer(restclient.Metadata(client, core(name), Namespace), name, resync, s.config)
-	return s.bare.informer
 }
 
-// RunInformer starts an informer and waits for its first list. The informer ends with the stage.
-func (s *Stage) RunInformer(ctx context.Context, started *Informer) error {
+// StartInformer starts an informer of the configmaps with handlers that do nothing, and waits for
+// its first list. more is a further trace of its requests. It ends with the stage.
+func (s *Stage) StartInformer(ctx context.Context, more *restclient.Trace, handlers ...string) error {
+	client, err := s.NewClient(more)
+	if err != nil {
+		return err
+	}
+	s.newConfigMaps(client, 0)
+	for _, name := range handlers {
+		if err := s.AddHandler(name, 0); err != nil {
+			return err
+		}
+	}
+	return s.runInformer(ctx)
+}
+
+// runInformer starts the informer and waits for its first list.
+func (s *Stage) runInformer(ctx context.Context) error {
+	started := s.bare.informer
 	s.running.Go(func() { _ = started.Run(s.slowCtx) })
 	return informer.WaitForSync(ctx, started)
 }
@@ -106,11 +122,8 @@ func (s *Stage) RunInformer(ctx context.Context, started *Informer) error {
 // idle is a handler that does nothing.
 var idle = informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{}
 
-// AddHandler adds a handler that does nothing to the last informer of [Stage.NewInformer].
+// AddHandler adds a handler that does nothing to the scene's informer.
 func (s *Stage) AddHandler(name string, resync time.Duration) error {
-	if s.bare.informer == nil {
-		return errors.New("the scene has no informer yet")
-	}
 	_, err := s.bare.informer.AddEventHandlerWithOptions(idle, informer.HandlerOptions{Name: name, ResyncPeriod: resync})
 	return err
 }
@@ -198,7 +211,8 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 	}
 	s.added = append(s.added, client)
 	const name = "configmaps"
-	made := s.NewInformer(client, config.Resync)
+	s.newConfigMaps(client, config.Resync)
+	made := s.bare.informer
 	var pool *controller.Pool
 	registered, err := made.AddEventHandlerWithOptions(informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
 		AddFunc:    func(o *api.PartialObjectMetadata, _ bool) { pool.Add(keyOf(o)) },
@@ -227,7 +241,7 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 		Synced:   []informer.InformerSynced{registered.HasSynced},
 		NewQueue: gate.NewQueue(s.config.Gates, name, s.config.NewQueue), QueueTrace: r.Queue(name),
 	})
-	if err := s.RunInformer(ctx, made); err != nil {
+	if err := s.runInformer(ctx); err != nil {
 		return err
 	}
 	s.running.Go(func() { pool.Run(s.slowCtx, s.slowCtx) })

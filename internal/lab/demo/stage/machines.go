@@ -50,7 +50,7 @@ func (s *Stage) DefineMachines(ctx context.Context) error {
 }
 
 // StartMachines starts the controller of the machines. It ends with the stage, or by StopMachines.
-func (s *Stage) StartMachines() error {
+func (s *Stage) StartMachines(context.Context) error {
 	teller := s.config.Teller
 	objects := restclient.Typed[*vms.VirtualMachine](s.clients[story.Controller], vms.Resource, "")
 	cache := newInformer(objects, vms.Resource.Resource, 0, s.config)

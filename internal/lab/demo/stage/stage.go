@@ -62,8 +62,8 @@ type Stage struct {
 // Options change a stage for a scene.
 type Options struct {
 	// Bare: there are neither spectators nor a namespace controller. The scene starts what it needs;
-	// see [Stage.NewClient], [Stage.NewInformer] and [Stage.ConfigMaps].
-	Bare bool
+	// see [Stage.Request], [Stage.StartInformer] and [Stage.StartPlain]. Alone: nor is there a server.
+	Bare, Alone bool
 	// Gated: the scene holds items at gates, with or without a reader of the view.
 	Gated bool
 	// Unused are the gates at which nothing of the scene arrives. The view does not offer them.
@@ -87,6 +87,9 @@ func Open(ctx context.Context, config Config, options Options) (*Stage, error) {
 	informersCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	controllerCtx, halt := context.WithCancel(ctx)
 	s.stop, s.halt, s.slowCtx = stop, halt, controllerCtx
+	if options.Alone {
+		return s, nil
+	}
 	err := s.open(ctx, informersCtx, controllerCtx, options)
 	if err != nil {
 		s.Close()

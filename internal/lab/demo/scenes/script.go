@@ -1,0 +1,299 @@
+package scenes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"orrery/internal/lab/demo/gate"
+	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
+	"orrery/wait"
+)
+
+// step is a step of a script. Many are methods of the stage.
+type step func(*stage.Stage, context.Context) error
+
+// script returns the steps as one, which ends with the first that fails.
+func script(steps ...step) step {
+	return func(on *stage.Stage, ctx context.Context) error {
+		for _, next := range steps {
+			if err := next(on, ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// do is a step that cannot fail.
+func do(f func(on *stage.Stage)) step {
+	return func(on *stage.Stage, _ context.Context) error {
+		f(on)
+		return nil
+	}
+}
+
+// pause gives the reader time to look.
+func pause(d time.Duration) step {
+	return func(_ *stage.Stage, ctx context.Context) error { return wait.Sleep(ctx, d) }
+}
+
+// tell adds a beat.
+func tell(who story.Who, format string, args ...any) step {
+	return do(func(on *stage.Stage) { on.Tell(who, format, args...) })
+}
+
+// enter begins a stage of the story, and tells it.
+func enter(name, now string) step {
+	return do(func(on *stage.Stage) {
+		on.Enter(name, now)
+		on.Tell(story.Demo, "%s", now)
+	})
+}
+
+// chapter begins a chapter of the view's story. now, if not "", says the same on the terminal.
+func chapter(name, now string) step {
+	return func(on *stage.Stage, ctx context.Context) error {
+		on.Guide().Chapter(name)
+		if now == "" {
+			return nil
+		}
+		return enter(name, now)(on, ctx)
+	}
+}
+
+// ask asks the scene's question in the view. Without a reader it returns at once.
+func ask(on *stage.Stage, ctx context.Context) error {
+	if on.Guide() == nil {
+		return nil
+	}
+	on.Tell(story.Demo, "the view asks a question; the scene goes on with your answer")
+	return on.Guide().Ask(ctx)
+}
+
+// reveal tells a reader the answer.
+func reveal(on *stage.Stage, _ context.Context) error {
+	on.Guide().Reveal()
+	return nil
+}
+
+// conclude reveals the answer to a reader, who may have opened any gate. Without a reader the
+// figures must be those that the scene is there to show; prove shows them.
+func conclude(prove func(on *stage.Stage, s *story.State) error) step {
+	return func(on *stage.Stage, _ context.Context) (err error) {
+		on.Teller().Update(func(s *story.State) { err = prove(on, s) })
+		if on.Guide() == nil {
+			return err
+		}
+		on.Guide().Reveal()
+		return nil
+	}
+}
+
+// await returns when the condition holds.
+func await(holds func(*story.State) bool) step {
+	return func(on *stage.Stage, ctx context.Context) error { return on.Await(ctx, holds) }
+}
+
+// awaitRun returns when the recorded run has reached a state. what names it.
+func awaitRun(what string, holds func(*trace.State) bool) step {
+	return soon(what, func(s *story.State) bool { return holds(s.Run) })
+}
+
+type withoutLimits struct{}
+
+// WithoutLimits returns a context in which a scene waits for its gears as long as it takes: a user
+// holds them.
+func WithoutLimits(ctx context.Context) context.Context {
+	return context.WithValue(ctx, withoutLimits{}, true)
+}
+
+// soon waits for a condition in a scene on single gears. It fails after a time in which sound gears
+// reach it.
+func soon(what string, holds func(*story.State) bool) step {
+	return func(on *stage.Stage, ctx context.Context) error {
+		if ctx.Value(withoutLimits{}) != nil {
+			return on.Await(ctx, holds)
+		}
+		const limit = 20 * time.Second
+		limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s: did not happen within %v", what, limit))
+		defer cancel()
+		if on.Await(limited, holds) != nil {
+			return context.Cause(limited)
+		}
+		return nil
+	}
+}
+
+// fault injects a fault into the server.
+func fault(format string, args ...any) step {
+	return func(on *stage.Stage, _ context.Context) error {
+		_, err := on.Fault(fmt.Sprintf(format, args...))
+		return err
+	}
+}
+
+// during runs steps while the server has a fault.
+func during(fault string, steps ...step) step {
+	return func(on *stage.Stage, ctx context.Context) error {
+		id, err := on.Fault(fault)
+		if err != nil {
+			return err
+		}
+		defer on.Repair(id)
+		return script(steps...)(on, ctx)
+	}
+}
+
+// reported reports whether the namespace has the condition, or has gone: the user may have deleted
+// its content.
+func reported(condition string) func(*story.State) bool {
+	return func(s *story.State) bool {
+		for _, c := range s.Namespace.Conditions {
+			if c.Type == condition {
+				return true
+			}
+		}
+		return s.Namespace.Phase == story.Gone
+	}
+}
+
+// emptied waits until only objects with a finalizer are left.
+func emptied(on *stage.Stage, ctx context.Context) error { return on.Await(ctx, on.Emptied) }
+
+// toFinalizers fills the namespace, does more, deletes the namespace, and returns when only objects
+// with a finalizer are left. The requests of the deletion are slow, and said to be.
+func toFinalizers(more ...step) step {
+	return script(
+		tell(story.Demo, "slow motion: the server delays each deletecollection so that you can follow; "+
+			"everything else runs at full speed"),
+		during("delay:by=150ms,verb=deletecollection",
+			(*stage.Stage).Fill, script(more...), pause(look), (*stage.Stage).DeleteNamespace, emptied),
+	)
+}
+
+// What the scenes on a plain controller of configmaps share. The reader may open and step every gate
+// after the answer, so a script never waits for an item at a gate.
+
+// startPlain creates configmaps and starts a plain controller.
+func startPlain(config stage.Plain, names ...string) step {
+	return func(on *stage.Stage, ctx context.Context) error {
+		return script(createAll(names...), func(on *stage.Stage, ctx context.Context) error {
+			return on.StartPlain(ctx, config)
+		})(on, ctx)
+	}
+}
+
+// createAll creates the namespace with configmaps.
+func createAll(names ...string) step {
+	steps := []step{(*stage.Stage).CreateNamespace}
+	for _, name := range names {
+		steps = append(steps, create(name))
+	}
+	return script(steps...)
+}
+
+// create creates a configmap.
+func create(name string) step {
+	return func(on *stage.Stage, ctx context.Context) error { return on.CreateConfigMap(ctx, name) }
+}
+
+// remove deletes a configmap.
+func remove(name string) step {
+	return func(on *stage.Stage, ctx context.Context) error { return on.DeleteConfigMap(ctx, name) }
+}
+
+// label sets a label of a configmap.
+func label(name, label, value string) step {
+	return func(on *stage.Stage, ctx context.Context) error { return on.LabelConfigMap(ctx, name, label, value) }
+}
+
+// labelled sets the label n of a configmap.
+func labelled(key string, n int) step { return label(story.NameOf(key), "n", strconv.Itoa(n)) }
+
+// closeGate closes a gate for the items that meet the condition.
+func closeGate(id gate.ID, only string) step {
+	return func(on *stage.Stage, _ context.Context) error {
+		condition, err := gate.ParseCondition(only)
+		on.Gates().Close(id, condition)
+		return err
+	}
+}
+
+// openGate opens a gate.
+func openGate(id gate.ID) step {
+	return do(func(on *stage.Stage) { on.Gates().Open(id) })
+}
+
+// stepGate lets the oldest item at a gate through.
+func stepGate(id gate.ID) step {
+	return do(func(on *stage.Stage) { on.Gates().Step(id) })
+}
+
+// blind cuts the watches of the spectators' user and lets no new one through until what follows
+// the changes is done. The changes are in no watch: the server forgets its history.
+func blind(changes step, then ...step) step {
+	return during("delay:by=1h,verb=watch,user="+stage.SpectatorsUser,
+		fault("cut-watches"), changes, pause(look), fault("compact"), script(then...))
+}
+
+// answered returns how many requests of the recorded clients have been answered.
+func answered(on *stage.Stage) (n uint64) {
+	on.Teller().Update(func(s *story.State) { n = s.Run.Requests.Done })
+	return n
+}
+
+// answersSince returns the answers after the first n, of the latest fifty.
+func answersSince(s *trace.State, n uint64) (answers []*trace.RequestState) {
+	all := s.Requests.Answered()
+	for _, begun := range all[len(all)-min(len(all), int(s.Requests.Done-n)):] {
+		answers = append(answers, s.Requests.Latest[begun])
+	}
+	return answers
+}
+
+// told returns what follows the words in each beat of an actor since number from.
+func told(s *story.State, from int, who story.Who, words string) (rest []string) {
+	for _, beat := range s.Beats[from:] {
+		if _, after, found := strings.Cut(beat.Text, words); found && beat.Who == who {
+			rest = append(rest, after)
+		}
+	}
+	return rest
+}
+
+// informerOf and queueOf are the parts of a state that belong to the plain controller.
+func informerOf(s *trace.State) *trace.InformerState {
+	return cmp.Or(s.Informers["configmaps"], &trace.InformerState{})
+}
+
+func queueOf(s *trace.State) *trace.QueueState {
+	return cmp.Or(s.Queues["configmaps"], &trace.QueueState{})
+}
+
+// handled returns how many calls the handlers have got.
+func handled(s *trace.State) (calls int64) {
+	for _, h := range informerOf(s).Handlers {
+		calls += int64(h.Handled)
+	}
+	return calls
+}
+
+// atRest reports whether nothing waits in the informer, its handlers and the queue. A key with
+// failures will be retried, also if its delay is not recorded yet.
+func atRest(s *trace.State) bool {
+	for _, h := range informerOf(s).Handlers {
+		if h.Pending > 0 {
+			return false
+		}
+	}
+	q := queueOf(s)
+	fifo := informerOf(s).FIFO
+	return fifo.Total == 0 && fifo.InFlight == nil &&
+		q.Total == 0 && len(q.Processing) == 0 && q.DelayedTotal == 0 && len(q.Failures) == 0
+}
