@@ -45,9 +45,9 @@ type Gates struct {
 
 	mu       sync.Mutex // a leaf, but for the recorder's
 	gates    map[ID]*gate
-	runTo    *runTo // nil: none
-	arrivals uint64 // of items that had to wait
-	ended    bool   // nothing is held any more
+	runTo    *Condition // of a run: all gates are open; nil: none
+	arrivals uint64     // of items that had to wait
+	ended    bool       // nothing is held any more
 	changed  chan struct{}
 }
 
@@ -64,12 +64,6 @@ type waiter struct {
 	number uint64 // in the order of arrival, over all gates
 	item   Item
 	passed chan struct{} // closed when the item may go on
-}
-
-// runTo is a run to a condition: all gates are open. Closed are those that close again at its end.
-type runTo struct {
-	condition Condition
-	closed    map[ID]Condition
 }
 
 // New returns the gates of a run. They open for good when ctx ends. A nil recorder records nothing.
@@ -109,16 +103,11 @@ func (g *Gates) arrive(item Item) *waiter {
 	case g.ended:
 		return nil
 	case g.runTo != nil:
-		if !g.runTo.condition.Holds(item) {
+		if !g.runTo.Holds(item) {
 			return nil
 		}
-		for id, only := range g.runTo.closed {
-			g.gates[id].closed, g.gates[id].only = true, only
-		}
 		g.runTo = nil
-		if !gate.closed || !gate.only.Holds(item) {
-			gate.closed, gate.only = true, Condition{}
-		}
+		gate.closed, gate.only = true, Condition{}
 	case !gate.closed || !gate.only.Holds(item):
 		return nil
 	}
@@ -215,12 +204,7 @@ func (g *Gates) Open(id ID) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	again := false // at the end of a run to a condition
-	if g.runTo != nil {
-		_, again = g.runTo.closed[id]
-		delete(g.runTo.closed, id)
-	}
-	if again || g.gates[id].closed {
+	if g.gates[id].closed {
 		g.inputLocked("open", string(id))
 	}
 	g.openLocked(id)
@@ -240,8 +224,7 @@ func (g *Gates) Step(id ID) (Item, bool) {
 	return g.passLocked(id, 0), true
 }
 
-// RunTo opens all gates until an item meets the condition, which then waits. The gates that were
-// closed before close again then, and so does the item's.
+// RunTo opens all gates until an item meets the condition, which then waits: its gate closes.
 func (g *Gates) RunTo(condition Condition) {
 	if g == nil {
 		return
@@ -252,16 +235,7 @@ func (g *Gates) RunTo(condition Condition) {
 		return
 	}
 	g.inputLocked("run", condition.String())
-	run := &runTo{condition: condition, closed: map[ID]Condition{}}
-	if g.runTo != nil {
-		run.closed = g.runTo.closed
-	}
-	for id, gate := range g.gates {
-		if gate.closed {
-			run.closed[id] = gate.only
-		}
-	}
-	g.runTo = run
+	g.runTo = &condition
 	for _, id := range IDs() {
 		g.openLocked(id)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -46,75 +45,41 @@ func TestGatesAndContexts(t *testing.T) {
 	})
 }
 
-// A run to a condition restores the gates that were closed.
+// A run to a condition opens all gates, and closes the one of the item that ends it.
 func TestGatesRunToACondition(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		gates := gate.New(t.Context(), nil)
-		var mu sync.Mutex
-		var passed []string
-		arrive := func(id gate.ID, key string) {
-			go func() {
-				_ = gates.Wait(t.Context(), gate.Item{Gate: id, Key: key})
-				mu.Lock()
-				defer mu.Unlock()
-				passed = append(passed, key)
-			}()
-			synctest.Wait()
-		}
-		gates.Close(gate.G2, condition(t, "key!=free"))
-		arrive(gate.G2, "a")
-		gates.RunTo(condition(t, "key==stop"))
-		synctest.Wait()
-		arrive(gate.G2, "b")
-		arrive(gate.G5, "c")
-		assert.Equal(t, []string{"a", "b", "c"}, passed)
-		arrive(gate.G5, "stop")
-		arrive(gate.G5, "d")
-		arrive(gate.G2, "e")
-		arrive(gate.G2, "free")
-		arrive(gate.G7, "f")
-		assert.Equal(t, []string{"a", "b", "c", "free", "f"}, passed, "G2 holds what it held, and G5 everything")
-		assert.Equal(t, []string{"stop", "d"}, keys(gates, gate.G5))
-		gates.RunTo(condition(t, "key==never"))
-		gates.Close(gate.G7, gate.Condition{})
-		arrive(gate.G2, "never")
-		arrive(gate.G7, "g")
-		assert.Equal(t, []string{"g"}, keys(gates, gate.G7), "Close ends the run")
-		assert.ElementsMatch(t, []string{"stop", "d", "e", "never"}, passed[5:])
-		gates.RunTo(condition(t, "key==never"))
-		gates.Release()
-		arrive(gate.G2, "never")
-		assert.Contains(t, passed, "g")
-		assert.Empty(t, gates.Waiting(gate.G2))
-	})
-}
-
-// A run after a run closes the gates that were closed before the first one, but for those that were
-// opened meanwhile. The release of a run is recorded, although no gate is closed.
-func TestGatesRunAfterARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		recorder, err := trace.Start(trace.Config{})
 		require.NoError(t, err)
 		defer recorder.Stop("over")
 		gates := gate.New(t.Context(), recorder)
-		gates.Close(gate.G2, gate.Condition{})
-		gates.Close(gate.G5, gate.Condition{})
-		gates.RunTo(condition(t, "key==never"))
-		gates.RunTo(condition(t, "key==stop"))
-		gates.Open(gate.G5)
-		for _, item := range []gate.Item{{Gate: gate.G7, Key: "stop"}, {Gate: gate.G2, Key: "held"},
-			{Gate: gate.G5, Key: "free"}} {
-			go func() { _ = gates.Wait(t.Context(), item) }()
+		arrive := func(id gate.ID, key string) {
+			go func() { _ = gates.Wait(t.Context(), gate.Item{Gate: id, Key: key}) }()
 			synctest.Wait()
 		}
-		assert.Equal(t, []string{"stop"}, keys(gates, gate.G7))
-		assert.Equal(t, []string{"held"}, keys(gates, gate.G2))
-		assert.Empty(t, keys(gates, gate.G5))
-		gates.Release()
+		gates.Close(gate.G2, gate.Condition{})
+		arrive(gate.G2, "a")
+		gates.RunTo(condition(t, "key==never"))
+		gates.RunTo(condition(t, "key==stop"))
+		synctest.Wait()
+		arrive(gate.G2, "b")
+		arrive(gate.G5, "c")
+		assert.Empty(t, append(gates.Waiting(gate.G2), gates.Waiting(gate.G5)...), "all gates are open")
+		arrive(gate.G5, "stop")
+		arrive(gate.G5, "d")
+		arrive(gate.G2, "e")
+		assert.Equal(t, []string{"stop", "d"}, keys(gates, gate.G5))
+		assert.Empty(t, gates.Waiting(gate.G2))
+
+		gates.RunTo(condition(t, "key==never"))
+		gates.Close(gate.G7, gate.Condition{})
+		arrive(gate.G2, "never")
+		arrive(gate.G7, "g")
+		assert.Equal(t, []string{"g"}, keys(gates, gate.G7), "Close ends the run")
 		gates.RunTo(condition(t, "key==never"))
 		gates.Release()
-		assert.Equal(t, "release", recorder.State().Lab.Input)
-		gates.Release()
+		assert.Equal(t, "release", recorder.State().Lab.Input, "the end of a run is recorded, although no gate is closed")
+		arrive(gate.G2, "never")
+		assert.Empty(t, gates.Waiting(gate.G2))
 	})
 }
 

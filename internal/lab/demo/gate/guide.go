@@ -206,7 +206,7 @@ func (g *Gates) State() (state view.ControlState, changed <-chan struct{}) {
 		})
 	}
 	if g.runTo != nil {
-		state.RunTo = g.runTo.condition.String()
+		state.RunTo = g.runTo.String()
 	}
 	return state, g.changed
 }
