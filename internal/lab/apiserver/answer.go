@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -39,7 +39,7 @@ func statusOf(err error) *api.StatusError {
 	if refused, ok := errors.AsType[*api.StatusError](err); ok {
 		return refused
 	}
-	return statusOf(apierrors.InternalError(err))
+	return statusOf(meta.InternalError(err))
 }
 
 // refuse answers with an error. If an answer has begun it breaks the connection.
@@ -111,12 +111,12 @@ func withDetails(refused *api.StatusError) *api.StatusError {
 	return refused
 }
 
-func methodNotAllowed() error { return apierrors.MethodNotAllowed(methodMessage) }
+func methodNotAllowed() error { return meta.MethodNotAllowed(methodMessage) }
 
 // notAcceptable returns a 406. kube-apiserver sends details if its router refuses, and none if a
 // serializer does.
 func notAcceptable(message string) error {
-	refused := apierrors.NotAcceptable(message)
+	refused := meta.NotAcceptable(message)
 	if len(message) > 3 && message[:4] == "406:" {
 		return withDetails(refused)
 	}

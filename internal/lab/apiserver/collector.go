@@ -13,7 +13,7 @@ import (
 
 	"orrery/examples/garbagecollector"
 	"orrery/examples/monitor"
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/patch"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
@@ -133,7 +133,7 @@ func (h heads) mayWrite() error {
 func (h heads) target(name string) (registry.Target, error) {
 	d, ok := h.server.catalog.Lookup(h.resource)
 	if !ok {
-		return registry.Target{}, apierrors.ResourceNotFound()
+		return registry.Target{}, meta.ResourceNotFound()
 	}
 	return registry.Target{Definition: d, Version: h.resource.Version, Namespace: h.namespace, Name: name}, nil
 }

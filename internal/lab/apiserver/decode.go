@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
@@ -47,7 +47,7 @@ func (x *exchange) readObject(want api.GroupVersionKind, t *schema.Type, custom 
 }
 
 func unrecognized(want api.GroupVersionKind, body []byte, err error) error {
-	return apierrors.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, err, summary(body)))
+	return meta.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, err, summary(body)))
 }
 
 func gvOf(gvk api.GroupVersionKind) api.GroupVersion {
@@ -67,10 +67,10 @@ func (x *exchange) checkKind(doc incoming, name string, want api.GroupVersionKin
 	}
 	sentence := x.kindMismatch(kind, apiVersion, want)
 	if kind == want.Kind && !strings.HasPrefix(sentence, "no kind") {
-		return apierrors.BadRequest(sentence)
+		return meta.BadRequest(sentence)
 	}
 	gv, _ := api.ParseGroupVersion(apiVersion)
-	return apierrors.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", kind, gv.Version, want.Kind, sentence))
+	return meta.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", kind, gv.Version, want.Kind, sentence))
 }
 
 // kindMismatch explains why a document of one kind is not accepted as another.
@@ -98,10 +98,10 @@ func versionMismatch(found, expected string) string {
 
 func customKindMismatch(kind, apiVersion, name string, want api.GroupVersionKind) error {
 	if expected := gvOf(want).String(); apiVersion != expected {
-		return apierrors.BadRequest(versionMismatch(apiVersion, expected))
+		return meta.BadRequest(versionMismatch(apiVersion, expected))
 	}
-	return apierrors.Invalid(want.Group, kind, name, []apierrors.FieldError{{
-		Type: apierrors.FieldInvalid, Field: "kind", Value: kind, Detail: "must be " + want.Kind,
+	return meta.Invalid(want.Group, kind, name, []meta.FieldError{{
+		Type: meta.FieldInvalid, Field: "kind", Value: kind, Detail: "must be " + want.Kind,
 	}})
 }
 
@@ -121,9 +121,9 @@ func (x *exchange) checkFields(tree map[string]any, doc incoming, want api.Group
 	problems, misfit := findings(tree, doc, t)
 	switch {
 	case misfit != nil:
-		return apierrors.BadRequest(cannot + misfit.Error())
+		return meta.BadRequest(cannot + misfit.Error())
 	case len(problems) > 0 && validation == strictFields:
-		return apierrors.BadRequest(cannot + strictSentence(problems))
+		return meta.BadRequest(cannot + strictSentence(problems))
 	case validation == warnOfFields:
 		x.warn(problems)
 	}

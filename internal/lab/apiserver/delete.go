@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
@@ -119,14 +119,14 @@ func (x *exchange) deleteBody() (*wireDeleteOptions, error) {
 	}
 	doc, err := form.read(received)
 	if err != nil {
-		return nil, apierrors.BadRequest(err.Error())
+		return nil, meta.BadRequest(err.Error())
 	}
 	if doc.kind != "" && doc.kind != "DeleteOptions" {
-		return nil, apierrors.BadRequest(notRegistered(doc.kind, cmp.Or(doc.apiVersion, "meta.k8s.io/v1")))
+		return nil, meta.BadRequest(notRegistered(doc.kind, cmp.Or(doc.apiVersion, "meta.k8s.io/v1")))
 	}
 	wire := &wireDeleteOptions{}
 	if err := json.Unmarshal(doc.data, wire); err != nil {
-		return nil, apierrors.BadRequest(err.Error())
+		return nil, meta.BadRequest(err.Error())
 	}
 	return wire, nil
 }
@@ -166,7 +166,7 @@ func deletePreconditions(query url.Values) *api.Preconditions {
 // check converts the options for the registry and refuses contradictions.
 func (wire *wireDeleteOptions) check() (api.DeleteOptions, error) {
 	options := api.DeleteOptions{GracePeriodSeconds: wire.GracePeriodSeconds, Preconditions: wire.Preconditions}
-	var wrong []apierrors.FieldError
+	var wrong []meta.FieldError
 	if wire.OrphanDependents != nil {
 		options.PropagationPolicy = api.DeletePropagationBackground
 		if *wire.OrphanDependents {
@@ -176,16 +176,16 @@ func (wire *wireDeleteOptions) check() (api.DeleteOptions, error) {
 	if wire.PropagationPolicy != nil {
 		options.PropagationPolicy = api.DeletePropagation(*wire.PropagationPolicy)
 		if wire.OrphanDependents != nil {
-			wrong = append(wrong, apierrors.FieldError{
-				Type: apierrors.FieldInvalid, Field: "propagationPolicy", Value: *wire.PropagationPolicy,
+			wrong = append(wrong, meta.FieldError{
+				Type: meta.FieldInvalid, Field: "propagationPolicy", Value: *wire.PropagationPolicy,
 				Detail: "orphanDependents and deletionPropagation cannot be both set",
 			})
 		}
 		switch options.PropagationPolicy {
 		case api.DeletePropagationForeground, api.DeletePropagationBackground, api.DeletePropagationOrphan:
 		default:
-			wrong = append(wrong, apierrors.FieldError{
-				Type: apierrors.FieldNotSupported, Field: "propagationPolicy", Value: *wire.PropagationPolicy,
+			wrong = append(wrong, meta.FieldError{
+				Type: meta.FieldNotSupported, Field: "propagationPolicy", Value: *wire.PropagationPolicy,
 				Detail: fmt.Sprintf("supported values: %q, %q, %q, %q", "Foreground", "Background", "Orphan", "nil"),
 			})
 		}
@@ -196,7 +196,7 @@ func (wire *wireDeleteOptions) check() (api.DeleteOptions, error) {
 	}
 	options.DryRun = dry
 	if len(wrong) > 0 {
-		return api.DeleteOptions{}, apierrors.Invalid("meta.k8s.io", "DeleteOptions", "", wrong)
+		return api.DeleteOptions{}, meta.Invalid("meta.k8s.io", "DeleteOptions", "", wrong)
 	}
 	return options, nil
 }

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/faults"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -41,7 +41,7 @@ func faultKinds() []faultKind {
 // that they can be removed.
 func (x *exchange) serveDebug() error {
 	if !slices.Contains(x.user.Groups, authn.GroupMasters) {
-		return apierrors.Forbidden("", "", "", "User \""+x.user.Name+"\" is not an administrator: "+x.info.Path+" is for the group "+authn.GroupMasters)
+		return meta.Forbidden("", "", "", "User \""+x.user.Name+"\" is not an administrator: "+x.info.Path+" is for the group "+authn.GroupMasters)
 	}
 	if !x.r.URL.Query().Has("pretty") {
 		x.form.Pretty = true // people read it, by kubectl get --raw
@@ -73,7 +73,7 @@ func (x *exchange) serveFaults(id string) error {
 		}
 		made, err := x.server.faults.Add(strings.TrimSpace(string(body)))
 		if invalid := (*faults.SyntaxError)(nil); errors.As(err, &invalid) {
-			return apierrors.BadRequest(invalid.Error())
+			return meta.BadRequest(invalid.Error())
 		}
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func (x *exchange) serveFaults(id string) error {
 		return x.sendJSON(http.StatusCreated, map[string]string{"id": made})
 	case x.r.Method == http.MethodDelete && id != "":
 		if !x.server.faults.Remove(id) {
-			return apierrors.NotFound("", "faults", id)
+			return meta.NotFound("", "faults", id)
 		}
 		return x.sendJSON(http.StatusOK, map[string]string{"removed": id})
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/faults"
+	"orrery/internal/lab/apiserver/meta"
 )
 
 // handler serves every request: authentication, authorization, faults, routing.
@@ -19,7 +19,7 @@ type handler struct{ server *Server }
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(h.server, w, r)
 	if !h.server.running.enter() {
-		x.refuse(apierrors.ServiceUnavailable("the server is shutting down"))
+		x.refuse(meta.ServiceUnavailable("the server is shutting down"))
 		return
 	}
 	defer h.server.running.leave()
@@ -64,7 +64,7 @@ func (x *exchange) recover(value any) (broken bool) {
 	if x.w.begun() {
 		return x.w.code != http.StatusSwitchingProtocols
 	}
-	x.refuse(apierrors.InternalError(errPanicked))
+	x.refuse(meta.InternalError(errPanicked))
 	return false
 }
 
@@ -74,7 +74,7 @@ var errPanicked = errors.New("a handler panicked; see the log of the server")
 func (x *exchange) serve() error {
 	user, err := x.server.authenticate(x.r)
 	if err != nil {
-		return apierrors.Unauthorized()
+		return meta.Unauthorized()
 	}
 	if x.user, err = impersonate(user, x.r.Header); err != nil {
 		return err

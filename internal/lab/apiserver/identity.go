@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/faults"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -107,7 +107,7 @@ func impersonate(user User, header http.Header) (User, error) {
 	groups := slices.Clone(header.Values("Impersonate-Group"))
 	if name == "" {
 		if len(groups) > 0 || header.Get("Impersonate-Uid") != "" {
-			return User{}, apierrors.BadRequest("requested impersonation of groups or a UID without impersonating a user")
+			return User{}, meta.BadRequest("requested impersonation of groups or a UID without impersonating a user")
 		}
 		return user, nil
 	}

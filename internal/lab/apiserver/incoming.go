@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"time"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/protobuf"
 	"orrery/restclient/api"
 )
@@ -116,15 +116,15 @@ func (x *exchange) limitBody() {
 // readBody reads the whole body, within the limits.
 func (x *exchange) readBody() ([]byte, error) {
 	if x.r.ContentLength > maxBody {
-		return nil, apierrors.RequestEntityTooLarge(bodyTooLarge)
+		return nil, meta.RequestEntityTooLarge(bodyTooLarge)
 	}
 	x.w.unread = false
 	data, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, apierrors.RequestEntityTooLarge(bodyTooLarge)
+		return nil, meta.RequestEntityTooLarge(bodyTooLarge)
 	}
 	if err != nil {
-		return nil, apierrors.BadRequest("the body of the request could not be read: " + err.Error())
+		return nil, meta.BadRequest("the body of the request could not be read: " + err.Error())
 	}
 	x.w.controller.SetReadDeadline(time.Time{})
 	return data, nil
@@ -151,7 +151,7 @@ func encodingOf(header http.Header) (encoding, error) {
 	case err == nil && mediaType == protobuf.MediaType:
 		return inProtobuf, nil
 	}
-	return 0, apierrors.UnsupportedMediaType(bodyTypes)
+	return 0, meta.UnsupportedMediaType(bodyTypes)
 }
 
 // maxSummary is how much of a body an error message quotes.

@@ -9,8 +9,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/discovery"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -103,7 +103,7 @@ func accepts(header http.Header, types []string) bool {
 	return false
 }
 
-func errNoSuchResource() error { return apierrors.ResourceNotFound() }
+func errNoSuchResource() error { return meta.ResourceNotFound() }
 
 // refuseForm answers an Accept header that no form satisfies.
 func (x *exchange) refuseForm() error {

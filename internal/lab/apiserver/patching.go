@@ -4,7 +4,7 @@ import (
 	"mime"
 	"net/http"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/patch"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
@@ -22,8 +22,8 @@ func (x *exchange) servePatch(t registry.Target) error {
 		return err
 	}
 	if x.query.Has("force") {
-		return apierrors.Invalid("meta.k8s.io", "PatchOptions", "", []apierrors.FieldError{{
-			Type: apierrors.FieldForbidden, Field: "force", Detail: "may not be specified for non-apply patch",
+		return meta.Invalid("meta.k8s.io", "PatchOptions", "", []meta.FieldError{{
+			Type: meta.FieldForbidden, Field: "force", Detail: "may not be specified for non-apply patch",
 		}})
 	}
 	data, err := x.readBody()

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -28,7 +28,7 @@ func number(query url.Values, name string) (*int64, error) {
 	}
 	value, err := strconv.ParseInt(values[0], 10, 64)
 	if err != nil {
-		return nil, apierrors.BadRequest(err.Error())
+		return nil, meta.BadRequest(err.Error())
 	}
 	return &value, nil
 }
@@ -63,7 +63,7 @@ func timeout(query url.Values) (time.Duration, error) {
 	}
 	limit, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, apierrors.BadRequest("invalid timeout specified in the request URL - " + err.Error())
+		return 0, meta.BadRequest("invalid timeout specified in the request URL - " + err.Error())
 	}
 	return max(limit, 0), nil
 }
@@ -90,8 +90,8 @@ func writeOptions(query url.Values, kind string) (writeParameters, error) {
 	p := writeParameters{
 		validation: fieldValidation(query.Get("fieldValidation")), manager: query.Get("fieldManager"),
 	}
-	var wrong []apierrors.FieldError
-	var err *apierrors.FieldError
+	var wrong []meta.FieldError
+	var err *meta.FieldError
 	if p.dryRun, err = dryRun(query["dryRun"]); err != nil {
 		wrong = append(wrong, *err)
 	}
@@ -101,23 +101,23 @@ func writeOptions(query url.Values, kind string) (writeParameters, error) {
 		p.validation = warnOfFields
 	case ignoreFields, warnOfFields, strictFields:
 	default:
-		wrong = append(wrong, apierrors.FieldError{
-			Type: apierrors.FieldNotSupported, Field: "fieldValidation", Value: string(p.validation),
+		wrong = append(wrong, meta.FieldError{
+			Type: meta.FieldNotSupported, Field: "fieldValidation", Value: string(p.validation),
 			Detail: `supported values: "", "Ignore", "Strict", "Warn"`,
 		})
 	}
 	if len(wrong) > 0 {
-		return writeParameters{}, apierrors.Invalid("meta.k8s.io", kind, "", wrong)
+		return writeParameters{}, meta.Invalid("meta.k8s.io", kind, "", wrong)
 	}
 	return p, nil
 }
 
 // dryRun parses the dryRun parameters, whose only value is "All".
-func dryRun(values []string) (bool, *apierrors.FieldError) {
+func dryRun(values []string) (bool, *meta.FieldError) {
 	for _, value := range values {
 		if value != "All" {
-			return false, &apierrors.FieldError{
-				Type: apierrors.FieldNotSupported, Field: "dryRun", Value: values, Detail: `supported values: "All"`,
+			return false, &meta.FieldError{
+				Type: meta.FieldNotSupported, Field: "dryRun", Value: values, Detail: `supported values: "All"`,
 			}
 		}
 	}
@@ -127,17 +127,17 @@ func dryRun(values []string) (bool, *apierrors.FieldError) {
 // maxManager limits the length of a field manager's name.
 const maxManager = 128
 
-func checkManager(manager string) []apierrors.FieldError {
-	var wrong []apierrors.FieldError
+func checkManager(manager string) []meta.FieldError {
+	var wrong []meta.FieldError
 	if len(manager) > maxManager {
-		wrong = append(wrong, apierrors.FieldError{
-			Type: apierrors.FieldTooLong, Field: "fieldManager", Value: manager, Detail: "may not be more than 128 bytes",
+		wrong = append(wrong, meta.FieldError{
+			Type: meta.FieldTooLong, Field: "fieldManager", Value: manager, Detail: "may not be more than 128 bytes",
 		})
 	}
 	for i, r := range manager {
 		if !strconv.IsPrint(r) {
-			wrong = append(wrong, apierrors.FieldError{
-				Type: apierrors.FieldInvalid, Field: "fieldManager", Value: manager,
+			wrong = append(wrong, meta.FieldError{
+				Type: meta.FieldInvalid, Field: "fieldManager", Value: manager,
 				Detail: "invalid character " + strconv.QuoteRune(r) + " (at position " + strconv.Itoa(i) + ")",
 			})
 			break

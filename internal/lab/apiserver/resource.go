@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
@@ -122,7 +122,7 @@ func (x *exchange) serveSubresource(t registry.Target) error {
 	at := slices.IndexFunc(subresources, func(s resources.Subresource) bool { return s.Name == t.Subresource })
 	switch {
 	case at < 0 && t.Definition.Custom:
-		return apierrors.NotFound(t.Definition.Group, t.Definition.Plural, t.Name)
+		return meta.NotFound(t.Definition.Group, t.Definition.Plural, t.Name)
 	case at < 0:
 		return errNoSuchResource()
 	case x.r.Method == http.MethodHead || !slices.Contains(subresources[at].Verbs, x.info.Verb):
@@ -147,7 +147,7 @@ func (x *exchange) serveSubresource(t registry.Target) error {
 
 func (x *exchange) subresourceMethod(t registry.Target) error {
 	if t.Definition.Custom {
-		return apierrors.MethodNotSupported(t.Definition.Group, t.Definition.Plural, x.info.Verb)
+		return meta.MethodNotSupported(t.Definition.Group, t.Definition.Plural, x.info.Verb)
 	}
 	return methodNotAllowed()
 }

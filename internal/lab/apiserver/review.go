@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"orrery/internal/lab/apiserver/apierrors"
 	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/faults"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
@@ -57,12 +57,12 @@ func (x *exchange) answerReview(kind string, question *api.Unstructured) (map[st
 	}
 	user, groups := question.NestedString("spec", "user"), question.NestedStringSlice("spec", "groups")
 	if user == "" && len(groups) == 0 {
-		return nil, apierrors.Invalid("authorization.k8s.io", kind, "", []apierrors.FieldError{{
-			Type: apierrors.FieldInvalid, Field: "spec.user", Value: "", Detail: `at least one of user or group must be specified`,
+		return nil, meta.Invalid("authorization.k8s.io", kind, "", []meta.FieldError{{
+			Type: meta.FieldInvalid, Field: "spec.user", Value: "", Detail: `at least one of user or group must be specified`,
 		}})
 	}
 	if kind == "LocalSubjectAccessReview" && question.NestedString("spec", "resourceAttributes", "namespace") != x.info.Namespace {
-		return nil, apierrors.BadRequest(fmt.Sprintf("spec.resourceAttributes.namespace must match namespace: %s", x.info.Namespace))
+		return nil, meta.BadRequest(fmt.Sprintf("spec.resourceAttributes.namespace must match namespace: %s", x.info.Namespace))
 	}
 	return x.reviewAccess(user, groups, question)
 }
@@ -78,8 +78,8 @@ func (x *exchange) reviewAccess(user string, groups []string, question *api.Unst
 	other, isOther := question.Nested("spec", "nonResourceAttributes").(map[string]any)
 	switch {
 	case isResource == isOther:
-		return nil, apierrors.Invalid("authorization.k8s.io", "", "", []apierrors.FieldError{{
-			Type: apierrors.FieldInvalid, Field: "spec.resourceAttributes",
+		return nil, meta.Invalid("authorization.k8s.io", "", "", []meta.FieldError{{
+			Type: meta.FieldInvalid, Field: "spec.resourceAttributes",
 			Detail: "exactly one of nonResourceAttributes or resourceAttributes must be specified",
 		}})
 	case isOther:
@@ -108,7 +108,7 @@ func text(fields map[string]any, name string) string {
 // so while there is such a fault the list is empty and incomplete, as with a webhook authorizer.
 func (x *exchange) reviewRules(question *api.Unstructured) (map[string]any, error) {
 	if question.NestedString("spec", "namespace") == "" {
-		return nil, apierrors.BadRequest("no namespace on request")
+		return nil, meta.BadRequest("no namespace on request")
 	}
 	question.Object["spec"] = map[string]any{}
 	if x.server.faults.ForbidsSomething(x.user.Name) {
@@ -133,8 +133,8 @@ func (x *exchange) reviewRules(question *api.Unstructured) (map[string]any, erro
 func (x *exchange) reviewToken(question *api.Unstructured) (map[string]any, error) {
 	token := question.NestedString("spec", "token")
 	if token == "" {
-		return nil, apierrors.Invalid("authentication.k8s.io", "TokenReview", "", []apierrors.FieldError{{
-			Type: apierrors.FieldRequired, Field: "spec.token",
+		return nil, meta.Invalid("authentication.k8s.io", "TokenReview", "", []meta.FieldError{{
+			Type: meta.FieldRequired, Field: "spec.token",
 		}})
 	}
 	user, known := x.server.authenticator.FromToken(token)
@@ -180,7 +180,7 @@ func (x *exchange) serveToken(t registry.Target) error {
 		seconds = request.NestedInt64("spec", "expirationSeconds")
 	}
 	if err := checkLifetime(seconds); err != nil {
-		return apierrors.Invalid(kind.Group, kind.Kind, "", err)
+		return meta.Invalid(kind.Group, kind.Kind, "", err)
 	}
 	audiences := request.NestedStringSlice("spec", "audiences")
 	if len(audiences) == 0 {
@@ -201,8 +201,8 @@ func (x *exchange) serveToken(t registry.Target) error {
 	})
 }
 
-func checkLifetime(seconds int64) []apierrors.FieldError {
-	err := apierrors.FieldError{Type: apierrors.FieldInvalid, Field: "spec.expirationSeconds", Value: seconds}
+func checkLifetime(seconds int64) []meta.FieldError {
+	err := meta.FieldError{Type: meta.FieldInvalid, Field: "spec.expirationSeconds", Value: seconds}
 	switch {
 	case seconds < minTokenSeconds:
 		err.Detail = "may not specify a duration less than 10 minutes"
@@ -212,5 +212,5 @@ func checkLifetime(seconds int64) []apierrors.FieldError {
 		return nil
 	}
 	err.Value = json.Number(strconv.FormatInt(seconds, 10))
-	return []apierrors.FieldError{err}
+	return []meta.FieldError{err}
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/patch"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
@@ -25,7 +25,7 @@ func (x *exchange) serveEviction(t registry.Target) error {
 		return err
 	}
 	if eviction.GetName() != t.Name {
-		return apierrors.BadRequest("name in URL does not match name in Eviction object")
+		return meta.BadRequest("name in URL does not match name in Eviction object")
 	}
 	options := api.DeleteOptions{DryRun: parameters.dryRun}
 	if wanted, ok := eviction.Nested("deleteOptions").(map[string]any); ok {
@@ -45,11 +45,11 @@ func (x *exchange) serveEviction(t registry.Target) error {
 func optionsOf(tree map[string]any) (api.DeleteOptions, error) {
 	data, err := json.Marshal(tree)
 	if err != nil {
-		return api.DeleteOptions{}, apierrors.BadRequest(err.Error())
+		return api.DeleteOptions{}, meta.BadRequest(err.Error())
 	}
 	wire := &wireDeleteOptions{}
 	if err := json.Unmarshal(data, wire); err != nil {
-		return api.DeleteOptions{}, apierrors.BadRequest(err.Error())
+		return api.DeleteOptions{}, meta.BadRequest(err.Error())
 	}
 	return wire.check()
 }
@@ -65,14 +65,14 @@ func (x *exchange) serveBinding(t registry.Target) error {
 		return err
 	}
 	if namespace := binding.GetNamespace(); namespace != "" && namespace != t.Namespace {
-		return apierrors.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
+		return meta.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
 	}
 	if binding.GetName() != t.Name {
-		return apierrors.BadRequest("name in URL does not match name in Binding object")
+		return meta.BadRequest("name in URL does not match name in Binding object")
 	}
 	node := binding.NestedString("target", "name")
 	if node == "" {
-		return apierrors.Invalid("", "Binding", t.Name, []apierrors.FieldError{{Type: apierrors.FieldRequired, Field: "target.name"}})
+		return meta.Invalid("", "Binding", t.Name, []meta.FieldError{{Type: meta.FieldRequired, Field: "target.name"}})
 	}
 	t.Subresource = ""
 	if err := x.server.registry.Bind(x.r.Context(), t, node, x.writeOptions(parameters)); err != nil {
@@ -100,10 +100,10 @@ func (x *exchange) serveLog(t registry.Target) error {
 		return nil
 	}
 	if !x.nodeExists(node) {
-		return apierrors.NotFound("", "pods", node) // as kube-apiserver does
+		return meta.NotFound("", "pods", node) // as kube-apiserver does
 	}
 	if previous, _ := strconv.ParseBool(x.query.Get("previous")); previous {
-		return apierrors.BadRequest(fmt.Sprintf("previous terminated container %q in pod %q not found", container, t.Name))
+		return meta.BadRequest(fmt.Sprintf("previous terminated container %q in pod %q not found", container, t.Name))
 	}
 	line := fmt.Sprintf("%s is simulated: container %s runs no program\n", t.Name, container)
 	x.send(http.StatusOK, "text/plain", []byte(line))
@@ -117,7 +117,7 @@ func chosenContainer(pod *api.Unstructured, name string) (string, error) {
 	all := slices.Concat(regular, initial)
 	switch {
 	case name != "" && !slices.Contains(all, name):
-		return "", apierrors.BadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, pod.GetName()))
+		return "", meta.BadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, pod.GetName()))
 	case name != "":
 		return name, nil
 	case len(regular) == 1:
@@ -127,7 +127,7 @@ func chosenContainer(pod *api.Unstructured, name string) (string, error) {
 	if len(initial) > 0 {
 		choice += fmt.Sprintf(" or one of the init containers: %s", initial)
 	}
-	return "", apierrors.BadRequest(choice)
+	return "", meta.BadRequest(choice)
 }
 
 // containerNames returns the names in a list of containers of the pod's spec.
@@ -158,7 +158,7 @@ func (x *exchange) refuseSimulated(t registry.Target) error {
 	if _, err := x.server.registry.Get(t, api.GetOptions{}); err != nil {
 		return err
 	}
-	return apierrors.ServiceUnavailable(
+	return meta.ServiceUnavailable(
 		fmt.Sprintf("%s %s is simulated and has no %s", t.Definition.Singular, t.Name, subresource))
 }
 
@@ -255,7 +255,7 @@ func checkScale(scale *api.Unstructured, name string) error {
 	if scale.NestedInt64("spec", "replicas") >= 0 {
 		return nil
 	}
-	return apierrors.Invalid(scaleKind.Group, scaleKind.Kind, name, []apierrors.FieldError{{
-		Type: apierrors.FieldInvalid, Field: "spec.replicas", Value: scale.Nested("spec", "replicas"), Detail: "must be greater than or equal to 0",
+	return meta.Invalid(scaleKind.Group, scaleKind.Kind, name, []meta.FieldError{{
+		Type: meta.FieldInvalid, Field: "spec.replicas", Value: scale.Nested("spec", "replicas"), Detail: "must be greater than or equal to 0",
 	}})
 }

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/schema"
@@ -97,8 +97,8 @@ func (x *exchange) represent(def *resources.Definition, rules formRules) (repres
 	case "", "Metadata", "Object", "None":
 	default:
 		if x.form.As == asTable {
-			return representation{}, apierrors.BadRequest("Unable to convert to Table as requested: " + apierrors.FieldError{
-				Type: apierrors.FieldInvalid, Field: "includeObject", Value: include, Detail: "must be 'Metadata', 'Object', 'None', or empty",
+			return representation{}, meta.BadRequest("Unable to convert to Table as requested: " + meta.FieldError{
+				Type: meta.FieldInvalid, Field: "includeObject", Value: include, Detail: "must be 'Metadata', 'Object', 'None', or empty",
 			}.Error())
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -65,7 +65,7 @@ func (f *fault) refusal() *api.StatusError {
 	case unavailable:
 		return refuseUnavailable(f.wait)
 	case notAllowed:
-		return apierrors.MethodNotAllowed("the server does not allow this method on the requested resource")
+		return meta.MethodNotAllowed("the server does not allow this method on the requested resource")
 	default:
 		return refuseInternal(f.message)
 	}

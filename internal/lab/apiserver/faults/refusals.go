@@ -8,17 +8,17 @@ import (
 	"slices"
 	"time"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
 func refuseBusy(f *fault) *api.StatusError {
-	return apierrors.Failure(http.StatusTooManyRequests, api.ReasonTooManyRequests,
+	return meta.Failure(http.StatusTooManyRequests, api.ReasonTooManyRequests,
 		"Too many requests, please try again later.", retryAfter(f.wait))
 }
 
 func refuseUnavailable(wait time.Duration) *api.StatusError {
-	refused := apierrors.ServiceUnavailable("the server is currently unable to handle the request")
+	refused := meta.ServiceUnavailable("the server is currently unable to handle the request")
 	refused.Status.Details = retryAfter(wait)
 	return refused
 }
@@ -31,14 +31,14 @@ func retryAfter(wait time.Duration) *api.StatusDetails {
 }
 
 func refuseInternal(message string) *api.StatusError {
-	return apierrors.InternalError(errors.New(message))
+	return meta.InternalError(errors.New(message))
 }
 
 // Forbidden returns the 403 of RBAC for a request. One for a Namespace object has that namespace.
 func Forbidden(r Request) *api.StatusError {
 	const code, reason = http.StatusForbidden, api.ReasonForbidden
 	if r.Resource == "" {
-		return apierrors.Failure(code, reason,
+		return meta.Failure(code, reason,
 			fmt.Sprintf("forbidden: User %q cannot %s path %q", r.User, r.Verb, r.Path), &api.StatusDetails{})
 	}
 	resource, where := r.Resource, "at the cluster scope"
@@ -54,7 +54,7 @@ func Forbidden(r Request) *api.StatusError {
 	}
 	message := fmt.Sprintf("%s is forbidden: User %q cannot %s resource %q in API group %q %s", r.object(), r.User,
 		r.Verb, resource, r.Group, where)
-	return apierrors.Failure(code, reason, message, &api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource})
+	return meta.Failure(code, reason, message, &api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource})
 }
 
 func refuseDenied(f *fault) *api.StatusError {
@@ -62,7 +62,7 @@ func refuseDenied(f *fault) *api.StatusError {
 	if f.message != "" {
 		why = ": " + f.message
 	}
-	return apierrors.Failure(http.StatusForbidden, api.ReasonForbidden,
+	return meta.Failure(http.StatusForbidden, api.ReasonForbidden,
 		fmt.Sprintf("admission webhook %q denied the request%s", f.webhook, why), nil)
 }
 
@@ -91,7 +91,7 @@ func refusePolicy(f *fault, r Request) *api.StatusError {
 	if r.Collection {
 		r.Name = "Unknown" // as kube-apiserver says
 	}
-	return apierrors.Failure(http.StatusUnprocessableEntity, api.ReasonInvalid, r.object()+" is forbidden: "+text,
+	return meta.Failure(http.StatusUnprocessableEntity, api.ReasonInvalid, r.object()+" is forbidden: "+text,
 		&api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource, Causes: []api.StatusCause{{Message: text}}})
 }
 
@@ -99,7 +99,7 @@ func refusePolicy(f *fault, r Request) *api.StatusError {
 // reason.
 func refuseUnconverted(f *fault, r Request, kind string) *api.StatusError {
 	stored := api.GroupVersion{Group: r.Group, Version: cmp.Or(f.version, r.Version)}
-	return apierrors.Failure(http.StatusInternalServerError, "",
+	return meta.Failure(http.StatusInternalServerError, "",
 		fmt.Sprintf("conversion webhook for %s, Kind=%s failed: %s", stored, kind, f.webhook), nil)
 }
 

@@ -30,7 +30,7 @@ import (
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
@@ -109,8 +109,8 @@ func text(document map[string]any) string {
 }
 
 func refused(shown, why string) *api.StatusError {
-	return apierrors.Invalid("", "", "", []apierrors.FieldError{
-		{Type: apierrors.FieldInvalid, Field: "patch", Value: shown, Detail: why}})
+	return meta.Invalid("", "", "", []meta.FieldError{
+		{Type: meta.FieldInvalid, Field: "patch", Value: shown, Detail: why}})
 }
 
 // cannotApply is the error for a JSON patch that does not fit the document. kube-apiserver gives no
@@ -133,13 +133,13 @@ func Supported(kind api.PatchType, custom bool) error {
 	case kind == api.JSONPatchType, kind == api.MergePatchType, kind == api.StrategicMergePatchType && !custom:
 		return nil
 	case kind == api.ApplyPatchType || kind == "application/apply-patch+cbor":
-		return apierrors.UnsupportedMediaType("server-side apply is not supported by this server: use a merge patch, a strategic merge patch " +
+		return meta.UnsupportedMediaType("server-side apply is not supported by this server: use a merge patch, a strategic merge patch " +
 			"or a JSON patch (kubectl apply without --server-side)")
 	case custom:
-		return apierrors.UnsupportedMediaType("the body of the request was in an unknown format - accepted media types include: " +
+		return meta.UnsupportedMediaType("the body of the request was in an unknown format - accepted media types include: " +
 			"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
 	}
-	refused := apierrors.UnsupportedMediaType("415: Unsupported Media Type")
+	refused := meta.UnsupportedMediaType("415: Unsupported Media Type")
 	refused.Status.Details = &api.StatusDetails{} // as in kube-apiserver
 	return refused
 }
@@ -179,7 +179,7 @@ func applyJSON(kind api.PatchType, current map[string]any, data []byte) (map[str
 		return nil, err
 	}
 	if len(patched) > MaxResult {
-		return nil, apierrors.RequestEntityTooLarge(fmt.Sprintf("limit is %d", MaxResult))
+		return nil, meta.RequestEntityTooLarge(fmt.Sprintf("limit is %d", MaxResult))
 	}
 	result := &api.Unstructured{}
 	if err := json.Unmarshal(patched, result); err != nil || result.Object == nil {
@@ -195,10 +195,10 @@ func jsonPatch(document, data []byte) (patched []byte, err error) {
 	}
 	operations, err := jsonpatch.DecodePatch(data)
 	if err != nil {
-		return nil, apierrors.BadRequest(err.Error())
+		return nil, meta.BadRequest(err.Error())
 	}
 	if len(operations) > MaxOperations {
-		return nil, apierrors.RequestEntityTooLarge(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", MaxOperations, len(operations)))
+		return nil, meta.RequestEntityTooLarge(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", MaxOperations, len(operations)))
 	}
 	defer func() {
 		if recover() != nil { // the library panics if the document is replaced by null
@@ -218,12 +218,12 @@ func mergePatch(document, data []byte) ([]byte, error) {
 	}
 	patched, err := jsonpatch.MergePatch(document, data)
 	if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
-		return nil, apierrors.BadRequest(err.Error())
+		return nil, meta.BadRequest(err.Error())
 	}
 	return patched, err
 }
 
 // undecodable names the types as kube-apiserver's package does.
 func undecodable(err error) error {
-	return apierrors.BadRequest("error decoding patch: " + strings.ReplaceAll(err.Error(), "patch.jsonPatchOp", "handlers.jsonPatchOp"))
+	return meta.BadRequest("error decoding patch: " + strings.ReplaceAll(err.Error(), "patch.jsonPatchOp", "handlers.jsonPatchOp"))
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
@@ -21,12 +21,12 @@ const (
 func strategicDocument(data []byte) (map[string]any, error) {
 	var readable map[string]any
 	if err := json.Unmarshal(data, &readable); err != nil {
-		return nil, apierrors.BadRequest(err.Error())
+		return nil, meta.BadRequest(err.Error())
 	}
 	// api.Unstructured decodes numbers as in documents.
 	patch := &api.Unstructured{}
 	if err := json.Unmarshal(data, patch); err != nil {
-		return nil, apierrors.BadRequest(err.Error())
+		return nil, meta.BadRequest(err.Error())
 	}
 	return patch.Object, nil
 }
@@ -142,7 +142,7 @@ func retain(document, patch map[string]any) error {
 	return nil
 }
 
-func badRetainKeys() error { return apierrors.BadRequest("invalid patch format of retainKeys") }
+func badRetainKeys() error { return meta.BadRequest("invalid patch format of retainKeys") }
 
 // mergeValues merges two values of the same JSON type.
 func mergeValues(current, value any, t *schema.Type, deleting bool) (any, error) {

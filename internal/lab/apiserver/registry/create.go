@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -43,7 +43,7 @@ func (r *Registry) Create(ctx context.Context, t Target, o *api.Unstructured, w 
 		case err == nil || !api.IsAlreadyExists(err):
 			return created, err
 		case attempt == nameAttempts:
-			return nil, apierrors.GenerateNameConflict(t.Definition.Group, t.Definition.Plural, name)
+			return nil, meta.GenerateNameConflict(t.Definition.Group, t.Definition.Plural, name)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w 
 		return preview, r.storeError(t, err)
 	}
 	if version != 0 {
-		return nil, apierrors.Unclassified("resourceVersion should not be set on objects to be created")
+		return nil, meta.Unclassified("resourceVersion should not be set on objects to be created")
 	}
 	created, err := r.collection(t).Create(draft, guard)
 	if taken, ok := errors.AsType[*store.ExistsError](err); ok {
@@ -108,7 +108,7 @@ func prepareCreate(t Target, o *api.Unstructured, w WriteOptions) {
 	}
 }
 
-func checkCreate(d *resources.Definition, o *api.Unstructured) []apierrors.FieldError {
+func checkCreate(d *resources.Definition, o *api.Unstructured) []meta.FieldError {
 	errs := resources.ObjectMetaValidation(d, o)
 	if d.Strategy.Validate != nil {
 		errs = append(errs, d.Strategy.Validate(o)...)
@@ -129,7 +129,7 @@ func parseVersion(text string) (uint64, error) {
 	}
 	version, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return 0, apierrors.Unclassified(err.Error())
+		return 0, meta.Unclassified(err.Error())
 	}
 	return version, nil
 }
@@ -149,7 +149,7 @@ func (r *Registry) Bind(ctx context.Context, t Target, node string, w WriteOptio
 			return err
 		}
 		if err := pod.SetNested(node, "spec", "nodeName"); err != nil {
-			return apierrors.InternalError(err)
+			return meta.InternalError(err)
 		}
 		SetCondition(pod, "PodScheduled", api.ConditionTrue, "", "")
 		if err := r.admitted(ctx, "create", t, w, pod, nil); err != nil {
@@ -163,7 +163,7 @@ func (r *Registry) Bind(ctx context.Context, t Target, node string, w WriteOptio
 
 func bindable(t Target, o *store.Object, node string) error {
 	conflict := func(why string) error {
-		return apierrors.Conflict(t.Definition.Group, t.Definition.Plural+"/binding", t.Name, "pod "+t.Name+" is "+why)
+		return meta.Conflict(t.Definition.Group, t.Definition.Plural+"/binding", t.Name, "pod "+t.Name+" is "+why)
 	}
 	switch {
 	case o.Deleting:

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -27,9 +27,9 @@ func (r *Registry) customPlace(t Target, get func(prefix string, key store.Key) 
 	crd, ok := get(r.customResources.Prefix, store.Key{Name: d.Qualified()})
 	switch {
 	case !ok:
-		return apierrors.ResourceNotFound()
+		return meta.ResourceNotFound()
 	case crd.Deleting:
-		return apierrors.Forbidden(d.Group, d.Plural, t.Name, "create not allowed while custom resource definition is terminating")
+		return meta.Forbidden(d.Group, d.Plural, t.Name, "create not allowed while custom resource definition is terminating")
 	}
 	return nil
 }

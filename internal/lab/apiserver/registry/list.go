@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/selector"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -34,7 +34,7 @@ func (r *Registry) List(t Target, o api.ListOptions) (*Page, error) {
 	}
 	asked, err := queryVersion(o.ResourceVersion)
 	if err != nil {
-		return nil, apierrors.BadRequest("invalid resource version: " + err.Error())
+		return nil, meta.BadRequest("invalid resource version: " + err.Error())
 	}
 	limit := o.Limit
 	var view *store.View
@@ -67,7 +67,7 @@ func (r *Registry) nextPage(t Target, o api.ListOptions, selected selection) (*P
 		return nil, err
 	}
 	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
-		return nil, apierrors.BadRequest("specifying resource version is not allowed when using continue")
+		return nil, meta.BadRequest("specifying resource version is not allowed when using continue")
 	}
 	if r.expires != nil && r.expires(t) {
 		return nil, token.tooOld()
@@ -114,23 +114,23 @@ func page(view *store.View, selected selection, after store.Key, limit, version 
 // readError converts an error of a read into an API status.
 func (r *Registry) readError(t Target, err error, expired string) error {
 	if future, ok := errors.AsType[*store.FutureError](err); ok {
-		return apierrors.TooLargeVersion(future.Version, future.Current)
+		return meta.TooLargeVersion(future.Version, future.Current)
 	}
 	if _, ok := errors.AsType[*store.ExpiredError](err); ok {
-		return apierrors.Expired(expired)
+		return meta.Expired(expired)
 	}
 	if errors.Is(err, store.ErrDropped) {
-		return apierrors.ResourceNotFound()
+		return meta.ResourceNotFound()
 	}
 	return r.storeError(t, err)
 }
 
 // checkListOptions returns the forbidden combinations of list options.
-func checkListOptions(o api.ListOptions) []apierrors.FieldError {
+func checkListOptions(o api.ListOptions) []meta.FieldError {
 	const match = "resourceVersionMatch"
-	var errs []apierrors.FieldError
+	var errs []meta.FieldError
 	forbid := func(field, detail string) {
-		errs = append(errs, apierrors.FieldError{Type: apierrors.FieldForbidden, Field: field, Detail: detail})
+		errs = append(errs, meta.FieldError{Type: meta.FieldForbidden, Field: field, Detail: detail})
 	}
 	if o.SendInitialEvents {
 		forbid("sendInitialEvents", "sendInitialEvents is forbidden for list")
@@ -151,19 +151,19 @@ func checkListOptions(o api.ListOptions) []apierrors.FieldError {
 		}
 	case api.MatchNotOlderThan:
 	default:
-		errs = append(errs, apierrors.FieldError{
-			Type: apierrors.FieldNotSupported, Field: match, Value: string(o.ResourceVersionMatch),
+		errs = append(errs, meta.FieldError{
+			Type: meta.FieldNotSupported, Field: match, Value: string(o.ResourceVersionMatch),
 			Detail: `supported values: "Exact", "NotOlderThan", ""`,
 		})
 	}
 	return errs
 }
 
-func invalidOptions(errs []apierrors.FieldError) error {
+func invalidOptions(errs []meta.FieldError) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return apierrors.Invalid("meta.k8s.io", "ListOptions", "", errs)
+	return meta.Invalid("meta.k8s.io", "ListOptions", "", errs)
 }
 
 // Page is the answer to a list request: a whole collection or a part of it.
@@ -188,20 +188,20 @@ type selection struct {
 
 // selects parses the selectors of a request. kube-apiserver reports malformed selectors before the
 // other mistakes, and unknown fields after them.
-func (t Target) selects(o api.ListOptions, wrong []apierrors.FieldError) (selection, error) {
+func (t Target) selects(o api.ListOptions, wrong []meta.FieldError) (selection, error) {
 	labels, err := selector.ParseLabels(o.LabelSelector)
 	if err != nil {
-		return selection{}, apierrors.BadRequest(err.Error())
+		return selection{}, meta.BadRequest(err.Error())
 	}
 	fields, err := selector.ParseFields(o.FieldSelector)
 	if err != nil {
-		return selection{}, apierrors.BadRequest(err.Error())
+		return selection{}, meta.BadRequest(err.Error())
 	}
 	if err := invalidOptions(wrong); err != nil {
 		return selection{}, err
 	}
 	if fields, err = t.Definition.FieldSelector(fields); err != nil {
-		return selection{}, apierrors.BadRequest(err.Error())
+		return selection{}, meta.BadRequest(err.Error())
 	}
 	return selection{namespace: t.in(), labels: labels, fields: fields}, nil
 }
@@ -236,7 +236,7 @@ func fieldOf(o *store.Object, field string) string {
 func (r *Registry) Get(t Target, o api.GetOptions) (*store.Object, error) {
 	asked, err := queryVersion(o.ResourceVersion)
 	if err != nil {
-		return nil, apierrors.Unclassified(err.Error())
+		return nil, meta.Unclassified(err.Error())
 	}
 	if o.ResourceVersion == "" {
 		object, ok := r.collection(t).Get(t.key())
@@ -261,7 +261,7 @@ func (r *Registry) Get(t Target, o api.GetOptions) (*store.Object, error) {
 func (r *Registry) cached(t Target, atLeast uint64) (*store.View, error) {
 	at := r.reached()
 	if atLeast > at {
-		return nil, apierrors.TooLargeVersion(atLeast, at)
+		return nil, meta.TooLargeVersion(atLeast, at)
 	}
 	view, err := r.collection(t).View(at)
 	if err != nil {
@@ -287,8 +287,8 @@ type versionError struct {
 }
 
 func (e *versionError) Error() string {
-	return apierrors.FieldError{
-		Type: apierrors.FieldInvalid, Field: "resourceVersion", Value: e.text, Detail: e.cause.Error(),
+	return meta.FieldError{
+		Type: meta.FieldInvalid, Field: "resourceVersion", Value: e.text, Detail: e.cause.Error(),
 	}.Error()
 }
 
@@ -342,7 +342,7 @@ func (t continueToken) after(namespace string) store.Key {
 func parseToken(text string) (continueToken, error) {
 	token, err := decodeToken(text)
 	if err != nil {
-		return token, apierrors.BadRequest("invalid continue token: continue key is not valid: " + err.Error())
+		return token, meta.BadRequest("invalid continue token: continue key is not valid: " + err.Error())
 	}
 	return token, nil
 }
@@ -365,7 +365,7 @@ func decodeToken(text string) (continueToken, error) {
 // tooOld returns the 410 for a token whose version is compacted. It carries another token, with
 // which the client may read the rest in its latest state.
 func (t continueToken) tooOld() error {
-	err := apierrors.Expired("The provided continue parameter is too old to display a consistent list result. " +
+	err := meta.Expired("The provided continue parameter is too old to display a consistent list result. " +
 		"You can start a new list without the continue parameter, or use the continue token in this response to retrieve " +
 		"the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that " +
 		"were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")

@@ -22,7 +22,7 @@ import (
 	"strings"
 	"sync"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -135,7 +135,7 @@ func (r *Registry) storeError(t Target, err error) error {
 	if _, ok := errors.AsType[*api.StatusError](err); ok {
 		return err // returned by a guard
 	}
-	return apierrors.InternalError(err)
+	return meta.InternalError(err)
 }
 
 // removed runs after an object was removed from the store.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -90,12 +90,12 @@ func (t Target) of(o *store.Object) Target {
 }
 
 func (t Target) notFound() error {
-	return apierrors.NotFound(t.Definition.Group, t.Definition.Plural, t.Name)
+	return meta.NotFound(t.Definition.Group, t.Definition.Plural, t.Name)
 }
 
 // alreadyExists returns the 409 of a create whose name is taken.
 func (t Target) alreadyExists(current *store.Object) error {
-	err := apierrors.AlreadyExists(t.Definition.Group, t.Definition.Plural, t.Name)
+	err := meta.AlreadyExists(t.Definition.Group, t.Definition.Plural, t.Name)
 	if current.Deleting {
 		err.Status.Message = "object is being deleted: " + err.Status.Message
 	}
@@ -103,15 +103,15 @@ func (t Target) alreadyExists(current *store.Object) error {
 }
 
 func (t Target) conflict(reason string) error {
-	return apierrors.Conflict(t.Definition.Group, t.Definition.Plural, t.Name, reason)
+	return meta.Conflict(t.Definition.Group, t.Definition.Plural, t.Name, reason)
 }
 
 // invalid returns nil if there are no errors.
-func (t Target) invalid(errs []apierrors.FieldError) error {
+func (t Target) invalid(errs []meta.FieldError) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return apierrors.Invalid(t.Definition.InvalidGroup(), t.Definition.Kind, t.Name, errs)
+	return meta.Invalid(t.Definition.InvalidGroup(), t.Definition.Kind, t.Name, errs)
 }
 
 // metadataOf returns the metadata of an object to be changed in place, adding it if necessary.
@@ -172,7 +172,7 @@ func (t Target) sameNamespace(o *api.Unstructured) error {
 	case "":
 		metadata["namespace"] = t.Namespace
 	default:
-		return apierrors.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
+		return meta.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
 	}
 	return nil
 }
@@ -183,10 +183,10 @@ func (t Target) sameName(o *api.Unstructured) error {
 	case t.Name:
 		return nil
 	case "":
-		return apierrors.BadRequest(fmt.Sprintf(
+		return meta.BadRequest(fmt.Sprintf(
 			"the name of the object (%s based on URL) was undeterminable: name must be provided", t.Name))
 	default:
-		return apierrors.BadRequest(fmt.Sprintf(
+		return meta.BadRequest(fmt.Sprintf(
 			"the name of the object (%s) does not match the name on the URL (%s)", name, t.Name))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
@@ -27,7 +27,7 @@ func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w 
 		return nil, false, err
 	}
 	if r.injectConflict("update", t, w, o) {
-		return nil, false, t.conflict(apierrors.ObjectModified)
+		return nil, false, t.conflict(meta.ObjectModified)
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -99,12 +99,12 @@ func (t Target) checkVersion(asked, current uint64) error {
 	case asked == current:
 		return nil
 	case asked != 0:
-		return t.conflict(apierrors.ObjectModified)
+		return t.conflict(meta.ObjectModified)
 	case t.Definition.Strategy.AllowUnconditionalUpdate:
 		return nil
 	}
-	return apierrors.Invalid(t.Definition.Group, t.Definition.Plural, t.Name, []apierrors.FieldError{{
-		Type: apierrors.FieldInvalid, Field: "metadata.resourceVersion", Value: 0, Detail: "must be specified for an update",
+	return meta.Invalid(t.Definition.Group, t.Definition.Plural, t.Name, []meta.FieldError{{
+		Type: meta.FieldInvalid, Field: "metadata.resourceVersion", Value: 0, Detail: "must be specified for an update",
 	}})
 }
 
@@ -175,7 +175,7 @@ func prepareUpdate(t Target, next, current *api.Unstructured, w WriteOptions) {
 	w.setManagers(t, next, current)
 }
 
-func checkUpdate(t Target, next, current *api.Unstructured) []apierrors.FieldError {
+func checkUpdate(t Target, next, current *api.Unstructured) []meta.FieldError {
 	errs := resources.MetaUpdateValidation(t.Definition, next, current)
 	check := t.Definition.Strategy.ValidateUpdate
 	switch t.Subresource {
@@ -291,14 +291,14 @@ func (r *Registry) Patch(ctx context.Context, t Target, change func(current *api
 			return nil, err
 		}
 		if r.injectConflict("patch", t, w, next) {
-			return nil, t.conflict(apierrors.ObjectModified)
+			return nil, t.conflict(meta.ObjectModified)
 		}
 		after, swapped, err := r.revise(ctx, "patch", t, old, next, w)
 		if swapped || err != nil {
 			return after, err
 		}
 	}
-	return nil, t.conflict(apierrors.ObjectModified)
+	return nil, t.conflict(meta.ObjectModified)
 }
 
 // patched applies change and returns the new state in storage form.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -58,7 +58,7 @@ func (r *Registry) WatchChanges(t Target, o api.ListOptions) (*Watch, error) {
 func (r *Registry) watch(t Target, o api.ListOptions, selected selection, withState bool) (*Watch, error) {
 	asked, err := queryVersion(o.ResourceVersion)
 	if err != nil {
-		return nil, apierrors.Unclassified(err.Error())
+		return nil, meta.Unclassified(err.Error())
 	}
 	w := &Watch{selected: selected}
 	switch {
@@ -70,7 +70,7 @@ func (r *Registry) watch(t Target, o api.ListOptions, selected selection, withSt
 		err = r.watchFrom(t, w, asked)
 	}
 	if errors.Is(err, store.ErrDropped) {
-		return nil, apierrors.ResourceNotFound()
+		return nil, meta.ResourceNotFound()
 	}
 	w.err = watchError(err)
 	return w, nil
@@ -82,7 +82,7 @@ func (r *Registry) watchFromState(t Target, w *Watch, atLeast uint64, o api.List
 		return err
 	}
 	if atLeast > view.Version() {
-		return apierrors.TooLargeVersion(atLeast, view.Version())
+		return meta.TooLargeVersion(atLeast, view.Version())
 	}
 	w.initial, w.after = view, view.Version()
 	w.bookmark = o.SendInitialEvents && o.AllowWatchBookmarks
@@ -103,7 +103,7 @@ func (r *Registry) watchFrom(t Target, w *Watch, after uint64) (err error) {
 // watchError converts an error of the store for the watcher.
 func watchError(err error) error {
 	if expired, ok := errors.AsType[*store.ExpiredError](err); ok {
-		return apierrors.Expired(fmt.Sprintf("too old resource version: %d (%d)", expired.Version, expired.Oldest))
+		return meta.Expired(fmt.Sprintf("too old resource version: %d (%d)", expired.Version, expired.Oldest))
 	}
 	if errors.Is(err, store.ErrDropped) {
 		return ErrEnded
@@ -212,11 +212,11 @@ func (w *Watch) Progress() (version uint64, upToDate bool) {
 
 // checkWatchOptions returns the forbidden combinations of watch options. withoutState is an
 // explicit sendInitialEvents=false.
-func checkWatchOptions(o api.ListOptions, withoutState bool) []apierrors.FieldError {
+func checkWatchOptions(o api.ListOptions, withoutState bool) []meta.FieldError {
 	const match = "resourceVersionMatch"
-	var errs []apierrors.FieldError
+	var errs []meta.FieldError
 	forbid := func(detail string) {
-		errs = append(errs, apierrors.FieldError{Type: apierrors.FieldForbidden, Field: match, Detail: detail})
+		errs = append(errs, meta.FieldError{Type: meta.FieldForbidden, Field: match, Detail: detail})
 	}
 	explicit := o.SendInitialEvents || withoutState
 	switch {
@@ -231,8 +231,8 @@ func checkWatchOptions(o api.ListOptions, withoutState bool) []apierrors.FieldEr
 		forbid("resourceVersionMatch is forbidden when continue is provided")
 	}
 	if o.ResourceVersionMatch != "" && o.ResourceVersionMatch != api.MatchNotOlderThan {
-		errs = append(errs, apierrors.FieldError{
-			Type: apierrors.FieldNotSupported, Field: match, Value: string(o.ResourceVersionMatch),
+		errs = append(errs, meta.FieldError{
+			Type: meta.FieldNotSupported, Field: match, Value: string(o.ResourceVersionMatch),
 			Detail: `supported values: "NotOlderThan"`,
 		})
 	}

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"time"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
-func validateAPIService(o *api.Unstructured) []apierrors.FieldError {
+func validateAPIService(o *api.Unstructured) []meta.FieldError {
 	var m errorList
 	spec := child(o.Object, "spec")
 	if name := text(spec, "version") + "." + text(spec, "group"); o.GetName() != name {

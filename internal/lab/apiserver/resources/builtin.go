@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/names"
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
@@ -186,8 +186,8 @@ type hooks struct {
 	prepare func(o *api.Unstructured)
 
 	// validate validates new and updated objects, and validateUpdate the changes of an update.
-	validate       func(o *api.Unstructured) []apierrors.FieldError
-	validateUpdate func(o, old *api.Unstructured) []apierrors.FieldError
+	validate       func(o *api.Unstructured) []meta.FieldError
+	validateUpdate func(o, old *api.Unstructured) []meta.FieldError
 
 	// fields corrects the selectable fields whose value is not the text at their path.
 	fields func(o tree, fields map[string]string)
@@ -210,7 +210,7 @@ func strategy(d *Definition, r rules, h hooks) Strategy {
 		s.PrepareStatus = statusKeepsMetadata(r.StatusKeeps...)
 	}
 	if h.validate != nil {
-		s.ValidateUpdate = func(o, old *api.Unstructured) []apierrors.FieldError {
+		s.ValidateUpdate = func(o, old *api.Unstructured) []meta.FieldError {
 			errs := h.validate(o)
 			if h.validateUpdate != nil {
 				errs = append(errs, h.validateUpdate(o, old)...)

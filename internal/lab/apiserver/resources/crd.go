@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/structural"
 	"orrery/restclient/api"
 )
@@ -60,7 +60,7 @@ func ignoredParts(o *api.Unstructured) []string {
 }
 
 // validateCRD validates what this server needs to serve the type.
-func validateCRD(o *api.Unstructured) []apierrors.FieldError {
+func validateCRD(o *api.Unstructured) []meta.FieldError {
 	var m errorList
 	spec := child(o.Object, "spec")
 	crdNames := child(spec, "names")
@@ -77,7 +77,7 @@ func validateCRD(o *api.Unstructured) []apierrors.FieldError {
 	case "":
 		m.required("spec.scope", "")
 	default:
-		m.add(apierrors.FieldNotSupported, "spec.scope", scope, `supported values: "Cluster", "Namespaced"`)
+		m.add(meta.FieldNotSupported, "spec.scope", scope, `supported values: "Cluster", "Namespaced"`)
 	}
 	storage := 0
 	for i, version := range items(spec, "versions") {
@@ -106,7 +106,7 @@ func validateCRD(o *api.Unstructured) []apierrors.FieldError {
 
 // validateCRDUpdate keeps the group, the plural name and, once objects may exist, the scope and the
 // kind.
-func validateCRDUpdate(o, old *api.Unstructured) []apierrors.FieldError {
+func validateCRDUpdate(o, old *api.Unstructured) []meta.FieldError {
 	var m errorList
 	fixed := [][]string{{"spec", "group"}, {"spec", "names", "plural"}}
 	if condition(child(old.Object, "status"), "Established", "status") == "True" {

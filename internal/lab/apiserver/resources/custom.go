@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/internal/lab/apiserver/structural"
 	"orrery/restclient/api"
@@ -159,11 +159,11 @@ func customStrategy(d *Definition, schema *structural.Schema) Strategy {
 	if status {
 		s.PrepareStatus = statusKeepsMetadata("labels", "annotations", "finalizers", "ownerReferences", "generation")
 	}
-	s.Validate = func(o *api.Unstructured) []apierrors.FieldError {
+	s.Validate = func(o *api.Unstructured) []meta.FieldError {
 		return validateCustom(d, schema, o, &api.Unstructured{})
 	}
-	s.ValidateUpdate = func(o, old *api.Unstructured) []apierrors.FieldError { return validateCustom(d, schema, o, old) }
-	s.ValidateStatusUpdate = func(o, old *api.Unstructured) []apierrors.FieldError {
+	s.ValidateUpdate = func(o, old *api.Unstructured) []meta.FieldError { return validateCustom(d, schema, o, old) }
+	s.ValidateStatusUpdate = func(o, old *api.Unstructured) []meta.FieldError {
 		m := errorList(schema.StatusSchema().Validate("status", o.Object["status"], old.Object["status"]))
 		m.scaleStatus(d, o)
 		return append(m, customLists(schema, o, old)...)
@@ -172,7 +172,7 @@ func customStrategy(d *Definition, schema *structural.Schema) Strategy {
 }
 
 // validateCustom validates a custom resource; old is empty for a new one.
-func validateCustom(d *Definition, schema *structural.Schema, o, old *api.Unstructured) []apierrors.FieldError {
+func validateCustom(d *Definition, schema *structural.Schema, o, old *api.Unstructured) []meta.FieldError {
 	m := errorList(schema.Validate("", o.Object, present(old)))
 	m.scaleSpec(d, o)
 	m.scaleStatus(d, o)
@@ -181,7 +181,7 @@ func validateCustom(d *Definition, schema *structural.Schema, o, old *api.Unstru
 
 // customLists returns the duplicates of a custom resource. An object that has some already may keep
 // them.
-func customLists(schema *structural.Schema, o, old *api.Unstructured) []apierrors.FieldError {
+func customLists(schema *structural.Schema, o, old *api.Unstructured) []meta.FieldError {
 	if len(schema.Lists("", old.Object)) > 0 {
 		return nil
 	}

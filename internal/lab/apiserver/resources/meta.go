@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/names"
 	"orrery/restclient/api"
 )
@@ -15,7 +15,7 @@ const maxAnnotations = 256 << 10
 
 // ObjectMetaValidation validates the metadata of a new object: name, labels, annotations,
 // finalizers, owner references.
-func ObjectMetaValidation(d *Definition, o *api.Unstructured) []apierrors.FieldError {
+func ObjectMetaValidation(d *Definition, o *api.Unstructured) []meta.FieldError {
 	var m errorList
 	rule := d.Strategy.ValidateName
 	if rule == nil {
@@ -66,7 +66,7 @@ func (m *errorList) annotations(annotations tree) {
 		total += len(key) + len(text(annotations, key))
 	}
 	if total > maxAnnotations {
-		m.add(apierrors.FieldTooLong, "metadata.annotations", nil, fmt.Sprintf("may not be more than %d bytes", maxAnnotations))
+		m.add(meta.FieldTooLong, "metadata.annotations", nil, fmt.Sprintf("may not be more than %d bytes", maxAnnotations))
 	}
 }
 
@@ -200,7 +200,7 @@ func finalizerWarnings(o, old *api.Unstructured) []string {
 
 // MetaUpdateValidation validates the metadata of o and its change from old: immutable fields, and
 // finalizers added during deletion. The registry has restored the fields that a client may omit.
-func MetaUpdateValidation(d *Definition, o, old *api.Unstructured) []apierrors.FieldError {
+func MetaUpdateValidation(d *Definition, o, old *api.Unstructured) []meta.FieldError {
 	var m errorList
 	metadata, before := child(o.Object, "metadata"), child(old.Object, "metadata")
 	m.metadata(metadata)

@@ -3,7 +3,7 @@ package resources
 import (
 	"slices"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/names"
 	"orrery/restclient/api"
 )
@@ -36,7 +36,7 @@ func prepareNamespace(o *api.Unstructured) {
 	}
 }
 
-func validateNamespace(o *api.Unstructured) []apierrors.FieldError {
+func validateNamespace(o *api.Unstructured) []meta.FieldError {
 	var m errorList
 	for _, finalizer := range o.NestedStringSlice("spec", "finalizers") {
 		m.names("spec.finalizers", finalizer, names.Qualified(finalizer))
@@ -47,7 +47,7 @@ func validateNamespace(o *api.Unstructured) []apierrors.FieldError {
 	return m
 }
 
-func validateNamespaceFinalize(o, old *api.Unstructured) []apierrors.FieldError {
+func validateNamespaceFinalize(o, old *api.Unstructured) []meta.FieldError {
 	var m errorList
 	for i, finalizer := range o.NestedStringSlice("spec", "finalizers") {
 		path := at("spec.finalizers", i)
@@ -60,7 +60,7 @@ func validateNamespaceFinalize(o, old *api.Unstructured) []apierrors.FieldError 
 }
 
 // validateNamespaceStatus checks that the phase agrees with the deletionTimestamp.
-func validateNamespaceStatus(o, old *api.Unstructured) []apierrors.FieldError {
+func validateNamespaceStatus(o, old *api.Unstructured) []meta.FieldError {
 	var m errorList
 	phase := o.NestedString("status", "phase")
 	if o.NestedString("metadata", "deletionTimestamp") == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -82,7 +82,7 @@ func read(d *Definition, document *api.Unstructured) *api.Unstructured {
 
 // create does what the registry does for a new object. It takes the server's own fields from the
 // recorded answer.
-func create(d *Definition, sent, recorded *api.Unstructured, namespace string) (*api.Unstructured, []apierrors.FieldError) {
+func create(d *Definition, sent, recorded *api.Unstructured, namespace string) (*api.Unstructured, []meta.FieldError) {
 	o := read(d, sent)
 	metadata := ensure(o.Object, "metadata")
 	for _, key := range []string{"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
@@ -105,7 +105,7 @@ func create(d *Definition, sent, recorded *api.Unstructured, namespace string) (
 }
 
 // update does what the registry does for a write to an object or a subresource.
-func update(d *Definition, step recordedStep) (*api.Unstructured, []apierrors.FieldError) {
+func update(d *Definition, step recordedStep) (*api.Unstructured, []meta.FieldError) {
 	before := step.Before.DeepCopy()
 	if d.ToStorage != nil {
 		d.ToStorage(before)
@@ -201,7 +201,7 @@ func (s recordedStep) refusedByTheRegistry() bool {
 	return s.Answer.GetKind() == "Status" && s.Answer.NestedString("reason") != string(api.ReasonInvalid)
 }
 
-func assertAnswer(t *testing.T, d *Definition, want, o *api.Unstructured, errs []apierrors.FieldError) {
+func assertAnswer(t *testing.T, d *Definition, want, o *api.Unstructured, errs []meta.FieldError) {
 	t.Helper()
 	if want.GetKind() == "Status" {
 		require.Equal(t, "Invalid", want.NestedString("reason"), "unexpected reason: %s", want.NestedString("message"))

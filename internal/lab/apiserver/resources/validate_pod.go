@@ -1,7 +1,7 @@
 package resources
 
 import (
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/names"
 	"orrery/restclient/api"
 )
@@ -11,7 +11,7 @@ const podImmutable = "pod updates may not change fields other than `spec.contain
 	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
 // validatePodUpdate allows changes of the fields that podImmutable names and of scheduling gates.
-func validatePodUpdate(o, old *api.Unstructured) []apierrors.FieldError {
+func validatePodUpdate(o, old *api.Unstructured) []meta.FieldError {
 	var m errorList
 	next, before := fixedFields(o), fixedFields(old)
 	for _, key := range []string{"containers", "initContainers"} {
@@ -45,7 +45,7 @@ func fixedFields(o *api.Unstructured) tree {
 	return spec
 }
 
-func validatePod(o *api.Unstructured) []apierrors.FieldError {
+func validatePod(o *api.Unstructured) []meta.FieldError {
 	var m errorList
 	m.podSpec(child(o.Object, "spec"), "spec")
 	return m
@@ -64,7 +64,7 @@ func (m *errorList) podSpec(spec tree, path string) {
 			case name == "":
 				m.required(path+".name", "")
 			case seen[name]:
-				m.add(apierrors.FieldDuplicate, path+".name", name, "")
+				m.add(meta.FieldDuplicate, path+".name", name, "")
 			default:
 				m.names(path+".name", name, names.Label(name))
 			}

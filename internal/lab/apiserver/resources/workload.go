@@ -3,7 +3,7 @@ package resources
 import (
 	"time"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/selector"
 	"orrery/restclient/api"
 )
@@ -18,15 +18,15 @@ func prepareDeploymentUpdate(o, old *api.Unstructured) {
 
 // validateDeployment validates the number of replicas, the selector, which must match the template,
 // and the containers.
-func validateDeployment(o *api.Unstructured) []apierrors.FieldError {
+func validateDeployment(o *api.Unstructured) []meta.FieldError {
 	return validateWorkload(o, "deployment")
 }
 
-func validateReplicaSet(o *api.Unstructured) []apierrors.FieldError {
+func validateReplicaSet(o *api.Unstructured) []meta.FieldError {
 	return validateWorkload(o, "replicaset")
 }
 
-func validateWorkload(o *api.Unstructured, kind string) []apierrors.FieldError {
+func validateWorkload(o *api.Unstructured, kind string) []meta.FieldError {
 	var m errorList
 	spec := child(o.Object, "spec")
 	if n := integer(spec, "replicas"); n < 0 {
@@ -52,7 +52,7 @@ func validateWorkload(o *api.Unstructured, kind string) []apierrors.FieldError {
 	return m
 }
 
-func validateSelectorUpdate(o, old *api.Unstructured) []apierrors.FieldError {
+func validateSelectorUpdate(o, old *api.Unstructured) []meta.FieldError {
 	var m errorList
 	m.immutable("spec.selector", o.Nested("spec", "selector"), old.Nested("spec", "selector"))
 	return m

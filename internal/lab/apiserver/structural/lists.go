@@ -3,16 +3,16 @@ package structural
 import (
 	"encoding/json"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
 // Lists returns the duplicate elements of sets and the duplicate keys of lists of type map.
-func (s *Schema) Lists(path string, value any) []apierrors.FieldError {
+func (s *Schema) Lists(path string, value any) []meta.FieldError {
 	if s == nil {
 		return nil
 	}
-	var wrong []apierrors.FieldError
+	var wrong []meta.FieldError
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range sortedKeys(v) {
@@ -37,10 +37,10 @@ func (s *Schema) Lists(path string, value any) []apierrors.FieldError {
 }
 
 // keys returns the elements of a list of type map whose keys are duplicates.
-func (s *Schema) keys(path string, list []any) []apierrors.FieldError {
+func (s *Schema) keys(path string, list []any) []meta.FieldError {
 	for i, item := range list {
 		if _, ok := item.(map[string]any); !ok && item != nil {
-			return []apierrors.FieldError{{Type: apierrors.FieldInvalid, Field: indexed(path, i), Value: item,
+			return []meta.FieldError{{Type: meta.FieldInvalid, Field: indexed(path, i), Value: item,
 				Detail: "must be an object for an array of list-type map"}}
 		}
 	}
@@ -67,13 +67,13 @@ func encoded(value any) string {
 }
 
 // duplicates reports each key that occurs more than once, at its second occurrence.
-func duplicates(path string, list []any, key func(any) any) []apierrors.FieldError {
-	var wrong []apierrors.FieldError
+func duplicates(path string, list []any, key func(any) any) []meta.FieldError {
+	var wrong []meta.FieldError
 	seen := map[string]int{}
 	for i, item := range list {
 		this := key(item)
 		if seen[encoded(this)]++; seen[encoded(this)] == 2 {
-			wrong = append(wrong, apierrors.FieldError{Type: apierrors.FieldDuplicate, Field: indexed(path, i), Value: this})
+			wrong = append(wrong, meta.FieldError{Type: meta.FieldDuplicate, Field: indexed(path, i), Value: this})
 		}
 	}
 	return wrong

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"orrery/internal/lab/apiserver/apierrors"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
 // Validate checks a value; path is its position in the object. With an old value, unchanged parts
 // may stay invalid (KEP-4008). old is nil for a new object.
-func (s *Schema) Validate(path string, value, old any) []apierrors.FieldError {
+func (s *Schema) Validate(path string, value, old any) []meta.FieldError {
 	if s == nil {
 		return nil
 	}
@@ -29,7 +29,7 @@ type validator struct{ prefix string }
 // result is the errors of a value and the number of checks it passed. If all alternatives fail, the
 // one that passed the most is reported.
 type result struct {
-	wrong   []apierrors.FieldError
+	wrong   []meta.FieldError
 	matched int
 }
 
@@ -53,16 +53,16 @@ func (v validator) whole() string {
 }
 
 func (r *result) add(kind api.CauseType, field string, value any, format string, args ...any) {
-	r.wrong = append(r.wrong, apierrors.FieldError{Type: kind, Field: field, Value: value, Detail: fmt.Sprintf(format, args...)})
+	r.wrong = append(r.wrong, meta.FieldError{Type: kind, Field: field, Value: value, Detail: fmt.Sprintf(format, args...)})
 }
 
 func (v validator) invalid(r *result, name string, value any, format string, args ...any) {
-	r.add(apierrors.FieldInvalid, v.field(name), value, "%s in body %s", name, fmt.Sprintf(format, args...))
+	r.add(meta.FieldInvalid, v.field(name), value, "%s in body %s", name, fmt.Sprintf(format, args...))
 }
 
 // about adds an error that concerns no single field.
 func (v validator) about(r *result, format string, args ...any) {
-	r.add(apierrors.FieldInvalid, v.whole(), "", format, args...)
+	r.add(meta.FieldInvalid, v.whole(), "", format, args...)
 }
 
 // value checks a value in the order of kube-openapi, with fields ordered by name.
@@ -123,7 +123,7 @@ func kindOf(value any) (kind, format string) {
 func (v validator) kind(s *Schema, name string, value any) (r result) {
 	kind, format := kindOf(value)
 	mismatch := func(want, found string) result {
-		r.add(apierrors.FieldTypeInvalid, v.field(name), found, "%s in body must be of type %s: %q", name, want, found)
+		r.add(meta.FieldTypeInvalid, v.field(name), found, "%s in body must be of type %s: %q", name, want, found)
 		return r
 	}
 	fraction, isFloat := value.(float64)
@@ -157,7 +157,7 @@ func (v validator) enum(s *Schema, name string, value any) (r result) {
 		}
 		supported[i] = strconv.Quote(shown)
 	}
-	r.add(apierrors.FieldNotSupported, v.field(name), value, "supported values: %s", strings.Join(supported, ", "))
+	r.add(meta.FieldNotSupported, v.field(name), value, "supported values: %s", strings.Join(supported, ", "))
 	return r
 }
 
@@ -175,7 +175,7 @@ func (v validator) text(s *Schema, name, value string) (r result) {
 	length := int64(utf8.RuneCountInString(value))
 	switch {
 	case s.MaxLength != nil && length > *s.MaxLength:
-		r.add(apierrors.FieldTooLong, v.field(name), nil, "may not be more than %d bytes", *s.MaxLength)
+		r.add(meta.FieldTooLong, v.field(name), nil, "may not be more than %d bytes", *s.MaxLength)
 	case s.MinLength != nil && length < *s.MinLength:
 		v.invalid(&r, name, value, "should be at least %d chars long", *s.MinLength)
 	case s.Pattern != "":
@@ -186,7 +186,7 @@ func (v validator) text(s *Schema, name, value string) (r result) {
 	r.matched++
 	if fits := s.format(); fits != nil {
 		if r.matched++; !fits(value) {
-			r.add(apierrors.FieldTypeInvalid, v.field(name), value, "%s in body must be of type %s: %q", name, s.Format, value)
+			r.add(meta.FieldTypeInvalid, v.field(name), value, "%s in body must be of type %s: %q", name, s.Format, value)
 		}
 	}
 	return r
@@ -204,7 +204,7 @@ func (v validator) list(s *Schema, name string, list []any, old any) (r result) 
 		v.invalid(&r, name, count, "should have at least %d items", *s.MinItems)
 	}
 	if s.MaxItems != nil && count > *s.MaxItems {
-		r.add(apierrors.FieldTooMany, v.field(name), count, "must have at most %d items", *s.MaxItems)
+		r.add(meta.FieldTooMany, v.field(name), count, "must have at most %d items", *s.MaxItems)
 	}
 	r.matched += 2
 	return r
@@ -230,7 +230,7 @@ func (v validator) object(s *Schema, name string, object map[string]any, old any
 		v.invalid(&r, name, count, "should have at least %d properties", *s.MinProperties)
 	}
 	if s.MaxProperties != nil && count > *s.MaxProperties {
-		r.add(apierrors.FieldTooMany, v.field(name), count, "must have at most %d items", *s.MaxProperties)
+		r.add(meta.FieldTooMany, v.field(name), count, "must have at most %d items", *s.MaxProperties)
 	}
 	before, _ := old.(map[string]any)
 	for _, key := range sortedKeys(object) {
@@ -244,7 +244,7 @@ func (v validator) object(s *Schema, name string, object map[string]any, old any
 	}
 	for _, key := range s.Required {
 		if _, there := object[key]; !there {
-			r.add(apierrors.FieldRequired, v.field(name+"."+key), nil, "")
+			r.add(meta.FieldRequired, v.field(name+"."+key), nil, "")
 		}
 	}
 	r.matched++
@@ -324,13 +324,13 @@ func (v validator) number(s *Schema, name string, value any, n float64) (r resul
 		switch f := factor.(type) {
 		case int64:
 			if f <= 0 {
-				r.add(apierrors.FieldInvalid, v.field(name), f, "factor MultipleOf declared for %s must be positive: %v", name, f)
+				r.add(meta.FieldInvalid, v.field(name), f, "factor MultipleOf declared for %s must be positive: %v", name, f)
 			} else if w%f != 0 {
 				v.invalid(&r, name, value, "should be a multiple of %v", f)
 			}
 		case float64:
 			if f <= 0 {
-				r.add(apierrors.FieldInvalid, v.field(name), f, "factor MultipleOf declared for %s must be positive: %v", name, f)
+				r.add(meta.FieldInvalid, v.field(name), f, "factor MultipleOf declared for %s must be positive: %v", name, f)
 			} else if !isWhole(n / f) {
 				v.invalid(&r, name, value, "should be a multiple of %v", f)
 			}

@@ -1,5 +1,5 @@
-// Package apierrors has a constructor for each error of the API server, with the code, reason and
-// message of kube-apiserver 1.36.
+// Package meta has what all types of the API share: errors, the rules for names, and selectors.
+// There is a constructor for each error, with the code, reason and message of kube-apiserver 1.36:
 //
 //	about an object        NotFound, AlreadyExists, GenerateNameConflict, Conflict, Invalid, Forbidden,
 //	                       NamespaceTerminating
@@ -11,7 +11,7 @@
 // [Invalid] combines [FieldError] values. Every call returns a new error that the caller may
 // change. Group "" is the core group. Package restclient/api distinguishes these errors (IsNotFound
 // and so on).
-package apierrors
+package meta
 
 import (
 	"encoding/json"
