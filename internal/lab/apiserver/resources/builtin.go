@@ -10,7 +10,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/names"
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
@@ -171,7 +170,7 @@ const (
 	countedLater generationPolicy = "counted later"
 )
 
-var nameRules = map[string]NameRule{"label": labelName, "path segment": names.PathSegment}
+var nameRules = map[string]NameRule{"label": labelName, "path segment": meta.PathSegment}
 
 // hooks are what a type computes. Each may be nil.
 type hooks struct {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/names"
 	"orrery/restclient/api"
 )
 
@@ -34,7 +33,7 @@ func ObjectMetaValidation(d *Definition, o *api.Unstructured) []meta.FieldError 
 	case d.Namespaced && namespace == "":
 		m.required("metadata.namespace", "")
 	case d.Namespaced:
-		m.names("metadata.namespace", namespace, names.Label(namespace))
+		m.names("metadata.namespace", namespace, meta.Label(namespace))
 	case namespace != "":
 		m.forbidden("metadata.namespace", "not allowed on this type")
 	}
@@ -53,16 +52,16 @@ func (m *errorList) metadata(metadata tree) {
 
 func (m *errorList) labels(labels tree, path string) {
 	for _, key := range sortedKeys(labels) {
-		m.names(path, key, names.Qualified(key))
+		m.names(path, key, meta.Qualified(key))
 		value := text(labels, key)
-		m.names(path, value, names.LabelValue(value))
+		m.names(path, value, meta.LabelValue(value))
 	}
 }
 
 func (m *errorList) annotations(annotations tree) {
 	total := 0
 	for _, key := range sortedKeys(annotations) {
-		m.names("metadata.annotations", key, names.Qualified(strings.ToLower(key)))
+		m.names("metadata.annotations", key, meta.Qualified(strings.ToLower(key)))
 		total += len(key) + len(text(annotations, key))
 	}
 	if total > maxAnnotations {
@@ -137,7 +136,7 @@ var standardFinalizers = []string{api.FinalizerKubernetes, FinalizerOrphan, Fina
 func (m *errorList) finalizers(finalizers []string) {
 	const path = "metadata.finalizers"
 	for _, finalizer := range finalizers {
-		m.names(path, finalizer, names.Qualified(finalizer))
+		m.names(path, finalizer, meta.Qualified(finalizer))
 	}
 	if slices.Contains(finalizers, FinalizerOrphan) && slices.Contains(finalizers, FinalizerForeground) {
 		m.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/names"
 	"orrery/restclient/api"
 )
 
@@ -39,7 +38,7 @@ func prepareNamespace(o *api.Unstructured) {
 func validateNamespace(o *api.Unstructured) []meta.FieldError {
 	var m errorList
 	for _, finalizer := range o.NestedStringSlice("spec", "finalizers") {
-		m.names("spec.finalizers", finalizer, names.Qualified(finalizer))
+		m.names("spec.finalizers", finalizer, meta.Qualified(finalizer))
 		if !isKnownFinalizer(finalizer) {
 			m.invalid("spec.finalizers", finalizer, unknownFinalizer)
 		}
@@ -51,7 +50,7 @@ func validateNamespaceFinalize(o, old *api.Unstructured) []meta.FieldError {
 	var m errorList
 	for i, finalizer := range o.NestedStringSlice("spec", "finalizers") {
 		path := at("spec.finalizers", i)
-		m.names(path, finalizer, names.Qualified(finalizer))
+		m.names(path, finalizer, meta.Qualified(finalizer))
 		if !isKnownFinalizer(finalizer) {
 			m.invalid(path, finalizer, unknownFinalizer)
 		}

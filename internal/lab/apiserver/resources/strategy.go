@@ -2,7 +2,6 @@ package resources
 
 import (
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/names"
 	"orrery/restclient/api"
 )
 
@@ -57,10 +56,10 @@ type Strategy struct {
 type NameRule func(name string, prefix bool) []string
 
 // subdomainName is the rule of most types.
-func subdomainName(name string, prefix bool) []string { return names.Subdomain(masked(name, prefix)) }
+func subdomainName(name string, prefix bool) []string { return meta.Subdomain(masked(name, prefix)) }
 
 // labelName is the rule of namespaces and services.
-func labelName(name string, prefix bool) []string { return names.Label(masked(name, prefix)) }
+func labelName(name string, prefix bool) []string { return meta.Label(masked(name, prefix)) }
 
 // masked replaces the hyphen at the end of a prefix, which would be invalid in a name.
 func masked(name string, prefix bool) string {

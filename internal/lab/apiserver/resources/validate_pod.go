@@ -2,7 +2,6 @@ package resources
 
 import (
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/names"
 	"orrery/restclient/api"
 )
 
@@ -66,7 +65,7 @@ func (m *errorList) podSpec(spec tree, path string) {
 			case seen[name]:
 				m.add(meta.FieldDuplicate, path+".name", name, "")
 			default:
-				m.names(path+".name", name, names.Label(name))
+				m.names(path+".name", name, meta.Label(name))
 			}
 			seen[name] = true
 			if text(container, "image") == "" {

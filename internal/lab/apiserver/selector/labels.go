@@ -21,7 +21,7 @@ import (
 	"strconv"
 	"strings"
 
-	"orrery/internal/lab/apiserver/names"
+	"orrery/internal/lab/apiserver/meta"
 )
 
 // Labels is a label selector. The zero value selects everything. It is immutable.
@@ -193,7 +193,7 @@ func (r LabelRequirement) String() string {
 
 // checkKey validates a label key. The message has <nil> for a path, as in kube-apiserver.
 func checkKey(key string) error {
-	if errs := names.Qualified(key); len(errs) > 0 {
+	if errs := meta.Qualified(key); len(errs) > 0 {
 		return fmt.Errorf("<nil>: Invalid value: %q: %s", key, strings.Join(errs, "; "))
 	}
 	return nil
@@ -208,7 +208,7 @@ func (r *LabelRequirement) check() error {
 		}
 	}
 	for i, value := range r.Values {
-		if wrong := names.LabelValue(value); len(wrong) > 0 {
+		if wrong := meta.LabelValue(value); len(wrong) > 0 {
 			errs = append(errs, fmt.Sprintf("values[%d][%s]: Invalid value: %q: %s", i, r.Key, value, strings.Join(wrong, "; ")))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/apiserver/names"
+	"orrery/internal/lab/apiserver/meta"
 )
 
 // formats report whether a string has a format, for the formats that definitions use. Their names
@@ -30,8 +30,8 @@ var formats = map[string]func(text string) bool{
 	"date":         func(text string) bool { _, err := time.Parse(time.DateOnly, text); return err == nil },
 	"datetime":     isDateTime,
 	"duration":     func(text string) bool { _, ok := parseDuration(text); return ok },
-	"k8sshortname": func(text string) bool { return len(names.Label(text)) == 0 },
-	"k8slongname":  func(text string) bool { return len(names.Subdomain(text)) == 0 },
+	"k8sshortname": func(text string) bool { return len(meta.Label(text)) == 0 },
+	"k8slongname":  func(text string) bool { return len(meta.Subdomain(text)) == 0 },
 }
 
 func matches(expression string) func(string) bool { return regexp.MustCompile(expression).MatchString }

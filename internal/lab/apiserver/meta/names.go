@@ -1,13 +1,13 @@
-// Package names has the rules for names in Kubernetes: of objects, labels, keys and ports. A rule
-// returns a message for each violation, in the words of kube-apiserver, and nothing for a valid
-// name.
-package names
+package meta
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
 )
+
+// Names of objects, labels, keys and ports have rules. A rule returns a message for each violation,
+// in the words of kube-apiserver, and nothing for a valid name.
 
 // The limits, in bytes.
 const (
