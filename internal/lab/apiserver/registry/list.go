@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/selector"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -182,18 +181,18 @@ type Page struct {
 // selection selects the objects of a list or watch.
 type selection struct {
 	namespace string
-	labels    selector.Labels
-	fields    selector.Fields
+	labels    meta.Labels
+	fields    meta.Fields
 }
 
 // selects parses the selectors of a request. kube-apiserver reports malformed selectors before the
 // other mistakes, and unknown fields after them.
 func (t Target) selects(o api.ListOptions, wrong []meta.FieldError) (selection, error) {
-	labels, err := selector.ParseLabels(o.LabelSelector)
+	labels, err := meta.ParseLabels(o.LabelSelector)
 	if err != nil {
 		return selection{}, meta.BadRequest(err.Error())
 	}
-	fields, err := selector.ParseFields(o.FieldSelector)
+	fields, err := meta.ParseFields(o.FieldSelector)
 	if err != nil {
 		return selection{}, meta.BadRequest(err.Error())
 	}

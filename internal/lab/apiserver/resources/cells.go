@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"orrery/internal/lab/apiserver/selector"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -187,7 +187,7 @@ func formatLabels(labels tree) string {
 }
 
 func formatSelector(t tree) string {
-	s, err := selector.ParseLabelSelector(t)
+	s, err := meta.ParseLabelSelector(t)
 	if err != nil {
 		return "<error>"
 	}

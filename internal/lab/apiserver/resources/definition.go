@@ -15,8 +15,8 @@ import (
 	"fmt"
 	"slices"
 
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/schema"
-	"orrery/internal/lab/apiserver/selector"
 	"orrery/restclient/api"
 )
 
@@ -187,7 +187,7 @@ type Column struct {
 
 // FieldSelector translates a selector to the names that [Definition.Fields] uses. The error for an
 // unsupported field has kube-apiserver's text.
-func (d *Definition) FieldSelector(s selector.Fields) (selector.Fields, error) {
+func (d *Definition) FieldSelector(s meta.Fields) (meta.Fields, error) {
 	return s.Rename(func(field string) (string, error) {
 		switch {
 		case field == "metadata.name", field == "metadata.namespace" && (d.Namespaced || !d.Custom && len(d.Selectable) == 0):

@@ -1,7 +1,7 @@
 package resources
 
 import (
-	"orrery/internal/lab/apiserver/selector"
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
@@ -61,7 +61,7 @@ func (p *scalePaths) selectorText(o *api.Unstructured) string {
 	case string:
 		return v
 	case map[string]any:
-		labels, err := selector.ParseLabelSelector(v)
+		labels, err := meta.ParseLabelSelector(v)
 		if err != nil {
 			return ""
 		}

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/selector"
 	"orrery/restclient/api"
 )
 
@@ -37,7 +36,7 @@ func validateWorkload(o *api.Unstructured, kind string) []meta.FieldError {
 	for key := range child(child(template, "metadata"), "labels") {
 		labels[key] = text(child(child(template, "metadata"), "labels"), key)
 	}
-	switch parsed, err := selector.ParseLabelSelector(written); {
+	switch parsed, err := meta.ParseLabelSelector(written); {
 	case written == nil:
 		m.required("spec.selector", "")
 		m.invalid("spec.template.metadata.labels", nil, "`selector` does not match template `labels`")

@@ -1,5 +1,15 @@
-// Package selector parses and evaluates label and field selectors. All requirements of a selector
-// must hold:
+package meta
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// All requirements of a selector must hold:
 //
 //	app=web            the label has this value; == is the same
 //	app!=web           the label is absent or has another value
@@ -11,18 +21,6 @@
 //
 // Field selectors have only =, == and !=. Callers decide which fields are selectable
 // ([Fields.Rename]). What is accepted and the text of errors are kube-apiserver's.
-package selector
-
-import (
-	"cmp"
-	"errors"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-
-	"orrery/internal/lab/apiserver/meta"
-)
 
 // Labels is a label selector. The zero value selects everything. It is immutable.
 type Labels struct {
@@ -193,7 +191,7 @@ func (r LabelRequirement) String() string {
 
 // checkKey validates a label key. The message has <nil> for a path, as in kube-apiserver.
 func checkKey(key string) error {
-	if errs := meta.Qualified(key); len(errs) > 0 {
+	if errs := Qualified(key); len(errs) > 0 {
 		return fmt.Errorf("<nil>: Invalid value: %q: %s", key, strings.Join(errs, "; "))
 	}
 	return nil
@@ -208,7 +206,7 @@ func (r *LabelRequirement) check() error {
 		}
 	}
 	for i, value := range r.Values {
-		if wrong := meta.LabelValue(value); len(wrong) > 0 {
+		if wrong := LabelValue(value); len(wrong) > 0 {
 			errs = append(errs, fmt.Sprintf("values[%d][%s]: Invalid value: %q: %s", i, r.Key, value, strings.Join(wrong, "; ")))
 		}
 	}

@@ -1,4 +1,4 @@
-package selector_test
+package meta_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"orrery/internal/lab/apiserver/selector"
+	"orrery/internal/lab/apiserver/meta"
 )
 
 // String is the inverse of parsing.
@@ -19,11 +19,11 @@ func FuzzParseLabels(f *testing.F) {
 		f.Add(answer.Selector)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		first, err := selector.ParseLabels(text)
+		first, err := meta.ParseLabels(text)
 		if err != nil {
 			return
 		}
-		second, err := selector.ParseLabels(first.String())
+		second, err := meta.ParseLabels(first.String())
 		require.NoError(t, err, "%q was written as %q", text, first.String())
 		assert.Equal(t, first, second)
 		assert.Equal(t, first.Matches(map[string]string{"a": "b"}), second.Matches(map[string]string{"a": "b"}))
@@ -35,11 +35,11 @@ func FuzzParseFields(f *testing.F) {
 		f.Add(answer.Selector)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		first, err := selector.ParseFields(text)
+		first, err := meta.ParseFields(text)
 		if err != nil {
 			return
 		}
-		second, err := selector.ParseFields(first.String())
+		second, err := meta.ParseFields(first.String())
 		require.NoError(t, err, "%q was written as %q", text, first.String())
 		assert.Equal(t, first, second)
 	})
@@ -53,7 +53,7 @@ func TestQuickConditionsAndTheirOpposites(t *testing.T) {
 		labels := rapid.MapOf(key, value).Draw(t, "labels")
 		k, v, w := key.Draw(t, "key"), value.Draw(t, "value"), value.Draw(t, "other")
 		matches := func(text string) bool {
-			s, err := selector.ParseLabels(text)
+			s, err := meta.ParseLabels(text)
 			require.NoError(t, err, "%q", text)
 			return s.Matches(labels)
 		}
@@ -91,14 +91,14 @@ func messageOf(err error) string {
 
 func TestLabelSelectorsAreAnsweredAsRecorded(t *testing.T) {
 	for _, answer := range readRecorded(t, "labels.json") {
-		_, err := selector.ParseLabels(answer.Selector)
+		_, err := meta.ParseLabels(answer.Selector)
 		assert.Equal(t, answer.Message, messageOf(err), "%q", answer.Selector)
 	}
 }
 
 func TestFieldSelectorsAreAnsweredAsRecorded(t *testing.T) {
 	for _, answer := range readRecorded(t, "fields.json") {
-		_, err := selector.ParseFields(answer.Selector)
+		_, err := meta.ParseFields(answer.Selector)
 		assert.Equal(t, answer.Message, messageOf(err), "%q", answer.Selector)
 	}
 }
@@ -115,10 +115,10 @@ func TestLabelsMatch(t *testing.T) {
 		"load>6": true, "load>7": false, "load<8": true, "load<7": false, "name>1": false, "gone<1": false,
 		"in=x": true, "in in (x)": true, "app=web,load>6,!gone": true, "app=web,gone": false,
 	} {
-		s, err := selector.ParseLabels(text)
+		s, err := meta.ParseLabels(text)
 		require.NoError(t, err, "%q", text)
 		assert.Equal(t, want, s.Matches(labels), "%q", text)
 		assert.Equal(t, s.String() == "", s.Empty(), "%q", text)
 	}
-	assert.True(t, selector.Labels{}.Matches(nil), "the zero value selects everything")
+	assert.True(t, meta.Labels{}.Matches(nil), "the zero value selects everything")
 }
