@@ -24,7 +24,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/apiserver/authn"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -120,7 +119,7 @@ func TestNothingShowsASecret(t *testing.T) {
 }
 
 func tellNothing(t *testing.T, user string, args ...string) {
-	server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{canary: {Name: "orrery", Groups: []string{authn.GroupMasters}}}})
+	server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{canary: {Name: "orrery", Groups: []string{apiserver.GroupMasters}}}})
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, server.Stop(context.Background())) }()
 	admin := adminOf(server)

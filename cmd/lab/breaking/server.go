@@ -12,7 +12,6 @@ import (
 	"orrery/informer"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/causes"
 	"orrery/nsctl"
 	nsctlfast "orrery/nsctl/fast"
@@ -35,7 +34,7 @@ func inMemory(ctx context.Context, f causes.Fixture, out io.Writer) error {
 	token := "controller-" + rand.Text()
 	server, err := apiserver.New(apiserver.Config{
 		Listen: "127.0.0.1:0", TLS: true,
-		Tokens: map[string]apiserver.User{token: {Name: causes.ControllerUser, Groups: []string{authn.GroupMasters}}},
+		Tokens: map[string]apiserver.User{token: {Name: causes.ControllerUser, Groups: []string{apiserver.GroupMasters}}},
 	})
 	if err != nil {
 		return err

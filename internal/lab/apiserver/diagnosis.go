@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
@@ -40,8 +39,8 @@ func faultKinds() []faultKind {
 // serveDebug serves the snapshot and the faults to administrators. It is exempt from faults, so
 // that they can be removed.
 func (x *exchange) serveDebug() error {
-	if !slices.Contains(x.user.Groups, authn.GroupMasters) {
-		return meta.Forbidden("", "", "", "User \""+x.user.Name+"\" is not an administrator: "+x.info.Path+" is for the group "+authn.GroupMasters)
+	if !slices.Contains(x.user.Groups, GroupMasters) {
+		return meta.Forbidden("", "", "", "User \""+x.user.Name+"\" is not an administrator: "+x.info.Path+" is for the group "+GroupMasters)
 	}
 	if !x.r.URL.Query().Has("pretty") {
 		x.form.Pretty = true // people read it, by kubectl get --raw

@@ -12,19 +12,18 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
 
 // administrator is the user of the kubeconfig that the server writes.
-var administrator = User{Name: "kubernetes-admin", Groups: []string{authn.GroupMasters}}
+var administrator = User{Name: "kubernetes-admin", Groups: []string{GroupMasters}}
 
 // identity holds the server's keys, certificates and administrator. It is immutable.
 type identity struct {
 	token     string // of the administrator
-	authority *authn.Authority
+	authority *Authority
 	// serving is the server's certificate, nil without TLS. clientCertificate and clientKey are the
 	// administrator's.
 	serving                      *tls.Certificate
@@ -34,18 +33,18 @@ type identity struct {
 var errNoCertificate = errors.New("it contains no PEM certificate")
 
 // newIdentity creates keys, certificates and the authenticator that accepts them.
-func newIdentity(config Config) (*identity, *authn.Authenticator, error) {
+func newIdentity(config Config) (*identity, *Authenticator, error) {
 	id := &identity{token: rand.Text()}
 	tokens := maps.Clone(config.Tokens)
 	if tokens == nil {
 		tokens = map[string]User{}
 	}
 	tokens[id.token] = administrator
-	authenticator := &authn.Authenticator{
-		Tokens: authn.NewTokenSet(tokens), ServiceAccounts: authn.NewIssuer(),
+	authenticator := &Authenticator{
+		Tokens: NewTokenSet(tokens), ServiceAccounts: NewIssuer(),
 		Anonymous: config.Anonymous || config.Unprotected,
 	}
-	authority, err := authn.NewAuthority()
+	authority, err := NewAuthority()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,9 +71,9 @@ func newIdentity(config Config) (*identity, *authn.Authenticator, error) {
 // authenticate returns the user of a request.
 func (s *Server) authenticate(r *http.Request) (User, error) {
 	user, err := s.authenticator.Authenticate(r)
-	if err == nil && user.Name == authn.Anonymous && s.config.Unprotected {
+	if err == nil && user.Name == Anonymous && s.config.Unprotected {
 		user = administrator
-		user.Groups = []string{authn.GroupMasters, authn.GroupAuthenticated}
+		user.Groups = []string{GroupMasters, GroupAuthenticated}
 	}
 	return user, err
 }
@@ -116,10 +115,10 @@ func impersonate(user User, header http.Header) (User, error) {
 		groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
 	}
 	switch {
-	case name == authn.Anonymous:
-		groups = append(groups, authn.GroupUnauthenticated)
-	case !slices.Contains(groups, authn.GroupAuthenticated):
-		groups = append(groups, authn.GroupAuthenticated)
+	case name == Anonymous:
+		groups = append(groups, GroupUnauthenticated)
+	case !slices.Contains(groups, GroupAuthenticated):
+		groups = append(groups, GroupAuthenticated)
 	}
 	return User{Name: name, UID: header.Get("Impersonate-Uid"), Groups: groups}, nil
 }
@@ -128,7 +127,7 @@ func impersonate(user User, header http.Header) (User, error) {
 // fault forbids. Anonymous users may read health and version, as on a cluster with the default
 // roles.
 func (s *Server) authorize(user User, asked faults.Request) *api.StatusError {
-	if user.Name == authn.Anonymous && !isPublic(asked) {
+	if user.Name == Anonymous && !isPublic(asked) {
 		return faults.Forbidden(asked)
 	}
 	return s.faults.Authorize(asked)

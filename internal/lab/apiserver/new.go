@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/kubelet"
 	"orrery/internal/lab/apiserver/registry"
@@ -177,9 +176,6 @@ func (t *Trace) panicked(info RequestInfo, value any, stack []byte) {
 		t.Panicked(info, value, stack)
 	}
 }
-
-// User is the user of a request.
-type User = authn.User
 
 // Config configures a [Server]. The zero value is a server on a free loopback port, without TLS,
 // that accepts only its own administrator (see [Server.Kubeconfig]).

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
@@ -90,10 +89,10 @@ func (x *exchange) reviewAccess(user string, groups []string, question *api.Unst
 		asked.Namespace, asked.Name = text(resource, "namespace"), text(resource, "name")
 		asked.Watch = asked.Verb == "watch"
 	}
-	if x.server.faults.Forbids(asked) || user == authn.Anonymous && !isPublic(asked) {
+	if x.server.faults.Forbids(asked) || user == Anonymous && !isPublic(asked) {
 		return map[string]any{"allowed": false, "reason": faults.Forbidden(asked).Status.Message}, nil
 	}
-	if slices.Contains(groups, authn.GroupMasters) || isPublic(asked) {
+	if slices.Contains(groups, GroupMasters) || isPublic(asked) {
 		return map[string]any{"allowed": true}, nil
 	}
 	return map[string]any{"allowed": true, "reason": rolesUnused}, nil
@@ -123,7 +122,7 @@ func (x *exchange) reviewRules(question *api.Unstructured) (map[string]any, erro
 		"nonResourceRules": []any{map[string]any{"verbs": everything, "nonResourceURLs": everything}},
 		"incomplete":       false,
 	}
-	if !slices.Contains(x.user.Groups, authn.GroupMasters) {
+	if !slices.Contains(x.user.Groups, GroupMasters) {
 		status["evaluationError"] = rolesUnused
 	}
 	return status, nil
@@ -141,8 +140,8 @@ func (x *exchange) reviewToken(question *api.Unstructured) (map[string]any, erro
 	if !known {
 		return map[string]any{"user": map[string]any{}, "error": "invalid bearer token"}, nil
 	}
-	user.Groups = append(user.Groups[:len(user.Groups):len(user.Groups)], authn.GroupAuthenticated)
-	return map[string]any{"authenticated": true, "user": userInfo(user), "audiences": []string{authn.Address}}, nil
+	user.Groups = append(user.Groups[:len(user.Groups):len(user.Groups)], GroupAuthenticated)
+	return map[string]any{"authenticated": true, "user": userInfo(user), "audiences": []string{Address}}, nil
 }
 
 func userInfo(user User) map[string]any {
@@ -184,11 +183,11 @@ func (x *exchange) serveToken(t registry.Target) error {
 	}
 	audiences := request.NestedStringSlice("spec", "audiences")
 	if len(audiences) == 0 {
-		audiences = []string{authn.Address}
+		audiences = []string{Address}
 	}
 	now := time.Now().UTC()
 	expires := now.Add(time.Duration(seconds) * time.Second)
-	token := x.server.authenticator.ServiceAccounts.Issue(authn.ServiceAccount{
+	token := x.server.authenticator.ServiceAccounts.Issue(ServiceAccount{
 		Namespace: t.Namespace, Name: t.Name, UID: account.UID, Audiences: audiences,
 	}, expires)
 	return x.sendJSON(http.StatusCreated, map[string]any{

@@ -30,7 +30,6 @@ import (
 	"time"
 
 	"orrery/internal/app/hostcheck"
-	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
@@ -44,7 +43,7 @@ type Server struct {
 	config        Config
 	trace         *Trace
 	identity      *identity
-	authenticator *authn.Authenticator
+	authenticator *Authenticator
 	store         *store.Store
 	catalog       *resources.Catalog
 	registry      *registry.Registry

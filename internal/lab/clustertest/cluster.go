@@ -17,7 +17,6 @@ import (
 	"orrery/examples/apps"
 	"orrery/informer"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/apiserver/authn"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
@@ -49,7 +48,7 @@ func New(t testing.TB) *Cluster { return NewWithNodes(t, 1) }
 func NewWithNodes(t testing.TB, nodes int) *Cluster {
 	t.Helper()
 	server, err := apiserver.New(apiserver.Config{Nodes: nodes, Tokens: map[string]apiserver.User{
-		controllerToken: {Name: ControllerUser, Groups: []string{authn.GroupMasters}},
+		controllerToken: {Name: ControllerUser, Groups: []string{apiserver.GroupMasters}},
 	}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })

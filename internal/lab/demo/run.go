@@ -30,7 +30,6 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/scenes"
@@ -250,7 +249,7 @@ func NewServer(listen string, recorder *trace.Recorder) (*apiserver.Server, map[
 	tokens, made := map[string]apiserver.User{}, map[story.Client]restclient.Credentials{}
 	for who, user := range stage.Users() {
 		token := string(who) + "-" + rand.Text()
-		tokens[token] = apiserver.User{Name: user, Groups: []string{authn.GroupMasters}}
+		tokens[token] = apiserver.User{Name: user, Groups: []string{apiserver.GroupMasters}}
 		var err error
 		if made[who], err = credentials.NewToken(token); err != nil {
 			return nil, nil, err

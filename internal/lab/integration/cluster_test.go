@@ -14,7 +14,6 @@ import (
 
 	"orrery/informer"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/apiserver/authn"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/nsctl"
 	"orrery/nsctl/fast"
@@ -50,7 +49,7 @@ func inCluster(t *testing.T, play func(c *cluster)) {
 
 func newCluster(t *testing.T) *cluster {
 	server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{
-		"the-controllers-token": {Name: controllerUser, Groups: []string{authn.GroupMasters}},
+		"the-controllers-token": {Name: controllerUser, Groups: []string{apiserver.GroupMasters}},
 	}})
 	require.NoError(t, err)
 	link := restclienttest.NewServer(t, server.Handler())

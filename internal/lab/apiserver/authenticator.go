@@ -1,7 +1,4 @@
-// Package authn authenticates requests. An [Authenticator] returns the [User] of a bearer token or
-// a client certificate. An invalid credential is an error even where anonymous requests are
-// accepted. The error gives no reason. Authorization is not decided here.
-package authn
+package apiserver
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package authn
+package apiserver
 
 import (
 	"crypto/ecdsa"

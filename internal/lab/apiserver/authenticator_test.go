@@ -1,4 +1,4 @@
-package authn_test
+package apiserver_test
 
 import (
 	"crypto/tls"
@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver/authn"
+	"orrery/internal/lab/apiserver"
 )
 
 func request(headers ...string) *http.Request {
@@ -26,8 +26,8 @@ func request(headers ...string) *http.Request {
 }
 
 func TestTokens(t *testing.T) {
-	a := &authn.Authenticator{Tokens: authn.NewTokenSet(map[string]authn.User{"secret": {Name: "joe", Groups: []string{"devs"}}})}
-	joe := authn.User{Name: "joe", Groups: []string{"devs", authn.GroupAuthenticated}}
+	a := &apiserver.Authenticator{Tokens: apiserver.NewTokenSet(map[string]apiserver.User{"secret": {Name: "joe", Groups: []string{"devs"}}})}
+	joe := apiserver.User{Name: "joe", Groups: []string{"devs", apiserver.GroupAuthenticated}}
 	for _, good := range []*http.Request{
 		request("Authorization", "Bearer secret"), request("Authorization", "bearer  secret "),
 	} {
@@ -39,18 +39,18 @@ func TestTokens(t *testing.T) {
 		request(), request("Authorization", "Bearer Secret"), request("Authorization", "Basic secret"), request("Authorization", "Bearer"),
 	} {
 		_, err := a.Authenticate(bad)
-		assert.ErrorIs(t, err, authn.ErrUnauthorized)
+		assert.ErrorIs(t, err, apiserver.ErrUnauthorized)
 	}
 }
 
 // An invalid credential is refused even if none is required.
 func TestAnonymousRequests(t *testing.T) {
-	a := &authn.Authenticator{Anonymous: true}
+	a := &apiserver.Authenticator{Anonymous: true}
 	user, err := a.Authenticate(request())
 	require.NoError(t, err)
-	assert.Equal(t, authn.User{Name: authn.Anonymous, Groups: []string{authn.GroupUnauthenticated}}, user)
+	assert.Equal(t, apiserver.User{Name: apiserver.Anonymous, Groups: []string{apiserver.GroupUnauthenticated}}, user)
 	_, err = a.Authenticate(request("Authorization", "Bearer x"))
-	assert.ErrorIs(t, err, authn.ErrUnauthorized)
+	assert.ErrorIs(t, err, apiserver.ErrUnauthorized)
 }
 
 func certificates(t *testing.T, chain ...[]byte) *tls.ConnectionState {
@@ -67,15 +67,15 @@ func certificates(t *testing.T, chain ...[]byte) *tls.ConnectionState {
 }
 
 func TestClientCertificates(t *testing.T) {
-	known, err := authn.NewAuthority()
+	known, err := apiserver.NewAuthority()
 	require.NoError(t, err)
-	stranger, err := authn.NewAuthority()
+	stranger, err := apiserver.NewAuthority()
 	require.NoError(t, err)
 	pool := x509.NewCertPool()
 	pool.AddCert(known.Certificate())
-	a := &authn.Authenticator{ClientCAs: pool, Tokens: authn.NewTokenSet(map[string]authn.User{"secret": {Name: "token"}})}
+	a := &apiserver.Authenticator{ClientCAs: pool, Tokens: apiserver.NewTokenSet(map[string]apiserver.User{"secret": {Name: "token"}})}
 
-	good, key, err := known.IssueClient(authn.User{Name: "joe", Groups: []string{"devs"}})
+	good, key, err := known.IssueClient(apiserver.User{Name: "joe", Groups: []string{"devs"}})
 	require.NoError(t, err)
 	_, err = tls.X509KeyPair(good, key)
 	require.NoError(t, err)
@@ -83,11 +83,11 @@ func TestClientCertificates(t *testing.T) {
 	r.TLS = certificates(t, good, known.PEM())
 	user, err := a.Authenticate(r)
 	require.NoError(t, err, "a valid certificate takes precedence over an invalid token")
-	assert.Equal(t, authn.User{Name: "joe", Groups: []string{"devs", authn.GroupAuthenticated}}, user)
+	assert.Equal(t, apiserver.User{Name: "joe", Groups: []string{"devs", apiserver.GroupAuthenticated}}, user)
 
-	foreign, _, err := stranger.IssueClient(authn.User{Name: "joe"})
+	foreign, _, err := stranger.IssueClient(apiserver.User{Name: "joe"})
 	require.NoError(t, err)
-	nameless, _, err := known.IssueClient(authn.User{})
+	nameless, _, err := known.IssueClient(apiserver.User{})
 	require.NoError(t, err)
 	server, err := known.IssueServer([]string{"127.0.0.1", "orrery.test"})
 	require.NoError(t, err)
@@ -98,7 +98,7 @@ func TestClientCertificates(t *testing.T) {
 		r := request()
 		r.TLS = certificates(t, bad)
 		_, err := a.Authenticate(r)
-		assert.ErrorIs(t, err, authn.ErrUnauthorized, name)
+		assert.ErrorIs(t, err, apiserver.ErrUnauthorized, name)
 		r.Header.Set("Authorization", "Bearer secret")
 		user, err := a.Authenticate(r)
 		require.NoError(t, err, "a valid token suffices")
@@ -108,19 +108,19 @@ func TestClientCertificates(t *testing.T) {
 
 func TestServiceAccountTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		issuer := authn.NewIssuer()
-		a := &authn.Authenticator{ServiceAccounts: issuer}
-		token := issuer.Issue(authn.ServiceAccount{Namespace: "shop", Name: "web", UID: "u", Audiences: []string{authn.Address}}, time.Now().Add(time.Hour))
+		issuer := apiserver.NewIssuer()
+		a := &apiserver.Authenticator{ServiceAccounts: issuer}
+		token := issuer.Issue(apiserver.ServiceAccount{Namespace: "shop", Name: "web", UID: "u", Audiences: []string{apiserver.Address}}, time.Now().Add(time.Hour))
 		assert.Equal(t, 2, strings.Count(token, "."), "a JSON Web Token")
 		user, err := a.Authenticate(request("Authorization", "Bearer "+token))
 		require.NoError(t, err)
-		assert.Equal(t, authn.User{
+		assert.Equal(t, apiserver.User{
 			Name: "system:serviceaccount:shop:web", UID: "u",
-			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:shop", authn.GroupAuthenticated},
+			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:shop", apiserver.GroupAuthenticated},
 		}, user)
 
 		for _, bad := range []string{
-			token + "x", token[1:], strings.ReplaceAll(token, ".", ""), "a.b.!", authn.NewIssuer().Issue(authn.ServiceAccount{Name: "web"}, time.Now().Add(time.Hour)),
+			token + "x", token[1:], strings.ReplaceAll(token, ".", ""), "a.b.!", apiserver.NewIssuer().Issue(apiserver.ServiceAccount{Name: "web"}, time.Now().Add(time.Hour)),
 		} {
 			_, ok := issuer.Read(bad)
 			assert.False(t, ok, bad)
