@@ -9,19 +9,18 @@ import (
 	"sync"
 	"time"
 
-	"orrery/internal/lab/apiserver/discovery"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
-func (x *exchange) discovered() *discovery.Documents {
+func (x *exchange) discovered() *discoveryDocuments {
 	return x.server.documents.discover(x.server.troubled(), x.r.Host)
 }
 
 // troubled returns the versions whose discovery faults disturb.
-func (s *Server) troubled() discovery.Troubled {
-	return discovery.Troubled{Unavailable: s.faults.Unavailable(), Outdated: s.faults.Outdated()}
+func (s *Server) troubled() troubled {
+	return troubled{Unavailable: s.faults.Unavailable(), Outdated: s.faults.Outdated()}
 }
 
 // serveDiscovery serves the discovery documents below /api and /apis.
@@ -68,11 +67,11 @@ func (x *exchange) serveDiscovered(document []byte) error {
 }
 
 // serveRoot serves /api and /apis in the form that the client prefers.
-func (x *exchange) serveRoot(legacy []byte, aggregated discovery.Aggregated) error {
+func (x *exchange) serveRoot(legacy []byte, aggregated aggregatedDocument) error {
 	if x.r.Method != http.MethodGet {
 		return methodNotAllowed()
 	}
-	wanted, refusal := discovery.Negotiate(x.r.Header.Values("Accept"))
+	wanted, refusal := wantsAggregated(x.r.Header.Values("Accept"))
 	if refusal {
 		return x.refuseForm()
 	}
@@ -88,7 +87,7 @@ func (x *exchange) serveRoot(legacy []byte, aggregated discovery.Aggregated) err
 	if x.form.Pretty {
 		data = indented(data, "")
 	}
-	x.send(http.StatusOK, discovery.AggregatedType, data)
+	x.send(http.StatusOK, aggregatedType, data)
 	return nil
 }
 
@@ -113,9 +112,9 @@ type documents struct {
 	// mu guards the fields below, which were derived from groups and troubled.
 	mu        sync.Mutex
 	groups    []resources.Group
-	troubled  discovery.Troubled
+	troubled  troubled
 	made      time.Time
-	discovery *discovery.Documents
+	discovery *discoveryDocuments
 	openAPI   map[string]document // by path below /openapi/
 }
 
@@ -132,7 +131,7 @@ func newDocument(data []byte, made time.Time) document {
 
 // currentLocked drops the cache if the catalog has changed. The catalog replaces its slice of
 // groups at every change, so comparing the address suffices.
-func (d *documents) currentLocked(troubled discovery.Troubled) {
+func (d *documents) currentLocked(troubled troubled) {
 	groups := d.catalog.Groups()
 	same := len(groups) == len(d.groups) && len(groups) > 0 && &groups[0] == &d.groups[0]
 	if same && slices.Equal(troubled.Unavailable, d.troubled.Unavailable) && slices.Equal(troubled.Outdated, d.troubled.Outdated) {
@@ -143,18 +142,18 @@ func (d *documents) currentLocked(troubled discovery.Troubled) {
 }
 
 // discover returns the discovery documents.
-func (d *documents) discover(troubled discovery.Troubled, address string) *discovery.Documents {
+func (d *documents) discover(troubled troubled, address string) *discoveryDocuments {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.currentLocked(troubled)
 	if d.discovery == nil {
-		d.discovery = discovery.New(d.groups, troubled, address)
+		d.discovery = newDiscovery(d.groups, troubled, address)
 	}
 	return d.discovery
 }
 
 // describe returns an OpenAPI document: "v3", or "v3/" and the path of a group version.
-func (d *documents) describe(path string, gv api.GroupVersion, troubled discovery.Troubled) (document, bool) {
+func (d *documents) describe(path string, gv api.GroupVersion, troubled troubled) (document, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.currentLocked(troubled)

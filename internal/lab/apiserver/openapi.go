@@ -9,7 +9,6 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"orrery/internal/lab/apiserver/discovery"
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
 )
@@ -39,7 +38,7 @@ func (x *exchange) serveOpenAPI() error {
 
 // serveOpenAPIV3 serves the document of a group version. With the right hash it may be cached
 // forever; a wrong hash is redirected.
-func (x *exchange) serveOpenAPIV3(path string, troubled discovery.Troubled) error {
+func (x *exchange) serveOpenAPIV3(path string, troubled troubled) error {
 	gv, ok := openAPIGroupVersion(strings.TrimPrefix(path, "v3/"))
 	var found document
 	if ok {

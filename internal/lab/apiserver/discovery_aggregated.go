@@ -1,4 +1,4 @@
-package discovery
+package apiserver
 
 import (
 	"mime"
@@ -10,7 +10,7 @@ import (
 )
 
 // aggregate returns an aggregated document: of the core group, or of all others.
-func aggregate(all []resources.Group, core bool) Aggregated {
+func aggregate(all []resources.Group, core bool) aggregatedDocument {
 	list := api.APIGroupDiscoveryList{
 		TypeMeta: api.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"},
 		Items:    []api.APIGroupDiscovery{},
@@ -25,8 +25,8 @@ func aggregate(all []resources.Group, core bool) Aggregated {
 		}
 		list.Items = append(list.Items, item)
 	}
-	document := encode(list)
-	return Aggregated{Document: document, ETag: etag(document)}
+	document := encodeDocument(list)
+	return aggregatedDocument{Document: document, ETag: etagOf(document)}
 }
 
 func aggregateVersion(v resources.GroupVersion) api.APIVersionDiscovery {
@@ -58,9 +58,9 @@ func aggregateVersion(v resources.GroupVersion) api.APIVersionDiscovery {
 	return out
 }
 
-// Negotiate reports whether a client prefers the aggregated form. The first known media type
+// wantsAggregated reports whether a client prefers the aggregated form. The first known media type
 // decides; refused means that there is none.
-func Negotiate(accept []string) (aggregated, refused bool) {
+func wantsAggregated(accept []string) (aggregated, refused bool) {
 	header := strings.Join(accept, ",")
 	if strings.TrimSpace(header) == "" {
 		return false, false
@@ -88,7 +88,7 @@ func Negotiate(accept []string) (aggregated, refused bool) {
 }
 
 // disturbed returns the groups of the catalog with the troubled versions.
-func disturbed(catalogue []resources.Group, troubled Troubled) []resources.Group {
+func disturbed(catalogue []resources.Group, troubled troubled) []resources.Group {
 	all := slices.Clone(catalogue)
 	for i := range all {
 		all[i].Versions = slices.Clone(all[i].Versions) // they are shared

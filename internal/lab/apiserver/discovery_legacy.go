@@ -1,4 +1,4 @@
-package discovery
+package apiserver
 
 import (
 	"crypto/sha256"

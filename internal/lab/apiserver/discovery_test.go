@@ -1,4 +1,4 @@
-package discovery_test
+package apiserver
 
 import (
 	"encoding/json"
@@ -9,17 +9,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver/discovery"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
-func documents(t *testing.T, unavailable ...api.GroupVersion) *discovery.Documents {
+func discoveryOf(t *testing.T, unavailable ...api.GroupVersion) *discoveryDocuments {
 	t.Helper()
-	return discovery.New(resources.NewCatalog().Groups(), discovery.Troubled{Unavailable: unavailable}, "server:1")
+	return newDiscovery(resources.NewCatalog().Groups(), troubled{Unavailable: unavailable}, "server:1")
 }
 
-func decode(t *testing.T, data []byte) (list api.APIGroupDiscoveryList) {
+func decodeDiscovery(t *testing.T, data []byte) (list api.APIGroupDiscoveryList) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal(data, &list))
 	return list
@@ -32,9 +31,9 @@ func TestAggregatedDiscoveryIsThatOfARealServer(t *testing.T) {
 	require.NoError(t, err)
 	var real []api.APIGroupDiscoveryList
 	require.NoError(t, json.Unmarshal(text, &real))
-	ours := documents(t)
+	ours := discoveryOf(t)
 	for i, document := range [][]byte{ours.AggregatedCore.Document, ours.AggregatedGroups.Document} {
-		assert.Equal(t, real[i], decode(t, document))
+		assert.Equal(t, real[i], decodeDiscovery(t, document))
 	}
 }
 
@@ -42,7 +41,7 @@ func TestAggregatedDiscoveryIsThatOfARealServer(t *testing.T) {
 func TestStaleVersions(t *testing.T) {
 	known, other := api.GroupVersion{Group: "apps", Version: "v1"}, api.GroupVersion{Group: "apps", Version: "v2"}
 	unknown := api.GroupVersion{Group: "metrics.k8s.io", Version: "v1beta1"}
-	d := documents(t, known, other, unknown)
+	d := discoveryOf(t, known, other, unknown)
 	for _, gv := range []api.GroupVersion{known, other, unknown} {
 		assert.True(t, d.Stale(gv))
 		_, ok := d.Resources(gv)
@@ -50,14 +49,14 @@ func TestStaleVersions(t *testing.T) {
 		_, ok = d.Group(gv.Group)
 		assert.True(t, ok, "group not announced")
 	}
-	list := decode(t, d.AggregatedGroups.Document)
+	list := decodeDiscovery(t, d.AggregatedGroups.Document)
 	at := slices.IndexFunc(list.Items, func(g api.APIGroupDiscovery) bool { return g.Name == "apps" })
 	assert.Equal(t, []api.APIVersionDiscovery{{Version: "v1", Freshness: "Stale"}, {Version: "v2", Freshness: "Stale"}}, list.Items[at].Versions)
 	assert.Equal(t, "metrics.k8s.io", list.Items[len(list.Items)-1].Name)
-	assert.False(t, documents(t).Stale(known), "the catalogue was changed")
+	assert.False(t, discoveryOf(t).Stale(known), "the catalogue was changed")
 }
 
-func TestNegotiate(t *testing.T) {
+func TestTheFormOfDiscovery(t *testing.T) {
 	const v2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 	const v2beta1 = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
 	for _, row := range []struct {
@@ -69,7 +68,7 @@ func TestNegotiate(t *testing.T) {
 		{v2, true, false}, {v2beta1 + "," + v2 + ",application/json", true, false}, {v2beta1 + ",application/json", false, false},
 		{v2beta1, false, true}, {"text/html", false, true}, {";;,", false, true}, {"application/json," + v2, false, false},
 	} {
-		aggregated, refused := discovery.Negotiate([]string{row.accept})
+		aggregated, refused := wantsAggregated([]string{row.accept})
 		assert.Equal(t, row.aggregated, aggregated, row.accept)
 		assert.Equal(t, row.refused, refused, row.accept)
 	}
