@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/store"
-	"orrery/internal/lab/apiserver/stream"
 )
 
 // counters are the counts for a Snapshot.
@@ -60,7 +59,7 @@ func (s *Server) count(x *exchange, took time.Duration) {
 
 // countCut counts watches whose client did not read in time.
 func (s *Server) countCut(err error) {
-	if stream.IsTimeout(err) {
+	if isTimeout(err) {
 		s.cutWatches.Add(1)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"orrery/internal/lab/apiserver/stream"
 )
 
 // response records the status and length of an answer and sets a deadline for every write, so that
@@ -43,7 +41,7 @@ func (w *response) WriteHeader(code int) {
 		// net/http reads the rest of the body before it sends the header.
 		w.controller.SetReadDeadline(time.Now().Add(lingerTimeout))
 	}
-	w.controller.SetWriteDeadline(time.Now().Add(stream.WriteTimeout))
+	w.controller.SetWriteDeadline(time.Now().Add(writeTimeout))
 	w.ResponseWriter.WriteHeader(code)
 }
 
@@ -51,7 +49,7 @@ func (w *response) Write(data []byte) (int, error) {
 	if w.code == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	w.controller.SetWriteDeadline(time.Now().Add(stream.WriteTimeout))
+	w.controller.SetWriteDeadline(time.Now().Add(writeTimeout))
 	n, err := w.ResponseWriter.Write(data)
 	w.bytes += int64(n)
 	return n, err

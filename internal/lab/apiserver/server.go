@@ -34,7 +34,6 @@ import (
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
-	"orrery/internal/lab/apiserver/stream"
 )
 
 // Server is an API server. Create one with [New]. It is safe for concurrent use.
@@ -200,7 +199,7 @@ func (s *Server) newHTTPServer() *http.Server {
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		ConnContext:       stream.ConnContext,
+		ConnContext:       withConnection,
 		// net/http logs only broken connections and failed handshakes.
 		ErrorLog: log.New(io.Discard, "", 0),
 		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: streamsPerHTTP2},

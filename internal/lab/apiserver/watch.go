@@ -11,7 +11,6 @@ import (
 
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/store"
-	"orrery/internal/lab/apiserver/stream"
 	"orrery/restclient/api"
 )
 
@@ -48,7 +47,7 @@ func (x *exchange) serveWatch(t registry.Target) error {
 		return err
 	}
 	cut := x.server.cuts.next()
-	connection := stream.Open(x.w, x.r)
+	connection := openStream(x.w, x.r)
 	if connection == nil {
 		return nil
 	}
@@ -98,7 +97,7 @@ func watchDuration(seconds int64) time.Duration {
 // watching is an open watch. It belongs to the goroutine of its request.
 type watching struct {
 	*exchange
-	stream    stream.Stream
+	stream    eventStream
 	frames    framing
 	cut       <-chan struct{}
 	bookmarks bool

@@ -1,4 +1,4 @@
-package stream
+package apiserver
 
 import (
 	"net/http"
@@ -21,7 +21,7 @@ const maxMessage = 4096
 
 // openWebSocket performs the handshake like kube-apiserver's library: it requires an Origin and
 // accepts at most one subprotocol, whatever it is.
-func openWebSocket(w http.ResponseWriter, r *http.Request) Stream {
+func openWebSocket(w http.ResponseWriter, r *http.Request) eventStream {
 	if !hasOrigin(r) {
 		refuseHandshake(w, http.StatusForbidden)
 		return nil
@@ -36,7 +36,7 @@ func openWebSocket(w http.ResponseWriter, r *http.Request) Stream {
 		header.Set("Sec-Websocket-Protocol", protocols[0])
 	}
 	upgrader := websocket.Upgrader{
-		HandshakeTimeout: WriteTimeout,
+		HandshakeTimeout: writeTimeout,
 		CheckOrigin:      func(*http.Request) bool { return true },
 		WriteBufferPool:  writeBuffers,
 		Error:            func(w http.ResponseWriter, _ *http.Request, status int, _ error) { refuseHandshake(w, status) },
@@ -78,7 +78,7 @@ func (s *webSocket) read() {
 
 func (s *webSocket) Send(frames [][]byte) error {
 	for _, frame := range frames {
-		s.conn.SetWriteDeadline(time.Now().Add(WriteTimeout))
+		s.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
 		if err := s.conn.WriteMessage(websocket.TextMessage, frame); err != nil {
 			return err
 		}

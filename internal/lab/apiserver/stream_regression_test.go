@@ -1,4 +1,4 @@
-package stream_test
+package apiserver
 
 import (
 	"context"
@@ -12,8 +12,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"orrery/internal/lab/apiserver/stream"
 )
 
 // oneConn is a listener with one connection.
@@ -39,7 +37,7 @@ func (l *oneConn) Close() error {
 func (l *oneConn) Addr() net.Addr { return &net.TCPAddr{} }
 
 // getHTTP2 sends a request to a server over HTTP/2.
-func getHTTP2(t *testing.T, watch func(stream.Stream)) *http.Response {
+func getHTTP2(t *testing.T, watch func(eventStream)) *http.Response {
 	t.Helper()
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
@@ -47,8 +45,8 @@ func getHTTP2(t *testing.T, watch func(stream.Stream)) *http.Response {
 	listener := &oneConn{conns: make(chan net.Conn, 1), done: make(chan struct{})}
 	listener.conns <- ours
 	server := &http.Server{
-		Protocols: protocols, ConnContext: stream.ConnContext,
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { watch(stream.Open(w, r)) }),
+		Protocols: protocols, ConnContext: withConnection,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { watch(openStream(w, r)) }),
 	}
 	go server.Serve(listener)
 	transport := &http.Transport{
@@ -70,9 +68,9 @@ func getHTTP2(t *testing.T, watch func(stream.Stream)) *http.Response {
 // a minute, with an error after which client-go backs off.
 func TestQuietStreamsSurviveOverHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		response := getHTTP2(t, func(s stream.Stream) {
+		response := getHTTP2(t, func(s eventStream) {
 			for range 3 {
-				time.Sleep(5 * stream.WriteTimeout)
+				time.Sleep(5 * writeTimeout)
 				if s.Send([][]byte{[]byte("still here\n")}) != nil {
 					return
 				}
@@ -89,16 +87,16 @@ func TestQuietStreamsSurviveOverHTTP2(t *testing.T) {
 // After a broken connection it resumes.
 func TestBrokenConnectionsOverHTTP2(t *testing.T) {
 	for name, test := range map[string]struct {
-		end  func(stream.Stream)
+		end  func(eventStream)
 		want string
 	}{
-		"broken":  {stream.Stream.Break, "unexpected EOF"},
-		"aborted": {stream.Stream.Abort, "stream error: stream ID 1; INTERNAL_ERROR; received from peer"},
+		"broken":  {eventStream.Break, "unexpected EOF"},
+		"aborted": {eventStream.Abort, "stream error: stream ID 1; INTERNAL_ERROR; received from peer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				read := make(chan struct{})
-				response := getHTTP2(t, func(s stream.Stream) {
+				response := getHTTP2(t, func(s eventStream) {
 					require.NoError(t, s.Send([][]byte{[]byte("one\n")}))
 					<-read // unread data may be lost when a connection breaks
 					test.end(s)

@@ -1,4 +1,4 @@
-package stream_test
+package apiserver
 
 import (
 	"bufio"
@@ -15,15 +15,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver/stream"
 	"orrery/restclient/restclienttest"
 )
 
-// serve runs a server with one endpoint and returns a connection to it.
-func serve(t *testing.T, watch func(stream.Stream)) net.Conn {
+// serveStream runs a server with one endpoint and returns a connection to it.
+func serveStream(t *testing.T, watch func(eventStream)) net.Conn {
 	t.Helper()
 	server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s := stream.Open(w, r); s != nil {
+		if s := openStream(w, r); s != nil {
 			watch(s)
 		}
 	}))
@@ -37,7 +36,7 @@ const get = "GET / HTTP/1.1\r\nHost: x\r\n"
 
 const upgrade = get + "Connection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
 
-func dial(t *testing.T, conn net.Conn) *websocket.Conn {
+func dialWebSocket(t *testing.T, conn net.Conn) *websocket.Conn {
 	t.Helper()
 	dialer := websocket.Dialer{NetDialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil }}
 	ws, _, err := dialer.Dial("ws://x/", http.Header{"Origin": {"http://x"}})
@@ -48,7 +47,7 @@ func dial(t *testing.T, conn net.Conn) *websocket.Conn {
 func TestFramesArriveAsLinesOverHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := make(chan struct{})
-		conn := serve(t, func(s stream.Stream) {
+		conn := serveStream(t, func(s eventStream) {
 			<-next
 			require.NoError(t, s.Send([][]byte{[]byte("one\n"), []byte("two\n")}))
 			<-next
@@ -77,7 +76,7 @@ func TestFramesArriveAsLinesOverHTTP(t *testing.T) {
 
 func TestFramesArriveAsMessagesOverWebSocket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ws := dial(t, serve(t, func(s stream.Stream) {
+		ws := dialWebSocket(t, serveStream(t, func(s eventStream) {
 			require.NoError(t, s.Send([][]byte{[]byte("one\n"), []byte("two\n")}))
 			s.End()
 		}))
@@ -97,7 +96,7 @@ func TestADisconnectIsNoticed(t *testing.T) {
 		t.Run(transport, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				gone := make(chan struct{})
-				conn := serve(t, func(s stream.Stream) {
+				conn := serveStream(t, func(s eventStream) {
 					<-s.Gone()
 					close(gone)
 					s.End()
@@ -105,7 +104,7 @@ func TestADisconnectIsNoticed(t *testing.T) {
 				if transport == "http" {
 					io.WriteString(conn, get+"\r\n")
 				} else {
-					dial(t, conn)
+					dialWebSocket(t, conn)
 				}
 				synctest.Wait()
 				conn.Close()
@@ -118,7 +117,7 @@ func TestADisconnectIsNoticed(t *testing.T) {
 // Pings are answered, and messages are discarded unless they are too large.
 func TestClientMessagesAreDiscarded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ws := dial(t, serve(t, func(s stream.Stream) {
+		ws := dialWebSocket(t, serveStream(t, func(s eventStream) {
 			<-s.Gone()
 			s.End()
 		}))
@@ -144,7 +143,7 @@ func TestASlowClientIsCut(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				result := make(chan error, 1)
 				var took time.Duration
-				conn := serve(t, func(s stream.Stream) {
+				conn := serveStream(t, func(s eventStream) {
 					line := []byte(strings.Repeat("x", 8<<10) + "\n")
 					for begun := time.Now(); ; {
 						if err := s.Send([][]byte{line}); err != nil {
@@ -158,11 +157,11 @@ func TestASlowClientIsCut(t *testing.T) {
 				if transport == "http" {
 					io.WriteString(conn, get+"\r\n")
 				} else {
-					dial(t, conn)
+					dialWebSocket(t, conn)
 				}
 				err := <-result
-				assert.True(t, stream.IsTimeout(err), "%v", err)
-				assert.Equal(t, stream.WriteTimeout, took)
+				assert.True(t, isTimeout(err), "%v", err)
+				assert.Equal(t, writeTimeout, took)
 			})
 		})
 	}
@@ -170,7 +169,7 @@ func TestASlowClientIsCut(t *testing.T) {
 
 func TestABrokenStreamHasNoEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		conn := serve(t, func(s stream.Stream) {
+		conn := serveStream(t, func(s eventStream) {
 			s.Send([][]byte{[]byte("one\n")})
 			s.Break()
 		})
@@ -197,7 +196,7 @@ func TestHandshakes(t *testing.T) {
 		{"Origin: http://x\r\nSec-WebSocket-Version: 7\r\n", http.StatusBadRequest, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			conn := serve(t, func(s stream.Stream) { s.End() })
+			conn := serveStream(t, func(s eventStream) { s.End() })
 			head := upgrade
 			if strings.Contains(row.headers, "Version") {
 				head = strings.Replace(upgrade, "Sec-WebSocket-Version: 13\r\n", "", 1)

@@ -1,9 +1,4 @@
-// Package stream sends the events of a watch: over plain HTTP as a chunked body with one JSON
-// document per line, over a websocket as one text message per event. Frames arrive whole and in
-// order, or the connection breaks. [Stream.Send] fails after [WriteTimeout] if the client does not
-// read; nothing is buffered for it. A websocket has a reading goroutine, which has ended when
-// [Stream.End], [Stream.Abort] or [Stream.Break] returns.
-package stream
+package apiserver
 
 import (
 	"context"
@@ -15,13 +10,17 @@ import (
 	"time"
 )
 
-// WriteTimeout is the time limit of a write. A client that reads nothing for so long is cut.
-const WriteTimeout = 30 * time.Second
+// writeTimeout is the time limit of a write. A client that reads nothing for so long is cut.
+const writeTimeout = 30 * time.Second
 
-// Stream is the server's end of a watch. Its methods must be called on the goroutine of the
-// request.
-type Stream interface {
-	// Send sends frames, each of which ends with a newline.
+// eventStream is the server's end of a watch: over plain HTTP a chunked body with one JSON document
+// per line, over a websocket one text message per event. Frames arrive whole and in order, or the
+// connection breaks. Its methods must be called on the goroutine of the request.
+//
+// A websocket has a reading goroutine, which has ended when End, Abort or Break returns.
+type eventStream interface {
+	// Send sends frames, each of which ends with a newline. It fails after writeTimeout if the
+	// client does not read; nothing is buffered for it.
 	Send(frames [][]byte) error
 	// Gone returns a channel that is closed when the client is gone.
 	Gone() <-chan struct{}
@@ -33,22 +32,22 @@ type Stream interface {
 	Break()
 }
 
-// Open starts a stream. It returns nil if it has refused the request.
-func Open(w http.ResponseWriter, r *http.Request) Stream {
-	if IsWebSocket(r) {
+// openStream starts a stream. It returns nil if it has refused the request.
+func openStream(w http.ResponseWriter, r *http.Request) eventStream {
+	if isWebSocket(r) {
 		return openWebSocket(w, r)
 	}
 	return openChunked(w, r)
 }
 
-// IsTimeout reports whether Send failed because the client did not read.
-func IsTimeout(err error) bool {
+// isTimeout reports whether Send failed because the client did not read.
+func isTimeout(err error) bool {
 	failed, ok := errors.AsType[net.Error](err)
 	return ok && failed.Timeout()
 }
 
-// IsWebSocket reports whether the request asks for a websocket.
-func IsWebSocket(r *http.Request) bool {
+// isWebSocket reports whether the request asks for a websocket.
+func isWebSocket(r *http.Request) bool {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		return false
 	}
@@ -67,11 +66,11 @@ type chunked struct {
 	controller *http.ResponseController
 }
 
-func openChunked(w http.ResponseWriter, r *http.Request) Stream {
+func openChunked(w http.ResponseWriter, r *http.Request) eventStream {
 	s := &chunked{w: w, r: r, controller: http.NewResponseController(w)}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
-	s.deadline(WriteTimeout)
+	s.deadline(writeTimeout)
 	s.controller.Flush() // tells the client that the watch has begun
 	s.noDeadline()
 	return s
@@ -85,7 +84,7 @@ func (s *chunked) deadline(d time.Duration) { s.controller.SetWriteDeadline(time
 func (s *chunked) noDeadline() { s.controller.SetWriteDeadline(time.Time{}) }
 
 func (s *chunked) Send(frames [][]byte) error {
-	s.deadline(WriteTimeout)
+	s.deadline(writeTimeout)
 	defer s.noDeadline()
 	for _, frame := range frames {
 		if _, err := s.w.Write(frame); err != nil {
@@ -99,7 +98,7 @@ func (s *chunked) Gone() <-chan struct{} { return s.r.Context().Done() }
 
 // End leaves the last chunk to net/http, which writes it when the handler returns. The deadline is
 // for that write only, because the connection may be reused.
-func (s *chunked) End() { s.deadline(WriteTimeout) }
+func (s *chunked) End() { s.deadline(writeTimeout) }
 
 func (s *chunked) Abort() { panic(http.ErrAbortHandler) }
 
@@ -115,8 +114,8 @@ func (s *chunked) Break() {
 // connKey is the context key of the connection.
 type connKey struct{}
 
-// ConnContext stores the connection in the context. It is for [http.Server].
-func ConnContext(ctx context.Context, conn net.Conn) context.Context {
+// withConnection stores the connection in the context. It is for [http.Server].
+func withConnection(ctx context.Context, conn net.Conn) context.Context {
 	if encrypted, ok := conn.(*tls.Conn); ok {
 		conn = encrypted.NetConn() // closing a TLS connection would send a close alert
 	}
