@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/protobuf"
+	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -26,8 +26,8 @@ type incoming struct {
 func (e encoding) read(body []byte) (incoming, error) {
 	doc := incoming{data: body}
 	if e == inProtobuf {
-		object, err := protobuf.Decode(body)
-		if _, unknown := errors.AsType[*protobuf.KindError](err); err != nil && !unknown {
+		object, err := schema.DecodeProtobuf(body)
+		if _, unknown := errors.AsType[*schema.KindError](err); err != nil && !unknown {
 			return incoming{}, err
 		}
 		// An unknown kind has no tree; its name is enough for the error.
@@ -148,7 +148,7 @@ func encodingOf(header http.Header) (encoding, error) {
 	switch {
 	case err == nil && mediaType == mediaJSON:
 		return inJSON, nil
-	case err == nil && mediaType == protobuf.MediaType:
+	case err == nil && mediaType == schema.ProtobufType:
 		return inProtobuf, nil
 	}
 	return 0, meta.UnsupportedMediaType(bodyTypes)

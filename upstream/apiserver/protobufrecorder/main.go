@@ -2,7 +2,7 @@
 // their fields, from the Go structs' tags. With it the server in memory reads the bodies of kubectl
 // and client-go.
 //
-//	go run ./apiserver/protobufrecorder > ../internal/lab/apiserver/protobuf/messages.txt
+//	go run ./apiserver/protobufrecorder > ../internal/lab/apiserver/schema/messages.txt
 package main
 
 import (

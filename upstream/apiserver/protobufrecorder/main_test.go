@@ -17,17 +17,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"orrery/internal/lab/apiserver/protobuf"
+	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
 // The file in the server's package is this program's output.
 func TestTheFileIsUpToDate(t *testing.T) {
-	want, err := os.ReadFile("../../../internal/lab/apiserver/protobuf/messages.txt")
+	want, err := os.ReadFile("../../../internal/lab/apiserver/schema/messages.txt")
 	require.NoError(t, err)
 	var got bytes.Buffer
 	require.NoError(t, write(&got))
-	assert.Equal(t, string(want), got.String(), "go run ./apiserver/protobufrecorder > ../internal/lab/apiserver/protobuf/messages.txt")
+	assert.Equal(t, string(want), got.String(), "go run ./apiserver/protobufrecorder > ../internal/lab/apiserver/schema/messages.txt")
 }
 
 // Objects of every kind with every field set are equal in both forms.
@@ -51,7 +51,7 @@ func compare(t *testing.T, object any, apiVersion, kind string) {
 	envelope := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}, Raw: raw}
 	body, err := envelope.Marshal()
 	require.NoError(t, err)
-	got, err := protobuf.Decode(append([]byte("k8s\x00"), body...))
+	got, err := schema.DecodeProtobuf(append([]byte("k8s\x00"), body...))
 	require.NoError(t, err)
 	text, err := json.Marshal(object)
 	require.NoError(t, err)

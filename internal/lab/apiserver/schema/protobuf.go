@@ -1,12 +1,4 @@
-// Package protobuf decodes Kubernetes objects from protobuf. kubectl create and the typed clients
-// of client-go send protobuf without asking, but accept JSON in return, so the package does not
-// encode.
-//
-// A body has a magic prefix and an envelope with the kind and the message. messages.txt, recorded
-// from the Go types of Kubernetes, names the fields by number. [Decode] returns the tree that the
-// JSON of the same object would give: empty fields that Go omits are omitted, and unknown fields
-// are skipped. An unknown kind is a [*KindError].
-package protobuf
+package schema
 
 import (
 	"bytes"
@@ -20,14 +12,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// MediaType is the content type of protobuf bodies.
-const MediaType = "application/vnd.kubernetes.protobuf"
+// ProtobufType is the content type of protobuf bodies.
+const ProtobufType = "application/vnd.kubernetes.protobuf"
 
 // magic is the prefix of every body.
 var magic = []byte("k8s\x00")
 
-// Object is a decoded body.
-type Object struct {
+// ProtobufObject is a decoded body.
+type ProtobufObject struct {
 	// Kind and APIVersion come from the envelope.
 	Kind, APIVersion string
 	// Tree is the object, without kind and apiVersion.
@@ -47,13 +39,19 @@ var (
 	errEncoding = errors.New("content encoding inside the envelope is not supported")
 )
 
-// Decode decodes a body.
-func Decode(data []byte) (Object, error) {
+// DecodeProtobuf decodes a body, and returns the tree that the JSON of the same object would give:
+// empty fields that Go omits are omitted, and unknown fields are skipped. An unknown kind is a
+// [*KindError]. Nothing encodes protobuf: kubectl create and the typed clients of client-go send it
+// without asking, but accept JSON in return.
+//
+// A body has a magic prefix and an envelope with the kind and the message. messages.txt, recorded
+// from the Go types of Kubernetes, names the fields by number.
+func DecodeProtobuf(data []byte) (ProtobufObject, error) {
 	rest, ok := bytes.CutPrefix(data, magic)
 	if !ok {
-		return Object{}, errNoMagic
+		return ProtobufObject{}, errNoMagic
 	}
-	var object Object
+	var object ProtobufObject
 	var raw []byte
 	err := fields(rest, func(number protowire.Number, value wireValue) error {
 		switch number {
@@ -69,7 +67,7 @@ func Decode(data []byte) (Object, error) {
 		return nil
 	})
 	if err != nil {
-		return Object{}, err
+		return ProtobufObject{}, err
 	}
 	name, ok := known().kinds[[2]string{object.APIVersion, object.Kind}]
 	if !ok {
@@ -80,7 +78,7 @@ func Decode(data []byte) (Object, error) {
 }
 
 // readType decodes kind and apiVersion of the envelope.
-func (o *Object) readType(data []byte) error {
+func (o *ProtobufObject) readType(data []byte) error {
 	return fields(data, func(number protowire.Number, value wireValue) error {
 		switch number {
 		case 1:

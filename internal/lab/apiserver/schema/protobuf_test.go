@@ -1,4 +1,4 @@
-package protobuf_test
+package schema_test
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"orrery/internal/lab/apiserver/protobuf"
+	"orrery/internal/lab/apiserver/schema"
 )
 
 // The functions below encode messages.
@@ -41,11 +41,11 @@ type tree = map[string]any
 
 // The schemas in a CustomResourceDefinition have three union types.
 func TestSchemas(t *testing.T) {
-	schema := func(fields ...[]byte) []byte {
+	definition := func(fields ...[]byte) []byte {
 		return body("apiextensions.k8s.io/v1", "CustomResourceDefinition", msg(2, msg(7, text(1, "v1"), msg(4, msg(1, fields...)))))
 	}
 	double := protowire.AppendFixed64(protowire.AppendTag(nil, 9, protowire.Fixed64Type), math.Float64bits(1.5))
-	got, err := protobuf.Decode(schema(double,
+	got, err := schema.DecodeProtobuf(definition(double,
 		msg(24, msg(1, text(5, "string"))), msg(30, num(1, 1)), msg(33, msg(2, text(5, "integer"))),
 		msg(32, text(1, "a"), msg(2, text(2, "b"))), msg(8, text(1, "[1]")), msg(29, text(1, "p"), msg(2, text(5, "object"))),
 	))
@@ -56,7 +56,7 @@ func TestSchemas(t *testing.T) {
 		"items":   tree{"type": "string"}, "additionalProperties": true, "additionalItems": tree{"type": "integer"},
 		"dependencies": tree{"a": []any{"b"}}, "default": []any{int64(1)}, "properties": tree{"p": tree{"type": "object"}},
 	}, versions[0].(tree)["schema"].(tree)["openAPIV3Schema"])
-	got, err = protobuf.Decode(schema(msg(24, msg(2, text(5, "string")), msg(2, text(5, "integer")))))
+	got, err = schema.DecodeProtobuf(definition(msg(24, msg(2, text(5, "string")), msg(2, text(5, "integer")))))
 	require.NoError(t, err)
 	items := got.Tree["spec"].(tree)["versions"].([]any)[0].(tree)["schema"].(tree)["openAPIV3Schema"].(tree)["items"]
 	assert.Len(t, items, 2)
@@ -84,7 +84,7 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 		"too deep":              {body("apiextensions.k8s.io/v1", "CustomResourceDefinition", msg(2, msg(7, msg(4, msg(1, deep))))), "proto: exceeded max depth"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := protobuf.Decode(row.body)
+			_, err := schema.DecodeProtobuf(row.body)
 			assert.ErrorContains(t, err, row.is)
 		})
 	}
@@ -94,7 +94,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(body("v1", "Pod", msg(1, text(1, "a"), msg(11, text(1, "k"), text(2, "v")))))
 	f.Add(body("apiextensions.k8s.io/v1", "CustomResourceDefinition", msg(2, msg(7, msg(4, msg(1, msg(24, msg(2))))))))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		object, err := protobuf.Decode(data)
+		object, err := schema.DecodeProtobuf(data)
 		if err == nil {
 			assert.NotNil(t, object.Tree)
 		}
@@ -154,7 +154,7 @@ func TestObjects(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := protobuf.Decode(row.body)
+			got, err := schema.DecodeProtobuf(row.body)
 			require.NoError(t, err)
 			assert.Equal(t, row.want, got.Tree)
 		})

@@ -1,4 +1,4 @@
-package protobuf
+package schema
 
 import (
 	"bytes"
@@ -40,7 +40,7 @@ func readMessage(tree map[string]any, data []byte, name string, depth int) error
 			tree[f.name] = append(list, read)
 			return nil
 		}
-		if read == nil || f.optional && !f.pointer && isEmpty(read) {
+		if read == nil || f.optional && !f.pointer && isOmitted(read) {
 			return nil
 		}
 		tree[f.name] = read
@@ -87,8 +87,8 @@ func (p parts) last(number protowire.Number) wireValue {
 	return values[len(values)-1]
 }
 
-// isEmpty reports whether JSON omits a field with this value. It never omits a struct.
-func isEmpty(value any) bool {
+// isOmitted reports whether JSON omits a field with this value. It never omits a struct.
+func isOmitted(value any) bool {
 	switch value {
 	case "", false, int64(0), float64(0):
 		return true
