@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/structural"
+	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -49,10 +49,10 @@ func ignoredParts(o *api.Unstructured) []string {
 	var warnings []string
 	for _, version := range items(child(o.Object, "spec"), "versions") {
 		written := child(child(version, "schema"), "openAPIV3Schema")
-		for _, format := range structural.UnknownFormats(written) {
+		for _, format := range schema.UnknownFormats(written) {
 			warnings = append(warnings, fmt.Sprintf("unrecognized format %q", format))
 		}
-		if structural.HasRules(written) {
+		if schema.HasRules(written) {
 			warnings = append(warnings, ignoredRules)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/schema"
-	"orrery/internal/lab/apiserver/structural"
 	"orrery/restclient/api"
 )
 
@@ -94,7 +93,7 @@ func customDefinition(spec tree, name string, version tree) (*Definition, error)
 		return nil, err
 	}
 	d.selectable(version)
-	d.Strategy = customStrategy(d, structural.New(d.Schema))
+	d.Strategy = customStrategy(d, schema.New(d.Schema))
 	return d, nil
 }
 
@@ -138,15 +137,15 @@ func (d *Definition) selectPaths(paths []string, always bool) {
 }
 
 // customStrategy returns the strategy of a custom resource.
-func customStrategy(d *Definition, schema *structural.Schema) Strategy {
+func customStrategy(d *Definition, rules *schema.Schema) Strategy {
 	status := d.Status
 	s := Strategy{
-		Default: func(o *api.Unstructured) { schema.FillIn(o.Object) },
+		Default: func(o *api.Unstructured) { rules.FillIn(o.Object) },
 		PrepareCreate: func(o *api.Unstructured) {
 			if status {
 				delete(o.Object, "status")
 			}
-			schema.FillIn(o.Object) // kube-apiserver applies the defaults when it reads from etcd
+			rules.FillIn(o.Object) // kube-apiserver applies the defaults when it reads from etcd
 			firstGeneration(o)
 		},
 		PrepareUpdate: func(o, old *api.Unstructured) {
@@ -160,32 +159,32 @@ func customStrategy(d *Definition, schema *structural.Schema) Strategy {
 		s.PrepareStatus = statusKeepsMetadata("labels", "annotations", "finalizers", "ownerReferences", "generation")
 	}
 	s.Validate = func(o *api.Unstructured) []meta.FieldError {
-		return validateCustom(d, schema, o, &api.Unstructured{})
+		return validateCustom(d, rules, o, &api.Unstructured{})
 	}
-	s.ValidateUpdate = func(o, old *api.Unstructured) []meta.FieldError { return validateCustom(d, schema, o, old) }
+	s.ValidateUpdate = func(o, old *api.Unstructured) []meta.FieldError { return validateCustom(d, rules, o, old) }
 	s.ValidateStatusUpdate = func(o, old *api.Unstructured) []meta.FieldError {
-		m := errorList(schema.StatusSchema().Validate("status", o.Object["status"], old.Object["status"]))
+		m := errorList(rules.StatusSchema().Validate("status", o.Object["status"], old.Object["status"]))
 		m.scaleStatus(d, o)
-		return append(m, customLists(schema, o, old)...)
+		return append(m, customLists(rules, o, old)...)
 	}
 	return s
 }
 
 // validateCustom validates a custom resource; old is empty for a new one.
-func validateCustom(d *Definition, schema *structural.Schema, o, old *api.Unstructured) []meta.FieldError {
-	m := errorList(schema.Validate("", o.Object, present(old)))
+func validateCustom(d *Definition, rules *schema.Schema, o, old *api.Unstructured) []meta.FieldError {
+	m := errorList(rules.Validate("", o.Object, present(old)))
 	m.scaleSpec(d, o)
 	m.scaleStatus(d, o)
-	return append(m, customLists(schema, o, old)...)
+	return append(m, customLists(rules, o, old)...)
 }
 
 // customLists returns the duplicates of a custom resource. An object that has some already may keep
 // them.
-func customLists(schema *structural.Schema, o, old *api.Unstructured) []meta.FieldError {
-	if len(schema.Lists("", old.Object)) > 0 {
+func customLists(rules *schema.Schema, o, old *api.Unstructured) []meta.FieldError {
+	if len(rules.Lists("", old.Object)) > 0 {
 		return nil
 	}
-	return schema.Lists("", o.Object)
+	return rules.Lists("", o.Object)
 }
 
 // present returns the tree of an old object, or nil if there is none.

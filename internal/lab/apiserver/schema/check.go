@@ -240,7 +240,7 @@ func (c *checker) bytes(t, owner *Type, value any) {
 // mismatch records a value that is not of type t.
 func (c *checker) mismatch(t, owner *Type, value any) {
 	if t.custom {
-		return // package structural validates custom resources
+		return // Schema.Validate validates custom resources
 	}
 	if owner.Name() == "" && c.fields() == "" { // the document itself
 		c.failed = fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", found(t, value), t.goType)

@@ -2,7 +2,7 @@
 // each; a server with untyped trees needs the description as data. A [Type] describes one place in
 // a document. [Builtin] returns the types of Kubernetes, recorded in builtin.jsonl from the OpenAPI
 // documents of kube-apiserver and completed with what only its Go types know; [Custom] derives a
-// type from the schema of a CustomResourceDefinition. They answer:
+// type from the [Schema] of a CustomResourceDefinition, which also validates values. They answer:
 //
 //   - Which fields of a document are unknown, and which values do not fit? [Type.Check]
 //   - What remains after decoding and encoding it? [Type.Prune]
@@ -127,7 +127,7 @@ const (
 
 // Custom returns the type of a custom resource from the openAPIV3Schema of its definition, which
 // may be nil. It serves to find and prune unknown fields. Mismatches are found in the metadata
-// only; package structural validates the rest.
+// only; [Schema.Validate] validates the rest.
 func Custom(openAPIV3Schema map[string]any) *Type {
 	t := &Type{kind: Any, custom: true}
 	if openAPIV3Schema != nil {

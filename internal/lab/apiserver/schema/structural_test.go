@@ -1,4 +1,4 @@
-package structural
+package schema
 
 import (
 	"encoding/json"

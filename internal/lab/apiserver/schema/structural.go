@@ -1,11 +1,4 @@
-// Package structural validates custom resources against the OpenAPI schema of their definition,
-// which should be structural: types stand in one tree of properties and items, and anyOf, oneOf,
-// allOf and not only narrow it down. [Schema.FillIn] applies defaults, [Schema.Validate] checks
-// values, and [Schema.Lists] finds duplicates in sets and maps. The rules of
-// x-kubernetes-validations are ignored; [HasRules] finds them. Package schema prunes unknown
-// fields. The messages are exactly those of kube-apiserver, which JSON schema libraries do not
-// give; where its order is that of a Go map, fields are ordered by name.
-package structural
+package schema
 
 import (
 	"fmt"
@@ -15,7 +8,12 @@ import (
 	"strings"
 )
 
-// Schema describes the values at one place of a custom resource. It is immutable.
+// Schema is the OpenAPI schema at one place of a custom resource. It should be structural: types
+// stand in one tree of properties and items, and anyOf, oneOf, allOf and not only narrow it down.
+// [Schema.FillIn] applies defaults, [Schema.Validate] checks values, and [Schema.Lists] finds
+// duplicates in sets and maps. The rules of x-kubernetes-validations are ignored; [HasRules] finds
+// them. The messages are exactly those of kube-apiserver, which JSON schema libraries do not give;
+// where its order is that of a Go map, fields are ordered by name. A Schema is immutable.
 type Schema struct {
 	Type, Format string
 	Nullable     bool
