@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/patch"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/schema"
@@ -44,7 +43,7 @@ func (x *exchange) patchType(def *resources.Definition) (api.PatchType, error) {
 		mediaType = ""
 	}
 	kind := api.PatchType(mediaType)
-	return kind, patch.Supported(kind, def.Custom)
+	return kind, schema.SupportedPatch(kind, def.Custom)
 }
 
 // change returns the function that applies a patch. It is called again after a conflict.
@@ -56,7 +55,7 @@ func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []
 	want := kindOfResource(def)
 	warned := false
 	return func(current *api.Unstructured) (*api.Unstructured, error) {
-		tree, err := patch.Apply(kind, current.Object, data, merged)
+		tree, err := schema.ApplyPatch(kind, current.Object, data, merged)
 		if err != nil {
 			return nil, err
 		}
@@ -73,14 +72,14 @@ func (x *exchange) checkPatched(tree map[string]any, data []byte, kind api.Patch
 	document := api.Unstructured{Object: tree}
 	doc := incoming{kind: document.GetKind(), apiVersion: document.GetAPIVersion(), data: data}
 	if doc.kind != want.Kind || doc.apiVersion != gvOf(want).String() {
-		return patch.Refuse(kind, data, tree, x.otherKind(tree, doc, want))
+		return schema.RefusePatch(kind, data, tree, x.otherKind(tree, doc, want))
 	}
 	problems, misfit := findings(tree, doc, t)
 	switch {
 	case misfit != nil:
-		return patch.Refuse(kind, data, tree, misfit.Error())
+		return schema.RefusePatch(kind, data, tree, misfit.Error())
 	case len(problems) > 0 && validation == strictFields:
-		return patch.Refuse(kind, data, tree, strictSentence(problems))
+		return schema.RefusePatch(kind, data, tree, strictSentence(problems))
 	case validation == warnOfFields && warn:
 		x.warn(problems)
 	}

@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/patch"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/schema"
@@ -237,7 +236,7 @@ func (x *exchange) changeScale(t registry.Target) error {
 		changed, _, err = x.server.registry.Update(x.r.Context(), t, wanted, x.writeOptions(parameters))
 	} else {
 		changed, err = x.server.registry.Patch(x.r.Context(), t, func(current *api.Unstructured) (*api.Unstructured, error) {
-			tree, err := patch.Apply(kind, current.Object, data, scaleType)
+			tree, err := schema.ApplyPatch(kind, current.Object, data, scaleType)
 			if err != nil {
 				return nil, err
 			}

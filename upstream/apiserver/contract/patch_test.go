@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
-	"orrery/internal/lab/apiserver/patch"
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
@@ -238,7 +237,7 @@ func TestStrategicMergeIsTheOriginals(t *testing.T) {
 		theirs, theirError := mergeOriginal(read(t, before), read(t, change), base.original)
 		typ, ok := schema.Builtin().Type(base.gvk)
 		require.True(t, ok)
-		ours, ourError := patch.Apply(api.StrategicMergePatchType, document, []byte(change), typ)
+		ours, ourError := schema.ApplyPatch(api.StrategicMergePatchType, document, []byte(change), typ)
 		if theirError != nil {
 			refused++
 			if strings.HasPrefix(theirError.Error(), "panic") {
@@ -344,7 +343,7 @@ func TestJSONPatchIsTheOriginals(t *testing.T) {
 		original, err := jsonpatch.DecodePatch([]byte(change))
 		require.NoError(t, err)
 		theirs, theirError := applyOriginal(original, document)
-		ours, ourError := patch.Apply(api.JSONPatchType, read(t, document), []byte(change), nil)
+		ours, ourError := schema.ApplyPatch(api.JSONPatchType, read(t, document), []byte(change), nil)
 		if theirError != nil || theirs[0] != '{' { // a list is not an object
 			require.Error(t, ourError, "%s: original %v %s", change, theirError, theirs)
 			continue

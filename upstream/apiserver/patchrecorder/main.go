@@ -1,5 +1,5 @@
 // Command patchrecorder records how a running kube-apiserver applies patches, and its errors about
-// documents that do not fit their types, in internal/lab/apiserver/patch/testdata/patches.jsonl and
+// documents that do not fit their types, in internal/lab/apiserver/schema/testdata/patches.jsonl and
 // internal/lab/apiserver/schema/testdata/documents.jsonl. It stores only the patched objects, in a
 // namespace that it deletes.
 package main
@@ -24,7 +24,7 @@ import (
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "of a running control plane")
-	root := flag.String("root", "../internal/lab/apiserver", "the directory of the packages patch and schema")
+	root := flag.String("root", "../internal/lab/apiserver", "the directory of the server's packages")
 	flag.Parse()
 	if err := run(context.Background(), *kubeconfig, *root); err != nil {
 		fmt.Fprintln(os.Stderr, "patchrecorder:", err)
@@ -55,7 +55,7 @@ func run(ctx context.Context, kubeconfig, root string) error {
 		return fmt.Errorf("namespace: %v", made["message"])
 	}
 	defer r.send(ctx, http.MethodDelete, "/api/v1/namespaces/"+r.namespace, "application/json", "")
-	if err := r.patches(ctx, filepath.Join(root, "patch/testdata/patches.jsonl")); err != nil {
+	if err := r.patches(ctx, filepath.Join(root, "schema/testdata/patches.jsonl")); err != nil {
 		return err
 	}
 	return r.documents(ctx, filepath.Join(root, "schema/testdata/documents.jsonl"))

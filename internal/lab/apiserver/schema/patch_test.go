@@ -1,7 +1,8 @@
-package patch_test
+package schema_test
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,29 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver/patch"
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
-
-var kinds = map[string]api.GroupVersionKind{
-	"ConfigMap":  {Version: "v1", Kind: "ConfigMap"},
-	"Service":    {Version: "v1", Kind: "Service"},
-	"Pod":        {Version: "v1", Kind: "Pod"},
-	"Deployment": {Group: "apps", Version: "v1", Kind: "Deployment"},
-}
-
-func typeOf(t testing.TB, kind string) *schema.Type {
-	found, ok := schema.Builtin().Type(kinds[kind])
-	require.True(t, ok, kind)
-	return found
-}
-
-func decode(t testing.TB, text string) map[string]any {
-	u := &api.Unstructured{}
-	require.NoError(t, json.Unmarshal([]byte(text), u), text)
-	return u.Object
-}
 
 func encode(t testing.TB, tree map[string]any) string {
 	data, err := json.Marshal(tree)
@@ -61,8 +42,9 @@ func TestAsKubeAPIServerPatches(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &line))
 		about := fmt.Sprintf("%s %s %s", line.Kind, line.Type, line.Patch)
-		typ, object := typeOf(t, line.Kind), decode(t, string(line.Object))
-		patched, err := patch.Apply(line.Type, object, []byte(line.Patch), typ)
+		version := map[string]string{"Deployment": "apps/v1"}[line.Kind]
+		typ, object := typeOf(t, cmp.Or(version, "v1"), line.Kind), decode(t, string(line.Object))
+		patched, err := schema.ApplyPatch(line.Type, object, []byte(line.Patch), typ)
 		assert.JSONEq(t, string(line.Object), encode(t, object), "%s changed the document", about)
 		if line.Code != 0 {
 			refusals++
@@ -102,9 +84,9 @@ func operations(one string, count int) []byte {
 func TestTooManyOperations(t *testing.T) {
 	test := `{"op":"test","path":"/a","value":1}`
 	document := map[string]any{"a": int64(1)}
-	_, err := patch.Apply(api.JSONPatchType, document, operations(test, patch.MaxOperations), nil)
+	_, err := schema.ApplyPatch(api.JSONPatchType, document, operations(test, schema.MaxOperations), nil)
 	assert.NoError(t, err)
-	_, err = patch.Apply(api.JSONPatchType, document, operations(test, patch.MaxOperations+1), nil)
+	_, err = schema.ApplyPatch(api.JSONPatchType, document, operations(test, schema.MaxOperations+1), nil)
 	assert.Equal(t, 413, api.CodeOf(err))
 	assert.EqualError(t, err, "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001")
 }
@@ -129,7 +111,7 @@ func TestExpensivePatchesAreRefused(t *testing.T) {
 		"too deep":     {api.MergePatchType, []byte(strings.Repeat(`{"a":`, 10_001) + "1" + strings.Repeat("}", 10_001)), 400},
 		"large result": {api.MergePatchType, []byte(`{"t":"` + strings.Repeat("x", 2<<20) + `"}`), 413},
 	} {
-		_, err := patch.Apply(test.kind, wide, test.patch, nil)
+		_, err := schema.ApplyPatch(test.kind, wide, test.patch, nil)
 		assert.Equal(t, test.code, api.CodeOf(err), name)
 	}
 	assert.Len(t, wide["l"], 20_000)
@@ -145,7 +127,7 @@ func TestLongListsAreMergedQuickly(t *testing.T) {
 	document := decode(t, `{"metadata":{"finalizers":[`+strings.Join(names, ",")+`]},"spec":{"containers":[{"name":"c","env":[`+strings.Join(env, ",")+`]}]}}`)
 	change := `{"metadata":{"$setElementOrder/finalizers":[` + strings.Join(names, ",") + `],"finalizers":[` + strings.Join(names, ",") + `]},
 		"spec":{"containers":[{"name":"c","env":[` + strings.Join(env, ",") + `]}]}}`
-	patched, err := patch.Apply(api.StrategicMergePatchType, document, []byte(change), typeOf(t, "Pod"))
+	patched, err := schema.ApplyPatch(api.StrategicMergePatchType, document, []byte(change), typeOf(t, "v1", "Pod"))
 	require.NoError(t, err)
 	assert.Equal(t, document, patched)
 }
@@ -159,9 +141,9 @@ func TestNothingIsShared(t *testing.T) {
 	} {
 		var typ *schema.Type // only a strategic merge patch needs one
 		if kind == api.StrategicMergePatchType {
-			typ = typeOf(t, "Pod")
+			typ = typeOf(t, "v1", "Pod")
 		}
-		patched, err := patch.Apply(kind, document, []byte(change), typ)
+		patched, err := schema.ApplyPatch(kind, document, []byte(change), typ)
 		require.NoError(t, err)
 		scribble(patched)
 		require.Equal(t, before, encode(t, document))
@@ -186,7 +168,7 @@ func scribble(value any) {
 
 func TestUnknownNumbersSurvive(t *testing.T) {
 	document := decode(t, `{"spec":{"big":123456789012345678901234567890,"whole":9007199254740993,"half":0.5}}`)
-	patched, err := patch.Apply(api.MergePatchType, document, []byte(`{"spec":{"new":9007199254740993}}`), nil)
+	patched, err := schema.ApplyPatch(api.MergePatchType, document, []byte(`{"spec":{"new":9007199254740993}}`), nil)
 	require.NoError(t, err)
 	data, err := json.Marshal(patched)
 	require.NoError(t, err)
@@ -196,7 +178,7 @@ func TestUnknownNumbersSurvive(t *testing.T) {
 }
 
 func TestServerSideApplyIsRefused(t *testing.T) {
-	_, err := patch.Apply(api.ApplyPatchType, nil, []byte(`{}`), typeOf(t, "Pod"))
+	_, err := schema.ApplyPatch(api.ApplyPatchType, nil, []byte(`{}`), typeOf(t, "v1", "Pod"))
 	assert.Equal(t, 415, api.CodeOf(err))
 	assert.ErrorContains(t, err, "server-side apply is not supported by this server")
 }

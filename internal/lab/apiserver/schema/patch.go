@@ -1,25 +1,4 @@
-// Package patch applies the three kinds of patches; [Apply] handles all of them. A JSON patch (RFC
-// 6902) is a list of operations. A merge patch (RFC 7386) is a partial document, in which null
-// removes and a list replaces the old one. A strategic merge patch merges lists by the merge keys
-// in the types of package schema, and has directives:
-//
-//	{"$patch": "replace", ...}              replaces the map, or in a list the list
-//	{"$patch": "delete", "name": "log"}     deletes the element with this key
-//	"$retainKeys": ["type"]                 deletes all other keys of the map
-//	"$deleteFromPrimitiveList/finalizers"   deletes these values from the set
-//	"$setElementOrder/containers"           gives the order of the merged list
-//
-// Custom resources have no merge keys, so strategic merge patches are refused for them. JSON
-// patches and merge patches use evanphx/json-patch in kube-apiserver's version. Strategic merge
-// patches are written by hand, because Kubernetes' library needs Go structs.
-//
-// Errors are *api.StatusError values with kube-apiserver's codes and messages: 400 for an invalid
-// patch, 422 for one that does not fit the document or the type, 413 for one that exceeds
-// kube-apiserver's limits, 415 for an unsupported kind, and 500 for a contradictory strategic merge
-// patch. A strategic merge patch with a value of the wrong type gets the message of a merge patch.
-// testdata/patches.jsonl has patches with the answers of kube-apiserver;
-// upstream/apiserver/contract compares random patches with the original implementations.
-package patch
+package schema
 
 import (
 	"encoding/json"
@@ -31,22 +10,39 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
-// MaxResult limits the result of a JSON patch or merge patch, in bytes of JSON. Bodies have the
+// MaxPatched limits the result of a JSON patch or merge patch, in bytes of JSON. Bodies have the
 // same limit.
-const MaxResult = 3 << 20
+const MaxPatched = 3 << 20
 
-// Apply returns the result of applying the patch to current, which it does not change. The result
-// is a new tree whose values fit the type; unknown fields are still in it (schema.Type.Check
-// reports them).
+// ApplyPatch applies a patch of one of three kinds. A JSON patch (RFC 6902) is a list of operations.
+// A merge patch (RFC 7386) is a partial document, in which null removes and a list replaces the old
+// one. A strategic merge patch merges lists by the merge keys of the types, and has directives:
+//
+//	{"$patch": "replace", ...}              replaces the map, or in a list the list
+//	{"$patch": "delete", "name": "log"}     deletes the element with this key
+//	"$retainKeys": ["type"]                 deletes all other keys of the map
+//	"$deleteFromPrimitiveList/finalizers"   deletes these values from the set
+//	"$setElementOrder/containers"           gives the order of the merged list
+//
+// JSON patches and merge patches use evanphx/json-patch in kube-apiserver's version. Strategic merge
+// patches are written by hand, because Kubernetes' library needs Go structs.
+//
+// Errors are *api.StatusError values with kube-apiserver's codes and messages: 400 for an invalid
+// patch, 422 for one that does not fit the document or the type, 413 for one that exceeds
+// kube-apiserver's limits, 415 for an unsupported kind, and 500 for a contradictory strategic merge
+// patch. testdata/patches.jsonl has patches with the answers of kube-apiserver;
+// upstream/apiserver/contract compares random patches with the original implementations.
+//
+// It returns the result of applying the patch to current, which it does not change. The result is a
+// new tree whose values fit the type; unknown fields are still in it ([Type.Check] reports them).
 //
 // t is the type of the document. It is nil for a custom resource, for which strategic merge patches
 // are refused (415).
-func Apply(kind api.PatchType, current map[string]any, data []byte, t *schema.Type) (map[string]any, error) {
-	if err := Supported(kind, t == nil || t.Custom()); err != nil {
+func ApplyPatch(kind api.PatchType, current map[string]any, data []byte, t *Type) (map[string]any, error) {
+	if err := SupportedPatch(kind, t == nil || t.Custom()); err != nil {
 		return nil, err
 	}
 	result, err := apply(kind, current, data, t)
@@ -55,14 +51,14 @@ func Apply(kind api.PatchType, current map[string]any, data []byte, t *schema.Ty
 	}
 	keepKind(kind, current, result, t)
 	if wrong := t.Check(result).TypeError; wrong != nil {
-		return nil, Refuse(kind, data, result, wrong.Error())
+		return nil, RefusePatch(kind, data, result, wrong.Error())
 	}
 	return result, nil
 }
 
 // keepKind restores kind and apiVersion if a patch has removed them. A strategic merge patch cannot
 // change them either. Custom resources must state them.
-func keepKind(kind api.PatchType, current, result map[string]any, t *schema.Type) {
+func keepKind(kind api.PatchType, current, result map[string]any, t *Type) {
 	if t == nil || t.Custom() {
 		return
 	}
@@ -73,19 +69,19 @@ func keepKind(kind api.PatchType, current, result map[string]any, t *schema.Type
 	}
 }
 
-// Refuse returns the error for a patch with an invalid result (422). It shows the result, or for a
+// RefusePatch returns the error for a patch with an invalid result (422). It shows the result, or for a
 // strategic merge patch the patch.
-func Refuse(kind api.PatchType, data []byte, result map[string]any, why string) *api.StatusError {
+func RefusePatch(kind api.PatchType, data []byte, result map[string]any, why string) *api.StatusError {
 	if kind == api.StrategicMergePatchType {
 		if patch, err := strategicDocument(data); err == nil {
 			return refused(fmt.Sprint(patch), why)
 		}
 	}
-	return refused(text(result), why)
+	return refused(encodedDocument(result), why)
 }
 
 // apply changes a copy of the document.
-func apply(kind api.PatchType, current map[string]any, data []byte, t *schema.Type) (map[string]any, error) {
+func apply(kind api.PatchType, current map[string]any, data []byte, t *Type) (map[string]any, error) {
 	if kind != api.StrategicMergePatchType {
 		return applyJSON(kind, current, data)
 	}
@@ -100,7 +96,7 @@ func apply(kind api.PatchType, current map[string]any, data []byte, t *schema.Ty
 	return mergeMaps(document, patch, t)
 }
 
-func text(document map[string]any) string {
+func encodedDocument(document map[string]any) string {
 	encoded, err := json.Marshal(document)
 	if err != nil {
 		return err.Error()
@@ -126,9 +122,9 @@ func impossible(format string, args ...any) *api.StatusError {
 	return api.NewStatusError(api.Status{Status: api.StatusFailure, Code: http.StatusInternalServerError, Message: fmt.Sprintf(format, args...)})
 }
 
-// Supported refuses the content types that this server does not apply to a resource (415), like
+// SupportedPatch refuses the content types that this server does not apply to a resource (415), like
 // kube-apiserver before it reads the patch or the object. Server-side apply is not implemented.
-func Supported(kind api.PatchType, custom bool) error {
+func SupportedPatch(kind api.PatchType, custom bool) error {
 	switch {
 	case kind == api.JSONPatchType, kind == api.MergePatchType, kind == api.StrategicMergePatchType && !custom:
 		return nil
@@ -149,7 +145,7 @@ const MaxOperations = 10_000
 
 // As in kube-apiserver, the copies of a patch are limited, so that a short patch cannot double a
 // document repeatedly.
-func init() { jsonpatch.AccumulatedCopySizeLimit = MaxResult }
+func init() { jsonpatch.AccumulatedCopySizeLimit = MaxPatched }
 
 // jsonPatchOp is an operation of a JSON patch. Its names and types appear in error messages.
 type jsonPatchOp struct {
@@ -178,8 +174,8 @@ func applyJSON(kind api.PatchType, current map[string]any, data []byte) (map[str
 	if err != nil {
 		return nil, err
 	}
-	if len(patched) > MaxResult {
-		return nil, meta.RequestEntityTooLarge(fmt.Sprintf("limit is %d", MaxResult))
+	if len(patched) > MaxPatched {
+		return nil, meta.RequestEntityTooLarge(fmt.Sprintf("limit is %d", MaxPatched))
 	}
 	result := &api.Unstructured{}
 	if err := json.Unmarshal(patched, result); err != nil || result.Object == nil {
@@ -225,5 +221,5 @@ func mergePatch(document, data []byte) ([]byte, error) {
 
 // undecodable names the types as kube-apiserver's package does.
 func undecodable(err error) error {
-	return meta.BadRequest("error decoding patch: " + strings.ReplaceAll(err.Error(), "patch.jsonPatchOp", "handlers.jsonPatchOp"))
+	return meta.BadRequest("error decoding patch: " + strings.ReplaceAll(err.Error(), "schema.jsonPatchOp", "handlers.jsonPatchOp"))
 }

@@ -1,11 +1,10 @@
-package patch
+package schema
 
 import (
 	"encoding/json"
 	"strings"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -33,7 +32,7 @@ func strategicDocument(data []byte) (map[string]any, error) {
 
 // mergeMaps merges the patch into the document and returns it, or another one if a directive says
 // so. It changes both arguments.
-func mergeMaps(document, patch map[string]any, t *schema.Type) (map[string]any, error) {
+func mergeMaps(document, patch map[string]any, t *Type) (map[string]any, error) {
 	if what, ok := patch[directive]; ok {
 		return directed(patch, what)
 	}
@@ -63,12 +62,12 @@ func mergeMaps(document, patch map[string]any, t *schema.Type) (map[string]any, 
 }
 
 // mergeField merges one field of the patch.
-func mergeField(document map[string]any, name string, value any, t *schema.Type) error {
+func mergeField(document map[string]any, name string, value any, t *Type) error {
 	current, there := document[name]
 	switch {
-	case value == nil || isDirected(value) && (!there || schema.JSONType(current) != "object"):
+	case value == nil || isDirected(value) && (!there || JSONType(current) != "object"):
 		delete(document, name)
-	case there && schema.JSONType(current) == schema.JSONType(value):
+	case there && JSONType(current) == JSONType(value):
 		inner, known := t.Field(name)
 		if !known {
 			return unknownField(t, name)
@@ -85,12 +84,12 @@ func mergeField(document map[string]any, name string, value any, t *schema.Type)
 }
 
 // deleteValues removes the values of a $deleteFromPrimitiveList.
-func deleteValues(document map[string]any, name string, value any, t *schema.Type) error {
+func deleteValues(document map[string]any, name string, value any, t *Type) error {
 	current, there := document[name]
 	switch {
 	case value == nil:
 		delete(document, name)
-	case there && schema.JSONType(current) == schema.JSONType(value):
+	case there && JSONType(current) == JSONType(value):
 		inner, _ := t.Field(name)
 		left, err := mergeValues(current, value, inner, true)
 		if err != nil {
@@ -101,7 +100,7 @@ func deleteValues(document map[string]any, name string, value any, t *schema.Typ
 	return nil
 }
 
-func unknownField(t *schema.Type, name string) error {
+func unknownField(t *Type, name string) error {
 	return impossible("unable to find api field in struct %s for the json field %q", t.Name(), name)
 }
 
@@ -145,7 +144,7 @@ func retain(document, patch map[string]any) error {
 func badRetainKeys() error { return meta.BadRequest("invalid patch format of retainKeys") }
 
 // mergeValues merges two values of the same JSON type.
-func mergeValues(current, value any, t *schema.Type, deleting bool) (any, error) {
+func mergeValues(current, value any, t *Type, deleting bool) (any, error) {
 	switch patch := value.(type) {
 	case map[string]any:
 		if t.PatchStrategy().Replace {

@@ -1,17 +1,15 @@
-package patch
+package schema
 
 import (
 	"encoding/json"
 	"math"
 	"slices"
 	"strings"
-
-	"orrery/internal/lab/apiserver/schema"
 )
 
 // mergeLists merges the elements of a list by the merge key of its type, or as a set if they are
 // scalars.
-func mergeLists(current, patch []any, t *schema.Type, deleting bool) ([]any, error) {
+func mergeLists(current, patch []any, t *Type, deleting bool) ([]any, error) {
 	if len(current) == 0 && len(patch) == 0 {
 		return current, nil
 	}
@@ -60,7 +58,7 @@ func sortOf(lists ...[]any) (string, error) {
 	sort := ""
 	for _, list := range lists {
 		for _, element := range list {
-			this := schema.JSONType(element)
+			this := JSONType(element)
 			if element == nil {
 				this = "nil"
 			}
@@ -110,7 +108,7 @@ func keyless(element map[string]any, key string) error {
 }
 
 // mergeElements merges each element of the patch into the one with the same key, or appends it.
-func mergeElements(list, patch []any, t *schema.Type, key string) ([]any, error) {
+func mergeElements(list, patch []any, t *Type, key string) ([]any, error) {
 	at := positionsOf(list, key)
 	for _, entry := range patch {
 		element := entry.(map[string]any)
@@ -200,7 +198,7 @@ func asKey(value any) any {
 
 // mergeOrdered merges the lists for which the patch has $setElementOrder, and removes them from the
 // patch.
-func mergeOrdered(document, patch map[string]any, t *schema.Type) error {
+func mergeOrdered(document, patch map[string]any, t *Type) error {
 	for key, value := range patch {
 		name, ok := strings.CutPrefix(key, setElementOrder)
 		if !ok {
@@ -218,7 +216,7 @@ func mergeOrdered(document, patch map[string]any, t *schema.Type) error {
 	return nil
 }
 
-func mergeOrderedField(document, patch map[string]any, t *schema.Type, name string, order []any) error {
+func mergeOrderedField(document, patch map[string]any, t *Type, name string, order []any) error {
 	list, known := t.Field(name)
 	current, there, err := listOf(document, name)
 	if err != nil {

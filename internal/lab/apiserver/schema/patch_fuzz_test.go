@@ -1,19 +1,19 @@
-package patch_test
+package schema_test
 
 import (
 	"encoding/json"
 	"errors"
 	"testing"
 
-	"orrery/internal/lab/apiserver/patch"
+	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
 var fuzzed = []api.PatchType{api.JSONPatchType, api.MergePatchType, api.StrategicMergePatchType, api.ApplyPatchType}
 
-// FuzzApply applies arbitrary bytes as every kind of patch: Apply never panics, fails only with a
+// FuzzApplyPatch applies arbitrary bytes as every kind of patch: ApplyPatch never panics, fails only with a
 // Status, does not change the document, and returns a document of bounded size.
-func FuzzApply(f *testing.F) {
+func FuzzApplyPatch(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `null`, `[]`, `x`, `{"metadata":{"finalizers":["a.b/c"],"labels":{"a":null}}}`, `{"spec":{"containers":[{"name":"c","$patch":"delete"}]}}`,
 		`{"spec":{"$setElementOrder/containers":[{"name":"d"},{"name":"c"}],"containers":[{"name":"d","env":[{"name":"A"}]}]}}`,
@@ -26,7 +26,7 @@ func FuzzApply(f *testing.F) {
 			f.Add(uint8(kind), []byte(seed))
 		}
 	}
-	typ := typeOf(f, "Pod")
+	typ := typeOf(f, "v1", "Pod")
 	document := decode(f, `{"kind":"Pod","metadata":{"name":"p","finalizers":["x.y/z"],"labels":{"a":"1"}},
 		"spec":{"containers":[{"name":"c","env":[{"name":"E","value":"1"}],"ports":[{"containerPort":80}]}],"tolerations":[{"key":"k"}]}}`)
 	before := encode(f, document)
@@ -34,7 +34,7 @@ func FuzzApply(f *testing.F) {
 		if len(data) > 4<<10 {
 			return
 		}
-		patched, err := patch.Apply(fuzzed[int(kind)%len(fuzzed)], document, data, typ)
+		patched, err := schema.ApplyPatch(fuzzed[int(kind)%len(fuzzed)], document, data, typ)
 		if after := encode(t, document); after != before {
 			t.Fatalf("the document was changed to %s", after)
 		}
@@ -46,7 +46,7 @@ func FuzzApply(f *testing.F) {
 			return
 		}
 		encoded, err := json.Marshal(patched)
-		if err != nil || len(encoded) > 2*patch.MaxResult {
+		if err != nil || len(encoded) > 2*schema.MaxPatched {
 			t.Fatalf("%d bytes, %v", len(encoded), err)
 		}
 		again := &api.Unstructured{}
