@@ -48,11 +48,11 @@ const ignoredRules = "this server ignores the rules in x-kubernetes-validations"
 func ignoredParts(o *api.Unstructured) []string {
 	var warnings []string
 	for _, version := range items(child(o.Object, "spec"), "versions") {
-		written := child(child(version, "schema"), "openAPIV3Schema")
-		for _, format := range schema.UnknownFormats(written) {
+		written := schema.New(child(child(version, "schema"), "openAPIV3Schema"))
+		for _, format := range written.UnknownFormats() {
 			warnings = append(warnings, fmt.Sprintf("unrecognized format %q", format))
 		}
-		if schema.HasRules(written) {
+		if written.HasRules() {
 			warnings = append(warnings, ignoredRules)
 		}
 	}

@@ -87,13 +87,14 @@ func customDefinition(spec tree, name string, version tree) (*Definition, error)
 		}
 	}
 	d.Schema = child(child(version, "schema"), "openAPIV3Schema")
-	d.Type = schema.Custom(d.Schema)
+	rules := schema.New(d.Schema)
+	d.Type = schema.Custom(rules)
 	var err error
 	if d.Columns, err = customColumns(version); err != nil {
 		return nil, err
 	}
 	d.selectable(version)
-	d.Strategy = customStrategy(d, schema.New(d.Schema))
+	d.Strategy = customStrategy(d, rules)
 	return d, nil
 }
 

@@ -39,21 +39,18 @@ func matches(expression string) func(string) bool { return regexp.MustCompile(ex
 func (s *Schema) format() func(string) bool { return formats[strings.ReplaceAll(s.Format, "-", "")] }
 
 // UnknownFormats returns the formats in a schema that are not supported.
-func UnknownFormats(openAPIV3Schema map[string]any) []string {
-	var found []string
-	New(openAPIV3Schema).has(func(one *Schema) bool {
-		if format := text(one.written, "format"); format != one.Format && !slices.Contains(found, format) {
-			found = append(found, format)
-		}
-		return false
-	})
-	slices.Sort(found)
-	return found
+func (s *Schema) UnknownFormats() []string {
+	found := map[string]bool{}
+	s.each(func(one *Schema) { found[one.unknownFormat] = true })
+	delete(found, "")
+	return sortedKeys(found)
 }
 
 // HasRules reports whether a schema has rules (x-kubernetes-validations), which are ignored.
-func HasRules(openAPIV3Schema map[string]any) bool {
-	return New(openAPIV3Schema).has(func(one *Schema) bool { return one.written["x-kubernetes-validations"] != nil })
+func (s *Schema) HasRules() bool {
+	has := false
+	s.each(func(one *Schema) { has = has || one.Rules != nil })
+	return has
 }
 
 // knowsFormat reports whether the format applies to the type. Other formats are ignored.

@@ -93,20 +93,20 @@ func (s *Schema) fillIn(value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		for name, property := range s.Properties {
-			if found, there := v[name]; property.Default != nil && (!there || found == nil && !property.Nullable) {
-				v[name] = clone(property.Default)
+			if found, there := v[name]; property != nil && property.Default.value != nil && (!there || found == nil && !property.Nullable) {
+				v[name] = clone(property.Default.value)
 			}
 		}
 		for name, inner := range v {
 			if _, named := s.Properties[name]; !named && inner == nil && s.AdditionalProperties != nil && !s.AdditionalProperties.Nullable {
-				v[name] = clone(s.AdditionalProperties.Default)
+				v[name] = clone(s.AdditionalProperties.Default.value)
 			}
 			s.at(name).fillIn(v[name])
 		}
 	case []any:
 		for i, item := range v {
 			if item == nil && s.Items != nil && !s.Items.Nullable {
-				v[i] = clone(s.Items.Default)
+				v[i] = clone(s.Items.Default.value)
 			}
 			s.Items.fillIn(v[i])
 		}

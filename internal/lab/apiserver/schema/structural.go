@@ -1,11 +1,14 @@
 package schema
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"orrery/restclient/api"
 )
 
 // Schema is the OpenAPI schema at one place of a custom resource. It should be structural: types
@@ -17,8 +20,8 @@ import (
 type Schema struct {
 	Type, Format string
 	Nullable     bool
-	Default      any
-	Enum         []any
+	Default      literal
+	Enum         []literal
 	Pattern      string
 	Required     []string
 
@@ -29,50 +32,63 @@ type Schema struct {
 	MinProperties, MaxProperties       *int64
 
 	Properties           map[string]*Schema
-	AdditionalProperties *Schema
+	AdditionalProperties *Schema `json:"-"`
 	Items                *Schema
 	AllOf, AnyOf, OneOf  []*Schema
 	Not                  *Schema
 
-	IntOrString bool
-	ListType    string
-	ListMapKeys []string
+	IntOrString bool     `json:"x-kubernetes-int-or-string"`
+	ListType    string   `json:"x-kubernetes-list-type"`
+	ListMapKeys []string `json:"x-kubernetes-list-map-keys"`
+	Preserve    bool     `json:"x-kubernetes-preserve-unknown-fields"`
+	Embedded    bool     `json:"x-kubernetes-embedded-resource"`
+	Rules       []any    `json:"x-kubernetes-validations"`
 
-	// written is the schema as its author wrote it.
-	written map[string]any
-	pattern *regexp.Regexp
+	// SchemaOrBool is read into AdditionalProperties or Preserve.
+	SchemaOrBool json.RawMessage `json:"additionalProperties"`
+
+	pattern       *regexp.Regexp
+	unknownFormat string // it is ignored
 }
 
-// New parses an openAPIV3Schema without changing it.
-func New(t map[string]any) *Schema {
-	if t == nil {
+// New parses an openAPIV3Schema. It returns nil, which accepts everything, if there is none or if it
+// is not structural.
+func New(openAPIV3Schema map[string]any) *Schema {
+	if openAPIV3Schema == nil {
 		return nil
 	}
-	s := &Schema{
-		Type: text(t, "type"), Format: text(t, "format"), Nullable: boolean(t, "nullable"), Default: t["default"], Pattern: text(t, "pattern"),
-		Required: texts(t["required"]),
-		Minimum:  number(t, "minimum"), Maximum: number(t, "maximum"), MultipleOf: number(t, "multipleOf"),
-		ExclusiveMinimum: boolean(t, "exclusiveMinimum"), ExclusiveMaximum: boolean(t, "exclusiveMaximum"),
-		MinLength: whole(t, "minLength"), MaxLength: whole(t, "maxLength"), MinItems: whole(t, "minItems"), MaxItems: whole(t, "maxItems"),
-		MinProperties: whole(t, "minProperties"), MaxProperties: whole(t, "maxProperties"),
-		AdditionalProperties: schemaAt(t, "additionalProperties"), Items: schemaAt(t, "items"), Not: schemaAt(t, "not"),
-		AllOf: schemasAt(t, "allOf"), AnyOf: schemasAt(t, "anyOf"), OneOf: schemasAt(t, "oneOf"),
-		IntOrString: boolean(t, "x-kubernetes-int-or-string"),
-		ListType:    text(t, "x-kubernetes-list-type"), ListMapKeys: texts(t["x-kubernetes-list-map-keys"]),
-		written: t,
+	data, err := json.Marshal(openAPIV3Schema)
+	s := &Schema{}
+	if err != nil || json.Unmarshal(data, s) != nil {
+		return nil
 	}
-	s.Enum, _ = t["enum"].([]any)
-	if properties, ok := t["properties"].(map[string]any); ok {
-		s.Properties = map[string]*Schema{}
-		for name := range properties {
-			s.Properties[name] = schemaAt(properties, name)
-		}
+	s.each((*Schema).complete)
+	return s
+}
+
+// complete derives the fields that are not read as they are written.
+func (s *Schema) complete() {
+	switch more := string(s.SchemaOrBool); {
+	case more == "true":
+		s.Preserve = true
+	case strings.HasPrefix(more, "{"):
+		s.AdditionalProperties = &Schema{}
+		_ = json.Unmarshal(s.SchemaOrBool, s.AdditionalProperties) // what is not structural is ignored
 	}
 	s.pattern, _ = regexp.Compile(s.Pattern)
 	if !s.knowsFormat() {
-		s.Format = ""
+		s.Format, s.unknownFormat = "", s.Format
 	}
-	return s
+}
+
+// literal is a value in a schema, with the types of [api.Unstructured].
+type literal struct{ value any }
+
+func (l *literal) UnmarshalJSON(data []byte) error {
+	var wrapped api.Unstructured // only objects can be decoded into it
+	err := json.Unmarshal(slices.Concat([]byte(`{"":`), data, []byte("}")), &wrapped)
+	l.value = wrapped.Object[""]
+	return err
 }
 
 // types returns the types that the schema accepts, or nil for any.
@@ -88,16 +104,16 @@ func (s *Schema) types() []string {
 
 func (s *Schema) accepts(kind string) bool { return slices.Contains(s.types(), kind) }
 
-// has reports whether what is true of the schema or of any schema inside it.
-func (s *Schema) has(what func(*Schema) bool) bool {
+// each visits the schema and all schemas inside it.
+func (s *Schema) each(visit func(*Schema)) {
 	if s == nil {
-		return false
+		return
 	}
+	visit(s)
 	inside := slices.Concat([]*Schema{s.Items, s.AdditionalProperties, s.Not}, s.AllOf, s.AnyOf, s.OneOf)
-	for _, name := range sortedKeys(s.Properties) {
-		inside = append(inside, s.Properties[name])
+	for _, inner := range slices.AppendSeq(inside, maps.Values(s.Properties)) {
+		inner.each(visit)
 	}
-	return what(s) || slices.ContainsFunc(inside, func(one *Schema) bool { return one.has(what) })
 }
 
 // StatusSchema returns the schema of the status, or nil if there is none.
@@ -112,60 +128,6 @@ func (s *Schema) at(field string) *Schema {
 		return property
 	}
 	return s.AdditionalProperties
-}
-
-func schemaAt(t map[string]any, key string) *Schema {
-	inner, _ := t[key].(map[string]any)
-	return New(inner)
-}
-
-func schemasAt(t map[string]any, key string) []*Schema {
-	list, _ := t[key].([]any)
-	var schemas []*Schema
-	for _, item := range list {
-		if inner, ok := item.(map[string]any); ok {
-			schemas = append(schemas, New(inner))
-		}
-	}
-	return schemas
-}
-
-func text(t map[string]any, key string) string {
-	s, _ := t[key].(string)
-	return s
-}
-
-func boolean(t map[string]any, key string) bool {
-	b, _ := t[key].(bool)
-	return b
-}
-
-func texts(value any) []string {
-	list, _ := value.([]any)
-	var found []string
-	for _, item := range list {
-		if s, ok := item.(string); ok {
-			found = append(found, s)
-		}
-	}
-	return found
-}
-
-func number(t map[string]any, key string) *float64 {
-	switch v := t[key].(type) {
-	case int64:
-		return new(float64(v))
-	case float64:
-		return &v
-	}
-	return nil
-}
-
-func whole(t map[string]any, key string) *int64 {
-	if v := number(t, key); v != nil {
-		return new(int64(*v))
-	}
-	return nil
 }
 
 // join joins two parts of a path.

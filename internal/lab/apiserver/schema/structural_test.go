@@ -30,7 +30,7 @@ func TestRulesAreFound(t *testing.T) {
 		`{"type":"object",` + rules + `}`: true,
 		`{"type":"object","properties":{"l":{"type":"array","items":{"type":"object",` + rules + `}}}}`: true,
 	} {
-		assert.Equal(t, want, HasRules(decode(t, schema).(map[string]any)), schema)
+		assert.Equal(t, want, schemaOf(t, schema).HasRules(), schema)
 	}
 }
 

@@ -125,24 +125,16 @@ const (
 	Bytes
 )
 
-// Custom returns the type of a custom resource from the openAPIV3Schema of its definition, which
-// may be nil. It serves to find and prune unknown fields. Mismatches are found in the metadata
-// only; [Schema.Validate] validates the rest.
-func Custom(openAPIV3Schema map[string]any) *Type {
-	t := &Type{kind: Any, custom: true}
-	if openAPIV3Schema != nil {
-		t = structural(openAPIV3Schema)
+// Custom returns the type of a custom resource with a schema, which may be nil. It serves to find and
+// prune unknown fields. Mismatches are found in the metadata only; [Schema.Validate] validates the
+// rest.
+func Custom(s *Schema) *Type {
+	t := s.fields()
+	if t.kind != Object { // any object is accepted, but its metadata is checked
+		t.kind, t.element, t.fields = Object, &Type{custom: true}, map[string]*Type{}
 	}
-	if t.kind == Any { // any object is accepted, but its metadata is checked
-		t.kind, t.element = Object, &Type{custom: true}
-	}
-	root := *t
-	root.fields = map[string]*Type{}
-	for name, field := range t.fields {
-		root.fields[name] = field
-	}
-	addMeta(root.fields)
-	return &root
+	addMeta(t.fields)
+	return t
 }
 
 // addMeta adds the fields of every object.
@@ -151,29 +143,22 @@ func addMeta(fields map[string]*Type) {
 	fields["metadata"] = Builtin().types[objectMetaName]
 }
 
-// structural converts a schema of a CustomResourceDefinition.
-func structural(schema map[string]any) *Type {
+// fields returns the type that knows the fields of the schema.
+func (s *Schema) fields() *Type {
 	t := &Type{custom: true}
-	preserve, _ := schema["x-kubernetes-preserve-unknown-fields"].(bool)
-	properties, _ := schema["properties"].(map[string]any)
-	switch schema["type"] {
-	case "array":
-		t.kind = Array
-		items, _ := schema["items"].(map[string]any)
-		t.element = structural(items)
-	case "object":
-		t.kind = Object
-		if values, ok := schema["additionalProperties"].(map[string]any); ok {
-			t.element = structural(values)
-		} else if free, _ := schema["additionalProperties"].(bool); free || preserve {
-			t.element = &Type{custom: true}
+	switch {
+	case s == nil:
+	case s.Type == "array":
+		t.kind, t.element = Array, s.Items.fields()
+	case s.Type == "object":
+		t.kind, t.fields = Object, map[string]*Type{}
+		if s.AdditionalProperties != nil || s.Preserve {
+			t.element = s.AdditionalProperties.fields()
 		}
-		t.fields = map[string]*Type{}
-		for name, property := range properties {
-			inner, _ := property.(map[string]any)
-			t.fields[name] = structural(inner)
+		for name, property := range s.Properties {
+			t.fields[name] = property.fields()
 		}
-		if embedded, _ := schema["x-kubernetes-embedded-resource"].(bool); embedded {
+		if s.Embedded {
 			addMeta(t.fields)
 		}
 	}

@@ -17,9 +17,6 @@ import (
 // Validate checks a value; path is its position in the object. With an old value, unchanged parts
 // may stay invalid (KEP-4008). old is nil for a new object.
 func (s *Schema) Validate(path string, value, old any) []meta.FieldError {
-	if s == nil {
-		return nil
-	}
 	return validator{prefix: path}.value(s, "", value, old).wrong
 }
 
@@ -68,6 +65,9 @@ func (v validator) about(r *result, format string, args ...any) {
 // value checks a value in the order of kube-openapi, with fields ordered by name.
 func (v validator) value(s *Schema, name string, value, old any) result {
 	var r result
+	if s == nil {
+		return r
+	}
 	if large, ok := value.(json.Number); ok { // larger than an int64
 		value, _ = large.Float64()
 	}
@@ -145,15 +145,14 @@ func (v validator) kind(s *Schema, name string, value any) (r result) {
 }
 
 func (v validator) enum(s *Schema, name string, value any) (r result) {
-	if len(s.Enum) == 0 || slices.ContainsFunc(s.Enum, func(one any) bool { return equal(value, one) }) {
+	if len(s.Enum) == 0 || slices.ContainsFunc(s.Enum, func(one literal) bool { return equal(value, one.value) }) {
 		return r
 	}
 	supported := make([]string, len(s.Enum))
 	for i, one := range s.Enum {
-		shown, isText := one.(string)
+		shown, isText := one.value.(string)
 		if !isText {
-			data, _ := json.Marshal(one)
-			shown = string(data)
+			shown = encoded(one.value)
 		}
 		supported[i] = strconv.Quote(shown)
 	}
