@@ -59,7 +59,7 @@ func (x *exchange) refuse(err error) {
 func (x *exchange) sendDocument(code int, document []byte) {
 	switch {
 	case x.form.Pretty:
-		document = indented(document, "")
+		document = indented(document)
 	case len(document) > 0 && document[len(document)-1] != '\n':
 		document = append(document, '\n')
 	}
@@ -123,43 +123,8 @@ func notAcceptable(message string) error {
 	return refused
 }
 
-// indented indents a document; prefix starts every line but the first.
-func indented(document []byte, prefix string) []byte {
-	if bloats(document) {
-		return document
-	}
+func indented(document []byte) []byte {
 	var out bytes.Buffer
-	json.Indent(&out, document, prefix, "  ")
+	json.Indent(&out, document, "", "  ")
 	return out.Bytes()
-}
-
-// maxIndentation limits the bytes of indentation. A document nested a few thousand levels deep
-// would get gigabytes.
-const maxIndentation = 16 << 20
-
-// bloats reports whether indenting a document would exceed maxIndentation.
-func bloats(document []byte) bool {
-	space, depth := 0, 0
-	for i := 0; i < len(document); i++ {
-		switch document[i] {
-		case '"':
-			for i++; i < len(document) && document[i] != '"'; i++ {
-				if document[i] == '\\' {
-					i++
-				}
-			}
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		case ',':
-		default:
-			continue
-		}
-		if space += 2 * depth; space > maxIndentation {
-			return true
-		}
-	}
-	return false
 }

@@ -1,29 +1,10 @@
 package apiserver_test
 
 import (
-	"encoding/json"
-	"net/http"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
-
-// A deeply nested document is not indented: three megabytes would become gigabytes.
-func TestDeepDocumentsAreNotIndented(t *testing.T) {
-	const crd = `{"metadata":{"name":"nests.example.com"},"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"nests","singular":"nest","kind":"Nest","listKind":"NestList"},
-		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
-	bubble(t, func(t *testing.T, p *piped) {
-		p.must(201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
-		deep := strings.Repeat("[", 5000) + `"a\"b"` + strings.Repeat(",1", 5000) + strings.Repeat("]", 5000)
-		p.must(201, "POST", "/apis/example.com/v1/nests", `{"apiVersion":"example.com/v1","kind":"Nest","metadata":{"name":"a"},"deep":`+deep+`}`)
-		for _, path := range []string{"/apis/example.com/v1/nests/a", "/apis/example.com/v1/nests"} {
-			assert.Less(t, len(p.must(200, "GET", path+"?pretty=1", "").body), 100<<10)
-		}
-	})
-}
 
 // A definition with rules is accepted with a warning, and an object that breaks a rule is accepted.
 func TestRulesOfCustomResourcesAreIgnored(t *testing.T) {
@@ -62,21 +43,5 @@ func TestCachesOfDocuments(t *testing.T) {
 			assert.Equal(t, etag, again.header.Get("Etag"))
 		}
 		assert.Equal(t, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", p.do("GET", "/api?pretty", "", "Accept", aggregated).header.Get("Content-Type"))
-
-		var index struct {
-			Paths map[string]struct{ ServerRelativeURL string }
-		}
-		require.NoError(t, json.Unmarshal([]byte(p.must(200, "GET", "/openapi/v3", "").body), &index))
-		right := index.Paths["apis/apps/v1"].ServerRelativeURL
-		named := p.must(200, "GET", right, "")
-		assert.Equal(t, "public, immutable", named.header.Get("Cache-Control"))
-		expires, err := http.ParseTime(named.header.Get("Expires"))
-		require.NoError(t, err)
-		assert.True(t, expires.After(time.Now().AddDate(0, 11, 0)))
-		client := *p.client
-		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-		p.client = &client
-		wrong := p.must(301, "GET", "/openapi/v3/apis/apps/v1?hash=X", "")
-		assert.Equal(t, right, wrong.header.Get("Location"))
 	})
 }

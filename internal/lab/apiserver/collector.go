@@ -1,12 +1,9 @@
 package apiserver
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"hash/fnv"
 	"io"
 	"strconv"
 	"time"
@@ -50,7 +47,7 @@ func (s *Server) newCollector(stop context.CancelFunc) *garbagecollector.Control
 			return heads{server: s, resource: resource, namespace: namespace, stop: stop}
 		},
 		DiscoveryPeriod: time.Hour, // a new type comes with a CustomResourceDefinition, which is watched
-	}, Trace: &garbagecollector.Trace{InvalidNamespace: s.recordInvalidOwner}})
+	}})
 	if err != nil {
 		panic(err)
 	}
@@ -59,39 +56,6 @@ func (s *Server) newCollector(stop context.CancelFunc) *garbagecollector.Control
 
 // collectorUser is the user name of the collector.
 const collectorUser = "system:serviceaccount:kube-system:generic-garbage-collector"
-
-// recordInvalidOwner records the Event for an owner reference that can never be right, and counts
-// it if there is one already.
-func (s *Server) recordInvalidOwner(object api.ObjectReference, owner api.OwnerReference) {
-	events, _ := s.catalog.Lookup(api.GroupVersionResource{Version: "v1", Resource: "events"})
-	namespace, now := cmp.Or(object.Namespace, "default"), time.Now().UTC().Format(time.RFC3339)
-	sum := fnv.New64a()
-	_, _ = io.WriteString(sum, object.UID+"/"+owner.UID)
-	message := fmt.Sprintf("ownerRef [%s %s, uid: %s] does not exist in namespace %q",
-		owner.Kind, owner.Name, owner.UID, object.Namespace) // that of package controllers/all
-	name := fmt.Sprintf("owner-ref-invalid-namespace.%016x", sum.Sum64()) // not every object's name is valid here
-	t := registry.Target{Definition: events, Version: "v1", Namespace: namespace}
-	by := registry.WriteOptions{User: collectorUser, FieldManager: "kube-controller-manager"}
-	_, err := s.registry.Create(context.Background(), t, &api.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"name": name, "namespace": namespace},
-		"involvedObject": map[string]any{
-			"apiVersion": object.APIVersion, "kind": object.Kind,
-			"namespace": object.Namespace, "name": object.Name, "uid": object.UID,
-		},
-		"type": "Warning", "reason": "OwnerRefInvalidNamespace", "message": message,
-		"firstTimestamp": now, "lastTimestamp": now, "count": int64(1),
-		"source": map[string]any{"component": "garbage-collector-controller"},
-	}}, by)
-	if !api.IsAlreadyExists(err) {
-		return // recorded; or refused, for example because the namespace is terminating
-	}
-	t.Name = name
-	_, _ = s.registry.Patch(context.Background(), t, func(current *api.Unstructured) (*api.Unstructured, error) {
-		current.Object["count"] = current.NestedInt64("count") + 1
-		current.Object["lastTimestamp"] = now
-		return current, nil
-	}, by)
-}
 
 // local implements discovery for the collector.
 type local struct{ server *Server }

@@ -2,7 +2,6 @@ package apiserver_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -259,51 +258,6 @@ func TestTheCollectorIsStopped(t *testing.T) {
 		time.Sleep(time.Minute)
 		p.must(404, "GET", configMaps+"/owner", "")
 	}, func(c *apiserver.Config) { c.NoCollector = false })
-}
-
-// An owner in another namespace counts as absent, and an Event says so; a cluster-scoped object
-// with an owner in a namespace stays, and its Event is in the namespace default.
-func TestInvalidOwnersAreReported(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		p.configMap("owner")
-		uid := p.uid(configMaps + "/owner")
-		owned := func(name string) string {
-			return fmt.Sprintf(`{"metadata":{"name":%q,"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":%q}]}}`,
-				name, uid)
-		}
-		p.must(201, "POST", "/api/v1/namespaces", `{"metadata":{"name":"other"}}`)
-		p.must(201, "POST", "/api/v1/namespaces/other/configmaps", owned("child"))
-		p.must(201, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles", owned("role"))
-		p.must(201, "POST", configMaps, owned("right"))
-		time.Sleep(time.Minute)
-		p.must(404, "GET", "/api/v1/namespaces/other/configmaps/child", "")
-		p.must(200, "GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/role", "")
-		p.must(200, "GET", configMaps+"/right", "")
-
-		const invalid = "?fieldSelector=reason%3DOwnerRefInvalidNamespace"
-		found := p.must(200, "GET", "/api/v1/namespaces/other/events"+invalid, "").body
-		assert.Contains(t, found, `"message":"ownerRef [ConfigMap owner, uid: `+uid+`] does not exist in namespace \"other\""`)
-		assert.Contains(t, found, `"type":"Warning"`)
-		assert.Contains(t, found, `"kind":"ConfigMap","name":"child","namespace":"other"`)
-		found = p.must(200, "GET", "/api/v1/namespaces/default/events"+invalid, "").body
-		assert.Contains(t, found, `"kind":"ClusterRole","name":"role"`)
-		assert.NotContains(t, found, `"right"`, "no Event for an owner in the same namespace")
-
-		p.must(200, "PATCH", "/apis/rbac.authorization.k8s.io/v1/clusterroles/role", `{"metadata":{"labels":{"a":"b"}}}`,
-			"Content-Type", mergePatch)
-		time.Sleep(time.Minute)
-		found = p.must(200, "GET", "/api/v1/namespaces/default/events"+invalid, "").body
-		assert.Equal(t, 1, strings.Count(found, `"reason":"OwnerRefInvalidNamespace"`), "a repeated Event is counted: %s", found)
-		assert.NotContains(t, found, `"count":1,`)
-	}, func(c *apiserver.Config) { c.NoCollector = false })
-}
-
-// uid returns the UID of the object at path.
-func (p *piped) uid(path string) string {
-	p.t.Helper()
-	var object struct{ Metadata struct{ UID string } }
-	require.NoError(p.t, json.Unmarshal([]byte(p.must(200, "GET", path, "").body), &object))
-	return object.Metadata.UID
 }
 
 // The condition Available of an APIService tells in the words of kube-aggregator why its server

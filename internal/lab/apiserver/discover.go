@@ -67,25 +67,21 @@ func (x *exchange) serveDiscovered(document []byte) error {
 }
 
 // serveRoot serves /api and /apis in the form that the client prefers.
-func (x *exchange) serveRoot(legacy []byte, aggregated aggregatedDocument) error {
+func (x *exchange) serveRoot(legacy []byte, aggregated document) error {
 	if x.r.Method != http.MethodGet {
 		return methodNotAllowed()
 	}
-	wanted, refusal := wantsAggregated(x.r.Header.Values("Accept"))
-	if refusal {
-		return x.refuseForm()
-	}
-	if !wanted {
+	if !wantsAggregated(x.r.Header) {
 		return x.serveDiscovered(legacy)
 	}
 	x.w.Header().Set("Cache-Control", "public")
 	x.w.Header().Add("Vary", "Accept")
-	if x.unchanged(aggregated.ETag) {
+	if x.unchanged(aggregated.etag) {
 		return nil
 	}
-	data := aggregated.Document
+	data := aggregated.data
 	if x.form.Pretty {
-		data = indented(data, "")
+		data = indented(data)
 	}
 	x.send(http.StatusOK, aggregatedType, data)
 	return nil

@@ -1,9 +1,7 @@
 package apiserver
 
 import (
-	"crypto/sha512"
 	"encoding/json"
-	"fmt"
 
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
@@ -20,18 +18,11 @@ type discoveryDocuments struct {
 	// Versions is /api, Groups is /apis.
 	Versions, Groups []byte
 	// AggregatedCore and AggregatedGroups are /api and /apis in aggregated form.
-	AggregatedCore, AggregatedGroups aggregatedDocument
+	AggregatedCore, AggregatedGroups document
 
 	groups map[string][]byte
 	lists  map[api.GroupVersion][]byte
 	stale  map[api.GroupVersion]bool
-}
-
-// aggregatedDocument is an aggregated document with its ETag.
-type aggregatedDocument struct {
-	Document []byte
-	// ETag is without quotes.
-	ETag string
 }
 
 // aggregatedType is the Content-Type of aggregated documents.
@@ -96,7 +87,5 @@ func encodeDocument(document any) []byte {
 	}
 	return data
 }
-
-func etagOf(data []byte) string { return fmt.Sprintf("%X", sha512.Sum512(data)) }
 
 func typeMeta(kind string) api.TypeMeta { return api.TypeMeta{Kind: kind, APIVersion: "v1"} }

@@ -1,16 +1,17 @@
 package apiserver
 
 import (
-	"mime"
+	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
 // aggregate returns an aggregated document: of the core group, or of all others.
-func aggregate(all []resources.Group, core bool) aggregatedDocument {
+func aggregate(all []resources.Group, core bool) document {
 	list := api.APIGroupDiscoveryList{
 		TypeMeta: api.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"},
 		Items:    []api.APIGroupDiscovery{},
@@ -25,8 +26,7 @@ func aggregate(all []resources.Group, core bool) aggregatedDocument {
 		}
 		list.Items = append(list.Items, item)
 	}
-	document := encodeDocument(list)
-	return aggregatedDocument{Document: document, ETag: etagOf(document)}
+	return newDocument(encodeDocument(list), time.Time{})
 }
 
 func aggregateVersion(v resources.GroupVersion) api.APIVersionDiscovery {
@@ -58,33 +58,17 @@ func aggregateVersion(v resources.GroupVersion) api.APIVersionDiscovery {
 	return out
 }
 
-// wantsAggregated reports whether a client prefers the aggregated form. The first known media type
-// decides; refused means that there is none.
-func wantsAggregated(accept []string) (aggregated, refused bool) {
-	header := strings.Join(accept, ",")
-	if strings.TrimSpace(header) == "" {
-		return false, false
-	}
-	for text := range strings.SplitSeq(header, ",") {
-		mediaType, params, err := mime.ParseMediaType(text)
-		if err != nil {
-			continue
-		}
-		switch mediaType {
-		case "application/json":
-			if params["as"] == "APIGroupDiscoveryList" && params["g"] == "apidiscovery.k8s.io" && params["v"] == "v2" {
-				return true, false
-			}
-			if params["as"] == "" {
-				return false, false
-			}
-		case "application/*", "*/*":
-			if params["as"] == "" {
-				return false, false
-			}
+// wantsAggregated reports whether a client prefers the aggregated form.
+func wantsAggregated(header http.Header) bool {
+	for _, c := range parseAccept(strings.Join(header.Values("Accept"), ",")) {
+		switch as := c.params["as"]; {
+		case as == "APIGroupDiscoveryList" && c.params["g"] == "apidiscovery.k8s.io" && c.params["v"] == "v2":
+			return c.mediaType == mediaJSON
+		case as == "":
+			return false
 		}
 	}
-	return false, true
+	return false
 }
 
 // disturbed returns the groups of the catalog with the troubled versions.

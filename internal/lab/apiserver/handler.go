@@ -31,7 +31,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.limitBody()
 	defer func() {
 		broken := x.recover(recover())
-		h.server.count(x, time.Since(begun))
+		h.server.report(x, time.Since(begun))
 		if broken {
 			panic(http.ErrAbortHandler)
 		}

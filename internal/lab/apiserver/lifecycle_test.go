@@ -185,13 +185,3 @@ func TestPartsThatAreSimulated(t *testing.T) {
 		p.must(404, "POST", podsHere+"/b/exec?command=ls", "")
 	})
 }
-
-// POST to bindings has the name of the pod in the body.
-func TestBindings(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		p.must(201, "POST", podsHere, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
-		p.must(201, "POST", "/api/v1/namespaces/default/bindings", `{"metadata":{"name":"a"},"target":{"kind":"Node","name":"n"}}`)
-		assert.Contains(t, p.must(200, "GET", podsHere+"/a", "").body, `"nodeName":"n"`)
-		p.must(405, "GET", "/api/v1/namespaces/default/bindings", "")
-	})
-}

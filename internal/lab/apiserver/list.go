@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -47,12 +48,16 @@ func (x *exchange) sendPage(r representation, page *registry.Page) error {
 
 // streamList sends a list as JSON.
 func (x *exchange) streamList(r representation, metadata api.ListMeta, page *registry.Page) {
-	x.w.Header().Set("Content-Type", mediaJSON)
-	if !r.form.Pretty {
-		var measured counter
-		r.writeList(&measured, metadata, page)
-		x.w.Header().Set("Content-Length", strconv.Itoa(int(measured)))
+	if r.form.Pretty {
+		var whole bytes.Buffer
+		r.writeList(&whole, metadata, page)
+		x.sendDocument(http.StatusOK, bytes.TrimSpace(whole.Bytes()))
+		return
 	}
+	var measured counter
+	r.writeList(&measured, metadata, page)
+	x.w.Header().Set("Content-Type", mediaJSON)
+	x.w.Header().Set("Content-Length", strconv.Itoa(int(measured)))
 	x.w.WriteHeader(http.StatusOK)
 	r.writeList(x.w, metadata, page)
 }
@@ -77,26 +82,12 @@ func keepPiece(piece *[]byte) {
 func (r representation) writeList(out io.Writer, metadata api.ListMeta, page *registry.Page) error {
 	piece := pieces.Get().(*[]byte)
 	defer keepPiece(piece)
-	separator, end := ",", "]}\n"
 	buffer := append((*piece)[:0], r.head(metadata)...)
-	if r.form.Pretty {
-		buffer = append((*piece)[:0], r.prettyHead(metadata)...)
-		separator, end = ",\n    ", "\n  ]\n}"
-		if len(page.Items) == 0 {
-			end = "]\n}"
-		} else {
-			buffer = append(buffer, "\n    "...)
-		}
-	}
 	for i, object := range page.Items {
 		if i > 0 {
-			buffer = append(buffer, separator...)
+			buffer = append(buffer, ',')
 		}
-		if r.form.Pretty {
-			buffer = append(buffer, indented(r.appendItem(nil, object), "    ")...)
-		} else {
-			buffer = r.appendItem(buffer, object)
-		}
+		buffer = r.appendItem(buffer, object)
 		if len(buffer) >= pieceSize {
 			if _, err := out.Write(buffer); err != nil {
 				return err
@@ -104,16 +95,10 @@ func (r representation) writeList(out io.Writer, metadata api.ListMeta, page *re
 			buffer = buffer[:0]
 		}
 	}
-	buffer = append(buffer, end...)
+	buffer = append(buffer, "]}\n"...)
 	_, err := out.Write(buffer)
 	*piece = buffer[:0]
 	return err
-}
-
-// prettyHead is the indented head, up to the bracket of the items.
-func (r representation) prettyHead(metadata api.ListMeta) []byte {
-	whole := indented(append(r.head(metadata), "]}"...), "")
-	return whole[:len(whole)-len("]\n}")]
 }
 
 func (r representation) appendTable(dst []byte, page *registry.Page) []byte {

@@ -2,10 +2,8 @@ package apiserver
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -36,8 +34,8 @@ func (x *exchange) serveOpenAPI() error {
 	return nil
 }
 
-// serveOpenAPIV3 serves the document of a group version. With the right hash it may be cached
-// forever; a wrong hash is redirected.
+// serveOpenAPIV3 serves the document of a group version. Clients may keep it until the hash in the
+// index changes.
 func (x *exchange) serveOpenAPIV3(path string, troubled troubled) error {
 	gv, ok := openAPIGroupVersion(strings.TrimPrefix(path, "v3/"))
 	var found document
@@ -50,20 +48,11 @@ func (x *exchange) serveOpenAPIV3(path string, troubled troubled) error {
 		return nil
 	}
 	x.w.Header().Add("Vary", "Accept")
-	if !accepts(x.r.Header, []string{"*/*", "application/*", "application/json", "application/com.github.proto-openapi.spec.v3@v1.0+json", "application/com.github.proto-openapi.spec.v3.v1.0+json"}) {
-		x.w.WriteHeader(http.StatusNotAcceptable)
-		return nil
+	x.w.Header().Set("Last-Modified", found.made.UTC().Format(http.TimeFormat))
+	if !x.unchanged(found.etag) {
+		x.send(http.StatusOK, "application/json", found.data)
 	}
-	if hash := x.query.Get("hash"); hash == found.etag {
-		x.w.Header().Set("Cache-Control", "public, immutable")
-		x.w.Header().Set("Expires", time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
-	} else if hash != "" {
-		right := url.URL{Path: x.r.URL.Path, RawQuery: "hash=" + found.etag}
-		x.w.Header().Set("Location", right.String())
-		x.w.WriteHeader(http.StatusMovedPermanently)
-		return nil
-	}
-	return x.sendDescription(found)
+	return nil
 }
 
 // openAPIGroupVersion parses "api/v1" and "apis/apps/v1".
@@ -77,42 +66,7 @@ func openAPIGroupVersion(path string) (api.GroupVersion, bool) {
 	return api.GroupVersion{}, false
 }
 
-func (x *exchange) sendDescription(found document) error {
-	x.w.Header().Set("Last-Modified", found.made.UTC().Format(http.TimeFormat))
-	if x.unchanged(found.etag) {
-		return nil
-	}
-	x.send(http.StatusOK, "application/json", found.data)
-	return nil
-}
-
-// accepts reports whether a client accepts one of these media types. Weights are ignored, because
-// there is only one form.
-func accepts(header http.Header, types []string) bool {
-	accept := strings.Join(header.Values("Accept"), ",")
-	if strings.TrimSpace(accept) == "" {
-		return true
-	}
-	for text := range strings.SplitSeq(accept, ",") {
-		mediaType, _, _ := strings.Cut(text, ";")
-		if slices.Contains(types, strings.ToLower(strings.TrimSpace(mediaType))) {
-			return true
-		}
-	}
-	return false
-}
-
 func errNoSuchResource() error { return meta.ResourceNotFound() }
-
-// refuseForm answers an Accept header that no form satisfies.
-func (x *exchange) refuseForm() error {
-	form, refusal := negotiate(x.r, formRules{})
-	x.form = form
-	if refusal == "" {
-		refusal = unknownForms
-	}
-	return notAcceptable(refusal)
-}
 
 // openAPIV2Protobuf are the media types of the OpenAPI v2 document. kubectl apply requests them and
 // fails without an answer.

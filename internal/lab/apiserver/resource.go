@@ -93,9 +93,7 @@ func (x *exchange) serveCollection(t registry.Target) error {
 		return x.serveWatch(t)
 	case x.r.Method == http.MethodGet && x.info.Verb == "list" && t.Definition.HasVerb("list"):
 		return x.serveList(t)
-	case x.r.Method == http.MethodPost && t.Definition.Plural == "bindings" && t.Definition.Group == "":
-		return x.serveBindings(t)
-	case x.r.Method == http.MethodPost && t.Definition.HasVerb("create"):
+	case x.r.Method == http.MethodPost && t.Definition.HasVerb("create") && t.Definition.HasVerb("get"):
 		return x.serveCreate(t)
 	case x.r.Method == http.MethodDelete && t.Definition.HasVerb("deletecollection"):
 		return x.serveDeleteCollection(t)

@@ -1,10 +1,8 @@
 package apiserver
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -159,21 +157,6 @@ func (x *exchange) refuseSimulated(t registry.Target) error {
 	}
 	return meta.ServiceUnavailable(
 		fmt.Sprintf("%s %s is simulated and has no %s", t.Definition.Singular, t.Name, subresource))
-}
-
-// serveBindings assigns a pod to a node by POST to bindings, with the name of the pod in the body.
-func (x *exchange) serveBindings(t registry.Target) error {
-	data, err := x.readBody()
-	if err != nil {
-		return err
-	}
-	var head struct{ Metadata api.ObjectMeta }
-	_ = json.Unmarshal(data, &head) // invalid bodies are refused below
-	x.r.Body = io.NopCloser(bytes.NewReader(data))
-	x.r.ContentLength = int64(len(data))
-	pods, _ := x.server.catalog.Lookup(api.PodsResource)
-	t.Definition, t.Name, t.Subresource = pods, head.Metadata.Name, "binding"
-	return x.serveBinding(t)
 }
 
 var scaleKind = api.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
