@@ -132,24 +132,6 @@ func TestAddressInUse(t *testing.T) {
 	assert.ErrorIs(t, late.Start(t.Context()), http.ErrServerClosed)
 }
 
-// Serve serves a given listener. It returns an error if the listener fails, and nil after Stop.
-func TestServe(t *testing.T) {
-	server, err := apiserver.New(apiserver.Config{NoKubelet: true, NoCollector: true})
-	require.NoError(t, err)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	response, err := http.Get("http://" + listener.Addr().String() + "/healthz")
-	require.NoError(t, err)
-	response.Body.Close()
-	http.DefaultClient.CloseIdleConnections()
-	listener.Close()
-	assert.ErrorIs(t, <-served, net.ErrClosed)
-	require.NoError(t, server.Stop(t.Context()))
-	assert.NoError(t, server.Serve(listener), "stopped")
-}
-
 // Stop waits for requests, but aborts them when its context ends.
 func TestStopAbortsRequestsThatDoNotEnd(t *testing.T) {
 	server := started(t, apiserver.Config{Unprotected: true})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"mime"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +36,7 @@ type formRules struct {
 // supports, so a client that prefers protobuf and accepts JSON gets JSON. If there is none, refusal
 // is the message of the 406, and form is the form of the error.
 func negotiate(r *http.Request, rules formRules) (form answerForm, refusal string) {
-	pretty := isPretty(r.URL.RawQuery, r.UserAgent())
+	pretty := isPretty(r)
 	header := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(header) == "" {
 		return answerForm{Pretty: pretty}, ""
@@ -82,19 +81,12 @@ func (c clause) form(rules formRules) (answerForm, bool) {
 
 // isPretty reports whether the answer should be indented: if the query says so, or for curl, wget
 // and browsers.
-func isPretty(rawQuery, userAgent string) bool {
-	if strings.Contains(rawQuery, "pretty") {
-		if values, given := lenientQuery(rawQuery)["pretty"]; given {
-			return len(values) > 0 && values[0] != "0" && !strings.EqualFold(values[0], "false")
-		}
+func isPretty(r *http.Request) bool {
+	if query := r.URL.Query(); query.Has("pretty") {
+		return flag(query, "pretty")
 	}
+	userAgent := r.UserAgent()
 	return strings.HasPrefix(userAgent, "curl") || strings.HasPrefix(userAgent, "Wget") || strings.HasPrefix(userAgent, "Mozilla/5.0")
-}
-
-// lenientQuery parses the valid parts of a query.
-func lenientQuery(raw string) url.Values {
-	values, _ := url.ParseQuery(raw)
-	return values
 }
 
 // answerForm is the form of an answer.
@@ -116,9 +108,6 @@ const (
 	asMetadataList conversion = "PartialObjectMetadataList"
 )
 
-// maxClauses limits the part of an Accept header that is parsed.
-const maxClauses = 32
-
 // clause is a media type in an Accept header.
 type clause struct {
 	mediaType string
@@ -130,9 +119,6 @@ type clause struct {
 func parseAccept(header string) []clause {
 	var clauses []clause
 	for text := range strings.SplitSeq(header, ",") {
-		if len(clauses) == maxClauses {
-			break
-		}
 		mediaType, params, err := mime.ParseMediaType(text)
 		if err != nil {
 			continue

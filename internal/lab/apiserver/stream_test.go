@@ -44,53 +44,6 @@ func dialWebSocket(t *testing.T, conn net.Conn) *websocket.Conn {
 	return ws
 }
 
-func TestFramesArriveAsLinesOverHTTP(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		next := make(chan struct{})
-		conn := serveStream(t, func(s eventStream) {
-			<-next
-			require.NoError(t, s.Send([][]byte{[]byte("one\n"), []byte("two\n")}))
-			<-next
-			require.NoError(t, s.Send([][]byte{[]byte("three\n")}))
-			s.End()
-		})
-		io.WriteString(conn, get+"\r\n")
-		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		require.NoError(t, err)
-		assert.Equal(t, http.StatusOK, response.StatusCode, "the header arrives before the first event")
-		assert.Equal(t, "application/json", response.Header.Get("Content-Type"))
-		assert.Equal(t, []string{"chunked"}, response.TransferEncoding)
-		lines := bufio.NewScanner(response.Body)
-		next <- struct{}{}
-		for _, want := range []string{"one", "two"} {
-			require.True(t, lines.Scan())
-			assert.Equal(t, want, lines.Text())
-		}
-		next <- struct{}{}
-		require.True(t, lines.Scan())
-		assert.Equal(t, "three", lines.Text())
-		assert.False(t, lines.Scan())
-		assert.NoError(t, lines.Err(), "ended gracefully")
-	})
-}
-
-func TestFramesArriveAsMessagesOverWebSocket(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ws := dialWebSocket(t, serveStream(t, func(s eventStream) {
-			require.NoError(t, s.Send([][]byte{[]byte("one\n"), []byte("two\n")}))
-			s.End()
-		}))
-		for _, want := range []string{"one\n", "two\n"} {
-			kind, text, err := ws.ReadMessage()
-			require.NoError(t, err)
-			assert.Equal(t, websocket.TextMessage, kind)
-			assert.Equal(t, want, string(text))
-		}
-		_, _, err := ws.ReadMessage()
-		assert.True(t, websocket.IsCloseError(err, websocket.CloseNormalClosure), "%v", err)
-	})
-}
-
 func TestADisconnectIsNoticed(t *testing.T) {
 	for _, transport := range []string{"http", "websocket"} {
 		t.Run(transport, func(t *testing.T) {
@@ -165,20 +118,6 @@ func TestASlowClientIsCut(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestABrokenStreamHasNoEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		conn := serveStream(t, func(s eventStream) {
-			s.Send([][]byte{[]byte("one\n")})
-			s.Break()
-		})
-		io.WriteString(conn, get+"\r\n")
-		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		require.NoError(t, err)
-		_, err = io.ReadAll(response.Body)
-		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	})
 }
 
 // The answers of kube-apiserver to invalid handshakes.
