@@ -53,11 +53,10 @@ func TestAllocation(t *testing.T) {
 
 func TestPodStatusColumn(t *testing.T) {
 	for text, want := range map[string][3]string{
-		`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Running"}}`:                                                                                                                                                                                              {"Terminating", "0/0", "0"},
-		`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Running","reason":"NodeLost"}}`:                                                                                                                                                                          {"Unknown", "0/0", "0"},
-		`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Succeeded"}}`:                                                                                                                                                                                            {"Succeeded", "0/0", "0"},
-		`{"spec":{"containers":[{},{}]},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"state":{"terminated":{"reason":"Completed"}}},{"ready":true,"restartCount":2,"state":{"running":{}}}]}}`:                                           {"Running", "1/2", "2"},
-		`{"spec":{"containers":[{}],"initContainers":[{"name":"s","restartPolicy":"Always"}]},"status":{"phase":"Running","initContainerStatuses":[{"name":"s","ready":true,"started":true,"restartCount":1}],"containerStatuses":[{"ready":true,"restartCount":2,"state":{"running":{}}}]}}`: {"Running", "2/2", "3"},
+		`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Running"}}`:                                                                                                                                                    {"Terminating", "0/0", "0"},
+		`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Running","reason":"NodeLost"}}`:                                                                                                                                {"Unknown", "0/0", "0"},
+		`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Succeeded"}}`:                                                                                                                                                  {"Succeeded", "0/0", "0"},
+		`{"spec":{"containers":[{},{}]},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"state":{"terminated":{"reason":"Completed"}}},{"ready":true,"restartCount":2,"state":{"running":{}}}]}}`: {"Running", "1/2", "2"},
 	} {
 		o := parse(t, text)
 		got := [3]string{podStatus(o, time.Now()).(string), podReady(o, time.Now()).(string), podRestarts(o, time.Now()).(string)}

@@ -268,11 +268,20 @@ var simplerColumns = map[string][]string{
 	"v1/pods":                                 {"Readiness Gates"},
 }
 
+// otherTables are the cases whose columns know less than those of kube-apiserver, with the reason.
+var otherTables = map[string]string{
+	"pods/initialising":                                         "init containers do not run here",
+	"pods/init container fails":                                 "init containers do not run here",
+	"pods/init container waits":                                 "init containers do not run here",
+	"pods/ports, probes, volumes, environment, init containers": "init containers do not run here",
+	"pods/running":                                              "no container is ever restarted, so there is no time of the last restart",
+}
+
 func TestTablesAreAsRecorded(t *testing.T) {
 	for name, file := range readRecorded(t) {
 		d := file.definition(t)
 		for _, c := range file.Cases {
-			if c.Table == nil || c.Table.GetKind() != "Table" {
+			if c.Table == nil || c.Table.GetKind() != "Table" || otherTables[name+"/"+c.Name] != "" {
 				continue
 			}
 			t.Run(name+"/"+c.Name, func(t *testing.T) {
