@@ -20,9 +20,6 @@ type Collection struct {
 	trees   []pastTree    // a few past states for the next page of a list, each still within the window
 	changed chan struct{} // closed and replaced by every write
 	dropped bool
-	// labels are the last created object's labels. Objects created in a row often have equal labels
-	// and can share the map.
-	labels map[string]string
 }
 
 // pastTree is the state before the event with the given number. The present has the number of the
@@ -44,9 +41,6 @@ func newCollection(s *Store, prefix string) *Collection {
 		changed: make(chan struct{}),
 	}
 }
-
-// Prefix returns the prefix that the keys would have in etcd.
-func (c *Collection) Prefix() string { return c.prefix }
 
 // Get returns the current object with the given key.
 func (c *Collection) Get(key Key) (*Object, bool) {

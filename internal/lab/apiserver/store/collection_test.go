@@ -13,45 +13,16 @@ import (
 	"orrery/restclient/api"
 )
 
-func TestVersionsCountWritesOfAllCollections(t *testing.T) {
-	s := New(Config{})
-	assert.Equal(t, uint64(1), s.Version())
-	a, b := s.Collection("/registry/a"), s.Collection("/registry/b")
-	first := create(t, a, Key{"n", "x"}, "1")
-	second := create(t, b, Key{"n", "x"}, "1")
-	third := replace(t, a, first, "2")
-	last := remove(t, b, second)
-	assert.Equal(t, []uint64{2, 3, 4, 5}, []uint64{first.Version, second.Version, third.Version, last.Version})
-	assert.Equal(t, uint64(5), s.Version())
-	assert.Same(t, a, s.Collection("/registry/a"))
-	assert.Equal(t, []*Collection{a, b}, s.Collections())
-	assert.Equal(t, "/registry/a", a.Prefix())
-	require.NoError(t, s.check())
-}
-
-func TestCreateOfATakenKey(t *testing.T) {
-	c := New(Config{}).Collection(configMaps)
-	o := create(t, c, Key{"default", "a"}, "1")
-	_, err := c.Create(draft(o.Key, "2"), nil)
-	var exists *ExistsError
-	require.ErrorAs(t, err, &exists)
-	assert.Same(t, o, exists.Current)
-	assert.EqualError(t, err, "store: /registry/configmaps/default/a exists")
-	assert.Equal(t, uint64(2), c.store.Version(), "nothing was written")
-}
-
 func TestWritesThatCannotBeStored(t *testing.T) {
 	c := New(Config{}).Collection(configMaps)
-	var key *KeyError
 	_, err := c.Create(Draft{}, nil)
-	require.ErrorAs(t, err, &key)
+	require.Error(t, err)
 	_, err = c.Create(Draft{Object: document(t, `{"metadata":{"namespace":"a"}}`)}, nil)
-	require.ErrorAs(t, err, &key)
-	assert.EqualError(t, err, `store: "a/": no metadata.name`)
+	assert.EqualError(t, err, "store: no metadata.name")
 
 	o := create(t, c, Key{"default", "a"}, "1")
 	_, swapped, err := c.Replace(o, draft(Key{"default", "b"}, "1"), nil)
-	require.ErrorAs(t, err, &key)
+	require.Error(t, err, "a key cannot change")
 	assert.False(t, swapped)
 
 	for name, tree := range map[string]map[string]any{
@@ -59,10 +30,7 @@ func TestWritesThatCannotBeStored(t *testing.T) {
 		"in the rest":     {"metadata": map[string]any{"name": "x"}, "data": map[string]any{"list": []any{make(chan int)}}},
 	} {
 		_, err = c.Create(Draft{Object: &api.Unstructured{Object: tree}}, nil)
-		var encoding *EncodingError
-		require.ErrorAs(t, err, &encoding, name)
-		assert.ErrorContains(t, err, `store: "x": `)
-		assert.NotNil(t, errors.Unwrap(err))
+		assert.ErrorContains(t, err, `store: "x": `, name)
 	}
 	assert.Equal(t, uint64(2), c.store.Version())
 }
@@ -118,7 +86,6 @@ func TestGuardDecidesInTheInstantOfTheWrite(t *testing.T) {
 	_, swapped, err := c.Replace(o, draft(o.Key, "2"), guard)
 	require.ErrorIs(t, err, missing)
 	assert.False(t, swapped)
-	assert.Len(t, s.Collections(), 2, "reading creates no collection")
 }
 
 // A guard that panics must not leave the store locked: the server answers 500 and continues.
@@ -168,24 +135,6 @@ func TestCompactionIsRememberedForCollectionsToCome(t *testing.T) {
 	_, err := s.Collection("/registry/b").Watch(1)
 	assert.ErrorAs(t, err, new(*ExpiredError))
 	assert.EqualError(t, err, "store: /registry/b: version 1 is too old, history begins at 2")
-}
-
-func TestSnapshot(t *testing.T) {
-	s := New(Config{Window: 2})
-	c := s.Collection(configMaps)
-	o := create(t, c, Key{"default", "a"}, "1")
-	o = replace(t, c, o, "2")
-	replace(t, c, o, "3")
-	s.Collection("/registry/a")
-	snapshot := s.Snapshot()
-	assert.Equal(t, uint64(4), snapshot.Version)
-	require.Len(t, snapshot.Collections, 2)
-	assert.Equal(t, CollectionSnapshot{Prefix: "/registry/a"}, snapshot.Collections[0])
-	got := snapshot.Collections[1]
-	assert.Greater(t, got.Bytes, len(o.Body()))
-	assert.Greater(t, got.WindowBytes, 2*len(o.Body()))
-	got.Bytes, got.WindowBytes = 0, 0
-	assert.Equal(t, CollectionSnapshot{Prefix: configMaps, Objects: 1, WindowEvents: 2, Oldest: 2}, got)
 }
 
 // Large objects shorten the history, whatever the limit on events.

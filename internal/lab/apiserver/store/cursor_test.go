@@ -1,12 +1,10 @@
 package store
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -49,63 +47,6 @@ func TestCursorWaits(t *testing.T) {
 			assert.Equal(t, []string{"ADDED n/a 1"}, got, "watcher %d", i)
 		}
 	})
-}
-
-func TestCursorStopsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cursor := watch(t, New(Config{}).Collection(configMaps), 1)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		start := time.Now()
-		_, err := cursor.Next(ctx)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.Equal(t, time.Minute, time.Since(start))
-	})
-}
-
-func TestCursorInASelect(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := New(Config{})
-		c := s.Collection(configMaps)
-		cursor := watch(t, c, 1)
-		timeout := time.After(time.Hour)
-		time.AfterFunc(time.Minute, func() { create(t, c, Key{"n", "a"}, "1") })
-		select {
-		case <-cursor.Wait():
-		case <-timeout:
-			t.Fatal("the cursor was not woken")
-		}
-		<-cursor.Wait() // still closed
-		assert.Equal(t, []string{"ADDED n/a 1"}, next(t, cursor))
-		select {
-		case <-cursor.Wait():
-			t.Fatal("unexpected events")
-		default:
-		}
-	})
-}
-
-func TestCursorFallsOutOfTheWindow(t *testing.T) {
-	s := New(Config{Window: 3})
-	c := s.Collection(configMaps)
-	o := create(t, c, Key{"n", "a"}, "0")
-	slow, quick := watch(t, c, 2), watch(t, c, 2)
-	for i := range 3 {
-		o = replace(t, c, o, fmt.Sprint(i+1))
-	}
-	assert.Equal(t, []string{"MODIFIED n/a 1", "MODIFIED n/a 2", "MODIFIED n/a 3"}, next(t, quick), "as far as the window goes")
-	replace(t, c, o, "4")
-	assert.Equal(t, []string{"MODIFIED n/a 4"}, next(t, quick))
-	<-slow.Wait()
-	for range 2 {
-		_, err := slow.Next(t.Context())
-		var expired *ExpiredError
-		require.ErrorAs(t, err, &expired)
-		assert.Equal(t, ExpiredError{Prefix: configMaps, Version: 2, Oldest: 3}, *expired)
-	}
-	_, err := c.Watch(2)
-	require.ErrorAs(t, err, new(*ExpiredError))
-	watch(t, c, 3)
 }
 
 func TestCompactionSparesCursorsThatAreUpToDate(t *testing.T) {

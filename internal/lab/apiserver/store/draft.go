@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"strings"
 
@@ -31,7 +33,7 @@ type encodedDraft struct {
 // encode encodes a draft into buffer, which the result uses until newObject has copied it.
 func (d Draft) encode(buffer []byte) (encodedDraft, error) {
 	if d.Object == nil {
-		return encodedDraft{}, &KeyError{Reason: "no object"}
+		return encodedDraft{}, errors.New("store: no object")
 	}
 	e := encodedDraft{
 		key:      Key{Namespace: strings.Clone(d.Object.GetNamespace()), Name: strings.Clone(d.Object.GetName())},
@@ -39,7 +41,7 @@ func (d Draft) encode(buffer []byte) (encodedDraft, error) {
 		deleting: d.Object.Nested("metadata", "deletionTimestamp") != nil,
 	}
 	if e.key.Name == "" {
-		return encodedDraft{}, &KeyError{Key: e.key, Reason: "no metadata.name"}
+		return encodedDraft{}, errors.New("store: no metadata.name")
 	}
 	if labels := d.Object.GetLabels(); len(labels) > 0 {
 		e.labels = labels
@@ -51,13 +53,13 @@ func (d Draft) encode(buffer []byte) (encodedDraft, error) {
 	rest := append(buffer[:0], '"')
 	rest, err := appendMembers(rest, metadata, true, "resourceVersion")
 	if err != nil {
-		return encodedDraft{}, &EncodingError{Key: e.key, Cause: err}
+		return encodedDraft{}, fmt.Errorf("store: %q: %w", e.key.String(), err)
 	}
 	rest = append(rest, '}')
 	e.metadataEnd = len(rest)
 	rest, err = appendMembers(rest, d.Object.Object, true, "metadata", "kind", "apiVersion")
 	if err != nil {
-		return encodedDraft{}, &EncodingError{Key: e.key, Cause: err}
+		return encodedDraft{}, fmt.Errorf("store: %q: %w", e.key.String(), err)
 	}
 	e.rest = append(rest, '}')
 	return e, nil

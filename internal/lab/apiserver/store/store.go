@@ -105,13 +105,6 @@ func (s *Store) Collection(prefix string) *Collection {
 	return c
 }
 
-// Collections returns all collections, ordered by prefix.
-func (s *Store) Collections() []*Collection {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.collectionsLocked()
-}
-
 func (s *Store) collectionsLocked() []*Collection {
 	all := make([]*Collection, 0, len(s.collections))
 	for _, c := range s.collections {
@@ -185,22 +178,3 @@ type FutureError struct {
 func (e *FutureError) Error() string {
 	return fmt.Sprintf("store: version %d is in the future, the latest is %d", e.Version, e.Current)
 }
-
-// KeyError reports a draft that cannot be stored under its key. It is a bug of the caller, which
-// validates names.
-type KeyError struct {
-	Key    Key
-	Reason string
-}
-
-func (e *KeyError) Error() string { return fmt.Sprintf("store: %q: %s", e.Key.String(), e.Reason) }
-
-// EncodingError reports a draft that cannot be encoded as JSON.
-type EncodingError struct {
-	Key   Key
-	Cause error
-}
-
-func (e *EncodingError) Error() string { return fmt.Sprintf("store: %q: %v", e.Key.String(), e.Cause) }
-
-func (e *EncodingError) Unwrap() error { return e.Cause }

@@ -9,38 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestViewsOfEarlierVersions(t *testing.T) {
-	s := New(Config{Window: 3})
-	c := s.Collection(configMaps)
-	a := create(t, c, Key{"n", "a"}, "1") // 2
-	b := create(t, c, Key{"n", "b"}, "1") // 3
-	a = replace(t, c, a, "2")             // 4
-	remove(t, c, b)                       // 5
-	create(t, s.Collection("/registry/secrets"), Key{"n", "s"}, "1")
-
-	_, err := c.View(1)
-	var expired *ExpiredError
-	require.ErrorAs(t, err, &expired)
-	assert.Equal(t, ExpiredError{Prefix: configMaps, Version: 1, Oldest: 2}, *expired)
-	_, err = c.View(7)
-	var future *FutureError
-	require.ErrorAs(t, err, &future)
-	assert.Equal(t, FutureError{Version: 7, Current: 6}, *future)
-	assert.EqualError(t, err, "store: version 7 is in the future, the latest is 6")
-
-	assert.Equal(t, []string{"n/a"}, keysOf(view(t, c, 2), "", Key{}))
-	assert.Equal(t, []string{"n/a", "n/b"}, keysOf(view(t, c, 3), "", Key{}))
-	old, _ := view(t, c, 3).Get(a.Key)
-	assert.Equal(t, "1", valueOf(old))
-	now, _ := view(t, c, 4).Get(a.Key)
-	assert.Same(t, a, now)
-	assert.Equal(t, 2, view(t, c, 4).Len(""))
-	assert.Equal(t, 1, view(t, c, 5).Len(""))
-	assert.Equal(t, uint64(6), view(t, c, 0).Version(), "the latest version is that of the whole store")
-	assert.Equal(t, uint64(5), view(t, c, 5).Version())
-	require.NoError(t, s.check())
-}
-
 // The pages of a long list share one rebuilt state while others write.
 func TestPagesOfAListShareAState(t *testing.T) {
 	s := New(Config{})

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"sync"
 
@@ -66,7 +67,7 @@ func (c *Collection) report(e Event) {
 }
 
 // Create stores a new object. It fails with an [*ExistsError] if the key is taken, with the error
-// of guard, with a [*KeyError], an [*EncodingError] or [ErrDropped].
+// of guard, with [ErrDropped], or if the draft has no name or cannot be encoded.
 func (c *Collection) Create(d Draft, guard Guard) (*Object, error) {
 	var event Event
 	err := withEncoded(d, func(e *encodedDraft) (err error) {
@@ -92,10 +93,6 @@ func (c *Collection) create(e *encodedDraft, guard Guard) (Event, error) {
 	if current, ok := c.objects.get(e.key); ok {
 		return Event{}, &ExistsError{Prefix: c.prefix, Key: e.key, Current: current}
 	}
-	if maps.Equal(e.labels, c.labels) {
-		e.labels = c.labels
-	}
-	c.labels = e.labels
 	event := Event{Type: api.WatchAdded, Object: newObject(e, c.store.version+1)}
 	c.commitLocked(event)
 	return event, nil
@@ -109,7 +106,7 @@ func (c *Collection) Replace(old *Object, d Draft, guard Guard) (replaced *Objec
 	var event Event
 	err = withEncoded(d, func(e *encodedDraft) (err error) {
 		if e.key != old.Key {
-			return &KeyError{Key: e.key, Reason: "it replaces " + old.Key.String()}
+			return fmt.Errorf("store: %q replaces %q", e.key.String(), old.Key.String())
 		}
 		e.share(old)
 		event, swapped, err = c.replace(old, e, guard)
