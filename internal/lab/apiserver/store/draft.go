@@ -51,13 +51,13 @@ func (d Draft) encode(buffer []byte) (encodedDraft, error) {
 	}
 	metadata, _ := d.Object.Nested("metadata").(map[string]any) // not nil: it has a name
 	rest := append(buffer[:0], '"')
-	rest, err := appendMembers(rest, metadata, true, "resourceVersion")
+	rest, err := appendMembers(rest, metadata, "resourceVersion")
 	if err != nil {
 		return encodedDraft{}, fmt.Errorf("store: %q: %w", e.key.String(), err)
 	}
 	rest = append(rest, '}')
 	e.metadataEnd = len(rest)
-	rest, err = appendMembers(rest, d.Object.Object, true, "metadata", "kind", "apiVersion")
+	rest, err = appendMembers(rest, d.Object.Object, "metadata", "kind", "apiVersion")
 	if err != nil {
 		return encodedDraft{}, fmt.Errorf("store: %q: %w", e.key.String(), err)
 	}

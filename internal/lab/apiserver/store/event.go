@@ -150,7 +150,7 @@ func (o *Object) AppendJSON(dst []byte, apiVersion, kind string) []byte {
 func (o *Object) Decode() *api.Unstructured {
 	tree := new(api.Unstructured)
 	if err := tree.UnmarshalJSON(bytes.Clone(o.body)); err != nil {
-		panic("store: an encoded object cannot be read back: " + err.Error()) // it was written by appendValue
+		panic("store: an encoded object cannot be read back: " + err.Error()) // it was encoded as JSON
 	}
 	return tree
 }
