@@ -1,7 +1,7 @@
 // Package meta has what all types of the API share: errors, the rules for names, and selectors.
 // There is a constructor for each error, with the code, reason and message of kube-apiserver 1.36:
 //
-//	about an object        NotFound, AlreadyExists, GenerateNameConflict, Conflict, Invalid, Forbidden,
+//	about an object        NotFound, AlreadyExists, Conflict, Invalid, Forbidden,
 //	                       NamespaceTerminating
 //	about a version        Expired, TooLargeVersion
 //	about a request        BadRequest, MethodNotAllowed, NotAcceptable, UnsupportedMediaType, RequestEntityTooLarge
@@ -57,15 +57,6 @@ func ResourceNotFound() *api.StatusError {
 func AlreadyExists(group, resource, name string) *api.StatusError {
 	return Failure(http.StatusConflict, api.ReasonAlreadyExists,
 		fmt.Sprintf("%s %q already exists", groupResource(group, resource), name), details(group, resource, name))
-}
-
-// GenerateNameConflict reports that every generated name was taken (409); name is the last one.
-func GenerateNameConflict(group, resource, name string) *api.StatusError {
-	d := details(group, resource, name)
-	d.RetryAfterSeconds = 1
-	return Failure(http.StatusConflict, api.ReasonAlreadyExists, fmt.Sprintf(
-		"%s %q already exists, the server was not able to generate a unique name for the object",
-		groupResource(group, resource), name), d)
 }
 
 // Conflict reports that the operation conflicts with the state of the object (409). reason is

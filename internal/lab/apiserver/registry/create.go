@@ -21,31 +21,22 @@ func (r *Registry) Create(ctx context.Context, t Target, o *api.Unstructured, w 
 	if err := t.sameNamespace(o); err != nil {
 		return nil, err
 	}
-	if o.GetName() == "" && o.NestedString("metadata", "generateName") == "" {
+	base := o.NestedString("metadata", "generateName")
+	switch {
+	case o.GetName() != "":
+		return r.create(ctx, t.named(o.GetName()), o, w)
+	case base == "":
 		if err := r.mayCreate(t.named("Unknown")); err != nil {
 			return nil, err
 		}
+		return r.create(ctx, t.named(""), o, w)
 	}
-	generated := o.GetName() == "" && o.NestedString("metadata", "generateName") != ""
-	if !generated {
-		return r.create(ctx, t.named(o.GetName()), o, w)
-	}
-	base := o.NestedString("metadata", "generateName")
 	if err := r.mayCreate(t.named(base)); err != nil {
 		return nil, err // before a name is generated
 	}
-	for attempt := 1; ; attempt++ {
-		one := o.DeepCopy()
-		name := generateName(base)
-		metadataOf(one)["name"] = name
-		created, err := r.create(ctx, t.named(name), one, w)
-		switch {
-		case err == nil || !api.IsAlreadyExists(err):
-			return created, err
-		case attempt == nameAttempts:
-			return nil, meta.GenerateNameConflict(t.Definition.Group, t.Definition.Plural, name)
-		}
-	}
+	name := generateName(base)
+	metadataOf(o)["name"] = name
+	return r.create(ctx, t.named(name), o, w)
 }
 
 // create stores o under the name of the target.

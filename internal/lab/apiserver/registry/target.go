@@ -151,12 +151,8 @@ func generatedSuffix() string {
 	return string(b[:])
 }
 
-const (
-	// maximalBase is how much of metadata.generateName is used: with the suffix it is a DNS label.
-	maximalBase = 63 - 5
-	// nameAttempts is how many names are tried before giving up (KEP-4420).
-	nameAttempts = 8
-)
+// maximalBase is how much of metadata.generateName is used: with the suffix it is a DNS label.
+const maximalBase = 63 - 5
 
 func generateName(base string) string { return base[:min(len(base), maximalBase)] + generatedSuffix() }
 

@@ -43,20 +43,6 @@ func TestOptimisticConcurrencyLetsOneOfManyWin(t *testing.T) {
 	assert.Equal(t, old.Version+1, w.store.Version())
 }
 
-func TestUnconditionalWritersAllGetThrough(t *testing.T) {
-	w := newWorld(t)
-	old := w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
-	var wg sync.WaitGroup
-	for i := range 20 {
-		wg.Go(func() {
-			_, err := w.update(w.cm("a"), fmt.Sprintf(`{"metadata":{"name":"a"},"data":{"k":"w%d"}}`, i))
-			assert.NoError(t, err)
-		})
-	}
-	wg.Wait()
-	assert.Equal(t, old.Version+20, w.store.Version())
-}
-
 // A patch is retried on the latest state, unless it names a version.
 func TestPatchesAreRepeated(t *testing.T) {
 	w := newWorld(t)
@@ -91,20 +77,6 @@ func TestPatchesAreRepeated(t *testing.T) {
 	assert.Equal(t, 2, calls)
 }
 
-func TestConflictsOnDemand(t *testing.T) {
-	left := 2
-	w := newWorld(t, func(c *registry.Config) {
-		c.Conflict = func(a registry.Attributes) bool { left--; return left >= 0 }
-	})
-	w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
-	_, err := w.update(w.cm("a"), `{"metadata":{"name":"a"}}`)
-	assert.True(t, api.IsConflict(err), "%v", err)
-	_, err = w.patch(w.cm("a"), `{}`)
-	assert.True(t, api.IsConflict(err), "%v", err)
-	_, err = w.patch(w.cm("a"), `{}`)
-	assert.NoError(t, err)
-}
-
 // Some types allow an update to create an object. A resourceVersion is then ignored.
 func TestUpdateMayCreate(t *testing.T) {
 	w := newWorld(t)
@@ -115,17 +87,4 @@ func TestUpdateMayCreate(t *testing.T) {
 		assert.True(t, created)
 		assert.NotEmpty(t, after.UID)
 	}
-}
-
-func TestBind(t *testing.T) {
-	w := newWorld(t)
-	pod := w.at("pods", "default", "p")
-	w.make(pod, `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
-	require.NoError(t, w.Bind(ctx, pod, "n1", none))
-	o := w.get(pod)
-	assert.Equal(t, "n1", o.NestedString("spec", "nodeName"))
-	refused(t, w.Bind(ctx, pod, "n2", none), 409, `Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "n1"`)
-	w.delete(pod, api.DeleteOptions{})
-	refused(t, w.Bind(ctx, pod, "n2", none), 409, `Operation cannot be fulfilled on pods/binding "p": pod p is being deleted, cannot be assigned to a host`)
-	refused(t, w.Bind(ctx, w.at("pods", "default", "q"), "n2", none), 404, `pods "q" not found`)
 }
