@@ -10,7 +10,7 @@ import (
 
 // counters are the counts for a Snapshot.
 type counters struct {
-	inFlight, watches, cutWatches, panics atomic.Int64
+	watches, cutWatches, panics atomic.Int64
 }
 
 // report reports an answered request to the trace.
@@ -29,8 +29,6 @@ func (s *Server) countCut(err error) {
 
 // Snapshot describes a [Server] at one moment, for the debug endpoint and tests.
 type Snapshot struct {
-	// InFlight is the number of requests being answered, without watches.
-	InFlight int64 `json:"inFlight"`
 	// Watches is the number of open watches.
 	Watches int64 `json:"watches"`
 	// CutWatches is the number of watches ended because their client did not read.
@@ -42,7 +40,7 @@ type Snapshot struct {
 
 func (s *Server) Snapshot() Snapshot {
 	return Snapshot{
-		InFlight: s.inFlight.Load(), Watches: s.watches.Load(), CutWatches: s.cutWatches.Load(), Panics: s.panics.Load(),
+		Watches: s.watches.Load(), CutWatches: s.cutWatches.Load(), Panics: s.panics.Load(),
 		Store: s.store.Snapshot(),
 	}
 }

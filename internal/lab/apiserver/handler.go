@@ -23,8 +23,6 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.server.running.leave()
-	h.server.inFlight.Add(1)
-	defer h.server.inFlight.Add(-1)
 	begun := time.Now()
 	release, err := x.limitTime()
 	defer release()

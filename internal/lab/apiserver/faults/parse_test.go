@@ -9,24 +9,6 @@ import (
 	"orrery/internal/lab/apiserver/faults"
 )
 
-func TestSpellings(t *testing.T) {
-	for _, text := range []string{
-		"compact", " compact ", "compact:every=10s", "cut-watches:every=1m,count=3,for=10m",
-		"silence:for=2m", "delay:by=300ms", "delay: by = 300ms , verb = list|watch ",
-		"too-many-requests:share=0.3", "too-many-requests:share=30%,seed=7,retry-after=2s",
-		`webhook-denies:message="a, b and \"c\" \\"`, `webhook-denies:message="a" , webhook=b`,
-		"broken-group:group=a.example.com,version=v1", "node-lost:node=a|b", "stale-reads:versions=3",
-		"conflict:count=2147483647", "forbid:group=core", "too-many-requests:retry-after=none",
-		"withhold-bookmarks", "withhold-bookmarks:which=initial", "repeat-events:back=3,share=10%",
-	} {
-		s := faults.New()
-		id, err := s.Add(text)
-		require.NoError(t, err, text)
-		assert.NotEmpty(t, id)
-		s.Stop()
-	}
-}
-
 // Errors say what would be valid.
 func TestMistakes(t *testing.T) {
 	for text, words := range map[string]string{

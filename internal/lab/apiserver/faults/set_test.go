@@ -40,21 +40,6 @@ func statusOf(err error) *api.StatusError {
 	return status
 }
 
-func TestNoFaults(t *testing.T) {
-	s := faults.New()
-	assert.Nil(t, s.Before(t.Context(), listConfigMaps))
-	assert.Nil(t, s.Authorize(listConfigMaps))
-	assert.NoError(t, s.Admit(faults.Request{Verb: "create", Resource: "configmaps"}))
-	assert.False(t, s.Conflict(faults.Request{Verb: "update", Resource: "configmaps"}))
-	assert.Zero(t, s.Lag())
-	assert.False(t, s.Silent())
-	assert.False(t, s.NodeLost("node-1"))
-	assert.Empty(t, s.Unavailable())
-	assert.Empty(t, s.List())
-	assert.False(t, s.Remove("delay-1"))
-	assert.Zero(t, testing.AllocsPerRun(100, func() { s.Silent() }))
-}
-
 func TestRefusals(t *testing.T) {
 	for text, want := range map[string]api.Status{
 		"too-many-requests:retry-after=2s": {

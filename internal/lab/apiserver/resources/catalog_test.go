@@ -152,18 +152,6 @@ func TestCustomResourcesComeAndGo(t *testing.T) {
 	assert.False(t, ok)
 }
 
-func TestDefinitionsThatCannotBeServed(t *testing.T) {
-	c := NewCatalog()
-	for _, text := range []string{
-		`{"metadata":{"name":"x"},"spec":{"names":{},"versions":[{"name":"v1","served":true}]}}`,
-		`{"metadata":{"name":"x"},"spec":{"group":"g.x","names":{"plural":"xs","kind":"X"},"versions":[{"name":"v1","served":true,"additionalPrinterColumns":[{"name":"a","jsonPath":"["}]}]}}`,
-	} {
-		assert.Error(t, c.PutCustom(parse(t, text)), text)
-	}
-	assert.NoError(t, c.PutCustom(parse(t, `{"metadata":{"name":"x"}}`)), "a definition without served versions adds nothing")
-	assert.Len(t, c.All(), len(NewCatalog().All()))
-}
-
 func TestVersionsByPreference(t *testing.T) {
 	order := []string{"v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1", "foo10"}
 	for i, a := range order {
@@ -199,25 +187,4 @@ func TestCustomTable(t *testing.T) {
 	assert.Equal(t, int64(2), typedCell("integer", 2.7, now))
 	assert.Empty(t, printed(nil))
 	assert.Equal(t, "1.5", printed(1.5))
-}
-
-func TestScale(t *testing.T) {
-	d := gadgets(t, "v1")
-	o := parse(t, `{"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7","labels":{"a":"b"}},"spec":{"replicas":2},"status":{"replicas":7,"selector":"a=b"}}`)
-	assert.Equal(t, parse(t, `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7"},
-		"spec":{"replicas":2},"status":{"replicas":7,"selector":"a=b"}}`), d.ScaleOf(o))
-	table := tableOf(t, Scales(), stored(t, Scales(), d.ScaleOf(o)), TableOptions{})
-	cells, _ := items(table.Object, "rows")[0]["cells"].([]any)
-	assert.Equal(t, []any{"a", int64(2), int64(7), "<unknown>"}, cells)
-	require.NoError(t, d.SetScale(o, parse(t, `{"spec":{"replicas":5}}`)))
-	assert.EqualValues(t, 5, o.NestedInt64("spec", "replicas"))
-	assert.Error(t, d.SetScale(parse(t, `{"spec":7}`), parse(t, `{}`)))
-
-	deployments, _ := NewCatalog().Lookup(api.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"})
-	scale := deployments.ScaleOf(parse(t, `{"spec":{"selector":{"matchLabels":{"a":"b"},"matchExpressions":[{"key":"c","operator":"Exists"}]}}}`))
-	assert.Equal(t, "a=b,c", scale.NestedString("status", "selector"))
-	assert.NotContains(t, scale.Nested("spec"), "replicas", "upstream omits a zero")
-	assert.Empty(t, deployments.ScaleOf(parse(t, `{"spec":{"selector":{"matchExpressions":[{}]}}}`)).Nested("status", "selector"))
-	plain := &Definition{scale: &scalePaths{replicas: []string{"r"}, status: []string{"s"}}}
-	assert.Nil(t, plain.ScaleOf(parse(t, `{}`)).Nested("status", "selector"))
 }

@@ -98,12 +98,3 @@ func TestQualityOfService(t *testing.T) {
 		assert.Equal(t, want, qosClass(parse(t, text).Object), text)
 	}
 }
-
-func TestTaintsOfNewNodes(t *testing.T) {
-	d := lookup(t, "", "nodes")
-	o := parse(t, `{"spec":{"taints":[{"key":"node.kubernetes.io/not-ready","effect":"NoExecute"}]}}`)
-	d.Strategy.Default(o)
-	d.Strategy.PrepareCreate(o)
-	assert.Len(t, o.Nested("spec", "taints"), 1)
-	assert.Equal(t, "true", d.FieldsOf(parse(t, `{"spec":{"unschedulable":true}}`))["spec.unschedulable"])
-}

@@ -132,40 +132,6 @@ func TestLongListsAreMergedQuickly(t *testing.T) {
 	assert.Equal(t, document, patched)
 }
 
-func TestNothingIsShared(t *testing.T) {
-	document := decode(t, `{"metadata":{"labels":{"a":"1"},"finalizers":["x"]},"spec":{"containers":[{"name":"c","args":["1"]}]}}`)
-	before := encode(t, document)
-	for kind, change := range map[api.PatchType]string{
-		api.JSONPatchType:  `[{"op":"copy","from":"/spec/containers/0","path":"/spec/containers/-"},{"op":"replace","path":"/spec/containers/1/args/0","value":"2"}]`,
-		api.MergePatchType: `{"x":1}`, api.StrategicMergePatchType: `{"spec":{"containers":[{"name":"d"}]}}`,
-	} {
-		var typ *schema.Type // only a strategic merge patch needs one
-		if kind == api.StrategicMergePatchType {
-			typ = typeOf(t, "v1", "Pod")
-		}
-		patched, err := schema.ApplyPatch(kind, document, []byte(change), typ)
-		require.NoError(t, err)
-		scribble(patched)
-		require.Equal(t, before, encode(t, document))
-	}
-}
-
-// scribble overwrites all values in a tree.
-func scribble(value any) {
-	switch v := value.(type) {
-	case map[string]any:
-		for key, inner := range v {
-			scribble(inner)
-			v[key] = "scribbled"
-		}
-	case []any:
-		for i, inner := range v {
-			scribble(inner)
-			v[i] = "scribbled"
-		}
-	}
-}
-
 func TestUnknownNumbersSurvive(t *testing.T) {
 	document := decode(t, `{"spec":{"big":123456789012345678901234567890,"whole":9007199254740993,"half":0.5}}`)
 	patched, err := schema.ApplyPatch(api.MergePatchType, document, []byte(`{"spec":{"new":9007199254740993}}`), nil)

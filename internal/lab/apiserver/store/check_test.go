@@ -38,17 +38,6 @@ func (c *Collection) checkLocked() error {
 	if err := c.checkHistoryLocked(); err != nil {
 		return err
 	}
-	if len(c.trees) > maxTrees {
-		return fmt.Errorf("%d states are kept", len(c.trees))
-	}
-	for _, past := range c.trees {
-		if past.number < c.window.first || past.number > c.window.next {
-			return fmt.Errorf("the state before event %d is kept, outside of the window from %d to %d", past.number, c.window.first, c.window.next)
-		}
-		if err := past.tree.check(c.store.version); err != nil {
-			return fmt.Errorf("state before event %d: %w", past.number, err)
-		}
-	}
 	return nil
 }
 

@@ -140,7 +140,6 @@ func (s *Store) Compact() uint64 {
 	s.floor = s.version
 	for _, c := range s.collections {
 		c.window.compact(s.version)
-		c.forgetTreesLocked()
 	}
 	return s.version
 }

@@ -1,5 +1,7 @@
 package store
 
+import "slices"
+
 // View is a collection at one version. It is immutable and safe for concurrent use. It keeps its
 // objects alive.
 type View struct {
@@ -7,27 +9,11 @@ type View struct {
 	objects tree // immutable
 }
 
-// View returns the collection as it was at a version; 0 is the latest. The latest is nearly free.
-// An earlier one takes a step for each event since then, the first time. It fails with an
+// View returns the collection as it was at a version; 0 is the latest. The latest is nearly free: it
+// shares the present tree. An earlier one takes a step for each event since then. It fails with an
 // [*ExpiredError] if the window does not reach back that far, with a [*FutureError] if the version
 // has not been written yet, and with [ErrDropped].
 func (c *Collection) View(at uint64) (*View, error) {
-	c.store.mu.RLock()
-	version, number, err := c.positionLocked(at, true)
-	past, found := c.pastTreeLocked(number)
-	c.store.mu.RUnlock()
-	switch {
-	case err != nil:
-		return nil, err
-	case found:
-		return &View{version, past}, nil
-	}
-	return c.makeView(at)
-}
-
-// makeView builds a state that is not kept: it copies the present under the lock and undoes the
-// later events in the copy, without the lock.
-func (c *Collection) makeView(at uint64) (*View, error) {
 	c.store.mu.Lock()
 	version, number, err := c.positionLocked(at, true)
 	if err != nil {
@@ -35,22 +21,13 @@ func (c *Collection) makeView(at uint64) (*View, error) {
 		return nil, err
 	}
 	objects := c.objects.copy()
-	parts := c.window.all(number)
-	if len(parts) == 0 {
-		c.rememberTreeLocked(number, objects)
-		c.store.mu.Unlock()
-		return &View{version, objects}, nil
-	}
+	later := c.window.all(number)
 	c.store.mu.Unlock()
-
-	for i := len(parts) - 1; i >= 0; i-- {
-		for k := len(parts[i]) - 1; k >= 0; k-- {
-			objects.undo(parts[i][k])
+	for _, events := range slices.Backward(later) {
+		for _, e := range slices.Backward(events) {
+			objects.undo(e)
 		}
 	}
-	c.store.mu.Lock()
-	c.rememberTreeLocked(number, objects)
-	c.store.mu.Unlock()
 	return &View{version, objects}, nil
 }
 

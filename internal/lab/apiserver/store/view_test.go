@@ -9,35 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The pages of a long list share one rebuilt state while others write.
-func TestPagesOfAListShareAState(t *testing.T) {
-	s := New(Config{})
-	c := s.Collection(configMaps)
-	for i := range 100 {
-		create(t, c, Key{"n", fmt.Sprintf("%03d", i)}, "")
-	}
-	first := view(t, c, 0)
-	after, pages := Key{}, []string{}
-	for i := 100; ; i++ {
-		create(t, c, Key{"n", fmt.Sprintf("%03d", i)}, "")
-		same := view(t, c, first.Version())
-		assert.Same(t, first.objects.objects, same.objects.objects, "the state was rebuilt")
-		page := keysOf(same, "", after)
-		if len(page) == 0 {
-			break
-		}
-		page = page[:min(10, len(page))]
-		pages = append(pages, page...)
-		after = Key{"n", page[len(page)-1][2:]}
-	}
-	assert.Equal(t, keysOf(first, "", Key{}), pages)
-	assert.Len(t, pages, 100)
-
-	s.Compact()
-	_, err := c.View(first.Version())
-	assert.ErrorAs(t, err, new(*ExpiredError), "kept states expire like any other")
-}
-
 // Reading a view blocks no writer and sees no later writes. The race detector checks it as well.
 func TestViewsAreReadWhileOthersWrite(t *testing.T) {
 	s := New(Config{Window: 50})
