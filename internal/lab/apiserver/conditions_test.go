@@ -4,13 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver"
 )
 
 const (
@@ -151,113 +148,6 @@ func TestAPolicyInForce(t *testing.T) {
 		p.must(200, "DELETE", group+"validatingadmissionpolicybindings/keep-all", "")
 		p.must(200, "DELETE", configMaps+"/b", "")
 	})
-}
-
-// The refusals have the words of kube-apiserver.
-func TestFaultsOfReadsAndPolicies(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		p.configMap("a")
-		p.configMap("b")
-		const secrets = "/api/v1/namespaces/default/secrets"
-		p.must(201, "POST", secrets, `{"metadata":{"name":"s"}}`)
-		p.fault("policy-denies:verb=delete,name=a,policy=keep,binding=keep-all")
-		p.fault("not-allowed:verb=delete|deletecollection,name=b")
-		p.fault("unreadable:name=s")
-		denied := p.must(422, "DELETE", configMaps+"/a", "")
-		assert.Equal(t, `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'keep' with binding 'keep-all' denied request: `+
-			`failed expression: false`, denied.message(t))
-		assert.Contains(t, denied.body, `"reason":"Invalid"`)
-		assert.Contains(t, p.must(405, "DELETE", configMaps+"/b", "").body, `"reason":"MethodNotAllowed"`)
-
-		assert.Equal(t, `Internal error occurred: unable to transform key "/registry/secrets/default/s": no matching prefix found`,
-			p.must(500, "GET", "/api/v1/secrets", "").message(t))
-		assert.Equal(t, `Internal error occurred: no matching prefix found`, p.must(500, "GET", secrets+"/s", "").message(t))
-		p.must(500, "DELETE", secrets, "")
-		p.must(200, "GET", "/api/v1/namespaces/kube-system/secrets", "")
-		p.must(201, "POST", secrets, `{"metadata":{"name":"other"}}`)
-		p.must(200, "GET", secrets+"/other", "")
-	})
-}
-
-func TestAConversionThatFails(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		const tabs = "/apis/stable.example.com/v1/namespaces/default/crontabs"
-		p.must(201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{"metadata":{"name":"crontabs.stable.example.com"},
-			"spec":{"group":"stable.example.com","scope":"Namespaced","names":{"plural":"crontabs","kind":"CronTab"},
-			"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`)
-		p.must(201, "POST", tabs, `{"apiVersion":"stable.example.com/v1","kind":"CronTab","metadata":{"name":"a"}}`)
-		p.fault("conversion-fails:from=v1beta1,service=shop/converter,unless-ready=default/converter")
-		failed := p.must(500, "DELETE", tabs, "")
-		assert.Equal(t, `conversion webhook for stable.example.com/v1beta1, Kind=CronTab failed: `+
-			`Post "https://converter.shop.svc:443/convert?timeout=30s": no endpoints available for service "converter"`, failed.message(t))
-		assert.NotContains(t, failed.body, `"reason"`)
-		p.must(500, "GET", tabs+"/a", "")
-		p.must(200, "GET", configMaps, "") // built-in types have no webhook
-	})
-}
-
-// A group may be stale in aggregated discovery while its server answers.
-func TestStaleDiscovery(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		p.fault("stale-discovery:group=apps,version=v1")
-		assert.Regexp(t, `"name":"apps"},"versions":\[{"version":"v1","resources":.*"freshness":"Stale"}\]}`, p.groups())
-		assert.Contains(t, p.must(200, "GET", "/apis/apps/v1", "").body, "deployments")
-		p.must(200, "GET", "/apis/apps/v1/deployments", "")
-		assert.Equal(t, "True Local: Local APIServices are always available", p.available("v1.apps"))
-	})
-}
-
-// keeps-creating fills a terminating namespace, with pauses.
-func TestSomethingKeepsCreating(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		p.must(201, "POST", "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
-		p.must(200, "DELETE", "/api/v1/namespaces/shop", "")
-		p.fault("keeps-creating:namespace=shop,manager=gitops,every=5s,while=namespaces/shop")
-		count := func() int {
-			return strings.Count(p.must(200, "GET", "/api/v1/namespaces/shop/configmaps", "").body, `"name":"gitops-`)
-		}
-		assert.Equal(t, 1, count())
-		time.Sleep(11 * time.Second)
-		synctest.Wait()
-		assert.Equal(t, 3, count())
-		p.must(403, "POST", "/api/v1/namespaces/shop/configmaps", `{"metadata":{"name":"another"}}`)
-		p.server.Faults().Remove("keeps-creating-1")
-		time.Sleep(11 * time.Second)
-		synctest.Wait()
-		assert.Equal(t, 3, count())
-	})
-}
-
-// The kubelet stops the containers of a pod that stays, and removes it after the fault.
-func TestAPodStays(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		time.Sleep(2 * time.Second)
-		p.must(201, "POST", pods, `{"metadata":{"name":"web"},"spec":{"containers":[{"name":"a","image":"i"}]}}`)
-		time.Sleep(2 * time.Second)
-		p.fault("pod-stays:namespace=default,name=web")
-		p.must(200, "DELETE", pods+"/web?gracePeriodSeconds=1", "")
-		time.Sleep(10 * time.Second)
-		left := p.must(200, "GET", pods+"/web", "").body
-		assert.Contains(t, left, `"terminated":{`)
-		assert.NotContains(t, left, `"running":{`)
-		p.server.Faults().Remove("pod-stays-1")
-		time.Sleep(2 * time.Second)
-		p.must(404, "GET", pods+"/web", "")
-	}, func(c *apiserver.Config) { c.NoKubelet = false })
-}
-
-// While the garbage collector is stopped, foreground deletion does not end.
-func TestTheCollectorIsStopped(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		p.configMap("owner")
-		p.fault("collector-stopped")
-		p.must(200, "DELETE", configMaps+"/owner?propagationPolicy=Foreground", "")
-		time.Sleep(time.Minute)
-		p.must(200, "GET", configMaps+"/owner", "")
-		p.server.Faults().Remove("collector-stopped-1")
-		time.Sleep(time.Minute)
-		p.must(404, "GET", configMaps+"/owner", "")
-	}, func(c *apiserver.Config) { c.NoCollector = false })
 }
 
 // The condition Available of an APIService tells in the words of kube-aggregator why its server
