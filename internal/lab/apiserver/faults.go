@@ -122,7 +122,7 @@ func (x *exchange) readFault(t registry.Target) error {
 func (s *Server) intrude(order faults.Creation) {
 	d, _ := s.catalog.Lookup(api.GroupVersionResource{Version: "v1", Resource: "configmaps"})
 	t := registry.Target{Definition: d, Version: "v1", Namespace: order.Namespace}
-	if !s.registry.Exists("namespaces", "", order.Namespace) {
+	if s.registry.Stored("namespaces", "", order.Namespace) == nil {
 		return
 	}
 	name := order.Manager + "-" + strings.ToLower(rand.Text()[:8])

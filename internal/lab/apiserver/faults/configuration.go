@@ -95,7 +95,7 @@ func (h hook) failure(objects Objects) string {
 		return connectionRefused
 	}
 	reason := fmt.Sprintf("no endpoints available for service %q", service.Name)
-	if !objects.Exists("services", service.Namespace, service.Name) {
+	if objects.Stored("services", service.Namespace, service.Name) == nil {
 		reason = fmt.Sprintf("service %q not found", service.Name)
 	}
 	target := url.URL{

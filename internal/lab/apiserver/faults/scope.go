@@ -116,12 +116,14 @@ type fault struct {
 // object names an object of the server.
 type object struct{ resource, namespace, name string }
 
+func (o object) isIn(objects Objects) bool {
+	return objects.Stored(o.resource, o.namespace, o.name) != nil
+}
+
 // Objects is what the conditions of faults look at: the server's objects.
 type Objects interface {
-	// Exists reports whether an object exists. resource is "plural" or "plural.group". An empty
+	// Stored returns a copy of an object, or nil. resource is "plural" or "plural.group". An empty
 	// namespace means any.
-	Exists(resource, namespace, name string) bool
-	// Stored returns a copy of an object, or nil.
 	Stored(resource, namespace, name string) *api.Unstructured
 	// Ready reports whether a Service has a ready endpoint.
 	Ready(namespace, service string) bool
@@ -132,8 +134,8 @@ func (f *fault) appliesLocked(objects Objects) bool {
 	if objects == nil {
 		return true
 	}
-	return (f.while == object{} || objects.Exists(f.while.resource, f.while.namespace, f.while.name)) &&
-		(f.unless == object{} || !objects.Exists(f.unless.resource, f.unless.namespace, f.unless.name)) &&
+	return (f.while == object{} || f.while.isIn(objects)) &&
+		(f.unless == object{} || !f.unless.isIn(objects)) &&
 		(f.unlessReady == object{} || !objects.Ready(f.unlessReady.namespace, f.unlessReady.name))
 }
 

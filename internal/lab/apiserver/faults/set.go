@@ -31,7 +31,6 @@ type Set struct {
 	faults   []*fault          // guarded by mu; oldest first; expired faults are removed on access
 	made     map[string]int    // guarded by mu; number of each kind, for IDs
 	actions  map[string]func() // guarded by mu; the functions of On
-	overdue  map[string]bool   // guarded by mu; actions added before On
 	running  sync.WaitGroup    // actions started by timers; added to under mu
 	finished bool              // guarded by mu; Stop was called
 	objects  Objects           // guarded by mu; nil before Look
@@ -42,7 +41,7 @@ type Set struct {
 }
 
 func New() *Set {
-	return &Set{made: map[string]int{}, actions: map[string]func(){}, overdue: map[string]bool{}}
+	return &Set{made: map[string]int{}, actions: map[string]func(){}}
 }
 
 // Add adds a fault. An action (compact, cut-watches) runs immediately on the caller's goroutine;
@@ -86,7 +85,6 @@ func (s *Set) actLocked(f *fault) func() {
 	if act := s.actions[f.kind]; act != nil {
 		return act
 	}
-	s.overdue[f.kind] = true
 	return func() {}
 }
 
@@ -133,17 +131,12 @@ func (s *Set) List() []Active {
 	return list
 }
 
-// On sets the function of an action. The server calls it once for each of [Actions]. An action
-// added earlier runs now. f may be called concurrently and must not wait for Stop.
+// On sets the function of an action. The server calls it once for each of [Actions], before faults
+// are added. f may be called concurrently and must not wait for Stop.
 func (s *Set) On(action string, f func()) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.actions[action] = f
-	now := s.overdue[action]
-	delete(s.overdue, action)
-	s.mu.Unlock()
-	if now {
-		f()
-	}
 }
 
 // Creation is what keeps-creating orders.

@@ -2,10 +2,8 @@ package registry
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 
-	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -49,47 +47,26 @@ func (r *Registry) Ready(namespace, name string) bool {
 	return false
 }
 
-// Exists reports whether an object exists. resource is "plural" or "plural.group". An empty
+// Stored returns a copy of an object, or nil. resource is "plural" or "plural.group". An empty
 // namespace means any.
-func (r *Registry) Exists(resource, namespace, name string) bool {
-	for d, objects := range r.collectionsOf(resource) {
-		if _, ok := objects.Get(store.Key{Namespace: namespace, Name: name}); ok {
-			return true
-		}
-		if view, err := objects.View(0); err == nil && d.Namespaced && namespace == "" {
-			found := false
-			view.Ascend("", store.Key{}, func(o *store.Object) bool {
-				found = o.Key.Name == name
-				return !found
-			})
-			if found {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Stored returns a copy of an object, or nil. resource is "plural" or "plural.group".
 func (r *Registry) Stored(resource, namespace, name string) *api.Unstructured {
-	for _, objects := range r.collectionsOf(resource) {
-		if o, ok := objects.Get(store.Key{Namespace: namespace, Name: name}); ok {
-			return o.Decode()
+	for _, d := range r.catalog.All() {
+		if d.Qualified() != resource && d.Plural != resource {
+			continue
+		}
+		found, ok := r.store.Collection(d.Prefix).Get(store.Key{Namespace: namespace, Name: name})
+		view, err := r.store.Collection(d.Prefix).View(0)
+		if err == nil && d.Namespaced && namespace == "" {
+			view.Ascend("", store.Key{}, func(o *store.Object) bool {
+				found, ok = o, o.Key.Name == name
+				return !ok
+			})
+		}
+		if ok {
+			return found.Decode()
 		}
 	}
 	return nil
-}
-
-// collectionsOf iterates over the definitions of a resource, which is "plural" or "plural.group",
-// and their objects.
-func (r *Registry) collectionsOf(resource string) iter.Seq2[*resources.Definition, *store.Collection] {
-	return func(yield func(*resources.Definition, *store.Collection) bool) {
-		for _, d := range r.catalog.All() {
-			if (d.Qualified() == resource || d.Plural == resource) && !yield(d, r.store.Collection(d.Prefix)) {
-				return
-			}
-		}
-	}
 }
 
 // slicesOf iterates over the EndpointSlices of a Service.
