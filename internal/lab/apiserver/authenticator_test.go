@@ -6,10 +6,7 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,34 +20,6 @@ func request(headers ...string) *http.Request {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	return r
-}
-
-func TestTokens(t *testing.T) {
-	a := &apiserver.Authenticator{Tokens: apiserver.NewTokenSet(map[string]apiserver.User{"secret": {Name: "joe", Groups: []string{"devs"}}})}
-	joe := apiserver.User{Name: "joe", Groups: []string{"devs", apiserver.GroupAuthenticated}}
-	for _, good := range []*http.Request{
-		request("Authorization", "Bearer secret"), request("Authorization", "bearer  secret "),
-	} {
-		user, err := a.Authenticate(good)
-		require.NoError(t, err)
-		assert.Equal(t, joe, user)
-	}
-	for _, bad := range []*http.Request{
-		request(), request("Authorization", "Bearer Secret"), request("Authorization", "Basic secret"), request("Authorization", "Bearer"),
-	} {
-		_, err := a.Authenticate(bad)
-		assert.ErrorIs(t, err, apiserver.ErrUnauthorized)
-	}
-}
-
-// An invalid credential is refused even if none is required.
-func TestAnonymousRequests(t *testing.T) {
-	a := &apiserver.Authenticator{Anonymous: true}
-	user, err := a.Authenticate(request())
-	require.NoError(t, err)
-	assert.Equal(t, apiserver.User{Name: apiserver.Anonymous, Groups: []string{apiserver.GroupUnauthenticated}}, user)
-	_, err = a.Authenticate(request("Authorization", "Bearer x"))
-	assert.ErrorIs(t, err, apiserver.ErrUnauthorized)
 }
 
 func certificates(t *testing.T, chain ...[]byte) *tls.ConnectionState {
@@ -104,29 +73,4 @@ func TestClientCertificates(t *testing.T) {
 		require.NoError(t, err, "a valid token suffices")
 		assert.Equal(t, "token", user.Name)
 	}
-}
-
-func TestServiceAccountTokens(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		issuer := apiserver.NewIssuer()
-		a := &apiserver.Authenticator{ServiceAccounts: issuer}
-		token := issuer.Issue(apiserver.ServiceAccount{Namespace: "shop", Name: "web", UID: "u", Audiences: []string{apiserver.Address}}, time.Now().Add(time.Hour))
-		assert.Equal(t, 2, strings.Count(token, "."), "a JSON Web Token")
-		user, err := a.Authenticate(request("Authorization", "Bearer "+token))
-		require.NoError(t, err)
-		assert.Equal(t, apiserver.User{
-			Name: "system:serviceaccount:shop:web", UID: "u",
-			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:shop", apiserver.GroupAuthenticated},
-		}, user)
-
-		for _, bad := range []string{
-			token + "x", token[1:], strings.ReplaceAll(token, ".", ""), "a.b.!", apiserver.NewIssuer().Issue(apiserver.ServiceAccount{Name: "web"}, time.Now().Add(time.Hour)),
-		} {
-			_, ok := issuer.Read(bad)
-			assert.False(t, ok, bad)
-		}
-		time.Sleep(time.Hour)
-		_, ok := issuer.Read(token)
-		assert.False(t, ok, "expired")
-	})
 }

@@ -54,18 +54,6 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// Text in errors is printable and bounded.
-func TestMistakesAreShownHarmlessly(t *testing.T) {
-	long := make([]byte, 5000)
-	for i := range long {
-		long[i] = "\x1b[31m"[i%5]
-	}
-	_, err := faults.New().Add("delay:" + string(long))
-	require.Error(t, err)
-	assert.NotContains(t, err.Error(), "\x1b")
-	assert.Less(t, len(err.Error()), 2500)
-}
-
 // The help shows the usage of each kind, which must be valid.
 func TestCatalogue(t *testing.T) {
 	kinds := faults.Catalogue()

@@ -40,28 +40,6 @@ func statusOf(err error) *api.StatusError {
 	return status
 }
 
-func TestRefusals(t *testing.T) {
-	for text, want := range map[string]api.Status{
-		"too-many-requests:retry-after=2s": {
-			Code: http.StatusTooManyRequests, Reason: api.ReasonTooManyRequests, Message: "Too many requests, please try again later.",
-			Details: &api.StatusDetails{RetryAfterSeconds: 2},
-		},
-		"internal-error:message=no space left on device": {
-			Code: http.StatusInternalServerError, Reason: api.ReasonInternalError, Message: "Internal error occurred: no space left on device",
-			Details: &api.StatusDetails{Causes: []api.StatusCause{{Message: "no space left on device"}}},
-		},
-		"unavailable": {
-			Code: http.StatusServiceUnavailable, Reason: api.ReasonServiceUnavailable, Message: "the server is currently unable to handle the request",
-		},
-	} {
-		refused := with(t, text).Before(t.Context(), listConfigMaps)
-		require.NotNil(t, refused, text)
-		want.TypeMeta, want.Status = api.TypeMeta{Kind: "Status", APIVersion: "v1"}, api.StatusFailure
-		assert.Equal(t, want, refused.Status)
-	}
-	assert.Equal(t, 2*time.Second, with(t, "too-many-requests:retry-after=2s").Before(t.Context(), listConfigMaps).RetryAfter)
-}
-
 // The messages are those of kube-apiserver 1.36.
 func TestForbidden(t *testing.T) {
 	s := with(t, "forbid:user=alice")

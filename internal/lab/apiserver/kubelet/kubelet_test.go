@@ -268,20 +268,6 @@ func TestPodLastsForItsGracePeriod(t *testing.T) {
 	})
 }
 
-func TestShorterGraceCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := start(t, Config{}, nil)
-		c.create("a", nil, nil)
-		synctest.Wait()
-		c.delete("a", seconds(600))
-		time.Sleep(10 * time.Second)
-		require.False(t, c.gone("a"))
-		c.delete("a", seconds(20))
-		time.Sleep(11 * time.Second)
-		assert.True(t, c.gone("a"))
-	})
-}
-
 func TestContainersThatListenStopSooner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, nil)

@@ -2,7 +2,6 @@ package registry_test
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,29 +17,6 @@ func (w *world) update(t registry.Target, text string) (*api.Unstructured, error
 		return nil, err
 	}
 	return o.Decode(), nil
-}
-
-func TestOptimisticConcurrencyLetsOneOfManyWin(t *testing.T) {
-	w := newWorld(t)
-	old := w.make(w.cm(""), `{"metadata":{"name":"a"},"data":{"k":"0"}}`)
-	var wg sync.WaitGroup
-	results := make([]error, 20)
-	for i := range results {
-		wg.Go(func() {
-			_, results[i] = w.update(w.cm("a"), fmt.Sprintf(`{"metadata":{"name":"a","resourceVersion":"%d"},"data":{"k":"w%d"}}`, old.Version, i))
-		})
-	}
-	wg.Wait()
-	won := 0
-	for _, err := range results {
-		if err == nil {
-			won++
-			continue
-		}
-		assert.True(t, api.IsConflict(err), "%v", err)
-	}
-	assert.Equal(t, 1, won)
-	assert.Equal(t, old.Version+1, w.store.Version())
 }
 
 // A patch is retried on the latest state, unless it names a version.

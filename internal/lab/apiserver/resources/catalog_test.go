@@ -97,59 +97,6 @@ func TestCatalogOfBuiltInTypes(t *testing.T) {
 			assert.NotNil(t, d.Strategy.ValidateUpdate, "%s: what is checked at creation is checked at updates", d.Kind)
 		}
 	}
-	namespaces, _ := c.Lookup(api.NamespacesResource)
-	assert.False(t, namespaces.HasVerb("deletecollection"))
-	assert.Len(t, namespaces.VerbList(), 7)
-	assert.Equal(t, []Subresource{
-		{Name: "finalize", Kind: api.GroupVersionKind{Kind: "Namespace"}, Verbs: []string{"update"}},
-		{Name: "status", Kind: api.GroupVersionKind{Kind: "Namespace"}, Verbs: []string{"get", "patch", "update"}},
-	}, namespaces.Subresources())
-	pods, _ := c.Lookup(api.PodsResource)
-	assert.Len(t, pods.VerbList(), 8)
-	_, ok := c.Lookup(api.GroupVersionResource{Version: "v1", Resource: "gadgets"})
-	assert.False(t, ok)
-}
-
-func TestCustomResourcesComeAndGo(t *testing.T) {
-	c := withGadgets(t)
-	d, ok := c.ByKind(api.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"})
-	require.True(t, ok)
-	assert.Equal(t, []string{"v1", "v1beta1"}, d.Versions, "served versions, preferred first")
-	assert.Equal(t, "gadget", d.Singular)
-	assert.Equal(t, "GadgetList", d.ListKind)
-	assert.Equal(t, "/registry/example.com/gadgets", d.Prefix)
-	assert.True(t, d.Custom && d.Namespaced && d.Status && d.Scale)
-	assert.Equal(t, "scale", d.Subresources()[1].Name)
-	beta := gadgets(t, "v1beta1")
-	assert.False(t, beta.Status || beta.Scale, "subresources depend on the version")
-	assert.Equal(t, d.Prefix, beta.Prefix, "the storage does not")
-	assert.Equal(t, "gadgets.example.com", c.All()[len(c.All())-1].Qualified())
-
-	metrics := api.GroupVersion{Group: "metrics.example.com", Version: "v1beta1"}
-	c.PutRemote(metrics)
-	c.PutRemote(metrics)
-	second := api.GroupVersion{Group: "example.com", Version: "v2"}
-	c.PutRemote(second)
-	groups := c.Groups()
-	assert.Empty(t, groups[0].Name)
-	last := groups[len(groups)-2:]
-	assert.Equal(t, "example.com", last[0].Name)
-	var versions []string
-	for _, v := range last[0].Versions {
-		versions = append(versions, v.Version)
-		assert.Equal(t, v.Version == "v2", v.Unavailable)
-	}
-	assert.Equal(t, []string{"v2", "v1", "v1beta1"}, versions)
-	assert.Equal(t, Group{Name: "metrics.example.com", Versions: []GroupVersion{{Version: "v1beta1", Unavailable: true}}}, last[1])
-
-	c.RemoveRemote(metrics)
-	c.RemoveRemote(second)
-	c.RemoveCustom("gadgets.example.com")
-	c.RemoveCustom("gadgets.example.com")
-	assert.Equal(t, NewCatalog().Groups()[1].Name, c.Groups()[1].Name)
-	assert.Len(t, c.Groups(), len(NewCatalog().Groups()))
-	_, ok = c.Lookup(d.Resource())
-	assert.False(t, ok)
 }
 
 func TestVersionsByPreference(t *testing.T) {

@@ -64,29 +64,6 @@ func TestPodStatusColumn(t *testing.T) {
 	}
 }
 
-func TestCellsOfOddObjects(t *testing.T) {
-	now := time.Now()
-	cell := func(group, resource string, column int, text string) any {
-		return lookup(t, group, resource).Columns[column].Cell(parse(t, text), now)
-	}
-	assert.Equal(t, "a", cell("", "pods", 5, `{"status":{"podIP":"a"}}`))
-	assert.Equal(t, "<none>", cell("apps", "deployments", 7, `{}`))
-	assert.Equal(t, "<error>", cell("apps", "deployments", 7, `{"spec":{"selector":{"matchExpressions":[{}]}}}`))
-	assert.Equal(t, "Ready", cell("", "nodes", 1, `{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`))
-	assert.Equal(t, "NotReady,SchedulingDisabled", cell("", "nodes", 1, `{"spec":{"unschedulable":true},"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}}`))
-	assert.Equal(t, "5", cell("", "nodes", 8, `{"status":{"nodeInfo":{"kernelVersion":"5"}}}`))
-	assert.Equal(t, "Local", cell("apiregistration.k8s.io", "apiservices", 1, `{}`))
-	assert.Equal(t, "True", cell("apiregistration.k8s.io", "apiservices", 2, `{"status":{"conditions":[{"type":"Available","status":"True"}]}}`))
-	assert.Equal(t, "Unknown", cell("apiregistration.k8s.io", "apiservices", 2, `{}`))
-	assert.Equal(t, "<pending>", cell("", "services", 3, `{"spec":{"type":"LoadBalancer"}}`))
-	assert.Equal(t, "a,b", cell("", "services", 3, `{"spec":{"type":"LoadBalancer","externalIPs":["b"]},"status":{"loadBalancer":{"ingress":[{"ip":"a"}]}}}`))
-	assert.Equal(t, "g/v1/P", cell("admissionregistration.k8s.io", "validatingadmissionpolicies", 2, `{"spec":{"paramKind":{"apiVersion":"g/v1","kind":"P"}}}`))
-	assert.Equal(t, "p", cell("admissionregistration.k8s.io", "validatingadmissionpolicybindings", 2,
-		`{"spec":{"paramRef":{"name":"p","namespace":"n"}}}`))
-	assert.Equal(t, "pod", cell("", "events", 3, `{"involvedObject":{"kind":"Pod"}}`))
-	assert.Equal(t, "pods: 0/3", cell("", "resourcequotas", 1, `{"status":{"hard":{"pods":"3"}}}`))
-}
-
 func TestQualityOfService(t *testing.T) {
 	const limited = `{"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1","memory":"1Gi"}}}`
 	for text, want := range map[string]string{

@@ -1,11 +1,9 @@
 package schema
 
 import (
-	"bufio"
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -15,14 +13,12 @@ import (
 
 // load builds the types of the recorded definitions. Since types refer to each other, it creates
 // all of them before it fills in their fields.
-func load(data []byte) (*Set, error) {
+func load(data []byte) *Set {
 	s := &Set{definitions: map[string]*definition{}, types: map[string]*Type{}, kinds: map[api.GroupVersionKind]string{}}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	for line := range bytes.Lines(data) {
 		d := &definition{}
-		if err := json.Unmarshal(lines.Bytes(), d); err != nil {
-			return nil, err
+		if err := json.Unmarshal(line, d); err != nil {
+			panic("schema: builtin.jsonl: " + err.Error())
 		}
 		s.definitions[d.Name] = d
 		s.types[d.Name] = outline(d)
@@ -30,15 +26,10 @@ func load(data []byte) (*Set, error) {
 			s.kinds[gvk] = d.Name
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return nil, err
-	}
 	for name, d := range s.definitions {
-		if err := s.fill(s.types[name], d); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
+		s.fill(s.types[name], d)
 	}
-	return s, nil
+	return s
 }
 
 // special are the definitions that are not structs in Go.
@@ -59,37 +50,25 @@ func outline(d *definition) *Type {
 	return t
 }
 
-func (s *Set) fill(t *Type, d *definition) error {
+func (s *Set) fill(t *Type, d *definition) {
 	if t.kind != Object {
-		return nil
+		return
 	}
 	properties, _ := d.Schema["properties"].(map[string]any)
 	for name, property := range properties {
-		schema, ok := property.(map[string]any)
-		if !ok {
-			return fmt.Errorf("%s is not a schema", name)
-		}
-		field, err := s.place(schema, d.Types[name])
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		field := s.place(property.(map[string]any), d.Types[name])
 		field.inside, field.omitted = d.Inside[name], slices.Contains(d.Omitted, name)
 		t.fields[name] = field
 	}
-	return nil
 }
 
 // place returns the type of a field or element. goType is given where the schema does not imply it.
-func (s *Set) place(schema map[string]any, goType string) (*Type, error) {
+func (s *Set) place(schema map[string]any, goType string) *Type {
 	t := &Type{}
 	if name := reference(schema); name != "" {
-		known, ok := s.types[name]
-		if !ok {
-			return nil, fmt.Errorf("%s is not recorded", name)
-		}
-		*t = *known // shares the map of fields, which may be filled in later
-	} else if err := s.describe(t, schema, goType); err != nil {
-		return nil, err
+		*t = *s.types[name] // shares the map of fields, which may be filled in later
+	} else {
+		s.describe(t, schema, goType)
 	}
 	if goType != "" {
 		t.goType = goType
@@ -106,25 +85,21 @@ func (s *Set) place(schema map[string]any, goType string) (*Type, error) {
 		}
 	}
 	t.mergeKey, _ = schema["x-kubernetes-patch-merge-key"].(string)
-	return t, nil
+	return t
 }
 
 // describe parses a schema that is not a reference.
-func (s *Set) describe(t *Type, schema map[string]any, goType string) (err error) {
+func (s *Set) describe(t *Type, schema map[string]any, goType string) {
 	format, _ := schema["format"].(string)
 	switch schema["type"] {
 	case "array":
-		t.kind = Array
 		items, _ := schema["items"].(map[string]any)
-		if t.element, err = s.place(items, elementType(goType)); err == nil {
-			t.goType = "[]" + t.element.goType
-		}
+		t.kind, t.element = Array, s.place(items, elementType(goType))
+		t.goType = "[]" + t.element.goType
 	case "object":
-		t.kind = Object
 		values, _ := schema["additionalProperties"].(map[string]any)
-		if t.element, err = s.place(values, elementType(goType)); err == nil {
-			t.goType = "map[string]" + t.element.goType
-		}
+		t.kind, t.element = Object, s.place(values, elementType(goType))
+		t.goType = "map[string]" + t.element.goType
 	case "integer":
 		t.kind, t.goType, t.bits = Integer, format, 64
 		if format == "int32" {
@@ -139,10 +114,7 @@ func (s *Set) describe(t *Type, schema map[string]any, goType string) (err error
 		if format == "byte" {
 			t.kind, t.goType = Bytes, "[]uint8"
 		}
-	default:
-		t.kind = Any
 	}
-	return err
 }
 
 // elementType returns the element type of a Go type such as []v1.Capability or
@@ -201,13 +173,7 @@ func reference(schema map[string]any) string {
 //go:embed builtin.jsonl
 var recorded []byte
 
-var builtin = sync.OnceValue(func() *Set {
-	set, err := load(recorded)
-	if err != nil {
-		panic("schema: embedded types: " + err.Error())
-	}
-	return set
-})
+var builtin = sync.OnceValue(func() *Set { return load(recorded) })
 
 // Set is a collection of types. It is immutable. The zero value is empty.
 type Set struct {

@@ -115,37 +115,3 @@ func TestProgressFollowsTheWholeStore(t *testing.T) {
 	s.Compact()
 	check(3, true)
 }
-
-// Every cursor sees every write in order, with the default window, even if it is slower than the
-// writer.
-func TestManyCursorsSeeEveryWriteInOrder(t *testing.T) {
-	const watchers, writes = 200, 10000
-	s := New(Config{})
-	c := s.Collection(configMaps)
-	o := create(t, c, Key{"n", "a"}, "0")
-	var group sync.WaitGroup
-	for range watchers {
-		cursor := watch(t, c, o.Version)
-		group.Go(func() {
-			want := o.Version
-			for want < o.Version+writes {
-				events, err := cursor.Next(t.Context())
-				if !assert.NoError(t, err) {
-					return
-				}
-				for _, e := range events {
-					want++
-					if !assert.Equal(t, want, e.Version()) {
-						return
-					}
-				}
-			}
-		})
-	}
-	current := o
-	for i := range writes {
-		current = replace(t, c, current, fmt.Sprint("v", i))
-	}
-	group.Wait()
-	require.NoError(t, s.check())
-}
