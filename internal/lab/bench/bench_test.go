@@ -24,15 +24,6 @@ func TestProveNamesTheFailedCheck(t *testing.T) {
 	assert.EqualError(t, err, "queue: the work was not done: keys processed: got 998, want 1000")
 }
 
-func TestFiguresAreFoundByName(t *testing.T) {
-	result := bench.Result{Figures: []bench.Figure{{Name: "processed", Value: 3}, {Name: "peak memory", Value: 5}}}
-	figure, ok := result.Figure("peak memory")
-	assert.True(t, ok)
-	assert.Equal(t, 5.0, figure.Value)
-	_, ok = result.Figure("peak")
-	assert.False(t, ok)
-}
-
 func TestPerOp(t *testing.T) {
 	usage := bench.Usage{Elapsed: 3 * time.Microsecond, Allocs: 6, Bytes: 96}
 	assert.Equal(t, map[string]float64{"ns/op": 1000, "allocs/op": 2, "B/op": 32}, usage.PerOp(3))
@@ -48,14 +39,6 @@ func TestLiveHeapCountsReachableObjects(t *testing.T) {
 	after := bench.LiveHeap()
 	assert.InDelta(t, 32*mib, int64(during-before), 2*mib)
 	assert.InDelta(t, 0, int64(after)-int64(before), 2*mib)
-}
-
-func TestANilMeter(t *testing.T) {
-	var meter *bench.Meter
-	meter.Begin("filling", 0, 10)
-	meter.Count(3)
-	meter.End()
-	assert.Zero(t, meter.Phase())
 }
 
 func TestAMeterKnowsItsPhase(t *testing.T) {

@@ -240,11 +240,6 @@ func TestAStalledHandlerThatMissesAnUpdateIsDetected(t *testing.T) {
 	}
 }
 
-func TestUnknownKind(t *testing.T) {
-	_, err := Orrery(Fast).New("boxes")
-	assert.Error(t, err)
-}
-
 // A state has the fields of its document, those that the type does not know included, as memory of
 // its own. A thousand states therefore cost a thousand times as much as one.
 func TestStatesShareNoMemory(t *testing.T) {

@@ -62,7 +62,7 @@ func ThisMachine() Machine {
 // System returns the platform and the kernel.
 func (m Machine) System() string { return join(m.Platform, m.Kernel) }
 
-// String describes the machine in one line: "AMD EPYC, 2 cores, linux/amd64, Linux 6.18, Go 1.26.8, load 0.1".
+// String describes the machine: "AMD EPYC, 2 cores, linux/amd64, Linux 6.18, Go 1.26.8, load 0.1".
 func (m Machine) String() string {
 	commit := m.Commit
 	if hash, changes, _ := strings.Cut(m.Commit, " "); hash != "" {

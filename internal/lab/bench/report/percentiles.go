@@ -8,8 +8,8 @@ import (
 	"orrery/internal/lab/bench"
 )
 
-// PercentilePlot draws latency histograms as HdrHistogram does: each further 9 of the percentile has
-// the same width, so the tail is visible.
+// PercentilePlot draws latency histograms as HdrHistogram does: each further 9 of the percentile
+// has the same width, so the tail is visible.
 type PercentilePlot struct {
 	// Title is the headline; Caption, below it, explains the picture.
 	Title, Caption string

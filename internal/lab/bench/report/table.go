@@ -3,10 +3,11 @@
 // and [Benchfmt] are for programs: their numbers are never scaled or rounded and their names are
 // stable. A missing value is null in JSON and a dash in a table, never a zero.
 //
-// Pictures are SVG, drawn with gonum/plot: [Dots] compare single numbers, [Lines] show a number over
-// a parameter, and [PercentilePlot] shows whole histograms. The picture depends on the struct only,
-// so a picture in the repository changes only with its figures. Series differ in colour and in the
-// shape of their marks. NaN is omitted, and an axis with a value that is not positive is linear.
+// Pictures are SVG, drawn with gonum/plot: [Dots] compare single numbers, [Lines] show a number
+// over a parameter, and [PercentilePlot] shows whole histograms. The picture depends on the struct
+// only, so a picture in the repository changes only with its figures. Series differ in colour and
+// in the shape of their marks. NaN is omitted, and an axis with a value that is not positive is
+// linear.
 package report
 
 import (
@@ -22,9 +23,9 @@ import (
 )
 
 // Table writes the machine, the parameters that all results share, and a column for each result,
-// with a row for each figure and percentile and the spread of its rounds. If a parameter was varied,
-// each result is a row instead, beginning with its value. The checks follow: those of the first
-// result if a parameter was varied, because the others differ in numbers only.
+// with a row for each figure and percentile and the spread of its rounds. If a parameter was
+// varied, each result is a row instead, beginning with its value. The checks follow: those of the
+// first result if a parameter was varied, because the others differ in numbers only.
 func Table(w io.Writer, where Machine, varied string, all []Rounds) error {
 	if len(all) == 0 {
 		_, err := io.WriteString(w, "No results.\n")
