@@ -79,7 +79,7 @@ func (s *session) curves(records []jobResults, xs []float64, unit, title string,
 		X: report.Axis{Title: strings.ReplaceAll(s.varied, "-", " "), Log: doubles(xs)},
 		Y: report.Axis{Title: figure.title(), Unit: figure.unit},
 	}
-	for _, x := range xs {
+	for _, x := range slices.Compact(slices.Clone(xs)) { // once for all designs
 		picture.X.Ticks = append(picture.X.Ticks, plot.Tick{Value: x, Label: report.Human(x, unit)})
 	}
 	ys := make([]float64, len(records))
