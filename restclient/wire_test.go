@@ -231,7 +231,7 @@ func TestNamesOfAnotherCaseInAnswers(t *testing.T) {
 		})
 	}
 	bubble(t, func(w http.ResponseWriter, r *http.Request) {
-		http.Error(w, `{"kind":"Status","code":409,"Code":404,"reason":"Conflict","Reason":"NotFound"}`, 409)
+		http.Error(w, `{"kind":"Status","code":409,"Code":404,"reason":"Conflict","Reason":"NotFound"}`, http.StatusConflict)
 	}, func(t *testing.T, server *restclienttest.Server) {
 		err := server.Client().Do(t.Context(), get("/"), nil)
 		assert.True(t, api.IsConflict(err), "Reason is not reason: %v", err)
