@@ -231,7 +231,8 @@ func TestNamesOfAnotherCaseInAnswers(t *testing.T) {
 		})
 	}
 	bubble(t, func(w http.ResponseWriter, r *http.Request) {
-		http.Error(w, `{"kind":"Status","code":409,"Code":404,"reason":"Conflict","Reason":"NotFound"}`, http.StatusConflict)
+		w.WriteHeader(http.StatusConflict)
+		io.WriteString(w, `{"kind":"Status","code":409,"Code":404,"reason":"Conflict","Reason":"NotFound"}`)
 	}, func(t *testing.T, server *restclienttest.Server) {
 		err := server.Client().Do(t.Context(), get("/"), nil)
 		assert.True(t, api.IsConflict(err), "Reason is not reason: %v", err)
