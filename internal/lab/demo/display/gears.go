@@ -103,13 +103,6 @@ func (p *page) namespaceText() string {
 	return n.Name + ": " + n.Phase + ", held by " + strings.Join(n.Finalizers, ", ")
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // plain draws title, panel, narration and footer.
 func (p *page) plain() {
 	p.title()

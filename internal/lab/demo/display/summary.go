@@ -118,28 +118,28 @@ func stages(s story.State, width int, glyphs *Glyphs) []Line {
 
 func counts(s story.State, width int) []Line {
 	g := s.Gears
-	reflectors := fmt.Sprintf("%s and %s opened; %s came", plural(g.Lists, "list", "lists"), plural(g.Watches, "watch", "watches"), plural(g.Events, "event", "events"))
+	reflectors := fmt.Sprintf("%s and %s opened; %s came", story.Count(g.Lists, "list"), story.Count(g.Watches, "watch"), story.Count(g.Events, "event"))
 	if g.Expired > 0 {
 		reflectors += fmt.Sprintf("; the resourceVersion had expired %d times (410)", g.Expired)
 	}
 	fifos := fmt.Sprintf("%s in %s; at most %s in one of them",
-		plural(g.Deltas, "delta", "deltas"), plural(g.Pops, "pop", "pops"),
-		plural(g.MostDepth, "waiting key", "waiting keys"))
+		story.Count(g.Deltas, "delta"), story.Count(g.Pops, "pop"),
+		story.Count(g.MostDepth, "waiting key"))
 	if g.Tombstones > 0 {
-		fifos += fmt.Sprintf("; %s for deletions that no watch reported", plural(g.Tombstones, "tombstone", "tombstones"))
+		fifos += fmt.Sprintf("; %s for deletions that no watch reported", story.Count(g.Tombstones, "tombstone"))
 	}
 	queue := fmt.Sprintf("%s; %d coalesced, %d retried with back-off",
-		plural(g.Adds, "addition", "additions"), g.Coalesced, g.Retries)
-	workers := plural(g.Passes, "pass", "passes")
+		story.Count(g.Adds, "addition"), g.Coalesced, g.Retries)
+	workers := story.Count(g.Passes, "pass")
 	if g.Retries > 0 {
 		workers += fmt.Sprintf(", %d of them failed", g.Retries)
 	}
 	if g.Conflicts > 0 {
-		workers += "; " + plural(g.Conflicts, "conflict", "conflicts")
+		workers += "; " + story.Count(g.Conflicts, "conflict")
 	}
 	var lines []Line
 	for _, row := range [][2]string{
-		{"reflectors", reflectors}, {"deltafifos", fifos}, {"handlers", plural(g.Calls, "call", "calls")}, {"queue", queue}, {"workers", workers},
+		{"reflectors", reflectors}, {"deltafifos", fifos}, {"handlers", story.Count(g.Calls, "call")}, {"queue", queue}, {"workers", workers},
 	} {
 		lines = append(lines, paragraph(fmt.Sprintf("  %-12s", row[0]), row[1], width)...)
 	}

@@ -18,7 +18,6 @@ import (
 	observed "orrery/internal/observe/web/view"
 	"orrery/internal/observe/web/view/viewtest"
 	"orrery/nsctl"
-	"orrery/queue"
 	"orrery/restclient/api"
 )
 
@@ -124,8 +123,7 @@ func TestGatesNilHoldNothing(t *testing.T) {
 	_, ok := gates.Step(gate.G1)
 	assert.False(t, ok)
 	assert.Empty(t, gates.Waiting(gate.G1))
-	plain := queue.NewRateLimiting(queue.NewItemExponentialFailureRateLimiter[string](1, 1), queue.Config[string]{})
-	assert.Same(t, plain, gate.Queue(gates, "plain", plain))
+	assert.Nil(t, gate.NewQueue(gates, "plain", nil))
 	_, config := gate.Informer(gates, nil, informer.Config[*api.Namespace]{})
 	assert.Nil(t, config.WrapHandler)
 	assert.Zero(t, config.Reflector.IdleTimeout)

@@ -13,26 +13,15 @@ import (
 type WorkQueue = func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
 
 // NewQueue returns a constructor of work queues with gates: G5 after Get, G7 before Done. name
-// names the queue in items. A nil constructor is the textbook's.
+// names the queue in items.
 func NewQueue(g *Gates, name string, newQueue WorkQueue) WorkQueue {
 	if g == nil {
 		return newQueue
 	}
 	return func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
-		if newQueue == nil {
-			return Queue(g, name, queue.NewRateLimiting(limiter, config))
-		}
-		return Queue(g, name, newQueue(limiter, config))
+		g.wire(G5, G7)
+		return &heldQueue{newQueue(limiter, config), newLine(context.Background(), g, name)}
 	}
-}
-
-// Queue returns a work queue with gates, see [NewQueue].
-func Queue(g *Gates, name string, q queue.ObservableInterface[string]) queue.ObservableInterface[string] {
-	if g == nil {
-		return q
-	}
-	g.wire(G5, G7)
-	return &heldQueue{q, newLine(context.Background(), g, name)}
 }
 
 type heldQueue struct {

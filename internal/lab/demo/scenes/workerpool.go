@@ -116,101 +116,76 @@ func (l *timeLine) conclude(sliding bool) (err error) {
 
 // playPanic runs a pool of workers, of which one panics.
 func playPanic(on *stage.Stage, ctx context.Context) error {
-	p := &panicPool{teller: on.Teller(), queue: on.Gears().NewQueue(nil, queue.Config[string]{})}
-	defer wait.PanicHandlers.Replace(p.panicked)()
-	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false)) // as in a program that survives panics
 	_ = enter("a pool of workers", "each worker is a loop with a period of 1 s; the pass over "+poisoned+
 		" panics (artificial), any other takes 400 ms")(on, ctx)
-	stop := p.start(ctx, newTimeLines(p.teller, "worker 1", "worker 2", "worker 3"))
-	defer stop()
+	teller, keys := on.Teller(), on.Gears().NewQueue(nil, queue.Config[string]{})
+	lines := newTimeLines(teller, "worker 1", "worker 2", "worker 3")
+	passes, panics, alive := 0, 0, 0 // guarded by the teller's lock; alive are the workers in a run
+	defer wait.PanicHandlers.Replace(func(_ context.Context, cause *wait.Panic) {
+		teller.Update(func(s *story.State) {
+			panics++
+			s.Tell(story.Worker, "HandleCrash has recovered the panic %q; the other %d workers go on", cause.Value, alive)
+		})
+	})()
+	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false)) // as in a program that survives panics
+	pass := func(ctx context.Context, worker, key string) {
+		defer keys.Done(key)
+		if key == poisoned {
+			panic(worker + " cannot process " + key)
+		}
+		_ = wait.Sleep(ctx, 400*time.Millisecond)
+		teller.Update(func(*story.State) { passes++ })
+	}
+	// work is one run of a worker's loop: it processes keys until the shutdown, or until a panic.
+	work := func(ctx context.Context, worker string, run int) {
+		teller.Update(func(s *story.State) {
+			alive++
+			if run > 1 {
+				s.Tell(story.Worker, "%s is back: its loop has begun run %d", worker, run)
+			}
+		})
+		defer teller.Update(func(*story.State) { alive-- })
+		for key, shutdown := keys.Get(); !shutdown; key, shutdown = keys.Get() {
+			pass(ctx, worker, key)
+		}
+	}
+	working, cancel := context.WithCancel(ctx)
+	var workers wait.Group
+	for _, line := range lines {
+		workers.Start(func() {
+			wait.UntilWithContext(working, func(ctx context.Context) {
+				line.record(func(run int) { work(ctx, line.name, run) })
+			}, period)
+		})
+	}
+	workers.Start(func() { drawTimeLines(working, lines) })
+	defer workers.Wait()
+	defer keys.ShutDown()
+	defer cancel()
 	for i := range poolKeys {
 		if i == 3 {
-			p.queue.Add(poisoned)
+			keys.Add(poisoned)
 		}
-		p.queue.Add(fmt.Sprintf("team-%d", i+1))
+		keys.Add(fmt.Sprintf("team-%d", i+1))
 	}
 	return script(
 		soon("all passes, and all workers back", func(*story.State) bool {
-			return p.passes == poolKeys && p.alive == len(p.lines)
+			return passes == poolKeys && alive == len(lines)
 		}),
 		pause(look),
 		conclude(func(_ *stage.Stage, s *story.State) error {
 			runs := 0
-			for _, line := range p.lines {
+			for _, line := range lines {
 				runs += len(line.runs)
 			}
-			s.Figure("pool", "%d passes and %d panic; %d workers, whose loops made %d runs", p.passes, p.panics, len(p.lines), runs)
+			s.Figure("pool", "%d passes and %d panic; %d workers, whose loops made %d runs", passes, panics, len(lines), runs)
 			return cmp.Or(
-				bench.Prove("panics", 1, p.panics),
-				bench.Prove("passes", poolKeys, p.passes),
-				bench.Prove("runs of the workers' loops", len(p.lines)+1, runs),
+				bench.Prove("panics", 1, panics),
+				bench.Prove("passes", poolKeys, passes),
+				bench.Prove("runs of the workers' loops", len(lines)+1, runs),
 			)
 		}),
 	)(on, ctx)
-}
-
-// panicPool is a pool of workers.
-type panicPool struct {
-	teller *story.Teller
-	queue  queue.Interface[string]
-	lines  []*timeLine // one for each worker
-
-	passes, panics, alive int // guarded by the teller's lock; alive is the number of workers in a run
-}
-
-// start starts a worker for each time line. stop ends them and returns when they have ended.
-func (p *panicPool) start(ctx context.Context, lines []*timeLine) (stop func()) {
-	p.lines = lines
-	ctx, cancel := context.WithCancel(ctx)
-	var workers wait.Group
-	for _, line := range lines {
-		workers.Start(func() {
-			wait.UntilWithContext(ctx, func(ctx context.Context) {
-				line.record(func(number int) { p.work(ctx, line.name, number) })
-			}, period)
-		})
-	}
-	workers.Start(func() { drawTimeLines(ctx, lines) })
-	return func() {
-		cancel()
-		p.queue.ShutDown()
-		workers.Wait()
-	}
-}
-
-// work is one run of a worker's loop: it processes keys until the shutdown, or until a panic.
-func (p *panicPool) work(ctx context.Context, name string, run int) {
-	p.teller.Update(func(s *story.State) {
-		p.alive++
-		if run > 1 {
-			s.Tell(story.Worker, "%s is back: its loop has begun run %d", name, run)
-		}
-	})
-	defer p.teller.Update(func(*story.State) { p.alive-- })
-	for {
-		key, shutdown := p.queue.Get()
-		if shutdown {
-			return
-		}
-		p.pass(ctx, name, key)
-	}
-}
-
-func (p *panicPool) pass(ctx context.Context, name, key string) {
-	defer p.queue.Done(key)
-	if key == poisoned {
-		panic(name + " cannot process " + key)
-	}
-	_ = wait.Sleep(ctx, 400*time.Millisecond)
-	p.teller.Update(func(*story.State) { p.passes++ })
-}
-
-// panicked is the panic handler.
-func (p *panicPool) panicked(_ context.Context, cause *wait.Panic) {
-	p.teller.Update(func(s *story.State) {
-		p.panics++
-		s.Tell(story.Worker, "HandleCrash has recovered the panic %q; the other %d workers go on", cause.Value, p.alive)
-	})
 }
 
 // timeLine shows the runs of one loop in a row of the panel.

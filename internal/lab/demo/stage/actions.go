@@ -41,26 +41,20 @@ func (s *Stage) objectsOf(resource api.GroupVersionResource, namespace string) *
 	return restclient.Dynamic(s.script, resource, namespace)
 }
 
-// defineCronTabs creates the CRD and waits until the server serves it.
-func (s *Stage) defineCronTabs(ctx context.Context) error {
+// define creates a CRD and waits until the server serves its resource.
+func (s *Stage) define(ctx context.Context, definition map[string]any, of api.GroupVersionResource) error {
 	definitions := s.objectsOf(resource("apiextensions.k8s.io", "v1", "customresourcedefinitions"), "")
-	if _, err := definitions.Create(ctx, definition(), api.UpdateOptions{}); err != nil && !api.IsAlreadyExists(err) {
-		return fmt.Errorf("defining the custom resource: %w", err)
+	_, err := definitions.Create(ctx, &api.Unstructured{Object: definition}, api.UpdateOptions{})
+	if err != nil && !api.IsAlreadyExists(err) {
+		return fmt.Errorf("defining the %s: %w", of.Resource, err)
 	}
-	crontabs := s.objectsOf(content[len(content)-1].resource, Namespace)
-	for {
-		_, err := crontabs.List(ctx, api.ListOptions{Limit: 1})
-		if err == nil {
-			s.Tell(story.You, "kubectl create -f crontabs.yaml: a custom resource, so that not every type is built in")
-			return nil
+	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		_, err := s.objectsOf(of, Namespace).List(ctx, api.ListOptions{Limit: 1})
+		if api.IsNotFound(err) {
+			return false, nil
 		}
-		if !api.IsNotFound(err) {
-			return fmt.Errorf("waiting for the custom resource: %w", err)
-		}
-		if err := wait.Sleep(ctx, 50*time.Millisecond); err != nil {
-			return err
-		}
-	}
+		return err == nil, err
+	})
 }
 
 // Fill creates the namespace and its content.
@@ -212,19 +206,28 @@ func (s *Stage) Repair(id string) {
 // ShowWhy reports the conditions of the namespace as kubectl describe shows them, if it still
 // exists.
 func (s *Stage) ShowWhy(ctx context.Context) error {
-	namespace, err := s.objectsOf(api.NamespacesResource, "").Get(ctx, Namespace, api.GetOptions{})
+	return s.eachCondition(ctx, api.NamespacesResource, Namespace, func(condition map[string]any) {
+		if condition["status"] == string(api.ConditionTrue) {
+			s.Tell(story.You, "kubectl describe namespace %s: %v, because: %v", Namespace, condition["type"], condition["message"])
+		}
+	})
+}
+
+// eachCondition calls each with the conditions of a cluster-wide object, if it still exists.
+func (s *Stage) eachCondition(
+	ctx context.Context, of api.GroupVersionResource, name string, each func(condition map[string]any),
+) error {
+	object, err := s.objectsOf(of, "").Get(ctx, name, api.GetOptions{})
 	if api.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("reading the namespace: %w", err)
+		return fmt.Errorf("reading %s %s: %w", of.Resource, name, err)
 	}
-	conditions, _ := namespace.Nested("status", "conditions").([]any)
+	conditions, _ := object.Nested("status", "conditions").([]any)
 	for _, entry := range conditions {
 		condition, _ := entry.(map[string]any)
-		if condition["status"] == string(api.ConditionTrue) {
-			s.Tell(story.You, "kubectl describe namespace %s: %v, because: %v", Namespace, condition["type"], condition["message"])
-		}
+		each(condition)
 	}
 	return nil
 }
@@ -254,21 +257,12 @@ func (s *Stage) BreakAPI(ctx context.Context) error {
 
 // ShowAPI reports the APIService's condition Available, if it still exists.
 func (s *Stage) ShowAPI(ctx context.Context) error {
-	service, err := s.objectsOf(apiServices, "").Get(ctx, BrokenAPI, api.GetOptions{})
-	if api.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("reading APIService %s: %w", BrokenAPI, err)
-	}
-	conditions, _ := service.Nested("status", "conditions").([]any)
-	for _, entry := range conditions {
-		if condition, _ := entry.(map[string]any); condition["type"] == "Available" {
+	return s.eachCondition(ctx, apiServices, BrokenAPI, func(condition map[string]any) {
+		if condition["type"] == "Available" {
 			s.Tell(story.You, "kubectl get apiservice %s: Available is %v (%v), because: %v", BrokenAPI,
 				condition["status"], condition["reason"], condition["message"])
 		}
-	}
-	return nil
+	})
 }
 
 // DeleteAPI deletes the APIService if it still exists.

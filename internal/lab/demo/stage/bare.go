@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"orrery/controller"
@@ -128,51 +128,32 @@ func (s *Stage) AddHandler(name string, resync time.Duration) error {
 	return err
 }
 
-// gateway stands between a client and the server. It answers single requests in place of the
-// server, and passes on the others. The zero value passes on everything.
-type gateway struct {
-	mu     sync.Mutex
-	answer *gatewayAnswer // guarded by mu; of the next watch
-}
-
-// gatewayAnswer is an answer of a gateway.
-type gatewayAnswer struct {
-	code              int
-	contentType, body string
-}
+// gateway stands between a client and the server. It answers single watches in place of the server,
+// and passes on everything else. The zero value passes on everything.
+type gateway struct{ answer atomic.Pointer[http.Response] } // to the next watch
 
 // AnswerNextWatch makes a gateway answer the next watch of a client of [Stage.NewClient] in place
 // of the server.
 func (s *Stage) AnswerNextWatch(code int, contentType, body string) {
-	s.bare.gateway.mu.Lock()
-	defer s.bare.gateway.mu.Unlock()
-	s.bare.gateway.answer = &gatewayAnswer{code, contentType, body}
-}
-
-// take returns the answer to a request once, or nil.
-func (g *gateway) take(request *http.Request) *gatewayAnswer {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	answer := g.answer
-	if request.URL.Query().Get("watch") == "" {
-		return nil
-	}
-	g.answer = nil
-	return answer
+	s.bare.gateway.answer.Store(&http.Response{
+		Status: http.StatusText(code), StatusCode: code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {contentType}},
+		Body:   io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+	})
 }
 
 // between is the WrapTransport of the client.
 func (g *gateway) between(server http.RoundTripper) http.RoundTripper {
 	return transport(func(request *http.Request) (*http.Response, error) {
-		answer := g.take(request)
+		if request.URL.Query().Get("watch") == "" {
+			return server.RoundTrip(request)
+		}
+		answer := g.answer.Swap(nil)
 		if answer == nil {
 			return server.RoundTrip(request)
 		}
-		return &http.Response{
-			Status: http.StatusText(answer.code), StatusCode: answer.code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-			Header: http.Header{"Content-Type": {answer.contentType}}, Request: request,
-			Body: io.NopCloser(strings.NewReader(answer.body)), ContentLength: int64(len(answer.body)),
-		}, nil
+		answer.Request = request
+		return answer, nil
 	})
 }
 

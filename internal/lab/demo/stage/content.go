@@ -71,9 +71,9 @@ var content = []kind{
 }
 
 // definition returns the CRD of the crontabs.
-func definition() *api.Unstructured {
+func definition() map[string]any {
 	schema := map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
-	return &api.Unstructured{Object: map[string]any{
+	return map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
 		"metadata": map[string]any{"name": "crontabs.stable.example.com"},
 		"spec": map[string]any{
@@ -84,7 +84,7 @@ func definition() *api.Unstructured {
 				"schema": map[string]any{"openAPIV3Schema": schema},
 			}},
 		},
-	}}
+	}
 }
 
 // object returns object number i of a kind.

@@ -35,18 +35,8 @@ func (s *Stage) DefineMachines(ctx context.Context) error {
 	if err := yaml.NewDecoder(bytes.NewReader(vms.CustomResourceDefinition)).Decode(&object); err != nil {
 		return fmt.Errorf("reading crd.yaml: %w", err)
 	}
-	definitions := s.objectsOf(resource("apiextensions.k8s.io", "v1", "customresourcedefinitions"), "")
-	if _, err := definitions.Create(ctx, &api.Unstructured{Object: object}, api.UpdateOptions{}); err != nil && !api.IsAlreadyExists(err) {
-		return fmt.Errorf("defining the virtual machines: %w", err)
-	}
 	s.Tell(story.You, "kubectl apply -f examples/virtualmachine/crd.yaml: the type VirtualMachine exists")
-	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		_, err := s.objectsOf(vms.Resource, Namespace).List(ctx, api.ListOptions{Limit: 1})
-		if api.IsNotFound(err) {
-			return false, nil
-		}
-		return err == nil, err
-	})
+	return s.define(ctx, object, vms.Resource)
 }
 
 // StartMachines starts the controller of the machines. It ends with the stage, or by StopMachines.

@@ -135,9 +135,10 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 		}
 		state.Enter("setting up", "server, controller and spectators are set up", 0)
 	})
-	if err := s.defineCronTabs(ctx); err != nil {
+	if err := s.define(ctx, definition(), content[len(content)-1].resource); err != nil {
 		return err
 	}
+	s.Tell(story.You, "kubectl create -f crontabs.yaml: a custom resource, so that not every type is built in")
 	if err := s.startSpectators(ctx, informersCtx); err != nil {
 		return err
 	}

@@ -48,6 +48,9 @@ func Count(number any, noun string) string {
 	if text := fmt.Sprint(number, " ", noun); text == "1 "+noun {
 		return text
 	}
+	if strings.HasSuffix(noun, "ss") || strings.HasSuffix(noun, "ch") {
+		noun += "e"
+	}
 	return fmt.Sprint(number, " ", noun, "s")
 }
 
