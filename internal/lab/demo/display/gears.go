@@ -2,6 +2,7 @@ package display
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"orrery/internal/lab/demo/story"
@@ -70,12 +71,10 @@ func (p *page) conditions() []Line {
 func (p *page) bars() []Line {
 	const shortestBar = 8
 	width := min(p.size.Width-p.leftWidth()-3, 90)
-	name := min(max(longestName(p.s.Types), longestName(p.s.Lines)), width-shortestBar-numberWidth-2)
+	bars := slices.Concat(p.s.Types, p.s.Lines)
+	name := min(longestName(bars), width-shortestBar-numberWidth-2)
 	rows := []Line{append(plain(" "), Span{Strong, p.namespaceText()})}
-	for _, t := range p.s.Types {
-		rows = append(rows, append(plain(" "), barRow(t, name, width, p.glyphs)...))
-	}
-	for _, t := range p.s.Lines {
+	for _, t := range bars {
 		rows = append(rows, append(plain(" "), barRow(t, name, width, p.glyphs)...))
 	}
 	return rows
@@ -107,11 +106,11 @@ func (p *page) namespaceText() string {
 func (p *page) plain() {
 	p.title()
 	p.intent()
-	p.rule("", "")
+	p.rule()
 	footer := p.footer(2)
 	panel := p.panel()
 	p.add(panel[:min(len(panel), max(0, p.size.Height-len(p.lines)-len(footer)-1))]...)
-	p.rule("", "")
+	p.rule()
 	p.narration(p.size.Height - len(p.lines) - len(footer))
 	p.add(footer...)
 }

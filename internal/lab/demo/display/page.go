@@ -51,14 +51,14 @@ func (p *page) roomy() {
 	p.intent()
 	left, right := p.gears(), p.bars()
 	leftWidth := p.leftWidth()
-	p.rule("", "")
+	p.rule()
 	for i := range max(len(left), len(right)) {
 		p.add(beside(lineAt(left, i), lineAt(right, i), leftWidth, p.glyphs))
 	}
-	p.rule("", "")
+	p.rule()
 	footer := p.footer(2)
 	p.narration(p.size.Height - len(p.lines) - len(footer) - 1)
-	p.rule("", "")
+	p.rule()
 	p.add(footer...)
 }
 
@@ -93,10 +93,7 @@ func (p *page) title() {
 	p.add(left)
 }
 
-func (p *page) rule(left, right string) {
-	width := max(0, p.size.Width-len(left)-len(right))
-	p.add(Line{{Strong, left}, {Faint, strings.Repeat(p.glyphs.Rule, width)}, {Strong, right}})
-}
+func (p *page) rule() { p.add(inked(Faint, strings.Repeat(p.glyphs.Rule, p.size.Width))) }
 
 // narration draws the last beats on exactly rows lines.
 func (p *page) narration(rows int) {

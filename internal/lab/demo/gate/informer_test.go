@@ -42,17 +42,11 @@ type pipeline struct {
 
 // inPipeline runs a test with an informer that has the namespace "old", for several sets of gears.
 func inPipeline(t *testing.T, test func(p *pipeline)) {
-	for _, text := range []string{"fast", "textbook", "fast,deltafifo=inorder", "fast,deltafifo=textbook", "fast,informer=textbook"} {
-		t.Run(text, func(t *testing.T) {
-			set, err := gears.Parse(text)
-			require.NoError(t, err)
-			synctest.Test(t, func(t *testing.T) {
-				p := newPipeline(t, set)
-				defer p.stop()
-				test(p)
-			})
-		})
-	}
+	forms(t, func(t *testing.T, set gears.Set) {
+		p := newPipeline(t, set)
+		defer p.stop()
+		test(p)
+	}, "fast,deltafifo=inorder", "fast,deltafifo=textbook", "fast,informer=textbook")
 }
 
 func newPipeline(t *testing.T, set gears.Set) *pipeline {
@@ -183,28 +177,22 @@ func TestGatesOfAnInformer(t *testing.T) {
 
 // A condition on deltas knows a tombstone, as the page shows it.
 func TestGatesHoldATombstoneAtG2(t *testing.T) {
-	for _, text := range []string{"fast", "textbook"} {
-		t.Run(text, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				set, err := gears.Parse(text)
-				require.NoError(t, err)
-				p := newPipeline(t, set)
-				defer p.stop()
-				p.gates.Close(gate.G2, gate.Condition{})
-				p.source.Add(informertest.Namespace("a"))
-				p.took()
-				require.Equal(t, []string{"a"}, keys(p.gates, gate.G2))
-				p.source.Delete("a")
-				p.took()
-				require.NoError(t, p.queue.Replace(nil, "9"))
-				p.gates.RunTo(condition(t, "deltas~†"))
-				p.took()
-				assert.Equal(t, []gate.Item{{Gate: gate.G2, Key: "old", Resource: "namespaces", Deltas: "†"}},
-					p.gates.Waiting(gate.G2))
-				p.gates.Release()
-			})
-		})
-	}
+	forms(t, func(t *testing.T, set gears.Set) {
+		p := newPipeline(t, set)
+		defer p.stop()
+		p.gates.Close(gate.G2, gate.Condition{})
+		p.source.Add(informertest.Namespace("a"))
+		p.took()
+		require.Equal(t, []string{"a"}, keys(p.gates, gate.G2))
+		p.source.Delete("a")
+		p.took()
+		require.NoError(t, p.queue.Replace(nil, "9"))
+		p.gates.RunTo(condition(t, "deltas~†"))
+		p.took()
+		assert.Equal(t, []gate.Item{{Gate: gate.G2, Key: "old", Resource: "namespaces", Deltas: "†"}},
+			p.gates.Waiting(gate.G2))
+		p.gates.Release()
+	})
 }
 
 // While an item waits, no lock of a gear is held.
@@ -287,41 +275,35 @@ func TestGatesHoldNothingForHandlersThatAreGone(t *testing.T) {
 // A resync that is stored and not distributed goes to those that were due for it, not to those that
 // the next one is for.
 func TestGatesKeepAResyncForItsHandlers(t *testing.T) {
-	for _, text := range []string{"fast", "textbook"} {
-		t.Run(text, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				set, err := gears.Parse(text)
-				require.NoError(t, err)
-				gates := gate.New(t.Context(), nil)
-				source := informertest.NewNamespaceSource()
-				source.Add(informertest.Namespace("a"))
-				held, config := gate.Informer(gates, informer.ListerWatcher[namespace](source),
-					informer.Config[namespace]{Name: "namespaces", Gears: gears.Informer[namespace](set), ResyncPeriod: time.Hour})
-				made := informer.NewSharedIndexInformer(held, config)
-				often, seldom := &pipeline{t: t}, &pipeline{t: t}
-				for p, period := range map[*pipeline]time.Duration{often: time.Minute, seldom: 90 * time.Second} {
-					_, err := made.AddEventHandlerWithOptions(p.handler(), informer.HandlerOptions{ResyncPeriod: period})
-					require.NoError(t, err)
-				}
-				ctx, cancel := context.WithCancel(t.Context())
-				ended := make(chan error)
-				go func() { ended <- made.Run(ctx) }()
-				assert.Equal(t, []string{"add a"}, often.took())
-				assert.Equal(t, []string{"add a"}, seldom.took())
-				gates.Close(gate.G3, gate.Condition{})
-				time.Sleep(time.Minute + time.Second)
-				assert.Empty(t, often.took())
-				time.Sleep(time.Minute) // now the other handler is due, too
-				gates.Open(gate.G3)
-				assert.Equal(t, []string{"update a"}, often.took())
-				assert.Empty(t, seldom.took())
-				time.Sleep(time.Minute)
-				assert.Equal(t, []string{"update a"}, seldom.took(), "its resync is only late")
-				cancel()
-				assert.NoError(t, <-ended)
-			})
-		})
-	}
+	forms(t, func(t *testing.T, set gears.Set) {
+		gates := gate.New(t.Context(), nil)
+		source := informertest.NewNamespaceSource()
+		source.Add(informertest.Namespace("a"))
+		held, config := gate.Informer(gates, informer.ListerWatcher[namespace](source),
+			informer.Config[namespace]{Name: "namespaces", Gears: gears.Informer[namespace](set), ResyncPeriod: time.Hour})
+		made := informer.NewSharedIndexInformer(held, config)
+		often, seldom := &pipeline{t: t}, &pipeline{t: t}
+		for p, period := range map[*pipeline]time.Duration{often: time.Minute, seldom: 90 * time.Second} {
+			_, err := made.AddEventHandlerWithOptions(p.handler(), informer.HandlerOptions{ResyncPeriod: period})
+			require.NoError(t, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- made.Run(ctx) }()
+		assert.Equal(t, []string{"add a"}, often.took())
+		assert.Equal(t, []string{"add a"}, seldom.took())
+		gates.Close(gate.G3, gate.Condition{})
+		time.Sleep(time.Minute + time.Second)
+		assert.Empty(t, often.took())
+		time.Sleep(time.Minute) // now the other handler is due, too
+		gates.Open(gate.G3)
+		assert.Equal(t, []string{"update a"}, often.took())
+		assert.Empty(t, seldom.took())
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"update a"}, seldom.took(), "its resync is only late")
+		cancel()
+		assert.NoError(t, <-ended)
+	})
 }
 
 // Initial events, bookmarks and the end of a watch pass G1.

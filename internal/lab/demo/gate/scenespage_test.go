@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func sentences(t *testing.T, language string) (all map[string]string) {
 // reader needs nothing but the keyboard.
 func TestScenesInThePage(t *testing.T) {
 	b := viewtest.Open(t, 1280, 720)
-	for i, name := range slices.Sorted(keysOf(guided)) {
+	for i, name := range slices.Sorted(maps.Keys(guided)) {
 		want, recording := guided[name], recordedWith(t, name)
 		lines := parsed(t, recording)
 		asked := find(lines, "lab.question")
@@ -172,16 +173,6 @@ func moment(lines []line, asked int) int {
 		return asked + through
 	}
 	return find(lines, "lab.answer")
-}
-
-func keysOf(m map[string]string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for name := range m {
-			if !yield(name) {
-				return
-			}
-		}
-	}
 }
 
 // A live scene waits for the reader's choice in the page, and then goes on to its answer, with the

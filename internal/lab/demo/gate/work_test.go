@@ -22,9 +22,9 @@ import (
 	"orrery/restclient/discovery"
 )
 
-// forms runs a test in a bubble with the fast and the textbook gears.
-func forms(t *testing.T, test func(t *testing.T, set gears.Set)) {
-	for _, text := range []string{gears.Fast, gears.Textbook} {
+// forms runs a test in a bubble with the fast, with the textbook and with further gears.
+func forms(t *testing.T, test func(t *testing.T, set gears.Set), more ...string) {
+	for _, text := range append([]string{gears.Fast, gears.Textbook}, more...) {
 		t.Run(text, func(t *testing.T) {
 			set, err := gears.Parse(text)
 			require.NoError(t, err)
