@@ -52,7 +52,8 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	}
 	teller := scene.Story()
 	s := show{config: config, scene: scene, teller: teller, curtain: curtain, stage: stage.Config{
-		Teller: teller, Objects: config.Objects, Gears: config.Gears, Recorder: config.Recorder, Guide: config.Guide, Gates: config.Gates,
+		Teller: teller, Objects: config.Objects, Gears: config.Gears,
+		Recorder: config.Recorder, Guide: config.Guide, Gates: config.Gates,
 	}}
 	if scene.Alone() {
 		teller.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)

@@ -118,7 +118,8 @@ func stages(s story.State, width int, glyphs *Glyphs) []Line {
 
 func counts(s story.State, width int) []Line {
 	g := s.Gears
-	reflectors := fmt.Sprintf("%s and %s opened; %s came", story.Count(g.Lists, "list"), story.Count(g.Watches, "watch"), story.Count(g.Events, "event"))
+	reflectors := fmt.Sprintf("%s and %s opened; %s came",
+		story.Count(g.Lists, "list"), story.Count(g.Watches, "watch"), story.Count(g.Events, "event"))
 	if g.Expired > 0 {
 		reflectors += fmt.Sprintf("; the resourceVersion had expired %d times (410)", g.Expired)
 	}
@@ -139,7 +140,8 @@ func counts(s story.State, width int) []Line {
 	}
 	var lines []Line
 	for _, row := range [][2]string{
-		{"reflectors", reflectors}, {"deltafifos", fifos}, {"handlers", story.Count(g.Calls, "call")}, {"queue", queue}, {"workers", workers},
+		{"reflectors", reflectors}, {"deltafifos", fifos}, {"handlers", story.Count(g.Calls, "call")},
+		{"queue", queue}, {"workers", workers},
 	} {
 		lines = append(lines, paragraph(fmt.Sprintf("  %-12s", row[0]), row[1], width)...)
 	}

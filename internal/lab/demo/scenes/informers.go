@@ -51,7 +51,8 @@ var brokenAPIService = Scene{
 		reveal,
 		(*stage.Stage).ShowAPI,
 		await(func(s *story.State) bool {
-			return s.Gears.Retries >= attemptsShown || s.Namespace.Phase == story.Gone // the user may have deleted the APIService
+			gone := s.Namespace.Phase == story.Gone // the user may have deleted the APIService
+			return gone || s.Gears.Retries >= attemptsShown
 		}),
 		pause(look),
 		(*stage.Stage).DeleteAPI,
@@ -109,10 +110,11 @@ var expiredWatch = Scene{
 				pause(look),
 				ask,
 				chapter("again", ""),
-				tell(story.Demo, "the server accepts watches again; they ask for a resourceVersion that has been compacted"),
+				tell(story.Demo, "the server accepts watches again; they ask for a resourceVersion that has been "+
+					"compacted"),
 				do(func(on *stage.Stage) {
-					on.Enter("catching up", "410 Expired: the reflectors back off for a moment, each for another time, "+
-						"and then list everything anew")
+					on.Enter("catching up", "410 Expired: the reflectors back off for a moment, each for another "+
+						"time, and then list everything anew")
 				}),
 			),
 			await(func(s *story.State) bool { return s.Gears.Tombstones >= vanished }),
@@ -149,7 +151,8 @@ var slowHandler = Scene{
 	},
 	play: script(
 		chapter("two", ""),
-		tell(story.Demo, "a second handler is added to the informer of configmaps; it takes %v for each event", slowness),
+		tell(story.Demo, "a second handler is added to the informer of configmaps; it takes %v for each event",
+			slowness),
 		func(on *stage.Stage, _ context.Context) error { return on.AddSlowHandler("configmaps", slowness) },
 		ask,
 		chapter("events", ""),

@@ -54,13 +54,17 @@ func playResync(on *stage.Stage, ctx context.Context) error {
 	}
 	return script(
 		startPlain(stage.Plain{Workers: 1, Resync: resyncPeriod}, names...),
-		awaitRun("an empty queue", func(s *trace.State) bool { return informerOf(s).FIFO.Popped >= uint64(len(names)) }),
+		awaitRun("an empty queue", func(s *trace.State) bool {
+			return informerOf(s).FIFO.Popped >= uint64(len(names))
+		}),
 		chapter("start", "an informer has listed four configmaps and watches them"),
 		pause(look),
 		chapter("held", gate.HeldKey+" changes and is held at the gate G2, before its Pop"),
 		closeGate(gate.G2, "key=="+gate.HeldKey),
 		labelled(gate.HeldKey, 1),
-		awaitRun("a change of red", func(s *trace.State) bool { return informerOf(s).FIFO.Queued > uint64(len(names)) }),
+		awaitRun("a change of red", func(s *trace.State) bool {
+			return informerOf(s).FIFO.Queued > uint64(len(names))
+		}),
 		ask,
 		chapter("due", fmt.Sprintf("another handler is added, with a resync period of %v", resyncPeriod)),
 		func(on *stage.Stage, _ context.Context) error {
@@ -69,7 +73,8 @@ func playResync(on *stage.Stage, ctx context.Context) error {
 		},
 		due,
 		pause(2*look),
-		chapter("wave", "G2 is open: the queue is popped, and the auditor gets OnUpdate for objects that have not changed"),
+		chapter("wave", "G2 is open: the queue is popped, and the auditor gets OnUpdate for objects that have not "+
+			"changed"),
 		openGate(gate.G2),
 		soon("an empty queue", func(s *story.State) bool { return atRest(s.Run) && others(s) }),
 		pause(look),

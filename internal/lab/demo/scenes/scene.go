@@ -113,8 +113,10 @@ const (
 
 // All returns the scenes in the recommended order.
 func All() []Scene {
-	return []Scene{deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, emptiedFinalizers, stuck, virtualMachine,
-		errorsScene, twoWaysOf410, index, slowConsumer, storeDecides, resync, oneKey, backOff, workersInPool, twoQueues, stalled}
+	return []Scene{
+		deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, emptiedFinalizers, stuck, virtualMachine,
+		errorsScene, twoWaysOf410, index, slowConsumer, storeDecides, resync, oneKey, backOff, workersInPool, twoQueues, stalled,
+	}
 }
 
 // Default is the name of the scene to see first.

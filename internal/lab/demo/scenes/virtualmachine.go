@@ -46,7 +46,8 @@ var virtualMachine = Scene{
 		await(reported("NamespaceFinalizersRemaining")),
 		(*stage.Stage).ShowWhy,
 		pause(look),
-		tell(story.Demo, "the controller of the machines is started again: it hears of both deletions from its first list"),
+		tell(story.Demo, "the controller of the machines is started again: it hears of both deletions from its "+
+			"first list"),
 		(*stage.Stage).StartMachines,
 		(*stage.Stage).AwaitMachines,
 		(*stage.Stage).AwaitGone,

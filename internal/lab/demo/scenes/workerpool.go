@@ -124,7 +124,8 @@ func playPanic(on *stage.Stage, ctx context.Context) error {
 	defer wait.PanicHandlers.Replace(func(_ context.Context, cause *wait.Panic) {
 		teller.Update(func(s *story.State) {
 			panics++
-			s.Tell(story.Worker, "HandleCrash has recovered the panic %q; the other %d workers go on", cause.Value, alive)
+			s.Tell(story.Worker, "HandleCrash has recovered the panic %q; the other %d workers go on",
+				cause.Value, alive)
 		})
 	})()
 	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false)) // as in a program that survives panics
@@ -178,7 +179,8 @@ func playPanic(on *stage.Stage, ctx context.Context) error {
 			for _, line := range lines {
 				runs += len(line.runs)
 			}
-			s.Figure("pool", "%d passes and %d panic; %d workers, whose loops made %d runs", passes, panics, len(lines), runs)
+			s.Figure("pool", "%d passes and %d panic; %d workers, whose loops made %d runs",
+				passes, panics, len(lines), runs)
 			return cmp.Or(
 				bench.Prove("panics", 1, panics),
 				bench.Prove("passes", poolKeys, passes),

@@ -208,7 +208,8 @@ func (s *Stage) Repair(id string) {
 func (s *Stage) ShowWhy(ctx context.Context) error {
 	return s.eachCondition(ctx, api.NamespacesResource, Namespace, func(condition map[string]any) {
 		if condition["status"] == string(api.ConditionTrue) {
-			s.Tell(story.You, "kubectl describe namespace %s: %v, because: %v", Namespace, condition["type"], condition["message"])
+			s.Tell(story.You, "kubectl describe namespace %s: %v, because: %v", Namespace,
+				condition["type"], condition["message"])
 		}
 	})
 }
