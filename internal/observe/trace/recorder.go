@@ -147,8 +147,8 @@ func (r *Recorder) Stop(reason string) {
 	})
 }
 
-// Watch calls before and after with every later event, in order, and with the State before and after
-// it. They must be quick, keep nothing, and not call the Recorder.
+// Watch calls before and after with every later event, in order, and with the State before and
+// after it. They must be quick, keep nothing, and not call the Recorder.
 func (r *Recorder) Watch(before, after func(*Event, *State)) {
 	r.Flush()
 	r.Read(func(*State) { r.collector.before, r.collector.after = before, after })

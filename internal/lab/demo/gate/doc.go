@@ -36,8 +36,8 @@
 //	gates.Release()                         // open every gate
 //
 // A guided scene ([Guide]) asks its reader a question and reveals the answer later. A [Session] is
-// one run of it: [Session.Ask] waits for the choice that the page sends. Until then the gates are the
-// scene's.
+// one run of it: [Session.Ask] waits for the choice that the page sends. Until then the gates are
+// the scene's.
 //
 // # Guarantees
 //

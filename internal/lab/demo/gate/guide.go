@@ -108,8 +108,8 @@ func (s *Session) Answer(choice string) {
 	}
 }
 
-// Do carries out a command of the page in control: an answer, or one for the gates. Until the answer
-// the gates are the scene's, because its question is about what they hold.
+// Do carries out a command of the page in control: an answer, or one for the gates. Until the
+// answer the gates are the scene's, because its question is about what they hold.
 func (s *Session) Do(c view.Command) error {
 	if c.Do == "answer" {
 		s.Answer(c.Choice)

@@ -177,8 +177,8 @@ func toFinalizers(more ...step) step {
 	)
 }
 
-// What the scenes on a plain controller of configmaps share. The reader may open and step every gate
-// after the answer, so a script never waits for an item at a gate.
+// What the scenes on a plain controller of configmaps share. The reader may open and step every
+// gate after the answer, so a script never waits for an item at a gate.
 
 // startPlain creates configmaps and starts a plain controller.
 func startPlain(config stage.Plain, names ...string) step {
