@@ -48,17 +48,19 @@ func (t *Teller) Follow(recorder *trace.Recorder) {
 
 // locked calls f with the state, while neither it nor that of the recording changes.
 func (t *Teller) locked(f func(*State)) {
-	reading := func(run *trace.State) {
+	recorder := t.recorder.Load()
+	if recorder == nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		f(&t.state)
+		return
+	}
+	recorder.Read(func(run *trace.State) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.state.Run = run
 		f(&t.state)
-	}
-	if recorder := t.recorder.Load(); recorder != nil {
-		recorder.Read(reading)
-	} else {
-		reading(t.state.Run)
-	}
+	})
 }
 
 // since returns the time of the story for a time of the recording in µs.
