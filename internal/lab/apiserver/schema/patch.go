@@ -17,9 +17,10 @@ import (
 // same limit.
 const MaxPatched = 3 << 20
 
-// ApplyPatch applies a patch of one of three kinds. A JSON patch (RFC 6902) is a list of operations.
-// A merge patch (RFC 7386) is a partial document, in which null removes and a list replaces the old
-// one. A strategic merge patch merges lists by the merge keys of the types, and has directives:
+// ApplyPatch applies a patch of one of three kinds. A JSON patch (RFC 6902) is a list of
+// operations. A merge patch (RFC 7386) is a partial document, in which null removes and a list
+// replaces the old one. A strategic merge patch merges lists by the merge keys of the types, and
+// has directives:
 //
 //	{"$patch": "replace", ...}              replaces the map, or in a list the list
 //	{"$patch": "delete", "name": "log"}     deletes the element with this key
@@ -27,8 +28,8 @@ const MaxPatched = 3 << 20
 //	"$deleteFromPrimitiveList/finalizers"   deletes these values from the set
 //	"$setElementOrder/containers"           gives the order of the merged list
 //
-// JSON patches and merge patches use evanphx/json-patch in kube-apiserver's version. Strategic merge
-// patches are written by hand, because Kubernetes' library needs Go structs.
+// JSON patches and merge patches use evanphx/json-patch in kube-apiserver's version. Strategic
+// merge patches are written by hand, because Kubernetes' library needs Go structs.
 //
 // Errors are *api.StatusError values with kube-apiserver's codes and messages: 400 for an invalid
 // patch, 422 for one that does not fit the document or the type, 413 for one that exceeds
@@ -69,8 +70,8 @@ func keepKind(kind api.PatchType, current, result map[string]any, t *Type) {
 	}
 }
 
-// RefusePatch returns the error for a patch with an invalid result (422). It shows the result, or for a
-// strategic merge patch the patch.
+// RefusePatch returns the error for a patch with an invalid result (422). It shows the result, or
+// for a strategic merge patch the patch.
 func RefusePatch(kind api.PatchType, data []byte, result map[string]any, why string) *api.StatusError {
 	if kind == api.StrategicMergePatchType {
 		if patch, err := strategicDocument(data); err == nil {
@@ -122,8 +123,9 @@ func impossible(format string, args ...any) *api.StatusError {
 	return api.NewStatusError(api.Status{Status: api.StatusFailure, Code: http.StatusInternalServerError, Message: fmt.Sprintf(format, args...)})
 }
 
-// SupportedPatch refuses the content types that this server does not apply to a resource (415), like
-// kube-apiserver before it reads the patch or the object. Server-side apply is not implemented.
+// SupportedPatch refuses the content types that this server does not apply to a resource (415),
+// like kube-apiserver before it reads the patch or the object. Server-side apply is not
+// implemented.
 func SupportedPatch(kind api.PatchType, custom bool) error {
 	switch {
 	case kind == api.JSONPatchType, kind == api.MergePatchType, kind == api.StrategicMergePatchType && !custom:

@@ -11,8 +11,8 @@ import (
 
 var fuzzed = []api.PatchType{api.JSONPatchType, api.MergePatchType, api.StrategicMergePatchType, api.ApplyPatchType}
 
-// FuzzApplyPatch applies arbitrary bytes as every kind of patch: ApplyPatch never panics, fails only with a
-// Status, does not change the document, and returns a document of bounded size.
+// FuzzApplyPatch applies arbitrary bytes as every kind of patch: ApplyPatch never panics, fails
+// only with a Status, does not change the document, and returns a document of bounded size.
 func FuzzApplyPatch(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `null`, `[]`, `x`, `{"metadata":{"finalizers":["a.b/c"],"labels":{"a":null}}}`, `{"spec":{"containers":[{"name":"c","$patch":"delete"}]}}`,

@@ -51,8 +51,8 @@ type Schema struct {
 	unknownFormat string // it is ignored
 }
 
-// New parses an openAPIV3Schema. It returns nil, which accepts everything, if there is none or if it
-// is not structural.
+// New parses an openAPIV3Schema. It returns nil, which accepts everything, if there is none or if
+// it is not structural.
 func New(openAPIV3Schema map[string]any) *Schema {
 	if openAPIV3Schema == nil {
 		return nil

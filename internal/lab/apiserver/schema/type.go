@@ -125,9 +125,9 @@ const (
 	Bytes
 )
 
-// Custom returns the type of a custom resource with a schema, which may be nil. It serves to find and
-// prune unknown fields. Mismatches are found in the metadata only; [Schema.Validate] validates the
-// rest.
+// Custom returns the type of a custom resource with a schema, which may be nil. It serves to find
+// and prune unknown fields. Mismatches are found in the metadata only; [Schema.Validate] validates
+// the rest.
 func Custom(s *Schema) *Type {
 	t := s.fields()
 	if t.kind != Object { // any object is accepted, but its metadata is checked

@@ -42,8 +42,9 @@ type Config struct {
 	// WindowBytes limits the memory that the events of each collection keep alive: the objects that
 	// they replaced or deleted. 0 means 32 MiB. The latest event is always kept.
 	WindowBytes int
-	// Committed, if not nil, is called after a write to a collection, on the goroutine that wrote and
-	// without a lock. Calls may be concurrent and out of order; the versions give the order of writes.
+	// Committed, if not nil, is called after a write to a collection, on the goroutine that wrote
+	// and without a lock. Calls may be concurrent and out of order; the versions give the order of
+	// writes.
 	Committed func(prefix string, e Event)
 }
 

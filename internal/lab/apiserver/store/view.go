@@ -9,10 +9,10 @@ type View struct {
 	objects tree // immutable
 }
 
-// View returns the collection as it was at a version; 0 is the latest. The latest is nearly free: it
-// shares the present tree. An earlier one takes a step for each event since then. It fails with an
-// [*ExpiredError] if the window does not reach back that far, with a [*FutureError] if the version
-// has not been written yet, and with [ErrDropped].
+// View returns the collection as it was at a version; 0 is the latest. The latest is nearly free:
+// it shares the present tree. An earlier one takes a step for each event since then. It fails with
+// an [*ExpiredError] if the window does not reach back that far, with a [*FutureError] if the
+// version has not been written yet, and with [ErrDropped].
 func (c *Collection) View(at uint64) (*View, error) {
 	c.store.mu.Lock()
 	version, number, err := c.positionLocked(at, true)
