@@ -270,11 +270,12 @@ var simplerColumns = map[string][]string{
 
 // otherTables are the cases whose columns know less than those of kube-apiserver, with the reason.
 var otherTables = map[string]string{
-	"pods/initialising":                                         "init containers do not run here",
-	"pods/init container fails":                                 "init containers do not run here",
-	"pods/init container waits":                                 "init containers do not run here",
+	"pods/initialising":         "init containers do not run here",
+	"pods/init container fails": "init containers do not run here",
+	"pods/init container waits": "init containers do not run here",
+	"pods/running":              "no container is restarted, so there is no time of the last restart",
+
 	"pods/ports, probes, volumes, environment, init containers": "init containers do not run here",
-	"pods/running":                                              "no container is ever restarted, so there is no time of the last restart",
 }
 
 func TestTablesAreAsRecorded(t *testing.T) {

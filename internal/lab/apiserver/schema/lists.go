@@ -93,7 +93,11 @@ func (s *Schema) fillIn(value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		for name, property := range s.Properties {
-			if found, there := v[name]; property != nil && property.Default.value != nil && (!there || found == nil && !property.Nullable) {
+			if property == nil {
+				continue
+			}
+			found, there := v[name]
+			if absent := !there || found == nil && !property.Nullable; absent && property.Default.value != nil {
 				v[name] = clone(property.Default.value)
 			}
 		}
