@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,11 +11,47 @@ import (
 
 // counters are the counts for a Snapshot.
 type counters struct {
-	watches, cutWatches, panics atomic.Int64
+	inFlight, watches, cutWatches, panics atomic.Int64
+
+	mu       sync.Mutex
+	requests map[string]map[int]int64 // by verb and code; guarded by mu
 }
 
-// report reports an answered request to the trace.
-func (s *Server) report(x *exchange, took time.Duration) {
+// countedVerbs are counted by name. All others are counted together, because clients choose the
+// method and the map must not grow.
+var countedVerbs = map[string]bool{
+	"get": true, "list": true, "watch": true, "create": true, "update": true, "patch": true, "delete": true, "deletecollection": true,
+	"post": true, "put": true, "head": true, "options": true,
+}
+
+func (c *counters) add(verb string, code int) {
+	if !countedVerbs[verb] {
+		verb = "other"
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.requests == nil {
+		c.requests = map[string]map[int]int64{}
+	}
+	if c.requests[verb] == nil {
+		c.requests[verb] = map[int]int64{}
+	}
+	c.requests[verb][code]++
+}
+
+func (c *counters) byVerb() map[string]map[int]int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make(map[string]map[int]int64, len(c.requests))
+	for verb, codes := range c.requests {
+		out[verb] = maps.Clone(codes)
+	}
+	return out
+}
+
+// count counts an answered request.
+func (s *Server) count(x *exchange, took time.Duration) {
+	s.counters.add(x.info.Verb, x.w.code)
 	if s.trace != nil && s.trace.RequestDone != nil {
 		s.trace.RequestDone(x.describe(), RequestResult{Code: x.w.code, Bytes: x.w.bytes, Duration: took})
 	}
@@ -29,6 +66,10 @@ func (s *Server) countCut(err error) {
 
 // Snapshot describes a [Server] at one moment, for the debug endpoint and tests.
 type Snapshot struct {
+	// Requests is the number of answered requests by verb and code.
+	Requests map[string]map[int]int64 `json:"requests"`
+	// InFlight is the number of requests being answered, without watches.
+	InFlight int64 `json:"inFlight"`
 	// Watches is the number of open watches.
 	Watches int64 `json:"watches"`
 	// CutWatches is the number of watches ended because their client did not read.
@@ -40,7 +81,8 @@ type Snapshot struct {
 
 func (s *Server) Snapshot() Snapshot {
 	return Snapshot{
-		Watches: s.watches.Load(), CutWatches: s.cutWatches.Load(), Panics: s.panics.Load(),
+		Requests: s.byVerb(),
+		InFlight: s.inFlight.Load(), Watches: s.watches.Load(), CutWatches: s.cutWatches.Load(), Panics: s.panics.Load(),
 		Store: s.store.Snapshot(),
 	}
 }

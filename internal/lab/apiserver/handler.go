@@ -23,13 +23,15 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.server.running.leave()
+	h.server.inFlight.Add(1)
+	defer h.server.inFlight.Add(-1)
 	begun := time.Now()
 	release, err := x.limitTime()
 	defer release()
 	x.limitBody()
 	defer func() {
 		broken := x.recover(recover())
-		h.server.report(x, time.Since(begun))
+		h.server.count(x, time.Since(begun))
 		if broken {
 			panic(http.ErrAbortHandler)
 		}

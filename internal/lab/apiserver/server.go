@@ -90,17 +90,21 @@ func (s *Server) Start(ctx context.Context) error {
 	if s.config.Unprotected { // a page in a browser sends no credentials either
 		s.http.Handler = hostcheck.Guard(s.handler, append([]string{address}, s.config.Hosts...)...)
 	}
-	s.background.Go(func() {
-		if s.config.TLS {
-			_ = s.http.ServeTLS(listener, "", "") // it ends with Stop
-		} else {
-			_ = s.http.Serve(listener)
-		}
-	})
+	s.background.Go(func() { s.Serve(listener) })
 	return nil
 }
 
 const defaultListen = "127.0.0.1:0"
+
+// Serve serves the connections of listener until [Server.Stop] or until the listener fails, and
+// closes it. It uses TLS if [Config.TLS] is set.
+func (s *Server) Serve(listener net.Listener) {
+	if s.config.TLS {
+		_ = s.http.ServeTLS(listener, "", "")
+	} else {
+		_ = s.http.Serve(listener)
+	}
+}
 
 // Handler returns the server's handler, for tests with their own connections.
 func (s *Server) Handler() http.Handler { return s.handler }

@@ -56,8 +56,12 @@ func (x *exchange) serveWatch(t registry.Target) error {
 		cut: cut, bookmarks: options.AllowWatchBookmarks,
 	}
 	w.watchFaults = x.newWatchFaults(options.SendInitialEvents)
+	x.server.inFlight.Add(-1)
 	x.server.watches.Add(1)
-	defer x.server.watches.Add(-1)
+	defer func() {
+		x.server.watches.Add(-1)
+		x.server.inFlight.Add(1)
+	}()
 	if expired != nil {
 		w.fail(expired)
 		return nil

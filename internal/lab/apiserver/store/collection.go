@@ -30,6 +30,9 @@ func newCollection(s *Store, prefix string) *Collection {
 	}
 }
 
+// Prefix returns the prefix that the keys would have in etcd.
+func (c *Collection) Prefix() string { return c.prefix }
+
 // Get returns the current object with the given key.
 func (c *Collection) Get(key Key) (*Object, bool) {
 	c.store.mu.RLock()

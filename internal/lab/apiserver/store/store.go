@@ -106,6 +106,13 @@ func (s *Store) Collection(prefix string) *Collection {
 	return c
 }
 
+// Collections returns all collections, ordered by prefix.
+func (s *Store) Collections() []*Collection {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.collectionsLocked()
+}
+
 func (s *Store) collectionsLocked() []*Collection {
 	all := make([]*Collection, 0, len(s.collections))
 	for _, c := range s.collections {
