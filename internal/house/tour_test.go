@@ -261,8 +261,8 @@ func filesOf(steps []tourStep) (files []string) {
 	return files
 }
 
-// eventLimits are the most files and lines that one event passes with a set of gears. A busy machine
-// may add otherSlack files, which are its client's.
+// eventLimits are the most files and lines that one event passes with a set of gears. On a busy
+// machine it may be otherSlack files more, which are its client's.
 var eventLimits = map[string]struct{ files, lines int }{"textbook": {40, 7000}, "fast": {55, 10000}}
 
 // reportEvent logs what one event passes, for "make event", and asserts that it is not more than
