@@ -119,7 +119,8 @@ func TestNothingShowsASecret(t *testing.T) {
 }
 
 func tellNothing(t *testing.T, user string, args ...string) {
-	server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{canary: {Name: "orrery", Groups: []string{apiserver.GroupMasters}}}})
+	server, err := apiserver.New(apiserver.Config{Tokens: map[string]apiserver.User{canary: {Name: "orrery",
+		Groups: []string{apiserver.GroupMasters}}}})
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, server.Stop(context.Background())) }()
 	admin := adminOf(server)

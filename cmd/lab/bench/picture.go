@@ -25,7 +25,8 @@ func (s *session) plot(records []jobResults) ([]byte, error) {
 			Caption: s.caption(records) + "Latency counts from when an event was due.",
 		}
 		for _, record := range records {
-			picture.Series = append(picture.Series, report.Distribution{Name: record.label(), Latency: record.rounds.Median().Latency})
+			picture.Series = append(picture.Series,
+				report.Distribution{Name: record.label(), Latency: record.rounds.Median().Latency})
 		}
 		return picture.SVG(), nil
 	}
@@ -61,7 +62,8 @@ func (r jobResults) label() string {
 func (s *session) caption(records []jobResults) string {
 	var words []string
 	for _, parameter := range records[0].rounds.Median().Parameters {
-		same := !slices.ContainsFunc(records, func(r jobResults) bool { return !slices.Contains(r.rounds.Median().Parameters, parameter) })
+		same := !slices.ContainsFunc(records,
+			func(r jobResults) bool { return !slices.Contains(r.rounds.Median().Parameters, parameter) })
 		if same && strings.ReplaceAll(parameter.Name, " ", "-") != s.varied && parameter.Name != "seed" {
 			words = append(words, parameter.Name+" "+parameter.Value)
 		}

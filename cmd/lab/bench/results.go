@@ -42,7 +42,8 @@ func (o *outputFlags) addTo(flags *pflag.FlagSet) {
 		[]string{outputTable, outputJSON, outputBenchfmt}, "form of the results; benchfmt is for benchstat")
 	flags.StringVar(&o.plot, "plot", "", "also draw the results, as SVG, into this `file`")
 	flags.StringVar(&o.figure, "figure", "", "figure to plot: the `name` of a figure in the table, or p50, p90, p99, p99.9, max; default: all percentiles, in sweeps the first figure")
-	flags.IntVar(&o.rounds, "rounds", 3, "number of rounds; tables and plots show medians and the spread, the other formats every round")
+	flags.IntVar(&o.rounds, "rounds", 3,
+		"number of rounds; tables and plots show medians and the spread, the other formats every round")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 }
 

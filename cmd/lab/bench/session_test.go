@@ -306,7 +306,8 @@ func TestBenchOneRate(t *testing.T) {
 	fixed.pace = nil
 	jobs := []job{run("1", "a", 900), run("1", "b", 200), run("2", "a", 1), run("2", "b", 3000), fixed}
 	require.NoError(t, session.run(jobs))
-	assert.Equal(t, []string{"a", "b", "1: 100", "a", "b", "2: 1"}, rates[:6], "before the rounds; one a second at least")
+	assert.Equal(t, []string{"a", "b", "1: 100", "a", "b", "2: 1"}, rates[:6],
+		"before the rounds; one a second at least")
 	assert.Len(t, rates, 6+2*5)
 
 	document := benchJSON(t, once("fifo", "--design", "all", "--duration", "5ms")...)

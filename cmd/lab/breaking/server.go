@@ -34,7 +34,8 @@ func inMemory(ctx context.Context, f causes.Fixture, out io.Writer) error {
 	token := "controller-" + rand.Text()
 	server, err := apiserver.New(apiserver.Config{
 		Listen: "127.0.0.1:0", TLS: true,
-		Tokens: map[string]apiserver.User{token: {Name: causes.ControllerUser, Groups: []string{apiserver.GroupMasters}}},
+		Tokens: map[string]apiserver.User{token: {Name: causes.ControllerUser,
+			Groups: []string{apiserver.GroupMasters}}},
 	})
 	if err != nil {
 		return err

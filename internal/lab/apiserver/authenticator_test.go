@@ -42,7 +42,8 @@ func TestClientCertificates(t *testing.T) {
 	require.NoError(t, err)
 	pool := x509.NewCertPool()
 	pool.AddCert(known.Certificate())
-	a := &apiserver.Authenticator{ClientCAs: pool, Tokens: apiserver.NewTokenSet(map[string]apiserver.User{"secret": {Name: "token"}})}
+	a := &apiserver.Authenticator{ClientCAs: pool,
+		Tokens: apiserver.NewTokenSet(map[string]apiserver.User{"secret": {Name: "token"}})}
 
 	good, key, err := known.IssueClient(apiserver.User{Name: "joe", Groups: []string{"devs"}})
 	require.NoError(t, err)

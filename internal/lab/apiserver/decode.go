@@ -47,7 +47,8 @@ func (x *exchange) readObject(want api.GroupVersionKind, t *schema.Type, custom 
 }
 
 func unrecognized(want api.GroupVersionKind, body []byte, err error) error {
-	return meta.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, err, summary(body)))
+	return meta.BadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind,
+		err, summary(body)))
 }
 
 func gvOf(gvk api.GroupVersionKind) api.GroupVersion {
@@ -70,7 +71,8 @@ func (x *exchange) checkKind(doc incoming, name string, want api.GroupVersionKin
 		return meta.BadRequest(sentence)
 	}
 	gv, _ := api.ParseGroupVersion(apiVersion)
-	return meta.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", kind, gv.Version, want.Kind, sentence))
+	return meta.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", kind, gv.Version, want.Kind,
+		sentence))
 }
 
 // kindMismatch explains why a document of one kind is not accepted as another.

@@ -40,7 +40,8 @@ func faultKinds() []faultKind {
 // that they can be removed.
 func (x *exchange) serveDebug() error {
 	if !slices.Contains(x.user.Groups, GroupMasters) {
-		return meta.Forbidden("", "", "", "User \""+x.user.Name+"\" is not an administrator: "+x.info.Path+" is for the group "+GroupMasters)
+		return meta.Forbidden("", "", "",
+			"User \""+x.user.Name+"\" is not an administrator: "+x.info.Path+" is for the group "+GroupMasters)
 	}
 	if !x.r.URL.Query().Has("pretty") {
 		x.form.Pretty = true // people read it, by kubectl get --raw

@@ -39,7 +39,8 @@ type troubled struct {
 // newDiscovery builds the documents. /api announces serverAddress.
 func newDiscovery(catalogue []resources.Group, troubled troubled, serverAddress string) *discoveryDocuments {
 	all := disturbed(catalogue, troubled)
-	d := &discoveryDocuments{groups: map[string][]byte{}, lists: map[api.GroupVersion][]byte{}, stale: map[api.GroupVersion]bool{}}
+	d := &discoveryDocuments{groups: map[string][]byte{}, lists: map[api.GroupVersion][]byte{},
+		stale: map[api.GroupVersion]bool{}}
 	d.AggregatedCore = aggregate(all, true)
 	d.AggregatedGroups = aggregate(all, false)
 	list := api.APIGroupList{TypeMeta: typeMeta("APIGroupList"), Groups: []api.APIGroup{}}

@@ -57,11 +57,13 @@ func (x *exchange) answerReview(kind string, question *api.Unstructured) (map[st
 	user, groups := question.NestedString("spec", "user"), question.NestedStringSlice("spec", "groups")
 	if user == "" && len(groups) == 0 {
 		return nil, meta.Invalid("authorization.k8s.io", kind, "", []meta.FieldError{{
-			Type: meta.FieldInvalid, Field: "spec.user", Value: "", Detail: `at least one of user or group must be specified`,
+			Type: meta.FieldInvalid, Field: "spec.user", Value: "",
+			Detail: `at least one of user or group must be specified`,
 		}})
 	}
 	if kind == "LocalSubjectAccessReview" && question.NestedString("spec", "resourceAttributes", "namespace") != x.info.Namespace {
-		return nil, meta.BadRequest(fmt.Sprintf("spec.resourceAttributes.namespace must match namespace: %s", x.info.Namespace))
+		return nil,
+			meta.BadRequest(fmt.Sprintf("spec.resourceAttributes.namespace must match namespace: %s", x.info.Namespace))
 	}
 	return x.reviewAccess(user, groups, question)
 }

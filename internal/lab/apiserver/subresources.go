@@ -238,6 +238,7 @@ func checkScale(scale *api.Unstructured, name string) error {
 		return nil
 	}
 	return meta.Invalid(scaleKind.Group, scaleKind.Kind, name, []meta.FieldError{{
-		Type: meta.FieldInvalid, Field: "spec.replicas", Value: scale.Nested("spec", "replicas"), Detail: "must be greater than or equal to 0",
+		Type: meta.FieldInvalid, Field: "spec.replicas", Value: scale.Nested("spec", "replicas"),
+		Detail: "must be greater than or equal to 0",
 	}})
 }

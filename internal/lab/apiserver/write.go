@@ -98,7 +98,8 @@ func (x *exchange) represent(def *resources.Definition, rules formRules) (repres
 	default:
 		if x.form.As == asTable {
 			return representation{}, meta.BadRequest("Unable to convert to Table as requested: " + meta.FieldError{
-				Type: meta.FieldInvalid, Field: "includeObject", Value: include, Detail: "must be 'Metadata', 'Object', 'None', or empty",
+				Type: meta.FieldInvalid, Field: "includeObject", Value: include,
+				Detail: "must be 'Metadata', 'Object', 'None', or empty",
 			}.Error())
 		}
 	}

@@ -27,7 +27,8 @@ func TestTheFileIsUpToDate(t *testing.T) {
 	require.NoError(t, err)
 	var got bytes.Buffer
 	require.NoError(t, write(&got))
-	assert.Equal(t, string(want), got.String(), "go run ./apiserver/protobufrecorder > ../internal/lab/apiserver/schema/messages.txt")
+	assert.Equal(t, string(want), got.String(),
+		"go run ./apiserver/protobufrecorder > ../internal/lab/apiserver/schema/messages.txt")
 }
 
 // Objects of every kind with every field set are equal in both forms.

@@ -32,7 +32,8 @@ func Measures() []Measure {
 		ratio("dispatch/idle p50", "one event, nothing else to do: p50", "ns", 0.7),
 		ratio("dispatch/idle p99", "one event, nothing else to do: p99", "ns", 1),
 		ratio("dispatch/stalled-default live MiB", "100k updates, stalled handler: live heap", "MiB", 0.95),
-		ratio("dispatch/stalled-coalescing live MiB", "100k updates, stalled handler, coalescing", "MiB", 0.2).over("dispatch/stalled-default"),
+		ratio("dispatch/stalled-coalescing live MiB", "100k updates, stalled handler, coalescing", "MiB",
+			0.2).over("dispatch/stalled-default"),
 
 		ratio("sync/json cpu s", "sync of 100k pods, JSON: processor time", "s", 0.15),
 		ratio("sync/json peak MiB", "sync of 100k pods, JSON: peak memory", "MiB", 0.35),

@@ -35,7 +35,8 @@ func complete(verdict compare.Verdict) compare.Results {
 		records = append(records, r)
 	}
 	return compare.Results{Records: records, Machine: compare.Machine{
-		Machine: report.Machine{Processor: "a processor", Cores: 2, Memory: 8 << 30, Platform: "linux/amd64", Go: "1.26"},
+		Machine: report.Machine{Processor: "a processor", Cores: 2, Memory: 8 << 30, Platform: "linux/amd64",
+			Go: "1.26"},
 		Modules: map[string]string{"k8s.io/client-go": "v0.36.3"},
 	}}
 }
@@ -97,8 +98,10 @@ func TestTargetsThatWereSetAnew(t *testing.T) {
 		for _, m := range compare.Measures() {
 			switch m.Name {
 			case "queue/cycle ns/op", "queue/cycle-metrics ns/op", "queue/add-after ns/op", "queue/add-rate-limited ns/op",
-				"fifo/add-pop ns/op", "store/update ns/op", "dispatch/1 ns/event", "dispatch/16 ns/event", "dispatch/idle p50",
-				"dispatch/idle p99", "dispatch/stalled-default live MiB", "sync/json live MiB", "deletion/idle resident MiB":
+				"fifo/add-pop ns/op", "store/update ns/op", "dispatch/1 ns/event", "dispatch/16 ns/event",
+				"dispatch/idle p50",
+				"dispatch/idle p99", "dispatch/stalled-default live MiB", "sync/json live MiB",
+				"deletion/idle resident MiB":
 				want = append(want, m.Title)
 			}
 		}

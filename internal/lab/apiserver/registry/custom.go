@@ -29,7 +29,8 @@ func (r *Registry) customPlace(t Target, get func(prefix string, key store.Key) 
 	case !ok:
 		return meta.ResourceNotFound()
 	case crd.Deleting:
-		return meta.Forbidden(d.Group, d.Plural, t.Name, "create not allowed while custom resource definition is terminating")
+		return meta.Forbidden(d.Group, d.Plural, t.Name,
+			"create not allowed while custom resource definition is terminating")
 	}
 	return nil
 }

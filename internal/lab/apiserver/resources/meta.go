@@ -65,7 +65,8 @@ func (m *errorList) annotations(annotations tree) {
 		total += len(key) + len(text(annotations, key))
 	}
 	if total > maxAnnotations {
-		m.add(meta.FieldTooLong, "metadata.annotations", nil, fmt.Sprintf("may not be more than %d bytes", maxAnnotations))
+		m.add(meta.FieldTooLong, "metadata.annotations", nil,
+			fmt.Sprintf("may not be more than %d bytes", maxAnnotations))
 	}
 }
 

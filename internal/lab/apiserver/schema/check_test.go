@@ -106,7 +106,8 @@ const crontab = `{"type":"object","properties":{"spec":{"type":"object","propert
 	"ios":{"x-kubernetes-int-or-string":true}}},"status":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}`
 
 func TestCustomResourcesWithoutSchema(t *testing.T) {
-	for _, custom := range []*schema.Type{schema.Custom(nil), schema.Custom(schema.New(map[string]any{"x-kubernetes-preserve-unknown-fields": true})),
+	for _, custom := range []*schema.Type{schema.Custom(nil),
+		schema.Custom(schema.New(map[string]any{"x-kubernetes-preserve-unknown-fields": true})),
 		schema.Custom(schema.New(decode(t, `{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"spec":{"type":"object","properties":{"a":{}}}}}`)))} {
 		assert.Empty(t, mistake(custom, decode(t, `{"kind":"K","zed":{"a":[1]},"metadata":{"name":"x"}}`)))
 		assert.Equal(t, `json: cannot unmarshal number into Go struct field ObjectMeta.name of type string`,

@@ -131,11 +131,13 @@ func SupportedPatch(kind api.PatchType, custom bool) error {
 	case kind == api.JSONPatchType, kind == api.MergePatchType, kind == api.StrategicMergePatchType && !custom:
 		return nil
 	case kind == api.ApplyPatchType || kind == "application/apply-patch+cbor":
-		return meta.UnsupportedMediaType("server-side apply is not supported by this server: use a merge patch, a strategic merge patch " +
-			"or a JSON patch (kubectl apply without --server-side)")
+		return meta.UnsupportedMediaType(
+			"server-side apply is not supported by this server: use a merge patch, a strategic merge patch " +
+				"or a JSON patch (kubectl apply without --server-side)")
 	case custom:
-		return meta.UnsupportedMediaType("the body of the request was in an unknown format - accepted media types include: " +
-			"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
+		return meta.UnsupportedMediaType(
+			"the body of the request was in an unknown format - accepted media types include: " +
+				"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
 	}
 	refused := meta.UnsupportedMediaType("415: Unsupported Media Type")
 	refused.Status.Details = &api.StatusDetails{} // as in kube-apiserver
@@ -196,7 +198,8 @@ func jsonPatch(document, data []byte) (patched []byte, err error) {
 		return nil, meta.BadRequest(err.Error())
 	}
 	if len(operations) > MaxOperations {
-		return nil, meta.RequestEntityTooLarge(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", MaxOperations, len(operations)))
+		return nil, meta.RequestEntityTooLarge(fmt.Sprintf(
+			"The allowed maximum operations in a JSON patch is %d, got %d", MaxOperations, len(operations)))
 	}
 	defer func() {
 		if recover() != nil { // the library panics if the document is replaced by null
@@ -223,5 +226,6 @@ func mergePatch(document, data []byte) ([]byte, error) {
 
 // undecodable names the types as kube-apiserver's package does.
 func undecodable(err error) error {
-	return meta.BadRequest("error decoding patch: " + strings.ReplaceAll(err.Error(), "schema.jsonPatchOp", "handlers.jsonPatchOp"))
+	return meta.BadRequest("error decoding patch: " + strings.ReplaceAll(err.Error(), "schema.jsonPatchOp",
+		"handlers.jsonPatchOp"))
 }

@@ -50,7 +50,8 @@ func (v validator) whole() string {
 }
 
 func (r *result) add(kind api.CauseType, field string, value any, format string, args ...any) {
-	r.wrong = append(r.wrong, meta.FieldError{Type: kind, Field: field, Value: value, Detail: fmt.Sprintf(format, args...)})
+	r.wrong = append(r.wrong,
+		meta.FieldError{Type: kind, Field: field, Value: value, Detail: fmt.Sprintf(format, args...)})
 }
 
 func (v validator) invalid(r *result, name string, value any, format string, args ...any) {
@@ -185,7 +186,8 @@ func (v validator) text(s *Schema, name, value string) (r result) {
 	r.matched++
 	if fits := s.format(); fits != nil {
 		if r.matched++; !fits(value) {
-			r.add(meta.FieldTypeInvalid, v.field(name), value, "%s in body must be of type %s: %q", name, s.Format, value)
+			r.add(meta.FieldTypeInvalid, v.field(name), value, "%s in body must be of type %s: %q", name, s.Format,
+				value)
 		}
 	}
 	return r
@@ -323,13 +325,15 @@ func (v validator) number(s *Schema, name string, value any, n float64) (r resul
 		switch f := factor.(type) {
 		case int64:
 			if f <= 0 {
-				r.add(meta.FieldInvalid, v.field(name), f, "factor MultipleOf declared for %s must be positive: %v", name, f)
+				r.add(meta.FieldInvalid, v.field(name), f, "factor MultipleOf declared for %s must be positive: %v",
+					name, f)
 			} else if w%f != 0 {
 				v.invalid(&r, name, value, "should be a multiple of %v", f)
 			}
 		case float64:
 			if f <= 0 {
-				r.add(meta.FieldInvalid, v.field(name), f, "factor MultipleOf declared for %s must be positive: %v", name, f)
+				r.add(meta.FieldInvalid, v.field(name), f, "factor MultipleOf declared for %s must be positive: %v",
+					name, f)
 			} else if !isWhole(n / f) {
 				v.invalid(&r, name, value, "should be a multiple of %v", f)
 			}

@@ -37,12 +37,13 @@ func driven(ctx context.Context, l load.Load, phase func(p *load.Phase, event in
 func TestTheDriverRunsTwoPhases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late []time.Duration
-		result, err := driven(t.Context(), load.Load{Duration: time.Second, Rate: 1000}, func(p *load.Phase, event int) error {
-			if p.Paced() && event%2 == 0 {
-				late = append(late, p.Late(event))
-			}
-			return nil
-		})
+		result, err := driven(t.Context(), load.Load{Duration: time.Second, Rate: 1000},
+			func(p *load.Phase, event int) error {
+				if p.Paced() && event%2 == 0 {
+					late = append(late, p.Late(event))
+				}
+				return nil
+			})
 		require.NoError(t, err)
 		processed, _ := result.Figure("processed")
 		assert.InDelta(t, 2000, processed.Value, 20, "two producers make as many events as the gear takes")

@@ -36,7 +36,8 @@ type Load struct {
 func (l *Load) AddTo(flags *pflag.FlagSet, of string) {
 	program.WordVar(flags, &l.Distribution, "distribution", "", "distribution", Distributions(), "how often each of the "+of+" is drawn (hot: one gets 90 %)")
 	DurationVar(flags, &l.Duration, "duration", 2*time.Second, 1, 0, "how long each of the two phases takes")
-	flags.Var(&Number{set: func(v float64) { l.Rate = v }}, "rate", "events a second in the second phase, which measures latency; 0: half of what the slowest design sustains")
+	flags.Var(&Number{set: func(v float64) { l.Rate = v }}, "rate",
+		"events a second in the second phase, which measures latency; 0: half of what the slowest design sustains")
 	flags.Uint64Var(&l.Seed, "seed", 1, "seed of the random choices; the same seed makes the same choices")
 }
 

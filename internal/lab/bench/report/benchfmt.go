@@ -23,7 +23,8 @@ func Benchfmt(w io.Writer, where Machine, results []*bench.Result) error {
 	fmt.Fprintf(&text, "kernel: %s\ngo: %s\ncommit: %s\nload: %.1f\n", where.Kernel, where.Go, where.Commit, where.Load)
 	better := map[string]bool{}
 	for _, result := range results {
-		name := fmt.Sprintf("Benchmark%s%s/design=%s", strings.ToUpper(result.Bench[:1]), result.Bench[1:], result.Subject)
+		name := fmt.Sprintf("Benchmark%s%s/design=%s", strings.ToUpper(result.Bench[:1]), result.Bench[1:],
+			result.Subject)
 		for _, p := range result.Parameters {
 			if p.Name != roundParameter {
 				name += "/" + flagName(p.Name) + "=" + p.Value

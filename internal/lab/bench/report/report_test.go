@@ -21,7 +21,8 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 var somewhere = Machine{
-	Processor: "a processor", Cores: 4, GOMAXPROCS: 2, Memory: 8 << 30, Platform: "linux/amd64", Kernel: "Linux 6.1", Go: "1.26.0",
+	Processor: "a processor", Cores: 4, GOMAXPROCS: 2, Memory: 8 << 30, Platform: "linux/amd64", Kernel: "Linux 6.1",
+	Go:     "1.26.0",
 	Commit: "0123456789abcdef0123 with changes", Load: 1.25,
 }
 
@@ -76,7 +77,10 @@ func TestGolden(t *testing.T) {
 		"sweep-designs.txt": func(w io.Writer) error { return Table(w, somewhere, "handlers", single(both...)) },
 		"results.json":      func(w io.Writer) error { return JSON(w, somewhere, []*bench.Result{two[0], bare()}) },
 		"table-rounds.txt":  func(w io.Writer) error { return Table(w, somewhere, "", []Rounds{two, sweep[:2]}) },
-		"results.bench":     func(w io.Writer) error { return Benchfmt(w, somewhere, Every([]Rounds{two, {sweep[0]}})) },
+		"results.bench": func(w io.Writer) error {
+			return Benchfmt(w, somewhere,
+				Every([]Rounds{two, {sweep[0]}}))
+		},
 	} {
 		var got bytes.Buffer
 		require.NoError(t, write(&got), name)

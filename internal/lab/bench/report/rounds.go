@@ -27,7 +27,8 @@ func (r Rounds) Median() *bench.Result {
 			merged.Parameters = append(merged.Parameters, parameter)
 		}
 	}
-	merged.Parameters = append(merged.Parameters, bench.Parameter{Name: "rounds", Value: strconv.Itoa(len(r)) + " (medians)"})
+	merged.Parameters = append(merged.Parameters,
+		bench.Parameter{Name: "rounds", Value: strconv.Itoa(len(r)) + " (medians)"})
 	for _, figure := range first.Figures {
 		figure.Value = bench.Median(r.Values(func(result *bench.Result) float64 {
 			same, _ := result.Figure(figure.Name)

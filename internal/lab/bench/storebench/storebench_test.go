@@ -56,7 +56,8 @@ func TestRunWithoutReaders(t *testing.T) {
 
 // On a busy machine the time may be up before the writer begins, and before a reader is scheduled.
 func TestAVeryShortRunMeasuresSomething(t *testing.T) {
-	result, err := Run(t.Context(), Fast(), with(Config{Objects: 10, Readers: 2, Load: load.Load{Duration: 1, Rate: 1}}), nil)
+	result, err := Run(t.Context(), Fast(),
+		with(Config{Objects: 10, Readers: 2, Load: load.Load{Duration: 1, Rate: 1}}), nil)
 	require.NoError(t, err)
 	for _, name := range []string{"writes", "reads"} {
 		figure, ok := result.Figure(name)

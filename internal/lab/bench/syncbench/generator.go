@@ -131,7 +131,8 @@ func (g generator) pod(i int, d *deployment) *pod {
 				APIVersion: "apps/v1", Kind: "ReplicaSet", Name: d.owner, UID: d.ownerUID,
 				Controller: &yes, BlockOwnerDeletion: &yes,
 			}},
-			ManagedFields: api.NewManagedFields(fmt.Appendf(nil, managedFields, created.Format(time.RFC3339), d.ownerUID, ip)),
+			ManagedFields: api.NewManagedFields(fmt.Appendf(nil, managedFields, created.Format(time.RFC3339),
+				d.ownerUID, ip)),
 		},
 	}
 }

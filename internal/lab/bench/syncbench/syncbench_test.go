@@ -45,7 +45,8 @@ func TestGenerator(t *testing.T) {
 	}
 	assert.Len(t, names, 1000)
 	assert.Len(t, deployed, 200)
-	assert.Equal(t, digestOf(pods), digestOf(generated(Config{Objects: 1000, Seed: 1})), "the same seed makes the same pods")
+	assert.Equal(t, digestOf(pods), digestOf(generated(Config{Objects: 1000, Seed: 1})),
+		"the same seed makes the same pods")
 	assert.NotEqual(t, digestOf(pods), digestOf(generated(Config{Objects: 1000, Seed: 2})))
 }
 

@@ -115,7 +115,8 @@ const (
 func All() []Scene {
 	return []Scene{
 		deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, emptiedFinalizers, stuck, virtualMachine,
-		errorsScene, twoWaysOf410, index, slowConsumer, storeDecides, resync, oneKey, backOff, workersInPool, twoQueues, stalled,
+		errorsScene, twoWaysOf410, index, slowConsumer, storeDecides, resync, oneKey, backOff, workersInPool,
+		twoQueues, stalled,
 	}
 }
 
