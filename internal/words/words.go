@@ -9,7 +9,7 @@ import (
 
 // Count writes a number of things: "1 object", "4 passes". The noun is in the singular and has a
 // regular plural.
-func Count(n int, noun string) string {
+func Count[N int | int64 | uint64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/words"
 )
 
 // Opening draws the introduction: what happens and what to watch.
@@ -119,28 +120,28 @@ func stages(s story.State, width int, glyphs *Glyphs) []Line {
 func counts(s story.State, width int) []Line {
 	g := s.Gears
 	reflectors := fmt.Sprintf("%s and %s opened; %s came",
-		story.Count(g.Lists, "list"), story.Count(g.Watches, "watch"), story.Count(g.Events, "event"))
+		words.Count(g.Lists, "list"), words.Count(g.Watches, "watch"), words.Count(g.Events, "event"))
 	if g.Expired > 0 {
 		reflectors += fmt.Sprintf("; the resourceVersion had expired %d times (410)", g.Expired)
 	}
 	fifos := fmt.Sprintf("%s in %s; at most %s in one of them",
-		story.Count(g.Deltas, "delta"), story.Count(g.Pops, "pop"),
-		story.Count(g.MostDepth, "waiting key"))
+		words.Count(g.Deltas, "delta"), words.Count(g.Pops, "pop"),
+		words.Count(g.MostDepth, "waiting key"))
 	if g.Tombstones > 0 {
-		fifos += fmt.Sprintf("; %s for deletions that no watch reported", story.Count(g.Tombstones, "tombstone"))
+		fifos += fmt.Sprintf("; %s for deletions that no watch reported", words.Count(g.Tombstones, "tombstone"))
 	}
 	queue := fmt.Sprintf("%s; %d coalesced, %d retried with back-off",
-		story.Count(g.Adds, "addition"), g.Coalesced, g.Retries)
-	workers := story.Count(g.Passes, "pass")
+		words.Count(g.Adds, "addition"), g.Coalesced, g.Retries)
+	workers := words.Count(g.Passes, "pass")
 	if g.Retries > 0 {
 		workers += fmt.Sprintf(", %d of them failed", g.Retries)
 	}
 	if g.Conflicts > 0 {
-		workers += "; " + story.Count(g.Conflicts, "conflict")
+		workers += "; " + words.Count(g.Conflicts, "conflict")
 	}
 	var lines []Line
 	for _, row := range [][2]string{
-		{"reflectors", reflectors}, {"deltafifos", fifos}, {"handlers", story.Count(g.Calls, "call")},
+		{"reflectors", reflectors}, {"deltafifos", fifos}, {"handlers", words.Count(g.Calls, "call")},
 		{"queue", queue}, {"workers", workers},
 	} {
 		lines = append(lines, paragraph(fmt.Sprintf("  %-12s", row[0]), row[1], width)...)

@@ -14,6 +14,7 @@ import (
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
+	"orrery/internal/words"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -133,7 +134,7 @@ func (r *refused) decide(on *stage.Stage, what string, before uint64, decision s
 		r.decisions = append(r.decisions, decision)
 		s.Show(what, "%-20s  %s", refusal, decision)
 		s.Tell(story.Demo, "%s after %s: %s", what, refusal, decision)
-		s.Figure(what, "%s, %s: %s", refusal, story.Count(len(answers), "request"), decision)
+		s.Figure(what, "%s, %s: %s", refusal, words.Count(len(answers), "request"), decision)
 	})
 }
 

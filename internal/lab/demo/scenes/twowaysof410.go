@@ -14,6 +14,7 @@ import (
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
+	"orrery/internal/words"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -104,7 +105,7 @@ func (w *watched) recovered(way, code int, event string) step {
 			i, answer, seen := informerOf(s.Run), answersSince(s.Run, w.before)[0], cmp.Or(w.failed, "none")
 			reason, _, _ := strings.Cut(i.Reflector.Err, ":")
 			text := fmt.Sprintf("HTTP %d, events: %s; Status 410 %s; then a list of %s", answer.Code, seen, reason,
-				story.Count(i.Reflector.Items, "object"))
+				words.Count(i.Reflector.Items, "object"))
 			s.Show(fmt.Sprintf("way %d", way), "%s", text)
 			s.Figure(fmt.Sprintf("way %d", way), "%s", text)
 			err = cmp.Or(

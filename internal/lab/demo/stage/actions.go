@@ -9,6 +9,7 @@ import (
 	"orrery/controller/gears"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/words"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -80,7 +81,7 @@ func (s *Stage) Fill(ctx context.Context) error {
 			}
 		}
 	}
-	s.Tell(story.You, "%s of %d types are in it: %s", story.Count(made, "object"), len(content), s.inventory())
+	s.Tell(story.You, "%s of %d types are in it: %s", words.Count(made, "object"), len(content), s.inventory())
 	s.Enter("before the deletion", "the namespace is full and is about to be deleted")
 	return s.config.Teller.Await(ctx, func(state *story.State) bool {
 		return state.Total().Most >= all && state.Namespace.Phase != ""
@@ -161,7 +162,7 @@ func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
 		released++
 	}
 	s.Tell(story.Operator, "has made its backups and removes the finalizer from %s; the server removes them at once",
-		story.Count(released, "crontab"))
+		words.Count(released, "crontab"))
 	return nil
 }
 
@@ -186,7 +187,7 @@ func (s *Stage) ShowContent(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing the custom resources: %w", err)
 	}
-	s.Tell(story.You, "kubectl -n %s get crontabs: %s", Namespace, story.Count(len(crontabs.Items), "crontab"))
+	s.Tell(story.You, "kubectl -n %s get crontabs: %s", Namespace, words.Count(len(crontabs.Items), "crontab"))
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/words"
 	"orrery/restclient/api"
 )
 
@@ -39,6 +40,6 @@ func (s *Stage) DeleteSome(ctx context.Context, name string, n int) (deleted int
 			deleted++
 		}
 	}
-	s.Tell(story.You, "kubectl -n %s delete %s: %s", Namespace, name, story.Count(deleted, "object"))
+	s.Tell(story.You, "kubectl -n %s delete %s: %s", Namespace, name, words.Count(deleted, "object"))
 	return deleted, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orrery/internal/observe/trace"
+	"orrery/internal/words"
 )
 
 // parts returns rows for the gears that a scene on a bare stage follows.
@@ -45,7 +46,7 @@ func (s *State) informerRows(i *trace.InformerState) []Row {
 	for _, name := range slices.Sorted(maps.Keys(i.Handlers)) {
 		h := i.Handlers[name]
 		name, _, _ = strings.Cut(name, "#")
-		handlers = append(handlers, fmt.Sprintf("%s %s", name, Count(h.Handled, "call")))
+		handlers = append(handlers, fmt.Sprintf("%s %s", name, words.Count(h.Handled, "call")))
 	}
 	return []Row{
 		{"reflector", i.Reflector.Phase}, {"slots", strings.Join(slots, ", ")}, {"popped", popped},
@@ -81,7 +82,7 @@ func (s *State) queueRows(q *trace.QueueState) []Row {
 		left := max(0, s.since(delay.At+delay.Micros)-s.Elapsed)
 		long := time.Duration(delay.Micros) * time.Microsecond
 		rows = append(rows, Row{NameOf(key), fmt.Sprintf("%s %5.2f s of %-6s %s",
-			Bar(int(left), int(long), width), left.Seconds(), Short(long), Count(q.Failures[key], "failure"))})
+			Bar(int(left), int(long), width), left.Seconds(), Short(long), words.Count(q.Failures[key], "failure"))})
 	}
 	return rows
 }

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
 	"orrery/internal/observe/trace"
+	"orrery/internal/words"
 )
 
 var (
@@ -38,20 +40,10 @@ func filled(text string, e *trace.Event, more map[string]any) string {
 		return fmt.Sprint(fields[name])
 	})
 	return plural.ReplaceAllStringFunc(text, func(found string) string {
-		number, noun, _ := strings.Cut(strings.TrimSuffix(found, "[s]"), " ")
-		return Count(number, noun)
+		text, noun, _ := strings.Cut(strings.TrimSuffix(found, "[s]"), " ")
+		number, _ := strconv.Atoi(text)
+		return words.Count(number, noun)
 	})
-}
-
-// Count returns a number with its noun.
-func Count(number any, noun string) string {
-	if text := fmt.Sprint(number, " ", noun); text == "1 "+noun {
-		return text
-	}
-	if strings.HasSuffix(noun, "ss") || strings.HasSuffix(noun, "ch") {
-		noun += "e"
-	}
-	return fmt.Sprint(number, " ", noun, "s")
 }
 
 // deltas are the names of the letters of deltas.
