@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"orrery/internal/app/program"
+	"orrery/internal/words"
 )
 
 // pageWidth is the width of a Markdown page of this repository.
@@ -16,7 +16,7 @@ func Page(head string) string {
 	var text strings.Builder
 	paragraph := func(body string) {
 		fmt.Fprintln(&text)
-		for _, line := range program.Wrapped(body, pageWidth) {
+		for _, line := range words.Wrap(body, pageWidth) {
 			fmt.Fprintln(&text, line)
 		}
 	}
@@ -30,7 +30,7 @@ func Page(head string) string {
 		}
 		fmt.Fprint(&text, "\n**Do this.**\n\n")
 		for _, do := range cause.Do {
-			fmt.Fprintln(&text, "- "+strings.Join(program.Wrapped(do, pageWidth-2), "\n  "))
+			fmt.Fprintln(&text, "- "+strings.Join(words.Wrap(do, pageWidth-2), "\n  "))
 		}
 		if cause.DoNot != "" {
 			paragraph("**Do not** " + cause.DoNot + ".")

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/app/program"
 	"orrery/internal/terminal"
+	"orrery/internal/words"
 )
 
 // Reports are the reports on several namespaces. The zero value says that none is terminating.
@@ -49,7 +49,7 @@ func (r Reports) WriteText(w io.Writer, width int) error {
 	}
 	line := func(cells ...string) {
 		row := fmt.Sprintf("%-*s  %-11s  %-*s  ", name, cells[0], cells[1], causes, cells[2])
-		for i, part := range program.Wrapped(cells[3], max(40, width-len(row))) {
+		for i, part := range words.Wrap(cells[3], max(40, width-len(row))) {
 			if i > 0 {
 				row = strings.Repeat(" ", len(row))
 			}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/app/program"
 	"orrery/internal/terminal"
 	"orrery/internal/words"
 )
@@ -173,7 +172,7 @@ func (f Finding) blockedBy() []string {
 // never broken, so that a name can be copied.
 func (f Finding) field(name string, texts []string, width int) (lines []string) {
 	for _, text := range texts {
-		for _, line := range program.Wrapped(text, max(20, width-14)) {
+		for _, line := range words.Wrap(text, max(20, width-14)) {
 			lines, name = append(lines, fmt.Sprintf("  %-10s  %s", name, line)), ""
 		}
 	}
@@ -204,7 +203,7 @@ func (c Cause) WriteExplanation(w io.Writer, width int) error {
 		if head != "" {
 			fmt.Fprintln(&text, head)
 		}
-		for _, line := range program.Wrapped(body, width) {
+		for _, line := range words.Wrap(body, width) {
 			fmt.Fprintln(&text, line)
 		}
 	}
@@ -212,7 +211,7 @@ func (c Cause) WriteExplanation(w io.Writer, width int) error {
 	paragraph("PROOF", c.Proof)
 	fmt.Fprintln(&text, "\nDO")
 	for _, do := range c.Do {
-		fmt.Fprintln(&text, "- "+strings.Join(program.Wrapped(do, width-2), "\n  "))
+		fmt.Fprintln(&text, "- "+strings.Join(words.Wrap(do, width-2), "\n  "))
 	}
 	paragraph("DO NOT", c.DoNot)
 	paragraph("REPORTED AS", c.issues())

@@ -1,10 +1,11 @@
-// Package words writes numbers and durations for people, in English.
+// Package words writes numbers, durations and paragraphs for people, in English.
 package words
 
 import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Count writes a number of things: "1 object", "4 passes". The noun is in the singular and has a
@@ -43,4 +44,22 @@ func Duration(d time.Duration) string {
 		return two(d/time.Hour, "h", d%time.Hour/time.Minute, "m")
 	}
 	return two(d/day, "d", d%day/time.Hour, "h")
+}
+
+// Wrap breaks a text at its spaces into lines of at most width characters, unless a word is longer.
+// There is at least one line.
+func Wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
 }

@@ -22,6 +22,7 @@ import (
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/observe/logs"
+	"orrery/internal/words"
 	"orrery/restclient"
 )
 
@@ -93,7 +94,7 @@ func NewFaultsTopic() *cobra.Command {
 	for _, kind := range faults.Catalogue() {
 		fmt.Fprintf(&text, "\n  %s\n", kind.Usage)
 		for _, part := range []string{kind.Summary, "Teaches: " + kind.Teaches} {
-			for _, line := range program.Wrapped(part, 74) {
+			for _, line := range words.Wrap(part, 74) {
 				text.WriteString("      " + line + "\n")
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"orrery/internal/words"
 )
 
 // helpWidth is the width of help. besideFlags is the widest column of flags that leaves enough of
@@ -55,27 +57,10 @@ func flagUsages(unwrapped string) string {
 			fmt.Fprintln(&text, flag[0])
 			flag[0] = ""
 		}
-		for _, line := range Wrapped(flag[1], helpWidth-indent) {
+		for _, line := range words.Wrap(flag[1], helpWidth-indent) {
 			fmt.Fprintf(&text, "%-*s%s\n", indent, flag[0], line)
 			flag[0] = ""
 		}
 	}
 	return strings.TrimRight(text.String(), "\n")
-}
-
-// Wrapped breaks a text into lines of at most width bytes, unless a word is longer.
-func Wrapped(text string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && len(line)+1+len(word) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }

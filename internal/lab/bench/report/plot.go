@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"orrery/internal/app/program"
+	"orrery/internal/words"
 )
 
 func init() { plot.DefaultFont.Variant = "Sans" }
@@ -239,8 +239,8 @@ func (a Axis) set(axis *plot.Axis, values []float64, zero bool, room float64) {
 
 func newPlot(title, caption string) *plot.Plot {
 	p := plot.New()
-	words := append(program.Wrapped(title, 90), program.Wrapped(caption, 100)...)
-	p.Title.Text = strings.TrimSpace(strings.Join(words, "\n"))
+	lines := append(words.Wrap(title, 90), words.Wrap(caption, 100)...)
+	p.Title.Text = strings.TrimSpace(strings.Join(lines, "\n"))
 	p.Title.Padding = 6
 	p.Legend.Top, p.Legend.Left, p.Legend.ThumbnailWidth = true, true, 24
 	return p

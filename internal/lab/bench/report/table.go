@@ -18,8 +18,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"orrery/internal/app/program"
 	"orrery/internal/lab/bench"
+	"orrery/internal/words"
 )
 
 // Table writes the machine, the parameters that all results share, and a column for each result,
@@ -159,9 +159,9 @@ func writeCells(text *strings.Builder, table [][]string) {
 	}
 }
 
-// writeWrapped writes words in lines of at most a hundred columns.
-func writeWrapped(text *strings.Builder, words string) {
-	for i, line := range program.Wrapped(words, 96) {
+// writeWrapped writes a paragraph in lines of at most a hundred columns.
+func writeWrapped(text *strings.Builder, paragraph string) {
+	for i, line := range words.Wrap(paragraph, 96) {
 		text.WriteString(strings.Repeat(" ", 2+2*min(i, 1)) + line + "\n")
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+
+	"orrery/internal/words"
 )
 
 // Lang is a language, named as in LANG with a hyphen.
@@ -107,18 +109,9 @@ func (t Text) Wrapped(lang Lang, width int) string {
 	var wrapped []string
 	for line := range strings.SplitSeq(text, "\n") {
 		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-		part := indent
-		for word := range strings.FieldsSeq(line) {
-			if part != indent && len(part)+1+len(word) > width {
-				wrapped = append(wrapped, part)
-				part = indent
-			}
-			if part != indent {
-				part += " "
-			}
-			part += word
+		for _, part := range words.Wrap(line, width-len(indent)) {
+			wrapped = append(wrapped, indent+part)
 		}
-		wrapped = append(wrapped, part)
 	}
 	return strings.Join(wrapped, "\n")
 }

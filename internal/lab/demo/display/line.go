@@ -2,10 +2,12 @@ package display
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/words"
 )
 
 // Line is one line of a page.
@@ -86,26 +88,11 @@ func (l Line) encode(b *strings.Builder, color bool) {
 
 // wrap breaks text at spaces into lines of at most width columns, and longer words at the width.
 func wrap(text string, width int) []string {
-	width = max(1, width)
 	var lines []string
-	line := []rune{}
-	for _, word := range strings.Fields(text) {
-		letters := []rune(word)
-		if len(line) > 0 && len(line)+1+len(letters) <= width {
-			line = append(append(line, ' '), letters...)
-			continue
+	for _, line := range words.Wrap(text, width) {
+		for letters := range slices.Chunk([]rune(line), max(1, width)) {
+			lines = append(lines, string(letters))
 		}
-		if len(line) > 0 {
-			lines = append(lines, string(line))
-		}
-		for len(letters) > width {
-			lines = append(lines, string(letters[:width]))
-			letters = letters[width:]
-		}
-		line = letters
-	}
-	if len(line) > 0 {
-		lines = append(lines, string(line))
 	}
 	return lines
 }
