@@ -24,6 +24,7 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/scenes"
 )
 
@@ -57,6 +58,9 @@ The scenes:
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := options.check(); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
+			}
+			if _, guided := gate.GuideOf(options.scene); guided && options.view && !command.Flags().Changed("gears") {
+				_ = options.gears.Set(gears.Textbook) // it exists
 			}
 			return runDemo(command.Context(), options, command.OutOrStdout())
 		},

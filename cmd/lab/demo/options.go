@@ -41,7 +41,8 @@ type demoOptions struct {
 func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.scene, "scene", scenes.Default, "the `scene` to show: "+strings.Join(scenes.Names(), ", "))
 	flags.IntVar(&o.objects, "objects", stage.DefaultObjects, "the number of objects in the namespace")
-	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook")
+	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook; "+
+		"default: fast, with --view textbook in a scene that asks")
 	flags.BoolVar(&o.view, "view", false, "show the scene in the browser, live, until Ctrl-C")
 	o.page.AddTo(flags)
 	flags.StringToStringVar(&o.pages, "yours", nil, "the learner's `files` with which lab run has built this program")

@@ -33,6 +33,9 @@ const (
 
 // guides are the guided scenes.
 var guides = map[string]Guide{
+	"delete": {
+		[]string{"configmaps · pods", "crontabs · configmaps", "pods · configmaps", "pods · crontabs"}, "pods · crontabs",
+	},
 	"slow-consumer": {[]string{"7 · 7 · 7", "6 · 1 · 6", "1 · 1 · 1", "6 · 6 · 6"}, "6 · 1 · 6"},
 	"store-decides": {[]string{"OnUpdate · OnUpdate", "OnAdd · OnAdd", "OnUpdate · OnAdd"}, "OnUpdate · OnAdd"},
 	"resync":        {[]string{"LIST · –", "LIST · " + HeldKey, "– · –", "– · " + HeldKey}, "– · " + HeldKey},

@@ -33,7 +33,7 @@ import (
 // guided are the guided scenes with the answer that sound gears give.
 var guided = map[string]string{
 	"slow-consumer": "6 · 1 · 6", "store-decides": "OnUpdate · OnAdd", "resync": "– · shop/red", "expired-watch": "†", "slow-handler": "slow handler",
-	"one-key": "1", "back-off": "1.6s", "broken-apiservice": "DeletionDiscoveryFailure", "finalizer": "ContentRemaining, FinalizersRemaining",
+	"delete": "pods · crontabs", "one-key": "1", "back-off": "1.6s", "broken-apiservice": "DeletionDiscoveryFailure", "finalizer": "ContentRemaining, FinalizersRemaining",
 }
 
 // recordings are the recordings of the scenes with the fast gears, which several tests look at.
@@ -357,6 +357,18 @@ var computed = map[string]func(lines []line, asked int) string{
 		return fmt.Sprintf("%.1fs", micros/1e6)
 	},
 	"broken-apiservice": held, "finalizer": held,
+	"delete": func(lines []line, asked int) string {
+		var gone []string // the types of what is deleted, one after the other
+		for _, resource := range pick(lines[asked:], "i", "reflector.event", line{"type": "DELETED"}) {
+			if resource != "namespaces" {
+				gone = append(gone, resource)
+			}
+		}
+		if len(gone) == 0 {
+			return ""
+		}
+		return gone[0] + " · " + gone[len(gone)-1]
+	},
 }
 
 // held returns the conditions that are True after the lines.
@@ -384,7 +396,7 @@ func TestScenesWithoutAReader(t *testing.T) {
 	require.NoError(t, absent.Ask(t.Context()))
 	absent.Answer("1")
 	absent.Reveal()
-	assert.Nil(t, gate.NewSession("delete", nil, nil))
+	assert.Nil(t, gate.NewSession("stuck", nil, nil))
 	for name := range guided {
 		guide, ok := gate.GuideOf(name)
 		assert.True(t, ok, name)

@@ -29,11 +29,13 @@ var deletion = Scene{
 		},
 	},
 	play: script(
-		toFinalizers(),
+		chapter("fill", ""),
+		toFinalizers(ask, chapter("deleted", "")),
 		await(reported("NamespaceFinalizersRemaining")),
 		pause(look),
 		(*stage.Stage).ReleaseFinalizers,
 		(*stage.Stage).AwaitGone,
+		reveal,
 	),
 }
 
