@@ -21,7 +21,8 @@ export function Guide({ view, chosen, choose, watches }) {
   const { lab } = view.state, { scene } = view.header;
   const choices = lab.choices ? lab.choices.split(separator) : [];
   const answer = chosen || lab.answer ? view.answer : "";
-  const chapter = view.state.ended && known(`guide-${scene}-end`) ? "end" : lab.chapter;
+  const over = view.state.ended && (lab.answer || !lab.choices); // not of a run that was cut before its answer
+  const chapter = over && known(`guide-${scene}-end`) ? "end" : lab.chapter;
   const asks = choices.length > 0 && !chosen && !answer;
   return html`<section class=${"box guide" + (asks ? " asks" : "")} aria-label=${text("guide")} tabindex="0" data-box="guide">
     <div class="told"><h2>${text("guide")} ${scene} ${(get(keys, scene) ?? []).map(k => html`<${Key} k=${k} view=${view}/>`)}</h2><p role="status">${text(chapter ? `guide-${scene}-${chapter}` : "guide-start")}</p></div>
