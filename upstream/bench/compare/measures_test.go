@@ -13,6 +13,7 @@ import (
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/bench/deletion"
 	"orrery/upstream/bench/ours"
+	"orrery/upstream/bench/server"
 	"orrery/upstream/bench/theirs"
 )
 
@@ -45,7 +46,7 @@ func TestExtrasHaveNoTarget(t *testing.T) {
 
 // A measure needs its scenario on each of its sides.
 func TestEverySideHasItsScenarios(t *testing.T) {
-	whole := []bench.Scenario{{Name: deletion.Hundred}, {Name: deletion.Empty}}
+	whole := []bench.Scenario{{Name: deletion.Hundred}, {Name: deletion.Empty}, {Name: server.Start}}
 	scenarios := map[compare.Side][]bench.Scenario{
 		compare.Ours:     slices.Concat(ours.Scenarios(), whole),
 		compare.Textbook: slices.Concat(ours.TextbookScenarios(), whole),

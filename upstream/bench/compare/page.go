@@ -93,12 +93,15 @@ func (p *page) row(r Record) row {
 	case Shown:
 		verdict = ""
 	}
-	against := m.Against
-	if m.isWholePrograms() {
+	against := string(m.Against)
+	switch {
+	case m.isOf("deletion"):
 		against = "kube-controller-manager"
+	case m.isOf("server"):
+		against = "a control plane"
 	}
 	return row{
-		Title: m.Title, Against: string(against), Ours: human(r.Ours, r.Unit), Theirs: human(r.Theirs, r.Unit), Textbook: textbook(r),
+		Title: m.Title, Against: against, Ours: human(r.Ours, r.Unit), Theirs: human(r.Theirs, r.Unit), Textbook: textbook(r),
 		Ratio: times(r.Ratio), Rounds: reach(r), Spread: percent(r.Spread), Target: wanted(r), Verdict: verdict,
 		Anchor: "#" + strings.ReplaceAll(scenario, "/", ""),
 	}

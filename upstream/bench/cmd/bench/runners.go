@@ -13,6 +13,7 @@ import (
 	"orrery/internal/lab/bench/worker"
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/bench/deletion"
+	"orrery/upstream/bench/server"
 )
 
 // runners passes each scenario to a new worker process, or to a control plane that starts when it is
@@ -44,6 +45,13 @@ func newRunners(programs string, say func(string, ...any)) *runners {
 
 // Run runs a side once.
 func (r *runners) Run(ctx context.Context, side compare.Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
+	if scenario == server.Start {
+		return server.Run(ctx, server.Config{
+			Lab:          filepath.Join(r.programs, "lab"),
+			ControlPlane: filepath.Join(r.programs, "controlplane"),
+			Kubectl:      filepath.Join(r.programs, "kubectl"),
+		}, side, effort)
+	}
 	if !strings.HasPrefix(scenario, "deletion/") {
 		return r.workers[side].Run(ctx, scenario, effort)
 	}

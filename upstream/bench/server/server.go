@@ -1,0 +1,165 @@
+// Package server compares API servers to try a controller on: "lab serve", which keeps everything
+// in the memory of one process, and a genuine control plane of etcd, kube-apiserver and
+// kube-controller-manager with its garbage collector.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"orrery/internal/lab/bench"
+	"orrery/upstream/bench/compare"
+	"orrery/upstream/controlplane"
+)
+
+// Start is the scenario: a server is started, asked by kubectl, and left alone. Its figures are
+// "start ms", from the start of the first process to kubectl's first answer; "kubectl ms", the
+// median of a kubectl process that lists the namespaces; and "resident MiB", the memory of all
+// processes at rest.
+const Start = "server/start"
+
+// Config names the programs.
+type Config struct {
+	Lab, ControlPlane, Kubectl string
+}
+
+// limit bounds a run at several times what a control plane takes.
+const limit = 3 * time.Minute
+
+// Run starts a side's server, measures, and stops it.
+func Run(ctx context.Context, config Config, side compare.Side, effort bench.Effort) (bench.Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	dir, err := os.MkdirTemp("", "bench-server-")
+	if err != nil {
+		return bench.Outcome{}, err
+	}
+	defer os.RemoveAll(dir)
+	began := time.Now()
+	s, err := config.start(ctx, side, dir)
+	if err != nil {
+		return bench.Outcome{}, fmt.Errorf("%s of %s: %w", Start, side, err)
+	}
+	outcome, err := config.measure(ctx, s, began, effort)
+	return outcome, errors.Join(err, s.stop())
+}
+
+// started is a server that runs.
+type started struct {
+	kubeconfig string
+	processes  []int
+	stop       func() error
+}
+
+func (c Config) start(ctx context.Context, side compare.Side, dir string) (started, error) {
+	switch side {
+	case compare.Ours:
+		return c.startLab(ctx, dir)
+	case compare.Theirs:
+		return c.startControlPlane(ctx)
+	}
+	return started{}, errors.New("there is no such server")
+}
+
+func (c Config) startLab(ctx context.Context, dir string) (started, error) {
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	process, err := controlplane.StartProcess(controlplane.ProcessConfig{
+		Name: "lab serve", Path: c.Lab, LogFile: filepath.Join(dir, "log"),
+		Args: []string{"serve", "--kubeconfig-out", kubeconfig},
+	})
+	if err != nil {
+		return started{}, err
+	}
+	s := started{kubeconfig: kubeconfig, processes: []int{process.PID()}}
+	s.stop = func() error {
+		err := process.Err()
+		process.Stop(context.Background())
+		return err
+	}
+	for ctx.Err() == nil && process.Err() == nil {
+		if _, err := os.Stat(kubeconfig); err == nil {
+			return s, nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return started{}, errors.Join(context.Cause(ctx), s.stop())
+}
+
+func (c Config) startControlPlane(ctx context.Context) (started, error) {
+	cp, err := controlplane.Start(ctx, controlplane.Config{
+		Binary: c.ControlPlane, Controllers: []string{"garbage-collector-controller"},
+	})
+	if err != nil {
+		return started{}, err
+	}
+	s := started{kubeconfig: cp.Kubeconfig(), stop: cp.Stop}
+	for _, pid := range cp.PIDs() {
+		s.processes = append(s.processes, pid)
+	}
+	return s, nil
+}
+
+func (c Config) measure(ctx context.Context, s started, began time.Time, effort bench.Effort) (bench.Outcome, error) {
+	if _, err := c.listNamespaces(ctx, s); err != nil {
+		return bench.Outcome{}, err
+	}
+	start := time.Since(began)
+	var took []time.Duration
+	for range effort.Of(20, 5) {
+		one, err := c.listNamespaces(ctx, s)
+		if err != nil {
+			return bench.Outcome{}, err
+		}
+		took = append(took, one)
+	}
+	slices.Sort(took)
+	if err := rest(ctx, time.Duration(effort.Of(10, 2))*time.Second); err != nil {
+		return bench.Outcome{}, err
+	}
+	resident := 0.0
+	for _, pid := range s.processes {
+		now, _ := bench.ResidentMemoryOf(pid)
+		if now == 0 {
+			return bench.Outcome{}, fmt.Errorf("process %d has no VmRSS: it has ended, or there is no /proc", pid)
+		}
+		resident += float64(now) / (1 << 20)
+	}
+	return bench.Outcome{
+		Figures: map[string]float64{
+			"start ms": milliseconds(start), "kubectl ms": milliseconds(took[len(took)/2]), "resident MiB": resident,
+		},
+		Proof: "kubectl lists the four namespaces of a new cluster",
+	}, nil
+}
+
+// listNamespaces runs kubectl once and returns how long that took.
+func (c Config) listNamespaces(ctx context.Context, s started) (time.Duration, error) {
+	command := exec.CommandContext(ctx, c.Kubectl, "--kubeconfig", s.kubeconfig, "get", "namespaces",
+		"default", "kube-node-lease", "kube-public", "kube-system")
+	began := time.Now()
+	output, err := command.CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s", err, output)
+	}
+	return time.Since(began), nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// rest returns after some time, or with the cause of the context.
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
