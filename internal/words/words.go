@@ -22,8 +22,8 @@ func Count[N int | int64 | uint64](n N, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Duration writes a duration in at most two units, the larger ones, as kubectl writes ages: "45s",
-// "4m3s", "14m", "2h5m", "3d4h". A negative one is "0s".
+// Duration writes a duration in at most two units, the larger ones: "45s", "4m3s", "14m", "2h5m",
+// "3d4h". A negative one is "0s".
 func Duration(d time.Duration) string {
 	d = max(d, 0).Truncate(time.Second)
 	const day = 24 * time.Hour

@@ -30,7 +30,6 @@ func Measures() []Measure {
 		value("dispatch/1 allocs/event", "dispatch to 1 handler: allocations", "allocs/event", 2).grain(0.1).quick(),
 		ratio("dispatch/16 ns/event", "dispatch to 16 handlers", "ns/event", 0.12),
 		ratio("dispatch/idle p50", "one event, nothing else to do: p50", "ns", 0.7),
-		ratio("dispatch/idle p99", "one event, nothing else to do: p99", "ns", 1),
 		ratio("dispatch/stalled-default live MiB", "100k updates, stalled handler: live heap", "MiB", 0.95),
 		ratio("dispatch/stalled-coalescing live MiB", "100k updates, stalled handler, coalescing", "MiB",
 			0.2).over("dispatch/stalled-default"),
@@ -53,6 +52,7 @@ func Extras() []Measure {
 	extras := []Measure{
 		higher("queue/pipeline-singly processed/s", "queue: 4 producers, 4 workers, without batches", "1/s", 0).shown(),
 		ratio("dispatch/4 ns/event", "dispatch to 4 handlers", "ns/event", 0).shown(),
+		ratio("dispatch/idle p99", "one event, nothing else to do: p99", "ns", 0).shown(),
 		ratio("dispatch/idle asleep p50", "one event, everything asleep: p50", "ns", 0).shown(),
 		ratio("dispatch/idle asleep p99", "one event, everything asleep: p99", "ns", 0).shown(),
 		ratio("dispatch/16 allocs/event", "dispatch to 16 handlers: allocations", "allocs/event", 0).grain(0.01).shown(),
