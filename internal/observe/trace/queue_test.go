@@ -185,6 +185,21 @@ func TestQueueInOrder(t *testing.T) {
 	}
 }
 
+// A key that is taken before one ahead of it contradicts the state.
+func TestAGetOutOfOrderIsOdd(t *testing.T) {
+	for odd, gets := range []string{"abc", "bac"} {
+		state := trace.NewState()
+		apply := func(name, keys string) {
+			for _, key := range keys {
+				state.Apply(&trace.Event{Seq: state.Seq + 1, Name: name, In: "keys", Key: string(key)})
+			}
+		}
+		apply("queue.added", "abc")
+		apply("queue.got", gets)
+		assert.EqualValues(t, odd, state.Odd, "added abc, got %s", gets)
+	}
+}
+
 func swapAll[T any](list []T, apart int) {
 	for i := 0; i+apart < len(list); i += 2 * apart {
 		list[i], list[i+apart] = list[i+apart], list[i]
