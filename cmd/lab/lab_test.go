@@ -1,14 +1,27 @@
 package main
 
 import (
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"orrery/internal/app/program/programtest"
 	"orrery/internal/lab/demo/scenes"
 )
+
+// asProgram is the variable that makes the test the real program.
+const asProgram = "ORRERY_TEST_AS_LAB"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
 
 func TestHelp(t *testing.T) { programtest.TestHelp(t, newRootCommand) }
 
@@ -51,6 +64,17 @@ func TestVersion(t *testing.T) {
 		assert.Zero(t, code, stderr)
 		assert.True(t, strings.HasPrefix(stdout, "lab version "), stdout)
 	}
+}
+
+// "lab bench sync" starts the program again as its server, which only main can do.
+func TestBenchSyncOfTheProgram(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	lab := exec.CommandContext(t.Context(), self, "bench", "sync", "--objects", "50", "--rounds", "1")
+	lab.Env = append(os.Environ(), asProgram+"=yes")
+	output, err := lab.CombinedOutput()
+	assert.NoError(t, err, "%s", output)
+	assert.Contains(t, string(output), "bench sync")
 }
 
 func TestValuesAreCompleted(t *testing.T) {
