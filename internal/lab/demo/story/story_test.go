@@ -2,6 +2,9 @@ package story_test
 
 import (
 	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
+	"orrery/queue"
 )
 
 func TestBeatsAreDated(t *testing.T) {
@@ -133,6 +138,43 @@ func TestAwait(t *testing.T) {
 		cancel()
 		assert.ErrorIs(t, <-done, context.Canceled)
 	})
+}
+
+// The state may be read while the teller begins to follow a recorder that has events already.
+func TestTheStateIsReadWhileTheTellerFollows(t *testing.T) {
+	for range 20 {
+		recorder, err := trace.Start(trace.Config{})
+		require.NoError(t, err)
+		teller := story.New("", "", "")
+		waits := recorder.Queue(story.NamespaceQueue)
+		var followed atomic.Bool
+		var running sync.WaitGroup
+		begun := make(chan struct{})
+		running.Go(func() {
+			for n := uint64(1); !followed.Load(); n++ {
+				if n == 10 {
+					close(begun)
+				}
+				waits.Added(queue.Event[string]{Key: strconv.FormatUint(n, 10), Seq: n})
+				recorder.Flush()
+			}
+		})
+		for range 4 {
+			running.Go(func() {
+				for !followed.Load() {
+					teller.State()
+				}
+			})
+		}
+		<-begun
+		teller.Follow(recorder)
+		for range 5 {
+			assert.GreaterOrEqual(t, teller.State().Gears.Adds, 9, "the state is that of the recording")
+		}
+		followed.Store(true)
+		running.Wait()
+		recorder.Stop("over")
+	}
 }
 
 func TestPanelAndFigures(t *testing.T) {

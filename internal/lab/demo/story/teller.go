@@ -42,19 +42,20 @@ func (t *Teller) Follow(recorder *trace.Recorder) {
 		t.state.recorded = t.began.Sub(start)
 		t.mu.Unlock()
 	}
+	t.recorder.Store(recorder) // first: from the first event on, the state has the recorder's lock, too
 	recorder.Watch(t.happens, t.happened)
-	t.recorder.Store(recorder)
 }
 
 // locked calls f with the state, while neither it nor that of the recording changes.
 func (t *Teller) locked(f func(*State)) {
+	t.mu.Lock()
 	recorder := t.recorder.Load()
 	if recorder == nil {
-		t.mu.Lock()
 		defer t.mu.Unlock()
 		f(&t.state)
 		return
 	}
+	t.mu.Unlock() // it is locked after the recorder's
 	recorder.Read(func(run *trace.State) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
