@@ -14,6 +14,7 @@ import (
 
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
+	"orrery/nsctl"
 	"orrery/queue"
 )
 
@@ -137,6 +138,16 @@ func TestAwait(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		assert.ErrorIs(t, <-done, context.Canceled)
+	})
+}
+
+func TestAnEventWakesAwait(t *testing.T) {
+	recorded(t, func(teller *story.Teller, _ *nsctl.Trace, waits *queue.Trace[string]) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+		defer cancel()
+		time.AfterFunc(time.Second, func() { waits.Added(queue.Event[string]{Key: "shop", Seq: 1}) })
+		added := func(s *story.State) bool { return s.Gears.Adds == 1 }
+		assert.NoError(t, teller.Await(ctx, added), "nothing but the recorder tells of it")
 	})
 }
 
