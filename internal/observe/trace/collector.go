@@ -41,7 +41,8 @@ type collector struct {
 	failed error
 	ended  bool
 
-	before, after func(*Event, *State) // see Recorder.Watch
+	before func(*Event, *State) // see Recorder.Watch
+	after  func(*Event)
 }
 
 func newCollector(config Config, start time.Time, capacity int) (*collector, error) {
@@ -53,7 +54,7 @@ func newCollector(config Config, start time.Time, capacity int) (*collector, err
 	c := &collector{
 		header: header, spare: make([]record, 0, capacity),
 		queues: map[string]uint64{}, uids: map[string]string{}, causes: newCauses(), state: NewState(),
-		before: func(*Event, *State) {}, after: func(*Event, *State) {},
+		before: func(*Event, *State) {}, after: func(*Event) {},
 	}
 	whole := stateLine(0, 0, c.state)
 	c.history = newHistory(whole)
@@ -188,7 +189,7 @@ func (c *collector) emit(e *Event) {
 	c.causes.find(e)
 	c.before(e, c.state)
 	difference := c.state.Next(e)
-	c.after(e, c.state)
+	c.after(e)
 	before := len(c.lines)
 	c.lines = appendLine(c.lines, e, difference)
 	c.since += len(c.lines) - before

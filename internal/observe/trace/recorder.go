@@ -147,9 +147,10 @@ func (r *Recorder) Stop(reason string) {
 	})
 }
 
-// Watch calls before and after with every later event, in order, and with the State before and
-// after it. They must be quick, keep nothing, and not call the Recorder.
-func (r *Recorder) Watch(before, after func(*Event, *State)) {
+// Watch calls before and after with every later event, in order. The State is the one before the
+// event; it changes in place before after is called. Both must be quick, keep nothing, and not call
+// the Recorder.
+func (r *Recorder) Watch(before func(*Event, *State), after func(*Event)) {
 	r.Flush()
 	r.Read(func(*State) { r.collector.before, r.collector.after = before, after })
 }

@@ -62,8 +62,8 @@ func (s *State) sum() {
 	s.Gears = g
 }
 
-// happens tells an event of the recording; run is the state before it.
-func (t *Teller) happens(e *trace.Event, run *trace.State) {
+// tellEvent tells an event of the recording; run is the state before it.
+func (t *Teller) tellEvent(e *trace.Event, run *trace.State) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := &t.state
@@ -77,8 +77,8 @@ func (t *Teller) happens(e *trace.Event, run *trace.State) {
 	}
 }
 
-// happened draws an event of the recording, whose state is the one after it.
-func (t *Teller) happened(e *trace.Event, _ *trace.State) {
+// drawEvent draws an event of the recording, whose state is the one after it.
+func (t *Teller) drawEvent(e *trace.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.state.draw(e)

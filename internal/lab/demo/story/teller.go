@@ -43,7 +43,7 @@ func (t *Teller) Follow(recorder *trace.Recorder) {
 		t.mu.Unlock()
 	}
 	t.recorder.Store(recorder) // first: from the first event on, the state has the recorder's lock, too
-	recorder.Watch(t.happens, t.happened)
+	recorder.Watch(t.tellEvent, t.drawEvent)
 }
 
 // locked calls f with the state, while neither it nor that of the recording changes.
