@@ -158,13 +158,19 @@ func TestFaultsStrike(t *testing.T) {
 func TestSnapshot(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.configMap("a")
+		p.must(404, "GET", configMaps+"/b", "")
+		p.must(405, "BREW", configMaps, "")
 		snapshot := p.server.Snapshot()
+		assert.EqualValues(t, 1, snapshot.Requests["create"][201])
+		assert.EqualValues(t, 1, snapshot.Requests["get"][404])
+		assert.EqualValues(t, 1, snapshot.Requests["other"][405])
 		assert.Equal(t, p.server.Store().Version(), snapshot.Store.Version)
 		assert.NotNil(t, p.server.Registry())
 		w := p.watch(configMaps + "?watch=1")
 		w.want("ADDED", "a")
 		snapshot = p.server.Snapshot()
 		assert.EqualValues(t, 1, snapshot.Watches)
+		assert.EqualValues(t, 0, snapshot.InFlight, "watches are not counted as in flight")
 	})
 }
 
