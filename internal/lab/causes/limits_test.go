@@ -143,5 +143,6 @@ func TestNoWriteIsSent(t *testing.T) {
 		for _, verb := range writes {
 			assert.Zero(t, c.Server.Snapshot().Requests[verb][http.StatusForbidden], verb)
 		}
+		assert.NotZero(t, c.Server.Snapshot().Requests["list"][http.StatusOK], "the examination's requests are counted")
 	})
 }
