@@ -14,9 +14,9 @@ import (
 // Schema is the OpenAPI schema at one place of a custom resource. It should be structural: types
 // stand in one tree of properties and items, and anyOf, oneOf, allOf and not only narrow it down.
 // [Schema.FillIn] applies defaults, [Schema.Validate] checks values, and [Schema.Lists] finds
-// duplicates in sets and maps. The rules of x-kubernetes-validations are ignored; [HasRules] finds
-// them. The messages are exactly those of kube-apiserver, which JSON schema libraries do not give;
-// where its order is that of a Go map, fields are ordered by name. A Schema is immutable.
+// duplicates in sets and maps. The rules of x-kubernetes-validations are ignored; [Schema.HasRules]
+// finds them. The messages are exactly those of kube-apiserver, which JSON schema libraries do not
+// give; where its order is that of a Go map, fields are ordered by name. A Schema is immutable.
 type Schema struct {
 	Type, Format string
 	Nullable     bool
@@ -51,17 +51,15 @@ type Schema struct {
 	unknownFormat string // it is ignored
 }
 
-// New parses an openAPIV3Schema. It returns nil, which accepts everything, if there is none or if
-// it is not structural.
+// New parses an openAPIV3Schema and ignores fields of the wrong type. It returns nil, which accepts
+// everything, if there is none.
 func New(openAPIV3Schema map[string]any) *Schema {
 	if openAPIV3Schema == nil {
 		return nil
 	}
-	data, err := json.Marshal(openAPIV3Schema)
+	data, _ := json.Marshal(openAPIV3Schema)
 	s := &Schema{}
-	if err != nil || json.Unmarshal(data, s) != nil {
-		return nil
-	}
+	_ = json.Unmarshal(data, s) // it reads the other fields too
 	s.each((*Schema).complete)
 	return s
 }
@@ -73,7 +71,7 @@ func (s *Schema) complete() {
 		s.Preserve = true
 	case strings.HasPrefix(more, "{"):
 		s.AdditionalProperties = &Schema{}
-		_ = json.Unmarshal(s.SchemaOrBool, s.AdditionalProperties) // what is not structural is ignored
+		_ = json.Unmarshal(s.SchemaOrBool, s.AdditionalProperties)
 	}
 	s.pattern, _ = regexp.Compile(s.Pattern)
 	if !s.knowsFormat() {

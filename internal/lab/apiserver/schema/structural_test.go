@@ -34,6 +34,31 @@ func TestRulesAreFound(t *testing.T) {
 	}
 }
 
+// A field of the wrong shape is ignored, and what stands beside it counts.
+func TestFieldsOfTheWrongShapeAreIgnored(t *testing.T) {
+	for _, wrong := range []string{`"required":5`, `"properties":{"b":5}`, `"items":[1]`, `"minLength":"1"`} {
+		s := schemaOf(t, `{"type":"object",`+wrong+`,"additionalProperties":{"type":"string","default":"d","pattern":7}}`)
+		object := decode(t, `{"a":1,"c":null}`)
+		s.FillIn(object)
+		assert.Equal(t, decode(t, `{"a":1,"c":"d"}`), object, wrong)
+		assert.Len(t, s.Validate("", object, nil), 1, wrong)
+	}
+}
+
+func TestUnknownFieldsAreKeptWhereTheSchemaAllowsThem(t *testing.T) {
+	for schema, kept := range map[string]string{
+		`{"type":"object"}`:                                      `{}`,
+		`{"type":"object","additionalProperties":true}`:          `{"a":{"b":1}}`,
+		`{"type":"object","additionalProperties":false}`:         `{}`,
+		`{"type":"object","additionalProperties":{}}`:            `{"a":{"b":1}}`,
+		`{"type":"object","properties":{"a":{"type":"object"}}}`: `{"a":{}}`,
+	} {
+		object := decode(t, `{"a":{"b":1}}`).(map[string]any)
+		Custom(schemaOf(t, schema)).Prune(object)
+		assert.Equal(t, decode(t, kept), any(object), schema)
+	}
+}
+
 func anyValue(depth int) *rapid.Generator[any] {
 	return rapid.Custom(func(t *rapid.T) any {
 		switch rapid.IntRange(0, 4+2*depth).Draw(t, "sort") {
