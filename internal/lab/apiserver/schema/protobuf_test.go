@@ -88,6 +88,20 @@ func TestObjects(t *testing.T) {
 			body("v1", "Namespace", msg(1, text(1, "a"), text(2, ""), text(3, ""), msg(8)), msg(2), msg(3, text(1, ""))),
 			tree{"metadata": tree{"name": "a"}, "spec": tree{}, "status": tree{}},
 		},
+		"numbers that may be texts": {
+			body("v1", "Service", msg(2,
+				msg(1, num(3, 80), msg(4, num(1, 1), text(3, "http"))), msg(1, num(3, 81), msg(4, num(2, 8081))))),
+			tree{"spec": tree{"ports": []any{
+				tree{"port": int64(80), "targetPort": "http"}, tree{"port": int64(81), "targetPort": int64(8081)},
+			}}},
+		},
+		"times": {
+			body("coordination.k8s.io/v1", "Lease", msg(1, msg(8, num(1, 1e9))), msg(2, msg(3, num(1, 1e9), num(2, 5000)))),
+			tree{
+				"metadata": tree{"creationTimestamp": "2001-09-09T01:46:40Z"},
+				"spec":     tree{"acquireTime": "2001-09-09T01:46:40.000005Z"},
+			},
+		},
 		"negative numbers and booleans": {
 			body("v1", "DeleteOptions", num(1, math.MaxUint64), num(3, 1), text(5, "All")),
 			tree{"gracePeriodSeconds": int64(-1), "orphanDependents": true, "dryRun": []any{"All"}},
