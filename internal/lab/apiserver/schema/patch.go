@@ -78,7 +78,7 @@ func RefusePatch(kind api.PatchType, data []byte, result map[string]any, why str
 			return refused(fmt.Sprint(patch), why)
 		}
 	}
-	return refused(encodedDocument(result), why)
+	return refused(encoded(result), why)
 }
 
 // apply changes a copy of the document.
@@ -90,19 +90,7 @@ func apply(kind api.PatchType, current map[string]any, data []byte, t *Type) (ma
 	if err != nil {
 		return nil, err
 	}
-	document := (&api.Unstructured{Object: current}).DeepCopy().Object
-	if document == nil {
-		document = map[string]any{}
-	}
-	return mergeMaps(document, patch, t)
-}
-
-func encodedDocument(document map[string]any) string {
-	encoded, err := json.Marshal(document)
-	if err != nil {
-		return err.Error()
-	}
-	return string(encoded)
+	return mergeMaps(clone(current).(map[string]any), patch, t)
 }
 
 func refused(shown, why string) *api.StatusError {

@@ -96,7 +96,8 @@ func TestObjects(t *testing.T) {
 			}}},
 		},
 		"times": {
-			body("coordination.k8s.io/v1", "Lease", msg(1, msg(8, num(1, 1e9))), msg(2, msg(3, num(1, 1e9), num(2, 5000)))),
+			body("coordination.k8s.io/v1", "Lease",
+				msg(1, msg(8, num(1, 1e9))), msg(2, msg(3, num(1, 1e9), num(2, 5000)))),
 			tree{
 				"metadata": tree{"creationTimestamp": "2001-09-09T01:46:40Z"},
 				"spec":     tree{"acquireTime": "2001-09-09T01:46:40.000005Z"},

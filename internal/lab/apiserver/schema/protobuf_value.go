@@ -1,15 +1,11 @@
 package schema
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"math"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
-
-	"orrery/restclient/api"
 )
 
 // maxDepth limits the nesting of messages.
@@ -155,13 +151,7 @@ func readRaw(data []byte, _ int) (any, error) {
 	if err != nil || len(raw) == 0 {
 		return nil, err
 	}
-	// Only objects can be decoded into api.Unstructured.
-	var tree api.Unstructured
-	wrapped := append(append([]byte(`{"value":`), bytes.TrimSpace(raw)...), '}')
-	if err := json.Unmarshal(wrapped, &tree); err != nil {
-		return nil, err
-	}
-	return tree.Object["value"], nil
+	return decodeJSON(raw)
 }
 
 // first returns the bytes of field 1.

@@ -82,11 +82,16 @@ func (s *Schema) complete() {
 // literal is a value in a schema, with the types of [api.Unstructured].
 type literal struct{ value any }
 
-func (l *literal) UnmarshalJSON(data []byte) error {
+func (l *literal) UnmarshalJSON(data []byte) (err error) {
+	l.value, err = decodeJSON(data)
+	return err
+}
+
+// decodeJSON decodes any value with the types of [api.Unstructured].
+func decodeJSON(data []byte) (any, error) {
 	var wrapped api.Unstructured // only objects can be decoded into it
 	err := json.Unmarshal(slices.Concat([]byte(`{"":`), data, []byte("}")), &wrapped)
-	l.value = wrapped.Object[""]
-	return err
+	return wrapped.Object[""], err
 }
 
 // types returns the types that the schema accepts, or nil for any.
