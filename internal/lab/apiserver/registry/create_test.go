@@ -44,3 +44,19 @@ func TestAdmissionIsAskedLast(t *testing.T) {
 		"delete a by eve with 1",
 	}, asked)
 }
+
+func TestNothingIsWrittenForAContextThatHasEnded(t *testing.T) {
+	w := newWorld(t)
+	w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err := w.Create(ended, w.cm(""), tree(`{"metadata":{"name":"b"}}`), none)
+	require.ErrorIs(t, err, context.Canceled)
+	_, _, err = w.Update(ended, w.cm("a"), tree(`{"metadata":{"name":"a"}}`), none)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = w.Patch(ended, w.cm("a"), merge(`{}`), none)
+	require.ErrorIs(t, err, context.Canceled)
+	_, _, err = w.Delete(ended, w.cm("a"), api.DeleteOptions{}, none)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, w.Bind(ended, w.at("pods", "default", "a"), "n", none), context.Canceled)
+}
