@@ -12,6 +12,9 @@ import (
 	"orrery/restclient/api"
 )
 
+// nameAttempts is how many generated names are tried, like in kube-apiserver.
+const nameAttempts = 8
+
 // Create stores a new object and takes ownership of o. Without a name the object gets one that
 // starts with metadata.generateName.
 //
@@ -34,9 +37,15 @@ func (r *Registry) Create(ctx context.Context, t Target, o *api.Unstructured, w 
 	if err := r.mayCreate(t.named(base)); err != nil {
 		return nil, err // before a name is generated
 	}
-	name := generateName(base)
-	metadataOf(o)["name"] = name
-	return r.create(ctx, t.named(name), o, w)
+	for attempt := 1; ; attempt++ {
+		name := generateName(base)
+		one := o.DeepCopy()
+		metadataOf(one)["name"] = name
+		created, err := r.create(ctx, t.named(name), one, w)
+		if attempt == nameAttempts || !api.IsAlreadyExists(err) {
+			return created, err
+		}
+	}
 }
 
 // create stores o under the name of the target.
