@@ -21,6 +21,7 @@ func TestPodsAreBoundLoggedAndEvicted(t *testing.T) {
 		p.must(400, "POST", pods+"/web/binding", `{"metadata":{"name":"web","namespace":"x"},"target":{"kind":"Node","name":"n"}}`)
 		p.must(404, "POST", pods+"/none/binding", `{"metadata":{"name":"none"},"target":{"kind":"Node","name":"n"}}`)
 		p.must(400, "POST", pods+"/web/binding", `[`)
+		p.must(405, "POST", "/api/v1/namespaces/default/bindings", `{"metadata":{"name":"web"}}`)
 
 		assert.Contains(t, p.must(200, "GET", pods+"/web/log?container=b", "").body, "container b")
 		p.must(404, "GET", pods+"/none/log", "")
