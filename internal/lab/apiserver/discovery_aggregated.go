@@ -62,8 +62,9 @@ func aggregateVersion(v resources.GroupVersion) api.APIVersionDiscovery {
 func wantsAggregated(header http.Header) bool {
 	for _, c := range parseAccept(strings.Join(header.Values("Accept"), ",")) {
 		switch as := c.params["as"]; {
-		case as == "APIGroupDiscoveryList" && c.params["g"] == "apidiscovery.k8s.io" && c.params["v"] == "v2":
-			return c.mediaType == mediaJSON
+		case c.mediaType == mediaJSON && as == "APIGroupDiscoveryList" &&
+			c.params["g"] == "apidiscovery.k8s.io" && c.params["v"] == "v2":
+			return true
 		case as == "":
 			return false
 		}
