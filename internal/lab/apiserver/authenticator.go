@@ -53,7 +53,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (User, error) {
 		user.Groups = with(user.Groups, GroupAuthenticated)
 		return user, nil
 	case a.Anonymous && !presented:
-		return User{Name: Anonymous, Groups: []string{GroupUnauthenticated}}, nil
+		return User{Name: anonymousUser, Groups: []string{GroupUnauthenticated}}, nil
 	}
 	return User{}, ErrUnauthorized
 }
@@ -118,8 +118,8 @@ type User struct {
 
 // Special users and groups of Kubernetes.
 const (
-	// Anonymous is the user of requests without credentials.
-	Anonymous = "system:anonymous"
+	// anonymousUser is the user of requests without credentials.
+	anonymousUser = "system:anonymous"
 	// GroupUnauthenticated is the group of the anonymous user, GroupAuthenticated that of all
 	// others.
 	GroupUnauthenticated = "system:unauthenticated"

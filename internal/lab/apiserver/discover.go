@@ -19,8 +19,8 @@ func (x *exchange) discovered() *discoveryDocuments {
 }
 
 // troubled returns the versions whose discovery faults disturb.
-func (s *Server) troubled() troubled {
-	return troubled{Unavailable: s.faults.Unavailable(), Outdated: s.faults.Outdated()}
+func (s *Server) troubled() troubledVersions {
+	return troubledVersions{Unavailable: s.faults.Unavailable(), Outdated: s.faults.Outdated()}
 }
 
 // serveDiscovery serves the discovery documents below /api and /apis.
@@ -108,7 +108,7 @@ type documents struct {
 	// mu guards the fields below, which were derived from groups and troubled.
 	mu        sync.Mutex
 	groups    []resources.Group
-	troubled  troubled
+	troubled  troubledVersions
 	made      time.Time
 	discovery *discoveryDocuments
 	openAPI   map[string]document // by path below /openapi/
@@ -127,7 +127,7 @@ func newDocument(data []byte, made time.Time) document {
 
 // currentLocked drops the cache if the catalog has changed. The catalog replaces its slice of
 // groups at every change, so comparing the address suffices.
-func (d *documents) currentLocked(troubled troubled) {
+func (d *documents) currentLocked(troubled troubledVersions) {
 	groups := d.catalog.Groups()
 	same := len(groups) == len(d.groups) && len(groups) > 0 && &groups[0] == &d.groups[0]
 	if same && slices.Equal(troubled.Unavailable, d.troubled.Unavailable) && slices.Equal(troubled.Outdated, d.troubled.Outdated) {
@@ -138,7 +138,7 @@ func (d *documents) currentLocked(troubled troubled) {
 }
 
 // discover returns the discovery documents.
-func (d *documents) discover(troubled troubled, address string) *discoveryDocuments {
+func (d *documents) discover(troubled troubledVersions, address string) *discoveryDocuments {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.currentLocked(troubled)
@@ -149,7 +149,7 @@ func (d *documents) discover(troubled troubled, address string) *discoveryDocume
 }
 
 // describe returns an OpenAPI document: "v3", or "v3/" and the path of a group version.
-func (d *documents) describe(path string, gv api.GroupVersion, troubled troubled) (document, bool) {
+func (d *documents) describe(path string, gv api.GroupVersion, troubled troubledVersions) (document, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.currentLocked(troubled)

@@ -28,8 +28,8 @@ type discoveryDocuments struct {
 // aggregatedType is the Content-Type of aggregated documents.
 const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// troubled are versions of groups whose discovery fails, besides those of the catalog.
-type troubled struct {
+// troubledVersions are versions of groups whose discovery fails, besides those of the catalog.
+type troubledVersions struct {
 	// Unavailable versions are announced and do not answer.
 	Unavailable []api.GroupVersion
 	// Outdated versions answer; only the aggregated document lists them as stale.
@@ -37,7 +37,7 @@ type troubled struct {
 }
 
 // newDiscovery builds the documents. /api announces serverAddress.
-func newDiscovery(catalogue []resources.Group, troubled troubled, serverAddress string) *discoveryDocuments {
+func newDiscovery(catalogue []resources.Group, troubled troubledVersions, serverAddress string) *discoveryDocuments {
 	all := disturbed(catalogue, troubled)
 	d := &discoveryDocuments{groups: map[string][]byte{}, lists: map[api.GroupVersion][]byte{},
 		stale: map[api.GroupVersion]bool{}}

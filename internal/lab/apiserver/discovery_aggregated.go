@@ -73,7 +73,7 @@ func wantsAggregated(header http.Header) bool {
 }
 
 // disturbed returns the groups of the catalog with the troubled versions.
-func disturbed(catalogue []resources.Group, troubled troubled) []resources.Group {
+func disturbed(catalogue []resources.Group, troubled troubledVersions) []resources.Group {
 	all := slices.Clone(catalogue)
 	for i := range all {
 		all[i].Versions = slices.Clone(all[i].Versions) // they are shared

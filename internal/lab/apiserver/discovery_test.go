@@ -16,7 +16,7 @@ import (
 
 func discoveryOf(t *testing.T, unavailable ...api.GroupVersion) *discoveryDocuments {
 	t.Helper()
-	return newDiscovery(resources.NewCatalog().Groups(), troubled{Unavailable: unavailable}, "server:1")
+	return newDiscovery(resources.NewCatalog().Groups(), troubledVersions{Unavailable: unavailable}, "server:1")
 }
 
 func decodeDiscovery(t *testing.T, data []byte) (list api.APIGroupDiscoveryList) {

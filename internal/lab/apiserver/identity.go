@@ -71,7 +71,7 @@ func newIdentity(config Config) (*identity, *Authenticator, error) {
 // authenticate returns the user of a request.
 func (s *Server) authenticate(r *http.Request) (User, error) {
 	user, err := s.authenticator.Authenticate(r)
-	if err == nil && user.Name == Anonymous && s.config.Unprotected {
+	if err == nil && user.Name == anonymousUser && s.config.Unprotected {
 		user = administrator
 		user.Groups = []string{GroupMasters, GroupAuthenticated}
 	}
@@ -115,7 +115,7 @@ func impersonate(user User, header http.Header) (User, error) {
 		groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
 	}
 	switch {
-	case name == Anonymous:
+	case name == anonymousUser:
 		groups = append(groups, GroupUnauthenticated)
 	case !slices.Contains(groups, GroupAuthenticated):
 		groups = append(groups, GroupAuthenticated)
@@ -127,7 +127,7 @@ func impersonate(user User, header http.Header) (User, error) {
 // fault forbids. Anonymous users may read health and version, as on a cluster with the default
 // roles.
 func (s *Server) authorize(user User, asked faults.Request) *api.StatusError {
-	if user.Name == Anonymous && !isPublic(asked) {
+	if user.Name == anonymousUser && !isPublic(asked) {
 		return faults.Forbidden(asked)
 	}
 	return s.faults.Authorize(asked)

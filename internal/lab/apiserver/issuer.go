@@ -22,8 +22,8 @@ type ServiceAccount struct {
 	Audiences            []string
 }
 
-// Address is the issuer and the default audience of tokens.
-const Address = "https://kubernetes.default.svc.cluster.local"
+// tokenIssuer is the issuer and the default audience of tokens.
+const tokenIssuer = "https://kubernetes.default.svc.cluster.local"
 
 // NewIssuer returns an issuer with a new key.
 func NewIssuer() *Issuer {
@@ -55,7 +55,7 @@ const tokenHeader = `{"alg":"HS256","typ":"JWT"}`
 func (i *Issuer) Issue(account ServiceAccount, expires time.Time) string {
 	now := time.Now().Unix()
 	said := claims{
-		Audience: account.Audiences, Expires: expires.Unix(), IssuedAt: now, NotBefore: now, Issuer: Address,
+		Audience: account.Audiences, Expires: expires.Unix(), IssuedAt: now, NotBefore: now, Issuer: tokenIssuer,
 		Subject: serviceAccountPrefix + account.Namespace + ":" + account.Name,
 	}
 	said.Kubernetes.Namespace = account.Namespace

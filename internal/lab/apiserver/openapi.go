@@ -36,7 +36,7 @@ func (x *exchange) serveOpenAPI() error {
 
 // serveOpenAPIV3 serves the document of a group version. Clients may keep it until the hash in the
 // index changes.
-func (x *exchange) serveOpenAPIV3(path string, troubled troubled) error {
+func (x *exchange) serveOpenAPIV3(path string, troubled troubledVersions) error {
 	gv, ok := openAPIGroupVersion(strings.TrimPrefix(path, "v3/"))
 	var found document
 	if ok {

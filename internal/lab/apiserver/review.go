@@ -91,7 +91,7 @@ func (x *exchange) reviewAccess(user string, groups []string, question *api.Unst
 		asked.Namespace, asked.Name = text(resource, "namespace"), text(resource, "name")
 		asked.Watch = asked.Verb == "watch"
 	}
-	if x.server.faults.Forbids(asked) || user == Anonymous && !isPublic(asked) {
+	if x.server.faults.Forbids(asked) || user == anonymousUser && !isPublic(asked) {
 		return map[string]any{"allowed": false, "reason": faults.Forbidden(asked).Status.Message}, nil
 	}
 	if slices.Contains(groups, GroupMasters) || isPublic(asked) {
@@ -143,7 +143,7 @@ func (x *exchange) reviewToken(question *api.Unstructured) (map[string]any, erro
 		return map[string]any{"user": map[string]any{}, "error": "invalid bearer token"}, nil
 	}
 	user.Groups = append(user.Groups[:len(user.Groups):len(user.Groups)], GroupAuthenticated)
-	return map[string]any{"authenticated": true, "user": userInfo(user), "audiences": []string{Address}}, nil
+	return map[string]any{"authenticated": true, "user": userInfo(user), "audiences": []string{tokenIssuer}}, nil
 }
 
 func userInfo(user User) map[string]any {
@@ -185,7 +185,7 @@ func (x *exchange) serveToken(t registry.Target) error {
 	}
 	audiences := request.NestedStringSlice("spec", "audiences")
 	if len(audiences) == 0 {
-		audiences = []string{Address}
+		audiences = []string{tokenIssuer}
 	}
 	now := time.Now().UTC()
 	expires := now.Add(time.Duration(seconds) * time.Second)
