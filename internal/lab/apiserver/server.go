@@ -97,7 +97,7 @@ func (s *Server) Start(ctx context.Context) error {
 const defaultListen = "127.0.0.1:0"
 
 // Serve serves the connections of listener until [Server.Stop] or until the listener fails, and
-// closes it. It uses TLS if [Config.TLS] is set.
+// closes it. It drops the listener's error. It uses TLS if [Config.TLS] is set.
 func (s *Server) Serve(listener net.Listener) {
 	if s.config.TLS {
 		_ = s.http.ServeTLS(listener, "", "")

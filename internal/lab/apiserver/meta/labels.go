@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// All requirements of a selector must hold:
+// Labels is a label selector. All requirements of a selector must hold:
 //
 //	app=web            the label has this value; == is the same
 //	app!=web           the label is absent or has another value
@@ -20,9 +20,8 @@ import (
 //	load>7, load<9     the label is an integer greater or less than this
 //
 // Field selectors have only =, == and !=. Callers decide which fields are selectable
-// ([Fields.Rename]). What is accepted and the text of errors are kube-apiserver's.
-
-// Labels is a label selector. The zero value selects everything. It is immutable.
+// ([Fields.Rename]). What is accepted and the text of errors are kube-apiserver's. The zero value
+// selects everything. It is immutable.
 type Labels struct {
 	requirements []LabelRequirement // sorted by key
 }

@@ -6,10 +6,7 @@ import (
 	"strings"
 )
 
-// Names of objects, labels, keys and ports have rules. A rule returns a message for each violation,
-// in the words of kube-apiserver, and nothing for a valid name.
-
-// The limits, in bytes.
+// The limits of names, in bytes.
 const (
 	maxSubdomain = 253
 	maxLabel     = 63

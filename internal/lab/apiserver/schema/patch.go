@@ -37,8 +37,8 @@ const MaxPatched = 3 << 20
 // patch. testdata/patches.jsonl has patches with the answers of kube-apiserver;
 // upstream/apiserver/contract compares random patches with the original implementations.
 //
-// It returns the result of applying the patch to current, which it does not change. The result is a
-// new tree whose values fit the type; unknown fields are still in it ([Type.Check] reports them).
+// ApplyPatch returns a new tree and leaves current as it is. The values of the tree fit the type, and
+// unknown fields are still in it ([Type.Check] reports them).
 //
 // t is the type of the document. It is nil for a custom resource, for which strategic merge patches
 // are refused (415).
