@@ -15,7 +15,8 @@ func TestListsAreIndentedOnRequest(t *testing.T) {
 		p.configMap("a")
 		p.configMap("b")
 		var want bytes.Buffer
-		require.NoError(t, json.Indent(&want, []byte(strings.TrimSpace(p.must(200, "GET", configMaps, "").body)), "", "  "))
+		plain := strings.TrimSpace(p.must(200, "GET", configMaps, "").body)
+		require.NoError(t, json.Indent(&want, []byte(plain), "", "  "))
 		assert.Equal(t, want.String(), p.must(200, "GET", configMaps+"?pretty=1", "").body)
 	})
 }

@@ -12,11 +12,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// nameAttempts is how many generated names are tried, like in kube-apiserver.
-const nameAttempts = 8
-
 // Create stores a new object and takes ownership of o. Without a name the object gets one that
-// starts with metadata.generateName.
+// starts with metadata.generateName; eight are tried, like in kube-apiserver.
 //
 // The checks run in this order: the namespace in the path (400), the namespace exists (404) and is
 // not terminating (403), validation (422), admission, and the name is free (409).
@@ -42,7 +39,7 @@ func (r *Registry) Create(ctx context.Context, t Target, o *api.Unstructured, w 
 		one := o.DeepCopy()
 		metadataOf(one)["name"] = name
 		created, err := r.create(ctx, t.named(name), one, w)
-		if attempt == nameAttempts || !api.IsAlreadyExists(err) {
+		if attempt == 8 || !api.IsAlreadyExists(err) {
 			return created, err
 		}
 	}

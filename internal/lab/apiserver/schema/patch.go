@@ -37,7 +37,7 @@ const MaxPatched = 3 << 20
 // patch. testdata/patches.jsonl has patches with the answers of kube-apiserver;
 // upstream/apiserver/contract compares random patches with the original implementations.
 //
-// ApplyPatch returns a new tree and leaves current as it is. The values of the tree fit the type, and
+// ApplyPatch returns a new tree and leaves current as it is. The values of the tree fit the type;
 // unknown fields are still in it ([Type.Check] reports them).
 //
 // t is the type of the document. It is nil for a custom resource, for which strategic merge patches

@@ -37,7 +37,8 @@ func TestRulesAreFound(t *testing.T) {
 // A field of the wrong shape is ignored, and what stands beside it counts.
 func TestFieldsOfTheWrongShapeAreIgnored(t *testing.T) {
 	for _, wrong := range []string{`"required":5`, `"properties":{"b":5}`, `"items":[1]`, `"minLength":"1"`} {
-		s := schemaOf(t, `{"type":"object",`+wrong+`,"additionalProperties":{"type":"string","default":"d","pattern":7}}`)
+		const others = `"additionalProperties":{"type":"string","default":"d","pattern":7}`
+		s := schemaOf(t, `{"type":"object",`+wrong+`,`+others+`}`)
 		object := decode(t, `{"a":1,"c":null}`)
 		s.FillIn(object)
 		assert.Equal(t, decode(t, `{"a":1,"c":"d"}`), object, wrong)
