@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -63,15 +64,19 @@ func (s *session) measure(runs []job) ([]jobResults, error) {
 	})
 	defer giveBack()
 
+	total := len(runs) * s.options.rounds
+	told := total > 1 && !s.options.quiet
+	if told && slices.ContainsFunc(runs, func(run job) bool { return run.pace != nil }) {
+		fmt.Fprintln(s.stderr, "looking for a rate that every design sustains")
+	}
 	if err := s.pace(ctx, runs); err != nil {
 		return nil, err
 	}
 	var records []jobResults
-	total := len(runs) * s.options.rounds
 	for done := range total {
 		// Round by round: a temporary disturbance of the machine affects all jobs alike.
 		i := done % len(runs)
-		if total > 1 && !s.options.quiet {
+		if told {
 			fmt.Fprintf(s.stderr, "[%d/%d] %s\n", done+1, total, s.name(runs[i]))
 		}
 		result, err := s.one(ctx, runs[i], done)

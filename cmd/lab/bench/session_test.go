@@ -278,6 +278,7 @@ func TestBenchRounds(t *testing.T) {
 	assert.Contains(t, stdout.String(), "rounds 3 (medians)")
 	assert.NotContains(t, stdout.String(), "rate")
 	assert.Equal(t, "[1/6] a\n[2/6] b\n[3/6] a\n[4/6] b\n[5/6] a\n[6/6] b\n", progressOf(stderr.String()))
+	assert.NotContains(t, stderr.String(), "looking for a rate", "none is to be found")
 	assert.Contains(t, svgText(t, session.options.plot), "200 ns")
 
 	document := benchJSON(t, append([]string{"fifo", "--rounds", "2"}, small["fifo"]...)...)
@@ -288,7 +289,7 @@ func TestBenchRounds(t *testing.T) {
 
 // The designs of a value get half of what the slowest of them sustains, in all rounds.
 func TestBenchOneRate(t *testing.T) {
-	session, _, _ := sessionFor(t)
+	session, _, stderr := sessionFor(t)
 	session.varied, session.options.rounds = "workers", 2
 	var rates []string
 	run := func(value, design string, sustained float64) job {
@@ -306,9 +307,12 @@ func TestBenchOneRate(t *testing.T) {
 	fixed.pace = nil
 	jobs := []job{run("1", "a", 900), run("1", "b", 200), run("2", "a", 1), run("2", "b", 3000), fixed}
 	require.NoError(t, session.run(jobs))
+	const looking = "looking for a rate that every design sustains"
 	assert.Equal(t, []string{"a", "b", "1: 100", "a", "b", "2: 1"}, rates[:6],
 		"before the rounds; one a second at least")
 	assert.Len(t, rates, 6+2*5)
+	assert.True(t, strings.HasPrefix(stderr.String(), looking+"\n[1/10] "), "the trials are no run: %s", stderr)
+	assert.Equal(t, 1, strings.Count(stderr.String(), looking))
 
 	document := benchJSON(t, once("fifo", "--design", "all", "--duration", "5ms")...)
 	var common []float64
