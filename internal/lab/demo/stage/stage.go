@@ -73,8 +73,8 @@ type Options struct {
 	Reported, Follow []string
 }
 
-// Open creates the CRD and starts spectators and controller. The caller must call Close. Everything
-// also ends with ctx.
+// Open creates the CRD and starts spectators and controller; on a bare stage it only makes clients,
+// and for Alone not even these. The caller must call Close. Everything also ends with ctx.
 func Open(ctx context.Context, config Config, options Options) (*Stage, error) {
 	if config.Objects == 0 {
 		config.Objects = DefaultObjects
