@@ -32,8 +32,10 @@ import (
 
 // guided are the guided scenes with the answer that sound gears give.
 var guided = map[string]string{
-	"slow-consumer": "6 · 1 · 6", "store-decides": "OnUpdate · OnAdd", "resync": "– · shop/red", "expired-watch": "†", "slow-handler": "slow handler",
-	"delete": "pods · crontabs", "one-key": "1", "back-off": "1.6s", "broken-apiservice": "DeletionDiscoveryFailure", "finalizer": "ContentRemaining, FinalizersRemaining",
+	"slow-consumer": "6 · 1 · 6", "store-decides": "OnUpdate · OnAdd", "resync": "– · shop/red",
+	"expired-watch": "†", "slow-handler": "slow handler",
+	"delete": "pods · crontabs", "one-key": "1", "back-off": "1.6s",
+	"broken-apiservice": "DeletionDiscoveryFailure", "finalizer": "ContentRemaining, FinalizersRemaining",
 }
 
 // recordings are the recordings of the scenes with the fast gears, which several tests look at.
