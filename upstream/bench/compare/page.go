@@ -101,7 +101,8 @@ func (p *page) row(r Record) row {
 		against = "a control plane"
 	}
 	return row{
-		Title: m.Title, Against: against, Ours: human(r.Ours, r.Unit), Theirs: human(r.Theirs, r.Unit), Textbook: textbook(r),
+		Title: m.Title, Against: against,
+		Ours: human(r.Ours, r.Unit), Theirs: human(r.Theirs, r.Unit), Textbook: textbook(r),
 		Ratio: times(r.Ratio), Rounds: reach(r), Spread: percent(r.Spread), Target: wanted(r), Verdict: verdict,
 		Anchor: "#" + strings.ReplaceAll(scenario, "/", ""),
 	}
