@@ -89,6 +89,7 @@ func (cp *ControlPlane) apiServerArgs() []string {
 			"--audit-policy-file="+cp.auditPolicyFile(),
 			"--audit-log-path="+cp.AuditLog(),
 			"--audit-log-mode=blocking",
+			"--audit-log-maxsize=10000", // MiB; a rotation, at 100 by default, would take it from under its readers
 		)
 	}
 	return append(args, cp.config.APIServerArgs...)
