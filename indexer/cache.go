@@ -110,3 +110,6 @@ func (s *Store[T]) AddIndexers(added Indexers[T]) error {
 	}
 	return s.config.Trace.ReportFailed(errs)
 }
+
+// Names returns the names of the indexes, sorted.
+func (i Indexers[T]) Names() []string { return slices.Sorted(maps.Keys(i)) }

@@ -70,9 +70,6 @@ func (s *threadSafeMap[T]) updateIndices(
 	return errs
 }
 
-// namesOf returns the names of indexes, sorted: errors come in the same order at every call.
-func namesOf[T any](indexers Indexers[T]) []string { return slices.Sorted(maps.Keys(indexers)) }
-
 // rebuildIndices fills the named indexes from items.
 func (s *threadSafeMap[T]) rebuildIndices(names []string) (errs *IndexErrors) {
 	for _, index := range names {
@@ -92,9 +89,9 @@ func (s *threadSafeMap[T]) Update(key string, obj T) (old T, existed bool, errs 
 	old, existed = s.items[key]
 	s.items[key] = obj
 	if existed {
-		return old, existed, s.updateIndices(namesOf(s.indexers), &old, &obj, key, nil)
+		return old, existed, s.updateIndices(s.indexers.Names(), &old, &obj, key, nil)
 	}
-	return old, existed, s.updateIndices(namesOf(s.indexers), nil, &obj, key, nil)
+	return old, existed, s.updateIndices(s.indexers.Names(), nil, &obj, key, nil)
 }
 
 // Delete removes the object of key, if any, from items and every index, and reports whether there
@@ -105,7 +102,7 @@ func (s *threadSafeMap[T]) Delete(key string) (existed bool) {
 	old, existed := s.items[key]
 	if existed {
 		delete(s.items, key)
-		s.updateIndices(namesOf(s.indexers), &old, nil, key, nil)
+		s.updateIndices(s.indexers.Names(), &old, nil, key, nil)
 	}
 	return existed
 }
@@ -116,7 +113,7 @@ func (s *threadSafeMap[T]) Replace(items map[string]T) *IndexErrors {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.items = items
-	return s.rebuildIndices(namesOf(s.indexers))
+	return s.rebuildIndices(s.indexers.Names())
 }
 
 // AddIndexers adds indexes to an empty or a filled store. If names exist already, it adds nothing
@@ -124,7 +121,7 @@ func (s *threadSafeMap[T]) Replace(items map[string]T) *IndexErrors {
 func (s *threadSafeMap[T]) AddIndexers(added Indexers[T]) (taken []string, errs *IndexErrors) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, name := range namesOf(added) {
+	for _, name := range added.Names() {
 		if _, exists := s.indexers[name]; exists {
 			taken = append(taken, name)
 		}
@@ -133,7 +130,7 @@ func (s *threadSafeMap[T]) AddIndexers(added Indexers[T]) (taken []string, errs 
 		return taken, nil
 	}
 	maps.Copy(s.indexers, added)
-	return nil, s.rebuildIndices(namesOf(added))
+	return nil, s.rebuildIndices(added.Names())
 }
 
 func (s *threadSafeMap[T]) GetByKey(key string) (obj T, exists bool) {

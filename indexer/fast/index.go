@@ -1,7 +1,6 @@
 package fast
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -110,7 +109,7 @@ func (s snapshot[T]) keys() []string {
 // newContents returns empty contents with room for n objects.
 func newContents[T any](indexers indexer.Indexers[T], n int) *contents[T] {
 	c := &contents[T]{records: newTable(n, func(r *record[T]) *entry { return &r.entry }), all: &members[T]{}}
-	for _, name := range slices.Sorted(maps.Keys(indexers)) {
+	for _, name := range indexers.Names() {
 		c.indexes = append(c.indexes, newIndex(name, indexers[name]))
 	}
 	return c
@@ -124,7 +123,7 @@ func newIndex[T any](name string, indexFunc indexer.IndexFunc[T]) *index[T] {
 // exist already.
 func (c *contents[T]) with(added indexer.Indexers[T]) (next *contents[T], taken []string) {
 	next = &contents[T]{records: c.records, all: c.all, indexes: slices.Clone(c.indexes)}
-	for _, name := range slices.Sorted(maps.Keys(added)) {
+	for _, name := range added.Names() {
 		if c.index(name) != nil {
 			taken = append(taken, name)
 			continue

@@ -1,8 +1,6 @@
 package fast
 
 import (
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -142,7 +140,7 @@ func (x *Indexer[T]) addIndexers(added indexer.Indexers[T]) (errs *indexer.Index
 	if len(taken) > 0 {
 		return nil, &indexer.IndexerConflictError{Names: taken}
 	}
-	errs = next.fill(slices.Sorted(maps.Keys(added)))
+	errs = next.fill(added.Names())
 	x.contents.Store(next)
 	return errs, nil
 }

@@ -233,7 +233,7 @@ func assertConsistent(t *testing.T, x Indexer) {
 	objects := x.List()
 	assertContent(t, x, objects...)
 	indexers := x.GetIndexers()
-	for _, name := range slices.Sorted(maps.Keys(indexers)) {
+	for _, name := range indexers.Names() {
 		values := indexers[name]
 		want := map[string][]string{}
 		for _, o := range objects {

@@ -16,6 +16,7 @@ import (
 	"orrery/internal/lab/bench"
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/controlplane"
+	"orrery/wait"
 )
 
 // Start is the scenario: a server is started, asked by kubectl, and left alone. Its figures are
@@ -119,7 +120,7 @@ func (c Config) measure(ctx context.Context, s started, began time.Time, effort 
 		took = append(took, one)
 	}
 	slices.Sort(took)
-	if err := rest(ctx, time.Duration(effort.Of(10, 2))*time.Second); err != nil {
+	if err := wait.Sleep(ctx, time.Duration(effort.Of(10, 2))*time.Second); err != nil {
 		return bench.Outcome{}, err
 	}
 	resident := 0.0
@@ -151,15 +152,3 @@ func (c Config) listNamespaces(ctx context.Context, s started) (time.Duration, e
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// rest returns after some time, or with the cause of the context.
-func rest(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
