@@ -10,10 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
+	"orrery/upstream/bench/clusters"
 	"orrery/upstream/bench/compare"
-	"orrery/upstream/bench/deletion"
 	"orrery/upstream/bench/ours"
-	"orrery/upstream/bench/server"
 	"orrery/upstream/bench/theirs"
 )
 
@@ -46,7 +45,7 @@ func TestExtrasHaveNoTarget(t *testing.T) {
 
 // A measure needs its scenario on each of its sides.
 func TestEverySideHasItsScenarios(t *testing.T) {
-	whole := []bench.Scenario{{Name: deletion.Hundred}, {Name: deletion.Empty}, {Name: server.Start}}
+	whole := []bench.Scenario{{Name: clusters.Hundred}, {Name: clusters.Empty}, {Name: clusters.Servers}}
 	scenarios := map[compare.Side][]bench.Scenario{
 		compare.Ours:     slices.Concat(ours.Scenarios(), whole),
 		compare.Textbook: slices.Concat(ours.TextbookScenarios(), whole),

@@ -11,8 +11,8 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/report"
+	"orrery/upstream/bench/clusters"
 	"orrery/upstream/bench/compare"
-	"orrery/upstream/bench/server"
 )
 
 // complete returns results with a record for every measure.
@@ -54,7 +54,7 @@ func TestThePageHasEveryMeasure(t *testing.T) {
 	}
 	for _, m := range compare.Extras() {
 		against := string(m.Against)
-		if m.Scenario == server.Start {
+		if m.Scenario == clusters.Servers {
 			against = "a control plane"
 		}
 		has(t, page, "| "+m.Title+" | "+against+" |")

@@ -11,9 +11,8 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/worker"
+	"orrery/upstream/bench/clusters"
 	"orrery/upstream/bench/compare"
-	"orrery/upstream/bench/deletion"
-	"orrery/upstream/bench/server"
 )
 
 // runners passes each scenario to a new worker process, or to a control plane that starts when it is
@@ -22,7 +21,7 @@ type runners struct {
 	programs string
 	say      func(format string, arguments ...any)
 	workers  map[compare.Side]worker.Command
-	deletion *deletion.Runner
+	deletion *clusters.Runner
 }
 
 // newRunners returns runners for the programs in a directory.
@@ -45,12 +44,14 @@ func newRunners(programs string, say func(string, ...any)) *runners {
 
 // Run runs a side once.
 func (r *runners) Run(ctx context.Context, side compare.Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
-	if scenario == server.Start {
-		return server.Run(ctx, server.Config{
-			Lab:          filepath.Join(r.programs, "lab"),
-			ControlPlane: filepath.Join(r.programs, "controlplane"),
-			Kubectl:      filepath.Join(r.programs, "kubectl"),
-		}, side, effort)
+	config := clusters.Config{
+		Orrery:       filepath.Join(r.programs, "orrery"),
+		Lab:          filepath.Join(r.programs, "lab"),
+		ControlPlane: filepath.Join(r.programs, "controlplane"),
+		Kubectl:      filepath.Join(r.programs, "kubectl"),
+	}
+	if scenario == clusters.Servers {
+		return clusters.RunServer(ctx, config, side, effort)
 	}
 	if !strings.HasPrefix(scenario, "deletion/") {
 		return r.workers[side].Run(ctx, scenario, effort)
@@ -58,10 +59,7 @@ func (r *runners) Run(ctx context.Context, side compare.Side, scenario string, e
 	if r.deletion == nil {
 		rest.SetDefaultWarningHandler(rest.NoWarnings{}) // the server's, about deprecated types
 		r.say("starting a control plane: etcd, kube-apiserver, kube-controller-manager")
-		started, err := deletion.Start(ctx, deletion.Config{
-			Orrery:       filepath.Join(r.programs, "orrery"),
-			ControlPlane: filepath.Join(r.programs, "controlplane"),
-		})
+		started, err := clusters.Start(ctx, config)
 		if err != nil {
 			return bench.Outcome{}, err
 		}

@@ -1,4 +1,4 @@
-package deletion
+package clusters
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func (r *Runner) startController(ctx context.Context, side compare.Side, kubecon
 		return nil, err
 	}
 	var seen []request
-	err = poll(ctx, "the controller to watch namespaces", func() (bool, error) {
+	err = poll(ctx, "the controller to watch namespaces", pollInterval, func() (bool, error) {
 		more, err := r.audit.read()
 		if err != nil {
 			return false, err
@@ -57,8 +57,8 @@ func residentOf(pid int) (float64, error) {
 }
 
 // poll calls done until it returns true or an error, or the context ends.
-func poll(ctx context.Context, what string, done func() (bool, error)) error {
-	ticker := time.NewTicker(pollInterval)
+func poll(ctx context.Context, what string, interval time.Duration, done func() (bool, error)) error {
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		ok, err := done()

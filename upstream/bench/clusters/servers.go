@@ -1,7 +1,4 @@
-// Package server compares API servers to try a controller on: "lab serve", which keeps everything
-// in the memory of one process, and a genuine control plane of etcd, kube-apiserver and
-// kube-controller-manager with its garbage collector.
-package server
+package clusters
 
 import (
 	"context"
@@ -19,23 +16,20 @@ import (
 	"orrery/wait"
 )
 
-// Start is the scenario: a server is started, asked by kubectl, and left alone. Its figures are
+// Servers is the scenario of the API servers to try a controller on: "lab serve", which keeps
+// everything in the memory of one process, and a genuine control plane of etcd, kube-apiserver and
+// kube-controller-manager with its garbage collector. One is started, asked by kubectl, and left alone. Its figures are
 // "start ms", from the start of the first process to kubectl's first answer; "kubectl ms", the
 // median of a kubectl process that lists the namespaces; and "resident MiB", the memory of all
 // processes at rest.
-const Start = "server/start"
+const Servers = "server/start"
 
-// Config names the programs.
-type Config struct {
-	Lab, ControlPlane, Kubectl string
-}
+// serversTimeout bounds a run at several times what a control plane takes.
+const serversTimeout = 3 * time.Minute
 
-// limit bounds a run at several times what a control plane takes.
-const limit = 3 * time.Minute
-
-// Run starts a side's server, measures, and stops it.
-func Run(ctx context.Context, config Config, side compare.Side, effort bench.Effort) (bench.Outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+// RunServer starts a side's server, measures, and stops it.
+func RunServer(ctx context.Context, config Config, side compare.Side, effort bench.Effort) (bench.Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, serversTimeout)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "bench-server-")
 	if err != nil {
@@ -45,7 +39,7 @@ func Run(ctx context.Context, config Config, side compare.Side, effort bench.Eff
 	began := time.Now()
 	s, err := config.start(ctx, side, dir)
 	if err != nil {
-		return bench.Outcome{}, fmt.Errorf("%s of %s: %w", Start, side, err)
+		return bench.Outcome{}, fmt.Errorf("%s of %s: %w", Servers, side, err)
 	}
 	outcome, err := config.measure(ctx, s, began, effort)
 	return outcome, errors.Join(err, s.stop())
@@ -83,13 +77,15 @@ func (c Config) startLab(ctx context.Context, dir string) (started, error) {
 		process.Stop(context.Background())
 		return err
 	}
-	for ctx.Err() == nil && process.Err() == nil {
-		if _, err := os.Stat(kubeconfig); err == nil {
-			return s, nil
-		}
-		time.Sleep(time.Millisecond)
+	err = poll(ctx, "lab serve to write its kubeconfig", time.Millisecond, func() (bool, error) {
+		_, err := os.Stat(kubeconfig)
+		return err == nil, process.Err()
+	})
+	if err != nil {
+		process.Stop(context.Background())
+		return started{}, err
 	}
-	return started{}, errors.Join(context.Cause(ctx), s.stop())
+	return s, nil
 }
 
 func (c Config) startControlPlane(ctx context.Context) (started, error) {
@@ -125,11 +121,11 @@ func (c Config) measure(ctx context.Context, s started, began time.Time, effort 
 	}
 	resident := 0.0
 	for _, pid := range s.processes {
-		now, _ := bench.ResidentMemoryOf(pid)
-		if now == 0 {
-			return bench.Outcome{}, fmt.Errorf("process %d has no VmRSS: it has ended, or there is no /proc", pid)
+		mib, err := residentOf(pid)
+		if err != nil {
+			return bench.Outcome{}, err
 		}
-		resident += float64(now) / (1 << 20)
+		resident += mib
 	}
 	return bench.Outcome{
 		Figures: map[string]float64{

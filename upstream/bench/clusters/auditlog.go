@@ -1,4 +1,4 @@
-package deletion
+package clusters
 
 import (
 	"bytes"

@@ -1,12 +1,12 @@
-// Package deletion compares namespace deletion by whole programs: "orrery run" and
-// kube-controller-manager with its namespace controller, on a real control plane. One control plane
-// without a namespace controller serves all runs. Each run starts one side's controller as a fresh
-// process, with the same user and default flags, and deletes namespaces created for the run. The
-// figures come from kube-apiserver's audit log, not from either program; for [Empty] a proxy delays
-// answers by 5 ms. A run returns figures only if exactly these namespaces are gone and nothing
-// else has changed. It fails when a controller dies or takes longer than three minutes;
-// [Runner.Stop] reports components that died.
-package deletion
+// Package clusters compares whole programs on whole clusters. [Runner] compares namespace deletion by
+// "orrery run" and by kube-controller-manager with its namespace controller, on a real control plane.
+// One control plane without a namespace controller serves all its runs. Each run starts one side's
+// controller as a fresh process, with the same user and default flags, and deletes namespaces created
+// for the run. The figures come from kube-apiserver's audit log, not from either program; for [Empty]
+// a proxy delays answers by 5 ms. A run returns figures only if exactly these namespaces are gone and
+// nothing else has changed. It fails when a controller dies or takes longer than three minutes;
+// [Runner.Stop] reports components that died. [RunServer] compares API servers.
+package clusters
 
 import (
 	"context"
@@ -158,9 +158,9 @@ const runTimeout = 3 * time.Minute
 
 // Config names the programs.
 type Config struct {
-	// Orrery is our side's program, ControlPlane the one with etcd, kube-apiserver and
-	// kube-controller-manager.
-	Orrery, ControlPlane string
+	// Orrery is our side's controller, Lab has our side's server, and ControlPlane has etcd,
+	// kube-apiserver and kube-controller-manager. Kubectl asks servers.
+	Orrery, Lab, ControlPlane, Kubectl string
 }
 
 // subject returns a side's namespace controller and its program.
