@@ -10,7 +10,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/worker"
 	"orrery/upstream/bench/clusters"
 	"orrery/upstream/bench/compare"
 )
@@ -20,18 +19,18 @@ import (
 type runners struct {
 	programs string
 	say      func(format string, arguments ...any)
-	workers  map[compare.Side]worker.Command
+	workers  map[compare.Side]bench.Worker
 	deletion *clusters.Runner
 }
 
 // newRunners returns runners for the programs in a directory.
 func newRunners(programs string, say func(string, ...any)) *runners {
-	ours := worker.Command{Path: filepath.Join(programs, "bench-ours"), Stderr: os.Stderr}
-	theirs := worker.Command{Path: filepath.Join(programs, "bench-theirs"), Stderr: os.Stderr}
+	ours := bench.Worker{Path: filepath.Join(programs, "bench-ours"), Stderr: os.Stderr}
+	theirs := bench.Worker{Path: filepath.Join(programs, "bench-theirs"), Stderr: os.Stderr}
 	textbook, inOrder, priority, realFIFO := ours, ours, theirs, theirs
 	textbook.Args, inOrder.Args = []string{"textbook"}, []string{"inorder"}
 	priority.Args, realFIFO.Args = []string{"priority"}, []string{"realfifo"}
-	commands := map[compare.Side]worker.Command{
+	commands := map[compare.Side]bench.Worker{
 		compare.Ours: ours, compare.Textbook: textbook, compare.InOrder: inOrder,
 		compare.Theirs: theirs, compare.Priority: priority, compare.RealFIFO: realFIFO,
 	}

@@ -8,7 +8,6 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/syncbench"
-	"orrery/internal/lab/bench/worker"
 	"orrery/upstream/bench/ours"
 )
 
@@ -21,8 +20,8 @@ func main() {
 	syncbench.ServeIfAsked()
 	if len(os.Args) > 1 {
 		if scenarios, ok := others[os.Args[1]]; ok {
-			os.Exit(worker.Main(scenarios(), append([]string{os.Args[0] + " " + os.Args[1]}, os.Args[2:]...)))
+			os.Exit(bench.WorkerMain(scenarios(), append([]string{os.Args[0] + " " + os.Args[1]}, os.Args[2:]...)))
 		}
 	}
-	os.Exit(worker.Main(ours.Scenarios(), os.Args))
+	os.Exit(bench.WorkerMain(ours.Scenarios(), os.Args))
 }

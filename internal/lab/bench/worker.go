@@ -1,8 +1,4 @@
-// Package worker runs scenarios in separate processes, so that two subjects can be compared without
-// sharing a heap, a scheduler or a garbage collector. A worker is a program that links one subject
-// and calls [Main] with its scenarios. A comparison starts one for each turn with [Command].Run: no
-// scenario pays for an earlier one.
-package worker
+package bench
 
 import (
 	"bytes"
@@ -19,12 +15,12 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"slices"
-
-	"orrery/internal/lab/bench"
 )
 
-// Command describes how to start a worker.
-type Command struct {
+// Worker describes how to start a worker: a program that links one subject and calls [WorkerMain]
+// with its scenarios. So two subjects are compared without sharing a heap, a scheduler or a garbage
+// collector. A comparison starts one for each turn with Run: no scenario pays for an earlier one.
+type Worker struct {
 	// Side is the name in errors: "ours".
 	Side string
 	// Path is the program, Args are its first arguments.
@@ -38,26 +34,26 @@ type Command struct {
 
 // answer is what a worker prints with -json.
 type answer struct {
-	bench.Outcome
+	Outcome
 	Error string `json:"error,omitempty"`
 }
 
 // Run runs a scenario in a new process. Errors name scenario and side. The end of the context kills
 // the process.
-func (c Command) Run(ctx context.Context, scenario string, effort bench.Effort) (bench.Outcome, error) {
-	outcome, err := c.run(ctx, scenario, effort)
+func (w Worker) Run(ctx context.Context, scenario string, effort Effort) (Outcome, error) {
+	outcome, err := w.run(ctx, scenario, effort)
 	if err != nil {
-		return bench.Outcome{}, fmt.Errorf("%s on %s: %w", scenario, c.Side, err)
+		return Outcome{}, fmt.Errorf("%s on %s: %w", scenario, w.Side, err)
 	}
 	return outcome, nil
 }
 
-func (c Command) run(ctx context.Context, scenario string, effort bench.Effort) (bench.Outcome, error) {
-	arguments := append(slices.Clone(c.Args), "-json", fmt.Sprintf("-quick=%t", effort == bench.Quick), scenario)
-	process := exec.CommandContext(ctx, c.Path, arguments...)
-	process.Env = append(os.Environ(), c.Env...)
+func (w Worker) run(ctx context.Context, scenario string, effort Effort) (Outcome, error) {
+	arguments := append(slices.Clone(w.Args), "-json", fmt.Sprintf("-quick=%t", effort == Quick), scenario)
+	process := exec.CommandContext(ctx, w.Path, arguments...)
+	process.Env = append(os.Environ(), w.Env...)
 	var out bytes.Buffer
-	process.Stdout, process.Stderr = &out, c.Stderr
+	process.Stdout, process.Stderr = &out, w.Stderr
 	err := process.Run()
 	var got answer
 	switch {
@@ -75,7 +71,7 @@ func (c Command) run(ctx context.Context, scenario string, effort bench.Effort) 
 	return got.Outcome, nil
 }
 
-const usage = `%s runs scenarios of the comparison for one side.
+const workerUsage = `%s runs scenarios of the comparison for one side.
 
   %[1]s -list                what there is
   %[1]s [flags] SCENARIO...  run scenarios and print what they found
@@ -83,10 +79,10 @@ const usage = `%s runs scenarios of the comparison for one side.
 Flags:
 `
 
-// Main is the main function of a worker, and returns its exit status. It runs the scenarios that
+// WorkerMain is the main function of a worker, and returns its exit status. It runs the scenarios that
 // the arguments name.
-func Main(scenarios []bench.Scenario, arguments []string) int {
-	err := runMain(scenarios, arguments)
+func WorkerMain(scenarios []Scenario, arguments []string) int {
+	err := runWorker(scenarios, arguments)
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
@@ -96,10 +92,10 @@ func Main(scenarios []bench.Scenario, arguments []string) int {
 	}
 }
 
-func runMain(scenarios []bench.Scenario, arguments []string) error {
+func runWorker(scenarios []Scenario, arguments []string) error {
 	flags := flag.NewFlagSet(arguments[0], flag.ContinueOnError)
 	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), usage, flags.Name())
+		fmt.Fprintf(flags.Output(), workerUsage, flags.Name())
 		flags.PrintDefaults()
 	}
 	list := flags.Bool("list", false, "print the names of the scenarios")
@@ -117,9 +113,9 @@ func runMain(scenarios []bench.Scenario, arguments []string) error {
 		}
 		return nil
 	}
-	effort := bench.Full
+	effort := Full
 	if *quick {
-		effort = bench.Quick
+		effort = Quick
 	}
 	if *memProfile != "" {
 		runtime.MemProfileRate = 16 << 10
@@ -127,7 +123,7 @@ func runMain(scenarios []bench.Scenario, arguments []string) error {
 	return profiled(*cpuProfile, *memProfile, func() error {
 		for _, name := range flags.Args() {
 			for range *rounds {
-				outcome, err := run(scenarios, name, effort)
+				outcome, err := runScenario(scenarios, name, effort)
 				switch {
 				case *asJSON && err != nil:
 					err = json.NewEncoder(os.Stdout).Encode(answer{Error: err.Error()})
@@ -145,11 +141,11 @@ func runMain(scenarios []bench.Scenario, arguments []string) error {
 	})
 }
 
-// run runs a scenario once, without the garbage of an earlier round.
-func run(scenarios []bench.Scenario, name string, effort bench.Effort) (bench.Outcome, error) {
-	i := slices.IndexFunc(scenarios, func(s bench.Scenario) bool { return s.Name == name })
+// runScenario runs a scenario once, without the garbage of an earlier round.
+func runScenario(scenarios []Scenario, name string, effort Effort) (Outcome, error) {
+	i := slices.IndexFunc(scenarios, func(s Scenario) bool { return s.Name == name })
 	if i < 0 {
-		return bench.Outcome{}, fmt.Errorf("there is no scenario %q here", name)
+		return Outcome{}, fmt.Errorf("there is no scenario %q here", name)
 	}
 	runtime.GC()
 	runtime.GC() // the second frees what finalizers and pools held
@@ -185,7 +181,7 @@ func profiled(cpuProfile, memProfile string, work func() error) error {
 	return errors.Join(pprof.Lookup("allocs").WriteTo(file, 0), file.Close())
 }
 
-func printOutcome(out io.Writer, name string, outcome bench.Outcome) {
+func printOutcome(out io.Writer, name string, outcome Outcome) {
 	fmt.Fprintln(out, name)
 	for _, figure := range slices.Sorted(maps.Keys(outcome.Figures)) {
 		fmt.Fprintf(out, "  %-20s %.6g\n", figure, outcome.Figures[figure])

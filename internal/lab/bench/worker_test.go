@@ -1,4 +1,4 @@
-package worker_test
+package bench_test
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/worker"
 )
 
 // workerVariable makes the test binary a worker.
@@ -22,7 +21,7 @@ const workerVariable = "ORRERY_WORKER_TEST"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(workerVariable) != "" {
-		os.Exit(worker.Main(scenarios(), os.Args))
+		os.Exit(bench.WorkerMain(scenarios(), os.Args))
 	}
 	os.Exit(m.Run())
 }
@@ -54,11 +53,11 @@ func outcome(n float64) bench.Outcome {
 }
 
 // ourselves is the command of the tests' worker.
-func ourselves(t *testing.T) worker.Command {
+func ourselves(t *testing.T) bench.Worker {
 	t.Helper()
 	path, err := os.Executable()
 	require.NoError(t, err)
-	return worker.Command{Side: "ours", Path: path, Env: []string{workerVariable + "=1"}}
+	return bench.Worker{Side: "ours", Path: path, Env: []string{workerVariable + "=1"}}
 }
 
 // alone runs the worker by hand.
@@ -91,7 +90,7 @@ func TestErrorsNameSideAndScenario(t *testing.T) {
 		_, err := ourselves(t).Run(t.Context(), scenario, bench.Full)
 		assert.EqualError(t, err, want)
 	}
-	missing := worker.Command{Side: "theirs", Path: "/nowhere/worker"}
+	missing := bench.Worker{Side: "theirs", Path: "/nowhere/worker"}
 	_, err := missing.Run(t.Context(), "count", bench.Full)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
