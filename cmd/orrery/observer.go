@@ -21,7 +21,6 @@ import (
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/debugserver"
 	"orrery/internal/observe/web/view"
-	"orrery/internal/observe/web/view/places"
 	"orrery/restclient"
 )
 
@@ -216,11 +215,11 @@ func startRecorder(options *runOptions, logger *logs.Logger, stdout io.Writer) (
 
 // sourceOnDisk returns the sources of the repository in which the program was started. Elsewhere
 // the page names the functions without their text.
-func sourceOnDisk() places.Source {
+func sourceOnDisk() view.Code {
 	dir, err := os.Getwd()
 	for err == nil {
 		if text, _ := os.ReadFile(filepath.Join(dir, "go.mod")); strings.HasPrefix(string(text), "module orrery\n") {
-			return places.Source{Files: os.DirFS(dir)}
+			return view.Code{Files: os.DirFS(dir)}
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
@@ -228,5 +227,5 @@ func sourceOnDisk() places.Source {
 		}
 		dir = parent
 	}
-	return places.Source{}
+	return view.Code{}
 }

@@ -21,7 +21,7 @@ import (
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/course/labtest"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/observe/web/view/places"
+	"orrery/internal/observe/web/view"
 )
 
 // solved is the small repository with the reference as the learner's page.
@@ -269,7 +269,7 @@ func TestRunShowsTheView(t *testing.T) {
 			assert.Contains(t, lines[0], `"workers":3,"yours":["gear/counter.go"]`)
 			assert.Contains(t, lines[len(lines)-2], `"e":"queue.added"`)
 			assert.Contains(t, lines[len(lines)-1], `"e":"trace.end",`+c.reason)
-			var code map[string]places.Place
+			var code map[string]view.Place
 			require.NoError(t, json.Unmarshal([]byte(p.get("/code", url.Values{"gears": {"textbook"}})), &code))
 			assert.Equal(t, "queue/queue.go", code["queue.got"].File)
 

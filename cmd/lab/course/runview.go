@@ -23,7 +23,6 @@ import (
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
-	"orrery/internal/observe/web/view/places"
 )
 
 // watched plays a script and shows its outcome. With --view it serves the page of the controller's
@@ -47,7 +46,7 @@ func (s *session) watched(ctx context.Context, chosen *choice, lay *overlay.Over
 		Run: "lab run", Mode: "lab", Gears: chosen.run.GearSet(), Build: program.Version, Yours: slices.Sorted(maps.Keys(pages)),
 	})
 	page := o.page
-	server, err := view.Start(view.Config{Port: page.Port, Source: relay, Code: places.Source{Files: orrery.Source, Yours: pages}})
+	server, err := view.Start(view.Config{Port: page.Port, Source: relay, Code: view.Code{Files: orrery.Source, Yours: pages}})
 	if err != nil {
 		return err
 	}
@@ -67,14 +66,14 @@ func (s *session) watched(ctx context.Context, chosen *choice, lay *overlay.Over
 }
 
 // written returns the pages with which the program was built.
-func written(lay *overlay.Overlay) (map[string]places.Page, error) {
-	pages := map[string]places.Page{}
+func written(lay *overlay.Overlay) (map[string]view.YourPage, error) {
+	pages := map[string]view.YourPage{}
 	for name, file := range lay.Pages {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		pages[name] = places.Page{File: lay.Show(name), Text: text}
+		pages[name] = view.YourPage{File: lay.Show(name), Text: text}
 	}
 	return pages, nil
 }

@@ -14,7 +14,6 @@ import (
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
-	"orrery/internal/observe/web/view/places"
 )
 
 // recorded is the recording of a scene, for the page and for files. Without any of them it is
@@ -54,7 +53,7 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (record
 	if guide != nil {
 		control = guide
 	}
-	server, err := o.page.Start(view.Config{Source: recorder, Control: control, Code: places.Source{Files: orrery.Source, Yours: o.yours()}}, out)
+	server, err := o.page.Start(view.Config{Source: recorder, Control: control, Code: view.Code{Files: orrery.Source, Yours: o.yours()}}, out)
 	if err != nil {
 		release()
 		recorder.Stop(err.Error())
@@ -64,10 +63,10 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (record
 }
 
 // yours returns the learner's pages with which this program was built.
-func (o *demoOptions) yours() map[string]places.Page {
-	pages := map[string]places.Page{}
+func (o *demoOptions) yours() map[string]view.YourPage {
+	pages := map[string]view.YourPage{}
 	for path, file := range o.pages {
-		pages[path] = places.Page{File: file}
+		pages[path] = view.YourPage{File: file}
 	}
 	return pages
 }

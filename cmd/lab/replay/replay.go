@@ -20,7 +20,6 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
-	"orrery/internal/observe/web/view/places"
 )
 
 // replayOptions are the flags of "lab replay".
@@ -132,7 +131,7 @@ func replay(ctx context.Context, file string, flags view.Flags, out io.Writer) e
 }
 
 // source is where the page finds the functions of the gears.
-var source = places.Source{Files: orrery.Source}
+var source = view.Code{Files: orrery.Source}
 
 // writeHTML writes the page and the recording to one file, with the functions of its gears. A
 // recording of gears that this program does not have goes without.

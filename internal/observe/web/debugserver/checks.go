@@ -8,13 +8,11 @@ import (
 	"sync"
 )
 
-// checks is a health endpoint. Its answers have the form of kube-apiserver's, except that they give
-// the reason of a failure.
+// checks is a health endpoint, under one or several names. Its answers have the form of
+// kube-apiserver's, except that they give the reason of a failure.
 type checks struct {
-	name string
-
-	mu   *sync.Mutex
-	list *[]check // guarded by mu; only ever appended to
+	mu   sync.Mutex
+	list []check // guarded by mu; only ever appended to
 }
 
 type check struct {
@@ -23,36 +21,35 @@ type check struct {
 }
 
 // newChecks returns an endpoint with the check "ping", which always passes.
-func newChecks(name string) *checks {
-	return &checks{name: name, mu: &sync.Mutex{}, list: &[]check{{name: "ping", run: func() error { return nil }}}}
+func newChecks() *checks {
+	return &checks{list: []check{{name: "ping", run: func() error { return nil }}}}
 }
-
-// as returns the same endpoint under another name.
-func (c *checks) as(name string) *checks { return &checks{name: name, mu: c.mu, list: c.list} }
 
 func (c *checks) add(name string, run func() error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	*c.list = append(*c.list, check{name: name, run: run})
+	c.list = append(c.list, check{name: name, run: run})
 }
 
 func (c *checks) all() []check {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return *c.list
+	return c.list
 }
 
+// ServeHTTP answers /NAME with all checks, and /NAME/CHECK with one.
 func (c *checks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if one, ok := strings.CutPrefix(r.URL.Path, "/"+c.name+"/"); ok && one != "" {
-		c.serveOne(w, one)
+	name, one, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if one != "" {
+		c.serveOne(w, name, one)
 		return
 	}
 	report, failed := c.report(r.URL.Query()["exclude"])
 	switch {
 	case failed:
-		sendText(w, http.StatusInternalServerError, report+c.name+" check failed\n")
+		sendText(w, http.StatusInternalServerError, report+name+" check failed\n")
 	case r.URL.Query().Has("verbose"):
-		sendText(w, http.StatusOK, report+c.name+" check passed\n")
+		sendText(w, http.StatusOK, report+name+" check passed\n")
 	default:
 		sendText(w, http.StatusOK, "ok")
 	}
@@ -90,9 +87,9 @@ func unknownOf(excluded []string, all []check) []string {
 	return slices.Compact(unknown)
 }
 
-func (c *checks) serveOne(w http.ResponseWriter, name string) {
+func (c *checks) serveOne(w http.ResponseWriter, name, one string) {
 	for _, check := range c.all() {
-		if check.name != name {
+		if check.name != one {
 			continue
 		}
 		if err := check.run(); err != nil {
@@ -102,5 +99,5 @@ func (c *checks) serveOne(w http.ResponseWriter, name string) {
 		sendText(w, http.StatusOK, "ok")
 		return
 	}
-	sendText(w, http.StatusNotFound, fmt.Sprintf("%s has no check of that name\n", c.name))
+	sendText(w, http.StatusNotFound, fmt.Sprintf("%s has no check of that name\n", name))
 }

@@ -104,7 +104,7 @@ func Start(config Config) (*Server, error) {
 	}
 	s := &Server{
 		listener: listener, served: make(chan struct{}), title: config.Title,
-		live: newChecks("livez"), ready: newChecks("readyz"), gears: &gears{},
+		live: newChecks(), ready: newChecks(), gears: &gears{},
 	}
 	s.http = &http.Server{
 		Handler:           s.handler(config),
@@ -158,10 +158,10 @@ func (s *Server) handler(config Config) http.Handler {
 	}
 	add("/livez", "does the process work? (?verbose, ?exclude=CHECK)", s.live)
 	add("/readyz", "does it know the cluster? (?verbose, ?exclude=CHECK)", s.ready)
-	add("/healthz", "the same as /livez", s.live.as("healthz"))
+	add("/healthz", "the same as /livez", s.live)
 	mux.Handle("/livez/", s.live)
 	mux.Handle("/readyz/", s.ready)
-	mux.Handle("/healthz/", s.live.as("healthz"))
+	mux.Handle("/healthz/", s.live)
 	add("/debug/orrery", "what every gear is doing, as JSON (?gear=NAME, ?pretty, ?all)", limited(s.gears))
 	if config.Profiling {
 		profiling(mux)

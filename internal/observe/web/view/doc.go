@@ -7,7 +7,7 @@
 //	/socket      the run as it goes on: lines of a recording, in batches
 //	/trace       the same over plain HTTP, for programs
 //	/recording   a recording, if the server shows one
-//	/code        the function of each event, see package places
+//	/code        the function of each event, see [Code]
 //
 // The page draws the states of the lines, which it keeps in a worker: the server sends what a file
 // has. [WriteHTML] puts page and recording into one file.

@@ -17,7 +17,6 @@ import (
 	"orrery"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
-	"orrery/internal/observe/web/view/places"
 	"orrery/internal/observe/web/view/viewtest"
 )
 
@@ -27,7 +26,7 @@ func TestPageInOneFile(t *testing.T) {
 	zip := gzip.NewWriter(&compressed)
 	_, _ = zip.Write(machine(t))
 	require.NoError(t, zip.Close())
-	functions, err := places.Source{Files: orrery.Source}.Find("fast")
+	functions, err := view.Code{Files: orrery.Source}.Find("fast")
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "one.html")
 	out, err := os.Create(file)
@@ -49,7 +48,7 @@ func TestPageInOneFile(t *testing.T) {
 			assert.Equal(t, "file://"+filepath.ToSlash(file), request)
 		}
 	}
-	b.sound()
+	b.Sound()
 }
 
 // drop drops a file on the page, after the last notice is closed.
@@ -77,18 +76,18 @@ func TestPageShowsABrokenRecordingUpToThere(t *testing.T) {
 	assert.Contains(t, b.text("time"), "event 99 of 99")
 	assert.Contains(t, b.head(), "line 102 is broken, the recording ends there")
 	assert.Empty(t, value[[]string](b, viewtest.Outside))
-	b.sound()
+	b.Sound()
 }
 
 // When the process has gone without a word, the page keeps its last state and offers to save it.
 func TestPageSurvivesItsProcess(t *testing.T) {
 	server, run := live(t)
 	b := openTab(t, 1280, 720)
-	b.do(chromedp.Navigate(server.URL() + "&lang=en"))
+	b.Do(chromedp.Navigate(server.URL() + "&lang=en"))
 	run.add("a")
-	b.until(`document.querySelector('[data-set="queue"] .key')?.title === "a"`)
+	b.Until(`document.querySelector('[data-set="queue"] .key')?.title === "a"`)
 	server.Stop()
-	b.until(`document.querySelector(".notice")?.innerText.includes("The process has gone.")`)
+	b.Until(`document.querySelector(".notice")?.innerText.includes("The process has gone.")`)
 	assert.Equal(t, "a", value[string](b, `document.querySelector('[data-set="queue"] .key').title`))
 	saved := value[string](b, `new Promise(resolve => {
 		const create = URL.createObjectURL;

@@ -13,7 +13,6 @@ import (
 
 	"orrery"
 	"orrery/internal/observe/web/view"
-	"orrery/internal/observe/web/view/places"
 )
 
 // focus gives the focus to a box.
@@ -25,8 +24,8 @@ func (b *tab) focus(box string) {
 // closeDialog presses Escape until there is no dialog.
 func (b *tab) closeDialog() {
 	b.T.Helper()
-	b.press(kb.Escape)
-	b.until(`!document.querySelector("dialog")`)
+	b.Press(kb.Escape)
+	b.Until(`!document.querySelector("dialog")`)
 }
 
 // Every box has its terms in both languages, none longer than three lines.
@@ -47,8 +46,8 @@ func TestPageExplainsEveryBox(t *testing.T) {
 		b.show(address + "&lang=" + language)
 		for box, word := range words {
 			b.focus(box)
-			b.press("e")
-			b.until(`document.querySelector("dialog dl")`)
+			b.Press("e")
+			b.Until(`document.querySelector("dialog dl")`)
 			shown := value[string](b, `document.querySelector("dialog dl").innerText`)
 			assert.Contains(t, shown, word, box)
 			assert.GreaterOrEqual(t, value[int](b, `document.querySelectorAll("dialog dt").length`), 2, box)
@@ -56,7 +55,7 @@ func TestPageExplainsEveryBox(t *testing.T) {
 			b.closeDialog()
 		}
 	}
-	b.sound()
+	b.Sound()
 }
 
 // tooLong returns the meanings that are empty or have more than three lines.
@@ -66,7 +65,7 @@ const tooLong = `[...document.querySelectorAll("dialog dd")].filter(e => {
 }).map(e => e.innerText)`
 
 // coded returns the address of a page that shows a recording and knows the sources.
-func coded(t *testing.T, recording []byte, source places.Source) string {
+func coded(t *testing.T, recording []byte, source view.Code) string {
 	t.Helper()
 	server, err := view.Start(view.Config{
 		Name: "test", Code: source,
@@ -80,8 +79,8 @@ func coded(t *testing.T, recording []byte, source places.Source) string {
 // code returns what the dialog of the code says.
 func (b *tab) code() (place, all string) {
 	b.T.Helper()
-	b.press("c")
-	b.until(`document.querySelector("dialog [data-code=place]")`)
+	b.Press("c")
+	b.Until(`document.querySelector("dialog [data-code=place]")`)
 	place, all = value[string](b, `document.querySelector("dialog [data-code=place]").innerText`), value[string](b, `document.querySelector("dialog").innerText`)
 	b.closeDialog()
 	return place, all
@@ -96,29 +95,29 @@ func TestPageShowsTheCode(t *testing.T) {
 	textbook := bytes.Replace(recording, fast, []byte(`"yours":["queue/queue.go"],"gears":"fast,queue=textbook"`), 1)
 	require.NotEqual(t, recording, textbook)
 	mine := []byte("package queue\n\nfunc (q *Queue[K]) Done(key K) { panic(\"mine\") }\n")
-	known := places.Source{Files: orrery.Source}
+	known := view.Code{Files: orrery.Source}
 	yours := known
-	yours.Yours = map[string]places.Page{"queue/queue.go": {File: "mine/queue.go", Text: mine}}
+	yours.Yours = map[string]view.YourPage{"queue/queue.go": {File: "mine/queue.go", Text: mine}}
 	b := openTab(t, 1280, 720)
 	for _, c := range []struct {
 		recording          []byte
-		source             places.Source
+		source             view.Code
 		place, text, yours string
 	}{
 		{recording, known, `queue/fast/queue.go:\d+ Queue.Done`, "func (q *Queue[K]) Done(key K) {", ""},
 		{textbook, yours, "mine/queue.go:3 Queue.Done yours", `panic("mine")`, "queue"},
-		{recording, places.Source{}, "queue/fast Queue.Done", "Its source is not on this machine", ""},
+		{recording, view.Code{}, "queue/fast Queue.Done", "Its source is not on this machine", ""},
 	} {
 		b.show(coded(t, c.recording, c.source) + "&lang=en")
 		assert.Equal(t, c.yours, value[string](b,
 			`[...document.querySelectorAll("[data-yours]")].map(m => m.closest("[data-box]").dataset.box).join(" ")`))
-		b.press("[[") // the end of the run, and the end of the queue
-		b.until(`document.querySelector(".time header").innerText.includes("event 115 of 117")`)
+		b.Press("[[") // the end of the run, and the end of the queue
+		b.Until(`document.querySelector(".time header").innerText.includes("event 115 of 117")`)
 		b.focus("queue")
 		place, all := b.code()
 		assert.Regexp(t, "^"+c.place+"$", place)
 		assert.Contains(t, all, c.text)
 		assert.Contains(t, all, "It acted last in event 115, queue.done")
 	}
-	b.sound()
+	b.Sound()
 }

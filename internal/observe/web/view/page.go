@@ -11,8 +11,6 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-
-	"orrery/internal/observe/web/view/places"
 )
 
 //go:embed page
@@ -91,7 +89,7 @@ func servedIndex() (html, policy string) {
 // WriteHTML writes the page with a recording as one file, which a browser opens without a server
 // and without any request. The recording is the content of a recording's file, compressed or not.
 // Its size in the file is a third more. code has the functions of the recording's gears.
-func WriteHTML(w io.Writer, recording []byte, code map[string]places.Place) error {
+func WriteHTML(w io.Writer, recording []byte, code map[string]Place) error {
 	data := func(mediaType, text string) string {
 		return "data:" + mediaType + ";base64," + base64.StdEncoding.EncodeToString([]byte(text))
 	}

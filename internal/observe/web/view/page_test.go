@@ -41,16 +41,16 @@ func replayed(t testing.TB, recording []byte) string {
 // show opens a recording and goes to its end.
 func (b *tab) show(address string) {
 	b.T.Helper()
-	b.do(chromedp.Navigate(address))
-	b.until(`document.querySelector("main.page")`)
-	b.press(kb.End)
-	b.until(`document.querySelector('[role="slider"]')?.getAttribute("aria-valuenow") === document.querySelector('[role="slider"]')?.getAttribute("aria-valuemax")`)
+	b.Do(chromedp.Navigate(address))
+	b.Until(`document.querySelector("main.page")`)
+	b.Press(kb.End)
+	b.Until(`document.querySelector('[role="slider"]')?.getAttribute("aria-valuenow") === document.querySelector('[role="slider"]')?.getAttribute("aria-valuemax")`)
 }
 
 // button clicks the button with that text.
 func (b *tab) button(text string) {
 	b.T.Helper()
-	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
+	b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
 		`[...document.querySelectorAll("button")].find(b => b.innerText === %q).click()`, text)))
 }
 
@@ -78,7 +78,7 @@ func TestPageShowsEveryBox(t *testing.T) {
 			assert.Contains(t, shown, word, "box %s", box)
 		}
 	}
-	b.sound()
+	b.Sound()
 }
 
 // The scene one-key at its last coalesced Add: one worker holds the key, which is dirty and in no
@@ -90,11 +90,11 @@ func TestPageShowsOneKey(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.show(replayed(t, recording) + "&lang=en&theme=light")
 	for range 14 {
-		b.press("[")
+		b.Press("[")
 	}
-	b.until(`document.querySelector(".time header").innerText.includes("event 103 of 117")`)
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="workers"] .key').click()`))
-	b.until(`document.querySelectorAll(".story .chip").length === 4`)
+	b.Until(`document.querySelector(".time header").innerText.includes("event 103 of 117")`)
+	b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="workers"] .key').click()`))
+	b.Until(`document.querySelectorAll(".story .chip").length === 4`)
 	assert.Equal(t, []string{"queue added", "queue got 92 µs", "queue added", "queue coalesced ×99"},
 		value[[]string](b, `[...document.querySelectorAll(".story .chip")].map(c => c.innerText)`))
 	assert.Contains(t, b.text("story"), "102 events")
@@ -105,12 +105,12 @@ func TestPageShowsOneKey(t *testing.T) {
 	assert.Contains(t, b.text("queue"), "● Added again during the pass: Done queues it once more")
 	assert.Contains(t, b.text("workers"), "1 of 3 busy")
 	assert.Contains(t, b.text("workers"), "w2 idle w3 idle")
-	b.picture("one-key")
-	b.press(kb.End)
-	b.until(`document.querySelectorAll(".story .chip").length === 7`)
+	b.Picture("one-key")
+	b.Press(kb.End)
+	b.Until(`document.querySelectorAll(".story .chip").length === 7`)
 	assert.Equal(t, []string{"queue done", "queue got", "queue done"},
 		value[[]string](b, `[...document.querySelectorAll(".story .chip")].slice(4).map(c => c.innerText.split(" ").slice(0, 2).join(" "))`))
-	b.sound()
+	b.Sound()
 }
 
 // The page fits the window after each change of its size, language and theme, and every text can be
@@ -118,36 +118,36 @@ func TestPageShowsOneKey(t *testing.T) {
 func TestPageLayout(t *testing.T) {
 	b := openTab(t, 1280, 720)
 	b.show(replayed(t, machine(t)) + "&lang=en&theme=light")
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
-	b.until(`document.querySelectorAll(".story .chip").length > 10`)
+	b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
+	b.Until(`document.querySelectorAll(".story .chip").length > 10`)
 	other := map[string]string{"en": "zh-CN", "zh-CN": "en", "light": "dark", "dark": "light"}
 	language, theme := "en", "light"
 	for _, size := range [][2]int64{{1280, 720}, {1920, 1080}} {
-		b.do(chromedp.EmulateViewport(size[0], size[1]))
-		b.until(fmt.Sprintf(`document.querySelector(".time svg").width.baseVal.value === %d`, size[0]-36))
+		b.Do(chromedp.EmulateViewport(size[0], size[1]))
+		b.Until(fmt.Sprintf(`document.querySelector(".time svg").width.baseVal.value === %d`, size[0]-36))
 		for range 2 {
 			for range 2 {
 				name := fmt.Sprintf("machine-%s-%s-%d", language, theme, size[0])
 				assert.Empty(t, value[[]string](b, viewtest.Outside), "%s: nothing is cut off", name)
 				assert.Empty(t, value[[]string](b, viewtest.Faint), "%s: the contrast is at least 4.5", name)
-				b.picture(name)
+				b.Picture(name)
 				theme = other[theme]
 				b.button("◐")
-				b.until(fmt.Sprintf(`document.documentElement.dataset.theme === %q`, theme))
+				b.Until(fmt.Sprintf(`document.documentElement.dataset.theme === %q`, theme))
 			}
 			language = other[language]
 			b.button(map[string]string{"en": "English", "zh-CN": "中文"}[language])
-			b.until(fmt.Sprintf(`document.documentElement.lang === %q`, language))
+			b.Until(fmt.Sprintf(`document.documentElement.lang === %q`, language))
 		}
 	}
-	b.sound()
+	b.Sound()
 }
 
 // dialog presses keys that open a dialog with these words, and closes it.
 func (b *tab) dialog(keys, words string) {
 	b.T.Helper()
-	b.press(keys)
-	b.until(fmt.Sprintf(`document.querySelector("dialog")?.innerText.includes(%q)`, words))
+	b.Press(keys)
+	b.Until(fmt.Sprintf(`document.querySelector("dialog")?.innerText.includes(%q)`, words))
 	b.closeDialog()
 }
 
@@ -159,24 +159,24 @@ func TestPageByKeyboard(t *testing.T) {
 	}
 	at := func(n string) {
 		t.Helper()
-		b.until(fmt.Sprintf(`document.querySelector(".time header").innerText.includes("event %s of")`, n))
+		b.Until(fmt.Sprintf(`document.querySelector(".time header").innerText.includes("event %s of")`, n))
 	}
 	assert.Equal(t, "822", number())
-	b.press("[")
+	b.Press("[")
 	at("821")
-	b.press("[[")
+	b.Press("[[")
 	at("819")
 	b.button("›")
 	at("820")
 	b.button("‹")
 	at("819")
-	b.press("n")
+	b.Press("n")
 	at("820")
-	b.press(kb.Home)
+	b.Press(kb.Home)
 	at("0")
-	b.press("]")
+	b.Press("]")
 	at("1")
-	b.press("}")
+	b.Press("}")
 	at("101")
 	for _, c := range []struct{ key, shift, at string }{
 		{"ArrowRight", "false", "102"}, {"ArrowLeft", "false", "101"}, {"ArrowRight", "true", "201"}, {"ArrowLeft", "true", "101"},
@@ -189,7 +189,7 @@ func TestPageByKeyboard(t *testing.T) {
 		if value[string](b, `document.activeElement.dataset.box ?? ""`) == "queue" {
 			break
 		}
-		b.press(kb.Tab)
+		b.Press(kb.Tab)
 	}
 	const focus, events = `document.querySelector('[data-box="queue"]').focus() ?? true`, "queue.added"
 	b.dialog("e", "Adding a key that is already dirty changes nothing")
@@ -199,41 +199,41 @@ func TestPageByKeyboard(t *testing.T) {
 	b.dialog("t", events)
 	b.dialog("?", "one event back or on")
 	b.button("?")
-	b.until(`document.querySelector("dialog")`)
+	b.Until(`document.querySelector("dialog")`)
 	b.button("Close")
-	b.until(`!document.querySelector("dialog")`)
+	b.Until(`!document.querySelector("dialog")`)
 
-	b.press(kb.End)
+	b.Press(kb.End)
 	at("822")
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
-	b.until(`document.querySelectorAll(".story .chip").length > 10`)
-	b.press("/")
-	b.until(`document.activeElement.id === "filter"`)
+	b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-box="queue"] .key').click()`))
+	b.Until(`document.querySelectorAll(".story .chip").length > 10`)
+	b.Press("/")
+	b.Until(`document.activeElement.id === "filter"`)
 	value[string](b, `document.activeElement.value = ""`) // the tool types the / although the page takes it
-	b.press("gear==queue && event!=done")
-	b.until(`[...document.querySelectorAll(".story .chip")].every(c => /^queue (added|got)/.test(c.innerText))`)
+	b.Press("gear==queue && event!=done")
+	b.Until(`[...document.querySelectorAll(".story .chip")].every(c => /^queue (added|got)/.test(c.innerText))`)
 	assert.NotZero(t, value[int](b, `document.querySelectorAll(".story .chip").length`))
-	b.press(" && key=")
-	b.until(`document.activeElement.getAttribute("aria-invalid") === "true"`)
-	b.press(kb.Escape) // leaves the field
-	b.press(kb.Escape)
-	b.until(`document.querySelector(".story .chip") === null`)
-	b.sound()
+	b.Press(" && key=")
+	b.Until(`document.activeElement.getAttribute("aria-invalid") === "true"`)
+	b.Press(kb.Escape) // leaves the field
+	b.Press(kb.Escape)
+	b.Until(`document.querySelector(".story .chip") === null`)
+	b.Sound()
 }
 
 func TestPagePlays(t *testing.T) {
 	b := openTab(t, 1280, 720)
-	b.do(chromedp.Navigate(replayed(t, machine(t))))
-	b.until(`document.querySelector("main.page")`)
+	b.Do(chromedp.Navigate(replayed(t, machine(t))))
+	b.Until(`document.querySelector("main.page")`)
 	b.button("×16")
 	b.button("Play")
-	b.until(`document.querySelector(".time header").innerText.includes("event 822 of 822")`)
-	b.until(`document.querySelector(".head button").innerText === "Play"`)
+	b.Until(`document.querySelector(".time header").innerText.includes("event 822 of 822")`)
+	b.Until(`document.querySelector(".head button").innerText === "Play"`)
 
 	b.button("×¼")
-	b.press("p") // at the end: from the start again
-	b.until(`/event (?!0 |822 )\d+ of/.test(document.querySelector(".time header").innerText)`)
-	b.sound()
+	b.Press("p") // at the end: from the start again
+	b.Until(`/event (?!0 |822 )\d+ of/.test(document.querySelector(".time header").innerText)`)
+	b.Sound()
 }
 
 // Freeze stops the picture and counts what comes; following catches up. When the run ends, the page
@@ -241,14 +241,14 @@ func TestPagePlays(t *testing.T) {
 func TestPageLiveFreezesAndEnds(t *testing.T) {
 	server, run := live(t)
 	b := openTab(t, 1280, 720)
-	b.do(chromedp.Navigate(server.URL() + "&lang=en"))
+	b.Do(chromedp.Navigate(server.URL() + "&lang=en"))
 	mode := func(text string) {
 		t.Helper()
-		b.until(fmt.Sprintf(`document.querySelector(".mode")?.innerText === %q`, text))
+		b.Until(fmt.Sprintf(`document.querySelector(".mode")?.innerText === %q`, text))
 	}
 	queued := func(keys string) {
 		t.Helper()
-		b.until(fmt.Sprintf(`[...document.querySelectorAll('[data-set="queue"] .key')].map(k => k.title).join(" ") === %q`, keys))
+		b.Until(fmt.Sprintf(`[...document.querySelectorAll('[data-set="queue"] .key')].map(k => k.title).join(" ") === %q`, keys))
 	}
 	run.add("a")
 	mode("LIVE")
@@ -263,21 +263,21 @@ func TestPageLiveFreezesAndEnds(t *testing.T) {
 	b.button("Follow")
 	mode("LIVE")
 	queued("a b c")
-	b.press(" ")
+	b.Press(" ")
 	mode("FROZEN · 0 events behind")
-	b.press("[")
+	b.Press("[")
 	mode("FROZEN · 1 event behind")
 	queued("a b")
-	b.press(" ")
+	b.Press(" ")
 	mode("LIVE")
 	queued("a b c")
 	run.Stop("the scene has ended")
 	mode("ENDED")
 	assert.Contains(t, value[string](b, `document.querySelector(".head").innerText`), "the scene has ended")
 	server.Stop()
-	b.press(kb.Home)
+	b.Press(kb.Home)
 	queued("")
-	b.press(kb.End)
+	b.Press(kb.End)
 	queued("a b c")
 	mode("ENDED")
 	assert.False(t, value[bool](b, `document.querySelector(".notice") !== null`), "an end with a reason is no disconnection")
@@ -292,12 +292,6 @@ func openTab(t testing.TB, width, height int64) *tab {
 	t.Helper()
 	return &tab{viewtest.Open(t, width, height)}
 }
-
-func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) { b.T.Helper(); b.Do(steps...) }
-func (b *tab) until(expression string)                    { b.T.Helper(); b.Until(expression) }
-func (b *tab) press(keys string)                          { b.T.Helper(); b.Press(keys) }
-func (b *tab) picture(name string)                        { b.T.Helper(); b.Picture(name) }
-func (b *tab) sound()                                     { b.T.Helper(); b.Sound() }
 
 func value[T any](b *tab, expression string) T {
 	b.T.Helper()

@@ -61,7 +61,7 @@ func read[T any](b *tab, recording, expression string) T {
 func TestPageReadsAsTheProgram(t *testing.T) {
 	server, _ := live(t)
 	b := openTab(t, 1280, 720)
-	b.do(chromedp.Navigate(server.URL()))
+	b.Do(chromedp.Navigate(server.URL()))
 
 	line := func(n int) string {
 		return fmt.Sprintf(`{"s":%d,"t":%d,"e":"queue.added","i":"work","k":"k%d"}`, n, n, n)
@@ -132,7 +132,7 @@ func TestPageReadsAsTheProgram(t *testing.T) {
 	assert.Equal(t, 701, read[int](b, long, `(run.stateAt(1700), run.stateAt(1701), run.merged)`))
 	assert.Equal(t, []int{0, 1700, -1},
 		read[[]int](b, long, `[run.numberAt(0), run.numberOf(1700), run.numberOf(2501)]`))
-	b.sound()
+	b.Sound()
 }
 
 // The strip of time has the passes and the depth of the queue that is shown. A state behind skipped
@@ -177,7 +177,7 @@ func TestPageDrawsThePassesOfAQueue(t *testing.T) {
 
 	const bars = `[...document.querySelectorAll(".time rect title")].map(t => t.textContent).join(", ")`
 	assert.Equal(t, "w1 a, w1 c, w2 d", value[string](b, bars))
-	b.do(chromedp.Evaluate[chromedp.Void](`(select => { select.value = "two"; select.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector("select"))`))
-	b.until(bars + ` === "w1 a"`)
-	b.sound()
+	b.Do(chromedp.Evaluate[chromedp.Void](`(select => { select.value = "two"; select.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector("select"))`))
+	b.Until(bars + ` === "w1 a"`)
+	b.Sound()
 }

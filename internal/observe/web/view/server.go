@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"orrery/internal/app/hostcheck"
-	"orrery/internal/observe/web/view/places"
 )
 
 // DefaultPort is the port of the page unless it is taken.
@@ -39,7 +38,7 @@ type Config struct {
 	// Name is what the page calls the recording.
 	Name string
 	// Code is where the page finds the functions of the gears.
-	Code places.Source
+	Code Code
 }
 
 // Server serves the page. [Start] returns one. Its methods may be called from any goroutine.

@@ -85,6 +85,9 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 	server, run := live(t)
 	run.Stop("done") // so that /trace ends
 	port := at(t, server, "").Port()
+	replay, err := view.Start(view.Config{Recording: func() (io.ReadCloser, error) { return os.Open(os.DevNull) }})
+	require.NoError(t, err)
+	t.Cleanup(replay.Stop)
 	for name, c := range map[string]struct {
 		method, path, token string
 		header              map[string]string
@@ -106,9 +109,17 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 		"no such file":          {path: "/doc.go", code: 404},
 		"the directory":         {path: "/vendor/", code: 404},
 		"no recording":          {path: "/recording", code: 404},
+		"a recording":           {path: "replay /recording", code: 200},
+		"one without a token":   {path: "replay /recording", token: "-", code: 403},
+		"one with a wrong one":  {path: "replay /recording", token: "x", code: 403},
+		"code without a token":  {path: "/code", token: "-", code: 403},
+		"code, wrong token":     {path: "/code", token: "x", code: 403},
 	} {
 		t.Run(name, func(t *testing.T) {
 			address := at(t, server, c.path)
+			if path, ok := strings.CutPrefix(c.path, "replay "); ok {
+				address = at(t, replay, path)
+			}
 			switch {
 			case c.token == "-":
 				address.RawQuery = ""
@@ -130,27 +141,6 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 	policy := header.Get("Content-Security-Policy")
 	assert.Contains(t, policy, "default-src 'none'")
 	assert.NotContains(t, policy, "unsafe")
-}
-
-// A page without the token gets nothing of a recording.
-func TestARecordingNeedsTheToken(t *testing.T) {
-	server, err := view.Start(view.Config{
-		Name:      "test",
-		Recording: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(header)), nil },
-	})
-	require.NoError(t, err)
-	t.Cleanup(server.Stop)
-	for _, path := range []string{"/recording", "/code"} {
-		for name, token := range map[string]string{"no token": "", "a wrong token": strings.Repeat("0", 32)} {
-			address := at(t, server, path)
-			address.RawQuery = "gears=fast&token=" + token
-			if token == "" {
-				address.RawQuery = "gears=fast"
-			}
-			code, _, _ := ask(t, http.MethodGet, address, nil)
-			assert.Equal(t, http.StatusForbidden, code, "%s, %s", path, name)
-		}
-	}
 }
 
 func TestTokensAreRandom(t *testing.T) {

@@ -1,4 +1,4 @@
-package places
+package view
 
 import (
 	"os"
@@ -26,14 +26,14 @@ var sets = []string{"fast", "textbook", "fast,deltafifo=inorder"}
 // this form never calls the hook.
 func TestEveryEventHasAFunction(t *testing.T) {
 	for _, set := range sets {
-		found, err := Source{Files: orrery.Source}.Find(set)
+		found, err := Code{Files: orrery.Source}.Find(set)
 		require.NoError(t, err)
 		chosen, err := gears.Parse(set)
 		require.NoError(t, err)
 		for event, forms := range list() {
 			gear, _, _ := strings.Cut(event, ".")
 			name, _, _ := strings.Cut(event, "/")
-			assert.Contains(t, trace.Names(), name, "an event of places.yaml")
+			assert.Contains(t, trace.Names(), name, "an event of code.yaml")
 			form := chosen.Form(gear)
 			function, ok := forms[form]
 			if !ok {
@@ -48,7 +48,7 @@ func TestEveryEventHasAFunction(t *testing.T) {
 			if !assert.True(t, ok, "%s in the form %s: %s is not declared", event, form, function) {
 				continue
 			}
-			text, err := os.ReadFile(filepath.Join("../../../../..", place.File))
+			text, err := os.ReadFile(filepath.Join("../../../..", place.File))
 			require.NoError(t, err)
 			lines := strings.Split(string(text), "\n")
 			last := place.Name[strings.Index(place.Name, ".")+1:]
@@ -58,7 +58,7 @@ func TestEveryEventHasAFunction(t *testing.T) {
 		}
 		for _, event := range trace.Names() {
 			if gear, _, _ := strings.Cut(event, "."); !slices.Contains(without, gear) {
-				assert.Contains(t, list(), event, "places.yaml")
+				assert.Contains(t, list(), event, "code.yaml")
 			}
 		}
 	}
@@ -66,8 +66,8 @@ func TestEveryEventHasAFunction(t *testing.T) {
 
 func TestALearnersPageStandsForTheReference(t *testing.T) {
 	mine := []byte("package queue\n\n// Get is mine.\nfunc (q *Queue[K]) Get() (key K, shutdown bool) { panic(1) }\n\nfunc (q *Queue[K]) Renamed() {}\n")
-	yours := map[string]Page{"queue/queue.go": {File: "workshop/work/08/queue/queue.go", Text: mine}}
-	found, err := Source{Files: orrery.Source, Yours: yours}.Find("textbook")
+	yours := map[string]YourPage{"queue/queue.go": {File: "workshop/work/08/queue/queue.go", Text: mine}}
+	found, err := Code{Files: orrery.Source, Yours: yours}.Find("textbook")
 	require.NoError(t, err)
 	assert.Equal(t, Place{
 		Name: "Queue.Get", File: "workshop/work/08/queue/queue.go", Line: 4, First: 3, Yours: true,
@@ -79,7 +79,7 @@ func TestALearnersPageStandsForTheReference(t *testing.T) {
 
 	// A program that was built with the page has it at the reference's place.
 	files := fstest.MapFS{"queue/queue.go": {Data: mine}, "queue/queue_test.go": {Data: mine}, "queue/broken.go": {Data: []byte("package")}}
-	found, err = Source{Files: files, Yours: map[string]Page{"queue/queue.go": {File: "mine.go"}}}.Find("textbook")
+	found, err = Code{Files: files, Yours: map[string]YourPage{"queue/queue.go": {File: "mine.go"}}}.Find("textbook")
 	require.NoError(t, err)
 	assert.Len(t, found, 1)
 	assert.Equal(t, "mine.go", found["queue.got"].File)
@@ -87,10 +87,10 @@ func TestALearnersPageStandsForTheReference(t *testing.T) {
 
 // Without sources there are names.
 func TestWithoutSources(t *testing.T) {
-	found, err := Source{}.Find("fast,queue=textbook")
+	found, err := Code{}.Find("fast,queue=textbook")
 	require.NoError(t, err)
 	assert.Equal(t, Place{Name: "Queue.Get", File: "queue"}, found["queue.got"])
 	assert.Equal(t, Place{Name: "Reflector.open", File: "informer/reflector/machine"}, found["reflector.watchStarted"])
-	_, err = Source{}.Find("fast,quue=textbook")
+	_, err = Code{}.Find("fast,quue=textbook")
 	assert.ErrorContains(t, err, `there is no gear "quue"`)
 }

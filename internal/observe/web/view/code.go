@@ -1,7 +1,4 @@
-// Package places finds the function of a gear that calls a hook: which one it is in the form that
-// runs, where it stands, and its source. The page of package view shows it. places.yaml names the
-// functions; their lines are those of the sources that the caller gives.
-package places
+package view
 
 import (
 	_ "embed"
@@ -32,33 +29,30 @@ type Place struct {
 	Yours bool `json:"yours,omitempty"`
 }
 
-// Source has the source files of the gears that run.
-type Source struct {
+// Code has the source files of the gears that run, in which it finds the function that calls a hook:
+// which one it is in the form that runs, where it stands, and its text. code.yaml names the
+// functions.
+type Code struct {
 	// Files has the repository's files; nil if there are none here.
 	Files fs.FS
 	// Yours has the learner's pages, by the path in the repository that each stands for.
-	Yours map[string]Page
+	Yours map[string]YourPage
 }
 
-// Page is a file that a learner has written.
-type Page struct {
+// YourPage is a file that a learner has written.
+type YourPage struct {
 	File string // its path, as it is shown
 	Text []byte // nil: Files has it at the path that it stands for
 }
 
-//go:embed places.yaml
+//go:embed code.yaml
 var listText []byte
 
 // list has the functions by event and form, as in "queue/fast.Queue.Get". The form "" stands for
 // every form; "-" says that this form never calls the hook.
-var list = sync.OnceValue(func() map[string]map[string]string {
-	var read map[string]functions
-	if err := yaml.Unmarshal(listText, &read); err != nil {
-		panic(fmt.Sprintf("places.yaml: %v", err)) // it is embedded
-	}
-	all := map[string]map[string]string{}
-	for event, forms := range read {
-		all[event] = forms
+var list = sync.OnceValue(func() (all map[string]functions) {
+	if err := yaml.Unmarshal(listText, &all); err != nil {
+		panic(fmt.Sprintf("code.yaml: %v", err)) // it is embedded
 	}
 	return all
 })
@@ -81,7 +75,7 @@ const never = "-"
 // Find returns the place of each event for a set of gears, such as "fast,queue=textbook". An event
 // of a phase is named "nsctl.phaseStarted/pods". A function that the source does not declare is
 // left out: a learner may have renamed it.
-func (s Source) Find(set string) (map[string]Place, error) {
+func (c Code) Find(set string) (map[string]Place, error) {
 	chosen, err := gears.Parse(set)
 	if err != nil {
 		return nil, err
@@ -98,9 +92,9 @@ func (s Source) Find(set string) (map[string]Place, error) {
 		}
 		dir, name := split(function)
 		if packages[dir] == nil {
-			packages[dir] = s.read(dir)
+			packages[dir] = c.read(dir)
 		}
-		if s.Files == nil {
+		if c.Files == nil {
 			found[event] = Place{Name: name, File: dir}
 		} else if place, ok := packages[dir][name]; ok {
 			found[event] = place
@@ -117,19 +111,19 @@ func split(function string) (dir, name string) {
 }
 
 // read returns the functions of a package by name. A file that cannot be read has none.
-func (s Source) read(dir string) map[string]Place {
+func (c Code) read(dir string) map[string]Place {
 	found := map[string]Place{}
-	if s.Files != nil {
-		names, _ := fs.Glob(s.Files, dir+"/*.go")
+	if c.Files != nil {
+		names, _ := fs.Glob(c.Files, dir+"/*.go")
 		for _, name := range names {
-			if text, err := fs.ReadFile(s.Files, name); err == nil && s.Yours[name].Text == nil {
-				s.add(found, name, string(text))
+			if text, err := fs.ReadFile(c.Files, name); err == nil && c.Yours[name].Text == nil {
+				c.add(found, name, string(text))
 			}
 		}
 	}
-	for name, page := range s.Yours {
+	for name, page := range c.Yours {
 		if path.Dir(name) == dir && page.Text != nil {
-			s.add(found, name, string(page.Text))
+			c.add(found, name, string(page.Text))
 		}
 	}
 	return found
@@ -143,11 +137,11 @@ var declaration = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // add adds the functions of a file, unless it is a test.
-func (s Source) add(found map[string]Place, name, text string) {
+func (c Code) add(found map[string]Place, name, text string) {
 	if strings.HasSuffix(name, "_test.go") {
 		return
 	}
-	page, yours := s.Yours[name]
+	page, yours := c.Yours[name]
 	shown := name
 	if yours {
 		shown = page.File
