@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,8 +26,10 @@ import (
 	"orrery/restclient/api"
 )
 
+type log = *logs.Logger
+
 // lines calls a function with a logger in JSON format and returns the lines, without times.
-func lines(t *testing.T, verbosity int, run func(*logs.Logger)) []map[string]any {
+func lines(t *testing.T, verbosity int, run func(log)) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
 	run(logs.New(logs.Config{Writer: &out, Format: logs.JSON, Verbosity: verbosity}))
@@ -83,7 +86,7 @@ func TestTextIsOnePlainLine(t *testing.T) {
 }
 
 func TestTheStoryOfADeletion(t *testing.T) {
-	story := func(l *logs.Logger) {
+	story := func(l log) {
 		trace := l.Namespaces()
 		trace.Enqueued(namespace("a"), 5*time.Second)
 		trace.Enqueued(namespace("a"), 5*time.Second)
@@ -115,42 +118,29 @@ func TestTheStoryOfADeletion(t *testing.T) {
 		"namespace finalized",
 	}, messages(lines(t, 0, story)))
 
-	quiet := lines(t, 0, story)
-	assert.Equal(t, map[string]any{"level": "info", "message": "content remains and needs time", "namespace": "a",
-		"took_s": 1.0, "estimate_s": 30.0, "next_look_in_s": 16.0}, quiet[2])
-	assert.Equal(t, map[string]any{"level": "info", "message": "condition holds", "namespace": "a",
-		"condition": "NamespaceContentRemaining", "reason": "SomeResourcesRemain", "detail": "pods"}, quiet[1])
-	assert.Equal(t, "warn", quiet[4]["level"])
-	assert.Equal(t, 3.0, quiet[4]["failures"])
 	assert.Len(t, lines(t, 1, story), 16)
 	assert.Len(t, lines(t, 3, story), 17)
 }
 
-// After a restart or a takeover the log says why a namespace hangs, although the status has said it
-// before.
-func TestExistingConditionsAreLoggedOnce(t *testing.T) {
-	conditions := []api.NamespaceCondition{
-		{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "SomeResourcesRemain", Message: "pods"},
+const slowStart = "still waiting for an answer of the API server"
+
+// Each story is told by hooks, and is what the log says of it at some -v. The rows run in bubbles.
+func TestWhatTheLogSays(t *testing.T) {
+	refused := errors.New("refused")
+	holds := []api.NamespaceCondition{
+		{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue},
 		{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse},
 	}
-	reported := lines(t, 0, func(l *logs.Logger) {
-		trace := l.Namespaces()
-		trace.Enqueued(namespace("a"), 0)
-		trace.ConditionsKept("a", conditions)
-		trace.ConditionsKept("a", conditions)
-		trace.Enqueued(namespace("b"), 0)
-		trace.ConditionsUpdated("b", conditions)
-		trace.ConditionsKept("b", conditions)
-	})
-	assert.Equal(t, []string{"namespace is being deleted", "condition holds", "namespace is being deleted", "condition holds"}, messages(reported))
-	assert.Equal(t, "SomeResourcesRemain", reported[1]["reason"])
-}
+	expired := api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired, Message: "too old resource version"})
+	behind := api.NewStatusError(api.Status{Code: 504, Reason: api.ReasonTimeout, Details: &api.StatusDetails{
+		Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}},
+	}})
+	lost := &leaderelection.LostError{Lease: "kube-system/orrery"}
+	const begins, interrupted = "namespace is being deleted", "pass interrupted, the next run or leader repeats it"
+	const dry = "dry run: would delete"
 
-// Events may arrive late, and a namespace with another party's finalizer is examined forever.
-// Neither begins another deletion; a new namespace with the old name does.
-func TestTheStartIsLoggedOnce(t *testing.T) {
-	begun := func(uids ...string) int {
-		reported := lines(t, 0, func(l *logs.Logger) {
+	begun := func(uids ...string) func(log) {
+		return func(l log) {
 			trace := l.Namespaces()
 			for _, uid := range uids {
 				ns := namespace("a")
@@ -158,40 +148,196 @@ func TestTheStartIsLoggedOnce(t *testing.T) {
 				trace.Enqueued(ns, 0)
 				trace.PassDone("a", 0, 0, nil)
 			}
-		})
-		return len(reported)
+		}
 	}
-	assert.Equal(t, 1, begun("1", "1", "1"))
-	assert.Equal(t, 2, begun("1", "1", "2", "2"))
-}
-
-func TestRepeatedReportsAreLoggedOnceAMinute(t *testing.T) {
-	remaining, failed := &nsctl.ResourcesRemainingError{Estimate: 15}, errors.New("refused")
-	synctest.Test(t, func(t *testing.T) {
-		reported := messages(lines(t, 0, func(l *logs.Logger) {
+	dryRun := func(l log) {
+		trace := l.Namespaces()
+		trace.WouldDelete("a", api.PodsResource, nsctl.Found{}, nil)
+		trace.WouldDelete("a", api.PodsResource, nsctl.Found{ToDelete: 4, Held: 2, Names: make([]string, 6)}, nil)
+		trace.WouldDelete("a", api.PodsResource, nsctl.Found{}, errors.New("forbidden"))
+	}
+	isExpired := func(l log) { l.Reflector("namespaces").BackOff(time.Second, expired) }
+	work := func(l log) {
+		trace, event := l.Queue("q", "c"), queue.Event[string]{Key: "a"}
+		trace.Added(event)
+		trace.Delayed(event, time.Second)
+		trace.Retried("a", 2, time.Second)
+		trace.Got(event, time.Second)
+		trace.Done(event, time.Second)
+	}
+	for name, c := range map[string]struct {
+		verbosity int
+		story     func(log)
+		want      []string
+	}{
+		"why a namespace hangs, once after a restart or a takeover": {0, func(l log) {
 			trace := l.Namespaces()
 			trace.Enqueued(namespace("a"), 0)
+			trace.ConditionsKept("a", holds)
+			trace.ConditionsKept("a", holds)
 			trace.Enqueued(namespace("b"), 0)
-			for range 5 * 60 / 8 {
-				trace.PassDone("a", 0, 0, remaining)
+			trace.ConditionsUpdated("b", holds)
+			trace.ConditionsKept("b", holds)
+		}, []string{begins, "condition holds", begins, "condition holds"}},
+		"one start, whatever arrives late":                 {0, begun("1", "1", "1"), []string{begins}},
+		"another start, of a new namespace of an old name": {0, begun("1", "1", "2", "2"), []string{begins, begins}},
+		"nothing twice after the leadership was lost": {0, func(l log) {
+			l.Election().Lost(lost)
+			namespaces, things := l.Namespaces(), l.Controller("things")
+			namespaces.Enqueued(namespace("a"), 0)
+			for _, err := range []error{lost, fmt.Errorf("deleting: %w", leaderelection.ErrFenced)} {
+				namespaces.ConditionsFailed("a", err)
+				namespaces.PassDone("a", 0, 1, err)
+				things.PassDone("a", 0, 1, 0, err)
+				l.Reflector("namespaces").BackOff(time.Second, err)
+			}
+		}, []string{"lost leadership, stopping at once", begins, interrupted, interrupted, interrupted, interrupted}},
+		"a pass that is cut short, and a namespace that has vanished": {0, func(l log) {
+			trace := l.Namespaces()
+			trace.Enqueued(namespace("a"), 0)
+			trace.PassDone("a", time.Second, 1, controller.ErrCutShort)
+			trace.ConditionsFailed("a", api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}))
+		}, []string{begins, interrupted}},
+		"nothing of an expired position, which is ordinary": {0, isExpired, nil},
+		"an expired position with -v1":                      {1, isExpired, []string{"list-watch failed, retrying"}},
+		"a server that was restored from a backup": {0, func(l log) { l.Reflector("a").Expired("9", behind) }, []string{
+			"the server is older than its last known version, as after a restore from a backup; listing again",
+		}},
+		"what a dry run would delete":         {0, dryRun, []string{dry}},
+		"what a dry run cannot see, with -v1": {1, dryRun, []string{dry, "dry run: cannot see this content"}},
+		"changes of a dry run that repeats its pass": {0, func(l log) {
+			trace := l.Namespaces()
+			trace.Enqueued(namespace("a"), 0)
+			for _, pods := range []int{4, 4, 3, 3} {
+				trace.WouldDelete("a", api.PodsResource, nsctl.Found{ToDelete: pods, Names: make([]string, pods)}, nil)
+				trace.WouldDelete("a", api.PodsResource, nsctl.Found{}, errors.New("forbidden"))
+				trace.PassDone("a", 0, 1, errors.New("listing of secrets: forbidden"))
+			}
+		}, []string{begins, dry, "pass failed, retrying", dry}},
+		"a streaming list in which nothing comes": {0, func(l log) {
+			list := l.Reflector("namespaces")
+			list.WatchStarted(api.ListOptions{SendInitialEvents: true})
+			list.Listed(reflector.ListInfo{})
+			time.Sleep(time.Minute)
+			list.WatchEnded(reflector.WatchInfo{})
+			list.WatchStarted(api.ListOptions{SendInitialEvents: true})
+			time.Sleep(2 * time.Second)
+			list.WatchEnded(reflector.WatchInfo{})
+			time.Sleep(time.Minute)
+			list.WatchStarted(api.ListOptions{SendInitialEvents: true})
+			time.Sleep(10 * time.Second)
+			list.WatchEnded(reflector.WatchInfo{})
+			list.WatchStarted(api.ListOptions{})
+			time.Sleep(time.Minute)
+		}, []string{"still waiting for the initial list"}},
+		"a server that throttles or is silent, until the first store is filled": {0, func(l log) {
+			trace := l.Requests()
+			version := restclient.RequestInfo{Method: "GET", Path: "/version"}
+			for attempt := range 5 {
+				version.Attempt = attempt + 1
+				trace.RequestStart(version)
+				trace.RequestDone(version, restclient.RequestResult{Code: 429})
+				trace.Retry(version, 2*time.Second, errors.New("too many requests"))
+				time.Sleep(2 * time.Second)
+			}
+			trace.Finished(version, restclient.RequestResult{Code: 429})
+			watch := restclient.RequestInfo{Method: "GET", Verb: "watch", Path: "/api/v1/namespaces", Attempt: 1}
+			trace.RequestStart(watch)
+			trace.RequestDone(watch, restclient.RequestResult{Code: 200})
+			quick := restclient.RequestInfo{Method: "GET", Path: "/apis", Attempt: 1}
+			trace.RequestStart(quick)
+			time.Sleep(time.Second)
+			trace.Finished(quick, restclient.RequestResult{Code: 200})
+			time.Sleep(time.Minute)
+			l.Informer().HandlerSynced(informer.HandlerInfo{})
+			trace.RequestStart(quick)
+			time.Sleep(time.Minute)
+		}, []string{slowStart, slowStart, "store is filled"}},
+		"retries of a queue with -v1": {1, work, []string{"retry planned"}},
+		"all of a queue with -v3": {3, work, []string{
+			"queued", "delayed", "retry planned", "taken by a worker", "done",
+		}},
+		"the same report once a minute": {0, func(l log) {
+			trace := l.Namespaces()
+			trace.Enqueued(namespace("a"), 0)
+			for range 3 * 60 / 8 {
+				trace.PassDone("a", 0, 0, &nsctl.ResourcesRemainingError{Estimate: 15})
 				time.Sleep(8 * time.Second)
 			}
-			trace.PassDone("b", 0, 1, failed)
-			trace.PassDone("b", 0, 2, failed)
+		}, append([]string{begins}, slices.Repeat([]string{"content remains and needs time"}, 3)...)},
+		"the same failure once a minute, or until a pass has succeeded": {0, func(l log) {
+			trace := l.Namespaces()
+			trace.Enqueued(namespace("b"), 0)
+			trace.PassDone("b", 0, 1, refused)
+			trace.PassDone("b", 0, 2, refused)
 			trace.PassDone("b", 0, 2, errors.New("refused in another way"))
-			trace.PassDone("b", 0, 3, failed)
+			trace.PassDone("b", 0, 3, refused)
 			trace.PassDone("b", 0, 0, nil)
-			trace.PassDone("b", 0, 1, failed)
-		}))
-		assert.Equal(t, 5, count(reported, "content remains and needs time"))
-		assert.Equal(t, 3, count(reported, "pass failed, retrying"))
-	})
+			trace.PassDone("b", 0, 1, refused)
+		}, append([]string{begins}, slices.Repeat([]string{"pass failed, retrying"}, 3)...)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				assert.Equal(t, c.want, messages(lines(t, c.verbosity, func(l log) {
+					c.story(l)
+					synctest.Wait() // some lines are written by the goroutines of timers
+				})))
+			})
+		})
+	}
+}
+
+// Lines begin with what they are about.
+func TestWhatALineHas(t *testing.T) {
+	for _, c := range []struct {
+		verbosity int
+		want      string
+		story     func(log)
+	}{
+		{0, "INFO  condition holds namespace=a condition=NamespaceContentRemaining reason=R detail=pods", func(l log) {
+			l.Namespaces().ConditionsUpdated("a", []api.NamespaceCondition{{
+				Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "R", Message: "pods",
+			}})
+		}},
+		{0, "WARN  pass failed, retrying namespace=a error=no failures=2 took_s=0.028", func(l log) {
+			l.Namespaces().PassDone("a", 28087237*time.Nanosecond, 2, errors.New("no"))
+		}},
+		{0, "INFO  content remains and needs time namespace=a estimate_s=30 next_look_in_s=16 took_s=1", func(l log) {
+			l.Namespaces().PassDone("a", time.Second, 0, &nsctl.ResourcesRemainingError{Estimate: 30})
+		}},
+		{0, "INFO  dry run: would delete namespace=a resource=pods behind_pods=0 ending=0 held=2 items=4", func(l log) {
+			l.Namespaces().WouldDelete("a", api.PodsResource, nsctl.Found{ToDelete: 4, Held: 2, Names: make([]string, 6)}, nil)
+		}},
+		{0, "WARN  lost leadership, stopping at once", func(l log) { // the last line of the run says why
+			l.Election().Lost(&leaderelection.LostError{Lease: "kube-system/orrery"})
+		}},
+		{1, `DEBUG the API server warns reconcile_id=pass-1 warning="it is deprecated"`, func(l log) {
+			l.Requests().Warning(restclient.Warning{Code: 299, Text: "it is deprecated", Origin: "pass-1"})
+		}},
+		{0, "WARN  " + slowStart + " method=GET path=/version error=no attempts=2 waited_s=3", func(l log) {
+			trace, version := l.Requests(), restclient.RequestInfo{Method: "GET", Path: "/version"}
+			for version.Attempt = range 3 {
+				trace.RequestStart(version)
+				trace.Retry(version, 2*time.Second, errors.New("no"))
+				time.Sleep(1400 * time.Millisecond)
+			}
+			trace.Finished(version, restclient.RequestResult{})
+		}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			c.story(logs.New(logs.Config{Writer: &out, Verbosity: c.verbosity}))
+			synctest.Wait()
+			_, line, _ := strings.Cut(out.String(), " ")
+			assert.Equal(t, c.want+"\n", line)
+		})
+	}
 }
 
 // A status update that is refused is repeated with each pass, for seconds or for hours.
 func TestReportsThatAreRefusedAreLoggedOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		story := func(l *logs.Logger) {
+		story := func(l log) {
 			trace := l.Namespaces()
 			trace.Enqueued(namespace("a"), 0)
 			for range 24 {
@@ -206,37 +352,9 @@ func TestReportsThatAreRefusedAreLoggedOnceAMinute(t *testing.T) {
 	})
 }
 
-// A process that has lost the election repeats no line, whatever errors its passes return.
-func TestNothingIsRepeatedAfterTheLeadershipWasLost(t *testing.T) {
-	lost := &leaderelection.LostError{Lease: "kube-system/orrery"}
-	fenced := fmt.Errorf("deleting: %w", leaderelection.ErrFenced)
-	reported := messages(lines(t, 0, func(l *logs.Logger) {
-		l.Election().Lost(lost)
-		namespaces, things := l.Namespaces(), l.Controller("things")
-		namespaces.Enqueued(namespace("a"), 0)
-		for _, err := range []error{lost, fenced} {
-			namespaces.ConditionsFailed("a", err)
-			namespaces.PassDone("a", 0, 1, err)
-			things.PassDone("a", 0, 1, 0, err)
-			l.Reflector("namespaces").BackOff(time.Second, err)
-		}
-	}))
-	cut := "pass interrupted, the next run or leader repeats it"
-	assert.Equal(t, []string{"lost leadership, stopping at once", "namespace is being deleted", cut, cut, cut, cut}, reported)
-}
-
-// The last line of the run says why the leadership was lost.
-func TestTheReasonOfLostLeadershipIsSaidOnce(t *testing.T) {
-	reported := lines(t, 0, func(l *logs.Logger) {
-		l.Election().Lost(&leaderelection.LostError{Lease: "kube-system/orrery"})
-	})
-	assert.Equal(t, "warn", reported[0]["level"])
-	assert.NotContains(t, reported[0], "error")
-}
-
 // A namespace that is gone says how long that took, and how much there was.
 func TestAFinalizedNamespaceSaysWhatItTook(t *testing.T) {
-	reported := lines(t, 0, func(l *logs.Logger) {
+	reported := lines(t, 0, func(l log) {
 		trace := l.Namespaces()
 		shop := namespace("shop")
 		deleted := api.NewTime(time.Now().Add(-time.Minute))
@@ -257,7 +375,7 @@ func TestAFinalizedNamespaceSaysWhatItTook(t *testing.T) {
 func TestAFinalizerHasNoEstimate(t *testing.T) {
 	holds := []api.NamespaceCondition{{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionTrue}}
 	gone := []api.NamespaceCondition{{Type: api.NamespaceFinalizersRemaining, Status: api.ConditionFalse}}
-	reported := lines(t, 0, func(l *logs.Logger) {
+	reported := lines(t, 0, func(l log) {
 		trace := l.Namespaces()
 		trace.Enqueued(namespace("a"), 0)
 		trace.PassDone("a", 0, 0, &nsctl.ResourcesRemainingError{Estimate: 30})
@@ -304,75 +422,8 @@ func TestManyDeletionsAreNotRemembered(t *testing.T) {
 	assert.Empty(t, out.String(), "logged just now")
 }
 
-func TestPassCutShortAndVanishedNamespace(t *testing.T) {
-	reported := lines(t, 0, func(l *logs.Logger) {
-		trace := l.Namespaces()
-		trace.Enqueued(namespace("a"), 0)
-		trace.PassDone("a", time.Second, 1, controller.ErrCutShort)
-		trace.ConditionsFailed("a", api.NewStatusError(api.Status{Code: 404, Reason: api.ReasonNotFound}))
-	})
-	assert.Equal(t, []string{"namespace is being deleted", "pass interrupted, the next run or leader repeats it"}, messages(reported))
-}
-
-func TestExpiredPositionsAreOrdinary(t *testing.T) {
-	expired := api.NewStatusError(api.Status{Code: 410, Reason: api.ReasonExpired, Message: "too old resource version"})
-	story := func(l *logs.Logger) { l.Reflector("namespaces").BackOff(time.Second, expired) }
-	assert.Empty(t, lines(t, 0, story))
-	assert.Len(t, lines(t, 1, story), 1)
-}
-
-// After a restore from a backup other programs may have to be restarted, so the operator must see
-// it.
-func TestAServerThatIsBehindIsNotOrdinary(t *testing.T) {
-	behind := api.NewStatusError(api.Status{Code: 504, Reason: api.ReasonTimeout, Message: "Too large resource version: 9, current: 2",
-		Details: &api.StatusDetails{Causes: []api.StatusCause{{Type: api.CauseResourceVersionTooLarge}}}})
-	reported := lines(t, 0, func(l *logs.Logger) { l.Reflector("namespaces").Expired("9", behind) })
-	assert.Equal(t, []string{"the server is older than its last known version, as after a restore from a backup; listing again"}, messages(reported))
-}
-
-func TestTextBeginsWithWhatItIsAbout(t *testing.T) {
-	var out bytes.Buffer
-	logs.New(logs.Config{Writer: &out}).Namespaces().ConditionsUpdated("a", []api.NamespaceCondition{
-		{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue, Reason: "SomeResourcesRemain", Message: "pods"},
-	})
-	assert.Contains(t, out.String(), "INFO  condition holds namespace=a condition=NamespaceContentRemaining reason=SomeResourcesRemain detail=pods\n")
-	out.Reset()
-	logs.New(logs.Config{Writer: &out}).Namespaces().PassDone("a", 28087237*time.Nanosecond, 2, errors.New("no"))
-	assert.Contains(t, out.String(), "namespace=a error=no failures=2 took_s=0.028\n")
-}
-
-func TestDryRunLogsWhatItWouldDelete(t *testing.T) {
-	story := func(l *logs.Logger) {
-		trace := l.Namespaces()
-		trace.WouldDelete("a", api.PodsResource, nsctl.Found{}, nil)
-		trace.WouldDelete("a", api.PodsResource, nsctl.Found{ToDelete: 4, Held: 2, Names: make([]string, 6)}, nil)
-		trace.WouldDelete("a", api.PodsResource, nsctl.Found{}, errors.New("forbidden"))
-	}
-	assert.Equal(t, []string{"dry run: would delete", "dry run: cannot see this content"}, messages(lines(t, 1, story)))
-	reported := lines(t, 0, story)
-	assert.Equal(t, []string{"dry run: would delete"}, messages(reported))
-	assert.Equal(t, 4.0, reported[0]["items"])
-	assert.Equal(t, 2.0, reported[0]["held"], "what already terminates is apart")
-	assert.Equal(t, "pods", reported[0]["resource"], "as kubectl calls it, not as the conditions do")
-}
-
-// A dry run that may not read some types repeats its pass, and finds the same content of the
-// others.
-func TestDryRunThatIsRepeatedLogsOnlyChanges(t *testing.T) {
-	reported := lines(t, 0, func(l *logs.Logger) {
-		trace := l.Namespaces()
-		trace.Enqueued(namespace("a"), 0)
-		for _, pods := range []int{4, 4, 3, 3} {
-			trace.WouldDelete("a", api.PodsResource, nsctl.Found{ToDelete: pods, Names: make([]string, pods)}, nil)
-			trace.WouldDelete("a", api.PodsResource, nsctl.Found{}, errors.New("forbidden"))
-			trace.PassDone("a", 0, 1, errors.New("listing of secrets: forbidden"))
-		}
-	})
-	assert.Equal(t, []string{"namespace is being deleted", "dry run: would delete", "pass failed, retrying", "dry run: would delete"}, messages(reported))
-}
-
 func TestRequestsShowNoQueryAndEachWarningOnce(t *testing.T) {
-	story := func(l *logs.Logger) {
+	story := func(l log) {
 		trace := l.Requests()
 		info := restclient.RequestInfo{Method: "GET", Path: "/api/v1/namespaces", Attempt: 1}
 		trace.RequestDone(info, restclient.RequestResult{Code: 200, Duration: time.Millisecond})
@@ -390,68 +441,8 @@ func TestRequestsShowNoQueryAndEachWarningOnce(t *testing.T) {
 		"the connection is not safe",
 	}, messages(lines(t, 0, story)))
 	assert.Equal(t, 1, count(messages(lines(t, 1, story)), "the API server warns"))
-	assert.Equal(t, "pass-1", lines(t, 1, story)[2]["reconcile_id"], "the reconcile ID of its pass")
 	assert.Len(t, lines(t, 1, story), 4)
 	assert.Len(t, lines(t, 2, story), 6)
-}
-
-// A server that throttles or does not answer is reported after three seconds, until the first
-// store is filled.
-func TestASlowStartIsLogged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		reported := lines(t, 0, func(l *logs.Logger) {
-			trace := l.Requests()
-			version := restclient.RequestInfo{Method: "GET", Path: "/version"}
-			for attempt := range 5 {
-				version.Attempt = attempt + 1
-				trace.RequestStart(version)
-				trace.RequestDone(version, restclient.RequestResult{Code: 429})
-				trace.Retry(version, 2*time.Second, errors.New("too many requests"))
-				time.Sleep(2 * time.Second)
-			}
-			trace.Finished(version, restclient.RequestResult{Code: 429})
-			watch := restclient.RequestInfo{Method: "GET", Verb: "watch", Path: "/api/v1/namespaces", Attempt: 1}
-			trace.RequestStart(watch)
-			trace.RequestDone(watch, restclient.RequestResult{Code: 200})
-			quick := restclient.RequestInfo{Method: "GET", Path: "/apis", Attempt: 1}
-			trace.RequestStart(quick)
-			time.Sleep(time.Second)
-			trace.Finished(quick, restclient.RequestResult{Code: 200})
-			time.Sleep(time.Minute)
-			l.Informer().HandlerSynced(informer.HandlerInfo{})
-			trace.RequestStart(quick)
-			time.Sleep(time.Minute)
-			synctest.Wait()
-		})
-		require.Equal(t, []string{"still waiting for an answer of the API server", "still waiting for an answer of the API server", "store is filled"}, messages(reported))
-		assert.Equal(t, map[string]any{"level": "warn", "message": reported[0]["message"], "method": "GET", "path": "/version",
-			"waited_s": 3.0, "attempts": 2.0, "error": "too many requests"}, reported[0])
-		assert.Equal(t, 6.0, reported[1]["waited_s"])
-	})
-}
-
-// A server may open a streaming list and send nothing.
-func TestAnInitialListThatDoesNotComeIsLogged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		reported := messages(lines(t, 0, func(l *logs.Logger) {
-			list := l.Reflector("namespaces")
-			list.WatchStarted(api.ListOptions{SendInitialEvents: true})
-			list.Listed(reflector.ListInfo{})
-			time.Sleep(time.Minute)
-			list.WatchEnded(reflector.WatchInfo{})
-			list.WatchStarted(api.ListOptions{SendInitialEvents: true})
-			time.Sleep(2 * time.Second)
-			list.WatchEnded(reflector.WatchInfo{})
-			time.Sleep(time.Minute)
-			list.WatchStarted(api.ListOptions{SendInitialEvents: true})
-			time.Sleep(10 * time.Second)
-			list.WatchEnded(reflector.WatchInfo{})
-			list.WatchStarted(api.ListOptions{})
-			time.Sleep(time.Minute)
-			synctest.Wait() // the line was written on the timer's goroutine
-		}))
-		assert.Equal(t, []string{"still waiting for the initial list"}, reported)
-	})
 }
 
 // A watch that cannot be opened is reported without -v: at the beginning, once a minute, and at
@@ -459,7 +450,7 @@ func TestAnInitialListThatDoesNotComeIsLogged(t *testing.T) {
 func TestAnOutageIsLoggedOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := errors.New("the server cannot be reached")
-		story := func(l *logs.Logger) {
+		story := func(l log) {
 			list := l.Reflector("namespaces")
 			list.WatchStarted(api.ListOptions{})
 			for range 10 {
@@ -484,7 +475,7 @@ func TestAnOutageIsLoggedOnceAMinute(t *testing.T) {
 
 func TestInformersReportTrouble(t *testing.T) {
 	const secret = "the-content-of-an-object"
-	story := func(l *logs.Logger) {
+	story := func(l log) {
 		trace := l.Informer()
 		handler := informer.HandlerInfo{Informer: "pods", Handler: "h"}
 		trace.HandlerSynced(handler)
@@ -517,19 +508,9 @@ func TestInformersReportTrouble(t *testing.T) {
 	assert.NotContains(t, string(text), secret, "a log never holds the content of objects")
 }
 
+// A queue without a trace does not read the clock.
 func TestQueueIsNotTracedWithoutNeed(t *testing.T) {
 	assert.Nil(t, logs.New(logs.Config{Writer: io.Discard}).Queue("q", "c"))
-	story := func(l *logs.Logger) {
-		trace := l.Queue("q", "c")
-		event := queue.Event[string]{Key: "a"}
-		trace.Added(event)
-		trace.Delayed(event, time.Second)
-		trace.Retried("a", 2, time.Second)
-		trace.Got(event, time.Second)
-		trace.Done(event, time.Second)
-	}
-	assert.Equal(t, []string{"retry planned"}, messages(lines(t, 1, story)))
-	assert.Equal(t, []string{"queued", "delayed", "retry planned", "taken by a worker", "done"}, messages(lines(t, 3, story)))
 }
 
 // Messages of servers and names of objects may have control characters, which must not reach a

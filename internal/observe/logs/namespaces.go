@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +34,7 @@ func (l *Logger) Namespaces() *nsctl.Trace {
 		Discovered:        log.discovered,
 		EmptinessChecked:  log.emptinessChecked,
 		TypeDeleted:       log.typeDeleted,
-		Deleted:           log.stories.add,
+		Deleted:           log.deleted,
 		WouldDelete:       log.wouldDelete,
 		NoToken:           log.noToken,
 		Conflict:          log.conflict,
@@ -53,7 +55,9 @@ type namespaceLog struct {
 }
 
 func (l *namespaceLog) enqueued(namespace *api.Namespace, after time.Duration) {
-	if l.stories.beginDeletion(namespace) {
+	if l.stories.begin(namespace.Name, namespace.UID) {
+		began := nsctl.DeletionBegan(namespace, time.Now())
+		l.stories.of(namespace.Name, func(s *story) { s.began = began })
 		l.Info().Str("namespace", namespace.Name).Dur("first_look_in_s", after).Msg("namespace is being deleted")
 		return
 	}
@@ -88,16 +92,33 @@ func (l *namespaceLog) typeDeleted(namespace string, resource api.GroupVersionRe
 	}
 }
 
+func (l *namespaceLog) deleted(namespace string, objects int) {
+	l.stories.of(namespace, func(s *story) { s.objects += objects })
+}
+
 func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionResource, found nsctl.Found, err error) {
 	switch {
 	case err != nil:
 		// The end of the pass is logged without -v.
 		l.line(l.at(verbosityPasses), namespace).Str("resource", typeName(resource)).Err(err).Msg("dry run: cannot see this content")
-	case found.Total() > 0 && l.stories.found(namespace, resource, found):
+	case found.Total() > 0 && l.hasChanged(namespace, resource, found):
 		l.line(l.Info(), namespace).Str("resource", typeName(resource)).Int("items", found.ToDelete).
 			Int("behind_pods", found.BehindPods).Int("held", found.Held).Int("ending", found.Ending).
 			Msg("dry run: would delete")
 	}
+}
+
+// hasChanged reports whether there were other numbers of objects of the type in the last call.
+func (l *namespaceLog) hasChanged(namespace string, resource api.GroupVersionResource, found nsctl.Found) (changed bool) {
+	found.Names = nil
+	l.stories.of(namespace, func(s *story) {
+		changed = !reflect.DeepEqual(found, s.found[resource])
+		if s.found == nil {
+			s.found = map[api.GroupVersionResource]nsctl.Found{}
+		}
+		s.found[resource] = found
+	})
+	return changed
 }
 
 func (l *namespaceLog) noToken(namespace string, finalizers []string) {
@@ -110,7 +131,7 @@ func (l *namespaceLog) conflict(namespace string, err error) {
 }
 
 func (l *namespaceLog) conditionsUpdated(namespace string, conditions []api.NamespaceCondition) {
-	l.stories.holders(namespace, conditions)
+	l.holders(namespace, conditions)
 	l.stories.firstReport(namespace)
 	l.conditions(namespace, conditions)
 }
@@ -118,10 +139,18 @@ func (l *namespaceLog) conditionsUpdated(namespace string, conditions []api.Name
 // conditionsKept logs, once, what another process has reported: this one was started, or has taken
 // over, since.
 func (l *namespaceLog) conditionsKept(namespace string, conditions []api.NamespaceCondition) {
-	l.stories.holders(namespace, conditions)
+	l.holders(namespace, conditions)
 	if l.stories.firstReport(namespace) {
 		l.conditions(namespace, conditions)
 	}
+}
+
+// holders remembers whether finalizers hold content of a namespace.
+func (l *namespaceLog) holders(namespace string, conditions []api.NamespaceCondition) {
+	held := slices.ContainsFunc(conditions, func(c api.NamespaceCondition) bool {
+		return c.Type == api.NamespaceFinalizersRemaining && c.Status == api.ConditionTrue
+	})
+	l.stories.of(namespace, func(s *story) { s.held = held })
 }
 
 func (l *namespaceLog) conditions(namespace string, conditions []api.NamespaceCondition) {
@@ -145,9 +174,11 @@ func (l *namespaceLog) finalized(namespace string, err error) {
 	switch {
 	case err == nil:
 		line := l.line(l.Info(), namespace)
-		if began, objects := l.stories.deletion(namespace); !began.IsZero() {
-			line = line.Dur("after_s", rounded(time.Since(began))).Int("objects", objects)
-		}
+		l.stories.of(namespace, func(s *story) {
+			if !s.began.IsZero() {
+				line = line.Dur("after_s", rounded(time.Since(s.began))).Int("objects", s.objects)
+			}
+		})
 		line.Msg("namespace finalized")
 	case !api.IsNotFound(err):
 		l.line(l.at(verbosityPasses), namespace).Err(err).Msg("finalizing failed")
@@ -166,11 +197,13 @@ func (l *namespaceLog) passPanicked(namespace string, err *wait.Panic) {
 func (l *namespaceLog) passDone(namespace string, took time.Duration, failures int, err error) {
 	defer l.passes.end(namespaceController, namespace)
 	var remaining *nsctl.ResourcesRemainingError
+	held := false
+	l.stories.of(namespace, func(s *story) { held = s.held })
 	switch {
 	case err == nil:
 		l.stories.end(namespace)
 		l.line(l.at(verbosityPasses), namespace).Dur("took_s", rounded(took)).Msg("pass done")
-	case errors.As(err, &remaining) && l.stories.held(namespace): // for how long, the error does not know
+	case errors.As(err, &remaining) && held: // for how long, the error does not know
 		l.line(l.news(zerolog.InfoLevel, namespace, "held"), namespace).Dur("took_s", rounded(took)).
 			Dur("next_look_in_s", remaining.RequeueAfter()).
 			Msg("content remains, finalizers of other controllers hold it")

@@ -2,8 +2,6 @@ package logs
 
 import (
 	"bytes"
-	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -82,7 +80,7 @@ type stories struct {
 type story struct {
 	uid      string
 	over     bool // the last pass found nothing more to do; the story is kept, because events of it arrive late
-	reported bool // see firstReport
+	reported bool // its conditions were logged
 	// Of a namespace: see [nsctl.DeletionBegan]; objects that were deleted; finalizers hold content.
 	began   time.Time
 	objects int
@@ -108,93 +106,27 @@ func (s *stories) begin(key, uid string) bool {
 	return true
 }
 
-// beginDeletion is begin for a namespace.
-func (s *stories) beginDeletion(namespace *api.Namespace) bool {
-	if !s.begin(namespace.Name, namespace.UID) {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if known := s.known[namespace.Name]; known != nil {
-		known.began = nsctl.DeletionBegan(namespace, time.Now())
-	}
-	return true
-}
-
-// add counts deleted objects of a namespace.
-func (s *stories) add(namespace string, objects int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if known := s.known[namespace]; known != nil {
-		known.objects += objects
-	}
-}
-
-// deletion returns when the deletion of a namespace began, and how many objects were deleted since
-// this process knows it; zero if it does not.
-func (s *stories) deletion(namespace string) (began time.Time, objects int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if known := s.known[namespace]; known != nil {
-		return known.began, known.objects
-	}
-	return time.Time{}, 0
-}
-
-// holders remembers whether finalizers hold content of a namespace.
-func (s *stories) holders(namespace string, conditions []api.NamespaceCondition) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if known := s.known[namespace]; known != nil {
-		known.held = slices.ContainsFunc(conditions, func(c api.NamespaceCondition) bool {
-			return c.Type == api.NamespaceFinalizersRemaining && c.Status == api.ConditionTrue
-		})
-	}
-}
-
-// held returns what holders has seen last.
-func (s *stories) held(namespace string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known := s.known[namespace]
-	return known != nil && known.held
-}
-
-// firstReport reports whether this is its first call for the key.
-func (s *stories) firstReport(key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known := s.known[key]
-	if known == nil || known.reported {
-		return false
-	}
-	known.reported = true
-	return true
-}
-
-// found reports whether the key had other numbers of objects of the type in the last call.
-func (s *stories) found(key string, resource api.GroupVersionResource, found nsctl.Found) bool {
+// of calls do with the story of a key, or with one that nobody keeps if the key is unknown.
+func (s *stories) of(key string, do func(*story)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known := s.known[key]
 	if known == nil {
-		return true
+		known = &story{reported: true}
 	}
-	found.Names = nil
-	before := known.found[resource]
-	if known.found == nil {
-		known.found = map[api.GroupVersionResource]nsctl.Found{}
-	}
-	known.found[resource] = found
-	return !reflect.DeepEqual(found, before)
+	do(known)
+}
+
+// firstReport reports whether this is its first call for the key.
+func (s *stories) firstReport(key string) (first bool) {
+	s.of(key, func(known *story) { first, known.reported = !known.reported, true })
+	return first
 }
 
 // isNews reports whether the text was not logged of the key in the last minute.
-func (s *stories) isNews(key, text string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known := s.known[key]
-	return known == nil || known.logged.due(text)
+func (s *stories) isNews(key, text string) (news bool) {
+	s.of(key, func(known *story) { news = known.logged.due(text) })
+	return news
 }
 
 // end marks that there is nothing more to do for the key: what goes wrong from now on is news.

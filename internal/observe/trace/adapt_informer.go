@@ -16,44 +16,50 @@ func (r *Recorder) Reflector(name string) *reflector.Trace {
 	if r == nil {
 		return nil
 	}
-	watched := func(k kind) func(reflector.EventInfo) {
-		return func(e reflector.EventInfo) {
-			r.put(record{kind: k, in: name, space: e.Namespace, key: e.Name, a: string(e.Type), b: e.ResourceVersion, c: e.UID})
-		}
-	}
 	return &reflector.Trace{
 		StateChanged: func(from, to reflector.Phase, on string) {
 			r.put(record{kind: reflectorStateChanged, in: name, a: from.String(), b: to.String(), c: on})
 		},
 		PageListed: func(p reflector.PageInfo) {
-			r.put(record{kind: reflectorPageListed, in: name, a: p.ResourceVersion, x: int64(p.Page), y: int64(p.Items), yes: p.More})
+			r.put(record{
+				kind: reflectorPageListed, in: name, rv: p.ResourceVersion, n: int64(p.Items),
+				x: int64(p.Page), yes: p.More,
+			})
 		},
 		Listed: func(l reflector.ListInfo) {
-			r.put(record{kind: reflectorListed, in: name, a: l.ResourceVersion, x: int64(l.Items), y: int64(l.Pages), z: int64(l.Duration)})
+			r.put(record{
+				kind: reflectorListed, in: name, rv: l.ResourceVersion, n: int64(l.Items),
+				x: int64(l.Pages), took: l.Duration,
+			})
 		},
-		StreamingListAbandoned: func(err error) {
-			r.put(record{kind: reflectorStreamingListAbandoned, in: name, c: errText(err)})
-		},
+		StreamingListAbandoned: func(err error) { r.put(record{kind: reflectorAbandoned, in: name, err: err}) },
 		WatchStarted: func(opts api.ListOptions) {
-			r.put(record{kind: reflectorWatchStarted, in: name, a: opts.ResourceVersion})
+			r.put(record{kind: reflectorWatchStarted, in: name, rv: opts.ResourceVersion})
 		},
-		Event: watched(reflectorEvent),
+		Event: func(e reflector.EventInfo) {
+			r.put(record{
+				kind: reflectorEvent, in: name, key: e.Name, rv: e.ResourceVersion, a: string(e.Type), b: e.Namespace,
+			})
+		},
 		Bookmark: func(resourceVersion string, initial bool) {
-			r.put(record{kind: reflectorBookmark, in: name, a: resourceVersion, yes: initial})
+			r.put(record{kind: reflectorBookmark, in: name, rv: resourceVersion, yes: initial})
 		},
 		WatchEnded: func(w reflector.WatchInfo) {
-			r.put(record{kind: reflectorWatchEnded, in: name, a: w.ResourceVersion, x: int64(w.Events), z: int64(w.Lasted), c: errText(w.Err)})
+			r.put(record{
+				kind: reflectorWatchEnded, in: name, rv: w.ResourceVersion, n: int64(w.Events),
+				took: w.Lasted, err: w.Err,
+			})
 		},
 		BackOff: func(delay time.Duration, err error) {
-			r.put(record{kind: reflectorBackOff, in: name, z: int64(delay), c: errText(err)})
+			r.put(record{kind: reflectorBackOff, in: name, took: delay, err: err})
 		},
 		Expired: func(resourceVersion string, err error) {
-			r.put(record{kind: reflectorExpired, in: name, a: resourceVersion, c: errText(err)})
+			r.put(record{kind: reflectorExpired, in: name, rv: resourceVersion, err: err})
 		},
-		IdleTimeout: func(silence time.Duration) { r.put(record{kind: reflectorIdleTimeout, in: name, z: int64(silence)}) },
-		Resync:      func(err error) { r.put(record{kind: reflectorResync, in: name, c: errText(err)}) },
+		IdleTimeout: func(silence time.Duration) { r.put(record{kind: reflectorIdleTimeout, in: name, took: silence}) },
+		Resync:      func(err error) { r.put(record{kind: reflectorResync, in: name, err: err}) },
 		StoreFailed: func(e *reflector.StoreError) {
-			r.put(record{kind: reflectorStoreFailed, in: name, a: string(e.Op), b: e.ResourceVersion, c: errText(e.Err)})
+			r.put(record{kind: reflectorStoreFailed, in: name, rv: e.ResourceVersion, a: string(e.Op), err: e.Err})
 		},
 	}
 }
@@ -63,15 +69,15 @@ func FIFO[T any](r *Recorder, name string) *deltafifo.Trace[T] {
 	if r == nil {
 		return nil
 	}
-	delta := func(k kind, key string, d deltafifo.Delta[T], depth int) {
-		e := record{kind: k, in: name, key: key, a: letter(d), x: int64(depth)}
+	delta := func(k *kind, key string, d deltafifo.Delta[T], depth int) {
+		e := record{kind: k, in: name, key: key, n: int64(depth), a: letterOf(d.Type, d.Tombstone != nil)}
 		if d.Tombstone == nil { // a tombstone's object may be the zero value
-			e.b, e.c = versionOf(d.Object)
+			e.rv = versionOf(d.Object)
 		}
 		r.put(e)
 	}
-	deltas := func(k kind, key string, d deltafifo.Deltas[T], initial bool, depth int) {
-		r.put(record{kind: k, in: name, key: key, x: int64(pack(d)), y: int64(len(d)), z: int64(depth), yes: initial})
+	deltas := func(k *kind, key string, d deltafifo.Deltas[T], initial bool, depth int) {
+		r.put(record{kind: k, in: name, key: key, n: int64(depth), m: int64(len(d)), id: pack(d), yes: initial})
 	}
 	return &deltafifo.Trace[T]{
 		Queued:       func(key string, d deltafifo.Delta[T], depth int) { delta(deltafifoQueued, key, d, depth) },
@@ -79,32 +85,31 @@ func FIFO[T any](r *Recorder, name string) *deltafifo.Trace[T] {
 		Ignored:      func(key string, d deltafifo.Delta[T]) { delta(deltafifoIgnored, key, d, 0) },
 		Canceled:     func(key string, d deltafifo.Delta[T]) { delta(deltafifoCanceled, key, d, 0) },
 		Replaced: func(resourceVersion string, items, tombstones, _ int) {
-			r.put(record{kind: deltafifoReplaced, in: name, a: resourceVersion, x: int64(items), y: int64(tombstones)})
+			r.put(record{kind: deltafifoReplaced, in: name, rv: resourceVersion, n: int64(items), m: int64(tombstones)})
 		},
 		Resynced: func(queued, skipped, _ int) {
-			r.put(record{kind: deltafifoResynced, in: name, x: int64(queued), y: int64(skipped)})
+			r.put(record{kind: deltafifoResynced, in: name, n: int64(queued), m: int64(skipped)})
 		},
 		Popped: func(key string, d deltafifo.Deltas[T], initial bool, depth int) {
 			deltas(deltafifoPopped, key, d, initial, depth)
 		},
 		Processed: func(key string, _ deltafifo.Deltas[T], err error) {
-			r.put(record{kind: deltafifoProcessed, in: name, key: key, c: errText(err)})
+			r.put(record{kind: deltafifoProcessed, in: name, key: key, err: err})
 		},
-		Requeued: func(key string, d deltafifo.Deltas[T], depth int) { deltas(deltafifoRequeued, key, d, false, depth) },
-		Synced:   func() { r.put(record{kind: deltafifoSynced, in: name}) },
-		Closed:   func(depth int) { r.put(record{kind: deltafifoClosed, in: name, x: int64(depth)}) },
+		Requeued: func(key string, d deltafifo.Deltas[T], depth int) {
+			deltas(deltafifoRequeued, key, d, false, depth)
+		},
+		Synced: func() { r.put(record{kind: deltafifoSynced, in: name}) },
+		Closed: func(depth int) { r.put(record{kind: deltafifoClosed, in: name, n: int64(depth)}) },
 	}
 }
 
-// versionOf returns the resource version and UID of an object, if it has them.
-func versionOf(object any) (version, uid string) {
+// versionOf returns the resource version of an object, if it has one.
+func versionOf(object any) string {
 	if v, ok := object.(interface{ GetResourceVersion() string }); ok {
-		version = v.GetResourceVersion()
+		return v.GetResourceVersion()
 	}
-	if u, ok := object.(interface{ GetUID() string }); ok {
-		uid = u.GetUID()
-	}
-	return version, uid
+	return ""
 }
 
 // deltaLetters are the letters of Event.Deltas; packed deltas are indexes.
@@ -115,8 +120,6 @@ const tombstone = "†"
 
 // packed is how many deltas pack keeps.
 const packed = 20
-
-func letter[T any](d deltafifo.Delta[T]) string { return letterOf(d.Type, d.Tombstone != nil) }
 
 // Letter returns the letter of a type of [deltafifo.Deltas.Types], which marks a tombstone's.
 func Letter(t deltafifo.DeltaType) string {
@@ -168,15 +171,16 @@ func (r *Recorder) Store(name string) *indexer.Trace {
 	if r == nil {
 		return nil
 	}
+	written := func(k *kind) func(string) {
+		return func(key string) { r.put(record{kind: k, in: name, key: key}) }
+	}
 	return &indexer.Trace{
-		Added:   func(key string) { r.put(record{kind: indexerAdded, in: name, key: key}) },
-		Updated: func(key string) { r.put(record{kind: indexerUpdated, in: name, key: key}) },
-		Deleted: func(key string) { r.put(record{kind: indexerDeleted, in: name, key: key}) },
+		Added: written(indexerAdded), Updated: written(indexerUpdated), Deleted: written(indexerDeleted),
 		Replaced: func(objects int, resourceVersion string) {
-			r.put(record{kind: indexerReplaced, in: name, x: int64(objects), a: resourceVersion})
+			r.put(record{kind: indexerReplaced, in: name, rv: resourceVersion, n: int64(objects)})
 		},
 		IndexFailed: func(e *indexer.IndexErrors) {
-			first := record{kind: indexerIndexFailed, in: name, c: errText(e)}
+			first := record{kind: indexerIndexFailed, in: name, err: e}
 			if len(e.First) > 0 {
 				first.key = e.First[0].Key
 			}
@@ -190,60 +194,61 @@ func (r *Recorder) Informer(name string) *informer.Trace {
 	if r == nil {
 		return nil
 	}
-	whole := func(k kind) func(string) { return func(string) { r.put(record{kind: k, in: name}) } }
-	handler := func(k kind, h informer.HandlerInfo) record { return record{kind: k, in: name, a: h.Handler, id: h.ID} }
-	counted := func(k kind) func(informer.HandlerInfo, int) {
-		return func(h informer.HandlerInfo, n int) {
-			e := handler(k, h)
-			e.x = int64(n)
-			r.put(e)
-		}
+	whole := func(k *kind) func(string) { return func(string) { r.put(record{kind: k, in: name}) } }
+	put := func(k *kind, h informer.HandlerInfo, e record) {
+		e.kind, e.in, e.a, e.id = k, name, h.Handler, h.ID
+		r.put(e)
 	}
-	only := func(k kind) func(informer.HandlerInfo) {
-		return func(h informer.HandlerInfo) { r.put(handler(k, h)) }
+	counted := func(k *kind) func(informer.HandlerInfo, int) {
+		return func(h informer.HandlerInfo, n int) { put(k, h, record{n: int64(n)}) }
+	}
+	only := func(k *kind) func(informer.HandlerInfo) {
+		return func(h informer.HandlerInfo) { put(k, h, record{}) }
 	}
 	return &informer.Trace{
 		Started: whole(informerStarted), Stopped: whole(informerStopped), Synced: whole(informerSynced),
-		HandlerAdded: counted(informerHandlerAdded), HandlerRemoved: only(informerHandlerRemoved), HandlerEnded: counted(informerHandlerEnded),
-		HandlerSynced: only(informerHandlerSynced), HandlerLagging: counted(informerHandlerLagging),
+		HandlerAdded: counted(informerHandlerAdded), HandlerRemoved: only(informerHandlerRemoved),
+		HandlerEnded: counted(informerHandlerEnded), HandlerSynced: only(informerHandlerSynced),
+		HandlerLagging: counted(informerHandlerLagging),
 		HandlerStuck: func(s informer.StuckHandler) {
-			e := handler(informerHandlerStuck, s.HandlerInfo)
-			e.key, e.b, e.x, e.z = s.Key, s.Event.String(), int64(s.Pending), int64(s.Running)
-			r.put(e)
+			put(informerHandlerStuck, s.HandlerInfo, record{
+				key: s.Key, b: s.Event.String(), n: int64(s.Pending), took: s.Running,
+			})
 		},
 		HandlerPanicked: func(h informer.HandlerInfo, kind informer.EventKind, key string, _ any) {
-			e := handler(informerHandlerPanicked, h)
-			e.key, e.b = key, kind.String()
-			r.put(e)
+			put(informerHandlerPanicked, h, record{key: key, b: kind.String()})
 		},
 		Applied: func(i informer.AppliedInfo) {
-			e := record{kind: informerApplied, in: name, key: i.Key, b: letterOf(i.Type, i.Tombstone), c: i.ResourceVersion, yes: i.Sync, num: i.Number}
+			e := record{
+				kind: informerApplied, in: name, key: i.Key, rv: i.ResourceVersion, num: i.Number,
+				a: letterOf(i.Type, i.Tombstone), yes: i.Sync,
+			}
 			if i.Kind != 0 {
-				e.a = i.Kind.String()
+				e.b = i.Kind.String()
 			}
 			r.put(e)
 		},
 		Distributed: func(e informer.EventInfo, listeners int) {
-			r.put(record{kind: informerDistributed, in: name, key: e.Key, a: e.Kind.String(), x: int64(listeners), num: e.Number})
+			r.put(record{
+				kind: informerDistributed, in: name, key: e.Key, n: int64(listeners), num: e.Number, b: e.Kind.String(),
+			})
 		},
 		HandlerQueued: func(h informer.HandlerInfo, q informer.QueuedInfo) {
-			e := handler(informerHandlerQueued, h)
-			e.x, e.y, e.z, e.num = int64(q.Count), int64(q.Pending), int64(q.Merged), q.Number
-			r.put(e)
+			put(informerHandlerQueued, h, record{
+				n: int64(q.Count), m: int64(q.Merged), num: q.Number, x: int64(q.Pending),
+			})
 		},
 		HandlerCalled: func(h informer.HandlerInfo, i informer.EventInfo) {
-			e := handler(informerHandlerCalled, h)
-			e.key, e.b, e.num = i.Key, i.Kind.String(), i.Number
-			r.put(e)
+			put(informerHandlerCalled, h, record{key: i.Key, num: i.Number, b: i.Kind.String()})
 		},
 		Handled: func(h informer.HandlerInfo, i informer.EventInfo, took time.Duration) {
-			e := handler(informerHandled, h)
-			e.key, e.b, e.z, e.num = i.Key, i.Kind.String(), int64(took), i.Number
-			r.put(e)
+			put(informerHandled, h, record{key: i.Key, num: i.Number, took: took, b: i.Kind.String()})
 		},
-		ResyncDue: func(_ string, handlers int) { r.put(record{kind: informerResyncDue, in: name, x: int64(handlers)}) },
+		ResyncDue: func(_ string, handlers int) {
+			r.put(record{kind: informerResyncDue, in: name, n: int64(handlers)})
+		},
 		ProcessError: func(_ string, err *informer.ProcessError) {
-			r.put(record{kind: informerProcessError, in: name, key: err.Key, c: errText(err.Err)})
+			r.put(record{kind: informerProcessError, in: name, key: err.Key, err: err.Err})
 		},
 		Mutated: func(_ string, err *informer.MutationError) {
 			r.put(record{kind: informerMutated, in: name, key: err.Key})

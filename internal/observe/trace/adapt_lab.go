@@ -61,7 +61,7 @@ func (r *Recorder) ServerRequest(verb, user string) {
 
 // ServerAnswer records the answer, or the end of a watch.
 func (r *Recorder) ServerAnswer(verb, user string, code int, took time.Duration) {
-	r.put(record{kind: serverRequestDone, a: verb, b: user, y: int64(code), z: int64(took)})
+	r.put(record{kind: serverRequestDone, a: verb, b: user, x: int64(code), took: took})
 }
 
 // Queue returns the hooks of the work queue with this name.
@@ -69,12 +69,12 @@ func (r *Recorder) Queue(name string) *queue.Trace[string] {
 	if r == nil {
 		return nil
 	}
-	event := func(k kind) func(queue.Event[string]) {
+	event := func(k *kind) func(queue.Event[string]) {
 		return func(e queue.Event[string]) { r.put(record{kind: k, in: name, key: e.Key, id: e.Seq}) }
 	}
-	timed := func(k kind) func(queue.Event[string], time.Duration) {
+	timed := func(k *kind) func(queue.Event[string], time.Duration) {
 		return func(e queue.Event[string], d time.Duration) {
-			r.put(record{kind: k, in: name, key: e.Key, id: e.Seq, z: int64(d)})
+			r.put(record{kind: k, in: name, key: e.Key, took: d, id: e.Seq})
 		}
 	}
 	return &queue.Trace[string]{
@@ -82,11 +82,11 @@ func (r *Recorder) Queue(name string) *queue.Trace[string] {
 		Delayed: timed(queueDelayed), DelayCanceled: event(queueDelayCanceled), DelayEnded: timed(queueDelayEnded),
 		Got: timed(queueGot), Done: timed(queueDone), DoneUnknown: event(queueDoneUnknown),
 		Retried: func(key string, requeues int, wait time.Duration) {
-			r.put(record{kind: queueRetried, in: name, key: key, x: int64(requeues), z: int64(wait)})
+			r.put(record{kind: queueRetried, in: name, key: key, n: int64(requeues), took: wait})
 		},
 		Forgotten: func(key string) { r.put(record{kind: queueForgotten, in: name, key: key}) },
 		ShuttingDown: func(drain bool, dropped int) {
-			r.put(record{kind: queueShuttingDown, in: name, yes: drain, x: int64(dropped)})
+			r.put(record{kind: queueShuttingDown, in: name, n: int64(dropped), yes: drain})
 		},
 	}
 }
@@ -97,17 +97,17 @@ func (r *Recorder) Namespaces() *nsctl.Trace {
 	if r == nil {
 		return nil
 	}
-	failing := func(k kind) func(string, error) {
-		return func(namespace string, err error) { r.put(record{kind: k, key: namespace, c: errText(err)}) }
+	failing := func(k *kind) func(string, error) {
+		return func(namespace string, err error) { r.put(record{kind: k, key: namespace, err: err}) }
 	}
-	content := func(k kind) func(string, api.GroupVersionResource, int, error) {
+	content := func(k *kind) func(string, api.GroupVersionResource, int, error) {
 		return func(namespace string, resource api.GroupVersionResource, n int, err error) {
-			r.put(record{kind: k, key: namespace, a: resourceName(resource), x: int64(n), c: errText(err)})
+			r.put(record{kind: k, key: namespace, n: int64(n), err: err, a: resourceName(resource)})
 		}
 	}
 	return &nsctl.Trace{
 		Enqueued: func(ns *api.Namespace, after time.Duration) {
-			r.put(record{kind: nsctlEnqueued, key: ns.Name, a: ns.UID, b: string(ns.Status.Phase), z: int64(after)})
+			r.put(record{kind: nsctlEnqueued, key: ns.Name, took: after, a: string(ns.Status.Phase), b: ns.UID})
 		},
 		PassContext: func(ctx context.Context, namespace string) context.Context {
 			r.put(record{kind: nsctlPassContext, key: namespace, a: restclient.OriginOf(ctx)})
@@ -115,36 +115,42 @@ func (r *Recorder) Namespaces() *nsctl.Trace {
 		},
 		PassStarted: func(namespace string) { r.put(record{kind: nsctlPassStarted, key: namespace}) },
 		Discovered: func(namespace string, types int, err error) {
-			r.put(record{kind: nsctlDiscovered, key: namespace, x: int64(types), c: errText(err)})
+			r.put(record{kind: nsctlDiscovered, key: namespace, n: int64(types), err: err})
 		},
 		EmptinessChecked: func(ctx context.Context, types, seen int, took time.Duration) {
-			r.put(record{kind: nsctlEmptinessChecked, a: restclient.OriginOf(ctx), x: int64(types), y: int64(seen), z: int64(took)})
+			r.put(record{
+				kind: nsctlEmptinessChecked, n: int64(types), m: int64(seen), took: took, a: restclient.OriginOf(ctx),
+			})
 		},
 		TypeDeleted: content(nsctlTypeDeleted),
 		WouldDelete: func(ns string, resource api.GroupVersionResource, found nsctl.Found, err error) {
 			content(nsctlWouldDelete)(ns, resource, found.Total(), err)
 		},
-		Conflict: failing(nsctlConflict), Finalized: failing(nsctlFinalized), ConditionsFailed: failing(nsctlConditionsFailed),
+		Conflict: failing(nsctlConflict), Finalized: failing(nsctlFinalized),
+		ConditionsFailed: failing(nsctlConditionsFailed),
 		ConditionsUpdated: func(namespace string, conditions []api.NamespaceCondition) {
 			for _, c := range conditions {
-				r.put(record{kind: nsctlConditionsUpdated, key: namespace, a: string(c.Type), b: string(c.Status), in: c.Reason, c: shown(c.Message)})
+				r.put(record{
+					kind: nsctlConditionsUpdated, in: c.Reason, key: namespace,
+					a: string(c.Type), b: string(c.Status), c: c.Message,
+				})
 			}
 		},
 		PhaseStarted: func(namespace string, phase nsctl.Phase) {
 			r.put(record{kind: nsctlPhaseStarted, key: namespace, a: string(phase)})
 		},
 		PhaseDone: func(namespace string, phase nsctl.Phase, took time.Duration) {
-			r.put(record{kind: nsctlPhaseDone, key: namespace, a: string(phase), z: int64(took)})
+			r.put(record{kind: nsctlPhaseDone, key: namespace, took: took, a: string(phase)})
 		},
 		PassStuck: func(namespace string, running time.Duration, waiting int) {
-			r.put(record{kind: nsctlPassStuck, key: namespace, x: int64(waiting), z: int64(running)})
+			r.put(record{kind: nsctlPassStuck, key: namespace, n: int64(waiting), took: running})
 		},
 		PassPanicked: func(namespace string, _ *wait.Panic) { r.put(record{kind: nsctlPassPanicked, key: namespace}) },
 		PassDone: func(namespace string, took time.Duration, failures int, err error) {
-			r.put(record{kind: nsctlPassDone, key: namespace, x: int64(failures), z: int64(took), c: errText(err)})
+			r.put(record{kind: nsctlPassDone, key: namespace, n: int64(failures), took: took, err: err})
 		},
 		Gone: func(namespace string, took time.Duration) {
-			r.put(record{kind: nsctlGone, key: namespace, z: int64(took)})
+			r.put(record{kind: nsctlGone, key: namespace, took: took})
 		},
 	}
 }

@@ -13,31 +13,35 @@ func (r *Recorder) Requests() *restclient.Trace {
 	if r == nil {
 		return nil
 	}
-	start := func(k kind) func(restclient.RequestInfo) {
+	start := func(k *kind) func(restclient.RequestInfo) {
 		return func(i restclient.RequestInfo) {
-			r.put(record{kind: k, in: i.Origin, key: keyOf(i), a: verbOf(i), b: resourceName(i.Resource), c: i.Path, x: int64(i.Attempt), id: i.ID})
+			r.put(record{
+				kind: k, in: i.Origin, key: keyOf(i), a: verbOf(i), b: resourceName(i.Resource), c: i.Path,
+				x: int64(i.Attempt), id: i.ID,
+			})
 		}
 	}
-	done := func(k kind) func(restclient.RequestInfo, restclient.RequestResult) {
+	done := func(k *kind) func(restclient.RequestInfo, restclient.RequestResult) {
 		return func(i restclient.RequestInfo, result restclient.RequestResult) {
-			r.put(record{kind: k, id: i.ID, b: result.ResourceVersion, x: int64(i.Attempt), y: int64(result.Code), z: int64(result.Duration), c: errText(result.Err)})
+			r.put(record{
+				kind: k, rv: result.ResourceVersion, n: int64(i.Attempt), took: result.Duration, err: result.Err,
+				x: int64(result.Code), id: i.ID,
+			})
 		}
 	}
 	return &restclient.Trace{
 		RequestStart: start(restclientRequestStart), WatchOpened: start(restclientWatchOpened),
 		RequestDone: done(restclientRequestDone), Finished: done(restclientFinished),
 		Retry: func(i restclient.RequestInfo, wait time.Duration, err error) {
-			r.put(record{kind: restclientRetry, id: i.ID, z: int64(wait), c: errText(err)})
+			r.put(record{kind: restclientRetry, took: wait, err: err, id: i.ID})
 		},
 		Throttled: func(i restclient.RequestInfo, wait time.Duration) {
-			r.put(record{kind: restclientThrottled, id: i.ID, z: int64(wait)})
+			r.put(record{kind: restclientThrottled, took: wait, id: i.ID})
 		},
 		WatchClosed: func(i restclient.RequestInfo, frames int64, open time.Duration, err error) {
-			r.put(record{kind: restclientWatchClosed, id: i.ID, x: frames, z: int64(open), c: errText(err)})
+			r.put(record{kind: restclientWatchClosed, n: frames, took: open, err: err, id: i.ID})
 		},
-		Warning: func(w restclient.Warning) {
-			r.put(record{kind: restclientWarning, a: w.Origin, c: shown(w.Text)})
-		},
+		Warning: func(w restclient.Warning) { r.put(record{kind: restclientWarning, a: w.Origin, b: w.Text}) },
 	}
 }
 
@@ -73,14 +77,14 @@ func (r *Recorder) Election() *leaderelection.Trace {
 	}
 	return &leaderelection.Trace{
 		Acquired: func(t leaderelection.Term) { r.put(record{kind: electionAcquired, a: t.Identity}) },
-		Renewed:  func(took time.Duration) { r.put(record{kind: electionRenewed, z: int64(took)}) },
+		Renewed:  func(took time.Duration) { r.put(record{kind: electionRenewed, took: took}) },
 		SlowPath: func() { r.put(record{kind: electionSlowPath}) },
-		Failed:   func(err error, _ bool) { r.put(record{kind: electionFailed, c: errText(err)}) },
-		Lost:     func(err error) { r.put(record{kind: electionLost, c: errText(err)}) },
-		Released: func(err error) { r.put(record{kind: electionReleased, c: errText(err)}) },
+		Failed:   func(err error, _ bool) { r.put(record{kind: electionFailed, err: err}) },
+		Lost:     func(err error) { r.put(record{kind: electionLost, err: err}) },
+		Released: func(err error) { r.put(record{kind: electionReleased, err: err}) },
 		NewLeader: func(identity string, silent time.Duration) {
-			r.put(record{kind: electionNewLeader, a: identity, z: int64(silent)})
+			r.put(record{kind: electionNewLeader, a: identity, took: silent})
 		},
-		WatchFailed: func(err error, _ bool) { r.put(record{kind: electionWatchFailed, c: errText(err)}) },
+		WatchFailed: func(err error, _ bool) { r.put(record{kind: electionWatchFailed, err: err}) },
 	}
 }

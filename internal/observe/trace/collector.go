@@ -28,7 +28,6 @@ type collector struct {
 	queues map[string]uint64 // by queue: the Seq of its last event
 	seq    uint64
 	time   int64 // of the last event
-	uids   map[string]string
 	causes *causes
 	state  *State
 	lines  []byte // of events since the last write
@@ -53,7 +52,7 @@ func newCollector(config Config, start time.Time, capacity int) (*collector, err
 	}
 	c := &collector{
 		header: header, spare: make([]record, 0, capacity),
-		queues: map[string]uint64{}, uids: map[string]string{}, causes: newCauses(), state: NewState(),
+		queues: map[string]uint64{}, causes: newCauses(), state: NewState(),
 		before: func(*Event, *State) {}, after: func(*Event) {},
 	}
 	whole := stateLine(0, 0, c.state)
@@ -89,7 +88,7 @@ func (c *collector) collect(r *Recorder, all bool) {
 	c.held = append(c.held, records...)
 	clear(records) // the strings belong to objects
 	c.spare = records
-	ends := lost != [gears]uint64{}
+	ends := lost != nil
 	done := c.inOrder(c.held, all || ends || time.Since(c.heldAt) >= gapTime)
 	if done > 0 { // a gap behind them is new
 		c.heldAt = time.Now()
@@ -110,7 +109,7 @@ func (c *collector) collect(r *Recorder, all bool) {
 func (c *collector) inOrder(records []record, anyway bool) (done int) {
 	for i := range records {
 		e := &records[i]
-		if e.kind == kindCount { // emitted early
+		if e.kind == nil {
 			continue
 		}
 		if numbered(e) {
@@ -127,7 +126,7 @@ func (c *collector) inOrder(records []record, anyway bool) (done int) {
 			c.emitQueue(e, e.at)
 			continue
 		}
-		c.emitRecord(e, e.at)
+		c.emit(e.event(e.at))
 	}
 	return len(records)
 }
@@ -136,7 +135,7 @@ func (c *collector) inOrder(records []record, anyway bool) (done int) {
 func (c *collector) late(records []record, e *record, missing int) (found []*record) {
 	for i := 0; i < len(records) && len(found) < missing; i++ {
 		r := &records[i]
-		if r.in == e.in && r.id > c.queues[e.in] && r.id < e.id && r.kind < kindCount && kinds[r.kind].gear == gearQueue {
+		if r.kind != nil && numbered(r) && r.in == e.in && r.id > c.queues[e.in] && r.id < e.id {
 			found = append(found, r)
 		}
 	}
@@ -146,39 +145,8 @@ func (c *collector) late(records []record, e *record, missing int) (found []*rec
 
 func (c *collector) emitQueue(e *record, at int64) {
 	c.queues[e.in] = max(c.queues[e.in], e.id)
-	c.emitRecord(e, at)
-	e.kind = kindCount
-}
-
-func (c *collector) emitRecord(r *record, at int64) {
-	e := Event{Time: at / 1000, Name: names[r.kind], In: r.in, Key: r.key}
-	if r.space != "" {
-		e.Key = r.space + "/" + r.key
-	}
-	kinds[r.kind].fill(&e, r)
-	if kinds[r.kind].gear == gearReflector && e.UID != "" {
-		e.UID = c.changedUID(&e)
-	}
-	if kinds[r.kind].gear == gearFIFO {
-		e.UID = "" // the reflector's event has it
-	}
-	c.emit(&e)
-}
-
-// manyUIDs bounds the memory for UIDs. After that many keys, UIDs are repeated.
-const manyUIDs = 100_000
-
-// changedUID returns the UID of a watch event if it is another one than before.
-func (c *collector) changedUID(e *Event) string {
-	key := e.In + " " + e.Key
-	if c.uids[key] == e.UID {
-		return ""
-	}
-	if len(c.uids) >= manyUIDs {
-		clear(c.uids)
-	}
-	c.uids[key] = e.UID
-	return e.UID
+	c.emit(e.event(at))
+	e.kind = nil
 }
 
 // emit numbers an event, and adds it to state and lines.
@@ -206,13 +174,10 @@ func (c *collector) emit(e *Event) {
 }
 
 // lost adds trace.lost and ends the recording: the state after lost events is unknown.
-func (c *collector) lost(lost [gears]uint64) {
-	e := &Event{Time: c.time, Name: traceLost, Lost: map[string]uint64{}}
-	for g, n := range lost {
-		if n > 0 {
-			e.Lost[gearNames[gear(g)]] = n
-			e.N += int64(n)
-		}
+func (c *collector) lost(lost map[string]uint64) {
+	e := &Event{Time: c.time, Name: traceLost, Lost: lost}
+	for _, n := range lost {
+		e.N += int64(n)
 	}
 	e.Reason = fmt.Sprintf("%d events were lost: the buffer was full", e.N)
 	c.emit(e)

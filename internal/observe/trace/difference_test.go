@@ -12,37 +12,10 @@ import (
 	"orrery/internal/observe/trace"
 )
 
-// hooks are the hooks that the fold knows, by gear, and one that it does not.
-var hooks = [][2]string{
-	{"reflector", "stateChanged pageListed listed watchStarted watchEnded " +
-		"event bookmark backOff expired idleTimeout resync storeFailed"},
-	{"deltafifo", "queued queued queued deduplicated ignored canceled replaced " +
-		"popped popped processed requeued synced closed"},
-	{"indexer", "added added updated deleted replaced indexFailed"},
-	{"informer", "started synced stopped applied distributed handlerAdded handlerQueued handlerCalled " +
-		"handled handlerPanicked handlerSynced handlerLagging handlerStuck " +
-		"handlerRemoved handlerEnded resyncDue processError mutated"},
-	{"queue", "added added coalesced refused delayed delayCanceled delayEnded " +
-		"got got done done doneUnknown retried forgotten shuttingDown"},
-	{"nsctl", "enqueued gone passContext passStarted passDone passStuck phaseStarted phaseDone " +
-		"discovered typeDeleted wouldDelete conflict finalized conditionsUpdated emptinessChecked"},
-	{"restclient", "requestStart requestStart requestDone retry throttled warning watchOpened watchClosed finished"},
-	{"leaderelection", "acquired renewed failed watchFailed lost released newLeader"},
-	{"apiserver", "requestStarted requestDone"},
-	{"lab", "scene input held held stepped released chapter question answer"},
-	{"trace", "lost end"},
-	{"unknown", "hook"},
-}
-
 // randomEvents returns events of any kind in any order, with keys that meet again.
 func randomEvents(random *rand.Rand, n int) []trace.Event {
 	pick := func(all ...string) string { return all[random.IntN(len(all))] }
-	var names []string
-	for _, gear := range hooks {
-		for hook := range strings.FieldsSeq(gear[1]) {
-			names = append(names, gear[0]+"."+hook)
-		}
-	}
+	names := append(trace.Names(), "trace.lost", "trace.end", "unknown.hook")
 	if random.IntN(2) == 0 { // of few hooks, so that they meet
 		few := make([]string, 6)
 		for i := range few {

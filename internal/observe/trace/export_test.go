@@ -7,8 +7,8 @@ func StartSmall(config Config, capacity int) (*Recorder, error) { return start(c
 // Hooks returns the hooks with a row, and the reasons of those that are left out.
 func Hooks() (rows map[string]bool, left map[string]string) {
 	rows, left = map[string]bool{}, map[string]string{}
-	for _, row := range kinds {
-		rows[gearNames[row.gear]+"."+row.hook] = true
+	for _, k := range kinds {
+		rows[k.gear+"."+k.hook] = true
 	}
 	for name, why := range leftOut {
 		left[name] = why

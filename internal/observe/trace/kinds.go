@@ -1,304 +1,198 @@
 package trace
 
 import (
-	"slices"
 	"strconv"
+	"strings"
+	"time"
 )
 
-// gear is a package whose hooks are recorded.
-type gear uint8
-
-const (
-	gearReflector gear = iota
-	gearFIFO
-	gearIndexer
-	gearInformer
-	gearQueue
-	gearNsctl
-	gearRestclient
-	gearElection
-	gearServer
-	gearLab
-	gearTrace
-	gears
-)
-
-var gearNames = [gears]string{"reflector", "deltafifo", "indexer", "informer", "queue", "nsctl", "restclient",
-	"leaderelection", "apiserver", "lab", "trace"}
-
-// kind is a hook.
-type kind uint8
-
-const (
-	reflectorStateChanged kind = iota
-	reflectorPageListed
-	reflectorListed
-	reflectorStreamingListAbandoned
-	reflectorWatchStarted
-	reflectorEvent
-	reflectorBookmark
-	reflectorWatchEnded
-	reflectorBackOff
-	reflectorExpired
-	reflectorIdleTimeout
-	reflectorResync
-	reflectorStoreFailed
-
-	deltafifoQueued
-	deltafifoDeduplicated
-	deltafifoIgnored
-	deltafifoCanceled
-	deltafifoReplaced
-	deltafifoResynced
-	deltafifoPopped
-	deltafifoProcessed
-	deltafifoRequeued
-	deltafifoSynced
-	deltafifoClosed
-
-	indexerAdded
-	indexerUpdated
-	indexerDeleted
-	indexerReplaced
-	indexerIndexFailed
-
-	informerStarted
-	informerStopped
-	informerSynced
-	informerHandlerAdded
-	informerHandlerRemoved
-	informerHandlerEnded
-	informerHandlerSynced
-	informerHandlerLagging
-	informerHandlerStuck
-	informerHandlerPanicked
-	informerApplied
-	informerDistributed
-	informerHandlerQueued
-	informerHandlerCalled
-	informerHandled
-	informerResyncDue
-	informerProcessError
-	informerMutated
-
-	queueAdded
-	queueCoalesced
-	queueRefused
-	queueDelayed
-	queueDelayCanceled
-	queueDelayEnded
-	queueGot
-	queueDone
-	queueDoneUnknown
-	queueRetried
-	queueForgotten
-	queueShuttingDown
-
-	nsctlEnqueued
-	nsctlGone
-	nsctlPassContext
-	nsctlPassStarted
-	nsctlPassDone
-	nsctlPassStuck
-	nsctlPassPanicked
-	nsctlPhaseStarted
-	nsctlPhaseDone
-	nsctlDiscovered
-	nsctlEmptinessChecked
-	nsctlTypeDeleted
-	nsctlWouldDelete
-	nsctlConflict
-	nsctlFinalized
-	nsctlConditionsUpdated
-	nsctlConditionsFailed
-
-	restclientRequestStart
-	restclientRequestDone
-	restclientRetry
-	restclientThrottled
-	restclientFinished
-	restclientWarning
-	restclientWatchOpened
-	restclientWatchClosed
-
-	electionAcquired
-	electionRenewed
-	electionSlowPath
-	electionFailed
-	electionLost
-	electionReleased
-	electionNewLeader
-	electionWatchFailed
-
-	serverRequestStarted
-	serverRequestDone
-
-	labScene
-	labInput
-	labHeld
-	labStepped
-	labReleased
-	labChapter
-	labQuestion
-	labAnswer
-	kindCount
-)
-
-// row describes one hook. The event's name is the gear's name and the hook's, which begins with a
-// small letter. fill sets the fields of the event from the slots of the record; In, Key and Time
-// are set already.
-type row struct {
-	gear gear
-	hook string
-	fill func(e *Event, r *record)
+// kind is a hook of a gear.
+type kind struct {
+	gear, hook string
+	name       string // of its events
+	fill       func(e *Event, r *record)
 }
 
-func plain(*Event, *record) {}
+var kinds []*kind
+
+// hook defines a kind. Its event has the gear's name and the hook's, which begins with a small
+// letter. fill, if not nil, sets what [record.event] does not.
+func hook(gear, hook string, fill func(e *Event, r *record)) *kind {
+	k := &kind{gear: gear, hook: hook, name: gear + "." + strings.ToLower(hook[:1]) + hook[1:], fill: fill}
+	kinds = append(kinds, k)
+	return k
+}
+
+// event returns the event of a record at a time, without its number and causes.
+func (r *record) event(at int64) *Event {
+	e := &Event{
+		Time: at / 1000, Name: r.kind.name, In: r.in, Key: r.key, ResourceVersion: r.rv,
+		N: r.n, M: r.m, Micros: micros(r.took), Number: r.num, Err: errText(r.err),
+	}
+	if r.kind.fill != nil {
+		r.kind.fill(e, r)
+	}
+	return e
+}
+
+// micros rounds up, so that no duration becomes 0.
+func micros(d time.Duration) int64 {
+	return int64((max(d, 0) + time.Microsecond - 1) / time.Microsecond)
+}
 
 // The fills that several hooks share.
-func fillTime(e *Event, r *record)    { e.Micros = micros(r.z) }
-func fillCount(e *Event, r *record)   { e.N = r.x }
-func fillErr(e *Event, r *record)     { e.Err = r.c }
-func fillHandler(e *Event, r *record) { e.Handler, e.N, e.Micros = handlerName(r), r.x, micros(r.z) }
-func fillDelta(e *Event, r *record) {
-	e.Deltas, e.ResourceVersion, e.UID, e.N = r.a, r.b, r.c, r.x
-}
+func fillKind(e *Event, r *record)    { e.Kind = r.b }
+func fillHandler(e *Event, r *record) { e.Handler, e.Kind = r.a+"#"+strconv.FormatUint(r.id, 10), r.b }
+func fillDelta(e *Event, r *record)   { e.Deltas = r.a }
 func fillDeltas(e *Event, r *record) {
-	e.Deltas, e.N, e.Initial, e.Err = letters(uint64(r.x), r.y), r.z, r.yes, r.c
-	if r.y > packed {
-		e.M = r.y
+	e.Deltas, e.Initial = letters(r.id, r.m), r.yes
+	if r.m <= packed {
+		e.M = 0
 	}
 }
-func fillWatched(e *Event, r *record) { e.Type, e.ResourceVersion, e.UID = r.a, r.b, r.c }
-func fillContent(e *Event, r *record) { e.Resource, e.N, e.Err = r.a, r.x, r.c }
+func fillContent(e *Event, r *record) { e.Resource = r.a }
+func fillPhase(e *Event, r *record)   { e.Phase = r.a }
 func fillRequest(e *Event, r *record) {
-	e.Request, e.Pass, e.Verb, e.Resource, e.Path, e.Attempt = r.id, r.in, r.a, r.b, clip(r.c), r.x
-	e.In = ""
+	e.Request, e.Pass, e.Verb, e.Resource, e.Path, e.Attempt, e.In = r.id, r.in, r.a, r.b, clip(r.c), r.x, ""
 }
-func fillResult(e *Event, r *record) {
-	e.Request, e.ResourceVersion, e.N, e.Code, e.Micros, e.Err = r.id, r.b, r.x, r.y, micros(r.z), r.c
-}
+func fillResult(e *Event, r *record)   { e.Request, e.Code = r.id, r.x }
+func fillWarning(e *Event, r *record)  { e.Pass, e.Text = r.a, shown(r.b) }
+func fillServer(e *Event, r *record)   { e.Verb, e.User, e.Code = r.a, r.b, r.x }
+func fillIdentity(e *Event, r *record) { e.Identity = r.a }
+func fillGate(e *Event, r *record)     { e.Gate = r.a }
+func fillLabel(e *Event, r *record)    { e.Label, e.Arguments = r.a, r.b }
 
-// kinds has a row for every hook. TestEveryHookHasARow walks the Trace structs.
-var kinds = [kindCount]row{
-	reflectorStateChanged:           {gearReflector, "StateChanged", func(e *Event, r *record) { e.From, e.To, e.On = r.a, r.b, r.c }},
-	reflectorPageListed:             {gearReflector, "PageListed", func(e *Event, r *record) { e.ResourceVersion, e.Page, e.N, e.More = r.a, r.x, r.y, r.yes }},
-	reflectorListed:                 {gearReflector, "Listed", func(e *Event, r *record) { e.ResourceVersion, e.N, e.Pages, e.Micros = r.a, r.x, r.y, micros(r.z) }},
-	reflectorStreamingListAbandoned: {gearReflector, "StreamingListAbandoned", fillErr},
-	reflectorWatchStarted:           {gearReflector, "WatchStarted", func(e *Event, r *record) { e.ResourceVersion = r.a }},
-	reflectorEvent:                  {gearReflector, "Event", fillWatched},
-	reflectorBookmark:               {gearReflector, "Bookmark", func(e *Event, r *record) { e.ResourceVersion, e.Initial = r.a, r.yes }},
-	reflectorWatchEnded:             {gearReflector, "WatchEnded", func(e *Event, r *record) { e.ResourceVersion, e.N, e.Micros, e.Err = r.a, r.x, micros(r.z), r.c }},
-	reflectorBackOff:                {gearReflector, "BackOff", func(e *Event, r *record) { e.Micros, e.Err = micros(r.z), r.c }},
-	reflectorExpired:                {gearReflector, "Expired", func(e *Event, r *record) { e.ResourceVersion, e.Err = r.a, r.c }},
-	reflectorIdleTimeout:            {gearReflector, "IdleTimeout", fillTime},
-	reflectorResync:                 {gearReflector, "Resync", fillErr},
-	reflectorStoreFailed:            {gearReflector, "StoreFailed", func(e *Event, r *record) { e.Op, e.ResourceVersion, e.Err = r.a, r.b, r.c }},
+// There is a kind for every hook. TestEveryHookHasAKind walks the Trace structs.
+var (
+	reflectorStateChanged = hook("reflector", "StateChanged", func(e *Event, r *record) {
+		e.From, e.To, e.On = r.a, r.b, r.c
+	})
+	reflectorPageListed   = hook("reflector", "PageListed", func(e *Event, r *record) { e.Page, e.More = r.x, r.yes })
+	reflectorListed       = hook("reflector", "Listed", func(e *Event, r *record) { e.Pages = r.x })
+	reflectorAbandoned    = hook("reflector", "StreamingListAbandoned", nil)
+	reflectorWatchStarted = hook("reflector", "WatchStarted", nil)
+	reflectorEvent        = hook("reflector", "Event", func(e *Event, r *record) {
+		e.Type = r.a
+		if r.b != "" {
+			e.Key = r.b + "/" + r.key
+		}
+	})
+	reflectorBookmark    = hook("reflector", "Bookmark", func(e *Event, r *record) { e.Initial = r.yes })
+	reflectorWatchEnded  = hook("reflector", "WatchEnded", nil)
+	reflectorBackOff     = hook("reflector", "BackOff", nil)
+	reflectorExpired     = hook("reflector", "Expired", nil)
+	reflectorIdleTimeout = hook("reflector", "IdleTimeout", nil)
+	reflectorResync      = hook("reflector", "Resync", nil)
+	reflectorStoreFailed = hook("reflector", "StoreFailed", func(e *Event, r *record) { e.Op = r.a })
 
-	deltafifoQueued:       {gearFIFO, "Queued", fillDelta},
-	deltafifoDeduplicated: {gearFIFO, "Deduplicated", fillDelta},
-	deltafifoIgnored:      {gearFIFO, "Ignored", fillDelta},
-	deltafifoCanceled:     {gearFIFO, "Canceled", fillDelta},
-	deltafifoReplaced:     {gearFIFO, "Replaced", func(e *Event, r *record) { e.ResourceVersion, e.N, e.M = r.a, r.x, r.y }},
-	deltafifoResynced:     {gearFIFO, "Resynced", func(e *Event, r *record) { e.N, e.M = r.x, r.y }},
-	deltafifoPopped:       {gearFIFO, "Popped", fillDeltas},
-	deltafifoProcessed:    {gearFIFO, "Processed", fillErr},
-	deltafifoRequeued:     {gearFIFO, "Requeued", fillDeltas},
-	deltafifoSynced:       {gearFIFO, "Synced", plain},
-	deltafifoClosed:       {gearFIFO, "Closed", fillCount},
+	deltafifoQueued       = hook("deltafifo", "Queued", fillDelta)
+	deltafifoDeduplicated = hook("deltafifo", "Deduplicated", fillDelta)
+	deltafifoIgnored      = hook("deltafifo", "Ignored", fillDelta)
+	deltafifoCanceled     = hook("deltafifo", "Canceled", fillDelta)
+	deltafifoReplaced     = hook("deltafifo", "Replaced", nil)
+	deltafifoResynced     = hook("deltafifo", "Resynced", nil)
+	deltafifoPopped       = hook("deltafifo", "Popped", fillDeltas)
+	deltafifoProcessed    = hook("deltafifo", "Processed", nil)
+	deltafifoRequeued     = hook("deltafifo", "Requeued", fillDeltas)
+	deltafifoSynced       = hook("deltafifo", "Synced", nil)
+	deltafifoClosed       = hook("deltafifo", "Closed", nil)
 
-	indexerAdded:       {gearIndexer, "Added", plain},
-	indexerUpdated:     {gearIndexer, "Updated", plain},
-	indexerDeleted:     {gearIndexer, "Deleted", plain},
-	indexerReplaced:    {gearIndexer, "Replaced", func(e *Event, r *record) { e.N, e.ResourceVersion = r.x, r.a }},
-	indexerIndexFailed: {gearIndexer, "IndexFailed", fillErr},
+	indexerAdded       = hook("indexer", "Added", nil)
+	indexerUpdated     = hook("indexer", "Updated", nil)
+	indexerDeleted     = hook("indexer", "Deleted", nil)
+	indexerReplaced    = hook("indexer", "Replaced", nil)
+	indexerIndexFailed = hook("indexer", "IndexFailed", nil)
 
-	informerStarted:         {gearInformer, "Started", plain},
-	informerStopped:         {gearInformer, "Stopped", plain},
-	informerSynced:          {gearInformer, "Synced", plain},
-	informerHandlerAdded:    {gearInformer, "HandlerAdded", func(e *Event, r *record) { e.Handler, e.Label, e.N = handlerName(r), r.a, r.x }},
-	informerHandlerRemoved:  {gearInformer, "HandlerRemoved", fillHandler},
-	informerHandlerEnded:    {gearInformer, "HandlerEnded", fillHandler},
-	informerHandlerSynced:   {gearInformer, "HandlerSynced", fillHandler},
-	informerHandlerLagging:  {gearInformer, "HandlerLagging", fillHandler},
-	informerHandlerStuck:    {gearInformer, "HandlerStuck", func(e *Event, r *record) { fillHandler(e, r); e.Kind = r.b }},
-	informerHandlerPanicked: {gearInformer, "HandlerPanicked", func(e *Event, r *record) { fillHandler(e, r); e.Kind = r.b }},
-	informerApplied: {gearInformer, "Applied", func(e *Event, r *record) {
-		e.Kind, e.Deltas, e.ResourceVersion, e.Sync, e.Number = r.a, r.b, r.c, r.yes, r.num
-	}},
-	informerDistributed: {gearInformer, "Distributed", func(e *Event, r *record) { e.Kind, e.N, e.Number = r.a, r.x, r.num }},
-	informerHandlerQueued: {gearInformer, "HandlerQueued", func(e *Event, r *record) {
-		e.Handler, e.N, e.Pending, e.Merged, e.Number = handlerName(r), r.x, r.y, r.z, r.num
-	}},
-	informerHandlerCalled: {gearInformer, "HandlerCalled", func(e *Event, r *record) { e.Handler, e.Kind, e.Number = handlerName(r), r.b, r.num }},
-	informerHandled: {gearInformer, "Handled", func(e *Event, r *record) {
-		e.Handler, e.Kind, e.Number, e.Micros = handlerName(r), r.b, r.num, micros(r.z)
-	}},
-	informerResyncDue:    {gearInformer, "ResyncDue", fillCount},
-	informerProcessError: {gearInformer, "ProcessError", fillErr},
-	informerMutated:      {gearInformer, "Mutated", plain},
+	informerStarted      = hook("informer", "Started", nil)
+	informerStopped      = hook("informer", "Stopped", nil)
+	informerSynced       = hook("informer", "Synced", nil)
+	informerHandlerAdded = hook("informer", "HandlerAdded", func(e *Event, r *record) {
+		fillHandler(e, r)
+		e.Label = r.a
+	})
+	informerHandlerRemoved  = hook("informer", "HandlerRemoved", fillHandler)
+	informerHandlerEnded    = hook("informer", "HandlerEnded", fillHandler)
+	informerHandlerSynced   = hook("informer", "HandlerSynced", fillHandler)
+	informerHandlerLagging  = hook("informer", "HandlerLagging", fillHandler)
+	informerHandlerStuck    = hook("informer", "HandlerStuck", fillHandler)
+	informerHandlerPanicked = hook("informer", "HandlerPanicked", fillHandler)
+	informerApplied         = hook("informer", "Applied", func(e *Event, r *record) {
+		e.Kind, e.Deltas, e.Sync = r.b, r.a, r.yes
+	})
+	informerDistributed   = hook("informer", "Distributed", fillKind)
+	informerHandlerQueued = hook("informer", "HandlerQueued", func(e *Event, r *record) {
+		fillHandler(e, r)
+		e.Pending, e.Merged, e.M = r.x, r.m, 0
+	})
+	informerHandlerCalled = hook("informer", "HandlerCalled", fillHandler)
+	informerHandled       = hook("informer", "Handled", fillHandler)
+	informerResyncDue     = hook("informer", "ResyncDue", nil)
+	informerProcessError  = hook("informer", "ProcessError", nil)
+	informerMutated       = hook("informer", "Mutated", nil)
 
-	queueAdded:         {gearQueue, "Added", plain},
-	queueCoalesced:     {gearQueue, "Coalesced", plain},
-	queueRefused:       {gearQueue, "Refused", plain},
-	queueDelayed:       {gearQueue, "Delayed", fillTime},
-	queueDelayCanceled: {gearQueue, "DelayCanceled", plain},
-	queueDelayEnded:    {gearQueue, "DelayEnded", fillTime},
-	queueGot:           {gearQueue, "Got", fillTime},
-	queueDone:          {gearQueue, "Done", fillTime},
-	queueDoneUnknown:   {gearQueue, "DoneUnknown", plain},
-	queueRetried:       {gearQueue, "Retried", func(e *Event, r *record) { e.N, e.Micros = r.x, micros(r.z) }},
-	queueForgotten:     {gearQueue, "Forgotten", plain},
-	queueShuttingDown:  {gearQueue, "ShuttingDown", func(e *Event, r *record) { e.Drain, e.N = r.yes, r.x }},
+	queueAdded         = hook("queue", "Added", nil)
+	queueCoalesced     = hook("queue", "Coalesced", nil)
+	queueRefused       = hook("queue", "Refused", nil)
+	queueDelayed       = hook("queue", "Delayed", nil)
+	queueDelayCanceled = hook("queue", "DelayCanceled", nil)
+	queueDelayEnded    = hook("queue", "DelayEnded", nil)
+	queueGot           = hook("queue", "Got", nil)
+	queueDone          = hook("queue", "Done", nil)
+	queueDoneUnknown   = hook("queue", "DoneUnknown", nil)
+	queueRetried       = hook("queue", "Retried", nil)
+	queueForgotten     = hook("queue", "Forgotten", nil)
+	queueShuttingDown  = hook("queue", "ShuttingDown", func(e *Event, r *record) { e.Drain = r.yes })
 
-	nsctlEnqueued:          {gearNsctl, "Enqueued", func(e *Event, r *record) { e.UID, e.Phase, e.Micros = r.a, r.b, micros(r.z) }},
-	nsctlGone:              {gearNsctl, "Gone", fillTime},
-	nsctlPassContext:       {gearNsctl, "PassContext", func(e *Event, r *record) { e.Pass = r.a }},
-	nsctlPassStarted:       {gearNsctl, "PassStarted", plain},
-	nsctlPassDone:          {gearNsctl, "PassDone", func(e *Event, r *record) { e.N, e.Err, e.Micros = r.x, r.c, micros(r.z) }},
-	nsctlPassStuck:         {gearNsctl, "PassStuck", func(e *Event, r *record) { e.N, e.Micros = r.x, micros(r.z) }},
-	nsctlPassPanicked:      {gearNsctl, "PassPanicked", plain},
-	nsctlPhaseStarted:      {gearNsctl, "PhaseStarted", func(e *Event, r *record) { e.Phase = r.a }},
-	nsctlPhaseDone:         {gearNsctl, "PhaseDone", func(e *Event, r *record) { e.Phase, e.Micros = r.a, micros(r.z) }},
-	nsctlDiscovered:        {gearNsctl, "Discovered", func(e *Event, r *record) { e.N, e.Err = r.x, r.c }},
-	nsctlEmptinessChecked:  {gearNsctl, "EmptinessChecked", func(e *Event, r *record) { e.Pass, e.N, e.M, e.Micros = r.a, r.x, r.y, micros(r.z) }},
-	nsctlTypeDeleted:       {gearNsctl, "TypeDeleted", fillContent},
-	nsctlWouldDelete:       {gearNsctl, "WouldDelete", fillContent},
-	nsctlConflict:          {gearNsctl, "Conflict", fillErr},
-	nsctlFinalized:         {gearNsctl, "Finalized", fillErr},
-	nsctlConditionsUpdated: {gearNsctl, "ConditionsUpdated", func(e *Event, r *record) { e.Type, e.Status, e.Reason, e.Message = r.a, r.b, r.in, r.c; e.In = "" }},
-	nsctlConditionsFailed:  {gearNsctl, "ConditionsFailed", fillErr},
+	nsctlEnqueued          = hook("nsctl", "Enqueued", func(e *Event, r *record) { e.UID, e.Phase = r.b, r.a })
+	nsctlGone              = hook("nsctl", "Gone", nil)
+	nsctlPassContext       = hook("nsctl", "PassContext", func(e *Event, r *record) { e.Pass = r.a })
+	nsctlPassStarted       = hook("nsctl", "PassStarted", nil)
+	nsctlPassDone          = hook("nsctl", "PassDone", nil)
+	nsctlPassStuck         = hook("nsctl", "PassStuck", nil)
+	nsctlPassPanicked      = hook("nsctl", "PassPanicked", nil)
+	nsctlPhaseStarted      = hook("nsctl", "PhaseStarted", fillPhase)
+	nsctlPhaseDone         = hook("nsctl", "PhaseDone", fillPhase)
+	nsctlDiscovered        = hook("nsctl", "Discovered", nil)
+	nsctlEmptinessChecked  = hook("nsctl", "EmptinessChecked", func(e *Event, r *record) { e.Pass = r.a })
+	nsctlTypeDeleted       = hook("nsctl", "TypeDeleted", fillContent)
+	nsctlWouldDelete       = hook("nsctl", "WouldDelete", fillContent)
+	nsctlConflict          = hook("nsctl", "Conflict", nil)
+	nsctlFinalized         = hook("nsctl", "Finalized", nil)
+	nsctlConditionsUpdated = hook("nsctl", "ConditionsUpdated", func(e *Event, r *record) {
+		e.Type, e.Status, e.Reason, e.Message, e.In = r.a, r.b, r.in, shown(r.c), ""
+	})
+	nsctlConditionsFailed = hook("nsctl", "ConditionsFailed", nil)
 
-	restclientRequestStart: {gearRestclient, "RequestStart", fillRequest},
-	restclientRequestDone:  {gearRestclient, "RequestDone", fillResult},
-	restclientRetry:        {gearRestclient, "Retry", fillResult},
-	restclientThrottled:    {gearRestclient, "Throttled", fillResult},
-	restclientFinished:     {gearRestclient, "Finished", fillResult},
-	restclientWarning:      {gearRestclient, "Warning", func(e *Event, r *record) { e.Text, e.Pass = r.c, r.a }},
-	restclientWatchOpened:  {gearRestclient, "WatchOpened", fillRequest},
-	restclientWatchClosed:  {gearRestclient, "WatchClosed", fillResult},
+	restclientRequestStart = hook("restclient", "RequestStart", fillRequest)
+	restclientRequestDone  = hook("restclient", "RequestDone", fillResult)
+	restclientRetry        = hook("restclient", "Retry", fillResult)
+	restclientThrottled    = hook("restclient", "Throttled", fillResult)
+	restclientFinished     = hook("restclient", "Finished", fillResult)
+	restclientWarning      = hook("restclient", "Warning", fillWarning)
+	restclientWatchOpened  = hook("restclient", "WatchOpened", fillRequest)
+	restclientWatchClosed  = hook("restclient", "WatchClosed", fillResult)
 
-	electionAcquired:    {gearElection, "Acquired", func(e *Event, r *record) { e.Identity = r.a }},
-	electionRenewed:     {gearElection, "Renewed", fillTime},
-	electionSlowPath:    {gearElection, "SlowPath", plain},
-	electionFailed:      {gearElection, "Failed", fillErr},
-	electionLost:        {gearElection, "Lost", fillErr},
-	electionReleased:    {gearElection, "Released", fillErr},
-	electionNewLeader:   {gearElection, "NewLeader", func(e *Event, r *record) { e.Identity, e.Micros = r.a, micros(r.z) }},
-	electionWatchFailed: {gearElection, "WatchFailed", fillErr},
+	electionAcquired    = hook("leaderelection", "Acquired", fillIdentity)
+	electionRenewed     = hook("leaderelection", "Renewed", nil)
+	electionSlowPath    = hook("leaderelection", "SlowPath", nil)
+	electionFailed      = hook("leaderelection", "Failed", nil)
+	electionLost        = hook("leaderelection", "Lost", nil)
+	electionReleased    = hook("leaderelection", "Released", nil)
+	electionNewLeader   = hook("leaderelection", "NewLeader", fillIdentity)
+	electionWatchFailed = hook("leaderelection", "WatchFailed", nil)
 
-	serverRequestStarted: {gearServer, "RequestStarted", func(e *Event, r *record) { e.Verb, e.User = r.a, r.b }},
-	serverRequestDone:    {gearServer, "RequestDone", func(e *Event, r *record) { e.Verb, e.User, e.Code, e.Micros = r.a, r.b, r.y, micros(r.z) }},
+	serverRequestStarted = hook("apiserver", "RequestStarted", fillServer)
+	serverRequestDone    = hook("apiserver", "RequestDone", fillServer)
 
-	labScene:    {gearLab, "Scene", func(e *Event, r *record) { e.Label, e.Arguments = r.a, r.b }},
-	labInput:    {gearLab, "Input", func(e *Event, r *record) { e.Label, e.Arguments = r.a, r.b }},
-	labHeld:     {gearLab, "Held", func(e *Event, r *record) { e.Gate = r.a }},
-	labStepped:  {gearLab, "Stepped", func(e *Event, r *record) { e.Gate = r.a }},
-	labReleased: {gearLab, "Released", func(e *Event, r *record) { e.Gate = r.a }},
-	labChapter:  {gearLab, "Chapter", func(e *Event, r *record) { e.Label = r.a }},
-	labQuestion: {gearLab, "Question", func(e *Event, r *record) { e.Label, e.Arguments = r.a, r.b }},
-	labAnswer:   {gearLab, "Answer", func(e *Event, r *record) { e.Label, e.Text = r.a, r.b }},
-}
+	labScene    = hook("lab", "Scene", fillLabel)
+	labInput    = hook("lab", "Input", fillLabel)
+	labHeld     = hook("lab", "Held", fillGate)
+	labStepped  = hook("lab", "Stepped", fillGate)
+	labReleased = hook("lab", "Released", fillGate)
+	labChapter  = hook("lab", "Chapter", fillLabel)
+	labQuestion = hook("lab", "Question", fillLabel)
+	labAnswer   = hook("lab", "Answer", func(e *Event, r *record) { e.Label, e.Text = r.a, r.b })
+)
 
 // leftOut are the hooks without a kind, with the reason.
 var leftOut = map[string]string{
@@ -309,25 +203,10 @@ var leftOut = map[string]string{
 	"apiserver.Panicked":    "a mistake in the laboratory, which the server logs",
 }
 
-// names are the names of the events.
-var names = func() (all [kindCount]string) {
-	for i, row := range kinds {
-		hook := []byte(row.hook)
-		hook[0] |= 'a' - 'A'
-		all[i] = gearNames[row.gear] + "." + string(hook)
+// Names returns the names of the events of all hooks.
+func Names() (all []string) {
+	for _, k := range kinds {
+		all = append(all, k.name)
 	}
 	return all
-}()
-
-// Names returns the names of all events of hooks.
-func Names() []string { return slices.Clone(names[:]) }
-
-// micros rounds up, so that no duration becomes 0.
-func micros(ns int64) int64 {
-	if ns <= 0 {
-		return 0
-	}
-	return (ns + 999) / 1000
 }
-
-func handlerName(r *record) string { return r.a + "#" + strconv.FormatUint(r.id, 10) }

@@ -86,20 +86,18 @@ func (s Size) String() string {
 
 // Set parses a size such as "64MiB", "1GiB" or "1048576".
 func (s *Size) Set(text string) error {
+	one := Size(1)
 	for _, unit := range sizeUnits {
 		if number, ok := strings.CutSuffix(text, unit.name); ok {
-			return s.set(number, unit.bytes)
+			text, one = number, unit.bytes
+			break
 		}
 	}
-	return s.set(text, 1)
-}
-
-func (s *Size) set(number string, unit Size) error {
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n < 0 || Size(n) > (1<<62)/unit {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || Size(n) > (1<<62)/one {
 		return errors.New("a size is a number with KiB, MiB or GiB, such as 256MiB")
 	}
-	*s = Size(n) * unit
+	*s = Size(n) * one
 	return nil
 }
 

@@ -14,9 +14,9 @@ type Recorder struct {
 	start     time.Time
 	collector *collector
 
-	mu      sync.Mutex // a leaf: nothing is called and nothing waits while it is held
-	records []record   // guarded by mu; never longer than its capacity
-	lost    [gears]uint64
+	mu      sync.Mutex        // a leaf: nothing is called and nothing waits while it is held
+	records []record          // guarded by mu; never longer than its capacity
+	lost    map[string]uint64 // guarded by mu; by gear; nil: none
 
 	wake, full chan struct{} // the buffer is no longer empty; it is half full
 	stop, done chan struct{}
@@ -33,15 +33,20 @@ type Config struct {
 	Limit int64
 }
 
-// record is an event as a hook left it. What the fields mean depends on the kind; see kinds.go.
+// record is an event as a hook left it. What the last fields mean depends on the kind; see kinds.go.
 type record struct {
-	kind           kind
-	yes            bool
-	at             int64  // ns since the start
-	in, space, key string // the key is space/key, unless space is empty
-	a, b, c        string
-	x, y, z        int64
-	id, num        uint64
+	kind        *kind // nil: it was emitted early
+	at          int64 // ns since the start
+	in, key, rv string
+	n, m        int64
+	took        time.Duration
+	num         uint64
+	err         error
+
+	a, b, c string
+	x       int64
+	id      uint64
+	yes     bool
 }
 
 // Start starts a Recorder. It fails if a file cannot be created. The caller must call Stop.
@@ -68,7 +73,10 @@ func (r *Recorder) put(e record) {
 	r.mu.Lock()
 	n, most := len(r.records), cap(r.records)
 	if n == most {
-		r.lost[kinds[e.kind].gear]++
+		if r.lost == nil {
+			r.lost = map[string]uint64{}
+		}
+		r.lost[e.kind.gear]++
 		r.mu.Unlock()
 		return
 	}
@@ -91,14 +99,14 @@ func signal(c chan struct{}) {
 }
 
 // numbered reports whether an event has a number of its queue.
-func numbered(e *record) bool { return kinds[e.kind].gear == gearQueue && e.id > 0 }
+func numbered(e *record) bool { return e.kind.gear == "queue" && e.id > 0 }
 
 // swap returns the buffered events and the number of lost ones, and leaves the empty buffer spare.
-func (r *Recorder) swap(spare []record) (records []record, lost [gears]uint64) {
+func (r *Recorder) swap(spare []record) (records []record, lost map[string]uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	records, lost = r.records, r.lost
-	r.records, r.lost = spare[:0], [gears]uint64{}
+	r.records, r.lost = spare[:0], nil
 	return records, lost
 }
 
