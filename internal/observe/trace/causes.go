@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -15,59 +16,52 @@ import (
 //   - a request carries its pass, or belongs to the reflector of its resource;
 //   - a write and its watch event have the same resource version.
 type causes struct {
-	informers  map[string]*informerCauses
-	queues     map[string]*queueCauses
-	passes     map[string]passCauses // by namespace
-	passNames  map[string]string     // namespace by name of the pass
-	requests   map[uint64]uint64     // the requestStart by request
-	opened     map[uint64]uint64     // the watchOpened by request
-	lastDone   map[string]uint64     // the requestDone or watchClosed that a resource's reflector saw last
-	ofRequest  map[uint64]string     // the resource of a list or watch of no pass
-	writes     map[string]uint64     // the committed or requestDone by resource version
-	doneOfPass map[string]uint64     // the last requestDone by pass
-	calls      map[string][]call     // running handler calls by key
-	held       map[heldItem]uint64   // the lab.held of what waits at gates
+	marks     map[mark]uint64   // the number of the event that left each last
+	queued    map[mark][]uint64 // by informer and key, since its last pop
+	calls     map[string][]call // running handler calls by key
+	queues    []string          // of which a key was got
+	passes    map[string]string // namespace by name of the pass
+	resources map[uint64]string // by list or watch of no pass
+	held      map[mark]uint64   // the lab.held of what waits at each gate
 }
 
-type heldItem struct{ gate, in, key string }
-
-type informerCauses struct {
-	event, list, resync uint64              // what the producer of the FIFO reported last
-	queued              map[string][]uint64 // by key, since its last pop
-	popped, written     uint64              // the pop in flight, and the store's write
-	applied             map[uint64]uint64   // by number; the last ones
-	distributed         map[uint64]uint64
-	called              map[string]uint64 // the running call by handler
-	held, heldBefore    uint64            // the last lab.held of the present watch, and of the one before
+// mark is what an event leaves for those that it causes.
+type mark struct {
+	what, in, key string
+	n             uint64
 }
 
+// call is a running call of a handler.
 type call struct {
 	handler string
 	seq     uint64
 }
 
-type queueCauses struct{ delayed, ended, added, got, done map[string]uint64 }
-
-type passCauses struct{ context, started uint64 }
-
 func newCauses() *causes {
 	return &causes{
-		informers: map[string]*informerCauses{}, queues: map[string]*queueCauses{}, passes: map[string]passCauses{},
-		passNames: map[string]string{}, requests: map[uint64]uint64{}, opened: map[uint64]uint64{}, lastDone: map[string]uint64{},
-		ofRequest: map[uint64]string{}, writes: map[string]uint64{}, doneOfPass: map[string]uint64{}, calls: map[string][]call{},
-		held: map[heldItem]uint64{},
+		marks: map[mark]uint64{}, queued: map[mark][]uint64{}, calls: map[string][]call{}, passes: map[string]string{},
+		resources: map[uint64]string{}, held: map[mark]uint64{},
 	}
 }
 
 // remembered bounds each map. A map that is full is emptied: later events of its keys have no
 // cause.
-const remembered = 100_000
+const remembered = 300_000
 
 func remember[K comparable, V any](m map[K]V, key K, value V) {
 	if len(m) >= remembered {
 		clear(m)
 	}
 	m[key] = value
+}
+
+func (c *causes) leave(e *Event, m mark) { remember(c.marks, m, e.Seq) }
+
+// take returns the event that left a mark last, 0 if there is none, and removes the mark.
+func (c *causes) take(m mark) uint64 {
+	seq := c.marks[m]
+	delete(c.marks, m)
+	return seq
 }
 
 // most is how many causes an event has at most.
@@ -86,17 +80,16 @@ func (c *causes) find(e *Event) {
 	gear, hook, _ := strings.Cut(e.Name, ".")
 	switch gear {
 	case "reflector":
-		c.informer(e.In).reflector(c, hook, e)
+		c.reflector(hook, e)
 	case "deltafifo":
-		c.informer(e.In).fifo(hook, e)
+		c.fifo(hook, e)
 	case "indexer":
-		i := c.informer(e.In)
-		e.causedBy(i.popped)
-		i.written = e.Seq
+		e.causedBy(c.marks[mark{what: "popped", in: e.In}])
+		c.leave(e, mark{what: "written", in: e.In})
 	case "informer":
-		c.handlers(c.informer(e.In), hook, e)
+		c.informer(hook, e)
 	case "queue":
-		c.queue(e.In).find(c, hook, e)
+		c.queue(hook, e)
 	case "nsctl":
 		c.namespace(hook, e)
 	case "restclient":
@@ -106,178 +99,139 @@ func (c *causes) find(e *Event) {
 	}
 }
 
-func (c *causes) informer(name string) *informerCauses {
-	i := c.informers[name]
-	if i == nil {
-		i = &informerCauses{queued: map[string][]uint64{}, applied: map[uint64]uint64{}, distributed: map[uint64]uint64{}, called: map[string]uint64{}}
-		c.informers[name] = i
-	}
-	return i
-}
-
-func (i *informerCauses) reflector(c *causes, hook string, e *Event) {
+func (c *causes) reflector(hook string, e *Event) {
+	list, resync := mark{what: "list", in: e.In}, mark{what: "resync", in: e.In}
+	answered := c.marks[mark{what: "answered", in: e.In}]
+	// The last lab.held of the present watch, and of the one before.
+	held, heldBefore := mark{what: "held", in: e.In}, mark{what: "heldBefore", in: e.In}
 	switch hook {
 	case "event":
-		e.causedBy(c.writes[e.ResourceVersion])
-		i.event, i.heldBefore = e.Seq, 0
+		e.causedBy(c.marks[mark{what: "write", key: e.ResourceVersion}])
+		c.leave(e, mark{what: "event", in: e.In})
+		c.take(heldBefore)
 	case "bookmark":
-		i.list = e.Seq // the end of a streaming list
+		c.leave(e, list) // the end of a streaming list
 	case "pageListed":
-		e.causedBy(c.lastDone[e.In])
-		i.list = e.Seq
+		e.causedBy(answered)
+		c.leave(e, list)
 	case "listed", "streamingListAbandoned":
-		e.causedBy(i.list)
-	case "watchStarted", "backOff":
-		e.causedBy(c.lastDone[e.In])
-		if hook == "watchStarted" {
-			i.held, i.heldBefore = 0, i.held
-		}
+		e.causedBy(c.marks[list])
+	case "backOff":
+		e.causedBy(answered)
+	case "watchStarted":
+		e.causedBy(answered)
+		remember(c.marks, heldBefore, c.take(held))
 	case "watchEnded": // the server cuts a watch that is not read
-		e.causedBy(c.lastDone[e.In])
-		e.heldBy("G1", i.held)
+		e.causedBy(answered)
+		e.heldBy("G1", c.marks[held])
 	case "expired": // and forgets what it has not sent
-		e.causedBy(c.lastDone[e.In])
-		e.heldBy("G1", cmp.Or(i.held, i.heldBefore))
+		e.causedBy(answered)
+		e.heldBy("G1", cmp.Or(c.marks[held], c.marks[heldBefore]))
 	case "resync":
-		e.causedBy(i.resync)
+		e.causedBy(c.marks[resync])
 	}
 }
 
-func (i *informerCauses) fifo(hook string, e *Event) {
+func (c *causes) fifo(hook string, e *Event) {
+	key, popped := mark{in: e.In, key: e.Key}, mark{what: "popped", in: e.In}
 	switch hook {
 	case "queued", "deduplicated", "ignored":
+		what := "event"
 		switch e.Deltas {
 		case "R", tombstone:
-			e.causedBy(i.list)
+			what = "list"
 		case "S":
-			e.causedBy(i.resync)
-		default:
-			e.causedBy(i.event)
+			what = "resync"
 		}
-		if hook == "queued" {
-			if len(i.queued) >= remembered {
-				clear(i.queued)
-			}
-			if waiting := i.queued[e.Key]; len(waiting) < most {
-				i.queued[e.Key] = append(waiting, e.Seq)
-			}
+		e.causedBy(c.marks[mark{what: what, in: e.In}])
+		if waiting := c.queued[key]; hook == "queued" && len(waiting) < most {
+			remember(c.queued, key, append(waiting, e.Seq))
 		}
 	case "replaced":
-		e.causedBy(i.list)
+		e.causedBy(c.marks[mark{what: "list", in: e.In}])
 	case "resynced":
-		e.causedBy(i.resync)
+		e.causedBy(c.marks[mark{what: "resync", in: e.In}])
 	case "popped":
-		e.causedBy(i.queued[e.Key]...)
-		delete(i.queued, e.Key)
-		i.popped, i.written = e.Seq, 0
-	case "processed", "requeued":
-		e.causedBy(i.popped)
-		if hook == "requeued" {
-			i.queued[e.Key] = append([]uint64{e.Seq}, i.queued[e.Key]...)
-		}
+		e.causedBy(c.queued[key]...)
+		delete(c.queued, key)
+		c.leave(e, popped)
+		c.take(mark{what: "written", in: e.In})
+	case "processed":
+		e.causedBy(c.marks[popped])
+	case "requeued":
+		e.causedBy(c.marks[popped])
+		c.queued[key] = append([]uint64{e.Seq}, c.queued[key]...)
 	}
 }
 
-func (c *causes) handlers(i *informerCauses, hook string, e *Event) {
+func (c *causes) informer(hook string, e *Event) {
+	applied := mark{what: "applied", in: e.In, n: e.Number}
+	distributed := mark{what: "distributed", in: e.In, n: e.Number}
+	called := mark{what: "called", in: e.In, key: e.Handler}
 	switch hook {
 	case "applied":
-		e.causedBy(i.written)
-		if i.written == 0 {
-			e.causedBy(i.popped)
-		}
-		remember(i.applied, e.Number, e.Seq)
-		i.written = 0
+		e.causedBy(cmp.Or(c.take(mark{what: "written", in: e.In}), c.marks[mark{what: "popped", in: e.In}]))
+		c.leave(e, applied)
 	case "distributed":
-		e.causedBy(i.applied[e.Number])
-		remember(i.distributed, e.Number, e.Seq)
-	case "handlerQueued":
-		e.causedBy(i.sent(e.Number))
-	case "handlerCalled":
-		e.causedBy(i.sent(e.Number))
-		i.called[e.Handler] = e.Seq
-		if len(c.calls) >= remembered {
-			clear(c.calls)
+		e.causedBy(c.marks[applied])
+		c.leave(e, distributed)
+	case "handlerQueued", "handlerCalled": // a handler may be called before the distribution is reported
+		e.causedBy(cmp.Or(c.marks[distributed], c.marks[applied]))
+		if hook == "handlerCalled" {
+			c.leave(e, called)
+			remember(c.calls, e.Key, append(c.calls[e.Key], call{e.In + " " + e.Handler, e.Seq}))
 		}
-		c.calls[e.Key] = append(c.calls[e.Key], call{e.In + " " + e.Handler, e.Seq})
-	case "handled", "handlerPanicked", "handlerStuck":
-		e.causedBy(i.called[e.Handler])
-		if hook == "handlerStuck" {
-			e.heldBy("G4", c.held[heldItem{"G4", e.In, e.Key}])
-		}
-		if hook == "handled" {
-			c.callEnded(e)
-			delete(i.called, e.Handler)
+	case "handlerPanicked":
+		e.causedBy(c.marks[called])
+	case "handlerStuck":
+		e.causedBy(c.marks[called])
+		e.heldBy("G4", c.held[mark{what: "G4", in: e.In, key: e.Key}])
+	case "handled":
+		e.causedBy(c.take(called))
+		isOver := func(one call) bool { return one.handler == e.In+" "+e.Handler }
+		if c.calls[e.Key] = slices.DeleteFunc(c.calls[e.Key], isOver); len(c.calls[e.Key]) == 0 {
+			delete(c.calls, e.Key)
 		}
 	case "resyncDue":
-		i.resync = e.Seq
+		c.leave(e, mark{what: "resync", in: e.In})
 	}
 }
 
-// sent returns the distributed of a number. A handler may be called before that is reported; then
-// it returns the applied.
-func (i *informerCauses) sent(number uint64) uint64 {
-	if seq := i.distributed[number]; seq > 0 {
-		return seq
-	}
-	return i.applied[number]
-}
-
-func (c *causes) callEnded(e *Event) {
-	running := c.calls[e.Key]
-	for n, one := range running {
-		if one.handler == e.In+" "+e.Handler {
-			running = append(running[:n:n], running[n+1:]...)
-			break
-		}
-	}
-	if c.calls[e.Key] = running; len(running) == 0 {
-		delete(c.calls, e.Key)
-	}
-}
-
-func (c *causes) queue(name string) *queueCauses {
-	q := c.queues[name]
-	if q == nil {
-		q = &queueCauses{map[string]uint64{}, map[string]uint64{}, map[string]uint64{}, map[string]uint64{}, map[string]uint64{}}
-		c.queues[name] = q
-	}
-	return q
-}
-
-func (q *queueCauses) find(c *causes, hook string, e *Event) {
+func (c *causes) queue(hook string, e *Event) {
+	of := func(what string) mark { return mark{what: what, in: e.In, key: e.Key} }
 	switch hook {
 	case "added", "coalesced", "refused":
-		if ended := q.ended[e.Key]; ended > 0 {
+		if ended := c.take(of("ended")); ended > 0 {
 			e.causedBy(ended)
-			delete(q.ended, e.Key)
 		} else {
 			c.adders(e)
 		}
 		if hook == "added" {
-			remember(q.added, e.Key, e.Seq)
+			c.leave(e, of("added"))
 		}
 	case "delayed":
 		c.adders(e)
 		if e.Micros > 0 {
-			remember(q.delayed, e.Key, e.Seq)
+			c.leave(e, of("delayed"))
 		}
-	case "delayCanceled", "delayEnded":
-		e.causedBy(q.delayed[e.Key])
-		delete(q.delayed, e.Key)
-		if hook == "delayEnded" {
-			remember(q.ended, e.Key, e.Seq)
-		}
+	case "delayCanceled":
+		e.causedBy(c.take(of("delayed")))
+	case "delayEnded":
+		e.causedBy(c.take(of("delayed")))
+		c.leave(e, of("ended"))
 	case "got":
-		added, done := q.added[e.Key], q.done[e.Key]
+		added, done := c.marks[of("added")], c.marks[of("done")]
 		e.causedBy(added)
 		if done > added { // added while it was processed: the Done queued it
 			e.causedBy(done)
 		}
-		remember(q.got, e.Key, e.Seq)
+		c.leave(e, of("got"))
+		if !slices.Contains(c.queues, e.In) {
+			c.queues = append(c.queues, e.In)
+		}
 	case "done":
-		e.causedBy(q.got[e.Key])
-		delete(q.got, e.Key)
-		remember(q.done, e.Key, e.Seq)
+		e.causedBy(c.take(of("got")))
+		c.leave(e, of("done"))
 	case "retried", "forgotten":
 		c.adders(e)
 	}
@@ -286,108 +240,112 @@ func (q *queueCauses) find(c *causes, hook string, e *Event) {
 // adders lists what may have added a key to a queue: the running handler calls for it, and the pass
 // over it that is under way. A pass plans the next one before its end.
 func (c *causes) adders(e *Event) {
+	c.callers(e)
+	e.causedBy(c.marks[mark{what: "pass", key: e.Key}])
+	e.Maybe = len(e.Causes) > 1
+}
+
+func (c *causes) callers(e *Event) {
 	for _, one := range c.calls[e.Key] {
 		e.causedBy(one.seq)
 	}
-	e.causedBy(c.passes[e.Key].started)
 	e.Maybe = len(e.Causes) > 1
 }
 
 func (c *causes) namespace(hook string, e *Event) {
-	pass := c.passes[e.Key]
+	context, pass := mark{what: "context", key: e.Key}, mark{what: "pass", key: e.Key}
 	switch hook {
 	case "enqueued":
-		for _, one := range c.calls[e.Key] {
-			e.causedBy(one.seq)
-		}
-		e.Maybe = len(e.Causes) > 1
+		c.callers(e)
 	case "passContext":
 		c.got(e)
 		if e.Pass != "" {
-			remember(c.passNames, e.Pass, e.Key)
+			remember(c.passes, e.Pass, e.Key)
 		}
-		remember(c.passes, e.Key, passCauses{context: e.Seq})
+		c.leave(e, context)
+		c.take(pass)
 	case "passStarted":
-		if pass.context > 0 {
-			e.causedBy(pass.context)
-		} else {
+		if e.causedBy(c.marks[context]); e.Causes == nil {
 			c.got(e)
 		}
-		remember(c.passes, e.Key, passCauses{pass.context, e.Seq})
+		c.leave(e, pass)
 	case "passDone":
-		e.causedBy(pass.started)
-		delete(c.passes, e.Key)
+		e.causedBy(c.take(pass))
+		c.take(context)
 	case "passStuck":
-		e.causedBy(pass.started)
+		e.causedBy(c.marks[pass])
 		for item, seq := range c.held { // its requests are about the namespace, its content or the types
-			if item.gate == "G6" && (item.key == "" || item.key == e.Key || strings.HasPrefix(item.key, e.Key+"/")) {
-				e.heldBy(item.gate, seq)
+			if item.what == "G6" && (item.key == "" || item.key == e.Key || strings.HasPrefix(item.key, e.Key+"/")) {
+				e.heldBy(item.what, seq)
 				break
 			}
 		}
 	default:
-		e.causedBy(pass.started)
+		e.causedBy(c.marks[pass])
 	}
 }
 
 // got adds the got of the key. A key is in one queue of namespaces.
 func (c *causes) got(e *Event) {
-	for _, q := range c.queues {
-		if seq := q.got[e.Key]; seq > 0 {
-			e.causedBy(seq)
-		}
+	for _, queue := range c.queues {
+		e.causedBy(c.marks[mark{what: "got", in: queue, key: e.Key}])
 	}
 }
 
 func (c *causes) request(hook string, e *Event) {
+	request, watch := mark{what: "request", n: e.Request}, mark{what: "watch", n: e.Request}
 	switch hook {
 	case "requestStart":
-		if key, ok := c.passNames[e.Pass]; ok && e.Pass != "" {
-			e.causedBy(c.passes[key].started)
+		if namespace, ok := c.passes[e.Pass]; ok {
+			e.causedBy(c.marks[mark{what: "pass", key: namespace}])
 		} else if e.Pass == "" && (e.Verb == "list" || e.Verb == "watch") {
-			remember(c.ofRequest, e.Request, e.Resource)
+			remember(c.resources, e.Request, e.Resource)
 		}
-		remember(c.requests, e.Request, e.Seq)
+		c.leave(e, request)
 	case "requestDone":
-		e.causedBy(c.requests[e.Request])
-		if e.ResourceVersion != "" {
-			if _, committed := c.writes[e.ResourceVersion]; !committed {
-				remember(c.writes, e.ResourceVersion, e.Seq)
-			}
+		e.causedBy(c.marks[request])
+		write := mark{what: "write", key: e.ResourceVersion}
+		if e.ResourceVersion != "" && c.marks[write] == 0 {
+			c.leave(e, write)
 		}
-		c.seen(e)
+		c.answered(e)
 	case "watchOpened":
-		e.causedBy(c.requests[e.Request])
-		remember(c.opened, e.Request, e.Seq)
-		c.seen(e)
+		e.causedBy(c.marks[request])
+		c.leave(e, watch)
+		c.answered(e)
 	case "watchClosed":
-		e.causedBy(c.opened[e.Request])
-		delete(c.opened, e.Request)
-		c.seen(e)
-		delete(c.ofRequest, e.Request)
-	case "retry", "throttled", "finished":
-		e.causedBy(c.requests[e.Request])
-		if hook == "finished" {
-			delete(c.requests, e.Request)
-			delete(c.ofRequest, e.Request)
-		}
+		e.causedBy(c.take(watch))
+		c.answered(e)
+		delete(c.resources, e.Request)
+	case "retry", "throttled":
+		e.causedBy(c.marks[request])
+	case "finished":
+		e.causedBy(c.take(request))
+		delete(c.resources, e.Request)
+	}
+}
+
+// answered leaves what the reflector of the request's resource has seen last.
+func (c *causes) answered(e *Event) {
+	if resource := c.resources[e.Request]; resource != "" {
+		c.leave(e, mark{what: "answered", in: resource})
 	}
 }
 
 // gate remembers what waits at the gates of the laboratory.
 func (c *causes) gate(hook string, e *Event) {
-	item := heldItem{e.Gate, e.In, e.Key}
+	item := mark{what: e.Gate, in: e.In, key: e.Key}
 	switch hook {
 	case "held":
 		remember(c.held, item, e.Seq)
 		if e.Gate == "G1" {
-			c.informer(e.In).held = e.Seq
+			c.leave(e, mark{what: "held", in: e.In})
 		}
 	case "stepped":
 		e.causedBy(c.held[item])
 		delete(c.held, item)
 	case "released":
-		maps.DeleteFunc(c.held, func(item heldItem, _ uint64) bool { return item.gate == e.Gate })
+		maps.DeleteFunc(c.held, func(item mark, _ uint64) bool { return item.what == e.Gate })
 	}
 }
 
@@ -396,12 +354,5 @@ func (e *Event) heldBy(gate string, seq uint64) {
 	if seq > 0 {
 		e.Gate = gate
 		e.causedBy(seq)
-	}
-}
-
-// seen remembers what the reflector of the request's resource sees.
-func (c *causes) seen(e *Event) {
-	if resource := c.ofRequest[e.Request]; resource != "" {
-		c.lastDone[resource] = e.Seq
 	}
 }
