@@ -306,7 +306,8 @@ func TestWhatALineHas(t *testing.T) {
 			l.Namespaces().PassDone("a", time.Second, 0, &nsctl.ResourcesRemainingError{Estimate: 30})
 		}},
 		{0, "INFO  dry run: would delete namespace=a resource=pods behind_pods=0 ending=0 held=2 items=4", func(l log) {
-			l.Namespaces().WouldDelete("a", api.PodsResource, nsctl.Found{ToDelete: 4, Held: 2, Names: make([]string, 6)}, nil)
+			found := nsctl.Found{ToDelete: 4, Held: 2, Names: make([]string, 6)}
+			l.Namespaces().WouldDelete("a", api.PodsResource, found, nil)
 		}},
 		{0, "WARN  lost leadership, stopping at once", func(l log) { // the last line of the run says why
 			l.Election().Lost(&leaderelection.LostError{Lease: "kube-system/orrery"})

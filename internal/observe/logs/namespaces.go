@@ -109,7 +109,8 @@ func (l *namespaceLog) wouldDelete(namespace string, resource api.GroupVersionRe
 }
 
 // hasChanged reports whether there were other numbers of objects of the type in the last call.
-func (l *namespaceLog) hasChanged(namespace string, resource api.GroupVersionResource, found nsctl.Found) (changed bool) {
+func (l *namespaceLog) hasChanged(namespace string, resource api.GroupVersionResource, found nsctl.Found) bool {
+	changed := false
 	found.Names = nil
 	l.stories.of(namespace, func(s *story) {
 		changed = !reflect.DeepEqual(found, s.found[resource])
