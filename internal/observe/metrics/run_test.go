@@ -303,20 +303,6 @@ func TestCountersExistBeforeAnythingIsCounted(t *testing.T) {
 	}
 }
 
-// No two series have the same labels: Prometheus drops the second.
-func TestEachValueIsWrittenOnce(t *testing.T) {
-	m := busy(t)
-	m.Events(func() events.Snapshot { return events.Snapshot{} })
-	seen := map[string]bool{}
-	for line := range strings.Lines(text(t, m)) {
-		series := line[:strings.LastIndex(line, " ")]
-		if !strings.HasPrefix(line, "#") {
-			assert.False(t, seen[series], "%s is written twice", series)
-			seen[series] = true
-		}
-	}
-}
-
 func TestFailuresAreCounted(t *testing.T) {
 	m := metrics.New("")
 	trace := m.Namespaces()

@@ -16,7 +16,7 @@ type Event struct {
 
 	In              string `json:"i,omitempty"` // the informer, queue or controller
 	Key             string `json:"k,omitempty"`
-	UID             string `json:"uid,omitempty"` // only when the key's object changed
+	UID             string `json:"uid,omitempty"` // of a namespace
 	ResourceVersion string `json:"rv,omitempty"`
 	Deltas          string `json:"d,omitempty"` // a letter for each of the newest 20 deltas, oldest first: A U D R S, † for a tombstone
 	Micros          int64  `json:"us,omitempty"`

@@ -33,7 +33,8 @@ type Config struct {
 	Limit int64
 }
 
-// record is an event as a hook left it. What the last fields mean depends on the kind; see kinds.go.
+// record is an event as a hook left it. What the fields from a on mean depends on the kind; see
+// kinds.go.
 type record struct {
 	kind        *kind // nil: it was emitted early
 	at          int64 // ns since the start

@@ -29,8 +29,8 @@ type Place struct {
 	Yours bool `json:"yours,omitempty"`
 }
 
-// Code has the source files of the gears that run, in which it finds the function that calls a hook:
-// which one it is in the form that runs, where it stands, and its text. code.yaml names the
+// Code has the source files of the gears that run, in which it finds the function that calls a
+// hook: which one it is in the form that runs, where it stands, and its text. code.yaml names the
 // functions.
 type Code struct {
 	// Files has the repository's files; nil if there are none here.

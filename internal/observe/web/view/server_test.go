@@ -137,7 +137,9 @@ func TestOnlyThePageIsAnswered(t *testing.T) {
 			}
 		})
 	}
-	_, _, header := ask(t, http.MethodGet, at(t, server, "/"), nil)
+	_, html, header := ask(t, http.MethodGet, at(t, server, "/"), nil)
+	assert.NotContains(t, html, "<!--", "every mark of the page is filled in")
+	assert.Contains(t, html, `"orrery/state.js":"./state.js"`, "the import map")
 	policy := header.Get("Content-Security-Policy")
 	assert.Contains(t, policy, "default-src 'none'")
 	assert.NotContains(t, policy, "unsafe")
@@ -282,13 +284,6 @@ func TestATakenPort(t *testing.T) {
 	other, _ := live(t)
 	assert.True(t, other.Moved())
 	assert.NotEqual(t, at(t, one, "").Port(), at(t, other, "").Port())
-}
-
-func TestAPolicyNamesTheImportMap(t *testing.T) {
-	server, _ := live(t)
-	_, html, _ := ask(t, http.MethodGet, at(t, server, "/"), nil)
-	assert.NotContains(t, html, "<!--", "every mark of the page is filled in")
-	assert.Contains(t, html, `"orrery/state.js":"./state.js"`)
 }
 
 // Every user of a machine can read the arguments of a process. The browser gets the name of a file
