@@ -192,26 +192,6 @@ func TestAFileDroppedOnALiveRun(t *testing.T) {
 	b.Sound()
 }
 
-// A page of a run without gates cannot send commands, and shows none.
-func TestGatesAreForTheLaboratory(t *testing.T) {
-	server, run := live(t)
-	address := at(t, server, "/socket")
-	address.Scheme = "ws"
-	conn, _, err := websocket.DefaultDialer.DialContext(t.Context(), address.String(), nil)
-	require.NoError(t, err)
-	defer conn.Close()
-	require.NoError(t, conn.WriteJSON(view.Command{Do: "close", Gate: "G1"}))
-	run.add("a")
-	for {
-		_, text, err := conn.ReadMessage()
-		require.NoError(t, err)
-		assert.NotContains(t, string(text), "control")
-		if strings.Contains(string(text), "queue.added") {
-			return
-		}
-	}
-}
-
 // A second page may look, but not command; commands that are wrong are answered.
 func TestGatesAnswerCommands(t *testing.T) {
 	r := held(t)
@@ -255,16 +235,12 @@ func TestGatesAnswerCommands(t *testing.T) {
 	until(second, func(c told) bool { return !c.Taken })
 	require.NoError(t, second.WriteJSON(view.Command{Do: "step"}))
 	until(second, func(c told) bool { return c.Yours && c.Gates[4].Waiting == 0 })
-}
 
-// A page sends short commands. The server ends the connection of one that sends more.
-func TestLongCommandsAreRefused(t *testing.T) {
-	r := held(t)
-	conn, _ := dial(t, r.server)
-	require.NoError(t, conn.WriteJSON(view.Command{Do: "run", Where: strings.Repeat("x", 1000)}))
+	// A page sends short commands. The server ends the connection of one that sends more.
+	require.NoError(t, second.WriteJSON(view.Command{Do: "run", Where: strings.Repeat("x", 1000)}))
 	var err error
 	for err == nil {
-		_, _, err = conn.ReadMessage()
+		_, _, err = second.ReadMessage()
 	}
 	assert.True(t, websocket.IsCloseError(err, websocket.CloseMessageTooBig), "%v", err)
 }

@@ -211,6 +211,8 @@ func TestASocketHasTheRun(t *testing.T) {
 	run.add("one")
 	run.add("two")
 	conn, _ := dial(t, server)
+	command := view.Command{Do: "close", Gate: "G1"} // of the laboratory; a run without gates has no answer to it
+	require.NoError(t, conn.WriteJSON(command))
 	assert.Equal(t, []string{"header", "state", "one", "two"}, receive(t, conn, 4))
 	run.add("three")
 	assert.Equal(t, []string{"three"}, receive(t, conn, 1))
