@@ -12,7 +12,7 @@ import (
 
 	"orrery/cmd/lab/serve"
 	"orrery/internal/app/program"
-	"orrery/internal/lab/causes/verdict"
+	"orrery/internal/lab/causes"
 	"orrery/internal/lab/course/manifest"
 	"orrery/internal/lab/course/overlay"
 	"orrery/internal/lab/course/report"
@@ -241,7 +241,7 @@ func (s *session) runScript(ctx context.Context, chosen *choice, dir string, o *
 	if config.Beside, err = s.beside(ctx, chosen, dir); err != nil {
 		return err
 	}
-	if config.Verdicts = lay.Pages[verdict.File]; config.Verdicts != "" {
+	if config.Verdicts = lay.Pages[causes.VerdictFile]; config.Verdicts != "" {
 		if config.Passed, err = s.passes(chosen.lab); err != nil {
 			return err
 		}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/causes"
-	"orrery/internal/lab/causes/verdict"
 	"orrery/internal/lab/course/manifest"
 	"orrery/internal/why"
 	"orrery/restclient"
@@ -214,7 +213,7 @@ func (p *player) stuck(ctx context.Context, s manifest.Stuck) error {
 	if !causes.IsOfCourse(s.Namespace) {
 		return fmt.Errorf("lab 13 has no namespace %q", s.Namespace)
 	}
-	verdicts, err := verdict.Read(p.Verdicts)
+	verdicts, err := causes.ReadVerdicts(p.Verdicts)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"orrery/internal/lab/causes/verdict"
+	"orrery/internal/lab/causes"
 	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/manifest"
 	"orrery/internal/lab/course/overlay"
@@ -237,7 +237,8 @@ func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
 	}
 	var told bytes.Buffer
 	outcome, err := script.Play(ctx, script.Config{Run: run, Program: binary, Beside: binary, Log: filepath.Join(s.dir, "run.log"),
-		Verdicts: lay.Pages[verdict.File], Passed: true, Out: &told, Lang: texts.English, LimitFactor: limitFactor})
+		Verdicts: lay.Pages[causes.VerdictFile], Passed: true, Out: &told, Lang: texts.English,
+		LimitFactor: limitFactor})
 	if err != nil || outcome.OK {
 		return nil, err
 	}

@@ -1,9 +1,9 @@
-package verdict
+package causes
 
 import (
 	"bytes"
 	"context"
-	_ "embed"
+	_ "embed" // verdict.yaml
 	"encoding/json"
 	"fmt"
 	"os"
@@ -14,15 +14,18 @@ import (
 	"orrery/restclient/api"
 )
 
-// Verdicts are the content of verdict.yaml.
+// Verdicts are the content of verdict.yaml, which the learner of lab 13 writes: a verdict on each of
+// the namespaces that `lab break first` and `lab break second` set up for a seed. The tests set the
+// same namespaces up again and replay the verdicts on them.
 type Verdicts struct {
-	// Seed chooses the causes of the two namespaces, see causes.OfCourse.
+	// Seed chooses the causes of the two namespaces, see [OfCourse].
 	Seed   uint64    `yaml:"seed"`
 	First  yaml.Node `yaml:"first"`
 	Second yaml.Node `yaml:"second"`
 }
 
-// Verdict is a diagnosis with its repair.
+// Verdict is a diagnosis with its repair. A repair passes if the namespace is gone and nothing is
+// stranded, left behind outside, or damaged elsewhere, see [Fixture.Intact].
 type Verdict struct {
 	// Causes lists ids of `orrery why --explain`, in the order in which the causes act.
 	Causes []string `yaml:"causes"`
@@ -41,17 +44,17 @@ type Request struct {
 	Body any `yaml:"body"`
 }
 
-// File is verdict.yaml, relative to the repository.
-const File = "internal/lab/causes/verdict/verdict.yaml"
+// VerdictFile is verdict.yaml, relative to the repository.
+const VerdictFile = "internal/lab/causes/verdict.yaml"
 
 //go:embed verdict.yaml
-var page []byte
+var verdictPage []byte
 
-// Load returns the verdicts that are built in. A field that is misspelt is an error.
-func Load() (Verdicts, error) { return parse(page) }
+// LoadVerdicts returns the verdicts that are built in. A field that is misspelt is an error.
+func LoadVerdicts() (Verdicts, error) { return parse(verdictPage) }
 
-// Read is Load for a file.
-func Read(file string) (Verdicts, error) {
+// ReadVerdicts is LoadVerdicts for a file.
+func ReadVerdicts(file string) (Verdicts, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return Verdicts{}, err
@@ -65,8 +68,8 @@ func parse(text []byte) (Verdicts, error) {
 	return all, err
 }
 
-// Decode decodes the verdict on one of the namespaces.
-func Decode(node yaml.Node) (Verdict, error) {
+// DecodeVerdict decodes the verdict on one of the namespaces.
+func DecodeVerdict(node yaml.Node) (Verdict, error) {
 	var v Verdict
 	if node.Kind == 0 {
 		return v, fmt.Errorf("verdict.yaml: a verdict is missing")

@@ -1,4 +1,4 @@
-package verdict_test
+package causes_test
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"orrery/internal/lab/causes"
-	"orrery/internal/lab/causes/verdict"
 	"orrery/internal/lab/clustertest"
 )
 
@@ -43,14 +42,14 @@ func shows(path, need string) bool {
 
 // TestContract replays the verdicts on the namespaces of the lab.
 func TestContract(t *testing.T) {
-	t.Run("First", func(t *testing.T) { judge(t, "first", func(v verdict.Verdicts) yaml.Node { return v.First }) })
-	t.Run("Second", func(t *testing.T) { judge(t, "second", func(v verdict.Verdicts) yaml.Node { return v.Second }) })
+	t.Run("First", func(t *testing.T) { judge(t, "first", func(v causes.Verdicts) yaml.Node { return v.First }) })
+	t.Run("Second", func(t *testing.T) { judge(t, "second", func(v causes.Verdicts) yaml.Node { return v.Second }) })
 }
 
-func judge(t *testing.T, name string, of func(verdict.Verdicts) yaml.Node) {
-	all, err := verdict.Load()
+func judge(t *testing.T, name string, of func(causes.Verdicts) yaml.Node) {
+	all, err := causes.LoadVerdicts()
 	require.NoError(t, err)
-	v, err := verdict.Decode(of(all))
+	v, err := causes.DecodeVerdict(of(all))
 	require.NoError(t, err)
 	situation := causes.OfCourse(name, all.Seed)
 	t.Run("Causes", func(t *testing.T) {
