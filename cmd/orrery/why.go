@@ -34,8 +34,6 @@ type whyOptions struct {
 	noWait      bool
 	explain     string
 	save, from  string
-	finalizers  string
-	known       []why.Keeper
 	timeout     time.Duration
 	maxRequests int
 
@@ -101,7 +99,7 @@ Exit codes; with -A the highest of 0, 2 and 3:
 	}
 	options.addTo(command.Flags())
 	program.CompleteChoices(command)
-	program.CompleteFiles(command, "kubeconfig", "save", "from", "finalizers")
+	program.CompleteFiles(command, "kubeconfig", "save", "from")
 	program.Complete(command, "explain", why.IDs()...)
 	cobra.CheckErr(command.RegisterFlagCompletionFunc("context", contexts))
 	return command
@@ -118,9 +116,6 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.explain, "explain", "", "print the lesson on the cause with this `id`, without a cluster")
 	flags.StringVar(&o.save, "save", "", "save the evidence in this `file`, which only its owner can read; it has names, images, commands, nodes, webhook rules, RBAC subjects and error messages, but no Secrets: look through it before you share it")
 	flags.StringVar(&o.from, "from", "", "examine the evidence in this `file` instead of a cluster")
-	flags.StringVar(&o.finalizers, "finalizers", "",
-		"a YAML `file` with the owners of further finalizers, as internal/why/finalizers.yaml has them; they "+
-			"count before those of that table")
 	flags.BoolVar(&o.fix, "fix", false, "also print the commands of each remedy; nothing is written")
 	flags.DurationVar(&o.timeout, "timeout", collect.DefaultTimeout, "how long the examination may take; the report names what was not read by then")
 	flags.IntVar(&o.maxRequests, "max-requests", 0, fmt.Sprintf("how many requests may be sent (default %d, with -A %d more for each namespace)",
@@ -170,13 +165,6 @@ func (o *whyOptions) check(args []string) error {
 
 func (o *whyOptions) run(command *cobra.Command, args []string) error {
 	stdout := command.OutOrStdout()
-	if o.finalizers != "" {
-		known, err := why.LoadKeepers(o.finalizers)
-		if err != nil {
-			return err
-		}
-		o.known = known
-	}
 	switch {
 	case o.explain != "":
 		cause, _ := why.Lookup(o.explain)
@@ -186,7 +174,6 @@ func (o *whyOptions) run(command *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		evidence.Finalizers = append(o.known, evidence.Finalizers...)
 		return o.judge(stdout, evidence)
 	}
 	ctx, release := program.UntilSignal(command.Context(), func() { os.Exit(program.ExitInterrupted) })
@@ -284,8 +271,7 @@ func (o *whyOptions) collect(ctx context.Context, client *restclient.Client, nam
 }
 
 func (o *whyOptions) collectOptions() collect.Options {
-	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests,
-		Finalizers: o.known}
+	options := collect.Options{Interval: o.interval, Timeout: o.timeout, MaxRequests: o.maxRequests}
 	if o.noWait {
 		options.Interval = -1
 	}

@@ -23,50 +23,13 @@ func (e *Evidence) Accuses(hook Webhook) bool {
 	return strings.Contains(e.condition(api.NamespaceDeletionContentFailure), `failed calling webhook "`+hook.Name+`"`)
 }
 
-// MayKeep reports whether a webhook is called for a request whose refusal no condition reports, or
-// may be why there are no conditions yet.
-func (e *Evidence) MayKeep(hook Webhook) bool {
-	return e.silently(hook.Rules) != "" || len(e.keptBy(hook)) > 0 || e.Untouched() && len(e.selected(hook.Rules)) > 0
-}
-
-// keptBy returns the finalizers on objects whose update a webhook must allow: without it their
-// owners cannot remove them.
-func (e *Evidence) keptBy(hook Webhook) []Held {
+// KeptBy returns the finalizers on objects whose update a webhook must allow: without it their
+// owners cannot remove them. See VictoriaMetrics/helm-charts#2726.
+func (e *Evidence) KeptBy(hook Webhook) []Held {
 	if hook.FailurePolicy == "Ignore" || hook.Service == nil || !hook.NamespaceOnly.matches(e.labels()) {
 		return nil
 	}
-	return slices.DeleteFunc(e.Held(), func(h Held) bool {
-		return !selects(hook.Rules, "UPDATE", h.Type, "")
-	})
-}
-
-// Expected returns the resource of the controller's request that has not succeeded although no
-// condition reports a refusal: the request that removes the token of an empty namespace, or, if
-// there are no conditions, the request that writes them. It returns "" for neither.
-func (e *Evidence) Expected() string {
-	switch {
-	case e.Untouched():
-		return "namespaces/status"
-	case e.Emptied():
-		return "namespaces/finalize"
-	}
-	return ""
-}
-
-// silently returns that resource if the rules select the request, and "" if they do not.
-func (e *Evidence) silently(rules []Rule) string {
-	_, subresource, _ := strings.Cut(e.Expected(), "/")
-	if subresource == "" || !selects(rules, "UPDATE", namespaceType, subresource) {
-		return ""
-	}
-	return e.Expected()
-}
-
-// Emptied reports whether only the controller's token keeps the namespace, and has for longer than
-// the controller pauses.
-func (e *Evidence) Emptied() bool {
-	objects, unread := e.left()
-	return e.age() >= backOffCap && objects == 0 && len(unread) == 0 && !e.vouched()
+	return slices.DeleteFunc(e.Held(), func(h Held) bool { return !selects(hook.Rules, "UPDATE", h.Type) })
 }
 
 // BlamesPolicy reports whether the condition names an admission policy.
@@ -78,7 +41,7 @@ func (n *Namespace) BlamesPolicy() bool {
 func (e *Evidence) selected(rules []Rule) (blocks []Blocked) {
 	for i := range e.Types {
 		t := &e.Types[i]
-		if t.Count > 0 && !e.wentSince(t) && selects(rules, "DELETE", t, "") {
+		if t.Count > 0 && !e.wentSince(t) && selects(rules, "DELETE", t) {
 			blocks = append(blocks, t.all()...)
 		}
 	}
@@ -87,7 +50,7 @@ func (e *Evidence) selected(rules []Rule) (blocks []Blocked) {
 
 // unreadBy returns a type that could not be read and whose deletion the rules select, nil for none.
 func (e *Evidence) unreadBy(rules []Rule) *Type {
-	return find(e.Types, func(t Type) bool { return t.Failed != nil && selects(rules, "DELETE", &t, "") })
+	return find(e.Types, func(t Type) bool { return t.Failed != nil && selects(rules, "DELETE", &t) })
 }
 
 // all describes all objects of a type, which cannot go.
@@ -143,22 +106,22 @@ func candidates(e *Evidence, name string) (found []candidate) {
 		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects DELETE of %s", hook.Resource, hook.Configuration, name, of)
 		found = append(found, candidate{f, hook})
 	}
+	if len(found) > 1 {
+		for i := range found {
+			found[i].lack(nil, "%d configurations have a webhook of that name", len(found))
+		}
+	}
 	return found
 }
 
 func webhookUnreachable(e *Evidence) []Finding {
 	var findings []Finding
 	content := e.condition(api.NamespaceDeletionContentFailure)
-	for name := range matchedOnce(failedCalling(), content) {
-		first := len(findings)
+	for name, text := range matchedOnce(failedCalling(), content) {
 		for _, c := range candidates(e, name) {
 			f := c.Finding
-			text, ok := callTo(c.hook, name, content)
-			if !ok {
-				continue // the condition is about another webhook of that name
-			}
-			if c.hook != nil && c.hook.FailurePolicy == "Ignore" {
-				continue // it was changed since
+			if c.hook != nil && (c.hook.FailurePolicy == "Ignore" || !c.hook.isCalledBy(text)) {
+				continue // it was changed since, or the condition is about another webhook of that name
 			}
 			f.Says = fmt.Sprintf("the webhook %s cannot be reached", name)
 			if len(f.Blocks) > 0 {
@@ -169,9 +132,8 @@ func webhookUnreachable(e *Evidence) []Finding {
 				f.Says += ", so " + most + count(f.Blocks) + " cannot be deleted"
 			}
 			f.saw(1, e.Namespace.Request, "ContentFailure: failed calling webhook %q: %s", name, text)
-			if c.hook != nil && c.hook.Narrowed && denies(content) {
-				f.lack(nil, "the webhook is not asked about every object, and the message of a denial may quote these words")
-			}
+			f.doubt(c.hook != nil && c.hook.Narrowed && denies(content),
+				"the webhook is not asked about every object, and the message of a denial may quote these words")
 			if c.hook != nil && c.hook.Narrowed {
 				f.lackDeletions(e)
 			}
@@ -179,25 +141,16 @@ func webhookUnreachable(e *Evidence) []Finding {
 				findings = append(findings, f)
 			}
 		}
-		if several := findings[first:]; len(several) > 1 {
-			for i := range several {
-				several[i].lack(nil, "%d configurations have a webhook of that name whose server cannot be reached", len(several))
-			}
-		}
-	}
-	named := func(hook *Webhook) bool {
-		return slices.ContainsFunc(findings, func(f Finding) bool {
-			return f.Culprit.Name == hook.Configuration && f.Culprit.Resource == hook.Resource
-		})
 	}
 	for i := range e.Webhooks.Items {
 		hook := &e.Webhooks.Items[i]
-		held := e.keptBy(*hook)
-		if len(held) == 0 || named(hook) {
+		culprit := Reference{Resource: hook.Resource, Name: hook.Configuration}
+		held := e.KeptBy(*hook)
+		if len(held) == 0 || slices.ContainsFunc(findings, func(f Finding) bool { return f.Culprit == culprit }) {
 			continue
 		}
 		f := heldFinding(e, held[0])
-		f.Culprit = Reference{Resource: hook.Resource, Name: hook.Configuration}
+		f.Culprit = culprit
 		f.Says = fmt.Sprintf("the webhook %s cannot be reached, so %s cannot be removed from %s", hook.Name, held[0].Finalizer, held[0].Type.Name())
 		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects UPDATE of %s", hook.Resource, hook.Configuration, hook.Name, held[0].Type.Name())
 		if hookIsDown(e, &f, hook, "") {
@@ -205,33 +158,7 @@ func webhookUnreachable(e *Evidence) []Finding {
 			findings = append(findings, f)
 		}
 	}
-	return append(findings, silentlyUnreachable(e)...)
-}
-
-// silentlyUnreachable returns the webhooks without a server that are called for a request whose
-// refusal no condition reports.
-func silentlyUnreachable(e *Evidence) (findings []Finding) {
-	for i := range e.Webhooks.Items {
-		hook := &e.Webhooks.Items[i]
-		request := e.silently(hook.Rules)
-		if request == "" || hook.FailurePolicy == "Ignore" || hook.Service == nil || !hook.NamespaceOnly.matches(e.labels()) {
-			continue
-		}
-		f := Finding{Culprit: Reference{Resource: hook.Resource, Name: hook.Configuration}}
-		f.Says = fmt.Sprintf("the webhook %s cannot be reached, so %s", hook.Name, withoutRequest[request])
-		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects UPDATE of %s", hook.Resource, hook.Configuration, hook.Name, request)
-		if hookIsDown(e, &f, hook, "") {
-			f.lack(nil, "the refusal itself was not seen: no condition reports it")
-			findings = append(findings, f)
-		}
-	}
 	return findings
-}
-
-// withoutRequest says what a namespace lacks whose controller may not send a request.
-var withoutRequest = map[string]string{
-	"namespaces/finalize": "the token of the empty namespace cannot be removed",
-	"namespaces/status":   "the controller cannot write its conditions",
 }
 
 // hookIsDown adds why a webhook cannot be called, and what to do about it. It returns false if its
@@ -302,12 +229,8 @@ func admissionDenies(e *Evidence) []Finding {
 	content := e.condition(api.NamespaceDeletionContentFailure)
 	var findings []Finding
 	for name, reason := range matchedOnce(webhookDenied(), content) {
-		all := candidates(e, name)
-		for _, c := range all {
+		for _, c := range candidates(e, name) {
 			f := c.Finding
-			if len(all) > 1 {
-				f.lack(nil, "%d configurations have a webhook of that name", len(all))
-			}
 			if c.hook != nil {
 				f.lackPass(e, c.hook.Resource+" "+c.hook.Configuration, c.hook.Changed)
 			}
@@ -335,26 +258,6 @@ func admissionDenies(e *Evidence) []Finding {
 			findings[same].Proof = append(findings[same].Proof, f.Proof[0])
 		}
 	}
-	return append(findings, silentlyDenied(e)...)
-}
-
-// silentlyDenied returns the policies that decide on a request whose refusal no condition reports.
-func silentlyDenied(e *Evidence) (findings []Finding) {
-	for _, p := range e.Policies.Items {
-		request := e.silently(p.Rules)
-		if request == "" || !e.inForce(p) {
-			continue
-		}
-		f := Finding{Culprit: Reference{Resource: "validatingadmissionpolicies", Name: p.Name}}
-		if p.Mutating {
-			f.Culprit.Resource = "mutatingadmissionpolicies"
-		}
-		f.Says = fmt.Sprintf("the admission policy %s may deny the controller's request, and then %s", p.Name, withoutRequest[request])
-		f.saw(1, e.Policies.Request, "policy %s is bound, and selects UPDATE of %s", p.Name, request)
-		f.lack(nil, "whether it denies was not seen: no condition reports it")
-		f.Do = []string{"read what policy " + p.Name + " demands of a namespace, or the log of the controller, which has the denial"}
-		findings = append(findings, f)
-	}
 	return findings
 }
 
@@ -371,16 +274,11 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 		by += " with binding " + binding
 	}
 	f.saw(1, e.Namespace.Request, "ContentFailure: policy %s: %s", by, reason)
-	switch {
-	case strings.Contains(reason, "no params found"):
-		f.Do = []string{fmt.Sprintf("restore the parameter object of binding %s; if it was in %s, where nothing can be created any more: "+
-			"exclude %s by spec.matchResources of the binding, and remove the exclusion when %s is gone", binding, e.Name, e.Name, e.Name)}
-	case strings.HasPrefix(reason, "failed to configure "), strings.Contains(reason, "resulted in error"):
-		f.Do = []string{fmt.Sprintf("correct policy %s: it cannot decide, and then denies", policy)}
-	default:
-		f.Do = []string{"do what the policy asks for: " + reason}
+	f.Do = []string{"do what the policy asks for: " + reason, doneAlready}
+	if strings.HasPrefix(reason, "failed to configure ") || strings.Contains(reason, "resulted in error") {
+		f.Do[0] = fmt.Sprintf("correct policy %s, or restore the parameter object of its binding: it cannot decide, "+
+			"and then denies", policy)
 	}
-	f.Do = append(f.Do, doneAlready)
 	if !e.Policies.Known() {
 		f.lack(e.Policies.Failed, "the admission policies %s", e.Policies.notKnown())
 		return f, true
@@ -393,14 +291,12 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 		return f, false // removed since
 	}
 	f.lackPass(e, "policy "+policy, p.Changed)
-	if p.Authorizer {
-		f.lack(nil, "policy %s asks about rights: if they were changed since, the next pass of the controller may succeed", policy)
-	}
+	f.doubt(p.Authorizer,
+		"policy %s asks about rights: if they were changed since, the next pass of the controller may succeed", policy)
 	if bound != nil {
 		f.lackPass(e, "binding "+binding, bound.Changed)
-		if bound.Parameter != "" {
-			f.lack(nil, "the parameters of binding %s were not read: if they were changed since, the next pass of the controller may succeed", binding)
-		}
+		f.doubt(bound.Parameter != "", "the parameters of binding %s were not read: if they were changed since, the "+
+			"next pass of the controller may succeed", binding)
 	}
 	if f.Blocks = e.selected(p.Rules); len(f.Blocks) == 0 || !p.NamespaceOnly.matches(e.labels()) {
 		return f, false

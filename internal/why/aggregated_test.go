@@ -58,8 +58,7 @@ func TestGroupsThatCannotBeDiscovered(t *testing.T) {
 			also("ops")), "C01 proven", "do: "+elsewhere+": ops is terminating, too", "!--replicas=1"),
 		is("its server went with the namespace", unavailable("shop"), "C02 proven", marked, strands, elsewhere),
 		is("its server is a host", outside, "C02 possible", "only missing: whether api.example.com answers was not "+
-			"seen", "!whose pods", "give api.example.com a Service in another namespace, and set spec.service of "+
-			"APIService v1.g.io to it"),
+			"seen"),
 		is("it was unavailable for another reason before", with(unavailable("kube-system"),
 			service(func(s *why.APIService) {
 				s.Since = at
@@ -130,12 +129,6 @@ func TestConversionWebhooks(t *testing.T) {
 			e.Types[0].Failed, e.Second.Types[0].Failed = nil, nil
 		})
 	}
-	elsewhere := func(text string) why.Evidence {
-		e := with(blamed(""), func(e *why.Evidence) { *e = conditioned(*e) })
-		e.Elsewhere = answered("GET namespaces",
-			why.ConditionsWrite{Namespace: "other", At: deleted.Add(-time.Minute), Failure: text})
-		return e
-	}
 	const none, back = `"strategy":"None"`, "run the conversion webhook in another namespace"
 	var rows []row
 	for name, test := range map[string]struct {
@@ -143,14 +136,10 @@ func TestConversionWebhooks(t *testing.T) {
 		where func(*why.Evidence)
 		do    string
 	}{
-		"a URL": {refusal, url, "do: bring the server at https://127.0.0.1:1/ back, or correct the URL in " +
-			"CustomResourceDefinition things.g.io"},
-		"a Service": {refusal, func(*why.Evidence) {}, "do: find out why the API server does not reach the pods " +
-			"of Service a/b"},
-		"a certificate": {expired, func(*why.Evidence) {}, "do: repair the certificate of Service a/b, or the " +
-			"caBundle of CustomResourceDefinition things.g.io"},
-		"a certificate at a URL": {expired, url,
-			"do: repair the certificate of the server at https://127.0.0.1:1/, or the caBundle of"},
+		"a URL": {refusal, url, "do: repair the server at https://127.0.0.1:1/, or correct the URL or the caBundle " +
+			"in CustomResourceDefinition things.g.io"},
+		"a Service":     {refusal, func(*why.Evidence) {}, "do: repair what the error says: the pods of Service a/b"},
+		"a certificate": {expired, func(*why.Evidence) {}, "caBundle, port, path or timeoutSeconds in Custom"},
 	} {
 		rows = append(rows, is(name+", in the answer to a list", with(listed(test.text), test.where), "C09 proven",
 			test.do, none),
@@ -158,10 +147,8 @@ func TestConversionWebhooks(t *testing.T) {
 			is(name+", in the condition, while the list works", with(blamed(test.text), test.where,
 				func(e *why.Evidence) {
 					e.Types[0].Count = 1
-				}), "C09 possible", "missing: the list of things.g.io works now"),
-			is(name+", in the condition of another namespace", with(elsewhere(test.text), test.where), "C09 possible",
-				"only missing: shop itself has no condition yet", "found: C19 possible"))
-		e := with(elsewhere(test.text), test.where)
+				}), "C09 possible", "missing: the list of things.g.io works now"))
+		e := with(blamed(test.text), test.where)
 		assert.True(t, e.BlamesConversion(), "the CustomResourceDefinition is read")
 	}
 	inside := unconverted()

@@ -13,11 +13,10 @@ import (
 
 // This page judges whether the server of an admission or conversion webhook can be called.
 
-// certificate is in an error of the certificate, brokenTransfer in every error of a connection.
-const certificate = "x509: "
-
+// brokenTransfer is in every error of a connection.
 var (
-	brokenTransfer = []string{certificate, `Post "`, "connection refused", "context deadline exceeded", "no such host", "i/o timeout"}
+	brokenTransfer = []string{"x509: ", `Post "`, "connection refused", "context deadline exceeded", "no such host",
+		"i/o timeout"}
 	// noBackend matches the errors without a request.
 	noBackend     = lazyPattern(`no endpoints available|service "[^"]+" not found|no service port `)
 	noServicePort = lazyPattern(`no service port (\d+) found for service`)
@@ -39,68 +38,33 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 	broken := transferFailed(text)
 	answered := strings.Contains(text, "failed to call webhook: ") && !broken && !noBackend().MatchString(text) ||
 		strings.HasPrefix(text, "received invalid webhook response")
-	server := "the server at " + orElse(url, "the webhook's URL")
+	called := broken || answered // it failed, whatever is seen of the server
+	var b *Backend
 	if service != nil {
-		server = "Service " + service.String()
+		b = e.backend(*service)
 	}
+	isThere := b != nil && b.Failed == nil && b.Exists
+	if answered && (service == nil || isThere && b.Ready > 0) {
+		f.Says = strings.Replace(f.Says, "cannot be reached", "answers with an error", 1)
+	}
+	wrongPort := noServicePort().FindStringSubmatch(text)
 	switch {
-	case strings.Contains(text, certificate):
-		repair = fmt.Sprintf("repair the certificate of %s, or the caBundle of %s", server, configuration)
-		if service != nil {
-			if b := e.backend(*service); b != nil {
-				f.lackPass(e, server, b.Changed)
-			}
-			seen := Finding{}
-			if down, _ := e.backendDown(&seen, *service); down && service.Namespace == e.Name {
-				return "", true // no pod can start in it
-			} else if down {
-				f.Proof = append(f.Proof, seen.Proof...)
-				f.lackToo(seen)
-				repair = e.bringBack(*service) + "; then, if it still fails, " + repair
-			}
-		}
-		return repair, true
 	case service == nil:
-		switch {
-		case answered:
-			f.Says = strings.Replace(f.Says, "cannot be reached", "answers with an error", 1)
-			return fmt.Sprintf("read the log of %s, or correct the URL in %s", server, configuration), true
-		case !broken:
-			f.lack(nil, "the webhook has a URL, which was not called")
-		}
-		return fmt.Sprintf("bring %s back, or correct the URL in %s", server, configuration), true
-	}
-	if b := e.backend(*service); b != nil && b.Failed == nil && b.Exists {
-		if b.External != "" {
-			if !broken && !answered {
-				f.lack(nil, "Service %s stands for %s, which was not called", service, b.External)
-			}
-			return fmt.Sprintf("bring %s back, for which Service %s stands", b.External, service), true
-		}
-		if match := noServicePort().FindStringSubmatch(text); match != nil && !slices.Contains(b.Ports, match[1]) {
-			f.saw(1, b.Request, "Service %s exists, and has no port %s", service, match[1])
-			repair = fmt.Sprintf("correct the port of the webhook in %s, or give Service %s the port %s", configuration, service, match[1])
-			if service.Namespace != e.Name {
-				if down, _ := e.backendDown(f, *service); down {
-					repair += "; and " + e.bringBack(*service)
-				}
-			}
-			return repair, true
-		}
-		if answered && b.Ready > 0 {
-			f.Says = strings.Replace(f.Says, "cannot be reached", "answers with an error", 1)
-			f.saw(1, b.Request, "Service %s has %s, and its answer is an error",
-				service, words.Count(b.Ready, "ready endpoint"))
-			f.lackPass(e, server, b.Changed)
-			return fmt.Sprintf("read the log of the pods of %s, or correct the path of the webhook in %s", server, configuration), true
-		}
-		if broken && b.Ready > 0 {
-			f.lackPass(e, server, b.Changed)
-			f.saw(1, b.Request, "Service %s has %s, and is not reached",
-				service, words.Count(b.Ready, "ready endpoint"))
-			return fmt.Sprintf("find out why the API server does not reach the pods of %s in time: their log, "+
-				"its targetPort, a NetworkPolicy, timeoutSeconds of the webhook", server), true
-		}
+		f.doubt(!called, "the webhook has a URL, which was not called")
+		return fmt.Sprintf("repair the server at %s, or correct the URL or the caBundle in %s",
+			orElse(url, "the webhook's URL"), configuration), true
+	case isThere && b.External != "":
+		f.doubt(!called, "Service %s stands for %s, which was not called", service, b.External)
+		return fmt.Sprintf("bring %s back, for which Service %s stands", b.External, service), true
+	case isThere && wrongPort != nil && !slices.Contains(b.Ports, wrongPort[1]):
+		f.saw(1, b.Request, "Service %s exists, and has no port %s", service, wrongPort[1])
+		return fmt.Sprintf("correct the port of the webhook in %s, or give Service %s the port %s",
+			configuration, service, wrongPort[1]), true
+	case isThere && b.Ready > 0 && called:
+		f.lackPass(e, "Service "+service.String(), b.Changed)
+		f.saw(1, b.Request, "Service %s has %s, and calls of it fail", service, words.Count(b.Ready, "ready endpoint"))
+		return fmt.Sprintf("repair what the error says: the pods of Service %s (their log, a NetworkPolicy), or the "+
+			"certificate, caBundle, port, path or timeoutSeconds in %s", service, configuration), true
 	}
 	if down, known := e.backendDown(f, *service); known && !down {
 		return "", false
@@ -149,12 +113,9 @@ func (f *Finding) lackDeletions(e *Evidence) {
 			if t.Name() != b.Resource || len(f.Missing) > 0 || t.expires() || t.Name() == "leases.coordination.k8s.io" {
 				continue // those two change all the time
 			}
-			if t.Count > len(t.Objects) {
-				f.lack(nil, "not all %s were looked at: one may have been changed since", t.Name())
-			}
-			if e.drains(&t) {
-				f.lack(nil, "there are fewer %s in the second sample: one that was denied may have gone since", t.Name())
-			}
+			f.doubt(t.Count > len(t.Objects), "not all %s were looked at: one may have been changed since", t.Name())
+			f.doubt(e.drains(&t),
+				"there are fewer %s in the second sample: one that was denied may have gone since", t.Name())
 			for _, o := range t.Objects {
 				if len(f.Missing) > 0 {
 					break
@@ -165,9 +126,9 @@ func (f *Finding) lackDeletions(e *Evidence) {
 					o = *again
 				}
 				f.lackPass(e, b.Resource+"/"+o.Name, o.Changed)
-				if changed {
-					f.lack(nil, "%s/%s was changed after the conditions were written: the next pass of the controller may succeed", b.Resource, o.Name)
-				}
+				f.doubt(changed,
+					"%s/%s was changed after the conditions were written: the next pass of the controller may succeed",
+					b.Resource, o.Name)
 			}
 		}
 	}
@@ -196,10 +157,10 @@ func (e *Evidence) backendDown(f *Finding, service Service) (down, known bool) {
 
 // lackStart adds to a finding that the pods behind a Service may be starting.
 func (f *Finding) lackStart(e *Evidence, b *Backend) {
-	if age := e.At.Sub(b.Changed); b.Ready == 0 && b.Coming > 0 && age < startsWithin {
-		f.lack(nil, "Service %s has %s without Ready, changed %s ago: a server may be starting",
-			b.Service, words.Count(b.Coming, "endpoint"), words.Duration(age))
-	}
+	age := e.At.Sub(b.Changed)
+	f.doubt(b.Ready == 0 && b.Coming > 0 && age < startsWithin,
+		"Service %s has %s without Ready, changed %s ago: a server may be starting",
+		b.Service, words.Count(b.Coming, "endpoint"), words.Duration(age))
 }
 
 // bringBack says how to bring the server behind a Service back.

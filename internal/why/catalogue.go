@@ -79,17 +79,22 @@ var catalogue struct {
 // Catalogue returns the causes in the order of the report. It is a new slice with each call.
 func Catalogue() []Cause {
 	catalogue.Do(func() {
-		decoder := yaml.NewDecoder(bytes.NewReader(catalogueFile))
-		decoder.KnownFields(true)
-		if err := decoder.Decode(&catalogue.causes); err != nil {
-			panic(err) // a test reads it
-		}
+		decodeOwn(catalogueFile, &catalogue.causes)
 		all := judges()
 		for i := range catalogue.causes {
 			catalogue.causes[i].judge = all[catalogue.causes[i].ID]
 		}
 	})
 	return slices.Clone(catalogue.causes)
+}
+
+// decodeOwn reads a file of this package, which every test does, too.
+func decodeOwn(file []byte, into any) {
+	decoder := yaml.NewDecoder(bytes.NewReader(file))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(into); err != nil {
+		panic(err)
+	}
 }
 
 // Lookup returns the cause with an id, in upper or lower case, or with its number.

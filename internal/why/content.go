@@ -24,16 +24,13 @@ func definitionGoes(e *Evidence) []Finding {
 		f.Says = fmt.Sprintf("the CustomResourceDefinition of %s is terminating, and %s left", t.Name(), remaining(t.Count))
 		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: terminating since %s, has %s", d.Name, clock(d.Deleted), definitionCleanup)
 		f.saw(1, t.Request, "%s left", t.objects(t.Count))
-		if d.Deleted.After(e.Namespace.Deleted) {
-			f.lack(nil, "it was deleted after the namespace, and waits for the same objects")
-		}
+		f.doubt(d.Deleted.After(e.Namespace.Deleted),
+			"it was deleted after the namespace, and waits for the same objects")
 		held := slices.DeleteFunc(e.Held(), func(h Held) bool { return h.Type != t })
-		if len(held) == 0 {
-			f.lack(nil, "no finalizer was seen on them: they may go by themselves")
-		}
-		if second := e.Second.typeOf(t); e.Second != nil && (second == nil || second.Failed != nil) {
-			f.lack(nil, "they could not be listed in the second sample")
-		}
+		f.doubt(len(held) == 0, "no finalizer was seen on them: they may go by themselves")
+		second := e.Second.typeOf(t)
+		f.doubt(e.Second != nil && (second == nil || second.Failed != nil),
+			"they could not be listed in the second sample")
 		for _, h := range held {
 			owner, _ := e.ownerOf(h)
 			f.saw(1, t.Request, "%s/%s has %s", t.Name(), h.Object.Name, h.Finalizer)
@@ -110,11 +107,10 @@ func dependents(e *Evidence) []Finding {
 		f.Do = []string{fmt.Sprintf("find out why %s of %s/%s is not removed: %s; then see C04",
 			listed(own), t.Name(), leaf.Name, describe)}
 		for _, finalizer := range own {
-			f.lackOwner(e, Held{t, finalizer, leaf, e.Finalizers})
+			f.lackOwner(e, Held{t, finalizer, leaf})
 		}
-		if leaf.Deleted.IsZero() {
-			f.lack(nil, "%s/%s is not terminating: the garbage collector has not deleted it", t.Name(), leaf.Name)
-		}
+		f.doubt(leaf.Deleted.IsZero(),
+			"%s/%s is not terminating: the garbage collector has not deleted it", t.Name(), leaf.Name)
 		if e.moved(t, leaf) || e.moved(h.Type, h.Object) {
 			continue
 		}
@@ -167,9 +163,8 @@ func shrinks(e *Evidence) []Finding {
 		}
 		f.saw(1, first.Request, "%s", first.objects(first.Count))
 		f.saw(2, second.Request, "%s left", remaining(second.Count))
-		if e.condition(api.NamespaceDeletionContentFailure) != "" {
-			f.lack(nil, "ContentFailure says that requests are refused: what they are for may stay")
-		}
+		f.doubt(e.condition(api.NamespaceDeletionContentFailure) != "",
+			"ContentFailure says that requests are refused: what they are for may stay")
 		findings = append(findings, f)
 	}
 	return findings

@@ -105,9 +105,7 @@ func withoutConditions(e *Evidence, f Finding) []Finding {
 		words.Duration(e.age()))
 	off := controllerOff(e, &f, namespaceController)
 	alive := e.aliveController()
-	switch hooks := silentlyUnreachable(e); {
-	case !off && alive != "" && len(hooks) > 0:
-		return nil // the webhook keeps it from writing
+	switch {
 	case !off && alive != "":
 		f.Says = "a namespace controller is alive, and has written nothing here"
 		f.lack(nil, "%s: the controller may be slow, or its requests refused", alive)
@@ -118,9 +116,9 @@ func withoutConditions(e *Evidence, f Finding) []Finding {
 		f.Do = []string{"start kube-controller-manager with its namespace-controller, if none runs",
 			"otherwise " + readItsLog}
 	}
-	if name, at := e.deletedSince(); name != "" {
-		f.lack(nil, "%s has been terminating since %s, after the namespace: a controller was at work", name, clock(at))
-	}
+	name, at := e.deletedSince()
+	f.doubt(name != "",
+		"%s has been terminating since %s, after the namespace: a controller was at work", name, clock(at))
 	others := e.Elsewhere.Items
 	if busy := slices.IndexFunc(others,
 		func(w ConditionsWrite) bool { return w.At.After(e.Namespace.Deleted) }); busy >= 0 {
@@ -128,10 +126,6 @@ func withoutConditions(e *Evidence, f Finding) []Finding {
 			clock(others[busy].At))
 		f.Says = "a namespace controller is at work, and has written nothing here"
 		f.Do = []string{readItsLog}
-	}
-	if answer := e.answerTo(e.ControllersRight()); !off && answer != nil && !answer.Allowed {
-		f.lack(nil, "user %s may not update namespaces/status", controllersUser)
-		f.Do = []string{restoreItsRole}
 	}
 	return []Finding{f}
 }
@@ -156,29 +150,12 @@ func (e *Evidence) aliveController() string {
 
 // lackRead adds to a finding what could not be read about controllers.
 func (f *Finding) lackRead(e *Evidence) {
-	if e.Leases.Failed != nil {
-		f.lack(e.Leases.Failed, "whether a controller is alive by its Lease could not be seen")
-	}
-	if e.Managers.Failed != nil {
-		f.lack(e.Managers.Failed, "whether a pod of %s is ready could not be seen", managerName)
-	}
+	f.unread(e.Leases.Failed, "whether a controller is alive by its Lease could not be seen")
+	f.unread(e.Managers.Failed, "whether a pod of %s is ready could not be seen", managerName)
 }
 
 // readItsLog is advice about a controller that may be at work.
 const readItsLog = "read the controller's log: it says what refuses or delays its requests"
-
-// controllersUser is the service account that the namespace controller of kube-controller-manager
-// has in most clusters.
-const controllersUser = "system:serviceaccount:kube-system:namespace-controller"
-
-// ControllersRight is the question whether the namespace controller of kube-controller-manager may
-// send the request that is expected of it.
-func (e *Evidence) ControllersRight() Refusal {
-	return Refusal{User: controllersUser, Verb: "update", Resource: e.Expected()}
-}
-
-// restoreItsRole is advice if it may not.
-const restoreItsRole = "restore the ClusterRole system:controller:namespace-controller and its binding, if kube-controller-manager runs; otherwise start it"
 
 // Untouched reports whether no controller has written a condition yet, although it had time to.
 func (e *Evidence) Untouched() bool { return e.age() >= backOffCap && none(e.Namespace.Conditions) }
@@ -218,9 +195,9 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 			f.lack(e.Leases.Failed, "whether another process of %s is at work could not be seen by its Lease", managerName)
 		}
 		for _, lease := range e.Leases.Items {
-			if lease.Name == managerName && !lease.Expired(e.At) && !slices.ContainsFunc(managers, lease.isHeldBy) {
-				f.lack(nil, "the Lease of %s is held by %s, which is none of its pods: another process may be at work", managerName, lease.Holder)
-			}
+			f.doubt(lease.Name == managerName && !lease.Expired(e.At) && !slices.ContainsFunc(managers, lease.isHeldBy),
+				"the Lease of %s is held by %s, which is none of its pods: another process may be at work",
+				managerName, lease.Holder)
 		}
 		return true
 	}
@@ -242,9 +219,8 @@ func controllerOff(e *Evidence, f *Finding, controller string) bool {
 			case e.At.Sub(lease.Renewed) < backOffCap:
 				f.lack(nil, "%s may be starting again", managerName)
 			}
-			if len(e.Managers.Items) == 0 && !(controller == namespaceController && e.Untouched()) {
-				f.lack(nil, "no pod of %s is visible: it may run elsewhere, without a Lease", managerName)
-			}
+			f.doubt(len(e.Managers.Items) == 0 && !(controller == namespaceController && e.Untouched()),
+				"no pod of %s is visible: it may run elsewhere, without a Lease", managerName)
 			return true
 		}
 	}
@@ -289,12 +265,9 @@ func twoControllers(e *Evidence) []Finding {
 	f.saw(2, e.Namespace.Request, "managedFields: %s own f:conditions, and wrote them within %s of each other",
 		listed(names), words.Duration(togetherWithin))
 	f.saw(2, e.Namespace.Request, "the conditions differ between the samples")
-	if earlier := writers[1]; earlier.At.Before(e.At.Truncate(time.Second)) {
-		f.lack(nil, "%s has not written since the first sample, and may have stopped", earlier.Manager)
-	}
-	if e.Leases.Failed != nil {
-		f.lack(e.Leases.Failed, "whether both still lead could not be seen by their Leases")
-	}
+	f.doubt(writers[1].At.Before(e.At.Truncate(time.Second)),
+		"%s has not written since the first sample, and may have stopped", writers[1].Manager)
+	f.unread(e.Leases.Failed, "whether both still lead could not be seen by their Leases")
 	for _, lease := range e.Leases.Items {
 		switch at := writers[0].At.Add(-retryPeriod); {
 		case !slices.Contains(names, lease.Name):

@@ -12,8 +12,8 @@ import (
 // that cannot fill its cache of a type names the type, and not always the reason.
 var convertsBadly = lazyPattern(`(?:conversion webhook for|storage is \(re\)initializing: failed to list) ([^ ,]+), Kind=([A-Za-z0-9]+)`)
 
-// NamesConversion reports whether a text of the server may be about a conversion webhook.
-func NamesConversion(text string) bool { return convertsBadly().MatchString(text) }
+// namesConversion reports whether a text of the server may be about a conversion webhook.
+func namesConversion(text string) bool { return convertsBadly().MatchString(text) }
 
 // callError returns a text that has the error of a call to a conversion webhook, "" for another
 // text.
@@ -26,9 +26,8 @@ func callError(text string) string {
 
 // BlamesConversion reports whether a condition, or the list of a type, names a conversion webhook.
 func (e *Evidence) BlamesConversion() bool {
-	return NamesConversion(e.condition(api.NamespaceDeletionContentFailure)) ||
-		slices.ContainsFunc(e.Elsewhere.Items, func(w ConditionsWrite) bool { return w.Failure != "" }) ||
-		slices.ContainsFunc(e.Types, func(t Type) bool { return t.Failed != nil && NamesConversion(t.Failed.Message) })
+	return namesConversion(e.condition(api.NamespaceDeletionContentFailure)) ||
+		slices.ContainsFunc(e.Types, func(t Type) bool { return t.Failed != nil && namesConversion(t.Failed.Message) })
 }
 
 func conversionFails(e *Evidence) []Finding {
@@ -38,30 +37,33 @@ func conversionFails(e *Evidence) []Finding {
 	}
 	for i := range e.Types {
 		t := &e.Types[i]
-		if t.Failed == nil || !NamesConversion(t.Failed.Message) {
+		if t.Failed == nil || !namesConversion(t.Failed.Message) {
 			continue
 		}
 		f := Finding{Blocks: []Blocked{{Resource: t.Name()}}}
 		f.saw(1, t.Failed.Request, "%d: %s", t.Failed.Code, t.Failed.Message)
 		call := callError(t.Failed.Message)
 		if e.converterIsDown(&f, t.Name(), call) && (call != "" || len(f.Missing) == 0) {
-			f.lackFailure(e, t, NamesConversion)
+			f.lackFailure(e, t, namesConversion)
 			findings = append(findings, f)
 		}
 	}
 	// A server whose watch cache cannot start fails in namespaces that have no such object.
-	for _, claim := range e.conversionClaims() {
-		name := e.converted(claim.text)
+	for _, text := range texts(e.condition(api.NamespaceDeletionContentFailure)) {
+		if !namesConversion(text) || denies(text) {
+			continue
+		}
+		name := e.converted(text)
 		at := slices.IndexFunc(e.Types, func(t Type) bool { return t.Name() == name && t.Failed == nil })
-		f := claim.finding(e)
+		said := Finding{}
+		said.saw(1, e.Namespace.Request, "ContentFailure: %s", text)
+		f := said
 		down := e.converterIsDown(&f, name, "")
-		if down && len(f.Missing) > 0 && transferFailed(callError(claim.text)) {
-			f = claim.finding(e)
-			down = e.converterIsDown(&f, name, claim.text)
-			if at >= 0 && e.Types[at].Count > 0 {
-				f.lack(nil, "the list of %s works now", name)
-			}
-		} else if len(f.Missing) > 0 && (at >= 0 || callError(claim.text) == "") {
+		if down && len(f.Missing) > 0 && transferFailed(callError(text)) {
+			f = said
+			down = e.converterIsDown(&f, name, text)
+			f.doubt(at >= 0 && e.Types[at].Count > 0, "the list of %s works now", name)
+		} else if len(f.Missing) > 0 && (at >= 0 || callError(text) == "") {
 			continue // the condition is of a time before the repair, or has another reason
 		}
 		if !down || found(name) {
@@ -73,42 +75,9 @@ func conversionFails(e *Evidence) []Finding {
 		if at >= 0 {
 			f.Says = fmt.Sprintf("the conversion webhook of %s is down, and the server refuses the controller their list", name)
 		}
-		if claim.namespace != e.Name {
-			f.lack(nil, "%s itself has no condition yet", e.Name)
-		}
 		findings = append(findings, f)
 	}
 	return findings
-}
-
-// conversionClaim is what ContentFailure of a namespace says about a conversion.
-type conversionClaim struct{ namespace, text string }
-
-// conversionClaims returns the claims of this namespace or, while it has no condition, of others.
-func (e *Evidence) conversionClaims() (claims []conversionClaim) {
-	add := func(namespace, content string) {
-		for _, text := range texts(content) {
-			if NamesConversion(text) && !denies(text) {
-				claims = append(claims, conversionClaim{namespace, text})
-			}
-		}
-	}
-	add(e.Name, e.condition(api.NamespaceDeletionContentFailure))
-	if e.Untouched() {
-		for _, w := range e.Elsewhere.Items {
-			add(w.Namespace, w.Failure)
-		}
-	}
-	return claims
-}
-
-func (c conversionClaim) finding(e *Evidence) (f Finding) {
-	if c.namespace == e.Name {
-		f.saw(1, e.Namespace.Request, "ContentFailure: %s", c.text)
-	} else {
-		f.saw(1, e.Elsewhere.Request, "ContentFailure of %s: %s", c.namespace, c.text)
-	}
-	return f
 }
 
 // converted returns the name of the type whose kind a text about a conversion has.

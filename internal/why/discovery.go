@@ -66,8 +66,8 @@ func undiscoveredFinding(e *Evidence, groupVersion string) Finding {
 		f.saw(2, e.Discovery.Request, "/apis: %s", e.failed()[groupVersion])
 		f.lack(nil, "it could be discovered in the first sample")
 	}
-	if e.Second != nil && e.Second.Discovery != nil {
-		f.lack(e.Second.Discovery, "/apis could not be read in the second sample")
+	if e.Second != nil {
+		f.unread(e.Second.Discovery, "/apis could not be read in the second sample")
 	}
 	return f
 }
@@ -115,10 +115,10 @@ func unavailable(e *Evidence, inside bool) []Finding {
 			f.lack(b.Failed, "whether pods of Service %s may be starting could not be read", service.Service)
 		default:
 			f.lackStart(e, b)
-			if b.Ready > 0 && (slices.Contains(noServer, service.Reason) || e.now().Sub(b.Changed) < readAgainWithin) {
-				f.lack(nil, "Service %s has %s by now: discovery may follow",
-					service.Service, words.Count(b.Ready, "ready endpoint"))
-			}
+			f.doubt(inside && b.External != "", "whether %s answers was not seen", b.External)
+			isBack := slices.Contains(noServer, service.Reason) || e.now().Sub(b.Changed) < readAgainWithin
+			f.doubt(b.Ready > 0 && isBack, "Service %s has %s by now: discovery may follow",
+				service.Service, words.Count(b.Ready, "ready endpoint"))
 		}
 		remove := kubectl("", "delete apiservice %s", service.Name)
 		repair := fmt.Sprintf("repair Service %s (%s)", *service.Service, service.Reason)
@@ -129,11 +129,6 @@ func unavailable(e *Evidence, inside bool) []Finding {
 		if inside {
 			f.Says = fmt.Sprintf("%s cannot be discovered: its server is behind a Service of %s itself, which is deleted", groupVersion, e.Name)
 			repair = move
-			if b := e.backend(*service.Service); b != nil && b.External != "" {
-				f.Says = fmt.Sprintf("%s cannot be discovered: its Service is in %s, and stands for %s", groupVersion, e.Name, b.External)
-				repair = "give " + b.External + " a Service in another namespace, and set spec.service of APIService " + service.Name + " to it"
-				f.lack(nil, "whether %s answers was not seen", b.External)
-			}
 		}
 		f.Do = []string{repair, "⚠ if the add-on is uninstalled, and its API has no data of its own: " + remove}
 		loses := groupVersion + " in the whole cluster until its add-on is installed again, and strands what its server stores"
@@ -144,7 +139,7 @@ func unavailable(e *Evidence, inside bool) []Finding {
 }
 
 // staleWithoutAPIService is the finding about a group version that discovery still has, and that no
-// APIService has any more.
+// APIService has any more, as milo-os/milo#662 reports.
 func staleWithoutAPIService(e *Evidence, groupVersion string) Finding {
 	f := undiscoveredFinding(e, groupVersion)
 	f.Culprit = Reference{Resource: apiServices, Name: apiServiceName(groupVersion)}
@@ -187,9 +182,8 @@ func staleDiscovery(e *Evidence) []Finding {
 		}
 		f.Says = fmt.Sprintf("the server's discovery of %s is stale although %s answers", groupVersion, server)
 		f.saw(1, e.APIServices.Request, "APIService %s: Available=True %s", service.Name, service.Reason)
-		if since := e.now().Sub(service.Since); since < readAgainWithin {
-			f.lack(nil, "it is Available since %s, and the aggregator reads each group again once a minute", clock(service.Since))
-		}
+		f.doubt(e.now().Sub(service.Since) < readAgainWithin,
+			"it is Available since %s, and the aggregator reads each group again once a minute", clock(service.Since))
 		if e.Second != nil && slices.Contains(e.Second.Stale, groupVersion) {
 			f.saw(2, e.Discovery.Request, "/apis: still stale")
 		} else if e.Second != nil && e.Second.Discovery == nil {

@@ -34,9 +34,6 @@ type Evidence struct {
 	// Unlisted is why they could not be listed.
 	Unlisted *Failure `json:"unlisted,omitempty"`
 
-	// Finalizers are known owners that the user has added to the table.
-	Finalizers []Keeper `json:"finalizers,omitempty"`
-
 	// Discovery has the types that the server serves, Types the namespace's content by type.
 	Discovery Discovery `json:"discovery"`
 	Types     []Type    `json:"types,omitempty"`
@@ -56,7 +53,6 @@ type Evidence struct {
 	Backends   []Backend               `json:"backends,omitempty"`
 	Nodes      Answer[Node]            `json:"nodes,omitzero"`
 	NodeLeases Answer[Lease]           `json:"nodeLeases,omitzero"` // which the kubelets renew
-	Volumes    Answer[Attachment]      `json:"volumes,omitzero"`
 	Reviews    []Review                `json:"reviews,omitempty"`
 	Workloads  Answer[Workload]        `json:"workloads,omitzero"`
 	AllLeases  Answer[Lease]           `json:"allLeases,omitzero"`

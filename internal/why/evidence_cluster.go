@@ -80,9 +80,6 @@ type Lease struct {
 type ConditionsWrite struct {
 	Namespace string    `json:"namespace"`
 	At        time.Time `json:"at"`
-	// Failure is ContentFailure if it names the conversion of a type, which concerns every
-	// namespace.
-	Failure string `json:"failure,omitempty"`
 }
 
 // Expired reports whether the Lease has no holder or was not renewed in time. One that was written
@@ -183,13 +180,6 @@ type Node struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
-// Attachment is a volume attached to a node.
-type Attachment struct {
-	Name     string `json:"name"`
-	Node     string `json:"node"`
-	Attached bool   `json:"attached,omitempty"`
-}
-
 // Review is the answer to a SubjectAccessReview.
 type Review struct {
 	Refusal
@@ -198,15 +188,14 @@ type Review struct {
 	Failed  *Failure `json:"failed,omitempty"`
 }
 
-// selects reports whether a rule selects a request: the operation is DELETE or UPDATE, and the
-// subresource of requests for whole objects is empty. The part of a rule behind the slash selects
-// subresources, and "*" there also no subresource: "pods/*" has pods.
-func selects(rules []Rule, operation string, t *Type, subresource string) bool {
+// selects reports whether a rule selects an operation on whole objects, DELETE or UPDATE. The part
+// of a rule behind the slash selects subresources, and "*" there also none: "pods/*" has pods.
+func selects(rules []Rule, operation string, t *Type) bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool {
 		return includes(r.Operations, operation, "*") && includes(r.Groups, t.Group, "*") &&
 			slices.ContainsFunc(r.Resources, func(pattern string) bool {
 				of, sub, _ := strings.Cut(pattern, "/")
-				return (of == t.Resource || of == "*") && (sub == subresource || sub == "*")
+				return (of == t.Resource || of == "*") && (sub == "" || sub == "*")
 			})
 	})
 }
@@ -256,6 +245,8 @@ type Workload struct {
 	// registry and path.
 	Words []string `json:"words,omitempty"`
 }
+
+func (w Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
 
 // Every stands for all groups, namespaces or service accounts of a [Grant].
 const Every = "*"

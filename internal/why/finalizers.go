@@ -53,9 +53,6 @@ func ownerless(id string) func(e *Evidence) []Finding {
 			if owner == Ready || h.Object.Deleted.IsZero() && !owner.away() {
 				continue // it may finish, or nothing is asked of it yet
 			}
-			if h.Object.Deleted.IsZero() {
-				f.Certainty = Later
-			}
 			f.adviseOnOwner(e, h, id)
 			switch id {
 			case "C15":
@@ -104,7 +101,7 @@ func (f *Finding) adviseOnOwner(e *Evidence, h Held, id string) {
 	switch {
 	case away:
 		f.Do = append(f.Do, h.lastResort())
-		f.offerRelease(e, h)
+		f.offerRelease(e, h, "", true)
 	case f.Owner == nil:
 		e.sawTraces(f, h)
 		e.offerWithoutOwner(f, h)
@@ -119,7 +116,7 @@ func (f *Finding) removes(h Held, stopped *Workload) string {
 	case keeper.Controller != "":
 		seen = "it is switched off"
 	case f.Owner.State == Stopped && stopped != nil:
-		seen = fmt.Sprintf("its %s %s/%s has no ready pod", stopped.Kind, stopped.Namespace, stopped.Name)
+		seen = fmt.Sprintf("its %s has no ready pod", stopped)
 	case f.Owner.State == Stopped:
 		seen = "no workload that is called like it has a ready pod"
 	}
@@ -190,7 +187,7 @@ func (e *Evidence) offerWithoutOwner(f *Finding, h Held) {
 		return
 	}
 	f.Do = append(f.Do, h.lastResort())
-	f.printRelease(e, h, ifOwnerStaysAway)
+	f.offerRelease(e, h, ifOwnerStaysAway, false)
 }
 
 // lastResort is advice to remove the finalizer without its owner.
@@ -209,14 +206,9 @@ func (w Workload) bringBack(e *Evidence, f *Finding) {
 		f.Do = []string{fmt.Sprintf("run %s in another namespace until the objects are gone: %s is terminating, too", w.Name, w.Namespace)}
 		return
 	}
-	do := fmt.Sprintf("find out why %s %s/%s has no ready pod", w.Kind, w.Namespace, w.Name)
+	do := fmt.Sprintf("find out why %s has no ready pod", w)
 	command := kubectl(w.Namespace, "describe %s %s", w.Kind, w.Name)
-	switch {
-	case w.Replicas > 0 || w.Kind == "daemonset": // kubectl scales no DaemonSet
-	case w.Kind == CronKind:
-		command = kubectl(w.Namespace, `patch %s %s -p '{"spec":{"suspend":false}}'`, w.Kind, w.Name)
-		do = command
-	default:
+	if w.Replicas == 0 && (w.Kind == "deployment" || w.Kind == "statefulset") { // kubectl scales no others
 		command = kubectl(w.Namespace, "scale %s --replicas=1", w.Kind+"/"+w.Name)
 		do = command
 	}
@@ -229,6 +221,7 @@ func heldFinding(e *Evidence, h Held) Finding {
 	others := func(o Object) bool { return !slices.Contains(o.Finalizers, h.Finalizer) }
 	f.Blocks = h.Type.blocks(h.Type.Finalizers[h.Finalizer], slices.DeleteFunc(slices.Clone(h.Type.Objects), others)...)
 	if h.Object.Deleted.IsZero() {
+		f.Certainty = Later
 		f.saw(1, h.Type.Request, "%s/%s has %s, and is not deleted before the pods", h.Type.Name(), h.Object.Name, h.Finalizer)
 		return f
 	}
@@ -278,18 +271,13 @@ func withoutRights(e *Evidence) []Finding {
 			continue // the owner itself is stopped, and this is another part of it
 		}
 		f := heldFinding(e, h)
-		if h.Object.Deleted.IsZero() {
-			f.Certainty = Later
-		}
 		f.Owner = &Party{Name: w.Name, State: Ready}
 		f.Says = fmt.Sprintf("%s runs, and may not update %s in %s", w.Name, h.Type.Name(), e.Name)
-		f.saw(1, e.Workloads.Request, "%s %s/%s: %d ready", w.Kind, w.Namespace, w.Name, w.Ready)
+		f.saw(1, e.Workloads.Request, "%s: %d ready", w, w.Ready)
 		update := e.answerTo(h.OwnersRights(w)[0])
 		f.saw(1, update.Request, "SubjectAccessReview: %s may neither update nor patch %s in %s",
 			w.User(), h.Type.Name(), e.Name)
-		if !known {
-			f.lack(nil, "%s", e.seenOnce())
-		}
+		f.doubt(!known, "%s", e.seenOnce())
 		owner, _ := e.ownerOf(h)
 		_, listed := h.Keeper()
 		switch named := listed && slices.Contains(e.namesOf(h), w.Name); {
@@ -300,15 +288,13 @@ func withoutRights(e *Evidence) []Finding {
 		case !e.mayList(w, h):
 			f.lack(nil, "%s may not list them either, and may work for other namespaces only", w.Name)
 		}
-		if where := e.mayElsewhere(w.Account(), h.Type); where != "" {
-			f.lack(nil, "%s may update them in %s, and may work there only", w.Name, where)
-		}
+		where := e.mayElsewhere(w.Account(), h.Type)
+		f.doubt(where != "", "%s may update them in %s, and may work there only", w.Name, where)
 		if !e.Grants.Known() {
 			f.lack(e.Grants.Failed, "whether another user may update them could not be read")
 		}
-		if w.Kubeconfig || e.mayImpersonate(w) {
-			f.lack(nil, "%s may send its requests under another identity than its service account", w.Name)
-		}
+		f.doubt(w.Kubeconfig || e.mayImpersonate(w),
+			"%s may send its requests under another identity than its service account", w.Name)
 		for _, grant := range e.grantsFor(h.Type) {
 			if !grant.isAccount() {
 				f.lack(nil, "%s may update them, and may be %s", grant.Subject, w.Name)
@@ -316,7 +302,7 @@ func withoutRights(e *Evidence) []Finding {
 			}
 		}
 		if at := slices.IndexFunc(others, func(w Workload) bool { return w.Ready == 0 }); at >= 0 {
-			f.lack(nil, "%s %s/%s, which has no ready pod, may be the owner instead", others[at].Kind, others[at].Namespace, others[at].Name)
+			f.lack(nil, "%s, which has no ready pod, may be the owner instead", others[at])
 			others[at].bringBack(e, &f)
 		}
 		give := "give"

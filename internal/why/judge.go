@@ -96,18 +96,14 @@ func completed(e *Evidence, cause Cause, f Finding) Finding {
 	if f.DoNot == nil {
 		f.DoNot = []string{}
 	}
-	if f.Certainty == "" && !cause.Waits && e.Namespace != nil && e.age() < firstPasses {
-		f.lack(nil, "the namespace was deleted %s ago: the first passes may not be over", words.Duration(e.age()))
+	if e.Namespace != nil && !cause.Waits {
+		apart := e.now().Sub(e.At)
+		f.doubt(f.Certainty == "" && e.age() < firstPasses,
+			"the namespace was deleted %s ago: the first passes may not be over", words.Duration(e.age()))
+		f.doubt(e.Second == nil && !slices.Contains(f.Missing, onlyOnce), onlyOnce)
+		f.doubt(e.Second != nil && apart < minInterval, "the samples are only %s apart", words.Duration(apart))
 	}
-	if e.Namespace != nil && e.Second == nil && !cause.Waits && !slices.Contains(f.Missing, onlyOnce) {
-		f.lack(nil, onlyOnce)
-	}
-	if e.Namespace != nil && e.Second != nil && !cause.Waits && e.Second.At.Sub(e.At) < minInterval {
-		f.lack(nil, "the samples are only %s apart", words.Duration(e.Second.At.Sub(e.At)))
-	}
-	if e.Incomplete != "" {
-		f.lack(nil, "the examination ended early")
-	}
+	f.doubt(e.Incomplete != "", "the examination ended early")
 	if f.Certainty == "" {
 		f.Certainty = Proven
 	}
@@ -261,9 +257,6 @@ var ConditionTypes = []api.NamespaceConditionType{
 	api.NamespaceDeletionDiscoveryFailure, api.NamespaceDeletionGVParsingFailure, api.NamespaceDeletionContentFailure,
 	api.NamespaceContentRemaining, api.NamespaceFinalizersRemaining,
 }
-
-// failures are those of them that say that a pass has failed.
-var failures = ConditionTypes[:3]
 
 func isDeletionCondition(t api.NamespaceConditionType) bool {
 	return slices.Contains(ConditionTypes, t)

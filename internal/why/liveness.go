@@ -36,8 +36,6 @@ type Held struct {
 	Finalizer string
 	// Object is the first of them.
 	Object Object
-
-	more []Keeper // known owners beside those of the table
 }
 
 // Held returns the finalizers that keep objects, each once for each type, in the order of the
@@ -67,7 +65,7 @@ func (e *Evidence) held(isHeld func(*Type, Object) bool) (all []Held) {
 			}
 			for _, finalizer := range object.Finalizers {
 				if !slices.ContainsFunc(all, func(h Held) bool { return h.Type == t && h.Finalizer == finalizer }) {
-					all = append(all, Held{t, finalizer, object, e.Finalizers})
+					all = append(all, Held{t, finalizer, object})
 				}
 			}
 		}
@@ -92,7 +90,7 @@ func (e *Evidence) HeldNamespace() (all []Held) {
 	object := Object{Name: e.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, Deleted: n.Deleted, Finalizers: n.Finalizers}
 	for _, finalizer := range n.Finalizers {
 		if !slices.Contains(collectorsOwn, finalizer) {
-			all = append(all, Held{namespaceType, finalizer, object, e.Finalizers})
+			all = append(all, Held{namespaceType, finalizer, object})
 		}
 	}
 	return all
@@ -163,11 +161,16 @@ func (e *Evidence) lookForOwner(f *Finding, h Held) State {
 	return state
 }
 
+// notKnown returns that state, and adds the reason to the finding.
+func (f *Finding) notKnown(failed *Failure, format string, arguments ...any) State {
+	f.lack(failed, format, arguments...)
+	return NotKnown
+}
+
 func (e *Evidence) stateOf(f *Finding, h Held, name string, programs []string) State {
 	still, known := e.standstill(h.Type, h.Object)
 	if !known {
-		f.lack(nil, "%s, which does not show whether the owner acts", e.seenOnce())
-		return NotKnown
+		return f.notKnown(nil, "%s, which does not show whether the owner acts", e.seenOnce())
 	}
 	if changed := e.changedOf(h); !still || changed != "" {
 		f.saw(2, h.Type.Request, "%s/%s has changed", h.Type.Name(), orElse(changed, h.Object.Name))
@@ -181,14 +184,11 @@ func (e *Evidence) stateOf(f *Finding, h Held, name string, programs []string) S
 	keeper, listed := h.Keeper()
 	switch {
 	case name == "" && !slices.ContainsFunc(e.Stamps, func(s Stamp) bool { return s.isOf(h) }):
-		f.lack(nil, "the owner of %s was not looked for%s", h.Finalizer, h.foreign())
-		return NotKnown
+		return f.notKnown(nil, "the owner of %s was not looked for%s", h.Finalizer, h.foreign())
 	case name == "":
-		f.lack(nil, "the owner of %s is unknown%s", h.Finalizer, h.foreign())
-		return NotKnown
+		return f.notKnown(nil, "the owner of %s is unknown%s", h.Finalizer, h.foreign())
 	case keeper.Outside:
-		f.lack(nil, "%s runs outside the cluster", name)
-		return NotKnown
+		return f.notKnown(nil, "%s runs outside the cluster", name)
 	case keeper.Controller != "":
 		return e.builtIn(f, keeper.Controller)
 	}
@@ -197,20 +197,20 @@ func (e *Evidence) stateOf(f *Finding, h Held, name string, programs []string) S
 		return state
 	}
 	if h.Finalizer == balancerCleanup && (e.Server == "" || e.isBefore(31)) {
-		f.lack(nil, "kube-controller-manager %s may have a cloud provider built in, which removes load balancers: see its --cloud-provider", e.Server)
-		return NotKnown
+		return f.notKnown(nil, "kube-controller-manager %s may have a cloud provider built in, which removes load "+
+			"balancers: see its --cloud-provider", e.Server)
 	}
 	state = e.leads(f, programs, state)
 	if !state.away() {
 		return state
 	}
 	if !listed {
-		f.lack(nil, "no table has the owner of %s: %s set it, and another program may remove it", h.Finalizer, strings.Join(programs, " and "))
-		return NotKnown
+		return f.notKnown(nil, "no table has the owner of %s: %s set it, and another program may remove it",
+			h.Finalizer, strings.Join(programs, " and "))
 	}
 	if keeper.Many {
-		f.lack(nil, "several programs are called %s: which of them removes %s is not known", name, h.Finalizer)
-		return NotKnown
+		return f.notKnown(nil, "several programs are called %s: which of them removes %s is not known", name,
+			h.Finalizer)
 	}
 	return state
 }
@@ -241,8 +241,7 @@ func (e *Evidence) builtIn(f *Finding, controller string) State {
 		e.renewedLease(managerName) != nil:
 		return Ready
 	}
-	f.lack(cmp.Or(e.Managers.Failed, e.Leases.Failed), "whether %s runs could not be seen", controller)
-	return NotKnown
+	return f.notKnown(cmp.Or(e.Managers.Failed, e.Leases.Failed), "whether %s runs could not be seen", controller)
 }
 
 // workloadState looks for a workload with the owner's name, or else for those with a container or
@@ -251,8 +250,7 @@ func (e *Evidence) builtIn(f *Finding, controller string) State {
 // NotKnown, unless another workload fits better.
 func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	if !e.Workloads.Known() {
-		f.lack(e.Workloads.Failed, "the workloads could not be read")
-		return NotKnown
+		return f.notKnown(e.Workloads.Failed, "the workloads could not be read")
 	}
 	called := e.WorkloadsOf(h)
 	if len(called) == 0 {
@@ -265,14 +263,13 @@ func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	}
 	if at := slices.IndexFunc(owners, func(w Workload) bool { return w.Ready > 0 }); at >= 0 {
 		w := owners[at]
-		f.saw(1, e.Workloads.Request, "%s %s/%s: %d of %d ready", w.Kind, w.Namespace, w.Name, w.Ready, w.Replicas)
+		f.saw(1, e.Workloads.Request, "%s: %d of %d ready", w, w.Ready, w.Replicas)
 		return Ready
 	}
 	mayBe := func(w Workload) bool { return w.Ready > 0 && (len(owners) == 0 || e.isNamedLike(w, h)) }
 	if at := slices.IndexFunc(called, mayBe); at >= 0 {
 		w := called[at]
-		f.lack(nil, "%s %s/%s runs, and may be %s or a part of it", w.Kind, w.Namespace, w.Name, name)
-		return NotKnown
+		return f.notKnown(nil, "%s runs, and may be %s or a part of it", w, name)
 	}
 	if len(owners) == 0 {
 		f.saw(1, e.Workloads.Request, "no workload is called %s", name)
@@ -281,22 +278,14 @@ func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	for _, w := range called {
 		switch {
 		case !e.isNamedLike(w, h):
-		case w.Kind == CronKind && w.Replicas > 0:
-			f.lack(nil, "cronjob %s/%s runs by its schedule, and may be %s", w.Namespace, w.Name, name)
-			return NotKnown
 		case e.MayStart(w):
-			f.lack(nil, "%s %s/%s has been without a ready pod since %s: it may be starting", w.Kind,
-				w.Namespace, w.Name, clock(w.Since))
-			return NotKnown
+			return f.notKnown(nil, "%s has been without a ready pod since %s: it may be starting", w, clock(w.Since))
 		case w.Replicas == 0 && e.At.Sub(w.Since) < time.Minute:
-			f.lack(nil, "%s %s/%s was written at %s, and may have been stopped only then", w.Kind, w.Namespace,
-				w.Name, clock(w.Since))
-			return NotKnown
+			return f.notKnown(nil, "%s was written at %s, and may have been stopped only then", w, clock(w.Since))
 		}
 	}
-	down := slices.DeleteFunc(owners, func(w Workload) bool { return w.Kind == CronKind })
-	for _, w := range down[:min(len(down), 3)] {
-		f.saw(1, e.Workloads.Request, "%s %s/%s: 0 of %d ready", w.Kind, w.Namespace, w.Name, w.Replicas)
+	for _, w := range owners[:min(len(owners), 3)] {
+		f.saw(1, e.Workloads.Request, "%s: 0 of %d ready", w, w.Replicas)
 	}
 	return Stopped
 }
@@ -329,8 +318,7 @@ func (e *Evidence) MayStart(w Workload) bool {
 // leads looks for a renewed Lease that the owner may hold: its process may run outside the cluster.
 func (e *Evidence) leads(f *Finding, programs []string, state State) State {
 	if !e.AllLeases.Known() {
-		f.lack(e.AllLeases.Failed, "the Leases could not be read")
-		return NotKnown
+		return f.notKnown(e.AllLeases.Failed, "the Leases could not be read")
 	}
 	for _, lease := range e.AllLeases.Items {
 		switch {
@@ -342,9 +330,8 @@ func (e *Evidence) leads(f *Finding, programs []string, state State) State {
 			f.saw(1, e.AllLeases.Request, "Lease %s/%s is renewed", lease.Namespace, lease.Name)
 			return Ready
 		default:
-			f.lack(nil, "Lease %s/%s is renewed, and may be that of the owner or of a part of it",
+			return f.notKnown(nil, "Lease %s/%s is renewed, and may be that of the owner or of a part of it",
 				lease.Namespace, lease.Name)
-			return NotKnown
 		}
 	}
 	return state
@@ -355,9 +342,7 @@ func (e *Evidence) leads(f *Finding, programs []string, state State) State {
 func (f *Finding) lackOwner(e *Evidence, h Held) {
 	owner, _ := e.ownerOf(h)
 	seen := Finding{}
-	if e.lookForOwner(&seen, h) == Ready {
-		f.lack(nil, "%s seems to be at work", owner)
-	}
+	f.doubt(e.lookForOwner(&seen, h) == Ready, "%s seems to be at work", owner)
 	f.lackToo(seen)
 }
 

@@ -70,14 +70,14 @@ func metadataFinalizers(e *Evidence) []Finding {
 		case owner.away() && len(seen.Missing) == 0:
 			f.Owner = seen.Owner
 			f.Proof = append(f.Proof, seen.Proof...)
-			f.offerRelease(e, h)
+			f.offerRelease(e, h, "", true)
 		case owner == Ready:
 			f.Owner = seen.Owner
 			f.Proof = append(f.Proof, seen.Proof...)
 			f.lack(nil, "its owner seems to be at work")
 			f.Do = f.Do[:1]
 		case f.Certainty == "" && len(f.Missing) == 0:
-			f.printRelease(e, h, ifOwnerStaysAway)
+			f.offerRelease(e, h, ifOwnerStaysAway, false)
 		}
 		findings = append(findings, f)
 	}
@@ -99,9 +99,7 @@ func collectorFinalizers(e *Evidence) []Finding {
 			continue // the collector has had no time
 		}
 		f.Says = fmt.Sprintf("the garbage collector does not remove %s from the namespace's metadata", finalizer)
-		if !off {
-			f.lack(nil, "whether the garbage collector works, or which dependent blocks, was not seen")
-		}
+		f.doubt(!off, "whether the garbage collector works, or which dependent blocks, was not seen")
 		if f.Culprit == (Reference{}) {
 			f.Culprit = Reference{Resource: "namespaces", Name: e.Name}
 		}
@@ -129,9 +127,7 @@ func foreignTokens(e *Evidence) []Finding {
 			fmt.Sprintf("find %s, which was not looked for, and let it remove its token", orElse(tokenOwners[token], "the owner of "+token)),
 			"⚠ last resort: PUT the namespace to its subresource finalize without that token, and with all others",
 		}
-		if owner := tokenOwners[token]; owner != "" {
-			f.lack(nil, "whether %s runs was not looked for", owner)
-		}
+		f.doubt(tokenOwners[token] != "", "whether %s runs was not looked for", tokenOwners[token])
 		f.Remedies = append(f.Remedies, Remedy{
 			Command: kubectl("", "get namespace %s -o json | jq %s | kubectl replace --raw "+
 				"/api/v1/namespaces/%s/finalize -f -",

@@ -54,16 +54,15 @@ func onLostNode(e *Evidence) []Finding {
 			f.Says = fmt.Sprintf("%s on node %s did not end in time", words.Count(len(pods), "pod"), name)
 		case node == nil:
 			f.saw(1, e.Nodes.Request, "node %s does not exist", name)
-			if e.now().Sub(pods[0].Deleted) < orphanedWithin {
-				f.lack(nil, "the pod garbage collector deletes the pods of such a node, and may not have come to them")
-			}
+			f.doubt(e.now().Sub(pods[0].Deleted) < orphanedWithin,
+				"the pod garbage collector deletes the pods of such a node, and may not have come to them")
 			f.lackDeletionsOfPods(e, "pod garbage collector")
 			f.Do = []string{
 				"see whether the pod-garbage-collector-controller of kube-controller-manager runs: it deletes the pods of nodes that do not exist",
 				"bring the node back under its name",
 			}
 			f.Says = fmt.Sprintf("%s cannot end, because node %s is gone", words.Count(len(pods), "pod"), name)
-		case node.Ready == "True":
+		case node.Ready == "True", node.Ready == "": // without the condition it may be starting
 			return f, false
 		case node.Ready == "False":
 			f.saw(1, e.Nodes.Request, "node %s: Ready=False since %s", name, clock(node.Since))
@@ -71,21 +70,13 @@ func onLostNode(e *Evidence) []Finding {
 				words.Count(len(pods), "pod"), name)
 			f.lack(nil, "the kubelet of %s answers, and may still end its pods: the node's conditions say what it lacks", name)
 			f.Do = []string{"repair what the node's conditions name: " + kubectl("", "describe node %s", name)}
-		case node.Ready == "":
-			f.saw(1, e.Nodes.Request, "node %s has no condition Ready", name)
-			f.Says = fmt.Sprintf("%s did not end in time on node %s, which has not said whether it is ready",
-				words.Count(len(pods), "pod"), name)
-			f.lack(nil, "node %s may be starting", name)
-			f.Do = []string{"see whether the kubelet of the node runs: " + kubectl("", "describe node %s", name)}
 		default:
 			taint := kubectl("", "taint nodes %s "+outOfService, name)
 			f.saw(1, e.Nodes.Request, "node %s: Ready=%s since %s", name, node.Ready, clock(node.Since))
 			f.Says = fmt.Sprintf("%s cannot end, because node %s does not answer", words.Count(len(pods), "pod"), name)
-			if e.NodeLeases.Failed != nil {
-				f.lack(e.NodeLeases.Failed, "whether its kubelet renews its Lease could not be read")
-			} else if lease := e.kubelet(name); lease != nil && !lease.Expired(e.now()) {
-				f.lack(nil, "its kubelet renews its Lease, and may be back")
-			}
+			f.unread(e.NodeLeases.Failed, "whether its kubelet renews its Lease could not be read")
+			lease := e.kubelet(name)
+			f.doubt(lease != nil && !lease.Expired(e.now()), "its kubelet renews its Lease, and may be back")
 			f.Do = []string{
 				"bring the node back",
 				"only after you have verified that the machine is off: " + taint + ", or delete the Node if it will not come back. " +
@@ -128,31 +119,22 @@ func notTornDown(e *Evidence) []Finding {
 			return Finding{}, false
 		}
 		overdue := slices.DeleteFunc(slices.Clone(pods), func(p Pod) bool {
-			return len(p.Running) > 0 && e.attached(name, p) == nil || e.now().Sub(p.Deleted) < tearDown
+			return len(p.Running) > 0 || e.now().Sub(p.Deleted) < tearDown
 		})
 		if len(overdue) == 0 {
 			return Finding{}, false
 		}
-		pod := overdue[max(0, slices.IndexFunc(overdue, func(p Pod) bool { return len(p.Running) == 0 }))]
+		pod := overdue[0]
 		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}}
 		f.Says = fmt.Sprintf("the kubelet of node %s cannot tear down pod %s", name, pod.Name)
 		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago",
 			pod.Name, clock(pod.Deleted), words.Duration(e.now().Sub(pod.Deleted)))
-		if len(pod.Running) == 0 {
-			f.saw(1, e.pods().Request, "none of its containers runs")
-		} else {
-			volume := e.attached(name, pod)
-			f.saw(1, e.Volumes.Request, "VolumeAttachment %s: a volume is attached to node %s", volume.Name, name)
-			f.lack(nil, "container %s still runs, and whether the volume is one of the pod's was not read", listed(pod.Running))
-		}
+		f.saw(1, e.pods().Request, "none of its containers runs")
 		f.saw(1, e.Nodes.Request, "node %s: Ready=True", name)
 		f.lackDeletionsOfPods(e, "kubelet")
-		if t := e.typeOf("", "pods"); t != nil && e.moved(t, pod.Object) {
-			f.lack(nil, "pod %s has changed between the samples: its kubelet is at work", pod.Name)
-		}
-		if e.NodeLeases.Failed != nil {
-			f.lack(e.NodeLeases.Failed, "whether the kubelet of node %s is alive could not be read", name)
-		}
+		f.doubt(e.moved(e.pods(), pod.Object),
+			"pod %s has changed between the samples: its kubelet is at work", pod.Name)
+		f.unread(e.NodeLeases.Failed, "whether the kubelet of node %s is alive could not be read", name)
 		switch lease := e.kubelet(name); {
 		case lease == nil && e.NodeLeases.Known():
 			f.lack(nil, "node %s has no Lease that its kubelet renews: it may be dead", name)
@@ -172,23 +154,20 @@ func (e *Evidence) kubelet(node string) *Lease {
 // lackDeletionsOfPods adds to a finding about a pod that a webhook or a policy may refuse the
 // deletion with which it ends.
 func (f *Finding) lackDeletionsOfPods(e *Evidence, by string) {
-	if obstacle := e.decidesOnPods("DELETE"); obstacle != "" {
-		f.lack(nil, "%s decides on deletions of pods, also on those of the %s", obstacle, by)
-	}
-	if failed := e.admissionUnread(); failed != nil {
-		f.lack(failed, "whether a webhook or a policy decides on deletions of pods could not be read")
-	}
+	obstacle := e.decidesOnPods("DELETE")
+	f.doubt(obstacle != "", "%s decides on deletions of pods, also on those of the %s", obstacle, by)
+	f.unread(e.admissionUnread(), "whether a webhook or a policy decides on deletions of pods could not be read")
 }
 
 // decidesOnPods returns a webhook or a policy that selects an operation on pods, "" for none.
 func (e *Evidence) decidesOnPods(operation string) string {
 	for _, hook := range e.Webhooks.Items {
-		if selects(hook.Rules, operation, e.pods(), "") && hook.NamespaceOnly.matches(e.labels()) {
+		if selects(hook.Rules, operation, e.pods()) && hook.NamespaceOnly.matches(e.labels()) {
 			return "webhook " + hook.Name
 		}
 	}
 	for _, policy := range e.Policies.Items {
-		if selects(policy.Rules, operation, e.pods(), "") && e.inForce(policy) {
+		if selects(policy.Rules, operation, e.pods()) && e.inForce(policy) {
 			return "policy " + policy.Name
 		}
 	}
@@ -205,13 +184,4 @@ func (e *Evidence) inForce(p Policy) bool {
 // admissionUnread is why the webhooks or the policies were not read, nil if they were.
 func (e *Evidence) admissionUnread() *Failure {
 	return cmp.Or(e.Webhooks.unread(), e.Policies.unread())
-}
-
-// attached returns a volume that is attached to the node of a pod with claims, nil for none. It may
-// be that of another pod.
-func (e *Evidence) attached(node string, pod Pod) *Attachment {
-	if len(pod.Claims) == 0 {
-		return nil
-	}
-	return find(e.Volumes.Items, func(a Attachment) bool { return a.Node == node && a.Attached })
 }

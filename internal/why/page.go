@@ -43,11 +43,10 @@ func Page(head string) string {
 		}
 	}
 	fmt.Fprintln(&text, "\n## Finalizers whose owners are known")
-	paragraph("For other finalizers, managedFields of the object name the program that set them. `--finalizers " +
-		"FILE` adds rows of your own, in the form of `internal/why/finalizers.yaml`. To have a row for " +
-		"everybody, add it to that file with a link to the line in the program's source that removes the finalizer.")
+	paragraph("For other finalizers, managedFields of the object name the program that set them. To have a row, add " +
+		"it to `internal/why/finalizers.yaml` with a link to the line in the program's source that removes it.")
 	fmt.Fprint(&text, "\n| finalizer | on | owner | protects |\n| --- | --- | --- | --- |\n")
-	for _, keeper := range keepers() {
+	for _, keeper := range Keepers() {
 		name := keeper.Name
 		if keeper.Outside {
 			name += ", outside the cluster"

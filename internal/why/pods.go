@@ -124,11 +124,8 @@ func jobFinalizer(e *Evidence) []Finding {
 			other := pod.Owners[controller]
 			f.Says = fmt.Sprintf("pod %s has the finalizer of a Job's pods, and belongs to %s %s", pod.Name, other.Kind, other.Name)
 			f.saw(1, pods.Request, "its controller is %s %s: the job controller leaves such a pod alone", other.Kind, other.Name)
-			f.Do = []string{"⚠ remove that finalizer by a JSON patch: no controller does"}
-			if !slices.Contains(builtInGroups, other.Group) {
-				f.lack(nil, "whether the controller of %s %s removes it was not looked for", other.Kind, other.Name)
-				f.Do = []string{fmt.Sprintf("find the controller of %s %s, and let it finish", other.Kind, other.Name)}
-			}
+			f.lack(nil, "whether the controller of %s %s removes it was not looked for", other.Kind, other.Name)
+			f.Do = []string{fmt.Sprintf("find the controller of %s %s, and let it finish", other.Kind, other.Name)}
 		case owner < 0:
 			f.saw(1, pods.Request, "no Job is its owner, and no other controller")
 		case jobs == nil || jobs.Failed != nil || jobs.Count > len(jobs.Objects):
@@ -147,12 +144,10 @@ func jobFinalizer(e *Evidence) []Finding {
 		if known && !still {
 			continue
 		}
-		if !known {
-			f.lack(nil, "%s", e.seenOnce())
-		}
-		if other := e.changedOf(h); other != "" {
-			f.lack(nil, "pod %s has lost that finalizer, or has changed: the job-controller seems to be at work", other)
-		}
+		f.doubt(!known, "%s", e.seenOnce())
+		other := e.changedOf(h)
+		f.doubt(other != "",
+			"pod %s has lost that finalizer, or has changed: the job-controller seems to be at work", other)
 		seen := Finding{}
 		state := e.builtIn(&seen, "job-controller")
 		if state != Stopped && (owner >= 0 || controller < 0) {
@@ -161,12 +156,12 @@ func jobFinalizer(e *Evidence) []Finding {
 		if state == Stopped || len(seen.lacks) > 0 {
 			f.lackToo(seen)
 		}
-		if known && state == Stopped && len(f.Missing) == 0 {
+		if len(f.Missing) == 0 && state == Stopped {
 			f.Owner.State = Stopped
 			f.Proof = append(f.Proof, seen.Proof...)
-			f.offerRelease(e, h)
-		} else if known && len(f.Missing) == 0 {
-			f.printRelease(e, h, "")
+		}
+		if len(f.Missing) == 0 {
+			f.offerRelease(e, h, "", state == Stopped)
 		}
 		findings = append(findings, f)
 	}

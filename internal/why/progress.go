@@ -46,11 +46,8 @@ func (e *Evidence) hasFinalizer(finalizer string) bool {
 // may hang meanwhile.
 func progress(e *Evidence) (proof string, certain bool) {
 	if s := e.Second; s != nil {
-		switch released := e.released(); {
-		case released != "":
+		if released := e.released(); released != "" {
 			return released + " was removed between the samples", released == api.FinalizerKubernetes
-		case improved(e.Namespace.Conditions, s.Namespace.Conditions):
-			return "its conditions changed between the samples", false
 		}
 		for _, t := range s.Types {
 			if first := e.typeOf(t.Group, t.Resource); first != nil && first.shrankTo(t) {
@@ -66,19 +63,6 @@ func progress(e *Evidence) (proof string, certain bool) {
 			short(c.Type), words.Duration(backOffCap)), false
 	}
 	return "", false
-}
-
-// improved reports whether a controller has taken back what a condition said, or has written its
-// first conditions, of which none is a failure. A text that is another in each pass, such as one
-// with a port, is no progress, nor is a new failure.
-func improved(before, after []api.NamespaceCondition) bool {
-	fails := slices.ContainsFunc(after, func(c api.NamespaceCondition) bool {
-		return slices.Contains(failures, c.Type) && c.Status == api.ConditionTrue
-	})
-	return slices.ContainsFunc(after, func(c api.NamespaceCondition) bool {
-		at := slices.IndexFunc(before, func(b api.NamespaceCondition) bool { return b.Type == c.Type })
-		return isDeletionCondition(c.Type) && (at < 0 && !fails || at >= 0 && before[at].Status == api.ConditionTrue && c.Status == api.ConditionFalse)
-	})
 }
 
 // written reports whether a controller has written the namespace between the samples. Other

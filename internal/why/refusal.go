@@ -67,19 +67,6 @@ func texts(content string) (all []string) {
 	}
 }
 
-// callTo returns what the condition says about the call of a webhook. Several may have one name:
-// the URL or the Service in the text tells whose was called. hook is nil if the configurations were
-// not read.
-func callTo(hook *Webhook, name, content string) (text string, ok bool) {
-	for _, one := range texts(content) {
-		match := about(failedCalling(), one)
-		if match != nil && match[1] == name && (hook == nil || hook.isCalledBy(one)) {
-			return strings.TrimSpace(match[2]), true
-		}
-	}
-	return "", false
-}
-
 // isCalledBy reports whether the error of a call has the URL or the Service of the webhook, or
 // neither of any.
 func (w *Webhook) isCalledBy(text string) bool {

@@ -158,31 +158,22 @@ func Quoted(word string) string {
 	return "$'" + escaped.String() + "'"
 }
 
-// offerRelease adds the removal of a held finalizer, whose owner is gone: only a proven finding has
-// it.
-func (f *Finding) offerRelease(e *Evidence, h Held) {
-	f.Remedies = append(f.Remedies, Remedy{Command: e.release(h), Loses: h.loses(), ifProven: true})
-}
-
-// printRelease adds the removal of a held finalizer, whether the finding is proven or not.
-func (f *Finding) printRelease(e *Evidence, h Held, when string) {
-	f.Remedies = append(f.Remedies, Remedy{Command: e.release(h), When: when, Loses: h.loses()})
+// offerRelease adds the removal of a held finalizer; with ifProven a finding that is not proven does
+// not have it.
+func (f *Finding) offerRelease(e *Evidence, h Held, when string, ifProven bool) {
+	namespace := e.Name
+	if h.Type == namespaceType {
+		namespace = ""
+	}
+	command := kubectl(namespace, "patch %s %s --type=json -p %s", h.Type.Name(), h.Object.Name,
+		removal(h.Object, h.Finalizer))
+	f.Remedies = append(f.Remedies, Remedy{Command: command, When: when, Loses: h.loses(), ifProven: ifProven})
 }
 
 // loses says what the removal of the finalizer leaves behind.
 func (h Held) loses() string {
 	keeper, _ := h.Keeper()
 	return StaysBehind + orElse(keeper.Protects, "what "+h.Finalizer+" protects")
-}
-
-// release is the command that removes a held finalizer.
-func (e *Evidence) release(h Held) string {
-	namespace := e.Name
-	if h.Type.Resource == "namespaces" && h.Type.Group == "" {
-		namespace = ""
-	}
-	return kubectl(namespace, "patch %s %s --type=json -p %s", h.Type.Name(), h.Object.Name,
-		removal(h.Object, h.Finalizer))
 }
 
 // complete completes the remedies of a finding: those that only read or repair come first.

@@ -167,6 +167,20 @@ func (f *Finding) lack(failed *Failure, format string, arguments ...any) {
 	f.Missing = append(f.Missing, text)
 }
 
+// doubt adds a reason why the finding is not proven if it holds.
+func (f *Finding) doubt(holds bool, format string, arguments ...any) {
+	if holds {
+		f.lack(nil, format, arguments...)
+	}
+}
+
+// unread adds what a request could not read if it failed.
+func (f *Finding) unread(failed *Failure, format string, arguments ...any) {
+	if failed != nil {
+		f.lack(failed, format, arguments...)
+	}
+}
+
 // lackToo adds what another finding lacks.
 func (f *Finding) lackToo(other Finding) {
 	for _, missing := range other.Missing {

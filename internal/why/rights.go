@@ -63,20 +63,15 @@ func mayNotDelete(e *Evidence) []Finding {
 		f := Finding{Culprit: Reference{Resource: "users", Name: user}}
 		var names, empty []string // of types that have objects, and of others
 		var agree []Proof
-		var server *Service // that of an aggregated API server, if nothing else was refused
 		for _, refusal := range refusals {
 			name := Type{Group: refusal.Group, Resource: refusal.Resource}.Name()
 			review := find(e.Reviews, func(r Review) bool { return r.Refusal == refusal })
-			behind := e.aggregated(refusal.Group)
 			switch {
 			case review == nil: // only some are reviewed
 			case review.Failed != nil:
 				f.lack(review.Failed, "the SubjectAccessReview failed")
-			case review.Allowed && behind != nil:
-				f.lack(nil, "a SubjectAccessReview allows it, so the server behind that group may lack the right to ask about it, or it was restored since")
-				server = behind
 			case review.Allowed:
-				continue // restored since; the next pass will succeed
+				continue // restored since, or another server decides by itself
 			default:
 				says := fmt.Sprintf("SubjectAccessReview: %s may not %s %s in %s", user, verb, name, e.Name)
 				agree = append(agree, Proof{1, says, review.Request})
@@ -91,40 +86,17 @@ func mayNotDelete(e *Evidence) []Finding {
 		if names = append(names, empty...); len(names) == 0 {
 			continue
 		}
-		if len(agree) > 0 && !strings.HasPrefix(user, "system:") {
-			f.lack(nil, "the groups of user %s are not known: one may give it the right", user)
-		}
-		if len(agree) == 0 && len(f.Missing) == 0 {
-			f.lack(nil, "no SubjectAccessReview was made: only some rights are asked about, and none that came with the second sample, so run this command again")
-		}
+		f.doubt(len(agree) > 0 && !strings.HasPrefix(user, "system:"),
+			"the groups of user %s are not known: one may give it the right", user)
+		f.doubt(len(agree) == 0 && len(f.Missing) == 0, "no SubjectAccessReview was made: only some rights are asked "+
+			"about, and none that came with the second sample, so run this command again")
 		f.Says = fmt.Sprintf("user %s may not %s %s", user, verb, types(names))
 		f.saw(1, e.Namespace.Request, "ContentFailure: User %q cannot %s %s", user, verb, types(names))
 		f.Proof = append(f.Proof, agree...)
-		if server != nil && len(agree) == 0 {
-			f.Do = []string{fmt.Sprintf("let the server behind Service %s ask about rights: ", server) +
-				kubectl("", "create clusterrolebinding NAME --clusterrole=system:auth-delegator "+
-					"--serviceaccount=%s:ACCOUNT", server.Namespace)}
-		} else {
-			f.Remedies = lend(e, user)
-		}
+		f.Remedies = lend(e, user)
 		findings = append(findings, f)
 	}
-	return append(findings, mayNotFinalize(e)...)
-}
-
-// mayNotFinalize is about an empty namespace: no condition reports that its controller may not
-// remove the token.
-func mayNotFinalize(e *Evidence) []Finding {
-	answer := e.answerTo(e.ControllersRight())
-	if !e.Emptied() || answer == nil || answer.Allowed {
-		return nil
-	}
-	f := Finding{Culprit: Reference{Resource: "users", Name: controllersUser}}
-	f.Says = fmt.Sprintf("user %s may not update namespaces/finalize, so the empty namespace stays", controllersUser)
-	f.saw(1, answer.Request, "SubjectAccessReview: %s may not update namespaces/finalize in %s", controllersUser, e.Name)
-	f.lack(nil, "whether the namespace controller has that account, or another one, was not seen")
-	f.Do = []string{restoreItsRole}
-	return []Finding{f}
+	return findings
 }
 
 // aggregated returns the Service of the other server that serves a group, or nil.

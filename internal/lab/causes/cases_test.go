@@ -3,7 +3,6 @@ package causes_test
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
@@ -73,30 +72,6 @@ func TestATypeThatOneNamespaceBreaks(t *testing.T) {
 		assert.Nil(t, find(reports[0], "C23"), text(t, reports[0]))
 		assert.Equal(t, []string{"secrets"}, reports[1].Checked.Unread)
 		mustFind(t, reports[1], "C23", why.Proven)
-	})
-}
-
-// The owner of a built-in type's finalizer may be in no table: managedFields name it, and its
-// Deployment is to be brought back. That it is gone is not proven: another program may remove the
-// finalizer.
-func TestUnlistedOwnerOfABuiltInType(t *testing.T) {
-	inWorld(t, causes.Fixture{}, func(*causes.World) {}, time.Second, func(t *testing.T, c *clustertest.Cluster) {
-		c.Must(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
-		c.Must(http.MethodPost, "/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"db-operator"},"spec":{"replicas":0,
-			"selector":{"matchLabels":{"app":"db"}},"template":{"metadata":{"labels":{"app":"db"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
-		const rbac = "/apis/rbac.authorization.k8s.io/v1/"
-		c.Must(http.MethodPost, rbac+"clusterroles", `{"metadata":{"name":"db"},"rules":[{"apiGroups":[""],"resources":["configmaps"],"verbs":["update"]}]}`)
-		c.Must(http.MethodPost, rbac+"clusterrolebindings", `{"metadata":{"name":"db"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"db"},
-			"subjects":[{"kind":"ServiceAccount","namespace":"default","name":"default"}]}`)
-		require.NoError(t, c.Admin().Do(t.Context(), restclient.Request{
-			Verb: http.MethodPost, Path: "/api/v1/namespaces/shop/configmaps", Query: url.Values{"fieldManager": {"db-operator"}},
-			ContentType: "application/json", Body: []byte(`{"metadata":{"name":"dsn","finalizers":["db.example.com/dsn"]}}`),
-		}, nil))
-		c.Must(http.MethodDelete, "/api/v1/namespaces/shop", "")
-		time.Sleep(causes.Settled)
-		_, report := judged(t, c, collect.Options{})
-		found := mustFind(t, report, "C04", why.Possible)
-		assert.Equal(t, "kubectl -n default scale deployment/db-operator --replicas=1", found.Do[0])
 	})
 }
 

@@ -20,7 +20,7 @@ import (
 
 // lists are the lists that a verdict may need.
 var lists = []string{
-	"apiservices", "customresourcedefinitions", "pods", "leases", "nodes", "volumeattachments", "services", "endpointslices",
+	"apiservices", "customresourcedefinitions", "pods", "leases", "nodes", "services", "endpointslices",
 	"validatingwebhookconfigurations", "mutatingwebhookconfigurations", "deployments", "statefulsets", "daemonsets", "clusterroles",
 	"roles", "clusterrolebindings", "rolebindings", "configmaps", "secrets",
 }

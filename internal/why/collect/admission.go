@@ -126,14 +126,8 @@ func (c *collector) policies(ctx context.Context) {
 	of := func(resource string) func() why.Answer[why.Policy] {
 		return func() why.Answer[why.Policy] { return c.policiesOf(ctx, resource) }
 	}
-	mutating := func() why.Answer[why.Policy] {
-		policies := c.policiesOf(ctx, "mutatingadmissionpolicies")
-		if len(policies.Items) == 0 {
-			return policies
-		}
-		return joined(func() why.Answer[why.Policy] { return policies }, of("mutatingadmissionpolicybindings"))
-	}
-	c.evidence.Policies = joined(of("validatingadmissionpolicies"), of("validatingadmissionpolicybindings"), mutating)
+	c.evidence.Policies = joined(of("validatingadmissionpolicies"), of("validatingadmissionpolicybindings"),
+		of("mutatingadmissionpolicies"), of("mutatingadmissionpolicybindings"))
 }
 
 // policiesOf lists policies or bindings in the version that the server has of them. Without any it

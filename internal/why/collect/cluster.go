@@ -40,9 +40,7 @@ func (c *collector) first(ctx context.Context) error {
 func (c *collector) namespace(ctx context.Context) (*why.Namespace, time.Time, *why.Failure, error) {
 	path := "/api/v1/namespaces/" + c.evidence.Name
 	var answer restclient.Response
-	err := c.attempt(ctx, func(ctx context.Context) error {
-		return c.client.Do(ctx, restclient.Request{Path: path}, &answer)
-	})
+	err := c.do(ctx, restclient.Request{Path: path}, &answer)
 	refused, _ := errors.AsType[*api.StatusError](err)
 	switch {
 	case refused == nil:
@@ -124,7 +122,6 @@ var (
 	nodesResource       = v1("", "nodes")
 	servicesResource    = v1("", "services")
 	slicesResource      = v1("discovery.k8s.io", "endpointslices")
-	attachmentsResource = v1("storage.k8s.io", "volumeattachments")
 )
 
 // v1 returns a resource of version v1 of its group.
@@ -142,29 +139,29 @@ const systemNamespace = "kube-system"
 // namespace.
 func (c *collector) control(ctx context.Context) {
 	e := &c.evidence
-	before := e.Leases.Items
 	managers := query{gvr: api.PodsResource, namespace: systemNamespace, labels: "component=kube-controller-manager"}
 	parallel(
 		func() { e.APIServices = list(ctx, c, query{gvr: apiServicesResource}, apiServiceOf) },
 		func() { e.Definitions = list(ctx, c, query{gvr: definitionsResource}, headOfDefinition) },
 		func() { e.Managers = list(ctx, c, managers, managerOf) },
-		func() {
-			e.Leases = list(ctx, c, query{gvr: leasesResource, namespace: systemNamespace}, lease)
-			for i, l := range e.Leases.Items {
-				e.Leases.Items[i].Moved = slices.ContainsFunc(before, func(b why.Lease) bool {
-					return b.Name == l.Name && !b.Renewed.Equal(l.Renewed)
-				})
-			}
-		},
+		func() { e.Leases = list(ctx, c, query{gvr: leasesResource, namespace: systemNamespace}, c.lease) },
 	)
+	c.note(e.Leases.Items)
+}
+
+// note remembers when Leases were renewed at first, so that [collector.lease] sees whether they were
+// again.
+func (c *collector) note(leases []why.Lease) {
+	for _, l := range leases {
+		if name := l.Namespace + "/" + l.Name; c.renewed[name].IsZero() {
+			c.renewed[name] = l.Renewed
+		}
+	}
 }
 
 func (c *collector) version(ctx context.Context) string {
 	var version api.VersionInfo
-	err := c.attempt(ctx, func(ctx context.Context) error {
-		return c.client.Do(ctx, restclient.Request{Path: "/version"}, &version)
-	})
-	if err != nil {
+	if err := c.do(ctx, restclient.Request{Path: "/version"}, &version); err != nil {
 		return ""
 	}
 	return version.GitVersion
@@ -233,7 +230,7 @@ func definitionOf(kept []why.Definition, o *definition) []why.Definition {
 	return kept
 }
 
-func lease(kept []why.Lease, o *api.Lease) []why.Lease {
+func (c *collector) lease(kept []why.Lease, o *api.Lease) []why.Lease {
 	l := why.Lease{Namespace: o.Namespace, Name: o.Name, Holder: o.Spec.HolderIdentity}
 	if o.Spec.RenewTime != nil {
 		l.Renewed = o.Spec.RenewTime.UTC()
@@ -241,13 +238,7 @@ func lease(kept []why.Lease, o *api.Lease) []why.Lease {
 	if o.Spec.LeaseDurationSeconds != nil {
 		l.Duration = time.Duration(*o.Spec.LeaseDurationSeconds) * time.Second
 	}
+	before, known := c.renewed[o.Namespace+"/"+o.Name]
+	l.Moved = known && !before.Equal(l.Renewed)
 	return append(kept, l)
-}
-
-// leaseAgain reads a Lease after the interval.
-func (c *collector) leaseAgain(kept []why.Lease, o *api.Lease) []why.Lease {
-	kept = lease(kept, o)
-	version, known := c.versions[o.Namespace+"/"+o.Name]
-	kept[len(kept)-1].Moved = known && version != o.ResourceVersion
-	return kept
 }

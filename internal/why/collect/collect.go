@@ -24,8 +24,6 @@ type Options struct {
 	// MaxRequests bounds the number of requests. Default 400, and for CollectAll 20 more for each
 	// namespace.
 	MaxRequests int
-	// Finalizers are known owners of finalizers beside those of the table.
-	Finalizers []why.Keeper
 }
 
 // The defaults of Options, and the limit of one request.
@@ -132,9 +130,9 @@ func newCollector(client *restclient.Client, namespace string, options Options) 
 	c := &collector{
 		client:  client,
 		options: options,
-		shared:  &shared{slots: make(chan struct{}, atOnce), began: time.Now()},
+		shared:  &shared{slots: make(chan struct{}, atOnce), renewed: map[string]time.Time{}, began: time.Now()},
 	}
-	c.evidence = why.Evidence{APIVersion: why.EvidenceVersion, Name: namespace, Finalizers: options.Finalizers}
+	c.evidence = why.Evidence{APIVersion: why.EvidenceVersion, Name: namespace}
 	return c
 }
 
@@ -181,7 +179,7 @@ type shared struct {
 	answers sync.Map // of the lists of the cluster, by request and type; unused with one namespace
 	many    bool
 
-	versions map[string]string // the resourceVersions of Leases before the interval, by namespace/name
+	renewed map[string]time.Time // when Leases were, before the interval, by namespace/name
 
 	began  time.Time
 	waited time.Duration // between the samples

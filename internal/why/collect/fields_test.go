@@ -22,8 +22,6 @@ func TestFields(t *testing.T) {
 		"status":{"conditions":[{"type":"Available",`+condition+`}}`)))
 	assert.Equal(t, []why.Node{{Name: "n", Ready: "False", Since: at}}, nodeOf(nil, decoded[node](t,
 		`{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready",`+condition+`}}`)))
-	assert.Equal(t, []why.Attachment{{Name: "a", Node: "n", Attached: true}}, attachmentOf(nil, decoded[attachment](t,
-		`{"metadata":{"name":"a"},"spec":{"nodeName":"n"},"status":{"attached":true}}`)))
 	const client = `"webhook":{"clientConfig":{"service":{"namespace":"n","name":"s"}}}`
 	for strategy, converter := range map[string]*why.Service{"Webhook": {Namespace: "n", Name: "s"}, "None": nil} {
 		got := definitionOf(nil, decoded[definition](t, `{"metadata":{"name":"x.g.io"},
@@ -50,37 +48,25 @@ func TestFieldsOfAdmission(t *testing.T) {
 	} {
 		assert.Equal(t, want, policyOf(decoded[policy](t, `{"spec":`+spec+`}`)), spec)
 	}
-	c, _ := asking(
-		t,
-		listOf(
-			`{"metadata":{"name":"guard"},"webhooks":[{
-			"name":"w","clientConfig":{"service":{"namespace":"n","name":"s"}},
+	c, _ := asking(t, listOf(`{"metadata":{"name":"guard"},"webhooks":[{
+		"name":"w","clientConfig":{"service":{"namespace":"n","name":"s"}},
 		"rules":[{"operations":["*"],"apiGroups":["g"],"resources":["r"]}],
-			"namespaceSelector":{"matchLabels":{"a":"b"}}},
-		{"name":"ignores","failurePolicy":"Ignore"}]}`,
-		),
-	)
+		"namespaceSelector":{"matchLabels":{"a":"b"}}},
+		{"name":"ignores","failurePolicy":"Ignore"}]}`))
 	c.webhooks(t.Context())
 	assert.Equal(t, why.Webhook{
 		Resource: "validatingwebhookconfigurations", Configuration: "guard", Name: "w", FailurePolicy: "Fail",
-		Service: &why.Service{
-			Namespace: "n",
-			Name:      "s",
-		}, NamespaceOnly: why.Selector{Labels: map[string]string{"a": "b"}},
-		Rules: []why.Rule{{Operations: []string{"*"}, Groups: []string{"g"}, Resources: []string{"r"}}},
+		Service:       &why.Service{Namespace: "n", Name: "s"},
+		NamespaceOnly: why.Selector{Labels: map[string]string{"a": "b"}},
+		Rules:         []why.Rule{{Operations: []string{"*"}, Groups: []string{"g"}, Resources: []string{"r"}}},
 	}, c.evidence.Webhooks.Items[0])
 	assert.Equal(t, "Ignore", c.evidence.Webhooks.Items[1].FailurePolicy)
 }
 
 // A held object is read in its namespace, and one that may not be read has no stamp.
 func TestStampsOfObjects(t *testing.T) {
-	held := []why.Held{
-		{
-			Type:      &why.Type{Version: "v1", Resource: "configmaps"},
-			Object:    why.Object{Name: "a"},
-			Finalizer: "example.com/x",
-		},
-	}
+	held := []why.Held{{Type: &why.Type{Version: "v1", Resource: "configmaps"}, Object: why.Object{Name: "a"},
+		Finalizer: "example.com/x"}}
 	c, requests := asking(t, listOf(`{"metadata":{"name":"a"}}`))
 	c.stamps(t.Context(), held)
 	assert.Equal(t, []string{"GET /api/v1/namespaces/shop/configmaps metadata.name=a"}, *requests)

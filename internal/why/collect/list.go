@@ -171,6 +171,11 @@ func (c *collector) attempt(ctx context.Context, send func(ctx context.Context) 
 	}
 }
 
+// do sends a request as attempt does, and decodes the answer.
+func (c *collector) do(ctx context.Context, request restclient.Request, into any) error {
+	return c.attempt(ctx, func(ctx context.Context) error { return c.client.Do(ctx, request, into) })
+}
+
 // take counts requests that are about to be sent. It fails if they exceed the limit.
 func (c *collector) take(requests int64) error {
 	if int(c.requests.Add(requests)) > c.options.MaxRequests {

@@ -15,18 +15,11 @@ import (
 // A list has every object once, or none and the reason: what is incomplete proves nothing.
 func TestList(t *testing.T) {
 	page := func(next, name string) answer {
-		return answer{
-			body: `{"kind":"List","apiVersion":"v1","metadata":{"continue":"` + next +
-				`"},"items":[{"metadata":{"name":"` + name + `"}}]}`,
-		}
+		return answer{body: `{"kind":"List","apiVersion":"v1","metadata":{"continue":"` + next +
+			`"},"items":[{"metadata":{"name":"` + name + `"}}]}`}
 	}
-	gone, busy := answer{
-		code:   http.StatusGone,
-		reason: "Expired",
-	}, answer{
-		code:   http.StatusTooManyRequests,
-		reason: "TooManyRequests",
-	}
+	gone := answer{code: http.StatusGone, reason: "Expired"}
+	busy := answer{code: http.StatusTooManyRequests, reason: "TooManyRequests"}
 	many := make([]answer, clusterPages)
 	for i := range many {
 		many[i] = page("next", fmt.Sprint(i))
@@ -99,7 +92,7 @@ func TestAnswersAreKept(t *testing.T) {
 		for range 2 {
 			assert.Len(t, list(t.Context(), c, query{gvr: definitionsResource}, headOfDefinition).Items, 1)
 			assert.Len(t, list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items, 1)
-			assert.Len(t, list(t.Context(), c, single, lease).Items, 1)
+			assert.Len(t, list(t.Context(), c, single, c.lease).Items, 1)
 		}
 		assert.Len(t, *requests, want, many)
 	}
@@ -109,13 +102,9 @@ func TestAnswersAreKept(t *testing.T) {
 func TestJoined(t *testing.T) {
 	refused := &why.Failure{Message: "x"}
 	of := func(a why.Answer[int]) func() why.Answer[int] { return func() why.Answer[int] { return a } }
-	assert.Equal(t, why.Answer[int]{Request: "a", Items: []int{1, 2}, Failed: refused}, joined(
-		of(
-			why.Answer[int]{Request: "a", Items: []int{1}},
-		),
-		of(why.Answer[int]{Request: "b", Failed: refused}),
-		of(why.Answer[int]{Items: []int{2}}),
-	))
+	assert.Equal(t, why.Answer[int]{Request: "a", Items: []int{1, 2}, Failed: refused},
+		joined(of(why.Answer[int]{Request: "a", Items: []int{1}}),
+			of(why.Answer[int]{Request: "b", Failed: refused}), of(why.Answer[int]{Items: []int{2}})))
 }
 
 // A type of which more pages are left than are read has the server's count, or says that there are
@@ -126,12 +115,8 @@ func TestATypeThatIsNotReadToItsEnd(t *testing.T) {
 		count    int
 		more     bool
 	}{{`{"continue":"x","remainingItemCount":7}`, 8, false}, {`{"continue":"x"}`, 1, true}, {`{}`, 1, false}} {
-		c, requests := asking(
-			t,
-			`{"kind":"List","apiVersion":"v1","metadata":`+test.metadata+`,"items":[
-			{"metadata":{"namespace":"shop","name":"a"}},
-			{"metadata":{"namespace":"elsewhere","name":"b"}}]}`,
-		)
+		c, requests := asking(t, `{"kind":"List","apiVersion":"v1","metadata":`+test.metadata+`,"items":[
+			{"metadata":{"namespace":"shop","name":"a"}}, {"metadata":{"namespace":"elsewhere","name":"b"}}]}`)
 		c.evidence.Namespace = &why.Namespace{}
 		got := read(t.Context(), api.GroupVersionResource{Version: "v1", Resource: "configmaps"}, 1, c)[0].t
 		assert.Equal(t, []any{test.count, test.more, test.metadata != `{}`}, []any{got.Count, got.More, got.Partial})

@@ -25,18 +25,12 @@ func (c *collector) held() []why.Held {
 	return append(c.evidence.HeldOrAwaiting(), c.evidence.HeldNamespace()...)
 }
 
-// noteLeases reads the versions of all Leases before the interval, if the owner of a finalizer may
-// have one of them.
+// noteLeases reads all Leases before the interval, if the owner of a finalizer may have one of them.
 func (c *collector) noteLeases(ctx context.Context, all ...*collector) {
 	if c.options.Interval < 0 || !slices.ContainsFunc(all, func(one *collector) bool { return len(one.held()) > 0 }) {
 		return
 	}
-	versions := map[string]string{}
-	_, err := pages(ctx, c, query{gvr: leasesResource}, clusterPages, func() { clear(versions) },
-		func(o *api.PartialObjectMetadata) { versions[o.Namespace+"/"+o.Name] = o.ResourceVersion })
-	if err == nil {
-		c.versions = versions
-	}
+	c.note(list(ctx, c, query{gvr: leasesResource}, c.lease).Items)
 }
 
 // suspicions is wave 4: it reads what the samples give a reason for.
@@ -52,22 +46,20 @@ func (c *collector) suspicions(ctx context.Context) {
 	if e.Untouched() || c.managerIsOff() {
 		e.Elsewhere = c.elsewhere(ctx)
 	}
-	silent := e.Expected() != ""
-	ask(n.BlamesWebhook() || silent || len(e.Held()) > 0 || e.Late(), func() { c.webhooks(ctx) })
-	ask(n.BlamesPolicy() || silent || e.Late(), func() { c.policies(ctx) })
+	ask(n.BlamesWebhook() || len(e.Held()) > 0 || e.Late(), func() { c.webhooks(ctx) })
+	ask(n.BlamesPolicy() || e.Late(), func() { c.policies(ctx) })
 	ask(e.Ending(), func() {
-		e.NodeLeases = list(ctx, c, query{gvr: leasesResource, namespace: "kube-node-lease"}, lease)
+		e.NodeLeases = list(ctx, c, query{gvr: leasesResource, namespace: "kube-node-lease"}, c.lease)
 	})
 	ask(e.Ending(), func() { e.Nodes = list(ctx, c, query{gvr: nodesResource}, nodeOf) })
-	ask(e.Late(), func() { e.Volumes = list(ctx, c, query{gvr: attachmentsResource}, attachmentOf) })
 	ask(len(e.Stale()) > 0, func() { c.probes(ctx) })
-	ask(len(why.Refusals(n, e.Name)) > 0 || silent, func() { c.reviews(ctx) })
+	ask(len(why.Refusals(n, e.Name)) > 0, func() { c.reviews(ctx) })
 	ask(e.BlamesConversion(), func() { e.Definitions = list(ctx, c, query{gvr: definitionsResource}, definitionOf) })
 	held := c.held()
 	repairs := len(held) > 0 || len(e.Undiscovered()) > 0 || e.Untouched() || n.BlamesWebhook() || e.BlamesConversion()
 	ask(repairs && e.Terminating == nil, func() { e.Terminating, _ = c.inDeletionNow(ctx) }) // only a hint
 	ask(len(held) > 0, func() { c.workloads(ctx) })
-	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, query{gvr: leasesResource}, c.leaseAgain) })
+	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, query{gvr: leasesResource}, c.lease) })
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })
 	ask(slices.ContainsFunc(held, why.Held.ByRights), func() { c.grants(ctx, held) })
 	parallel(reads...)
@@ -96,12 +88,8 @@ func (c *collector) elsewhere(ctx context.Context) why.Answer[why.ConditionsWrit
 		if w.At.IsZero() || n.Name == c.evidence.Name {
 			return kept
 		}
-		head := headOf(n, "")
-		for _, writer := range head.Writers {
+		for _, writer := range headOf(n, "").Writers {
 			w.At = later(w.At, writer.At)
-		}
-		if message := head.Condition(api.NamespaceDeletionContentFailure); why.NamesConversion(message) {
-			w.Failure = message
 		}
 		return append(kept, w)
 	})
@@ -116,9 +104,7 @@ func (c *collector) probes(ctx context.Context) {
 		}
 		path := "/apis/" + a.GroupVersion
 		probe := why.Probe{GroupVersion: a.GroupVersion, Request: "GET " + path}
-		err := c.attempt(ctx, func(ctx context.Context) error {
-			return c.client.Do(ctx, restclient.Request{Path: path}, nil)
-		})
+		err := c.do(ctx, restclient.Request{Path: path}, nil)
 		probe.Failed = failure(probe.Request, "get "+path, err)
 		e.Probes = append(e.Probes, probe)
 	}
@@ -134,9 +120,6 @@ func (c *collector) reviews(ctx context.Context) {
 	}
 	for _, refusal := range append(first, others...)[:min(len(first)+len(others), maxReviews)] {
 		e.Reviews = append(e.Reviews, c.review(ctx, refusal))
-	}
-	if e.Expected() != "" {
-		e.Reviews = append(e.Reviews, c.review(ctx, e.ControllersRight()))
 	}
 }
 
@@ -155,9 +138,7 @@ func (c *collector) review(ctx context.Context, asked why.Refusal) why.Review {
 		} `json:"status"`
 	}
 	if err == nil {
-		err = c.attempt(ctx, func(ctx context.Context) error {
-			return c.client.Do(ctx, restclient.Request{Verb: http.MethodPost, Path: path, Body: question}, &answer)
-		})
+		err = c.do(ctx, restclient.Request{Verb: http.MethodPost, Path: path, Body: question}, &answer)
 	}
 	review.Allowed, review.Failed = answer.Status.Allowed, failure(review.Request, "create subjectaccessreviews", err)
 	return review
@@ -200,7 +181,7 @@ func (c *collector) backends(ctx context.Context) {
 		want(definition.Converter)
 	}
 	for _, hook := range e.Webhooks.Items {
-		if e.MayKeep(hook) {
+		if len(e.KeptBy(hook)) > 0 {
 			want(hook.Service)
 		}
 	}
@@ -293,19 +274,4 @@ type node struct {
 func nodeOf(kept []why.Node, o *node) []why.Node {
 	ready := o.Status.Conditions.get("Ready")
 	return append(kept, why.Node{Name: o.Name, Ready: ready.Status, Since: ready.Since.UTC()})
-}
-
-// attachment has the fields that are read of a VolumeAttachment.
-type attachment struct {
-	api.PartialObjectMetadata
-	Spec struct {
-		NodeName string `json:"nodeName"`
-	} `json:"spec"`
-	Status struct {
-		Attached bool `json:"attached"`
-	} `json:"status"`
-}
-
-func attachmentOf(kept []why.Attachment, o *attachment) []why.Attachment {
-	return append(kept, why.Attachment{Name: o.Name, Node: o.Spec.NodeName, Attached: o.Status.Attached})
 }

@@ -3,7 +3,6 @@ package collect
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,18 +27,6 @@ func asking(t *testing.T, body string) (c *collector, requests *[]string) {
 		return answer{body: body}
 	})
 	return newCollector(client, "shop", Options{}), requests
-}
-
-// Before the first conditions it is asked whether a controller may write them.
-func TestTheRightOfAControllerThatHasWrittenNothing(t *testing.T) {
-	const asks = "POST /apis/authorization.k8s.io/v1/subjectaccessreviews "
-	for age, asked := range map[time.Duration]bool{10 * time.Minute: true, time.Second: false} {
-		c, requests := asking(t, listOf())
-		c.evidence.At = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-		c.evidence.Namespace = &why.Namespace{Deleted: c.evidence.At.Add(-age)}
-		c.suspicions(t.Context())
-		assert.Equal(t, asked, slices.Contains(*requests, asks), age)
-	}
 }
 
 // Of another namespace the last write of any of the controller's conditions counts: the time of a
