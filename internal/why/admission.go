@@ -75,7 +75,7 @@ func count(blocks []Blocked) string {
 }
 
 // candidate is a webhook that may be the one which the condition names, with what C07 and C08 have
-// in common. Hook is nil if the configurations could not be read.
+// in common. hook is empty if the configurations could not be read.
 type candidate struct {
 	Finding
 	hook *Webhook
@@ -87,7 +87,7 @@ func candidates(e *Evidence, name string) (found []candidate) {
 	if !e.Webhooks.Known() {
 		f := Finding{Culprit: Reference{Resource: "validatingwebhookconfigurations", Name: name}}
 		f.lack(e.Webhooks.Failed, "the webhook configurations %s", e.Webhooks.notKnown())
-		return []candidate{{f, nil}}
+		return []candidate{{f, &Webhook{}}}
 	}
 	for i := range e.Webhooks.Items {
 		hook := &e.Webhooks.Items[i]
@@ -120,24 +120,24 @@ func webhookUnreachable(e *Evidence) []Finding {
 	for name, text := range matchedOnce(failedCalling(), content) {
 		for _, c := range candidates(e, name) {
 			f := c.Finding
-			if c.hook != nil && (c.hook.FailurePolicy == "Ignore" || !c.hook.isCalledBy(text)) {
+			if c.hook.FailurePolicy == "Ignore" || !c.hook.isCalledBy(text) {
 				continue // it was changed since, or the condition is about another webhook of that name
 			}
 			f.Says = fmt.Sprintf("the webhook %s cannot be reached", name)
 			if len(f.Blocks) > 0 {
 				most := ""
-				if c.hook != nil && c.hook.Narrowed {
+				if c.hook.Narrowed {
 					most = "up to "
 				}
 				f.Says += ", so " + most + count(f.Blocks) + " cannot be deleted"
 			}
 			f.saw(1, e.Namespace.Request, "ContentFailure: failed calling webhook %q: %s", name, text)
-			f.doubt(c.hook != nil && c.hook.Narrowed && denies(content),
-				"the webhook is not asked about every object, and the message of a denial may quote these words")
-			if c.hook != nil && c.hook.Narrowed {
+			if c.hook.Narrowed {
+				f.doubt(denies(content),
+					"the webhook is not asked about every object, and the message of a denial may quote these words")
 				f.lackDeletions(e)
 			}
-			if c.hook == nil || hookIsDown(e, &f, c.hook, text) {
+			if !e.Webhooks.Known() || hookIsDown(e, &f, c.hook, text) {
 				findings = append(findings, f)
 			}
 		}
@@ -231,9 +231,7 @@ func admissionDenies(e *Evidence) []Finding {
 	for name, reason := range matchedOnce(webhookDenied(), content) {
 		for _, c := range candidates(e, name) {
 			f := c.Finding
-			if c.hook != nil {
-				f.lackPass(e, c.hook.Resource+" "+c.hook.Configuration, c.hook.Changed)
-			}
+			f.lackPass(e, c.hook.Resource+" "+c.hook.Configuration, c.hook.Changed)
 			f.lackDeletions(e)
 			f.Says = fmt.Sprintf("the webhook %s denies the deletion: %s", name, orElse(reason, "without explanation"))
 			f.saw(1, e.Namespace.Request, "ContentFailure: admission webhook %q denied the request: %s", name, orElse(reason, "without explanation"))

@@ -501,19 +501,12 @@ func onReadyNode(objects ...why.Object) why.Evidence {
 	return e
 }
 
-// leftOver is a namespace with a pod of a Job that does not exist; ofReplicaSet is one with a pod
-// that belongs to no Job.
+// leftOver is a namespace with a pod of a Job that does not exist.
 func leftOver() why.Evidence {
 	pod := object("import", jobTracking)
 	pod.Owners = []why.Owner{{Group: "batch", Kind: "Job", Name: "import", UID: "j", Controls: true}}
 	e := pods(pod)
 	return add(e, typeOf("batch", "jobs"))
-}
-
-func ofReplicaSet() why.Evidence {
-	e := leftOver()
-	e.Pods[0].Owners = []why.Owner{{Group: "apps", Kind: "ReplicaSet", Name: "web", UID: "r", Controls: true}}
-	return e
 }
 
 // claim is a claim that its protection keeps.

@@ -271,8 +271,6 @@ func TestAdviceAboutOwners(t *testing.T) {
 			"\nrun: kubectl -n ops describe daemonset keda-operator\n"),
 		is("a DaemonSet that does not start", held(since("daemonset", "keda-operator", 2, time.Hour)), "C04 proven",
 			"do: find out why daemonset ops/keda-operator has no ready pod"),
-		is("a CronJob that is suspended", held(since(why.CronKind, "keda-operator", 0, time.Hour)), "C04 proven",
-			"\nrun: kubectl -n ops describe cronjob keda-operator\n"),
 		is("a Deployment that does not start", held(since("deployment", "keda-operator", 2, time.Hour)), "C04 proven",
 			"\nrun: kubectl -n ops describe deployment keda-operator\n"),
 		is("a Deployment that was scaled down", held(stopped("keda-operator")), "C04 proven",

@@ -188,8 +188,9 @@ func TestPodsOfJobs(t *testing.T) {
 		is("its owner of another group does not control it", with(leftOver(), owner(func(o *why.Owner) {
 			o.Group, o.Controls = "batch.volcano.sh", false
 		})), "C13 proven", keeps),
-		is("it belongs to a ReplicaSet", unmanaged(calm(ofReplicaSet())), "C13 possible",
-			"only do: find the controller of ReplicaSet web, and let it finish"),
+		is("it belongs to a ReplicaSet", with(leftOver(), owner(func(o *why.Owner) {
+			o.Group, o.Kind, o.Name = "apps", "ReplicaSet", "web"
+		})), "C13 possible", "only do: find the controller of ReplicaSet web, and let it finish"),
 		is("its kube-controller-manager cannot be seen", orphaned(), "C13 proven"),
 		is("its kube-controller-manager runs", led("*"), "C13 possible", "do: read the log of kube-controller-manager",
 			"!loses: "),

@@ -43,8 +43,8 @@ func Refusals(n *Namespace, namespace string) []Refusal {
 	return refusals
 }
 
-// Together returns refusals grouped by user and verb, in the order of the first of each group.
-func Together(refusals []Refusal) (groups [][]Refusal) {
+// together returns refusals grouped by user and verb, in the order of the first of each group.
+func together(refusals []Refusal) (groups [][]Refusal) {
 	for _, r := range refusals {
 		at := slices.IndexFunc(groups, func(g []Refusal) bool { return g[0].User == r.User && g[0].Verb == r.Verb })
 		if at < 0 {
@@ -58,7 +58,7 @@ func Together(refusals []Refusal) (groups [][]Refusal) {
 
 func mayNotDelete(e *Evidence) []Finding {
 	var findings []Finding
-	for _, refusals := range Together(Refusals(e.Latest(), e.Name)) {
+	for _, refusals := range together(Refusals(e.Latest(), e.Name)) {
 		user, verb := refusals[0].User, refusals[0].Verb
 		f := Finding{Culprit: Reference{Resource: "users", Name: user}}
 		var names, empty []string // of types that have objects, and of others

@@ -110,16 +110,11 @@ func (c *collector) probes(ctx context.Context) {
 	}
 }
 
-// reviews checks the refusals in the conditions, those of different users and verbs first: whether
-// the user lacks the right.
+// reviews checks the first refusals in the conditions: whether the user lacks the right.
 func (c *collector) reviews(ctx context.Context) {
-	e := &c.evidence
-	var first, others []why.Refusal
-	for _, refusals := range why.Together(why.Refusals(e.Latest(), e.Name)) {
-		first, others = append(first, refusals[0]), append(others, refusals[1:]...)
-	}
-	for _, refusal := range append(first, others...)[:min(len(first)+len(others), maxReviews)] {
-		e.Reviews = append(e.Reviews, c.review(ctx, refusal))
+	refusals := why.Refusals(c.evidence.Latest(), c.evidence.Name)
+	for _, refusal := range refusals[:min(len(refusals), maxReviews)] {
+		c.evidence.Reviews = append(c.evidence.Reviews, c.review(ctx, refusal))
 	}
 }
 

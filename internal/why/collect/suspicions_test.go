@@ -56,23 +56,20 @@ func TestElsewhere(t *testing.T) {
 	assert.Equal(t, []string{"GET /api/v1/namespaces status.phase=Terminating"}, *requests)
 }
 
-// Four refusals are reviewed, first one of each user and verb.
+// The first four refusals are reviewed.
 func TestWhichRefusalsAreReviewed(t *testing.T) {
 	c, requests := asking(t, `{"status":{"allowed":false}}`)
 	var text []string
-	for _, what := range []string{"delete a", "delete b", "delete c", "list a", "get a"} {
-		verb, resource, _ := strings.Cut(what, " ")
-		text = append(text, resource+` is forbidden: User "u" cannot `+verb+` resource "`+resource+`" in API group "" in the namespace "shop"`)
+	for _, what := range []string{"a", "b", "c", "d", "e"} {
+		text = append(text, what+` is forbidden: User "u" cannot list resource "`+what+
+			`" in API group "" in the namespace "shop"`)
 	}
 	c.evidence.Namespace = &why.Namespace{Conditions: []api.NamespaceCondition{{
 		Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue, Message: strings.Join(text, ", "),
 	}}}
 	c.reviews(t.Context())
-	var reviewed []string
-	for _, review := range c.evidence.Reviews {
-		reviewed = append(reviewed, review.Verb+" "+review.Resource)
-	}
-	assert.Equal(t, []string{"delete a", "list a", "get a", "delete b"}, reviewed)
+	require.Len(t, c.evidence.Reviews, maxReviews)
+	assert.Equal(t, "d", c.evidence.Reviews[3].Resource)
 	assert.Len(t, *requests, maxReviews)
 }
 
