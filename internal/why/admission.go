@@ -247,13 +247,9 @@ func admissionDenies(e *Evidence) []Finding {
 			continue
 		}
 		f, ok := policyFinding(e, match[1], match[2], strings.TrimSpace(match[3]))
-		same := slices.IndexFunc(findings, func(other Finding) bool { return other.Culprit == f.Culprit })
-		switch {
-		case ok && same < 0:
+		again := slices.ContainsFunc(findings, func(other Finding) bool { return other.Culprit == f.Culprit })
+		if ok && !again { // it may have another reason for another object
 			findings = append(findings, f)
-		case ok && !slices.Contains(findings[same].Do, f.Do[0]): // it has another reason for another object
-			findings[same].Do = append([]string{f.Do[0]}, findings[same].Do...)
-			findings[same].Proof = append(findings[same].Proof, f.Proof[0])
 		}
 	}
 	return findings

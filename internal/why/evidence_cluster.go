@@ -248,10 +248,10 @@ type Workload struct {
 
 func (w Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
 
-// Every stands for all groups, namespaces or service accounts of a [Grant].
+// Every stands for all namespaces or service accounts of a [Grant], and for all resources.
 const Every = "*"
 
-// Grant is the right to update or patch objects of a group, or of all groups.
+// Grant is the right to update or patch objects of a group, by a rule that names it.
 type Grant struct {
 	// Subject is the user, group or service account. Service is the service account's namespace and
 	// name, or Every for a group of them; empty for other subjects.

@@ -166,16 +166,9 @@ func (e *Evidence) sawTraces(f *Finding, h Held) {
 			accounts = append(accounts, account)
 		}
 	}
-	switch {
-	case len(accounts) > 0:
+	if len(accounts) > 0 {
 		f.saw(1, e.Grants.Request, "by a rule that names %s, these service accounts may update %s: %s",
 			h.Type.Group, h.Type.Name(), listed(accounts))
-	case e.nobodyUpdates(h.Type):
-		f.Says += fmt.Sprintf("; no service account may update %s here", h.Type.Name())
-		f.saw(1, e.Grants.Request, "no role that is bound here lets an account update %s: one may have gone "+
-			"with its Role", h.Type.Name())
-		f.Do = append(f.Do, fmt.Sprintf("if it runs: give its account the right to update %s by a ClusterRoleBinding "+
-			"until the objects are gone", h.Type.Name()))
 	}
 }
 

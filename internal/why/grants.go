@@ -17,22 +17,13 @@ func (e *Evidence) mayElsewhere(account Service, t *Type) string {
 // covers reports whether the right applies to the type. The metadata of a built-in type may also be
 // written with its status.
 func (g Grant) covers(t *Type) bool {
-	return (g.Group == t.Group || g.Group == Every) &&
+	return g.Group == t.Group &&
 		(includes(g.Resources, t.Resource, Every) || !t.IsCustom() && includes(g.Resources, t.Resource+"/status", "*/status"))
 }
 
-// grantsFor returns the grants of a type by rules that name its group.
+// grantsFor returns the grants of a type.
 func (e *Evidence) grantsFor(t *Type) []Grant {
-	return slices.DeleteFunc(slices.Clone(e.Grants.Items), func(g Grant) bool { return g.Group == Every || !g.covers(t) })
-}
-
-// nobodyUpdates reports whether no account has a right to update a type in the namespace, but for
-// those of the control plane.
-func (e *Evidence) nobodyUpdates(t *Type) bool {
-	return e.Grants.Known() && !slices.ContainsFunc(e.Grants.Items, func(g Grant) bool {
-		return g.Elsewhere == "" && g.covers(t) && g.Service.Namespace != managerNamespace &&
-			g.Subject != "group system:masters"
-	})
+	return slices.DeleteFunc(slices.Clone(e.Grants.Items), func(g Grant) bool { return !g.covers(t) })
 }
 
 // builtInGroups are the groups of kube-apiserver. Others that end in k8s.io belong to programs

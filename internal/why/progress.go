@@ -68,17 +68,11 @@ func progress(e *Evidence) (proof string, certain bool) {
 // written reports whether a controller has written the namespace between the samples. Other
 // programs may write labels and annotations.
 func (e *Evidence) written() bool {
-	return e.Second.Namespace.ResourceVersion != e.Namespace.ResourceVersion &&
-		(!sameConditions(e.Second.Namespace.Conditions, e.Namespace.Conditions) || e.released() != "")
-}
-
-// sameConditions reports whether the controller's conditions are equal in both samples.
-func sameConditions(a, b []api.NamespaceCondition) bool {
-	foreign := func(c api.NamespaceCondition) bool { return !isDeletionCondition(c.Type) }
-	return slices.EqualFunc(slices.DeleteFunc(slices.Clone(a), foreign), slices.DeleteFunc(slices.Clone(b), foreign),
-		func(a, b api.NamespaceCondition) bool {
-			return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message
-		})
+	same := func(a, b api.NamespaceCondition) bool {
+		return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message
+	}
+	return e.Second.Namespace.ResourceVersion != e.Namespace.ResourceVersion && (e.released() != "" ||
+		!slices.EqualFunc(e.Second.Namespace.Conditions, e.Namespace.Conditions, same))
 }
 
 // released returns a token or finalizer of the namespace that the second sample lacks, "" for none.

@@ -106,10 +106,10 @@ type subject struct {
 	Name      string `json:"name"`
 }
 
-// grants finds the subjects that may update held types, by a rule that names their group or has
-// all. Roles and bindings of other namespaces show who has had a right here, too.
+// grants finds the subjects that may update held types, by a rule that names their group. Roles and
+// bindings of other namespaces show who has had a right here, too.
 func (c *collector) grants(ctx context.Context, held []why.Held) {
-	groups := []string{why.Every}
+	var groups []string
 	for _, h := range held {
 		if h.ByRights() {
 			groups = append(groups, h.Type.Group)
@@ -126,8 +126,7 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 	}
 }
 
-// granted joins roles and bindings. A right to all groups counts only if it is one in the
-// namespace.
+// granted joins roles and bindings. Of other namespaces only a right to a custom type counts.
 func granted(roles []*role, groups []string, namespace string) (grants []why.Grant) {
 	rights := map[string][]why.Grant{} // by role: NAMESPACE/NAME, or /NAME of a ClusterRole
 	for _, o := range roles {
@@ -143,7 +142,7 @@ func granted(roles []*role, groups []string, namespace string) (grants []why.Gra
 			elsewhere = b.Namespace
 		}
 		for _, right := range rights[key] {
-			if elsewhere != "" && (right.Group == why.Every || !why.Type{Group: right.Group}.IsCustom()) {
+			if elsewhere != "" && !(why.Type{Group: right.Group}).IsCustom() {
 				continue
 			}
 			for _, s := range b.Subjects {
@@ -156,13 +155,9 @@ func granted(roles []*role, groups []string, namespace string) (grants []why.Gra
 	return grants
 }
 
-// rights returns a role's rights to update or patch resources of some groups. Who may act as others
-// may have the rights of any.
+// rights returns a role's rights to update or patch resources of some groups.
 func (o *role) rights(groups []string) (rights []why.Grant) {
 	for _, r := range o.Rules {
-		if slices.Contains(r.Verbs, "impersonate") {
-			rights = append(rights, why.Grant{Group: why.Every, Resources: []string{why.Every}})
-		}
 		updates := slices.ContainsFunc(r.Verbs,
 			func(verb string) bool { return verb == "update" || verb == "patch" || verb == "*" })
 		for _, group := range r.Groups {
@@ -192,8 +187,7 @@ func (s subject) accounts(namespace string) (of why.Service) {
 }
 
 // pods counts the pods of the service accounts that may update held types. Of all pods it keeps
-// only those that may be an owner, and of the many rights to all or to built-in types those of
-// pods.
+// only those that may be an owner, and of the many rights to built-in types those of pods.
 func (c *collector) pods(held []why.Held) {
 	e := &c.evidence
 	for i := range e.Grants.Items {
@@ -209,7 +203,7 @@ func (c *collector) pods(held []why.Held) {
 		}
 	}
 	e.Grants.Items = slices.DeleteFunc(e.Grants.Items, func(g why.Grant) bool {
-		custom := g.Group != why.Every && why.Type{Group: g.Group}.IsCustom()
+		custom := why.Type{Group: g.Group}.IsCustom()
 		owns := slices.ContainsFunc(e.Workloads.Items, func(w why.Workload) bool {
 			return g.Includes(w.Account()) && slices.ContainsFunc(held, func(h why.Held) bool { return e.MayOwn(w, h) })
 		})

@@ -73,18 +73,6 @@ func TestANamespaceThatIsNotThere(t *testing.T) {
 	}
 }
 
-// A right to everything is one to the held type, however it is written.
-func TestARightToEverything(t *testing.T) {
-	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"admin"},
-		"rules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]},{"verbs":["get","list"],"apiGroups":["g.io"],"resources":["*"]}],
-		"roleRef":{"kind":"ClusterRole","name":"admin"},"subjects":[{"kind":"ServiceAccount","namespace":"ops","name":"engine"}]}]}`)
-	c.grants(t.Context(), []why.Held{{Type: &why.Type{Group: "g.io", Version: "v1", Resource: "things"}, Finalizer: "example.com/x"}})
-	require.NotEmpty(t, c.evidence.Grants.Items)
-	for _, g := range c.evidence.Grants.Items {
-		assert.Equal(t, why.Grant{Subject: "serviceaccount engine", Service: why.Service{Namespace: "ops", Name: "engine"}, Group: "*", Resources: []string{"*"}}, g)
-	}
-}
-
 // An owner is asked about for the held object, because a role may name single ones.
 func TestWhatOwnersAreAskedAbout(t *testing.T) {
 	var asked []any
