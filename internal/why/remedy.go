@@ -158,8 +158,8 @@ func Quoted(word string) string {
 	return "$'" + escaped.String() + "'"
 }
 
-// offerRelease adds the removal of a held finalizer; with ifProven a finding that is not proven does
-// not have it.
+// offerRelease adds the removal of a held finalizer; with ifProven a finding that is not proven
+// does not have it.
 func (f *Finding) offerRelease(e *Evidence, h Held, when string, ifProven bool) {
 	namespace := e.Name
 	if h.Type == namespaceType {

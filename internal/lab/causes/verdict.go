@@ -14,9 +14,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// Verdicts are the content of verdict.yaml, which the learner of lab 13 writes: a verdict on each of
-// the namespaces that `lab break first` and `lab break second` set up for a seed. The tests set the
-// same namespaces up again and replay the verdicts on them.
+// Verdicts are the content of verdict.yaml, which the learner of lab 13 writes: a verdict on each
+// of the namespaces that `lab break first` and `lab break second` set up for a seed. The tests set
+// the same namespaces up again and replay the verdicts on them.
 type Verdicts struct {
 	// Seed chooses the causes of the two namespaces, see [OfCourse].
 	Seed   uint64    `yaml:"seed"`

@@ -149,8 +149,8 @@ func (c *collector) control(ctx context.Context) {
 	c.note(e.Leases.Items)
 }
 
-// note remembers when Leases were renewed at first, so that [collector.lease] sees whether they were
-// again.
+// note remembers when Leases were renewed at first, so that [collector.lease] sees whether they
+// were again.
 func (c *collector) note(leases []why.Lease) {
 	for _, l := range leases {
 		if name := l.Namespace + "/" + l.Name; c.renewed[name].IsZero() {

@@ -25,7 +25,8 @@ func (c *collector) held() []why.Held {
 	return append(c.evidence.HeldOrAwaiting(), c.evidence.HeldNamespace()...)
 }
 
-// noteLeases reads all Leases before the interval, if the owner of a finalizer may have one of them.
+// noteLeases reads all Leases before the interval, if the owner of a finalizer may have one of
+// them.
 func (c *collector) noteLeases(ctx context.Context, all ...*collector) {
 	if c.options.Interval < 0 || !slices.ContainsFunc(all, func(one *collector) bool { return len(one.held()) > 0 }) {
 		return
