@@ -135,7 +135,7 @@ func TestPodsOfServiceAccounts(t *testing.T) {
 	for _, g := range e.Grants.Items {
 		pods = append(pods, g.Pods)
 	}
-	assert.Equal(t, []int{2, 1, 0, 0, 1, 3, 4}, pods, "of the rights to built-in types those without a pod are left out")
+	assert.Equal(t, []int{2, 1, 0, 0, 1, 3, 4}, pods, "of the rights to built-in types those without a pod go")
 	var names []string
 	for _, w := range e.Workloads.Items {
 		names = append(names, w.Name)
