@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -13,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -37,27 +35,13 @@ type world struct {
 	*clustertest.Cluster
 	t        *testing.T
 	manager  *controller.Manager
-	failures lines
+	failures clustertest.Buffer
+	passes   clustertest.Buffer // a line for each
 	stop     func()
 }
 
-// lines is a writer that may be read at any time.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(text []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(text)
-}
-
-func (l *lines) count(part string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), part)
-}
+// of returns the number of passes over an object.
+func (w *world) of(name string) int { return w.passes.Count("pass " + name + "\n") }
 
 // inACluster sets controllers up with each set of gears, runs them, and plays.
 func inACluster(t *testing.T, setUp func(w *world), play func(w *world)) {
@@ -152,9 +136,9 @@ func TestAFailedPassIsRepeatedAndWrittenOnceAMinute(t *testing.T) {
 		heal := w.ControllerFault("forbid:verb=create,resource=configmaps")
 		w.label(`"hello"`)
 		time.Sleep(50 * time.Second)
-		assert.Equal(w.t, 1, w.failures.count("greeter default: "), "many passes have failed for one reason")
+		assert.Equal(w.t, 1, w.failures.Count("greeter default: "), "many passes have failed for one reason")
 		time.Sleep(3 * time.Minute)
-		assert.Greater(w.t, w.failures.count("greeter default: "), 1, "the failure lasts")
+		assert.Greater(w.t, w.failures.Count("greeter default: "), 1, "the failure lasts")
 		heal()
 		w.Within(2*time.Minute, "the greeting is there", func() bool { return w.text() == "hello" })
 	})
@@ -171,17 +155,17 @@ func TestAnInformerThatCannotListOrWatchIsWritten(t *testing.T) {
 	}, func(w *world) {
 		w.label(`"hello"`)
 		time.Sleep(30 * time.Second)
-		assert.NotZero(w.t, w.failures.count("watching configmaps: "), "a failure is visible without configuration")
+		assert.NotZero(w.t, w.failures.Count("watching configmaps: "), "a failure is visible without configuration")
 		assert.Empty(w.t, w.text(), "no pass begins before the copies are complete")
-		assert.Zero(w.t, w.failures.count("watching namespaces"), "these can be listed")
+		assert.Zero(w.t, w.failures.Count("watching namespaces"), "these can be listed")
 	})
 	inACluster(t, greet, func(w *world) {
 		time.Sleep(time.Minute)
-		assert.Zero(w.t, w.failures.count("watching"), "it has worked so far")
+		assert.Zero(w.t, w.failures.Count("watching"), "it has worked so far")
 		forbid(w, "watch")
 		w.Fault("cut-watches")
 		time.Sleep(time.Minute)
-		assert.NotZero(w.t, w.failures.count("watching configmaps: "), "the copy grows old")
+		assert.NotZero(w.t, w.failures.Count("watching configmaps: "), "the copy grows old")
 	})
 }
 
@@ -218,32 +202,15 @@ func TestATypeThatTheServerLacks(t *testing.T) {
 	}
 }
 
-// counted counts passes over the ConfigMaps of the label app=counted.
-type counted struct {
-	mu     sync.Mutex
-	passes map[string]int
-}
-
-func (c *counted) of(name string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.passes[name]
-}
-
-func (c *counted) add(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.passes[name]++
-}
-
-func count(w *world, counted *counted, result func() (time.Duration, error),
-	options controller.Options) *controller.Controller[*api.ConfigMap] {
-	counted.passes = map[string]int{}
-	maps := w.counted()
-	return controller.New(w.manager, "counter", maps, func(_ context.Context, m *api.ConfigMap) (time.Duration, error) {
-		counted.add(m.Name)
+// count runs a controller of the ConfigMaps of the label app=counted.
+func count(
+	w *world, result func() (time.Duration, error), options controller.Options,
+) *controller.Controller[*api.ConfigMap] {
+	pass := func(_ context.Context, m *api.ConfigMap) (time.Duration, error) {
+		fmt.Fprintf(&w.passes, "pass %s\n", m.Name)
 		return result()
-	}, options)
+	}
+	return controller.New(w.manager, "counter", w.counted(), pass, options)
 }
 
 // A pass that takes too long is cancelled, and so is one that the drain does not wait for.
@@ -262,7 +229,7 @@ func TestTimeLimits(t *testing.T) {
 		go func() { ended <- w.manager.Run(ctx) }()
 		w.Must("POST", greetings, one)
 		time.Sleep(10500 * time.Millisecond)
-		assert.Equal(t, 1, w.failures.count(controller.ErrPassTimeout.Error()), "the limit is that of the options")
+		assert.Equal(t, 1, w.failures.Count(controller.ErrPassTimeout.Error()), "the limit is that of the options")
 		began := time.Now()
 		stop()
 		err := <-ended
@@ -289,14 +256,13 @@ func TestWhatAPassReturnsDecidesWhenTheNextOneIs(t *testing.T) {
 		"no error that would stay": {0, controller.Permanent(nil), 1, 0},
 		"a permanent error inside": {0, errors.Join(controller.Permanent(broken)), 1, 1},
 	} {
-		var passes counted
 		inACluster(t, func(w *world) {
-			count(w, &passes, func() (time.Duration, error) { return test.after, test.err }, controller.Options{})
+			count(w, func() (time.Duration, error) { return test.after, test.err }, controller.Options{})
 		}, func(w *world) {
 			w.Must("POST", greetings, one)
 			time.Sleep(9*time.Minute + 25*time.Second)
-			assert.Equal(w.t, test.passes, passes.of("one"), "%s: passes", name)
-			assert.Equal(w.t, test.lines, w.failures.count("counter default/one: "), "%s: lines", name)
+			assert.Equal(w.t, test.passes, w.of("one"), "%s: passes", name)
+			assert.Equal(w.t, test.lines, w.failures.Count("counter default/one: "), "%s: lines", name)
 		})
 	}
 	assert.ErrorIs(t, controller.Permanent(broken), broken)
@@ -309,44 +275,41 @@ func (notYet) Error() string               { return "not yet" }
 func (notYet) RequeueAfter() time.Duration { return 10 * time.Second }
 
 func TestOnlyRelevantChangesQueue(t *testing.T) {
-	var passes, gone counted
 	inACluster(t, func(w *world) {
-		gone.passes = map[string]int{}
-		c := count(w, &passes, func() (time.Duration, error) { return 0, nil }, controller.Options{
+		c := count(w, func() (time.Duration, error) { return 0, nil }, controller.Options{
 			Gone: func(_ context.Context, key string) error {
-				gone.add(key)
-				return nil
+				_, err := fmt.Fprintf(&w.passes, "gone %s\n", key)
+				return err
 			},
 		})
 		c.When(func(old, object *api.ConfigMap) bool { return old.Data["a"] != object.Data["a"] })
 	}, func(w *world) {
 		w.Must("POST", greetings, one)
 		w.Must("POST", greetings, strings.ReplaceAll(strings.ReplaceAll(one, "counted", "other"), "one", "other"))
-		w.Within(time.Second, "the new object is looked at", func() bool { return passes.of("one") == 1 })
+		w.Within(time.Second, "the new object is looked at", func() bool { return w.of("one") == 1 })
 		w.Must("PATCH", greetings+"/one", `{"data":{"b":"2"}}`)
 		time.Sleep(time.Minute)
-		assert.Equal(w.t, 1, passes.of("one"), "b is not relevant")
-		assert.Zero(w.t, passes.of("other"), "the selector leaves it out")
+		assert.Equal(w.t, 1, w.of("one"), "b is not relevant")
+		assert.Zero(w.t, w.of("other"), "the selector leaves it out")
 		w.Must("PATCH", greetings+"/one", `{"data":{"a":"2"}}`)
-		w.Within(time.Second, "a is relevant", func() bool { return passes.of("one") == 2 })
+		w.Within(time.Second, "a is relevant", func() bool { return w.of("one") == 2 })
 		w.Must("DELETE", greetings+"/one", "")
-		w.Within(time.Second, "the end is always relevant", func() bool { return gone.of("default/one") == 1 })
-		assert.Equal(w.t, 2, passes.of("one"), "a pass needs an object")
+		w.Within(time.Second, "the end is always relevant", func() bool { return w.passes.Count("gone default/one") == 1 })
+		assert.Equal(w.t, 2, w.of("one"), "a pass needs an object")
 	})
 }
 
 // Objects that an owner has by its ownerReferences queue it, also if they change hands.
 func TestOwnersByReference(t *testing.T) {
-	var passes counted
 	inACluster(t, func(w *world) {
-		c := count(w, &passes, func() (time.Duration, error) { return 0, nil }, controller.Options{})
+		c := count(w, func() (time.Duration, error) { return 0, nil }, controller.Options{})
 		pods := controller.Watch[*api.Pod](w.manager, api.PodsResource, "")
 		controller.Owns(c, pods, controller.OwnerOfKind[*api.Pod]("ConfigMap"))
 	}, func(w *world) {
 		w.Must("POST", greetings, one)
 		w.Must("POST", greetings, strings.ReplaceAll(one, "one", "two"))
 		w.Within(time.Second, "both are looked at",
-			func() bool { return passes.of("one") == 1 && passes.of("two") == 1 })
+			func() bool { return w.of("one") == 1 && w.of("two") == 1 })
 		owned := func(owner, controls string) string {
 			uid := clustertest.Get[api.ConfigMap](w.Cluster, greetings+"/"+owner).UID
 			return `{"metadata":{"name":"p","ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"` +
@@ -354,22 +317,22 @@ func TestOwnersByReference(t *testing.T) {
 				`"spec":{"containers":[{"name":"c","image":"i"}]}}`
 		}
 		w.Must("POST", "/api/v1/namespaces/default/pods", owned("one", "true"))
-		w.Within(time.Second, "its owner is looked at", func() bool { return passes.of("one") > 1 })
+		w.Within(time.Second, "its owner is looked at", func() bool { return w.of("one") > 1 })
 		time.Sleep(time.Minute)
-		former, before := passes.of("one"), passes.of("two")
+		former, before := w.of("one"), w.of("two")
 		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", owned("two", "true"))
-		w.Within(time.Second, "the new owner is looked at", func() bool { return passes.of("two") > before })
-		assert.Greater(w.t, passes.of("one"), former, "the former owner has lost something")
+		w.Within(time.Second, "the new owner is looked at", func() bool { return w.of("two") > before })
+		assert.Greater(w.t, w.of("one"), former, "the former owner has lost something")
 		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", owned("two", "false"))
 		time.Sleep(time.Minute)
-		before = passes.of("two")
+		before = w.of("two")
 		w.Must("PATCH", "/api/v1/namespaces/default/pods/p", `{"metadata":{"labels":{"a":"b"}}}`)
 		time.Sleep(time.Minute)
-		assert.Equal(w.t, before, passes.of("two"), "an owner that is not the controller is not told")
+		assert.Equal(w.t, before, w.of("two"), "an owner that is not the controller is not told")
 		w.Must("PATCH", "/api/v1/namespaces/default/pods/p",
 			strings.Replace(owned("two", "true"), "ConfigMap", "Other", 1))
 		time.Sleep(time.Minute)
-		assert.Equal(w.t, before, passes.of("two"), "an owner of another kind is not told")
+		assert.Equal(w.t, before, w.of("two"), "an owner of another kind is not told")
 	})
 }
 
@@ -403,7 +366,7 @@ func TestStopFinishesPasses(t *testing.T) {
 
 // replica is a manager that takes part in an election.
 type replica struct {
-	worked lines
+	worked clustertest.Buffer
 	stop   context.CancelFunc
 	ended  <-chan error
 }
@@ -435,13 +398,13 @@ func TestOneOfSeveralReplicasWorks(t *testing.T) {
 		time.Sleep(time.Minute)
 		second := newReplica(t, c, "second")
 		time.Sleep(time.Minute)
-		assert.Equal(t, 1, first.worked.count("default"), "the leader works")
-		assert.Zero(t, second.worked.count("default"), "the other stands by")
+		assert.Equal(t, 1, first.worked.Count("default"), "the leader works")
+		assert.Zero(t, second.worked.Count("default"), "the other stands by")
 
 		first.stop()
 		require.NoError(t, <-first.ended)
 		time.Sleep(time.Second)
-		assert.Equal(t, 1, second.worked.count("default"), "it takes over as soon as the Lease is released")
+		assert.Equal(t, 1, second.worked.Count("default"), "it takes over as soon as the Lease is released")
 
 		c.Must("PATCH", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/greeter",
 			`{"spec":{"holderIdentity":"somebody"}}`)
@@ -500,7 +463,7 @@ func TestObjectsAreListedByTheirLabels(t *testing.T) {
 
 // An object may go while no replica works. What still names it leads to a pass over its key.
 func TestGoneIsCalledForWhatIsStillNamed(t *testing.T) {
-	var gone lines
+	var gone clustertest.Buffer
 	setUp := func(w *world) {
 		namespaces := w.namespaces()
 		made := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "")
@@ -514,7 +477,7 @@ func TestGoneIsCalledForWhatIsStillNamed(t *testing.T) {
 		w.Must("POST", greetings, `{"metadata":{"name":"left","annotations":{"of":"was-deleted"}}}`)
 	}
 	inACluster(t, setUp, func(w *world) {
-		w.Within(10*time.Second, "a pass over the key", func() bool { return gone.count("was-deleted") > 0 })
+		w.Within(10*time.Second, "a pass over the key", func() bool { return gone.Count("was-deleted") > 0 })
 	})
 }
 
@@ -538,15 +501,15 @@ func TestThePlaceOfAPanicIsWritten(t *testing.T) {
 	}
 	inACluster(t, setUp, func(w *world) {
 		time.Sleep(time.Second)
-		assert.Equal(w.t, 1, w.failures.count("broken default: panic: out of order"), "once a minute")
-		assert.Positive(w.t, w.failures.count("controller_test.go"), "the file is named")
+		assert.Equal(w.t, 1, w.failures.Count("broken default: panic: out of order"), "once a minute")
+		assert.Positive(w.t, w.failures.Count("controller_test.go"), "the file is named")
 	})
 }
 
 // What the election says is visible without a trace: who leads, and why nobody does.
 func TestAnElectionIsVisible(t *testing.T) {
-	elect := func(t *testing.T, c *clustertest.Cluster, lasting time.Duration) (said *lines) {
-		said = &lines{}
+	elect := func(t *testing.T, c *clustertest.Cluster, lasting time.Duration) (said *clustertest.Buffer) {
+		said = &clustertest.Buffer{}
 		m := controller.NewManager(controller.Config{
 			Client: c.Client(), Failures: said,
 			Election: controller.Election{Namespace: "kube-system", Name: "greeter", Identity: "first"},
@@ -560,24 +523,24 @@ func TestAnElectionIsVisible(t *testing.T) {
 		c := clustertest.New(t)
 		defer c.ControllerFault("forbid:verb=create,resource=leases")()
 		said := elect(t, c, 5*time.Second)
-		assert.Equal(t, 1, said.count("leader election, kube-system/greeter: "), "the refusal, once")
+		assert.Equal(t, 1, said.Count("leader election, kube-system/greeter: "), "the refusal, once")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		said := elect(t, clustertest.New(t), time.Minute)
-		assert.Equal(t, 1, said.count("this replica leads, as first"))
+		assert.Equal(t, 1, said.Count("this replica leads, as first"))
 	})
 }
 
 // Each attempt of a watch has another address.
 func TestAFailureWithAnotherQueryIsTheSame(t *testing.T) {
-	var said lines
+	var said clustertest.Buffer
 	report := controller.NewFailures(&said)
 	report("watching pods", errors.New("GET https://server/pods?timeoutSeconds=466&watch=true: connection refused"))
 	report("watching pods", errors.New("GET https://server/pods?timeoutSeconds=512&watch=true: connection refused"))
-	assert.Equal(t, 1, said.count("watching pods: "), "the same failure")
-	assert.Equal(t, 1, said.count("timeoutSeconds=466"), "the line is whole")
+	assert.Equal(t, 1, said.Count("watching pods: "), "the same failure")
+	assert.Equal(t, 1, said.Count("timeoutSeconds=466"), "the line is whole")
 	report("watching pods", errors.New("GET https://server/pods?timeoutSeconds=512&watch=true: no such host"))
-	assert.Equal(t, 2, said.count("watching pods: "), "another failure")
+	assert.Equal(t, 2, said.Count("watching pods: "), "another failure")
 }
 
 func TestMistakesInTheSetUpAreSaid(t *testing.T) {
@@ -617,22 +580,6 @@ func TestWhatAProgramRefuses(t *testing.T) {
 	}
 }
 
-// own is a controller with handlers and a pool of its own.
-func own(w *world, passes *counted) {
-	namespaces := w.namespaces()
-	passes.passes = map[string]int{}
-	w.manager.Add(func() (func(stop, alive context.Context), error) {
-		config := w.manager.PoolConfig("own")
-		config.Keys = namespaces.Informer().GetIndexer().ListKeys
-		config.Synced = []informer.InformerSynced{namespaces.Informer().HasSynced}
-		config.Reconcile = func(_ context.Context, key string) (time.Duration, error) {
-			passes.add(key)
-			return 0, errors.New("broken")
-		}
-		return controller.NewPool(config).Run, nil
-	})
-}
-
 // The queue of a pool is the one that the manager's gears choose.
 func TestAPoolHasTheQueueOfTheGears(t *testing.T) {
 	client, err := restclient.New(restclient.Config{Host: "http://no.server.invalid"})
@@ -650,13 +597,22 @@ func TestAPoolHasTheQueueOfTheGears(t *testing.T) {
 }
 
 func TestAControllerWithAPoolOfItsOwn(t *testing.T) {
-	var passes counted
 	inACluster(t, func(w *world) {
-		own(w, &passes)
+		namespaces := w.namespaces()
+		w.manager.Add(func() (func(stop, alive context.Context), error) {
+			config := w.manager.PoolConfig("own")
+			config.Keys = namespaces.Informer().GetIndexer().ListKeys
+			config.Synced = []informer.InformerSynced{namespaces.Informer().HasSynced}
+			config.Reconcile = func(_ context.Context, key string) (time.Duration, error) {
+				fmt.Fprintf(&w.passes, "pass %s\n", key)
+				return 0, errors.New("broken")
+			}
+			return controller.NewPool(config).Run, nil
+		})
 	}, func(w *world) {
 		time.Sleep(10 * time.Second)
-		assert.Greater(w.t, passes.of("default"), 1)
-		assert.Equal(w.t, 1, w.failures.count("own default: broken"), "failures are visible without a trace")
+		assert.Greater(w.t, w.of("default"), 1)
+		assert.Equal(w.t, 1, w.failures.Count("own default: broken"), "failures are visible without a trace")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		m := controller.NewManager(controller.Config{Client: clustertest.New(t).Client()})

@@ -146,43 +146,6 @@ func TestAPermanentErrorForgetsTheFailures(t *testing.T) {
 	})
 }
 
-func TestOneKeyThatPanicsDoesNotDisturbAnother(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		require.True(t, wait.ReallyCrash.Load())
-		var caught *wait.Panic
-		var mu sync.Mutex
-		passes := map[string]int{}
-		pool := controller.NewPool(controller.PoolConfig{
-			Workers: 1,
-			Reconcile: func(_ context.Context, key string) (time.Duration, error) {
-				mu.Lock()
-				defer mu.Unlock()
-				passes[key]++
-				if key == "bad" {
-					panic("broken")
-				}
-				return time.Minute, nil
-			},
-			Trace: &controller.PoolTrace{PassDone: func(key string, _ time.Duration, _ int, _ time.Duration,
-				err error) {
-				if key == "bad" {
-					errors.As(err, &caught)
-				}
-			}},
-		})
-		stop, _, ended := run(t, pool)
-		pool.Add("bad")
-		pool.Add("good")
-		time.Sleep(time.Hour - time.Second)
-		stop()
-		<-ended
-		assert.Equal(t, 60, passes["good"])
-		assert.Greater(t, passes["bad"], 60)
-		require.NotNil(t, caught)
-		assert.Contains(t, string(caught.Stack), "controller_test.TestOneKeyThatPanics")
-	})
-}
-
 // A hook that panics loses the report of a pass, but not the key.
 func TestAHookThatPanicsCostsOneReport(t *testing.T) {
 	defer wait.ReallyCrash.Store(wait.ReallyCrash.Swap(false))

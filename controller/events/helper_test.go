@@ -9,21 +9,18 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/events"
-	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/clustertest"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/restclienttest"
 )
 
 // stage is the built-in API server with a recorder at the other end of a pipe.
 type stage struct {
+	*clustertest.Cluster
 	t        *testing.T
-	server   *apiserver.Server
-	link     *restclienttest.Server
 	client   *restclient.Client
 	recorder *events.Recorder
 
@@ -36,15 +33,10 @@ type stage struct {
 func inBubble(t *testing.T, play func(s *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		server, err := apiserver.New(apiserver.Config{})
-		require.NoError(t, err)
-		s := &stage{t: t, server: server, link: restclienttest.NewServer(t, server.Handler())}
-		s.client = s.link.Client(func(c *restclient.Config) { c.Credentials = restclienttest.Bearer(server.Token()) })
+		s := &stage{Cluster: clustertest.New(t), t: t}
+		s.client = s.Client()
 		s.recorder = events.Start(events.Config{Client: s.client, Component: "test", Instance: "host-1", Trace: s.trace()})
-		defer func() {
-			s.recorder.Stop(time.Minute)
-			assert.NoError(t, server.Stop(context.Background()))
-		}()
+		defer s.recorder.Stop(time.Minute)
 		play(s)
 	})
 }
@@ -96,18 +88,11 @@ func (s *stage) events(namespace string) []*api.Event {
 	return list.Items
 }
 
-func (s *stage) fault(order string) (heal func()) {
-	s.t.Helper()
-	id, err := s.server.Faults().Add(order)
-	require.NoError(s.t, err)
-	return func() { s.server.Faults().Remove(id) }
-}
-
 // requests returns the number of requests for Events.
 func (s *stage) requests(method string) int {
 	synctest.Wait()
 	n := 0
-	for _, r := range s.link.Requests() {
+	for _, r := range s.Link.Requests() {
 		if r.Method == method && strings.Contains(r.Path, "/events") {
 			n++
 		}

@@ -54,14 +54,13 @@ type Config struct {
 	Component string
 	// Instance distinguishes this process from others with that name. Default: none.
 	Instance string
-	// Waiting is how many Events may wait to be sent; more are dropped. Default 1000.
-	Waiting int
 	// Trace receives the fate of each Event. Default: none.
 	Trace *Trace
 }
 
 const (
-	defaultWaiting = 1000
+	// mostWaiting is how many Events may wait to be sent; more are dropped.
+	mostWaiting = 1000
 	// longestMessage is the limit of the API for Events of the newer kind.
 	longestMessage = 1024
 	// longestName leaves room for the number that follows; a name may have 253 bytes.
@@ -70,16 +69,13 @@ const (
 
 // Start returns a recorder and starts its goroutine, which Stop ends.
 func Start(config Config) *Recorder {
-	if config.Waiting <= 0 {
-		config.Waiting = defaultWaiting
-	}
 	ctx, abort := context.WithCancel(context.Background())
 	r := &Recorder{
 		client:     config.Client,
 		component:  config.Component,
 		instance:   config.Instance,
 		trace:      config.Trace,
-		waiting:    make(chan note, config.Waiting),
+		waiting:    make(chan note, mostWaiting),
 		stopping:   make(chan struct{}),
 		abort:      abort,
 		done:       make(chan struct{}),

@@ -16,7 +16,6 @@ import (
 	"orrery/controller/events"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/restclienttest"
 	"orrery/wait"
 )
 
@@ -68,8 +67,7 @@ func TestAnEventThatIsGoneIsCreatedAnew(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.note("blue", "Blocked", "by a finalizer")
 		stored := s.events("default")
-		require.NoError(t, restclient.Typed[*api.Event](s.client, api.EventsResource, "default").
-			Delete(context.Background(), stored[0].Name, api.DeleteOptions{}))
+		s.Must("DELETE", "/api/v1/namespaces/default/events/"+stored[0].Name, "")
 		s.note("blue", "Blocked", "by a finalizer")
 		again := s.events("default")
 		require.Len(t, again, 1)
@@ -98,7 +96,7 @@ func TestAnObjectCannotBeTheSubjectOfAFlood(t *testing.T) {
 // Without the right to create Events the recorder drops them, and tries again after a while.
 func TestForbiddenEventsAreLeft(t *testing.T) {
 	inBubble(t, func(s *stage) {
-		heal := s.fault("forbid:verb=create|patch,resource=events")
+		heal := s.Fault("forbid:verb=create|patch,resource=events")
 		for i := range 50 {
 			s.note(fmt.Sprintf("ns-%d", i), "NamespaceDeleted", "Emptied.")
 		}
@@ -117,7 +115,7 @@ func TestForbiddenEventsAreLeft(t *testing.T) {
 // Without the right to patch, the first of each Event is recorded.
 func TestForbiddenCountingLeavesTheFirst(t *testing.T) {
 	inBubble(t, func(s *stage) {
-		s.fault("forbid:verb=patch,resource=events")
+		s.Fault("forbid:verb=patch,resource=events")
 		for range 3 {
 			s.note("blue", "Blocked", "by a finalizer")
 		}
@@ -131,10 +129,8 @@ func TestForbiddenCountingLeavesTheFirst(t *testing.T) {
 // a later one.
 func TestTerminatingNamespacesTakeNone(t *testing.T) {
 	inBubble(t, func(s *stage) {
-		namespaces := restclient.Typed[*api.Namespace](s.client, api.NamespacesResource, "")
-		_, err := namespaces.Create(context.Background(), &api.Namespace{ObjectMeta: api.ObjectMeta{Name: "going"}}, api.UpdateOptions{})
-		require.NoError(t, err)
-		require.NoError(t, namespaces.Delete(context.Background(), "going", api.DeleteOptions{}))
+		s.Must("POST", "/api/v1/namespaces", `{"metadata":{"name":"going"}}`)
+		s.Must("DELETE", "/api/v1/namespaces/going", "")
 		for range 2 {
 			s.recorder.Event(context.Background(), api.ObjectReference{Kind: "Pod", Namespace: "going", Name: "p"}, api.EventNormal, "R", "m")
 		}
@@ -146,11 +142,11 @@ func TestTerminatingNamespacesTakeNone(t *testing.T) {
 // arrive meanwhile wait.
 func TestAServerThatIsAwayIsTriedAgain(t *testing.T) {
 	inBubble(t, func(s *stage) {
-		s.link.Refuse(true)
+		s.Link.Refuse(true)
 		s.note("blue", "R", "first")
 		s.note("red", "R", "second")
 		time.Sleep(time.Minute)
-		s.link.Refuse(false)
+		s.Link.Refuse(false)
 		time.Sleep(10 * time.Second)
 		stored := s.events("default")
 		require.Len(t, stored, 2)
@@ -158,8 +154,8 @@ func TestAServerThatIsAwayIsTriedAgain(t *testing.T) {
 		reported := s.hooks()
 		assert.Equal(t, []string{"recorded first", "recorded second"}, reported[len(reported)-2:])
 
-		s.link.Refuse(true)
-		s.link.CloseConnections()
+		s.Link.Refuse(true)
+		s.Link.CloseConnections()
 		s.note("green", "R", "third")
 		time.Sleep(2 * time.Minute)
 		reported = s.hooks()
@@ -171,7 +167,7 @@ func TestAServerThatIsAwayIsTriedAgain(t *testing.T) {
 // Event never blocks, whatever the server does.
 func TestEventsBeyondTheQueueAreDropped(t *testing.T) {
 	inBubble(t, func(s *stage) {
-		s.link.Refuse(true)
+		s.Link.Refuse(true)
 		began := time.Now()
 		for i := range 1500 {
 			s.note(fmt.Sprintf("ns-%d", i), "R", "m")
@@ -193,7 +189,7 @@ func TestEventsBeyondTheQueueAreDropped(t *testing.T) {
 
 func TestStopSendsWhatWaits(t *testing.T) {
 	inBubble(t, func(s *stage) {
-		s.fault("delay:by=10ms,resource=events")
+		s.Fault("delay:by=10ms,resource=events")
 		for i := range 20 {
 			s.note(fmt.Sprintf("ns-%d", i), "R", "m")
 		}
@@ -207,7 +203,7 @@ func TestStopSendsWhatWaits(t *testing.T) {
 // A server that accepts a request and does not answer is handled like one that is unreachable.
 func TestAServerThatDoesNotAnswerIsTriedAgain(t *testing.T) {
 	inBubble(t, func(s *stage) {
-		heal := s.fault("delay:by=10m,resource=events,verb=create")
+		heal := s.Fault("delay:by=10m,resource=events,verb=create")
 		s.note("blue", "R", "m")
 		time.Sleep(20 * time.Second)
 		heal()
@@ -252,8 +248,7 @@ func TestLongNamesAndMessagesAreCut(t *testing.T) {
 func TestRequestsKeepTheirOrigin(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var origins []string
-		client := s.link.Client(func(c *restclient.Config) {
-			c.Credentials = restclienttest.Bearer(s.server.Token())
+		client := s.Client(func(c *restclient.Config) {
 			c.Trace = &restclient.Trace{RequestStart: func(i restclient.RequestInfo) { origins = append(origins, i.Origin) }}
 		})
 		recorder := events.Start(events.Config{Client: client, Component: "test"})

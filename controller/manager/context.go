@@ -35,9 +35,6 @@ type Shared struct {
 
 	// Gears are the forms of the gears.
 	Gears gears.Set
-	// ResyncPeriod is the resync period of handlers that request no other. Default 12 hours, as
-	// kube-controller-manager's --min-resync-period.
-	ResyncPeriod time.Duration
 	// DrainTimeout is how long a stopped controller may finish its work in progress. Default 20
 	// seconds.
 	DrainTimeout time.Duration
@@ -55,8 +52,10 @@ type Shared struct {
 }
 
 const (
-	defaultResync = 12 * time.Hour
-	defaultDrain  = 20 * time.Second
+	// resyncPeriod is that of handlers that request no other, as kube-controller-manager's
+	// --min-resync-period.
+	resyncPeriod = 12 * time.Hour
+	defaultDrain = 20 * time.Second
 )
 
 // ControllerContext is the environment of one controller: the shared part and its own.
@@ -141,7 +140,7 @@ func InformerConfig[T informer.Object](c ControllerContext, name string, resourc
 	return informer.Config[T]{
 		Name:         name,
 		Gears:        gears.Informer[T](c.Gears),
-		ResyncPeriod: c.ResyncPeriod,
+		ResyncPeriod: resyncPeriod,
 		Indexers:     indexer.Indexers[T]{informer.NamespaceIndex: namespaceOf[T]},
 		Transform:    informer.StripManagedFields(head),
 		Reflector:    reflector.Config[T]{Trace: reflector.JoinTraces(traces...)},

@@ -1,4 +1,4 @@
-// Package controllers is the controller manager: it starts the selected controllers and isolates
+// Package manager is the controller manager: it starts the selected controllers and isolates
 // them from each other. A [Descriptor] has the name, needs and rights of a controller; its
 // [Initializer] builds the controller from a [ControllerContext]. [Choose] parses --controllers,
 // and [NewManager] takes the selection:
@@ -78,9 +78,6 @@ type term struct{ stop, alive context.Context }
 // NewManager returns a manager of these controllers, see [Choose]. Nothing is sent or started
 // before Prepare.
 func NewManager(shared Shared, chosen []Descriptor) *Manager {
-	if shared.ResyncPeriod <= 0 {
-		shared.ResyncPeriod = defaultResync
-	}
 	if shared.DrainTimeout <= 0 {
 		shared.DrainTimeout = defaultDrain
 	}

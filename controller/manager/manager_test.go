@@ -63,7 +63,7 @@ func TestEachControllerHasAClientOfItsOwn(t *testing.T) {
 		defer show.end()
 		s.createConfigMap("x")
 		agents := map[string]string{}
-		for _, r := range s.link.Requests() {
+		for _, r := range s.Link.Requests() {
 			if agent := r.Header.Get("User-Agent"); strings.HasPrefix(agent, "orrery/test") {
 				agents[agent+" "+r.Path] = r.Method
 			}
@@ -107,7 +107,7 @@ func TestAResourceThatComesAndGoes(t *testing.T) {
 		time.Sleep(time.Minute)
 		assert.Equal(t, asked, s.asked("/apis/example.com/v1"), "no missing resource is looked for")
 
-		s.do(http.MethodDelete, definitions+"/gizmos.example.com", nil)
+		s.Must(http.MethodDelete, definitions+"/gizmos.example.com", "")
 		later(2 * time.Minute)
 		assert.Equal(t, manager.Status{
 			Name: "gizmo-controller", State: manager.Waiting, Why: "the API server does not have gizmos.example.com",
@@ -178,8 +178,7 @@ func TestAResourceThatAppearsWhileStandingBy(t *testing.T) {
 func TestARightThatIsMissing(t *testing.T) {
 	eachGears(t, func(s *stage, shared manager.Shared) {
 		var secret, both, other tiny
-		fault, err := s.server.Faults().Add("forbid:verb=list|watch,resource=secrets")
-		require.NoError(t, err)
+		heal := s.Fault("forbid:verb=list|watch,resource=secrets")
 		show := s.begin(shared, secret.describe("secret-controller", nil, secrets),
 			both.describe("both", nil, configMaps, secrets), other.describe("other", nil, configMaps))
 		defer show.end()
@@ -203,7 +202,7 @@ func TestARightThatIsMissing(t *testing.T) {
 		assert.Contains(t, strings.Join(s.events(), ""), " waits, it has no right to watch secrets")
 
 		s.create("/api/v1/namespaces/default/secrets", "s")
-		require.True(t, s.server.Faults().Remove(fault))
+		heal()
 		later(2 * time.Minute)
 		assert.Contains(t, secret.seen(), "default/s")
 		assert.NoError(t, show.Synced())
@@ -261,8 +260,7 @@ func TestLeavingASharedInformerWaitsForTheRunningCallback(t *testing.T) {
 func TestARightThatIsMissingWhileStandingBy(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var secret tiny
-		_, err := s.server.Faults().Add("forbid:verb=list|watch,resource=secrets")
-		require.NoError(t, err)
+		s.Fault("forbid:verb=list|watch,resource=secrets")
 		_, work := s.standBy(secret.describe("secret-controller", nil, secrets))
 		time.Sleep(time.Minute)
 		assert.Len(t, s.logged("has no right to watch its resource"), 1)
@@ -366,13 +364,12 @@ func TestAnInitialiserThatFails(t *testing.T) {
 func TestAServerWhoseDiscoveryFails(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var a tiny
-		_, err := s.server.Faults().Add("internal-error")
-		require.NoError(t, err)
+		s.Fault("internal-error")
 		ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 		defer cancel()
 		m := manager.NewManager(s.shared(), []manager.Descriptor{a.describe("a", nil, configMaps)})
 		var failed *manager.DiscoveryError
-		err = m.Prepare(ctx, s.t.Context())
+		err := m.Prepare(ctx, s.t.Context())
 		require.ErrorAs(t, err, &failed)
 		assert.ErrorContains(t, err, "discovering resources: ")
 		assert.ErrorIs(t, err, failed.Err)

@@ -3,7 +3,6 @@ package manager_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
@@ -25,16 +23,13 @@ import (
 	"orrery/internal/observe/metrics"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/restclienttest"
 )
 
 // stage is the API server in memory with a manager at the other end of a pipe, in a synctest
 // bubble.
 type stage struct {
+	*clustertest.Cluster
 	t       *testing.T
-	server  *apiserver.Server
-	link    *restclienttest.Server
-	client  *restclient.Client // of the test itself
 	metrics *metrics.Metrics
 
 	mu      sync.Mutex
@@ -45,18 +40,14 @@ type stage struct {
 
 func inBubble(t *testing.T, play func(s *stage)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { onStage(t, play) })
+	synctest.Test(t, func(t *testing.T) { play(newStage(t)) })
 }
 
-func onStage(t *testing.T, play func(s *stage)) {
+func newStage(t *testing.T) *stage {
 	t.Helper()
-	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true})
-	require.NoError(t, err)
-	s := &stage{t: t, server: server, metrics: metrics.New("test"), watches: map[string]int{}, most: map[string]int{}}
-	s.link = restclienttest.NewServer(t, s.counted(server.Handler()))
-	s.client = s.link.Client()
-	defer func() { assert.NoError(t, server.Stop(context.Background())) }()
-	play(s)
+	s := &stage{t: t, metrics: metrics.New("test"), watches: map[string]int{}, most: map[string]int{}}
+	s.Cluster = clustertest.Start(t, apiserver.Config{NoKubelet: true}, s.counted)
+	return s
 }
 
 // counted counts watches.
@@ -111,7 +102,7 @@ func (s *stage) logged(text string) (lines []string) {
 
 func (s *stage) shared() manager.Shared {
 	return manager.Shared{
-		Client: s.link.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1, Events: true,
+		Client: s.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1, Events: true,
 		Logger: logs.New(logs.Config{Writer: s}), Metrics: s.metrics,
 	}
 }
@@ -236,25 +227,14 @@ func (c *tiny) describe(name string, before func(ctx context.Context, key string
 		}}
 }
 
-func (s *stage) do(method, path string, body any) {
-	s.t.Helper()
-	request := restclient.Request{Verb: method, Path: path}
-	if body != nil {
-		text, err := json.Marshal(body)
-		require.NoError(s.t, err)
-		request.Body = text
-	}
-	require.NoError(s.t, s.client.Do(s.t.Context(), request, nil))
-	synctest.Wait()
-}
-
 func (s *stage) create(collection, name string) {
 	s.t.Helper()
-	object := map[string]any{"metadata": map[string]any{"name": name}}
+	kind := ""
 	if strings.HasPrefix(collection, "/apis/example.com") {
-		object["apiVersion"], object["kind"] = "example.com/v1", "Gizmo"
+		kind = `"apiVersion":"example.com/v1","kind":"Gizmo",`
 	}
-	s.do(http.MethodPost, collection, object)
+	s.Must(http.MethodPost, collection, `{`+kind+`"metadata":{"name":"`+name+`"}}`)
+	synctest.Wait()
 }
 
 func (s *stage) createConfigMap(name string) {
@@ -272,14 +252,15 @@ const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 // installGizmos creates a custom type.
 func (s *stage) installGizmos() {
 	s.t.Helper()
-	s.do(http.MethodPost, definitions, json.RawMessage(clustertest.Gizmos))
+	s.Must(http.MethodPost, definitions, clustertest.Gizmos)
+	synctest.Wait()
 }
 
 // events returns the Events of the cluster as "component: kind name: reason: message", in the order
 // of their names.
 func (s *stage) events() (all []string) {
 	s.t.Helper()
-	list, err := restclient.Typed[*api.Event](s.client, api.EventsResource, "").List(s.t.Context(), api.ListOptions{})
+	list, err := restclient.Typed[*api.Event](s.Admin(), api.EventsResource, "").List(s.t.Context(), api.ListOptions{})
 	require.NoError(s.t, err)
 	for _, e := range list.Items {
 		all = append(all, e.Source.Component+": "+e.InvolvedObject.Kind+" "+e.InvolvedObject.Name+": "+e.Reason+": "+e.Message)
@@ -304,17 +285,16 @@ func (s *stage) metric(prefix string) (lines []string) {
 func eachGears(t *testing.T, play func(s *stage, shared manager.Shared)) {
 	t.Helper()
 	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) {
-		onStage(t, func(s *stage) {
-			shared := s.shared()
-			shared.Gears = set
-			play(s, shared)
-		})
+		s := newStage(t)
+		shared := s.shared()
+		shared.Gears = set
+		play(s, shared)
 	})
 }
 
 // asked returns how many requests there were for a path.
 func (s *stage) asked(path string) (n int) {
-	for _, r := range s.link.Requests() {
+	for _, r := range s.Link.Requests() {
 		if r.Path == path {
 			n++
 		}

@@ -17,7 +17,7 @@ import (
 
 	"orrery/examples/secondparty"
 	"orrery/informer"
-	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/clustertest"
 	"orrery/nsctl"
 	"orrery/nsctl/fast"
 	"orrery/nsctl/nsctltest"
@@ -80,11 +80,9 @@ func inWorld(t *testing.T, story func(w *world)) {
 }
 
 func newWorld(t *testing.T, newDeleter func(nsctl.DeleterConfig) nsctl.Deleter) *world {
-	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
-	w := &world{t: t, client: nsctltest.NewClient(t, server.Handler()), directory: t.TempDir()}
+	w := &world{t: t, client: clustertest.Start(t, clustertest.Bare, nil).Admin(), directory: t.TempDir()}
 	w.namespaces = restclient.Typed[*api.Namespace](w.client, api.NamespacesResource, "")
+	var err error
 	w.storage, err = secondparty.OpenStorage(w.directory)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, w.storage.Close()) })

@@ -2,6 +2,7 @@ package virtualmachine_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -16,25 +17,22 @@ import (
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
 	"orrery/informer"
-	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/restclienttest"
 	"orrery/wait"
 )
 
 // period is how often the controllers of the tests read the usage.
 const period = 5 * time.Second
 
-var definitions = api.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 // world is an in-memory API server behind pipes, in a synctest bubble, and servers that outlive
 // the controller.
 type world struct {
+	*clustertest.Cluster
 	t      *testing.T
-	server *apiserver.Server
-	wire   *restclienttest.Server
 	user   *restclient.Resource[*machine]
 	driver *driver.Memory
 	gears  gears.Set
@@ -68,27 +66,21 @@ func (w writes) UpdateStatus(ctx context.Context, vm *machine, opts api.UpdateOp
 
 func newWorld(t *testing.T, set gears.Set) *world {
 	t.Helper()
-	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
-	require.NoError(t, err)
-	wire := restclienttest.NewServer(t, server.Handler())
-	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
-	client := wire.Client()
-	w := &world{
-		t: t, server: server, wire: wire, gears: set, driver: &driver.Memory{},
-		user: restclient.Typed[*machine](client, virtualmachine.Resource, "default"),
-	}
-	_, err = restclient.Dynamic(client, definitions, "").Create(t.Context(), definition(t), api.UpdateOptions{})
-	require.NoError(t, err)
+	w := &world{Cluster: clustertest.Start(t, clustertest.Bare, nil), t: t, gears: set, driver: &driver.Memory{}}
+	w.user = restclient.Typed[*machine](w.Admin(), virtualmachine.Resource, "default")
+	w.define()
 	time.Sleep(time.Second)
 	return w
 }
 
-// definition returns the CustomResourceDefinition.
-func definition(t *testing.T) *api.Unstructured {
-	t.Helper()
+// define creates the CustomResourceDefinition.
+func (w *world) define() {
+	w.t.Helper()
 	object := map[string]any{}
-	require.NoError(t, yaml.Unmarshal(virtualmachine.CustomResourceDefinition, &object))
-	return &api.Unstructured{Object: object}
+	require.NoError(w.t, yaml.Unmarshal(virtualmachine.CustomResourceDefinition, &object))
+	text, err := json.Marshal(object)
+	require.NoError(w.t, err)
+	w.Must("POST", definitions, string(text))
 }
 
 // process is a controller with its own client and informer.
@@ -116,7 +108,7 @@ type process struct {
 func (w *world) start(changes ...func(*virtualmachine.Config)) *process {
 	w.t.Helper()
 	p := &process{w: w, passes: map[string]int{}, failed: map[string]int{}}
-	p.client = w.wire.Client(func(config *restclient.Config) { config.Codec = w.gears.Codec() })
+	p.client = w.Client(func(config *restclient.Config) { config.Codec = w.gears.Codec() })
 	machines := restclient.Typed[*machine](p.client, virtualmachine.Resource, "")
 	config := virtualmachine.Config{
 		Machines: informer.NewSharedIndexInformer(machines, informer.Config[*machine]{

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -25,18 +24,17 @@ import (
 	"orrery/examples/apps"
 	"orrery/informer"
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/clustertest"
 	"orrery/internal/observe/logs"
 	"orrery/internal/observe/metrics"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/restclienttest"
 )
 
 // world is the API server in memory, with all controllers in one process beside it.
 type world struct {
+	*clustertest.Cluster
 	t       *testing.T
-	server  *apiserver.Server
-	client  *restclient.Client
 	manager *manager.Manager
 	context manager.ControllerContext // of a controller that does nothing
 
@@ -45,14 +43,17 @@ type world struct {
 	watches, most map[string]int // that are open, and that were at a time, by path
 }
 
-// ServeHTTP counts watches.
-func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	time.Sleep(time.Millisecond) // virtual time: the end of a watch that the client has closed has been counted then
-	if r.URL.Query().Get("watch") != "" {
-		w.opened(r.URL.Path, 1)
-		defer w.opened(r.URL.Path, -1)
-	}
-	w.server.Handler().ServeHTTP(out, r)
+// counted counts watches.
+func (w *world) counted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		// In virtual time: the end of a watch that the client has closed has been counted then.
+		time.Sleep(time.Millisecond)
+		if r.URL.Query().Get("watch") != "" {
+			w.opened(r.URL.Path, 1)
+			defer w.opened(r.URL.Path, -1)
+		}
+		next.ServeHTTP(out, r)
+	})
 }
 
 // Write is where the log goes.
@@ -74,35 +75,29 @@ func play(t *testing.T, set string, act func(w *world)) {
 	chosenGears, err := gears.Parse(set)
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
-		server, err := apiserver.New(apiserver.Config{Unprotected: true, NoCollector: true})
-		require.NoError(t, err)
-		w := &world{t: t, server: server, watches: map[string]int{}, most: map[string]int{}}
-		link := restclienttest.NewServer(t, w)
-		w.client = link.Client()
+		w := &world{t: t, watches: map[string]int{}, most: map[string]int{}}
+		w.Cluster = clustertest.Start(t, apiserver.Config{NoCollector: true}, w.counted)
 		initialize := func(c manager.ControllerContext) (manager.Controller, error) {
 			w.context = c
 			return idle{}, nil
 		}
 		chosen := append(descriptors(), manager.Descriptor{Name: "idle", New: initialize})
 		w.manager = manager.NewManager(manager.Shared{
-			Client: link.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1,
+			Client: w.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1,
 			Gears: chosenGears, Events: true, Metrics: metrics.New("test"),
 			Logger: logs.New(logs.Config{Writer: w, Verbosity: 1}),
 		}, chosen)
 		lifetime, end := context.WithCancel(t.Context())
 		require.NoError(t, w.manager.Prepare(t.Context(), lifetime))
-		stop, stopNow := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
+		stop, ended := w.Start(func(stop context.Context) error {
 			w.manager.Work(stop, t.Context())
-		}()
+			return nil
+		})
 		act(w)
-		stopNow()
+		stop()
 		<-ended
 		end()
 		w.manager.Shutdown()
-		require.NoError(t, server.Stop(context.Background()))
 	})
 }
 
@@ -127,34 +122,21 @@ func (w *world) logged(texts ...string) (lines []string) {
 	return lines
 }
 
-func (w *world) do(verb, path string, body any) {
-	w.t.Helper()
-	text, err := json.Marshal(body)
-	require.NoError(w.t, err)
-	require.NoError(w.t, w.client.Do(w.t.Context(), restclient.Request{Verb: verb, Path: path, Body: text}, nil))
-}
-
 // await waits, in virtual time, until check is true.
 func (w *world) await(what string, check func() bool) {
 	w.t.Helper()
-	for range 1000 {
+	w.Within(20*time.Minute, what, func() bool {
 		synctest.Wait()
-		if check() {
-			return
-		}
-		time.Sleep(time.Second)
-	}
-	require.Fail(w.t, "it does not happen: "+what)
+		return check()
+	})
 }
 
 func list[T restclient.Object](w *world, resource api.GroupVersionResource, namespace string) []T {
 	w.t.Helper()
-	objects, err := restclient.Typed[T](w.client, resource, namespace).List(w.t.Context(), api.ListOptions{})
+	objects, err := restclient.Typed[T](w.Admin(), resource, namespace).List(w.t.Context(), api.ListOptions{})
 	require.NoError(w.t, err)
 	return objects.Items
 }
-
-type object = map[string]any
 
 // events returns component, reason and the beginning of the message of Events, without the names
 // that are made up.
@@ -173,29 +155,20 @@ func TestAllControllersInOneProcess(t *testing.T) {
 	for _, set := range []string{gears.Fast, gears.Textbook} {
 		t.Run(set, func(t *testing.T) {
 			play(t, set, func(w *world) {
-				w.do("POST", "/api/v1/namespaces", object{"metadata": object{"name": "blue"}})
-				w.do("POST", "/apis/apps/v1/namespaces/blue/deployments", object{
-					"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object{"name": "web"},
-					"spec": object{
-						"replicas": 3, "selector": object{"matchLabels": object{"app": "web"}},
-						"template": object{
-							"metadata": object{"labels": object{"app": "web"}},
-							"spec":     object{"containers": []any{object{"name": "c", "image": "i"}}},
-						},
-					},
-				})
+				w.Must("POST", "/api/v1/namespaces", `{"metadata":{"name":"blue"}}`)
+				const web = "/apis/apps/v1/namespaces/blue/deployments"
+				w.Must("POST", web, `{"metadata":{"name":"web"},"spec":{"replicas":3,
+					"selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},
+					"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
 				w.await("the deployment is complete", func() bool {
 					deployments := list[*apps.Deployment](w, apps.DeploymentsResource, "blue")
 					return len(deployments) == 1 && deployments[0].Status.AvailableReplicas == 3
 				})
 				assert.Len(t, list[*apps.Pod](w, api.PodsResource, "blue"), 3)
 
-				_, err := w.server.Faults().Add("forbid:verb=create,resource=pods,for=20s")
-				require.NoError(t, err)
+				w.Fault("forbid:verb=create,resource=pods,for=20s")
 				scale := func(replicas int) {
-					w.do("PUT", "/apis/apps/v1/namespaces/blue/deployments/web/scale", object{
-						"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": object{"name": "web", "namespace": "blue"}, "spec": object{"replicas": replicas},
-					})
+					w.Must("PATCH", web+"/web/scale", fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
 				}
 				scale(4)
 				w.await("there are more", func() bool { return len(list[*apps.Pod](w, api.PodsResource, "blue")) == 4 })
@@ -211,7 +184,7 @@ func TestAllControllersInOneProcess(t *testing.T) {
 					"replicaset-controller: SuccessfulDelete Deleted pod:",
 				})
 
-				w.do("DELETE", "/api/v1/namespaces/blue", object{})
+				w.Must("DELETE", "/api/v1/namespaces/blue", "")
 				w.await("the namespace has gone", func() bool {
 					return !slices.ContainsFunc(list[*api.Namespace](w, api.NamespacesResource, ""), func(ns *api.Namespace) bool { return ns.Name == "blue" })
 				})
@@ -237,13 +210,10 @@ func TestAllControllersInOneProcess(t *testing.T) {
 // A right that is missing is one line a minute, however many objects wait for it.
 func TestTheCollectorMayNotDelete(t *testing.T) {
 	play(t, gears.Fast, func(w *world) {
-		_, err := w.server.Faults().Add("forbid:verb=delete,resource=configmaps")
-		require.NoError(t, err)
-		owner := object{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "never-was"}
+		w.Fault("forbid:verb=delete,resource=configmaps")
 		for i := range 20 {
-			w.do("POST", "/api/v1/namespaces/default/configmaps", object{"metadata": object{
-				"name": fmt.Sprint("child", i), "ownerReferences": []any{owner},
-			}})
+			w.Must("POST", "/api/v1/namespaces/default/configmaps", fmt.Sprintf(`{"metadata":{"name":"child%d",
+				"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"never-was"}]}}`, i))
 		}
 		time.Sleep(5*time.Minute - 10*time.Second)
 		about := w.logged("controller=garbage-collector-controller", "WARN ")

@@ -4,8 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,7 +23,7 @@ func TestTwoParties(t *testing.T) {
 	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) {
 		*directory = t.TempDir()
 		c := clustertest.New(t)
-		var failures lines
+		var failures clustertest.Buffer
 		m := controller.NewManager(controller.Config{Client: c.Client(), Gears: set, Failures: &failures})
 		require.NoError(t, setUp(m))
 		ctx, stop := context.WithCancel(t.Context())
@@ -54,24 +52,6 @@ func TestTwoParties(t *testing.T) {
 		_, err := c.Request("GET", development, "")
 		assert.True(t, api.IsNotFound(err), "%v", err)
 	})
-}
-
-// lines is a writer that may be read at any time.
-type lines struct {
-	mu sync.Mutex
-	strings.Builder
-}
-
-func (l *lines) Write(text []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.Builder.Write(text)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.Builder.String()
 }
 
 func TestTheStorageIsRequired(t *testing.T) {

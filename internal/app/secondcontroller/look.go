@@ -31,34 +31,20 @@ import (
 )
 
 // Verdict is the answer to whether another controller of the same kind works.
-type Verdict int
+type Verdict string
 
 // The verdicts, by increasing certainty.
 const (
 	// Unknown: nothing could be read.
-	Unknown Verdict = iota
+	Unknown Verdict = ""
 	// Possible: kube-controller-manager renews its Lease, and nothing readable shows whether its
 	// namespace controller is on.
-	Possible
+	Possible Verdict = "possible"
 	// Absent: there is none.
-	Absent
+	Absent Verdict = "absent"
 	// Present: there is one, and it works.
-	Present
+	Present Verdict = "present"
 )
-
-// String returns the verdict as a word for a log line.
-func (v Verdict) String() string {
-	switch v {
-	case Possible:
-		return "possible"
-	case Absent:
-		return "absent"
-	case Present:
-		return "present"
-	default:
-		return "unknown"
-	}
-}
 
 // Evidence is a verdict with its reason.
 type Evidence struct {
@@ -212,23 +198,18 @@ const ownManager = "orrery"
 // lease reads whether kube-controller-manager is alive. It requests a list, for which the rights of
 // a run suffice.
 func (l looker) lease(ctx context.Context) Evidence {
-	var list struct {
-		Items []struct {
-			Spec struct {
-				HolderIdentity       string   `json:"holderIdentity"`
-				LeaseDurationSeconds int      `json:"leaseDurationSeconds"`
-				RenewTime            api.Time `json:"renewTime"`
-			} `json:"spec"`
-		} `json:"items"`
-	}
+	var list api.List[*api.Lease]
 	query := url.Values{"fieldSelector": {"metadata.name=" + managerName}}
 	now, ok := l.get(ctx, "/apis/coordination.k8s.io/v1/namespaces/"+systemNamespace+"/leases", query, &list)
 	if !ok || len(list.Items) != 1 {
 		return Evidence{}
 	}
 	lease := list.Items[0].Spec
-	expires := lease.RenewTime.Add(time.Duration(lease.LeaseDurationSeconds) * time.Second)
-	if lease.HolderIdentity == "" || expires.Before(now) {
+	if lease.HolderIdentity == "" || lease.RenewTime == nil || lease.LeaseDurationSeconds == nil {
+		return Evidence{}
+	}
+	expires := lease.RenewTime.Add(time.Duration(*lease.LeaseDurationSeconds) * time.Second)
+	if expires.Before(now) {
 		return Evidence{}
 	}
 	return Evidence{Possible, fmt.Sprintf("kube-controller-manager is alive, its Lease %s/%s was renewed at %s, and nothing shows whether its %s is on",

@@ -3,7 +3,6 @@ package secondcontroller_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -16,17 +15,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/app/secondcontroller"
-	"orrery/internal/lab/apiserver"
-	"orrery/restclient"
+	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
-	"orrery/restclient/restclienttest"
 )
 
 // cluster is the in-memory API server, which reports itself as a real one unless the test sets
 // otherwise.
 type cluster struct {
+	*clustertest.Cluster
 	t       *testing.T
-	client  *restclient.Client
 	version string
 	// forbidden reports whether a request is refused.
 	forbidden func(*http.Request) bool
@@ -37,28 +34,24 @@ type cluster struct {
 	reports map[string]object
 }
 
-func nothing(*http.Request) bool { return false }
-
 func newCluster(t *testing.T) *cluster {
-	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
+	nothing := func(*http.Request) bool { return false }
 	c := &cluster{t: t, version: "v1.36.3", forbidden: nothing, reports: map[string]object{}}
-	inner := server.Handler()
-	pipes := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.read = append(c.read, r.Method)
-		switch {
-		case c.forbidden(r):
-			w.WriteHeader(http.StatusForbidden)
-		case r.URL.Path == "/version" && c.version != "":
-			_ = json.NewEncoder(w).Encode(api.VersionInfo{GitVersion: c.version})
-		case r.Method == http.MethodGet && r.URL.Path == "/api/v1/namespaces" && r.URL.Query().Get("watch") == "":
-			c.listNamespaces(inner, w, r)
-		default:
-			inner.ServeHTTP(w, r)
-		}
-	}))
-	c.client = pipes.Client()
+	c.Cluster = clustertest.Start(t, clustertest.Bare, func(inner http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			c.read = append(c.read, r.Method)
+			switch {
+			case c.forbidden(r):
+				w.WriteHeader(http.StatusForbidden)
+			case r.URL.Path == "/version" && c.version != "":
+				_ = json.NewEncoder(w).Encode(api.VersionInfo{GitVersion: c.version})
+			case r.Method == http.MethodGet && r.URL.Path == "/api/v1/namespaces" && r.URL.Query().Get("watch") == "":
+				c.listNamespaces(inner, w, r)
+			default:
+				inner.ServeHTTP(w, r)
+			}
+		})
+	})
 	return c
 }
 
@@ -91,11 +84,7 @@ func (c *cluster) do(method, path string, document any) {
 	c.t.Helper()
 	body, err := json.Marshal(document)
 	require.NoError(c.t, err)
-	request := restclient.Request{Verb: method, Path: path, Body: body}
-	if method == http.MethodPatch {
-		request.ContentType = string(api.MergePatchType)
-	}
-	require.NoError(c.t, c.client.Do(c.t.Context(), request, nil))
+	c.Must(method, path, string(body))
 }
 
 type object = map[string]any
@@ -143,6 +132,26 @@ func (c *cluster) report(name, manager string) {
 		"type": "NamespaceContentRemaining", "status": "True", "reason": "SomeResourcesRemain", "message": "x",
 		"lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}}}})
 }
+
+// look returns the evidence of a cluster that a function has prepared.
+func look(
+	t *testing.T, prepare func(c *cluster), of secondcontroller.Controller, beside ...secondcontroller.Controller,
+) (evidence secondcontroller.Evidence) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		prepare(c)
+		c.read = nil
+		var err error
+		evidence, err = secondcontroller.Look(t.Context(), c.Admin(), of, beside...)
+		require.NoError(t, err)
+		assert.Equal(t, []string{http.MethodGet}, slices.Compact(c.read), "nothing is written")
+	})
+	return evidence
+}
+
+// replicaSets is a controller beside that of namespaces.
+var replicaSets = secondcontroller.Controller{Name: "replicaset-controller", Alias: "replicaset"}
 
 func TestWhatAClusterShows(t *testing.T) {
 	forbid := func(part string) func(*cluster) {
@@ -208,16 +217,9 @@ func TestWhatAClusterShows(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(t)
-				test.prepare(c)
-				c.read = nil
-				evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController)
-				require.NoError(t, err)
-				assert.Equal(t, []string{http.MethodGet}, slices.Compact(c.read), "nothing is written")
-				assert.Equal(t, test.want, evidence.Verdict, "%s: %s", evidence.Verdict, evidence.How)
-				assert.Contains(t, evidence.How, test.how)
-			})
+			evidence := look(t, test.prepare, secondcontroller.NamespaceController)
+			assert.Equal(t, test.want, evidence.Verdict, "%s: %s", evidence.Verdict, evidence.How)
+			assert.Contains(t, evidence.How, test.how)
 		})
 	}
 }
@@ -238,17 +240,17 @@ func TestCommandLines(t *testing.T) {
 		"kube-controller-manager --other-controllers=-namespace":           true,
 	} {
 		t.Run(line, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(t)
-				words := strings.Fields(line)
-				if strings.HasPrefix(line, "sh") {
-					words = []string{"sh", "-c", strings.Trim(strings.TrimPrefix(line, "sh -c "), `"`)}
-				}
-				c.manager("m", "True", words...)
-				evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController)
-				require.NoError(t, err)
-				assert.Equal(t, map[bool]secondcontroller.Verdict{true: secondcontroller.Present, false: secondcontroller.Absent}[on], evidence.Verdict, evidence.How)
-			})
+			words := strings.Fields(line)
+			if strings.HasPrefix(line, "sh") {
+				words = []string{"sh", "-c", strings.Trim(strings.TrimPrefix(line, "sh -c "), `"`)}
+			}
+			want := secondcontroller.Absent
+			if on {
+				want = secondcontroller.Present
+			}
+			run := func(c *cluster) { c.manager("m", "True", words...) }
+			evidence := look(t, run, secondcontroller.NamespaceController)
+			assert.Equal(t, want, evidence.Verdict, evidence.How)
 		})
 	}
 }
@@ -270,26 +272,19 @@ func TestSwitchOffKeepsOtherControllers(t *testing.T) {
 		`use "lab serve", which runs none`:                                                                                       func(c *cluster) { c.version = "v1.36.3+orrery.demo" },
 		"":                                                                                                                       func(c *cluster) { c.version = "" },
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			c := newCluster(t)
-			prepare(c)
-			evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController)
-			require.NoError(t, err)
-			assert.Equal(t, switchOff, strings.TrimSuffix(evidence.SwitchOff, " (docs/operate/running.md says where)"), evidence.How)
-		})
+		evidence := look(t, prepare, secondcontroller.NamespaceController)
+		advice := strings.TrimSuffix(evidence.SwitchOff, " (docs/operate/running.md says where)")
+		assert.Equal(t, switchOff, advice, evidence.How)
 	}
 }
 
 // A run with several controllers needs one command line for all of them.
 func TestSwitchOffNamesTheControllersBeside(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
+	evidence := look(t, func(c *cluster) {
 		c.manager("m", "True", "kube-controller-manager", "--controllers=*,bootstrapsigner,-replicaset")
-		evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.NamespaceController,
-			secondcontroller.Controller{Name: "replicaset-controller", Alias: "replicaset"})
-		require.NoError(t, err)
-		assert.Contains(t, evidence.SwitchOff, "start it with --controllers=*,bootstrapsigner,-namespace-controller,-replicaset-controller (")
-	})
+	}, secondcontroller.NamespaceController, replicaSets)
+	const line = "--controllers=*,bootstrapsigner,-namespace-controller,-replicaset-controller"
+	assert.Contains(t, evidence.SwitchOff, "start it with "+line+" (")
 }
 
 func TestAnEndedContextIsAnError(t *testing.T) {
@@ -297,13 +292,9 @@ func TestAnEndedContextIsAnError(t *testing.T) {
 		c := newCluster(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := secondcontroller.Look(ctx, c.client, secondcontroller.NamespaceController)
+		_, err := secondcontroller.Look(ctx, c.Admin(), secondcontroller.NamespaceController)
 		assert.ErrorIs(t, err, context.Canceled)
 	})
-}
-
-func TestVerdictsHaveNames(t *testing.T) {
-	assert.Equal(t, "unknown possible absent present", fmt.Sprint(secondcontroller.Unknown, secondcontroller.Possible, secondcontroller.Absent, secondcontroller.Present))
 }
 
 // The evidence is the same for other controllers, except the status of namespaces.
@@ -320,14 +311,9 @@ func TestAnotherController(t *testing.T) {
 		"nothing":     {func(*cluster) {}, secondcontroller.Unknown, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(t)
-				test.prepare(c)
-				evidence, err := secondcontroller.Look(t.Context(), c.client, secondcontroller.Controller{Name: "replicaset-controller", Alias: "replicaset"})
-				require.NoError(t, err)
-				assert.Equal(t, test.want, evidence.Verdict, "%s: %s", evidence.Verdict, evidence.How)
-				assert.Contains(t, evidence.How, test.how)
-			})
+			evidence := look(t, test.prepare, replicaSets)
+			assert.Equal(t, test.want, evidence.Verdict, "%s: %s", evidence.Verdict, evidence.How)
+			assert.Contains(t, evidence.How, test.how)
 		})
 	}
 }

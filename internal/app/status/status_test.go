@@ -15,9 +15,8 @@ import (
 
 	"orrery/internal/app/status"
 	"orrery/internal/lab/apiserver"
-	"orrery/restclient"
+	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
-	"orrery/restclient/restclienttest"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -120,63 +119,56 @@ deletions  0 terminating namespaces
 
 // cluster is the API server in memory, with its requests.
 type cluster struct {
+	*clustertest.Cluster
 	t        *testing.T
-	client   *restclient.Client
-	requests *[]string
+	requests []string
 }
 
-func onCluster(t *testing.T, act func(c cluster)) {
+func onCluster(t *testing.T, act func(c *cluster)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		server, err := apiserver.New(apiserver.Config{Unprotected: true})
-		require.NoError(t, err)
-		var requests []string
-		link := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			requests = append(requests, r.Method+" "+r.URL.Path)
-			server.Handler().ServeHTTP(w, r)
-		}))
-		defer func() { require.NoError(t, server.Stop(context.Background())) }()
-		act(cluster{t, link.Client(), &requests})
+		c := &cluster{t: t}
+		c.Cluster = clustertest.Start(t, apiserver.Config{}, func(server http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				c.requests = append(c.requests, r.Method+" "+r.URL.Path)
+				server.ServeHTTP(w, r)
+			})
+		})
+		act(c)
 	})
 }
 
-func (c cluster) do(verb, path, body string) {
+func (c *cluster) report() *status.Report {
 	c.t.Helper()
-	request := restclient.Request{Verb: verb, Path: path, Body: []byte(body)}
-	if verb == "PATCH" {
-		request.ContentType = "application/json-patch+json"
-	}
-	require.NoError(c.t, c.client.Do(c.t.Context(), request, nil), path)
-}
-
-func (c cluster) report() *status.Report {
-	c.t.Helper()
-	*c.requests = nil
-	report, err := status.FromCluster(c.t.Context(), c.client, "kube-system", "orrery")
+	c.requests = nil
+	report, err := status.FromCluster(c.t.Context(), c.Admin(), "kube-system", "orrery")
 	require.NoError(c.t, err)
 	return report
 }
 
 // The age of a deletion is no problem: "orrery why" may say that the namespace makes progress.
 func TestTheClusterSaysWhatTerminates(t *testing.T) {
-	onCluster(t, func(c cluster) {
+	onCluster(t, func(c *cluster) {
 		for _, name := range []string{"active", "old", "older", "young"} {
-			c.do("POST", "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
+			c.Must("POST", "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
 		}
-		c.do("DELETE", "/api/v1/namespaces/older", "")
+		c.Must("DELETE", "/api/v1/namespaces/older", "")
 		time.Sleep(time.Second)
-		c.do("DELETE", "/api/v1/namespaces/old", "")
-		c.do("PATCH", "/api/v1/namespaces/old/status", `[{"op":"add","path":"/status/conditions","value":[
+		c.Must("DELETE", "/api/v1/namespaces/old", "")
+		c.Must("PATCH", "/api/v1/namespaces/old/status", `{"status":{"conditions":[
 			{"type":"NamespaceContentRemaining","status":"True","reason":"SomeResourcesRemain","message":"pods remain"},
 			{"type":"NamespaceDeletionDiscoveryFailure","status":"False","reason":"ResourcesDiscovered","message":"all well"},
-			{"type":"NamespaceFinalizersRemaining","status":"True","reason":"SomeFinalizersRemain","message":"so do finalizers"}]}]`)
-		c.do("PUT", "/api/v1/namespaces/older/finalize", `{"metadata":{"name":"older"},"spec":{"finalizers":["kubernetes","example.com/hold"]}}`)
+			{"type":"NamespaceFinalizersRemaining","status":"True","reason":"SomeFinalizersRemain",
+			 "message":"so do finalizers"}]}}`)
+		c.Must("PUT", "/api/v1/namespaces/older/finalize",
+			`{"metadata":{"name":"older"},"spec":{"finalizers":["kubernetes","example.com/hold"]}}`)
 		time.Sleep(2 * time.Minute)
-		c.do("DELETE", "/api/v1/namespaces/young", "")
+		c.Must("DELETE", "/api/v1/namespaces/young", "")
 		time.Sleep(time.Second)
 
 		report := c.report()
-		assert.Equal(t, []string{"GET /api/v1/namespaces", "GET /apis/coordination.k8s.io/v1/namespaces/kube-system/leases/orrery"}, *c.requests)
+		const lease = "GET /apis/coordination.k8s.io/v1/namespaces/kube-system/leases/orrery"
+		assert.Equal(t, []string{"GET /api/v1/namespaces", lease}, c.requests)
 		var got []string
 		for _, n := range report.Namespaces {
 			got = append(got, fmt.Sprintf("%s %d %s", n.Name, n.Seconds, n.Why))
@@ -192,11 +184,12 @@ func TestTheClusterSaysWhatTerminates(t *testing.T) {
 }
 
 func TestTheClusterSaysWhoLeads(t *testing.T) {
-	onCluster(t, func(c cluster) {
+	onCluster(t, func(c *cluster) {
 		const path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 		acquired, renewed := time.Now().Add(-time.Hour), time.Now()
 		micro := func(moment time.Time) string { return moment.UTC().Format("2006-01-02T15:04:05.000000Z") }
-		c.do("POST", path, `{"metadata":{"name":"orrery"},"spec":{"holderIdentity":"a_1","leaseDurationSeconds":15,"leaseTransitions":4,
+		c.Must("POST", path, `{"metadata":{"name":"orrery"},
+			"spec":{"holderIdentity":"a_1","leaseDurationSeconds":15,"leaseTransitions":4,
 			"acquireTime":"`+micro(acquired)+`","renewTime":"`+micro(renewed)+`"}}`)
 		time.Sleep(10 * time.Second)
 		report := c.report()
@@ -208,7 +201,7 @@ func TestTheClusterSaysWhoLeads(t *testing.T) {
 		time.Sleep(time.Minute)
 		assert.Equal(t, []string{"no leader: a_1, the last holder of the Lease kube-system/orrery, has been silent for 1m10s"}, c.report().Problems)
 
-		c.do("PATCH", path+"/orrery", `[{"op":"remove","path":"/spec/holderIdentity"},{"op":"replace","path":"/spec/renewTime","value":"`+micro(time.Now())+`"}]`)
+		c.Must("PATCH", path+"/orrery", `{"spec":{"holderIdentity":null,"renewTime":"`+micro(time.Now())+`"}}`)
 		time.Sleep(5 * time.Second)
 		report = c.report()
 		assert.Equal(t, []string{"no leader: the Lease kube-system/orrery was released 5s ago"}, report.Problems)

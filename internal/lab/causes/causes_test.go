@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/gears"
+	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/clustertest"
 	"orrery/internal/why"
@@ -34,7 +35,7 @@ func inWorldOf(
 	t *testing.T, set gears.Set, f causes.Fixture, setUp func(*causes.World), settle time.Duration, test func(t *testing.T, c *clustertest.Cluster),
 ) {
 	synctest.Test(t, func(t *testing.T) {
-		c := clustertest.NewWithNodes(t, 2)
+		c := clustertest.Start(t, apiserver.Config{Nodes: 2}, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		var running []<-chan struct{}
 		w := causes.NewWorld(ctx, c.Admin())

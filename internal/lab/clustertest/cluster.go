@@ -35,38 +35,53 @@ type Cluster struct {
 	// Killer intercepts the controllers' requests.
 	Killer *Killer
 
+	// Link is the connection between clients and server.
+	Link *restclienttest.Server
+
 	t     testing.TB
-	link  *restclienttest.Server
 	admin *restclient.Client
 }
 
-// New starts a cluster with one node that runs until the test ends. It must be called in a synctest
-// bubble.
-func New(t testing.TB) *Cluster { return NewWithNodes(t, 1) }
+// New starts a cluster with one node, see [Start].
+func New(t testing.TB) *Cluster { return Start(t, apiserver.Config{}, nil) }
 
-// NewWithNodes starts a cluster with several nodes, see [New].
-func NewWithNodes(t testing.TB, nodes int) *Cluster {
+// Bare is the configuration of a server whose objects only clients change.
+var Bare = apiserver.Config{NoKubelet: true, NoCollector: true}
+
+// Start starts a cluster that runs until the test ends. It must be called in a synctest bubble.
+// front, if not nil, returns a handler that stands before the server.
+func Start(t testing.TB, config apiserver.Config, front func(server http.Handler) http.Handler) *Cluster {
 	t.Helper()
-	server, err := apiserver.New(apiserver.Config{Nodes: nodes, Tokens: map[string]apiserver.User{
+	config.Tokens = map[string]apiserver.User{
 		controllerToken: {Name: ControllerUser, Groups: []string{apiserver.GroupMasters}},
-	}})
+	}
+	server, err := apiserver.New(config)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop(context.Background())) })
-	c := &Cluster{Server: server, Killer: &Killer{server: server.Handler()}, t: t}
-	c.link = restclienttest.NewServer(t, c.Killer)
+	handler := server.Handler()
+	if front != nil {
+		handler = front(handler)
+	}
+	c := &Cluster{Server: server, Killer: &Killer{server: handler}, t: t}
+	c.Link = restclienttest.NewServer(t, c.Killer)
 	c.admin = c.client(server.Token())
 	return c
 }
 
-func (c *Cluster) client(token string) *restclient.Client {
-	return c.link.Client(func(config *restclient.Config) { config.Credentials = restclienttest.Bearer(token) })
+func (c *Cluster) client(token string, changes ...func(*restclient.Config)) *restclient.Client {
+	c.t.Helper()
+	login := func(config *restclient.Config) { config.Credentials = restclienttest.Bearer(token) }
+	return c.Link.Client(append(changes, login)...)
 }
 
 // Admin returns the administrator's client.
 func (c *Cluster) Admin() *restclient.Client { return c.admin }
 
-// Client returns a new client of [ControllerUser].
-func (c *Cluster) Client() *restclient.Client { return c.client(controllerToken) }
+// Client returns a new client of [ControllerUser]. Each change is applied to its configuration.
+func (c *Cluster) Client(changes ...func(*restclient.Config)) *restclient.Client {
+	c.t.Helper()
+	return c.client(controllerToken, changes...)
+}
 
 // Collection returns the informer of a resource over all namespaces, and its clients.
 func Collection[T apps.Owned](client *restclient.Client, resource api.GroupVersionResource, set gears.Set) apps.Collection[T] {
