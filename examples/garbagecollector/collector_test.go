@@ -7,15 +7,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/examples/garbagecollector"
-	"orrery/examples/monitor"
-	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
 
@@ -142,11 +139,11 @@ func TestAnOwnerThatIsCreatedAnewInAGapOfTheWatch(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("child", owned("owner", w.create("owner")))
 		assert.Len(t, w.names(), 2)
-		heal := w.fault("unavailable:resource=configmaps,verb=list|watch")
-		w.link.CloseConnections()
+		heal := w.Fault("unavailable:resource=configmaps,verb=list|watch")
+		w.Link.CloseConnections()
 		w.delete("owner", api.DeletePropagationBackground)
 		w.create("owner")
-		w.server.Store().Compact()
+		w.Server.Store().Compact()
 		heal()
 		time.Sleep(5 * time.Minute)
 		assert.Equal(t, []string{"owner"}, w.names())
@@ -182,16 +179,6 @@ func TestOwnersOfTheWholeCluster(t *testing.T) {
 		assert.Empty(t, w.names())
 		assert.Nil(t, w.find("nodes", "n"))
 	})
-}
-
-// defineGizmos creates a custom resource.
-func (w *world) defineGizmos() {
-	w.t.Helper()
-	var o api.Unstructured
-	require.NoError(w.t, o.UnmarshalJSON([]byte(clustertest.Gizmos)))
-	_, err := w.resource("customresourcedefinitions").Create(context.Background(), &o, api.UpdateOptions{})
-	require.NoError(w.t, err)
-	synctest.Wait()
 }
 
 func TestCustomResourcesOwnAndAreOwned(t *testing.T) {
@@ -248,9 +235,9 @@ func TestADependentThatWasCreatedAMomentBeforeIsOrphanedToo(t *testing.T) {
 	for _, age := range []time.Duration{0, 900 * time.Millisecond} {
 		inWorld(t, func(w *world) {
 			time.Sleep(age) // a bubble begins at a whole second
-			heal := w.fault("delay:by=300ms,resource=secrets,verb=list|watch")
+			heal := w.Fault("delay:by=300ms,resource=secrets,verb=list|watch")
 			defer heal()
-			w.link.CloseConnections()
+			w.Link.CloseConnections()
 			owner := w.create("owner")
 			w.in(w.resource("secrets"), "child", owned("owner", owner))
 			w.delete("owner", api.DeletePropagationOrphan)
@@ -299,7 +286,7 @@ func TestADeletionHasPreconditions(t *testing.T) {
 func TestRightsToOneTypeAreMissing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.kill()
-		heal := w.fault("forbid:resource=secrets,verb=list|watch")
+		heal := w.Fault("forbid:resource=secrets,verb=list|watch")
 		w.start(nil)
 		w.create("child", owned("owner", w.create("owner")))
 		w.rest()
@@ -321,7 +308,7 @@ func TestTheRightToDeleteIsMissing(t *testing.T) {
 	for _, order := range []string{"forbid:resource=configmaps,verb=delete", "forbid:resource=configmaps,verb=get"} {
 		t.Run(order, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				heal := w.fault(order)
+				heal := w.Fault(order)
 				w.create("child", owned("owner", "never-was"))
 				time.Sleep(5*time.Minute - 20*time.Second)
 				told := w.hear()
@@ -341,7 +328,7 @@ func TestAnAPIThatIsNotRegisteredAtTheMoment(t *testing.T) {
 		w.defineGizmos()
 		w.create("child", owned("Gizmo/g", w.in(w.resource("gizmos"), "g")))
 		w.rest()
-		heal := w.fault("broken-group:group=example.com,version=v1")
+		heal := w.Fault("broken-group:group=example.com,version=v1")
 		time.Sleep(10 * time.Minute)
 		w.kill()
 		w.start(nil)
@@ -360,7 +347,7 @@ func TestAnAnswer404AboutAType(t *testing.T) {
 		w.defineGizmos()
 		gizmo := w.in(w.resource("gizmos"), "g")
 		w.kill()
-		defer w.fault("unavailable:resource=gizmos,verb=list|watch")() // the owner must be requested
+		defer w.Fault("unavailable:resource=gizmos,verb=list|watch")() // the owner must be requested
 		w.unserved.Store("/apis/example.com/v1/namespaces/")
 		w.start(nil)
 		w.create("child", owned("Gizmo/g", gizmo))
@@ -377,7 +364,7 @@ func TestAnAnswer404AboutAType(t *testing.T) {
 // orphaned.
 func TestADependentOfATypeThatHasJustAppearedIsOrphanedToo(t *testing.T) {
 	inWorld(t, func(w *world) {
-		defer w.fault("delay:by=15s,resource=gizmos,verb=list|watch")()
+		defer w.Fault("delay:by=15s,resource=gizmos,verb=list|watch")()
 		w.defineGizmos()
 		w.rest() // the type is known, its objects are not
 		owner := w.create("owner")
@@ -392,6 +379,6 @@ func TestADependentOfATypeThatHasJustAppearedIsOrphanedToo(t *testing.T) {
 }
 
 func TestWithoutAClient(t *testing.T) {
-	_, err := garbagecollector.NewController(garbagecollector.Config{Monitor: monitor.Config{}})
+	_, err := garbagecollector.NewController(garbagecollector.Config{})
 	assert.Error(t, err)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orrery/controller"
-	"orrery/examples/monitor"
 	"orrery/informer"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -17,7 +16,7 @@ import (
 type Controller struct {
 	config   Config
 	graph    *graph
-	monitors *monitor.Monitors
+	monitors *Monitors
 	passes   *controller.Pool // the keys are UIDs
 }
 
@@ -30,13 +29,13 @@ func NewController(config Config) (*Controller, error) {
 	c := &Controller{config: config, graph: &graph{nodes: map[string]*node{}}}
 	watching := config.Monitor
 	watching.Observe, watching.Vanished = c.graph.observe, c.graph.vanish
-	watching.Forget = func(r *monitor.Resource, object *api.PartialObjectMetadata) { c.graph.forget(r, object.UID) }
+	watching.Forget = func(r *Resource, object *api.PartialObjectMetadata) { c.graph.forget(r, object.UID) }
 	watching.Discovered = func() { // the type of an owner may have appeared
 		for _, uid := range c.graph.pending() {
 			c.passes.Add(uid)
 		}
 	}
-	c.monitors = monitor.New(watching)
+	c.monitors = NewMonitors(watching)
 	passes := config.Worker
 	passes.Workers = cmp.Or(passes.Workers, 20)
 	passes.Name, passes.Keys, passes.Synced = "garbage_collector", c.graph.pending, []informer.InformerSynced{c.monitors.Synced}
@@ -67,7 +66,7 @@ func (c *Controller) RunWithin(stop, alive context.Context) {
 	monitors.Wait()
 }
 
-// ShareInformers is [monitor.Monitors.ShareInformers].
+// ShareInformers is [Monitors.ShareInformers].
 func (c *Controller) ShareInformers() { c.monitors.ShareInformers() }
 
 // Healthy returns an error if a pass does not end.
@@ -81,7 +80,7 @@ func (c *Controller) UpdateMetrics() { c.passes.UpdateMetrics() }
 type Config struct {
 	// Monitor says how objects are watched and written. The controller overwrites its hooks, except
 	// Refused.
-	Monitor monitor.Config
+	Monitor MonitorConfig
 	// Worker tunes the queue and its workers, 20 by default. The controller overwrites Name,
 	// Reconcile, Keys and Synced.
 	Worker controller.PoolConfig

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"orrery/examples/monitor"
 	"orrery/restclient/api"
 )
 
@@ -193,7 +192,7 @@ func (c *Controller) patch(ctx context.Context, n node, field string, value any,
 	return c.wrote(n, what, err)
 }
 
-func (c *Controller) heads(n node) monitor.Heads {
+func (c *Controller) heads(n node) Heads {
 	return c.config.Monitor.Heads(n.resource.GroupVersionResource, n.object.Namespace)
 }
 

@@ -7,9 +7,10 @@
 // deletion.
 //
 //	informers of all types ── observe, forget ──▶ graph ──▶ queue ── pass ──▶ DELETE, PATCH
-//	(package monitor)                             by UID
+//	(Monitors)                                    by UID
 //
-// node.go and graph.go hold what is known, delete.go decides, write.go sends.
+// types.go reads which types the server has, monitors.go runs an informer for each, graph.go holds
+// what is known, delete.go decides and sends.
 //
 // # Guarantees
 //

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"orrery/examples/monitor"
 	"orrery/restclient/api"
 )
 
@@ -19,7 +18,7 @@ type graph struct {
 }
 
 // observe adds an object, or a new state of one.
-func (g *graph) observe(r *monitor.Resource, object *api.PartialObjectMetadata) {
+func (g *graph) observe(r *Resource, object *api.PartialObjectMetadata) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := g.atLocked(object.UID)
@@ -38,14 +37,14 @@ func (g *graph) observe(r *monitor.Resource, object *api.PartialObjectMetadata) 
 }
 
 // vanish forgets all objects that were last observed with r.
-func (g *graph) vanish(r *monitor.Resource) {
+func (g *graph) vanish(r *Resource) {
 	for _, uid := range g.all(func(n *node) bool { return n.resource == r }) {
 		g.forget(r, uid)
 	}
 }
 
 // forget removes an object that was last observed with r.
-func (g *graph) forget(r *monitor.Resource, uid string) {
+func (g *graph) forget(r *Resource, uid string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := g.nodes[uid]
@@ -196,7 +195,7 @@ func (g *graph) setAbsent(uid string, p place) {
 // Nodes are known by UID: a name can be reused, a UID cannot.
 type node struct {
 	uid      string
-	resource *monitor.Resource
+	resource *Resource
 	object   *api.PartialObjectMetadata
 	// dependents name this node as an owner; the value is true if the dependent blocks its
 	// deletion. blocking counts those.

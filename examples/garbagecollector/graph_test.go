@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"orrery/examples/monitor"
 	"orrery/restclient/api"
 )
 
@@ -14,7 +13,7 @@ import (
 func TestAnOwnerThatIsThereAgain(t *testing.T) {
 	var queued []string
 	g := &graph{queue: func(uid string) { queued = append(queued, uid) }, nodes: map[string]*node{}}
-	configMaps := &monitor.Resource{GroupVersionResource: api.GroupVersionResource{Version: "v1", Resource: "configmaps"}, Kind: "ConfigMap", Namespaced: true}
+	configMaps := &Resource{GroupVersionResource: api.ConfigMapsResource, Kind: "ConfigMap", Namespaced: true}
 	reference := api.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: "o"}
 	owner := &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{Namespace: "n", Name: "owner", UID: "o"}}
 	child := &api.PartialObjectMetadata{ObjectMeta: api.ObjectMeta{

@@ -24,7 +24,6 @@ func TestKilledBeforeEveryRequest(t *testing.T) {
 			for last := false; !last; requests += clustertest.KillStep() {
 				synctest.Test(t, func(t *testing.T) {
 					w := newWorld(t, set)
-					defer w.stop()
 					var left atomic.Int64
 					left.Store(1 << 30)
 					w.start(func(string) {

@@ -17,24 +17,21 @@ import (
 	"orrery/controller"
 	"orrery/controller/gears"
 	"orrery/examples/garbagecollector"
-	"orrery/examples/monitor"
 	"orrery/informer"
-	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
-	"orrery/restclient/restclienttest"
 )
 
-// world is the in-memory server without its own collector, and the collector under test. Its
+type head = *api.PartialObjectMetadata
+
+// world is a server in memory without a collector of its own, and the collector under test. Its
 // objects are ConfigMaps in the namespace default.
 type world struct {
+	*clustertest.Cluster
 	t      *testing.T
 	gears  gears.Set
-	server *apiserver.Server
-	link   *restclienttest.Server
-	admin  *restclient.Client
 	cancel func() // stops the collector at once
 	kill   func() // the same, and waits
 
@@ -49,30 +46,43 @@ func inWorld(t *testing.T, play func(w *world)) {
 	t.Helper()
 	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) {
 		w := newWorld(t, set)
-		defer w.stop()
 		w.start(nil)
 		play(w)
 	})
 }
 
 func newWorld(t *testing.T, set gears.Set) *world {
-	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
-	require.NoError(t, err)
-	w := &world{t: t, gears: set, server: server}
+	w := &world{t: t, gears: set}
 	w.unserved.Store("")
-	w.link = restclienttest.NewServer(t, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		if prefix := w.unserved.Load().(string); prefix != "" && strings.HasPrefix(r.URL.Path, prefix) {
-			http.NotFound(out, r)
-			return
-		}
-		server.Handler().ServeHTTP(out, r)
-	}))
-	w.admin = w.client(nil)
+	w.Cluster = clustertest.Start(t, clustertest.Bare, func(server http.Handler) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if prefix := w.unserved.Load().(string); prefix != "" && strings.HasPrefix(r.URL.Path, prefix) {
+				http.NotFound(out, r)
+				return
+			}
+			server.ServeHTTP(out, r)
+		})
+	})
 	return w
 }
 
+// client returns a client with the gears of the world.
 func (w *world) client(trace *restclient.Trace) *restclient.Client {
-	return w.link.Client(func(c *restclient.Config) { c.QPS, c.Codec, c.Trace = -1, w.gears.Codec(), trace })
+	return w.Client(func(c *restclient.Config) { c.Codec, c.Trace = w.gears.Codec(), trace })
+}
+
+// watching returns the configuration of monitors that use this client.
+func (w *world) watching(client *restclient.Client) garbagecollector.MonitorConfig {
+	return garbagecollector.MonitorConfig{
+		Discovery: discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true}),
+		Heads: func(resource api.GroupVersionResource, namespace string) garbagecollector.Heads {
+			return restclient.Metadata(client, resource, namespace)
+		},
+		Informer: func(api.GroupVersionResource) informer.Config[head] {
+			return informer.Config[head]{Gears: gears.Informer[head](w.gears)}
+		},
+		Refused: func(r api.GroupVersionResource, _ error) { w.note("refused %s", r.Resource) },
+	}
 }
 
 // start starts a collector. request, if not nil, is called before each of its requests.
@@ -83,17 +93,8 @@ func (w *world) start(request func(verb string)) {
 	}
 	client := w.client(trace)
 	controller, err := garbagecollector.NewController(garbagecollector.Config{
-		Monitor: monitor.Config{
-			Discovery: discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true}),
-			Heads: func(resource api.GroupVersionResource, namespace string) monitor.Heads {
-				return restclient.Metadata(client, resource, namespace)
-			},
-			Informer: func(api.GroupVersionResource) informer.Config[*api.PartialObjectMetadata] {
-				return informer.Config[*api.PartialObjectMetadata]{Gears: gears.Informer[*api.PartialObjectMetadata](w.gears)}
-			},
-			Refused: func(r api.GroupVersionResource, _ error) { w.note("refused %s", r.Resource) },
-		},
-		Worker: controller.PoolConfig{NewQueue: w.gears.NewQueue},
+		Monitor: w.watching(client),
+		Worker:  controller.PoolConfig{NewQueue: w.gears.NewQueue},
 		Trace: &garbagecollector.Trace{
 			Wrote: func(o api.ObjectReference, what string) { w.note("%s %s", o.Name, what) },
 			InvalidNamespace: func(o api.ObjectReference, owner api.OwnerReference) {
@@ -103,20 +104,13 @@ func (w *world) start(request func(verb string)) {
 		},
 	})
 	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	cancel, ended := w.Start(func(ctx context.Context) error {
 		controller.RunWithin(ctx, ctx)
-	}()
+		return nil
+	})
 	w.cancel = cancel
 	w.kill = func() { cancel(); <-ended; client.Close() }
 	w.rest()
-}
-
-func (w *world) stop() {
-	w.kill()
-	require.NoError(w.t, w.server.Stop(context.Background()))
 }
 
 func (w *world) note(format string, arguments ...any) {
@@ -152,7 +146,7 @@ func (w *world) resource(plural string) *restclient.Resource[*api.Unstructured] 
 		group, namespace = "apiextensions.k8s.io", ""
 	}
 	gvr := api.GroupVersionResource{Group: group, Version: "v1", Resource: plural}
-	return restclient.Dynamic(w.admin, gvr, namespace)
+	return restclient.Dynamic(w.Admin(), gvr, namespace)
 }
 
 // owned returns an owner reference, by default to a ConfigMap and blocking: owned("Node/n1",
@@ -170,16 +164,13 @@ func owned(what, uid string) map[string]any {
 }
 
 // in creates an object and returns its UID.
-func (w *world) in(resource *restclient.Resource[*api.Unstructured], name string, owners ...map[string]any) string {
+func (w *world) in(resource *restclient.Resource[*api.Unstructured], name string, owners ...any) string {
 	w.t.Helper()
-	o := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name}}}
+	metadata := map[string]any{"name": name, "labels": map[string]any{"a": "b"}}
 	if len(owners) > 0 {
-		list := []any{}
-		for _, owner := range owners {
-			list = append(list, owner)
-		}
-		o.Object["metadata"].(map[string]any)["ownerReferences"] = list
+		metadata["ownerReferences"] = owners
 	}
+	o := &api.Unstructured{Object: map[string]any{"metadata": metadata}}
 	gv := resource.GroupVersionResource().GroupVersion()
 	o.Object["apiVersion"], o.Object["kind"] = gv.String(), map[string]string{
 		"configmaps": "ConfigMap", "nodes": "Node", "gizmos": "Gizmo", "secrets": "Secret"}[resource.GroupVersionResource().Resource]
@@ -188,7 +179,7 @@ func (w *world) in(resource *restclient.Resource[*api.Unstructured], name string
 	return created.GetUID()
 }
 
-func (w *world) create(name string, owners ...map[string]any) string {
+func (w *world) create(name string, owners ...any) string {
 	w.t.Helper()
 	return w.in(w.resource("configmaps"), name, owners...)
 }
@@ -224,8 +215,7 @@ func ownedBy(name, uid string) string {
 // merge patches the metadata of a ConfigMap.
 func (w *world) merge(name, head string) {
 	w.t.Helper()
-	_, err := w.resource("configmaps").Patch(context.Background(), name, api.MergePatchType, []byte(`{"metadata":`+head+`}`), api.UpdateOptions{})
-	require.NoError(w.t, err)
+	w.Must("PATCH", "/api/v1/namespaces/default/configmaps/"+name, `{"metadata":`+head+`}`)
 }
 
 // names returns the ConfigMaps that exist once the state is stable.
@@ -255,9 +245,9 @@ func (w *world) get(name string) *api.Unstructured {
 	return o
 }
 
-func (w *world) fault(order string) (heal func()) {
+// defineGizmos creates a custom type.
+func (w *world) defineGizmos() {
 	w.t.Helper()
-	id, err := w.server.Faults().Add(order)
-	require.NoError(w.t, err)
-	return func() { w.server.Faults().Remove(id) }
+	w.Must("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", clustertest.Gizmos)
+	synctest.Wait()
 }

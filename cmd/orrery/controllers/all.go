@@ -1,6 +1,6 @@
-// Package all lists the controllers: for each its name, its rights, and its initializer. This is
-// the article's NewControllerInitializers. An initializer builds a controller from the shared
-// informers, the client and the hooks of its [manager.ControllerContext]. Only
+// Package controllers lists the controllers: for each its name, its rights, and its initializer.
+// This is the article's NewControllerInitializers. An initializer builds a controller from the
+// shared informers, the client and the hooks of its [manager.ControllerContext]. Only
 // namespace-controller is on by default. The others are examples that kube-controller-manager also
 // has, so they run only if they are named.
 package controllers
@@ -16,7 +16,6 @@ import (
 type Options struct {
 	Namespace NamespaceOptions
 	Apps      AppsOptions
-	Garbage   GarbageCollectorOptions
 }
 
 // NamespaceOptions configure the namespace controller, see nsctl.Config and nsctl.DeleterConfig.
@@ -32,7 +31,7 @@ type NamespaceOptions struct {
 func Descriptors(options Options) []manager.Descriptor {
 	return []manager.Descriptor{
 		deploymentController(options.Apps),
-		garbageCollector(options.Garbage),
+		garbageCollector(),
 		namespaceController(options.Namespace),
 		replicaSetController(options.Apps),
 	}

@@ -10,17 +10,13 @@ import (
 	"orrery/controller/manager"
 	"orrery/controller/rbac"
 	"orrery/examples/garbagecollector"
-	"orrery/examples/monitor"
 	"orrery/informer"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
 )
 
-// GarbageCollectorOptions configure the garbage collector.
-type GarbageCollectorOptions struct{ Workers int }
-
-func garbageCollector(options GarbageCollectorOptions) manager.Descriptor {
+func garbageCollector() manager.Descriptor {
 	return manager.Descriptor{
 		Name: "garbage-collector-controller", Alias: "garbagecollector", About: "deletes objects whose owners are gone",
 		OnDemand: true, BuiltIn: true, EventsEverywhere: true,
@@ -33,10 +29,8 @@ func garbageCollector(options GarbageCollectorOptions) manager.Descriptor {
 		},
 		QPSFactor: namespaceQPSFactor, BurstFactor: namespaceBurstFactor,
 		New: func(c manager.ControllerContext) (manager.Controller, error) {
-			config := c.WorkerConfig("garbage_collector")
-			config.Workers = options.Workers
 			return garbagecollector.NewController(garbagecollector.Config{
-				Monitor: everyType(c), Worker: config, Trace: garbageTrace(c),
+				Monitor: everyType(c), Worker: c.WorkerConfig("garbage_collector"), Trace: garbageTrace(c),
 			})
 		},
 	}
@@ -44,11 +38,11 @@ func garbageCollector(options GarbageCollectorOptions) manager.Descriptor {
 
 // everyType provides the objects of all types: from the informers of other controllers and from its
 // own.
-func everyType(c manager.ControllerContext) monitor.Config {
+func everyType(c manager.ControllerContext) garbagecollector.MonitorConfig {
 	type head = *api.PartialObjectMetadata
-	return monitor.Config{
+	return garbagecollector.MonitorConfig{
 		Discovery: discovery.NewWithConfig(c.Client, discovery.Config{OnlyWhenReady: true}),
-		Heads: func(resource api.GroupVersionResource, namespace string) monitor.Heads {
+		Heads: func(resource api.GroupVersionResource, namespace string) garbagecollector.Heads {
 			return restclient.Metadata(c.Client, resource, namespace)
 		},
 		Informer: func(resource api.GroupVersionResource) informer.Config[head] {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orrery/examples/garbagecollector"
-	"orrery/examples/monitor"
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
@@ -41,9 +40,9 @@ var errCollectorStopped = errors.New("the garbage collector is stopped")
 // HTTP. It appears in no request counts or traces, and of the faults only those of admission and
 // collector-stopped affect it. stop ends its run.
 func (s *Server) newCollector(stop context.CancelFunc) *garbagecollector.Controller {
-	collector, err := garbagecollector.NewController(garbagecollector.Config{Monitor: monitor.Config{
+	collector, err := garbagecollector.NewController(garbagecollector.Config{Monitor: garbagecollector.MonitorConfig{
 		Discovery: local{s},
-		Heads: func(resource api.GroupVersionResource, namespace string) monitor.Heads {
+		Heads: func(resource api.GroupVersionResource, namespace string) garbagecollector.Heads {
 			return heads{server: s, resource: resource, namespace: namespace, stop: stop}
 		},
 		DiscoveryPeriod: time.Hour, // a new type comes with a CustomResourceDefinition, which is watched

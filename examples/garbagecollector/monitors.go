@@ -1,4 +1,4 @@
-package monitor
+package garbagecollector
 
 import (
 	"context"
@@ -13,10 +13,19 @@ import (
 	"orrery/wait"
 )
 
-// Monitors are the informers of all types whose objects can be watched and deleted. Types come and
-// go while they run.
+// Monitors are the informers of all types whose objects can be watched and deleted, of metadata
+// only. Types come and go while they run: discovery runs once a period and after a change of types,
+// but at most once a second. The types of a group that does not answer stay as they were.
+//
+//	discovery ──▶ types ──▶ one informer each ── Observe, Forget, Vanished ──▶ the controller
+//	    ▲                        │
+//	    └── a CustomResourceDefinition or an APIService has changed
+//
+// If another controller of the process has an informer of a type, the monitors use that one, so
+// that each type has one watch. If the server refuses to list a type, Refused is called once,
+// Synced does not wait for the type, and its informer tries again.
 type Monitors struct {
-	config  Config
+	config  MonitorConfig
 	changed chan struct{} // a type may have appeared or vanished
 	running sync.WaitGroup
 
@@ -40,8 +49,8 @@ type monitor struct {
 	next    *monitor // has replaced this one
 }
 
-// New returns monitors that do not run yet.
-func New(config Config) *Monitors {
+// NewMonitors returns monitors that do not run yet.
+func NewMonitors(config MonitorConfig) *Monitors {
 	return &Monitors{config: config.withDefaults(), changed: make(chan struct{}, 1), watched: map[api.GroupVersionResource]*monitor{}}
 }
 
@@ -167,7 +176,7 @@ func (m *Monitors) ShareInformers() {
 		if own.ended == nil {
 			continue
 		}
-		again := *own.resource // another pointer: see Config.Vanished
+		again := *own.resource // another pointer: see MonitorConfig.Vanished
 		if own.next = m.shareLocked(&again); own.next != nil {
 			m.watched[gvr] = own.next
 			own.stop()

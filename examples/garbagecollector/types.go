@@ -1,4 +1,4 @@
-package monitor
+package garbagecollector
 
 import (
 	"cmp"
@@ -11,9 +11,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// Config is what monitors need. Discovery, Heads, Observe, Forget and Vanished are required; the
-// zero value of everything else works.
-type Config struct {
+// MonitorConfig is what [Monitors] need. Discovery, Heads, Observe, Forget and Vanished are
+// required; the zero value of everything else works.
+type MonitorConfig struct {
 	// Discovery returns the types of the server. *discovery.Client satisfies it. Set its
 	// OnlyWhenReady, or a server that is starting seems to have no custom resources.
 	Discovery Discovery
@@ -61,7 +61,7 @@ type Heads interface {
 	Patch(ctx context.Context, name string, kind api.PatchType, patch []byte, opts api.UpdateOptions, subresources ...string) (*api.PartialObjectMetadata, error)
 }
 
-func (c Config) withDefaults() Config {
+func (c MonitorConfig) withDefaults() MonitorConfig {
 	if c.Informer == nil {
 		c.Informer = func(api.GroupVersionResource) (none informer.Config[*api.PartialObjectMetadata]) { return none }
 	}
