@@ -130,5 +130,5 @@
 // it is tested in synctest bubbles over the API server in memory, and with client-go and real
 // processes in upstream/e2e.
 //
-// Next: package controllers
+// Next: package controller/manager
 package leaderelection

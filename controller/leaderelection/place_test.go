@@ -16,19 +16,19 @@ import (
 
 	"orrery/controller/leaderelection"
 	"orrery/informer/reflector"
-	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/clustertest"
 	"orrery/internal/lab/faultnet"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/restclienttest"
 )
 
 // place is the built-in API server in a bubble, shared by the candidates.
 type place struct {
+	*clustertest.Cluster
 	t      *testing.T
-	server *apiserver.Server
-	pipes  *restclienttest.Server
 	leases *restclient.Resource[*api.Lease] // the administrator's
+	began  time.Time
+	of     map[string]*participant // those that have joined, by identity
 
 	mu      sync.Mutex // guards the fields below
 	refuse  func(*http.Request) bool
@@ -38,27 +38,26 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	server, err := apiserver.New(apiserver.Config{Unprotected: true, NoKubelet: true, NoCollector: true})
-	require.NoError(t, err)
-	p := &place{t: t, server: server, working: map[string]bool{}}
-	p.pipes = restclienttest.NewServer(t, p)
-	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
-	p.leases = restclient.Typed[*api.Lease](p.pipes.Client(), api.LeasesResource, "kube-system")
+	p := &place{t: t, began: time.Now(), of: map[string]*participant{}, working: map[string]bool{}}
+	p.Cluster = clustertest.Start(t, clustertest.Bare, p.refusing)
+	p.leases = restclient.Typed[*api.Lease](p.Admin(), api.LeasesResource, "kube-system")
 	return p
 }
 
-func (p *place) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	refuse := p.refuse
-	p.mu.Unlock()
-	if refuse == nil || !refuse(r) {
-		p.server.Handler().ServeHTTP(w, r)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusForbidden)
-	_ = json.NewEncoder(w).Encode(api.Status{
-		TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: 403, Reason: api.ReasonForbidden, Message: "not you",
+// refusing refuses requests, also those of the administrator.
+func (p *place) refusing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		refuse := p.refuse
+		p.mu.Unlock()
+		if refuse == nil || !refuse(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		_ = json.NewEncoder(w).Encode(api.Status{TypeMeta: api.TypeMeta{Kind: "Status", APIVersion: "v1"},
+			Status: "Failure", Code: 403, Reason: api.ReasonForbidden, Message: "not you"})
 	})
 }
 
@@ -122,8 +121,8 @@ type participant struct {
 func (p *place) join(identity string, change ...func(*leaderelection.Config)) *participant {
 	p.t.Helper()
 	a := &participant{place: p, identity: identity, finish: make(chan struct{}), ended: make(chan struct{})}
-	client := p.pipes.Client(func(config *restclient.Config) {
-		config.Dial = a.link.Dial(p.pipes.Dial)
+	client := p.Client(func(config *restclient.Config) {
+		config.Dial = a.link.Dial(p.Link.Dial)
 		config.MaxRetries = -1
 	})
 	leases := restclient.Typed[*api.Lease](client, api.LeasesResource, "kube-system")
@@ -133,6 +132,7 @@ func (p *place) join(identity string, change ...func(*leaderelection.Config)) *p
 	for _, f := range change {
 		f(&config)
 	}
+	p.of[identity] = a
 	var err error
 	a.Elector, err = leaderelection.New(config)
 	require.NoError(p.t, err)
@@ -146,14 +146,67 @@ func (p *place) join(identity string, change ...func(*leaderelection.Config)) *p
 	return a
 }
 
-// pair starts a leader and a standby, and lets some time pass.
-func (p *place) pair(leads string, after time.Duration, change ...func(*leaderelection.Config)) (a, b *participant) {
+// play plays a script: steps with a semicolon between them, such as "21s die a". A step happens at
+// its time since the beginning, or else at the time of the step before, when all has come to rest.
+//
+//	join a           an elector begins; "join a polling" has no watch, and busy works on after stop
+//	stop a           its context ends
+//	finish busy      its work returns
+//	die a            the process and its machine are gone
+//	cut a            its connections break, and new ones are refused
+//	silence a        its link is a black hole
+//	heal a           its link works again
+//	leads a          it takes itself for the leader
+//	follows a        it does not
+//	begins a         it has begun to lead at this millisecond, and ends a: it has ceased to
+//	returns a        Run has returned nil
+func (p *place) play(script string) {
 	p.t.Helper()
-	a = p.join(leads, change...)
+	for step := range strings.SplitSeq(script, ";") {
+		words := strings.Fields(step)
+		at, err := time.ParseDuration(words[0])
+		if err == nil {
+			words = words[1:]
+		}
+		verb, who := words[0], words[1]
+		a, became := p.of[who], verb == "begins" || verb == "ends"
+		if became {
+			time.Sleep(at - time.Since(p.began) - time.Millisecond)
+			synctest.Wait()
+			require.Equal(p.t, verb == "ends", a.leads(), "a millisecond before: %s", step)
+		}
+		time.Sleep(at - time.Since(p.began))
+		synctest.Wait()
+		switch verb {
+		case "join":
+			var changes []func(*leaderelection.Config)
+			if len(words) > 2 {
+				changes = append(changes, without)
+			}
+			p.join(who, changes...)
+		case "stop":
+			a.stop()
+		case "finish":
+			close(a.finish)
+		case "die":
+			a.die()
+		case "cut":
+			a.link.Refuse(true)
+			a.link.Cut()
+		case "silence":
+			a.link.BlackHole(true)
+		case "heal":
+			a.link.Heal()
+		case "leads", "begins", "follows", "ends":
+			require.Equal(p.t, verb == "leads" || verb == "begins", a.leads(), step)
+		case "returns":
+			require.True(p.t, a.hasEnded(), "it waits for something")
+			require.NoError(p.t, a.err, step)
+		default:
+			require.Fail(p.t, "there is no such step", step)
+		}
+	}
 	synctest.Wait()
-	b = p.join("b", change...)
-	time.Sleep(after)
-	return a, b
 }
 
 // hasEnded reports whether Run has returned.
