@@ -29,9 +29,10 @@ type Process struct {
 	dir     string
 	command []string
 
-	mu      sync.Mutex             // guards the fields below
-	locks   map[string]*serverLock // of servers that a call works on
-	samples map[string]sample      // of running servers, for the share of the CPU
+	locks sync.Map // a *sync.Mutex for each name: one call at a time works on a server
+
+	mu      sync.Mutex        // guards the field below
+	samples map[string]sample // of running servers, for the share of the CPU
 }
 
 // sample is the CPU time that a server had used by a moment.
@@ -61,7 +62,7 @@ func NewProcess(dir string, command []string) (Interface, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the state directory of the driver process: %w", err)
 	}
-	return &Process{dir: dir, command: command, locks: map[string]*serverLock{}, samples: map[string]sample{}}, nil
+	return &Process{dir: dir, command: command, samples: map[string]sample{}}, nil
 }
 
 // CreateServer implements [Interface].
@@ -168,30 +169,11 @@ func (d *Process) GetServerStatus(ctx context.Context, name string) (Status, err
 // Ping implements [Interface].
 func (d *Process) Ping(context.Context) error { return installed(d.command[0], "process") }
 
-// serverLock lets one call at a time work on a server.
-type serverLock struct {
-	sync.Mutex
-	calls int // that have it or wait for it; guarded by Process.mu
-}
-
 func (d *Process) lock(name string) (unlock func()) {
-	d.mu.Lock()
-	lock := d.locks[name]
-	if lock == nil {
-		lock = &serverLock{}
-		d.locks[name] = lock
-	}
-	lock.calls++
-	d.mu.Unlock()
+	known, _ := d.locks.LoadOrStore(name, &sync.Mutex{})
+	lock := known.(*sync.Mutex)
 	lock.Lock()
-	return func() {
-		lock.Unlock()
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if lock.calls--; lock.calls == 0 {
-			delete(d.locks, name)
-		}
-	}
+	return lock.Unlock
 }
 
 // find returns the record of a server, nil if there is none. It also finds a process whose program
