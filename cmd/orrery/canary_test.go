@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/clustertest"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -131,7 +132,7 @@ func tellNothing(t *testing.T, user string, args ...string) {
 	}
 	url := serveTLS(t, &gossip{inner: server.Handler(), asked: map[string]bool{}})
 	port := freePort(t)
-	var stderr lockedBuffer
+	var stderr clustertest.Buffer
 	stop, ended := startOrrery(t, &stderr, append([]string{"--kubeconfig", writeTLSKubeconfig(t, url, user), "-v9", "--profiling",
 		"--metrics-port=" + strconv.Itoa(port), "--namespace-deletion-grace-period=0", "--allow-second-controller", "--leader-elect",
 		"--leader-elect-retry-period=100ms",

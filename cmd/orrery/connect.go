@@ -21,9 +21,9 @@ import (
 // connect reads the configuration and returns a client whose connections are behind the fence. It
 // sends nothing yet.
 func connect(options *runOptions, logger *logs.Logger, observer *observer, recorder *trace.Recorder, fence *leaderelection.Fence) (*restclient.Client, error) {
-	config, info, err := kubeconfig.Load(kubeconfig.Options{
-		Path: options.kubeconfig, Context: options.context, As: options.as, AsGroups: options.asGroups, Changed: logger.KubeconfigChanged,
-	})
+	from := options.cluster.of()
+	from.Changed = logger.KubeconfigChanged
+	config, info, err := kubeconfig.Load(from)
 	if err != nil {
 		return nil, err
 	}

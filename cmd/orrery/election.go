@@ -22,7 +22,6 @@ type electionOptions struct {
 	leaseDuration time.Duration
 	renewDeadline time.Duration
 	retryPeriod   time.Duration
-	lock          string
 	name          string
 	namespace     string
 }
@@ -32,18 +31,12 @@ func (o *electionOptions) addTo(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long a standby waits after the last renewal before it takes over the Lease")
 	flags.DurationVar(&o.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader tries to renew its Lease before it stops working; less than the lease duration")
 	flags.DurationVar(&o.retryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the leader renews its Lease, and how often a standby tries to take it over")
-	flags.StringVar(&o.lock, "leader-elect-resource-lock", leasesLock, "the type of the lock object; only leases is supported")
 	flags.StringVar(&o.name, "leader-elect-resource-name", "orrery", "the `name` of the Lease")
 	flags.StringVar(&o.namespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease")
 }
 
-// leasesLock is the only type of lock.
-const leasesLock = "leases"
-
 func (o *electionOptions) check() error {
 	switch {
-	case o.lock != leasesLock:
-		return fmt.Errorf("--leader-elect-resource-lock must be %s, there is no lock %q", leasesLock, o.lock)
 	case o.name == "":
 		return errors.New("--leader-elect-resource-name must not be empty")
 	case o.namespace == "":

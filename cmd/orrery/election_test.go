@@ -14,6 +14,7 @@ import (
 
 	"orrery/controller/leaderelection"
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/clustertest"
 	"orrery/internal/observe/metrics"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -38,7 +39,7 @@ func builtIn(t *testing.T, faults ...string) (path string) {
 // replica is one "orrery run" that takes part in an election.
 type replica struct {
 	t      *testing.T
-	stderr lockedBuffer
+	stderr clustertest.Buffer
 	stop   func()
 	ended  <-chan error
 }
@@ -58,6 +59,13 @@ func startReplica(t *testing.T, path string, args ...string) *replica {
 func (r *replica) await(text string) {
 	r.t.Helper()
 	require.Eventually(r.t, func() bool { return strings.Contains(r.stderr.String(), text) }, 10*time.Minute, time.Millisecond, text)
+}
+
+// end stops the replica, which must end well.
+func (r *replica) end() {
+	r.t.Helper()
+	r.stop()
+	require.NoError(r.t, <-r.ended)
 }
 
 // leasesOf returns a client for the Leases of a cluster.
@@ -93,13 +101,11 @@ func TestReplicasTakeTurns(t *testing.T) {
 	second.await("standing by")
 	assert.NotContains(t, second.stderr.String(), "controller started")
 
-	first.stop()
-	require.NoError(t, <-first.ended)
+	first.end()
 	first.await("released the Lease")
 	second.await("controller started")
 	assert.Contains(t, second.stderr.String(), "no other controller of this kind is active", "a new leader looks")
-	second.stop()
-	require.NoError(t, <-second.ended)
+	second.end()
 }
 
 func TestAReplicaThatLosesItsLeaseEndsWithOneClearSentence(t *testing.T) {
@@ -127,11 +133,9 @@ func TestAReplicaThatStandsByIsStoppedAtOnce(t *testing.T) {
 	leader.await("became leader")
 	standby := startReplica(t, path)
 	standby.await("standing by")
-	standby.stop()
-	require.NoError(t, <-standby.ended)
+	standby.end()
 	assert.NotContains(t, standby.stderr.String(), "stopping: finishing")
-	leader.stop()
-	require.NoError(t, <-leader.ended)
+	leader.end()
 }
 
 func TestElectionsThatCannotBeTakenPartInGetOneClearSentence(t *testing.T) {
@@ -161,8 +165,7 @@ func TestADryRunTakesNoPartInTheElection(t *testing.T) {
 	}})
 	r := startReplica(t, writeKubeconfig(t, url, "{}"), "--dry-run")
 	r.await("controller started")
-	r.stop()
-	require.NoError(t, <-r.ended)
+	r.end()
 	assert.Zero(t, leases.Load())
 }
 

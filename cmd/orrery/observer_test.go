@@ -14,6 +14,7 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/app/program"
+	"orrery/internal/lab/clustertest"
 	"orrery/internal/observe/logs"
 )
 
@@ -56,7 +57,7 @@ func TestAPortThatIsTaken(t *testing.T) {
 		if flag != "" {
 			flags.Lookup(flag).Changed = true
 		}
-		var log lockedBuffer
+		var log clustertest.Buffer
 		logger := logs.Start(logs.Config{Writer: &log})
 		observer, err := startObserver(options, gears.Set{}, logger)
 		if flag != "" {
@@ -74,7 +75,7 @@ func TestAPortThatIsTaken(t *testing.T) {
 }
 
 func TestNothingIsServedOnDemand(t *testing.T) {
-	var log lockedBuffer
+	var log clustertest.Buffer
 	logger := logs.Start(logs.Config{Writer: &log})
 	observer, err := startObserver(observerOptions{}, gears.Set{}, logger)
 	require.NoError(t, err)
@@ -102,7 +103,7 @@ func TestHealthOfARun(t *testing.T) {
 		}
 	}))
 	port := freePort(t)
-	var stderr lockedBuffer
+	var stderr clustertest.Buffer
 	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"), "--metrics-port", strconv.Itoa(port), "--allow-second-controller")
 	said := func() string { return stderr.String() }
 	await(t, func() bool { return asked(port, "/livez") == "200 ok" }, said)

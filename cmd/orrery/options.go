@@ -22,10 +22,7 @@ import (
 // runOptions are the flags of "orrery run". A flag that kube-controller-manager also has has the
 // same name, meaning and default.
 type runOptions struct {
-	kubeconfig string
-	context    string
-	as         string
-	asGroups   []string
+	cluster clusterOptions
 
 	controllers  []string
 	chosen       []manager.Descriptor // from controllers
@@ -54,11 +51,7 @@ type runOptions struct {
 }
 
 func (o *runOptions) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the kubeconfig `file` to use; default: the files in $KUBECONFIG, else ~/.kube/config, else the service account of the pod")
-	flags.StringVar(&o.context, "context", "", "the `name` of the context to use; default: the current-context of the kubeconfig")
-	flags.StringVar(&o.as, "as", "", "the `user` to make every request as; needs the right to impersonate")
-	flags.StringArrayVar(&o.asGroups, "as-group", nil, "a `group` of that user; may be repeated")
-
+	o.cluster.addTo(flags)
 	flags.StringSliceVar(&o.controllers, "controllers", everyController, controllersUsage("the controllers to run"))
 	flags.StringSliceVar(&o.namespaces, "namespaces", nil, "work on namespaces whose names match one of these `patterns`, such as 'team-*,-team-x': * stands for any characters, ? for one, - in front excludes; all others are neither changed nor reported; default: all")
 	flags.IntVar(&o.each.Namespace.Workers, "concurrent-namespace-syncs", 10, "how many namespaces are processed at the same time")
@@ -110,8 +103,6 @@ func (o *runOptions) check() error {
 		return fmt.Errorf("--shutdown-timeout must be positive, it is %v", o.drainTimeout)
 	case o.once && !o.dryRun:
 		return errors.New("--once needs --dry-run")
-	case len(o.asGroups) > 0 && o.as == "":
-		return errors.New("--as-group needs --as")
 	case o.qps == 0:
 		return errors.New("--kube-api-qps must not be 0; use a negative number for no limit")
 	case math.IsNaN(float64(o.qps)) || math.IsInf(float64(o.qps), 0):
@@ -133,5 +124,5 @@ func (o *runOptions) check() error {
 	if err == nil {
 		err = o.choose()
 	}
-	return cmp.Or(err, o.election.check(), o.observer.check(), o.record.Check(), o.page.Check())
+	return cmp.Or(err, o.cluster.check(), o.election.check(), o.observer.check(), o.record.Check(), o.page.Check())
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/cmd/orrery/controllers"
-	"orrery/controller/manager"
 	"orrery/controller/rbac"
 	"orrery/internal/app/program/programtest"
 	"orrery/restclient"
@@ -34,62 +34,97 @@ func orrery(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
+// A mistake, or a server that cannot be asked: one line on standard error, and nothing on standard
+// output. The exit code 1 of "orrery status" has another meaning.
 func TestMistakesGetOneClearSentence(t *testing.T) {
-	tests := []struct {
-		args []string
-		want string
-	}{
-		{[]string{"rnu"}, `unknown command "rnu"; did you mean run? (see "orrery --help")`},
-		{[]string{"demo"}, `unknown command "demo"`},
-		{[]string{"help", "nosuch"}, `unknown command "nosuch"`},
-		{[]string{"run", "now"}, `unexpected argument "now"`},
-		{[]string{"run", "--nope"}, `unknown flag: --nope (see "orrery run --help")`},
-		{[]string{"run", "--concurrent-namespace-syncs", "0"}, `--concurrent-namespace-syncs must be at least 1`},
-		{[]string{"run", "--concurrent-namespace-syncs", "many"}, `"many"`},
-		{[]string{"run", "--concurrent-resource-types", "0"}, `--concurrent-resource-types must be at least 1`},
-		{[]string{"run", "--namespace-deletion-grace-period", "-1s"}, `must not be negative`},
-		{[]string{"run", "--namespace-sync-period", "0"}, `--namespace-sync-period must be positive`},
-		{[]string{"run", "--shutdown-timeout", "0"}, `--shutdown-timeout must be positive`},
-		{[]string{"run", "--kube-api-qps", "0"}, `--kube-api-qps must not be 0`},
-		{[]string{"run", "--kube-api-qps", "nan"}, `--kube-api-qps takes a number, not NaN`},
-		{[]string{"run", "--kube-api-qps", "-inf"}, `--kube-api-qps takes a number, not -Inf`},
-		{[]string{"run", "--once"}, `--once needs --dry-run`},
-		{[]string{"run", "--as-group", "devs"}, `--as-group needs --as`},
-		{[]string{"run", "--kube-api-burst", "0"}, `--kube-api-burst must be at least 1`},
-		{[]string{"run", "-v=-1"}, `-v must not be negative`},
-		{[]string{"run", "--watch-transport", "pigeon"}, `there is no watch transport "pigeon"; use http or websocket`},
-		{[]string{"run", "--log-format", "xml"}, `there is no log format "xml"; use text or json`},
-		{[]string{"run", "--leader-elect-resource-lock", "endpoints"}, `--leader-elect-resource-lock must be leases, there is no lock "endpoints"`},
-		{[]string{"run", "--leader-elect-resource-name", ""}, `--leader-elect-resource-name must not be empty`},
-		{[]string{"run", "--leader-elect-resource-namespace", ""}, `--leader-elect-resource-namespace must not be empty`},
-		{[]string{"run", "--leader-elect-retry-period", "0"}, `must be positive`},
-		{[]string{"run", "--leader-elect-lease-duration", "10s"}, `--leader-elect-lease-duration (10s) must be longer than --leader-elect-renew-deadline (10s)`},
-		{[]string{"run", "--leader-elect-retry-period", "9s"}, `--leader-elect-renew-deadline (10s) must be longer than 1.2 times --leader-elect-retry-period (9s)`},
-		{[]string{"run", "--controllers", "foo"}, `there is no controller "foo"; use * or one of: deployment-controller, garbage-collector-controller, namespace-controller, `},
-		{[]string{"run", "--controllers", "*,-namespace"}, `no controller is left to run`},
-		{[]string{"run", "--namespaces", "team-*,Team"}, `--namespaces: "Team" matches no namespace: a pattern has lower-case letters, digits, "-", "*" and "?"`},
-		{[]string{"run", "--namespaces", "a,"}, `--namespaces: "" matches no namespace`},
-		{[]string{"run", "--namespaces", "team-*,-team-*"}, `--namespaces: "-team-*" excludes all that "team-*" includes`},
-		{[]string{"run", "--namespaces", ""}, `--namespaces: give at least one pattern; "*" selects all namespaces`},
-		{[]string{"run", "--namespaces", "a", "--controllers", "*,replicaset"},
-			`--namespaces: replicaset-controller works in all namespaces; leave it out of --controllers`},
-		{[]string{"run"}, `--kubeconfig`},
-		{[]string{"run", "--kubeconfig", "/does/not/exist"}, `/does/not/exist does not exist`},
-		{[]string{"run", "--metrics-port", "65536"}, `--metrics-port must be between 0 and 65535, not 65536`},
-		{[]string{"run", "--bind-address", "everywhere"}, `--bind-address must be an IP address, not "everywhere"`},
-		{[]string{"run", "--metrics-port", "0", "--profiling"}, `--profiling needs a --metrics-port`},
-		{[]string{"rbac", "--service-account", "orrery"}, `--service-account must be a namespace and a name, such as kube-system/orrery, not "orrery"`},
-		{[]string{"rbac", "--service-account", "a/b/c"}, `not "a/b/c"`},
-		{[]string{"rbac", "--leader-elect-resource-name", ""}, `must not be empty`},
-		{[]string{"rbac", "--user", "jane", "--service-account", "a/b"}, `give one of --user and --service-account`},
-		{[]string{"rbac", "--user", ""}, `--user must not be empty`},
-		{[]string{"rbac", "-o", "xml"}, `there is no output format "xml"; use yaml or json`},
-		{[]string{"run", "--allow-second-controller", "yes"}, `unexpected argument "yes"`},
-	}
-	for _, test := range tests {
-		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
-			code, stdout, stderr := orrery(t, test.args...)
-			assert.Equal(t, 1, code)
+	address := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	nobody := writeKubeconfig(t, "http://"+address, "{}")
+	of := func(handler http.Handler) string { return writeKubeconfig(t, serve(t, handler), "{}") }
+	url := serve(t, &quietCluster{refuse: forbidden})
+	refused := writeKubeconfig(t, url, "{}")
+	loginPage := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }
+	for _, test := range []struct{ line, want string }{
+		{"rnu", `unknown command "rnu"; did you mean run? (see "orrery --help")`},
+		{"demo", `unknown command "demo"`},
+		{"help nosuch", `unknown command "nosuch"`},
+		{"run now", `unexpected argument "now"`},
+		{"run --nope", `unknown flag: --nope (see "orrery run --help")`},
+		{"run --concurrent-namespace-syncs 0", `--concurrent-namespace-syncs must be at least 1`},
+		{"run --concurrent-namespace-syncs many", `"many"`},
+		{"run --concurrent-resource-types 0", `--concurrent-resource-types must be at least 1`},
+		{"run --namespace-deletion-grace-period -1s", `must not be negative`},
+		{"run --namespace-sync-period 0", `--namespace-sync-period must be positive`},
+		{"run --shutdown-timeout 0", `--shutdown-timeout must be positive`},
+		{"run --kube-api-qps 0", `--kube-api-qps must not be 0`},
+		{"run --kube-api-qps nan", `--kube-api-qps takes a number, not NaN`},
+		{"run --kube-api-qps -inf", `--kube-api-qps takes a number, not -Inf`},
+		{"run --once", `--once needs --dry-run`},
+		{"run --as-group devs", `--as-group needs --as`},
+		{"run --kube-api-burst 0", `--kube-api-burst must be at least 1`},
+		{"run -v=-1", `-v must not be negative`},
+		{"run --watch-transport pigeon", `there is no watch transport "pigeon"; use http or websocket`},
+		{"run --log-format xml", `there is no log format "xml"; use text or json`},
+		{"run --leader-elect-resource-name ''", `--leader-elect-resource-name must not be empty`},
+		{"run --leader-elect-resource-namespace ''", `--leader-elect-resource-namespace must not be empty`},
+		{"run --leader-elect-retry-period 0", `must be positive`},
+		{"run --leader-elect-lease-duration 10s", `(10s) must be longer than --leader-elect-renew-deadline (10s)`},
+		{"run --leader-elect-retry-period 9s", `(10s) must be longer than 1.2 times --leader-elect-retry-period (9s)`},
+		{"run --controllers foo", `there is no controller "foo"; use * or one of: deployment-controller, garbage-c`},
+		{"run --controllers *,-namespace", `no controller is left to run`},
+		{"run --namespaces team-*,Team", `"Team" matches no namespace: a pattern has lower-case letters, digits, "-",`},
+		{"run --namespaces a,", `--namespaces: "" matches no namespace`},
+		{"run --namespaces team-*,-team-*", `--namespaces: "-team-*" excludes all that "team-*" includes`},
+		{"run --namespaces ''", `--namespaces: give at least one pattern; "*" selects all namespaces`},
+		{"run --namespaces a --controllers *,replicaset", `replicaset-controller works in all namespaces; leave`},
+		{"run", `--kubeconfig`},
+		{"run --kubeconfig /does/not/exist", `/does/not/exist does not exist`},
+		{"run --metrics-port 65536", `--metrics-port must be between 0 and 65535, not 65536`},
+		{"run --bind-address everywhere", `--bind-address must be an IP address, not "everywhere"`},
+		{"run --metrics-port 0 --profiling", `--profiling needs a --metrics-port`},
+		{"rbac --service-account orrery", `must be a namespace and a name, such as kube-system/orrery, not "orrery"`},
+		{"rbac --service-account a/b/c", `not "a/b/c"`},
+		{"rbac --leader-elect-resource-name ''", `must not be empty`},
+		{"rbac --user jane --service-account a/b", `give one of --user and --service-account`},
+		{"rbac --user ''", `--user must not be empty`},
+		{"rbac -o xml", `there is no output format "xml"; use yaml or json`},
+		{"run --allow-second-controller yes", `unexpected argument "yes"`},
+		{"status --address " + address, "the replica at " + address + " failed: nothing listens there\n"},
+		{"status --address 8081", `must be host:port, such as 127.0.0.1:8081, not "8081" (see "orrery status --help")`},
+		{"status --address " + address + " --context c", "give --address to ask a replica, or --kubeconfig"},
+		{"status --address " + address + " --as jane", "--as to ask the cluster"},
+		{"status --as-group devs", "--as-group needs --as"},
+		{"status --nope", "unknown flag: --nope"},
+		{"status now", `unexpected argument "now"`},
+		{"status --leader-elect-resource-name ''", "--leader-elect-resource-name must not be empty"},
+		{"status --kubeconfig /does/not/exist", "/does/not/exist does not exist"},
+		{"status --kubeconfig " + refused, "reading the status at " + url},
+		{"status --kubeconfig " + nobody, "check that the cluster is running"},
+		{"status -o xml", `there is no output format "xml"; use text or json`},
+		{"why", "give the name of a namespace"},
+		{"why a b", `unexpected argument "b": give one namespace`},
+		{"why Shop", `"Shop" is not the name of a namespace`},
+		{"why --explain C99", `there is no cause "C99"; the causes are C01 C02`},
+		{"why shop --explain C01", "give only one of a namespace, --from, which has its namespace, and --explain"},
+		{"why --from a --save b", "--from and --save exclude each other"},
+		{"why --from /does/not/exist", "the evidence cannot be read: open /does/not/exist"},
+		{"why shop --interval 0s", "--interval must be positive, it is 0s; --no-wait takes"},
+		{"why shop --timeout -1s", "--timeout must be positive"},
+		{"why shop --max-requests -1", "--max-requests cannot be negative"},
+		{"why shop --as-group devs", "--as-group needs --as"},
+		{"why shop -o xml", `there is no output format "xml"`},
+		{"why shop --kubeconfig /does/not/exist", "/does/not/exist does not exist"},
+		{"why shop --kubeconfig " + nobody, "cannot be reached"},
+		{"why shop --kubeconfig " + of(refusing(401, api.ReasonUnauthorized)), "does not accept these credentials"},
+		{"why shop --kubeconfig " + of(refusing(503, api.ReasonServiceUnavailable)), "rejects requests for now"},
+		{"why shop --kubeconfig " + of(http.HandlerFunc(loginPage)), "not a Kubernetes API server"},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			want := 1
+			if strings.HasPrefix(test.line, "status") {
+				want = 2
+			}
+			code, stdout, stderr := orrery(t, programtest.Words(test.line)...)
+			assert.Equal(t, want, code)
 			assert.Empty(t, stdout)
 			assert.Contains(t, stderr, test.want)
 			assert.True(t, strings.HasPrefix(stderr, "orrery: "), stderr)
@@ -240,18 +275,10 @@ func lastLine(text string) string {
 }
 
 func TestControllersFlag(t *testing.T) {
-	for _, command := range []string{"run", "rbac"} {
-		code, _, stderr := orrery(t, command, "--controllers", "nonsense")
-		assert.NotZero(t, code)
-		for _, d := range controllers.Descriptors(controllers.Options{}) {
-			assert.Contains(t, stderr, d.Name, "the message lists the controllers")
-		}
-	}
 	usage := controllersUsage("x")
 	for _, d := range controllers.Descriptors(controllers.Options{}) {
 		assert.Contains(t, usage, d.Name)
 	}
-	assert.Contains(t, controllerCompletions(), "-namespace-controller\twithout it")
 }
 
 // A controller without dry-run support is refused in a dry run.
@@ -268,14 +295,6 @@ func TestADryRunNeedsASupportingController(t *testing.T) {
 			assert.ErrorContains(t, options.choose(), "--dry-run: "+d.Name)
 		}
 	}
-}
-
-// The controllers that are on by default do what a namespace controller does.
-func TestOnlyTheNamespaceControllerIsOnByDefault(t *testing.T) {
-	chosen, err := manager.Choose(controllers.Descriptors(controllers.Options{}), everyController)
-	require.NoError(t, err)
-	require.Len(t, chosen, 1)
-	assert.Equal(t, controllers.NamespaceController, chosen[0].Name)
 }
 
 // The role system:controller:namespace-controller empties namespaces but may not write a Lease.

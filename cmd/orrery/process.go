@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"sync"
 	"time"
@@ -83,7 +84,7 @@ func (p *process) prepare(ctx, informersCtx context.Context) error {
 // same kind. A candidate checks again when it leads, perhaps days later.
 func refuseToStart(ctx context.Context, client *restclient.Client, options *runOptions, logger *logs.Logger) error {
 	if options.electing() {
-		return refuseEvident(ctx, client, options)
+		logger = logs.New(logs.Config{Writer: io.Discard}) // it logs what it sees when it leads
 	}
 	return refuseSecond(ctx, client, options, logger)
 }

@@ -16,6 +16,7 @@ import (
 	"orrery/controller/leaderelection"
 	"orrery/controller/manager"
 	"orrery/internal/app/program"
+	"orrery/internal/lab/clustertest"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
 	"orrery/wait"
@@ -34,7 +35,7 @@ func TestAProgramThatHangsIsEndedAndSaysWhy(t *testing.T) {
 		client, err := restclient.New(restclient.Config{Host: "http://nowhere"})
 		require.NoError(t, err)
 		p := &process{
-			options: &runOptions{}, logger: logs.New(logs.Config{Writer: &lockedBuffer{}}),
+			options: &runOptions{}, logger: logs.New(logs.Config{Writer: &clustertest.Buffer{}}),
 			manager: manager.NewManager(manager.Shared{Client: client}, []manager.Descriptor{{
 				Name: "stubborn",
 				New:  func(manager.ControllerContext) (manager.Controller, error) { return stubborn(hung), nil },
@@ -70,7 +71,7 @@ func TestWhatIsCutShortAtTheEndIsLeft(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			client, err := restclient.New(restclient.Config{Host: "http://nowhere"})
 			require.NoError(t, err)
-			var log lockedBuffer
+			var log clustertest.Buffer
 			logger := logs.New(logs.Config{Writer: &log})
 			p := &process{
 				options: &runOptions{drainTimeout: limit}, logger: logger,

@@ -82,8 +82,7 @@ func TestARunSaysWhichRightsItLacks(t *testing.T) {
 	r := startReplica(t, builtIn(t, "forbid:verb=delete|deletecollection", "forbid:verb=create|patch,resource=events"),
 		"--controllers=*,replicaset")
 	r.await("controller started")
-	r.stop()
-	require.NoError(t, <-r.ended)
+	r.end()
 	said := r.stderr.String()
 	assert.Equal(t, 1, strings.Count(said, "this user lacks rights"), said)
 	assert.Contains(t, said, `missing="delete, deletecollection everything (namespace-controller, replicaset-controller); create, patch events (Events); `)
@@ -91,8 +90,7 @@ func TestARunSaysWhichRightsItLacks(t *testing.T) {
 
 	r = startReplica(t, builtIn(t))
 	r.await("controller started")
-	r.stop()
-	require.NoError(t, <-r.ended)
+	r.end()
 	assert.NotContains(t, r.stderr.String(), "lacks rights")
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -11,25 +10,22 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/clustertest"
 )
 
 // Every log line of a pass carries its reconcile ID, including the lines of the requests it
 // makes. This is enough to follow one namespace when many are worked on at once.
 func TestEveryLineOfAPassCarriesItsID(t *testing.T) {
-	server, err := apiserver.New(apiserver.Config{})
-	require.NoError(t, err)
-	defer func() { assert.NoError(t, server.Stop(context.Background())) }()
-	admin := adminOf(server)
+	admin, kubeconfig := secured(t)
 	const many = 8
 	for i := range many {
 		admin("POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":"n%d"}}`, i))
 		admin("POST", fmt.Sprintf("/api/v1/namespaces/n%d/configmaps", i), `{"metadata":{"name":"c","finalizers":["example.com/hold"]}}`)
 		admin("DELETE", fmt.Sprintf("/api/v1/namespaces/n%d", i), "")
 	}
-	var stderr lockedBuffer
-	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeTLSKubeconfig(t, serveTLS(t, server.Handler()), `{"token":"`+server.Token()+`"}`),
-		"-v3", "--log-format=json", "--metrics-port=0", "--leader-elect=false", "--allow-second-controller", "--namespace-deletion-grace-period=0")
+	var stderr clustertest.Buffer
+	stop, ended := startOrrery(t, &stderr, "--kubeconfig", kubeconfig, "-v3", "--log-format=json",
+		"--metrics-port=0", "--allow-second-controller", "--namespace-deletion-grace-period=0")
 	await(t, func() bool {
 		return strings.Count(stderr.String(), `"content remains, finalizers of other controllers hold it"`) >= many
 	}, stderr.String)

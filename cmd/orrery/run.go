@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +14,6 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
-	"orrery/restclient/kubeconfig"
 )
 
 func newRunCommand() *cobra.Command {
@@ -189,34 +186,7 @@ func completeRun(command *cobra.Command) {
 	program.Complete(command, "controllers", controllerCompletions()...)
 	program.Complete(command, "watch-transport", string(restclient.WatchHTTP)+"\tchunked", string(restclient.WatchWebSocket))
 	program.CompleteList(command, "gears", gears.Completions)
-	program.Complete(command, "leader-elect-resource-lock", leasesLock)
 	program.Complete(command, "log-format", string(logs.Text)+"\tfor people", string(logs.JSON)+"\tfor machines")
 	program.Complete(command, "v", "0", "1", "2", "3")
-	program.CompleteFiles(command, "kubeconfig")
-	cobra.CheckErr(command.RegisterFlagCompletionFunc("context", contexts))
-}
-
-// contexts returns the contexts of the kubeconfig on the command line, or of the files that kubectl
-// reads. An unreadable file has none.
-func contexts(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var files []string
-	if path := command.Flag("kubeconfig").Value.String(); path != "" {
-		files = []string{path}
-	} else if files = filepath.SplitList(os.Getenv("KUBECONFIG")); len(files) == 0 {
-		if home, err := os.UserHomeDir(); err == nil {
-			files = []string{filepath.Join(home, ".kube", "config")}
-		}
-	}
-	var names []string
-	for _, file := range files {
-		config, err := kubeconfig.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		for name := range config.Contexts {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
+	completeCluster(command)
 }

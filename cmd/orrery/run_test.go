@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,6 +18,7 @@ import (
 
 	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
 
@@ -122,13 +122,23 @@ func adminOf(server *apiserver.Server) func(method, path, body string) string {
 	}
 }
 
+// secured is a server in memory that speaks TLS: the administrator's requests, and its kubeconfig.
+func secured(t *testing.T) (admin func(method, path, body string) string, kubeconfig string) {
+	t.Helper()
+	server, err := apiserver.New(apiserver.Config{})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
+	url := serveTLS(t, server.Handler())
+	return adminOf(server), writeTLSKubeconfig(t, url, `{"token":"`+server.Token()+`"}`)
+}
+
 // forbidden refuses every request.
 func forbidden(*http.Request) (int, api.StatusReason) {
 	return http.StatusForbidden, api.ReasonForbidden
 }
 
 func TestRunEndsWellWhenItIsStopped(t *testing.T) {
-	var stderr lockedBuffer
+	var stderr clustertest.Buffer
 	stop, ended := startWatching(t, &stderr)
 	// The informer runs before the controller works. A controller that has not begun has nothing
 	// to finish.
@@ -145,7 +155,7 @@ func TestRunThatIsStoppedBeforeItBeganSaysSo(t *testing.T) {
 		close(asked)
 		<-r.Context().Done()
 	}))
-	var stderr lockedBuffer
+	var stderr clustertest.Buffer
 	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"))
 	<-asked
 	stop()
@@ -166,7 +176,7 @@ func TestALookThatIsStoppedHasSeenNothing(t *testing.T) {
 			asked <- struct{}{}
 			<-r.Context().Done()
 		}))
-		var stderr lockedBuffer
+		var stderr clustertest.Buffer
 		stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, url, "{}"), "--dry-run", "--once", "--allow-second-controller")
 		<-asked
 		stop()
@@ -188,24 +198,6 @@ func TestABrokenPipeEndsTheRunInOrder(t *testing.T) {
 	assert.NoError(t, <-ended)
 }
 
-// lockedBuffer is a buffer for concurrent writers.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
 // A login may take longer than a request may, because it can wait for a person. It can be
 // interrupted.
 func TestLoginHasNoTimeLimit(t *testing.T) {
@@ -214,7 +206,7 @@ func TestLoginHasNoTimeLimit(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(started, 0o600))
 	plugin := filepath.Join(dir, "plugin")
 	require.NoError(t, os.WriteFile(plugin, []byte("#!/bin/sh\necho > "+started+"\nexec sleep 1000\n"), 0o700))
-	var stderr lockedBuffer
+	var stderr clustertest.Buffer
 	stop, ended := startOrrery(t, &stderr, "--kubeconfig", writeKubeconfig(t, "https://127.0.0.1:1", login(plugin, "")))
 	fifo, err := os.OpenFile(started, os.O_RDWR, 0) // for both directions, so that opening does not wait for the plugin
 	require.NoError(t, err)

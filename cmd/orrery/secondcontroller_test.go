@@ -95,8 +95,7 @@ func TestAReplicaRelievesOnlyOneThatWorked(t *testing.T) {
 	second := startReplica(t, path, "--allow-second-controller=false")
 	second.await("standing by")
 	close(shown)
-	first.stop()
-	require.NoError(t, <-first.ended)
+	first.end()
 	var refusal *secondControllerError
 	require.ErrorAs(t, <-second.ended, &refusal)
 	second.await("became leader")
@@ -110,8 +109,7 @@ func TestAReplicaThatCannotSeeAnotherControllerWarns(t *testing.T) {
 	r := startReplica(t, path, "--allow-second-controller=false")
 	r.await("controller started")
 	assert.Contains(t, r.stderr.String(), "WARN  cannot determine whether another controller of this kind is active, continuing")
-	r.stop()
-	require.NoError(t, <-r.ended)
+	r.end()
 }
 
 // A suspicion is not reported as a fact, in a dry run either.
@@ -122,6 +120,5 @@ func TestADryRunSaysHowMuchItKnows(t *testing.T) {
 	r.await("controller started")
 	assert.Contains(t, r.stderr.String(), "another controller of this kind may be active")
 	assert.NotContains(t, r.stderr.String(), "another controller of this kind is active")
-	r.stop()
-	require.NoError(t, <-r.ended)
+	r.end()
 }

@@ -16,8 +16,6 @@ import (
 
 	"orrery/internal/app/program"
 	"orrery/internal/app/status"
-	"orrery/internal/observe/logs"
-	"orrery/restclient"
 	"orrery/restclient/kubeconfig"
 )
 
@@ -25,10 +23,7 @@ import (
 // meaning.
 type statusOptions struct {
 	address        string
-	kubeconfig     string
-	context        string
-	as             string
-	asGroups       []string
+	cluster        clusterOptions
 	leaseNamespace string
 	leaseName      string
 	limit          int
@@ -104,18 +99,14 @@ Exit codes:
 	})
 	options.addTo(command.Flags())
 	program.CompleteChoices(command)
-	program.CompleteFiles(command, "kubeconfig")
-	cobra.CheckErr(command.RegisterFlagCompletionFunc("context", contexts))
+	completeCluster(command)
 	return command
 }
 
 func (o *statusOptions) addTo(flags *pflag.FlagSet) {
 	o.flags, o.replicaTimeout = flags, replicaTimeout
 	flags.StringVar(&o.address, "address", statusAddress(), "the debug `address` of the replica to ask: host:port")
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "ask the cluster of this kubeconfig `file`")
-	flags.StringVar(&o.context, "context", "", "ask the cluster of the context of this `name`")
-	flags.StringVar(&o.as, "as", "", "ask the cluster as this `user`; needs the right to impersonate")
-	flags.StringArrayVar(&o.asGroups, "as-group", nil, "a `group` of that user; may be repeated")
+	o.cluster.addTo(flags)
 	flags.StringVar(&o.leaseNamespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease in the cluster")
 	flags.StringVar(&o.leaseName, "leader-elect-resource-name", "orrery", "the `name` of the Lease in the cluster")
 	flags.IntVar(&o.limit, "limit", 50,
@@ -133,27 +124,24 @@ func (o *statusOptions) check() error {
 		return fmt.Errorf("--address must be host:port, such as %s, not %q", statusAddress(), o.address)
 	case o.flags.Changed("address") && o.asksCluster():
 		return errors.New("give --address to ask a replica, or --kubeconfig, --context and --as to ask the cluster")
-	case len(o.asGroups) > 0 && o.as == "":
-		return errors.New("--as-group needs --as")
 	case o.limit < 0:
 		return fmt.Errorf("--limit must not be negative, it is %d", o.limit)
 	case o.leaseNamespace == "" || o.leaseName == "":
 		return errors.New("--leader-elect-resource-namespace and --leader-elect-resource-name must not be empty")
 	}
-	return nil
+	return o.cluster.check()
 }
 
 func (o *statusOptions) asksCluster() bool {
 	return o.flags.Changed("kubeconfig") || o.flags.Changed("context") || o.flags.Changed("as")
 }
 
-// report asks the replica or the cluster. What is said of the connection, such as how long an
-// answer is awaited, goes to stderr.
+// report asks the replica or the cluster.
 func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*status.Report, error) {
 	if o.flags.Changed("address") {
 		return o.askReplica(ctx)
 	}
-	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: o.kubeconfig, Context: o.context, As: o.as, AsGroups: o.asGroups})
+	config, _, err := kubeconfig.Load(o.cluster.of())
 	none, _ := errors.AsType[*kubeconfig.NoConfigError](err)
 	alone := none != nil && !none.Variable // no cluster is meant but the replica's
 	var replica *status.Report
@@ -166,16 +154,11 @@ func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*status.R
 	if err != nil {
 		return nil, err
 	}
-	logger := logs.Start(logs.Config{Writer: program.Underlying(stderr), Color: program.WantsColor(stderr)})
-	defer logger.Stop()
-	config.UserAgent = "orrery/" + program.Version + " status"
-	config.Credentials = hideFrom(logger, config.Credentials)
-	config.Trace = logger.Requests()
-	client, err := restclient.New(config)
+	client, end, err := readingClient(config, "status", stderr)
 	if err != nil {
 		return nil, err
 	}
-	defer client.Close()
+	defer end()
 	if replica != nil {
 		return replica, status.SameCluster(ctx, client, replica)
 	}

@@ -174,31 +174,3 @@ func TestStatusSaysWhatTheConnectionIs(t *testing.T) {
 	assert.Contains(t, stderr, "WARN  the connection is not safe")
 	assert.Contains(t, lastLine(stderr), "orrery: reading the status at "+url)
 }
-
-func TestAStatusThatCannotBeFoundOut(t *testing.T) {
-	url := serve(t, &quietCluster{refuse: forbidden})
-	closedAddress := "127.0.0.1:" + strconv.Itoa(freePort(t))
-	for want, args := range map[string][]string{
-		"orrery: asking the replica at " + closedAddress + " failed: nothing listens there\n":          {"--address", closedAddress},
-		`--address must be host:port, such as 127.0.0.1:8081, not "8081" (see "orrery status --help")`: {"--address", "8081"},
-		"give --address to ask a replica, or --kubeconfig, --context and --as to ask the cluster":      {"--address", closedAddress, "--context", "c"},
-		"--as to ask the cluster":                           {"--address", closedAddress, "--as", "jane"},
-		"--as-group needs --as":                             {"--as-group", "devs"},
-		"unknown flag: --nope":                              {"--nope"},
-		`unexpected argument "now"`:                         {"now"},
-		"--leader-elect-resource-name must not be empty":    {"--leader-elect-resource-name", ""},
-		`there is no output format "xml"; use text or json`: {"-o", "xml"},
-		"/does/not/exist does not exist":                    {"--kubeconfig", "/does/not/exist"},
-		"reading the status at " + url:                      {"--kubeconfig", writeKubeconfig(t, url, "{}")},
-		"check that the cluster is running":                 {"--kubeconfig", writeKubeconfig(t, "http://"+closedAddress, "{}")},
-	} {
-		t.Run(want, func(t *testing.T) {
-			code, stdout, stderr := orrery(t, append([]string{"status"}, args...)...)
-			assert.Equal(t, 2, code)
-			assert.Empty(t, stdout)
-			assert.Contains(t, stderr, want)
-			assert.True(t, strings.HasPrefix(stderr, "orrery: "), stderr)
-			assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %s", stderr)
-		})
-	}
-}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -13,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/clustertest"
 )
 
 // "orrery run --view" serves the page and the lines to those who have the token, and the lines
@@ -23,16 +22,12 @@ func TestRunWithTheView(t *testing.T) {
 	t.Cleanup(func() { // the last one
 		await(t, func() bool { return goleak.Find(before) == nil }, func() string { return goleak.Find(before).Error() })
 	})
-	server, err := apiserver.New(apiserver.Config{})
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, server.Stop(context.Background())) })
-	admin := adminOf(server)
+	admin, kubeconfig := secured(t)
 	admin("POST", "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
 	admin("POST", "/api/v1/namespaces/shop/configmaps", `{"metadata":{"name":"c"}}`)
 
-	var stdout, stderr lockedBuffer
-	stop, ended := startProgram(t, &stdout, &stderr, "run", "--kubeconfig",
-		writeTLSKubeconfig(t, serveTLS(t, server.Handler()), `{"token":"`+server.Token()+`"}`), "--leader-elect=false",
+	var stdout, stderr clustertest.Buffer
+	stop, ended := startProgram(t, &stdout, &stderr, "run", "--kubeconfig", kubeconfig, "--leader-elect=false",
 		"--allow-second-controller", "--namespace-deletion-grace-period=0", "--metrics-port=0", "--view", "--no-open")
 	said := func() string { return stdout.String() + stderr.String() }
 	printed := regexp.MustCompile(`The view: (http://\S+)`)

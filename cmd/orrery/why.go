@@ -14,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"orrery/internal/app/program"
-	"orrery/internal/observe/logs"
 	"orrery/internal/why"
 	"orrery/internal/why/collect"
 	"orrery/restclient"
@@ -23,11 +22,8 @@ import (
 
 // whyOptions are the flags of "orrery why". A flag that "orrery run" also has has the same meaning.
 type whyOptions struct {
-	name       string // of the command: "orrery why"
-	kubeconfig string
-	context    string
-	as         string
-	asGroups   []string
+	name  string // of the command: "orrery why"
+	where clusterOptions
 
 	output      string
 	interval    time.Duration
@@ -99,9 +95,9 @@ Exit codes; with -A the highest of 0, 2 and 3:
 	}
 	options.addTo(command.Flags())
 	program.CompleteChoices(command)
-	program.CompleteFiles(command, "kubeconfig", "save", "from")
+	program.CompleteFiles(command, "save", "from")
 	program.Complete(command, "explain", why.IDs()...)
-	cobra.CheckErr(command.RegisterFlagCompletionFunc("context", contexts))
+	completeCluster(command)
 	return command
 }
 
@@ -120,10 +116,7 @@ func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.timeout, "timeout", collect.DefaultTimeout, "how long the examination may take; the report names what was not read by then")
 	flags.IntVar(&o.maxRequests, "max-requests", 0, fmt.Sprintf("how many requests may be sent (default %d, with -A %d more for each namespace)",
 		collect.DefaultMaxRequests, collect.RequestsEach))
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "the kubeconfig `file` to use; default: the files in $KUBECONFIG, else ~/.kube/config, else the service account of the pod")
-	flags.StringVar(&o.context, "context", "", "the `name` of the context to use; default: the current-context of the kubeconfig")
-	flags.StringVar(&o.as, "as", "", "the `user` to make every request as; needs the right to impersonate")
-	flags.StringArrayVar(&o.asGroups, "as-group", nil, "a `group` of that user; may be repeated")
+	o.where.addTo(flags)
 }
 
 // check rejects invalid flags and arguments.
@@ -151,8 +144,6 @@ func (o *whyOptions) check(args []string) error {
 		return fmt.Errorf("%q is not the name of a namespace: it has lower-case letters, digits and \"-\", at most 63", args[0])
 	}
 	switch {
-	case len(o.asGroups) > 0 && o.as == "":
-		return errors.New("--as-group needs --as")
 	case o.interval <= 0:
 		return fmt.Errorf("--interval must be positive, it is %v; --no-wait takes one sample", o.interval)
 	case o.timeout <= 0:
@@ -160,7 +151,7 @@ func (o *whyOptions) check(args []string) error {
 	case o.maxRequests < 0:
 		return fmt.Errorf("--max-requests cannot be negative, it is %d", o.maxRequests)
 	}
-	return nil
+	return o.where.check()
 }
 
 func (o *whyOptions) run(command *cobra.Command, args []string) error {
@@ -178,7 +169,11 @@ func (o *whyOptions) run(command *cobra.Command, args []string) error {
 	}
 	ctx, release := program.UntilSignal(command.Context(), func() { os.Exit(program.ExitInterrupted) })
 	defer release()
-	client, end, err := o.connect(command.ErrOrStderr())
+	config, _, err := kubeconfig.Load(o.where.of())
+	if err != nil {
+		return err
+	}
+	client, end, err := readingClient(config, "why", command.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -244,15 +239,15 @@ func (o *whyOptions) print(stdout io.Writer, report why.Report) error {
 }
 
 // cluster returns the flags by which this command chose its cluster.
-func (o *whyOptions) cluster() string { return why.ClusterFlags(o.kubeconfig, o.context) }
+func (o *whyOptions) cluster() string { return why.ClusterFlags(o.where.kubeconfig, o.where.context) }
 
 // again returns this command for a subject, on the same cluster.
 func (o *whyOptions) again(subject string) string {
 	again := strings.TrimSuffix(o.name+" "+subject+" "+o.cluster(), " ")
-	if o.as != "" {
-		again += " --as " + why.Quoted(o.as)
+	if o.where.as != "" {
+		again += " --as " + why.Quoted(o.where.as)
 	}
-	for _, group := range o.asGroups {
+	for _, group := range o.where.asGroups {
 		again += " --as-group " + why.Quoted(group)
 	}
 	return again
@@ -276,27 +271,6 @@ func (o *whyOptions) collectOptions() collect.Options {
 		options.Interval = -1
 	}
 	return options
-}
-
-// connect returns a client, and a function that closes it.
-func (o *whyOptions) connect(stderr io.Writer) (client *restclient.Client, end func(), err error) {
-	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: o.kubeconfig, Context: o.context, As: o.as, AsGroups: o.asGroups})
-	if err != nil {
-		return nil, nil, err
-	}
-	logger := logs.Start(logs.Config{Writer: program.Underlying(stderr), Color: program.WantsColor(stderr)})
-	config.UserAgent = "orrery/" + program.Version + " why"
-	config.Credentials = hideFrom(logger, config.Credentials)
-	config.Trace = logger.Requests()
-	client, err = restclient.New(config)
-	if err != nil {
-		logger.Stop()
-		return nil, nil, err
-	}
-	return client, func() {
-		client.Close()
-		logger.Stop()
-	}, nil
 }
 
 // terminalWidth returns the width of the terminal that w is; 0 if it is none.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,39 +16,6 @@ import (
 	"orrery/internal/why"
 	"orrery/restclient/api"
 )
-
-func TestMistakesOfWhy(t *testing.T) {
-	for want, args := range map[string][]string{
-		"give the name of a namespace":                                                 {},
-		`unexpected argument "b": give one namespace`:                                  {"a", "b"},
-		`"Shop" is not the name of a namespace`:                                        {"Shop"},
-		`there is no cause "C99"; the causes are C01 C02`:                              {"--explain", "C99"},
-		"give only one of a namespace, --from, which has its namespace, and --explain": {"shop", "--explain", "C01"},
-		"--from and --save exclude each other":                                         {"--from", "a", "--save", "b"},
-		"the evidence cannot be read: open /does/not/exist":                            {"--from", "/does/not/exist"},
-		"--interval must be positive, it is 0s; --no-wait takes":                       {"shop", "--interval", "0s"},
-		"--timeout must be positive":                                                   {"shop", "--timeout", "-1s"},
-		"--max-requests cannot be negative":                                            {"shop", "--max-requests", "-1"},
-		"--as-group needs --as":                                                        {"shop", "--as-group", "devs"},
-		`there is no output format "xml"`:                                              {"shop", "-o", "xml"},
-		"/does/not/exist does not exist":                                               {"shop", "--kubeconfig", "/does/not/exist"},
-		"cannot be reached":                                                            {"shop", "--kubeconfig", writeKubeconfig(t, "http://127.0.0.1:1", "{}")},
-		"does not accept these credentials":                                            {"shop", "--kubeconfig", writeKubeconfig(t, serve(t, refusing(401, api.ReasonUnauthorized)), "{}")},
-		"the server rejects requests for now":                                          {"shop", "--kubeconfig", writeKubeconfig(t, serve(t, refusing(503, api.ReasonServiceUnavailable)), "{}")},
-		"not a Kubernetes API server":                                                  {"shop", "--kubeconfig", writeKubeconfig(t, serve(t, http.HandlerFunc(answersEverything)), "{}")},
-	} {
-		t.Run(want, func(t *testing.T) {
-			code, stdout, stderr := orrery(t, append([]string{"why"}, args...)...)
-			assert.Equal(t, 1, code)
-			assert.Empty(t, stdout)
-			assert.Contains(t, stderr, want)
-			assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %s", stderr)
-		})
-	}
-}
-
-// answersEverything is a login page.
-func answersEverything(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }
 
 // A namespace that is not terminating is no failure; a user without rights learns which one is
 // missing.
