@@ -5,6 +5,9 @@
 // history, this one does on request: see [Server.Add]. A process that ends unexpectedly closes
 // [Server.Failed], and Stop returns a [controlplane.ExitError]. [Server.Stop] ends all processes
 // and goroutines.
+//
+// The tests let client-go's informers and kube-controller-manager work on it; they need bin/lab and
+// bin/controlplane.
 package served
 
 import (

@@ -18,7 +18,7 @@ import (
 var recordedResources string
 
 // record is a line of builtin.jsonl: a resource as discovery and tables of kube-apiserver describe
-// it. The file is written by upstream/apiserver/schemarecorder.
+// it. The file is written by upstream/apiserver/recorder.
 type record struct {
 	Group, Version         string
 	Plural, Singular, Kind string

@@ -8,7 +8,7 @@
 //
 // A Definition is immutable once a Catalog has it. Hooks never panic, whatever an object holds, and
 // do not change the old object. Defaults, messages and tables are compared with those of
-// kube-apiserver (testdata, recorded by upstream/apiserver/typesrecorder).
+// kube-apiserver (testdata, recorded by upstream/apiserver/recorder).
 package resources
 
 import (

@@ -19,7 +19,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// recordedFile has the answers of kube-apiserver that upstream/apiserver/typesrecorder recorded.
+// recordedFile has the answers of kube-apiserver that upstream/apiserver/recorder recorded.
 type recordedFile struct {
 	Resource   string         `json:"resource"`
 	Namespaced bool           `json:"namespaced"`

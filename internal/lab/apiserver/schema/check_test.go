@@ -41,7 +41,7 @@ func mistake(t *schema.Type, tree map[string]any) string {
 }
 
 // TestDocumentsAsKubeAPIServerSees compares every message with that of kube-apiserver
-// (upstream/apiserver/patchrecorder).
+// (upstream/apiserver/recorder).
 func TestDocumentsAsKubeAPIServerSees(t *testing.T) {
 	file, err := os.Open("testdata/documents.jsonl")
 	require.NoError(t, err)

@@ -168,7 +168,7 @@ func reference(schema map[string]any) string {
 	return strings.TrimPrefix(name, referencePrefix)
 }
 
-// recorded has one definition per line. It is written by upstream/apiserver/schemarecorder.
+// recorded has one definition per line. It is written by upstream/apiserver/recorder.
 //
 //go:embed builtin.jsonl
 var recorded []byte

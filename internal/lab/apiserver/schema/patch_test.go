@@ -23,7 +23,7 @@ func encode(t testing.TB, tree map[string]any) string {
 }
 
 // TestAsKubeAPIServerPatches compares results and errors with those of kube-apiserver
-// (upstream/apiserver/patchrecorder).
+// (upstream/apiserver/recorder).
 func TestAsKubeAPIServerPatches(t *testing.T) {
 	file, err := os.Open("testdata/patches.jsonl")
 	require.NoError(t, err)

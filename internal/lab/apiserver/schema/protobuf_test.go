@@ -78,7 +78,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Objects as they would be in JSON. upstream/apiserver/protobufrecorder compares every type.
+// Objects as they would be in JSON. upstream/apiserver/recorder compares every type.
 func TestObjects(t *testing.T) {
 	for name, row := range map[string]struct {
 		body []byte

@@ -1,17 +1,15 @@
-// Command protobufrecorder records the protobuf form of Kubernetes' types: the numbers and types of
-// their fields, from the Go structs' tags. With it the server in memory reads the bodies of kubectl
-// and client-go.
-//
-//	go run ./apiserver/protobufrecorder > ../internal/lab/apiserver/schema/messages.txt
 package main
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,19 +20,17 @@ import (
 	certificates "k8s.io/api/certificates/v1"
 	policy "k8s.io/api/policy/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/client-go/kubernetes/scheme"
-	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"orrery/internal/lab/apiserver/resources"
 )
 
-// others are objects of requests that are not resources.
-var others = []struct {
+// otherObjects are objects of requests that are not resources.
+var otherObjects = []struct {
 	groupVersion string
 	objects      []any
 }{
@@ -49,21 +45,16 @@ var others = []struct {
 	{"policy/v1", []any{policy.Eviction{}}},
 }
 
-// root is an object of a request.
-type root struct {
+// objectRoot is an object of a request.
+type objectRoot struct {
 	groupVersion string
 	object       reflect.Type
 }
 
-// roots returns all of them, those of the server's resources first.
-func roots() ([]root, error) {
-	known := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensions.AddToScheme, apiregistration.AddToScheme} {
-		if err := add(known); err != nil {
-			return nil, err
-		}
-	}
-	var all []root
+// objectRoots returns all of them, those of the server's resources first.
+func objectRoots() ([]objectRoot, error) {
+	known := knownTypes()
+	var all []objectRoot
 	for _, group := range resources.NewCatalog().Groups() {
 		for _, version := range group.Versions {
 			gv := schema.GroupVersion{Group: group.Name, Version: version.Version}
@@ -75,13 +66,13 @@ func roots() ([]root, error) {
 				if err != nil {
 					return nil, err
 				}
-				all = append(all, root{gv.String(), reflect.TypeOf(object).Elem()})
+				all = append(all, objectRoot{gv.String(), reflect.TypeOf(object).Elem()})
 			}
 		}
 	}
-	for _, other := range others {
+	for _, other := range otherObjects {
 		for _, object := range other.objects {
-			all = append(all, root{other.groupVersion, reflect.TypeOf(object)})
+			all = append(all, objectRoot{other.groupVersion, reflect.TypeOf(object)})
 		}
 	}
 	return all, nil
@@ -95,7 +86,7 @@ var special = map[reflect.Type]string{
 	reflect.TypeFor[meta.FieldsV1]():                              "Raw",
 	reflect.TypeFor[runtime.RawExtension]():                       "Raw",
 	reflect.TypeFor[apiextensions.JSON]():                         "Raw",
-	reflect.TypeFor[resource.Quantity]():                          "Quantity",
+	reflect.TypeFor[quantity.Quantity]():                          "Quantity",
 	reflect.TypeFor[intstr.IntOrString]():                         "IntOrString",
 	reflect.TypeFor[apiextensions.JSONSchemaPropsOrArray]():       "SchemaOrArray",
 	reflect.TypeFor[apiextensions.JSONSchemaPropsOrBool]():        "SchemaOrBool",
@@ -106,19 +97,23 @@ var special = map[reflect.Type]string{
 	reflect.TypeFor[meta.Verbs]():                                 "Strings",
 }
 
-func main() {
-	if err := write(os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+// recordProtobuf records the protobuf form of Kubernetes' types: the numbers and types of their
+// fields, from the Go structs' tags. With it the server in memory reads the bodies of kubectl and
+// client-go.
+func recordProtobuf(_ context.Context, o order) error {
+	var file bytes.Buffer
+	if err := writeMessages(&file); err != nil {
+		return err
 	}
+	return os.WriteFile(filepath.Join(o.root, "schema", "messages.txt"), file.Bytes(), 0o644)
 }
 
-// write writes the file.
-func write(w io.Writer) error {
-	r := recorder{messages: map[string][]string{}}
+// writeMessages writes the file.
+func writeMessages(w io.Writer) error {
+	r := messageRecorder{messages: map[string][]string{}}
 	out := bufio.NewWriter(w)
-	fmt.Fprintln(out, "# How Kubernetes' types travel in protobuf. Written by upstream/apiserver/protobufrecorder; do not edit.")
-	all, err := roots()
+	fmt.Fprintln(out, "# How Kubernetes' types travel in protobuf. Written by upstream/apiserver/recorder; do not edit.")
+	all, err := objectRoots()
 	if err != nil {
 		return err
 	}
@@ -131,11 +126,11 @@ func write(w io.Writer) error {
 	return out.Flush()
 }
 
-// recorder collects messages.
-type recorder struct{ messages map[string][]string }
+// messageRecorder collects messages.
+type messageRecorder struct{ messages map[string][]string }
 
 // message records a struct and returns its name.
-func (r recorder) message(t reflect.Type) string {
+func (r messageRecorder) message(t reflect.Type) string {
 	group := path.Base(path.Dir(t.PkgPath()))
 	if version := path.Base(t.PkgPath()); version != "v1" {
 		group += version // autoscaling has two
@@ -160,7 +155,7 @@ func (r recorder) message(t reflect.Type) string {
 
 // field returns a line: number, JSON name ("-" for an inlined struct), flags and type. The flags
 // are o for omitempty, and p for pointers, of which only nil is empty.
-func (r recorder) field(field reflect.StructField, tag string) string {
+func (r messageRecorder) field(field reflect.StructField, tag string) string {
 	number := strings.Split(tag, ",")[1]
 	name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 	if name == "" {
@@ -177,7 +172,7 @@ func (r recorder) field(field reflect.StructField, tag string) string {
 	return fmt.Sprintf("%s %s %s %s\n", number, name, flags, r.typeOf(t))
 }
 
-func (r recorder) typeOf(t reflect.Type) string {
+func (r messageRecorder) typeOf(t reflect.Type) string {
 	if name, ok := special[t]; ok {
 		return name
 	}

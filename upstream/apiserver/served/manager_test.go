@@ -1,4 +1,4 @@
-package manager_test
+package served_test
 
 import (
 	"fmt"
@@ -17,7 +17,11 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// TestManager starts one server with one kube-controller-manager for all tests.
+// kube-controller-manager on "lab serve" with three unmodified controllers: the namespace
+// controller, and those for the default service account and the CA bundle. They use most of what
+// controllers need of an API server: discovery, shared informers with streaming lists, metadata
+// clients, deletion of collections, finalize and status. The results are checked through the API.
+// One server and one kube-controller-manager serve all tests.
 func TestManager(t *testing.T) {
 	server, err := served.Start(t.Context(), served.Config{
 		Controllers: append([]string{"namespace-controller"}, served.NamespaceControllers()...),
@@ -90,7 +94,7 @@ func (c *cluster) whatIsTakenAwayComesBack() {
 
 // One object of every type that can be created, and many of two.
 func (c *cluster) fullNamespaceIsEmptied() {
-	widgets := c.defineType("full.example.com")
+	widgets := c.defineWidgets(c.t, "full.example.com")
 	c.createNamespace("full")
 	c.awaitDefaults("full")
 	for i := range 150 {
@@ -109,7 +113,7 @@ func (c *cluster) fullNamespaceIsEmptied() {
 }
 
 func (c *cluster) finalizersHoldNamespaceUp() {
-	widgets := c.defineType("held.example.com")
+	widgets := c.defineWidgets(c.t, "held.example.com")
 	c.createNamespace("held")
 	c.awaitDefaults("held")
 	c.create(configMaps, "held", configMap("free"))

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -26,14 +26,14 @@ func TestTheFileIsUpToDate(t *testing.T) {
 	want, err := os.ReadFile("../../../internal/lab/apiserver/schema/messages.txt")
 	require.NoError(t, err)
 	var got bytes.Buffer
-	require.NoError(t, write(&got))
+	require.NoError(t, writeMessages(&got))
 	assert.Equal(t, string(want), got.String(),
-		"go run ./apiserver/protobufrecorder > ../internal/lab/apiserver/schema/messages.txt")
+		"go run ./apiserver/recorder protobuf")
 }
 
 // Objects of every kind with every field set are equal in both forms.
 func TestBothFormsMeanTheSame(t *testing.T) {
-	all, err := roots()
+	all, err := objectRoots()
 	require.NoError(t, err)
 	for _, root := range all {
 		t.Run(root.groupVersion+" "+root.object.Name(), func(t *testing.T) {
@@ -150,7 +150,7 @@ func values(r *rand.Rand) map[reflect.Type]reflect.Value {
 	return map[reflect.Type]reflect.Value{
 		reflect.TypeFor[meta.Time]():                                  reflect.ValueOf(meta.NewTime(moment.Truncate(time.Second))),
 		reflect.TypeFor[meta.MicroTime]():                             reflect.ValueOf(meta.NewMicroTime(moment)),
-		reflect.TypeFor[resource.Quantity]():                          reflect.ValueOf(resource.MustParse("100m")),
+		reflect.TypeFor[quantity.Quantity]():                          reflect.ValueOf(quantity.MustParse("100m")),
 		reflect.TypeFor[intstr.IntOrString]():                         reflect.ValueOf(number),
 		reflect.TypeFor[meta.FieldsV1]():                              reflect.ValueOf(meta.FieldsV1{Raw: []byte(`{"f:a":{}}`)}),
 		reflect.TypeFor[runtime.RawExtension]():                       reflect.ValueOf(runtime.RawExtension{Raw: []byte(`{"a":1}`)}),

@@ -8,9 +8,7 @@ import (
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
@@ -149,22 +147,22 @@ func stripEach(value any) any {
 
 const referencePrefix = "#/components/schemas/"
 
-// others are the types outside discovery: bodies of subresources, and common answers.
-var others = []string{
+// otherTypes are the types outside discovery: bodies of subresources, and common answers.
+var otherTypes = []string{
 	"io.k8s.api.autoscaling.v1.Scale", "io.k8s.api.authentication.v1.TokenRequest", "io.k8s.api.policy.v1.Eviction",
 	"io.k8s.apimachinery.pkg.apis.meta.v1.Status", "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions",
 	"io.k8s.apimachinery.pkg.apis.meta.v1.Patch", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
 	"io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent",
 }
 
-// roots returns the published types of the resources, with their lists, and the others.
-func roots(published map[string]any, all []resource) []string {
+// publishedRoots returns the published types of the resources, with their lists, and the others.
+func publishedRoots(published map[string]any, all []resource) []string {
 	kinds := map[schema.GroupVersionKind]bool{}
 	for _, r := range all {
 		kinds[schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}] = true
 		kinds[schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind + "List"}] = true
 	}
-	names := slices.Clone(others)
+	names := slices.Clone(otherTypes)
 	for name, definition := range published {
 		if gvk, ok := kindOf(definition); ok && kinds[gvk] {
 			names = append(names, name)
@@ -185,16 +183,21 @@ func kindOf(definition any) (schema.GroupVersionKind, bool) {
 	return schema.GroupVersionKind{Group: text("group"), Version: text("version"), Kind: text("kind")}, true
 }
 
-// goTypes returns the structs of the published types by published name.
-func goTypes() map[string]reflect.Type {
+// knownTypes returns the types of client-go and of the servers beside it.
+func knownTypes() *runtime.Scheme {
 	known := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensions.AddToScheme, apiregistration.AddToScheme} {
 		if err := add(known); err != nil {
 			panic(err) // a programming error in this file
 		}
 	}
+	return known
+}
+
+// goTypes returns the structs of the published types by published name.
+func goTypes() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
-	for _, t := range known.AllKnownTypes() {
+	for _, t := range knownTypes().AllKnownTypes() {
 		collect(types, t)
 	}
 	return types
@@ -223,11 +226,4 @@ func publishedName(t reflect.Type) string {
 		return ""
 	}
 	return "io.k8s." + strings.ReplaceAll(path, "/", ".") + "." + t.Name()
-}
-
-// plain returns a configuration for reading documents.
-func plain(config *rest.Config) *rest.Config {
-	c := rest.CopyConfig(config)
-	c.NegotiatedSerializer = serializer.NewCodecFactory(runtime.NewScheme())
-	return c
 }

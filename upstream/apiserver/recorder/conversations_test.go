@@ -1,4 +1,4 @@
-package recorder
+package main
 
 import (
 	"os"
@@ -15,12 +15,12 @@ import (
 
 // genuine starts the control plane of the recordings for a test.
 func genuine(t *testing.T) apiservertest.Target {
-	config := Config()
+	config := forConversations()
 	config.Log = t.Output()
 	cp, err := controlplane.Start(t.Context(), config)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, cp.Stop()) })
-	target, err := TargetFor(cp.Kubeconfig())
+	target, err := targetFor(cp.Kubeconfig())
 	require.NoError(t, err)
 	return target
 }
@@ -42,17 +42,17 @@ func TestRecordingsAreWritten(t *testing.T) {
 		if script.Theme != "namespaces" {
 			continue
 		}
-		require.NoError(t, Record(t.Context(), target, script, dir))
+		require.NoError(t, recordScript(t.Context(), target, script, dir))
 		written, err := os.ReadFile(filepath.Join(dir, apiservertest.RecordingFile(script)))
 		require.NoError(t, err)
 		committed, err := os.ReadFile(filepath.Join("../../../internal/lab/apiserver/apiservertest/testdata", apiservertest.RecordingFile(script)))
 		require.NoError(t, err)
 		assert.Equal(t, string(committed), string(written))
 
-		err = Record(t.Context(), target, script, dir)
+		err = recordScript(t.Context(), target, script, dir)
 		assert.NoError(t, err, "a different answer is recorded")
-		assert.Error(t, Record(t.Context(), target, script, filepath.Join(dir, "absent")))
+		assert.Error(t, recordScript(t.Context(), target, script, filepath.Join(dir, "absent")))
 	}
-	_, err = TargetFor(filepath.Join(dir, "absent"))
+	_, err = targetFor(filepath.Join(dir, "absent"))
 	assert.Error(t, err)
 }

@@ -1,41 +1,11 @@
-package manager_test
+package served_test
 
 import (
 	"strings"
 
-	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
-
-// defineType adds a custom type in a group of its own.
-func (c *cluster) defineType(group string) schema.GroupVersionResource {
-	c.t.Helper()
-	definition := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-		"metadata": map[string]any{"name": "widgets." + group},
-		"spec": map[string]any{
-			"group": group, "scope": "Namespaced",
-			"names": map[string]any{"plural": "widgets", "kind": "Widget"},
-			"versions": []any{map[string]any{
-				"name": "v1", "served": true, "storage": true,
-				"schema": map[string]any{"openAPIV3Schema": map[string]any{
-					"type": "object", "x-kubernetes-preserve-unknown-fields": true,
-				}},
-			}},
-		},
-	}}
-	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	_, err := c.dynamic.Resource(definitions).Create(c.ctx, definition, metav1.CreateOptions{})
-	require.NoError(c.t, err)
-	resource := schema.GroupVersionResource{Group: group, Version: "v1", Resource: "widgets"}
-	c.eventually("widgets are served", func() (bool, error) {
-		_, err := c.dynamic.Resource(resource).List(c.ctx, metav1.ListOptions{})
-		return err == nil, err
-	})
-	return resource
-}
 
 func object(apiVersion, kind, name string, finalizers ...string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}

@@ -43,9 +43,9 @@ var documents = []struct {
 		`{"spec":{"paused":1}}`, `{"spec":{"selector":{"matchLabels":5}}}`,
 	}},
 	{"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "apiextensions.k8s.io/v1", "CustomResourceDefinition", []string{
-		definition(`{"type":"object","foo":1}`), definition(`{"type":"object","properties":{"a":{"type":"string","foo":1}}}`), definition(`{"type":"object","properties":{"a":{"type":5}}}`),
-		definition(`{"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}}`), definition(`{"type":"object","properties":{"a":{"type":"number","maximum":"x"}}}`),
-		definition(`{"type":"object","properties":[]}`), definition(`{"type":"object","enum":5}`), definition(`{"type":"object","default":{"any":["thing"]}}`),
+		customType(`{"type":"object","foo":1}`), customType(`{"type":"object","properties":{"a":{"type":"string","foo":1}}}`), customType(`{"type":"object","properties":{"a":{"type":5}}}`),
+		customType(`{"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}}`), customType(`{"type":"object","properties":{"a":{"type":"number","maximum":"x"}}}`),
+		customType(`{"type":"object","properties":[]}`), customType(`{"type":"object","enum":5}`), customType(`{"type":"object","default":{"any":["thing"]}}`),
 	}},
 	{"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "authorization.k8s.io/v1", "SelfSubjectAccessReview", []string{`{"spec":{"resourceAttributes":[]}}`, `{"spec":{"resource":1}}`}},
 	{"/apis/authorization.k8s.io/v1/subjectaccessreviews", "authorization.k8s.io/v1", "SubjectAccessReview", []string{`{"spec":{"extra":{"a":5}}}`, `{"spec":{"extra":{"a":[5]}}}`}},
@@ -61,7 +61,7 @@ func quotas(amounts ...string) []string {
 	return out
 }
 
-func definition(schema string) string {
+func customType(schema string) string {
 	return `{"metadata":{"name":"foos.recorder.example.com"},"spec":{"group":"recorder.example.com","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},` +
 		`"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":` + schema + `}}]}}`
 }

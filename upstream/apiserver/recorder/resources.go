@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 
 	discovery "k8s.io/api/apidiscovery/v2"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -124,18 +122,4 @@ func get(ctx context.Context, client rest.Interface, path, accept string, into a
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
-}
-
-// writeLines writes a file of JSON values, one a line.
-func writeLines[T any](name string, values []T) error {
-	var file bytes.Buffer
-	for _, value := range values {
-		line, err := json.Marshal(value)
-		if err != nil {
-			return err
-		}
-		file.Write(line)
-		file.WriteByte('\n')
-	}
-	return os.WriteFile(name, file.Bytes(), 0o644)
 }

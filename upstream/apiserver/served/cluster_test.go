@@ -1,11 +1,11 @@
-package manager_test
+package served_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,58 +15,32 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"orrery/upstream/apiserver/served"
 )
 
-// waitTimeout is reached only by a failing test.
-const waitTimeout = 10 * time.Minute
-
-var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
-
 // cluster is the server with clients, for one test.
 type cluster struct {
-	t       *testing.T
-	ctx     context.Context
-	server  *served.Server
-	typed   kubernetes.Interface
-	dynamic dynamic.Interface
+	*clients
+	t      *testing.T
+	ctx    context.Context
+	server *served.Server
 }
 
 func newCluster(t *testing.T, server *served.Server) *cluster {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", server.Kubeconfig())
-	require.NoError(t, err)
-	config.QPS = -1
-	c := &cluster{t: t, ctx: t.Context(), server: server}
-	c.typed, err = kubernetes.NewForConfig(config)
-	require.NoError(t, err)
-	c.dynamic, err = dynamic.NewForConfig(config)
-	require.NoError(t, err)
-	return c
+	return &cluster{clients: newClients(t, server.Kubeconfig()), t: t, ctx: t.Context(), server: server}
 }
 
 func (c *cluster) eventually(what string, probe func() (bool, error)) {
 	c.t.Helper()
-	deadline := time.After(waitTimeout)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	await(c.t, c.server.Failed(), what, func() error {
 		ok, err := probe()
-		if err == nil && ok {
-			return
+		if err == nil && !ok {
+			err = errors.New("not yet")
 		}
-		select {
-		case <-tick.C:
-		case <-c.server.Failed():
-			require.NoError(c.t, c.server.Err(), "while waiting until "+what)
-		case <-deadline:
-			require.Fail(c.t, "timed out waiting until "+what, "last answer: %v, %v", ok, err)
-		}
-	}
+		return err
+	})
 }
 
 func (c *cluster) createNamespace(name string) {

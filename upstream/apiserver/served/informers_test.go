@@ -1,4 +1,4 @@
-package informers_test
+package served_test
 
 import (
 	"context"
@@ -35,13 +35,18 @@ func rounds() int {
 // which doubles its back-off, up to half a minute.
 func compacts(round int) bool { return round%3 == 1 }
 
-// TestInformersStayEqual is described in the package documentation.
+// client-go's shared informers against "lab serve": those of its typed, dynamic and metadata
+// clients, with and without streaming lists and selectors, follow the server while several writers
+// change objects of several types at random, watches are cut and history is compacted. Whenever the
+// writers pause, every store must converge to a consistent list of the server, and so must the
+// history of each handler. A failed test prints its seed; ORRERY_SEED repeats the random choices,
+// not their timing.
 func TestInformersStayEqual(t *testing.T) {
 	server, err := served.Start(t.Context(), served.Config{Log: t.Output()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	followers, authors := newClients(t, server.Kubeconfig()), newClients(t, server.Kubeconfig())
-	authors.defineWidgets(t)
+	authors.defineWidgets(t, widgets.Group)
 
 	// client-go panics if a streaming list and a list differ.
 	t.Cleanup(consistencydetector.SetDataConsistencyDetectionForWatchListEnabledForTest(true))

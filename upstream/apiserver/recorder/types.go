@@ -1,112 +1,75 @@
-// Command typesrecorder sends manifests to a kube-apiserver and records what it stores, refuses and
-// shows in a table, for the tests of orrery/internal/lab/apiserver/resources:
-//
-//	go run ./apiserver/typesrecorder -kubeconfig FILE -dir ../internal/lab/apiserver/resources/testdata [pods ...]
-//
-// It reads cases/*.yaml (all, or the named ones) and writes recorded/*.json. A case creates an
-// object, and each step updates the object or a subresource by a JSON merge patch that is applied
-// here to the last stored object. Objects are in the namespace orrery-types, or have names with
-// that prefix, and are deleted after their case. managedFields are left out.
 package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
 )
 
 const namespace = "orrery-types"
 
-func main() {
-	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "the server to ask")
-	dir := flag.String("dir", "../internal/lab/apiserver/resources/testdata", "the directory of cases and recorded")
-	flag.Parse()
-	if err := run(*kubeconfig, *dir, flag.Args()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-func run(kubeconfig, dir string, names []string) error {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+// recordTypes sends manifests to the server and records what it stores, refuses and shows in a
+// table. It reads cases/*.yaml (all, or the named ones) and writes recorded/*.json. A case creates
+// an object, and each step updates the object or a subresource by a JSON merge patch that is
+// applied here to the last stored object. Objects are in the namespace orrery-types, or have names
+// with that prefix, and are deleted after their case. managedFields are left out.
+func recordTypes(ctx context.Context, o order) error {
+	server, err := o.connect()
 	if err != nil {
 		return err
 	}
-	config.QPS = -1
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return err
-	}
-	s := &server{url: config.Host, client: client}
+	s := typeRecorder{ctx, server}
 	if err := s.makeNamespace(); err != nil {
 		return err
 	}
-	if len(names) == 0 {
-		files, err := filepath.Glob(filepath.Join(dir, "cases", "*.yaml"))
-		if err != nil {
-			return err
-		}
-		for _, file := range files {
-			names = append(names, strings.TrimSuffix(filepath.Base(file), ".yaml"))
-		}
+	dir := filepath.Join(o.root, "resources", "testdata")
+	files, err := filepath.Glob(filepath.Join(dir, "cases", "*.yaml"))
+	if err != nil {
+		return err
 	}
 	var failures []error
-	for _, name := range names {
-		if err := s.recordFile(filepath.Join(dir, "cases", name+".yaml"), filepath.Join(dir, "recorded", name+".json")); err != nil {
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		if !o.wants(name) {
+			continue
+		}
+		if err := s.recordFile(file, filepath.Join(dir, "recorded", name+".json")); err != nil {
 			failures = append(failures, fmt.Errorf("%s: %w", name, err))
 		}
 	}
 	return errors.Join(failures...)
 }
 
-type server struct {
-	url    string
-	client *http.Client
+type typeRecorder struct {
+	ctx    context.Context
+	server server
 }
 
-// call sends a request and decodes the answer, whatever its code.
-func (s *server) call(method, path, accept string, body map[string]any) (map[string]any, error) {
-	var reader io.Reader
+// call sends a request and returns the answer without what is not compared.
+func (s typeRecorder) call(method, path, accept string, body map[string]any) (map[string]any, error) {
+	text := ""
 	if body != nil {
 		data, err := json.Marshal(body)
 		if err != nil {
 			return nil, err
 		}
-		reader = bytes.NewReader(data)
+		text = string(data)
 	}
-	request, err := http.NewRequest(method, s.url+path, reader)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", accept)
-	response, err := s.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	var answer map[string]any
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		return nil, fmt.Errorf("%s %s: %w", method, path, err)
-	}
+	answer, err := s.server.call(s.ctx, method, path, accept, acceptJSON, text)
 	if metadata, ok := answer["metadata"].(map[string]any); ok {
 		delete(metadata, "managedFields")
 	}
 	dropDescriptions(answer)
-	return answer, nil
+	return answer, err
 }
 
 // dropDescriptions removes the columns' descriptions from a table: they are the original's, and are
@@ -120,13 +83,10 @@ func dropDescriptions(answer map[string]any) {
 	}
 }
 
-const (
-	acceptJSON  = "application/json"
-	acceptTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
-)
+const acceptTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 // makeNamespace creates the namespace and waits for its service account, which pods need.
-func (s *server) makeNamespace() error {
+func (s typeRecorder) makeNamespace() error {
 	if _, err := s.call("POST", "/api/v1/namespaces", acceptJSON, map[string]any{"metadata": map[string]any{"name": namespace}}); err != nil {
 		return err
 	}
@@ -143,7 +103,7 @@ func (s *server) makeNamespace() error {
 	return errors.New("the namespace has no service account: is kube-controller-manager running?")
 }
 
-func (s *server) recordFile(from, to string) error {
+func (s typeRecorder) recordFile(from, to string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {
 		return err
@@ -167,7 +127,7 @@ func (s *server) recordFile(from, to string) error {
 	return os.WriteFile(to, out.Bytes(), 0o644)
 }
 
-func (s *server) record(file *File, c *Case) error {
+func (s typeRecorder) record(file *File, c *Case) error {
 	collection := file.path()
 	var err error
 	if c.Answer, err = s.call("POST", collection, acceptJSON, c.Create); err != nil {
@@ -199,7 +159,7 @@ func (s *server) record(file *File, c *Case) error {
 }
 
 // remove deletes an object at once, with or without finalizers.
-func (s *server) remove(address string) error {
+func (s typeRecorder) remove(address string) error {
 	deletion := map[string]any{"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0, "propagationPolicy": "Background"}
 	answer, err := s.call("DELETE", address, acceptJSON, deletion)
 	if err != nil {

@@ -1,4 +1,4 @@
-package informers_test
+package served_test
 
 import (
 	"fmt"

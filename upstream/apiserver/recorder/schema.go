@@ -1,50 +1,28 @@
-// Command schemarecorder records Kubernetes' types for the server in memory: their fields, as a
-// running kube-apiserver publishes them at /openapi/v3, without descriptions, and their names in
-// Go, which appear in errors about values.
-//
-// It writes internal/lab/apiserver/schema/builtin.jsonl, one definition a line in alphabetical
-// order, and internal/lab/apiserver/resources/builtin.jsonl, one resource a line in the order of
-// discovery: names, verbs, subresources and columns. The output depends on the version of
-// Kubernetes alone.
 package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
-func main() {
-	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "of a running control plane")
-	root := flag.String("root", "../internal/lab/apiserver", "the directory of the server's packages")
-	flag.Parse()
-	if err := record(context.Background(), *kubeconfig, *root); err != nil {
-		fmt.Fprintln(os.Stderr, "schemarecorder:", err)
-		os.Exit(1)
-	}
-}
-
-func record(ctx context.Context, kubeconfig, root string) error {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+// recordSchema records Kubernetes' types: their fields, as the server publishes them at
+// /openapi/v3, without descriptions, and their names in Go, which appear in errors about values.
+//
+// It writes schema/builtin.jsonl, one definition a line in alphabetical order, and
+// resources/builtin.jsonl, one resource a line in the order of discovery: names, verbs,
+// subresources and columns. The output depends on the version of Kubernetes alone.
+func recordSchema(ctx context.Context, o order) error {
+	server, err := o.connect()
 	if err != nil {
 		return err
 	}
-	transport, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return err
-	}
-	client, err := rest.UnversionedRESTClientForConfigAndClient(plain(config), transport)
-	if err != nil {
-		return err
-	}
+	client := server.client
 	all, err := resourcesOf(ctx, client)
 	if err != nil {
 		return err
@@ -53,7 +31,7 @@ func record(ctx context.Context, kubeconfig, root string) error {
 	if err != nil {
 		return err
 	}
-	kept, err := closure(published, roots(published, all))
+	kept, err := closure(published, publishedRoots(published, all))
 	if err != nil {
 		return err
 	}
@@ -62,10 +40,10 @@ func record(ctx context.Context, kubeconfig, root string) error {
 	for _, name := range slices.Sorted(maps.Keys(kept)) {
 		definitions = append(definitions, newDefinition(name, kept[name], declared[name]))
 	}
-	if err := writeLines(filepath.Join(root, "schema", "builtin.jsonl"), definitions); err != nil {
+	if err := writeLines(filepath.Join(o.root, "schema", "builtin.jsonl"), definitions); err != nil {
 		return err
 	}
-	return writeLines(filepath.Join(root, "resources", "builtin.jsonl"), all)
+	return writeLines(filepath.Join(o.root, "resources", "builtin.jsonl"), all)
 }
 
 // fetch reads the definitions of every group and version of the server's types.
@@ -86,18 +64,14 @@ func fetch(ctx context.Context, client rest.Interface, served []resource) (map[s
 			return nil, err
 		}
 		for name, schema := range document.Components.Schemas {
-			merge(all, name, strip(schema))
+			// The documents of several groups have the shared types, each with its own group's
+			// kinds.
+			if _, known := all[name]; !known {
+				all[name] = strip(schema)
+			}
 		}
 	}
 	return all, nil
-}
-
-// merge adds a definition. The documents of several groups have the shared types, each with its own
-// group's kinds.
-func merge(all map[string]any, name string, schema any) {
-	if _, known := all[name]; !known {
-		all[name] = schema
-	}
 }
 
 // closure returns the roots and the definitions that they refer to.
