@@ -112,7 +112,7 @@ func (s *session) runScene(ctx context.Context, chosen *choice, dir string, o *r
 	if err != nil {
 		return err
 	}
-	arguments := []string{"demo", "--scene", scene, "--gears", chosen.run.GearSet()}
+	arguments := []string{"demo", "--scene", scene, "--lang", string(s.lang), "--gears", chosen.run.GearSet()}
 	if o.view {
 		arguments = append(arguments, "--view", "--view-port", strconv.Itoa(o.page.Port), "--no-open="+strconv.FormatBool(o.page.NoOpen))
 		for name := range lay.Pages {

@@ -23,6 +23,7 @@ import (
 	"orrery/controller/gears"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/scenes"
@@ -67,6 +68,7 @@ The scenes:
 	}
 	options.addTo(command.Flags())
 	program.Complete(command, "scene", sceneLines("\t")...)
+	program.Complete(command, "lang", string(texts.English), string(texts.Chinese))
 	program.CompleteList(command, "gears", gears.Completions)
 	program.CompleteFiles(command, "kubeconfig-out")
 	return command
@@ -76,7 +78,7 @@ The scenes:
 func sceneLines(separator string) []string {
 	var lines []string
 	for _, scene := range scenes.All() {
-		lines = append(lines, scene.Name+separator+scene.Summary)
+		lines = append(lines, scene.Name+separator+scene.Words().Summary.English)
 	}
 	return lines
 }

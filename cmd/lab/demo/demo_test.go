@@ -37,6 +37,7 @@ func TestDemoMistakes(t *testing.T) {
 		"the scene two-queues has no server, which --keep, --objects":             {"--scene", "two-queues", "--keep"},
 		"the scene stall has no server, which --keep, --objects and --listen":     {"--scene", "stall", "--objects", "20"},
 		"--view-port and --no-open need --view":                                   {"--no-open"},
+		`there is no language "de"; use en or zh-CN`:                              {"--lang", "de"},
 		"view-port and --no-open need --view":                                     {"--view-port", "7000"},
 		"the scene index has no gear that the view":                               {"--scene", "index", "--view", "--no-open"},
 		"no gear that the view or a recording could show":                         {"--scene", "index", "--record", filepath.Join(t.TempDir(), "x.jsonl")},
@@ -96,8 +97,9 @@ func TestDemoHelpListsTheScenes(t *testing.T) {
 	code, stdout, _ := call(t, "--help")
 	assert.Zero(t, code)
 	for _, scene := range scenes.All() {
-		assert.Contains(t, stdout, "\n  "+scene.Name+"\n    "+scene.Summary+"\n")
-		assert.LessOrEqual(t, len(scene.Summary), 76, "the line of %s fits", scene.Name)
+		summary := scene.Words().Summary.English
+		assert.Contains(t, stdout, "\n  "+scene.Name+"\n    "+summary+"\n")
+		assert.LessOrEqual(t, len(summary), 76, "the line of %s fits", scene.Name)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/app/program"
+	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"
@@ -25,6 +26,7 @@ import (
 // demoOptions are the flags of "lab demo".
 type demoOptions struct {
 	scene         string
+	lang          string
 	objects       int
 	keep          bool
 	plain         bool
@@ -40,6 +42,7 @@ type demoOptions struct {
 
 func (o *demoOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.scene, "scene", scenes.Default, "the `scene` to show: "+strings.Join(scenes.Names(), ", "))
+	flags.StringVar(&o.lang, "lang", "", "the language of what is told: en or zh-CN; default: that of the locale")
 	flags.IntVar(&o.objects, "objects", stage.DefaultObjects, "the number of objects in the namespace")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook; "+
 		"default: fast, with --view textbook in a scene that asks")
@@ -70,7 +73,8 @@ func (o *demoOptions) check() error {
 	if err != nil {
 		return fmt.Errorf("--scene: %w", err)
 	}
-	if err := cmp.Or(o.record.Check(), o.page.Check()); err != nil {
+	_, noLang := texts.Parse(o.lang)
+	if err := cmp.Or(noLang, o.record.Check(), o.page.Check()); err != nil {
 		return err
 	}
 	if !o.view && (o.page.Port != 0 || o.page.NoOpen) {
@@ -99,8 +103,9 @@ func (o *demoOptions) check() error {
 
 // config returns the configuration from the flags and the terminal.
 func (o *demoOptions) config(stdout io.Writer) demo.Config {
+	lang, _ := texts.Parse(o.lang) // it was checked
 	config := demo.Config{
-		Scene: o.scene, Objects: o.objects, Gears: o.gears, Listen: o.listen,
+		Scene: o.scene, Lang: lang, Objects: o.objects, Gears: o.gears, Listen: o.listen,
 		Color: program.WantsColor(stdout), Glyphs: glyphs(),
 	}
 	file, ok := program.Underlying(stdout).(*os.File)

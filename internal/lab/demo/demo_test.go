@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/scenes"
@@ -39,7 +40,7 @@ func inBubble(t *testing.T, name string, config Config) *show {
 	require.NoError(t, err)
 	t.Cleanup(func() { StopServer(server) })
 	wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
-	teller := scene.Story()
+	teller := scene.Story(config.Lang)
 	return &show{
 		config: config, scene: scene, teller: teller, curtain: &Curtain{},
 		stage: stage.Config{Teller: teller, Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 40, Recorder: config.Recorder},
@@ -58,7 +59,7 @@ func TestLines(t *testing.T) {
 		assert.NotContains(t, text, "\x1b")
 		from := 0
 		for _, part := range []string{
-			"lab demo, scene delete", s.scene.Happens[:40], "kubectl create namespace shop", "kubectl delete namespace shop",
+			"lab demo, scene delete", s.scene.Words().Happens.English[:40], "kubectl create namespace shop", "kubectl delete namespace shop",
 			"through /finalize", "Where the time went", "grace period", "What went through the gears", "Requests by verb",
 			"What was learnt", "Read on", "nsctl/fast/pass.go",
 		} {
@@ -71,6 +72,26 @@ func TestLines(t *testing.T) {
 		}
 		assert.Equal(t, 1, strings.Count(text, "kubectl delete namespace shop"), "each beat is printed once")
 	})
+}
+
+// Events, narration and summary are told in the language that was chosen.
+func TestChinese(t *testing.T) {
+	for _, name := range []string{"delete", "slow-consumer"} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			s := inBubble(t, name, Config{Out: &out, Glyphs: &display.Unicode, Lang: texts.Chinese})
+			require.NoError(t, s.run(t.Context()))
+			for _, beat := range s.teller.State().Beats {
+				if beat.Who != story.You { // commands
+					assert.Regexp(t, `\p{Han}`, beat.Text)
+				}
+			}
+			assert.Contains(t, out.String(), s.scene.Words().Learnt[0].Chinese[:12])
+			for line := range strings.Lines(out.String()) {
+				assert.LessOrEqual(t, story.Columns(strings.TrimSuffix(line, "\n")), display.PlainWidth)
+			}
+		})
+	}
 }
 
 // A terminal shows pictures first, then the whole story and the summary.

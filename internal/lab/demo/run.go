@@ -30,6 +30,7 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/scenes"
@@ -50,7 +51,7 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	if err != nil {
 		return err
 	}
-	teller := scene.Story()
+	teller := scene.Story(config.Lang)
 	s := show{config: config, scene: scene, teller: teller, curtain: curtain, stage: stage.Config{
 		Teller: teller, Objects: config.Objects, Gears: config.Gears,
 		Recorder: config.Recorder, Guide: config.Guide, Gates: config.Gates,
@@ -123,18 +124,26 @@ func (s *show) run(ctx context.Context) error {
 		printer.Draw(s.teller.State())
 	}
 	if ctx.Err() != nil {
-		printer.Lines(display.Sentence("Stopped in the middle of the scene. All that it started has shut down; nothing is left behind.", s.width()))
+		printer.Lines(display.Sentence(s.say(stopped), s.width()))
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("the scene failed: %w", err)
 	}
 	printer.Lines(display.Summary(s.teller.State(), s.width(), s.config.Glyphs))
-	printer.Lines(display.Closing(s.scene.LessonOf(s.config.Gears), s.width()))
+	printer.Lines(display.Closing(s.teller.State(), s.scene.LessonOf(s.config.Gears, s.config.Lang), s.width()))
 	if s.keep == nil {
 		return nil
 	}
 	return s.keep(ctx)
+}
+
+const stopped = "Stopped in the middle of the scene. All that it started has shut down; nothing is left behind."
+
+// say returns a text in the language of the story.
+func (s *show) say(text string) string {
+	state := s.teller.State()
+	return state.Say("%s", text)
 }
 
 // draw starts to show the story, on the whole terminal or with the printer, until stop is called.
@@ -204,6 +213,8 @@ func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
 type Config struct {
 	// Scene is the name of the scene; "": scenes.Default.
 	Scene string
+	// Lang is the language of what is told; "": English.
+	Lang texts.Lang
 	// Objects is the number of objects in the namespace; 0: stage.DefaultObjects.
 	Objects int
 	// Gears are the controller's gears.

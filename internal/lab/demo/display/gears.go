@@ -13,14 +13,14 @@ func (p *page) gears() []Line {
 	g := p.s.Gears
 	later := ""
 	if g.Later > 0 {
-		later = fmt.Sprintf(", %d later", g.Later)
+		later = p.s.Say(", %d later", g.Later)
 	}
 	rows := []Line{
-		p.gear("Reflectors", fmt.Sprintf("%d lists, %d events", g.Lists, g.Events)),
-		p.gear("DeltaFIFOs", fmt.Sprintf("%d deltas, %d wait", g.Deltas, g.Depth)),
-		p.gear("Indexers", fmt.Sprintf("%d objects", g.Objects)),
-		p.gear("Handlers", fmt.Sprintf("%d calls", g.Calls)),
-		p.gear("Queue", fmt.Sprintf("%d added, %d ready%s", g.Adds, g.Ready, later)),
+		p.gear("Reflectors", p.s.Say("%d lists, %d events", g.Lists, g.Events)),
+		p.gear("DeltaFIFOs", p.s.Say("%d deltas, %d wait", g.Deltas, g.Depth)),
+		p.gear("Indexers", p.s.Say("%d objects", g.Objects)),
+		p.gear("Handlers", p.s.Say("%d calls", g.Calls)),
+		p.gear("Queue", p.s.Say("%d added, %d ready%s", g.Adds, g.Ready, later)),
 		p.workers(),
 		p.gear("Requests", p.requests()),
 	}
@@ -40,7 +40,7 @@ func (p *page) workers() Line {
 	return Line{
 		{Strong, fmt.Sprintf(" %-11s", "Workers")},
 		{Warm, strings.Repeat(p.glyphs.Busy, busy)}, {Faint, strings.Repeat(p.glyphs.Idle, marks-busy)},
-		{Plain, fmt.Sprintf(" %d busy, pass %d", g.Busy, g.Passes)},
+		{Plain, p.s.Say(" %d busy, pass %d", g.Busy, g.Passes)},
 	}
 }
 
@@ -49,17 +49,17 @@ func (p *page) requests() string {
 	for _, n := range p.s.Requests[story.Controller] {
 		total += n
 	}
-	return fmt.Sprintf("%d by the controller", total)
+	return p.s.Say("%d by the controller", total)
 }
 
 // conditions draws the true conditions of the namespace, without their common prefix.
 func (p *page) conditions() []Line {
-	rows := []Line{inked(Faint, " conditions with status True:")}
+	rows := []Line{inked(Faint, p.s.Say(" conditions with status True:"))}
 	for _, condition := range p.s.Namespace.Conditions {
 		rows = append(rows, Line{{Warm, " ! " + strings.TrimPrefix(condition.Type, "Namespace")}})
 	}
 	if len(rows) == 1 {
-		rows[0] = append(rows[0], Span{Faint, " none"})
+		rows[0] = append(rows[0], Span{Faint, p.s.Say(" none")})
 	}
 	for len(rows) < 4 {
 		rows = append(rows, nil)
@@ -84,7 +84,7 @@ func (p *page) bars() []Line {
 func longestName(bars []story.Type) int {
 	longest := 0
 	for _, t := range bars {
-		longest = max(longest, len([]rune(t.Name)))
+		longest = max(longest, story.Columns(t.Name))
 	}
 	return longest
 }
@@ -93,13 +93,13 @@ func (p *page) namespaceText() string {
 	n := p.s.Namespace
 	switch {
 	case n.Phase == "":
-		return n.Name + ": does not exist yet"
+		return p.s.Say("%s: does not exist yet", n.Name)
 	case n.Phase == story.Gone:
-		return n.Name + ": gone"
+		return p.s.Say("%s: gone", n.Name)
 	case p.size.Width < roomyWidth || len(n.Finalizers) == 0:
 		return n.Name + ": " + n.Phase
 	}
-	return n.Name + ": " + n.Phase + ", held by " + strings.Join(n.Finalizers, ", ")
+	return p.s.Say("%s: %s, held by %s", n.Name, n.Phase, strings.Join(n.Finalizers, ", "))
 }
 
 // plain draws title, panel, narration and footer.
@@ -140,7 +140,7 @@ func (p *page) panel() (rows []Line) {
 func longestRow(rows []story.Row) int {
 	longest := 0
 	for _, row := range rows {
-		longest = max(longest, len([]rune(row.Name)))
+		longest = max(longest, story.Columns(row.Name))
 	}
 	return longest
 }
@@ -150,7 +150,7 @@ func figures(s story.State, width int) []Line {
 	name := longestRow(s.Figures)
 	var lines []Line
 	for _, figure := range s.Figures {
-		head := "  " + figure.Name + strings.Repeat(" ", name-len([]rune(figure.Name))+2)
+		head := "  " + figure.Name + strings.Repeat(" ", name-story.Columns(figure.Name)+2)
 		lines = append(lines, paragraph(head, figure.Text, width)...)
 	}
 	return lines

@@ -2,12 +2,10 @@ package display
 
 import (
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/words"
 )
 
 // Line is one line of a page.
@@ -19,11 +17,11 @@ type Span struct {
 	Text string
 }
 
-// Width returns the number of columns. Every character that this package draws is one column wide.
+// Width returns the number of columns.
 func (l Line) Width() int {
 	width := 0
 	for _, span := range l {
-		width += utf8.RuneCountInString(span.Text)
+		width += story.Columns(span.Text)
 	}
 	return width
 }
@@ -45,13 +43,13 @@ func (l Line) cut(width int, glyphs *Glyphs) Line {
 	var cut Line
 	room := width - 1
 	for _, span := range l {
-		runes := []rune(span.Text)
-		if len(runes) >= room {
-			cut = append(cut, Span{span.Ink, string(runes[:max(0, room)])})
+		if story.Columns(span.Text) >= room {
+			fits, _ := split(span.Text, room)
+			cut = append(cut, Span{span.Ink, fits})
 			break
 		}
 		cut = append(cut, span)
-		room -= len(runes)
+		room -= story.Columns(span.Text)
 	}
 	if width > 0 {
 		cut = append(cut, Span{Faint, glyphs.More})
@@ -86,15 +84,47 @@ func (l Line) encode(b *strings.Builder, color bool) {
 	}
 }
 
-// wrap breaks text at spaces into lines of at most width columns, and longer words at the width.
-func wrap(text string, width int) []string {
-	var lines []string
-	for _, line := range words.Wrap(text, width) {
-		for letters := range slices.Chunk([]rune(line), max(1, width)) {
-			lines = append(lines, string(letters))
+// split returns as much of a text as fits into width columns, and the rest.
+func split(text string, width int) (fits, rest string) {
+	for at, r := range text {
+		if width -= story.Columns(string(r)); width < 0 {
+			return text[:at], text[at:]
 		}
 	}
-	return lines
+	return text, ""
+}
+
+// unbroken is what a line does not break but at its width: a word, or a Chinese character with the
+// punctuation behind it.
+var unbroken = regexp.MustCompile(`[^\s\p{Han}]+|\p{Han}[，。；：、！？）》”]*`)
+
+// wrap breaks text at spaces and between Chinese characters into lines of at most width columns,
+// and longer words at the width.
+func wrap(text string, width int) (lines []string) {
+	line, end := "", 0
+	for _, at := range unbroken.FindAllStringIndex(text, -1) {
+		space, word := "", text[at[0]:at[1]]
+		if at[0] > end {
+			space = " "
+		}
+		end = at[1]
+		switch {
+		case line == "":
+			line = word
+		case story.Columns(line+space+word) <= width:
+			line += space + word
+		default:
+			lines, line = append(lines, line), word
+		}
+		for story.Columns(line) > max(2, width) {
+			fits, rest := split(line, max(2, width))
+			lines, line = append(lines, fits), rest
+		}
+	}
+	if line == "" {
+		return lines
+	}
+	return append(lines, line)
 }
 
 // Ink is the meaning of a piece of text; a display chooses its colour. Colour never carries

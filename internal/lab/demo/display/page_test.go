@@ -45,7 +45,7 @@ func TestPictures(t *testing.T) {
 					Learnt: strings.Split(d.Input, "\n"),
 					Read:   []display.Reading{{File: "nsctl/deleter.go", Why: "one pass over a namespace, top to bottom"}, {File: "wait/until.go", Why: "how workers come back after a panic"}},
 				}
-				return text(display.Closing(lesson, number(t, d, "width")))
+				return text(display.Closing(state, lesson, number(t, d, "width")))
 			}
 			require.Fail(t, "unknown command", d.Cmd)
 			return ""

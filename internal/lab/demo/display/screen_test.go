@@ -17,6 +17,9 @@ import (
 	"orrery/internal/lab/demo/story"
 )
 
+// filler is the second cell of a wide letter.
+const filler = '\x00'
+
 // terminal understands the few escape codes that a screen uses, and fails the test at any other.
 type terminal struct {
 	t       require.TestingT
@@ -65,6 +68,10 @@ func (term *terminal) Write(data []byte) (int, error) {
 		require.GreaterOrEqual(term.t, letter, ' ', "a control character")
 		require.Less(term.t, term.column, term.size.Width, "written beyond the edge")
 		term.cells[term.row][term.column] = letter
+		for range story.Columns(string(letter)) - 1 {
+			term.column++
+			term.cells[term.row][term.column] = filler
+		}
 		term.column++
 		term.written++
 		text = text[len(string(letter)):]
@@ -112,7 +119,7 @@ func (term *terminal) shows(page []display.Line) {
 	for i, line := range page {
 		want := line.String()
 		want += strings.Repeat(" ", term.size.Width-line.Width())
-		assert.Equal(term.t, want, string(term.cells[i]))
+		assert.Equal(term.t, want, strings.ReplaceAll(string(term.cells[i]), string(filler), ""))
 	}
 }
 

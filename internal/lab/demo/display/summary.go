@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/words"
 )
 
 // Opening draws the introduction: what happens and what to watch.
 func Opening(s story.State, width int) []Line {
-	lines := []Line{{{Strong, "lab demo"}, {Plain, ", scene "}, {Bright, s.Scene}}}
+	lines := []Line{{{Strong, "lab demo"}, {Plain, s.Say(", scene ")}, {Bright, s.Scene}}}
 	lines = append(lines, paragraph("  ", s.Happens, width)...)
 	lines = append(lines, paragraph("  ", s.Look, width)...)
 	return append(lines, nil)
@@ -22,20 +21,20 @@ func Opening(s story.State, width int) []Line {
 // Summary draws the time of each stage, the counters of each gear, and the requests. A scene on
 // single gears has figures in place of the counters, and has requests only if it has a server.
 func Summary(s story.State, width int, glyphs *Glyphs) []Line {
-	lines := []Line{nil, inked(Strong, "Where the time went")}
+	lines := []Line{nil, inked(Strong, s.Say("Where the time went"))}
 	lines = append(lines, stages(s, width, glyphs)...)
 	if s.Alone {
 		if measured := figures(s, width); len(measured) > 0 {
-			lines = append(append(lines, nil, inked(Strong, "What was measured")), measured...)
+			lines = append(append(lines, nil, inked(Strong, s.Say("What was measured"))), measured...)
 		}
 		if len(s.Requests) == 0 {
 			return lines
 		}
 	} else {
-		lines = append(lines, nil, inked(Strong, "What went through the gears"))
+		lines = append(lines, nil, inked(Strong, s.Say("What went through the gears")))
 		lines = append(lines, counts(s, width)...)
 	}
-	lines = append(lines, nil, inked(Strong, "Requests by verb"))
+	lines = append(lines, nil, inked(Strong, s.Say("Requests by verb")))
 	lines = append(lines, requests(s, width)...)
 	return lines
 }
@@ -48,17 +47,16 @@ type Lesson struct {
 	Read []Reading
 }
 
-// Reading is a file to read. Gear and Form say which form of which gear it is about; without them,
-// it is about every form.
-type Reading struct{ File, Why, Gear, Form string }
+// Reading is a file to read, with the reason.
+type Reading struct{ File, Why string }
 
 // Closing draws the lesson and what to read next.
-func Closing(l Lesson, width int) []Line {
-	lines := []Line{nil, inked(Strong, "What was learnt")}
+func Closing(s story.State, l Lesson, width int) []Line {
+	lines := []Line{nil, inked(Strong, s.Say("What was learnt"))}
 	for _, text := range l.Learnt {
 		lines = append(lines, paragraph("  - ", text, width)...)
 	}
-	lines = append(lines, nil, inked(Strong, "Read on"))
+	lines = append(lines, nil, inked(Strong, s.Say("Read on")))
 	longest := 0
 	for _, r := range l.Read {
 		longest = max(longest, len(r.File))
@@ -75,12 +73,12 @@ func Closing(l Lesson, width int) []Line {
 
 // paragraph wraps text behind head and indents the other lines.
 func paragraph(head, text string, width int) []Line {
-	indent := len([]rune(head))
+	indent := story.Columns(head)
 	if indent > width/2 {
 		indent = 4
 	}
 	var lines []Line
-	for i, words := range wrapFrom(text, width-len([]rune(head)), width-indent) {
+	for i, words := range wrapFrom(text, width-story.Columns(head), width-indent) {
 		if i == 0 {
 			lines = append(lines, Line{{Cool, head}, {Plain, words}})
 			continue
@@ -95,10 +93,11 @@ const tenth = 100 * time.Millisecond
 
 func stages(s story.State, width int, glyphs *Glyphs) []Line {
 	const figure = 8
-	name := len("altogether")
+	altogether := s.Say("altogether")
+	name := story.Columns(altogether)
 	var longest, sum time.Duration
 	for _, stage := range s.Stages {
-		name = max(name, len([]rune(stage.Name)))
+		name = max(name, story.Columns(stage.Name))
 		longest = max(longest, stage.Took)
 		sum += stage.Took
 	}
@@ -113,35 +112,31 @@ func stages(s story.State, width int, glyphs *Glyphs) []Line {
 		}
 		lines = append(lines, line)
 	}
-	line := append(plain("  "), plain("altogether").pad(name, glyphs)...)
+	line := append(plain("  "), plain(altogether).pad(name, glyphs)...)
 	return append(lines, append(line, Span{Strong, fmt.Sprintf("%*s", figure, seconds(sum))}))
 }
 
 func counts(s story.State, width int) []Line {
 	g := s.Gears
-	reflectors := fmt.Sprintf("%s and %s opened; %s came",
-		words.Count(g.Lists, "list"), words.Count(g.Watches, "watch"), words.Count(g.Events, "event"))
+	reflectors := s.Say("%d list[s] and %d watch[s] opened; %d event[s] came", g.Lists, g.Watches, g.Events)
 	if g.Expired > 0 {
-		reflectors += fmt.Sprintf("; the resourceVersion had expired %d times (410)", g.Expired)
+		reflectors += s.Say("; the resourceVersion had expired %d times (410)", g.Expired)
 	}
-	fifos := fmt.Sprintf("%s in %s; at most %s in one of them",
-		words.Count(g.Deltas, "delta"), words.Count(g.Pops, "pop"),
-		words.Count(g.MostDepth, "waiting key"))
+	fifos := s.Say("%d delta[s] in %d pop[s]; at most %d waiting key[s] in one of them", g.Deltas, g.Pops, g.MostDepth)
 	if g.Tombstones > 0 {
-		fifos += fmt.Sprintf("; %s for deletions that no watch reported", words.Count(g.Tombstones, "tombstone"))
+		fifos += s.Say("; %d tombstone[s] for deletions that no watch reported", g.Tombstones)
 	}
-	queue := fmt.Sprintf("%s; %d coalesced, %d retried with back-off",
-		words.Count(g.Adds, "addition"), g.Coalesced, g.Retries)
-	workers := words.Count(g.Passes, "pass")
+	queue := s.Say("%d addition[s]; %d coalesced, %d retried with back-off", g.Adds, g.Coalesced, g.Retries)
+	workers := s.Say("%d pass[s]", g.Passes)
 	if g.Retries > 0 {
-		workers += fmt.Sprintf(", %d of them failed", g.Retries)
+		workers += s.Say(", %d of them failed", g.Retries)
 	}
 	if g.Conflicts > 0 {
-		workers += "; " + words.Count(g.Conflicts, "conflict")
+		workers += s.Say("; %d conflict[s]", g.Conflicts)
 	}
 	var lines []Line
 	for _, row := range [][2]string{
-		{"reflectors", reflectors}, {"deltafifos", fifos}, {"handlers", words.Count(g.Calls, "call")},
+		{"reflectors", reflectors}, {"deltafifos", fifos}, {"handlers", s.Say("%d call[s]", g.Calls)},
 		{"queue", queue}, {"workers", workers},
 	} {
 		lines = append(lines, paragraph(fmt.Sprintf("  %-12s", row[0]), row[1], width)...)

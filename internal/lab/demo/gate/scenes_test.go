@@ -85,7 +85,7 @@ func playWith(
 		gates := gate.New(ctx, recorder)
 		guide := gate.NewSession(name, recorder, gates)
 		on, err := stage.Open(ctx, stage.Config{
-			Teller: scene.Story(), Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 60, Gears: set,
+			Teller: scene.Story(""), Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 60, Gears: set,
 			Recorder: recorder, Guide: guide, Gates: gates, NewQueue: newQueue,
 		}, scene.Options)
 		require.NoError(t, err)

@@ -6,9 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
@@ -16,27 +14,9 @@ import (
 )
 
 var backOff = Scene{
-	Name:    "back-off",
-	Summary: "a key fails six times, and once more after Forget",
-	Happens: "A controller of configmaps reconciles web. The server answers six reads with 500, so six passes " +
-		"fail; the seventh succeeds. Later one more pass fails.",
-	Look: "Watch the delay of web run down. It doubles with each failure, until Forget.",
+	Name: "back-off",
 	Options: stage.Options{
 		Bare: true, Gated: true, Follow: []string{"queue.retried", "queue.delayEnded", "queue.got", "queue.forgotten"},
-	},
-	Lesson: display.Lesson{
-		Learnt: []string{
-			"Back-off is state of a key: a limiter counts the failures of each key, and each failure doubles the delay of that key alone. Other keys go on.",
-			"Forget sets the count to 0. Without it a key that has recovered still has its failures, and its next failure waits as if it had never recovered.",
-			"A delayed key is not queued and no worker holds it. It costs an entry in a heap, and all keys share one timer.",
-		},
-		Read: []display.Reading{
-			{File: "queue/ratelimiters.go", Why: "When and Forget: how long a failed key is delayed"},
-			{Gear: "queue", Form: gears.Textbook, File: "queue/delaying.go", Why: "AddAfter: a heap of deadlines and one timer"},
-			{Gear: "queue", Form: gears.Fast, File: "queue/fast/delaying.go", Why: "AddAfter: a heap of deadlines and one timer"},
-			{File: "nsctl/controller.go", Why: "a worker that calls AddRateLimited, Forget and Done"},
-			{File: "workshop/labs/09-delays/README.md", Why: "the lab in which you write the delays and the limiters"},
-		},
 	},
 	workers: 1,
 	play:    playBackOff,
@@ -71,7 +51,11 @@ func playBackOff(on *stage.Stage, ctx context.Context) error {
 		retried(failures+1),
 		awaitRun("an empty queue", atRest),
 		conclude(func(_ *stage.Stage, s *story.State) error {
-			delays := strings.Join(told(s, 0, story.Queue, "retry in "), ", ")
+			var all []string
+			for _, e := range told(s, 0, "queue.retried") {
+				all = append(all, story.Short(time.Duration(e.Micros)*time.Microsecond))
+			}
+			delays := strings.Join(all, ", ")
 			s.Figure("delays of "+gate.FailKey, "%s", delays)
 			return bench.Prove("delays of "+gate.FailKey, "200ms, 400ms, 800ms, 1.6s, 3.2s, 6.4s, 200ms", delays)
 		}),

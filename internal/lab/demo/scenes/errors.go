@@ -7,41 +7,19 @@ import (
 	"strings"
 	"time"
 
-	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
-	"orrery/internal/words"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
 
 var errorsScene = Scene{
-	Name:    "errors",
-	Summary: "each refusal with its decision: repeat, list again, or give up",
-	Happens: "A client and an informer get seven refusals. Two of them come from a gateway, and three of the messages mislead.",
-	Look:    "Watch code and reason of each answer beside the decision. The same code leads to different decisions, and no message changes one.",
+	Name: "errors",
 	Options: stage.Options{Bare: true, Unused: []gate.ID{gate.G1, gate.G2, gate.G3, gate.G4}, // it is about requests
 		Follow: []string{"restclient.requestDone"}},
-	Lesson: display.Lesson{
-		Learnt: []string{
-			"A program decides by the reason of a refusal, and by its code if there is no reason, as in the page of a gateway. The message is for people.",
-			"A refusal with a delay, such as 429 with Retry-After, is about the moment: the client waits and sends the same request again.",
-			"409 has two reasons. AlreadyExists ends the matter; after Conflict the caller reads the object again and repeats its change.",
-			"410 means that the position is too old. Waiting does not help; the reflector lists again.",
-		},
-		Read: []display.Reading{
-			{File: "restclient/api/statuserror.go", Why: "NewStatusError, ReasonOf, IsExpired, RetryAfterOf"},
-			{File: "restclient/retry.go", Why: "which requests the client repeats itself"},
-			{File: "informer/reflector/errors.go", Why: "CauseOf: what an error means for a reflector"},
-			{Gear: "reflector", Form: gears.Textbook, File: "informer/reflector/reflector.go", Why: "watchFailed: the same position, or a list"},
-			{Gear: "reflector", Form: gears.Fast, File: "informer/reflector/machine/table.go", Why: "the recovery from each failure, as a table"},
-			{File: "workshop/labs/01-errors/README.md", Why: "the lab in which you write these functions"},
-		},
-	},
 	play: playErrors,
 }
 
@@ -134,7 +112,7 @@ func (r *refused) decide(on *stage.Stage, what string, before uint64, decision s
 		r.decisions = append(r.decisions, decision)
 		s.Show(what, "%-20s  %s", refusal, decision)
 		s.Tell(story.Demo, "%s after %s: %s", what, refusal, decision)
-		s.Figure(what, "%s, %s: %s", refusal, words.Count(len(answers), "request"), decision)
+		s.Figure(what, "%s, %d request[s]: %s", refusal, len(answers), decision)
 	})
 }
 
@@ -162,12 +140,11 @@ func (r *refused) watch(what, message string, asked time.Duration, code int, con
 			if informerOf(s.Run).Reflector.Lists > lists {
 				decision = listAgain
 			}
-			for _, delay := range told(s, begin, story.Reflector, "retries in ") {
-				delay, _, _ = strings.Cut(delay, " ")
-				waited, _ = time.ParseDuration(delay)
+			for _, e := range told(s, begin, "reflector.backOff") {
+				waited = time.Duration(e.Micros) * time.Microsecond
 			}
 			if asked > 0 {
-				s.Figure("delay of the "+what, "%v were requested, %v was the reflector's back-off", asked, waited)
+				s.Figure("delay of the "+what, "%v were requested, %s was the reflector's back-off", asked, story.Short(waited))
 			}
 		})
 		r.decide(on, what, before, decision)

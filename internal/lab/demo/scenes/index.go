@@ -9,31 +9,12 @@ import (
 	"orrery/controller/gears"
 	"orrery/indexer"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 )
 
 var index = Scene{
 	Name:    "index",
-	Summary: "a pod moves between two sets, and then a reader changes a stored object",
-	Happens: "A store has three pods and an index by node. One pod moves to another node: first by an update, then because a reader changes the stored object.",
-	Look:    "Watch the sets of the index beside the objects. An entry with ! does not say what its object says.",
-	Lesson: display.Lesson{
-		Learnt: []string{
-			"An index has a set of keys for each value. A write to the store moves the key from the old set to the new one, and an empty set is removed.",
-			"The store computes the entries of an object when it is stored. A reader that changes the stored object writes nothing to the store, so the index is wrong from then on.",
-			"At the next write the textbook store computes the old values again, from the changed object. It removes the key from the wrong set, and a stale entry stays until a list replaces everything. The fast store remembers the sets of each key.",
-			"To change an object, make a copy, change the copy and send it to the server. The store gets it with the next event.",
-		},
-		Read: []display.Reading{
-			{File: "indexer/doc.go", Why: "the rule, and what a store guarantees"},
-			{Gear: "indexer", Form: gears.Textbook, File: "indexer/store.go", Why: "updateIndices moves a key between two sets"},
-			{Gear: "indexer", Form: gears.Fast, File: "indexer/fast/index.go", Why: "records that know the places of their object"},
-			{File: "informer/mutation.go", Why: "the detector of changed objects"},
-			{File: "workshop/labs/03-store/README.md", Why: "the lab in which you write this store"},
-		},
-	},
 	Options: stage.Options{Bare: true, Alone: true},
 	play: func(on *stage.Stage, ctx context.Context) error {
 		s := newNodeIndex(on.Gears())

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"orrery/controller/gears"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -17,24 +15,7 @@ import (
 const attemptsShown = 11
 
 var brokenAPIService = Scene{
-	Name:    "broken-apiservice",
-	Summary: "a namespace hangs in Terminating because an aggregated API does not answer",
-	Happens: "An APIService announces metrics.k8s.io, and the service behind it does not exist. The controller empties the namespace but cannot finalize it: the broken API may hold objects that it cannot see.",
-	Look:    "Watch the delay between failed passes: 5 ms, doubled each time. At the end the demo deletes the APIService; kubectl delete apiservice v1beta1.metrics.k8s.io in another terminal does it sooner.",
-	Lesson: display.Lesson{
-		Learnt: []string{
-			"Unknown is not empty: while one group cannot be discovered, the controller deletes what it knows and does not finalize the namespace.",
-			"The condition NamespaceDeletionDiscoveryFailure names the group. kubectl get apiservices shows which one is not Available, and why: False (ServiceNotFound).",
-			"The queue's rate limiter retries a failed key after 5 ms, 10 ms, 20 ms, up to a minute; each key has its own delay.",
-			"Delete an APIService that is no longer used instead of leaving it broken: kubectl delete apiservice ends the hang.",
-		},
-		Read: []display.Reading{
-			{File: "restclient/discovery/discover.go", Why: "partial discovery: the groups that answered"},
-			{File: "restclient/discovery/cached.go", Why: "why a deletion needs a fresh answer"},
-			{File: "queue/ratelimiters.go", Why: "the delays between retries"},
-			{File: "nsctl/errors.go", Why: "what the condition says"},
-		},
-	},
+	Name: "broken-apiservice",
 	play: script(
 		chapter("broken", ""),
 		(*stage.Stage).BreakAPI,
@@ -65,26 +46,7 @@ const deletedUnseen = 20
 
 var expiredWatch = Scene{
 	Name:    "expired-watch",
-	Summary: "all watches break, the server forgets its history, and nothing is lost",
-	Happens: "All watches break. Before they are back, some configmaps and the namespace itself are deleted, and the server compacts its history: no watch can report these deletions.",
-	Look:    "Watch the 410 that every reflector gets, and the tombstones: an object that is missing from the new list must have been deleted.",
 	Options: stage.Options{Reported: []string{"configmaps"}},
-	Lesson: display.Lesson{
-		Learnt: []string{
-			"A reflector resumes a broken watch from the last resourceVersion that it saw. If the server still has the history, no event is missed.",
-			"If not, the server answers 410 Expired, and the reflector lists everything again. Replace compares the list with the store and adds a tombstone, DeletedFinalStateUnknown, for each missing object.",
-			"Handlers that only enqueue keys do not notice: the deletion of the namespace arrived in a list, not as an event, and was processed all the same. That is what level-triggered means.",
-		},
-		Read: []display.Reading{
-			{Gear: "reflector", Form: gears.Textbook, File: "informer/reflector/reflector.go", Why: "ListAndWatch: what a reflector does after a 410"},
-			{Gear: "reflector", Form: gears.Fast, File: "informer/reflector/machine/table.go", Why: "the recovery from each failure, as a table"},
-			{Gear: "reflector", Form: gears.Fast, File: "informer/reflector/machine/TRANSITIONS.md", Why: "the same as a diagram"},
-			{Gear: "deltafifo", Form: gears.Textbook, File: "deltafifo/fifo.go", Why: "how a list becomes deltas and tombstones"},
-			{Gear: "deltafifo", Form: gears.Fast, File: "deltafifo/fast/replace.go", Why: "how a list becomes deltas and tombstones"},
-			{Gear: "deltafifo", Form: gears.InOrder, File: "deltafifo/inorder/fifo.go", Why: "how a list becomes deltas and tombstones"},
-			{File: "informer/handle_deltas.go", Why: "the store decides between OnAdd and OnUpdate"},
-		},
-	},
 	play: func(on *stage.Stage, ctx context.Context) error {
 		vanished := 0
 		return script(
@@ -130,25 +92,7 @@ var expiredWatch = Scene{
 const slowness = 100 * time.Millisecond
 
 var slowHandler = Scene{
-	Name:    "slow-handler",
-	Summary: "a slow handler, and the rest of the controller that is not affected",
-	Happens: "Two handlers listen to the informer of the configmaps. One only counts; the other takes 100 ms for each event, like a handler that calls a server.",
-	Look:    "Watch the two lowest bars: the number of notifications that each handler has not processed. The slow handler's grows without bound; nothing else waits for it.",
-	Lesson: display.Lesson{
-		Learnt: []string{
-			"Every handler has its own buffer (pendingNotifications in client-go and in the textbook form), so a slow handler delays neither the store nor the other handlers nor the watch.",
-			"The buffer has no bound. A handler that is always slower than the events fills the memory.",
-			"Its notifications are stale: by now the objects are gone. This is why a handler should only add the key to a work queue, where a key waits once, and a worker should read the store.",
-		},
-		Read: []display.Reading{
-			{Gear: "informer", Form: gears.Textbook, File: "informer/processor.go", Why: "how an event reaches all handlers, with one buffer each"},
-			{Gear: "informer", Form: gears.Fast, File: "informer/fast/processor.go", Why: "how an event reaches all handlers, in batches that they share"},
-			{Gear: "informer", Form: gears.Fast, File: "informer/fast/delivery_queue.go", Why: "the notifications that wait for one handler"},
-			{Gear: "queue", Form: gears.Textbook, File: "queue/queue.go", Why: "why the work queue does not have this problem"},
-			{Gear: "queue", Form: gears.Fast, File: "queue/fast/queue.go", Why: "why the work queue does not have this problem"},
-			{File: "docs/operate/faults.md", Why: "what a stuck handler costs"},
-		},
-	},
+	Name: "slow-handler",
 	play: script(
 		chapter("two", ""),
 		tell(story.Demo, "a second handler is added to the informer of configmaps; it takes %v for each event",

@@ -5,9 +5,7 @@ import (
 	"context"
 	"time"
 
-	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
@@ -22,24 +20,7 @@ const (
 
 var oneKey = Scene{
 	Name:    "one-key",
-	Summary: "a key is added a hundred times while a worker holds it: one more pass",
-	Happens: "A controller of configmaps has three workers. While one of them reconciles red, red is updated a " +
-		"hundred times.",
-	Look:    "Watch red in dirty, queue and processing, and the two idle workers.",
 	Options: stage.Options{Bare: true, Gated: true, Follow: []string{"queue"}},
-	Lesson: display.Lesson{
-		Learnt: []string{
-			"A hundred Adds during a pass cause one more pass: the first marks the key dirty, and the others find it dirty.",
-			"A key that a worker holds is not queued, so no second worker gets it. Done queues it if it is dirty.",
-			"Get takes the key off dirty before the pass. A change that comes during the pass marks it again and is not lost.",
-		},
-		Read: []display.Reading{
-			{Gear: "queue", Form: gears.Textbook, File: "queue/queue.go", Why: "dirty, processing and queue: Add, Get and Done"},
-			{Gear: "queue", Form: gears.Fast, File: "queue/fast/queue.go", Why: "the same three sets as one record for each key"},
-			{File: "queue/queuetest/base.go", Why: "the same as tests"},
-			{File: "workshop/labs/08-work-queue/README.md", Why: "the lab in which you write this queue"},
-		},
-	},
 	workers: oneKeyPool,
 	play:    playOneKey,
 }

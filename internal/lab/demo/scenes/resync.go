@@ -10,7 +10,6 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
@@ -22,23 +21,7 @@ const resyncPeriod = 10 * time.Second
 
 var resync = Scene{
 	Name:    "resync",
-	Summary: "a wave from the store to the handlers, and no request to the server",
-	Happens: "An informer has a handler with a resync period of ten seconds. When it is due, one key waits in the queue with a change.",
-	Look:    "Watch the slots: each letter is a delta. S is Sync, which comes from the store. And watch the requests.",
 	Options: stage.Options{Bare: true, Gated: true, Follow: []string{"deltafifo"}},
-	Lesson: display.Lesson{
-		Learnt: []string{
-			"A resync queues a Sync delta for each object of the store. It sends no request, so it cannot find an event that was missed.",
-			"A key that waits in the queue already gets no Sync: its own delta brings the handler there, and with a newer object.",
-			"The handlers get OnUpdate with the same object twice. Only those whose period is over get it.",
-		},
-		Read: []display.Reading{
-			{Gear: "deltafifo", Form: gears.Textbook, File: "deltafifo/fifo.go", Why: "Resync: which keys get a Sync"},
-			{Gear: "deltafifo", Form: gears.Fast, File: "deltafifo/fast/fifo.go", Why: "Resync: which keys get a Sync"},
-			{File: "informer/handlers.go", Why: "the period of each handler"},
-			{File: "informer/handle_deltas.go", Why: "isSync: which handlers get it"},
-		},
-	},
 	workers: 1,
 	play:    playResync,
 }
@@ -94,8 +77,8 @@ func playResync(on *stage.Stage, ctx context.Context) error {
 // when they are popped.
 func synced(s *story.State) (names []string) {
 	for _, beat := range s.Beats {
-		if key, what, _ := strings.Cut(beat.Text, ":"); beat.Who == story.FIFO && strings.Contains(what, "Sync") {
-			names = append(names, story.NameOf(key))
+		if e := beat.Event; strings.HasPrefix(e.Name, "deltafifo.") && strings.Contains(e.Deltas, "S") {
+			names = append(names, story.NameOf(e.Key))
 		}
 	}
 	slices.Sort(names)

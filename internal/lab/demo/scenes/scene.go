@@ -15,31 +15,30 @@ package scenes
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
+	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/wait"
 )
 
-// Scene is a script.
+// Scene is a script. Its words are in scenes.yaml.
 type Scene struct {
 	Name string
-	// Summary is a few words for lists.
-	Summary string
-	// Happens says what is going to happen and Look what to watch, a sentence or two each.
-	Happens, Look string
 	// Options are what the stage needs for it.
 	Options stage.Options
-	// Lesson is printed at the end. It has files for every set of gears; see LessonOf.
-	Lesson display.Lesson
 
 	// workers is the number of workers of a scene without a controller; 0: its queue has none.
 	workers int
@@ -47,11 +46,45 @@ type Scene struct {
 	play step
 }
 
-// Story returns the empty story of the scene.
-func (s Scene) Story() *story.Teller {
-	teller := story.New(s.Name, s.Happens, s.Look)
+// Words are the words of a scene.
+type Words struct {
+	// Summary is a few words for lists.
+	Summary texts.Text
+	// Happens says what is going to happen and Look what to watch, a sentence or two each.
+	Happens, Look texts.Text
+	// Learnt and Read are printed at the end.
+	Learnt []texts.Text
+	Read   []Reading
+}
+
+// Reading is a file of the repository, with the reason to read it. A Form (gear=form) says that it
+// is only for runs with that form of that gear.
+type Reading struct {
+	File, Form string
+	texts.Text `yaml:",inline"`
+}
+
+//go:embed scenes.yaml
+var wordFile []byte
+
+// all are the words by scene, and what to read after a run with other gears than the textbook's.
+var all = sync.OnceValue(func() map[string]Words {
+	var all map[string]Words
+	if err := yaml.Unmarshal(wordFile, &all); err != nil {
+		panic(err) // the file is part of the program
+	}
+	return all
+})
+
+// Words returns the words of the scene.
+func (s Scene) Words() Words { return all()[s.Name] }
+
+// Story returns the empty story of the scene, in a language.
+func (s Scene) Story(lang texts.Lang) *story.Teller {
+	words := s.Words()
+	teller := story.New(s.Name, words.Happens.In(lang), words.Look.In(lang))
 	teller.Update(func(state *story.State) {
-		state.Alone = s.Options.Bare
+		state.Lang, state.Alone = lang, s.Options.Bare
 		state.Gears.Workers = s.workers
 	})
 	return teller
@@ -92,15 +125,20 @@ func (s Scene) Play(ctx context.Context, on *stage.Stage) error {
 }
 
 // LessonOf returns the lesson for a run with these gears: it names only pages of their forms.
-func (s Scene) LessonOf(set gears.Set) display.Lesson {
-	lesson := display.Lesson{Learnt: s.Lesson.Learnt}
-	for _, reading := range s.Lesson.Read {
-		if reading.Gear == "" || set.Form(reading.Gear) == reading.Form {
-			lesson.Read = append(lesson.Read, reading)
-		}
+func (s Scene) LessonOf(set gears.Set, lang texts.Lang) (lesson display.Lesson) {
+	words := s.Words()
+	for _, text := range words.Learnt {
+		lesson.Learnt = append(lesson.Learnt, text.In(lang))
 	}
+	read := words.Read
 	if set.String() != gears.Textbook {
-		lesson.Read = append(lesson.Read, display.Reading{File: "docs/learn/gears.md", Why: "the textbook form of each gear, one page each: --gears textbook"})
+		read = append(read[:len(read):len(read)], all()["gears"].Read...)
+	}
+	for _, reading := range read {
+		gear, form, limited := strings.Cut(reading.Form, "=")
+		if !limited || set.Form(gear) == form {
+			lesson.Read = append(lesson.Read, display.Reading{File: reading.File, Why: reading.In(lang)})
+		}
 	}
 	return lesson
 }

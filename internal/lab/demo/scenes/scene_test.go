@@ -16,7 +16,7 @@ func TestAnotherOutcomeOfAScene(t *testing.T) {
 	const want = "the scene did not show what it should: passes: got 3, want 2"
 	prove := func(*stage.Stage, *story.State) error { return bench.Prove("passes", 2, 3) }
 	scene := Scene{Options: stage.Options{Bare: true, Alone: true}, play: script(conclude(prove))}
-	on, err := stage.Open(t.Context(), stage.Config{Teller: scene.Story()}, scene.Options)
+	on, err := stage.Open(t.Context(), stage.Config{Teller: scene.Story("")}, scene.Options)
 	require.NoError(t, err)
 	defer on.Close()
 	assert.EqualError(t, scene.Play(t.Context(), on), want)

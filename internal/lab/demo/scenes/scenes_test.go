@@ -15,7 +15,9 @@ import (
 
 	"orrery/controller/gears"
 	vms "orrery/examples/virtualmachine"
+	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/demo"
+	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
@@ -61,7 +63,7 @@ func playWith(t *testing.T, set gears.Set, name string, intruder func(ctx contex
 		defer func() { require.NoError(t, server.Stop(context.Background())) }()
 		wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
 
-		teller := scene.Story()
+		teller := scene.Story("")
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		on, err := stage.Open(ctx, stage.Config{
@@ -400,29 +402,33 @@ func TestVirtualMachinesThatAreDeletedAtOnce(t *testing.T) {
 func TestScenesAreComplete(t *testing.T) {
 	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "emptied-finalizers", "stuck", "virtualmachine", "errors", "two-ways-of-410", "index", "slow-consumer", "store-decides", "resync", "one-key", "back-off", "worker-pool", "two-queues", "stall"}, scenes.Names())
 	for _, scene := range scenes.All() {
-		assert.NotEmpty(t, scene.Summary)
-		assert.Regexp(t, `^[A-Z].*[.]$`, scene.Happens)
-		assert.Regexp(t, `^Watch .*[.]$`, scene.Look)
-		assert.GreaterOrEqual(t, len(scene.Lesson.Learnt), 3)
+		words := scene.Words()
+		assert.Regexp(t, `^[A-Z].*[.]$`, words.Happens.English)
+		assert.Regexp(t, `^Watch .*[.]$`, words.Look.English)
+		assert.GreaterOrEqual(t, len(words.Learnt), 3)
+		both := append([]texts.Text{words.Summary, words.Happens, words.Look}, words.Learnt...)
 		for _, set := range []string{"fast", "textbook", "deltafifo=inorder,queue=textbook"} {
 			var chosen gears.Set
 			require.NoError(t, chosen.Set(set))
-			read := scene.LessonOf(chosen).Read
+			read := scene.LessonOf(chosen, texts.English).Read
 			assert.GreaterOrEqual(t, len(read), 3, "%s with %s", scene.Name, set)
-			for _, reading := range read {
-				if reading.Gear != "" {
-					assert.Equal(t, chosen.Form(reading.Gear), reading.Form, reading.File)
-				}
+			for _, reading := range words.Read {
+				gear, form, limited := strings.Cut(reading.Form, "=")
+				named := slices.Contains(read, display.Reading{File: reading.File, Why: reading.English})
+				assert.Equal(t, !limited || chosen.Form(gear) == form, named, "%s with %s", reading.File, set)
 			}
 		}
-		for _, reading := range scene.Lesson.Read {
+		for _, reading := range words.Read {
 			_, err := os.Stat(filepath.Join("../../../..", reading.File))
 			assert.NoError(t, err)
-			assert.NotEmpty(t, reading.Why)
-			if reading.Gear != "" {
-				_, err := gears.Parse(reading.Gear + "=" + reading.Form)
+			both = append(both, reading.Text)
+			if reading.Form != "" {
+				_, err := gears.Parse(reading.Form)
 				assert.NoError(t, err, reading.File)
 			}
+		}
+		for _, text := range both {
+			assert.True(t, text.Complete(), "%s in both languages", text.English)
 		}
 	}
 }

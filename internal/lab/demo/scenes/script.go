@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"orrery/internal/lab/demo/gate"
@@ -257,14 +256,14 @@ func answersSince(s *trace.State, n uint64) (answers []*trace.RequestState) {
 	return answers
 }
 
-// told returns what follows the words in each beat of an actor since number from.
-func told(s *story.State, from int, who story.Who, words string) (rest []string) {
+// told returns the events of this name that were told since beat number from.
+func told(s *story.State, from int, name string) (events []trace.Event) {
 	for _, beat := range s.Beats[from:] {
-		if _, after, found := strings.Cut(beat.Text, words); found && beat.Who == who {
-			rest = append(rest, after)
+		if beat.Event.Name == name {
+			events = append(events, beat.Event)
 		}
 	}
-	return rest
+	return events
 }
 
 // informerOf and queueOf are the parts of a state that belong to the plain controller.

@@ -5,40 +5,20 @@ import (
 	"context"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
+	"orrery/internal/words"
 )
 
 var slowConsumer = Scene{
 	Name:    "slow-consumer",
-	Summary: "seven deltas for one Pop: slots are keys, letters are deltas",
-	Happens: "An informer of configmaps has a slow consumer. Red is updated five times and deleted before its " +
-		"next Pop, and then a list lacks it.",
-	Look: "Watch the slot of red: each letter is a delta. U is Updated, D is Deleted, and † is a deletion " +
-		"that no watch reported.",
 	Options: stage.Options{Bare: true, Gated: true, Follow: []string{"deltafifo"}},
-	Lesson: display.Lesson{
-		Learnt: []string{
-			"A DeltaFIFO compresses nothing but places: a key has one slot, and one Pop hands out all of its deltas. So an object that changes often does not delay the others.",
-			"Only the second of two adjacent deletions is dropped. All updates are kept, because a handler may need each step.",
-			"An object that the store has and a list lacks was deleted while no watch reported it. Replace queues a tombstone for it.",
-			"The queue in order (--gears deltafifo=inorder) has a place for each event: a hot object takes as many turns as it has events. In return, the store always equals one version of the server.",
-		},
-		Read: []display.Reading{
-			{Gear: "deltafifo", Form: gears.Textbook, File: "deltafifo/fifo.go", Why: "queueActionLocked, Replace and Pop on one page"},
-			{Gear: "deltafifo", Form: gears.Fast, File: "deltafifo/fast/fifo.go", Why: "the lock is free while a process function runs"},
-			{Gear: "deltafifo", Form: gears.InOrder, File: "deltafifo/inorder/fifo.go", Why: "every event has its own place"},
-			{File: "deltafifo/fifo.go", Why: "dedupDeltas: which delta is dropped"},
-			{File: "deltafifo/inorder/doc.go", Why: "why informers upstream changed to a queue in order"},
-			{File: "workshop/labs/04-deltafifo/README.md", Why: "the lab in which you write this queue"},
-		},
-	},
 	workers: 1,
 	play:    playSlowConsumer,
 }
@@ -79,9 +59,14 @@ func playSlowConsumer(on *stage.Stage, ctx context.Context) error {
 			if on.Gears().Form("deltafifo") == gears.InOrder {
 				pops = updates + 1
 			}
-			popped := told(s, begin, story.FIFO, gate.SlowKey+": popped with ")
-			all := strings.Join(popped, "")
-			deltas := strings.Count(all, "Updated") + strings.Count(all, "Deleted")
+			var popped []string
+			deltas := 0
+			for _, e := range told(s, begin, "deltafifo.popped") {
+				if n := utf8.RuneCountInString(e.Deltas); e.Key == gate.SlowKey {
+					deltas += n
+					popped = append(popped, words.Count(n, "delta")+": "+story.Deltas(e.Deltas))
+				}
+			}
 			s.Figure("Pops of "+gate.SlowKey, "%d: %s", len(popped), strings.Join(popped, "; "))
 			s.Figure("in the store", "%d objects", informerOf(s.Run).Store.Total)
 			return cmp.Or(

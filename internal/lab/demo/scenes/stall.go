@@ -8,7 +8,6 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/queue"
@@ -25,22 +24,6 @@ const (
 
 var stalled = Scene{
 	Name:    "stall",
-	Summary: "two harnesses measure a queue whose worker stalls for a second",
-	Happens: "Two equal queues have one worker each, and both workers stall for 1 s. A closed loop adds a key when the one before is done. An open loop adds one every 10 ms.",
-	Look:    "Watch the p99 of both: the stall is the same, and only one harness reports it. An event is slow after 100 ms.",
-	Lesson: display.Lesson{
-		Learnt: []string{
-			"A closed loop waits for the queue, so it adds nothing while the queue is stalled: a second in which nothing works is one slow sample (coordinated omission).",
-			"Real events do not wait. An open loop adds each event when it is due, and each event of the stall has its own latency.",
-			"Count a latency from when the event was due, not from when the harness came to add it. A late harness would hide the delay that it causes.",
-		},
-		Read: []display.Reading{
-			{File: "internal/lab/bench/load/pacer.go", Why: "when the events of an open loop are due"},
-			{File: "internal/lab/bench/queuebench/phase.go", Why: "the harness of lab bench queue: produce, work, prove"},
-			{File: "internal/lab/bench/histogram.go", Why: "how latencies are counted"},
-			{File: "workshop/labs/15-measure/README.md", Why: "the lab in which you write this harness"},
-		},
-	},
 	workers: 1, // each queue
 	Options: stage.Options{Bare: true, Alone: true},
 	play:    playStall,

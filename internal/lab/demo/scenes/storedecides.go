@@ -1,14 +1,13 @@
 package scenes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
@@ -18,26 +17,8 @@ import (
 
 var storeDecides = Scene{
 	Name:    "store-decides",
-	Summary: "one type of delta causes three different calls, because the store decides",
-	Happens: "An informer lists and watches some configmaps. Its watch breaks, objects change, and it has to list everything again.",
-	Look:    "Watch each delta beside the call that follows it. Whatever the second list brings is Replaced, and yet the calls differ.",
 	Options: stage.Options{Bare: true, Gated: true, Follow: []string{"informer"}},
-	Lesson: display.Lesson{
-		Learnt: []string{
-			"The type of a delta says how the informer heard of an object. Whether that is an addition or an update for the handlers depends on what the store had before.",
-			"A list brings every object as Replaced: new ones, changed ones and unchanged ones. An object that the store lacks causes OnAdd, one with another resourceVersion OnUpdate.",
-			"An object with the resourceVersion of the store has not changed. No handler is called for it, unless its resync is due.",
-			"An object that the list lacks gets a tombstone, and the handlers get OnDelete with the last known state.",
-		},
-		Read: []display.Reading{
-			{File: "informer/handle_deltas.go", Why: "handleDelta, apply and isSync: from a delta to a notification"},
-			{File: "workshop/labs/07-handle-deltas/README.md", Why: "the lab in which you write this page"},
-			{File: "informer/handler.go", Why: "what the three callbacks promise"},
-			{Gear: "indexer", Form: gears.Textbook, File: "indexer/store.go", Why: "Update returns the previous object"},
-			{Gear: "indexer", Form: gears.Fast, File: "indexer/fast/index.go", Why: "put returns the previous object"},
-		},
-	},
-	play: playStoreDecides,
+	play:    playStoreDecides,
 }
 
 func playStoreDecides(on *stage.Stage, ctx context.Context) error {
@@ -92,12 +73,13 @@ func stepThrough(calls int64) step {
 // callsOf counts the calls after each type of delta, as they were told.
 func callsOf(s *story.State) error {
 	tally := map[string]int{}
-	for _, beat := range s.Beats {
-		_, delta, _ := strings.Cut(beat.Text, ": ")
-		if delta, call, found := strings.Cut(delta, ";"); found && beat.Who == story.Indexer {
-			_, call, _ = strings.Cut(call, ": ")
-			tally[delta+", "+call]++
+	calls := map[string]string{"add": "OnAdd", "update": "OnUpdate", "delete": "OnDelete"}
+	for _, e := range told(s, 0, "informer.applied") {
+		call := cmp.Or(calls[e.Kind], "no call")
+		if e.Sync { // only for handlers that are due
+			call = "no call"
 		}
+		tally[story.Deltas(e.Deltas)+", "+call]++
 	}
 	var all []string
 	for what, n := range tally {

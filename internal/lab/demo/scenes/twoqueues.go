@@ -14,7 +14,6 @@ import (
 	deltafifofast "orrery/deltafifo/fast"
 	"orrery/deltafifo/inorder"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 )
@@ -35,23 +34,6 @@ var hotHistory = []*serverEvent{
 
 var twoQueues = Scene{
 	Name:    "two-queues",
-	Summary: "the same events through DeltaFIFO and through the queue in order",
-	Happens: "Twelve events, nine of them of the object hot, wait in a DeltaFIFO and in a queue in order. Then each fills a store, Pop by Pop.",
-	Look:    "Watch which version each store equals, and when it has b. The letters are deltas: A is Added, U is Updated.",
-	Lesson: display.Lesson{
-		Learnt: []string{
-			"A DeltaFIFO gives a key one slot, so a later update overtakes the events of other keys. Its store may show a state that the server never had.",
-			"The queue in order has a place for each event. Its store passes through every version of the server, so it can say at which version it is.",
-			"The price: a hot object takes a turn for each of its events, and the objects behind it wait.",
-			"Upstream changed to the queue in order, because a controller must be able to tell whether its store shows its own last write.",
-		},
-		Read: []display.Reading{
-			{File: "deltafifo/inorder/doc.go", Why: "why informers upstream changed to a queue in order"},
-			{File: "deltafifo/inorder/fifo.go", Why: "the queue in order on one page"},
-			{File: "deltafifo/fifo.go", Why: "DeltaFIFO on one page: items and queue"},
-			{File: "workshop/labs/14-inorder/README.md", Why: "the lab in which you write the queue in order"},
-		},
-	},
 	Options: stage.Options{Bare: true, Alone: true},
 	play:    playTwoQueues,
 }

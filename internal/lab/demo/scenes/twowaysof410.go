@@ -7,9 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
@@ -20,28 +18,9 @@ import (
 )
 
 var twoWaysOf410 = Scene{
-	Name:    "two-ways-of-410",
-	Summary: "a 410 as the code of an answer, and as an event inside of a 200 stream",
-	Happens: "The watch of an informer breaks twice, and its position has expired. The first time, a gateway answers with code 410. The second time, the server answers with 200 and sends an ERROR event.",
-	Look:    "Watch the code of the answer, what is in the stream, and that the reflector does the same both times.",
+	Name: "two-ways-of-410",
 	Options: stage.Options{Bare: true, Unused: []gate.ID{gate.G1, gate.G3, gate.G4}, // lists only, and no handler
 		Follow: []string{"restclient.requestDone"}},
-	Lesson: display.Lesson{
-		Learnt: []string{
-			"An HTTP answer has one code, sent before the first event. What goes wrong later has to come as an event: its type is ERROR, and its object is a Status.",
-			"An API server answers a watch from an expired position with 200 and a single ERROR event. Its code 410 is in the Status, not in the answer.",
-			"A gateway, or a list whose next page has expired, answers with code 410. A client has to know both ways.",
-			"After both, the position is useless, and only a new list helps. A decoder that drops the ERROR event would watch from the same position forever.",
-		},
-		Read: []display.Reading{
-			{Gear: "restclient", Form: gears.Textbook, File: "restclient/watch_decoder.go", Why: "decodeError: from an ERROR event to a Status"},
-			{Gear: "restclient", Form: gears.Fast, File: "restclient/fast/doc.go", Why: "the decoder that scans each event once"},
-			{File: "restclient/api/statuserror.go", Why: "IsExpired: reason or code, each alone is enough"},
-			{Gear: "reflector", Form: gears.Textbook, File: "informer/reflector/reflector.go", Why: "watchFailed: what follows a 410"},
-			{Gear: "reflector", Form: gears.Fast, File: "informer/reflector/machine/table.go", Why: "what follows a 410, as a table"},
-			{File: "workshop/labs/02-watch-decoder/README.md", Why: "the lab in which you write the decoder"},
-		},
-	},
 	play: playTwoWaysOf410,
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/queue"
@@ -28,23 +27,6 @@ const (
 
 var workersInPool = Scene{
 	Name:    "worker-pool",
-	Summary: "when periodic functions start, and a worker that comes back after a panic",
-	Happens: "Three loops of package wait run a function of 300 ms with a period of 1 s; its third run takes 1.6 s. Then three such loops are the workers of a queue, and one pass panics.",
-	Look:    "Watch the time lines: a number is the start of a run, full is running, empty is waiting.",
-	Lesson: display.Lesson{
-		Learnt: []string{
-			"Sliding: the period begins when a run has ended. Not sliding: it begins when a run starts, a run that takes longer is followed by the next one at once, and a missed start is not made up for.",
-			"Jitter lengthens each period by a random share and never shortens it. So loops that started together drift apart.",
-			"A worker is such a loop around Get and Done. A panic ends one run of it, HandleCrash reports the panic, and the loop starts the next run after its period.",
-			"Meanwhile the other workers take the keys. Done must be deferred: otherwise the key of the panic stays with a worker that is gone.",
-		},
-		Read: []display.Reading{
-			{File: "wait/until.go", Why: "JitterUntil and its kin"},
-			{File: "wait/crash.go", Why: "HandleCrash, ReallyCrash and the panic handlers"},
-			{File: "nsctl/controller.go", Why: "the pool of workers of the namespace controller"},
-			{File: "workshop/labs/10-jitter-until/README.md", Why: "the lab in which you write the loop"},
-		},
-	},
 	workers: poolWorkers,
 	Options: stage.Options{Bare: true, Alone: true},
 	play:    script(playPeriods, playPanic),

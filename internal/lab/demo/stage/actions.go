@@ -9,7 +9,6 @@ import (
 	"orrery/controller/gears"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/words"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/wait"
@@ -81,7 +80,7 @@ func (s *Stage) Fill(ctx context.Context) error {
 			}
 		}
 	}
-	s.Tell(story.You, "%s of %d types are in it: %s", words.Count(made, "object"), len(content), s.inventory())
+	s.Tell(story.You, "%d object[s] of %d types are in it: %s", made, len(content), s.inventory())
 	s.Enter("before the deletion", "the namespace is full and is about to be deleted")
 	return s.config.Teller.Await(ctx, func(state *story.State) bool {
 		return state.Total().Most >= all && state.Namespace.Phase != ""
@@ -161,8 +160,8 @@ func (s *Stage) ReleaseFinalizers(ctx context.Context) error {
 		}
 		released++
 	}
-	s.Tell(story.Operator, "has made its backups and removes the finalizer from %s; the server removes them at once",
-		words.Count(released, "crontab"))
+	s.Tell(story.Operator, "has made its backups and removes the finalizer from %d crontab[s]; "+
+		"the server removes them at once", released)
 	return nil
 }
 
@@ -187,7 +186,7 @@ func (s *Stage) ShowContent(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing the custom resources: %w", err)
 	}
-	s.Tell(story.You, "kubectl -n %s get crontabs: %s", Namespace, words.Count(len(crontabs.Items), "crontab"))
+	s.Tell(story.You, "kubectl -n %s get crontabs: %d crontab[s]", Namespace, len(crontabs.Items))
 	return nil
 }
 

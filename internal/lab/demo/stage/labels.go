@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"orrery/internal/lab/demo/story"
-	"orrery/internal/words"
 	"orrery/restclient/api"
 )
 
@@ -40,6 +39,6 @@ func (s *Stage) DeleteSome(ctx context.Context, name string, n int) (deleted int
 			deleted++
 		}
 	}
-	s.Tell(story.You, "kubectl -n %s delete %s: %s", Namespace, name, words.Count(deleted, "object"))
+	s.Tell(story.You, "kubectl -n %s delete %s: %d object[s]", Namespace, name, deleted)
 	return deleted, nil
 }

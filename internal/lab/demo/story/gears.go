@@ -74,6 +74,7 @@ func (t *Teller) tellEvent(e *trace.Event, run *trace.State) {
 	}
 	if who, text := s.sentence(e); text != "" && t.firstLocked(e) {
 		s.Tell(who, "%s", text)
+		s.Beats[len(s.Beats)-1].Event = *e
 	}
 }
 

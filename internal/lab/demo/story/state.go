@@ -13,12 +13,12 @@
 package story
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"orrery/internal/lab/course/texts"
 	"orrery/internal/observe/trace"
 )
 
@@ -26,6 +26,8 @@ import (
 type State struct {
 	// Scene is the scene's name; Happens says what happens in it and Look what to watch.
 	Scene, Happens, Look string
+	// Lang is the language of the sentences.
+	Lang texts.Lang
 	// Elapsed is the time since the demo began.
 	Elapsed time.Duration
 	// Now says what is happening, and why it takes its time.
@@ -185,12 +187,12 @@ func (s *State) Line(name string, left int) {
 
 // Show sets the text of a row of the panel, and adds the row if there is none of this name.
 func (s *State) Show(name, format string, args ...any) {
-	s.Panel = set(s.Panel, name, fmt.Sprintf(format, args...))
+	s.Panel = set(s.Panel, name, s.Say(format, args...))
 }
 
 // Figure sets a figure that the scene has measured.
 func (s *State) Figure(name, format string, args ...any) {
-	s.Figures = set(s.Figures, name, fmt.Sprintf(format, args...))
+	s.Figures = set(s.Figures, name, s.Say(format, args...))
 }
 
 func set(rows []Row, name, text string) []Row {
@@ -221,6 +223,8 @@ type Beat struct {
 	Who Who
 	// Text is a sentence without a full stop, in one line.
 	Text string
+	// Event is what the sentence tells; the zero Event if the script tells it.
+	Event trace.Event
 }
 
 // Who is an actor of a story.

@@ -2,7 +2,6 @@ package story
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -91,14 +90,15 @@ func (t *Teller) Tell(who Who, format string, args ...any) {
 	t.Update(func(s *State) { s.Tell(who, format, args...) })
 }
 
-// Tell adds a beat, from within Update.
+// Tell adds a beat, from within Update. See [State.Say].
 func (s *State) Tell(who Who, format string, args ...any) {
-	s.Beats = append(s.Beats, Beat{At: s.Elapsed, Who: who, Text: harmless(fmt.Sprintf(format, args...))})
+	s.Beats = append(s.Beats, Beat{At: s.Elapsed, Who: who, Text: harmless(s.Say(format, args...))})
 }
 
 // Enter starts a stage and ends the previous one, from within Update. now describes it; long is its
 // length, 0 if unknown. A stage that is entered again continues.
 func (s *State) Enter(stage, now string, long time.Duration) {
+	stage, now = s.said(stage), s.said(now)
 	s.Now = harmless(now)
 	s.Wait = Wait{}
 	if long > 0 {
@@ -118,7 +118,7 @@ func (s *State) End(now string) {
 	if n := len(s.Stages); n > 0 {
 		s.Stages[n-1].Took = s.Elapsed - s.Stages[n-1].From
 	}
-	s.Now, s.Wait, s.Over = harmless(now), Wait{}, true
+	s.Now, s.Wait, s.Over = harmless(s.said(now)), Wait{}, true
 }
 
 // State returns a copy of the state.
@@ -163,13 +163,13 @@ func (t *Teller) noticeLocked() {
 }
 
 // harmless makes text fit for one line of a terminal: no control codes, and only characters that
-// are one column wide on every terminal.
+// have the same width on every terminal, see Columns.
 func harmless(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
 			return ' '
-		case unicode.IsPrint(r) && unicode.In(r, narrow):
+		case unicode.IsPrint(r) && unicode.In(r, narrow, wide):
 			return r
 		}
 		return '?'
@@ -182,3 +182,21 @@ var narrow = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x20, Hi: 0x24f, Stride: 1}, {Lo: 0x370, Hi: 0x482, Stride: 1}, {Lo: 0x48a, Hi: 0x52f, Stride: 1},
 	{Lo: 0x2010, Hi: 0x2027, Stride: 1}, {Lo: 0x2190, Hi: 0x21ff, Stride: 1}, {Lo: 0x2500, Hi: 0x25ff, Stride: 1},
 }}
+
+// wide are characters that are two columns wide everywhere: Chinese, its punctuation and full-width
+// forms.
+var wide = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x3001, Hi: 0x303e, Stride: 1}, {Lo: 0x3400, Hi: 0x4dbf, Stride: 1}, {Lo: 0x4e00, Hi: 0x9fff, Stride: 1},
+	{Lo: 0xff01, Hi: 0xff60, Stride: 1},
+}}
+
+// Columns returns the width of a text on a terminal.
+func Columns(text string) (columns int) {
+	for _, r := range text {
+		columns++
+		if unicode.Is(wide, r) {
+			columns++
+		}
+	}
+	return columns
+}

@@ -73,6 +73,9 @@ func readPage(name string) string {
 	return string(text)
 }
 
+// Sentences returns the table of what is said of events: rows in JSON, in both languages.
+func Sentences() []byte { return []byte(readPage("sentences.json")) }
+
 // servedIndex returns index.html for a server, and its content security policy: everything comes
 // from the server itself.
 func servedIndex() (html, policy string) {

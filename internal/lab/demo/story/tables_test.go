@@ -1,0 +1,34 @@
+package story
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"go.yaml.in/yaml/v3"
+
+	"orrery/internal/lab/course/texts"
+)
+
+// Both languages have all texts, and the same fields in each.
+func TestBothLanguagesHaveTheSameFields(t *testing.T) {
+	var rows []texts.Text
+	assert.NoError(t, yaml.Unmarshal(narration, &rows))
+	for _, all := range sentences {
+		for _, row := range all {
+			rows = append(rows, row.Text)
+		}
+	}
+	fields := regexp.MustCompile(`\{\w+\}|%(?:\[\d\])?[.\d]*[a-z]`)
+	index := regexp.MustCompile(`\[\d\]`)
+	of := func(text string) (found []string) {
+		for _, field := range fields.FindAllString(text, -1) {
+			found = append(found, index.ReplaceAllString(field, ""))
+		}
+		return found
+	}
+	for _, row := range rows {
+		assert.True(t, row.Complete(), row)
+		assert.ElementsMatch(t, of(row.English), of(row.Chinese), row)
+	}
+}
