@@ -125,6 +125,33 @@ func TestScenesInThePage(t *testing.T) {
 	}
 }
 
+// The page says of the event under the cursor what the terminal says of it.
+func TestScenesSayWhatTheirEventsSay(t *testing.T) {
+	recording := recordedWith(t, "one-key")
+	lines := parsed(t, recording)
+	at := func(name string, from int) int { return from + find(lines[from:], name) + 1 }
+	held := at("queue.added", at("queue.got", 0))
+	b := viewtest.Open(t, 1280, 720)
+	for language, sentences := range map[string]map[int]string{
+		"en": {
+			at("deltafifo.popped", 0):       "shop/red: popped with 1 delta: Replaced",
+			at("queue.added", 0):            "Add(shop/red): it is dirty now, and queued",
+			held:                            "Add(shop/red): it is dirty now; a worker holds it, so it is not queued",
+			at("queue.done", held):          "Done(shop/red): it is dirty, so it is queued",
+			at("informer.handlerCalled", 0): "",
+		},
+		"zh-CN": {held: "Add(shop/red)：它现在是 dirty；有个 worker 拿着它，所以不入队"},
+	} {
+		b.Do(chromedp.Navigate(replayed(t, recording) + "&lang=" + language))
+		b.Until(`document.querySelector(".says")`)
+		for n, want := range sentences {
+			goTo(b, n)
+			assert.Equal(t, want, viewtest.Value[string](b, `document.querySelector(".says").innerText`), lines[n-1])
+		}
+	}
+	b.Sound()
+}
+
 // Every chapter of every scene has a sentence in both languages.
 func TestScenesHaveSentences(t *testing.T) {
 	for _, language := range []string{"en", "zh-CN"} {

@@ -1,5 +1,6 @@
 // The boxes: each draws its part of the state at one moment. It shows as many rows as it has room for and says how many more.
 import { html } from "orrery/htm-preact.js";
+import { deltas } from "orrery/sentence.js";
 import { get } from "orrery/state.js";
 import { colour, count, duration, short, text } from "orrery/text.js";
 
@@ -41,13 +42,11 @@ function Rows({ rows, most, total = rows.length, rest = () => "" }) {
 const since = (view, at) => duration(Math.max(0, view.t - at));
 const called = (view, gear) => view.state.gears[gear];
 
-const letters = { A: "Added", U: "Updated", D: "Deleted", R: "Replaced", S: "Sync", "†": "Deleted, as a tombstone" };
-
 // Deltas is a letter for each delta, oldest first.
 export function Deltas({ d = "", n = 0 }) {
   const all = [...d], shown = all.slice(-9), missing = Math.max(n, all.length) - shown.length;
   return html`<span class="deltas">${missing > 0 && html`<span class="quiet">${count(missing)}+</span>`}${shown.map(letter =>
-    html`<span class=${"delta " + (letter === "†" ? "D" : letter)} title=${get(letters, letter) ?? ""}>${letter}</span>`)}</span>`;
+    html`<span class=${"delta " + (letter === "†" ? "D" : letter)} title=${get(deltas, letter) ?? ""}>${letter}</span>`)}</span>`;
 }
 
 const fewWatches = 3; // more are one row: the requests are what changes

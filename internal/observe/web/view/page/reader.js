@@ -1,6 +1,6 @@
 // The worker of the page. It holds a run as lines in chunks, each behind a whole state, and answers with what the page shows at
 // one event. A live run grows at its end; a recording is read once.
-import { next } from "./state.js";
+import { factsOf, next } from "./state.js";
 import { Summary } from "./summary.js";
 
 const mostText = 256 << 20; // characters of a live run that are kept
@@ -203,8 +203,9 @@ function serve(port) {
     due = false;
     if (!run.newest) return; // a live run that has not begun
     const n = position ?? run.count, recent = run.recent(n), t = time ?? (n >= run.count ? present() : recent.at(-1)?.t ?? run.start);
+    const last = recent.at(-1), facts = last && factsOf(last, run.stateAt(n - 1)); // the next call changes that state
     port.postMessage({
-      kind: "view", header: run.header, n, count: run.count, first: run.first, start: run.start, t,
+      kind: "view", facts, header: run.header, n, count: run.count, first: run.first, start: run.start, t,
       end: Math.max(run.end, t), following: position === null, state: run.stateAt(n), recent, ...run.story(key, n),
       summary: run.summary.plain(), problem: run.problem, skipped: run.skipped, cut: run.finished && !run.problem && !run.newest.ended, reason: run.newest.ended,
       used: run.newest.gears,

@@ -3,6 +3,7 @@ import { html, useEffect, useRef } from "orrery/htm-preact.js";
 import { get } from "orrery/state.js";
 import { count, duration, short, text } from "orrery/text.js";
 import { Key } from "orrery/boxes.js";
+import { sentenceOf } from "orrery/sentence.js";
 
 // details are what a chip says after the name of an event.
 const details = {
@@ -42,6 +43,7 @@ export function Story({ view }) {
   useEffect(() => { if (chain.current) chain.current.scrollLeft = chain.current.scrollWidth; }, [last, selected]);
   return html`<section class="box story" aria-label=${text("story")} tabindex="0" data-box="story">
     <header><h2>${selected ? html`${text("story")}:${" "}` : text("story")}</h2>${selected && html`<${Key} k=${selected} view=${view} most=${60}/>`}
+      <span class="says">${view.facts ? sentenceOf(view.recent.at(-1), view.facts) : ""}</span>
       <span class="note">${selected && passing.length ? text(earlier ? "story-last" : "story-events", { n: count(passing.reduce((sum, e) => sum + (e.times ?? 1), 0)) }) : ""}</span></header>
     <div class="body">${story.length > 0 && passing.length === 0 ? html`<p class="empty">${text("story-filtered")}</p>` : selected
       ? html`<div class="chain" ref=${chain}>${passing.map((e, i) => html`${i > 0 && html`<span class="arrow" aria-hidden="true">${linked(passing[i - 1], e) ? "▸" : "·"}</span>`}<${Chip} e=${e} view=${view} now=${e.s === last}/>`)}</div>`
