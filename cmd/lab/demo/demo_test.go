@@ -16,7 +16,6 @@ import (
 
 	"orrery/internal/app/program/programtest"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/observe/trace"
 	"orrery/restclient/kubeconfig"
@@ -114,20 +113,6 @@ func TestDemoDrawsOnTerminalsOnly(t *testing.T) {
 	defer reader.Close()
 	defer writer.Close()
 	assert.Nil(t, options.config(writer).Size)
-}
-
-func TestDemoGlyphs(t *testing.T) {
-	for want, environment := range map[*display.Glyphs][][3]string{
-		&display.Unicode: {{"", "", ""}, {"", "", "de_DE.UTF-8"}, {"en_US.UTF-8", "", "C"}, {"", "C.UTF-8", "POSIX"}},
-		&display.ASCII:   {{"C", "", "de_DE.UTF-8"}, {"", "", "POSIX"}, {"", "C", ""}},
-	} {
-		for _, values := range environment {
-			t.Setenv("LC_ALL", values[0])
-			t.Setenv("LC_CTYPE", values[1])
-			t.Setenv("LANG", values[2])
-			assert.Same(t, want, glyphs(), values)
-		}
-	}
 }
 
 // A server that is kept is announced with a working kubeconfig, and both are gone at the end.

@@ -106,7 +106,7 @@ func (o *demoOptions) config(stdout io.Writer) demo.Config {
 	lang, _ := texts.Parse(o.lang) // it was checked
 	config := demo.Config{
 		Scene: o.scene, Lang: lang, Objects: o.objects, Gears: o.gears, Listen: o.listen,
-		Color: program.WantsColor(stdout), Glyphs: glyphs(),
+		Color: program.WantsColor(stdout),
 	}
 	file, ok := program.Underlying(stdout).(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -125,20 +125,4 @@ func (o *demoOptions) config(stdout io.Writer) demo.Config {
 		config.Size = size
 	}
 	return config
-}
-
-// glyphs returns ASCII only for the locales C and POSIX. Terminals without a UTF-8 locale, as in
-// containers, show Unicode.
-func glyphs() *display.Glyphs {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		switch value := os.Getenv(name); value {
-		case "":
-			continue
-		case "C", "POSIX":
-			return &display.ASCII
-		default:
-			return &display.Unicode
-		}
-	}
-	return &display.Unicode
 }

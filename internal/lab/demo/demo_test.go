@@ -25,9 +25,6 @@ import (
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
-	"orrery/restclient"
-	"orrery/restclient/api"
-	"orrery/restclient/credentials"
 	"orrery/restclient/restclienttest"
 	"orrery/wait"
 )
@@ -36,7 +33,7 @@ import (
 func inBubble(t *testing.T, name string, config Config) *show {
 	scene, err := scenes.Named(name)
 	require.NoError(t, err)
-	server, made, err := NewServer("", config.Recorder)
+	server, made, err := NewServer("")
 	require.NoError(t, err)
 	t.Cleanup(func() { StopServer(server) })
 	wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
@@ -53,7 +50,7 @@ func screenSize() display.Size { return display.Size{Width: 80, Height: 24} }
 func TestLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		s := inBubble(t, "delete", Config{Out: &out, Glyphs: &display.Unicode})
+		s := inBubble(t, "delete", Config{Out: &out})
 		require.NoError(t, s.run(t.Context()))
 		text := out.String()
 		assert.NotContains(t, text, "\x1b")
@@ -79,7 +76,7 @@ func TestChinese(t *testing.T) {
 	for _, name := range []string{"delete", "slow-consumer"} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
-			s := inBubble(t, name, Config{Out: &out, Glyphs: &display.Unicode, Lang: texts.Chinese})
+			s := inBubble(t, name, Config{Out: &out, Lang: texts.Chinese})
 			require.NoError(t, s.run(t.Context()))
 			for _, beat := range s.teller.State().Beats {
 				if beat.Who != story.You { // commands
@@ -98,7 +95,7 @@ func TestChinese(t *testing.T) {
 func TestPicture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		s := inBubble(t, "finalizer", Config{Out: &out, Glyphs: &display.Unicode, Size: screenSize})
+		s := inBubble(t, "finalizer", Config{Out: &out, Size: screenSize})
 		kept := false
 		s.keep = func(context.Context) error {
 			kept = true
@@ -119,7 +116,7 @@ func TestStoppedInTheMiddle(t *testing.T) {
 	for _, size := range []func() display.Size{nil, screenSize} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
-			s := inBubble(t, "delete", Config{Out: &out, Glyphs: &display.Unicode, Size: size})
+			s := inBubble(t, "delete", Config{Out: &out, Size: size})
 			s.keep = func(context.Context) error { return errors.New("there is nothing to keep") }
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(7*time.Second, cancel)
@@ -141,7 +138,7 @@ func TestAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
-				config := Config{Scene: "stall", Out: &out, Glyphs: &display.Unicode, Size: size}
+				config := Config{Scene: "stall", Out: &out, Size: size}
 				require.NoError(t, Run(t.Context(), config, &Curtain{}))
 				assert.Contains(t, out.String(), "the gears are fast")
 				assert.Contains(t, out.String(), "What was measured")
@@ -157,40 +154,6 @@ func TestAlone(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A recording tells when another client than the scene's has written, and only then.
-func TestWritesOfOthersAreRecorded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		recorder, err := trace.Start(trace.Config{})
-		require.NoError(t, err)
-		defer recorder.Stop("over")
-		server, made, err := NewServer("", recorder)
-		require.NoError(t, err)
-		defer StopServer(server)
-		config := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil).Config()
-		create := func(who restclient.Credentials, name string) {
-			config.Credentials = who
-			client, err := restclient.New(config)
-			require.NoError(t, err)
-			defer client.Close()
-			namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-			_, err = namespaces.Create(t.Context(), &api.Namespace{ObjectMeta: api.ObjectMeta{Name: name}}, api.UpdateOptions{})
-			require.NoError(t, err)
-			_, err = namespaces.List(t.Context(), api.ListOptions{})
-			require.NoError(t, err)
-		}
-		for who, credential := range made {
-			create(credential, "from-"+string(who))
-		}
-		synctest.Wait()
-		assert.Zero(t, recorder.State().Lab.Requests)
-		admin, err := credentials.NewToken(server.Token())
-		require.NoError(t, err)
-		create(admin, "from-kubectl")
-		synctest.Wait()
-		assert.EqualValues(t, 1, recorder.State().Lab.Requests, "one create")
-	})
 }
 
 // A scene with gates has no time limit: it goes on when the gates open.
@@ -209,7 +172,7 @@ func TestGatesHoldAScene(t *testing.T) {
 		t.Run(string(id), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
-				s := inBubble(t, "delete", Config{Out: &out, Glyphs: &display.Unicode})
+				s := inBubble(t, "delete", Config{Out: &out})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				gates := gate.New(ctx, nil)
@@ -236,7 +199,7 @@ func TestGatesOfEveryScene(t *testing.T) {
 				recorder, err := trace.Start(trace.Config{})
 				require.NoError(t, err)
 				defer recorder.Stop("the test is over")
-				s := inBubble(t, name, Config{Out: io.Discard, Glyphs: &display.Unicode, Recorder: recorder})
+				s := inBubble(t, name, Config{Out: io.Discard, Recorder: recorder})
 				s.stage.Objects = 10
 				gates := gate.New(ctx, nil)
 				s.config.Gates, s.stage.Gates = gates, gates
@@ -277,7 +240,7 @@ func TestGatesOfEveryScene(t *testing.T) {
 func TestBrokenOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		s := inBubble(t, "delete", Config{Out: &out, Glyphs: &display.Unicode})
+		s := inBubble(t, "delete", Config{Out: &out})
 		_, err := s.stage.Faults.Add("forbid:verb=create,resource=secrets")
 		require.NoError(t, err)
 		err = s.run(t.Context())
@@ -289,7 +252,7 @@ func TestBrokenOff(t *testing.T) {
 // A panic in a gear is printed after the terminal is restored.
 func TestPanicGivesTheTerminalBack(t *testing.T) {
 	var out bytes.Buffer
-	s := &show{config: Config{Out: &out, Glyphs: &display.Unicode, Size: screenSize}, teller: story.New("delete", "", ""), curtain: &Curtain{}}
+	s := &show{config: Config{Out: &out, Size: screenSize}, teller: story.New("delete", "", ""), curtain: &Curtain{}}
 	restoreLog := wait.PanicHandlers.Replace()
 	defer restoreLog()
 	stop := s.draw(display.NewPrinter(io.Discard, 80, false))
@@ -309,7 +272,7 @@ func TestCurtain(t *testing.T) {
 	var curtain Curtain
 	curtain.Lower()
 	curtain.Raise()
-	screen := display.NewScreen(&out, screenSize, false, &display.ASCII)
+	screen := display.NewScreen(&out, screenSize, false)
 	screen.Open()
 	curtain.rise(screen)
 	curtain.Lower()
@@ -358,7 +321,7 @@ func TestRunOverSockets(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &signalling{words: "kubectl create namespace shop", call: cancel}
-	require.NoError(t, Run(ctx, Config{Out: out, Objects: 20, Glyphs: &display.Unicode}, &Curtain{}))
+	require.NoError(t, Run(ctx, Config{Out: out, Objects: 20}, &Curtain{}))
 	assert.Contains(t, out.text.String(), "listens on https://127.0.0.1:")
 	assert.Contains(t, out.text.String(), "Stopped in the middle of the scene.")
 }

@@ -22,10 +22,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"orrery/controller/gears"
@@ -60,7 +58,7 @@ func Run(ctx context.Context, config Config, curtain *Curtain) error {
 		teller.Tell(story.Demo, "the gears are %s (--gears selects others); this scene needs no server", config.Gears)
 		return s.run(ctx)
 	}
-	server, credentials, err := NewServer(config.Listen, config.Recorder)
+	server, credentials, err := NewServer(config.Listen)
 	if err != nil {
 		return err
 	}
@@ -130,7 +128,7 @@ func (s *show) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the scene failed: %w", err)
 	}
-	printer.Lines(display.Summary(s.teller.State(), s.width(), s.config.Glyphs))
+	printer.Lines(display.Summary(s.teller.State(), s.width()))
 	printer.Lines(display.Closing(s.teller.State(), s.scene.LessonOf(s.config.Gears, s.config.Lang), s.width()))
 	if s.keep == nil {
 		return nil
@@ -152,7 +150,7 @@ func (s *show) draw(printer *display.Printer) (stop func()) {
 		printer.Lines(display.Opening(s.teller.State(), s.width()))
 		return display.Run(printer, s.teller)
 	}
-	screen := display.NewScreen(s.config.Out, s.config.Size, s.config.Color, s.config.Glyphs)
+	screen := display.NewScreen(s.config.Out, s.config.Size, s.config.Color)
 	s.curtain.rise(screen)
 	// A panic restores the terminal first, so that it can be read.
 	restore := wait.PanicHandlers.Replace(func(ctx context.Context, p *wait.Panic) {
@@ -229,12 +227,11 @@ type Config struct {
 	// Listen is the address of the server; "": a free port of the loopback interface.
 	Listen string
 
-	// Out is the output. If Size is not nil, Out is a terminal and the scene is drawn live, with Color
-	// and Glyphs.
-	Out    io.Writer
-	Size   func() display.Size
-	Color  bool
-	Glyphs *display.Glyphs
+	// Out is the output. If Size is not nil, Out is a terminal and the scene is drawn live, in
+	// Color.
+	Out   io.Writer
+	Size  func() display.Size
+	Color bool
 	// Width is the width of lines if Size is nil; 0: display.PlainWidth.
 	Width int
 
@@ -255,9 +252,8 @@ const fillTime = 2 * time.Second
 const timeout = 2 * time.Minute
 
 // NewServer returns a server and the credentials of its clients. They are separate users, so that a
-// fault can affect one of them. The recorder, which may be nil, records the writes of all other
-// users.
-func NewServer(listen string, recorder *trace.Recorder) (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
+// fault can affect one of them.
+func NewServer(listen string) (*apiserver.Server, map[story.Client]restclient.Credentials, error) {
 	tokens, made := map[string]apiserver.User{}, map[story.Client]restclient.Credentials{}
 	for who, user := range stage.Users() {
 		token := string(who) + "-" + rand.Text()
@@ -267,22 +263,8 @@ func NewServer(listen string, recorder *trace.Recorder) (*apiserver.Server, map[
 			return nil, nil, err
 		}
 	}
-	server, err := apiserver.New(apiserver.Config{Listen: listen, TLS: true, Demo: true, Tokens: tokens, Trace: writesOfOthers(recorder)})
+	server, err := apiserver.New(apiserver.Config{Listen: listen, TLS: true, Demo: true, Tokens: tokens})
 	return server, made, err
-}
-
-// writesOfOthers records each successful write of a user that is not one of the demo's.
-func writesOfOthers(recorder *trace.Recorder) *apiserver.Trace {
-	if recorder == nil {
-		return nil
-	}
-	writes := []string{"create", "update", "patch", "delete", "deletecollection"}
-	users := slices.Collect(maps.Values(stage.Users()))
-	return &apiserver.Trace{RequestDone: func(request apiserver.RequestInfo, result apiserver.RequestResult) {
-		if result.Code < http.StatusBadRequest && slices.Contains(writes, request.Verb) && !slices.Contains(users, request.User) {
-			recorder.ServerAnswer(request.Verb, request.User, result.Code, result.Duration)
-		}
-	}}
 }
 
 // Connection returns the client configuration for a listening server.

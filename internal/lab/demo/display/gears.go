@@ -39,7 +39,7 @@ func (p *page) workers() Line {
 	busy := min(g.Busy, marks)
 	return Line{
 		{Strong, fmt.Sprintf(" %-11s", "Workers")},
-		{Warm, strings.Repeat(p.glyphs.Busy, busy)}, {Faint, strings.Repeat(p.glyphs.Idle, marks-busy)},
+		{Warm, strings.Repeat("●", busy)}, {Faint, strings.Repeat("○", marks-busy)},
 		{Plain, p.s.Say(" %d busy, pass %d", g.Busy, g.Passes)},
 	}
 }
@@ -75,7 +75,7 @@ func (p *page) bars() []Line {
 	name := min(longestName(bars), width-shortestBar-numberWidth-2)
 	rows := []Line{append(plain(" "), Span{Strong, p.namespaceText()})}
 	for _, t := range bars {
-		rows = append(rows, append(plain(" "), barRow(t, name, width, p.glyphs)...))
+		rows = append(rows, append(plain(" "), barRow(t, name, width)...))
 	}
 	return rows
 }
@@ -123,15 +123,14 @@ func (p *page) panel() (rows []Line) {
 		bars := append([]story.Type{total}, p.s.Lines...)
 		for _, bar := range bars {
 			width := p.size.Width - 2
-			rows = append(rows, append(plain(" "), barRow(bar, min(longestName(bars), width*2/3), width, p.glyphs)...))
+			rows = append(rows, append(plain(" "), barRow(bar, min(longestName(bars), width*2/3), width)...))
 		}
 		return rows
 	}
-	drawn := strings.NewReplacer(Unicode.Full, p.glyphs.Full, Unicode.Empty, p.glyphs.Empty)
 	name := min(longestRow(p.s.Panel), p.size.Width/3)
 	for _, row := range p.s.Panel {
-		head := inked(Strong, " "+row.Name).pad(name+1, p.glyphs)
-		rows = append(rows, append(head, Span{Plain, "  " + drawn.Replace(row.Text)}))
+		head := inked(Strong, " "+row.Name).pad(name + 1)
+		rows = append(rows, append(head, Span{Plain, "  " + row.Text}))
 	}
 	return rows
 }

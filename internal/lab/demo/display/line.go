@@ -36,7 +36,7 @@ func (l Line) String() string {
 }
 
 // cut returns the line cut to width columns, with a mark if it was longer.
-func (l Line) cut(width int, glyphs *Glyphs) Line {
+func (l Line) cut(width int) Line {
 	if l.Width() <= width {
 		return l
 	}
@@ -52,14 +52,14 @@ func (l Line) cut(width int, glyphs *Glyphs) Line {
 		room -= story.Columns(span.Text)
 	}
 	if width > 0 {
-		cut = append(cut, Span{Faint, glyphs.More})
+		cut = append(cut, Span{Faint, more})
 	}
 	return cut
 }
 
 // pad returns the line with exactly width columns.
-func (l Line) pad(width int, glyphs *Glyphs) Line {
-	l = l.cut(width, glyphs)
+func (l Line) pad(width int) Line {
+	l = l.cut(width)
 	if missing := width - l.Width(); missing > 0 {
 		l = append(l[:len(l):len(l)], Span{Plain, strings.Repeat(" ", missing)})
 	}
@@ -165,41 +165,33 @@ func inkOf(who story.Who) Ink {
 	}
 }
 
-// Glyphs are the characters of pictures. Each is one column wide.
-type Glyphs struct {
-	Full, Empty string // of bars
-	Busy, Idle  string // workers
-	Rule, Post  string
-	Now, More   string
-	Arrow       string
-}
-
-// Unicode are the glyphs for nearly all terminals.
-var Unicode = Glyphs{Full: "█", Empty: "░", Busy: "●", Idle: "○", Rule: "─", Post: "│", Now: "▸", More: "…", Arrow: "→"}
-
-// ASCII are the glyphs for the others.
-var ASCII = Glyphs{Full: "#", Empty: ".", Busy: "*", Idle: "o", Rule: "-", Post: "|", Now: ">", More: "~", Arrow: ">"}
+// The characters of pictures. Each is one column wide.
+const (
+	full, empty = "█", "░" // of bars
+	more        = "…"      // something was cut off
+	mark        = "▸"      // what is happening now
+)
 
 // bar draws left out of most. Only 0 is drawn as an empty bar, and only most as a full one.
-func bar(t story.Type, width int, glyphs *Glyphs) Line {
-	full := 0
+func bar(t story.Type, width int) Line {
+	left := 0
 	if t.Most > 0 {
-		full = (t.Left*width + t.Most/2) / t.Most
+		left = (t.Left*width + t.Most/2) / t.Most
 	}
 	if t.Left > 0 {
-		full = max(full, 1)
+		left = max(left, 1)
 	}
 	if t.Left < t.Most && width > 1 {
-		full = min(full, width-1)
+		left = min(left, width-1)
 	}
-	return Line{{Cool, strings.Repeat(glyphs.Full, full)}, {Faint, strings.Repeat(glyphs.Empty, width-full)}}
+	return Line{{Cool, strings.Repeat(full, left)}, {Faint, strings.Repeat(empty, width-left)}}
 }
 
 // numberWidth is the width of the number behind a bar.
 const numberWidth = 5
 
 // barRow draws a bar with its name and its number, width columns in all, name of them for the name.
-func barRow(t story.Type, name, width int, glyphs *Glyphs) Line {
+func barRow(t story.Type, name, width int) Line {
 	ink := Strong
 	figure := fmt.Sprintf("%*d", numberWidth, t.Left)
 	if t.Left == 0 {
@@ -208,8 +200,8 @@ func barRow(t story.Type, name, width int, glyphs *Glyphs) Line {
 			figure = fmt.Sprintf("%*s", numberWidth, "gone")
 		}
 	}
-	row := inked(Plain, t.Name).pad(name, glyphs)
+	row := inked(Plain, t.Name).pad(name)
 	row = append(row, Span{Plain, " "})
-	row = append(row, bar(t, max(1, width-name-numberWidth-2), glyphs)...)
+	row = append(row, bar(t, max(1, width-name-numberWidth-2))...)
 	return append(row, Span{Plain, " "}, Span{ink, figure})
 }

@@ -19,15 +19,15 @@ const (
 
 // Page draws the state as a page of exactly size.Height lines of at most size.Width columns. It is
 // a pure function.
-func Page(s story.State, size Size, glyphs *Glyphs) []Line {
-	p := page{s: s, size: size, glyphs: glyphs}
+func Page(s story.State, size Size) []Line {
+	p := page{s: s, size: size}
 	if !s.Alone && size.Width >= roomyWidth && size.Height >= roomyHeight {
 		p.roomy()
 	} else {
 		p.plain()
 	}
 	for i := range p.lines {
-		p.lines[i] = p.lines[i].cut(size.Width, glyphs)
+		p.lines[i] = p.lines[i].cut(size.Width)
 	}
 	for len(p.lines) < size.Height {
 		p.lines = append(p.lines, nil)
@@ -37,10 +37,9 @@ func Page(s story.State, size Size, glyphs *Glyphs) []Line {
 
 // page is a page that is being drawn.
 type page struct {
-	s      story.State
-	size   Size
-	glyphs *Glyphs
-	lines  []Line
+	s     story.State
+	size  Size
+	lines []Line
 }
 
 func (p *page) add(lines ...Line) { p.lines = append(p.lines, lines...) }
@@ -53,7 +52,7 @@ func (p *page) roomy() {
 	leftWidth := p.leftWidth()
 	p.rule()
 	for i := range max(len(left), len(right)) {
-		p.add(beside(lineAt(left, i), lineAt(right, i), leftWidth, p.glyphs))
+		p.add(beside(lineAt(left, i), lineAt(right, i), leftWidth))
 	}
 	p.rule()
 	footer := p.footer(2)
@@ -84,7 +83,7 @@ func (p *page) intent() {
 
 // title is the first line: the scene and the clock.
 func (p *page) title() {
-	left := Line{{Strong, " lab demo"}, {Faint, " " + p.glyphs.Now + " "}, {Bright, p.s.Scene}}
+	left := Line{{Strong, " lab demo"}, {Faint, " " + mark + " "}, {Bright, p.s.Scene}}
 	clock := fmt.Sprintf("%.1f s ", p.s.Elapsed.Seconds())
 	gap := p.size.Width - left.Width() - len(clock)
 	if gap > 0 {
@@ -93,7 +92,7 @@ func (p *page) title() {
 	p.add(left)
 }
 
-func (p *page) rule() { p.add(inked(Faint, strings.Repeat(p.glyphs.Rule, p.size.Width))) }
+func (p *page) rule() { p.add(inked(Faint, strings.Repeat("─", p.size.Width))) }
 
 // narration draws the last beats on exactly rows lines.
 func (p *page) narration(rows int) {
@@ -114,19 +113,19 @@ func (p *page) narration(rows int) {
 // footer draws the current stage and its remaining time.
 func (p *page) footer(most int) []Line {
 	now := p.s.Now
-	mark := Line{{Strong, " " + p.glyphs.Now + " "}}
+	lead := Line{{Strong, " " + mark + " "}}
 	if left := p.s.Left(); left > 0 {
-		mark = append(mark, Span{Warm, fmt.Sprintf("%.1f s ", left.Seconds())})
+		lead = append(lead, Span{Warm, fmt.Sprintf("%.1f s ", left.Seconds())})
 	}
 	var lines []Line
-	for i, text := range wrap(now, p.size.Width-mark.Width()-1) {
+	for i, text := range wrap(now, p.size.Width-lead.Width()-1) {
 		if i == most {
-			lines[most-1] = append(lines[most-1], Span{Plain, " " + p.glyphs.More})
+			lines[most-1] = append(lines[most-1], Span{Plain, " " + more})
 			break
 		}
-		head := mark
+		head := lead
 		if i > 0 {
-			head = plain(strings.Repeat(" ", mark.Width()))
+			head = plain(strings.Repeat(" ", lead.Width()))
 		}
 		lines = append(lines, append(head[:len(head):len(head)], Span{Plain, text}))
 	}
@@ -144,9 +143,9 @@ func lineAt(lines []Line, i int) Line {
 }
 
 // beside joins two lines with a vertical rule in between.
-func beside(left, right Line, width int, glyphs *Glyphs) Line {
-	line := left.pad(width, glyphs)
-	line = append(line, Span{Faint, glyphs.Post})
+func beside(left, right Line, width int) Line {
+	line := left.pad(width)
+	line = append(line, Span{Faint, "│"})
 	return append(line, right...)
 }
 

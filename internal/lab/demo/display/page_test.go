@@ -31,15 +31,11 @@ func TestPictures(t *testing.T) {
 				return ""
 			case "page":
 				size := display.Size{Width: number(t, d, "width"), Height: number(t, d, "height")}
-				glyphs := &display.Unicode
-				if d.HasArg("ascii") {
-					glyphs = &display.ASCII
-				}
-				return framed(display.Page(state, size, glyphs), size.Width)
+				return framed(display.Page(state, size), size.Width)
 			case "opening":
 				return text(display.Opening(state, number(t, d, "width")))
 			case "summary":
-				return text(display.Summary(state, number(t, d, "width"), &display.Unicode))
+				return text(display.Summary(state, number(t, d, "width")))
 			case "closing":
 				lesson := display.Lesson{
 					Learnt: strings.Split(d.Input, "\n"),
@@ -151,8 +147,7 @@ func TestPagesFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		state := anyState().Draw(t, "state")
 		size := display.Size{Width: rapid.IntRange(1, 220).Draw(t, "width"), Height: rapid.IntRange(1, 70).Draw(t, "height")}
-		glyphs := rapid.SampledFrom([]*display.Glyphs{&display.Unicode, &display.ASCII}).Draw(t, "glyphs")
-		lines := display.Page(state, size, glyphs)
+		lines := display.Page(state, size)
 		assert.Len(t, lines, size.Height)
 		for _, line := range lines {
 			assert.LessOrEqual(t, line.Width(), size.Width)

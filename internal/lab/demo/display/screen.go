@@ -26,10 +26,9 @@ const healEvery = 16
 // Screen draws pages on a terminal. [NewScreen] makes one.
 type Screen struct {
 	// Immutable.
-	out    io.Writer
-	size   func() Size
-	color  bool
-	glyphs *Glyphs
+	out   io.Writer
+	size  func() Size
+	color bool
 
 	mu    sync.Mutex
 	open  bool     // guarded by mu
@@ -39,8 +38,8 @@ type Screen struct {
 }
 
 // NewScreen returns a screen on a terminal, not yet open. It calls size before each page.
-func NewScreen(out io.Writer, size func() Size, color bool, glyphs *Glyphs) *Screen {
-	return &Screen{out: out, size: size, color: color, glyphs: glyphs}
+func NewScreen(out io.Writer, size func() Size, color bool) *Screen {
+	return &Screen{out: out, size: size, color: color}
 }
 
 // Open takes the terminal over. Close restores it.
@@ -71,7 +70,7 @@ func (s *Screen) Draw(state story.State) {
 		return
 	}
 	size := s.size()
-	page := Page(state, size, s.glyphs)
+	page := Page(state, size)
 	var b strings.Builder
 	b.WriteString(beginUpdate)
 	if size != s.last {

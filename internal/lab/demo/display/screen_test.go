@@ -130,7 +130,7 @@ func TestTerminalShowsThePage(t *testing.T) {
 			return display.Size{Width: rapid.IntRange(1, 120).Draw(t, "width"), Height: rapid.IntRange(1, 40).Draw(t, "height")}
 		})
 		term := newTerminal(t, anySize.Draw(t, "size"))
-		screen := display.NewScreen(term, func() display.Size { return term.size }, rapid.Bool().Draw(t, "color"), &display.Unicode)
+		screen := display.NewScreen(term, func() display.Size { return term.size }, rapid.Bool().Draw(t, "color"))
 		screen.Open()
 		assert.True(t, term.other && term.hidden && term.nowrap)
 		for range rapid.IntRange(1, 6).Draw(t, "draws") {
@@ -139,7 +139,7 @@ func TestTerminalShowsThePage(t *testing.T) {
 			}
 			state := anyState().Draw(t, "state")
 			screen.Draw(state)
-			term.shows(display.Page(state, term.size, &display.Unicode))
+			term.shows(display.Page(state, term.size))
 		}
 		screen.Close()
 		assert.False(t, term.other || term.hidden || term.nowrap, "everything is back")
@@ -150,7 +150,7 @@ func TestTerminalShowsThePage(t *testing.T) {
 // damage.
 func TestOnlyChangesAreWritten(t *testing.T) {
 	term := newTerminal(t, display.Size{Width: 80, Height: 24})
-	screen := display.NewScreen(term, func() display.Size { return term.size }, true, &display.Unicode)
+	screen := display.NewScreen(term, func() display.Size { return term.size }, true)
 	state := story.State{Scene: "delete", Types: []story.Type{{Name: "pods", Left: 2, Most: 2}}}
 	screen.Draw(state)
 	assert.Zero(t, term.written, "it is not open yet")
@@ -179,7 +179,7 @@ func TestOnlyChangesAreWritten(t *testing.T) {
 // A terminal that was released for a while is redrawn.
 func TestReopened(t *testing.T) {
 	term := newTerminal(t, display.Size{Width: 80, Height: 24})
-	screen := display.NewScreen(term, func() display.Size { return term.size }, true, &display.Unicode)
+	screen := display.NewScreen(term, func() display.Size { return term.size }, true)
 	state := story.State{Scene: "delete"}
 	screen.Open()
 	screen.Draw(state)
@@ -187,7 +187,7 @@ func TestReopened(t *testing.T) {
 	screen.Draw(story.State{Scene: "finalizer"})
 	screen.Open()
 	screen.Draw(state)
-	term.shows(display.Page(state, term.size, &display.Unicode))
+	term.shows(display.Page(state, term.size))
 	assert.True(t, term.other)
 }
 
@@ -195,7 +195,7 @@ func TestColorsAreAsked(t *testing.T) {
 	state := story.State{Scene: "delete"}
 	for _, color := range []bool{false, true} {
 		var out bytes.Buffer
-		screen := display.NewScreen(&out, func() display.Size { return display.Size{Width: 80, Height: 24} }, color, &display.Unicode)
+		screen := display.NewScreen(&out, func() display.Size { return display.Size{Width: 80, Height: 24} }, color)
 		screen.Open()
 		screen.Draw(state)
 		assert.Equal(t, color, strings.Contains(out.String(), "m"+" lab demo"))
@@ -224,11 +224,11 @@ func TestRunDrawsTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		term := newTerminal(t, display.Size{Width: 60, Height: 10})
 		teller := story.New("delete", "", "")
-		stop := display.Run(display.NewScreen(term, func() display.Size { return term.size }, true, &display.ASCII), teller)
+		stop := display.Run(display.NewScreen(term, func() display.Size { return term.size }, true), teller)
 		time.Sleep(10 * time.Second)
 		teller.Tell(story.You, "the last word")
 		stop()
-		term.shows(display.Page(teller.State(), term.size, &display.ASCII))
+		term.shows(display.Page(teller.State(), term.size))
 		assert.False(t, term.other)
 	})
 }

@@ -20,9 +20,9 @@ func Opening(s story.State, width int) []Line {
 
 // Summary draws the time of each stage, the counters of each gear, and the requests. A scene on
 // single gears has figures in place of the counters, and has requests only if it has a server.
-func Summary(s story.State, width int, glyphs *Glyphs) []Line {
+func Summary(s story.State, width int) []Line {
 	lines := []Line{nil, inked(Strong, s.Say("Where the time went"))}
-	lines = append(lines, stages(s, width, glyphs)...)
+	lines = append(lines, stages(s, width)...)
 	if s.Alone {
 		if measured := figures(s, width); len(measured) > 0 {
 			lines = append(append(lines, nil, inked(Strong, s.Say("What was measured"))), measured...)
@@ -91,7 +91,7 @@ func paragraph(head, text string, width int) []Line {
 // tenth is the unit of the times shown.
 const tenth = 100 * time.Millisecond
 
-func stages(s story.State, width int, glyphs *Glyphs) []Line {
+func stages(s story.State, width int) []Line {
 	const figure = 8
 	altogether := s.Say("altogether")
 	name := story.Columns(altogether)
@@ -105,14 +105,14 @@ func stages(s story.State, width int, glyphs *Glyphs) []Line {
 	room := min(40, width-name-figure-6)
 	var lines []Line
 	for _, stage := range s.Stages {
-		line := append(plain("  "), plain(stage.Name).pad(name, glyphs)...)
+		line := append(plain("  "), plain(stage.Name).pad(name)...)
 		line = append(line, Span{Strong, fmt.Sprintf("%*s  ", figure, seconds(stage.Took))})
 		if room > 4 && longest > 0 && stage.Took >= tenth/2 {
-			line = append(line, Span{Cool, strings.Repeat(glyphs.Full, max(1, int(stage.Took*time.Duration(room)/longest)))})
+			line = append(line, Span{Cool, strings.Repeat(full, max(1, int(stage.Took*time.Duration(room)/longest)))})
 		}
 		lines = append(lines, line)
 	}
-	line := append(plain("  "), plain(altogether).pad(name, glyphs)...)
+	line := append(plain("  "), plain(altogether).pad(name)...)
 	return append(lines, append(line, Span{Strong, fmt.Sprintf("%*s", figure, seconds(sum))}))
 }
 

@@ -71,7 +71,7 @@ func playWith(
 	synctest.Test(t, func(t *testing.T) {
 		scene, err := scenes.Named(name)
 		require.NoError(t, err)
-		server, made, err := demo.NewServer("", nil)
+		server, made, err := demo.NewServer("")
 		require.NoError(t, err)
 		defer func() { require.NoError(t, server.Stop(context.Background())) }()
 		wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)

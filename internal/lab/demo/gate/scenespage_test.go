@@ -18,7 +18,6 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/demo"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
@@ -222,7 +221,7 @@ func TestScenesLive(t *testing.T) {
 	go func() {
 		ended <- demo.Run(t.Context(), demo.Config{
 			Scene: name, Gears: set, Recorder: recorder, Guide: session, Gates: gates,
-			Out: io.Discard, Glyphs: &display.ASCII,
+			Out: io.Discard,
 		}, &demo.Curtain{})
 	}()
 	b := viewtest.Open(t, 1280, 720)

@@ -31,7 +31,7 @@ func (c counted) Close() error {
 
 func TestClientsOfASceneEndWithTheStage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, made, err := demo.NewServer("", nil)
+		server, made, err := demo.NewServer("")
 		require.NoError(t, err)
 		defer func() { require.NoError(t, server.Stop(context.Background())) }()
 		config := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil).Config()

@@ -94,7 +94,7 @@ type Type struct {
 	Left, Most int
 }
 
-// Row is a name and a text, in one line. "█" and "░" in Text are drawn with the display's glyphs.
+// Row is a name and a text, in one line.
 type Row struct{ Name, Text string }
 
 // Wait is a delay.
