@@ -172,87 +172,75 @@ func (g *Gates) changedLocked() {
 	g.changed = make(chan struct{})
 }
 
-// Close closes a gate: items that meet the condition wait, all if it is the zero Condition. Waiting
-// items that do not meet it go on. A run to a condition ends.
-func (g *Gates) Close(id ID, only Condition) {
+// change calls f with the lock held, unless the gates are nil or open for good.
+func (g *Gates) change(f func()) {
 	if g == nil {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.ended {
-		return
+	if !g.ended {
+		f()
+		g.changedLocked()
 	}
-	g.inputLocked("close", string(id), only.String())
-	g.runTo = nil
-	gate := g.gates[id]
-	gate.closed, gate.only = true, only
-	for i := 0; i < len(gate.waiting); {
-		if only.Holds(gate.waiting[i].item) {
-			i++
-		} else {
-			g.passLocked(id, i)
+}
+
+// Close closes a gate: items that meet the condition wait, all if it is the zero Condition. Waiting
+// items that do not meet it go on. A run to a condition ends.
+func (g *Gates) Close(id ID, only Condition) {
+	g.change(func() {
+		g.inputLocked("close", string(id), only.String())
+		g.runTo = nil
+		gate := g.gates[id]
+		gate.closed, gate.only = true, only
+		for i := 0; i < len(gate.waiting); {
+			if only.Holds(gate.waiting[i].item) {
+				i++
+			} else {
+				g.passLocked(id, i)
+			}
 		}
-	}
-	g.changedLocked()
+	})
 }
 
 // Open opens a gate.
 func (g *Gates) Open(id ID) {
-	if g == nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.gates[id].closed {
-		g.inputLocked("open", string(id))
-	}
-	g.openLocked(id)
+	g.change(func() {
+		if g.gates[id].closed {
+			g.inputLocked("open", string(id))
+			g.openLocked(id)
+		}
+	})
 }
 
 // Step lets the oldest item at a gate through. It returns false if none waits there.
-func (g *Gates) Step(id ID) (Item, bool) {
-	if g == nil {
-		return Item{}, false
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.gates[id].waiting) == 0 {
-		return Item{}, false
-	}
-	g.inputLocked("step", string(id), g.gates[id].waiting[0].item.Key)
-	return g.passLocked(id, 0), true
+func (g *Gates) Step(id ID) (item Item, ok bool) {
+	g.change(func() {
+		if ok = len(g.gates[id].waiting) > 0; ok {
+			g.inputLocked("step", string(id), g.gates[id].waiting[0].item.Key)
+			item = g.passLocked(id, 0)
+		}
+	})
+	return item, ok
 }
 
 // RunTo opens all gates until an item meets the condition, which then waits: its gate closes.
 func (g *Gates) RunTo(condition Condition) {
-	if g == nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.ended {
-		return
-	}
-	g.inputLocked("run", condition.String())
-	g.runTo = &condition
-	for _, id := range IDs() {
-		g.openLocked(id)
-	}
-	g.changedLocked()
+	g.change(func() {
+		g.inputLocked("run", condition.String())
+		g.releaseLocked()
+		g.runTo = &condition
+	})
 }
 
 // Release opens every gate and ends a run to a condition.
 func (g *Gates) Release() {
-	if g == nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.runTo != nil || slices.ContainsFunc(IDs(), func(id ID) bool { return g.gates[id].closed }) {
-		g.inputLocked("release")
-	}
-	g.releaseLocked()
+	g.change(func() {
+		if g.runTo != nil || slices.ContainsFunc(IDs(), func(id ID) bool { return g.gates[id].closed }) {
+			g.inputLocked("release")
+		}
+		g.releaseLocked()
+	})
 }
 
 func (g *Gates) releaseLocked() {
@@ -260,28 +248,23 @@ func (g *Gates) releaseLocked() {
 	for _, id := range IDs() {
 		g.openLocked(id)
 	}
-	g.changedLocked()
 }
 
 // end opens the gates for good.
 func (g *Gates) end() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.ended = true
-	g.releaseLocked()
+	g.change(func() {
+		g.ended = true
+		g.releaseLocked()
+	})
 }
 
 // Waiting returns the items that wait at a gate, the oldest first.
-func (g *Gates) Waiting(id ID) []Item {
+func (g *Gates) Waiting(id ID) (items []Item) {
 	if g == nil {
 		return nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.waitingLocked(id)
-}
-
-func (g *Gates) waitingLocked(id ID) (items []Item) {
 	for _, w := range g.gates[id].waiting {
 		items = append(items, w.item)
 	}
@@ -308,24 +291,20 @@ func (g *Gates) Await(ctx context.Context, id ID, n int) error {
 // Unused takes gates away at which nothing of the run arrives. It must be called before the gears
 // are made.
 func (g *Gates) Unused(ids ...ID) {
-	if g == nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, id := range ids {
-		g.gates[id].unused = true
-	}
+	g.change(func() {
+		for _, id := range ids {
+			g.gates[id].unused = true
+		}
+	})
 }
 
 // wire records that the run has a gate.
 func (g *Gates) wire(ids ...ID) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, id := range ids {
-		g.gates[id].wired = !g.gates[id].unused
-	}
-	g.changedLocked()
+	g.change(func() {
+		for _, id := range ids {
+			g.gates[id].wired = !g.gates[id].unused
+		}
+	})
 }
 
 // holds reports whether a gate may hold items at present. A decorator that has to look for its item
