@@ -16,9 +16,9 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/demo"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
+	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 )
@@ -112,12 +112,12 @@ func (o *demoOptions) config(stdout io.Writer) demo.Config {
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return config
 	}
-	size := func() display.Size {
+	size := func() story.Size {
 		width, height, err := term.GetSize(int(file.Fd()))
 		if err != nil || width <= 0 || height <= 0 {
-			return display.Size{Width: 80, Height: 24}
+			return story.Size{Width: 80, Height: 24}
 		}
-		return display.Size{Width: width, Height: height}
+		return story.Size{Width: width, Height: height}
 	}
 	if o.plain || o.view || os.Getenv("TERM") == "dumb" {
 		config.Width = size().Width

@@ -3,15 +3,15 @@ package demo
 import (
 	"sync"
 
-	"orrery/internal/lab/demo/display"
+	"orrery/internal/lab/demo/story"
 )
 
 // Curtain restores the terminal: after the scene, after a signal, before a panic is printed. The
 // zero value is ready to use. All methods may be called from any goroutine.
 type Curtain struct {
 	mu      sync.Mutex
-	display display.Display // guarded by mu; nil: nothing to restore
-	fallen  bool            // guarded by mu
+	display story.Display // guarded by mu; nil: nothing to restore
+	fallen  bool          // guarded by mu
 }
 
 // Fall restores the terminal for good. It may be called more than once.
@@ -44,7 +44,7 @@ func (c *Curtain) Raise() {
 }
 
 // rise sets the display, until drop.
-func (c *Curtain) rise(d display.Display) {
+func (c *Curtain) rise(d story.Display) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.display = d

@@ -19,7 +19,6 @@ import (
 
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/course/texts"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
@@ -45,7 +44,7 @@ func inBubble(t *testing.T, name string, config Config) *show {
 }
 
 // screenSize is the size of a small terminal.
-func screenSize() display.Size { return display.Size{Width: 80, Height: 24} }
+func screenSize() story.Size { return story.Size{Width: 80, Height: 24} }
 
 func TestLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -65,7 +64,7 @@ func TestLines(t *testing.T) {
 			from += at
 		}
 		for _, line := range strings.Split(text, "\n") {
-			assert.LessOrEqual(t, len([]rune(line)), display.PlainWidth)
+			assert.LessOrEqual(t, len([]rune(line)), story.PlainWidth)
 		}
 		assert.Equal(t, 1, strings.Count(text, "kubectl delete namespace shop"), "each beat is printed once")
 	})
@@ -85,7 +84,7 @@ func TestChinese(t *testing.T) {
 			}
 			assert.Contains(t, out.String(), s.scene.Words().Learnt[0].Chinese[:12])
 			for line := range strings.Lines(out.String()) {
-				assert.LessOrEqual(t, story.Columns(strings.TrimSuffix(line, "\n")), display.PlainWidth)
+				assert.LessOrEqual(t, story.Columns(strings.TrimSuffix(line, "\n")), story.PlainWidth)
 			}
 		})
 	}
@@ -113,7 +112,7 @@ func TestPicture(t *testing.T) {
 }
 
 func TestStoppedInTheMiddle(t *testing.T) {
-	for _, size := range []func() display.Size{nil, screenSize} {
+	for _, size := range []func() story.Size{nil, screenSize} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
 			s := inBubble(t, "delete", Config{Out: &out, Size: size})
@@ -134,7 +133,7 @@ func TestStoppedInTheMiddle(t *testing.T) {
 
 // A scene without a server needs no socket, neither for lines nor for pictures, and can be stopped.
 func TestAlone(t *testing.T) {
-	for name, size := range map[string]func() display.Size{"lines": nil, "picture": screenSize} {
+	for name, size := range map[string]func() story.Size{"lines": nil, "picture": screenSize} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
@@ -255,7 +254,7 @@ func TestPanicGivesTheTerminalBack(t *testing.T) {
 	s := &show{config: Config{Out: &out, Size: screenSize}, teller: story.New("delete", "", ""), curtain: &Curtain{}}
 	restoreLog := wait.PanicHandlers.Replace()
 	defer restoreLog()
-	stop := s.draw(display.NewPrinter(io.Discard, 80, false))
+	stop := s.draw(story.NewPrinter(io.Discard, 80, false))
 	assert.Panics(t, func() {
 		defer wait.HandleCrash()
 		panic("a gear breaks")
@@ -272,7 +271,7 @@ func TestCurtain(t *testing.T) {
 	var curtain Curtain
 	curtain.Lower()
 	curtain.Raise()
-	screen := display.NewScreen(&out, screenSize, false)
+	screen := story.NewScreen(&out, screenSize, false)
 	screen.Open()
 	curtain.rise(screen)
 	curtain.Lower()

@@ -3,8 +3,7 @@
 //
 //	scenes      what happens to the server
 //	  stage     controller, spectators and script, with hooks on every gear
-//	    story   the events so far and the current state
-//	  display   drawing
+//	    story   the events so far and the current state, and drawing them
 //
 // [Run] starts the server of package apiserver on the loopback interface, opens a stage on it,
 // plays a scene while a display draws it, and prints a summary. When it returns, all goroutines
@@ -29,7 +28,6 @@ import (
 	"orrery/controller/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/course/texts"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
@@ -106,7 +104,7 @@ type show struct {
 
 // run plays and draws the scene, then prints the summary and the lesson.
 func (s *show) run(ctx context.Context) error {
-	printer := display.NewPrinter(s.config.Out, s.width(), s.config.Color)
+	printer := story.NewPrinter(s.config.Out, s.width(), s.config.Color)
 	stopDrawing := s.draw(printer)
 	defer stopDrawing()
 
@@ -117,19 +115,19 @@ func (s *show) run(ctx context.Context) error {
 	}
 	stopDrawing()
 	if s.live() { // print the beats, since the live picture has gone
-		printer = display.NewPrinter(s.config.Out, s.width(), s.config.Color) // the terminal may have been resized
-		printer.Lines(display.Opening(s.teller.State(), s.width()))
+		printer = story.NewPrinter(s.config.Out, s.width(), s.config.Color) // the terminal may have been resized
+		printer.Lines(story.Opening(s.teller.State(), s.width()))
 		printer.Draw(s.teller.State())
 	}
 	if ctx.Err() != nil {
-		printer.Lines(display.Sentence(s.say(stopped), s.width()))
+		printer.Lines(story.Sentence(s.say(stopped), s.width()))
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("the scene failed: %w", err)
 	}
-	printer.Lines(display.Summary(s.teller.State(), s.width()))
-	printer.Lines(display.Closing(s.teller.State(), s.scene.LessonOf(s.config.Gears, s.config.Lang), s.width()))
+	printer.Lines(story.Summary(s.teller.State(), s.width()))
+	printer.Lines(story.Closing(s.teller.State(), s.scene.LessonOf(s.config.Gears, s.config.Lang), s.width()))
 	if s.keep == nil {
 		return nil
 	}
@@ -145,19 +143,19 @@ func (s *show) say(text string) string {
 }
 
 // draw starts to show the story, on the whole terminal or with the printer, until stop is called.
-func (s *show) draw(printer *display.Printer) (stop func()) {
+func (s *show) draw(printer *story.Printer) (stop func()) {
 	if !s.live() {
-		printer.Lines(display.Opening(s.teller.State(), s.width()))
-		return display.Run(printer, s.teller)
+		printer.Lines(story.Opening(s.teller.State(), s.width()))
+		return story.Run(printer, s.teller)
 	}
-	screen := display.NewScreen(s.config.Out, s.config.Size, s.config.Color)
+	screen := story.NewScreen(s.config.Out, s.config.Size, s.config.Color)
 	s.curtain.rise(screen)
 	// A panic restores the terminal first, so that it can be read.
 	restore := wait.PanicHandlers.Replace(func(ctx context.Context, p *wait.Panic) {
 		s.curtain.Fall()
 		wait.LogPanic(ctx, p)
 	})
-	stopDrawing := display.Run(screen, s.teller)
+	stopDrawing := story.Run(screen, s.teller)
 	return func() {
 		s.curtain.drop()
 		stopDrawing()
@@ -178,9 +176,9 @@ func (s *show) width() int {
 		width = s.config.Size().Width
 	}
 	if width == 0 {
-		return display.PlainWidth
+		return story.PlainWidth
 	}
-	return max(narrowest, min(width, display.PlainWidth))
+	return max(narrowest, min(width, story.PlainWidth))
 }
 
 var errTooLong = errors.New("it did not end within two minutes; the lines above show how far it got")
@@ -230,9 +228,9 @@ type Config struct {
 	// Out is the output. If Size is not nil, Out is a terminal and the scene is drawn live, in
 	// Color.
 	Out   io.Writer
-	Size  func() display.Size
+	Size  func() story.Size
 	Color bool
-	// Width is the width of lines if Size is nil; 0: display.PlainWidth.
+	// Width is the width of lines if Size is nil; 0: story.PlainWidth.
 	Width int
 
 	// The next two are for a scene with a server; see scenes.Scene.Alone.

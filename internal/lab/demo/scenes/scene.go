@@ -28,7 +28,6 @@ import (
 	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/course/texts"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/wait"
@@ -125,7 +124,7 @@ func (s Scene) Play(ctx context.Context, on *stage.Stage) error {
 }
 
 // LessonOf returns the lesson for a run with these gears: it names only pages of their forms.
-func (s Scene) LessonOf(set gears.Set, lang texts.Lang) (lesson display.Lesson) {
+func (s Scene) LessonOf(set gears.Set, lang texts.Lang) (lesson story.Lesson) {
 	words := s.Words()
 	for _, text := range words.Learnt {
 		lesson.Learnt = append(lesson.Learnt, text.In(lang))
@@ -137,7 +136,7 @@ func (s Scene) LessonOf(set gears.Set, lang texts.Lang) (lesson display.Lesson) 
 	for _, reading := range read {
 		gear, form, limited := strings.Cut(reading.Form, "=")
 		if !limited || set.Form(gear) == form {
-			lesson.Read = append(lesson.Read, display.Reading{File: reading.File, Why: reading.In(lang)})
+			lesson.Read = append(lesson.Read, story.Reading{File: reading.File, Why: reading.In(lang)})
 		}
 	}
 	return lesson

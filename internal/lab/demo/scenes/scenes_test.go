@@ -17,7 +17,6 @@ import (
 	vms "orrery/examples/virtualmachine"
 	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/demo"
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
@@ -414,7 +413,7 @@ func TestScenesAreComplete(t *testing.T) {
 			assert.GreaterOrEqual(t, len(read), 3, "%s with %s", scene.Name, set)
 			for _, reading := range words.Read {
 				gear, form, limited := strings.Cut(reading.Form, "=")
-				named := slices.Contains(read, display.Reading{File: reading.File, Why: reading.English})
+				named := slices.Contains(read, story.Reading{File: reading.File, Why: reading.English})
 				assert.Equal(t, !limited || chosen.Form(gear) == form, named, "%s with %s", reading.File, set)
 			}
 		}

@@ -10,6 +10,17 @@
 //
 // Beats are in the order of the events, with non-decreasing times. A Teller may be used from any
 // goroutine, starts none, and never fails. It removes control codes from all texts.
+//
+// A display draws a story: live on a terminal, as plain lines elsewhere. [Page], [BeatLines] and
+// [Summary] are pure functions from a [State] and a size to lines. A [Screen] draws pages on a
+// terminal and rewrites only the lines that changed. A [Printer] writes each beat as a line. Both
+// are a [Display].
+//
+// A page has exactly the requested height and at most the requested width. Colour never carries
+// information alone. Closing a Screen restores the cursor, line wrapping and the previous content.
+// [Run] starts the goroutine that draws and stops it; Close may be called from any goroutine, for
+// example one that handles a signal or a panic. Errors of the terminal are ignored here; the caller
+// notices them at its output.
 package story
 
 import (

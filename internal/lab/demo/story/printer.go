@@ -1,12 +1,10 @@
-package display
+package story
 
 import (
 	"fmt"
 	"io"
 	"strings"
 	"sync"
-
-	"orrery/internal/lab/demo/story"
 )
 
 // PlainWidth is the width of plain lines.
@@ -35,11 +33,11 @@ func (p *Printer) Open() {}
 func (p *Printer) Close() {}
 
 // Draw writes the new beats.
-func (p *Printer) Draw(state story.State) {
+func (p *Printer) Draw(state State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, beat := range state.Beats[min(p.printed, len(state.Beats)):] {
-		p.Lines(Beat(beat, p.width))
+		p.Lines(BeatLines(beat, p.width))
 	}
 	p.printed = len(state.Beats)
 }
@@ -65,8 +63,8 @@ const (
 	whoColumn  = 10
 )
 
-// Beat draws a beat, wrapped. Narrow pages omit the time.
-func Beat(b story.Beat, width int) []Line {
+// BeatLines draws a beat, wrapped. Narrow pages omit the time.
+func BeatLines(b Beat, width int) []Line {
 	var head Line
 	if width >= 60 {
 		head = Line{{Faint, fmt.Sprintf("%*s ", timeColumn, fmt.Sprintf("%.1f s", b.At.Seconds()))}}

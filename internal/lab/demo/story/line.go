@@ -1,11 +1,9 @@
-package display
+package story
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
-
-	"orrery/internal/lab/demo/story"
 )
 
 // Line is one line of a page.
@@ -21,7 +19,7 @@ type Span struct {
 func (l Line) Width() int {
 	width := 0
 	for _, span := range l {
-		width += story.Columns(span.Text)
+		width += Columns(span.Text)
 	}
 	return width
 }
@@ -43,13 +41,13 @@ func (l Line) cut(width int) Line {
 	var cut Line
 	room := width - 1
 	for _, span := range l {
-		if story.Columns(span.Text) >= room {
+		if Columns(span.Text) >= room {
 			fits, _ := split(span.Text, room)
 			cut = append(cut, Span{span.Ink, fits})
 			break
 		}
 		cut = append(cut, span)
-		room -= story.Columns(span.Text)
+		room -= Columns(span.Text)
 	}
 	if width > 0 {
 		cut = append(cut, Span{Faint, more})
@@ -87,7 +85,7 @@ func (l Line) encode(b *strings.Builder, color bool) {
 // split returns as much of a text as fits into width columns, and the rest.
 func split(text string, width int) (fits, rest string) {
 	for at, r := range text {
-		if width -= story.Columns(string(r)); width < 0 {
+		if width -= Columns(string(r)); width < 0 {
 			return text[:at], text[at:]
 		}
 	}
@@ -111,12 +109,12 @@ func wrap(text string, width int) (lines []string) {
 		switch {
 		case line == "":
 			line = word
-		case story.Columns(line+space+word) <= width:
+		case Columns(line+space+word) <= width:
 			line += space + word
 		default:
 			lines, line = append(lines, line), word
 		}
-		for story.Columns(line) > max(2, width) {
+		for Columns(line) > max(2, width) {
 			fits, rest := split(line, max(2, width))
 			lines, line = append(lines, fits), rest
 		}
@@ -154,11 +152,11 @@ var ansi = [...]string{
 const resetInk = "\x1b[0m"
 
 // inkOf returns the ink of an actor's name.
-func inkOf(who story.Who) Ink {
+func inkOf(who Who) Ink {
 	switch who {
-	case story.You, story.Operator, story.Demo:
+	case You, Operator, Demo:
 		return Bright
-	case story.Worker, story.Deleter, story.Server:
+	case Worker, Deleter, Server:
 		return Warm
 	default:
 		return Cool
@@ -173,7 +171,7 @@ const (
 )
 
 // bar draws left out of most. Only 0 is drawn as an empty bar, and only most as a full one.
-func bar(t story.Type, width int) Line {
+func bar(t Type, width int) Line {
 	left := 0
 	if t.Most > 0 {
 		left = (t.Left*width + t.Most/2) / t.Most
@@ -191,7 +189,7 @@ func bar(t story.Type, width int) Line {
 const numberWidth = 5
 
 // barRow draws a bar with its name and its number, width columns in all, name of them for the name.
-func barRow(t story.Type, name, width int) Line {
+func barRow(t Type, name, width int) Line {
 	ink := Strong
 	figure := fmt.Sprintf("%*d", numberWidth, t.Left)
 	if t.Left == 0 {

@@ -1,4 +1,4 @@
-package display_test
+package story_test
 
 import (
 	"fmt"
@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/story"
 )
 
@@ -30,18 +29,18 @@ func TestPictures(t *testing.T) {
 				}
 				return ""
 			case "page":
-				size := display.Size{Width: number(t, d, "width"), Height: number(t, d, "height")}
-				return framed(display.Page(state, size), size.Width)
+				size := story.Size{Width: number(t, d, "width"), Height: number(t, d, "height")}
+				return framed(story.Page(state, size), size.Width)
 			case "opening":
-				return text(display.Opening(state, number(t, d, "width")))
+				return text(story.Opening(state, number(t, d, "width")))
 			case "summary":
-				return text(display.Summary(state, number(t, d, "width")))
+				return text(story.Summary(state, number(t, d, "width")))
 			case "closing":
-				lesson := display.Lesson{
+				lesson := story.Lesson{
 					Learnt: strings.Split(d.Input, "\n"),
-					Read:   []display.Reading{{File: "nsctl/deleter.go", Why: "one pass over a namespace, top to bottom"}, {File: "wait/until.go", Why: "how workers come back after a panic"}},
+					Read:   []story.Reading{{File: "nsctl/deleter.go", Why: "one pass over a namespace, top to bottom"}, {File: "wait/until.go", Why: "how workers come back after a panic"}},
 				}
-				return text(display.Closing(state, lesson, number(t, d, "width")))
+				return text(story.Closing(state, lesson, number(t, d, "width")))
 			}
 			require.Fail(t, "unknown command", d.Cmd)
 			return ""
@@ -55,7 +54,7 @@ func number(t *testing.T, d *datadriven.TestData, name string) (n int) {
 }
 
 // framed draws a frame around a page, so that its size can be seen.
-func framed(lines []display.Line, width int) string {
+func framed(lines []story.Line, width int) string {
 	var b strings.Builder
 	edge := "+" + strings.Repeat("-", width) + "+\n"
 	b.WriteString(edge)
@@ -66,7 +65,7 @@ func framed(lines []display.Line, width int) string {
 	return b.String()
 }
 
-func text(lines []display.Line) string {
+func text(lines []story.Line) string {
 	var b strings.Builder
 	for _, line := range lines {
 		b.WriteString("|" + line.String() + "\n")
@@ -146,8 +145,8 @@ func duration(t *testing.T, text string) time.Duration {
 func TestPagesFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		state := anyState().Draw(t, "state")
-		size := display.Size{Width: rapid.IntRange(1, 220).Draw(t, "width"), Height: rapid.IntRange(1, 70).Draw(t, "height")}
-		lines := display.Page(state, size)
+		size := story.Size{Width: rapid.IntRange(1, 220).Draw(t, "width"), Height: rapid.IntRange(1, 70).Draw(t, "height")}
+		lines := story.Page(state, size)
 		assert.Len(t, lines, size.Height)
 		for _, line := range lines {
 			assert.LessOrEqual(t, line.Width(), size.Width)

@@ -1,4 +1,4 @@
-package display
+package story
 
 import (
 	"fmt"
@@ -6,12 +6,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"orrery/internal/lab/demo/story"
 )
 
 // Opening draws the introduction: what happens and what to watch.
-func Opening(s story.State, width int) []Line {
+func Opening(s State, width int) []Line {
 	lines := []Line{{{Strong, "lab demo"}, {Plain, s.Say(", scene ")}, {Bright, s.Scene}}}
 	lines = append(lines, paragraph("  ", s.Happens, width)...)
 	lines = append(lines, paragraph("  ", s.Look, width)...)
@@ -20,7 +18,7 @@ func Opening(s story.State, width int) []Line {
 
 // Summary draws the time of each stage, the counters of each gear, and the requests. A scene on
 // single gears has figures in place of the counters, and has requests only if it has a server.
-func Summary(s story.State, width int) []Line {
+func Summary(s State, width int) []Line {
 	lines := []Line{nil, inked(Strong, s.Say("Where the time went"))}
 	lines = append(lines, stages(s, width)...)
 	if s.Alone {
@@ -51,7 +49,7 @@ type Lesson struct {
 type Reading struct{ File, Why string }
 
 // Closing draws the lesson and what to read next.
-func Closing(s story.State, l Lesson, width int) []Line {
+func Closing(s State, l Lesson, width int) []Line {
 	lines := []Line{nil, inked(Strong, s.Say("What was learnt"))}
 	for _, text := range l.Learnt {
 		lines = append(lines, paragraph("  - ", text, width)...)
@@ -73,12 +71,12 @@ func Closing(s story.State, l Lesson, width int) []Line {
 
 // paragraph wraps text behind head and indents the other lines.
 func paragraph(head, text string, width int) []Line {
-	indent := story.Columns(head)
+	indent := Columns(head)
 	if indent > width/2 {
 		indent = 4
 	}
 	var lines []Line
-	for i, words := range wrapFrom(text, width-story.Columns(head), width-indent) {
+	for i, words := range wrapFrom(text, width-Columns(head), width-indent) {
 		if i == 0 {
 			lines = append(lines, Line{{Cool, head}, {Plain, words}})
 			continue
@@ -91,13 +89,13 @@ func paragraph(head, text string, width int) []Line {
 // tenth is the unit of the times shown.
 const tenth = 100 * time.Millisecond
 
-func stages(s story.State, width int) []Line {
+func stages(s State, width int) []Line {
 	const figure = 8
 	altogether := s.Say("altogether")
-	name := story.Columns(altogether)
+	name := Columns(altogether)
 	var longest, sum time.Duration
 	for _, stage := range s.Stages {
-		name = max(name, story.Columns(stage.Name))
+		name = max(name, Columns(stage.Name))
 		longest = max(longest, stage.Took)
 		sum += stage.Took
 	}
@@ -116,7 +114,7 @@ func stages(s story.State, width int) []Line {
 	return append(lines, append(line, Span{Strong, fmt.Sprintf("%*s", figure, seconds(sum))}))
 }
 
-func counts(s story.State, width int) []Line {
+func counts(s State, width int) []Line {
 	g := s.Gears
 	reflectors := s.Say("%d list[s] and %d watch[s] opened; %d event[s] came", g.Lists, g.Watches, g.Events)
 	if g.Expired > 0 {
@@ -146,10 +144,10 @@ func counts(s story.State, width int) []Line {
 
 // requests draws the number of requests by client and verb, the verbs in the order of an object's
 // life.
-func requests(s story.State, width int) []Line {
+func requests(s State, width int) []Line {
 	verbs := []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
 	var lines []Line
-	for _, client := range []story.Client{story.Controller, story.Spectators, story.Script} {
+	for _, client := range []Client{Controller, Spectators, Script} {
 		counted := maps.Clone(s.Requests[client])
 		var parts []string
 		for _, verb := range verbs {

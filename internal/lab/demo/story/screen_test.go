@@ -1,4 +1,4 @@
-package display_test
+package story_test
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"orrery/internal/lab/demo/display"
 	"orrery/internal/lab/demo/story"
 )
 
@@ -23,7 +22,7 @@ const filler = '\x00'
 // terminal understands the few escape codes that a screen uses, and fails the test at any other.
 type terminal struct {
 	t       require.TestingT
-	size    display.Size
+	size    story.Size
 	cells   [][]rune
 	row     int
 	column  int
@@ -33,7 +32,7 @@ type terminal struct {
 	written int // letters since the last reset
 }
 
-func newTerminal(t require.TestingT, size display.Size) *terminal {
+func newTerminal(t require.TestingT, size story.Size) *terminal {
 	term := &terminal{t: t, size: size}
 	term.clear()
 	return term
@@ -46,7 +45,7 @@ func (term *terminal) clear() {
 	}
 }
 
-func (term *terminal) resize(size display.Size) {
+func (term *terminal) resize(size story.Size) {
 	if size == term.size {
 		return
 	}
@@ -115,7 +114,7 @@ func (term *terminal) control(arguments, name string) {
 }
 
 // shows asserts that the terminal shows the page.
-func (term *terminal) shows(page []display.Line) {
+func (term *terminal) shows(page []story.Line) {
 	for i, line := range page {
 		want := line.String()
 		want += strings.Repeat(" ", term.size.Width-line.Width())
@@ -126,11 +125,11 @@ func (term *terminal) shows(page []display.Line) {
 // After any sequence of pages and sizes, the terminal shows the last page.
 func TestTerminalShowsThePage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		anySize := rapid.Custom(func(t *rapid.T) display.Size {
-			return display.Size{Width: rapid.IntRange(1, 120).Draw(t, "width"), Height: rapid.IntRange(1, 40).Draw(t, "height")}
+		anySize := rapid.Custom(func(t *rapid.T) story.Size {
+			return story.Size{Width: rapid.IntRange(1, 120).Draw(t, "width"), Height: rapid.IntRange(1, 40).Draw(t, "height")}
 		})
 		term := newTerminal(t, anySize.Draw(t, "size"))
-		screen := display.NewScreen(term, func() display.Size { return term.size }, rapid.Bool().Draw(t, "color"))
+		screen := story.NewScreen(term, func() story.Size { return term.size }, rapid.Bool().Draw(t, "color"))
 		screen.Open()
 		assert.True(t, term.other && term.hidden && term.nowrap)
 		for range rapid.IntRange(1, 6).Draw(t, "draws") {
@@ -139,7 +138,7 @@ func TestTerminalShowsThePage(t *testing.T) {
 			}
 			state := anyState().Draw(t, "state")
 			screen.Draw(state)
-			term.shows(display.Page(state, term.size))
+			term.shows(story.Page(state, term.size))
 		}
 		screen.Close()
 		assert.False(t, term.other || term.hidden || term.nowrap, "everything is back")
@@ -149,8 +148,8 @@ func TestTerminalShowsThePage(t *testing.T) {
 // Unchanged lines are not drawn again, so nothing flickers; a full redraw now and then repairs
 // damage.
 func TestOnlyChangesAreWritten(t *testing.T) {
-	term := newTerminal(t, display.Size{Width: 80, Height: 24})
-	screen := display.NewScreen(term, func() display.Size { return term.size }, true)
+	term := newTerminal(t, story.Size{Width: 80, Height: 24})
+	screen := story.NewScreen(term, func() story.Size { return term.size }, true)
 	state := story.State{Scene: "delete", Types: []story.Type{{Name: "pods", Left: 2, Most: 2}}}
 	screen.Draw(state)
 	assert.Zero(t, term.written, "it is not open yet")
@@ -178,8 +177,8 @@ func TestOnlyChangesAreWritten(t *testing.T) {
 
 // A terminal that was released for a while is redrawn.
 func TestReopened(t *testing.T) {
-	term := newTerminal(t, display.Size{Width: 80, Height: 24})
-	screen := display.NewScreen(term, func() display.Size { return term.size }, true)
+	term := newTerminal(t, story.Size{Width: 80, Height: 24})
+	screen := story.NewScreen(term, func() story.Size { return term.size }, true)
 	state := story.State{Scene: "delete"}
 	screen.Open()
 	screen.Draw(state)
@@ -187,7 +186,7 @@ func TestReopened(t *testing.T) {
 	screen.Draw(story.State{Scene: "finalizer"})
 	screen.Open()
 	screen.Draw(state)
-	term.shows(display.Page(state, term.size))
+	term.shows(story.Page(state, term.size))
 	assert.True(t, term.other)
 }
 
@@ -195,7 +194,7 @@ func TestColorsAreAsked(t *testing.T) {
 	state := story.State{Scene: "delete"}
 	for _, color := range []bool{false, true} {
 		var out bytes.Buffer
-		screen := display.NewScreen(&out, func() display.Size { return display.Size{Width: 80, Height: 24} }, color)
+		screen := story.NewScreen(&out, func() story.Size { return story.Size{Width: 80, Height: 24} }, color)
 		screen.Open()
 		screen.Draw(state)
 		assert.Equal(t, color, strings.Contains(out.String(), "m"+" lab demo"))
@@ -207,7 +206,7 @@ func TestPrinter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		teller := story.New("delete", "", "")
-		stop := display.Run(display.NewPrinter(&out, 60, false), teller)
+		stop := story.Run(story.NewPrinter(&out, 60, false), teller)
 		teller.Tell(story.You, "kubectl create namespace shop")
 		time.Sleep(time.Second)
 		teller.Tell(story.Deleter, "reports in the status that nothing is in the way any more")
@@ -222,13 +221,13 @@ func TestPrinter(t *testing.T) {
 // The last picture is the last state, even if that came after the last frame.
 func TestRunDrawsTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		term := newTerminal(t, display.Size{Width: 60, Height: 10})
+		term := newTerminal(t, story.Size{Width: 60, Height: 10})
 		teller := story.New("delete", "", "")
-		stop := display.Run(display.NewScreen(term, func() display.Size { return term.size }, true), teller)
+		stop := story.Run(story.NewScreen(term, func() story.Size { return term.size }, true), teller)
 		time.Sleep(10 * time.Second)
 		teller.Tell(story.You, "the last word")
 		stop()
-		term.shows(display.Page(teller.State(), term.size))
+		term.shows(story.Page(teller.State(), term.size))
 		assert.False(t, term.other)
 	})
 }

@@ -1,11 +1,9 @@
-package display
+package story
 
 import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"orrery/internal/lab/demo/story"
 )
 
 // gears draws the left side: the counters of each gear, from the server to the worker.
@@ -46,7 +44,7 @@ func (p *page) workers() Line {
 
 func (p *page) requests() string {
 	total := 0
-	for _, n := range p.s.Requests[story.Controller] {
+	for _, n := range p.s.Requests[Controller] {
 		total += n
 	}
 	return p.s.Say("%d by the controller", total)
@@ -81,10 +79,10 @@ func (p *page) bars() []Line {
 }
 
 // longestName is the width of the names of bars.
-func longestName(bars []story.Type) int {
+func longestName(bars []Type) int {
 	longest := 0
 	for _, t := range bars {
-		longest = max(longest, story.Columns(t.Name))
+		longest = max(longest, Columns(t.Name))
 	}
 	return longest
 }
@@ -94,7 +92,7 @@ func (p *page) namespaceText() string {
 	switch {
 	case n.Phase == "":
 		return p.s.Say("%s: does not exist yet", n.Name)
-	case n.Phase == story.Gone:
+	case n.Phase == Gone:
 		return p.s.Say("%s: gone", n.Name)
 	case p.size.Width < roomyWidth || len(n.Finalizers) == 0:
 		return n.Name + ": " + n.Phase
@@ -120,7 +118,7 @@ func (p *page) panel() (rows []Line) {
 	if !p.s.Alone {
 		total := p.s.Total()
 		total.Name = p.namespaceText()
-		bars := append([]story.Type{total}, p.s.Lines...)
+		bars := append([]Type{total}, p.s.Lines...)
 		for _, bar := range bars {
 			width := p.size.Width - 2
 			rows = append(rows, append(plain(" "), barRow(bar, min(longestName(bars), width*2/3), width)...))
@@ -136,20 +134,20 @@ func (p *page) panel() (rows []Line) {
 }
 
 // longestRow is the width of the names.
-func longestRow(rows []story.Row) int {
+func longestRow(rows []Row) int {
 	longest := 0
 	for _, row := range rows {
-		longest = max(longest, story.Columns(row.Name))
+		longest = max(longest, Columns(row.Name))
 	}
 	return longest
 }
 
 // figures draws what a scene has measured.
-func figures(s story.State, width int) []Line {
+func figures(s State, width int) []Line {
 	name := longestRow(s.Figures)
 	var lines []Line
 	for _, figure := range s.Figures {
-		head := "  " + figure.Name + strings.Repeat(" ", name-story.Columns(figure.Name)+2)
+		head := "  " + figure.Name + strings.Repeat(" ", name-Columns(figure.Name)+2)
 		lines = append(lines, paragraph(head, figure.Text, width)...)
 	}
 	return lines

@@ -1,12 +1,10 @@
-package display
+package story
 
 import (
 	"io"
 	"strconv"
 	"strings"
 	"sync"
-
-	"orrery/internal/lab/demo/story"
 )
 
 // The few codes of a terminal that a screen needs.
@@ -63,7 +61,7 @@ func (s *Screen) Close() {
 }
 
 // Draw shows the state.
-func (s *Screen) Draw(state story.State) {
+func (s *Screen) Draw(state State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.open {

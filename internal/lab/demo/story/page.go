@@ -1,11 +1,9 @@
-package display
+package story
 
 import (
 	"fmt"
 	"strings"
 	"time"
-
-	"orrery/internal/lab/demo/story"
 )
 
 // Size is the size of a terminal in columns and lines.
@@ -19,7 +17,7 @@ const (
 
 // Page draws the state as a page of exactly size.Height lines of at most size.Width columns. It is
 // a pure function.
-func Page(s story.State, size Size) []Line {
+func Page(s State, size Size) []Line {
 	p := page{s: s, size: size}
 	if !s.Alone && size.Width >= roomyWidth && size.Height >= roomyHeight {
 		p.roomy()
@@ -37,7 +35,7 @@ func Page(s story.State, size Size) []Line {
 
 // page is a page that is being drawn.
 type page struct {
-	s     story.State
+	s     State
 	size  Size
 	lines []Line
 }
@@ -71,7 +69,7 @@ func (p *page) intent() {
 	lines := wrap(p.s.Happens+" "+p.s.Look, p.size.Width-2)
 	if len(lines) > room {
 		text := p.s.Look
-		if len(p.s.Stages) < 2 && p.s.Alone || !p.s.Alone && p.s.Namespace.Phase != "Terminating" && p.s.Namespace.Phase != story.Gone {
+		if len(p.s.Stages) < 2 && p.s.Alone || !p.s.Alone && p.s.Namespace.Phase != "Terminating" && p.s.Namespace.Phase != Gone {
 			text = p.s.Happens
 		}
 		lines = wrap(text, p.size.Width-2)
@@ -101,7 +99,7 @@ func (p *page) narration(rows int) {
 	}
 	var reported []Line
 	for i := len(p.s.Beats) - 1; i >= 0 && len(reported) < rows; i-- {
-		reported = append(Beat(p.s.Beats[i], p.size.Width), reported...)
+		reported = append(BeatLines(p.s.Beats[i], p.size.Width), reported...)
 	}
 	reported = reported[max(0, len(reported)-rows):]
 	for len(reported) < rows {
