@@ -131,12 +131,3 @@ func TestWatches(t *testing.T) {
 		}, texts(teller))
 	})
 }
-
-func TestShort(t *testing.T) {
-	for want, d := range map[string]time.Duration{
-		"1m5s": 65*time.Second + 300*time.Millisecond, "5.1s": 5*time.Second + 120*time.Millisecond,
-		"120ms": 120*time.Millisecond + 400*time.Microsecond, "2.3ms": 2*time.Millisecond + 340*time.Microsecond,
-	} {
-		assert.Equal(t, want, story.Short(d))
-	}
-}

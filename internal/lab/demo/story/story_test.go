@@ -70,24 +70,6 @@ func TestStages(t *testing.T) {
 	})
 }
 
-func TestCounts(t *testing.T) {
-	s := story.State{Types: []story.Type{{Name: "pods"}, {Name: "secrets"}}}
-	s.Count("pods", 3)
-	s.Count("pods", 1)
-	s.Count("secrets", 2)
-	s.Count("unheard", 7)
-	s.Line("slow waits", 4)
-	s.Line("slow waits", 9)
-	s.Line("slow waits", 2)
-	pods, ok := s.TypeNamed("pods")
-	assert.True(t, ok)
-	assert.Equal(t, story.Type{Name: "pods", Left: 1, Most: 3}, pods)
-	_, ok = s.TypeNamed("unheard")
-	assert.False(t, ok)
-	assert.Equal(t, story.Type{Name: "all", Left: 3, Most: 5}, s.Total())
-	assert.Equal(t, []story.Type{{Name: "slow waits", Left: 2, Most: 9}}, s.Lines)
-}
-
 // A copy of the state does not change.
 func TestStatesAreCopies(t *testing.T) {
 	teller := story.New("", "", "")
@@ -186,23 +168,6 @@ func TestTheStateIsReadWhileTheTellerFollows(t *testing.T) {
 		running.Wait()
 		recorder.Stop("over")
 	}
-}
-
-func TestPanelAndFigures(t *testing.T) {
-	teller := story.New("", "", "")
-	teller.Update(func(s *story.State) {
-		s.Show("queue", "%s", "a b")
-		s.Show("dirty", "a\nb")
-		s.Figure("passes", "%d", 1)
-	})
-	before := teller.State()
-	teller.Update(func(s *story.State) {
-		s.Show("queue", "b")
-		s.Figure("passes", "2")
-	})
-	assert.Equal(t, []story.Row{{"queue", "a b"}, {"dirty", "a b"}}, before.Panel)
-	assert.Equal(t, []story.Row{{"passes", "1"}}, before.Figures)
-	assert.Equal(t, []story.Row{{"queue", "b"}, {"dirty", "a b"}}, teller.State().Panel, "a row keeps its place")
 }
 
 func TestBar(t *testing.T) {

@@ -19,14 +19,9 @@ func TestBothLanguagesHaveTheSameFields(t *testing.T) {
 			rows = append(rows, row.Text)
 		}
 	}
-	fields := regexp.MustCompile(`\{\w+\}|%(?:\[\d\])?[.\d]*[a-z]`)
+	fields := regexp.MustCompile(`\{\w+\}|%[.\d]*[a-z]`)
 	index := regexp.MustCompile(`\[\d\]`)
-	of := func(text string) (found []string) {
-		for _, field := range fields.FindAllString(text, -1) {
-			found = append(found, index.ReplaceAllString(field, ""))
-		}
-		return found
-	}
+	of := func(text string) []string { return fields.FindAllString(index.ReplaceAllString(text, ""), -1) }
 	for _, row := range rows {
 		assert.True(t, row.Complete(), row)
 		assert.ElementsMatch(t, of(row.English), of(row.Chinese), row)
