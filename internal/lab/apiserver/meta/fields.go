@@ -106,8 +106,6 @@ func unescape(value string) (string, error) {
 	return b.String(), nil
 }
 
-var escaper = strings.NewReplacer(`\`, `\\`, `,`, `\,`, `=`, `\=`)
-
 // Empty reports whether the selector selects everything.
 func (f Fields) Empty() bool { return len(f.requirements) == 0 }
 
@@ -134,13 +132,4 @@ func (f Fields) Rename(rename func(field string) (string, error)) (Fields, error
 		renamed.requirements[i] = requirement
 	}
 	return renamed, nil
-}
-
-// String returns a text that ParseFields parses to the same selector.
-func (f Fields) String() string {
-	parts := make([]string, len(f.requirements))
-	for i, requirement := range f.requirements {
-		parts[i] = requirement.Field + string(requirement.Operator) + escaper.Replace(requirement.Value)
-	}
-	return strings.Join(parts, ",")
 }

@@ -20,30 +20,19 @@ const (
 	labelValuePattern = "(" + qualifiedPattern + ")?"
 )
 
-// Some messages say bytes and some characters. All limits are in bytes.
-func tooLong(limit int) string { return fmt.Sprintf("must be no more than %d bytes", limit) }
-
-func tooManyCharacters(limit int) string {
-	return fmt.Sprintf("must be no more than %d characters", limit)
+// tooLong is the message for a name that is too long. All limits are in bytes, although some messages
+// say characters.
+func tooLong(limit int, units string) string {
+	return fmt.Sprintf("must be no more than %d %s", limit, units)
 }
 
 // pattern returns the message for a name that does not match regex.
 func pattern(what, regex string, examples ...string) string {
-	var b strings.Builder
-	b.WriteString(what)
+	shown := ""
 	if len(examples) > 0 {
-		b.WriteString(" (e.g. ")
-		for i, example := range examples {
-			if i > 0 {
-				b.WriteString(" or ")
-			}
-			b.WriteString("'" + example + "', ")
-		}
-	} else {
-		b.WriteString(" (")
+		shown = "e.g. '" + strings.Join(examples, "',  or '") + "', "
 	}
-	b.WriteString("regex used for validation is '" + regex + "')")
-	return b.String()
+	return what + " (" + shown + "regex used for validation is '" + regex + "')"
 }
 
 var subdomainSentence = pattern("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character", subdomainPattern, "example.com")
@@ -52,7 +41,7 @@ var subdomainSentence = pattern("a lowercase RFC 1123 subdomain must consist of 
 func Subdomain(name string) []string {
 	var wrong []string
 	if len(name) > maxSubdomain {
-		wrong = append(wrong, tooManyCharacters(maxSubdomain))
+		wrong = append(wrong, tooLong(maxSubdomain, "characters"))
 	}
 	if !isSubdomain(name) {
 		wrong = append(wrong, subdomainSentence)
@@ -64,7 +53,7 @@ func Subdomain(name string) []string {
 func Label(name string) []string {
 	var wrong []string
 	if len(name) > maxLabel {
-		wrong = append(wrong, tooManyCharacters(maxLabel))
+		wrong = append(wrong, tooLong(maxLabel, "characters"))
 	}
 	if !isLabel(name) {
 		wrong = append(wrong, labelSentence(name))
@@ -110,7 +99,7 @@ func Qualified(name string) []string {
 		wrong = append(wrong, "prefix part must be non-empty")
 	default:
 		if len(domain) > maxSubdomain {
-			wrong = append(wrong, "prefix part "+tooLong(maxSubdomain))
+			wrong = append(wrong, "prefix part "+tooLong(maxSubdomain, "bytes"))
 		}
 		if !isSubdomain(domain) {
 			wrong = append(wrong, "prefix part "+subdomainSentence)
@@ -119,7 +108,7 @@ func Qualified(name string) []string {
 	if local == "" {
 		wrong = append(wrong, "name part must be non-empty")
 	} else if len(local) > maxLabel {
-		wrong = append(wrong, "name part "+tooLong(maxLabel))
+		wrong = append(wrong, "name part "+tooLong(maxLabel, "bytes"))
 	}
 	if !isQualifiedPart(local) {
 		wrong = append(wrong, "name part "+pattern(alphabet, qualifiedPattern, examples...))
@@ -130,7 +119,7 @@ func Qualified(name string) []string {
 func LabelValue(value string) []string {
 	var wrong []string
 	if len(value) > maxLabel {
-		wrong = append(wrong, tooLong(maxLabel))
+		wrong = append(wrong, tooLong(maxLabel, "bytes"))
 	}
 	if value != "" && !isQualifiedPart(value) {
 		wrong = append(wrong, pattern("a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character", labelValuePattern, "MyValue", "my_value", "12345"))

@@ -2,195 +2,141 @@ package meta
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// parseRequirements parses a label selector:
+const special = "=!(),><"
+
+// tokens matches the tokens of a selector: symbols, and words of all other characters.
+var tokens = regexp.MustCompile(`==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+`)
+
+// parser has the tokens of a label selector that are not yet read:
 //
 //	selector    = [ requirement { "," requirement } ]
 //	requirement = "!" key | key [ operator value | ("in"|"notin") "(" [ value { "," value } ] ")" ]
+type parser []string
+
+// peek returns the next token, which is "" at the end.
+func (p parser) peek() string {
+	if len(p) == 0 {
+		return ""
+	}
+	return p[0]
+}
+
+// next consumes a token.
+func (p *parser) next() string {
+	token := p.peek()
+	*p = (*p)[min(1, len(*p)):]
+	return token
+}
+
+func isWord(token string) bool { return token != "" && !strings.ContainsAny(token[:1], special) }
+
 func parseRequirements(text string) ([]LabelRequirement, error) {
-	lexer := &lexer{rest: text}
-	first := lexer.peek()
-	if first.kind == endOfString {
+	p := parser(tokens.FindAllString(text, -1))
+	first := p.peek()
+	if first == "" {
 		return nil, nil
 	}
-	if !first.startsRequirement() {
-		return nil, fmt.Errorf("found '%s', expected: !, identifier, or 'end of string'", first.text)
+	if !isWord(first) && first != "!" {
+		return nil, fmt.Errorf("found '%s', expected: !, identifier, or 'end of string'", first)
 	}
 	var requirements []LabelRequirement
 	for {
-		requirement, err := parseRequirement(lexer)
+		requirement, err := p.requirement()
 		if err != nil {
 			return nil, fmt.Errorf("unable to parse requirement: %w", err)
 		}
 		requirements = append(requirements, requirement)
-		switch separator := lexer.next(); {
-		case separator.kind == endOfString:
+		switch separator := p.next(); separator {
+		case "":
 			return requirements, nil
-		case !separator.is(","):
-			return nil, fmt.Errorf("found '%s', expected: ',' or 'end of string'", separator.text)
+		case ",":
+		default:
+			return nil, fmt.Errorf("found '%s', expected: ',' or 'end of string'", separator)
 		}
-		if following := lexer.peek(); !following.startsRequirement() {
-			return nil, fmt.Errorf("found '%s', expected: identifier after ','", following.text)
+		if following := p.peek(); !isWord(following) && following != "!" {
+			return nil, fmt.Errorf("found '%s', expected: identifier after ','", following)
 		}
 	}
 }
 
-func parseRequirement(lexer *lexer) (LabelRequirement, error) {
-	operator := Exists
-	key := lexer.next()
-	if key.is("!") {
-		operator = DoesNotExist
-		key = lexer.next()
+func (p *parser) requirement() (LabelRequirement, error) {
+	r := LabelRequirement{Operator: Exists, Key: p.next()}
+	if r.Key == "!" {
+		r = LabelRequirement{Operator: DoesNotExist, Key: p.next()}
 	}
-	if key.kind != identifier {
-		return LabelRequirement{}, fmt.Errorf("found '%s', expected: identifier", key.text)
+	if !isWord(r.Key) {
+		return r, fmt.Errorf("found '%s', expected: identifier", r.Key)
 	}
-	if err := checkKey(key.text); err != nil {
-		return LabelRequirement{}, err
+	if err := checkKey(r.Key); err != nil {
+		return r, err
 	}
-	following := lexer.peek()
-	if operator == DoesNotExist || following.kind == endOfString || following.is(",") {
-		return LabelRequirement{Key: key.text, Operator: operator}, nil
+	following := p.peek()
+	if r.Operator == DoesNotExist || following == "" || following == "," {
+		return r, nil
 	}
-	operator, err := parseOperator(lexer)
-	if err != nil {
-		return LabelRequirement{}, err
+	operator, known := operators[p.next()]
+	if !known {
+		return r, fmt.Errorf("found '%s', expected: in, notin, =, ==, !=, gt, lt", following)
 	}
-	var values []string
+	r.Operator = operator
+	parse := p.value
 	if operator == In || operator == NotIn {
-		values, err = parseValues(lexer)
-	} else {
-		values, err = parseExactValue(lexer)
+		parse = p.values
 	}
+	values, err := parse()
 	if err != nil {
-		return LabelRequirement{}, err
+		return r, err
 	}
 	slices.Sort(values)
-	requirement := LabelRequirement{Key: key.text, Operator: operator, Values: slices.Compact(values)}
-	return requirement, requirement.check()
+	r.Values = slices.Compact(values)
+	return r, r.check()
 }
 
 var operators = map[string]Operator{
 	"=": Equals, "==": Equals, "!=": NotEquals, ">": GreaterThan, "<": LessThan, "in": In, "notin": NotIn,
 }
 
-func parseOperator(lexer *lexer) (Operator, error) {
-	t := lexer.nextOperator()
-	operator, ok := operators[t.text]
-	if t.kind != punctuation || !ok {
-		return "", fmt.Errorf("found '%s', expected: in, notin, =, ==, !=, gt, lt", t.text)
-	}
-	return operator, nil
-}
-
-// parseExactValue parses one value, which may be empty.
-func parseExactValue(lexer *lexer) ([]string, error) {
-	if following := lexer.peek(); following.kind == endOfString || following.is(",") {
+// value parses one value, which may be empty.
+func (p *parser) value() ([]string, error) {
+	if following := p.peek(); following == "" || following == "," {
 		return []string{""}, nil
 	}
-	value := lexer.next()
-	if value.kind != identifier {
-		return nil, fmt.Errorf("found '%s', expected: identifier", value.text)
+	value := p.next()
+	if !isWord(value) {
+		return nil, fmt.Errorf("found '%s', expected: identifier", value)
 	}
-	return []string{value.text}, nil
+	return []string{value}, nil
 }
 
-// parseValues parses a list in parentheses, whose values may be empty.
-func parseValues(lexer *lexer) ([]string, error) {
-	if open := lexer.next(); !open.is("(") {
-		return nil, fmt.Errorf("found '%s' expected: '('", open.text)
+// values parses a list in parentheses, whose values may be empty.
+func (p *parser) values() ([]string, error) {
+	if open := p.next(); open != "(" {
+		return nil, fmt.Errorf("found '%s' expected: '('", open)
 	}
-	if first := lexer.peek(); first.kind != identifier && !first.is(",") && !first.is(")") {
-		return nil, fmt.Errorf("found '%s', expected: ',', ')' or identifier", first.text)
+	if first := p.peek(); !isWord(first) && first != "," && first != ")" {
+		return nil, fmt.Errorf("found '%s', expected: ',', ')' or identifier", first)
 	}
 	var values []string
 	for {
-		switch following := lexer.peek(); {
-		case following.kind == identifier:
-			values = append(values, lexer.next().text)
-		case following.is(",") || following.is(")"):
+		switch following := p.peek(); {
+		case isWord(following):
+			values = append(values, p.next())
+		case following == "," || following == ")":
 			values = append(values, "")
 		default:
-			return nil, fmt.Errorf("found '%s', expected: ',', or identifier", following.text)
+			return nil, fmt.Errorf("found '%s', expected: ',', or identifier", following)
 		}
-		switch separator := lexer.next(); {
-		case separator.is(")"):
+		switch separator := p.next(); separator {
+		case ")":
 			return values, nil
-		case !separator.is(","):
-			return nil, fmt.Errorf("found '%s', expected: ',' or ')'", separator.text)
+		case ",":
+		default:
+			return nil, fmt.Errorf("found '%s', expected: ',' or ')'", separator)
 		}
 	}
-}
-
-// kind is the kind of a token.
-type kind int
-
-const (
-	endOfString kind = iota
-	identifier
-	punctuation // a symbol, or in and notin where an operator is expected
-)
-
-// token is a token of a selector. The text of the end is "".
-type token struct {
-	kind kind
-	text string
-}
-
-func (t token) is(symbol string) bool { return t.kind == punctuation && t.text == symbol }
-
-// startsRequirement reports whether a requirement may start with the token.
-func (t token) startsRequirement() bool { return t.kind == identifier || t.is("!") }
-
-// symbols are tried in this order, longest first.
-var symbols = []string{"==", "!=", "=", "!", "(", ")", ",", ">", "<"}
-
-const (
-	whitespace = " \t\r\n"
-	special    = "=!(),><"
-)
-
-// lexer splits a selector into tokens. It never fails: everything except symbols and whitespace is
-// an identifier.
-type lexer struct {
-	rest string
-}
-
-// peek returns the next token without consuming it.
-func (l *lexer) peek() token {
-	peeked := *l
-	return peeked.next()
-}
-
-// next consumes a token.
-func (l *lexer) next() token {
-	l.rest = strings.TrimLeft(l.rest, whitespace)
-	if l.rest == "" {
-		return token{}
-	}
-	for _, symbol := range symbols {
-		if rest, ok := strings.CutPrefix(l.rest, symbol); ok {
-			l.rest = rest
-			return token{punctuation, symbol}
-		}
-	}
-	end := strings.IndexAny(l.rest, whitespace+special)
-	if end < 0 {
-		end = len(l.rest)
-	}
-	word := l.rest[:end]
-	l.rest = l.rest[end:]
-	return token{identifier, word}
-}
-
-// nextOperator consumes a token where in and notin are operators.
-func (l *lexer) nextOperator() token {
-	t := l.next()
-	if t.text == string(In) || t.text == string(NotIn) {
-		t.kind = punctuation
-	}
-	return t
 }
