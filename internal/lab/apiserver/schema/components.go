@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +20,8 @@ type rendered struct {
 var renderedTypes = sync.OnceValue(func() *rendered {
 	out := &rendered{schemas: map[string]json.RawMessage{}, refers: map[string][]string{}}
 	for name, d := range Builtin().definitions {
-		out.schemas[name] = encode(described(d))
+		d.describe()
+		out.schemas[name] = encode(d.Schema)
 		out.refers[name] = referred(d.Schema)
 	}
 	return out
@@ -90,16 +92,10 @@ func (r *Resource) listName(s *Set) string {
 
 // customSchema returns the user's schema with the standard fields added.
 func (r *Resource) customSchema() map[string]any {
-	out := map[string]any{"type": "object"}
-	for key, value := range r.Schema {
-		out[key] = value
-	}
-	properties := map[string]any{}
-	if own, ok := r.Schema["properties"].(map[string]any); ok {
-		for name, property := range own {
-			properties[name] = property
-		}
-	}
+	out, properties := map[string]any{"type": "object"}, map[string]any{}
+	maps.Copy(out, r.Schema)
+	own, _ := r.Schema["properties"].(map[string]any)
+	maps.Copy(properties, own)
 	addStandard(properties, objectMetaName)
 	out["properties"] = properties
 	out[gvkExtension] = []any{gvkMap(r.GVK)}

@@ -82,59 +82,33 @@ func duplicates(path string, list []any, key func(any) any) []meta.FieldError {
 // FillIn sets the defaults of absent fields and of nulls that are not allowed, and drops the other
 // nulls that are not allowed. It changes value in place.
 func (s *Schema) FillIn(value any) {
-	s.fillIn(value)
-	s.dropNulls(value)
-}
-
-func (s *Schema) fillIn(value any) {
 	if s == nil {
 		return
 	}
 	switch v := value.(type) {
 	case map[string]any:
 		for name, property := range s.Properties {
-			if property == nil {
-				continue
-			}
-			found, there := v[name]
-			if absent := !there || found == nil && !property.Nullable; absent && property.Default.value != nil {
+			if _, there := v[name]; !there && property != nil && property.Default.value != nil {
 				v[name] = clone(property.Default.value)
 			}
 		}
 		for name, inner := range v {
-			if _, named := s.Properties[name]; !named && inner == nil && s.AdditionalProperties != nil && !s.AdditionalProperties.Nullable {
-				v[name] = clone(s.AdditionalProperties.Default.value)
+			field := s.at(name)
+			if inner == nil && field != nil && !field.Nullable {
+				inner = clone(field.Default.value)
+				v[name] = inner
+				if inner == nil {
+					delete(v, name)
+				}
 			}
-			s.at(name).fillIn(v[name])
+			field.FillIn(inner)
 		}
 	case []any:
 		for i, item := range v {
 			if item == nil && s.Items != nil && !s.Items.Nullable {
 				v[i] = clone(s.Items.Default.value)
 			}
-			s.Items.fillIn(v[i])
-		}
-	}
-}
-
-// dropNulls runs after fillIn, which leaves only nulls that have no default.
-func (s *Schema) dropNulls(value any) {
-	switch v := value.(type) {
-	case map[string]any:
-		for name, inner := range v {
-			if field := s.at(name); inner == nil && field != nil && !field.Nullable {
-				delete(v, name)
-			} else {
-				field.dropNulls(inner)
-			}
-		}
-	case []any:
-		var items *Schema
-		if s != nil {
-			items = s.Items
-		}
-		for _, item := range v {
-			items.dropNulls(item)
+			s.Items.FillIn(v[i])
 		}
 	}
 }

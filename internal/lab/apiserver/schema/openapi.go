@@ -155,43 +155,18 @@ var descriptions = sync.OnceValue(func() map[string]string {
 	return sentences
 })
 
-// described returns a copy of a definition's schema with descriptions.
-func described(d *definition) map[string]any {
-	sentences := descriptions()
-	name := d.goName()
+// describe adds descriptions to the schema of a definition.
+func (d *definition) describe() {
+	sentences, name := descriptions(), d.goName()
 	name = name[strings.LastIndexByte(name, '.')+1:]
-	out := make(map[string]any, len(d.Schema)+1)
-	for key, value := range d.Schema {
-		out[key] = value
-	}
 	if sentence := sentences[name]; sentence != "" {
-		out["description"] = sentence
+		d.Schema["description"] = sentence
 	}
-	properties, ok := d.Schema["properties"].(map[string]any)
-	if !ok {
-		return out
-	}
-	documented := make(map[string]any, len(properties))
-	for field, value := range properties {
-		documented[field] = value
-		sentence := sentences[name+"."+field]
-		if sentence == "" {
-			sentence = sentences["*."+field]
-		}
-		if schema, ok := value.(map[string]any); ok && sentence != "" {
-			documented[field] = with(schema, "description", sentence)
+	properties, _ := d.Schema["properties"].(map[string]any)
+	for field, property := range properties {
+		sentence := cmp.Or(sentences[name+"."+field], sentences["*."+field])
+		if schema, ok := property.(map[string]any); ok && sentence != "" {
+			schema["description"] = sentence
 		}
 	}
-	out["properties"] = documented
-	return out
-}
-
-// with returns a copy of a schema with one more member.
-func with(schema map[string]any, key string, value any) map[string]any {
-	out := make(map[string]any, len(schema)+1)
-	for k, v := range schema {
-		out[k] = v
-	}
-	out[key] = value
-	return out
 }

@@ -276,7 +276,9 @@ func (v validator) combinations(s *Schema, name string, value, old any) (r resul
 	valid := 0
 	for _, one := range s.AllOf {
 		inner := v.value(one, name, value, old)
-		valid += boolToInt(len(inner.wrong) == 0)
+		if len(inner.wrong) == 0 {
+			valid++
+		}
 		r.merge(inner)
 	}
 	if valid != len(s.AllOf) {
@@ -310,43 +312,33 @@ func (v validator) alternatives(schemas []*Schema, name string, value, old any) 
 }
 
 func (v validator) number(s *Schema, name string, value any, n float64) (r result) {
-	w, isInt := value.(int64)
+	_, isInt := value.(int64)
 	if s.Type == "integer" && !s.IntOrString {
 		r.merge(v.inRange(s, name, n, isInt))
 	}
-	limit := func(bound float64) any { // integers are compared with integers
+	// bound returns a limit, and as messages show it. Integers are compared with integers.
+	bound := func(limit *float64) (float64, any) {
 		if isInt {
-			return int64(bound)
+			return math.Trunc(*limit), int64(*limit)
 		}
-		return bound
+		return *limit, *limit
 	}
 	if s.MultipleOf != nil {
-		factor := limit(*s.MultipleOf)
-		switch f := factor.(type) {
-		case int64:
-			if f <= 0 {
-				r.add(meta.FieldInvalid, v.field(name), f, "factor MultipleOf declared for %s must be positive: %v",
-					name, f)
-			} else if w%f != 0 {
-				v.invalid(&r, name, value, "should be a multiple of %v", f)
-			}
-		case float64:
-			if f <= 0 {
-				r.add(meta.FieldInvalid, v.field(name), f, "factor MultipleOf declared for %s must be positive: %v",
-					name, f)
-			} else if !isWhole(n / f) {
-				v.invalid(&r, name, value, "should be a multiple of %v", f)
-			}
+		if factor, shown := bound(s.MultipleOf); factor <= 0 {
+			r.add(meta.FieldInvalid, v.field(name), shown, "factor MultipleOf declared for %s must be positive: %v",
+				name, shown)
+		} else if !isWhole(n / factor) {
+			v.invalid(&r, name, value, "should be a multiple of %v", shown)
 		}
 	}
 	if s.Minimum != nil {
-		if low := compare(value, limit(*s.Minimum)); low < 0 || low == 0 && s.ExclusiveMinimum {
-			v.invalid(&r, name, value, "should be greater than %s%v", orEqual(s.ExclusiveMinimum), limit(*s.Minimum))
+		if low, shown := bound(s.Minimum); n < low || n == low && s.ExclusiveMinimum {
+			v.invalid(&r, name, value, "should be greater than %s%v", orEqual(s.ExclusiveMinimum), shown)
 		}
 	}
 	if s.Maximum != nil {
-		if high := compare(value, limit(*s.Maximum)); high > 0 || high == 0 && s.ExclusiveMaximum {
-			v.invalid(&r, name, value, "should be less than %s%v", orEqual(s.ExclusiveMaximum), limit(*s.Maximum))
+		if high, shown := bound(s.Maximum); n > high || n == high && s.ExclusiveMaximum {
+			v.invalid(&r, name, value, "should be less than %s%v", orEqual(s.ExclusiveMaximum), shown)
 		}
 	}
 	r.matched += 2
@@ -367,25 +359,6 @@ func (v validator) inRange(s *Schema, name string, n float64, isInt bool) (r res
 		v.about(&r, "Checked value must be of type %s (default format) in %s", s.Type, name)
 	}
 	return r
-}
-
-func compare(a, b any) int {
-	switch left := a.(type) {
-	case int64:
-		right := b.(int64)
-		return boolToInt(left > right) - boolToInt(left < right)
-	case float64:
-		right := b.(float64)
-		return boolToInt(left > right) - boolToInt(left < right)
-	}
-	return 0
-}
-
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func orEqual(exclusive bool) string {
