@@ -20,106 +20,69 @@ var recordedResources string
 // record is a line of builtin.jsonl: a resource as discovery and tables of kube-apiserver describe
 // it. The file is written by upstream/apiserver/recorder.
 type record struct {
-	Group, Version         string
-	Plural, Singular, Kind string
-	Namespaced             bool
-	Verbs                  []string
-	ShortNames, Categories []string
-	Subresources           []struct {
-		Name, Group, Version, Kind string
-		Verbs                      []string
-	}
-	Columns []struct {
-		Name, Type, Format string
-		Priority           int32
+	*Definition
+	Subresources []struct {
+		Name string
+		api.GroupVersionKind
+		Verbs []string
 	}
 }
 
-// records returns all resources in the order of kube-apiserver's discovery.
-func records() []record {
-	var all []record
+// builtinDefinitions returns the built-in types in the order of kube-apiserver's discovery. What
+// holds for each type is recorded; the exceptions are in types.yaml and builtinHooks.
+func builtinDefinitions() []*Definition {
+	hooks := builtinHooks(&allocator{})
+	var definitions []*Definition
 	decoder := json.NewDecoder(strings.NewReader(recordedResources))
 	for decoder.More() {
 		var r record
 		if err := decoder.Decode(&r); err != nil {
 			panic("resources: builtin.jsonl: " + err.Error())
 		}
-		all = append(all, r)
-	}
-	return all
-}
-
-// builtinDefinitions returns the built-in types in the order of kube-apiserver's discovery. What
-// holds for each type is recorded; the exceptions are in types.yaml and builtinHooks.
-func builtinDefinitions() []*Definition {
-	computed := builtinHooks(newAllocator())
-	var definitions []*Definition
-	for _, r := range records() {
-		definitions = append(definitions, r.definition(computed))
+		r.complete(hooks)
+		definitions = append(definitions, r.Definition)
 	}
 	return definitions
 }
 
-func (r record) definition(computed map[string]hooks) *Definition {
-	d := &Definition{
-		Group: r.Group, Versions: []string{r.Version}, Version: r.Version,
-		Plural: r.Plural, Singular: r.Singular, Kind: r.Kind, ListKind: r.Kind + "List",
-		Namespaced: r.Namespaced, ShortNames: r.ShortNames, Categories: r.Categories,
-		Prefix: "/registry/" + r.Plural,
-	}
-	if len(r.Verbs) != len(allVerbs) {
-		d.Verbs = r.Verbs
+// complete adds to a definition what is not recorded.
+func (r record) complete(all map[string]hooks) {
+	d := r.Definition
+	d.Versions, d.ListKind, d.Prefix = []string{d.Version}, d.Kind+"List", "/registry/"+d.Plural
+	if len(d.Verbs) == len(allVerbs) {
+		d.Verbs = nil
 	}
 	for _, s := range r.Subresources {
-		d.parts = append(d.parts, Subresource{
-			Name: s.Name, Kind: api.GroupVersionKind{Group: s.Group, Version: s.Version, Kind: s.Kind}, Verbs: s.Verbs,
-		})
+		d.parts = append(d.parts, Subresource{Name: s.Name, Kind: s.GroupVersionKind, Verbs: s.Verbs})
 		d.Status = d.Status || s.Name == "status"
 		d.Finalize = d.Finalize || s.Name == "finalize"
 		d.Scale = d.Scale || s.Name == "scale"
 	}
 	d.Type, _ = schema.Builtin().Type(api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind})
-	t, h := typeRules()[d.Qualified()], computed[d.Qualified()]
-	d.Columns = r.columns(d.Qualified())
+	for i := range d.Columns {
+		c := &d.Columns[i]
+		from, special := sources()[d.Qualified()][c.Name]
+		if !special {
+			from = sources()["every type"][c.Name]
+		}
+		c.Description, c.Cell = c.Name+" of the object.", from.cell(c.Type)
+	}
 	if d.Scale {
 		d.scale = replicaPaths
 	}
-	d.selectPaths(t.Selectable, true)
-	if h.fields != nil {
-		atPaths := d.Fields
-		d.Fields = func(o *api.Unstructured) map[string]string {
-			fields := atPaths(o)
-			h.fields(o.Object, fields)
-			return fields
-		}
-	}
+	t, h := typeRules()[d.Qualified()], all[d.Qualified()]
+	d.selectPaths(t.Selectable)
 	d.Strategy = strategy(d, t, h)
 	if h.special != nil {
 		h.special(d)
 	}
-	return d
-}
-
-// columns returns the recorded columns of the type with their cells.
-func (r record) columns(name string) []Column {
-	var columns []Column
-	for _, c := range r.Columns {
-		from, special := sources()[name][c.Name]
-		if !special {
-			from = sources()["every type"][c.Name]
-		}
-		columns = append(columns, Column{
-			Name: c.Name, Type: c.Type, Format: c.Format, Priority: c.Priority,
-			Description: c.Name + " of the object.", Cell: from.cell(c.Type),
-		})
-	}
-	return columns
 }
 
 // rules are how a type differs from the default, as types.yaml says.
 type rules struct {
-	// Generation says whether changes outside of the metadata and status are counted.
-	Generation generationPolicy
+	// Generation says which changes metadata.generation counts, from 1: none, [counted] or
+	// [countedMore].
+	Generation string
 	// CreateOnUpdate is AllowCreateOnUpdate; Conditional is the opposite of
 	// AllowUnconditionalUpdate.
 	CreateOnUpdate bool `yaml:"createOnUpdate"`
@@ -129,14 +92,21 @@ type rules struct {
 	Name  string
 	// Orphans makes Orphan the default propagation policy.
 	Orphans bool
-	// Phase is that of a new object. With SentStatus a new object keeps the client's status.
-	Phase      string
+	// Status is that of a new object. With SentStatus it keeps the client's.
+	Status     tree
 	SentStatus bool `yaml:"sentStatus"`
 	// StatusKeeps are metadata fields that a write to the status cannot change.
 	StatusKeeps []string `yaml:"statusKeeps"`
-	// Selectable are the selectable fields.
+	// Selectable are the selectable fields, as paths or name=path.
 	Selectable []string
 }
+
+const (
+	// counted are all changes outside of the metadata and the status, countedMore also those of
+	// annotations, because a rollout records its cause in one.
+	counted     = "counted"
+	countedMore = "counted with annotations"
+)
 
 // typeRules maps qualified names of types to their rules.
 var typeRules = sync.OnceValue(func() map[string]rules { return decoded[map[string]rules]("types.yaml") })
@@ -158,40 +128,50 @@ func decoded[T any](name string) (value T) {
 	return value
 }
 
-// generationPolicy is how a type maintains metadata.generation.
-type generationPolicy string
-
-const (
-	// counted starts at 1 and counts changes.
-	counted generationPolicy = "counted"
-	// countedOnce stays at 1.
-	countedOnce generationPolicy = "counted once"
-	// countedLater is set by the first change.
-	countedLater generationPolicy = "counted later"
-)
-
 var nameRules = map[string]NameRule{"label": labelName, "path segment": meta.PathSegment}
 
 // hooks are what a type computes. Each may be nil.
 type hooks struct {
-	// fill sets defaults that depend on other fields, after those of the types.
-	fill func(o tree)
-	// status returns the status of a new object, instead of its phase.
-	status func(o tree) tree
-	// create runs for a new object. update runs for an updated one before the generation is
-	// computed, prepare for both afterwards.
-	create  func(o *api.Unstructured)
-	update  func(o, old *api.Unstructured)
-	prepare func(o *api.Unstructured)
+	// create runs for a new object, update for an updated one before the generation is counted.
+	create func(o *api.Unstructured)
+	update func(o, old *api.Unstructured)
 
 	// validate validates new and updated objects, and validateUpdate the changes of an update.
 	validate       func(o *api.Unstructured) []meta.FieldError
 	validateUpdate func(o, old *api.Unstructured) []meta.FieldError
 
-	// fields corrects the selectable fields whose value is not the text at their path.
-	fields func(o tree, fields map[string]string)
 	// special adjusts the finished definition.
 	special func(d *Definition)
+}
+
+// builtinHooks returns what built-in types compute, by qualified name.
+func builtinHooks(a *allocator) map[string]hooks {
+	return map[string]hooks{
+		"namespaces": {
+			create: prepareNamespace, validate: validateNamespace, special: finalizeNamespace,
+			update: func(o, old *api.Unstructured) { keep(o, old, "spec", "finalizers") },
+		},
+		"limitranges":            {create: nameOfUID},
+		"nodes":                  {create: taintNode},
+		"persistentvolumeclaims": {create: protectClaim},
+		"pods": {
+			create: preparePod, update: preparePodUpdate, validate: validatePod, validateUpdate: validatePodUpdate,
+			special: func(d *Definition) { d.Strategy.GraceSeconds = podGrace },
+		},
+		"services":         {create: a.prepareService, update: a.prepareServiceUpdate},
+		"deployments.apps": {validate: validateDeployment, validateUpdate: validateSelectorUpdate},
+		"replicasets.apps": {validate: validateReplicaSet, validateUpdate: validateSelectorUpdate},
+		"horizontalpodautoscalers.autoscaling": {
+			special: func(d *Definition) { d.Versions = []string{"v2", "v1"} }, // which differ in apiVersion only
+		},
+		"events.events.k8s.io": {special: groupEvents},
+		"customresourcedefinitions.apiextensions.k8s.io": {
+			create: rememberVersions, update: func(o, _ *api.Unstructured) { rememberVersions(o) },
+			validate: validateCRD, validateUpdate: validateCRDUpdate,
+			special: func(d *Definition) { d.Strategy.Warnings = ignoredParts },
+		},
+		"apiservices.apiregistration.k8s.io": {validate: validateAPIService},
+	}
 }
 
 // strategy returns the strategy of a type.
@@ -199,14 +179,10 @@ func strategy(d *Definition, r rules, h hooks) Strategy {
 	s := Strategy{
 		LooseFinalizers: r.Loose, ValidateName: nameRules[r.Name],
 		AllowCreateOnUpdate: r.CreateOnUpdate, AllowUnconditionalUpdate: !r.Conditional,
-		Validate: h.validate,
-		Default:  func(o *api.Unstructured) { h.fillIn(d, o) }, PrepareStatus: keepAllButStatus,
+		Validate: h.validate, Default: d.fillIn, PrepareStatus: statusKeepsMetadata(r.StatusKeeps...),
 	}
 	if r.Orphans {
 		s.DefaultPropagation = api.DeletePropagationOrphan
-	}
-	if r.StatusKeeps != nil {
-		s.PrepareStatus = statusKeepsMetadata(r.StatusKeeps...)
 	}
 	if h.validate != nil {
 		s.ValidateUpdate = func(o, old *api.Unstructured) []meta.FieldError {
@@ -219,16 +195,13 @@ func strategy(d *Definition, r rules, h hooks) Strategy {
 	}
 	s.PrepareCreate = func(o *api.Unstructured) {
 		if d.Status && !r.SentStatus {
-			h.resetStatus(d, o, r.Phase)
+			d.resetStatus(o, r.Status)
 		}
-		if r.Generation == counted || r.Generation == countedOnce {
-			firstGeneration(o)
+		if r.Generation != "" {
+			setGeneration(o, 1)
 		}
 		if h.create != nil {
 			h.create(o)
-		}
-		if h.prepare != nil {
-			h.prepare(o)
 		}
 	}
 	s.PrepareUpdate = func(o, old *api.Unstructured) {
@@ -238,17 +211,15 @@ func strategy(d *Definition, r rules, h hooks) Strategy {
 		if h.update != nil {
 			h.update(o, old)
 		}
-		counts := r.Generation == counted || r.Generation == countedLater
-		nextGeneration(o, old, counts && contentChanged(o, old, true))
-		if h.prepare != nil {
-			h.prepare(o)
-		}
+		annotated := !same(o.Nested("metadata", "annotations"), old.Nested("metadata", "annotations"))
+		nextGeneration(o, old, r.Generation == countedMore && annotated ||
+			r.Generation != "" && contentChanged(o, old, true))
 	}
 	return s
 }
 
-// fillIn is the Default hook of a type.
-func (h hooks) fillIn(d *Definition, o *api.Unstructured) {
+// fillIn sets the defaults of an object of a built-in type.
+func (d *Definition) fillIn(o *api.Unstructured) {
 	if o.Object == nil {
 		o.Object = tree{}
 	}
@@ -257,20 +228,12 @@ func (h hooks) fillIn(d *Definition, o *api.Unstructured) {
 		ensure(o.Object, "spec")
 	}
 	fillIn(stored, o.Object)
-	if h.fill != nil {
-		h.fill(o.Object)
-	}
 }
 
 // resetStatus sets the status of a new object.
-func (h hooks) resetStatus(d *Definition, o *api.Unstructured, phase string) {
+func (d *Definition) resetStatus(o *api.Unstructured, initial tree) {
 	status := tree{}
-	if phase != "" {
-		status["phase"] = phase
-	}
-	if h.status != nil {
-		status = h.status(o.Object)
-	}
+	fillFrom(status, initial)
 	o.Object["status"] = status
 	if field, known := d.Type.Field("status"); known {
 		fillIn(field, status)

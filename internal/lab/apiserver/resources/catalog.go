@@ -31,8 +31,6 @@ type Catalog struct {
 
 func NewCatalog() *Catalog {
 	c := &Catalog{builtin: builtinDefinitions(), custom: map[string][]*Definition{}}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.indexLocked()
 	return c
 }
@@ -72,42 +70,38 @@ func (c *Catalog) Groups() []Group {
 // PutRemote adds a version of a group whose APIService refers to another server. Discovery lists it
 // as stale.
 func (c *Catalog) PutRemote(gv api.GroupVersion) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if slices.Contains(c.remote, gv) {
-		return
-	}
-	c.remote = append(c.remote, gv)
-	c.indexLocked()
+	c.change(func() {
+		if !slices.Contains(c.remote, gv) {
+			c.remote = append(c.remote, gv)
+		}
+	})
 }
 
 // RemoveRemote reverts PutRemote.
 func (c *Catalog) RemoveRemote(gv api.GroupVersion) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.remote = slices.DeleteFunc(slices.Clone(c.remote), func(r api.GroupVersion) bool { return r == gv })
-	c.indexLocked()
+	c.change(func() {
+		c.remote = slices.DeleteFunc(slices.Clone(c.remote), func(r api.GroupVersion) bool { return r == gv })
+	})
 }
 
 // PutCustom adds or replaces the resource of a CustomResourceDefinition, which should have passed
 // validation.
 func (c *Catalog) PutCustom(crd *api.Unstructured) error {
 	definitions, err := customDefinitions(crd)
-	if err != nil {
-		return err
+	if err == nil {
+		c.change(func() { c.custom[crd.GetName()] = definitions })
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.custom[crd.GetName()] = definitions
-	c.indexLocked()
-	return nil
+	return err
 }
 
 // RemoveCustom removes the resource of a CustomResourceDefinition, if it is there.
-func (c *Catalog) RemoveCustom(crdName string) {
+func (c *Catalog) RemoveCustom(crdName string) { c.change(func() { delete(c.custom, crdName) }) }
+
+// change changes the fields from which others are derived.
+func (c *Catalog) change(apply func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.custom, crdName)
+	apply()
 	c.indexLocked()
 }
 
@@ -195,10 +189,7 @@ func compareVersions(a, b string) int {
 }
 
 func number(digits string) int {
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return 0
-	}
+	n, _ := strconv.Atoi(digits) // 0 for none
 	return n
 }
 

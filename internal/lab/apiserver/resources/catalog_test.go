@@ -66,16 +66,16 @@ func qualified(definitions []*Definition) []string {
 
 func TestCatalogOfBuiltInTypes(t *testing.T) {
 	c := NewCatalog()
-	for name := range builtinHooks(newAllocator()) {
+	for name := range builtinHooks(&allocator{}) {
 		assert.Contains(t, qualified(c.All()), name, "hooks without a type")
 	}
 	for name, rules := range typeRules() {
 		assert.Contains(t, qualified(c.All()), name, "rules without a type")
-		assert.Contains(t, []generationPolicy{"", counted, countedOnce, countedLater}, rules.Generation, name)
+		assert.Contains(t, []string{"", counted, countedMore}, rules.Generation, name)
 		assert.True(t, rules.Name == "" || nameRules[rules.Name] != nil, name)
 	}
 	for name, columns := range sources() {
-		known := append(qualified(c.All()), "every type", "scales.autoscaling")
+		known := append(qualified(c.All()), "every type")
 		assert.Contains(t, known, name, "columns without a type")
 		for column, from := range columns {
 			assert.Contains(t, formats, from.As, "%s: %s", name, column)
@@ -130,8 +130,8 @@ func TestCustomTable(t *testing.T) {
 	beta := gadgets(t, "v1beta1")
 	require.Len(t, beta.Columns, 2)
 	assert.Equal(t, "date", beta.Columns[1].Type)
-	assert.Equal(t, "<unknown>", typedCell("date", "", now))
-	assert.Equal(t, int64(2), typedCell("integer", 2.7, now))
+	assert.Equal(t, "<unknown>", customCell("date", []any{""}, now))
+	assert.Equal(t, int64(2), customCell("integer", []any{2.7}, now))
 	assert.Empty(t, printed(nil))
 	assert.Equal(t, "1.5", printed(1.5))
 }

@@ -14,33 +14,28 @@ import (
 	"orrery/restclient/api"
 )
 
-// The placeholders of kubectl for absent values.
+// Placeholders of kubectl for absent values.
 const (
 	unknownText = "<unknown>"
 	noneText    = "<none>"
-	unsetText   = "<unset>"
 )
 
 // cell returns the cell of an object in a table: a string, int64, float64, bool or nil. Ages are
 // relative to now.
 type cell = func(o *api.Unstructured, now time.Time) any
 
+// commonColumn returns a column that every type may have.
+func commonColumn(name, format, description string) Column {
+	return Column{
+		Name: name, Type: "string", Format: format, Description: description, Cell: sources()["every type"][name].cell("string"),
+	}
+}
+
 func nameColumn() Column {
-	return Column{
-		Name: "Name", Type: "string", Format: "name", Cell: cellOf("every type", "Name", "string"),
-		Description: "The name of the object, unique in its namespace among objects of its type.",
-	}
+	return commonColumn("Name", "name", "The name of the object, unique in its namespace among objects of its type.")
 }
 
-func ageColumn() Column {
-	return Column{
-		Name: "Age", Type: "string", Cell: cellOf("every type", "Age", "string"),
-		Description: "How long ago the object was created.",
-	}
-}
-
-// cellOf returns the cells of a column of columns.yaml.
-func cellOf(kind, column, valueType string) cell { return sources()[kind][column].cell(valueType) }
+func ageColumn() Column { return commonColumn("Age", "", "How long ago the object was created.") }
 
 // sources maps the names of types and columns to the sources of their cells.
 var sources = sync.OnceValue(func() map[string]map[string]source {
@@ -48,11 +43,12 @@ var sources = sync.OnceValue(func() map[string]map[string]source {
 })
 
 // source says what the cells of a column show: the value at the first path that has one, in the
-// format As, or else Or; or what the function Call of computedCells returns.
+// format As, or else Or; or what the function Call of computedCells returns. Deleting is shown for
+// an object that is being deleted.
 type source struct {
-	Path     pathList
-	As, Call string
-	Or       any
+	Path               pathList
+	As, Call, Deleting string
+	Or                 any
 }
 
 func (s *source) UnmarshalYAML(node *yaml.Node) error {
@@ -84,7 +80,7 @@ func (l *pathList) UnmarshalYAML(node *yaml.Node) error {
 
 // cell returns the cells of a column of the given type, or nil for the zero value.
 func (s source) cell(kind string) cell {
-	if s.Path == nil {
+	if s.Path == nil && s.Or == nil {
 		return computedCells[s.Call]
 	}
 	nothing := s.Or
@@ -101,6 +97,9 @@ func (s source) cell(kind string) cell {
 	}
 	format := formats[s.As]
 	return func(o *api.Unstructured, now time.Time) any {
+		if s.Deleting != "" && o.GetDeletionTimestamp() != nil {
+			return s.Deleting
+		}
 		for _, path := range s.Path {
 			found := slices.DeleteFunc(path.find(o.Object), func(value any) bool { return value == nil })
 			if len(found) == 0 {
@@ -116,40 +115,54 @@ func (s source) cell(kind string) cell {
 
 // computedCells are the cells that are more than a value in a format.
 var computedCells = map[string]cell{
-	"apiServiceAvailable": apiServiceAvailable, "configMapKeys": configMapKeys,
-	"eventObject": eventObject, "eventReporter": eventReporter, "nodeRoles": nodeRoles, "nodeStatus": nodeStatus,
+	"apiServiceAvailable": apiServiceAvailable, "nodeStatus": nodeStatus,
+	"configMapKeys": func(o *api.Unstructured, _ time.Time) any {
+		return size(o.Object["data"]) + size(o.Object["binaryData"])
+	},
 	"podReady": podReady, "podRestarts": podRestarts, "podStatus": podStatus,
-	"quotaLimit": quotaCell(true), "quotaRequest": quotaCell(false), "readyReplicas": readyReplicas,
-	"serviceExternal": serviceExternal, "servicePorts": servicePorts, "volumeStatus": volumeStatus,
+	"readyReplicas": readyReplicas, "serviceExternal": serviceExternal, "servicePorts": servicePorts,
 }
 
 // formats show the values at a path, of which there is at least one. Most show the first.
 var formats = map[string]func(found []any, now time.Time) any{
 	"":            func(found []any, _ time.Time) any { return scalar(found[0]) },
 	"text":        func(found []any, _ time.Time) any { return fmt.Sprint(found[0]) },
-	"trimmed":     func(found []any, _ time.Time) any { return strings.TrimSpace(fmt.Sprint(found[0])) },
 	"count":       func(found []any, _ time.Time) any { return size(found[0]) },
 	"age":         func(found []any, now time.Time) any { return ageOf(fmt.Sprint(found[0]), now) },
-	"seconds":     func(found []any, _ time.Time) any { return humanSeconds(found[0]) },
 	"labels":      func(found []any, _ time.Time) any { return formatLabels(object(found[0])) },
 	"selector":    func(found []any, _ time.Time) any { return formatSelector(object(found[0])) },
-	"accessModes": func(found []any, _ time.Time) any { return accessModes(stringsOf(found)) },
-	"list":        func(found []any, _ time.Time) any { return strings.Join(stringsOf(found), ",") },
-	"spaced list": func(found []any, _ time.Time) any { return strings.Join(stringsOf(found), ", ") },
-	"few":         func(found []any, _ time.Time) any { return few(found) },
+	"accessModes": func(found []any, _ time.Time) any { return accessModes.Replace(joined(found)) },
+	"list":        func(found []any, _ time.Time) any { return joined(found) },
 
 	"apiVersion/kind": pairs("apiVersion", "kind"),
 	"kind/name":       pairs("kind", "name"),
 	"namespace/name":  pairs("namespace", "name"),
+	"reference": func(found []any, _ time.Time) any {
+		reference := object(found[0])
+		return strings.TrimSuffix(strings.ToLower(text(reference, "kind"))+"/"+text(reference, "name"), "/")
+	},
 }
+
+var accessModes = strings.NewReplacer(
+	"ReadWriteOncePod", "RWOP", "ReadWriteOnce", "RWO", "ReadOnlyMany", "ROX", "ReadWriteMany", "RWX")
 
 // scalar returns nil for an object or list.
 func scalar(value any) any {
-	switch value.(type) {
+	switch v := value.(type) {
 	case map[string]any, []any:
 		return nil
+	case string:
+		return strings.TrimSpace(v)
 	}
 	return value
+}
+
+func joined(found []any) string {
+	shown := make([]string, len(found))
+	for i, value := range found {
+		shown[i] = fmt.Sprint(value)
+	}
+	return strings.Join(shown, ",")
 }
 
 func object(value any) tree {
@@ -160,11 +173,6 @@ func object(value any) tree {
 func size(value any) int64 {
 	list, _ := value.([]any)
 	return int64(len(list) + len(object(value)))
-}
-
-func humanSeconds(value any) string {
-	seconds, _ := value.(int64)
-	return humanDuration(time.Duration(seconds) * time.Second)
 }
 
 // pairs joins two fields of each object.
@@ -197,19 +205,6 @@ func formatSelector(t tree) string {
 func ratio(part, of int64) string { return fmt.Sprintf("%d/%d", part, of) }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
-
-// few joins at most three values.
-func few(found []any) string {
-	const most = 3
-	var all []string
-	for _, value := range found {
-		all = append(all, fmt.Sprint(value))
-	}
-	if len(all) > most {
-		return fmt.Sprintf("%s + %d more...", strings.Join(all[:most], ","), len(all)-most)
-	}
-	return strings.Join(all, ",")
-}
 
 const (
 	day  = 24 * time.Hour
@@ -258,8 +253,11 @@ func parts(d, large time.Duration, largeName string, small time.Duration, smallN
 // ageOf returns the time since a timestamp.
 func ageOf(moment string, now time.Time) string {
 	t, err := time.Parse(time.RFC3339, moment)
-	if err != nil || t.IsZero() {
+	switch {
+	case moment == "" || t.IsZero() && err == nil:
 		return unknownText
+	case err != nil:
+		return "<invalid>"
 	}
 	return humanDuration(now.Sub(t))
 }

@@ -92,3 +92,17 @@ func podRestarts(o *api.Unstructured, _ time.Time) any {
 	}
 	return decimal(count)
 }
+
+func nodeStatus(o *api.Unstructured, _ time.Time) any {
+	status := "Unknown"
+	switch condition(child(o.Object, "status"), "Ready", "status") {
+	case "True":
+		status = "Ready"
+	case "False", "Unknown":
+		status = "NotReady"
+	}
+	if o.NestedBool("spec", "unschedulable") {
+		status += ",SchedulingDisabled"
+	}
+	return status
+}

@@ -10,17 +10,6 @@ import (
 	"orrery/restclient/api"
 )
 
-func fillCRD(o tree) {
-	names := ensure(ensure(o, "spec"), "names")
-	if kind := text(names, "kind"); kind != "" {
-		fillText(names, "singular", strings.ToLower(kind))
-		fillText(names, "listKind", kind+"List")
-	}
-}
-
-// newCRDStatus returns the status of a definition before its names are checked.
-func newCRDStatus(tree) tree { return tree{"acceptedNames": tree{"kind": "", "plural": ""}} }
-
 // rememberVersions records in the status the versions in which objects may be stored.
 func rememberVersions(o *api.Unstructured) {
 	status := ensure(o.Object, "status")

@@ -2,7 +2,6 @@ package resources
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -114,27 +113,47 @@ func (d *Definition) selectable(version tree) {
 			paths = append(paths, path)
 		}
 	}
-	d.selectPaths(paths, false)
+	d.selectPaths(paths)
 }
 
-// selectPaths makes fields selectable by their paths. With always, an absent field has the value
-// "".
-func (d *Definition) selectPaths(paths []string, always bool) {
-	if len(paths) == 0 {
+// selectPaths makes fields selectable by paths or, as name=path, by another name. An absent field of
+// a built-in type has its zero value.
+func (d *Definition) selectPaths(rows []string) {
+	if len(rows) == 0 {
 		return
 	}
-	d.Selectable = paths
+	var paths []string
+	d.Selectable = map[string]string{}
+	for _, row := range rows {
+		name, path, renamed := strings.Cut(row, "=")
+		if !renamed {
+			path = name
+		}
+		d.Selectable[name], paths = path, append(paths, path)
+	}
 	d.Fields = func(o *api.Unstructured) map[string]string {
 		fields := make(map[string]string, len(paths))
 		for _, path := range paths {
 			if value := o.Nested(strings.Split(path, ".")...); value != nil {
 				fields[path] = fmt.Sprint(value)
-			} else if always {
-				fields[path] = ""
+			} else if !d.Custom {
+				fields[path] = d.unset(path)
 			}
 		}
 		return fields
 	}
+}
+
+// unset is the value of an absent field of a built-in type.
+func (d *Definition) unset(path string) string {
+	field := d.Type
+	for step := range strings.SplitSeq(path, ".") {
+		field, _ = field.Field(step)
+	}
+	if field.Kind() == schema.Boolean {
+		return "false"
+	}
+	return ""
 }
 
 // customStrategy returns the strategy of a custom resource.
@@ -147,7 +166,7 @@ func customStrategy(d *Definition, rules *schema.Schema) Strategy {
 				delete(o.Object, "status")
 			}
 			rules.FillIn(o.Object) // kube-apiserver applies the defaults when it reads from etcd
-			firstGeneration(o)
+			setGeneration(o, 1)
 		},
 		PrepareUpdate: func(o, old *api.Unstructured) {
 			if status {
@@ -287,26 +306,12 @@ func customCell(kind string, found []any, now time.Time) any {
 	if len(found) == 0 {
 		return nil
 	}
-	if kind == "string" {
-		return printed(found[0])
-	}
-	return typedCell(kind, found[0], now)
-}
-
-func typedCell(kind string, value any, now time.Time) any {
-	switch v := value.(type) {
-	case int64:
-		switch kind {
-		case "integer":
-			return v
-		case "number":
-			return float64(v)
+	switch v := found[0].(type) {
+	case int64, float64:
+		if fraction, ok := v.(float64); ok && kind == "integer" {
+			return int64(fraction)
 		}
-	case float64:
-		switch kind {
-		case "integer":
-			return int64(v)
-		case "number":
+		if kind == "integer" || kind == "number" {
 			return v
 		}
 	case bool:
@@ -315,36 +320,22 @@ func typedCell(kind string, value any, now time.Time) any {
 		}
 	case string:
 		if kind == "date" {
-			return dateCell(v, now)
+			return ageOf(v, now)
 		}
+	}
+	if kind == "string" {
+		return printed(found[0])
 	}
 	return nil
 }
 
-func dateCell(moment string, now time.Time) any {
-	if moment == "" {
-		return unknownText
-	}
-	t, err := time.Parse(time.RFC3339, moment)
-	if err != nil {
-		return "<invalid>"
-	}
-	return humanDuration(now.Sub(t))
-}
-
 // printed formats a value as text: scalars as they are, others as JSON.
 func printed(value any) string {
-	switch v := value.(type) {
+	switch value.(type) {
 	case nil:
 		return ""
-	case string:
-		return v
 	case map[string]any, []any:
-		data, err := json.Marshal(v)
-		if err != nil {
-			return ""
-		}
-		return string(data)
+		return string(appendJSON(nil, value))
 	}
 	return fmt.Sprint(value)
 }

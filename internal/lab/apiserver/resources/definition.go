@@ -47,9 +47,10 @@ type Definition struct {
 
 	// Columns are the columns of the table; nil means name and age.
 	Columns []Column
-	// Selectable are the field selectors besides metadata.name and metadata.namespace.
-	Selectable []string
-	// Fields returns the values of Selectable, for [store.Draft]. It may be nil.
+	// Selectable are the field selectors besides metadata.name and metadata.namespace, with their
+	// names in Fields.
+	Selectable map[string]string
+	// Fields returns the values of the selectable fields, for [store.Draft]. It may be nil.
 	Fields func(o *api.Unstructured) map[string]string
 
 	// Stored is the storage version if it differs: for events.k8s.io and autoscaling/v1.
@@ -65,8 +66,6 @@ type Definition struct {
 
 	Strategy Strategy
 
-	// renamed maps names in Selectable to those in Fields, where they differ.
-	renamed map[string]string
 	// parts are the subresources of a built-in type.
 	parts []Subresource
 	// scale has the paths of the fields of the scale subresource.
@@ -189,14 +188,11 @@ type Column struct {
 // unsupported field has kube-apiserver's text.
 func (d *Definition) FieldSelector(s meta.Fields) (meta.Fields, error) {
 	return s.Rename(func(field string) (string, error) {
-		switch {
-		case field == "metadata.name", field == "metadata.namespace" && (d.Namespaced || !d.Custom && len(d.Selectable) == 0):
+		if field == "metadata.name" || field == "metadata.namespace" && (d.Namespaced || !d.Custom && len(d.Selectable) == 0) {
 			return field, nil
-		case slices.Contains(d.Selectable, field):
-			if stored, ok := d.renamed[field]; ok {
-				return stored, nil
-			}
-			return field, nil
+		}
+		if stored, ok := d.Selectable[field]; ok {
+			return stored, nil
 		}
 		return "", d.unknownField(field)
 	})

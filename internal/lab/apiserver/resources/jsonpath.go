@@ -7,33 +7,77 @@ import (
 	"strings"
 )
 
-// jsonPath is the part of kubectl's JSONPath that columns of custom resources use: a chain of steps
-// from the root, .field, ['field'], [0], [-1], [*], [?(@.type=="Ready")].
+// jsonPath is the part of kubectl's JSONPath that columns use: a chain of steps from the root,
+// .field, ['field'], [0], [-1], [*], [?(@.type=="Ready")].
 type jsonPath []pathStep
 
-// pathStep selects members of a value.
-type pathStep struct {
-	field  string    // of an object
-	index  *int      // in a list, from the end if negative
-	all    bool      // all members
-	filter *equality // of the members of a list
+// pathStep returns what it selects from a value.
+type pathStep func(value any) []any
+
+// find returns the values at the path.
+func (p jsonPath) find(root any) []any {
+	values := []any{root}
+	for _, step := range p {
+		var next []any
+		for _, value := range values {
+			next = append(next, step(value)...)
+		}
+		values = next
+	}
+	return values
 }
 
-// equality compares a field of a member with a value.
-type equality struct {
-	path  jsonPath
-	not   bool
-	any   bool // the field must exist
-	value any
+// member selects a field of an object.
+func member(name string) pathStep {
+	return func(value any) []any {
+		if found, ok := object(value)[name]; ok {
+			return []any{found}
+		}
+		return nil
+	}
 }
 
-var errJSONPath = errors.New("unexpected end")
+// members selects all members of a list or, in the order of their names, of an object.
+func members(value any) []any {
+	all, _ := value.([]any)
+	for _, name := range sortedKeys(object(value)) {
+		all = append(all, object(value)[name])
+	}
+	return all
+}
 
-func parseJSONPath(text string) (jsonPath, error) {
-	var path jsonPath
+// element selects an element of a list, from the end if index is negative.
+func element(index int) pathStep {
+	return func(value any) []any {
+		list, _ := value.([]any)
+		at := index
+		if at < 0 {
+			at += len(list)
+		}
+		if at < 0 || at >= len(list) {
+			return nil
+		}
+		return list[at : at+1]
+	}
+}
+
+// elements selects the elements of a list in which the first value at a path satisfies a condition.
+func elements(path jsonPath, holds func(found any) bool) pathStep {
+	return func(value any) []any {
+		var selected []any
+		list, _ := value.([]any)
+		for _, one := range list {
+			if found := path.find(one); len(found) > 0 && holds(found[0]) {
+				selected = append(selected, one)
+			}
+		}
+		return selected
+	}
+}
+
+func parseJSONPath(text string) (path jsonPath, err error) {
 	for text != "" {
 		var step pathStep
-		var err error
 		switch text[0] {
 		case '.':
 			step, text, err = parseField(text[1:])
@@ -45,7 +89,7 @@ func parseJSONPath(text string) (jsonPath, error) {
 		if err != nil {
 			return nil, err
 		}
-		if step != (pathStep{}) {
+		if step != nil {
 			path = append(path, step)
 		}
 	}
@@ -53,8 +97,8 @@ func parseJSONPath(text string) (jsonPath, error) {
 }
 
 // parseField parses a name up to the next step. A backslash escapes a dot. An empty name stands for
-// the value itself.
-func parseField(text string) (pathStep, string, error) {
+// the value itself, which needs no step.
+func parseField(text string) (step pathStep, rest string, err error) {
 	var name strings.Builder
 	i := 0
 	for ; i < len(text) && text[i] != '.' && text[i] != '['; i++ {
@@ -63,39 +107,43 @@ func parseField(text string) (pathStep, string, error) {
 		}
 		name.WriteByte(text[i])
 	}
-	if strings.ContainsAny(name.String(), "{}()'\" ") {
-		return pathStep{}, "", fmt.Errorf("unexpected character in %q", name.String())
+	switch {
+	case strings.ContainsAny(name.String(), "{}()'\" "):
+		err = fmt.Errorf("unexpected character in %q", name.String())
+	case name.String() == "*":
+		step = members
+	case name.Len() > 0:
+		step = member(name.String())
 	}
-	if name.String() == "*" {
-		return pathStep{all: true}, text[i:], nil
-	}
-	return pathStep{field: name.String()}, text[i:], nil
+	return step, text[i:], err
 }
 
-func parseBracket(text string) (pathStep, string, error) {
+var errJSONPath = errors.New("unexpected end")
+
+func parseBracket(text string) (step pathStep, rest string, err error) {
 	if inner, ok := strings.CutPrefix(text, "?("); ok {
 		condition, rest, found := strings.Cut(inner, ")]")
 		if !found {
-			return pathStep{}, "", errJSONPath
+			return nil, "", errJSONPath
 		}
-		filter, err := parseEquality(condition)
-		return pathStep{filter: filter}, rest, err
+		step, err = parseCondition(condition)
+		return step, rest, err
 	}
 	inner, rest, found := strings.Cut(text, "]")
 	if !found {
-		return pathStep{}, "", errJSONPath
+		return nil, "", errJSONPath
 	}
 	if inner == "*" {
-		return pathStep{all: true}, rest, nil
+		return members, rest, nil
 	}
 	if name, ok := quotedText(inner); ok {
-		return pathStep{field: name}, rest, nil
+		return member(name), rest, nil
 	}
 	index, err := strconv.Atoi(inner)
 	if err != nil {
-		return pathStep{}, "", fmt.Errorf("%q is neither a number nor a name", inner)
+		return nil, "", fmt.Errorf("%q is neither a number nor a name", inner)
 	}
-	return pathStep{index: &index}, rest, nil
+	return element(index), rest, nil
 }
 
 func quotedText(text string) (string, bool) {
@@ -105,104 +153,35 @@ func quotedText(text string) (string, bool) {
 	return "", false
 }
 
-func parseEquality(condition string) (*equality, error) {
-	for _, operator := range []string{"==", "!="} {
-		left, right, found := strings.Cut(condition, operator)
-		if !found {
-			continue
-		}
-		path, err := parseFilterPath(left)
-		if err != nil {
-			return nil, err
-		}
-		value, err := parseLiteral(strings.TrimSpace(right))
-		return &equality{path: path, not: operator == "!=", value: value}, err
+// parseCondition parses a path that must exist, or its comparison with a literal.
+func parseCondition(condition string) (pathStep, error) {
+	left, right, compares := strings.Cut(condition, "==")
+	unequal := false
+	if !compares {
+		left, right, unequal = strings.Cut(condition, "!=")
 	}
-	path, err := parseFilterPath(condition)
-	return &equality{path: path, any: true}, err
-}
-
-func parseFilterPath(text string) (jsonPath, error) {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "@")
+	rest, ok := strings.CutPrefix(strings.TrimSpace(left), "@")
 	if !ok {
-		return nil, fmt.Errorf("condition %q does not start with @", text)
+		return nil, fmt.Errorf("condition %q does not start with @", left)
 	}
-	return parseJSONPath(rest)
+	path, err := parseJSONPath(rest)
+	if err != nil || !compares && !unequal {
+		return elements(path, func(any) bool { return true }), err
+	}
+	want, err := parseLiteral(strings.TrimSpace(right))
+	return elements(path, func(found any) bool { return same(found, want) != unequal }), err
 }
 
 func parseLiteral(text string) (any, error) {
 	if s, ok := quotedText(text); ok {
 		return s, nil
 	}
-	switch text {
-	case "true":
-		return true, nil
-	case "false":
-		return false, nil
+	if text == "true" || text == "false" {
+		return text == "true", nil
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, nil
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	return n, err
-}
-
-// find returns the values at the path.
-func (p jsonPath) find(root any) []any {
-	values := []any{root}
-	for _, step := range p {
-		var next []any
-		for _, value := range values {
-			next = step.from(next, value)
-		}
-		values = next
-	}
-	return values
-}
-
-// from appends what the step selects from one value.
-func (s pathStep) from(found []any, value any) []any {
-	switch v := value.(type) {
-	case map[string]any:
-		if s.all {
-			for _, key := range sortedKeys(v) {
-				found = append(found, v[key])
-			}
-		} else if member, ok := v[s.field]; ok && s.index == nil && s.filter == nil {
-			found = append(found, member)
-		}
-	case []any:
-		found = s.fromList(found, v)
-	}
-	return found
-}
-
-func (s pathStep) fromList(found, list []any) []any {
-	switch {
-	case s.all:
-		return append(found, list...)
-	case s.index != nil:
-		i := *s.index
-		if i < 0 {
-			i += len(list)
-		}
-		if i >= 0 && i < len(list) {
-			return append(found, list[i])
-		}
-	case s.filter != nil:
-		for _, member := range list {
-			if s.filter.holds(member) {
-				found = append(found, member)
-			}
-		}
-	}
-	return found
-}
-
-func (e *equality) holds(value any) bool {
-	found := e.path.find(value)
-	if len(found) == 0 {
-		return false
-	}
-	return e.any || same(found[0], e.value) != e.not
 }

@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,54 +73,35 @@ func (m *errorList) annotations(annotations tree) {
 
 func (m *errorList) ownerReferences(metadata tree) {
 	const path = "metadata.ownerReferences"
+	var owners []api.OwnerReference
+	data, _ := json.Marshal(metadata["ownerReferences"])
+	_ = json.Unmarshal(data, &owners) // the schema has checked the types
 	controller := ""
-	for _, owner := range items(metadata, "ownerReferences") {
+	for _, owner := range owners {
 		m.ownerReference(owner, path)
-		if !boolean(owner, "controller") {
+		if owner.Controller == nil || !*owner.Controller {
 			continue
 		}
-		name := text(owner, "kind") + "/" + text(owner, "name")
+		name := owner.Kind + "/" + owner.Name
 		if controller != "" {
-			m.invalid(path, shownOwners(metadata), fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %s and %s", controller, name))
+			m.invalid(path, owners, fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %s and %s", controller, name))
 		}
 		controller = name
 	}
 }
 
-// shownOwner returns an owner reference as messages show it.
-func shownOwner(owner tree) api.OwnerReference {
-	reference := api.OwnerReference{
-		APIVersion: text(owner, "apiVersion"), Kind: text(owner, "kind"), Name: text(owner, "name"), UID: text(owner, "uid"),
-	}
-	if controller, ok := owner["controller"].(bool); ok {
-		reference.Controller = &controller
-	}
-	if block, ok := owner["blockOwnerDeletion"].(bool); ok {
-		reference.BlockOwnerDeletion = &block
-	}
-	return reference
-}
-
-func shownOwners(metadata tree) []api.OwnerReference {
-	var shown []api.OwnerReference
-	for _, owner := range items(metadata, "ownerReferences") {
-		shown = append(shown, shownOwner(owner))
-	}
-	return shown
-}
-
-func (m *errorList) ownerReference(owner tree, path string) {
-	gv, err := api.ParseGroupVersion(text(owner, "apiVersion"))
+func (m *errorList) ownerReference(owner api.OwnerReference, path string) {
+	gv, err := api.ParseGroupVersion(owner.APIVersion)
 	if err != nil || gv.Version == "" {
-		m.invalid(path+".apiVersion", text(owner, "apiVersion"), "version must not be empty")
+		m.invalid(path+".apiVersion", owner.APIVersion, "version must not be empty")
 	}
-	for _, key := range []string{"kind", "name", "uid"} {
-		if text(owner, key) == "" {
-			m.invalid(path+"."+key, "", "must not be empty")
+	for _, field := range [][2]string{{"kind", owner.Kind}, {"name", owner.Name}, {"uid", owner.UID}} {
+		if field[1] == "" {
+			m.invalid(path+"."+field[0], "", "must not be empty")
 		}
 	}
-	if err == nil && gv == (api.GroupVersion{Version: "v1"}) && text(owner, "kind") == "Event" {
-		m.invalid(path, shownOwner(owner), "/v1, Kind=Event is disallowed from being an owner")
+	if err == nil && gv == (api.GroupVersion{Version: "v1"}) && owner.Kind == "Event" {
+		m.invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner")
 	}
 }
 

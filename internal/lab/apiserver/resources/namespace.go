@@ -28,28 +28,25 @@ func labelNamespace(o tree) {
 func prepareNamespace(o *api.Unstructured) {
 	labelNamespace(o.Object)
 	spec := ensure(o.Object, "spec")
-	finalizers := texts(spec, "finalizers")
-	if !slices.Contains(finalizers, api.FinalizerKubernetes) {
-		list, _ := spec["finalizers"].([]any)
-		spec["finalizers"] = append(slices.Clone(list), any(api.FinalizerKubernetes))
+	if !slices.Contains(texts(spec, "finalizers"), api.FinalizerKubernetes) {
+		extend(spec, "finalizers", api.FinalizerKubernetes)
 	}
 }
 
-func validateNamespace(o *api.Unstructured) []meta.FieldError {
-	var m errorList
-	for _, finalizer := range o.NestedStringSlice("spec", "finalizers") {
-		m.names("spec.finalizers", finalizer, meta.Qualified(finalizer))
-		if !isKnownFinalizer(finalizer) {
-			m.invalid("spec.finalizers", finalizer, unknownFinalizer)
-		}
-	}
-	return m
+func validateNamespace(o *api.Unstructured) []meta.FieldError { return namespaceFinalizers(o, false) }
+
+func validateNamespaceFinalize(o, _ *api.Unstructured) []meta.FieldError {
+	return namespaceFinalizers(o, true)
 }
 
-func validateNamespaceFinalize(o, old *api.Unstructured) []meta.FieldError {
+// namespaceFinalizers validates spec.finalizers. Only the errors of the subresource name the index.
+func namespaceFinalizers(o *api.Unstructured, indexed bool) []meta.FieldError {
 	var m errorList
 	for i, finalizer := range o.NestedStringSlice("spec", "finalizers") {
-		path := at("spec.finalizers", i)
+		path := "spec.finalizers"
+		if indexed {
+			path = at(path, i)
+		}
 		m.names(path, finalizer, meta.Qualified(finalizer))
 		if !isKnownFinalizer(finalizer) {
 			m.invalid(path, finalizer, unknownFinalizer)

@@ -1,27 +1,15 @@
 package resources
 
 import (
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"orrery/restclient/api"
 )
 
-func podFields(o tree, fields map[string]string) {
-	var addresses []string
-	for _, address := range items(child(o, "status"), "podIPs") {
-		addresses = append(addresses, text(address, "ip"))
-	}
-	fields["status.podIPs"] = strings.Join(addresses, ",")
-	fields["spec.hostNetwork"] = strconv.FormatBool(boolean(child(o, "spec"), "hostNetwork"))
-}
-
 // fillPod sets the defaults that a pod has in addition to a pod template.
 func fillPod(o tree) {
 	spec := ensure(o, "spec")
-	fillPodSpec(spec)
 	for _, container := range allContainers(spec) {
 		requestDefaults(child(container, "resources"))
 		for _, port := range items(container, "ports") {
@@ -30,9 +18,6 @@ func fillPod(o tree) {
 			}
 		}
 	}
-	status := child(o, "status")
-	firstOf(status, "podIP", "podIPs")
-	firstOf(status, "hostIP", "hostIPs")
 }
 
 // fillPodSpec sets the defaults of a pod or pod template that depend on other fields.
@@ -93,10 +78,11 @@ func firstOf(status tree, one, several string) {
 	}
 }
 
-// podPending returns the status of a new pod.
-func podPending(o tree) tree {
-	spec := child(o, "spec")
-	status := tree{"phase": "Pending", "qosClass": qosClass(spec)}
+// preparePod sets the status of a new pod, and does what the admission plugins Priority and
+// DefaultTolerationSeconds do.
+func preparePod(o *api.Unstructured) {
+	spec, status := ensure(o.Object, "spec"), ensure(o.Object, "status")
+	status["qosClass"] = qosClass(spec)
 	if len(items(spec, "schedulingGates")) > 0 {
 		status["conditions"] = []any{tree{
 			"type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
@@ -104,12 +90,6 @@ func podPending(o tree) tree {
 			"lastProbeTime": nil, "lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
 		}}
 	}
-	return status
-}
-
-// preparePod does what the admission plugins Priority and DefaultTolerationSeconds do.
-func preparePod(o *api.Unstructured) {
-	spec := ensure(o.Object, "spec")
 	fill(spec, "priority", int64(0))
 	fillText(spec, "preemptionPolicy", "PreemptLowerPriority")
 	tolerate(spec, "node.kubernetes.io/not-ready")
@@ -137,10 +117,9 @@ func tolerate(spec tree, taint string) {
 			return
 		}
 	}
-	list, _ := spec["tolerations"].([]any)
-	spec["tolerations"] = append(slices.Clone(list), any(tree{
+	extend(spec, "tolerations", tree{
 		"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": int64(300),
-	}))
+	})
 }
 
 // qosClass returns the quality of service class. Quantities are equal if they are written alike.

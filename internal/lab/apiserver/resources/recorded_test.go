@@ -178,6 +178,8 @@ func TestObjectsAreStoredAndRefusedAsRecorded(t *testing.T) {
 var struck = map[string]string{
 	"customresourcedefinitions/conversion":           "a webhook without a client configuration",
 	"customresourcedefinitions/group of the project": "a protected group without approval",
+	"csidrivers/small":                               "only the first change sets the generation",
+	"priorityclasses/small":                          "changes do not count",
 	"daemonsets/small":                               "an annotation has the generation",
 	"endpointslices/small":                           "a port has an empty name",
 	"events/new style with nothing":                  "no reporting component",
@@ -257,6 +259,9 @@ func maskedObject(o *api.Unstructured) map[string]any {
 // simplerColumns are the columns that show the value at a path, where kube-apiserver computes more
 // (docs/operate/apiserver.md, "Deliberate gaps").
 var simplerColumns = map[string][]string{
+	"events.k8s.io/v1/events":                 {"Source"},
+	"v1/events":                               {"Source"},
+	"v1/resourcequotas":                       {"Request", "Limit"},
 	"autoscaling/v1/horizontalpodautoscalers": {"Targets"},
 	"autoscaling/v2/horizontalpodautoscalers": {"Targets"},
 	"batch/v1/cronjobs":                       {"Suspend"},
@@ -264,7 +269,7 @@ var simplerColumns = map[string][]string{
 	"networking.k8s.io/v1/ingressclasses":     {"Parameters"},
 	"networking.k8s.io/v1/ingresses":          {"Ports"},
 	"storage.k8s.io/v1/storageclasses":        {"Name"},
-	"v1/nodes":                                {"Kernel-Version"},
+	"v1/nodes":                                {"Kernel-Version", "Roles"},
 	"v1/pods":                                 {"Readiness Gates"},
 }
 

@@ -10,24 +10,18 @@ type scalePaths struct {
 	replicas, status, selector []string
 }
 
+var replicaPaths = &scalePaths{
+	replicas: []string{"spec", "replicas"},
+	status:   []string{"status", "replicas"},
+	selector: []string{"spec", "selector"},
+}
+
 // Scales returns the definition that describes the documents of all scale subresources.
 func Scales() *Definition { return scales }
 
 var scales = &Definition{
 	Group: "autoscaling", Version: "v1", Versions: []string{"v1"},
 	Plural: "scales", Singular: "scale", Kind: "Scale", ListKind: "ScaleList", Namespaced: true,
-	Columns: []Column{
-		nameColumn(),
-		{
-			Name: "Desired", Type: "integer", Cell: cellOf("scales.autoscaling", "Desired", "integer"),
-			Description: "The desired number of replicas.",
-		},
-		{
-			Name: "Available", Type: "integer", Cell: cellOf("scales.autoscaling", "Available", "integer"),
-			Description: "The number of replicas.",
-		},
-		ageColumn(),
-	},
 }
 
 // ScaleOf returns the autoscaling/v1 Scale of an object. The type must have the subresource.

@@ -2,8 +2,8 @@ package resources
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
-	"math/rand/v2"
 	"net/netip"
 	"strings"
 	"sync/atomic"
@@ -19,18 +19,12 @@ const (
 	externalName = "ExternalName"
 )
 
-func fillService(o tree) {
-	spec := ensure(o, "spec")
+func fillServiceSpec(spec tree) {
 	switch text(spec, "sessionAffinity") {
 	case "ClientIP":
 		fill(ensure(ensure(spec, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", int64(10800))
 	case "None":
 		delete(spec, "sessionAffinityConfig")
-	}
-	for _, port := range items(spec, "ports") {
-		if target := port["targetPort"]; port != nil && (target == nil || target == int64(0) || target == "") {
-			port["targetPort"] = integer(port, "port")
-		}
 	}
 	kind := text(spec, "type")
 	if kind == nodePort || kind == loadBalancer || len(texts(spec, "externalIPs")) > 0 {
@@ -41,11 +35,6 @@ func fillService(o tree) {
 	}
 	if kind == loadBalancer {
 		fill(spec, "allocateLoadBalancerNodePorts", true)
-		for _, ingress := range items(child(child(o, "status"), "loadBalancer"), "ingress") {
-			if text(ingress, "ip") != "" {
-				fillText(ingress, "ipMode", "VIP")
-			}
-		}
 	}
 }
 
@@ -74,9 +63,6 @@ func (a *allocator) allocate(spec tree) {
 				port["nodePort"] = a.port()
 			}
 		}
-	}
-	if kind == loadBalancer && text(spec, "externalTrafficPolicy") == "Local" && integer(spec, "healthCheckNodePort") == 0 {
-		spec["healthCheckNodePort"] = a.port()
 	}
 }
 
@@ -132,18 +118,9 @@ func keepNodePorts(spec, before tree) {
 	}
 }
 
-// allocator allocates addresses and node ports in pseudo-random order from a random start. Each is
-// used once until the range is exhausted; nothing is returned.
-type allocator struct {
-	addresses, ports atomic.Uint32
-}
-
-func newAllocator() *allocator {
-	a := &allocator{}
-	a.addresses.Store(rand.Uint32())
-	a.ports.Store(rand.Uint32())
-	return a
-}
+// allocator allocates addresses and node ports in order. Each is used once until the range is
+// exhausted; nothing is returned.
+type allocator struct{ addresses, ports atomic.Uint32 }
 
 // The default ranges of kube-apiserver: 10.96.0.0/12, without its first addresses, and the ports
 // 30000 to 32767.
@@ -152,33 +129,23 @@ const (
 	firstPort, portCount       = 30000, 2768
 )
 
-// address returns the next cluster IP. The stride is coprime to the size of the range, so no
-// address repeats early.
 func (a *allocator) address() string {
-	n := uint64(a.addresses.Add(1)) * 611_953 % addressCount
-	n += firstAddress
-	return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}).String()
+	var address [4]byte
+	binary.BigEndian.PutUint32(address[:], firstAddress+a.addresses.Add(1)%addressCount)
+	return netip.AddrFrom4(address).String()
 }
 
-func (a *allocator) port() int64 {
-	return int64(uint64(a.ports.Add(1))*1_021%portCount) + firstPort
-}
-
-// balancerAddresses returns the addresses of the load balancer of a service or an ingress.
-func balancerAddresses(o *api.Unstructured) []string {
-	var addresses []string
-	for _, ingress := range items(child(child(o.Object, "status"), "loadBalancer"), "ingress") {
-		addresses = append(addresses, cmp.Or(text(ingress, "ip"), text(ingress, "hostname")))
-	}
-	return addresses
-}
+func (a *allocator) port() int64 { return firstPort + int64(a.ports.Add(1)%portCount) }
 
 func serviceExternal(o *api.Unstructured, _ time.Time) any {
 	spec := child(o.Object, "spec")
 	external := strings.Join(texts(spec, "externalIPs"), ",")
 	switch text(spec, "type") {
 	case loadBalancer:
-		addresses := balancerAddresses(o)
+		var addresses []string
+		for _, ingress := range items(child(child(o.Object, "status"), "loadBalancer"), "ingress") {
+			addresses = append(addresses, cmp.Or(text(ingress, "ip"), text(ingress, "hostname")))
+		}
 		if external != "" {
 			addresses = append(addresses, external)
 		}

@@ -72,24 +72,7 @@ func masked(name string, prefix bool) string {
 // keepStatus keeps the stored status.
 func keepStatus(o, old *api.Unstructured) { keep(o, old, "status") }
 
-// keepAllButStatus keeps the stored fields except for the metadata and the status.
-func keepAllButStatus(o, old *api.Unstructured) {
-	for key := range o.Object {
-		if _, stored := old.Object[key]; !stored && !isHead(key) && key != "status" {
-			delete(o.Object, key)
-		}
-	}
-	for key := range old.Object {
-		if !isHead(key) && key != "status" {
-			keep(o, old, key)
-		}
-	}
-}
-
 func isHead(key string) bool { return key == "kind" || key == "apiVersion" || key == "metadata" }
-
-// firstGeneration sets the generation of a new object.
-func firstGeneration(o *api.Unstructured) { setGeneration(o, 1) }
 
 func setGeneration(o *api.Unstructured, generation int64) {
 	if o.Object != nil {
@@ -108,12 +91,20 @@ func nextGeneration(o, old *api.Unstructured, changed bool) {
 	}
 }
 
-func specChanged(o, old *api.Unstructured) bool { return !same(o.Nested("spec"), old.Nested("spec")) }
-
-// statusKeepsMetadata returns a PrepareStatus hook that also keeps the given metadata fields.
+// statusKeepsMetadata returns a PrepareStatus hook that keeps the stored fields except for the
+// status and the metadata, of which it keeps the given fields.
 func statusKeepsMetadata(keys ...string) func(o, old *api.Unstructured) {
 	return func(o, old *api.Unstructured) {
-		keepAllButStatus(o, old)
+		for key := range o.Object {
+			if _, stored := old.Object[key]; !stored && !isHead(key) && key != "status" {
+				delete(o.Object, key)
+			}
+		}
+		for key := range old.Object {
+			if !isHead(key) && key != "status" {
+				keep(o, old, key)
+			}
+		}
 		for _, key := range keys {
 			keep(o, old, "metadata", key)
 		}

@@ -1,9 +1,10 @@
 package resources
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"iter"
-	"strconv"
 	"time"
 
 	"orrery/internal/lab/apiserver/store"
@@ -31,34 +32,12 @@ const (
 	IncludeNone   = "None"
 )
 
-// Table appends the meta.k8s.io Table of the objects to dst.
-func Table(dst []byte, d *Definition, objects iter.Seq[*store.Object], options TableOptions) []byte {
-	if options.APIVersion == "" {
-		options.APIVersion = "meta.k8s.io/v1"
-	}
-	if options.Now.IsZero() {
-		options.Now = time.Now()
-	}
-	columns := d.Columns
-	if columns == nil {
-		columns = []Column{nameColumn(), ageColumn()}
-	}
-	dst = append(dst, `{"kind":"Table","apiVersion":`...)
-	dst = strconv.AppendQuote(dst, options.APIVersion)
-	dst = append(dst, `,"metadata":`...)
-	dst = appendJSON(dst, api.ListMeta{ResourceVersion: options.ResourceVersion, Continue: options.Continue, RemainingItemCount: options.Remaining})
-	dst = append(dst, `,"columnDefinitions":`...)
-	dst = appendColumns(dst, columns, options.NoHeaders)
-	dst = append(dst, `,"rows":[`...)
-	first := true
-	for object := range objects {
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = appendRow(dst, d, columns, object, &options)
-	}
-	return append(dst, "]}"...)
+type table struct {
+	Kind       string             `json:"kind"`
+	APIVersion string             `json:"apiVersion"`
+	Metadata   api.ListMeta       `json:"metadata"`
+	Columns    []columnDefinition `json:"columnDefinitions"`
+	Rows       []row              `json:"rows"`
 }
 
 type columnDefinition struct {
@@ -69,40 +48,45 @@ type columnDefinition struct {
 	Priority    int32  `json:"priority"`
 }
 
-func appendColumns(dst []byte, columns []Column, none bool) []byte {
-	if none {
-		return append(dst, "null"...)
-	}
-	definitions := make([]columnDefinition, len(columns))
-	for i, c := range columns {
-		definitions[i] = columnDefinition{c.Name, c.Type, c.Format, c.Description, c.Priority}
-	}
-	return appendJSON(dst, definitions)
+type row struct {
+	Cells  []any           `json:"cells"`
+	Object json.RawMessage `json:"object"`
 }
 
-func appendRow(dst []byte, d *Definition, columns []Column, object *store.Object, options *TableOptions) []byte {
-	decoded := object.Decode()
-	dst = append(dst, `{"cells":[`...)
-	for i, column := range columns {
-		if i > 0 {
-			dst = append(dst, ',')
+// Table appends the meta.k8s.io Table of the objects to dst.
+func Table(dst []byte, d *Definition, objects iter.Seq[*store.Object], options TableOptions) []byte {
+	options.APIVersion = cmp.Or(options.APIVersion, "meta.k8s.io/v1")
+	if options.Now.IsZero() {
+		options.Now = time.Now()
+	}
+	columns := d.Columns
+	if columns == nil {
+		columns = []Column{nameColumn(), ageColumn()}
+	}
+	t := table{Kind: "Table", APIVersion: options.APIVersion, Rows: []row{}, Metadata: api.ListMeta{
+		ResourceVersion: options.ResourceVersion, Continue: options.Continue, RemainingItemCount: options.Remaining,
+	}}
+	for _, c := range columns {
+		if !options.NoHeaders {
+			t.Columns = append(t.Columns, columnDefinition{c.Name, c.Type, c.Format, c.Description, c.Priority})
 		}
-		dst = appendJSON(dst, column.Cell(decoded, options.Now))
 	}
-	dst = append(dst, `],"object":`...)
-	switch options.Include {
-	case IncludeNone:
-		dst = append(dst, "null"...)
-	case IncludeObject:
-		dst = appendObject(dst, d, object, decoded)
-	default:
-		dst = append(dst, `{"kind":"PartialObjectMetadata","apiVersion":`...)
-		dst = strconv.AppendQuote(dst, options.APIVersion)
-		dst = append(dst, `,"metadata":`...)
-		dst = append(dst, object.Metadata()...)
-		dst = append(dst, '}')
+	for object := range objects {
+		decoded, r := object.Decode(), row{}
+		for _, column := range columns {
+			r.Cells = append(r.Cells, column.Cell(decoded, options.Now))
+		}
+		switch options.Include {
+		case IncludeNone:
+		case IncludeObject:
+			r.Object = appendObject(nil, d, object, decoded)
+		default:
+			r.Object = fmt.Appendf(nil, `{"kind":"PartialObjectMetadata","apiVersion":%q,"metadata":%s}`,
+				options.APIVersion, object.Metadata())
+		}
+		t.Rows = append(t.Rows, r)
 	}
-	return append(dst, '}')
+	return appendJSON(dst, t)
 }
 
 func appendObject(dst []byte, d *Definition, object *store.Object, decoded *api.Unstructured) []byte {

@@ -29,7 +29,7 @@ func TestAgesAreWrittenAsRecorded(t *testing.T) {
 		assert.Equal(t, r.Text, ageOf(moment, later), "%d s", r.Seconds)
 	}
 	assert.Equal(t, "<unknown>", ageOf("", now))
-	assert.Equal(t, "<unknown>", ageOf("soon", now))
+	assert.Equal(t, "<invalid>", ageOf("soon", now))
 }
 
 // The stored objects of a resource are found even if no version is served.

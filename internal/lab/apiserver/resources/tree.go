@@ -42,10 +42,6 @@ func items(t tree, key string) []tree {
 // texts returns the strings in the list under a key.
 func texts(t tree, key string) []string {
 	list, _ := t[key].([]any)
-	return stringsOf(list)
-}
-
-func stringsOf(list []any) []string {
 	found := make([]string, 0, len(list))
 	for _, item := range list {
 		if s, ok := item.(string); ok {
@@ -72,6 +68,12 @@ func boolean(t tree, key string) bool {
 
 func has(t tree, key string) bool { return t[key] != nil }
 
+// extend appends to the list under a key, of which it makes a copy.
+func extend(t tree, key string, value any) {
+	list, _ := t[key].([]any)
+	t[key] = append(slices.Clone(list), value)
+}
+
 // fill sets an absent key.
 func fill(t tree, key string, value any) {
 	if t[key] == nil {
@@ -97,17 +99,7 @@ func keep(o, old *api.Unstructured, path ...string) {
 }
 
 func cloneValue(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		return (&api.Unstructured{Object: v}).DeepCopy().Object
-	case []any:
-		out := slices.Clone(v)
-		for i := range out {
-			out[i] = cloneValue(out[i])
-		}
-		return out
-	}
-	return value
+	return (&api.Unstructured{Object: tree{"": value}}).DeepCopy().Object[""]
 }
 
 // same compares two JSON values. Absent, null, and an empty list or map are equal.

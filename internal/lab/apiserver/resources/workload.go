@@ -7,14 +7,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// prepareDeploymentUpdate also counts changes of annotations, because a rollout records its cause
-// in one.
-func prepareDeploymentUpdate(o, old *api.Unstructured) {
-	keepStatus(o, old)
-	annotated := !same(o.Nested("metadata", "annotations"), old.Nested("metadata", "annotations"))
-	nextGeneration(o, old, annotated || specChanged(o, old))
-}
-
 // validateDeployment validates the number of replicas, the selector, which must match the template,
 // and the containers.
 func validateDeployment(o *api.Unstructured) []meta.FieldError {
