@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
-	"orrery/internal/lab/apiserver/schema"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
@@ -235,9 +235,9 @@ func TestStrategicMergeIsTheOriginals(t *testing.T) {
 		before := write(t, document)
 
 		theirs, theirError := mergeOriginal(read(t, before), read(t, change), base.original)
-		typ, ok := schema.Builtin().Type(base.gvk)
+		typ, ok := resources.Builtin().Type(base.gvk)
 		require.True(t, ok)
-		ours, ourError := schema.ApplyPatch(api.StrategicMergePatchType, document, []byte(change), typ)
+		ours, ourError := resources.ApplyPatch(api.StrategicMergePatchType, document, []byte(change), typ)
 		if theirError != nil {
 			refused++
 			if strings.HasPrefix(theirError.Error(), "panic") {
@@ -343,7 +343,7 @@ func TestJSONPatchIsTheOriginals(t *testing.T) {
 		original, err := jsonpatch.DecodePatch([]byte(change))
 		require.NoError(t, err)
 		theirs, theirError := applyOriginal(original, document)
-		ours, ourError := schema.ApplyPatch(api.JSONPatchType, read(t, document), []byte(change), nil)
+		ours, ourError := resources.ApplyPatch(api.JSONPatchType, read(t, document), []byte(change), nil)
 		if theirError != nil || theirs[0] != '{' { // a list is not an object
 			require.Error(t, ourError, "%s: original %v %s", change, theirError, theirs)
 			continue
@@ -365,7 +365,7 @@ func applyOriginal(p jsonpatch.Patch, document string) (result string, err error
 
 // TestQuantitiesAreTheOriginals parses random quantities with both implementations.
 func TestQuantitiesAreTheOriginals(t *testing.T) {
-	typ, ok := schema.Builtin().Type(api.GroupVersionKind{Version: "v1", Kind: "ResourceQuota"})
+	typ, ok := resources.Builtin().Type(api.GroupVersionKind{Version: "v1", Kind: "ResourceQuota"})
 	require.True(t, ok)
 	suffixes := []string{"", "", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "e3", "E2", "e-3", "e+1", "e-12", "e", "x", "ki"}
 	numbers := []string{"0", "1", "-1", "+5", "10", "100", "999", "1000", "1024", "1025", "1048576", "1500", "0.5", "1.5", ".5", "5.", "0.0001", "0.123456789123", "-0.25", "1000000", "007", "1.10", "123456789", "3.0000000001"}

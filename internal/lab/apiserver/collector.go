@@ -12,7 +12,6 @@ import (
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -159,7 +158,7 @@ func (h heads) Patch(ctx context.Context, name string, kind api.PatchType, body 
 		return nil, err
 	}
 	o, err := h.server.registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
-		tree, err := schema.ApplyPatch(kind, current.Object, body, nil)
+		tree, err := resources.ApplyPatch(kind, current.Object, body, nil)
 		return &api.Unstructured{Object: tree}, err
 	}, registry.WriteOptions{User: collectorUser, FieldManager: "kube-controller-manager"})
 	if err != nil {

@@ -10,13 +10,12 @@ import (
 
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
 // readObject reads the object in the body of a create or update, validates its fields as the client
 // asks, and returns it with kind and apiVersion.
-func (x *exchange) readObject(want api.GroupVersionKind, t *schema.Type, custom bool, validation fieldValidation) (*api.Unstructured, error) {
+func (x *exchange) readObject(want api.GroupVersionKind, t *resources.Type, custom bool, validation fieldValidation) (*api.Unstructured, error) {
 	form, err := encodingOf(x.r.Header)
 	if err != nil {
 		return nil, err
@@ -118,7 +117,7 @@ func internalPackage(group string) string {
 
 // checkFields compares a document with its type and prunes unknown fields. A value of the wrong
 // type is always refused; unknown fields are handled as the client asks.
-func (x *exchange) checkFields(tree map[string]any, doc incoming, want api.GroupVersionKind, t *schema.Type, validation fieldValidation) error {
+func (x *exchange) checkFields(tree map[string]any, doc incoming, want api.GroupVersionKind, t *resources.Type, validation fieldValidation) error {
 	cannot := fmt.Sprintf("%s in version %q cannot be handled as a %s: ", want.Kind, want.Version, want.Kind)
 	problems, misfit := findings(tree, doc, t)
 	switch {
@@ -139,7 +138,7 @@ func strictSentence(problems []string) string {
 
 // findings compares a document with its type. misfit reports a value of the wrong type, unknown are
 // the unknown fields.
-func findings(tree map[string]any, doc incoming, t *schema.Type) (unknown []string, misfit error) {
+func findings(tree map[string]any, doc incoming, t *resources.Type) (unknown []string, misfit error) {
 	found := t.Check(tree)
 	if found.TypeError != nil {
 		return nil, found.TypeError

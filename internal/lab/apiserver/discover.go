@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/resources"
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -159,8 +158,8 @@ func (d *documents) describe(path string, gv api.GroupVersion, troubled troubled
 	described := describable(d.groups)
 	var data []byte
 	if path == "v3" {
-		data = schema.OpenAPIV3Index(described)
-	} else if group, ok := schema.OpenAPIV3(described, gv); ok {
+		data = resources.OpenAPIV3Index(described)
+	} else if group, ok := resources.OpenAPIV3(described, gv); ok {
 		data = group
 	} else {
 		return document{}, false
@@ -171,15 +170,15 @@ func (d *documents) describe(path string, gv api.GroupVersion, troubled troubled
 }
 
 // describable converts the catalog for package schema.
-func describable(groups []resources.Group) []schema.Resource {
-	var all []schema.Resource
+func describable(groups []resources.Group) []resources.Resource {
+	var all []resources.Resource
 	for _, g := range groups {
 		for _, v := range g.Versions {
 			for _, def := range v.Definitions {
 				if def.IsReview() {
 					continue // kubectl describes what can be read
 				}
-				all = append(all, schema.Resource{
+				all = append(all, resources.Resource{
 					GVK: kindOfResource(def), Plural: def.Plural, Namespaced: def.Namespaced, Verbs: def.Verbs,
 					Custom: def.Custom, Schema: def.Schema,
 				})

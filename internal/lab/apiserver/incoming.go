@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/schema"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
@@ -26,8 +26,8 @@ type incoming struct {
 func (e encoding) read(body []byte) (incoming, error) {
 	doc := incoming{data: body}
 	if e == inProtobuf {
-		object, err := schema.DecodeProtobuf(body)
-		if _, unknown := errors.AsType[*schema.KindError](err); err != nil && !unknown {
+		object, err := resources.DecodeProtobuf(body)
+		if _, unknown := errors.AsType[*resources.KindError](err); err != nil && !unknown {
 			return incoming{}, err
 		}
 		// An unknown kind has no tree; its name is enough for the error.
@@ -148,7 +148,7 @@ func encodingOf(header http.Header) (encoding, error) {
 	switch {
 	case err == nil && mediaType == mediaJSON:
 		return inJSON, nil
-	case err == nil && mediaType == schema.ProtobufType:
+	case err == nil && mediaType == resources.ProtobufType:
 		return inProtobuf, nil
 	}
 	return 0, meta.UnsupportedMediaType(bodyTypes)

@@ -7,7 +7,6 @@ import (
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -43,19 +42,19 @@ func (x *exchange) patchType(def *resources.Definition) (api.PatchType, error) {
 		mediaType = ""
 	}
 	kind := api.PatchType(mediaType)
-	return kind, schema.SupportedPatch(kind, def.Custom)
+	return kind, resources.SupportedPatch(kind, def.Custom)
 }
 
 // change returns the function that applies a patch. It is called again after a conflict.
 func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []byte, parameters writeParameters) func(*api.Unstructured) (*api.Unstructured, error) {
-	var merged *schema.Type // nil for custom resources, which have no strategic merge patch
+	var merged *resources.Type // nil for custom resources, which have no strategic merge patch
 	if !def.Custom {
 		merged = def.Type
 	}
 	want := kindOfResource(def)
 	warned := false
 	return func(current *api.Unstructured) (*api.Unstructured, error) {
-		tree, err := schema.ApplyPatch(kind, current.Object, data, merged)
+		tree, err := resources.ApplyPatch(kind, current.Object, data, merged)
 		if err != nil {
 			return nil, err
 		}
@@ -68,18 +67,18 @@ func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []
 }
 
 // checkPatched validates the result of a patch, which may not change kind or apiVersion.
-func (x *exchange) checkPatched(tree map[string]any, data []byte, kind api.PatchType, want api.GroupVersionKind, t *schema.Type, validation fieldValidation, warn bool) error {
+func (x *exchange) checkPatched(tree map[string]any, data []byte, kind api.PatchType, want api.GroupVersionKind, t *resources.Type, validation fieldValidation, warn bool) error {
 	document := api.Unstructured{Object: tree}
 	doc := incoming{kind: document.GetKind(), apiVersion: document.GetAPIVersion(), data: data}
 	if doc.kind != want.Kind || doc.apiVersion != gvOf(want).String() {
-		return schema.RefusePatch(kind, data, tree, x.otherKind(tree, doc, want))
+		return resources.RefusePatch(kind, data, tree, x.otherKind(tree, doc, want))
 	}
 	problems, misfit := findings(tree, doc, t)
 	switch {
 	case misfit != nil:
-		return schema.RefusePatch(kind, data, tree, misfit.Error())
+		return resources.RefusePatch(kind, data, tree, misfit.Error())
 	case len(problems) > 0 && validation == strictFields:
-		return schema.RefusePatch(kind, data, tree, strictSentence(problems))
+		return resources.RefusePatch(kind, data, tree, strictSentence(problems))
 	case validation == warnOfFields && warn:
 		x.warn(problems)
 	}
@@ -91,7 +90,7 @@ func (x *exchange) checkPatched(tree map[string]any, data []byte, kind api.Patch
 // result as the new kind.
 func (x *exchange) otherKind(tree map[string]any, doc incoming, want api.GroupVersionKind) string {
 	gv, _ := api.ParseGroupVersion(doc.apiVersion)
-	t, _ := schema.Builtin().Type(api.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: doc.kind})
+	t, _ := resources.Builtin().Type(api.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: doc.kind})
 	if misfit := t.Check(tree).TypeError; misfit != nil {
 		return misfit.Error()
 	}

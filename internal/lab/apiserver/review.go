@@ -11,7 +11,7 @@ import (
 	"orrery/internal/lab/apiserver/faults"
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
-	"orrery/internal/lab/apiserver/schema"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
@@ -26,7 +26,7 @@ func (x *exchange) serveReview(kind string, namespaced bool) error {
 		return methodNotAllowed()
 	}
 	want := api.GroupVersionKind{Group: x.info.Group, Version: x.info.Version, Kind: kind}
-	t, _ := schema.Builtin().Type(want)
+	t, _ := resources.Builtin().Type(want)
 	question, _, err := x.readPosted(want, t)
 	if err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -200,7 +199,7 @@ func (x *exchange) changeScale(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	scaleType, _ := schema.Builtin().Type(scaleKind)
+	scaleType, _ := resources.Builtin().Type(scaleKind)
 	var wanted *api.Unstructured
 	var data []byte
 	if kind == "" {
@@ -219,7 +218,7 @@ func (x *exchange) changeScale(t registry.Target) error {
 		changed, _, err = x.server.registry.Update(x.r.Context(), t, wanted, x.writeOptions(parameters))
 	} else {
 		changed, err = x.server.registry.Patch(x.r.Context(), t, func(current *api.Unstructured) (*api.Unstructured, error) {
-			tree, err := schema.ApplyPatch(kind, current.Object, data, scaleType)
+			tree, err := resources.ApplyPatch(kind, current.Object, data, scaleType)
 			if err != nil {
 				return nil, err
 			}

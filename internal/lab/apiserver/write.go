@@ -8,7 +8,6 @@ import (
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -38,7 +37,7 @@ func (x *exchange) beginWrite(def *resources.Definition, kind string) (represent
 }
 
 // readPosted reads the query and the object of a POST to a subresource.
-func (x *exchange) readPosted(kind api.GroupVersionKind, t *schema.Type) (*api.Unstructured, writeParameters, error) {
+func (x *exchange) readPosted(kind api.GroupVersionKind, t *resources.Type) (*api.Unstructured, writeParameters, error) {
 	if err := x.negotiate(formRules{}); err != nil {
 		return nil, writeParameters{}, err
 	}

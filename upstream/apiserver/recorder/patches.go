@@ -29,10 +29,10 @@ func recordPatches(ctx context.Context, o order) error {
 		return fmt.Errorf("namespace: %v", made["message"])
 	}
 	defer r.server.call(ctx, http.MethodDelete, "/api/v1/namespaces/"+r.namespace, acceptJSON, acceptJSON, "")
-	if err := r.patches(ctx, filepath.Join(o.root, "schema/testdata/patches.jsonl")); err != nil {
+	if err := r.patches(ctx, filepath.Join(o.root, "resources/testdata/patches.jsonl")); err != nil {
 		return err
 	}
-	return r.documents(ctx, filepath.Join(o.root, "schema/testdata/documents.jsonl"))
+	return r.documents(ctx, filepath.Join(o.root, "resources/testdata/documents.jsonl"))
 }
 
 type patchRecorder struct {

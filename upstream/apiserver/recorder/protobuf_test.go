@@ -17,13 +17,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"orrery/internal/lab/apiserver/schema"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
 // The file in the server's package is this program's output.
 func TestTheFileIsUpToDate(t *testing.T) {
-	want, err := os.ReadFile("../../../internal/lab/apiserver/schema/messages.txt")
+	want, err := os.ReadFile("../../../internal/lab/apiserver/resources/messages.txt")
 	require.NoError(t, err)
 	var got bytes.Buffer
 	require.NoError(t, writeMessages(&got))
@@ -52,7 +52,7 @@ func compare(t *testing.T, object any, apiVersion, kind string) {
 	envelope := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}, Raw: raw}
 	body, err := envelope.Marshal()
 	require.NoError(t, err)
-	got, err := schema.DecodeProtobuf(append([]byte("k8s\x00"), body...))
+	got, err := resources.DecodeProtobuf(append([]byte("k8s\x00"), body...))
 	require.NoError(t, err)
 	text, err := json.Marshal(object)
 	require.NoError(t, err)

@@ -40,7 +40,7 @@ func recordSchema(ctx context.Context, o order) error {
 	for _, name := range slices.Sorted(maps.Keys(kept)) {
 		definitions = append(definitions, newDefinition(name, kept[name], declared[name]))
 	}
-	if err := writeLines(filepath.Join(o.root, "schema", "builtin.jsonl"), definitions); err != nil {
+	if err := writeLines(filepath.Join(o.root, "resources", "schemas.jsonl"), definitions); err != nil {
 		return err
 	}
 	return writeLines(filepath.Join(o.root, "resources", "builtin.jsonl"), all)

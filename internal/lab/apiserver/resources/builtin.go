@@ -10,7 +10,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -58,7 +57,7 @@ func (r record) complete(all map[string]hooks) {
 		d.Finalize = d.Finalize || s.Name == "finalize"
 		d.Scale = d.Scale || s.Name == "scale"
 	}
-	d.Type, _ = schema.Builtin().Type(api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind})
+	d.Type, _ = Builtin().Type(api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind})
 	for i := range d.Columns {
 		c := &d.Columns[i]
 		from, special := sources()[d.Qualified()][c.Name]
@@ -223,7 +222,7 @@ func (d *Definition) fillIn(o *api.Unstructured) {
 	if o.Object == nil {
 		o.Object = tree{}
 	}
-	stored, _ := schema.Builtin().Type(d.storedKind())
+	stored, _ := Builtin().Type(d.storedKind())
 	if spec, _ := stored.Field("spec"); spec.Struct() {
 		ensure(o.Object, "spec")
 	}

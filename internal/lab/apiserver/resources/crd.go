@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -37,7 +36,7 @@ const ignoredRules = "this server ignores the rules in x-kubernetes-validations"
 func ignoredParts(o *api.Unstructured) []string {
 	var warnings []string
 	for _, version := range items(child(o.Object, "spec"), "versions") {
-		written := schema.New(child(child(version, "schema"), "openAPIV3Schema"))
+		written := New(child(child(version, "schema"), "openAPIV3Schema"))
 		for _, format := range written.UnknownFormats() {
 			warnings = append(warnings, fmt.Sprintf("unrecognized format %q", format))
 		}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -86,8 +85,8 @@ func customDefinition(spec tree, name string, version tree) (*Definition, error)
 		}
 	}
 	d.Schema = child(child(version, "schema"), "openAPIV3Schema")
-	rules := schema.New(d.Schema)
-	d.Type = schema.Custom(rules)
+	rules := New(d.Schema)
+	d.Type = Custom(rules)
 	var err error
 	if d.Columns, err = customColumns(version); err != nil {
 		return nil, err
@@ -150,14 +149,14 @@ func (d *Definition) unset(path string) string {
 	for step := range strings.SplitSeq(path, ".") {
 		field, _ = field.Field(step)
 	}
-	if field.Kind() == schema.Boolean {
+	if field.Kind() == Boolean {
 		return "false"
 	}
 	return ""
 }
 
 // customStrategy returns the strategy of a custom resource.
-func customStrategy(d *Definition, rules *schema.Schema) Strategy {
+func customStrategy(d *Definition, rules *Schema) Strategy {
 	status := d.Status
 	s := Strategy{
 		Default: func(o *api.Unstructured) { rules.FillIn(o.Object) },
@@ -191,7 +190,7 @@ func customStrategy(d *Definition, rules *schema.Schema) Strategy {
 }
 
 // validateCustom validates a custom resource; old is empty for a new one.
-func validateCustom(d *Definition, rules *schema.Schema, o, old *api.Unstructured) []meta.FieldError {
+func validateCustom(d *Definition, rules *Schema, o, old *api.Unstructured) []meta.FieldError {
 	m := errorList(rules.Validate("", o.Object, present(old)))
 	m.scaleSpec(d, o)
 	m.scaleStatus(d, o)
@@ -200,7 +199,7 @@ func validateCustom(d *Definition, rules *schema.Schema, o, old *api.Unstructure
 
 // customLists returns the duplicates of a custom resource. An object that has some already may keep
 // them.
-func customLists(rules *schema.Schema, o, old *api.Unstructured) []meta.FieldError {
+func customLists(rules *Schema, o, old *api.Unstructured) []meta.FieldError {
 	if len(rules.Lists("", old.Object)) > 0 {
 		return nil
 	}

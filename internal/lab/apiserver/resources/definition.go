@@ -9,6 +9,20 @@
 // A Definition is immutable once a Catalog has it. Hooks never panic, whatever an object holds, and
 // do not change the old object. Defaults, messages and tables are compared with those of
 // kube-apiserver (testdata, recorded by upstream/apiserver/recorder).
+//
+// kube-apiserver has a Go struct for each type; a server with untyped trees needs the description as
+// data. A [Type] describes one place in a document. [Builtin] returns the types of Kubernetes,
+// recorded in schemas.jsonl from the OpenAPI documents of kube-apiserver and completed with what only
+// its Go types know; [Custom] derives a type from the [Schema] of a CustomResourceDefinition, which
+// also validates values. They answer:
+//
+//   - Which fields of a document are unknown, and which values do not fit? [Type.Check]
+//   - What remains after decoding and encoding it? [Type.Prune]
+//   - How does a strategic merge patch merge a list? [Type.MergeKey], [Type.PatchStrategy]
+//   - What do clients learn about the types? [OpenAPIV3Index], [OpenAPIV3]
+//
+// The texts of kubectl explain are our own (descriptions.txt). make -C upstream record-schema
+// record-patches renews the recordings.
 package resources
 
 import (
@@ -16,7 +30,6 @@ import (
 	"slices"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -60,7 +73,7 @@ type Definition struct {
 	ToStorage, FromStorage func(o *api.Unstructured)
 
 	// Type describes the documents.
-	Type *schema.Type
+	Type *Type
 	// Schema is the openAPIV3Schema of a custom resource, if any. It must not be changed.
 	Schema map[string]any
 

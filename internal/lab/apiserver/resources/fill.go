@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -105,7 +104,7 @@ func fillMap(t tree, key string, from tree) {
 
 // fillIn sets the defaults of an object and of all objects in it, and the zero values of fields
 // that are always encoded.
-func fillIn(t *schema.Type, o tree) {
+func fillIn(t *Type, o tree) {
 	if t.Struct() {
 		fillFrom(o, child(defaults(), t.Name()))
 		if more := computed[t.Name()]; more != nil {
@@ -143,7 +142,7 @@ func fillFrom(o, values tree) {
 }
 
 // fillAlways sets the zero values of the fields that Kubernetes encodes even if empty.
-func fillAlways(t *schema.Type, o tree) {
+func fillAlways(t *Type, o tree) {
 	for _, name := range t.Always() {
 		if value, there := o[name]; there {
 			if list, ok := value.([]any); ok && len(list) == 0 {
@@ -153,13 +152,13 @@ func fillAlways(t *schema.Type, o tree) {
 		}
 		o[name] = nil
 		switch field, _ := t.Field(name); field.Kind() {
-		case schema.Integer:
+		case Integer:
 			o[name] = int64(0)
-		case schema.Boolean:
+		case Boolean:
 			o[name] = false
-		case schema.String:
+		case String:
 			o[name] = ""
-		case schema.Object:
+		case Object:
 			// Selectors are pointers and encoded as null.
 			if field.Struct() && field.Name() != "LabelSelector" {
 				o[name] = tree{}

@@ -2,7 +2,6 @@ package resources
 
 import (
 	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -110,7 +109,9 @@ func update(d *Definition, step recordedStep) (*api.Unstructured, []meta.FieldEr
 	if d.ToStorage != nil {
 		d.ToStorage(before)
 	}
-	o := read(d, &api.Unstructured{Object: mergePatch(step.Before.DeepCopy().Object, step.Update.Object)})
+	patch, _ := json.Marshal(step.Update)
+	patched, _ := ApplyPatch(api.MergePatchType, step.Before.Object, patch, nil)
+	o := read(d, &api.Unstructured{Object: patched})
 	for _, key := range []string{"uid", "creationTimestamp", "resourceVersion", "generation", "selfLink"} {
 		keep(o, before, "metadata", key)
 	}
@@ -129,25 +130,6 @@ func update(d *Definition, step recordedStep) (*api.Unstructured, []meta.FieldEr
 		errs = append(errs, validate(o, before)...)
 	}
 	return o, errs
-}
-
-func mergePatch(document, patch map[string]any) map[string]any {
-	out := maps.Clone(document)
-	if out == nil {
-		out = map[string]any{}
-	}
-	for key, value := range patch {
-		switch v := value.(type) {
-		case nil:
-			delete(out, key)
-		case map[string]any:
-			inner, _ := out[key].(map[string]any)
-			out[key] = mergePatch(inner, v)
-		default:
-			out[key] = value
-		}
-	}
-	return out
 }
 
 func TestObjectsAreStoredAndRefusedAsRecorded(t *testing.T) {

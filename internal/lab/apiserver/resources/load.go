@@ -1,4 +1,4 @@
-package schema
+package resources
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ func load(data []byte) *Set {
 	for line := range bytes.Lines(data) {
 		d := &definition{}
 		if err := json.Unmarshal(line, d); err != nil {
-			panic("schema: builtin.jsonl: " + err.Error())
+			panic("schema: schemas.jsonl: " + err.Error())
 		}
 		s.definitions[d.Name] = d
 		s.types[d.Name] = outline(d)
@@ -170,7 +170,7 @@ func reference(schema map[string]any) string {
 
 // recorded has one definition per line. It is written by upstream/apiserver/recorder.
 //
-//go:embed builtin.jsonl
+//go:embed schemas.jsonl
 var recorded []byte
 
 var builtin = sync.OnceValue(func() *Set { return load(recorded) })

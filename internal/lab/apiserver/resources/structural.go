@@ -1,4 +1,4 @@
-package schema
+package resources
 
 import (
 	"encoding/json"
@@ -139,5 +139,3 @@ func join(path, field string) string { return strings.TrimPrefix(path+"."+field,
 func indexed(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 
 func keyed(path, key string) string { return path + "[" + key + "]" }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

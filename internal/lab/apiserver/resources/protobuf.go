@@ -1,4 +1,4 @@
-package schema
+package resources
 
 import (
 	"bytes"
@@ -176,13 +176,13 @@ func parseTypes(text string) types {
 			if err != nil {
 				panic("messages.txt: " + line)
 			}
-			current[protowire.Number(number)] = parseField(words[1], words[2], words[3])
+			current[protowire.Number(number)] = parseMessageField(words[1], words[2], words[3])
 		}
 	}
 	return all
 }
 
-func parseField(name, flags, form string) field {
+func parseMessageField(name, flags, form string) field {
 	f := field{name: name, optional: strings.Contains(flags, "o"), pointer: strings.Contains(flags, "p")}
 	if element, ok := strings.CutPrefix(form, "[]"); ok {
 		f.form.list, form = true, element

@@ -1,4 +1,4 @@
-package schema_test
+package resources_test
 
 import (
 	"bufio"
@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver/schema"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
@@ -44,7 +44,7 @@ func TestAsKubeAPIServerPatches(t *testing.T) {
 		about := fmt.Sprintf("%s %s %s", line.Kind, line.Type, line.Patch)
 		version := map[string]string{"Deployment": "apps/v1"}[line.Kind]
 		typ, object := typeOf(t, cmp.Or(version, "v1"), line.Kind), decode(t, string(line.Object))
-		patched, err := schema.ApplyPatch(line.Type, object, []byte(line.Patch), typ)
+		patched, err := resources.ApplyPatch(line.Type, object, []byte(line.Patch), typ)
 		assert.JSONEq(t, string(line.Object), encode(t, object), "%s changed the document", about)
 		if line.Code != 0 {
 			refusals++
@@ -84,9 +84,9 @@ func operations(one string, count int) []byte {
 func TestTooManyOperations(t *testing.T) {
 	test := `{"op":"test","path":"/a","value":1}`
 	document := map[string]any{"a": int64(1)}
-	_, err := schema.ApplyPatch(api.JSONPatchType, document, operations(test, schema.MaxOperations), nil)
+	_, err := resources.ApplyPatch(api.JSONPatchType, document, operations(test, resources.MaxOperations), nil)
 	assert.NoError(t, err)
-	_, err = schema.ApplyPatch(api.JSONPatchType, document, operations(test, schema.MaxOperations+1), nil)
+	_, err = resources.ApplyPatch(api.JSONPatchType, document, operations(test, resources.MaxOperations+1), nil)
 	assert.Equal(t, 413, api.CodeOf(err))
 	assert.EqualError(t, err, "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001")
 }
@@ -111,7 +111,7 @@ func TestExpensivePatchesAreRefused(t *testing.T) {
 		"too deep":     {api.MergePatchType, []byte(strings.Repeat(`{"a":`, 10_001) + "1" + strings.Repeat("}", 10_001)), 400},
 		"large result": {api.MergePatchType, []byte(`{"t":"` + strings.Repeat("x", 2<<20) + `"}`), 413},
 	} {
-		_, err := schema.ApplyPatch(test.kind, wide, test.patch, nil)
+		_, err := resources.ApplyPatch(test.kind, wide, test.patch, nil)
 		assert.Equal(t, test.code, api.CodeOf(err), name)
 	}
 	assert.Len(t, wide["l"], 20_000)
@@ -127,14 +127,14 @@ func TestLongListsAreMergedQuickly(t *testing.T) {
 	document := decode(t, `{"metadata":{"finalizers":[`+strings.Join(names, ",")+`]},"spec":{"containers":[{"name":"c","env":[`+strings.Join(env, ",")+`]}]}}`)
 	change := `{"metadata":{"$setElementOrder/finalizers":[` + strings.Join(names, ",") + `],"finalizers":[` + strings.Join(names, ",") + `]},
 		"spec":{"containers":[{"name":"c","env":[` + strings.Join(env, ",") + `]}]}}`
-	patched, err := schema.ApplyPatch(api.StrategicMergePatchType, document, []byte(change), typeOf(t, "v1", "Pod"))
+	patched, err := resources.ApplyPatch(api.StrategicMergePatchType, document, []byte(change), typeOf(t, "v1", "Pod"))
 	require.NoError(t, err)
 	assert.Equal(t, document, patched)
 }
 
 func TestUnknownNumbersSurvive(t *testing.T) {
 	document := decode(t, `{"spec":{"big":123456789012345678901234567890,"whole":9007199254740993,"half":0.5}}`)
-	patched, err := schema.ApplyPatch(api.MergePatchType, document, []byte(`{"spec":{"new":9007199254740993}}`), nil)
+	patched, err := resources.ApplyPatch(api.MergePatchType, document, []byte(`{"spec":{"new":9007199254740993}}`), nil)
 	require.NoError(t, err)
 	data, err := json.Marshal(patched)
 	require.NoError(t, err)
@@ -144,7 +144,7 @@ func TestUnknownNumbersSurvive(t *testing.T) {
 }
 
 func TestServerSideApplyIsRefused(t *testing.T) {
-	_, err := schema.ApplyPatch(api.ApplyPatchType, nil, []byte(`{}`), typeOf(t, "v1", "Pod"))
+	_, err := resources.ApplyPatch(api.ApplyPatchType, nil, []byte(`{}`), typeOf(t, "v1", "Pod"))
 	assert.Equal(t, 415, api.CodeOf(err))
 	assert.ErrorContains(t, err, "server-side apply is not supported by this server")
 }

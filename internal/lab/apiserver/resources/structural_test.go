@@ -1,4 +1,4 @@
-package schema
+package resources
 
 import (
 	"encoding/json"
@@ -60,7 +60,7 @@ func TestUnknownFieldsAreKeptWhereTheSchemaAllowsThem(t *testing.T) {
 	}
 }
 
-func anyValue(depth int) *rapid.Generator[any] {
+func smallValue(depth int) *rapid.Generator[any] {
 	return rapid.Custom(func(t *rapid.T) any {
 		switch rapid.IntRange(0, 4+2*depth).Draw(t, "sort") {
 		case 0:
@@ -74,9 +74,9 @@ func anyValue(depth int) *rapid.Generator[any] {
 		case 4:
 			return rapid.SampledFrom([]string{"", "a", "abcdef", "Red"}).Draw(t, "text")
 		case 5:
-			return rapid.SliceOfN(anyValue(depth-1), 0, 3).Draw(t, "list")
+			return rapid.SliceOfN(smallValue(depth-1), 0, 3).Draw(t, "list")
 		default:
-			return rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "k"}), anyValue(depth-1), 0, 3).Draw(t, "object")
+			return rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "k"}), smallValue(depth-1), 0, 3).Draw(t, "object")
 		}
 	})
 }
@@ -87,7 +87,7 @@ func TestQuickObjects(t *testing.T) {
 		"a":{"type":"string","maxLength":3,"default":"d"},"b":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"type":"object","properties":{"k":{"type":"integer","default":1}}}},
 		"c":{"type":"object","additionalProperties":{"type":"number","minimum":0},"anyOf":[{"required":["a"]},{"minProperties":2}]}}}`)
 	rapid.Check(t, func(t *rapid.T) {
-		object := rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "k"}), anyValue(2), 0, 4).Draw(t, "object")
+		object := rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "k"}), smallValue(2), 0, 4).Draw(t, "object")
 		s.FillIn(object)
 		again := clone(object)
 		s.FillIn(again)

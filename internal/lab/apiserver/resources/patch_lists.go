@@ -1,4 +1,4 @@
-package schema
+package resources
 
 import (
 	"encoding/json"
@@ -46,7 +46,7 @@ func mergeLists(current, patch []any, t *Type, deleting bool) ([]any, error) {
 
 func allHave(list []any, key string) error {
 	for _, entry := range list {
-		if element, ok := entry.(map[string]any); ok && !has(element, key) {
+		if element, ok := entry.(map[string]any); ok && !holds(element, key) {
 			return keyless(element, key)
 		}
 	}
@@ -112,7 +112,7 @@ func mergeElements(list, patch []any, t *Type, key string) ([]any, error) {
 	at := positionsOf(list, key)
 	for _, entry := range patch {
 		element := entry.(map[string]any)
-		if !has(element, key) {
+		if !holds(element, key) {
 			return nil, keyless(element, key)
 		}
 		i, there := at[identity(element, key)]
@@ -130,7 +130,7 @@ func mergeElements(list, patch []any, t *Type, key string) ([]any, error) {
 	return list, nil
 }
 
-func has(element map[string]any, key string) bool {
+func holds(element map[string]any, key string) bool {
 	_, ok := element[key]
 	return ok
 }

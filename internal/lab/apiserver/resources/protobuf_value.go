@@ -1,4 +1,4 @@
-package schema
+package resources
 
 import (
 	"encoding/base64"
@@ -62,11 +62,11 @@ func readEntry(tree map[string]any, f field, data []byte, depth int) error {
 	return err
 }
 
-// parts are the values of a message by field number.
-type parts map[protowire.Number][]wireValue
+// wireParts are the values of a message by field number.
+type wireParts map[protowire.Number][]wireValue
 
-func partsOf(data []byte) (parts, error) {
-	p := parts{}
+func partsOf(data []byte) (wireParts, error) {
+	p := wireParts{}
 	err := fields(data, func(number protowire.Number, value wireValue) error {
 		p[number] = append(p[number], value)
 		return nil
@@ -75,7 +75,7 @@ func partsOf(data []byte) (parts, error) {
 }
 
 // last returns the value of a field that is not repeated.
-func (p parts) last(number protowire.Number) wireValue {
+func (p wireParts) last(number protowire.Number) wireValue {
 	values := p[number]
 	if len(values) == 0 {
 		return wireValue{}

@@ -1,4 +1,4 @@
-package schema
+package resources
 
 import (
 	"encoding/json"
@@ -214,6 +214,6 @@ func mergePatch(document, data []byte) ([]byte, error) {
 
 // undecodable names the types as kube-apiserver's package does.
 func undecodable(err error) error {
-	return meta.BadRequest("error decoding patch: " + strings.ReplaceAll(err.Error(), "schema.jsonPatchOp",
+	return meta.BadRequest("error decoding patch: " + strings.ReplaceAll(err.Error(), "resources.jsonPatchOp",
 		"handlers.jsonPatchOp"))
 }

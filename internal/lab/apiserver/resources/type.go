@@ -1,17 +1,4 @@
-// Package schema describes the types that the server serves. kube-apiserver has a Go struct for
-// each; a server with untyped trees needs the description as data. A [Type] describes one place in
-// a document. [Builtin] returns the types of Kubernetes, recorded in builtin.jsonl from the OpenAPI
-// documents of kube-apiserver and completed with what only its Go types know; [Custom] derives a
-// type from the [Schema] of a CustomResourceDefinition, which also validates values. They answer:
-//
-//   - Which fields of a document are unknown, and which values do not fit? [Type.Check]
-//   - What remains after decoding and encoding it? [Type.Prune]
-//   - How does a strategic merge patch merge a list? [Type.MergeKey], [Type.PatchStrategy]
-//   - What do clients learn about the types? [OpenAPIV3Index], [OpenAPIV3]
-//
-// The messages are exactly those of kube-apiserver. The texts of kubectl explain are our own
-// (descriptions.txt). make -C upstream record-schema record-patches renews the recordings.
-package schema
+package resources
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package schema_test
+package resources_test
 
 import (
 	"bufio"
@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver/schema"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
-func typeOf(t testing.TB, apiVersion, kind string) *schema.Type {
+func typeOf(t testing.TB, apiVersion, kind string) *resources.Type {
 	gv, err := api.ParseGroupVersion(apiVersion)
 	require.NoError(t, err)
-	found, ok := schema.Builtin().Type(api.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: kind})
+	found, ok := resources.Builtin().Type(api.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: kind})
 	require.True(t, ok, "%s %s", apiVersion, kind)
 	return found
 }
@@ -29,7 +29,7 @@ func decode(t testing.TB, text string) map[string]any {
 }
 
 // mistake returns the error of strict decoding.
-func mistake(t *schema.Type, tree map[string]any) string {
+func mistake(t *resources.Type, tree map[string]any) string {
 	findings := t.Check(tree)
 	if findings.TypeError != nil {
 		return findings.TypeError.Error()
@@ -84,19 +84,19 @@ func TestManyUnknownFieldsAreNotAllNamed(t *testing.T) {
 
 // A nil type accepts everything, so that custom resources without a schema need no special case.
 func TestNilTypeFitsEverything(t *testing.T) {
-	var none *schema.Type
+	var none *resources.Type
 	tree := decode(t, `{"a":[null,{"b":1}]}`)
-	assert.Equal(t, schema.Findings{}, none.Check(tree))
+	assert.Equal(t, resources.Findings{}, none.Check(tree))
 	none.Prune(tree)
 	assert.Equal(t, decode(t, `{"a":[null,{"b":1}]}`), tree)
-	assert.Equal(t, schema.Any, none.Kind())
+	assert.Equal(t, resources.Any, none.Kind())
 	assert.Empty(t, none.Name()+none.MergeKey())
 	assert.Nil(t, none.Items())
 	assert.False(t, none.Custom())
-	assert.Equal(t, schema.PatchStrategy{}, none.PatchStrategy())
+	assert.Equal(t, resources.PatchStrategy{}, none.PatchStrategy())
 	_, ok := none.Field("a")
 	assert.True(t, ok)
-	_, ok = schema.Builtin().Type(api.GroupVersionKind{Kind: "Unheard"})
+	_, ok = resources.Builtin().Type(api.GroupVersionKind{Kind: "Unheard"})
 	assert.False(t, ok)
 }
 
@@ -106,9 +106,9 @@ const crontab = `{"type":"object","properties":{"spec":{"type":"object","propert
 	"ios":{"x-kubernetes-int-or-string":true}}},"status":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}`
 
 func TestCustomResourcesWithoutSchema(t *testing.T) {
-	for _, custom := range []*schema.Type{schema.Custom(nil),
-		schema.Custom(schema.New(map[string]any{"x-kubernetes-preserve-unknown-fields": true})),
-		schema.Custom(schema.New(decode(t, `{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"spec":{"type":"object","properties":{"a":{}}}}}`)))} {
+	for _, custom := range []*resources.Type{resources.Custom(nil),
+		resources.Custom(resources.New(map[string]any{"x-kubernetes-preserve-unknown-fields": true})),
+		resources.Custom(resources.New(decode(t, `{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"spec":{"type":"object","properties":{"a":{}}}}}`)))} {
 		assert.Empty(t, mistake(custom, decode(t, `{"kind":"K","zed":{"a":[1]},"metadata":{"name":"x"}}`)))
 		assert.Equal(t, `json: cannot unmarshal number into Go struct field ObjectMeta.name of type string`,
 			mistake(custom, decode(t, `{"metadata":{"name":5}}`)))

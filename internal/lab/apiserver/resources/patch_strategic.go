@@ -1,4 +1,4 @@
-package schema
+package resources
 
 import (
 	"encoding/json"
@@ -185,7 +185,7 @@ func plain(value any) any {
 
 func isDirected(value any) bool {
 	v, ok := value.(map[string]any)
-	return ok && has(v, directive)
+	return ok && holds(v, directive)
 }
 
 // isMark reports whether a key of a map is a directive about other keys.

@@ -1,4 +1,4 @@
-package schema
+package resources
 
 import (
 	"encoding/base64"
@@ -14,9 +14,9 @@ import (
 	"orrery/internal/lab/apiserver/meta"
 )
 
-// formats report whether a string has a format, for the formats that definitions use. Their names
+// stringFormats report whether a string has a format, for the formats that definitions use. Their names
 // are without hyphens, which are ignored.
-var formats = map[string]func(text string) bool{
+var stringFormats = map[string]func(text string) bool{
 	"uri":          func(text string) bool { _, err := url.ParseRequestURI(text); return err == nil },
 	"email":        func(text string) bool { a, err := mail.ParseAddress(text); return err == nil && a.Address != "" },
 	"hostname":     isHostname,
@@ -36,9 +36,11 @@ var formats = map[string]func(text string) bool{
 
 func matches(expression string) func(string) bool { return regexp.MustCompile(expression).MatchString }
 
-func (s *Schema) format() func(string) bool { return formats[strings.ReplaceAll(s.Format, "-", "")] }
+func (s *Schema) format() func(string) bool {
+	return stringFormats[strings.ReplaceAll(s.Format, "-", "")]
+}
 
-// UnknownFormats returns the formats in a schema that are not supported.
+// UnknownFormats returns the stringFormats in a schema that are not supported.
 func (s *Schema) UnknownFormats() []string {
 	found := map[string]bool{}
 	s.each(func(one *Schema) { found[one.unknownFormat] = true })
@@ -53,7 +55,7 @@ func (s *Schema) HasRules() bool {
 	return has
 }
 
-// knowsFormat reports whether the format applies to the type. Other formats are ignored.
+// knowsFormat reports whether the format applies to the type. Other stringFormats are ignored.
 func (s *Schema) knowsFormat() bool {
 	switch {
 	case s.Format == "":

@@ -1,4 +1,4 @@
-package schema_test
+package resources_test
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"orrery/internal/lab/apiserver/schema"
+	"orrery/internal/lab/apiserver/resources"
 )
 
 // The functions below encode messages.
@@ -61,7 +61,7 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 		"too deep":              {body("apiextensions.k8s.io/v1", "CustomResourceDefinition", msg(2, msg(7, msg(4, msg(1, deep))))), "proto: exceeded max depth"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := schema.DecodeProtobuf(row.body)
+			_, err := resources.DecodeProtobuf(row.body)
 			assert.ErrorContains(t, err, row.is)
 		})
 	}
@@ -71,7 +71,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(body("v1", "Pod", msg(1, text(1, "a"), msg(11, text(1, "k"), text(2, "v")))))
 	f.Add(body("apiextensions.k8s.io/v1", "CustomResourceDefinition", msg(2, msg(7, msg(4, msg(1, msg(24, msg(2))))))))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		object, err := schema.DecodeProtobuf(data)
+		object, err := resources.DecodeProtobuf(data)
 		if err == nil {
 			assert.NotNil(t, object.Tree)
 		}
@@ -113,7 +113,7 @@ func TestObjects(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := schema.DecodeProtobuf(row.body)
+			got, err := resources.DecodeProtobuf(row.body)
 			require.NoError(t, err)
 			assert.Equal(t, row.want, got.Tree)
 		})

@@ -1,4 +1,4 @@
-package schema
+package resources
 
 import (
 	"strings"

@@ -1,11 +1,11 @@
-package schema_test
+package resources_test
 
 import (
 	"encoding/json"
 	"errors"
 	"testing"
 
-	"orrery/internal/lab/apiserver/schema"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
@@ -34,7 +34,7 @@ func FuzzApplyPatch(f *testing.F) {
 		if len(data) > 4<<10 {
 			return
 		}
-		patched, err := schema.ApplyPatch(fuzzed[int(kind)%len(fuzzed)], document, data, typ)
+		patched, err := resources.ApplyPatch(fuzzed[int(kind)%len(fuzzed)], document, data, typ)
 		if after := encode(t, document); after != before {
 			t.Fatalf("the document was changed to %s", after)
 		}
@@ -46,7 +46,7 @@ func FuzzApplyPatch(f *testing.F) {
 			return
 		}
 		encoded, err := json.Marshal(patched)
-		if err != nil || len(encoded) > 2*schema.MaxPatched {
+		if err != nil || len(encoded) > 2*resources.MaxPatched {
 			t.Fatalf("%d bytes, %v", len(encoded), err)
 		}
 		again := &api.Unstructured{}

@@ -1,4 +1,4 @@
-package schema_test
+package resources_test
 
 import (
 	"encoding/json"
@@ -10,16 +10,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/apiserver/schema"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
-func catalogue(t testing.TB) []schema.Resource {
+func catalogue(t testing.TB) []resources.Resource {
 	kind := func(group, version, kind string) api.GroupVersionKind {
 		return api.GroupVersionKind{Group: group, Version: version, Kind: kind}
 	}
 	const custom = "stable.example.com"
-	return []schema.Resource{
+	return []resources.Resource{
 		{GVK: kind("", "v1", "Pod"), Plural: "pods", Namespaced: true},
 		{GVK: kind("", "v1", "Binding"), Plural: "bindings", Namespaced: true, Verbs: []string{"create"}},
 		{GVK: kind("", "v1", "Namespace"), Plural: "namespaces"},
@@ -62,15 +62,15 @@ func checkReferences(t *testing.T, value any, prefix string, known map[string]ma
 // Nothing in a user's schema may crash the server.
 func TestStrangeSchemas(t *testing.T) {
 	for _, text := range []string{`{"properties":5}`, `{"properties":{"a":5,"b":{"items":[1],"additionalProperties":true,"properties":[]}}}`, `{"type":5,"oneOf":{}}`, `{"type":"array","items":{}}`} {
-		r := schema.Resource{GVK: api.GroupVersionKind{Group: "x.y", Version: "v1", Kind: "K"}, Plural: "ks", Custom: true, Schema: decode(t, text)}
-		_, ok := schema.OpenAPIV3([]schema.Resource{r}, api.GroupVersion{Group: "x.y", Version: "v1"})
+		r := resources.Resource{GVK: api.GroupVersionKind{Group: "x.y", Version: "v1", Kind: "K"}, Plural: "ks", Custom: true, Schema: decode(t, text)}
+		_, ok := resources.OpenAPIV3([]resources.Resource{r}, api.GroupVersion{Group: "x.y", Version: "v1"})
 		assert.True(t, ok)
-		schema.Custom(schema.New(r.Schema)).Check(map[string]any{"a": []any{map[string]any{}}})
+		resources.Custom(resources.New(r.Schema)).Check(map[string]any{"a": []any{map[string]any{}}})
 	}
 }
 
 func TestOpenAPIV3(t *testing.T) {
-	data, ok := schema.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "apps", Version: "v1"})
+	data, ok := resources.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "apps", Version: "v1"})
 	require.True(t, ok)
 	d := read(t, data)
 	assert.Equal(t, "3.0.0", d.OpenAPI)
@@ -92,12 +92,12 @@ func TestOpenAPIV3(t *testing.T) {
 	assert.NotEmpty(t, spec["description"])
 	checkReferences(t, d.Paths, "#/components/schemas/", d.Components.Schemas)
 	checkReferences(t, d.Components.Schemas, "#/components/schemas/", d.Components.Schemas)
-	_, ok = schema.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "batch", Version: "v1"})
+	_, ok = resources.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "batch", Version: "v1"})
 	assert.False(t, ok)
 }
 
 func TestOpenAPIV3OfCustomResources(t *testing.T) {
-	data, ok := schema.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "stable.example.com", Version: "v1"})
+	data, ok := resources.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "stable.example.com", Version: "v1"})
 	require.True(t, ok)
 	d := read(t, data)
 	object := d.Components.Schemas["com.example.stable.v1.CronTab"]
@@ -110,7 +110,7 @@ func TestOpenAPIV3OfCustomResources(t *testing.T) {
 	patch := d.Paths["/apis/stable.example.com/v1/namespaces/{namespace}/crontabs/{name}"]["patch"].(map[string]any)
 	assert.NotContains(t, patch["requestBody"].(map[string]any)["content"], "application/strategic-merge-patch+json")
 	checkReferences(t, d.Paths, "#/components/schemas/", d.Components.Schemas)
-	data, ok = schema.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "stable.example.com", Version: "v2"})
+	data, ok = resources.OpenAPIV3(catalogue(t), api.GroupVersion{Group: "stable.example.com", Version: "v2"})
 	require.True(t, ok)
 	assert.Equal(t, "object", read(t, data).Components.Schemas["com.example.stable.v2.CronTab"]["type"], "without a schema")
 }
