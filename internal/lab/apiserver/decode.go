@@ -178,7 +178,3 @@ func (x *exchange) warn(sentences []string) {
 		}
 	}
 }
-
-func kindOfResource(def *resources.Definition) api.GroupVersionKind {
-	return api.GroupVersionKind{Group: def.Group, Version: def.Version, Kind: def.Kind}
-}

@@ -155,11 +155,10 @@ func (d *documents) describe(path string, gv api.GroupVersion, troubled troubled
 	if known, ok := d.openAPI[path]; ok {
 		return known, true
 	}
-	described := describable(d.groups)
 	var data []byte
 	if path == "v3" {
-		data = resources.OpenAPIV3Index(described)
-	} else if group, ok := resources.OpenAPIV3(described, gv); ok {
+		data = resources.OpenAPIV3Index(d.groups)
+	} else if group, ok := resources.OpenAPIV3(d.groups, gv); ok {
 		data = group
 	} else {
 		return document{}, false
@@ -167,23 +166,4 @@ func (d *documents) describe(path string, gv api.GroupVersion, troubled troubled
 	made := newDocument(data, d.made)
 	d.openAPI[path] = made
 	return made, true
-}
-
-// describable converts the catalog for package schema.
-func describable(groups []resources.Group) []resources.Resource {
-	var all []resources.Resource
-	for _, g := range groups {
-		for _, v := range g.Versions {
-			for _, def := range v.Definitions {
-				if def.IsReview() {
-					continue // kubectl describes what can be read
-				}
-				all = append(all, resources.Resource{
-					GVK: kindOfResource(def), Plural: def.Plural, Namespaced: def.Namespaced, Verbs: def.Verbs,
-					Custom: def.Custom, Schema: def.Schema,
-				})
-			}
-		}
-	}
-	return all
 }

@@ -51,7 +51,7 @@ func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []
 	if !def.Custom {
 		merged = def.Type
 	}
-	want := kindOfResource(def)
+	want := def.GVK()
 	warned := false
 	return func(current *api.Unstructured) (*api.Unstructured, error) {
 		tree, err := resources.ApplyPatch(kind, current.Object, data, merged)

@@ -14,7 +14,7 @@ import (
 
 // readFor reads the object in the body of a write.
 func (x *exchange) readFor(def *resources.Definition, validation fieldValidation) (*api.Unstructured, error) {
-	return x.readObject(kindOfResource(def), def.Type, def.Custom, validation)
+	return x.readObject(def.GVK(), def.Type, def.Custom, validation)
 }
 
 func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {

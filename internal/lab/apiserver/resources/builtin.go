@@ -57,7 +57,7 @@ func (r record) complete(all map[string]hooks) {
 		d.Finalize = d.Finalize || s.Name == "finalize"
 		d.Scale = d.Scale || s.Name == "scale"
 	}
-	d.Type, _ = Builtin().Type(api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind})
+	d.Type, _ = Builtin().Type(d.GVK())
 	for i := range d.Columns {
 		c := &d.Columns[i]
 		from, special := sources()[d.Qualified()][c.Name]

@@ -119,7 +119,7 @@ func (c *Catalog) indexLocked() {
 	c.byKind = make(map[api.GroupVersionKind]*Definition, len(served))
 	for _, d := range served {
 		c.byResource[d.Resource()] = d
-		c.byKind[api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind}] = d
+		c.byKind[d.GVK()] = d
 	}
 	c.groups = groupsOf(served, c.remote)
 }

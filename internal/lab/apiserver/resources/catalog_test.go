@@ -85,7 +85,7 @@ func TestCatalogOfBuiltInTypes(t *testing.T) {
 		found, ok := c.Lookup(d.Resource())
 		assert.True(t, ok)
 		assert.Same(t, d, found)
-		found, ok = c.ByKind(api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind})
+		found, ok = c.ByKind(d.GVK())
 		assert.True(t, ok)
 		assert.Same(t, d, found)
 		assert.Equal(t, d.Kind+"List", d.ListKind)

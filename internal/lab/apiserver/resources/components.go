@@ -28,13 +28,13 @@ var renderedTypes = sync.OnceValue(func() *rendered {
 })
 
 // collect adds the schemas that the operations of a resource refer to, directly and indirectly.
-func (to *rendered) collect(r *Resource, s *Set, out map[string]any) {
+func (to *rendered) collect(d *Definition, s *Set, out map[string]any) {
 	roots := []string{patchName, listMetaName, objectMetaName}
-	if r.isCustom(s) {
-		out[r.definitionName(s)] = r.customSchema()
-		out[r.listName(s)] = r.customList(s)
+	if d.isCustom(s) {
+		out[d.definitionName(s)] = d.customSchema()
+		out[d.listName(s)] = d.customList(s)
 	} else {
-		roots = append(roots, r.definitionName(s), r.listName(s))
+		roots = append(roots, d.definitionName(s), d.listName(s))
 	}
 	for len(roots) > 0 {
 		name := roots[len(roots)-1]
@@ -67,46 +67,46 @@ func referred(value any) []string {
 	return names
 }
 
-func (r *Resource) isCustom(s *Set) bool {
-	_, known := s.kinds[r.GVK]
-	return r.Custom || !known
+func (d *Definition) isCustom(s *Set) bool {
+	_, known := s.kinds[d.GVK()]
+	return d.Custom || !known
 }
 
 // definitionName returns the name of the schema of the resource's objects. For a custom resource it
 // starts with the reversed group: com.example.stable.v1.CronTab.
-func (r *Resource) definitionName(s *Set) string {
-	if !r.isCustom(s) {
-		return s.kinds[r.GVK]
+func (d *Definition) definitionName(s *Set) string {
+	if !d.isCustom(s) {
+		return s.kinds[d.GVK()]
 	}
-	words := strings.Split(r.GVK.Group, ".")
+	words := strings.Split(d.Group, ".")
 	slices.Reverse(words)
-	return strings.Join(append(words, r.GVK.Version, r.GVK.Kind), ".")
+	return strings.Join(append(words, d.Version, d.Kind), ".")
 }
 
-func (r *Resource) listName(s *Set) string {
-	if r.isCustom(s) {
-		return r.definitionName(s) + "List"
+func (d *Definition) listName(s *Set) string {
+	if d.isCustom(s) {
+		return d.definitionName(s) + "List"
 	}
-	return s.kinds[api.GroupVersionKind{Group: r.GVK.Group, Version: r.GVK.Version, Kind: r.GVK.Kind + "List"}]
+	return s.kinds[api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind + "List"}]
 }
 
 // customSchema returns the user's schema with the standard fields added.
-func (r *Resource) customSchema() map[string]any {
+func (d *Definition) customSchema() map[string]any {
 	out, properties := map[string]any{"type": "object"}, map[string]any{}
-	maps.Copy(out, r.Schema)
-	own, _ := r.Schema["properties"].(map[string]any)
+	maps.Copy(out, d.Schema)
+	own, _ := d.Schema["properties"].(map[string]any)
 	maps.Copy(properties, own)
 	addStandard(properties, objectMetaName)
 	out["properties"] = properties
-	out[gvkExtension] = []any{gvkMap(r.GVK)}
+	out[gvkExtension] = []any{gvkMap(d.GVK())}
 	return out
 }
 
-func (r *Resource) customList(s *Set) map[string]any {
-	properties := map[string]any{"items": map[string]any{"type": "array", "items": referTo(r.definitionName(s)),
+func (d *Definition) customList(s *Set) map[string]any {
+	properties := map[string]any{"items": map[string]any{"type": "array", "items": referTo(d.definitionName(s)),
 		"description": descriptions()["*.items"]}}
 	addStandard(properties, listMetaName)
-	gvk := r.GVK
+	gvk := d.GVK()
 	gvk.Kind += "List"
 	return map[string]any{"type": "object", "required": []any{"items"}, "properties": properties, gvkExtension: []any{gvkMap(gvk)}}
 }

@@ -70,13 +70,13 @@ func validateCRD(o *api.Unstructured) []meta.FieldError {
 	storage := 0
 	for i, version := range items(spec, "versions") {
 		if child(child(version, "schema"), "openAPIV3Schema") == nil {
-			m.required(at("spec.versions", i)+".schema.openAPIV3Schema", "")
+			m.required(indexed("spec.versions", i)+".schema.openAPIV3Schema", "")
 		}
 		if boolean(version, "storage") {
 			storage++
 		}
 		for k, column := range items(version, "additionalPrinterColumns") {
-			path, field := text(column, "jsonPath"), at("spec.additionalPrinterColumns", k)+".JSONPath"
+			path, field := text(column, "jsonPath"), indexed("spec.additionalPrinterColumns", k)+".JSONPath"
 			if path == "" {
 				m.required(field, "")
 			} else if !strings.HasPrefix(path, ".") {

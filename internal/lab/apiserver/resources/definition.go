@@ -87,18 +87,16 @@ type Definition struct {
 
 var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
-// VerbList returns the verbs of the resource, sorted.
+// VerbList returns the verbs of the resource, sorted. It must not be changed.
 func (d *Definition) VerbList() []string {
 	if d.Verbs == nil {
-		return slices.Clone(allVerbs)
+		return allVerbs
 	}
-	return slices.Clone(d.Verbs)
+	return d.Verbs
 }
 
 // HasVerb reports whether the resource has the verb.
-func (d *Definition) HasVerb(verb string) bool {
-	return d.Verbs == nil && slices.Contains(allVerbs, verb) || slices.Contains(d.Verbs, verb)
-}
+func (d *Definition) HasVerb(verb string) bool { return slices.Contains(d.VerbList(), verb) }
 
 // IsReview reports whether the resource can only be created, and is not stored: the response has
 // the answer.
@@ -136,6 +134,11 @@ func (d *Definition) Resource() api.GroupVersionResource {
 	return api.GroupVersionResource{Group: d.Group, Version: d.Version, Resource: d.Plural}
 }
 
+// GVK returns the kind of the objects.
+func (d *Definition) GVK() api.GroupVersionKind {
+	return api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind}
+}
+
 // InvalidGroup returns the group that validation errors name: that of the stored version.
 func (d *Definition) InvalidGroup() string {
 	return d.storedKind().Group
@@ -146,7 +149,7 @@ func (d *Definition) storedKind() api.GroupVersionKind {
 	if d.Stored != nil {
 		return api.GroupVersionKind{Group: d.Stored.Group, Version: d.Stored.Version, Kind: d.Kind}
 	}
-	return api.GroupVersionKind{Group: d.Group, Version: d.Version, Kind: d.Kind}
+	return d.GVK()
 }
 
 // Qualified returns "plural.group", or just the plural for the core group: the name of a

@@ -136,7 +136,7 @@ func fillFrom(o, values tree) {
 		if inner, ok := value.(map[string]any); ok {
 			fillFrom(ensure(o, key), inner)
 		} else if o[key] == nil || o[key] == "" {
-			o[key] = cloneValue(value)
+			o[key] = clone(value)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/restclient/api"
 )
 
 // Lists returns the duplicate elements of sets and the duplicate keys of lists of type map.
@@ -111,8 +110,4 @@ func (s *Schema) FillIn(value any) {
 			s.Items.FillIn(v[i])
 		}
 	}
-}
-
-func clone(value any) any {
-	return (&api.Unstructured{Object: map[string]any{"": value}}).DeepCopy().Object[""]
 }

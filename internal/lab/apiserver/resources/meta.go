@@ -140,7 +140,7 @@ func (m *errorList) unqualified(d *Definition, metadata tree) {
 	}
 	for i, finalizer := range texts(metadata, "finalizers") {
 		if !isKnownFinalizer(finalizer) {
-			m.invalid(at("metadata.finalizers", i), finalizer, unknownFinalizer)
+			m.invalid(indexed("metadata.finalizers", i), finalizer, unknownFinalizer)
 		}
 	}
 }

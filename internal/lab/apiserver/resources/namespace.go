@@ -40,12 +40,12 @@ func validateNamespaceFinalize(o, _ *api.Unstructured) []meta.FieldError {
 }
 
 // namespaceFinalizers validates spec.finalizers. Only the errors of the subresource name the index.
-func namespaceFinalizers(o *api.Unstructured, indexed bool) []meta.FieldError {
+func namespaceFinalizers(o *api.Unstructured, numbered bool) []meta.FieldError {
 	var m errorList
 	for i, finalizer := range o.NestedStringSlice("spec", "finalizers") {
 		path := "spec.finalizers"
-		if indexed {
-			path = at(path, i)
+		if numbered {
+			path = indexed(path, i)
 		}
 		m.names(path, finalizer, meta.Qualified(finalizer))
 		if !isKnownFinalizer(finalizer) {

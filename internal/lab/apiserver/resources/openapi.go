@@ -6,64 +6,47 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
 	"orrery/restclient/api"
 )
 
-// Resource is what the OpenAPI documents need to know about a served resource.
-type Resource struct {
-	GVK        api.GroupVersionKind
-	Plural     string
-	Namespaced bool
-	// Verbs are get, list, watch, create, update, patch, delete, deletecollection. Nil means all.
-	Verbs []string
-	// Custom reports that the resource comes from a CustomResourceDefinition. Schema is its
-	// openAPIV3Schema, if any.
-	Custom bool
-	Schema map[string]any
-}
-
 // documentVersion is the Kubernetes version of the recorded types.
 const documentVersion = "1.36"
 
 // OpenAPIV3Index returns the document of /openapi/v3, which lists the documents of all groups and
 // versions. Their URLs carry a SHA-512 hash, by which clients recognize a cached document.
-func OpenAPIV3Index(resources []Resource) []byte {
+func OpenAPIV3Index(groups []Group) []byte {
 	paths := map[string]any{}
-	for _, gv := range groupVersions(resources) {
-		document, _ := OpenAPIV3(resources, gv)
-		path := "apis/" + gv.String()
-		if gv.Group == "" {
-			path = "api/" + gv.Version
+	for _, g := range groups {
+		for _, v := range g.Versions {
+			gv := api.GroupVersion{Group: g.Name, Version: v.Version}
+			path := "apis/" + gv.String()
+			if gv.Group == "" {
+				path = "api/" + gv.Version
+			}
+			if document, any := OpenAPIV3(groups, gv); any {
+				paths[path] = map[string]string{"serverRelativeURL": fmt.Sprintf("/openapi/v3/%s?hash=%X", path, sha512.Sum512(document))}
+			}
 		}
-		paths[path] = map[string]any{"serverRelativeURL": fmt.Sprintf("/openapi/v3/%s?hash=%X", path, sha512.Sum512(document))}
 	}
 	return encode(map[string]any{"paths": paths})
 }
 
-func groupVersions(resources []Resource) []api.GroupVersion {
-	var all []api.GroupVersion
-	for _, r := range resources {
-		all = append(all, api.GroupVersion{Group: r.GVK.Group, Version: r.GVK.Version})
-	}
-	slices.SortFunc(all, func(a, b api.GroupVersion) int {
-		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Version, b.Version))
-	})
-	return slices.Compact(all)
-}
-
-// OpenAPIV3 returns the document of one group and version, and whether any resource belongs to it.
-func OpenAPIV3(resources []Resource, gv api.GroupVersion) ([]byte, bool) {
+// OpenAPIV3 returns the document of one group and version, and whether any resource that can be read
+// belongs to it.
+func OpenAPIV3(groups []Group, gv api.GroupVersion) ([]byte, bool) {
 	paths, schemas := map[string]any{}, map[string]any{}
-	for _, r := range resources {
-		if r.GVK.Group != gv.Group || r.GVK.Version != gv.Version {
-			continue
+	for _, g := range groups {
+		for _, v := range g.Versions {
+			for _, d := range v.Definitions {
+				if d.Resource().GroupVersion() == gv && !d.IsReview() {
+					d.addPaths(paths)
+					renderedTypes().collect(d, Builtin(), schemas)
+				}
+			}
 		}
-		r.addPaths(paths)
-		renderedTypes().collect(&r, Builtin(), schemas)
 	}
 	if len(paths) == 0 {
 		return nil, false
@@ -79,25 +62,25 @@ func OpenAPIV3(resources []Resource, gv api.GroupVersion) ([]byte, bool) {
 // addPaths adds the operations that kubectl looks for. kubectl explain finds the kind of a resource
 // by a GET. kubectl apply learns from the PATCH the patch types, and whether there are dry runs and
 // field validation.
-func (r *Resource) addPaths(paths map[string]any) {
-	collection := "/apis/" + r.GVK.Group + "/" + r.GVK.Version
-	if r.GVK.Group == "" {
-		collection = "/api/" + r.GVK.Version
+func (d *Definition) addPaths(paths map[string]any) {
+	collection := "/apis/" + d.Group + "/" + d.Version
+	if d.Group == "" {
+		collection = "/api/" + d.Version
 	}
-	if r.Namespaced {
+	if d.Namespaced {
 		collection += "/namespaces/{namespace}"
 	}
-	collection += "/" + r.Plural
-	if r.has("list") {
-		paths[collection] = map[string]any{"get": r.operation("list")}
+	collection += "/" + d.Plural
+	if d.HasVerb("list") {
+		paths[collection] = map[string]any{"get": d.operation("list")}
 	}
 	object := map[string]any{}
-	if r.has("get") {
-		object["get"] = r.operation("get")
+	if d.HasVerb("get") {
+		object["get"] = d.operation("get")
 	}
-	if r.has("patch") {
-		patch, content := r.operation("patch"), map[string]any{}
-		for _, patchType := range r.patches() {
+	if d.HasVerb("patch") {
+		patch, content := d.operation("patch"), map[string]any{}
+		for _, patchType := range d.patches() {
 			content[patchType] = map[string]any{"schema": referTo(patchName)}
 		}
 		patch["requestBody"] = map[string]any{"content": content, "required": true}
@@ -114,18 +97,16 @@ func (r *Resource) addPaths(paths map[string]any) {
 	}
 }
 
-func (r *Resource) operation(action string) map[string]any {
+func (d *Definition) operation(action string) map[string]any {
 	return map[string]any{
-		"x-kubernetes-action": action, gvkExtension: gvkMap(r.GVK),
+		"x-kubernetes-action": action, gvkExtension: gvkMap(d.GVK()),
 		"responses": map[string]any{"200": map[string]any{"description": "OK"}},
 	}
 }
 
-func (r *Resource) has(verb string) bool { return r.Verbs == nil || slices.Contains(r.Verbs, verb) }
-
-func (r *Resource) patches() []string {
+func (d *Definition) patches() []string {
 	types := []string{string(api.JSONPatchType), string(api.MergePatchType)}
-	if !r.Custom {
+	if !d.Custom {
 		types = append(types, string(api.StrategicMergePatchType))
 	}
 	return types

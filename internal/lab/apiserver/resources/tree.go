@@ -1,7 +1,6 @@
 package resources
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -95,10 +94,10 @@ func keep(o, old *api.Unstructured, path ...string) {
 		o.RemoveNested(path...)
 		return
 	}
-	_ = o.SetNested(cloneValue(value), path...)
+	_ = o.SetNested(clone(value), path...)
 }
 
-func cloneValue(value any) any {
+func clone(value any) any {
 	return (&api.Unstructured{Object: tree{"": value}}).DeepCopy().Object[""]
 }
 
@@ -154,5 +153,3 @@ func (m *errorList) immutable(field string, value, old any) {
 		m.invalid(field, value, "field is immutable")
 	}
 }
-
-func at(path string, index int) string { return fmt.Sprintf("%s[%d]", path, index) }

@@ -58,7 +58,7 @@ func (m *errorList) podSpec(spec tree, path string) {
 	seen := map[string]bool{}
 	for _, key := range []string{"containers", "initContainers"} {
 		for i, container := range items(spec, key) {
-			path, name := at(path+"."+key, i), text(container, "name")
+			path, name := indexed(path+"."+key, i), text(container, "name")
 			switch {
 			case name == "":
 				m.required(path+".name", "")
