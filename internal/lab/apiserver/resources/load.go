@@ -78,8 +78,6 @@ func (s *Set) place(schema map[string]any, goType string) *Type {
 		switch word {
 		case "merge":
 			t.strategy.Merge = true
-		case "retainKeys":
-			t.strategy.RetainKeys = true
 		case "replace":
 			t.strategy.Replace = true
 		}

@@ -3,9 +3,9 @@ package resources
 import "fmt"
 
 // Prune reduces a document to what remains after decoding it into its Go type and encoding it
-// again: it drops unknown fields, nulls, and empty fields that the type omits. In lists and maps of
-// scalars a null becomes the zero value. A quantity that is a number becomes text. The tree is
-// changed in place and must have passed [Type.Check] without a TypeError.
+// again: it drops unknown fields, nulls, and empty fields that the type omits. A quantity that is a
+// number becomes text. The tree is changed in place and must have passed [Type.Check] without a
+// TypeError.
 func (t *Type) Prune(tree map[string]any) {
 	if t == nil || t.kind != Object {
 		return
@@ -19,8 +19,6 @@ func (t *Type) Prune(tree map[string]any) {
 		case !known:
 			delete(tree, key)
 		case value == nil && t.custom:
-		case value == nil && t.element != nil:
-			tree[key] = t.element.empty()
 		case value == nil, field != nil && field.omitted && isEmpty(value):
 			delete(tree, key)
 		case field.Kind() == Quantity:
@@ -34,13 +32,8 @@ func (t *Type) prune(value any) {
 	case map[string]any:
 		t.Prune(v)
 	case []any:
-		element := t.Items()
-		for i, inner := range v {
-			if inner != nil {
-				element.prune(inner)
-			} else if element != nil && !element.custom {
-				v[i] = element.empty()
-			}
+		for _, inner := range v {
+			t.Items().prune(inner)
 		}
 	}
 }
@@ -62,21 +55,4 @@ func isEmpty(value any) bool {
 		return !v
 	}
 	return false
-}
-
-// empty returns the value that a null decodes to.
-func (t *Type) empty() any {
-	switch t.Kind() {
-	case Object:
-		return map[string]any{}
-	case String:
-		return ""
-	case Integer, IntOrString, Number:
-		return int64(0)
-	case Boolean:
-		return false
-	case Quantity:
-		return "0"
-	}
-	return nil
 }

@@ -175,6 +175,8 @@ var struck = map[string]string{
 	"networkpolicies/small":                          "policyTypes follows from the rules",
 	"nodes/cordoned":                                 "podCIDRs follows from podCIDR",
 	"persistentvolumeclaims/bound":                   "a quantity has a shorter form",
+	"services/a node port":                           "session affinity has no timeout",
+	"services/the address stays":                     "an external name keeps the fields of addresses",
 	"replicationcontrollers/small":                   "the selector follows from the template",
 	"pods/completed and still running":               "a bound pod is nominated for a node",
 }

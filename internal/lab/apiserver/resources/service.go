@@ -20,12 +20,6 @@ const (
 )
 
 func fillServiceSpec(spec tree) {
-	switch text(spec, "sessionAffinity") {
-	case "ClientIP":
-		fill(ensure(ensure(spec, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", int64(10800))
-	case "None":
-		delete(spec, "sessionAffinityConfig")
-	}
 	kind := text(spec, "type")
 	if kind == nodePort || kind == loadBalancer || len(texts(spec, "externalIPs")) > 0 {
 		fillText(spec, "externalTrafficPolicy", "Cluster")
@@ -76,46 +70,15 @@ func families(spec tree) {
 	fillText(spec, "ipFamilyPolicy", "SingleStack")
 }
 
-// prepareServiceUpdate keeps what was allocated and the client omits, so that the original manifest
-// can be applied again. A service that becomes an ExternalName loses its addresses.
+// prepareServiceUpdate keeps the address that the client omits, so that the original manifest can be
+// applied again.
 func (a *allocator) prepareServiceUpdate(o, old *api.Unstructured) {
-	spec, before := ensure(o.Object, "spec"), child(old.Object, "spec")
-	if text(spec, "type") == externalName {
-		if text(before, "type") != externalName {
-			for _, key := range []string{"ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy", "externalTrafficPolicy"} {
-				if same(spec[key], before[key]) {
-					delete(spec, key)
-				}
-			}
-		}
-		return
-	}
-	if text(before, "type") != externalName && text(spec, "clusterIP") == "" && len(texts(spec, "clusterIPs")) == 0 {
+	spec := ensure(o.Object, "spec")
+	if text(spec, "type") != externalName && text(spec, "clusterIP") == "" && len(texts(spec, "clusterIPs")) == 0 {
 		keep(o, old, "spec", "clusterIP")
 		keep(o, old, "spec", "clusterIPs")
 	}
-	keepNodePorts(spec, before)
 	a.allocate(spec)
-}
-
-// keepNodePorts keeps the node ports of unchanged ports.
-func keepNodePorts(spec, before tree) {
-	if kind := text(spec, "type"); kind != nodePort && kind != loadBalancer {
-		return
-	}
-	type key struct {
-		protocol string
-		port     int64
-	}
-	ports := map[key]int64{}
-	for _, port := range items(before, "ports") {
-		ports[key{text(port, "protocol"), integer(port, "port")}] = integer(port, "nodePort")
-	}
-	for _, port := range items(spec, "ports") {
-		if number := ports[key{text(port, "protocol"), integer(port, "port")}]; number != 0 && integer(port, "nodePort") == 0 {
-			port["nodePort"] = number
-		}
-	}
 }
 
 // allocator allocates addresses and node ports in order. Each is used once until the range is

@@ -9,8 +9,6 @@ import (
 type PatchStrategy struct {
 	// Merge merges the elements of a list, by its merge key or, for scalars, as a set.
 	Merge bool
-	// RetainKeys lets a patch list the keys to keep ($retainKeys).
-	RetainKeys bool
 	// Replace replaces a map as a whole.
 	Replace bool
 }
