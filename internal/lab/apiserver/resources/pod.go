@@ -11,10 +11,11 @@ import (
 func fillPod(o tree) {
 	spec := ensure(o, "spec")
 	for _, container := range allContainers(spec) {
-		requestDefaults(child(container, "resources"))
+		resources := child(container, "resources")
+		fillMap(resources, "requests", child(resources, "limits"))
 		for _, port := range items(container, "ports") {
-			if boolean(spec, "hostNetwork") && integer(port, "hostPort") == 0 && has(port, "containerPort") {
-				port["hostPort"] = port["containerPort"]
+			if boolean(spec, "hostNetwork") && has(port, "containerPort") {
+				fill(port, "hostPort", port["containerPort"])
 			}
 		}
 	}
@@ -53,29 +54,6 @@ func pullPolicy(image string) string {
 		return "IfNotPresent"
 	}
 	return "Always"
-}
-
-// requestDefaults sets absent requests to the limits.
-func requestDefaults(resources tree) {
-	limits := child(resources, "limits")
-	if len(limits) == 0 {
-		return
-	}
-	requests := ensure(resources, "requests")
-	for name, limit := range limits {
-		fill(requests, name, limit)
-	}
-}
-
-// firstOf keeps an address and a list consistent: the address is the first of the list.
-func firstOf(status tree, one, several string) {
-	address, list := text(status, one), items(status, several)
-	switch {
-	case address == "" && len(list) > 0:
-		status[one] = text(list[0], "ip")
-	case address != "" && (len(list) == 0 || text(list[0], "ip") != address):
-		status[several] = []any{tree{"ip": address}}
-	}
 }
 
 // preparePod sets the status of a new pod, and does what the admission plugins Priority and
