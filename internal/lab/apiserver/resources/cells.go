@@ -26,9 +26,8 @@ type cell = func(o *api.Unstructured, now time.Time) any
 
 // commonColumn returns a column that every type may have.
 func commonColumn(name, format, description string) Column {
-	return Column{
-		Name: name, Type: "string", Format: format, Description: description, Cell: sources()["every type"][name].cell("string"),
-	}
+	cells := sources()["every type"][name].cell("string")
+	return Column{Name: name, Type: "string", Format: format, Description: description, Cell: cells}
 }
 
 func nameColumn() Column {

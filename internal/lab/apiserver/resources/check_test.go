@@ -66,7 +66,8 @@ func TestDocumentsAsKubeAPIServerSees(t *testing.T) {
 func TestPruneKeepsWhatTheTypeHas(t *testing.T) {
 	pod := typeOf(t, "v1", "Pod")
 	tree := decode(t, `{"kind":"Pod","zed":1,"metadata":{"name":"p","creationTimestamp":null,"labels":{"a":null,"b":"1"},"foo":{}},
-		"spec":{"containers":[{"name":"c","bar":[1],"ports":[{"x":1}]}],"volumes":null,"overhead":{"cpu":null}},"status":{}}`)
+		"spec":{"containers":[{"name":"c","bar":[1],"ports":[{"x":1}]}],"volumes":null,"overhead":{"cpu":null}},
+		"status":{}}`)
 	pod.Prune(tree)
 	assert.Equal(t, decode(t, `{"kind":"Pod","metadata":{"name":"p","labels":{"b":"1"}},
 		"spec":{"containers":[{"name":"c","ports":[{}]}]},"status":{}}`), tree)

@@ -204,7 +204,8 @@ type Column struct {
 // unsupported field has kube-apiserver's text.
 func (d *Definition) FieldSelector(s meta.Fields) (meta.Fields, error) {
 	return s.Rename(func(field string) (string, error) {
-		if field == "metadata.name" || field == "metadata.namespace" && (d.Namespaced || !d.Custom && len(d.Selectable) == 0) {
+		everywhere := d.Namespaced || !d.Custom && len(d.Selectable) == 0
+		if field == "metadata.name" || field == "metadata.namespace" && everywhere {
 			return field, nil
 		}
 		if stored, ok := d.Selectable[field]; ok {

@@ -84,7 +84,8 @@ func (m *errorList) ownerReferences(metadata tree) {
 		}
 		name := owner.Kind + "/" + owner.Name
 		if controller != "" {
-			m.invalid(path, owners, fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %s and %s", controller, name))
+			m.invalid(path, owners, fmt.Sprintf("Only one reference can have Controller set to true. "+
+				"Found \"true\" in references for %s and %s", controller, name))
 		}
 		controller = name
 	}

@@ -26,8 +26,9 @@ func OpenAPIV3Index(groups []Group) []byte {
 			if gv.Group == "" {
 				path = "api/" + gv.Version
 			}
-			if document, any := OpenAPIV3(groups, gv); any {
-				paths[path] = map[string]string{"serverRelativeURL": fmt.Sprintf("/openapi/v3/%s?hash=%X", path, sha512.Sum512(document))}
+			if document, described := OpenAPIV3(groups, gv); described {
+				url := fmt.Sprintf("/openapi/v3/%s?hash=%X", path, sha512.Sum512(document))
+				paths[path] = map[string]string{"serverRelativeURL": url}
 			}
 		}
 	}

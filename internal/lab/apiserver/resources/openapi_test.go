@@ -14,9 +14,10 @@ import (
 
 func catalogue(t testing.TB) []resources.Group {
 	c := resources.NewCatalog()
-	require.NoError(t, c.PutCustom(&api.Unstructured{Object: decode(t, `{"metadata":{"name":"crontabs.stable.example.com"},"spec":{
-		"group":"stable.example.com","scope":"Namespaced","names":{"plural":"crontabs","kind":"CronTab"},
-		"versions":[{"name":"v1","served":true,"schema":{"openAPIV3Schema":`+crontab+`}},{"name":"v2","served":true}]}}`)}))
+	crd := decode(t, `{"metadata":{"name":"crontabs.stable.example.com"},"spec":{"group":"stable.example.com",
+		"scope":"Namespaced","names":{"plural":"crontabs","kind":"CronTab"},"versions":[
+		{"name":"v1","served":true,"schema":{"openAPIV3Schema":`+crontab+`}},{"name":"v2","served":true}]}}`)
+	require.NoError(t, c.PutCustom(&api.Unstructured{Object: crd}))
 	return c.Groups()
 }
 
@@ -52,8 +53,10 @@ func checkReferences(t *testing.T, value any, prefix string, known map[string]ma
 // Nothing in a user's schema may crash the server.
 func TestStrangeSchemas(t *testing.T) {
 	for _, text := range []string{`{"properties":5}`, `{"properties":{"a":5,"b":{"items":[1],"additionalProperties":true,"properties":[]}}}`, `{"type":5,"oneOf":{}}`, `{"type":"array","items":{}}`} {
-		d := &resources.Definition{Group: "x.y", Version: "v1", Kind: "K", Plural: "ks", Custom: true, Schema: decode(t, text)}
-		groups := []resources.Group{{Name: "x.y", Versions: []resources.GroupVersion{{Version: "v1", Definitions: []*resources.Definition{d}}}}}
+		d := &resources.Definition{Group: "x.y", Version: "v1", Kind: "K", Plural: "ks", Custom: true}
+		d.Schema = decode(t, text)
+		version := resources.GroupVersion{Version: "v1", Definitions: []*resources.Definition{d}}
+		groups := []resources.Group{{Name: "x.y", Versions: []resources.GroupVersion{version}}}
 		_, ok := resources.OpenAPIV3(groups, api.GroupVersion{Group: "x.y", Version: "v1"})
 		assert.True(t, ok)
 		resources.Custom(resources.New(d.Schema)).Check(map[string]any{"a": []any{map[string]any{}}})

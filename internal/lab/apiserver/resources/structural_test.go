@@ -76,7 +76,8 @@ func smallValue(depth int) *rapid.Generator[any] {
 		case 5:
 			return rapid.SliceOfN(smallValue(depth-1), 0, 3).Draw(t, "list")
 		default:
-			return rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "k"}), smallValue(depth-1), 0, 3).Draw(t, "object")
+			keys := rapid.SampledFrom([]string{"a", "b", "c", "k"})
+			return rapid.MapOfN(keys, smallValue(depth-1), 0, 3).Draw(t, "object")
 		}
 	})
 }
