@@ -20,8 +20,8 @@ const (
 	labelValuePattern = "(" + qualifiedPattern + ")?"
 )
 
-// tooLong is the message for a name that is too long. All limits are in bytes, although some messages
-// say characters.
+// tooLong is the message for a name that is too long. All limits are in bytes, although some
+// messages say characters.
 func tooLong(limit int, units string) string {
 	return fmt.Sprintf("must be no more than %d %s", limit, units)
 }

@@ -115,8 +115,8 @@ func (d *Definition) selectable(version tree) {
 	d.selectPaths(paths)
 }
 
-// selectPaths makes fields selectable by paths or, as name=path, by another name. An absent field of
-// a built-in type has its zero value.
+// selectPaths makes fields selectable by paths or, as name=path, by another name. An absent field
+// of a built-in type has its zero value.
 func (d *Definition) selectPaths(rows []string) {
 	if len(rows) == 0 {
 		return

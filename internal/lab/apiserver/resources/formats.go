@@ -14,8 +14,8 @@ import (
 	"orrery/internal/lab/apiserver/meta"
 )
 
-// stringFormats report whether a string has a format, for the formats that definitions use. Their names
-// are without hyphens, which are ignored.
+// stringFormats report whether a string has a format, for the formats that definitions use. Their
+// names are without hyphens, which are ignored.
 var stringFormats = map[string]func(text string) bool{
 	"uri":          func(text string) bool { _, err := url.ParseRequestURI(text); return err == nil },
 	"email":        func(text string) bool { a, err := mail.ParseAddress(text); return err == nil && a.Address != "" },

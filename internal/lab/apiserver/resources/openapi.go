@@ -35,8 +35,8 @@ func OpenAPIV3Index(groups []Group) []byte {
 	return encode(map[string]any{"paths": paths})
 }
 
-// OpenAPIV3 returns the document of one group and version, and whether any resource that can be read
-// belongs to it.
+// OpenAPIV3 returns the document of one group and version, and whether any resource that can be
+// read belongs to it.
 func OpenAPIV3(groups []Group, gv api.GroupVersion) ([]byte, bool) {
 	paths, schemas := map[string]any{}, map[string]any{}
 	for _, g := range groups {

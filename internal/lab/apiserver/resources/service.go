@@ -70,8 +70,8 @@ func families(spec tree) {
 	fillText(spec, "ipFamilyPolicy", "SingleStack")
 }
 
-// prepareServiceUpdate keeps the address that the client omits, so that the original manifest can be
-// applied again.
+// prepareServiceUpdate keeps the address that the client omits, so that the original manifest can
+// be applied again.
 func (a *allocator) prepareServiceUpdate(o, old *api.Unstructured) {
 	spec := ensure(o.Object, "spec")
 	if text(spec, "type") != externalName && text(spec, "clusterIP") == "" && len(texts(spec, "clusterIPs")) == 0 {
