@@ -3,8 +3,8 @@
 //
 //	conversations [theme ...]   apiservertest/testdata: its answers to scripts
 //	types [name ...]            resources/testdata: what it stores, refuses and shows in a table
-//	schema                      schema/builtin.jsonl, resources/builtin.jsonl: its types
-//	patches                     schema/testdata: how it applies patches, and errors about documents
+//	schema                      resources/schemas.jsonl, resources/builtin.jsonl: its types
+//	patches                     resources/testdata: how it applies patches, and errors about documents
 //	protobuf                    schema/messages.txt: how types travel; this needs no server
 package main
 

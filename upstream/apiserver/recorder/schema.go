@@ -14,7 +14,7 @@ import (
 // recordSchema records Kubernetes' types: their fields, as the server publishes them at
 // /openapi/v3, without descriptions, and their names in Go, which appear in errors about values.
 //
-// It writes schema/builtin.jsonl, one definition a line in alphabetical order, and
+// It writes resources/schemas.jsonl, one definition a line in alphabetical order, and
 // resources/builtin.jsonl, one resource a line in the order of discovery: names, verbs,
 // subresources and columns. The output depends on the version of Kubernetes alone.
 func recordSchema(ctx context.Context, o order) error {
