@@ -103,25 +103,9 @@ const (
 	coreAPIVersion = "v1"
 )
 
-// withDetails adds the empty details that kube-apiserver sends with some errors.
-func withDetails(refused *api.StatusError) *api.StatusError {
-	if refused.Status.Details == nil {
-		refused.Status.Details = &api.StatusDetails{}
-	}
-	return refused
-}
+func errNoSuchResource() error { return meta.ResourceNotFound() }
 
 func methodNotAllowed() error { return meta.MethodNotAllowed(methodMessage) }
-
-// notAcceptable returns a 406. kube-apiserver sends details if its router refuses, and none if a
-// serializer does.
-func notAcceptable(message string) error {
-	refused := meta.NotAcceptable(message)
-	if len(message) > 3 && message[:4] == "406:" {
-		return withDetails(refused)
-	}
-	return refused
-}
 
 // maxIndentation limits the bytes of indentation. A document nested a few thousand levels deep
 // would get gigabytes.

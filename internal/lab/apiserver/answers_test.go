@@ -53,12 +53,22 @@ func TestRulesOfCustomResourcesAreIgnored(t *testing.T) {
 	})
 }
 
-// A group whose server does not answer.
+// A group whose server does not answer is announced as stale, whether or not it is known otherwise.
 func TestAGroupThatDoesNotAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
 		p.fault("broken-group:group=apps,version=v1")
-		assert.Equal(t, 503, p.do("GET", "/apis/apps/v1", "").code)
+		p.fault("broken-group:group=metrics.k8s.io,version=v1beta1")
+		p.fault("stale-discovery:group=batch,version=v1")
+		for path, code := range map[string]int{
+			"/apis/apps/v1": 503, "/apis/metrics.k8s.io/v1beta1": 503, "/apis/batch/v1": 200,
+		} {
+			assert.Equal(t, code, p.do("GET", path, "").code, path)
+		}
 		assert.Contains(t, p.groups(), `{"metadata":{"name":"apps"},"versions":[{"version":"v1","freshness":"Stale"}]}`)
+		assert.Contains(t, p.groups(),
+			`{"metadata":{"name":"metrics.k8s.io"},"versions":[{"version":"v1beta1","freshness":"Stale"}]}`)
+		assert.Equal(t, 3, strings.Count(p.groups(), `"freshness":"Stale"`))
+		assert.Contains(t, p.must(200, "GET", "/apis", "").body, `"groupVersion":"metrics.k8s.io/v1beta1"`)
 	})
 }
 

@@ -1,46 +1,33 @@
 package apiserver
 
 import (
-	"crypto/sha256"
+	"crypto/rand"
 	"crypto/x509"
-	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 )
-
-// ErrUnauthorized is returned for a request without a valid user.
-var ErrUnauthorized = errors.New("Unauthorized")
 
 // Authenticator determines the user of a request. It must not be changed while in use.
 type Authenticator struct {
-	// Tokens are the bearer tokens and their users.
-	Tokens TokenSet
-	// ServiceAccounts verifies the tokens that the server has issued. It may be nil.
-	ServiceAccounts *Issuer
+	// Tokens are the users by bearer token.
+	Tokens map[string]User
+	// ServiceAccounts has the tokens that the server has issued.
+	ServiceAccounts Issuer
 	// ClientCAs verify client certificates. It may be nil.
 	ClientCAs *x509.CertPool
 	// Anonymous accepts requests without credentials.
 	Anonymous bool
 }
 
-// TokenSet maps the SHA-256 of bearer tokens to users, so that the time of a lookup reveals nothing
-// about a token.
-type TokenSet map[[sha256.Size]byte]User
-
-func NewTokenSet(tokens map[string]User) TokenSet {
-	set := TokenSet{}
-	for token, user := range tokens {
-		set[sha256.Sum256([]byte(token))] = user
-	}
-	return set
-}
-
 // Authenticate returns the user with all groups, including system:authenticated or
-// system:unauthenticated. Every error is [ErrUnauthorized]. As in kube-apiserver a certificate
-// takes precedence over a token. An invalid credential is refused even if anonymous requests are
+// system:unauthenticated; false without a valid one. As in kube-apiserver a certificate takes
+// precedence over a token. An invalid credential is refused even if anonymous requests are
 // accepted, unless another one is valid.
-func (a *Authenticator) Authenticate(r *http.Request) (User, error) {
+func (a *Authenticator) Authenticate(r *http.Request) (User, bool) {
 	user, presented, known := a.fromCertificate(r)
 	if !known {
 		if token := bearerToken(r); token != "" {
@@ -51,23 +38,61 @@ func (a *Authenticator) Authenticate(r *http.Request) (User, error) {
 	switch {
 	case known:
 		user.Groups = with(user.Groups, GroupAuthenticated)
-		return user, nil
+		return user, true
 	case a.Anonymous && !presented:
-		return User{Name: anonymousUser, Groups: []string{GroupUnauthenticated}}, nil
+		return User{Name: anonymousUser, Groups: []string{GroupUnauthenticated}}, true
 	}
-	return User{}, ErrUnauthorized
+	return User{}, false
 }
 
 // FromToken returns the user of a bearer token.
 func (a *Authenticator) FromToken(token string) (User, bool) {
-	if user, known := a.Tokens[sha256.Sum256([]byte(token))]; known {
+	if user, known := a.Tokens[token]; known {
 		return user, true
 	}
-	if a.ServiceAccounts != nil {
-		return a.ServiceAccounts.Read(token)
-	}
-	return User{}, false
+	return a.ServiceAccounts.read(token)
 }
+
+// Issuer issues the tokens of service accounts: random texts that it remembers. Those of
+// kube-apiserver are JSON Web Tokens.
+type Issuer struct {
+	mu     sync.Mutex
+	issued map[string]issued // by token; guarded by mu
+}
+
+type issued struct {
+	user    User
+	expires time.Time
+}
+
+// issue returns a token for a service account, valid until expires, and forgets those that are not.
+func (i *Issuer) issue(namespace, name, uid string, expires time.Time) string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	maps.DeleteFunc(i.issued, func(_ string, one issued) bool { return !time.Now().Before(one.expires) })
+	if i.issued == nil {
+		i.issued = map[string]issued{}
+	}
+	token := rand.Text()
+	i.issued[token] = issued{expires: expires, user: User{
+		Name: serviceAccountPrefix + namespace + ":" + name, UID: uid,
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace},
+	}}
+	return token
+}
+
+// read returns the user of a valid token of this issuer.
+func (i *Issuer) read(token string) (User, bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	one, ok := i.issued[token]
+	return one.user, ok && time.Now().Before(one.expires)
+}
+
+const serviceAccountPrefix = "system:serviceaccount:"
+
+// tokenIssuer is the default audience of tokens.
+const tokenIssuer = "https://kubernetes.default.svc.cluster.local"
 
 func (a *Authenticator) fromCertificate(r *http.Request) (user User, presented, known bool) {
 	if a.ClientCAs == nil || r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {

@@ -199,17 +199,24 @@ func (w *headWatcher) HasKeepalive() bool { return true }
 
 func (w *headWatcher) Next() (api.WatchEvent[*api.PartialObjectMetadata], error) {
 	for len(w.ready) == 0 {
-		var err error
-		w.ready, err = w.watch.Next(w.ctx)
+		events, more, err := w.watch.Poll()
 		if refused, ok := errors.AsType[*api.StatusError](err); ok {
 			return api.WatchEvent[*api.PartialObjectMetadata]{Type: api.WatchError, Status: &refused.Status}, nil
 		}
 		if errors.Is(err, registry.ErrEnded) {
 			err = io.EOF
 		}
+		if err == nil && more != nil {
+			select {
+			case <-more:
+			case <-w.ctx.Done():
+				err = w.ctx.Err()
+			}
+		}
 		if err != nil {
 			return api.WatchEvent[*api.PartialObjectMetadata]{}, err
 		}
+		w.ready = events
 	}
 	event := w.ready[0]
 	w.ready = w.ready[1:]

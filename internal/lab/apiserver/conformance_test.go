@@ -13,7 +13,7 @@ import (
 
 // The answers are those of kube-apiserver, except for the listed gaps.
 func TestAnswersAsKubeAPIServer(t *testing.T) {
-	apiservertest.Run(t, conformanceTarget, apiservertest.Gaps())
+	apiservertest.Run(t, conformanceTarget, false)
 }
 
 // conformanceTarget starts a server like the control plane of the recordings: without a kubelet,

@@ -1,11 +1,9 @@
 package apiserver
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
@@ -15,11 +13,11 @@ import (
 )
 
 func (x *exchange) serveDelete(t registry.Target) error {
-	r, err := x.represent(t.Definition, formRules{})
+	r, err := x.represent(t, formRules{})
 	if err != nil {
 		return err
 	}
-	options, accept, err := x.deleteOptions()
+	options, err := x.deleteOptions()
 	if err != nil {
 		return err
 	}
@@ -30,11 +28,7 @@ func (x *exchange) serveDelete(t registry.Target) error {
 	if gone && !showsDeleted[t.Definition.Resource()] {
 		return x.sendDeleted(t.Definition, last)
 	}
-	code := http.StatusOK
-	if accept && !gone {
-		code = http.StatusAccepted
-	}
-	return x.sendObject(code, r, last)
+	return x.sendObject(http.StatusOK, r, last)
 }
 
 // showsDeleted are the resources whose DELETE returns the last state. Others return a Status,
@@ -59,7 +53,7 @@ func (x *exchange) sendDeleted(def *resources.Definition, last *store.Object) er
 
 // serveDeleteCollection answers with the list of the objects that it deletes.
 func (x *exchange) serveDeleteCollection(t registry.Target) error {
-	r, err := x.represent(t.Definition, formRules{})
+	r, err := x.represent(t, formRules{})
 	if err != nil {
 		return err
 	}
@@ -67,10 +61,7 @@ func (x *exchange) serveDeleteCollection(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	if err := x.server.registry.CheckList(t, selection); err != nil {
-		return err // checked before the other options
-	}
-	options, _, err := x.deleteOptions()
+	options, err := x.deleteOptions()
 	if err != nil {
 		return err
 	}
@@ -90,18 +81,16 @@ type wireDeleteOptions struct {
 	DryRun             []string           `json:"dryRun,omitempty"`
 }
 
-// deleteOptions reads the options from the body, or else from the query. accept reports that a
-// pending deletion is answered with 202, as for orphanDependents=false.
-func (x *exchange) deleteOptions() (options api.DeleteOptions, accept bool, err error) {
+// deleteOptions reads the options from the body, or else from the query.
+func (x *exchange) deleteOptions() (api.DeleteOptions, error) {
 	wire, err := x.deleteBody()
 	if err == nil && wire == nil {
 		wire, err = x.deleteQuery()
 	}
 	if err != nil {
-		return api.DeleteOptions{}, false, err
+		return api.DeleteOptions{}, err
 	}
-	options, err = wire.check()
-	return options, wire.OrphanDependents != nil && !*wire.OrphanDependents, err
+	return wire.check()
 }
 
 // deleteBody reads the options from the body. It returns nil if there is none.
@@ -122,7 +111,7 @@ func (x *exchange) deleteBody() (*wireDeleteOptions, error) {
 		return nil, meta.BadRequest(err.Error())
 	}
 	if doc.kind != "" && doc.kind != "DeleteOptions" {
-		return nil, meta.BadRequest(notRegistered(doc.kind, cmp.Or(doc.apiVersion, "meta.k8s.io/v1")))
+		return nil, meta.BadRequest("the body is of the kind " + doc.kind + ", not DeleteOptions")
 	}
 	wire := &wireDeleteOptions{}
 	if err := json.Unmarshal(doc.data, wire); err != nil {
@@ -141,26 +130,10 @@ func (x *exchange) deleteQuery() (*wireDeleteOptions, error) {
 	if x.query.Has("orphanDependents") {
 		wire.OrphanDependents = new(flag(x.query, "orphanDependents"))
 	}
-	wire.Preconditions = deletePreconditions(x.query)
 	if x.query.Has("propagationPolicy") {
 		wire.PropagationPolicy = new(x.query.Get("propagationPolicy"))
 	}
 	return wire, nil
-}
-
-// deletePreconditions reads the preconditions uid and resourceVersion from the query. For
-// deletecollection, resourceVersion is also that of the list.
-func deletePreconditions(query url.Values) *api.Preconditions {
-	p := &api.Preconditions{}
-	for name, field := range map[string]**string{"uid": &p.UID, "resourceVersion": &p.ResourceVersion} {
-		if value := query.Get(name); value != "" {
-			*field = &value
-		}
-	}
-	if *p == (api.Preconditions{}) {
-		return nil
-	}
-	return p
 }
 
 // check converts the options for the registry and refuses contradictions.

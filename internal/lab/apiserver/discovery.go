@@ -1,92 +1,190 @@
 package apiserver
 
 import (
-	"encoding/json"
+	"crypto/sha512"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"orrery/internal/lab/apiserver/resources"
+	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
-// discoveryDocuments are the documents under /api and /apis for one state of the catalog, in both
-// forms: the older one, with a document for each group and version, and aggregated discovery
-// (KEP-3352). They are immutable.
-//
-// A group version whose server does not answer is listed as stale, so that clients know that they
-// do not know everything. The namespace controller depends on it: it must not finalize a namespace
-// whose content it cannot list.
-type discoveryDocuments struct {
-	// Versions is /api, Groups is /apis.
-	Versions, Groups []byte
-	// AggregatedCore and AggregatedGroups are /api and /apis in aggregated form.
-	AggregatedCore, AggregatedGroups document
-
-	groups map[string][]byte
-	lists  map[api.GroupVersion][]byte
-	stale  map[api.GroupVersion]bool
+func (x *exchange) discovered() *discovery {
+	return x.server.documents.discover(x.server.troubled(), x.r.Host)
 }
 
-// aggregatedType is the Content-Type of aggregated documents.
-const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-
-// troubledVersions are versions of groups whose discovery fails, besides those of the catalog.
-type troubledVersions struct {
-	// Unavailable versions are announced and do not answer.
-	Unavailable []api.GroupVersion
-	// Outdated versions answer; only the aggregated document lists them as stale.
-	Outdated []api.GroupVersion
+// troubled returns the versions whose discovery faults disturb.
+func (s *Server) troubled() troubledVersions {
+	return troubledVersions{Unavailable: s.faults.Unavailable(), Outdated: s.faults.Outdated()}
 }
 
-// newDiscovery builds the documents. /api announces serverAddress.
-func newDiscovery(catalogue []resources.Group, troubled troubledVersions, serverAddress string) *discoveryDocuments {
-	all := disturbed(catalogue, troubled)
-	d := &discoveryDocuments{groups: map[string][]byte{}, lists: map[api.GroupVersion][]byte{},
-		stale: map[api.GroupVersion]bool{}}
-	d.AggregatedCore = aggregate(all, true)
-	d.AggregatedGroups = aggregate(all, false)
-	list := api.APIGroupList{TypeMeta: typeMeta("APIGroupList"), Groups: []api.APIGroup{}}
-	for _, g := range all {
+// serveDiscovery serves the discovery documents below /api and /apis.
+func (x *exchange) serveDiscovery() error {
+	documents := x.discovered()
+	path := strings.TrimSuffix(strings.TrimPrefix(x.r.URL.Path, "/"), "/")
+	parts := strings.Split(path, "/")
+	known, ok := documents.byPath[path]
+	switch {
+	case ok && x.r.Method != http.MethodGet:
+		return methodNotAllowed()
+	case ok && len(parts) == 1 && wantsAggregated(x.r.Header):
+		x.serveAggregated(documents.aggregated[path])
+		return nil
+	case ok:
+		x.sendDocument(http.StatusOK, slices.Clone(known))
+		return nil
+	case documents.stale[path]:
+		x.serviceUnavailable()
+		return nil
+	case parts[0] == "api", len(parts) == 3 && documents.hasGroup(parts[1]) && !x.isCustomGroup(parts[1]):
+		return errNoSuchResource()
+	}
+	x.notFoundText()
+	return nil
+}
+
+// serviceUnavailable answers for a version whose server does not.
+func (x *exchange) serviceUnavailable() {
+	x.sendText(http.StatusServiceUnavailable, "service unavailable\n")
+}
+
+// serveAggregated serves /api or /apis in the form that newer clients prefer.
+func (x *exchange) serveAggregated(aggregated document) {
+	x.w.Header().Set("Cache-Control", "public")
+	x.w.Header().Add("Vary", "Accept")
+	if x.unchanged(aggregated.etag) {
+		return
+	}
+	data := aggregated.data
+	if x.form.Pretty {
+		data = indented(data)
+	}
+	x.send(http.StatusOK, aggregatedType, data)
+}
+
+// unchanged sets the ETag, and answers 304 if the client has that version.
+func (x *exchange) unchanged(etag string) bool {
+	quoted := `"` + etag + `"`
+	x.w.Header().Set("Etag", quoted)
+	for known := range strings.SplitSeq(x.r.Header.Get("If-None-Match"), ",") {
+		known = strings.TrimSpace(known)
+		if known == "*" || strings.TrimPrefix(known, "W/") == quoted {
+			x.w.WriteHeader(http.StatusNotModified)
+			return true
+		}
+	}
+	return false
+}
+
+// documents caches the discovery and OpenAPI documents until the catalog changes.
+type documents struct {
+	catalog *resources.Catalog
+
+	// mu guards the fields below, which were derived from groups and troubled.
+	mu        sync.Mutex
+	groups    []resources.Group
+	troubled  troubledVersions
+	made      time.Time
+	discovery *discovery
+	openAPI   map[string]document // by path below /openapi/
+}
+
+// document is an encoded document.
+type document struct {
+	data []byte
+	etag string // without quotes
+	made time.Time
+}
+
+func newDocument(data []byte, made time.Time) document {
+	return document{data: data, etag: fmt.Sprintf("%X", sha512.Sum512(data)), made: made}
+}
+
+// currentLocked drops the cache if the catalog has changed. The catalog replaces its slice of
+// groups at every change, so comparing the address suffices.
+func (d *documents) currentLocked(troubled troubledVersions) {
+	groups := d.catalog.Groups()
+	same := len(groups) == len(d.groups) && len(groups) > 0 && &groups[0] == &d.groups[0]
+	if same && slices.Equal(troubled.Unavailable, d.troubled.Unavailable) &&
+		slices.Equal(troubled.Outdated, d.troubled.Outdated) {
+		return
+	}
+	d.groups, d.troubled, d.made = groups, troubled, time.Now()
+	d.discovery, d.openAPI = nil, map[string]document{}
+}
+
+// discover returns the discovery documents.
+func (d *documents) discover(troubled troubledVersions, address string) *discovery {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.currentLocked(troubled)
+	if d.discovery == nil {
+		d.discovery = newDiscovery(d.groups, troubled, address)
+	}
+	return d.discovery
+}
+
+// describe returns an OpenAPI document: "v3", or "v3/" and the path of a version.
+func (d *documents) describe(path string, troubled troubledVersions) (document, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.currentLocked(troubled)
+	if known, ok := d.openAPI[path]; ok {
+		return known, true
+	}
+	var data []byte
+	if path == "v3" {
+		data = schema.OpenAPIV3Index(describable(d.groups))
+	} else if version, ok := strings.CutPrefix(path, "v3/"); ok {
+		data, _ = schema.OpenAPIV3(describable(d.groups), versionAt(version))
+	}
+	if data == nil {
+		return document{}, false
+	}
+	made := newDocument(data, d.made)
+	d.openAPI[path] = made
+	return made, true
+}
+
+// pathOf returns the path of a version without the first slash: "api/v1", "apis/apps/v1".
+func pathOf(gv api.GroupVersion) string {
+	if gv.Group == "" {
+		return "api/" + gv.Version
+	}
+	return "apis/" + gv.String()
+}
+
+// versionAt parses the output of pathOf; it returns the zero value for other paths.
+func versionAt(path string) api.GroupVersion {
+	switch parts := strings.Split(path, "/"); {
+	case len(parts) == 2 && parts[0] == "api":
+		return api.GroupVersion{Version: parts[1]}
+	case len(parts) == 3 && parts[0] == "apis":
+		return api.GroupVersion{Group: parts[1], Version: parts[2]}
+	}
+	return api.GroupVersion{}
+}
+
+// describable converts the catalog for package schema.
+func describable(groups []resources.Group) []schema.Resource {
+	var all []schema.Resource
+	for _, g := range groups {
 		for _, v := range g.Versions {
-			gv := api.GroupVersion{Group: g.Name, Version: v.Version}
-			if v.Unavailable {
-				d.stale[gv] = true
-				continue
+			for _, def := range v.Definitions {
+				if def.IsReview() {
+					continue // kubectl describes what can be read
+				}
+				all = append(all, schema.Resource{
+					GVK: kindOfResource(def), Plural: def.Plural, Namespaced: def.Namespaced, Verbs: def.Verbs,
+					Custom: def.Custom, Schema: def.Schema,
+				})
 			}
-			d.lists[gv] = encodeDocument(resourceList(gv, v))
 		}
-		if g.Name == "" {
-			d.Versions = encodeDocument(coreVersions(g, serverAddress))
-			continue
-		}
-		entry := legacyGroup(g)
-		list.Groups = append(list.Groups, entry)
-		entry.TypeMeta = typeMeta("APIGroup")
-		d.groups[g.Name] = encodeDocument(entry)
 	}
-	d.Groups = encodeDocument(list)
-	return d
+	return all
 }
-
-// Group returns the document /apis/{group}.
-func (d *discoveryDocuments) Group(name string) ([]byte, bool) {
-	document, ok := d.groups[name]
-	return document, ok
-}
-
-// Resources returns the document of a group version.
-func (d *discoveryDocuments) Resources(gv api.GroupVersion) ([]byte, bool) {
-	document, ok := d.lists[gv]
-	return document, ok
-}
-
-// Stale reports whether a group version is announced and does not answer.
-func (d *discoveryDocuments) Stale(gv api.GroupVersion) bool { return d.stale[gv] }
-
-func encodeDocument(document any) []byte {
-	data, err := json.Marshal(document)
-	if err != nil {
-		panic(err)
-	}
-	return data
-}
-
-func typeMeta(kind string) api.TypeMeta { return api.TypeMeta{Kind: kind, APIVersion: "v1"} }

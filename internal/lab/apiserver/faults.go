@@ -41,14 +41,6 @@ const holdPause = 500 * time.Millisecond
 // held reports whether a fault holds the events back.
 func (t *watchFaults) held() bool { return t.set.Holds(t.request) }
 
-// next returns the channels to wait on: events, or a timer if they are held.
-func next(watch *registry.Watch, held bool) (<-chan struct{}, <-chan time.Time) {
-	if held {
-		return nil, time.After(holdPause)
-	}
-	return watch.Wait(), nil
-}
-
 // withholds reports whether a fault withholds a bookmark.
 func (t *watchFaults) withholds(event registry.Event) bool {
 	return event.Type == api.WatchBookmark && t.set.Withholds(t.request, event.InitialEventsEnd)
@@ -119,14 +111,14 @@ func (x *exchange) readFault(t registry.Target) error {
 
 // intrude creates an object for the fault keeps-creating, whether or not its namespace is
 // terminating.
-func (s *Server) intrude(order faults.Creation) {
+func (s *Server) intrude(namespace, manager string) {
 	d, _ := s.catalog.Lookup(api.GroupVersionResource{Version: "v1", Resource: "configmaps"})
-	t := registry.Target{Definition: d, Version: "v1", Namespace: order.Namespace}
-	if s.registry.Stored("namespaces", "", order.Namespace) == nil {
+	t := registry.Target{Definition: d, Version: "v1", Namespace: namespace}
+	if s.registry.Stored("namespaces", "", namespace) == nil {
 		return
 	}
-	name := order.Manager + "-" + strings.ToLower(rand.Text()[:8])
+	name := manager + "-" + strings.ToLower(rand.Text()[:8])
 	o := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name}}}
 	// A refusal by another fault is as good as none.
-	_, _ = s.registry.Create(context.Background(), t, o, registry.WriteOptions{FieldManager: order.Manager, Intrusive: true})
+	_, _ = s.registry.Create(context.Background(), t, o, registry.WriteOptions{FieldManager: manager, Intrusive: true})
 }

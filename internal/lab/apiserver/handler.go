@@ -13,25 +13,23 @@ import (
 	"orrery/internal/lab/apiserver/meta"
 )
 
-// handler serves every request: authentication, authorization, faults, routing.
-type handler struct{ server *Server }
-
-func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := newExchange(h.server, w, r)
-	if !h.server.running.enter() {
+// serve serves every request: authentication, authorization, faults, routing.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	x := newExchange(s, w, r)
+	if !s.enter() {
 		x.refuse(meta.ServiceUnavailable("the server is shutting down"))
 		return
 	}
-	defer h.server.running.leave()
-	h.server.inFlight.Add(1)
-	defer h.server.inFlight.Add(-1)
+	defer s.requests.Done()
+	s.inFlight.Add(1)
+	defer s.inFlight.Add(-1)
 	begun := time.Now()
 	release, err := x.limitTime()
 	defer release()
 	x.limitBody()
 	defer func() {
 		broken := x.recover(recover())
-		h.server.count(x, time.Since(begun))
+		s.trace.requestDone(x.describe(), RequestResult{Code: x.w.code, Bytes: x.w.bytes, Duration: time.Since(begun)})
 		if broken {
 			panic(http.ErrAbortHandler)
 		}
@@ -59,7 +57,6 @@ func (x *exchange) recover(value any) (broken bool) {
 	if err, ok := value.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		return x.w.code != http.StatusSwitchingProtocols
 	}
-	x.server.panics.Add(1)
 	x.server.trace.panicked(x.describe(), value, debug.Stack())
 	if x.w.begun() {
 		return x.w.code != http.StatusSwitchingProtocols
@@ -72,10 +69,11 @@ var errPanicked = errors.New("a handler panicked; see the log of the server")
 
 // serve answers the request or returns the error to answer with.
 func (x *exchange) serve() error {
-	user, err := x.server.authenticate(x.r)
-	if err != nil {
+	user, known := x.server.authenticate(x.r)
+	if !known {
 		return meta.Unauthorized()
 	}
+	var err error
 	if x.user, err = impersonate(user, x.r.Header); err != nil {
 		return err
 	}
@@ -84,10 +82,8 @@ func (x *exchange) serve() error {
 		x.w.Header().Set("X-Content-Type-Options", "nosniff")
 		return refused
 	}
-	if !x.isExempt() {
-		if refused := x.server.faults.Before(x.r.Context(), x.fault()); refused != nil {
-			return refused
-		}
+	if refused := x.server.faults.Before(x.r.Context(), x.fault()); refused != nil {
+		return refused
 	}
 	if err := x.r.Context().Err(); err != nil {
 		return err
@@ -103,7 +99,7 @@ func (x *exchange) route() error {
 	path := x.r.URL.Path
 	switch first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); {
 	case path == "/version" || path == "/version/":
-		return x.readOnly(x.serveVersion)
+		return x.serveVersion()
 	case first == "healthz" || first == "livez" || first == "readyz":
 		return x.serveHealth()
 	case first == "api" || first == "apis":
@@ -115,21 +111,6 @@ func (x *exchange) route() error {
 	}
 	x.notFoundText()
 	return nil
-}
-
-// isExempt reports whether faults skip the request, so that a broken server can be inspected and
-// repaired.
-func (x *exchange) isExempt() bool {
-	first, _, _ := strings.Cut(strings.TrimPrefix(x.r.URL.Path, "/"), "/")
-	return first == "healthz" || first == "livez" || first == "readyz" || strings.HasPrefix(x.r.URL.Path, debugPrefix)
-}
-
-// readOnly serves documents that only GET may request.
-func (x *exchange) readOnly(serve func() error) error {
-	if x.r.Method != http.MethodGet {
-		return methodNotAllowed()
-	}
-	return serve()
 }
 
 // exchange is a request and what is known about it so far.
@@ -157,10 +138,10 @@ func newExchange(s *Server, w http.ResponseWriter, r *http.Request) *exchange {
 
 // negotiate determines the form of the answer.
 func (x *exchange) negotiate(rules formRules) error {
-	form, refusal := negotiate(x.r, rules)
+	form, ok := negotiate(x.r, rules)
 	x.form = form
-	if refusal != "" {
-		return notAcceptable(refusal)
+	if !ok {
+		return meta.NotAcceptable("only the following media types are accepted: " + mediaJSON)
 	}
 	return nil
 }

@@ -41,8 +41,7 @@ func newIdentity(config Config) (*identity, *Authenticator, error) {
 	}
 	tokens[id.token] = administrator
 	authenticator := &Authenticator{
-		Tokens: NewTokenSet(tokens), ServiceAccounts: NewIssuer(),
-		Anonymous: config.Anonymous || config.Unprotected,
+		Tokens: tokens, Anonymous: config.Anonymous || config.Unprotected,
 	}
 	authority, err := NewAuthority()
 	if err != nil {
@@ -69,18 +68,18 @@ func newIdentity(config Config) (*identity, *Authenticator, error) {
 }
 
 // authenticate returns the user of a request.
-func (s *Server) authenticate(r *http.Request) (User, error) {
-	user, err := s.authenticator.Authenticate(r)
-	if err == nil && user.Name == anonymousUser && s.config.Unprotected {
+func (s *Server) authenticate(r *http.Request) (User, bool) {
+	user, known := s.authenticator.Authenticate(r)
+	if user.Name == anonymousUser && s.config.Unprotected {
 		user = administrator
 		user.Groups = []string{GroupMasters, GroupAuthenticated}
 	}
-	return user, err
+	return user, known
 }
 
 // names returns the host names for the server's certificate.
 func names(config Config) []string {
-	hosts := append([]string{"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default.svc"}, config.Hosts...)
+	hosts := []string{"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default.svc"}
 	if host, _, err := net.SplitHostPort(config.Listen); err == nil && host != "" {
 		hosts = append(hosts, host)
 	}
@@ -110,7 +109,7 @@ func impersonate(user User, header http.Header) (User, error) {
 		}
 		return user, nil
 	}
-	if rest, ok := strings.CutPrefix(name, "system:serviceaccount:"); ok && len(groups) == 0 {
+	if rest, ok := strings.CutPrefix(name, serviceAccountPrefix); ok && len(groups) == 0 {
 		namespace, _, _ := strings.Cut(rest, ":")
 		groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
 	}

@@ -1,8 +1,6 @@
 package apiserver
 
 import (
-	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -71,21 +69,7 @@ func (doc *incoming) missingKind() error {
 	if doc.kind != "" && doc.apiVersion != "" {
 		return nil
 	}
-	quoted := doc.data
-	if len(quoted) > maxQuote {
-		quoted = append(bytes.Clone(quoted[:maxQuote]), " ..."...)
-	}
-	return &missingError{field: missing, document: quoted}
-}
-
-// missingError reports an absent kind or apiVersion.
-type missingError struct {
-	field    string
-	document []byte
-}
-
-func (e *missingError) Error() string {
-	return fmt.Sprintf("Object '%s' is missing in '%s'", e.field, e.document)
+	return fmt.Errorf("Object '%s' is missing in '%s'", missing, doc.data[:min(len(doc.data), maxQuote)])
 }
 
 // tree decodes the document; null gives an empty tree.
@@ -152,22 +136,4 @@ func encodingOf(header http.Header) (encoding, error) {
 		return inProtobuf, nil
 	}
 	return 0, meta.UnsupportedMediaType(bodyTypes)
-}
-
-// maxSummary is how much of a body an error message quotes.
-const maxSummary = 30
-
-// summary returns a body as an error message quotes it.
-func summary(data []byte) string {
-	switch {
-	case len(data) == 0:
-		return "<empty>"
-	case data[0] == '{' && len(data) > maxSummary:
-		return string(data[:maxSummary]) + " ..."
-	case data[0] == '{':
-		return string(data)
-	case len(data) > maxSummary:
-		return hex.EncodeToString(data[:maxSummary]) + " ..."
-	}
-	return hex.EncodeToString(data)
 }

@@ -2,19 +2,19 @@ package apiserver
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"sync"
 
+	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/restclient/api"
 )
 
 func (x *exchange) serveList(t registry.Target) error {
-	r, err := x.represent(t.Definition, formRules{})
+	r, err := x.represent(t, formRules{})
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (x *exchange) sendPage(r representation, page *registry.Page) error {
 	}
 	switch {
 	case r.form.As == asMetadata:
-		return notAcceptable(fmt.Sprintf("you requested PartialObjectMetadata, but the requested object is a list (%s)", internalType(r.def, true)))
+		return meta.NotAcceptable("you requested PartialObjectMetadata, but the requested object is a list")
 	case r.form.As == asTable:
 		x.sendDocument(http.StatusOK, r.appendTable(nil, page))
 	default:

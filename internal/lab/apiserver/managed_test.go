@@ -59,22 +59,3 @@ func TestManagedFields(t *testing.T) {
 		assert.Equal(t, `c v1  {"f:data":{"f:c":{}}}`, found[0])
 	})
 }
-
-// The status of an object belongs to those who write the subresource.
-func TestManagedFieldsOfAStatus(t *testing.T) {
-	const pods = "/api/v1/namespaces/default/pods"
-	bubble(t, func(t *testing.T, p *piped) {
-		p.must(201, "POST", pods,
-			`{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"phase":"Failed"}}`,
-			"User-Agent", "kubectl/v1.36.3")
-		status := p.must(200, "PATCH", pods+"/a/status?fieldManager=agent",
-			`{"spec":{"nodeName":"n"},"status":{"message":"m"}}`,
-			"Content-Type", "application/merge-patch+json").managers(t)
-		require.Len(t, status, 2)
-		assert.NotContains(t, status[0], "f:status")
-		assert.Equal(t, `agent v1 status {"f:status":{"f:message":{}}}`, status[1])
-		labelled := p.must(200, "PATCH", pods+"/a", `{"metadata":{"labels":{"l":"1"}}}`,
-			"Content-Type", "application/merge-patch+json").managers(t)
-		assert.Contains(t, labelled, status[1], "another write leaves the owners of the status")
-	})
-}

@@ -1,64 +1,42 @@
 package apiserver
 
 import (
-	"cmp"
 	"mime"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 )
 
 // mediaJSON is the media type of every answer.
 const mediaJSON = "application/json"
 
-// The messages of kube-apiserver. Which one a client gets depends on whether the media type or its
-// parameters are unknown.
-const (
-	unknownTypes  = "406: Not Acceptable\n\nAvailable representations: application/json"
-	unknownForms  = "only the following media types are accepted: application/json"
-	unknownStream = "only the following media types are accepted: application/json;stream=watch"
-)
-
 // formRules describe the forms that an endpoint supports.
 type formRules struct {
 	// Convert allows tables and metadata.
 	Convert bool
-	// Custom marks custom resources, whose requests do not pass the router that refuses unknown
-	// media types.
-	Custom bool
 	// Stream marks a watch.
 	Stream bool
 }
 
 // negotiate returns the form of the answer to a request: the whole object, its metadata or a table,
-// always in JSON. Order and weights in the Accept header decide among the forms that the server
-// supports, so a client that prefers protobuf and accepts JSON gets JSON. If there is none, refusal
-// is the message of the 406, and form is the form of the error.
-func negotiate(r *http.Request, rules formRules) (form answerForm, refusal string) {
-	pretty := isPretty(r)
+// always in JSON. The order in the Accept header decides among the forms that the server
+// supports, so a client that prefers protobuf and accepts JSON gets JSON. If there is none, ok is
+// false and form is that of the error.
+func negotiate(r *http.Request, rules formRules) (form answerForm, ok bool) {
+	form = answerForm{Pretty: isPretty(r)}
 	header := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(header) == "" {
-		return answerForm{Pretty: pretty}, ""
+		return form, true
 	}
-	known := false
 	for _, c := range parseAccept(header) {
 		if c.mediaType != "*/*" && c.mediaType != mediaJSON {
 			continue
 		}
-		form, known = answerForm{Pretty: pretty}, true
-		if candidate, ok := c.form(rules); ok {
-			candidate.Pretty = candidate.Pretty || pretty
-			return candidate, ""
+		if asked, ok := c.form(rules); ok {
+			asked.Pretty = asked.Pretty || form.Pretty
+			return asked, true
 		}
 	}
-	switch {
-	case !known && !rules.Stream && !rules.Custom:
-		return answerForm{Pretty: pretty}, unknownTypes
-	case rules.Stream:
-		return form, unknownStream
-	}
-	return form, unknownForms
+	return form, false
 }
 
 // form returns the form that the clause requests, if the endpoint supports it.
@@ -112,10 +90,9 @@ const (
 type clause struct {
 	mediaType string
 	params    map[string]string
-	weight    float64
 }
 
-// parseAccept parses an Accept header, highest weight first. It skips invalid clauses.
+// parseAccept parses an Accept header. It skips invalid clauses and ignores weights.
 func parseAccept(header string) []clause {
 	var clauses []clause
 	for text := range strings.SplitSeq(header, ",") {
@@ -123,14 +100,7 @@ func parseAccept(header string) []clause {
 		if err != nil {
 			continue
 		}
-		weight := 1.0
-		if q, given := params["q"]; given {
-			if parsed, err := strconv.ParseFloat(q, 64); err == nil {
-				weight = parsed
-			}
-		}
-		clauses = append(clauses, clause{mediaType: mediaType, params: params, weight: weight})
+		clauses = append(clauses, clause{mediaType: mediaType, params: params})
 	}
-	slices.SortStableFunc(clauses, func(a, b clause) int { return cmp.Compare(b.weight, a.weight) })
 	return clauses
 }

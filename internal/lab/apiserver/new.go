@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"net"
+	"net/http"
 	"slices"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 func New(config Config) (*Server, error) {
 	s := &Server{
 		config: config, trace: config.Trace,
-		catalog: resources.NewCatalog(), faults: faults.New(), begun: time.Now(),
-		ending: make(chan struct{}),
+		catalog: resources.NewCatalog(), faults: faults.New(),
+		ending: make(chan struct{}), cut: make(chan struct{}),
 	}
 	if err := s.inherit(config); err != nil {
 		return nil, err
@@ -37,10 +38,10 @@ func New(config Config) (*Server, error) {
 		},
 	})
 	s.faults.On(faults.Compact, func() { s.store.Compact() })
-	s.faults.On(faults.CutWatches, s.cuts.cut)
+	s.faults.On(faults.CutWatches, s.cutWatches)
 	s.faults.OnCreate(s.intrude)
 	s.faults.Look(s.registry)
-	s.handler = handler{server: s}
+	s.handler = http.HandlerFunc(s.serve)
 	s.http = s.newHTTPServer()
 	s.startWorkers()
 	return s, nil
@@ -171,6 +172,12 @@ func (t *Trace) requestStarted(info RequestInfo) {
 	}
 }
 
+func (t *Trace) requestDone(info RequestInfo, result RequestResult) {
+	if t != nil && t.RequestDone != nil {
+		t.RequestDone(info, result)
+	}
+}
+
 func (t *Trace) panicked(info RequestInfo, value any, stack []byte) {
 	if t != nil && t.Panicked != nil {
 		t.Panicked(info, value, stack)
@@ -185,8 +192,6 @@ type Config struct {
 	Name string
 	// Listen is the address to listen on. The default is "127.0.0.1:0"; port 0 is a free port.
 	Listen string
-	// Hosts are additional host names and addresses for the server's certificate.
-	Hosts []string
 	// TLS enables TLS, with a certificate authority of the server's own that also signs the client
 	// certificate in the kubeconfig.
 	TLS bool

@@ -8,65 +8,38 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"orrery/internal/lab/apiserver/meta"
-	"orrery/restclient/api"
 )
 
 // serveOpenAPI serves /openapi/v3, the documents of the group versions, and an empty /openapi/v2.
+// Clients may keep a document until the hash in the index changes.
 func (x *exchange) serveOpenAPI() error {
 	path := strings.TrimPrefix(x.r.URL.Path, "/openapi/")
-	troubled := x.server.troubled()
 	switch {
-	case path == "v2":
-		if !wantsProtobuf(x.r.Header) {
-			return notAcceptable("this server describes its types in /openapi/v3 only")
-		}
+	case path == "v2" && wantsProtobuf(x.r.Header):
 		x.send(http.StatusOK, openAPIV2Protobuf[1], emptyOpenAPIV2())
 		return nil
-	case path == "v3":
-		found, _ := x.server.documents.describe(path, api.GroupVersion{}, troubled)
-		x.w.Header().Set("Last-Modified", found.made.UTC().Format(http.TimeFormat))
-		x.send(http.StatusOK, "text/plain; charset=utf-8", found.data)
-		return nil
-	case strings.HasPrefix(path, "v3/"):
-		return x.serveOpenAPIV3(path, troubled)
+	case path == "v2":
+		return meta.NotAcceptable("this server describes its types in /openapi/v3 only")
 	}
-	x.notFoundText()
-	return nil
-}
-
-// serveOpenAPIV3 serves the document of a group version. Clients may keep it until the hash in the
-// index changes.
-func (x *exchange) serveOpenAPIV3(path string, troubled troubledVersions) error {
-	gv, ok := openAPIGroupVersion(strings.TrimPrefix(path, "v3/"))
-	var found document
+	found, ok := x.server.documents.describe(path, x.server.troubled())
 	if ok {
-		found, ok = x.server.documents.describe(path, gv, troubled)
+		x.w.Header().Set("Last-Modified", found.made.UTC().Format(http.TimeFormat))
 	}
-	if !ok {
-		x.w.Header().Set("Content-Length", "0")
+	switch {
+	case ok && path == "v3":
+		x.send(http.StatusOK, "text/plain; charset=utf-8", found.data)
+	case ok:
+		x.w.Header().Add("Vary", "Accept")
+		if !x.unchanged(found.etag) {
+			x.send(http.StatusOK, mediaJSON, found.data)
+		}
+	case strings.HasPrefix(path, "v3/"):
 		x.w.WriteHeader(http.StatusNotFound)
-		return nil
-	}
-	x.w.Header().Add("Vary", "Accept")
-	x.w.Header().Set("Last-Modified", found.made.UTC().Format(http.TimeFormat))
-	if !x.unchanged(found.etag) {
-		x.send(http.StatusOK, "application/json", found.data)
+	default:
+		x.notFoundText()
 	}
 	return nil
 }
-
-// openAPIGroupVersion parses "api/v1" and "apis/apps/v1".
-func openAPIGroupVersion(path string) (api.GroupVersion, bool) {
-	switch parts := strings.Split(path, "/"); {
-	case len(parts) == 2 && parts[0] == "api":
-		return api.GroupVersion{Version: parts[1]}, true
-	case len(parts) == 3 && parts[0] == "apis":
-		return api.GroupVersion{Group: parts[1], Version: parts[2]}, true
-	}
-	return api.GroupVersion{}, false
-}
-
-func errNoSuchResource() error { return meta.ResourceNotFound() }
 
 // openAPIV2Protobuf are the media types of the OpenAPI v2 document. kubectl apply requests them and
 // fails without an answer.

@@ -15,7 +15,7 @@ func (x *exchange) servePatch(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	r, parameters, err := x.beginWrite(t.Definition, "PatchOptions")
+	r, parameters, err := x.beginWrite(t, "PatchOptions")
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,8 @@ func (x *exchange) servePatch(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	patched, err := x.server.registry.Patch(x.r.Context(), t, x.change(t.Definition, kind, data, parameters), x.writeOptions(parameters))
+	change := x.change(r.def, kind, data, parameters)
+	patched, err := x.server.registry.Patch(x.r.Context(), t, change, x.writeOptions(parameters))
 	if err != nil {
 		return err
 	}
@@ -47,52 +48,21 @@ func (x *exchange) patchType(def *resources.Definition) (api.PatchType, error) {
 
 // change returns the function that applies a patch. It is called again after a conflict.
 func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []byte, parameters writeParameters) func(*api.Unstructured) (*api.Unstructured, error) {
-	var merged *resources.Type // nil for custom resources, which have no strategic merge patch
-	if !def.Custom {
-		merged = def.Type
+	want, t := kindOfResource(def), typeOf(def)
+	merged := t
+	if def.Custom { // they have no strategic merge patch
+		merged = nil
 	}
-	want := def.GVK()
-	warned := false
 	return func(current *api.Unstructured) (*api.Unstructured, error) {
 		tree, err := resources.ApplyPatch(kind, current.Object, data, merged)
 		if err != nil {
 			return nil, err
 		}
-		if err := x.checkPatched(tree, data, kind, want, def.Type, parameters.validation, !warned); err != nil {
-			return nil, err
+		cannot := func(problem string) error { return schema.RefusePatch(kind, data, tree, problem) }
+		changed := &api.Unstructured{Object: tree}
+		if changed.GetKind() != want.Kind || changed.GetAPIVersion() != gvOf(want).String() {
+			return nil, cannot(otherKind(changed.GetAPIVersion(), changed.GetKind(), want))
 		}
-		warned = true
-		return &api.Unstructured{Object: tree}, nil
+		return changed, x.checkFields(tree, t, parameters.validation, cannot)
 	}
-}
-
-// checkPatched validates the result of a patch, which may not change kind or apiVersion.
-func (x *exchange) checkPatched(tree map[string]any, data []byte, kind api.PatchType, want api.GroupVersionKind, t *resources.Type, validation fieldValidation, warn bool) error {
-	document := api.Unstructured{Object: tree}
-	doc := incoming{kind: document.GetKind(), apiVersion: document.GetAPIVersion(), data: data}
-	if doc.kind != want.Kind || doc.apiVersion != gvOf(want).String() {
-		return resources.RefusePatch(kind, data, tree, x.otherKind(tree, doc, want))
-	}
-	problems, misfit := findings(tree, doc, t)
-	switch {
-	case misfit != nil:
-		return resources.RefusePatch(kind, data, tree, misfit.Error())
-	case len(problems) > 0 && validation == strictFields:
-		return resources.RefusePatch(kind, data, tree, strictSentence(problems))
-	case validation == warnOfFields && warn:
-		x.warn(problems)
-	}
-	t.Prune(tree)
-	return nil
-}
-
-// otherKind explains the refusal of a patch that changes the kind. kube-apiserver first decodes the
-// result as the new kind.
-func (x *exchange) otherKind(tree map[string]any, doc incoming, want api.GroupVersionKind) string {
-	gv, _ := api.ParseGroupVersion(doc.apiVersion)
-	t, _ := resources.Builtin().Type(api.GroupVersionKind{Group: gv.Group, Version: gv.Version, Kind: doc.kind})
-	if misfit := t.Check(tree).TypeError; misfit != nil {
-		return misfit.Error()
-	}
-	return x.kindMismatch(doc.kind, doc.apiVersion, want)
 }

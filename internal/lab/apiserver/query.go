@@ -84,6 +84,9 @@ type writeParameters struct {
 	manager    string
 }
 
+// maxManager limits the length of a field manager's name.
+const maxManager = 128
+
 // writeOptions parses the query of a write. kind names the options in errors, for example
 // "CreateOptions".
 func writeOptions(query url.Values, kind string) (writeParameters, error) {
@@ -95,7 +98,11 @@ func writeOptions(query url.Values, kind string) (writeParameters, error) {
 	if p.dryRun, err = dryRun(query["dryRun"]); err != nil {
 		wrong = append(wrong, *err)
 	}
-	wrong = append(wrong, checkManager(p.manager)...)
+	if len(p.manager) > maxManager {
+		wrong = append(wrong, meta.FieldError{
+			Type: meta.FieldTooLong, Field: "fieldManager", Value: p.manager, Detail: "may not be more than 128 bytes",
+		})
+	}
 	switch p.validation {
 	case "":
 		p.validation = warnOfFields
@@ -122,26 +129,4 @@ func dryRun(values []string) (bool, *meta.FieldError) {
 		}
 	}
 	return len(values) > 0, nil
-}
-
-// maxManager limits the length of a field manager's name.
-const maxManager = 128
-
-func checkManager(manager string) []meta.FieldError {
-	var wrong []meta.FieldError
-	if len(manager) > maxManager {
-		wrong = append(wrong, meta.FieldError{
-			Type: meta.FieldTooLong, Field: "fieldManager", Value: manager, Detail: "may not be more than 128 bytes",
-		})
-	}
-	for i, r := range manager {
-		if !strconv.IsPrint(r) {
-			wrong = append(wrong, meta.FieldError{
-				Type: meta.FieldInvalid, Field: "fieldManager", Value: manager,
-				Detail: "invalid character " + strconv.QuoteRune(r) + " (at position " + strconv.Itoa(i) + ")",
-			})
-			break
-		}
-	}
-	return wrong
 }

@@ -14,7 +14,9 @@ import (
 
 // representation is how the objects of a resource are sent: the kind and the version.
 type representation struct {
-	def  *resources.Definition
+	def *resources.Definition
+	// of is the resource; def differs for its scales.
+	of   *resources.Definition
 	form answerForm
 	// include is what table rows contain of the objects; "" means their metadata.
 	include string
@@ -111,13 +113,4 @@ type customListMeta struct {
 	Continue           string `json:"continue"`
 	RemainingItemCount *int64 `json:"remainingItemCount,omitempty"`
 	ResourceVersion    string `json:"resourceVersion"`
-}
-
-// internalType returns the Go type that kube-apiserver's messages name.
-func internalType(def *resources.Definition, list bool) string {
-	kind := def.Kind
-	if list {
-		kind = def.ListKind
-	}
-	return "*" + internalPackage(def.Group) + "." + kind
 }

@@ -37,22 +37,19 @@ func (x *exchange) serveResource() error {
 		return methodNotAllowed()
 	case x.info.Subresource != "":
 		return x.serveSubresource(target)
-	case x.info.Name == "" || x.info.Verb == "watch":
-		return x.serveCollection(target)
 	}
-	return x.serveObject(target)
+	return x.serveVerb(target)
 }
 
 // serveUnknown answers for an unknown resource. The core API servers know their versions; the
 // router of custom resources knows only existing resources, so the answers differ.
 func (x *exchange) serveUnknown(gv api.GroupVersion) error {
 	documents := x.discovered()
-	_, known := documents.Group(gv.Group)
 	switch {
-	case documents.Stale(gv):
-		x.sendText(http.StatusServiceUnavailable, "service unavailable\n")
+	case documents.stale[pathOf(gv)]:
+		x.serviceUnavailable()
 		return nil
-	case gv.Group != "" && (!known || x.isCustomGroup(gv.Group)):
+	case gv.Group != "" && (!documents.hasGroup(gv.Group) || x.isCustomGroup(gv.Group)):
 		x.notFoundText()
 		return nil
 	}
@@ -84,32 +81,26 @@ func (x *exchange) misplaced(def *resources.Definition) error {
 	return errNoSuchResource()
 }
 
-func (x *exchange) serveCollection(t registry.Target) error {
-	if t.Definition.Namespaced && t.Namespace == "" && x.r.Method != http.MethodGet {
-		return methodNotAllowed()
-	}
+func (x *exchange) serveVerb(t registry.Target) error {
+	verb, named := x.info.Verb, x.info.Name != ""
 	switch {
-	case x.r.Method == http.MethodGet && x.info.Verb == "watch" && t.Definition.HasVerb("watch"):
+	case x.r.Method == http.MethodHead || !t.Definition.HasVerb(verb):
+	case t.Definition.Namespaced && t.Namespace == "" && x.r.Method != http.MethodGet:
+	case verb == "watch":
 		return x.serveWatch(t)
-	case x.r.Method == http.MethodGet && x.info.Verb == "list" && t.Definition.HasVerb("list"):
+	case verb == "list":
 		return x.serveList(t)
-	case x.r.Method == http.MethodPost && t.Definition.HasVerb("create") && t.Definition.HasVerb("get"):
-		return x.serveCreate(t)
-	case x.r.Method == http.MethodDelete && t.Definition.HasVerb("deletecollection"):
+	case verb == "deletecollection":
 		return x.serveDeleteCollection(t)
-	}
-	return methodNotAllowed()
-}
-
-func (x *exchange) serveObject(t registry.Target) error {
-	switch {
-	case x.r.Method == http.MethodGet && t.Definition.HasVerb("get"):
+	case verb == "create" && !named && t.Definition.HasVerb("get"):
+		return x.serveCreate(t)
+	case verb == "get":
 		return x.serveGet(t)
-	case x.r.Method == http.MethodPut && t.Definition.HasVerb("update"):
+	case verb == "update" && named:
 		return x.serveUpdate(t)
-	case x.r.Method == http.MethodPatch && t.Definition.HasVerb("patch"):
+	case verb == "patch" && named:
 		return x.servePatch(t)
-	case x.r.Method == http.MethodDelete && t.Definition.HasVerb("delete"):
+	case verb == "delete":
 		return x.serveDelete(t)
 	}
 	return methodNotAllowed()
@@ -129,8 +120,6 @@ func (x *exchange) serveSubresource(t registry.Target) error {
 	switch t.Subresource {
 	case "exec", "attach", "portforward", "proxy", "ephemeralcontainers", "resize", "approval":
 		return x.refuseSimulated(t)
-	case "scale":
-		return x.serveScale(t)
 	case "eviction":
 		return x.serveEviction(t)
 	case "binding":
@@ -140,7 +129,7 @@ func (x *exchange) serveSubresource(t registry.Target) error {
 	case "token":
 		return x.serveToken(t)
 	}
-	return x.serveObject(t)
+	return x.serveVerb(t)
 }
 
 func (x *exchange) subresourceMethod(t registry.Target) error {

@@ -1,11 +1,8 @@
 package apiserver
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"orrery/internal/lab/apiserver/faults"
@@ -54,18 +51,7 @@ func (x *exchange) answerReview(kind string, question *api.Unstructured) (map[st
 	case "SelfSubjectAccessReview":
 		return x.reviewAccess(x.user.Name, x.user.Groups, question)
 	}
-	user, groups := question.NestedString("spec", "user"), question.NestedStringSlice("spec", "groups")
-	if user == "" && len(groups) == 0 {
-		return nil, meta.Invalid("authorization.k8s.io", kind, "", []meta.FieldError{{
-			Type: meta.FieldInvalid, Field: "spec.user", Value: "",
-			Detail: `at least one of user or group must be specified`,
-		}})
-	}
-	if kind == "LocalSubjectAccessReview" && question.NestedString("spec", "resourceAttributes", "namespace") != x.info.Namespace {
-		return nil,
-			meta.BadRequest(fmt.Sprintf("spec.resourceAttributes.namespace must match namespace: %s", x.info.Namespace))
-	}
-	return x.reviewAccess(user, groups, question)
+	return x.reviewAccess(question.NestedString("spec", "user"), question.NestedStringSlice("spec", "groups"), question)
 }
 
 // rolesUnused is why everybody but an anonymous user may do what no fault forbids.
@@ -180,8 +166,11 @@ func (x *exchange) serveToken(t registry.Target) error {
 	if request.Nested("spec", "expirationSeconds") != nil {
 		seconds = request.NestedInt64("spec", "expirationSeconds")
 	}
-	if err := checkLifetime(seconds); err != nil {
-		return meta.Invalid(kind.Group, kind.Kind, "", err)
+	if seconds < minTokenSeconds || seconds > maxTokenSeconds {
+		return meta.Invalid(kind.Group, kind.Kind, "", []meta.FieldError{{
+			Type: meta.FieldInvalid, Field: "spec.expirationSeconds", Value: seconds,
+			Detail: "must be from 600 to 2^32",
+		}})
 	}
 	audiences := request.NestedStringSlice("spec", "audiences")
 	if len(audiences) == 0 {
@@ -189,9 +178,7 @@ func (x *exchange) serveToken(t registry.Target) error {
 	}
 	now := time.Now().UTC()
 	expires := now.Add(time.Duration(seconds) * time.Second)
-	token := x.server.authenticator.ServiceAccounts.Issue(ServiceAccount{
-		Namespace: t.Namespace, Name: t.Name, UID: account.UID, Audiences: audiences,
-	}, expires)
+	token := x.server.authenticator.ServiceAccounts.issue(t.Namespace, t.Name, account.UID, expires)
 	return x.sendJSON(http.StatusCreated, map[string]any{
 		"kind": kind.Kind, "apiVersion": gvOf(kind).String(),
 		"metadata": map[string]any{
@@ -200,18 +187,4 @@ func (x *exchange) serveToken(t registry.Target) error {
 		"spec":   map[string]any{"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": request.Nested("spec", "boundObjectRef")},
 		"status": map[string]any{"token": token, "expirationTimestamp": expires.Format(time.RFC3339)},
 	})
-}
-
-func checkLifetime(seconds int64) []meta.FieldError {
-	err := meta.FieldError{Type: meta.FieldInvalid, Field: "spec.expirationSeconds", Value: seconds}
-	switch {
-	case seconds < minTokenSeconds:
-		err.Detail = "may not specify a duration less than 10 minutes"
-	case seconds > maxTokenSeconds:
-		err.Detail = "may not specify a duration larger than 2^32 seconds"
-	default:
-		return nil
-	}
-	err.Value = json.Number(strconv.FormatInt(seconds, 10))
-	return []meta.FieldError{err}
 }

@@ -26,6 +26,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orrery/internal/app/hostcheck"
@@ -49,11 +50,8 @@ type Server struct {
 	documents     *documents
 	http          *http.Server
 	handler       http.Handler
-	begun         time.Time
 
-	counters
-	cuts    cuts
-	running runningRequests
+	inFlight, watches atomic.Int64
 
 	// ending is closed by Stop. It ends watches and background goroutines.
 	ending     chan struct{}
@@ -62,9 +60,11 @@ type Server struct {
 	stopErr    error
 
 	// mu guards the fields below.
-	mu      sync.Mutex
-	address string // "" before Start
-	stopped bool
+	mu       sync.Mutex
+	address  string // "" before Start
+	stopped  bool
+	requests sync.WaitGroup // those being answered; none is added once stopped is set
+	cut      chan struct{}  // closed and replaced when all open watches are to break
 }
 
 // Start listens on [Config.Listen] and serves connections until [Server.Stop]. ctx bounds only the
@@ -88,7 +88,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	s.address = listener.Addr().String()
 	if s.config.Unprotected { // a page in a browser sends no credentials either
-		s.http.Handler = hostcheck.Guard(s.handler, append([]string{address}, s.config.Hosts...)...)
+		s.http.Handler = hostcheck.Guard(s.handler, address)
 	}
 	s.background.Go(func() { s.Serve(listener) })
 	return nil
@@ -152,26 +152,52 @@ func (s *Server) Stop(ctx context.Context) error {
 		s.mu.Lock()
 		s.stopped = true
 		s.mu.Unlock()
-		s.running.close()
 		close(s.ending)
 		s.faults.Stop()
 		if s.stopErr = s.http.Shutdown(ctx); s.stopErr != nil {
 			s.http.Close()
 		}
-		s.running.wait()
+		s.requests.Wait() // net/http waits neither for handlers of closed connections nor for websockets
 		s.background.Wait()
 	})
 	return s.stopErr
 }
 
-// stopping reports whether Stop was called.
-func (s *Server) stopping() bool {
-	select {
-	case <-s.ending:
-		return true
-	default:
-		return false
+// enter admits a request, which must call s.requests.Done. It returns false after Stop.
+func (s *Server) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.stopped {
+		s.requests.Add(1)
 	}
+	return !s.stopped
+}
+
+// nextCut returns a channel that is closed when all open watches are to break.
+func (s *Server) nextCut() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cut
+}
+
+// cutWatches breaks the connections of all open watches.
+func (s *Server) cutWatches() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.cut)
+	s.cut = make(chan struct{})
+}
+
+// Snapshot describes a [Server] at one moment, for tests.
+type Snapshot struct {
+	// InFlight is the number of requests being answered, without watches.
+	InFlight int64
+	// Watches is the number of open watches.
+	Watches int64
+}
+
+func (s *Server) Snapshot() Snapshot {
+	return Snapshot{InFlight: s.inFlight.Load(), Watches: s.watches.Load()}
 }
 
 // The limits of a connection. A slow request is cut after headerTimeout and bodyTimeout, or after

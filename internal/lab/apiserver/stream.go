@@ -3,7 +3,6 @@ package apiserver
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
 	"net/http"
 	"strings"
@@ -38,12 +37,6 @@ func openStream(w http.ResponseWriter, r *http.Request) eventStream {
 		return openWebSocket(w, r)
 	}
 	return openChunked(w, r)
-}
-
-// isTimeout reports whether Send failed because the client did not read.
-func isTimeout(err error) bool {
-	failed, ok := errors.AsType[net.Error](err)
-	return ok && failed.Timeout()
 }
 
 // isWebSocket reports whether the request asks for a websocket.

@@ -9,8 +9,6 @@ import (
 
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
-	"orrery/internal/lab/apiserver/resources"
-	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
 
@@ -19,9 +17,6 @@ func (x *exchange) serveEviction(t registry.Target) error {
 	eviction, parameters, err := x.readPosted(api.GroupVersionKind{Group: "policy", Version: "v1", Kind: "Eviction"}, nil)
 	if err != nil {
 		return err
-	}
-	if eviction.GetName() != t.Name {
-		return meta.BadRequest("name in URL does not match name in Eviction object")
 	}
 	options := api.DeleteOptions{DryRun: parameters.dryRun}
 	if wanted, ok := eviction.Nested("deleteOptions").(map[string]any); ok {
@@ -59,12 +54,6 @@ func (x *exchange) serveBinding(t registry.Target) error {
 	binding, parameters, err := x.readPosted(api.GroupVersionKind{Version: "v1", Kind: "Binding"}, nil)
 	if err != nil {
 		return err
-	}
-	if namespace := binding.GetNamespace(); namespace != "" && namespace != t.Namespace {
-		return meta.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
-	}
-	if binding.GetName() != t.Name {
-		return meta.BadRequest("name in URL does not match name in Binding object")
 	}
 	node := binding.NestedString("target", "name")
 	if node == "" {
@@ -156,88 +145,4 @@ func (x *exchange) refuseSimulated(t registry.Target) error {
 	}
 	return meta.ServiceUnavailable(
 		fmt.Sprintf("%s %s is simulated and has no %s", t.Definition.Singular, t.Name, subresource))
-}
-
-var scaleKind = api.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
-
-// serveScale serves the subresource scale, which is the same for all types.
-func (x *exchange) serveScale(t registry.Target) error {
-	if x.r.Method != http.MethodGet {
-		return x.changeScale(t)
-	}
-	r, err := x.represent(resources.Scales(), formRules{})
-	if err != nil {
-		return err
-	}
-	t.Subresource = ""
-	object, err := x.server.registry.Get(t, api.GetOptions{ResourceVersion: x.query.Get("resourceVersion")})
-	if err != nil {
-		return err
-	}
-	return x.sendScale(r, t, object)
-}
-
-// sendScale answers with the scale of an object.
-func (x *exchange) sendScale(r representation, t registry.Target, object *store.Object) error {
-	scale, err := store.Preview(store.Draft{Object: t.Definition.ScaleOf(object.Decode())}, object.Version)
-	if err != nil {
-		return err
-	}
-	return x.sendObject(http.StatusOK, r, scale)
-}
-
-// changeScale applies a scale, or a patch of one.
-func (x *exchange) changeScale(t registry.Target) error {
-	var kind api.PatchType
-	if x.r.Method == http.MethodPatch {
-		var err error
-		if kind, err = x.patchType(t.Definition); err != nil {
-			return err
-		}
-	}
-	r, parameters, err := x.beginWrite(resources.Scales(), "UpdateOptions")
-	if err != nil {
-		return err
-	}
-	scaleType, _ := resources.Builtin().Type(scaleKind)
-	var wanted *api.Unstructured
-	var data []byte
-	if kind == "" {
-		wanted, err = x.readObject(scaleKind, scaleType, false, parameters.validation)
-	} else {
-		data, err = x.readBody()
-	}
-	if err != nil {
-		return err
-	}
-	var changed *store.Object
-	if kind == "" {
-		if err := checkScale(wanted, t.Name); err != nil {
-			return err
-		}
-		changed, _, err = x.server.registry.Update(x.r.Context(), t, wanted, x.writeOptions(parameters))
-	} else {
-		changed, err = x.server.registry.Patch(x.r.Context(), t, func(current *api.Unstructured) (*api.Unstructured, error) {
-			tree, err := resources.ApplyPatch(kind, current.Object, data, scaleType)
-			if err != nil {
-				return nil, err
-			}
-			scale := &api.Unstructured{Object: tree}
-			return scale, checkScale(scale, t.Name)
-		}, x.writeOptions(parameters))
-	}
-	if err != nil {
-		return err
-	}
-	return x.sendScale(r, t, changed)
-}
-
-func checkScale(scale *api.Unstructured, name string) error {
-	if scale.NestedInt64("spec", "replicas") >= 0 {
-		return nil
-	}
-	return meta.Invalid(scaleKind.Group, scaleKind.Kind, name, []meta.FieldError{{
-		Type: meta.FieldInvalid, Field: "spec.replicas", Value: scale.Nested("spec", "replicas"),
-		Detail: "must be greater than or equal to 0",
-	}})
 }

@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"iter"
@@ -25,7 +24,7 @@ const (
 // serveWatch answers a watch on the goroutine of the request. It has no buffer: what a client does
 // not read stays in the store's window, until the watch expires or the client is cut.
 func (x *exchange) serveWatch(t registry.Target) error {
-	r, err := x.represent(t.Definition, formRules{Stream: true})
+	r, err := x.represent(t, formRules{Stream: true})
 	if err != nil {
 		return err
 	}
@@ -46,7 +45,7 @@ func (x *exchange) serveWatch(t registry.Target) error {
 	if err != nil && expired == nil {
 		return err
 	}
-	cut := x.server.cuts.next()
+	cut := x.server.nextCut()
 	connection := openStream(x.w, x.r)
 	if connection == nil {
 		return nil
@@ -87,9 +86,9 @@ func refusedAsExpired(err error) *api.StatusError {
 }
 
 func watchDuration(seconds int64) time.Duration {
-	const longest = 365 * 24 * time.Hour
+	const year = 365 * 24 * 60 * 60
 	if seconds > 0 {
-		return min(time.Duration(min(seconds, int64(longest/time.Second)))*time.Second, longest)
+		return time.Duration(min(seconds, year)) * time.Second
 	}
 	return minWatch + rand.N(minWatch)
 }
@@ -116,19 +115,19 @@ func (w *watching) serve(watch *registry.Watch, duration time.Duration) {
 	bookmark := time.NewTimer(untilBookmark(duration))
 	defer bookmark.Stop()
 	for {
-		held := w.held()
-		if !held {
-			if !w.drain(watch) {
-				return
-			}
-			held = w.kept != nil
+		more, goesOn := w.drain(watch)
+		if !goesOn {
+			return
 		}
-		more, again := next(watch, held)
+		var again <-chan time.Time
+		if more == nil {
+			again = time.After(holdPause)
+		}
 		select {
 		case <-more:
 		case <-again:
 		case <-bookmark.C:
-			if !held && !w.sendBookmark(watch) {
+			if more != nil && !w.sendBookmark(watch) {
 				return
 			}
 			bookmark.Reset(untilBookmark(duration - time.Since(begun)))
@@ -161,39 +160,33 @@ func untilBookmark(left time.Duration) time.Duration {
 	return next
 }
 
-// ended is a canceled context, with which Next does not block.
-var ended = func() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}()
-
-// drain sends the pending events, unless they are held, and reports whether the watch continues.
-func (w *watching) drain(watch *registry.Watch) bool {
+// drain sends the pending events and reports whether the watch continues. more is the channel to
+// wait on for further events, nil while a fault holds them.
+func (w *watching) drain(watch *registry.Watch) (more <-chan struct{}, goesOn bool) {
 	for {
-		if w.kept == nil {
-			events, err := watch.Next(ended)
-			refused, isRefusal := errors.AsType[*api.StatusError](err)
-			switch {
-			case errors.Is(err, context.Canceled):
-				return true
-			case isRefusal:
-				w.fail(refused)
-				return false
-			case err != nil: // the resource was removed
-				w.stream.End()
-				return false
+		if w.held() {
+			return nil, true
+		}
+		if events := w.kept; events != nil {
+			w.kept = nil
+			if !w.send(events) {
+				return nil, false
 			}
-			w.kept = events
+			continue
 		}
-		if w.held() { // since these events were fetched
-			return true
+		events, more, err := watch.Poll()
+		refused, isRefusal := errors.AsType[*api.StatusError](err)
+		switch {
+		case isRefusal:
+			w.fail(refused)
+			return nil, false
+		case err != nil: // the resource was removed
+			w.stream.End()
+			return nil, false
+		case more != nil:
+			return more, true
 		}
-		events := w.kept
-		w.kept = nil
-		if !w.send(events) {
-			return false
-		}
+		w.kept = events // a fault may hold them by now
 	}
 }
 
@@ -232,8 +225,7 @@ func (w *watching) send(events []registry.Event) bool {
 			return false
 		default:
 		}
-		if err := w.stream.Send(w.frames.take()); err != nil {
-			w.server.countCut(err)
+		if w.stream.Send(w.frames.take()) != nil {
 			w.close()
 			return false
 		}
@@ -256,7 +248,7 @@ func (w *watching) fail(refused *api.StatusError) {
 		w.stayHalfOpen()
 		return
 	}
-	if err := w.stream.Send([][]byte{errorFrame(refused)}); err != nil {
+	if w.stream.Send([][]byte{errorFrame(refused)}) != nil {
 		w.close()
 		return
 	}

@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -14,7 +13,16 @@ import (
 
 // readFor reads the object in the body of a write.
 func (x *exchange) readFor(def *resources.Definition, validation fieldValidation) (*api.Unstructured, error) {
-	return x.readObject(def.GVK(), def.Type, def.Custom, validation)
+	return x.readObject(kindOfResource(def), typeOf(def), def.Custom, validation)
+}
+
+// typeOf returns the type of a resource's documents.
+func typeOf(def *resources.Definition) *schema.Type {
+	if def.Custom {
+		return def.Type
+	}
+	t, _ := schema.Builtin().Type(kindOfResource(def))
+	return t
 }
 
 func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {
@@ -22,13 +30,13 @@ func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {
 	if manager == "" {
 		manager, _, _ = strings.Cut(x.r.UserAgent(), "/")
 	}
-	return registry.WriteOptions{DryRun: p.dryRun, FieldManager: manager, User: x.user.Name, Groups: x.user.Groups, Warn: x.warn}
+	return registry.WriteOptions{DryRun: p.dryRun, FieldManager: manager, User: x.user.Name, Warn: x.warn}
 }
 
 // beginWrite negotiates the answer and parses the query of a write. kind names the options in
 // errors.
-func (x *exchange) beginWrite(def *resources.Definition, kind string) (representation, writeParameters, error) {
-	r, err := x.represent(def, formRules{})
+func (x *exchange) beginWrite(t registry.Target, kind string) (representation, writeParameters, error) {
+	r, err := x.represent(t, formRules{})
 	if err != nil {
 		return r, writeParameters{}, err
 	}
@@ -50,7 +58,7 @@ func (x *exchange) readPosted(kind api.GroupVersionKind, t *resources.Type) (*ap
 }
 
 func (x *exchange) serveCreate(t registry.Target) error {
-	r, parameters, err := x.beginWrite(t.Definition, "CreateOptions")
+	r, parameters, err := x.beginWrite(t, "CreateOptions")
 	if err != nil {
 		return err
 	}
@@ -66,47 +74,36 @@ func (x *exchange) serveCreate(t registry.Target) error {
 }
 
 func (x *exchange) serveUpdate(t registry.Target) error {
-	r, parameters, err := x.beginWrite(t.Definition, "UpdateOptions")
+	r, parameters, err := x.beginWrite(t, "UpdateOptions")
 	if err != nil {
 		return err
 	}
-	object, err := x.readFor(t.Definition, parameters.validation)
+	object, err := x.readFor(r.def, parameters.validation)
 	if err != nil {
 		return err
 	}
-	updated, created, err := x.server.registry.Update(x.r.Context(), t, object, x.writeOptions(parameters))
+	updated, err := x.server.registry.Update(x.r.Context(), t, object, x.writeOptions(parameters))
 	if err != nil {
 		return err
 	}
-	code := http.StatusOK
-	if created {
-		code = http.StatusCreated
-	}
-	return x.sendObject(code, r, updated)
+	return x.sendObject(http.StatusOK, r, updated)
 }
 
-// represent negotiates how objects of a resource are sent.
-func (x *exchange) represent(def *resources.Definition, rules formRules) (representation, error) {
-	rules.Convert, rules.Custom = true, def.Custom
+// represent negotiates how objects of a resource, or their scales, are sent.
+func (x *exchange) represent(t registry.Target, rules formRules) (representation, error) {
+	def := t.Definition
+	if t.Subresource == "scale" {
+		def = resources.Scales()
+	}
+	rules.Convert = true
 	if err := x.negotiate(rules); err != nil {
 		return representation{}, err
 	}
-	include := x.query.Get("includeObject")
-	switch include {
-	case "", "Metadata", "Object", "None":
-	default:
-		if x.form.As == asTable {
-			return representation{}, meta.BadRequest("Unable to convert to Table as requested: " + meta.FieldError{
-				Type: meta.FieldInvalid, Field: "includeObject", Value: include,
-				Detail: "must be 'Metadata', 'Object', 'None', or empty",
-			}.Error())
-		}
-	}
-	return representation{def: def, form: x.form, include: include}, nil
+	return representation{def: def, of: t.Definition, form: x.form, include: x.query.Get("includeObject")}, nil
 }
 
 func (x *exchange) serveGet(t registry.Target) error {
-	r, err := x.represent(t.Definition, formRules{})
+	r, err := x.represent(t, formRules{})
 	if err != nil {
 		return err
 	}
@@ -120,7 +117,10 @@ func (x *exchange) serveGet(t registry.Target) error {
 // sendObject answers with an object in the negotiated form.
 func (x *exchange) sendObject(code int, r representation, object *store.Object) error {
 	if r.form.As == asMetadataList {
-		return notAcceptable(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (%s)", internalType(r.def, false)))
+		return meta.NotAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list")
+	}
+	if r.def == resources.Scales() {
+		object = store.Preview(store.Draft{Object: r.of.ScaleOf(object.Decode())}, object.Version)
 	}
 	x.sendDocument(code, r.appendObject(nil, object))
 	return nil

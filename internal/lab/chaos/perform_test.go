@@ -205,7 +205,7 @@ func (w *world) release(t registry.Target) {
 		return
 	}
 	t.Subresource = "finalize"
-	_, _, _ = w.registry().Update(ctx, t, namespace, writer)
+	_, _ = w.registry().Update(ctx, t, namespace, writer)
 }
 
 func withoutHold(finalizers []string) []any {

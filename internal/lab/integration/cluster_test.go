@@ -193,18 +193,18 @@ func (c *cluster) gone(name string, limit time.Duration) time.Duration {
 // left returns the objects in a namespace's store as kind/name.
 func (c *cluster) left(namespace string) []string {
 	var found []string
-	for _, collection := range c.server.Store().Collections() {
-		view, err := collection.View(0)
+	for _, d := range c.server.Catalog().All() {
+		view, err := c.server.Store().Collection(d.Prefix).View(0)
 		require.NoError(c.t, err)
 		view.Ascend(namespace, store.Key{}, func(o *store.Object) bool {
 			if o.Key.Namespace == namespace {
-				found = append(found, collection.Prefix()+"/"+o.Key.Name)
+				found = append(found, d.Prefix+"/"+o.Key.Name)
 			}
 			return true
 		})
 	}
 	slices.Sort(found)
-	return found
+	return slices.Compact(found) // versions of a type share their objects
 }
 
 // says returns the message of a condition that is true, or "".

@@ -29,7 +29,7 @@ func genuine(t *testing.T) apiservertest.Target {
 // earlier recordings.
 func TestRecordingsCanBeRepeated(t *testing.T) {
 	start := sync.OnceValue(func() apiservertest.Target { return genuine(t) })
-	apiservertest.Run(t, func(*testing.T) apiservertest.Target { return start() }, nil)
+	apiservertest.Run(t, func(*testing.T) apiservertest.Target { return start() }, true)
 }
 
 // The output equals the committed files.

@@ -90,6 +90,10 @@ type Case struct {
 	Anonymous bool
 	// NoBody excludes the body of the answer from the comparison.
 	NoBody bool
+	// OwnMessage excludes the messages in a Status from the comparison with this project's server.
+	OwnMessage bool
+	// Gap is why this project's server deliberately differs; "" if it does not.
+	Gap string
 }
 
 // Header is a header of a request or answer.
@@ -161,10 +165,17 @@ func (c *Case) parseLine(line string) error {
 			return fmt.Errorf("%q: without body", line)
 		}
 		c.NoBody = true
+	case "own":
+		if rest != "message" {
+			return fmt.Errorf("%q: own message", line)
+		}
+		c.OwnMessage = true
+	case "gap":
+		c.Gap = rest
 	default:
 		name, value, ok := strings.Cut(line, ": ")
 		if !ok {
-			return fmt.Errorf("%q is neither a header nor keep, until, events, as, without", line)
+			return fmt.Errorf("%q is neither a header nor keep, until, events, as, without, own, gap", line)
 		}
 		c.Headers = append(c.Headers, Header{Name: name, Value: value})
 	}

@@ -38,7 +38,7 @@ func (b *builder) fault(text string, now time.Time) *fault {
 			verbs: b.list("verb"), resources: b.list("resource"), namespaces: b.list("namespace"),
 			names: b.list("name"), users: b.list("user"),
 		},
-		message: b.text("message", ""), nodes: b.list("node"),
+		order: b.order,
 	}
 	if f.kind != brokenGroup && f.kind != staleDiscovery {
 		f.scope.groups = b.list("group")
@@ -118,8 +118,8 @@ func (b *builder) particulars(f *fault) {
 	case repeatEvents, interruptStreams:
 		f.events = b.number(map[string]string{repeatEvents: "back", interruptStreams: "after"}[f.kind], 1)
 	case withholdBookmarks:
-		if f.which = b.text("which", "all"); !slices.Contains([]string{"regular", "initial", "all"}, f.which) {
-			b.fail("which=" + f.which + ": must be regular, initial or all")
+		if which := b.text("which", "all"); !slices.Contains([]string{"regular", "initial", "all"}, which) {
+			b.fail("which=" + which + ": must be regular, initial or all")
 		}
 	case delay:
 		f.wait = b.duration("by", time.Second)
@@ -130,42 +130,21 @@ func (b *builder) particulars(f *fault) {
 		if strings.ContainsAny(f.broken.Group+f.broken.Version, "/| ") {
 			b.fail("group and version must each be a single name")
 		}
-	case webhookDenies:
-		f.webhook = b.text("webhook", "deny.example.com")
-	case webhookUnreachable:
-		f.webhook, f.configuration = b.text("webhook", "unreachable.example.com"), b.text("configuration", "")
-	case policyDenies:
-		f.policy, f.binding = b.text("policy", "deny"), b.text("binding", "deny")
-		f.message = b.text("message", "failed expression: false")
-		f.configuration, f.unlessKey = b.text("configuration", ""), b.text("unless-annotated", "")
 	case conversionFails:
-		f.webhook, f.version = b.url("service", "default/conversion"), b.text("from", "")
-	case unreadable:
-		f.message = b.text("message", "no matching prefix found")
-	case notAllowed:
+		b.service("service", defaultConverter)
+	case nodeLost:
+		f.scope.names = b.list("node")
+	case notAllowed, forbid:
 		if f.scope.empty() {
-			b.fail("it needs at least one of verb, group, resource, namespace, name and user; otherwise it would allow nothing")
+			b.fail("it needs at least one of verb, group, resource, namespace, name and user; " +
+				"otherwise it would refuse everything")
 		}
 	case keepsCreating:
-		f.creation = Creation{Namespace: b.text("namespace", "default"), Manager: b.text("manager", "creator")}
 		f.scope = scope{}
 		if !b.has("every") {
 			f.every = time.Second
 		}
-	case internalError:
-		f.message = b.text("message", "a fault was requested")
-	case forbid:
-		if f.scope.empty() {
-			b.fail("it needs at least one of verb, group, resource, namespace, name and user; otherwise it would forbid everything")
-		}
 	}
-}
-
-// url returns the reason why a conversion webhook fails: its URL and that its Service has no
-// endpoint.
-func (b *builder) url(option, otherwise string) string {
-	namespace, name := b.service(option, otherwise)
-	return fmt.Sprintf("Post \"https://%s.%s.svc:443/convert?timeout=30s\": no endpoints available for service %q", name, namespace, name)
 }
 
 // retryAfter reads the Retry-After time; 0 means no header.
@@ -191,12 +170,7 @@ func (b *builder) fail(problem string) {
 
 func (b *builder) has(name string) bool { _, there := b.order.value(name); return there }
 
-func (b *builder) text(name, otherwise string) string {
-	if value, there := b.order.value(name); there {
-		return value
-	}
-	return otherwise
-}
+func (b *builder) text(name, otherwise string) string { return b.order.text(name, otherwise) }
 
 func (b *builder) list(name string) []string {
 	value, there := b.order.value(name)

@@ -42,25 +42,22 @@ const (
 	holdEvents         = "hold-events"
 )
 
-// Actions returns the names of the actions, which happen once or periodically and do not last.
-func Actions() []string { return []string{Compact, CutWatches, keepsCreating} }
-
 // Catalogue returns the kinds of faults, in the order in which they are best explained.
 func Catalogue() []Kind { return slices.Clone(catalogue) }
 
 type Kind struct {
 	// Name is the first word of the order.
-	Name string
+	Name string `json:"-"`
 	// Usage is an example of an order.
-	Usage string
+	Usage string `json:"usage"`
 	// Summary says in one sentence what the server does.
-	Summary string
+	Summary string `json:"summary"`
 	// Teaches says in a sentence or two what the fault demonstrates.
-	Teaches string
+	Teaches string `json:"teaches"`
 	// Options are the options of the kind, the most specific first.
-	Options []Option
+	Options []Option `json:"-"`
 	// Action reports that the fault happens once or periodically and does not last.
-	Action bool
+	Action bool `json:"-"`
 }
 
 type Option struct {

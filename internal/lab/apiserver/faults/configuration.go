@@ -35,7 +35,7 @@ func (f *fault) calls(r Request, objects Objects) (hook, bool) {
 	var configuration struct {
 		Webhooks []hook `json:"webhooks"`
 	}
-	stored := objects.Stored("validatingwebhookconfigurations", "", f.configuration)
+	stored := objects.Stored("validatingwebhookconfigurations", "", f.order.text("configuration", ""))
 	if stored == nil {
 		return hook{}, false
 	}
@@ -43,7 +43,7 @@ func (f *fault) calls(r Request, objects Objects) (hook, bool) {
 	if err != nil || json.Unmarshal(text, &configuration) != nil {
 		return hook{}, false
 	}
-	at := slices.IndexFunc(configuration.Webhooks, func(h hook) bool { return h.Name == f.webhook })
+	at := slices.IndexFunc(configuration.Webhooks, func(h hook) bool { return h.Name == f.webhook() })
 	if at < 0 {
 		return hook{}, false
 	}
@@ -107,7 +107,7 @@ func (h hook) failure(objects Objects) string {
 
 // inForce reports whether the stored binding of the fault and its policy exist.
 func (f *fault) inForce(objects Objects) bool {
-	binding := objects.Stored("validatingadmissionpolicybindings", "", f.configuration)
+	binding := objects.Stored("validatingadmissionpolicybindings", "", f.order.text("configuration", ""))
 	if binding == nil {
 		return false
 	}
@@ -118,7 +118,7 @@ func (f *fault) inForce(objects Objects) bool {
 // returns the failure of the webhook.
 func (f *fault) configuredLocked(r Request, objects Objects) (failure string, concerned bool) {
 	switch {
-	case f.configuration == "" || objects == nil:
+	case f.order.text("configuration", "") == "" || objects == nil:
 		return connectionRefused, true
 	case f.kind == policyDenies:
 		return "", f.inForce(objects)

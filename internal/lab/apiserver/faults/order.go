@@ -23,11 +23,19 @@ func (o order) value(name string) (string, bool) {
 	return "", false
 }
 
+// text returns the value of an option, or otherwise.
+func (o order) text(name, otherwise string) string {
+	if value, there := o.value(name); there {
+		return value
+	}
+	return otherwise
+}
+
 // parse parses the text of a fault:
 //
 //	fault  = kind [ ":" option { "," option } ]
 //	option = name "=" value
-//	value  = text without comma and quote, or text in double quotes with \" and \\
+//	value  = text without comma and quote, or a text in double quotes as in Go
 //
 // Spaces around names and unquoted values are ignored. The values are not validated.
 func parse(text string) (order, error) {
@@ -68,9 +76,12 @@ func parseSetting(text string) (s setting, rest string, more bool, problem strin
 	s.name = strings.TrimSpace(text[:equals])
 	text = strings.TrimLeft(text[equals+1:], " ")
 	if strings.HasPrefix(text, `"`) {
-		if s.value, text, problem = parseQuoted(text); problem != "" {
-			return s, "", false, "the value of " + s.name + problem
+		quoted, err := strconv.QuotedPrefix(text)
+		if err != nil {
+			return s, "", false, "the value of " + s.name + " is not a quoted text"
 		}
+		s.value, _ = strconv.Unquote(quoted)
+		text = text[len(quoted):]
 	} else {
 		comma := strings.IndexByte(text, ',')
 		if comma < 0 {
@@ -94,24 +105,6 @@ func parseSetting(text string) (s setting, rest string, more bool, problem strin
 	return s, text[1:], true, ""
 }
 
-// parseQuoted parses the quoted value at the beginning of text.
-func parseQuoted(text string) (value, rest string, problem string) {
-	var b strings.Builder
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			return b.String(), text[i+1:], ""
-		case '\\':
-			i++
-			if i == len(text) || text[i] != '"' && text[i] != '\\' {
-				return "", "", ` has a \ before something other than " and \`
-			}
-		}
-		b.WriteByte(text[i])
-	}
-	return "", "", " has no closing quote"
-}
-
 // SyntaxError reports an invalid order.
 type SyntaxError struct {
 	// Text is the whole order.
@@ -123,10 +116,4 @@ type SyntaxError struct {
 func (e *SyntaxError) Error() string { return "fault " + printable(e.Text) + ": " + e.Problem }
 
 // printable quotes text with unprintable characters escaped, and limits its length.
-func printable(text string) string {
-	const enough = 200
-	if runes := []rune(text); len(runes) > enough {
-		text = string(runes[:enough]) + "…"
-	}
-	return strconv.Quote(text)
-}
+func printable(text string) string { return strconv.Quote(text[:min(len(text), 200)]) }

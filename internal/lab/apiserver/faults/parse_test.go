@@ -39,8 +39,8 @@ func TestMistakes(t *testing.T) {
 		"compact:count=2":                      "without every it happens once",
 		"compact:verb=list":                    "compact has no option verb",
 		"broken-group:group=a/v1":              "group and version must each be a single name",
-		`webhook-denies:message="a`:            "the value of message has no closing quote",
-		`webhook-denies:message="a\n"`:         `has a \ before something other`,
+		`webhook-denies:message="a`:            "the value of message is not a quoted text",
+		`webhook-denies:message="a\n"`:         "has control characters",
 		`webhook-denies:message="a"b`:          `the value of "message" must be followed by a comma or the end`,
 	} {
 		s := faults.New()

@@ -67,7 +67,7 @@ func (f *fault) refusal() *api.StatusError {
 	case notAllowed:
 		return meta.MethodNotAllowed("the server does not allow this method on the requested resource")
 	default:
-		return refuseInternal(f.message)
+		return refuseInternal(f.order.text("message", "a fault was requested"))
 	}
 }
 
@@ -96,16 +96,12 @@ func (s *Set) Authorize(r Request) *api.StatusError {
 // Forbids reports whether Authorize may refuse a request, for reviews of rights. A "*" in r
 // stands for any value. It counts nothing.
 func (s *Set) Forbids(r Request) bool {
-	forbidden := false
-	s.each(func(f *fault) { forbidden = forbidden || f.kind == forbid && f.scope.includes(r) })
-	return forbidden && !exempt(r.Path)
+	return !exempt(r.Path) && s.any(func(f *fault) bool { return f.kind == forbid && f.scope.includes(r) })
 }
 
 // ForbidsSomething reports whether Authorize may refuse anything to a user.
 func (s *Set) ForbidsSomething(user string) bool {
-	forbidden := false
-	s.each(func(f *fault) { forbidden = forbidden || f.kind == forbid && among(f.scope.users, user) })
-	return forbidden
+	return s.any(func(f *fault) bool { return f.kind == forbid && among(f.scope.users, user) })
 }
 
 // Admit returns the refusal of an admission webhook or policy for a write, or nil. The error is an
@@ -121,7 +117,7 @@ func (s *Set) Admit(r Request) error {
 			return
 		}
 		failure, concerned := f.configuredLocked(r, s.objects)
-		_, annotated := r.Annotations[f.unlessKey]
+		_, annotated := r.Annotations[f.order.text("unless-annotated", "")]
 		switch {
 		case !concerned || annotated || !f.strikesLocked(r):
 		case f.kind == webhookDenies:
@@ -159,9 +155,7 @@ func (s *Set) Silent() bool { return s.active(silence) }
 
 // NodeLost reports whether the kubelet of the node is unreachable.
 func (s *Set) NodeLost(node string) bool {
-	lost := false
-	s.each(func(f *fault) { lost = lost || f.kind == nodeLost && among(f.nodes, node) })
-	return lost
+	return s.any(func(f *fault) bool { return f.kind == nodeLost && among(f.scope.names, node) })
 }
 
 // PodStays reports whether the kubelet cannot tear a pod down.
@@ -214,8 +208,13 @@ func (s *Set) disturbed(kind string) []api.GroupVersion {
 
 // active reports whether there is a fault of the kind.
 func (s *Set) active(kind string) bool {
+	return s.any(func(f *fault) bool { return f.kind == kind })
+}
+
+// any reports whether holds returns true for an active fault.
+func (s *Set) any(holds func(*fault) bool) bool {
 	found := false
-	s.each(func(f *fault) { found = found || f.kind == kind })
+	s.each(func(f *fault) { found = found || holds(f) })
 	return found
 }
 
@@ -247,16 +246,16 @@ func (s *Set) each(do func(*fault)) {
 
 // Holds reports whether a watch holds its events back for now.
 func (s *Set) Holds(r Request) bool {
-	held := false
-	s.each(func(f *fault) { held = held || f.kind == holdEvents && f.scope.matches(r) })
-	return held
+	return s.any(func(f *fault) bool { return f.kind == holdEvents && f.scope.matches(r) })
 }
 
 // Withholds reports whether a bookmark is withheld. initial says that it ends the initial events.
 func (s *Set) Withholds(r Request, initial bool) bool {
 	withheld := false
 	s.each(func(f *fault) {
-		if f.kind != withholdBookmarks || !f.scope.matches(r) || f.which == "regular" && initial || f.which == "initial" && !initial {
+		which := f.order.text("which", "all")
+		if f.kind != withholdBookmarks || !f.scope.matches(r) ||
+			which == "regular" && initial || which == "initial" && !initial {
 			return
 		}
 		f.hits++

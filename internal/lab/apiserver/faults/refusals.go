@@ -1,11 +1,11 @@
 package faults
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"orrery/internal/lab/apiserver/meta"
@@ -57,20 +57,28 @@ func Forbidden(r Request) *api.StatusError {
 	return meta.Failure(code, reason, message, &api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource})
 }
 
+// webhook returns the name of the webhook that the fault plays.
+func (f *fault) webhook() string {
+	if f.kind == webhookDenies {
+		return f.order.text("webhook", "deny.example.com")
+	}
+	return f.order.text("webhook", "unreachable.example.com")
+}
+
 func refuseDenied(f *fault) *api.StatusError {
 	why := " without explanation"
-	if f.message != "" {
-		why = ": " + f.message
+	if message := f.order.text("message", ""); message != "" {
+		why = ": " + message
 	}
 	return meta.Failure(http.StatusForbidden, api.ReasonForbidden,
-		fmt.Sprintf("admission webhook %q denied the request%s", f.webhook, why), nil)
+		fmt.Sprintf("admission webhook %q denied the request%s", f.webhook(), why), nil)
 }
 
 // connectionRefused is the failure of a webhook that no stored configuration describes.
 const connectionRefused = `Post "https://127.0.0.1:9/?timeout=10s": dial tcp 127.0.0.1:9: connect: connection refused`
 
 func refuseUnreachable(f *fault, failure string) *api.StatusError {
-	return refuseInternal(fmt.Sprintf("failed calling webhook %q: failed to call webhook: %s", f.webhook, failure))
+	return refuseInternal(fmt.Sprintf("failed calling webhook %q: failed to call webhook: %s", f.webhook(), failure))
 }
 
 // object names the object of a request, as messages do: deployments.apps "web".
@@ -87,7 +95,9 @@ func (r Request) object() string {
 
 // refusePolicy returns the 422 of a ValidatingAdmissionPolicy.
 func refusePolicy(f *fault, r Request) *api.StatusError {
-	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", f.policy, f.binding, f.message)
+	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s",
+		f.order.text("policy", "deny"), f.order.text("binding", "deny"),
+		f.order.text("message", "failed expression: false"))
 	if r.Collection {
 		r.Name = "Unknown" // as kube-apiserver says
 	}
@@ -95,18 +105,24 @@ func refusePolicy(f *fault, r Request) *api.StatusError {
 		&api.StatusDetails{Name: r.Name, Group: r.Group, Kind: r.Resource, Causes: []api.StatusCause{{Message: text}}})
 }
 
+// defaultConverter is the Service of the webhook of conversion-fails.
+const defaultConverter = "default/conversion"
+
 // refuseUnconverted returns the 500 of a conversion webhook that cannot be called. It has no
 // reason.
 func refuseUnconverted(f *fault, r Request, kind string) *api.StatusError {
-	stored := api.GroupVersion{Group: r.Group, Version: cmp.Or(f.version, r.Version)}
-	return meta.Failure(http.StatusInternalServerError, "",
-		fmt.Sprintf("conversion webhook for %s, Kind=%s failed: %s", stored, kind, f.webhook), nil)
+	stored := api.GroupVersion{Group: r.Group, Version: f.order.text("from", r.Version)}
+	namespace, name, _ := strings.Cut(f.order.text("service", defaultConverter), "/")
+	return meta.Failure(http.StatusInternalServerError, "", fmt.Sprintf("conversion webhook for %s, Kind=%s failed: "+
+		"Post \"https://%s.%s.svc:443/convert?timeout=30s\": no endpoints available for service %q",
+		stored, kind, name, namespace, name), nil)
 }
 
 // refuseUnreadable returns the 500 of a read that cannot decrypt an object. Only a list names it.
 func refuseUnreadable(f *fault, r Request, key string) *api.StatusError {
+	message := f.order.text("message", "no matching prefix found")
 	if slices.Contains([]string{"list", "watch", "deletecollection"}, r.Verb) {
-		return refuseInternal(fmt.Sprintf("unable to transform key %q: %s", key, f.message))
+		return refuseInternal(fmt.Sprintf("unable to transform key %q: %s", key, message))
 	}
-	return refuseInternal(f.message)
+	return refuseInternal(message)
 }

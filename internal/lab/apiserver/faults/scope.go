@@ -91,18 +91,9 @@ type fault struct {
 	every          time.Duration // interval of a repeated action; 0: once
 	wait           time.Duration // delay: by; too-many-requests and unavailable: retry-after
 	versions       uint64
-	events         int    // repeat-events: back; interrupt-streaming-lists: after
-	which          string // withhold-bookmarks
-	message        string
-	webhook        string
-	nodes          []string
+	events         int // repeat-events: back; interrupt-streaming-lists: after
 	broken         api.GroupVersion
-	policy         string        // policy-denies
-	binding        string        // policy-denies
-	configuration  string        // webhook-unreachable, policy-denies; "" for any
-	unlessKey      string        // policy-denies: unless-annotated
-	version        string        // conversion-fails: from
-	creation       Creation      // keeps-creating
+	order          order         // the other options
 	while, unless  object        // zero: no condition
 	unlessReady    object        // a Service; zero: no condition
 	removed        chan struct{} // closed when the fault is removed, not when it expires

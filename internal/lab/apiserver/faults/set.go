@@ -28,13 +28,13 @@ import (
 // Set holds the active faults. Create one with [New]. It is safe for concurrent use.
 type Set struct {
 	mu       sync.Mutex
-	faults   []*fault          // guarded by mu; oldest first; expired faults are removed on access
-	made     map[string]int    // guarded by mu; number of each kind, for IDs
-	actions  map[string]func() // guarded by mu; the functions of On
-	running  sync.WaitGroup    // actions started by timers; added to under mu
-	finished bool              // guarded by mu; Stop was called
-	objects  Objects           // guarded by mu; nil before Look
-	create   func(Creation)    // guarded by mu; nil before OnCreate
+	faults   []*fault                        // guarded by mu; oldest first; expired faults are removed on access
+	made     map[string]int                  // guarded by mu; number of each kind, for IDs
+	actions  map[string]func()               // guarded by mu; the functions of On
+	running  sync.WaitGroup                  // actions started by timers; added to under mu
+	finished bool                            // guarded by mu; Stop was called
+	objects  Objects                         // guarded by mu; nil before Look
+	create   func(namespace, manager string) // guarded by mu; nil before OnCreate
 
 	// some reports whether faults has entries. It spares watches the lock when there are none.
 	some atomic.Bool // written under mu
@@ -58,7 +58,7 @@ func (s *Set) Add(text string) (id string, err error) {
 		s.mu.Unlock()
 		return f.id, nil
 	}
-	if !slices.Contains(Actions(), f.kind) {
+	if !f.order.kind.Action {
 		s.addLocked(f)
 		s.mu.Unlock()
 		return f.id, nil
@@ -80,7 +80,7 @@ func (s *Set) actLocked(f *fault) func() {
 	}
 	f.hits++
 	if create := s.create; f.kind == keepsCreating && create != nil {
-		return func() { create(f.creation) }
+		return func() { create(f.order.text("namespace", "default"), f.order.text("manager", "creator")) }
 	}
 	if act := s.actions[f.kind]; act != nil {
 		return act
@@ -131,25 +131,18 @@ func (s *Set) List() []Active {
 	return list
 }
 
-// On sets the function of an action. The server calls it once for each of [Actions], before faults
-// are added. f may be called concurrently and must not wait for Stop.
+// On sets the function of an action. The server calls it once for [Compact] and [CutWatches],
+// before faults are added. f may be called concurrently and must not wait for Stop.
 func (s *Set) On(action string, f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.actions[action] = f
 }
 
-// Creation is what keeps-creating orders.
-type Creation struct {
-	// Namespace is where an object is created, even if the namespace is terminating.
-	Namespace string
-	// Manager is the name of the creator in managedFields.
-	Manager string
-}
-
-// OnCreate sets the function of keeps-creating. create may be called concurrently and must not wait
-// for Stop.
-func (s *Set) OnCreate(create func(Creation)) {
+// OnCreate sets the function of keeps-creating, which creates an object in a namespace, even a
+// terminating one. manager is the creator in managedFields. create may be called concurrently and
+// must not wait for Stop.
+func (s *Set) OnCreate(create func(namespace, manager string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.create = create

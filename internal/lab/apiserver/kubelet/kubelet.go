@@ -68,6 +68,9 @@ func New(config Config) *Kubelet {
 	if config.Nodes == 0 {
 		config.Nodes = 1
 	}
+	if config.Lost == nil {
+		config.Lost = func(string) bool { return false }
+	}
 	k := &Kubelet{
 		config:   config,
 		pods:     target(config.Catalog, "", "v1", "pods"),
@@ -120,45 +123,42 @@ func (k *Kubelet) watch(ctx context.Context, beat <-chan time.Time) error {
 		return err
 	}
 	nodes, err := k.config.Registry.Watch(k.nodeTarget(), api.ListOptions{})
-	for err == nil {
+	if err != nil {
+		return err
+	}
+	for {
+		morePods, err := each(pods, func(pod *store.Object) { k.keys.Add(pod.Key) })
+		if err != nil {
+			return err
+		}
+		moreNodes, err := each(nodes, func(*store.Object) { k.enqueueAll() })
+		if err != nil {
+			return err
+		}
 		select {
 		case <-beat:
 			k.beat(ctx)
-		case <-pods.Wait():
-			err = each(pods, func(pod *store.Object) { k.keys.Add(pod.Key) })
-		case <-nodes.Wait():
-			err = each(nodes, func(*store.Object) { k.enqueueAll() })
+		case <-morePods:
+		case <-moreNodes:
 		case <-ctx.Done():
 			return nil
 		}
 	}
-	return err
 }
 
-// each calls f for the objects of the pending events of a watch.
-func each(watch *registry.Watch, f func(*store.Object)) error {
+// each calls f for the objects of the pending events of a watch, and returns the channel to wait on
+// for more.
+func each(watch *registry.Watch, f func(*store.Object)) (more <-chan struct{}, err error) {
 	for {
-		events, err := watch.Next(ended)
-		if errors.Is(err, context.Canceled) {
-			return nil
-		}
-		if err != nil {
-			return err
+		events, more, err := watch.Poll()
+		if err != nil || more != nil {
+			return more, err
 		}
 		for _, event := range events {
-			if event.Object != nil {
-				f(event.Object)
-			}
+			f(event.Object)
 		}
 	}
 }
-
-// ended is a canceled context, with which Next does not block and delay the heartbeat.
-var ended = func() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}()
 
 // beat updates the nodes and claims, and enqueues all pods when a node has become reachable.
 func (k *Kubelet) beat(ctx context.Context) {
@@ -196,6 +196,16 @@ func (k *Kubelet) work(ctx context.Context) {
 		}
 		k.keys.Done(key)
 	}
+}
+
+// patch changes an object as a user, if it exists.
+func (k *Kubelet) patch(ctx context.Context, t registry.Target, user string,
+	change func(o *api.Unstructured) error,
+) error {
+	_, err := k.config.Registry.Patch(ctx, t, func(o *api.Unstructured) (*api.Unstructured, error) {
+		return o, change(o)
+	}, writeOptions(user))
+	return ignoreGone(err)
 }
 
 // writeOptions returns the options for a write by a user, with the program's name for

@@ -27,12 +27,12 @@ func (n *node) user() string { return "system:node:" + n.name }
 // lost reports whether the node is unreachable. A recovered node counts as lost until the heartbeat
 // has noticed, because that enqueues the waiting pods.
 func (n *node) lost() bool {
-	return n.wasLost.Load() || n.kubelet.config.Lost != nil && n.kubelet.config.Lost(n.name)
+	return n.wasLost.Load() || n.kubelet.config.Lost(n.name)
 }
 
 // beat notices whether the node was lost or found, and renews its lease if it is reachable.
 func (n *node) beat(ctx context.Context) (found bool) {
-	lost := n.kubelet.config.Lost != nil && n.kubelet.config.Lost(n.name)
+	lost := n.kubelet.config.Lost(n.name)
 	if lost != n.wasLost.Swap(lost) {
 		n.report(ctx, lost)
 		n.taint(ctx, lost)
@@ -58,9 +58,9 @@ func (n *node) register(ctx context.Context) {
 func (n *node) report(ctx context.Context, lost bool) {
 	t := n.kubelet.nodeTarget()
 	t.Name, t.Subresource = n.name, "status"
-	_, _ = n.kubelet.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
-		return current, current.SetNested(nodeStatus(n, lost), "status")
-	}, writeOptions(n.user()))
+	_ = n.kubelet.patch(ctx, t, n.user(), func(o *api.Unstructured) error {
+		return o.SetNested(nodeStatus(n, lost), "status")
+	})
 }
 
 // taint removes the taint of new nodes and maintains that of unreachable nodes, which is the job of
@@ -69,7 +69,7 @@ func (n *node) taint(ctx context.Context, lost bool) {
 	const notReady, unreachable = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
 	t := n.kubelet.nodeTarget()
 	t.Name = n.name
-	_, _ = n.kubelet.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
+	_ = n.kubelet.patch(ctx, t, n.user(), func(current *api.Unstructured) error {
 		var taints []any
 		list, _ := current.Nested("spec", "taints").([]any)
 		for _, taint := range list {
@@ -83,10 +83,10 @@ func (n *node) taint(ctx context.Context, lost bool) {
 		}
 		if len(taints) == 0 {
 			current.RemoveNested("spec", "taints")
-			return current, nil
+			return nil
 		}
-		return current, current.SetNested(taints, "spec", "taints")
-	}, writeOptions(n.user()))
+		return current.SetNested(taints, "spec", "taints")
+	})
 }
 
 // renew renews the lease, creating it if necessary.

@@ -47,13 +47,12 @@ func (k *Kubelet) start(ctx context.Context, t registry.Target, pod *api.Unstruc
 	ip := fmt.Sprintf("10.244.%d.%d", k.lastIP>>8&0xff, k.lastIP&0xff)
 	uid := pod.GetUID()
 	t.Subresource = "status"
-	_, err := k.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
+	return k.patch(ctx, t, n.user(), func(current *api.Unstructured) error {
 		if current.GetUID() != uid || current.GetDeletionTimestamp() != nil {
-			return current, nil // another pod, or terminating: no change
+			return nil // another pod, or terminating: no change
 		}
-		return current, current.SetNested(runningStatus(current, n, ip), "status")
-	}, writeOptions(n.user()))
-	return ignoreGone(err)
+		return current.SetNested(runningStatus(current, n, ip), "status")
+	})
 }
 
 // stop deletes a terminating pod when its time is over, and waits until then.
@@ -61,8 +60,8 @@ func (k *Kubelet) stop(ctx context.Context, t registry.Target, pod *api.Unstruct
 	key := keyOf(t)
 	deadline, grace := pod.GetDeletionTimestamp().Time, pod.NestedInt64("metadata", "deletionGracePeriodSeconds")
 	if listens, ok := stopsAfter(pod); ok {
-		began := deadline.Add(-time.Duration(grace) * time.Second)
-		deadline = earlier(deadline, began.Add(listens))
+		whole := time.Duration(grace) * time.Second
+		deadline = deadline.Add(min(listens, whole) - whole)
 	}
 	wait, uid := time.Until(deadline), pod.GetUID()
 	known := k.stopping[key]
@@ -98,13 +97,12 @@ func (k *Kubelet) stop(ctx context.Context, t registry.Target, pod *api.Unstruct
 // end reports that the containers of a pod have ended, which stays although they have.
 func (k *Kubelet) end(ctx context.Context, t registry.Target, uid string, n *node) error {
 	t.Subresource = "status"
-	_, err := k.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
+	return k.patch(ctx, t, n.user(), func(current *api.Unstructured) error {
 		if current.GetUID() == uid {
 			endContainers(current)
 		}
-		return current, nil
-	}, writeOptions(n.user()))
-	return ignoreGone(err)
+		return nil
+	})
 }
 
 // ending is the progress of a pod's termination.
@@ -121,13 +119,6 @@ func stopsAfter(pod *api.Unstructured) (time.Duration, bool) {
 	}
 	listens, err := time.ParseDuration(text)
 	return max(listens, 0), err == nil
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // ignoreGone ignores that a pod is already gone. The retry notices another pod with its name.
@@ -175,14 +166,14 @@ func (k *Kubelet) used(claim store.Key) bool {
 
 func (k *Kubelet) releaseClaim(ctx context.Context, t registry.Target, claim *store.Object) {
 	t.Namespace, t.Name = claim.Key.Namespace, claim.Key.Name
-	_, _ = k.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
+	_ = k.patch(ctx, t, claimController, func(current *api.Unstructured) error {
 		finalizers, _ := current.Nested("metadata", "finalizers").([]any)
 		left := slices.DeleteFunc(slices.Clone(finalizers), func(finalizer any) bool { return finalizer == resources.FinalizerClaimProtection })
 		if current.GetUID() != claim.UID || len(left) == len(finalizers) {
-			return current, nil
+			return nil
 		}
-		return current, current.SetNested(left, "metadata", "finalizers")
-	}, writeOptions(claimController)) // retried by the next heartbeat
+		return current.SetNested(left, "metadata", "finalizers")
+	}) // retried by the next heartbeat
 }
 
 // The users of the other programs that this package simulates.
@@ -226,11 +217,10 @@ func (k *Kubelet) reportUnschedulable(ctx context.Context, t registry.Target, ui
 		message = fmt.Sprintf("0/%d nodes are available: %d node(s) were unschedulable.", nodes, nodes)
 	}
 	t.Subresource = "status"
-	_, err := k.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
+	return k.patch(ctx, t, scheduler, func(current *api.Unstructured) error {
 		if current.GetUID() == uid && current.NestedString("spec", "nodeName") == "" {
 			registry.SetCondition(current, "PodScheduled", api.ConditionFalse, "Unschedulable", message)
 		}
-		return current, nil
-	}, writeOptions(scheduler))
-	return ignoreGone(err)
+		return nil
+	})
 }

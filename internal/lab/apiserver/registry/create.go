@@ -58,7 +58,7 @@ func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w 
 		return nil, err
 	}
 	w.warn(resources.Warnings(t.Definition, o, nil))
-	if err := r.admitted(ctx, "create", t, w, o, nil); err != nil {
+	if err := r.admitted(ctx, "create", t, w, o); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -70,8 +70,7 @@ func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w 
 		if current, taken := r.collection(t).Get(t.key()); taken {
 			return nil, t.alreadyExists(current)
 		}
-		preview, err := store.Preview(draft, version)
-		return preview, r.storeError(t, err)
+		return store.Preview(draft, version), nil
 	}
 	if version != 0 {
 		return nil, meta.Unclassified("resourceVersion should not be set on objects to be created")
@@ -149,10 +148,10 @@ func (r *Registry) Bind(ctx context.Context, t Target, node string, w WriteOptio
 			return meta.InternalError(err)
 		}
 		SetCondition(pod, "PodScheduled", api.ConditionTrue, "", "")
-		if err := r.admitted(ctx, "create", t, w, pod, nil); err != nil {
+		if err := r.admitted(ctx, "create", t, w, pod); err != nil {
 			return err
 		}
-		if _, swapped, err := r.replace(t, old, pod, w); swapped || err != nil {
+		if _, err := r.replace(t, old, pod, w); err != errOvertaken {
 			return err
 		}
 	}

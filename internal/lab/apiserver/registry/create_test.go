@@ -53,7 +53,7 @@ func TestAdmissionIsAskedLast(t *testing.T) {
 	assert.False(t, w.exists(w.cm("a")))
 
 	w.make(w.cm(""), `{"metadata":{"name":"a"},"data":{"k":"1"}}`)
-	_, _, err = w.Update(ctx, w.cm("a"), tree(`{"metadata":{"name":"a"},"data":{"k":"2"}}`), eve)
+	_, err = w.Update(ctx, w.cm("a"), tree(`{"metadata":{"name":"a"},"data":{"k":"2"}}`), eve)
 	require.ErrorIs(t, err, denied)
 	_, err = w.Patch(ctx, w.cm("a"), merge(`{"data":{"k":"3"}}`), eve)
 	require.ErrorIs(t, err, denied)
@@ -73,7 +73,7 @@ func TestNothingIsWrittenForAContextThatHasEnded(t *testing.T) {
 	cancel()
 	_, err := w.Create(ended, w.cm(""), tree(`{"metadata":{"name":"b"}}`), none)
 	require.ErrorIs(t, err, context.Canceled)
-	_, _, err = w.Update(ended, w.cm("a"), tree(`{"metadata":{"name":"a"}}`), none)
+	_, err = w.Update(ended, w.cm("a"), tree(`{"metadata":{"name":"a"}}`), none)
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = w.Patch(ended, w.cm("a"), merge(`{}`), none)
 	require.ErrorIs(t, err, context.Canceled)

@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -48,84 +47,16 @@ func (r *Registry) syncCustom(name string) {
 	if !ok {
 		r.catalog.RemoveCustom(name)
 		r.store.Drop(resources.CustomPrefix(name))
-		r.acceptOthers(name)
 		return
 	}
-	r.accept(t, current.Decode())
-	r.acceptOthers(name)
-}
-
-// accept serves a custom resource unless its names are taken.
-func (r *Registry) accept(t Target, crd *api.Unstructured) {
-	reason, message := r.namesConflict(crd)
-	if reason == "" {
-		if err := r.catalog.PutCustom(crd); err != nil {
-			reason, message = "NotServed", err.Error() // validation refuses definitions that cannot be served
-		}
+	if r.catalog.PutCustom(current.Decode()) == nil { // validation refuses what cannot be served
+		r.amend(t, established)
 	}
-	r.amend(t, func(o *api.Unstructured) bool { return setNames(o, reason, message) })
 }
 
-// acceptOthers retries the definitions of the same group whose names were taken.
-func (r *Registry) acceptOthers(name string) {
-	_, group, _ := strings.Cut(name, ".")
-	view, err := r.store.Collection(r.customResources.Prefix).View(0)
-	if err != nil {
-		return
-	}
-	view.Ascend("", store.Key{}, func(o *store.Object) bool {
-		if _, other, _ := strings.Cut(o.Key.Name, "."); other == group && o.Key.Name != name {
-			if crd := o.Decode(); refusedNames(crd) {
-				r.accept(r.customTarget(o.Key.Name), crd)
-			}
-		}
-		return true
-	})
-}
-
-// refusedNames reports whether the names of a definition were taken at the last check.
-func refusedNames(crd *api.Unstructured) bool {
-	conditions, _ := crd.Nested("status", "conditions").([]any)
-	return slices.ContainsFunc(conditions, func(one any) bool {
-		condition, _ := one.(map[string]any)
-		return condition["type"] == "NamesAccepted" && condition["status"] == string(api.ConditionFalse)
-	})
-}
-
-// namesConflict looks for another resource of the group with one of the same names. kubectl and
-// owner references find resources by these names.
-func (r *Registry) namesConflict(crd *api.Unstructured) (reason, message string) {
-	group, name := crd.NestedString("spec", "group"), crd.GetName()
-	for _, d := range r.catalog.All() {
-		if d.Group != group || d.Qualified() == name {
-			continue
-		}
-		taken := append([]string{d.Plural, d.Singular}, d.ShortNames...)
-		for _, one := range []struct {
-			reason string
-			taken  []string
-			names  []string
-		}{
-			{"SingularConflict", taken, []string{crd.NestedString("spec", "names", "singular")}},
-			{"ShortNamesConflict", taken, crd.NestedStringSlice("spec", "names", "shortNames")},
-			{"KindConflict", []string{d.Kind, d.ListKind}, []string{crd.NestedString("spec", "names", "kind")}},
-			{"ListKindConflict", []string{d.Kind, d.ListKind}, []string{crd.NestedString("spec", "names", "listKind")}},
-		} {
-			for _, wanted := range one.names {
-				if wanted != "" && slices.Contains(one.taken, wanted) {
-					reason, message = one.reason, fmt.Sprintf("%q is already in use", wanted)
-				}
-			}
-		}
-	}
-	return reason, message
-}
-
-func setNames(crd *api.Unstructured, reason, message string) bool {
-	if reason != "" {
-		changed := SetCondition(crd, "NamesAccepted", api.ConditionFalse, reason, message)
-		return SetCondition(crd, "Established", api.ConditionFalse, "NotAccepted", "not all names are accepted") || changed
-	}
+// established sets the conditions of a definition that is served, and reports whether they have
+// changed. Whether another definition has the same names is not checked.
+func established(crd *api.Unstructured) bool {
 	changed := SetCondition(crd, "NamesAccepted", api.ConditionTrue, "NoConflicts", "no conflicts found")
 	changed = SetCondition(crd, "Established", api.ConditionTrue, "InitialNamesAccepted", "the initial names have been accepted") || changed
 	names := crd.DeepCopy().Nested("spec", "names")
@@ -164,23 +95,25 @@ func SetCondition(o *api.Unstructured, kind string, status api.ConditionStatus, 
 // deleteCustom handles the first DELETE of a CustomResourceDefinition: it marks the definition and
 // deletes its objects. The definition is removed with the last of them. It returns marked=false if
 // the definition is already marked.
-func (r *Registry) deleteCustom(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, marked, swapped bool, err error) {
-	if err := r.checkMetaPreconditions(t, old, o.Preconditions); err != nil || old.Deleting {
-		return nil, false, true, err
+func (r *Registry) deleteCustom(ctx context.Context, t Target, old *store.Object,
+	w WriteOptions,
+) (after *store.Object, marked bool, err error) {
+	if old.Deleting {
+		return nil, false, nil
 	}
 	next := old.Decode()
-	if err := r.admitted(ctx, "delete", t, w, nil, next); err != nil {
-		return nil, false, true, err
+	if err := r.admitted(ctx, "delete", t, w, next); err != nil {
+		return nil, false, err
 	}
 	metadataOf(next)["deletionTimestamp"] = timestamp(time.Now())
 	setFinalizers(next, append(without(next.GetFinalizers(), FinalizerCustomResources), FinalizerCustomResources))
 	SetCondition(next, "Terminating", api.ConditionTrue, "InstanceDeletionPending",
 		"CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon")
-	after, swapped, err = r.replace(t, old, next, w)
-	if err == nil && swapped && !w.DryRun {
+	after, err = r.replace(t, old, next, w)
+	if err == nil && !w.DryRun {
 		r.emptyCustom(ctx, t)
 	}
-	return after, true, swapped, err
+	return after, true, err
 }
 
 // emptyCustom deletes all objects of a resource that is being removed.
@@ -221,13 +154,13 @@ func (r *Registry) finishCustom(ctx context.Context, name string) {
 		SetCondition(next, "Terminating", api.ConditionFalse, "InstanceDeletionCompleted", "removed all instances")
 		finalizers := without(next.GetFinalizers(), FinalizerCustomResources)
 		setFinalizers(next, finalizers)
-		var swapped bool
+		var err error
 		if len(finalizers) == 0 {
-			_, _, swapped, _ = r.remove(ctx, t, old, WriteOptions{internal: true})
+			_, err = r.remove(ctx, t, old, WriteOptions{internal: true})
 		} else {
-			_, swapped, _ = r.replace(t, old, next, WriteOptions{internal: true})
+			_, err = r.replace(t, old, next, WriteOptions{internal: true})
 		}
-		if swapped {
+		if err != errOvertaken {
 			return
 		}
 	}

@@ -28,89 +28,85 @@ func (r *Registry) Delete(ctx context.Context, t Target, o api.DeleteOptions, w 
 		if !ok {
 			return nil, false, t.notFound()
 		}
-		gone := false
-		after, marked, swapped, err := r.begin(ctx, t, old, o, w)
-		if err == nil && !marked {
-			after, gone, swapped, err = r.deleteStep(ctx, t, old, o, w)
-		}
-		switch {
-		case err != nil:
+		if err := t.checkPreconditions(old, o.Preconditions); err != nil {
 			return nil, false, err
-		case swapped:
-			return after, gone, nil
+		}
+		after, marked, err := r.begin(ctx, t, old, o, w)
+		gone := false
+		if err == nil && !marked {
+			after, gone, err = r.deleteStep(ctx, t, old, o, w)
+		}
+		if err != errOvertaken {
+			return after, gone, err
 		}
 	}
 }
 
 // begin handles the first DELETE of namespaces and CustomResourceDefinitions. If marked is false,
 // deletion goes on as for any other object.
-func (r *Registry) begin(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, marked, swapped bool, err error) {
+func (r *Registry) begin(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions,
+	w WriteOptions,
+) (after *store.Object, marked bool, err error) {
 	switch t.Definition {
 	case r.namespaces:
 		return r.deleteNamespace(ctx, t, old, o, w)
 	case r.customResources:
-		return r.deleteCustom(ctx, t, old, o, w)
+		return r.deleteCustom(ctx, t, old, w)
 	}
-	return nil, false, true, nil
+	return nil, false, nil
 }
 
 // deleteStep handles the DELETE of an ordinary object.
-func (r *Registry) deleteStep(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, gone, swapped bool, err error) {
-	if t.Definition != r.namespaces && t.Definition != r.customResources {
-		if err := t.checkPreconditions(old, o.Preconditions); err != nil {
-			return nil, false, false, err
-		}
-	}
+func (r *Registry) deleteStep(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions,
+	w WriteOptions,
+) (after *store.Object, gone bool, err error) {
 	current := old.Decode()
-	if err := r.admitted(ctx, "delete", t, w, nil, current); err != nil {
-		return nil, false, false, err
+	if err := r.admitted(ctx, "delete", t, w, current); err != nil {
+		return nil, false, err
 	}
 	plan := planDeletion(t.Definition, current, o, time.Now())
-	if !plan.changed {
-		if plan.remove {
-			return r.remove(ctx, t, old, w)
+	if plan.changed {
+		after, err = r.replace(t, old, current, w)
+		if err == nil && plan.remove && !w.DryRun {
+			return r.removeMarked(ctx, t, after, w)
 		}
-		return old, false, true, nil
-	}
-	after, swapped, err = r.replace(t, old, current, w)
-	if err != nil || !swapped {
-		return nil, false, false, err
+		return after, err == nil && plan.remove, err
 	}
 	if !plan.remove {
-		return after, false, true, nil
+		return old, false, nil
 	}
-	if w.DryRun {
-		return after, true, true, nil
-	}
-	return r.removeMarked(ctx, t, after, w)
+	last, err := r.remove(ctx, t, old, w)
+	return last, err == nil, err
 }
 
-func (r *Registry) remove(ctx context.Context, t Target, old *store.Object, w WriteOptions) (*store.Object, bool, bool, error) {
+func (r *Registry) remove(ctx context.Context, t Target, old *store.Object, w WriteOptions) (*store.Object, error) {
 	if w.DryRun {
-		return old, true, true, nil
+		return old, nil
 	}
 	last, swapped := r.collection(t).Delete(old)
 	if !swapped {
-		return nil, false, false, nil
+		return nil, errOvertaken
 	}
 	r.removed(ctx, t, last)
-	return last, true, true, nil
+	return last, nil
 }
 
 // removeMarked removes an object that was just marked with a grace period of 0, even if another
 // client has written to it since.
-func (r *Registry) removeMarked(ctx context.Context, t Target, marked *store.Object, w WriteOptions) (*store.Object, bool, bool, error) {
+func (r *Registry) removeMarked(ctx context.Context, t Target, marked *store.Object,
+	w WriteOptions,
+) (after *store.Object, gone bool, err error) {
 	for {
-		last, done, swapped, err := r.remove(ctx, t, marked, w)
-		if swapped || err != nil {
-			return last, done, swapped, err
+		last, err := r.remove(ctx, t, marked, w)
+		if err != errOvertaken {
+			return last, true, err
 		}
 		current, ok := r.collection(t).Get(t.key())
 		if !ok || current.UID != marked.UID {
-			return marked, true, true, nil // another client removed it
+			return marked, true, nil // another client removed it
 		}
 		if len(current.Decode().GetFinalizers()) > 0 {
-			return current, false, true, nil
+			return current, false, nil
 		}
 		marked = current
 	}
@@ -131,22 +127,6 @@ func (t Target) checkPreconditions(old *store.Object, p *api.Preconditions) erro
 	if version := fmt.Sprint(old.Version); p.ResourceVersion != nil && *p.ResourceVersion != version {
 		return conflict(fmt.Sprintf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). "+
 			"The object might have been modified", *p.ResourceVersion, version))
-	}
-	return nil
-}
-
-// checkMetaPreconditions is checkPreconditions with the messages that namespaces and
-// CustomResourceDefinitions have.
-func (r *Registry) checkMetaPreconditions(t Target, old *store.Object, p *api.Preconditions) error {
-	if p == nil {
-		return nil
-	}
-	if p.UID != nil && *p.UID != old.UID {
-		return t.conflict(fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", *p.UID, old.UID))
-	}
-	if version := fmt.Sprint(old.Version); p.ResourceVersion != nil && *p.ResourceVersion != version {
-		return t.conflict(fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s",
-			*p.ResourceVersion, version))
 	}
 	return nil
 }
@@ -178,9 +158,6 @@ func planDeletion(d *resources.Definition, o *api.Unstructured, options api.Dele
 // DeleteCollection deletes every object that List returns for the same options, and returns that
 // list. It ignores objects that are already gone and stops at the first other error.
 func (r *Registry) DeleteCollection(ctx context.Context, t Target, d api.DeleteOptions, l api.ListOptions, w WriteOptions) (*Page, error) {
-	if err := r.CheckList(t, l); err != nil {
-		return nil, err
-	}
 	page, err := r.List(t, l)
 	if err != nil {
 		return nil, err

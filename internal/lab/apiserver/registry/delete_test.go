@@ -48,7 +48,7 @@ func TestPodsHaveAGracePeriod(t *testing.T) {
 		assert.True(t, gone)
 		assert.Equal(t, int64(0), last.Decode().Nested("metadata", "deletionGracePeriodSeconds"))
 		assert.Equal(t, start, last.Decode().GetDeletionTimestamp().UTC())
-		events, err := watch.Next(ctx)
+		events, err := next(ctx, watch)
 		require.NoError(t, err)
 		assert.Equal(t, []api.WatchEventType{api.WatchModified, api.WatchDeleted}, []api.WatchEventType{events[0].Type, events[1].Type},
 			"the grace period is 0 before the removal")

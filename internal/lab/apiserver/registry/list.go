@@ -51,13 +51,7 @@ func (r *Registry) List(t Target, o api.ListOptions) (*Page, error) {
 	if err != nil {
 		return nil, r.readError(t, err, "The resourceVersion for the provided list is too old.")
 	}
-	return page(view, selected, store.Key{}, limit, int64(view.Version())), nil
-}
-
-// CheckList validates the options of a list: selectors and combinations of options.
-func (r *Registry) CheckList(t Target, o api.ListOptions) error {
-	_, err := t.selects(o, checkListOptions(o))
-	return err
+	return page(view, selected, store.Key{}, limit), nil
 }
 
 func (r *Registry) nextPage(t Target, o api.ListOptions, selected selection) (*Page, error) {
@@ -79,11 +73,11 @@ func (r *Registry) nextPage(t Target, o api.ListOptions, selected selection) (*P
 	if err != nil {
 		return nil, r.readError(t, err, "")
 	}
-	return page(view, selected, token.after(selected.namespace), o.Limit, int64(view.Version())), nil
+	return page(view, selected, token.after(selected.namespace), o.Limit), nil
 }
 
 // page reads up to limit objects, and one more to see whether there is a next page.
-func page(view *store.View, selected selection, after store.Key, limit, version int64) *Page {
+func page(view *store.View, selected selection, after store.Key, limit int64) *Page {
 	p := &Page{Version: view.Version()}
 	if limit <= 0 {
 		limit = math.MaxInt64
@@ -97,7 +91,7 @@ func page(view *store.View, selected selection, after store.Key, limit, version 
 		}
 		if int64(len(p.Items)) == limit {
 			last := p.Items[limit-1].Key
-			p.Continue = tokenAfter(version, last)
+			p.Continue = tokenAfter(view.Version(), last)
 			if selected.all() {
 				remaining := int64(view.LenAfter(selected.namespace, last))
 				p.Remaining = &remaining
@@ -279,18 +273,6 @@ func (r *Registry) reached() uint64 {
 	return version - min(r.lag(), version-1)
 }
 
-// versionError reports a malformed resourceVersion in a query.
-type versionError struct {
-	text  string
-	cause error
-}
-
-func (e *versionError) Error() string {
-	return meta.FieldError{
-		Type: meta.FieldInvalid, Field: "resourceVersion", Value: e.text, Detail: e.cause.Error(),
-	}.Error()
-}
-
 // queryVersion parses the resourceVersion of a read: "" and "0" are 0.
 func queryVersion(text string) (uint64, error) {
 	if text == "" {
@@ -298,7 +280,8 @@ func queryVersion(text string) (uint64, error) {
 	}
 	version, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return 0, &versionError{text, err}
+		wrong := meta.FieldError{Type: meta.FieldInvalid, Field: "resourceVersion", Value: text, Detail: err.Error()}
+		return 0, errors.New(wrong.Error())
 	}
 	return version, nil
 }
@@ -325,8 +308,8 @@ func (t continueToken) String() string {
 }
 
 // tokenAfter returns the token of the page that starts after last.
-func tokenAfter(version int64, last store.Key) string {
-	return continueToken{tokenFormat, version, "/" + last.String() + "\x00"}.String()
+func tokenAfter(version uint64, last store.Key) string {
+	return continueToken{tokenFormat, int64(version), "/" + last.String() + "\x00"}.String()
 }
 
 // after returns the key before the page. Tokens of a list of one namespace may omit the namespace.
@@ -339,24 +322,16 @@ func (t continueToken) after(namespace string) store.Key {
 }
 
 func parseToken(text string) (continueToken, error) {
-	token, err := decodeToken(text)
-	if err != nil {
-		return token, meta.BadRequest("invalid continue token: continue key is not valid: " + err.Error())
-	}
-	return token, nil
-}
-
-func decodeToken(text string) (continueToken, error) {
 	var token continueToken
 	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(data, &token)
+	}
+	if err == nil && token.Format != tokenFormat {
+		err = fmt.Errorf("server does not recognize this encoded version %s", token.Format)
+	}
 	if err != nil {
-		return token, err
-	}
-	if err := json.Unmarshal(data, &token); err != nil {
-		return token, err
-	}
-	if token.Format != tokenFormat {
-		return token, fmt.Errorf("server does not recognize this encoded version %s", token.Format)
+		return token, meta.BadRequest("invalid continue token: continue key is not valid: " + err.Error())
 	}
 	return token, nil
 }

@@ -54,7 +54,7 @@ func (r *Registry) mayCreate(t Target) error {
 // marked stays empty. kube-apiserver asks a cache that may lag, which is why the controller checks
 // twice.
 func (r *Registry) guard(t Target) store.Guard {
-	return func(reader store.Reader) error { return r.place(t, reader.Get) }
+	return func(get func(string, store.Key) (*store.Object, bool)) error { return r.place(t, get) }
 }
 
 func (r *Registry) place(t Target, get func(prefix string, key store.Key) (*store.Object, bool)) error {
@@ -90,26 +90,22 @@ func (r *Registry) namespaceExists(t Target) error {
 // deleteNamespace handles the DELETE that marks a namespace. It returns marked=false if the
 // namespace is already marked and spec.finalizers is empty. It is then deleted like any other
 // object: the "final DELETE action" of the design document.
-func (r *Registry) deleteNamespace(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions, w WriteOptions) (after *store.Object, marked, swapped bool, err error) {
-	if err := r.checkMetaPreconditions(t, old, o.Preconditions); err != nil {
-		return nil, true, true, err
-	}
+func (r *Registry) deleteNamespace(ctx context.Context, t Target, old *store.Object, o api.DeleteOptions,
+	w WriteOptions,
+) (after *store.Object, marked bool, err error) {
 	current := old.Decode()
 	if old.Deleting {
-		if len(current.NestedStringSlice("spec", "finalizers")) > 0 {
-			return old, true, true, nil
-		}
-		return nil, false, true, nil
+		return old, len(current.NestedStringSlice("spec", "finalizers")) > 0, nil
 	}
-	if err := r.admitted(ctx, "delete", t, w, nil, current); err != nil {
-		return nil, true, true, err
+	if err := r.admitted(ctx, "delete", t, w, current); err != nil {
+		return nil, true, err
 	}
 	metadata := metadataOf(current)
 	metadata["deletionTimestamp"] = timestamp(time.Now())
 	_ = current.SetNested(string(api.NamespaceTerminating), "status", "phase") // fails only if status is not a map
 	setCollectorFinalizers(current, o.PropagationPolicy)
-	after, swapped, err = r.replace(t, old, current, w)
-	return after, true, swapped, err
+	after, err = r.replace(t, old, current, w)
+	return after, true, err
 }
 
 // namespaceComplete reports whether a terminating namespace has no finalizers left in either list.

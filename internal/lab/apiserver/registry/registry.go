@@ -107,16 +107,12 @@ func (r *Registry) collection(t Target) *store.Collection {
 	return r.store.Collection(t.Definition.Prefix)
 }
 
-// admitted calls the admission hook. next is nil for a deletion, old for a creation.
-func (r *Registry) admitted(ctx context.Context, verb string, t Target, w WriteOptions, next, old *api.Unstructured) error {
+// admitted calls the admission hook with the object to be stored or deleted.
+func (r *Registry) admitted(ctx context.Context, verb string, t Target, w WriteOptions, o *api.Unstructured) error {
 	if r.admit == nil || w.internal {
 		return nil
 	}
-	object := next
-	if object == nil {
-		object = old
-	}
-	return r.admit(ctx, Attributes{Verb: verb, Target: t, User: w.User, Object: object, Old: old, Write: w, Collection: w.collection})
+	return r.admit(ctx, Attributes{Verb: verb, Target: t, User: w.User, Object: o, Collection: w.collection})
 }
 
 // injectConflict reports whether the hook asks for a conflict.

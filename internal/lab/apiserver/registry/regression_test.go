@@ -42,20 +42,6 @@ func TestObjectsThatAreNotServedGoWithTheirDefinition(t *testing.T) {
 	assert.Empty(t, w.list(all, api.ListOptions{}).Items)
 }
 
-// Names that become free are given to a definition that waits for them.
-func TestFreedNamesAreAccepted(t *testing.T) {
-	w := newWorld(t)
-	w.makeCronTabs()
-	other := strings.NewReplacer(`"plural":"crontabs"`, `"plural":"others"`, `"name":"crontabs.`, `"name":"others.`).Replace(crontabs)
-	w.make(w.crd(""), other)
-	accepted := func() string { return condition(w.get(w.crd("others.stable.example.com")), "NamesAccepted") }
-	assert.Contains(t, accepted(), "False ")
-	w.delete(w.crd("crontabs.stable.example.com"), api.DeleteOptions{})
-	assert.Equal(t, "True NoConflicts: no conflicts found", accepted())
-	_, served := w.catalog.Lookup(api.GroupVersionResource{Group: "stable.example.com", Version: "v1", Resource: "others"})
-	assert.True(t, served)
-}
-
 // While an APIService changes, its group must stay in discovery: otherwise a namespace controller
 // concludes that nothing is left.
 func TestAnUnavailableGroupStaysInDiscovery(t *testing.T) {

@@ -107,20 +107,9 @@ func (r *Registry) forgetServiceLocked(name string) {
 const autoManaged = "kube-aggregator.kubernetes.io/automanaged"
 
 func (r *Registry) makeLocalServices() {
-	for gv, priority := range resources.LocalServices() {
-		if r.isServed(gv) {
-			r.makeLocalService(gv, priority, "onstart")
-		}
+	for gv, priority := range resources.LocalServices {
+		r.makeLocalService(gv, priority, "onstart")
 	}
-}
-
-// isServed reports whether this server serves a version of a group.
-func (r *Registry) isServed(gv api.GroupVersion) bool {
-	return slices.ContainsFunc(r.catalog.Groups(), func(g resources.Group) bool {
-		return g.Name == gv.Group && slices.ContainsFunc(g.Versions, func(v resources.GroupVersion) bool {
-			return v.Version == gv.Version && len(v.Definitions) > 0
-		})
-	})
 }
 
 func (r *Registry) makeLocalService(gv api.GroupVersion, priority resources.Priority, managed string) {

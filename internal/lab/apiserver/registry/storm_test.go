@@ -36,7 +36,7 @@ func (s *storm) busy(random *rand.Rand) {
 	case 0, 1:
 		_, err = s.Create(ctx, t, tree(text), none)
 	case 2:
-		_, _, err = s.Update(ctx, t, tree(text), none)
+		_, err = s.Update(ctx, t, tree(text), none)
 	case 3:
 		_, err = s.Patch(ctx, t, merge(text), none)
 	case 4:
@@ -186,13 +186,13 @@ func (r *replica) follow(ctx context.Context) {
 			last = true
 		default:
 		}
-		events, err := watch.Next(ctx)
+		events, err := next(ctx, watch)
 		switch {
 		case api.IsExpired(err):
 			ok = false
 			continue
 		case err != nil && last:
-			return // ctx ends after done, and Next returns pending events first
+			return // ctx ends after done, and next returns pending events first
 		}
 		if err == nil {
 			for _, e := range events {
@@ -314,7 +314,7 @@ func TestStormOfDefinitions(t *testing.T) {
 		go func() {
 			defer close(ended)
 			for {
-				events, err := watch.Next(t.Context())
+				events, err := next(t.Context(), watch)
 				if err != nil {
 					assert.ErrorIs(t, err, registry.ErrEnded)
 					return

@@ -32,10 +32,6 @@ type Attributes struct {
 	User string
 	// Object is the object as it would be stored or deleted. It must not be changed.
 	Object *api.Unstructured
-	// Old is the object that an update or patch replaces, or a delete removes; nil for a create.
-	Old *api.Unstructured
-	// Write has the other options of the write.
-	Write WriteOptions
 	// Collection reports that the delete is part of a deletecollection, whose request has no name.
 	Collection bool
 }
@@ -46,9 +42,8 @@ type WriteOptions struct {
 	DryRun bool
 	// FieldManager is the client's name in metadata.managedFields; "" means "unknown".
 	FieldManager string
-	// User and Groups are the author of the write.
-	User   string
-	Groups []string
+	// User is the author of the write.
+	User string
 	// Warn receives warnings. It may be called again with the same text when a write is retried.
 	// Nil drops them.
 	Warn func(sentences []string)

@@ -2,10 +2,11 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
@@ -14,82 +15,61 @@ import (
 )
 
 // Update replaces an object, or the part of it that the subresource names, and takes ownership of
-// o. created reports that the object did not exist and that its type allows creation by update.
+// o. It creates no object.
 //
 // An object with a resourceVersion replaces only that version (409). Without one it replaces any
 // version, if the type allows it (422). If o removes the last finalizer of an object that is being
 // deleted, the object is removed. The answer is then o, which was never stored.
-func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w WriteOptions) (after *store.Object, created bool, err error) {
+func (r *Registry) Update(ctx context.Context, t Target, o *api.Unstructured, w WriteOptions) (*store.Object, error) {
 	if err := t.sameNamespace(o); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if err := t.sameName(o); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if r.injectConflict("update", t, w, o) {
-		return nil, false, t.conflict(meta.ObjectModified)
+		return nil, t.conflict(meta.ObjectModified)
 	}
-	for {
+	return r.change(ctx, "update", t, math.MaxInt, w, func(old *store.Object) (*api.Unstructured, error) {
+		if uid := o.GetUID(); uid != "" && uid != old.UID {
+			return nil, t.otherUID(uid, old.UID)
+		}
+		return t.replacement(o, old)
+	})
+}
+
+// change stores what compute makes of an object. If another writer was faster it starts again, up
+// to the number of attempts.
+func (r *Registry) change(ctx context.Context, verb string, t Target, attempts int, w WriteOptions,
+	compute func(old *store.Object) (*api.Unstructured, error),
+) (*store.Object, error) {
+	for range attempts {
 		if err := ctx.Err(); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		old, ok := r.collection(t).Get(t.key())
 		if !ok {
-			after, err = r.createOnUpdate(ctx, t, o, w)
-			return after, err == nil, err
+			return nil, t.notFound()
 		}
-		if uid := o.GetUID(); uid != "" && uid != old.UID {
-			return nil, false, t.otherUID(uid, old.UID, w)
+		next, err := compute(old)
+		if err != nil {
+			return nil, err
 		}
 		if err := r.namespaceExists(t); err != nil {
-			return nil, false, err
+			return nil, err
 		}
-		asked, err := parseVersion(o.GetResourceVersion())
-		if err != nil {
-			return nil, false, err
-		}
-		if err := t.checkVersion(asked, old.Version); err != nil {
-			return nil, false, err
-		}
-		next, err := t.replacement(o, old)
-		if err != nil {
-			return nil, false, err
-		}
-		after, swapped, err := r.revise(ctx, "update", t, old, next, w)
-		if swapped || err != nil {
-			return after, false, err
+		if after, err := r.revise(ctx, verb, t, old, next, w); err != errOvertaken {
+			return after, err
 		}
 	}
+	return nil, t.conflict(meta.ObjectModified)
 }
 
-// createOnUpdate handles an update of an object that does not exist. As in kube-apiserver, an
-// update of the status creates it as well.
-func (r *Registry) createOnUpdate(ctx context.Context, t Target, o *api.Unstructured, w WriteOptions) (*store.Object, error) {
-	if !t.Definition.Strategy.AllowCreateOnUpdate || t.Subresource != "" && t.Subresource != "status" {
-		return nil, t.notFound()
-	}
-	if uid := o.GetUID(); uid != "" {
-		return nil, t.otherUID(uid, "", w)
-	}
-	if err := r.mayCreate(t); err != nil {
-		return nil, err
-	}
-	if _, err := parseVersion(o.GetResourceVersion()); err != nil {
-		return nil, err
-	}
-	delete(metadataOf(o), "resourceVersion")
-	return r.create(ctx, t, o, w)
-}
-
-// otherUID returns the conflict of a write meant for an earlier object of the same name. A dry run
-// bypasses the storage layer, so its key lacks the prefix.
-func (t Target) otherUID(asked, found string, w WriteOptions) error {
-	prefix := t.Definition.Prefix
-	if w.DryRun {
-		prefix = strings.TrimPrefix(prefix, "/registry")
-	}
+// otherUID returns the conflict of a write meant for an earlier object of the same name.
+func (t Target) otherUID(asked, found string) error {
 	return t.conflict(fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s/%s, ResourceVersion: 0, AdditionalErrorMsg: "+
-		"Precondition failed: UID in precondition: %s, UID in object meta: %s", prefix, t.key(), asked, found))
+		"Precondition failed: UID in precondition: %s, UID in object meta: %s",
+		t.Definition.Prefix, t.key(), asked, found))
 }
 
 // checkVersion implements optimistic concurrency: a writer that names a version replaces only that
@@ -108,9 +88,23 @@ func (t Target) checkVersion(asked, current uint64) error {
 	}})
 }
 
-// replacement returns a copy of o in storage form. It copies because the caller may retry.
+// replacement returns a copy of o in storage form, if o may replace old. It copies because the
+// caller may retry.
 func (t Target) replacement(o *api.Unstructured, old *store.Object) (*api.Unstructured, error) {
+	asked, err := parseVersion(o.GetResourceVersion())
+	if err != nil {
+		return nil, err
+	}
+	if err := t.checkVersion(asked, old.Version); err != nil {
+		return nil, err
+	}
 	if t.Subresource == "scale" {
+		if replicas := o.NestedInt64("spec", "replicas"); replicas < 0 {
+			return nil, meta.Invalid("autoscaling", "Scale", t.Name, []meta.FieldError{{
+				Type: meta.FieldInvalid, Field: "spec.replicas", Value: replicas,
+				Detail: "must be greater than or equal to 0",
+			}})
+		}
 		next := old.Decode()
 		if err := t.Definition.SetScale(next, o); err != nil {
 			return nil, err
@@ -122,26 +116,32 @@ func (t Target) replacement(o *api.Unstructured, old *store.Object) (*api.Unstru
 	return next, nil
 }
 
+// errOvertaken reports that another writer changed the object first: the write must be computed
+// again.
+var errOvertaken = errors.New("registry: another writer was faster")
+
 // revise stores a new state: it keeps the server's fields, prepares and validates the change, and
-// calls admission. swapped is false if another writer changed the object first.
-func (r *Registry) revise(ctx context.Context, verb string, t Target, old *store.Object, next *api.Unstructured, w WriteOptions) (after *store.Object, swapped bool, err error) {
+// calls admission.
+func (r *Registry) revise(ctx context.Context, verb string, t Target, old *store.Object, next *api.Unstructured,
+	w WriteOptions,
+) (*store.Object, error) {
 	current := old.Decode()
 	prepareUpdate(t, next, current, w)
 	if err := t.invalid(checkUpdate(t, next, current)); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	w.warn(resources.Warnings(t.Definition, next, current))
-	if err := r.admitted(ctx, verb, t, w, next, current); err != nil {
-		return nil, false, err
+	if err := r.admitted(ctx, verb, t, w, next); err != nil {
+		return nil, err
 	}
 	if r.deletionComplete(t.Definition, next, current) {
 		return r.removeInstead(ctx, t, old, next, w)
 	}
-	after, swapped, err = r.replace(t, old, next, w)
-	if err == nil && swapped && !w.DryRun {
+	after, err := r.replace(t, old, next, w)
+	if err == nil && !w.DryRun {
 		r.written(t, after)
 	}
-	return after, swapped, err
+	return after, err
 }
 
 func prepareUpdate(t Target, next, current *api.Unstructured, w WriteOptions) {
@@ -202,47 +202,40 @@ func (r *Registry) deletionComplete(d *resources.Definition, next, current *api.
 
 // removeInstead removes an object whose new state has no finalizers left. It removes the old state
 // and returns the new one.
-func (r *Registry) removeInstead(ctx context.Context, t Target, old *store.Object, next *api.Unstructured, w WriteOptions) (*store.Object, bool, error) {
-	after, err := store.Preview(store.Draft{Object: next, Fields: t.Definition.FieldsOf(next)}, old.Version)
-	if err != nil || w.DryRun {
-		return after, true, r.storeError(t, err)
-	}
-	last, swapped := r.collection(t).Delete(old)
-	if swapped {
-		r.removed(ctx, t, last)
-	}
-	return after, swapped, nil
+func (r *Registry) removeInstead(ctx context.Context, t Target, old *store.Object, next *api.Unstructured,
+	w WriteOptions,
+) (*store.Object, error) {
+	_, err := r.remove(ctx, t, old, w)
+	return store.Preview(store.Draft{Object: next, Fields: t.Definition.FieldsOf(next)}, old.Version), err
 }
 
 // replace stores next in place of old. A dry run returns what would be stored.
-func (r *Registry) replace(t Target, old *store.Object, next *api.Unstructured, w WriteOptions) (*store.Object, bool, error) {
+func (r *Registry) replace(t Target, old *store.Object, next *api.Unstructured, w WriteOptions) (*store.Object, error) {
 	draft := store.Draft{Object: next, Fields: t.Definition.FieldsOf(next)}
 	if w.DryRun {
-		preview, err := store.Preview(draft, old.Version)
-		return preview, true, r.storeError(t, err)
+		return store.Preview(draft, old.Version), nil
 	}
-	after, swapped, err := r.collection(t).Replace(old, draft, nil)
-	return after, swapped, r.storeError(t, err)
+	after, swapped, err := r.collection(t).Replace(old, draft)
+	if err == nil && !swapped {
+		return nil, errOvertaken
+	}
+	return after, r.storeError(t, err)
 }
 
 // amend applies a change of the server itself, without validation, and retries on conflict. change
 // returns false if there is nothing to do.
-func (r *Registry) amend(t Target, change func(o *api.Unstructured) bool) (*store.Object, bool) {
+func (r *Registry) amend(t Target, change func(o *api.Unstructured) bool) {
 	for {
 		old, ok := r.collection(t).Get(t.key())
 		if !ok {
-			return nil, false
+			return
 		}
 		next := old.Decode()
 		if !change(next) {
-			return old, true
+			return
 		}
-		after, swapped, err := r.replace(t, old, next, WriteOptions{internal: true})
-		if err != nil {
-			return nil, false
-		}
-		if swapped {
-			return after, true
+		if _, err := r.replace(t, old, next, WriteOptions{internal: true}); err != errOvertaken {
+			return
 		}
 	}
 }
@@ -275,34 +268,19 @@ const patchAttempts = 5
 // A patch without a resourceVersion is retried on the latest state if another writer was faster.
 // With a resourceVersion it fails with a conflict.
 func (r *Registry) Patch(ctx context.Context, t Target, change func(current *api.Unstructured) (*api.Unstructured, error), w WriteOptions) (*store.Object, error) {
-	for range patchAttempts {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	return r.change(ctx, "patch", t, patchAttempts, w, func(old *store.Object) (*api.Unstructured, error) {
+		next, err := t.patched(old, change)
+		if err == nil && r.injectConflict("patch", t, w, next) {
+			err = t.conflict(meta.ObjectModified)
 		}
-		old, ok := r.collection(t).Get(t.key())
-		if !ok {
-			return nil, t.notFound()
-		}
-		next, err := r.patched(t, old, change)
-		if err != nil {
-			return nil, err
-		}
-		if err := r.namespaceExists(t); err != nil {
-			return nil, err
-		}
-		if r.injectConflict("patch", t, w, next) {
-			return nil, t.conflict(meta.ObjectModified)
-		}
-		after, swapped, err := r.revise(ctx, "patch", t, old, next, w)
-		if swapped || err != nil {
-			return after, err
-		}
-	}
-	return nil, t.conflict(meta.ObjectModified)
+		return next, err
+	})
 }
 
 // patched applies change and returns the new state in storage form.
-func (r *Registry) patched(t Target, old *store.Object, change func(*api.Unstructured) (*api.Unstructured, error)) (*api.Unstructured, error) {
+func (t Target) patched(
+	old *store.Object, change func(*api.Unstructured) (*api.Unstructured, error),
+) (*api.Unstructured, error) {
 	view := t.show(old)
 	if t.Subresource == "scale" {
 		view = t.Definition.ScaleOf(view)
@@ -315,13 +293,6 @@ func (r *Registry) patched(t Target, old *store.Object, change func(*api.Unstruc
 		return nil, err
 	}
 	if err := t.sameName(changed); err != nil {
-		return nil, err
-	}
-	asked, err := parseVersion(changed.GetResourceVersion())
-	if err != nil {
-		return nil, err
-	}
-	if err := t.checkVersion(asked, old.Version); err != nil {
 		return nil, err
 	}
 	return t.replacement(changed, old)

@@ -12,7 +12,7 @@ import (
 )
 
 func (w *world) update(t registry.Target, text string) (*api.Unstructured, error) {
-	o, _, err := w.Update(ctx, t, tree(text), none)
+	o, err := w.Update(ctx, t, tree(text), none)
 	if err != nil {
 		return nil, err
 	}
@@ -51,16 +51,4 @@ func TestPatchesAreRepeated(t *testing.T) {
 	}, none)
 	assert.True(t, api.IsConflict(err), "%v", err)
 	assert.Equal(t, 2, calls)
-}
-
-// Some types allow an update to create an object. A resourceVersion is then ignored.
-func TestUpdateMayCreate(t *testing.T) {
-	w := newWorld(t)
-	for _, object := range []string{`{"metadata":{"name":"a"}}`, `{"metadata":{"name":"b","resourceVersion":"5"}}`} {
-		o := tree(object)
-		after, created, err := w.Update(ctx, w.at("leases.coordination.k8s.io", "default", o.GetName()), o, none)
-		require.NoError(t, err)
-		assert.True(t, created)
-		assert.NotEmpty(t, after.UID)
-	}
 }

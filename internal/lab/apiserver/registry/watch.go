@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -10,7 +9,7 @@ import (
 	"orrery/restclient/api"
 )
 
-// initialBatch is the maximal number of initial events that Next returns at once.
+// initialBatch is the maximal number of initial events that Poll returns at once.
 const initialBatch = 500
 
 // Watch is one watch of a collection. It must be used by one goroutine at a time and need not be
@@ -36,7 +35,7 @@ type Watch struct {
 // events if the client accepts bookmarks (KEP-3157).
 //
 // An error is the answer to the request. Later errors, among them a version that is too old, are
-// returned by [Watch.Next], because kube-apiserver has answered 200 by then.
+// returned by [Watch.Poll], because kube-apiserver has answered 200 by then.
 func (r *Registry) Watch(t Target, o api.ListOptions) (*Watch, error) {
 	selected, err := t.selects(o, checkWatchOptions(o, false))
 	if err != nil {
@@ -111,26 +110,26 @@ func watchError(err error) error {
 	return err
 }
 
-// Next returns at least one event, or blocks until there is one or ctx ends. With an ended context
-// it still returns pending events.
+// Poll returns the next events. If there are none it returns a channel that is closed when there
+// may be some.
 //
 // A [*api.StatusError] is to be sent as an ERROR event; [ErrEnded] ends the watch without one.
-func (w *Watch) Next(ctx context.Context) ([]Event, error) {
+func (w *Watch) Poll() ([]Event, <-chan struct{}, error) {
 	if w.err != nil {
-		return nil, w.err
+		return nil, nil, w.err
 	}
 	if w.initial != nil {
 		if events := w.nextInitial(); len(events) > 0 {
-			return events, nil
+			return events, nil, nil
 		}
 	}
 	for {
-		changes, err := w.cursor.Next(ctx)
-		if err != nil {
-			return nil, watchError(err)
+		changes, more, err := w.cursor.Poll()
+		if err != nil || len(changes) == 0 {
+			return nil, more, watchError(err)
 		}
 		if events := w.translate(changes); len(events) > 0 {
-			return events, nil
+			return events, nil, nil
 		}
 	}
 }
@@ -184,23 +183,7 @@ func (w *Watch) translate(changes []store.Event) []Event {
 	return events
 }
 
-// Wait returns a channel that is closed when Next may have events, including events outside the
-// selection. Each channel is for one use.
-func (w *Watch) Wait() <-chan struct{} {
-	if w.err != nil || w.initial != nil {
-		return ready
-	}
-	return w.cursor.Wait()
-}
-
-// ready is a closed channel.
-var ready = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
-
-// Progress returns a version up to which Next has returned every change, and whether it is the
+// Progress returns a version up to which Poll has returned every change, and whether it is the
 // latest, so that a bookmark may be sent.
 func (w *Watch) Progress() (version uint64, upToDate bool) {
 	if w.err != nil || w.initial != nil {

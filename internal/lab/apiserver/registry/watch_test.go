@@ -17,18 +17,11 @@ func read(t *testing.T, watch *registry.Watch) []string {
 	t.Helper()
 	lines := []string{}
 	for {
-		select {
-		case <-watch.Wait():
-		default:
-			return lines
-		}
-		ended, cancel := context.WithCancel(ctx)
-		cancel() // pending events are returned, but Next does not block
-		events, err := watch.Next(ended)
+		events, more, err := watch.Poll()
 		if err != nil {
-			if err != context.Canceled {
-				lines = append(lines, err.Error())
-			}
+			return append(lines, err.Error())
+		}
+		if more != nil {
 			return lines
 		}
 		for _, e := range events {
@@ -40,6 +33,21 @@ func read(t *testing.T, watch *registry.Watch) []string {
 				line += " end"
 			}
 			lines = append(lines, line)
+		}
+	}
+}
+
+// next returns the next events of a watch. It blocks until there are some or ctx ends.
+func next(ctx context.Context, watch *registry.Watch) ([]registry.Event, error) {
+	for {
+		events, more, err := watch.Poll()
+		if err != nil || more == nil {
+			return events, err
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 	}
 }
@@ -59,7 +67,7 @@ func TestManyInitialEventsComeInBatches(t *testing.T) {
 	watch := w.watch(w.cm(""), api.ListOptions{SendInitialEvents: true, ResourceVersionMatch: api.MatchNotOlderThan, AllowWatchBookmarks: true})
 	total, parts := 0, 0
 	for {
-		events, err := watch.Next(ctx)
+		events, err := next(ctx, watch)
 		require.NoError(t, err)
 		parts++
 		total += len(events)
@@ -72,7 +80,7 @@ func TestManyInitialEventsComeInBatches(t *testing.T) {
 	}
 	assert.Equal(t, 1201, total)
 	assert.Equal(t, 3, parts)
-	events, err := watch.Next(ctx)
+	events, err := next(ctx, watch)
 	require.NoError(t, err)
 	assert.Equal(t, api.WatchDeleted, events[0].Type)
 	assert.Equal(t, "c1100", events[0].Object.Key.Name)

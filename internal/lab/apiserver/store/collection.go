@@ -15,7 +15,6 @@ type Collection struct {
 
 	// Guarded by the lock of the store, because writes of all collections have one order.
 	objects tree
-	bytes   int // the sum of the objects' sizes
 	window  window
 	changed chan struct{} // closed and replaced by every write
 	dropped bool
@@ -30,9 +29,6 @@ func newCollection(s *Store, prefix string) *Collection {
 	}
 }
 
-// Prefix returns the prefix that the keys would have in etcd.
-func (c *Collection) Prefix() string { return c.prefix }
-
 // Get returns the current object with the given key.
 func (c *Collection) Get(key Key) (*Object, bool) {
 	c.store.mu.RLock()
@@ -43,14 +39,10 @@ func (c *Collection) Get(key Key) (*Object, bool) {
 // commitLocked applies an event that carries the next version.
 func (c *Collection) commitLocked(e Event) {
 	c.store.version = e.Version()
-	if e.Previous != nil {
-		c.bytes -= e.Previous.size()
-	}
 	if e.Type == api.WatchDeleted {
 		c.objects.delete(e.Object)
 	} else {
 		c.objects.set(e.Object)
-		c.bytes += e.Object.size()
 	}
 	c.window.append(e)
 	close(c.changed)
@@ -61,7 +53,7 @@ func (c *Collection) commitLocked(e Event) {
 // of the window.
 func (c *Collection) dropLocked() {
 	c.dropped = true
-	c.objects, c.bytes = newTree(), 0
+	c.objects = newTree()
 	close(c.changed)
 }
 

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"strings"
 
@@ -30,18 +28,12 @@ type encodedDraft struct {
 	metadataEnd int    // offset in rest of the end of the metadata
 }
 
-// encode encodes a draft into buffer, which the result uses until newObject has copied it.
-func (d Draft) encode(buffer []byte) (encodedDraft, error) {
-	if d.Object == nil {
-		return encodedDraft{}, errors.New("store: no object")
-	}
+// encode encodes a draft. It panics if that is not JSON.
+func (d Draft) encode() encodedDraft {
 	e := encodedDraft{
 		key:      Key{Namespace: strings.Clone(d.Object.GetNamespace()), Name: strings.Clone(d.Object.GetName())},
 		uid:      strings.Clone(d.Object.GetUID()),
 		deleting: d.Object.Nested("metadata", "deletionTimestamp") != nil,
-	}
-	if e.key.Name == "" {
-		return encodedDraft{}, errors.New("store: no metadata.name")
 	}
 	if labels := d.Object.GetLabels(); len(labels) > 0 {
 		e.labels = labels
@@ -50,19 +42,11 @@ func (d Draft) encode(buffer []byte) (encodedDraft, error) {
 		e.fields = maps.Clone(d.Fields)
 	}
 	metadata, _ := d.Object.Nested("metadata").(map[string]any) // not nil: it has a name
-	rest := append(buffer[:0], '"')
-	rest, err := appendMembers(rest, metadata, "resourceVersion")
-	if err != nil {
-		return encodedDraft{}, fmt.Errorf("store: %q: %w", e.key.String(), err)
-	}
-	rest = append(rest, '}')
-	e.metadataEnd = len(rest)
-	rest, err = appendMembers(rest, d.Object.Object, "metadata", "kind", "apiVersion")
-	if err != nil {
-		return encodedDraft{}, fmt.Errorf("store: %q: %w", e.key.String(), err)
-	}
-	e.rest = append(rest, '}')
-	return e, nil
+	e.rest = append(make([]byte, 0, 1<<10), '"')
+	e.rest = append(appendMembers(e.rest, metadata, "resourceVersion"), '}')
+	e.metadataEnd = len(e.rest)
+	e.rest = append(appendMembers(e.rest, d.Object.Object, "metadata", "kind", "apiVersion"), '}')
+	return e
 }
 
 // share reuses the equal parts of the previous version, so that all versions of an object can share
@@ -86,24 +70,7 @@ func shared(text, old string) string {
 
 // Preview returns the object that a draft would become, for a dry run. Version 0 omits the
 // resourceVersion, for an object that was never stored.
-func Preview(d Draft, version uint64) (*Object, error) {
-	var object *Object
-	err := withEncoded(d, func(e *encodedDraft) error {
-		object = newObject(e, version)
-		return nil
-	})
-	if err != nil || version != 0 {
-		return object, err
-	}
-	// Cut out the member and the comma after it; metadata always has a name as well.
-	rest := object.body[object.restStart+uint32(len(`",`)):]
-	object.body = append([]byte(bodyStart+"{"), rest...)
-	cut := object.restStart + uint32(len(`",`)) - uint32(len(bodyStart+"{"))
-	object.metadataEnd -= cut
-	object.restStart = uint32(len(bodyStart + "{"))
-	return object, nil
+func Preview(d Draft, version uint64) *Object {
+	e := d.encode()
+	return newObject(&e, version)
 }
-
-// At returns the same content with another version. A watcher whose selection an object leaves gets
-// the last matching state with the version of the write that removed it.
-func (o *Object) At(version uint64) *Object { return o.at(version) }

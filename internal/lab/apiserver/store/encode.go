@@ -7,7 +7,7 @@ import (
 
 // appendMembers appends ",name":value for each member of an object but those excepted, sorted by
 // name, so that equal trees have equal encodings.
-func appendMembers(dst []byte, object map[string]any, except ...string) ([]byte, error) {
+func appendMembers(dst []byte, object map[string]any, except ...string) []byte {
 	var few [16]string // avoids an allocation for small objects
 	names := few[:0]
 	for name := range object {
@@ -19,12 +19,12 @@ func appendMembers(dst []byte, object map[string]any, except ...string) ([]byte,
 	for _, name := range names {
 		value, err := json.Marshal(object[name])
 		if err != nil {
-			return dst, err
+			panic("store: " + name + " cannot be encoded: " + err.Error())
 		}
 		dst = appendString(append(dst, ','), name)
 		dst = append(append(dst, ':'), value...)
 	}
-	return dst, nil
+	return dst
 }
 
 func appendString(dst []byte, text string) []byte {

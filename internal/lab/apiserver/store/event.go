@@ -94,7 +94,6 @@ type Object struct {
 const (
 	bodyStart    = `{"metadata":`
 	versionStart = bodyStart + `{"resourceVersion":"`
-	maxDigits    = 20
 	// objectOverhead is roughly what an object takes besides its body: the struct, its strings, its
 	// place in the tree.
 	objectOverhead = 256
@@ -102,20 +101,24 @@ const (
 
 // newObject completes a draft with its version.
 func newObject(d *encodedDraft, version uint64) *Object {
-	var digits [maxDigits]byte
-	number := strconv.AppendUint(digits[:0], version, 10)
-	restStart := len(versionStart) + len(number)
-	body := make([]byte, 0, restStart+len(d.rest))
-	body = append(append(append(body, versionStart...), number...), d.rest...)
+	start, rest := bodyStart+"{", d.rest[len(`",`):] // metadata has a name, too
+	if version != 0 {
+		start, rest = versionStart+strconv.FormatUint(version, 10), d.rest
+	}
+	restStart := len(start)
+	body := make([]byte, 0, restStart+len(rest))
+	body = append(append(body, start...), rest...)
 	return &Object{
 		Key: d.key, UID: d.uid, Version: version,
 		Labels: d.labels, Fields: d.fields, Deleting: d.deleting,
-		metadataEnd: uint32(restStart + d.metadataEnd), restStart: uint32(restStart), body: body,
+		metadataEnd: uint32(restStart + d.metadataEnd - (len(d.rest) - len(rest))),
+		restStart:   uint32(restStart), body: body,
 	}
 }
 
-// at returns the same object with another version.
-func (o *Object) at(version uint64) *Object {
+// At returns the same content with another version. A watcher whose selection an object leaves gets
+// the last matching state with the version of the write that removed it.
+func (o *Object) At(version uint64) *Object {
 	d := encodedDraft{
 		key: o.Key, uid: o.UID, labels: o.Labels, fields: o.Fields, deleting: o.Deleting,
 		metadataEnd: int(o.metadataEnd - o.restStart), rest: o.rest(),

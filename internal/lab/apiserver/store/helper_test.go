@@ -36,7 +36,7 @@ func create(t require.TestingT, c *Collection, key Key, value string) *Object {
 }
 
 func replace(t require.TestingT, c *Collection, old *Object, value string) *Object {
-	o, swapped, err := c.Replace(old, draft(old.Key, value), nil)
+	o, swapped, err := c.Replace(old, draft(old.Key, value))
 	require.NoError(t, err)
 	require.True(t, swapped)
 	return o

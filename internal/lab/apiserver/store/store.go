@@ -31,7 +31,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 )
 
@@ -104,22 +103,6 @@ func (s *Store) Collection(prefix string) *Collection {
 	c = newCollection(s, prefix)
 	s.collections[prefix] = c
 	return c
-}
-
-// Collections returns all collections, ordered by prefix.
-func (s *Store) Collections() []*Collection {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.collectionsLocked()
-}
-
-func (s *Store) collectionsLocked() []*Collection {
-	all := make([]*Collection, 0, len(s.collections))
-	for _, c := range s.collections {
-		all = append(all, c)
-	}
-	slices.SortFunc(all, func(a, b *Collection) int { return cmp.Compare(a.prefix, b.prefix) })
-	return all
 }
 
 // Drop removes a collection and its objects, as when a CustomResourceDefinition is deleted. Its

@@ -21,12 +21,10 @@ func (c *Collection) View(at uint64) (*View, error) {
 		return nil, err
 	}
 	objects := c.objects.copy()
-	later := c.window.all(number)
+	later := c.window.from(number)
 	c.store.mu.Unlock()
-	for _, events := range slices.Backward(later) {
-		for _, e := range slices.Backward(events) {
-			objects.undo(e)
-		}
+	for _, e := range slices.Backward(later) {
+		objects.undo(e)
 	}
 	return &View{version, objects}, nil
 }
@@ -65,37 +63,3 @@ func (v *View) Len(namespace string) int { return v.objects.count(namespace, Key
 
 // LenAfter returns how many objects Ascend would yield, without visiting them.
 func (v *View) LenAfter(namespace string, after Key) int { return v.objects.count(namespace, after) }
-
-// Snapshot describes a store at one moment.
-type Snapshot struct {
-	// Version is the version of the last write.
-	Version uint64 `json:"version"`
-	// Collections are ordered by prefix.
-	Collections []CollectionSnapshot `json:"collections"`
-}
-
-type CollectionSnapshot struct {
-	Prefix string `json:"prefix"`
-	// Objects is the number of objects, Bytes roughly their memory.
-	Objects int `json:"objects"`
-	Bytes   int `json:"bytes"`
-	// WindowEvents is the number of events kept, WindowBytes roughly the memory that only they keep
-	// alive.
-	WindowEvents int `json:"windowEvents"`
-	WindowBytes  int `json:"windowBytes"`
-	// Oldest is the oldest version that can be read or watched from.
-	Oldest uint64 `json:"oldest"`
-}
-
-func (s *Store) Snapshot() Snapshot {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	snapshot := Snapshot{Version: s.version}
-	for _, c := range s.collectionsLocked() {
-		snapshot.Collections = append(snapshot.Collections, CollectionSnapshot{
-			Prefix: c.prefix, Objects: c.objects.len(), Bytes: c.bytes,
-			WindowEvents: int(c.window.next - c.window.first), WindowBytes: c.window.bytes, Oldest: c.window.oldest,
-		})
-	}
-	return snapshot
-}

@@ -2,61 +2,23 @@ package store
 
 import (
 	"bytes"
-	"fmt"
 	"maps"
-	"sync"
 
 	"orrery/restclient/api"
 )
 
-// Guard is a condition that is checked atomically with a write, for example that its namespace
+// Guard is a condition that is checked atomically with a creation, for example that its namespace
 // exists and is not terminating. Its error prevents the write and is returned unchanged. Nil is
-// always true. All writes wait while it runs: it must be short, use only the Reader, and not retain
-// it.
-type Guard func(Reader) error
+// always true. All writes wait while it runs: it must be short, use only get, and not retain it.
+// get returns the current object with a key in the collection with a prefix.
+type Guard func(get func(prefix string, key Key) (*Object, bool)) error
 
-// Reader reads the state that a write is applied to.
-type Reader interface {
-	// Get returns the current object with the given key in the collection with the given prefix.
-	Get(prefix string, key Key) (*Object, bool)
-}
-
-// lockedReader reads a store whose lock the caller holds.
-type lockedReader struct{ store *Store }
-
-func (r lockedReader) Get(prefix string, key Key) (*Object, bool) {
-	c := r.store.collections[prefix]
+func (s *Store) getLocked(prefix string, key Key) (*Object, bool) {
+	c := s.collections[prefix]
 	if c == nil {
 		return nil, false
 	}
 	return c.objects.get(key)
-}
-
-func (g Guard) checkLocked(s *Store) error {
-	if g == nil {
-		return nil
-	}
-	return g(lockedReader{s})
-}
-
-// buffers are used for encoding. Stored objects are copies of the right size.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
-// maxBuffer keeps large buffers out of the pool.
-const maxBuffer = 1 << 20
-
-// withEncoded calls use with an encoded draft, which is valid during the call.
-func withEncoded(d Draft, use func(*encodedDraft) error) error {
-	buffer := buffers.Get().(*[]byte)
-	e, err := d.encode(*buffer)
-	if err == nil {
-		err = use(&e)
-		*buffer = e.rest
-	}
-	if cap(*buffer) <= maxBuffer {
-		buffers.Put(buffer)
-	}
-	return err
 }
 
 // report calls the hook for an event that has been committed.
@@ -67,13 +29,10 @@ func (c *Collection) report(e Event) {
 }
 
 // Create stores a new object. It fails with an [*ExistsError] if the key is taken, with the error
-// of guard, with [ErrDropped], or if the draft has no name or cannot be encoded.
+// of guard, or with [ErrDropped].
 func (c *Collection) Create(d Draft, guard Guard) (*Object, error) {
-	var event Event
-	err := withEncoded(d, func(e *encodedDraft) (err error) {
-		event, err = c.create(e, guard)
-		return err
-	})
+	e := d.encode()
+	event, err := c.create(&e, guard)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +46,10 @@ func (c *Collection) create(e *encodedDraft, guard Guard) (Event, error) {
 	if c.dropped {
 		return Event{}, ErrDropped
 	}
-	if err := guard.checkLocked(c.store); err != nil {
-		return Event{}, err
+	if guard != nil {
+		if err := guard(c.store.getLocked); err != nil {
+			return Event{}, err
+		}
 	}
 	if current, ok := c.objects.get(e.key); ok {
 		return Event{}, &ExistsError{Prefix: c.prefix, Key: e.key, Current: current}
@@ -100,18 +61,12 @@ func (c *Collection) create(e *encodedDraft, guard Guard) (Event, error) {
 
 // Replace stores a new version in place of old, which must be the current one. Otherwise swapped is
 // false and nothing happens: the caller must read again. If the content is unchanged, Replace
-// returns old and creates neither event nor version. The key cannot change. Errors are those of
-// Create, except [*ExistsError].
-func (c *Collection) Replace(old *Object, d Draft, guard Guard) (replaced *Object, swapped bool, err error) {
-	var event Event
-	err = withEncoded(d, func(e *encodedDraft) (err error) {
-		if e.key != old.Key {
-			return fmt.Errorf("store: %q replaces %q", e.key.String(), old.Key.String())
-		}
-		e.share(old)
-		event, swapped, err = c.replace(old, e, guard)
-		return err
-	})
+// returns old and creates neither event nor version. The key cannot change. It fails with
+// [ErrDropped].
+func (c *Collection) Replace(old *Object, d Draft) (replaced *Object, swapped bool, err error) {
+	e := d.encode()
+	e.share(old)
+	event, swapped, err := c.replace(old, &e)
 	switch {
 	case err != nil || !swapped:
 		return nil, false, err
@@ -123,7 +78,7 @@ func (c *Collection) Replace(old *Object, d Draft, guard Guard) (replaced *Objec
 }
 
 // replace returns no event if nothing changes.
-func (c *Collection) replace(old *Object, e *encodedDraft, guard Guard) (Event, bool, error) {
+func (c *Collection) replace(old *Object, e *encodedDraft) (Event, bool, error) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
 	if c.dropped {
@@ -131,9 +86,6 @@ func (c *Collection) replace(old *Object, e *encodedDraft, guard Guard) (Event, 
 	}
 	if current, _ := c.objects.get(old.Key); current != old {
 		return Event{}, false, nil
-	}
-	if err := guard.checkLocked(c.store); err != nil {
-		return Event{}, false, err
 	}
 	if bytes.Equal(e.rest, old.rest()) && maps.Equal(e.fields, old.Fields) {
 		return Event{}, true, nil
@@ -160,7 +112,7 @@ func (c *Collection) delete(old *Object) (Event, bool) {
 	if current, _ := c.objects.get(old.Key); current != old {
 		return Event{}, false
 	}
-	event := Event{Type: api.WatchDeleted, Object: old.at(c.store.version + 1), Previous: old}
+	event := Event{Type: api.WatchDeleted, Object: old.At(c.store.version + 1), Previous: old}
 	c.commitLocked(event)
 	return event, true
 }

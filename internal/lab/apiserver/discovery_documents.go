@@ -1,0 +1,278 @@
+package apiserver
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"orrery/internal/lab/apiserver/resources"
+	"orrery/restclient/api"
+)
+
+// discovery has the documents under /api and /apis for one state of the catalog, in both forms: the
+// older one, with a document for each group and version, and aggregated discovery (KEP-3352). They
+// are immutable.
+//
+// A group version whose server does not answer is listed as stale, so that clients know that they
+// do not know everything. The namespace controller depends on it: it must not finalize a namespace
+// whose content it cannot list.
+type discovery struct {
+	// byPath are the documents of the older form: "api", "api/v1", "apis", "apis/apps",
+	// "apis/apps/v1".
+	byPath map[string][]byte
+	// aggregated are "api" and "apis" in aggregated form.
+	aggregated map[string]document
+	// stale are the paths of versions that are announced and do not answer.
+	stale map[string]bool
+}
+
+// aggregatedType is the Content-Type of aggregated documents.
+const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+// troubledVersions are versions of groups whose discovery fails, besides those of the catalog.
+type troubledVersions struct {
+	// Unavailable versions are announced and do not answer.
+	Unavailable []api.GroupVersion
+	// Outdated versions answer; only the aggregated document lists them as stale.
+	Outdated []api.GroupVersion
+}
+
+// newDiscovery builds the documents. /api announces serverAddress.
+func newDiscovery(catalogue []resources.Group, troubled troubledVersions, serverAddress string) *discovery {
+	all := disturbed(catalogue, troubled)
+	d := &discovery{
+		byPath: map[string][]byte{}, stale: map[string]bool{},
+		aggregated: map[string]document{"api": aggregate(all, true), "apis": aggregate(all, false)},
+	}
+	list := api.APIGroupList{TypeMeta: typeMeta("APIGroupList"), Groups: []api.APIGroup{}}
+	for _, g := range all {
+		for _, v := range g.Versions {
+			gv := api.GroupVersion{Group: g.Name, Version: v.Version}
+			if v.Unavailable {
+				d.stale[pathOf(gv)] = true
+			} else {
+				d.byPath[pathOf(gv)] = encodeDocument(resourceList(gv, v))
+			}
+		}
+		if g.Name == "" {
+			d.byPath["api"] = encodeDocument(coreVersions(g, serverAddress))
+			continue
+		}
+		entry := legacyGroup(g)
+		list.Groups = append(list.Groups, entry)
+		entry.TypeMeta = typeMeta("APIGroup")
+		d.byPath["apis/"+g.Name] = encodeDocument(entry)
+	}
+	d.byPath["apis"] = encodeDocument(list)
+	return d
+}
+
+// hasGroup reports whether a group is announced.
+func (d *discovery) hasGroup(name string) bool { return d.byPath["apis/"+name] != nil }
+
+func encodeDocument(document any) []byte {
+	data, err := json.Marshal(document)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func typeMeta(kind string) api.TypeMeta { return api.TypeMeta{Kind: kind, APIVersion: "v1"} }
+
+// coreVersions returns the document /api.
+func coreVersions(g resources.Group, serverAddress string) map[string]any {
+	var versions []string
+	for _, v := range g.Versions {
+		versions = append(versions, v.Version)
+	}
+	return map[string]any{
+		"kind": "APIVersions", "versions": versions,
+		"serverAddressByClientCIDRs": []any{
+			map[string]string{"clientCIDR": "0.0.0.0/0", "serverAddress": serverAddress},
+		},
+	}
+}
+
+func legacyGroup(g resources.Group) api.APIGroup {
+	entry := api.APIGroup{Name: g.Name}
+	for _, v := range g.Versions {
+		gv := api.GroupVersion{Group: g.Name, Version: v.Version}
+		offered := api.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: v.Version}
+		entry.Versions = append(entry.Versions, offered)
+	}
+	entry.PreferredVersion = entry.Versions[0]
+	return entry
+}
+
+func resourceList(gv api.GroupVersion, v resources.GroupVersion) legacyList {
+	list := legacyList{TypeMeta: typeMeta("APIResourceList"), GroupVersion: gv.String(), Resources: []legacyResource{}}
+	if gv.Group == "" {
+		list.APIVersion = "" // as in kube-apiserver
+	}
+	for _, d := range v.Definitions {
+		list.Resources = append(list.Resources, legacyResource{
+			APIResource: api.APIResource{
+				Name: d.Plural, SingularName: d.Singular, Namespaced: d.Namespaced, Kind: d.Kind,
+				Verbs: verbs(d), ShortNames: d.ShortNames, Categories: d.Categories,
+			},
+			StorageVersionHash: storageHash(d),
+		})
+		for _, s := range d.Subresources() {
+			list.Resources = append(list.Resources, legacyResource{APIResource: api.APIResource{
+				Name: d.Plural + "/" + s.Name, Namespaced: d.Namespaced,
+				Group: s.Kind.Group, Version: s.Kind.Version, Kind: s.Kind.Kind, Verbs: s.Verbs,
+			}})
+		}
+	}
+	return list
+}
+
+// legacyList and legacyResource are api.APIResourceList with the hash by which storage migration
+// notices a changed storage version.
+type legacyList struct {
+	api.TypeMeta `json:",inline"`
+	GroupVersion string           `json:"groupVersion"`
+	Resources    []legacyResource `json:"resources"`
+}
+
+type legacyResource struct {
+	api.APIResource
+	StorageVersionHash string `json:"storageVersionHash,omitempty"`
+}
+
+const admissionGroup = "admissionregistration.k8s.io"
+
+// storedAs are the types whose storage version in kube-apiserver is not the preferred version.
+var storedAs = map[[2]string][2]string{
+	{"events.k8s.io", "Event"}:                           {"", "v1"},
+	{"apiextensions.k8s.io", "CustomResourceDefinition"}: {"apiextensions.k8s.io", "v1beta1"},
+	{admissionGroup, "MutatingAdmissionPolicy"}:          {admissionGroup, "v1beta1"},
+	{admissionGroup, "MutatingAdmissionPolicyBinding"}:   {admissionGroup, "v1beta1"},
+}
+
+// storageHash returns the hash of the storage version, or "" for resources that are not stored.
+func storageHash(d *resources.Definition) string {
+	if !d.HasVerb("watch") {
+		return ""
+	}
+	group, version, kind := d.Group, d.Versions[0], d.Kind
+	if stored, ok := storedAs[[2]string{group, kind}]; ok {
+		group, version = stored[0], stored[1]
+	}
+	sum := sha256.Sum256([]byte(group + "/" + version + "/" + kind))
+	return base64.StdEncoding.EncodeToString(sum[:8])
+}
+
+// aggregate returns an aggregated document: of the core group, or of all others.
+func aggregate(all []resources.Group, core bool) document {
+	list := api.APIGroupDiscoveryList{
+		TypeMeta: api.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"},
+		Items:    []api.APIGroupDiscovery{},
+	}
+	for _, g := range all {
+		if (g.Name == "") != core {
+			continue
+		}
+		item := api.APIGroupDiscovery{ObjectMeta: api.ObjectMeta{Name: g.Name}}
+		for _, v := range g.Versions {
+			item.Versions = append(item.Versions, aggregateVersion(v))
+		}
+		list.Items = append(list.Items, item)
+	}
+	return newDocument(encodeDocument(list), time.Time{})
+}
+
+func aggregateVersion(v resources.GroupVersion) api.APIVersionDiscovery {
+	out := api.APIVersionDiscovery{Version: v.Version, Freshness: api.FreshnessCurrent}
+	if v.Unavailable || v.Outdated {
+		out.Freshness = api.FreshnessStale
+	}
+	if v.Unavailable {
+		return out
+	}
+	for _, d := range v.Definitions {
+		scope := api.ScopeCluster
+		if d.Namespaced {
+			scope = api.ScopeNamespaced
+		}
+		made := api.APIResourceDiscovery{
+			Resource: d.Plural, SingularResource: d.Singular, Scope: scope, Verbs: verbs(d),
+			ResponseKind: &api.DiscoveryKind{Kind: d.Kind}, ShortNames: d.ShortNames, Categories: d.Categories,
+		}
+		for _, s := range d.Subresources() {
+			made.Subresources = append(made.Subresources, api.APISubresourceDiscovery{
+				Subresource:  s.Name,
+				ResponseKind: &api.DiscoveryKind{Group: s.Kind.Group, Version: s.Kind.Version, Kind: s.Kind.Kind},
+				Verbs:        s.Verbs,
+			})
+		}
+		out.Resources = append(out.Resources, made)
+	}
+	return out
+}
+
+// wantsAggregated reports whether a client prefers the aggregated form.
+func wantsAggregated(header http.Header) bool {
+	for _, c := range parseAccept(strings.Join(header.Values("Accept"), ",")) {
+		switch as := c.params["as"]; {
+		case c.mediaType == mediaJSON && as == "APIGroupDiscoveryList" &&
+			c.params["g"] == "apidiscovery.k8s.io" && c.params["v"] == "v2":
+			return true
+		case as == "":
+			return false
+		}
+	}
+	return false
+}
+
+// disturbed returns the groups of the catalog with the troubled versions.
+func disturbed(catalogue []resources.Group, troubled troubledVersions) []resources.Group {
+	all := slices.Clone(catalogue)
+	for i := range all {
+		all[i].Versions = slices.Clone(all[i].Versions) // they are shared
+	}
+	for _, gv := range troubled.Unavailable {
+		versionOf(&all, gv, true).Unavailable = true
+	}
+	for _, gv := range troubled.Outdated {
+		if v := versionOf(&all, gv, false); v != nil {
+			v.Outdated = true
+		}
+	}
+	return all
+}
+
+// verbs returns the verbs in kube-apiserver's order, which differs for custom resources.
+func verbs(d *resources.Definition) []string {
+	if d.Custom && d.Verbs == nil {
+		return []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
+	}
+	return d.VerbList()
+}
+
+// versionOf returns a version of a group, which it adds if create is set.
+func versionOf(all *[]resources.Group, gv api.GroupVersion, create bool) *resources.GroupVersion {
+	at := slices.IndexFunc(*all, func(g resources.Group) bool { return g.Name == gv.Group })
+	if at < 0 && create {
+		at = len(*all)
+		*all = append(*all, resources.Group{Name: gv.Group})
+	}
+	if at < 0 {
+		return nil
+	}
+	versions := &(*all)[at].Versions
+	found := slices.IndexFunc(*versions, func(v resources.GroupVersion) bool { return v.Version == gv.Version })
+	if found < 0 && create {
+		found = len(*versions)
+		*versions = append(*versions, resources.GroupVersion{Version: gv.Version})
+	}
+	if found < 0 {
+		return nil
+	}
+	return &(*versions)[found]
+}
