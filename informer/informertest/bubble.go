@@ -173,11 +173,22 @@ const relistDelay = 5 * time.Second
 // unseen changes the collection while the informer is disconnected for so long that it must list
 // again.
 func (b *bubble) unseen(change func()) {
-	release := b.source.Hold()
+	release := b.disconnect()
+	change()
+	b.relist(release)
+}
+
+// disconnect ends the watches; requests wait until release is called.
+func (b *bubble) disconnect() (release func()) {
+	release = b.source.Hold()
 	b.source.Cut(nil)
 	synctest.Wait()
-	change()
-	b.source.AdvanceVersion() // makes the position of the informer older than the history
+	return release
+}
+
+// relist lets requests be answered, and makes the position of the informer older than the history.
+func (b *bubble) relist(release func()) {
+	b.source.AdvanceVersion()
 	b.source.Expire()
 	release()
 	time.Sleep(relistDelay)

@@ -8,34 +8,29 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var eventCases = []contractCase{
-	{"events of an object come in order", func(b *bubble) {
-		b.make(InformerConfig{})
-		h := b.handler()
-		b.start()
-		b.set("ns/a", "1")
-		b.set("ns/a", "2")
-		b.set("ns/a", "3")
-		b.source.Delete("ns/a")
-		b.set("ns/a", "4")
-		b.waitIdle()
-		b.leadsTo([]string{
-			"add ns/a=1", "update ns/a 1->2", "update ns/a 2->3", "delete ns/a=3", "add ns/a=4",
-		}, h)
-	}},
-	{"events of cluster-scoped and namespaced objects have their keys", func(b *bubble) {
-		b.make(InformerConfig{})
-		h := b.handler()
-		b.start()
-		for _, key := range []string{"ns/a", "a"} {
-			b.set(key, "1")
-			b.waitIdle()
-			b.source.Delete(key)
-			b.waitIdle()
-		}
-		assert.Equal(b, []string{"add ns/a=1", "delete ns/a=1", "add a=1", "delete a=1"}, h.Events())
-		assert.Empty(b, b.informer.Content())
-	}},
+var eventCases = append(cases([]script{
+	{name: "events of an object come in order",
+		steps: "set ns/a 1 2 3; delete ns/a; set ns/a 4", burst: true,
+		want: "add ns/a=1; update ns/a 1->2; update ns/a 2->3; delete ns/a=3; add ns/a=4"},
+	{name: "events of cluster-scoped and namespaced objects have their keys",
+		steps: "set ns/a 1; delete ns/a; set a 1; delete a",
+		want:  "add ns/a=1; delete ns/a=1; add a=1; delete a=1"},
+	{name: "a list after a gap causes only events for the difference",
+		before: "set ns/changed 1; set ns/gone 1; set ns/same 1",
+		steps:  "disconnect; set ns/changed 2; delete ns/gone; set ns/new 1; relist", anyOrder: true,
+		want: "add ns/changed=1 (initial); add ns/gone=1 (initial); add ns/same=1 (initial); " +
+			"update ns/changed 1->2; delete ns/gone=1 (unknown); add ns/new=1",
+		relisted: "update ns/same 1->1"},
+	{name: "a tombstone has the last known state",
+		steps: "set ns/a 1; disconnect; set ns/a 2; delete ns/a; relist",
+		want:  "add ns/a=1; delete ns/a=1 (unknown)"},
+	{name: "an object replaced during a gap is an update",
+		steps: "set ns/a 1; disconnect; delete ns/a; set ns/a 2; relist",
+		want:  "add ns/a=1; update ns/a 1->2"},
+	{name: "the watch continues where it broke off",
+		steps: "set ns/a 1; wait; disconnect; set ns/a 2; delete ns/a; reconnect", burst: true,
+		want: "add ns/a=1; update ns/a 1->2; delete ns/a=2"},
+}), []contractCase{
 	{"the store is as new as the event", func(b *bubble) {
 		b.make(InformerConfig{})
 		var old []string
@@ -78,65 +73,6 @@ var eventCases = []contractCase{
 		require.NotEmpty(b, order)
 		assert.Equal(b, "the store indexes the object", order[0], "want the store to change before any handler is called")
 		assert.Contains(b, order, "the handler is called")
-	}},
-	{"a list after a gap causes only events for the difference", func(b *bubble) {
-		for _, name := range []string{"changed", "gone", "same"} {
-			b.set("ns/"+name, "1")
-		}
-		b.make(InformerConfig{})
-		h := b.handler()
-		b.start()
-		h.Reset()
-		b.unseen(func() {
-			b.set("ns/changed", "2")
-			b.source.Delete("ns/gone")
-			b.set("ns/new", "1")
-		})
-		want := []string{"update ns/changed 1->2", "delete ns/gone=1 (unknown)", "add ns/new=1"}
-		if !b.has(QuietRelists) {
-			want = append(want, "update ns/same 1->1")
-		}
-		assert.ElementsMatch(b, want, h.Events())
-		assert.Equal(b, content(b.source), b.informer.Content())
-	}},
-	{"a tombstone has the last known state", func(b *bubble) {
-		b.make(InformerConfig{})
-		h := b.handler()
-		b.start()
-		b.set("ns/a", "1")
-		b.waitIdle()
-		b.unseen(func() {
-			b.set("ns/a", "2")
-			b.source.Delete("ns/a")
-		})
-		assert.Equal(b, []string{"add ns/a=1", "delete ns/a=1 (unknown)"}, h.Events())
-	}},
-	{"an object replaced during a gap is an update", func(b *bubble) {
-		b.make(InformerConfig{})
-		h := b.handler()
-		b.start()
-		b.set("ns/a", "1")
-		b.waitIdle()
-		b.unseen(func() {
-			b.source.Delete("ns/a")
-			b.set("ns/a", "2")
-		})
-		assert.Equal(b, []string{"add ns/a=1", "update ns/a 1->2"}, h.Events())
-	}},
-	{"the watch continues where it broke off", func(b *bubble) {
-		b.make(InformerConfig{})
-		h := b.handler()
-		b.start()
-		b.set("ns/a", "1")
-		b.waitIdle()
-		release := b.source.Hold()
-		b.source.Cut(nil)
-		b.waitIdle()
-		b.set("ns/a", "2")
-		b.source.Delete("ns/a")
-		release()
-		b.waitIdle()
-		b.leadsTo([]string{"add ns/a=1", "update ns/a 1->2", "delete ns/a=2"}, h)
 	}},
 	{"a transform runs before everything else", func(b *bubble) {
 		b.set("ns/a", "1")
@@ -194,4 +130,4 @@ var eventCases = []contractCase{
 			b.leadsTo([]string{"add ns/slow=1", "add ns/b=1", "update ns/b 1->2", "add ns/c=1"}, h)
 		}
 	}},
-}
+}...)

@@ -10,46 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var lifecycleCases = []contractCase{
-	{"handlers receive the first list and then the informer is synced", func(b *bubble) {
-		b.set("ns/a", "1")
-		b.set("ns/b", "1")
-		b.make(InformerConfig{})
-		h, registration := b.handlerDuring(nil)
-		assert.False(b, b.informer.HasSynced())
-		assert.False(b, registration.HasSynced())
-		b.start()
-		assert.True(b, b.informer.HasSynced(), "the first list is in the store")
-		assert.True(b, registration.HasSynced(), "the handler has processed the first list")
-		assert.ElementsMatch(b, []string{"add ns/a=1 (initial)", "add ns/b=1 (initial)"}, h.Events())
-		assert.Equal(b, content(b.source), b.informer.Content())
-	}},
-	{"an empty list counts as a list", func(b *bubble) {
-		b.make(InformerConfig{})
-		h, registration := b.handlerDuring(nil)
-		b.start()
-		assert.True(b, b.informer.HasSynced())
-		assert.True(b, registration.HasSynced())
-		assert.Empty(b, h.Events())
-		b.set("ns/a", "1")
-		b.waitIdle()
-		assert.Equal(b, []string{"add ns/a=1"}, h.Events(), "an addition after the list is not initial")
-	}},
-	{"nothing is synced while the server does not answer", func(b *bubble) {
-		b.set("ns/a", "1")
-		release := b.source.Hold()
-		b.make(InformerConfig{})
-		h, registration := b.handlerDuring(nil)
-		b.start()
-		assert.False(b, b.informer.HasSynced())
-		assert.False(b, registration.HasSynced())
-		release()
-		time.Sleep(relistDelay)
-		b.waitIdle()
-		assert.True(b, b.informer.HasSynced())
-		assert.True(b, registration.HasSynced())
-		assert.Equal(b, []string{"add ns/a=1 (initial)"}, h.Events())
-	}},
+var lifecycleCases = append(cases([]script{
+	{name: "handlers receive the first list and then the informer is synced",
+		before: "set ns/a 1; set ns/b 1; unsynced", steps: "synced", anyOrder: true,
+		want: "add ns/a=1 (initial); add ns/b=1 (initial)"},
+	{name: "an empty list counts as a list",
+		steps: "synced; set ns/a 1",
+		want:  "add ns/a=1"}, // an addition after the list is not initial
+	{name: "nothing is synced while the server does not answer",
+		before: "set ns/a 1; disconnect", steps: "unsynced; reconnect; synced",
+		want: "add ns/a=1 (initial)"},
+}), []contractCase{
 	{"a registration is synced when its callbacks have returned, the informer earlier", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.make(InformerConfig{})
@@ -192,4 +163,4 @@ var lifecycleCases = []contractCase{
 			assert.Equal(b, content(b.source), got)
 		}
 	}},
-}
+}...)

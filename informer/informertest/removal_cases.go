@@ -12,31 +12,15 @@ import (
 )
 
 // removalCases are about the removal of handlers.
-var removalCases = []contractCase{
-	{"a removed handler receives nothing more, the others do (kubernetes/kubernetes#98657)", func(b *bubble) {
-		b.make(InformerConfig{})
-		removed, registration := b.handlerDuring(nil)
-		stays := b.handler()
-		b.start()
-		b.set("ns/a", "1")
-		b.waitIdle()
-		require.NoError(b, b.informer.RemoveEventHandler(registration))
-		b.set("ns/a", "2")
-		b.waitIdle()
-		assert.Equal(b, []string{"add ns/a=1"}, removed.Events())
-		assert.Equal(b, []string{"add ns/a=1", "update ns/a 1->2"}, stays.Events())
-		assert.NoError(b, b.informer.RemoveEventHandler(registration), "removing again does nothing")
-	}},
-	{"a handler removed before the start receives nothing", func(b *bubble) {
-		b.set("ns/a", "1")
-		b.make(InformerConfig{})
-		removed, registration := b.handlerDuring(nil)
-		stays := b.handler()
-		require.NoError(b, b.informer.RemoveEventHandler(registration))
-		b.start()
-		assert.Empty(b, removed.Events())
-		assert.Len(b, stays.Events(), 1)
-	}},
+var removalCases = append(cases([]script{
+	{name: "a removed handler receives nothing more, the others do (kubernetes/kubernetes#98657)",
+		handlers: "never never",
+		steps:    "set ns/a 1; remove 0; set ns/a 2; remove 0", // removing again does nothing
+		want:     "add ns/a=1 | add ns/a=1; update ns/a 1->2"},
+	{name: "a handler removed before the start receives nothing", handlers: "never never",
+		before: "set ns/a 1; remove 0",
+		want:   " | add ns/a=1 (initial)"},
+}), []contractCase{
 	{"one handler added twice counts as two", func(b *bubble) {
 		b.make(InformerConfig{})
 		var mu sync.Mutex
@@ -278,7 +262,7 @@ var removalCases = []contractCase{
 		require.NoError(b, err)
 		assert.Equal(b, content(b.source), got)
 	}},
-}
+}...)
 
 // drainer returns the informer as a Drainer; ok is false if it lacks DrainsHandlers.
 func (b *bubble) drainer() (informer Drainer, ok bool) {

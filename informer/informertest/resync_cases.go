@@ -1,6 +1,7 @@
 package informertest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -13,22 +14,44 @@ func (b *bubble) after(d time.Duration) {
 	b.waitIdle()
 }
 
-var resyncCases = []contractCase{
-	{"each handler is resynced in its own period", func(b *bubble) {
-		b.set("ns/a", "1")
-		b.make(InformerConfig{ResyncPeriod: 10 * time.Second})
-		ten, never, fifteen := b.resyncing(0), b.resyncing(-1), b.resyncing(15*time.Second)
-		b.start()
-		for _, h := range []*Recorder{ten, never, fifteen} {
-			assert.Equal(b, []string{"add ns/a=1 (initial)"}, h.Events())
-			h.Reset()
-		}
-		b.after(45 * time.Second)
-		reminder := "update ns/a 1->1"
-		assert.Equal(b, []string{reminder, reminder, reminder, reminder}, ten.Events())
-		assert.Equal(b, []string{reminder, reminder}, fifteen.Events(), "at 20 s and at 40 s: rounded up to the informer's checks")
-		assert.Empty(b, never.Events())
-	}},
+// What a handler receives first, and with each resync.
+const (
+	first = "add ns/a=1 (initial)"
+	again = "; update ns/a 1->1"
+)
+
+var resyncCases = append(cases([]script{
+	{name: "each handler is resynced in its own period", resync: 10 * time.Second, handlers: "default never 15s",
+		before: "set ns/a 1", steps: "after 45s", // 15 s are rounded up to the informer's checks
+		want: first + again + again + again + again + " | " + first + " | " + first + again + again},
+	{name: "a resync is for the handlers that are due, and a concurrent change for all",
+		resync: 10 * time.Second, handlers: "default 20s never",
+		before: "set ns/a 1", steps: "after 10.001s; set ns/a 2; after 10s; join default; after 1s",
+		want: first + again + "; update ns/a 1->2; update ns/a 2->2 | " + first + "; update ns/a 1->2; update ns/a 2->2 | " +
+			first + "; update ns/a 1->2 | add ns/a=2 (initial)"}, // no resync before the end of the first period
+	{name: "an informer without resync never resyncs", handlers: "5s",
+		before: "set ns/a 1", steps: "after 1h",
+		want: first},
+	{name: "before the start a short period makes the informer check more often",
+		resync: time.Minute, handlers: "default 5s",
+		before: "set ns/a 1", steps: "after 61s",
+		want: first + again + " | " + first + strings.Repeat(again, 12)},
+	{name: "after the start it does not", resync: 10 * time.Second,
+		before: "set ns/a 1", steps: "join 3s; after 31s",
+		want: first + again + again + again},
+	{name: "no period is shorter than a second", resync: 10 * time.Second, handlers: "10ms",
+		before: "set ns/a 1", steps: "after 3.5s",
+		want: first + again + again + again},
+	{name: "an unchanged list causes no events", resync: time.Hour, handlers: "default never",
+		before: "set ns/a 1", steps: "disconnect; relist",
+		want: first + " | " + first, relisted: "update ns/a 1->1"},
+	{name: "a resync does not bring a deleted object back", resync: time.Second, handlers: "default",
+		before: "set ns/a 1", steps: "after 1.5s; delete ns/a; after 5s",
+		want: first + again + "; delete ns/a=1"},
+	{name: "a removed handler is not resynced", resync: time.Second, handlers: "default",
+		before: "set ns/a 1", steps: "after 1.5s; remove 0; after 10s",
+		want: first + again},
+}), []contractCase{
 	{"a period that ends between two checks is due at the next check, and restarts there", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.make(InformerConfig{ResyncPeriod: 5 * time.Second})
@@ -43,68 +66,6 @@ var resyncCases = []contractCase{
 		b.start()
 		b.after(34 * time.Second)
 		assert.Equal(b, []time.Duration{10 * time.Second, 20 * time.Second, 30 * time.Second}, due, "not 10, 15, 25, 30")
-	}},
-	{"a resync is for the handlers that are due, and a concurrent change for all", func(b *bubble) {
-		b.set("ns/a", "1")
-		b.make(InformerConfig{ResyncPeriod: 10 * time.Second})
-		ten, twenty, never := b.resyncing(0), b.resyncing(20*time.Second), b.resyncing(-1)
-		b.start()
-		b.after(10*time.Second + time.Millisecond)
-		b.set("ns/a", "2")
-		b.after(10 * time.Second)
-		late := b.resyncing(0)
-		b.after(time.Second)
-		initial, change := "add ns/a=1 (initial)", "update ns/a 1->2"
-		assert.Equal(b, []string{initial, "update ns/a 1->1", change, "update ns/a 2->2"}, ten.Events(), "every 10 s")
-		assert.Equal(b, []string{initial, change, "update ns/a 2->2"}, twenty.Events(), "every 20 s")
-		assert.Equal(b, []string{initial, change}, never.Events(), "never")
-		assert.Equal(b, []string{"add ns/a=2 (initial)"}, late.Events(), "no resync before the end of the first period")
-	}},
-	{"an informer without resync never resyncs", func(b *bubble) {
-		b.set("ns/a", "1")
-		b.make(InformerConfig{})
-		h := b.resyncing(5 * time.Second)
-		b.start()
-		b.after(time.Hour)
-		assert.Equal(b, []string{"add ns/a=1 (initial)"}, h.Events())
-	}},
-	{"before the start a short period makes the informer check more often", func(b *bubble) {
-		b.set("ns/a", "1")
-		b.make(InformerConfig{ResyncPeriod: time.Minute})
-		minute, short := b.resyncing(0), b.resyncing(5*time.Second)
-		b.start()
-		b.after(61 * time.Second)
-		assert.Len(b, short.Events(), 1+12)
-		assert.Len(b, minute.Events(), 1+1)
-	}},
-	{"after the start it does not", func(b *bubble) {
-		b.set("ns/a", "1")
-		b.make(InformerConfig{ResyncPeriod: 10 * time.Second})
-		b.start()
-		short := b.resyncing(3 * time.Second)
-		b.after(31 * time.Second)
-		assert.Len(b, short.Events(), 1+3)
-	}},
-	{"no period is shorter than a second", func(b *bubble) {
-		b.set("ns/a", "1")
-		b.make(InformerConfig{ResyncPeriod: 10 * time.Second})
-		h := b.resyncing(10 * time.Millisecond)
-		b.start()
-		b.after(3500 * time.Millisecond)
-		assert.Len(b, h.Events(), 1+3)
-	}},
-	{"an unchanged list causes no events", func(b *bubble) {
-		b.set("ns/a", "1")
-		b.make(InformerConfig{ResyncPeriod: time.Hour})
-		resyncing, plain := b.resyncing(0), b.handler()
-		b.start()
-		b.unseen(func() {})
-		want := []string{"add ns/a=1 (initial)"}
-		if !b.has(QuietRelists) {
-			want = append(want, "update ns/a 1->1")
-		}
-		assert.Equal(b, want, resyncing.Events())
-		assert.Equal(b, want, plain.Events())
 	}},
 	{"frequent lists", func(b *bubble) {
 		b.set("ns/a", "1")
@@ -121,26 +82,4 @@ var resyncCases = []contractCase{
 			assert.Equal(b, plain.Events(), resyncing.Events(), "the repeated list is no resync")
 		}
 	}},
-	{"a resync does not bring a deleted object back", func(b *bubble) {
-		b.set("ns/a", "1")
-		b.make(InformerConfig{ResyncPeriod: time.Second})
-		h := b.resyncing(0)
-		b.start()
-		b.after(1500 * time.Millisecond)
-		b.source.Delete("ns/a")
-		b.after(5 * time.Second)
-		assert.Equal(b, []string{"add ns/a=1 (initial)", "update ns/a 1->1", "delete ns/a=1"}, h.Events())
-	}},
-	{"a removed handler is not resynced", func(b *bubble) {
-		b.set("ns/a", "1")
-		b.make(InformerConfig{ResyncPeriod: time.Second})
-		h := &Recorder{}
-		registration, err := b.informer.AddEventHandler(h.Handle, 0)
-		assert.NoError(b, err)
-		b.start()
-		b.after(1500 * time.Millisecond)
-		assert.NoError(b, b.informer.RemoveEventHandler(registration))
-		b.after(10 * time.Second)
-		assert.Len(b, h.Events(), 1+1)
-	}},
-}
+}...)

@@ -117,23 +117,16 @@ func change3000Times(b *bubble, afterEach func()) []string {
 }
 
 // lateCases are about handlers added to a running informer.
-var lateCases = []contractCase{
-	{"a handler added later receives the content of the store and then the events", func(b *bubble) {
-		b.set("ns/a", "1")
-		b.make(InformerConfig{})
-		b.start()
-		b.set("ns/b", "1")
-		b.waitIdle()
-		h, registration := b.handlerDuring(nil)
-		b.waitIdle()
-		assert.True(b, registration.HasSynced())
-		assert.ElementsMatch(b, []string{"add ns/a=1 (initial)", "add ns/b=1 (initial)"}, h.Events())
-		h.Reset()
-		b.set("ns/b", "2")
-		b.source.Delete("ns/a")
-		b.waitIdle()
-		assert.ElementsMatch(b, []string{"update ns/b 1->2", "delete ns/a=1"}, h.Events())
-	}},
+var lateCases = append(cases([]script{
+	{name: "a handler added later receives the content of the store and then the events",
+		before: "set ns/a 1", steps: "set ns/b 1; join never; synced; set ns/b 2; delete ns/a", anyOrder: true,
+		want: "add ns/a=1 (initial); add ns/b=1 (initial); update ns/b 1->2; delete ns/a=1"},
+	{name: "a handler added before the first list is complete is synced after the list",
+		before: "set ns/a 1; disconnect", steps: "join never; unsynced; reconnect; synced",
+		want: "add ns/a=1 (initial)"},
+	{name: "a handler added later to an empty store is synced",
+		steps: "join never; synced"},
+}), []contractCase{
 	{"a handler added later is synced after the last object of the store and not before", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.set("ns/b", "1")
@@ -152,28 +145,6 @@ var lateCases = []contractCase{
 		b.waitIdle()
 		assert.Equal(b, []bool{false, false}, early, "while the callbacks run")
 		assert.True(b, registration.HasSynced())
-	}},
-	{"a handler added before the first list is complete is synced after the list", func(b *bubble) {
-		b.set("ns/a", "1")
-		release := b.source.Hold()
-		b.make(InformerConfig{})
-		b.start()
-		h, registration := b.handlerDuring(nil)
-		b.waitIdle()
-		assert.False(b, registration.HasSynced(), "nothing has been listed")
-		release()
-		time.Sleep(relistDelay)
-		b.waitIdle()
-		assert.True(b, registration.HasSynced())
-		assert.Equal(b, []string{"add ns/a=1 (initial)"}, h.Events())
-	}},
-	{"a handler added later to an empty store is synced", func(b *bubble) {
-		b.make(InformerConfig{})
-		b.start()
-		h, registration := b.handlerDuring(nil)
-		b.waitIdle()
-		assert.True(b, registration.HasSynced())
-		assert.Empty(b, h.Events())
 	}},
 	{"a slow handler added later delays no other and is synced when it is done", func(b *bubble) {
 		for i := range 100 {
@@ -222,4 +193,4 @@ var lateCases = []contractCase{
 			assert.Equal(b, content(b.source), got)
 		}
 	}},
-}
+}...)
