@@ -30,8 +30,11 @@ func inBubble(t *testing.T, impl Implementation, run func(b *bubble)) {
 	synctest.Test(t, func(t *testing.T) { run(newBubble(t, impl)) })
 }
 
+// newBubble returns a new bubble with an informer without options.
 func newBubble(t *testing.T, impl Implementation) *bubble {
-	return &bubble{T: t, impl: impl, source: NewContractSource()}
+	b := &bubble{T: t, impl: impl, source: NewContractSource()}
+	b.make(InformerConfig{})
+	return b
 }
 
 // NewContractSource returns an empty source for the informers of the contract.
@@ -52,11 +55,8 @@ func (b *bubble) has(c Capability) bool {
 	return !lacks
 }
 
-// make creates the informer.
-func (b *bubble) make(cfg InformerConfig) Informer {
-	b.informer = b.impl.New(b, b.source, cfg)
-	return b.informer
-}
+// make creates the informer with other options.
+func (b *bubble) make(cfg InformerConfig) { b.informer = b.impl.New(b, b.source, cfg) }
 
 // start runs the informer until stop or the end of the case.
 func (b *bubble) start() {

@@ -32,7 +32,6 @@ var eventCases = append(cases([]script{
 		want: "add ns/a=1; update ns/a 1->2; delete ns/a=2"},
 }), []contractCase{
 	{"the store is as new as the event", func(b *bubble) {
-		b.make(InformerConfig{})
 		var old []string
 		h := &Recorder{During: func(e Event) {
 			value, known := b.informer.Content()[e.Key]

@@ -46,7 +46,6 @@ func never() bool { return false }
 var failureCases = []contractCase{
 	{"a handler that panics skips the event and delays no other", func(b *bubble) {
 		defer b.impl.SurvivePanics()()
-		b.make(InformerConfig{})
 		bad, _ := b.handlerDuring(func(e Event) {
 			if e.New == "2" {
 				panic("a fault in a handler")
@@ -67,7 +66,6 @@ var failureCases = []contractCase{
 		defer b.impl.SurvivePanics()()
 		b.set("ns/a", "1")
 		b.set("ns/b", "1")
-		b.make(InformerConfig{})
 		h, registration := b.handlerDuring(func(e Event) {
 			if e.Key == "ns/a" {
 				panic("a fault in a handler")
@@ -82,7 +80,6 @@ var failureCases = []contractCase{
 	{"a handler added later that panics on its initial content", func(b *bubble) {
 		defer b.impl.SurvivePanics()()
 		b.set("ns/a", "1")
-		b.make(InformerConfig{})
 		b.start()
 		h, registration := b.handlerDuring(func(Event) { panic("a fault in a handler") })
 		time.Sleep(time.Minute)
@@ -91,7 +88,6 @@ var failureCases = []contractCase{
 		assert.Equal(b, b.has(SyncsAfterPanic), registration.HasSynced())
 	}},
 	{"a callback that ends its goroutine ends nothing else", func(b *bubble) {
-		b.make(InformerConfig{})
 		g := b.newLatch()
 		_, leaving := b.handlerDuring(func(Event) {
 			g.wait()

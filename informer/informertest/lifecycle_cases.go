@@ -23,7 +23,6 @@ var lifecycleCases = append(cases([]script{
 }), []contractCase{
 	{"a registration is synced when its callbacks have returned, the informer earlier", func(b *bubble) {
 		b.set("ns/a", "1")
-		b.make(InformerConfig{})
 		g := b.newLatch()
 		_, slow := b.handlerDuring(func(Event) { g.wait() })
 		_, quick := b.handlerDuring(nil)
@@ -36,7 +35,6 @@ var lifecycleCases = append(cases([]script{
 		assert.True(b, slow.HasSynced())
 	}},
 	{"the version follows the collection", func(b *bubble) {
-		b.make(InformerConfig{})
 		assert.Empty(b, b.informer.LastSyncResourceVersion())
 		b.start()
 		assert.Equal(b, b.source.ResourceVersion(), b.informer.LastSyncResourceVersion())
@@ -45,7 +43,6 @@ var lifecycleCases = append(cases([]script{
 		assert.Equal(b, b.source.ResourceVersion(), b.informer.LastSyncResourceVersion())
 	}},
 	{"after Run there are no more events", func(b *bubble) {
-		b.make(InformerConfig{})
 		h := b.handler()
 		b.start()
 		assert.False(b, b.informer.IsStopped())
@@ -61,7 +58,6 @@ var lifecycleCases = append(cases([]script{
 		assert.Equal(b, map[string]string{"ns/a": "1"}, b.informer.Content(), "the store is still readable")
 	}},
 	{"Run waits for the running callback, and drops the backlog", func(b *bubble) {
-		b.make(InformerConfig{})
 		g := b.newLatch()
 		h, _ := b.handlerDuring(func(Event) { g.wait() })
 		b.start()
@@ -80,7 +76,6 @@ var lifecycleCases = append(cases([]script{
 		assert.Equal(b, []string{"add ns/a=1"}, h.Events())
 	}},
 	{"a stopped informer refuses handlers and does not start again", func(b *bubble) {
-		b.make(InformerConfig{})
 		registration, err := b.informer.AddEventHandler(func(Event) {}, -1)
 		require.NoError(b, err)
 		b.start()
@@ -96,7 +91,6 @@ var lifecycleCases = append(cases([]script{
 		}
 	}},
 	{"a running informer is not started again", func(b *bubble) {
-		b.make(InformerConfig{})
 		b.start()
 		lists := len(b.source.Requests())
 		err := b.informer.Run(context.Background())
@@ -110,7 +104,6 @@ var lifecycleCases = append(cases([]script{
 	}},
 	{"a handler that is added while the informer ends is refused, or ends with it", func(b *bubble) {
 		b.set("ns/a", "1")
-		b.make(InformerConfig{})
 		b.start()
 		var adding sync.WaitGroup
 		for i := range 200 {
@@ -130,13 +123,11 @@ var lifecycleCases = append(cases([]script{
 		adding.Wait()
 	}},
 	{"an informer that was never started is not stopped", func(b *bubble) {
-		b.make(InformerConfig{})
 		_, registration := b.handlerDuring(nil)
 		assert.False(b, b.informer.IsStopped())
 		assert.NoError(b, b.informer.RemoveEventHandler(registration))
 	}},
 	{"Run with an ended context leaves nothing behind", func(b *bubble) {
-		b.make(InformerConfig{})
 		b.handler()
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()

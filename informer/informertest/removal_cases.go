@@ -22,7 +22,6 @@ var removalCases = append(cases([]script{
 		want:   " | add ns/a=1 (initial)"},
 }), []contractCase{
 	{"one handler added twice counts as two", func(b *bubble) {
-		b.make(InformerConfig{})
 		var mu sync.Mutex
 		calls := 0
 		count := func(Event) {
@@ -44,7 +43,6 @@ var removalCases = append(cases([]script{
 		assert.Equal(b, 3, calls)
 	}},
 	{"a removal drops the backlog and does not wait for the callback", func(b *bubble) {
-		b.make(InformerConfig{})
 		g := b.newLatch()
 		h, registration := b.handlerDuring(func(Event) { g.wait() })
 		b.start()
@@ -57,7 +55,6 @@ var removalCases = append(cases([]script{
 		assert.Equal(b, []string{"add ns/a=1"}, h.Events())
 	}},
 	{"a handler may remove itself", func(b *bubble) {
-		b.make(InformerConfig{})
 		var registration Registration
 		h := &Recorder{During: func(Event) { assert.NoError(b, b.informer.RemoveEventHandler(registration)) }}
 		registration, err := b.informer.AddEventHandler(h.Handle, -1)
@@ -73,7 +70,6 @@ var removalCases = append(cases([]script{
 		}
 	}},
 	{"a handler may add a handler", func(b *bubble) {
-		b.make(InformerConfig{})
 		added := &Recorder{}
 		b.handlerDuring(func(e Event) {
 			if e.Kind == "add" {
@@ -92,7 +88,6 @@ var removalCases = append(cases([]script{
 		stranger := b.impl.New(b, NewContractSource(), InformerConfig{})
 		foreign, err := stranger.AddEventHandler(func(Event) {}, -1)
 		require.NoError(b, err)
-		b.make(InformerConfig{})
 		h := b.handler()
 		b.start()
 		err = b.informer.RemoveEventHandler(foreign)
@@ -106,7 +101,6 @@ var removalCases = append(cases([]script{
 		assert.Len(b, h.Events(), 1, "no other handler is removed")
 	}},
 	{"a removal that waits", func(b *bubble) {
-		b.make(InformerConfig{})
 		informer, can := b.informer.(ShutDowner)
 		require.Equal(b, b.has(WaitsForHandlers), can)
 		if !can {
@@ -137,7 +131,6 @@ var removalCases = append(cases([]script{
 		assert.NoError(b, informer.ShutDownEventHandler(context.Background(), registration), "again: nothing to do")
 	}},
 	{"a removal that drains", func(b *bubble) {
-		b.make(InformerConfig{})
 		informer, ok := b.drainer()
 		if !ok {
 			return
@@ -156,7 +149,6 @@ var removalCases = append(cases([]script{
 		assert.Equal(b, []string{"add ns/a=1", "add ns/b=1", "add ns/c=1"}, h.Events())
 	}},
 	{"a removal that drains drops the rest when the informer stops", func(b *bubble) {
-		b.make(InformerConfig{})
 		informer, ok := b.drainer()
 		if !ok {
 			return
@@ -177,7 +169,6 @@ var removalCases = append(cases([]script{
 		assert.Equal(b, []string{"add ns/a=1"}, h.Events(), "a stopped informer drains a removed handler")
 	}},
 	{"a removal that drains during events, while another handler is stuck, delivers each event once", func(b *bubble) {
-		b.make(InformerConfig{})
 		informer, ok := b.drainer()
 		if !ok {
 			return
@@ -207,7 +198,6 @@ var removalCases = append(cases([]script{
 		assert.Equal(b, content(b.source), got)
 	}},
 	{"removals that drain, inside a callback while the informer may wait for it", func(b *bubble) {
-		b.make(InformerConfig{})
 		informer, ok := b.drainer()
 		if !ok {
 			return
@@ -239,7 +229,6 @@ var removalCases = append(cases([]script{
 		b.leadsTo(want, stays)
 	}},
 	{"a hundred goroutines add and remove while events flow", func(b *bubble) {
-		b.make(InformerConfig{})
 		steady := b.handler()
 		b.start()
 		var abuse sync.WaitGroup

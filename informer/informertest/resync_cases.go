@@ -27,7 +27,8 @@ var resyncCases = append(cases([]script{
 	{name: "a resync is for the handlers that are due, and a concurrent change for all",
 		resync: 10 * time.Second, handlers: "default 20s never",
 		before: "set ns/a 1", steps: "after 10.001s; set ns/a 2; after 10s; join default; after 1s",
-		want: first + again + "; update ns/a 1->2; update ns/a 2->2 | " + first + "; update ns/a 1->2; update ns/a 2->2 | " +
+		want: first + again + "; update ns/a 1->2; update ns/a 2->2 | " +
+			first + "; update ns/a 1->2; update ns/a 2->2 | " +
 			first + "; update ns/a 1->2 | add ns/a=2 (initial)"}, // no resync before the end of the first period
 	{name: "an informer without resync never resyncs", handlers: "5s",
 		before: "set ns/a 1", steps: "after 1h",

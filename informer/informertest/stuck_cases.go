@@ -13,7 +13,6 @@ import (
 // stuckCases are about handlers that are slow or stuck.
 var stuckCases = []contractCase{
 	{"a handler receives one event at a time", func(b *bubble) {
-		b.make(InformerConfig{})
 		g := b.newLatch()
 		h, _ := b.handlerDuring(func(Event) { g.wait() })
 		b.start()
@@ -26,7 +25,6 @@ var stuckCases = []contractCase{
 		assert.Equal(b, []string{"add ns/a=1", "add ns/b=1"}, h.Events())
 	}},
 	{"a slow handler delays no other", func(b *bubble) {
-		b.make(InformerConfig{})
 		g := b.newLatch()
 		slow, _ := b.handlerDuring(func(Event) { g.wait() })
 		quick := b.handler()
@@ -45,7 +43,6 @@ var stuckCases = []contractCase{
 		}
 	}},
 	{"a stuck handler can be removed, by itself or by another, and then delays no other", func(b *bubble) {
-		b.make(InformerConfig{})
 		g := b.newLatch()
 		_, stuck := b.handlerDuring(func(Event) { g.wait() })
 		quick := b.handler()
@@ -57,7 +54,6 @@ var stuckCases = []contractCase{
 		g.open()
 	}},
 	{"a callback adds and removes handlers while the informer may wait for it", func(b *bubble) {
-		b.make(InformerConfig{})
 		g := b.newLatch()
 		late, leaving := &Recorder{}, &Recorder{}
 		var left Registration
@@ -84,7 +80,6 @@ var stuckCases = []contractCase{
 		assert.Equal(b, content(b.source), got)
 	}},
 	{"an informer ends although a handler is stuck and the informer may wait for it", func(b *bubble) {
-		b.make(InformerConfig{})
 		g := b.newLatch()
 		b.handlerDuring(func(Event) { g.wait() })
 		b.start()
@@ -130,7 +125,6 @@ var lateCases = append(cases([]script{
 	{"a handler added later is synced after the last object of the store and not before", func(b *bubble) {
 		b.set("ns/a", "1")
 		b.set("ns/b", "1")
-		b.make(InformerConfig{})
 		b.start()
 		var registration Registration
 		registered := make(chan struct{})
@@ -150,7 +144,6 @@ var lateCases = append(cases([]script{
 		for i := range 100 {
 			b.set("ns/"+strconv.Itoa(i), "1")
 		}
-		b.make(InformerConfig{})
 		quick := b.handler()
 		b.start()
 		quick.Reset()
@@ -169,7 +162,6 @@ var lateCases = append(cases([]script{
 		assert.Equal(b, content(b.source), got)
 	}},
 	{"handlers added during events miss nothing and receive nothing twice", func(b *bubble) {
-		b.make(InformerConfig{})
 		b.start()
 		var changing sync.WaitGroup
 		changing.Go(func() {
