@@ -60,7 +60,7 @@ func TestEventOfAnAbandonedStreamIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.config.IdleTimeout = time.Minute
-		late := &lateWatcher{stopped: make(chan struct{})}
+		late := reflectortest.NewLateWatcher()
 		watches := 0
 		f.config.ListerWatcher = reflectortest.Scripted{
 			OnList: f.source.List,
@@ -81,31 +81,13 @@ func TestEventOfAnAbandonedStreamIsDropped(t *testing.T) {
 	})
 }
 
-// lateWatcher delivers an event when it is stopped.
-type lateWatcher struct{ stopped chan struct{} }
-
-func (w *lateWatcher) Next() (api.WatchEvent[*api.Namespace], error) {
-	<-w.stopped
-	ns := informertest.Namespace("late")
-	ns.ResourceVersion = "99"
-	return api.WatchEvent[*api.Namespace]{Type: api.WatchAdded, Object: ns, ResourceVersion: "99"}, nil
-}
-
-func (w *lateWatcher) Stop() {
-	select {
-	case <-w.stopped:
-	default:
-		close(w.stopped)
-	}
-}
-
 // A request that outlives its attempt, because its ListerWatcher ignores the context, does not
 // count for the next attempt.
 func TestWatchThatOpensDuringTheNextAttemptIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.config.IdleTimeout = time.Minute
-		late := &lateWatcher{stopped: make(chan struct{})}
+		late := reflectortest.NewLateWatcher()
 		watches := 0
 		f.config.ListerWatcher = reflectortest.Scripted{
 			OnList: f.source.List,
@@ -121,11 +103,7 @@ func TestWatchThatOpensDuringTheNextAttemptIsClosed(t *testing.T) {
 		time.Sleep(71 * time.Second)
 		synctest.Wait()
 		assert.Equal(t, 2, watches)
-		select {
-		case <-late.stopped:
-		default:
-			t.Error("the watch that was opened too late is left open")
-		}
+		assert.True(t, late.IsStopped(), "the watch that was opened too late is left open")
 		f.source.Add(informertest.Namespace("a"))
 		synctest.Wait()
 		assert.Equal(t, map[string]string{"a": "2"}, f.store.State())

@@ -347,16 +347,6 @@ func randomInput(intN func(int) int) input {
 	return in
 }
 
-// A watch of exactly a second is not very short, so that two of them in a row cause no back-off.
-func TestAWatchOfExactlyASecondIsNotVeryShort(t *testing.T) {
-	s := newState()
-	s.Phase, s.stream.openedAt = phaseWatching, time.Minute
-	s.judge(time.Minute + shared.VeryShortWatch - 1)
-	assert.True(t, s.failure.brief, "it was shorter than a second")
-	s.judge(time.Minute + shared.VeryShortWatch)
-	assert.False(t, s.failure.brief, "it lasted a second")
-}
-
 // The duration of a list counts from the request of its first page, and each bookmark counts.
 func TestWhatAListReports(t *testing.T) {
 	r := testRules()
@@ -462,28 +452,6 @@ func TestAFailedResyncDropsThePosition(t *testing.T) {
 	require.NoError(t, d.feed(input{kind: inputResyncFailed, err: reflector.ErrIdle, now: 40 * time.Second}))
 	require.NoError(t, d.feed(input{kind: inputBackOffElapsed, now: d.state.timers.backOff}))
 	assert.Equal(t, phaseListing, d.state.Phase)
-}
-
-// A resync that is delayed for four and a half periods, because there is no list yet, runs at the
-// next multiple.
-func TestSkippedResyncsLandOnTheNextMultiple(t *testing.T) {
-	r := testRules()
-	r.resync = 10 * time.Second
-	for now, want := range map[time.Duration]time.Duration{
-		10 * time.Second: 20 * time.Second, 14 * time.Second: 20 * time.Second, 20 * time.Second: 30 * time.Second, 55 * time.Second: 60 * time.Second,
-	} {
-		for _, synced := range []bool{false, true} {
-			s := newState()
-			s.Phase, s.Synced, s.listing.page, s.timers.resync = phaseListing, synced, 1, 10*time.Second
-			next, effects := r.after(s, input{kind: inputResyncElapsed, now: now})
-			assert.Equal(t, want, next.timers.resync, "after %v", now)
-			if synced {
-				assert.Len(t, effects, 1, "one resync, however many periods have passed")
-			} else {
-				assert.Empty(t, effects)
-			}
-		}
-	}
 }
 
 // check returns a violated invariant of the state, or nil. Each step must lead from a valid state

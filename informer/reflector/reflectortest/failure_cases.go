@@ -301,14 +301,7 @@ var failureCases = []suiteCase{
 	{"a store that refuses one object still gets the others", "", func(f *fixture) {
 		var reported []*reflector.StoreError
 		f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) { reported = append(reported, err) }}
-		refused := map[string]bool{"Add": true}
-		f.store.OnCall = func(op string) error {
-			if refused[op] {
-				delete(refused, op)
-				return errors.New("no")
-			}
-			return nil
-		}
+		f.failNext("Add")
 		f.start()
 		f.add("refused")
 		f.pass(0)
@@ -322,7 +315,7 @@ var failureCases = []suiteCase{
 		assert.Equal(f, "2", reported[0].ResourceVersion)
 		assert.Same(f, reported[0], f.Snapshot().LastStoreError)
 
-		refused["Update"], refused["Delete"] = true, true
+		f.failNext("Update", "Delete")
 		f.source.Modify(informertest.Namespace("taken"))
 		f.pass(0)
 		assert.Equal(f, "4", f.LastSyncResourceVersion(), "the position moves even if the store refuses an update")

@@ -90,7 +90,7 @@ var lifecycleCases = []suiteCase{
 		}
 	}},
 	{"a watch that opens too late is closed", "", func(f *fixture) {
-		late := &lateWatcher{stopped: make(chan struct{})}
+		late := NewLateWatcher()
 		f.config.ListerWatcher = Scripted{
 			OnList: f.source.List,
 			OnWatch: func(ctx context.Context, _ api.ListOptions) (api.Watcher[*api.Namespace], error) {
@@ -100,11 +100,11 @@ var lifecycleCases = []suiteCase{
 		}
 		f.Cleanup(late.Stop)
 		f.start()()
-		assert.True(f, late.isStopped(), "the watch was left open")
+		assert.True(f, late.IsStopped(), "the watch was left open")
 		assert.Empty(f, f.store.State())
 	}},
 	{"the end reaches a watch that ignores its context", "", func(f *fixture) {
-		late := &lateWatcher{stopped: make(chan struct{})}
+		late := NewLateWatcher()
 		f.config.ListerWatcher = Scripted{
 			OnList: f.source.List,
 			OnWatch: func(context.Context, api.ListOptions) (api.Watcher[*api.Namespace], error) {
@@ -232,13 +232,17 @@ func (f *fixture) stopsIn(phase reflector.Phase, then func()) {
 	f.pass(time.Minute)
 }
 
-// lateWatcher delivers an event when it is stopped, and then ends.
-type lateWatcher struct {
+// LateWatcher delivers an event when it is stopped, and then ends.
+type LateWatcher struct {
 	stopped   chan struct{}
 	delivered bool
 }
 
-func (w *lateWatcher) Next() (api.WatchEvent[*api.Namespace], error) {
+// NewLateWatcher returns a watcher that has not been stopped.
+func NewLateWatcher() *LateWatcher { return &LateWatcher{stopped: make(chan struct{})} }
+
+// Next implements api.Watcher.
+func (w *LateWatcher) Next() (api.WatchEvent[*api.Namespace], error) {
 	<-w.stopped
 	if w.delivered {
 		return api.WatchEvent[*api.Namespace]{}, io.EOF
@@ -247,13 +251,15 @@ func (w *lateWatcher) Next() (api.WatchEvent[*api.Namespace], error) {
 	return Event(api.WatchAdded, "late", "99"), nil
 }
 
-func (w *lateWatcher) Stop() {
-	if !w.isStopped() {
+// Stop implements api.Watcher.
+func (w *LateWatcher) Stop() {
+	if !w.IsStopped() {
 		close(w.stopped)
 	}
 }
 
-func (w *lateWatcher) isStopped() bool {
+// IsStopped reports whether Stop was called.
+func (w *LateWatcher) IsStopped() bool {
 	select {
 	case <-w.stopped:
 		return true
@@ -316,14 +322,7 @@ var resyncCases = []suiteCase{
 	}},
 	{"a failed resync leads to a list", "", func(f *fixture) {
 		f.config.ResyncPeriod = time.Minute
-		fails := 1
-		f.store.OnCall = func(op string) error {
-			if op == "Resync" && fails > 0 {
-				fails--
-				return errors.New("no")
-			}
-			return nil
-		}
+		f.failNext("Resync")
 		f.start()
 		f.pass(time.Minute + someTime)
 		assert.Len(f, f.store.Replaced(), 2, "no list after a failed resync")

@@ -22,11 +22,10 @@ const wantSynced = "the reflector is synced once the store has its first list"
 // listCases are those in which no watch is answered.
 var listCases = []suiteCase{
 	{"a list in pages is at the version of its first page", "", func(f *fixture) {
-		f.scripted(func(opts api.ListOptions) (*api.List[*api.Namespace], error) {
-			if opts.Continue == "" {
-				return ListOf("100", "two", NamespaceAt("a", "50")), nil
-			}
-			return ListOf("105", "", NamespaceAt("b", "60")), nil
+		f.pages(map[string]*api.List[*api.Namespace]{
+			"":      ListOf("100", "two", NamespaceAt("a", "50")),
+			"two":   ListOf("105", "three", NamespaceAt("b", "60")),
+			"three": ListOf("107", "", NamespaceAt("c", "70")),
 		})
 		for range 110 {
 			f.source.AdvanceVersion()
@@ -36,21 +35,7 @@ var listCases = []suiteCase{
 		assert.Equal(f, []string{"100"}, f.asked("watch"), "a watch from the version of a later page misses the changes between the pages")
 		assert.Equal(f, "100", f.LastSyncResourceVersion(), "the position is the version of the list")
 		assert.True(f, f.Snapshot().Synced, wantSynced)
-		assert.Equal(f, map[string]string{"a": "50", "b": "60"}, f.store.State())
-	}},
-	{"a page between the first and the last does not decide the version of the list", "", func(f *fixture) {
-		pages := map[string]*api.List[*api.Namespace]{
-			"":      ListOf("100", "two", NamespaceAt("a", "50")),
-			"two":   ListOf("105", "three", NamespaceAt("b", "60")),
-			"three": ListOf("107", "", NamespaceAt("c", "70")),
-		}
-		f.scripted(func(opts api.ListOptions) (*api.List[*api.Namespace], error) { return pages[opts.Continue], nil })
-		for range 110 {
-			f.source.AdvanceVersion()
-		}
-		f.start()
-		assert.Equal(f, []string{"100"}, f.store.Replaced(), "the store gets the version of the first page")
-		assert.Equal(f, []string{"100"}, f.asked("watch"), "the watch begins at the version of the first page")
+		assert.Equal(f, map[string]string{"a": "50", "b": "60", "c": "70"}, f.store.State())
 	}},
 	{"the pages of a failed list are dropped", "", func(f *fixture) {
 		answers := []*api.List[*api.Namespace]{
@@ -146,11 +131,9 @@ var listCases = []suiteCase{
 		assert.Empty(f, f.errors)
 	}},
 	{"the pages of a list without a resource version are one list", "", func(f *fixture) {
-		f.scripted(func(opts api.ListOptions) (*api.List[*api.Namespace], error) {
-			if opts.Continue == "" {
-				return ListOf("", "two", NamespaceAt("a", "")), nil
-			}
-			return ListOf("", "", NamespaceAt("b", "")), nil
+		f.pages(map[string]*api.List[*api.Namespace]{
+			"":    ListOf("", "two", NamespaceAt("a", "")),
+			"two": ListOf("", "", NamespaceAt("b", "")),
 		})
 		f.start()
 		assert.Equal(f, []string{""}, f.store.Replaced())
@@ -208,14 +191,11 @@ var listCases = []suiteCase{
 			"more in one page":                 {append(two, three...), nil, true},
 		} {
 			f.errors = nil
-			f.scripted(func(opts api.ListOptions) (*api.List[*api.Namespace], error) {
-				if opts.Continue == "" && c.second != nil {
-					return ListOf("9", "two", c.first...), nil
-				} else if c.second == nil {
-					return ListOf("9", "", c.first...), nil
-				}
-				return ListOf("9", "", c.second...), nil
-			})
+			first, second := ListOf("9", "", c.first...), ListOf("9", "", c.second...)
+			if c.second != nil {
+				first.Continue = "two"
+			}
+			f.pages(map[string]*api.List[*api.Namespace]{"": first, "two": second})
 			replaced := len(f.store.Replaced())
 			stop := f.start()
 			if c.tooLong {
@@ -277,13 +257,7 @@ var listCases = []suiteCase{
 		assert.Equal(f, []string{"3", "3"}, f.store.Replaced())
 	}},
 	{"a failed Replace leads to another list", "", func(f *fixture) {
-		fails := 1
-		f.store.OnCall = func(op string) error {
-			if fails--; op == "Replace" && fails >= 0 {
-				return errors.New("full")
-			}
-			return nil
-		}
+		f.failNext("Replace")
 		listed := 0
 		f.config.Trace = &reflector.Trace{Listed: func(reflector.ListInfo) { listed++ }}
 		f.add("a")

@@ -13,6 +13,7 @@ package reflectortest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -190,6 +191,17 @@ func (f *fixture) asked(verb string) (versions []string) {
 	return versions
 }
 
+// failNext makes the next call of each of these methods of the store fail.
+func (f *fixture) failNext(ops ...string) {
+	f.store.OnCall = func(op string) error {
+		if i := slices.Index(ops, op); i >= 0 {
+			ops = slices.Delete(ops, i, i+1)
+			return errors.New("the store refuses")
+		}
+		return nil
+	}
+}
+
 func (f *fixture) add(name string) *api.Namespace { return f.source.Add(informertest.Namespace(name)) }
 
 // scripted makes list answer the list requests, and the source all watches.
@@ -200,6 +212,11 @@ func (f *fixture) scripted(list func(opts api.ListOptions) (*api.List[*api.Names
 			return f.source.Watch(ctx, opts)
 		},
 	}
+}
+
+// pages makes list requests get these pages, by their tokens.
+func (f *fixture) pages(pages map[string]*api.List[*api.Namespace]) {
+	f.scripted(func(opts api.ListOptions) (*api.List[*api.Namespace], error) { return pages[opts.Continue], nil })
 }
 
 // patientSource fails the test and ends the calling goroutine after many requests at one moment: in

@@ -287,44 +287,9 @@ var watchCases = []suiteCase{
 			f.source.Delete("c" + version)
 		}
 	}},
-	{"a watch from no definite version that ends is followed by a list", "", func(f *fixture) {
-		for _, version := range []string{"", "0"} {
-			for name, interrupt := range map[string]func(){
-				"it ends":   func() { f.source.Cut(nil) },
-				"it breaks": func() { f.source.Cut(syscall.ECONNRESET) },
-				"the next one is not answered": func() {
-					f.source.FailWatch(syscall.ECONNREFUSED)
-					f.source.Cut(syscall.ECONNRESET)
-				},
-				"overload": func() { f.source.SendError(informertest.TooManyRequests(time.Second)) },
-			} {
-				f.add("kept")
-				f.add("deleted")
-				lists := 0
-				f.scripted(func(api.ListOptions) (*api.List[*api.Namespace], error) {
-					lists++
-					list := ListOf(version, "")
-					for _, ns := range f.source.Objects() {
-						list.Items = append(list.Items, ns)
-					}
-					return list, nil
-				})
-				stop := f.start()
-				f.pass(2 * time.Second)
-				require.Equal(f, 1, lists, "at %q, %s: an open watch needs no second list", version, name)
-				f.source.Lose("deleted") // while no watch is open
-				interrupt()
-				f.pass(someTime)
-				assert.NotContains(f, f.store.State(), "deleted", "at %q, %s: no event reports it", version, name)
-				assert.Contains(f, f.store.State(), "kept", "at %q, %s", version, name)
-				assert.Equal(f, 1, f.source.Watchers(), "at %q, %s: a watch follows the list", version, name)
-				assert.Empty(f, f.errors, "at %q, %s: the end of a watch is no failure", version, name)
-				stop()
-			}
-		}
-	}},
 	{"what was deleted before a watch from no definite version is missing after its end", "", func(f *fixture) {
 		moves := map[string]func(){
+			"nothing":             func() {},
 			"a change":            func() { f.source.Modify(informertest.Namespace("kept")) },
 			"a deletion":          func() { f.source.Delete("other") },
 			"a bookmark":          func() { f.source.SendBookmark() },
@@ -351,7 +316,7 @@ var watchCases = []suiteCase{
 						return list, nil
 					})
 					stop := f.start()
-					move() // the position is definite from here on
+					move() // after a change or a bookmark, the position is definite
 					f.pass(2 * time.Second)
 					require.Contains(f, f.store.State(), "deleted", "at %q: no event reports that it has gone", version)
 					end()
