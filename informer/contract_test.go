@@ -175,11 +175,7 @@ func testCounts(t *testing.T, gears informer.Gears[head]) {
 		}
 		return counts
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { _ = inf.Run(ctx) })
-	defer running.Wait()
-	defer cancel()
+	running(t, inf)
 	assert.Equal(t, []int{0, 0}, pending(), "a Synced mark is no event, so it does not count as pending")
 	for _, name := range []string{"a", "b", "c"} {
 		obj := &api.PartialObjectMetadata{}
@@ -226,11 +222,7 @@ func TestDistributedIsCalledWithoutALock(t *testing.T) {
 			inf = informer.NewSharedIndexInformer(source, informer.Config[head]{Gears: form.gears, Trace: trace})
 			_, err := inf.AddEventHandler(eventHandler(func(informertest.Event) {}))
 			require.NoError(t, err)
-			ctx, cancel := context.WithCancel(t.Context())
-			var running sync.WaitGroup
-			running.Go(func() { _ = inf.Run(ctx) })
-			defer running.Wait()
-			defer cancel()
+			running(t, inf)
 			obj := &api.PartialObjectMetadata{}
 			obj.Name = "a"
 			source.Add(obj)
@@ -258,11 +250,7 @@ func TestStoredObjectsAreWatchedForMutations(t *testing.T) {
 				found = append(found, err.Key)
 			},
 		}})
-		ctx, cancel := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() { _ = inf.Run(ctx) })
-		defer running.Wait()
-		defer cancel()
+		running(t, inf)
 		synctest.Wait()
 		obj := &api.PartialObjectMetadata{}
 		obj.Name, obj.Labels = "a", map[string]string{}

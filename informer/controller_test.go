@@ -30,9 +30,7 @@ func TestAReflectorThatReplacesAnotherOneListsAtItsLastVersion(t *testing.T) {
 					cfg.Reflector.DisableWatchList = true
 					cfg.Reflector.Trace = &reflector.Trace{Bookmark: func(string, bool) { source.explode("bookmark") }}
 					inf := informer.NewSharedIndexInformer(source, cfg)
-					ctx, cancel := context.WithCancel(t.Context())
-					done := make(chan error)
-					go func() { done <- inf.Run(ctx) }()
+					running(t, inf)
 					time.Sleep(2 * time.Second)
 					source.Add(informertest.Namespace("a"))
 					synctest.Wait()
@@ -60,8 +58,6 @@ func TestAReflectorThatReplacesAnotherOneListsAtItsLastVersion(t *testing.T) {
 					source.Add(informertest.Namespace("b"))
 					synctest.Wait()
 					assert.Len(t, inf.GetIndexer().ListKeys(), 2, "the new reflector follows the source")
-					cancel()
-					require.NoError(t, <-done)
 				})
 			})
 		}

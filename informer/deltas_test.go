@@ -3,6 +3,7 @@ package informer_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -48,24 +49,16 @@ func without(value string) head {
 // What a handler without resync receives for the deltas of one object, and how many events were
 // distributed.
 func TestDeltas(t *testing.T) {
-	delta := func(deltaType deltafifo.DeltaType, value string) deltafifo.Delta[head] {
-		return deltafifo.Delta[head]{Type: deltaType, Object: without(value)}
-	}
 	for _, test := range []struct {
-		name        string
-		deltas      deltafifo.Deltas[head]
-		events      []string
-		distributed int
-		failures    int
+		name, deltas, events  string
+		distributed, failures int
 	}{
-		{"all of them, oldest first", deltafifo.Deltas[head]{delta(deltafifo.Added, "1"), delta(deltafifo.Updated, "2"), delta(deltafifo.Deleted, "3")},
-			[]string{"add a=1", "update a 1->2", "delete a=3"}, 3, 0},
-		{"a failure concerns one delta", deltafifo.Deltas[head]{delta(deltafifo.Added, "bad"), delta(deltafifo.Updated, "2")},
-			[]string{"add a=bad", "update a bad->2"}, 2, 1},
-		{"a list that repeats an object without a version may have changed it", deltafifo.Deltas[head]{delta(deltafifo.Added, "1"), delta(deltafifo.Replaced, "1")},
-			[]string{"add a=1", "update a 1->1"}, 2, 0},
-		{"a resync is not delivered", deltafifo.Deltas[head]{delta(deltafifo.Added, "1"), delta(deltafifo.Sync, "1")}, []string{"add a=1"}, 1, 0},
-		{"a tombstone of an object that has gone", deltafifo.Deltas[head]{deltafifo.Tombstone("a", without("1"))}, nil, 0, 0},
+		{"all of them, oldest first", "Added 1; Updated 2; Deleted 3", "add a=1; update a 1->2; delete a=3", 3, 0},
+		{"a failure concerns one delta", "Added bad; Updated 2", "add a=bad; update a bad->2", 2, 1},
+		{"a list that repeats an object without a version may have changed it",
+			"Added 1; Replaced 1", "add a=1; update a 1->1", 2, 0},
+		{"a resync is not delivered", "Added 1; Sync 1", "add a=1", 1, 0},
+		{"a tombstone of an object that has gone", "Tombstone 1", "", 0, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -73,8 +66,14 @@ func TestDeltas(t *testing.T) {
 				var mu sync.Mutex
 				distributed, failures := 0, 0
 				var numbers, each []uint64
-				for i := range test.deltas {
-					each = append(each, uint64(i+1))
+				var deltas deltafifo.Deltas[head]
+				for i, text := range strings.Split(test.deltas, "; ") {
+					deltaType, value, _ := strings.Cut(text, " ")
+					d := deltafifo.Delta[head]{Type: deltafifo.DeltaType(deltaType), Object: without(value)}
+					if deltaType == "Tombstone" {
+						d = deltafifo.Tombstone("a", d.Object)
+					}
+					deltas, each = append(deltas, d), append(each, uint64(i+1))
 				}
 				count := func(n *int) {
 					mu.Lock()
@@ -101,14 +100,11 @@ func TestDeltas(t *testing.T) {
 				recorder := &informertest.Recorder{}
 				_, err := inf.AddEventHandlerWithOptions(eventHandler(recorder.Handle), informer.HandlerOptions{ResyncPeriod: -1})
 				require.NoError(t, err)
-				ctx, cancel := context.WithCancel(t.Context())
-				var running sync.WaitGroup
-				running.Go(func() { _ = inf.Run(ctx) })
-				queue.next <- test.deltas
+				stop := running(t, inf)
+				queue.next <- deltas
 				synctest.Wait()
-				assert.Equal(t, test.events, append([]string(nil), recorder.Events()...))
-				cancel()
-				running.Wait()
+				assert.Equal(t, test.events, strings.Join(recorder.Events(), "; "))
+				stop()
 				assert.Equal(t, each, numbers, "each delta is reported with traceApplied, and has a number of its own, even if it changes nothing")
 				assert.Equal(t, test.distributed, distributed, "events that were distributed to a listener")
 				assert.Equal(t, test.failures, failures)

@@ -44,12 +44,11 @@ func TestFactoryStartsWhatIsNewAndStopsEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f informer.SharedInformerFactory
 		require.NoError(t, f.Start(context.Background()), "nothing to start is no error")
-		made := 0
 		source := informertest.NewNamespaceSource()
-		first := informer.InformerFor(&f, "first", newNamespaces(source, &made))
+		first := informer.InformerFor(&f, "first", newNamespaces(source, new(int)))
 		require.NoError(t, f.Start(context.Background()))
 		require.NoError(t, f.Start(context.Background()))
-		second := informer.InformerFor(&f, "second", newNamespaces(source, &made))
+		second := informer.InformerFor(&f, "second", newNamespaces(source, new(int)))
 		require.NoError(t, f.WaitForCacheSync(context.Background()), "what was not started is not waited for")
 		assert.True(t, first.HasSynced())
 		assert.False(t, second.HasSynced())
@@ -62,7 +61,7 @@ func TestFactoryStartsWhatIsNewAndStopsEverything(t *testing.T) {
 		f.Shutdown()
 		assert.True(t, first.IsStopped())
 		assert.True(t, second.IsStopped())
-		informer.InformerFor(&f, "third", newNamespaces(source, &made))
+		informer.InformerFor(&f, "third", newNamespaces(source, new(int)))
 		assert.ErrorIs(t, f.Start(context.Background()), informer.ErrFactoryShutDown)
 	})
 }
@@ -74,10 +73,9 @@ func TestFactoryWaitsForHandlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f informer.SharedInformerFactory
 		defer f.Shutdown()
-		made := 0
 		source := informertest.NewNamespaceSource()
 		source.Add(namespace("a"))
-		inf := informer.InformerFor(&f, "namespaces", newNamespaces(source, &made))
+		inf := informer.InformerFor(&f, "namespaces", newNamespaces(source, new(int)))
 		var collected []string
 		_, err := inf.AddEventHandler(onAdd(func(obj *api.Namespace) {
 			time.Sleep(time.Minute)
@@ -99,12 +97,11 @@ func TestFactoryNamesWhatDoesNotSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f informer.SharedInformerFactory
 		defer f.Shutdown()
-		made := 0
 		good, bad := informertest.NewNamespaceSource(), informertest.NewNamespaceSource()
 		defer bad.Hold()()
-		informer.InformerFor(&f, "good", newNamespaces(good, &made))
-		informer.InformerFor(&f, "bad", newNamespaces(bad, &made))
-		informer.InformerFor(&f, "as bad", newNamespaces(bad, &made))
+		informer.InformerFor(&f, "good", newNamespaces(good, new(int)))
+		informer.InformerFor(&f, "bad", newNamespaces(bad, new(int)))
+		informer.InformerFor(&f, "as bad", newNamespaces(bad, new(int)))
 		require.NoError(t, f.Start(context.Background()))
 
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -122,10 +119,9 @@ func TestFactoryDoesNotWaitForASlowHandlerForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f informer.SharedInformerFactory
 		defer f.Shutdown()
-		made := 0
 		source := informertest.NewNamespaceSource()
 		source.Add(namespace("a"))
-		inf := informer.InformerFor(&f, "namespaces", newNamespaces(source, &made))
+		inf := informer.InformerFor(&f, "namespaces", newNamespaces(source, new(int)))
 		_, err := inf.AddEventHandler(onAdd(func(*api.Namespace) { time.Sleep(time.Hour) }))
 		require.NoError(t, err)
 		require.NoError(t, f.Start(context.Background()))
@@ -138,10 +134,9 @@ func TestFactoryDoesNotWaitForASlowHandlerForEver(t *testing.T) {
 func TestFactoryDoesNotWaitForAnInformerThatHasStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f informer.SharedInformerFactory
-		made := 0
 		source := informertest.NewNamespaceSource()
 		defer source.Hold()()
-		informer.InformerFor(&f, "namespaces", newNamespaces(source, &made))
+		informer.InformerFor(&f, "namespaces", newNamespaces(source, new(int)))
 		ctx, cancel := context.WithCancel(context.Background())
 		require.NoError(t, f.Start(ctx))
 		cancel()
@@ -171,10 +166,9 @@ func returns(t *testing.T, what string, f func()) {
 // must not wait for Shutdown.
 func TestCallbackThatStartsTheFactoryDuringShutdown(t *testing.T) {
 	var f informer.SharedInformerFactory
-	made := 0
 	source := informertest.NewNamespaceSource()
 	source.Add(namespace("a"))
-	inf := informer.InformerFor(&f, "namespaces", newNamespaces(source, &made))
+	inf := informer.InformerFor(&f, "namespaces", newNamespaces(source, new(int)))
 	called, shuttingDown := make(chan struct{}), make(chan struct{})
 	var err error
 	_, addErr := inf.AddEventHandler(onAdd(func(*api.Namespace) {

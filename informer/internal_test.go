@@ -29,45 +29,6 @@ func (r *recorder) Distribute(n Notification[*thing]) int {
 	return 1
 }
 
-func TestResyncPeriods(t *testing.T) {
-	for _, c := range []struct {
-		name              string
-		check             time.Duration
-		wish              time.Duration
-		started           bool
-		wantCheck, wanted time.Duration
-	}{
-		{"never", time.Minute, 0, false, time.Minute, 0},
-		{"never, negative", time.Minute, -1, false, time.Minute, 0},
-		{"the informer does not resync", 0, time.Minute, false, 0, 0},
-		{"slower than the informer", time.Minute, time.Hour, false, time.Minute, time.Hour},
-		{"faster, before the start", time.Minute, 2 * time.Second, false, 2 * time.Second, 2 * time.Second},
-		{"faster, after the start", time.Minute, 2 * time.Second, true, time.Minute, time.Minute},
-		{"too fast", time.Minute, time.Millisecond, false, time.Second, time.Second},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := registry[*thing]{checkPeriod: c.check}
-			add := func(period time.Duration) *RegisteredHandler[*thing] {
-				h := newRegisteredHandler(deaf{}, HandlerOptions{ResyncPeriod: period}, newRegistration(HandlerInfo{}, nil), &Trace{})
-				require.True(t, r.add(h))
-				return h
-			}
-			hour := add(time.Hour)
-			if c.started {
-				r.start()
-			}
-			period, next := add(c.wish).resync.plan()
-			assert.Equal(t, c.wanted, period)
-			assert.Equal(t, c.wanted == 0, next.IsZero())
-			assert.Equal(t, c.wantCheck, r.start())
-			if c.check > 0 {
-				period, _ = hour.resync.plan()
-				assert.Equal(t, time.Hour, period, "others keep their period")
-			}
-		})
-	}
-}
-
 func TestScheduleAdapts(t *testing.T) {
 	now := time.Now()
 	s := resyncSchedule{requested: 10 * time.Second}

@@ -66,11 +66,7 @@ func TestResyncsWithJitter(t *testing.T) {
 					return r
 				}
 				ten, twenty, twentyFive := updates(0), updates(20*time.Second), updates(25*time.Second)
-				ctx, cancel := context.WithCancel(t.Context())
-				var running sync.WaitGroup
-				running.Go(func() { _ = inf.Run(ctx) })
-				defer running.Wait()
-				defer cancel()
+				running(t, inf)
 				time.Sleep(100*time.Second + 300*time.Millisecond) // between two checks
 				added := updates(0)
 				time.Sleep(60*time.Second + 200*time.Millisecond)

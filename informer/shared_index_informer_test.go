@@ -52,40 +52,10 @@ func TestRemovalOfForeignRegistrations(t *testing.T) {
 		require.NoError(t, err)
 		for _, r := range []*informer.Registration{nil, foreign} {
 			assert.ErrorIs(t, n.RemoveEventHandler(r), informer.ErrForeignRegistration)
-			assert.ErrorIs(t, n.ShutDownEventHandler(t.Context(), r), informer.ErrForeignRegistration)
-			assert.ErrorIs(t, n.ShutDownEventHandlerWithDrain(t.Context(), r), informer.ErrForeignRegistration)
+			for _, shutDown := range shutDowns {
+				assert.ErrorIs(t, shutDown(n, t.Context(), r), informer.ErrForeignRegistration)
+			}
 		}
-	})
-}
-
-func TestIndexersAreKeptUpToDate(t *testing.T) {
-	inEachBubble(t, config{Indexers: indexer.Indexers[*api.Namespace]{"team": byLabel}}, func(n *namespaces) {
-		n.start()
-		n.add("a", "team", "red")
-		n.add("b", "team", "red")
-		n.modify("b", "team", "blue")
-		keys, err := n.GetIndexer().IndexKeys("team", "red")
-		require.NoError(t, err)
-		assert.Equal(t, []string{"a"}, keys)
-		n.delete("a")
-		keys, err = n.GetIndexer().IndexKeys("team", "red")
-		require.NoError(t, err)
-		assert.Empty(t, keys)
-	})
-}
-
-func TestTheWatchErrorHandlerIsCalled(t *testing.T) {
-	var reported []error
-	tell := func(_ context.Context, err error) { reported = append(reported, err) }
-	inEachBubble(t, config{Name: "spaces", WatchErrorHandler: tell}, func(n *namespaces) {
-		assert.Equal(t, "spaces", n.Name())
-		refused := errors.New("refused")
-		reported = nil
-		n.source.SetStreamingList(informertest.StreamingRefused)
-		n.source.FailList(refused)
-		n.start()
-		require.Len(t, reported, 1)
-		assert.ErrorIs(t, reported[0], refused)
 	})
 }
 
@@ -116,22 +86,27 @@ func TestRemovalInTheMiddleOfTheStore(t *testing.T) {
 	})
 }
 
+// shutDowns are the removals that wait for the handler.
+var shutDowns = map[string]func(*namespaces, context.Context, *informer.Registration) error{
+	"waiting": func(n *namespaces, ctx context.Context, r *informer.Registration) error {
+		return n.ShutDownEventHandler(ctx, r)
+	},
+	"draining": func(n *namespaces, ctx context.Context, r *informer.Registration) error {
+		return n.ShutDownEventHandlerWithDrain(ctx, r)
+	},
+}
+
 // TestShutDownInsideTheCallback: a wait for the caller itself is an error, and the handler is
 // removed all the same.
 func TestShutDownInsideTheCallback(t *testing.T) {
-	for name, shutDown := range map[string]func(*namespaces, *informer.Registration) error{
-		"waiting": func(n *namespaces, r *informer.Registration) error {
-			return n.ShutDownEventHandler(context.Background(), r)
-		},
-		"draining": func(n *namespaces, r *informer.Registration) error {
-			return n.ShutDownEventHandlerWithDrain(context.Background(), r)
-		},
-	} {
+	for name, shutDown := range shutDowns {
 		t.Run(name, func(t *testing.T) {
 			inEachBubble(t, config{}, func(n *namespaces) {
 				var r *informer.Registration
 				var result []error
-				r = n.register(onAdd(func(*api.Namespace) { result = append(result, shutDown(n, r)) }))
+				r = n.register(onAdd(func(*api.Namespace) {
+					result = append(result, shutDown(n, context.Background(), r))
+				}))
 				n.start()
 				n.add("a")
 				n.add("b")
@@ -144,14 +119,7 @@ func TestShutDownInsideTheCallback(t *testing.T) {
 }
 
 func TestShutDownGivesUpWithItsContext(t *testing.T) {
-	for name, shutDown := range map[string]func(n *namespaces, ctx context.Context, r *informer.Registration) error{
-		"waiting": func(n *namespaces, ctx context.Context, r *informer.Registration) error {
-			return n.ShutDownEventHandler(ctx, r)
-		},
-		"draining": func(n *namespaces, ctx context.Context, r *informer.Registration) error {
-			return n.ShutDownEventHandlerWithDrain(ctx, r)
-		},
-	} {
+	for name, shutDown := range shutDowns {
 		t.Run(name, func(t *testing.T) {
 			inEachBubble(t, config{}, func(n *namespaces) {
 				var reported []string
@@ -181,33 +149,6 @@ func TestShutDownOfAHandlerThatNeverRan(t *testing.T) {
 			<-r.Ended()
 		}
 	})
-}
-
-// TestDrainWhileEventsFlow: everything in the store before the call is delivered, whatever the
-// loop is doing.
-func TestDrainWhileEventsFlow(t *testing.T) {
-	for name, gears := range sets {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, config{Gears: gears}, func(n *namespaces) {
-				n.start()
-				for round := range 20 {
-					seen := map[string]bool{}
-					r := n.register(onAdd(func(obj *api.Namespace) { seen[obj.Name] = true }))
-					go func() {
-						for i := range 100 {
-							n.source.Add(informertest.Namespace("n" + string(rune('a'+round)) + string(rune('0'+i%10)) + string(rune('0'+i/10))))
-						}
-					}()
-					time.Sleep(time.Nanosecond)
-					before := n.GetIndexer().ListKeys()
-					require.NoError(t, n.ShutDownEventHandlerWithDrain(context.Background(), r))
-					for _, key := range before {
-						assert.True(t, seen[key], key)
-					}
-				}
-			})
-		})
-	}
 }
 
 // TestDrainDeliversWhatIsBetweenStoreAndHandlers: the removal begins when a change is in the
@@ -423,15 +364,11 @@ func TestPanicInTheReflectorIsSurvived(t *testing.T) {
 		h := &log{}
 		_, err := inf.AddEventHandler(h)
 		require.NoError(t, err)
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error)
-		go func() { done <- inf.Run(ctx) }()
+		running(t, inf)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		assert.Equal(t, &log{"add a (initial)"}, h)
 		assert.Equal(t, source.ResourceVersion(), inf.LastSyncResourceVersion())
-		cancel()
-		require.NoError(t, <-done)
 	})
 }
 
@@ -449,59 +386,6 @@ func (s *panickingSource) Watch(ctx context.Context, opts api.ListOptions) (api.
 	return s.FakeSource.Watch(ctx, opts)
 }
 
-func TestMutationOfAnObjectInTheStoreIsReported(t *testing.T) {
-	var found []*informer.MutationError
-	cfg := config{Gears: fastGears, MutationDetector: informer.MutationDetectorConfig[*api.Namespace]{
-		Enabled:    true,
-		OnMutation: func(err *informer.MutationError) { found = append(found, err) },
-	}}
-	inBubble(t, cfg, func(n *namespaces) {
-		n.start()
-		n.add("a", "app", "web")
-		n.add("b")
-		n.modify("b", "app", "web")
-		n.delete("b")
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		assert.Empty(t, found, "ordinary events are no mutations")
-
-		obj, _ := n.GetIndexer().GetByKey("a")
-		obj.Labels["app"] = "changed"
-		n.add("c") // its check orders the change before the next check
-		time.Sleep(time.Second)
-		synctest.Wait()
-		require.Len(t, found, 1)
-		assert.Equal(t, "a", found[0].Key)
-		assert.Equal(t, `metadata.labels.app was "web" and is "changed"`, found[0].Differences[0].String())
-	})
-}
-
-// The last state of a deleted object may be changed after the detector's last check.
-func TestADeletedObjectMayBeChangedAfterTheLastCheck(t *testing.T) {
-	var found []*informer.MutationError
-	cfg := config{Gears: fastGears, MutationDetector: informer.MutationDetectorConfig[*api.Namespace]{
-		Enabled:    true,
-		OnMutation: func(err *informer.MutationError) { found = append(found, err) },
-	}}
-	inBubble(t, cfg, func(n *namespaces) {
-		n.start()
-		n.add("a", "app", "web")
-		time.Sleep(time.Second)
-		synctest.Wait()
-		obj, exists := n.GetIndexer().GetByKey("a")
-		require.True(t, exists)
-		n.delete("a")
-		time.Sleep(2 * time.Second) // the detector checks every second
-		synctest.Wait()
-
-		obj.Labels["app"] = "changed"
-		n.add("b") // its check orders the change before the next check
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		assert.Empty(t, found, "the detector still watches an object that was deleted from the store")
-	})
-}
-
 func TestWithoutResourceVersionsEveryUpdateCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := informertest.NewFakeSource(func(ns *api.Namespace, _ string) *api.Namespace { return ns })
@@ -509,15 +393,11 @@ func TestWithoutResourceVersionsEveryUpdateCounts(t *testing.T) {
 		h := &log{}
 		_, err := inf.AddEventHandler(h)
 		require.NoError(t, err)
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error)
-		go func() { done <- inf.Run(ctx) }()
+		running(t, inf)
 		synctest.Wait()
 		source.Add(informertest.Namespace("a"))
 		source.Modify(informertest.Namespace("a"))
 		synctest.Wait()
 		assert.Equal(t, &log{"add a", "update a"}, h)
-		cancel()
-		<-done
 	})
 }

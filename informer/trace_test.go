@@ -125,18 +125,6 @@ func TestHandlerEndedIsCalledBeforeEndedIsClosed(t *testing.T) {
 	})
 }
 
-func TestTraceReportsPanics(t *testing.T) {
-	defer survivePanics()()
-	var r recordingTrace
-	inEachBubble(t, config{Trace: &informer.Trace{HandlerPanicked: r.trace().HandlerPanicked}}, func(n *namespaces) {
-		n.register(onAdd(func(*api.Namespace) { panic("a fault") }))
-		n.start()
-		n.add("a")
-		assert.Equal(t, []string{"handler 1 panicked over add a: a fault"}, r.take())
-		assert.EqualValues(t, 1, n.Snapshot().Handlers[0].Panics)
-	})
-}
-
 func TestLagIsVisible(t *testing.T) {
 	var r recordingTrace
 	inEachBubble(t, config{Trace: &informer.Trace{HandlerLagging: r.trace().HandlerLagging}}, func(n *namespaces) {

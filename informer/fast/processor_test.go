@@ -50,8 +50,13 @@ func (h held) Flush() {}
 
 func (h held) flush() { h.Processor.Flush() }
 
+type (
+	namespaces = informertest.FakeSource[*api.Namespace]
+	shared     = informer.SharedIndexInformer[*api.Namespace]
+)
+
 // inBubble runs a test with an informer whose processor is held.
-func inBubble(t *testing.T, test func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held)) {
+func inBubble(t *testing.T, test func(t *testing.T, source *namespaces, inf *shared, p held)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := held{fast.NewProcessor[*api.Namespace]()}
 		source := informertest.NewNamespaceSource()
@@ -80,15 +85,7 @@ func TestEachListenerGetsItsShare(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		script := rapid.SliceOfN(rapid.SampledFrom([]string{"change", "change", "change", "flush", "join", "drain"}), 1, 60).Draw(rt, "script")
-		synctest.Test(t, func(t *testing.T) {
-			p := held{fast.NewProcessor[*api.Namespace]()}
-			source := informertest.NewNamespaceSource()
-			inf := informer.NewSharedIndexInformer(source, informer.Config[*api.Namespace]{
-				Gears: informer.Gears[*api.Namespace]{NewProcessor: func() informer.Processor[*api.Namespace] { return p }},
-			})
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			go func() { _ = inf.Run(ctx) }()
+		inBubble(t, func(t *testing.T, source *namespaces, inf *shared, p held) {
 			var members, left []*member
 			var names []string
 			for i, what := range script {
@@ -110,7 +107,7 @@ func TestEachListenerGetsItsShare(t *testing.T) {
 					members = append(members, m)
 				case "drain":
 					if len(members) > 0 {
-						require.NoError(t, inf.ShutDownEventHandlerWithDrain(ctx, members[0].registration))
+						require.NoError(t, inf.ShutDownEventHandlerWithDrain(t.Context(), members[0].registration))
 						left, members = append(left, members[0]), members[1:]
 					}
 				}
@@ -125,51 +122,10 @@ func TestEachListenerGetsItsShare(t *testing.T) {
 	})
 }
 
-// TestJoinBetweenChangeAndFlush: the initial content of the new listener includes the unflushed
-// events.
-func TestJoinBetweenChangeAndFlush(t *testing.T) {
-	inBubble(t, func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
-		var first, second reported
-		_, err := inf.AddEventHandler(&first)
-		require.NoError(t, err)
-		source.Add(informertest.Namespace("a"))
-		synctest.Wait()
-		assert.Empty(t, first.got(), "it waits for a flush")
-		_, err = inf.AddEventHandler(&second)
-		require.NoError(t, err)
-		source.Add(informertest.Namespace("b"))
-		synctest.Wait()
-		p.flush()
-		synctest.Wait()
-		assert.Equal(t, []string{"+a", "+b"}, first.got())
-		assert.Equal(t, []string{"+a", "+b"}, second.got())
-	})
-}
-
-// TestDrainDeliversWhatWaitsForAFlush once.
-func TestDrainDeliversWhatWaitsForAFlush(t *testing.T) {
-	inBubble(t, func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
-		var leaves, stays reported
-		r, err := inf.AddEventHandler(&leaves)
-		require.NoError(t, err)
-		_, err = inf.AddEventHandler(&stays)
-		require.NoError(t, err)
-		source.Add(informertest.Namespace("a"))
-		synctest.Wait()
-		require.NoError(t, inf.ShutDownEventHandlerWithDrain(t.Context(), r))
-		source.Add(informertest.Namespace("b"))
-		synctest.Wait()
-		p.flush()
-		synctest.Wait()
-		assert.Equal(t, []string{"+a"}, leaves.got())
-		assert.Equal(t, []string{"+a", "+b"}, stays.got())
-	})
-}
-
 // TestAResyncReachesTheHandlersThatWereDue: a resync reaches the handlers that were due when the
 // store was repeated, although it waits for a flush until others are due.
 func TestAResyncReachesTheHandlersThatWereDue(t *testing.T) {
-	inBubble(t, func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
+	inBubble(t, func(t *testing.T, source *namespaces, inf *shared, p held) {
 		source.Add(informertest.Namespace("a"))
 		var hourly, never reported
 		_, err := inf.AddEventHandler(&hourly)
@@ -189,7 +145,7 @@ func TestAResyncReachesTheHandlersThatWereDue(t *testing.T) {
 // TestPendingDoesNotCountSkippedResyncs: a resync between two additions splits the batch of a
 // handler that was not due.
 func TestPendingDoesNotCountSkippedResyncs(t *testing.T) {
-	inBubble(t, func(t *testing.T, _ *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
+	inBubble(t, func(t *testing.T, _ *namespaces, inf *shared, p held) {
 		var hourly, never reported
 		_, err := inf.AddEventHandler(&hourly)
 		require.NoError(t, err)
@@ -213,7 +169,7 @@ func TestPendingDoesNotCountSkippedResyncs(t *testing.T) {
 
 // TestNothingIsKeptForAHandlerThatLeft: the handler leaves by runtime.Goexit.
 func TestNothingIsKeptForAHandlerThatLeft(t *testing.T) {
-	inBubble(t, func(t *testing.T, source *informertest.FakeSource[*api.Namespace], inf *informer.SharedIndexInformer[*api.Namespace], p held) {
+	inBubble(t, func(t *testing.T, source *namespaces, inf *shared, p held) {
 		r, err := inf.AddEventHandler(informer.ResourceEventHandlerFuncs[*api.Namespace]{AddFunc: func(*api.Namespace, bool) { runtime.Goexit() }})
 		require.NoError(t, err)
 		source.Add(informertest.Namespace("a"))
