@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"orrery/deltafifo"
 )
 
 // script is a behaviour as data: calls of the queue, and what it hands out after them.
@@ -25,11 +27,12 @@ type script struct {
 	want     string // what the queue hands out at the end: "a: Added a@1; b: Added b@1", or "nothing"
 	without  Capability
 	instead  string // want, if the implementation lacks that capability
+	arrival  bool   // without Accumulation, the deltas of all keys are in order
 	anyOrder bool   // the keys have the order of the store, which is undefined
 
 	then    string // calls after the queue is empty
 	holds   string // the final content of the store, if set: "a@1 b@2", or "nothing"
-	journal string // all events of the handler, if set: "add a@1; delete a@1"
+	journal string // all events of the handler, if set, unless it lacks that capability
 }
 
 // behaviours makes a behaviour of each script.
@@ -57,24 +60,27 @@ func (s script) run(t *testing.T, impl Implementation) {
 	r.play(s.calls)
 	switch {
 	case s.ends != nil:
-		r.failWhile(impl, s.ends, func() { r.play(s.during) })
+		r.failWhile(s.ends, func() { r.play(s.during) })
 	case s.during != "":
-		r.popWhile(impl, func() { r.play(s.during) })
+		r.popWhile(func() { r.play(s.during) })
 	}
-	want := s.want
-	if s.without != "" && !impl.has(s.without) {
+	want, lacks := s.want, s.without != "" && !impl.has(s.without)
+	if lacks {
 		want = s.instead
 	}
-	if s.anyOrder {
+	switch {
+	case s.anyOrder:
 		r.expectAnyOrder(list(want, "; ")...)
-	} else {
+	case s.arrival:
+		assertHandedOut(t, list(want, "; "), r.drain())
+	default:
 		r.expect(list(want, "; ")...)
 	}
 	r.play(s.then)
 	if s.holds != "" {
 		assert.Equal(t, list(s.holds, " "), r.consumer.Objects(), "what the consumer holds in the end")
 	}
-	if s.journal != "" {
+	if s.journal != "" && !lacks {
 		assert.Equal(t, list(s.journal, "; "), r.consumer.Journal(), "the events of the handler")
 	}
 }
@@ -88,7 +94,7 @@ func list(text, separator string) []string {
 }
 
 // objects reads "a@1 b@2".
-func objects(t *testing.T, text string) (all []*Object) {
+func objects(t testing.TB, text string) (all []*Object) {
 	t.Helper()
 	for word := range strings.FieldsSeq(text) {
 		name, version, _ := strings.Cut(word, "@")
@@ -100,34 +106,46 @@ func objects(t *testing.T, text string) (all []*Object) {
 }
 
 // play makes calls, separated by semicolons: "add a@1", "update a@2", "delete a@3", "resync", and
-// "list a@1 b@1" for Replace. "pop" hands one key to the consumer. "synced" and "unsynced" assert
-// what HasSynced and Synced say.
+// "list a@1 b@1" for Replace, "close". "pop" hands one key to the consumer; "fail" and "requeue" are
+// Pops whose process function returns an error. "synced" and "unsynced" assert what HasSynced and
+// Synced say, and "closed" what Pop does.
 func (r *rig) play(calls string) {
-	r.t.Helper()
+	r.Helper()
 	for _, call := range list(calls, "; ") {
 		verb, rest, _ := strings.Cut(call, " ")
-		given := objects(r.t, rest)
+		given := objects(r, rest)
 		switch verb {
 		case "add":
-			assert.NoError(r.t, r.queue.Add(given[0]))
+			assert.NoError(r, r.queue.Add(given[0]))
 		case "update":
-			assert.NoError(r.t, r.queue.Update(given[0]))
+			assert.NoError(r, r.queue.Update(given[0]))
 		case "delete":
-			assert.NoError(r.t, r.queue.Delete(given[0]))
+			assert.NoError(r, r.queue.Delete(given[0]))
 		case "list":
 			r.replace(given...)
 		case "resync":
 			r.resync()
+		case "close":
+			r.queue.Close()
+		case "closed":
+			_, err := r.take(r.consumer.Process)
+			assert.ErrorIs(r, err, deltafifo.ErrFIFOClosed, "the queue stays closed")
 		case "pop":
 			r.pop()
+		case "fail":
+			_, err := r.popFailing(errProcess)
+			assert.ErrorIs(r, err, errProcess)
+		case "requeue":
+			_, err := r.popFailing(&deltafifo.ErrRequeue{})
+			assert.Equal(r, r.has(Requeue), err == nil)
 		case "synced":
-			assert.True(r.t, r.queue.HasSynced(), "want HasSynced true, got false")
-			assertClosed(r.t, r.queue.Synced())
+			assert.True(r, r.queue.HasSynced(), "want HasSynced true, got false")
+			assertClosed(r, r.queue.Synced())
 		case "unsynced":
-			assert.False(r.t, r.queue.HasSynced(), "want HasSynced false, got true")
-			assertOpen(r.t, r.queue.Synced())
+			assert.False(r, r.queue.HasSynced(), "want HasSynced false, got true")
+			assertOpen(r, r.queue.Synced())
 		default:
-			require.Fail(r.t, fmt.Sprintf("unknown call %q", call))
+			require.Fail(r, fmt.Sprintf("unknown call %q", call))
 		}
 	}
 }

@@ -145,7 +145,7 @@ type behaviour struct {
 
 // rig is a queue with a consumer behind it, and the vocabulary of the tests.
 type rig struct {
-	t        *testing.T
+	*testing.T
 	impl     Implementation
 	queue    Queue
 	consumer *Consumer
@@ -157,6 +157,13 @@ func newRig(t *testing.T, impl Implementation, known ...*Object) *rig {
 	return newRigOf(t, impl, c, impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: c}))
 }
 
+// with makes a test of one that begins with a rig. Its consumer holds these objects: "a@1 b@2".
+func with(known string, test func(r *rig)) func(*testing.T, Implementation) {
+	return func(t *testing.T, impl Implementation) { test(newRig(t, impl, objects(t, known)...)) }
+}
+
+func (r *rig) has(c Capability) bool { return r.impl.has(c) }
+
 // newBlindRig is newRig with a queue that has no KnownObjects.
 func newBlindRig(t *testing.T, impl Implementation) *rig {
 	return newRigOf(t, impl, NewConsumer(), impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc}))
@@ -167,55 +174,55 @@ func newBlindRig(t *testing.T, impl Implementation) *rig {
 // left the queue locked.
 func newRigOf(t *testing.T, impl Implementation, c *Consumer, queue Queue) *rig {
 	t.Cleanup(func() { go queue.Close() })
-	return &rig{t: t, impl: impl, consumer: c, queue: queue}
+	return &rig{T: t, impl: impl, consumer: c, queue: queue}
 }
 
 func (r *rig) add(name string, version int) {
-	r.t.Helper()
-	assert.NoError(r.t, r.queue.Add(Obj(name, version)))
+	r.Helper()
+	assert.NoError(r, r.queue.Add(Obj(name, version)))
 }
 
 func (r *rig) update(name string, version int) {
-	r.t.Helper()
-	assert.NoError(r.t, r.queue.Update(Obj(name, version)))
+	r.Helper()
+	assert.NoError(r, r.queue.Update(Obj(name, version)))
 }
 
 func (r *rig) delete(name string, version int) {
-	r.t.Helper()
-	assert.NoError(r.t, r.queue.Delete(Obj(name, version)))
+	r.Helper()
+	assert.NoError(r, r.queue.Delete(Obj(name, version)))
 }
 
 func (r *rig) replace(items ...*Object) {
-	r.t.Helper()
-	assert.NoError(r.t, r.queue.Replace(items, "1"))
+	r.Helper()
+	assert.NoError(r, r.queue.Replace(items, "1"))
 }
 
 func (r *rig) resync() {
-	r.t.Helper()
-	assert.NoError(r.t, r.queue.Resync())
+	r.Helper()
+	assert.NoError(r, r.queue.Resync())
 }
 
 // take is Pop. It fails and closes the queue if Pop blocks forever, and asserts what holds for all
 // deltas.
 func (r *rig) take(process func(key string, d deltafifo.Deltas[*Object], isInInitialList bool) error) (deltafifo.Deltas[*Object], error) {
 	blocked := time.AfterFunc(longest, func() {
-		r.t.Error("want deltas or ErrFIFOClosed from Pop, got a Pop that blocks forever")
+		r.Error("want deltas or ErrFIFOClosed from Pop, got a Pop that blocks forever")
 		r.queue.Close()
 	})
 	defer blocked.Stop()
 	return r.queue.Pop(func(key string, d deltafifo.Deltas[*Object], initial bool) error {
 		blocked.Stop()
-		assert.NotEmpty(r.t, d, "Pop returned the key %q without deltas", key)
+		assert.NotEmpty(r, d, "Pop returned the key %q without deltas", key)
 		for _, delta := range d {
 			switch {
 			case delta.Tombstone != nil:
-				assert.Equal(r.t, deltafifo.Deleted, delta.Type, "a tombstone is a deletion")
-				assert.Equal(r.t, key, delta.Tombstone.Key, "the tombstone has the key of another object")
-				assert.Same(r.t, delta.Object, delta.Tombstone.Obj, "the tombstone of %q has another object than its delta", key)
+				assert.Equal(r, deltafifo.Deleted, delta.Type, "a tombstone is a deletion")
+				assert.Equal(r, key, delta.Tombstone.Key, "the tombstone has the key of another object")
+				assert.Same(r, delta.Object, delta.Tombstone.Obj, "the tombstone of %q has another object than its delta", key)
 			case delta.Object == nil:
-				assert.Fail(r.t, "Pop returned a delta without an object", "%s %q", delta.Type, key)
+				assert.Fail(r, "Pop returned a delta without an object", "%s %q", delta.Type, key)
 			case delta.Object.Name != key:
-				assert.Fail(r.t, "Pop returned an object under another object's key", "%s under %q", delta.Object, key)
+				assert.Fail(r, "Pop returned an object under another object's key", "%s under %q", delta.Object, key)
 			}
 		}
 		return process(key, d, initial)
@@ -228,21 +235,21 @@ const longest = 12 * time.Hour
 
 // pop hands one key to the consumer and returns its deltas as text: "a: Added a@1".
 func (r *rig) pop() string {
-	r.t.Helper()
+	r.Helper()
 	return r.popDuring(func() {})
 }
 
 // popDuring is pop, and calls during while the deltas are being processed and the store does not
 // show them yet.
 func (r *rig) popDuring(during func()) string {
-	r.t.Helper()
+	r.Helper()
 	text := ""
 	_, err := r.take(func(key string, d deltafifo.Deltas[*Object], initial bool) error {
 		text = key + ": " + DescribeAll(d)
 		during()
 		return r.consumer.Process(key, d, initial)
 	})
-	require.NoError(r.t, err)
+	require.NoError(r, err)
 	return text
 }
 
@@ -253,7 +260,7 @@ func (r *rig) popFailing(err error) (deltafifo.Deltas[*Object], error) {
 
 // drain closes the queue and returns everything that it still hands out.
 func (r *rig) drain() []string {
-	r.t.Helper()
+	r.Helper()
 	r.queue.Close()
 	texts := []string{}
 	for {
@@ -264,9 +271,9 @@ func (r *rig) drain() []string {
 		if errors.Is(err, deltafifo.ErrFIFOClosed) {
 			return texts
 		}
-		require.NoError(r.t, err)
+		require.NoError(r, err)
 		if len(texts) == 1000 {
-			require.FailNow(r.t, "want each delta once, got an endless Pop", "the last ones: %s", joined(texts[990:]))
+			require.FailNow(r, "want each delta once, got an endless Pop", "the last ones: %s", joined(texts[990:]))
 		}
 	}
 }
@@ -274,24 +281,24 @@ func (r *rig) drain() []string {
 // expect closes the queue and asserts the waiting deltas, in order. Without Accumulation it
 // compares them per key; suite_order.go tests the order between keys.
 func (r *rig) expect(want ...string) {
-	r.t.Helper()
-	if !r.impl.has(Accumulation) {
+	r.Helper()
+	if !r.has(Accumulation) {
 		r.expectAnyOrder(want...)
 		return
 	}
-	assertHandedOut(r.t, want, r.drain())
+	assertHandedOut(r, want, r.drain())
 }
 
 // expectAnyOrder is expect for keys in the order of the store, which is undefined.
 func (r *rig) expectAnyOrder(want ...string) {
-	r.t.Helper()
+	r.Helper()
 	got := byKey(r.drain())
-	assertHandedOut(r.t, slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got)))
+	assertHandedOut(r, slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got)))
 }
 
 // assertHandedOut asserts what the Pops after Close have handed out. The message has a line for
 // each of the two, so that a reader sees the difference.
-func assertHandedOut(t *testing.T, want, got []string) {
+func assertHandedOut(t testing.TB, want, got []string) {
 	t.Helper()
 	if !slices.Equal(want, got) {
 		end := ""
@@ -323,14 +330,4 @@ func byKey(reported []string) []string {
 		joined = append(joined, text)
 	}
 	return joined
-}
-
-// expectArrival asserts the waiting deltas in order, with Accumulation and without it.
-func (r *rig) expectArrival(accumulated, arrived []string) {
-	r.t.Helper()
-	if r.impl.has(Accumulation) {
-		assertHandedOut(r.t, accumulated, r.drain())
-	} else {
-		assertHandedOut(r.t, arrived, r.drain())
-	}
 }

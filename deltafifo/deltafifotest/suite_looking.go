@@ -20,14 +20,13 @@ type looker interface {
 
 // lookingTests are about Len, Snapshot and the hooks.
 var lookingTests = []behaviour{
-	{"LenAndSnapshot", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
+	{"LenAndSnapshot", with("", func(r *rig) {
 		look, ok := r.queue.(looker)
-		if require.Equal(t, impl.has(Looking), ok); !ok {
+		if require.Equal(r, r.has(Looking), ok); !ok {
 			return
 		}
-		assert.Equal(t, deltafifo.Snapshot{Waiting: []deltafifo.KeySnapshot{}}, look.Snapshot())
-		assert.Zero(t, look.Len())
+		assert.Equal(r, deltafifo.Snapshot{Waiting: []deltafifo.KeySnapshot{}}, look.Snapshot())
+		assert.Zero(r, look.Len())
 
 		r.play("list a@1 b@1; add c@1")
 		waiting := []deltafifo.KeySnapshot{
@@ -35,27 +34,26 @@ var lookingTests = []behaviour{
 			{Key: "b", Types: []deltafifo.DeltaType{deltafifo.Replaced}, IsInInitialList: true},
 			{Key: "c", Types: []deltafifo.DeltaType{deltafifo.Added}},
 		}
-		assert.Equal(t, deltafifo.Snapshot{Waiting: waiting, InitialLeft: 2}, look.Snapshot())
-		assert.Equal(t, 3, look.Len(), "Len is the number of waiting entries")
+		assert.Equal(r, deltafifo.Snapshot{Waiting: waiting, InitialLeft: 2}, look.Snapshot())
+		assert.Equal(r, 3, look.Len(), "Len is the number of waiting entries")
 
 		r.update("b", 2)
-		if impl.has(Accumulation) {
+		if r.has(Accumulation) {
 			waiting[1].Types = append(waiting[1].Types, deltafifo.Updated)
 		} else {
 			waiting = append(waiting, deltafifo.KeySnapshot{Key: "b", Types: []deltafifo.DeltaType{deltafifo.Updated}})
 		}
 		r.popDuring(func() {
-			if impl.has(FreeProducers) {
-				assert.Equal(t, len(waiting)-1, look.Len(), "an entry being processed does not count")
-				assert.Equal(t, deltafifo.Snapshot{Waiting: waiting[1:], InFlight: &waiting[0], InitialLeft: 2}, look.Snapshot())
+			if r.has(FreeProducers) {
+				assert.Equal(r, len(waiting)-1, look.Len(), "an entry being processed does not count")
+				assert.Equal(r, deltafifo.Snapshot{Waiting: waiting[1:], InFlight: &waiting[0], InitialLeft: 2}, look.Snapshot())
 			}
 		})
-		assert.Equal(t, deltafifo.Snapshot{Waiting: waiting[1:], InitialLeft: 1}, look.Snapshot())
+		assert.Equal(r, deltafifo.Snapshot{Waiting: waiting[1:], InitialLeft: 1}, look.Snapshot())
 		r.drain()
-		assert.Equal(t, deltafifo.Snapshot{Waiting: []deltafifo.KeySnapshot{}, Synced: true, Closed: true}, look.Snapshot())
-	}},
-	{"APopDoesNotBlockIfLenIsNotZero", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl, Obj("known", 1))
+		assert.Equal(r, deltafifo.Snapshot{Waiting: []deltafifo.KeySnapshot{}, Synced: true, Closed: true}, look.Snapshot())
+	})},
+	{"APopDoesNotBlockIfLenIsNotZero", with("known@1", func(r *rig) {
 		look, ok := r.queue.(looker)
 		if !ok {
 			return
@@ -68,7 +66,7 @@ var lookingTests = []behaviour{
 			}
 		}
 		r.expect()
-	}},
+	})},
 	{"Hooks", func(t *testing.T, impl Implementation) {
 		consumer := NewConsumer(Obj("gone", 1))
 		log := []string{}

@@ -1,7 +1,6 @@
 package deltafifotest
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,15 +9,11 @@ import (
 	"orrery/deltafifo"
 )
 
-var orderTests = slices.Concat([]behaviour{
-	{"KeysComeOutInOrderOfTheirFirstDelta", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.play("add a@1; add b@1; update a@2; add c@1; update b@2")
-		r.expectArrival(
-			[]string{"a: Added a@1, Updated a@2", "b: Added b@1, Updated b@2", "c: Added c@1"},
-			[]string{"a: Added a@1", "b: Added b@1", "a: Updated a@2", "c: Added c@1", "b: Updated b@2"})
-	}},
-}, behaviours([]script{
+var orderTests = append(behaviours([]script{
+	{name: "KeysComeOutInOrderOfTheirFirstDelta",
+		calls: "add a@1; add b@1; update a@2; add c@1; update b@2", arrival: true,
+		want:    "a: Added a@1, Updated a@2; b: Added b@1, Updated b@2; c: Added c@1",
+		without: Accumulation, instead: "a: Added a@1; b: Added b@1; a: Updated a@2; c: Added c@1; b: Updated b@2"},
 	{name: "EveryStepIsKept",
 		calls: "add a@1; update a@2; update a@2; delete a@3; add a@4; add a@5",
 		want:  "a: Added a@1, Updated a@2, Updated a@2, Deleted a@3, Added a@4, Added a@5"},
@@ -39,21 +34,20 @@ var orderTests = slices.Concat([]behaviour{
 		calls: "add a@1; delete a@2",
 		want:  "a: Added a@1, Deleted a@2"},
 }), []behaviour{
-	{"NoDeltaJumpsTheQueue", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		if !impl.has(Accumulation) {
+	{"NoDeltaJumpsTheQueue", with("", func(r *rig) {
+		if !r.has(Accumulation) {
 			r.play("add foo@10; add bar@1; add foo@11")
-			assert.Equal(t, "foo: Added foo@10", r.pop())
+			assert.Equal(r, "foo: Added foo@10", r.pop())
 			r.add("foo", 14)
-			r.expectArrival(nil, []string{"bar: Added bar@1", "foo: Added foo@11", "foo: Added foo@14"})
+			assertHandedOut(r, []string{"bar: Added bar@1", "foo: Added foo@11", "foo: Added foo@14"}, r.drain())
 			return
 		}
 		r.play("add foo@10; add bar@1; add foo@11; add foo@13; add zab@30")
-		assert.Equal(t, "foo: Added foo@10, Added foo@11, Added foo@13", r.pop())
+		assert.Equal(r, "foo: Added foo@10, Added foo@11, Added foo@13", r.pop())
 		r.add("foo", 14) // was handed out, so it goes to the end
-		assert.Equal(t, "bar: Added bar@1", r.pop())
+		assert.Equal(r, "bar: Added bar@1", r.pop())
 		r.expect("zab: Added zab@30", "foo: Added foo@14")
-	}},
+	})},
 	{"WithoutAStoreOnlyWaitingKeysCanBeDeleted", func(t *testing.T, impl Implementation) {
 		r := newBlindRig(t, impl)
 		r.delete("a", 1)
@@ -66,48 +60,9 @@ var orderTests = slices.Concat([]behaviour{
 		r.delete("b", 3)
 		r.expect()
 	}},
-})
+}...)
 
 var replaceTests = append([]behaviour{
-	{"ItemsAreHandedOutInListOrder", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.play("list b@1 a@1 c@1")
-		inOrder := []string{"b: Replaced b@1", "a: Replaced a@1", "c: Replaced c@1"}
-		r.expectArrival(inOrder, inOrder)
-	}},
-	{"WaitingKeysKeepTheirPlace", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.play("add a@1; add b@1; list c@5 b@5 a@5")
-		r.expectArrival(
-			[]string{"a: Added a@1, Replaced a@5", "b: Added b@1, Replaced b@5", "c: Replaced c@5"},
-			[]string{"a: Added a@1", "b: Added b@1", "c: Replaced c@5", "b: Replaced b@5", "a: Replaced a@5"})
-	}},
-	{"KnownButNotListedGetsATombstone", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl, Obj("stays", 1), Obj("gone", 7))
-		r.play("list stays@2 new@1")
-		r.expectArrival(
-			[]string{"stays: Replaced stays@2", "new: Replaced new@1", "gone: Deleted gone@7 (inferred)"},
-			[]string{"gone: Deleted gone@7 (inferred)", "stays: Replaced stays@2", "new: Replaced new@1"})
-		assert.Equal(t, []string{"new@1", "stays@2"}, r.consumer.Objects(), "what the consumer holds in the end")
-	}},
-	{"ATombstoneIsNeverInsideATombstone", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl, Obj("a", 1))
-		r.play("list; list")
-		deltas, err := r.take(r.consumer.Process)
-		require.NoError(t, err)
-		assert.Equal(t, deltafifo.Deltas[*Object]{{
-			Type:      deltafifo.Deleted,
-			Object:    Obj("a", 1),
-			Tombstone: &deltafifo.DeletedFinalStateUnknown[*Object]{Key: "a", Obj: Obj("a", 1)},
-		}}, deltas)
-	}},
-	{"AWatchedDeletionHasNoTombstone", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl, Obj("a", 1))
-		r.delete("a", 2)
-		deltas, err := r.take(r.consumer.Process)
-		require.NoError(t, err)
-		assert.Equal(t, deltafifo.Deltas[*Object]{{Type: deltafifo.Deleted, Object: Obj("a", 2)}}, deltas)
-	}},
 	{"ATombstoneHasNoStateIfTheStoreCannotFindTheObject", func(t *testing.T, impl Implementation) {
 		queue := impl.New(deltafifo.Config[*Object]{KeyFunc: KeyFunc, KnownObjects: forgetful{}})
 		require.NoError(t, queue.Replace(nil, "1"))
@@ -122,6 +77,25 @@ var replaceTests = append([]behaviour{
 		assert.Equal(t, &deltafifo.DeletedFinalStateUnknown[*Object]{Key: "ghost"}, deltas[0].Tombstone)
 	}},
 }, behaviours([]script{
+	{name: "ItemsAreHandedOutInListOrder",
+		calls: "list b@1 a@1 c@1", arrival: true,
+		want: "b: Replaced b@1; a: Replaced a@1; c: Replaced c@1"},
+	{name: "WaitingKeysKeepTheirPlace",
+		calls: "add a@1; add b@1; list c@5 b@5 a@5", arrival: true,
+		want:    "a: Added a@1, Replaced a@5; b: Added b@1, Replaced b@5; c: Replaced c@5",
+		without: Accumulation,
+		instead: "a: Added a@1; b: Added b@1; c: Replaced c@5; b: Replaced b@5; a: Replaced a@5"},
+	{name: "KnownButNotListedGetsATombstone", known: "stays@1 gone@7",
+		calls: "list stays@2 new@1", arrival: true,
+		want:    "stays: Replaced stays@2; new: Replaced new@1; gone: Deleted gone@7 (inferred)",
+		without: Accumulation, instead: "gone: Deleted gone@7 (inferred); stays: Replaced stays@2; new: Replaced new@1",
+		holds: "new@1 stays@2"},
+	{name: "ATombstoneIsNeverInsideATombstone", known: "a@1", // see take
+		calls: "list; list",
+		want:  "a: Deleted a@1 (inferred)"},
+	{name: "AWatchedDeletionHasNoTombstone", known: "a@1",
+		calls: "delete a@2",
+		want:  "a: Deleted a@2"},
 	{name: "AKeyListedTwiceHasTwoDeltas",
 		calls: "list a@1 b@1 a@2",
 		want:  "a: Replaced a@1, Replaced a@2; b: Replaced b@1",

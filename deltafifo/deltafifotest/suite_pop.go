@@ -20,46 +20,42 @@ import (
 var errProcess = errors.New("the consumer failed")
 
 var popTests = append([]behaviour{
-	{"ReturnsTheDeltasAndTheError", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
+	{"ReturnsTheDeltasAndTheError", with("", func(r *rig) {
 		r.play("add a@1; update a@2")
 		var got deltafifo.Deltas[*Object]
 		deltas, err := r.take(func(_ string, d deltafifo.Deltas[*Object], _ bool) error {
 			got = d
 			return errProcess
 		})
-		assert.ErrorIs(t, err, errProcess)
-		assert.Equal(t, got, deltas)
-		if impl.has(Accumulation) {
-			assert.Equal(t, "Added a@1, Updated a@2", DescribeAll(deltas))
+		assert.ErrorIs(r, err, errProcess)
+		assert.Equal(r, got, deltas)
+		if r.has(Accumulation) {
+			assert.Equal(r, "Added a@1, Updated a@2", DescribeAll(deltas))
 			r.expect() // only an ErrRequeue puts deltas back
 		} else {
-			assert.Equal(t, "Added a@1", DescribeAll(deltas))
+			assert.Equal(r, "Added a@1", DescribeAll(deltas))
 			r.expect("a: Updated a@2")
 		}
-	}},
-	{"BlocksUntilADeltaIsQueued", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
+	})},
+	{"BlocksUntilADeltaIsQueued", with("", func(r *rig) {
 		popped := r.popInBackground(1)
 		synctest.Wait()
-		assert.Empty(t, popped(), "want Pop to block while nothing waits, got a Pop that returned")
+		assert.Empty(r, popped(), "want Pop to block while nothing waits, got a Pop that returned")
 		r.add("a", 1)
 		synctest.Wait()
-		assert.Equal(t, []string{"a: Added a@1"}, popped(), "want Add to wake a blocked Pop, got a Pop that goes on blocking")
-	}},
-	{"EachKeyGoesToOneOfSeveralPops", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
+		assert.Equal(r, []string{"a: Added a@1"}, popped(), "want Add to wake a blocked Pop, got a Pop that goes on blocking")
+	})},
+	{"EachKeyGoesToOneOfSeveralPops", with("", func(r *rig) {
 		popped := r.popInBackground(3)
 		synctest.Wait()
 		r.replace(Obj("a", 1), Obj("b", 1))
 		synctest.Wait()
-		assert.ElementsMatch(t, []string{"a: Replaced a@1", "b: Replaced b@1"}, popped(), "want each key to go to one Pop")
+		assert.ElementsMatch(r, []string{"a: Replaced a@1", "b: Replaced b@1"}, popped(), "want each key to go to one Pop")
 		r.add("c", 1)
 		synctest.Wait()
-		assert.Len(t, popped(), 3, "want the last Pop to get the next key")
-	}},
-	{"OneProcessFunctionRunsAtATime", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
+		assert.Len(r, popped(), 3, "want the last Pop to get the next key")
+	})},
+	{"OneProcessFunctionRunsAtATime", with("", func(r *rig) {
 		const keys, consumers = 300, 3
 		items := make([]*Object, keys)
 		for i := range items {
@@ -69,7 +65,7 @@ var popTests = append([]behaviour{
 		r.queue.Close()
 		var running, overlaps, popped atomic.Int32
 		letOthersRun := func() { time.Sleep(time.Millisecond) }
-		if !impl.has(FreeProducers) {
+		if !r.has(FreeProducers) {
 			letOthersRun = runtime.Gosched // time stands still while a Pop waits for a mutex
 		}
 		done := make(chan struct{})
@@ -95,120 +91,71 @@ var popTests = append([]behaviour{
 		for range consumers {
 			<-done
 		}
-		assert.EqualValues(t, keys, popped.Load(), "want each key to be handed out once")
-		assert.Zero(t, overlaps.Load(), "want one process function at a time, got some that overlap")
-	}},
-	{"CloseWakesEveryPop", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		var closed atomic.Int32
-		for range 3 {
-			go func() {
-				if _, err := r.queue.Pop(r.consumer.Process); errors.Is(err, deltafifo.ErrFIFOClosed) {
-					closed.Add(1)
-				}
-			}()
-		}
+		assert.EqualValues(r, keys, popped.Load(), "want each key to be handed out once")
+		assert.Zero(r, overlaps.Load(), "want one process function at a time, got some that overlap")
+	})},
+	{"CloseWakesEveryPop", with("", func(r *rig) {
+		ended := r.endInBackground(3)
 		synctest.Wait()
 		r.queue.Close()
 		synctest.Wait()
-		assert.EqualValues(t, 3, closed.Load())
-	}},
-	{"AClosedQueueHandsOutTheRest", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.play("add a@1; add b@1")
+		assert.Len(r, ended(), 3, "want Close to wake every blocked Pop")
+	})},
+	{"NothingIsQueuedAfterClose", with("a@1", func(r *rig) {
 		r.queue.Close()
-		r.queue.Close()
-		r.expect("a: Added a@1", "b: Added b@1")
-		_, err := r.take(r.consumer.Process)
-		assert.ErrorIs(t, err, deltafifo.ErrFIFOClosed, "the queue stays closed")
-	}},
-	{"NothingIsQueuedAfterClose", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl, Obj("a", 1))
-		r.queue.Close()
-		if !impl.has(RefusesAfterClose) {
-			require.NoError(t, r.queue.Add(Obj("b", 1)))
-			assert.Equal(t, "b: Added b@1", r.pop())
+		if !r.has(RefusesAfterClose) {
+			require.NoError(r, r.queue.Add(Obj("b", 1)))
+			assert.Equal(r, "b: Added b@1", r.pop())
 			return
 		}
-		assert.ErrorIs(t, r.queue.Add(Obj("b", 1)), deltafifo.ErrFIFOClosed)
-		assert.ErrorIs(t, r.queue.Update(Obj("a", 2)), deltafifo.ErrFIFOClosed)
-		assert.ErrorIs(t, r.queue.Delete(Obj("a", 2)), deltafifo.ErrFIFOClosed)
-		assert.ErrorIs(t, r.queue.Replace([]*Object{Obj("b", 1)}, "1"), deltafifo.ErrFIFOClosed)
-		assert.ErrorIs(t, r.queue.Resync(), deltafifo.ErrFIFOClosed)
+		assert.ErrorIs(r, r.queue.Add(Obj("b", 1)), deltafifo.ErrFIFOClosed)
+		assert.ErrorIs(r, r.queue.Update(Obj("a", 2)), deltafifo.ErrFIFOClosed)
+		assert.ErrorIs(r, r.queue.Delete(Obj("a", 2)), deltafifo.ErrFIFOClosed)
+		assert.ErrorIs(r, r.queue.Replace([]*Object{Obj("b", 1)}, "1"), deltafifo.ErrFIFOClosed)
+		assert.ErrorIs(r, r.queue.Resync(), deltafifo.ErrFIFOClosed)
 		r.expect()
-		assert.False(t, r.queue.HasSynced(), "want HasSynced false, got true")
-	}},
+		assert.False(r, r.queue.HasSynced(), "want HasSynced false, got true")
+	})},
 	// kubernetes/kubernetes#129024: a handler that panicked on an initial object, in a process that
 	// survives panics, left its registration unsynced forever.
-	{"Issue129024APanicCostsOneItem", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
+	{"Issue129024APanicCostsOneItem", with("", func(r *rig) {
 		r.replace(Obj("a", 1), Obj("b", 1))
-		assert.PanicsWithValue(t, "boom", func() {
+		assert.PanicsWithValue(r, "boom", func() {
 			_, _ = r.take(func(string, deltafifo.Deltas[*Object], bool) error { panic("boom") })
 		})
-		assert.Equal(t, "b: Replaced b@1", r.pop())
-		assert.True(t, r.queue.HasSynced(), "want HasSynced true, got false")
+		assert.Equal(r, "b: Replaced b@1", r.pop())
+		assert.True(r, r.queue.HasSynced(), "want HasSynced true, got false")
 		r.add("c", 1)
 		r.expect("c: Added c@1")
-	}},
-	{"RequeueGoesToTheEnd", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.play("add a@1; add b@1")
-		_, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
-			return &deltafifo.ErrRequeue{Err: errProcess}
-		})
-		assert.ErrorIs(t, err, errProcess)
-		if !impl.has(Requeue) {
-			r.expect("b: Added b@1")
-			return
-		}
-		r.update("a", 2)
-		r.expect("b: Added b@1", "a: Added a@1, Updated a@2")
-	}},
-	{"DeltasRequeuedTwiceStayInOrder", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.play("add a@1; add b@1; add c@1")
-		for range 2 {
-			_, err := r.popFailing(&deltafifo.ErrRequeue{})
-			assert.Equal(t, impl.has(Requeue), err == nil)
-		}
-		if impl.has(Requeue) {
-			r.expect("c: Added c@1", "a: Added a@1", "b: Added b@1")
-		} else {
-			r.expect("c: Added c@1")
-		}
-	}},
-	{"ReturnedDeltasDoNotChange", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
+	})},
+	{"ReturnedDeltasDoNotChange", with("", func(r *rig) {
 		r.play("add a@1; update a@2; list")
 		returned, err := r.popFailing(&deltafifo.ErrRequeue{})
-		assert.Equal(t, impl.has(Requeue), err == nil)
+		assert.Equal(r, r.has(Requeue), err == nil)
 		before := DescribeAll(returned)
 		r.delete("a", 3) // takes the place of a tombstone that was put back
 		r.add("a", 4)
-		assert.Equal(t, before, DescribeAll(returned), "later calls change the deltas that Pop returned")
+		assert.Equal(r, before, DescribeAll(returned), "later calls change the deltas that Pop returned")
 		r.queue.Close()
-	}},
-	{"NothingIsRequeuedAfterClose", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
+	})},
+	{"NothingIsRequeuedAfterClose", with("", func(r *rig) {
 		r.replace(Obj("a", 1))
 		r.queue.Close()
 		deltas, err := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
 			return &deltafifo.ErrRequeue{Err: errProcess}
 		})
 		_, ok := errors.AsType[*deltafifo.ErrRequeue](err)
-		assert.True(t, ok, "the error tells the caller that it owns the deltas")
-		assert.ErrorIs(t, err, errProcess)
-		assert.Equal(t, "Replaced a@1", DescribeAll(deltas))
+		assert.True(r, ok, "the error tells the caller that it owns the deltas")
+		assert.ErrorIs(r, err, errProcess)
+		assert.Equal(r, "Replaced a@1", DescribeAll(deltas))
 		r.expect()
-		assert.Equal(t, !impl.has(RequeueStaysInitial), r.queue.HasSynced(), "a was never processed")
-	}},
-	{"ASlowConsumerDelaysOnlyItself", func(t *testing.T, impl Implementation) {
-		if !impl.has(FreeProducers) {
-			assertBlocked(t, impl)
+		assert.Equal(r, !r.has(RequeueStaysInitial), r.queue.HasSynced(), "a was never processed")
+	})},
+	{"ASlowConsumerDelaysOnlyItself", with("", func(r *rig) {
+		if !r.has(FreeProducers) {
+			r.assertBlocked()
 			return
 		}
-		r := newRig(t, impl)
 		r.add("slow", 1)
 		done := make(chan struct{})
 		go func() {
@@ -218,18 +165,28 @@ var popTests = append([]behaviour{
 		synctest.Wait()
 		began := time.Now()
 		r.play("add a@1; update slow@2; delete slow@3; resync; list a@1 b@1")
-		assert.Zero(t, time.Since(began))
+		assert.Zero(r, time.Since(began))
 		<-done
-		if impl.has(Accumulation) {
+		if r.has(Accumulation) {
 			r.expect("a: Added a@1, Replaced a@1", "slow: Updated slow@2, Deleted slow@3", "b: Replaced b@1")
 		} else {
 			r.expect("a: Added a@1, Sync a@1, Replaced a@1", "slow: Updated slow@2, Deleted slow@3", "b: Replaced b@1")
 		}
-	}},
+	})},
 }, behaviours([]script{
 	{name: "RequeueWithoutAnErrIsNoError",
 		calls: "add a@1", ends: &deltafifo.ErrRequeue{},
 		want: "a: Added a@1", without: Requeue, instead: "nothing"},
+	{name: "RequeueGoesToTheEnd",
+		calls: "add a@1; add b@1; requeue; update a@2",
+		want:  "b: Added b@1; a: Added a@1, Updated a@2", without: Requeue, instead: "b: Added b@1; a: Updated a@2"},
+	{name: "DeltasRequeuedTwiceStayInOrder",
+		calls: "add a@1; add b@1; add c@1; requeue; requeue",
+		want:  "c: Added c@1; a: Added a@1; b: Added b@1", without: Requeue, instead: "c: Added c@1"},
+	{name: "AClosedQueueHandsOutTheRest",
+		calls: "add a@1; add b@1; close; close",
+		want:  "a: Added a@1; b: Added b@1",
+		then:  "closed"},
 	{name: "AWrappedErrRequeueRequeues",
 		calls: "add a@1", ends: errors.Join(errors.New("context"), &deltafifo.ErrRequeue{Err: errProcess}),
 		want: "a: Added a@1", without: Requeue, instead: "nothing"},
@@ -272,9 +229,8 @@ var blockedTests = []behaviour{
 			r.queue.Close()
 		}
 	}},
-	{"ABlockedPopGetsRequeuedDeltas", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		if !impl.has(Requeue) {
+	{"ABlockedPopGetsRequeuedDeltas", with("", func(r *rig) {
+		if !r.has(Requeue) {
 			return
 		}
 		r.add("a", 1)
@@ -283,25 +239,24 @@ var blockedTests = []behaviour{
 			popped = r.popInBackground(1)
 			return &deltafifo.ErrRequeue{}
 		})
-		assert.NoError(t, err)
+		assert.NoError(r, err)
 		synctest.Wait()
-		assert.Equal(t, []string{"a: Added a@1"}, popped(), "a blocked Pop does not get requeued deltas")
+		assert.Equal(r, []string{"a: Added a@1"}, popped(), "a blocked Pop does not get requeued deltas")
 		r.queue.Close()
-	}},
-	{"ABlockedPopGetsDeltasQueuedDuringProcessing", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
+	})},
+	{"ABlockedPopGetsDeltasQueuedDuringProcessing", with("", func(r *rig) {
 		r.add("a", 1)
 		var popped func() []string
 		done := make(chan struct{})
 		r.popDuring(func() {
 			popped = r.popInBackground(2)
-			r.meanwhile(impl, func() { r.update("a", 2); r.add("b", 1) }, done)
+			r.meanwhile(func() { r.update("a", 2); r.add("b", 1) }, done)
 		})
 		<-done
 		synctest.Wait()
-		assert.ElementsMatch(t, []string{"a: Updated a@2", "b: Added b@1"}, popped(), "blocked Pops do not get deltas queued during processing")
+		assert.ElementsMatch(r, []string{"a: Updated a@2", "b: Added b@1"}, popped(), "blocked Pops do not get deltas queued during processing")
 		r.queue.Close()
-	}},
+	})},
 	{"CloseDuringProcessingWakesEveryPopAfterwards", func(t *testing.T, impl Implementation) {
 		for name, end := range endings() {
 			r := newRig(t, impl)
@@ -312,7 +267,7 @@ var blockedTests = []behaviour{
 				defer func() { _ = recover() }()
 				_, _ = r.take(func(string, deltafifo.Deltas[*Object], bool) error {
 					ended = r.endInBackground(3)
-					r.meanwhile(impl, r.queue.Close, done)
+					r.meanwhile(r.queue.Close, done)
 					if impl.has(FreeProducers) {
 						synctest.Wait()
 						assert.Empty(t, ended(), "Pop returned ErrFIFOClosed while a process function was running")
@@ -388,7 +343,7 @@ func (r *rig) endInBackground(pops int) func() []error {
 // waitIfFree waits until every goroutine of the bubble is blocked. A goroutine that waits for a
 // mutex never counts as blocked, so without FreeProducers it does not wait.
 func (r *rig) waitIfFree() {
-	if r.impl.has(FreeProducers) {
+	if r.has(FreeProducers) {
 		synctest.Wait()
 	}
 }

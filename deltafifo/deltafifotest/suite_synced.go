@@ -25,101 +25,87 @@ var syncedTests = append(behaviours([]script{
 		without: Accumulation, instead: "a: Replaced a@2; b: Replaced b@1"},
 	{name: "DeltasAfterTheFirstListDoNotCount", calls: "list a@1; add b@1; unsynced; pop; synced",
 		want: "b: Added b@1"},
+	{name: "AnInitialItemThatFailsCountsAsProcessed", calls: "list a@1 b@1; fail; unsynced; pop; synced"},
 	{name: "StaysTrue", calls: "list; list a@1; synced; pop"},
 	{name: "AnInitialItemThatTheNextListLacksStillCounts", // the second list does not count
 		calls:   "list a@1 b@1; list b@2 c@2; pop; unsynced; pop; synced",
 		want:    "c: Replaced c@2",
 		without: Accumulation, instead: "a: Deleted a@1 (inferred); b: Replaced b@2; c: Replaced c@2"},
 }),
-	behaviour{"KeysListedTwiceCountOnce", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
+	behaviour{"KeysListedTwiceCountOnce", with("", func(r *rig) {
 		r.play("list a@1 a@2 b@1")
 		turns := 2
-		if !impl.has(Accumulation) {
+		if !r.has(Accumulation) {
 			turns = 3
 		}
 		for range turns {
-			assert.False(t, r.queue.HasSynced(), "HasSynced before everything on the first list was processed")
+			assert.False(r, r.queue.HasSynced(), "HasSynced before everything on the first list was processed")
 			r.pop()
 		}
-		assert.True(t, r.queue.HasSynced(), "HasSynced counts an object listed twice as two keys")
-	}},
-	behaviour{"AnInitialItemThatFailsCountsAsProcessed", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.play("list a@1 b@1")
-		_, err := r.popFailing(errProcess)
-		assert.ErrorIs(t, err, errProcess)
-		r.play("unsynced; pop; synced")
-	}},
-	behaviour{"AnAddBeforeTheFirstListMeansNoInitialList", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
+		assert.True(r, r.queue.HasSynced(), "HasSynced counts an object listed twice as two keys")
+	})},
+	behaviour{"AnAddBeforeTheFirstListMeansNoInitialList", with("", func(r *rig) {
 		r.play("add a@1; list a@1 b@1; synced") // HasSynced must not turn false again
-		assert.False(t, r.initialOnes(1)["a"], "the list was not the first call")
-	}},
-	behaviour{"DeltasOfTheFirstListAreMarked", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
+		assert.False(r, r.initialOnes(1)["a"], "the list was not the first call")
+	})},
+	behaviour{"DeltasOfTheFirstListAreMarked", with("", func(r *rig) {
 		r.play("list a@1 b@1; add c@1")
-		assert.Equal(t, map[string]bool{"a": true, "b": true, "c": false}, r.initialOnes(3),
+		assert.Equal(r, map[string]bool{"a": true, "b": true, "c": false}, r.initialOnes(3),
 			"which keys are marked as initial")
-	}},
-	behaviour{"NotWhileTheLastInitialItemIsProcessed", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
+	})},
+	behaviour{"NotWhileTheLastInitialItemIsProcessed", with("", func(r *rig) {
 		r.replace(Obj("a", 1))
 		r.popDuring(func() {
 			// Uses the channel: an implementation may hold its lock here.
-			if impl.has(SyncedAfterProcessing) {
-				assertOpen(t, r.queue.Synced())
+			if r.has(SyncedAfterProcessing) {
+				assertOpen(r, r.queue.Synced())
 			} else {
-				assertClosed(t, r.queue.Synced())
+				assertClosed(r, r.queue.Synced())
 			}
 		})
 		r.play("synced")
-	}},
-	behaviour{"NotAfterAFailedAdd", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		require.Error(t, r.queue.Add(Obj("", 1)))
-		assert.Equal(t, !impl.has(FailedAddIsNoPopulation), r.queue.HasSynced())
-	}},
-	behaviour{"NotWhileAnInitialItemIsPutBack", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
+	})},
+	behaviour{"NotAfterAFailedAdd", with("", func(r *rig) {
+		require.Error(r, r.queue.Add(Obj("", 1)))
+		assert.Equal(r, !r.has(FailedAddIsNoPopulation), r.queue.HasSynced())
+	})},
+	behaviour{"NotWhileAnInitialItemIsPutBack", with("", func(r *rig) {
 		r.play("list a@1 b@1")
 		_, err := r.popFailing(&deltafifo.ErrRequeue{})
-		assert.Equal(t, "b: Replaced b@1", r.pop())
-		if !impl.has(Requeue) {
-			assert.Error(t, err, "an error like any other")
-			assert.True(t, r.queue.HasSynced(), "true although a was never processed")
+		assert.Equal(r, "b: Replaced b@1", r.pop())
+		if !r.has(Requeue) {
+			assert.Error(r, err, "an error like any other")
+			assert.True(r, r.queue.HasSynced(), "true although a was never processed")
 			return
 		}
-		require.NoError(t, err)
-		assert.Equal(t, !impl.has(RequeueStaysInitial), r.queue.HasSynced(), "HasSynced while an initial item waits again")
-		assert.Equal(t, "a: Replaced a@1", r.pop())
+		require.NoError(r, err)
+		assert.Equal(r, !r.has(RequeueStaysInitial), r.queue.HasSynced(), "HasSynced while an initial item waits again")
+		assert.Equal(r, "a: Replaced a@1", r.pop())
 		r.play("synced")
-	}},
-	behaviour{"NotWhileAnInitialItemIsPutBackBeforeNewerDeltas", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		if !impl.has(Requeue) {
+	})},
+	behaviour{"NotWhileAnInitialItemIsPutBackBeforeNewerDeltas", with("", func(r *rig) {
+		if !r.has(Requeue) {
 			return
 		}
 		r.replace(Obj("a", 1))
-		r.failWhile(impl, &deltafifo.ErrRequeue{}, func() { r.update("a", 2) })
-		assert.Equal(t, !impl.has(RequeueStaysInitial), r.queue.HasSynced(),
+		r.failWhile(&deltafifo.ErrRequeue{}, func() { r.update("a", 2) })
+		assert.Equal(r, !r.has(RequeueStaysInitial), r.queue.HasSynced(),
 			"HasSynced while an initial item waits again, before a newer delta")
-		assert.Equal(t, "a: Replaced a@1, Updated a@2", r.pop())
+		assert.Equal(r, "a: Replaced a@1, Updated a@2", r.pop())
 		r.play("synced")
-	}},
-	behaviour{"ACancelledTombstoneOfTheFirstListCountsAsProcessed", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl, Obj("a", 1))
+	})},
+	behaviour{"ACancelledTombstoneOfTheFirstListCountsAsProcessed", with("a@1", func(r *rig) {
 		r.resync()
 		done := make(chan struct{})
 		_, err := r.take(func(key string, _ deltafifo.Deltas[*Object], _ bool) error {
-			r.meanwhile(impl, func() { r.replace() }, done)
+			r.meanwhile(func() { r.replace() }, done)
 			return r.consumer.Process(key, deltafifo.Deltas[*Object]{{Type: deltafifo.Deleted, Object: Obj("a", 1)}}, false)
 		})
-		require.NoError(t, err)
+		require.NoError(r, err)
 		<-done
-		assert.True(t, r.queue.HasSynced(), "HasSynced waits for a tombstone of the first list that was dropped")
+		assert.True(r, r.queue.HasSynced(), "HasSynced waits for a tombstone of the first list that was dropped")
 		r.expect()
-	}},
+	})},
 )
 
 // initialOnes pops this many keys and returns which of them were marked as initial.
@@ -130,12 +116,12 @@ func (r *rig) initialOnes(pops int) map[string]bool {
 			initial[key] = isInInitialList
 			return nil
 		})
-		require.NoError(r.t, err)
+		require.NoError(r, err)
 	}
 	return initial
 }
 
-func assertOpen(t *testing.T, synced <-chan struct{}) {
+func assertOpen(t testing.TB, synced <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-synced:
@@ -144,7 +130,7 @@ func assertOpen(t *testing.T, synced <-chan struct{}) {
 	}
 }
 
-func assertClosed(t *testing.T, synced <-chan struct{}) {
+func assertClosed(t testing.TB, synced <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-synced:
@@ -157,46 +143,33 @@ func assertClosed(t *testing.T, synced <-chan struct{}) {
 // show its deltas yet. A form that blocks these calls handles them afterwards, with the same
 // result.
 var duringTests = append([]behaviour{
-	{"AnUpdateIsHandedOutNext", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl)
-		r.add("a", 1)
-		assert.Equal(t, "a: Added a@1", r.popWhile(impl, func() { r.update("a", 2) }))
-		r.expect("a: Updated a@2")
-	}},
 	{"AListWithoutAStoreDeletesWhatIsBeingAdded", func(t *testing.T, impl Implementation) {
 		r := newBlindRig(t, impl)
 		r.add("a", 1)
-		r.popWhile(impl, func() { r.replace() })
+		r.popWhile(func() { r.replace() })
 		if impl.has(FreeProducers) && impl.has(KnowsWhatWaits) {
 			r.expect("a: Deleted a@1 (inferred)")
 		} else {
 			r.expect() // the call waited, and then knew no key
 		}
 	}},
-	{"AResyncDoesNotBringTheOldStateBack", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl, Obj("a", 1), Obj("b", 1))
+	{"AResyncDoesNotBringTheOldStateBack", with("a@1 b@1", func(r *rig) {
 		r.update("a", 2)
-		r.popWhile(impl, r.resync)
-		if impl.has(FreeProducers) && impl.has(Accumulation) {
+		r.popWhile(r.resync)
+		if r.has(FreeProducers) && r.has(Accumulation) {
 			r.expect("b: Sync b@1") // a has just been processed
 		} else {
 			r.expectAnyOrder("a: Sync a@2", "b: Sync b@1")
 		}
-		assert.Equal(t, []string{"a@2", "b@1"}, r.consumer.Objects())
-	}},
-	{"RequeuedDeltasGoBeforeNewerOnes", func(t *testing.T, impl Implementation) {
-		r := newRig(t, impl, Obj("a", 1))
-		r.delete("a", 2)
-		r.failWhile(impl, &deltafifo.ErrRequeue{}, func() { r.add("a", 3) })
-		if !impl.has(Requeue) {
-			r.expect("a: Added a@3")
-			assert.Equal(t, []string{"update a@1 a@3"}, r.consumer.Journal(), "the deletion was lost")
-			return
-		}
-		r.expect("a: Deleted a@2, Added a@3")
-		assert.Equal(t, []string{"delete a@2", "add a@3"}, r.consumer.Journal())
-	}},
+		assert.Equal(r, []string{"a@2", "b@1"}, r.consumer.Objects())
+	})},
 }, behaviours([]script{
+	{name: "AnUpdateIsHandedOutNext",
+		calls: "add a@1", during: "update a@2",
+		want: "a: Updated a@2", journal: "add a@1; update a@1 a@2"},
+	{name: "RequeuedDeltasGoBeforeNewerOnes", known: "a@1",
+		calls: "delete a@2", during: "add a@3", ends: &deltafifo.ErrRequeue{},
+		want: "a: Deleted a@2, Added a@3", journal: "delete a@2; add a@3", without: Requeue, instead: "a: Added a@3"},
 	{name: "ADeletionOfWhatIsBeingAddedIsHandedOut",
 		calls: "add a@1", during: "delete a@2",
 		want: "a: Deleted a@2", holds: "nothing"},
@@ -246,48 +219,47 @@ var duringTests = append([]behaviour{
 
 // popWhile is pop, with calls from another goroutine during the process function. They have
 // returned when popWhile returns; without FreeProducers they block until the consumer is done.
-func (r *rig) popWhile(impl Implementation, calls func()) string {
-	r.t.Helper()
+func (r *rig) popWhile(calls func()) string {
+	r.Helper()
 	done := make(chan struct{})
-	text := r.popDuring(func() { r.meanwhile(impl, calls, done) })
+	text := r.popDuring(func() { r.meanwhile(calls, done) })
 	<-done
 	return text
 }
 
 // failWhile is popWhile with a consumer that returns err and leaves the store unchanged.
-func (r *rig) failWhile(impl Implementation, err error, calls func()) {
-	r.t.Helper()
+func (r *rig) failWhile(err error, calls func()) {
+	r.Helper()
 	done := make(chan struct{})
 	_, got := r.take(func(string, deltafifo.Deltas[*Object], bool) error {
-		r.meanwhile(impl, calls, done)
+		r.meanwhile(calls, done)
 		return err
 	})
 	<-done
-	if requeue, ok := errors.AsType[*deltafifo.ErrRequeue](err); ok && impl.has(Requeue) {
-		assert.Equal(r.t, requeue.Err, got)
+	if requeue, ok := errors.AsType[*deltafifo.ErrRequeue](err); ok && r.has(Requeue) {
+		assert.Equal(r, requeue.Err, got)
 	} else {
-		assert.ErrorIs(r.t, got, err)
+		assert.ErrorIs(r, got, err)
 	}
 }
 
-func (r *rig) meanwhile(impl Implementation, calls func(), done chan struct{}) {
+func (r *rig) meanwhile(calls func(), done chan struct{}) {
 	go func() {
 		defer close(done)
 		calls()
 	}()
-	if impl.has(FreeProducers) {
+	if r.has(FreeProducers) {
 		select {
 		case <-done:
 		case <-time.After(longest):
-			r.t.Error("want calls that do not wait for the process function, got a call that waits for it")
+			r.Error("want calls that do not wait for the process function, got a call that waits for it")
 		}
 	}
 }
 
 // assertBlocked asserts that an Add waits for the running process function.
-func assertBlocked(t *testing.T, impl Implementation) {
-	t.Helper()
-	r := newRig(t, impl)
+func (r *rig) assertBlocked() {
+	r.Helper()
 	r.add("slow", 1)
 	done := make(chan struct{})
 	r.popDuring(func() {
@@ -300,7 +272,7 @@ func assertBlocked(t *testing.T, impl Implementation) {
 		}
 		select {
 		case <-done:
-			assert.Fail(t, "want Add to wait, because the lock is held while process runs, got an Add that returned")
+			assert.Fail(r, "want Add to wait, because the lock is held while process runs, got an Add that returned")
 		default:
 		}
 	})

@@ -3,6 +3,7 @@ package fast_test
 import (
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"weak"
 
@@ -169,74 +170,35 @@ func (r *readWhile) ListKeys() []string {
 // Replace and Resync read the store without a lock. These tests let a consumer take keys just then,
 // so that the result of the scan is outdated when it is used.
 func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
-	for _, test := range []struct {
-		name   string
-		known  []*object
-		before func(*fast.DeltaFIFO[*object]) error
-		pops   int // while the store is read
-		call   func(*fast.DeltaFIFO[*object]) error
-		want   []string
-	}{
-		{
-			name:   "a list deletes an object added to the store meanwhile",
-			before: func(q *fast.DeltaFIFO[*object]) error { return q.Add(obj("a", 1)) },
-			pops:   1,
-			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Replace(nil, "1") },
-			want:   []string{"a: Deleted a@1 (inferred)"},
-		},
-		{
-			name:   "a list does not delete an object removed meanwhile",
-			known:  []*object{obj("a", 1)},
-			before: func(q *fast.DeltaFIFO[*object]) error { return q.Delete(obj("a", 1)) },
-			pops:   1,
-			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Replace([]*object{obj("b", 1)}, "1") },
-			want:   []string{"b: Replaced b@1"},
-		},
-		{
-			name:   "a tombstone has the store's present state",
-			known:  []*object{obj("a", 1)},
-			before: func(q *fast.DeltaFIFO[*object]) error { return q.Update(obj("a", 2)) },
-			pops:   1,
-			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Replace(nil, "1") },
-			want:   []string{"a: Deleted a@2 (inferred)"},
-		},
-		{
-			name:   "a listed object is not deleted although it was taken",
-			before: func(q *fast.DeltaFIFO[*object]) error { return q.Add(obj("a", 1)) },
-			pops:   1,
-			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Replace([]*object{obj("a", 2)}, "1") },
-			want:   []string{"a: Replaced a@2"},
-		},
-		{
-			name:   "a resync does not queue the old state",
-			known:  []*object{obj("a", 1), obj("b", 1)},
-			before: func(q *fast.DeltaFIFO[*object]) error { return q.Update(obj("a", 2)) },
-			pops:   1,
-			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Resync() },
-			want:   []string{"b: Sync b@1"},
-		},
-		{
-			name:   "a resync does not restore a deleted object",
-			known:  []*object{obj("a", 1)},
-			before: func(q *fast.DeltaFIFO[*object]) error { return q.Delete(obj("a", 2)) },
-			pops:   1,
-			call:   func(q *fast.DeltaFIFO[*object]) error { return q.Resync() },
-			want:   []string{},
-		},
+	for _, test := range []struct{ name, known, before, call, want string }{
+		{name: "a list deletes an object added to the store meanwhile",
+			before: "add a@1", call: "list", want: "a: Deleted a@1 (inferred)"},
+		{name: "a list does not delete an object removed meanwhile", known: "a@1",
+			before: "delete a@1", call: "list b@1", want: "b: Replaced b@1"},
+		{name: "a tombstone has the store's present state", known: "a@1",
+			before: "update a@2", call: "list", want: "a: Deleted a@2 (inferred)"},
+		{name: "a listed object is not deleted although it was taken",
+			before: "add a@1", call: "list a@2", want: "a: Replaced a@2"},
+		{name: "a resync does not queue the old state", known: "a@1 b@1",
+			before: "update a@2", call: "resync", want: "b: Sync b@1"},
+		{name: "a resync does not restore a deleted object", known: "a@1",
+			before: "delete a@2", call: "resync"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			store := &readWhile{Consumer: deltafifotest.NewConsumer(test.known...)}
+			store := &readWhile{Consumer: deltafifotest.NewConsumer(objectsOf(t, strings.Fields(test.known))...)}
 			queue := fast.New(deltafifo.Config[*object]{KeyFunc: deltafifotest.KeyFunc, KnownObjects: store})
-			require.NoError(t, test.before(queue))
-			store.happens = func() {
-				for range test.pops {
-					_, err := queue.Pop(store.Process)
-					require.NoError(t, err)
-				}
+			do := func(call string) {
+				words := strings.Fields(call)
+				require.NoError(t, produce(t, queue, words[0], objectsOf(t, words[1:])))
 			}
-			require.NoError(t, test.call(queue))
+			do(test.before)
+			store.happens = func() {
+				_, err := queue.Pop(store.Process)
+				require.NoError(t, err)
+			}
+			do(test.call)
 			assert.False(t, queue.Reading(), "taken keys would be recorded forever")
-			assert.Equal(t, test.want, waiting(t, queue))
+			assert.Equal(t, test.want, strings.Join(waiting(t, queue), "; "))
 		})
 	}
 }

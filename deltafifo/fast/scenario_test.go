@@ -98,18 +98,7 @@ func objectsOf(t *testing.T, words []string) []*object {
 func (s *scenario) inFlight() bool { return s.verdict != nil }
 
 func (s *scenario) play(t *testing.T, command string, objects []*object) {
-	var err error
 	switch command {
-	case "add":
-		err = s.queue.Add(objects[0])
-	case "update":
-		err = s.queue.Update(objects[0])
-	case "delete":
-		err = s.queue.Delete(objects[0])
-	case "list":
-		err = s.queue.Replace(objects, "1")
-	case "resync":
-		err = s.queue.Resync()
 	case "close":
 		s.queue.Close()
 	case "take":
@@ -122,11 +111,28 @@ func (s *scenario) play(t *testing.T, command string, objects []*object) {
 	case "done", "fail", "putback":
 		s.finish(t, command)
 	default:
-		t.Fatalf("unknown command %q", command)
+		if err := produce(t, s.queue, command, objects); err != nil {
+			fmt.Fprintf(&s.log, "%s: %v\n", command, err)
+		}
 	}
-	if err != nil {
-		fmt.Fprintf(&s.log, "%s: %v\n", command, err)
+}
+
+// produce makes a call of a producer.
+func produce(t *testing.T, queue *fast.DeltaFIFO[*object], command string, objects []*object) error {
+	switch command {
+	case "add":
+		return queue.Add(objects[0])
+	case "update":
+		return queue.Update(objects[0])
+	case "delete":
+		return queue.Delete(objects[0])
+	case "list":
+		return queue.Replace(objects, "1")
+	case "resync":
+		return queue.Resync()
 	}
+	t.Fatalf("unknown command %q", command)
+	return nil
 }
 
 // take makes the consumer take the first key, which is in flight until finish ends it.
