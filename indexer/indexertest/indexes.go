@@ -63,49 +63,9 @@ func testAdditionHasNoOldObject(t *testing.T, impl Implementation) {
 	}
 }
 
-func testNoStaleEntry(t *testing.T, impl Implementation) {
-	x := impl.with(t, pod("a", "web", ""), pod("a", "db", "n1"))
-	for _, step := range []struct {
-		node string
-		want map[string][]string
-	}{
-		{"n1", map[string][]string{"n1": {"a/web", "a/db"}}},
-		{"n1", map[string][]string{"n1": {"a/web", "a/db"}}},
-		{"n2", map[string][]string{"n1": {"a/db"}, "n2": {"a/web"}}},
-		{"", map[string][]string{"n1": {"a/db"}}},
-		{"n3", map[string][]string{"n1": {"a/db"}, "n3": {"a/web"}}},
-	} {
-		require.NoError(t, x.Update(pod("a", "web", step.node)))
-		assertIndexed(t, x, "node", step.want)
-		assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/web", "a/db"}})
-	}
-	require.NoError(t, x.Delete(pod("a", "web", "whatever"))) // other values than the stored object's
-	found, err := x.ByIndex("node", "n3")
-	assert.NoError(t, err)
-	assert.Empty(t, found, "a deleted object leaves the index, under the values that it had in the store")
-	assertIndexed(t, x, "node", map[string][]string{"n1": {"a/db"}})
-	assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/db"}})
-}
-
 func testSeveralValues(t *testing.T, impl Implementation) {
-	x := impl.with(t, pod("a", "other", "", "y", "z"))
-	for _, step := range []struct {
-		labels []string
-		want   map[string][]string
-	}{
-		{[]string{"x", "y"}, map[string][]string{"x": {"a/web"}, "y": {"a/web", "a/other"}, "z": {"a/other"}}},
-		{[]string{"x", "y"}, map[string][]string{"x": {"a/web"}, "y": {"a/web", "a/other"}, "z": {"a/other"}}},
-		{[]string{"y", "x"}, map[string][]string{"x": {"a/web"}, "y": {"a/web", "a/other"}, "z": {"a/other"}}},
-		{[]string{"y", "z", "w"}, map[string][]string{"y": {"a/web", "a/other"}, "z": {"a/web", "a/other"}, "w": {"a/web"}}},
-		{[]string{"w", "w", "w"}, map[string][]string{"y": {"a/other"}, "z": {"a/other"}, "w": {"a/web"}}},
-		{[]string{"w"}, map[string][]string{"y": {"a/other"}, "z": {"a/other"}, "w": {"a/web"}}},
-		{nil, map[string][]string{"y": {"a/other"}, "z": {"a/other"}}},
-		{[]string{"y"}, map[string][]string{"y": {"a/web", "a/other"}, "z": {"a/other"}}},
-	} {
-		require.NoError(t, x.Update(pod("a", "web", "", step.labels...)))
-		assertIndexed(t, x, "label", step.want)
-	}
-
+	x := script("add a/other+y+z; update a/web+x+y; update a/web+x+y; update a/web+y+x; update a/web+y+z+w; "+
+		"update a/web+w+w+w; update a/web+w; update a/web; update a/web+y").play(t, impl)
 	related, err := x.Index("label", pod("b", "stranger", "", "y", "z", "none"))
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"a/other", "a/web"}, names(related), "each object once, although one has two of the values")
@@ -122,30 +82,6 @@ func testSeveralValues(t *testing.T, impl Implementation) {
 
 	require.NoError(t, x.Delete(pod("a", "other", "")))
 	assertIndexed(t, x, "label", map[string][]string{"y": {"a/web"}})
-}
-
-// testOneValueInSeveralIndexes: indexes with the same values are independent.
-func testOneValueInSeveralIndexes(t *testing.T, impl Implementation) {
-	x := impl.with(t, pod("same", "web", "same", "same"), pod("same", "db", "other", "other"), pod("other", "db", "same"))
-	require.NoError(t, x.Update(pod("same", "web", "other", "same")))
-	assertIndexed(t, x, "namespace", map[string][]string{"same": {"same/web", "same/db"}, "other": {"other/db"}})
-	assertIndexed(t, x, "node", map[string][]string{"same": {"other/db"}, "other": {"same/web", "same/db"}})
-	assertIndexed(t, x, "label", map[string][]string{"same": {"same/web"}, "other": {"same/db"}})
-	x.DeleteKey("same/web")
-	assertIndexed(t, x, "namespace", map[string][]string{"same": {"same/db"}, "other": {"other/db"}})
-	assertIndexed(t, x, "node", map[string][]string{"same": {"other/db"}, "other": {"same/db"}})
-	assertIndexed(t, x, "label", map[string][]string{"other": {"same/db"}})
-}
-
-// testEmptyValue: "" is an ordinary value, and an ordinary key.
-func testEmptyValue(t *testing.T, impl Implementation) {
-	x := impl.with(t, pod("", "node", "", ""), pod("a", "web", "", "", "x"))
-	assertIndexed(t, x, "namespace", map[string][]string{"": {"node"}, "a": {"a/web"}})
-	assertIndexed(t, x, "label", map[string][]string{"": {"node", "a/web"}, "x": {"a/web"}})
-	require.NoError(t, x.Update(pod("a", "web", "", "x")))
-	x.DeleteKey("node")
-	assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/web"}})
-	assertIndexed(t, x, "label", map[string][]string{"x": {"a/web"}})
 }
 
 // testRepeatedValues: an index function may repeat a value. The object is found once, leaves the
@@ -225,13 +161,11 @@ func testAddIndexers(t *testing.T, impl Implementation) {
 	web, db := pod("a", "web", "n1", "x", "y"), pod("b", "db", "", "y")
 	require.NoError(t, x.Add(web))
 	require.NoError(t, x.Add(db))
-	assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/web"}, "b": {"b/db"}})
+	assertHolds(t, x, web, db)
 
 	// The same with objects.
 	require.NoError(t, x.AddIndexers(indexer.Indexers[*Object]{"node": ByNode, "label": ByLabel}))
-	assertIndexed(t, x, "namespace", map[string][]string{"a": {"a/web"}, "b": {"b/db"}})
-	assertIndexed(t, x, "node", map[string][]string{"n1": {"a/web"}})
-	assertIndexed(t, x, "label", map[string][]string{"x": {"a/web"}, "y": {"a/web", "b/db"}})
+	assertHolds(t, x, web, db)
 
 	got := x.GetIndexers()
 	assert.Len(t, got, 3)
@@ -243,12 +177,11 @@ func testAddIndexers(t *testing.T, impl Implementation) {
 	assert.Equal(t, []string{"n1"}, values)
 
 	// All of them are updated, and survive a Replace.
-	require.NoError(t, x.Update(pod("a", "web", "n2", "x")))
-	assertIndexed(t, x, "node", map[string][]string{"n2": {"a/web"}})
-	assertIndexed(t, x, "label", map[string][]string{"x": {"a/web"}, "y": {"b/db"}})
+	web = pod("a", "web", "n2", "x")
+	require.NoError(t, x.Update(web))
+	assertHolds(t, x, web, db)
 	require.NoError(t, x.Replace([]*Object{db}, "2"))
-	assertIndexed(t, x, "namespace", map[string][]string{"b": {"b/db"}})
-	assertIndexed(t, x, "label", map[string][]string{"y": {"b/db"}})
+	assertHolds(t, x, db)
 	require.NoError(t, x.AddIndexers(nil))
 }
 
