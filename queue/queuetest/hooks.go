@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -20,8 +19,8 @@ func runHooks(t *testing.T, impl Implementation) {
 	if !t.Run("hooks are called without the lock", func(t *testing.T) { testHooksAreCalledWithoutTheLock(t, impl) }) {
 		t.FailNow()
 	}
-	t.Run("each event of the queue", func(t *testing.T) { testTrace(t, impl) })
-	t.Run("hooks may call the queue", func(t *testing.T) { testHooksMayCallTheQueue(t, impl) })
+	bubble(t, "each event of the queue", func(t *testing.T) { testTrace(t, impl) })
+	bubble(t, "hooks may call the queue", func(t *testing.T) { testHooksMayCallTheQueue(t, impl) })
 	t.Run("Seq has the order of the events", func(t *testing.T) { testSeqIsTheOrder(t, impl) })
 	t.Run("metrics and hooks", func(t *testing.T) { testMetricsAndHooks(t, impl) })
 }
@@ -90,114 +89,110 @@ func testHooksAreCalledWithoutTheLock(t *testing.T, impl Implementation) {
 }
 
 func testTrace(t *testing.T, impl Implementation) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &diary{}
-		q := impl.NewObservable(queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
-			queue.Config[string]{Trace: d.trace()})
-		expect := func(lines ...string) {
-			t.Helper()
-			synctest.Wait()
-			assert.Equal(t, lines, d.read(), "each event calls its own hook, once and in its order")
-		}
+	d := &diary{}
+	q := impl.NewObservable(queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
+		queue.Config[string]{Trace: d.trace()})
+	expect := func(lines ...string) {
+		t.Helper()
+		waitIdle()
+		assert.Equal(t, lines, d.read(), "each event calls its own hook, once and in its order")
+	}
 
-		q.Add("a")
-		expect("added a")
-		q.Add("a")
-		expect("coalesced a")
-		pass(time.Second)
-		q.Get()
-		expect("got a 1s")
-		q.Add("a")
-		q.Add("a")
-		expect("added a", "coalesced a")
-		pass(2 * time.Second)
-		q.Done("a")
-		expect("done a 2s")
-		q.Get()
-		expect("got a 2s")
-		q.Done("a")
-		q.Done("a")
-		expect("done a 0s", "done unknown a")
+	q.Add("a")
+	expect("added a")
+	q.Add("a")
+	expect("coalesced a")
+	pass(time.Second)
+	q.Get()
+	expect("got a 1s")
+	q.Add("a")
+	q.Add("a")
+	expect("added a", "coalesced a")
+	pass(2 * time.Second)
+	q.Done("a")
+	expect("done a 2s")
+	q.Get()
+	expect("got a 2s")
+	q.Done("a")
+	q.Done("a")
+	expect("done a 0s", "done unknown a")
 
-		q.AddAfter("a", 0)
-		expect("delayed a 0s", "added a")
-		q.AddAfter("b", 10*time.Second)
-		q.AddAfter("b", 20*time.Second)
-		q.AddAfter("b", 5*time.Second)
-		expect("delayed b 10s", "delayed b 10s", "delayed b 5s")
-		q.AddAfter("a", 5*time.Second)
-		expect("delayed a 5s")
-		pass(5 * time.Second)
-		expect("delay ended b 0s", "added b", "delay ended a 0s", "coalesced a")
+	q.AddAfter("a", 0)
+	expect("delayed a 0s", "added a")
+	q.AddAfter("b", 10*time.Second)
+	q.AddAfter("b", 20*time.Second)
+	q.AddAfter("b", 5*time.Second)
+	expect("delayed b 10s", "delayed b 10s", "delayed b 5s")
+	q.AddAfter("a", 5*time.Second)
+	expect("delayed a 5s")
+	pass(5 * time.Second)
+	expect("delay ended b 0s", "added b", "delay ended a 0s", "coalesced a")
 
-		q.AddAfter("c", time.Second)
-		q.Add("c")
-		expect("delayed c 1s", "delay canceled c", "added c")
-		q.AddAfter("c", time.Second)
-		q.AddAfter("c", 0)
-		expect("delayed c 1s", "delayed c 0s", "delay canceled c", "coalesced c")
-		q.AddRateLimited("e")
-		q.AddRateLimited("f")
-		q.AddRateLimited("f")
-		expect("retried e 1 1s", "delayed e 1s", "retried f 1 1s", "delayed f 1s", "retried f 2 2s", "delayed f 1s")
-		q.Add("e")
-		expect("delay canceled e", "added e")
-		q.Forget("e")
-		expect("forgotten e")
+	q.AddAfter("c", time.Second)
+	q.Add("c")
+	expect("delayed c 1s", "delay canceled c", "added c")
+	q.AddAfter("c", time.Second)
+	q.AddAfter("c", 0)
+	expect("delayed c 1s", "delayed c 0s", "delay canceled c", "coalesced c")
+	q.AddRateLimited("e")
+	q.AddRateLimited("f")
+	q.AddRateLimited("f")
+	expect("retried e 1 1s", "delayed e 1s", "retried f 1 1s", "delayed f 1s", "retried f 2 2s", "delayed f 1s")
+	q.Add("e")
+	expect("delay canceled e", "added e")
+	q.Forget("e")
+	expect("forgotten e")
 
-		q.ShutDown()
-		expect("shutting down false 1")
-		q.Add("a")
-		q.AddAfter("a", time.Second)
-		q.AddRateLimited("a")
-		expect("refused a", "refused a", "retried a 1 1s", "refused a")
-		for q.Len() > 0 {
-			key, _ := q.Get()
-			q.Done(key)
-		}
-		d.read()
-		q.Get()
-		q.ShutDownWithDrain()
-		expect("shutting down true 0")
+	q.ShutDown()
+	expect("shutting down false 1")
+	q.Add("a")
+	q.AddAfter("a", time.Second)
+	q.AddRateLimited("a")
+	expect("refused a", "refused a", "retried a 1 1s", "refused a")
+	for q.Len() > 0 {
+		key, _ := q.Get()
+		q.Done(key)
+	}
+	d.read()
+	q.Get()
+	q.ShutDownWithDrain()
+	expect("shutting down true 0")
 
-		last := q.Snapshot().Seq
-		assert.Len(t, d.seqs, int(last), "the numbers are unique and without gaps")
-		assert.Contains(t, d.seqs, uint64(1))
-		assert.Contains(t, d.seqs, last)
-	})
+	last := q.Snapshot().Seq
+	assert.Len(t, d.seqs, int(last), "the numbers are unique and without gaps")
+	assert.Contains(t, d.seqs, uint64(1))
+	assert.Contains(t, d.seqs, last)
 }
 
 // testHooksMayCallTheQueue relies on testHooksAreCalledWithoutTheLock.
 func testHooksMayCallTheQueue(t *testing.T, impl Implementation) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &diary{}
-		q := impl.NewObservable(queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Second),
-			queue.Config[string]{Trace: d.trace()})
-		var calls, depth atomic.Int32
-		d.extra = func(seq uint64) {
-			if depth.Add(1) > 1 {
-				depth.Add(-1)
-				return
-			}
-			defer depth.Add(-1)
-			calls.Add(1)
-			assert.GreaterOrEqual(t, q.Snapshot().Seq, seq)
-			q.Done("unknown")
-			if calls.Load() <= 3 { // otherwise the queue would never be empty
-				q.Add("more")
-			}
-			q.AddAfter("later", time.Second)
+	d := &diary{}
+	q := impl.NewObservable(queue.NewItemExponentialFailureRateLimiter[string](time.Second, time.Second),
+		queue.Config[string]{Trace: d.trace()})
+	var calls, depth atomic.Int32
+	d.extra = func(seq uint64) {
+		if depth.Add(1) > 1 {
+			depth.Add(-1)
+			return
 		}
-		q.Add("a")
-		q.AddAfter("b", time.Second)
-		q.AddRateLimited("c")
-		pass(2 * time.Second)
-		require.Subset(t, takeAll(t, q), []string{"a", "b", "c", "more"})
-		q.ShutDown()
-		q.Add("a")
-		synctest.Wait()
-		assert.Positive(t, calls.Load())
-	})
+		defer depth.Add(-1)
+		calls.Add(1)
+		assert.GreaterOrEqual(t, q.Snapshot().Seq, seq)
+		q.Done("unknown")
+		if calls.Load() <= 3 { // otherwise the queue would never be empty
+			q.Add("more")
+		}
+		q.AddAfter("later", time.Second)
+	}
+	q.Add("a")
+	q.AddAfter("b", time.Second)
+	q.AddRateLimited("c")
+	pass(2 * time.Second)
+	require.Subset(t, takeAll(t, q), []string{"a", "b", "c", "more"})
+	q.ShutDown()
+	q.Add("a")
+	waitIdle()
+	assert.Positive(t, calls.Load())
 }
 
 // testSeqIsTheOrder: hooks of different goroutines may run out of order; Seq has the order.

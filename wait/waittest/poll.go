@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -13,27 +12,30 @@ import (
 var errCondition = errors.New("the condition failed")
 
 func runPoll(t *testing.T, impl Implementation, poll Poll) {
-	t.Run("calls the condition every interval until it is true", func(t *testing.T) { testPollDone(t, poll) })
-	t.Run("a failing condition ends it", func(t *testing.T) { testPollError(t, poll) })
-	t.Run("an error outranks true", func(t *testing.T) { testPollErrorAndDone(t, poll) })
-	t.Run("the pace with a slow condition", func(t *testing.T) { testPollSlow(t, poll) })
-	t.Run("the context reaches the condition", func(t *testing.T) { testPollContext(t, poll) })
-	t.Run("a panic continues by default", func(t *testing.T) { testPollCrashes(t, impl, poll) })
-	t.Run("a panic counts as not done when crashing is off", func(t *testing.T) { testPollSurvives(t, impl, poll) })
+	run := func(name string, test func(*testing.T, Implementation, Poll)) {
+		bubble(t, name, func(t *testing.T) { test(t, impl, poll) })
+	}
+	run("calls the condition every interval until it is true", testPollDone)
+	run("a failing condition ends it", testPollError)
+	run("an error outranks true", testPollErrorAndDone)
+	run("the pace with a slow condition", testPollSlow)
+	run("the context reaches the condition", testPollContext)
+	run("a panic continues by default", testPollCrashes)
+	run("a panic counts as not done when crashing is off", testPollSurvives)
 	if poll.Timeout {
-		t.Run("time is up", func(t *testing.T) { testPollTimeout(t, impl, poll) })
-		t.Run("a last call after the timeout", func(t *testing.T) { testPollLastQuestion(t, poll) })
+		run("time is up", testPollTimeout)
+		run("a last call after the timeout", testPollLastQuestion)
 	}
 	if poll.Timeout && poll.Legacy {
-		t.Run("a timeout of zero is none", func(t *testing.T) { testPollNoTimeout(t, poll) })
+		run("a timeout of zero is none", testPollNoTimeout)
 	}
 	if poll.Stops {
-		t.Run("stopped before it begins", func(t *testing.T) { testPollStoppedBefore(t, impl, poll) })
-		t.Run("stopped while it waits", func(t *testing.T) { testPollStopped(t, impl, poll) })
-		t.Run("stopped while a tick is due", func(t *testing.T) { testPollStopTick(t, poll) })
+		run("stopped before it begins", testPollStoppedBefore)
+		run("stopped while it waits", testPollStopped)
+		run("stopped while a tick is due", testPollStopTick)
 	}
 	if poll.Stops && poll.Timeout && poll.Legacy {
-		t.Run("stopped while the timeout is due", func(t *testing.T) { testPollStopTimeout(t, impl, poll) })
+		run("stopped while the timeout is due", testPollStopTimeout)
 	}
 }
 
@@ -72,38 +74,32 @@ func (p Poll) upTo(end time.Duration) []time.Duration {
 	return p.from(n)
 }
 
-func testPollDone(t *testing.T, poll Poll) {
-	synctest.Test(t, func(t *testing.T) {
-		calls, _, err := poll.ask(t.Context(), never, func(n int) (bool, error) { return n == 3, nil })
-		assert.NoError(t, err)
-		assert.Equal(t, poll.from(3), calls)
-	})
+func testPollDone(t *testing.T, _ Implementation, poll Poll) {
+	calls, _, err := poll.ask(t.Context(), never, func(n int) (bool, error) { return n == 3, nil })
+	assert.NoError(t, err)
+	assert.Equal(t, poll.from(3), calls)
 }
 
-func testPollError(t *testing.T, poll Poll) {
+func testPollError(t *testing.T, _ Implementation, poll Poll) {
 	for _, failing := range []int{1, 3} {
-		synctest.Test(t, func(t *testing.T) {
-			calls, _, err := poll.ask(t.Context(), never, func(n int) (bool, error) {
-				if n == failing {
-					return false, errCondition
-				}
-				return false, nil
-			})
-			assert.Equal(t, errCondition, err, "the error is not wrapped")
-			assert.Equal(t, poll.from(failing), calls)
+		calls, _, err := poll.ask(t.Context(), never, func(n int) (bool, error) {
+			if n == failing {
+				return false, errCondition
+			}
+			return false, nil
 		})
+		assert.Equal(t, errCondition, err, "the error is not wrapped")
+		assert.Equal(t, poll.from(failing), calls)
 	}
 }
 
-func testPollErrorAndDone(t *testing.T, poll Poll) {
-	synctest.Test(t, func(t *testing.T) {
-		_, _, err := poll.ask(t.Context(), never, func(int) (bool, error) { return true, errCondition })
-		assert.Equal(t, errCondition, err)
-	})
+func testPollErrorAndDone(t *testing.T, _ Implementation, poll Poll) {
+	_, _, err := poll.ask(t.Context(), never, func(int) (bool, error) { return true, errCondition })
+	assert.Equal(t, errCondition, err)
 }
 
 // testPollSlow: the first call takes 25 s at an interval of 10 s; two ticks pass.
-func testPollSlow(t *testing.T, poll Poll) {
+func testPollSlow(t *testing.T, _ Implementation, poll Poll) {
 	var want []time.Duration
 	switch {
 	case poll.Legacy && poll.Immediate: // the ticks begin after the first call
@@ -115,50 +111,42 @@ func testPollSlow(t *testing.T, poll Poll) {
 	default:
 		want = seconds(10, 35, 40)
 	}
-	synctest.Test(t, func(t *testing.T) {
-		calls, _, err := poll.ask(t.Context(), never, func(n int) (bool, error) {
-			if n == 1 {
-				time.Sleep(25 * time.Second)
-			}
-			return n == 3, nil
-		})
-		assert.NoError(t, err)
-		assert.Equal(t, want, calls, "the calls keep to the ticks")
+	calls, _, err := poll.ask(t.Context(), never, func(n int) (bool, error) {
+		if n == 1 {
+			time.Sleep(25 * time.Second)
+		}
+		return n == 3, nil
 	})
+	assert.NoError(t, err)
+	assert.Equal(t, want, calls, "the calls keep to the ticks")
 }
 
-func testPollContext(t *testing.T, poll Poll) {
-	synctest.Test(t, func(t *testing.T) {
-		err := poll.Run(markedContext(), time.Second, never, func(given context.Context) (bool, error) {
-			assert.Equal(t, poll.Contexts, isMarked(given))
-			return true, nil
-		})
-		assert.NoError(t, err)
+func testPollContext(t *testing.T, _ Implementation, poll Poll) {
+	err := poll.Run(markedContext(), time.Second, never, func(given context.Context) (bool, error) {
+		assert.Equal(t, poll.Contexts, isMarked(given))
+		return true, nil
 	})
+	assert.NoError(t, err)
 }
 
 func testPollCrashes(t *testing.T, impl Implementation, poll Poll) {
 	panics := loudly(t, impl)
-	synctest.Test(t, func(t *testing.T) {
-		assert.PanicsWithValue(t, "asked", func() {
-			_ = poll.Run(t.Context(), time.Second, never, func(context.Context) (bool, error) { panic("asked") })
-		})
+	assert.PanicsWithValue(t, "asked", func() {
+		_ = poll.Run(t.Context(), time.Second, never, func(context.Context) (bool, error) { panic("asked") })
 	})
 	assert.Equal(t, []any{"asked"}, panics())
 }
 
 func testPollSurvives(t *testing.T, impl Implementation, poll Poll) {
 	panics := quietly(t, impl)
-	synctest.Test(t, func(t *testing.T) {
-		calls, _, err := poll.ask(t.Context(), never, func(n int) (bool, error) {
-			if n < 3 {
-				panic(n)
-			}
-			return true, nil
-		})
-		assert.NoError(t, err)
-		assert.Equal(t, poll.from(3), calls)
+	calls, _, err := poll.ask(t.Context(), never, func(n int) (bool, error) {
+		if n < 3 {
+			panic(n)
+		}
+		return true, nil
 	})
+	assert.NoError(t, err)
+	assert.Equal(t, poll.from(3), calls)
 	assert.Equal(t, []any{1, 2}, panics())
 }
 
@@ -173,94 +161,80 @@ func (p Poll) interruption(impl Implementation, cause error) error {
 }
 
 func testPollTimeout(t *testing.T, impl Implementation, poll Poll) {
-	synctest.Test(t, func(t *testing.T) {
-		calls, took, err := poll.ask(t.Context(), 35*time.Second, no)
-		assert.Equal(t, poll.interruption(impl, context.DeadlineExceeded), err)
-		assert.True(t, impl.Interrupted(err))
-		assert.Equal(t, 35*time.Second, took)
-		want := poll.upTo(35 * time.Second)
-		if poll.Legacy {
-			want = append(want, 35*time.Second)
-		}
-		assert.Equal(t, want, calls)
-	})
+	calls, took, err := poll.ask(t.Context(), 35*time.Second, no)
+	assert.Equal(t, poll.interruption(impl, context.DeadlineExceeded), err)
+	assert.True(t, impl.Interrupted(err))
+	assert.Equal(t, 35*time.Second, took)
+	want := poll.upTo(35 * time.Second)
+	if poll.Legacy {
+		want = append(want, 35*time.Second)
+	}
+	assert.Equal(t, want, calls)
 }
 
 // testPollLastQuestion: the condition becomes true after the last tick and before the timeout. The
 // old generation notices.
-func testPollLastQuestion(t *testing.T, poll Poll) {
-	synctest.Test(t, func(t *testing.T) {
-		watch := newStopwatch()
-		_, took, err := poll.ask(t.Context(), 35*time.Second, func(int) (bool, error) {
-			return watch.Now() > 32*time.Second, nil
-		})
-		assert.Equal(t, 35*time.Second, took)
-		if poll.Legacy {
-			assert.NoError(t, err)
-		} else {
-			assert.Equal(t, context.DeadlineExceeded, err)
-		}
+func testPollLastQuestion(t *testing.T, _ Implementation, poll Poll) {
+	watch := newStopwatch()
+	_, took, err := poll.ask(t.Context(), 35*time.Second, func(int) (bool, error) {
+		return watch.Now() > 32*time.Second, nil
 	})
+	assert.Equal(t, 35*time.Second, took)
+	if poll.Legacy {
+		assert.NoError(t, err)
+	} else {
+		assert.Equal(t, context.DeadlineExceeded, err)
+	}
 }
 
-func testPollNoTimeout(t *testing.T, poll Poll) {
-	synctest.Test(t, func(t *testing.T) {
-		calls, _, err := poll.ask(t.Context(), 0, func(n int) (bool, error) { return n == 500, nil })
-		assert.NoError(t, err)
-		assert.Equal(t, poll.from(500), calls)
-	})
+func testPollNoTimeout(t *testing.T, _ Implementation, poll Poll) {
+	calls, _, err := poll.ask(t.Context(), 0, func(n int) (bool, error) { return n == 500, nil })
+	assert.NoError(t, err)
+	assert.Equal(t, poll.from(500), calls)
 }
 
 func testPollStoppedBefore(t *testing.T, impl Implementation, poll Poll) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		calls, took, err := poll.ask(ctx, never, no)
-		assert.Equal(t, poll.interruption(impl, context.Canceled), err)
-		assert.Zero(t, took)
-		assert.Equal(t, poll.upTo(0), calls, "the immediate forms call the condition once in any case")
-	})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	calls, took, err := poll.ask(ctx, never, no)
+	assert.Equal(t, poll.interruption(impl, context.Canceled), err)
+	assert.Zero(t, took)
+	assert.Equal(t, poll.upTo(0), calls, "the immediate forms call the condition once in any case")
 }
 
 func testPollStopped(t *testing.T, impl Implementation, poll Poll) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		time.AfterFunc(25*time.Second, cancel)
-		calls, took, err := poll.ask(ctx, never, no)
-		assert.Equal(t, poll.interruption(impl, context.Canceled), err)
-		assert.True(t, impl.Interrupted(err))
-		assert.Equal(t, 25*time.Second, took)
-		assert.Equal(t, poll.upTo(25*time.Second), calls)
-	})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	time.AfterFunc(25*time.Second, cancel)
+	calls, took, err := poll.ask(ctx, never, no)
+	assert.Equal(t, poll.interruption(impl, context.Canceled), err)
+	assert.True(t, impl.Interrupted(err))
+	assert.Equal(t, 25*time.Second, took)
+	assert.Equal(t, poll.upTo(25*time.Second), calls)
 }
 
 // testPollStopTick makes a tick and the stop ready before the loop checks: the call lasts until the
 // next tick is due and then stops the polling.
-func testPollStopTick(t *testing.T, poll Poll) {
-	synctest.Test(t, func(t *testing.T) {
-		for range 100 {
-			afterwards, _ := poll.stopFromWithin(10*time.Second, never)
-			assert.Zero(t, afterwards)
-		}
-	})
+func testPollStopTick(t *testing.T, _ Implementation, poll Poll) {
+	for range 100 {
+		afterwards, _ := poll.stopFromWithin(10*time.Second, never)
+		assert.Zero(t, afterwards)
+	}
 }
 
 // testPollStopTimeout does the same with the timeout.
 func testPollStopTimeout(t *testing.T, impl Implementation, poll Poll) {
-	synctest.Test(t, func(t *testing.T) {
-		outcomes := map[int]bool{}
-		for range 200 {
-			afterwards, err := poll.stopFromWithin(20*time.Second, 15*time.Second)
-			assert.Equal(t, impl.ErrWaitTimeout, err)
-			outcomes[afterwards] = true
-		}
-		if impl.has(StopWins) {
-			assert.Equal(t, map[int]bool{0: true}, outcomes)
-		} else {
-			assert.Equal(t, map[int]bool{0: true, 1: true}, outcomes, "decided by chance")
-		}
-	})
+	outcomes := map[int]bool{}
+	for range 200 {
+		afterwards, err := poll.stopFromWithin(20*time.Second, 15*time.Second)
+		assert.Equal(t, impl.ErrWaitTimeout, err)
+		outcomes[afterwards] = true
+	}
+	if impl.has(StopWins) {
+		assert.Equal(t, map[int]bool{0: true}, outcomes)
+	} else {
+		assert.Equal(t, map[int]bool{0: true, 1: true}, outcomes, "decided by chance")
+	}
 }
 
 // stopFromWithin polls with a condition that, at the first tick, takes work, stops the polling, and
