@@ -39,19 +39,6 @@ func TestControllerDeletesANamespaceAfterTheGracePeriod(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 		assert.Nil(t, c.Namespace("ns"))
 		assert.Empty(t, c.Left("ns"))
-		r.Stop()
-	})
-}
-
-func TestControllerFindsNamespacesThatWereDeletedBeforeItStarted(t *testing.T) {
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		c.AddNamespace("old", true, "kubernetes")
-		c.AddNamespace("active", false, "kubernetes")
-		r := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
-		time.Sleep(6 * time.Second)
-		assert.Nil(t, c.Namespace("old"))
-		assert.NotNil(t, c.Namespace("active"))
-		r.Stop()
 	})
 }
 
@@ -150,20 +137,13 @@ func looks(t *testing.T, disturb func(c *nsctltest.Cluster)) (times []time.Durat
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
 		c.Put("pods.", "ns", "slow", nsctltest.RunningPod(30), nsctltest.WithFinalizers("example.com/hold"))
-		started := time.Now()
-		var mu sync.Mutex
-		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
-			config.ResyncPeriod = 4 * time.Second
-			config.Trace = &nsctl.Trace{PassStarted: func(string) {
-				mu.Lock()
-				defer mu.Unlock()
-				times = append(times, time.Since(started))
-			}}
-		})
+		resync := func(config *nsctl.Config) { config.ResyncPeriod = 4 * time.Second }
+		r, log := startLogged(t, c, nsctl.NewDeleter, resync)
 		time.Sleep(11 * time.Second)
 		disturb(c)
 		time.Sleep(time.Minute)
 		r.Stop()
+		times = log.began["ns"]
 	})
 	return times
 }
@@ -196,18 +176,11 @@ func TestControllerWaitsHalfTheEstimateForPods(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
 		c.Put("pods.", "ns", "slow", nsctltest.RunningPod(30))
-		var mu sync.Mutex
-		var ends []error
-		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
-			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, _ int, err error) {
-				mu.Lock()
-				defer mu.Unlock()
-				ends = append(ends, err)
-			}}
-		})
+		r, log := startLogged(t, c, nsctl.NewDeleter, nil)
 		time.Sleep(2 * time.Minute)
 		r.Stop()
 		assert.Nil(t, c.Namespace("ns"))
+		ends := log.ends["ns"]
 		var remaining *nsctl.ResourcesRemainingError
 		require.ErrorAs(t, ends[0], &remaining)
 		assert.Equal(t, int64(30), remaining.Estimate)
@@ -219,34 +192,19 @@ func TestControllerWaitsHalfTheEstimateForPods(t *testing.T) {
 func TestControllerRetriesFailedPasses(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
-		var mu sync.Mutex
-		broken := true
-		c.Refuse(func(r *http.Request) *api.Status {
-			mu.Lock()
-			defer mu.Unlock()
-			if broken && r.Method == http.MethodDelete {
-				return nsctltest.Status(500, api.ReasonInternalError, "out of order")
-			}
-			return nil
-		})
-		var failures []int
-		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
-			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, n int, err error) {
-				mu.Lock()
-				defer mu.Unlock()
-				failures = append(failures, n)
-			}}
-		})
+		c.RefuseAll(http.MethodDelete, "", nsctltest.Status(500, api.ReasonInternalError, "out of order"))
+		r, log := startLogged(t, c, nsctl.NewDeleter, nil)
 		time.Sleep(15 * time.Second)
-		mu.Lock()
-		broken = false
-		assert.Greater(t, len(failures), 8)
-		assert.Less(t, len(failures), 25, "with longer and longer pauses")
-		assert.Equal(t, []int{1, 2, 3}, failures[:3])
-		mu.Unlock()
+		c.Refuse(nil)
+		log.record(func() {
+			assert.Greater(t, len(log.failures["ns"]), 8)
+			assert.Less(t, len(log.failures["ns"]), 25, "with longer and longer pauses")
+			assert.Equal(t, []int{1, 2, 3}, log.failures["ns"][:3])
+		})
 		time.Sleep(time.Minute)
 		r.Stop()
 		assert.Nil(t, c.Namespace("ns"))
+		failures := log.failures["ns"]
 		assert.Equal(t, 0, failures[len(failures)-1], "success forgets the failures")
 	})
 }
@@ -259,31 +217,19 @@ func TestManyFailingNamespacesDoNotWaitForEachOther(t *testing.T) {
 		for i := range many {
 			c.AddNamespace(fmt.Sprintf("ns-%d", i), true, "kubernetes")
 		}
-		var mu sync.Mutex
-		seconds := map[string]time.Duration{} // when each namespace's second pass began, after the first
-		firsts := map[string]time.Time{}
 		c.Refuse(func(r *http.Request) *api.Status {
 			if r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/ns-") {
 				return nsctltest.Status(503, api.ReasonServiceUnavailable, "not now")
 			}
 			return nil
 		})
-		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
-			config.Trace = &nsctl.Trace{PassStarted: func(name string) {
-				mu.Lock()
-				defer mu.Unlock()
-				if first, ok := firsts[name]; !ok {
-					firsts[name] = time.Now()
-				} else if _, ok := seconds[name]; !ok {
-					seconds[name] = time.Since(first)
-				}
-			}}
-		})
+		r, log := startLogged(t, c, nsctl.NewDeleter, nil)
 		time.Sleep(7 * time.Second)
 		r.Stop()
-		require.Len(t, seconds, many, "every namespace has been tried twice")
-		for name, after := range seconds {
-			require.Less(t, after, time.Second, name)
+		require.Len(t, log.began, many)
+		for name, began := range log.began {
+			require.Greater(t, len(began), 1, "%s has been tried once", name)
+			require.Less(t, began[1]-began[0], time.Second, name)
 		}
 	})
 }
@@ -292,12 +238,7 @@ func TestControllerStopFinishesThePassInHand(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
 		c.Put("configmaps.", "ns", "a")
-		c.Refuse(func(r *http.Request) *api.Status {
-			if r.Method == http.MethodDelete {
-				time.Sleep(100 * time.Millisecond) // a slow server, in virtual time
-			}
-			return nil
-		})
+		c.Before(http.MethodDelete, "", func() { time.Sleep(100 * time.Millisecond) }) // a slow server, in virtual time
 		r := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
 		time.Sleep(5050 * time.Millisecond) // the pass has begun
 		require.Contains(t, r.Snapshot().Active, "ns")
@@ -310,24 +251,16 @@ func TestControllerStopFinishesThePassInHand(t *testing.T) {
 func TestControllerStopCutsAPassThatTakesTooLong(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
-		c.Refuse(func(r *http.Request) *api.Status {
-			if r.Method == http.MethodDelete {
-				_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the client has closed
-				<-r.Context().Done()               // a server that does not answer
-			}
-			return nil
-		})
-		var end error
-		r := nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
-			config.DrainTimeout = 3 * time.Second
-			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, _ int, err error) { end = err }}
-		})
+		c.Hang(http.MethodDelete, "")
+		drain := func(config *nsctl.Config) { config.DrainTimeout = 3 * time.Second }
+		r, log := startLogged(t, c, nsctl.NewDeleter, drain)
 		time.Sleep(6 * time.Second)
 		started := time.Now()
 		r.Stop()
 		assert.Equal(t, 3*time.Second, time.Since(started))
-		assert.ErrorIs(t, end, controller.ErrCutShort)
-		assert.ErrorIs(t, end, context.Canceled)
+		require.Len(t, log.ends["ns"], 1)
+		assert.ErrorIs(t, log.ends["ns"][0], controller.ErrCutShort)
+		assert.ErrorIs(t, log.ends["ns"][0], context.Canceled)
 		assert.NotNil(t, c.Namespace("ns"))
 	})
 }
@@ -364,12 +297,7 @@ func TestHooksAreNotCalledUnderTheLock(t *testing.T) {
 			PassDone:    func(string, time.Duration, int, error) { look("PassDone") },
 			Gone:        func(string, time.Duration) { look("Gone") },
 		}
-		c.Refuse(func(r *http.Request) *api.Status {
-			if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/pods") {
-				time.Sleep(70 * time.Second) // past StuckAfter
-			}
-			return nil
-		})
+		c.Before(http.MethodDelete, "/pods", func() { time.Sleep(70 * time.Second) }) // past StuckAfter
 		r = nsctltest.StartController(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Trace = trace })
 		time.Sleep(time.Second)
 		c.Terminate("ns")
@@ -413,7 +341,6 @@ func TestControllerDefaults(t *testing.T) {
 		require.Positive(t, seen)
 		time.Sleep(11 * time.Minute)
 		assert.Equal(t, seen+2, looks.Load(), "it is examined every 5 minutes without an event")
-		r.Stop()
 	})
 }
 

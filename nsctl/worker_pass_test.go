@@ -28,24 +28,29 @@ var forms = map[string]func(nsctl.DeleterConfig) nsctl.Deleter{"textbook": nsctl
 
 // passLog records the calls of hooks about passes.
 type passLog struct {
-	mu       sync.Mutex
+	mu       sync.Mutex // guards the fields below
 	ends     map[string][]error
-	began    map[string][]time.Time
-	failures map[string]int
+	began    map[string][]time.Duration // since the start
+	failures map[string][]int           // after each pass
 	stuck    []string
 	panics   []*wait.Panic
 }
 
 func (l *passLog) trace() *nsctl.Trace {
-	l.ends, l.began, l.failures = map[string][]error{}, map[string][]time.Time{}, map[string]int{}
+	since := time.Now()
+	l.ends, l.began, l.failures = map[string][]error{}, map[string][]time.Duration{}, map[string][]int{}
 	return &nsctl.Trace{
-		PassStarted: func(name string) { l.record(func() { l.began[name] = append(l.began[name], time.Now()) }) },
+		PassStarted: func(name string) {
+			l.record(func() { l.began[name] = append(l.began[name], time.Since(since)) })
+		},
 		PassStuck: func(name string, running time.Duration, waiting int) {
 			l.record(func() { l.stuck = append(l.stuck, fmt.Sprint(name, " ", running, " ", waiting)) })
 		},
 		PassPanicked: func(_ string, err *wait.Panic) { l.record(func() { l.panics = append(l.panics, err) }) },
 		PassDone: func(name string, _ time.Duration, failures int, err error) {
-			l.record(func() { l.ends[name] = append(l.ends[name], err); l.failures[name] = failures })
+			l.record(func() {
+				l.ends[name], l.failures[name] = append(l.ends[name], err), append(l.failures[name], failures)
+			})
 		},
 	}
 }
@@ -119,6 +124,13 @@ func startFlawed(t *testing.T, c *nsctltest.Cluster, f *flawed, form func(nsctl.
 	return r, log
 }
 
+// startLogged is startFlawed without faults.
+func startLogged(
+	t *testing.T, c *nsctltest.Cluster, form func(nsctl.DeleterConfig) nsctl.Deleter, adjust func(*nsctl.Config),
+) (*nsctltest.Running, *passLog) {
+	return startFlawed(t, c, &flawed{}, form, adjust)
+}
+
 // A pass that panics, anywhere, has failed: that namespace is retried with back-off, the workers
 // and all other namespaces continue, and the hook gets the stack of the panic.
 func TestAPassThatPanics(t *testing.T) {
@@ -175,7 +187,6 @@ func TestAPassThatPanics(t *testing.T) {
 				time.Sleep(2 * time.Minute)
 				assert.Nil(t, c.Namespace("unlucky"))
 				assert.Empty(t, r.Snapshot().Active)
-				r.Stop()
 			})
 		}
 	}
@@ -192,7 +203,7 @@ func TestGoroutinesOfAPassPanic(t *testing.T) {
 	for name, f := range tests {
 		nsctltest.BubbleRun(t, name, func(t *testing.T, c *nsctltest.Cluster) {
 			names := nsctltest.Crowd(c, 10)
-			r, log := startFlawed(t, c, f, fast.NewDeleter, nil)
+			_, log := startFlawed(t, c, f, fast.NewDeleter, nil)
 			time.Sleep(10 * time.Second)
 			log.record(func() { assert.NotEmpty(t, log.panics) })
 			for _, name := range names {
@@ -203,7 +214,6 @@ func TestGoroutinesOfAPassPanic(t *testing.T) {
 			f.healed.Store(true)
 			time.Sleep(2 * time.Minute)
 			nsctltest.AssertAllGone(t, c, names)
-			r.Stop()
 		})
 	}
 }
@@ -284,7 +294,7 @@ func TestHooksBesideThePassThatPanic(t *testing.T) {
 						panicHere("a fault in the program")
 					}
 				}}
-				r, _ := startFlawed(t, c, f, nsctl.NewDeleter, func(config *nsctl.Config) {
+				startFlawed(t, c, f, nsctl.NewDeleter, func(config *nsctl.Config) {
 					config.ResyncPeriod = 24 * time.Hour
 					test.spoil(config.Trace)
 				})
@@ -293,7 +303,6 @@ func TestHooksBesideThePassThatPanic(t *testing.T) {
 				f.healed.Store(true)
 				time.Sleep(10 * time.Minute)
 				assert.Nil(t, c.Namespace("unlucky"), "the namespace is tried again")
-				r.Stop()
 			})
 		})
 	}
@@ -314,7 +323,7 @@ func TestPassTimeoutCanBeSwitchedOff(t *testing.T) {
 			case <-time.After(3 * time.Hour):
 			}
 		}}
-		r, log := startFlawed(t, c, f, nsctl.NewDeleter, func(config *nsctl.Config) { config.PassTimeout = -1 })
+		_, log := startFlawed(t, c, f, nsctl.NewDeleter, func(config *nsctl.Config) { config.PassTimeout = -1 })
 		time.Sleep(4 * time.Hour)
 		assert.Nil(t, c.Namespace("slow"))
 		log.record(func() {
@@ -323,7 +332,6 @@ func TestPassTimeoutCanBeSwitchedOff(t *testing.T) {
 				assert.NoError(t, err)
 			}
 		})
-		r.Stop()
 	})
 }
 
@@ -340,7 +348,8 @@ func TestPassesThatFailForEver(t *testing.T) {
 			}
 			return nil
 		})
-		r, log := startFlawed(t, c, &flawed{}, nsctl.NewDeleter, func(config *nsctl.Config) { config.Workers = 2; config.ResyncPeriod = 24 * time.Hour })
+		few := func(config *nsctl.Config) { config.Workers, config.ResyncPeriod = 2, 24*time.Hour }
+		_, log := startLogged(t, c, nsctl.NewDeleter, few)
 		time.Sleep(20 * time.Minute)
 		log.record(func() { clear(log.began) })
 		for i := range 10 {
@@ -355,11 +364,10 @@ func TestPassesThatFailForEver(t *testing.T) {
 				began := log.began[fmt.Sprint("bad-", i)]
 				assert.InDelta(t, 30, len(began), 1, "once a minute is the longest pause")
 				for j := 1; j < len(began); j++ {
-					require.InDelta(t, time.Minute, began[j].Sub(began[j-1]), float64(time.Second))
+					require.InDelta(t, time.Minute, began[j]-began[j-1], float64(time.Second))
 				}
 			}
 		})
-		r.Stop()
 	})
 }
 
@@ -375,7 +383,6 @@ func TestRecreatedNamespacesAreForgotten(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		assert.Nil(t, c.Namespace("ns"))
 		assert.Zero(t, r.Deleting(), "former namespaces of that name are still counted as terminating")
-		r.Stop()
 	})
 }
 
@@ -385,16 +392,11 @@ func TestWhatRemainsForgetsNoFailures(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
 		passes := &scripted{errs: []error{errPass, errPass, &nsctl.ResourcesRemainingError{Estimate: 2}, errPass, nil}}
-		var log passLog
-		var failures []int
-		r := nsctltest.StartController(t, c, passes.form, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
-			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, n int, _ error) {
-				log.record(func() { failures = append(failures, n) })
-			}}
-		})
+		r, log := startLogged(t, c, passes.form, nil)
 		time.Sleep(time.Minute)
 		r.Stop()
-		assert.Equal(t, []int{1, 2, 2, 3, 0}, failures, "the failures of a namespace after each pass: two failures, a rest, a failure, a success")
+		assert.Equal(t, []int{1, 2, 2, 3, 0}, log.failures["ns"],
+			"the failures of a namespace after each pass: two failures, a rest, a failure, a success")
 	})
 }
 
@@ -403,27 +405,20 @@ func TestWhatRemainsForgetsNoFailures(t *testing.T) {
 func TestAnOvertakenPlanIsForgotten(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
-		started := time.Now()
 		c.Update("ns", func(ns *api.Namespace) {
-			hoursAgo := api.NewTime(started.Add(-5 * time.Hour)) // the next look may be as far away
+			hoursAgo := api.NewTime(time.Now().Add(-5 * time.Hour)) // the next look may be as far away
 			ns.DeletionTimestamp = &hoursAgo
 		})
 		passes := &scripted{errs: []error{&nsctl.ResourcesRemainingError{Estimate: 7200}}}
-		var log passLog
-		var looks []time.Duration
-		r := nsctltest.StartController(t, c, passes.form, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
-			config.ResyncPeriod = 4 * time.Minute
-			config.Trace = &nsctl.Trace{PassStarted: func(string) {
-				log.record(func() { looks = append(looks, time.Since(started)) })
-			}}
-		})
+		r, log := startLogged(t, c, passes.form, func(config *nsctl.Config) { config.ResyncPeriod = 4 * time.Minute })
 		time.Sleep(10 * time.Second)
 		require.Len(t, r.Snapshot().Queue.Delayed, 1)
 		require.Greater(t, r.Snapshot().Queue.Delayed[0].In, 59*time.Minute, "the first look plans one in an hour")
 		c.Update("ns", func(ns *api.Namespace) { ns.Annotations = map[string]string{"look": "now"} })
 		time.Sleep(5 * time.Minute)
 		r.Stop()
-		assert.Equal(t, []time.Duration{5 * time.Second, 15 * time.Second, 4*time.Minute + 5*time.Second}, looks,
+		want := []time.Duration{5 * time.Second, 15 * time.Second, 4*time.Minute + 5*time.Second}
+		assert.Equal(t, want, log.began["ns"],
 			"the resync after four minutes brings a look, after the grace period")
 	})
 }
@@ -432,17 +427,13 @@ func TestAnOvertakenPlanIsForgotten(t *testing.T) {
 func TestARecreatedNamespaceHasItsOwnGracePeriod(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
-		started := time.Now()
 		passes := &scripted{errs: []error{&nsctl.ResourcesRemainingError{Estimate: 60}}} // plans a look at ten seconds
-		var log passLog
-		r := nsctltest.StartController(t, c, passes.form, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
-			config.Trace = log.trace()
-		})
+		r, log := startLogged(t, c, passes.form, nil)
 		time.Sleep(8 * time.Second)
 		c.AddNamespace("ns", true, "kubernetes")
 		time.Sleep(time.Minute)
 		r.Stop()
-		assert.Equal(t, []time.Time{started.Add(5 * time.Second), started.Add(13 * time.Second)}, log.began["ns"])
+		assert.Equal(t, []time.Duration{5 * time.Second, 13 * time.Second}, log.began["ns"])
 	})
 }
 
@@ -450,18 +441,11 @@ func TestARecreatedNamespaceHasItsOwnGracePeriod(t *testing.T) {
 func TestAPassThatSucceedsAfterItsTimeLimitHasNotFailed(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
-		var log passLog
-		var ends []error
 		passes := &scripted{takes: 2 * time.Second}
-		r := nsctltest.StartController(t, c, passes.form, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
-			config.PassTimeout = time.Second
-			config.Trace = &nsctl.Trace{PassDone: func(_ string, _ time.Duration, _ int, err error) {
-				log.record(func() { ends = append(ends, err) })
-			}}
-		})
+		r, log := startLogged(t, c, passes.form, func(config *nsctl.Config) { config.PassTimeout = time.Second })
 		time.Sleep(time.Minute)
 		r.Stop()
-		assert.Equal(t, []error{nil}, ends, "one pass, which has succeeded")
+		assert.Equal(t, []error{nil}, log.ends["ns"], "one pass, which has succeeded")
 	})
 }
 
@@ -495,19 +479,19 @@ func TestAResyncSaysWhenTheNextLookComes(t *testing.T) {
 		c.AddNamespace("ns", true, "kubernetes")
 		started := time.Now()
 		passes := &scripted{errs: []error{&nsctl.ResourcesRemainingError{Estimate: 60}, &nsctl.ResourcesRemainingError{Estimate: 60}}}
-		var log passLog
-		var looks []time.Duration
 		said := map[time.Duration]time.Duration{}
-		r := nsctltest.StartController(t, c, passes.form, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+		var mu sync.Mutex
+		r, log := startLogged(t, c, passes.form, func(config *nsctl.Config) {
 			config.ResyncPeriod = 4 * time.Second
-			config.Trace = &nsctl.Trace{
-				Enqueued:    func(_ *api.Namespace, after time.Duration) { log.record(func() { said[time.Since(started)] = after }) },
-				PassStarted: func(string) { log.record(func() { looks = append(looks, time.Since(started)) }) },
+			config.Trace.Enqueued = func(_ *api.Namespace, after time.Duration) {
+				mu.Lock()
+				defer mu.Unlock()
+				said[time.Since(started)] = after
 			}
 		})
 		time.Sleep(21 * time.Second)
 		r.Stop()
-		assert.Equal(t, []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second}, looks[:3])
+		assert.Equal(t, []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second}, log.began["ns"][:3])
 		assert.Equal(t, 8*time.Second, said[12*time.Second], "the resync at twelve seconds says another time than that of the look, which comes at twenty")
 	})
 }

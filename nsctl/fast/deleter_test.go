@@ -133,7 +133,7 @@ func TestManyNamespacesShareOneCheck(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		names := nsctltest.Crowd(c, 50)
 		var checks atomic.Int32
-		r := nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
+		nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
 			config.Trace = &nsctl.Trace{EmptinessChecked: func(_ context.Context, types, seen int, _ time.Duration) {
 				checks.Add(1)
 				assert.Equal(t, 30, types)
@@ -153,28 +153,23 @@ func TestManyNamespacesShareOneCheck(t *testing.T) {
 		// GET; GET, DELETE and LIST for the ConfigMaps; finalize. For the first few passes, which were
 		// alone, all types.
 		assert.Less(t, len(requests), 50*5+30*made+3*36, "upstream needs 3,400")
-		r.Stop()
 	})
 }
 
 func TestFewNamespacesAreNotWorthACheck(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		names := nsctltest.Crowd(c, 2)
-		r := nsctltest.StartController(t, c, fast.NewDeleter, nil)
+		nsctltest.StartController(t, c, fast.NewDeleter, nil)
 		time.Sleep(10 * time.Second)
 		nsctltest.AssertAllGone(t, c, names)
 		assert.False(t, slices.ContainsFunc(c.Log(), isEmptinessCheck))
-		r.Stop()
 	})
 }
 
 // Three passes at a time make a check. A pass after them is alone and makes none.
 func TestThreePassesAtATimeAreWorthACheck(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		c.Refuse(func(r *http.Request) *api.Status {
-			time.Sleep(time.Second) // until all passes have begun
-			return nil
-		})
+		c.Before("", "", func() { time.Sleep(time.Second) }) // until all passes have begun
 		var checks atomic.Int32
 		count := func(context.Context, int, int, time.Duration) { checks.Add(1) }
 		deleter := nsctltest.NewDeleter(t, c, fast.NewDeleter, func(config *nsctl.DeleterConfig) {
@@ -197,20 +192,14 @@ func TestThreePassesAtATimeAreWorthACheck(t *testing.T) {
 func TestACheckDoesNotWaitForASlowType(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		names := nsctltest.Crowd(c, 10)
-		c.Refuse(func(r *http.Request) *api.Status {
-			if r.Method == http.MethodGet && r.URL.Path == "/apis/apps/v1/deployments" {
-				<-r.Context().Done()
-			}
-			return nil
-		})
+		c.Hang(http.MethodGet, "/apis/apps/v1/deployments")
 		var seen atomic.Int32
-		r := nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
+		nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
 			config.Trace = &nsctl.Trace{EmptinessChecked: func(_ context.Context, _, types int, _ time.Duration) { seen.Store(int32(types)) }}
 		})
 		time.Sleep(15 * time.Second)
 		nsctltest.AssertAllGone(t, c, names)
 		assert.Equal(t, int32(28), seen.Load(), "all but the Deployments and the many ConfigMaps")
-		r.Stop()
 	})
 }
 
@@ -219,14 +208,9 @@ func TestACheckProvesNothingAboutLaterNamespaces(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		names := nsctltest.Crowd(c, 10)
 		hold := make(chan struct{})
-		c.Refuse(func(r *http.Request) *api.Status {
-			if strings.HasSuffix(r.URL.Path, "/ns-00/configmaps") && r.Method == http.MethodDelete {
-				<-hold // this pass, and the check with it, blocks for long
-			}
-			return nil
-		})
+		c.Before(http.MethodDelete, "/ns-00/configmaps", func() { <-hold }) // blocks this pass, and the check with it
 		var checks atomic.Int32
-		r := nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
+		nsctltest.StartController(t, c, fast.NewDeleter, func(_ *nsctl.Config, config *nsctl.DeleterConfig) {
 			config.Trace = &nsctl.Trace{EmptinessChecked: func(context.Context, int, int, time.Duration) { checks.Add(1) }}
 		})
 		time.Sleep(2 * time.Millisecond)
@@ -241,7 +225,6 @@ func TestACheckProvesNothingAboutLaterNamespaces(t *testing.T) {
 		close(hold)
 		synctest.Wait()
 		nsctltest.AssertAllGone(t, c, names)
-		r.Stop()
 	})
 }
 
@@ -258,11 +241,11 @@ func TestACheckProvesNothingAboutARecreatedNamespace(t *testing.T) {
 			}
 			return nil
 		})
-		r := nsctltest.StartController(t, c, fast.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = 10 })
+		workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = 10 }
+		nsctltest.StartController(t, c, fast.NewDeleter, workers)
 		time.Sleep(20 * time.Second)
 		assert.True(t, recreated.Load())
 		nsctltest.AssertAllGone(t, c, names)
-		r.Stop()
 	})
 }
 
@@ -288,10 +271,9 @@ func TestTypesThatACheckCannotSee(t *testing.T) {
 			c.Put("deployments.apps", "ns-11", "web")
 			c.Put("pods.", "ns-12", "p", nsctltest.RunningPod(0))
 			c.Refuse(refuse)
-			r := nsctltest.StartController(t, c, fast.NewDeleter, nil)
+			nsctltest.StartController(t, c, fast.NewDeleter, nil)
 			time.Sleep(20 * time.Second)
 			nsctltest.AssertAllGone(t, c, names)
-			r.Stop()
 		})
 	}
 }
@@ -304,12 +286,11 @@ func TestPodsThatACheckHasSeenGoFirst(t *testing.T) {
 			c.Put("networkpolicies.networking.k8s.io", name, "deny-all")
 		}
 		c.Put("pods.", "ns-07", "slow", nsctltest.RunningPod(30))
-		r := nsctltest.StartController(t, c, fast.NewDeleter, nil)
+		nsctltest.StartController(t, c, fast.NewDeleter, nil)
 		time.Sleep(20 * time.Second)
 		assert.Equal(t, []string{"configmaps./a", "networkpolicies.networking.k8s.io/deny-all", "pods./slow"}, c.Left("ns-07"))
 		time.Sleep(time.Minute)
 		nsctltest.AssertAllGone(t, c, names)
-		r.Stop()
 	})
 }
 
@@ -344,20 +325,15 @@ func TestAPassIsSevenRoundTripsLong(t *testing.T) {
 func TestARecreatedNamespaceGetsADiscoveryOfItsOwn(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
-		var recreated atomic.Bool
-		c.Refuse(func(r *http.Request) *api.Status {
-			if r.URL.Path == "/api/v1/namespaces/ns" && recreated.CompareAndSwap(false, true) {
-				time.Sleep(time.Minute)
-				c.AddNamespace("ns", true, "kubernetes")
-				c.Define("new.example/v1", "gadgets")
-				c.Put("gadgets.new.example", "ns", "g")
-			}
-			return nil
-		})
-		r := nsctltest.StartController(t, c, fast.NewDeleter, nil)
+		c.Before("", "/namespaces/ns", sync.OnceFunc(func() {
+			time.Sleep(time.Minute)
+			c.AddNamespace("ns", true, "kubernetes")
+			c.Define("new.example/v1", "gadgets")
+			c.Put("gadgets.new.example", "ns", "g")
+		}))
+		nsctltest.StartController(t, c, fast.NewDeleter, nil)
 		time.Sleep(5 * time.Minute)
 		assert.Nil(t, c.Namespace("ns"))
 		assert.Empty(t, c.Left("ns"), "the type did not exist when the first discovery was made")
-		r.Stop()
 	})
 }

@@ -2,6 +2,7 @@ package nsctltest
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -156,6 +157,13 @@ func (c *Cluster) Define(groupVersion, resource string) {
 	c.Types[groupVersion] = append(c.Types[groupVersion], resource)
 }
 
+// Undefine removes the types of a group version, also while requests are being served.
+func (c *Cluster) Undefine(groupVersion string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.Types, groupVersion)
+}
+
 // Put adds an object.
 func (c *Cluster) Put(resource, namespace, name string, adjust ...func(*item)) {
 	c.mu.Lock()
@@ -270,8 +278,34 @@ func (c *Cluster) Refuse(intercept func(r *http.Request) *api.Status) {
 // stands for any.
 func (c *Cluster) RefuseAll(method, end string, answer *api.Status) {
 	c.Refuse(func(r *http.Request) *api.Status {
-		if (method == "" || r.Method == method) && strings.HasSuffix(r.URL.Path, end) {
+		if is(r, method, end) {
 			return answer
+		}
+		return nil
+	})
+}
+
+// is reports whether a request has this method, and a path with this end. Empty ones stand for any.
+func is(r *http.Request, method, end string) bool {
+	return (method == "" || r.Method == method) && strings.HasSuffix(r.URL.Path, end)
+}
+
+// Before lets something happen before each request with this method whose path has this end.
+func (c *Cluster) Before(method, end string, happen func()) {
+	c.Refuse(func(r *http.Request) *api.Status {
+		if is(r, method, end) {
+			happen()
+		}
+		return nil
+	})
+}
+
+// Hang does not answer such requests until the client has closed the connection.
+func (c *Cluster) Hang(method, end string) {
+	c.Refuse(func(r *http.Request) *api.Status {
+		if is(r, method, end) {
+			_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the client leaves
+			<-r.Context().Done()
 		}
 		return nil
 	})

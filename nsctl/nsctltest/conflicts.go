@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,25 +20,21 @@ import (
 	"orrery/restclient/api"
 )
 
-func (s suite) ConflictsAreRetriedOnTheNewState(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
+func (s suite) ConflictsAreRetriedOnTheNewState(t *testing.T, c doomed) {
 	conflicts := 0
-	c.Refuse(func(r *http.Request) *api.Status {
-		if strings.HasSuffix(r.URL.Path, "/finalize") && conflicts < 3 {
-			conflicts++
+	c.Before("", "/finalize", func() {
+		if conflicts++; conflicts <= 3 {
 			c.Update("ns", func(ns *api.Namespace) { ns.Spec.Finalizers = []string{"kubernetes", "example.com/new"} })
 		}
-		return nil
 	})
 	require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-	assert.Equal(t, 3, conflicts)
+	assert.Equal(t, 4, conflicts, "three conflicts, and the write that succeeds")
 	assert.Equal(t, []string{"example.com/new"}, c.Existing(t, "ns").Spec.Finalizers, "what was added in the meantime is kept")
 }
 
 // Upstream retries forever, without a pause (UPSTREAM: retryOnConflict loops without limit or
 // delay).
-func (s suite) ConflictRetriesAreBoundedAndBackOff(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
+func (s suite) ConflictRetriesAreBoundedAndBackOff(t *testing.T, c doomed) {
 	c.RefuseAll("", "/finalize", Status(409, api.ReasonConflict, "the object has been modified"))
 	started, deleter := time.Now(), s.newDeleter(t, c)
 	err := deleter.Delete(t.Context(), "ns")
@@ -52,14 +49,8 @@ func (s suite) ConflictRetriesAreBoundedAndBackOff(t *testing.T, c *Cluster) {
 	assert.Equal(t, tries, Count(c.Log(), "PUT /api/v1/namespaces/ns/finalize"), "the next pass tries as often as the first")
 }
 
-func (s suite) ConflictWithARecreatedNamespaceStops(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
-	c.Refuse(func(r *http.Request) *api.Status {
-		if strings.HasSuffix(r.URL.Path, "/finalize") {
-			c.AddNamespace("ns", true, "kubernetes") // the same name, another UID
-		}
-		return nil
-	})
+func (s suite) ConflictWithARecreatedNamespaceStops(t *testing.T, c doomed) {
+	c.Before("", "/finalize", func() { c.AddNamespace("ns", true, "kubernetes") }) // the same name, another UID
 	err := s.newDeleter(t, c).Delete(t.Context(), "ns")
 	var changed *nsctl.UIDChangedError
 	require.ErrorAs(t, err, &changed)
@@ -103,8 +94,7 @@ func (s suite) ReportThatAnotherHasWrittenCountsAsKept(t *testing.T, c *Cluster)
 	assert.Equal(t, []string{"kept"}, told, "want the conditions reported as kept: another client has written them, this one has not")
 }
 
-func (s suite) NamespaceThatVanishesMeanwhileIsDone(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
+func (s suite) NamespaceThatVanishesMeanwhileIsDone(t *testing.T, c doomed) {
 	c.RefuseAll(http.MethodPut, "", Status(404, api.ReasonNotFound, "not found"))
 	assert.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 }
@@ -115,15 +105,9 @@ func (s suite) ErrorsOfTheGetAreReturned(t *testing.T, c *Cluster) {
 	assert.True(t, api.IsForbidden(err), "want the server's refusal in the error of the pass, got %v", err)
 }
 
-func (s suite) CancelledPassReportsTheCauseAndWritesNoConditions(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
+func (s suite) CancelledPassReportsTheCauseAndWritesNoConditions(t *testing.T, c doomed) {
 	ctx, cancel := context.WithCancel(t.Context())
-	c.Refuse(func(r *http.Request) *api.Status {
-		if r.Method == http.MethodDelete {
-			cancel()
-		}
-		return nil
-	})
+	c.Before(http.MethodDelete, "", cancel)
 	trace := &nsctl.Trace{ConditionsFailed: func(string, error) { t.Error("an interrupted pass tried to write its report") }}
 	err := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(ctx, "ns")
 	require.ErrorIs(t, err, context.Canceled)
@@ -148,8 +132,7 @@ func writes(requests []string) []string {
 
 // A namespace that disappears with the controller's token would be gone before a client could read
 // a report.
-func (s suite) NoReportAboutAFinalizedNamespace(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
+func (s suite) NoReportAboutAFinalizedNamespace(t *testing.T, c doomed) {
 	c.Put("configmaps.", "ns", "a")
 	require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 	want := []string{putStatus, putFinalize}
@@ -161,12 +144,10 @@ func (s suite) NoReportAboutAFinalizedNamespace(t *testing.T, c *Cluster) {
 }
 
 // The last watch event must not say that content remains.
-func (s suite) ReportedProblemsAreClearedBeforeTheEnd(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
+func (s suite) ReportedProblemsAreClearedBeforeTheEnd(t *testing.T, c doomed) {
 	c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"))
 	deleter := s.newDeleter(t, c)
-	var remaining *nsctl.ResourcesRemainingError
-	require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining, wantRemaining)
+	requireRemaining(t, deleter.Delete(t.Context(), "ns"))
 	assert.Equal(t, []string{putStatus}, writes(c.Log()))
 
 	c.Release("configmaps.", "ns", "held")
@@ -180,8 +161,7 @@ func (s suite) ReportedProblemsAreClearedBeforeTheEnd(t *testing.T, c *Cluster) 
 }
 
 // A new process reports why the namespace hangs, although there is nothing to write.
-func (s suite) ExistingConditionsAreTraced(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
+func (s suite) ExistingConditionsAreTraced(t *testing.T, c doomed) {
 	c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"))
 	var traced []string
 	record := func(hook string) func(string, []api.NamespaceCondition) {
@@ -214,14 +194,7 @@ func (s suite) ReportAboutANamespaceThatOthersHold(t *testing.T) {
 			})
 			Bubble(t, func(t *testing.T, c *Cluster) {
 				c.AddNamespace("ns", true, "kubernetes")
-				held := false
-				c.Refuse(func(r *http.Request) *api.Status {
-					if strings.HasSuffix(r.URL.Path, "/finalize") && !held {
-						held = true
-						c.Update("ns", hold) // between the pass and its last write
-					}
-					return nil
-				})
+				c.Before("", "/finalize", sync.OnceFunc(func() { c.Update("ns", hold) })) // the last write of the pass
 				require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 				want := []string{putStatus, putFinalize, putFinalize}
 				if s.has(SkipsLastReport) {
@@ -234,8 +207,7 @@ func (s suite) ReportAboutANamespaceThatOthersHold(t *testing.T) {
 	}
 }
 
-func (s suite) ReportAboutANamespaceThatCannotBeFinalized(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
+func (s suite) ReportAboutANamespaceThatCannotBeFinalized(t *testing.T, c doomed) {
 	c.RefuseAll("", "/finalize", Status(403, api.ReasonForbidden, "not you"))
 	err := s.newDeleter(t, c).Delete(t.Context(), "ns")
 	require.True(t, api.IsForbidden(err), "want the server's refusal in the error of the pass, got %v", err)
@@ -245,7 +217,7 @@ func (s suite) ReportAboutANamespaceThatCannotBeFinalized(t *testing.T, c *Clust
 
 // Both writes carry the whole namespace, so a field of a newer API that is missing there is erased.
 // That of a condition stays although the pass changes the condition.
-func (s suite) WritesKeepUnknownFields(t *testing.T) {
+func (s suite) WritesKeepUnknownFields(t *testing.T, c *Cluster) {
 	const unknown = `{"newTop": 1,
 		"metadata": {"newMeta": 2, "ownerReferences": [{"uid": "1", "newOwner": 3}],
 			"managedFields": [{"newEntry": 4}]},
@@ -253,33 +225,31 @@ func (s suite) WritesKeepUnknownFields(t *testing.T) {
 		"status": {"newStatus": 6, "conditions": [
 			{"type": "NamespaceContentRemaining", "status": "Unknown", "newCondition": 7},
 			{"type": "example.com/Mine", "status": "True", "newCondition": 8}]}}`
-	Bubble(t, func(t *testing.T, c *Cluster) {
-		c.AddNamespace("ns", true, "kubernetes", "example.com/other")
-		c.Update("ns", func(ns *api.Namespace) {
-			newer := &api.Namespace{}
-			require.NoError(t, json.Unmarshal([]byte(unknown), newer))
-			newer.TypeMeta, newer.Spec.Finalizers, newer.Status.Phase = ns.TypeMeta, ns.Spec.Finalizers, ns.Status.Phase
-			newer.Name, newer.UID = ns.Name, ns.UID
-			newer.CreationTimestamp, newer.DeletionTimestamp = ns.CreationTimestamp, ns.DeletionTimestamp
-			*ns = *newer
-		})
-		var sent []string
-		c.Refuse(func(r *http.Request) *api.Status {
-			if r.Method == http.MethodPut {
-				body, err := io.ReadAll(r.Body)
-				assert.NoError(t, err)
-				r.Body = io.NopCloser(bytes.NewReader(body))
-				sent = append(sent, string(body))
-			}
-			return nil
-		})
-		require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-		require.Len(t, sent, 2, "the report and the end of the token")
-		fields := []string{"Top", "Meta", "Owner", "Entry", "Spec", "Status", "Condition", "Condition"}
-		for _, body := range sent {
-			for i, field := range fields {
-				assert.Contains(t, body, fmt.Sprintf(`"new%s":%d`, field, i+1), "a write erases an unknown field")
-			}
-		}
+	c.AddNamespace("ns", true, "kubernetes", "example.com/other")
+	c.Update("ns", func(ns *api.Namespace) {
+		newer := &api.Namespace{}
+		require.NoError(t, json.Unmarshal([]byte(unknown), newer))
+		newer.TypeMeta, newer.Spec.Finalizers, newer.Status.Phase = ns.TypeMeta, ns.Spec.Finalizers, ns.Status.Phase
+		newer.Name, newer.UID = ns.Name, ns.UID
+		newer.CreationTimestamp, newer.DeletionTimestamp = ns.CreationTimestamp, ns.DeletionTimestamp
+		*ns = *newer
 	})
+	var sent []string
+	c.Refuse(func(r *http.Request) *api.Status {
+		if r.Method == http.MethodPut {
+			body, err := io.ReadAll(r.Body)
+			assert.NoError(t, err)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			sent = append(sent, string(body))
+		}
+		return nil
+	})
+	require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+	require.Len(t, sent, 2, "the report and the end of the token")
+	fields := []string{"Top", "Meta", "Owner", "Entry", "Spec", "Status", "Condition", "Condition"}
+	for _, body := range sent {
+		for i, field := range fields {
+			assert.Contains(t, body, fmt.Sprintf(`"new%s":%d`, field, i+1), "a write erases an unknown field")
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -53,12 +54,9 @@ func (s suite) PhaseIsSetForServersThatDoNot(t *testing.T, c *Cluster) {
 func (s suite) PhaseThatAnotherClientHasSetIsNotSetAgain(t *testing.T, c *Cluster) {
 	c.AddNamespace("ns", true, "kubernetes", "example.com/other")
 	c.Update("ns", func(ns *api.Namespace) { ns.Status.Phase = api.NamespaceActive })
-	c.Refuse(func(r *http.Request) *api.Status {
-		if strings.HasSuffix(r.URL.Path, "/status") && c.Existing(t, "ns").Status.Phase == api.NamespaceActive {
-			c.Update("ns", func(ns *api.Namespace) { ns.Status.Phase = api.NamespaceTerminating })
-		}
-		return nil
-	})
+	c.Before("", "/status", sync.OnceFunc(func() {
+		c.Update("ns", func(ns *api.Namespace) { ns.Status.Phase = api.NamespaceTerminating })
+	}))
 	require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 	assert.Equal(t, 2, Count(c.Log(), "PUT /api/v1/namespaces/ns/status"), "the write that met the conflict, and the conditions")
 }
@@ -107,27 +105,22 @@ func (s suite) ANamespaceThatLosesTheTokenIsLeftAlone(t *testing.T, c *Cluster) 
 	c.AddNamespace("ns", true, "kubernetes", "example.com/other")
 	c.Update("ns", func(ns *api.Namespace) { ns.Status.Phase = api.NamespaceActive })
 	c.Put("secrets.", "ns", "s")
-	c.Refuse(func(r *http.Request) *api.Status {
-		if strings.HasSuffix(r.URL.Path, "/status") {
-			c.Update("ns", func(ns *api.Namespace) { ns.Spec.Finalizers = []string{"example.com/other"} })
-		}
-		return nil
+	c.Before("", "/status", func() {
+		c.Update("ns", func(ns *api.Namespace) { ns.Spec.Finalizers = []string{"example.com/other"} })
 	})
 	require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 	assert.Equal(t, []string{"secrets./s"}, c.Left("ns"), "content was deleted without the token")
 	assert.Len(t, writes(c.Log()), 1, "the write that met the conflict is not repeated")
 }
 
-func (s suite) PodsBlockEverythingElse(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
+func (s suite) PodsBlockEverythingElse(t *testing.T, c doomed) {
 	c.Put("pods.", "ns", "slow", RunningPod(60))
 	c.Put("pods.", "ns", "slower", RunningPod(300), WithFinalizers("example.com/hold"))
 	c.Put("networkpolicies.networking.k8s.io", "ns", "deny-all")
 	deleter := s.newDeleter(t, c)
 
 	err := deleter.Delete(t.Context(), "ns")
-	var remaining *nsctl.ResourcesRemainingError
-	require.ErrorAs(t, err, &remaining, wantRemaining)
+	remaining := requireRemaining(t, err)
 	assert.Equal(t, int64(300), remaining.Estimate)
 	assert.Equal(t, []string{"networkpolicies.networking.k8s.io/deny-all", "pods./slow", "pods./slower"}, c.Left("ns"), "pods run: want the rest to stay")
 	assert.LessOrEqual(t, len(c.Log()), 9, "an attempt with pods still there is cheap")
@@ -139,13 +132,12 @@ func (s suite) PodsBlockEverythingElse(t *testing.T, c *Cluster) {
 		ConditionOf(ns, api.NamespaceFinalizersRemaining).Message)
 
 	time.Sleep(5 * time.Minute) // in the bubble: the grace period of the pods is over, a finalizer still holds one
-	require.ErrorAs(t, deleter.Delete(t.Context(), "ns"), &remaining, wantRemaining)
+	remaining = requireRemaining(t, deleter.Delete(t.Context(), "ns"))
 	assert.Equal(t, int64(15), remaining.Estimate, "the grace period is over; the finalizer blocks")
 
 	c.Release("pods.", "ns", "slower")
 	require.NoError(t, deleter.Delete(t.Context(), "ns"))
 	c.AssertGone(t, "ns")
-	assert.Empty(t, c.Left("ns"))
 }
 
 // Upstream continues with the other types, NetworkPolicies included, while pods may run (fails
@@ -168,8 +160,7 @@ func (s suite) AnErrorInThePodsStepStopsThePass(t *testing.T) {
 
 // Pods remain after the longest grace period since the deletion of the namespace, and no finalizer
 // holds them.
-func (s suite) PodsThatOutliveTheirGracePeriodAreUnexpected(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
+func (s suite) PodsThatOutliveTheirGracePeriodAreUnexpected(t *testing.T, c doomed) {
 	c.Put("pods.", "ns", "late", RunningPod(30))
 	time.Sleep(31 * time.Second) // the first pass comes late
 	err := s.newDeleter(t, c).Delete(t.Context(), "ns")
@@ -180,9 +171,8 @@ func (s suite) PodsThatOutliveTheirGracePeriodAreUnexpected(t *testing.T, c *Clu
 }
 
 // If discovery fails for the group of the pods, some may still be running.
-func (s suite) UnknownPodsBlockEverythingElse(t *testing.T, c *Cluster) {
+func (s suite) UnknownPodsBlockEverythingElse(t *testing.T, c doomed) {
 	c.Stale = []string{"v1"}
-	c.AddNamespace("ns", true, "kubernetes")
 	c.Put("pods.", "ns", "busy", RunningPod(30))
 	c.Put("networkpolicies.networking.k8s.io", "ns", "deny-all")
 	err := s.newDeleter(t, c).Delete(t.Context(), "ns")
@@ -193,9 +183,8 @@ func (s suite) UnknownPodsBlockEverythingElse(t *testing.T, c *Cluster) {
 }
 
 // A server without pods, such as one with custom resources only, has none to wait for.
-func (s suite) ServersWithoutPods(t *testing.T, c *Cluster) {
+func (s suite) ServersWithoutPods(t *testing.T, c doomed) {
 	c.Types["v1"] = []string{"configmaps"}
-	c.AddNamespace("ns", true, "kubernetes")
 	c.Put("configmaps.", "ns", "a")
 	require.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 	c.AssertGone(t, "ns")
@@ -236,15 +225,13 @@ func (s suite) TheEstimateIsTheLongestGracePeriod(t *testing.T) {
 			}
 			time.Sleep(test.after)
 			err := s.newDeleter(t, c).Delete(t.Context(), "ns")
-			var remaining *nsctl.ResourcesRemainingError
-			require.ErrorAs(t, err, &remaining, wantRemaining)
+			remaining := requireRemaining(t, err)
 			assert.Equal(t, test.want, remaining.Estimate)
 		})
 	}
 }
 
-func (s suite) DryRunLooksAndWritesNothing(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
+func (s suite) DryRunLooksAndWritesNothing(t *testing.T, c doomed) {
 	c.Put("pods.", "ns", "a", RunningPod(30))
 	c.Put("configmaps.", "ns", "a")
 	c.Put("configmaps.", "ns", "b")
@@ -267,8 +254,7 @@ func (s suite) DryRunLooksAndWritesNothing(t *testing.T, c *Cluster) {
 }
 
 // What already terminates is not deleted again: a finalizer holds it, or it ends by itself.
-func (s suite) DryRunTellsApartWhatAlreadyTerminates(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
+func (s suite) DryRunTellsApartWhatAlreadyTerminates(t *testing.T, c doomed) {
 	terminating := func(i *item) {
 		now := api.NewTime(time.Now())
 		i.Metadata.DeletionTimestamp = &now
@@ -294,17 +280,9 @@ func (s suite) DryRunTellsApartWhatAlreadyTerminates(t *testing.T, c *Cluster) {
 }
 
 // A type that was removed has nothing to delete; that is not an error.
-func (s suite) DryRunIgnoresARemovedType(t *testing.T, c *Cluster) {
+func (s suite) DryRunIgnoresARemovedType(t *testing.T, c doomed) {
 	c.Types["gone.example/v1"] = []string{"ghosts"}
-	c.AddNamespace("ns", true, "kubernetes")
-	c.Refuse(func(r *http.Request) *api.Status {
-		if strings.HasSuffix(r.URL.Path, "/ghosts") {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			delete(c.Types, "gone.example/v1")
-		}
-		return nil
-	})
+	c.Before("", "/ghosts", func() { c.Undefine("gone.example/v1") })
 	deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.DryRun = true })
 	require.NoError(t, deleter.Delete(t.Context(), "ns"))
 	c.Existing(t, "ns")

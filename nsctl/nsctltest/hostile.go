@@ -109,7 +109,7 @@ func (s suite) AListOfAllNamespacesIsNoProof(t *testing.T) {
 						return true
 					}
 					workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = count }
-					r := StartController(t, server, s.New, workers)
+					StartController(t, server, s.New, workers)
 					time.Sleep(30 * time.Second)
 					for _, name := range names {
 						c.Existing(t, name)
@@ -118,7 +118,6 @@ func (s suite) AListOfAllNamespacesIsNoProof(t *testing.T) {
 						assert.Equal(t, api.ConditionTrue, failure.Status,
 							"the conditions say what holds the namespace")
 					}
-					r.Stop()
 				})
 			}
 		}
@@ -161,13 +160,12 @@ func (s suite) ANamespaceDoesNotGoAfterARefusal(t *testing.T) {
 				return nil
 			})
 			workers := func(config *nsctl.Config, _ *nsctl.DeleterConfig) { config.Workers = 25 }
-			r := StartController(t, server, s.New, workers)
+			StartController(t, server, s.New, workers)
 			time.Sleep(10 * time.Second)
 			names := Crowd(c, 20)
 			time.Sleep(3 * time.Minute)
 			c.Existing(t, "alone")
 			AssertAllGone(t, c, names)
-			r.Stop()
 		})
 	}
 }
@@ -284,8 +282,7 @@ func (s suite) OneByOneGoesPageByPage(t *testing.T) {
 }
 
 // A server owns the texts of its answers. However long they are, the namespace gets its conditions.
-func (s suite) LongMessagesAreCut(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
+func (s suite) LongMessagesAreCut(t *testing.T, c doomed) {
 	long := strings.Repeat("ä", 500_000)
 	refused := []string{"configmaps", "secrets", "services", "endpoints"}
 	for _, resource := range refused {
@@ -316,9 +313,8 @@ func (s suite) LongMessagesAreCut(t *testing.T, c *Cluster) {
 
 // The hook Deleted adds up to the objects that the passes have deleted: those with finalizers count
 // once, although they are there in each pass.
-func (s suite) DeletedObjectsAreCounted(t *testing.T, c *Cluster) {
+func (s suite) DeletedObjectsAreCounted(t *testing.T, c doomed) {
 	c.Verbs["services."] = []string{"delete", "list"}
-	c.AddNamespace("ns", true, "kubernetes")
 	c.Put("pods.", "ns", "slow", RunningPod(30))
 	c.Put("configmaps.", "ns", "a")
 	c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"))
@@ -360,8 +356,7 @@ func (s suite) AnAnswerThatIsNotReadIsNoProof(t *testing.T) {
 
 // A proxy between the client and the server answers one request of a pass with a 404 of its own:
 // the pass does not take that for the end of the namespace.
-func (s suite) AProxysNotFoundEndsNoDeletion(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes")
+func (s suite) AProxysNotFoundEndsNoDeletion(t *testing.T, c doomed) {
 	c.Put("secrets.", "ns", "a")
 	reads := 0
 	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -170,8 +170,7 @@ func (s suite) ASecondPartyOnlyRemovesItsToken(t *testing.T) {
 		p.Update("ns", older)
 		p.own.Put(build, "ns", "held", WithFinalizers("openshift.com/hold"))
 
-		var remaining *nsctl.ResourcesRemainingError
-		require.ErrorAs(t, p.deleters[second].Delete(t.Context(), "ns"), &remaining, wantRemaining)
+		requireRemaining(t, p.deleters[second].Delete(t.Context(), "ns"))
 		assert.Equal(t, []string{get}, slices.Compact(p.Log()),
 			"a second party whose content remains only reads the namespace")
 

@@ -56,6 +56,9 @@ var capabilities = []Capability{LooksFirst, ReadsAnswers, ChecksEmptiness, Forgi
 // bubble, and gets a new cluster.
 type suite struct{ Form }
 
+// doomed is a new cluster with the namespace "ns", which has just been deleted.
+type doomed struct{ *Cluster }
+
 func (s suite) has(c Capability) bool {
 	_, lacks := s.Lacks[c]
 	return !lacks
@@ -75,6 +78,11 @@ func Run(t *testing.T, form Form) {
 				test(t)
 			case func(*testing.T, *Cluster):
 				Bubble(t, test)
+			case func(*testing.T, doomed):
+				Bubble(t, func(t *testing.T, c *Cluster) {
+					c.AddNamespace("ns", true, "kubernetes")
+					test(t, doomed{c})
+				})
 			default:
 				t.Fatalf("a test of another type: %T", test)
 			}
@@ -202,8 +210,12 @@ func StartController(
 	return r
 }
 
-// wantRemaining is the message of assertions that a pass finds content left.
-const wantRemaining = "content is left, and nothing has failed: want a *ResourcesRemainingError"
+// requireRemaining asserts that a pass has found content left.
+func requireRemaining(t *testing.T, err error) (remaining *nsctl.ResourcesRemainingError) {
+	t.Helper()
+	require.ErrorAs(t, err, &remaining, "content is left, and nothing has failed: want a *ResourcesRemainingError")
+	return remaining
+}
 
 // Crowd creates terminating namespaces with a ConfigMap each, and one that is not terminating.
 func Crowd(c *Cluster, n int) (names []string) {
