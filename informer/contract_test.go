@@ -274,6 +274,19 @@ func TestStoredObjectsAreWatchedForMutations(t *testing.T) {
 	})
 }
 
+// running runs an informer until stop is called, or the test ends.
+func running(t *testing.T, inf interface{ Run(context.Context) error }) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- inf.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		assert.NoError(t, <-done)
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
 // survivePanics turns crashes into entries of a discarded log.
 func survivePanics() (restore func()) {
 	crash, handlers := wait.ReallyCrash.Swap(false), wait.PanicHandlers.Replace()

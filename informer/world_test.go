@@ -2,12 +2,10 @@ package informer_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer"
@@ -53,19 +51,6 @@ func inEachBubble(t *testing.T, cfg informer.Config[*api.Namespace], test func(n
 		cfg.Gears = sets[name]
 		t.Run(name, func(t *testing.T) { inBubble(t, cfg, test) })
 	}
-}
-
-// running runs an informer until stop is called, or the test ends.
-func running(t *testing.T, inf interface{ Run(context.Context) error }) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- inf.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		assert.NoError(t, <-done)
-	})
-	t.Cleanup(stop)
-	return stop
 }
 
 // start runs the informer and waits until it is idle.

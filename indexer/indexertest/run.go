@@ -72,8 +72,8 @@ func Run(t *testing.T, impl Implementation) {
 		run  func(*testing.T, Implementation)
 	}{
 		{"an empty store", testEmpty},
-		{"add, update, delete", script("add default/web@n1; add default/db@n2; update n1; add default/web@n1; " +
-			"delete default/db@other; delete default/db; deletekey n1; deletekey n1; add default/db@n2").run},
+		{"add, update, delete", script("add a/web@n1; add a/db@n1; update a/new@n1; add a/web@n1; " +
+			"delete a/db@other; delete a/db; deletekey a/new; deletekey a/new; add a/db@n1").run},
 		{"put", testPut},
 		{"an object without a key changes nothing", testKeyErrors},
 		{"replace", script("add a/web@n1+x; add b/db@n2+y; replace b/db@n3+z c/new@n1; " +
