@@ -105,10 +105,10 @@ func objects(t testing.TB, text string) (all []*Object) {
 	return all
 }
 
-// play makes calls, separated by semicolons: "add a@1", "update a@2", "delete a@3", "resync", and
-// "list a@1 b@1" for Replace, "close". "pop" hands one key to the consumer; "fail" and "requeue" are
-// Pops whose process function returns an error. "synced" and "unsynced" assert what HasSynced and
-// Synced say, and "closed" what Pop does.
+// play makes calls, separated by semicolons: "add a@1", "update a@2", "delete a@3", "resync",
+// "close", and "list a@1 b@1" for Replace. "pop" hands one key to the consumer; "fail" and
+// "requeue" are Pops whose process function returns an error. "synced" and "unsynced" assert what
+// HasSynced and Synced say, and "closed" what Pop does.
 func (r *rig) play(calls string) {
 	r.Helper()
 	for _, call := range list(calls, "; ") {

@@ -347,6 +347,16 @@ func randomInput(intN func(int) int) input {
 	return in
 }
 
+// A watch of exactly a second is not very short, so that two of them in a row cause no back-off.
+func TestAWatchOfExactlyASecondIsNotVeryShort(t *testing.T) {
+	s := newState()
+	s.Phase, s.stream.openedAt = phaseWatching, time.Minute
+	s.judge(time.Minute + shared.VeryShortWatch - 1)
+	assert.True(t, s.failure.brief, "it was shorter than a second")
+	s.judge(time.Minute + shared.VeryShortWatch)
+	assert.False(t, s.failure.brief, "it lasted a second")
+}
+
 // The duration of a list counts from the request of its first page, and each bookmark counts.
 func TestWhatAListReports(t *testing.T) {
 	r := testRules()
