@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"orrery/cmd/lab/bench"
-	"orrery/cmd/lab/breaking"
 	"orrery/cmd/lab/course"
 	"orrery/cmd/lab/demo"
 	"orrery/cmd/lab/replay"
@@ -42,7 +41,7 @@ controller that runs on a cluster is the other program: orrery run.`,
 	}
 	course.AddTo(root)
 	root.AddCommand(
-		demo.New(), breaking.New(), replay.New(), serve.New(), bench.New(),
+		demo.New(), newBreakCommand(), replay.New(), serve.New(), bench.New(),
 		program.NewVersionCommand(root.Name()), serve.NewFaultsTopic(),
 	)
 	return root

@@ -3,7 +3,6 @@ package causes
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -161,14 +160,6 @@ func (w *World) inTheWay() (path string, terminating bool) {
 		path, terminating = end, true
 	}
 	return path, terminating
-}
-
-// Laboratory returns an error if the server is not one of "lab serve" or "lab break".
-func (w *World) Laboratory() error {
-	if _, found := w.find("/debug/orrery/faults"); !found && w.err == nil {
-		return errors.New("it is not a server of lab serve or lab break: the situation would break it for all its users")
-	}
-	return w.err
 }
 
 // End solves the situation if the namespace is still there, and deletes what the fixtures created

@@ -1,4 +1,4 @@
-package breaking
+package main
 
 import (
 	"context"
@@ -86,20 +86,9 @@ func inMemory(ctx context.Context, f causes.Fixture, out io.Writer) error {
 	if err := wait.Sleep(ctx, registration); err != nil {
 		return program.Stopped(ctx)
 	}
-	return setUp(ctx, w, f, out, func() {
-		quoted := serve.ShellQuoted(path)
-		fmt.Fprintf(out, "  export KUBECONFIG=%s\n  lab break --check --server %s\nCtrl-C ends the server.\n", quoted, quoted)
-		<-ctx.Done()
-	})
-}
-
-// setUp sets a fixture up, prints the symptom, and calls wait. It returns when everything that the
-// fixture runs beside the situation has ended.
-func setUp(ctx context.Context, w *causes.World, f causes.Fixture, out io.Writer, wait func()) error {
 	fmt.Fprintln(out, "Setting up; this may take two minutes.")
 	var symptom []string
-	err := w.Break(f)
-	if err == nil {
+	if err = w.Break(f); err == nil {
 		symptom, err = w.Symptom()
 	}
 	if ctx.Err() != nil {
@@ -111,9 +100,10 @@ func setUp(ctx context.Context, w *causes.World, f causes.Fixture, out io.Writer
 	for _, line := range symptom {
 		fmt.Fprintln(out, line)
 	}
+	quoted := serve.ShellQuoted(path)
 	fmt.Fprintf(out, "Why does it hang? What lies outside the API is in the namespace %s.\n", causes.MachineRoom)
-	wait()
-	w.Wait()
+	fmt.Fprintf(out, "  export KUBECONFIG=%s\n  lab break --check --server %s\nCtrl-C ends the server.\n", quoted, quoted)
+	<-ctx.Done()
 	return program.Stopped(ctx)
 }
 

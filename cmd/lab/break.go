@@ -1,6 +1,4 @@
-// Package breaking is the command "lab break": it sets up a namespace that hangs, for one of the
-// causes that "orrery why" knows, and checks the learner's repair.
-package breaking
+package main
 
 import (
 	"context"
@@ -26,17 +24,17 @@ const (
 	exitUsage  = 2
 )
 
-// options are the flags of "lab break".
-type options struct {
-	random, list, hint, solve, end, check bool
-	throwAway                             bool
-	server                                string
-	seed                                  uint64
+// breakOptions are the flags of "lab break".
+type breakOptions struct {
+	random, list, hint, solve, check bool
+	server                           string
+	seed                             uint64
 }
 
-// New returns the command "lab break".
-func New() *cobra.Command {
-	o := &options{}
+// newBreakCommand returns "lab break": it sets up a namespace that hangs, for one of the causes that
+// "orrery why" knows, and checks the learner's repair.
+func newBreakCommand() *cobra.Command {
+	o := &breakOptions{}
 	command := &cobra.Command{
 		Use:   "break [CAUSE]",
 		Short: "Set up a namespace that hangs, for you to diagnose",
@@ -50,12 +48,8 @@ Some causes, such as a node without power, cannot be repaired through the API.
 Each is represented by a ConfigMap in the namespace machine-room: deleting it is
 the repair.
 
---server names the kubeconfig of a running server: one of another "lab break",
-for --hint, --solve, --check and --end, or one of a "lab serve" with a
-controller. Any other server is refused, because the situations create and
-delete webhooks, custom types and namespaces such as cert-manager. A cluster
-that may be broken needs --throw-away, and cannot play every cause. A server
-that has one of these objects already, or a namespace shop, is always refused.
+In another terminal, --hint, --solve and --check take the kubeconfig of the
+running "lab break" with --server.
 
 Ids joined by "+" set up several causes in one namespace. "first" and "second"
 are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
@@ -88,32 +82,28 @@ are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
 	flags.BoolVar(&o.hint, "hint", false, "print the next hint")
 	flags.BoolVar(&o.solve, "solve", false, "repair it")
 	flags.BoolVar(&o.check, "check", false, "check the repair: exit code 0 if it passes, 1 if not")
-	flags.BoolVar(&o.end, "end", false, "repair it and remove what was set up")
 	flags.Uint64Var(&o.seed, "seed", 1, fmt.Sprintf("the `number` of the two namespaces of lab 13, 1 to %d; as in verdict.yaml", causes.Seeds))
-	flags.StringVar(&o.server, "server", "", "the `kubeconfig` of a server that is running; default: a new server in memory")
-	flags.BoolVar(&o.throwAway, "throw-away", false, "the server of --server is a cluster that may be broken, and not one of lab")
+	flags.StringVar(&o.server, "server", "", "the `kubeconfig` of a \"lab break\" that is running, for --hint, --solve and --check")
 	program.CompleteFiles(command, "server")
 	return command
 }
 
 // later reports whether the command is about a situation that is set up already.
-func (o *options) later() bool { return o.hint || o.solve || o.check || o.end }
+func (o *breakOptions) later() bool { return o.hint || o.solve || o.check }
 
 // chosen returns the fixture to set up; nil if the server says which, or for --list.
-func (o *options) chosen(args []string) (*causes.Fixture, error) {
+func (o *breakOptions) chosen(args []string) (*causes.Fixture, error) {
 	asked := 0
-	for _, flag := range []bool{o.random, o.list, o.hint, o.solve, o.end, o.check} {
+	for _, flag := range []bool{o.random, o.list, o.hint, o.solve, o.check} {
 		if flag {
 			asked++
 		}
 	}
 	switch {
 	case asked > 1:
-		return nil, errors.New("--random, --list, --hint, --solve, --check and --end exclude each other")
-	case o.throwAway && (o.server == "" || o.later() || o.list):
-		return nil, errors.New("--throw-away needs --server, and goes with neither --list nor --hint, --solve, --check or --end")
-	case o.later() && o.server == "":
-		return nil, errors.New(`--hint, --solve, --check and --end need --server and the kubeconfig that "lab break" has printed`)
+		return nil, errors.New("--random, --list, --hint, --solve and --check exclude each other")
+	case o.later() != (o.server != ""):
+		return nil, errors.New(`--hint, --solve and --check need --server and the kubeconfig that "lab break" has printed`)
 	case o.seed < 1 || o.seed > causes.Seeds:
 		return nil, fmt.Errorf("--seed must be a number from 1 to %d", causes.Seeds)
 	case o.list || o.later() && len(args) == 0:
@@ -140,7 +130,7 @@ func (o *options) chosen(args []string) (*causes.Fixture, error) {
 	return &f, nil
 }
 
-func (o *options) run(ctx context.Context, fixture *causes.Fixture, out io.Writer) error {
+func (o *breakOptions) run(ctx context.Context, fixture *causes.Fixture, out io.Writer) error {
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
 	switch {
@@ -149,7 +139,7 @@ func (o *options) run(ctx context.Context, fixture *causes.Fixture, out io.Write
 			fmt.Fprintf(out, "%s  %s\n", cause.ID, cause.Title)
 		}
 		return nil
-	case o.server == "":
+	case !o.later():
 		return inMemory(ctx, *fixture, out)
 	}
 	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: o.server})
@@ -162,14 +152,6 @@ func (o *options) run(ctx context.Context, fixture *causes.Fixture, out io.Write
 	}
 	defer client.Close()
 	w := causes.NewWorld(ctx, client)
-	if !o.later() {
-		if !o.throwAway {
-			if err := w.Laboratory(); err != nil {
-				return program.CodedError{Err: fmt.Errorf("%s is refused: %w", config.Host, err), Code: exitUsage}
-			}
-		}
-		return setUp(ctx, w, *fixture, out, func() {})
-	}
 	f, err := w.Broken()
 	switch {
 	case err != nil:
@@ -184,7 +166,7 @@ func (o *options) run(ctx context.Context, fixture *causes.Fixture, out io.Write
 }
 
 // after is what is done about a situation that is set up.
-func (o *options) after(w *causes.World, f causes.Fixture, out io.Writer) error {
+func (o *breakOptions) after(w *causes.World, f causes.Fixture, out io.Writer) error {
 	switch {
 	case o.hint:
 		number, err := w.NextHint()
@@ -197,8 +179,6 @@ func (o *options) after(w *causes.World, f causes.Fixture, out io.Writer) error 
 		if w.Err() == nil {
 			fmt.Fprintf(out, "repaired: %s\n", titleOf(f))
 		}
-	case o.end:
-		return w.End(f)
 	default:
 		problems := f.Intact(w)
 		if w.Err() != nil {

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/internal/app/program/programtest"
+	"orrery/internal/lab/apiserver"
+	"orrery/internal/lab/causes"
+	"orrery/restclient"
+	"orrery/restclient/kubeconfig"
+)
+
+func callBreak(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	return programtest.Call(t, newRootCommand(), error.Error, append([]string{"break"}, args...)...)
+}
+
+func TestMistakesOfBreak(t *testing.T) {
+	for _, args := range [][]string{
+		{}, {"C77"}, {"--check"}, {"C07", "--random"}, {"--hint", "--solve"}, {"--check", "--server", "/nope"},
+		{"C07", "--server", "/nope"}, {"--seed", "82", "first"}, {"--seed", "0", "first"},
+	} {
+		code, stdout, stderr := callBreak(t, args...)
+		assert.Equal(t, 2, code, args)
+		assert.Empty(t, stdout, args)
+		assert.NotEmpty(t, stderr, args)
+	}
+}
+
+func TestListOfCauses(t *testing.T) {
+	code, stdout, _ := callBreak(t, "--list")
+	assert.Zero(t, code)
+	assert.Equal(t, 30, strings.Count(stdout, "\n"))
+}
+
+// On a server where a situation is set up: hints go on where the last one ended, and a check without
+// a repair fails.
+func TestBreakOnAServer(t *testing.T) {
+	server, err := apiserver.New(apiserver.Config{Listen: "127.0.0.1:0", TLS: true})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, server.Stop(context.Background())) }()
+	require.NoError(t, server.Start(t.Context()))
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, server.WriteKubeconfig(file))
+	on := func(args ...string) (int, string, string) { return callBreak(t, append(args, "--server", file)...) }
+
+	code, _, stderr := on("--check")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "no situation is set up on this server")
+	config, _, err := kubeconfig.Load(kubeconfig.Options{Path: file})
+	require.NoError(t, err)
+	client, err := restclient.New(config)
+	require.NoError(t, err)
+	defer client.Close()
+	stripped, _ := causes.Find("C18")
+	world := causes.NewWorld(t.Context(), client)
+	require.NoError(t, world.Break(stripped))
+	defer world.Wait()
+
+	_, first, _ := on("--hint")
+	assert.Contains(t, first, "each condition")
+	on("--hint")
+	_, third, _ := on("--hint")
+	assert.Contains(t, third, "C18: a foreign token")
+	code, stdout, _ := on("--check")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stdout, "the namespace shop is still there")
+	code, _, _ = on("C07", "--check")
+	assert.Equal(t, 2, code)
+	code, stdout, stderr = on("--solve")
+	assert.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "repaired: C18")
+}
