@@ -31,8 +31,8 @@ type breakOptions struct {
 	seed                             uint64
 }
 
-// newBreakCommand returns "lab break": it sets up a namespace that hangs, for one of the causes that
-// "orrery why" knows, and checks the learner's repair.
+// newBreakCommand returns "lab break": it sets up a namespace that hangs, for one of the causes
+// that "orrery why" knows, and checks the learner's repair.
 func newBreakCommand() *cobra.Command {
 	o := &breakOptions{}
 	command := &cobra.Command{

@@ -39,8 +39,8 @@ func TestListOfCauses(t *testing.T) {
 	assert.Equal(t, 30, strings.Count(stdout, "\n"))
 }
 
-// On a server where a situation is set up: hints go on where the last one ended, and a check without
-// a repair fails.
+// On a server where a situation is set up: hints go on where the last one ended, and a check
+// without a repair fails.
 func TestBreakOnAServer(t *testing.T) {
 	server, err := apiserver.New(apiserver.Config{Listen: "127.0.0.1:0", TLS: true})
 	require.NoError(t, err)

@@ -14,8 +14,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"orrery/internal/lab/course/glossary"
 )
 
 // markdown is a document without its code: a link inside code is not a link, and a command
@@ -159,8 +157,9 @@ func TestDocumentsAreWrapped(t *testing.T) {
 	}
 }
 
-// codeReference matches a reference to code in a page: `queue/queue.go: Queue.Get`.
-var codeReference = regexp.MustCompile("`([a-zA-Z0-9_./-]+\\.go: [A-Za-z0-9_.]+)`")
+// codeReference matches a reference to code in a page, and in the glossary: `queue/queue.go:
+// Queue.Get` and [queue/queue.go](../../queue/queue.go): Queue.Get.
+var codeReference = regexp.MustCompile("[`[]([a-zA-Z0-9_./-]+\\.go)(?:\\]\\([^)]+\\))?: ([A-Za-z0-9_.]+)(?:`| \\|)")
 
 // Each reference to code leads to a declaration.
 func TestReferencesToCodeResolve(t *testing.T) {
@@ -168,8 +167,7 @@ func TestReferencesToCodeResolve(t *testing.T) {
 	for _, name := range documents(t) {
 		for _, reference := range codeReference.FindAllStringSubmatch(readDocument(t, name), -1) {
 			found++
-			_, err := glossary.Declared(root, reference[1])
-			assert.NoError(t, err, name)
+			assert.NoError(t, declares(reference[1], reference[2]), name)
 		}
 	}
 	assert.Positive(t, found, "the references were found")

@@ -3,7 +3,6 @@ package course
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/bench"
 	"orrery/internal/lab/course/bundle"
 	"orrery/internal/lab/course/manifest"
 	"orrery/internal/lab/course/verify"
@@ -27,7 +25,7 @@ func newBundleCommand() *cobra.Command {
 		Long: `Writes one archive with the repository as git tracks it, the modules that it
 needs, and archives of Go given with --go. It works on Linux, macOS and Windows,
 because everything but Go is source code. On a laptop, unpack it and follow
-START.md; "lab doctor --kit" then checks that everything is there.`,
+START.md. It takes a minute.`,
 		Example: `  # a kit for laptops that have Go
   lab bundle
 
@@ -50,18 +48,6 @@ START.md; "lab doctor --kit" then checks that everything is there.`,
 
 // bundle writes the kit and says what is in it.
 func (s *session) bundle(ctx context.Context, file string, archives []string) error {
-	for _, archive := range archives {
-		switch err := bundle.CheckArchive(s.folder.Repository, archive); {
-		case errors.Is(err, fs.ErrNotExist):
-			return s.refuse("bundle-no-archive", archive)
-		case errors.Is(err, bundle.ErrNotGo):
-			return s.refuse("bundle-not-go", archive)
-		case errors.Is(err, bundle.ErrOldGo):
-			return s.refuse("bundle-old-go", archive)
-		case err != nil:
-			return usage(err)
-		}
-	}
 	version := s.version(ctx)
 	if file == "" {
 		file = "orrery-kit-" + version + ".tar.gz"
@@ -71,38 +57,22 @@ func (s *session) bundle(ctx context.Context, file string, archives []string) er
 		os.Exit(program.ExitInterrupted)
 	})
 	defer release()
-	meter := new(bench.Meter)
-	hideProgress := bench.ShowProgress(s.ErrOrStderr(), meter)
-	defer hideProgress()
 	parts, err := bundle.Write(ctx, bundle.Config{
-		Repository: s.folder.Repository, Archives: archives, File: file, Version: version, Meter: meter,
+		Repository: s.folder.Repository, Archives: archives, File: file, Version: version,
 	})
-	hideProgress()
-	if stopped := program.Stopped(ctx); stopped != nil {
+	switch stopped := program.Stopped(ctx); {
+	case stopped != nil:
 		return stopped
-	}
-	if errors.Is(err, bundle.ErrNoClone) {
+	case errors.Is(err, bundle.ErrNoClone):
 		return s.refuse("bundle-no-clone", s.show(s.folder.Repository))
-	}
-	if err != nil {
+	case err != nil:
 		return usage(err)
 	}
-	return s.showKit(file, parts, len(archives) > 0)
-}
-
-// megabyte is a unit of sizes.
-const megabyte = 1e6
-
-func (s *session) showKit(file string, parts []bundle.Part, withGo bool) error {
-	info, err := os.Stat(file)
-	if err != nil {
-		return usage(err)
-	}
-	s.print("bundle-written", file, float64(info.Size())/megabyte)
+	s.print("bundle-written", file)
 	for _, part := range parts {
-		s.print("bundle-part", part.Name, part.Files, float64(part.Bytes)/megabyte)
+		s.print("bundle-part", part.Name, part.Files, float64(part.Bytes)/1e6)
 	}
-	if !withGo {
+	if len(archives) == 0 {
 		s.print("bundle-without-go")
 	}
 	s.print("bundle-next", filepath.Base(file))

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
+	"os/exec"
+	"os/user"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,100 +22,54 @@ import (
 
 // ailment is the result of one check of the doctor.
 type ailment struct {
-	Check string `json:"check"`
-	OK    bool   `json:"ok"`
-	// Optional reports that the workshop works without it.
-	Optional bool `json:"optional,omitempty"`
-	// Says is what was found, and what to do about it.
-	Says string `json:"says"`
-}
-
-// examination says what the doctor looks at.
-type examination struct {
-	// warm builds what the labs need.
-	warm bool
-	// kit compares the folder with the offline kit.
-	kit bool
-	// tell gets each result as soon as it is known. It may be nil.
-	tell func(ailment)
+	check string
+	ok    bool
+	// optional reports that the workshop works without it.
+	optional bool
+	// says is what was found, and what to do about it.
+	says string
 }
 
 func newDoctorCommand() *cobra.Command {
-	var format outputFormat
-	e := examination{warm: true}
-	room := false
+	warm, room := true, false
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that this machine is ready for the workshop",
-		Long: `Checks Go, the module cache, the C compiler, the loopback network, the disk, the
-work folder, and that the reference is as it was published. It names a remedy
-for each problem. At the end it builds what the labs need, so that the first
-"lab test" is fast.`,
+		Long: `Checks Go, the module cache, the C compiler, the work folder, and that the
+reference is as it was published. It names a remedy for each problem. At the end
+it builds what the labs need, so that the first "lab test" is fast.`,
 		Example: `  # is this machine ready?
   lab doctor
 
   # one line for the teacher
-  lab doctor --room
-
-  # in an unpacked offline kit: is everything there?
-  lab doctor --kit`,
+  lab doctor --room`,
 		Args: program.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			s, err := open(command)
 			if err != nil {
 				return err
 			}
-			if !room && format == textOutput {
-				e.tell = s.printAilment
+			c := &checkup{session: s, quiet: room}
+			c.examine(command.Context(), warm)
+			if room {
+				fmt.Fprintln(command.OutOrStdout(), c.line())
 			}
-			found := s.examine(command.Context(), e)
-			switch {
-			case room && format == jsonOutput:
-				err = writeJSON(command.OutOrStdout(), newSeat(s, found))
-			case room:
-				fmt.Fprintln(command.OutOrStdout(), newSeat(s, found).line(s.lang))
-			case format == jsonOutput:
-				err = writeJSON(command.OutOrStdout(), found)
-			}
-			if err == nil && len(serious(found)) > 0 {
+			if len(c.serious()) > 0 {
 				return program.Exit(exitUsage)
 			}
-			return err
+			return nil
 		},
 	}
-	command.Flags().BoolVar(&e.warm, "warm", true, "build what the labs need")
-	command.Flags().BoolVar(&e.kit, "kit", false, "compare this folder with the offline kit that it was unpacked from")
+	command.Flags().BoolVar(&warm, "warm", true, "build what the labs need")
 	command.Flags().BoolVar(&room, "room", false, "print one line for the teacher")
-	format.addTo(command)
 	return command
 }
 
-// serious returns the checks that failed and that the workshop cannot do without.
-func serious(found []ailment) (names []string) {
-	for _, a := range found {
-		if !a.OK && !a.Optional {
-			names = append(names, a.Check)
-		}
-	}
-	return names
-}
-
-func (s *session) printAilment(a ailment) {
-	mark := "✔"
-	if !a.OK {
-		mark = "✘"
-		if a.Optional {
-			mark = "·"
-		}
-	}
-	fmt.Fprintf(s.OutOrStdout(), "  %s %-14s %s\n", mark, a.Check, a.Says)
-}
-
-// checkup collects what the doctor finds.
+// checkup collects what the doctor finds, and prints it unless it is quiet.
 type checkup struct {
 	*session
+	quiet bool
 	found []ailment
-	tell  func(ailment)
 }
 
 func (c *checkup) add(check string, ok, optional bool, message string, arguments ...any) {
@@ -122,87 +78,96 @@ func (c *checkup) add(check string, ok, optional bool, message string, arguments
 
 func (c *checkup) note(a ailment) {
 	c.found = append(c.found, a)
-	if c.tell != nil {
-		c.tell(a)
+	mark := "✔"
+	switch {
+	case c.quiet:
+		return
+	case !a.ok && a.optional:
+		mark = "·"
+	case !a.ok:
+		mark = "✘"
 	}
+	fmt.Fprintf(c.OutOrStdout(), "  %s %-14s %s\n", mark, a.check, a.says)
+}
+
+// serious returns the checks that failed and that the workshop cannot do without.
+func (c *checkup) serious() (names []string) {
+	for _, a := range c.found {
+		if !a.ok && !a.optional {
+			names = append(names, a.check)
+		}
+	}
+	return names
+}
+
+// line returns what a teacher wants to know of a machine in the room.
+func (c *checkup) line() string {
+	word := func(check string) string {
+		if slices.ContainsFunc(c.found, func(a ailment) bool { return a.check == check && a.ok }) {
+			return c.lang.Say("yes")
+		}
+		return c.lang.Say("no")
+	}
+	state := c.lang.Say("room-ready")
+	if bad := c.serious(); len(bad) > 0 {
+		state = c.lang.Say("room-not-ready", strings.Join(bad, ", "))
+	}
+	name, _ := os.Hostname() // "" says so
+	if current, err := user.Current(); err == nil {
+		name = current.Username + "@" + name
+	}
+	system := runtime.GOOS + "/" + runtime.GOARCH
+	return c.lang.Say("room", name, system, c.found[0].says, word("race detector"), word("build"), state)
 }
 
 // examine makes all checks.
-func (s *session) examine(ctx context.Context, e examination) []ailment {
-	c := &checkup{session: s, tell: e.tell}
-	toolchain, err := steps.Look(ctx, s.folder.Repository)
+func (c *checkup) examine(ctx context.Context, warm bool) {
+	toolchain, err := steps.Look(ctx, c.folder.Repository)
 	if err != nil {
 		c.add("go", false, false, "no-go", err)
-		return c.found
+		return
 	}
-	c.add("go", true, false, "doctor-go", toolchain.Version)
-	kit, unreadable := bundle.Read(s.folder.Repository)
-	if unreadable != nil {
-		c.add("kit", false, false, "doctor-kit-bad", unreadable)
-	}
-	modules := c.modules(ctx, kit)
+	c.note(ailment{check: "go", ok: true, says: toolchain.Version})
+	modules := c.modules(ctx)
 	if toolchain.Race {
 		c.add("race detector", true, true, "doctor-race", toolchain.CC)
 	} else {
 		c.add("race detector", false, true, "no-race-detector")
 	}
-	if err := loopback(); err != nil {
-		c.add("ports", false, false, "doctor-ports-bad", err)
+	if err := c.writable(); err != nil {
+		c.note(ailment{check: "work folder", says: plain(c.Command, err).Error()})
 	} else {
-		c.add("ports", true, false, "doctor-ports")
+		c.add("work folder", true, false, "doctor-work", c.show(c.folder.Dir))
 	}
-	if err := s.writable(); err != nil {
-		c.note(ailment{Check: "work folder", Says: plain(c.Command, err).Error()})
+	if edited := c.editedPages(ctx); len(edited) > 0 {
+		c.add("reference", false, false, "doctor-reference-bad", strings.Join(edited, " "))
 	} else {
-		c.add("work folder", true, false, "doctor-work", s.show(s.folder.Dir))
-		c.disk(freeSpace(c.folder.Dir))
+		c.add("reference", true, false, "doctor-reference")
 	}
-	c.reference(ctx, kit)
-	if e.kit && unreadable == nil {
-		c.kit(kit)
-	}
-	if e.warm && modules {
-		fmt.Fprintln(s.ErrOrStderr(), s.lang.Say("doctor-builds"))
-		if err := s.warm(ctx, toolchain.Race); err != nil {
+	if warm && modules {
+		fmt.Fprintln(c.ErrOrStderr(), c.lang.Say("doctor-builds"))
+		if err := c.warm(ctx, toolchain.Race); err != nil {
 			c.add("build", false, false, "doctor-build-bad", err)
 		} else {
 			c.add("build", true, false, "doctor-build")
 		}
 	}
-	return c.found
 }
 
 // modules checks that everything can be built without network.
-func (c *checkup) modules(ctx context.Context, kit *bundle.Kit) (ok bool) {
+func (c *checkup) modules(ctx context.Context) (ok bool) {
 	output, ok, err := steps.Go(ctx, c.folder.Repository, "list", "-deps", "-test", "./...")
 	switch {
 	case err == nil && ok:
 		c.add("modules", true, false, "doctor-modules")
 		return true
-	case kit != nil:
+	case bundle.IsKit(c.folder.Repository):
 		c.add("modules", false, false, "doctor-modules-kit", lastLine(output))
 	default:
 		c.add("modules", false, false, "doctor-modules-missing", lastLine(output))
 	}
 	return false
 }
-
-// loopback reports whether programs on this machine can talk to each other, as "lab run" needs it.
-func loopback() error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	defer listener.Close()
-	connection, err := net.DialTimeout("tcp", listener.Addr().String(), loopbackLimit)
-	if err != nil {
-		return err
-	}
-	return connection.Close()
-}
-
-// loopbackLimit is how long a connection on this machine may take.
-const loopbackLimit = 5 * time.Second
 
 // writable reports whether the work folder can be written.
 func (s *session) writable() error {
@@ -217,28 +182,25 @@ func (s *session) writable() error {
 	return os.Remove(file.Name())
 }
 
-const (
-	// enoughDisk is what the build cache takes for all labs with the race detector, and some more.
-	enoughDisk = 2e9
-	// leastDisk is what a lab takes that was built before.
-	leastDisk = 500e6
-)
-
-// disk checks the free space for work folder and build cache, which are mostly on one disk.
-func (c *checkup) disk(free float64, err error) {
-	switch {
-	case err != nil:
-		c.add("disk", false, true, "doctor-disk-unknown", err)
-	case free < enoughDisk:
-		works := free >= leastDisk
-		c.add("disk", false, works, "doctor-disk-full", free/gigabyte, enoughDisk/gigabyte)
-	default:
-		c.add("disk", true, false, "doctor-disk", free/gigabyte)
+// editedPages returns the pages that differ from what git has; none outside of a clone. "lab test"
+// says when a page is newer than the one with which its lab was started.
+func (c *checkup) editedPages(ctx context.Context) (edited []string) {
+	arguments := []string{"status", "--porcelain", "--"}
+	for _, lab := range c.labs {
+		for _, page := range lab.Files {
+			arguments = append(arguments, page.Path)
+		}
 	}
+	command := exec.CommandContext(ctx, "git", arguments...)
+	command.Dir = c.folder.Repository
+	output, _ := command.Output() // none without git
+	for line := range strings.Lines(string(output)) {
+		if fields := strings.Fields(line); len(fields) == 2 {
+			edited = append(edited, fields[1])
+		}
+	}
+	return edited
 }
-
-// gigabyte is a unit of sizes.
-const gigabyte = 1e9
 
 // warm fills the build cache with the tests of all labs and the controller.
 func (s *session) warm(ctx context.Context, race bool) error {

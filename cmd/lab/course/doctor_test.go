@@ -1,7 +1,7 @@
 package course
 
 import (
-	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -12,69 +12,38 @@ import (
 
 	"orrery/internal/lab/course/bundle"
 	"orrery/internal/lab/course/labtest"
-	"orrery/internal/lab/course/texts"
 )
 
-// doctor returns what the doctor finds, by check.
-func doctor(t *testing.T, args ...string) map[string]ailment {
-	t.Helper()
-	_, stdout, stderr := lab(t, append([]string{"doctor", "--warm=false", "-o", "json"}, args...)...)
-	var found []ailment
-	require.NoError(t, json.Unmarshal([]byte(stdout), &found), stderr)
-	byCheck := map[string]ailment{}
-	for _, a := range found {
-		byCheck[a.Check] = a
-	}
-	return byCheck
-}
-
-func TestTheRoomGetsOneLine(t *testing.T) {
-	repository(t)
-	_, stdout, _ := lab(t, "doctor", "--warm=false", "--room")
-	assert.Regexp(t, `^\S+  `+runtime.GOOS+`/\S+  go1\S+  race no  warm no  disk \d+ GB  `, stdout)
-	_, stdout, _ = lab(t, "doctor", "--warm=false", "--room", "--lang", "zh-CN")
-	assert.Contains(t, stdout, "竞争检测 否")
-	_, stdout, _ = lab(t, "doctor", "--warm=false", "--room", "-o", "json")
-	var got seat
-	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
-	assert.Equal(t, runtime.GOOS+"/"+runtime.GOARCH, got.System)
-	assert.False(t, got.Warm)
-}
-
-func TestASeatSaysWhatPassed(t *testing.T) {
-	for check, want := range map[string]seat{"race detector": {Race: true}, "build": {Warm: true}, "ports": {}} {
-		got := newSeat(&session{}, []ailment{{Check: check, OK: true}})
-		assert.Equal(t, want.Race, got.Race, "race, if only this passed: %s", check)
-		assert.Equal(t, want.Warm, got.Warm, "warm, if only this passed: %s", check)
-	}
-}
-
-// A nearly full disk is a warning: what is built already works. Where a build would not fit, it is
-// a failure, with the same advice.
-func TestANearlyFullDiskIsAWarning(t *testing.T) {
-	for free, want := range map[float64]ailment{
-		3e9:   {OK: true, Says: "3 GB are free"},
-		2e9:   {OK: true, Says: "2 GB are free"},
-		1.9e9: {Optional: true, Says: "only 1.9 GB are free; the labs need 2 GB: remove something, or go clean -cache"},
-		500e6: {Optional: true, Says: "only 0.5 GB are free; the labs need 2 GB: remove something, or go clean -cache"},
-		400e6: {Says: "only 0.4 GB are free; the labs need 2 GB: remove something, or go clean -cache"},
-	} {
-		c := &checkup{session: &session{lang: texts.English}}
-		c.disk(free, nil)
-		want.Check = "disk"
-		assert.Equal(t, []ailment{want}, c.found)
-	}
-}
-
-// A page of the reference that git calls changed was edited.
-func TestAnEditedReferenceIsNamed(t *testing.T) {
+func TestDoctor(t *testing.T) {
 	dir := repository(t)
 	commit(t, dir)
-	assert.True(t, doctor(t)["reference"].OK)
+	code, stdout, stderr := lab(t, "doctor")
+	assert.Zero(t, code, stdout+stderr)
+	assert.Equal(t, "Building the tests of all labs and the controller. The first time takes some minutes …\n", stderr)
+	assert.Regexp(t, `^  ✔ go +go1\S+
+  ✔ modules .*
+  · race detector  Without the race detector: .*
+  ✔ work folder    workshop/work can be written
+  ✔ reference      no page of the reference was changed
+  ✔ build          the tests of all labs and the controller are built
+$`, stdout)
+
 	labtest.Write(t, filepath.Join(dir, labtest.Page), labtest.Reference+"\n// another\n")
-	found := doctor(t)["reference"]
-	assert.False(t, found.OK || found.Optional)
-	assert.Equal(t, "pages of the reference were changed; put them back with: git checkout "+labtest.Page, found.Says)
+	code, stdout, _ = lab(t, "doctor", "--warm=false")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stdout, "  ✘ reference      pages of the reference were changed; put them back with: git checkout "+labtest.Page+"\n")
+	code, stdout, _ = lab(t, "doctor", "--warm=false", "--room")
+	assert.Equal(t, 2, code)
+	assert.Regexp(t, `^\S+  `+runtime.GOOS+`/\S+  go1\S+  race no  warm no  not ready: reference\n$`, stdout)
+	_, stdout, _ = lab(t, "doctor", "--warm=false", "--room", "--lang", "zh-CN")
+	assert.Contains(t, stdout, "竞争检测 否")
+
+	t.Setenv("PATH", t.TempDir())
+	code, stdout, stderr = lab(t, "doctor")
+	assert.Equal(t, 2, code)
+	assert.Empty(t, stderr)
+	assert.Contains(t, stdout, "✘ go ")
+	assert.Contains(t, stdout, "install Go 1.26 or later")
 }
 
 // commit makes a git clone of the folder.
@@ -90,50 +59,31 @@ func commit(t *testing.T, dir string) {
 	}
 }
 
-// Outside of a kit there is nothing to compare; in a kit, its list says what is missing.
-func TestTheDoctorComparesAKit(t *testing.T) {
+func TestBundle(t *testing.T) {
 	dir := repository(t)
-	found := doctor(t, "--kit")["kit"]
-	assert.False(t, found.OK)
-	assert.Contains(t, found.Says, "was not unpacked from a kit")
-
-	commit(t, dir)
-	file := filepath.Join(t.TempDir(), "kit.tar.gz")
-	archive := filepath.Join(t.TempDir(), "go1.26.0.linux-amd64.tar.gz")
-	labtest.Write(t, archive, "Go")
-	code, stdout, stderr := lab(t, "bundle", "-o", file, "--go", archive)
-	require.Zero(t, code, stderr)
-	assert.Regexp(t, `^\S+  0\.0 MB\n  repository  +\d+ files .*\n  go  +1 files .*\nOn a laptop: unpack it \(tar xzf kit\.tar\.gz\)`, stdout)
-
-	to := t.TempDir()
-	output, err := exec.Command("tar", "xzf", file, "-C", to).CombinedOutput()
-	require.NoError(t, err, string(output))
-	t.Chdir(filepath.Join(to, bundle.Root))
-	all := doctor(t, "--kit")
-	assert.True(t, all["kit"].OK, all["kit"].Says)
-	assert.Equal(t, "the kit has go1.26.0.linux-amd64.tar.gz", all["kit: go"].Says)
-	labtest.Write(t, labtest.Page, labtest.Reference+"\n// another\n")
-	all = doctor(t, "--kit")
-	assert.Equal(t, "missing or changed: "+labtest.Page+"; unpack the kit again", all["kit"].Says)
-	assert.Equal(t, "pages of the reference were changed; unpack them from the kit again: "+labtest.Page, all["reference"].Says)
-	labtest.Write(t, "kit/kit.json", "{")
-	assert.Contains(t, doctor(t, "--kit")["kit"].Says, "the list of the kit cannot be read; unpack it again: kit/kit.json: ")
-	_, _, stderr = lab(t, "bundle")
+	_, _, stderr := lab(t, "bundle")
 	assert.Equal(t, "lab: a kit is made from a git clone, and git does not list the files of .\n", stderr)
-}
-
-func TestMistakesOfBundle(t *testing.T) {
-	dir := repository(t)
 	commit(t, dir)
 	for want, args := range map[string][]string{
-		"there is no go1.26.0.linux-386.tar.gz; download":     {"--go", "go1.26.0.linux-386.tar.gz"},
-		"go.mod is not an archive of Go":                      {"--go", "go.mod"},
-		"open nothing/kit.part: ":                             {"-o", "nothing/kit"},
-		`unexpected argument "kit" (see "lab bundle --help")`: {"kit"},
+		"nothing.tar.gz: ":        {"--go", "nothing.tar.gz"},
+		"open nothing/kit.part: ": {"-o", "nothing/kit"},
 	} {
 		code, stdout, stderr := lab(t, append([]string{"bundle"}, args...)...)
 		assert.Equal(t, 2, code)
 		assert.Empty(t, stdout)
-		assert.Contains(t, stderr, "lab: "+want)
+		assert.Contains(t, stderr, want)
 	}
+
+	file, archive := filepath.Join(t.TempDir(), "kit.tar.gz"), filepath.Join(t.TempDir(), "go1.26.0.linux-amd64.tar.gz")
+	labtest.Write(t, archive, "Go")
+	code, stdout, stderr := lab(t, "bundle", "-o", file, "--go", archive)
+	require.Zero(t, code, stderr)
+	assert.Regexp(t, `^\S+:\n  repository  +\d+ files .*\n  go  +1 files .*\nOn a laptop: unpack it \(tar xzf kit\.tar\.gz\)`, stdout)
+	output, err := exec.Command("tar", "xzf", file, "-C", dir).CombinedOutput()
+	require.NoError(t, err, string(output))
+	t.Chdir(filepath.Join(dir, bundle.Root))
+	require.NoError(t, os.WriteFile("go.mod", []byte("module orrery\n\ngo 1.26.0\n\nrequire example.com/nothing v1.0.0\n"), 0o644))
+	require.NoError(t, os.WriteFile("gear/needs.go", []byte("package gear\n\nimport _ \"example.com/nothing\"\n"), 0o644))
+	_, stdout, _ = lab(t, "doctor")
+	assert.Contains(t, stdout, "  ✘ modules        modules are missing; fill the cache from the kit: ")
 }

@@ -1,7 +1,9 @@
 package course
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -11,28 +13,13 @@ import (
 	"orrery/internal/lab/course/work"
 )
 
-// row is a lab in the list.
-type row struct {
-	ID      string `json:"id"`
-	Title   string `json:"title"`
-	Article string `json:"article"`
-	// State is open, started, passed, or changed: it passed before the page was changed.
-	State string `json:"state"`
-	// Steps are the steps that passed, of Of.
-	Steps int `json:"steps"`
-	Of    int `json:"of"`
-	// Minutes is how long the rest takes a learner who works alone.
-	Minutes int `json:"minutes"`
-}
-
 func newListCommand() *cobra.Command {
-	var format outputFormat
-	command := &cobra.Command{
+	return &cobra.Command{
 		Use:   "list",
 		Short: "List the labs with your progress",
 		Long: `Lists the labs with their state, the minutes that are left for a learner who
-works alone, and the article that each belongs to. The labs can be done in any
-order.
+works alone, and the article that each belongs to. The labs that matter first
+come first; they can be done in any order.
 
 "changed" is a lab that had passed before you changed your page, with the steps
 that pass now.`,
@@ -48,49 +35,55 @@ that pass now.`,
 			if s.bad(bad); err != nil {
 				return usage(err)
 			}
-			rows := []row{}
-			for _, lab := range s.labs {
-				rows = append(rows, s.row(lab, progress[lab.ID]))
-			}
-			if format == jsonOutput {
-				return writeJSON(command.OutOrStdout(), rows)
-			}
-			for _, r := range rows {
-				state := s.lang.Say("state-" + r.State)
-				if r.State == "started" || r.State == "changed" {
-					state = fmt.Sprintf("%s %d/%d", state, r.Steps, r.Of)
+			s.print("list-head")
+			labs := slices.Clone(s.labs)
+			slices.SortStableFunc(labs, func(a, b *manifest.Lab) int { return cmp.Compare(place(a), place(b)) })
+			for i, lab := range labs {
+				if i > 0 && lab.First == 0 && labs[i-1].First > 0 {
+					s.print("list-others")
 				}
-				minutes := s.lang.Say("minutes", r.Minutes)
-				if r.Minutes == 0 {
-					minutes = s.lang.Say("minutes-none")
-				}
-				fmt.Fprintf(command.OutOrStdout(), "%s  %-12s %s  %s  [%s]\n", r.ID, state, minutes, r.Title, r.Article)
+				s.list(lab, progress[lab.ID])
 			}
 			return nil
 		},
 	}
-	format.addTo(command)
-	return command
 }
 
-// row returns the row of a lab. progress may be nil.
-func (s *session) row(lab *manifest.Lab, progress *work.LabProgress) row {
-	r := row{ID: lab.ID, Title: lab.Title.In(s.lang), Article: lab.Article, State: "open", Of: len(lab.Tests.Steps), Minutes: lab.Minutes.Self}
-	if progress == nil || !s.folder.Started(lab) {
-		return r
+// place returns the lab's place among those that matter first; the others come behind them.
+func place(lab *manifest.Lab) int {
+	if lab.First == 0 {
+		return math.MaxInt
 	}
-	r.State = "started"
-	for name := range progress.Steps {
-		if slices.ContainsFunc(lab.Tests.Steps, func(step manifest.Step) bool { return step.Name == name }) {
-			r.Steps++
+	return lab.First
+}
+
+// list prints the line of a lab. progress may be nil.
+func (s *session) list(lab *manifest.Lab, progress *work.LabProgress) {
+	state, minutes, passed, of := "open", lab.Minutes, 0, len(lab.Tests.Steps)
+	if progress == nil {
+		progress = &work.LabProgress{}
+	}
+	for _, step := range lab.Tests.Steps {
+		if progress.Steps[step.Name] != "" {
+			passed++
 		}
 	}
-	r.Minutes = lab.Minutes.Self * (r.Of - r.Steps) / r.Of
 	switch {
+	case !s.folder.Started(lab):
 	case !progress.Passed.IsZero():
-		r.State, r.Steps, r.Minutes = "passed", r.Of, 0
+		state, minutes = "passed", 0
 	case progress.Solved:
-		r.State, r.Minutes = "changed", 0
+		state, minutes = "changed", 0
+	default:
+		state, minutes = "started", lab.Minutes*(of-passed)/of
 	}
-	return r
+	said := s.lang.Say("state-" + state)
+	if state == "started" || state == "changed" {
+		said = fmt.Sprintf("%s %d/%d", said, passed, of)
+	}
+	left := "–"
+	if minutes > 0 {
+		left = fmt.Sprint(minutes)
+	}
+	fmt.Fprintf(s.OutOrStdout(), "%s  %-12s %8s  %s  [%s]\n", lab.ID, said, left, lab.Title.In(s.lang), lab.Article)
 }

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"orrery/cmd/lab/serve"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/causes"
-	"orrery/internal/lab/course/manifest"
 	"orrery/internal/lab/course/overlay"
 	"orrery/internal/lab/course/report"
 	"orrery/internal/lab/course/script"
@@ -64,7 +62,7 @@ with your pages of all labs that have passed.`,
   # the whole controller with your page in the browser, and the code that acts
   lab run 05 --view
 
-  # your work queue beside the textbook's and the fast one
+  # your work queue beside the fast one
   lab run 08 --bench
 
   # keep the controller that consists of your pages
@@ -95,7 +93,7 @@ with your pages of all labs that have passed.`,
 	flags.BoolVar(&o.all, "all", false, "use your pages of all other labs that have passed as well")
 	flags.BoolVar(&o.keep, "keep", false, "keep server and controller running after the script")
 	flags.BoolVar(&o.scene, "scene", false, `play the lab's scene of "lab demo" with your page, gear by gear`)
-	flags.BoolVar(&o.bench, "bench", false, "measure your page beside the textbook's and the fast form")
+	flags.BoolVar(&o.bench, "bench", false, "measure your page beside the fast form")
 	flags.StringVar(&o.build, "build", "", "only build the program with your page, into this `file`")
 	flags.BoolVar(&o.view, "view", false, "show every gear of the controller in the browser, live, until Ctrl-C; your page may still be a stub")
 	o.page.AddTo(flags)
@@ -123,10 +121,7 @@ func (o *runOptions) check(command *cobra.Command) error {
 			return errors.New("--" + name + " needs --view")
 		}
 	}
-	if err := o.page.Check(); err != nil {
-		return err
-	}
-	return nil
+	return o.page.Check()
 }
 
 // run does what the flags ask for.
@@ -237,10 +232,7 @@ func (s *session) runScript(ctx context.Context, chosen *choice, dir string, o *
 	if err != nil {
 		return err
 	}
-	config := s.config(chosen, binary)
-	if config.Beside, err = s.beside(ctx, chosen, dir); err != nil {
-		return err
-	}
+	config := script.Config{Run: chosen.run, Program: binary, Log: chosen.log, Out: s.OutOrStdout(), Lang: s.lang}
 	if config.Verdicts = lay.Pages[causes.VerdictFile]; config.Verdicts != "" {
 		if config.Passed, err = s.passes(chosen.lab); err != nil {
 			return err
@@ -252,39 +244,7 @@ func (s *session) runScript(ctx context.Context, chosen *choice, dir string, o *
 			<-ctx.Done()
 		}
 	}
-	return s.watched(ctx, chosen, lay, o, config, func(config script.Config) (script.Outcome, error) {
-		return script.Play(ctx, config)
-	})
-}
-
-// beside builds the program with the pages of Run.Beside as well. If that lab has not passed it
-// says so and returns "".
-func (s *session) beside(ctx context.Context, chosen *choice, dir string) (binary string, err error) {
-	i := slices.IndexFunc(s.labs, func(lab *manifest.Lab) bool { return lab.ID == chosen.run.Beside })
-	if i < 0 {
-		return "", nil
-	}
-	other := s.labs[i]
-	passes := false
-	if s.folder.Started(other) {
-		if passes, err = s.passes(other); err != nil {
-			return "", err
-		}
-	}
-	if !passes {
-		s.print("run-not-beside", other.ID, other.Title.In(s.lang))
-		return "", nil
-	}
-	s.print("run-with", other.ID, other.Title.In(s.lang))
-	both := &choice{lab: chosen.lab, labs: append(slices.Clone(chosen.labs), other)}
-	binary = filepath.Join(dir, "beside.exe")
-	_, err = s.build(ctx, both, chosen.run.Package(), dir, binary)
-	return binary, err
-}
-
-// config returns the configuration of a script.
-func (s *session) config(chosen *choice, binary string) script.Config {
-	return script.Config{Run: chosen.run, Program: binary, Log: chosen.log, Out: s.OutOrStdout(), Lang: s.lang}
+	return s.watched(ctx, chosen, lay, o, config)
 }
 
 // showOutcome says how the run ended.

@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/bench"
 	"orrery/internal/lab/course/labtest"
 	"orrery/internal/lab/course/manifest"
 	"orrery/internal/observe/web/view"
@@ -79,32 +78,6 @@ func TestTheWholeRuntimeNamesItsPages(t *testing.T) {
 	assert.Contains(t, stdout, "still to write: Counter.Add")
 }
 
-func TestTheBenchmarkShowsRatiosOfMedians(t *testing.T) {
-	rounds := func(values ...float64) (results []bench.Result) {
-		for _, value := range values {
-			results = append(results, bench.Result{Figures: []bench.Figure{
-				{Name: "processed", Unit: bench.PerSecond, Value: value}, {Name: "rate for latency", Unit: bench.PerSecond, Value: value / 2},
-				{Name: "allocations", Unit: bench.Count, Value: 0},
-			}})
-		}
-		return results
-	}
-	root := newRoot()
-	run, _, err := root.Find([]string{"run"})
-	require.NoError(t, err)
-	var out strings.Builder
-	run.SetOut(&out)
-	s := &session{Command: run, lang: "en"}
-	s.printBench([]*contender{
-		{name: "yours", rounds: rounds(5000, 1000, 2000)}, {name: "textbook", rounds: rounds(4000, 1, 9000)}, {name: "fast", rounds: rounds(8000, 8000, 8000)},
-	})
-	table, _, _ := strings.Cut(out.String(), "Medians of 3 rounds.")
-	assert.Equal(t, ""+
-		"                 yours   textbook      ×    fast      ×\n"+
-		"     processed   2 k/s      4 k/s   0.50   8 k/s   0.25\n"+
-		"   allocations       0          0      –       0      –\n", table)
-}
-
 func TestTheFormOfAPageInTheBenchmark(t *testing.T) {
 	assert.Equal(t, "textbook", benchForm(manifest.Run{}))
 	assert.Equal(t, "inorder", benchForm(manifest.Run{Gears: "textbook,deltafifo=inorder"}))
@@ -116,12 +89,14 @@ func TestAllUsesThePagesThatRun(t *testing.T) {
 	}
 	queue, fifo := page("queue/queue.go", "textbook", ""), page("deltafifo/fifo.go", "", "")
 	inorder, machines := page("deltafifo/inorder/fifo.go", "textbook,deltafifo=inorder", ""), page("examples/m/c.go", "", "examples/m")
+	harness := page("internal/lab/bench/p.go", "", "cmd/lab")
 	for _, c := range []struct {
 		run, lab *manifest.Lab
 		want     bool
 	}{
 		{queue, fifo, true}, {fifo, queue, true}, {queue, inorder, false}, {inorder, fifo, false}, {inorder, queue, true},
 		{inorder, inorder, true}, {queue, machines, false}, {machines, queue, false},
+		{harness, queue, true}, {queue, harness, false}, {harness, inorder, false},
 	} {
 		assert.Equal(t, c.want, c.run.Run.Uses(c.lab), "%s with %s", c.run.Files[0].Path, c.lab.Files[0].Path)
 	}

@@ -27,9 +27,9 @@ import (
 
 // watched plays a script and shows its outcome. With --view it serves the page of the controller's
 // gears, from its first event until a signal.
-func (s *session) watched(ctx context.Context, chosen *choice, lay *overlay.Overlay, o *runOptions, config script.Config, play func(script.Config) (script.Outcome, error)) error {
+func (s *session) watched(ctx context.Context, chosen *choice, lay *overlay.Overlay, o *runOptions, config script.Config) error {
 	if !o.view {
-		outcome, err := play(config)
+		outcome, err := script.Play(ctx, config)
 		if err != nil {
 			return usage(err)
 		}
@@ -52,7 +52,7 @@ func (s *session) watched(ctx context.Context, chosen *choice, lay *overlay.Over
 	}
 	defer server.Stop()
 	config.Trace, config.Begun = relay, func() { page.Announce(server, s.OutOrStdout()) }
-	outcome, err := play(config)
+	outcome, err := script.Play(ctx, config)
 	relay.End(lastWords(outcome, lay))
 	if err != nil {
 		return usage(err)

@@ -1,12 +1,7 @@
 package course
 
 import (
-	"bufio"
-	"context"
-	"fmt"
-	"io"
 	"path"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,40 +11,30 @@ import (
 )
 
 func newStartCommand() *cobra.Command {
-	var skipPredict bool
-	command := &cobra.Command{
+	return &cobra.Command{
 		Use:   "start [NN]",
 		Short: "Begin a lab: get a page of the runtime with the bodies taken out",
 		Long: `Writes the lab's page into workshop/work, with stubs for the functions that you
 will write, and the rest of its package to read. An editor with gopls
-understands the folder, because it is a Go module. If you have started the lab
-already, it asks before it begins again, and keeps a backup as "lab reset" does.
+understands the folder, because it is a Go module. A lab that you have started
+is left as it is: "lab reset" begins it again.
 
 On a terminal it first asks the lab's questions that you have not answered, as
 "lab quiz" does: predict what the gear does before you write it.`,
 		Example: `  # rebuild the work queue
-  lab start 08
-
-  # without questions
-  lab start 08 --skip-predict`,
+  lab start 08`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
 		RunE: onLab(func(s *session, lab *manifest.Lab) error {
 			if s.folder.Started(lab) {
-				if err := s.beginAgain(lab); err != nil {
-					return err
-				}
+				return s.refuse("start-under-way", lab.ID, s.show(s.folder.Page(lab, lab.Files[0].Path)))
 			}
-			if !skipPredict {
-				if err := s.askFirst(lab); err != nil {
-					return err
-				}
+			if err := s.askFirst(lab); err != nil {
+				return err
 			}
 			return s.start(lab)
 		}),
 	}
-	command.Flags().BoolVar(&skipPredict, "skip-predict", false, "do not ask the predict questions")
-	return command
 }
 
 func newResetCommand() *cobra.Command {
@@ -69,24 +54,6 @@ ending .bak-1 and so on.`,
 			return s.start(lab)
 		}),
 	}
-}
-
-// beginAgain asks whether a lab that has been started begins again. Without a terminal it refuses.
-func (s *session) beginAgain(lab *manifest.Lab) error {
-	page := s.show(s.folder.Page(lab, lab.Files[0].Path))
-	if !s.isTerminal() {
-		return s.refuse("start-under-way", lab.ID, page)
-	}
-	progress, err := s.progress(lab)
-	if err != nil {
-		return err
-	}
-	s.print("start-again", lab.ID, page, s.row(lab, &progress).Steps, len(lab.Tests.Steps))
-	yes, err := s.agreed(s.Context(), s.lang.Say("start-again-ask"))
-	if err == nil && !yes {
-		err = s.refuse("start-declined", lab.ID)
-	}
-	return err
 }
 
 // start writes the stub and says where it is.
@@ -116,24 +83,4 @@ func (s *session) start(lab *manifest.Lab) error {
 	}
 	s.print("task", s.show(lab.Readme(s.lang)), lab.ID)
 	return nil
-}
-
-// agreed asks a question and reports whether the answer is yes.
-func (s *session) agreed(ctx context.Context, question string) (bool, error) {
-	fmt.Fprint(s.OutOrStdout(), question)
-	answers := make(chan string, 1)
-	go func() { answers <- readLine(s.InOrStdin()) }() // ends with the program
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(s.OutOrStdout())
-		return false, ctx.Err()
-	case answer := <-answers:
-		return answer == "y" || answer == "yes", nil
-	}
-}
-
-// readLine returns a line in lower case.
-func readLine(in io.Reader) string {
-	line, _ := bufio.NewReader(in).ReadString('\n')
-	return strings.ToLower(strings.TrimSpace(line))
 }

@@ -27,15 +27,6 @@ func onTerminal(t *testing.T, input string, args ...string) (code int, stdout, s
 	return programtest.Call(t, root, error.Error, args...)
 }
 
-func TestOnlyAYesIsAYes(t *testing.T) {
-	for answer, yes := range map[string]bool{"y\n": true, "YES\n": true, "n\n": false, "\n": false, "yet\n": false, "": false} {
-		solved(t)
-		code, stdout, _ := onTerminal(t, answer, "start", "04", "--skip-predict")
-		assert.Contains(t, stdout, "Begin again?")
-		assert.Equal(t, yes, code == 0, "the answer %q", answer)
-	}
-}
-
 // A narrow terminal gets narrow texts. Where there is none, lines stay as they are.
 func TestATerminalGetsLinesThatFit(t *testing.T) {
 	dir := repository(t)
@@ -67,21 +58,6 @@ func TestStartAsksWhatWasNeverAnswered(t *testing.T) {
 	progress, _, err := work.In(dir).Progress()
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"order": "a", "again": "1"}, progress["04"].Answers)
-
-	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
-	code, stdout, stderr = onTerminal(t, "y\n", "start", "04")
-	assert.Zero(t, code, stderr)
-	assert.NotContains(t, stdout, "question", "all answers are known")
-	assert.Contains(t, stdout, "Lab 04 is under way: "+yours+", 0 of 2 steps.\nBegin again?")
-	assert.Contains(t, stdout, "Your earlier folder is now workshop/work/04-counter.bak-1\n")
-
-	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
-	code, _, stderr = onTerminal(t, "\n", "start", "04")
-	assert.Equal(t, 2, code)
-	assert.Equal(t, "lab: nothing was changed; go on with: lab test 04\n", stderr)
-	text, err := os.ReadFile(filepath.Join(dir, yours))
-	require.NoError(t, err)
-	assert.Equal(t, labtest.Reference, string(text))
 }
 
 // The key v shows the lab under watch in the browser. Ctrl-C ends that and not the watch.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"time"
@@ -22,9 +20,7 @@ import (
 )
 
 func newTestCommand() *cobra.Command {
-	var format outputFormat
-	var busy bool
-	command := &cobra.Command{
+	return &cobra.Command{
 		Use:   "test [NN]",
 		Short: "Test your page with the contract suite of the gear",
 		Long: `Builds the gear's own contract suite with your page in place of the reference,
@@ -35,34 +31,21 @@ repository do not matter.
 The exit code is 0 if everything passed, 1 if something failed, and 2 if the
 lab could not be tested.`,
 		Example: `  # test your work queue
-  lab test 08
-
-  # for an editor or a script
-  lab test 08 -o json`,
+  lab test 08`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeLab,
 		RunE: onStarted(func(s *session, lab *manifest.Lab) error {
-			factor := 1
-			if busy {
-				factor = busyFactor
-			}
-			r, err := s.test(s.Context(), lab, factor)
+			r, err := s.test(s.Context(), lab)
 			if err != nil {
 				return err
 			}
-			return s.showReport(r, format)
+			return s.showReport(lab, r)
 		}),
 	}
-	command.Flags().BoolVar(&busy, "busy", false, fmt.Sprintf("allow each step %d times as long, on a busy machine", busyFactor))
-	format.addTo(command)
-	return command
 }
 
-// busyFactor multiplies the time limits of steps on a busy machine.
-const busyFactor = 20
-
-// test tests a lab and records the result. limitFactor multiplies the time limits of steps.
-func (s *session) test(ctx context.Context, lab *manifest.Lab, limitFactor int) (*report.Report, error) {
+// test tests a lab and records the result.
+func (s *session) test(ctx context.Context, lab *manifest.Lab) (*report.Report, error) {
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
 	toolchain, err := steps.Look(ctx, s.folder.Repository)
@@ -74,7 +57,7 @@ func (s *session) test(ctx context.Context, lab *manifest.Lab, limitFactor int) 
 		fmt.Fprint(s.ErrOrStderr(), s.lang.Say("testing"))
 	}
 	r, err := check.Run(ctx, check.Options{
-		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Race: toolchain.Race, LimitFactor: limitFactor,
+		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Race: toolchain.Race,
 	})
 	if onTerminal {
 		fmt.Fprint(s.ErrOrStderr(), "\r\x1b[K")
@@ -95,7 +78,6 @@ func (s *session) record(lab *manifest.Lab, r *report.Report) error {
 		return usage(err)
 	}
 	return s.update(lab, func(p *work.LabProgress) {
-		p.Tests++
 		p.Fail(check.Failed(r))
 		p.Passed = time.Time{}
 		if r.Passed {
@@ -141,37 +123,13 @@ func (s *session) hash(lab *manifest.Lab) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
-// showReport prints a report and returns the exit code as an error.
-func (s *session) showReport(r *report.Report, format outputFormat) error {
-	if format == jsonOutput {
-		if err := writeJSON(s.OutOrStdout(), r); err != nil {
-			return err
-		}
-	} else {
-		r.Print(s.OutOrStdout(), s.lang)
-	}
+// showReport prints a report, after a success what was built, and returns the exit code as an
+// error.
+func (s *session) showReport(lab *manifest.Lab, r *report.Report) error {
+	r.Print(s.OutOrStdout(), s.lang)
 	if !r.Passed {
 		return program.Exit(exitFailed)
 	}
+	fmt.Fprintf(s.OutOrStdout(), "\n%s\n", s.paragraph(lab.Built))
 	return nil
-}
-
-// outputFormat is the value of -o.
-type outputFormat string
-
-const (
-	textOutput outputFormat = "text"
-	jsonOutput outputFormat = "json"
-)
-
-func (f *outputFormat) addTo(command *cobra.Command) {
-	program.WordVar(command.Flags(), f, "output", "o", "format", []outputFormat{textOutput, jsonOutput}, "how to print the result")
-	program.CompleteChoices(command)
-}
-
-func writeJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
 }

@@ -63,7 +63,7 @@ func otherKind(apiVersion, kind string, want api.GroupVersionKind) string {
 
 // checkFields compares a document with its type and prunes unknown fields. A value of the wrong
 // type is always refused; unknown fields are handled as the client asks. cannot returns the error.
-func (x *exchange) checkFields(tree map[string]any, t *schema.Type, validation fieldValidation,
+func (x *exchange) checkFields(tree map[string]any, t *resources.Type, validation fieldValidation,
 	cannot func(problem string) error,
 ) error {
 	found := t.Check(tree)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/resources"
-	"orrery/internal/lab/apiserver/schema"
 	"orrery/restclient/api"
 )
 
@@ -139,9 +138,9 @@ func (d *documents) describe(path string, troubled troubledVersions) (document, 
 	}
 	var data []byte
 	if path == "v3" {
-		data = schema.OpenAPIV3Index(describable(d.groups))
+		data = resources.OpenAPIV3Index(d.groups)
 	} else if version, ok := strings.CutPrefix(path, "v3/"); ok {
-		data, _ = schema.OpenAPIV3(describable(d.groups), versionAt(version))
+		data, _ = resources.OpenAPIV3(d.groups, versionAt(version))
 	}
 	if data == nil {
 		return document{}, false
@@ -168,23 +167,4 @@ func versionAt(path string) api.GroupVersion {
 		return api.GroupVersion{Group: parts[1], Version: parts[2]}
 	}
 	return api.GroupVersion{}
-}
-
-// describable converts the catalog for package schema.
-func describable(groups []resources.Group) []schema.Resource {
-	var all []schema.Resource
-	for _, g := range groups {
-		for _, v := range g.Versions {
-			for _, def := range v.Definitions {
-				if def.IsReview() {
-					continue // kubectl describes what can be read
-				}
-				all = append(all, schema.Resource{
-					GVK: kindOfResource(def), Plural: def.Plural, Namespaced: def.Namespaced, Verbs: def.Verbs,
-					Custom: def.Custom, Schema: def.Schema,
-				})
-			}
-		}
-	}
-	return all
 }

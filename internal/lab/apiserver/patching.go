@@ -48,21 +48,21 @@ func (x *exchange) patchType(def *resources.Definition) (api.PatchType, error) {
 
 // change returns the function that applies a patch. It is called again after a conflict.
 func (x *exchange) change(def *resources.Definition, kind api.PatchType, data []byte, parameters writeParameters) func(*api.Unstructured) (*api.Unstructured, error) {
-	want, t := kindOfResource(def), typeOf(def)
-	merged := t
+	merged := def.Type
 	if def.Custom { // they have no strategic merge patch
 		merged = nil
 	}
+	want := def.GVK()
 	return func(current *api.Unstructured) (*api.Unstructured, error) {
 		tree, err := resources.ApplyPatch(kind, current.Object, data, merged)
 		if err != nil {
 			return nil, err
 		}
-		cannot := func(problem string) error { return schema.RefusePatch(kind, data, tree, problem) }
+		cannot := func(problem string) error { return resources.RefusePatch(kind, data, tree, problem) }
 		changed := &api.Unstructured{Object: tree}
 		if changed.GetKind() != want.Kind || changed.GetAPIVersion() != gvOf(want).String() {
 			return nil, cannot(otherKind(changed.GetAPIVersion(), changed.GetKind(), want))
 		}
-		return changed, x.checkFields(tree, t, parameters.validation, cannot)
+		return changed, x.checkFields(tree, def.Type, parameters.validation, cannot)
 	}
 }

@@ -13,16 +13,7 @@ import (
 
 // readFor reads the object in the body of a write.
 func (x *exchange) readFor(def *resources.Definition, validation fieldValidation) (*api.Unstructured, error) {
-	return x.readObject(kindOfResource(def), typeOf(def), def.Custom, validation)
-}
-
-// typeOf returns the type of a resource's documents.
-func typeOf(def *resources.Definition) *schema.Type {
-	if def.Custom {
-		return def.Type
-	}
-	t, _ := schema.Builtin().Type(kindOfResource(def))
-	return t
+	return x.readObject(def.GVK(), def.Type, def.Custom, validation)
 }
 
 func (x *exchange) writeOptions(p writeParameters) registry.WriteOptions {

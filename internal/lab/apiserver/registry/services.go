@@ -107,7 +107,7 @@ func (r *Registry) forgetServiceLocked(name string) {
 const autoManaged = "kube-aggregator.kubernetes.io/automanaged"
 
 func (r *Registry) makeLocalServices() {
-	for gv, priority := range resources.LocalServices {
+	for gv, priority := range resources.LocalServices() {
 		r.makeLocalService(gv, priority, "onstart")
 	}
 }

@@ -55,7 +55,7 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 		r.Edited = append(r.Edited, o.show(name))
 	}
 	pages, err := o.read(lay, r)
-	if err == nil && len(r.Missing) == 0 {
+	if err == nil {
 		err = o.test(ctx, lay, pages, r)
 	}
 	r.Seconds = time.Since(began).Seconds()
@@ -83,21 +83,15 @@ func (o Options) show(name string) string {
 	return file
 }
 
-// page is a page of the lab in the learner's form.
+// page is a page of the lab: the reference, and the learner's form.
 type page struct {
-	name  string
-	yours *stub.Page
+	name        string
+	base, yours *stub.Page
 }
 
 // read parses the learner's pages and compares them with the reference. A page that cannot be
 // parsed is left to the compiler.
 func (o Options) read(lay *overlay.Overlay, r *report.Report) (pages []page, err error) {
-	var moved []stub.Function
-	for _, name := range lay.Added {
-		if added, err := parse(lay.File(name)); err == nil {
-			moved = append(moved, added.Functions()...)
-		}
-	}
 	for _, file := range o.Lab.Files {
 		base, err := parse(filepath.Join(o.Repository, filepath.FromSlash(file.Path)))
 		if err != nil {
@@ -107,15 +101,10 @@ func (o Options) read(lay *overlay.Overlay, r *report.Report) (pages []page, err
 		if err != nil {
 			continue
 		}
-		pages = append(pages, page{file.Path, yours})
+		pages = append(pages, page{file.Path, base, yours})
 		for _, f := range yours.Unwritten() {
 			r.Unwritten = append(r.Unwritten, frame(lay, file.Path, f))
 		}
-		others, err := o.others(file.Path)
-		if err != nil {
-			return nil, err
-		}
-		r.Missing = append(r.Missing, stub.Compare(base, yours, moved, o.Repository, others)...)
 		if original, err := os.ReadFile(filepath.Join(o.Folder, ".base", filepath.FromSlash(file.Path))); err == nil && string(original) != string(base.Text) {
 			r.Changed = append(r.Changed, file.Path)
 		}
@@ -133,24 +122,6 @@ func parse(file string) (*stub.Page, error) {
 
 func frame(lay *overlay.Overlay, name string, f stub.Function) report.Frame {
 	return report.Frame{Place: report.Place{File: lay.Show(name), Line: f.Line}, Function: f.Name}
-}
-
-// others returns the package's files that take part in the build, without the pages of the lab.
-func (o Options) others(page string) ([]string, error) {
-	sources, err := work.Sources(o.Repository, o.Lab.Package())
-	if err != nil {
-		return nil, err
-	}
-	var files []string
-	for _, name := range sources {
-		if name != page {
-			files = append(files, filepath.Join(o.Repository, filepath.FromSlash(name)))
-		}
-	}
-	for _, name := range o.Lab.Tests.Files {
-		files = append(files, filepath.Join(steps.PackageDir(o.Repository, o.Lab), name))
-	}
-	return files, nil
 }
 
 // test builds the tests and runs the steps, with go vet beside.
@@ -209,19 +180,51 @@ func (o Options) run(ctx context.Context, tests steps.Tests, lay *overlay.Overla
 			r.Hint = hint.ID
 		}
 		if len(r.Failure.Stacks) == 0 && r.Failure.Kind != report.Unwritten {
-			r.Look = look(lay, pages, step.Functions)
+			r.Look = look(lay, pages, suspects(o.Lab, pages, step, r))
 		}
 		return nil
 	}
 	return nil
 }
 
-// look returns where functions are in the learner's pages.
+// suspects returns the functions that a failure points at: those that the planted wrong solutions
+// with its hint change, or without a hint those with its test. A failure that is like none of them
+// points at the functions of its step.
+func suspects(lab *manifest.Lab, pages []page, step manifest.Step, r *report.Report) (names []string) {
+	for _, mutant := range lab.Mutants {
+		if r.Hint == mutant.Hint || r.Hint == "" && r.Failure.Test == mutant.KilledBy {
+			names = append(names, changed(mutant, pages)...)
+		}
+	}
+	if len(names) == 0 {
+		return step.Functions
+	}
+	return names
+}
+
+// changed returns the functions of the reference that a planted wrong solution changes.
+func changed(mutant manifest.Mutant, pages []page) (names []string) {
+	for _, edit := range mutant.Edits {
+		for _, page := range pages {
+			before, _, found := strings.Cut(string(page.base.Text), edit.Find)
+			line := 1 + strings.Count(before, "\n")
+			for _, f := range page.base.Functions() {
+				if found && page.name == edit.File && f.Line <= line && line <= f.End {
+					names = append(names, f.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// look returns where functions are in the learner's pages, in the order of the names.
 func look(lay *overlay.Overlay, pages []page, names []string) (frames []report.Frame) {
-	for _, page := range pages {
-		for _, f := range page.yours.Functions() {
-			if slices.Contains(names, f.Name) {
-				frames = append(frames, frame(lay, page.name, f))
+	for _, name := range names {
+		for _, page := range pages {
+			f, found := page.yours.Function(name)
+			if at := frame(lay, page.name, f); found && !slices.Contains(frames, at) {
+				frames = append(frames, at)
 			}
 		}
 	}
@@ -231,13 +234,13 @@ func look(lay *overlay.Overlay, pages []page, names []string) (frames []report.F
 // Failed returns the failure of a report for the learner's progress, or nil.
 func Failed(r *report.Report) *work.FailedTest {
 	switch {
-	case len(r.Missing)+len(r.Build) > 0 || r.NoModule != "":
+	case len(r.Build) > 0 || r.NoModule != "":
 		return &work.FailedTest{Output: string(report.Build)}
 	case r.Failure == nil && len(r.Vet) > 0:
 		return &work.FailedTest{Output: string(report.Vet)}
 	case r.Failure == nil:
 		return nil
 	}
-	return &work.FailedTest{Step: r.Failure.Step, Test: r.Failure.Test,
+	return &work.FailedTest{Test: r.Failure.Test,
 		Output: strings.Join(append([]string{string(r.Failure.Kind)}, r.Failure.Lines...), "\n")}
 }

@@ -74,7 +74,9 @@ func TestContract(t *testing.T) {
 	"workshop/labs/04-counter/lab.yaml": `id: "04"
 title: {en: Counter, zh-CN: 计数器}
 article: counting
-minutes: {half: 0, day: 10, self: 20}
+minutes: 20
+first: 1
+built: {en: You have built a counter., zh-CN: 你写出了一个计数器。}
 files: [{path: gear/counter.go, write: [Counter.Add, Counter.Value], remove: []}]
 tests:
   files: [contract_test.go]

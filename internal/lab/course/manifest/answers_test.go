@@ -198,7 +198,7 @@ var answers = map[string]func(t *testing.T) string{
 
 // The right choice of a question, which is the one without a belief, is what the gear does.
 func TestTheGearsGiveTheRightAnswers(t *testing.T) {
-	labs, err := manifest.LoadAll("../../../..")
+	labs, err := manifest.LoadAll(repository)
 	require.NoError(t, err)
 	compared := 0
 	for _, lab := range labs {

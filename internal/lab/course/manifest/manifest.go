@@ -22,15 +22,22 @@ type Lab struct {
 	ID    string     `yaml:"id"`
 	Title texts.Text `yaml:"title"`
 	// Article names the article that the lab belongs to.
-	Article string  `yaml:"article"`
-	Minutes Minutes `yaml:"minutes"`
+	Article string `yaml:"article"`
+	// Minutes is how long the lab takes a learner who works alone, and a room.
+	Minutes int `yaml:"minutes"`
+	// First is the lab's place among those that matter first, from 1; 0: it is not among them.
+	First int `yaml:"first"`
 	// Needs are ids of labs that are better done before. Nothing enforces it.
 	Needs []string `yaml:"needs"`
 	// Files are the pages that the learner writes, all in one package.
 	Files []File `yaml:"files"`
 	Tests Tests  `yaml:"tests"`
 	Run   Run    `yaml:"run"`
-	Hints Hints  `yaml:"hints"`
+
+	// Built is what a learner reads after a success: what the page is, who does it so, and what to
+	// read in client-go.
+	Built texts.Text `yaml:"built"`
+	Hints Hints      `yaml:"hints"`
 
 	// Name is the name of the folder: id, hyphen, words.
 	Name string `yaml:"-"`
@@ -38,13 +45,6 @@ type Lab struct {
 	Dir       string     `yaml:"-"`
 	Mutants   []Mutant   `yaml:"-"`
 	Questions []Question `yaml:"-"`
-}
-
-// Minutes is how long the lab takes in each kind of course; 0 means that it is not part of it.
-type Minutes struct {
-	Half int `yaml:"half" json:"half"`
-	Day  int `yaml:"day" json:"day"`
-	Self int `yaml:"self" json:"self"`
 }
 
 // File is a page of the reference.
@@ -88,9 +88,6 @@ type Run struct {
 	// Program is the main package that is built with the learner's pages. Default: cmd/orrery.
 	// Another program is started by the script, with Args and the kubeconfig in its environment.
 	Program string `yaml:"program"`
-	// Beside is the id of another lab. If that has passed, the program is built once more with its
-	// pages as well, and benchmarks measure both.
-	Beside string `yaml:"beside"`
 	// Gears is the value of --gears. Default: textbook.
 	Gears string `yaml:"gears"`
 	// Args are further arguments of "orrery run", or the first arguments of another program.
@@ -112,12 +109,12 @@ func (r Run) GearSet() string { return cmp.Or(r.Gears, textbook) }
 
 const textbook = "textbook"
 
+// laboratory is the program that has the pages of all labs.
+const laboratory = "cmd/lab"
+
 // Uses reports whether the run uses the page of a lab: its program and its gears have it.
 func (r Run) Uses(lab *Lab) bool {
-	if lab.Run.Package() != r.Package() {
-		return false
-	}
-	if !lab.IsCode() {
+	if !lab.IsCode() || lab.Run.Package() != r.Package() && r.Package() != laboratory {
 		return false
 	}
 	replaced := strings.Contains(r.GearSet(), lab.Package()+"=")
@@ -286,12 +283,8 @@ type Machines struct {
 // Bench describes benchmarks that take turns.
 type Bench struct {
 	// Args follow those of the lab: the name of the benchmark, and its flags.
-	Args []string `yaml:"args"`
-	// Designs are measured. "yours" is the textbook's in the program with the pages of Run.Beside;
-	// it is left out if that lab has not passed.
+	Args    []string `yaml:"args"`
 	Designs []string `yaml:"designs"`
-	// Rounds is how often each is measured. The table shows medians. Default: once.
-	Rounds int `yaml:"rounds"`
 	// AtLeast are the least latencies of every design, by p50, p90, p99 and max.
 	AtLeast map[string]Duration `yaml:"at_least"`
 }

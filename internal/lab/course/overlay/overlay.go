@@ -22,8 +22,6 @@ type Overlay struct {
 	// Pages are the learner's files that take part in the build: pages of the lab and files that
 	// the learner added. Keys are paths in the repository, with slashes.
 	Pages map[string]string
-	// Added are the keys of Pages that the repository does not have.
-	Added []string
 	// Edited are other files of the package that the learner changed. These changes are not used.
 	Edited []string
 
@@ -105,8 +103,6 @@ func (o *Overlay) find(lab *manifest.Lab, folder string) error {
 				o.Edited = append(o.Edited, name)
 			}
 			continue
-		default:
-			o.Added = append(o.Added, name)
 		}
 		o.Pages[name] = file
 		o.replace[filepath.Join(o.repository, filepath.FromSlash(name))] = file

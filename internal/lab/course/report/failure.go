@@ -30,24 +30,24 @@ const (
 
 // Failure is what a step's output says.
 type Failure struct {
-	Kind Kind   `json:"kind"`
-	Step string `json:"step"`
+	Kind Kind
+	Step string
 	// Test is the first test that failed.
-	Test string `json:"test,omitempty"`
+	Test string
 	// Lines are what the test said, without stacks.
-	Lines []string `json:"lines,omitempty"`
+	Lines []string
 	// Printed are the last lines that the learner's page printed in this test.
-	Printed []string `json:"printed,omitempty"`
+	Printed []string
 	// Function is what is still to write.
-	Function string `json:"function,omitempty"`
+	Function string
 	// Stacks have frames in the learner's files only.
-	Stacks []Stack `json:"stacks,omitempty"`
+	Stacks []Stack
 	// Limit is the seconds that the step was allowed to take.
-	Limit float64 `json:"limit,omitempty"`
+	Limit float64
 	// Spins reports that a goroutine ran when the time was over. Its stack may be unknown.
-	Spins bool `json:"spins,omitempty"`
+	Spins bool
 	// Asserted is the place of the assertion in the contract suite.
-	Asserted *Place `json:"asserted,omitempty"`
+	Asserted *Place
 }
 
 // Paths knows the learner's files.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"orrery/internal/lab/course/stub"
 	"orrery/internal/lab/course/texts"
 )
 
@@ -20,41 +19,40 @@ const (
 
 // Step is a step with its state.
 type Step struct {
-	Name  string `json:"name"`
-	State State  `json:"state"`
+	Name  string
+	State State
 }
 
 // Report is the result of "lab test".
 type Report struct {
-	Lab string `json:"lab"`
+	Lab string
 	// Passed reports that every step passed and go vet found nothing.
-	Passed bool   `json:"passed"`
-	Steps  []Step `json:"steps"`
+	Passed bool
+	Steps  []Step
 	// Tests is how many tests passed in the steps that passed, subtests included.
-	Tests   int     `json:"-"`
-	Seconds float64 `json:"seconds"`
+	Tests   int
+	Seconds float64
 	// Race reports whether the race detector took part.
-	Race bool `json:"race"`
+	Race bool
 
-	// Missing, Build and NoModule say why the build failed: functions that others use, errors of
-	// the compiler, an import without a module.
-	Missing  []stub.Missing `json:"missing,omitempty"`
-	Build    []BuildError   `json:"build,omitempty"`
-	NoModule string         `json:"noModule,omitempty"`
+	// Build and NoModule say why the build failed: errors of the compiler, an import without a
+	// module.
+	Build    []BuildError
+	NoModule string
 
-	Failure *Failure `json:"failure,omitempty"`
+	Failure *Failure
 	// Look are the functions that the failure is about.
-	Look []Frame `json:"look,omitempty"`
+	Look []Frame
 	// Unwritten are all functions that are still stubs.
-	Unwritten []Frame `json:"unwritten,omitempty"`
+	Unwritten []Frame
 	// Hint is the id of the hint for this failure.
-	Hint string `json:"hint,omitempty"`
+	Hint string
 
-	Vet []BuildError `json:"vet,omitempty"`
+	Vet []BuildError
 	// Edited are other files of the package whose changes are not used.
-	Edited []string `json:"edited,omitempty"`
+	Edited []string
 	// Changed are pages of the reference that are not as they were when the lab was started.
-	Changed []string `json:"changed,omitempty"`
+	Changed []string
 }
 
 // Done returns the number of steps that passed.
@@ -99,7 +97,7 @@ func (r *Report) Print(w io.Writer, lang texts.Lang) {
 	for _, file := range r.Changed {
 		say("reference-changed", file, r.Lab)
 	}
-	if !r.Race && len(r.Build) == 0 && len(r.Missing) == 0 {
+	if !r.Race && len(r.Build) == 0 {
 		say("no-race-detector")
 	}
 	if r.Passed {
@@ -109,17 +107,6 @@ func (r *Report) Print(w io.Writer, lang texts.Lang) {
 
 // PrintBuild writes why the build failed.
 func (r *Report) PrintBuild(w io.Writer, lang texts.Lang) {
-	for _, m := range r.Missing {
-		switch {
-		case m.Present == "":
-			fmt.Fprintln(w, lang.Say("function-gone", m.Name, m.Former))
-		default:
-			fmt.Fprintln(w, lang.Say("signature-changed", m.Name, m.Former, m.Present))
-		}
-		if len(m.Callers) > 0 {
-			fmt.Fprintln(w, lang.Say("called-from", strings.Join(m.Callers, ", ")))
-		}
-	}
 	if r.NoModule != "" {
 		fmt.Fprintln(w, lang.Say("no-module", r.NoModule))
 		return

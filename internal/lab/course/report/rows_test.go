@@ -15,7 +15,6 @@ import (
 
 	"orrery/internal/lab/course/report"
 	"orrery/internal/lab/course/steps"
-	"orrery/internal/lab/course/stub"
 	"orrery/internal/lab/course/texts"
 )
 
@@ -73,10 +72,6 @@ func TestRows(t *testing.T) {
 			r.Build, r.NoModule = report.Compiler(d.Input, p)
 		case "vet":
 			r.Vet, _ = report.Compiler(d.Input, p)
-		case "missing":
-			r.Missing = []stub.Missing{{Name: "Queue.drain", Former: "func (q *Queue[K]) drain(shutDowns int)", Callers: []string{"queue/delaying.go:128"}}}
-		case "changed":
-			r.Missing = []stub.Missing{{Name: "Queue.Add", Former: "func (q *Queue[K]) Add(key K)", Present: "func (q *Queue[K]) Add(key K) bool"}}
 		case "notes":
 			r.Edited, r.Changed, r.Race, r.Hint = []string{"workshop/work/08-work-queue/queue/trace.go"}, []string{"queue/queue.go"}, false, "lost-update"
 		case "passed":

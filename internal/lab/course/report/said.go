@@ -10,8 +10,8 @@ import (
 
 // Place is a line in a file.
 type Place struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
+	File string
+	Line int
 }
 
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
@@ -117,9 +117,9 @@ func number(digits string) (n int) {
 // BuildError is a line of the compiler or of go vet.
 type BuildError struct {
 	Place
-	Message string `json:"message"`
+	Message string
 	// Source is the line in the file.
-	Source string `json:"source,omitempty"`
+	Source string
 }
 
 // buildLimit is the greatest number of errors that are shown.

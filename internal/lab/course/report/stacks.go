@@ -9,17 +9,17 @@ import (
 // Stack is the learner's part of a goroutine's stack.
 type Stack struct {
 	// What the goroutine does or waits for: "sync.Cond.Wait", or in a race "read" or "write".
-	What   string  `json:"what"`
-	Frames []Frame `json:"frames"`
+	What   string
+	Frames []Frame
 	// Count is the number of goroutines with this stack.
-	Count int `json:"count"`
+	Count int
 }
 
 // Frame is a function that was called, in one of the learner's files.
 type Frame struct {
 	Place
-	Function string `json:"function"`
-	Source   string `json:"source,omitempty"`
+	Function string
+	Source   string
 }
 
 // stackLimit is the greatest number of stacks that are shown.

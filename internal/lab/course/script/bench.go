@@ -18,51 +18,37 @@ import (
 	"orrery/internal/lab/course/manifest"
 )
 
-// yours is the design that the program beside measures: the textbook's, which is the learner's
-// there.
-const yours = "yours"
-
-// benchLimit is how long one benchmark may take. It takes some seconds.
-const benchLimit = time.Minute
+// benchLimit is how long the benchmarks of one action may take. They take some seconds.
+const benchLimit = 2 * time.Minute
 
 // percentiles are the columns of latencies.
 var percentiles = []string{"p50", "p90", "p99", "max"}
 
-// measurement is what a benchmark of one design prints.
+// measurement is what a program prints about one design in one round.
 type measurement struct {
-	Results []struct {
-		Figures []bench.Figure
-		Latency map[string]any // by percentile, in ns; the unit is a text
-	}
+	Subject string
+	Figures []bench.Figure
+	Latency map[string]any // by percentile, in ns; the unit is a text
 }
 
-// bench measures all designs in turns, so that a disturbance of the machine affects them alike, and
-// prints the medians.
+// bench measures the designs with the program and prints the medians of its rounds.
 func (p *player) bench(ctx context.Context, b manifest.Bench) error {
-	designs := b.Designs
-	if p.Beside == "" {
-		designs = slices.DeleteFunc(slices.Clone(designs), func(design string) bool { return design == yours })
-	}
-	rounds := map[string][]map[string]float64{}
-	for range max(b.Rounds, 1) {
-		for _, design := range designs {
-			values, err := p.measure(ctx, b, design)
-			if err != nil {
-				return err
-			}
-			rounds[design] = append(rounds[design], values)
-		}
+	measured, err := p.measure(ctx, b)
+	if err != nil {
+		return err
 	}
 	median := func(design, name string) float64 {
 		var values []float64
-		for _, round := range rounds[design] {
-			values = append(values, round[name])
+		for _, m := range measured {
+			if m.Subject == design {
+				values = append(values, m.value(name))
+			}
 		}
 		return bench.Median(values)
 	}
 	table := tabwriter.NewWriter(p.Out, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "\tprocessed\t%s\t\n", strings.Join(percentiles, "\t"))
-	for _, design := range designs {
+	for _, design := range b.Designs {
 		fmt.Fprintf(table, "%s\t%s\t", design, report.Human(median(design, "processed"), bench.PerSecond))
 		for _, name := range percentiles {
 			fmt.Fprintf(table, "%s\t", report.Human(median(design, name), bench.Nanoseconds))
@@ -70,7 +56,7 @@ func (p *player) bench(ctx context.Context, b manifest.Bench) error {
 		fmt.Fprintln(table)
 	}
 	table.Flush()
-	for _, design := range designs {
+	for _, design := range b.Designs {
 		for _, name := range percentiles {
 			want, limited := b.AtLeast[name]
 			if got := time.Duration(median(design, name)); limited && got < want.Duration {
@@ -82,16 +68,23 @@ func (p *player) bench(ctx context.Context, b manifest.Bench) error {
 	return nil
 }
 
-// measure runs the program once. It returns the figures and latencies by name.
-func (p *player) measure(ctx context.Context, b manifest.Bench, design string) (map[string]float64, error) {
+// value returns a figure or a percentile; 0 if there is none of that name.
+func (m measurement) value(name string) float64 {
+	for _, figure := range m.Figures {
+		if figure.Name == name {
+			return figure.Value
+		}
+	}
+	latency, _ := m.Latency[name].(float64)
+	return latency
+}
+
+// measure runs the program.
+func (p *player) measure(ctx context.Context, b manifest.Bench) ([]measurement, error) {
 	limited, cancel := context.WithTimeout(ctx, p.limit(benchLimit))
 	defer cancel()
-	binary := p.Program
-	if design == yours {
-		binary, design = p.Beside, "textbook"
-	}
-	arguments := slices.Concat(p.Run.Args, b.Args, []string{"--design", design, "--rounds", "1", "-o", "json", "-q"})
-	command := exec.CommandContext(limited, binary, arguments...)
+	arguments := slices.Concat(p.Run.Args, b.Args, []string{"--design", strings.Join(b.Designs, ","), "-o", "json", "-q"})
+	command := exec.CommandContext(limited, p.Program, arguments...)
 	command.WaitDelay = time.Second
 	var out, failed bytes.Buffer
 	command.Stdout, command.Stderr = &out, &failed
@@ -112,16 +105,9 @@ func (p *player) measure(ctx context.Context, b manifest.Bench, design string) (
 		p.line(said[len(said)-1])
 		return nil, errOutcome
 	}
-	var m measurement
-	if err := json.Unmarshal(out.Bytes(), &m); err != nil || len(m.Results) != 1 {
-		return nil, errors.Join(err, errors.New("the benchmark did not print one result"))
+	var document struct{ Results []measurement }
+	if err := json.Unmarshal(out.Bytes(), &document); err != nil || len(document.Results) == 0 {
+		return nil, errors.Join(err, errors.New("the benchmark did not print a result"))
 	}
-	values := map[string]float64{}
-	for _, figure := range m.Results[0].Figures {
-		values[figure.Name] = figure.Value
-	}
-	for name, value := range m.Results[0].Latency {
-		values[name], _ = value.(float64)
-	}
-	return values, nil
+	return document.Results, nil
 }

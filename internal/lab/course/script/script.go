@@ -29,8 +29,6 @@ type Config struct {
 	Run manifest.Run
 	// Program is the program that was built with the learner's files.
 	Program string
-	// Beside is the same program with the pages of Run.Beside as well; "" if there is none.
-	Beside string
 	// Verdicts is the file with the learner's verdicts, for the action stuck. Passed reports that the
 	// lab's tests have passed with it.
 	Verdicts string

@@ -1,6 +1,6 @@
 // Package stub turns a page of the reference into the page that a learner begins with: the bodies
 // of some functions become a panic, doc comments stay, helpers and unused imports go. It also
-// reads a learner's page: what is still to write, and what others miss in it.
+// reads a learner's page: what is still to write.
 //
 // A page may be a YAML file: its functions are the keys of its mapping, and their bodies the
 // values.
@@ -41,27 +41,12 @@ func Parse(name string, text []byte) (*Page, error) {
 type Function struct {
 	// Name is Function or Type.Method.
 	Name string
-	// Signature is its declaration without the body, on one line.
-	Signature string
 	// Line and End are the first and the last line of the declaration, without its comment.
 	Line, End int
 
 	from, to    int           // where the body is in the page
 	declaration *ast.FuncDecl // nil for a key of a YAML file
 }
-
-// Exported reports whether other packages can call the function.
-func (f Function) Exported() bool {
-	for part := range strings.SplitSeq(f.Name, ".") {
-		if !ast.IsExported(part) {
-			return false
-		}
-	}
-	return true
-}
-
-// short returns the name without the type.
-func (f Function) short() string { return f.declaration.Name.Name }
 
 // Functions returns all functions in their order.
 func (p *Page) Functions() []Function {
@@ -72,8 +57,7 @@ func (p *Page) Functions() []Function {
 	for _, declaration := range p.file.Decls {
 		if f, ok := declaration.(*ast.FuncDecl); ok {
 			function := Function{
-				Name: NameOf(f), Signature: p.signature(f), declaration: f,
-				Line: p.line(f.Pos()), End: p.line(f.End()),
+				Name: NameOf(f), declaration: f, Line: p.line(f.Pos()), End: p.line(f.End()),
 			}
 			if f.Body != nil {
 				function.from, function.to = p.offset(f.Body.Pos()), p.offset(f.Body.End())
@@ -109,7 +93,7 @@ func (p *Page) keys() []Function {
 		}
 		to = place[1] + len(value)
 		name := string(p.Text[place[2]:place[3]])
-		functions = append(functions, Function{Name: name, Signature: name, Line: lineOf(place[0]), End: lineOf(to), from: place[1], to: to})
+		functions = append(functions, Function{Name: name, Line: lineOf(place[0]), End: lineOf(to), from: place[1], to: to})
 	}
 	return functions
 }
@@ -175,12 +159,6 @@ func UnwrittenIn(text string) (name string, ok bool) {
 
 func (p *Page) line(at token.Pos) int   { return p.fset.Position(at).Line }
 func (p *Page) offset(at token.Pos) int { return p.fset.Position(at).Offset }
-
-// signature returns the text of a declaration without its body, on one line.
-func (p *Page) signature(f *ast.FuncDecl) string {
-	text := string(p.Text[p.offset(f.Pos()):p.offset(f.Type.End())])
-	return strings.Join(strings.Fields(text), " ")
-}
 
 // NameOf returns Function or Type.Method.
 func NameOf(f *ast.FuncDecl) string {

@@ -53,8 +53,8 @@ func Parse(name string) (Lang, error) {
 
 // Text is a text in both languages.
 type Text struct {
-	English string `yaml:"en" json:"en"`
-	Chinese string `yaml:"zh-CN" json:"zh-CN"`
+	English string `yaml:"en"`
+	Chinese string `yaml:"zh-CN"`
 }
 
 // In returns the text in that language.

@@ -94,17 +94,12 @@ func (s *subject) verify(ctx context.Context, out io.Writer) (failed string, err
 	return "", nil
 }
 
-// source returns a file of the repository.
-func (s *subject) source(name string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(s.repository, filepath.FromSlash(name)))
-}
-
 // version writes a version of the lab's pages into a folder of its own. change gets each page of
 // the reference.
 func (s *subject) version(name string, change func(page manifest.File, text []byte) ([]byte, error)) (folder string, err error) {
 	folder = filepath.Join(s.dir, name)
 	for _, page := range s.lab.Files {
-		text, err := s.source(page.Path)
+		text, err := os.ReadFile(filepath.Join(s.repository, filepath.FromSlash(page.Path)))
 		if err != nil {
 			return "", err
 		}

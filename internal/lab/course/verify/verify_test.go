@@ -120,13 +120,6 @@ func TestVersionsThatShareABuild(t *testing.T) {
 	}
 }
 
-func TestWhatALineGivesAway(t *testing.T) {
-	assert.True(t, givesAway("listeners = append(listeners, listener)"))
-	assert.False(t, givesAway("return len(listeners)"), "too short")
-	assert.False(t, givesAway("p.listenersLock.Lock()"), "a lock is taken elsewhere, too")
-	assert.False(t, givesAway("p.listenersLock.Unlock()"))
-}
-
 // problemsOf makes one check.
 func problemsOf(t *testing.T, repository, name string) []string {
 	t.Helper()

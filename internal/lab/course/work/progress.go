@@ -29,17 +29,13 @@ type LabProgress struct {
 	Hints int `json:"hints,omitempty"`
 	// HintShown is the id of the state-aware hint that was shown last.
 	HintShown string `json:"hintShown,omitempty"`
-	// Tests counts calls of lab test.
-	Tests int `json:"tests,omitempty"`
 	// Answers maps questions to the learner's choices.
 	Answers map[string]string `json:"answers,omitempty"`
 }
 
 // FailedTest is the first test that failed.
 type FailedTest struct {
-	// Step and Test are empty if no test failed: the page does not compile, or go vet found a
-	// mistake.
-	Step string `json:"step"`
+	// Test is empty if no test failed: the page does not compile, or go vet found a mistake.
 	Test string `json:"test"`
 	// Output is the kind of the failure on a line, and then what the test printed.
 	Output string `json:"output"`

@@ -91,11 +91,11 @@ func TestProgressSurvives(t *testing.T) {
 		_, err = folder.Update("04", func(p *work.LabProgress) { p.Started = now; p.Hints++ })
 		require.NoError(t, err)
 	}
-	_, err = folder.Update("05", func(p *work.LabProgress) { p.Tests = 7 })
+	_, err = folder.Update("05", func(p *work.LabProgress) { p.Hints = 7 })
 	require.NoError(t, err)
 	progress, _, err = folder.Progress()
 	require.NoError(t, err)
-	assert.Equal(t, work.Progress{"04": {Started: now, Hints: 2}, "05": {Tests: 7}}, progress)
+	assert.Equal(t, work.Progress{"04": {Started: now, Hints: 2}, "05": {Hints: 7}}, progress)
 	left, err := filepath.Glob(filepath.Join(folder.Dir, "*"))
 	require.NoError(t, err)
 	assert.Len(t, left, 1, "no temporary file is left")
@@ -105,7 +105,7 @@ func TestUnreadableProgressIsKept(t *testing.T) {
 	folder := work.In(labtest.Repository(t))
 	for _, text := range []string{"{", "null", "[]", ""} {
 		labtest.Write(t, filepath.Join(folder.Dir, "progress.json"), text)
-		bad, err := folder.Update("04", func(p *work.LabProgress) { p.Tests = 1 })
+		bad, err := folder.Update("04", func(p *work.LabProgress) { p.Hints = 1 })
 		require.NoError(t, err)
 		assert.Equal(t, "progress.json.bad", filepath.Base(bad), text)
 		kept, err := os.ReadFile(bad)
@@ -114,7 +114,7 @@ func TestUnreadableProgressIsKept(t *testing.T) {
 		progress, bad, err := folder.Progress()
 		require.NoError(t, err)
 		assert.Empty(t, bad)
-		assert.Equal(t, work.Progress{"04": {Tests: 1}}, progress)
+		assert.Equal(t, work.Progress{"04": {Hints: 1}}, progress)
 	}
 }
 

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"os"
@@ -21,13 +20,9 @@ func main() {
 }
 
 func setUp() error {
-	text, err := os.ReadFile(filepath.FromSlash("kit/kit.json"))
+	version, err := os.ReadFile(filepath.FromSlash("kit/version"))
 	if err != nil {
 		return fmt.Errorf("run it in the folder that has START.md: %w", err)
-	}
-	var kit struct{ Version string }
-	if err := json.Unmarshal(text, &kit); err != nil {
-		return err
 	}
 	modules, err := filepath.Abs(filepath.FromSlash("kit/modules"))
 	if err != nil {
@@ -43,7 +38,7 @@ func setUp() error {
 		{"filling Go's module cache", []string{"mod", "download"}},
 		{"reading each module's requirements, for editors", []string{"mod", "graph"}},
 		{"building bin/orrery and bin/lab", []string{"build", "-ldflags",
-			"-X orrery/internal/app/program.Version=" + kit.Version, "-o", "bin" + string(filepath.Separator),
+			"-X orrery/internal/app/program.Version=" + string(version), "-o", "bin" + string(filepath.Separator),
 			"./cmd/orrery", "./cmd/lab"}},
 	} {
 		fmt.Println("==>", step.says)
@@ -53,6 +48,6 @@ func setUp() error {
 			return fmt.Errorf("go %s: %w", strings.Join(step.arguments[:2], " "), err)
 		}
 	}
-	fmt.Printf("Next: %s doctor --kit\n", filepath.Join("bin", "lab"))
+	fmt.Printf("Next: %s doctor\n", filepath.Join("bin", "lab"))
 	return nil
 }
