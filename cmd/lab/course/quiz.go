@@ -15,7 +15,6 @@ import (
 
 	"orrery/internal/app/program"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/course/work"
 )
 
@@ -206,7 +205,7 @@ func (s *session) comment(q *manifest.Question, chosen *manifest.Choice) {
 	} else {
 		s.print("quiz-wrong", right.In(s.lang))
 		belief := s.lang.Say("quiz-belief", chosen.Belief.In(s.lang))
-		fmt.Fprintln(out, s.paragraph(texts.Text{English: belief, Chinese: belief}))
+		fmt.Fprintln(out, s.paragraph(manifest.Text{English: belief, Chinese: belief}))
 	}
 	fmt.Fprintf(out, "%s\n", s.paragraph(q.Why))
 	s.print("quiz-run")

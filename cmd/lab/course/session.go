@@ -18,7 +18,6 @@ import (
 
 	"orrery/internal/app/program"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/course/work"
 )
 
@@ -41,7 +40,7 @@ func AddTo(root *cobra.Command) {
 	for _, command := range commands {
 		command.GroupID = group.ID
 		command.Flags().String("lang", "", "the language of texts: en or zh-CN; default: that of the locale")
-		program.Complete(command, "lang", string(texts.English), string(texts.Chinese))
+		program.Complete(command, "lang", string(manifest.English), string(manifest.Chinese))
 		inner := command.RunE
 		command.RunE = func(command *cobra.Command, args []string) error { return plain(command, inner(command, args)) }
 		root.AddCommand(command)
@@ -84,7 +83,7 @@ func usage(err error) error {
 // session is what every command needs.
 type session struct {
 	*cobra.Command
-	lang texts.Lang
+	lang manifest.Lang
 	// here is the current folder.
 	here   string
 	folder work.Folder
@@ -98,7 +97,7 @@ func open(command *cobra.Command) (*session, error) {
 		return nil, err
 	}
 	s := &session{Command: command}
-	if s.lang, err = texts.Parse(name); err != nil {
+	if s.lang, err = manifest.Parse(name); err != nil {
 		return nil, program.UsageError{Command: command.CommandPath(), Err: err}
 	}
 	if s.here, err = os.Getwd(); err != nil {
@@ -279,7 +278,7 @@ func columns(w io.Writer) int {
 }
 
 // paragraph returns a text that is wrapped for the terminal, if that has less than the usual width.
-func (s *session) paragraph(t texts.Text) string {
+func (s *session) paragraph(t manifest.Text) string {
 	width := widest
 	if terminal := columns(s.OutOrStdout()); terminal > 0 {
 		width = min(width, terminal)

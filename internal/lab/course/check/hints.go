@@ -6,13 +6,12 @@ import (
 
 	"orrery/internal/lab/course/manifest"
 	"orrery/internal/lab/course/report"
-	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/course/work"
 )
 
 // Hint is what one call of "lab hint" prints.
 type Hint struct {
-	texts.Text
+	manifest.Text
 	// Test is the failed test that the hint is about; "" for a rung.
 	Test string
 	// Rung counts from 1; 0 for a hint about a failure. With a Trouble it is the one that comes

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"orrery/internal/lab/course/texts"
+	"orrery/internal/lab/course/manifest"
 )
 
 // State is how far a step is.
@@ -70,7 +70,7 @@ func (r *Report) Done() int {
 var marks = map[State]string{Passed: "✔", Failed: "✘", Open: "·"}
 
 // Print writes the report for a learner.
-func (r *Report) Print(w io.Writer, lang texts.Lang) {
+func (r *Report) Print(w io.Writer, lang manifest.Lang) {
 	say := func(name string, arguments ...any) { fmt.Fprintln(w, lang.Say(name, arguments...)) }
 	var strip []string
 	for _, step := range r.Steps {
@@ -106,7 +106,7 @@ func (r *Report) Print(w io.Writer, lang texts.Lang) {
 }
 
 // PrintBuild writes why the build failed.
-func (r *Report) PrintBuild(w io.Writer, lang texts.Lang) {
+func (r *Report) PrintBuild(w io.Writer, lang manifest.Lang) {
 	if r.NoModule != "" {
 		fmt.Fprintln(w, lang.Say("no-module", r.NoModule))
 		return
@@ -131,7 +131,7 @@ func printErrors(w io.Writer, errors []BuildError) {
 }
 
 // Print writes the failure. unwritten are the functions that are still stubs.
-func (f *Failure) Print(w io.Writer, lang texts.Lang, unwritten []Frame) {
+func (f *Failure) Print(w io.Writer, lang manifest.Lang, unwritten []Frame) {
 	say := func(name string, arguments ...any) { fmt.Fprintln(w, lang.Say(name, arguments...)) }
 	if f.Kind == Unwritten {
 		at := f.Function
@@ -175,7 +175,7 @@ func (f *Failure) Print(w io.Writer, lang texts.Lang, unwritten []Frame) {
 	}
 }
 
-func (f *Failure) printStack(w io.Writer, lang texts.Lang, stack Stack) {
+func (f *Failure) printStack(w io.Writer, lang manifest.Lang, stack Stack) {
 	switch {
 	case f.Kind == Race && stack.What == "read":
 		fmt.Fprintf(w, "    %s\n", lang.Say("race-read"))

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/lab/course/manifest"
 	"orrery/internal/lab/course/report"
 	"orrery/internal/lab/course/steps"
-	"orrery/internal/lab/course/texts"
 )
 
 // paths has one page of a learner, /w/queue/queue.go, in place of queue/queue.go.
@@ -81,7 +81,7 @@ func TestRows(t *testing.T) {
 			r.Passed = true
 		}
 		var out strings.Builder
-		for _, lang := range texts.Langs {
+		for _, lang := range manifest.Langs {
 			r.Print(&out, lang)
 		}
 		checkScreen(t, out.String())

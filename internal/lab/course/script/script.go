@@ -17,7 +17,6 @@ import (
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/texts"
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -46,7 +45,7 @@ type Config struct {
 	Trace *trace.Relay
 	Begun func()
 	Out   io.Writer
-	Lang  texts.Lang
+	Lang  manifest.Lang
 }
 
 // Outcome is how it ended.
@@ -110,8 +109,8 @@ func Whole() manifest.Run {
 	return manifest.Run{
 		Args: []string{"--concurrent-namespace-syncs=10", "--namespace-deletion-grace-period=0s"},
 		Script: []manifest.Action{
-			{Say: texts.Message("run-whole-fill"), Fill: &manifest.Fill{Prefix: "team", Namespaces: 20, Objects: 6}},
-			{Say: texts.Message("run-whole-delete"), Delete: "team"},
+			{Say: manifest.Message("run-whole-fill"), Fill: &manifest.Fill{Prefix: "team", Namespaces: 20, Objects: 6}},
+			{Say: manifest.Message("run-whole-delete"), Delete: "team"},
 			{Gone: &manifest.Gone{Prefix: "team", Within: manifest.Duration{Duration: time.Minute}}},
 		},
 	}

@@ -23,7 +23,6 @@ import (
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/course/manifest"
 	"orrery/internal/lab/course/script"
-	"orrery/internal/lab/course/texts"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 	"orrery/internal/why"
@@ -100,7 +99,7 @@ func play(t *testing.T, mode, actions string) (outcome script.Outcome, told stri
 	require.NoError(t, yaml.Unmarshal([]byte(actions), &run.Script))
 	var out strings.Builder
 	outcome, err = script.Play(t.Context(), script.Config{
-		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: texts.English,
+		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: manifest.English,
 	})
 	return outcome, out.String(), err
 }
@@ -149,7 +148,7 @@ func TestARunIsKept(t *testing.T) {
 	run := manifest.Run{Script: []manifest.Action{{Fill: &manifest.Fill{Prefix: "team", Namespaces: 2}}}}
 	found := 0
 	outcome, err := script.Play(ctx, script.Config{
-		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: texts.English,
+		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: manifest.English,
 		Keep: func(ctx context.Context, file, gears string) {
 			config, _, err := kubeconfig.Load(kubeconfig.Options{Path: file})
 			require.NoError(t, err)
@@ -181,7 +180,7 @@ func TestAKeptControllerThatEnds(t *testing.T) {
 	t.Setenv("LAB_CONTROLLER", "works")
 	for path, crashed := range map[string]bool{"/interrupt": false, "/end": true} {
 		outcome, err := script.Play(t.Context(), script.Config{
-			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: texts.English,
+			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: manifest.English,
 			Keep: func(ctx context.Context, _, gears string) {
 				answer, err := http.Get(strings.TrimSuffix(gears, "/debug/orrery?pretty") + path)
 				if err == nil {
@@ -370,7 +369,7 @@ func TestAStuckNamespaceIsExplainedAfterAPass(t *testing.T) {
 		var out strings.Builder
 		outcome, err := script.Play(t.Context(), script.Config{
 			Run:     manifest.Run{Script: []manifest.Action{{Stuck: &manifest.Stuck{Namespace: "second"}}}},
-			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: texts.English, Verdicts: file, Passed: c.passed,
+			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: manifest.English, Verdicts: file, Passed: c.passed,
 		})
 		require.NoError(t, err)
 		assert.Equal(t, c.ok, outcome.OK, out.String())

@@ -20,7 +20,6 @@ import (
 	"orrery/internal/lab/course/script"
 	"orrery/internal/lab/course/steps"
 	"orrery/internal/lab/course/stub"
-	"orrery/internal/lab/course/texts"
 )
 
 // limitFactor multiplies the limits of tests and scripts, which are for a learner who waits. Here
@@ -59,10 +58,10 @@ func summary(r *report.Report) string {
 	switch {
 	case len(r.Build) > 0 || r.NoModule != "":
 		text.WriteString("it does not build:\n")
-		r.PrintBuild(&text, texts.English)
+		r.PrintBuild(&text, manifest.English)
 	case r.Failure != nil:
 		fmt.Fprintf(&text, "%s in the step %s:\n", r.Failure.Kind, r.Failure.Step)
-		r.Failure.Print(&text, texts.English, r.Unwritten)
+		r.Failure.Print(&text, manifest.English, r.Unwritten)
 	case len(r.Vet) > 0:
 		fmt.Fprintf(&text, "go vet: %s: %s", r.Vet[0].Place, r.Vet[0].Message)
 	default:
@@ -211,7 +210,7 @@ func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
 	}
 	var told bytes.Buffer
 	outcome, err := script.Play(ctx, script.Config{Run: run, Program: binary, Log: filepath.Join(s.dir, "run.log"),
-		Verdicts: lay.Pages[causes.VerdictFile], Passed: true, Out: &told, Lang: texts.English, LimitFactor: limitFactor})
+		Verdicts: lay.Pages[causes.VerdictFile], Passed: true, Out: &told, Lang: manifest.English, LimitFactor: limitFactor})
 	if err != nil || outcome.OK {
 		return nil, err
 	}

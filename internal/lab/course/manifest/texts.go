@@ -1,7 +1,4 @@
-// Package texts has the two languages of the workshop, English and simplified Chinese, and the
-// messages of its commands. The texts of a lab are in its folder. The messages are part of the
-// program, because some of them are needed where there is no repository.
-package texts
+package manifest
 
 import (
 	_ "embed"

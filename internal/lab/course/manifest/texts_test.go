@@ -1,4 +1,4 @@
-package texts_test
+package manifest_test
 
 import (
 	"io/fs"
@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/course/texts"
+	"orrery/internal/lab/course/manifest"
 )
 
 var (
@@ -22,8 +22,8 @@ var (
 
 // Both languages of a message take the same arguments in the same order.
 func TestMessagesTakeTheSameArguments(t *testing.T) {
-	require.NotEmpty(t, texts.Messages())
-	for name, text := range texts.Messages() {
+	require.NotEmpty(t, manifest.Messages())
+	for name, text := range manifest.Messages() {
 		assert.True(t, text.Complete(), "%s lacks a language", name)
 		assert.Equal(t, verbForm.FindAllString(text.English, -1), verbForm.FindAllString(text.Chinese, -1), name)
 	}
@@ -45,7 +45,7 @@ func TestMessagesAreUsed(t *testing.T) {
 	for _, room := range []string{"..", "../../../../cmd/lab/course"} {
 		require.NoError(t, filepath.WalkDir(room, read))
 	}
-	all := texts.Messages()
+	all := manifest.Messages()
 	for name := range used {
 		if strings.HasSuffix(name, "-") { // the rest is a kind or a state
 			assert.True(t, slices.ContainsFunc(keys(all), func(key string) bool { return strings.HasPrefix(key, name) }), name)
@@ -59,7 +59,7 @@ func TestMessagesAreUsed(t *testing.T) {
 	}
 }
 
-func keys(all map[string]texts.Text) (names []string) {
+func keys(all map[string]manifest.Text) (names []string) {
 	for name := range all {
 		names = append(names, name)
 	}
@@ -67,22 +67,22 @@ func keys(all map[string]texts.Text) (names []string) {
 }
 
 func TestLanguages(t *testing.T) {
-	for value, want := range map[string]texts.Lang{"": texts.English, "C": texts.English, "de_DE.UTF-8": texts.English, "zh_CN.UTF-8": texts.Chinese, "zh": texts.Chinese} {
+	for value, want := range map[string]manifest.Lang{"": manifest.English, "C": manifest.English, "de_DE.UTF-8": manifest.English, "zh_CN.UTF-8": manifest.Chinese, "zh": manifest.Chinese} {
 		t.Setenv("LC_ALL", "")
 		t.Setenv("LC_MESSAGES", "")
 		t.Setenv("LANG", value)
-		assert.Equal(t, want, texts.FromLocale(), value)
+		assert.Equal(t, want, manifest.FromLocale(), value)
 	}
-	lang, err := texts.Parse("zh-CN")
+	lang, err := manifest.Parse("zh-CN")
 	require.NoError(t, err)
 	assert.Equal(t, "全部通过。接下来：lab run 08，然后 lab diff 08", lang.Say("all-passed", "08"))
-	_, err = texts.Parse("fr")
+	_, err = manifest.Parse("fr")
 	assert.EqualError(t, err, `there is no language "fr"; use en or zh-CN`)
 }
 
 func TestParagraphsAreWrappedBetweenWords(t *testing.T) {
-	text := texts.Text{English: strings.Repeat("word ", 20) + "\n    " + strings.Repeat("code ", 18), Chinese: strings.Repeat("字", 100)}
+	text := manifest.Text{English: strings.Repeat("word ", 20) + "\n    " + strings.Repeat("code ", 18), Chinese: strings.Repeat("字", 100)}
 	assert.Equal(t, strings.TrimSpace(strings.Repeat("word ", 16))+"\nword word word word\n    "+
-		strings.TrimSpace(strings.Repeat("code ", 15))+"\n    code code code", text.Wrapped(texts.English, 80))
-	assert.Equal(t, text.Chinese, text.Wrapped(texts.Chinese, 80))
+		strings.TrimSpace(strings.Repeat("code ", 15))+"\n    code code code", text.Wrapped(manifest.English, 80))
+	assert.Equal(t, text.Chinese, text.Wrapped(manifest.Chinese, 80))
 }
