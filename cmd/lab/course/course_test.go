@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/app/program/programtest"
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/labtest"
-	"orrery/internal/lab/course/work"
 )
 
 // newRoot returns lab with the workshop's commands alone.
@@ -218,7 +218,7 @@ func TestALabUnderWayIsKept(t *testing.T) {
 	labtest.Write(t, filepath.Join(dir, yours), labtest.Reference)
 	code, stdout, _ := lab(t, "test", "04")
 	require.Zero(t, code, stdout)
-	before, _, err := work.In(dir).Progress()
+	before, _, err := build.FolderIn(dir).Progress()
 	require.NoError(t, err)
 
 	code, stdout, stderr = lab(t, "start", "04")
@@ -229,7 +229,7 @@ func TestALabUnderWayIsKept(t *testing.T) {
 	text, err := os.ReadFile(yours)
 	require.NoError(t, err)
 	assert.Equal(t, labtest.Reference, string(text))
-	after, _, err := work.In(dir).Progress()
+	after, _, err := build.FolderIn(dir).Progress()
 	require.NoError(t, err)
 	assert.Equal(t, before, after)
 }
@@ -265,7 +265,7 @@ func TestAHintIsNotUsedOnAPageThatDoesNotCompile(t *testing.T) {
 // A work folder that cannot be used gets a sentence with a remedy.
 func TestAWorkFolderThatCannotBeUsed(t *testing.T) {
 	dir := repository(t)
-	folder := work.In(dir).Dir
+	folder := build.FolderIn(dir).Dir
 	labtest.Write(t, folder, "a file")
 	const isFile = "lab: workshop/work is a file, but lab needs a folder there: rename it, then try again\n"
 	for _, args := range [][]string{{"start", "04"}, {"list"}} {
@@ -307,7 +307,7 @@ func TestInsideALabsFolderItsNumberMayBeLeftOut(t *testing.T) {
 
 func TestAnUnreadableProgressIsSaid(t *testing.T) {
 	dir := repository(t)
-	labtest.Write(t, filepath.Join(work.In(dir).Dir, "progress.json"), "{")
+	labtest.Write(t, filepath.Join(build.FolderIn(dir).Dir, "progress.json"), "{")
 	code, stdout, stderr := lab(t, "list")
 	assert.Zero(t, code)
 	assert.Contains(t, stdout, "04  open")

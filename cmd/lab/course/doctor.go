@@ -16,8 +16,8 @@ import (
 
 	"orrery/internal/app/program"
 	"orrery/internal/lab/bench"
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/bundle"
-	"orrery/internal/lab/course/steps"
 )
 
 // ailment is the result of one check of the doctor.
@@ -122,7 +122,7 @@ func (c *checkup) line() string {
 
 // examine makes all checks.
 func (c *checkup) examine(ctx context.Context, warm bool) {
-	toolchain, err := steps.Look(ctx, c.folder.Repository)
+	toolchain, err := build.Look(ctx, c.folder.Repository)
 	if err != nil {
 		c.add("go", false, false, "no-go", err)
 		return
@@ -156,7 +156,7 @@ func (c *checkup) examine(ctx context.Context, warm bool) {
 
 // modules checks that everything can be built without network.
 func (c *checkup) modules(ctx context.Context) (ok bool) {
-	output, ok, err := steps.Go(ctx, c.folder.Repository, "list", "-deps", "-test", "./...")
+	output, ok, err := build.Go(ctx, c.folder.Repository, "list", "-deps", "-test", "./...")
 	switch {
 	case err == nil && ok:
 		c.add("modules", true, false, "doctor-modules")
@@ -217,14 +217,14 @@ func (s *session) warm(ctx context.Context, race bool) error {
 	meter.Begin("go build", 0, int64(len(s.labs)+1))
 	defer bench.ShowProgress(s.ErrOrStderr(), meter)()
 	for _, lab := range s.labs {
-		build := steps.Build{Repository: s.folder.Repository, Package: lab.Package(), Overlay: overlay, Race: race}
-		if output, ok, err := build.Test(ctx, filepath.Join(dir, "test")); err != nil || !ok {
+		target := build.Build{Repository: s.folder.Repository, Package: lab.Package(), Overlay: overlay, Race: race}
+		if output, ok, err := target.Test(ctx, filepath.Join(dir, "test")); err != nil || !ok {
 			return errors.Join(errors.New(lastLine(output)), err)
 		}
 		meter.Count(1)
 	}
-	build := steps.Build{Repository: s.folder.Repository, Package: "cmd/orrery", Overlay: overlay}
-	if output, ok, err := build.Program(ctx, filepath.Join(dir, "orrery")); err != nil || !ok {
+	target := build.Build{Repository: s.folder.Repository, Package: "cmd/orrery", Overlay: overlay}
+	if output, ok, err := target.Program(ctx, filepath.Join(dir, "orrery")); err != nil || !ok {
 		return errors.Join(errors.New(lastLine(output)), err)
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"orrery/internal/app/program"
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/work"
 )
 
 func newListCommand() *cobra.Command {
@@ -58,10 +58,10 @@ func place(lab *manifest.Lab) int {
 }
 
 // list prints the line of a lab. progress may be nil.
-func (s *session) list(lab *manifest.Lab, progress *work.LabProgress) {
+func (s *session) list(lab *manifest.Lab, progress *build.LabProgress) {
 	state, minutes, passed, of := "open", lab.Minutes, 0, len(lab.Tests.Steps)
 	if progress == nil {
-		progress = &work.LabProgress{}
+		progress = &build.LabProgress{}
 	}
 	for _, step := range lab.Tests.Steps {
 		if progress.Steps[step.Name] != "" {

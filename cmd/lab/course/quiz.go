@@ -14,8 +14,8 @@ import (
 	"golang.org/x/term"
 
 	"orrery/internal/app/program"
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/work"
 )
 
 func newQuizCommand() *cobra.Command {
@@ -121,7 +121,7 @@ func (s *session) ask(questions []question) error {
 				right++
 			}
 			s.comment(q.Question, chosen)
-			err := s.update(q.lab, func(p *work.LabProgress) {
+			err := s.update(q.lab, func(p *build.LabProgress) {
 				if p.Answers == nil {
 					p.Answers = map[string]string{}
 				}

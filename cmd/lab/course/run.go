@@ -12,10 +12,9 @@ import (
 	"orrery/cmd/lab/serve"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/causes"
-	"orrery/internal/lab/course/overlay"
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/report"
 	"orrery/internal/lab/course/script"
-	"orrery/internal/lab/course/steps"
 	"orrery/internal/observe/web/view"
 )
 
@@ -190,16 +189,16 @@ func (s *session) stopped(ctx context.Context) error {
 const executable = "program.exe"
 
 // build builds a program of the repository with the chosen pages. What does not compile is printed.
-func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary string) (*overlay.Overlay, error) {
-	lay, err := overlay.All(s.folder.Repository, chosen.labs, s.folder.Of, s.here)
+func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary string) (*build.Overlay, error) {
+	lay, err := build.OverlayOf(s.folder.Repository, chosen.labs, s.folder.Of, s.here)
 	if err != nil {
 		return nil, usage(err)
 	}
 	if binary, err = filepath.Abs(binary); err != nil {
 		return nil, usage(err)
 	}
-	build := steps.Build{Repository: s.folder.Repository, Package: pkg, Overlay: filepath.Join(dir, "overlay.json"), Version: chosen.version()}
-	if err := lay.Write(build.Overlay); err != nil {
+	target := build.Build{Repository: s.folder.Repository, Package: pkg, Overlay: filepath.Join(dir, "overlay.json"), Version: chosen.version()}
+	if err := lay.Write(target.Overlay); err != nil {
 		return nil, usage(err)
 	}
 	if chosen.inProgram() {
@@ -207,7 +206,7 @@ func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary st
 	} else {
 		s.print("run-builds-without")
 	}
-	output, ok, err := build.Program(ctx, binary)
+	output, ok, err := target.Program(ctx, binary)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -248,7 +247,7 @@ func (s *session) runScript(ctx context.Context, chosen *choice, dir string, o *
 }
 
 // showOutcome says how the run ended.
-func (s *session) showOutcome(chosen *choice, lay *overlay.Overlay, outcome script.Outcome) error {
+func (s *session) showOutcome(chosen *choice, lay *build.Overlay, outcome script.Outcome) error {
 	switch {
 	case outcome.OK && chosen.inProgram():
 		s.print("run-ok")
@@ -258,7 +257,7 @@ func (s *session) showOutcome(chosen *choice, lay *overlay.Overlay, outcome scri
 		return nil
 	case outcome.Crashed:
 		s.print("run-crashed")
-		failure := report.Explain(steps.Result{Output: outcome.Output}, lay)
+		failure := report.Explain(build.Result{Output: outcome.Output}, lay)
 		if failure.Kind == report.Ended { // it has said why
 			fmt.Fprintf(s.OutOrStdout(), "    %s\n", lastLine(outcome.Output))
 			break

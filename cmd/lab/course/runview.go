@@ -17,7 +17,7 @@ import (
 
 	"orrery"
 	"orrery/internal/app/program"
-	"orrery/internal/lab/course/overlay"
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/report"
 	"orrery/internal/lab/course/script"
 	"orrery/internal/lab/demo/scenes"
@@ -27,7 +27,7 @@ import (
 
 // watched plays a script and shows its outcome. With --view it serves the page of the controller's
 // gears, from its first event until a signal.
-func (s *session) watched(ctx context.Context, chosen *choice, lay *overlay.Overlay, o *runOptions, config script.Config) error {
+func (s *session) watched(ctx context.Context, chosen *choice, lay *build.Overlay, o *runOptions, config script.Config) error {
 	if !o.view {
 		outcome, err := script.Play(ctx, config)
 		if err != nil {
@@ -66,8 +66,8 @@ func (s *session) watched(ctx context.Context, chosen *choice, lay *overlay.Over
 }
 
 // written returns the pages with which the program was built.
-func written(lay *overlay.Overlay) (map[string]view.YourPage, error) {
-	pages := map[string]view.YourPage{}
+func written(lay *build.Overlay) (map[string]places.Page, error) {
+	pages := map[string]places.Page{}
 	for name, file := range lay.Pages {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -80,7 +80,7 @@ func written(lay *overlay.Overlay) (map[string]view.YourPage, error) {
 
 // lastWords returns the panic that ended the controller, or the first that it caught, and where in
 // the learner's pages it was; "" if there was none.
-func lastWords(outcome script.Outcome, lay *overlay.Overlay) string {
+func lastWords(outcome script.Outcome, lay *build.Overlay) string {
 	frames, text := report.LoggedPanic(outcome.Output, lay), ""
 	for line := range strings.Lines(outcome.Output) {
 		if outcome.Crashed && strings.HasPrefix(line, "panic: ") {

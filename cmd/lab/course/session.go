@@ -17,8 +17,8 @@ import (
 	"golang.org/x/term"
 
 	"orrery/internal/app/program"
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/work"
 )
 
 // Exit codes besides 0.
@@ -86,7 +86,7 @@ type session struct {
 	lang manifest.Lang
 	// here is the current folder.
 	here   string
-	folder work.Folder
+	folder build.Folder
 	labs   []*manifest.Lab
 }
 
@@ -103,11 +103,11 @@ func open(command *cobra.Command) (*session, error) {
 	if s.here, err = os.Getwd(); err != nil {
 		return nil, usage(err)
 	}
-	repository, err := work.FindRepository(s.here)
+	repository, err := build.FindRepository(s.here)
 	if err != nil {
 		return nil, s.refuse("no-repository")
 	}
-	s.folder = work.In(repository)
+	s.folder = build.FolderIn(repository)
 	s.labs, err = manifest.LoadAll(repository)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, s.refuse("no-labs", manifest.Folder)
@@ -215,18 +215,18 @@ func withLab(find func(*session, []string) (*manifest.Lab, error), run func(*ses
 }
 
 // update changes the progress of a lab, and says when an unreadable file was put aside.
-func (s *session) update(lab *manifest.Lab, change func(*work.LabProgress)) error {
+func (s *session) update(lab *manifest.Lab, change func(*build.LabProgress)) error {
 	bad, err := s.folder.Update(lab.ID, change)
 	s.bad(bad)
 	return usage(err)
 }
 
 // progress returns the progress of a lab.
-func (s *session) progress(lab *manifest.Lab) (work.LabProgress, error) {
+func (s *session) progress(lab *manifest.Lab) (build.LabProgress, error) {
 	all, bad, err := s.folder.Progress()
 	s.bad(bad)
 	if err != nil || all[lab.ID] == nil {
-		return work.LabProgress{}, usage(err)
+		return build.LabProgress{}, usage(err)
 	}
 	return *all[lab.ID], nil
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/work"
 )
 
 func newStartCommand() *cobra.Command {
@@ -62,8 +62,8 @@ func (s *session) start(lab *manifest.Lab) error {
 	if err != nil {
 		return usage(err)
 	}
-	err = s.update(lab, func(p *work.LabProgress) {
-		*p = work.LabProgress{Started: time.Now().UTC().Truncate(time.Second), Answers: p.Answers}
+	err = s.update(lab, func(p *build.LabProgress) {
+		*p = build.LabProgress{Started: time.Now().UTC().Truncate(time.Second), Answers: p.Answers}
 	})
 	if err != nil {
 		return err

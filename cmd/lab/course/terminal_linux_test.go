@@ -12,8 +12,8 @@ import (
 
 	"orrery/internal/app/program"
 	"orrery/internal/app/program/programtest"
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/labtest"
-	"orrery/internal/lab/course/work"
 )
 
 // onTerminal runs lab with a terminal on which the input is typed, and then Ctrl-D.
@@ -55,7 +55,7 @@ func TestStartAsksWhatWasNeverAnswered(t *testing.T) {
 	assert.Contains(t, stdout, "question 2 of 2")
 	assert.NotContains(t, stdout, "question 1 of 2", "its answer is known")
 	assert.FileExists(t, filepath.Join(dir, yours))
-	progress, _, err := work.In(dir).Progress()
+	progress, _, err := build.FolderIn(dir).Progress()
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"order": "a", "again": "1"}, progress["04"].Answers)
 }

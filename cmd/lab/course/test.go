@@ -12,11 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"orrery/internal/app/program"
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/manifest"
 	"orrery/internal/lab/course/report"
-	"orrery/internal/lab/course/steps"
-	"orrery/internal/lab/course/work"
 )
 
 func newTestCommand() *cobra.Command {
@@ -48,7 +47,7 @@ lab could not be tested.`,
 func (s *session) test(ctx context.Context, lab *manifest.Lab) (*report.Report, error) {
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
-	toolchain, err := steps.Look(ctx, s.folder.Repository)
+	toolchain, err := build.Look(ctx, s.folder.Repository)
 	if err != nil {
 		return nil, s.refuse("no-go", err)
 	}
@@ -77,7 +76,7 @@ func (s *session) record(lab *manifest.Lab, r *report.Report) error {
 	if err != nil {
 		return usage(err)
 	}
-	return s.update(lab, func(p *work.LabProgress) {
+	return s.update(lab, func(p *build.LabProgress) {
 		p.Fail(check.Failed(r))
 		p.Passed = time.Time{}
 		if r.Passed {
@@ -93,8 +92,8 @@ func (s *session) record(lab *manifest.Lab, r *report.Report) error {
 }
 
 // recordFailure writes the failure that lab hint is about.
-func (s *session) recordFailure(lab *manifest.Lab, failed *work.FailedTest) error {
-	return s.update(lab, func(p *work.LabProgress) { p.Fail(failed) })
+func (s *session) recordFailure(lab *manifest.Lab, failed *build.FailedTest) error {
+	return s.update(lab, func(p *build.LabProgress) { p.Fail(failed) })
 }
 
 // passes reports whether all steps of a lab have passed with the learner's pages as they are now.

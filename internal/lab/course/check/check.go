@@ -13,12 +13,9 @@ import (
 	"sync"
 	"time"
 
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/overlay"
 	"orrery/internal/lab/course/report"
-	"orrery/internal/lab/course/steps"
-	"orrery/internal/lab/course/stub"
-	"orrery/internal/lab/course/work"
 )
 
 // Options say what is tested and how.
@@ -43,7 +40,7 @@ type Options struct {
 // Run tests the learner's files. A page that does not compile is a report, not an error.
 func Run(ctx context.Context, o Options) (*report.Report, error) {
 	began := time.Now()
-	lay, err := overlay.New(o.Repository, o.Lab, o.Folder, o.From)
+	lay, err := build.NewOverlay(o.Repository, o.Lab, o.Folder, o.From)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +62,7 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 
 // Unwritten returns the functions that are still stubs. A page that cannot be parsed has none.
 func Unwritten(o Options) ([]report.Frame, error) {
-	lay, err := overlay.New(o.Repository, o.Lab, o.Folder, o.From)
+	lay, err := build.NewOverlay(o.Repository, o.Lab, o.Folder, o.From)
 	if err != nil {
 		return nil, err
 	}
@@ -86,12 +83,12 @@ func (o Options) show(name string) string {
 // page is a page of the lab: the reference, and the learner's form.
 type page struct {
 	name        string
-	base, yours *stub.Page
+	base, yours *build.Page
 }
 
 // read parses the learner's pages and compares them with the reference. A page that cannot be
 // parsed is left to the compiler.
-func (o Options) read(lay *overlay.Overlay, r *report.Report) (pages []page, err error) {
+func (o Options) read(lay *build.Overlay, r *report.Report) (pages []page, err error) {
 	for _, file := range o.Lab.Files {
 		base, err := parse(filepath.Join(o.Repository, filepath.FromSlash(file.Path)))
 		if err != nil {
@@ -112,40 +109,40 @@ func (o Options) read(lay *overlay.Overlay, r *report.Report) (pages []page, err
 	return pages, nil
 }
 
-func parse(file string) (*stub.Page, error) {
+func parse(file string) (*build.Page, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	return stub.Parse(file, text)
+	return build.Parse(file, text)
 }
 
-func frame(lay *overlay.Overlay, name string, f stub.Function) report.Frame {
+func frame(lay *build.Overlay, name string, f build.Function) report.Frame {
 	return report.Frame{Place: report.Place{File: lay.Show(name), Line: f.Line}, Function: f.Name}
 }
 
 // test builds the tests and runs the steps, with go vet beside.
-func (o Options) test(ctx context.Context, lay *overlay.Overlay, pages []page, r *report.Report) error {
+func (o Options) test(ctx context.Context, lay *build.Overlay, pages []page, r *report.Report) error {
 	dir, err := os.MkdirTemp("", "orrery-lab-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	build := steps.Build{Repository: o.Repository, Package: o.Lab.Package(), Overlay: filepath.Join(dir, "overlay.json"), Race: o.Race}
-	if err := lay.Write(build.Overlay); err != nil {
+	target := build.Build{Repository: o.Repository, Package: o.Lab.Package(), Overlay: filepath.Join(dir, "overlay.json"), Race: o.Race}
+	if err := lay.Write(target.Overlay); err != nil {
 		return err
 	}
 	var findings []string
 	var vetError error
 	var vet sync.WaitGroup
 	if !o.Quick {
-		vet.Go(func() { findings, vetError = build.Vet(ctx) })
+		vet.Go(func() { findings, vetError = target.Vet(ctx) })
 	}
-	tests := steps.Tests{Binary: o.Built, Env: o.Env, Dir: steps.PackageDir(o.Repository, o.Lab), LimitFactor: o.LimitFactor}
+	tests := build.Tests{Binary: o.Built, Env: o.Env, Dir: build.PackageDir(o.Repository, o.Lab), LimitFactor: o.LimitFactor}
 	output, ok := "", true
 	if o.Built == "" {
 		tests.Binary = filepath.Join(dir, "lab.test")
-		output, ok, err = build.Test(ctx, tests.Binary)
+		output, ok, err = target.Test(ctx, tests.Binary)
 	}
 	if err == nil && ok {
 		err = o.run(ctx, tests, lay, pages, r)
@@ -163,7 +160,7 @@ func (o Options) test(ctx context.Context, lay *overlay.Overlay, pages []page, r
 }
 
 // run runs the steps.
-func (o Options) run(ctx context.Context, tests steps.Tests, lay *overlay.Overlay, pages []page, r *report.Report) error {
+func (o Options) run(ctx context.Context, tests build.Tests, lay *build.Overlay, pages []page, r *report.Report) error {
 	for i, step := range o.Lab.Tests.Steps {
 		result, err := tests.Run(ctx, step, o.Lab.Tests.Steps[:i])
 		if err != nil {
@@ -219,7 +216,7 @@ func changed(mutant manifest.Mutant, pages []page) (names []string) {
 }
 
 // look returns where functions are in the learner's pages, in the order of the names.
-func look(lay *overlay.Overlay, pages []page, names []string) (frames []report.Frame) {
+func look(lay *build.Overlay, pages []page, names []string) (frames []report.Frame) {
 	for _, name := range names {
 		for _, page := range pages {
 			f, found := page.yours.Function(name)
@@ -232,15 +229,15 @@ func look(lay *overlay.Overlay, pages []page, names []string) (frames []report.F
 }
 
 // Failed returns the failure of a report for the learner's progress, or nil.
-func Failed(r *report.Report) *work.FailedTest {
+func Failed(r *report.Report) *build.FailedTest {
 	switch {
 	case len(r.Build) > 0 || r.NoModule != "":
-		return &work.FailedTest{Output: string(report.Build)}
+		return &build.FailedTest{Output: string(report.Build)}
 	case r.Failure == nil && len(r.Vet) > 0:
-		return &work.FailedTest{Output: string(report.Vet)}
+		return &build.FailedTest{Output: string(report.Vet)}
 	case r.Failure == nil:
 		return nil
 	}
-	return &work.FailedTest{Test: r.Failure.Test,
+	return &build.FailedTest{Test: r.Failure.Test,
 		Output: strings.Join(append([]string{string(r.Failure.Kind)}, r.Failure.Lines...), "\n")}
 }

@@ -5,15 +5,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/labtest"
 	"orrery/internal/lab/course/report"
-	"orrery/internal/lab/course/work"
 )
 
 func TestHintsComeOneByOne(t *testing.T) {
 	lab := labtest.Lab(t, labtest.Repository(t))
-	var progress work.LabProgress
+	var progress build.LabProgress
 	next := func() string {
 		hint := check.Next(lab, progress)
 		hint.Shown(&progress)
@@ -23,12 +23,12 @@ func TestHintsComeOneByOne(t *testing.T) {
 		return hint.English
 	}
 	assert.Equal(t, "one", next(), "without a failure")
-	progress.Failed = &work.FailedTest{Test: "TestContract/sum", Output: "assertion\nthe sum of 2 and 3 is 3, not 5"}
+	progress.Failed = &build.FailedTest{Test: "TestContract/sum", Output: "assertion\nthe sum of 2 and 3 is 3, not 5"}
 	assert.Equal(t, "It keeps the last only.", next(), "a failure has a hint of its own")
 	assert.Equal(t, "two", next())
-	progress.Failed = &work.FailedTest{Test: "TestContract/sum", Output: "assertion\nthe sum of 2 and 3 is 4, not 5"}
+	progress.Failed = &build.FailedTest{Test: "TestContract/sum", Output: "assertion\nthe sum of 2 and 3 is 4, not 5"}
 	assert.Equal(t, "Wrong.", next(), "another failure")
-	progress.Failed = &work.FailedTest{Test: "TestContract/twice"}
+	progress.Failed = &build.FailedTest{Test: "TestContract/twice"}
 	assert.Equal(t, "three", next(), "a failure without a hint")
 	assert.Equal(t, "three again", next())
 	assert.Equal(t, 3, progress.Hints)
@@ -38,19 +38,19 @@ func TestHintsComeOneByOne(t *testing.T) {
 // or the call is repeated.
 func TestTroubleUsesNoRung(t *testing.T) {
 	lab := labtest.Lab(t, labtest.Repository(t))
-	var progress work.LabProgress
+	var progress build.LabProgress
 	next := func() check.Hint {
 		hint := check.Next(lab, progress)
 		hint.Shown(&progress)
 		return hint
 	}
-	build := &work.FailedTest{Output: "build"}
+	broken := &build.FailedTest{Output: "build"}
 	for i, c := range []struct {
-		failed  *work.FailedTest
+		failed  *build.FailedTest
 		trouble report.Kind
 	}{
-		{&work.FailedTest{Output: "unwritten"}, report.Unwritten}, {build, report.Build}, {build, report.Build}, {&work.FailedTest{Test: "TestContract/twice", Output: "race"}, report.Race},
-		{&work.FailedTest{Test: "TestContract/twice", Output: "hang\nline"}, report.Hang}, {&work.FailedTest{Output: "vet"}, report.Vet},
+		{&build.FailedTest{Output: "unwritten"}, report.Unwritten}, {broken, report.Build}, {broken, report.Build}, {&build.FailedTest{Test: "TestContract/twice", Output: "race"}, report.Race},
+		{&build.FailedTest{Test: "TestContract/twice", Output: "hang\nline"}, report.Hang}, {&build.FailedTest{Output: "vet"}, report.Vet},
 	} {
 		progress.Fail(c.failed)
 		hint := next()
@@ -63,8 +63,8 @@ func TestTroubleUsesNoRung(t *testing.T) {
 	assert.Empty(t, hint.Trouble, "the second call shows a hint")
 	assert.Equal(t, "one", hint.English)
 
-	progress.Fail(&work.FailedTest{Test: "TestContract/sum", Output: "deadlock"})
+	progress.Fail(&build.FailedTest{Test: "TestContract/sum", Output: "deadlock"})
 	assert.Equal(t, "Wrong.", next().English, "the lab has a hint for it")
-	progress.Fail(&work.FailedTest{Test: "TestContract/sum", Output: "deadlock\nagain"})
+	progress.Fail(&build.FailedTest{Test: "TestContract/sum", Output: "deadlock\nagain"})
 	assert.Equal(t, "two", next().English)
 }

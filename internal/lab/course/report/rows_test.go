@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/manifest"
 	"orrery/internal/lab/course/report"
-	"orrery/internal/lab/course/steps"
 )
 
 // paths has one page of a learner, /w/queue/queue.go, in place of queue/queue.go.
@@ -64,10 +64,10 @@ func TestRows(t *testing.T) {
 		}}
 		switch d.Cmd {
 		case "explain":
-			r.Failure = report.Explain(steps.Result{Step: "drain", Output: d.Input, Limit: 10 * time.Second}, p)
+			r.Failure = report.Explain(build.Result{Step: "drain", Output: d.Input, Limit: 10 * time.Second}, p)
 			r.Unwritten = []report.Frame{{Place: report.Place{File: p.Show("queue/queue.go"), Line: 96}, Function: "Queue.Done"}}
 		case "hungry":
-			r.Failure = report.Explain(steps.Result{Step: "drain", Output: d.Input, Hungry: true}, p)
+			r.Failure = report.Explain(build.Result{Step: "drain", Output: d.Input, Hungry: true}, p)
 		case "compile":
 			r.Build, r.NoModule = report.Compiler(d.Input, p)
 		case "vet":

@@ -13,13 +13,11 @@ import (
 	"sync"
 
 	"orrery/internal/lab/causes"
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/overlay"
 	"orrery/internal/lab/course/report"
 	"orrery/internal/lab/course/script"
-	"orrery/internal/lab/course/steps"
-	"orrery/internal/lab/course/stub"
 )
 
 // limitFactor multiplies the limits of tests and scripts, which are for a learner who waits. Here
@@ -73,7 +71,7 @@ func summary(r *report.Report) string {
 // stubbed returns a change that makes stubs of these functions, without removing anything.
 func stubbed(lab *manifest.Lab, names ...string) func(manifest.File, []byte) ([]byte, error) {
 	return func(page manifest.File, text []byte) ([]byte, error) {
-		p, err := stub.Parse(page.Path, text)
+		p, err := build.Parse(page.Path, text)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +83,7 @@ func stubbed(lab *manifest.Lab, names ...string) func(manifest.File, []byte) ([]
 // stubFails: the stub passes vet, and its tests fail because something is still to write.
 func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
 	folder, err := s.version("stub", func(page manifest.File, text []byte) ([]byte, error) {
-		p, err := stub.Parse(page.Path, text)
+		p, err := build.Parse(page.Path, text)
 		if err != nil {
 			return nil, err
 		}
@@ -107,13 +105,13 @@ func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
 	return problems, nil
 }
 
-func (s *subject) build(folder, pkg string) (*overlay.Overlay, steps.Build, error) {
-	lay, err := overlay.New(s.repository, s.lab, folder, s.repository)
-	build := steps.Build{Repository: s.repository, Package: pkg, Overlay: filepath.Join(folder, "overlay.json")}
+func (s *subject) build(folder, pkg string) (*build.Overlay, build.Build, error) {
+	lay, err := build.NewOverlay(s.repository, s.lab, folder, s.repository)
+	target := build.Build{Repository: s.repository, Package: pkg, Overlay: filepath.Join(folder, "overlay.json")}
 	if err == nil {
-		err = lay.Write(build.Overlay)
+		err = lay.Write(target.Overlay)
 	}
-	return lay, build, err
+	return lay, target, err
 }
 
 // eachFunctionIsNeeded: with one function as a stub, a step fails because of it.
@@ -200,12 +198,12 @@ func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	lay, build, err := s.build(folder, run.Package())
+	lay, target, err := s.build(folder, run.Package())
 	if err != nil {
 		return nil, err
 	}
 	binary := filepath.Join(s.dir, "program.exe")
-	if output, ok, err := build.Program(ctx, binary); err != nil || !ok {
+	if output, ok, err := target.Program(ctx, binary); err != nil || !ok {
 		return []string{"the program does not build: " + lay.Map(output)}, err
 	}
 	var told bytes.Buffer
@@ -272,23 +270,23 @@ func (s *subject) buildTogether(ctx context.Context, versions []version, folders
 	}
 	pkg := ""
 	folder, err := s.version("several", func(page manifest.File, text []byte) ([]byte, error) {
-		p, err := stub.Parse(page.Path, text)
+		p, err := build.Parse(page.Path, text)
 		if err != nil {
 			return nil, err
 		}
 		pkg = p.Package()
-		var others []stub.Version
+		var others []build.Version
 		for _, i := range with {
 			file := filepath.Join(folders[i], filepath.FromSlash(page.Path))
 			other, err := os.ReadFile(file)
 			if err != nil {
 				return nil, err
 			}
-			parsed, err := stub.Parse(page.Path, other)
+			parsed, err := build.Parse(page.Path, other)
 			if err != nil {
 				return nil, err
 			}
-			others = append(others, stub.Version{Name: versions[i].name, Page: parsed})
+			others = append(others, build.Version{Name: versions[i].name, Page: parsed})
 		}
 		switched, left := p.Switch(chooser, others)
 		with = slices.DeleteFunc(with, func(i int) bool { return slices.Contains(left, versions[i].name) })
@@ -301,12 +299,12 @@ func (s *subject) buildTogether(ctx context.Context, versions []version, folders
 	if err := os.WriteFile(filepath.Join(folder, filepath.FromSlash(s.lab.Package()), "lab_version.go"), []byte(variable), 0o644); err != nil {
 		return "", nil, err
 	}
-	_, build, err := s.build(folder, s.lab.Package())
+	_, target, err := s.build(folder, s.lab.Package())
 	if err != nil {
 		return "", nil, err
 	}
 	binary = filepath.Join(s.dir, "several.test")
-	if _, ok, err := build.Test(ctx, binary); err != nil || !ok {
+	if _, ok, err := target.Test(ctx, binary); err != nil || !ok {
 		return "", nil, err
 	}
 	return binary, with, nil

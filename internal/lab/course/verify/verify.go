@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/steps"
 )
 
 // subject is a lab that is verified.
@@ -43,7 +43,7 @@ var checks = []entry{
 // Run verifies labs and writes a line for each check, with its seconds. ok reports that nothing is
 // wrong.
 func Run(ctx context.Context, repository string, labs []*manifest.Lab, out io.Writer) (ok bool, err error) {
-	toolchain, err := steps.Look(ctx, repository)
+	toolchain, err := build.Look(ctx, repository)
 	if err != nil {
 		return false, err
 	}

@@ -1,4 +1,4 @@
-package work
+package build
 
 import (
 	"encoding/json"

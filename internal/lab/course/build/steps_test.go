@@ -1,4 +1,4 @@
-package steps_test
+package build_test
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/steps"
 )
 
 // These tests run their own binary with STEP=1: then TestParts has parts that pass, fail and go
@@ -36,10 +36,10 @@ func TestParts(t *testing.T) {
 	})
 }
 
-func run(t *testing.T, step manifest.Step, before ...manifest.Step) (steps.Result, error) {
+func run(t *testing.T, step manifest.Step, before ...manifest.Step) (build.Result, error) {
 	t.Helper()
 	t.Setenv("STEP", "1")
-	return steps.Tests{Binary: os.Args[0], Dir: ".", Memory: 300 << 20}.Run(t.Context(), step, before)
+	return build.Tests{Binary: os.Args[0], Dir: ".", Memory: 300 << 20}.Run(t.Context(), step, before)
 }
 
 func TestStepsEnd(t *testing.T) {

@@ -1,6 +1,4 @@
-// Package work is the learner's folder, workshop/work: a Go module of its own with a folder for
-// each lab, and the learner's progress. Git ignores it.
-package work
+package build
 
 import (
 	"errors"
@@ -12,11 +10,10 @@ import (
 	"strings"
 
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/stub"
 )
 
-// Path is where the folder is, relative to the repository.
-const Path = "workshop/work"
+// FolderPath is where the folder is, relative to the repository.
+const FolderPath = "workshop/work"
 
 // Agents is the file with rules for coding assistants, relative to the repository. The folder has a
 // copy, because an assistant that is opened there reads it.
@@ -31,9 +28,9 @@ type Folder struct {
 	Dir        string
 }
 
-// In returns the folder of a repository.
-func In(repository string) Folder {
-	return Folder{repository, filepath.Join(repository, filepath.FromSlash(Path))}
+// FolderIn returns the folder of a repository.
+func FolderIn(repository string) Folder {
+	return Folder{repository, filepath.Join(repository, filepath.FromSlash(FolderPath))}
 }
 
 // Of returns the folder of a lab.
@@ -142,7 +139,7 @@ func (f Folder) files(lab *manifest.Lab) ([]file, error) {
 			files = append(files, file{name, text, 0o444})
 			continue
 		}
-		source, err := stub.Parse(name, text)
+		source, err := Parse(name, text)
 		if err != nil {
 			return nil, err
 		}

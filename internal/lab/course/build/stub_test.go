@@ -1,4 +1,4 @@
-package stub_test
+package build_test
 
 import (
 	"go/format"
@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/course/stub"
+	"orrery/internal/lab/course/build"
 )
 
 const reference = `package gear
@@ -35,9 +35,9 @@ func (g *Gear[K]) teeth() int { return len(strings.Repeat("x", 3)) }
 func Free[T any](a, b T) { _ = a }
 `
 
-func parse(t *testing.T, text string) *stub.Page {
+func parse(t *testing.T, text string) *build.Page {
 	t.Helper()
-	page, err := stub.Parse("gear.go", []byte(text))
+	page, err := build.Parse("gear.go", []byte(text))
 	require.NoError(t, err)
 	return page
 }
@@ -82,10 +82,10 @@ func TestWhatIsStillToWrite(t *testing.T) {
 	assert.Equal(t, "Gear.Turn", unwritten[0].Name)
 	assert.Equal(t, 12, unwritten[0].Line)
 
-	name, ok := stub.UnwrittenIn("panic: lab 04: Gear.Turn is yours to write [recovered, repanicked]")
+	name, ok := build.UnwrittenIn("panic: lab 04: Gear.Turn is yours to write [recovered, repanicked]")
 	assert.True(t, ok)
 	assert.Equal(t, "Gear.Turn", name)
-	_, ok = stub.UnwrittenIn("panic: runtime error")
+	_, ok = build.UnwrittenIn("panic: runtime error")
 	assert.False(t, ok)
 }
 
@@ -104,7 +104,7 @@ func TestFunctionsOfAPage(t *testing.T) {
 // A YAML file is a page: its keys are functions, and comments stay.
 func TestAPageInYAML(t *testing.T) {
 	const text = "# The seed.\nseed: 1\n\n# The first one.\nfirst:\n  causes: [C01]\n  # within\n  proof:\n    - /a\n\n# The second one.\nsecond: {causes: [C02]}\n"
-	page, err := stub.Parse("verdict.yaml", []byte(text))
+	page, err := build.Parse("verdict.yaml", []byte(text))
 	require.NoError(t, err)
 	var names []string
 	for _, f := range page.Functions() {
@@ -119,7 +119,7 @@ func TestAPageInYAML(t *testing.T) {
 	made, err := page.Make("13", []string{"first", "second"}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, "# The seed.\nseed: 1\n\n# The first one.\nfirst: \"lab 13: first is yours to write\"\n\n# The second one.\nsecond: \"lab 13: second is yours to write\"\n", string(made))
-	stubbed, err := stub.Parse("verdict.yaml", made)
+	stubbed, err := build.Parse("verdict.yaml", made)
 	require.NoError(t, err)
 	assert.Len(t, stubbed.Unwritten(), 2)
 	_, err = page.Make("13", []string{"third"}, nil)
@@ -147,12 +147,12 @@ func idle() {}
 `
 
 func TestSeveralVersionsInOnePage(t *testing.T) {
-	version := func(name string, replace ...string) stub.Version {
+	version := func(name string, replace ...string) build.Version {
 		text := strings.NewReplacer(replace...).Replace(switched)
 		require.NotEqual(t, switched, text, name)
-		return stub.Version{Name: name, Page: parse(t, text)}
+		return build.Version{Name: name, Page: parse(t, text)}
 	}
-	text, left := parse(t, switched).Switch("chosen", []stub.Version{
+	text, left := parse(t, switched).Switch("chosen", []build.Version{
 		version("less", "+=", "-="),
 		version("none", "import \"strings\"\n\n", "", `strings.Repeat("x", t.n)`, `"x"`, "t.n += n", `panic("none")`),
 		version("another type", "n int }", "n int64 }"),
@@ -201,9 +201,9 @@ func idle() {}
 }
 
 func TestAPageInYAMLHasOneVersion(t *testing.T) {
-	page, err := stub.Parse("a.yaml", []byte("a: 1\n"))
+	page, err := build.Parse("a.yaml", []byte("a: 1\n"))
 	require.NoError(t, err)
-	text, left := page.Switch("chosen", []stub.Version{{Name: "b", Page: page}})
+	text, left := page.Switch("chosen", []build.Version{{Name: "b", Page: page}})
 	assert.Equal(t, "a: 1\n", string(text))
 	assert.Equal(t, []string{"b"}, left)
 }

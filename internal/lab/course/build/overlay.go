@@ -1,6 +1,4 @@
-// Package overlay puts a learner's files into the build of the repository. It writes the JSON file
-// for Go's -overlay flag and maps the paths in Go's output back to the learner's files.
-package overlay
+package build
 
 import (
 	"bytes"
@@ -31,9 +29,9 @@ type Overlay struct {
 	prefixes   []string // what Go may print before a path in the repository
 }
 
-// New returns the overlay for the lab in a repository with the learner's files in folder. Paths are
+// NewOverlay returns the overlay for the lab in a repository with the learner's files in folder. Paths are
 // shown relative to from.
-func New(repository string, lab *manifest.Lab, folder, from string) (*Overlay, error) {
+func NewOverlay(repository string, lab *manifest.Lab, folder, from string) (*Overlay, error) {
 	o := &Overlay{Pages: map[string]string{}, repository: repository, from: from, replace: map[string]string{}}
 	o.prefixes = []string{"", "./", "orrery/", repository + "/", folder + "/"}
 	if relative, err := filepath.Rel(repository, folder); err == nil {
@@ -45,11 +43,11 @@ func New(repository string, lab *manifest.Lab, folder, from string) (*Overlay, e
 	return o, o.removeTests(lab)
 }
 
-// All returns the overlay for several labs, at least one. folder returns the folder of each.
-func All(repository string, labs []*manifest.Lab, folder func(*manifest.Lab) string, from string) (*Overlay, error) {
+// OverlayOf returns the overlay for several labs, at least one. folder returns the folder of each.
+func OverlayOf(repository string, labs []*manifest.Lab, folder func(*manifest.Lab) string, from string) (*Overlay, error) {
 	var all *Overlay
 	for _, lab := range labs {
-		one, err := New(repository, lab, folder(lab), from)
+		one, err := NewOverlay(repository, lab, folder(lab), from)
 		if err != nil {
 			return nil, err
 		}

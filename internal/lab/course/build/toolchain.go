@@ -1,6 +1,4 @@
-// Package steps builds the tests of a lab with the learner's files and runs them step by step, each
-// in a process of its own. It starts the go command and knows nothing of how results are shown.
-package steps
+package build
 
 import (
 	"bytes"
