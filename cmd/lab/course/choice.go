@@ -89,7 +89,7 @@ func (s *session) written(labs []*manifest.Lab) (err error) {
 		if err := s.complete(lab); err != nil {
 			return err
 		}
-		unwritten, failed := check.Unwritten(check.Options{Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here})
+		unwritten, failed := check.Stubs(check.Options{Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here})
 		if failed != nil {
 			return usage(failed)
 		}

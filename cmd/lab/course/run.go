@@ -13,7 +13,7 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/course/build"
-	"orrery/internal/lab/course/report"
+	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/script"
 	"orrery/internal/observe/web/view"
 )
@@ -213,8 +213,8 @@ func (s *session) build(ctx context.Context, chosen *choice, pkg, dir, binary st
 	case err != nil:
 		return nil, s.refuse("no-go", err)
 	case !ok:
-		r := &report.Report{}
-		r.Build, r.NoModule = report.Compiler(output, lay)
+		r := &check.Report{}
+		r.Build, r.NoModule = check.Compiler(output, lay)
 		r.PrintBuild(s.OutOrStdout(), s.lang)
 		return nil, program.Exit(exitFailed)
 	}
@@ -257,16 +257,16 @@ func (s *session) showOutcome(chosen *choice, lay *build.Overlay, outcome script
 		return nil
 	case outcome.Crashed:
 		s.print("run-crashed")
-		failure := report.Explain(build.Result{Output: outcome.Output}, lay)
-		if failure.Kind == report.Ended { // it has said why
+		failure := check.Explain(build.Result{Output: outcome.Output}, lay)
+		if failure.Kind == check.Ended { // it has said why
 			fmt.Fprintf(s.OutOrStdout(), "    %s\n", lastLine(outcome.Output))
 			break
 		}
 		failure.Print(s.OutOrStdout(), s.lang, nil)
 	}
-	if frames := report.LoggedPanic(outcome.Output, lay); len(frames) > 0 && !outcome.Crashed {
+	if frames := check.LoggedPanic(outcome.Output, lay); len(frames) > 0 && !outcome.Crashed {
 		s.print("run-panicked")
-		report.PrintFrames(s.OutOrStdout(), frames)
+		check.PrintFrames(s.OutOrStdout(), frames)
 	}
 	if chosen.lab == nil {
 		s.print("run-all-failed", s.show(chosen.log))

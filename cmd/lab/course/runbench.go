@@ -9,8 +9,8 @@ import (
 
 	"orrery/internal/app/program"
 	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/report"
 )
 
 // runBench measures the learner's page beside the fast form: "lab bench" of a laboratory that is
@@ -38,7 +38,7 @@ func (s *session) runBench(ctx context.Context, chosen *choice, dir string) erro
 	command.Stdout, command.Stderr = bare(s.OutOrStdout()), &failed
 	if err = command.Run(); err != nil && ctx.Err() == nil {
 		s.print("run-crashed")
-		report.Explain(build.Result{Output: failed.String()}, lay).Print(s.OutOrStdout(), s.lang, nil)
+		check.Explain(build.Result{Output: failed.String()}, lay).Print(s.OutOrStdout(), s.lang, nil)
 		return program.Exit(exitFailed)
 	}
 	return err

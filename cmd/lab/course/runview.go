@@ -18,7 +18,7 @@ import (
 	"orrery"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/course/build"
-	"orrery/internal/lab/course/report"
+	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/script"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/observe/trace"
@@ -81,7 +81,7 @@ func written(lay *build.Overlay) (map[string]places.Page, error) {
 // lastWords returns the panic that ended the controller, or the first that it caught, and where in
 // the learner's pages it was; "" if there was none.
 func lastWords(outcome script.Outcome, lay *build.Overlay) string {
-	frames, text := report.LoggedPanic(outcome.Output, lay), ""
+	frames, text := check.LoggedPanic(outcome.Output, lay), ""
 	for line := range strings.Lines(outcome.Output) {
 		if outcome.Crashed && strings.HasPrefix(line, "panic: ") {
 			text, _, _ = strings.Cut(strings.TrimSpace(line), " [recovered")

@@ -15,7 +15,6 @@ import (
 	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/report"
 )
 
 func newTestCommand() *cobra.Command {
@@ -44,7 +43,7 @@ lab could not be tested.`,
 }
 
 // test tests a lab and records the result.
-func (s *session) test(ctx context.Context, lab *manifest.Lab) (*report.Report, error) {
+func (s *session) test(ctx context.Context, lab *manifest.Lab) (*check.Report, error) {
 	ctx, release := program.UntilSignal(ctx, func() { os.Exit(program.ExitInterrupted) })
 	defer release()
 	toolchain, err := build.Look(ctx, s.folder.Repository)
@@ -71,20 +70,20 @@ func (s *session) test(ctx context.Context, lab *manifest.Lab) (*report.Report, 
 }
 
 // record writes the result into the progress.
-func (s *session) record(lab *manifest.Lab, r *report.Report) error {
+func (s *session) record(lab *manifest.Lab, r *check.Report) error {
 	hash, err := s.hash(lab)
 	if err != nil {
 		return usage(err)
 	}
 	return s.update(lab, func(p *build.LabProgress) {
-		p.Fail(check.Failed(r))
+		p.Fail(check.FailureOf(r))
 		p.Passed = time.Time{}
 		if r.Passed {
 			p.Passed, p.Solved = time.Now().UTC().Truncate(time.Second), true
 		}
 		p.Steps = map[string]string{}
 		for _, step := range r.Steps {
-			if step.State == report.Passed {
+			if step.State == check.Passed {
 				p.Steps[step.Name] = hash
 			}
 		}
@@ -124,7 +123,7 @@ func (s *session) hash(lab *manifest.Lab) (string, error) {
 
 // showReport prints a report, after a success what was built, and returns the exit code as an
 // error.
-func (s *session) showReport(lab *manifest.Lab, r *report.Report) error {
+func (s *session) showReport(lab *manifest.Lab, r *check.Report) error {
 	r.Print(s.OutOrStdout(), s.lang)
 	if !r.Passed {
 		return program.Exit(exitFailed)

@@ -1,6 +1,8 @@
 // Package check is "lab test": it compares the learner's page with the reference, builds the tests
-// with it, runs the steps up to the first that fails, and returns a report. It also chooses the
-// hints of "lab hint".
+// with it, runs the steps up to the first that fails, and returns a report. The report turns what a
+// step printed into what a learner should see: the test that failed and its sentence, and of
+// stacks, dumps and race reports only the frames in the learner's files. The package also chooses
+// the hints of "lab hint".
 package check
 
 import (
@@ -15,7 +17,6 @@ import (
 
 	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/report"
 )
 
 // Options say what is tested and how.
@@ -38,15 +39,15 @@ type Options struct {
 }
 
 // Run tests the learner's files. A page that does not compile is a report, not an error.
-func Run(ctx context.Context, o Options) (*report.Report, error) {
+func Run(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
 	lay, err := build.NewOverlay(o.Repository, o.Lab, o.Folder, o.From)
 	if err != nil {
 		return nil, err
 	}
-	r := &report.Report{Lab: o.Lab.ID, Race: o.Race}
+	r := &Report{Lab: o.Lab.ID, Race: o.Race}
 	for _, step := range o.Lab.Tests.Steps {
-		r.Steps = append(r.Steps, report.Step{Name: step.Name, State: report.Open})
+		r.Steps = append(r.Steps, Step{Name: step.Name, State: Open})
 	}
 	for _, name := range lay.Edited {
 		r.Edited = append(r.Edited, o.show(name))
@@ -60,13 +61,13 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	return r, err
 }
 
-// Unwritten returns the functions that are still stubs. A page that cannot be parsed has none.
-func Unwritten(o Options) ([]report.Frame, error) {
+// Stubs returns the functions that are still stubs. A page that cannot be parsed has none.
+func Stubs(o Options) ([]Frame, error) {
 	lay, err := build.NewOverlay(o.Repository, o.Lab, o.Folder, o.From)
 	if err != nil {
 		return nil, err
 	}
-	r := &report.Report{}
+	r := &Report{}
 	_, err = o.read(lay, r)
 	return r.Unwritten, err
 }
@@ -88,7 +89,7 @@ type page struct {
 
 // read parses the learner's pages and compares them with the reference. A page that cannot be
 // parsed is left to the compiler.
-func (o Options) read(lay *build.Overlay, r *report.Report) (pages []page, err error) {
+func (o Options) read(lay *build.Overlay, r *Report) (pages []page, err error) {
 	for _, file := range o.Lab.Files {
 		base, err := parse(filepath.Join(o.Repository, filepath.FromSlash(file.Path)))
 		if err != nil {
@@ -117,12 +118,12 @@ func parse(file string) (*build.Page, error) {
 	return build.Parse(file, text)
 }
 
-func frame(lay *build.Overlay, name string, f build.Function) report.Frame {
-	return report.Frame{Place: report.Place{File: lay.Show(name), Line: f.Line}, Function: f.Name}
+func frame(lay *build.Overlay, name string, f build.Function) Frame {
+	return Frame{Place: Place{File: lay.Show(name), Line: f.Line}, Function: f.Name}
 }
 
 // test builds the tests and runs the steps, with go vet beside.
-func (o Options) test(ctx context.Context, lay *build.Overlay, pages []page, r *report.Report) error {
+func (o Options) test(ctx context.Context, lay *build.Overlay, pages []page, r *Report) error {
 	dir, err := os.MkdirTemp("", "orrery-lab-")
 	if err != nil {
 		return err
@@ -152,31 +153,31 @@ func (o Options) test(ctx context.Context, lay *build.Overlay, pages []page, r *
 		return err
 	}
 	if !ok {
-		r.Build, r.NoModule = report.Compiler(output, lay)
+		r.Build, r.NoModule = Compiler(output, lay)
 		return nil
 	}
-	r.Vet, _ = report.Compiler(lay.Canonical(strings.Join(findings, "\n")), lay)
+	r.Vet, _ = Compiler(lay.Canonical(strings.Join(findings, "\n")), lay)
 	return nil
 }
 
 // run runs the steps.
-func (o Options) run(ctx context.Context, tests build.Tests, lay *build.Overlay, pages []page, r *report.Report) error {
+func (o Options) run(ctx context.Context, tests build.Tests, lay *build.Overlay, pages []page, r *Report) error {
 	for i, step := range o.Lab.Tests.Steps {
 		result, err := tests.Run(ctx, step, o.Lab.Tests.Steps[:i])
 		if err != nil {
 			return err
 		}
 		if result.Passed {
-			r.Steps[i].State = report.Passed
+			r.Steps[i].State = Passed
 			r.Tests += strings.Count(result.Output, "--- PASS: ")
 			continue
 		}
-		r.Steps[i].State = report.Failed
-		r.Failure = report.Explain(result, lay)
-		if hint := hintFor(o.Lab, Failed(r)); hint != nil {
+		r.Steps[i].State = Failed
+		r.Failure = Explain(result, lay)
+		if hint := hintFor(o.Lab, FailureOf(r)); hint != nil {
 			r.Hint = hint.ID
 		}
-		if len(r.Failure.Stacks) == 0 && r.Failure.Kind != report.Unwritten {
+		if len(r.Failure.Stacks) == 0 && r.Failure.Kind != Unwritten {
 			r.Look = look(lay, pages, suspects(o.Lab, pages, step, r))
 		}
 		return nil
@@ -187,7 +188,7 @@ func (o Options) run(ctx context.Context, tests build.Tests, lay *build.Overlay,
 // suspects returns the functions that a failure points at: those that the planted wrong solutions
 // with its hint change, or without a hint those with its test. A failure that is like none of them
 // points at the functions of its step.
-func suspects(lab *manifest.Lab, pages []page, step manifest.Step, r *report.Report) (names []string) {
+func suspects(lab *manifest.Lab, pages []page, step manifest.Step, r *Report) (names []string) {
 	for _, mutant := range lab.Mutants {
 		if r.Hint == mutant.Hint || r.Hint == "" && r.Failure.Test == mutant.KilledBy {
 			names = append(names, changed(mutant, pages)...)
@@ -216,7 +217,7 @@ func changed(mutant manifest.Mutant, pages []page) (names []string) {
 }
 
 // look returns where functions are in the learner's pages, in the order of the names.
-func look(lay *build.Overlay, pages []page, names []string) (frames []report.Frame) {
+func look(lay *build.Overlay, pages []page, names []string) (frames []Frame) {
 	for _, name := range names {
 		for _, page := range pages {
 			f, found := page.yours.Function(name)
@@ -228,13 +229,13 @@ func look(lay *build.Overlay, pages []page, names []string) (frames []report.Fra
 	return frames
 }
 
-// Failed returns the failure of a report for the learner's progress, or nil.
-func Failed(r *report.Report) *build.FailedTest {
+// FailureOf returns the failure of a report for the learner's progress, or nil.
+func FailureOf(r *Report) *build.FailedTest {
 	switch {
 	case len(r.Build) > 0 || r.NoModule != "":
-		return &build.FailedTest{Output: string(report.Build)}
+		return &build.FailedTest{Output: string(Build)}
 	case r.Failure == nil && len(r.Vet) > 0:
-		return &build.FailedTest{Output: string(report.Vet)}
+		return &build.FailedTest{Output: string(Vet)}
 	case r.Failure == nil:
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 
 	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/report"
 )
 
 // Hint is what one call of "lab hint" prints.
@@ -18,7 +17,7 @@ type Hint struct {
 	// next.
 	Rung int
 	// Trouble is what has to be said in place of a hint, which has no text then.
-	Trouble report.Kind
+	Trouble Kind
 	// General: no hint is about the failure, and this one is not either.
 	General bool
 	// Repeated reports that all rungs have been shown before.
@@ -42,7 +41,7 @@ func hintFor(lab *manifest.Lab, failed *build.FailedTest) *manifest.StateHint {
 
 // troubles are the failures for which a hint is worth nothing: "lab test" prints all that is known
 // about them.
-var troubles = []report.Kind{report.Unwritten, report.Build, report.Vet, report.Race, report.Hang, report.Deadlock, report.Memory, report.Ended}
+var troubles = []Kind{Unwritten, Build, Vet, Race, Hang, Deadlock, Memory, Ended}
 
 // Next returns the next hint: first one for the failure that the learner has, then the rungs of the
 // lab, one more at each call. The hint about a failure is shown once, until the failure changes. If
@@ -55,7 +54,7 @@ func Next(lab *manifest.Lab, progress build.LabProgress) Hint {
 	}
 	last := len(lab.Hints.Rungs)
 	rung := min(progress.Hints+1, last)
-	kind := report.Kind(progress.Failed.Kind())
+	kind := Kind(progress.Failed.Kind())
 	if match == nil && slices.Contains(troubles, kind) && progress.HintShown != string(kind) {
 		return Hint{Rung: rung, Trouble: kind, Shown: func(p *build.LabProgress) { p.HintShown = string(kind) }}
 	}

@@ -8,7 +8,6 @@ import (
 	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/labtest"
-	"orrery/internal/lab/course/report"
 )
 
 func TestHintsComeOneByOne(t *testing.T) {
@@ -47,10 +46,10 @@ func TestTroubleUsesNoRung(t *testing.T) {
 	broken := &build.FailedTest{Output: "build"}
 	for i, c := range []struct {
 		failed  *build.FailedTest
-		trouble report.Kind
+		trouble check.Kind
 	}{
-		{&build.FailedTest{Output: "unwritten"}, report.Unwritten}, {broken, report.Build}, {broken, report.Build}, {&build.FailedTest{Test: "TestContract/twice", Output: "race"}, report.Race},
-		{&build.FailedTest{Test: "TestContract/twice", Output: "hang\nline"}, report.Hang}, {&build.FailedTest{Output: "vet"}, report.Vet},
+		{&build.FailedTest{Output: "unwritten"}, check.Unwritten}, {broken, check.Build}, {broken, check.Build}, {&build.FailedTest{Test: "TestContract/twice", Output: "race"}, check.Race},
+		{&build.FailedTest{Test: "TestContract/twice", Output: "hang\nline"}, check.Hang}, {&build.FailedTest{Output: "vet"}, check.Vet},
 	} {
 		progress.Fail(c.failed)
 		hint := next()

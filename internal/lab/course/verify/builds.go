@@ -16,7 +16,6 @@ import (
 	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/report"
 	"orrery/internal/lab/course/script"
 )
 
@@ -51,7 +50,7 @@ func referencePasses(ctx context.Context, s *subject) ([]string, error) {
 }
 
 // summary describes a report: enough to repair a finding from a log alone.
-func summary(r *report.Report) string {
+func summary(r *check.Report) string {
 	var text strings.Builder
 	switch {
 	case len(r.Build) > 0 || r.NoModule != "":
@@ -99,7 +98,7 @@ func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
 	for _, finding := range r.Vet {
 		problems = append(problems, fmt.Sprintf("go vet of the stub: %s: %s", finding.Place, finding.Message))
 	}
-	if r.Failure == nil || r.Failure.Kind != report.Unwritten {
+	if r.Failure == nil || r.Failure.Kind != check.Unwritten {
 		problems = append(problems, "the stub should fail because something is still to write: "+summary(r))
 	}
 	return problems, nil
@@ -124,8 +123,8 @@ func eachFunctionIsNeeded(ctx context.Context, s *subject) ([]string, error) {
 			versions = append(versions, version{name: "without-" + name, change: stubbed(s.lab, name)})
 		}
 	}
-	return s.each(ctx, versions, func(i int, r *report.Report) string {
-		if r.Failure != nil && r.Failure.Kind == report.Unwritten && r.Failure.Function == names[i] {
+	return s.each(ctx, versions, func(i int, r *check.Report) string {
+		if r.Failure != nil && r.Failure.Kind == check.Unwritten && r.Failure.Function == names[i] {
 			return ""
 		}
 		return fmt.Sprintf("without %s a step should fail because of it: %s", names[i], summary(r))
@@ -145,7 +144,7 @@ func mutantsDie(ctx context.Context, s *subject) ([]string, error) {
 			return []byte(changed), err
 		}})
 	}
-	return s.each(ctx, versions, func(i int, r *report.Report) string {
+	return s.each(ctx, versions, func(i int, r *check.Report) string {
 		mutant := s.lab.Mutants[i]
 		switch {
 		case r.Failure == nil || r.Failure.Test != mutant.KilledBy:
@@ -234,7 +233,7 @@ const chooser = "LAB_VERSION"
 // each tests versions, a few at a time, and returns the problems that find names in their reports,
 // in their order. Nearly all of the time is that of the compiler and the linker, so versions that
 // differ only in bodies of functions share a build.
-func (s *subject) each(ctx context.Context, versions []version, find func(i int, r *report.Report) (problem string)) ([]string, error) {
+func (s *subject) each(ctx context.Context, versions []version, find func(i int, r *check.Report) (problem string)) ([]string, error) {
 	folders := make([]string, len(versions))
 	for i, v := range versions {
 		folder, err := s.version(v.name, v.change)

@@ -1,6 +1,4 @@
-// Package report turns what a step printed into what a learner should see: the test that failed and
-// its sentence, and of stacks, dumps and race reports only the frames in the learner's files.
-package report
+package check
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package report_test
+package check_test
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/report"
 )
 
 // paths has one page of a learner, /w/queue/queue.go, in place of queue/queue.go.
@@ -55,28 +55,28 @@ func newPaths(t *testing.T) paths {
 }
 
 // Each row is what Go prints, and what the learner sees in both languages. After a change of a
-// text: go test ./internal/lab/course/report -rewrite
+// text: go test ./internal/lab/course/check -rewrite
 func TestRows(t *testing.T) {
 	p := newPaths(t)
 	datadriven.RunTest(t, "testdata/rows", func(t *testing.T, d *datadriven.TestData) string {
-		r := &report.Report{Lab: "08", Race: true, Seconds: 6, Steps: []report.Step{
-			{Name: "order", State: report.Passed}, {Name: "drain", State: report.Failed}, {Name: "hooks", State: report.Open},
+		r := &check.Report{Lab: "08", Race: true, Seconds: 6, Steps: []check.Step{
+			{Name: "order", State: check.Passed}, {Name: "drain", State: check.Failed}, {Name: "hooks", State: check.Open},
 		}}
 		switch d.Cmd {
 		case "explain":
-			r.Failure = report.Explain(build.Result{Step: "drain", Output: d.Input, Limit: 10 * time.Second}, p)
-			r.Unwritten = []report.Frame{{Place: report.Place{File: p.Show("queue/queue.go"), Line: 96}, Function: "Queue.Done"}}
+			r.Failure = check.Explain(build.Result{Step: "drain", Output: d.Input, Limit: 10 * time.Second}, p)
+			r.Unwritten = []check.Frame{{Place: check.Place{File: p.Show("queue/queue.go"), Line: 96}, Function: "Queue.Done"}}
 		case "hungry":
-			r.Failure = report.Explain(build.Result{Step: "drain", Output: d.Input, Hungry: true}, p)
+			r.Failure = check.Explain(build.Result{Step: "drain", Output: d.Input, Hungry: true}, p)
 		case "compile":
-			r.Build, r.NoModule = report.Compiler(d.Input, p)
+			r.Build, r.NoModule = check.Compiler(d.Input, p)
 		case "vet":
-			r.Vet, _ = report.Compiler(d.Input, p)
+			r.Vet, _ = check.Compiler(d.Input, p)
 		case "notes":
 			r.Edited, r.Changed, r.Race, r.Hint = []string{"workshop/work/08-work-queue/queue/trace.go"}, []string{"queue/queue.go"}, false, "lost-update"
 		case "passed":
 			for i := range r.Steps {
-				r.Steps[i].State = report.Passed
+				r.Steps[i].State = check.Passed
 			}
 			r.Passed = true
 		}
@@ -109,8 +109,8 @@ func TestAPanicInTheLog(t *testing.T) {
 12:01 ERROR fault in this program panic=string stack="goroutine 5 [running]:\norrery/wait.Run()\n\torrery/wait/crash.go:50 +0x65\n" informer=a
 12:02 ERROR fault in this program panic=string stack="goroutine 53 [running]:\norrery/queue.(*Queue[...]).Get(0x1)\n\torrery/queue/queue.go:66 +0x65\norrery/nsctl.work()\n\torrery/nsctl/worker.go:5 +0x1" handler=b
 `
-	frames := report.LoggedPanic(log, p)
+	frames := check.LoggedPanic(log, p)
 	require.Len(t, frames, 1)
-	assert.Equal(t, report.Frame{Place: report.Place{File: p.Show("queue/queue.go"), Line: 66}, Function: "Queue.Get", Source: "line66()"}, frames[0])
-	assert.Empty(t, report.LoggedPanic("12:00 INFO  connected\n", p))
+	assert.Equal(t, check.Frame{Place: check.Place{File: p.Show("queue/queue.go"), Line: 66}, Function: "Queue.Get", Source: "line66()"}, frames[0])
+	assert.Empty(t, check.LoggedPanic("12:00 INFO  connected\n", p))
 }

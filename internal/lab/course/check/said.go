@@ -1,4 +1,4 @@
-package report
+package check
 
 import (
 	"fmt"
@@ -26,8 +26,8 @@ var (
 	labelForm = regexp.MustCompile(`^\s*\t(Error Trace|Error|Test|Messages):\s*(.*)$`)
 )
 
-// changed is a line of testify's diff that differs. It takes the place of values that are too long.
-var changed = regexp.MustCompile(`^[-+] `)
+// diffLine is a line of testify's diff that differs. It takes the place of values that are too long.
+var diffLine = regexp.MustCompile(`^[-+] `)
 
 // empty are reasons of testify that add nothing to the sentence of an assertion.
 var empty = []string{"Not equal:", "Should be true", "Should be false"}
@@ -68,7 +68,7 @@ func said(lines []string, paths Paths) (text []string, asserted *Place) {
 			sentence = append(sentence, part)
 		case label == "Error" && strings.HasPrefix(part, "Diff:"):
 			label = "Diff"
-		case label == "Diff" && changed.MatchString(part):
+		case label == "Diff" && diffLine.MatchString(part):
 			diff = append(diff, part)
 		case label == "Error":
 			reason = append(reason, part)
