@@ -7,7 +7,7 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/script"
+	"orrery/internal/lab/course/play"
 )
 
 // choice is what "lab run" runs: the script of a lab, or the whole runtime.
@@ -34,7 +34,7 @@ func (c *choice) version() string {
 
 // choose returns what the arguments ask for, and says which labs take part.
 func (s *session) choose(args []string, all bool) (*choice, error) {
-	c := &choice{run: script.Whole(), log: filepath.Join(s.folder.Dir, "run.log")}
+	c := &choice{run: play.Whole(), log: filepath.Join(s.folder.Dir, "run.log")}
 	if len(args) > 0 || !all || s.around() != nil {
 		lab, err := s.started(args)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/check"
-	"orrery/internal/lab/course/script"
+	"orrery/internal/lab/course/play"
 	"orrery/internal/observe/web/view"
 )
 
@@ -231,7 +231,7 @@ func (s *session) runScript(ctx context.Context, chosen *choice, dir string, o *
 	if err != nil {
 		return err
 	}
-	config := script.Config{Run: chosen.run, Program: binary, Log: chosen.log, Out: s.OutOrStdout(), Lang: s.lang}
+	config := play.Config{Run: chosen.run, Program: binary, Log: chosen.log, Out: s.OutOrStdout(), Lang: s.lang}
 	if config.Verdicts = lay.Pages[causes.VerdictFile]; config.Verdicts != "" {
 		if config.Passed, err = s.passes(chosen.lab); err != nil {
 			return err
@@ -247,7 +247,7 @@ func (s *session) runScript(ctx context.Context, chosen *choice, dir string, o *
 }
 
 // showOutcome says how the run ended.
-func (s *session) showOutcome(chosen *choice, lay *build.Overlay, outcome script.Outcome) error {
+func (s *session) showOutcome(chosen *choice, lay *build.Overlay, outcome play.Outcome) error {
 	switch {
 	case outcome.OK && chosen.inProgram():
 		s.print("run-ok")

@@ -19,7 +19,7 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/check"
-	"orrery/internal/lab/course/script"
+	"orrery/internal/lab/course/play"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
@@ -27,9 +27,9 @@ import (
 
 // watched plays a script and shows its outcome. With --view it serves the page of the controller's
 // gears, from its first event until a signal.
-func (s *session) watched(ctx context.Context, chosen *choice, lay *build.Overlay, o *runOptions, config script.Config) error {
+func (s *session) watched(ctx context.Context, chosen *choice, lay *build.Overlay, o *runOptions, config play.Config) error {
 	if !o.view {
-		outcome, err := script.Play(ctx, config)
+		outcome, err := play.Play(ctx, config)
 		if err != nil {
 			return usage(err)
 		}
@@ -52,7 +52,7 @@ func (s *session) watched(ctx context.Context, chosen *choice, lay *build.Overla
 	}
 	defer server.Stop()
 	config.Trace, config.Begun = relay, func() { page.Announce(server, s.OutOrStdout()) }
-	outcome, err := script.Play(ctx, config)
+	outcome, err := play.Play(ctx, config)
 	relay.End(lastWords(outcome, lay))
 	if err != nil {
 		return usage(err)
@@ -80,7 +80,7 @@ func written(lay *build.Overlay) (map[string]places.Page, error) {
 
 // lastWords returns the panic that ended the controller, or the first that it caught, and where in
 // the learner's pages it was; "" if there was none.
-func lastWords(outcome script.Outcome, lay *build.Overlay) string {
+func lastWords(outcome play.Outcome, lay *build.Overlay) string {
 	frames, text := check.LoggedPanic(outcome.Output, lay), ""
 	for line := range strings.Lines(outcome.Output) {
 		if outcome.Crashed && strings.HasPrefix(line, "panic: ") {

@@ -92,7 +92,7 @@ type Run struct {
 	Gears string `yaml:"gears"`
 	// Args are further arguments of "orrery run", or the first arguments of another program.
 	Args []string `yaml:"args"`
-	// Script are the requests and faults, and the outcome that is checked. Package script knows the
+	// Script are the requests and faults, and the outcome that is checked. Package play knows the
 	// words.
 	Script []Action `yaml:"script"`
 	// Scene is the scene of "lab demo" that shows the gear.

@@ -16,7 +16,7 @@ import (
 	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/script"
+	"orrery/internal/lab/course/play"
 )
 
 // limitFactor multiplies the limits of tests and scripts, which are for a learner who waits. Here
@@ -206,7 +206,7 @@ func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
 		return []string{"the program does not build: " + lay.Map(output)}, err
 	}
 	var told bytes.Buffer
-	outcome, err := script.Play(ctx, script.Config{Run: run, Program: binary, Log: filepath.Join(s.dir, "run.log"),
+	outcome, err := play.Play(ctx, play.Config{Run: run, Program: binary, Log: filepath.Join(s.dir, "run.log"),
 		Verdicts: lay.Pages[causes.VerdictFile], Passed: true, Out: &told, Lang: manifest.English, LimitFactor: limitFactor})
 	if err != nil || outcome.OK {
 		return nil, err

@@ -1,4 +1,4 @@
-package script_test
+package play_test
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/script"
+	"orrery/internal/lab/course/play"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 	"orrery/internal/why"
@@ -89,7 +89,7 @@ func control(mode string) int {
 }
 
 // play plays a script with this binary as the controller.
-func play(t *testing.T, mode, actions string) (outcome script.Outcome, told string, err error) {
+func play(t *testing.T, mode, actions string) (outcome play.Outcome, told string, err error) {
 	t.Helper()
 	t.Setenv("LAB_CONTROLLER", mode)
 	run := manifest.Run{Args: []string{"--concurrent-namespace-syncs=3"}}
@@ -98,7 +98,7 @@ func play(t *testing.T, mode, actions string) (outcome script.Outcome, told stri
 	}
 	require.NoError(t, yaml.Unmarshal([]byte(actions), &run.Script))
 	var out strings.Builder
-	outcome, err = script.Play(t.Context(), script.Config{
+	outcome, err = play.Play(t.Context(), play.Config{
 		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: manifest.English,
 	})
 	return outcome, out.String(), err
@@ -147,7 +147,7 @@ func TestARunIsKept(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	run := manifest.Run{Script: []manifest.Action{{Fill: &manifest.Fill{Prefix: "team", Namespaces: 2}}}}
 	found := 0
-	outcome, err := script.Play(ctx, script.Config{
+	outcome, err := play.Play(ctx, play.Config{
 		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: manifest.English,
 		Keep: func(ctx context.Context, file, gears string) {
 			config, _, err := kubeconfig.Load(kubeconfig.Options{Path: file})
@@ -179,7 +179,7 @@ func TestARunIsKept(t *testing.T) {
 func TestAKeptControllerThatEnds(t *testing.T) {
 	t.Setenv("LAB_CONTROLLER", "works")
 	for path, crashed := range map[string]bool{"/interrupt": false, "/end": true} {
-		outcome, err := script.Play(t.Context(), script.Config{
+		outcome, err := play.Play(t.Context(), play.Config{
 			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: manifest.English,
 			Keep: func(ctx context.Context, _, gears string) {
 				answer, err := http.Get(strings.TrimSuffix(gears, "/debug/orrery?pretty") + path)
@@ -276,13 +276,13 @@ func traced() (stop func()) {
 }
 
 // followed plays a script with a trace, and returns its lines and what the header says.
-func followed(t *testing.T, mode string) (outcome script.Outcome, lines []string, header trace.Header, begun int) {
+func followed(t *testing.T, mode string) (outcome play.Outcome, lines []string, header trace.Header, begun int) {
 	t.Helper()
 	t.Setenv("LAB_CONTROLLER", mode)
 	program, err := os.Executable()
 	require.NoError(t, err)
 	relay := trace.NewRelay(trace.Header{Run: "lab run", Mode: "lab", Gears: "textbook"})
-	outcome, err = script.Play(t.Context(), script.Config{
+	outcome, err = play.Play(t.Context(), play.Config{
 		Run: manifest.Run{}, Program: program, Log: t.TempDir() + "/log", Out: io.Discard, LimitFactor: 10,
 		Trace: relay, Begun: func() { begun++; header = relay.Header() },
 	})
@@ -367,7 +367,7 @@ func TestAStuckNamespaceIsExplainedAfterAPass(t *testing.T) {
 	} {
 		t.Setenv("LAB_CONTROLLER", c.mode)
 		var out strings.Builder
-		outcome, err := script.Play(t.Context(), script.Config{
+		outcome, err := play.Play(t.Context(), play.Config{
 			Run:     manifest.Run{Script: []manifest.Action{{Stuck: &manifest.Stuck{Namespace: "second"}}}},
 			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: manifest.English, Verdicts: file, Passed: c.passed,
 		})

@@ -1,7 +1,7 @@
-// Package script is "lab run": it starts the API server in memory and the real controller with the
+// Package play is "lab run": it starts the API server in memory and the real controller with the
 // learner's gear, or the program that the manifest names. It plays the requests and faults of the
 // lab's manifest, and checks the outcome.
-package script
+package play
 
 import (
 	"context"
