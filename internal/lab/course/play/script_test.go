@@ -88,8 +88,8 @@ func control(mode string) int {
 	return 0
 }
 
-// play plays a script with this binary as the controller.
-func play(t *testing.T, mode, actions string) (outcome play.Outcome, told string, err error) {
+// played plays a script with this binary as the controller.
+func played(t *testing.T, mode, actions string) (outcome play.Outcome, told string, err error) {
 	t.Helper()
 	t.Setenv("LAB_CONTROLLER", mode)
 	run := manifest.Run{Args: []string{"--concurrent-namespace-syncs=3"}}
@@ -105,7 +105,7 @@ func play(t *testing.T, mode, actions string) (outcome play.Outcome, told string
 }
 
 func TestAScriptIsPlayed(t *testing.T) {
-	outcome, told, err := play(t, "works", `
+	outcome, told, err := played(t, "works", `
 - {say: {en: creating, zh-CN: 创建}, fill: {prefix: team, namespaces: 2, objects: 1}}
 - {touch: {prefix: team, times: 2, every: 1ms}}
 - {pause: 1ms}
@@ -133,7 +133,7 @@ func TestAnotherOutcomeIsToldAndIsNoError(t *testing.T) {
 		"the controller has no metric nothing":               {"works", "[{metric: {name: nothing, within: 1ms}}]"},
 		"The controller did not finish its work within 30 s": {"fails", "[]"},
 	} {
-		outcome, told, err := play(t, c.mode, c.actions)
+		outcome, told, err := played(t, c.mode, c.actions)
 		require.NoError(t, err)
 		assert.False(t, outcome.OK)
 		assert.False(t, outcome.Crashed)
@@ -196,7 +196,7 @@ func TestAKeptControllerThatEnds(t *testing.T) {
 }
 
 func TestAControllerThatEndsIsACrash(t *testing.T) {
-	outcome, _, err := play(t, "panics", "[{pause: 1m}]")
+	outcome, _, err := played(t, "panics", "[{pause: 1m}]")
 	require.NoError(t, err)
 	assert.True(t, outcome.Crashed)
 	assert.False(t, outcome.OK)
@@ -205,7 +205,7 @@ func TestAControllerThatEndsIsACrash(t *testing.T) {
 
 // A series with labels does not exist before its first value.
 func TestAScriptWaitsForASeriesThatBeginsLater(t *testing.T) {
-	outcome, told, err := play(t, "works", "[{metric: {name: retries, at_least: 1, within: 60s}}]")
+	outcome, told, err := played(t, "works", "[{metric: {name: retries, at_least: 1, within: 60s}}]")
 	require.NoError(t, err)
 	assert.True(t, outcome.OK, told)
 }
@@ -215,14 +215,14 @@ func TestAMistakeInAScriptIsAnError(t *testing.T) {
 		"nonsense":                             "[{fault: nonsense}]",
 		"there is no fault \"compact\" to end": "[{end: compact}]",
 	} {
-		_, _, err := play(t, "works", actions)
+		_, _, err := played(t, "works", actions)
 		assert.ErrorContains(t, err, want)
 	}
 }
 
 // The program of a lab is started by the script, as often as it asks for, and has one log.
 func TestAProgramThatIsKilledIsStartedAgain(t *testing.T) {
-	outcome, told, err := play(t, "dies", `
+	outcome, told, err := played(t, "dies", `
 - {create_machine: web}
 - {start: {args: [-b, "-state=$STATE"]}}
 - {killed: 60s}
@@ -239,7 +239,7 @@ func TestAProgramThatIsKilledIsStartedAgain(t *testing.T) {
 }
 
 func TestAnOrphanIsTold(t *testing.T) {
-	outcome, told, err := play(t, "dies", `[{create_machine: web}, {machines: {objects: [web], servers: [web], within: 1ms}}]`)
+	outcome, told, err := played(t, "dies", `[{create_machine: web}, {machines: {objects: [web], servers: [web], within: 1ms}}]`)
 	require.NoError(t, err)
 	assert.False(t, outcome.OK)
 	assert.Contains(t, told, "VirtualMachines: web; servers: none; want VirtualMachines: web; servers: web\n")
@@ -247,10 +247,10 @@ func TestAnOrphanIsTold(t *testing.T) {
 
 // Only the exit code of a killed program is not a crash.
 func TestAProgramThatEndsInAnotherWayHasCrashed(t *testing.T) {
-	outcome, _, err := play(t, "panics", "[{killed: 60s}]")
+	outcome, _, err := played(t, "panics", "[{killed: 60s}]")
 	require.NoError(t, err)
 	assert.True(t, outcome.Crashed)
-	outcome, told, err := play(t, "works", "[{killed: 1ms}]")
+	outcome, told, err := played(t, "works", "[{killed: 1ms}]")
 	require.NoError(t, err)
 	assert.False(t, outcome.OK)
 	assert.Contains(t, told, "The program is still running after 0 s")
