@@ -26,7 +26,8 @@ var (
 	labelForm = regexp.MustCompile(`^\s*\t(Error Trace|Error|Test|Messages):\s*(.*)$`)
 )
 
-// diffLine is a line of testify's diff that differs. It takes the place of values that are too long.
+// diffLine is a line of testify's diff that differs. It takes the place of values that are too
+// long.
 var diffLine = regexp.MustCompile(`^[-+] `)
 
 // empty are reasons of testify that add nothing to the sentence of an assertion.
