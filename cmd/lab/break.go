@@ -83,7 +83,8 @@ are the two namespaces of lab 13, with two causes each; --seed chooses others.`,
 	flags.BoolVar(&o.solve, "solve", false, "repair it")
 	flags.BoolVar(&o.check, "check", false, "check the repair: exit code 0 if it passes, 1 if not")
 	flags.Uint64Var(&o.seed, "seed", 1, fmt.Sprintf("the `number` of the two namespaces of lab 13, 1 to %d; as in verdict.yaml", causes.Seeds))
-	flags.StringVar(&o.server, "server", "", "the `kubeconfig` of a \"lab break\" that is running, for --hint, --solve and --check")
+	flags.StringVar(&o.server, "server", "",
+		"the `kubeconfig` of a \"lab break\" that is running, for --hint, --solve and --check")
 	program.CompleteFiles(command, "server")
 	return command
 }
@@ -103,7 +104,7 @@ func (o *breakOptions) chosen(args []string) (*causes.Fixture, error) {
 	case asked > 1:
 		return nil, errors.New("--random, --list, --hint, --solve and --check exclude each other")
 	case o.later() != (o.server != ""):
-		return nil, errors.New(`--hint, --solve and --check need --server and the kubeconfig that "lab break" has printed`)
+		return nil, errors.New(`--hint, --solve and --check need --server and the kubeconfig of a "lab break"`)
 	case o.seed < 1 || o.seed > causes.Seeds:
 		return nil, fmt.Errorf("--seed must be a number from 1 to %d", causes.Seeds)
 	case o.list || o.later() && len(args) == 0:

@@ -121,11 +121,23 @@ func TestMistakesInAPage(t *testing.T) {
 	_, _, stderr := lab(t, "start", "04")
 	require.Empty(t, stderr)
 	for name, c := range map[string]struct{ find, replace, want string }{
-		"it does not compile": {"c.n += n", "c.m += n", "  " + yours + ":15: c.m undefined (type *Counter has no field or method m)\n      c.m += n // the reference does it so\n"},
+		"it does not compile": {
+			"c.n += n", "c.m += n",
+			"  " + yours + ":15: c.m undefined (type *Counter has no field or method m)\n      c.m += n //",
+		},
 		"it cannot be parsed": {"c.n += n", "c.n +=", "The page does not compile:\n  " + yours + ":16: "},
-		"a function is gone":  {"func (c *Counter) get() int", "func (c *Counter) take() int", "  gear/other.go:7: c.get undefined (type *Counter has no field or method get)\n"},
-		"another module":      {`import "sync"`, "import (\n\t\"sync\"\n\t_ \"example.com/nothing\"\n)", "No module has the package example.com/nothing."},
-		"a panic":             {"c.n += n", "var m map[string]int\n\tm[\"a\"] = n", "  " + yours + ":16  Counter.Add\n          m[\"a\"] = n // the reference does it so\n"},
+		"a function is gone": {
+			"func (c *Counter) get() int", "func (c *Counter) take() int",
+			"  gear/other.go:7: c.get undefined (type *Counter has no field or method get)\n",
+		},
+		"another module": {
+			`import "sync"`, "import (\n\t\"sync\"\n\t_ \"example.com/nothing\"\n)",
+			"No module has the package example.com/nothing.",
+		},
+		"a panic": {
+			"c.n += n", "var m map[string]int\n\tm[\"a\"] = n",
+			"  " + yours + ":16  Counter.Add\n          m[\"a\"] = n //",
+		},
 		"a finding of go vet": {"return c.n\n", "d := *c\n\treturn d.n\n", "go vet found:\n  " + yours + ":24: "},
 	} {
 		t.Run(name, func(t *testing.T) {

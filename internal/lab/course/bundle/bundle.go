@@ -171,7 +171,8 @@ func (config Config) modules(ctx context.Context, scratch string) (entries []ent
 			return nil
 		}
 		name, err := filepath.Rel(download, file)
-		entries = append(entries, entry{part: "modules", name: path.Join(kit, "modules", filepath.ToSlash(name)), file: file})
+		name = path.Join(kit, "modules", filepath.ToSlash(name))
+		entries = append(entries, entry{part: "modules", name: name, file: file})
 		return err
 	})
 	return entries, err

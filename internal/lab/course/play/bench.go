@@ -83,7 +83,8 @@ func (m measurement) value(name string) float64 {
 func (p *player) measure(ctx context.Context, b manifest.Bench) ([]measurement, error) {
 	limited, cancel := context.WithTimeout(ctx, p.limit(benchLimit))
 	defer cancel()
-	arguments := slices.Concat(p.Run.Args, b.Args, []string{"--design", strings.Join(b.Designs, ","), "-o", "json", "-q"})
+	designs := strings.Join(b.Designs, ",")
+	arguments := slices.Concat(p.Run.Args, b.Args, []string{"--design", designs, "-o", "json", "-q"})
 	command := exec.CommandContext(limited, p.Program, arguments...)
 	command.WaitDelay = time.Second
 	var out, failed bytes.Buffer
