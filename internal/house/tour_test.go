@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/course/manifest"
+	"orrery/internal/words"
 )
 
 // tourStep is a function on the path of one event, as a document names it.
@@ -219,9 +220,9 @@ func stopsOfTheWorkshop(t *testing.T) (steps []tourStep) {
 	var trip struct {
 		Minutes int `yaml:"minutes"` // for each stop
 		Stops   []struct {
-			At       string        `yaml:"at"`
-			Look     manifest.Text `yaml:"look"`
-			Question manifest.Text `yaml:"question"`
+			At       string     `yaml:"at"`
+			Look     words.Text `yaml:"look"`
+			Question words.Text `yaml:"question"`
 		} `yaml:"stops"`
 	}
 	require.NoError(t, manifest.Read(root+"/workshop/tour.yaml", &trip))

@@ -18,6 +18,7 @@ import (
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/bundle"
+	"orrery/internal/lab/course/manifest"
 )
 
 // ailment is the result of one check of the doctor.
@@ -73,7 +74,7 @@ type checkup struct {
 }
 
 func (c *checkup) add(check string, ok, optional bool, message string, arguments ...any) {
-	c.note(ailment{check, ok, optional, c.lang.Say(message, arguments...)})
+	c.note(ailment{check, ok, optional, manifest.Say(c.lang, message, arguments...)})
 }
 
 func (c *checkup) note(a ailment) {
@@ -104,20 +105,20 @@ func (c *checkup) serious() (names []string) {
 func (c *checkup) line() string {
 	word := func(check string) string {
 		if slices.ContainsFunc(c.found, func(a ailment) bool { return a.check == check && a.ok }) {
-			return c.lang.Say("yes")
+			return manifest.Say(c.lang, "yes")
 		}
-		return c.lang.Say("no")
+		return manifest.Say(c.lang, "no")
 	}
-	state := c.lang.Say("room-ready")
+	state := manifest.Say(c.lang, "room-ready")
 	if bad := c.serious(); len(bad) > 0 {
-		state = c.lang.Say("room-not-ready", strings.Join(bad, ", "))
+		state = manifest.Say(c.lang, "room-not-ready", strings.Join(bad, ", "))
 	}
 	name, _ := os.Hostname() // "" says so
 	if current, err := user.Current(); err == nil {
 		name = current.Username + "@" + name
 	}
 	system := runtime.GOOS + "/" + runtime.GOARCH
-	return c.lang.Say("room", name, system, c.found[0].says, word("race detector"), word("build"), state)
+	return manifest.Say(c.lang, "room", name, system, c.found[0].says, word("race detector"), word("build"), state)
 }
 
 // examine makes all checks.
@@ -145,7 +146,7 @@ func (c *checkup) examine(ctx context.Context, warm bool) {
 		c.add("reference", true, false, "doctor-reference")
 	}
 	if warm && modules {
-		fmt.Fprintln(c.ErrOrStderr(), c.lang.Say("doctor-builds"))
+		fmt.Fprintln(c.ErrOrStderr(), manifest.Say(c.lang, "doctor-builds"))
 		if err := c.warm(ctx, toolchain.Race); err != nil {
 			c.add("build", false, false, "doctor-build-bad", err)
 		} else {

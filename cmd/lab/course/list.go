@@ -77,7 +77,7 @@ func (s *session) list(lab *manifest.Lab, progress *build.LabProgress) {
 	default:
 		state, minutes = "started", lab.Minutes*(of-passed)/of
 	}
-	said := s.lang.Say("state-" + state)
+	said := manifest.Say(s.lang, "state-"+state)
 	if state == "started" || state == "changed" {
 		said = fmt.Sprintf("%s %d/%d", said, passed, of)
 	}

@@ -16,6 +16,7 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/manifest"
+	"orrery/internal/words"
 )
 
 func newQuizCommand() *cobra.Command {
@@ -175,7 +176,7 @@ func letter(i int) string { return string(rune('a' + i)) }
 func (s *session) answer(ctx context.Context, q *manifest.Question, input <-chan string) (chosen *manifest.Choice, more bool) {
 	last := letter(len(q.Choices) - 1)
 	for {
-		fmt.Fprint(s.OutOrStdout(), s.lang.Say("quiz-prompt", last))
+		fmt.Fprint(s.OutOrStdout(), manifest.Say(s.lang, "quiz-prompt", last))
 		select {
 		case <-ctx.Done():
 			fmt.Fprintln(s.OutOrStdout())
@@ -204,8 +205,8 @@ func (s *session) comment(q *manifest.Question, chosen *manifest.Choice) {
 		s.print("quiz-right")
 	} else {
 		s.print("quiz-wrong", right.In(s.lang))
-		belief := s.lang.Say("quiz-belief", chosen.Belief.In(s.lang))
-		fmt.Fprintln(out, s.paragraph(manifest.Text{English: belief, Chinese: belief}))
+		belief := manifest.Say(s.lang, "quiz-belief", chosen.Belief.In(s.lang))
+		fmt.Fprintln(out, s.paragraph(words.Text{English: belief, Chinese: belief}))
 	}
 	fmt.Fprintf(out, "%s\n", s.paragraph(q.Why))
 	s.print("quiz-run")

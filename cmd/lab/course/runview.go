@@ -66,8 +66,8 @@ func (s *session) watched(ctx context.Context, chosen *choice, lay *build.Overla
 }
 
 // written returns the pages with which the program was built.
-func written(lay *build.Overlay) (map[string]places.Page, error) {
-	pages := map[string]places.Page{}
+func written(lay *build.Overlay) (map[string]view.YourPage, error) {
+	pages := map[string]view.YourPage{}
 	for name, file := range lay.Pages {
 		text, err := os.ReadFile(file)
 		if err != nil {

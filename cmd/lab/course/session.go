@@ -19,6 +19,7 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/manifest"
+	"orrery/internal/words"
 )
 
 // Exit codes besides 0.
@@ -40,7 +41,7 @@ func AddTo(root *cobra.Command) {
 	for _, command := range commands {
 		command.GroupID = group.ID
 		command.Flags().String("lang", "", "the language of texts: en or zh-CN; default: that of the locale")
-		program.Complete(command, "lang", string(manifest.English), string(manifest.Chinese))
+		program.Complete(command, "lang", string(words.English), string(words.Chinese))
 		inner := command.RunE
 		command.RunE = func(command *cobra.Command, args []string) error { return plain(command, inner(command, args)) }
 		root.AddCommand(command)
@@ -83,7 +84,7 @@ func usage(err error) error {
 // session is what every command needs.
 type session struct {
 	*cobra.Command
-	lang manifest.Lang
+	lang words.Lang
 	// here is the current folder.
 	here   string
 	folder build.Folder
@@ -97,7 +98,7 @@ func open(command *cobra.Command) (*session, error) {
 		return nil, err
 	}
 	s := &session{Command: command}
-	if s.lang, err = manifest.Parse(name); err != nil {
+	if s.lang, err = words.ParseLang(name); err != nil {
 		return nil, program.UsageError{Command: command.CommandPath(), Err: err}
 	}
 	if s.here, err = os.Getwd(); err != nil {
@@ -117,12 +118,12 @@ func open(command *cobra.Command) (*session, error) {
 
 // refuse returns an error about usage or environment with a message.
 func (s *session) refuse(name string, arguments ...any) error {
-	return usage(errors.New(s.lang.Say(name, arguments...)))
+	return usage(errors.New(manifest.Say(s.lang, name, arguments...)))
 }
 
 // print writes a message.
 func (s *session) print(name string, arguments ...any) {
-	fmt.Fprintln(s.OutOrStdout(), s.lang.Say(name, arguments...))
+	fmt.Fprintln(s.OutOrStdout(), manifest.Say(s.lang, name, arguments...))
 }
 
 // show returns a path relative to the current folder.
@@ -233,7 +234,7 @@ func (s *session) progress(lab *manifest.Lab) (build.LabProgress, error) {
 
 func (s *session) bad(file string) {
 	if file != "" {
-		fmt.Fprintln(s.ErrOrStderr(), s.lang.Say("progress-bad", s.show(file)))
+		fmt.Fprintln(s.ErrOrStderr(), manifest.Say(s.lang, "progress-bad", s.show(file)))
 	}
 }
 
@@ -278,7 +279,7 @@ func columns(w io.Writer) int {
 }
 
 // paragraph returns a text that is wrapped for the terminal, if that has less than the usual width.
-func (s *session) paragraph(t manifest.Text) string {
+func (s *session) paragraph(t words.Text) string {
 	width := widest
 	if terminal := columns(s.OutOrStdout()); terminal > 0 {
 		width = min(width, terminal)

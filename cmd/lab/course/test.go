@@ -52,7 +52,7 @@ func (s *session) test(ctx context.Context, lab *manifest.Lab) (*check.Report, e
 	}
 	onTerminal := columns(s.ErrOrStderr()) > 0
 	if onTerminal {
-		fmt.Fprint(s.ErrOrStderr(), s.lang.Say("testing"))
+		fmt.Fprint(s.ErrOrStderr(), manifest.Say(s.lang, "testing"))
 	}
 	r, err := check.Run(ctx, check.Options{
 		Repository: s.folder.Repository, Lab: lab, Folder: s.folder.Of(lab), From: s.here, Race: toolchain.Race,

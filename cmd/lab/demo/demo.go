@@ -23,10 +23,10 @@ import (
 	"orrery/controller/gears"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/words"
 )
 
 // New returns the command demo.
@@ -68,7 +68,7 @@ The scenes:
 	}
 	options.addTo(command.Flags())
 	program.Complete(command, "scene", sceneLines("\t")...)
-	program.Complete(command, "lang", string(texts.English), string(texts.Chinese))
+	program.Complete(command, "lang", string(words.English), string(words.Chinese))
 	program.CompleteList(command, "gears", gears.Completions)
 	program.CompleteFiles(command, "kubeconfig-out")
 	return command

@@ -14,13 +14,13 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/app/program"
-	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
+	"orrery/internal/words"
 )
 
 // demoOptions are the flags of "lab demo".
@@ -73,7 +73,7 @@ func (o *demoOptions) check() error {
 	if err != nil {
 		return fmt.Errorf("--scene: %w", err)
 	}
-	_, noLang := texts.Parse(o.lang)
+	_, noLang := words.ParseLang(o.lang)
 	if err := cmp.Or(noLang, o.record.Check(), o.page.Check()); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (o *demoOptions) check() error {
 
 // config returns the configuration from the flags and the terminal.
 func (o *demoOptions) config(stdout io.Writer) demo.Config {
-	lang, _ := texts.Parse(o.lang) // it was checked
+	lang, _ := words.ParseLang(o.lang) // it was checked
 	config := demo.Config{
 		Scene: o.scene, Lang: lang, Objects: o.objects, Gears: o.gears, Listen: o.listen,
 		Color: program.WantsColor(stdout),

@@ -18,12 +18,12 @@ import (
 	"go.uber.org/goleak"
 
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
+	"orrery/internal/words"
 	"orrery/restclient/restclienttest"
 	"orrery/wait"
 )
@@ -75,7 +75,7 @@ func TestChinese(t *testing.T) {
 	for _, name := range []string{"delete", "slow-consumer"} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
-			s := inBubble(t, name, Config{Out: &out, Lang: texts.Chinese})
+			s := inBubble(t, name, Config{Out: &out, Lang: words.Chinese})
 			require.NoError(t, s.run(t.Context()))
 			for _, beat := range s.teller.State().Beats {
 				if beat.Who != story.You { // commands

@@ -27,12 +27,12 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
+	"orrery/internal/words"
 	"orrery/restclient"
 	"orrery/restclient/credentials"
 	"orrery/wait"
@@ -210,7 +210,7 @@ type Config struct {
 	// Scene is the name of the scene; "": scenes.Default.
 	Scene string
 	// Lang is the language of what is told; "": English.
-	Lang texts.Lang
+	Lang words.Lang
 	// Objects is the number of objects in the namespace; 0: stage.DefaultObjects.
 	Objects int
 	// Gears are the controller's gears.

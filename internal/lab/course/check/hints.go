@@ -6,11 +6,12 @@ import (
 
 	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/manifest"
+	"orrery/internal/words"
 )
 
 // Hint is what one call of "lab hint" prints.
 type Hint struct {
-	manifest.Text
+	words.Text
 	// Test is the failed test that the hint is about; "" for a rung.
 	Test string
 	// Rung counts from 1; 0 for a hint about a failure. With a Trouble it is the one that comes

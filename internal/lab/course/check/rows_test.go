@@ -15,7 +15,7 @@ import (
 
 	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/check"
-	"orrery/internal/lab/course/manifest"
+	"orrery/internal/words"
 )
 
 // paths has one page of a learner, /w/queue/queue.go, in place of queue/queue.go.
@@ -81,7 +81,7 @@ func TestRows(t *testing.T) {
 			r.Passed = true
 		}
 		var out strings.Builder
-		for _, lang := range manifest.Langs {
+		for _, lang := range words.Langs {
 			r.Print(&out, lang)
 		}
 		checkScreen(t, out.String())

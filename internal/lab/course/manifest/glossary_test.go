@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/course/manifest"
+	"orrery/internal/words"
 )
 
 // repository is the root of the repository.
@@ -25,8 +26,8 @@ const repository = "../../../.."
 // glossary is workshop/glossary.yaml: the terms of the course in both languages.
 type glossary struct {
 	// Title and Intro begin the pages in docs/learn.
-	Title manifest.Text `yaml:"title"`
-	Intro manifest.Text `yaml:"intro"`
+	Title words.Text `yaml:"title"`
+	Intro words.Text `yaml:"intro"`
 	// View has the terms of each box of the live view, by their English names: first what the box is.
 	View map[string][]string `yaml:"view"`
 	// Terms are in alphabetical order of the English terms.
@@ -35,10 +36,10 @@ type glossary struct {
 
 // term is a term with its meaning.
 type term struct {
-	Name          manifest.Text `yaml:"term"`
-	manifest.Text `yaml:",inline"`
+	Name       words.Text `yaml:"term"`
+	words.Text `yaml:",inline"`
 	// Not is what the term is not to be confused with.
-	Not manifest.Text `yaml:"not"`
+	Not words.Text `yaml:"not"`
 	// Labs are the ids of the labs that explain it.
 	Labs []string `yaml:"labs"`
 	// Code is a file, or a declaration in it as in "deltafifo/fifo.go: DeltaFIFO.Pop".
@@ -67,15 +68,15 @@ func compare(t *testing.T, file, want string) {
 
 func TestThePagesAreWrittenFromTheGlossary(t *testing.T) {
 	g := load(t)
-	compare(t, "docs/learn/glossary.md", g.markdown(manifest.English, manifest.Chinese, "[中文](glossary.zh-CN.md)",
+	compare(t, "docs/learn/glossary.md", g.markdown(words.English, words.Chinese, "[中文](glossary.zh-CN.md)",
 		"| term | in Chinese | meaning | labs | code |", " Not ", "."))
-	compare(t, "docs/learn/glossary.zh-CN.md", g.markdown(manifest.Chinese, manifest.English, "[English](glossary.md)",
+	compare(t, "docs/learn/glossary.zh-CN.md", g.markdown(words.Chinese, words.English, "[English](glossary.md)",
 		"| 术语 | 英文 | 含义 | 实验 | 代码 |", "别和它混淆：", "。"))
 }
 
 // markdown returns the page in a language. The last arguments are the heading of the table, what
 // stands before the confusion, and the end of a sentence.
-func (g glossary) markdown(lang, other manifest.Lang, link, head, not, stop string) string {
+func (g glossary) markdown(lang, other words.Lang, link, head, not, stop string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s\n\n%s\n\n%s\n| --- | --- | --- | --- | --- |\n", g.Title.In(lang), link, g.Intro.In(lang), head)
 	for _, term := range g.Terms {
@@ -103,14 +104,14 @@ func TestTheLiveViewExplainsItsBoxes(t *testing.T) {
 	require.NotEmpty(t, found)
 	names := append(regexp.MustCompile(`\w+`).FindAllString(found[1], -1), "story", "time")
 	assert.ElementsMatch(t, names, slices.Collect(maps.Keys(g.View)))
-	boxes := map[string][]map[manifest.Lang][2]string{}
+	boxes := map[string][]map[words.Lang][2]string{}
 	for box, names := range g.View {
 		require.NotEmpty(t, names, box)
 		for _, name := range names {
 			i := slices.IndexFunc(g.Terms, func(each term) bool { return each.Name.English == name })
 			require.GreaterOrEqual(t, i, 0, "%s: there is no term %q", box, name)
-			entry := map[manifest.Lang][2]string{}
-			for _, lang := range manifest.Langs {
+			entry := map[words.Lang][2]string{}
+			for _, lang := range words.Langs {
 				entry[lang] = [2]string{g.Terms[i].Name.In(lang), g.Terms[i].In(lang)}
 			}
 			boxes[box] = append(boxes[box], entry)
@@ -137,9 +138,9 @@ func TestTermsAreComplete(t *testing.T) {
 	for _, term := range load(t).Terms {
 		name := term.Name.English
 		assert.True(t, term.Name.Complete() && term.Complete(), "%s: a language is missing", name)
-		assert.True(t, term.Not == manifest.Text{} || term.Not.Complete(), "%s: a language of not is missing", name)
-		assert.Regexp(t, `\.$`, term.In(manifest.English), "%s: the meaning has to be sentences", name)
-		assert.Regexp(t, `。$`, term.In(manifest.Chinese), "%s: the meaning has to be sentences", name)
+		assert.True(t, term.Not == words.Text{} || term.Not.Complete(), "%s: a language of not is missing", name)
+		assert.Regexp(t, `\.$`, term.In(words.English), "%s: the meaning has to be sentences", name)
+		assert.Regexp(t, `。$`, term.In(words.Chinese), "%s: the meaning has to be sentences", name)
 		assert.Greater(t, strings.ToLower(name), last, "it is out of order, or occurs twice")
 		last = strings.ToLower(name)
 		assert.Subset(t, ids, term.Labs, name)

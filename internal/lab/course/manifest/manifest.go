@@ -13,14 +13,16 @@ import (
 	"strings"
 	"time"
 
+	"orrery/internal/words"
+
 	"go.yaml.in/yaml/v3"
 )
 
 // Lab is one lab.
 type Lab struct {
 	// ID has two digits.
-	ID    string `yaml:"id"`
-	Title Text   `yaml:"title"`
+	ID    string     `yaml:"id"`
+	Title words.Text `yaml:"title"`
 	// Article names the article that the lab belongs to.
 	Article string `yaml:"article"`
 	// Minutes is how long the lab takes a learner who works alone, and a room.
@@ -36,8 +38,8 @@ type Lab struct {
 
 	// Built is what a learner reads after a success: what the page is, who does it so, and what to
 	// read in client-go.
-	Built Text  `yaml:"built"`
-	Hints Hints `yaml:"hints"`
+	Built words.Text `yaml:"built"`
+	Hints Hints      `yaml:"hints"`
 
 	// Name is the name of the folder: id, hyphen, words.
 	Name string `yaml:"-"`
@@ -125,7 +127,7 @@ func (r Run) Uses(lab *Lab) bool {
 type Hints struct {
 	// Rungs are three: a question that points at the invariant; the structure or the call;
 	// pseudo-code for the hard half.
-	Rungs []Text `yaml:"rungs"`
+	Rungs []words.Text `yaml:"rungs"`
 	// State are hints for particular failures. They come before the rungs.
 	State []StateHint `yaml:"state"`
 }
@@ -136,8 +138,8 @@ type StateHint struct {
 	// Test is the full name of the first test that failed.
 	Test string `yaml:"test"`
 	// Output is a part of what that test printed. Empty matches everything.
-	Output string `yaml:"output"`
-	Text   `yaml:",inline"`
+	Output     string `yaml:"output"`
+	words.Text `yaml:",inline"`
 }
 
 // Mutant is a planted wrong solution: the reference with edits. "lab verify" checks that the tests
@@ -177,8 +179,8 @@ func (l *Lab) Page(file string) *File {
 }
 
 // Readme returns the path of the lab's page in a language.
-func (l *Lab) Readme(lang Lang) string {
-	if lang == Chinese {
+func (l *Lab) Readme(lang words.Lang) string {
+	if lang == words.Chinese {
 		return filepath.Join(l.Dir, "README.zh-CN.md")
 	}
 	return filepath.Join(l.Dir, "README.md")
@@ -189,26 +191,26 @@ type Question struct {
 	ID string `yaml:"id"`
 	// Script is what happens, a step a line, with what each yields. It is shown after the answer,
 	// and the question is about its last line.
-	Script  string `yaml:"script"`
-	Text    `yaml:",inline"`
-	Choices []Choice `yaml:"choices"`
+	Script     string `yaml:"script"`
+	words.Text `yaml:",inline"`
+	Choices    []Choice `yaml:"choices"`
 	// Why explains the right choice in one sentence.
-	Why Text `yaml:"why"`
+	Why words.Text `yaml:"why"`
 }
 
 // Choice is an answer that a learner may choose.
 type Choice struct {
 	// Is is the answer in a word or two, by which progress is kept.
-	Is   string `yaml:"is"`
-	Text `yaml:",inline"`
+	Is         string `yaml:"is"`
+	words.Text `yaml:",inline"`
 	// Belief is the belief behind a wrong choice. The right choice has none.
-	Belief Text `yaml:"belief"`
+	Belief words.Text `yaml:"belief"`
 }
 
 // Right returns the right choice, or nil if not exactly one has no belief.
 func (q *Question) Right() (right *Choice) {
 	for i := range q.Choices {
-		if q.Choices[i].Belief != (Text{}) {
+		if q.Choices[i].Belief != (words.Text{}) {
 			continue
 		}
 		if right != nil {
@@ -222,7 +224,7 @@ func (q *Question) Right() (right *Choice) {
 // Action is one action of the script of "lab run". At most one of the fields besides Say is set.
 type Action struct {
 	// Say is printed before the action.
-	Say Text `yaml:"say"`
+	Say words.Text `yaml:"say"`
 	// Fill creates namespaces with config maps in them.
 	Fill *Fill `yaml:"fill"`
 	// Touch updates namespaces.

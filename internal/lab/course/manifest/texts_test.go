@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/course/manifest"
+	"orrery/internal/words"
 )
 
 var (
@@ -59,7 +60,7 @@ func TestMessagesAreUsed(t *testing.T) {
 	}
 }
 
-func keys(all map[string]manifest.Text) (names []string) {
+func keys(all map[string]words.Text) (names []string) {
 	for name := range all {
 		names = append(names, name)
 	}
@@ -67,22 +68,22 @@ func keys(all map[string]manifest.Text) (names []string) {
 }
 
 func TestLanguages(t *testing.T) {
-	for value, want := range map[string]manifest.Lang{"": manifest.English, "C": manifest.English, "de_DE.UTF-8": manifest.English, "zh_CN.UTF-8": manifest.Chinese, "zh": manifest.Chinese} {
+	for value, want := range map[string]words.Lang{"": words.English, "C": words.English, "de_DE.UTF-8": words.English, "zh_CN.UTF-8": words.Chinese, "zh": words.Chinese} {
 		t.Setenv("LC_ALL", "")
 		t.Setenv("LC_MESSAGES", "")
 		t.Setenv("LANG", value)
-		assert.Equal(t, want, manifest.FromLocale(), value)
+		assert.Equal(t, want, words.FromLocale(), value)
 	}
-	lang, err := manifest.Parse("zh-CN")
+	lang, err := words.ParseLang("zh-CN")
 	require.NoError(t, err)
-	assert.Equal(t, "全部通过。接下来：lab run 08，然后 lab diff 08", lang.Say("all-passed", "08"))
-	_, err = manifest.Parse("fr")
+	assert.Equal(t, "全部通过。接下来：lab run 08，然后 lab diff 08", manifest.Say(lang, "all-passed", "08"))
+	_, err = words.ParseLang("fr")
 	assert.EqualError(t, err, `there is no language "fr"; use en or zh-CN`)
 }
 
 func TestParagraphsAreWrappedBetweenWords(t *testing.T) {
-	text := manifest.Text{English: strings.Repeat("word ", 20) + "\n    " + strings.Repeat("code ", 18), Chinese: strings.Repeat("字", 100)}
+	text := words.Text{English: strings.Repeat("word ", 20) + "\n    " + strings.Repeat("code ", 18), Chinese: strings.Repeat("字", 100)}
 	assert.Equal(t, strings.TrimSpace(strings.Repeat("word ", 16))+"\nword word word word\n    "+
-		strings.TrimSpace(strings.Repeat("code ", 15))+"\n    code code code", text.Wrapped(manifest.English, 80))
-	assert.Equal(t, text.Chinese, text.Wrapped(manifest.Chinese, 80))
+		strings.TrimSpace(strings.Repeat("code ", 15))+"\n    code code code", text.Wrapped(words.English, 80))
+	assert.Equal(t, text.Chinese, text.Wrapped(words.Chinese, 80))
 }

@@ -111,7 +111,7 @@ func (p *player) compareMachines(ctx context.Context, want manifest.Machines) er
 // names returns names as a text.
 func (p *player) names(names []string) string {
 	if len(names) == 0 {
-		return p.Lang.Say("run-none")
+		return manifest.Say(p.Lang, "run-none")
 	}
 	return strings.Join(names, ", ")
 }

@@ -18,6 +18,7 @@ import (
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/course/manifest"
 	"orrery/internal/observe/trace"
+	"orrery/internal/words"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
@@ -45,7 +46,7 @@ type Config struct {
 	Trace *trace.Relay
 	Begun func()
 	Out   io.Writer
-	Lang  manifest.Lang
+	Lang  words.Lang
 }
 
 // Outcome is how it ended.
@@ -230,7 +231,7 @@ func (p *player) startServer(ctx context.Context) (err error) {
 }
 
 // say prints a line with the time.
-func (p *player) say(name string, arguments ...any) { p.line(p.Lang.Say(name, arguments...)) }
+func (p *player) say(name string, arguments ...any) { p.line(manifest.Say(p.Lang, name, arguments...)) }
 
 func (p *player) line(text string) {
 	fmt.Fprintf(p.Out, "  %5.1f s  %s\n", time.Since(p.began).Seconds(), text)

@@ -26,6 +26,7 @@ import (
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 	"orrery/internal/why"
+	"orrery/internal/words"
 	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -99,7 +100,7 @@ func played(t *testing.T, mode, actions string) (outcome play.Outcome, told stri
 	require.NoError(t, yaml.Unmarshal([]byte(actions), &run.Script))
 	var out strings.Builder
 	outcome, err = play.Play(t.Context(), play.Config{
-		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: manifest.English,
+		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: words.English,
 	})
 	return outcome, out.String(), err
 }
@@ -148,7 +149,7 @@ func TestARunIsKept(t *testing.T) {
 	run := manifest.Run{Script: []manifest.Action{{Fill: &manifest.Fill{Prefix: "team", Namespaces: 2}}}}
 	found := 0
 	outcome, err := play.Play(ctx, play.Config{
-		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: manifest.English,
+		Run: run, Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: words.English,
 		Keep: func(ctx context.Context, file, gears string) {
 			config, _, err := kubeconfig.Load(kubeconfig.Options{Path: file})
 			require.NoError(t, err)
@@ -180,7 +181,7 @@ func TestAKeptControllerThatEnds(t *testing.T) {
 	t.Setenv("LAB_CONTROLLER", "works")
 	for path, crashed := range map[string]bool{"/interrupt": false, "/end": true} {
 		outcome, err := play.Play(t.Context(), play.Config{
-			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: manifest.English,
+			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: io.Discard, Lang: words.English,
 			Keep: func(ctx context.Context, _, gears string) {
 				answer, err := http.Get(strings.TrimSuffix(gears, "/debug/orrery?pretty") + path)
 				if err == nil {
@@ -369,7 +370,7 @@ func TestAStuckNamespaceIsExplainedAfterAPass(t *testing.T) {
 		var out strings.Builder
 		outcome, err := play.Play(t.Context(), play.Config{
 			Run:     manifest.Run{Script: []manifest.Action{{Stuck: &manifest.Stuck{Namespace: "second"}}}},
-			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: manifest.English, Verdicts: file, Passed: c.passed,
+			Program: os.Args[0], Log: filepath.Join(t.TempDir(), "run.log"), Out: &out, Lang: words.English, Verdicts: file, Passed: c.passed,
 		})
 		require.NoError(t, err)
 		assert.Equal(t, c.ok, outcome.OK, out.String())

@@ -17,6 +17,7 @@ import (
 	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/manifest"
 	"orrery/internal/lab/course/play"
+	"orrery/internal/words"
 )
 
 // limitFactor multiplies the limits of tests and scripts, which are for a learner who waits. Here
@@ -55,10 +56,10 @@ func summary(r *check.Report) string {
 	switch {
 	case len(r.Build) > 0 || r.NoModule != "":
 		text.WriteString("it does not build:\n")
-		r.PrintBuild(&text, manifest.English)
+		r.PrintBuild(&text, words.English)
 	case r.Failure != nil:
 		fmt.Fprintf(&text, "%s in the step %s:\n", r.Failure.Kind, r.Failure.Step)
-		r.Failure.Print(&text, manifest.English, r.Unwritten)
+		r.Failure.Print(&text, words.English, r.Unwritten)
 	case len(r.Vet) > 0:
 		fmt.Fprintf(&text, "go vet: %s: %s", r.Vet[0].Place, r.Vet[0].Message)
 	default:
@@ -207,7 +208,7 @@ func scriptPlays(ctx context.Context, s *subject) ([]string, error) {
 	}
 	var told bytes.Buffer
 	outcome, err := play.Play(ctx, play.Config{Run: run, Program: binary, Log: filepath.Join(s.dir, "run.log"),
-		Verdicts: lay.Pages[causes.VerdictFile], Passed: true, Out: &told, Lang: manifest.English, LimitFactor: limitFactor})
+		Verdicts: lay.Pages[causes.VerdictFile], Passed: true, Out: &told, Lang: words.English, LimitFactor: limitFactor})
 	if err != nil || outcome.OK {
 		return nil, err
 	}

@@ -27,9 +27,9 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/words"
 	"orrery/wait"
 )
 
@@ -48,11 +48,11 @@ type Scene struct {
 // Words are the words of a scene.
 type Words struct {
 	// Summary is a few words for lists.
-	Summary texts.Text
+	Summary words.Text
 	// Happens says what is going to happen and Look what to watch, a sentence or two each.
-	Happens, Look texts.Text
+	Happens, Look words.Text
 	// Learnt and Read are printed at the end.
-	Learnt []texts.Text
+	Learnt []words.Text
 	Read   []Reading
 }
 
@@ -60,7 +60,7 @@ type Words struct {
 // is only for runs with that form of that gear.
 type Reading struct {
 	File, Form string
-	texts.Text `yaml:",inline"`
+	words.Text `yaml:",inline"`
 }
 
 //go:embed scenes.yaml
@@ -79,7 +79,7 @@ var all = sync.OnceValue(func() map[string]Words {
 func (s Scene) Words() Words { return all()[s.Name] }
 
 // Story returns the empty story of the scene, in a language.
-func (s Scene) Story(lang texts.Lang) *story.Teller {
+func (s Scene) Story(lang words.Lang) *story.Teller {
 	words := s.Words()
 	teller := story.New(s.Name, words.Happens.In(lang), words.Look.In(lang))
 	teller.Update(func(state *story.State) {
@@ -124,7 +124,7 @@ func (s Scene) Play(ctx context.Context, on *stage.Stage) error {
 }
 
 // LessonOf returns the lesson for a run with these gears: it names only pages of their forms.
-func (s Scene) LessonOf(set gears.Set, lang texts.Lang) (lesson story.Lesson) {
+func (s Scene) LessonOf(set gears.Set, lang words.Lang) (lesson story.Lesson) {
 	words := s.Words()
 	for _, text := range words.Learnt {
 		lesson.Learnt = append(lesson.Learnt, text.In(lang))

@@ -15,11 +15,11 @@ import (
 
 	"orrery/controller/gears"
 	vms "orrery/examples/virtualmachine"
-	"orrery/internal/lab/course/texts"
 	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/words"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
@@ -401,23 +401,23 @@ func TestVirtualMachinesThatAreDeletedAtOnce(t *testing.T) {
 func TestScenesAreComplete(t *testing.T) {
 	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "emptied-finalizers", "stuck", "virtualmachine", "errors", "two-ways-of-410", "index", "slow-consumer", "store-decides", "resync", "one-key", "back-off", "worker-pool", "two-queues", "stall"}, scenes.Names())
 	for _, scene := range scenes.All() {
-		words := scene.Words()
-		assert.Regexp(t, `^[A-Z].*[.]$`, words.Happens.English)
-		assert.Regexp(t, `^Watch .*[.]$`, words.Look.English)
-		assert.GreaterOrEqual(t, len(words.Learnt), 3)
-		both := append([]texts.Text{words.Summary, words.Happens, words.Look}, words.Learnt...)
+		said := scene.Words()
+		assert.Regexp(t, `^[A-Z].*[.]$`, said.Happens.English)
+		assert.Regexp(t, `^Watch .*[.]$`, said.Look.English)
+		assert.GreaterOrEqual(t, len(said.Learnt), 3)
+		both := append([]words.Text{said.Summary, said.Happens, said.Look}, said.Learnt...)
 		for _, set := range []string{"fast", "textbook", "deltafifo=inorder,queue=textbook"} {
 			var chosen gears.Set
 			require.NoError(t, chosen.Set(set))
-			read := scene.LessonOf(chosen, texts.English).Read
+			read := scene.LessonOf(chosen, words.English).Read
 			assert.GreaterOrEqual(t, len(read), 3, "%s with %s", scene.Name, set)
-			for _, reading := range words.Read {
+			for _, reading := range said.Read {
 				gear, form, limited := strings.Cut(reading.Form, "=")
 				named := slices.Contains(read, story.Reading{File: reading.File, Why: reading.English})
 				assert.Equal(t, !limited || chosen.Form(gear) == form, named, "%s with %s", reading.File, set)
 			}
 		}
-		for _, reading := range words.Read {
+		for _, reading := range said.Read {
 			_, err := os.Stat(filepath.Join("../../../..", reading.File))
 			assert.NoError(t, err)
 			both = append(both, reading.Text)

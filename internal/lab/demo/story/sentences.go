@@ -7,9 +7,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"orrery/internal/lab/course/texts"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
+	"orrery/internal/words"
 	"orrery/restclient/api"
 )
 
@@ -21,7 +21,7 @@ type sentence struct {
 	// If are words of facts that must hold, with a "!" those that must not. The first row counts.
 	If  string `json:"if"`
 	Who Who    `json:"who"`
-	texts.Text
+	words.Text
 }
 
 // sentences are the rows, by event.

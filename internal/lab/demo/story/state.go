@@ -29,8 +29,8 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/lab/course/texts"
 	"orrery/internal/observe/trace"
+	"orrery/internal/words"
 )
 
 // State is the current state of a demo.
@@ -38,7 +38,7 @@ type State struct {
 	// Scene is the scene's name; Happens says what happens in it and Look what to watch.
 	Scene, Happens, Look string
 	// Lang is the language of the sentences.
-	Lang texts.Lang
+	Lang words.Lang
 	// Elapsed is the time since the demo began.
 	Elapsed time.Duration
 	// Now says what is happening, and why it takes its time.

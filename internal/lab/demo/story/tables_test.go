@@ -4,15 +4,15 @@ import (
 	"regexp"
 	"testing"
 
+	"orrery/internal/words"
+
 	"github.com/stretchr/testify/assert"
 	"go.yaml.in/yaml/v3"
-
-	"orrery/internal/lab/course/texts"
 )
 
 // Both languages have all texts, and the same fields in each.
 func TestBothLanguagesHaveTheSameFields(t *testing.T) {
-	var rows []texts.Text
+	var rows []words.Text
 	assert.NoError(t, yaml.Unmarshal(narration, &rows))
 	for _, all := range sentences {
 		for _, row := range all {

@@ -14,7 +14,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"orrery/internal/lab/course/texts"
 	"orrery/internal/observe/trace"
 	"orrery/internal/words"
 )
@@ -63,7 +62,7 @@ var narration []byte
 
 // translations are what the scripts say in Chinese, by what they say in English.
 var translations = sync.OnceValue(func() map[string]string {
-	var rows []texts.Text
+	var rows []words.Text
 	if err := yaml.Unmarshal(narration, &rows); err != nil {
 		panic(err) // the table is part of the program
 	}
@@ -76,7 +75,7 @@ var translations = sync.OnceValue(func() map[string]string {
 
 // said returns a text in the language of the story.
 func (s *State) said(text string) string {
-	if s.Lang != texts.Chinese {
+	if s.Lang != words.Chinese {
 		return text
 	}
 	return cmp.Or(translations()[text], text)
