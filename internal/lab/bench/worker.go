@@ -79,8 +79,8 @@ const workerUsage = `%s runs scenarios of the comparison for one side.
 Flags:
 `
 
-// WorkerMain is the main function of a worker, and returns its exit status. It runs the scenarios that
-// the arguments name.
+// WorkerMain is the main function of a worker, and returns its exit status. It runs the scenarios
+// that the arguments name.
 func WorkerMain(scenarios []Scenario, arguments []string) int {
 	err := runWorker(scenarios, arguments)
 	switch {
