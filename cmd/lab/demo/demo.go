@@ -39,12 +39,12 @@ func New() *cobra.Command {
 process, and shows what each gear does as it happens: lists and watch events,
 deltas, the store, handlers, the queue, the workers, and what is left of the
 namespace. At the end it says where the time went, what was learnt, and which
-files to read. It needs no cluster and leaves nothing behind. The last scenes
-show single gears, without the controller.
+files to read. It needs no cluster and leaves nothing behind. Some scenes show
+single gears, without the controller.
 
 On a terminal the picture is live; into a pipe or a file it writes plain lines.
 
-The scenes:
+The scenes; begin with the first six:
 
 ` + "  " + strings.Join(sceneLines("\n    "), "\n  "),
 		Example: `  # fill a namespace with 320 objects and delete it

@@ -56,7 +56,7 @@ func playBackOff(on *stage.Stage, ctx context.Context) error {
 				all = append(all, story.Short(time.Duration(e.Micros)*time.Microsecond))
 			}
 			delays := strings.Join(all, ", ")
-			s.Figure("delays of "+gate.FailKey, "%s", delays)
+			s.Figure(s.Say("delays of %s", gate.FailKey), "%s", delays)
 			return bench.Prove("delays of "+gate.FailKey, "200ms, 400ms, 800ms, 1.6s, 3.2s, 6.4s, 200ms", delays)
 		}),
 	)(on, ctx)

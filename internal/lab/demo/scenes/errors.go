@@ -144,7 +144,7 @@ func (r *refused) watch(what, message string, asked time.Duration, code int, con
 				waited = time.Duration(e.Micros) * time.Microsecond
 			}
 			if asked > 0 {
-				s.Figure("delay of the "+what, "%v were requested, %s was the reflector's back-off", asked, story.Short(waited))
+				s.Figure(s.Say("delay of the %s", what), "%v were requested, %s was the reflector's back-off", asked, story.Short(waited))
 			}
 		})
 		r.decide(on, what, before, decision)

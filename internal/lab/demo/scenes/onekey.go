@@ -46,8 +46,8 @@ func playOneKey(on *stage.Stage, ctx context.Context) error {
 		chapter("end", "the controller is at rest"),
 		conclude(func(_ *stage.Stage, s *story.State) error {
 			q := queueOf(s.Run)
-			s.Figure("Adds of "+gate.HotKey, "%d, of which %d found it dirty", q.Added+q.Coalesced, q.Coalesced)
-			s.Figure("passes over "+gate.HotKey, "%d", q.Done)
+			s.Figure(s.Say("Adds of %s", gate.HotKey), "%d, of which %d found it dirty", q.Added+q.Coalesced, q.Coalesced)
+			s.Figure(s.Say("passes over %s", gate.HotKey), "%d", q.Done)
 			s.Figure("workers at once", "%d of %d", q.Workers, oneKeyPool)
 			return cmp.Or(
 				bench.Prove("Adds that found the key dirty", updates-1, int(q.Coalesced)),

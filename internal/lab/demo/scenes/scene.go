@@ -148,12 +148,12 @@ const (
 	curtain = 1500 * time.Millisecond
 )
 
-// All returns the scenes in the recommended order.
+// All returns the scenes in the recommended order: the first six matter most.
 func All() []Scene {
 	return []Scene{
-		deletion, finalizer, brokenAPIService, expiredWatch, slowHandler, emptiedFinalizers, stuck, virtualMachine,
-		errorsScene, twoWaysOf410, index, slowConsumer, storeDecides, resync, oneKey, backOff, workersInPool,
-		twoQueues, stalled,
+		deletion, finalizer, brokenAPIService, expiredWatch, slowConsumer, oneKey,
+		slowHandler, emptiedFinalizers, stuck, virtualMachine, errorsScene, twoWaysOf410, index, storeDecides, resync,
+		backOff, workersInPool, twoQueues, stalled,
 	}
 }
 

@@ -399,7 +399,7 @@ func TestVirtualMachinesThatAreDeletedAtOnce(t *testing.T) {
 
 // The texts of a scene are complete, and the files that it names exist.
 func TestScenesAreComplete(t *testing.T) {
-	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-handler", "emptied-finalizers", "stuck", "virtualmachine", "errors", "two-ways-of-410", "index", "slow-consumer", "store-decides", "resync", "one-key", "back-off", "worker-pool", "two-queues", "stall"}, scenes.Names())
+	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-consumer", "one-key", "slow-handler", "emptied-finalizers", "stuck", "virtualmachine", "errors", "two-ways-of-410", "index", "store-decides", "resync", "back-off", "worker-pool", "two-queues", "stall"}, scenes.Names())
 	for _, scene := range scenes.All() {
 		said := scene.Words()
 		assert.Regexp(t, `^[A-Z].*[.]$`, said.Happens.English)
@@ -436,7 +436,7 @@ func TestUnknownScene(t *testing.T) {
 	_, err := scenes.Named("delite")
 	var unknown *scenes.UnknownError
 	require.ErrorAs(t, err, &unknown)
-	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-handler, emptied-finalizers, stuck, virtualmachine, errors, two-ways-of-410, index, slow-consumer, store-decides, resync, one-key, back-off, worker-pool, two-queues, stall`)
+	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-consumer, one-key, slow-handler, emptied-finalizers, stuck, virtualmachine, errors, two-ways-of-410, index, store-decides, resync, back-off, worker-pool, two-queues, stall`)
 }
 
 func TestStuck(t *testing.T) {

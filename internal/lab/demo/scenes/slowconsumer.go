@@ -13,7 +13,6 @@ import (
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
-	"orrery/internal/words"
 )
 
 var slowConsumer = Scene{
@@ -64,11 +63,11 @@ func playSlowConsumer(on *stage.Stage, ctx context.Context) error {
 			for _, e := range told(s, begin, "deltafifo.popped") {
 				if n := utf8.RuneCountInString(e.Deltas); e.Key == gate.SlowKey {
 					deltas += n
-					popped = append(popped, words.Count(n, "delta")+": "+story.Deltas(e.Deltas))
+					popped = append(popped, s.Say("%d delta[s]: %s", n, story.Deltas(e.Deltas)))
 				}
 			}
-			s.Figure("Pops of "+gate.SlowKey, "%d: %s", len(popped), strings.Join(popped, "; "))
-			s.Figure("in the store", "%d objects", informerOf(s.Run).Store.Total)
+			s.Figure(s.Say("Pops of %s", gate.SlowKey), "%d: %s", len(popped), strings.Join(popped, "; "))
+			s.Figure("in the store", "%d object[s]", informerOf(s.Run).Store.Total)
 			return cmp.Or(
 				bench.Prove("Pops of "+gate.SlowKey, pops, len(popped)),
 				bench.Prove("deltas of them", updates+1, deltas),

@@ -3,7 +3,6 @@ package scenes
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
-	"orrery/internal/words"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -83,10 +81,10 @@ func (w *watched) recovered(way, code int, event string) step {
 		on.Teller().Update(func(s *story.State) {
 			i, answer, seen := informerOf(s.Run), answersSince(s.Run, w.before)[0], cmp.Or(w.failed, "none")
 			reason, _, _ := strings.Cut(i.Reflector.Err, ":")
-			text := fmt.Sprintf("HTTP %d, events: %s; Status 410 %s; then a list of %s", answer.Code, seen, reason,
-				words.Count(i.Reflector.Items, "object"))
-			s.Show(fmt.Sprintf("way %d", way), "%s", text)
-			s.Figure(fmt.Sprintf("way %d", way), "%s", text)
+			text := s.Say("HTTP %d, events: %s; Status 410 %s; then a list of %d object[s]", answer.Code, seen, reason,
+				i.Reflector.Items)
+			s.Show(s.Say("way %d", way), "%s", text)
+			s.Figure(s.Say("way %d", way), "%s", text)
 			err = cmp.Or(
 				bench.Prove("code of the answer", code, int(answer.Code)),
 				bench.Prove("event of the stream", event, seen),

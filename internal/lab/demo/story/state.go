@@ -198,12 +198,12 @@ func (s *State) Line(name string, left int) {
 
 // Show sets the text of a row of the panel, and adds the row if there is none of this name.
 func (s *State) Show(name, format string, args ...any) {
-	s.Panel = set(s.Panel, name, s.Say(format, args...))
+	s.Panel = set(s.Panel, s.said(name), s.Say(format, args...))
 }
 
 // Figure sets a figure that the scene has measured.
 func (s *State) Figure(name, format string, args ...any) {
-	s.Figures = set(s.Figures, name, s.Say(format, args...))
+	s.Figures = set(s.Figures, s.said(name), s.Say(format, args...))
 }
 
 func set(rows []Row, name, text string) []Row {
