@@ -69,6 +69,7 @@ func (doc *incoming) missingKind() error {
 	if doc.kind != "" && doc.apiVersion != "" {
 		return nil
 	}
+	//lint:ignore ST1005 the words of kube-apiserver
 	return fmt.Errorf("Object '%s' is missing in '%s'", missing, doc.data[:min(len(doc.data), maxQuote)])
 }
 
