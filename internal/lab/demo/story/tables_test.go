@@ -1,7 +1,9 @@
 package story
 
 import (
+	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"orrery/internal/words"
@@ -25,5 +27,23 @@ func TestBothLanguagesHaveTheSameFields(t *testing.T) {
 	for _, row := range rows {
 		assert.True(t, row.Complete(), row)
 		assert.ElementsMatch(t, of(row.English), of(row.Chinese), row)
+	}
+}
+
+// An index of a verb stands between its precision and its letter: %.1[3]f.
+func TestNarrationIsFormatted(t *testing.T) {
+	var rows []words.Text
+	assert.NoError(t, yaml.Unmarshal(narration, &rows))
+	values := map[byte]any{'d': 1, 'f': 1.5, 't': true, 's': "text", 'q': "text", 'v': "text"}
+	for _, row := range rows {
+		var args []any
+		for _, verb := range regexp.MustCompile(`%[-.\d]*[a-z]`).FindAllString(row.English, -1) {
+			args = append(args, values[verb[len(verb)-1]])
+		}
+		for _, format := range []string{row.English, row.Chinese} {
+			if strings.Contains(format, "%") {
+				assert.NotContains(t, fmt.Sprintf(format, args...), "%!", format)
+			}
+		}
 	}
 }
