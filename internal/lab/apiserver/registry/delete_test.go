@@ -139,3 +139,38 @@ func TestFinalizersHoldAnObject(t *testing.T) {
 	assert.Empty(t, after.GetFinalizers())
 	assert.False(t, w.exists(w.cm("a")))
 }
+
+// A write between the check and the removal is noticed.
+func TestPreconditionsAreCheckedAgainAfterAConcurrentWrite(t *testing.T) {
+	asked := 0
+	var w *world
+	w = newWorld(t, func(c *registry.Config) {
+		c.Admit = func(_ context.Context, a registry.Attributes) error {
+			if a.Verb != "delete" {
+				return nil
+			}
+			asked++
+			_, err := w.patch(a.Target, `{"metadata":{"labels":{"x":"y"}}}`)
+			return err
+		}
+	})
+	version := w.make(w.cm(""), `{"metadata":{"name":"a"}}`).Version
+	_, _, err := w.Delete(ctx, w.cm("a"), api.DeleteOptions{
+		Preconditions: &api.Preconditions{ResourceVersion: ptr(fmt.Sprint(version))},
+	}, none)
+	assert.True(t, api.IsConflict(err), "%v", err)
+	assert.True(t, w.exists(w.cm("a")))
+	assert.Equal(t, 1, asked)
+}
+
+func TestADryRunSaysThatAPodWouldBeGone(t *testing.T) {
+	w := newWorld(t)
+	p := w.at("pods", "default", "p")
+	w.make(p, pod)
+	for grace, want := range map[int64]bool{0: true, 5: false} {
+		_, gone, err := w.Delete(ctx, p, api.DeleteOptions{GracePeriodSeconds: &grace}, dry)
+		require.NoError(t, err)
+		assert.Equal(t, want, gone, grace)
+	}
+	assert.Nil(t, w.get(p).GetDeletionTimestamp())
+}

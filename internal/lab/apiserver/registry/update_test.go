@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -51,4 +52,42 @@ func TestPatchesAreRepeated(t *testing.T) {
 	}, none)
 	assert.True(t, api.IsConflict(err), "%v", err)
 	assert.Equal(t, 2, calls)
+}
+
+// An update without a version is repeated as often as other writers are faster.
+func TestUpdatesAreRepeated(t *testing.T) {
+	asked := 0
+	var w *world
+	w = newWorld(t, func(c *registry.Config) {
+		c.Admit = func(_ context.Context, a registry.Attributes) error {
+			if a.Verb != "update" {
+				return nil
+			}
+			if asked++; asked > 10 {
+				return nil
+			}
+			_, err := w.patch(a.Target, fmt.Sprintf(`{"metadata":{"labels":{"n":"%d"}}}`, asked))
+			return err
+		}
+	})
+	w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
+	o, err := w.update(w.cm("a"), `{"metadata":{"name":"a"},"data":{"k":"v"}}`)
+	require.NoError(t, err)
+	assert.Equal(t, "v", o.NestedString("data", "k"))
+	assert.Equal(t, 11, asked)
+}
+
+func TestContentWithoutItsNamespaceIsNotChanged(t *testing.T) {
+	w := newWorld(t)
+	w.make(w.ns(""), `{"metadata":{"name":"n"}}`)
+	left := w.at("configmaps", "n", "a")
+	w.make(left, `{"metadata":{"name":"a"}}`)
+	w.delete(w.ns("n"), api.DeleteOptions{})
+	_, err := w.update(w.ns("n", "finalize"), `{"metadata":{"name":"n"},"spec":{"finalizers":[]}}`)
+	require.NoError(t, err)
+	require.False(t, w.exists(w.ns("n")))
+	_, err = w.update(left, `{"metadata":{"name":"a"},"data":{"k":"v"}}`)
+	refused(t, err, 404, `namespaces "n" not found`)
+	_, err = w.patch(left, `{"data":{"k":"v"}}`)
+	refused(t, err, 404, `namespaces "n" not found`)
 }
