@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,4 +72,37 @@ func TestQualityOfService(t *testing.T) {
 	} {
 		assert.Equal(t, want, qosClass(parse(t, text).Object), text)
 	}
+}
+
+func TestAClaimThatIsBeingDeletedIsTerminating(t *testing.T) {
+	for _, resource := range []string{"persistentvolumeclaims", "persistentvolumes"} {
+		d := lookup(t, "", resource)
+		at := slices.IndexFunc(d.Columns, func(c Column) bool { return c.Name == "Status" })
+		o := parse(t, `{"metadata":{"name":"c"},"status":{"phase":"Bound"}}`)
+		assert.Equal(t, "Bound", d.Columns[at].Cell(o, time.Now()))
+		o = parse(t, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Bound"}}`)
+		assert.Equal(t, "Terminating", d.Columns[at].Cell(o, time.Now()))
+	}
+}
+
+// A rollout records its cause in an annotation of the Deployment, which counts.
+func TestAnnotationsCountAsAGenerationOfDeploymentsOnly(t *testing.T) {
+	for resource, want := range map[string]int64{"deployments": 2, "replicasets": 1, "daemonsets": 1} {
+		d := lookup(t, "apps", resource)
+		old := parse(t, `{"metadata":{"name":"a","generation":1},"spec":{"replicas":1}}`)
+		o := parse(t, `{"metadata":{"name":"a","annotations":{"k":"v"}},"spec":{"replicas":1}}`)
+		d.Strategy.PrepareUpdate(o, old)
+		assert.Equal(t, want, o.Nested("metadata", "generation"), resource)
+	}
+}
+
+// The subjects of bindings have a group by default, those of FlowSchemas have no such field.
+func TestGroupsOfSubjects(t *testing.T) {
+	binding := parse(t, `{"metadata":{"name":"b"},"subjects":[{"kind":"User","name":"eve"}]}`)
+	lookup(t, "rbac.authorization.k8s.io", "rolebindings").Strategy.Default(binding)
+	assert.Equal(t, "rbac.authorization.k8s.io", items(binding.Object, "subjects")[0]["apiGroup"])
+	flow := parse(t, `{"spec":{"rules":[{"subjects":[{"kind":"User","user":{"name":"eve"}}]}]}}`)
+	lookup(t, "flowcontrol.apiserver.k8s.io", "flowschemas").Strategy.Default(flow)
+	rule := items(child(flow.Object, "spec"), "rules")[0]
+	assert.NotContains(t, items(rule, "subjects")[0], "apiGroup")
 }
