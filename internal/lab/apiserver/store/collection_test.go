@@ -130,6 +130,9 @@ func TestWindowIsBoundedInBytes(t *testing.T) {
 	require.NoError(t, err, "the latest event is always kept")
 	assert.Equal(t, huge, valueOf(events[0].Previous))
 	assert.Len(t, c.window.events, 1)
+
+	s.Compact()
+	assert.Zero(t, c.window.bytes, "nothing is kept")
 }
 
 // The hook runs without a lock, so it may read the store.
