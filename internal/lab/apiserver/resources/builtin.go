@@ -82,10 +82,8 @@ type rules struct {
 	// Generation says which changes metadata.generation counts, from 1: none, [counted] or
 	// [countedMore].
 	Generation string
-	// CreateOnUpdate is AllowCreateOnUpdate; Conditional is the opposite of
-	// AllowUnconditionalUpdate.
-	CreateOnUpdate bool `yaml:"createOnUpdate"`
-	Conditional    bool
+	// Conditional is the opposite of AllowUnconditionalUpdate.
+	Conditional bool
 	// Loose is LooseFinalizers, Name a key of nameRules for ValidateName.
 	Loose bool
 	Name  string
@@ -176,8 +174,7 @@ func builtinHooks(a *allocator) map[string]hooks {
 // strategy returns the strategy of a type.
 func strategy(d *Definition, r rules, h hooks) Strategy {
 	s := Strategy{
-		LooseFinalizers: r.Loose, ValidateName: nameRules[r.Name],
-		AllowCreateOnUpdate: r.CreateOnUpdate, AllowUnconditionalUpdate: !r.Conditional,
+		LooseFinalizers: r.Loose, ValidateName: nameRules[r.Name], AllowUnconditionalUpdate: !r.Conditional,
 		Validate: h.validate, Default: d.fillIn, PrepareStatus: statusKeepsMetadata(r.StatusKeeps...),
 	}
 	if r.Orphans {

@@ -24,7 +24,6 @@ type Catalog struct {
 	remote []api.GroupVersion
 	// Derived from the fields above. The slices are replaced, never changed.
 	byResource map[api.GroupVersionResource]*Definition
-	byKind     map[api.GroupVersionKind]*Definition
 	all        []*Definition
 	groups     []Group
 }
@@ -40,14 +39,6 @@ func (c *Catalog) Lookup(gvr api.GroupVersionResource) (*Definition, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	d, ok := c.byResource[gvr]
-	return d, ok
-}
-
-// ByKind returns the definition of the resource of a kind.
-func (c *Catalog) ByKind(gvk api.GroupVersionKind) (*Definition, bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	d, ok := c.byKind[gvk]
 	return d, ok
 }
 
@@ -116,10 +107,8 @@ func (c *Catalog) indexLocked() {
 		}
 	}
 	c.byResource = make(map[api.GroupVersionResource]*Definition, len(served))
-	c.byKind = make(map[api.GroupVersionKind]*Definition, len(served))
 	for _, d := range served {
 		c.byResource[d.Resource()] = d
-		c.byKind[d.GVK()] = d
 	}
 	c.groups = groupsOf(served, c.remote)
 }

@@ -85,9 +85,6 @@ func TestCatalogOfBuiltInTypes(t *testing.T) {
 		found, ok := c.Lookup(d.Resource())
 		assert.True(t, ok)
 		assert.Same(t, d, found)
-		found, ok = c.ByKind(d.GVK())
-		assert.True(t, ok)
-		assert.Same(t, d, found)
 		assert.Equal(t, d.Kind+"List", d.ListKind)
 		assert.NotNil(t, d.Strategy.Default)
 		for _, column := range d.Columns {

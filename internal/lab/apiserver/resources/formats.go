@@ -40,7 +40,7 @@ func (s *Schema) format() func(string) bool {
 	return stringFormats[strings.ReplaceAll(s.Format, "-", "")]
 }
 
-// UnknownFormats returns the stringFormats in a schema that are not supported.
+// UnknownFormats returns the formats in a schema that are not supported.
 func (s *Schema) UnknownFormats() []string {
 	found := map[string]bool{}
 	s.each(func(one *Schema) { found[one.unknownFormat] = true })
@@ -55,7 +55,7 @@ func (s *Schema) HasRules() bool {
 	return has
 }
 
-// knowsFormat reports whether the format applies to the type. Other stringFormats are ignored.
+// knowsFormat reports whether the format applies to the type. Other formats are ignored.
 func (s *Schema) knowsFormat() bool {
 	switch {
 	case s.Format == "":

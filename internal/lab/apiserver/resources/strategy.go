@@ -45,8 +45,6 @@ type Strategy struct {
 	GraceSeconds func(o *api.Unstructured, asked *int64) int64
 	// DefaultPropagation is the propagation policy of a DELETE without one; "" means Background.
 	DefaultPropagation api.DeletePropagation
-	// AllowCreateOnUpdate lets an update create an object that does not exist.
-	AllowCreateOnUpdate bool
 	// AllowUnconditionalUpdate lets an update omit the resourceVersion.
 	AllowUnconditionalUpdate bool
 }
