@@ -54,16 +54,6 @@ func (r *Recorder) Answer(scene, answer string) {
 	r.put(record{kind: labAnswer, a: scene, b: clip(answer)})
 }
 
-// ServerRequest records that the server in memory has taken a request; its ServerAnswer follows.
-func (r *Recorder) ServerRequest(verb, user string) {
-	r.put(record{kind: serverRequestStarted, a: verb, b: user})
-}
-
-// ServerAnswer records the answer, or the end of a watch.
-func (r *Recorder) ServerAnswer(verb, user string, code int, took time.Duration) {
-	r.put(record{kind: serverRequestDone, a: verb, b: user, x: int64(code), took: took})
-}
-
 // Queue returns the hooks of the work queue with this name.
 func (r *Recorder) Queue(name string) *queue.Trace[string] {
 	if r == nil {

@@ -33,7 +33,6 @@ type Event struct {
 	On        string `json:"on,omitempty"`
 	Type      string `json:"type,omitempty"` // of a watch event or a condition
 	Op        string `json:"op,omitempty"`
-	By        string `json:"by,omitempty"`
 	Kind      string `json:"kind,omitempty"` // add, update, delete, synced
 	Phase     string `json:"phase,omitempty"`
 	Verb      string `json:"verb,omitempty"`
@@ -46,7 +45,6 @@ type Event struct {
 	Label     string `json:"name,omitempty"` // of a handler, scene or input
 	Arguments string `json:"args,omitempty"`
 	Gate      string `json:"gate,omitempty"`
-	User      string `json:"user,omitempty"`
 	Number    uint64 `json:"num,omitempty"` // of informer.applied; in all that follows from it
 	Page      int64  `json:"page,omitempty"`
 	Pages     int64  `json:"pages,omitempty"`

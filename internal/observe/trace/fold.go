@@ -47,7 +47,6 @@ var applies = map[string]func(s *State, hook string, e *Event){
 	"queue":      func(s *State, hook string, e *Event) { s.queue(e.In).apply(s, hook, e) },
 	"nsctl":      (*State).applyNamespace,
 	"restclient": func(s *State, hook string, e *Event) { s.Requests.apply(s, hook, e) },
-	"apiserver":  func(s *State, hook string, e *Event) { s.Lab.apply(s, "apiserver."+hook, e) },
 	"lab":        func(s *State, hook string, e *Event) { s.Lab.apply(s, hook, e) },
 	"trace":      (*State).applyTrace,
 }

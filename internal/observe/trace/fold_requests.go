@@ -103,7 +103,5 @@ func (l *LabState) apply(s *State, hook string, e *Event) {
 		l.Choices, l.Answer = e.Arguments, ""
 	case "answer":
 		l.Answer = e.Text
-	case "apiserver.requestDone":
-		l.Requests++
 	}
 }

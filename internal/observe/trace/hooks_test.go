@@ -21,7 +21,6 @@ import (
 	"orrery/indexer"
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/lab/apiserver"
 	"orrery/internal/observe/trace"
 	"orrery/nsctl"
 	"orrery/queue"
@@ -36,7 +35,6 @@ var traces = map[string]reflect.Type{
 	"indexer": reflect.TypeFor[indexer.Trace](), "informer": reflect.TypeFor[informer.Trace](),
 	"reflector": reflect.TypeFor[reflector.Trace](), "nsctl": reflect.TypeFor[nsctl.Trace](),
 	"restclient": reflect.TypeFor[restclient.Trace](), "leaderelection": reflect.TypeFor[leaderelection.Trace](),
-	"apiserver": reflect.TypeFor[apiserver.Trace](),
 }
 
 // Every hook of every gear is recorded, or is left out with a reason.

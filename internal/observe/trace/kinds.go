@@ -57,7 +57,6 @@ func fillRequest(e *Event, r *record) {
 }
 func fillResult(e *Event, r *record)   { e.Request, e.Code = r.id, r.x }
 func fillWarning(e *Event, r *record)  { e.Pass, e.Text = r.a, shown(r.b) }
-func fillServer(e *Event, r *record)   { e.Verb, e.User, e.Code = r.a, r.b, r.x }
 func fillIdentity(e *Event, r *record) { e.Identity = r.a }
 func fillGate(e *Event, r *record)     { e.Gate = r.a }
 func fillLabel(e *Event, r *record)    { e.Label, e.Arguments = r.a, r.b }
@@ -181,9 +180,6 @@ var (
 	electionNewLeader   = hook("leaderelection", "NewLeader", fillIdentity)
 	electionWatchFailed = hook("leaderelection", "WatchFailed", nil)
 
-	serverRequestStarted = hook("apiserver", "RequestStarted", fillServer)
-	serverRequestDone    = hook("apiserver", "RequestDone", fillServer)
-
 	labScene    = hook("lab", "Scene", fillLabel)
 	labInput    = hook("lab", "Input", fillLabel)
 	labHeld     = hook("lab", "Held", fillGate)
@@ -200,7 +196,6 @@ var leftOut = map[string]string{
 	"nsctl.Deleted":         "a number for the log; TypeDeleted shows each type",
 	"nsctl.NoToken":         "nothing is done, and nothing can be seen",
 	"nsctl.ConditionsKept":  "the conditions are those of the last ConditionsUpdated",
-	"apiserver.Panicked":    "a mistake in the laboratory, which the server logs",
 }
 
 // Names returns the names of the events of all hooks.

@@ -227,15 +227,14 @@ type RequestState struct {
 	Err      string `json:"err"`
 }
 
-// LabState is the laboratory's part: scene, gates, and the server in memory.
+// LabState is the laboratory's part: scene and gates.
 type LabState struct {
 	Input string `json:"input"` // the last one
 	// Held are the keys that wait at each gate, in order of arrival. A gate without any is deleted.
 	Held map[string][]string `json:"held"`
 	// Chapter is that of a guided scene, "" of another one. Choices are the possible answers to its
 	// question, and Answer is the right one; "" before the scene asks or reveals.
-	Chapter  string `json:"chapter"`
-	Choices  string `json:"choices"`
-	Answer   string `json:"answer"`
-	Requests uint64 `json:"requests"`
+	Chapter string `json:"chapter"`
+	Choices string `json:"choices"`
+	Answer  string `json:"answer"`
 }

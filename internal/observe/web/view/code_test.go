@@ -17,7 +17,7 @@ import (
 )
 
 // without are the gears whose events no function of the client causes.
-var without = []string{"apiserver", "store", "lab"}
+var without = []string{"store", "lab"}
 
 // sets are gears in which every form runs once.
 var sets = []string{"fast", "textbook", "fast,deltafifo=inorder"}
