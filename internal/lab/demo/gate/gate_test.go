@@ -56,6 +56,7 @@ func TestGatesRunToACondition(t *testing.T) {
 			synctest.Wait()
 		}
 		gates.Close(gate.G2, gate.Condition{})
+		gates.Close(gate.G5, condition(t, "key==x")) // which ends with the run
 		arrive(gate.G2, "a")
 		gates.RunTo(condition(t, "key==never"))
 		gates.RunTo(condition(t, "key==stop"))
@@ -74,6 +75,7 @@ func TestGatesRunToACondition(t *testing.T) {
 		arrive(gate.G2, "never")
 		arrive(gate.G7, "g")
 		assert.Equal(t, []string{"g"}, keys(gates, gate.G7), "Close ends the run")
+		assert.Empty(t, gates.Waiting(gate.G2), "Close ends the run")
 		gates.RunTo(condition(t, "key==never"))
 		gates.Release()
 		assert.Equal(t, "release", recorder.State().Lab.Input, "the end of a run is recorded")
