@@ -254,3 +254,16 @@ func TestEventsSayThatAnItemIsHeld(t *testing.T) {
 		"reflector.watchEnded ", "reflector.expired ",
 	}, got)
 }
+
+// A gate at which nothing waits any more is not in the state.
+func TestStateHasTheGatesThatHold(t *testing.T) {
+	r, err := trace.Start(trace.Config{})
+	require.NoError(t, err)
+	defer r.Stop("over")
+	r.Held("G2", "i", "a")
+	r.Held("G2", "i", "b")
+	r.Stepped("G2", "i", "a")
+	assert.Equal(t, map[string][]string{"G2": {"b"}}, r.State().Lab.Held)
+	r.Stepped("G2", "i", "b")
+	assert.Empty(t, r.State().Lab.Held)
+}
