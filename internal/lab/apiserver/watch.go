@@ -200,20 +200,17 @@ func (w *watching) send(events []registry.Event) bool {
 	w.frames.begin((*piece)[:0])
 	defer func() { *piece = w.frames.release() }()
 	for i, event := range events {
-		if event.Type == api.WatchBookmark && !w.bookmarks && !event.InitialEventsEnd {
-			continue
-		}
-		if w.withholds(event) {
-			continue
-		}
-		if w.breaksAt(event) {
+		switch {
+		case event.Type == api.WatchBookmark && !w.bookmarks && !event.InitialEventsEnd, w.withholds(event):
+		case w.breaksAt(event):
 			_ = w.stream.Send(w.frames.take()) // if the client is gone there is nothing to interrupt
 			w.stream.Break()
 			return false
+		default:
+			w.frames.add(event)
+			w.repeat(event)
 		}
-		w.frames.add(event)
-		w.repeat(event)
-		if len(w.frames.buffer) < pieceSize && i < len(events)-1 {
+		if len(w.frames.ends) == 0 || len(w.frames.buffer) < pieceSize && i < len(events)-1 {
 			continue
 		}
 		select { // before sending: a cut may come while a fault holds the events

@@ -125,8 +125,10 @@ func TestBookmarksAreWithheld(t *testing.T) {
 		p.server.Faults().Remove(regular)
 
 		begun := time.Now()
+		p.configMap("zz")
 		p.fault("withhold-bookmarks:which=initial")
 		w = p.watch(configMaps + streamingQuery + "&timeoutSeconds=100")
+		w.want("ADDED", "zz")
 		w.want("BOOKMARK", "")
 		assert.Greater(t, time.Since(begun), 50*time.Second)
 	})
