@@ -60,7 +60,7 @@ func TestJSONPath(t *testing.T) {
 	root := parse(t, jsonPathDocument).Object
 	for text, want := range map[string]string{
 		".a.b[-4]": `null`,
-		".a.b[0]": `[1]`, ".a.b[-1].c": `["d"]`, ".a.b[7]": `null`, ".a.b[*]": `[1,2,{"c":"d"}]`, ".a['e.f']": `[7]`, `.a.e\.f`: `[7]`,
+		".a.b[0]":  `[1]`, ".a.b[-1].c": `["d"]`, ".a.b[7]": `null`, ".a.b[*]": `[1,2,{"c":"d"}]`, ".a['e.f']": `[7]`, `.a.e\.f`: `[7]`,
 		`.a["g h"]`: `[8]`, ".a.*": `[[1,2,{"c":"d"}],7,8]`, ".x.y": `null`, ".a.b.c": `null`, ".null": `[null]`, ".": "[" + jsonPathDocument + "]",
 		`.list[?(@.type=="Ready")].status`: `["True"]`, `.list[?(@.type!='Ready')].status`: `["False"]`, `.list[?(@.n==1)].type`: `["Ready"]`,
 		`.list[?(@.n==2.5)].type`: `["Other"]`, `.list[?(@.ok)].type`: `["Ready"]`, `.list[?(@.ok==true)].type`: `["Ready"]`, `.list[?(@.ok==false)].type`: `null`,
