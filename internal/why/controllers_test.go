@@ -113,6 +113,11 @@ func TestNoNamespaceController(t *testing.T) {
 			func(e *why.Evidence) {
 				e.Second.Namespace.ResourceVersion, e.Second.Namespace.Conditions = "8", nil
 			}, "no C19"),
+		once("switched off, while another one removes a token", withManagers(kcm("*,-namespace")),
+			func(e *why.Evidence) {
+				e.Namespace.SpecFinalizers = append(e.Namespace.SpecFinalizers, "example.com/token")
+				e.Second.Namespace.ResourceVersion = "8"
+			}, "no C19"),
 		once("switched off where another one deletes objects", switchedOff(), func(e *why.Evidence) {
 			e.Types[0] = typeOf("", "configmaps", ending(6*time.Second, "a", "example.com/x"))
 		}, "C19 possible"),
