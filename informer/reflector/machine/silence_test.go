@@ -159,3 +159,13 @@ func TestTheLongestBookmarkIntervalCounts(t *testing.T) {
 	assert.Equal(t, 150*time.Second, d.state.watch.idleTimeout,
 		"intervals of 100 and then 60 seconds: one and a half of the longer")
 }
+
+// A bookmark before the end of a watch makes an interval look short. The timeout is not shorter for
+// that than with the usual one.
+func TestAShortBookmarkIntervalDoesNotShortenTheTimeout(t *testing.T) {
+	d := atWatch(t, input{keepalive: true})
+	for _, at := range []time.Duration{60, 100} {
+		require.NoError(t, d.feed(input{kind: inputBookmark, rv: "8", now: at * time.Second}))
+	}
+	assert.Equal(t, 90*time.Second, d.state.watch.idleTimeout, "one and a half of the usual minute")
+}
