@@ -52,7 +52,7 @@ func (w *World) Break(f Fixture) error {
 		path, terminating = w.inTheWay()
 	}
 	if w.err == nil && path != "" {
-		w.err = fmt.Errorf("%s exists on this server, and the situation would use it and delete it at its end; if an earlier situation has left it, lab break --end removes it", path)
+		w.err = fmt.Errorf("%s exists on this server, and the situation would use it and delete it at its end", path)
 	}
 	create(allNamespaces, named("lab"))(w)
 	create(recordNamespace+"/secrets", `{"metadata":{"name":"break"},`+recording("cause", f.ID))(w)
