@@ -99,6 +99,22 @@ func (s suite) NamespaceThatVanishesMeanwhileIsDone(t *testing.T, c doomed) {
 	assert.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
 }
 
+func (s suite) NamespaceThatVanishesAfterAConflictIsDone(t *testing.T, c doomed) {
+	var conflict atomic.Bool
+	c.Refuse(func(r *http.Request) *api.Status {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/finalize"):
+			conflict.Store(true)
+			return Status(409, api.ReasonConflict, "the object has been modified")
+		case conflict.Load():
+			return Status(404, api.ReasonNotFound, "not found")
+		}
+		return nil
+	})
+	assert.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+	assert.True(t, conflict.Load(), "want the pass to finalize the namespace")
+}
+
 func (s suite) ErrorsOfTheGetAreReturned(t *testing.T, c *Cluster) {
 	c.Refuse(func(*http.Request) *api.Status { return Status(403, api.ReasonForbidden, "no") })
 	err := s.newDeleter(t, c).Delete(t.Context(), "ns")
