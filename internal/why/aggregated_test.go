@@ -58,7 +58,8 @@ func TestGroupsThatCannotBeDiscovered(t *testing.T) {
 			also("ops")), "C01 proven", "do: "+elsewhere+": ops is terminating, too", "!--replicas=1"),
 		is("its server went with the namespace", unavailable("shop"), "C02 proven", marked, strands, elsewhere),
 		is("its server is a host", outside, "C02 possible", "only missing: whether api.example.com answers was not "+
-			"seen"),
+			"seen", "!whose pods", "stands for api.example.com", "give api.example.com a Service in another namespace, "+
+			"and set spec.service of APIService v1.g.io to it"),
 		is("it was unavailable for another reason before", with(unavailable("kube-system"),
 			service(func(s *why.APIService) {
 				s.Since = at

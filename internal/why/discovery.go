@@ -129,6 +129,11 @@ func unavailable(e *Evidence, inside bool) []Finding {
 		if inside {
 			f.Says = fmt.Sprintf("%s cannot be discovered: its server is behind a Service of %s itself, which is deleted", groupVersion, e.Name)
 			repair = move
+			if b != nil && b.External != "" {
+				f.Says = fmt.Sprintf("%s cannot be discovered: its Service is in %s, and stands for %s", groupVersion, e.Name, b.External)
+				repair = fmt.Sprintf("give %s a Service in another namespace, and set spec.service of APIService %s to it",
+					b.External, service.Name)
+			}
 		}
 		f.Do = []string{repair, "⚠ if the add-on is uninstalled, and its API has no data of its own: " + remove}
 		loses := groupVersion + " in the whole cluster until its add-on is installed again, and strands what its server stores"

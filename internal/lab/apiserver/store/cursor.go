@@ -76,6 +76,7 @@ func (cur *Cursor) Progress() (version uint64, upToDate bool) {
 //   - the versions of events increase with their numbers;
 //   - all events with a version above oldest are there;
 //   - bytes is the sum of the sizes of the events;
+//   - the array behind events keeps at most as much of dropped ones alive as a window has;
 //   - the limits hold, except that the latest event is always kept.
 type window struct {
 	maxEvents, maxBytes int
@@ -84,6 +85,8 @@ type window struct {
 	next   uint64 // number of the next event
 	oldest uint64 // no event after this version is missing
 	bytes  int
+
+	dropped int // bytes of events that the array may still keep alive
 }
 
 // first returns the number of the oldest event.
@@ -96,7 +99,11 @@ func (w *window) append(e Event) {
 	for len(w.events) > 1 && (len(w.events) > w.maxEvents || w.bytes > w.maxBytes) {
 		w.oldest = w.events[0].Version()
 		w.bytes -= w.events[0].pinned()
+		w.dropped += w.events[0].pinned()
 		w.events = w.events[1:]
+	}
+	if w.dropped > w.maxBytes {
+		w.events, w.dropped = slices.Clone(w.events), 0 // readers keep the old array
 	}
 }
 
