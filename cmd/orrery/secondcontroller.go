@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rs/zerolog"
+
 	"orrery/internal/app/secondcontroller"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
@@ -42,20 +44,21 @@ func refuseSecond(ctx context.Context, client *restclient.Client, options *runOp
 		if err != nil {
 			return err
 		}
-		begin, says := logger.Warn, ""
+		with := func(event *zerolog.Event) *zerolog.Event {
+			return event.Str("controller", c.Name).Str("detail", evidence.How)
+		}
 		switch verdict := evidence.Verdict; {
 		case verdict == secondcontroller.Absent:
-			begin, says = logger.Info, "no other controller of this kind is active"
+			with(logger.Info()).Msg("no other controller of this kind is active")
 		case verdict == secondcontroller.Unknown:
-			says = "cannot determine whether another controller of this kind is active, continuing"
+			with(logger.Warn()).Msg("cannot determine whether another controller of this kind is active, continuing")
 		case !options.dryRun:
 			return &secondControllerError{c.Name, evidence}
 		case verdict == secondcontroller.Possible:
-			says = "another controller of this kind may be active, without --dry-run this would not start"
+			with(logger.Warn()).Msg("another controller of this kind may be active, without --dry-run this would not start")
 		default:
-			says = "another controller of this kind is active, without --dry-run this would not start"
+			with(logger.Warn()).Msg("another controller of this kind is active, without --dry-run this would not start")
 		}
-		begin().Str("controller", c.Name).Str("detail", evidence.How).Msg(says)
 	}
 	return nil
 }
