@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rs/zerolog"
-
 	"orrery/internal/app/secondcontroller"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
@@ -44,20 +42,22 @@ func refuseSecond(ctx context.Context, client *restclient.Client, options *runOp
 		if err != nil {
 			return err
 		}
-		with := func(event *zerolog.Event) *zerolog.Event {
-			return event.Str("controller", c.Name).Str("detail", evidence.How)
-		}
-		switch verdict := evidence.Verdict; {
-		case verdict == secondcontroller.Absent:
-			with(logger.Info()).Msg("no other controller of this kind is active")
-		case verdict == secondcontroller.Unknown:
-			with(logger.Warn()).Msg("cannot determine whether another controller of this kind is active, continuing")
-		case !options.dryRun:
+		verdict, begin := evidence.Verdict, logger.Warn
+		if verdict == secondcontroller.Absent {
+			begin = logger.Info
+		} else if verdict != secondcontroller.Unknown && !options.dryRun {
 			return &secondControllerError{c.Name, evidence}
-		case verdict == secondcontroller.Possible:
-			with(logger.Warn()).Msg("another controller of this kind may be active, without --dry-run this would not start")
+		}
+		line := begin().Str("controller", c.Name).Str("detail", evidence.How)
+		switch verdict {
+		case secondcontroller.Absent:
+			line.Msg("no other controller of this kind is active")
+		case secondcontroller.Unknown:
+			line.Msg("cannot determine whether another controller of this kind is active, continuing")
+		case secondcontroller.Possible:
+			line.Msg("another controller of this kind may be active, without --dry-run this would not start")
 		default:
-			with(logger.Warn()).Msg("another controller of this kind is active, without --dry-run this would not start")
+			line.Msg("another controller of this kind is active, without --dry-run this would not start")
 		}
 	}
 	return nil
