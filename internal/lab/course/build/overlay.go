@@ -29,8 +29,8 @@ type Overlay struct {
 	prefixes   []string // what Go may print before a path in the repository
 }
 
-// NewOverlay returns the overlay for the lab in a repository with the learner's files in folder. Paths are
-// shown relative to from.
+// NewOverlay returns the overlay for the lab in a repository with the learner's files in folder.
+// Paths are shown relative to from.
 func NewOverlay(repository string, lab *manifest.Lab, folder, from string) (*Overlay, error) {
 	o := &Overlay{Pages: map[string]string{}, repository: repository, from: from, replace: map[string]string{}}
 	o.prefixes = []string{"", "./", "orrery/", repository + "/", folder + "/"}

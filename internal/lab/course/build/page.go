@@ -1,9 +1,9 @@
 // Package build makes the learner's page and builds with it. A page of the reference becomes the
 // page that a learner begins with: the bodies of some functions become a panic, doc comments stay,
-// helpers and unused imports go. The learner's folder, workshop/work, is a Go module of its own with
-// a folder for each lab and the progress; git ignores it. An [Overlay] puts the learner's files into
-// a build of the repository and maps the paths in Go's output back. [Tests] run step by step, each
-// in a process of its own.
+// helpers and unused imports go. The learner's folder, workshop/work, is a Go module of its own
+// with a folder for each lab and the progress; git ignores it. An [Overlay] puts the learner's
+// files into a build of the repository and maps the paths in Go's output back. [Tests] run step by
+// step, each in a process of its own.
 //
 // A page may be a YAML file: its functions are the keys of its mapping, and their bodies the
 // values.
