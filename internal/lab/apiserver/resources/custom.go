@@ -149,8 +149,11 @@ func (d *Definition) unset(path string) string {
 	for step := range strings.SplitSeq(path, ".") {
 		field, _ = field.Field(step)
 	}
-	if field.Kind() == Boolean {
+	switch field.Kind() {
+	case Boolean:
 		return "false"
+	case Integer:
+		return "0"
 	}
 	return ""
 }

@@ -96,6 +96,15 @@ func TestAnnotationsCountAsAGenerationOfDeploymentsOnly(t *testing.T) {
 	}
 }
 
+// kube-apiserver calls the number of a Job's pods that succeeded "status.successful".
+func TestJobsAreSelectedByTheirSuccesses(t *testing.T) {
+	jobs := lookup(t, "batch", "jobs")
+	for status, want := range map[string]string{`{"succeeded":3}`: "3", `{}`: "0"} {
+		fields := jobs.FieldsOf(parse(t, `{"metadata":{"name":"a"},"status":`+status+`}`))
+		assert.Equal(t, want, fields[jobs.Selectable["status.successful"]], status)
+	}
+}
+
 // The subjects of bindings have a group by default, those of FlowSchemas have no such field.
 func TestGroupsOfSubjects(t *testing.T) {
 	binding := parse(t, `{"metadata":{"name":"b"},"subjects":[{"kind":"User","name":"eve"}]}`)
