@@ -5,7 +5,7 @@
 //	types [name ...]            resources/testdata: what it stores, refuses and shows in a table
 //	schema                      resources/schemas.jsonl, resources/builtin.jsonl: its types
 //	patches                     resources/testdata: how it applies patches, and errors about documents
-//	protobuf                    schema/messages.txt: how types travel; this needs no server
+//	protobuf                    resources/messages.txt: how types travel; this needs no server
 package main
 
 import (

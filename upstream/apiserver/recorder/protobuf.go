@@ -105,7 +105,7 @@ func recordProtobuf(_ context.Context, o order) error {
 	if err := writeMessages(&file); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(o.root, "schema", "messages.txt"), file.Bytes(), 0o644)
+	return os.WriteFile(filepath.Join(o.root, "resources", "messages.txt"), file.Bytes(), 0o644)
 }
 
 // writeMessages writes the file.
