@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Display shows states of a
+// Display shows states of a story.
 type Display interface {
 	Open()
 	Draw(State)

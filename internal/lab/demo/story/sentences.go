@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -25,7 +26,7 @@ type sentence struct {
 }
 
 // sentences are the rows, by event.
-var sentences = func() map[string][]sentence {
+var sentences = sync.OnceValue(func() map[string][]sentence {
 	var rows []sentence
 	if err := json.Unmarshal(view.Sentences(), &rows); err != nil {
 		panic(err) // the table is part of the program
@@ -35,7 +36,7 @@ var sentences = func() map[string][]sentence {
 		byEvent[row.Event] = append(byEvent[row.Event], row)
 	}
 	return byEvent
-}()
+})
 
 func (row sentence) holds(facts map[string]bool) bool {
 	for word := range strings.FieldsSeq(row.If) {
@@ -48,7 +49,7 @@ func (row sentence) holds(facts map[string]bool) bool {
 
 // sentence returns what is told of an event; s is the state before it. A text "" is nothing.
 func (s *State) sentence(e *trace.Event) (who Who, text string) {
-	rows := sentences[e.Name]
+	rows := sentences()[e.Name]
 	if len(rows) == 0 || !s.tells(e) {
 		return "", ""
 	}

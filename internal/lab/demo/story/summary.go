@@ -95,7 +95,7 @@ func stages(s State, width int) []Line {
 	name := Columns(altogether)
 	var longest, sum time.Duration
 	for _, stage := range s.Stages {
-		name = max(name, Columns(s.said(stage.Name)))
+		name = max(name, Columns(stage.Name))
 		longest = max(longest, stage.Took)
 		sum += stage.Took
 	}
@@ -103,7 +103,7 @@ func stages(s State, width int) []Line {
 	room := min(40, width-name-figure-6)
 	var lines []Line
 	for _, stage := range s.Stages {
-		line := append(plain("  "), plain(s.said(stage.Name)).pad(name)...)
+		line := append(plain("  "), plain(stage.Name).pad(name)...)
 		line = append(line, Span{Strong, fmt.Sprintf("%*s  ", figure, seconds(stage.Took))})
 		if room > 4 && longest > 0 && stage.Took >= tenth/2 {
 			line = append(line, Span{Cool, strings.Repeat(full, max(1, int(stage.Took*time.Duration(room)/longest)))})

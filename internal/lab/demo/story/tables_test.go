@@ -16,7 +16,7 @@ import (
 func TestBothLanguagesHaveTheSameFields(t *testing.T) {
 	var rows []words.Text
 	assert.NoError(t, yaml.Unmarshal(narration, &rows))
-	for _, all := range sentences {
+	for _, all := range sentences() {
 		for _, row := range all {
 			rows = append(rows, row.Text)
 		}

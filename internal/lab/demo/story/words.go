@@ -39,7 +39,7 @@ func (s *State) filled(text string, e *trace.Event, more map[string]any) string 
 		case name == "d":
 			return Deltas(e.Deltas)
 		case name == "err" && strings.HasPrefix(e.Err, "EOF"):
-			return sentences["EOF"][0].In(s.Lang)
+			return sentences()["EOF"][0].In(s.Lang)
 		case fields[name] == nil:
 			return "0"
 		}
