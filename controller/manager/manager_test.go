@@ -31,8 +31,8 @@ func TestOneWatchForEachTypeHoweverManyControllers(t *testing.T) {
 			time.Sleep(time.Minute) // watches end and are opened again
 		}
 		synctest.Wait()
-		assert.Equal(t, map[string]int{"/api/v1/configmaps": 1, "/api/v1/secrets": 1}, s.open())
-		assert.Equal(t, map[string]int{"/api/v1/configmaps": 1, "/api/v1/secrets": 1}, s.most)
+		assert.Equal(t, map[string]int{"/api/v1/configmaps": 1, "/api/v1/secrets": 1}, s.watches.Open())
+		assert.Equal(t, map[string]int{"/api/v1/configmaps": 1, "/api/v1/secrets": 1}, s.watches.Most())
 		s.createConfigMap("x")
 		for _, controller := range []*tiny{&a, &b, &c} {
 			assert.Contains(t, controller.seen(), "default/x", "each of them has a handler")
@@ -93,7 +93,7 @@ func TestAResourceThatComesAndGoes(t *testing.T) {
 			{Name: "other", State: manager.Running},
 		}, show.Snapshot())
 		time.Sleep(time.Minute)
-		assert.Len(t, s.logged("controller waits"), 1, "logged once")
+		assert.Len(t, s.log.Lines("controller waits"), 1, "logged once")
 		s.createConfigMap("x")
 		assert.Equal(t, []string{"default/x"}, other.seen())
 
@@ -112,7 +112,7 @@ func TestAResourceThatComesAndGoes(t *testing.T) {
 		assert.Equal(t, manager.Status{
 			Name: "gizmo-controller", State: manager.Waiting, Why: "the API server does not have gizmos.example.com",
 		}, show.Snapshot()[0])
-		assert.Len(t, s.logged("does not have its resource any more"), 1)
+		assert.Len(t, s.log.Lines("does not have its resource any more"), 1)
 		assert.Contains(t, s.events(), "gizmo-controller: CustomResourceDefinition gizmos.example.com: ResourceMissing: "+
 			"gizmo-controller waits, the API server does not have gizmos.example.com any more")
 		s.createConfigMap("y")
@@ -123,8 +123,8 @@ func TestAResourceThatComesAndGoes(t *testing.T) {
 		later(2 * time.Minute)
 		assert.Contains(t, gizmo.seen(), "default/two")
 		assert.Equal(t, manager.Status{Name: "gizmo-controller", State: manager.Running}, show.Snapshot()[0])
-		assert.Len(t, s.logged("can be watched again"), 1)
-		assert.Equal(t, map[string]int{"/api/v1/configmaps": 1, "/apis/example.com/v1/gizmos": 1}, s.open())
+		assert.Len(t, s.log.Lines("can be watched again"), 1)
+		assert.Equal(t, map[string]int{"/api/v1/configmaps": 1, "/apis/example.com/v1/gizmos": 1}, s.watches.Open())
 	})
 }
 
@@ -192,7 +192,7 @@ func TestARightThatIsMissing(t *testing.T) {
 		s.createConfigMap("x")
 		assert.Equal(t, []string{"default/x"}, other.seen())
 		require.ErrorContains(t, show.Synced(), "secrets")
-		lines := s.logged("has no right to watch its resource")
+		lines := s.log.Lines("has no right to watch its resource")
 		require.Len(t, lines, 2, "logged once for each")
 		assert.Contains(t, strings.Join(lines, "\n"), "controller=secret-controller")
 		assert.Contains(t, lines[0], "orrery rbac --controllers")
@@ -263,7 +263,7 @@ func TestARightThatIsMissingWhileStandingBy(t *testing.T) {
 		s.Fault("forbid:verb=list|watch,resource=secrets")
 		_, work := s.standBy(secret.describe("secret-controller", nil, secrets))
 		time.Sleep(time.Minute)
-		assert.Len(t, s.logged("has no right to watch its resource"), 1)
+		assert.Len(t, s.log.Lines("has no right to watch its resource"), 1)
 		assert.Empty(t, s.events())
 		work(time.Minute)
 		assert.Equal(t, []string{
@@ -297,7 +297,7 @@ func TestAPanicOrAStuckWorkerDoesNotDisturbOthers(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		assert.Len(t, good.seen(), 7)
 		assert.Empty(t, panics.seen())
-		assert.NotEmpty(t, s.logged("pass panicked"))
+		assert.NotEmpty(t, s.log.Lines("pass panicked"))
 		require.Error(t, hangs.Healthy())
 		assert.Equal(t, []manager.Status{
 			{Name: "good", State: manager.Running},
@@ -306,13 +306,13 @@ func TestAPanicOrAStuckWorkerDoesNotDisturbOthers(t *testing.T) {
 			{Name: "returns", State: manager.Ended, Why: "it returned without being stopped"},
 			{Name: "crashes", State: manager.Ended, Why: "panic: broken"},
 		}, show.Snapshot())
-		assert.Len(t, s.logged("controller has ended"), 2)
+		assert.Len(t, s.log.Lines("controller has ended"), 2)
 
 		began := time.Now()
 		show.stop()
 		<-show.ended
 		assert.Equal(t, 35*time.Second, time.Since(began), "the others do not wait for it forever")
-		assert.Len(t, s.logged("did not stop in time"), 1)
+		assert.Len(t, s.log.Lines("did not stop in time"), 1)
 		assert.Equal(t, []string{"hangs"}, *show.left)
 		close(stuck)
 		show.end()
@@ -388,7 +388,7 @@ func TestControllersThatMayNotWork(t *testing.T) {
 		ended, cancel := context.WithCancel(s.t.Context())
 		cancel()
 		m.Work(ended, ended)
-		assert.Empty(t, s.logged("controller started"))
+		assert.Empty(t, s.log.Lines("controller started"))
 		assert.True(t, a.Snapshot().Queue.ShuttingDown)
 		end()
 		m.Shutdown()

@@ -1,7 +1,6 @@
 package manager_test
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"slices"
@@ -32,10 +31,8 @@ type stage struct {
 	t       *testing.T
 	metrics *metrics.Metrics
 
-	mu      sync.Mutex
-	watches map[string]int // that are open, by path
-	most    map[string]int // that were open at a time, by path
-	log     bytes.Buffer
+	watches clustertest.Watches
+	log     clustertest.Buffer
 }
 
 func inBubble(t *testing.T, play func(s *stage)) {
@@ -45,65 +42,15 @@ func inBubble(t *testing.T, play func(s *stage)) {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{t: t, metrics: metrics.New("test"), watches: map[string]int{}, most: map[string]int{}}
-	s.Cluster = clustertest.Start(t, apiserver.Config{NoKubelet: true}, s.counted)
+	s := &stage{t: t, metrics: metrics.New("test")}
+	s.Cluster = clustertest.Start(t, apiserver.Config{NoKubelet: true}, s.watches.Counted)
 	return s
-}
-
-// counted counts watches.
-func (s *stage) counted(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("watch") != "" {
-			s.opened(r.URL.Path, 1)
-			defer s.opened(r.URL.Path, -1)
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-func (s *stage) opened(path string, by int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.watches[path] += by
-	s.most[path] = max(s.most[path], s.watches[path])
-}
-
-func (s *stage) open() map[string]int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	open := map[string]int{}
-	for path, n := range s.watches {
-		if n > 0 {
-			open[path] = n
-		}
-	}
-	return open
-}
-
-// Write is where the log goes.
-func (s *stage) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.log.Write(p)
-}
-
-// logged returns the lines that contain the text, without their time.
-func (s *stage) logged(text string) (lines []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for line := range strings.Lines(s.log.String()) {
-		if strings.Contains(line, text) {
-			_, line, _ = strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-			lines = append(lines, line)
-		}
-	}
-	return lines
 }
 
 func (s *stage) shared() manager.Shared {
 	return manager.Shared{
 		Client: s.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1, Events: true,
-		Logger: logs.New(logs.Config{Writer: s}), Metrics: s.metrics,
+		Logger: logs.New(logs.Config{Writer: &s.log}), Metrics: s.metrics,
 	}
 }
 

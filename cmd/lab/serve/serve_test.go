@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -24,6 +23,7 @@ import (
 	"orrery/internal/app/program/programtest"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/apiserver/faults"
+	"orrery/internal/lab/clustertest"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -37,27 +37,9 @@ func lab() *cobra.Command {
 	return root
 }
 
-// lockedBuffer is a buffer for several goroutines.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
 // serving is a run of "lab serve".
 type serving struct {
-	stdout, stderr *lockedBuffer
+	stdout, stderr *clustertest.Buffer
 	stop           func()
 	ended          <-chan error
 }
@@ -66,7 +48,7 @@ type serving struct {
 func startServe(t *testing.T, args ...string) serving {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	s := serving{stdout: &lockedBuffer{}, stderr: &lockedBuffer{}, stop: cancel}
+	s := serving{stdout: &clustertest.Buffer{}, stderr: &clustertest.Buffer{}, stop: cancel}
 	reader, writer := io.Pipe()
 	root := lab()
 	root.SetArgs(append([]string{"serve"}, args...))
@@ -341,7 +323,7 @@ func TestHelpTeachesEveryFault(t *testing.T) {
 // Log lines never contain secrets.
 func TestTheLogHasNoSecrets(t *testing.T) {
 	const canary = "canary-0123456789-abcdef"
-	var out lockedBuffer
+	var out clustertest.Buffer
 	logger := logs.New(logs.Config{Writer: &out, Verbosity: 3})
 	hooks := served(logger)
 	info := apiserver.RequestInfo{Method: "GET", URI: "/api?token=" + canary, UserAgent: "curl"}
@@ -372,7 +354,7 @@ func TestServeEndsWhenItsAddressCannotBeShown(t *testing.T) {
 	root := lab()
 	root.SetArgs([]string{"serve"})
 	root.SetOut(full)
-	root.SetErr(&lockedBuffer{})
+	root.SetErr(&clustertest.Buffer{})
 	program.Prepare(root)
 	assert.EqualError(t, root.ExecuteContext(t.Context()), "the address of the server cannot be shown: write /dev/full: no space left on device")
 }

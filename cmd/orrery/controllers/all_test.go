@@ -1,7 +1,6 @@
 package controllers_test
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,36 +36,18 @@ type world struct {
 	manager *manager.Manager
 	context manager.ControllerContext // of a controller that does nothing
 
-	mu            sync.Mutex
-	log           bytes.Buffer
-	watches, most map[string]int // that are open, and that were at a time, by path
+	watches clustertest.Watches
+	log     clustertest.Buffer
 }
 
-// counted counts watches.
-func (w *world) counted(next http.Handler) http.Handler {
+// front is in front of the server.
+func (w *world) front(server http.Handler) http.Handler {
+	counted := w.watches.Counted(server)
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		// In virtual time: the end of a watch that the client has closed has been counted then.
 		time.Sleep(time.Millisecond)
-		if r.URL.Query().Get("watch") != "" {
-			w.opened(r.URL.Path, 1)
-			defer w.opened(r.URL.Path, -1)
-		}
-		next.ServeHTTP(out, r)
+		counted.ServeHTTP(out, r)
 	})
-}
-
-// Write is where the log goes.
-func (w *world) Write(text []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.log.Write(text)
-}
-
-func (w *world) opened(path string, by int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.watches[path] += by
-	w.most[path] = max(w.most[path], w.watches[path])
 }
 
 func play(t *testing.T, set string, act func(w *world)) {
@@ -75,8 +55,8 @@ func play(t *testing.T, set string, act func(w *world)) {
 	chosenGears, err := gears.Parse(set)
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, watches: map[string]int{}, most: map[string]int{}}
-		w.Cluster = clustertest.Start(t, apiserver.Config{NoCollector: true}, w.counted)
+		w := &world{t: t}
+		w.Cluster = clustertest.Start(t, apiserver.Config{NoCollector: true}, w.front)
 		initialize := func(c manager.ControllerContext) (manager.Controller, error) {
 			w.context = c
 			return idle{}, nil
@@ -85,7 +65,7 @@ func play(t *testing.T, set string, act func(w *world)) {
 		w.manager = manager.NewManager(manager.Shared{
 			Client: w.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1,
 			Gears: chosenGears, Events: true, Metrics: metrics.New("test"),
-			Logger: logs.New(logs.Config{Writer: w, Verbosity: 1}),
+			Logger: logs.New(logs.Config{Writer: &w.log, Verbosity: 1}),
 		}, chosen)
 		lifetime, end := context.WithCancel(t.Context())
 		require.NoError(t, w.manager.Prepare(t.Context(), lifetime))
@@ -108,19 +88,6 @@ func (idle) RunWithin(stop, _ context.Context) { <-stop.Done() }
 
 // descriptors are those of all controllers.
 func descriptors() []manager.Descriptor { return controllers.Descriptors(controllers.Options{}) }
-
-// logged returns the lines of the log that contain all of the texts, without their time.
-func (w *world) logged(texts ...string) (lines []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for line := range strings.Lines(w.log.String()) {
-		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
-			_, line, _ = strings.Cut(strings.TrimSpace(line), " ")
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
 
 // await waits, in virtual time, until check is true.
 func (w *world) await(what string, check func() bool) {
@@ -193,13 +160,12 @@ func TestAllControllersInOneProcess(t *testing.T) {
 					assert.Empty(t, status.Why, status.Name)
 				}
 
-				w.mu.Lock()
-				defer w.mu.Unlock()
+				mostWatches := w.watches.Most()
 				// The garbage collector has an informer of heads for every other type.
-				assert.Subset(t, slices.Collect(maps.Keys(w.most)), []string{
+				assert.Subset(t, slices.Collect(maps.Keys(mostWatches)), []string{
 					"/api/v1/namespaces", "/api/v1/pods", "/apis/apps/v1/deployments", "/apis/apps/v1/replicasets",
 				}, "what is watched")
-				for path, most := range w.most {
+				for path, most := range mostWatches {
 					assert.Equal(t, 1, most, "watches of %s at a time", path)
 				}
 			})
@@ -216,7 +182,7 @@ func TestTheCollectorMayNotDelete(t *testing.T) {
 				"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"never-was"}]}}`, i))
 		}
 		time.Sleep(5*time.Minute - 10*time.Second)
-		about := w.logged("controller=garbage-collector-controller", "WARN ")
+		about := w.log.Lines("controller=garbage-collector-controller", "WARN ")
 		assert.Len(t, about, 5)
 		for _, line := range about {
 			assert.Contains(t, line, "objects cannot be collected, trying again in a minute")

@@ -1,6 +1,7 @@
 package clustertest
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -26,3 +27,14 @@ func (b *Buffer) String() string {
 
 // Count returns how often a text was written.
 func (b *Buffer) Count(text string) int { return strings.Count(b.String(), text) }
+
+// Lines returns the lines of a log that contain all of the texts, without their time.
+func (b *Buffer) Lines(texts ...string) (lines []string) {
+	for line := range strings.Lines(b.String()) {
+		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
+			_, line, _ = strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}

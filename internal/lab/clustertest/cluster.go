@@ -6,7 +6,9 @@ package clustertest
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -181,3 +183,46 @@ const Gizmos = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDe
 	"metadata":{"name":"gizmos.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
 	"names":{"plural":"gizmos","singular":"gizmo","kind":"Gizmo","listKind":"GizmoList"},
 	"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`
+
+// Watches counts the watches at a server by path. The zero value works.
+type Watches struct {
+	mu         sync.Mutex
+	open, most map[string]int // now, and at a time; guarded by mu
+}
+
+// Counted is in front of the server, see [Start].
+func (w *Watches) Counted(server http.Handler) http.Handler {
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("watch") != "" {
+			w.opened(r.URL.Path, 1)
+			defer w.opened(r.URL.Path, -1)
+		}
+		server.ServeHTTP(out, r)
+	})
+}
+
+func (w *Watches) opened(path string, by int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open == nil {
+		w.open, w.most = map[string]int{}, map[string]int{}
+	}
+	w.open[path] += by
+	w.most[path] = max(w.most[path], w.open[path])
+}
+
+// Open returns how many watches of each path are open. Paths without one are missing.
+func (w *Watches) Open() map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	open := maps.Clone(w.open)
+	maps.DeleteFunc(open, func(_ string, n int) bool { return n == 0 })
+	return open
+}
+
+// Most returns how many watches of each path were open at a time.
+func (w *Watches) Most() map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.most)
+}
