@@ -62,7 +62,7 @@ chaos-real: build ## only the two minutes on a real control plane
 	@echo "==> breaking a real control plane"
 	$(MAKE) -C upstream chaos
 
-contract: ## run the contract suites against client-go, and random patches against the originals
+contract: ## run the contract suites against client-go
 	@echo "==> running the contract suites against client-go"
 	$(GO) -C upstream test ./contract
 
