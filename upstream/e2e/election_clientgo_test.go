@@ -7,9 +7,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"orrery/upstream/controlplane"
 )
 
 // original is a participant built with client-go.
@@ -65,7 +68,11 @@ func (o *original) stop() { o.end(); <-o.ended }
 
 // Programs built with client-go and with this project contend for one Lease. Each stands by while
 // the other leads, takes a released Lease at once, and an unreleased one when it has expired.
-func testClientGo(t *testing.T, e *election) {
+func TestContendsWithClientGo(t *testing.T) {
+	t.Parallel()
+	reserveCluster(t)
+	tr := onControlPlane(t, controlplane.Config{AuditPolicy: auditGroup(replicaGroup)})
+	e := &election{trial: tr, name: "client-go"}
 	transitions := int32(0)
 	requireHolder := func(holder string) {
 		t.Helper()
@@ -91,7 +98,9 @@ func testClientGo(t *testing.T, e *election) {
 
 	original = e.startOriginal("original-2", false)
 	renewals := len(ours.leaseWrites())
-	e.eventually("ours has renewed beside client-go", func() (bool, error) { return len(ours.leaseWrites()) >= renewals+3, nil })
+	e.eventually("ours has renewed beside client-go", func() (bool, error) {
+		return len(ours.leaseWrites()) >= renewals+3, nil
+	})
 	assert.False(t, isClosed(original.leads))
 	ours.Interrupt()
 	require.Equal(t, exitInterrupted, ours.AwaitExit())

@@ -19,15 +19,14 @@ import (
 )
 
 // standIn replaces minikube, which these tests do not have: a program of that name passes its
-// arguments to the test, which starts a server instead of a virtual machine.
+// arguments to the test, which starts a control plane instead of a virtual machine.
 type standIn struct {
 	t         *testing.T
-	platform  Platform
 	directory string // with the program and two named pipes
 
 	// serve owns the fields below until it has ended.
 	calls  []string
-	server Server
+	server *controlplane.ControlPlane
 }
 
 // standInProgram sends its arguments through one pipe and reads its output, or "failed", from the
@@ -40,8 +39,8 @@ read -r answer <answers
 printf '%s\n' "$answer"
 `
 
-func newStandIn(t *testing.T, platform Platform) *standIn {
-	s := &standIn{t: t, platform: platform, directory: t.TempDir()}
+func newStandIn(t *testing.T) *standIn {
+	s := &standIn{t: t, directory: t.TempDir()}
 	require.NoError(t, os.WriteFile(filepath.Join(s.directory, "minikube"), []byte(standInProgram), 0o755))
 	for _, pipe := range []string{"calls", "answers"} {
 		require.NoError(t, syscall.Mkfifo(filepath.Join(s.directory, pipe), 0o600))
@@ -81,7 +80,7 @@ func (s *standIn) answer(words []string, kubeconfig string) (string, error) {
 	return "", fmt.Errorf("minikube %s was not expected", strings.Join(words, " "))
 }
 
-// start starts a server with the controllers that --extra-config names, and adds it to the
+// start starts a control plane with the controllers that --extra-config names, and adds it to the
 // kubeconfig as minikube does.
 func (s *standIn) start(words []string, kubeconfig string) (err error) {
 	const option = "--extra-config=controller-manager.controllers="
@@ -91,7 +90,7 @@ func (s *standIn) start(words []string, kubeconfig string) (err error) {
 			controllers = strings.Split(list, ",")
 		}
 	}
-	s.server, err = s.platform.Start(s.t.Context(), controlplane.Config{Controllers: controllers, Log: s.t.Output()})
+	s.server, err = controlplane.Start(s.t.Context(), controlplane.Config{Controllers: controllers, Log: s.t.Output()})
 	if err != nil {
 		return err
 	}
@@ -107,35 +106,31 @@ func (s *standIn) start(words []string, kubeconfig string) (err error) {
 // The script of "make minikube" as a whole, with a genuine kubectl and orrery and the stand-in for
 // minikube.
 func TestMinikubeScript(t *testing.T) {
-	for _, platform := range Platforms() {
-		t.Run(platform.Name, func(t *testing.T) {
-			t.Parallel()
-			reserveCluster(t)
-			s := newStandIn(t, platform)
-			// The script writes to build/ in the directory above its own: here a temporary one.
-			place := t.TempDir()
-			for _, name := range []string{"deploy/minikube.sh", "bin/orrery"} {
-				require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(place, name)), 0o755))
-				require.NoError(t, os.Symlink(repositoryFile(t, name), filepath.Join(place, name)))
-			}
-			served := make(chan error, 1)
-			go func() { served <- s.serve(filepath.Join(place, "build", "minikube.kubeconfig")) }()
-			command := exec.CommandContext(t.Context(), filepath.Join(place, "deploy", "minikube.sh"))
-			command.Env = append(os.Environ(), "PATH="+s.directory+string(os.PathListSeparator)+os.Getenv("PATH"),
-				"PROFILE=orrery-try", "PROOF_SECONDS=8", "WAIT_SECONDS=600", "KEEP=", "MINIKUBE_ARGS=--driver=none")
-			said, err := command.CombinedOutput()
-			require.NoError(t, os.WriteFile(filepath.Join(s.directory, "calls"), nil, 0)) // no more calls
-			require.NoError(t, <-served)
-			t.Logf("%s", said)
-			require.NoError(t, err)
-			assert.Equal(t, []string{
-				"profile list -o json",
-				"start -p orrery-try --extra-config=controller-manager.controllers=*,bootstrapsigner,tokencleaner,-namespace --driver=none",
-				"delete -p orrery-try",
-			}, s.calls)
-			assert.Contains(t, string(said), "orrery-proof: Terminating, spec.finalizers [\"kubernetes\"]")
-			assert.Contains(t, string(said), "done: the namespace hung without a namespace controller, and went with orrery")
-			assert.NoFileExists(t, filepath.Join(place, "build", "minikube.kubeconfig"))
-		})
+	t.Parallel()
+	reserveCluster(t)
+	s := newStandIn(t)
+	// The script writes to build/ in the directory above its own: here a temporary one.
+	place := t.TempDir()
+	for _, name := range []string{"deploy/minikube.sh", "bin/orrery"} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(place, name)), 0o755))
+		require.NoError(t, os.Symlink(repositoryFile(t, name), filepath.Join(place, name)))
 	}
+	served := make(chan error, 1)
+	go func() { served <- s.serve(filepath.Join(place, "build", "minikube.kubeconfig")) }()
+	command := exec.CommandContext(t.Context(), filepath.Join(place, "deploy", "minikube.sh"))
+	command.Env = append(os.Environ(), "PATH="+s.directory+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"PROFILE=orrery-try", "PROOF_SECONDS=8", "WAIT_SECONDS=600", "KEEP=", "MINIKUBE_ARGS=--driver=none")
+	said, err := command.CombinedOutput()
+	require.NoError(t, os.WriteFile(filepath.Join(s.directory, "calls"), nil, 0)) // no more calls
+	require.NoError(t, <-served)
+	t.Logf("%s", said)
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"profile list -o json",
+		"start -p orrery-try --extra-config=controller-manager.controllers=*,bootstrapsigner,tokencleaner,-namespace --driver=none",
+		"delete -p orrery-try",
+	}, s.calls)
+	assert.Contains(t, string(said), "orrery-proof: Terminating, spec.finalizers [\"kubernetes\"]")
+	assert.Contains(t, string(said), "done: the namespace hung without a namespace controller, and went with orrery")
+	assert.NoFileExists(t, filepath.Join(place, "build", "minikube.kubeconfig"))
 }

@@ -6,14 +6,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
 	"k8s.io/utils/ptr"
 
-	"orrery/upstream/apiserver/served"
 	"orrery/upstream/controlplane"
 )
 
@@ -44,30 +45,13 @@ func (tr *trial) trySecret(namespace, name string) error {
 	return err
 }
 
-// createNetworkPolicy creates a policy that isolates all pods of the namespace. The server in
-// memory gets the type as a custom one.
+// createNetworkPolicy creates a policy that isolates all pods of the namespace.
 func (tr *trial) createNetworkPolicy(namespace, name string) {
 	tr.t.Helper()
-	if _, ok := tr.cluster.Server.(*served.Server); ok {
-		definition := customType(networkPolicies.Group, networkPolicies.Resource, "NetworkPolicy", "v1")
-		definition.SetAnnotations(map[string]string{"api-approved.kubernetes.io": "unapproved, for tests"}) // a protected group
-		_, err := tr.dynamic.Resource(crdResource).Create(tr.ctx, definition, metav1.CreateOptions{})
-		if !apierrors.IsAlreadyExists(err) { // another scenario was faster
-			require.NoError(tr.t, err)
-		}
-		tr.awaitCustomType(networkPolicies)
-	}
-	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"podSelector": map[string]any{}}}}
-	object.SetAPIVersion(networkPolicies.GroupVersion().String())
-	object.SetKind("NetworkPolicy")
-	object.SetName(name)
-	_, err := tr.dynamic.Resource(networkPolicies).Namespace(namespace).Create(tr.ctx, object, metav1.CreateOptions{})
+	object := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	_, err := tr.client.NetworkingV1().NetworkPolicies(namespace).Create(tr.ctx, object, metav1.CreateOptions{})
 	require.NoError(tr.t, err)
 }
-
-// podStopsAfter is the annotation for the nodes of the server in memory that corresponds to
-// controlplane.PodDeletionDelay. There it can only shorten the pod's grace period.
-const podStopsAfter = "kubelet.orrery/stops-after"
 
 // runPod creates a pod and waits until it runs on the fake node. delay is how long the node takes
 // to stop it, such as "3s"; grace is terminationGracePeriodSeconds.
@@ -88,7 +72,7 @@ func newPod(name, delay string, grace int64, finalizers []string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        name,
-			Annotations: map[string]string{controlplane.PodDeletionDelay: delay, podStopsAfter: delay},
+			Annotations: map[string]string{controlplane.PodDeletionDelay: delay},
 			Finalizers:  finalizers,
 		},
 		Spec: corev1.PodSpec{
@@ -196,5 +180,41 @@ func (tr *trial) createCustom(resource schema.GroupVersionResource, kind, namesp
 		}
 		require.NoError(tr.t, err)
 		return true, nil
+	})
+}
+
+var apiServices = schema.GroupVersionResource{
+	Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices",
+}
+
+// createNowhereAPIService registers a group with a service that does not exist, and waits until its
+// discovery fails.
+func (tr *trial) createNowhereAPIService(group string) {
+	tr.t.Helper()
+	service := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apiregistration.k8s.io/v1",
+		"kind":       "APIService",
+		"metadata":   map[string]any{"name": "v1." + group},
+		"spec": map[string]any{
+			"group": group, "version": "v1", "groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
+			"insecureSkipTLSVerify": true,
+			"service":               map[string]any{"namespace": "default", "name": "nowhere"},
+		},
+	}}
+	_, err := tr.dynamic.Resource(apiServices).Create(tr.ctx, service, metav1.CreateOptions{})
+	require.NoError(tr.t, err)
+	tr.awaitUndiscovered(schema.GroupVersion{Group: group, Version: "v1"})
+}
+
+// awaitUndiscovered blocks until discovery fails for a group version.
+func (tr *trial) awaitUndiscovered(version schema.GroupVersion) {
+	tr.t.Helper()
+	tr.eventually("discovery fails for "+version.String(), func() (bool, error) {
+		_, err := tr.client.Discovery().ServerPreferredNamespacedResources()
+		if failed, ok := discovery.GroupDiscoveryFailedErrorGroups(err); ok {
+			_, ok := failed[version]
+			return ok, nil
+		}
+		return false, err
 	})
 }

@@ -1,6 +1,10 @@
 package e2e
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+
 	"github.com/stretchr/testify/require"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -9,102 +13,93 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// forbidDeletion creates a policy and waits until it is in force. Policy and binding are named
-// after the namespace.
-func (genuineHindrances) forbidDeletion(tr *trial, resource schema.GroupVersionResource, namespace, name string) (lift func()) {
+// policyManifest is a policy that denies the deletion of one object. It has the name of the
+// namespace.
+const policyManifest = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: %[1]s}
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %[1]s}}
+    resourceRules:
+    - {operations: [DELETE], apiGroups: ["%[2]s"], apiVersions: [%[3]s], resources: [%[4]s]}
+  validations:
+  - {expression: 'oldObject.metadata.name != "%[5]s"', message: %[5]s stays}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: %[1]s}
+spec: {policyName: %[1]s, validationActions: [Deny]}
+`
+
+// forbidDeletion makes the server deny the deletion of one existing object, and waits until the
+// policy is in force.
+func (tr *trial) forbidDeletion(resource schema.GroupVersionResource, namespace, name string) (lift func()) {
 	tr.t.Helper()
-	everything := admissionv1.ValidatingAdmissionPolicySpec{
-		MatchConstraints: &admissionv1.MatchResources{
-			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
-			ResourceRules: []admissionv1.NamedRuleWithOperations{{
-				RuleWithOperations: admissionv1.RuleWithOperations{
-					Operations: []admissionv1.OperationType{admissionv1.Delete},
-					Rule: admissionv1.Rule{
-						APIGroups:   []string{resource.Group},
-						APIVersions: []string{resource.Version},
-						Resources:   []string{resource.Resource},
-					},
-				},
-			}},
-		},
-		Validations: []admissionv1.Validation{{
-			Expression: `oldObject.metadata.name != "` + name + `"`,
-			Message:    name + " stays",
-		}},
-	}
-	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: namespace}, Spec: everything}
-	_, err := tr.client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(tr.ctx, policy, metav1.CreateOptions{})
-	require.NoError(tr.t, err)
-	binding := &admissionv1.ValidatingAdmissionPolicyBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: namespace},
-		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
-			PolicyName:        namespace,
-			ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
-		},
-	}
-	_, err = tr.client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(tr.ctx, binding, metav1.CreateOptions{})
-	require.NoError(tr.t, err)
+	policy := fmt.Sprintf(policyManifest, namespace, resource.Group, resource.Version, resource.Resource, name)
+	tr.kubectl("create -f -\n" + policy)
 	tr.eventually("the policy is in force", func() (bool, error) {
-		err := tr.dynamic.Resource(resource).Namespace(namespace).
-			Delete(tr.ctx, name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
-		if apierrors.ReasonForError(err) == metav1.StatusReasonInvalid {
-			return true, nil
-		}
-		return false, err
+		return apierrors.IsInvalid(tr.tryDelete(resource, namespace, name)), nil
 	})
+	return func() { tr.kubectl("delete -f -\n" + policy) }
+}
+
+// tryDelete deletes an object in a dry run, which asks policies and webhooks.
+func (tr *trial) tryDelete(resource schema.GroupVersionResource, namespace, name string) error {
+	dry := metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}
+	return tr.dynamic.Resource(resource).Namespace(namespace).Delete(tr.ctx, name, dry)
+}
+
+// webhookManifest is a required webhook that is asked before the deletion of objects of a type in
+// one namespace.
+const webhookManifest = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: %[1]s}
+webhooks:
+- name: nobody.example.com
+  clientConfig: %[5]s
+  namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %[1]s}}
+  rules: [{operations: [DELETE], apiGroups: ["%[2]s"], apiVersions: [%[3]s], resources: [%[4]s]}]
+  sideEffects: None
+  failurePolicy: Fail
+  timeoutSeconds: 30
+  admissionReviewVersions: [v1]
+`
+
+// webhook configures a webhook, named after the namespace.
+func (tr *trial) webhook(
+	resource schema.GroupVersionResource, namespace string, at admissionv1.WebhookClientConfig,
+) (remove func()) {
+	tr.t.Helper()
+	client, err := json.Marshal(at)
+	require.NoError(tr.t, err)
+	tr.kubectl("create -f -\n" +
+		fmt.Sprintf(webhookManifest, namespace, resource.Group, resource.Version, resource.Resource, client))
 	return func() {
 		tr.t.Helper()
-		admission := tr.client.AdmissionregistrationV1()
-		require.NoError(tr.t, admission.ValidatingAdmissionPolicyBindings().Delete(tr.ctx, namespace, metav1.DeleteOptions{}))
-		require.NoError(tr.t, admission.ValidatingAdmissionPolicies().Delete(tr.ctx, namespace, metav1.DeleteOptions{}))
+		webhooks := tr.client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+		err := webhooks.Delete(context.WithoutCancel(tr.ctx), namespace, metav1.DeleteOptions{})
+		require.NoError(tr.t, err)
 	}
 }
 
 // unreachableWebhook configures a webhook at an address where nothing listens: a process needs
 // special rights to listen on this port.
-func (genuineHindrances) unreachableWebhook(tr *trial, resource schema.GroupVersionResource, namespace string) (lift func()) {
+func (tr *trial) unreachableWebhook(resource schema.GroupVersionResource, namespace string) (lift func()) {
 	tr.t.Helper()
 	return tr.failingWebhook(resource, namespace, admissionv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:9/")})
 }
 
-// failingWebhook configures a webhook that cannot be called, and waits until it is in force. Its
-// configuration is named after the namespace.
+// failingWebhook configures a webhook that cannot be called, and waits until it is in force.
 func (tr *trial) failingWebhook(
 	resource schema.GroupVersionResource, namespace string, at admissionv1.WebhookClientConfig,
 ) (lift func()) {
 	tr.t.Helper()
-	config := &admissionv1.ValidatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: namespace},
-		Webhooks: []admissionv1.ValidatingWebhook{{
-			Name:              "nobody.example.com",
-			ClientConfig:      at,
-			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
-			Rules: []admissionv1.RuleWithOperations{{
-				Operations: []admissionv1.OperationType{admissionv1.Delete},
-				Rule: admissionv1.Rule{
-					APIGroups:   []string{resource.Group},
-					APIVersions: []string{resource.Version},
-					Resources:   []string{resource.Resource},
-				},
-			}},
-			SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
-			FailurePolicy:           ptr.To(admissionv1.Fail),
-			AdmissionReviewVersions: []string{"v1"},
-		}},
-	}
-	webhooks := tr.client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
-	_, err := webhooks.Create(tr.ctx, config, metav1.CreateOptions{})
-	require.NoError(tr.t, err)
+	lift = tr.webhook(resource, namespace, at)
 	tr.eventually("the webhook would be asked", func() (bool, error) {
-		err := tr.dynamic.Resource(resource).Namespace(namespace).
-			Delete(tr.ctx, "kube-root-ca.crt", metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
-		if apierrors.IsInternalError(err) {
-			return true, nil
-		}
-		return false, err
+		return apierrors.IsInternalError(tr.tryDelete(resource, namespace, "kube-root-ca.crt")), nil
 	})
-	return func() {
-		tr.t.Helper()
-		require.NoError(tr.t, webhooks.Delete(tr.ctx, namespace, metav1.DeleteOptions{}))
-	}
+	return lift
 }

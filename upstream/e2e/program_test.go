@@ -100,18 +100,3 @@ func (p *program) AwaitExit() int {
 	eventually(p.t, "orrery ends", nil, func() (bool, error) { return !p.Running(), nil })
 	return p.ExitCode()
 }
-
-// onEachVacant runs a test of the program on every platform in parallel, as [tryEach] does with
-// scenarios. Each server has no namespace controller; kubeconfig is the file for the test's own
-// orrery.
-func onEachVacant(t *testing.T, test func(tr *trial, kubeconfig string)) {
-	for _, platform := range platformsFor(t.Name()) {
-		t.Run(platform.Name, func(t *testing.T) {
-			t.Parallel()
-			server := onVacantCluster(t, platform)
-			kubeconfig, err := server.KubeconfigFor(ControllerIdentity)
-			require.NoError(t, err)
-			test(newTrial(t, &Cluster{Server: server, subject: Orrery()}, endState{}), kubeconfig)
-		})
-	}
-}

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,16 +25,6 @@ import (
 // confined is the group of the users in the tests of rights, by which the audit log selects them.
 const confined = "confined"
 
-const confinedAuditPolicy = `
-apiVersion: audit.k8s.io/v1
-kind: Policy
-omitStages: [RequestReceived]
-rules:
-- level: Metadata
-  userGroups: ["` + confined + `"]
-- level: None
-`
-
 // confinement is a cluster on which users with exactly the rights of package rbac, or fewer, run
 // orrery one after the other: each controller sees all namespaces, so a second one would do the
 // first one's work.
@@ -56,7 +45,7 @@ type confinedUser struct {
 
 func newConfinement(t *testing.T) *confinement {
 	t.Helper()
-	c := &confinement{trial: onControlPlane(t, controlplane.Config{AuditPolicy: confinedAuditPolicy})}
+	c := &confinement{trial: onControlPlane(t, controlplane.Config{AuditPolicy: auditGroup(confined)})}
 	c.relics = c.serve(&relics{name: "relics"})
 	c.things = c.createCustomType("confined.example.com", "things", "Thing")
 	return c
@@ -127,35 +116,18 @@ func (u *confinedUser) run(args ...string) *program {
 	return u.program
 }
 
-// asked returns the user's requests from the audit log.
-func (u *confinedUser) asked() []request {
-	u.t.Helper()
-	var requests []request
-	for _, line := range completeLines(u.t, u.controlPlane().AuditLog()) {
-		var entry struct {
-			request
-			User struct{ Username string }
-		}
-		require.NoError(u.t, json.Unmarshal(line, &entry))
-		if entry.User.Username == u.name {
-			requests = append(requests, entry.request)
-		}
-	}
-	return requests
-}
-
 // awaitRefusal blocks until the API server has refused a request that the right would have allowed.
 func (u *confinedUser) awaitRefusal(right rbac.Right, verb string) {
 	u.t.Helper()
 	u.eventually("the user is refused to "+verb, func() (bool, error) {
-		return slices.ContainsFunc(u.asked(), func(r request) bool {
+		return slices.ContainsFunc(u.auditedOf(u.name), func(r Request) bool {
 			return r.ResponseStatus.Code == 403 && covers(right, verb, r)
 		}), nil
 	})
 }
 
 // covers reports whether the right with this verb allows the request.
-func covers(right rbac.Right, verb string, r request) bool {
+func covers(right rbac.Right, verb string, r Request) bool {
 	resource, subresource, _ := strings.Cut(right.Rule.Resources[0], "/")
 	if right.Namespace != "" && right.Namespace != r.ObjectRef.Namespace {
 		return false
@@ -179,7 +151,7 @@ func TestLeastRightsAreEnough(t *testing.T) {
 	lease, err := u.client.CoordinationV1().Leases("kube-system").Get(u.ctx, "orrery", metav1.GetOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, ptr.Deref(lease.Spec.HolderIdentity, ""), "the Lease is released")
-	for _, r := range u.asked() {
+	for _, r := range u.auditedOf(u.name) {
 		assert.NotEqual(t, 403, r.ResponseStatus.Code, "%s", r)
 	}
 }

@@ -21,7 +21,7 @@ const controllerRole = "system:controller:namespace-controller"
 
 // withholdRights takes all rights on one type from the controller. RBAC can only grant, so a role
 // that names all other types replaces the one that grants everything.
-func (genuineHindrances) withholdRights(tr *trial, withheld schema.GroupResource) (grant func()) {
+func (tr *trial) withholdRights(withheld schema.GroupResource) (grant func()) {
 	tr.t.Helper()
 	roles := tr.client.RbacV1().ClusterRoles()
 	role, err := roles.Get(tr.ctx, controllerRole, metav1.GetOptions{})

@@ -5,33 +5,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
-	"orrery/upstream/apiserver/served"
 	"orrery/upstream/controlplane"
 )
 
-// TestKubectlRollsOut rolls out a deployment with kubectl, on the genuine control plane and on lab
-// serve.
+// kubectl rolls out a deployment by the two example controllers.
 func TestKubectlRollsOut(t *testing.T) {
-	t.Run("kubernetes", func(t *testing.T) {
-		t.Parallel()
-		rollOut(t, onControlPlane(t, controlplane.Config{FakeNodes: 1}).cluster)
-	})
-	t.Run("in-memory", func(t *testing.T) {
-		t.Parallel()
-		server, err := served.Start(t.Context(), served.Config{Log: t.Output()})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, server.Stop()) })
-		rollOut(t, server)
-	})
-}
-
-func rollOut(t *testing.T, server Server) {
-	runWorkloads(t, server)
+	t.Parallel()
+	cluster := onControlPlane(t, controlplane.Config{FakeNodes: 1}).cluster
+	runWorkloads(t, cluster.ControlPlane)
 	run := func(line string) string {
 		t.Helper()
-		return kubectl(t, server, line)
+		return kubectl(t, cluster.Kubeconfig(), line)
 	}
 	rolledOut := func() {
 		t.Helper()

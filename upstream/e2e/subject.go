@@ -13,18 +13,6 @@ import (
 // needs, so a subject that needs more fails.
 const ControllerIdentity = "system:serviceaccount:kube-system:namespace-controller"
 
-// AuditPolicy makes kube-apiserver log the metadata of the subjects' requests and of no others, so
-// that each request costs every subject the same.
-const AuditPolicy = `
-apiVersion: audit.k8s.io/v1
-kind: Policy
-omitStages: [RequestReceived]
-rules:
-- level: Metadata
-  users: ["` + ControllerIdentity + `"]
-- level: None
-`
-
 // Subject is a namespace controller under test, as a process of its own beside a control plane
 // without one. All subjects are killed, restarted and compared in the same way.
 type Subject struct {
@@ -69,11 +57,6 @@ func BuiltIn() Subject {
 			}
 		},
 	}
-}
-
-// Subjects returns every namespace controller under test.
-func Subjects() []Subject {
-	return []Subject{BuiltIn(), Orrery()}
 }
 
 // start runs the subject with the given kubeconfig and further arguments.

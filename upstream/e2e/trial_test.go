@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,8 +20,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
-
-	"orrery/upstream/controlplane"
 )
 
 // waitTimeout is how long a test waits before it fails. It covers the back-off after a dozen
@@ -37,61 +34,8 @@ type trial struct {
 	cluster *Cluster
 	client  kubernetes.Interface
 	dynamic dynamic.Interface
-	hinder  hindrances
 
 	state endState
-}
-
-// controlPlane returns the genuine server, for the scenarios listed in genuineOnly.
-func (tr *trial) controlPlane() *controlplane.ControlPlane {
-	tr.t.Helper()
-	cp, ok := tr.cluster.Server.(*controlplane.ControlPlane)
-	require.True(tr.t, ok, "the scenario needs the genuine server and has to be listed in genuineOnly")
-	return cp
-}
-
-// tryEach runs a scenario and compares its outcome with the original's on the genuine server. With
-// wholeMatrix the scenario runs on every platform with every subject, in parallel, and all outcomes
-// are compared. intendedDifferences and platformDifferences list the differences allowed; a
-// scenario in genuineOnly runs on the genuine server alone.
-func tryEach(t *testing.T, where venue, scenario func(*trial)) {
-	outcomes := map[pairing]endState{}
-	for _, platform := range platformsFor(t.Name()) {
-		for _, subject := range subjectsNow() {
-			p := pairing{platform.Name, subject.Name}
-			state := endState{}
-			outcomes[p] = state
-			t.Run(p.String(), func(t *testing.T) {
-				t.Parallel()
-				scenario(newTrial(t, where(t, platform, subject), state))
-			})
-		}
-	}
-	// Cleanups run after the parallel subtests have ended.
-	t.Cleanup(func() {
-		t.Logf("end state with orrery on %s:\n%s", Kubernetes().Name, outcomes[pairing{Kubernetes().Name, Orrery().Name}])
-		if t.Failed() {
-			return
-		}
-		checkRecord(t, outcomes)
-		for _, problem := range compareAll(t.Name(), outcomes) {
-			t.Error(problem)
-		}
-	})
-}
-
-// checkRecord uses the recorded outcome of the original on the genuine server if that pairing did
-// not run. If it did, checkRecord compares it with the record, or records it anew.
-func checkRecord(t *testing.T, outcomes map[pairing]endState) {
-	original := pairing{Kubernetes().Name, BuiltIn().Name}
-	switch found := outcomes[original]; {
-	case len(found) == 0:
-		outcomes[original] = recorded(t, t.Name())
-	case recording:
-		record(t, t.Name(), found)
-	default:
-		assert.Equal(t, recorded(t, t.Name()), found, "the original's record is out of date: update it by E2E_MATRIX=whole E2E_RECORD=1")
-	}
 }
 
 // parallelize calls do for 0 to n-1, some at a time, and ends the test when a call fails.
@@ -113,9 +57,7 @@ func (tr *trial) parallelize(n int, do func(i int) error) {
 
 func newTrial(t *testing.T, cluster *Cluster, state endState) *trial {
 	client, dynamic := clientsFor(t, cluster.Kubeconfig())
-	tr := &trial{t: t, ctx: t.Context(), cluster: cluster, client: client, dynamic: dynamic, state: state}
-	tr.hinder = hindrancesOf(tr)
-	return tr
+	return &trial{t: t, ctx: t.Context(), cluster: cluster, client: client, dynamic: dynamic, state: state}
 }
 
 // leastRights returns the kubeconfig file of a user with the rights of the built-in namespace
@@ -138,14 +80,14 @@ func (tr *trial) in(t *testing.T) *trial {
 // reads follows the first line.
 func (tr *trial) kubectl(command string) string {
 	tr.t.Helper()
-	return kubectl(tr.t, tr.cluster, command)
+	return kubectl(tr.t, tr.cluster.Kubeconfig(), command)
 }
 
-func kubectl(t *testing.T, server Server, command string) string {
+func kubectl(t *testing.T, kubeconfig, command string) string {
 	t.Helper()
 	line, input, _ := strings.Cut(command, "\n")
 	run := exec.Command(repositoryFile(t, "bin/kubectl"), strings.Fields(line)...)
-	run.Env = append(os.Environ(), "KUBECONFIG="+server.Kubeconfig())
+	run.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	run.Stdin = strings.NewReader(input)
 	said, err := run.CombinedOutput()
 	require.NoError(t, err, "kubectl %s: %s", line, said)

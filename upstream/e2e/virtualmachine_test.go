@@ -26,7 +26,7 @@ import (
 // process that the test kills. Its machines are processes too.
 type machineRoom struct {
 	t          *testing.T
-	server     Server
+	server     *controlplane.ControlPlane
 	program    string
 	kubeconfig string // of the program, which has the rights that it prints, and no others
 	stateDir   string
@@ -34,8 +34,8 @@ type machineRoom struct {
 	running    *exec.Cmd
 }
 
-func newMachineRoom(t *testing.T, platform Platform) *machineRoom {
-	server, err := platform.Start(t.Context(), controlplane.Config{Log: t.Output()})
+func newMachineRoom(t *testing.T) *machineRoom {
+	server, err := controlplane.Start(t.Context(), controlplane.Config{Log: t.Output()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	m := &machineRoom{t: t, server: server, program: filepath.Join(t.TempDir(), "controller"), stateDir: t.TempDir()}
@@ -142,37 +142,33 @@ func TestVirtualMachinesOfAControllerThatIsKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return // the process driver is for Linux; other systems have the tests in virtual time
 	}
-	for _, platform := range platformsFor(t.Name()) {
-		t.Run(platform.Name, func(t *testing.T) {
-			t.Parallel()
-			m := newMachineRoom(t, platform)
-			const rounds = 12
-			for round := range rounds {
-				m.start()
-				m.create(fmt.Sprint("vm-", round))
-				if round >= 2 {
-					require.NoError(t, m.machines.Delete(t.Context(), fmt.Sprint("vm-", round-2), api.DeleteOptions{}))
-				}
-				// Each run is longer than the one before: from the start of the program to well
-				// after its first passes.
-				time.Sleep(time.Duration(round) * 40 * time.Millisecond)
-				m.kill()
-			}
-			m.start()
-			want := map[string]string{fmt.Sprint("vm-", rounds-2): "Active", fmt.Sprint("vm-", rounds-1): "Active"}
-			eventually(t, "two machines are left, and work", m.server.Failed(), func() (bool, error) {
-				phases, servers, err := m.phases()
-				return assert.ObjectsAreEqual(want, phases) && servers == len(want), err
-			})
-			assert.Equal(t, len(want), m.processes())
-			for name := range want {
-				require.NoError(t, m.machines.Delete(t.Context(), name, api.DeleteOptions{}))
-			}
-			eventually(t, "nothing is left", m.server.Failed(), func() (bool, error) {
-				phases, servers, err := m.phases()
-				return len(phases) == 0 && servers == 0, err
-			})
-			assert.Zero(t, m.processes())
-		})
+	t.Parallel()
+	m := newMachineRoom(t)
+	const rounds = 12
+	for round := range rounds {
+		m.start()
+		m.create(fmt.Sprint("vm-", round))
+		if round >= 2 {
+			require.NoError(t, m.machines.Delete(t.Context(), fmt.Sprint("vm-", round-2), api.DeleteOptions{}))
+		}
+		// Each run is longer than the one before: from the start of the program to well
+		// after its first passes.
+		time.Sleep(time.Duration(round) * 40 * time.Millisecond)
+		m.kill()
 	}
+	m.start()
+	want := map[string]string{fmt.Sprint("vm-", rounds-2): "Active", fmt.Sprint("vm-", rounds-1): "Active"}
+	eventually(t, "two machines are left, and work", m.server.Failed(), func() (bool, error) {
+		phases, servers, err := m.phases()
+		return assert.ObjectsAreEqual(want, phases) && servers == len(want), err
+	})
+	assert.Equal(t, len(want), m.processes())
+	for name := range want {
+		require.NoError(t, m.machines.Delete(t.Context(), name, api.DeleteOptions{}))
+	}
+	eventually(t, "nothing is left", m.server.Failed(), func() (bool, error) {
+		phases, servers, err := m.phases()
+		return len(phases) == 0 && servers == 0, err
+	})
+	assert.Zero(t, m.processes())
 }

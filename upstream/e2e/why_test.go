@@ -132,7 +132,7 @@ var situations = map[string][]situation{
 			},
 			says: "Service policy/deny does not exist ... DO create Service policy/deny"},
 		{name: "a policy denies the deletion", proven: "C08 validatingadmissionpolicies $NS", held: "ConfigMap",
-			before: func(w *whyTrial, ns string) { w.hinder.forbidDeletion(w.trial, configMaps, ns, "orders") },
+			before: func(w *whyTrial, ns string) { w.forbidDeletion(configMaps, ns, "orders") },
 			says:   "policy $NS with binding $NS: orders stays ... DO do what the policy asks for"},
 		{name: "a conversion webhook does not exist", proven: "C09 customresourcedefinitions " + convertedThings,
 			before: func(w *whyTrial, ns string) {
@@ -192,7 +192,7 @@ var situations = map[string][]situation{
 		{name: "the node of a pod stops", proven: "C11 nodes fake-node-0",
 			before: func(w *whyTrial, ns string) {
 				w.runPod(ns, "a", "24h", 1)
-				w.controlPlane().KillNodes()
+				w.cluster.KillNodes()
 			},
 			says: "DO bring the node back ... node.kubernetes.io/out-of-service"},
 		{name: "a server keeps what its discovery lets delete", proven: "C22 relics.kept.example.com $NS/orders",
@@ -222,7 +222,7 @@ var situations = map[string][]situation{
 				"template":{"spec":{"containers":[{"name":"main","image":"example.com/pretended"}]}}}`},
 			before: func(w *whyTrial, _ string) {
 				encryption(w.t, w.keys, "Q")
-				require.NoError(w.t, w.controlPlane().RestartAPIServer(w.ctx))
+				require.NoError(w.t, w.cluster.RestartAPIServer(w.ctx))
 			},
 			says: "DO restore the encryption key"},
 	},
@@ -240,7 +240,7 @@ var situations = map[string][]situation{
 			says:  "kube-controller-manager and orrery own f:conditions ... DO stop one of the two"},
 		{name: "no controller works", proven: "C19 leases.coordination.k8s.io kube-system/kube-controller-manager",
 			before: func(w *whyTrial, _ string) {
-				w.controlPlane().KillControllerManager()
+				w.cluster.KillControllerManager()
 				w.kubectl(`patch lease kube-controller-manager -n kube-system -p {"spec":{"leaseDurationSeconds":15}}`)
 			},
 			says: "DO start kube-controller-manager"},
@@ -256,7 +256,7 @@ var situations = map[string][]situation{
 var mayNotDelete = situation{
 	name: "the controller may not delete a type", proven: "C21 users " + ControllerIdentity,
 	also:   []string{"C28"}, // where the server takes the ConfigMap kube-root-ca.crt again
-	before: func(w *whyTrial, _ string) { w.hinder.withholdRights(w.trial, corev1.Resource("limitranges")) },
+	before: func(w *whyTrial, _ string) { w.withholdRights(corev1.Resource("limitranges")) },
 	says:   "may not deletecollection limitranges in $NS ... DO restore the ClusterRole",
 }
 
