@@ -8,8 +8,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"orrery/internal/lab/bench"
+	"orrery/upstream/e2e"
 )
 
 // Lines of kube-apiserver's log, shortened.
@@ -29,7 +31,9 @@ func moment(t *testing.T, text string) time.Time {
 }
 
 func TestWorkIsSummedUpFromTheAuditLog(t *testing.T) {
-	requests, err := parseAudit([]byte(recorded))
+	path := filepath.Join(t.TempDir(), "audit.log")
+	require.NoError(t, os.WriteFile(path, []byte(recorded), 0o600))
+	requests, err := (&e2e.AuditLog{Path: path}).Read()
 	require.NoError(t, err)
 	require.Len(t, requests, 6)
 
@@ -38,60 +42,6 @@ func TestWorkIsSummedUpFromTheAuditLog(t *testing.T) {
 	assert.Equal(t, 310*time.Millisecond, all.took(), "from the first to arrive, discovery included, to the last answer")
 	assert.Equal(t, 2, workSince(moment(t, "2026-01-02T03:04:06.5Z"), requests).requests)
 	assert.Zero(t, workSince(moment(t, "2026-01-02T03:04:07Z"), requests))
-}
-
-func TestParseLine(t *testing.T) {
-	requests, err := parseAudit([]byte(recorded))
-	require.NoError(t, err)
-	var finalizing []int
-	for i, r := range requests {
-		if r.finalizes() {
-			finalizing = append(finalizing, i)
-		}
-	}
-	assert.Equal(t, []int{4}, finalizing, "a conflict has finalized nothing")
-	assert.True(t, watchesNamespaces(requests))
-	assert.False(t, watchesNamespaces(requests[1:]))
-}
-
-func TestAuditLogIsReadPieceByPiece(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "audit.log")
-	log := &auditLog{path: path}
-	requests, err := log.read()
-	require.NoError(t, err)
-	assert.Empty(t, requests, "there is no log before the first request")
-
-	half := len(recorded) / 2
-	require.NoError(t, os.WriteFile(path, []byte(recorded[:half]), 0o600))
-	first, err := log.read()
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, []byte(recorded), 0o600))
-	second, err := log.read()
-	require.NoError(t, err)
-	assert.NotEmpty(t, first)
-	assert.Len(t, append(first, second...), 6, "the line that was being written is read when it is complete")
-
-	log.offset = 0
-	require.NoError(t, log.skip())
-	rest, err := log.read()
-	require.NoError(t, err)
-	assert.Empty(t, rest)
-
-	require.NoError(t, os.WriteFile(path, []byte(recorded+"no json\n"), 0o600))
-	_, err = log.read()
-	assert.ErrorContains(t, err, "no json")
-}
-
-// The log is written while it is skipped, so it may end in the middle of a line.
-func TestSkippingStopsAtTheBeginningOfALine(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "audit.log")
-	require.NoError(t, os.WriteFile(path, []byte(recorded[:len(recorded)-10]), 0o600))
-	log := &auditLog{path: path}
-	require.NoError(t, log.skip())
-	require.NoError(t, os.WriteFile(path, []byte(recorded), 0o600))
-	rest, err := log.read()
-	require.NoError(t, err)
-	assert.Len(t, rest, 1)
 }
 
 func TestResidentMemory(t *testing.T) {
@@ -103,12 +53,13 @@ func TestResidentMemory(t *testing.T) {
 }
 
 func TestChangedBystandersFailTheProof(t *testing.T) {
-	before := []string{"configmaps a settings uid-1 7", "secrets a key uid-2 8"}
-	require.NoError(t, proveUntouched(before, []string{before[1], before[0]}))
-	for name, after := range map[string][]string{
-		"gone":    before[:1],
-		"new":     append([]string{"secrets b left-behind uid-3 9"}, before...),
-		"changed": {before[0], "secrets a key uid-2 10"},
+	settings, key := "configmaps a settings uid-1 7", "secrets a key uid-2 8"
+	before := sets.New(settings, key)
+	require.NoError(t, proveUntouched(before, sets.New(key, settings)))
+	for name, after := range map[string]sets.Set[string]{
+		"gone":    sets.New(settings),
+		"new":     before.Union(sets.New("secrets b left-behind uid-3 9")),
+		"changed": sets.New(settings, "secrets a key uid-2 10"),
 	} {
 		var proof *bench.ProofError
 		require.ErrorAs(t, proveUntouched(before, after), &proof, name)

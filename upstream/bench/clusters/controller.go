@@ -3,16 +3,18 @@ package clusters
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"orrery/internal/lab/bench"
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/controlplane"
+	"orrery/upstream/e2e"
 )
 
 // startController starts a side's controller and returns when it watches namespaces.
 func (r *Runner) startController(ctx context.Context, side compare.Side, kubeconfig string) (*controlplane.Process, error) {
-	if err := r.audit.skip(); err != nil {
+	if err := r.audit.Skip(); err != nil {
 		return nil, err
 	}
 	subject, path, _ := r.config.subject(side)
@@ -25,14 +27,12 @@ func (r *Runner) startController(ctx context.Context, side compare.Side, kubecon
 	if err != nil {
 		return nil, err
 	}
-	var seen []request
-	err = poll(ctx, "the controller to watch namespaces", pollInterval, func() (bool, error) {
-		more, err := r.audit.read()
+	err = poll(ctx, "the controller to watch namespaces", func() (bool, error) {
+		more, err := r.audit.Read()
 		if err != nil {
 			return false, err
 		}
-		seen = append(seen, more...)
-		return watchesNamespaces(seen), process.Err()
+		return slices.ContainsFunc(more, e2e.Request.WatchesNamespaces), process.Err()
 	})
 	if err != nil {
 		process.Kill()
@@ -57,8 +57,8 @@ func residentOf(pid int) (float64, error) {
 }
 
 // poll calls done until it returns true or an error, or the context ends.
-func poll(ctx context.Context, what string, interval time.Duration, done func() (bool, error)) error {
-	ticker := time.NewTicker(interval)
+func poll(ctx context.Context, what string, done func() (bool, error)) error {
+	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {
 		ok, err := done()
@@ -72,5 +72,3 @@ func poll(ctx context.Context, what string, interval time.Duration, done func() 
 		}
 	}
 }
-
-const pollInterval = 50 * time.Millisecond

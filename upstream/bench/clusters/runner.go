@@ -5,7 +5,7 @@
 // for the run. The figures come from kube-apiserver's audit log, not from either program; for [Empty]
 // a proxy delays answers by 5 ms. A run returns figures only if exactly these namespaces are gone and
 // nothing else has changed. It fails when a controller dies or takes longer than three minutes;
-// [Runner.Stop] reports components that died. [RunServer] compares API servers.
+// [Runner.Stop] reports components that died.
 package clusters
 
 import (
@@ -40,10 +40,9 @@ type Runner struct {
 	config Config
 	cp     *controlplane.ControlPlane
 	client kubernetes.Interface // the administrator's, without a rate limit
-	audit  *auditLog
+	heads  metadata.Interface   // the same for metadata
+	audit  *e2e.AuditLog
 	proxy  *faultnet.Proxy // delays answers
-
-	inventory *inventory
 
 	direct  string // kubeconfig file of the controllers
 	distant string // the same, through the proxy
@@ -63,7 +62,7 @@ func Start(ctx context.Context, config Config) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runner{config: config, cp: cp, audit: &auditLog{path: cp.AuditLog()}}
+	r := &Runner{config: config, cp: cp, audit: &e2e.AuditLog{Path: cp.AuditLog()}}
 	if err := r.prepare(ctx); err != nil {
 		return nil, errors.Join(err, r.Stop())
 	}
@@ -81,11 +80,7 @@ func (r *Runner) prepare(ctx context.Context) error {
 	if r.client, err = kubernetes.NewForConfig(rest); err != nil {
 		return err
 	}
-	heads, err := metadata.NewForConfig(rest)
-	if err != nil {
-		return err
-	}
-	if r.inventory, err = newInventory(heads, r.client.Discovery()); err != nil {
+	if r.heads, err = metadata.NewForConfig(rest); err != nil {
 		return err
 	}
 	if r.direct, err = r.cp.KubeconfigFor(e2e.ControllerIdentity); err != nil {
@@ -158,9 +153,9 @@ const runTimeout = 3 * time.Minute
 
 // Config names the programs.
 type Config struct {
-	// Orrery is our side's controller, Lab has our side's server, and ControlPlane has etcd,
-	// kube-apiserver and kube-controller-manager. Kubectl asks servers.
-	Orrery, Lab, ControlPlane, Kubectl string
+	// Orrery is our side's controller. ControlPlane has etcd, kube-apiserver and
+	// kube-controller-manager.
+	Orrery, ControlPlane string
 }
 
 // subject returns a side's namespace controller and its program.

@@ -11,6 +11,7 @@ import (
 	"orrery/internal/lab/bench"
 	"orrery/upstream/bench/compare"
 	"orrery/upstream/controlplane"
+	"orrery/upstream/e2e"
 )
 
 // hundred is the scenario Hundred: many namespaces at once. Its figures are "s", from the
@@ -78,14 +79,14 @@ func (r *Runner) withController(ctx context.Context, side compare.Side, kubeconf
 // deleteAll creates namespaces, has the controller delete them, and returns its work. It fails if
 // anything is left or anything else has changed.
 func (r *Runner) deleteAll(ctx context.Context, names []string, filled bool) (work, error) {
-	before, err := r.inventory.take(ctx)
+	before, err := r.inventory(ctx)
 	if err != nil {
 		return work{}, err
 	}
 	if err := r.create(ctx, names, filled); err != nil {
 		return work{}, err
 	}
-	if err := r.audit.skip(); err != nil {
+	if err := r.audit.Skip(); err != nil {
 		return work{}, err
 	}
 	deleted := time.Now()
@@ -96,7 +97,7 @@ func (r *Runner) deleteAll(ctx context.Context, names []string, filled bool) (wo
 	if err != nil {
 		return work{}, err
 	}
-	after, err := r.inventory.take(ctx)
+	after, err := r.inventory(ctx)
 	if err != nil {
 		return work{}, err
 	}
@@ -105,15 +106,15 @@ func (r *Runner) deleteAll(ctx context.Context, names []string, filled bool) (wo
 
 // auditedUntilFinalized returns the controller's requests. A namespace is seen to be gone before
 // the request that removed it is logged, so it reads the log until each namespace has that request.
-func (r *Runner) auditedUntilFinalized(ctx context.Context, names []string) (requests []request, err error) {
+func (r *Runner) auditedUntilFinalized(ctx context.Context, names []string) (requests []e2e.Request, err error) {
 	waiting := map[string]bool{}
 	for _, name := range names {
 		waiting[name] = true
 	}
-	err = poll(ctx, "the last answer to be in the audit log", pollInterval, func() (bool, error) {
-		more, err := r.audit.read()
+	err = poll(ctx, "the last answer to be in the audit log", func() (bool, error) {
+		more, err := r.audit.Read()
 		for _, r := range more {
-			if r.finalizes() {
+			if r.Finalizes() {
 				delete(waiting, r.ObjectRef.Name)
 			}
 		}

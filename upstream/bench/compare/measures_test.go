@@ -45,7 +45,7 @@ func TestExtrasHaveNoTarget(t *testing.T) {
 
 // A measure needs its scenario on each of its sides.
 func TestEverySideHasItsScenarios(t *testing.T) {
-	whole := []bench.Scenario{{Name: clusters.Hundred}, {Name: clusters.Empty}, {Name: clusters.Servers}}
+	whole := []bench.Scenario{{Name: clusters.Hundred}, {Name: clusters.Empty}}
 	scenarios := map[compare.Side][]bench.Scenario{
 		compare.Ours:     slices.Concat(ours.Scenarios(), whole),
 		compare.Textbook: slices.Concat(ours.TextbookScenarios(), whole),

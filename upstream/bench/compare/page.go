@@ -94,11 +94,8 @@ func (p *page) row(r Record) row {
 		verdict = ""
 	}
 	against := string(m.Against)
-	switch {
-	case m.isOf("deletion"):
+	if m.isWholePrograms() {
 		against = "kube-controller-manager"
-	case m.isOf("server"):
-		against = "a control plane"
 	}
 	return row{
 		Title: m.Title, Against: against,

@@ -11,7 +11,6 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/report"
-	"orrery/upstream/bench/clusters"
 	"orrery/upstream/bench/compare"
 )
 
@@ -53,11 +52,7 @@ func TestThePageHasEveryMeasure(t *testing.T) {
 		has(t, page, "| ["+m.Title+"](#")
 	}
 	for _, m := range compare.Extras() {
-		against := string(m.Against)
-		if m.Scenario == clusters.Servers {
-			against = "a control plane"
-		}
-		has(t, page, "| "+m.Title+" | "+against+" |")
+		has(t, page, "| "+m.Title+" | "+string(m.Against)+" |")
 	}
 	has(t, page, "| 1.5 µs (1.50) |")
 }
