@@ -12,16 +12,9 @@ import (
 // faultsPath is the server's API of faults.
 const faultsPath = "/debug/orrery/faults"
 
-// Fault is an active fault.
-type Fault struct {
-	ID   string `json:"id"`
-	Text string `json:"text"`
-	Hits int    `json:"hits"`
-}
-
 // Add injects a fault, described as in "lab serve --fault", and returns its id.
 func (s *Server) Add(ctx context.Context, text string) (id string, err error) {
-	var added Fault
+	var added struct{ ID string }
 	err = s.do(ctx, http.MethodPost, faultsPath, text, &added)
 	return added.ID, err
 }
@@ -29,22 +22,6 @@ func (s *Server) Add(ctx context.Context, text string) (id string, err error) {
 // Remove removes a fault. Requests that it holds up go on.
 func (s *Server) Remove(ctx context.Context, id string) error {
 	return s.do(ctx, http.MethodDelete, faultsPath+"/"+id, "", nil)
-}
-
-// Hits returns how often an active fault has struck.
-func (s *Server) Hits(ctx context.Context, id string) (int, error) {
-	var faults struct {
-		Active []Fault `json:"active"`
-	}
-	if err := s.do(ctx, http.MethodGet, faultsPath, "", &faults); err != nil {
-		return 0, err
-	}
-	for _, fault := range faults.Active {
-		if fault.ID == id {
-			return fault.Hits, nil
-		}
-	}
-	return 0, fmt.Errorf("there is no active fault %s", id)
 }
 
 // get requests a path as the administrator and discards the answer unless it is an error.

@@ -24,7 +24,6 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"orrery/upstream/controlplane"
 )
@@ -49,7 +48,6 @@ type Server struct {
 
 	mu        sync.Mutex // guards the fields below
 	processes []*controlplane.Process
-	users     int   // kubeconfig files written for users
 	err       error // the first unexpected exit
 }
 
@@ -199,24 +197,6 @@ func (s *Server) last() *controlplane.Process {
 // Kubeconfig returns the path of the administrator's kubeconfig file.
 func (s *Server) Kubeconfig() string { return filepath.Join(s.dir, "admin.kubeconfig") }
 
-// KubeconfigFor writes a new kubeconfig file that impersonates a user, and returns its path. Every
-// user may do everything unless a fault forbids it; see [Server.Add].
-func (s *Server) KubeconfigFor(user string, groups ...string) (string, error) {
-	config, err := clientcmd.LoadFromFile(s.Kubeconfig())
-	if err != nil {
-		return "", fmt.Errorf("kubeconfig for %s: %w", user, err)
-	}
-	account := config.AuthInfos[config.Contexts[config.CurrentContext].AuthInfo]
-	account.Impersonate, account.ImpersonateGroups = user, groups
-	s.mu.Lock()
-	s.users++
-	path := filepath.Join(s.dir, fmt.Sprintf("user-%d.kubeconfig", s.users))
-	s.mu.Unlock()
-	return path, clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters: config.Clusters, AuthInfos: config.AuthInfos, Contexts: config.Contexts, CurrentContext: config.CurrentContext,
-	}, path)
-}
-
 // LogFile returns the path of a program's output. A caller may use it for a program of its own;
 // Stop removes the file.
 func (s *Server) LogFile(name string) string { return filepath.Join(s.dir, name+".log") }
@@ -229,13 +209,6 @@ func (s *Server) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
-}
-
-// PID returns the server's process id.
-func (s *Server) PID() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.processes[0].PID()
 }
 
 // Stop ends the processes, the server last, removes their files, and returns Err. It may be called

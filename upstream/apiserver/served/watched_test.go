@@ -3,8 +3,10 @@ package served_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"orrery/informer"
+	"orrery/internal/lab/chaos/history"
 )
 
 // document is a decoded JSON object.
@@ -26,7 +31,7 @@ type watched struct {
 	streaming bool
 	informer  cache.SharedIndexInformer
 	lists     func(context.Context, metav1.ListOptions) (runtime.Object, error)
-	history   history
+	history   *history.History
 
 	beginnings atomic.Int64 // lists, streaming or not
 	streams    atomic.Int64 // streaming ones
@@ -40,7 +45,7 @@ func observe[L runtime.Object](name string, streaming bool, example runtime.Obje
 	list func(context.Context, metav1.ListOptions) (L, error),
 	follow func(context.Context, metav1.ListOptions) (watch.Interface, error),
 ) *watched {
-	w := &watched{name: name, streaming: streaming}
+	w := &watched{name: name, streaming: streaming, history: history.New(name, selector != "", nil)}
 	w.lists = func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		options.LabelSelector = selector
 		return list(ctx, options)
@@ -68,7 +73,7 @@ func observe[L runtime.Object](name string, streaming bool, example runtime.Obje
 // start runs the informer until the end of the test.
 func (w *watched) start(t *testing.T) {
 	t.Helper()
-	_, err := w.informer.AddEventHandler(&w.history)
+	_, err := w.informer.AddEventHandler(w.handler())
 	require.NoError(t, err)
 	require.NoError(t, w.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		w.mu.Lock()
@@ -90,21 +95,21 @@ func (w *watched) lastError() error {
 	return w.err
 }
 
-// list returns the server's objects by key, by a consistent read.
-func (w *watched) list(ctx context.Context) (map[string]document, error) {
-	list, err := w.lists(ctx, metav1.ListOptions{})
+// compare lists the server's objects by a consistent read, and describes the differences of store
+// and history from them.
+func (w *watched) compare(ctx context.Context) error {
+	listed, err := w.lists(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	items, err := meta.ExtractList(list)
+	list, err := meta.ExtractList(listed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return documents(items)
-}
-
-// compare describes the differences of store and history from the server.
-func (w *watched) compare(want map[string]document) error {
+	want, err := documents(list)
+	if err != nil {
+		return err
+	}
 	var items []runtime.Object
 	for _, item := range w.informer.GetStore().List() {
 		items = append(items, item.(runtime.Object))
@@ -116,17 +121,52 @@ func (w *watched) compare(want map[string]document) error {
 	if err := difference(want, have); err != nil {
 		return fmt.Errorf("the store: %w (last error: %v)", err, w.lastError())
 	}
-	replayed, err := w.history.objects()
-	if err != nil {
-		return err
-	}
-	if have, err = documents(replayed); err != nil {
-		return err
-	}
-	if err := difference(want, have); err != nil {
-		return fmt.Errorf("the handler: %w", err)
+	wrong := append(w.history.Violations(), w.history.Differences(statesOf(list))...)
+	if len(wrong) > 0 {
+		return errors.New(strings.Join(wrong, "\n"))
 	}
 	return nil
+}
+
+// handler returns a handler that remembers its notifications.
+func (w *watched) handler() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, initial bool) {
+			o := stated{obj.(metav1.Object)}
+			w.history.Added(keyOf(o), history.StateOf(o), initial)
+		},
+		UpdateFunc: func(old, obj any) {
+			was, is := stated{old.(metav1.Object)}, stated{obj.(metav1.Object)}
+			w.history.Updated(keyOf(is), history.StateOf(was), history.StateOf(is))
+		},
+		DeleteFunc: func(obj any) {
+			tombstone, concluded := obj.(cache.DeletedFinalStateUnknown)
+			if concluded {
+				obj = tombstone.Obj
+			}
+			o := stated{obj.(metav1.Object)}
+			w.history.Deleted(keyOf(o), history.StateOf(o), concluded)
+		},
+	}
+}
+
+// stated gives an object of client-go a history.
+type stated struct{ metav1.Object }
+
+func (s stated) GetUID() string { return string(s.Object.GetUID()) }
+
+func keyOf(o stated) string {
+	key, _ := informer.MetaNamespaceKeyFunc(o) // every object on the server has a name
+	return key
+}
+
+func statesOf(items []runtime.Object) map[string]history.State {
+	states := map[string]history.State{}
+	for _, item := range items {
+		o := stated{item.(metav1.Object)}
+		states[keyOf(o)] = history.StateOf(o)
+	}
+	return states
 }
 
 func difference(want, have map[string]document) error {
