@@ -64,22 +64,11 @@ func newAuthority(name string) (*authority, error) {
 // client issues a client certificate: Kubernetes takes the user from the subject's common name and
 // the groups from its organizations.
 func (a *authority) client(user string, groups ...string) (keyPair, error) {
-	return a.issue(clientTemplate(user, groups...))
-}
-
-// expiredClient is client with a certificate that has just expired.
-func (a *authority) expiredClient(user string, groups ...string) (keyPair, error) {
-	template := clientTemplate(user, groups...)
-	template.NotAfter = time.Now().Add(-time.Second)
-	return a.issue(template)
-}
-
-func clientTemplate(user string, groups ...string) *x509.Certificate {
-	return &x509.Certificate{
+	return a.issue(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: user, Organization: groups},
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	}
+	})
 }
 
 // server issues a serving certificate for the loopback addresses, "localhost" and the extra names.
@@ -128,7 +117,7 @@ func newSigningKey() (privatePEM, publicPEM []byte, err error) {
 	return privatePEM, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), nil
 }
 
-// signCertificate adds a serial number and, unless given, the validity, and signs.
+// signCertificate adds a serial number and the validity, and signs.
 func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey, signer crypto.Signer) ([]byte, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
@@ -136,9 +125,7 @@ func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey
 	}
 	template.SerialNumber = serial
 	template.NotBefore = time.Now().Add(-clockSkew)
-	if template.NotAfter.IsZero() {
-		template.NotAfter = time.Now().Add(lifetime)
-	}
+	template.NotAfter = time.Now().Add(lifetime)
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, public, signer)
 	if err != nil {
 		return nil, err

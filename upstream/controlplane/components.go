@@ -25,7 +25,7 @@ const serviceAccountIssuer = "https://kubernetes.default.svc.cluster.local"
 
 func (cp *ControlPlane) etcdArgs() []string {
 	client, peer := "https://"+cp.ports.etcd.address(), "https://"+cp.ports.etcdPeer.address()
-	args := []string{
+	return []string{
 		"--name=orrery",
 		"--data-dir=" + cp.etcdDir(),
 		"--listen-client-urls=" + client,
@@ -48,13 +48,12 @@ func (cp *ControlPlane) etcdArgs() []string {
 		"--heartbeat-interval=20",
 		"--election-timeout=100",
 	}
-	return append(args, cp.config.EtcdArgs...)
 }
 
 func (cp *ControlPlane) apiServerArgs() []string {
 	args := []string{
 		"--bind-address=127.0.0.1",
-		"--secure-port=" + strconv.Itoa(cp.ports.apiServer.number),
+		"--secure-port=" + strconv.Itoa(int(cp.ports.apiServer)),
 		"--tls-cert-file=" + cp.pki("apiserver.crt"),
 		"--tls-private-key-file=" + cp.pki("apiserver.key"),
 		"--client-ca-file=" + cp.pki("ca.crt"),
@@ -102,7 +101,7 @@ func (cp *ControlPlane) controllerManagerArgs() []string {
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
 		"--bind-address=127.0.0.1",
-		"--secure-port=" + strconv.Itoa(cp.ports.controllerManager.number),
+		"--secure-port=" + strconv.Itoa(int(cp.ports.controllerManager)),
 		"--tls-cert-file=" + cp.pki("loopback.crt"),
 		"--tls-private-key-file=" + cp.pki("loopback.key"),
 		"--client-ca-file=" + cp.pki("ca.crt"),
@@ -123,12 +122,12 @@ func (cp *ControlPlane) controllerManagerArgs() []string {
 
 func (cp *ControlPlane) schedulerArgs() []string {
 	kubeconfig := cp.kubeconfigFile(Scheduler)
-	args := []string{
+	return []string{
 		"--kubeconfig=" + kubeconfig,
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
 		"--bind-address=127.0.0.1",
-		"--secure-port=" + strconv.Itoa(cp.ports.scheduler.number),
+		"--secure-port=" + strconv.Itoa(int(cp.ports.scheduler)),
 		"--tls-cert-file=" + cp.pki("loopback.crt"),
 		"--tls-private-key-file=" + cp.pki("loopback.key"),
 		"--client-ca-file=" + cp.pki("ca.crt"),
@@ -136,7 +135,6 @@ func (cp *ControlPlane) schedulerArgs() []string {
 		"--requestheader-allowed-names=" + frontProxyName,
 		"--leader-elect=false",
 	}
-	return append(args, cp.config.SchedulerArgs...)
 }
 
 func (cp *ControlPlane) kwokArgs() []string {
@@ -147,26 +145,14 @@ func (cp *ControlPlane) kwokArgs() []string {
 }
 
 // componentPorts holds the ports on which the components listen.
-type componentPorts struct {
-	etcd, etcdPeer, apiServer, controllerManager, scheduler port
-
-	all []port
-}
+type componentPorts struct{ etcd, etcdPeer, apiServer, controllerManager, scheduler port }
 
 func (c *componentPorts) reserve() error {
-	targets := []*port{&c.etcd, &c.etcdPeer, &c.apiServer, &c.controllerManager, &c.scheduler}
-	ports, err := reservePorts(len(targets))
-	if err != nil {
-		return err
+	for _, target := range []*port{&c.etcd, &c.etcdPeer, &c.apiServer, &c.controllerManager, &c.scheduler} {
+		var err error
+		if *target, err = reservePort(); err != nil {
+			return err
+		}
 	}
-	for i, target := range targets {
-		*target = ports[i]
-	}
-	c.all = ports
 	return nil
-}
-
-func (c *componentPorts) release() {
-	releasePorts(c.all)
-	c.all = nil
 }

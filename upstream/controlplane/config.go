@@ -10,9 +10,6 @@ import (
 	"strings"
 )
 
-// BinaryVariable is the environment variable for the control plane's binary if [Config] has none.
-const BinaryVariable = "ORRERY_CONTROLPLANE"
-
 // Controllers of kube-controller-manager that this package refers to.
 const (
 	namespaceController       = "namespace-controller"
@@ -41,8 +38,8 @@ func DefaultControllers() []string {
 // Config configures a control plane. The zero value starts etcd, kube-apiserver and
 // kube-controller-manager without its namespace controller and without nodes.
 type Config struct {
-	// Binary is the program built from cmd/controlplane. Default: $ORRERY_CONTROLPLANE, else
-	// bin/controlplane in the working directory or the nearest directory above it.
+	// Binary is the program built from cmd/controlplane. Default: bin/controlplane in the working
+	// directory or the nearest directory above it.
 	Binary string
 
 	// Dir holds certificates, kubeconfig files, logs and etcd's data. It is created if missing,
@@ -72,9 +69,9 @@ type Config struct {
 	// auditing.
 	AuditPolicy string
 
-	// EtcdArgs, APIServerArgs, ControllerManagerArgs and SchedulerArgs follow each component's own
-	// arguments; of a flag that is given twice the last one wins.
-	EtcdArgs, APIServerArgs, ControllerManagerArgs, SchedulerArgs []string
+	// APIServerArgs and ControllerManagerArgs follow each component's own arguments; of a flag that
+	// is given twice the last one wins.
+	APIServerArgs, ControllerManagerArgs []string
 
 	// Log receives a line for each step and the end of a dead component's log. Default: nowhere.
 	Log io.Writer
@@ -127,9 +124,6 @@ func (c Config) runs(controller string) bool {
 
 // findBinary returns the absolute path of the control plane's binary.
 func findBinary(path string) (string, error) {
-	if path == "" {
-		path = os.Getenv(BinaryVariable)
-	}
 	if path == "" {
 		return FindUp(filepath.Join("bin", "controlplane"))
 	}

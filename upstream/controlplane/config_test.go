@@ -41,12 +41,6 @@ func TestControllers(t *testing.T) {
 	}
 }
 
-func TestControllersDoesNotChangeTheConfiguration(t *testing.T) {
-	list := []string{"namespace-controller", "a", "b"}
-	_ = Config{Controllers: list}.controllers()
-	assert.Equal(t, []string{"namespace-controller", "a", "b"}, list)
-}
-
 func TestRuns(t *testing.T) {
 	assert.True(t, Config{}.runs(serviceAccountController))
 	assert.False(t, Config{}.runs(namespaceController))
@@ -54,49 +48,6 @@ func TestRuns(t *testing.T) {
 	assert.False(t, Config{Controllers: []string{}}.runs(serviceAccountController), "an empty list is not the default one")
 	assert.True(t, Config{Controllers: []string{"*"}}.runs(serviceAccountController))
 	assert.False(t, Config{Controllers: []string{"-serviceaccount-controller", "*"}}.runs(serviceAccountController))
-}
-
-func TestNegativeNodesAreRefused(t *testing.T) {
-	_, err := Config{FakeNodes: -1}.complete()
-	assert.Error(t, err)
-}
-
-func TestBinary(t *testing.T) {
-	root := t.TempDir()
-	binary := filepath.Join(root, "bin", "controlplane")
-	require.NoError(t, os.MkdirAll(filepath.Join(root, "bin"), 0o700))
-	require.NoError(t, os.WriteFile(binary, nil, 0o700))
-	below := filepath.Join(root, "a", "b")
-	require.NoError(t, os.MkdirAll(below, 0o700))
-	t.Setenv(BinaryVariable, "")
-
-	t.Run("in a directory above", func(t *testing.T) {
-		t.Chdir(below)
-		found, err := findBinary("")
-		require.NoError(t, err)
-		assert.Equal(t, binary, found)
-	})
-	t.Run("named by the environment", func(t *testing.T) {
-		t.Setenv(BinaryVariable, binary)
-		found, err := findBinary("")
-		require.NoError(t, err)
-		assert.Equal(t, binary, found)
-	})
-	t.Run("named by the configuration, relative", func(t *testing.T) {
-		t.Chdir(root)
-		found, err := findBinary("bin/controlplane")
-		require.NoError(t, err)
-		assert.Equal(t, binary, found)
-	})
-	t.Run("named and missing", func(t *testing.T) {
-		_, err := findBinary(filepath.Join(root, "missing"))
-		assert.ErrorIs(t, err, os.ErrNotExist)
-	})
-	t.Run("nowhere above", func(t *testing.T) {
-		t.Chdir(t.TempDir())
-		_, err := findBinary("")
-		assert.ErrorContains(t, err, "make", "it says how to build one")
-	})
 }
 
 // client-go reads the file as kubectl does.
@@ -119,15 +70,4 @@ func TestKubeconfigIsReadByClientGo(t *testing.T) {
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "it holds a private key")
-}
-
-func TestFileName(t *testing.T) {
-	for user, want := range map[string]string{
-		"jane":                         "jane",
-		"system:serviceaccount:ns:n.a": "system-serviceaccount-ns-n.a",
-		"../../etc/passwd":             "..-..-etc-passwd",
-		"Jürgen":                       "J-rgen",
-	} {
-		assert.Equal(t, want, fileName(user))
-	}
 }

@@ -296,7 +296,6 @@ func (cp *ControlPlane) Stop() error {
 	cp.stopAll(APIServer)
 	cp.stopAll(Etcd)
 	cp.observers.Wait()
-	cp.ports.release()
 	err := cp.Err()
 	if cp.ephemeral {
 		err = errors.Join(err, os.RemoveAll(cp.dir))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // Dir returns the directory of this control plane: pki, kubeconfigs, logs, etcd.
@@ -20,24 +19,11 @@ func (cp *ControlPlane) Kubeconfig() string { return cp.kubeconfigFile("admin") 
 // groups and returns its path. RBAC grants the user the rights of that name, those groups and
 // system:authenticated: at first almost none.
 func (cp *ControlPlane) KubeconfigFor(user string, groups ...string) (string, error) {
-	return cp.addUser(cp.userFile(user), user, groups...)
-}
-
-// ExpiredKubeconfigFor is KubeconfigFor with an expired certificate, which the API server refuses.
-func (cp *ControlPlane) ExpiredKubeconfigFor(user string, groups ...string) (string, error) {
-	pair, err := cp.cluster.expiredClient(user, groups...)
-	if err != nil {
-		return "", err
-	}
-	return cp.writeUser(cp.userFile(user), user, pair)
-}
-
-// userFile returns the name of the next kubeconfig file for a user.
-func (cp *ControlPlane) userFile(user string) string {
 	cp.mu.Lock()
-	defer cp.mu.Unlock()
 	cp.users++
-	return fmt.Sprintf("%d-%s", cp.users, fileName(user))
+	name := fmt.Sprintf("user-%d", cp.users)
+	cp.mu.Unlock()
+	return cp.addUser(name, user, groups...)
 }
 
 // LogFile returns the path of a component's output. The names are constants of this package.
@@ -170,10 +156,6 @@ func (cp *ControlPlane) addUser(name, user string, groups ...string) (string, er
 	if err != nil {
 		return "", err
 	}
-	return cp.writeUser(name, user, pair)
-}
-
-func (cp *ControlPlane) writeUser(name, user string, pair keyPair) (string, error) {
 	path := cp.kubeconfigFile(name)
 	return path, writeKubeconfig(path, cp.Server(), cp.cluster.certPEM, user, pair)
 }
@@ -185,16 +167,4 @@ func (cp *ControlPlane) writePKI(files map[string][]byte) error {
 		}
 	}
 	return nil
-}
-
-// fileName makes a user's name ("system:serviceaccount:ns:name") usable in a file name.
-func fileName(user string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '.':
-			return r
-		default:
-			return '-'
-		}
-	}, user)
 }

@@ -28,8 +28,6 @@ type ProcessConfig struct {
 	Path string
 	// Args are its arguments, without the program's name.
 	Args []string
-	// Env is added to this process's environment, as "NAME=value".
-	Env []string
 	// LogFile receives what the process prints, appended. Required.
 	LogFile string
 }
@@ -86,7 +84,6 @@ func StartProcess(config ProcessConfig) (*Process, error) {
 	defer log.Close() // the child has its own descriptor by then
 
 	cmd := exec.Command(config.Path, config.Args...)
-	cmd.Env = append(os.Environ(), config.Env...)
 	cmd.Stdout = log
 	cmd.Stderr = log
 	cmd.SysProcAttr = childAttributes()
@@ -117,9 +114,6 @@ func (p *Process) run(started chan<- error) {
 	p.mu.Unlock()
 	close(p.ended)
 }
-
-// Name returns the configured name.
-func (p *Process) Name() string { return p.config.Name }
 
 // PID returns the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
