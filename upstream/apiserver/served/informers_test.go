@@ -92,7 +92,6 @@ func TestInformersStayEqual(t *testing.T) {
 			assert.Zero(t, w.streams.Load(), "%s: it does not stream its lists", w.name)
 		}
 	}
-	t.Logf("writes: %s", source.summary())
 }
 
 // disturb waits for a number of writes and then cuts all watches. To compact history it holds new

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,13 +31,12 @@ type writers struct {
 	clients *clients
 	dice    []*rand.Rand // one for each writer
 
-	mu      sync.Mutex     // guards the fields below
-	written int            // successful writes
-	kinds   map[string]int // the same, by kind of write
+	mu      sync.Mutex // guards written
+	written int        // successful writes
 }
 
 func newWriters(clients *clients, seed uint64) *writers {
-	w := &writers{clients: clients, kinds: map[string]int{}}
+	w := &writers{clients: clients}
 	for i := range writersAtOnce {
 		w.dice = append(w.dice, rand.New(rand.NewPCG(seed, uint64(i)+100)))
 	}
@@ -84,16 +81,6 @@ func (w *writers) await(ctx context.Context, count int) error {
 	return nil
 }
 
-func (w *writers) summary() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var parts []string
-	for _, kind := range slices.Sorted(maps.Keys(w.kinds)) {
-		parts = append(parts, fmt.Sprintf("%s %d", kind, w.kinds[kind]))
-	}
-	return strings.Join(parts, ", ")
-}
-
 // writeOnce makes one random write.
 func (w *writers) writeOnce(ctx context.Context, dice *rand.Rand) error {
 	resource := []schema.GroupVersionResource{configMaps, configMaps, secrets, pods, deployments, widgets, widgets, namespaces}[dice.IntN(8)]
@@ -101,83 +88,34 @@ func (w *writers) writeOnce(ctx context.Context, dice *rand.Rand) error {
 	if resource != namespaces {
 		client = w.clients.dynamic.Resource(resource).Namespace([]string{"default", "kube-public", "kube-system"}[dice.IntN(3)])
 	}
-	kind, err := w.change(ctx, dice, resource, client, name)
+	value := dice.IntN(1000)
+	var err error
+	switch n := dice.IntN(10); {
+	case n < 4:
+		_, err = client.Create(ctx, newObject(resource, name, value), metav1.CreateOptions{})
+	case n < 8:
+		patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q,%q:%q}}}`,
+			valueLabel, text(value), evenLabel, labelsOf(value)[evenLabel])
+		_, err = client.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+	default:
+		err = w.remove(ctx, resource, client, name)
+	}
 	switch {
 	case err == nil:
 		w.mu.Lock()
+		defer w.mu.Unlock()
 		w.written++
-		w.kinds[kind]++
-		w.mu.Unlock()
 	case apierrors.IsNotFound(err), apierrors.IsAlreadyExists(err), apierrors.IsConflict(err):
 		// another writer was faster
 	default:
-		return fmt.Errorf("%s of %s %s: %w", kind, resource.Resource, name, err)
+		return fmt.Errorf("%s %s: %w", resource.Resource, name, err)
 	}
 	return nil
 }
 
-func (w *writers) change(ctx context.Context, dice *rand.Rand, resource schema.GroupVersionResource, client dynamic.ResourceInterface, name string) (kind string, err error) {
-	value := dice.IntN(1000)
-	switch n := dice.IntN(100); {
-	case n < 30:
-		_, err = client.Create(ctx, newObject(resource, name, value), metav1.CreateOptions{})
-		return "create", err
-	case n < 50:
-		return "update", w.update(ctx, client, name, value)
-	case n < 80:
-		return w.patch(ctx, resource, client, name, value, n%3)
-	case n < 82 && resource != namespaces:
-		// The deleted objects are not counted.
-		return "deletecollection", client.DeleteCollection(ctx, immediately, metav1.ListOptions{LabelSelector: fmt.Sprintf("%s=%s", valueLabel, text(value))})
-	default:
-		return "delete", w.remove(ctx, resource, client, name)
-	}
-}
-
-var immediately = metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
-
-func (w *writers) update(ctx context.Context, client dynamic.ResourceInterface, name string, value int) error {
-	object, err := client.Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
-	labels := object.GetLabels()
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	maps.Copy(labels, labelsOf(value))
-	object.SetLabels(labels)
-	object.SetAnnotations(map[string]string{"updated": strings.Repeat("x", value)})
-	_, err = client.Update(ctx, object, metav1.UpdateOptions{})
-	return err
-}
-
-func (w *writers) patch(ctx context.Context, resource schema.GroupVersionResource, client dynamic.ResourceInterface, name string, value, kind int) (string, error) {
-	labels := labelsOf(value)
-	merge := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q,%q:%q},"annotations":{"updated":null}}}`,
-		valueLabel, labels[valueLabel], evenLabel, labels[evenLabel])
-	var err error
-	switch {
-	case kind == 0:
-		operations := fmt.Appendf(nil, `[{"op":"add","path":"/metadata/labels","value":{%q:%q,%q:%q}}]`,
-			valueLabel, labels[valueLabel], evenLabel, labels[evenLabel])
-		_, err = client.Patch(ctx, name, types.JSONPatchType, operations, metav1.PatchOptions{})
-		return "JSON patch", err
-	case kind == 1 && resource != widgets:
-		_, err = client.Patch(ctx, name, types.StrategicMergePatchType, merge, metav1.PatchOptions{})
-		return "strategic merge patch", err
-	case resource == widgets || resource == deployments:
-		status := fmt.Appendf(nil, `{"status":{"observedGeneration":%d}}`, value)
-		_, err = client.Patch(ctx, name, types.MergePatchType, status, metav1.PatchOptions{}, "status")
-		return "patch of the status", err
-	default:
-		_, err = client.Patch(ctx, name, types.MergePatchType, merge, metav1.PatchOptions{})
-		return "merge patch", err
-	}
-}
-
 // remove deletes an object. It finalizes namespaces itself: no controller does that here.
 func (w *writers) remove(ctx context.Context, resource schema.GroupVersionResource, client dynamic.ResourceInterface, name string) error {
+	immediately := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
 	if err := client.Delete(ctx, name, immediately); err != nil || resource != namespaces {
 		return err
 	}

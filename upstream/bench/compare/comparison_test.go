@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,11 +17,14 @@ import (
 )
 
 func TestSidesTakeTurnsAndSwap(t *testing.T) {
-	runner := series(map[compare.Side][]float64{compare.Ours: {1, 1, 1}, compare.Theirs: {4, 4, 4}, compare.Priority: {2, 2, 2}})
-	against := cycle()
+	runner := series(map[compare.Side][]float64{
+		compare.Ours: {1, 1, 1}, compare.Theirs: {4, 4, 4}, compare.Textbook: {20, 12, 16}, compare.Priority: {2, 2, 2},
+	})
+	against, main := cycle(), cycle()
+	main.Textbook = compare.Textbook
 	against.Name, against.Against, against.Kind = "queue/cycle against the other", compare.Priority, compare.None
-	_, err := compare.Run(t.Context(), runner, compare.Config{
-		Measures: []compare.Measure{cycle(), against}, Rounds: 3, Effort: bench.Quick,
+	records, err := compare.Run(t.Context(), runner, compare.Config{
+		Measures: []compare.Measure{main, against}, Rounds: 3, Effort: bench.Quick,
 	})
 	require.NoError(t, err)
 	var order []string
@@ -31,8 +33,10 @@ func TestSidesTakeTurnsAndSwap(t *testing.T) {
 		assert.Equal(t, bench.Quick, turn.effort)
 		order = append(order, string(turn.side))
 	}
-	there, back := "ours client-go controller-runtime", "controller-runtime client-go ours"
+	there, back := "ours client-go textbook controller-runtime", "controller-runtime textbook client-go ours"
 	assert.Equal(t, strings.Join([]string{there, back, there}, " "), strings.Join(order, " "), "one series of rounds serves both measures")
+	assert.Equal(t, &compare.TextbookRecord{Figure: 16, Ratio: 4}, records[0].Textbook)
+	assert.InDelta(t, 0.25, records[0].Ratio, 1e-9, "ours is compared with theirs alone")
 }
 
 func TestARecordOfKnownFigures(t *testing.T) {
@@ -53,23 +57,6 @@ func TestARecordOfKnownFigures(t *testing.T) {
 	assert.Equal(t, compare.Met, r.Verdict)
 	assert.Equal(t, 5, r.Rounds)
 	assert.Equal(t, "all keys processed", r.Proof)
-}
-
-func TestTheTextbookTakesItsTurns(t *testing.T) {
-	runner := series(map[compare.Side][]float64{compare.Ours: {20, 30, 25}, compare.Theirs: {100, 100, 100}, compare.Textbook: {500, 300, 400}})
-	m := cycle()
-	m.Textbook = compare.Textbook
-	records, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{m}, Rounds: 3})
-	require.NoError(t, err)
-	var order []string
-	for _, turn := range runner.turns[:6] {
-		order = append(order, string(turn.side))
-	}
-	assert.Equal(t, "ours client-go textbook textbook client-go ours", strings.Join(order, " "))
-	r := records[0]
-	assert.Equal(t, &compare.TextbookRecord{Figure: 400, Ratio: 4}, r.Textbook)
-	assert.InDelta(t, 0.25, r.Ratio, 1e-9, "ours is compared with theirs alone")
-	assert.Equal(t, compare.Met, r.Verdict, "the textbook has no target")
 }
 
 func TestVerdicts(t *testing.T) {
@@ -97,6 +84,7 @@ func TestVerdicts(t *testing.T) {
 		records, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{m}, Rounds: 3})
 		require.NoError(t, err)
 		assert.Equal(t, c.want, records[0].Verdict, name)
+		assert.Equal(t, c.want == compare.Missed, compare.MissedTargets(records) != nil, name)
 	}
 }
 
@@ -111,6 +99,22 @@ func value(target float64) func(*compare.Measure) {
 func none(m *compare.Measure) { m.Kind = compare.None }
 
 func rounded(m *compare.Measure) { m.Kind, m.Target, m.Grain = compare.Value, 0, 0.01 }
+
+func TestMissedTargetsAreNamed(t *testing.T) {
+	atLeast, none := cycle(), cycle()
+	atLeast.Name, atLeast.Better, atLeast.Target = "store writes/s", bench.Higher, 1000
+	none.Name, none.Kind, none.Target = "queue allocs/op", compare.Value, 0
+	runner := series(map[compare.Side][]float64{compare.Ours: {1}, compare.Theirs: {1}})
+	records, err := compare.Run(t.Context(), runner, compare.Config{
+		Measures: []compare.Measure{cycle(), atLeast, none}, Rounds: 1,
+	})
+	require.NoError(t, err)
+	assert.EqualError(t, compare.MissedTargets(records), strings.Join([]string{
+		"queue/cycle ns/op: the ratio is 1.00, and the target is ≤ 0.25",
+		"store writes/s: the ratio is 1.00, and the target is ≥ 1,000",
+		"queue allocs/op: it is 1 ns, and the target is ≤ 0 ns",
+	}, "\n"))
+}
 
 func TestSidesThatDidDifferentWork(t *testing.T) {
 	runner := &fake{outcome: func(side compare.Side, _ string, _ int) (bench.Outcome, error) {
@@ -247,11 +251,4 @@ func cycle() compare.Measure {
 		Name: "queue/cycle ns/op", Scenario: "queue/cycle", Figure: "ns/op", Unit: "ns/op",
 		Better: bench.Lower, Kind: compare.Ratio, Target: 0.25,
 	}
-}
-
-func TestTheMachine(t *testing.T) {
-	self, err := os.Executable()
-	require.NoError(t, err)
-	m := compare.ThisMachine(self, "/nowhere/program")
-	assert.Positive(t, m.Cores)
 }

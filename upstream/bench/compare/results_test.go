@@ -64,31 +64,3 @@ dispatch/idle asleep p99  100 µs  200 µs            0.50   0.40–0.60        
 2 of 2 targets met.
 `, "\n"), text.String())
 }
-
-func TestTheGuard(t *testing.T) {
-	lower, atLeast, none := cycle(), cycle(), cycle()
-	atLeast.Name, atLeast.Better, atLeast.Target = "store writes/s", bench.Higher, 1000
-	none.Name, none.Kind, none.Target = "queue allocs/op", compare.Value, 0
-	for name, c := range map[string]struct {
-		measure compare.Measure
-		ours    float64 // theirs is 1, so this is the ratio too
-		want    string
-	}{
-		"met":            {lower, 0.25, ""},
-		"missed":         {lower, 0.26, "queue/cycle ns/op: the ratio is 0.26, and the target is ≤ 0.25"},
-		"more is better": {atLeast, 1000, ""},
-		"more is missed": {atLeast, 999, "store writes/s: the ratio is 999, and the target is ≥ 1,000"},
-		"nothing":        {none, 0, ""},
-		"one allocation": {none, 1, "queue allocs/op: it is 1 ns, and the target is ≤ 0 ns"},
-	} {
-		runner := series(map[compare.Side][]float64{compare.Ours: {c.ours}, compare.Theirs: {1}})
-		records, err := compare.Run(t.Context(), runner, compare.Config{Measures: []compare.Measure{c.measure}, Rounds: 1})
-		require.NoError(t, err, name)
-		err = compare.MissedTargets(records)
-		if c.want == "" {
-			assert.NoError(t, err, name)
-			continue
-		}
-		assert.EqualError(t, err, c.want, name)
-	}
-}

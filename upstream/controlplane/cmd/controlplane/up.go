@@ -26,9 +26,8 @@ Flags:
 
 // upFlags holds the flags of "controlplane up".
 type upFlags struct {
-	config      controlplane.Config
-	kubeconfig  string
-	auditPolicy string
+	config     controlplane.Config
+	kubeconfig string
 }
 
 func (f *upFlags) register(flags *pflag.FlagSet) {
@@ -38,9 +37,6 @@ func (f *upFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.config.Dir, "dir", "", "directory for certificates, logs and data, must be empty; it is kept (default: a temporary one, removed at the end)")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "where to write the administrator's kubeconfig (default: in the directory)")
 	flags.BoolVar(&f.config.DisableWatchCache, "disable-watch-cache", false, "serve lists and watches from etcd")
-	flags.StringVar(&f.auditPolicy, "audit-policy", "", "file with an audit policy; switches the audit log on")
-	flags.StringArrayVar(&f.config.APIServerArgs, "apiserver-arg", nil, "further argument for kube-apiserver (may be repeated)")
-	flags.StringArrayVar(&f.config.ControllerManagerArgs, "controller-manager-arg", nil, "further argument for kube-controller-manager (may be repeated)")
 }
 
 func runUp() int {
@@ -71,13 +67,6 @@ func (f *upFlags) run() (err error) {
 		return err
 	}
 	f.config.Log = os.Stderr
-	if f.auditPolicy != "" {
-		policy, err := os.ReadFile(f.auditPolicy)
-		if err != nil {
-			return err
-		}
-		f.config.AuditPolicy = string(policy)
-	}
 	cp, err := controlplane.Start(ctx, f.config)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return errors.New("controlplane up: interrupted before it was ready")
