@@ -324,21 +324,6 @@ func (cp *ControlPlane) Err() error {
 	return cp.err
 }
 
-// PIDs returns the process id of each running component.
-func (cp *ControlPlane) PIDs() map[string]int {
-	cp.mu.Lock()
-	defer cp.mu.Unlock()
-	pids := make(map[string]int, len(cp.processes))
-	for name, process := range cp.processes {
-		select {
-		case <-process.Done():
-		default:
-			pids[name] = process.PID()
-		}
-	}
-	return pids
-}
-
 func (cp *ControlPlane) process(name string) *Process {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()

@@ -34,6 +34,21 @@ func launchForTest(t *testing.T, config Config) *ControlPlane {
 	return cp
 }
 
+// pids returns the process id of each running component.
+func (cp *ControlPlane) pids() map[string]int {
+	cp.mu.Lock()
+	defer cp.mu.Unlock()
+	pids := map[string]int{}
+	for name, process := range cp.processes {
+		select {
+		case <-process.Done():
+		default:
+			pids[name] = process.PID()
+		}
+	}
+	return pids
+}
+
 func clientFor(t *testing.T, kubeconfig string) *kubernetes.Clientset {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -52,7 +67,7 @@ func TestControlPlane(t *testing.T) {
 	client := clientFor(t, cp.Kubeconfig())
 
 	t.Run("all components run", func(t *testing.T) {
-		pids := cp.PIDs()
+		pids := cp.pids()
 		for _, name := range []string{Etcd, APIServer, ControllerManager, Scheduler, Kwok} {
 			assert.Contains(t, pids, name)
 			assert.FileExists(t, cp.LogFile(name))
@@ -98,7 +113,7 @@ func TestComponentThatDies(t *testing.T) {
 	cp, err := Start(t.Context(), Config{Log: t.Output()})
 	require.NoError(t, err)
 	defer cp.Stop()
-	require.NoError(t, syscall.Kill(cp.PIDs()[ControllerManager], syscall.SIGKILL))
+	require.NoError(t, syscall.Kill(cp.pids()[ControllerManager], syscall.SIGKILL))
 	<-cp.Failed()
 
 	var exit *ExitError
@@ -112,14 +127,14 @@ func TestStopLeavesNothing(t *testing.T) {
 	leaks := goleak.IgnoreCurrent()
 	cp, err := Start(t.Context(), Config{FakeNodes: 1, Log: t.Output()})
 	require.NoError(t, err)
-	pids := cp.PIDs()
+	pids := cp.pids()
 	require.Len(t, pids, 5)
 	require.NoError(t, cp.Stop())
 
 	for name, pid := range pids {
 		assert.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, name)
 	}
-	assert.Empty(t, cp.PIDs())
+	assert.Empty(t, cp.pids())
 	assert.NoDirExists(t, cp.Dir())
 	assert.NoError(t, cp.Stop(), "stopping twice is harmless")
 	goleak.VerifyNone(t, leaks)

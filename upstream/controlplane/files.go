@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,48 +47,54 @@ func (cp *ControlPlane) kubeconfigFile(name string) string {
 // makeCredentials writes the components' certificates, keys and kubeconfig files, and creates the
 // endpoints of etcd and the API server.
 func (cp *ControlPlane) makeCredentials() error {
-	if err := cp.makeClusterCredentials(); err != nil {
-		return err
+	authorities := map[string]*authority{}
+	for _, name := range []string{"ca", "etcd-ca", "front-proxy-ca"} {
+		ca, err := newAuthority("orrery-" + name)
+		if err != nil {
+			return err
+		}
+		authorities[name] = ca
+		if err := cp.writePKI(name+".crt", ca.certPEM); err != nil {
+			return err
+		}
 	}
-	if err := cp.makeEtcdCredentials(); err != nil {
-		return err
+	cp.cluster = authorities["ca"]
+	pairs := map[string]keyPair{}
+	for file, certificate := range map[string]struct {
+		authority, name string
+		serves          bool
+		extra           []string // further names of the server
+	}{
+		"apiserver": {"ca", "kube-apiserver", true,
+			[]string{"kubernetes", "kubernetes.default", "kubernetes.default.svc"}},
+		"loopback":           {"ca", "loopback", true, nil},
+		"etcd":               {"etcd-ca", "etcd", true, nil},
+		"etcd-client":        {"etcd-ca", "kube-apiserver-etcd-client", false, nil},
+		"front-proxy-client": {"front-proxy-ca", frontProxyName, false, nil},
+	} {
+		issue := authorities[certificate.authority].client
+		if certificate.serves {
+			issue = authorities[certificate.authority].server
+		}
+		pair, err := issue(certificate.name, certificate.extra...)
+		if err != nil {
+			return err
+		}
+		pairs[file] = pair
+		err = errors.Join(cp.writePKI(file+".crt", pair.CertPEM), cp.writePKI(file+".key", pair.KeyPEM))
+		if err != nil {
+			return err
+		}
 	}
-	if err := cp.makeFrontProxyCredentials(); err != nil {
+	private, public, err := newSigningKey()
+	err = errors.Join(err, cp.writePKI("service-account.key", private), cp.writePKI("service-account.pub", public))
+	if err != nil {
 		return err
 	}
 	if cp.config.AuditPolicy != "" {
 		if err := os.WriteFile(cp.auditPolicyFile(), []byte(cp.config.AuditPolicy), 0o600); err != nil {
 			return err
 		}
-	}
-	private, public, err := newSigningKey()
-	if err != nil {
-		return err
-	}
-	return cp.writePKI(map[string][]byte{"service-account.key": private, "service-account.pub": public})
-}
-
-func (cp *ControlPlane) makeClusterCredentials() error {
-	var err error
-	if cp.cluster, err = newAuthority("orrery-ca"); err != nil {
-		return err
-	}
-	apiServer, err := cp.cluster.server("kube-apiserver", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
-	if err != nil {
-		return err
-	}
-	loopback, err := cp.cluster.server("loopback")
-	if err != nil {
-		return err
-	}
-	if err := cp.writePKI(map[string][]byte{
-		"ca.crt":        cp.cluster.certPEM,
-		"apiserver.crt": apiServer.CertPEM,
-		"apiserver.key": apiServer.KeyPEM,
-		"loopback.crt":  loopback.CertPEM,
-		"loopback.key":  loopback.KeyPEM,
-	}); err != nil {
-		return err
 	}
 	// The API server has bootstrap roles for these names.
 	for name, identity := range map[string][]string{
@@ -104,50 +111,12 @@ func (cp *ControlPlane) makeClusterCredentials() error {
 	if err != nil {
 		return err
 	}
-	cp.api, err = newEndpoint(cp.Server(), cp.cluster.certPEM, admin)
+	if cp.api, err = newEndpoint(cp.Server(), cp.cluster.certPEM, admin); err != nil {
+		return err
+	}
+	etcd := authorities["etcd-ca"].certPEM
+	cp.etcd, err = newEndpoint("https://"+cp.ports.etcd.address(), etcd, pairs["etcd-client"])
 	return err
-}
-
-func (cp *ControlPlane) makeEtcdCredentials() error {
-	ca, err := newAuthority("orrery-etcd-ca")
-	if err != nil {
-		return err
-	}
-	server, err := ca.server("etcd")
-	if err != nil {
-		return err
-	}
-	client, err := ca.client("kube-apiserver-etcd-client")
-	if err != nil {
-		return err
-	}
-	if err := cp.writePKI(map[string][]byte{
-		"etcd-ca.crt":     ca.certPEM,
-		"etcd.crt":        server.CertPEM,
-		"etcd.key":        server.KeyPEM,
-		"etcd-client.crt": client.CertPEM,
-		"etcd-client.key": client.KeyPEM,
-	}); err != nil {
-		return err
-	}
-	cp.etcd, err = newEndpoint("https://"+cp.ports.etcd.address(), ca.certPEM, client)
-	return err
-}
-
-func (cp *ControlPlane) makeFrontProxyCredentials() error {
-	ca, err := newAuthority("orrery-front-proxy-ca")
-	if err != nil {
-		return err
-	}
-	client, err := ca.client(frontProxyName)
-	if err != nil {
-		return err
-	}
-	return cp.writePKI(map[string][]byte{
-		"front-proxy-ca.crt":     ca.certPEM,
-		"front-proxy-client.crt": client.CertPEM,
-		"front-proxy-client.key": client.KeyPEM,
-	})
 }
 
 // addUser issues a client certificate and writes it as the kubeconfig file of the given name.
@@ -160,11 +129,6 @@ func (cp *ControlPlane) addUser(name, user string, groups ...string) (string, er
 	return path, writeKubeconfig(path, cp.Server(), cp.cluster.certPEM, user, pair)
 }
 
-func (cp *ControlPlane) writePKI(files map[string][]byte) error {
-	for name, data := range files {
-		if err := os.WriteFile(cp.pki(name), data, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
+func (cp *ControlPlane) writePKI(name string, data []byte) error {
+	return os.WriteFile(cp.pki(name), data, 0o600)
 }

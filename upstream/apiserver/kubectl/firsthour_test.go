@@ -33,7 +33,7 @@ func TestTheFirstHour(t *testing.T) {
 	text, err := os.ReadFile(root)
 	require.NoError(t, err)
 	h := &hour{t: t, root: filepath.Dir(filepath.Dir(filepath.Dir(root))), port: freePort(t)}
-	server, err := served.Start(t.Context(), served.Config{Log: t.Output()})
+	server, err := served.Start(t.Context(), served.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	h.environment = append(os.Environ(), "KUBECONFIG="+server.Kubeconfig(), "LC_ALL=C", "PATH="+h.tools()+":"+os.Getenv("PATH"))

@@ -54,7 +54,6 @@ func onServed(t *testing.T) string {
 	server, err := served.Start(t.Context(), served.Config{
 		Args:        []string{"--nodes=0"},
 		Controllers: append(served.NamespaceControllers(), "namespace-controller"),
-		Log:         t.Output(),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })

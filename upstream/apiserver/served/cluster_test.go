@@ -34,7 +34,7 @@ func newCluster(t *testing.T, server *served.Server) *cluster {
 
 func (c *cluster) eventually(what string, probe func() (bool, error)) {
 	c.t.Helper()
-	await(c.t, c.server.Failed(), what, func() error {
+	await(c.t, c.server.Done(), what, func() error {
 		ok, err := probe()
 		if err == nil && !ok {
 			err = errors.New("not yet")

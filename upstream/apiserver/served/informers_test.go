@@ -42,7 +42,7 @@ func compacts(round int) bool { return round%3 == 1 }
 // history of each handler. A failed test prints its seed; ORRERY_SEED repeats the random choices,
 // not their timing.
 func TestInformersStayEqual(t *testing.T) {
-	server, err := served.Start(t.Context(), served.Config{Log: t.Output()})
+	server, err := served.Start(t.Context(), served.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	followers, authors := newClients(t, server.Kubeconfig()), newClients(t, server.Kubeconfig())
@@ -142,7 +142,7 @@ func startInformers(t *testing.T, clients *clients, streaming bool) []*watched {
 // awaitEqual blocks until an informer's store and its handler's history equal the server's list.
 func awaitEqual(t *testing.T, server *served.Server, w *watched) {
 	t.Helper()
-	await(t, server.Failed(), w.name+" equals the server", func() error { return w.compare(t.Context()) })
+	await(t, server.Done(), w.name+" equals the server", func() error { return w.compare(t.Context()) })
 }
 
 // waitTimeout is reached only by a failing test. After three errors a reflector waits for up to 13

@@ -25,7 +25,6 @@ import (
 func TestManager(t *testing.T) {
 	server, err := served.Start(t.Context(), served.Config{
 		Controllers: append([]string{"namespace-controller"}, served.NamespaceControllers()...),
-		Log:         t.Output(),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() {

@@ -2,9 +2,7 @@
 // kube-controller-manager's controllers as a test needs. [Start] and [Server] are used like those
 // of package controlplane; Start returns when the server is ready and the controllers have filled
 // the default namespace. What the genuine server does only under mistreatment, such as forgetting
-// history, this one does on request: see [Server.Add]. A process that ends unexpectedly closes
-// [Server.Failed], and Stop returns a [controlplane.ExitError]. [Server.Stop] ends all processes
-// and goroutines.
+// history, this one does on request: see [Server.Add].
 //
 // The tests let client-go's informers and kube-controller-manager work on it; they need bin/lab and
 // bin/controlplane.
@@ -14,12 +12,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -35,20 +32,15 @@ const ProgramName = "lab-serve"
 // that hangs: a dead one ends the wait at once, and a busy machine stays below it.
 const startTimeout = 10 * time.Minute
 
-// Server is a running "lab serve" with the processes beside it. Its methods are safe for concurrent
-// use.
+// Server is a running "lab serve" with the processes beside it. Its methods but Stop are safe for
+// concurrent use.
 type Server struct {
 	config  Config
 	dir     string       // removed by Stop
 	client  *http.Client // the administrator's
 	address string       // "https://127.0.0.1:6443"
 
-	watching sync.WaitGroup
-	failed   chan struct{} // closed when err is set
-
-	mu        sync.Mutex // guards the fields below
-	processes []*controlplane.Process
-	err       error // the first unexpected exit
+	processes []*controlplane.Process // in the order of their start, "lab serve" first
 }
 
 // Start starts the server and returns when it is ready. The context bounds the start only; the
@@ -58,7 +50,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: config, failed: make(chan struct{})}
+	s := &Server{config: config}
 	if s.dir, err = os.MkdirTemp("", "orrery-served-"); err != nil {
 		return nil, fmt.Errorf("%s: %w", ProgramName, err)
 	}
@@ -140,37 +132,21 @@ func (s *Server) writeBundle() (string, error) {
 	return path, os.WriteFile(path, config.Clusters[config.Contexts[config.CurrentContext].Cluster].CertificateAuthorityData, 0o600)
 }
 
-// launch starts a process and a goroutine that observes it.
+// launch starts a process.
 func (s *Server) launch(name, path string, args []string) error {
-	process, err := controlplane.StartProcess(controlplane.ProcessConfig{Name: name, Path: path, Args: args, LogFile: s.LogFile(name)})
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	s.processes = append(s.processes, process)
-	s.mu.Unlock()
-	s.watching.Go(func() {
-		<-process.Done()
-		if err := process.Err(); err != nil {
-			s.fail(err)
-		}
+	process, err := controlplane.StartProcess(controlplane.ProcessConfig{
+		Name: name, Path: path, Args: args, LogFile: s.LogFile(name),
 	})
-	return nil
-}
-
-func (s *Server) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	fmt.Fprintln(s.config.Log, err)
-	if s.err == nil {
-		s.err = err
-		close(s.failed)
+	if err == nil {
+		s.processes = append(s.processes, process)
 	}
+	return err
 }
 
-// await calls ready until it returns nil. It gives up when a process dies or ctx is done, and
-// returns ready's last error.
+// await calls ready until it returns nil. It gives up when the process that was started last dies or
+// ctx is done, and returns ready's last error.
 func (s *Server) await(ctx context.Context, ready func(context.Context) error) error {
+	last := s.processes[len(s.processes)-1]
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -179,19 +155,13 @@ func (s *Server) await(ctx context.Context, ready func(context.Context) error) e
 			return nil
 		}
 		select {
-		case <-s.failed:
-			return s.Err()
+		case <-last.Done():
+			return last.Err()
 		case <-ctx.Done():
-			return fmt.Errorf("not ready: %w; the last lines that it printed:\n%s", err, s.last().Tail())
+			return fmt.Errorf("not ready: %w; the last lines that it printed:\n%s", err, last.Tail())
 		case <-tick.C:
 		}
 	}
-}
-
-func (s *Server) last() *controlplane.Process {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.processes[len(s.processes)-1]
 }
 
 // Kubeconfig returns the path of the administrator's kubeconfig file.
@@ -201,30 +171,20 @@ func (s *Server) Kubeconfig() string { return filepath.Join(s.dir, "admin.kubeco
 // Stop removes the file.
 func (s *Server) LogFile(name string) string { return filepath.Join(s.dir, name+".log") }
 
-// Failed is closed when a process ends unexpectedly; Err returns how.
-func (s *Server) Failed() <-chan struct{} { return s.failed }
+// Done is closed when "lab serve" has ended.
+func (s *Server) Done() <-chan struct{} { return s.processes[0].Done() }
 
-// Err returns the first unexpected exit, a [*controlplane.ExitError], or nil.
-func (s *Server) Err() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
-}
-
-// Stop ends the processes, the server last, removes their files, and returns Err. It may be called
-// twice.
-func (s *Server) Stop() error {
-	s.mu.Lock()
-	processes := s.processes
-	s.mu.Unlock()
-	for i := len(processes) - 1; i >= 0; i-- {
-		processes[i].Stop(context.Background())
+// Stop ends the processes, the server last, and removes their files. It returns a
+// [*controlplane.ExitError] if one had ended by itself. It may be called twice.
+func (s *Server) Stop() (err error) {
+	for _, process := range slices.Backward(s.processes) {
+		process.Stop(context.Background())
+		err = errors.Join(err, process.Err())
 	}
-	s.watching.Wait()
 	if s.client != nil {
 		s.client.CloseIdleConnections()
 	}
-	return errors.Join(s.Err(), os.RemoveAll(s.dir))
+	return errors.Join(err, os.RemoveAll(s.dir))
 }
 
 // NamespaceControllers are the controllers that fill every namespace as the genuine control plane
@@ -246,14 +206,9 @@ type Config struct {
 	// ControlPlane is the program with kube-controller-manager. Default: bin/controlplane, found as
 	// Binary is.
 	ControlPlane string
-	// Log receives a line for each process that dies. Default: nowhere.
-	Log io.Writer
 }
 
 func (c Config) complete() (Config, error) {
-	if c.Log == nil {
-		c.Log = io.Discard
-	}
 	var err error
 	if c.Binary == "" {
 		if c.Binary, err = controlplane.FindUp(filepath.Join("bin", "lab")); err != nil {

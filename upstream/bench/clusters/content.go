@@ -23,9 +23,6 @@ const bystander = "bench-bystander"
 // atOnce is the number of concurrent administrator requests.
 const atOnce = 16
 
-// objectsPerNamespace is the number of objects that fill creates in a namespace.
-const objectsPerNamespace = 11
-
 // fill creates the content of a small application: the default service account, the CA bundle,
 // configuration, secrets, and an identity with its rights. It leaves out pods and services, whose
 // deletion involves other controllers.

@@ -41,12 +41,6 @@ func (r *Runner) startController(ctx context.Context, side compare.Side, kubecon
 	return process, nil
 }
 
-// stopController stops a controller, and returns an error if it had already ended.
-func stopController(process *controlplane.Process) error {
-	process.Stop(context.Background())
-	return process.Err()
-}
-
 // residentOf returns a process's resident memory in MiB.
 func residentOf(pid int) (float64, error) {
 	now, _ := bench.ResidentMemoryOf(pid)

@@ -28,7 +28,7 @@ import (
 	"orrery/upstream/e2e"
 )
 
-// The scenarios; the functions that run them document their figures.
+// The scenarios.
 const (
 	Hundred = "deletion/hundred"
 	Empty   = "deletion/empty"
@@ -128,16 +128,11 @@ func (r *Runner) Run(ctx context.Context, side compare.Side, scenario string, ef
 	ctx, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
 	r.runs++
-	var outcome bench.Outcome
-	var err error
-	switch scenario {
-	case Hundred:
-		outcome, err = r.hundred(ctx, side, effort)
-	case Empty:
-		outcome, err = r.empty(ctx, side)
-	default:
-		err = errors.New("there is no such scenario")
+	s, known := scenarios[scenario]
+	if !known {
+		return bench.Outcome{}, fmt.Errorf("%s: there is no such scenario", scenario)
 	}
+	outcome, err := r.run(ctx, side, s, effort)
 	if err != nil {
 		return bench.Outcome{}, fmt.Errorf("%s by %s: %w", scenario, side, err)
 	}

@@ -14,47 +14,43 @@ import (
 	"orrery/upstream/e2e"
 )
 
-// hundred is the scenario Hundred: many namespaces at once. Its figures are "s", from the
-// controller's first request after the grace period to the answer that removes the last namespace;
-// "requests", all of the controller's from the deletion to that moment without its watches; and
-// "resident MiB", its memory some time after.
-func (r *Runner) hundred(ctx context.Context, side compare.Side, effort bench.Effort) (bench.Outcome, error) {
-	names := r.names(effort.Of(100, 20))
-	var done work
-	var resident float64
-	err := r.withController(ctx, side, r.direct, func(process *controlplane.Process) (err error) {
-		if done, err = r.deleteAll(ctx, names, true); err != nil {
-			return err
-		}
-		resident, err = r.idleMemory(ctx, process, effort)
-		return err
-	})
-	if err != nil {
-		return bench.Outcome{}, err
-	}
-	proof := fmt.Sprintf("%d namespaces of %d objects deleted with their content; nothing else changed", len(names), objectsPerNamespace)
-	return bench.Outcome{
-		Figures: map[string]float64{"s": done.took().Seconds(), "requests": float64(done.requests), "resident MiB": resident},
-		Proof:   proof,
-	}, nil
+// scenario is a number of namespaces that are deleted at once.
+type scenario struct {
+	full, quick int  // namespaces, by effort
+	filled      bool // with the content of a small application
+	distant     bool // the controller is behind the proxy
+	rests       bool // the controller's memory at rest is a figure
 }
 
-// empty is the scenario Empty: one namespace without content, with latency. Its figures are "ms",
-// from the sending of the first request to the last answer, and "requests", as for hundred.
-func (r *Runner) empty(ctx context.Context, side compare.Side) (bench.Outcome, error) {
-	var done work
-	err := r.withController(ctx, side, r.distant, func(*controlplane.Process) (err error) {
-		done, err = r.deleteAll(ctx, r.names(1), false)
-		return err
-	})
+// scenarios are all of them. Their figures are "s" and "ms", from the sending of the controller's
+// first request after the grace period to the answer that removes the last namespace; "requests",
+// all of the controller's from the deletion to that moment without its watches; and "resident MiB".
+var scenarios = map[string]scenario{
+	Hundred: {full: 100, quick: 20, filled: true, rests: true},
+	Empty:   {full: 1, quick: 1, distant: true},
+}
+
+// run runs a scenario with a fresh controller.
+func (r *Runner) run(ctx context.Context, side compare.Side, s scenario, effort bench.Effort) (bench.Outcome, error) {
+	names, kubeconfig, away := r.names(effort.Of(s.full, s.quick)), r.direct, time.Duration(0)
+	if s.distant {
+		kubeconfig, away = r.distant, latency // the first request is sent that much before it arrives
+	}
+	process, err := r.startController(ctx, side, kubeconfig)
 	if err != nil {
 		return bench.Outcome{}, err
 	}
-	took := float64((done.took() + latency).Microseconds()) / 1000
-	return bench.Outcome{
-		Figures: map[string]float64{"ms": took, "requests": float64(done.requests)},
-		Proof:   "the empty namespace deleted; nothing else changed",
-	}, nil
+	done, err := r.deleteAll(ctx, names, s.filled)
+	figures := map[string]float64{
+		"s": (done.took() + away).Seconds(), "ms": (done.took() + away).Seconds() * 1000,
+		"requests": float64(done.requests),
+	}
+	if err == nil && s.rests {
+		figures["resident MiB"], err = r.idleMemory(ctx, process, effort)
+	}
+	process.Stop(context.Background())
+	proof := fmt.Sprintf("%d namespaces deleted with their content; nothing else changed", len(names))
+	return bench.Outcome{Figures: figures, Proof: proof}, errors.Join(err, process.Err())
 }
 
 // names returns n unused names.
@@ -64,16 +60,6 @@ func (r *Runner) names(n int) []string {
 		names[i] = fmt.Sprintf("bench-%03d-%03d", r.runs, i)
 	}
 	return names
-}
-
-// withController calls do while a side's controller runs.
-func (r *Runner) withController(ctx context.Context, side compare.Side, kubeconfig string, do func(*controlplane.Process) error) error {
-	process, err := r.startController(ctx, side, kubeconfig)
-	if err != nil {
-		return err
-	}
-	err = do(process)
-	return errors.Join(err, stopController(process))
 }
 
 // deleteAll creates namespaces, has the controller delete them, and returns its work. It fails if

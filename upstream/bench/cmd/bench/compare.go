@@ -49,18 +49,16 @@ func (o *options) compare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.programs == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return err
-		}
-		o.programs = filepath.Dir(self)
+	self, err := os.Executable()
+	if err != nil {
+		return err
 	}
+	programs := filepath.Dir(self) // with bench-ours, bench-theirs, orrery and controlplane
 	screen := newConsole()
 	defer screen.close()
-	runners := newRunners(o.programs, screen.say)
+	runners := newRunners(programs, screen.say)
 	defer func() { err = errors.Join(err, runners.stop()) }()
-	machine := compare.ThisMachine(filepath.Join(o.programs, "bench-theirs"), filepath.Join(o.programs, "controlplane"))
+	machine := compare.ThisMachine(filepath.Join(programs, "bench-theirs"), filepath.Join(programs, "controlplane"))
 	if warning := machine.Busy(); warning != "" {
 		screen.say("%s", warning)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,8 +21,7 @@ type options struct {
 	list     bool
 	render   bool
 	jsonFile string
-	page     string
-	programs string
+	page     string // directory of benchmarks.md and its picture; "" for neither
 }
 
 const usage = `bench compares this project with client-go. Both do the same work in turns, A B, B A, A B, each in a process
@@ -31,6 +31,8 @@ of its own, and prove that they did it; what counts is the ratio of their median
   bench -only queue/cycle   one scenario, or a group of them (queue), or one measure ("queue/cycle ns/op")
   bench -quick              less work, one round, only what is exact (allocations, bytes, requests): fails if a target is missed
   bench -render             the page once more, from the figures of the last time
+
+A complete run writes docs/measure/benchmarks.md and its picture.
 
 "make bench" and "make bench-quick" build what this needs and run it. Leave the machine alone meanwhile.
 
@@ -51,9 +53,6 @@ func parse(arguments []string) (options, error) {
 	flags.BoolVar(&o.list, "list", false, "print what can be compared")
 	flags.BoolVar(&o.render, "render", false, "measure nothing: write the page from -json")
 	flags.StringVar(&o.jsonFile, "json", "", "write the records to this `file`: build/bench.json when everything is compared, none otherwise")
-	flags.StringVar(&o.page, "page", "",
-		"write benchmarks.md and its picture into this `directory`: docs when everything is compared, none otherwise")
-	flags.StringVar(&o.programs, "programs", "", "the `directory` with bench-ours, bench-theirs, orrery and controlplane: default is where bench is")
 	if err := flags.Parse(arguments[1:]); errors.Is(err, flag.ErrHelp) {
 		fmt.Print(usage)
 		flags.SetOutput(os.Stdout)
@@ -79,17 +78,9 @@ func (o *options) complete(rest []string) error {
 			o.rounds = 1
 		}
 	}
-	everything := !o.quick && o.only == ""
-	if o.page != "" && !everything {
-		return errors.New("-page: the page needs every measure, without -quick and -only")
-	}
-	if everything {
-		if o.jsonFile == "" {
-			o.jsonFile = filepath.Join("build", "bench.json")
-		}
-		if o.page == "" {
-			o.page = "docs/measure"
-		}
+	if !o.quick && o.only == "" { // the page needs every measure
+		o.jsonFile = cmp.Or(o.jsonFile, filepath.Join("build", "bench.json"))
+		o.page = "docs/measure"
 	}
 	return nil
 }
