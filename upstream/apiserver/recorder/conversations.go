@@ -16,23 +16,19 @@ import (
 // recordConversations plays the scripts of package apiservertest on a genuine kube-apiserver and
 // records its answers, masked, for comparison with the server in memory. The only controller is the
 // garbage collector, since deletion is compared, and the admission plugin ServiceAccount is off,
-// since it refuses pods without service accounts. On a server that is given, no script has been
-// played yet. A recording is written only when every case has an answer, and recording twice
-// changes no file, which the test checks.
+// since it refuses pods without service accounts. A recording is written only when every case has an
+// answer, and recording twice changes no file, which the test checks.
 func recordConversations(ctx context.Context, o order) error {
 	scripts, err := apiservertest.Scripts()
 	if err != nil {
 		return err
 	}
-	if o.kubeconfig == "" {
-		cp, err := controlplane.Start(ctx, forConversations())
-		if err != nil {
-			return err
-		}
-		defer func() { _ = cp.Stop() }()
-		o.kubeconfig = cp.Kubeconfig()
+	cp, err := controlplane.Start(ctx, forConversations())
+	if err != nil {
+		return err
 	}
-	target, err := targetFor(o.kubeconfig)
+	defer cp.Stop()
+	target, err := targetFor(cp.Kubeconfig())
 	if err != nil {
 		return err
 	}
@@ -40,7 +36,7 @@ func recordConversations(ctx context.Context, o order) error {
 		if !o.wants(script.Theme) {
 			continue
 		}
-		if err := recordScript(ctx, target, script, filepath.Join(o.root, "apiservertest", "testdata")); err != nil {
+		if err := recordScript(ctx, target, script, filepath.Join(root, "apiservertest", "testdata")); err != nil {
 			return err
 		}
 		fmt.Printf("%-16s %d answers\n", script.Theme, len(script.Cases))

@@ -6,6 +6,8 @@
 //	schema                      resources/schemas.jsonl, resources/builtin.jsonl: its types
 //	patches                     resources/testdata: how it applies patches, and errors about documents
 //	protobuf                    resources/messages.txt: how types travel; this needs no server
+//
+// It starts a control plane for each recording.
 package main
 
 import (
@@ -13,11 +15,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"flag"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"slices"
+
+	"orrery/upstream/controlplane"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -25,12 +29,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// order is what to record, and where.
-type order struct {
-	kubeconfig string // "": see the flag
-	root       string // the directory of the server's packages
-	names      []string
-}
+// root is the directory of the server's packages, from upstream/.
+const root = "../internal/lab/apiserver"
+
+// order is what to record: all, or the recordings with these names.
+type order []string
 
 var recordings = map[string]func(ctx context.Context, o order) error{
 	"conversations": recordConversations,
@@ -41,25 +44,16 @@ var recordings = map[string]func(ctx context.Context, o order) error{
 }
 
 func main() {
-	var o order
-	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "the server to ask; default: a control plane that is "+
-		"started for the conversations, and $KUBECONFIG for the others")
-	flag.StringVar(&o.root, "root", "../internal/lab/apiserver", "the directory of the server's packages")
-	flag.Usage = func() {
-		const usage = "usage: recorder [flags] conversations|types|schema|patches|protobuf [name ...]"
-		fmt.Fprintln(flag.CommandLine.Output(), usage)
-		flag.PrintDefaults()
-	}
-	flag.Parse()
-	record := recordings[flag.Arg(0)]
-	if record == nil {
-		flag.Usage()
-		os.Exit(2)
-	}
-	o.names = flag.Args()[1:]
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := record(ctx, o); err != nil {
+	record := func(context.Context, order) error {
+		return errors.New("usage: recorder conversations|types|schema|patches|protobuf [name ...]")
+	}
+	var names order
+	if len(os.Args) > 1 && recordings[os.Args[1]] != nil {
+		record, names = recordings[os.Args[1]], os.Args[2:]
+	}
+	if err := record(ctx, names); err != nil {
 		fmt.Fprintln(os.Stderr, "recorder:", err)
 		stop()
 		os.Exit(1)
@@ -67,28 +61,40 @@ func main() {
 }
 
 // wants reports whether a recording is among those that were asked for.
-func (o order) wants(name string) bool { return len(o.names) == 0 || slices.Contains(o.names, name) }
+func (o order) wants(name string) bool { return len(o) == 0 || slices.Contains(o, name) }
 
 // server is the server to ask.
-type server struct{ client *rest.RESTClient }
+type server struct {
+	*controlplane.ControlPlane
+	client *rest.RESTClient
+}
 
-func (o order) connect() (server, error) {
-	if o.kubeconfig == "" {
-		o.kubeconfig = os.Getenv("KUBECONFIG")
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
+// start starts a control plane with its default controllers. The caller must stop it.
+func start(ctx context.Context) (server, error) {
+	cp, err := controlplane.Start(ctx, controlplane.Config{})
 	if err != nil {
 		return server{}, err
+	}
+	client, err := connect(cp.Kubeconfig())
+	if err != nil {
+		return server{}, errors.Join(err, cp.Stop())
+	}
+	return server{cp, client}, nil
+}
+
+func connect(kubeconfig string) (*rest.RESTClient, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, err
 	}
 	config.QPS = -1
 	config.NegotiatedSerializer = serializer.NewCodecFactory(runtime.NewScheme())
 	config.WarningHandler = rest.NoWarnings{}
 	transport, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return server{}, err
+		return nil, err
 	}
-	client, err := rest.UnversionedRESTClientForConfigAndClient(config, transport)
-	return server{client}, err
+	return rest.UnversionedRESTClientForConfigAndClient(config, transport)
 }
 
 const acceptJSON = "application/json"

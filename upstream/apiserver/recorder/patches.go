@@ -12,37 +12,28 @@ import (
 )
 
 // recordPatches records how the server applies patches, and its errors about documents that do not
-// fit their types. It stores only the patched objects, in a namespace that it deletes.
-func recordPatches(ctx context.Context, o order) error {
-	server, err := o.connect()
+// fit their types. It stores only the patched objects.
+func recordPatches(ctx context.Context, _ order) error {
+	s, err := start(ctx)
 	if err != nil {
 		return err
 	}
-	r := patchRecorder{server: server}
-	// A new name: without a namespace controller the last run's namespace still exists.
-	made, err := r.create(ctx, "/api/v1/namespaces", `{"metadata":{"generateName":"patch-recorder-"}}`)
-	if err != nil {
+	defer s.Stop()
+	if _, err := s.create(ctx, "/api/v1/namespaces", `{"metadata":{"name":"patches"}}`); err != nil {
 		return err
 	}
-	metadata, _ := made["metadata"].(map[string]any)
-	if r.namespace, _ = metadata["name"].(string); r.namespace == "" {
-		return fmt.Errorf("namespace: %v", made["message"])
-	}
-	defer r.server.call(ctx, http.MethodDelete, "/api/v1/namespaces/"+r.namespace, acceptJSON, acceptJSON, "")
-	if err := r.patches(ctx, filepath.Join(o.root, "resources/testdata/patches.jsonl")); err != nil {
+	if err := s.patches(ctx, filepath.Join(root, "resources/testdata/patches.jsonl")); err != nil {
 		return err
 	}
-	return r.documents(ctx, filepath.Join(o.root, "resources/testdata/documents.jsonl"))
+	return s.documents(ctx, filepath.Join(root, "resources/testdata/documents.jsonl"))
 }
 
-type patchRecorder struct {
-	server    server
-	namespace string
+// create sends a POST request for a path in which NAMESPACE stands for the namespace.
+func (s server) create(ctx context.Context, path, body string) (map[string]any, error) {
+	return s.call(ctx, http.MethodPost, inNamespace(path), acceptJSON, acceptJSON, body)
 }
 
-func (r patchRecorder) create(ctx context.Context, path, body string) (map[string]any, error) {
-	return r.server.call(ctx, http.MethodPost, path, acceptJSON, acceptJSON, body)
-}
+func inNamespace(path string) string { return strings.Replace(path, "NAMESPACE", "patches", 1) }
 
 // patched is a line of patches.jsonl.
 type patched struct {
@@ -56,11 +47,10 @@ type patched struct {
 	Message string          `json:"message,omitempty"`
 }
 
-func (r patchRecorder) patches(ctx context.Context, file string) error {
+func (s server) patches(ctx context.Context, file string) error {
 	var lines []patched
 	for _, subject := range subjects {
-		path := strings.Replace(subject.path, "NAMESPACE", r.namespace, 1)
-		object, err := r.create(ctx, path, subject.object)
+		object, err := s.create(ctx, subject.path, subject.object)
 		if err != nil {
 			return err
 		}
@@ -70,8 +60,8 @@ func (r patchRecorder) patches(ctx context.Context, file string) error {
 			return fmt.Errorf("%s: %v", subject.path, object["message"])
 		}
 		for _, change := range subject.changes {
-			to := path + "/" + name + "?dryRun=All"
-			answer, err := r.server.call(ctx, http.MethodPatch, to, acceptJSON, string(change.kind), change.patch)
+			to := inNamespace(subject.path) + "/" + name + "?dryRun=All"
+			answer, err := s.call(ctx, http.MethodPatch, to, acceptJSON, string(change.kind), change.patch)
 			if err != nil {
 				return err
 			}
@@ -119,12 +109,11 @@ type document struct {
 	Mistake string `json:"mistake,omitempty"`
 }
 
-func (r patchRecorder) documents(ctx context.Context, file string) error {
+func (s server) documents(ctx context.Context, file string) error {
 	var lines []document
 	for _, group := range documents {
-		path := strings.Replace(group.path, "NAMESPACE", r.namespace, 1)
 		for _, text := range group.documents {
-			answer, err := r.create(ctx, path+"?dryRun=All&fieldValidation=Strict", text)
+			answer, err := s.create(ctx, group.path+"?dryRun=All&fieldValidation=Strict", text)
 			if err != nil {
 				return err
 			}

@@ -100,12 +100,12 @@ var special = map[reflect.Type]string{
 // recordProtobuf records the protobuf form of Kubernetes' types: the numbers and types of their
 // fields, from the Go structs' tags. With it the server in memory reads the bodies of kubectl and
 // client-go.
-func recordProtobuf(_ context.Context, o order) error {
+func recordProtobuf(context.Context, order) error {
 	var file bytes.Buffer
 	if err := writeMessages(&file); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(o.root, "resources", "messages.txt"), file.Bytes(), 0o644)
+	return os.WriteFile(filepath.Join(root, "resources", "messages.txt"), file.Bytes(), 0o644)
 }
 
 // writeMessages writes the file.

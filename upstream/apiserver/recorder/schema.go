@@ -17,12 +17,13 @@ import (
 // It writes resources/schemas.jsonl, one definition a line in alphabetical order, and
 // resources/builtin.jsonl, one resource a line in the order of discovery: names, verbs,
 // subresources and columns. The output depends on the version of Kubernetes alone.
-func recordSchema(ctx context.Context, o order) error {
-	server, err := o.connect()
+func recordSchema(ctx context.Context, _ order) error {
+	s, err := start(ctx)
 	if err != nil {
 		return err
 	}
-	client := server.client
+	defer s.Stop()
+	client := s.client
 	all, err := resourcesOf(ctx, client)
 	if err != nil {
 		return err
@@ -40,10 +41,10 @@ func recordSchema(ctx context.Context, o order) error {
 	for _, name := range slices.Sorted(maps.Keys(kept)) {
 		definitions = append(definitions, newDefinition(name, kept[name], declared[name]))
 	}
-	if err := writeLines(filepath.Join(o.root, "resources", "schemas.jsonl"), definitions); err != nil {
+	if err := writeLines(filepath.Join(root, "resources", "schemas.jsonl"), definitions); err != nil {
 		return err
 	}
-	return writeLines(filepath.Join(o.root, "resources", "builtin.jsonl"), all)
+	return writeLines(filepath.Join(root, "resources", "builtin.jsonl"), all)
 }
 
 // fetch reads the definitions of every group and version of the server's types.

@@ -23,15 +23,16 @@ const namespace = "orrery-types"
 // applied here to the last stored object. Objects are in the namespace orrery-types, or have names
 // with that prefix, and are deleted after their case. managedFields are left out.
 func recordTypes(ctx context.Context, o order) error {
-	server, err := o.connect()
+	server, err := start(ctx)
 	if err != nil {
 		return err
 	}
+	defer server.Stop()
 	s := typeRecorder{ctx, server}
 	if err := s.makeNamespace(); err != nil {
 		return err
 	}
-	dir := filepath.Join(o.root, "resources", "testdata")
+	dir := filepath.Join(root, "resources", "testdata")
 	files, err := filepath.Glob(filepath.Join(dir, "cases", "*.yaml"))
 	if err != nil {
 		return err
