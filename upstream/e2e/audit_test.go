@@ -71,7 +71,8 @@ rules:
 
 // The log is written while it is read or skipped, so it may end in the middle of a line.
 func TestAuditLogIsReadPieceByPiece(t *testing.T) {
-	const lines = `{"stage":"ResponseComplete","verb":"get"}` + "\n" + `{"stage":"ResponseComplete","verb":"list"}` + "\n"
+	const lines = `{"stage":"ResponseComplete","verb":"get"}` + "\n" +
+		`{"stage":"ResponseComplete","verb":"list"}` + "\n"
 	log := &AuditLog{Path: filepath.Join(t.TempDir(), "audit.log")}
 	requests, err := log.Read()
 	require.NoError(t, err)

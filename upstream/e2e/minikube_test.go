@@ -127,7 +127,8 @@ func TestMinikubeScript(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{
 		"profile list -o json",
-		"start -p orrery-try --extra-config=controller-manager.controllers=*,bootstrapsigner,tokencleaner,-namespace --driver=none",
+		"start -p orrery-try --extra-config=controller-manager.controllers=" +
+			"*,bootstrapsigner,tokencleaner,-namespace --driver=none",
 		"delete -p orrery-try",
 	}, s.calls)
 	assert.Contains(t, string(said), "orrery-proof: Terminating, spec.finalizers [\"kubernetes\"]")

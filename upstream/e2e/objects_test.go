@@ -191,19 +191,26 @@ var apiServices = schema.GroupVersionResource{
 // discovery fails.
 func (tr *trial) createNowhereAPIService(group string) {
 	tr.t.Helper()
-	service := &unstructured.Unstructured{Object: map[string]any{
+	version := schema.GroupVersion{Group: group, Version: "v1"}
+	tr.createAPIService(version, map[string]any{"namespace": "default", "name": "nowhere"})
+	tr.awaitUndiscovered(version)
+}
+
+// createAPIService registers a group version with a service.
+func (tr *trial) createAPIService(version schema.GroupVersion, service map[string]any) {
+	tr.t.Helper()
+	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1",
 		"kind":       "APIService",
-		"metadata":   map[string]any{"name": "v1." + group},
+		"metadata":   map[string]any{"name": version.Version + "." + version.Group},
 		"spec": map[string]any{
-			"group": group, "version": "v1", "groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
-			"insecureSkipTLSVerify": true,
-			"service":               map[string]any{"namespace": "default", "name": "nowhere"},
+			"group": version.Group, "version": version.Version,
+			"groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
+			"insecureSkipTLSVerify": true, "service": service,
 		},
 	}}
-	_, err := tr.dynamic.Resource(apiServices).Create(tr.ctx, service, metav1.CreateOptions{})
+	_, err := tr.dynamic.Resource(apiServices).Create(tr.ctx, object, metav1.CreateOptions{})
 	require.NoError(tr.t, err)
-	tr.awaitUndiscovered(schema.GroupVersion{Group: group, Version: "v1"})
 }
 
 // awaitUndiscovered blocks until discovery fails for a group version.

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -49,17 +48,7 @@ func (tr *trial) serve(r *relics) *relics {
 	}
 	_, err = tr.client.CoreV1().Services(r.namespace).Create(tr.ctx, service, metav1.CreateOptions{})
 	require.NoError(tr.t, err)
-	apiService := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": r.apiService()},
-		"spec": map[string]any{
-			"group": r.version().Group, "version": r.version().Version, "groupPriorityMinimum": int64(1000),
-			"versionPriority":       int64(10),
-			"insecureSkipTLSVerify": true,
-			"service":               map[string]any{"namespace": r.namespace, "name": r.name, "port": int64(port)},
-		},
-	}}
-	_, err = tr.dynamic.Resource(apiServices).Create(tr.ctx, apiService, metav1.CreateOptions{})
-	require.NoError(tr.t, err)
+	tr.createAPIService(r.version(), map[string]any{"namespace": r.namespace, "name": r.name, "port": int64(port)})
 	if !r.hides {
 		tr.awaitCustomType(r.version().WithResource("relics"))
 	}

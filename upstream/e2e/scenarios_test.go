@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,7 +28,7 @@ import (
 var (
 	configMaps      = corev1.SchemeGroupVersion.WithResource("configmaps")
 	pods            = corev1.SchemeGroupVersion.WithResource("pods")
-	networkPolicies = schema.GroupVersionResource{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"}
+	networkPolicies = networkingv1.SchemeGroupVersion.WithResource("networkpolicies")
 )
 
 // scenario is a namespace that is deleted while something holds it up, until somebody finishes. Its

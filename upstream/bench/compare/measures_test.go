@@ -16,30 +16,25 @@ import (
 	"orrery/upstream/bench/theirs"
 )
 
-// A comparison without a target shows nothing that can be missed: those are the extras.
+// A comparison without a target shows nothing that can be missed, and guards nothing: those are the
+// extras.
 func TestEveryMeasureHasATarget(t *testing.T) {
-	measures := compare.Measures()
+	measures, extras := compare.Measures(), compare.Extras()
 	assert.GreaterOrEqual(t, len(measures), 20)
 	for _, m := range measures {
 		assert.Contains(t, []compare.TargetKind{compare.Ratio, compare.Value}, m.Kind, m.Name)
 		assert.True(t, m.Target > 0 || m.Kind == compare.Value, "%s: the target is %v", m.Name, m.Target)
 	}
-}
-
-func TestNamesAreUnique(t *testing.T) {
+	for _, m := range extras {
+		assert.Equal(t, compare.None, m.Kind, m.Name)
+		assert.False(t, m.Quick, m.Name)
+	}
 	seen := make(map[string]bool)
-	for _, m := range slices.Concat(compare.Measures(), compare.Extras()) {
-		assert.False(t, seen[m.Name], m.Name)
+	for _, m := range slices.Concat(measures, extras) {
+		assert.False(t, seen[m.Name], "%s is there twice", m.Name)
 		seen[m.Name] = true
 		assert.NotEmpty(t, m.Title, m.Name)
 		assert.NotEmpty(t, m.Unit, m.Name)
-	}
-}
-
-func TestExtrasHaveNoTarget(t *testing.T) {
-	for _, m := range compare.Extras() {
-		assert.Equal(t, compare.None, m.Kind, m.Name)
-		assert.False(t, m.Quick, "%s guards nothing", m.Name)
 	}
 }
 

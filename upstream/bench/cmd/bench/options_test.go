@@ -27,8 +27,10 @@ func TestWhatIsWritten(t *testing.T) {
 		effort       bench.Effort
 		measuresLike string
 	}{
-		"everything":  {nil, "build/bench.json", "docs/measure", 5, bench.Full, "queue/cycle ns/op"},
-		"elsewhere":   {[]string{"-json", "x.json", "-rounds", "9"}, "x.json", "docs/measure", 9, bench.Full, "dispatch/4 ns/event"},
+		"everything": {nil, "build/bench.json", "docs/measure", 5, bench.Full, "queue/cycle ns/op"},
+		"elsewhere": {
+			[]string{"-json", "x.json", "-rounds", "9"}, "x.json", "docs/measure", 9, bench.Full, "dispatch/4 ns/event",
+		},
 		"a part":      {[]string{"-only", "store"}, "", "", 5, bench.Full, "store/update ns/op"},
 		"a part kept": {[]string{"-only", "store", "-json", "x.json"}, "x.json", "", 5, bench.Full, "store/update ns/op"},
 		"the guard":   {[]string{"-quick"}, "", "", 1, bench.Quick, "queue/cycle allocs/op"},
