@@ -31,7 +31,8 @@ const waitTimeout = 10 * time.Minute
 type trial struct {
 	t       *testing.T
 	ctx     context.Context
-	cluster *Cluster
+	cluster *Cluster        // empty on the server in memory
+	dead    <-chan struct{} // closed when the server has ended by itself
 	client  kubernetes.Interface
 	dynamic dynamic.Interface
 
@@ -57,7 +58,9 @@ func (tr *trial) parallelize(n int, do func(i int) error) {
 
 func newTrial(t *testing.T, cluster *Cluster, state endState) *trial {
 	client, dynamic := clientsFor(t, cluster.Kubeconfig())
-	return &trial{t: t, ctx: t.Context(), cluster: cluster, client: client, dynamic: dynamic, state: state}
+	return &trial{
+		t: t, ctx: t.Context(), cluster: cluster, dead: cluster.Failed(), client: client, dynamic: dynamic, state: state,
+	}
 }
 
 // leastRights returns the kubeconfig file of a user with the rights of the built-in namespace
@@ -117,7 +120,7 @@ func (noWarnings) HandleWarningHeader(int, string, string) {}
 // wait.
 func (tr *trial) eventually(what string, probe func() (bool, error)) {
 	tr.t.Helper()
-	eventually(tr.t, what, tr.cluster.Failed(), func() (bool, error) {
+	eventually(tr.t, what, tr.dead, func() (bool, error) {
 		tr.t.Helper()
 		if controller := tr.cluster.Controller(); controller != nil {
 			require.NoError(tr.t, controller.Err(), "while waiting until "+what)

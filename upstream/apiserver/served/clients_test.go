@@ -53,14 +53,14 @@ func newClients(t *testing.T, kubeconfig string) *clients {
 	return c
 }
 
-// defineWidgets adds a custom type to a group of its own.
-func (c *clients) defineWidgets(t *testing.T, group string) schema.GroupVersionResource {
+// defineWidgets adds a custom type.
+func (c *clients) defineWidgets(t *testing.T) {
 	t.Helper()
 	definition := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-		"metadata": map[string]any{"name": "widgets." + group},
+		"metadata": map[string]any{"name": "widgets." + widgets.Group},
 		"spec": map[string]any{
-			"group": group, "scope": "Namespaced",
+			"group": widgets.Group, "scope": "Namespaced",
 			"names": map[string]any{"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
 			"versions": []any{map[string]any{
 				"name": "v1", "served": true, "storage": true,
@@ -74,12 +74,10 @@ func (c *clients) defineWidgets(t *testing.T, group string) schema.GroupVersionR
 	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	_, err := c.dynamic.Resource(definitions).Create(t.Context(), definition, metav1.CreateOptions{})
 	require.NoError(t, err)
-	resource := schema.GroupVersionResource{Group: group, Version: "v1", Resource: "widgets"}
 	await(t, nil, "widgets are served", func() error {
-		_, err := c.dynamic.Resource(resource).List(t.Context(), metav1.ListOptions{})
+		_, err := c.dynamic.Resource(widgets).List(t.Context(), metav1.ListOptions{})
 		return err
 	})
-	return resource
 }
 
 // informers returns one informer of each sort.

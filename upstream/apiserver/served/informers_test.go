@@ -46,7 +46,7 @@ func TestInformersStayEqual(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	followers, authors := newClients(t, server.Kubeconfig()), newClients(t, server.Kubeconfig())
-	authors.defineWidgets(t, widgets.Group)
+	authors.defineWidgets(t)
 
 	// client-go panics if a streaming list and a list differ.
 	t.Cleanup(consistencydetector.SetDataConsistencyDetectionForWatchListEnabledForTest(true))

@@ -1,0 +1,36 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"orrery/upstream/apiserver/served"
+)
+
+// kube-controller-manager on "lab serve" with three unmodified controllers: the namespace
+// controller, and those for the default service account and the CA bundle. They use most of what
+// controllers need of an API server: discovery, shared informers with streaming lists, metadata
+// clients, deletion of collections, finalize and status. The facts of a scenario are those that the
+// same controllers left on the genuine server.
+func TestOriginalOnLabServe(t *testing.T) {
+	t.Parallel()
+	server, err := served.Start(t.Context(), served.Config{
+		Controllers: append([]string{"namespace-controller"}, served.NamespaceControllers()...),
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	for _, s := range scenarios {
+		if !s.anyServer {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			tr := &trial{t: t, ctx: t.Context(), cluster: &Cluster{}, dead: server.Done(), state: endState{}}
+			tr.client, tr.dynamic = clientsFor(t, server.Kubeconfig())
+			s.perform(tr)
+			assert.Equal(t, recorded(t, s.name), tr.state)
+		})
+	}
+}
