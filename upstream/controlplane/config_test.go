@@ -1,13 +1,11 @@
 package controlplane
 
 import (
-	"os"
-	"path/filepath"
+	"net"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
 func TestControllers(t *testing.T) {
@@ -50,24 +48,17 @@ func TestRuns(t *testing.T) {
 	assert.False(t, Config{Controllers: []string{"-serviceaccount-controller", "*"}}.runs(serviceAccountController))
 }
 
-// client-go reads the file as kubectl does.
-func TestKubeconfigIsReadByClientGo(t *testing.T) {
-	ca, err := newAuthority("ca")
-	require.NoError(t, err)
-	pair, err := ca.client("jane", "readers")
-	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, writeKubeconfig(path, "https://127.0.0.1:6443", ca.certPEM, "jane", pair))
-
-	config, err := clientcmd.BuildConfigFromFlags("", path)
-	require.NoError(t, err)
-	assert.Equal(t, "https://127.0.0.1:6443", config.Host)
-	assert.Equal(t, ca.certPEM, config.TLSClientConfig.CAData)
-	assert.Equal(t, pair.CertPEM, config.TLSClientConfig.CertData)
-	assert.Equal(t, pair.KeyPEM, config.TLSClientConfig.KeyData)
-	assert.False(t, config.TLSClientConfig.Insecure)
-
-	info, err := os.Stat(path)
-	require.NoError(t, err)
-	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "it holds a private key")
+func TestReservedPorts(t *testing.T) {
+	seen := map[port]bool{}
+	for range 50 {
+		p, err := reservePort()
+		require.NoError(t, err)
+		assert.False(t, seen[p], "port %d was given twice", p)
+		seen[p] = true
+		assert.GreaterOrEqual(t, int(p), firstPort)
+		assert.Less(t, int(p), lastPort)
+		listener, err := net.Listen("tcp", p.address())
+		require.NoError(t, err, "a reserved port is free to listen on")
+		require.NoError(t, listener.Close())
+	}
 }

@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"context"
-	"net/http"
 	"os"
 	"strings"
 	"syscall"
@@ -173,20 +172,4 @@ func TestDirIsKeptAndMustBeEmpty(t *testing.T) {
 
 	_, err = Start(t.Context(), Config{Dir: dir, Log: t.Output()})
 	assert.ErrorContains(t, err, dir)
-}
-
-// A certificate of another authority grants nothing, whatever user it names.
-func TestForeignCertificateIsAnonymous(t *testing.T) {
-	cp := launchForTest(t, Config{})
-	stranger, err := newAuthority("stranger")
-	require.NoError(t, err)
-	pair, err := stranger.client("admin", "system:masters")
-	require.NoError(t, err)
-	e, err := newEndpoint(cp.Server(), cp.cluster.certPEM, pair)
-	require.NoError(t, err)
-
-	var status *statusError
-	require.ErrorAs(t, e.get(t.Context(), "/api/v1/namespaces", nil), &status)
-	assert.Equal(t, http.StatusForbidden, status.code)
-	assert.Contains(t, status.body, "system:anonymous")
 }

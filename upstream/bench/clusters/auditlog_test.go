@@ -44,14 +44,6 @@ func TestWorkIsSummedUpFromTheAuditLog(t *testing.T) {
 	assert.Zero(t, workSince(moment(t, "2026-01-02T03:04:07Z"), requests))
 }
 
-func TestResidentMemory(t *testing.T) {
-	own, err := residentOf(os.Getpid())
-	require.NoError(t, err)
-	assert.Greater(t, own, 1.0)
-	_, err = residentOf(-1)
-	assert.Error(t, err, "there is no such process")
-}
-
 func TestChangedBystandersFailTheProof(t *testing.T) {
 	settings, key := "configmaps a settings uid-1 7", "secrets a key uid-2 8"
 	before := sets.New(settings, key)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -28,34 +29,25 @@ func (dispatch) Merges() bool { return false }
 func (dispatch) New(kind dispatchbench.Kind) (dispatchbench.Informer, error) {
 	switch kind {
 	case dispatchbench.Heads:
-		return newDispatched(func(items []*metav1.PartialObjectMetadata) runtime.Object {
-			list := &metav1.PartialObjectMetadataList{}
-			for _, item := range items {
-				list.Items = append(list.Items, *item)
-			}
-			return list
-		}), nil
+		return newDispatched[metav1.PartialObjectMetadata](&metav1.PartialObjectMetadataList{}), nil
 	case dispatchbench.Pods:
-		return newDispatched(func(items []*corev1.Pod) runtime.Object {
-			list := &corev1.PodList{}
-			for _, item := range items {
-				list.Items = append(list.Items, *item)
-			}
-			return list
-		}), nil
+		return newDispatched[corev1.Pod](&corev1.PodList{}), nil
 	}
 	return nil, fmt.Errorf("there is no kind of objects %q", kind)
 }
 
-// dispatched is an informer of *O with a channel for a watch.
-type dispatched[O any, T interface {
+// pointer is a *O that is an object of the API.
+type pointer[O any] interface {
 	*O
 	metav1.Object
 	runtime.Object
-}] struct {
-	listOf   func([]T) runtime.Object
+}
+
+// dispatched is an informer of *O with a channel for a watch.
+type dispatched[O any, T pointer[O]] struct {
+	empty    runtime.Object // list of these objects
 	informer cache.SharedIndexInformer
-	listed   []T
+	listed   []runtime.Object
 	events   chan watch.Event
 
 	registrations []cache.ResourceEventHandlerRegistration
@@ -63,12 +55,8 @@ type dispatched[O any, T interface {
 	running       sync.WaitGroup
 }
 
-func newDispatched[O any, T interface {
-	*O
-	metav1.Object
-	runtime.Object
-}](listOf func([]T) runtime.Object) *dispatched[O, T] {
-	d := &dispatched[O, T]{listOf: listOf}
+func newDispatched[O any, T pointer[O]](empty runtime.Object) *dispatched[O, T] {
+	d := &dispatched[O, T]{empty: empty}
 	indexers := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	d.informer = cache.NewSharedIndexInformer(dispatchListWatch[O, T]{d}, T(new(O)), 0, indexers)
 	return d
@@ -131,20 +119,16 @@ func (d *dispatched[O, T]) Stop() {
 }
 
 // dispatchListWatch is the ListerWatcher of a dispatched.
-type dispatchListWatch[O any, T interface {
-	*O
-	metav1.Object
-	runtime.Object
-}] struct{ *dispatched[O, T] }
+type dispatchListWatch[O any, T pointer[O]] struct{ *dispatched[O, T] }
 
 // IsWatchListSemanticsUnSupported reports that there are no streaming lists, for whose bookmark the
 // informer would wait.
 func (f dispatchListWatch[O, T]) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (f dispatchListWatch[O, T]) List(metav1.ListOptions) (runtime.Object, error) {
-	list := f.listOf(f.listed)
+	list := f.empty.DeepCopyObject()
 	list.(metav1.ListInterface).SetResourceVersion("1")
-	return list, nil
+	return list, meta.SetList(list, f.listed)
 }
 
 func (f dispatchListWatch[O, T]) Watch(metav1.ListOptions) (watch.Interface, error) {
@@ -159,10 +143,7 @@ func (w dispatchWatch) ResultChan() <-chan watch.Event { return w }
 func (w dispatchWatch) Stop() {}
 
 // dispatchHandler translates callbacks.
-type dispatchHandler[O any, T interface {
-	*O
-	metav1.Object
-}] struct{ handler dispatchbench.Handler }
+type dispatchHandler[O any, T pointer[O]] struct{ handler dispatchbench.Handler }
 
 func dispatchIdentity(obj metav1.Object) dispatchbench.Identity {
 	return dispatchbench.Identity{Namespace: obj.GetNamespace(), Name: obj.GetName(), ResourceVersion: obj.GetResourceVersion()}
