@@ -47,21 +47,22 @@ func say(format string, args ...any) {
 func try(ctx context.Context, binary string) (err error) {
 	say("starting etcd, kube-apiserver, kube-controller-manager (without its namespace controller) and one fake node")
 	// The controller has the built-in role, and with it no right to create Events.
-	cluster, err := e2e.StartCluster(ctx, e2e.Kubernetes(), e2e.Orrery(), controlplane.Config{Binary: binary, FakeNodes: 1}, "-v1", "--events=false")
+	config := controlplane.Config{Binary: binary, FakeNodes: 1}
+	cluster, err := e2e.StartCluster(ctx, e2e.Orrery(), config, "-v1", "--events=false")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, cluster.Stop()) }()
-	config, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig())
+	user, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig())
 	if err != nil {
 		return err
 	}
-	config.QPS = -1 // the default of 5 requests per second is for long-running programs
-	client, err := kubernetes.NewForConfig(config)
+	user.QPS = -1 // the default of 5 requests per second is for long-running programs
+	client, err := kubernetes.NewForConfig(user)
 	if err != nil {
 		return err
 	}
-	say("ready at %s; \"orrery run\" is at work", config.Host)
+	say("ready at %s; \"orrery run\" is at work", user.Host)
 	if err := fill(ctx, client); err != nil {
 		return err
 	}
