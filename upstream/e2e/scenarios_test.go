@@ -179,8 +179,9 @@ var scenarios = []scenario{
 		unclear: podsRemain,
 		reports: map[string]string{"NamespaceContentRemaining": remainingIs + "pods. has 1 resource instances"}},
 	// A finalizer keeps a pod whose containers have ended.
-	{name: "pods-held", anyServer: true, content: append([]string{"held-pod held 1 " + holdingFinalizer}, podContent...),
-		when: "while a pod is held",
+	{name: "pods-held", anyServer: true,
+		content: append([]string{"held-pod held 1 " + holdingFinalizer}, podContent...),
+		when:    "while a pod is held",
 		finish: func(tr *trial, ns string) {
 			tr.endPod(ns, "held")
 			tr.free(pods, ns, "held")
@@ -215,7 +216,8 @@ var scenarios = []scenario{
 		finish: func(tr *trial, ns string) { tr.dropToken(ns, secondparty.Token) }},
 	// The other order: an object of the first party has a finalizer. The second party leaves the
 	// first one's report alone.
-	{name: "second-first", anyServer: true, content: []string{"configmap held " + holdingFinalizer}, token: secondparty.Token,
+	{name: "second-first", anyServer: true,
+		content: []string{"configmap held " + holdingFinalizer}, token: secondparty.Token,
 		when: "when the second is done",
 		await: func(tr *trial, ns string) {
 			tr.awaitCondition(ns, corev1.NamespaceFinalizersRemaining)

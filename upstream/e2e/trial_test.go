@@ -59,7 +59,8 @@ func (tr *trial) parallelize(n int, do func(i int) error) {
 func newTrial(t *testing.T, cluster *Cluster, state endState) *trial {
 	client, dynamic := clientsFor(t, cluster.Kubeconfig())
 	return &trial{
-		t: t, ctx: t.Context(), cluster: cluster, dead: cluster.Failed(), client: client, dynamic: dynamic, state: state,
+		t: t, ctx: t.Context(), cluster: cluster, dead: cluster.Failed(),
+		client: client, dynamic: dynamic, state: state,
 	}
 }
 
