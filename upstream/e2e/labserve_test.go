@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"context"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,4 +35,18 @@ func TestOriginalOnLabServe(t *testing.T) {
 			assert.Equal(t, recorded(t, s.name), tr.state)
 		})
 	}
+}
+
+// Kubernetes' own specs pass on "lab serve": those of watches, discovery and lists in chunks, and with
+// orrery those of namespaces.
+func TestOfficialSpecsOnLabServe(t *testing.T) {
+	t.Parallel()
+	server, err := served.Start(t.Context(), served.Config{Controllers: served.NamespaceControllers()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	orrery, err := Orrery().start(server.Kubeconfig(), filepath.Join(t.TempDir(), "orrery.log"))
+	require.NoError(t, err)
+	t.Cleanup(func() { orrery.Stop(context.Background()) })
+	passOfficialSpecs(t, server.Kubeconfig(), "--of=server")
+	passOfficialSpecs(t, server.Kubeconfig())
 }

@@ -27,7 +27,7 @@ func (r *Runner) startController(ctx context.Context, side compare.Side, kubecon
 	if err != nil {
 		return nil, err
 	}
-	err = poll(ctx, "the controller to watch namespaces", func() (bool, error) {
+	err = poll(ctx, "the controller to watch namespaces", pollInterval, func() (bool, error) {
 		more, err := r.audit.Read()
 		if err != nil {
 			return false, err
@@ -51,8 +51,8 @@ func residentOf(pid int) (float64, error) {
 }
 
 // poll calls done until it returns true or an error, or the context ends.
-func poll(ctx context.Context, what string, done func() (bool, error)) error {
-	ticker := time.NewTicker(50 * time.Millisecond)
+func poll(ctx context.Context, what string, every time.Duration, done func() (bool, error)) error {
+	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
 		ok, err := done()
@@ -66,3 +66,5 @@ func poll(ctx context.Context, what string, done func() (bool, error)) error {
 		}
 	}
 }
+
+const pollInterval = 50 * time.Millisecond

@@ -5,7 +5,7 @@
 // for the run. The figures come from kube-apiserver's audit log, not from either program; for [Empty]
 // a proxy delays answers by 5 ms. A run returns figures only if exactly these namespaces are gone and
 // nothing else has changed. It fails when a controller dies or takes longer than three minutes;
-// [Runner.Stop] reports components that died.
+// [Runner.Stop] reports components that died. [RunServer] compares API servers.
 package clusters
 
 import (
@@ -148,9 +148,9 @@ const runTimeout = 3 * time.Minute
 
 // Config names the programs.
 type Config struct {
-	// Orrery is our side's controller. ControlPlane has etcd, kube-apiserver and
-	// kube-controller-manager.
-	Orrery, ControlPlane string
+	// Orrery is our side's controller, Lab has our side's server, and ControlPlane has etcd,
+	// kube-apiserver and kube-controller-manager. Kubectl asks servers.
+	Orrery, Lab, ControlPlane, Kubectl string
 }
 
 // subject returns a side's namespace controller and its program.

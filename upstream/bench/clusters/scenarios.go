@@ -97,7 +97,7 @@ func (r *Runner) auditedUntilFinalized(ctx context.Context, names []string) (req
 	for _, name := range names {
 		waiting[name] = true
 	}
-	err = poll(ctx, "the last answer to be in the audit log", func() (bool, error) {
+	err = poll(ctx, "the last answer to be in the audit log", pollInterval, func() (bool, error) {
 		more, err := r.audit.Read()
 		for _, r := range more {
 			if r.Finalizes() {

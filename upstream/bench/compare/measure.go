@@ -69,7 +69,7 @@ func (m Measure) textbook() (e entrant, ok bool) {
 }
 
 // isWholePrograms reports whether the measure compares programs, which link what they link.
-func (m Measure) isWholePrograms() bool { return m.isOf("deletion") }
+func (m Measure) isWholePrograms() bool { return m.isOf("deletion") || m.isOf("server") }
 
 func (m Measure) rounded(value float64) float64 {
 	if m.Grain == 0 {
@@ -98,7 +98,7 @@ const (
 	// InOrder is this project's FIFO that keeps every event in order of arrival, for the scenarios
 	// of the FIFO.
 	InOrder Side = "inorder"
-	// Theirs is client-go; among whole processes kube-controller-manager.
+	// Theirs is client-go; among whole processes kube-controller-manager, or a control plane.
 	Theirs Side = "client-go"
 	// RealFIFO is client-go's newer FIFO, its informers' default, for the scenarios of the FIFO.
 	RealFIFO Side = "client-go's RealFIFO"

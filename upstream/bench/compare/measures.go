@@ -58,6 +58,9 @@ func Extras() []Measure {
 		ratio("dispatch/16 allocs/event", "dispatch to 16 handlers: allocations", "allocs/event", 0).grain(0.01).shown(),
 		ratio("dispatch/stalled-default-metadata live MiB", "100k updates of metadata, stalled handler", "MiB", 0).shown(),
 		ratio("sync/json wall s", "sync of 100k pods, JSON: time", "s", 0).shown(),
+		server("start ms", "lab serve and a control plane: start", "ms"),
+		server("kubectl ms", "lab serve and a control plane: kubectl get", "ms"),
+		server("resident MiB", "lab serve and a control plane: memory at rest", "MiB"),
 	}
 	for _, m := range Measures() {
 		switch {
@@ -68,6 +71,11 @@ func Extras() []Measure {
 		}
 	}
 	return extras
+}
+
+// server returns a figure of the servers, which has neither a target nor a textbook form.
+func server(figure, title, unit string) Measure {
+	return ratio("server/start "+figure, title, unit, 0).shown().beside("")
 }
 
 // Only returns the selected measures: by a group ("queue"), a scenario ("queue/cycle") or a name

@@ -40,7 +40,7 @@ func TestEveryMeasureHasATarget(t *testing.T) {
 
 // A measure needs its scenario on each of its sides.
 func TestEverySideHasItsScenarios(t *testing.T) {
-	whole := []bench.Scenario{{Name: clusters.Hundred}, {Name: clusters.Empty}}
+	whole := []bench.Scenario{{Name: clusters.Hundred}, {Name: clusters.Empty}, {Name: clusters.Servers}}
 	scenarios := map[compare.Side][]bench.Scenario{
 		compare.Ours:     slices.Concat(ours.Scenarios(), whole),
 		compare.Textbook: slices.Concat(ours.TextbookScenarios(), whole),

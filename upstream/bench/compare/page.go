@@ -94,8 +94,11 @@ func (p *page) row(r Record) row {
 		verdict = ""
 	}
 	against := string(m.Against)
-	if m.isWholePrograms() {
+	switch {
+	case m.isOf("deletion"):
 		against = "kube-controller-manager"
+	case m.isOf("server"):
+		against = "a control plane"
 	}
 	return row{
 		Title: m.Title, Against: against,

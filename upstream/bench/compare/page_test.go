@@ -11,6 +11,7 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/report"
+	"orrery/upstream/bench/clusters"
 	"orrery/upstream/bench/compare"
 )
 
@@ -52,7 +53,11 @@ func TestThePageHasEveryMeasure(t *testing.T) {
 		has(t, page, "| ["+m.Title+"](#")
 	}
 	for _, m := range compare.Extras() {
-		has(t, page, "| "+m.Title+" | "+string(m.Against)+" |")
+		against := string(m.Against)
+		if m.Scenario == clusters.Servers {
+			against = "a control plane"
+		}
+		has(t, page, "| "+m.Title+" | "+against+" |")
 	}
 	has(t, page, "| 1.5 µs (1.50) |")
 }

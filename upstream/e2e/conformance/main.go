@@ -1,13 +1,14 @@
-// Command conformance runs Kubernetes' own end-to-end specs for namespaces, workloads or garbage
-// collection, unmodified, against a cluster.
+// Command conformance runs Kubernetes' own end-to-end specs for namespaces, workloads, garbage
+// collection or the API server, unmodified, against a cluster.
 //
-//	conformance --kubeconfig FILE [--of workloads|garbage]
+//	conformance --kubeconfig FILE [--of workloads|garbage|server]
 //
 // The specs come from the k8s.io/kubernetes module. By default they are those that a certified
 // distribution must pass: "[sig-api-machinery] Namespaces [Serial]" and "[sig-api-machinery]
 // OrderedNamespaceDeletion". With --of workloads they are those of "[sig-apps] Deployment" and
 // "[sig-apps] ReplicaSet" that need no containers, with --of garbage "[sig-api-machinery] Garbage
-// collector". They check a controller through the API alone, so any controller can be tested.
+// collector". They check a controller through the API alone, so any controller can be tested. With
+// --of server they are those of watches, discovery and lists in chunks.
 //
 // The command takes all flags of the official test program and of ginkgo, with defaults that suit a
 // bare control plane. The exit code is 0 only when every selected spec ran and passed.
@@ -55,6 +56,12 @@ var selections = map[string]selection{
 		"ginkgo.skip":         "",
 		"ginkgo.label-filter": "",
 	}},
+	"server": {10, map[string]string{
+		"ginkgo.focus": `\[sig-api-machinery\] (Watchers|Discovery|Servers with support for API chunking)`,
+		// It waits until etcd forgets a version.
+		"ginkgo.skip":         "compacted away",
+		"ginkgo.label-filter": "",
+	}},
 }
 
 // defaults holds the other flags whose defaults differ from the official test program's.
@@ -73,7 +80,7 @@ var defaults = map[string]string{
 
 func main() {
 	want := flag.Int("specs", 0, "how many specs have to run (default: those of the selection, or any number when the command line selects specs)")
-	of := flag.String("of", "namespaces", "what the specs are about: namespaces, workloads or garbage")
+	of := flag.String("of", "namespaces", "what the specs are about: namespaces, workloads, garbage or server")
 	config.CopyFlags(config.Flags, flag.CommandLine)
 	framework.RegisterCommonFlags(flag.CommandLine)
 	framework.RegisterClusterFlags(flag.CommandLine)
@@ -92,7 +99,7 @@ func main() {
 	setUnlessGiven(given, defaults)
 	chosen, ok := selections[*of]
 	if !ok {
-		fail(fmt.Sprintf("there are no specs of %q; use namespaces, workloads or garbage", *of))
+		fail(fmt.Sprintf("there are no specs of %q; use namespaces, workloads, garbage or server", *of))
 	}
 	if !given["ginkgo.focus"] && !given["ginkgo.skip"] && !given["ginkgo.label-filter"] {
 		setUnlessGiven(given, chosen.flags)

@@ -43,16 +43,22 @@ func newRunners(programs string, say func(string, ...any)) *runners {
 
 // Run runs a side once.
 func (r *runners) Run(ctx context.Context, side compare.Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
+	config := clusters.Config{
+		Orrery:       filepath.Join(r.programs, "orrery"),
+		Lab:          filepath.Join(r.programs, "lab"),
+		ControlPlane: filepath.Join(r.programs, "controlplane"),
+		Kubectl:      filepath.Join(r.programs, "kubectl"),
+	}
+	if scenario == clusters.Servers {
+		return clusters.RunServer(ctx, config, side, effort)
+	}
 	if !strings.HasPrefix(scenario, "deletion/") {
 		return r.workers[side].Run(ctx, scenario, effort)
 	}
 	if r.deletion == nil {
 		rest.SetDefaultWarningHandler(rest.NoWarnings{}) // the server's, about deprecated types
 		r.say("starting a control plane: etcd, kube-apiserver, kube-controller-manager")
-		started, err := clusters.Start(ctx, clusters.Config{
-			Orrery:       filepath.Join(r.programs, "orrery"),
-			ControlPlane: filepath.Join(r.programs, "controlplane"),
-		})
+		started, err := clusters.Start(ctx, config)
 		if err != nil {
 			return bench.Outcome{}, err
 		}
