@@ -324,6 +324,16 @@ func (cp *ControlPlane) Err() error {
 	return cp.err
 }
 
+// PIDs returns the process ids of the components.
+func (cp *ControlPlane) PIDs() (pids []int) {
+	cp.mu.Lock()
+	defer cp.mu.Unlock()
+	for _, process := range cp.processes {
+		pids = append(pids, process.PID())
+	}
+	return pids
+}
+
 func (cp *ControlPlane) process(name string) *Process {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()

@@ -95,11 +95,7 @@ func (c Config) startControlPlane(ctx context.Context) (started, error) {
 	if err != nil {
 		return started{}, err
 	}
-	s := started{kubeconfig: cp.Kubeconfig(), stop: cp.Stop}
-	for _, pid := range cp.PIDs() {
-		s.processes = append(s.processes, pid)
-	}
-	return s, nil
+	return started{kubeconfig: cp.Kubeconfig(), processes: cp.PIDs(), stop: cp.Stop}, nil
 }
 
 func (c Config) measure(ctx context.Context, s started, began time.Time, effort bench.Effort) (bench.Outcome, error) {
