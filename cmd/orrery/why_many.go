@@ -14,10 +14,8 @@ import (
 	"orrery/wait"
 )
 
-// reports collects and judges every terminating namespace, with what earlier examinations saw.
-func (o *whyOptions) reports(
-	ctx context.Context, client *restclient.Client, history *why.History,
-) (why.Reports, error) {
+// reports collects and judges every terminating namespace.
+func (o *whyOptions) reports(ctx context.Context, client *restclient.Client) (why.Reports, error) {
 	all, err := collect.CollectAll(ctx, client, o.collectOptions())
 	if stopped := program.Stopped(ctx); stopped != nil {
 		return why.Reports{}, stopped
@@ -28,15 +26,12 @@ func (o *whyOptions) reports(
 	if err != nil {
 		return why.Reports{}, &startError{doing: "listing the namespaces", server: client.Config().Host, err: err}
 	}
-	for i := range all {
-		history.Add(&all[i])
-	}
 	return why.JudgeAll(all), nil
 }
 
 // judgeAll prints a row for each terminating namespace. The error is the exit code.
 func (o *whyOptions) judgeAll(ctx context.Context, stdout io.Writer, client *restclient.Client) error {
-	reports, err := o.reports(ctx, client, &why.History{})
+	reports, err := o.reports(ctx, client)
 	if err != nil {
 		return err
 	}
@@ -67,9 +62,8 @@ func (o *whyOptions) judgeAll(ctx context.Context, stdout io.Writer, client *res
 // is none.
 func (o *whyOptions) watchAll(ctx context.Context, stdout io.Writer, client *restclient.Client) error {
 	last := map[string]string{}
-	var history why.History
 	for {
-		reports, err := o.reports(ctx, client, &history)
+		reports, err := o.reports(ctx, client)
 		if err != nil {
 			return err
 		}
@@ -90,13 +84,11 @@ func (o *whyOptions) watchAll(ctx context.Context, stdout io.Writer, client *res
 // watchOne prints a line for each change of the report until the namespace is gone, or is not
 // terminating.
 func (o *whyOptions) watchOne(ctx context.Context, stdout io.Writer, client *restclient.Client, namespace string) error {
-	var history why.History
 	for last := ""; ; {
 		evidence, err := o.collect(ctx, client, namespace)
 		if err != nil {
 			return err
 		}
-		history.Add(&evidence)
 		report := why.Judge(evidence)
 		if state := report.State(); state != last {
 			if _, err := fmt.Fprintln(stdout, time.Now().Format(time.TimeOnly), report.Sentence); err != nil {

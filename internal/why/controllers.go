@@ -255,8 +255,11 @@ func twoControllers(e *Evidence) []Finding {
 		writers[0].At.Sub(writers[1].At) > togetherWithin {
 		return nil
 	}
-	if slices.ContainsFunc(writers[:2], func(w Writer) bool { return isGeneric(w.Manager) || w.Manager != managerName && isCreator(w.Manager) }) {
-		return nil // it wrote once, by hand
+	byHand := func(w Writer) bool {
+		return slices.ContainsFunc(tools, func(tool string) bool { return strings.HasPrefix(w.Manager, tool) })
+	}
+	if slices.ContainsFunc(writers[:2], byHand) {
+		return nil // it wrote once
 	}
 	names := []string{writers[0].Manager, writers[1].Manager}
 	slices.Sort(names)
@@ -277,6 +280,9 @@ func twoControllers(e *Evidence) []Finding {
 	}
 	return []Finding{f}
 }
+
+// tools begin the managers that people and scripts write with.
+var tools = []string{"kubectl", "k9s", "curl", "Python", "python", "Go-http-client", "OpenAPI-Generator", "Kubernetes Java"}
 
 // retryPeriod is longer than a leader's pause between two renewals of its Lease, which is 2 s, and
 // the seconds by which managedFields round.

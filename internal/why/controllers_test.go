@@ -221,22 +221,10 @@ func TestAControllerWithoutRights(t *testing.T) {
 			"configmaps", "")), reviews(review(user, "list", "", "configmaps", true),
 			review(user, "deletecollection", "", "configmaps", false)))
 	}
-	var types []string
-	for _, resource := range []string{"a", "b", "c", "d", "e", "secrets"} {
-		types = append(types, refusal("u", "list", resource, ""))
-	}
-	last := "orrery-why-shop-namespace-controller-configmaps"
-	unusual := func(resource string) why.Evidence {
-		return refuses("", "x", refusal(`CORP\\ctl;id`, "list", resource, ""))
-	}
 	judged(t, []row{
-		is("one finding for each verb, with the commands that lend the right", many(lost, restored), "C21 proven",
-			"says: user "+controller+" may not deletecollection configmaps, deployments.apps and secrets\n",
-			"blocks: 1 configmaps: a\nblocks: 1 deployments.apps: d\n", "only found: C21 proven users/"+controller,
-			"run: kubectl create clusterrole "+last+" --verb=list,delete,deletecollection "+
-				"--resource=configmaps,secrets,deployments.apps,pods\n", "run: kubectl create clusterrolebinding "+
-				last+" --clusterrole="+last+" --serviceaccount=kube-system:namespace-controller\n",
-			"run: when the namespace is gone: kubectl delete clusterrolebinding,clusterrole "+last+"\n"),
+		is("one finding for each verb, about the first type", many(lost, restored), "C21 proven",
+			"says: user "+controller+" may not deletecollection configmaps\n", "blocks: 1 configmaps: a\n",
+			"only found: C21 proven users/"+controller),
 		is("a review without an answer does not agree", many(unanswered, restored), "C21 possible"),
 		is("nothing was asked", many(), "C21 possible", "found: C21 possible users/"+controller+
 			"\nfound: C21 possible users/"+controller+"\n"),
@@ -246,12 +234,6 @@ func TestAControllerWithoutRights(t *testing.T) {
 			"jane are not known: one may give it the right"),
 		is("restored since", with(refuses("apps", "deployments", refusal("u", "list", "deployments", "apps")),
 			reviews(review("u", "list", "apps", "deployments", true))), "no C21"),
-		is("types of which there are objects come first", refuses("", "secrets", types...), "C21 possible",
-			"says: user u may not list secrets, a"),
-		is("a shell must not read the name of a user", unusual("xs"), "C21 possible", "run: kubectl create "+
-			"clusterrole 'orrery-why-shop-ctl;id-xs' --verb=list,delete,deletecollection --resource=xs\n",
-			`--clusterrole='orrery-why-shop-ctl;id-xs' --user='CORP\ctl;id'`),
-		is("what is no name of a type has no command", unusual("x;reboot"), "C21 possible", "!create clusterrole "),
 	})
 	quoted := refusal(`CORP\\ctl \"x\"`, "delete", "configmaps", "")
 	assert.Equal(t, []why.Refusal{{User: `CORP\ctl "x"`, Verb: "delete", Resource: "configmaps"}},
@@ -302,7 +284,7 @@ func TestEntriesOfTheNamespace(t *testing.T) {
 			e.Namespace.Finalizers, e.Second.Namespace.Finalizers = []string{"example.com/audit"},
 				[]string{"example.com/audit"}
 		}), "C16 possible", "found: C03 proven"),
-		is("its owner is alive", alive, "C16 possible", "owner: auditor, ready", "!patch", "!last resort"),
+		is("its owner is alive", alive, "C16 possible", "!patch", "!last resort"),
 		once("seconds after the deletion", audited(), young, "C16 possible"),
 		is("the collector is off", unmanaged(collected(), kcm("*,-garbagecollector")), "C17 proven"),
 		is("a dependent may be outside the namespace", collected(), "C17 possible", "only missing: whether the "+

@@ -61,10 +61,6 @@ type Evidence struct {
 	Elsewhere  Answer[ConditionsWrite] `json:"elsewhere,omitzero"`
 	Incomplete string                  `json:"incomplete,omitempty"` // why the collection ended early
 
-	// Released is when an earlier examination saw a finalizer on more objects, by type and finalizer,
-	// for the last minutes. See [History].
-	Released map[string]time.Time `json:"released,omitempty"`
-
 	// Second is the second sample; nil with one sample.
 	Second *Sample `json:"second,omitempty"`
 
@@ -210,6 +206,15 @@ var typeName = lazyPattern(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(/[a-z]+)?(\.[a-z0-9](
 
 // IsCustom reports whether the type is not one of Kubernetes itself.
 func (t Type) IsCustom() bool { return !slices.Contains(builtInGroups, t.Group) }
+
+// builtInGroups are the groups of kube-apiserver. Others that end in k8s.io belong to programs
+// beside it, such as gateway.networking.k8s.io.
+var builtInGroups = []string{
+	"", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "authentication.k8s.io",
+	"authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
+	"extensions", "flowcontrol.apiserver.k8s.io", "internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "policy",
+	"rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
+}
 
 // GVR is the type's full name.
 func (t Type) GVR() api.GroupVersionResource {
@@ -418,4 +423,14 @@ func find[T any](items []T, wanted func(T) bool) *T {
 // includes reports whether a list has one of the words.
 func includes(list []string, words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(list, word) })
+}
+
+// filter returns the items that are wanted, in a new slice.
+func filter[T any](items []T, wanted func(T) bool) (all []T) {
+	for _, item := range items {
+		if wanted(item) {
+			all = append(all, item)
+		}
+	}
+	return all
 }

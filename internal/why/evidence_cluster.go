@@ -42,8 +42,6 @@ type Definition struct {
 	ConverterURL string   `json:"converterURL,omitempty"`
 	// Changed is when it was last written, its status apart, if the whole object was read.
 	Changed time.Time `json:"changed,omitzero"`
-	// Release is the Helm release that it belongs to, by its annotations.
-	Release Service `json:"release,omitzero"`
 }
 
 // Manager is a pod of kube-controller-manager.
@@ -220,27 +218,22 @@ func (s Selector) matches(labels map[string]string) bool {
 	return true
 }
 
-// PodKind and CronKind are the kinds of a pod and of a CronJob among the workloads.
-const (
-	PodKind  = "pod"
-	CronKind = "cronjob"
-)
+// PodKind is the kind of a pod among the workloads.
+const PodKind = "pod"
 
-// Workload is a Deployment, StatefulSet, DaemonSet or CronJob, or a pod that runs or is going to,
-// and may belong to none of these.
+// Workload is a Deployment, StatefulSet or DaemonSet, or a pod that runs or is going to, and may
+// belong to none of these.
 type Workload struct {
-	Kind      string `json:"kind"` // deployment, statefulset, daemonset, cronjob or pod
+	Kind      string `json:"kind"` // deployment, statefulset, daemonset or pod
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	Replicas  int    `json:"replicas"` // spec.replicas; of a CronJob 0 if it is suspended, else 1
+	Replicas  int    `json:"replicas"` // spec.replicas
 	Ready     int    `json:"ready"`
 	// Since is when a Deployment without a ready pod came into this state, when one without
 	// replicas was last written, or when a container of a pod last started or ended; else its
 	// creation.
 	Since          time.Time `json:"since,omitzero"`
 	ServiceAccount string    `json:"serviceAccount,omitempty"`
-	// Kubeconfig: it may send requests under another identity than that of its service account.
-	Kubeconfig bool `json:"kubeconfig,omitempty"`
 	// Words are the names of its containers and images and the words of its command lines, without
 	// registry and path.
 	Words []string `json:"words,omitempty"`
@@ -248,24 +241,13 @@ type Workload struct {
 
 func (w Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
 
-// Every stands for all namespaces or service accounts of a [Grant], and for all resources.
-const Every = "*"
-
 // Grant is the right to update or patch objects of a group, by a rule that names it.
 type Grant struct {
-	// Subject is the user, group or service account. Service is the service account's namespace and
-	// name, or Every for a group of them; empty for other subjects.
-	Subject string  `json:"subject"`
+	// Service is the namespace and the name of the service account; empty for another subject.
 	Service Service `json:"serviceAccount,omitzero"`
 	Group   string  `json:"group"`
 	// Resources are the rule's resources.
 	Resources []string `json:"resources"`
-	// Elsewhere is the namespace of a binding that gives the right there only; empty for one that
-	// gives it in the namespace or in all.
-	Elsewhere string `json:"elsewhere,omitempty"`
-	// Pods is how many pods that run, or are going to, have the service account.
-	Pods   int      `json:"pods,omitempty"`
-	Failed *Failure `json:"failed,omitempty"`
 }
 
 // Stamp has what only the whole of a held object shows.

@@ -3,9 +3,6 @@ package why
 import (
 	"fmt"
 	"slices"
-	"strings"
-
-	"orrery/internal/words"
 )
 
 // hasOwnCause reports whether a finding of C13, C14 or C26 is about a finalizer of a built-in
@@ -29,7 +26,7 @@ func (e *Evidence) causeOf(h Held) string {
 	isPod := h.Type.Name() == "pods"
 	switch {
 	case e.hasOwnCause(h), isPod && h.Object.Deleted.After(e.now()),
-		h.Finalizer == "foregroundDeletion" && e.waitsBelow(h.Object): // then its owner is named
+		(isPod || h.Finalizer == "foregroundDeletion") && e.waitsBelow(h.Object): // then its owner is named
 		return ""
 	case isPod && e.podsFirst():
 		return "C24"
@@ -72,7 +69,7 @@ func (f *Finding) adviseOnOwner(e *Evidence, h Held, id string) {
 	keeper, _ := h.Keeper()
 	waiting := h.Type.waiting(h.Type.Finalizers[h.Finalizer])
 	away := f.Owner != nil && f.Owner.State.away()
-	stopped := e.stoppedOwner(h)
+	stopped := e.stoppedOwner(h, keeper.Name)
 	f.Says = fmt.Sprintf("%s for the owner of %s", waiting, h.Finalizer)
 	if away {
 		f.Says = fmt.Sprintf("%s; %s", f.removes(h, stopped), waiting)
@@ -127,48 +124,23 @@ func (f *Finding) removes(h Held, stopped *Workload) string {
 	return fmt.Sprintf("%s removes %s, and %s", name, h.Finalizer, seen)
 }
 
-// stoppedOwner returns a workload without a ready pod that has the owner's name, or else one that
-// has it as a word; nil for none. What has only another word of the owner, such as "longhorn", is
-// another part of it, unless the name is a description.
-func (e *Evidence) stoppedOwner(h Held) *Workload {
-	name, programs := e.ownerOf(h)
-	isProgram := !strings.Contains(name, " ") && slices.ContainsFunc(programs, func(program string) bool { return hasWord(name, program) })
-	stopped := slices.DeleteFunc(e.NamedWorkloads(h), func(w Workload) bool {
-		return w.Ready > 0 || w.Kind == CronKind && w.Replicas > 0 || isProgram && !hasWord(w.Name, name) && !w.isNamed(name)
-	})
-	if len(stopped) == 0 {
-		return nil
+// stoppedOwner returns a workload without a ready pod that has the owner's name, or else one of its
+// programs; nil for none.
+func (e *Evidence) stoppedOwner(h Held, name string) *Workload {
+	stopped := filter(e.Workloads.Items, func(w Workload) bool { return w.Ready == 0 && w.Kind != PodKind && h.Owns(w) })
+	if named := find(stopped, func(w Workload) bool { return w.Name == name }); named != nil {
+		return named
 	}
-	return &stopped[max(0, slices.IndexFunc(stopped, func(w Workload) bool { return w.isNamed(name) }))]
+	return find(stopped, func(Workload) bool { return true })
 }
 
-// sawTraces adds to a finding whose owner has no known name what may lead to it: who set the
-// finalizer, the Helm release of the type, and the service accounts that may update it.
+// sawTraces adds to a finding whose owner has no known name who set the finalizer.
 func (e *Evidence) sawTraces(f *Finding, h Held) {
 	for _, stamp := range e.Stamps {
 		if stamp.isOf(h) && len(stamp.Writers) > 0 {
 			w := lastWrites(stamp.Writers, nil)[0]
 			f.saw(1, stamp.Request, "%s set it at %s, by managedFields", w.Manager, clock(w.At))
 		}
-	}
-	if !h.Type.IsCustom() {
-		return
-	}
-	if d := e.definition(h.Type.Name()); d != nil && d.Release.Name != "" {
-		f.Do = []string{fmt.Sprintf("see whether Helm release %s runs: the owner of %s is probably a part of "+
-			"it", d.Release, h.Finalizer)}
-		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s belongs to Helm release %s", d.Type, d.Release)
-	}
-	var accounts []string
-	for _, g := range e.grantsFor(h.Type) {
-		account := fmt.Sprintf("%s (%s)", g.Account(), words.Count(g.Pods, "pod"))
-		if g.isAccount() && g.Failed == nil && !slices.Contains(accounts, account) {
-			accounts = append(accounts, account)
-		}
-	}
-	if len(accounts) > 0 {
-		f.saw(1, e.Grants.Request, "by a rule that names %s, these service accounts may update %s: %s",
-			h.Type.Group, h.Type.Name(), listed(accounts))
 	}
 }
 
@@ -229,131 +201,66 @@ func heldFinding(e *Evidence, h Held) Finding {
 // ranInside reports whether every service account that may update the type is in the namespace, and
 // no workload elsewhere has the owner's name.
 func (e *Evidence) ranInside(h Held) bool {
-	grants := e.grantsFor(h.Type)
-	name, _ := e.ownerOf(h)
-	if slices.ContainsFunc(e.NamedWorkloads(h), func(w Workload) bool { return w.Namespace != e.Name && w.isNamed(name) }) {
-		return false
-	}
-	return h.Type.IsCustom() && len(grants) > 0 && !slices.ContainsFunc(grants, func(g Grant) bool { return g.Service.Namespace != e.Name })
+	grants := filter(e.Grants.Items, func(g Grant) bool { return g.covers(h.Type) })
+	outside := func(g Grant) bool { return g.Service.Namespace != e.Name }
+	elsewhere := func(w Workload) bool { return w.Namespace != e.Name && h.Owns(w) }
+	return h.ByRights() && len(grants) > 0 && !slices.ContainsFunc(grants, outside) &&
+		!slices.ContainsFunc(e.Workloads.Items, elsewhere)
+}
+
+// covers reports whether the right applies to the type.
+func (g Grant) covers(t *Type) bool {
+	return g.Group == t.Group && includes(g.Resources, t.Resource, "*")
 }
 
 // withoutRights judges C06: the owner runs, and RBAC refuses its updates. There is no finding if
-// the object changes, if a candidate with another account runs, or if the named owner is stopped.
+// the object changes, or if another candidate runs. Nothing is proven: a program may send its
+// requests under another identity than its service account, or work for other namespaces only.
 func withoutRights(e *Evidence) []Finding {
 	var findings []Finding
 	for _, h := range e.HeldOrAwaiting() {
-		_, known := e.standstill(h.Type, h.Object)
-		if e.changedOf(h) != "" {
+		keeper, listed := h.Keeper()
+		refused := func(w Workload) bool {
+			return w.Ready > 0 && w.Namespace != e.Name && h.Owns(w) && e.isRefused(w, h)
+		}
+		w := find(e.Workloads.Items, refused)
+		if !listed || w == nil || e.changedOf(h) != "" {
 			continue
 		}
-		var refusedOnes, others []Workload
-		for _, w := range e.NamedWorkloads(h) {
-			switch {
-			case w.Namespace == e.Name, w.Ready == 0 && (w.Kind == PodKind || w.Kind == CronKind):
-			case w.Ready > 0 && e.isRefused(w, h) && e.isOwner(w, h):
-				refusedOnes = append(refusedOnes, w)
-			default:
-				others = append(others, w)
-			}
+		another := func(other Workload) bool {
+			return other.Ready > 0 && h.MayOwn(other) && other.Account() != w.Account() ||
+				other.Ready == 0 && other.Name == keeper.Name
 		}
-		if len(refusedOnes) == 0 || slices.ContainsFunc(others, func(w Workload) bool { return w.Ready > 0 && w.Account() != refusedOnes[0].Account() }) {
-			continue // no owner is refused, or another one may be at work
-		}
-		w := refusedOnes[0]
-		if name, _ := e.ownerOf(h); w.Name != name && slices.ContainsFunc(others, func(w Workload) bool { return w.Ready == 0 && w.Name == name }) {
-			continue // the owner itself is stopped, and this is another part of it
+		if slices.ContainsFunc(e.Workloads.Items, another) {
+			continue
 		}
 		f := heldFinding(e, h)
 		f.Owner = &Party{Name: w.Name, State: Ready}
 		f.Says = fmt.Sprintf("%s runs, and may not update %s in %s", w.Name, h.Type.Name(), e.Name)
 		f.saw(1, e.Workloads.Request, "%s: %d ready", w, w.Ready)
-		update := e.answerTo(h.OwnersRights(w)[0])
-		f.saw(1, update.Request, "SubjectAccessReview: %s may neither update nor patch %s in %s",
-			w.User(), h.Type.Name(), e.Name)
-		f.doubt(!known, "%s", e.seenOnce())
-		owner, _ := e.ownerOf(h)
-		_, listed := h.Keeper()
-		switch named := listed && slices.Contains(e.namesOf(h), w.Name); {
-		case !listed:
-			f.lack(nil, "%s has set the finalizer, and another program may remove it", owner)
-		case !named:
-			f.lack(nil, "whether %s is the part of %s that removes the finalizer is not known", w.Name, owner)
-		case !e.mayList(w, h):
-			f.lack(nil, "%s may not list them either, and may work for other namespaces only", w.Name)
-		}
-		where := e.mayElsewhere(w.Account(), h.Type)
-		f.doubt(where != "", "%s may update them in %s, and may work there only", w.Name, where)
-		if !e.Grants.Known() {
-			f.lack(e.Grants.Failed, "whether another user may update them could not be read")
-		}
-		f.doubt(w.Kubeconfig || e.mayImpersonate(w),
-			"%s may send its requests under another identity than its service account", w.Name)
-		for _, grant := range e.grantsFor(h.Type) {
-			if !grant.isAccount() {
-				f.lack(nil, "%s may update them, and may be %s", grant.Subject, w.Name)
-				break
-			}
-		}
-		if at := slices.IndexFunc(others, func(w Workload) bool { return w.Ready == 0 }); at >= 0 {
-			f.lack(nil, "%s, which has no ready pod, may be the owner instead", others[at])
-			others[at].bringBack(e, &f)
-		}
-		give := "give"
-		if len(f.Missing) > 0 {
-			give = "if it is the owner, give"
-		} else {
-			f.Remedies = append(f.Remedies, w.grant(e, h)...)
-		}
-		f.Do = append(f.Do, fmt.Sprintf(give+" service account %s/%s the right to update %s by a ClusterRoleBinding until the objects are gone, and delete it then",
-			w.Namespace, w.account(), h.Type.Name()))
+		f.saw(1, e.answerTo(h.OwnersRights(*w)[0]).Request,
+			"SubjectAccessReview: %s may neither update nor patch %s in %s", w.User(), h.Type.Name(), e.Name)
+		f.lack(nil, "whether %s works for %s, and under its service account, was not seen", w.Name, e.Name)
+		f.Do = []string{fmt.Sprintf("if it is the owner, give service account %s the right to update %s by a "+
+			"ClusterRoleBinding until the objects are gone, and delete it then", w.Account(), h.Type.Name())}
 		findings = append(findings, f)
 	}
 	return findings
 }
 
-// isOwner reports whether a workload has exactly the name of a finalizer's owner.
-func (e *Evidence) isOwner(w Workload, h Held) bool {
-	return slices.ContainsFunc(e.namesOf(h), w.isNamed)
-}
-
-// grant returns the commands that let the workload finish, and that take the right away again. It
-// is one of the whole cluster: nothing can be created in the namespace.
-func (w Workload) grant(e *Evidence, h Held) []Remedy {
-	name := strings.Join([]string{"orrery-why", e.Name, w.Name, h.Type.Name()}, "-")
-	return granted(name, "get,list,watch,update,patch", []string{h.Type.Name()}, "--serviceaccount=%s",
-		w.Namespace+":"+w.account())
-}
-
-// OwnersRights returns the questions about the right of a workload to remove a finalizer, and to
-// work in the namespace at all. The metadata of a built-in type may also be written with its
-// status.
+// OwnersRights returns the questions about the right of a workload to remove a finalizer. The
+// metadata of a built-in type may also be written with its status.
 func (h Held) OwnersRights(w Workload) (questions []Refusal) {
-	ask := func(verb, resource, name string) {
-		questions = append(questions, Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: resource, Name: name})
+	ask := func(verb, resource string) {
+		asked := Refusal{User: w.User(), Verb: verb, Group: h.Type.Group, Resource: resource, Name: h.Object.Name}
+		questions = append(questions, asked)
 	}
-	ask("update", h.Type.Resource, h.Object.Name)
-	ask("patch", h.Type.Resource, h.Object.Name)
+	ask("update", h.Type.Resource)
+	ask("patch", h.Type.Resource)
 	if !h.Type.IsCustom() {
-		ask("patch", h.Type.Resource+"/status", h.Object.Name)
+		ask("patch", h.Type.Resource+"/status")
 	}
-	ask("list", h.Type.Resource, "")
-	return append(questions, impersonation(w))
-}
-
-// impersonation is the question whether a workload may act as a service account of the namespace.
-func impersonation(w Workload) Refusal {
-	return Refusal{User: w.User(), Verb: "impersonate", Resource: "serviceaccounts"}
-}
-
-// mayImpersonate reports whether a workload may act as a service account of the namespace.
-func (e *Evidence) mayImpersonate(w Workload) bool {
-	return e.allows(impersonation(w))
-}
-
-// allows reports whether the answer to a question about a right is yes.
-func (e *Evidence) allows(asked Refusal) bool {
-	answer := e.answerTo(asked)
-	return answer != nil && answer.Allowed
+	return questions
 }
 
 // answerTo returns the answer to a question about a right, nil without one. A right to all objects
@@ -367,18 +274,9 @@ func (e *Evidence) answerTo(asked Refusal) *Review {
 // isRefused reports whether a workload may not write a held object in any way.
 func (e *Evidence) isRefused(w Workload, h Held) bool {
 	return !slices.ContainsFunc(h.OwnersRights(w), func(asked Refusal) bool {
-		if asked.Verb != "update" && asked.Verb != "patch" {
-			return false
-		}
 		answer := e.answerTo(asked)
 		return answer == nil || answer.Allowed
 	})
-}
-
-// mayList reports whether a workload may list the type: one that may not has perhaps no task in the
-// namespace.
-func (e *Evidence) mayList(w Workload, h Held) bool {
-	return e.allows(Refusal{User: w.User(), Verb: "list", Group: h.Type.Group, Resource: h.Type.Resource})
 }
 
 // account is the name of the workload's service account.

@@ -41,20 +41,15 @@ func TestSignsOfAnOwner(t *testing.T) {
 	const moment, long = time.Minute, time.Hour
 	pod := func(name string, ready int) why.Workload { return workload(why.PodKind, "ops", name, ready) }
 	onOps := func(e why.Evidence) why.Evidence { return with(e, grants(may("ops", "*"))) }
-	config := func(all ...why.Workload) why.Evidence {
-		return orphan("configmaps", "", "example.com/x", "cfg-operator", all...)
-	}
 	sources := func(w why.Workload) why.Evidence {
 		return calm(with(orphan("gitrepositories", "source.toolkit.fluxcd.io", "finalizers.fluxcd.io", "", w),
 			grants(may("flux-system", "source.toolkit.fluxcd.io"))))
 	}
 	flux := func(name string) why.Workload { return workload("deployment", "flux-system", name, 1) }
-	backup := func() why.Evidence { return orphan("configmaps", "", "example.com/x", "backup") }
 	ray := func() why.Evidence {
 		return calm(orphan("rayclusters", "ray.io", "ray.io/gcs-ft-redis-cleanup-finalizer", "",
 			stopped("kuberay-operator")))
 	}
-	suspended := since(why.CronKind, "keda-operator", 0, long)
 	resourceClaim := func(controllers string) why.Evidence {
 		return leading(orphan("resourceclaims", "resource.k8s.io", "resource.kubernetes.io/delete-protection", ""),
 			"namespace,garbagecollector"+controllers)
@@ -80,12 +75,6 @@ func TestSignsOfAnOwner(t *testing.T) {
 			"ready pod since", "!last resort"),
 		is("one whose pod never starts", held(since("statefulset", "keda-operator", 1, long), since(why.PodKind,
 			"keda-operator-0", 1, long)), "C04 proven"),
-		is("a CronJob", held(since(why.CronKind, "keda-operator", 1, long)), "C04 possible",
-			"missing: cronjob ops/keda-operator has been without a ready pod since", "!last resort"),
-		is("a CronJob that is suspended", held(suspended), "C04 proven"),
-		is("a pod of its own runs", config(pod("cfg-operator", 0), pod("cfg-operator", 1)), "no C04"),
-		is("a pod that its Deployment does not count yet", config(workload("deployment", "ops", "cfg-operator", 0),
-			workload(why.PodKind, "ops", "cfg-operator-5d8-x", 1, "manager")), "C04 possible"),
 		is("another name, with the program in the command line", orphan("applications", "argoproj.io",
 			"resources-finalizer.argocd.argoproj.io", "", workload("statefulset", "cd", "gitops", 1,
 				"application-controller", "argocd-application-controller")), "no C04"),
@@ -94,19 +83,8 @@ func TestSignsOfAnOwner(t *testing.T) {
 		is("a program with the same letters", orphan("buckets", "s3.services.k8s.aws",
 			"finalizers.s3.services.k8s.aws/Bucket", "ack", workload("deployment", "web", "backend", 1)),
 			"C04 possible"),
-		is("a binary called manager, and a workload that is off", orphan("things", "g.io", "g.io/x", "manager",
-			stopped("cert-manager")), "C04 possible"),
-		is("a client library, and a workload that is off", orphan("things", "g.io", "g.io/x", "python-requests",
-			stopped("python-requests-test")), "C04 possible"),
-		is("a workload that has only a part of its name", orphan("things", "g.io", "g.io/x", "acme-database-operator",
-			stopped("acme")), "C04 possible"),
-		is("a short name, whose letters are in many others", orphan("things", "acme.io", "acme.io/x", "abc",
-			ops("crabcake")), "C04 possible", "!crabcake"),
-		is("a workload with a short name that is a part of the owner's", with(orphan("dbs", "acme.io", "acme.io/db",
-			"dbop-operator", ops("dbop")), leases(lease("dbop-operator", 2*time.Hour))), "C04 possible",
-			"missing: deployment ops/dbop runs, and may be dbop-operator or a part of it"),
 		is("another part runs, without rights", challenge(workload("deployment", "cert-manager", "cert-manager", 0),
-			workload("deployment", "cert-manager", "cert-manager-webhook", 1)), "C04 proven"),
+			workload("deployment", "cert-manager", "cert-manager-webhook", 1)), "C04 possible"),
 		is("another part runs, with rights and its image", onOps(challenge(stopped("cert-manager"), ops("issuer",
 			"cert-manager"))), "C04 possible", "only missing: deployment ops/issuer runs, and may be cert-manager or "+
 			"a part of it", "run: kubectl -n ops scale deployment/cert-manager --replicas=1"),
@@ -152,16 +130,7 @@ func TestSignsOfAnOwner(t *testing.T) {
 			lease("keda-operator", 0))), "no C04"),
 		is("an expired Lease behind a renewed one", with(held(), leases(lease("keda-operator", 0),
 			lease("keda-operator-old", time.Minute))), "no C04"),
-		is("a Lease under the former name, for a built-in type", with(orphan("secrets", "", "example.com/x",
-			"secretsync"), leases(lease("secretsync-lock", 10*time.Minute))), "C04 possible"),
-		is("a manager with capitals, and a Lease without", with(queue("QueueOperator"),
-			leases(lease("queueoperator-leader", 0))), "no C04"),
 		once("the Lease of KubeRay has another name", ray(), leases(lease("ray-operator-leader", 0)), "C04 possible"),
-		is("a writer of which there is no trace", backup(), "C04 possible", "owner: backup, unknown"),
-		is("a writer that is stopped", with(backup(), workloads(stopped("backup"))), "C04 possible"),
-		is("a writer that is stopped, and has the right", with(backup(), workloads(stopped("backup")), grants(may("ops",
-			""))), "C04 possible"),
-		is("a writer that runs", with(backup(), workloads(ops("backup")), grants(may("ops", ""))), "no C04"),
 		is("its Deployment has one of two pods", calm(keda(why.Workload{Kind: "deployment", Namespace: "keda",
 			Name: "keda-operator", Replicas: 2, Ready: 1})), "no C04", "waits for keda-operator, which seems to be "+
 			"at work (deployment keda/keda-operator: 1 of 2 ready), to remove finalizer.keda.sh"),
@@ -183,31 +152,10 @@ func TestSignsOfAnOwner(t *testing.T) {
 				a.ResourceVersion, b.ResourceVersion = "", ""
 				e.Types[0].Objects, e.Second.Types[0].Objects = []why.Object{a}, []why.Object{b}
 			}, "no C04"),
-		is("an object behind the first page of the second sample", with(backup(), workloads(stopped("backup")),
-			func(e *why.Evidence) {
-				e.Second.Types = []why.Type{{Version: "v1", Resource: "configmaps", Count: 900, Partial: true}}
-			}), "C04 possible"),
-		is("an owner at work is told beside one of the same type that is gone", calm(with(heldTwice("example.com/guard",
-			stopped("keda-operator"), ops("guard")), func(e *why.Evidence) {
-			e.Stamps = []why.Stamp{{Type: "scaledobjects.keda.sh", Object: "b", Finalizer: "example.com/guard",
-				Request: "GET b", Writers: []why.Writer{{Manager: "guard"}}}}
-		})), "C04 proven", "for guard, which seems to be at work"),
-		is("an account of a namespace with the owner's name", with(queue("inner-operator"), func(e *why.Evidence) {
-			e.Name, e.Grants.Items = "inner-operator", []why.Grant{may("inner-operator", "example.com")}
-		}), "C05 possible"),
-		is("a workload that is left in the namespace", with(queue("inner-operator", why.Workload{Kind: "deployment",
-			Namespace: "shop", Name: "inner-operator"}), grants(may("shop", "example.com"))), "C05 possible",
-			"!found: C04"),
 	})
 	for ago, expired := range map[time.Duration]bool{time.Second: false, 14 * time.Second: false,
 		16 * time.Second: true} {
 		assert.Equal(t, expired, why.Lease{Holder: "a", Renewed: at.Add(-ago)}.Expired(at), "no duration, %s ago", ago)
-	}
-	for manager, isOwner := range map[string]bool{
-		"oc": false, "octopus": true, "kubectl-edit": false, "kube-controller-manager": false,
-	} {
-		e := queue(manager)
-		assert.Equal(t, isOwner, find(why.Judge(e), "C04").Owner != nil, manager)
 	}
 }
 
@@ -225,26 +173,7 @@ func moved(l why.Lease) why.Lease {
 
 // What leads to an owner, and how it is brought back.
 func TestAdviceAboutOwners(t *testing.T) {
-	database := func(manager string, all ...why.Grant) why.Evidence {
-		return with(orphan("databases", "example.com", "example.com/db", manager), grants(all...))
-	}
-	pods := func(g why.Grant, pods int) why.Grant {
-		g.Pods = pods
-		return g
-	}
-	unreadPods := may("unread", "example.com")
-	unreadPods.Failed = noRight
-	traced := database("python-requests/2.31")
-	traced.Definitions = answered("GET crds", why.Definition{Type: "databases.example.com",
-		Release: why.Service{Namespace: "db", Name: "operator"}})
-	writers := func(managers ...string) why.Evidence {
-		e := with(queue("queue-operator", stopped("queue-operator")), grants(may("ops", "example.com")))
-		for _, m := range managers {
-			e.Stamps[0].Writers = append(e.Stamps[0].Writers, why.Writer{Manager: m, At: at})
-		}
-		return e
-	}
-	tools := []string{"kubectl-edit", "Python", "agent"}
+	traced := orphan("databases", "example.com", "example.com/db", "python-requests/2.31")
 	parts := func() why.Evidence {
 		e := challenge(workload("deployment", "cert-manager", "cert-manager-cainjector", 0), workload("deployment",
 			"cert-manager", "cert-manager", 0), workload("deployment", "cert-manager", "cert-manager-webhook", 1))
@@ -265,33 +194,16 @@ func TestAdviceAboutOwners(t *testing.T) {
 		is("a Deployment that was scaled down", held(stopped("keda-operator")), "C04 proven",
 			"do: kubectl -n ops scale deployment/keda-operator --replicas=1\n", "run: kubectl -n ops scale "+
 				"deployment/keda-operator --replicas=1\n"),
-		is("of several stopped parts the owner", parts(), "C04 proven", "owner: cert-manager, stopped",
+		is("of several stopped parts the owner", parts(), "C04 possible", "owner: cert-manager, unknown",
 			"do: kubectl -n cert-manager scale deployment/cert-manager --replicas=1\n", "!cainjector"),
 		is("one in a namespace that is terminating, too", with(held(stopped("keda-operator")), also("ops")),
 			"C04 proven", "do: run keda-operator in another namespace until the objects are gone: ops is "+
 				"terminating, too", "!--replicas=1"),
 		is("beside another namespace that is terminating", with(held(stopped("keda-operator")), also()), "C04 proven",
 			"!in another namespace"),
-		is("a program that has set a finalizer need not be its owner", writers(tools...), "C04 possible",
-			"owner: queue-operator, unknown", "only missing: no table has the owner of example.com/x: queue-operator "+
-				"set it, and another program may remove it", "!last resort", "run: kubectl -n ops scale "+
-				"deployment/queue-operator --replicas=1"),
-		is("the last of several writers", writers(append(tools, "new-operator")...), "C04 possible",
-			"owner: new-operator, ", "only missing: no table has the owner of example.com/x: new-operator and "+
-				"queue-operator set it, and another program may remove it"),
-		once("one of several writers runs", writers("new-operator"), func(e *why.Evidence) {
-			e.Workloads.Items = append(e.Workloads.Items, ops("queue-operator-v2", "queue-operator"))
-		}, "no C04"),
-		is("accounts that may be those of an owner without a name", database("manager", may("db", "example.com"),
-			may("db", "example.com"), why.Grant{Subject: "user admin", Group: "example.com", Resources: []string{"*"}},
-			pods(may("old", "example.com"), 1)), "C04 possible", "proof: by a rule that names example.com, these "+
-			"service accounts may update databases.example.com: db/default (0 pods) and old/default (1 pod)\n"),
-		is("an account of which the pods are not known", database("manager", may("db", "example.com"), unreadPods),
-			"C04 possible", "!unread"),
 		is("traces of an owner whose finalizer a library has set", traced, "C04 possible",
-			"do: see whether Helm release db/operator runs", "do: ⚠ if it does not come back: remove "+
-				"example.com/db from databases.example.com/a", "proof: CustomResourceDefinition "+
-				"databases.example.com belongs to Helm release db/operator", "proof: python-requests/2.31 set it at ",
+			"do: ⚠ if it does not come back: remove example.com/db from databases.example.com/a",
+			"proof: python-requests/2.31 set it at ",
 			"run: only if its owner, which is not known, does not come back: ", "--type=json", "loses: "),
 	})
 }
@@ -308,21 +220,15 @@ func TestAFinalizerOnAForeignType(t *testing.T) {
 	two.Types[0].Objects[0].Finalizers = append(two.Types[0].Objects[0].Finalizers, "example.com/x")
 	judged(t, []row{
 		is("a load balancer's", on("secrets", "service.kubernetes.io/load-balancer-cleanup", kcm("")), "C04 possible",
-			"missing: the owner of service.kubernetes.io/load-balancer-cleanup is unknown: cloud-controller-manager "+
-				"removes it from services only", "verdict: unknown"),
+			"missing: the owner of service.kubernetes.io/load-balancer-cleanup is unknown", "verdict: unknown"),
 		is("a claim's", on("configmaps", "kubernetes.io/pvc-protection", kcm("")), "C04 possible",
-			"missing: the owner of kubernetes.io/pvc-protection is unknown: "+
-				"persistentvolumeclaim-protection-controller removes it from persistentvolumeclaims only",
-			"verdict: unknown"),
+			"missing: the owner of kubernetes.io/pvc-protection is unknown", "verdict: unknown"),
 		is("a Job's, whose controller is off", on("configmaps", jobTracking, kcm("*,-job-controller")), "C04 possible",
-			"missing: the owner of "+jobTracking+" is unknown: job-controller removes it from pods only",
-			"verdict: unknown"),
+			"missing: the owner of "+jobTracking+" is unknown", "verdict: unknown"),
 	})
 	findings := why.Judge(two).Findings
 	require.Len(t, findings, 2, "one for each finalizer")
-	assert.Contains(t, findings[1].Missing, "the owner of example.com/x was not looked for")
-	two.Stamps = append(two.Stamps, why.Stamp{Type: "configmaps", Object: "a", Finalizer: "example.com/x"})
-	assert.Contains(t, why.Judge(two).Findings[1].Missing, "the owner of example.com/x is unknown")
+	assert.Contains(t, findings[1].Missing, "the owner of example.com/x is unknown")
 }
 
 // C06: an owner that works and has lost its rights.
@@ -330,13 +236,6 @@ func TestAnOwnerWithoutRights(t *testing.T) {
 	const es = "system:serviceaccount:es:default"
 	answer := func(reviews ...why.Review) func(*why.Evidence) {
 		return func(e *why.Evidence) { e.Reviews = append(e.Reviews, reviews...) }
-	}
-	each := func(change func(*why.Review)) func(*why.Evidence) {
-		return func(e *why.Evidence) {
-			for i := range e.Reviews {
-				change(&e.Reviews[i])
-			}
-		}
 	}
 	lacks := func(e why.Evidence) why.Evidence {
 		refuse(&e, e.Workloads.Items[len(e.Workloads.Items)-1])
@@ -353,10 +252,6 @@ func TestAnOwnerWithoutRights(t *testing.T) {
 	status := func(allowed bool) why.Review {
 		return review("system:serviceaccount:kube-system:default", "patch", "", "services/status", allowed)
 	}
-	dbop := func() why.Evidence {
-		return lacks(orphan("dbs", "acme.io", "acme.io/db", "dbop", workload("deployment", "db", "dbop", 1)))
-	}
-	another := []string{"do: if it is the owner, give service account", "!create clusterrole"}
 	webhookPart := func(account string) why.Workload {
 		w := workload("deployment", "es", "external-secrets-webhook", 1)
 		w.ServiceAccount = account
@@ -366,51 +261,23 @@ func TestAnOwnerWithoutRights(t *testing.T) {
 		workload("deployment", "es", "external-secrets-cert-controller", 1, "external-secrets"))
 	notAsOwner := workload("deployment", "es", "external-secrets-webhook", 1, "webhook")
 	judged(t, []row{
-		is("it may not update or patch", refusedSecrets(), "C06 proven", "do: give service account es/default the "+
-			"right to update pushsecrets.external-secrets.io by a ClusterRoleBinding until the objects are gone, and "+
-			"delete it then", "--serviceaccount=es:default"),
+		is("it may not update or patch", refusedSecrets(), "C06 possible", "do: if it is the owner, give service "+
+			"account es/default the right to update pushsecrets.external-secrets.io by a ClusterRoleBinding until the "+
+			"objects are gone, and delete it then", "only missing: whether external-secrets works for shop, and under "+
+			"its service account, was not seen"),
 		once("it may patch", refusedSecrets(), patch(func(r *why.Review) { r.Allowed = true }), "no C06"),
 		once("the review failed", refusedSecrets(), patch(func(r *why.Review) { r.Failed = noRight }), "no C06"),
-		once("it has a kubeconfig", refusedSecrets(), func(e *why.Evidence) { e.Workloads.Items[0].Kubeconfig = true },
-			"C06 possible", "only missing: external-secrets may send its requests under another identity than its "+
-				"service account"),
-		is("it may not impersonate", with(refusedSecrets(), answer(review(es, "impersonate", "", "serviceaccounts",
-			false))), "C06 proven"),
-		once("it may impersonate", refusedSecrets(), answer(review(es, "impersonate", "", "serviceaccounts", true)),
+		is("a pending pod of it", refusedSecrets(since(why.PodKind, "external-secrets-2", 1, time.Minute)),
 			"C06 possible"),
-		once("a user may be it", refusedSecrets(), grants(why.Grant{Subject: "user es@corp",
-			Group: "external-secrets.io", Resources: []string{"*"}}), "C06 possible", "only missing: user es@corp "+
-			"may update them, and may be external-secrets"),
-		once("the rights were not read", refusedSecrets(), func(e *why.Evidence) { e.Grants.Failed = noRight },
-			"C06 possible"),
-		is("a pending pod of it, and a CronJob", refusedSecrets(since(why.PodKind, "external-secrets-2", 1,
-			time.Minute), since(why.CronKind, "external-secrets-report", 1, time.Hour)), "C06 proven"),
-		is("another part with the same account", refusedSecrets(webhookPart("")), "C06 proven"),
+		is("another part with the same account", refusedSecrets(webhookPart("")), "C06 possible"),
 		once("another part with another account", refusedSecrets(webhookPart("")), func(e *why.Evidence) {
 			e.Workloads.Items[1].ServiceAccount = "webhook"
 		}, "no C06"),
 		is("another installation has its rights", lacks(secrets(esAt("es-a"), esAt("es-b"))), "no C06"),
-		is("another installation is stopped", lacks(secrets(off(esAt("es-a")), esAt("es-b"))), "C06 possible",
-			"missing: deployment es-a/external-secrets, which has no ready pod, may be the owner instead",
-			"run: kubectl -n es-a scale deployment/external-secrets --replicas=1"),
-		once("it may not even list the type, and may work for other namespaces", lacks(secrets(esAt("team-b"))),
-			each(func(r *why.Review) { r.Allowed = false }), "C06 possible", "only missing: external-secrets may not "+
-				"list them either, and may work for other namespaces only", another[0]+" team-b/default", another[1]),
-		once("a right in another namespace", workflow(), grants(why.Grant{Service: why.Service{Namespace: "ops",
-			Name: "default"}, Group: "argoproj.io", Resources: []string{"workflows"}, Elsewhere: "argo"}),
-			"C06 possible", "only missing: workflow-controller may update them in argo, and may work there only"),
-		once("a stopped namesake behind another one", workflow(), func(e *why.Evidence) {
-			e.Workloads.Items = append(e.Workloads.Items, ops("workflow-controller-metrics"),
-				since("deployment", "eu-workflow-controller", 1, time.Hour))
-		}, "C06 possible", "missing: deployment ops/eu-workflow-controller, which has no ready pod, may be the owner "+
-			"instead"),
-		is("it may not write the status of a Service either", balancer(status(false)), "C06 proven"),
+		is("it may not write the status of a Service either", balancer(status(false)), "C06 possible"),
 		is("it may write the status of a Service, with its metadata", balancer(status(true)), "no C06"),
 		is("whether it may write the status was not asked", balancer(), "no C06"),
 		is("a part of a stopped owner", lacks(stoppedPart), "no C06"),
-		is("another part with the owner's image", lacks(secrets(called(notAsOwner, "webhook", "external-secrets"))),
-			"C06 possible", "only missing: whether external-secrets-webhook is the part of external-secrets that "+
-				"removes the finalizer is not known", another[0], another[1]),
 		is("another part", lacks(secrets(notAsOwner)), "no C06"),
 		is("another part of Argo CD, which needs no such right", lacks(orphan("applications", "argoproj.io",
 			"resources-finalizer.argocd.argoproj.io", "", workload("deployment", "apps", "argocd-server", 1))),
@@ -419,11 +286,6 @@ func TestAnOwnerWithoutRights(t *testing.T) {
 			"machine.cluster.x-k8s.io", "", workload("deployment", "apps", "landscape", 1))), "no C06"),
 		is("a backend is not ACK", lacks(orphan("buckets", "s3.services.k8s.aws",
 			"finalizers.s3.services.k8s.aws/Bucket", "ack", workload("deployment", "web", "backend", 1))), "no C06"),
-		is("the creator of the object", lacks(orphan("gadgets", "acme.io", "acme.io/x", "front-portal",
-			workload("deployment", "web", "front-portal", 1))), "C06 possible", "only missing: front-portal has set "+
-			"the finalizer, and another program may remove it", another[0], another[1]),
-		is("an answer about the object", with(dbop(), each(func(r *why.Review) { r.Name = "a" })), "C06 possible"),
-		once("an answer about another object", dbop(), each(func(r *why.Review) { r.Name = "b" }), "no C06"),
 	})
 }
 
@@ -469,10 +331,6 @@ func TestDefinitionsAndDependents(t *testing.T) {
 	mounted := dependent(object("data", "kubernetes.io/pvc-protection"), "Deployment", deployment)
 	unseen := plain(typeOf("apps", "deployments", deployment), typeOf("", "persistentvolumeclaims", mounted))
 	unseen.Managers = refused[why.Manager]()
-	known := chain(leaf)
-	known.Workloads, known.AllLeases = answered[why.Workload]("GET workloads"), answered[why.Lease]("GET leases")
-	known.Stamps = []why.Stamp{{Type: "pods", Object: "p", Finalizer: "example.com/x",
-		Writers: []why.Writer{{Manager: "acme-operator"}}}}
 	namesake := object("d", "foregroundDeletion")
 	namesake.UID = "another"
 	alone := func(all ...why.Manager) why.Evidence {
@@ -491,7 +349,7 @@ func TestDefinitionsAndDependents(t *testing.T) {
 		is("one that is called like the dependent", unmanaged(likeLeaf, kcm(off)), "C26 possible",
 			"found: C04 proven replicasets.apps/leaf"),
 		is("a pod with two finalizers in a chain", chain(twice), "C26 possible",
-			"only found: C24 possible pods/p | C26 possible pods/p"),
+			"only found: C26 possible pods/p"),
 		is("an object without a dependent, whose collector is off", alone(kcm(off)), "C04 proven",
 			"only do: start kube-controller-manager with its garbage-collector-controller"),
 		is("an object without a dependent, whose collector is not seen", alone(), "C04 possible"),
@@ -520,21 +378,15 @@ func TestDefinitionsAndDependents(t *testing.T) {
 			e.Types[0].Objects[0].Deleted = later.Add(time.Minute)
 		}, "no C26"),
 		is("a chain of owners, told once", chain(leaf), "C26 possible", "says: deployments.apps/d waits for its "+
-			"dependent pods/p, and pod p keeps the finalizer example.com/x, and nothing else is deleted before it\n",
+			"dependent pods/p\n",
 			"!found: C24", "proof: pods/p has example.com/x", "proof: replicasets.apps/r has deployments.apps/d as "+
 				"its owner, with blockOwnerDeletion", "proof: pods/p has replicasets.apps/r as its owner, with "+
 				"blockOwnerDeletion"),
-		is("the owner of the finalizer at the end of a chain", known, "C26 possible", "owner: acme-operator, "),
 		is("objects that own each other", calm(plain(typeOf("", "configmaps", root, a, b))), "C26 possible",
 			"says: configmaps/r waits for its dependent configmaps/b"),
 		is("a controller that cannot be seen", unseen, "C26 possible", "found: C30 proven ",
 			"only missing: whether persistentvolumeclaim-protection-controller runs could not be seen: forbidden"),
 	})
-	last, linked := find(why.Judge(chain(object("p", "example.com/x"))), "C24"), find(why.Judge(chain(leaf)), "C26")
-	require.NotNil(t, last)
-	assert.Equal(t, last.Do, linked.Do, "the row of a chain has all that is known of its pod")
-	assert.Equal(t, last.Remedies, linked.Remedies)
-	assert.Subset(t, linked.Missing, last.Missing)
 }
 
 // What waits for an owner at work is told beside a finding and beside a wait.

@@ -43,11 +43,10 @@ func Judge(e Evidence) Report {
 			r.Findings = append(r.Findings, completed(&e, cause, finding))
 		}
 	}
-	r.Findings = oneRowEach(withoutOutdated(r.Findings))
+	r.Findings = withoutOutdated(r.Findings)
 	if inDeletion || e.Namespace == nil {
 		r.Findings = append(r.Findings, missingRights(&e, r.Findings)...)
 	}
-	oneRemovalEach(r.Findings)
 	r.Verdict, r.Sentence = verdict(&e, r.Findings)
 	r.Sentence = terminal.OneLine(r.Sentence)
 	switch r.Verdict {
@@ -128,28 +127,6 @@ func withoutOutdated(findings []Finding) []Finding {
 		}
 	}
 	return slices.DeleteFunc(findings, func(f Finding) bool { return outdated[f.ID] })
-}
-
-// oneRowEach joins what C24 and C26 say of one pod: an owner waits for it, and so does everything
-// else. It is in the place of the second, with the advice of the first.
-func oneRowEach(findings []Finding) []Finding {
-	for i := range findings {
-		f := &findings[i]
-		joined := find(findings, func(pod Finding) bool { return pod.ID == "C24" && pod.Culprit == f.Culprit })
-		if f.ID != "C26" || joined == nil {
-			continue
-		}
-		pod := *joined
-		joined.ID = ""
-		f.Says += ", and " + pod.Says
-		f.Proof = append(f.Proof, pod.Proof...)
-		f.Owner, f.Do, f.Remedies = pod.Owner, pod.Do, pod.Remedies
-		f.lackToo(pod)
-		if pod.Certainty != Proven {
-			f.Certainty = pod.Certainty
-		}
-	}
-	return slices.DeleteFunc(findings, func(f Finding) bool { return f.ID == "" })
 }
 
 // verdict sums up the findings in one word and one sentence.

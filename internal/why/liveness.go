@@ -76,11 +76,11 @@ func (e *Evidence) held(isHeld func(*Type, Object) bool) (all []Held) {
 // namespaceType is the type of namespaces themselves.
 var namespaceType = &Type{Version: "v1", Resource: "namespaces"}
 
-// ByRights reports whether the rights to update the type are read to find the finalizer's owner:
-// not for a controller that is built in.
+// ByRights reports whether the rights to update the type are read: its owner is known, and no
+// controller of Kubernetes itself.
 func (h Held) ByRights() bool {
-	keeper, _ := h.Keeper()
-	return keeper.Controller == ""
+	keeper, listed := h.Keeper()
+	return listed && keeper.Controller == "" && h.Type.IsCustom()
 }
 
 // HeldNamespace returns the finalizers in the metadata of the namespace that are not the garbage
@@ -96,56 +96,34 @@ func (e *Evidence) HeldNamespace() (all []Held) {
 	return all
 }
 
-// ownerOf returns the name of a finalizer's owner and the words by which its workloads are
-// recognized; "" if it is unknown.
-func (e *Evidence) ownerOf(h Held) (name string, programs []string) {
-	if keeper, ok := h.Keeper(); ok {
-		return keeper.Name, keeper.Programs
-	}
-	for _, stamp := range e.Stamps {
-		if programs = stamp.programs(); stamp.isOf(h) && len(programs) > 0 {
-			return programs[0], programs
-		}
-	}
-	return "", nil
-}
-
-// namesOf returns all names of a finalizer's owner.
-func (e *Evidence) namesOf(h Held) []string {
-	name, programs := e.ownerOf(h)
-	return slices.Concat(programs, []string{name})
-}
-
 // isOf reports whether the stamp is about a held finalizer.
 func (s Stamp) isOf(h Held) bool { return s.Type == h.Type.Name() && s.Finalizer == h.Finalizer }
 
-// programs returns the writers of the finalizer that may own it, the last one first.
-func (s Stamp) programs() (names []string) {
-	for _, w := range lastWrites(s.Writers, nil) {
-		if w.Manager != "" && !isCreator(w.Manager) && !isGeneric(w.Manager) {
-			names = append(names, w.Manager)
+// runningWriter reports whether a workload runs that is called like a program which set a
+// finalizer.
+func (e *Evidence) runningWriter(h Held) bool {
+	for _, stamp := range e.Stamps {
+		for _, writer := range stamp.Writers {
+			called := func(w Workload) bool { return w.Ready > 0 && w.isCalled(writer.Manager) }
+			if stamp.isOf(h) && slices.ContainsFunc(e.Workloads.Items, called) {
+				return true
+			}
 		}
 	}
-	return names
-}
-
-// WorkloadsOf returns the workloads that may be the owner of a finalizer.
-func (e *Evidence) WorkloadsOf(h Held) []Workload {
-	return slices.DeleteFunc(slices.Clone(e.Workloads.Items), func(w Workload) bool { return !e.MayOwn(w, h) })
+	return false
 }
 
 // MayOwn reports whether a workload may be the owner of a finalizer, by its name, or that of a
 // container, an image or a command.
-func (e *Evidence) MayOwn(w Workload, h Held) bool {
-	_, programs := e.ownerOf(h)
-	return slices.ContainsFunc(programs, w.isCalled)
+func (h Held) MayOwn(w Workload) bool {
+	keeper, _ := h.Keeper()
+	return slices.ContainsFunc(keeper.Programs, w.isCalled)
 }
 
-// NamedWorkloads returns the workloads that have the owner's name as a word. What has only its
-// letters may be another program.
-func (e *Evidence) NamedWorkloads(h Held) []Workload {
-	_, programs := e.ownerOf(h)
-	return slices.DeleteFunc(e.WorkloadsOf(h), func(w Workload) bool { return !slices.ContainsFunc(programs, w.hasWord) })
+// Owns reports whether a workload has exactly the name of a finalizer's owner.
+func (h Held) Owns(w Workload) bool {
+	keeper, _ := h.Keeper()
+	return slices.ContainsFunc(keeper.Programs, w.isNamed) || w.isNamed(keeper.Name)
 }
 
 // standstill begins the proof that an object has not changed.
@@ -153,10 +131,10 @@ const standstill = "standstill"
 
 // lookForOwner returns the state of a finalizer's owner, and adds what shows it to the finding.
 func (e *Evidence) lookForOwner(f *Finding, h Held) State {
-	name, programs := e.ownerOf(h)
-	state := e.stateOf(f, h, name, programs)
-	if name != "" {
-		f.Owner = &Party{Name: name, State: state}
+	keeper, listed := h.Keeper()
+	state := e.stateOf(f, h, keeper)
+	if listed {
+		f.Owner = &Party{Name: keeper.Name, State: state}
 	}
 	return state
 }
@@ -167,7 +145,7 @@ func (f *Finding) notKnown(failed *Failure, format string, arguments ...any) Sta
 	return NotKnown
 }
 
-func (e *Evidence) stateOf(f *Finding, h Held, name string, programs []string) State {
+func (e *Evidence) stateOf(f *Finding, h Held, keeper Keeper) State {
 	still, known := e.standstill(h.Type, h.Object)
 	if !known {
 		return f.notKnown(nil, "%s, which does not show whether the owner acts", e.seenOnce())
@@ -176,23 +154,16 @@ func (e *Evidence) stateOf(f *Finding, h Held, name string, programs []string) S
 		f.saw(2, h.Type.Request, "%s/%s has changed", h.Type.Name(), orElse(changed, h.Object.Name))
 		return Ready // it acts
 	}
-	if at, ok := e.Released[h.Type.Name()+" "+h.Finalizer]; ok {
-		f.saw(2, h.Type.Request, "%s went from %s %s ago", h.Finalizer, h.Type.Name(), words.Duration(e.now().Sub(at)))
-		return Ready // it acts from time to time
-	}
 	f.saw(2, h.Type.Request, standstill+": resourceVersion and finalizers are the same in both samples")
-	keeper, listed := h.Keeper()
 	switch {
-	case name == "" && !slices.ContainsFunc(e.Stamps, func(s Stamp) bool { return s.isOf(h) }):
-		return f.notKnown(nil, "the owner of %s was not looked for%s", h.Finalizer, h.foreign())
-	case name == "":
-		return f.notKnown(nil, "the owner of %s is unknown%s", h.Finalizer, h.foreign())
+	case keeper.Name == "":
+		return f.notKnown(nil, "the owner of %s is unknown", h.Finalizer)
 	case keeper.Outside:
-		return f.notKnown(nil, "%s runs outside the cluster", name)
+		return f.notKnown(nil, "%s runs outside the cluster", keeper.Name)
 	case keeper.Controller != "":
 		return e.builtIn(f, keeper.Controller)
 	}
-	state := e.workloadState(f, h, name)
+	state := e.workloadState(f, h, keeper.Name)
 	if !state.away() {
 		return state
 	}
@@ -200,16 +171,9 @@ func (e *Evidence) stateOf(f *Finding, h Held, name string, programs []string) S
 		return f.notKnown(nil, "kube-controller-manager %s may have a cloud provider built in, which removes load "+
 			"balancers: see its --cloud-provider", e.Server)
 	}
-	state = e.leads(f, programs, state)
-	if !state.away() {
-		return state
-	}
-	if !listed {
-		return f.notKnown(nil, "no table has the owner of %s: %s set it, and another program may remove it",
-			h.Finalizer, strings.Join(programs, " and "))
-	}
-	if keeper.Many {
-		return f.notKnown(nil, "several programs are called %s: which of them removes %s is not known", name,
+	state = e.leads(f, keeper.Programs, state)
+	if state.away() && keeper.Many {
+		return f.notKnown(nil, "several programs are called %s: which of them removes %s is not known", keeper.Name,
 			h.Finalizer)
 	}
 	return state
@@ -245,30 +209,24 @@ func (e *Evidence) builtIn(f *Finding, controller string) State {
 }
 
 // workloadState looks for a workload with the owner's name, or else for those with a container or
-// command of that name. One that only has the name as a word may be another part of the owner, or
+// command of that name. One that only has the name as a part may be another part of the owner, or
 // another program: it never makes the owner Ready or Stopped, and while it runs the state is
-// NotKnown, unless another workload fits better.
+// NotKnown.
 func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	if !e.Workloads.Known() {
 		return f.notKnown(e.Workloads.Failed, "the workloads could not be read")
 	}
-	called := e.WorkloadsOf(h)
-	if len(called) == 0 {
-		f.saw(1, e.Workloads.Request, "no workload is called like %s", name)
-		return NotHere
-	}
-	owners := slices.DeleteFunc(slices.Clone(called), func(w Workload) bool { return w.Name != name })
+	called := filter(e.Workloads.Items, h.MayOwn)
+	owners := filter(called, func(w Workload) bool { return w.Name == name })
 	if len(owners) == 0 {
-		owners = slices.DeleteFunc(slices.Clone(called), func(w Workload) bool { return !e.isOwner(w, h) })
+		owners = filter(called, h.Owns)
 	}
-	if at := slices.IndexFunc(owners, func(w Workload) bool { return w.Ready > 0 }); at >= 0 {
-		w := owners[at]
+	runs := func(w Workload) bool { return w.Ready > 0 }
+	if w := find(owners, runs); w != nil {
 		f.saw(1, e.Workloads.Request, "%s: %d of %d ready", w, w.Ready, w.Replicas)
 		return Ready
 	}
-	mayBe := func(w Workload) bool { return w.Ready > 0 && (len(owners) == 0 || e.isNamedLike(w, h)) }
-	if at := slices.IndexFunc(called, mayBe); at >= 0 {
-		w := called[at]
+	if w := find(called, runs); w != nil {
 		return f.notKnown(nil, "%s runs, and may be %s or a part of it", w, name)
 	}
 	if len(owners) == 0 {
@@ -277,8 +235,7 @@ func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	}
 	for _, w := range called {
 		switch {
-		case !e.isNamedLike(w, h):
-		case e.MayStart(w):
+		case w.Replicas > 0 && e.At.Sub(w.Since) < startsWithin:
 			return f.notKnown(nil, "%s has been without a ready pod since %s: it may be starting", w, clock(w.Since))
 		case w.Replicas == 0 && e.At.Sub(w.Since) < time.Minute:
 			return f.notKnown(nil, "%s was written at %s, and may have been stopped only then", w, clock(w.Since))
@@ -290,30 +247,9 @@ func (e *Evidence) workloadState(f *Finding, h Held, name string) State {
 	return Stopped
 }
 
-// isNamedLike reports whether a workload itself, or a program in it, is called like an owner,
-// perhaps with the name of a Helm release before. A pod is called like the workload that it belongs
-// to.
-func (e *Evidence) isNamedLike(w Workload, h Held) bool {
-	called, bare := w.Name, w.Kind == PodKind
-	for _, of := range e.Workloads.Items {
-		if w.Kind == PodKind && of.Kind != PodKind && of.Namespace == w.Namespace && strings.HasPrefix(w.Name, of.Name+"-") && (bare || len(of.Name) > len(called)) {
-			called, bare = of.Name, false
-		}
-	}
-	return slices.ContainsFunc(e.namesOf(h), func(name string) bool {
-		return called == name || strings.HasSuffix(called, "-"+name) || bare && strings.HasPrefix(called, name+"-") ||
-			w.isNamed(name)
-	})
-}
-
 // startsWithin is how long a program may take to start: as long as Kubernetes waits for a
 // Deployment by default (progressDeadlineSeconds). One that is late is not at work.
 const startsWithin = 10 * time.Minute
-
-// MayStart reports whether a workload without a ready pod is about to have one.
-func (e *Evidence) MayStart(w Workload) bool {
-	return w.Ready == 0 && w.Replicas > 0 && (w.Kind == CronKind || e.At.Sub(w.Since) < startsWithin)
-}
 
 // leads looks for a renewed Lease that the owner may hold: its process may run outside the cluster.
 func (e *Evidence) leads(f *Finding, programs []string, state State) State {
@@ -340,9 +276,9 @@ func (e *Evidence) leads(f *Finding, programs []string, state State) State {
 // lackOwner adds to a finding that rests on a finalizer why its owner is not known to be gone: it
 // may still finish.
 func (f *Finding) lackOwner(e *Evidence, h Held) {
-	owner, _ := e.ownerOf(h)
+	keeper, _ := h.Keeper()
 	seen := Finding{}
-	f.doubt(e.lookForOwner(&seen, h) == Ready, "%s seems to be at work", owner)
+	f.doubt(e.lookForOwner(&seen, h) == Ready, "%s seems to be at work", orElse(keeper.Name, "its owner"))
 	f.lackToo(seen)
 }
 
@@ -360,13 +296,13 @@ func (e *Evidence) waitingFor(findings []Finding) string {
 			continue
 		}
 		var f Finding
-		if name, _ := e.ownerOf(h); name != "" && e.lookForOwner(&f, h) == Ready {
+		if keeper, listed := h.Keeper(); listed && e.lookForOwner(&f, h) == Ready {
 			sign := ""
 			if last := len(f.Proof) - 1; last >= 0 && !strings.HasPrefix(f.Proof[last].Says, standstill) {
 				sign = " (" + f.Proof[last].Says + ")"
 			}
 			return fmt.Sprintf("%s for %s, which seems to be at work%s, to remove %s",
-				h.Type.waiting(h.Type.Finalizers[h.Finalizer]), name, sign, h.Finalizer)
+				h.Type.waiting(h.Type.Finalizers[h.Finalizer]), keeper.Name, sign, h.Finalizer)
 		}
 	}
 	return ""

@@ -11,8 +11,8 @@ import (
 // program, or its name is a word of the program's: it may be the program, or another.
 func (w Workload) isCalled(program string) bool {
 	program, name := strings.ToLower(program), strings.ToLower(w.Name)
-	if len(program) < 4 {
-		return w.hasWord(program) // its letters are in too many names
+	if len(program) < 4 { // its letters are in too many names
+		return slices.ContainsFunc(w.names(), func(name string) bool { return hasWord(name, program) })
 	}
 	has := func(name string) bool { return strings.Contains(strings.ToLower(name), program) }
 	return len(name) >= 4 && !slices.Contains(common, name) && hasWord(program, name) ||
@@ -28,12 +28,6 @@ func (w Workload) isNamed(program string) bool {
 // names returns the name of the workload and those of its containers, images and commands.
 func (w Workload) names() []string { return append([]string{w.Name}, w.Words...) }
 
-// hasWord reports whether a name, container, image or command of the workload has that of a program
-// as a word: "capi" is one of capi-controller-manager, and none of landscape.
-func (w Workload) hasWord(program string) bool {
-	return slices.ContainsFunc(w.names(), func(name string) bool { return hasWord(name, program) })
-}
-
 // dashes makes dashes of what separates words in a name.
 var dashes = strings.NewReplacer(":", "-", " ", "-", "/", "-", "@", "-", ".", "-", "_", "-")
 
@@ -48,18 +42,6 @@ func hasWord(name, program string) bool {
 var common = []string{
 	"manager", "controller", "controller-manager", "operator", "provider", "server", "main", "agent", "app", "client", "daemon", "service",
 	"worker", "python", "python3", "node", "java", "ruby", "dotnet", "kopf",
-}
-
-// libraries are the managers of programs that do not say their own name.
-var libraries = []string{
-	"python-requests", "Python", "OpenAPI-Generator", "Swagger-Codegen", "Kubernetes Java Client", "fabric8", "kubernetes-client", "Go-http-client",
-	"okhttp", "node-fetch", "axios", "curl", "Mozilla", "unknown", "__debug_bin",
-}
-
-// isGeneric reports whether a manager's name does not tell one program from another.
-func isGeneric(manager string) bool {
-	return slices.Contains(common, strings.ToLower(manager)) ||
-		slices.ContainsFunc(libraries, func(library string) bool { return strings.HasPrefix(manager, library) })
 }
 
 // isOf reports whether a Lease or its holder has the name of one of the programs, as a word.

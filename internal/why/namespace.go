@@ -71,7 +71,7 @@ func metadataFinalizers(e *Evidence) []Finding {
 			f.Owner = seen.Owner
 			f.Proof = append(f.Proof, seen.Proof...)
 			f.offerRelease(e, h, "", true)
-		case owner == Ready:
+		case owner == Ready, e.runningWriter(h):
 			f.Owner = seen.Owner
 			f.Proof = append(f.Proof, seen.Proof...)
 			f.lack(nil, "its owner seems to be at work")

@@ -2,10 +2,8 @@ package why
 
 import (
 	_ "embed" // finalizers.yaml
-	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -51,30 +49,7 @@ func (h Held) Keeper() (Keeper, bool) {
 	return keeper, true
 }
 
-// foreign says which program has the finalizer on objects of other types; "" for none.
-func (h Held) foreign() string {
-	k := find(Keepers(), func(k Keeper) bool { return matches(k.Pattern, h.Finalizer) })
-	if k == nil {
-		return ""
-	}
-	return fmt.Sprintf(": %s removes it from %s only", k.Name, listed(k.Types))
-}
-
 func matches(pattern, name string) bool {
 	matched, err := path.Match(pattern, name)
 	return err == nil && matched
-}
-
-// creators are managers that write objects for people or from templates, and own no finalizer.
-var creators = []string{
-	"kubectl", "helm", "argocd", "kustomize-controller", "helm-controller", "terraform", "pulumi", "fleet", "before-first-apply", "velero", "k9s",
-	"oc", "flux", "rancher", "kapp", "kpt", "skaffold", "werf", "kube-controller-manager", "kube-apiserver",
-}
-
-// isCreator reports whether a manager writes objects on behalf of others.
-func isCreator(manager string) bool {
-	manager = strings.ToLower(manager)
-	return slices.ContainsFunc(creators, func(creator string) bool {
-		return manager == creator || len(creator) > 3 && strings.HasPrefix(manager, creator)
-	})
 }

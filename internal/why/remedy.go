@@ -21,9 +21,6 @@ type Remedy struct {
 	ifProven bool
 }
 
-// insteadOf is When of a command that tests an object's version, if an earlier one changes that.
-const insteadOf = "instead of the removal above, after which --fix prints this one anew"
-
 // whenGone is When of a command that undoes what another one has changed for the time being.
 const whenGone = "when the namespace is gone"
 
@@ -198,24 +195,6 @@ func (e *Evidence) complete(f *Finding) {
 
 // isQuoted reports whether the name of a type is one that [Type.Name] has quoted.
 func isQuoted(resource string) bool { return strings.HasPrefix(resource, `"`) }
-
-// oneRemovalEach says of every removal of a finalizer but the first from an object that it does not
-// work after that one: the object has another version then, and its list other positions.
-func oneRemovalEach(findings []Finding) {
-	seen := map[string]bool{}
-	for _, f := range findings {
-		for i := range f.Remedies {
-			object, _, isPatch := strings.Cut(f.Remedies[i].Command, " --type=json ")
-			if !isPatch {
-				continue
-			}
-			if seen[object] {
-				f.Remedies[i].When = insteadOf
-			}
-			seen[object] = true
-		}
-	}
-}
 
 // commands returns the kubectl commands that show what to repair, or repair it without loss.
 func (e *Evidence) commands(f *Finding) (commands []string) {

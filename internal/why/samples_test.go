@@ -23,7 +23,7 @@ import (
 func situations() map[string]why.Evidence {
 	return map[string]why.Evidence{
 		"C01": unavailable("ops"), "C02": unavailable("shop"), "C03": stale(), "C04": held(stopped("keda-operator")),
-		"C06": refusedSecrets(), "C07": unreachable(), "C08": denied(), "C09": unconverted(), "C11": onNode(),
+		"C07": unreachable(), "C08": denied(), "C09": unconverted(), "C11": onNode(),
 		"C12": onReadyNode(ending(0, "a")), "C13": leftOver(), "C14": leading(claimed(),
 			"*,-persistentvolumeclaim-protection-controller"), "C15": balanced(stopped("cloud-controller-manager")),
 		"C16": audited(), "C17": unmanaged(collected(), kcm("*,-garbagecollector")),
@@ -340,37 +340,6 @@ func judgedAs(t *testing.T, rows []row) {
 		rows[i].want = strings.Split(rows[i].want, ",")[0]
 	}
 	judged(t, rows)
-}
-
-// An owner that removes a finalizer twice a minute is at work also between two removals, which one
-// examination cannot see. When it has done nothing for some minutes it is looked for again.
-func TestAHistory(t *testing.T) {
-	var history why.History
-	examined := func(after time.Duration, change func(*why.Evidence)) why.Evidence {
-		e := orphan("scaledobjects", "keda.sh", "finalizer.keda.sh", "keda")
-		e.At, e.Second.At = e.At.Add(after), e.Second.At.Add(after)
-		e = with(calm(e), change)
-		history.Add(&e)
-		return e
-	}
-	count := func(count int) func(*why.Evidence) {
-		return func(e *why.Evidence) { e.Types[0].Finalizers = map[string]int{"finalizer.keda.sh": count} }
-	}
-	judged(t, []row{
-		is("nothing is known of a time before", examined(0, count(5)), "C04 possible"),
-		is("one finalizer less", examined(25*time.Second, count(4)), "no C04", "finalizer.keda.sh went from "+
-			"scaledobjects.keda.sh 10s ago"),
-		is("it was at work half a minute ago", examined(50*time.Second, count(4)), "no C04"),
-		is("it has done nothing for minutes", examined(5*time.Minute, count(4)), "C04 possible"),
-		is("what could not be counted is no progress", examined(5*time.Minute, func(e *why.Evidence) {
-			count(1)(e)
-			e.Types[0].More = true
-		}), "C04 possible"),
-		is("another namespace of the same name is no progress", examined(5*time.Minute, func(e *why.Evidence) {
-			count(1)(e)
-			e.Namespace.UID, e.Second.Namespace.UID = "another", "another"
-		}), "C04 possible"),
-	})
 }
 
 // The judge does not panic whatever it is given, proves nothing without proof, and judges the same

@@ -40,7 +40,6 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 			` [{"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["shop"]}]' | kubectl replace -f -` +
 			"\n"
 	}
-	const role = "orrery-why-shop-external-secrets-pushsecrets.external-secrets.io"
 	forbidden := func(group, resource string) why.Type {
 		u := unread(group, resource, 403, resource+" is forbidden")
 		u.Failed.Right = "list " + resource
@@ -55,10 +54,6 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 			"run: "+excludes("+="), "run: when the namespace is gone: "+excludes("-="), "run: only if the add-on is "+
 				"uninstalled: kubectl delete validatingwebhookconfigurations guard\n"),
 		is("a policy", denied(), "C08 proven", "run: kubectl -n shop get configmaps\n"),
-		is("a controller without rights", refusedSecrets(), "C06 proven", "run: kubectl create clusterrole "+role+
-			" --verb=get,list,watch,update,patch --resource=pushsecrets.external-secrets.io\n",
-			"run: kubectl create clusterrolebinding "+role+" --clusterrole="+role+" --serviceaccount=es:default\n",
-			"run: when the namespace is gone: kubectl delete clusterrolebinding,clusterrole "+role+"\n"),
 		is("a name that looks like a flag is written behind its type", calm(plain(typeOf("", "configmaps",
 			object("-dash", "example.com/x")))), "C04 possible", "run: kubectl -n shop describe configmaps/'-dash'\n"),
 		is("a user without the right to Secrets has to name the groups of custom types", groups, "C30 proven",
@@ -78,36 +73,6 @@ func TestTheCommandsOfAdvice(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Two findings about one namespace give two rights of their own, and a removal says what comes
-// after another one.
-func TestTwoCommandsOfOneKind(t *testing.T) {
-	e := add(refusedSecrets(), typeOf("external-secrets.io", "externalsecrets", object("b",
-		"pushsecret.externalsecrets.io/finalizer")))
-	for _, verb := range []string{"update", "patch", "list"} {
-		e.Reviews = append(e.Reviews, review("system:serviceaccount:es:default", verb, "external-secrets.io",
-			"externalsecrets", verb == "list"))
-	}
-	var created, whens []string
-	for _, f := range why.Judge(e).Findings {
-		for _, r := range f.Remedies {
-			if words := strings.Fields(r.Command); f.ID == "C06" && words[1] == "create" && words[2] == "clusterrole" {
-				created = append(created, words[3])
-			}
-		}
-	}
-	assert.Len(t, created, 2)
-	assert.Len(t, slices.Compact(created), 2)
-	for _, f := range why.Judge(audited("example.com/bill")).Findings {
-		for _, r := range f.Remedies {
-			if strings.Contains(r.Command, "--type=json") {
-				whens = append(whens, r.When)
-			}
-		}
-	}
-	assert.Equal(t, []string{"only if its owner, which is not known, does not come back",
-		"instead of the removal above, after which --fix prints this one anew"}, whens)
 }
 
 // The flags of the cluster go to the programs of a command, and not to names that are equal.

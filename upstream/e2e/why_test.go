@@ -82,13 +82,14 @@ var situations = map[string][]situation{
 				grant("clusterrole", "keda", "update,patch", "scaledobjects.keda.sh", "$NS")),
 			says: "every service account that may update scaledobjects.keda.sh is in $NS ... not proven: whether " +
 				"keda-operator runs outside this cluster is not known ... DO run keda-operator in another namespace"},
-		{name: "the right of the owner was content", proven: "C06 challenges.acme.cert-manager.io $NS/orders",
-			held: "Challenge.acme.cert-manager.io acme.cert-manager.io/finalizer",
+		{name: "the right of the owner was content",
+			possible: doubt{"C06 challenges.acme.cert-manager.io $NS/orders", why.Ready},
+			held:     "Challenge.acme.cert-manager.io acme.cert-manager.io/finalizer",
 			commands: slices.Concat(deployment("cert-manager", 1),
 				grant("clusterrole", "reads", "get,list,watch", "challenges.acme.cert-manager.io", "default"),
 				grant("role", "updates", "update,patch", "challenges.acme.cert-manager.io", "default")),
 			says: "deployment default/cert-manager: 1 ready ... default may neither update nor patch " +
-				"challenges.acme.cert-manager.io in $NS ... DO give service account default/default the right"},
+				"challenges.acme.cert-manager.io in $NS ... DO if it is the owner, give service account default/default"},
 		{name: "an owner stopped beside a pod with a kubeconfig", proven: "C04 configmaps $NS/orders",
 			held:     "ConfigMap ceph.rook.io/disaster-protection",
 			commands: slices.Concat(deployment("rook-ceph-operator", 0), podWith("kubeconfig")),

@@ -178,10 +178,13 @@ func assertUpstreamForm(t *testing.T, f causes.Fixture, evidence why.Evidence) {
 	assert.Equal(t, f.Culprit, found.Culprit)
 }
 
-// certaintyOf is how certain a cause is in its own situation: that an owner is not in the cluster
-// is never proven.
+// unproven are the causes that are never proven: no request shows that an owner is not in the
+// cluster, and under which identity it works.
+var unproven = []string{"C05", "C06"}
+
+// certaintyOf is how certain a cause is in its own situation.
 func certaintyOf(f causes.Fixture) why.Certainty {
-	if f.ID == "C05" {
+	if slices.Contains(unproven, f.ID) {
 		return why.Possible
 	}
 	return why.Proven
@@ -280,6 +283,9 @@ func TestPairs(t *testing.T) {
 	assert.Equal(t, 406, pairs)
 }
 
+// laterOrUnproven act later, wait, or are never proven.
+var laterOrUnproven = []string{"C06", "C16", "C17", "C18", "C27"}
+
 func pair(t *testing.T, first, second causes.Fixture) {
 	both := []causes.Fixture{first, second}
 	without := causes.Fixture{NoController: slices.ContainsFunc(both, func(f causes.Fixture) bool { return f.ID == "C19" })}
@@ -308,7 +314,7 @@ func pair(t *testing.T, first, second causes.Fixture) {
 		case first.ID == "C19" && second.ID == "C17": // a pod of kube-controller-manager is ready, with the namespace controller on
 			assert.Equal(t, why.Possible, find(report, "C19").Certainty, shown)
 		// never proven, beside what acts later or waits
-		case first.ID == "C05" && slices.Contains([]string{"C16", "C17", "C18", "C27"}, second.ID):
+		case slices.Contains(unproven, first.ID) && slices.Contains(laterOrUnproven, second.ID):
 			assert.Equal(t, why.Unknown, report.Verdict, shown)
 		default:
 			assert.NotEqual(t, why.Unknown, report.Verdict, shown)

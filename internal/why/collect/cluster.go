@@ -167,14 +167,6 @@ func (c *collector) version(ctx context.Context) string {
 	return version.GitVersion
 }
 
-// releaseOf returns the Helm release that an object belongs to, by its annotations.
-func releaseOf(annotations map[string]string) why.Service {
-	return why.Service{
-		Namespace: annotations["meta.helm.sh/release-namespace"],
-		Name:      annotations["meta.helm.sh/release-name"],
-	}
-}
-
 // apiService has the fields that are read of an APIService.
 type apiService struct {
 	api.PartialObjectMetadata
@@ -215,9 +207,7 @@ type definition struct {
 }
 
 func headOfDefinition(kept []why.Definition, o *api.PartialObjectMetadata) []why.Definition {
-	return append(kept, why.Definition{
-		Object: objectOf(&o.ObjectMeta), Type: o.Name, Release: releaseOf(o.Annotations),
-	})
+	return append(kept, why.Definition{Object: objectOf(&o.ObjectMeta), Type: o.Name})
 }
 
 func definitionOf(kept []why.Definition, o *definition) []why.Definition {

@@ -14,21 +14,24 @@ import (
 // maxStamps is how many objects are read to find the owners of their finalizers.
 const maxStamps = 24
 
-// workloads lists the workloads that may be the owners, and the pods that run or are going to: an
-// owner may have none of these workloads.
-func (c *collector) workloads(ctx context.Context) {
-	of := func(group, resource string) func() why.Answer[why.Workload] {
-		q := query{gvr: v1(group, resource)}
+// workloads lists the workloads that may be the owners. Of the pods, of which an owner may have no
+// other workload, it keeps those that may be one.
+func (c *collector) workloads(ctx context.Context, held []why.Held) {
+	of := func(resource string) func() why.Answer[why.Workload] {
+		q := query{gvr: v1("apps", resource)}
 		return func() why.Answer[why.Workload] {
 			return list(ctx, c, q, func(kept []why.Workload, o *workload) []why.Workload {
 				return append(kept, o.evidence(strings.TrimSuffix(resource, "s")))
 			})
 		}
 	}
-	c.evidence.Workloads = joined(
-		of("apps", "deployments"), of("apps", "statefulsets"), of("apps", "daemonsets"), of("batch", "cronjobs"),
-		func() why.Answer[why.Workload] { return list(ctx, c, query{gvr: api.PodsResource}, appendPod) },
-	)
+	e := &c.evidence
+	e.Workloads = joined(of("deployments"), of("statefulsets"), of("daemonsets"), func() why.Answer[why.Workload] {
+		return list(ctx, c, query{gvr: api.PodsResource}, appendPod)
+	})
+	e.Workloads.Items = slices.DeleteFunc(slices.Clone(e.Workloads.Items), func(w why.Workload) bool {
+		return w.Kind == why.PodKind && !slices.ContainsFunc(held, func(h why.Held) bool { return h.MayOwn(w) })
+	})
 }
 
 // stamps reads one object for each held finalizer that no table lists, and Services with a load
@@ -85,9 +88,6 @@ func (o *stamped) stamp(stamp *why.Stamp) {
 	}
 }
 
-// allAccounts is the group of all service accounts. With a suffix it is that of one namespace.
-const allAccounts = "system:serviceaccounts"
-
 // role has the fields that are read of a role or of a binding of one, of a namespace or of all.
 type role struct {
 	api.PartialObjectMetadata
@@ -106,8 +106,8 @@ type subject struct {
 	Name      string `json:"name"`
 }
 
-// grants finds the subjects that may update held types, by a rule that names their group. Roles and
-// bindings of other namespaces show who has had a right here, too.
+// grants finds the service accounts that may update held custom types, by a rule that names their
+// group. Roles and bindings of other namespaces show who has had a right here, too.
 func (c *collector) grants(ctx context.Context, held []why.Held) {
 	var groups []string
 	for _, h := range held {
@@ -122,32 +122,28 @@ func (c *collector) grants(ctx context.Context, held []why.Held) {
 	all := joined(of("clusterrolebindings"), of("rolebindings"), of("clusterroles"), of("roles"))
 	c.evidence.Grants = why.Answer[why.Grant]{Request: all.Request, Failed: all.Failed}
 	if all.Failed == nil {
-		c.evidence.Grants.Items = granted(all.Items, groups, c.evidence.Name)
+		c.evidence.Grants.Items = granted(all.Items, groups)
 	}
 }
 
-// granted joins roles and bindings. Of other namespaces only a right to a custom type counts.
-func granted(roles []*role, groups []string, namespace string) (grants []why.Grant) {
+// granted joins roles and bindings.
+func granted(roles []*role, groups []string) (grants []why.Grant) {
 	rights := map[string][]why.Grant{} // by role: NAMESPACE/NAME, or /NAME of a ClusterRole
 	for _, o := range roles {
 		key := o.Namespace + "/" + o.Name
 		rights[key] = append(rights[key], o.rights(groups)...)
 	}
 	for _, b := range roles {
-		key, elsewhere := "/"+b.Of.Name, ""
+		key := "/" + b.Of.Name
 		if b.Of.Kind == "Role" {
 			key = b.Namespace + key
 		}
-		if b.Namespace != "" && b.Namespace != namespace {
-			elsewhere = b.Namespace
-		}
 		for _, right := range rights[key] {
-			if elsewhere != "" && !(why.Type{Group: right.Group}).IsCustom() {
-				continue
-			}
 			for _, s := range b.Subjects {
-				right.Subject, right.Service, right.Elsewhere = strings.ToLower(s.Kind)+" "+s.Name,
-					s.accounts(b.Namespace), elsewhere
+				right.Service = why.Service{}
+				if s.Kind == "ServiceAccount" {
+					right.Service = why.Service{Namespace: cmp.Or(s.Namespace, b.Namespace), Name: s.Name}
+				}
 				grants = append(grants, right)
 			}
 		}
@@ -169,52 +165,7 @@ func (o *role) rights(groups []string) (rights []why.Grant) {
 	return rights
 }
 
-// accounts returns the service account that a subject is, or those of a group. Bindings of a
-// namespace mean one of their own if they name none.
-func (s subject) accounts(namespace string) (of why.Service) {
-	account, isAccount := strings.CutPrefix(s.Name, "system:serviceaccount:")
-	switch {
-	case s.Kind == "ServiceAccount":
-		return why.Service{Namespace: cmp.Or(s.Namespace, namespace), Name: s.Name}
-	case isAccount: // the name by which the server knows it as a user
-		of.Namespace, of.Name, _ = strings.Cut(account, ":")
-	case s.Name == allAccounts || s.Name == "system:authenticated":
-		return why.Service{Namespace: why.Every, Name: why.Every}
-	case strings.HasPrefix(s.Name, allAccounts+":"):
-		return why.Service{Namespace: strings.TrimPrefix(s.Name, allAccounts+":"), Name: why.Every}
-	}
-	return of
-}
-
-// pods counts the pods of the service accounts that may update held types. Of all pods it keeps
-// only those that may be an owner, and of the many rights to built-in types those of pods.
-func (c *collector) pods(held []why.Held) {
-	e := &c.evidence
-	for i := range e.Grants.Items {
-		grant := &e.Grants.Items[i]
-		if grant.Service.Name == "" {
-			continue
-		}
-		grant.Failed = e.Workloads.Failed
-		for _, w := range e.Workloads.Items {
-			if w.Kind == why.PodKind && grant.Includes(w.Account()) && (w.Ready > 0 || e.MayStart(w)) {
-				grant.Pods++
-			}
-		}
-	}
-	e.Grants.Items = slices.DeleteFunc(e.Grants.Items, func(g why.Grant) bool {
-		custom := why.Type{Group: g.Group}.IsCustom()
-		owns := slices.ContainsFunc(e.Workloads.Items, func(w why.Workload) bool {
-			return g.Includes(w.Account()) && slices.ContainsFunc(held, func(h why.Held) bool { return e.MayOwn(w, h) })
-		})
-		return !custom && g.Service.Name != "" && g.Pods == 0 && g.Failed == nil && !owns
-	})
-	e.Workloads.Items = slices.DeleteFunc(e.Workloads.Items, func(w why.Workload) bool {
-		return w.Kind == why.PodKind && !slices.ContainsFunc(held, func(h why.Held) bool { return e.MayOwn(w, h) })
-	})
-}
-
-// maxOwners is how many rights of owners are asked about: four or five for each.
+// maxOwners is how many rights of owners are asked about: two or three for each.
 const maxOwners = 30
 
 // ownersRights checks whether running owners may still remove their finalizers.
@@ -222,13 +173,15 @@ func (c *collector) ownersRights(ctx context.Context) {
 	e := &c.evidence
 	var asked []why.Refusal
 	for _, h := range e.HeldOrAwaiting() {
-		for _, w := range e.NamedWorkloads(h) {
+		for _, w := range e.Workloads.Items {
+			if w.Ready == 0 || w.Namespace == e.Name || !h.Owns(w) {
+				continue
+			}
 			for _, refusal := range h.OwnersRights(w) {
-				if w.Ready == 0 || w.Namespace == e.Name || len(asked) == maxOwners || slices.Contains(asked, refusal) {
-					continue
+				if len(asked) < maxOwners && !slices.Contains(asked, refusal) {
+					asked = append(asked, refusal)
+					e.Reviews = append(e.Reviews, c.review(ctx, refusal))
 				}
-				asked = append(asked, refusal)
-				e.Reviews = append(e.Reviews, c.review(ctx, refusal))
 			}
 		}
 	}

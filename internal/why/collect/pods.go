@@ -1,12 +1,9 @@
 package collect
 
 import (
-	"bytes"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"orrery/internal/why"
@@ -38,8 +35,6 @@ type podSpec struct {
 		} `json:"persistentVolumeClaim"`
 		Ephemeral *struct{} `json:"ephemeral"`
 	} `json:"volumes"`
-
-	text []byte // all of it
 }
 
 type container struct {
@@ -67,24 +62,6 @@ func (s containerStatus) runs() bool {
 	_, running := s.State["running"]
 	return running
 }
-
-// UnmarshalJSON also keeps the text, see choosesIdentity.
-func (s *podSpec) UnmarshalJSON(text []byte) error {
-	type plain podSpec
-	s.text = bytes.Clone(text)
-	return api.Unmarshal(text, (*plain)(s))
-}
-
-// otherIdentity is what the specification of a pod has whose program sends its requests under
-// another identity than its service account's: in command lines, variables, mounts and Secrets.
-var otherIdentity = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)kube[-_]?config|/\.kube"|"--as["=]|"--token|"--use-service-account-credentials` +
-		`|"automountServiceAccountToken":\s*false`)
-})
-
-// choosesIdentity reports whether the program in a pod may have another identity than its service
-// account's.
-func (s *podSpec) choosesIdentity() bool { return otherIdentity().Match(s.text) }
 
 // mayRun reports whether a pod is going to run: it is neither finished nor deleted.
 func (o *pod) mayRun() bool {
@@ -142,16 +119,14 @@ func managerOf(kept []why.Manager, o *pod) []why.Manager {
 	})
 }
 
-// workload has the fields that are read of a Deployment, StatefulSet, DaemonSet or CronJob.
+// workload has the fields that are read of a Deployment, StatefulSet or DaemonSet.
 type workload struct {
 	api.PartialObjectMetadata
 	Spec struct {
-		podTemplate
 		Replicas *int `json:"replicas"`
-		Suspend  bool `json:"suspend"`
-		Job      struct {
-			Spec podTemplate `json:"spec"`
-		} `json:"jobTemplate"`
+		Template struct {
+			Spec podSpec `json:"spec"`
+		} `json:"template"`
 	} `json:"spec"`
 	Status struct {
 		Conditions    conditions `json:"conditions"`
@@ -161,17 +136,11 @@ type workload struct {
 	} `json:"status"`
 }
 
-type podTemplate struct {
-	Template struct {
-		Spec podSpec `json:"spec"`
-	} `json:"template"`
-}
-
 // workloadOf returns what a pod and the other workloads have in common.
 func workloadOf(kind string, o *api.ObjectMeta, spec *podSpec, all conditions) why.Workload {
 	w := why.Workload{
 		Kind: kind, Namespace: o.Namespace, Name: o.Name, Replicas: 1, Since: o.CreationTimestamp.UTC(),
-		ServiceAccount: spec.ServiceAccount, Kubeconfig: spec.choosesIdentity(),
+		ServiceAccount: spec.ServiceAccount,
 	}
 	for _, condition := range []string{"Available", "Ready"} {
 		w.Since = later(w.Since, all.get(condition).Since.Time)
@@ -185,17 +154,11 @@ func workloadOf(kind string, o *api.ObjectMeta, spec *podSpec, all conditions) w
 }
 
 func (o *workload) evidence(kind string) why.Workload {
-	spec := &o.Spec.Template.Spec
-	if kind == why.CronKind {
-		spec = &o.Spec.Job.Spec.Template.Spec
-	}
-	w := workloadOf(kind, &o.ObjectMeta, spec, o.Status.Conditions)
+	w := workloadOf(kind, &o.ObjectMeta, &o.Spec.Template.Spec, o.Status.Conditions)
 	w.Ready = o.Status.ReadyReplicas + o.Status.NumberReady
 	switch {
 	case kind == "daemonset":
 		w.Replicas = o.Status.NumberDesired
-	case o.Spec.Suspend:
-		w.Replicas = 0
 	case o.Spec.Replicas != nil:
 		w.Replicas = *o.Spec.Replicas
 	}

@@ -80,12 +80,6 @@ func TestWorkloads(t *testing.T) {
 		},
 		"a DaemonSet": {"daemonset", `{"status":{"desiredNumberScheduled":3,"numberReady":2}}`,
 			why.Workload{Replicas: 3, Ready: 2}},
-		"a CronJob": {
-			"cronjob", `{"spec":{"jobTemplate":{"spec":{"template":{"spec":{
-				"containers":[{"name":"sweep","image":"i"}]}}}}}}`,
-			why.Workload{Replicas: 1, Words: []string{"sweep", "i"}},
-		},
-		"a suspended CronJob": {"cronjob", `{"spec":{"suspend":true}}`, why.Workload{}},
 		"a Deployment is down since its condition": {"deployment", condition("Available"),
 			why.Workload{Replicas: 1, Since: since}},
 		"a pod is down since its condition": {"pod", condition("Ready"),
@@ -120,28 +114,6 @@ func TestPodsThatMayRun(t *testing.T) {
 			`},"status":{"phase":"Running","containerStatuses":[{"state":{"running":{}}}]}}`: true,
 	} {
 		assert.Equal(t, kept, len(appendPod(nil, decoded[pod](t, text))) == 1, text)
-	}
-}
-
-// What a pod's specification says of its identity is seen wherever it stands.
-func TestAWorkloadWithAKubeconfig(t *testing.T) {
-	for spec, has := range map[string]bool{
-		`{"containers":[{"args":["--leader-elect","--assets=/x"]}],"automountServiceAccountToken":true}`: false,
-		`{"containers":[{"args":["--kubeconfig=/etc/admin.conf"]}]}`:                                     true,
-		`{"containers":[{"command":["sh","-c","exec /x --kubeconfig $HOME/c"]}]}`:                        true,
-		`{"containers":[{"args":["--as=system:admin"]}]}`:                                                true,
-		`{"containers":[{"args":["--as","system:admin"]}]}`:                                              true,
-		`{"containers":[{"args":["--token-file","/t"]}]}`:                                                true,
-		`{"containers":[{"env":[{"name":"KUBECONFIG","value":"/x"}]}]}`:                                  true,
-		`{"containers":[{"env":[{"name":"KUBE_CONFIG_PATH"}]}]}`:                                         true,
-		`{"containers":[{"envFrom":[{"secretRef":{"name":"the-kubeconfig"}}]}]}`:                         true,
-		`{"containers":[{"volumeMounts":[{"mountPath":"/root/.kube"}]}]}`:                                true,
-		`{"volumes":[{"secret":{"secretName":"edge-kubeconfig"}}]}`:                                      true,
-		`{"automountServiceAccountToken":false}`:                                                         true,
-		`{"automountServiceAccountToken": false}`:                                                        true,
-	} {
-		assert.Equal(t, has, workloadIn(t, why.PodKind, `{"spec":`+spec+`}`).Kubeconfig, spec)
-		assert.Equal(t, has, workloadIn(t, "deployment", `{"spec":{"template":{"spec":`+spec+`}}}`).Kubeconfig, spec)
 	}
 }
 

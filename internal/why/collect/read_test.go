@@ -97,10 +97,7 @@ func TestWhatOwnersAreAskedAbout(t *testing.T) {
 	about := func(verb string) map[string]any {
 		return map[string]any{"namespace": "shop", "verb": verb, "group": "keda.sh", "resource": "scaledobjects", "subresource": "", "name": "a"}
 	}
-	list := about("list")
-	list["name"] = ""
-	impersonate := map[string]any{"namespace": "shop", "verb": "impersonate", "group": "", "resource": "serviceaccounts", "subresource": "", "name": ""}
-	assert.Equal(t, []any{about("update"), about("patch"), list, impersonate}, asked)
+	assert.Equal(t, []any{about("update"), about("patch")}, asked)
 	assert.Equal(t, "a", e.Reviews[0].Name)
 
 	asked = nil
@@ -131,15 +128,11 @@ func TestEndpoints(t *testing.T) {
 // When an obstacle was written shows whether the controller has met it as it is.
 func TestWhenObstaclesWereChanged(t *testing.T) {
 	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"x",
-		"managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}],
-		"annotations":{"meta.helm.sh/release-name":"r","meta.helm.sh/release-namespace":"n"}},
+		"managedFields":[{"manager":"m","time":"2026-01-02T03:05:00Z"}]},
 		"webhooks":[{"name":"w"}]}]}`)
 	at := time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)
 	definition := list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items[0]
 	assert.Equal(t, at, definition.Changed)
-	assert.Equal(t, why.Service{Namespace: "n", Name: "r"}, definition.Release)
-	assert.Equal(t, definition.Release, list(t.Context(), c, query{gvr: definitionsResource},
-		headOfDefinition).Items[0].Release, "by the metadata alone")
 	c.policies(t.Context())
 	for _, p := range c.evidence.Policies.Items {
 		assert.Equal(t, at, p.Changed, p)

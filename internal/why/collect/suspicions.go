@@ -59,12 +59,11 @@ func (c *collector) suspicions(ctx context.Context) {
 	held := c.held()
 	repairs := len(held) > 0 || len(e.Undiscovered()) > 0 || e.Untouched() || n.BlamesWebhook() || e.BlamesConversion()
 	ask(repairs && e.Terminating == nil, func() { e.Terminating, _ = c.inDeletionNow(ctx) }) // only a hint
-	ask(len(held) > 0, func() { c.workloads(ctx) })
+	ask(len(held) > 0, func() { c.workloads(ctx, held) })
 	ask(len(held) > 0, func() { e.AllLeases = list(ctx, c, query{gvr: leasesResource}, c.lease) })
 	ask(len(held) > 0, func() { c.stamps(ctx, held) })
 	ask(slices.ContainsFunc(held, why.Held.ByRights), func() { c.grants(ctx, held) })
 	parallel(reads...)
-	c.pods(held)
 	c.backends(ctx)
 	c.ownersRights(ctx)
 }
