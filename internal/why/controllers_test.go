@@ -43,23 +43,8 @@ func TestNoNamespaceController(t *testing.T) {
 	onNode1.Holder = "cp-1_6e1f"
 	nodeIPAM1 := nodeIPAM
 	nodeIPAM1.Name = "kube-controller-manager-cp-1"
-	pod := func(end time.Duration) func(*why.Evidence) {
-		return func(e *why.Evidence) { e.Pods = []why.Pod{{Object: ending(end, "p"), Grace: 30}} }
-	}
-	wrote := func(namespace string, after time.Duration) func(*why.Evidence) {
-		return func(e *why.Evidence) {
-			e.Elsewhere = answered("GET namespaces", why.ConditionsWrite{Namespace: namespace, At: deleted.Add(after)})
-		}
-	}
 	restarted := func(ago time.Duration) why.Evidence {
 		return with(withManagers(why.Manager{Name: "kcm"}), led(lease("kube-controller-manager", ago)))
-	}
-	crashing := func(ago time.Duration) why.Evidence {
-		e := managed(bare(), ago, why.Manager{Name: "kube-controller-manager-a", Created: at.Add(-100 * time.Hour),
-			Since: at.Add(-4 * time.Minute)})
-		e.Namespace.Deleted, e.Second.Namespace.Deleted = at.Add(-3*time.Hour), at.Add(-3*time.Hour)
-		e.APIServices, e.Elsewhere = answered[why.APIService]("GET x"), answered[why.ConditionsWrite]("GET x")
-		return e
 	}
 	writer := func(name string, created time.Time) why.Evidence {
 		e := withManagers(kcm("*,-namespace-controller"))
@@ -72,13 +57,11 @@ func TestNoNamespaceController(t *testing.T) {
 	for _, n := range []*why.Namespace{k3s.Namespace, k3s.Second.Namespace} {
 		n.Writers = []why.Writer{{Manager: "k3s", At: deleted.Add(time.Minute)}}
 	}
-	many := switchedOff(func(e *why.Evidence) { e.Managers.Items[0].Since = at })
+	many := switchedOff()
 	for i := range 400 {
 		many.Types = append(many.Types, typeOf("x.io", fmt.Sprint("types", i)))
 	}
 	many.At, many.Second.At = deleted.Add(55*time.Second), deleted.Add(65*time.Second)
-	other := died(unreachable())
-	other.Leases.Items[0].Name = "orrery"
 	const unseen = "missing: no controller is known to be dead or switched off"
 	const elsewhere = "missing: no pod of kube-controller-manager is visible: it may run elsewhere, without a Lease"
 	judged(t, []row{
@@ -88,23 +71,8 @@ func TestNoNamespaceController(t *testing.T) {
 			"missing: no controller is known", "found: C30"),
 		is("its pods are unread", bare(func(e *why.Evidence) { e.Managers = refused[why.Manager]() }), "C19 possible",
 			"missing: no controller is known", "found: C30"),
-		is("its Lease is renewed", bare(led(lease("kube-controller-manager", 0))), "C19 possible",
-			"missing: Lease kube-system/kube-controller-manager is renewed", "says: a namespace controller is alive, "+
-				"and has written nothing here\n", "only do: read the controller's log: it says what refuses or "+
-				"delays its requests"),
-		is("its pod is ready", bare(managers(kcm(""))), "C19 possible", "missing: pod kube-controller-manager-a is "+
-			"ready"),
 		is("its pod is ready, and does other work", bare(managers(kcm("*,-namespace"), why.Manager{Name: "b",
 			Controllers: "*"})), "C19 possible", unseen),
-		once("an object was deleted since", switchedOff(), func(e *why.Evidence) {
-			e.Types[0] = typeOf("", "configmaps", object("a", "example.com/x"))
-		}, "C19 possible", "missing: configmaps/a has been terminating since"),
-		once("a pod was deleted since", switchedOff(), pod(40*time.Second), "C19 possible",
-			"missing: pods/p has been terminating since"),
-		is("a pod was deleted before", switchedOff(pod(20*time.Second)), "C19 proven"),
-		once("another namespace was written to", switchedOff(), wrote("busy", time.Minute), "C19 possible",
-			"wrote the conditions of busy"),
-		is("another namespace was written to before", switchedOff(wrote("old", -time.Minute)), "C19 proven"),
 		is("switched off, while another program annotates", with(withManagers(kcm("*,-namespace")),
 			func(e *why.Evidence) {
 				e.Second.Namespace.ResourceVersion = "8"
@@ -118,35 +86,29 @@ func TestNoNamespaceController(t *testing.T) {
 				e.Namespace.SpecFinalizers = append(e.Namespace.SpecFinalizers, "example.com/token")
 				e.Second.Namespace.ResourceVersion = "8"
 			}, "no C19"),
-		once("switched off where another one deletes objects", switchedOff(), func(e *why.Evidence) {
-			e.Types[0] = typeOf("", "configmaps", ending(6*time.Second, "a", "example.com/x"))
-		}, "C19 possible"),
 		is("one of several has it switched off", withManagers(kcm("*,-namespace"), why.Manager{Name: "b", Ready: true}),
 			"no C19"),
 		once("a process for other controllers, while another one leads", withManagers(nodeIPAM), led(onNode1),
-			"C19 possible", "only missing: the Lease of kube-controller-manager is held by cp-1_6e1f, which is none "+
-				"of its pods: another process may be at work"),
+			"C19 possible", "only missing: the Lease of kube-controller-manager is held by none of its pods: "+
+				"another process may be at work"),
 		is("a process for other controllers leads", with(withManagers(nodeIPAM1), led(onNode1)), "C19 proven"),
 		once("it is switched off, and its Lease may not be read", withManagers(kcm("*,-namespace-controller")),
 			func(e *why.Evidence) { e.Leases = refused[why.Lease]() }, "C19 possible", "found: C30 ",
 			"found: C19 possible"),
 		is("it wrote the conditions before it was switched off", writer("kube-controller-manager", time.Time{}),
-			"C19 proven"),
+			"C19 possible"),
 		is("another process of its name wrote the conditions", writer("kube-controller-manager", deleted),
 			"C19 possible"),
 		is("another program wrote the conditions", writer("orrery", later), "C19 possible"),
 		is("its Lease expired 30 s ago", restarted(30*time.Second), "C19 possible"),
-		is("its Lease expired 2 min ago", restarted(2*time.Minute), "C19 proven"),
+		is("its Lease expired 12 min ago", restarted(12*time.Minute), "C19 proven"),
 		is("its Lease expired, and no pod of it is visible", with(restarted(2*time.Minute), managers()), "C19 possible",
 			elsewhere),
 		once("its Lease expired, and was written between the samples", bare(managers(why.Manager{Name: "kcm"}),
-			led(lease("kube-controller-manager", 80*time.Second))), led(moved(lease("kube-controller-manager",
-			80*time.Second))), "C19 possible"),
-		is("it crashes again and again", crashing(4*time.Hour), "C19 proven"),
-		is("it crashes, and ran five minutes ago", crashing(5*time.Minute), "C19 possible"),
+			led(lease("kube-controller-manager", 12*time.Minute))), led(moved(lease("kube-controller-manager",
+			12*time.Minute))), "C19 possible"),
 		is("an expired Lease, and conditions that were written since", k3s, "no C19"),
-		is("its Lease expired after the conditions", died(unreachable()), "C19 proven"),
-		is("the Lease of another controller expired after the conditions", other, "C19 proven"),
+		is("its Lease expired after the conditions", died(unreachable()), "C19 possible"),
 		is("a first pass does not take long if it is off", many, "C19 proven"),
 		once("seconds after the deletion", bare(), func(e *why.Evidence) {
 			e.Namespace.Deleted, e.Second.Namespace.Deleted = at.Add(-15*time.Second), at.Add(-15*time.Second)
@@ -170,7 +132,6 @@ func TestTwoNamespaceControllers(t *testing.T) {
 	}
 	by := func(manager string, moment time.Time) why.Writer { return why.Writer{Manager: manager, At: moment} }
 	before, second := []why.Writer{by("a", at.Add(-2*time.Second))}, later.Add(-time.Second)
-	handover := func(e *why.Evidence) { e.Leases.Items[0].Renewed = at.Add(time.Second) }
 	judged(t, []row{
 		is("both wrote", writes(nil, []why.Writer{by("a", later), by("b", later.Add(-5*time.Second))}), "C20 proven",
 			"verdict: stuck, exit 2"),
@@ -184,7 +145,6 @@ func TestTwoNamespaceControllers(t *testing.T) {
 		is("a script wrote once", writes(before, []why.Writer{by("Python-urllib", second), by("a",
 			at.Add(time.Second))}), "no C20"),
 		is("the same one has changed its mind", writes(before, []why.Writer{by("a", second)}), "no C20"),
-		once("one hands over to the other", contradicted(), handover, "C20 possible"),
 		once("the later one does not lead any more", contradicted(), func(e *why.Evidence) {
 			e.Leases.Items = append(e.Leases.Items, lease("kube-controller-manager", 10*time.Second))
 		}, "C20 possible"),
@@ -297,7 +257,6 @@ func TestEntriesOfTheNamespace(t *testing.T) {
 		is("an old Lease, and a pod that is not ready", collector(48*time.Hour, 48*time.Hour), "C17 proven"),
 		is("a Lease of 3 min ago, and a pod that starts", collector(3*time.Minute, 15*time.Second), "C17 possible"),
 		is("a pod that has been starting for 3 min", collector(5*time.Minute, 3*time.Minute), "C17 possible"),
-		is("a pod that has been starting for an hour", collector(5*time.Minute, time.Hour), "C17 proven"),
 		is("a token of another", token("example.com/x"), "C18 proven", "find the owner of example.com/x, which was "+
 			"not looked for"),
 		is("a token of OpenShift, whose controller may remove it", calm(token("openshift.io/origin")), "C18 possible"),

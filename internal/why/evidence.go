@@ -47,19 +47,18 @@ type Evidence struct {
 	Leases      Answer[Lease]      `json:"leases,omitzero"` // of kube-system
 
 	// Wave 3 reads these if the evidence so far gives a reason.
-	Probes     []Probe                 `json:"probes,omitempty"`
-	Webhooks   Answer[Webhook]         `json:"webhooks,omitzero"`
-	Policies   Answer[Policy]          `json:"policies,omitzero"`
-	Backends   []Backend               `json:"backends,omitempty"`
-	Nodes      Answer[Node]            `json:"nodes,omitzero"`
-	NodeLeases Answer[Lease]           `json:"nodeLeases,omitzero"` // which the kubelets renew
-	Reviews    []Review                `json:"reviews,omitempty"`
-	Workloads  Answer[Workload]        `json:"workloads,omitzero"`
-	AllLeases  Answer[Lease]           `json:"allLeases,omitzero"`
-	Grants     Answer[Grant]           `json:"grants,omitzero"`
-	Stamps     []Stamp                 `json:"stamps,omitempty"`
-	Elsewhere  Answer[ConditionsWrite] `json:"elsewhere,omitzero"`
-	Incomplete string                  `json:"incomplete,omitempty"` // why the collection ended early
+	Probes     []Probe          `json:"probes,omitempty"`
+	Webhooks   Answer[Webhook]  `json:"webhooks,omitzero"`
+	Policies   Answer[Policy]   `json:"policies,omitzero"`
+	Backends   []Backend        `json:"backends,omitempty"`
+	Nodes      Answer[Node]     `json:"nodes,omitzero"`
+	NodeLeases Answer[Lease]    `json:"nodeLeases,omitzero"` // which the kubelets renew
+	Reviews    []Review         `json:"reviews,omitempty"`
+	Workloads  Answer[Workload] `json:"workloads,omitzero"`
+	AllLeases  Answer[Lease]    `json:"allLeases,omitzero"`
+	Grants     Answer[Grant]    `json:"grants,omitzero"`
+	Stamps     []Stamp          `json:"stamps,omitempty"`
+	Incomplete string           `json:"incomplete,omitempty"` // why the collection ended early
 
 	// Second is the second sample; nil with one sample.
 	Second *Sample `json:"second,omitempty"`

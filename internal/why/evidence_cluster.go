@@ -50,17 +50,8 @@ type Manager struct {
 	Ready bool   `json:"ready,omitempty"`
 	// Controllers is the value of --controllers; empty: the default, all.
 	Controllers string `json:"controllers,omitempty"`
-	// Created is when the pod was created, Since when a container of it last started or ended.
+	// Created is when the pod was created.
 	Created time.Time `json:"created,omitzero"`
-	Since   time.Time `json:"since,omitzero"`
-}
-
-// started is when the pod was created, or a container of it last started or ended.
-func (m Manager) started() time.Time {
-	if m.Created.After(m.Since) {
-		return m.Created
-	}
-	return m.Since
 }
 
 // Lease is a Lease of coordination.k8s.io.
@@ -72,12 +63,6 @@ type Lease struct {
 	Duration  time.Duration `json:"duration,omitempty"`
 	// Moved: it was written between the samples.
 	Moved bool `json:"moved,omitempty"`
-}
-
-// ConditionsWrite is the last write of the controller's conditions to another namespace.
-type ConditionsWrite struct {
-	Namespace string    `json:"namespace"`
-	At        time.Time `json:"at"`
 }
 
 // Expired reports whether the Lease has no holder or was not renewed in time. One that was written

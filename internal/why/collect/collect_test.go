@@ -209,36 +209,6 @@ func TestManyConvertersBeforeAnAPIService(t *testing.T) {
 	assert.Contains(t, names, "metrics-server")
 }
 
-// Who else is terminating, and when a controller wrote there, is read if a controller may be slow
-// or off.
-func TestOtherNamespacesAreRead(t *testing.T) {
-	const others = "GET /api/v1/namespaces status.phase=Terminating"
-	condition := []api.NamespaceCondition{{Type: api.NamespaceContentRemaining, Status: api.ConditionTrue}}
-	for name, test := range map[string]struct {
-		conditions []api.NamespaceCondition
-		manager    string
-		reads      int // with whole objects and, for advice, with names
-	}{
-		"no conditions yet":    {nil, "*", 2},
-		"it is switched off":   {condition, "*,-namespace", 1},
-		"a controller at work": {condition, "*", 0},
-	} {
-		c, requests := asking(t, listOf())
-		c.evidence.At = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-		c.evidence.Namespace = &why.Namespace{Deleted: c.evidence.At.Add(-10 * time.Minute), Conditions: test.conditions}
-		c.evidence.Types = []why.Type{{Version: "v1", Resource: "configmaps", Count: 1}}
-		c.evidence.Managers.Items = []why.Manager{{Ready: true, Controllers: test.manager}}
-		c.suspicions(t.Context())
-		count := 0
-		for _, r := range *requests {
-			if r == others {
-				count++
-			}
-		}
-		assert.Equal(t, test.reads, count, name)
-	}
-}
-
 // The endpoints of a server that does not delete what it promises to are read.
 func TestThePromisingServerIsRead(t *testing.T) {
 	c, requests := asking(t, listOf())

@@ -115,7 +115,7 @@ func managerOf(kept []why.Manager, o *pod) []why.Manager {
 	}
 	return append(kept, why.Manager{
 		Name: o.Name, Ready: o.Status.Conditions.get("Ready").Status == "True", Controllers: strings.Join(entries, ","),
-		Created: o.CreationTimestamp.UTC(), Since: o.lastRun(),
+		Created: o.CreationTimestamp.UTC(),
 	})
 }
 

@@ -140,7 +140,7 @@ func TestPods(t *testing.T) {
 }
 
 // The value of --controllers may stand behind it, too, and several add up. Another container of the
-// pod may have a flag of that name. The pod has started when a container of it last did.
+// pod may have a flag of that name.
 func TestManagers(t *testing.T) {
 	for containers, controllers := range map[string]string{
 		`{"command":["kube-controller-manager","--controllers","*"],
@@ -153,7 +153,7 @@ func TestManagers(t *testing.T) {
 		text := `"spec":{"containers":[` + containers + `]},"status":{"conditions":[{"type":"Ready","status":"True"}],
 			"containerStatuses":[{"state":{"running":{"startedAt":"2026-01-02T03:04:05Z"}}}]}}`
 		assert.Equal(t, []why.Manager{{
-			Name: "m", Ready: true, Controllers: controllers, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+			Name: "m", Ready: true, Controllers: controllers,
 		}}, managerOf(nil, decoded[pod](t, `{"metadata":{"name":"m"},`+text)))
 		assert.Empty(t, managerOf(nil,
 			decoded[pod](t, `{"metadata":{"deletionTimestamp":"2026-01-02T03:04:05Z"},`+text)))

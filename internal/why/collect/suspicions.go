@@ -44,9 +44,6 @@ func (c *collector) suspicions(ctx context.Context) {
 			reads = append(reads, read)
 		}
 	}
-	if e.Untouched() || c.managerIsOff() {
-		e.Elsewhere = c.elsewhere(ctx)
-	}
 	ask(n.BlamesWebhook() || len(e.Held()) > 0 || e.Late(), func() { c.webhooks(ctx) })
 	ask(n.BlamesPolicy() || e.Late(), func() { c.policies(ctx) })
 	ask(e.Ending(), func() {
@@ -66,33 +63,6 @@ func (c *collector) suspicions(ctx context.Context) {
 	parallel(reads...)
 	c.backends(ctx)
 	c.ownersRights(ctx)
-}
-
-// managerIsOff reports whether a controller of kube-controller-manager may be off or dead.
-func (c *collector) managerIsOff() bool {
-	e := &c.evidence
-	return slices.ContainsFunc(e.Managers.Items, func(m why.Manager) bool { return !m.Ready || strings.Contains(m.Controllers, "-") }) ||
-		slices.ContainsFunc(e.Leases.Items, func(l why.Lease) bool { return l.Name == "kube-controller-manager" && l.Expired(e.At) })
-}
-
-// elsewhere reads when the controller's conditions of the other terminating namespaces were
-// written: when a status changed, or a message.
-func (c *collector) elsewhere(ctx context.Context) why.Answer[why.ConditionsWrite] {
-	return list(ctx, c, terminatingOnly, func(kept []why.ConditionsWrite, n *api.Namespace) []why.ConditionsWrite {
-		w := why.ConditionsWrite{Namespace: n.Name}
-		for _, condition := range n.Status.Conditions {
-			if slices.Contains(why.ConditionTypes, condition.Type) {
-				w.At = later(w.At, condition.LastTransitionTime.Time)
-			}
-		}
-		if w.At.IsZero() || n.Name == c.evidence.Name {
-			return kept
-		}
-		for _, writer := range headOf(n, "").Writers {
-			w.At = later(w.At, writer.At)
-		}
-		return append(kept, w)
-	})
 }
 
 // probes requests each stale group version whose APIService is available.

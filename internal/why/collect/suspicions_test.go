@@ -29,33 +29,6 @@ func asking(t *testing.T, body string) (c *collector, requests *[]string) {
 	return newCollector(client, "shop", Options{}), requests
 }
 
-// Of another namespace the last write of any of the controller's conditions counts: the time of a
-// status that changed, or of the writer of a message.
-func TestElsewhere(t *testing.T) {
-	conditions := func(name string, types ...string) string {
-		var written []string
-		for i, of := range types {
-			at := time.Date(2026, 1, 2, 3, 4, 9-i, 0, time.UTC).Format(time.RFC3339)
-			written = append(written, `{"type":"`+of+`","status":"False","lastTransitionTime":"`+at+`"}`)
-		}
-		return `{"metadata":{"name":"` + name + `"},"status":{"conditions":[` + strings.Join(written, ",") + `]}}`
-	}
-	c, requests := asking(t, `{"kind":"NamespaceList","apiVersion":"v1","metadata":{},"items":[`+strings.Join([]string{
-		conditions("busy", "Other", string(api.NamespaceContentRemaining), string(api.NamespaceDeletionDiscoveryFailure)),
-		conditions("new"), conditions("foreign", "Other"), conditions("shop", string(api.NamespaceContentRemaining)),
-		`{"metadata":{"name":"repeats","managedFields":[` +
-			`{"manager":"m","time":"2026-01-02T03:05:00Z","fieldsV1":{"f:status":{"f:conditions":{"k:{\"type\":\"NamespaceContentRemaining\"}":{}}}}},` +
-			`{"manager":"other","time":"2026-01-02T03:06:00Z","fieldsV1":{"f:metadata":{"f:labels":{}}}}]},"status":{"conditions":[` +
-			`{"type":"NamespaceContentRemaining","status":"True","lastTransitionTime":"2026-01-02T03:04:00Z"}]}}`,
-	}, ",")+`]}`)
-	answer := c.elsewhere(t.Context())
-	assert.Nil(t, answer.Failed)
-	assert.Equal(t, []why.ConditionsWrite{
-		{Namespace: "busy", At: time.Date(2026, 1, 2, 3, 4, 8, 0, time.UTC)}, {Namespace: "repeats", At: time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)},
-	}, answer.Items)
-	assert.Equal(t, []string{"GET /api/v1/namespaces status.phase=Terminating"}, *requests)
-}
-
 // The first four refusals are reviewed.
 func TestWhichRefusalsAreReviewed(t *testing.T) {
 	c, requests := asking(t, `{"status":{"allowed":false}}`)
