@@ -48,11 +48,6 @@ func (e *Evidence) selected(rules []Rule) (blocks []Blocked) {
 	return blocks
 }
 
-// unreadBy returns a type that could not be read and whose deletion the rules select, nil for none.
-func (e *Evidence) unreadBy(rules []Rule) *Type {
-	return find(e.Types, func(t Type) bool { return t.Failed != nil && selects(rules, "DELETE", &t) })
-}
-
 // all describes all objects of a type, which cannot go.
 func (t *Type) all() []Blocked { return t.blocks(t.Count, t.Objects...) }
 
@@ -91,19 +86,13 @@ func candidates(e *Evidence, name string) (found []candidate) {
 	}
 	for i := range e.Webhooks.Items {
 		hook := &e.Webhooks.Items[i]
-		blocks, unread := e.selected(hook.Rules), e.unreadBy(hook.Rules)
-		if hook.Name != name || len(blocks) == 0 && unread == nil || !hook.NamespaceOnly.matches(e.labels()) {
+		blocks := e.selected(hook.Rules)
+		if hook.Name != name || len(blocks) == 0 || !hook.NamespaceOnly.matches(e.labels()) {
 			continue
 		}
 		f := Finding{Culprit: Reference{Resource: hook.Resource, Name: hook.Configuration}, Blocks: blocks}
-		of := ""
-		if len(blocks) > 0 {
-			of = blocks[0].Resource
-		} else {
-			of = unread.Name()
-			f.lack(unread.Failed, "whether there are any could not be read")
-		}
-		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects DELETE of %s", hook.Resource, hook.Configuration, name, of)
+		f.saw(1, e.Webhooks.Request, "%s %s: webhook %s selects DELETE of %s", hook.Resource, hook.Configuration, name,
+			blocks[0].Resource)
 		found = append(found, candidate{f, hook})
 	}
 	if len(found) > 1 {
@@ -116,27 +105,18 @@ func candidates(e *Evidence, name string) (found []candidate) {
 
 func webhookUnreachable(e *Evidence) []Finding {
 	var findings []Finding
-	content := e.condition(api.NamespaceDeletionContentFailure)
-	for name, text := range matchedOnce(failedCalling(), content) {
+	for name, text := range matchedOnce(failedCalling(), e.condition(api.NamespaceDeletionContentFailure)) {
 		for _, c := range candidates(e, name) {
 			f := c.Finding
 			if c.hook.FailurePolicy == "Ignore" || !c.hook.isCalledBy(text) {
 				continue // it was changed since, or the condition is about another webhook of that name
 			}
-			f.Says = fmt.Sprintf("the webhook %s cannot be reached", name)
+			f.Says = fmt.Sprintf("calls of the webhook %s fail", name)
 			if len(f.Blocks) > 0 {
-				most := ""
-				if c.hook.Narrowed {
-					most = "up to "
-				}
-				f.Says += ", so " + most + count(f.Blocks) + " cannot be deleted"
+				f.Says += ", so " + count(f.Blocks) + " cannot be deleted"
 			}
 			f.saw(1, e.Namespace.Request, "ContentFailure: failed calling webhook %q: %s", name, text)
-			if c.hook.Narrowed {
-				f.doubt(denies(content),
-					"the webhook is not asked about every object, and the message of a denial may quote these words")
-				f.lackDeletions(e)
-			}
+			f.doubt(c.hook.Narrowed, "the webhook is not asked about every object")
 			if !e.Webhooks.Known() || hookIsDown(e, &f, c.hook, text) {
 				findings = append(findings, f)
 			}
@@ -277,21 +257,17 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 		f.lack(e.Policies.Failed, "the admission policies %s", e.Policies.notKnown())
 		return f, true
 	}
-	p := find(e.Policies.Items, func(p Policy) bool { return !p.Binding && !p.Mutating && p.Name == policy })
-	bound := find(e.Policies.Items, func(p Policy) bool {
-		return p.Binding && !p.Mutating && p.Name == binding && p.Of == policy
-	})
+	p := find(e.Policies.Items, func(p Policy) bool { return !p.Binding && p.Name == policy })
+	bound := find(e.Policies.Items, func(p Policy) bool { return p.Binding && p.Name == binding && p.Of == policy })
 	if p == nil || bound == nil && binding != "" {
 		return f, false // removed since
 	}
 	f.lackPass(e, "policy "+policy, p.Changed)
-	f.doubt(p.Authorizer,
-		"policy %s asks about rights: if they were changed since, the next pass of the controller may succeed", policy)
 	if bound != nil {
 		f.lackPass(e, "binding "+binding, bound.Changed)
-		f.doubt(bound.Parameter != "", "the parameters of binding %s were not read: if they were changed since, the "+
-			"next pass of the controller may succeed", binding)
 	}
+	f.doubt(p.Depends || bound != nil && bound.Depends, "policy %s depends on rights, or on parameters that were not "+
+		"read: if they were changed since, the next pass of the controller may succeed", policy)
 	if f.Blocks = e.selected(p.Rules); len(f.Blocks) == 0 || !p.NamespaceOnly.matches(e.labels()) {
 		return f, false
 	}

@@ -37,8 +37,6 @@ func TestGroupsThatCannotBeDiscovered(t *testing.T) {
 	checks := service(func(s *why.APIService) { s.Reason = "FailedDiscoveryCheck" })
 	starting := func(changed time.Duration) why.Evidence { return behind(unavailable("ops"), changed, 0) }
 	answers := func(changed time.Duration) why.Evidence { return with(behind(unavailable("ops"), changed, 1), checks) }
-	outside := behind(unavailable("shop"), 0, 0)
-	outside.Backends[0].Coming, outside.Backends[0].External = 0, "api.example.com"
 	ends := starting(time.Minute)
 	ends.Backends[0].Coming = 0
 	metrics := unavailable("a")
@@ -57,9 +55,6 @@ func TestGroupsThatCannotBeDiscovered(t *testing.T) {
 		is("its server is down in a namespace that is terminating, too", with(unavailable("ops"),
 			also("ops")), "C01 proven", "do: "+elsewhere+": ops is terminating, too", "!--replicas=1"),
 		is("its server went with the namespace", unavailable("shop"), "C02 proven", marked, strands, elsewhere),
-		is("its server is a host", outside, "C02 possible", "only missing: whether api.example.com answers was not "+
-			"seen", "!whose pods", "stands for api.example.com", "give api.example.com a Service in another namespace, "+
-			"and set spec.service of APIService v1.g.io to it"),
 		is("it was unavailable for another reason before", with(unavailable("kube-system"),
 			service(func(s *why.APIService) {
 				s.Since = at

@@ -13,18 +13,17 @@ import (
 
 // This page judges whether the server of an admission or conversion webhook can be called.
 
-// brokenTransfer is in every error of a connection.
-var (
-	brokenTransfer = []string{"x509: ", `Post "`, "connection refused", "context deadline exceeded", "no such host",
-		"i/o timeout"}
-	// noBackend matches the errors without a request.
-	noBackend     = lazyPattern(`no endpoints available|service "[^"]+" not found|no service port `)
-	noServicePort = lazyPattern(`no service port (\d+) found for service`)
-)
+// failedCalls are in the error of a call that reached no end: of a connection, or of a server that
+// answered with something else than a review.
+var failedCalls = []string{"x509: ", `Post "`, "connection refused", "context deadline exceeded", "no such host",
+	"i/o timeout", "failed to call webhook: ", "received invalid webhook response"}
 
-// transferFailed reports whether the error of a call is one of the connection.
-func transferFailed(text string) bool {
-	return containsAny(text, brokenTransfer) && !noBackend().MatchString(text)
+// noBackend matches the errors without a request.
+var noBackend = lazyPattern(`no endpoints available|service "[^"]+" not found|no service port `)
+
+// callFailed reports whether the error of a call says that a request failed.
+func callFailed(text string) bool {
+	return containsAny(text, failedCalls) && !noBackend().MatchString(text)
 }
 
 // isLate reports whether the error of a call is one of the time limit.
@@ -35,32 +34,13 @@ func isLate(text string) bool { return strings.Contains(text, "context deadline 
 // server at a URL. text is the error of a call, or "". configuration is the object that has the
 // webhook. down is false if the server is back.
 func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configuration string) (repair string, down bool) {
-	broken := transferFailed(text)
-	answered := strings.Contains(text, "failed to call webhook: ") && !broken && !noBackend().MatchString(text) ||
-		strings.HasPrefix(text, "received invalid webhook response")
-	called := broken || answered // it failed, whatever is seen of the server
-	var b *Backend
-	if service != nil {
-		b = e.backend(*service)
-	}
-	isThere := b != nil && b.Failed == nil && b.Exists
-	if answered && (service == nil || isThere && b.Ready > 0) {
-		f.Says = strings.Replace(f.Says, "cannot be reached", "answers with an error", 1)
-	}
-	wrongPort := noServicePort().FindStringSubmatch(text)
-	switch {
-	case service == nil:
+	called := callFailed(text) // whatever is seen of the server
+	if service == nil {
 		f.doubt(!called, "the webhook has a URL, which was not called")
 		return fmt.Sprintf("repair the server at %s, or correct the URL or the caBundle in %s",
 			orElse(url, "the webhook's URL"), configuration), true
-	case isThere && b.External != "":
-		f.doubt(!called, "Service %s stands for %s, which was not called", service, b.External)
-		return fmt.Sprintf("bring %s back, for which Service %s stands", b.External, service), true
-	case isThere && wrongPort != nil && !slices.Contains(b.Ports, wrongPort[1]):
-		f.saw(1, b.Request, "Service %s exists, and has no port %s", service, wrongPort[1])
-		return fmt.Sprintf("correct the port of the webhook in %s, or give Service %s the port %s",
-			configuration, service, wrongPort[1]), true
-	case isThere && b.Ready > 0 && called:
+	}
+	if b := e.backend(*service); called && b != nil && b.Failed == nil && b.Ready > 0 {
 		f.lackPass(e, "Service "+service.String(), b.Changed)
 		f.saw(1, b.Request, "Service %s has %s, and calls of it fail", service, words.Count(b.Ready, "ready endpoint"))
 		return fmt.Sprintf("repair what the error says: the pods of Service %s (their log, a NetworkPolicy), or the "+
@@ -84,52 +64,32 @@ func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
 	}
 	began := changed.Add(pass) // a pass that began then or later confirms the condition
 	confirmed := slices.ContainsFunc(e.Latest().Writers, func(w Writer) bool { return w.At.After(began) })
-	now := e.now()
-	switch {
-	case confirmed || changed.IsZero():
-	case now.Sub(changed) < 2*backOffCap:
-		f.lack(nil, "%s was changed %s ago: the next pass of the controller may succeed",
-			what, words.Duration(now.Sub(changed)))
-	case controllerOff(e, &Finding{}, namespaceController):
-		f.lack(nil, "%s was changed after the last pass of a controller: the next one may succeed", what)
-	}
+	ago := e.now().Sub(changed)
+	f.doubt(!confirmed && ago < 2*backOffCap, "%s was changed %s ago: the next pass of the controller may succeed",
+		what, words.Duration(ago))
 }
 
 // lackDeletions does so for the objects whose deletion was denied, and for the namespace, whose
-// labels may decide. No time shows that a label was removed, only a resourceVersion that no write
-// with a time explains.
+// labels may decide. An object that has a newer resourceVersion than the namespace was written after
+// its conditions.
 func (f *Finding) lackDeletions(e *Evidence) {
 	n := e.Latest()
 	f.lackPass(e, "the namespace", n.Changed)
 	version := func(text string) int {
-		number, err := strconv.Atoi(text)
-		if err != nil {
-			return 0 // a server may have others
-		}
+		number, _ := strconv.Atoi(text) // 0 for a server that has others
 		return number
 	}
-	for _, b := range f.Blocks {
-		for _, t := range e.Types {
-			if t.Name() != b.Resource || len(f.Missing) > 0 || t.expires() || t.Name() == "leases.coordination.k8s.io" {
-				continue // those two change all the time
-			}
-			f.doubt(t.Count > len(t.Objects), "not all %s were looked at: one may have been changed since", t.Name())
-			f.doubt(e.drains(&t),
-				"there are fewer %s in the second sample: one that was denied may have gone since", t.Name())
-			for _, o := range t.Objects {
-				if len(f.Missing) > 0 {
-					break
-				}
-				changed := version(o.ResourceVersion) > version(n.ResourceVersion) && !o.Written.After(n.written())
-				if again := e.Second.again(&t, o.Name); again != nil {
-					changed = changed || again.ResourceVersion != o.ResourceVersion && !again.Written.After(o.Written)
-					o = *again
-				}
-				f.lackPass(e, b.Resource+"/"+o.Name, o.Changed)
-				f.doubt(changed,
-					"%s/%s was changed after the conditions were written: the next pass of the controller may succeed",
-					b.Resource, o.Name)
-			}
+	for i := range e.Types {
+		t := &e.Types[i]
+		blocked := slices.ContainsFunc(f.Blocks, func(b Blocked) bool { return b.Resource == t.Name() })
+		if !blocked || t.expires() || t.Name() == "leases.coordination.k8s.io" {
+			continue // those two change all the time
+		}
+		f.doubt(t.Count > len(t.Objects), "not all %s were looked at: one may have been changed since", t.Name())
+		written := func(o Object) bool { return e.moved(t, o) || version(o.ResourceVersion) > version(n.ResourceVersion) }
+		if o := find(t.Objects, written); o != nil {
+			f.lack(nil, "%s/%s was written or removed after the conditions: the next pass of the controller may succeed",
+				t.Name(), o.Name)
 		}
 	}
 }
@@ -142,7 +102,7 @@ func (e *Evidence) backendDown(f *Finding, service Service) (down, known bool) {
 		f.lack(nil, "Service %s was not looked at", service)
 		return false, false
 	case b.Failed != nil:
-		f.lack(b.Failed, "Service %s could not be read", service)
+		f.lack(b.Failed, "whether Service %s has a ready endpoint is not known", service)
 		return false, false
 	case !b.Exists:
 		f.saw(1, b.Request, "Service %s does not exist", service)

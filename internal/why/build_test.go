@@ -371,12 +371,11 @@ func unreachable() why.Evidence {
 	return e
 }
 
-// calling is unreachable with another error of the call. Its Service has a port and an endpoint.
+// calling is unreachable with another error of the call. Its Service has an endpoint.
 func calling(text string) why.Evidence {
 	e := says(unreachable(),
 		`Internal error occurred: failed calling webhook "b.example.com": failed to call webhook: `+text)
 	e.Backends[0] = server(guard, 1)
-	e.Backends[0].Ports = []string{"443"}
 	return e
 }
 

@@ -59,7 +59,7 @@ func conversionFails(e *Evidence) []Finding {
 		said.saw(1, e.Namespace.Request, "ContentFailure: %s", text)
 		f := said
 		down := e.converterIsDown(&f, name, "")
-		if down && len(f.Missing) > 0 && transferFailed(callError(text)) {
+		if down && len(f.Missing) > 0 && callFailed(callError(text)) {
 			f = said
 			down = e.converterIsDown(&f, name, text)
 			f.doubt(at >= 0 && e.Types[at].Count > 0, "the list of %s works now", name)

@@ -115,7 +115,6 @@ func unavailable(e *Evidence, inside bool) []Finding {
 			f.lack(b.Failed, "whether pods of Service %s may be starting could not be read", service.Service)
 		default:
 			f.lackStart(e, b)
-			f.doubt(inside && b.External != "", "whether %s answers was not seen", b.External)
 			isBack := slices.Contains(noServer, service.Reason) || e.now().Sub(b.Changed) < readAgainWithin
 			f.doubt(b.Ready > 0 && isBack, "Service %s has %s by now: discovery may follow",
 				service.Service, words.Count(b.Ready, "ready endpoint"))
@@ -129,11 +128,6 @@ func unavailable(e *Evidence, inside bool) []Finding {
 		if inside {
 			f.Says = fmt.Sprintf("%s cannot be discovered: its server is behind a Service of %s itself, which is deleted", groupVersion, e.Name)
 			repair = move
-			if b != nil && b.External != "" {
-				f.Says = fmt.Sprintf("%s cannot be discovered: its Service is in %s, and stands for %s", groupVersion, e.Name, b.External)
-				repair = fmt.Sprintf("give %s a Service in another namespace, and set spec.service of APIService %s to it",
-					b.External, service.Name)
-			}
 		}
 		f.Do = []string{repair, "⚠ if the add-on is uninstalled, and its API has no data of its own: " + remove}
 		loses := groupVersion + " in the whole cluster until its add-on is installed again, and strands what its server stores"

@@ -124,17 +124,6 @@ type Namespace struct {
 	Request string   `json:"request"`
 }
 
-// written is when the namespace was last written, as far as a time shows that.
-func (n *Namespace) written() time.Time {
-	last := n.Changed
-	for _, w := range n.Writers {
-		if w.At.After(last) {
-			last = w.At
-		}
-	}
-	return last
-}
-
 // Writer is a program that wrote fields of an object.
 type Writer struct {
 	Manager string    `json:"manager"`
@@ -232,9 +221,6 @@ type Object struct {
 	Deleted         time.Time `json:"deleted,omitzero"`
 	Finalizers      []string  `json:"finalizers,omitempty"`
 	Owners          []Owner   `json:"owners,omitempty"`
-	// Changed is when it was last written, its status apart; Written includes the status.
-	Changed time.Time `json:"changed,omitzero"`
-	Written time.Time `json:"written,omitzero"`
 }
 
 // Owner is an owner reference.

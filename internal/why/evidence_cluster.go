@@ -100,22 +100,17 @@ type Webhook struct {
 	Changed time.Time `json:"changed,omitzero"`
 }
 
-// Policy is a ValidatingAdmissionPolicy, a MutatingAdmissionPolicy, which may refuse an update,
-// too, or a binding of one.
+// Policy is a ValidatingAdmissionPolicy, or a binding of one.
 type Policy struct {
-	Name     string `json:"name"`
-	Mutating bool   `json:"mutating,omitempty"`
-	Binding  bool   `json:"binding,omitempty"`
+	Name    string `json:"name"`
+	Binding bool   `json:"binding,omitempty"`
 	// Of is the name of a binding's policy.
 	Of string `json:"of,omitempty"`
 	// Rules are the policy's match constraints, NamespaceOnly is their namespaceSelector.
 	Rules         []Rule   `json:"rules,omitempty"`
 	NamespaceOnly Selector `json:"namespaceSelector,omitzero"`
-	// Authorizer: its expressions ask about rights, which may have changed.
-	Authorizer bool `json:"authorizer,omitempty"`
-	// Parameter is the name of the parameter object of a binding, "*" if labels select several;
-	// empty without one.
-	Parameter string `json:"parameter,omitempty"`
+	// Depends: its expressions ask about rights, or a binding has parameters, which may have changed.
+	Depends bool `json:"depends,omitempty"`
 	// Changed is when it was last written.
 	Changed time.Time `json:"changed,omitzero"`
 }
@@ -147,11 +142,8 @@ type Backend struct {
 	Ready  int  `json:"ready,omitempty"` // ready endpoints
 	// Coming is how many endpoints are not ready yet, of pods that are not ending.
 	Coming int `json:"coming,omitempty"`
-	// External is the host of a Service of type ExternalName, which has no endpoints.
-	External string `json:"external,omitempty"`
 	// Changed is when its endpoints were last written.
 	Changed time.Time `json:"changed,omitzero"`
-	Ports   []string  `json:"ports,omitempty"`
 	Request string    `json:"request"`
 	Failed  *Failure  `json:"failed,omitempty"` // if set, Exists and Ready are unknown
 }

@@ -167,18 +167,11 @@ func (e *Evidence) decidesOnPods(operation string) string {
 		}
 	}
 	for _, policy := range e.Policies.Items {
-		if selects(policy.Rules, operation, e.pods()) && e.inForce(policy) {
+		if selects(policy.Rules, operation, e.pods()) {
 			return "policy " + policy.Name
 		}
 	}
 	return ""
-}
-
-// inForce reports whether a policy is bound, and selects the namespace.
-func (e *Evidence) inForce(p Policy) bool {
-	return p.NamespaceOnly.matches(e.labels()) && slices.ContainsFunc(e.Policies.Items, func(b Policy) bool {
-		return b.Binding && b.Mutating == p.Mutating && b.Of == p.Name
-	})
 }
 
 // admissionUnread is why the webhooks or the policies were not read, nil if they were.

@@ -55,7 +55,6 @@ func TestPodsAndTheirNodes(t *testing.T) {
 			e.Webhooks = answered("GET webhooks", hook("w", "w", guard, rule("DELETE", "*", resource)))
 		}
 	}
-	others := func(e *why.Evidence) { e.Policies.Items[0].NamespaceOnly.Labels = map[string]string{"team": "b"} }
 	none := func(e *why.Evidence) { e.NodeLeases.Items = nil }
 	const decides = " decides on deletions of pods, also on those of the kubelet"
 	const taint = "kubectl taint nodes n node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
@@ -124,8 +123,6 @@ func TestPodsAndTheirNodes(t *testing.T) {
 		once("while the Leases of nodes may not be read", stays(),
 			func(e *why.Evidence) { e.NodeLeases.Failed = noRight }, "C12 possible"),
 		once("under a policy", stays(), policy, "C12 possible", "only missing: policy p"+decides),
-		is("under a policy for other namespaces", stays(policy, others), "C12 proven"),
-		is("on a lost node, under a policy for other namespaces", with(onNode(), policy, others), "C11 proven"),
 		once("on a lost node, under a policy", onNode(), policy, "C11 possible"),
 		once("on a lost node, under a webhook", onNode(), webhook("*/*"), "C11 possible"),
 		once("under a webhook about pods", stays(), webhook("pods"), "C12 possible", "only missing: webhook w"+

@@ -13,10 +13,8 @@ import (
 )
 
 // admission selects a type that admission is configured with.
-func admission(version, resource string) query {
-	return query{
-		gvr: api.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: version, Resource: resource},
-	}
+func admission(resource string) query {
+	return query{gvr: v1("admissionregistration.k8s.io", resource)}
 }
 
 // matchRule is a rule of a webhook or of a policy.
@@ -74,7 +72,7 @@ func (c *collector) webhooks(ctx context.Context) {
 			}
 			return kept
 		}
-		return func() why.Answer[why.Webhook] { return list(ctx, c, admission("v1", resource), read) }
+		return func() why.Answer[why.Webhook] { return list(ctx, c, admission(resource), read) }
 	}
 	c.evidence.Webhooks = joined(of("validatingwebhookconfigurations"), of("mutatingwebhookconfigurations"))
 }
@@ -83,8 +81,7 @@ func (c *collector) webhooks(ctx context.Context) {
 type policy struct {
 	api.PartialObjectMetadata
 	Spec struct {
-		FailurePolicy string `json:"failurePolicy"`
-		Match         struct {
+		Match struct {
 			Rules      []matchRule `json:"resourceRules"`
 			Namespaces selector    `json:"namespaceSelector"`
 		} `json:"matchConstraints"`
@@ -92,11 +89,8 @@ type policy struct {
 		Variables   []expression `json:"variables"`
 		Conditions  []expression `json:"matchConditions"`
 
-		Of        string `json:"policyName"`
-		Parameter struct {
-			Name     string    `json:"name"`
-			Selector *struct{} `json:"selector"`
-		} `json:"paramRef"`
+		Of         string    `json:"policyName"`
+		Parameters *struct{} `json:"paramRef"`
 	} `json:"spec"`
 }
 
@@ -104,55 +98,29 @@ type expression struct {
 	Text string `json:"expression"`
 }
 
-func policyOf(o *policy) why.Policy {
-	p := why.Policy{
-		Name: o.Name, Changed: changed(o.ManagedFields), Of: o.Spec.Of, Parameter: o.Spec.Parameter.Name,
-		Rules: rulesOf(o.Spec.Match.Rules), NamespaceOnly: why.Selector(o.Spec.Match.Namespaces),
-	}
-	if o.Spec.Parameter.Selector != nil {
-		p.Parameter = cmp.Or(p.Parameter, "*")
-	}
+func policyOf(kept []why.Policy, o *policy) []why.Policy {
 	expressions := slices.Concat(o.Spec.Validations, o.Spec.Variables, o.Spec.Conditions)
-	p.Authorizer = slices.ContainsFunc(
-		expressions,
-		func(e expression) bool { return strings.Contains(e.Text, "authorizer") },
-	)
-	return p
+	asks := slices.ContainsFunc(expressions, func(e expression) bool { return strings.Contains(e.Text, "authorizer") })
+	return append(kept, why.Policy{
+		Name: o.Name, Changed: changed(o.ManagedFields), Of: o.Spec.Of, Binding: o.Spec.Of != "",
+		Rules: rulesOf(o.Spec.Match.Rules), NamespaceOnly: why.Selector(o.Spec.Match.Namespaces),
+		Depends: asks || o.Spec.Parameters != nil,
+	})
 }
 
-// policies reads the admission policies and their bindings; of the mutating ones those that may
-// refuse a request.
+// policies reads the admission policies and their bindings. A server without them has none.
 func (c *collector) policies(ctx context.Context) {
 	of := func(resource string) func() why.Answer[why.Policy] {
-		return func() why.Answer[why.Policy] { return c.policiesOf(ctx, resource) }
-	}
-	c.evidence.Policies = joined(of("validatingadmissionpolicies"), of("validatingadmissionpolicybindings"),
-		of("mutatingadmissionpolicies"), of("mutatingadmissionpolicybindings"))
-}
-
-// policiesOf lists policies or bindings in the version that the server has of them. Without any it
-// has none.
-func (c *collector) policiesOf(ctx context.Context, resource string) (answer why.Answer[why.Policy]) {
-	mutating, binding := strings.HasPrefix(resource, "mutating"), strings.HasSuffix(resource, "bindings")
-	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
-		answer = list(ctx, c, admission(version, resource), func(kept []why.Policy, o *policy) []why.Policy {
-			if mutating && o.Spec.FailurePolicy == "Ignore" {
-				return kept
+		return func() why.Answer[why.Policy] {
+			answer := list(ctx, c, admission(resource), policyOf)
+			if answer.Failed != nil && answer.Failed.Code == http.StatusNotFound {
+				answer.Failed = nil
 			}
-			p := policyOf(o)
-			p.Mutating, p.Binding = mutating, binding
-			return append(kept, p)
-		})
-		if answer.Failed == nil || answer.Failed.Code != http.StatusNotFound {
 			return answer
 		}
 	}
-	answer.Failed = nil
-	return answer
+	c.evidence.Policies = joined(of("validatingadmissionpolicies"), of("validatingadmissionpolicybindings"))
 }
 
 // changed returns when an object was last written, its status apart.
-func changed(fields api.ManagedFields) time.Time {
-	last, _ := lastWrite(fields)
-	return last
-}
+func changed(fields api.ManagedFields) time.Time { return lastWrite(fields, false) }

@@ -268,20 +268,20 @@ func TestKeeper(t *testing.T) {
 	deleted := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	k := keeper{deleted: deleted}
 	for i := range 3 * why.MaxKept {
-		k.add(why.Object{Name: fmt.Sprintf("old-%d", i), Created: deleted.Add(-time.Hour)}, api.ManagedFields{})
+		k.add(why.Object{Name: fmt.Sprintf("old-%d", i), Created: deleted.Add(-time.Hour)})
 	}
 	for i := range 2 * why.MaxKept {
-		k.add(why.Object{Name: fmt.Sprintf("young-%d", i), Created: deleted.Add(time.Minute)}, api.ManagedFields{})
+		k.add(why.Object{Name: fmt.Sprintf("young-%d", i), Created: deleted.Add(time.Minute)})
 	}
-	k.add(why.Object{Name: "held", Created: deleted.Add(-time.Hour), Finalizers: []string{"example.com/x"}}, api.ManagedFields{})
+	k.add(why.Object{Name: "held", Created: deleted.Add(-time.Hour), Finalizers: []string{"example.com/x"}})
 	kept := k.objects()
 	require.Len(t, kept, why.MaxKept)
 	assert.Equal(t, "held", kept[0].Name)
 	for i := range 2 * why.MaxKept {
-		k.add(why.Object{Name: fmt.Sprintf("held-%d", i), Finalizers: []string{"example.com/x"}}, api.ManagedFields{})
+		k.add(why.Object{Name: fmt.Sprintf("held-%d", i), Finalizers: []string{"example.com/x"}})
 	}
-	k.add(why.Object{Name: "other", Finalizers: []string{"example.com/x", "example.com/y"}}, api.ManagedFields{})
-	k.add(why.Object{Name: "deleted", Deleted: deleted, Finalizers: []string{"example.com/y"}}, api.ManagedFields{})
+	k.add(why.Object{Name: "other", Finalizers: []string{"example.com/x", "example.com/y"}})
+	k.add(why.Object{Name: "deleted", Deleted: deleted, Finalizers: []string{"example.com/y"}})
 	kept = k.objects()
 	require.Len(t, kept, why.MaxKept)
 	assert.Equal(t, []string{"held", "other", "deleted", "held-0"}, []string{kept[0].Name, kept[1].Name, kept[2].Name, kept[3].Name},
@@ -298,8 +298,7 @@ func TestLastWrite(t *testing.T) {
 		{"manager":"c"},{"manager":"d","time":"2026-01-02T03:04:07Z"},
 		{"manager":"e","time":"2026-01-02T03:04:06Z"}]`), &fields))
 	at := time.Date(2026, 1, 2, 3, 4, 7, 0, time.UTC)
-	k := keeper{}
-	k.add(why.Object{Name: "a"}, fields)
-	k.add(why.Object{Name: "b"}, api.ManagedFields{})
-	assert.Equal(t, []why.Object{{Name: "a", Changed: at, Written: at.Add(2 * time.Second)}, {Name: "b"}}, k.objects())
+	assert.Equal(t, at, lastWrite(fields, false))
+	assert.Equal(t, at.Add(2*time.Second), lastWrite(fields, true))
+	assert.Zero(t, lastWrite(api.ManagedFields{}, true))
 }

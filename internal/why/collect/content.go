@@ -145,7 +145,7 @@ func (s *shelf) add(m *api.ObjectMeta) why.Object {
 		t.Finalizers[finalizer]++
 	}
 	t.Newest = later(t.Newest, o.Created)
-	s.kept.add(o, m.ManagedFields)
+	s.kept.add(o)
 	return o
 }
 
@@ -186,7 +186,7 @@ type keeper struct {
 	first, blockers, young, others []why.Object
 }
 
-func (k *keeper) add(o why.Object, fields api.ManagedFields) {
+func (k *keeper) add(o why.Object) {
 	kept := &k.others
 	switch {
 	case slices.ContainsFunc(o.Finalizers, func(f string) bool { return !k.has(f, o.Deleted.IsZero()) }):
@@ -197,25 +197,20 @@ func (k *keeper) add(o why.Object, fields api.ManagedFields) {
 		kept = &k.young
 	}
 	if len(*kept) < why.MaxKept {
-		o.Changed, o.Written = lastWrite(fields)
 		*kept = append(*kept, o)
 	}
 }
 
-// lastWrite returns when an object was last written, without and with its status; the zero time if
+// lastWrite returns when an object was last written, with or without its status; the zero time if
 // that is not known.
-func lastWrite(fields api.ManagedFields) (changed, written time.Time) {
+func lastWrite(fields api.ManagedFields, status bool) (last time.Time) {
 	entries, _ := fields.Entries() // none if they are malformed
 	for _, entry := range entries {
-		if entry.Time == nil {
-			continue
-		}
-		written = later(written, entry.Time.Time)
-		if entry.Subresource != "status" {
-			changed = later(changed, entry.Time.Time)
+		if entry.Time != nil && (status || entry.Subresource != "status") {
+			last = later(last, entry.Time.Time)
 		}
 	}
-	return changed, written
+	return last
 }
 
 // has reports whether an object with a finalizer is kept already. Those that are terminating and

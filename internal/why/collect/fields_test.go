@@ -35,18 +35,18 @@ func TestFields(t *testing.T) {
 func TestFieldsOfAdmission(t *testing.T) {
 	for spec, want := range map[string]why.Policy{
 		`{"validations":[{"expression":"true"}]}`:                              {},
-		`{"validations":[{"expression":"authorizer.path('/').check('get')"}]}`: {Authorizer: true},
-		`{"variables":[{"name":"a","expression":"authorizer"}]}`:               {Authorizer: true},
-		`{"matchConditions":[{"name":"a","expression":"!authorizer"}]}`:        {Authorizer: true},
-		`{"policyName":"p","paramRef":{"name":"q"}}`:                           {Of: "p", Parameter: "q"},
-		`{"policyName":"p","paramRef":{"selector":{"matchLabels":{"a":"b"}}}}`: {Of: "p", Parameter: "*"},
+		`{"validations":[{"expression":"authorizer.path('/').check('get')"}]}`: {Depends: true},
+		`{"variables":[{"name":"a","expression":"authorizer"}]}`:               {Depends: true},
+		`{"matchConditions":[{"name":"a","expression":"!authorizer"}]}`:        {Depends: true},
+		`{"policyName":"p","paramRef":{"name":"q"}}`:                           {Of: "p", Binding: true, Depends: true},
+		`{"policyName":"p","paramRef":{"selector":{"matchLabels":{"a":"b"}}}}`: {Of: "p", Binding: true, Depends: true},
 		`{"matchConstraints":{"namespaceSelector":{"matchLabels":{"a":"b"}}}}`: {
 			NamespaceOnly: why.Selector{Labels: map[string]string{"a": "b"}}},
 		`{"matchConstraints":{"namespaceSelector":{"matchExpressions":[{"key":"a","operator":"Exists"}]}}}`: {
 			NamespaceOnly: why.Selector{Expressions: []why.Expression{{Key: "a", Operator: "Exists"}}},
 		},
 	} {
-		assert.Equal(t, want, policyOf(decoded[policy](t, `{"spec":`+spec+`}`)), spec)
+		assert.Equal(t, want, policyOf(nil, decoded[policy](t, `{"spec":`+spec+`}`))[0], spec)
 	}
 	c, _ := asking(t, listOf(`{"metadata":{"name":"guard"},"webhooks":[{
 		"name":"w","clientConfig":{"service":{"namespace":"n","name":"s"}},

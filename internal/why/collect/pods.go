@@ -163,8 +163,7 @@ func (o *workload) evidence(kind string) why.Workload {
 		w.Replicas = *o.Spec.Replicas
 	}
 	if w.Replicas == 0 && o.Spec.Replicas != nil { // kubectl scale leaves no entry, and its effect a status
-		_, written := lastWrite(o.ManagedFields)
-		w.Since = later(w.Since, written)
+		w.Since = later(w.Since, lastWrite(o.ManagedFields, true))
 	}
 	return w
 }

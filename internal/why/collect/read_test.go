@@ -3,7 +3,6 @@ package collect
 import (
 	"encoding/json"
 	"net/http"
-	"path"
 	"testing"
 	"time"
 
@@ -156,48 +155,6 @@ func TestWebhooksThatAreNarrowed(t *testing.T) {
 		"validatingwebhookconfigurations all": false, "validatingwebhookconfigurations labels": true, "validatingwebhookconfigurations conditions": true,
 		"mutatingwebhookconfigurations all": false, "mutatingwebhookconfigurations labels": true, "mutatingwebhookconfigurations conditions": true,
 	}, narrowed)
-}
-
-// Mutating policies that may refuse a request are read where the server has them.
-func TestMutatingPolicies(t *testing.T) {
-	served, refusal := "v1", http.StatusNotFound
-	client := serving(t, func(r *http.Request) answer {
-		items := ""
-		if version := path.Base(path.Dir(r.URL.Path)); version != served {
-			return answer{code: refusal}
-		}
-		if path.Base(r.URL.Path) == "mutatingadmissionpolicies" {
-			items = `{"metadata":{"name":"refuses"},"spec":{"matchConstraints":{"namespaceSelector":{"matchLabels":{"team":"b"}},"resourceRules":[{"operations":["UPDATE"],"apiGroups":[""],"resources":["pods"]}]}}},
-				{"metadata":{"name":"ignores"},"spec":{"failurePolicy":"Ignore"}}`
-		}
-		if path.Base(r.URL.Path) == "mutatingadmissionpolicybindings" {
-			items = `{"metadata":{"name":"b"},"spec":{"policyName":"refuses"}}`
-		}
-		return answer{body: listOf(items)}
-	})
-	for _, test := range []struct {
-		served  string // version of the API
-		refusal int
-		known   bool
-	}{
-		{"v1", http.StatusNotFound, true}, {"v1beta1", http.StatusNotFound, true}, {"v1alpha1", http.StatusNotFound, true},
-		{"none", http.StatusNotFound, true}, {"none", http.StatusForbidden, false},
-	} {
-		served, refusal = test.served, test.refusal
-		c := newCollector(client, "shop", Options{})
-		c.policies(t.Context())
-		assert.Equal(t, test.known, c.evidence.Policies.Known(), test)
-		if served == "none" {
-			assert.Empty(t, c.evidence.Policies.Items)
-		} else {
-			require.Len(t, c.evidence.Policies.Items, 2)
-			assert.Equal(t, why.Policy{Name: "b", Binding: true, Mutating: true, Of: "refuses"}, c.evidence.Policies.Items[1])
-			assert.Equal(t, why.Policy{
-				Name: "refuses", Mutating: true, NamespaceOnly: why.Selector{Labels: map[string]string{"team": "b"}},
-				Rules: []why.Rule{{Operations: []string{"UPDATE"}, Groups: []string{""}, Resources: []string{"pods"}}},
-			}, c.evidence.Policies.Items[0])
-		}
-	}
 }
 
 // A list that starts over because its token expired has each namespace once.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"orrery/internal/why"
@@ -163,9 +162,6 @@ func (c *collector) backends(ctx context.Context) {
 type service struct {
 	api.PartialObjectMetadata
 	Spec struct {
-		Ports []struct {
-			Port int `json:"port"`
-		} `json:"ports"`
 		Selector map[string]string `json:"selector"`
 		External string            `json:"externalName"`
 	} `json:"spec"`
@@ -194,10 +190,9 @@ func (c *collector) backend(ctx context.Context, s why.Service) why.Backend {
 	spec := named.Items[at].Spec
 	behind := query{gvr: slicesResource, namespace: s.Namespace, labels: "kubernetes.io/service-name=" + s.Name}
 	endpoints := list(ctx, c, behind, whole[*endpointSlice])
-	b := why.Backend{Service: s, Exists: true, External: spec.External, Request: endpoints.Request,
-		Failed: endpoints.Failed}
-	for _, port := range spec.Ports {
-		b.Ports = append(b.Ports, strconv.Itoa(port.Port))
+	b := why.Backend{Service: s, Exists: true, Request: endpoints.Request, Failed: endpoints.Failed}
+	if spec.External != "" { // it has no endpoints
+		b.Failed = &why.Failure{Request: named.Request, Message: "it stands for " + spec.External}
 	}
 	for _, slice := range endpoints.Items {
 		b.Changed = later(b.Changed, changed(slice.ManagedFields))

@@ -62,12 +62,11 @@ func TestTheLimitHoldsForDiscovery(t *testing.T) {
 func TestWhereAWebhookIs(t *testing.T) {
 	c, _ := asking(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"guard"},
 		"webhooks":[{"name":"w","clientConfig":{"url":"https://10.0.0.1/"}}],
-		"spec":{"ports":[{"port":443},{"port":9443}],"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://10.0.0.2/"}}}}}]}`)
+		"spec":{"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://10.0.0.2/"}}}}}]}`)
 	c.webhooks(t.Context())
 	assert.Equal(t, "https://10.0.0.1/", c.evidence.Webhooks.Items[0].URL)
 	assert.Equal(t, "https://10.0.0.2/",
 		list(t.Context(), c, query{gvr: definitionsResource}, definitionOf).Items[0].ConverterURL)
-	assert.Equal(t, []string{"443", "9443"}, c.backend(t.Context(), why.Service{Namespace: "a", Name: "guard"}).Ports)
 }
 
 // A pod without an address is no endpoint yet. Everything is read in the namespace of the Service,
@@ -88,7 +87,7 @@ func TestPodsThatStartBehindAService(t *testing.T) {
 	})
 	b := newCollector(client, "shop", Options{}).backend(t.Context(), why.Service{Namespace: "a", Name: "guard"})
 	assert.Equal(t, 2, b.Coming)
-	assert.Empty(t, b.External)
+	assert.Nil(t, b.Failed)
 	assert.Equal(t, time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), b.Changed)
 }
 
@@ -126,6 +125,6 @@ func TestWhichBackendsAreRead(t *testing.T) {
 	}
 	require.Len(t, names, maxBackends)
 	assert.Equal(t, []string{"named", "aggregated", "converter", "suspected-0"}, names[:4])
-	assert.Equal(t, "guard.example.com", e.Backends[0].External)
+	assert.Equal(t, "it stands for guard.example.com", e.Backends[0].Failed.Message)
 	assert.Equal(t, time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC), e.Backends[0].Changed)
 }
