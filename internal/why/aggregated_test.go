@@ -55,11 +55,6 @@ func TestGroupsThatCannotBeDiscovered(t *testing.T) {
 		is("its server is down in a namespace that is terminating, too", with(unavailable("ops"),
 			also("ops")), "C01 proven", "do: "+elsewhere+": ops is terminating, too", "!--replicas=1"),
 		is("its server went with the namespace", unavailable("shop"), "C02 proven", marked, strands, elsewhere),
-		is("it was unavailable for another reason before", with(unavailable("kube-system"),
-			service(func(s *why.APIService) {
-				s.Since = at
-			})), "C01 proven", "proof: APIService v1.g.io: Available=False MissingEndpoints, not Available since "+
-			"2026-01-02 03:14:05 UTC; Service kube-system/b\n"),
 		once("discovery was refused then", unavailable("x"), refusedLater, "C01 possible"),
 		once("it could be discovered in the first sample", unavailable("x"), func(e *why.Evidence) {
 			e.Discovery.Stale, e.Discovery.Failed = nil, nil
@@ -228,8 +223,6 @@ func TestServersThatDoNotDelete(t *testing.T) {
 		once("its APIService may not be read", undeleted(), func(e *why.Evidence) {
 			e.APIServices, e.Backends = refused[why.APIService](), nil
 		}, "C22 possible"),
-		is("a GroupVersion that cannot be parsed", evidence(terminating(api.NamespaceDeletionGVParsingFailure,
-			"unexpected GroupVersion string: a/b/c"), typeOf("", "configmaps", object("a"))), "C22 possible"),
 		is("its server refuses", refuses(403, own, own), "C22 proven", itself...),
 		is("its server is overloaded", refuses(503, own, own), "C22 proven", itself...),
 		is("its server waits for another", refuses(504, own, own), "C22 proven", itself...),

@@ -515,8 +515,7 @@ func claim() why.Type {
 
 // claimed is a namespace with a claim that nothing uses, whose controller is off.
 func claimed() why.Evidence {
-	e := withManagers(kcm("*,-persistentvolumeclaim-protection-controller"))
-	return add(e, claim(), typeOf("", "pods"))
+	return unmanaged(plain(claim(), typeOf("", "pods")), kcm("*,-persistentvolumeclaim-protection-controller"))
 }
 
 // withManagers is a namespace at a standstill, with pods of kube-controller-manager.

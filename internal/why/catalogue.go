@@ -119,6 +119,13 @@ func IDs() []string {
 	return ids
 }
 
+// Genuine returns the ids of the causes that the tests also set up on a genuine control plane:
+// the server in memory imitates most of them only in part.
+func Genuine() []string {
+	return strings.Fields("C01 C02 C03 C04 C05 C06 C07 C08 C09 C11 C13 C14 C16 C17 C19 C20 C21 C22 C23 C24 C25 C28 " +
+		"C30")
+}
+
 // gracePeriod is how long after the deletion the controller begins: until then some API servers
 // accept new content.
 const gracePeriod = 5 * time.Second

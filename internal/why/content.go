@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"orrery/internal/words"
 	"orrery/restclient/api"
@@ -151,16 +150,9 @@ func shrinks(e *Evidence) []Finding {
 			continue
 		}
 		gone, took := first.Count-second.Count, e.Second.At.Sub(e.At)
-		left := time.Duration(float64(took) * float64(second.Count) / float64(gone))
 		f := Finding{Culprit: Reference{Resource: first.Name(), Namespace: e.Name, Name: "*"}, Blocks: first.all()}
 		f.Says = fmt.Sprintf("%s went within %s, and %s left of this type", first.objects(gone), words.Duration(took),
 			remaining(second.Count))
-		f.Do = []string{"wait"}
-		released := func(finalizer string) bool { return second.Finalizers[finalizer] < first.Finalizers[finalizer] }
-		if slices.ContainsFunc(second.Objects, func(o Object) bool { return len(o.Finalizers) == 0 || slices.ContainsFunc(o.Finalizers, released) }) {
-			f.Says += fmt.Sprintf(": about %s more", words.Duration(left))
-			f.Do = []string{"wait about " + words.Duration(left)}
-		}
 		f.saw(1, first.Request, "%s", first.objects(first.Count))
 		f.saw(2, second.Request, "%s left", remaining(second.Count))
 		f.doubt(e.condition(api.NamespaceDeletionContentFailure) != "",

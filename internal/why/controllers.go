@@ -16,12 +16,11 @@ const (
 	managerNamespace    = "kube-system"
 	namespaceController = "namespace-controller"
 	collectorController = "garbage-collector-controller"
-	claimController     = "persistentvolumeclaim-protection-controller"
 )
 
 // olderNames are what --controllers also accepts.
 var olderNames = map[string]string{
-	namespaceController: "namespace", collectorController: "garbagecollector", claimController: "pvc-protection",
+	namespaceController: "namespace", collectorController: "garbagecollector", "persistentvolumeclaim-protection-controller": "pvc-protection",
 	"job-controller": "job", "resourceclaim-controller": "resource-claim-controller",
 	"deployment-controller": "deployment", "replicaset-controller": "replicaset",
 }

@@ -50,30 +50,20 @@ func conversionFails(e *Evidence) []Finding {
 	}
 	// A server whose watch cache cannot start fails in namespaces that have no such object.
 	for _, text := range texts(e.condition(api.NamespaceDeletionContentFailure)) {
-		if !namesConversion(text) || denies(text) {
+		if !namesConversion(text) || denies(text) || found(e.converted(text)) {
 			continue
 		}
-		name := e.converted(text)
-		at := slices.IndexFunc(e.Types, func(t Type) bool { return t.Name() == name && t.Failed == nil })
-		said := Finding{}
-		said.saw(1, e.Namespace.Request, "ContentFailure: %s", text)
-		f := said
-		down := e.converterIsDown(&f, name, "")
-		if down && len(f.Missing) > 0 && callFailed(callError(text)) {
-			f = said
-			down = e.converterIsDown(&f, name, text)
-			f.doubt(at >= 0 && e.Types[at].Count > 0, "the list of %s works now", name)
-		} else if len(f.Missing) > 0 && (at >= 0 || callError(text) == "") {
+		name, call := e.converted(text), callError(text)
+		f := Finding{}
+		f.saw(1, e.Namespace.Request, "ContentFailure: %s", text)
+		down := e.converterIsDown(&f, name, call)
+		if !down || len(f.Missing) > 0 && !callFailed(call) {
 			continue // the condition is of a time before the repair, or has another reason
 		}
-		if !down || found(name) {
-			continue
-		}
+		works := func(t Type) bool { return t.Name() == name && t.Failed == nil && t.Count > 0 }
+		f.doubt(slices.ContainsFunc(e.Types, works), "the list of %s works now", name)
 		if d := e.definition(name); d != nil {
 			f.lackPass(e, "CustomResourceDefinition "+name, d.Changed)
-		}
-		if at >= 0 {
-			f.Says = fmt.Sprintf("the conversion webhook of %s is down, and the server refuses the controller their list", name)
 		}
 		findings = append(findings, f)
 	}

@@ -99,15 +99,9 @@ func unavailable(e *Evidence, inside bool) []Finding {
 		}
 		f := undiscoveredFinding(e, groupVersion)
 		f.Culprit = Reference{Resource: apiServices, Name: service.Name}
-		if service.Available == "" {
-			f.lack(nil, "APIService %s has no condition Available yet", service.Name)
-		} else {
-			since := ""
-			if !service.Since.IsZero() {
-				since = ", not Available since " + clock(service.Since)
-			}
-			f.saw(1, e.APIServices.Request, "APIService %s: Available=%s %s%s; Service %s", service.Name, service.Available, service.Reason, since, *service.Service)
-		}
+		f.saw(1, e.APIServices.Request, "APIService %s: Available=%s %s; Service %s", service.Name, service.Available,
+			service.Reason, *service.Service)
+		f.doubt(service.Available == "", "APIService %s has no condition Available yet", service.Name)
 		b := e.backend(*service.Service)
 		switch {
 		case b == nil:

@@ -72,7 +72,7 @@ func (f *Finding) adviseOnOwner(e *Evidence, h Held, id string) {
 	stopped := e.stoppedOwner(h, keeper.Name)
 	f.Says = fmt.Sprintf("%s for the owner of %s", waiting, h.Finalizer)
 	if away {
-		f.Says = fmt.Sprintf("%s; %s", f.removes(h, stopped), waiting)
+		f.Says = fmt.Sprintf("%s; %s", f.removes(h), waiting)
 	}
 	switch {
 	case keeper.Controller != "":
@@ -106,16 +106,14 @@ func (f *Finding) adviseOnOwner(e *Evidence, h Held, id string) {
 }
 
 // removes says which owner, that is away, removes a finalizer, and what was seen of it.
-func (f *Finding) removes(h Held, stopped *Workload) string {
+func (f *Finding) removes(h Held) string {
 	keeper, _ := h.Keeper()
 	seen := "nothing of it is in this cluster"
 	switch {
 	case keeper.Controller != "":
 		seen = "it is switched off"
-	case f.Owner.State == Stopped && stopped != nil:
-		seen = fmt.Sprintf("its %s has no ready pod", stopped)
 	case f.Owner.State == Stopped:
-		seen = "no workload that is called like it has a ready pod"
+		seen = "no workload of it has a ready pod"
 	}
 	name := f.Owner.Name
 	if keeper.Product != "" {

@@ -160,20 +160,22 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 	if stops := says(findings, Possible, false); len(stops) > 0 {
 		return Unknown, inDeletion + ". Possibly " + andMore(stops) + "; that is not proven." + e.besides(findings)
 	}
-	progress, certain := progress(e)
 	besides, open := e.besides(findings), e.unexplained()
 	graceful := slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == "C10" && f.Certainty == Proven })
-	switch {
-	case len(waits) > 0 && open == "" && (besides == "" || graceful):
-		return Progressing, inDeletion + "." + besides
+	verdict := Unknown
+	switch progress := e.progress(); {
 	case len(waits) > 0:
-		return Unknown, inDeletion + open + "." + besides
-	case e.age() < backOffCap && progress == "":
-		return Progressing, inDeletion + ": too early to tell." + besides
-	case progress != "" && (certain || e.age() < backOffCap || open == "" && besides == ""):
-		return Progressing, fmt.Sprintf("%s and makes progress: %s.%s", inDeletion, progress, besides)
+		if open == "" && (besides == "" || graceful) {
+			verdict = Progressing
+		}
+		return verdict, inDeletion + open + "." + besides
 	case progress != "":
-		return Unknown, fmt.Sprintf("%s; %s%s.%s", inDeletion, progress, open, besides)
+		if e.age() < backOffCap || open+besides == "" {
+			verdict = Progressing
+		}
+		return verdict, fmt.Sprintf("%s and makes progress: %s%s.%s", inDeletion, progress, open, besides)
+	case e.age() < backOffCap:
+		return Progressing, inDeletion + ": too early to tell." + besides
 	}
 	if maybe := says(findings, Possible, true); len(maybe) > 0 {
 		return Unknown, inDeletion + " and is possibly waiting: " + andMore(maybe) + open + "." + besides
@@ -191,7 +193,8 @@ func (e *Evidence) noCause() string {
 	case len(unread) > 0:
 		return fmt.Sprintf("why is not proven: %s could not be read", types(unread))
 	case claim != nil && !e.vouched():
-		return fmt.Sprintf("%s says %.200q, which the requests of this command do not confirm: read the controller's log", short(claim.Type), claim.Message)
+		return fmt.Sprintf("%s says %.200q, which the requests of this command do not confirm: wait for the controller's "+
+			"next pass, within %s, or read its log", short(claim.Type), claim.Message, words.Duration(backOffCap))
 	case objects == 0 && !e.vouched():
 		return fmt.Sprintf("nothing is left in it: a controller that works would have removed it within %s. "+
 			"Its log says if its last request, to namespaces/finalize, is refused", words.Duration(backOffCap))

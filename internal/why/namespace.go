@@ -32,20 +32,14 @@ func (e *Evidence) emptiness(f *Finding) {
 // little time since the deletion, or since the content went, after which it may begin. Before the
 // first passes every finding is possible only.
 func (e *Evidence) giveTime(f *Finding) {
-	if e.age() >= firstPasses && e.age() < backOffCap {
-		f.lack(nil, "the namespace was deleted %s ago: the owner may still be at work", words.Duration(e.age()))
-		return
+	went := func(c api.NamespaceCondition) bool {
+		return c.Status == api.ConditionFalse && slices.Contains(ConditionTypes[3:], c.Type) &&
+			e.now().Sub(c.LastTransitionTime.Time) < backOffCap
 	}
-	if e.Second != nil && e.released() != "" {
-		f.lack(nil, "%s was removed between the samples: the owner may still be at work", e.released())
-		return
-	}
-	for _, c := range e.Latest().Conditions {
-		if ago := e.now().Sub(c.LastTransitionTime.Time); c.Status == api.ConditionFalse && ago < backOffCap && slices.Contains(ConditionTypes[3:], c.Type) {
-			f.lack(nil, "the content went %s ago: the owner may still be at work", words.Duration(ago))
-			return
-		}
-	}
+	recent := e.age() >= firstPasses && e.age() < backOffCap || e.Second != nil && e.released() != "" ||
+		slices.ContainsFunc(e.Latest().Conditions, went)
+	f.doubt(recent, "it was deleted, or its content went, less than %s ago: the owner may still be at work",
+		words.Duration(backOffCap))
 }
 
 func metadataFinalizers(e *Evidence) []Finding {

@@ -36,15 +36,8 @@ func (e *Evidence) node(name string) *Node {
 }
 
 func onLostNode(e *Evidence) []Finding {
-	late := e.late()
-	held := slices.DeleteFunc(e.pastEnd(), func(p Pod) bool {
-		return !p.isHeld() || !e.Nodes.Known() || slices.ContainsFunc(late, func(other Pod) bool { return other.Node == p.Node })
-	})
-	return e.byNode(append(late, held...), func(name string, pods []Pod) (Finding, bool) {
+	return e.byNode(e.late(), func(name string, pods []Pod) (Finding, bool) {
 		f := Finding{Culprit: Reference{Resource: "nodes", Name: name}}
-		if pods[0].isHeld() {
-			f.Certainty = Later
-		}
 		f.saw(1, e.pods().Request, "pod %s should have ended at %s, %s ago",
 			pods[0].Name, clock(pods[0].Deleted), words.Duration(e.now().Sub(pods[0].Deleted)))
 		node := e.node(name)
@@ -135,13 +128,9 @@ func notTornDown(e *Evidence) []Finding {
 		f.doubt(e.moved(e.pods(), pod.Object),
 			"pod %s has changed between the samples: its kubelet is at work", pod.Name)
 		f.unread(e.NodeLeases.Failed, "whether the kubelet of node %s is alive could not be read", name)
-		switch lease := e.kubelet(name); {
-		case lease == nil && e.NodeLeases.Known():
-			f.lack(nil, "node %s has no Lease that its kubelet renews: it may be dead", name)
-		case lease != nil && lease.Expired(e.now()):
-			f.lack(nil, "the Lease of node %s was last renewed %s ago: its kubelet may be dead",
-				name, words.Duration(e.At.Sub(lease.Renewed)))
-		}
+		lease := e.kubelet(name)
+		f.doubt(lease == nil && e.NodeLeases.Known() || lease != nil && lease.Expired(e.now()),
+			"the Lease of node %s is not renewed: its kubelet may be dead", name)
 		return f, true
 	})
 }

@@ -69,10 +69,6 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 	}
 	f.Says = "this user may not " + strings.Join(rights, ", ")
 	cause, _ := Lookup(missingRightsID)
-	if groups := refusedGroups(e); len(groups) > 0 {
-		f.Do = append(slices.Clone(cause.Do),
-			"with --without secrets, name the groups of the custom types:"+strings.Join(groups, ""))
-	}
 	refusals := f.Proof
 	f.Proof = nil
 	for _, t := range ConditionTypes { // all that is known of content that may not be read
@@ -82,17 +78,4 @@ func missingRights(e *Evidence, findings []Finding) []Finding {
 	}
 	f.Proof = append(f.Proof, refusals...)
 	return []Finding{completed(&Evidence{}, cause, f)}
-}
-
-// refusedGroups are the flags that name the groups of the custom types that this user may not list.
-func refusedGroups(e *Evidence) (groups []string) {
-	for _, t := range e.Types {
-		if t.IsCustom() && t.Failed != nil && t.Failed.Code == 403 && !slices.Contains(groups, t.Group) {
-			groups = append(groups, t.Group)
-		}
-	}
-	for i, group := range groups {
-		groups[i] = " --group " + Quoted(group)
-	}
-	return groups
 }

@@ -87,17 +87,16 @@ func withinGrace(e *Evidence) []Finding {
 			continue
 		}
 		node, lease := e.node(pod.Node), e.kubelet(pod.Node)
-		switch failed := cmp.Or(e.Nodes.Failed, e.NodeLeases.Failed); {
-		case failed != nil:
+		if failed := cmp.Or(e.Nodes.Failed, e.NodeLeases.Failed); failed != nil {
 			f.lack(failed, "whether node %s answers could not be read", pod.Node)
-		case node != nil && (node.Ready == "Unknown" || lease != nil && lease.Expired(e.now())):
-			f.lack(nil, "node %s does not answer: pod %s will not end before it does", pod.Node, pod.Name)
-			f.Do = []string{fmt.Sprintf("bring node %s back: its kubelet ends the pod", pod.Node)}
-		case node == nil && e.Nodes.Known():
-			f.lack(nil, "node %s does not exist: the pod garbage collector deletes pod %s, and may do so earlier", pod.Node, pod.Name)
-		default:
+			break
+		}
+		answers := node != nil && node.Ready != "Unknown" && (lease == nil || !lease.Expired(e.now()))
+		if answers || !e.Nodes.Known() {
 			continue
 		}
+		f.lack(nil, "node %s does not answer, or does not exist: see C11", pod.Node)
+		f.Do = []string{fmt.Sprintf("bring node %s back: its kubelet ends pod %s", pod.Node, pod.Name)}
 		break
 	}
 	return []Finding{f}
@@ -114,26 +113,18 @@ func jobFinalizer(e *Evidence) []Finding {
 			continue
 		}
 		owner := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Kind == "Job" && (o.Group == "batch" || o.Group == "") })
-		controller := slices.IndexFunc(pod.Owners, func(o Owner) bool { return o.Controls }) // the job controller takes a pod without one for an orphan
+		if owner < 0 && slices.ContainsFunc(pod.Owners, func(o Owner) bool { return o.Controls }) {
+			continue // the job controller leaves it alone: it takes only a pod without a controller for an orphan
+		}
 		f := Finding{Culprit: Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name},
 			Owner: &Party{Name: "job-controller", State: NotKnown}}
 		f.Says = fmt.Sprintf("pod %s keeps the finalizer of a Job that does not exist", pod.Name)
 		f.saw(1, pods.Request, "pod %s has %s", pod.Name, jobTracking)
 		switch {
-		case owner < 0 && controller >= 0:
-			other := pod.Owners[controller]
-			f.Says = fmt.Sprintf("pod %s has the finalizer of a Job's pods, and belongs to %s %s", pod.Name, other.Kind, other.Name)
-			f.saw(1, pods.Request, "its controller is %s %s: the job controller leaves such a pod alone", other.Kind, other.Name)
-			f.lack(nil, "whether the controller of %s %s removes it was not looked for", other.Kind, other.Name)
-			f.Do = []string{fmt.Sprintf("find the controller of %s %s, and let it finish", other.Kind, other.Name)}
 		case owner < 0:
 			f.saw(1, pods.Request, "no Job is its owner, and no other controller")
 		case jobs == nil || jobs.Failed != nil || jobs.Count > len(jobs.Objects):
-			var failed *Failure
-			if jobs != nil {
-				failed = jobs.Failed
-			}
-			f.lack(failed, "the Jobs could not all be read")
+			f.lack(nil, "the Jobs could not all be read")
 		case slices.ContainsFunc(jobs.Objects, func(o Object) bool { return o.UID == pod.Owners[owner].UID }):
 			continue
 		default:
@@ -150,7 +141,7 @@ func jobFinalizer(e *Evidence) []Finding {
 			"pod %s has lost that finalizer, or has changed: the job-controller seems to be at work", other)
 		seen := Finding{}
 		state := e.builtIn(&seen, "job-controller")
-		if state != Stopped && (owner >= 0 || controller < 0) {
+		if state != Stopped {
 			f.lackJobController(e, state)
 		}
 		if state == Stopped || len(seen.lacks) > 0 {
@@ -213,11 +204,7 @@ func protectedClaim(e *Evidence) []Finding {
 			f.Says = fmt.Sprintf("the claim %s is protected", claim.Name)
 			f.lack(nil, "the pods could not be read")
 		default:
-			if !controllerOff(e, &f, claimController) {
-				continue // free only for a moment, or its controller is slow
-			}
-			f.Says = fmt.Sprintf("the controller that removes the protection of the claim %s is off", claim.Name)
-			f.Do = []string{"start kube-controller-manager with its " + claimController}
+			continue // its controller is slow, or off: C04
 		}
 		findings = append(findings, f)
 	}

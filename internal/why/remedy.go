@@ -196,56 +196,19 @@ func (e *Evidence) complete(f *Finding) {
 // isQuoted reports whether the name of a type is one that [Type.Name] has quoted.
 func isQuoted(resource string) bool { return strings.HasPrefix(resource, `"`) }
 
-// commands returns the kubectl commands that show what to repair, or repair it without loss.
-func (e *Evidence) commands(f *Finding) (commands []string) {
-	culprit := kubectl(f.Culprit.Namespace, "describe %s %s", f.Culprit.Resource, f.Culprit.Name)
-	services := func(s *Service) {
-		if s != nil {
-			commands = append(commands, kubectl(s.Namespace, "get service %s", s.Name),
-				kubectl(s.Namespace, "get endpointslices -l kubernetes.io/service-name=%s", s.Name))
-		}
-	}
+// commands returns the kubectl commands that show what to repair.
+func (e *Evidence) commands(f *Finding) []string {
 	switch f.ID {
 	case "C19", "C17":
-		return []string{"kubectl -n kube-system get pods -l component=kube-controller-manager", "kubectl -n kube-system get leases"}
+		return []string{"kubectl -n kube-system get pods -l component=kube-controller-manager",
+			"kubectl -n kube-system get leases"}
 	case "C20":
 		return []string{kubectl("", "get namespace %s -o yaml --show-managed-fields", e.Name)}
 	case "C21":
-		for _, b := range f.Blocks {
-			commands = append(commands, kubectl(e.Name, "auth can-i delete %s --as=%s", b.Resource, f.Culprit.Name))
-		}
-		return append(commands, "kubectl get clusterrole,clusterrolebinding system:controller:namespace-controller -o yaml")
-	case "C01", "C02", "C03":
-		for _, a := range e.APIServices.Items {
-			if a.Name == f.Culprit.Name {
-				services(a.Service)
-			}
-		}
-		return append([]string{culprit}, commands...)
+		return []string{"kubectl get clusterrole,clusterrolebinding system:controller:namespace-controller -o yaml"}
 	case "C07", "C08":
 		if !e.Webhooks.Known() && strings.HasSuffix(f.Culprit.Resource, "webhookconfigurations") {
 			return []string{"kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"}
-		}
-		var shown []Service
-		for _, hook := range e.Webhooks.Items {
-			if hook.Configuration == f.Culprit.Name && hook.Resource == f.Culprit.Resource && hook.Service != nil &&
-				!slices.Contains(shown, *hook.Service) {
-				shown = append(shown, *hook.Service)
-				services(hook.Service)
-			}
-		}
-		for _, b := range f.Blocks {
-			commands = append(commands, kubectl(e.Name, "get %s", b.Resource))
-		}
-		return append([]string{culprit}, commands...)
-	case "C09":
-		if d := e.definition(f.Culprit.Name); d != nil {
-			services(d.Converter)
-		}
-		return append([]string{culprit}, commands...)
-	case "C04", "C05":
-		if slices.ContainsFunc(f.Remedies, func(r Remedy) bool { return r.Loses == "" }) {
-			return nil
 		}
 	case "C11":
 		if e.node(f.Culprit.Name) == nil {
@@ -253,16 +216,12 @@ func (e *Evidence) commands(f *Finding) (commands []string) {
 		}
 	case "C10", "C27":
 		return []string{kubectl("", "get namespace %s -w", e.Name)}
-	case "C22", "C23":
-		return []string{kubectl(f.Culprit.Namespace, "get %s", f.Culprit.Resource)}
-	case "C28":
-		return []string{kubectl(f.Culprit.Namespace, "get %s -o custom-columns="+
-			"'NAME:.metadata.name,CREATED:.metadata.creationTimestamp,BY:.metadata.managedFields[*].manager'",
-			f.Culprit.Resource)}
+	case "C22", "C23", "C28":
+		return []string{kubectl(f.Culprit.Namespace, "get %s -o yaml --show-managed-fields", f.Culprit.Resource)}
 	case notStuckID:
 		return nil
 	case missingRightsID:
 		return []string{"kubectl auth whoami", "orrery rbac --for why --user NAME | kubectl apply -f -"}
 	}
-	return []string{culprit}
+	return []string{kubectl(f.Culprit.Namespace, "describe %s %s", f.Culprit.Resource, f.Culprit.Name)}
 }

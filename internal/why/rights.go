@@ -75,14 +75,3 @@ func mayNotDelete(e *Evidence) []Finding {
 	}
 	return findings
 }
-
-// aggregated returns the Service of the other server that serves a group, or nil.
-func (e *Evidence) aggregated(group string) *Service {
-	a := find(e.APIServices.Items, func(a APIService) bool {
-		return a.Service != nil && strings.HasPrefix(a.GroupVersion, group+"/")
-	})
-	if a == nil {
-		return nil
-	}
-	return a.Service
-}

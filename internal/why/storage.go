@@ -12,13 +12,6 @@ import (
 func notDeleted(e *Evidence) []Finding {
 	n := e.Latest()
 	var findings []Finding
-	if message := n.Condition(api.NamespaceDeletionGVParsingFailure); message != "" {
-		f := Finding{Culprit: Reference{Resource: "namespaces", Name: e.Name}}
-		f.Says = "the server announces a group version that cannot be parsed"
-		f.saw(1, n.Request, "GroupVersionParsingFailure: %s", message)
-		f.lack(nil, "only the condition says so")
-		findings = append(findings, f)
-	}
 	for i := range e.Types {
 		t := &e.Types[i]
 		if server := e.refusesItself(t); server != nil {
@@ -45,15 +38,12 @@ func notDeleted(e *Evidence) []Finding {
 		default:
 			f.saw(2, t.Request, "unchanged")
 		}
-		server := e.aggregated(t.Group)
-		switch {
-		case server == nil && t.IsCustom() && e.APIServices.Failed != nil:
-			f.lack(e.APIServices.Failed, "whether another server serves %s could not be read", t.Name())
-		case server == nil || e.backend(*server) == nil:
-		case e.backend(*server).Failed != nil:
-			f.lack(e.backend(*server).Failed, "whether Service %s was changed could not be read", server)
-		default:
-			f.lackPass(e, "the endpoints of Service "+server.String(), e.backend(*server).Changed)
+		if t.IsCustom() {
+			f.unread(e.APIServices.Failed, "whether another server serves %s could not be read", t.Name())
+		}
+		if server := e.Promises(t); server != nil && e.backend(*server) != nil {
+			f.unread(e.backend(*server).Failed, "whether Service %s was changed could not be read", server)
+			f.lackPass(e, "Service "+server.String(), e.backend(*server).Changed)
 		}
 		findings = append(findings, f)
 	}
@@ -99,14 +89,14 @@ func (e *Evidence) isUnexpected(t *Type) bool {
 	return slices.ContainsFunc(texts(e.condition(api.NamespaceDeletionContentFailure)), func(text string) bool { return strings.HasSuffix(text, unexpected) })
 }
 
-// Promising returns the Services of the aggregated API servers that are said to delete and do not.
-func (e *Evidence) Promising() (services []Service) {
-	for i := range e.Types {
-		if server := e.aggregated(e.Types[i].Group); server != nil && e.isUnexpected(&e.Types[i]) {
-			services = append(services, *server)
-		}
+// Promises returns the Service of the aggregated API server that is said to delete a type, and does
+// not; nil for none.
+func (e *Evidence) Promises(t *Type) *Service {
+	server := e.apiService(t.GVR().GroupVersion().String())
+	if server == nil || !e.isUnexpected(t) {
+		return nil
 	}
-	return services
+	return server.Service
 }
 
 // corrupt matches the storage's error text in a 500.

@@ -179,8 +179,8 @@ func (f Finding) field(name string, texts []string, width int) (lines []string) 
 	return lines
 }
 
-// issues names the issues of kubernetes/kubernetes that report the cause.
-func (c Cause) issues() string {
+// Reports names the issues of kubernetes/kubernetes that report the cause.
+func (c Cause) Reports() string {
 	var issues []string
 	for _, issue := range c.Issues {
 		issues = append(issues, fmt.Sprintf("kubernetes/kubernetes#%d", issue))
@@ -214,7 +214,7 @@ func (c Cause) WriteExplanation(w io.Writer, width int) error {
 		fmt.Fprintln(&text, "- "+strings.Join(words.Wrap(do, width-2), "\n  "))
 	}
 	paragraph("DO NOT", c.DoNot)
-	paragraph("REPORTED AS", c.issues())
+	paragraph("REPORTED AS", c.Reports())
 	_, err := io.WriteString(w, text.String())
 	return err
 }

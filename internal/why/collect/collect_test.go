@@ -209,19 +209,6 @@ func TestManyConvertersBeforeAnAPIService(t *testing.T) {
 	assert.Contains(t, names, "metrics-server")
 }
 
-// The endpoints of a server that does not delete what it promises to are read.
-func TestThePromisingServerIsRead(t *testing.T) {
-	c, requests := asking(t, listOf())
-	c.evidence.Namespace = &why.Namespace{Conditions: []api.NamespaceCondition{{
-		Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue,
-		Message: "Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr: agg.io/v1, Resource=things",
-	}}}
-	c.evidence.Types = []why.Type{{Group: "agg.io", Version: "v1", Resource: "things", Count: 1}}
-	c.evidence.APIServices.Items = []why.APIService{{GroupVersion: "agg.io/v1", Service: &why.Service{Namespace: "x", Name: "y"}, Available: "True"}}
-	c.suspicions(t.Context())
-	assert.Contains(t, *requests, "GET /api/v1/namespaces/x/services metadata.name=y")
-}
-
 // Only the API server's own Status about the namespace says that it is gone.
 func TestWhoIsAskedAboutANamespace(t *testing.T) {
 	about := func(kind, name string, causes ...api.StatusCause) *api.StatusError {

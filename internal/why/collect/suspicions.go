@@ -138,8 +138,8 @@ func (c *collector) backends(ctx context.Context) {
 			want(a.Service)
 		}
 	}
-	for _, service := range e.Promising() {
-		want(&service)
+	for i := range e.Types {
+		want(e.Promises(&e.Types[i]))
 	}
 	for _, definition := range e.Definitions.Items {
 		want(definition.Converter)
