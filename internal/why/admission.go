@@ -81,7 +81,7 @@ type candidate struct {
 func candidates(e *Evidence, name string) (found []candidate) {
 	if !e.Webhooks.Known() {
 		f := Finding{Culprit: Reference{Resource: "validatingwebhookconfigurations", Name: name}}
-		f.lack(e.Webhooks.Failed, "the webhook configurations %s", e.Webhooks.notKnown())
+		f.lack(e.Webhooks.unread(), "the webhook configurations could not be read")
 		return []candidate{{f, &Webhook{}}}
 	}
 	for i := range e.Webhooks.Items {
@@ -176,34 +176,13 @@ func (e *Evidence) exclusion(hook *Webhook) []Remedy {
 	if err != nil {
 		panic(err) // it has only strings
 	}
-	which := fmt.Sprintf(".name == %q", hook.Name)
-	if names := e.beside(hook); len(names) > 1 {
-		which = fmt.Sprintf(`.name | IN("%s")`, strings.Join(names, `", "`))
-	}
 	change := func(operator string) string {
-		list := fmt.Sprintf("(.webhooks[] | select(%s) | .namespaceSelector.matchExpressions) %s %s", which, operator,
-			entry)
+		list := fmt.Sprintf("(.webhooks[] | select(.name == %q) | .namespaceSelector.matchExpressions) %s %s", hook.Name,
+			operator, entry)
 		return kubectl("", "get %s %s -o json | jq %s | kubectl replace -f -", hook.Resource, hook.Configuration, list)
 	}
 	return []Remedy{{Command: change("+=")}, {Command: change("-="), When: whenGone}}
 }
-
-// beside returns the webhooks of the same configuration that the same server answers: while it is
-// down, the next one would block as well.
-func (e *Evidence) beside(hook *Webhook) (names []string) {
-	for _, other := range e.Webhooks.Items {
-		sameServer := hook.Service == nil && other.Service == nil && hook.URL == other.URL ||
-			hook.Service != nil && other.Service != nil && *hook.Service == *other.Service
-		if sameServer && other.Resource == hook.Resource && other.Configuration == hook.Configuration &&
-			webhookName().MatchString(other.Name) {
-			names = append(names, other.Name)
-		}
-	}
-	return names
-}
-
-// webhookName is what kube-apiserver accepts as the name of a webhook.
-var webhookName = lazyPattern(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
 
 func admissionDenies(e *Evidence) []Finding {
 	content := e.condition(api.NamespaceDeletionContentFailure)
@@ -254,7 +233,7 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 			"and then denies", policy)
 	}
 	if !e.Policies.Known() {
-		f.lack(e.Policies.Failed, "the admission policies %s", e.Policies.notKnown())
+		f.lack(e.Policies.unread(), "the admission policies could not be read")
 		return f, true
 	}
 	p := find(e.Policies.Items, func(p Policy) bool { return !p.Binding && p.Name == policy })

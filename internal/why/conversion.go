@@ -50,10 +50,11 @@ func conversionFails(e *Evidence) []Finding {
 	}
 	// A server whose watch cache cannot start fails in namespaces that have no such object.
 	for _, text := range texts(e.condition(api.NamespaceDeletionContentFailure)) {
-		if !namesConversion(text) || denies(text) || found(e.converted(text)) {
+		d := e.converted(text)
+		if d == nil || denies(text) || found(d.Type) {
 			continue
 		}
-		name, call := e.converted(text), callError(text)
+		name, call := d.Type, callError(text)
 		f := Finding{}
 		f.saw(1, e.Namespace.Request, "ContentFailure: %s", text)
 		down := e.converterIsDown(&f, name, call)
@@ -62,29 +63,24 @@ func conversionFails(e *Evidence) []Finding {
 		}
 		works := func(t Type) bool { return t.Name() == name && t.Failed == nil && t.Count > 0 }
 		f.doubt(slices.ContainsFunc(e.Types, works), "the list of %s works now", name)
-		if d := e.definition(name); d != nil {
-			f.lackPass(e, "CustomResourceDefinition "+name, d.Changed)
-		}
+		f.lackPass(e, "CustomResourceDefinition "+name, d.Changed)
 		findings = append(findings, f)
 	}
 	return findings
 }
 
-// converted returns the name of the type whose kind a text about a conversion has.
-func (e *Evidence) converted(text string) string {
+// converted returns the definition of the type whose kind a text about a conversion has; nil for
+// none.
+func (e *Evidence) converted(text string) *Definition {
 	match := convertsBadly().FindStringSubmatch(text)
+	if match == nil {
+		return nil
+	}
 	group, _, _ := strings.Cut(match[1], "/")
-	for _, d := range e.Definitions.Items {
-		if _, of, _ := strings.Cut(d.Type, "."); of == group && d.Kind == match[2] {
-			return d.Type
-		}
-	}
-	for _, t := range e.Types {
-		if t.Group == group && strings.HasPrefix(t.Resource, strings.ToLower(match[2])) {
-			return t.Name()
-		}
-	}
-	return match[2] + "." + group
+	return find(e.Definitions.Items, func(d Definition) bool {
+		_, of, _ := strings.Cut(d.Type, ".")
+		return of == group && d.Kind == match[2]
+	})
 }
 
 // definition returns the CustomResourceDefinition of a type, nil if it is not there.

@@ -95,17 +95,9 @@ func (a Answer[T]) Known() bool { return a.Request != "" && a.Failed == nil }
 // unread is why the list is not there, nil if it is.
 func (a Answer[T]) unread() *Failure {
 	if a.Failed == nil && a.Request == "" {
-		return &Failure{Message: "they were not requested"}
+		return &Failure{Message: "they were not requested, so run this command again"}
 	}
 	return a.Failed
-}
-
-// notKnown says why the list is not there.
-func (a Answer[T]) notKnown() string {
-	if a.Request == "" {
-		return "were not requested: the condition came with the second sample, so run this command again"
-	}
-	return "could not be read"
 }
 
 // Namespace has the namespace's metadata, tokens and conditions.
@@ -238,7 +230,6 @@ type Owner struct {
 type Pod struct {
 	Object
 	Node   string   `json:"node,omitempty"`
-	Grace  int64    `json:"grace,omitempty"` // seconds, as the deletion has it
 	Claims []string `json:"claims,omitempty"`
 	// Running are the containers that run, also those of init and ephemeral containers.
 	Running []string `json:"running,omitempty"`

@@ -61,10 +61,6 @@ func metadataFinalizers(e *Evidence) []Finding {
 		}
 		seen := Finding{}
 		switch owner := e.lookForOwner(&seen, h); {
-		case owner.away() && len(seen.Missing) == 0:
-			f.Owner = seen.Owner
-			f.Proof = append(f.Proof, seen.Proof...)
-			f.offerRelease(e, h, "", true)
 		case owner == Ready, e.runningWriter(h):
 			f.Owner = seen.Owner
 			f.Proof = append(f.Proof, seen.Proof...)

@@ -21,9 +21,6 @@ func notStuck(e *Evidence) []Finding {
 	case e.Namespace == nil && e.Refused != nil && e.Refused.Code == 404:
 		f.Says = "the namespace does not exist"
 		f.saw(1, e.Refused.Request, "404: %s", e.Refused.Message)
-	case e.Namespace != nil && e.Namespace.Deleted.IsZero() && slices.Contains(undeletable, e.Name):
-		f.Says = "this namespace may not be deleted"
-		f.saw(1, e.Namespace.Request, "metadata.deletionTimestamp is not set")
 	case e.Namespace != nil && e.Namespace.Deleted.IsZero():
 		f.Says = "its deletion was not requested"
 		f.saw(1, e.Namespace.Request, "metadata.deletionTimestamp is not set")

@@ -219,7 +219,6 @@ func TestClaims(t *testing.T) {
 	younger := func(change func(*why.Evidence)) why.Evidence {
 		e := mounting(pods(ending(10*time.Minute+8*time.Second, "web-0")))
 		e.Server, e.Nodes, e.NodeLeases = "v1.31.4", answered("GET nodes", ready), kubelet(later)
-		e.Pods[0].Grace = 30
 		return with(unmanaged(e, kcm("")), change)
 	}
 	undeleted := func() why.Evidence { return with(mounting(pods(object("web-0"))), runs) }

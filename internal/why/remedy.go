@@ -106,7 +106,7 @@ func withFlags(text, flags string) string {
 }
 
 // quoted matches what [Quoted] has quoted: an apostrophe within a word of a sentence opens nothing.
-var quoted = lazyPattern(`(?:\$'(?:[^'\\]|\\.)*'|\B'[^']*'(?:\\''[^']*')*)`)
+var quoted = lazyPattern(`\B'[^']*'(?:\\''[^']*')*`)
 
 // kubectl returns a command line. Each %s of the form is one word, which is quoted: whatever a
 // server calls an object, it stays a word. A word that looks like a flag is joined with the one
@@ -138,21 +138,10 @@ func Quoted(word string) string {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 			strings.ContainsRune("-._:/=,", r)
 	}
-	switch {
-	case word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }):
+	if word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
 		return word
-	case terminal.OneLine(word) == word:
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
-	var escaped strings.Builder // bash and zsh read $'...' as in C
-	for i := range len(word) {
-		if c := word[i]; c < ' ' || c >= 0x7f || c == '\'' || c == '\\' {
-			fmt.Fprintf(&escaped, `\x%02x`, c)
-		} else {
-			escaped.WriteByte(c)
-		}
-	}
-	return "$'" + escaped.String() + "'"
+	return "'" + strings.ReplaceAll(terminal.OneLine(word), "'", `'\''`) + "'"
 }
 
 // offerRelease adds the removal of a held finalizer; with ifProven a finding that is not proven

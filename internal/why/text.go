@@ -86,32 +86,13 @@ func (c Checked) left() string {
 	return left + ", such as " + listed(first)
 }
 
-// manyNames is how many unread types of one reason are printed.
-const manyNames = 12
-
-// unread lists the unread types. Those with the same reason stand together, before it.
+// unread lists the first unread types, with the reason of the first; -o json has all of them.
 func (c Checked) unread() string {
-	var reasons []string
-	names := map[string][]string{}
-	for _, name := range c.Unread {
-		reason := c.Reasons[name]
-		if !slices.Contains(reasons, reason) {
-			reasons = append(reasons, reason)
-		}
-		names[reason] = append(names[reason], name)
+	list := types(c.Unread)
+	if reason := c.Reasons[c.Unread[0]]; reason != "" {
+		list += " (" + reason + ")"
 	}
-	var parts []string
-	for _, reason := range reasons {
-		part := strings.Join(names[reason], ", ")
-		if len(names[reason]) > manyNames { // -o json has them all
-			part = types(names[reason])
-		}
-		if reason != "" {
-			part += " (" + reason + ")"
-		}
-		parts = append(parts, part)
-	}
-	return strings.Join(parts, "; ")
+	return list
 }
 
 func number(read, unread int) string {

@@ -4,7 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"orrery/internal/why"
 	"orrery/restclient/api"
@@ -46,16 +45,10 @@ type container struct {
 
 func (c container) line() []string { return slices.Concat(c.Command, c.Args) }
 
-// containerStatus has the states of a container by name: running, terminated or waiting.
+// containerStatus has the state of a container by name: running, terminated or waiting.
 type containerStatus struct {
-	Name  string                    `json:"name"`
-	State map[string]containerState `json:"state"`
-	Last  map[string]containerState `json:"lastState"`
-}
-
-type containerState struct {
-	Started  api.Time `json:"startedAt"`
-	Finished api.Time `json:"finishedAt"`
+	Name  string              `json:"name"`
+	State map[string]struct{} `json:"state"`
 }
 
 func (s containerStatus) runs() bool {
@@ -68,24 +61,9 @@ func (o *pod) mayRun() bool {
 	return o.Status.Phase != "Succeeded" && o.Status.Phase != "Failed" && o.DeletionTimestamp == nil
 }
 
-// lastRun returns when a container last started or ended; zero if none ever ran.
-func (o *pod) lastRun() (last time.Time) {
-	for _, status := range o.Status.Containers {
-		for _, states := range []map[string]containerState{status.State, status.Last} {
-			for _, state := range states {
-				last = later(later(last, state.Started.Time), state.Finished.Time)
-			}
-		}
-	}
-	return last
-}
-
 // podOf returns a pod of the namespace.
 func podOf(o *pod, object why.Object) why.Pod {
 	p := why.Pod{Object: object, Node: o.Spec.NodeName}
-	if o.DeletionGracePeriodSeconds != nil {
-		p.Grace = *o.DeletionGracePeriodSeconds
-	}
 	for _, volume := range o.Spec.Volumes {
 		switch {
 		case volume.Claim != nil:
@@ -171,7 +149,6 @@ func (o *workload) evidence(kind string) why.Workload {
 // appendPod appends a pod that runs or is going to.
 func appendPod(kept []why.Workload, o *pod) []why.Workload {
 	w := workloadOf(why.PodKind, &o.ObjectMeta, &o.Spec, o.Status.Conditions)
-	w.Since = later(w.Since, o.lastRun())
 	if slices.ContainsFunc(o.Status.Containers, containerStatus.runs) {
 		w.Ready = 1
 	}

@@ -61,12 +61,6 @@ func TestWorkloads(t *testing.T) {
 		},
 		"a pod that crashes again and again": {"pod", `{"status":{"containerStatuses":[{"state":{"waiting":{}}}]}}`,
 			why.Workload{Replicas: 1}},
-		"since when a pod crashes": {
-			"pod", `{` + created + `"status":{"containerStatuses":[{"state":{"waiting":{"reason":"CrashLoopBackOff"}},
-				"lastState":{"terminated":{
-					"startedAt":"2026-01-02T03:04:05Z","finishedAt":"2026-01-02T04:04:05Z"}}}]}}`,
-			why.Workload{Replicas: 1, Since: since},
-		},
 		"an image with a digest only": {
 			"pod", `{"spec":{"containers":[{"name":"main","image":"reg.corp/platform/cd@sha256:1f"}]}}`,
 			why.Workload{Replicas: 1, Words: []string{"main", "cd"}},
@@ -126,7 +120,7 @@ func TestTheWordsOfACommandLine(t *testing.T) {
 // A container of any sort may run on. A pod uses the claims of its volumes, also those of generic
 // ephemeral ones.
 func TestPods(t *testing.T) {
-	item := decoded[pod](t, `{"metadata":{"name":"p","deletionGracePeriodSeconds":30},
+	item := decoded[pod](t, `{"metadata":{"name":"p"},
 		"spec":{"nodeName":"n","serviceAccountName":"a",
 		"volumes":[{"name":"a","persistentVolumeClaim":{"claimName":"data"}},
 		{"name":"scratch","ephemeral":{"volumeClaimTemplate":{}}},{"name":"e","emptyDir":{}}]},
@@ -134,7 +128,7 @@ func TestPods(t *testing.T) {
 		"containerStatuses":[{"name":"main","state":{"waiting":{}}}],
 		"ephemeralContainerStatuses":[{"name":"debug","state":{"running":{}}}]}}`)
 	assert.Equal(t, why.Pod{
-		Node: "n", Grace: 30, Running: []string{"init", "debug"}, Claims: []string{"data",
+		Node: "n", Running: []string{"init", "debug"}, Claims: []string{"data",
 			"p-scratch"},
 	}, podOf(item, why.Object{}))
 }
