@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -192,8 +193,8 @@ func admissionDenies(e *Evidence) []Finding {
 			f := c.Finding
 			f.lackPass(e, c.hook.Resource+" "+c.hook.Configuration, c.hook.Changed)
 			f.lackDeletions(e)
-			f.Says = fmt.Sprintf("the webhook %s denies the deletion: %s", name, orElse(reason, "without explanation"))
-			f.saw(1, e.Namespace.Request, "ContentFailure: admission webhook %q denied the request: %s", name, orElse(reason, "without explanation"))
+			f.Says = fmt.Sprintf("the webhook %s denies the deletion: %s", name, cmp.Or(reason, "without explanation"))
+			f.saw(1, e.Namespace.Request, "ContentFailure: admission webhook %q denied the request: %s", name, cmp.Or(reason, "without explanation"))
 			if reason != "" {
 				f.Do = []string{fmt.Sprintf("do what the webhook asks for: %s", reason), doneAlready}
 			}
@@ -253,11 +254,4 @@ func policyFinding(e *Evidence, policy, binding, reason string) (f Finding, ok b
 	f.lackDeletions(e)
 	f.saw(1, e.Policies.Request, "policy %s and its binding exist, and select DELETE of %s", policy, f.Blocks[0].Resource)
 	return f, true
-}
-
-func orElse(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }

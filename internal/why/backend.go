@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -38,7 +39,7 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 	if service == nil {
 		f.doubt(!called, "the webhook has a URL, which was not called")
 		return fmt.Sprintf("repair the server at %s, or correct the URL or the caBundle in %s",
-			orElse(url, "the webhook's URL"), configuration), true
+			cmp.Or(url, "the webhook's URL"), configuration), true
 	}
 	if b := e.backend(*service); called && b != nil && b.Failed == nil && b.Ready > 0 {
 		f.lackPass(e, "Service "+service.String(), b.Changed)

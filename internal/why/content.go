@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ func definitionGoes(e *Evidence) []Finding {
 			keeper, _ := h.Keeper()
 			f.saw(1, t.Request, "%s/%s has %s", t.Name(), h.Object.Name, h.Finalizer)
 			f.lackOwner(e, h)
-			f.Do = append(f.Do, fmt.Sprintf("find out why %s does not remove %s from %s/%s", orElse(keeper.Name, "its owner"), h.Finalizer, t.Name(), h.Object.Name))
+			f.Do = append(f.Do, fmt.Sprintf("find out why %s does not remove %s from %s/%s", cmp.Or(keeper.Name, "its owner"), h.Finalizer, t.Name(), h.Object.Name))
 			f.Remedies = append(f.Remedies, Remedy{Command: kubectl(e.Name, "describe %s %s", t.Name(), h.Object.Name)})
 		}
 		findings = append(findings, f)
@@ -198,23 +199,11 @@ func grows(e *Evidence) []Finding {
 	return findings
 }
 
-// newUIDs reports whether the second sample has objects of a type that were created after the
-// first. If it has more of them, there are new ones, also if none of these is among those that were
-// kept.
+// newUIDs reports whether the second sample has objects of a type that were created after the first.
 func (e *Evidence) newUIDs(t *Type) bool {
 	second := e.Second.typeOf(t)
-	if second == nil || second.Failed != nil {
-		return false
-	}
-	count := second.Count
-	for _, o := range second.Objects {
-		isNew := !o.Created.Before(e.At) && !slices.ContainsFunc(t.Objects, func(first Object) bool { return first.UID == o.UID })
-		if isNew && !slices.Contains(ofEveryNamespace, t.Name()+"/"+o.Name) {
-			return true
-		}
-		if isNew {
-			count--
-		}
-	}
-	return !t.More && count > t.Count
+	return second != nil && slices.ContainsFunc(second.Objects, func(o Object) bool {
+		known := slices.ContainsFunc(t.Objects, func(first Object) bool { return first.UID == o.UID })
+		return !known && !o.Created.Before(e.At) && !slices.Contains(ofEveryNamespace, t.Name()+"/"+o.Name)
+	})
 }

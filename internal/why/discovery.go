@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,13 +37,7 @@ func (e *Evidence) Stale() []string {
 
 // Undiscovered are the group versions that the last sample could not discover, sorted.
 func (e *Evidence) Undiscovered() []string {
-	failed := e.failed()
-	var groupVersions []string
-	for groupVersion := range failed {
-		groupVersions = append(groupVersions, groupVersion)
-	}
-	slices.Sort(groupVersions)
-	return groupVersions
+	return slices.Sorted(maps.Keys(e.failed()))
 }
 
 // vouched reports whether the controller's token is gone: the controller has found the namespace
@@ -85,16 +80,7 @@ func unavailable(e *Evidence, inside bool) []Finding {
 	var findings []Finding
 	for _, groupVersion := range e.Undiscovered() {
 		service := e.apiService(groupVersion)
-		if service == nil {
-			if !inside && !e.APIServices.Known() {
-				f := undiscoveredFinding(e, groupVersion)
-				f.Culprit = Reference{Resource: apiServices, Name: apiServiceName(groupVersion)}
-				f.lack(e.APIServices.Failed, "the APIServices could not be read")
-				findings = append(findings, f)
-			}
-			continue
-		}
-		if service.Service == nil || service.Available == "True" || (service.Service.Namespace == e.Name) != inside {
+		if service == nil || service.Service == nil || service.Available == "True" || (service.Service.Namespace == e.Name) != inside {
 			continue
 		}
 		f := undiscoveredFinding(e, groupVersion)

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -30,7 +31,7 @@ func (e *Evidence) causeOf(h Held) string {
 		return ""
 	case isPod && e.podsFirst():
 		return "C24"
-	case h.Type.Name() == "services" && keeper.Balancer && !e.neverBalanced(h):
+	case h.Type.Name() == "services" && keeper.Balancer && e.balanced(h) != nil:
 		return "C15"
 	case e.ranInside(h):
 		return "C05"
@@ -53,7 +54,8 @@ func ownerless(id string) func(e *Evidence) []Finding {
 			f.adviseOnOwner(e, h, id)
 			switch id {
 			case "C15":
-				f.lackBalancer(e, h)
+				f.Says = fmt.Sprintf("%s does not remove the load balancer of service %s", f.Owner.Name, h.Object.Name)
+				f.saw(1, e.balanced(h).Request, "status.loadBalancer is set")
 			case "C24":
 				f.Says = fmt.Sprintf("pod %s keeps the finalizer %s, and nothing else is deleted before it", h.Object.Name, h.Finalizer)
 				f.saw(1, "", "since the deletion of the namespace nothing but pods was deleted")
@@ -278,7 +280,7 @@ func (e *Evidence) isRefused(w Workload, h Held) bool {
 }
 
 // account is the name of the workload's service account.
-func (w Workload) account() string { return orElse(w.ServiceAccount, "default") }
+func (w Workload) account() string { return cmp.Or(w.ServiceAccount, "default") }
 
 // Account is the service account of the workload.
 func (w Workload) Account() Service { return Service{w.Namespace, w.account()} }
@@ -286,25 +288,7 @@ func (w Workload) Account() Service { return Service{w.Namespace, w.account()} }
 // User is the name under which the workload's pods send requests.
 func (w Workload) User() string { return "system:serviceaccount:" + w.Namespace + ":" + w.account() }
 
-// stampOf returns what was read of a Service, nil if it was not read.
-func (e *Evidence) stampOf(service string) *Stamp {
-	return find(e.Stamps, func(s Stamp) bool { return s.Type == "services" && s.Object == service })
-}
-
-// neverBalanced reports whether a Service was seen to have no load balancer: what C15 says does not
-// hold for it, only its finalizer does.
-func (e *Evidence) neverBalanced(h Held) bool {
-	stamp := e.stampOf(h.Object.Name)
-	return stamp != nil && !stamp.Balancer
-}
-
-// lackBalancer completes a finding about the load balancer of a Service.
-func (f *Finding) lackBalancer(e *Evidence, h Held) {
-	keeper, _ := h.Keeper()
-	f.Says = fmt.Sprintf("%s does not remove the load balancer of service %s", keeper.Name, h.Object.Name)
-	if stamp := e.stampOf(h.Object.Name); stamp == nil {
-		f.lack(nil, "status.loadBalancer of the Service was not read")
-	} else {
-		f.saw(1, stamp.Request, "status.loadBalancer is set")
-	}
+// balanced returns what was read of a Service that has a load balancer, nil for another one.
+func (e *Evidence) balanced(h Held) *Stamp {
+	return find(e.Stamps, func(s Stamp) bool { return s.Type == "services" && s.Object == h.Object.Name && s.Balancer })
 }

@@ -182,7 +182,7 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 
 // noCause says what can be said of a namespace that hangs without a cause that was found.
 func (e *Evidence) noCause() string {
-	if waits := orElse(e.waitingFor(nil), e.overdue()); waits != "" && !e.vouched() {
+	if waits := cmp.Or(e.waitingFor(nil), e.overdue()); waits != "" && !e.vouched() {
 		return waits
 	}
 	claim, content := e.unconfirmed(), e.condition(api.NamespaceDeletionContentFailure)

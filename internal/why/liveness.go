@@ -151,7 +151,7 @@ func (e *Evidence) stateOf(f *Finding, h Held, keeper Keeper) State {
 		return f.notKnown(nil, "%s, which does not show whether the owner acts", e.seenOnce())
 	}
 	if changed := e.changedOf(h); !still || changed != "" {
-		f.saw(2, h.Type.Request, "%s/%s has changed", h.Type.Name(), orElse(changed, h.Object.Name))
+		f.saw(2, h.Type.Request, "%s/%s has changed", h.Type.Name(), cmp.Or(changed, h.Object.Name))
 		return Ready // it acts
 	}
 	f.saw(2, h.Type.Request, standstill+": resourceVersion and finalizers are the same in both samples")
@@ -278,7 +278,7 @@ func (e *Evidence) leads(f *Finding, programs []string, state State) State {
 func (f *Finding) lackOwner(e *Evidence, h Held) {
 	keeper, _ := h.Keeper()
 	seen := Finding{}
-	f.doubt(e.lookForOwner(&seen, h) == Ready, "%s seems to be at work", orElse(keeper.Name, "its owner"))
+	f.doubt(e.lookForOwner(&seen, h) == Ready, "%s seems to be at work", cmp.Or(keeper.Name, "its owner"))
 	f.lackToo(seen)
 }
 

@@ -19,20 +19,12 @@ func (e *Evidence) pods() *Type {
 	return cmp.Or(e.typeOf("", "pods"), &Type{Version: "v1", Resource: "pods"})
 }
 
-// pastEnd returns the pods that are past their deletion timestamp.
-func (e *Evidence) pastEnd() (pods []Pod) {
-	for _, pod := range e.Pods {
-		if !pod.Deleted.IsZero() && !pod.Deleted.After(e.now()) && e.stays(pod) {
-			pods = append(pods, pod)
-		}
-	}
-	return pods
-}
-
 // late returns the pods that are past their deletion timestamp and have no finalizer.
-func (e *Evidence) late() []Pod { return slices.DeleteFunc(e.pastEnd(), Pod.isHeld) }
-
-func (p Pod) isHeld() bool { return len(p.Finalizers) > 0 }
+func (e *Evidence) late() []Pod {
+	return filter(e.Pods, func(p Pod) bool {
+		return !p.Deleted.IsZero() && !p.Deleted.After(e.now()) && len(p.Finalizers) == 0 && e.stays(p)
+	})
+}
 
 // Late reports whether a pod has outlived its grace period. The collector reads the node of such a
 // pod.

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -159,7 +160,7 @@ func (f *Finding) offerRelease(e *Evidence, h Held, when string, ifProven bool) 
 // loses says what the removal of the finalizer leaves behind.
 func (h Held) loses() string {
 	keeper, _ := h.Keeper()
-	return StaysBehind + orElse(keeper.Protects, "what "+h.Finalizer+" protects")
+	return StaysBehind + cmp.Or(keeper.Protects, "what "+h.Finalizer+" protects")
 }
 
 // complete completes the remedies of a finding: those that only read or repair come first.
