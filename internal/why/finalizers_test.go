@@ -25,11 +25,6 @@ func grants(all ...why.Grant) func(*why.Evidence) {
 	return func(e *why.Evidence) { e.Grants.Items = all }
 }
 
-// queue is an object of a type that no table has.
-func queue(manager string, all ...why.Workload) why.Evidence {
-	return orphan("queues", "example.com", "example.com/x", manager, all...)
-}
-
 // ops is a running Deployment.
 func ops(name string, words ...string) why.Workload {
 	return workload("deployment", "ops", name, 1, words...)

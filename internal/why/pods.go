@@ -180,23 +180,17 @@ func protectedClaim(e *Evidence) []Finding {
 		f := Finding{Blocks: t.blocks(1, claim)}
 		f.saw(1, t.Request, "claim %s is terminating and has %s", claim.Name, claimProtection)
 		user := slices.IndexFunc(e.Pods, func(p Pod) bool { return p.Node != "" && slices.Contains(p.Claims, claim.Name) && e.stays(p) })
-		pods := e.pods()
-		switch {
-		case user >= 0:
-			f.Culprit = Reference{Resource: "pods", Namespace: e.Name, Name: e.Pods[user].Name}
-			f.Says = fmt.Sprintf("pod %s, on node %s, mounts the claim %s", e.Pods[user].Name, e.Pods[user].Node, claim.Name)
-			f.saw(1, pods.Request, "pod %s on node %s mounts it", e.Pods[user].Name, e.Pods[user].Node)
-			f.Do = []string{"repair what keeps pod " + e.Pods[user].Name + ": another finding of this report, such as C11, names it"}
-			switch end := e.Pods[user].Deleted; {
-			case end.IsZero() && e.age() < backOffCap, !end.IsZero() && e.now().Sub(end) < tearDown:
-				f.Certainty = Later // the pod may still be deleted, run, or be torn down
-			}
-		case pods.Request == "" || pods.Unread():
-			f.Culprit = Reference{Resource: t.Name(), Namespace: e.Name, Name: claim.Name}
-			f.Says = fmt.Sprintf("the claim %s is protected", claim.Name)
-			f.lack(nil, "the pods could not be read")
-		default:
+		if user < 0 {
 			continue // its controller is slow, or off: C04
+		}
+		pod := e.Pods[user]
+		f.Culprit = Reference{Resource: "pods", Namespace: e.Name, Name: pod.Name}
+		f.Says = fmt.Sprintf("pod %s, on node %s, mounts the claim %s", pod.Name, pod.Node, claim.Name)
+		f.saw(1, e.pods().Request, "pod %s on node %s mounts it", pod.Name, pod.Node)
+		f.Do = []string{"repair what keeps pod " + pod.Name + ": another finding of this report, such as C11, names it"}
+		end := pod.Deleted
+		if end.IsZero() && e.age() < backOffCap || !end.IsZero() && e.now().Sub(end) < tearDown {
+			f.Certainty = Later // the pod may still be deleted, run, or be torn down
 		}
 		findings = append(findings, f)
 	}

@@ -44,9 +44,6 @@ func (r Reports) WriteText(w io.Writer, width int) error {
 		name, causes = max(name, len(report.Namespace)), max(causes, len(report.causes()))
 	}
 	var text strings.Builder
-	for _, shared := range r.shared() {
-		fmt.Fprintf(&text, "%s\n", shared)
-	}
 	line := func(cells ...string) {
 		row := fmt.Sprintf("%-*s  %-11s  %-*s  ", name, cells[0], cells[1], causes, cells[2])
 		for i, part := range words.Wrap(cells[3], max(40, width-len(row))) {
@@ -65,40 +62,6 @@ func (r Reports) WriteText(w io.Writer, width int) error {
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
-}
-
-// shared returns a line for each culprit that blocks several namespaces: repaired once, all of them
-// go.
-func (r Reports) shared() (lines []string) {
-	type culprit struct {
-		id   string
-		what Reference
-	}
-	var order []culprit
-	blocked, proven := map[culprit][]string{}, map[culprit]bool{}
-	for _, report := range r.Reports {
-		for _, f := range report.Findings {
-			one := culprit{f.ID, f.Culprit}
-			if f.ID == missingRightsID || slices.Contains(blocked[one], report.Namespace) {
-				continue
-			}
-			if blocked[one] == nil {
-				order = append(order, one)
-			}
-			blocked[one] = append(blocked[one], report.Namespace)
-			proven[one] = proven[one] || f.Certainty == Proven
-		}
-	}
-	for _, one := range order {
-		if n := len(blocked[one]); n > 1 {
-			verb := "possibly blocks"
-			if proven[one] {
-				verb = "blocks"
-			}
-			lines = append(lines, fmt.Sprintf("%s  %s %s %d namespaces", one.id, one.what, verb, n))
-		}
-	}
-	return lines
 }
 
 // incomplete returns why examinations ended early, each reason once.

@@ -25,14 +25,6 @@ func written(t *testing.T, r why.Report, wide bool) string {
 	return text.String()
 }
 
-// together is the text about several namespaces.
-func together(t *testing.T, all ...why.Evidence) string {
-	t.Helper()
-	var text strings.Builder
-	require.NoError(t, why.JudgeAll(all).WriteText(&text, 0))
-	return text.String()
-}
-
 // The commands that advice needs are printed, and each patch is JSON.
 func TestTheCommandsOfAdvice(t *testing.T) {
 	excludes := func(operator string) string {
@@ -132,25 +124,6 @@ func TestChanges(t *testing.T) {
 	why.JudgeAll([]why.Evidence{stuck}).Changes(last)
 	assert.Equal(t, ends, why.JudgeAll(nil).Changes(last))
 	assert.Empty(t, last)
-}
-
-// What blocks several namespaces comes first, once: repaired once, all of them go.
-func TestACauseOfSeveralNamespaces(t *testing.T) {
-	group := func(name string) why.Evidence {
-		e := unavailable("x")
-		e.Name = name
-		return e
-	}
-	first, second, unproven, both := group("shop"), group("other"), group("other"), group("shop")
-	alone := held(stopped("keda-operator"))
-	alone.Name, unproven.Second, both.Second = "alone", nil, nil
-	assert.Regexp(t, `^C01  apiservices\.apiregistration\.k8s\.io/v1\.g\.io blocks 2 namespaces\nNAMESPACE `,
-		together(t, first, second, alone))
-	assert.Contains(t, together(t, first, unproven), "v1.g.io blocks 2 namespaces\n", "it is proven in one of them")
-	assert.Contains(t, together(t, unproven, first), "v1.g.io blocks 2 namespaces\n", "it is proven in one of them")
-	assert.Contains(t, together(t, both, unproven), "v1.g.io possibly blocks 2 namespaces\n",
-		"nothing is proven in either")
-	assert.Regexp(t, `^NAMESPACE `, together(t, first, alone), "each has a cause of its own")
 }
 
 // Of more evidence than a block has room for, it has what decides: the last things that were seen,

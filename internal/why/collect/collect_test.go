@@ -191,36 +191,6 @@ func TestDiscoveryIsReadAgain(t *testing.T) {
 	assert.EqualValues(t, 2, discoveries.Load())
 }
 
-// Many converters push out the Service of an APIService, whose state C01 depends on.
-func TestManyConvertersBeforeAnAPIService(t *testing.T) {
-	c, _ := asking(t, listOf())
-	e := &c.evidence
-	e.Namespace = &why.Namespace{Conditions: []api.NamespaceCondition{{Type: api.NamespaceDeletionContentFailure, Status: api.ConditionTrue, Message: "x"}}}
-	for i := range maxBackends {
-		e.Definitions.Items = append(e.Definitions.Items, why.Definition{Converter: &why.Service{Namespace: "a", Name: fmt.Sprint("converter-", i)}})
-	}
-	e.APIServices.Items = []why.APIService{{GroupVersion: "g.io/v1", Service: &why.Service{Namespace: "kube-system", Name: "metrics-server"}, Available: "False"}}
-	e.Discovery.Failed = map[string]string{"g.io/v1": "stale"}
-	c.backends(t.Context())
-	var names []string
-	for _, b := range e.Backends {
-		names = append(names, b.Name)
-	}
-	assert.Contains(t, names, "metrics-server")
-}
-
-// Only the API server's own Status about the namespace says that it is gone.
-func TestWhoIsAskedAboutANamespace(t *testing.T) {
-	about := func(kind, name string, causes ...api.StatusCause) *api.StatusError {
-		return api.NewStatusError(api.Status{Code: 404, Details: &api.StatusDetails{Kind: kind, Name: name, Causes: causes}})
-	}
-	assert.True(t, isAbout(about("namespaces", "shop"), "shop"))
-	assert.False(t, isAbout(about("clusters", "shop"), "shop"))
-	assert.False(t, isAbout(about("namespaces", "other"), "shop"))
-	assert.False(t, isAbout(about("namespaces", "shop", api.StatusCause{Type: api.CauseUnexpectedServerResponse}), "shop"))
-	assert.False(t, isAbout(api.NewStatusError(api.Status{Code: 404}), "shop"))
-}
-
 // However the waves are nested, no more than eight requests run at a time.
 func TestRequestsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
