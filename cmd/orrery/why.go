@@ -104,7 +104,7 @@ Exit codes; with -A the highest of 0, 2 and 3:
 func (o *whyOptions) addTo(flags *pflag.FlagSet) {
 	program.WordVar(flags, &o.output, "output", "o", "output format",
 		[]string{outputText, outputWide, outputJSON, outputYAML},
-		"form of the report; wide has all evidence, with the requests")
+		"form of the report; wide has the requests of the evidence")
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "every terminating namespace, one row each; each type is listed once for all of them")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until the namespace is gone, or with -A until none is terminating")
 	flags.DurationVar(&o.interval, "interval", collect.DefaultInterval, "the time between the two samples")

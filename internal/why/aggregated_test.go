@@ -176,8 +176,6 @@ func TestConversionWebhooks(t *testing.T) {
 			e.Types[0].Failed, e.Second.Namespace.Conditions = nil, nil
 		}, "no C09"),
 		is("the condition is of a time before the repair", blamed(conversion+"Post: refused"), "no C09"),
-		is("the list and the condition", with(says(unconverted(), conversion+"Post: refused"), converts),
-			"C09 possible", "only found: C09 possible customresourcedefinitions/things.g.io"),
 		is("while pods are left, which go first", add(unconverted(), typeOf("", "pods", object("p"))), "C09 later"),
 		is("while pods are left, and another type was deleted already", add(unconverted(), typeOf("", "pods",
 			object("p")), typeOf("", "services", ending(time.Second, "s"))), "C09 proven"),

@@ -158,9 +158,6 @@ func typeOf(group, resource string, objects ...why.Object) why.Type {
 		for _, f := range o.Finalizers {
 			t.Finalizers[f]++
 		}
-		if o.Created.After(t.Newest) {
-			t.Newest = o.Created
-		}
 	}
 	return t
 }

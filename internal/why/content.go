@@ -171,17 +171,12 @@ func grows(e *Evidence) []Finding {
 	var findings []Finding
 	for i := range e.Types {
 		t := &e.Types[i]
-		if !t.Newest.After(after) || t.expires() {
+		// Each pass deletes what kube-controller-manager creates again: it does not keep the namespace.
+		young := find(t.Objects, func(o Object) bool {
+			return o.Created.After(after) && !slices.Contains(ofEveryNamespace, t.Name()+"/"+o.Name)
+		})
+		if young == nil || t.expires() {
 			continue
-		}
-		young := Object{}
-		for _, o := range t.Objects {
-			if o.Created.After(young.Created) && !slices.Contains(ofEveryNamespace, t.Name()+"/"+o.Name) {
-				young = o
-			}
-		}
-		if !young.Created.After(after) && len(t.Objects) == t.Count {
-			continue // each pass deletes what kube-controller-manager creates again: it does not keep the namespace
 		}
 		f := Finding{Culprit: Reference{Resource: t.Name(), Namespace: e.Name, Name: "*"}, Blocks: t.all()}
 		f.Says = fmt.Sprintf("something creates %s although %s is terminating", t.Name(), e.Name)

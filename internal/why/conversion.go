@@ -90,7 +90,7 @@ func (e *Evidence) definition(name string) *Definition {
 
 // converterIsDown completes the finding about the conversion webhook of a type: what does not show
 // that its server is down is missing in the proof. text is the error of a call that was just made,
-// or that the controller has met. It returns false if there is no such type.
+// or that the controller has met. It returns false if there is no such type, or its server is back.
 func (e *Evidence) converterIsDown(f *Finding, name, text string) bool {
 	f.Culprit = Reference{Resource: "customresourcedefinitions", Name: name}
 	f.Says = fmt.Sprintf("the conversion webhook of %s is down, so its objects can be neither listed nor "+
@@ -110,14 +110,12 @@ func (e *Evidence) converterIsDown(f *Finding, name, text string) bool {
 	case url != "":
 		f.saw(1, e.Definitions.Request, "CustomResourceDefinition %s: strategy Webhook, URL %s", name, url)
 	default:
-		f.lack(nil, "the CustomResourceDefinition names no server for its conversion")
-		return true
+		return false
 	}
 	repair, down := e.unreachable(f, service, url, text, "CustomResourceDefinition "+name)
 	switch {
 	case !down:
-		f.lack(nil, "Service %s has ready endpoints", service)
-		repair = e.bringBack(*service)
+		return false
 	case repair == "":
 		repair = fmt.Sprintf("run the conversion webhook in another namespace, and set spec.conversion.webhook.clientConfig.service of "+
 			"CustomResourceDefinition %s to it", name)

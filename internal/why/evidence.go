@@ -159,7 +159,6 @@ type Type struct {
 	More       bool           `json:"more,omitempty"`
 	Partial    bool           `json:"partial,omitempty"`    // of the second sample: only the first page was read
 	Finalizers map[string]int `json:"finalizers,omitempty"` // finalizer -> number of objects that have it
-	Newest     time.Time      `json:"newest,omitzero"`
 	Objects    []Object       `json:"objects,omitempty"`
 }
 

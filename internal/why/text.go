@@ -13,13 +13,9 @@ import (
 // reportWidth is the greatest width of a report, and its width in a file or a pipe.
 const reportWidth = 100
 
-// causeLines is how many lines a cause has at most, unless its advice alone has more. -o wide has
-// all its evidence.
-const causeLines = 12
-
 // WriteText writes the report for people: one sentence, a block for each finding, and how far the
-// examination went. width is that of the terminal, or 0 for a file or a pipe. wide has all
-// evidence, with the requests.
+// examination went. width is that of the terminal, or 0 for a file or a pipe. wide has the requests
+// of the evidence.
 func (r Report) WriteText(w io.Writer, wide bool, width int) error {
 	if width == 0 || width > reportWidth {
 		width = reportWidth
@@ -104,7 +100,6 @@ func number(read, unread int) string {
 
 // block returns the lines of a finding.
 func (f Finding) block(wide bool, width int) []string {
-	blocked := f.field("BLOCKED BY", f.blockedBy(), width)
 	var evidence []string
 	for _, p := range f.Proof {
 		if wide && p.Request != "" {
@@ -115,27 +110,13 @@ func (f Finding) block(wide bool, width int) []string {
 	for _, m := range f.Missing {
 		evidence = append(evidence, "not proven: "+m)
 	}
-	seen := f.field("EVIDENCE", evidence, width)
-	advice := append(f.field("DO", f.Do, width), f.field("DO NOT", f.DoNot, width)...)
-	if most := max(2, causeLines-1-len(blocked)-len(advice)); !wide && len(seen) > most {
-		seen = f.field("EVIDENCE", f.decisive(evidence, most-1, width), width)
-	}
-	head := fmt.Sprintf("%s  %s (%s)", f.ID, f.Title, f.Certainty)
-	return slices.Concat([]string{head}, blocked, seen, advice)
-}
-
-// decisive returns the evidence that decides, whole sentences of at most so many lines, or one: the
-// last ones, which are the most precise, or say what is not proven.
-func (f Finding) decisive(evidence []string, most, width int) []string {
-	from, lines := len(evidence), 0
-	for from > 0 {
-		lines += len(f.field("", evidence[from-1:from], width))
-		if lines > most && from < len(evidence) {
-			break
-		}
-		from--
-	}
-	return append(slices.Clone(evidence[from:]), "... (-o wide has all evidence)")
+	return slices.Concat(
+		[]string{fmt.Sprintf("%s  %s (%s)", f.ID, f.Title, f.Certainty)},
+		field("BLOCKED BY", f.blockedBy(), width),
+		field("EVIDENCE", evidence, width),
+		field("DO", f.Do, width),
+		field("DO NOT", f.DoNot, width),
+	)
 }
 
 // blockedBy names the culprit, and how many objects of which types it keeps.
@@ -151,7 +132,7 @@ func (f Finding) blockedBy() []string {
 
 // field returns the lines of one part of a block, with its name before the first one. A word is
 // never broken, so that a name can be copied.
-func (f Finding) field(name string, texts []string, width int) (lines []string) {
+func field(name string, texts []string, width int) (lines []string) {
 	for _, text := range texts {
 		for _, line := range words.Wrap(text, max(20, width-14)) {
 			lines, name = append(lines, fmt.Sprintf("  %-10s  %s", name, line)), ""

@@ -126,22 +126,11 @@ func TestChanges(t *testing.T) {
 	assert.Empty(t, last)
 }
 
-// Of more evidence than a block has room for, it has what decides: the last things that were seen,
-// and each in a whole sentence. What is left is named, and of many unread types some.
+// A block has all evidence, wide also its requests. What is left is named, and of many unread types
+// some.
 func TestTheBlocksOfAReport(t *testing.T) {
-	long := why.Finding{ID: "C07", Title: "t", Do: slices.Repeat([]string{"do"}, 6), Missing: []string{"the last"}}
-	for _, says := range []string{"first", strings.Repeat("second ", 40), "third", "fourth"} {
-		long.Proof = append(long.Proof, why.Proof{Says: says})
-	}
-	report := why.Report{Findings: []why.Finding{long}}
-	assert.Contains(t, written(t, report, false), `
-  EVIDENCE    third
-              fourth
-              not proven: the last
-              ... (-o wide has all evidence)
-`)
-	assert.NotContains(t, written(t, report, false), "second")
-	assert.Contains(t, written(t, report, true), "EVIDENCE    first\n              second second")
+	assert.Contains(t, written(t, why.Judge(held()), true), "[sample 1: GET scaledobjects]")
+	assert.NotContains(t, written(t, why.Judge(held()), false), "[sample ")
 	assert.Contains(t, written(t, why.Judge(held()), false),
 		"not proven: whether keda-operator runs outside this cluster is not known\n")
 	remedies := find(why.Judge(held()), "C04").Remedies

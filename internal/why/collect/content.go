@@ -144,7 +144,6 @@ func (s *shelf) add(m *api.ObjectMeta) why.Object {
 		}
 		t.Finalizers[finalizer]++
 	}
-	t.Newest = later(t.Newest, o.Created)
 	s.kept.add(o)
 	return o
 }
