@@ -178,8 +178,8 @@ func (e *Evidence) exclusion(hook *Webhook) []Remedy {
 		panic(err) // it has only strings
 	}
 	change := func(operator string) string {
-		list := fmt.Sprintf("(.webhooks[] | select(.name == %q) | .namespaceSelector.matchExpressions) %s %s", hook.Name,
-			operator, entry)
+		list := fmt.Sprintf("(.webhooks[] | select(.name == %q) | .namespaceSelector.matchExpressions) %s %s",
+			hook.Name, operator, entry)
 		return kubectl("", "get %s %s -o json | jq %s | kubectl replace -f -", hook.Resource, hook.Configuration, list)
 	}
 	return []Remedy{{Command: change("+=")}, {Command: change("-="), When: whenGone}}
@@ -193,8 +193,9 @@ func admissionDenies(e *Evidence) []Finding {
 			f := c.Finding
 			f.lackPass(e, c.hook.Resource+" "+c.hook.Configuration, c.hook.Changed)
 			f.lackDeletions(e)
-			f.Says = fmt.Sprintf("the webhook %s denies the deletion: %s", name, cmp.Or(reason, "without explanation"))
-			f.saw(1, e.Namespace.Request, "ContentFailure: admission webhook %q denied the request: %s", name, cmp.Or(reason, "without explanation"))
+			says := cmp.Or(reason, "without explanation")
+			f.Says = fmt.Sprintf("the webhook %s denies the deletion: %s", name, says)
+			f.saw(1, e.Namespace.Request, "ContentFailure: admission webhook %q denied the request: %s", name, says)
 			if reason != "" {
 				f.Do = []string{fmt.Sprintf("do what the webhook asks for: %s", reason), doneAlready}
 			}

@@ -71,7 +71,7 @@ func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
 }
 
 // lackDeletions does so for the objects whose deletion was denied, and for the namespace, whose
-// labels may decide. An object that has a newer resourceVersion than the namespace was written after
+// labels may decide. An object with a newer resourceVersion than the namespace was written after
 // its conditions.
 func (f *Finding) lackDeletions(e *Evidence) {
 	n := e.Latest()
@@ -87,10 +87,12 @@ func (f *Finding) lackDeletions(e *Evidence) {
 			continue // those two change all the time
 		}
 		f.doubt(t.Count > len(t.Objects), "not all %s were looked at: one may have been changed since", t.Name())
-		written := func(o Object) bool { return e.moved(t, o) || version(o.ResourceVersion) > version(n.ResourceVersion) }
+		written := func(o Object) bool {
+			return e.moved(t, o) || version(o.ResourceVersion) > version(n.ResourceVersion)
+		}
 		if o := find(t.Objects, written); o != nil {
-			f.lack(nil, "%s/%s was written or removed after the conditions: the next pass of the controller may succeed",
-				t.Name(), o.Name)
+			f.lack(nil, "%s/%s was written or removed after the conditions: the next pass of the controller may "+
+				"succeed", t.Name(), o.Name)
 		}
 	}
 }

@@ -35,7 +35,8 @@ func definitionGoes(e *Evidence) []Finding {
 			keeper, _ := h.Keeper()
 			f.saw(1, t.Request, "%s/%s has %s", t.Name(), h.Object.Name, h.Finalizer)
 			f.lackOwner(e, h)
-			f.Do = append(f.Do, fmt.Sprintf("find out why %s does not remove %s from %s/%s", cmp.Or(keeper.Name, "its owner"), h.Finalizer, t.Name(), h.Object.Name))
+			f.Do = append(f.Do, fmt.Sprintf("find out why %s does not remove %s from %s/%s",
+				cmp.Or(keeper.Name, "its owner"), h.Finalizer, t.Name(), h.Object.Name))
 			f.Remedies = append(f.Remedies, Remedy{Command: kubectl(e.Name, "describe %s %s", t.Name(), h.Object.Name)})
 		}
 		findings = append(findings, f)
@@ -171,7 +172,7 @@ func grows(e *Evidence) []Finding {
 	var findings []Finding
 	for i := range e.Types {
 		t := &e.Types[i]
-		// Each pass deletes what kube-controller-manager creates again: it does not keep the namespace.
+		// What kube-controller-manager creates again, each pass deletes: it keeps no namespace.
 		young := find(t.Objects, func(o Object) bool {
 			return o.Created.After(after) && !slices.Contains(ofEveryNamespace, t.Name()+"/"+o.Name)
 		})
@@ -194,7 +195,8 @@ func grows(e *Evidence) []Finding {
 	return findings
 }
 
-// newUIDs reports whether the second sample has objects of a type that were created after the first.
+// newUIDs reports whether the second sample has objects of a type that were created after the
+// first.
 func (e *Evidence) newUIDs(t *Type) bool {
 	second := e.Second.typeOf(t)
 	return second != nil && slices.ContainsFunc(second.Objects, func(o Object) bool {

@@ -20,7 +20,8 @@ const (
 
 // olderNames are what --controllers also accepts.
 var olderNames = map[string]string{
-	namespaceController: "namespace", collectorController: "garbagecollector", "persistentvolumeclaim-protection-controller": "pvc-protection",
+	namespaceController: "namespace", collectorController: "garbagecollector",
+	"persistentvolumeclaim-protection-controller": "pvc-protection",
 	"job-controller": "job", "resourceclaim-controller": "resource-claim-controller",
 	"deployment-controller": "deployment", "replicaset-controller": "replicaset",
 }
@@ -80,7 +81,7 @@ func noController(e *Evidence) []Finding {
 		return nil
 	}
 	f.saw(2, e.Namespace.Request, "its conditions and finalizers have not changed")
-	// A write after the deletion shows a controller at work, but for those of a process that is dead.
+	// A write after the deletion shows a controller at work, unless its process is dead.
 	switchedOff := f.Culprit.Resource == "pods"
 	since := func(w Writer) bool {
 		return w.At.After(e.Namespace.Deleted) && (w.Manager != managerName || switchedOff)
@@ -209,7 +210,9 @@ func twoControllers(e *Evidence) []Finding {
 }
 
 // tools begin the managers that people and scripts write with.
-var tools = []string{"kubectl", "k9s", "curl", "Python", "python", "Go-http-client", "OpenAPI-Generator", "Kubernetes Java"}
+var tools = []string{
+	"kubectl", "k9s", "curl", "Python", "python", "Go-http-client", "OpenAPI-Generator", "Kubernetes Java",
+}
 
 // lastWrites returns each writer of two samples once, the latest first. One that overwrites all
 // that the other wrote takes its entry of managedFields away, so that each sample may have one of

@@ -80,7 +80,8 @@ func unavailable(e *Evidence, inside bool) []Finding {
 	var findings []Finding
 	for _, groupVersion := range e.Undiscovered() {
 		service := e.apiService(groupVersion)
-		if service == nil || service.Service == nil || service.Available == "True" || (service.Service.Namespace == e.Name) != inside {
+		if service == nil || service.Service == nil || service.Available == "True" ||
+			(service.Service.Namespace == e.Name) != inside {
 			continue
 		}
 		f := undiscoveredFinding(e, groupVersion)

@@ -29,8 +29,10 @@
 //
 // To add a cause, write its row and its function, and its fixture with a solution in
 // internal/lab/causes. If it needs a request that no other cause needs, package collect sends it.
-// Then write the examples and the page anew: go test ./internal/lab/causes -run TestExamples -update,
-// and go test ./internal/why -run Page -update.
+// Then write the examples and the page anew:
+//
+//	go test ./internal/lab/causes -run TestExamples -update
+//	go test ./internal/why -run Page -update
 //
 // # Proof
 //

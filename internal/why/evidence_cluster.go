@@ -109,7 +109,7 @@ type Policy struct {
 	// Rules are the policy's match constraints, NamespaceOnly is their namespaceSelector.
 	Rules         []Rule   `json:"rules,omitempty"`
 	NamespaceOnly Selector `json:"namespaceSelector,omitzero"`
-	// Depends: its expressions ask about rights, or a binding has parameters, which may have changed.
+	// Depends: it asks about rights, or has parameters, and these may have changed.
 	Depends bool `json:"depends,omitempty"`
 	// Changed is when it was last written.
 	Changed time.Time `json:"changed,omitzero"`

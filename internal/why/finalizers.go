@@ -127,7 +127,8 @@ func (f *Finding) removes(h Held) string {
 // stoppedOwner returns a workload without a ready pod that has the owner's name, or else one of its
 // programs; nil for none.
 func (e *Evidence) stoppedOwner(h Held, name string) *Workload {
-	stopped := filter(e.Workloads.Items, func(w Workload) bool { return w.Ready == 0 && w.Kind != PodKind && h.Owns(w) })
+	isStopped := func(w Workload) bool { return w.Ready == 0 && w.Kind != PodKind && h.Owns(w) }
+	stopped := filter(e.Workloads.Items, isStopped)
 	if named := find(stopped, func(w Workload) bool { return w.Name == name }); named != nil {
 		return named
 	}

@@ -182,25 +182,28 @@ func verdict(e *Evidence, findings []Finding) (Verdict, string) {
 
 // noCause says what can be said of a namespace that hangs without a cause that was found.
 func (e *Evidence) noCause() string {
-	if waits := cmp.Or(e.waitingFor(nil), e.overdue()); waits != "" && !e.vouched() {
-		return waits
-	}
+	const none = "no known cause is proven"
 	claim, content := e.unconfirmed(), e.condition(api.NamespaceDeletionContentFailure)
-	switch objects, unread := e.left(); {
+	objects, unread := e.left()
+	waits := cmp.Or(e.waitingFor(nil), e.overdue())
+	switch {
+	case e.vouched():
+		return none
+	case waits != "":
+		return waits
 	case len(unread) > 0:
 		return fmt.Sprintf("why is not proven: %s could not be read", types(unread))
-	case claim != nil && !e.vouched():
-		return fmt.Sprintf("%s says %.200q, which the requests of this command do not confirm: wait for the controller's "+
-			"next pass, within %s, or read its log", short(claim.Type), claim.Message, words.Duration(backOffCap))
-	case objects == 0 && !e.vouched():
+	case claim != nil:
+		return fmt.Sprintf("%s says %.200q, which the requests of this command do not confirm: wait for the "+
+			"controller's next pass, within %s, or read its log", short(claim.Type), claim.Message, words.Duration(backOffCap))
+	case objects == 0:
 		return fmt.Sprintf("nothing is left in it: a controller that works would have removed it within %s. "+
 			"Its log says if its last request, to namespaces/finalize, is refused", words.Duration(backOffCap))
+	case content != "":
+		return fmt.Sprintf("%s. ContentFailure says %.400q; if that is repaired by now, the next pass of the "+
+			"controller, within %s, may succeed", none, content, words.Duration(backOffCap))
 	}
-	if content != "" && !e.vouched() {
-		return fmt.Sprintf("no known cause is proven. ContentFailure says %.400q; if that is repaired by now, "+
-			"the next pass of the controller, within %s, may succeed", content, words.Duration(backOffCap))
-	}
-	return "no known cause is proven"
+	return none
 }
 
 // says returns the sentences of the findings that are so certain, of causes that wait or of others.

@@ -115,7 +115,8 @@ func foreignTokens(e *Evidence) []Finding {
 		e.emptiness(&f)
 		e.giveTime(&f)
 		f.Do = []string{
-			fmt.Sprintf("find %s, which was not looked for, and let it remove its token", cmp.Or(tokenOwners[token], "the owner of "+token)),
+			fmt.Sprintf("find %s, which was not looked for, and let it remove its token",
+				cmp.Or(tokenOwners[token], "the owner of "+token)),
 			"⚠ last resort: PUT the namespace to its subresource finalize without that token, and with all others",
 		}
 		f.doubt(tokenOwners[token] != "", "whether %s runs was not looked for", tokenOwners[token])

@@ -66,14 +66,15 @@ func TestAServerOfAWebhook(t *testing.T) {
 				"there: guard is terminating, too", "!--replicas=1"),
 		is("no Service", unreachable(), "C07 proven", "do: create Service guard/guard and the pods behind it again"),
 		is("a Service that cannot be read", with(unreachable(),
-			func(e *why.Evidence) { e.Backends[0].Failed = noRight }), "C07 possible", "missing: whether Service guard/guard "+
-			"has a ready endpoint is not known: forbidden", "do: bring the pods behind Service guard/guard back"),
+			func(e *why.Evidence) { e.Backends[0].Failed = noRight }), "C07 possible", "missing: whether Service "+
+			"guard/guard has a ready endpoint is not known: forbidden", "do: bring the pods behind Service guard/guard back"),
 		is("a server at a URL that is slow", with(calling(`Post "https://hooks.example.com/?timeout=10s": context `+
 			`deadline exceeded`), atURL("https://hooks.example.com/")), "C07 proven", "do: repair the server at "+
 			"https://hooks.example.com/, or correct the URL or the caBundle in validatingwebhookconfigurations"),
 		is("an error as the answer of a URL", with(calling("the server could not find the requested resource"),
 			atURL("https://10.0.0.1:8443/check")), "C07 proven", "says: calls of the webhook "+
-			"b.example.com fail", "do: if that is done already: wait for the controller's next pass, which comes within 1m"),
+			"b.example.com fail", "do: if that is done already: wait for the controller's next pass, which "+
+			"comes within 1m"),
 		is("webhooks that were not read when the condition came", with(unreachable(), func(e *why.Evidence) {
 			e.Webhooks, e.Backends = why.Answer[why.Webhook]{}, nil
 		}), "C07 possible", "!by now", "the webhook configurations could not be read: they were not requested"),
