@@ -195,7 +195,8 @@ func (e *Evidence) noCause() string {
 		return fmt.Sprintf("why is not proven: %s could not be read", types(unread))
 	case claim != nil:
 		return fmt.Sprintf("%s says %.200q, which the requests of this command do not confirm: wait for the "+
-			"controller's next pass, within %s, or read its log", short(claim.Type), claim.Message, words.Duration(backOffCap))
+			"controller's next pass, within %s, or read its log",
+			short(claim.Type), claim.Message, words.Duration(backOffCap))
 	case objects == 0:
 		return fmt.Sprintf("nothing is left in it: a controller that works would have removed it within %s. "+
 			"Its log says if its last request, to namespaces/finalize, is refused", words.Duration(backOffCap))

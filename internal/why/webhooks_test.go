@@ -67,7 +67,8 @@ func TestAServerOfAWebhook(t *testing.T) {
 		is("no Service", unreachable(), "C07 proven", "do: create Service guard/guard and the pods behind it again"),
 		is("a Service that cannot be read", with(unreachable(),
 			func(e *why.Evidence) { e.Backends[0].Failed = noRight }), "C07 possible", "missing: whether Service "+
-			"guard/guard has a ready endpoint is not known: forbidden", "do: bring the pods behind Service guard/guard back"),
+			"guard/guard has a ready endpoint is not known: forbidden",
+			"do: bring the pods behind Service guard/guard back"),
 		is("a server at a URL that is slow", with(calling(`Post "https://hooks.example.com/?timeout=10s": context `+
 			`deadline exceeded`), atURL("https://hooks.example.com/")), "C07 proven", "do: repair the server at "+
 			"https://hooks.example.com/, or correct the URL or the caBundle in validatingwebhookconfigurations"),

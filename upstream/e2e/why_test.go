@@ -89,7 +89,7 @@ var situations = map[string][]situation{
 				grant("clusterrole", "reads", "get,list,watch", "challenges.acme.cert-manager.io", "default"),
 				grant("role", "updates", "update,patch", "challenges.acme.cert-manager.io", "default")),
 			says: "deployment default/cert-manager: 1 ready ... default may neither update nor patch " +
-				"challenges.acme.cert-manager.io in $NS ... DO if it is the owner, give service "+
+				"challenges.acme.cert-manager.io in $NS ... DO if it is the owner, give service " +
 				"account default/default"},
 		{name: "an owner stopped beside a pod with a kubeconfig", proven: "C04 configmaps $NS/orders",
 			held:     "ConfigMap ceph.rook.io/disaster-protection",
