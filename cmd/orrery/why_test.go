@@ -23,7 +23,7 @@ func TestWhyOfANamespaceThatIsNotStuck(t *testing.T) {
 	path := builtIn(t)
 	for name, want := range map[string]string{
 		"nowhere": "namespace \"nowhere\" does not exist; no namespace is Terminating\n",
-		"default": "namespace \"default\" is Active: this namespace may not be deleted\n",
+		"default": "namespace \"default\" is Active: its deletion was not requested\n",
 	} {
 		code, stdout, stderr := orrery(t, "why", name, "--kubeconfig", path)
 		assert.Equal(t, map[string]int{"nowhere": why.ExitError, "default": why.ExitNotStuck}[name], code)
