@@ -91,13 +91,10 @@ type TLS struct {
 	// that is read again when it changes. Both empty: the machine's own list of authorities.
 	CAData []byte
 	CAFile string
-	// ReadCA, if not nil, is asked for the PEM certificates instead, now and then (see
-	// CheckInterval), from any goroutine. When they change new requests go over new connections.
-	ReadCA func() ([]byte, error)
 
 	ServerName string // compared with the certificate instead of the host's name
-	// Insecure accepts any server certificate, and calls Trace.Warning. It excludes CAData, CAFile
-	// and ReadCA.
+	// Insecure accepts any server certificate, and calls Trace.Warning. It excludes CAData and
+	// CAFile.
 	Insecure bool
 	// CheckInterval is how often CAFile and Credentials.ClientCertificate are checked between
 	// handshakes. 0 means DefaultTLSCheckInterval.
@@ -106,7 +103,7 @@ type TLS struct {
 
 // wanted reports whether anything is set that makes sense over https only.
 func (t TLS) wanted() bool {
-	return len(t.CAData) > 0 || t.CAFile != "" || t.ReadCA != nil || t.ServerName != "" || t.Insecure
+	return len(t.CAData) > 0 || t.CAFile != "" || t.ServerName != "" || t.Insecure
 }
 
 // String names the type of the credentials, and nothing that may be secret, as a Host can be before

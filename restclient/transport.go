@@ -82,14 +82,9 @@ func proxyAnswered(_ context.Context, _ *url.URL, _ *http.Request, answer *http.
 
 func (p *pool) readCA() ([]byte, error) {
 	switch {
-	case p.settings.Insecure && (len(p.settings.CAData) > 0 || p.settings.CAFile != "" || p.settings.ReadCA != nil):
-		return nil, &ConfigError{Field: "TLS", Problem: "both skips verification of the server's certificate and names a certificate authority; choose one"}
-	case p.settings.ReadCA != nil:
-		data, err := p.settings.ReadCA()
-		if err != nil {
-			return nil, &ConfigError{Field: "TLS.ReadCA", Problem: "fails", Err: err}
-		}
-		return data, nil
+	case p.settings.Insecure && (len(p.settings.CAData) > 0 || p.settings.CAFile != ""):
+		return nil, &ConfigError{Field: "TLS", Problem: "both skips verification of the server's certificate and " +
+			"names a certificate authority; choose one"}
 	case len(p.settings.CAData) > 0 || p.settings.CAFile == "":
 		return p.settings.CAData, nil
 	}
@@ -107,7 +102,7 @@ func (p *pool) newTLSConfig(caData []byte) (*tls.Config, error) {
 		InsecureSkipVerify: p.settings.Insecure,
 	}
 	// A file that is temporarily empty must not make us trust the machine's authorities instead.
-	if len(caData) > 0 || p.settings.CAFile != "" || p.settings.ReadCA != nil {
+	if len(caData) > 0 || p.settings.CAFile != "" {
 		cfg.RootCAs = x509.NewCertPool()
 		if !cfg.RootCAs.AppendCertsFromPEM(caData) {
 			return nil, &ConfigError{Field: "TLS", Problem: "has certificate authority data that contains no PEM certificate"}

@@ -21,9 +21,7 @@ import (
 // connect reads the configuration and returns a client whose connections are behind the fence. It
 // sends nothing yet.
 func connect(options *runOptions, logger *logs.Logger, observer *observer, recorder *trace.Recorder, fence *leaderelection.Fence) (*restclient.Client, error) {
-	from := options.cluster.of()
-	from.Changed = logger.KubeconfigChanged
-	config, info, err := kubeconfig.Load(from)
+	config, info, err := kubeconfig.Load(options.cluster.of())
 	if err != nil {
 		return nil, err
 	}

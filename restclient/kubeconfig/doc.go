@@ -19,7 +19,7 @@
 // warnings as data: this package writes to no terminal.
 //
 // Files that a kubeconfig names (tokenFile, client-certificate, certificate-authority and the like)
-// are read again while they are in use. With [Options].Changed so is the kubeconfig itself.
+// are read again while they are in use. The kubeconfig itself is read once, as by kubectl.
 //
 // # Guarantees
 //

@@ -1,7 +1,6 @@
 package kubeconfig
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -106,50 +105,6 @@ func listOf(value string) []string {
 }
 
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
-
-// searched are the candidate files, whether or not they exist.
-type searched struct {
-	paths    []string
-	variable bool // named by the variable KUBECONFIG
-	// sum is the checksum of the files before they were read, so that a write during the read
-	// changes it. Only with Options.Changed.
-	sum [sha256.Size]byte
-}
-
-func (opts *Options) search(paths []string) searched {
-	s := searched{paths: paths}
-	if opts.Changed != nil {
-		s.sum = sumOfFiles(paths)
-	}
-	return s
-}
-
-// sumOfFiles returns a checksum of the files. Unreadable files count as empty.
-func sumOfFiles(paths []string) [sha256.Size]byte {
-	h := sha256.New()
-	for _, path := range paths {
-		data, _ := os.ReadFile(path)
-		fmt.Fprintf(h, "%d\n", len(data))
-		h.Write(data)
-	}
-	return [sha256.Size]byte(h.Sum(nil))
-}
-
-// Change is a change of a file whose configuration is in use, see Options.Changed.
-type Change struct {
-	Kind ChangeKind
-	Text string // one sentence; nothing secret
-}
-
-// ChangeKind is the kind of a Change.
-type ChangeKind string
-
-const (
-	CredentialsRenewed ChangeKind = "CredentialsRenewed" // the user of that name has new credentials, which are now used
-	AuthorityRenewed   ChangeKind = "AuthorityRenewed"   // the server has a new certificate authority, which is now used
-	NotFollowed        ChangeKind = "NotFollowed"        // something else has changed, such as the server; not used until a restart
-	Unusable           ChangeKind = "Unusable"           // the file cannot be used; the loaded configuration is
-)
 
 // DefaultServiceAccountDir is where the kubelet mounts the service account of a pod: token, ca.crt
 // and namespace.

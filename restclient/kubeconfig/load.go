@@ -24,12 +24,6 @@ type Options struct {
 
 	Getenv            func(string) string // replaces os.Getenv
 	ServiceAccountDir string              // replaces DefaultServiceAccountDir
-	// Changed, if not nil, makes the configuration follow its files. Renewed credentials and a
-	// renewed certificate authority are used by requests at least ten seconds later, or immediately
-	// after a 401. Other changes, such as another server, are not followed. Changed is called for
-	// each change, on the goroutine of a request, and must return soon. Nil: the files are read
-	// once, as kubectl does; files that they name are read again in any case.
-	Changed func(Change)
 }
 
 // Info describes the source of a configuration.
@@ -71,12 +65,12 @@ func (i *Info) warn(kind WarningKind, text string) {
 // [*InClusterError], and its text is a sentence for the user.
 func Load(opts Options) (restclient.Config, *Info, error) {
 	info := &Info{Namespace: "default"}
-	cfg, files, err := find(opts, info)
+	cfg, searched, err := find(opts, info)
 	if err != nil {
 		return restclient.Config{}, info, err
 	}
 	if !cfg.isEmpty() {
-		loaded, err := cfg.load(opts, info, files)
+		loaded, err := cfg.load(opts, info)
 		return loaded, info, err
 	}
 	switch {
@@ -84,36 +78,37 @@ func Load(opts Options) (restclient.Config, *Info, error) {
 		err = &ParseError{Path: opts.Path, Problem: "it is empty, give another file"}
 	case opts.Context != "":
 		info.Context = opts.Context
-		err = &ContextError{Name: opts.Context, Files: files.paths}
+		err = &ContextError{Name: opts.Context, Files: searched}
 	case inCluster(opts):
 		loaded, err := loadInCluster(opts, info)
 		return loaded, info, err
 	default:
-		err = &NoConfigError{Searched: files.paths, Variable: files.variable, Exists: len(info.Files) > 0}
+		err = &NoConfigError{
+			Searched: searched, Variable: len(listOf(opts.getenv("KUBECONFIG"))) > 0, Exists: len(info.Files) > 0,
+		}
 	}
 	return restclient.Config{}, info, err
 }
 
-// find reads the candidate files.
-func find(opts Options, info *Info) (cfg *Config, files searched, err error) {
+// find reads the candidate files, and returns their paths, whether or not they exist.
+func find(opts Options, info *Info) (cfg *Config, searched []string, err error) {
 	if opts.Path != "" {
-		files = opts.search([]string{opts.Path})
-		if cfg, err = ReadFile(opts.Path); err == nil {
-			info.Files = files.paths
+		cfg, err = ReadFile(opts.Path)
+		if err == nil {
+			info.Files = []string{opts.Path}
 		}
-		return cfg, files, err
+		return cfg, info.Files, err
 	}
-	fromEnv := listOf(opts.getenv("KUBECONFIG"))
-	files = opts.search(fromEnv)
-	files.variable = len(fromEnv) > 0
-	if !files.variable {
-		files = opts.search(opts.homeFile())
+	searched = listOf(opts.getenv("KUBECONFIG"))
+	variable := len(searched) > 0
+	if !variable {
+		searched = opts.homeFile()
 	}
-	cfg, info.Files, err = readList(files.paths)
-	if files.variable && len(info.Files) == 0 && err == nil {
+	cfg, info.Files, err = readList(searched)
+	if variable && len(info.Files) == 0 && err == nil {
 		info.warn(WarningMissingFiles, "none of the files in the variable KUBECONFIG exists")
 	}
-	return cfg, files, err
+	return cfg, searched, err
 }
 
 func (opts *Options) getenv(name string) string {
@@ -135,16 +130,12 @@ func (opts *Options) homeFile() []string {
 }
 
 // load selects the context and translates its cluster and user.
-func (cfg *Config) load(opts Options, info *Info, files searched) (restclient.Config, error) {
+func (cfg *Config) load(opts Options, info *Info) (restclient.Config, error) {
 	l, err := cfg.resolve(opts, info)
 	if err != nil {
 		return restclient.Config{}, err
 	}
-	loaded, err := l.load()
-	if err == nil && opts.Changed != nil {
-		err = follow(&loaded, l, files)
-	}
-	return loaded, err
+	return l.load()
 }
 
 // resolve finds the context with its cluster and user.
@@ -185,12 +176,11 @@ func (cfg *Config) resolve(opts Options, info *Info) (*loader, error) {
 		impersonating.ImpersonateUID, impersonating.ImpersonateUserExtra = "", nil
 		user = &impersonating
 	}
-	return &loader{opts: opts, info: info, cluster: cluster, user: user}, nil
+	return &loader{info: info, cluster: cluster, user: user}, nil
 }
 
 // loader translates one cluster and one user.
 type loader struct {
-	opts    Options
 	info    *Info
 	cluster *Cluster
 	user    *User

@@ -96,6 +96,9 @@ func TestRelativeKubeconfig(t *testing.T) {
 	assert.Equal(t, filepath.Join(dir, "ca.crt"), cfg.Clusters["k"].CertificateAuthority)
 }
 
+// ofUser is a kubeconfig with one user of a cluster that needs nothing.
+func ofUser(user User) *Config { return Single("k", Cluster{Server: "https://h"}, user, "") }
+
 // FuzzParse feeds the parser with damaged kubeconfigs. It must not panic, must return only a
 // ParseError, must not quote the file, and must read its own output.
 func FuzzParse(f *testing.F) {

@@ -24,7 +24,6 @@ import (
 	"orrery/nsctl"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/restclient/kubeconfig"
 	"orrery/wait"
 )
 
@@ -95,8 +94,6 @@ func values(t reflect.Type) []reflect.Value {
 		return []reflect.Value{reflect.ValueOf("panicked over password=" + canary)}
 	case reflect.TypeFor[bool]():
 		all = []any{true, false}
-	case reflect.TypeFor[kubeconfig.Change]():
-		all = []any{kubeconfig.Change{Kind: kubeconfig.CredentialsRenewed, Text: "t"}}
 	case reflect.TypeFor[leaderelection.Term]():
 		all = []any{leaderelection.Term{Identity: "a", Predecessor: "b"}}
 	case reflect.TypeFor[nsctl.Found]():

@@ -5,18 +5,7 @@ import (
 	"time"
 
 	"orrery/restclient"
-	"orrery/restclient/kubeconfig"
 )
-
-// KubeconfigChanged logs that the kubeconfig in use was rewritten. Renewed credentials are used;
-// other changes are not followed and are a warning.
-func (l *Logger) KubeconfigChanged(change kubeconfig.Change) {
-	event := l.Warn()
-	if change.Kind == kubeconfig.CredentialsRenewed || change.Kind == kubeconfig.AuthorityRenewed {
-		event = l.Info()
-	}
-	event.Str("change", change.Text).Msg("the kubeconfig has changed")
-}
 
 // throttleNotice is how long a request waits for the client's own rate limit before that is logged.
 const throttleNotice = time.Second
