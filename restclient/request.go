@@ -27,8 +27,6 @@ type Request struct {
 	Body        []byte      // sent with each attempt; nil: no body
 	ContentType string      // of Body; empty: application/json
 	Accept      string      // empty: application/json
-	// MaxBytes bounds the body of the answer; 0 means Config.MaxBodyBytes.
-	MaxBytes int
 
 	// about is set by Resource, for traces and for errors without a text from the server.
 	about RequestInfo
@@ -122,7 +120,7 @@ type Response struct {
 
 // readInto reads a whole body into the value that the caller of Do passed.
 func (x *exchange) readInto(answer *http.Response, into any) error {
-	limit := cmp.Or(x.req.MaxBytes, x.client.cfg.MaxBodyBytes)
+	limit := x.client.cfg.MaxBodyBytes
 	if into == nil {
 		_, err := io.Copy(io.Discard, io.LimitReader(answer.Body, int64(limit)))
 		return err

@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -26,14 +25,8 @@ type Config struct {
 }
 
 const (
-	concurrency = 16 // concurrent requests to an old server
-	// maxDocument bounds the document of all groups, and maxGroupVersion that of one, in bytes. Each
-	// type has an object in it, and each subresource. A server with 3,000 custom resources needs two
-	// megabytes.
-	maxDocument     = 8 << 20
-	maxGroupVersion = 2 << 20
-	maxObjects      = 100_000
-	requestTimeout  = 32 * time.Second // of a request with its retries, as upstream
+	concurrency    = 16               // concurrent requests to an old server
+	requestTimeout = 32 * time.Second // of a request with its retries, as upstream
 )
 
 // Client discovers the API of a server. Apart from its configuration it only remembers since when
@@ -97,21 +90,8 @@ func (c *Client) ServerPreferredNamespacedResources(ctx context.Context) ([]*api
 // ServerResourcesForGroupVersion returns the resources of one group version, by one small request
 // to any server.
 func (c *Client) ServerResourcesForGroupVersion(ctx context.Context, gv api.GroupVersion) (*api.APIResourceList, error) {
-	err := restclient.CheckName("version", gv.Version)
-	if gv.Group != "" {
-		err = cmp.Or(restclient.CheckName("group", gv.Group), err)
-	}
-	if err != nil {
-		return nil, err
-	}
 	list, _, err := c.resources(ctx, gv)
-	if err == nil {
-		err = dropBadNames(list)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
+	return list, err
 }
 
 // ServerVersion returns the server's version.
@@ -137,12 +117,6 @@ func (c *Client) get(ctx context.Context, req restclient.Request, into any) (asO
 	if err := c.do(ctx, req, &answer); err != nil {
 		return time.Time{}, err
 	}
-	if bytes.Count(answer.Body, []byte("{")) > maxObjects {
-		// A type of one byte in JSON takes a hundred in memory.
-		return time.Time{}, &restclient.DecodeError{Verb: http.MethodGet, URL: req.Path, Err: &restclient.TooLargeError{
-			What: "the discovery document", Limit: maxObjects, Unit: "objects",
-		}}
-	}
 	asOf = describedMoment(answer.Header, time.Since(started))
 	if err := api.Unmarshal(answer.Body, into); err != nil {
 		return time.Time{}, &UnexpectedAnswerError{Path: req.Path, Err: err}
@@ -162,14 +136,19 @@ func describedMoment(header http.Header, took time.Duration) time.Time {
 	return date.Add(-took)
 }
 
-// resources fetches the legacy document of a group version.
+// resources fetches the legacy document of a group version. Its name may come from a server's list
+// of groups.
 func (c *Client) resources(ctx context.Context, gv api.GroupVersion) (*api.APIResourceList, time.Time, error) {
 	path := "/apis/" + gv.String()
+	err := restclient.CheckName("group", gv.Group)
 	if gv.Group == "" {
-		path = "/api/" + gv.Version
+		path, err = "/api/"+gv.Version, nil
+	}
+	if err = cmp.Or(err, restclient.CheckName("version", gv.Version)); err != nil {
+		return nil, time.Time{}, err
 	}
 	var list api.APIResourceList
-	asOf, err := c.get(ctx, restclient.Request{Path: path, MaxBytes: maxGroupVersion}, &list)
+	asOf, err := c.get(ctx, restclient.Request{Path: path}, &list)
 	if err != nil {
 		return nil, time.Time{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -162,60 +163,61 @@ func TestDocumentsAreRequestedInParallel(t *testing.T) {
 	})
 }
 
-func TestServerWithoutCoreGroup(t *testing.T) {
-	inEachForm(t, func(t *testing.T, d *discovered) {
-		d.fake.refuse["/api"] = http.StatusNotFound
-		lists, err := d.ServerPreferredResources(t.Context())
-		require.NoError(t, err)
-		assert.Len(t, lists, 4)
-		d.fake.bodies["/api"] = `{"kind":"APIVersions","versions":[]}`
-		lists, err = d.ServerPreferredResources(t.Context())
-		require.NoError(t, err)
-		assert.Len(t, lists, 4)
-	})
-}
-
-// Without the list of groups nothing is known, not even the failed groups.
-func TestNoListOfGroups(t *testing.T) {
-	for _, path := range []string{"/api", "/apis"} {
-		t.Run(path, func(t *testing.T) {
-			inEachForm(t, func(t *testing.T, d *discovered) {
-				d.fake.refuse[path] = http.StatusForbidden
-				groups, lists, errAll := d.ServerGroupsAndResources(t.Context())
-				assert.Nil(t, groups)
-				assert.Nil(t, lists)
-				_, errGroups := d.ServerGroups(t.Context())
-				_, errPreferred := d.ServerPreferredResources(t.Context())
-				_, errNamespaced := d.ServerPreferredNamespacedResources(t.Context())
-				for _, err := range []error{errAll, errGroups, errPreferred, errNamespaced} {
-					assert.True(t, api.IsForbidden(err), "%v", err)
-				}
-			})
+// Without the list of groups nothing is known, not even the failed groups. A failed group version is
+// in the error, beside the others.
+func TestFaults(t *testing.T) {
+	const none, all = 0, 5
+	const noDocument = "the server's answer to GET /apis is no discovery document: "
+	const incomplete = "unable to retrieve the complete list of server APIs: "
+	says := func(path, body string) func(*fakeServer) {
+		return func(s *fakeServer) { s.bodies[path] = body }
+	}
+	refuses := func(path string, code int) func(*fakeServer) {
+		return func(s *fakeServer) { s.refuse[path] = code }
+	}
+	named := func(group, version string) func(*fakeServer) {
+		return says("/apis", `{"kind":"APIGroupList","groups":[{"name":"`+group+`","versions":[{"version":"`+version+`"}]}]}`)
+	}
+	for _, c := range []struct {
+		spoil func(*fakeServer)
+		lists int
+		want  string // the beginning of the error; "": none
+	}{
+		{refuses("/api", http.StatusNotFound), all - 1, ""}, // an extension server by itself
+		{says("/api", `{"kind":"APIVersions","versions":[]}`), all - 1, ""},
+		{refuses("/api", http.StatusForbidden), none, "the server is currently unable"},
+		{refuses("/apis", http.StatusForbidden), none, "the server is currently unable"},
+		{refuses("/api", http.StatusFound), none, "GET http://apiserver.test/api: the server answered 302, a redirect"},
+		{refuses("/apis", http.StatusFound), none, "GET http://apiserver.test/apis: the server answered 302, a redirect"},
+		{says("/apis", "<html>please log in"), none, noDocument + "invalid character '<'"},
+		{says("/apis", `{"kind":"Pod"}`), none, noDocument + `its kind is "Pod"`},
+		{says("/apis", `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.example/v2"}`), none,
+			noDocument + `its kind is "APIGroupDiscoveryList"`},
+		// It would replace the core group.
+		{named("", "v1"), none, noDocument + "it has a group without a name"},
+		{refuses("/apis/apps/v1", http.StatusFound), all - 1, incomplete +
+			"apps/v1: GET http://apiserver.test/apis/apps/v1: the server answered 302, a redirect"},
+		{says("/apis/apps/v1", `{"kind":"Pod"}`), all - 1, incomplete +
+			`apps/v1: the server's answer to GET /apis/apps/v1 is no discovery document: its kind is "Pod"`},
+		// Names that would address something else are not asked for.
+		{named("../api", "v1"), 1, incomplete + `../api/v1: the group "../api" contains '/'`},
+		{named("evil.io", ".."), 1, incomplete + `evil.io/..: the version ".." means a directory`},
+	} {
+		inForm(t, formLegacy, Config{}, func(t *testing.T, d *discovered) {
+			c.spoil(d.fake)
+			_, lists, err := d.ServerGroupsAndResources(t.Context())
+			assert.Len(t, lists, c.lists, c.want)
+			if c.want == "" {
+				assert.NoError(t, err)
+				return
+			}
+			require.Error(t, err, c.want)
+			assert.True(t, strings.HasPrefix(err.Error(), c.want), "%v", err)
+			for _, path := range paths(d.asked, 0) {
+				assert.NotContains(t, path, "..")
+			}
 		})
 	}
-}
-
-func TestAnswersThatAreNoDiscovery(t *testing.T) {
-	inForm(t, formLegacy, Config{}, func(t *testing.T, d *discovered) {
-		for body, want := range map[string]string{
-			"<html>please log in": "the server's answer to GET /apis is no discovery document: invalid character '<' looking for beginning of value",
-			`{"kind":"Pod"}`:      `the server's answer to GET /apis is no discovery document: its kind is "Pod"`,
-			`{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.example/v2"}`: `the server's answer to GET /apis is no discovery document: its kind is "APIGroupDiscoveryList"`,
-		} {
-			d.fake.set(func() { d.fake.bodies["/apis"] = body })
-			_, err := d.ServerPreferredResources(t.Context())
-			assert.EqualError(t, err, want)
-		}
-		delete(d.fake.bodies, "/apis")
-		d.fake.bodies["/apis/apps/v1"] = `{"kind":"Pod"}`
-		_, err := d.ServerPreferredResources(t.Context())
-		assert.EqualError(t, err, `unable to retrieve the complete list of server APIs: apps/v1: the server's answer to GET /apis/apps/v1 is no discovery document: its kind is "Pod"`)
-		d.fake.bodies["/apis/apps/v1"] = `[`
-		_, err = d.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "apps", Version: "v1"})
-		var unexpected *UnexpectedAnswerError
-		require.ErrorAs(t, err, &unexpected)
-		assert.Error(t, errors.Unwrap(unexpected))
-	})
 }
 
 func TestResourcesOfOneGroupVersion(t *testing.T) {
@@ -229,6 +231,11 @@ func TestResourcesOfOneGroupVersion(t *testing.T) {
 		assert.Equal(t, []string{"/api/v1", "/apis/apps/v1"}, paths(d.asked, 0))
 		_, err = d.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "none", Version: "v1"})
 		assert.True(t, api.IsNotFound(err))
+		d.fake.bodies["/apis/apps/v1"] = `[`
+		_, err = d.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "apps", Version: "v1"})
+		assert.ErrorAs(t, err, new(*UnexpectedAnswerError))
+		_, err = d.ServerResourcesForGroupVersion(t.Context(), api.GroupVersion{Group: "apps", Version: "a/b"})
+		assert.ErrorAs(t, err, new(*restclient.NameError))
 	})
 }
 

@@ -82,15 +82,10 @@ type groupsDocument struct {
 	Items    []api.APIGroupDiscovery `json:"items"`    // APIGroupDiscoveryList, both on new ones
 }
 
-// document fetches /api or /apis. If the aggregated document is too large, it fetches the legacy
-// one, so that only the group version that has too many types fails.
+// document fetches /api or /apis.
 func (c *Client) document(ctx context.Context, path string) (*found, error) {
 	var doc groupsDocument
-	asOf, err := c.get(ctx, restclient.Request{Path: path, Accept: acceptAggregated, MaxBytes: maxDocument}, &doc)
-	if _, tooLarge := errors.AsType[*restclient.TooLargeError](err); tooLarge {
-		doc = groupsDocument{}
-		asOf, err = c.get(ctx, restclient.Request{Path: path, MaxBytes: maxDocument}, &doc)
-	}
+	asOf, err := c.get(ctx, restclient.Request{Path: path, Accept: acceptAggregated}, &doc)
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +103,15 @@ func (c *Client) document(ctx context.Context, path string) (*found, error) {
 	default:
 		return nil, &UnexpectedAnswerError{Path: path, Err: fmt.Errorf("its kind is %q", api.CutText(doc.Kind))}
 	}
-	result.dropBadVersions(path == "/api")
+	for _, group := range result.groups {
+		if group.Name == "" && path != "/api" { // it would replace the core group
+			return nil, &UnexpectedAnswerError{Path: path, Err: errNoGroupName}
+		}
+	}
 	return result, nil
 }
+
+var errNoGroupName = errors.New("it has a group without a name")
 
 // addCore adds the core group with the versions of /api. The first is preferred.
 func (f *found) addCore(versions []string) {
@@ -146,9 +147,6 @@ func (c *Client) fillIn(ctx context.Context, result *found) {
 			if err != nil {
 				result.failed[gv] = withoutAttempts(err)
 				return
-			}
-			if problem := dropBadNames(list); problem != nil {
-				result.failed[gv] = problem
 			}
 			result.resources[gv] = list
 			result.describes(asOf)

@@ -1,13 +1,10 @@
 package discovery
 
 import (
-	"cmp"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
-	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -144,68 +141,10 @@ func (f *found) addGroups(items []api.APIGroupDiscovery) {
 				group.PreferredVersion = spelt
 			}
 			group.Versions = append(group.Versions, spelt)
-			resources, problem := withNames(version.Resources)
-			if problem != nil {
-				f.failed[gv] = problem
-			}
-			f.resources[gv] = resourceList(gv, resources)
+			f.resources[gv] = resourceList(gv, version.Resources)
 		}
 		f.groups = append(f.groups, group)
 	}
-}
-
-// dropBadVersions removes the group versions whose names cannot be part of a path, and counts them
-// as failed. Only /api has a group without a name.
-func (f *found) dropBadVersions(core bool) {
-	for _, group := range f.groups {
-		group.Versions = slices.DeleteFunc(group.Versions, func(version api.GroupVersionForDiscovery) bool {
-			err := restclient.CheckName("version", version.Version)
-			if group.Name != "" || !core {
-				err = cmp.Or(restclient.CheckName("group", group.Name), err)
-			}
-			if err == nil {
-				return false
-			}
-			gv := api.GroupVersion{Group: group.Name, Version: version.Version}
-			f.failed[gv] = err
-			delete(f.resources, gv)
-			return true
-		})
-	}
-}
-
-// withNames returns the resources and subresources whose names can be part of a path, and an error
-// for one of the others.
-func withNames(resources []api.APIResourceDiscovery) (good []api.APIResourceDiscovery, problem error) {
-	for _, r := range resources {
-		if err := restclient.CheckName("resource", r.Resource); err != nil {
-			problem = err
-			continue
-		}
-		r.Subresources = slices.DeleteFunc(r.Subresources, func(s api.APISubresourceDiscovery) bool {
-			err := restclient.CheckName("subresource", s.Subresource)
-			problem = cmp.Or(problem, err)
-			return err != nil
-		})
-		good = append(good, r)
-	}
-	return good, problem
-}
-
-// dropBadNames is withNames for a legacy document. The name of a subresource follows a slash.
-func dropBadNames(list *api.APIResourceList) (problem error) {
-	list.Resources = slices.DeleteFunc(list.Resources, func(r api.APIResource) bool {
-		resource, subresource, isSub := strings.Cut(r.Name, "/")
-		err := restclient.CheckName("resource", resource)
-		for part := range strings.SplitSeq(subresource, "/") {
-			if isSub {
-				err = cmp.Or(err, restclient.CheckName("subresource", part))
-			}
-		}
-		problem = cmp.Or(problem, err)
-		return err != nil
-	})
-	return problem
 }
 
 func resourceList(gv api.GroupVersion, resources []api.APIResourceDiscovery) *api.APIResourceList {
