@@ -80,11 +80,11 @@ func (c *Client) As(userAgent string, qps float32, burst int) *Client {
 	return &Client{cfg: cfg, base: c.base, pool: c.pool, limiter: newLimiter(cfg.QPS, cfg.Burst), retry: c.retry}
 }
 
-// WithListLimits returns the same client with other values of Config.MaxListBytes and MaxListItems;
-// 0 means the defaults. It shares everything but the counters of Snapshot.
-func (c *Client) WithListLimits(bytes, items int) *Client {
+// WithListLimit returns the same client with another value of Config.MaxListBytes; 0 means the
+// default. It shares everything but the counters of Snapshot.
+func (c *Client) WithListLimit(bytes int) *Client {
 	cfg := c.cfg
-	cfg.MaxListBytes, cfg.MaxListItems = bytes, items
+	cfg.MaxListBytes = bytes
 	return &Client{cfg: withDefaults(cfg), base: c.base, pool: c.pool, limiter: c.limiter, retry: c.retry}
 }
 
@@ -175,7 +175,6 @@ func withDefaults(cfg Config) Config {
 	cfg.MaxFrameBytes = cmp.Or(cfg.MaxFrameBytes, DefaultMaxFrameBytes)
 	cfg.MaxBodyBytes = cmp.Or(cfg.MaxBodyBytes, DefaultMaxBodyBytes)
 	cfg.MaxListBytes = cmp.Or(cfg.MaxListBytes, DefaultMaxListBytes)
-	cfg.MaxListItems = cmp.Or(cfg.MaxListItems, DefaultMaxListItems)
 	cfg.PingInterval = cmp.Or(cfg.PingInterval, DefaultPingInterval)
 	cfg.PingTimeout = cmp.Or(cfg.PingTimeout, DefaultPingTimeout)
 	cfg.SilenceTimeout = cmp.Or(cfg.SilenceTimeout, DefaultSilenceTimeout)

@@ -49,12 +49,7 @@ type Accept struct {
 // package restclient/fast.
 type Codec interface {
 	Decoder[*api.PartialObjectMetadata]
-	// AtMost returns the codec with a limit for the number of items of one list; see [ItemLimit].
-	AtMost(items int) Codec
 }
-
-// ItemLimit is the greatest number of items of one list; 0 means no limit.
-type ItemLimit int
 
 // Media types for metadata only. A server that does not know them returns whole objects, of which
 // the rest is dropped.
@@ -68,12 +63,8 @@ var jsonAccept = Accept{Object: jsonMediaType, List: jsonMediaType, WebSocket: j
 // PlainCodec returns the textbook codec, which uses encoding/json like the decoder of every other
 // resource.
 func PlainCodec() Codec {
-	return plainCodec{plainDecoder[*api.PartialObjectMetadata]{
+	return &plainDecoder[*api.PartialObjectMetadata]{
 		accept:   Accept{Object: PartialMediaType, List: PartialListMediaType, WebSocket: PartialMediaType},
 		complete: dropManagedFields,
-	}}
-}
-
-type plainCodec struct {
-	plainDecoder[*api.PartialObjectMetadata]
+	}
 }

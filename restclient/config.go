@@ -76,11 +76,10 @@ type Config struct {
 	// body. 0 means DefaultMaxFrameBytes and DefaultMaxBodyBytes.
 	MaxFrameBytes int
 	MaxBodyBytes  int
-	// MaxListBytes and MaxListItems bound one answer to a list or to deleting a collection. 0 means
-	// DefaultMaxListBytes and DefaultMaxListItems, which suit an informer of a big cluster. A client
-	// that lists page by page needs less, and a server that it does not trust should get less.
+	// MaxListBytes bounds one answer to a list or to deleting a collection. 0 means
+	// DefaultMaxListBytes, which suits an informer of a big cluster. A client that lists page by page
+	// needs less.
 	MaxListBytes int
-	MaxListItems int
 
 	Trace *Trace // observes requests; nil costs one branch per hook
 }
@@ -139,7 +138,6 @@ const (
 	DefaultMaxFrameBytes    = 32 << 20
 	DefaultMaxBodyBytes     = 64 << 20
 	DefaultMaxListBytes     = 1 << 30
-	DefaultMaxListItems     = 1_000_000
 	DefaultTLSCheckInterval = time.Minute
 )
 

@@ -14,14 +14,8 @@ import (
 // plainDecoder is the textbook decoder, for objects of any type: encoding/json.
 type plainDecoder[T Object] struct {
 	accept Accept
-	items  ItemLimit
 	// complete, if not nil, is called for each decoded object with the kind of its list, if any.
 	complete func(object T, list api.TypeMeta)
-}
-
-func (c plainCodec) AtMost(items int) Codec {
-	c.items = ItemLimit(items)
-	return c
 }
 
 // dropManagedFields drops what only writing back needs, see [Metadata].
@@ -46,9 +40,9 @@ var (
 	errTrailing   = errors.New("there is data after the list")
 )
 
-func (d plainDecoder[T]) Accept() Accept { return d.accept }
+func (d *plainDecoder[T]) Accept() Accept { return d.accept }
 
-func (d plainDecoder[T]) Object(contentType string, body []byte) (T, error) {
+func (d *plainDecoder[T]) Object(contentType string, body []byte) (T, error) {
 	if err := RequireJSON(contentType); err != nil {
 		var none T
 		return none, err
@@ -56,14 +50,14 @@ func (d plainDecoder[T]) Object(contentType string, body []byte) (T, error) {
 	return d.decode(body)
 }
 
-func (d plainDecoder[T]) Events(contentType string, body io.Reader, limit int) (EventDecoder[T], error) {
+func (d *plainDecoder[T]) Events(contentType string, body io.Reader, limit int) (EventDecoder[T], error) {
 	if err := RequireJSON(contentType); err != nil {
 		return nil, err
 	}
 	return newWatchDecoder(body, limit, d.decode), nil
 }
 
-func (d plainDecoder[T]) decode(data []byte) (T, error) {
+func (d *plainDecoder[T]) decode(data []byte) (T, error) {
 	object, err := decodeObject[T](data)
 	if err == nil && d.complete != nil {
 		d.complete(object, api.TypeMeta{})
@@ -91,12 +85,12 @@ func RequireJSON(contentType string) error {
 
 // List decodes a list item by item, so that it never holds the whole body in memory. It reads the
 // body to its end, so that the connection can be used again.
-func (d plainDecoder[T]) List(contentType string, body io.Reader, limit int) (*api.List[T], error) {
+func (d *plainDecoder[T]) List(contentType string, body io.Reader, limit int) (*api.List[T], error) {
 	if err := RequireJSON(contentType); err != nil {
 		return nil, err
 	}
 	l := listDecoder[T]{
-		plainDecoder: d, body: &boundedReader{r: body, limit: limit, what: "an item of the list"},
+		body:   &boundedReader{r: body, limit: limit, what: "an item of the list"},
 		fields: map[string]json.RawMessage{},
 	}
 	l.json = json.NewDecoder(l.body)
@@ -121,7 +115,6 @@ func (d plainDecoder[T]) List(contentType string, body io.Reader, limit int) (*a
 
 // listDecoder decodes one list.
 type listDecoder[T Object] struct {
-	plainDecoder[T]
 	body *boundedReader
 	json *json.Decoder
 
@@ -182,9 +175,6 @@ func (l *listDecoder[T]) readItems() error {
 		return errors.New("items is neither an array nor null")
 	}
 	for l.json.More() {
-		if err := l.items.Full(len(l.decoded)); err != nil {
-			return err
-		}
 		var item T
 		raw, err := l.value()
 		if err == nil {
@@ -239,12 +229,4 @@ func ListHead(fields map[string]json.RawMessage, hasItems bool) (head api.List[j
 		return head, false, fmt.Errorf("expected a list, got an object of kind %q", head.Kind)
 	}
 	return head, true, nil
-}
-
-// Full returns a [*TooLargeError] if a list with this number of items may have no more.
-func (limit ItemLimit) Full(items int) error {
-	if limit > 0 && items >= int(limit) {
-		return &TooLargeError{What: "the list", Limit: int(limit), Unit: "items"}
-	}
-	return nil
 }

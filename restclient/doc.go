@@ -31,8 +31,8 @@
 //     for the text of an error answer.
 //   - No redirect is followed: a request reaches the configured server or none.
 //   - Field names are case-sensitive, as Kubernetes has them (see [api.Unmarshal]).
-//   - Memory is bounded: by Config.MaxFrameBytes for a value of a stream, Config.MaxListBytes and
-//     MaxListItems for a list, Config.MaxBodyBytes for another body, and a megabyte for headers.
+//   - Memory is bounded: by Config.MaxFrameBytes for a value of a stream, Config.MaxListBytes for
+//     a list, Config.MaxBodyBytes for another body, and over HTTP a megabyte for headers.
 //     Texts of a refusal are cut.
 //
 // # Goroutines

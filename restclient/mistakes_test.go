@@ -1,7 +1,6 @@
 package restclient_test
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -17,24 +16,6 @@ import (
 )
 
 // Mistakes that are easily made, each with the behaviour it breaks.
-
-// An item of exactly the limit is accepted, white space around it not counted, and one byte more is
-// refused.
-func TestTheLimitIsExact(t *testing.T) {
-	item := `{"metadata":{"name":"` + strings.Repeat("x", 30) + `"}}`
-	for name, codec := range codecs {
-		for _, tooMuch := range []int{0, 1} {
-			list := fmt.Sprintf(`{"kind":"PodList","metadata":{},"items":[%s,`+"\n"+`%s]}`, item, item)
-			_, err := codec.List("application/json", strings.NewReader(list), len(item)-tooMuch)
-			if tooMuch == 0 {
-				assert.NoError(t, err, name)
-				continue
-			}
-			var large *restclient.TooLargeError
-			assert.ErrorAs(t, err, &large, "%s: a list of %d bytes more than the limit was accepted", name, tooMuch)
-		}
-	}
-}
 
 // Some servers leave out the kind of a list.
 func TestAListWithoutAKind(t *testing.T) {

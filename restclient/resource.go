@@ -33,7 +33,7 @@ type Resource[T Object] struct {
 // such as *api.Namespace. namespace "" means the whole cluster; for namespaced resources, all
 // namespaces.
 func Typed[T Object](c *Client, gvr api.GroupVersionResource, namespace string) *Resource[T] {
-	decoder := plainDecoder[T]{accept: jsonAccept, items: ItemLimit(c.cfg.MaxListItems)}
+	decoder := &plainDecoder[T]{accept: jsonAccept}
 	return &Resource[T]{client: c, gvr: gvr, namespace: namespace, decoder: decoder}
 }
 
@@ -42,17 +42,14 @@ func Typed[T Object](c *Client, gvr api.GroupVersionResource, namespace string) 
 // only writing back needs them, which is refused. With Config.Codec, objects of one list or watch
 // may share parts, such as maps of labels: make a DeepCopy before you change one.
 func Metadata(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.PartialObjectMetadata] {
-	decoder := c.cfg.Codec.AtMost(c.cfg.MaxListItems)
 	return &Resource[*api.PartialObjectMetadata]{
-		client: c, gvr: gvr, namespace: namespace, decoder: decoder, readOnly: true,
+		client: c, gvr: gvr, namespace: namespace, decoder: c.cfg.Codec, readOnly: true,
 	}
 }
 
 // Dynamic returns a resource whose objects are whole JSON documents of any type.
 func Dynamic(c *Client, gvr api.GroupVersionResource, namespace string) *Resource[*api.Unstructured] {
-	decoder := plainDecoder[*api.Unstructured]{
-		accept: jsonAccept, items: ItemLimit(c.cfg.MaxListItems), complete: nameKind,
-	}
+	decoder := &plainDecoder[*api.Unstructured]{accept: jsonAccept, complete: nameKind}
 	return &Resource[*api.Unstructured]{client: c, gvr: gvr, namespace: namespace, decoder: decoder}
 }
 

@@ -1,7 +1,6 @@
 package restclient
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -49,7 +48,6 @@ const (
 	CredentialsFailed                             // Credentials.Apply or ClientCertificate returned an error
 	RequestInvalid                                // the request could not be built
 	ConnectionDead                                // its other end has gone without a word: pings are not answered
-	TooManyFiles                                  // this process, or this machine, has no file descriptor left
 )
 
 // sentences holds what Error says for each kind, in the order server, cause.
@@ -69,7 +67,6 @@ var sentences = map[TransportErrorKind]string{
 	CredentialsFailed:   "the credentials for %s cannot be obtained: %s",
 	RequestInvalid:      "the request to %s cannot be made: %s",
 	ConnectionDead:      "the connection to %s is dead, not even pings are answered: %s",
-	TooManyFiles:        "no connection to %s can be opened because this process has no file descriptor left (see ulimit -n): %s",
 }
 
 func (e *TransportError) Error() string {
@@ -103,7 +100,7 @@ func (e *TransportError) Unwrap() error { return e.Err }
 // some of them, those of HTTP/2 among them, are not exported.
 func (e *TransportError) Unreachable() bool {
 	switch e.Kind {
-	case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut, Canceled, ConnectionDead, TooManyFiles:
+	case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut, Canceled, ConnectionDead:
 		return true
 	}
 	return false
@@ -226,8 +223,6 @@ func networkKind(err error) TransportErrorKind {
 	switch isOp := errors.As(err, &op); {
 	case isOp && op.Op == "proxyconnect":
 		return ProxyFailed
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return TooManyFiles
 	case errors.Is(err, syscall.ETIMEDOUT) && isOp && op.Op != "dial": // the probes of TCP
 		return ConnectionDead
 	case errors.As(err, &dns):
@@ -264,10 +259,9 @@ func (e *DecodeError) Unwrap() error { return e.Err }
 // client's limit.
 type TooLargeError struct {
 	What  string
-	Limit int
-	Unit  string // of Limit; empty: bytes
+	Limit int // in bytes
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%s is larger than the limit of %d %s", e.What, e.Limit, cmp.Or(e.Unit, "bytes"))
+	return fmt.Sprintf("%s is larger than the limit of %d bytes", e.What, e.Limit)
 }

@@ -41,8 +41,7 @@ func TestKindOf(t *testing.T) {
 		{nil, &net.OpError{Op: "proxyconnect", Err: dial(syscall.ECONNREFUSED)}, ProxyFailed},
 		{nil, &net.OpError{Op: "read", Err: syscall.ECONNRESET}, ConnectionLost},
 		{nil, &net.OpError{Op: "read", Err: syscall.ETIMEDOUT}, ConnectionDead},
-		{nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", syscall.EMFILE)}, TooManyFiles},
-		{nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", syscall.ENFILE)}, TooManyFiles},
+		{nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", syscall.EMFILE)}, HostUnreachable},
 		{nil, syscall.EPIPE, ConnectionLost},
 		{nil, io.EOF, ConnectionLost},
 		{nil, io.ErrUnexpectedEOF, ConnectionLost},
@@ -62,14 +61,14 @@ func TestKindOf(t *testing.T) {
 		}
 		assert.Equal(t, c.want, kindOf(c.ctx, c.err), "%v", c.err)
 	}
-	for kind := ConnectionFailed; kind <= TooManyFiles; kind++ {
+	for kind := ConnectionFailed; kind <= ConnectionDead; kind++ {
 		assert.Contains(t, sentences, kind)
 	}
 }
 
 // Packages that must not import this one look for this method.
 func TestUnreachable(t *testing.T) {
-	for kind := ConnectionFailed; kind <= TooManyFiles; kind++ {
+	for kind := ConnectionFailed; kind <= ConnectionDead; kind++ {
 		err := fmt.Errorf("while listing: %w", &AttemptsError{Err: &TransportError{Kind: kind, Err: syscall.ENOENT}})
 		reported, ok := errors.AsType[interface {
 			error
@@ -77,7 +76,7 @@ func TestUnreachable(t *testing.T) {
 		}](err)
 		require.True(t, ok)
 		switch kind {
-		case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut, Canceled, ConnectionDead, TooManyFiles:
+		case ConnectionFailed, HostNotFound, HostUnreachable, ConnectionLost, TimedOut, Canceled, ConnectionDead:
 			assert.True(t, reported.Unreachable(), kind)
 		default:
 			assert.False(t, reported.Unreachable(), "%d: waiting does not help", kind)

@@ -42,7 +42,6 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 	}
 
 	release := func() bool { return false }
-	var handshake *handshakeConn
 	dialer := websocket.Dialer{
 		// The connection is closed when the watch's context ends, so that neither the handshake nor
 		// a read outlives it.
@@ -52,10 +51,7 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 				return nil, err
 			}
 			release = context.AfterFunc(ctx, func() { conn.Close() })
-			handshake = &handshakeConn{Conn: conn, headers: &boundedReader{
-				r: conn, limit: maxHeaderBytes, left: maxHeaderBytes, what: "the answer to the websocket handshake",
-			}}
-			return handshake, nil
+			return conn, nil
 		},
 		Proxy:            d.proxy,
 		TLSClientConfig:  d.client.pool.tlsConfig("http/1.1"),
@@ -66,7 +62,6 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 	// would decide the error.
 	conn, answer, err := dialer.DialContext(context.WithoutCancel(ctx), target.String(), header)
 	if err == nil {
-		handshake.done = true
 		d.stream = newWebSocketStream(conn, release, &d.client.cfg)
 		return answer, nil
 	}
@@ -75,21 +70,6 @@ func (d *webSocketDialer) dial(hr *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return answer, nil
-}
-
-// handshakeConn bounds what the server may send before the websocket is open: the library reads its
-// headers to their end.
-type handshakeConn struct {
-	net.Conn
-	headers *boundedReader // over Conn
-	done    bool           // the websocket is open; set between two reads
-}
-
-func (c *handshakeConn) Read(p []byte) (int, error) {
-	if c.done {
-		return c.Conn.Read(p)
-	}
-	return c.headers.Read(p)
 }
 
 // proxy returns the proxy of the handshake's HTTP request. An https proxy is not supported.

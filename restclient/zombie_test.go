@@ -4,14 +4,12 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"orrery/internal/lab/faultnet"
 	"orrery/restclient"
@@ -262,43 +260,4 @@ func TestSilenceTimeout(t *testing.T) {
 		patient := server.Client(func(cfg *restclient.Config) { cfg.SilenceTimeout, cfg.Timeout = -1, -1 })
 		require.NoError(t, patient.Do(t.Context(), get("/hangs"), &body))
 	})
-}
-
-// The same over TCP and a proxy that stops forwarding, with short times.
-func TestAZombieWatchOverTCP(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	for _, c := range carriers {
-		if !c.hasKeepalive {
-			continue
-		}
-		t.Run(c.name, func(t *testing.T) {
-			server := httptest.NewUnstartedServer(quiet)
-			server.EnableHTTP2 = true
-			scheme := "http://"
-			if c.secure {
-				scheme = "https://"
-				server.StartTLS()
-			} else {
-				server.Start()
-			}
-			defer server.Close()
-			var link faultnet.Link
-			proxy, err := faultnet.NewProxy("127.0.0.1:0", server.Listener.Addr().String(), &link)
-			require.NoError(t, err)
-			defer proxy.Close()
-			client, err := restclient.New(restclient.Config{
-				Host: scheme + proxy.Addr().String(), WatchTransport: c.transport, TLS: restclient.TLS{Insecure: c.secure},
-				PingInterval: 100 * time.Millisecond, PingTimeout: time.Second,
-			})
-			require.NoError(t, err)
-			defer client.Close()
-			w := watchOf(t, client)
-			link.BlackHole(true)
-			_, err = w.Next()
-			var broken *restclient.TransportError
-			require.ErrorAs(t, err, &broken)
-			assert.True(t, broken.Unreachable(), "%v", err)
-			assert.Positive(t, link.Snapshot().Vanished)
-		})
-	}
 }

@@ -34,7 +34,7 @@ func connect(options *runOptions, logger *logs.Logger, observer *observer, recor
 	config.QPS, config.Burst = options.qps, options.burst
 	config.WatchTransport = restclient.WatchTransport(options.watchTransport)
 	config.MaxRetryAfter = longestRetryAfter
-	config.MaxFrameBytes, config.MaxListBytes, config.MaxListItems = maxObjectBytes, maxListBytes, maxListItems
+	config.MaxFrameBytes, config.MaxListBytes = maxObjectBytes, maxListBytes
 	config.Codec = options.gears.Codec()
 	config.UserAgent = "orrery/" + program.Version
 	config.Credentials = hideFrom(logger, config.Credentials)
@@ -57,12 +57,11 @@ var dialer = net.Dialer{
 const longestRetryAfter = 10 * time.Second
 
 // The deleter asks every server of the cluster, those of aggregated APIs too, for pages of 500
-// objects. These limits keep its memory within that of the deployment, whatever a server answers.
-// Informers have the client's defaults.
+// objects. These limits keep its memory within that of the deployment. Informers have the client's
+// defaults.
 const (
 	maxObjectBytes = 4 << 20 // kube-apiserver takes 3 MiB
 	maxListBytes   = 8 << 20
-	maxListItems   = 10_000
 )
 
 // firstAnswer is the timeout of requests before the start: a silent server is reported instead of

@@ -86,7 +86,7 @@ func NewManager(shared Shared, chosen []Descriptor) *Manager {
 	}
 	m := &Manager{shared: &shared}
 	m.recorders.shared = m.shared
-	wholeLists := shared.Client.WithListLimits(0, 0) // an informer lists a whole resource at once
+	wholeLists := shared.Client.WithListLimit(0) // an informer lists a whole resource at once
 	m.informerClient = m.clientFor(wholeLists, "shared-informers", 1, 1)
 	for _, d := range chosen {
 		c := &member{Descriptor: d, state: Missing, trouble: map[api.GroupVersionResource]error{}}

@@ -14,9 +14,7 @@ type (
 
 // Codec is a restclient.Codec: it decodes the answers of Metadata resources in one pass. The zero
 // value is ready to use.
-type Codec struct {
-	items restclient.ItemLimit
-}
+type Codec struct{}
 
 var _ restclient.Codec = Codec{}
 
@@ -29,12 +27,6 @@ func (Codec) Accept() restclient.Accept {
 	}
 }
 
-// AtMost returns the codec with a limit for the number of items of one list.
-func (c Codec) AtMost(items int) restclient.Codec {
-	c.items = restclient.ItemLimit(items)
-	return c
-}
-
 // Object decodes the metadata of one object.
 func (Codec) Object(contentType string, body []byte) (*partial, error) {
 	if err := restclient.RequireJSON(contentType); err != nil {
@@ -44,11 +36,11 @@ func (Codec) Object(contentType string, body []byte) (*partial, error) {
 }
 
 // List decodes a list item by item while it arrives.
-func (c Codec) List(contentType string, body io.Reader, limit int) (*api.List[*partial], error) {
+func (Codec) List(contentType string, body io.Reader, limit int) (*api.List[*partial], error) {
 	if err := restclient.RequireJSON(contentType); err != nil {
 		return nil, err
 	}
-	d := listDecoder{stream: newStream(body, limit, "an item of the list"), limit: c.items}
+	d := listDecoder{stream: newStream(body, limit, "an item of the list")}
 	return d.decode()
 }
 

@@ -18,7 +18,6 @@ var errNoBody = errors.New("the body is empty")
 type listDecoder struct {
 	reader metadataReader
 	stream *stream
-	limit  restclient.ItemLimit
 
 	list     api.List[*partial]
 	hasItems bool
@@ -91,9 +90,6 @@ func (d *listDecoder) items() error {
 			return err
 		})
 		if err != nil || done {
-			return err
-		}
-		if err := d.limit.Full(len(d.list.Items)); err != nil {
 			return err
 		}
 		item, err := d.reader.next(d.stream)

@@ -47,7 +47,7 @@ func TestNoFileDescriptorForTenMinutes(t *testing.T) {
 					shot := s.Snapshot().Reflector
 					var broken *restclient.TransportError
 					require.ErrorAs(t, shot.LastError, &broken)
-					assert.Equal(t, restclient.TooManyFiles, broken.Kind)
+					assert.Equal(t, restclient.HostUnreachable, broken.Kind)
 					assert.Equal(t, reflector.CauseUnreachable, reflector.CauseOf(shot.LastError))
 					assert.Less(t, shot.Watches, 40, "it backs off")
 				}
