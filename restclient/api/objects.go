@@ -2,7 +2,6 @@ package api
 
 import (
 	"maps"
-	"slices"
 	"time"
 )
 
@@ -74,7 +73,8 @@ func (m *ObjectMeta) Reference(kind, apiVersion string) ObjectReference {
 // Lease is a claim that its holder must renew in time. Leader election and the heartbeats of nodes
 // use Leases.
 //
-// Writing a Lease back preserves fields of a newer API that it does not declare, as in [Namespace].
+// Writing a Lease back preserves all fields that it does not declare, such as those of coordinated
+// leader election (KEP-4355), as in [Namespace].
 type Lease struct {
 	TypeMeta   `json:",inline"`
 	ObjectMeta `json:"metadata"`
@@ -94,10 +94,6 @@ type LeaseSpec struct {
 	AcquireTime      *MicroTime `json:"acquireTime,omitempty"`
 	RenewTime        *MicroTime `json:"renewTime,omitempty"`
 	LeaseTransitions *int32     `json:"leaseTransitions,omitempty"` // changes of the holder
-	// Strategy and PreferredHolder belong to coordinated leader election (KEP-4355) and are
-	// preserved.
-	Strategy        *string `json:"strategy,omitempty"`
-	PreferredHolder *string `json:"preferredHolder,omitempty"`
 }
 
 // plainLease is Lease without its methods, for encoding/json.
@@ -121,8 +117,6 @@ func (l *Lease) DeepCopy() *Lease {
 	out.Spec.AcquireTime = clonePointer(l.Spec.AcquireTime)
 	out.Spec.RenewTime = clonePointer(l.Spec.RenewTime)
 	out.Spec.LeaseTransitions = clonePointer(l.Spec.LeaseTransitions)
-	out.Spec.Strategy = clonePointer(l.Spec.Strategy)
-	out.Spec.PreferredHolder = clonePointer(l.Spec.PreferredHolder)
 	return &out
 }
 
@@ -210,16 +204,12 @@ const (
 
 // ConfigMap holds data for programs, by key.
 //
-// Writing a ConfigMap back preserves fields of a newer API that it does not declare, as in
+// Writing a ConfigMap back preserves all fields that it does not declare, such as binaryData, as in
 // [Namespace].
 type ConfigMap struct {
 	TypeMeta   `json:",inline"`
 	ObjectMeta `json:"metadata"`
-	// Data has texts, and BinaryData other bytes. The two share no key.
 	Data       map[string]string `json:"data,omitempty"`
-	BinaryData map[string][]byte `json:"binaryData,omitempty"`
-	// Immutable: if true, the server refuses changes of the data.
-	Immutable *bool `json:"immutable,omitempty"`
 
 	unknown *unknownFields
 }
@@ -242,141 +232,5 @@ func (c *ConfigMap) DeepCopy() *ConfigMap {
 	out := *c
 	out.ObjectMeta = c.ObjectMeta.DeepCopy()
 	out.Data = maps.Clone(c.Data)
-	out.BinaryData = cloneBytes(c.BinaryData)
-	out.Immutable = clonePointer(c.Immutable)
 	return &out
-}
-
-// cloneBytes returns a deep copy.
-func cloneBytes(data map[string][]byte) map[string][]byte {
-	if data == nil {
-		return nil
-	}
-	out := make(map[string][]byte, len(data))
-	for key, value := range data {
-		out[key] = slices.Clone(value)
-	}
-	return out
-}
-
-// SecretsResource are the Secrets.
-var SecretsResource = GroupVersionResource{Version: "v1", Resource: "secrets"}
-
-// Secret holds data that must not be shown, by key.
-//
-// Writing a Secret back preserves fields of a newer API that it does not declare, as in
-// [Namespace].
-type Secret struct {
-	TypeMeta   `json:",inline"`
-	ObjectMeta `json:"metadata"`
-	// Type says what the data is for, "Opaque" for anything. The server refuses changes of it.
-	Type string `json:"type,omitempty"`
-	// Data has the bytes. On the wire they are base64.
-	Data map[string][]byte `json:"data,omitempty"`
-	// Immutable: if true, the server refuses changes of the data.
-	Immutable *bool `json:"immutable,omitempty"`
-
-	unknown *unknownFields
-}
-
-// plainSecret is Secret without its methods, for encoding/json.
-type plainSecret Secret
-
-// UnmarshalJSON reads a Secret and preserves unknown fields.
-func (s *Secret) UnmarshalJSON(data []byte) error {
-	return decodeKeeping(data, (*plainSecret)(s), &s.unknown)
-}
-
-// MarshalJSON writes the Secret with its unknown fields.
-func (s Secret) MarshalJSON() ([]byte, error) { return s.unknown.encode(plainSecret(s)) }
-
-// DeepCopy returns a copy that shares no mutable data.
-func (s *Secret) DeepCopy() *Secret {
-	out := *s
-	out.ObjectMeta = s.ObjectMeta.DeepCopy()
-	out.Data = cloneBytes(s.Data)
-	out.Immutable = clonePointer(s.Immutable)
-	return &out
-}
-
-// DeploymentsResource and ReplicaSetsResource are the Deployments and the ReplicaSets.
-var (
-	DeploymentsResource = GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	ReplicaSetsResource = GroupVersionResource{Group: "apps", Version: "v1", Resource: "replicasets"}
-)
-
-// Deployment asks for identical pods, which are replaced step by step when their template changes.
-//
-// Writing a Deployment back preserves all fields that it does not declare, such as the template, as
-// in [Namespace].
-type Deployment struct {
-	TypeMeta   `json:",inline"`
-	ObjectMeta `json:"metadata"`
-	Spec       ReplicasSpec   `json:"spec"`
-	Status     ReplicasStatus `json:"status"`
-
-	unknown *unknownFields
-}
-
-// plainDeployment is Deployment without its methods, for encoding/json.
-type plainDeployment Deployment
-
-// UnmarshalJSON reads a Deployment and preserves unknown fields.
-func (d *Deployment) UnmarshalJSON(data []byte) error {
-	return decodeKeeping(data, (*plainDeployment)(d), &d.unknown)
-}
-
-// MarshalJSON writes the Deployment with its unknown fields.
-func (d Deployment) MarshalJSON() ([]byte, error) { return d.unknown.encode(plainDeployment(d)) }
-
-// DeepCopy returns a copy that shares no mutable data.
-func (d *Deployment) DeepCopy() *Deployment {
-	out := *d
-	out.ObjectMeta = d.ObjectMeta.DeepCopy()
-	out.Spec.Replicas = clonePointer(d.Spec.Replicas)
-	return &out
-}
-
-// ReplicaSet asks for a number of identical pods. Writing it back preserves all fields that it does
-// not declare, as in [Deployment].
-type ReplicaSet struct {
-	TypeMeta   `json:",inline"`
-	ObjectMeta `json:"metadata"`
-	Spec       ReplicasSpec   `json:"spec"`
-	Status     ReplicasStatus `json:"status"`
-
-	unknown *unknownFields
-}
-
-// plainReplicaSet is ReplicaSet without its methods, for encoding/json.
-type plainReplicaSet ReplicaSet
-
-// UnmarshalJSON reads a ReplicaSet and preserves unknown fields.
-func (s *ReplicaSet) UnmarshalJSON(data []byte) error {
-	return decodeKeeping(data, (*plainReplicaSet)(s), &s.unknown)
-}
-
-// MarshalJSON writes the ReplicaSet with its unknown fields.
-func (s ReplicaSet) MarshalJSON() ([]byte, error) { return s.unknown.encode(plainReplicaSet(s)) }
-
-// DeepCopy returns a copy that shares no mutable data.
-func (s *ReplicaSet) DeepCopy() *ReplicaSet {
-	out := *s
-	out.ObjectMeta = s.ObjectMeta.DeepCopy()
-	out.Spec.Replicas = clonePointer(s.Spec.Replicas)
-	return &out
-}
-
-// ReplicasSpec is how many pods are asked for; nil is the server's default, 1.
-type ReplicasSpec struct {
-	Replicas *int32 `json:"replicas,omitempty"`
-}
-
-// ReplicasStatus counts the pods that there are.
-type ReplicasStatus struct {
-	// ObservedGeneration is the metadata.generation that the counts are about.
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	Replicas           int32 `json:"replicas,omitempty"`
-	ReadyReplicas      int32 `json:"readyReplicas,omitempty"`
-	AvailableReplicas  int32 `json:"availableReplicas,omitempty"`
 }
