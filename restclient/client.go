@@ -181,6 +181,5 @@ func withDefaults(cfg Config) Config {
 	cfg.WatchTransport = cmp.Or(cfg.WatchTransport, WatchHTTP)
 	cfg.Codec = cmp.Or(cfg.Codec, PlainCodec())
 	cfg.UserAgent = cmp.Or(cfg.UserAgent, DefaultUserAgent())
-	cfg.TLS.CheckInterval = cmp.Or(cfg.TLS.CheckInterval, DefaultTLSCheckInterval)
 	return cfg
 }

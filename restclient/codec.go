@@ -40,9 +40,8 @@ type EventDecoder[T Object] interface {
 
 // Accept holds the Accept headers for the formats of a decoder.
 type Accept struct {
-	Object    string // one object, or a watch over HTTP
-	List      string
-	WebSocket string // a watch over a websocket, which is always JSON
+	Object string // one object, or a watch
+	List   string
 }
 
 // Codec is a [Decoder] for Metadata resources, see Config.Codec: [PlainCodec], or fast.Codec of
@@ -58,13 +57,13 @@ const (
 	PartialListMediaType = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 )
 
-var jsonAccept = Accept{Object: jsonMediaType, List: jsonMediaType, WebSocket: jsonMediaType}
+var jsonAccept = Accept{Object: jsonMediaType, List: jsonMediaType}
 
 // PlainCodec returns the textbook codec, which uses encoding/json like the decoder of every other
 // resource.
 func PlainCodec() Codec {
 	return &plainDecoder[*api.PartialObjectMetadata]{
-		accept:   Accept{Object: PartialMediaType, List: PartialListMediaType, WebSocket: PartialMediaType},
+		accept:   Accept{Object: PartialMediaType, List: PartialListMediaType},
 		complete: dropManagedFields,
 	}
 }

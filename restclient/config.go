@@ -87,7 +87,7 @@ type Config struct {
 // TLS says how the server proves its identity.
 type TLS struct {
 	// CAData holds PEM certificates that sign the server's; it wins over CAFile, which names a file
-	// that is read again when it changes. Both empty: the machine's own list of authorities.
+	// that is read again once a minute. Both empty: the machine's own list of authorities.
 	CAData []byte
 	CAFile string
 
@@ -95,9 +95,6 @@ type TLS struct {
 	// Insecure accepts any server certificate, and calls Trace.Warning. It excludes CAData and
 	// CAFile.
 	Insecure bool
-	// CheckInterval is how often CAFile and Credentials.ClientCertificate are checked between
-	// handshakes. 0 means DefaultTLSCheckInterval.
-	CheckInterval time.Duration
 }
 
 // wanted reports whether anything is set that makes sense over https only.
@@ -128,17 +125,16 @@ const (
 
 // Defaults for the zero values of Config.
 const (
-	DefaultQPS              = 50
-	DefaultTimeout          = 15 * time.Minute
-	DefaultMaxRetries       = 10
-	DefaultMaxRetryAfter    = 5 * time.Minute
-	DefaultPingInterval     = 30 * time.Second
-	DefaultPingTimeout      = 15 * time.Second
-	DefaultSilenceTimeout   = 90 * time.Second
-	DefaultMaxFrameBytes    = 32 << 20
-	DefaultMaxBodyBytes     = 64 << 20
-	DefaultMaxListBytes     = 1 << 30
-	DefaultTLSCheckInterval = time.Minute
+	DefaultQPS            = 50
+	DefaultTimeout        = 15 * time.Minute
+	DefaultMaxRetries     = 10
+	DefaultMaxRetryAfter  = 5 * time.Minute
+	DefaultPingInterval   = 30 * time.Second
+	DefaultPingTimeout    = 15 * time.Second
+	DefaultSilenceTimeout = 90 * time.Second
+	DefaultMaxFrameBytes  = 32 << 20
+	DefaultMaxBodyBytes   = 64 << 20
+	DefaultMaxListBytes   = 1 << 30
 )
 
 // Credentials authenticate requests; package restclient/credentials holds the usual kinds. All
@@ -153,9 +149,9 @@ type Credentials interface {
 	// or ClientCertificate then returns other credentials, the request is repeated, once.
 	Unauthorized(req *http.Request)
 	// ClientCertificate returns the certificate for TLS handshakes, or nil and no error for none.
-	// It is asked at each handshake and at most once in TLS.CheckInterval in between: when a
-	// different pointer is returned, new requests go over new connections. So return the same
-	// pointer as long as the certificate is the same.
+	// It is asked at each handshake and at most once a minute in between: when a different pointer
+	// is returned, new requests go over new connections. So return the same pointer as long as the
+	// certificate is the same.
 	ClientCertificate() (*tls.Certificate, error)
 }
 

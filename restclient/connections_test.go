@@ -180,17 +180,3 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 		}
 	}
 }
-
-// A 101 to a request that asked for no upgrade is no success.
-func TestSwitchingProtocolsUnasked(t *testing.T) {
-	bubble(t, func(w http.ResponseWriter, r *http.Request) {
-		hijacked(w, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
-	}, func(t *testing.T, server *restclienttest.Server) {
-		client := server.Client(func(cfg *restclient.Config) { cfg.SilenceTimeout = time.Second })
-		errs := calls(t, namespacesOf(client))
-		errs["raw"] = client.Do(t.Context(), get("/readyz"), nil)
-		for verb, err := range errs {
-			assert.Error(t, err, "%s answered 101", verb)
-		}
-	})
-}

@@ -104,8 +104,20 @@ func watchPods(t *testing.T, ctx context.Context, client *restclient.Client) err
 	w, err := podsOf(client).Watch(ctx, api.ListOptions{})
 	if err == nil {
 		w.Stop()
+		w.Stop()
 	}
-	assert.Zero(t, client.Snapshot().Watches)
+	return err
+}
+
+// readWatch reads a watch to its end.
+func readWatch(t *testing.T, ctx context.Context, client *restclient.Client) error {
+	w, err := podsOf(client).Watch(ctx, api.ListOptions{})
+	for err == nil {
+		_, err = w.Next()
+	}
+	if err == io.EOF {
+		return nil
+	}
 	return err
 }
 
@@ -347,6 +359,19 @@ var faults = []fault{
 		want: api.IsNotFound, requests: 1},
 	{name: "a conflict on create means that the name is taken", serve: code(409), call: create,
 		want: api.IsAlreadyExists, text: "the server reported a conflict (post namespaces)", requests: 1},
+	{name: "a list, read", serve: says(`{"kind":"PodList","items":[{"metadata":{"name":"a"}}]}`), call: listPods,
+		want: success, requests: 1},
+	{name: "an object, read", serve: says(`{"kind":"Pod"}`), call: getPod, want: success, requests: 1},
+	{name: "an answer, dropped", serve: ok, call: request(get("/"), nil), want: success, requests: 1},
+	{name: "a deletion", serve: ok, call: deletePod, want: success, requests: 1},
+	{name: "a watch, read to its end", serve: watches(func(*restclienttest.Stream) {}), call: readWatch, want: success,
+		requests: 1},
+	{name: "an event of a watch that is no JSON", call: readWatch, want: decodeErr, requests: 1,
+		serve: watches(func(s *restclienttest.Stream) { s.SendRaw([]byte("hello ")) })},
+	{name: "a 101 that was not asked for", want: anError, requests: never,
+		serve: func(w http.ResponseWriter, _ *http.Request) {
+			hijacked(w, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		}},
 	{name: "plain HTTP to a TLS port", want: ofKind(restclient.NeedsTLS), requests: 1,
 		serve: func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "Client sent an HTTP request to an HTTPS server.", http.StatusBadRequest)
@@ -392,9 +417,15 @@ func (c fault) run(t *testing.T, config func(*restclient.Config)) {
 	if want == nil {
 		want = anError
 	}
+	var count bodies
+	client := server.Client(config, func(cfg *restclient.Config) { cfg.WrapTransport = count.wrap })
 	start := time.Now()
-	err := call(t, ctx, server.Client(config))
+	err := call(t, ctx, client)
 	took := time.Since(start)
+	opened, closed := count.counts()
+	assert.Equal(t, opened, closed, "every body is closed")
+	assert.Zero(t, client.Snapshot().InFlight)
+	assert.Zero(t, client.Snapshot().Watches)
 	require.True(t, want(err), "%v", err)
 	if c.text != "" {
 		assert.ErrorContains(t, err, c.text)

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,30 +20,6 @@ func TestTheBeginningOfASecretThatWasCutIsCensored(t *testing.T) {
 	for cut, want := range map[string]string{"secret1": censored, "secret": censored, "secre": "secre"} {
 		assert.Equal(t, "token "+want+api.CutMark, withoutCutSecret("token "+cut+api.CutMark, "secret12"))
 	}
-}
-
-func TestLimiterServesWaitersInOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(1, 1)
-		start := time.Now()
-		var mu sync.Mutex
-		got := map[int]time.Duration{}
-		for i := range 5 {
-			go func() {
-				_, err := takeToken(t.Context(), l)
-				assert.NoError(t, err)
-				mu.Lock()
-				defer mu.Unlock()
-				got[i] = time.Since(start)
-			}()
-			synctest.Wait()
-		}
-		time.Sleep(10 * time.Second)
-		synctest.Wait()
-		for i := range 5 {
-			assert.Equal(t, time.Duration(i)*time.Second, got[i])
-		}
-	})
 }
 
 func TestLimiterGivesTokensOfCancelledWaitersBack(t *testing.T) {

@@ -58,7 +58,7 @@ func (p *pool) send(hr *http.Request) (*http.Response, error) {
 // current returns the transport, after a look at the certificates if one is due.
 func (p *pool) current() *http.Transport {
 	p.mu.Lock()
-	due := time.Since(p.checked) >= p.settings.CheckInterval
+	due := time.Since(p.checked) >= tlsCheckInterval
 	if due {
 		p.checked = time.Now()
 	}

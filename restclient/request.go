@@ -112,10 +112,9 @@ func (c *Client) Do(ctx context.Context, req Request, into any) error {
 // Response is an answer whose body was read and closed. Pass a *Response to [Client.Do] to receive
 // the answer undecoded.
 type Response struct {
-	StatusCode  int
-	Header      http.Header
-	ContentType string // media type with parameters, as the server sent it
-	Body        []byte
+	StatusCode int
+	Header     http.Header
+	Body       []byte
 }
 
 // readInto reads a whole body into the value that the caller of Do passed.
@@ -133,10 +132,7 @@ func (x *exchange) readInto(answer *http.Response, into any) error {
 	case *[]byte:
 		*into = data
 	case *Response:
-		*into = Response{
-			StatusCode: answer.StatusCode, Header: answer.Header,
-			ContentType: answer.Header.Get("Content-Type"), Body: data,
-		}
+		*into = Response{StatusCode: answer.StatusCode, Header: answer.Header, Body: data}
 	default:
 		if len(data) == 0 && answer.StatusCode == http.StatusNoContent {
 			return nil

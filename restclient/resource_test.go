@@ -1,7 +1,6 @@
 package restclient_test
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"testing"
@@ -293,58 +292,6 @@ func TestDynamicItemsLearnTheirKind(t *testing.T) {
 	})
 }
 
-func TestBodiesAreAlwaysClosed(t *testing.T) {
-	namespaceList := `{"kind":"NamespaceList","metadata":{},"items":[{"metadata":{"name":"a"}}]}`
-	handlers := map[string]http.HandlerFunc{
-		"list":       says(namespaceList),
-		"object":     func(w http.ResponseWriter, r *http.Request) { answer(w, 200, namespace("a", "1")) },
-		"status":     refuses(404, api.ReasonNotFound, "no"),
-		"text":       code(500),
-		"wrong":      says(`{"a`),
-		"no JSON":    says(`<html>`),
-		"broken":     brokenBody,
-		"hang up":    hangUp,
-		"retried":    code(429, "Retry-After", "1"),
-		"redirected": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
-	}
-	for name, handler := range handlers {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
-				count := &bodies{}
-				client := server.Client(func(cfg *restclient.Config) {
-					cfg.WrapTransport = count.wrap
-					cfg.MaxBodyBytes = 1 << 10
-				})
-				r := namespacesOf(client)
-				client.Do(t.Context(), get("/"), nil)
-				client.Do(t.Context(), get("/"), new([]byte))
-				r.Get(t.Context(), "a", api.GetOptions{})
-				r.List(t.Context(), api.ListOptions{})
-				r.Update(t.Context(), namespace("a", "1"), api.UpdateOptions{})
-				r.DeleteCollection(t.Context(), api.DeleteOptions{}, api.ListOptions{})
-				for range 2 { // once stopped, once read to its end
-					if w, err := r.Watch(t.Context(), api.ListOptions{}); err == nil {
-						w.Stop()
-						w.Stop()
-					}
-					if w, err := r.Watch(t.Context(), api.ListOptions{}); err == nil {
-						for err == nil {
-							_, err = w.Next()
-						}
-					}
-				}
-				opened, closed := count.counts()
-				assert.Equal(t, opened, closed)
-				if name != "hang up" {
-					assert.GreaterOrEqual(t, opened, 8)
-				}
-				assert.Zero(t, client.Snapshot().InFlight)
-				assert.Zero(t, client.Snapshot().Watches)
-			})
-		})
-	}
-}
-
 func TestWarningsReachTheHandler(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Warning", `299 - "v1beta1 is deprecated"`)
@@ -367,16 +314,3 @@ func TestWarningsReachTheHandler(t *testing.T) {
 		assert.Equal(t, []restclient.Warning{want, ofPass}, traced)
 	})
 }
-
-// listerWatcher is the reflector's interface, repeated because package reflector is not below
-// this package.
-type listerWatcher[T any] interface {
-	List(ctx context.Context, opts api.ListOptions) (*api.List[T], error)
-	Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[T], error)
-}
-
-var (
-	_ listerWatcher[*api.Namespace]             = (*restclient.Resource[*api.Namespace])(nil)
-	_ listerWatcher[*api.PartialObjectMetadata] = (*restclient.Resource[*api.PartialObjectMetadata])(nil)
-	_ listerWatcher[*api.Unstructured]          = (*restclient.Resource[*api.Unstructured])(nil)
-)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -29,23 +28,6 @@ import (
 
 func noProxy(*http.Request) (*url.URL, error) { return nil, nil }
 
-func TestNoListener(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := listener.Addr().String()
-	listener.Close()
-	for _, transport := range transports {
-		cfg := restclient.Config{Host: "https://" + address, Proxy: noProxy, WatchTransport: transport}
-		client, err := restclient.New(cfg)
-		require.NoError(t, err)
-		expectKind(t, client, transport, restclient.HostUnreachable,
-			"the server https://"+address+" cannot be reached: ")
-		assert.ErrorIs(t, client.Do(t.Context(), get("/"), nil), syscall.ECONNREFUSED)
-		client.Close()
-	}
-}
-
 func TestNameThatDoesNotResolve(t *testing.T) {
 	noServers := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		return nil, errors.New("no name servers here")
@@ -56,30 +38,6 @@ func TestNameThatDoesNotResolve(t *testing.T) {
 			Dial: (&net.Dialer{Resolver: noServers}).DialContext,
 		})
 		expectKind(t, client, transport, restclient.HostNotFound, "the host name of http://no-such-host.invalid cannot be resolved: ")
-	}
-}
-
-func TestOverARealSocket(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
-			s.Send(api.WatchAdded, namespace("a", "1"))
-			s.Wait()
-		})
-	}))
-	defer server.Close()
-	for _, transport := range transports {
-		client, err := restclient.New(restclient.Config{Host: server.URL, Proxy: noProxy, WatchTransport: transport})
-		require.NoError(t, err)
-		w, err := namespacesOf(client).Watch(t.Context(), api.ListOptions{})
-		require.NoError(t, err)
-		event, err := w.Next()
-		require.NoError(t, err)
-		assert.Equal(t, "a", event.Object.Name)
-		w.Stop()
-		_, err = w.Next()
-		assert.ErrorIs(t, err, restclient.ErrWatchStopped)
-		client.Close()
 	}
 }
 

@@ -23,6 +23,7 @@ const (
 	idleConnsPerHost    = 25
 	keepAliveProbes     = 3 // TCP keep-alive probes within Config.PingTimeout
 	maxHeaderBytes      = 1 << 20
+	tlsCheckInterval    = time.Minute // between two looks at the CA file and the client certificate
 )
 
 func newPool(cfg Config) (*pool, error) {

@@ -29,7 +29,6 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 		return w.open(r.decoder, answer.Header.Get("Content-Type"), answer.Body)
 	}
 	if r.client.cfg.WatchTransport == WatchWebSocket {
-		x.req.Accept = r.decoder.Accept().WebSocket
 		dialer := &webSocketDialer{client: r.client}
 		x.send = dialer.dial
 		x.consume = func(*http.Response) error {

@@ -26,10 +26,7 @@ func connect(options *runOptions, logger *logs.Logger, observer *observer, recor
 		return nil, err
 	}
 	for _, warning := range info.Warnings {
-		if warning.Kind == kubeconfig.WarningInsecure {
-			continue // the client logs it
-		}
-		logger.Warn().Str("warning", warning.Text).Msg("kubeconfig")
+		logger.Warn().Str("warning", warning).Msg("kubeconfig")
 	}
 	config.QPS, config.Burst = options.qps, options.burst
 	config.WatchTransport = restclient.WatchTransport(options.watchTransport)

@@ -29,7 +29,7 @@
 // renewed yet stay in use.
 //
 // The server checks a client certificate only when a connection is made. So package restclient
-// looks for a new one once in TLS.CheckInterval and sends new requests over new connections after a
+// looks for a new one once a minute and sends new requests over new connections after a
 // change. Requests and watches in progress continue (client-go cuts them off).
 //
 // # Goroutines

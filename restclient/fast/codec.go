@@ -20,11 +20,7 @@ var _ restclient.Codec = Codec{}
 
 // Accept returns the headers that restclient.PlainCodec returns.
 func (Codec) Accept() restclient.Accept {
-	return restclient.Accept{
-		Object:    restclient.PartialMediaType,
-		List:      restclient.PartialListMediaType,
-		WebSocket: restclient.PartialMediaType,
-	}
+	return restclient.Accept{Object: restclient.PartialMediaType, List: restclient.PartialListMediaType}
 }
 
 // Object decodes the metadata of one object.

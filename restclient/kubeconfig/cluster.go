@@ -69,14 +69,13 @@ func (l *loader) tls() (restclient.TLS, error) {
 		if hasFile || hasData {
 			return result, l.clusterError("sets insecure-skip-tls-verify and a certificate authority: remove one of them", nil)
 		}
-		l.info.warn(WarningInsecure, fmt.Sprintf(
-			"the certificate of the cluster %q is not verified (insecure-skip-tls-verify): anyone on the network can impersonate it", l.info.Cluster))
 		return result, nil
 	}
 	switch {
 	case hasData:
 		if hasFile {
-			l.info.warn(WarningIgnored, fmt.Sprintf("certificate-authority of the cluster %q is ignored in favour of certificate-authority-data", l.info.Cluster))
+			l.info.warn("certificate-authority of the cluster %q is ignored in favour of certificate-authority-data",
+				l.info.Cluster)
 		}
 		if !hasCertificate(c.CertificateAuthorityData) {
 			return result, l.clusterError("has a certificate-authority-data without a PEM certificate: paste the base64 of a PEM file", nil)

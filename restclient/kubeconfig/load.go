@@ -34,27 +34,13 @@ type Info struct {
 	Cluster   string
 	User      string // may be empty: anonymous
 	Namespace string // of the context or the pod; "default" if there is none
-	Warnings  []Warning
+	// Warnings are sentences about a configuration that works; nothing in them is secret. A server
+	// whose certificate is not verified is not among them: restclient.New warns of it.
+	Warnings []string
 }
 
-// Warning is a remark about a configuration that works.
-type Warning struct {
-	Kind WarningKind
-	Text string // one sentence; nothing secret
-}
-
-// WarningKind is the kind of a Warning.
-type WarningKind string
-
-const (
-	WarningInsecure           WarningKind = "Insecure"           // the server's certificate is not verified
-	WarningCredentialsDropped WarningKind = "CredentialsDropped" // tokens and passwords would be sent unencrypted
-	WarningIgnored            WarningKind = "Ignored"            // a field has no effect because of another one
-	WarningMissingFiles       WarningKind = "MissingFiles"       // none of the files in KUBECONFIG exists
-)
-
-func (i *Info) warn(kind WarningKind, text string) {
-	i.Warnings = append(i.Warnings, Warning{Kind: kind, Text: text})
+func (i *Info) warn(format string, args ...any) {
+	i.Warnings = append(i.Warnings, fmt.Sprintf(format, args...))
 }
 
 // Load finds the configuration and returns it for restclient.New. It sets Host, TLS, Credentials,
@@ -106,7 +92,7 @@ func find(opts Options, info *Info) (cfg *Config, searched []string, err error) 
 	}
 	cfg, info.Files, err = readList(searched)
 	if variable && len(info.Files) == 0 && err == nil {
-		info.warn(WarningMissingFiles, "none of the files in the variable KUBECONFIG exists")
+		info.warn("none of the files in the variable KUBECONFIG exists")
 	}
 	return cfg, searched, err
 }

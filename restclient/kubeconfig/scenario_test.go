@@ -123,7 +123,7 @@ func (s *scenario) describe(t *testing.T, cfg restclient.Config, info *Info, err
 		s.describeConfig(t, &out, cfg, info)
 	}
 	for _, warning := range info.Warnings {
-		fmt.Fprintf(&out, "warning %s: %s\n", warning.Kind, warning.Text)
+		fmt.Fprintf(&out, "warning: %s\n", warning)
 	}
 	everything := out.String() + fmt.Sprintf("%v %+v %#v %v", cfg, cfg, cfg, info)
 	assert.NotContains(t, everything, "s3cret")

@@ -42,7 +42,7 @@ func (l *loader) checkUser() error {
 func (l *loader) warnAboutIgnored() {
 	u := l.user
 	ignored := func(field, because string) {
-		l.info.warn(WarningIgnored, fmt.Sprintf("%s of the user %q is ignored%s", field, l.info.User, because))
+		l.info.warn("%s of the user %q is ignored%s", field, l.info.User, because)
 	}
 	if u.hasKey() && !u.hasCertificate() {
 		ignored("the client key", ": there is no client certificate")
@@ -64,8 +64,8 @@ func (l *loader) warnAboutIgnored() {
 func (l *loader) credentials(server *url.URL) (restclient.Credentials, error) {
 	if !l.secureTransport(server) {
 		if u := l.user; u.hasToken() || u.hasBasic() || u.hasCertificate() || u.Exec != nil {
-			l.info.warn(WarningCredentialsDropped, fmt.Sprintf(
-				"the credentials of the user %q are not used, because the cluster %q is reached over plain http", l.info.User, l.info.Cluster))
+			l.info.warn("the credentials of the user %q are not used, because the cluster %q is reached over plain http",
+				l.info.User, l.info.Cluster)
 		}
 		return l.impersonation(), nil
 	}
