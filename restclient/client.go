@@ -17,7 +17,6 @@ type Client struct {
 	base    *url.URL
 	pool    *pool
 	limiter *rate.Limiter // nil: no limit
-	retry   retryPolicy
 
 	requests, retries, throttled atomic.Int64
 	inFlight, watches            atomic.Int64
@@ -61,7 +60,6 @@ func New(cfg Config) (*Client, error) {
 		base:    base,
 		pool:    pool,
 		limiter: newLimiter(cfg.QPS, cfg.Burst),
-		retry:   retryPolicy{maxRetries: max(cfg.MaxRetries, 0), maxWait: cfg.MaxRetryAfter},
 	}
 	if cfg.TLS.Insecure && base.Scheme == "https" {
 		c.warn(Warning{Text: "the server's certificate is not verified (insecure-skip-tls-verify): " +
@@ -77,7 +75,7 @@ func (c *Client) As(userAgent string, qps float32, burst int) *Client {
 	cfg := c.cfg
 	cfg.UserAgent, cfg.QPS, cfg.Burst = userAgent, qps, burst
 	cfg = withDefaults(cfg)
-	return &Client{cfg: cfg, base: c.base, pool: c.pool, limiter: newLimiter(cfg.QPS, cfg.Burst), retry: c.retry}
+	return &Client{cfg: cfg, base: c.base, pool: c.pool, limiter: newLimiter(cfg.QPS, cfg.Burst)}
 }
 
 // WithListLimit returns the same client with another value of Config.MaxListBytes; 0 means the
@@ -85,7 +83,7 @@ func (c *Client) As(userAgent string, qps float32, burst int) *Client {
 func (c *Client) WithListLimit(bytes int) *Client {
 	cfg := c.cfg
 	cfg.MaxListBytes = bytes
-	return &Client{cfg: withDefaults(cfg), base: c.base, pool: c.pool, limiter: c.limiter, retry: c.retry}
+	return &Client{cfg: withDefaults(cfg), base: c.base, pool: c.pool, limiter: c.limiter}
 }
 
 // Config returns the configuration of the client with the defaults filled in. A change of the copy

@@ -18,13 +18,8 @@ import (
 // transport's idle connections are closed at once, the others after their last request.
 type pool struct {
 	// Immutable.
-	credentials Credentials
-	chooseProxy func(*http.Request) (*url.URL, error)
+	cfg         Config // with a Proxy
 	connections *connections
-	settings    TLS
-	plainBody   bool // no compression
-	wrap        func(http.RoundTripper) http.RoundTripper
-	pings       http.HTTP2Config
 
 	withoutPings atomic.Bool // the protocol of the last answer has no pings
 
@@ -42,8 +37,8 @@ type pool struct {
 func (p *pool) send(hr *http.Request) (*http.Response, error) {
 	transport, sent := p.current(), time.Now()
 	var way http.RoundTripper = transport // unlike an http.Client it follows no redirect
-	if p.wrap != nil {
-		way = p.wrap(transport)
+	if p.cfg.WrapTransport != nil {
+		way = p.cfg.WrapTransport(transport)
 	}
 	answer, err := way.RoundTrip(hr)
 	switch ctx := hr.Context(); {
@@ -83,7 +78,7 @@ func (p *pool) answered(transport *http.Transport) {
 
 // proxy returns the proxy for a request, nil for none.
 func (p *pool) proxy(req *http.Request) (*url.URL, error) {
-	u, err := p.chooseProxy(req)
+	u, err := p.cfg.Proxy(req)
 	if err != nil {
 		return nil, &markedError{kind: ProxyFailed, err: err}
 	}

@@ -73,13 +73,6 @@ const (
 	unaskedPause   = 100 * time.Millisecond
 )
 
-// retryPolicy decides whether a failed attempt is repeated, and when. The table is in the package
-// documentation under Failure.
-type retryPolicy struct {
-	maxRetries int
-	maxWait    time.Duration
-}
-
 // failure describes a failed attempt.
 type failure struct {
 	err        error
@@ -87,22 +80,22 @@ type failure struct {
 	retryAfter time.Duration // its value
 }
 
-// next returns how long to wait before attempt number attempt+1; again is false if there is none.
-// unasked is the number of attempts so far that the server did not ask for.
-func (p retryPolicy) next(req *Request, attempt, unasked int, f failure) (wait time.Duration, again bool) {
-	if attempt > p.maxRetries {
+// next returns how long to wait before attempt number attempt+1; again is false if there is none. The
+// rules are in the package documentation under Failure.
+func (x *exchange) next(attempt int, f failure) (wait time.Duration, again bool) {
+	if attempt > max(x.client.cfg.MaxRetries, 0) {
 		return 0, false
 	}
 	var refused *api.StatusError
 	errors.As(f.err, &refused)
 	if f.asked && refused != nil && retryable(refused.Status.Code) {
 		wait = max(f.retryAfter, unaskedPause) // "0" and dates in the past must not make a busy loop
-		return wait, wait <= p.maxWait
+		return wait, wait <= x.client.cfg.MaxRetryAfter
 	}
-	if req.about.Verb == "watch" || unasked >= unaskedRetries || !repeatUnasked(req, refused, f.err) {
+	if x.req.about.Verb == "watch" || x.unasked >= unaskedRetries || !repeatUnasked(&x.req, refused, f.err) {
 		return 0, false
 	}
-	return pause(unasked), true
+	return pause(x.unasked), true
 }
 
 // repeatUnasked holds the cases in which a repetition can do no harm although the server did not
@@ -152,7 +145,7 @@ func (x *exchange) beforeNext(ctx context.Context, u *url.URL, attempt int, f fa
 		x.repeat(attempt, 0, f.err)
 		return nil
 	}
-	pause, again := x.client.retry.next(&x.req, attempt, x.unasked, f)
+	pause, again := x.next(attempt, f)
 	if !again || api.IsSingleAttempt(ctx) || endsBefore(ctx, pause) {
 		return x.giveUp(attempt, f.err)
 	}

@@ -27,18 +27,10 @@ const (
 )
 
 func newPool(cfg Config) (*pool, error) {
-	p := &pool{
-		credentials: cfg.Credentials,
-		chooseProxy: cfg.Proxy,
-		settings:    cfg.TLS,
-		plainBody:   cfg.DisableCompression,
-		wrap:        cfg.WrapTransport,
-		pings:       http.HTTP2Config{SendPingTimeout: cfg.PingInterval, PingTimeout: cfg.PingTimeout},
-		checked:     time.Now(),
+	if cfg.Proxy == nil {
+		cfg.Proxy = http.ProxyFromEnvironment
 	}
-	if p.chooseProxy == nil {
-		p.chooseProxy = http.ProxyFromEnvironment
-	}
+	p := &pool{cfg: cfg, checked: time.Now()}
 	dial := cfg.Dial
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: dialTimeout, KeepAliveConfig: net.KeepAliveConfig{
@@ -58,7 +50,6 @@ func newPool(cfg Config) (*pool, error) {
 }
 
 func (p *pool) newTransport(base *tls.Config) *http.Transport {
-	pings := p.pings
 	return &http.Transport{
 		Proxy:                  p.proxy,
 		OnProxyConnectResponse: proxyAnswered,
@@ -68,9 +59,9 @@ func (p *pool) newTransport(base *tls.Config) *http.Transport {
 		MaxIdleConnsPerHost:    idleConnsPerHost,
 		IdleConnTimeout:        idleConnTimeout,
 		MaxResponseHeaderBytes: maxHeaderBytes,
-		DisableCompression:     p.plainBody,
+		DisableCompression:     p.cfg.DisableCompression,
 		ForceAttemptHTTP2:      true,
-		HTTP2:                  &pings,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: p.cfg.PingInterval, PingTimeout: p.cfg.PingTimeout},
 	}
 }
 
@@ -83,13 +74,13 @@ func proxyAnswered(_ context.Context, _ *url.URL, _ *http.Request, answer *http.
 
 func (p *pool) readCA() ([]byte, error) {
 	switch {
-	case p.settings.Insecure && (len(p.settings.CAData) > 0 || p.settings.CAFile != ""):
+	case p.cfg.TLS.Insecure && (len(p.cfg.TLS.CAData) > 0 || p.cfg.TLS.CAFile != ""):
 		return nil, &ConfigError{Field: "TLS", Problem: "both skips verification of the server's certificate and " +
 			"names a certificate authority; choose one"}
-	case len(p.settings.CAData) > 0 || p.settings.CAFile == "":
-		return p.settings.CAData, nil
+	case len(p.cfg.TLS.CAData) > 0 || p.cfg.TLS.CAFile == "":
+		return p.cfg.TLS.CAData, nil
 	}
-	data, err := os.ReadFile(p.settings.CAFile)
+	data, err := os.ReadFile(p.cfg.TLS.CAFile)
 	if err != nil {
 		return nil, &ConfigError{Field: "TLS.CAFile", Problem: "cannot be read", Err: err}
 	}
@@ -99,17 +90,17 @@ func (p *pool) readCA() ([]byte, error) {
 func (p *pool) newTLSConfig(caData []byte) (*tls.Config, error) {
 	cfg := &tls.Config{
 		MinVersion:         tls.VersionTLS12,
-		ServerName:         p.settings.ServerName,
-		InsecureSkipVerify: p.settings.Insecure,
+		ServerName:         p.cfg.TLS.ServerName,
+		InsecureSkipVerify: p.cfg.TLS.Insecure,
 	}
 	// A file that is temporarily empty must not make us trust the machine's authorities instead.
-	if len(caData) > 0 || p.settings.CAFile != "" {
+	if len(caData) > 0 || p.cfg.TLS.CAFile != "" {
 		cfg.RootCAs = x509.NewCertPool()
 		if !cfg.RootCAs.AppendCertsFromPEM(caData) {
 			return nil, &ConfigError{Field: "TLS", Problem: "has certificate authority data that contains no PEM certificate"}
 		}
 	}
-	if p.credentials != nil {
+	if p.cfg.Credentials != nil {
 		cfg.GetClientCertificate = p.clientCertificate
 	}
 	return cfg, nil
@@ -118,7 +109,7 @@ func (p *pool) newTLSConfig(caData []byte) (*tls.Config, error) {
 // clientCertificate returns the certificate for a handshake. An empty certificate means "none", and
 // the server decides whether to accept that.
 func (p *pool) clientCertificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	certificate, err := p.credentials.ClientCertificate()
+	certificate, err := p.cfg.Credentials.ClientCertificate()
 	if err != nil {
 		return nil, &markedError{kind: CredentialsFailed, err: err}
 	}
@@ -156,8 +147,8 @@ func (p *pool) renewIfChanged() bool {
 	p.mu.Unlock()
 
 	certificateChanged := false
-	if handshaken && p.credentials != nil {
-		now, err := p.credentials.ClientCertificate()
+	if handshaken && p.cfg.Credentials != nil {
+		now, err := p.cfg.Credentials.ClientCertificate()
 		certificateChanged = err == nil && now != certificate
 	}
 	if !caChanged && !certificateChanged {

@@ -11,30 +11,6 @@ import (
 	"orrery/restclient/api"
 )
 
-func TestMicroTimeOnTheWire(t *testing.T) {
-	zone := time.FixedZone("somewhere", 5*3600+1800)
-	moment := time.Date(2026, 3, 1, 17, 30, 15, 120000987, zone)
-	data, err := json.Marshal(api.NewMicroTime(moment))
-	require.NoError(t, err)
-	assert.Equal(t, `"2026-03-01T12:00:15.120000Z"`, string(data), "six digits, also when they are zero")
-	data, err = json.Marshal(api.MicroTime{})
-	require.NoError(t, err)
-	assert.Equal(t, `null`, string(data))
-
-	for text, want := range map[string]time.Time{
-		`"2026-03-01T12:00:15.120000Z"`:      moment.Truncate(time.Microsecond),
-		`"2026-03-01T17:30:15.120000+05:30"`: moment.Truncate(time.Microsecond),
-		`"2026-03-01T12:00:15Z"`:             moment.Truncate(time.Second),
-		`null`:                               {},
-		`""`:                                 {},
-	} {
-		got := api.NewMicroTime(time.Now())
-		require.NoError(t, json.Unmarshal([]byte(text), &got), text)
-		assert.True(t, want.Equal(got.Time), "%s gives %v", text, got)
-	}
-	assert.Error(t, json.Unmarshal([]byte(`"yesterday"`), new(api.MicroTime)))
-}
-
 // Fields of a later server version and of coordinated election survive a renewal.
 func TestALeaseIsWrittenBackWithAllThatItHad(t *testing.T) {
 	const text = `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",
@@ -61,29 +37,39 @@ func TestAReleasedLeaseHasNoHolderOnTheWire(t *testing.T) {
 	assert.JSONEq(t, `{"metadata":{"name":"orrery"},"spec":{}}`, string(data))
 }
 
-func TestTimeOnTheWire(t *testing.T) {
+func TestTimesOnTheWire(t *testing.T) {
 	zone := time.FixedZone("somewhere", 5*3600+1800)
-	moment := time.Date(2026, 3, 1, 17, 30, 15, 987654321, zone)
-	data, err := json.Marshal(api.NewTime(moment))
-	require.NoError(t, err)
-	assert.Equal(t, `"2026-03-01T12:00:15Z"`, string(data))
-	data, err = json.Marshal(api.Time{})
-	require.NoError(t, err)
-	assert.Equal(t, `null`, string(data))
-
-	for text, want := range map[string]time.Time{
-		`"2026-03-01T12:00:15Z"`:        moment.Truncate(time.Second),
-		`"2026-03-01T17:30:15+05:30"`:   moment.Truncate(time.Second),
-		`"2026-03-01T12:00:15.987654Z"`: moment.Truncate(time.Microsecond),
-		`"2026-03-01T12:00:15\u005a"`:   moment.Truncate(time.Second),
-		`null`:                          {},
-		`""`:                            {},
+	moment := time.Date(2026, 3, 1, 17, 30, 15, 120000987, zone)
+	for _, c := range []struct {
+		object any
+		want   string
+	}{
+		{api.NewTime(moment), `"2026-03-01T12:00:15Z"`},
+		{api.Time{}, `null`},
+		{api.NewMicroTime(moment), `"2026-03-01T12:00:15.120000Z"`}, // six digits, also when they are zero
+		{api.MicroTime{}, `null`},
 	} {
-		got := api.NewTime(time.Now())
-		require.NoError(t, json.Unmarshal([]byte(text), &got), text)
-		assert.True(t, want.Equal(got.Time), "%s gives %v", text, got)
+		data, err := json.Marshal(c.object)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, string(data), "%T", c.object)
+	}
+	for text, want := range map[string]time.Time{
+		`"2026-03-01T12:00:15Z"`:             moment.Truncate(time.Second),
+		`"2026-03-01T17:30:15+05:30"`:        moment.Truncate(time.Second),
+		`"2026-03-01T12:00:15.120000Z"`:      moment.Truncate(time.Microsecond),
+		`"2026-03-01T17:30:15.120000+05:30"`: moment.Truncate(time.Microsecond),
+		`"2026-03-01T12:00:15\u005a"`:        moment.Truncate(time.Second),
+		`null`:                               {},
+		`""`:                                 {},
+	} {
+		seconds, micro := api.NewTime(time.Now()), api.NewMicroTime(time.Now())
+		require.NoError(t, json.Unmarshal([]byte(text), &seconds), text)
+		assert.True(t, want.Equal(seconds.Time), "%s gives %v", text, seconds)
+		require.NoError(t, json.Unmarshal([]byte(text), &micro), text)
+		assert.True(t, want.Equal(micro.Time), "%s gives %v", text, micro)
 	}
 	for _, text := range []string{`7`, `"yesterday"`, `{}`, `"2026-03-01"`} {
 		assert.Error(t, json.Unmarshal([]byte(text), new(api.Time)), text)
+		assert.Error(t, json.Unmarshal([]byte(text), new(api.MicroTime)), text)
 	}
 }

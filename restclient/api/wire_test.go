@@ -82,7 +82,9 @@ const someFields = `[{"manager":"kubelet","operation":"Update","apiVersion":"v1"
 func TestManagedFieldsAreWrittenAsTheyWereRead(t *testing.T) {
 	for _, text := range []string{someFields, `[]`, `[ {"manager" : "kubectl"} ]`, `[{"manager":"\u00e9 \"x\" \\"}]`} {
 		var meta api.ObjectMeta
-		require.NoError(t, json.Unmarshal([]byte(`{"managedFields":`+text+`}`), &meta))
+		input := []byte(`{"managedFields":` + text + `}`)
+		require.NoError(t, json.Unmarshal(input, &meta))
+		clear(input) // nothing of it is kept
 		assert.Equal(t, text, meta.ManagedFields.String())
 		assert.Equal(t, api.NewManagedFields([]byte(text)), meta.ManagedFields)
 		written, err := json.Marshal(&meta)
@@ -105,15 +107,6 @@ func TestNoManagedFields(t *testing.T) {
 	entries, err := meta.ManagedFields.Entries()
 	require.NoError(t, err)
 	assert.Empty(t, entries)
-}
-
-func TestManagedFieldsKeepNothingOfTheInput(t *testing.T) {
-	input := []byte(someFields)
-	fields := api.NewManagedFields(input)
-	for i := range input {
-		input[i] = 'x'
-	}
-	assert.Equal(t, someFields, fields.String())
 }
 
 func TestManagedFieldsEntries(t *testing.T) {
