@@ -23,12 +23,12 @@ type Decoder[T Object] interface {
 	// Accept returns the Accept headers of requests.
 	Accept() Accept
 	// Object decodes a body that is one object. The result does not refer to body.
-	Object(contentType string, body []byte) (T, error)
+	Object(body []byte) (T, error)
 	// List decodes a list while it arrives. A Status in its place is an [*api.StatusError] if it
 	// reports failure, and a nil list if it reports success.
-	List(contentType string, body io.Reader, limit int) (*api.List[T], error)
+	List(body io.Reader, limit int) (*api.List[T], error)
 	// Events returns a decoder of the events of a watch.
-	Events(contentType string, body io.Reader, limit int) (EventDecoder[T], error)
+	Events(body io.Reader, limit int) EventDecoder[T]
 }
 
 // EventDecoder decodes the events of one watch. It is for one goroutine.

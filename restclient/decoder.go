@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"orrery/restclient/api"
@@ -42,22 +43,11 @@ var (
 
 func (d *plainDecoder[T]) Accept() Accept { return d.accept }
 
-func (d *plainDecoder[T]) Object(contentType string, body []byte) (T, error) {
-	if err := RequireJSON(contentType); err != nil {
-		var none T
-		return none, err
-	}
-	return d.decode(body)
+func (d *plainDecoder[T]) Events(body io.Reader, limit int) EventDecoder[T] {
+	return newWatchDecoder(body, limit, d.Object)
 }
 
-func (d *plainDecoder[T]) Events(contentType string, body io.Reader, limit int) (EventDecoder[T], error) {
-	if err := RequireJSON(contentType); err != nil {
-		return nil, err
-	}
-	return newWatchDecoder(body, limit, d.decode), nil
-}
-
-func (d *plainDecoder[T]) decode(data []byte) (T, error) {
+func (d *plainDecoder[T]) Object(data []byte) (T, error) {
 	object, err := decodeObject[T](data)
 	if err == nil && d.complete != nil {
 		d.complete(object, api.TypeMeta{})
@@ -75,9 +65,9 @@ func decodeObject[T any](data []byte) (object T, err error) {
 
 func isNull(data []byte) bool { return string(bytes.TrimSpace(data)) == "null" }
 
-// RequireJSON returns an error if an answer is in protobuf, which the decoders here do not read.
-func RequireJSON(contentType string) error {
-	if strings.HasPrefix(contentType, "application/vnd.kubernetes.protobuf") {
+// requireJSON returns an error if an answer is in protobuf, which the decoders do not read.
+func requireJSON(answer *http.Response) error {
+	if strings.HasPrefix(answer.Header.Get("Content-Type"), "application/vnd.kubernetes.protobuf") {
 		return errNotJSON
 	}
 	return nil
@@ -85,10 +75,7 @@ func RequireJSON(contentType string) error {
 
 // List decodes a list item by item, so that it never holds the whole body in memory. It reads the
 // body to its end, so that the connection can be used again.
-func (d *plainDecoder[T]) List(contentType string, body io.Reader, limit int) (*api.List[T], error) {
-	if err := RequireJSON(contentType); err != nil {
-		return nil, err
-	}
+func (d *plainDecoder[T]) List(body io.Reader, limit int) (*api.List[T], error) {
 	l := listDecoder[T]{
 		body:   &boundedReader{r: body, limit: limit, what: "an item of the list"},
 		fields: map[string]json.RawMessage{},

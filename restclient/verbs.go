@@ -45,9 +45,12 @@ func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 	var object T
 	x := &exchange{client: r.client, req: req}
 	x.consume = func(answer *http.Response) error {
+		if err := requireJSON(answer); err != nil {
+			return err
+		}
 		data, err := io.ReadAll(bounded(answer.Body, r.client.cfg.MaxBodyBytes, "the body"))
 		if err == nil {
-			object, err = r.decoder.Object(answer.Header.Get("Content-Type"), data)
+			object, err = r.decoder.Object(data)
 		}
 		if err == nil && r.client.cfg.Trace != nil {
 			x.last.ResourceVersion = object.GetResourceVersion()
@@ -63,8 +66,11 @@ func (r *Resource[T]) one(ctx context.Context, req Request) (T, error) {
 func (r *Resource[T]) many(ctx context.Context, req Request) (list *api.List[T], err error) {
 	x := &exchange{client: r.client, req: req}
 	x.consume = func(answer *http.Response) (err error) {
+		if err := requireJSON(answer); err != nil {
+			return err
+		}
 		bounded := bounded(answer.Body, r.client.cfg.MaxListBytes, "the list")
-		list, err = r.decoder.List(answer.Header.Get("Content-Type"), bounded, r.client.cfg.MaxFrameBytes)
+		list, err = r.decoder.List(bounded, r.client.cfg.MaxFrameBytes)
 		return err
 	}
 	if err := x.run(ctx); err != nil {

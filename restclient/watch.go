@@ -26,7 +26,8 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 	w := &watcher[T]{client: r.client, ctx: watchCtx, cancel: cancel}
 	x.consume = func(answer *http.Response) error {
 		w.hasKeepalive = answer.ProtoMajor >= 2
-		return w.open(r.decoder, answer.Header.Get("Content-Type"), answer.Body)
+		w.open(r.decoder, answer.Body)
+		return requireJSON(answer)
 	}
 	if r.client.cfg.WatchTransport == WatchWebSocket {
 		dialer := &webSocketDialer{client: r.client}
@@ -36,7 +37,8 @@ func (r *Resource[T]) Watch(ctx context.Context, opts api.ListOptions) (api.Watc
 				return errNoUpgrade
 			}
 			w.hasKeepalive = true
-			return w.open(r.decoder, jsonMediaType, &body{ReadCloser: dialer.stream})
+			w.open(r.decoder, &body{ReadCloser: dialer.stream})
+			return nil
 		}
 	}
 	r.client.pool.connections.use() // until the watcher is closed
@@ -61,11 +63,9 @@ func (r *Resource[T]) HasKeepalive() bool {
 	return r.client.cfg.WatchTransport == WatchWebSocket || !r.client.pool.withoutPings.Load()
 }
 
-// open starts to decode an answer. A failure counts as that of the request.
-func (w *watcher[T]) open(decoder Decoder[T], contentType string, body io.ReadCloser) (err error) {
-	w.body = body
-	w.decoder, err = decoder.Events(contentType, body, w.client.cfg.MaxFrameBytes)
-	return err
+// open starts to decode an answer.
+func (w *watcher[T]) open(decoder Decoder[T], body io.ReadCloser) {
+	w.body, w.decoder = body, decoder.Events(body, w.client.cfg.MaxFrameBytes)
 }
 
 // HasKeepalive reports whether the connection has a keepalive. HTTP/1.1 has none, so a dead

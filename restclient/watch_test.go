@@ -213,8 +213,8 @@ func TestStopComesBeforeAnEndThatWasNotReported(t *testing.T) {
 // endedCodec has watches that have ended.
 type endedCodec struct{ restclient.Codec }
 
-func (c endedCodec) Events(string, io.Reader, int) (restclient.EventDecoder[*api.PartialObjectMetadata], error) {
-	return c, nil
+func (c endedCodec) Events(io.Reader, int) restclient.EventDecoder[*api.PartialObjectMetadata] {
+	return c
 }
 
 func (endedCodec) Next() (event api.WatchEvent[*api.PartialObjectMetadata], size int, err error) {

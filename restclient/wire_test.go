@@ -202,12 +202,12 @@ func TestNamesOfAnotherCaseInAnswers(t *testing.T) {
 		`"Kind":"Status","Items":[{}],"items":[` + object + `],"ITEMS":null}`
 	for name, codec := range codecs {
 		t.Run(name, func(t *testing.T) {
-			one, err := codec.Object("application/json", []byte(object))
+			one, err := codec.Object([]byte(object))
 			require.NoError(t, err)
 			assert.Equal(t, "a", one.Name, "Metadata is not metadata")
 			assert.Equal(t, []string{"hold"}, one.Finalizers, "Finalizers is not finalizers")
 
-			many, err := codec.List("application/json", strings.NewReader(list), 1<<20)
+			many, err := codec.List(strings.NewReader(list), 1<<20)
 			require.NoError(t, err)
 			assert.Equal(t, api.ListMeta{ResourceVersion: "5"}, many.ListMeta,
 				"ResourceVersion and Continue are unknown fields")
@@ -215,7 +215,7 @@ func TestNamesOfAnotherCaseInAnswers(t *testing.T) {
 			assert.Equal(t, []string{"hold"}, many.Items[0].Finalizers)
 			assert.Equal(t, "PodList", many.Kind)
 
-			_, err = codec.List("application/json", strings.NewReader(`{"Items":[],"Kind":"PodList"}`), 1<<20)
+			_, err = codec.List(strings.NewReader(`{"Items":[],"Kind":"PodList"}`), 1<<20)
 			assert.ErrorContains(t, err, "expected a list",
 				"a document with Items only is no list: it proves nothing to be empty")
 		})

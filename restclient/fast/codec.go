@@ -24,26 +24,17 @@ func (Codec) Accept() restclient.Accept {
 }
 
 // Object decodes the metadata of one object.
-func (Codec) Object(contentType string, body []byte) (*partial, error) {
-	if err := restclient.RequireJSON(contentType); err != nil {
-		return nil, err
-	}
+func (Codec) Object(body []byte) (*partial, error) {
 	return new(metadataReader).decode(body)
 }
 
 // List decodes a list item by item while it arrives.
-func (Codec) List(contentType string, body io.Reader, limit int) (*api.List[*partial], error) {
-	if err := restclient.RequireJSON(contentType); err != nil {
-		return nil, err
-	}
+func (Codec) List(body io.Reader, limit int) (*api.List[*partial], error) {
 	d := listDecoder{stream: newStream(body, limit, "an item of the list")}
 	return d.decode()
 }
 
 // Events returns a decoder of the events of a watch.
-func (Codec) Events(contentType string, body io.Reader, limit int) (restclient.EventDecoder[*partial], error) {
-	if err := restclient.RequireJSON(contentType); err != nil {
-		return nil, err
-	}
-	return newEventDecoder(body, limit), nil
+func (Codec) Events(body io.Reader, limit int) restclient.EventDecoder[*partial] {
+	return newEventDecoder(body, limit)
 }

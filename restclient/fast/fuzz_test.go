@@ -35,8 +35,7 @@ func FuzzWatchDecoder(f *testing.F) {
 		for _, codec := range forms {
 			checkWatch(t, codec, data)
 		}
-		textbook, err := forms["textbook"].Events("application/json", bytes.NewReader(data), 1<<16)
-		require.NoError(t, err)
+		textbook := forms["textbook"].Events(bytes.NewReader(data), 1<<16)
 		fast := newEventDecoder(bytes.NewReader(data), 1<<16)
 		for range len(data) + 1 {
 			want, size, err := textbook.Next()
@@ -125,12 +124,12 @@ func FuzzListDecoder(f *testing.F) {
 		for _, codec := range forms {
 			checkList(t, codec, data)
 		}
-		want, err := forms["textbook"].List("application/json", bytes.NewReader(data), 1<<16)
+		want, err := forms["textbook"].List(bytes.NewReader(data), 1<<16)
 		var refused *api.StatusError
 		if err != nil && !errors.As(err, &refused) || !canonical(data) {
 			return
 		}
-		got, gotErr := Codec{}.List("application/json", bytes.NewReader(data), 1<<16)
+		got, gotErr := Codec{}.List(bytes.NewReader(data), 1<<16)
 		require.Equal(t, err, gotErr, "%q", data)
 		require.Equal(t, want, got, "%q", data)
 	})
@@ -139,9 +138,9 @@ func FuzzListDecoder(f *testing.F) {
 func TestListsReportReaderErrors(t *testing.T) {
 	broken := errors.New("cable cut")
 	for name, codec := range forms {
-		_, err := codec.List("application/json", iotest.ErrReader(broken), 100)
+		_, err := codec.List(iotest.ErrReader(broken), 100)
 		require.ErrorIs(t, err, broken, name)
-		_, err = codec.List("application/json",
+		_, err = codec.List(
 			io.MultiReader(bytes.NewReader([]byte(`{"kind":"XList","items":[{},`)), iotest.ErrReader(broken)), 100)
 		require.ErrorIs(t, err, broken, name)
 	}
@@ -179,8 +178,7 @@ type eventResult struct {
 // readWatch decodes a body until an error, which is the last result.
 func readWatch(t *testing.T, codec restclient.Codec, body io.Reader, limit int) (results []eventResult) {
 	t.Helper()
-	decoder, err := codec.Events("application/json", body, limit)
-	require.NoError(t, err)
+	decoder := codec.Events(body, limit)
 	for {
 		event, size, err := decoder.Next()
 		if d, ok := decoder.(*eventDecoder); ok {
@@ -214,7 +212,7 @@ func checkWatch(t *testing.T, codec restclient.Codec, data []byte) {
 func checkList(t *testing.T, codec restclient.Codec, data []byte) {
 	t.Helper()
 	read := func(body io.Reader, limit int) (list *api.List[*partial], good bool) {
-		list, err := codec.List("application/json", body, limit)
+		list, err := codec.List(body, limit)
 		if err == nil {
 			return list, true
 		}
@@ -265,7 +263,7 @@ func FuzzRoundTrip(f *testing.F) {
 		list, err := json.Marshal(map[string]any{"kind": "PodList", "apiVersion": "v1", "items": []any{written, written},
 			"metadata": map[string]any{"resourceVersion": version, "continue": key}})
 		require.NoError(t, err)
-		items, err := Codec{}.List("application/json", bytes.NewReader(list), 1<<20)
+		items, err := Codec{}.List(bytes.NewReader(list), 1<<20)
 		require.NoError(t, err)
 		require.Equal(t, []*partial{want, want}, items.Items)
 		require.Equal(t, want.ResourceVersion, items.ResourceVersion)

@@ -79,7 +79,7 @@ func TestListOfHeadsAgreesWithEncodingJSON(t *testing.T) {
 	require.NoError(t, json.Unmarshal(data, &want))
 	for _, size := range []int{len(data), 1, 997, 1500} {
 		body := &pieceReader{string(data), size}
-		list, err := Codec{}.List("application/json", body, 1<<20)
+		list, err := Codec{}.List(body, 1<<20)
 		require.NoError(t, err)
 		require.Len(t, list.Items, 40)
 		for i, got := range list.Items {
@@ -121,7 +121,7 @@ func TestLongValuesAreNotRemembered(t *testing.T) {
 }
 
 func TestObjectsOfAListShareWhatIsEqual(t *testing.T) {
-	list, err := Codec{}.List("application/json", bytes.NewReader(deploymentList(40)), 1<<20)
+	list, err := Codec{}.List(bytes.NewReader(deploymentList(40)), 1<<20)
 	require.NoError(t, err)
 	a, b := list.Items[20], list.Items[21]
 	same := func(x, y any) bool { return reflect.ValueOf(x).Pointer() == reflect.ValueOf(y).Pointer() }
@@ -153,14 +153,14 @@ func TestObjectsOfAListAreSmall(t *testing.T) {
 	const n = 5000
 	data := deploymentList(n)
 	before := live()
-	list, err := Codec{}.List("application/json", bytes.NewReader(data), 1<<20)
+	list, err := Codec{}.List(bytes.NewReader(data), 1<<20)
 	require.NoError(t, err)
 	after := live()
 	perObject := float64(after-before) / n
 	assert.Less(t, perObject, 950.0, "bytes an object")
 	require.Len(t, list.Items, n)
 
-	allocs := testing.AllocsPerRun(3, func() { Codec{}.List("application/json", bytes.NewReader(data), 1<<20) })
+	allocs := testing.AllocsPerRun(3, func() { Codec{}.List(bytes.NewReader(data), 1<<20) })
 	assert.Less(t, allocs/n, 5.0, "allocations an object")
 }
 
@@ -169,7 +169,7 @@ func TestOneObjectDoesNotKeepTheOthers(t *testing.T) {
 	const n = 5000
 	data := deploymentList(n)
 	before := live()
-	list, err := Codec{}.List("application/json", bytes.NewReader(data), 1<<20)
+	list, err := Codec{}.List(bytes.NewReader(data), 1<<20)
 	require.NoError(t, err)
 	last := list.Items[n-1]
 	list = nil

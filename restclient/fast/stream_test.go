@@ -200,8 +200,4 @@ func (r *pieceReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestContract(t *testing.T) {
-	restclienttest.RunEvents(t, func(body io.Reader, limit int) (restclient.EventDecoder[*partial], error) {
-		return Codec{}.Events("application/json", body, limit)
-	})
-}
+func TestContract(t *testing.T) { restclienttest.RunEvents(t, Codec{}.Events) }

@@ -17,7 +17,7 @@ import (
 )
 
 // OpenEvents returns a new decoder of the events in body, each of at most limit bytes of JSON.
-type OpenEvents func(body io.Reader, limit int) (restclient.EventDecoder[*api.PartialObjectMetadata], error)
+type OpenEvents func(body io.Reader, limit int) restclient.EventDecoder[*api.PartialObjectMetadata]
 
 // RunEvents runs the contract of a decoder of watch events against the decoders that open returns.
 func RunEvents(t *testing.T, open OpenEvents) {
@@ -77,14 +77,10 @@ type eventReader struct {
 }
 
 func (open OpenEvents) reader(t *testing.T, body io.Reader, limit int) eventReader {
-	t.Helper()
-	decoder, err := open(body, limit)
-	require.NoError(t, err)
-	return eventReader{t, decoder}
+	return eventReader{t, open(body, limit)}
 }
 
 func (open OpenEvents) text(t *testing.T, body string) eventReader {
-	t.Helper()
 	return open.reader(t, strings.NewReader(body), enough)
 }
 
