@@ -154,7 +154,7 @@ func watches(serve func(*restclienttest.Stream)) http.HandlerFunc {
 			io.WriteString(w, `{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[]}`)
 			return
 		}
-		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, serve)
+		restclienttest.ServeWatch(w, r, serve)
 	}
 }
 

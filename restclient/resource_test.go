@@ -196,7 +196,7 @@ func TestMetadataAsksForHeadsOnly(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Query().Get("watch") != "":
-			restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {})
+			restclienttest.ServeWatch(w, r, func(s *restclienttest.Stream) {})
 		case r.URL.Path == "/api/v1/pods":
 			io.WriteString(w, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"5"},"items":[
 				{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","resourceVersion":"3"}}]}`)

@@ -29,7 +29,7 @@ func serveIdentity(w http.ResponseWriter, r *http.Request) {
 		name = r.TLS.PeerCertificates[0].Subject.CommonName
 	}
 	if r.URL.Query().Get("watch") != "" {
-		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
+		restclienttest.ServeWatch(w, r, func(s *restclienttest.Stream) {
 			s.Send(api.WatchAdded, namespace(name, "1"))
 		})
 		return

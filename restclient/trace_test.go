@@ -166,7 +166,7 @@ func TestTraceOfAWatch(t *testing.T) {
 func TestEmptyTrace(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Warning", `299 - "hm"`)
-		restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(s *restclienttest.Stream) {
+		restclienttest.ServeWatch(w, r, func(s *restclienttest.Stream) {
 			s.Send(api.WatchAdded, namespace("a", "1"))
 		})
 	}

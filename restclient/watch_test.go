@@ -22,26 +22,17 @@ import (
 
 var transports = []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket}
 
-// overEachTransport runs a test with a watch served by serve: over chunked HTTP, a websocket with
-// text messages and one with binary messages, each with every decoder. The expectations are the
-// same. What an event may be is restclienttest.RunEvents's.
+// overEachTransport runs a test with a watch served by serve: over chunked HTTP and over a websocket,
+// each with every decoder. The expectations are the same. What an event may be is
+// restclienttest.RunEvents's.
 func overEachTransport(t *testing.T, serve func(*restclienttest.Stream), test func(*testing.T, *openWatch)) {
 	t.Helper()
-	for _, c := range []struct {
-		name      string
-		transport restclient.WatchTransport
-		framing   restclienttest.Framing
-	}{
-		{"http", restclient.WatchHTTP, 0},
-		{"websocket text", restclient.WatchWebSocket, restclienttest.TextFrames},
-		{"websocket binary", restclient.WatchWebSocket, restclienttest.BinaryFrames},
-	} {
-		handler := func(w http.ResponseWriter, r *http.Request) { restclienttest.ServeWatch(w, r, c.framing, serve) }
+	for _, transport := range transports {
 		for name, codec := range codecs {
-			t.Run(c.name+", "+name, func(t *testing.T) {
-				bubble(t, handler, func(t *testing.T, server *restclienttest.Server) {
+			t.Run(string(transport)+", "+name, func(t *testing.T) {
+				bubble(t, watches(serve), func(t *testing.T, server *restclienttest.Server) {
 					client := server.Client(func(cfg *restclient.Config) {
-						cfg.WatchTransport, cfg.MaxFrameBytes, cfg.Codec = c.transport, 10_000, codec
+						cfg.WatchTransport, cfg.MaxFrameBytes, cfg.Codec = transport, 10_000, codec
 					})
 					w := &openWatch{watchOf(t, client), client, server}
 					defer w.Stop()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -196,26 +195,6 @@ func TestExecTokenExpires(t *testing.T) {
 		time.Sleep(time.Second)
 		assert.Equal(t, "Bearer token3", header(t, e))
 	})
-}
-
-func TestExecRunsOnceForAll(t *testing.T) {
-	cfg, runs := pluginConfig(t, pluginToken("tokenRUNS"))
-	e := newExec(t, cfg)
-	headers := make(chan string)
-	for range 20 {
-		go func() {
-			req := httptest.NewRequestWithContext(t.Context(), "GET", "https://h/", nil)
-			if err := e.Apply(req); err != nil {
-				headers <- err.Error()
-				return
-			}
-			headers <- req.Header.Get("Authorization")
-		}()
-	}
-	for range 20 {
-		assert.Equal(t, "Bearer token1", <-headers)
-	}
-	assert.Len(t, linesOf(t, runs), 1)
 }
 
 func TestExecReceivesTheCluster(t *testing.T) {

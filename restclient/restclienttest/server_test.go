@@ -42,7 +42,7 @@ func TestASilentLinkHasDeadlines(t *testing.T) {
 func TestWebSocketNeedsAnOrigin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := restclienttest.NewServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(*restclienttest.Stream) {})
+			restclienttest.ServeWatch(w, r, func(*restclienttest.Stream) {})
 		}))
 		header := http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"AAAAAAAAAAAAAAAAAAAAAA=="}}
 		err := server.Client().Do(t.Context(), restclient.Request{Path: "/", Header: header}, nil)

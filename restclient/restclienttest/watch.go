@@ -9,29 +9,19 @@ import (
 	"orrery/restclient/api"
 )
 
-// Framing is how events of a websocket watch are put into messages.
-type Framing int
-
-// The framings of [ServeWatch].
-const (
-	TextFrames   Framing = iota // one text message per event, as kube-apiserver does for JSON
-	BinaryFrames                // one binary message per event
-)
-
 // Stream is a watch from the server's side.
 type Stream struct {
-	r       *http.Request
-	w       http.ResponseWriter
-	ws      *websocket.Conn // nil: chunked HTTP
-	gone    chan struct{}   // closed when the other end of ws is closed
-	framing Framing
+	r    *http.Request
+	w    http.ResponseWriter
+	ws   *websocket.Conn // nil: chunked HTTP
+	gone chan struct{}   // closed when the other end of ws is closed
 }
 
 // ServeWatch accepts a watch, over websocket if the request asks for one, and calls serve to send
 // the events. The stream ends normally when serve returns. Like kube-apiserver it answers 403 to a
 // websocket request without an Origin, and answers pings at any time.
-func ServeWatch(w http.ResponseWriter, r *http.Request, framing Framing, serve func(*Stream)) {
-	s := &Stream{r: r, w: w, framing: framing}
+func ServeWatch(w http.ResponseWriter, r *http.Request, serve func(*Stream)) {
+	s := &Stream{r: r, w: w}
 	if !websocket.IsWebSocketUpgrade(r) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusOK)
@@ -70,15 +60,13 @@ func (s *Stream) Send(kind api.WatchEventType, object any) error {
 	return s.SendRaw(append(data, '\n'))
 }
 
-// SendRaw sends bytes as they are; over websocket as one message.
+// SendRaw sends bytes as they are; over websocket as one text message, as kube-apiserver does
+// for JSON.
 func (s *Stream) SendRaw(data []byte) error {
 	if s.ws == nil {
 		_, err := s.w.Write(data)
 		s.Flush()
 		return err
-	}
-	if s.framing == BinaryFrames {
-		return s.ws.WriteMessage(websocket.BinaryMessage, data)
 	}
 	return s.ws.WriteMessage(websocket.TextMessage, data)
 }

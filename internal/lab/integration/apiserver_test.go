@@ -181,7 +181,7 @@ func (v view) watch(w http.ResponseWriter, r *http.Request, opts api.ListOptions
 		return
 	}
 	defer watcher.Stop()
-	restclienttest.ServeWatch(w, r, restclienttest.TextFrames, func(stream *restclienttest.Stream) {
+	restclienttest.ServeWatch(w, r, func(stream *restclienttest.Stream) {
 		go func() {
 			stream.Wait() // the client disconnects
 			cancel()
