@@ -42,8 +42,7 @@
 //
 // # Failure
 //
-// Each kind of mistake has an error type. Its text is one sentence with file, entry and advice,
-// ready to be printed.
+// The text of an error is one sentence with file, entry and advice, ready to be printed.
 //
 // # Testing
 //

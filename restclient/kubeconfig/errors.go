@@ -62,63 +62,52 @@ func (e *NoConfigError) Error() string {
 	return "no configuration was found" + searched + ", and this is not a pod: give a file with --kubeconfig or in the variable KUBECONFIG"
 }
 
-// ContextError reports that the requested context does not exist, or that none is selected.
-type ContextError struct {
-	Name  string   // empty: no current-context, and none was requested
-	Known []string // names of the defined contexts, sorted
-	Files []string
+// Error reports a context, cluster or user that cannot work, or a pod without a usable service
+// account (KUBERNETES_SERVICE_HOST is set). Its text is a sentence with advice.
+type Error struct {
+	Text string
+	Err  error // may be nil
 }
 
-func (e *ContextError) Error() string {
-	files := strings.Join(e.Files, ", ")
-	if files == "" {
-		files = "any kubeconfig file"
-	}
-	advice := "define one there"
-	if len(e.Known) > 0 {
-		advice = "choose one of " + e.knownNames() + " with --context"
-	}
-	if e.Name == "" {
-		return fmt.Sprintf("no context is selected in %s: %s", files, advice)
-	}
-	return fmt.Sprintf("the context %q does not exist in %s: %s", e.Name, files, advice)
+func (e *Error) Error() string { return e.Text }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// entryError returns the error of a cluster, user or context; problem is a clause with advice.
+func entryError(entry, name, file, problem string, err error) error {
+	return &Error{Text: fmt.Sprintf("the %s %q in %s %s", entry, name, file, problem), Err: err}
 }
 
 // maxKnown keeps the sentence readable for people with hundreds of clusters.
 const maxKnown = 10
 
-func (e *ContextError) knownNames() string {
-	names := `"` + strings.Join(e.Known[:min(len(e.Known), maxKnown)], `", "`) + `"`
-	if more := len(e.Known) - maxKnown; more > 0 {
-		names += fmt.Sprintf(", and %d more", more)
+// contextError returns the error of a context that does not exist, or, without a name, of no
+// current-context. known are the names of the defined contexts, sorted.
+func contextError(name string, known, files []string) error {
+	place := strings.Join(files, ", ")
+	if place == "" {
+		place = "any kubeconfig file"
 	}
-	return names
+	advice := "define one there"
+	if len(known) > 0 {
+		names := `"` + strings.Join(known[:min(len(known), maxKnown)], `", "`) + `"`
+		if more := len(known) - maxKnown; more > 0 {
+			names += fmt.Sprintf(", and %d more", more)
+		}
+		advice = "choose one of " + names + " with --context"
+	}
+	problem := "no context is selected in"
+	if name != "" {
+		problem = fmt.Sprintf("the context %q does not exist in", name)
+	}
+	return &Error{Text: fmt.Sprintf("%s %s: %s", problem, place, advice)}
 }
 
-// EntryError reports a cluster, user or context that cannot work.
-type EntryError struct {
-	Entry   string // "cluster", "user" or "context"
-	Name    string
-	File    string
-	Problem string // a clause that ends with advice
-	Err     error  // may be nil
+// podError returns the error of a pod without a usable service account.
+func podError(err error) error {
+	return &Error{Text: fmt.Sprintf("this is a pod without a usable service account (%v): "+
+		"set automountServiceAccountToken, or give a file with --kubeconfig", err), Err: err}
 }
-
-func (e *EntryError) Error() string {
-	return fmt.Sprintf("the %s %q in %s %s", e.Entry, e.Name, e.File, e.Problem)
-}
-
-func (e *EntryError) Unwrap() error { return e.Err }
-
-// InClusterError reports that the program runs in a pod (KUBERNETES_SERVICE_HOST is set) without a
-// usable service account.
-type InClusterError struct{ Err error }
-
-func (e *InClusterError) Error() string {
-	return fmt.Sprintf("this is a pod without a usable service account (%v): set automountServiceAccountToken, or give a file with --kubeconfig", e.Err)
-}
-
-func (e *InClusterError) Unwrap() error { return e.Err }
 
 // cause removes verb and path from an error of package os: the sentence around it already names the
 // path.

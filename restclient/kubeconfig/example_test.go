@@ -1,6 +1,7 @@
 package kubeconfig_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,9 +31,10 @@ func ExampleLoad() {
 	fmt.Println(cfg.Credentials)
 
 	_, _, err = kubeconfig.Load(kubeconfig.Options{Path: path, Context: "prod"})
-	fmt.Println(err.(*kubeconfig.ContextError).Known)
+	_, wrong := errors.AsType[*kubeconfig.Error](err)
+	fmt.Println(wrong)
 	// Output:
 	// http://127.0.0.1:8001 demo team
 	// bearer token
-	// [demo]
+	// true
 }

@@ -130,15 +130,15 @@ func loadInCluster(opts Options, info *Info) (restclient.Config, error) {
 	}
 	token, err := credentials.NewTokenFile(credentials.TokenFileConfig{Path: filepath.Join(dir, "token")})
 	if err != nil {
-		return restclient.Config{}, &InClusterError{Err: err}
+		return restclient.Config{}, podError(err)
 	}
 	caFile := filepath.Join(dir, "ca.crt")
 	ca, err := os.ReadFile(caFile)
 	if err != nil {
-		return restclient.Config{}, &InClusterError{Err: err}
+		return restclient.Config{}, podError(err)
 	}
 	if !hasCertificate(ca) {
-		return restclient.Config{}, &InClusterError{Err: fmt.Errorf("%s holds no PEM certificate", caFile)}
+		return restclient.Config{}, podError(fmt.Errorf("%s holds no PEM certificate", caFile))
 	}
 	info.InCluster = true
 	if namespace, err := os.ReadFile(filepath.Join(dir, "namespace")); err == nil && len(namespace) > 0 {

@@ -47,8 +47,8 @@ func (i *Info) warn(format string, args ...any) {
 // Proxy and DisableCompression.
 //
 // Info is never nil; beside an error it holds what was found before it. The error is a
-// [*FileError], [*ParseError], [*NoConfigError], [*ContextError], [*EntryError] or
-// [*InClusterError], and its text is a sentence for the user.
+// [*FileError], [*ParseError], [*NoConfigError] or [*Error], and its text is a sentence for the
+// user.
 func Load(opts Options) (restclient.Config, *Info, error) {
 	info := &Info{Namespace: "default"}
 	cfg, searched, err := find(opts, info)
@@ -64,7 +64,7 @@ func Load(opts Options) (restclient.Config, *Info, error) {
 		err = &ParseError{Path: opts.Path, Problem: "it is empty, give another file"}
 	case opts.Context != "":
 		info.Context = opts.Context
-		err = &ContextError{Name: opts.Context, Files: searched}
+		err = contextError(opts.Context, nil, searched)
 	case inCluster(opts):
 		loaded, err := loadInCluster(opts, info)
 		return loaded, info, err
@@ -133,7 +133,7 @@ func (cfg *Config) resolve(opts Options, info *Info) (*loader, error) {
 	context := cfg.Contexts[info.Context]
 	if context == nil {
 		known := slices.Sorted(maps.Keys(cfg.Contexts))
-		return nil, &ContextError{Name: info.Context, Known: known, Files: info.Files}
+		return nil, contextError(info.Context, known, info.Files)
 	}
 	info.Cluster, info.User = context.Cluster, context.User
 	if context.Namespace != "" {
@@ -145,7 +145,7 @@ func (cfg *Config) resolve(opts Options, info *Info) (*loader, error) {
 		if name == "" {
 			problem = "names no " + entry + ": add one"
 		}
-		return &EntryError{Entry: "context", Name: info.Context, File: context.file, Problem: problem}
+		return entryError("context", info.Context, context.file, problem, nil)
 	}
 	if cluster == nil {
 		return nil, undefined("cluster", context.Cluster)
@@ -193,9 +193,9 @@ func (l *loader) load() (restclient.Config, error) {
 }
 
 func (l *loader) clusterError(problem string, err error) error {
-	return &EntryError{Entry: "cluster", Name: l.info.Cluster, File: l.cluster.file, Problem: problem, Err: err}
+	return entryError("cluster", l.info.Cluster, l.cluster.file, problem, err)
 }
 
 func (l *loader) userError(problem string, err error) error {
-	return &EntryError{Entry: "user", Name: l.info.User, File: l.user.file, Problem: problem, Err: err}
+	return entryError("user", l.info.User, l.user.file, problem, err)
 }
