@@ -14,7 +14,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// tokens are credentials that move on to the next token at each 401, and stay at the last.
+// tokens are credentials that move on to the next token when the present one was refused, and stay at
+// the last.
 type tokens struct {
 	mu           sync.Mutex
 	list         []string
@@ -36,7 +37,7 @@ func (c *tokens) Unauthorized(req *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.unauthorized++
-	if len(c.list) > 1 {
+	if len(c.list) > 1 && req.Header.Get("Authorization") == "Bearer "+c.list[0] {
 		c.list = c.list[1:]
 	}
 }
