@@ -14,8 +14,8 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
-// tokens are credentials that move on to the next token when the present one was refused, and stay at
-// the last.
+// tokens are credentials that move on to the next token when the present one was refused, and stay
+// at the last.
 type tokens struct {
 	mu           sync.Mutex
 	list         []string

@@ -27,7 +27,8 @@ func repeat(begin, again string) http.HandlerFunc {
 
 // A server can answer a list without end. It fills no memory, and the error names what was refused.
 func TestEndlessLists(t *testing.T) {
-	const list, item = "the list is larger than the limit of 65536 bytes", "an item of the list is larger than the limit of 16384 bytes"
+	const list = "the list is larger than the limit of 65536 bytes"
+	const item = "an item of the list is larger than the limit of 16384 bytes"
 	for name, endless := range map[string]struct {
 		handler http.HandlerFunc
 		refused string
@@ -68,7 +69,9 @@ func TestTheLimitsOfAListAreExact(t *testing.T) {
 	for _, c := range []struct {
 		list, item int
 		good       bool
-	}{{len(body), len(item), true}, {len(body) - 1, len(item), false}, {len(body), len(item) - 1, false}, {0, 0, true}} {
+	}{
+		{len(body), len(item), true}, {len(body) - 1, len(item), false}, {len(body), len(item) - 1, false}, {0, 0, true},
+	} {
 		eachCodec(t, says(body), func(t *testing.T, client *restclient.Client, server *restclienttest.Server) {
 			bounded := server.Client(func(cfg *restclient.Config) {
 				cfg.Codec, cfg.MaxFrameBytes = client.Config().Codec, c.item

@@ -20,7 +20,8 @@ import (
 // Some servers leave out the kind of a list.
 func TestAListWithoutAKind(t *testing.T) {
 	for name, codec := range codecs {
-		list, err := codec.List(strings.NewReader(`{"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a"}}]}`), 1000)
+		const body = `{"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a"}}]}`
+		list, err := codec.List(strings.NewReader(body), 1000)
 		require.NoError(t, err, name)
 		assert.Len(t, list.Items, 1)
 		assert.Equal(t, "9", list.ResourceVersion)

@@ -80,8 +80,8 @@ type failure struct {
 	retryAfter time.Duration // its value
 }
 
-// next returns how long to wait before attempt number attempt+1; again is false if there is none. The
-// rules are in the package documentation under Failure.
+// next returns how long to wait before attempt number attempt+1; again is false if there is none.
+// The rules are in the package documentation under Failure.
 func (x *exchange) next(attempt int, f failure) (wait time.Duration, again bool) {
 	if attempt > max(x.client.cfg.MaxRetries, 0) {
 		return 0, false

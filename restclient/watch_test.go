@@ -22,8 +22,8 @@ import (
 
 var transports = []restclient.WatchTransport{restclient.WatchHTTP, restclient.WatchWebSocket}
 
-// overEachTransport runs a test with a watch served by serve: over chunked HTTP and over a websocket,
-// each with every decoder. The expectations are the same. What an event may be is
+// overEachTransport runs a test with a watch served by serve: over chunked HTTP and over a
+// websocket, each with every decoder. The expectations are the same. What an event may be is
 // restclienttest.RunEvents's.
 func overEachTransport(t *testing.T, serve func(*restclienttest.Stream), test func(*testing.T, *openWatch)) {
 	t.Helper()

@@ -162,7 +162,8 @@ func TestListsThatCannotBeUnderstood(t *testing.T) {
 				cfg.Codec, cfg.MaxFrameBytes = client.Config().Codec, 10_000
 			})
 			metadata, errMetadata := podsOf(client).List(t.Context(), api.ListOptions{})
-			typed, errTyped := restclient.Typed[*api.Pod](client, api.PodsResource, "").List(t.Context(), api.ListOptions{})
+			pods := restclient.Typed[*api.Pod](client, api.PodsResource, "")
+			typed, errTyped := pods.List(t.Context(), api.ListOptions{})
 			assert.Nil(t, metadata)
 			assert.Nil(t, typed)
 			for _, err := range []error{errMetadata, errTyped} {

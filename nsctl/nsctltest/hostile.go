@@ -347,7 +347,7 @@ func (s suite) AnAnswerThatIsNotReadIsNoProof(t *testing.T) {
 			c.AddNamespace("ns", true, "kubernetes")
 			c.Put("secrets.", "ns", "a", WithFinalizers("example.com/hold"))
 			c.Answers = map[string]string{"secrets.": answer}
-			client := NewClient(t, c).WithListLimit(1<<20)
+			client := NewClient(t, c).WithListLimit(1 << 20)
 			assert.Error(t, deleterOf(client, s.New).Delete(t.Context(), "ns"), "a Secret is left")
 			assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers, "the namespace was finalized with content")
 		})

@@ -163,8 +163,8 @@ func TestDocumentsAreRequestedInParallel(t *testing.T) {
 	})
 }
 
-// Without the list of groups nothing is known, not even the failed groups. A failed group version is
-// in the error, beside the others.
+// Without the list of groups nothing is known, not even the failed groups. A failed group version
+// is in the error, beside the others.
 func TestFaults(t *testing.T) {
 	const none, all = 0, 5
 	const noDocument = "the server's answer to GET /apis is no discovery document: "
@@ -176,7 +176,8 @@ func TestFaults(t *testing.T) {
 		return func(s *fakeServer) { s.refuse[path] = code }
 	}
 	named := func(group, version string) func(*fakeServer) {
-		return says("/apis", `{"kind":"APIGroupList","groups":[{"name":"`+group+`","versions":[{"version":"`+version+`"}]}]}`)
+		const list = `{"kind":"APIGroupList","groups":[{"name":%q,"versions":[{"version":%q}]}]}`
+		return says("/apis", fmt.Sprintf(list, group, version))
 	}
 	for _, c := range []struct {
 		spoil func(*fakeServer)
@@ -187,8 +188,8 @@ func TestFaults(t *testing.T) {
 		{says("/api", `{"kind":"APIVersions","versions":[]}`), all - 1, ""},
 		{refuses("/api", http.StatusForbidden), none, "the server is currently unable"},
 		{refuses("/apis", http.StatusForbidden), none, "the server is currently unable"},
-		{refuses("/api", http.StatusFound), none, "GET http://apiserver.test/api: the server answered 302, a redirect"},
-		{refuses("/apis", http.StatusFound), none, "GET http://apiserver.test/apis: the server answered 302, a redirect"},
+		{refuses("/api", http.StatusFound), none, "GET http://apiserver.test/api: the server answered 302"},
+		{refuses("/apis", http.StatusFound), none, "GET http://apiserver.test/apis: the server answered 302"},
 		{says("/apis", "<html>please log in"), none, noDocument + "invalid character '<'"},
 		{says("/apis", `{"kind":"Pod"}`), none, noDocument + `its kind is "Pod"`},
 		{says("/apis", `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.example/v2"}`), none,
@@ -196,7 +197,7 @@ func TestFaults(t *testing.T) {
 		// It would replace the core group.
 		{named("", "v1"), none, noDocument + "it has a group without a name"},
 		{refuses("/apis/apps/v1", http.StatusFound), all - 1, incomplete +
-			"apps/v1: GET http://apiserver.test/apis/apps/v1: the server answered 302, a redirect"},
+			"apps/v1: GET http://apiserver.test/apis/apps/v1: the server answered 302"},
 		{says("/apis/apps/v1", `{"kind":"Pod"}`), all - 1, incomplete +
 			`apps/v1: the server's answer to GET /apis/apps/v1 is no discovery document: its kind is "Pod"`},
 		// Names that would address something else are not asked for.

@@ -64,8 +64,8 @@ func (l *loader) warnAboutIgnored() {
 func (l *loader) credentials(server *url.URL) (restclient.Credentials, error) {
 	if !l.secureTransport(server) {
 		if u := l.user; u.hasToken() || u.hasBasic() || u.hasCertificate() || u.Exec != nil {
-			l.info.warn("the credentials of the user %q are not used, because the cluster %q is reached over plain http",
-				l.info.User, l.info.Cluster)
+			l.info.warn("the credentials of the user %q are not used, because the cluster %q is reached over "+
+				"plain http", l.info.User, l.info.Cluster)
 		}
 		return l.impersonation(), nil
 	}
