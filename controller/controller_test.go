@@ -343,7 +343,7 @@ func TestStopFinishesPasses(t *testing.T) {
 		began, ended = 0, 0
 		maps := w.counted()
 		again := w.counted()
-		assert.Same(w.t, maps, again, "one list and one watch")
+		assert.Same(w.t, maps.Informer(), again.Informer(), "one list and one watch")
 		controller.New(w.manager, "slow", maps, func(ctx context.Context, m *api.ConfigMap) (time.Duration, error) {
 			began++
 			time.Sleep(5 * time.Second)

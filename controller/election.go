@@ -59,9 +59,12 @@ func (f *failures) election(lease string) *leaderelection.Trace {
 // lead calls work while this replica holds the Lease, or at once if there is no election. The
 // context of work ends when this replica must not write any more. lead returns when ctx is done and
 // work has returned, or with a [*leaderelection.LostError] or [*leaderelection.AccessError].
-func (m *Manager) lead(ctx, lifetime context.Context, work func(alive context.Context)) error {
-	if m.config.Election.Name == "" {
-		work(lifetime)
+func (m *Manager) lead(ctx context.Context, work func(alive context.Context)) error {
+	switch {
+	case m.config.Lead != nil:
+		return m.config.Lead(ctx, work)
+	case m.config.Election.Name == "":
+		work(context.WithoutCancel(ctx))
 		return nil
 	}
 	election := m.config.Election

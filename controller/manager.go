@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,9 +27,8 @@ type Manager struct {
 	config   Config
 	failures failures
 
-	collections map[collectionKey]any
-	informers   []func(ctx context.Context) error
-	synced      []informer.InformerSynced // of the informers
+	informers   informer.SharedInformerFactory
+	synced      []informer.InformerSynced // of the informers of collections
 	controllers []func() (run func(stop, alive context.Context), err error)
 	rights      []rbac.Right
 
@@ -47,6 +45,10 @@ type Config struct {
 	Gears gears.Set
 	// Election lets one of several replicas work. Default: every replica works.
 	Election Election
+	// Lead takes the place of Election, for a program with an election of its own. It calls work
+	// while this process may work, and returns when work has returned, or when ctx is done. alive is
+	// done when the process must not write any more. Default: nil.
+	Lead func(ctx context.Context, work func(alive context.Context)) error
 	// Failures is where failed passes, and failed requests of informers and of the election, are
 	// written, a line each, and who leads. The same failure is written once a minute at most.
 	// Default os.Stderr; io.Discard for none.
@@ -64,13 +66,16 @@ func NewManager(config Config) *Manager {
 	if config.Failures == nil {
 		config.Failures = os.Stderr
 	}
-	m := &Manager{config: config, collections: map[collectionKey]any{}}
+	m := &Manager{config: config}
 	m.failures.to = config.Failures
 	return m
 }
 
 // Config returns the configuration of the manager.
 func (m *Manager) Config() Config { return m.config }
+
+// Informers returns the factory of the informers that the manager runs, those of [Watch] and others.
+func (m *Manager) Informers() *informer.SharedInformerFactory { return &m.informers }
 
 // Add adds a controller that has handlers and a [Pool] of its own. Run calls build before it starts
 // the informers, and returns its error. run works until stop is done, then finishes its work in
@@ -108,7 +113,8 @@ func (m *Manager) PoolConfig(name string) PoolConfig {
 //
 // With an [Election] it works while this replica is the leader. If it is no longer, passes are
 // cancelled at once, and Run returns a [*leaderelection.LostError]: end the process then, and start
-// it again.
+// it again. Controllers of a replica that has never led run with contexts that are done, and so give
+// back what they have.
 func (m *Manager) Run(ctx context.Context) error {
 	var controllers []func(stop, alive context.Context)
 	for _, build := range m.controllers {
@@ -120,27 +126,39 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 	lifetime, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	var informing, working wait.Group
-	for _, run := range m.informers {
-		informing.StartWithContext(lifetime, func(lifetime context.Context) {
-			m.fail(run(lifetime))
-		})
+	if err := m.informers.Start(lifetime); err != nil {
+		return err
 	}
-	err := m.lead(ctx, lifetime, func(alive context.Context) {
+	defer m.informers.Shutdown()
+	worked := false
+	work := func(alive context.Context) {
+		worked = true
+		var working wait.Group
 		for _, run := range controllers {
 			working.Start(func() { run(ctx, alive) })
 		}
 		working.Wait()
-	})
+	}
+	err := m.lead(ctx, work)
 	if err == nil {
 		<-ctx.Done() // there may be no controller
 	}
-	end()
-	informing.Wait()
+	if !worked {
+		for _, run := range controllers {
+			run(done, done)
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return errors.Join(append([]error{err}, m.failed...)...)
 }
+
+// done is a context that has ended.
+var done = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
 
 func (m *Manager) fail(err error) {
 	m.mu.Lock()
@@ -164,46 +182,26 @@ type Collection[T Object] struct {
 	informer *informer.SharedIndexInformer[T]
 }
 
-// collectionKey identifies a collection of a manager.
-type collectionKey struct {
-	object   reflect.Type
-	resource api.GroupVersionResource
-	selector string
-}
-
 // Watch returns the collection of all objects of a resource, in all namespaces, that a label
 // selector selects; "" selects all. Objects are decoded into T. Two calls with the same arguments
 // return the same collection, and share its list and its watch. Call it before [Manager.Run].
 func Watch[T Object](m *Manager, resource api.GroupVersionResource, labelSelector string) *Collection[T] {
-	key := collectionKey{reflect.TypeFor[T](), resource, labelSelector}
-	if known, ok := m.collections[key]; ok {
-		return known.(*Collection[T])
-	}
 	name := strings.TrimSuffix(resource.GroupResource(), ".") // a resource of the core group has no group
-	c := &Collection[T]{resource: restclient.Typed[T](m.config.Client, resource, "")}
-	c.informer = informer.NewSharedIndexInformer(c.resource, informer.Config[T]{
-		Name:             name,
-		Gears:            gears.Informer[T](m.config.Gears),
-		TweakListOptions: func(options *api.ListOptions) { options.LabelSelector = labelSelector },
-		Reflector: reflector.Config[T]{Trace: &reflector.Trace{
-			BackOff: func(_ time.Duration, err error) {
-				if custom := strings.Contains(resource.Group, "."); custom && api.IsNotFound(err) {
-					err = fmt.Errorf("the server has no such type, apply its CustomResourceDefinition: %w", err)
-				}
-				m.failures.report("watching "+name, err)
-			},
-		}},
-		WatchErrorHandler: func(_ context.Context, err error) {
-			if _, ok := errors.AsType[*informer.ProcessError](err); ok { // the others are reported above
-				m.failures.report("watching "+name, err)
-			}
-		},
-	})
-	m.Allow(resource, "", "Watched in all namespaces.", "list", "watch")
-	m.collections[key] = c
-	m.informers = append(m.informers, c.informer.Run)
-	m.synced = append(m.synced, c.informer.HasSynced)
-	return c
+	made := restclient.Typed[T](m.config.Client, resource, "")
+	key := resource.GroupVersion().String() + " " + resource.Resource + " " + labelSelector
+	newInformer := func(time.Duration) *informer.SharedIndexInformer[T] {
+		shared := informer.NewSharedIndexInformer(made, informer.Config[T]{
+			Name:              name,
+			Gears:             gears.Informer[T](m.config.Gears),
+			TweakListOptions:  func(options *api.ListOptions) { options.LabelSelector = labelSelector },
+			Reflector:         reflector.Config[T]{Trace: m.failures.watching(name, resource)},
+			WatchErrorHandler: m.failures.processing(name),
+		})
+		m.Allow(resource, "", "Watched in all namespaces.", "list", "watch")
+		m.synced = append(m.synced, shared.HasSynced)
+		return shared
+	}
+	return &Collection[T]{made, informer.InformerFor(&m.informers, key, newInformer)}
 }
 
 // Cached returns an object of the local copy, which may be a moment older than the server's. It is
@@ -265,6 +263,26 @@ const pauseOfFailures = time.Minute
 
 // query is the part of an address that differs between two attempts.
 var query = regexp.MustCompile(`\?\S*`)
+
+// watching returns hooks that report the failed requests of an informer.
+func (f *failures) watching(name string, resource api.GroupVersionResource) *reflector.Trace {
+	return &reflector.Trace{BackOff: func(_ time.Duration, err error) {
+		if custom := strings.Contains(resource.Group, "."); custom && api.IsNotFound(err) {
+			err = fmt.Errorf("the server has no such type, apply its CustomResourceDefinition: %w", err)
+		}
+		f.report("watching "+name, err)
+	}}
+}
+
+// processing returns a function that reports an object that an informer cannot process. It is called
+// with other errors, too, which the hooks of watching report.
+func (f *failures) processing(name string) func(ctx context.Context, err error) {
+	return func(_ context.Context, err error) {
+		if _, ok := errors.AsType[*informer.ProcessError](err); ok {
+			f.report("watching "+name, err)
+		}
+	}
+}
 
 // report writes a line: what it is about, and an error or a text.
 func (f *failures) report(what string, says any) {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"sync"
-	"time"
 
 	"orrery/controller/leaderelection"
 	"orrery/controller/manager"
@@ -28,56 +26,35 @@ type process struct {
 	fence    *leaderelection.Fence
 	client   *restclient.Client
 	manager  *manager.Manager
-
-	lastResort lastResort
-	left       []string // what was not finished when --shutdown-timeout was over
 }
 
 // run sets the selected controllers up and lets them work while this process leads. It returns when
 // ctx has ended and everything has finished, or when the process must not work.
-//
-// The informers always run, so that the caches are warm when this process takes over. They end
-// after the controllers, which read the stores while they finish.
 func (p *process) run(ctx context.Context) error {
-	defer p.lastResort.disarm()
-	informersCtx, stopInformers := context.WithCancel(context.WithoutCancel(ctx))
-	defer p.manager.Shutdown()
-	defer stopInformers()
-	if err := p.prepare(ctx, informersCtx); err != nil || ctx.Err() != nil {
-		return err
+	err := p.manager.Run(ctx)
+	if discovery, ok := errors.AsType[*manager.DiscoveryError](err); ok {
+		return &startError{doing: "discovering resources", server: p.client.Config().Host, err: discovery.Err}
 	}
-	p.observer.announce() // not earlier: after a wrong kubeconfig the error should be the only line
+	return err
+}
 
+// lead is the manager's: the informers run, so that the caches are warm when this process takes
+// over. A leader that finds another controller of the same kind does not work.
+func (p *process) lead(ctx context.Context, work func(alive context.Context)) error {
+	p.observer.announce() // not earlier: after a wrong kubeconfig the error should be the only line
 	var refusal error
-	worked := false
 	err := lead(ctx, p, func(alive context.Context) {
 		refusal = p.refuse(ctx, alive)
 		if refusal != nil || ctx.Err() != nil || alive.Err() != nil {
 			return
 		}
-		worked = true
-		p.work(ctx, alive)
+		defer context.AfterFunc(ctx, func() {
+			p.logger.Info().Dur("at_most_s", p.options.drainTimeout).
+				Msg("stopping: finishing work in progress; press Ctrl-C again to stop at once")
+		})()
+		work(alive)
 	})
-	if !worked {
-		ended, end := context.WithCancel(ctx)
-		end()
-		p.manager.Work(ended, ended)
-	}
 	return cmp.Or(err, refusal)
-}
-
-// prepare sets the controllers up. The error is nil if ctx has ended.
-func (p *process) prepare(ctx, informersCtx context.Context) error {
-	asking, cancel := context.WithTimeout(ctx, firstAnswer)
-	defer cancel()
-	err := p.manager.Prepare(asking, informersCtx)
-	if ctx.Err() != nil {
-		return nil
-	}
-	if discovery, ok := errors.AsType[*manager.DiscoveryError](err); ok {
-		return &startError{doing: "discovering resources", server: p.client.Config().Host, err: discovery.Err}
-	}
-	return err
 }
 
 // refuseToStart returns an error if this process must not start beside another controller of the
@@ -105,60 +82,14 @@ func (p *process) refuse(ctx, alive context.Context) error {
 	return err
 }
 
-// work lets the controllers work until ctx ends and they have finished, or until alive ends.
-func (p *process) work(ctx, alive context.Context) {
-	stop, stopNow := context.WithCancel(alive)
-	defer stopNow()
-	defer context.AfterFunc(ctx, func() {
-		p.logger.Info().Dur("at_most_s", p.options.drainTimeout).Msg("stopping: finishing work in progress; press Ctrl-C again to stop at once")
-		stopNow()
-	})()
-	defer context.AfterFunc(alive, func() { p.lastResort.within(lastMoment, context.Cause(alive)) })()
-	p.left = p.manager.Work(stop, alive)
-}
-
 // stopped logs how a run ended that was stopped, and returns its exit code.
 func (p *process) stopped(ctx context.Context) error {
-	if len(p.left) > 0 {
-		p.logger.Warn().Strs("left", p.left).Msg("--shutdown-timeout has passed, some work is unfinished")
+	if left := p.manager.Left(); len(left) > 0 {
+		p.logger.Warn().Strs("left", left).Msg("--shutdown-timeout has passed, some work is unfinished")
 		return cmp.Or(program.Stopped(ctx), error(program.Exit(1)))
 	}
 	p.logger.Info().Msg("stopped")
 	return program.Stopped(ctx)
-}
-
-// lastMoment is how long a process that has lost its leadership may take to end, so that its
-// supervisor can restart it.
-const lastMoment = 5 * time.Second
-
-// lastResort ends the program if it does not end by itself in time. The zero value with an exit is
-// ready.
-type lastResort struct {
-	// exit does not return in a program. Its argument is the reason.
-	exit func(why error)
-
-	mu    sync.Mutex // guards the fields below
-	timer *time.Timer
-	over  bool
-}
-
-// within sets the time limit. Only the first call counts.
-func (l *lastResort) within(limit time.Duration, why error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.over && l.timer == nil {
-		l.timer = time.AfterFunc(limit, func() { l.exit(why) })
-	}
-}
-
-// disarm must be called just before the program ends by itself.
-func (l *lastResort) disarm() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.over = true
-	if l.timer != nil {
-		l.timer.Stop()
-	}
 }
 
 // survivePanics lets event handlers and loops survive a panic: its stack is logged, once a minute,

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller"
-	"orrery/controller/leaderelection"
 	"orrery/controller/manager"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/clustertest"
@@ -21,38 +20,6 @@ import (
 	"orrery/restclient"
 	"orrery/wait"
 )
-
-// stubborn is a controller that runs until this channel is closed.
-type stubborn chan struct{}
-
-func (s stubborn) RunWithin(context.Context, context.Context) { <-s }
-
-// A controller that does not return when the Lease is lost does not keep the program from
-// exiting, nor from saying why.
-func TestAProgramThatHangsIsEndedAndSaysWhy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		hung := make(chan struct{})
-		client, err := restclient.New(restclient.Config{Host: "http://nowhere"})
-		require.NoError(t, err)
-		p := &process{
-			options: &runOptions{}, logger: logs.New(logs.Config{Writer: &clustertest.Buffer{}}),
-			manager: manager.NewManager(manager.Shared{Client: client}, []manager.Descriptor{{
-				Name: "stubborn",
-				New:  func(manager.ControllerContext) (manager.Controller, error) { return stubborn(hung), nil },
-			}}),
-		}
-		var why error
-		p.lastResort.exit = func(err error) { why = err; close(hung) }
-		alive, lose := context.WithCancelCause(t.Context())
-		require.NoError(t, p.manager.Prepare(t.Context(), t.Context()))
-		began := time.Now()
-		lost := &leaderelection.LostError{Lease: "kube-system/orrery", Taken: true, Holder: "another"}
-		lose(lost)
-		p.work(t.Context(), alive)
-		assert.Equal(t, lastMoment, time.Since(began))
-		assert.Equal(t, lost, why)
-	})
-}
 
 // pooled is a controller that consists of a pool.
 type pooled struct{ *controller.Pool }
@@ -73,39 +40,28 @@ func TestWhatIsCutShortAtTheEndIsLeft(t *testing.T) {
 			require.NoError(t, err)
 			var log clustertest.Buffer
 			logger := logs.New(logs.Config{Writer: &log})
-			p := &process{
-				options: &runOptions{drainTimeout: limit}, logger: logger,
-				manager: manager.NewManager(manager.Shared{Client: client, DrainTimeout: limit, Logger: logger},
-					[]manager.Descriptor{{
-						Name: "slow",
-						New: func(c manager.ControllerContext) (manager.Controller, error) {
-							config := c.WorkerConfig("slow")
-							config.NewQueue = nil
-							config.Keys = func() []string { return []string{"default/a"} }
-							config.Reconcile = func(ctx context.Context, _ string) (time.Duration, error) { return 0, wait.Sleep(ctx, 10*time.Second) }
-							return pooled{controller.NewPool(config)}, nil
-						},
-					}}),
+			options := &runOptions{drainTimeout: limit, dryRun: true}
+			p := &process{options: options, logger: logger, observer: &observer{announce: func() {}}}
+			describe := func(c manager.ControllerContext) (manager.Controller, error) {
+				config := c.WorkerConfig("slow")
+				config.NewQueue = nil
+				config.Keys = func() []string { return []string{"default/a"} }
+				config.Reconcile = func(ctx context.Context, _ string) (time.Duration, error) {
+					return 0, wait.Sleep(ctx, 10*time.Second)
+				}
+				return pooled{controller.NewPool(config)}, nil
 			}
-			require.NoError(t, p.manager.Prepare(t.Context(), t.Context()))
+			p.manager = manager.NewManager(manager.Shared{
+				Client: client, DrainTimeout: limit, Logger: logger, Lead: p.lead,
+			}, []manager.Descriptor{{Name: "slow", New: describe}})
 			ctx, stop := context.WithCancel(t.Context())
 			time.AfterFunc(time.Second, stop)
-			p.work(ctx, t.Context())
-			assert.Equal(t, want.left, p.left)
+			require.NoError(t, p.run(ctx))
+			assert.Equal(t, want.left, p.manager.Left())
 			assert.Equal(t, want.err, p.stopped(ctx))
 			assert.True(t, strings.HasSuffix(log.String(), want.line), log.String())
 		})
 	}
-}
-
-func TestTheLastResortIsNotNeededByAProgramThatEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &lastResort{exit: func(error) { t.Error("it has ended") }}
-		l.within(time.Second, errors.New("lost"))
-		l.disarm()
-		l.within(time.Second, errors.New("lost"))
-		time.Sleep(time.Minute)
-	})
 }
 
 // A panic in a handler is logged with its stack, without anything that may be an object, and the

@@ -150,18 +150,12 @@ func run(ctx context.Context, options *runOptions, stdout, stderr io.Writer) (er
 
 	p := &process{
 		options: options, logger: logger, observer: observer, recorder: recorder, fence: &fence, client: client,
-		manager: manager.NewManager(manager.Shared{
-			Client: client, QPS: options.qps, Burst: options.burst,
-			Gears: options.gears, DrainTimeout: options.drainTimeout, DryRun: options.dryRun, Events: options.events,
-			Logger: logger, Metrics: observer.metrics, Server: observer.server, Recording: recorder,
-		}, options.chosen),
-		lastResort: lastResort{exit: func(why error) {
-			logger.Error().Dur("after_s", lastMoment).Str("error", restclient.Redact(explain(why))).
-				Msg("shutdown is stuck, exiting")
-			logger.Stop()
-			os.Exit(1)
-		}},
 	}
+	p.manager = manager.NewManager(manager.Shared{
+		Client: client, QPS: options.qps, Burst: options.burst,
+		Gears: options.gears, DrainTimeout: options.drainTimeout, DryRun: options.dryRun, Events: options.events,
+		Logger: logger, Metrics: observer.metrics, Server: observer.server, Recording: recorder, Lead: p.lead,
+	}, options.chosen)
 	synced := p.manager.Synced
 	observer.filled.Store(&synced)
 	if err := p.run(ctx); err != nil {

@@ -49,6 +49,10 @@ type Shared struct {
 	Server  *debugserver.Server
 	// Recording records what the gears do. Nil: nothing is recorded.
 	Recording *trace.Recorder
+
+	// Lead calls work while this process may work, as controller.Config.Lead does. The informers run
+	// already. Nil: it may work at once.
+	Lead func(ctx context.Context, work func(alive context.Context)) error
 }
 
 const (
@@ -65,8 +69,6 @@ type ControllerContext struct {
 	Name string
 	// Client has the controller's own user agent and rate limit, unlike Shared.Client.
 	Client *restclient.Client
-	// AvailableResources are the needed resources that the server has.
-	AvailableResources *AvailableResources
 
 	manager  *Manager
 	recorder func() events.EventRecorder
@@ -78,13 +80,15 @@ type ControllerContext struct {
 // object.
 //
 // Call it in an initializer: the informer starts after all controllers have been set up.
-func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersionResource, head func(T) *api.ObjectMeta) *informer.SharedIndexInformer[T] {
+func InformerFor[T informer.Object](
+	c ControllerContext, resource api.GroupVersionResource, head func(T) *api.ObjectMeta,
+) *informer.SharedIndexInformer[T] {
 	m := c.manager
-	m.uses(c.Name, resource)
 	name := ResourceName(resource)
-	return informer.InformerFor(&m.informers, name, func(time.Duration) *informer.SharedIndexInformer[T] {
-		made := informer.NewSharedIndexInformer(restclient.Typed[T](m.informerClient, resource, ""), InformerConfig(c, name, resource, head))
-		m.watch(watched{name: name, synced: made.HasSynced, resource: resource, addHeads: addHeads(made, head)})
+	newInformer := func(time.Duration) *informer.SharedIndexInformer[T] {
+		objects := restclient.Typed[T](m.controllers.Config().Client, resource, "")
+		made := informer.NewSharedIndexInformer(objects, InformerConfig(c, name, resource, head))
+		m.watch(name, made.HasSynced)
 		if c.Metrics != nil {
 			c.Metrics.Informer(informerID(resource), made.Snapshot)
 		}
@@ -92,46 +96,16 @@ func InformerFor[T informer.Object](c ControllerContext, resource api.GroupVersi
 		c.Show("fifo/"+name, func() any { return made.QueueSnapshot() })
 		c.Show("store/"+name, func() any { return made.StoreSnapshot() })
 		return made
-	})
-}
-
-// SharedHeads adds a handler of metadata to the informer that another controller has of a resource;
-// ok is false if there is none. leave removes the handler and returns after its last callback.
-func SharedHeads(c ControllerContext, resource api.GroupVersionResource, handler informer.ResourceEventHandler[*api.PartialObjectMetadata]) (synced informer.InformerSynced, leave func(), ok bool) {
-	shared, ok := c.manager.informerOf(resource)
-	if !ok {
-		return nil, nil, false
 	}
-	return shared.addHeads(handler)
-}
-
-// addHeads returns a function that adds a metadata handler to an informer of whole objects.
-func addHeads[T informer.Object](made *informer.SharedIndexInformer[T], head func(T) *api.ObjectMeta) func(informer.ResourceEventHandler[*api.PartialObjectMetadata]) (informer.InformerSynced, func(), bool) {
-	headOf := func(object T) *api.PartialObjectMetadata {
-		return &api.PartialObjectMetadata{ObjectMeta: *head(object)}
-	}
-	return func(handler informer.ResourceEventHandler[*api.PartialObjectMetadata]) (informer.InformerSynced, func(), bool) {
-		registration, err := made.AddEventHandler(informer.ResourceEventHandlerFuncs[T]{
-			AddFunc:    func(object T, initial bool) { handler.OnAdd(headOf(object), initial) },
-			UpdateFunc: func(old, object T) { handler.OnUpdate(headOf(old), headOf(object)) },
-			DeleteFunc: func(deleted informer.DeletedObject[T]) {
-				handler.OnDelete(informer.DeletedObject[*api.PartialObjectMetadata]{
-					Key: deleted.Key, Object: headOf(deleted.Object), FinalStateUnknown: deleted.FinalStateUnknown,
-				})
-			},
-		})
-		if err != nil { // the informer has stopped
-			return nil, nil, false
-		}
-		leave := func() { _ = made.ShutDownEventHandler(context.Background(), registration) }
-		return registration.HasSynced, leave, true
-	}
+	return informer.InformerFor(m.controllers.Informers(), name, newInformer)
 }
 
 // InformerConfig returns the configuration of [InformerFor] under another name, for a controller
 // with informers of its own that start and stop while it works.
-func InformerConfig[T informer.Object](c ControllerContext, name string, resource api.GroupVersionResource, head func(T) *api.ObjectMeta) informer.Config[T] {
-	traces := []*reflector.Trace{c.Logger.Reflector(name), c.manager.availability(resource), c.Recording.Reflector(name)}
+func InformerConfig[T informer.Object](
+	c ControllerContext, name string, resource api.GroupVersionResource, head func(T) *api.ObjectMeta,
+) informer.Config[T] {
+	traces := []*reflector.Trace{c.Logger.Reflector(name), c.Recording.Reflector(name)}
 	var queueTrace *deltafifo.Trace[T]
 	if c.Metrics != nil {
 		traces = append(traces, c.Metrics.Reflector(name))
@@ -210,7 +184,7 @@ func (c ControllerContext) PassTrace() *controller.PoolTrace {
 // PassDone must be called after each pass. The hooks of PassTrace do.
 func (c ControllerContext) PassDone(key string, err error) {
 	if errors.Is(err, controller.ErrCutShort) {
-		c.manager.cutShort(c.Name + " " + key)
+		c.manager.leave(c.Name + " " + key)
 	}
 }
 

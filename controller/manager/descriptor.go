@@ -16,8 +16,6 @@ import (
 //
 //   - Healthy() error is its check of /healthz. It fails if a restart of the process would help.
 //   - UpdateMetrics() is called before metrics are read.
-//   - ShareInformers() is called when a controller that is set up later has made informers, before
-//     they run.
 type Controller interface {
 	// RunWithin works until stop ends; then it finishes its work in progress. When alive ends it
 	// returns immediately and sends nothing more. It is called once.
@@ -41,7 +39,7 @@ type Descriptor struct {
 	DryRun bool
 	// BuiltIn: kube-controller-manager has a controller of this name, and the two would conflict.
 	BuiltIn bool
-	// Needs are the required resources. The controller is set up when the server has all of them.
+	// Needs are the required resources. Without one of them the controller is not set up.
 	Needs []api.GroupVersionResource
 	// Rights are the controller's rights, without Events. EventsEverywhere: it records Events in
 	// the namespaces of its objects, and not only in "default".

@@ -1,53 +1,44 @@
-// Package manager is the controller manager: it starts the selected controllers and isolates
-// them from each other. A [Descriptor] has the name, needs and rights of a controller; its
-// [Initializer] builds the controller from a [ControllerContext]. [Choose] parses --controllers,
-// and [NewManager] takes the selection:
+// Package manager runs the controllers of one program: a [controller.Manager] below, with the map
+// of initializers, the log, metrics, health and Events of each controller above. A [Descriptor] has
+// the name, needs and rights of a controller; its [Initializer] builds the controller from a
+// [ControllerContext]. [Choose] parses --controllers, and [NewManager] takes the selection.
+// [Manager.Run] sets the controllers up, starts the informers, and lets the controllers work when
+// this process leads; until then they stand by, with warm stores.
 //
-//	Prepare     discovery ── are its resources served? ──┬─ yes ── Initializer ── standby, with warm stores
-//	                                                 └─ no ─── missing: retry every 10 s
-//	Work        RunWithin of each controller in standby, and of each that is set up later
-//	Shutdown    informers, recorders of Events
-//
-// There is one watch for each type: [InformerFor] returns the same informer to all controllers.
-// Each controller has its own client with a user agent and a rate limit, its own queue and workers,
-// and its own health check, metrics, Events and log lines. If a resource is missing, its
-// controllers wait and are set up when it appears. If a resource or the right to watch it
-// disappears later, the controllers keep their stores and continue after a new list. Both are
-// reported once: by a log line, an Event, and [Status]. A controller that panics has ended, and the
-// others continue; one that does not return delays the end of the process for a bounded time.
-// [Manager.Shutdown] waits for the goroutines that Prepare started.
+// [InformerFor] returns the same informer to all controllers: one watch for each type. Each
+// controller has its own client with a user agent and a rate limit, its own queue and workers, and
+// its own health check, metrics, Events and log lines. One that panics has ended, and the others
+// continue; one that does not return delays the end of the process for a bounded time.
 package manager
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
-	"orrery/informer"
+	"orrery/controller"
+	"orrery/controller/events"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
 	"orrery/restclient/api"
+	"orrery/restclient/discovery"
 	"orrery/wait"
 )
 
-// Manager is the controller manager: it sets up the selected controllers, runs their informers and
-// workers, and starts controllers later whose resources appear later.
+// Manager sets up the selected controllers and runs them.
 type Manager struct {
-	shared         *Shared // with defaults
-	informerClient *restclient.Client
-	informers      informer.SharedInformerFactory
-	available      AvailableResources
-	recorders      recorders
-	looking        sync.WaitGroup // the goroutine that looks for missing resources
-	running        sync.WaitGroup // the controllers
+	shared      *Shared             // with defaults
+	controllers *controller.Manager // its client is that of the informers
+	recorders   recorders
 
 	mu       sync.Mutex // guards the fields below, and the members
 	members  []*member
 	watched  []watched
 	prepared bool
-	term     *term    // nil: the controllers do not work
 	left     []string // what was not finished at the end
 }
 
@@ -59,24 +50,40 @@ type member struct {
 	// Guarded by Manager.mu.
 	controller Controller // nil: not set up
 	state      State
-	failed     error                              // why it was not set up, or has ended
-	uses       []api.GroupVersionResource         // whose informers it uses
-	trouble    map[api.GroupVersionResource]error // errors of these informers
+	failed     error // why it was not set up, or has ended
 }
 
 // watched is an informer whose store [Manager.Synced] checks.
 type watched struct {
-	name     string
-	synced   func() bool
-	resource api.GroupVersionResource
-	addHeads func(informer.ResourceEventHandler[*api.PartialObjectMetadata]) (synced informer.InformerSynced, leave func(), ok bool)
+	name   string
+	synced func() bool
 }
 
-// term is the time in which the controllers work.
-type term struct{ stop, alive context.Context }
+// State is the state of a controller in a manager.
+type State string
+
+// The states.
+const (
+	// Missing: not set up, because the server does not have a needed resource.
+	Missing State = "missing"
+	// Standby: set up, with current stores, but not working.
+	Standby State = "standby"
+	// Running: working.
+	Running State = "running"
+	// Ended: no longer working.
+	Ended State = "ended"
+)
+
+// Status is the entry of a controller in /debug/orrery.
+type Status struct {
+	Name  string
+	State State
+	// The reason for Missing or Ended; "" otherwise.
+	Why string
+}
 
 // NewManager returns a manager of these controllers, see [Choose]. Nothing is sent or started
-// before Prepare.
+// before Run.
 func NewManager(shared Shared, chosen []Descriptor) *Manager {
 	if shared.DrainTimeout <= 0 {
 		shared.DrainTimeout = defaultDrain
@@ -87,12 +94,14 @@ func NewManager(shared Shared, chosen []Descriptor) *Manager {
 	m := &Manager{shared: &shared}
 	m.recorders.shared = m.shared
 	wholeLists := shared.Client.WithListLimit(0) // an informer lists a whole resource at once
-	m.informerClient = m.clientFor(wholeLists, "shared-informers", 1, 1)
+	m.controllers = controller.NewManager(controller.Config{
+		Client: m.clientFor(wholeLists, "shared-informers", 1, 1), Gears: shared.Gears, Failures: io.Discard, Lead: m.lead,
+	})
 	for _, d := range chosen {
-		c := &member{Descriptor: d, state: Missing, trouble: map[api.GroupVersionResource]error{}}
+		c := &member{Descriptor: d, state: Missing}
 		client := m.clientFor(shared.Client, d.Name, max(d.QPSFactor, 1), max(d.BurstFactor, 1))
 		c.context = ControllerContext{
-			Shared: shared, Name: d.Name, Client: client, AvailableResources: &m.available,
+			Shared: shared, Name: d.Name, Client: client,
 			manager: m, recorder: m.recorders.of(d.Name, client),
 		}
 		m.members = append(m.members, c)
@@ -120,27 +129,50 @@ func (m *Manager) clientFor(base *restclient.Client, user string, qpsFactor, bur
 	return client
 }
 
-// Prepare asks the server for its resources, sets up every controller whose resources exist, and
-// starts the informers. From then on the controllers stand by; the others are set up when their
-// resources appear. All of that ends with lifetime, which should end after the controllers: they
-// read the stores while they finish. The first requests end with ctx. The error is a
-// [*DiscoveryError] or that of an initializer.
-func (m *Manager) Prepare(ctx, lifetime context.Context) error {
-	if err := m.available.look(ctx, m.shared.Client, m.needs()); err != nil {
+const (
+	// discoveryTimeout bounds the requests for the resources of the server.
+	discoveryTimeout = 30 * time.Second
+	// lastEvents is how long Run waits for queued Events at the end.
+	lastEvents = 2 * time.Second
+	// stopMargin is how long a controller may take to return after its work has been cut short.
+	stopMargin = 5 * time.Second
+)
+
+// Run sets up every controller whose resources the server has, and runs the controllers as
+// [controller.Manager.Run] does, until ctx ends. A controller that does not return in time is
+// abandoned, see [Manager.Left]. The error is a [*DiscoveryError], or that of an initializer or of
+// Shared.Lead. Call Run once.
+func (m *Manager) Run(ctx context.Context) error {
+	defer m.recorders.stop(lastEvents)
+	asking, cancel := context.WithTimeout(ctx, discoveryTimeout)
+	defer cancel()
+	available, err := availableResources(asking, m.shared.Client, m.members)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
 		return &DiscoveryError{err}
 	}
 	for _, c := range m.members {
-		if err := m.setUp(c); err != nil {
-			return fmt.Errorf("starting %s: %w", c.Name, err)
+		lacks := func(resource api.GroupVersionResource) bool { return !available[resource] }
+		if at := slices.IndexFunc(c.Needs, lacks); at >= 0 {
+			m.missing(c, c.Needs[at])
+			continue
 		}
+		m.controllers.Add(func() (func(stop, alive context.Context), error) { return m.setUp(c) })
 	}
-	if err := m.informers.Start(lifetime); err != nil {
-		return fmt.Errorf("starting the informers: %w", err)
-	}
+	return m.controllers.Run(ctx)
+}
+
+// lead records that the informers run, and waits for leadership.
+func (m *Manager) lead(ctx context.Context, work func(alive context.Context)) error {
 	m.mu.Lock()
 	m.prepared = true
 	m.mu.Unlock()
-	m.looking.Go(func() { m.keepLooking(lifetime) })
+	if m.shared.Lead != nil {
+		return m.shared.Lead(ctx, work)
+	}
+	work(context.WithoutCancel(ctx))
 	return nil
 }
 
@@ -151,85 +183,63 @@ func (e *DiscoveryError) Error() string { return fmt.Sprintf("discovering resour
 
 func (e *DiscoveryError) Unwrap() error { return e.Err }
 
-// lookEvery is how often missing resources are looked for. A watch of CustomResourceDefinitions
-// would be faster, but needs an extra right and does not see aggregated API servers.
-const lookEvery = 10 * time.Second
-
-// keepLooking sets controllers up when their resources appear, until none is missing.
-func (m *Manager) keepLooking(ctx context.Context) {
-	for len(m.needs()) > 0 && wait.Sleep(ctx, wait.Jitter(lookEvery, 0.1)) == nil {
-		if err := m.available.look(ctx, m.informerClient, m.needs()); err != nil {
-			m.shared.Logger.At(1).Err(err).Msg("cannot determine whether a missing resource has appeared")
-			continue
-		}
-		for _, c := range m.members {
-			if m.state(c) != Missing {
+// availableResources returns which of the needed resources the server has. It requests their group
+// versions, with one small request each. Every authenticated user may do that, and it includes the
+// resources of aggregated API servers.
+func availableResources(
+	ctx context.Context, client *restclient.Client, members []*member,
+) (map[api.GroupVersionResource]bool, error) {
+	discoverer := discovery.New(client)
+	asked, available := map[api.GroupVersion]bool{}, map[api.GroupVersionResource]bool{}
+	for _, c := range members {
+		for _, resource := range c.Needs {
+			gv := resource.GroupVersion()
+			if asked[gv] {
 				continue
 			}
-			failed := m.setUp(c)
-			m.shareInformers()
-			if err := m.informers.Start(ctx); err != nil { // also those of a controller that has failed: others may share them
-				return // the process is about to end
-			}
-			if failed != nil {
-				m.ended(c, failed)
+			asked[gv] = true
+			list, err := discoverer.ServerResourcesForGroupVersion(ctx, gv)
+			if api.IsNotFound(err) {
 				continue
 			}
-			m.launch(c)
+			if err != nil {
+				return nil, err
+			}
+			for _, one := range list.Resources {
+				available[gv.WithResource(one.Name)] = true
+			}
 		}
 	}
+	return available, nil
 }
 
-// shareInformers lets controllers with their own informers use those of the factory instead.
-func (m *Manager) shareInformers() {
+// missing records that the server does not have a resource of a controller.
+func (m *Manager) missing(c *member, resource api.GroupVersionResource) {
+	name := ResourceName(resource)
 	m.mu.Lock()
-	var all []Controller
-	for _, c := range m.members {
-		all = append(all, c.controller)
-	}
+	c.failed = fmt.Errorf("the API server does not have %s", name)
 	m.mu.Unlock()
-	for _, controller := range all {
-		if sharing, ok := controller.(interface{ ShareInformers() }); ok {
-			sharing.ShareInformers()
-		}
-	}
+	m.shared.Logger.Warn().Str("controller", c.Name).Str("resource", name).
+		Msg("controller does not start, the API server does not have its resource")
 }
 
-// needs returns the resources of the controllers that have not been set up.
-func (m *Manager) needs() (all []api.GroupVersionResource) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, c := range m.members {
-		if c.state == Missing {
-			all = append(all, c.Needs...)
-		}
-	}
-	return all
-}
-
-// setUp calls the initializer of a controller if the server has its resources.
-func (m *Manager) setUp(c *member) error {
-	for _, resource := range c.Needs {
-		if !m.available.Has(resource) {
-			m.missing(c, resource)
-			return nil
-		}
-	}
-	var controller Controller
-	err := guarded(func() (err error) {
-		controller, err = c.New(c.context)
+// setUp calls the initializer of a controller, and returns the function that runs the controller.
+func (m *Manager) setUp(c *member) (run func(stop, alive context.Context), err error) {
+	var made Controller
+	err = guarded(func() (err error) {
+		made, err = c.New(c.context)
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("starting %s: %w", c.Name, err)
 	}
 	m.mu.Lock()
-	c.controller, c.state, c.failed = controller, Standby, nil
+	c.controller, c.state = made, Standby
 	m.mu.Unlock()
-	if gauges, ok := controller.(interface{ UpdateMetrics() }); ok && m.shared.Metrics != nil {
+	if gauges, ok := made.(interface{ UpdateMetrics() }); ok && m.shared.Metrics != nil {
 		m.shared.Metrics.BeforeGather(gauges.UpdateMetrics)
 	}
-	return nil
+	return func(stop, alive context.Context) { m.run(c, stop, alive) }, nil
 }
 
 // guarded returns the error of f, or its panic, whatever wait.ReallyCrash is: one controller must
@@ -241,4 +251,136 @@ func guarded(f func() error) (err error) {
 		}
 	}()
 	return f()
+}
+
+var errEndedEarly = errors.New("it returned without being stopped")
+
+// run runs a controller until it returns, or does not although it must. If it panics it has ended.
+func (m *Manager) run(c *member, stop, alive context.Context) {
+	if stop.Err() == nil && alive.Err() == nil {
+		m.started(c)
+	}
+	returned := make(chan error, 1)
+	go func() {
+		returned <- guarded(func() error {
+			c.controller.RunWithin(stop, alive)
+			if stop.Err() == nil && alive.Err() == nil {
+				return errEndedEarly
+			}
+			return nil
+		})
+	}()
+	overdue, abandon := context.WithCancel(context.Background())
+	defer abandon()
+	defer context.AfterFunc(stop, func() { time.AfterFunc(m.shared.DrainTimeout+stopMargin, abandon) })()
+	defer context.AfterFunc(alive, func() { time.AfterFunc(stopMargin, abandon) })()
+	select {
+	case err := <-returned:
+		m.ended(c, err)
+	case <-overdue.Done():
+		m.leave(c.Name)
+		m.shared.Logger.Error().Str("controller", c.Name).
+			Msg("the controller did not stop in time, continuing without it")
+	}
+}
+
+// started records that a controller works.
+func (m *Manager) started(c *member) {
+	m.mu.Lock()
+	c.state = Running
+	m.mu.Unlock()
+	m.shared.Logger.Info().Str("controller", c.Name).Bool("dry_run", m.shared.DryRun).Msg("controller started")
+	if m.shared.Metrics != nil {
+		m.shared.Metrics.Running(c.Name, true)
+	}
+}
+
+// ended records that a controller no longer works; err is nil if it was stopped.
+func (m *Manager) ended(c *member, err error) {
+	m.mu.Lock()
+	c.state, c.failed = Ended, err
+	m.mu.Unlock()
+	if m.shared.Metrics != nil {
+		m.shared.Metrics.Running(c.Name, false)
+	}
+	if err == nil {
+		return
+	}
+	line := m.shared.Logger.Error().Str("controller", c.Name).Err(err)
+	if panicked, ok := errors.AsType[*wait.Panic](err); ok {
+		line = line.Bytes("stack", panicked.Stack)
+	}
+	line.Msg("controller has ended, the others continue")
+}
+
+func (m *Manager) leave(what string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.left = append(m.left, what)
+}
+
+// Left returns what was not finished: each controller that was abandoned, and every pass that was
+// cut short because DrainTimeout was over. Call it when Run has returned.
+func (m *Manager) Left() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.left)
+}
+
+// healthy is the health check of a controller: it fails if restarting the process would help.
+func (m *Manager) healthy(c *member) error {
+	m.mu.Lock()
+	made, state, failed := c.controller, c.state, c.failed
+	m.mu.Unlock()
+	if state == Ended && failed != nil {
+		return failed
+	}
+	if checked, ok := made.(interface{ Healthy() error }); ok {
+		return checked.Healthy()
+	}
+	return nil
+}
+
+// Snapshot returns the state of every controller.
+func (m *Manager) Snapshot() []Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []Status
+	for _, c := range m.members {
+		status := Status{Name: c.Name, State: c.state}
+		if c.failed != nil {
+			status.Why = c.failed.Error()
+		}
+		all = append(all, status)
+	}
+	return all
+}
+
+// watch adds an informer to those that Synced checks.
+func (m *Manager) watch(name string, synced func() bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watched = append(m.watched, watched{name, synced})
+}
+
+// Synced returns an error if the store of an informer is not filled. It is a check of /readyz,
+// which a standby passes as well.
+func (m *Manager) Synced() error {
+	m.mu.Lock()
+	all, prepared := slices.Clone(m.watched), m.prepared
+	m.mu.Unlock()
+	if !prepared {
+		return errors.New("no informer has been started yet")
+	}
+	for _, w := range all {
+		if !w.synced() {
+			return fmt.Errorf("the store of %s is not filled yet", w.name)
+		}
+	}
+	return nil
+}
+
+// Recorder returns a new recorder of Events of the process itself, which Run stops.
+func (m *Manager) Recorder() events.EventRecorder {
+	return m.recorders.of("orrery", m.controllers.Config().Client)()
 }

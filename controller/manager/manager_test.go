@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/manager"
-	"orrery/informer"
 	"orrery/internal/observe/web/debugserver"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -80,196 +79,56 @@ func TestEachControllerHasAClientOfItsOwn(t *testing.T) {
 	})
 }
 
-// A controller whose resource is not there waits for it, works when it appears, waits when it is
-// deleted, and goes on.
-func TestAResourceThatComesAndGoes(t *testing.T) {
-	eachGears(t, func(s *stage, shared manager.Shared) {
+// A controller whose resource the server does not have is left out, and the others work.
+func TestAResourceThatIsMissing(t *testing.T) {
+	inBubble(t, func(s *stage) {
 		var gizmo, other tiny
-		show := s.begin(shared, gizmo.describe("gizmo-controller", nil, gizmos), other.describe("other", nil, configMaps))
+		show := s.begin(s.shared(), gizmo.describe("gizmo-controller", nil, gizmos), other.describe("other", nil, configMaps))
 		defer show.end()
 		require.NoError(t, show.Synced(), "it is no reason not to be ready")
 		assert.Equal(t, []manager.Status{
 			{Name: "gizmo-controller", State: manager.Missing, Why: "the API server does not have gizmos.example.com"},
 			{Name: "other", State: manager.Running},
 		}, show.Snapshot())
-		time.Sleep(time.Minute)
-		assert.Len(t, s.log.Lines("controller waits"), 1, "logged once")
+		assert.Len(t, s.log.Lines("controller does not start"), 1)
 		s.createConfigMap("x")
 		assert.Equal(t, []string{"default/x"}, other.seen())
-
-		s.installGizmos()
-		s.createGizmo("one")
-		later(12 * time.Second)
-		assert.Equal(t, []string{"default/one"}, gizmo.seen())
-		assert.Equal(t, []manager.Status{{Name: "gizmo-controller", State: manager.Running},
-			{Name: "other", State: manager.Running}}, show.Snapshot())
-		asked := s.asked("/apis/example.com/v1")
-		time.Sleep(time.Minute)
-		assert.Equal(t, asked, s.asked("/apis/example.com/v1"), "no missing resource is looked for")
-
-		s.Must(http.MethodDelete, definitions+"/gizmos.example.com", "")
-		later(2 * time.Minute)
-		assert.Equal(t, manager.Status{
-			Name: "gizmo-controller", State: manager.Waiting, Why: "the API server does not have gizmos.example.com",
-		}, show.Snapshot()[0])
-		assert.Len(t, s.log.Lines("does not have its resource any more"), 1)
-		assert.Contains(t, s.events(), "gizmo-controller: CustomResourceDefinition gizmos.example.com: ResourceMissing: "+
-			"gizmo-controller waits, the API server does not have gizmos.example.com any more")
-		s.createConfigMap("y")
-		assert.Contains(t, other.seen(), "default/y", "the others are not affected")
-
-		s.installGizmos()
-		s.createGizmo("two")
-		later(2 * time.Minute)
-		assert.Contains(t, gizmo.seen(), "default/two")
-		assert.Equal(t, manager.Status{Name: "gizmo-controller", State: manager.Running}, show.Snapshot()[0])
-		assert.Len(t, s.log.Lines("can be watched again"), 1)
-		assert.Equal(t, map[string]int{"/api/v1/configmaps": 1, "/apis/example.com/v1/gizmos": 1}, s.watches.Open())
 	})
 }
 
-// sharer is a controller with informers of its own.
-type sharer struct{ share func() }
-
-func (sharer) RunWithin(stop, _ context.Context) { <-stop.Done() }
-
-func (s sharer) ShareInformers() { s.share() }
-
-// Otherwise a type would have two watches for a moment.
-func TestInformersAreSharedBeforeNewOnesRun(t *testing.T) {
+// A standby has warm stores, and works only when it leads.
+func TestAStandby(t *testing.T) {
 	inBubble(t, func(s *stage) {
-		var gizmo tiny
-		var asked []int
-		sharing := manager.Descriptor{Name: "sharer", New: func(manager.ControllerContext) (manager.Controller, error) {
-			return sharer{func() {
-				time.Sleep(time.Second)
-				asked = append(asked, s.asked("/apis/example.com/v1/gizmos"))
-			}}, nil
-		}}
-		show := s.begin(s.shared(), sharing, gizmo.describe("gizmo-controller", nil, gizmos))
-		defer show.end()
-		s.installGizmos()
-		time.Sleep(time.Minute)
-		s.createGizmo("one")
-		assert.Equal(t, []string{"default/one"}, gizmo.seen())
-		assert.Equal(t, []int{0}, asked, "requests of the new informer when it is already running")
+		var a tiny
+		show := s.standBy(s.shared(), a.describe("a", nil, configMaps))
+		s.createConfigMap("one")
+		assert.Equal(t, []manager.Status{{Name: "a", State: manager.Standby}}, show.Snapshot())
+		require.NoError(t, show.Synced())
+		assert.Empty(t, a.seen())
+		show.work()
+		synctest.Wait()
+		assert.Equal(t, []string{"default/one"}, a.seen())
+		show.end()
+		assert.Equal(t, []manager.Status{{Name: "a", State: manager.Ended}}, show.Snapshot())
 	})
 }
 
-// A standby sets up what appears as well, and works only when it leads.
-func TestAResourceThatAppearsWhileStandingBy(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		var gizmo tiny
-		m, work := s.standBy(gizmo.describe("gizmo-controller", nil, gizmos))
-		s.installGizmos()
-		s.createGizmo("one")
-		time.Sleep(time.Minute)
-		assert.Equal(t, []manager.Status{{Name: "gizmo-controller", State: manager.Standby}}, m.Snapshot())
-		require.NoError(t, m.Synced())
-		assert.Empty(t, gizmo.seen())
-		work(time.Minute)
-		assert.Equal(t, []string{"default/one"}, gizmo.seen())
-		assert.Equal(t, []manager.Status{{Name: "gizmo-controller", State: manager.Ended}}, m.Snapshot())
-	})
-}
-
-// A missing right concerns every controller that uses the shared informer, and is reported with its
-// name. Granting it suffices.
+// A controller without a right works when it is granted. The store that is not filled has a name.
 func TestARightThatIsMissing(t *testing.T) {
 	eachGears(t, func(s *stage, shared manager.Shared) {
-		var secret, both, other tiny
+		var secret, other tiny
 		heal := s.Fault("forbid:verb=list|watch,resource=secrets")
-		show := s.begin(shared, secret.describe("secret-controller", nil, secrets),
-			both.describe("both", nil, configMaps, secrets), other.describe("other", nil, configMaps))
+		show := s.begin(shared, secret.describe("secret-controller", nil, secrets), other.describe("other", nil, configMaps))
 		defer show.end()
-		states := func() (states []manager.State) {
-			for _, status := range show.Snapshot() {
-				states = append(states, status.State)
-			}
-			return states
-		}
-		time.Sleep(5 * time.Minute)
+		later(5 * time.Minute)
 		s.createConfigMap("x")
 		assert.Equal(t, []string{"default/x"}, other.seen())
 		require.ErrorContains(t, show.Synced(), "secrets")
-		lines := s.log.Lines("has no right to watch its resource")
-		require.Len(t, lines, 2, "logged once for each")
-		assert.Contains(t, strings.Join(lines, "\n"), "controller=secret-controller")
-		assert.Contains(t, lines[0], "orrery rbac --controllers")
-		assert.Equal(t, []manager.State{manager.Waiting, manager.Waiting, manager.Running}, states())
-		assert.Contains(t, show.Snapshot()[0].Why, "secrets is forbidden")
-		assert.True(t, secret.available.Has(secrets), "the server has them and does not show them")
-		assert.Contains(t, strings.Join(s.events(), ""), " waits, it has no right to watch secrets")
-
-		s.create("/api/v1/namespaces/default/secrets", "s")
+		s.Must(http.MethodPost, "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"}}`)
 		heal()
 		later(2 * time.Minute)
 		assert.Contains(t, secret.seen(), "default/s")
 		assert.NoError(t, show.Synced())
-		assert.Equal(t, []manager.State{manager.Running, manager.Running, manager.Running}, states())
-		assert.Empty(t, show.Snapshot()[0].Why)
-	})
-}
-
-// A controller that leaves the informer of another one is not called afterwards: it may release
-// what its callbacks use.
-func TestLeavingASharedInformerWaitsForTheRunningCallback(t *testing.T) {
-	eachGears(t, func(s *stage, shared manager.Shared) {
-		var owner tiny
-		called, returns := make(chan string), make(chan struct{})
-		var leave func()
-		join := func(c manager.ControllerContext) (manager.Controller, error) {
-			handler := informer.ResourceEventHandlerFuncs[*api.PartialObjectMetadata]{
-				AddFunc: func(object *api.PartialObjectMetadata, _ bool) {
-					called <- object.Name
-					<-returns
-				},
-			}
-			var ok bool
-			_, leave, ok = manager.SharedHeads(c, configMaps, handler)
-			assert.True(t, ok, "the owner has an informer")
-			return runs(func(stop, _ context.Context) { <-stop.Done() }), nil
-		}
-		guest := manager.Descriptor{Name: "guest", New: join}
-		show := s.begin(shared, owner.describe("owner", nil, configMaps), guest)
-		defer show.end()
-		s.createConfigMap("x")
-		s.createConfigMap("y")
-		assert.Equal(t, "x", <-called)
-		left := make(chan struct{})
-		go func() {
-			defer close(left)
-			leave()
-		}()
-		synctest.Wait()
-		select {
-		case <-left:
-			t.Error("leave returned while a callback was running")
-		default:
-		}
-		close(returns)
-		select {
-		case <-left:
-		case name := <-called:
-			t.Errorf("a callback for %s began after leave was called", name)
-		}
-	})
-}
-
-// What is wrong before a standby works is recorded when it does.
-func TestARightThatIsMissingWhileStandingBy(t *testing.T) {
-	inBubble(t, func(s *stage) {
-		var secret tiny
-		s.Fault("forbid:verb=list|watch,resource=secrets")
-		_, work := s.standBy(secret.describe("secret-controller", nil, secrets))
-		time.Sleep(time.Minute)
-		assert.Len(t, s.log.Lines("has no right to watch its resource"), 1)
-		assert.Empty(t, s.events())
-		work(time.Minute)
-		assert.Equal(t, []string{
-			"secret-controller: APIService v1.: ResourceForbidden: " +
-				"secret-controller waits, it has no right to watch secrets",
-		}, s.events())
 	})
 }
 
@@ -284,12 +143,8 @@ func TestAPanicOrAStuckWorkerDoesNotDisturbOthers(t *testing.T) {
 			good.describe("good", nil, configMaps),
 			hangs.describe("hangs", func(context.Context, string) { <-stuck }, configMaps),
 			panics.describe("panics", func(context.Context, string) { panic("broken") }, configMaps),
-			manager.Descriptor{Name: "returns", New: func(manager.ControllerContext) (manager.Controller, error) {
-				return runs(func(context.Context, context.Context) {}), nil
-			}},
-			manager.Descriptor{Name: "crashes", New: func(manager.ControllerContext) (manager.Controller, error) {
-				return runs(func(context.Context, context.Context) { panic("broken") }), nil
-			}},
+			describe("returns", func(context.Context, context.Context) {}),
+			describe("crashes", func(context.Context, context.Context) { panic("broken") }),
 		)
 		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 			s.createConfigMap(name)
@@ -310,12 +165,28 @@ func TestAPanicOrAStuckWorkerDoesNotDisturbOthers(t *testing.T) {
 
 		began := time.Now()
 		show.stop()
-		<-show.ended
+		require.NoError(t, <-show.ended)
 		assert.Equal(t, 35*time.Second, time.Since(began), "the others do not wait for it forever")
 		assert.Len(t, s.log.Lines("did not stop in time"), 1)
-		assert.Equal(t, []string{"hangs"}, *show.left)
+		assert.Equal(t, []string{"hangs"}, show.Left())
 		close(stuck)
+	})
+}
+
+// A controller that does not return when the Lease is lost does not keep the program from ending.
+func TestALostLeaseIsNotWaitedForLong(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		stuck := make(chan struct{})
+		hangs := func(context.Context, context.Context) { <-stuck }
+		show := s.begin(s.shared(), describe("hangs", hangs))
+		began := time.Now()
+		show.kill()
+		for len(show.Left()) == 0 {
+			later(time.Second)
+		}
+		assert.Equal(t, 5*time.Second, time.Since(began))
 		show.end()
+		close(stuck)
 	})
 }
 
@@ -328,8 +199,7 @@ func TestPassesThatAreCutShort(t *testing.T) {
 		s.createConfigMap("x")
 		show.stop()
 		<-show.ended
-		assert.Equal(t, []string{"slow default/x"}, *show.left)
-		show.end()
+		assert.Equal(t, []string{"slow default/x"}, show.Left())
 	})
 }
 
@@ -338,26 +208,20 @@ type runs func(stop, alive context.Context)
 
 func (r runs) RunWithin(stop, alive context.Context) { r(stop, alive) }
 
+func describe(name string, run runs) manager.Descriptor {
+	return manager.Descriptor{Name: name, New: func(manager.ControllerContext) (manager.Controller, error) { return run, nil }}
+}
+
 func TestAnInitialiserThatFails(t *testing.T) {
 	inBubble(t, func(s *stage) {
-		broken := errors.New("broken")
-		fails := manager.Descriptor{Name: "b", Needs: []api.GroupVersionResource{gizmos},
-			New: func(manager.ControllerContext) (manager.Controller, error) { return nil, broken }}
-		var a tiny
-		show := s.begin(s.shared(), a.describe("a", nil, configMaps), fails)
-		s.installGizmos()
-		time.Sleep(time.Minute)
-		assert.Equal(t, []manager.Status{
-			{Name: "a", State: manager.Running}, {Name: "b", State: manager.Ended, Why: "broken"},
-		}, show.Snapshot(), "it fails when it could have begun, and the others continue")
-		show.end()
-
-		m := manager.NewManager(s.shared(), []manager.Descriptor{a.describe("a", nil, configMaps), fails})
-		err := m.Prepare(s.t.Context(), s.t.Context())
-		require.ErrorIs(t, err, broken, "at the start it is a reason not to start")
-		assert.ErrorContains(t, err, "starting b: ")
-		m.Shutdown()
-		require.ErrorContains(t, m.Prepare(s.t.Context(), s.t.Context()), "starting b: ")
+		for want, fail := range map[string]func() error{
+			"starting b: broken":         func() error { return errors.New("broken") },
+			"starting b: panic: a fault": func() error { panic("a fault") },
+		} {
+			fails := func(manager.ControllerContext) (manager.Controller, error) { return nil, fail() }
+			m := manager.NewManager(s.shared(), []manager.Descriptor{{Name: "b", New: fails}})
+			assert.EqualError(t, m.Run(s.t.Context()), want)
+		}
 	})
 }
 
@@ -365,15 +229,12 @@ func TestAServerWhoseDiscoveryFails(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var a tiny
 		s.Fault("internal-error")
-		ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
-		defer cancel()
 		m := manager.NewManager(s.shared(), []manager.Descriptor{a.describe("a", nil, configMaps)})
-		var failed *manager.DiscoveryError
-		err := m.Prepare(ctx, s.t.Context())
-		require.ErrorAs(t, err, &failed)
+		err := m.Run(s.t.Context())
+		failed, _ := errors.AsType[*manager.DiscoveryError](err)
+		require.NotNil(t, failed)
 		assert.ErrorContains(t, err, "discovering resources: ")
 		assert.ErrorIs(t, err, failed.Err)
-		m.Shutdown()
 	})
 }
 
@@ -381,17 +242,10 @@ func TestAServerWhoseDiscoveryFails(t *testing.T) {
 func TestControllersThatMayNotWork(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var a tiny
-		m := manager.NewManager(s.shared(), []manager.Descriptor{a.describe("a", nil, configMaps)})
-		lifetime, end := context.WithCancel(s.t.Context())
-		require.Error(t, m.Synced())
-		require.NoError(t, m.Prepare(s.t.Context(), lifetime))
-		ended, cancel := context.WithCancel(s.t.Context())
-		cancel()
-		m.Work(ended, ended)
+		show := s.standBy(s.shared(), a.describe("a", nil, configMaps))
+		show.end()
 		assert.Empty(t, s.log.Lines("controller started"))
 		assert.True(t, a.Snapshot().Queue.ShuttingDown)
-		end()
-		m.Shutdown()
 	})
 }
 
@@ -431,13 +285,13 @@ func TestHealthOfEachController(t *testing.T) {
 		{Name: "gone", New: making(runs(func(context.Context, context.Context) { panic("broken") }))},
 	})
 	assert.Equal(t, "ok", ask("/healthz/gone"), "it has not begun")
-	require.NoError(t, m.Prepare(t.Context(), t.Context()))
-	assert.NoError(t, m.Synced())
+	require.Error(t, m.Synced())
 	stop, stopNow := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); m.Work(stop, t.Context()) }()
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(stop) }()
 	require.Eventually(t, func() bool { return m.Snapshot()[2].State == manager.Ended }, 10*time.Minute,
 		time.Millisecond)
+	assert.NoError(t, m.Synced())
 	assert.Equal(t, "ok", ask("/healthz/good"))
 	assert.Contains(t, ask("/livez/bad"), io.ErrNoProgress.Error())
 	assert.Contains(t, ask("/healthz/gone"), "panic: broken")
@@ -446,19 +300,17 @@ func TestHealthOfEachController(t *testing.T) {
 	assert.Contains(t, shown, `"controller":{"good":{"color":"green"},"bad":`)
 	assert.Contains(t, shown, `"client":{"shared-informers":{`)
 	stopNow()
-	<-ended
-	m.Shutdown()
+	require.NoError(t, <-ended)
 	assert.Equal(t, "ok", ask("/healthz/good"), "it was stopped")
 }
 
 // The Events of the process itself are sent at the end.
 func TestEventsOfTheProcess(t *testing.T) {
 	inBubble(t, func(s *stage) {
-		var a tiny
-		m := manager.NewManager(s.shared(), []manager.Descriptor{a.describe("a", nil)})
+		show := s.begin(s.shared())
 		lease := api.ObjectReference{Kind: "Lease", Namespace: "kube-system", Name: "orrery"}
-		m.Recorder().Event(s.t.Context(), lease, api.EventNormal, "LeaderElection", "I became leader")
-		m.Shutdown()
+		show.Recorder().Event(s.t.Context(), lease, api.EventNormal, "LeaderElection", "I became leader")
+		show.end()
 		assert.Contains(t, s.events(), "orrery: Lease orrery: LeaderElection: I became leader")
 		assert.Contains(t, strings.Join(s.metric("orrery_events_recorded_total"), ""), "orrery_events_recorded_total 1")
 	})

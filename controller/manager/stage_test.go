@@ -54,52 +54,47 @@ func (s *stage) shared() manager.Shared {
 	}
 }
 
-// show is a manager at work.
+// show is a manager that runs.
 type show struct {
 	*manager.Manager
-	stop  context.CancelFunc // the controllers finish
-	kill  context.CancelFunc // they are cut short
-	ended <-chan struct{}
-	left  *[]string // what Work returned when it has ended
-	end   func()    // ends everything and waits for it
+	work  func() // it leads
+	stop  func() // the controllers finish
+	kill  func() // they are cut short
+	ended <-chan error
+	end   func() // ends everything and waits for it
 }
 
-// begin prepares the controllers and lets them work.
-func (s *stage) begin(shared manager.Shared, chosen ...manager.Descriptor) *show {
+// standBy runs the controllers, which stand by until work is called.
+func (s *stage) standBy(shared manager.Shared, chosen ...manager.Descriptor) *show {
 	s.t.Helper()
-	m := manager.NewManager(shared, chosen)
-	lifetime, endLifetime := context.WithCancel(s.t.Context())
-	require.NoError(s.t, m.Prepare(s.t.Context(), lifetime))
 	alive, kill := context.WithCancel(s.t.Context())
-	stopped, stop := context.WithCancel(alive)
-	ended, left := make(chan struct{}), new([]string)
-	go func() {
-		defer close(ended)
-		*left = m.Work(stopped, alive)
-	}()
-	time.Sleep(time.Second) // the stores are filled
-	synctest.Wait()
-	return &show{Manager: m, stop: stop, kill: kill, ended: ended, left: left, end: func() {
+	stopped, stop := context.WithCancel(s.t.Context())
+	leads := make(chan struct{})
+	shared.Lead = func(ctx context.Context, work func(alive context.Context)) error {
+		select {
+		case <-leads:
+			work(alive)
+		case <-ctx.Done():
+		}
+		return nil
+	}
+	m, ended := manager.NewManager(shared, chosen), make(chan error, 1)
+	go func() { ended <- m.Run(stopped) }()
+	later(time.Second) // the stores are filled
+	return &show{m, func() { close(leads) }, stop, kill, ended, func() {
 		kill()
+		stop()
 		<-ended
-		endLifetime()
-		m.Shutdown()
 	}}
 }
 
-// standBy prepares a controller. work lets it work for a while, and ends everything.
-func (s *stage) standBy(chosen manager.Descriptor) (m *manager.Manager, work func(time.Duration)) {
+// begin runs the controllers, which work.
+func (s *stage) begin(shared manager.Shared, chosen ...manager.Descriptor) *show {
 	s.t.Helper()
-	m = manager.NewManager(s.shared(), []manager.Descriptor{chosen})
-	lifetime, end := context.WithCancel(s.t.Context())
-	require.NoError(s.t, m.Prepare(s.t.Context(), lifetime))
-	return m, func(limit time.Duration) {
-		stop, cancel := context.WithTimeout(s.t.Context(), limit)
-		defer cancel()
-		m.Work(stop, s.t.Context())
-		end()
-		m.Shutdown()
-	}
+	made := s.standBy(shared, chosen...)
+	made.work()
+	synctest.Wait()
+	return made
 }
 
 // thing is an object of whatever type.
@@ -117,8 +112,7 @@ var (
 // tiny is a controller of the test's own: it records the keys of the objects of its passes.
 type tiny struct {
 	*controller.Pool
-	client    *restclient.Client
-	available *manager.AvailableResources
+	client *restclient.Client
 
 	mu     sync.Mutex
 	passed []string
@@ -137,7 +131,7 @@ func (c *tiny) describe(name string, before func(ctx context.Context, key string
 	resources ...api.GroupVersionResource) manager.Descriptor {
 	return manager.Descriptor{Name: name, Needs: resources,
 		New: func(shared manager.ControllerContext) (manager.Controller, error) {
-			c.client, c.available = shared.Client, shared.AvailableResources
+			c.client = shared.Client
 			var informers []*informer.SharedIndexInformer[*thing]
 			for _, resource := range resources {
 				informers = append(informers, manager.InformerFor(shared, resource,
@@ -174,32 +168,9 @@ func (c *tiny) describe(name string, before func(ctx context.Context, key string
 		}}
 }
 
-func (s *stage) create(collection, name string) {
-	s.t.Helper()
-	kind := ""
-	if strings.HasPrefix(collection, "/apis/example.com") {
-		kind = `"apiVersion":"example.com/v1","kind":"Gizmo",`
-	}
-	s.Must(http.MethodPost, collection, `{`+kind+`"metadata":{"name":"`+name+`"}}`)
-	synctest.Wait()
-}
-
 func (s *stage) createConfigMap(name string) {
 	s.t.Helper()
-	s.create("/api/v1/namespaces/default/configmaps", name)
-}
-
-func (s *stage) createGizmo(name string) {
-	s.t.Helper()
-	s.create("/apis/example.com/v1/namespaces/default/gizmos", name)
-}
-
-const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-
-// installGizmos creates a custom type.
-func (s *stage) installGizmos() {
-	s.t.Helper()
-	s.Must(http.MethodPost, definitions, clustertest.Gizmos)
+	s.Must(http.MethodPost, "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"`+name+`"}}`)
 	synctest.Wait()
 }
 
@@ -237,16 +208,6 @@ func eachGears(t *testing.T, play func(s *stage, shared manager.Shared)) {
 		shared.Gears = set
 		play(s, shared)
 	})
-}
-
-// asked returns how many requests there were for a path.
-func (s *stage) asked(path string) (n int) {
-	for _, r := range s.Link.Requests() {
-		if r.Path == path {
-			n++
-		}
-	}
-	return n
 }
 
 // later lets time pass, and what has become due happen.

@@ -66,9 +66,6 @@ func (c *Controller) RunWithin(stop, alive context.Context) {
 	monitors.Wait()
 }
 
-// ShareInformers is [Monitors.ShareInformers].
-func (c *Controller) ShareInformers() { c.monitors.ShareInformers() }
-
 // Healthy returns an error if a pass does not end.
 func (c *Controller) Healthy() error { return c.passes.Healthy() }
 

@@ -21,32 +21,24 @@ import (
 //	    ▲                        │
 //	    └── a CustomResourceDefinition or an APIService has changed
 //
-// If another controller of the process has an informer of a type, the monitors use that one, so
-// that each type has one watch. If the server refuses to list a type, Refused is called once,
-// Synced does not wait for the type, and its informer tries again.
+// If the server refuses to list a type, Refused is called once, Synced does not wait for the type,
+// and its informer tries again.
 type Monitors struct {
 	config  MonitorConfig
 	changed chan struct{} // a type may have appeared or vanished
 	running sync.WaitGroup
 
-	mu      sync.Mutex      // guards the fields below
-	ctx     context.Context // of Run
+	mu      sync.Mutex // guards the fields below
 	types   types
-	watched map[api.GroupVersionResource]*monitor // empty unless Run is running
+	watched map[api.GroupVersionResource]*monitor
 }
 
-// monitor is the informer of a type: one of its own, or a handler of one that is shared.
+// monitor is the informer of a type.
 type monitor struct {
-	resource *Resource
-	synced   informer.InformerSynced
-	ctx      context.Context
-	stop     context.CancelFunc
-	began    time.Time
-	ended    chan struct{} // closed when its own informer has ended; nil if the informer is shared
-
-	// Guarded by Monitors.mu.
-	refused bool
-	next    *monitor // has replaced this one
+	synced  informer.InformerSynced
+	stop    context.CancelFunc
+	began   time.Time
+	refused bool // guarded by Monitors.mu
 }
 
 // NewMonitors returns monitors that do not run yet.
@@ -60,9 +52,6 @@ const discoveryPause = time.Second
 // Run keeps the informers in step with the types that the server has, until ctx ends. It returns
 // when all informers have ended. It may be called once.
 func (m *Monitors) Run(ctx context.Context) {
-	m.mu.Lock()
-	m.ctx = ctx
-	m.mu.Unlock()
 	for ctx.Err() == nil {
 		m.discover(ctx)
 		select {
@@ -72,9 +61,6 @@ func (m *Monitors) Run(ctx context.Context) {
 			_ = wait.Sleep(ctx, discoveryPause) // the loop looks whether ctx has ended
 		}
 	}
-	m.mu.Lock()
-	clear(m.watched) // ShareInformers starts nothing from here on
-	m.mu.Unlock()
 	m.running.Wait()
 }
 
@@ -103,20 +89,16 @@ func (m *Monitors) discover(ctx context.Context) {
 	}
 	for gvr, r := range found.deletable {
 		if m.watched[gvr] == nil {
-			m.watched[gvr] = m.watchLocked(r)
+			m.watched[gvr] = m.watch(ctx, r)
 		}
 	}
 	m.config.Discovered()
 }
 
-// watchLocked watches a type: with the informer that another controller has of it, or else with a
-// new one.
-func (m *Monitors) watchLocked(r *Resource) *monitor {
-	if shared := m.shareLocked(r); shared != nil {
-		return shared
-	}
-	one := m.newMonitorLocked(r)
-	one.ended = make(chan struct{})
+// watch watches a type with a new informer.
+func (m *Monitors) watch(ctx context.Context, r *Resource) *monitor {
+	ctx, stop := context.WithCancel(ctx)
+	one := &monitor{stop: stop, began: time.Now()}
 	config := m.config.Informer(r.GroupVersionResource)
 	config.Name = strings.TrimSuffix(r.GroupResource(), ".")
 	config.Transform = strip
@@ -128,65 +110,10 @@ func (m *Monitors) watchLocked(r *Resource) *monitor {
 	}
 	one.synced = registration.HasSynced
 	m.running.Go(func() {
-		_ = made.Run(one.ctx) // an error says that it has been started before
-		close(one.ended)
-		m.mu.Lock()
-		next := one.next
-		m.mu.Unlock()
-		if next != nil { // objects that next has seen are next.resource's, and have not vanished
-			informer.WaitForCacheSync(next.ctx, next.synced)
-		}
+		_ = made.Run(ctx) // an error says that it has been started before
 		m.config.Vanished(r)
 	})
 	return one
-}
-
-// shareLocked adds a handler to the informer that another controller has of a type; nil if there is
-// none.
-func (m *Monitors) shareLocked(r *Resource) *monitor {
-	if m.config.Shared == nil {
-		return nil
-	}
-	synced, leave, ok := m.config.Shared(r.GroupVersionResource, m.handler(r))
-	if !ok {
-		return nil
-	}
-	one := m.newMonitorLocked(r)
-	one.synced = synced
-	m.running.Go(func() {
-		<-one.ctx.Done()
-		leave()
-		m.config.Vanished(r)
-	})
-	return one
-}
-
-func (m *Monitors) newMonitorLocked(r *Resource) *monitor {
-	ctx, stop := context.WithCancel(m.ctx)
-	return &monitor{resource: r, ctx: ctx, stop: stop, began: time.Now()}
-}
-
-// ShareInformers replaces informers by those that other controllers have made since, so that a type
-// has one watch. It returns when the replaced informers have ended. Call it before the informers of
-// the other controllers run.
-func (m *Monitors) ShareInformers() {
-	m.mu.Lock()
-	var replaced []*monitor
-	for gvr, own := range m.watched {
-		if own.ended == nil {
-			continue
-		}
-		again := *own.resource // another pointer: see MonitorConfig.Vanished
-		if own.next = m.shareLocked(&again); own.next != nil {
-			m.watched[gvr] = own.next
-			own.stop()
-			replaced = append(replaced, own)
-		}
-	}
-	m.mu.Unlock()
-	for _, one := range replaced {
-		<-one.ended
-	}
 }
 
 // strip drops the larger parts of the metadata: such controllers do not need them, and keep all

@@ -15,9 +15,7 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/examples/garbagecollector"
-	"orrery/informer"
 	"orrery/internal/lab/clustertest"
-	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -75,7 +73,6 @@ func monitor(t *testing.T, prepare, play func(w *monitored)) {
 		play(w)
 		stop()
 		<-ended
-		w.monitors.ShareInformers() // finds nothing
 	})
 }
 
@@ -210,90 +207,5 @@ func TestSynced(t *testing.T) {
 		assert.False(t, w.monitors.Synced())
 		time.Sleep(30 * time.Second)
 		assert.True(t, w.monitors.Synced())
-	})
-}
-
-// other is another controller's informer of one type, which the monitors may share.
-type other struct {
-	resource api.GroupVersionResource
-	made     *informer.SharedIndexInformer[head] // nil: there is none
-}
-
-func (o *other) addHandler(
-	resource api.GroupVersionResource, handler informer.ResourceEventHandler[head],
-) (informer.InformerSynced, func(), bool) {
-	if o.made == nil || resource != o.resource {
-		return nil, nil, false
-	}
-	registration, err := o.made.AddEventHandler(handler)
-	if err != nil {
-		return nil, nil, false
-	}
-	leave := func() { _ = o.made.ShutDownEventHandler(context.Background(), registration) }
-	return registration.HasSynced, leave, true
-}
-
-func (o *other) make(w *monitored) {
-	o.made = informer.NewSharedIndexInformer(restclient.Metadata(w.Admin(), o.resource, ""), informer.Config[head]{
-		Transform: func(object head) (head, error) {
-			object.Labels = nil
-			return object, nil
-		},
-	})
-}
-
-func (w *monitored) watches() int64 { return w.Server.Snapshot().Watches }
-
-// The informer of another controller replaces the monitor's own. No object is lost, and none that
-// was deleted meanwhile is kept.
-func TestAnInformerThatAppearsIsShared(t *testing.T) {
-	shared := &other{resource: api.ConfigMapsResource}
-	monitor(t, func(w *monitored) {
-		shared.made = nil
-		w.config.Shared = shared.addHandler
-	}, func(w *monitored) {
-		before := w.watches()
-		kept, lost := w.create("kept"), w.create("lost")
-		w.hear()
-		shared.make(w)
-		w.monitors.ShareInformers()
-		w.rest()
-		assert.Equal(t, before-1, w.watches(), "the monitor's own informer ends before the other begins")
-		assert.False(t, w.monitors.Synced())
-		assert.True(t, w.knows(kept) && w.knows(lost))
-		assert.Empty(t, w.hear())
-		w.delete("lost", api.DeletePropagationBackground)
-		w.Start(shared.made.Run)
-		told := w.hear()
-		assert.Equal(t, before, w.watches())
-		assert.True(t, w.monitors.Synced())
-		assert.Contains(t, told, "observe kept")
-		assert.Equal(t, "vanished configmaps", told[len(told)-1], "the monitor of the previous type vanishes last")
-		assert.True(t, w.knows(kept), "the object that both informers have seen has not vanished")
-		assert.False(t, w.knows(lost), "the object that was deleted in between has vanished")
-		w.create("new")
-		assert.Equal(t, []string{"observe new"}, w.hear())
-	})
-}
-
-func TestATypeWithASharedInformerVanishes(t *testing.T) {
-	shared := &other{resource: gizmos}
-	monitor(t, func(w *monitored) {
-		shared.made = nil
-		w.config.Shared = shared.addHandler
-	}, func(w *monitored) {
-		w.defineGizmos()
-		w.gizmo("g")
-		w.hear()
-		shared.make(w)
-		w.monitors.ShareInformers()
-		w.deleteIn("customresourcedefinitions", "gizmos.example.com", "") // before the other informer has run
-		time.Sleep(time.Minute)
-		assert.Equal(t, []string{"vanished gizmos", "vanished gizmos"}, w.hear())
-		w.Start(shared.made.Run)
-		w.defineGizmos()
-		w.gizmo("h")
-		time.Sleep(2 * time.Minute) // the other informer has received a 404 meanwhile
-		assert.Contains(t, w.hear(), "observe h")
 	})
 }

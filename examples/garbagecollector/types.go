@@ -23,11 +23,6 @@ type MonitorConfig struct {
 	// Informer returns the configuration of the informer of a type: its gears and hooks. Default:
 	// the textbook's gears, no hooks.
 	Informer func(resource api.GroupVersionResource) informer.Config[*api.PartialObjectMetadata]
-	// Shared adds a handler to the informer that another controller of this process has of a type;
-	// ok is false if there is none. A type then has one watch, however many controllers there are.
-	// The informer must run for as long as the monitors do, see also [Monitors.ShareInformers].
-	// leave removes the handler and returns when it has ended. Default: nothing is shared.
-	Shared func(resource api.GroupVersionResource, handler informer.ResourceEventHandler[*api.PartialObjectMetadata]) (synced informer.InformerSynced, leave func(), ok bool)
 	// DiscoveryPeriod is the longest time between two requests for the types. Default 30 seconds.
 	DiscoveryPeriod time.Duration
 

@@ -36,8 +36,7 @@ func garbageCollector() manager.Descriptor {
 	}
 }
 
-// everyType provides the objects of all types: from the informers of other controllers and from its
-// own.
+// everyType provides the heads of the objects of all types, with informers of its own.
 func everyType(c manager.ControllerContext) garbagecollector.MonitorConfig {
 	type head = *api.PartialObjectMetadata
 	return garbagecollector.MonitorConfig{
@@ -48,9 +47,6 @@ func everyType(c manager.ControllerContext) garbagecollector.MonitorConfig {
 		Informer: func(resource api.GroupVersionResource) informer.Config[head] {
 			meta := func(o head) *api.ObjectMeta { return &o.ObjectMeta }
 			return manager.InformerConfig(c, "heads of "+resource.Resource, resource, meta)
-		},
-		Shared: func(resource api.GroupVersionResource, handler informer.ResourceEventHandler[head]) (informer.InformerSynced, func(), bool) {
-			return manager.SharedHeads(c, resource, handler)
 		},
 		Refused: func(resource api.GroupVersionResource, err error) {
 			c.Logger.Warn().Str("controller", c.Name).Str("resource", manager.ResourceName(resource)).Err(err).

@@ -89,12 +89,13 @@ func holds(namespace *store.Object, token string) bool {
 // controllersDiffer returns the work that the controllers have not done yet.
 func (w *world) controllersDiffer() (wrong []string) {
 	note := func(format string, arguments ...any) { wrong = append(wrong, fmt.Sprintf(format, arguments...)) }
-	_, machines := w.current().Catalog().Lookup(virtualmachine.Resource)
-	watches := 1 // and one for each dead connection: the server cannot know that the watch has ended
+	// One of objects and one of the collector's heads, and one for each dead connection: the server
+	// cannot know that the watch has ended.
+	watches := 2
 	for _, p := range w.running() {
 		watches += p.link.Snapshot().Dead
 		for _, status := range p.managed.states() {
-			if status.State != manager.Running && (status.Name != "virtualmachine" || machines) {
+			if status.State != manager.Running {
 				note("%s is %s: %s", status.Name, status.State, status.Why)
 			}
 		}

@@ -48,7 +48,7 @@ func newManaged(w *world, client *restclient.Client, p ProcessPlan) (*managed, e
 // examples describes the controllers that have programs of their own.
 func examples(o *outside) []manager.Descriptor {
 	return []manager.Descriptor{{
-		Name: "virtualmachine", Needs: []api.GroupVersionResource{virtualmachine.Resource},
+		Name: "virtualmachine",
 		New: func(c manager.ControllerContext) (manager.Controller, error) {
 			head := func(vm *virtualmachine.VirtualMachine) *api.ObjectMeta { return &vm.ObjectMeta }
 			return virtualmachine.NewController(virtualmachine.Config{
@@ -87,23 +87,15 @@ func (m *managed) run(ctx context.Context) {
 func (m *managed) try(ctx context.Context) error {
 	manager := manager.NewManager(manager.Shared{
 		Client: m.client, QPS: m.plan.QPS, Gears: m.gears, Events: true,
+		Lead: func(_ context.Context, work func(alive context.Context)) error {
+			work(m.alive)
+			return nil
+		},
 	}, m.chosen)
 	m.mu.Lock()
 	m.manager = manager
 	m.mu.Unlock()
-	lifetime, end := context.WithCancel(context.Background())
-	defer manager.Shutdown()
-	defer end()
-	asking, cancel := context.WithTimeout(ctx, 10*time.Second)
-	err := manager.Prepare(asking, lifetime)
-	cancel()
-	stop, stopNow := context.WithCancel(ctx)
-	defer stopNow()
-	if err != nil {
-		stopNow()
-	}
-	manager.Work(stop, m.alive)
-	return err
+	return manager.Run(ctx)
 }
 
 // states returns the state of each controller, as reported by the manager.
