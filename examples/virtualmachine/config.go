@@ -11,7 +11,6 @@ import (
 	"orrery/informer"
 	"orrery/queue"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 // Controller creates and deletes the machines of VirtualMachine objects.
@@ -43,11 +42,9 @@ type Config struct {
 	UsagePeriod time.Duration
 	// DriverTimeout is how long one call of the driver may take. Default 30 seconds.
 	DriverTimeout time.Duration
-	// CreateTimeout is the same for CreateServer, which may load an image. Default 10 minutes.
-	CreateTimeout time.Duration
 	// Worker tunes the queue and its workers. The controller overwrites Name, Reconcile, Keys and
-	// Synced. Default: 4 workers; a pass may take two minutes more than a creation; a failed pass is
-	// repeated after 100 ms, doubled with each failure up to a minute, per machine.
+	// Synced. Default: 4 workers; a failed pass is repeated after 100 ms, doubled with each failure
+	// up to a minute, per machine.
 	Worker controller.PoolConfig
 	// Trace observes the controller. Default: none.
 	Trace *Trace
@@ -63,8 +60,7 @@ func NewController(config Config) (*Controller, error) {
 		client:      config.Client,
 		usagePeriod: cmp.Or(max(config.UsagePeriod, 0), 5*time.Second),
 	}
-	create := cmp.Or(max(config.CreateTimeout, 0), 10*time.Minute)
-	c.driver = driver.WithTimeout(config.Driver, cmp.Or(max(config.DriverTimeout, 0), 30*time.Second), create)
+	c.driver = driver.WithTimeout(config.Driver, cmp.Or(max(config.DriverTimeout, 0), 30*time.Second))
 	if config.Trace != nil {
 		c.trace = *config.Trace
 	}
@@ -76,7 +72,6 @@ func NewController(config Config) (*Controller, error) {
 	config.Worker.Reconcile = c.syncHandler
 	config.Worker.Keys = config.Machines.GetIndexer().ListKeys
 	config.Worker.Synced = []informer.InformerSynced{registration.HasSynced}
-	config.Worker.PassTimeout = cmp.Or(config.Worker.PassTimeout, create+2*time.Minute)
 	config.Worker.Workers = cmp.Or(max(config.Worker.Workers, 0), 4)
 	if config.Worker.RateLimiter == nil {
 		config.Worker.RateLimiter = queue.NewItemExponentialFailureRateLimiter[string](100*time.Millisecond, time.Minute)
@@ -88,16 +83,7 @@ func NewController(config Config) (*Controller, error) {
 // RunWithin works until stop is done, then finishes queued keys and running passes, and returns.
 // When alive is done it cancels them: another controller may have taken over. The informer must be
 // running. RunWithin may be called once.
-func (c *Controller) RunWithin(stop, alive context.Context) {
-	watching, end := context.WithCancel(stop)
-	var pings wait.Group
-	pings.StartWithContext(watching, func(ctx context.Context) {
-		driver.WatchHealth(ctx, c.driver, c.trace.DriverWorks)
-	})
-	c.pool.Run(stop, alive)
-	end()
-	pings.Wait()
-}
+func (c *Controller) RunWithin(stop, alive context.Context) { c.pool.Run(stop, alive) }
 
 // asksForMore reports whether an update needs a pass. This controller's own status writes do not:
 // metadata.generation counts changes of the spec, and a deletion arrives as an update that sets
@@ -131,8 +117,6 @@ type Trace struct {
 	Event func(vm *VirtualMachine, kind api.EventType, reason, message string)
 	// Waiting: the spec can never work, and no pass follows before it changes.
 	Waiting func(vm *VirtualMachine, why error)
-	// DriverWorks: the driver does not work, because of err, or works again if err is nil.
-	DriverWorks func(err error)
 }
 
 // The reasons of Events, besides "Failed" with the name of a driver's call behind it, such as

@@ -1,7 +1,6 @@
 package virtualmachine_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 // The life of a machine as in the article: it is created and gets its finalizer, its usage is
@@ -112,62 +110,6 @@ func TestTheSameNameAgain(t *testing.T) {
 		second := w.createAndWait("a")
 		assert.NotEqual(w.t, first.UID, second.UID)
 		assert.Equal(w.t, []string{"a-" + second.UID}, w.driver.Names())
-	})
-}
-
-// When stop ends, running passes and queued keys are finished; when alive ends, passes are aborted.
-func TestTheEndOfAController(t *testing.T) {
-	for name, c := range map[string]struct {
-		end  func(*process)
-		took time.Duration
-		a, b string // the phases
-	}{
-		"stopped": {func(p *process) { p.stop() }, 19 * time.Second, "Active", "Active"},
-		"killed":  {func(p *process) { p.kill() }, 0, "Pending", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(w *world) {
-				p, _ := w.startFlawed(func(ctx context.Context, call, _ string) error {
-					if call == "CreateServer" {
-						return wait.Sleep(ctx, 10*time.Second)
-					}
-					return nil
-				}, func(config *virtualmachine.Config) { config.Worker.Workers = 1 })
-				time.Sleep(time.Second)
-				w.create("a")
-				synctest.Wait()
-				w.createAndWait("b")
-				began := time.Now()
-				c.end(p)
-				p.done.Wait()
-				assert.Equal(w.t, c.took, time.Since(began))
-				assert.Equal(w.t, c.a, w.phase("a"))
-				assert.Equal(w.t, c.b, w.phase("b"))
-				w.start()
-				time.Sleep(time.Second)
-				assert.Equal(w.t, "Active", w.phase("b"))
-			})
-		})
-	}
-}
-
-// A standby collects nothing, and there is no controller after the end of its informer.
-func TestBeforeAndAfter(t *testing.T) {
-	inBubble(t, func(w *world) {
-		var standby *virtualmachine.Controller
-		var config virtualmachine.Config
-		p := w.start(func(c *virtualmachine.Config) {
-			var err error
-			config = *c
-			standby, err = virtualmachine.NewController(config)
-			require.NoError(w.t, err)
-		})
-		w.createAndWait("a")
-		assert.Empty(w.t, standby.Snapshot().Queue.Queued)
-		standby.UpdateMetrics()
-		p.ended()
-		_, err := virtualmachine.NewController(config)
-		assert.Error(w.t, err)
 	})
 }
 

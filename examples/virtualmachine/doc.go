@@ -33,16 +33,14 @@
 //
 // # Goroutines
 //
-// RunWithin runs the workers and a goroutine that pings the driver, and waits for all of them.
+// RunWithin runs the workers, and waits for them.
 //
 // # Failure
 //
 // A pass that fails is repeated after 100 ms, 200 ms, and so on up to a minute. The status of a
-// machine and an Event have the reason. A driver that hangs blocks one worker for 30 seconds, or
-// for the ten minutes of a creation. A machine that ends by itself makes the phase Failed, and is
-// created again. A spec that can never work makes it Failed as well, and the controller waits for
-// another one. The controller pings the driver at the start and every half minute; see
-// [Trace].
+// machine and an Event have the reason. A driver that hangs blocks one worker for 30 seconds. A
+// machine that ends by itself makes the phase Failed, and is created again. A spec that can never
+// work makes it Failed as well, and the controller waits for another one.
 //
 // # Testing
 //

@@ -76,13 +76,8 @@ func reasonOf(err error) string {
 	return ReasonFailedSync
 }
 
-// report writes an error to the status and returns it. Nothing has failed while the engine does not
-// answer at all: then a machine is Pending instead of Failed.
+// report writes an error to the status and returns it.
 func (c *Controller) report(ctx context.Context, vm *VirtualMachine, phase VirtualMachinePhase, err error) error {
-	_, asked := errors.AsType[*driver.Error](err)
-	if asked && phase == VirtualMachineFailed && c.driver.Ping(ctx) != nil {
-		phase = VirtualMachinePending
-	}
 	if _, failed := c.updateStatus(ctx, vm, phase, err); failed != nil {
 		return fmt.Errorf("%w (it should say: %v)", failed, err)
 	}

@@ -187,32 +187,6 @@ func TestADriverThatHangs(t *testing.T) {
 	})
 }
 
-// An engine that loads an image needs longer than any other call.
-func TestACreationThatTakesLong(t *testing.T) {
-	inBubble(t, func(w *world) {
-		asked := 0
-		p, _ := w.startFlawed(func(ctx context.Context, call, _ string) error {
-			if call != "CreateServer" {
-				return nil
-			}
-			asked++
-			select {
-			case <-time.After(9 * time.Minute):
-				return nil
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		})
-		w.create("a")
-		time.Sleep(8 * time.Minute)
-		assert.Equal(w.t, "Pending", w.phase("a"))
-		assert.NoError(w.t, p.controller.Healthy())
-		time.Sleep(2 * time.Minute)
-		assert.Equal(w.t, "Active", w.phase("a"))
-		assert.Equal(w.t, 1, asked, "the engine does not begin again")
-	})
-}
-
 // An engine that does not answer: a running machine stays Active with the reason; a deleted one
 // stays until it can be deleted.
 func TestAnEngineThatIsDown(t *testing.T) {
@@ -244,61 +218,6 @@ func TestAnEngineThatIsDown(t *testing.T) {
 		assert.Nil(w.t, w.get("b"))
 		assert.Len(w.t, w.driver.Names(), 1)
 	})
-}
-
-// A machine waits for an engine that does not answer. What an engine that answers refuses has
-// failed.
-func TestAnEngineThatDoesNotAnswerIsWaitedFor(t *testing.T) {
-	for name, want := range map[string]string{"it is down": "Pending", "it answers": "Failed"} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(w *world) {
-				var down atomic.Bool
-				down.Store(want == "Pending")
-				_, healed := w.startFlawed(
-					func(context.Context, string, string) error { return errors.New("cannot connect to the engine") },
-					func(config *virtualmachine.Config) { config.Driver = pinged{w.driver, &down} })
-				w.create("a")
-				time.Sleep(time.Minute)
-				assert.Equal(w.t, want, w.phase("a"))
-				assert.Contains(w.t, w.get("a").Status.Reason, "cannot connect to the engine", "the engine's words")
-				down.Store(false)
-				healed.Store(true)
-				time.Sleep(2 * time.Minute)
-				assert.Equal(w.t, "Active", w.phase("a"), "it is tried again")
-				assert.Empty(w.t, w.get("a").Status.Reason)
-			})
-		})
-	}
-}
-
-// A missing engine is reported before there is a machine, and so is its return.
-func TestAnEngineThatIsMissing(t *testing.T) {
-	inBubble(t, func(w *world) {
-		var missing atomic.Bool
-		missing.Store(true)
-		p := w.start(func(config *virtualmachine.Config) {
-			config.Driver = pinged{config.Driver, &missing}
-		})
-		time.Sleep(5 * time.Minute)
-		require.Len(w.t, told(p, &p.works), 1, "reported once")
-		assert.EqualError(w.t, told(p, &p.works)[0], "the driver does not work: not installed")
-		missing.Store(false)
-		time.Sleep(time.Minute)
-		assert.Equal(w.t, []error{told(p, &p.works)[0], nil}, told(p, &p.works))
-	})
-}
-
-// pinged is a driver whose engine may be missing.
-type pinged struct {
-	driver.Interface
-	missing *atomic.Bool
-}
-
-func (p pinged) Ping(context.Context) error {
-	if p.missing.Load() {
-		return errors.New("not installed")
-	}
-	return nil
 }
 
 // A machine that ends, or that another party deletes, is reported and created again.

@@ -100,7 +100,6 @@ type process struct {
 	phases  []string
 	events  []string
 	waiting []string // machines, with the reason
-	works   []error  // the driver's errors
 	errors  []error
 }
 
@@ -218,7 +217,6 @@ func (p *process) trace() *virtualmachine.Trace {
 		Waiting: func(vm *machine, why error) {
 			note(func() { p.waiting = append(p.waiting, fmt.Sprintf("%s: %v", vm.Name, why)) })
 		},
-		DriverWorks: func(err error) { note(func() { p.works = append(p.works, err) }) },
 	}
 }
 

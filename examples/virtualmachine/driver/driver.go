@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"orrery/wait"
 )
 
-// Interface creates and deletes servers: with a container engine, a cloud, a hypervisor. Its user
+// Interface creates and deletes servers, as a container engine, a cloud or a hypervisor does. Its user
 // gives them their names.
 //
 // Every method is idempotent and safe for concurrent use: it may be called again after the program
@@ -23,9 +21,6 @@ type Interface interface {
 	IsServerExist(ctx context.Context, name string) (bool, error)
 	// GetServerStatus returns the status of a server. One that does not exist has ended.
 	GetServerStatus(ctx context.Context, name string) (Status, error)
-	// Ping returns an error if the driver cannot work at present: its engine is not installed, or
-	// does not answer.
-	Ping(ctx context.Context) error
 }
 
 // CreateRequest describes a server to create.
@@ -76,7 +71,6 @@ var inWords = map[string]string{
 	"DeleteServer":    "the server cannot be deleted",
 	"IsServerExist":   "it is not known whether the server exists",
 	"GetServerStatus": "the state of the server is not known",
-	"Ping":            "the driver does not work",
 }
 
 func (e *Error) Error() string { return inWords[e.Call] + ": " + e.Err.Error() }
@@ -88,18 +82,15 @@ func (e *Error) Unwrap() error { return e.Err }
 var ErrTimeout = errors.New("the driver did not answer in time")
 
 // WithTimeout returns a driver whose calls end after the limit at the latest, and whose errors are
-// all of type *Error. CreateServer, which may load an image, has a limit of its own.
-func WithTimeout(inner Interface, limit, create time.Duration) Interface {
-	return &limited{inner, limit, create}
-}
+// all of type *Error.
+func WithTimeout(inner Interface, limit time.Duration) Interface { return &limited{inner, limit} }
 
 type limited struct {
 	Interface
-	limit, create time.Duration
+	limit time.Duration
 }
 
 func (l *limited) CreateServer(ctx context.Context, request CreateRequest) error {
-	l = &limited{limit: l.create, Interface: l.Interface}
 	return l.call(ctx, "CreateServer", func(ctx context.Context) error { return l.Interface.CreateServer(ctx, request) })
 }
 
@@ -123,8 +114,6 @@ func (l *limited) GetServerStatus(ctx context.Context, name string) (status Stat
 	return status, err
 }
 
-func (l *limited) Ping(ctx context.Context) error { return l.call(ctx, "Ping", l.Interface.Ping) }
-
 func (l *limited) call(ctx context.Context, name string, call func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.limit, ErrTimeout)
 	defer cancel()
@@ -136,25 +125,4 @@ func (l *limited) call(ctx context.Context, name string, call func(ctx context.C
 		return &Error{Call: name, Err: err}
 	}
 	return nil
-}
-
-// pingPeriod is the time between two pings of a driver.
-const pingPeriod = 30 * time.Second
-
-// WatchHealth pings a driver at once and every half minute, until ctx ends, so that a missing
-// engine is reported before a machine fails. It calls changed, which may be nil, when the driver
-// stops working, because of err, or works again if err is nil.
-func WatchHealth(ctx context.Context, d Interface, changed func(err error)) {
-	var broken error // of the last ping
-	wait.UntilWithContext(ctx, func(ctx context.Context) {
-		err := d.Ping(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		news := (err == nil) != (broken == nil)
-		broken = err
-		if news && changed != nil {
-			changed(err)
-		}
-	}, pingPeriod)
 }

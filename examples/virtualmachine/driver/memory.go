@@ -119,9 +119,6 @@ func (d *Memory) GetServerStatus(ctx context.Context, name string) (Status, erro
 	return Status{ID: s.ID, State: Running, MemoryPercentage: 0.1 + 0.01*float64(s.looks%4)}, nil
 }
 
-// Ping implements [Interface].
-func (d *Memory) Ping(context.Context) error { return nil }
-
 // End makes a server end by itself, for a reason.
 func (d *Memory) End(name, reason string) {
 	d.mu.Lock()

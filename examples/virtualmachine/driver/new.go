@@ -1,10 +1,8 @@
 package driver
 
 import (
-	"cmp"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -17,15 +15,10 @@ type Options struct {
 	StateDir string
 	// Command is what the driver process runs as a server. Default: sleep infinity.
 	Command []string
-	// Image is what docker and podman run as a server. Default: DefaultImage.
-	Image string
 }
 
-// DefaultImage is the article's.
-const DefaultImage = "docker.io/library/nginx:1.17.4"
-
 // Names returns the names that New knows.
-func Names() []string { return []string{"memory", "process", "docker", "podman"} }
+func Names() []string { return []string{"memory", "process"} }
 
 // New returns the driver with a name.
 func New(name string, options Options) (Interface, error) {
@@ -45,8 +38,6 @@ func New(name string, options Options) (Interface, error) {
 			command = []string{"sleep", "infinity"}
 		}
 		return NewProcess(dir, command)
-	case "docker", "podman":
-		return NewEngine(name, cmp.Or(options.Image, DefaultImage)), nil
 	}
 	return nil, fmt.Errorf("there is no driver %q; the drivers are %s", name, strings.Join(Names(), ", "))
 }
@@ -64,12 +55,4 @@ func stateDir(chosen string) (string, error) {
 		chosen = filepath.Join(base, "orrery", "servers")
 	}
 	return filepath.Abs(chosen)
-}
-
-// installed returns an error if a program that a driver needs is not installed.
-func installed(program, driver string) error {
-	if _, err := exec.LookPath(program); err != nil {
-		return fmt.Errorf("the driver %s needs the program %s, which is not installed", driver, program)
-	}
-	return nil
 }

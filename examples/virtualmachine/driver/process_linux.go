@@ -56,8 +56,8 @@ const environmentKey = "ORRERY_SERVER"
 // NewProcess returns a driver that runs a command, and remembers its processes in a directory,
 // which it makes.
 func NewProcess(dir string, command []string) (Interface, error) {
-	if err := installed(command[0], "process"); err != nil {
-		return nil, err
+	if _, err := exec.LookPath(command[0]); err != nil {
+		return nil, fmt.Errorf("the driver process needs the program %s, which is not installed", command[0])
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the state directory of the driver process: %w", err)
@@ -165,9 +165,6 @@ func (d *Process) GetServerStatus(ctx context.Context, name string) (Status, err
 	}
 	return status, nil
 }
-
-// Ping implements [Interface].
-func (d *Process) Ping(context.Context) error { return installed(d.command[0], "process") }
 
 func (d *Process) lock(name string) (unlock func()) {
 	known, _ := d.locks.LoadOrStore(name, &sync.Mutex{})

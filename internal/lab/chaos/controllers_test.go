@@ -98,7 +98,7 @@ func TestWhatControllersLeaveBehindIsFound(t *testing.T) {
 				assert.NoError(t, err)
 			},
 			stopped: func(*world) { second.Stop() },
-		}, "2 watches of /api/v1/namespaces are open")
+		}, "3 watches of /api/v1/namespaces are open")
 	})
 }
 

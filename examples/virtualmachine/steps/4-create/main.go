@@ -29,14 +29,11 @@ type controller struct {
 }
 
 func main() {
-	engine := flag.String("vm-driver", "process", "what makes the machines: memory, process, docker or podman")
+	engine := flag.String("vm-driver", "process", "what makes the machines: memory or process")
 	stateDir := flag.String("state-dir", "", "where the driver process remembers its processes")
 	flag.Parse()
 	servers, err := driver.New(*engine, driver.Options{StateDir: *stateDir})
 	if err != nil {
-		log.Fatal(err)
-	}
-	if err := servers.Ping(context.Background()); err != nil {
 		log.Fatal(err)
 	}
 	client := steps.Connect()

@@ -22,10 +22,8 @@ const name = "virtualmachine"
 
 var (
 	engine   = flag.String("vm-driver", "process", "what makes the machines: "+strings.Join(driver.Names(), ", "))
-	image    = flag.String("image", driver.DefaultImage, "what the drivers docker and podman run")
 	command  = flag.String("command", "sleep infinity", "what the driver process runs, and its arguments")
 	stateDir = flag.String("state-dir", "", "where the drivers process and memory remember their servers")
-	timeout  = flag.Duration("timeout", 10*time.Minute, "how long one creation may take; the first loads the image")
 	workers  = flag.Int("workers", 4, "how many machines are worked on at a time")
 	dieAfter = flag.String("die-after", "",
 		"end the program right after this call of the driver: CreateServer or DeleteServer")
@@ -54,7 +52,7 @@ func build(m *controller.Manager, machines *controller.Collection[*virtualmachin
 	run func(stop, alive context.Context), err error,
 ) {
 	servers, err := driver.New(*engine, driver.Options{
-		StateDir: *stateDir, Image: *image, Command: strings.Fields(*command),
+		StateDir: *stateDir, Command: strings.Fields(*command),
 	})
 	if err != nil {
 		return nil, err
@@ -67,7 +65,7 @@ func build(m *controller.Manager, machines *controller.Collection[*virtualmachin
 	worker.Workers = *workers
 	c, err := virtualmachine.NewController(virtualmachine.Config{
 		Machines: machines.Informer(), Client: machines.Server(""), Driver: mortal{servers, *dieAfter},
-		CreateTimeout: *timeout, Worker: worker, Trace: trace(recorder),
+		Worker: worker, Trace: trace(recorder),
 	})
 	if err != nil {
 		return nil, err
@@ -76,12 +74,6 @@ func build(m *controller.Manager, machines *controller.Collection[*virtualmachin
 		defer recorder.Stop(lastEvents)
 		c.RunWithin(stop, alive)
 	}, nil
-}
-
-// definition stands for all virtual machines: the Events about the driver are about it.
-var definition = api.ObjectReference{
-	APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition",
-	Name: virtualmachine.Resource.GroupResource(),
 }
 
 // trace prints what happens, and records it as Events.
@@ -95,14 +87,6 @@ func trace(recorder events.EventRecorder) *virtualmachine.Trace {
 			fmt.Printf("%s/%s %s %s: %s\n", vm.Namespace, vm.Name, kind, reason, message)
 			object := vm.Reference(virtualmachine.Kind, virtualmachine.Resource.GroupVersion().String())
 			recorder.Event(ctx, object, kind, reason, message)
-		},
-		DriverWorks: func(err error) {
-			kind, reason, message := api.EventNormal, "DriverWorks", "the driver works again"
-			if err != nil {
-				kind, reason, message = api.EventWarning, "DriverFailed", err.Error()
-			}
-			fmt.Println(message)
-			recorder.Event(ctx, definition, kind, reason, message)
 		},
 	}
 }
