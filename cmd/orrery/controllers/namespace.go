@@ -1,8 +1,6 @@
 package controllers
 
 import (
-	"context"
-	"sync"
 	"time"
 
 	"orrery/controller/events"
@@ -41,15 +39,9 @@ func namespaceController(options NamespaceOptions) manager.Descriptor {
 }
 
 func startNamespaceController(c manager.ControllerContext, options NamespaceOptions) (manager.Controller, error) {
-	var controller *nsctl.Controller
-	waiting := &backlog{
-		logger:   c.Logger,
-		waiting:  func() int { return len(controller.Snapshot().Queue.Queued) },
-		deleting: func() int { return controller.Deleting() },
-	}
 	passDone := func(namespace string, _ time.Duration, _ int, err error) { c.PassDone(namespace, err) }
 	traces := []*nsctl.Trace{
-		c.Logger.Namespaces(), waiting.trace(), events.Deletions(c.Recorder()), {PassDone: passDone},
+		c.Logger.Namespaces(), events.Deletions(c.Recorder()), {PassDone: passDone},
 	}
 	if c.Metrics != nil {
 		traces = append(traces, c.Metrics.Namespaces())
@@ -91,7 +83,6 @@ func startNamespaceController(c manager.ControllerContext, options NamespaceOpti
 	}
 	c.Show("controller/"+c.Name, func() any { return controller.Snapshot() })
 	c.Show(status.ClusterGear, func() any { return status.IdentityOf(namespaces.GetIndexer().GetByKey) })
-	c.Show(status.ProgressGear, func() any { return waiting.progress() })
 	c.Show(status.Gear, func() any {
 		queued := map[string]bool{}
 		for _, name := range controller.Snapshot().Queue.Queued {
@@ -105,21 +96,5 @@ func startNamespaceController(c manager.ControllerContext, options NamespaceOpti
 		}
 		return deletions
 	})
-	return runningNamespaces{controller, waiting}, nil
-}
-
-// runningNamespaces also says how a backlog goes.
-type runningNamespaces struct {
-	*nsctl.Controller
-	backlog *backlog
-}
-
-// RunWithin works as [nsctl.Controller.RunWithin] does.
-func (c runningNamespaces) RunWithin(stop, alive context.Context) {
-	measuring, end := context.WithCancel(alive)
-	var running sync.WaitGroup
-	running.Go(func() { c.backlog.run(measuring) })
-	c.Controller.RunWithin(stop, alive)
-	end()
-	running.Wait()
+	return controller, nil
 }

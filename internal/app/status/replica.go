@@ -14,12 +14,11 @@ import (
 	"orrery/internal/words"
 )
 
-// The names in /debug/orrery of the terminating namespaces, each a [Deletion]; of the UID of the
-// cluster; and of the [Progress] of a backlog.
+// The names in /debug/orrery of the terminating namespaces, each a [Deletion], and of the UID of the
+// cluster.
 const (
-	Gear         = "deletions"
-	ClusterGear  = "cluster"
-	ProgressGear = "backlog"
+	Gear        = "deletions"
+	ClusterGear = "cluster"
 )
 
 // longestAnswer bounds what is read of a replica. With 10,000 terminating namespaces it is 4 MiB.
@@ -55,7 +54,6 @@ type page struct {
 		Lasts, Silent string
 	}
 	Cluster   string
-	Backlog   *Progress
 	Deletions *[]Deletion // nil: an older version without them
 }
 
@@ -95,8 +93,6 @@ func FromReplica(ctx context.Context, client *http.Client, address string) (*Rep
 			Waiting: len(state.Queue.Queued) + state.Queue.QueuedLeftOut,
 			Active:  len(state.Active),
 			Planned: len(state.Queue.Delayed) + state.Queue.DelayedLeftOut,
-
-			Progress: shown.Backlog,
 		}
 	}
 	if e := shown.Election; e != nil {

@@ -63,18 +63,6 @@ type Backlog struct {
 	Waiting int `json:"waiting"` // for a worker
 	Active  int `json:"active"`  // being processed
 	Planned int `json:"planned"` // for later
-	// Progress is nil if no namespace has waited for a worker for some seconds.
-	Progress *Progress `json:"progress,omitempty"`
-}
-
-// Progress is how far the deletion of many namespaces has come.
-type Progress struct {
-	Done      int     `json:"done"`      // namespaces that are gone since the first had to wait
-	Of        int     `json:"of"`        // Done, and those that are terminating
-	PerSecond float64 `json:"perSecond"` // in the last minute
-	// LeftSeconds is about how long the others wait until the last of them gets a worker; 0: not
-	// known.
-	LeftSeconds int `json:"leftSeconds"`
 }
 
 // Namespace is a terminating namespace.

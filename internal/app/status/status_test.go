@@ -28,7 +28,6 @@ func ago(d time.Duration) *time.Time {
 
 func TestText(t *testing.T) {
 	leader := status.Leader{Lease: "kube-system/orrery", Holder: "node-1_7f3a", Since: ago(26*time.Hour + 10*time.Minute), SilentSeconds: 1, Transitions: 3}
-	progress := &status.Progress{Done: 246, Of: 2000, PerSecond: 4.1, LeftSeconds: 426}
 	self := leader
 	self.Self = true
 	for name, c := range map[string]struct {
@@ -61,7 +60,7 @@ What keeps them, and what to do: orrery why -A
 			status.Report{
 				Replica: "127.0.0.1:8081", Server: "https://10.0.0.1:6443", Time: noon,
 				Leader:  self,
-				Backlog: &status.Backlog{Waiting: 1744, Active: 10, Progress: progress},
+				Backlog: &status.Backlog{Waiting: 1744, Active: 10},
 				Namespaces: []status.Namespace{
 					{
 						Deletion: status.Deletion{Name: "a", Why: "no condition says why", Waits: true},
@@ -73,7 +72,7 @@ What keeps them, and what to do: orrery why -A
 			}, `
 asked      the replica at 127.0.0.1:8081, a client of https://10.0.0.1:6443
 leader     node-1_7f3a (this replica), for 1d2h; renewed 1s ago; Lease kube-system/orrery, 3 transitions
-backlog    1744 waiting, 10 in work, 0 planned; 246 of 2000 namespaces are gone, 4.1 per second, about 7m6s left
+backlog    1744 waiting, 10 in work, 0 planned
 deletions  3 terminating namespaces
 
 NAMESPACE  TERMINATING FOR  STATE
@@ -272,12 +271,11 @@ func TestAReplicaWithALongQueueAndAWatchThatFails(t *testing.T) {
 	report, err := ask(t, t.Context(), func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"client":{"x":{"host":"https://h"}},"informer":{"namespaces":{"hasSynced":true,"reflector":{"failures":3,"lastError":"EOF"}}},"controllers":[{"name":"namespace-controller","state":"running"},{"name":"virtualmachine","state":"missing"}],
 			"controller":{"namespace-controller":{"active":{"a":"2026-03-01T12:00:00Z"},"selection":"*","queue":{"queued":["b","c"],"queuedLeftOut":7,"delayed":[{"key":"d"}],"delayedLeftOut":1}}},
-			"cluster":"uid-1","backlog":{"done":3,"of":12,"perSecond":0.5,"leftSeconds":18},
+			"cluster":"uid-1",
 			"deletions":[]}`))
 	})
 	require.NoError(t, err)
-	progress := &status.Progress{Done: 3, Of: 12, PerSecond: 0.5, LeftSeconds: 18}
-	assert.Equal(t, &status.Backlog{Waiting: 9, Active: 1, Planned: 2, Progress: progress}, report.Backlog)
+	assert.Equal(t, &status.Backlog{Waiting: 9, Active: 1, Planned: 2}, report.Backlog)
 	assert.Equal(t, "uid-1", report.ClusterUID)
 	assert.Equal(t, "https://h", report.Server)
 	assert.Equal(t, []string{"the replica's data may be stale: its watch of namespaces has failed 3 times in a row: EOF"}, report.Problems)

@@ -27,8 +27,7 @@ func (r *Report) WriteText(w io.Writer, limit int) error {
 	row("leader", "%s", r.leader())
 	switch {
 	case r.Backlog != nil:
-		row("backlog", "%d waiting, %d in work, %d planned%s",
-			r.Backlog.Waiting, r.Backlog.Active, r.Backlog.Planned, r.Backlog.Progress.text())
+		row("backlog", "%d waiting, %d in work, %d planned", r.Backlog.Waiting, r.Backlog.Active, r.Backlog.Planned)
 	case r.Replica != "":
 		row("backlog", "unknown to a standby: ask the leader")
 	default:
@@ -70,18 +69,6 @@ func (d Deletion) text() string {
 		return "waits for a worker; " + d.Why
 	}
 	return d.Why
-}
-
-// text returns the end of the row about the backlog.
-func (p *Progress) text() string {
-	if p == nil {
-		return ""
-	}
-	text := fmt.Sprintf("; %d of %d namespaces are gone, %.3g per second", p.Done, p.Of, p.PerSecond)
-	if p.LeftSeconds > 0 {
-		text += ", about " + words.Duration(time.Duration(p.LeftSeconds)*time.Second) + " left"
-	}
-	return text
 }
 
 func (r *Report) leader() string {
