@@ -74,7 +74,8 @@ func NewManager(config Config) *Manager {
 // Config returns the configuration of the manager.
 func (m *Manager) Config() Config { return m.config }
 
-// Informers returns the factory of the informers that the manager runs, those of [Watch] and others.
+// Informers returns the factory of the informers that the manager runs, those of [Watch] and
+// others.
 func (m *Manager) Informers() *informer.SharedInformerFactory { return &m.informers }
 
 // Add adds a controller that has handlers and a [Pool] of its own. Run calls build before it starts
@@ -113,8 +114,8 @@ func (m *Manager) PoolConfig(name string) PoolConfig {
 //
 // With an [Election] it works while this replica is the leader. If it is no longer, passes are
 // cancelled at once, and Run returns a [*leaderelection.LostError]: end the process then, and start
-// it again. Controllers of a replica that has never led run with contexts that are done, and so give
-// back what they have.
+// it again. Controllers of a replica that has never led run with contexts that are done, and so
+// give back what they have.
 func (m *Manager) Run(ctx context.Context) error {
 	var controllers []func(stop, alive context.Context)
 	for _, build := range m.controllers {
@@ -274,8 +275,8 @@ func (f *failures) watching(name string, resource api.GroupVersionResource) *ref
 	}}
 }
 
-// processing returns a function that reports an object that an informer cannot process. It is called
-// with other errors, too, which the hooks of watching report.
+// processing returns a function that reports an object that an informer cannot process. It is
+// called with other errors, too, which the hooks of watching report.
 func (f *failures) processing(name string) func(ctx context.Context, err error) {
 	return func(_ context.Context, err error) {
 		if _, ok := errors.AsType[*informer.ProcessError](err); ok {

@@ -8,8 +8,6 @@ import (
 	"orrery/controller/manager"
 	"orrery/controller/rbac"
 	"orrery/examples/apps"
-	"orrery/examples/deployment"
-	"orrery/examples/replicaset"
 	"orrery/restclient"
 	"orrery/restclient/api"
 )
@@ -46,11 +44,11 @@ func replicaSetController(options AppsOptions) manager.Descriptor {
 				regarding := set.Reference(apps.ReplicaSetKind, apps.GroupVersion)
 				recorder.Event(context.Background(), regarding, kind, reason, message)
 			}
-			controller, err := replicaset.NewController(replicaset.Config{
+			controller, err := apps.NewReplicaSetController(apps.ReplicaSetConfig{
 				ReplicaSets: collection[*apps.ReplicaSet](c, apps.ReplicaSetsResource),
 				Pods:        collection[*apps.Pod](c, api.PodsResource),
 				Worker:      config,
-				Trace: &replicaset.Trace{ // reasons and messages as in kube-controller-manager
+				Trace: &apps.ReplicaSetTrace{ // reasons and messages as in kube-controller-manager
 					Created: func(set *apps.ReplicaSet, pod string, err error) {
 						if err != nil {
 							record(set, api.EventWarning, "FailedCreate", "Error creating: "+err.Error())
@@ -103,12 +101,12 @@ func deploymentController(options AppsOptions) manager.Descriptor {
 				regarding := d.Reference(apps.DeploymentKind, apps.GroupVersion)
 				recorder.Event(context.Background(), regarding, api.EventNormal, "ScalingReplicaSet", message)
 			}
-			controller, err := deployment.NewController(deployment.Config{
+			controller, err := apps.NewDeploymentController(apps.DeploymentConfig{
 				Deployments: collection[*apps.Deployment](c, apps.DeploymentsResource),
 				ReplicaSets: collection[*apps.ReplicaSet](c, apps.ReplicaSetsResource),
 				Pods:        collection[*apps.Pod](c, api.PodsResource),
 				Worker:      config,
-				Trace: &deployment.Trace{
+				Trace: &apps.DeploymentTrace{
 					Created: func(d *apps.Deployment, set *apps.ReplicaSet) {
 						if set.Spec.Replicas > 0 {
 							record(d, fmt.Sprintf("Scaled up replica set %s from 0 to %d", set.Name, set.Spec.Replicas))

@@ -2,7 +2,8 @@
 //
 // # Concept
 //
-// [Interface] is what the controller needs from an engine. [New] returns one of two drivers by name:
+// [Interface] is what the controller needs from an engine. [New] returns one of two drivers by
+// name:
 //
 //	memory          no servers at all: a map, for tests and demonstrations
 //	process         a child process for each server, without root and without an engine; Linux

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Interface creates and deletes servers, as a container engine, a cloud or a hypervisor does. Its user
-// gives them their names.
+// Interface creates and deletes servers, as a container engine, a cloud or a hypervisor does. Its
+// user gives them their names.
 //
 // Every method is idempotent and safe for concurrent use: it may be called again after the program
 // was killed during a call. It returns when ctx is done; its work may then be done or not.

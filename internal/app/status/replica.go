@@ -14,8 +14,8 @@ import (
 	"orrery/internal/words"
 )
 
-// The names in /debug/orrery of the terminating namespaces, each a [Deletion], and of the UID of the
-// cluster.
+// The names in /debug/orrery of the terminating namespaces, each a [Deletion], and of the UID of
+// the cluster.
 const (
 	Gear        = "deletions"
 	ClusterGear = "cluster"

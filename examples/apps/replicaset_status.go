@@ -1,20 +1,19 @@
-package replicaset
+package apps
 
 import (
 	"context"
 	"reflect"
 	"time"
 
-	"orrery/examples/apps"
 	"orrery/restclient/api"
 )
 
 // calculateStatus returns the status to report, and how long it takes until the next ready pod
 // becomes available, 0 if there is none.
-func calculateStatus(set *apps.ReplicaSet, pods []*apps.Pod, manageErr error, now time.Time) (status apps.ReplicaSetStatus, after time.Duration) {
-	template := apps.LabelSelector{MatchLabels: set.Spec.Template.Labels}
+func calculateStatus(set *ReplicaSet, pods []*Pod, manageErr error, now time.Time) (status ReplicaSetStatus, after time.Duration) {
+	template := LabelSelector{MatchLabels: set.Spec.Template.Labels}
 	minReady := time.Duration(set.Spec.MinReadySeconds) * time.Second
-	status = apps.ReplicaSetStatus{
+	status = ReplicaSetStatus{
 		Replicas:           len(pods),
 		ObservedGeneration: set.Generation,
 		Conditions:         set.Status.Conditions,
@@ -35,29 +34,26 @@ func calculateStatus(set *apps.ReplicaSet, pods []*apps.Pod, manageErr error, no
 		status.ReadyReplicas++
 	}
 	if manageErr == nil {
-		status.Conditions = apps.WithoutCondition(status.Conditions, apps.ReplicaFailure)
+		status.Conditions = WithoutCondition(status.Conditions, ReplicaFailure)
 		return status, after
 	}
 	reason := "FailedCreate"
 	if len(pods) > set.Spec.Replicas {
 		reason = "FailedDelete"
 	}
-	failure := apps.NewCondition(apps.ReplicaFailure, api.ConditionTrue, reason, manageErr.Error())
+	failure := NewCondition(ReplicaFailure, api.ConditionTrue, reason, manageErr.Error())
 	failure.LastUpdateTime = api.Time{} // only deployments have it
-	status.Conditions = apps.WithCondition(status.Conditions, failure)
+	status.Conditions = WithCondition(status.Conditions, failure)
 	return status, after
 }
 
-func (c *Controller) updateStatus(ctx context.Context, set *apps.ReplicaSet, status apps.ReplicaSetStatus) error {
+func (c *ReplicaSetController) updateStatus(ctx context.Context, set *ReplicaSet, status ReplicaSetStatus) error {
 	if reflect.DeepEqual(status, set.Status) {
 		return nil
 	}
-	stored, err := apps.Apply(ctx, c.sets.Client(set.Namespace), set, apps.Change{Status: status}, "status")
+	_, err := Apply(ctx, c.sets.Client(set.Namespace), set, Change{Status: status}, "status")
 	if api.IsNotFound(err) {
 		return nil // the set has gone, and its status with it
-	}
-	if err == nil {
-		c.written.Note(stored.Meta())
 	}
 	return err
 }

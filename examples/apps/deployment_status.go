@@ -1,4 +1,4 @@
-package deployment
+package apps
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"orrery/examples/apps"
 	"orrery/restclient/api"
 )
 
@@ -25,10 +24,10 @@ const (
 )
 
 // counts returns the numbers of the status.
-func (p *pass) counts() apps.DeploymentStatus {
-	ready := func(set *apps.ReplicaSet) int { return set.Status.ReadyReplicas }
-	there := func(set *apps.ReplicaSet) int { return set.Status.Replicas }
-	status := apps.DeploymentStatus{
+func (p *pass) counts() DeploymentStatus {
+	ready := func(set *ReplicaSet) int { return set.Status.ReadyReplicas }
+	there := func(set *ReplicaSet) int { return set.Status.Replicas }
+	status := DeploymentStatus{
 		Replicas:            sum(p.sets, there),
 		ReadyReplicas:       sum(p.sets, ready),
 		AvailableReplicas:   sum(p.sets, available),
@@ -60,54 +59,51 @@ func (p *pass) report(ctx context.Context) (after time.Duration, err error) {
 		number = revision(&p.current.ObjectMeta)
 	}
 	if !reflect.DeepEqual(status, d.Status) || number != revision(&d.ObjectMeta) {
-		change := apps.Change{Annotations: map[string]string{revisionAnnotation: strconv.Itoa(number)}, Status: status}
-		stored, failed := apps.Apply(ctx, p.deployments.Client(d.Namespace), d, change, "status")
-		switch {
-		case failed == nil:
-			p.written.Note(stored.Meta())
-		case !api.IsNotFound(failed): // a deployment that is gone needs no report
-			err = failed
+		change := Change{Annotations: map[string]string{revisionAnnotation: strconv.Itoa(number)}, Status: status}
+		_, err = Apply(ctx, p.deployments.Client(d.Namespace), d, change, "status")
+		if api.IsNotFound(err) { // a deployment that is gone needs no report
+			err = nil
 		}
 	}
-	rollout := apps.FindCondition(status.Conditions, progressing)
+	rollout := FindCondition(status.Conditions, progressing)
 	if rollout == nil || d.Spec.Paused || rollout.Reason == reasonComplete || rollout.Reason == reasonTimedOut {
 		return 0, err
 	}
 	return max(time.Second, p.deadline(rollout).Sub(now)), err
 }
 
-func (p *pass) deadline(rollout *apps.Condition) time.Time {
+func (p *pass) deadline(rollout *Condition) time.Time {
 	return rollout.LastUpdateTime.Add(time.Duration(*p.deployment.Spec.ProgressDeadlineSeconds) * time.Second)
 }
 
-func (p *pass) conditions(status apps.DeploymentStatus, now time.Time) []apps.Condition {
-	available := apps.NewCondition("Available", api.ConditionFalse, "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
+func (p *pass) conditions(status DeploymentStatus, now time.Time) []Condition {
+	available := NewCondition("Available", api.ConditionFalse, "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
 	if status.AvailableReplicas >= p.deployment.Spec.Replicas-p.deployment.MaxUnavailable() {
-		available = apps.NewCondition("Available", api.ConditionTrue, "MinimumReplicasAvailable", "Deployment has minimum availability.")
+		available = NewCondition("Available", api.ConditionTrue, "MinimumReplicasAvailable", "Deployment has minimum availability.")
 	}
-	conditions := apps.WithCondition(status.Conditions, available)
+	conditions := WithCondition(status.Conditions, available)
 
 	if p.deployment.Spec.ProgressDeadlineSeconds == nil {
-		conditions = apps.WithoutCondition(conditions, progressing)
+		conditions = WithoutCondition(conditions, progressing)
 	} else if holds, reason, message := p.progress(status, now); reason == reasonUpdated { // any progress extends the deadline
-		conditions = apps.WithRenewedCondition(conditions, apps.NewCondition(progressing, holds, reason, message))
+		conditions = WithRenewedCondition(conditions, NewCondition(progressing, holds, reason, message))
 	} else if reason != "" {
-		conditions = apps.WithCondition(conditions, apps.NewCondition(progressing, holds, reason, message))
+		conditions = WithCondition(conditions, NewCondition(progressing, holds, reason, message))
 	}
 
 	for i := len(p.sets) - 1; i >= 0; i-- { // the newest set that could not create its pods
-		if failure := apps.FindCondition(p.sets[i].Status.Conditions, apps.ReplicaFailure); failure != nil {
-			return apps.WithCondition(conditions, apps.NewCondition(apps.ReplicaFailure, failure.Status, failure.Reason, failure.Message))
+		if failure := FindCondition(p.sets[i].Status.Conditions, ReplicaFailure); failure != nil {
+			return WithCondition(conditions, NewCondition(ReplicaFailure, failure.Status, failure.Reason, failure.Message))
 		}
 	}
-	return apps.WithoutCondition(conditions, apps.ReplicaFailure)
+	return WithoutCondition(conditions, ReplicaFailure)
 }
 
 // progress returns the new content of the condition Progressing. An empty reason leaves it as it
 // is.
-func (p *pass) progress(status apps.DeploymentStatus, now time.Time) (holds api.ConditionStatus, reason, message string) {
+func (p *pass) progress(status DeploymentStatus, now time.Time) (holds api.ConditionStatus, reason, message string) {
 	before := p.deployment.Status
-	known := cmp.Or(apps.FindCondition(before.Conditions, progressing), &apps.Condition{})
+	known := cmp.Or(FindCondition(before.Conditions, progressing), &Condition{})
 	progressed := status.UpdatedReplicas > before.UpdatedReplicas || status.ReadyReplicas > before.ReadyReplicas ||
 		status.AvailableReplicas > before.AvailableReplicas ||
 		status.Replicas-status.UpdatedReplicas < before.Replicas-before.UpdatedReplicas

@@ -1,4 +1,4 @@
-package replicaset_test
+package apps_test
 
 import (
 	"sync/atomic"
@@ -9,18 +9,17 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"orrery/examples/apps"
-	"orrery/examples/replicaset"
 )
 
 // The watch of pods is ten seconds late. The controller's own status update triggers a second
 // pass, whose cache has no pods.
 func TestWithoutExpectationsALateWatchMakesTwiceAsManyPods(t *testing.T) {
 	for name, c := range map[string]struct {
-		adjust func(*replicaset.Controller)
+		adjust func(*apps.ReplicaSetController)
 		want   int
 	}{
 		"with expectations":    {nil, 3},
-		"without expectations": {(*replicaset.Controller).ForgetExpectations, 6},
+		"without expectations": {(*apps.ReplicaSetController).ForgetExpectations, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBothGears(t, func(w *world) {
@@ -45,7 +44,7 @@ func TestExpectationsAreAskedBeforeTheStore(t *testing.T) {
 	inBothGears(t, func(w *world) {
 		var created atomic.Int32
 		w.trace.Created = func(*apps.ReplicaSet, string, error) { created.Add(1) }
-		w.adjust = (*replicaset.Controller).AskSlowly
+		w.adjust = (*apps.ReplicaSetController).AskSlowly
 		w.start()
 		synctest.Wait()
 		w.Must("POST", setsPath, set("web", 3, ""))
@@ -95,20 +94,6 @@ func TestADeletedSetGetsNoNewPods(t *testing.T) {
 			})
 		})
 	}
-}
-
-// The watch of replica sets is ten seconds late, and the pods become ready meanwhile: the cache
-// still has the set from before the controller's status update.
-func TestAControllerDoesNotConflictWithItsOwnStatus(t *testing.T) {
-	inBothGears(t, func(w *world) {
-		w.begin(3)
-		time.Sleep(10 * time.Second)
-		w.ControllerFault("hold-events:for=10s,resource=replicasets")
-		w.Must("DELETE", podsPath+"/"+w.pods()[0].Name, "")
-		time.Sleep(30 * time.Second)
-		w.has("web", 3)
-		assert.Zero(t, w.conflicts.Load())
-	})
 }
 
 // While the watch is down, a pod that the controller has deleted goes, and another one of the same

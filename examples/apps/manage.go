@@ -1,11 +1,10 @@
-package replicaset
+package apps
 
 import (
 	"context"
 	"errors"
 	"sync"
 
-	"orrery/examples/apps"
 	"orrery/restclient/api"
 )
 
@@ -14,7 +13,7 @@ const burstReplicas = 500
 
 // manageReplicas creates missing pods or deletes surplus ones. pods are those that count as
 // replicas.
-func (c *Controller) manageReplicas(ctx context.Context, set *apps.ReplicaSet, pods []*apps.Pod) error {
+func (c *ReplicaSetController) manageReplicas(ctx context.Context, set *ReplicaSet, pods []*Pod) error {
 	switch missing := set.Spec.Replicas - len(pods); {
 	case missing > 0:
 		return c.createPods(ctx, set, min(missing, burstReplicas))
@@ -24,8 +23,8 @@ func (c *Controller) manageReplicas(ctx context.Context, set *apps.ReplicaSet, p
 	return nil
 }
 
-func (c *Controller) createPods(ctx context.Context, set *apps.ReplicaSet, count int) error {
-	if alive, err := apps.IsAlive(ctx, set, c.sets); !alive || err != nil {
+func (c *ReplicaSetController) createPods(ctx context.Context, set *ReplicaSet, count int) error {
+	if alive, err := IsAlive(ctx, set, c.sets); !alive || err != nil {
 		return err
 	}
 	c.expectations.expectCreations(set.UID, count)
@@ -37,7 +36,7 @@ func (c *Controller) createPods(ctx context.Context, set *apps.ReplicaSet, count
 	return err
 }
 
-func (c *Controller) createPod(ctx context.Context, set *apps.ReplicaSet) error {
+func (c *ReplicaSetController) createPod(ctx context.Context, set *ReplicaSet) error {
 	pod, err := c.pods.Client(set.Namespace).Create(ctx, set.Spec.Template.PodFor(set.Owner()), api.UpdateOptions{})
 	if c.trace.Created != nil {
 		name := ""
@@ -82,7 +81,7 @@ func inParallel(count int, do func(i int) error) (failures []error) {
 	return failures
 }
 
-func (c *Controller) deletePods(ctx context.Context, set *apps.ReplicaSet, pods []*apps.Pod) error {
+func (c *ReplicaSetController) deletePods(ctx context.Context, set *ReplicaSet, pods []*Pod) error {
 	var uids []string
 	for _, pod := range pods {
 		uids = append(uids, pod.UID)
@@ -91,8 +90,8 @@ func (c *Controller) deletePods(ctx context.Context, set *apps.ReplicaSet, pods 
 	return errors.Join(inParallel(len(pods), func(i int) error { return c.deletePod(ctx, set, pods[i]) })...)
 }
 
-func (c *Controller) deletePod(ctx context.Context, set *apps.ReplicaSet, pod *apps.Pod) error {
-	err := apps.DeleteIncarnation(ctx, c.pods.Client(set.Namespace), &pod.ObjectMeta)
+func (c *ReplicaSetController) deletePod(ctx context.Context, set *ReplicaSet, pod *Pod) error {
+	err := DeleteIncarnation(ctx, c.pods.Client(set.Namespace), &pod.ObjectMeta)
 	if err != nil {
 		c.expectations.deletionObserved(pod.UID)
 	}
@@ -107,17 +106,17 @@ func (c *Controller) deletePod(ctx context.Context, set *apps.ReplicaSet, pod *a
 
 // relatedPods counts, for each node, the active pods of this set and of the other sets of its
 // deployment.
-func (c *Controller) relatedPods(set *apps.ReplicaSet) map[string]int {
-	owner := apps.ControllerOf(&set.ObjectMeta)
+func (c *ReplicaSetController) relatedPods(set *ReplicaSet) map[string]int {
+	owner := ControllerOf(&set.ObjectMeta)
 	related := map[string]bool{set.UID: true}
 	for _, sibling := range c.sets.In(set.Namespace).List() {
-		if of := apps.ControllerOf(&sibling.ObjectMeta); owner != nil && of != nil && of.UID == owner.UID {
+		if of := ControllerOf(&sibling.ObjectMeta); owner != nil && of != nil && of.UID == owner.UID {
 			related[sibling.UID] = true
 		}
 	}
 	onNode := map[string]int{}
 	for _, pod := range c.pods.In(set.Namespace).List() {
-		if of := apps.ControllerOf(&pod.ObjectMeta); of != nil && related[of.UID] && pod.IsActive() {
+		if of := ControllerOf(&pod.ObjectMeta); of != nil && related[of.UID] && pod.IsActive() {
 			onNode[pod.Spec.NodeName]++
 		}
 	}

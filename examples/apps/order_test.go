@@ -1,4 +1,4 @@
-package replicaset
+package apps
 
 import (
 	"errors"
@@ -11,40 +11,39 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"orrery/examples/apps"
 	"orrery/restclient/api"
 )
 
 // Each pod differs in one property from the one before and is more expensive to delete.
 func TestTheCheapestPodsGoFirst(t *testing.T) {
 	created := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	pod := func(change func(*apps.Pod)) *apps.Pod {
-		p := &apps.Pod{}
+	pod := func(change func(*Pod)) *Pod {
+		p := &Pod{}
 		p.CreationTimestamp = api.NewTime(created)
 		p.Spec.NodeName = "quiet"
 		p.Status.Phase = api.PodRunning
-		p.Status.Conditions = []apps.Condition{{Type: "Ready", Status: api.ConditionTrue, LastTransitionTime: api.NewTime(created)}}
+		p.Status.Conditions = []Condition{{Type: "Ready", Status: api.ConditionTrue, LastTransitionTime: api.NewTime(created)}}
 		change(p)
 		return p
 	}
-	pods := []*apps.Pod{
-		pod(func(p *apps.Pod) { p.Spec.NodeName = "" }),
-		pod(func(p *apps.Pod) { p.Status.Phase = api.PodPending }),
-		pod(func(p *apps.Pod) { p.Status.Phase = api.PodUnknown }),
-		pod(func(p *apps.Pod) { p.Status.Conditions = nil }),
-		pod(func(p *apps.Pod) { p.Annotations = map[string]string{deletionCost: "-5"} }),
-		pod(func(p *apps.Pod) {
+	pods := []*Pod{
+		pod(func(p *Pod) { p.Spec.NodeName = "" }),
+		pod(func(p *Pod) { p.Status.Phase = api.PodPending }),
+		pod(func(p *Pod) { p.Status.Phase = api.PodUnknown }),
+		pod(func(p *Pod) { p.Status.Conditions = nil }),
+		pod(func(p *Pod) { p.Annotations = map[string]string{deletionCost: "-5"} }),
+		pod(func(p *Pod) {
 			p.Spec.NodeName = "crowded"
 			p.Annotations = map[string]string{deletionCost: "nonsense"}
 		}),
-		pod(func(p *apps.Pod) { p.Status.Conditions[0].LastTransitionTime = api.NewTime(created.Add(time.Hour)) }),
-		pod(func(p *apps.Pod) {
-			p.Status.ContainerStatuses = []apps.ContainerStatus{{RestartCount: 1}, {RestartCount: 3}}
+		pod(func(p *Pod) { p.Status.Conditions[0].LastTransitionTime = api.NewTime(created.Add(time.Hour)) }),
+		pod(func(p *Pod) {
+			p.Status.ContainerStatuses = []ContainerStatus{{RestartCount: 1}, {RestartCount: 3}}
 		}),
-		pod(func(p *apps.Pod) { p.CreationTimestamp = api.NewTime(created.Add(time.Hour)) }),
-		pod(func(*apps.Pod) {}),
+		pod(func(p *Pod) { p.CreationTimestamp = api.NewTime(created.Add(time.Hour)) }),
+		pod(func(*Pod) {}),
 	}
-	shuffled := make([]*apps.Pod, len(pods))
+	shuffled := make([]*Pod, len(pods))
 	for i, place := range rand.Perm(len(pods)) {
 		pods[i].Name = fmt.Sprint(i)
 		shuffled[place] = pods[i]
@@ -89,7 +88,7 @@ func TestBatchesDouble(t *testing.T) {
 func TestExpectations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newExpectations()
-		set := &apps.ReplicaSet{ObjectMeta: api.ObjectMeta{Namespace: "n", Name: "a", UID: "a"}}
+		set := &ReplicaSet{ObjectMeta: api.ObjectMeta{Namespace: "n", Name: "a", UID: "a"}}
 		assert.True(t, e.satisfied("a"))
 		e.creationsObserved("a", 1) // of another controller's pods
 		e.deletionObserved("x")
@@ -106,7 +105,7 @@ func TestExpectations(t *testing.T) {
 		e.deletionObserved("x")
 		e.deletionObserved("x") // the deletion begins, then the pod is gone
 		assert.False(t, e.satisfied("a"))
-		time.Sleep(apps.Timeout - time.Second)
+		time.Sleep(expectationTimeout - time.Second)
 		assert.False(t, e.satisfied("a"))
 		time.Sleep(time.Second)
 		assert.True(t, e.satisfied("a"), "the event will not arrive any more")
@@ -121,12 +120,12 @@ func TestExpectations(t *testing.T) {
 // store lists them.
 func TestWhenTheNextPodBecomesAvailable(t *testing.T) {
 	now := time.Now()
-	ready := func(ago time.Duration) *apps.Pod {
-		condition := apps.Condition{Type: "Ready", Status: api.ConditionTrue, LastTransitionTime: api.NewTime(now.Add(-ago))}
-		return &apps.Pod{Status: apps.PodStatus{Conditions: []apps.Condition{condition}}}
+	ready := func(ago time.Duration) *Pod {
+		condition := Condition{Type: "Ready", Status: api.ConditionTrue, LastTransitionTime: api.NewTime(now.Add(-ago))}
+		return &Pod{Status: PodStatus{Conditions: []Condition{condition}}}
 	}
-	set := &apps.ReplicaSet{Spec: apps.ReplicaSetSpec{Replicas: 3, MinReadySeconds: 30}}
-	for _, pods := range [][]*apps.Pod{
+	set := &ReplicaSet{Spec: ReplicaSetSpec{Replicas: 3, MinReadySeconds: 30}}
+	for _, pods := range [][]*Pod{
 		{ready(10 * time.Second), ready(20 * time.Second), ready(time.Minute)},
 		{ready(time.Minute), ready(20 * time.Second), ready(10 * time.Second)},
 	} {
@@ -138,10 +137,10 @@ func TestWhenTheNextPodBecomesAvailable(t *testing.T) {
 }
 
 // ForgetExpectations makes the controller trust the informer's store.
-func (c *Controller) ForgetExpectations() { c.satisfied = func(string) bool { return true } }
+func (c *ReplicaSetController) ForgetExpectations() { c.satisfied = func(string) bool { return true } }
 
 // AskSlowly makes the controller look at an expectation 20 seconds late.
-func (c *Controller) AskSlowly() {
+func (c *ReplicaSetController) AskSlowly() {
 	satisfied := c.satisfied
 	c.satisfied = func(set string) bool {
 		time.Sleep(20 * time.Second)

@@ -1,9 +1,7 @@
-package deployment
+package apps
 
 import (
 	"context"
-
-	"orrery/examples/apps"
 )
 
 // rollingUpdate scales the new set up or the old ones down, whichever is possible. Scaling a
@@ -27,7 +25,7 @@ func (p *pass) rollingUpdate(ctx context.Context) error {
 // scaled down still counts the pods that it reports. (Upstream counts them as gone, and may exceed
 // maxSurge until they are.)
 func (p *pass) roomFor(size int) int {
-	there := func(set *apps.ReplicaSet) int { return max(set.Spec.Replicas, set.Status.Replicas) }
+	there := func(set *ReplicaSet) int { return max(set.Spec.Replicas, set.Status.Replicas) }
 	room := p.deployment.Spec.Replicas + p.deployment.MaxSurge() - sum(p.sets, there)
 	return max(0, min(room, p.deployment.Spec.Replicas-size))
 }
@@ -39,7 +37,7 @@ func (p *pass) shrinkOld(ctx context.Context) (scaled bool, err error) {
 	// New pods that are not available count as missing. Of the old sets the wanted sizes count: a
 	// set that was scaled down may still report its former pods as available.
 	spare := sum(p.sets, wanted) - enough - (p.current.Spec.Replicas - p.current.Status.AvailableReplicas)
-	idle := func(set *apps.ReplicaSet) int { return set.Spec.Replicas - set.Status.AvailableReplicas }
+	idle := func(set *ReplicaSet) int { return set.Spec.Replicas - set.Status.AvailableReplicas }
 	gone, err := p.shrink(ctx, spare, idle)
 	if err != nil {
 		return gone > 0, err
@@ -50,7 +48,7 @@ func (p *pass) shrinkOld(ctx context.Context) (scaled bool, err error) {
 
 // shrink takes count pods from the old sets, the oldest set first. gives returns how many a set can
 // give.
-func (p *pass) shrink(ctx context.Context, count int, gives func(*apps.ReplicaSet) int) (gone int, err error) {
+func (p *pass) shrink(ctx context.Context, count int, gives func(*ReplicaSet) int) (gone int, err error) {
 	for _, set := range p.old() {
 		take := max(0, min(count-gone, gives(set), set.Spec.Replicas))
 		if _, err := p.scaleTo(ctx, set, set.Spec.Replicas-take); err != nil {

@@ -1,8 +1,6 @@
-package replicaset_test
+package apps_test
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,63 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/controller"
-	"orrery/controller/gears"
 	"orrery/examples/apps"
-	"orrery/examples/replicaset"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
-
-const (
-	setsPath = "/apis/apps/v1/namespaces/default/replicasets"
-	podsPath = "/api/v1/namespaces/default/pods"
-)
-
-// world is a cluster with the controller.
-type world struct {
-	*clustertest.Cluster
-	t      *testing.T
-	gears  gears.Set
-	adjust func(*replicaset.Controller)
-	trace  replicaset.Trace
-	// conflicts counts the passes that ended in a conflict.
-	conflicts atomic.Int32
-}
-
-// inBothGears runs a test in a cluster, with textbook and with fast gears.
-func inBothGears(t *testing.T, play func(w *world)) {
-	t.Helper()
-	clustertest.WithEachGears(t, func(t *testing.T, set gears.Set) {
-		play(&world{Cluster: clustertest.New(t), t: t, gears: set})
-	})
-}
-
-// start runs a controller with its own caches. kill ends it at any point of a pass and does not
-// wait; ended is closed when all its goroutines have ended.
-func (w *world) start() (kill context.CancelFunc, ended <-chan struct{}) {
-	client := w.Client()
-	sets := clustertest.Collection[*apps.ReplicaSet](client, apps.ReplicaSetsResource, w.gears)
-	pods := clustertest.Collection[*apps.Pod](client, api.PodsResource, w.gears)
-	controller, err := replicaset.NewController(replicaset.Config{
-		ReplicaSets: sets, Pods: pods, Trace: &w.trace,
-		Worker: controller.PoolConfig{NewQueue: w.gears.NewQueue, Trace: &controller.PoolTrace{
-			PassDone: func(_ string, _ time.Duration, _ int, _ time.Duration, err error) {
-				if api.IsConflict(err) {
-					w.conflicts.Add(1)
-				}
-			},
-		}},
-	})
-	require.NoError(w.t, err)
-	if w.adjust != nil {
-		w.adjust(controller)
-	}
-	return w.Start(sets.Informer.Run, pods.Informer.Run, func(ctx context.Context) error {
-		controller.RunWithin(ctx, ctx)
-		return nil
-	})
-}
 
 // set returns a replica set, with more fields of its spec.
 func set(name string, replicas int, more string) string {
@@ -273,43 +218,4 @@ func TestARefusedDeletionIsNotWaitedFor(t *testing.T) {
 		heal()
 		w.has("web", 1)
 	})
-}
-
-// The controller is killed at its first request, at its second, and so on, before or after the
-// server has served it, and a new one finishes the work.
-func TestKilledAtEveryRequest(t *testing.T) {
-	for _, served := range []bool{false, true} {
-		t.Run(fmt.Sprintf("served=%v", served), func(t *testing.T) {
-			inBothGears(t, func(w *world) {
-				for request := 1; ; request += clustertest.KillStep() {
-					kill, ended := w.start()
-					synctest.Wait()
-					w.Killer.KillAt(request, served, kill)
-					w.Must("POST", setsPath, set("web", 4, ""))
-					time.Sleep(10 * time.Second)
-					w.Must("PATCH", setsPath+"/web/scale", `{"spec":{"replicas":2}}`)
-					time.Sleep(10 * time.Second)
-					requests := w.Killer.Requests()
-					kill()
-					<-ended
-					assert.LessOrEqual(t, len(w.pods()), 4, "killed at request %d", request)
-
-					kill, ended = w.start()
-					w.Killer.KillAt(0, false, nil)
-					time.Sleep(10 * time.Second)
-					w.has("web", 2)
-					w.Must("DELETE", setsPath+"/web", `{"propagationPolicy":"Background"}`)
-					w.Within(time.Minute, "all pods go", func() bool {
-						return len(clustertest.Get[api.List[json.RawMessage]](w.Cluster, podsPath).Items) == 0
-					})
-					kill()
-					<-ended
-					if requests < request {
-						require.Greater(t, request, 10, "there are at least eight requests about pods, and reports")
-						return
-					}
-				}
-			})
-		})
-	}
 }

@@ -1,4 +1,4 @@
-package deployment
+package apps
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"orrery/examples/apps"
 	"orrery/restclient/api"
 )
 
@@ -20,11 +19,11 @@ func (p *pass) ensureCurrent(ctx context.Context, replicas int) error {
 		return nil
 	}
 	d := p.deployment
-	if alive, err := apps.IsAlive(ctx, d, p.deployments); !alive || err != nil {
+	if alive, err := IsAlive(ctx, d, p.deployments); !alive || err != nil {
 		return err
 	}
 	set := p.newSet(replicas)
-	client := p.Controller.sets.Client(d.Namespace)
+	client := p.DeploymentController.sets.Client(d.Namespace)
 	created, err := client.Create(ctx, set, api.UpdateOptions{})
 	switch {
 	case err == nil:
@@ -36,7 +35,7 @@ func (p *pass) ensureCurrent(ctx context.Context, replicas int) error {
 		if created, err = client.Get(ctx, set.Name, api.GetOptions{}); err != nil {
 			return err
 		}
-		switch owner := apps.ControllerOf(&created.ObjectMeta); {
+		switch owner := ControllerOf(&created.ObjectMeta); {
 		case owner == nil && d.Spec.Selector.Matches(created.Labels):
 			return errors.New("the set has just become an orphan; the informer does not show it yet")
 		case owner == nil || owner.UID != d.UID || !created.Spec.Template.Equal(&d.Spec.Template):
@@ -54,23 +53,23 @@ func (p *pass) ensureCurrent(ctx context.Context, replicas int) error {
 	return nil
 }
 
-func (p *pass) newSet(replicas int) *apps.ReplicaSet {
+func (p *pass) newSet(replicas int) *ReplicaSet {
 	d := p.deployment
 	hash := d.Spec.Template.Hash(p.collisions)
-	set := &apps.ReplicaSet{
-		TypeMeta: api.TypeMeta{APIVersion: apps.GroupVersion, Kind: apps.ReplicaSetKind},
+	set := &ReplicaSet{
+		TypeMeta: api.TypeMeta{APIVersion: GroupVersion, Kind: ReplicaSetKind},
 		ObjectMeta: api.ObjectMeta{
 			Name: d.Name + "-" + hash, Namespace: d.Namespace,
-			Labels:          apps.WithTemplateHash(d.Spec.Template.Labels, hash),
+			Labels:          WithTemplateHash(d.Spec.Template.Labels, hash),
 			Annotations:     p.annotations(),
 			OwnerReferences: []api.OwnerReference{d.Owner().Reference()},
 		},
-		Spec: apps.ReplicaSetSpec{
+		Spec: ReplicaSetSpec{
 			Replicas: replicas, MinReadySeconds: d.Spec.MinReadySeconds,
 			Selector: d.Spec.Selector, Template: d.Spec.Template,
 		},
 	}
-	set.Spec.Selector.MatchLabels = apps.WithTemplateHash(d.Spec.Selector.MatchLabels, hash)
+	set.Spec.Selector.MatchLabels = WithTemplateHash(d.Spec.Selector.MatchLabels, hash)
 	set.Spec.Template.Labels = set.Labels
 	return set
 }
@@ -118,7 +117,7 @@ func (p *pass) syncCurrent(ctx context.Context) error {
 	if same && p.current.Spec.MinReadySeconds == minReady {
 		return nil
 	}
-	return p.change(ctx, p.current, apps.Change{Annotations: annotations, Spec: map[string]int{"minReadySeconds": minReady}})
+	return p.change(ctx, p.current, Change{Annotations: annotations, Spec: map[string]int{"minReadySeconds": minReady}})
 }
 
 // cleanup deletes the oldest sets beyond spec.revisionHistoryLimit, once the rollout is complete.
@@ -128,14 +127,14 @@ func (p *pass) cleanup(ctx context.Context) error {
 		return nil
 	}
 	history := p.old()
-	slices.SortStableFunc(history, func(a, b *apps.ReplicaSet) int {
+	slices.SortStableFunc(history, func(a, b *ReplicaSet) int {
 		return cmp.Compare(revision(&a.ObjectMeta), revision(&b.ObjectMeta))
 	})
 	for _, set := range history[:max(0, len(history)-*d.Spec.RevisionHistoryLimit)] {
 		if set.Spec.Replicas > 0 || set.DeletionTimestamp != nil { // a complete rollout has no old pods
 			continue
 		}
-		if err := apps.DeleteIncarnation(ctx, p.Controller.sets.Client(set.Namespace), &set.ObjectMeta); err != nil && !api.IsNotFound(err) {
+		if err := DeleteIncarnation(ctx, p.DeploymentController.sets.Client(set.Namespace), &set.ObjectMeta); err != nil && !api.IsNotFound(err) {
 			return err
 		}
 	}

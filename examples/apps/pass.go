@@ -1,20 +1,19 @@
-package deployment
+package apps
 
 import (
 	"cmp"
 	"context"
 	"slices"
 
-	"orrery/examples/apps"
 	"orrery/restclient/api"
 )
 
 // pass is one pass over a deployment.
 type pass struct {
-	*Controller
-	deployment *apps.Deployment
-	sets       []*apps.ReplicaSet // all that belong to it, the oldest first
-	current    *apps.ReplicaSet   // the one with the deployment's template, nil if there is none
+	*DeploymentController
+	deployment *Deployment
+	sets       []*ReplicaSet // all that belong to it, the oldest first
+	current    *ReplicaSet   // the one with the deployment's template, nil if there is none
 
 	// For the report.
 	created    bool  // current is new
@@ -22,32 +21,32 @@ type pass struct {
 	collisions int   // status.collisionCount
 }
 
-func newPass(c *Controller, d *apps.Deployment, sets []*apps.ReplicaSet) *pass {
-	slices.SortFunc(sets, func(a, b *apps.ReplicaSet) int {
+func newPass(c *DeploymentController, d *Deployment, sets []*ReplicaSet) *pass {
+	slices.SortFunc(sets, func(a, b *ReplicaSet) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
-	p := &pass{Controller: c, deployment: d, sets: sets, collisions: d.Status.CollisionCount}
-	if i := slices.IndexFunc(sets, func(s *apps.ReplicaSet) bool { return s.Spec.Template.Equal(&d.Spec.Template) }); i >= 0 {
+	p := &pass{DeploymentController: c, deployment: d, sets: sets, collisions: d.Status.CollisionCount}
+	if i := slices.IndexFunc(sets, func(s *ReplicaSet) bool { return s.Spec.Template.Equal(&d.Spec.Template) }); i >= 0 {
 		p.current = sets[i]
 	}
 	return p
 }
 
 // old returns the sets with other templates.
-func (p *pass) old() []*apps.ReplicaSet {
-	return slices.DeleteFunc(slices.Clone(p.sets), func(set *apps.ReplicaSet) bool { return set == p.current })
+func (p *pass) old() []*ReplicaSet {
+	return slices.DeleteFunc(slices.Clone(p.sets), func(set *ReplicaSet) bool { return set == p.current })
 }
 
 // sum adds up a number of each set.
-func sum(sets []*apps.ReplicaSet, number func(*apps.ReplicaSet) int) (total int) {
+func sum(sets []*ReplicaSet, number func(*ReplicaSet) int) (total int) {
 	for _, set := range sets {
 		total += number(set)
 	}
 	return total
 }
 
-func wanted(set *apps.ReplicaSet) int    { return set.Spec.Replicas }
-func available(set *apps.ReplicaSet) int { return set.Status.AvailableReplicas }
+func wanted(set *ReplicaSet) int    { return set.Spec.Replicas }
+func available(set *ReplicaSet) int { return set.Status.AvailableReplicas }
 
 // step takes the next step of a rollout.
 func (p *pass) step(ctx context.Context) error {
@@ -57,9 +56,9 @@ func (p *pass) step(ctx context.Context) error {
 	switch {
 	case p.deployment.Spec.Paused:
 		return p.scalePaused(ctx)
-	case slices.ContainsFunc(p.sets, func(set *apps.ReplicaSet) bool { return set.Status.ObservedGeneration < set.Generation }):
+	case slices.ContainsFunc(p.sets, func(set *ReplicaSet) bool { return set.Status.ObservedGeneration < set.Generation }):
 		return nil // the replica set controller has not reported the result of the last step
-	case p.deployment.Spec.Strategy.Type == apps.Recreate:
+	case p.deployment.Spec.Strategy.Type == Recreate:
 		return p.recreate(ctx)
 	default:
 		return p.rollingUpdate(ctx)
@@ -69,7 +68,7 @@ func (p *pass) step(ctx context.Context) error {
 // scalePaused gives the only set that has pods the deployment's size. A rollout that was paused
 // half way keeps its sizes. (Upstream gives each set its share.)
 func (p *pass) scalePaused(ctx context.Context) error {
-	active := slices.DeleteFunc(slices.Clone(p.sets), func(set *apps.ReplicaSet) bool { return set.Spec.Replicas == 0 })
+	active := slices.DeleteFunc(slices.Clone(p.sets), func(set *ReplicaSet) bool { return set.Spec.Replicas == 0 })
 	if len(active) == 0 && p.current != nil {
 		active = append(active, p.current)
 	}
@@ -104,16 +103,16 @@ func (p *pass) recreate(ctx context.Context) error {
 
 // hasPods reports whether a set has pods whose containers may still run, including pods that are
 // being deleted.
-func (p *pass) hasPods(set *apps.ReplicaSet) bool {
-	return slices.ContainsFunc(p.pods.In(set.Namespace).List(), func(pod *apps.Pod) bool {
-		owner := apps.ControllerOf(&pod.ObjectMeta)
+func (p *pass) hasPods(set *ReplicaSet) bool {
+	return slices.ContainsFunc(p.pods.In(set.Namespace).List(), func(pod *Pod) bool {
+		owner := ControllerOf(&pod.ObjectMeta)
 		return owner != nil && owner.UID == set.UID && pod.Status.Phase != api.PodSucceeded && pod.Status.Phase != api.PodFailed
 	})
 }
 
 // change patches a set, and replaces it in the pass by the answer.
-func (p *pass) change(ctx context.Context, set *apps.ReplicaSet, change apps.Change) error {
-	changed, err := apps.Apply(ctx, p.Controller.sets.Client(set.Namespace), set, change)
+func (p *pass) change(ctx context.Context, set *ReplicaSet, change Change) error {
+	changed, err := Apply(ctx, p.DeploymentController.sets.Client(set.Namespace), set, change)
 	if err != nil {
 		return err
 	}
@@ -125,11 +124,11 @@ func (p *pass) change(ctx context.Context, set *apps.ReplicaSet, change apps.Cha
 }
 
 // scaleTo sets the size of a set, and reports whether that was a change.
-func (p *pass) scaleTo(ctx context.Context, set *apps.ReplicaSet, replicas int) (scaled bool, err error) {
+func (p *pass) scaleTo(ctx context.Context, set *ReplicaSet, replicas int) (scaled bool, err error) {
 	if set.Spec.Replicas == replicas {
 		return false, nil
 	}
-	if err := p.change(ctx, set, apps.Change{Spec: map[string]int{"replicas": replicas}}); err != nil {
+	if err := p.change(ctx, set, Change{Spec: map[string]int{"replicas": replicas}}); err != nil {
 		return false, err
 	}
 	if p.trace.Scaled != nil {

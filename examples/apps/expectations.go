@@ -1,10 +1,8 @@
-package replicaset
+package apps
 
 import (
 	"sync"
 	"time"
-
-	"orrery/examples/apps"
 )
 
 // expectations records, for each set, the pods that the controller has created or deleted and whose
@@ -17,6 +15,10 @@ type expectations struct {
 	mu   sync.Mutex
 	sets map[string]*expectation // by UID
 }
+
+// expectationTimeout is how long a set waits for an event. A watch that breaks may never deliver
+// it.
+const expectationTimeout = 5 * time.Minute
 
 // expectation holds the events that one set waits for.
 type expectation struct {
@@ -33,7 +35,7 @@ func (e *expectations) satisfied(set string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	open, ok := e.sets[set]
-	return !ok || open.creations <= 0 && len(open.deletions) == 0 || time.Since(open.raised) >= apps.Timeout
+	return !ok || open.creations <= 0 && len(open.deletions) == 0 || time.Since(open.raised) >= expectationTimeout
 }
 
 func (e *expectations) expectCreations(set string, count int) {
@@ -42,7 +44,7 @@ func (e *expectations) expectCreations(set string, count int) {
 	e.sets[set] = &expectation{creations: count, raised: time.Now()}
 }
 
-func (e *expectations) expectDeletions(set *apps.ReplicaSet, pods []string) {
+func (e *expectations) expectDeletions(set *ReplicaSet, pods []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	raised := &expectation{key: set.Owner().Key(), deletions: map[string]bool{}, raised: time.Now()}

@@ -1,11 +1,10 @@
-package replicaset
+package apps
 
 import (
 	"cmp"
 	"slices"
 	"strconv"
 
-	"orrery/examples/apps"
 	"orrery/restclient/api"
 )
 
@@ -14,11 +13,11 @@ const deletionCost = "controller.kubernetes.io/pod-deletion-cost"
 
 // podsToDelete chooses the surplus pods to delete. related is the number of pods of the same owner
 // on each node.
-func podsToDelete(pods []*apps.Pod, related map[string]int, count int) []*apps.Pod {
+func podsToDelete(pods []*Pod, related map[string]int, count int) []*Pod {
 	if count >= len(pods) {
 		return pods
 	}
-	sorted := slices.SortedFunc(slices.Values(pods), func(a, b *apps.Pod) int { return goesBefore(a, b, related) })
+	sorted := slices.SortedFunc(slices.Values(pods), func(a, b *Pod) int { return goesBefore(a, b, related) })
 	return sorted[:count]
 }
 
@@ -27,7 +26,7 @@ func podsToDelete(pods []*apps.Pod, related map[string]int, count int) []*apps.P
 //
 // Ages are compared as they are. Upstream compares their logarithms and breaks ties at random, so
 // that not all remaining pods are the oldest ones.
-func goesBefore(a, b *apps.Pod, related map[string]int) int {
+func goesBefore(a, b *Pod, related map[string]int) int {
 	aSince, aReady := a.IsReady()
 	bSince, bReady := b.IsReady()
 	return cmp.Or(
@@ -56,7 +55,7 @@ func falseFirst(a, b bool) int {
 	}
 }
 
-func costOf(pod *apps.Pod) int {
+func costOf(pod *Pod) int {
 	cost, err := strconv.Atoi(pod.Annotations[deletionCost])
 	if err != nil {
 		return 0
@@ -65,7 +64,7 @@ func costOf(pod *apps.Pod) int {
 }
 
 // restarts returns the highest restart count of the pod's containers.
-func restarts(pod *apps.Pod) (most int) {
+func restarts(pod *Pod) (most int) {
 	for _, container := range pod.Status.ContainerStatuses {
 		most = max(most, container.RestartCount)
 	}
