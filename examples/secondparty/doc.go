@@ -38,8 +38,9 @@
 //
 // # Testing
 //
-// Both parties as controllers on the API server in memory, with both forms of the deleter. The
-// suite in nsctltest has the four states of the design for every deleter.
+// The suite in nsctltest has the four states of the design for every deleter. The test of the program
+// runs both parties as controllers on the API server in memory; here the second is killed after
+// every call.
 //
 // Next: package cmd/orrery
 package secondparty
