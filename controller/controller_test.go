@@ -241,39 +241,6 @@ func TestTimeLimits(t *testing.T) {
 
 const one = `{"metadata":{"name":"one","labels":{"app":"counted"}},"data":{"a":"1"}}`
 
-func TestWhatAPassReturnsDecidesWhenTheNextOneIs(t *testing.T) {
-	broken := errors.New("broken")
-	for name, test := range map[string]struct {
-		after         time.Duration
-		err           error
-		passes, lines int // in ten minutes: passes, and failures that were written
-	}{
-		"nothing":                  {0, nil, 1, 0},
-		"after a minute":           {time.Minute, nil, 10, 0},
-		"an error":                 {0, broken, 23, 10}, // each time twice as late, up to a minute
-		"an error with a time":     {0, notYet{}, 57, 10},
-		"an error that stays":      {0, controller.Permanent(broken), 1, 1},
-		"no error that would stay": {0, controller.Permanent(nil), 1, 0},
-		"a permanent error inside": {0, errors.Join(controller.Permanent(broken)), 1, 1},
-	} {
-		inACluster(t, func(w *world) {
-			count(w, func() (time.Duration, error) { return test.after, test.err }, controller.Options{})
-		}, func(w *world) {
-			w.Must("POST", greetings, one)
-			time.Sleep(9*time.Minute + 25*time.Second)
-			assert.Equal(w.t, test.passes, w.of("one"), "%s: passes", name)
-			assert.Equal(w.t, test.lines, w.failures.Count("counter default/one: "), "%s: lines", name)
-		})
-	}
-	assert.ErrorIs(t, controller.Permanent(broken), broken)
-}
-
-// notYet is the error of a pass that is repeated every ten seconds.
-type notYet struct{}
-
-func (notYet) Error() string               { return "not yet" }
-func (notYet) RequeueAfter() time.Duration { return 10 * time.Second }
-
 func TestOnlyRelevantChangesQueue(t *testing.T) {
 	inACluster(t, func(w *world) {
 		c := count(w, func() (time.Duration, error) { return 0, nil }, controller.Options{
@@ -448,17 +415,6 @@ func TestAnElectionIsAFlag(t *testing.T) {
 	for _, wrong := range []string{"", "greeter", "/greeter", "kube-system/", "a/b/c"} {
 		assert.Error(t, election.Set(wrong), wrong)
 	}
-}
-
-func TestObjectsAreListedByTheirLabels(t *testing.T) {
-	match := controller.HasLabels[*api.ConfigMap](map[string]string{"app": "greeter", "empty": ""})
-	labelled := func(labels map[string]string) *api.ConfigMap {
-		return &api.ConfigMap{ObjectMeta: api.ObjectMeta{Labels: labels}}
-	}
-	assert.True(t, match(labelled(map[string]string{"app": "greeter", "empty": "", "other": "x"})))
-	assert.False(t, match(labelled(map[string]string{"app": "other", "empty": ""})), "another value")
-	assert.False(t, match(labelled(map[string]string{"app": "greeter"})),
-		"a label with an empty value is not one that is missing")
 }
 
 // An object may go while no replica works. What still names it leads to a pass over its key.

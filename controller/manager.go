@@ -221,22 +221,6 @@ func (c *Collection[T]) CachedList(match func(object T) bool) []T {
 	return c.lister().ListFunc(match)
 }
 
-// HasLabels returns a match for [Collection.CachedList]: the objects that have all these labels.
-func HasLabels[T interface {
-	Object
-	GetLabels() map[string]string
-}](labels map[string]string) func(object T) bool {
-	return func(object T) bool {
-		has := object.GetLabels()
-		for name, want := range labels {
-			if value, ok := has[name]; !ok || value != want {
-				return false
-			}
-		}
-		return true
-	}
-}
-
 // Informer returns the informer of the local copy, which the manager runs, for a controller that
 // has handlers of its own; see [Manager.Add].
 func (c *Collection[T]) Informer() *informer.SharedIndexInformer[T] { return c.informer }

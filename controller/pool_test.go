@@ -90,6 +90,12 @@ func later(limit time.Duration) {
 	synctest.Wait()
 }
 
+// notYet is the error of a pass that is repeated after ten seconds.
+type notYet struct{}
+
+func (notYet) Error() string               { return "not yet" }
+func (notYet) RequeueAfter() time.Duration { return 10 * time.Second }
+
 func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
 	var results []func() (time.Duration, error)
 	play(t, controller.PoolConfig{
@@ -106,7 +112,8 @@ func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
 			func() (time.Duration, error) { panic("broken") },
 			func() (time.Duration, error) { return 10 * time.Second, nil },
 			func() (time.Duration, error) { return 0, errors.New("again") },
-			func() (time.Duration, error) { return 0, nil },
+			func() (time.Duration, error) { return 0, notYet{} },
+			func() (time.Duration, error) { return 0, controller.Permanent(nil) },
 		}
 		pool.Add("a")
 		later(time.Hour)
@@ -115,7 +122,8 @@ func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
 			"1s a starts", "1s a done: took 0s, failures 2, after 0s, err panic: broken",
 			"3s a starts", "3s a done: took 0s, failures 0, after 10s, err <nil>",
 			"13s a starts", "13s a done: took 0s, failures 1, after 0s, err again",
-			"14s a starts", "14s a done: took 0s, failures 0, after 0s, err <nil>",
+			"14s a starts", "14s a done: took 0s, failures 1, after 10s, err not yet",
+			"24s a starts", "24s a done: took 0s, failures 0, after 0s, err <nil>",
 		}, l.read())
 		assert.Empty(t, results)
 	})
@@ -124,7 +132,7 @@ func TestAPassDecidesWhenTheNextOneIsDue(t *testing.T) {
 // A permanent error ends a row of failures, as success does.
 func TestAPermanentErrorForgetsTheFailures(t *testing.T) {
 	broken := errors.New("broken")
-	results := []error{broken, broken, controller.Permanent(broken), broken, nil}
+	results := []error{broken, broken, errors.Join(controller.Permanent(broken)), broken, nil}
 	play(t, controller.PoolConfig{
 		Workers: 1,
 		Reconcile: func(context.Context, string) (time.Duration, error) {

@@ -127,17 +127,6 @@ func TestAReplicaThatLosesItsLeaseEndsWithOneClearSentence(t *testing.T) {
 	assert.NotContains(t, leader.stderr.String(), "stopping: finishing", "the Lease is gone, so the work has been broken off")
 }
 
-func TestAReplicaThatStandsByIsStoppedAtOnce(t *testing.T) {
-	path := builtIn(t)
-	leader := startReplica(t, path)
-	leader.await("became leader")
-	standby := startReplica(t, path)
-	standby.await("standing by")
-	standby.end()
-	assert.NotContains(t, standby.stderr.String(), "stopping: finishing")
-	leader.end()
-}
-
 func TestElectionsThatCannotBeTakenPartInGetOneClearSentence(t *testing.T) {
 	url := serve(t, &quietCluster{refuse: func(r *http.Request) (int, api.StatusReason) {
 		if strings.Contains(r.URL.Path, "/leases/") {

@@ -74,23 +74,6 @@ func TestAPortThatIsTaken(t *testing.T) {
 	}
 }
 
-func TestNothingIsServedOnDemand(t *testing.T) {
-	var log clustertest.Buffer
-	logger := logs.Start(logs.Config{Writer: &log})
-	observer, err := startObserver(observerOptions{}, gears.Set{}, logger)
-	require.NoError(t, err)
-	observer.announce()
-	observer.leading("x", true)
-	observer.slowPath("x")
-	observer.show("x", func() any { return nil })
-	observer.healthy("x", func() error { return nil })
-	observer.stopping()
-	observer.stop()
-	logger.Stop()
-	assert.Nil(t, observer.requests("server"))
-	assert.Empty(t, log.String())
-}
-
 // The health of a run, from before there is a server to its end.
 func TestHealthOfARun(t *testing.T) {
 	answered := make(chan struct{}) // closed when the server begins to answer

@@ -174,13 +174,3 @@ func TestTheSummaryNamesTwentyObjectsOfAType(t *testing.T) {
 		assert.Contains(t, page.String(), fmt.Sprintf("A run would delete %d objects;", count))
 	}
 }
-
-func TestASummaryThatCannotBeWrittenIsAFailure(t *testing.T) {
-	var page bytes.Buffer
-	require.NoError(t, (&seenContent{}).write(&page, nil, 0, false))
-	assert.Error(t, (&seenContent{}).write(brokenWriter{}, nil, 0, false))
-}
-
-type brokenWriter struct{}
-
-func (brokenWriter) Write([]byte) (int, error) { return 0, http.ErrContentLength }

@@ -17,10 +17,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/cmd/orrery/controllers"
 	"orrery/controller/rbac"
 	"orrery/internal/app/program/programtest"
-	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -76,6 +74,7 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{"run --namespaces team-*,-team-*", `--namespaces: "-team-*" excludes all that "team-*" includes`},
 		{"run --namespaces ''", `--namespaces: give at least one pattern; "*" selects all namespaces`},
 		{"run --namespaces a --controllers *,replicaset", `replicaset-controller works in all namespaces; leave`},
+		{"run --dry-run --controllers replicaset", `--dry-run: replicaset-controller does not support it`},
 		{"run", `--kubeconfig`},
 		{"run --kubeconfig /does/not/exist", `/does/not/exist does not exist`},
 		{"run --metrics-port 65536", `--metrics-port must be between 0 and 65535, not 65536`},
@@ -86,7 +85,9 @@ func TestMistakesGetOneClearSentence(t *testing.T) {
 		{"rbac --leader-elect-resource-name ''", `must not be empty`},
 		{"rbac --user jane --service-account a/b", `give one of --user and --service-account`},
 		{"rbac --user ''", `--user must not be empty`},
-		{"rbac -o xml", `there is no output format "xml"; use yaml or json`},
+		{"rbac --without secrets", `--without and --group need --for why`},
+		{"rbac --for why --group keda.sh", `--group needs --without secrets`},
+		{"rbac --for what", `there is no command "what"; use run or why`},
 		{"run --allow-second-controller yes", `unexpected argument "yes"`},
 		{"status --address " + address, "the replica at " + address + " failed: nothing listens there\n"},
 		{"status --address 8081", `must be host:port, such as 127.0.0.1:8081, not "8081" (see "orrery status --help")`},
@@ -274,29 +275,6 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-func TestControllersFlag(t *testing.T) {
-	usage := controllersUsage("x")
-	for _, d := range controllers.Descriptors(controllers.Options{}) {
-		assert.Contains(t, usage, d.Name)
-	}
-}
-
-// A controller without dry-run support is refused in a dry run.
-func TestADryRunNeedsASupportingController(t *testing.T) {
-	options := &runOptions{controllers: []string{"*"}, dryRun: true}
-	require.NoError(t, options.choose())
-	assert.True(t, options.chose(controllers.NamespaceController))
-	assert.False(t, options.chose("another"))
-	for _, d := range controllers.Descriptors(controllers.Options{}) {
-		options = &runOptions{controllers: []string{d.Name}, dryRun: true}
-		if d.DryRun {
-			assert.NoError(t, options.choose())
-		} else {
-			assert.ErrorContains(t, options.choose(), "--dry-run: "+d.Name)
-		}
-	}
-}
-
 // The role system:controller:namespace-controller empties namespaces but may not write a Lease.
 // With it, a run with --leader-elect, the default, never begins to work. The role that the
 // message recommends must be enough.
@@ -348,11 +326,6 @@ func TestTheLastLineOfAJSONLogIsAnObject(t *testing.T) {
 	assert.Equal(t, "orrery: unknown flag: --nosuch (see \"orrery run --help\")\n", stderr)
 }
 
-func TestARedirectIsNotTheAnswerOfAnAPIServer(t *testing.T) {
-	redirect := &restclient.RedirectError{Verb: "GET", URL: "https://h/version", Code: 302, Host: "login.example.com"}
-	assert.Contains(t, adviceFor(redirect), "not a Kubernetes API server")
-}
-
 func TestHelp(t *testing.T) { programtest.TestHelp(t, newRootCommand) }
 
 // The program accepts every command in the documentation.
@@ -378,10 +351,8 @@ func TestValuesAreCompleted(t *testing.T) {
 		{[]string{"run", "--kubeconfig", kubeconfig, "--context", ""}, []string{"live", "staging"}},
 		{[]string{"run", "--kubeconfig", "/does/not/exist", "--context", ""}, []string{}},
 		{[]string{"run", "--namespace-sync-period", ""}, []string{}},
-		{[]string{"run", "--gears", "fast,queue="}, []string{"fast,queue=textbook"}},
-		{[]string{"run", "--gears", "queue=textbook,delta"}, []string{"queue=textbook,deltafifo=textbook", "queue=textbook,deltafifo=inorder"}},
-		{[]string{"run", "--gears=textbook,queue="}, []string{"textbook,queue=fast"}},
-		{[]string{"rbac", "-o", ""}, []string{"yaml", "json"}},
+		{[]string{"run", "--gears", ""}, []string{"fast", "textbook"}},
+		{[]string{"rbac", "--for", ""}, []string{"run", "why"}},
 		{[]string{"ver"}, []string{"version"}},
 	}
 	for _, test := range tests {

@@ -24,7 +24,6 @@ type rbacOptions struct {
 	name           string
 	serviceAccount string
 	user           string
-	output         string
 	purpose        string
 	without        string
 	groups         []string
@@ -64,10 +63,7 @@ Flags that "orrery run" also has mean the same here: give both the same values.`
   orrery rbac --service-account tools/janitor | kubectl apply -f -
 
   # to look only, as a user
-  orrery rbac --dry-run --leader-elect=false --user jane
-
-  # as one JSON document
-  orrery rbac -o json`,
+  orrery rbac --dry-run --leader-elect=false --user jane`,
 		Args: program.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, err := options.config()
@@ -89,9 +85,6 @@ Flags that "orrery run" also has mean the same here: give both the same values.`
 				manifests = rbac.Bind(config, rights.ForWhyWithoutSecrets(options.groups))
 			case options.purpose == forWhy:
 				manifests = rbac.Bind(config, rights.ForWhy())
-			}
-			if options.output == outputJSON {
-				return rbac.WriteJSON(command.OutOrStdout(), manifests)
 			}
 			return rbac.WriteYAML(command.OutOrStdout(), manifests)
 		},
@@ -121,7 +114,6 @@ const (
 )
 
 func (o *rbacOptions) addTo(flags *pflag.FlagSet) {
-	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputYAML, outputJSON}, "form of the output")
 	program.WordVar(flags, &o.purpose, "for", "", "command", []string{forRun, forWhy}, "the command that needs the rights; the flags about controllers, leader election and Events are for run")
 	program.WordVar(flags, &o.without, "without", "", "type", []string{withoutNothing, withoutSecrets}, "with --for why: name the types that may be listed, without this one; custom types need --group")
 	flags.StringSliceVar(&o.groups, "group", nil, "with --without: a `group` of custom types that may be listed as well; may be repeated")

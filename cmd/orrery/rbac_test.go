@@ -50,7 +50,15 @@ func TestRBACFlags(t *testing.T) {
 			"Events in the namespace of their object"}, []string{"namespaces", "deletecollection", "orrery-events"}},
 		{[]string{"--controllers", "*,replicaset"}, []string{"replicasets/status", "deletecollection"},
 			[]string{"deployments"}},
-		{[]string{"-o", "json"}, []string{`"kind": "List"`}, nil},
+		{
+			[]string{"--for", "why", "--user", "jane"},
+			[]string{"name: orrery-why-jane", "subjectaccessreviews"}, []string{"leases", "delete"},
+		},
+		{
+			[]string{"--for", "why", "--without", "secrets", "--group", "example.com,keda.sh"},
+			[]string{"configmaps", "example.com", "keda.sh", "subjectaccessreviews", "admissionregistration.k8s.io"},
+			[]string{"secrets", "apiGroups: ['*']"},
+		},
 	}
 	for _, test := range tests {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {

@@ -179,7 +179,7 @@ func logFailure(logger *logs.Logger, err error) error {
 func completeRun(command *cobra.Command) {
 	program.Complete(command, "controllers", controllerCompletions()...)
 	program.Complete(command, "watch-transport", string(restclient.WatchHTTP)+"\tchunked", string(restclient.WatchWebSocket))
-	program.CompleteList(command, "gears", gears.Completions)
+	program.Complete(command, "gears", gears.Fast, gears.Textbook)
 	program.Complete(command, "log-format", string(logs.Text)+"\tfor people", string(logs.JSON)+"\tfor machines")
 	program.Complete(command, "v", "0", "1", "2", "3")
 	completeCluster(command)

@@ -85,24 +85,6 @@ func TestAReplicaThatSeesAnotherControllerDoesNotStandBy(t *testing.T) {
 	assert.NotContains(t, r.stderr.String(), "waiting for leadership")
 }
 
-// A new leader looks for itself, even if its predecessor has looked and worked: it relieves that
-// one, and not the other controller that is there by now.
-func TestAReplicaRelievesOnlyOneThatWorked(t *testing.T) {
-	shown := make(chan struct{})
-	path, looks := crowdedCluster(t, shown)
-	first := startReplica(t, path, "--allow-second-controller=false")
-	first.await("controller started")
-	second := startReplica(t, path, "--allow-second-controller=false")
-	second.await("standing by")
-	close(shown)
-	first.end()
-	var refusal *secondControllerError
-	require.ErrorAs(t, <-second.ended, &refusal)
-	second.await("became leader")
-	assert.NotContains(t, second.stderr.String(), "controller started")
-	assert.Equal(t, int32(1), looks.Load())
-}
-
 // A probe that cannot see is worth a warning: two controllers may be active.
 func TestAReplicaThatCannotSeeAnotherControllerWarns(t *testing.T) {
 	path, _ := crowdedCluster(t, nil)

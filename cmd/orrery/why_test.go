@@ -137,30 +137,3 @@ func TestKubectlPlugin(t *testing.T) {
 	formats := programtest.Complete(t, newPluginCommand(), "shop", "-o", "")
 	assert.Equal(t, []string{"text", "wide", "json", "yaml"}, formats)
 }
-
-func TestRightsForWhy(t *testing.T) {
-	code, stdout, _ := orrery(t, "rbac", "--for", "why", "--user", "jane")
-	assert.Zero(t, code)
-	assert.Contains(t, stdout, "name: orrery-why-jane")
-	assert.Contains(t, stdout, "This includes the content of Secrets")
-	assert.NotContains(t, stdout, "leases")
-	assert.NotContains(t, stdout, "delete")
-}
-
-func TestRightsForWhyWithoutSecrets(t *testing.T) {
-	code, stdout, stderr := orrery(t, "rbac", "--for", "why", "--without", "secrets", "--group", "example.com,keda.sh")
-	assert.Zero(t, code, stderr)
-	for _, has := range []string{"configmaps", "example.com", "keda.sh", "subjectaccessreviews", "admissionregistration.k8s.io"} {
-		assert.Contains(t, stdout, has)
-	}
-	assert.NotContains(t, stdout, "secrets")
-	assert.NotContains(t, stdout, "apiGroups: ['*']")
-	for want, args := range map[string][]string{
-		"--without and --group need --for why": {"rbac", "--without", "secrets"},
-		"--group needs --without secrets":      {"rbac", "--for", "why", "--group", "keda.sh"},
-	} {
-		code, _, stderr := orrery(t, args...)
-		assert.Equal(t, 1, code)
-		assert.Contains(t, stderr, want)
-	}
-}

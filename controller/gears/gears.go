@@ -124,28 +124,6 @@ func (s *Set) Set(text string) error {
 // Type returns the name of the flag's value in the help.
 func (s *Set) Type() string { return "gears" }
 
-// Completions returns the entries that may follow these ones, for completion of the flag.
-func Completions(before []string) []string {
-	var set Set
-	var next []string
-	if len(before) == 0 {
-		next = []string{Fast, Textbook}
-	} else if err := set.Set(strings.Join(before, ",")); err != nil {
-		return nil
-	}
-	for _, gear := range Names() {
-		if slices.ContainsFunc(before, func(entry string) bool { return strings.HasPrefix(entry, gear+"=") }) {
-			continue
-		}
-		for _, form := range forms[gear] {
-			if form != set.Form(gear) {
-				next = append(next, gear+"="+form)
-			}
-		}
-	}
-	return next
-}
-
 // Informer returns the gears of an informer.
 func Informer[T any](s Set) informer.Gears[T] {
 	g := informerfast.Gears[T]()

@@ -2,8 +2,6 @@ package gears_test
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -102,24 +100,4 @@ func TestEachGearIsChosenAlone(t *testing.T) {
 	inOrder, err := gears.Parse("deltafifo=inorder")
 	require.NoError(t, err)
 	assert.Contains(t, typesOf(inOrder)["deltafifo"], "inorder.")
-}
-
-// What the flag's completion offers is what Parse accepts.
-func TestCompletionsAreSets(t *testing.T) {
-	completions := gears.Completions(nil)
-	assert.Equal(t, []string{
-		"fast", "textbook",
-		"deltafifo=textbook", "deltafifo=inorder", "indexer=textbook", "informer=textbook", "nsctl=textbook",
-		"queue=textbook", "reflector=textbook", "restclient=textbook",
-	}, completions)
-	for _, before := range [][]string{nil, {"fast"}, {"textbook"}, {"queue=textbook"}, {"textbook", "queue=fast"}} {
-		for _, next := range gears.Completions(before) {
-			text := strings.Join(append(slices.Clone(before), next), ",")
-			_, err := gears.Parse(text)
-			assert.NoError(t, err, text)
-		}
-	}
-	assert.Equal(t, []string{"deltafifo=fast", "deltafifo=inorder"}, gears.Completions([]string{"textbook"})[:2])
-	assert.NotContains(t, gears.Completions([]string{"fast", "queue=textbook"}), "queue=textbook", "a gear is named once")
-	assert.Empty(t, gears.Completions([]string{"quick"}), "nothing follows a mistake")
 }

@@ -3,7 +3,6 @@ package rbac
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -115,17 +114,6 @@ func explainRules(document *yaml.Node, reasons []string) {
 			rule.HeadComment = reasons[j]
 		}
 	}
-}
-
-// WriteJSON writes the manifests as one list, which kubectl also accepts.
-func WriteJSON(w io.Writer, manifests []Manifest) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(struct {
-		APIVersion string     `json:"apiVersion"`
-		Kind       string     `json:"kind"`
-		Items      []Manifest `json:"items"`
-	}{"v1", "List", manifests})
 }
 
 func (c Config) labels() map[string]string {

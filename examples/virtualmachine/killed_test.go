@@ -61,36 +61,15 @@ func (e *executioner) write(call string, vm *machine, do write) (stored *machine
 	return stored, err
 }
 
-// articlesOrder gives the controller the article's order: the finalizer is written together with
-// the phase Active, after the machine has been created.
-func articlesOrder(inner virtualmachine.Client) virtualmachine.Client {
-	held := false // the finalizer has not been written
-	return writes{inner, func(call string, vm *machine, do write) (*machine, error) {
-		switch {
-		case call == "Update" && vm.DeletionTimestamp == nil:
-			held = true
-			return vm.DeepCopy(), nil
-		case call == "UpdateStatus" && held && vm.Status.Phase == virtualmachine.VirtualMachineActive:
-			claimed, err := inner.Update(context.Background(), vm, api.UpdateOptions{})
-			if err != nil {
-				return nil, err
-			}
-			held, vm.ResourceVersion = false, claimed.ResourceVersion
-		}
-		return do()
-	}}
-}
-
 // life is the script of the tests: a machine is created, changed and deleted. The first
 // controller is killed after some calls.
 type life struct {
 	*world
-	allowed  int
-	deleted  bool // the object is deleted before the next controller starts
-	articles bool // with the article's order
-	guard    *executioner
-	process  *process
-	wrong    []string
+	allowed int
+	deleted bool // the object is deleted before the next controller starts
+	guard   *executioner
+	process *process
+	wrong   []string
 }
 
 // begin starts a controller that may make that many calls.
@@ -101,9 +80,6 @@ func (l *life) begin(allowed int) {
 		config.Driver = guarded{config.Driver, func(_ context.Context, call, _ string, do func() error) error {
 			return l.guard.call(call, do)
 		}}
-		if l.articles {
-			config.Client = articlesOrder(config.Client)
-		}
 	})
 }
 
@@ -155,12 +131,12 @@ func (l *life) play() {
 // playKilled runs the script with a controller that is killed after one call, after two, and so
 // on. It returns the calls of a run without a kill, and what was wrong, by the number of calls
 // and the action in the meantime.
-func playKilled(t *testing.T, text string, articles bool) (calls []string, wrong map[string][]string) {
+func playKilled(t *testing.T, text string) (calls []string, wrong map[string][]string) {
 	set, err := gears.Parse(text)
 	require.NoError(t, err)
 	one := func(allowed int, deleted bool) (l *life) {
 		synctest.Test(t, func(t *testing.T) {
-			l = &life{world: newWorld(t, set), allowed: allowed, deleted: deleted, articles: articles}
+			l = &life{world: newWorld(t, set), allowed: allowed, deleted: deleted}
 			l.play()
 		})
 		return l
@@ -183,7 +159,7 @@ func playKilled(t *testing.T, text string, articles bool) (calls []string, wrong
 func TestAControllerThatIsKilledLeavesNoZombie(t *testing.T) {
 	for _, text := range []string{"textbook", "fast"} {
 		t.Run(text, func(t *testing.T) {
-			calls, wrong := playKilled(t, text, false)
+			calls, wrong := playKilled(t, text)
 			assert.Empty(t, wrong, "the controller was killed after the call that is named last, and the next controller has to finish its work")
 			for _, name := range []string{"Update", "UpdateStatus Pending", "IsServerExist", "CreateServer", "UpdateStatus Active",
 				"GetServerStatus", "UpdateStatus Terminating", "DeleteServer"} {
@@ -192,16 +168,4 @@ func TestAControllerThatIsKilledLeavesNoZombie(t *testing.T) {
 			assert.Less(t, slices.Index(calls, "Update"), slices.Index(calls, "CreateServer"), "the finalizer comes first")
 		})
 	}
-}
-
-// The article's order leaves a zombie: the machine is created, the controller is killed, and the
-// object is deleted before the finalizer is written.
-func TestTheArticlesOrderLeavesAZombie(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it needs a kill after each call")
-	}
-	_, wrong := playKilled(t, "textbook", true)
-	assert.Equal(t, map[string][]string{
-		"after UpdateStatus Pending, IsServerExist, CreateServer, deleted: true": {"the object is gone, and there are servers of these sizes: [4000000000]"},
-	}, wrong)
 }

@@ -69,7 +69,7 @@ The scenes; begin with the first six:
 	options.addTo(command.Flags())
 	program.Complete(command, "scene", sceneLines("\t")...)
 	program.Complete(command, "lang", string(words.English), string(words.Chinese))
-	program.CompleteList(command, "gears", gears.Completions)
+	program.Complete(command, "gears", gears.Fast, gears.Textbook)
 	program.CompleteFiles(command, "kubeconfig-out")
 	return command
 }
