@@ -1,18 +1,23 @@
 package steps
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
+	"os/signal"
 	"sync"
 	"time"
 
+	"orrery/examples/virtualmachine"
 	"orrery/informer"
 	"orrery/informer/reflector"
+	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/kubeconfig"
+	"orrery/wait"
 )
 
 // Connect returns a client of the server that kubectl would speak to. Without one it ends the
@@ -69,4 +74,81 @@ func Verbose[T informer.Object](name string) informer.Config[T] {
 		BackOff:      func(_ time.Duration, err error) { tell(Explain(err)) },
 		WatchStarted: func(api.ListOptions) { tell("") },
 	}}}
+}
+
+// Queue is what step 3 has built: an informer, a queue of keys, and workers.
+type Queue struct {
+	Lister informer.Lister[*virtualmachine.VirtualMachine]
+
+	informer *informer.SharedIndexInformer[*virtualmachine.VirtualMachine]
+	queue    queue.RateLimitingInterface[string]
+}
+
+// NewQueue returns a queue of the machines that are new, or whose change asks for a pass.
+func NewQueue(
+	machines *restclient.Resource[*virtualmachine.VirtualMachine],
+	asksForPass func(old, vm *virtualmachine.VirtualMachine) bool,
+) *Queue {
+	cache := informer.NewSharedIndexInformer(machines, Verbose[*virtualmachine.VirtualMachine]("virtualmachines"))
+	limiter := queue.DefaultControllerRateLimiter[string]()
+	q := &Queue{
+		Lister:   informer.NewLister(cache.GetIndexer(), "virtualmachines"),
+		informer: cache,
+		queue:    queue.NewRateLimiting(limiter, queue.Config[string]{Name: "virtualmachine"}),
+	}
+	_, err := cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*virtualmachine.VirtualMachine]{
+		AddFunc: func(vm *virtualmachine.VirtualMachine, _ bool) { q.enqueue(vm) },
+		UpdateFunc: func(old, vm *virtualmachine.VirtualMachine) {
+			if asksForPass(old, vm) {
+				q.enqueue(vm)
+			}
+		},
+	})
+	if err != nil {
+		fail(err)
+	}
+	return q
+}
+
+func (q *Queue) enqueue(vm *virtualmachine.VirtualMachine) {
+	if key, err := informer.MetaNamespaceKeyFunc(vm); err == nil {
+		q.queue.Add(key)
+	}
+}
+
+// Run calls sync for the keys, with two workers, until Ctrl-C. A key that fails is tried again.
+func (q *Queue) Run(sync func(ctx context.Context, key string) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	go q.informer.Run(ctx)
+	if !informer.WaitForCacheSync(ctx, q.informer.HasSynced) {
+		return
+	}
+	var workers wait.Group
+	for range 2 {
+		workers.Start(func() {
+			wait.UntilWithContext(ctx, func(ctx context.Context) {
+				for q.processNextWorkItem(ctx, sync) {
+				}
+			}, time.Second)
+		})
+	}
+	<-ctx.Done()
+	q.queue.ShutDown()
+	workers.Wait()
+}
+
+func (q *Queue) processNextWorkItem(ctx context.Context, sync func(ctx context.Context, key string) error) bool {
+	key, shutdown := q.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer q.queue.Done(key)
+	if err := sync(ctx, key); err != nil {
+		fmt.Println(key, "failed:", err)
+		q.queue.AddRateLimited(key)
+		return true
+	}
+	q.queue.Forget(key)
+	return true
 }

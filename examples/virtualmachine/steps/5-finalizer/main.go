@@ -9,26 +9,21 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"os/signal"
 	"slices"
-	"time"
 
 	"orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
 	"orrery/examples/virtualmachine/steps"
 	"orrery/informer"
-	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 const finalizerName = "finalizer.cloudnative.tw"
 
 type controller struct {
 	machines *restclient.Resource[*virtualmachine.VirtualMachine]
-	lister   informer.Lister[*virtualmachine.VirtualMachine]
-	queue    queue.RateLimitingInterface[string]
+	queue    *steps.Queue
 	driver   driver.Interface
 
 	finalizerLast, die bool
@@ -47,68 +42,19 @@ func main() {
 	client := steps.Connect()
 	defer client.Close()
 	machines := restclient.Typed[*virtualmachine.VirtualMachine](client, virtualmachine.Resource, "")
-	cache := informer.NewSharedIndexInformer(machines, steps.Verbose[*virtualmachine.VirtualMachine]("virtualmachines"))
-
 	c := &controller{
 		machines: machines,
-		lister:   informer.NewLister(cache.GetIndexer(), "virtualmachines"),
-		queue:    queue.NewRateLimiting(queue.DefaultControllerRateLimiter[string](), queue.Config[string]{Name: "virtualmachine"}),
+		queue:    steps.NewQueue(machines, specChanged),
 		driver:   servers,
 
 		finalizerLast: *finalizerLast, die: *die,
 	}
-	_, err = cache.AddEventHandler(informer.ResourceEventHandlerFuncs[*virtualmachine.VirtualMachine]{
-		AddFunc: func(vm *virtualmachine.VirtualMachine, _ bool) { c.enqueue(vm) },
-		UpdateFunc: func(old, vm *virtualmachine.VirtualMachine) {
-			if old.Generation != vm.Generation { // the spec has changed, and not only the status, which we write ourselves
-				c.enqueue(vm)
-			}
-		},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	go cache.Run(ctx)
-	if !informer.WaitForCacheSync(ctx, cache.HasSynced) {
-		return
-	}
-	var workers wait.Group
-	for range 2 {
-		workers.Start(func() { wait.UntilWithContext(ctx, c.runWorker, time.Second) })
-	}
-	<-ctx.Done()
-	c.queue.ShutDown()
-	workers.Wait()
+	c.queue.Run(c.syncHandler)
 }
 
-func (c *controller) enqueue(vm *virtualmachine.VirtualMachine) {
-	key, err := informer.MetaNamespaceKeyFunc(vm)
-	if err == nil {
-		c.queue.Add(key)
-	}
-}
-
-func (c *controller) runWorker(ctx context.Context) {
-	for c.processNextWorkItem(ctx) {
-	}
-}
-
-func (c *controller) processNextWorkItem(ctx context.Context) bool {
-	key, shutdown := c.queue.Get()
-	if shutdown {
-		return false
-	}
-	defer c.queue.Done(key)
-	if err := c.syncHandler(ctx, key); err != nil {
-		fmt.Println(key, "failed:", err)
-		c.queue.AddRateLimited(key)
-		return true
-	}
-	c.queue.Forget(key)
-	return true
+// specChanged reports whether an update asks for a pass.
+func specChanged(old, vm *virtualmachine.VirtualMachine) bool {
+	return old.Generation != vm.Generation // not only the status, which we write ourselves
 }
 
 func (c *controller) syncHandler(ctx context.Context, key string) error {
@@ -116,7 +62,7 @@ func (c *controller) syncHandler(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	shared, err := c.lister.ByNamespace(namespace).Get(name)
+	shared, err := c.queue.Lister.ByNamespace(namespace).Get(name)
 	if err != nil {
 		return nil
 	}
