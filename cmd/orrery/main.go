@@ -46,7 +46,7 @@ cluster, use the other program: lab demo.`,
   # see what it would do, without writing anything
   orrery run --dry-run
 
-  # the leader, the backlog and the terminating namespaces
+  # the leader and the terminating namespaces
   orrery status
 
   # why a namespace hangs in Terminating, and what to do

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,15 +19,11 @@ import (
 // statusOptions are the flags of "orrery status". A flag that "orrery run" also has has the same
 // meaning.
 type statusOptions struct {
-	address        string
 	cluster        clusterOptions
 	leaseNamespace string
 	leaseName      string
 	limit          int
 	output         string
-	replicaTimeout time.Duration
-
-	flags *pflag.FlagSet
 }
 
 // The exit codes of "orrery status".
@@ -41,37 +34,24 @@ const (
 
 const outputText = "text"
 
-// statusTimeout bounds all requests, and replicaTimeout the request to a replica: one
-// that hangs must leave time to ask the cluster.
-const (
-	statusTimeout  = 30 * time.Second
-	replicaTimeout = 5 * time.Second
-)
+// statusTimeout bounds all requests.
+const statusTimeout = 30 * time.Second
 
 func newStatusCommand() *cobra.Command {
 	options := &statusOptions{}
 	command := &cobra.Command{
 		Use:   "status",
-		Short: "Show the leader, the queue, and the terminating namespaces",
-		Long: `Shows the leader and since when it leads, how much work waits, and the
-terminating namespaces, for how long and what their conditions say. Whether they
-are stuck, "orrery why -A" says. It only reads, with one to three requests.
-
-It asks the "orrery run" whose debug address is given, or the one at
-` + statusAddress() + `. If none answers there, or if --kubeconfig, --context or --as
-is given, it asks the cluster, which knows the Lease and the namespaces but no
-backlog. A replica at ` + statusAddress() + ` that works for another cluster than the
-kubeconfig's ($KUBECONFIG, or ~/.kube/config) is refused.
+		Short: "Show the leader and the terminating namespaces",
+		Long: `Shows the leader and since when it leads, and the terminating namespaces, for
+how long and what their conditions say. Whether they are stuck, "orrery why -A"
+says. It only reads, with two requests and one more for every 500 namespaces.
 
 Exit codes:
   0  there is a leader
-  1  there is no leader, or the replica cannot watch
+  1  there is no leader
   2  the state could not be determined; the last line says why`,
-		Example: `  # the replica on this machine, or else the cluster that kubectl talks to
+		Example: `  # the cluster that kubectl talks to
   orrery status
-
-  # a replica in a pod, by kubectl -n kube-system port-forward
-  orrery status --address 127.0.0.1:9000
 
   # for scripts, with the seconds that each namespace has been terminating
   orrery status --context staging -o json`,
@@ -104,8 +84,6 @@ Exit codes:
 }
 
 func (o *statusOptions) addTo(flags *pflag.FlagSet) {
-	o.flags, o.replicaTimeout = flags, replicaTimeout
-	flags.StringVar(&o.address, "address", statusAddress(), "the debug `address` of the replica to ask: host:port")
 	o.cluster.addTo(flags)
 	flags.StringVar(&o.leaseNamespace, "leader-elect-resource-namespace", "kube-system", "the `namespace` of the Lease in the cluster")
 	flags.StringVar(&o.leaseName, "leader-elect-resource-name", "orrery", "the `name` of the Lease in the cluster")
@@ -114,16 +92,8 @@ func (o *statusOptions) addTo(flags *pflag.FlagSet) {
 	program.WordVar(flags, &o.output, "output", "o", "output format", []string{outputText, outputJSON}, "form of the output")
 }
 
-// statusAddress returns the default debug address of "orrery run".
-func statusAddress() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(defaultMetricsPort)) }
-
 func (o *statusOptions) check() error {
-	_, _, err := net.SplitHostPort(o.address)
 	switch {
-	case err != nil:
-		return fmt.Errorf("--address must be host:port, such as %s, not %q", statusAddress(), o.address)
-	case o.flags.Changed("address") && o.asksCluster():
-		return errors.New("give --address to ask a replica, or --kubeconfig, --context and --as to ask the cluster")
 	case o.limit < 0:
 		return fmt.Errorf("--limit must not be negative, it is %d", o.limit)
 	case o.leaseNamespace == "" || o.leaseName == "":
@@ -132,25 +102,9 @@ func (o *statusOptions) check() error {
 	return o.cluster.check()
 }
 
-func (o *statusOptions) asksCluster() bool {
-	return o.flags.Changed("kubeconfig") || o.flags.Changed("context") || o.flags.Changed("as")
-}
-
-// report asks the replica or the cluster.
+// report asks the cluster.
 func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*status.Report, error) {
-	if o.flags.Changed("address") {
-		return o.askReplica(ctx)
-	}
 	config, _, err := kubeconfig.Load(o.cluster.of())
-	none, _ := errors.AsType[*kubeconfig.NoConfigError](err)
-	alone := none != nil && !none.Variable // no cluster is meant but the replica's
-	var replica *status.Report
-	if !o.asksCluster() && (err == nil || alone) {
-		replica, _ = o.askReplica(ctx)
-	}
-	if replica != nil && alone {
-		return replica, nil
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -159,25 +113,11 @@ func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*status.R
 		return nil, err
 	}
 	defer end()
-	if replica != nil {
-		return replica, status.SameCluster(ctx, client, replica)
-	}
 	report, err := status.FromCluster(ctx, client, o.leaseNamespace, o.leaseName)
 	if err != nil {
 		return nil, &startError{doing: "reading the status", server: config.Host, err: err}
 	}
 	return report, nil
-}
-
-// askReplica asks the replica at --address, never through a proxy and nowhere else.
-func (o *statusOptions) askReplica(ctx context.Context) (*status.Report, error) {
-	direct := &http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	ctx, cancel := context.WithTimeout(ctx, o.replicaTimeout)
-	defer cancel()
-	return status.FromReplica(ctx, direct, o.address)
 }
 
 func (o *statusOptions) print(command *cobra.Command, report *status.Report) error {

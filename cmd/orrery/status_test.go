@@ -3,16 +3,8 @@ package main
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"testing"
-	"time"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -48,104 +40,18 @@ func TestStatus(t *testing.T) {
 	assert.Equal(t, 1, code)
 	assert.Equal(t, []string{"no leader: there is no Lease kube-system/orrery"}, report.Problems)
 
-	var addresses []string
-	for _, line := range []string{"controller started", "standing by"} {
-		port := strconv.Itoa(freePort(t))
-		addresses = append(addresses, "127.0.0.1:"+port)
-		r := startReplica(t, path, "--metrics-port", port, "--namespace-deletion-grace-period=0s", "--namespaces=team-*")
-		r.await("other namespaces are left alone")
-		r.await(line)
-	}
-	hold(t, path, "team-a", "other")
-	leader, standby := addresses[0], addresses[1]
-	await(t, func() bool { // the cache of a standby lags, and so does the leader's report
-		for _, address := range addresses {
-			_, report := statusOf(t, "--address", address)
-			if len(report.Namespaces) != 1 || report.PassedOver != 1 || !strings.Contains(report.Namespaces[0].Why, "example.com/hold in 1 resource instances") {
-				return false
-			}
-		}
-		return true
-	}, func() string { return "" })
-	for name, where := range map[string][]string{"leader": {"--address", leader}, "standby": {"--address", standby}, "cluster": {"--kubeconfig", path}} {
-		t.Run(name, func(t *testing.T) {
-			code, report := statusOf(t, where...)
-			assert.Zero(t, code, "the age of a deletion is no verdict")
-			assert.Empty(t, report.Problems)
-			assert.Equal(t, "kube-system/orrery", report.Leader.Lease)
-			assert.Equal(t, leaseOf(t, path).Spec.HolderIdentity, report.Leader.Holder)
-			assert.True(t, leaseOf(t, path).Spec.AcquireTime.Equal(*report.Leader.Since))
-			assert.Equal(t, name == "leader", report.Leader.Self)
-			assert.Equal(t, name == "leader", report.Backlog != nil)
-			var names []string
-			for _, n := range report.Namespaces {
-				names = append(names, n.Name)
-			}
-			assert.Contains(t, names, "team-a")
-			assert.Equal(t, name == "cluster", slices.Contains(names, "other"), "replicas report selected namespaces only")
-		})
-	}
-}
-
-// statusAt returns the options of "orrery status" with another default address.
-func statusAt(address string) *statusOptions {
-	options := &statusOptions{}
-	options.addTo(pflag.NewFlagSet("status", pflag.ContinueOnError))
-	options.address = address
-	return options
-}
-
-// By default "orrery status" asks a replica on this machine; if none answers, the cluster.
-func TestStatusOfTheClusterIfNoReplicaAnswers(t *testing.T) {
-	path := builtIn(t)
-	t.Setenv("KUBECONFIG", path)
-	options := statusAt("127.0.0.1:" + strconv.Itoa(freePort(t)))
-	report, err := options.report(t.Context(), t.Output())
-	require.NoError(t, err)
-	assert.Empty(t, report.Replica)
-
-	hangs := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
-	options.address, options.replicaTimeout = strings.TrimPrefix(hangs, "http://"), time.Millisecond
-	report, err = options.report(t.Context(), t.Output())
-	require.NoError(t, err)
-	assert.Empty(t, report.Replica)
-}
-
-// On a shared machine the replica at the default address may be a colleague's, of another cluster.
-func TestAReplicaOfAnotherClusterIsRefused(t *testing.T) {
-	path, other := builtIn(t), builtIn(t)
-	port := strconv.Itoa(freePort(t))
-	r := startReplica(t, path, "--metrics-port", port)
-	r.await("store is filled")
-	status := func(kubeconfig string) (*status.Report, error) {
-		t.Setenv("KUBECONFIG", kubeconfig)
-		return statusAt("127.0.0.1:"+port).report(t.Context(), t.Output())
-	}
-	report, err := status(path)
-	require.NoError(t, err)
-	assert.Equal(t, "127.0.0.1:"+port, report.Replica)
-	assert.NotEmpty(t, report.ClusterUID)
-
-	_, err = status(other)
-	assert.ErrorContains(t, err, "the replica at 127.0.0.1:"+port+" is a client of "+
-		clientOf(t, path).Config().Host+", and the kubeconfig means "+clientOf(t, other).Config().Host)
-	assert.ErrorContains(t, err, "--address 127.0.0.1:"+port+" asks that replica")
-
-	balance := func(server *url.URL) http.Handler { return httputil.NewSingleHostReverseProxy(server) }
-	balanced := redirected(t, path, balance)
-	_, err = status(balanced)
-	assert.NoError(t, err, "the same cluster behind another address")
-
-	refuses := serve(t, &quietCluster{refuse: forbidden})
-	_, err = status(writeKubeconfig(t, refuses, "{}"))
-	assert.ErrorContains(t, err, "it is not known whether that is the cluster of the kubeconfig, "+refuses)
-
-	_, err = status(filepath.Join(t.TempDir(), "missing"))
-	assert.Error(t, err, "$KUBECONFIG means a cluster, and that cannot be found")
-	t.Setenv("HOME", t.TempDir())
-	report, err = status("")
-	require.NoError(t, err, "without a kubeconfig, no other cluster is meant")
-	assert.NotEmpty(t, report.Replica)
+	leader := startReplica(t, path)
+	leader.await("controller started")
+	hold(t, path, "team-a")
+	code, report = statusOf(t, "--kubeconfig", path)
+	assert.Zero(t, code, "the age of a deletion is no verdict")
+	assert.Empty(t, report.Problems)
+	assert.Equal(t, "kube-system/orrery", report.Leader.Lease)
+	assert.Equal(t, leaseOf(t, path).Spec.HolderIdentity, report.Leader.Holder)
+	assert.True(t, leaseOf(t, path).Spec.AcquireTime.Equal(*report.Leader.Since))
+	require.Len(t, report.Namespaces, 1)
+	assert.Equal(t, "team-a", report.Namespaces[0].Name)
+	leader.end()
 }
 
 // "orrery status --as" shows what another user may see, as "orrery run --as" does.

@@ -7,7 +7,6 @@ import (
 	"orrery/controller/gears"
 	"orrery/controller/manager"
 	"orrery/internal/app/rights"
-	"orrery/internal/app/status"
 	"orrery/nsctl"
 	nsctlfast "orrery/nsctl/fast"
 	"orrery/restclient"
@@ -82,19 +81,5 @@ func startNamespaceController(c manager.ControllerContext, options NamespaceOpti
 		c.Logger.Info().Str("controller", c.Name).Stringer("namespaces", options.Selection).Msg("other namespaces are left alone")
 	}
 	c.Show("controller/"+c.Name, func() any { return controller.Snapshot() })
-	c.Show(status.ClusterGear, func() any { return status.IdentityOf(namespaces.GetIndexer().GetByKey) })
-	c.Show(status.Gear, func() any {
-		queued := map[string]bool{}
-		for _, name := range controller.Snapshot().Queue.Queued {
-			queued[name] = true
-		}
-		deletions := []status.Deletion{}
-		for _, namespace := range controller.InDeletion() {
-			deletion := status.DeletionOf(namespace)
-			deletion.Waits = queued[namespace.Name]
-			deletions = append(deletions, deletion)
-		}
-		return deletions
-	})
 	return controller, nil
 }

@@ -3,7 +3,7 @@ package status
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -27,7 +27,8 @@ func FromCluster(ctx context.Context, client *restclient.Client, leaseNamespace,
 		r.Time = now
 		for _, namespace := range list.Items {
 			if namespace.DeletionTimestamp != nil {
-				r.Namespaces = append(r.Namespaces, Namespace{Deletion: DeletionOf(namespace)})
+				deleted := namespace.DeletionTimestamp.Time
+				r.Namespaces = append(r.Namespaces, Namespace{Name: namespace.Name, DeletedAt: deleted, Why: why(namespace)})
 			}
 		}
 		if list.Continue == "" {
@@ -50,50 +51,6 @@ func FromCluster(ctx context.Context, client *restclient.Client, leaseNamespace,
 	r.assess()
 	return r, nil
 }
-
-// SameCluster returns an error unless the replica of the report works for the cluster of the
-// client: both have the same address of the API server, or the same cluster behind two addresses.
-func SameCluster(ctx context.Context, client *restclient.Client, r *Report) error {
-	server := client.Config().Host
-	if r.Server == server {
-		return nil
-	}
-	var namespace api.Namespace
-	_, err := get(ctx, client, "/api/v1/namespaces/"+identity, nil, &namespace)
-	if err == nil && namespace.UID != "" && namespace.UID == r.ClusterUID {
-		return nil
-	}
-	return &OtherClusterError{Replica: r.Replica, ReplicaServer: r.Server, Server: server, Err: err}
-}
-
-// identity is the namespace whose UID tells clusters apart. It cannot be deleted.
-const identity = "kube-system"
-
-// IdentityOf returns the UID of a cluster; get returns a namespace from a store.
-func IdentityOf(get func(name string) (namespace *api.Namespace, exists bool)) string {
-	if namespace, exists := get(identity); exists {
-		return namespace.UID
-	}
-	return ""
-}
-
-// OtherClusterError reports that a replica works for another cluster than the one that was meant.
-type OtherClusterError struct {
-	Replica, ReplicaServer, Server string
-	Err                            error // not nil: whether it is another one could not be read
-}
-
-func (e *OtherClusterError) Error() string {
-	differs := "the kubeconfig means " + e.Server
-	if e.Err != nil {
-		differs = fmt.Sprintf("it is not known whether that is the cluster of the kubeconfig, %s: %v", e.Server, e.Err)
-	}
-	return fmt.Sprintf("the replica at %s is a client of %s, and %s; "+
-		"--address %s asks that replica, --kubeconfig or --context a cluster",
-		e.Replica, e.ReplicaServer, differs, e.Replica)
-}
-
-func (e *OtherClusterError) Unwrap() error { return e.Err }
 
 // of sets the leader from a Lease.
 func (l *Leader) of(lease *api.Lease, now time.Time) {
@@ -121,5 +78,9 @@ func get(ctx context.Context, client *restclient.Client, path string, query url.
 	if err := client.Do(ctx, restclient.Request{Path: path, Query: query}, &answer); err != nil {
 		return time.Time{}, err
 	}
-	return clock(answer.Header), json.Unmarshal(answer.Body, into)
+	now, err := http.ParseTime(answer.Header.Get("Date"))
+	if err != nil {
+		now = time.Now() // a proxy dropped the header
+	}
+	return now, json.Unmarshal(answer.Body, into)
 }

@@ -1,9 +1,7 @@
-// Package status reports the leader, the backlog, and the terminating namespaces with their ages.
-// It does not judge which of them are stuck: package why does. [FromReplica] reads /debug/orrery of
-// a running "orrery run", which includes its backlog. [FromCluster] reads the Lease and the
-// namespaces from the API server. A replica gets one request, an API server two and one more for
-// every 500 terminating namespaces; all of them only read. Ages are computed with the clock of the
-// server that answered.
+// Package status reports the leader, and the terminating namespaces with their ages. It does not
+// judge which of them are stuck: package why does. [FromCluster] reads the Lease and the namespaces
+// from the API server, with two requests and one more for every 500 terminating namespaces. Ages are
+// computed with the clock of the server.
 package status
 
 import (
@@ -19,69 +17,34 @@ import (
 
 // Report is the state of a controller at one moment.
 type Report struct {
-	// Replica is the address of the replica that answered; empty: the API server answered. Server
-	// is the API server.
-	Replica string `json:"replica,omitempty"`
-	Server  string `json:"server"`
-	// ClusterUID is the UID of the cluster's namespace kube-system. Only a replica tells it.
-	ClusterUID string `json:"clusterUID,omitempty"`
-	// Time is the time of the report by the clock of the server that answered.
-	Time time.Time `json:"time"`
-
-	// Stale is why the replica may not know the current state of the cluster; empty if it does.
-	Stale  string `json:"stale,omitempty"`
-	Leader Leader `json:"leader"`
-	// Backlog is nil unless the leader answered.
-	Backlog *Backlog `json:"backlog,omitempty"`
-	// Selection is --namespaces, and PassedOver the number of terminating namespaces that it
-	// excludes. Only a replica knows them.
-	Selection  string `json:"selection,omitempty"`
-	PassedOver int    `json:"passedOver"`
-
+	// Server is the API server.
+	Server string `json:"server"`
+	// Time is the time of the report by the clock of the server.
+	Time   time.Time `json:"time"`
+	Leader Leader    `json:"leader"`
 	// Namespaces are those terminating, the oldest first.
 	Namespaces []Namespace `json:"namespaces"`
-
-	// Problems are empty if the controller is healthy.
+	// Problems are empty if there is a leader.
 	Problems []string `json:"problems"`
 }
 
 // Leader is the holder of the Lease, or the reason why there is none.
 type Leader struct {
-	Lease         string     `json:"lease,omitempty"` // empty: no election
+	Lease         string     `json:"lease"`
 	Holder        string     `json:"holder,omitempty"`
 	Since         *time.Time `json:"since,omitempty"`
 	SilentSeconds int        `json:"silentSeconds"` // since the last renewal
 	Transitions   int        `json:"transitions"`
-	// Self: the holder is the replica that answered.
-	Self bool `json:"self"`
 	// Missing says why there is no leader. It is empty if there is one.
 	Missing string `json:"missing,omitempty"`
 }
 
-// Backlog is the leader's pending work.
-type Backlog struct {
-	Waiting int `json:"waiting"` // for a worker
-	Active  int `json:"active"`  // being processed
-	Planned int `json:"planned"` // for later
-}
-
 // Namespace is a terminating namespace.
 type Namespace struct {
-	Deletion
-	Seconds int `json:"seconds"` // since DeletedAt
-}
-
-// Deletion is the state of a deletion, from the namespace itself.
-type Deletion struct {
 	Name      string    `json:"name"`
 	DeletedAt time.Time `json:"deletedAt"` // its deletion timestamp
 	Why       string    `json:"why"`       // why it still exists
-	Waits     bool      `json:"waits"`     // for a worker; only the leader knows
-}
-
-// DeletionOf returns the state of a namespace's deletion.
-func DeletionOf(namespace *api.Namespace) Deletion {
-	return Deletion{Name: namespace.Name, DeletedAt: namespace.DeletionTimestamp.Time, Why: why(namespace)}
+	Seconds   int       `json:"seconds"`   // since DeletedAt
 }
 
 // unreported is why a namespace exists that no pass has reported on.
@@ -113,9 +76,6 @@ func (r *Report) assess() {
 		return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), strings.Compare(a.Name, b.Name))
 	})
 	r.Problems = []string{}
-	if r.Stale != "" {
-		r.Problems = append(r.Problems, "the replica's data may be stale: "+r.Stale)
-	}
 	if r.Leader.Missing != "" {
 		r.Problems = append(r.Problems, "no leader: "+r.Leader.Missing)
 	}

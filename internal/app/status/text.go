@@ -16,27 +16,9 @@ func (r *Report) WriteText(w io.Writer, limit int) error {
 	row := func(name, format string, values ...any) {
 		fmt.Fprintf(table, "%s\t%s\n", name, terminal.OneLine(fmt.Sprintf(format, values...)))
 	}
-	if r.Replica != "" {
-		row("asked", "the replica at %s, a client of %s", r.Replica, r.Server)
-	} else {
-		row("asked", "the cluster at %s", r.Server)
-	}
-	if r.Stale != "" {
-		row("may be old", "%s", r.Stale)
-	}
+	row("asked", "the cluster at %s", r.Server)
 	row("leader", "%s", r.leader())
-	switch {
-	case r.Backlog != nil:
-		row("backlog", "%d waiting, %d in work, %d planned", r.Backlog.Waiting, r.Backlog.Active, r.Backlog.Planned)
-	case r.Replica != "":
-		row("backlog", "unknown to a standby: ask the leader")
-	default:
-		row("backlog", "unknown to the cluster: ask the leader with --address")
-	}
 	row("deletions", "%s", words.Count(len(r.Namespaces), "terminating namespace"))
-	if r.Selection != "" && r.Selection != "*" {
-		row("passed over", "%s, by --namespaces %s", words.Count(r.PassedOver, "terminating namespace"), r.Selection)
-	}
 	if err := table.Flush(); err != nil || len(r.Namespaces) == 0 {
 		return err
 	}
@@ -47,7 +29,7 @@ func (r *Report) WriteText(w io.Writer, limit int) error {
 	}
 	for _, n := range shown {
 		lasted := words.Duration(time.Duration(n.Seconds) * time.Second)
-		name, state := terminal.OneLine(n.Name), terminal.OneLine(n.Deletion.text())
+		name, state := terminal.OneLine(n.Name), terminal.OneLine(n.Why)
 		fmt.Fprintf(table, "%s\t%s\t%s\n", name, lasted, state)
 	}
 	if err := table.Flush(); err != nil {
@@ -60,29 +42,12 @@ func (r *Report) WriteText(w io.Writer, limit int) error {
 	return table.Flush()
 }
 
-// text returns why a namespace exists, and whether it waits.
-func (d Deletion) text() string {
-	switch {
-	case d.Waits && d.Why == unreported:
-		return "waits for a worker"
-	case d.Waits:
-		return "waits for a worker; " + d.Why
-	}
-	return d.Why
-}
-
 func (r *Report) leader() string {
 	l := r.Leader
-	switch {
-	case l.Missing != "":
+	if l.Missing != "" {
 		return "none: " + l.Missing
-	case l.Lease == "":
-		return "no election, this replica works alone"
 	}
 	text := l.Holder
-	if l.Self {
-		text += " (this replica)"
-	}
 	if l.Since != nil {
 		text += ", for " + words.Duration(r.Time.Sub(*l.Since))
 	}
