@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"orrery/internal/app/secondcontroller"
@@ -31,14 +30,12 @@ func inWords(controller string) string { return strings.ReplaceAll(controller, "
 // kind as a selected one, and otherwise logs the evidence. It only reads. A dry run cannot
 // conflict.
 func refuseSecond(ctx context.Context, client *restclient.Client, options *runOptions, logger *logs.Logger) error {
-	var builtIn []secondcontroller.Controller
 	for _, d := range options.chosen {
-		if d.BuiltIn && !options.allowSecond {
-			builtIn = append(builtIn, secondcontroller.Controller{Name: d.Name, Alias: d.Alias})
+		if !d.BuiltIn || options.allowSecond {
+			continue
 		}
-	}
-	for i, c := range builtIn {
-		evidence, err := secondcontroller.Look(ctx, client, c, slices.Concat(builtIn[:i], builtIn[i+1:])...)
+		c := secondcontroller.Controller{Name: d.Name, Alias: d.Alias}
+		evidence, err := secondcontroller.Look(ctx, client, c)
 		if err != nil {
 			return err
 		}

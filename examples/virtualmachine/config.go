@@ -115,8 +115,6 @@ type Trace struct {
 	PhaseChanged func(vm *VirtualMachine, from VirtualMachinePhase)
 	// Event: something to record as an Event of Kubernetes.
 	Event func(vm *VirtualMachine, kind api.EventType, reason, message string)
-	// Waiting: the spec can never work, and no pass follows before it changes.
-	Waiting func(vm *VirtualMachine, why error)
 }
 
 // The reasons of Events, besides "Failed" with the name of a driver's call behind it, such as

@@ -42,9 +42,6 @@ func (c *Controller) failed(ctx context.Context, vm *VirtualMachine, err error) 
 		c.event(vm, api.EventWarning, reasonOf(err), err.Error())
 	}
 	if canNeverWork(err) {
-		if c.trace.Waiting != nil {
-			c.trace.Waiting(vm, err)
-		}
 		return nil
 	}
 	return err

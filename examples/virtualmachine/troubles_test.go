@@ -98,7 +98,6 @@ func TestASpecThatTheDriverRefuses(t *testing.T) {
 		events := told(p, &p.events)
 		assert.Contains(w.t, events, "large Warning InvalidSpec: "+why)
 		assert.Equal(w.t, 1, p.passesOf("default/large"), "another pass would fail with the same error")
-		assert.Equal(w.t, []string{"large: " + why}, told(p, &p.waiting))
 		assert.Empty(w.t, told(p, &p.errors))
 		assert.Len(w.t, w.driver.Names(), 1)
 		w.resize("large", "1Gi")

@@ -94,13 +94,12 @@ type process struct {
 	client     *restclient.Client
 	controller *virtualmachine.Controller
 
-	mu      sync.Mutex // guards the controller's reports
-	passes  map[string]int
-	failed  map[string]int // in a row
-	phases  []string
-	events  []string
-	waiting []string // machines, with the reason
-	errors  []error
+	mu     sync.Mutex // guards the controller's reports
+	passes map[string]int
+	failed map[string]int // in a row
+	phases []string
+	events []string
+	errors []error
 }
 
 // start runs a controller. Each change is applied to its configuration first.
@@ -213,9 +212,6 @@ func (p *process) trace() *virtualmachine.Trace {
 		},
 		Event: func(vm *machine, kind api.EventType, reason, message string) {
 			note(func() { p.events = append(p.events, fmt.Sprintf("%s %s %s: %s", vm.Name, kind, reason, message)) })
-		},
-		Waiting: func(vm *machine, why error) {
-			note(func() { p.waiting = append(p.waiting, fmt.Sprintf("%s: %v", vm.Name, why)) })
 		},
 	}
 }

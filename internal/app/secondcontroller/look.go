@@ -82,10 +82,9 @@ var NamespaceController = Controller{Name: "namespace-controller", Alias: "names
 func (c Controller) is(name string) bool { return name == c.Name || c.Alias != "" && name == c.Alias }
 
 // Look searches the cluster for a controller of kube-controller-manager, and writes nothing. The
-// first evidence decides. Its advice switches off the controllers beside, too, which this process
-// also runs. Look fails only if ctx ends.
-func Look(ctx context.Context, client *restclient.Client, controller Controller, beside ...Controller) (Evidence, error) {
-	l := looker{client: client, Controller: controller, beside: beside}
+// first evidence decides. Look fails only if ctx ends.
+func Look(ctx context.Context, client *restclient.Client, controller Controller) (Evidence, error) {
+	l := looker{client: client, Controller: controller}
 	for _, look := range []func(context.Context) Evidence{l.version, l.pods, l.namespaces, l.lease} {
 		evidence := look(ctx)
 		if ctx.Err() != nil {
@@ -102,7 +101,6 @@ func Look(ctx context.Context, client *restclient.Client, controller Controller,
 type looker struct {
 	Controller
 	client *restclient.Client
-	beside []Controller
 }
 
 // get reads a document and returns the server's time. ok is false if the document cannot be read.
@@ -219,28 +217,16 @@ func (l looker) lease(ctx context.Context) Evidence {
 // whereToWrite ends SwitchOff for a real cluster.
 const whereToWrite = " (docs/operate/running.md says where)"
 
-// without returns the entries of --controllers with this controller and those beside it excluded.
-// It keeps the others: kubeadm and minikube list bootstrapsigner and tokencleaner, which "*" does
-// not include.
+// without returns the entries of --controllers with this controller excluded. It keeps the others:
+// kubeadm and minikube list bootstrapsigner and tokencleaner, which "*" does not include.
 func (l looker) without(entries []string) string {
 	if len(entries) == 0 {
 		entries = []string{"*"}
 	}
 	kept := slices.DeleteFunc(slices.Clone(entries), func(entry string) bool {
-		return slices.ContainsFunc(l.all(), func(c Controller) bool { return c.is(strings.TrimPrefix(entry, "-")) })
+		return l.is(strings.TrimPrefix(entry, "-"))
 	})
-	return strings.Join(append(kept, l.excluded()), ",")
-}
-
-func (l looker) all() []Controller { return append([]Controller{l.Controller}, l.beside...) }
-
-// excluded returns the entries that exclude the controllers.
-func (l looker) excluded() string {
-	var entries []string
-	for _, c := range l.all() {
-		entries = append(entries, "-"+c.Name)
-	}
-	return strings.Join(entries, ",")
+	return strings.Join(append(kept, "-"+l.Name), ",")
 }
 
 // switchOff returns how to switch the controller off in a program whose command line cannot be
@@ -252,7 +238,8 @@ func (l looker) switchOff(manager string) string {
 	case "kubelite":
 		return "write --controllers=" + l.without(nil) + " into args/kube-controller-manager of microk8s" + whereToWrite
 	}
-	return "add " + l.excluded() + " to the --controllers of " + managerName + ", or \"*," + l.excluded() + "\" if it has none" + whereToWrite
+	return "add -" + l.Name + " to the --controllers of " + managerName + ", or \"*,-" + l.Name + "\" if it has none" +
+		whereToWrite
 }
 
 // managerPod has the fields of a pod for its command line and readiness.

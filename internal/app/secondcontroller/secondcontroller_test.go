@@ -135,7 +135,7 @@ func (c *cluster) report(name, manager string) {
 
 // look returns the evidence of a cluster that a function has prepared.
 func look(
-	t *testing.T, prepare func(c *cluster), of secondcontroller.Controller, beside ...secondcontroller.Controller,
+	t *testing.T, prepare func(c *cluster), of secondcontroller.Controller,
 ) (evidence secondcontroller.Evidence) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -143,7 +143,7 @@ func look(
 		prepare(c)
 		c.read = nil
 		var err error
-		evidence, err = secondcontroller.Look(t.Context(), c.Admin(), of, beside...)
+		evidence, err = secondcontroller.Look(t.Context(), c.Admin(), of)
 		require.NoError(t, err)
 		assert.Equal(t, []string{http.MethodGet}, slices.Compact(c.read), "nothing is written")
 	})
@@ -276,15 +276,6 @@ func TestSwitchOffKeepsOtherControllers(t *testing.T) {
 		advice := strings.TrimSuffix(evidence.SwitchOff, " (docs/operate/running.md says where)")
 		assert.Equal(t, switchOff, advice, evidence.How)
 	}
-}
-
-// A run with several controllers needs one command line for all of them.
-func TestSwitchOffNamesTheControllersBeside(t *testing.T) {
-	evidence := look(t, func(c *cluster) {
-		c.manager("m", "True", "kube-controller-manager", "--controllers=*,bootstrapsigner,-replicaset")
-	}, secondcontroller.NamespaceController, replicaSets)
-	const line = "--controllers=*,bootstrapsigner,-namespace-controller,-replicaset-controller"
-	assert.Contains(t, evidence.SwitchOff, "start it with "+line+" (")
 }
 
 func TestAnEndedContextIsAnError(t *testing.T) {

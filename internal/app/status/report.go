@@ -1,7 +1,7 @@
 // Package status reports the leader, and the terminating namespaces with their ages. It does not
 // judge which of them are stuck: package why does. [FromCluster] reads the Lease and the namespaces
-// from the API server, with two requests and one more for every 500 terminating namespaces. Ages are
-// computed with the clock of the server.
+// from the API server, with two requests and one more for every 500 terminating namespaces. Ages
+// are computed with the clock of the server.
 package status
 
 import (
