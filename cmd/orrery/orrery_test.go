@@ -328,7 +328,9 @@ func TestHelp(t *testing.T) { programtest.TestHelp(t, newRootCommand) }
 // The program accepts every command in the documentation.
 func TestTheDocumentationsCommandsParse(t *testing.T) {
 	found := programtest.TestDocumentation(t, newRootCommand, "../..")
-	for file, least := range map[string]int{"README.md": 5, "running.md": 11, "observing.md": 5, "stuck-namespaces.md": 2} {
+	for file, least := range map[string]int{
+		"README.md": 5, "running.md": 11, "observing.md": 5, "stuck-namespaces.md": 2,
+	} {
 		assert.GreaterOrEqual(t, found[file], least, file)
 	}
 }

@@ -95,7 +95,8 @@ func NewManager(shared Shared, chosen []Descriptor) *Manager {
 	m.recorders.shared = m.shared
 	wholeLists := shared.Client.WithListLimit(0) // an informer lists a whole resource at once
 	m.controllers = controller.NewManager(controller.Config{
-		Client: m.clientFor(wholeLists, "shared-informers", 1, 1), Gears: shared.Gears, Failures: io.Discard, Lead: m.lead,
+		Client: m.clientFor(wholeLists, "shared-informers", 1, 1), Gears: shared.Gears,
+		Failures: io.Discard, Lead: m.lead,
 	})
 	for _, d := range chosen {
 		c := &member{Descriptor: d, state: Missing}

@@ -83,7 +83,8 @@ func TestEachControllerHasAClientOfItsOwn(t *testing.T) {
 func TestAResourceThatIsMissing(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var gizmo, other tiny
-		show := s.begin(s.shared(), gizmo.describe("gizmo-controller", nil, gizmos), other.describe("other", nil, configMaps))
+		show := s.begin(s.shared(),
+			gizmo.describe("gizmo-controller", nil, gizmos), other.describe("other", nil, configMaps))
 		defer show.end()
 		require.NoError(t, show.Synced(), "it is no reason not to be ready")
 		assert.Equal(t, []manager.Status{
@@ -118,7 +119,8 @@ func TestARightThatIsMissing(t *testing.T) {
 	eachGears(t, func(s *stage, shared manager.Shared) {
 		var secret, other tiny
 		heal := s.Fault("forbid:verb=list|watch,resource=secrets")
-		show := s.begin(shared, secret.describe("secret-controller", nil, secrets), other.describe("other", nil, configMaps))
+		show := s.begin(shared,
+			secret.describe("secret-controller", nil, secrets), other.describe("other", nil, configMaps))
 		defer show.end()
 		later(5 * time.Minute)
 		s.createConfigMap("x")
@@ -209,7 +211,8 @@ type runs func(stop, alive context.Context)
 func (r runs) RunWithin(stop, alive context.Context) { r(stop, alive) }
 
 func describe(name string, run runs) manager.Descriptor {
-	return manager.Descriptor{Name: name, New: func(manager.ControllerContext) (manager.Controller, error) { return run, nil }}
+	set := func(manager.ControllerContext) (manager.Controller, error) { return run, nil }
+	return manager.Descriptor{Name: name, New: set}
 }
 
 func TestAnInitialiserThatFails(t *testing.T) {

@@ -33,7 +33,9 @@ func (r *recorders) of(name string, client *restclient.Client) func() events.Eve
 	}
 	return sync.OnceValue(func() events.EventRecorder {
 		instance, _ := os.Hostname() // as client-go's recorders do; an error leaves the field empty
-		recorder := events.Start(events.Config{Client: client, Component: name, Instance: instance, Trace: r.shared.Logger.Events()})
+		recorder := events.Start(events.Config{
+			Client: client, Component: name, Instance: instance, Trace: r.shared.Logger.Events(),
+		})
 		r.show(name, recorder)
 		r.mu.Lock()
 		defer r.mu.Unlock()

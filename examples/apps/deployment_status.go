@@ -77,9 +77,11 @@ func (p *pass) deadline(rollout *Condition) time.Time {
 }
 
 func (p *pass) conditions(status DeploymentStatus, now time.Time) []Condition {
-	available := NewCondition("Available", api.ConditionFalse, "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
+	available := NewCondition("Available", api.ConditionFalse, "MinimumReplicasUnavailable",
+		"Deployment does not have minimum availability.")
 	if status.AvailableReplicas >= p.deployment.Spec.Replicas-p.deployment.MaxUnavailable() {
-		available = NewCondition("Available", api.ConditionTrue, "MinimumReplicasAvailable", "Deployment has minimum availability.")
+		available = NewCondition("Available", api.ConditionTrue, "MinimumReplicasAvailable",
+			"Deployment has minimum availability.")
 	}
 	conditions := WithCondition(status.Conditions, available)
 
@@ -93,7 +95,8 @@ func (p *pass) conditions(status DeploymentStatus, now time.Time) []Condition {
 
 	for i := len(p.sets) - 1; i >= 0; i-- { // the newest set that could not create its pods
 		if failure := FindCondition(p.sets[i].Status.Conditions, ReplicaFailure); failure != nil {
-			return WithCondition(conditions, NewCondition(ReplicaFailure, failure.Status, failure.Reason, failure.Message))
+			reported := NewCondition(ReplicaFailure, failure.Status, failure.Reason, failure.Message)
+			return WithCondition(conditions, reported)
 		}
 	}
 	return WithoutCondition(conditions, ReplicaFailure)

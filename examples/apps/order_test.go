@@ -22,7 +22,8 @@ func TestTheCheapestPodsGoFirst(t *testing.T) {
 		p.CreationTimestamp = api.NewTime(created)
 		p.Spec.NodeName = "quiet"
 		p.Status.Phase = api.PodRunning
-		p.Status.Conditions = []Condition{{Type: "Ready", Status: api.ConditionTrue, LastTransitionTime: api.NewTime(created)}}
+		ready := Condition{Type: "Ready", Status: api.ConditionTrue, LastTransitionTime: api.NewTime(created)}
+		p.Status.Conditions = []Condition{ready}
 		change(p)
 		return p
 	}

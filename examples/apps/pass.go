@@ -26,7 +26,8 @@ func newPass(c *DeploymentController, d *Deployment, sets []*ReplicaSet) *pass {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	p := &pass{DeploymentController: c, deployment: d, sets: sets, collisions: d.Status.CollisionCount}
-	if i := slices.IndexFunc(sets, func(s *ReplicaSet) bool { return s.Spec.Template.Equal(&d.Spec.Template) }); i >= 0 {
+	isNew := func(s *ReplicaSet) bool { return s.Spec.Template.Equal(&d.Spec.Template) }
+	if i := slices.IndexFunc(sets, isNew); i >= 0 {
 		p.current = sets[i]
 	}
 	return p
@@ -53,10 +54,11 @@ func (p *pass) step(ctx context.Context) error {
 	if err := p.syncCurrent(ctx); err != nil {
 		return err
 	}
+	unreported := func(set *ReplicaSet) bool { return set.Status.ObservedGeneration < set.Generation }
 	switch {
 	case p.deployment.Spec.Paused:
 		return p.scalePaused(ctx)
-	case slices.ContainsFunc(p.sets, func(set *ReplicaSet) bool { return set.Status.ObservedGeneration < set.Generation }):
+	case slices.ContainsFunc(p.sets, unreported):
 		return nil // the replica set controller has not reported the result of the last step
 	case p.deployment.Spec.Strategy.Type == Recreate:
 		return p.recreate(ctx)

@@ -10,7 +10,9 @@ import (
 
 // calculateStatus returns the status to report, and how long it takes until the next ready pod
 // becomes available, 0 if there is none.
-func calculateStatus(set *ReplicaSet, pods []*Pod, manageErr error, now time.Time) (status ReplicaSetStatus, after time.Duration) {
+func calculateStatus(
+	set *ReplicaSet, pods []*Pod, manageErr error, now time.Time,
+) (status ReplicaSetStatus, after time.Duration) {
 	template := LabelSelector{MatchLabels: set.Spec.Template.Labels}
 	minReady := time.Duration(set.Spec.MinReadySeconds) * time.Second
 	status = ReplicaSetStatus{

@@ -134,7 +134,8 @@ func (p *pass) cleanup(ctx context.Context) error {
 		if set.Spec.Replicas > 0 || set.DeletionTimestamp != nil { // a complete rollout has no old pods
 			continue
 		}
-		if err := DeleteIncarnation(ctx, p.DeploymentController.sets.Client(set.Namespace), &set.ObjectMeta); err != nil && !api.IsNotFound(err) {
+		client := p.DeploymentController.sets.Client(set.Namespace)
+		if err := DeleteIncarnation(ctx, client, &set.ObjectMeta); err != nil && !api.IsNotFound(err) {
 			return err
 		}
 	}

@@ -20,7 +20,6 @@ import (
 	"orrery/controller/gears"
 	"orrery/controller/manager"
 	"orrery/examples/apps"
-	"orrery/informer"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/clustertest"
 	"orrery/internal/observe/logs"
@@ -219,18 +218,6 @@ func TestDescriptors(t *testing.T) {
 		}
 		for _, resource := range d.Needs {
 			assert.True(t, watched[resource.Resource] || watched["*"], "%s has no right to watch %s", d.Name, resource.Resource)
-		}
-	}
-}
-
-// Handlers cannot be added to an informer that has ended.
-func TestAnInitialiserThatComesTooLate(t *testing.T) {
-	var late *world
-	play(t, gears.Fast, func(w *world) { late = w })
-	for _, d := range descriptors() {
-		if d.Name != "garbage-collector-controller" { // which adds handlers when it runs
-			_, err := d.New(late.context)
-			assert.ErrorIs(t, err, informer.ErrStopped, d.Name)
 		}
 	}
 }

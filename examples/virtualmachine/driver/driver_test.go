@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -180,27 +179,4 @@ func TestTheStateDirectory(t *testing.T) {
 	assert.ErrorContains(t, err, "needs a state directory")
 	_, err = driver.New("process", driver.Options{StateDir: "/dev/null/servers"})
 	assert.ErrorContains(t, err, "the state directory of the driver process")
-}
-
-func TestMain(m *testing.M) {
-	if os.Getenv(hogKey) != "" && os.Getenv("ORRERY_SERVER") != "" {
-		hog()
-	}
-	os.Exit(m.Run())
-}
-
-// hogKey makes this test binary, when it is started as a server, use more and more memory.
-const hogKey = "TEST_SERVER_HOG"
-
-func hog() {
-	var all [][]byte
-	for range 64 {
-		block := make([]byte, 1<<20)
-		for i := range block {
-			block[i] = 1
-		}
-		all = append(all, block)
-	}
-	time.Sleep(time.Hour)
-	runtime.KeepAlive(all)
 }

@@ -22,8 +22,7 @@ import (
 // written before the process is started. A program that is killed in between leaves a file without
 // a PID, and the next one finds the process by a variable in its environment.
 //
-// GetServerStatus enforces the memory limit: it kills a server whose processes use more. CPU usage
-// is measured and not limited. A process that leaves the session of its server is no longer
+// Usage is measured and not limited. A process that leaves the session of its server is no longer
 // tracked.
 type Process struct {
 	dir     string
@@ -47,7 +46,6 @@ type record struct {
 	Boot    string // the boot of this machine that PID and Start are of
 	PID     int    // 0: it may have been started or not
 	Start   uint64 // in clock ticks since the boot
-	Ended   string // why this driver has killed it
 }
 
 // environmentKey is a variable in the environment of each process, with the file of its server.
@@ -133,7 +131,7 @@ func (d *Process) IsServerExist(_ context.Context, name string) (bool, error) {
 }
 
 // GetServerStatus implements [Interface].
-func (d *Process) GetServerStatus(ctx context.Context, name string) (Status, error) {
+func (d *Process) GetServerStatus(_ context.Context, name string) (Status, error) {
 	defer d.lock(name)()
 	known, err := d.find(name)
 	switch {
@@ -141,19 +139,10 @@ func (d *Process) GetServerStatus(ctx context.Context, name string) (Status, err
 		return Status{}, err
 	case known == nil:
 		return notFound, nil
-	case known.Ended != "":
-		return Status{State: Ended, Reason: known.Ended}, nil
 	case !known.runs():
 		return Status{State: Ended, Reason: "its process has ended"}, nil
 	}
 	used := d.usage(known)
-	if used.memory > known.Request.Memory {
-		known.Ended = fmt.Sprintf("killed: it used %d bytes of memory, and may use %d", used.memory, known.Request.Memory)
-		if err := errors.Join(d.write(name, known), d.endAll(ctx, name, known)); err != nil {
-			return Status{}, err
-		}
-		return Status{State: Ended, Reason: known.Ended}, nil
-	}
 	now := sample{at: time.Now(), used: used.cpu}
 	d.mu.Lock()
 	before, sampled := d.samples[name]
@@ -200,7 +189,7 @@ func (d *Process) find(name string) (*record, error) {
 
 // runs reports whether the process is there.
 func (r *record) runs() bool {
-	if r == nil || r.PID == 0 || r.Ended != "" || r.Boot != bootID() {
+	if r == nil || r.PID == 0 || r.Boot != bootID() {
 		return false
 	}
 	stat, ok := readStat(r.PID)
@@ -229,7 +218,7 @@ const gracePeriod = 2 * time.Second
 func (d *Process) endAll(ctx context.Context, name string, r *record) error {
 	signal, began := syscall.SIGTERM, time.Now()
 	for sent := syscall.Signal(0); ; {
-		if time.Since(began) > gracePeriod || r.Ended != "" {
+		if time.Since(began) > gracePeriod {
 			signal = syscall.SIGKILL
 		}
 		members := d.members(r)

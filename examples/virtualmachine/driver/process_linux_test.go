@@ -22,7 +22,6 @@ type state struct {
 	Boot    string
 	PID     int
 	Start   uint64
-	Ended   string
 }
 
 // processes is a process driver in a directory of the test. At the end no process is left.
@@ -166,28 +165,6 @@ func TestAProcessThatDoesNotWantToEnd(t *testing.T) {
 		require.NoError(t, err)
 		return ignored&(1<<(syscall.SIGTERM-1)) != 0
 	})
-	require.NoError(t, p.DeleteServer(t.Context(), "a"))
-}
-
-func TestTheMemoryLimit(t *testing.T) {
-	t.Setenv(hogKey, "yes")
-	p := newProcesses(t, os.Args[0])
-	small := request("a")
-	small.Memory = 32 << 20
-	require.NoError(t, p.CreateServer(t.Context(), small))
-	var status driver.Status
-	p.eventually(func() bool {
-		var err error
-		status, err = p.GetServerStatus(t.Context(), "a")
-		require.NoError(t, err)
-		return status.State == driver.Ended
-	})
-	assert.Regexp(t, `^killed: it used \d+ bytes of memory, and may use 33554432$`, status.Reason)
-	assert.Empty(t, p.left())
-	p.again(os.Args[0])
-	again, err := p.GetServerStatus(t.Context(), "a")
-	require.NoError(t, err)
-	assert.Equal(t, status.Reason, again.Reason, "the next run knows the reason")
 	require.NoError(t, p.DeleteServer(t.Context(), "a"))
 }
 

@@ -27,8 +27,9 @@ func FromCluster(ctx context.Context, client *restclient.Client, leaseNamespace,
 		r.Time = now
 		for _, namespace := range list.Items {
 			if namespace.DeletionTimestamp != nil {
-				deleted := namespace.DeletionTimestamp.Time
-				r.Namespaces = append(r.Namespaces, Namespace{Name: namespace.Name, DeletedAt: deleted, Why: why(namespace)})
+				r.Namespaces = append(r.Namespaces, Namespace{
+					Name: namespace.Name, DeletedAt: namespace.DeletionTimestamp.Time, Why: why(namespace),
+				})
 			}
 		}
 		if list.Continue == "" {
