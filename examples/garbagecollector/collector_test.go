@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/examples/garbagecollector"
 	"orrery/restclient/api"
 )
 
@@ -376,9 +375,4 @@ func TestADependentOfATypeThatHasJustAppearedIsOrphanedToo(t *testing.T) {
 		require.NotNil(t, gizmo, "it is an orphan")
 		assert.Nil(t, gizmo.Nested("metadata", "ownerReferences"))
 	})
-}
-
-func TestWithoutAClient(t *testing.T) {
-	_, err := garbagecollector.NewController(garbagecollector.Config{})
-	assert.Error(t, err)
 }

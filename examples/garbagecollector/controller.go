@@ -3,7 +3,6 @@ package garbagecollector
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"orrery/controller"
@@ -21,10 +20,7 @@ type Controller struct {
 }
 
 // NewController returns a controller, which does nothing before RunWithin.
-func NewController(config Config) (*Controller, error) {
-	if config.Monitor.Discovery == nil || config.Monitor.Heads == nil {
-		return nil, errors.New("a garbage collector needs discovery and a client for the heads of objects")
-	}
+func NewController(config Config) *Controller {
 	config.Trace = cmp.Or(config.Trace, &Trace{})
 	c := &Controller{config: config, graph: &graph{nodes: map[string]*node{}}}
 	watching := config.Monitor
@@ -51,7 +47,7 @@ func NewController(config Config) (*Controller, error) {
 	}
 	c.passes = controller.NewPool(passes)
 	c.graph.queue = c.passes.Add
-	return c, nil
+	return c
 }
 
 // RunWithin works until stop ends, and then finishes the passes in hand. When alive ends it returns

@@ -92,7 +92,7 @@ func (w *world) start(request func(verb string)) {
 		trace.RequestStart = func(info restclient.RequestInfo) { request(info.Verb) }
 	}
 	client := w.client(trace)
-	controller, err := garbagecollector.NewController(garbagecollector.Config{
+	controller := garbagecollector.NewController(garbagecollector.Config{
 		Monitor: w.watching(client),
 		Worker:  controller.PoolConfig{NewQueue: w.gears.NewQueue},
 		Trace: &garbagecollector.Trace{
@@ -103,7 +103,6 @@ func (w *world) start(request func(verb string)) {
 			Forbidden: func(error) { w.note("forbidden") },
 		},
 	})
-	require.NoError(w.t, err)
 	cancel, ended := w.Start(func(ctx context.Context) error {
 		controller.RunWithin(ctx, ctx)
 		return nil

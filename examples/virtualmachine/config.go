@@ -3,7 +3,6 @@ package virtualmachine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"orrery/controller"
@@ -52,9 +51,6 @@ type Config struct {
 
 // NewController registers the controller's handler. It fails if the informer has stopped.
 func NewController(config Config) (*Controller, error) {
-	if config.Machines == nil || config.Client == nil || config.Driver == nil {
-		return nil, errors.New("a controller of virtual machines needs an informer, a client and a driver")
-	}
 	c := &Controller{
 		lister:      informer.NewLister(config.Machines.GetIndexer(), Resource.Resource),
 		client:      config.Client,

@@ -112,8 +112,3 @@ func TestTheSameNameAgain(t *testing.T) {
 		assert.Equal(w.t, []string{"a-" + second.UID}, w.driver.Names())
 	})
 }
-
-func TestWhatAControllerNeeds(t *testing.T) {
-	_, err := virtualmachine.NewController(virtualmachine.Config{})
-	assert.EqualError(t, err, "a controller of virtual machines needs an informer, a client and a driver")
-}

@@ -31,7 +31,7 @@ func garbageCollector() manager.Descriptor {
 		New: func(c manager.ControllerContext) (manager.Controller, error) {
 			return garbagecollector.NewController(garbagecollector.Config{
 				Monitor: everyType(c), Worker: c.WorkerConfig("garbage_collector"), Trace: garbageTrace(c),
-			})
+			}), nil
 		},
 	}
 }
