@@ -3,7 +3,6 @@ package resources
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -181,89 +180,25 @@ func customStrategy(d *Definition, rules *Schema) Strategy {
 		s.PrepareStatus = statusKeepsMetadata("labels", "annotations", "finalizers", "ownerReferences", "generation")
 	}
 	s.Validate = func(o *api.Unstructured) []meta.FieldError {
-		return validateCustom(d, rules, o, &api.Unstructured{})
+		return validateCustom(rules, o, &api.Unstructured{})
 	}
-	s.ValidateUpdate = func(o, old *api.Unstructured) []meta.FieldError { return validateCustom(d, rules, o, old) }
-	s.ValidateStatusUpdate = func(o, old *api.Unstructured) []meta.FieldError {
-		m := errorList(rules.StatusSchema().Validate("status", o.Object["status"], old.Object["status"]))
-		m.scaleStatus(d, o)
-		return append(m, customLists(rules, o, old)...)
-	}
+	s.ValidateUpdate = func(o, old *api.Unstructured) []meta.FieldError { return validateCustom(rules, o, old) }
+	s.ValidateStatusUpdate = s.ValidateUpdate
 	return s
 }
 
-// validateCustom validates a custom resource; old is empty for a new one.
-func validateCustom(d *Definition, rules *Schema, o, old *api.Unstructured) []meta.FieldError {
-	m := errorList(rules.Validate("", o.Object, present(old)))
-	m.scaleSpec(d, o)
-	m.scaleStatus(d, o)
-	return append(m, customLists(rules, o, old)...)
-}
-
-// customLists returns the duplicates of a custom resource. An object that has some already may keep
-// them.
-func customLists(rules *Schema, o, old *api.Unstructured) []meta.FieldError {
-	if len(rules.Lists("", old.Object)) > 0 {
-		return nil
+// validateCustom validates a custom resource; old is empty for a new one. An object that has
+// duplicates already may keep them.
+func validateCustom(rules *Schema, o, old *api.Unstructured) []meta.FieldError {
+	var before any
+	if old.Object != nil {
+		before = old.Object
 	}
-	return rules.Lists("", o.Object)
-}
-
-// present returns the tree of an old object, or nil if there is none.
-func present(o *api.Unstructured) any {
-	if o.Object == nil {
-		return nil
+	wrong := rules.Validate(o.Object, before)
+	if len(rules.Lists("", before)) > 0 {
+		return wrong
 	}
-	return o.Object
-}
-
-// scaleSpec and scaleStatus check the types of the fields that a Scale is made of.
-func (m *errorList) scaleSpec(d *Definition, o *api.Unstructured) {
-	if d.scale != nil {
-		m.replicas(o, d.scale.replicas)
-	}
-}
-
-func (m *errorList) scaleStatus(d *Definition, o *api.Unstructured) {
-	if d.scale == nil {
-		return
-	}
-	m.replicas(o, d.scale.status)
-	if d.scale.selector != nil {
-		if value, broken := nested[string](o.Object, d.scale.selector, "string"); broken != "" {
-			m.invalid("."+strings.Join(d.scale.selector, "."), value, broken)
-		}
-	}
-}
-
-func (m *errorList) replicas(o *api.Unstructured, path []string) {
-	field := "." + strings.Join(path, ".")
-	switch n, broken := nested[int64](o.Object, path, "int64"); {
-	case broken != "":
-		m.invalid(field, n, broken)
-	case n < 0:
-		m.invalid(field, n, "should be a non-negative integer")
-	case n > math.MaxInt32:
-		m.invalid(field, n, fmt.Sprintf("should be less than or equal to %v", math.MaxInt32))
-	}
-}
-
-// nested returns the value at a path, or a message if it has another type.
-func nested[T any](object any, path []string, want string) (value T, broken string) {
-	for i, name := range path {
-		t, ok := object.(map[string]any)
-		if !ok {
-			return value, fmt.Sprintf(".%s accessor error: %v is of the type %T, expected map[string]interface{}", strings.Join(path[:i+1], "."), object, object)
-		}
-		if object, ok = t[name]; !ok {
-			return value, ""
-		}
-	}
-	value, ok := object.(T)
-	if !ok {
-		return value, fmt.Sprintf(".%s accessor error: %v is of the type %T, expected %s", strings.Join(path, "."), object, object, want)
-	}
-	return value, ""
+	return append(wrong, rules.Lists("", o.Object)...)
 }
 
 // contentChanged compares two objects except for kind, apiVersion and metadata, and except for the

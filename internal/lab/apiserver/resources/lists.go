@@ -58,8 +58,6 @@ func (s *Schema) key(item any) map[string]any {
 	return key
 }
 
-func (s *Schema) keysOf(item any) string { return encoded(s.key(item)) }
-
 func encoded(value any) string {
 	data, _ := json.Marshal(value)
 	return string(data)

@@ -3,10 +3,11 @@ package resources
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"orrery/restclient/api"
 )
@@ -15,29 +16,16 @@ import (
 // stand in one tree of properties and items, and anyOf, oneOf, allOf and not only narrow it down.
 // [Schema.FillIn] applies defaults, [Schema.Validate] checks values, and [Schema.Lists] finds
 // duplicates in sets and maps. The rules of x-kubernetes-validations are ignored; [Schema.HasRules]
-// finds them. The messages are exactly those of kube-apiserver, which JSON schema libraries do not
-// give; where its order is that of a Go map, fields are ordered by name. A Schema is immutable.
+// finds them. A Schema is immutable.
 type Schema struct {
 	Type, Format string
 	Nullable     bool
 	Default      literal
-	Enum         []literal
-	Pattern      string
-	Required     []string
-
-	Minimum, Maximum, MultipleOf       *float64
-	ExclusiveMinimum, ExclusiveMaximum bool
-	MinLength, MaxLength               *int64
-	MinItems, MaxItems                 *int64
-	MinProperties, MaxProperties       *int64
 
 	Properties           map[string]*Schema
 	AdditionalProperties *Schema `json:"-"`
 	Items                *Schema
-	AllOf, AnyOf, OneOf  []*Schema
-	Not                  *Schema
 
-	IntOrString bool     `json:"x-kubernetes-int-or-string"`
 	ListType    string   `json:"x-kubernetes-list-type"`
 	ListMapKeys []string `json:"x-kubernetes-list-map-keys"`
 	Preserve    bool     `json:"x-kubernetes-preserve-unknown-fields"`
@@ -47,8 +35,8 @@ type Schema struct {
 	// SchemaOrBool is read into AdditionalProperties or Preserve.
 	SchemaOrBool json.RawMessage `json:"additionalProperties"`
 
-	pattern       *regexp.Regexp
-	unknownFormat string // it is ignored
+	// compiled returns the validator, nil if the schema is not valid. Only the root has it.
+	compiled func() *jsonschema.Schema
 }
 
 // New parses an openAPIV3Schema and ignores fields of the wrong type. It returns nil, which accepts
@@ -61,6 +49,7 @@ func New(openAPIV3Schema map[string]any) *Schema {
 	s := &Schema{}
 	_ = json.Unmarshal(data, s) // it reads the other fields too
 	s.each((*Schema).complete)
+	s.compiled = sync.OnceValue(func() *jsonschema.Schema { return compiled(openAPIV3Schema) })
 	return s
 }
 
@@ -72,10 +61,6 @@ func (s *Schema) complete() {
 	case strings.HasPrefix(more, "{"):
 		s.AdditionalProperties = &Schema{}
 		_ = json.Unmarshal(s.SchemaOrBool, s.AdditionalProperties)
-	}
-	s.pattern, _ = regexp.Compile(s.Pattern)
-	if !s.knowsFormat() {
-		s.Format, s.unknownFormat = "", s.Format
 	}
 }
 
@@ -94,33 +79,18 @@ func decodeJSON(data []byte) (any, error) {
 	return wrapped.Object[""], err
 }
 
-// types returns the types that the schema accepts, or nil for any.
-func (s *Schema) types() []string {
-	switch {
-	case s.IntOrString:
-		return []string{"integer", "string"}
-	case s.Type == "":
-		return nil
-	}
-	return []string{s.Type}
-}
-
-func (s *Schema) accepts(kind string) bool { return slices.Contains(s.types(), kind) }
-
 // each visits the schema and all schemas inside it.
 func (s *Schema) each(visit func(*Schema)) {
 	if s == nil {
 		return
 	}
 	visit(s)
-	inside := slices.Concat([]*Schema{s.Items, s.AdditionalProperties, s.Not}, s.AllOf, s.AnyOf, s.OneOf)
-	for _, inner := range slices.AppendSeq(inside, maps.Values(s.Properties)) {
-		inner.each(visit)
+	s.Items.each(visit)
+	s.AdditionalProperties.each(visit)
+	for _, property := range s.Properties {
+		property.each(visit)
 	}
 }
-
-// StatusSchema returns the schema of the status, or nil if there is none.
-func (s *Schema) StatusSchema() *Schema { return s.at("status") }
 
 // at returns the schema of a field, or nil if there is none.
 func (s *Schema) at(field string) *Schema {

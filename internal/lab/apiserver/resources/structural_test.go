@@ -34,15 +34,31 @@ func TestRulesAreFound(t *testing.T) {
 	}
 }
 
-// A field of the wrong shape is ignored, and what stands beside it counts.
-func TestFieldsOfTheWrongShapeAreIgnored(t *testing.T) {
-	for _, wrong := range []string{`"required":5`, `"properties":{"b":5}`, `"items":[1]`, `"minLength":"1"`} {
-		const others = `"additionalProperties":{"type":"string","default":"d","pattern":7}`
-		s := schemaOf(t, `{"type":"object",`+wrong+`,`+others+`}`)
-		object := decode(t, `{"a":1,"c":null}`)
-		s.FillIn(object)
-		assert.Equal(t, decode(t, `{"a":1,"c":"d"}`), object, wrong)
-		assert.Len(t, s.Validate("", object, nil), 1, wrong)
+// No schema makes the validation panic.
+func TestSchemasOfTheWrongShape(t *testing.T) {
+	for _, wrong := range []string{`"pattern":"("`, `"items":[1]`, `"minLength":"1"`, `"enum":5`} {
+		s := schemaOf(t, `{"type":"array",`+wrong+`}`)
+		assert.NotPanics(t, func() { s.Validate(decode(t, `{"a":1}`), nil) }, wrong)
+	}
+}
+
+// The messages of the library are our own; those about one value are kube-apiserver's, see the
+// recorded conversations.
+func TestWhatALibraryFindsInASchema(t *testing.T) {
+	const needsP, needsQ = `{"required":["p"]}`, `{"required":["q"]}`
+	for schema, wrong := range map[string]string{
+		`"anyOf":[` + needsP + `,` + needsQ + `]`:           `{}`,
+		`"oneOf":[` + needsP + `,` + needsQ + `]`:           `{"p":1,"q":1}`,
+		`"allOf":[` + needsP + `,` + needsQ + `]`:           `{"p":1}`,
+		`"not":` + needsP:                                   `{"p":1}`,
+		`"properties":{"p":{"format":"int32"}}`:             `{"p":3000000000}`,
+		`"properties":{"p":{"format":"duration"}}`:          `{"p":"soon"}`,
+		`"properties":{"p":{"type":"string","enum":["a"]}}`: `{"p":"b"}`,
+	} {
+		s := schemaOf(t, `{"type":"object",`+schema+`}`)
+		object := decode(t, wrong)
+		assert.Len(t, s.Validate(object, nil), 1, schema)
+		assert.Empty(t, s.Validate(object, clone(object)), "an unchanged object stays valid: %s", schema)
 	}
 }
 
@@ -94,8 +110,8 @@ func TestQuickObjects(t *testing.T) {
 		s.FillIn(again)
 		require.Equal(t, any(object), again)
 		s.Lists("", object)
-		require.Empty(t, s.Validate("", object, clone(object)))
-		for _, e := range s.Validate("", object, nil) {
+		require.Empty(t, s.Validate(object, clone(object)))
+		for _, e := range s.Validate(object, nil) {
 			require.NotEmpty(t, e.Field)
 		}
 	})
