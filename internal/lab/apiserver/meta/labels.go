@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,19 +21,56 @@ import (
 //	load>7, load<9     the label is an integer greater or less than this
 //
 // Field selectors have only =, == and !=. Callers decide which fields are selectable
-// ([Fields.Rename]). What is accepted and the text of errors are kube-apiserver's. The zero value
-// selects everything. It is immutable.
+// ([Fields.Rename]). What is accepted is what kube-apiserver accepts. The zero value selects
+// everything. It is immutable.
 type Labels struct {
 	requirements []LabelRequirement // sorted by key
 }
 
-// ParseLabels parses the label selector of a query. Errors have kube-apiserver's text.
+// word matches a key or a value, and term one requirement of a selector with what follows it.
+const word = `[^\s=!(),<>]+`
+
+var term = regexp.MustCompile(`^\s*(?:!\s*(` + word + `)|(` + word + `)\s*` +
+	`(?:(==|!=|[=<>])\s*(` + word + `)?|\s(in|notin)\s*\(((?:\s*(?:` + word + `)?\s*,)*\s*(?:` + word + `)?\s*)\))?)\s*(,|$)`)
+
+// ParseLabels parses the label selector of a query. Errors about keys and values have
+// kube-apiserver's text.
 func ParseLabels(text string) (Labels, error) {
-	requirements, err := parseRequirements(text)
-	if err != nil {
-		return Labels{}, err
+	var requirements []LabelRequirement
+	for more := strings.TrimSpace(text) != ""; more; {
+		parts := term.FindStringSubmatch(text)
+		if parts == nil {
+			return Labels{}, fmt.Errorf("unable to parse requirement: %q", text)
+		}
+		requirement := readTerm(parts)
+		if err := requirement.check(); err != nil {
+			return Labels{}, fmt.Errorf("unable to parse requirement: %w", err)
+		}
+		requirements = append(requirements, requirement)
+		text, more = text[len(parts[0]):], parts[7] == ","
 	}
 	return newLabels(requirements), nil
+}
+
+// readTerm returns the requirement in the parts of a term.
+func readTerm(parts []string) LabelRequirement {
+	switch absent, key, operator, value, set, list := parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]; {
+	case absent != "":
+		return LabelRequirement{Key: absent, Operator: DoesNotExist}
+	case set != "":
+		values := strings.Split(list, ",")
+		for i := range values {
+			values[i] = strings.TrimSpace(values[i])
+		}
+		slices.Sort(values)
+		return LabelRequirement{Key: key, Operator: Operator(set), Values: slices.Compact(values)}
+	case operator == "==":
+		return LabelRequirement{Key: key, Operator: Equals, Values: []string{value}}
+	case operator != "":
+		return LabelRequirement{Key: key, Operator: Operator(operator), Values: []string{value}}
+	default:
+		return LabelRequirement{Key: key, Operator: Exists}
+	}
 }
 
 func newLabels(requirements []LabelRequirement) Labels {
@@ -84,9 +122,6 @@ func ParseLabelSelector(tree map[string]any) (Labels, error) {
 		requirements = append(requirements, requirement)
 	}
 	for i := range requirements {
-		if err := checkKey(requirements[i].Key); err != nil {
-			return Labels{}, err
-		}
 		if err := requirements[i].check(); err != nil {
 			return Labels{}, err
 		}
@@ -188,16 +223,11 @@ func (r LabelRequirement) String() string {
 	return r.Key + string(r.Operator) + r.Values[0]
 }
 
-// checkKey validates a label key. The message has <nil> for a path, as in kube-apiserver.
-func checkKey(key string) error {
-	if errs := Qualified(key); len(errs) > 0 {
-		return fmt.Errorf("<nil>: Invalid value: %q: %s", key, strings.Join(errs, "; "))
-	}
-	return nil
-}
-
-// check validates the values: label values, or integers for numeric operators.
+// check validates the key and the values: label values, or integers for numeric operators.
 func (r *LabelRequirement) check() error {
+	if errs := Qualified(r.Key); len(errs) > 0 {
+		return fmt.Errorf("<nil>: Invalid value: %q: %s", r.Key, strings.Join(errs, "; "))
+	}
 	var errs []string
 	if r.Operator == GreaterThan || r.Operator == LessThan {
 		if _, err := strconv.ParseInt(r.Values[0], 10, 64); err != nil {

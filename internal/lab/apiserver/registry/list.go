@@ -205,14 +205,14 @@ const (
 )
 
 // all reports whether there are no selectors.
-func (s *selection) all() bool { return s.labels.Empty() && s.fields.Empty() }
+func (s *selection) all() bool { return s.labels.Empty() && len(s.fields) == 0 }
 
 func (s *selection) matches(o *store.Object) bool {
 	if s.namespace != "" && o.Key.Namespace != s.namespace {
 		return false
 	}
 	return (s.labels.Empty() || s.labels.Matches(o.Labels)) &&
-		(s.fields.Empty() || s.fields.Matches(func(field string) string { return fieldOf(o, field) }))
+		(len(s.fields) == 0 || s.fields.Matches(func(field string) string { return fieldOf(o, field) }))
 }
 
 func fieldOf(o *store.Object, field string) string {
