@@ -107,25 +107,7 @@ func errNoSuchResource() error { return meta.ResourceNotFound() }
 
 func methodNotAllowed() error { return meta.MethodNotAllowed(methodMessage) }
 
-// maxIndentation limits the bytes of indentation. A document nested a few thousand levels deep
-// would get gigabytes.
-const maxIndentation = 64 << 20
-
-// indented indents a document, unless that might exceed maxIndentation.
 func indented(document []byte) []byte {
-	space, depth := 0, 0
-	tokens := json.NewDecoder(bytes.NewReader(document))
-	for token, err := tokens.Token(); err == nil; token, err = tokens.Token() {
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if space += 2 * depth; space > maxIndentation {
-			return document
-		}
-	}
 	var out bytes.Buffer
 	json.Indent(&out, document, "", "  ")
 	return out.Bytes()

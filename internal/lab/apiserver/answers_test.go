@@ -21,23 +21,6 @@ func TestListsAreIndentedOnRequest(t *testing.T) {
 	})
 }
 
-// A deeply nested document is not indented: three megabytes would become gigabytes.
-func TestDeepDocumentsAreNotIndented(t *testing.T) {
-	const crd = `{"metadata":{"name":"nests.example.com"},"spec":{"group":"example.com","scope":"Cluster",
-		"names":{"plural":"nests","singular":"nest","kind":"Nest","listKind":"NestList"},
-		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object",
-			"x-kubernetes-preserve-unknown-fields":true}}}]}}`
-	bubble(t, func(t *testing.T, p *piped) {
-		p.must(201, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
-		deep := strings.Repeat("[", 5000) + `"a\"b"` + strings.Repeat(",1", 10000) + strings.Repeat("]", 5000)
-		nest := `{"apiVersion":"example.com/v1","kind":"Nest","metadata":{"name":"a"},"deep":` + deep + `}`
-		p.must(201, "POST", "/apis/example.com/v1/nests", nest)
-		for _, path := range []string{"/apis/example.com/v1/nests/a", "/apis/example.com/v1/nests"} {
-			assert.Less(t, len(p.must(200, "GET", path+"?pretty=1", "").body), 100<<10)
-		}
-	})
-}
-
 // A definition with rules is accepted with a warning, and an object that breaks a rule is accepted.
 func TestRulesOfCustomResourcesAreIgnored(t *testing.T) {
 	const definition = `{"metadata":{"name":"nests.example.com"},"spec":{"group":"example.com","scope":"Cluster",

@@ -79,16 +79,9 @@ func (x *exchange) checkFields(tree map[string]any, t *resources.Type, validatio
 	return nil
 }
 
-// maxWarnings limits the size of the warning headers.
-const maxWarnings = 4 << 10
-
 // warn adds warning headers, each text once.
 func (x *exchange) warn(sentences []string) {
-	total := 0
 	for _, sentence := range sentences {
-		if total += len(sentence); total > maxWarnings {
-			return
-		}
 		if warning := "299 - " + strconv.Quote(sentence); !slices.Contains(x.w.Header()["Warning"], warning) {
 			x.w.Header().Add("Warning", warning)
 		}

@@ -24,9 +24,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.inFlight.Add(1)
 	defer s.inFlight.Add(-1)
 	begun := time.Now()
-	release, err := x.limitTime()
-	defer release()
-	x.limitBody()
 	defer func() {
 		broken := x.recover(recover())
 		s.trace.requestDone(x.describe(), RequestResult{Code: x.w.code, Bytes: x.w.bytes, Duration: time.Since(begun)})
@@ -36,14 +33,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}()
 	x.w.Header().Set("Cache-Control", "no-cache, private")
 	x.w.Header().Set("Audit-Id", rand.Text())
-	if err == nil {
-		err = x.serve()
-	}
-	switch {
-	case err == nil:
-	case x.late() && !x.w.begun():
-		x.timedOut()
-	default:
+	if err := x.serve(); err != nil {
 		x.refuse(err)
 	}
 }

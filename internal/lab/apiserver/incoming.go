@@ -7,7 +7,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"time"
 
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/resources"
@@ -57,9 +56,6 @@ func (doc *incoming) readKind() error {
 	return nil
 }
 
-// maxQuote is how much of a document without a kind an error quotes.
-const maxQuote = 4 << 10
-
 // missingKind returns an error if kind or apiVersion is absent. Only custom resources require them.
 func (doc *incoming) missingKind() error {
 	missing := "Kind"
@@ -70,7 +66,7 @@ func (doc *incoming) missingKind() error {
 		return nil
 	}
 	//lint:ignore ST1005 the words of kube-apiserver
-	return fmt.Errorf("Object '%s' is missing in '%s'", missing, doc.data[:min(len(doc.data), maxQuote)])
+	return fmt.Errorf("Object '%s' is missing in '%s'", missing, doc.data)
 }
 
 // tree decodes the document; null gives an empty tree.
@@ -85,25 +81,11 @@ func (doc *incoming) tree() (*api.Unstructured, error) {
 	return object, nil
 }
 
-// limitBody sets a deadline for the body. It stays until the body has been read, because net/http
-// reads what a handler leaves, and a silent client would block that.
-func (x *exchange) limitBody() {
-	if x.r.ContentLength != 0 {
-		x.w.unread = true
-		deadline := time.Now().Add(bodyTimeout)
-		if limit, limited := x.r.Context().Deadline(); limited && limit.Before(deadline) {
-			deadline = limit
-		}
-		x.w.controller.SetReadDeadline(deadline)
-	}
-}
-
 // readBody reads the whole body, within the limits.
 func (x *exchange) readBody() ([]byte, error) {
 	if x.r.ContentLength > maxBody {
 		return nil, meta.RequestEntityTooLarge(bodyTooLarge)
 	}
-	x.w.unread = false
 	data, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, meta.RequestEntityTooLarge(bodyTooLarge)
@@ -111,7 +93,6 @@ func (x *exchange) readBody() ([]byte, error) {
 	if err != nil {
 		return nil, meta.BadRequest("the body of the request could not be read: " + err.Error())
 	}
-	x.w.controller.SetReadDeadline(time.Time{})
 	return data, nil
 }
 

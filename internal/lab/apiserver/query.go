@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/restclient/api"
@@ -53,19 +52,6 @@ func listOptions(query url.Values) (api.ListOptions, error) {
 		}
 	}
 	return o, nil
-}
-
-// timeout parses the time limit of a request; 0 means none.
-func timeout(query url.Values) (time.Duration, error) {
-	text := query.Get("timeout")
-	if text == "" {
-		return 0, nil
-	}
-	limit, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, meta.BadRequest("invalid timeout specified in the request URL - " + err.Error())
-	}
-	return max(limit, 0), nil
 }
 
 // fieldValidation says how to handle unknown fields.

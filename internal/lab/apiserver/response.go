@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"bufio"
-	"context"
 	"net"
 	"net/http"
 	"time"
@@ -14,8 +13,6 @@ type response struct {
 	http.ResponseWriter
 	controller *http.ResponseController
 	head       bool // the method is HEAD, so net/http drops the body
-
-	unread bool // the body of the request has not been read
 
 	code  int   // 0 before the answer
 	bytes int64 // of the body
@@ -36,10 +33,6 @@ func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (w *response) WriteHeader(code int) {
 	if w.code == 0 {
 		w.code = code
-	}
-	if w.unread {
-		// net/http reads the rest of the body before it sends the header.
-		w.controller.SetReadDeadline(time.Now().Add(lingerTimeout))
 	}
 	w.controller.SetWriteDeadline(time.Now().Add(writeTimeout))
 	w.ResponseWriter.WriteHeader(code)
@@ -66,32 +59,3 @@ func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 // begun reports whether an answer has begun.
 func (w *response) begun() bool { return w.code != 0 }
-
-// limitTime applies the deadline of ?timeout=. Watches, which have timeoutSeconds, and logs have
-// none. The caller must call release.
-func (x *exchange) limitTime() (release func(), err error) {
-	if x.info.Verb == "watch" || x.info.Subresource == "log" {
-		return func() {}, nil
-	}
-	limit, err := timeout(x.query)
-	if err != nil || limit == 0 {
-		return func() {}, err
-	}
-	ctx, cancel := context.WithTimeout(x.r.Context(), limit)
-	x.r = x.r.WithContext(ctx)
-	return cancel, nil
-}
-
-// late reports whether the deadline of the request has passed.
-func (x *exchange) late() bool {
-	// The body's deadline on the connection is the same instant, and may be noticed first.
-	limit, limited := x.r.Context().Deadline()
-	return limited && !time.Now().Before(limit)
-}
-
-// timedOut answers like the outermost filter of kube-apiserver, which ignores the negotiated form.
-func (x *exchange) timedOut() {
-	x.w.Header().Del("Warning")
-	x.send(http.StatusGatewayTimeout, "text/plain; charset=utf-8", []byte(`{"metadata":{},"status":"Failure","message":"Timeout: `+
-		`request did not complete within the allotted timeout","reason":"Timeout","details":{},"code":504}`+"\n"))
-}

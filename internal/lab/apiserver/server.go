@@ -200,13 +200,10 @@ func (s *Server) Snapshot() Snapshot {
 	return Snapshot{InFlight: s.inFlight.Load(), Watches: s.watches.Load()}
 }
 
-// The limits of a connection. A slow request is cut after headerTimeout and bodyTimeout, or after
-// lingerTimeout if the answer does not depend on the body; an unused connection after idleTimeout,
-// as in kube-apiserver.
+// The limits of a connection. A slow header is cut after headerTimeout, and an unused connection
+// after idleTimeout, as in kube-apiserver.
 const (
 	headerTimeout   = 32 * time.Second
-	bodyTimeout     = 60 * time.Second
-	lingerTimeout   = 5 * time.Second
 	idleTimeout     = 90 * time.Second
 	maxHeader       = 1 << 20
 	maxBody         = 3 << 20

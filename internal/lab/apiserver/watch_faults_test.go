@@ -1,7 +1,6 @@
 package apiserver_test
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -187,40 +186,5 @@ func TestPredecessor(t *testing.T) {
 		assert.Contains(t, second.must(200, "GET", "/apis/example.org/v1/widgets", "", "Authorization", authorization).body, `"name":"w"`)
 		w := second.watch("/apis/example.org/v1/widgets?watch=1&resourceVersion=1", "Authorization", authorization)
 		w.want("ADDED", "w")
-	})
-}
-
-// A request with a timeout is answered in time, and without an effect.
-func TestTimeoutOfARequestThatIsHeldUp(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		fault := p.fault("delay:by=30s")
-		begun := time.Now()
-		for _, method := range []string{"GET", "POST"} {
-			got := p.must(504, method, configMaps+"?timeout=5s", `{"metadata":{"name":"late"}}`)
-			assert.Contains(t, got.body, `"reason":"Timeout"`)
-		}
-		assert.Equal(t, 10*time.Second, time.Since(begun))
-		p.must(200, "GET", configMaps+"?timeout=31s", "")
-		p.must(200, "GET", configMaps+"?timeout=-1s", "")
-		p.watch(configMaps + "?watch=1&timeout=1s&timeoutSeconds=40").ends()
-		assert.Equal(t, 10*time.Second+30*time.Second+30*time.Second+70*time.Second, time.Since(begun))
-		p.server.Faults().Remove(fault)
-		p.must(404, "GET", configMaps+"/late", "")
-	})
-}
-
-// A missing body is awaited no longer than the timeout.
-func TestTimeoutOfABodyThatDoesNotCome(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		reader, writer := io.Pipe()
-		request, err := http.NewRequestWithContext(t.Context(), "POST", "http://apiserver.test"+configMaps+"?timeout=5s", reader)
-		require.NoError(t, err)
-		begun := time.Now()
-		response, err := p.client.Do(request)
-		require.NoError(t, err)
-		response.Body.Close()
-		writer.Close()
-		assert.Equal(t, 504, response.StatusCode)
-		assert.Equal(t, 5*time.Second, time.Since(begun))
 	})
 }

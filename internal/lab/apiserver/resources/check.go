@@ -12,8 +12,8 @@ import (
 
 // Findings are the mistakes in a document.
 type Findings struct {
-	// Unknown has a message for every unknown field, such as `unknown field "spec.replica"`, at
-	// most 100. fieldValidation decides whether the server refuses the document, warns, or drops
+	// Unknown has a message for every unknown field, such as `unknown field "spec.replica"`.
+	// fieldValidation decides whether the server refuses the document, warns, or drops
 	// the fields.
 	Unknown []string
 	// TypeError reports a value that does not fit its field, in the words of kube-apiserver's
@@ -30,9 +30,6 @@ func (t *Type) Check(tree map[string]any) Findings {
 	c.value(t, nil, tree)
 	return Findings{Unknown: c.unknown, TypeError: c.failed}
 }
-
-// maxFindings limits the number of findings per document.
-const maxFindings = 100
 
 // checker walks through a document.
 type checker struct {
@@ -123,9 +120,6 @@ func (c *checker) list(element, owner *Type, list []any) {
 
 // missing records an unknown field.
 func (c *checker) missing() {
-	if len(c.unknown) == maxFindings {
-		return
-	}
 	c.unknown = append(c.unknown, fmt.Sprintf("unknown field %q", c.place()))
 }
 

@@ -73,16 +73,6 @@ func TestPruneKeepsWhatTheTypeHas(t *testing.T) {
 		"spec":{"containers":[{"name":"c","ports":[{}]}]},"status":{}}`), tree)
 }
 
-func TestManyUnknownFieldsAreNotAllNamed(t *testing.T) {
-	spec := map[string]any{}
-	for _, a := range "abcdefghijklmnop" {
-		for _, b := range "abcdefghijklmnop" {
-			spec["x"+string(a)+string(b)] = int64(1)
-		}
-	}
-	assert.Len(t, typeOf(t, "v1", "Pod").Check(map[string]any{"spec": spec}).Unknown, 100)
-}
-
 // A nil type accepts everything, so that custom resources without a schema need no special case.
 func TestNilTypeFitsEverything(t *testing.T) {
 	var none *resources.Type

@@ -13,10 +13,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// MaxPatched limits the result of a JSON patch or merge patch, in bytes of JSON. Bodies have the
-// same limit.
-const MaxPatched = 3 << 20
-
 // ApplyPatch applies a patch of one of three kinds. A JSON patch (RFC 6902) is a list of
 // operations. A merge patch (RFC 7386) is a partial document, in which null removes and a list
 // replaces the old one. A strategic merge patch merges lists by the merge keys of the types, and
@@ -32,9 +28,9 @@ const MaxPatched = 3 << 20
 // merge patches are written by hand, because Kubernetes' library needs Go structs.
 //
 // Errors are *api.StatusError values with kube-apiserver's codes and messages: 400 for an invalid
-// patch, 422 for one that does not fit the document or the type, 413 for one that exceeds
-// kube-apiserver's limits, 415 for an unsupported kind, and 500 for a contradictory strategic merge
-// patch. testdata/patches.jsonl has patches with the answers of kube-apiserver.
+// patch, 422 for one that does not fit the document or the type, 415 for an unsupported kind, and
+// 500 for a contradictory strategic merge patch. testdata/patches.jsonl has patches with the answers
+// of kube-apiserver.
 //
 // ApplyPatch returns a new tree and leaves current as it is. The values of the tree fit the type;
 // unknown fields are still in it ([Type.Check] reports them).
@@ -131,12 +127,9 @@ func SupportedPatch(kind api.PatchType, custom bool) error {
 	return refused
 }
 
-// MaxOperations limits the operations of a JSON patch.
-const MaxOperations = 10_000
-
 // As in kube-apiserver, the copies of a patch are limited, so that a short patch cannot double a
 // document repeatedly.
-func init() { jsonpatch.AccumulatedCopySizeLimit = MaxPatched }
+func init() { jsonpatch.AccumulatedCopySizeLimit = 3 << 20 }
 
 // jsonPatchOp is an operation of a JSON patch. Its names and types appear in error messages.
 type jsonPatchOp struct {
@@ -165,9 +158,6 @@ func applyJSON(kind api.PatchType, current map[string]any, data []byte) (map[str
 	if err != nil {
 		return nil, err
 	}
-	if len(patched) > MaxPatched {
-		return nil, meta.RequestEntityTooLarge(fmt.Sprintf("limit is %d", MaxPatched))
-	}
 	result := &api.Unstructured{}
 	if err := json.Unmarshal(patched, result); err != nil || result.Object == nil {
 		return nil, cannotApply()
@@ -183,10 +173,6 @@ func jsonPatch(document, data []byte) (patched []byte, err error) {
 	operations, err := jsonpatch.DecodePatch(data)
 	if err != nil {
 		return nil, meta.BadRequest(err.Error())
-	}
-	if len(operations) > MaxOperations {
-		return nil, meta.RequestEntityTooLarge(fmt.Sprintf(
-			"The allowed maximum operations in a JSON patch is %d, got %d", MaxOperations, len(operations)))
 	}
 	defer func() {
 		if recover() != nil { // the library panics if the document is replaced by null

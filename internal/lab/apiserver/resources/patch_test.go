@@ -77,59 +77,12 @@ func withoutDocument(message string) string {
 	return message
 }
 
-func operations(one string, count int) []byte {
-	return []byte("[" + strings.TrimSuffix(strings.Repeat(one+",", count), ",") + "]")
-}
-
-func TestTooManyOperations(t *testing.T) {
-	test := `{"op":"test","path":"/a","value":1}`
-	document := map[string]any{"a": int64(1)}
-	_, err := resources.ApplyPatch(api.JSONPatchType, document, operations(test, resources.MaxOperations), nil)
-	assert.NoError(t, err)
-	_, err = resources.ApplyPatch(api.JSONPatchType, document, operations(test, resources.MaxOperations+1), nil)
-	assert.Equal(t, 413, api.CodeOf(err))
-	assert.EqualError(t, err, "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001")
-}
-
-// Without limits each of these would take minutes or unbounded memory.
-func TestExpensivePatchesAreRefused(t *testing.T) {
-	long := make([]any, 20_000)
-	for i := range long {
-		long[i] = int64(i)
-	}
-	wide := map[string]any{"l": long, "s": strings.Repeat("x", 1<<20)}
-	for name, test := range map[string]struct {
-		kind  api.PatchType
-		patch []byte
-		code  int
-	}{
-		"doubling":     {api.JSONPatchType, operations(`{"op":"copy","from":"/l","path":"/l/-"}`, 60), 422},
-		"copies":       {api.JSONPatchType, operations(`{"op":"copy","from":"/s","path":"/t"}`, 5), 422},
-		"comparisons":  {api.JSONPatchType, []byte(`[{"op":"copy","from":"/l","path":"/m"},` + string(operations(`{"op":"copy","from":"/l","path":"/m"}`, 9_000)[1:])), 422},
-		"deep paths":   {api.JSONPatchType, []byte(`[{"op":"add","path":"` + strings.Repeat("/a", 20_000) + `","value":1}]`), 422},
-		"nothing":      {api.JSONPatchType, []byte(`[{"op":"replace","path":"","value":null}]`), 422},
-		"too deep":     {api.MergePatchType, []byte(strings.Repeat(`{"a":`, 10_001) + "1" + strings.Repeat("}", 10_001)), 400},
-		"large result": {api.MergePatchType, []byte(`{"t":"` + strings.Repeat("x", 2<<20) + `"}`), 413},
-	} {
-		_, err := resources.ApplyPatch(test.kind, wide, test.patch, nil)
-		assert.Equal(t, test.code, api.CodeOf(err), name)
-	}
-	assert.Len(t, wide["l"], 20_000)
-}
-
-// Merging lists takes linear time.
-func TestLongListsAreMergedQuickly(t *testing.T) {
-	var names, env []string
-	for i := range 20_000 {
-		names = append(names, fmt.Sprintf(`"x.y/f%d"`, i))
-		env = append(env, fmt.Sprintf(`{"name":"E%d","value":"1"}`, i))
-	}
-	document := decode(t, `{"metadata":{"finalizers":[`+strings.Join(names, ",")+`]},"spec":{"containers":[{"name":"c","env":[`+strings.Join(env, ",")+`]}]}}`)
-	change := `{"metadata":{"$setElementOrder/finalizers":[` + strings.Join(names, ",") + `],"finalizers":[` + strings.Join(names, ",") + `]},
-		"spec":{"containers":[{"name":"c","env":[` + strings.Join(env, ",") + `]}]}}`
-	patched, err := resources.ApplyPatch(api.StrategicMergePatchType, document, []byte(change), typeOf(t, "v1", "Pod"))
-	require.NoError(t, err)
-	assert.Equal(t, document, patched)
+func TestAPatchCannotDoubleADocumentRepeatedly(t *testing.T) {
+	const twice = `{"op":"copy","from":"/l","path":"/l/-"}`
+	patch := "[" + twice + strings.Repeat(","+twice, 60) + "]"
+	document := map[string]any{"l": []any{"a"}}
+	_, err := resources.ApplyPatch(api.JSONPatchType, document, []byte(patch), nil)
+	assert.Equal(t, 422, api.CodeOf(err))
 }
 
 func TestUnknownNumbersSurvive(t *testing.T) {
