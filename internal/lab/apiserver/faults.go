@@ -70,7 +70,7 @@ func (w *watching) repeat(event registry.Event) {
 	}
 	w.sent = append(w.sent, event)
 	for _, again := range w.sent[max(0, len(w.sent)-w.set.Repeats(w.request)):] {
-		w.frames.add(again)
+		w.add(again)
 	}
 }
 

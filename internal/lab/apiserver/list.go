@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
@@ -54,35 +53,17 @@ func (x *exchange) streamList(r representation, metadata api.ListMeta, page *reg
 		x.sendDocument(http.StatusOK, bytes.TrimSpace(whole.Bytes()))
 		return
 	}
-	var measured counter
-	r.writeList(&measured, metadata, page)
 	x.w.Header().Set("Content-Type", mediaJSON)
-	x.w.Header().Set("Content-Length", strconv.Itoa(int(measured)))
 	x.w.WriteHeader(http.StatusOK)
 	r.writeList(x.w, metadata, page)
 }
 
-// pieces are the buffers for parts of lists and events.
-var pieces = sync.Pool{New: func() any { return new(make([]byte, 0, pieceSize)) }}
-
-// pieceSize is how much is collected before a write. A buffer larger than maxPiece is not
-// reused.
-const (
-	pieceSize = 32 << 10
-	maxPiece  = 1 << 20
-)
-
-func keepPiece(piece *[]byte) {
-	if cap(*piece) <= maxPiece {
-		pieces.Put(piece)
-	}
-}
+// pieceSize is how much of a list or of the events of a watch is collected before a write.
+const pieceSize = 32 << 10
 
 // writeList writes a list. Errors mean that the client is gone.
 func (r representation) writeList(out io.Writer, metadata api.ListMeta, page *registry.Page) error {
-	piece := pieces.Get().(*[]byte)
-	defer keepPiece(piece)
-	buffer := append((*piece)[:0], r.head(metadata)...)
+	buffer := r.head(metadata)
 	for i, object := range page.Items {
 		if i > 0 {
 			buffer = append(buffer, ',')
@@ -97,7 +78,6 @@ func (r representation) writeList(out io.Writer, metadata api.ListMeta, page *re
 	}
 	buffer = append(buffer, "]}\n"...)
 	_, err := out.Write(buffer)
-	*piece = buffer[:0]
 	return err
 }
 
@@ -105,12 +85,4 @@ func (r representation) appendTable(dst []byte, page *registry.Page) []byte {
 	options := r.tableOptions(page.Version)
 	options.Continue, options.Remaining = page.Continue, page.Remaining
 	return r.table(dst, slices.Values(page.Items), options)
-}
-
-// counter counts the bytes written to it.
-type counter int
-
-func (c *counter) Write(data []byte) (int, error) {
-	*c += counter(len(data))
-	return len(data), nil
 }

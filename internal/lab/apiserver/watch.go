@@ -1,11 +1,10 @@
 package apiserver
 
 import (
-	"encoding/json"
 	"errors"
-	"iter"
+	"fmt"
 	"math/rand/v2"
-	"strconv"
+	"slices"
 	"time"
 
 	"orrery/internal/lab/apiserver/registry"
@@ -51,8 +50,7 @@ func (x *exchange) serveWatch(t registry.Target) error {
 		return nil
 	}
 	w := &watching{
-		exchange: x, stream: connection, frames: framing{representation: r},
-		cut: cut, bookmarks: options.AllowWatchBookmarks,
+		exchange: x, representation: r, stream: connection, cut: cut, bookmarks: options.AllowWatchBookmarks,
 	}
 	w.watchFaults = x.newWatchFaults(options.SendInitialEvents)
 	x.server.inFlight.Add(-1)
@@ -96,10 +94,15 @@ func watchDuration(seconds int64) time.Duration {
 // watching is an open watch. It belongs to the goroutine of its request.
 type watching struct {
 	*exchange
+	representation
 	stream    eventStream
-	frames    framing
 	cut       <-chan struct{}
 	bookmarks bool
+	// frames are the encoded events that are not sent yet, and size is their total length.
+	frames [][]byte
+	size   int
+	// headed reports whether the columns of a table were sent.
+	headed bool
 	// silent simulates a half-open connection: nothing is sent, not even the end.
 	silent bool
 	// kept are fetched events that are not sent yet, because a fault holds them back.
@@ -195,22 +198,18 @@ func (w *watching) send(events []registry.Event) bool {
 	if w.silent = w.silent || w.server.faults.Silent(); w.silent {
 		return true
 	}
-	piece := pieces.Get().(*[]byte)
-	defer keepPiece(piece)
-	w.frames.begin((*piece)[:0])
-	defer func() { *piece = w.frames.release() }()
 	for i, event := range events {
 		switch {
 		case event.Type == api.WatchBookmark && !w.bookmarks && !event.InitialEventsEnd, w.withholds(event):
 		case w.breaksAt(event):
-			_ = w.stream.Send(w.frames.take()) // if the client is gone there is nothing to interrupt
+			_ = w.stream.Send(w.frames) // if the client is gone there is nothing to interrupt
 			w.stream.Break()
 			return false
 		default:
-			w.frames.add(event)
+			w.add(event)
 			w.repeat(event)
 		}
-		if len(w.frames.ends) == 0 || len(w.frames.buffer) < pieceSize && i < len(events)-1 {
+		if w.size == 0 || w.size < pieceSize && i < len(events)-1 {
 			continue
 		}
 		select { // before sending: a cut may come while a fault holds the events
@@ -222,7 +221,9 @@ func (w *watching) send(events []registry.Event) bool {
 			return false
 		default:
 		}
-		if w.stream.Send(w.frames.take()) != nil {
+		frames := w.frames
+		w.frames, w.size = nil, 0
+		if w.stream.Send(frames) != nil {
 			w.close()
 			return false
 		}
@@ -267,109 +268,55 @@ func (w *watching) stayHalfOpen() {
 	w.close()
 }
 
-// framing encodes the events of a watch in one buffer.
-type framing struct {
-	representation
-	buffer []byte
-	ends   []int // of the frames in buffer
-	frames [][]byte
-	// headed reports whether the columns of a table were sent.
-	headed bool
-}
-
-// begin takes a buffer, and release returns it.
-func (f *framing) begin(buffer []byte) { f.buffer, f.ends = buffer, f.ends[:0] }
-
-func (f *framing) release() []byte {
-	buffer := f.buffer[:0]
-	f.buffer, f.frames = nil, f.frames[:0]
-	clear(f.frames[:cap(f.frames)])
-	return buffer
-}
-
 // add encodes an event.
-func (f *framing) add(event registry.Event) {
-	f.buffer = append(f.buffer, `{"type":"`...)
-	f.buffer = append(f.buffer, event.Type...)
-	f.buffer = append(f.buffer, `","object":`...)
+func (w *watching) add(event registry.Event) {
+	frame := fmt.Appendf(nil, `{"type":%q,"object":`, event.Type)
 	switch {
 	case event.Type == api.WatchBookmark:
-		f.appendBookmark(event)
-	case f.form.As == asTable:
-		options := f.tableOptions(event.Version)
-		options.NoHeaders = f.headed
-		f.headed = true
-		f.buffer = f.table(f.buffer, single(event.Object), options)
+		frame = append(frame, w.bookmark(event)...)
+	case w.representation.form.As == asTable:
+		options := w.tableOptions(event.Version)
+		options.NoHeaders = w.headed
+		w.headed = true
+		frame = w.table(frame, slices.Values([]*store.Object{event.Object}), options)
 	default:
-		f.buffer = f.appendObject(f.buffer, event.Object)
+		frame = w.appendObject(frame, event.Object)
 	}
-	f.buffer = append(f.buffer, "}\n"...)
-	f.ends = append(f.ends, len(f.buffer))
+	frame = append(frame, "}\n"...)
+	w.frames = append(w.frames, frame)
+	w.size += len(frame)
 }
 
-// take returns the frames since the last take. They are valid until the next add.
-func (f *framing) take() [][]byte {
-	f.frames = f.frames[:0]
-	start := 0
-	for _, end := range f.ends {
-		f.frames = append(f.frames, f.buffer[start:end])
-		start = end
-	}
-	f.buffer, f.ends = f.buffer[:0], f.ends[:0]
-	return f.frames
-}
-
-// appendBookmark encodes an object that has only a resourceVersion.
-func (f *framing) appendBookmark(event registry.Event) {
-	kind := f.def.Kind
-	if f.form.As != "" {
+// bookmark encodes an object that has only a resourceVersion.
+func (r representation) bookmark(event registry.Event) string {
+	kind, annotations := r.def.Kind, ""
+	if r.form.As != "" {
 		kind = string(asMetadata)
 	}
-	if f.form.As == asTable {
-		f.buffer = append(f.buffer, `{"kind":"Table","apiVersion":"`...)
-		f.buffer = append(f.buffer, f.apiVersion()...)
-		f.buffer = append(f.buffer, `","metadata":{"resourceVersion":"`...)
-		f.buffer = strconv.AppendUint(f.buffer, event.Version, 10)
-		f.buffer = append(f.buffer, `"},"columnDefinitions":null,"rows":[{"cells":`...)
-		f.buffer = append(append(f.buffer, f.emptyCells()...), `,"object":`...)
-		defer func() { f.buffer = append(f.buffer, "}]}"...) }()
-	}
-	f.buffer = append(f.buffer, `{"kind":"`...)
-	f.buffer = append(f.buffer, kind...)
-	f.buffer = append(f.buffer, `","apiVersion":"`...)
-	f.buffer = append(f.buffer, f.apiVersion()...)
-	f.buffer = append(f.buffer, `","metadata":{"resourceVersion":"`...)
-	f.buffer = strconv.AppendUint(f.buffer, event.Version, 10)
-	f.buffer = append(f.buffer, '"')
 	if event.InitialEventsEnd {
-		f.buffer = append(f.buffer, `,"annotations":{"`+api.InitialEventsAnnotation+`":"true"}`...)
+		annotations = `,"annotations":{"` + api.InitialEventsAnnotation + `":"true"}`
 	}
-	f.buffer = append(f.buffer, "}}"...)
+	object := fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"%d"%s}}`,
+		kind, r.apiVersion(), event.Version, annotations)
+	if r.form.As != asTable {
+		return object
+	}
+	return fmt.Sprintf(`{"kind":"Table","apiVersion":%q,"metadata":{"resourceVersion":"%d"},`+
+		`"columnDefinitions":null,"rows":[{"cells":%s,"object":%s}]}`,
+		r.apiVersion(), event.Version, r.emptyCells(), object)
 }
 
 // emptyCells returns the cells of an empty object.
-func (f *framing) emptyCells() []byte {
-	cells := []any{"", "<unknown>"}
-	if f.def.Columns != nil {
-		cells = cells[:0]
-		for _, column := range f.def.Columns {
-			cells = append(cells, column.Cell(&api.Unstructured{Object: map[string]any{}}, time.Now()))
-		}
+func (r representation) emptyCells() []byte {
+	var cells []any
+	for _, column := range r.def.Columns {
+		cells = append(cells, column.Cell(&api.Unstructured{Object: map[string]any{}}, time.Now()))
 	}
-	data, err := json.Marshal(cells)
-	if err != nil {
-		return []byte("[]")
-	}
-	return data
+	return encodeDocument(cells)
 }
 
 // errorFrame returns the ERROR event that ends a watch.
 func errorFrame(refused *api.StatusError) []byte {
 	frame := append([]byte(`{"type":"ERROR","object":`), encodeStatus(refused.Status)...)
 	return append(frame, "}\n"...)
-}
-
-// single returns a sequence of one object.
-func single(object *store.Object) iter.Seq[*store.Object] {
-	return func(yield func(*store.Object) bool) { yield(object) }
 }

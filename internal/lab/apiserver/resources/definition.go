@@ -58,7 +58,7 @@ type Definition struct {
 	// Status, Finalize and Scale report which subresources there are.
 	Status, Finalize, Scale bool
 
-	// Columns are the columns of the table; nil means name and age.
+	// Columns are the columns of the table.
 	Columns []Column
 	// Selectable are the field selectors besides metadata.name and metadata.namespace, with their
 	// names in Fields.

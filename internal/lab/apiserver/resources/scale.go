@@ -22,6 +22,7 @@ func Scales() *Definition { return scales }
 var scales = &Definition{
 	Group: "autoscaling", Version: "v1", Versions: []string{"v1"},
 	Plural: "scales", Singular: "scale", Kind: "Scale", ListKind: "ScaleList", Namespaced: true,
+	Columns: []Column{nameColumn(), ageColumn()},
 }
 
 // ScaleOf returns the autoscaling/v1 Scale of an object. The type must have the subresource.

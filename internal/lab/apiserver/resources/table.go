@@ -59,21 +59,17 @@ func Table(dst []byte, d *Definition, objects iter.Seq[*store.Object], options T
 	if options.Now.IsZero() {
 		options.Now = time.Now()
 	}
-	columns := d.Columns
-	if columns == nil {
-		columns = []Column{nameColumn(), ageColumn()}
-	}
 	t := table{Kind: "Table", APIVersion: options.APIVersion, Rows: []row{}, Metadata: api.ListMeta{
 		ResourceVersion: options.ResourceVersion, Continue: options.Continue, RemainingItemCount: options.Remaining,
 	}}
-	for _, c := range columns {
+	for _, c := range d.Columns {
 		if !options.NoHeaders {
 			t.Columns = append(t.Columns, columnDefinition{c.Name, c.Type, c.Format, c.Description, c.Priority})
 		}
 	}
 	for object := range objects {
 		decoded, r := object.Decode(), row{}
-		for _, column := range columns {
+		for _, column := range d.Columns {
 			r.Cells = append(r.Cells, column.Cell(decoded, options.Now))
 		}
 		switch options.Include {
