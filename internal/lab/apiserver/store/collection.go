@@ -24,7 +24,7 @@ func newCollection(s *Store, prefix string) *Collection {
 	return &Collection{
 		store: s, prefix: prefix,
 		objects: newTree(),
-		window:  window{maxEvents: s.window, maxBytes: s.windowBytes, oldest: s.floor},
+		window:  window{maxEvents: s.window, oldest: s.floor},
 		changed: make(chan struct{}),
 	}
 }

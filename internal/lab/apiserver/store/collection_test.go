@@ -3,10 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"strings"
 	"testing"
-	"weak"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -109,55 +106,6 @@ func TestCompactionIsRememberedForCollectionsToCome(t *testing.T) {
 	_, err := s.Collection("/registry/b").Watch(1)
 	assert.ErrorAs(t, err, new(*ExpiredError))
 	assert.EqualError(t, err, "store: /registry/b: version 1 is too old, history begins at 2")
-}
-
-// Behind many small events there is room for many large ones, which the array would keep alive.
-func TestWhatTheWindowHasDroppedIsFreed(t *testing.T) {
-	w := window{maxEvents: 10_000, maxBytes: 10_000 * 2 * eventOverhead}
-	for version := range uint64(10_000) {
-		w.append(Event{Object: &Object{Version: version}})
-	}
-	var dropped []weak.Pointer[Object]
-	for version := range uint64(20) {
-		replaced := &Object{body: make([]byte, w.maxBytes)}
-		dropped = append(dropped, weak.Make(replaced))
-		w.append(Event{Object: &Object{Version: 10_000 + version}, Previous: replaced})
-	}
-	runtime.GC()
-	alive := 0
-	for _, object := range dropped {
-		if object.Value() != nil {
-			alive++
-		}
-	}
-	assert.LessOrEqual(t, alive, 2, "the latest event is kept, and one more may be")
-	runtime.KeepAlive(w.events)
-}
-
-// Large objects shorten the history, whatever the limit on events.
-func TestWindowIsBoundedInBytes(t *testing.T) {
-	s := New(Config{WindowBytes: 1 << 20})
-	c := s.Collection(configMaps)
-	large := strings.Repeat("x", 100<<10)
-	o := create(t, c, Key{"default", "a"}, large)
-	for i := range 100 {
-		o = replace(t, c, o, fmt.Sprint(i, large))
-	}
-	assert.LessOrEqual(t, c.window.bytes, 1<<20)
-	assert.Len(t, c.window.events, 10)
-
-	huge := strings.Repeat("x", 2<<20)
-	o = replace(t, c, o, huge)
-	cursor, err := c.Watch(s.Version())
-	require.NoError(t, err)
-	replace(t, c, o, "small")
-	events, err := await(t, cursor)
-	require.NoError(t, err, "the latest event is always kept")
-	assert.Equal(t, huge, valueOf(events[0].Previous))
-	assert.Len(t, c.window.events, 1)
-
-	s.Compact()
-	assert.Zero(t, c.window.bytes, "nothing is kept")
 }
 
 // The hook runs without a lock, so it may read the store.

@@ -75,18 +75,13 @@ func (cur *Cursor) Progress() (version uint64, upToDate bool) {
 //
 //   - the versions of events increase with their numbers;
 //   - all events with a version above oldest are there;
-//   - bytes is the sum of the sizes of the events;
-//   - the array behind events keeps at most as much of dropped ones alive as a window has;
-//   - the limits hold, except that the latest event is always kept.
+//   - there are at most maxEvents.
 type window struct {
-	maxEvents, maxBytes int
+	maxEvents int
 
 	events []Event
 	next   uint64 // number of the next event
 	oldest uint64 // no event after this version is missing
-	bytes  int
-
-	dropped int // bytes of events that the array may still keep alive
 }
 
 // first returns the number of the oldest event.
@@ -94,21 +89,15 @@ func (w *window) first() uint64 { return w.next - uint64(len(w.events)) }
 
 func (w *window) append(e Event) {
 	w.events = append(w.events, e)
-	w.bytes += e.pinned()
 	w.next++
-	for len(w.events) > 1 && (len(w.events) > w.maxEvents || w.bytes > w.maxBytes) {
+	if len(w.events) > w.maxEvents {
 		w.oldest = w.events[0].Version()
-		w.bytes -= w.events[0].pinned()
-		w.dropped += w.events[0].pinned()
 		w.events = w.events[1:]
-	}
-	if w.dropped > w.maxBytes {
-		w.events, w.dropped = slices.Clone(w.events), 0 // readers keep the old array
 	}
 }
 
 // compact drops all events. version must not be before the latest one.
-func (w *window) compact(version uint64) { w.events, w.bytes, w.oldest = nil, 0, version }
+func (w *window) compact(version uint64) { w.events, w.oldest = nil, version }
 
 // after returns the number of the first event after version, which must not be before oldest.
 func (w *window) after(version uint64) uint64 {

@@ -64,23 +64,6 @@ func TestCursorWaits(t *testing.T) {
 	})
 }
 
-func TestCompactionSparesCursorsThatAreUpToDate(t *testing.T) {
-	s := New(Config{})
-	c := s.Collection(configMaps)
-	upToDate, behind := watch(t, c, 1), watch(t, c, 1)
-	create(t, c, Key{"n", "a"}, "1")
-	next(t, upToDate)
-	create(t, s.Collection("/registry/secrets"), Key{"n", "a"}, "1")
-	assert.Equal(t, uint64(3), s.Compact())
-
-	_, err := await(t, behind)
-	require.ErrorAs(t, err, new(*ExpiredError))
-	_, err = c.Watch(2)
-	require.ErrorAs(t, err, new(*ExpiredError), "as in etcd, compaction affects unchanged collections too")
-	create(t, c, Key{"n", "b"}, "1")
-	assert.Equal(t, []string{"ADDED n/b 1"}, next(t, upToDate))
-}
-
 func TestCursorOfADroppedCollection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Config{})
@@ -106,25 +89,4 @@ func TestCursorOfADroppedCollection(t *testing.T) {
 		assert.True(t, upToDate)
 		assert.Equal(t, uint64(3), version, "no more progress")
 	})
-}
-
-func TestProgressFollowsTheWholeStore(t *testing.T) {
-	s := New(Config{})
-	c := s.Collection(configMaps)
-	cursor := watch(t, c, 1)
-	check := func(want uint64, wantUpToDate bool) {
-		t.Helper()
-		version, upToDate := cursor.Progress()
-		assert.Equal(t, want, version)
-		assert.Equal(t, wantUpToDate, upToDate)
-	}
-	check(1, true)
-	create(t, s.Collection("/registry/secrets"), Key{"n", "a"}, "1")
-	check(2, true)
-	create(t, c, Key{"n", "a"}, "1")
-	check(2, false)
-	next(t, cursor)
-	check(3, true)
-	s.Compact()
-	check(3, true)
 }

@@ -49,25 +49,6 @@ func (d Draft) encode() encodedDraft {
 	return e
 }
 
-// share reuses the equal parts of the previous version, so that all versions of an object can share
-// one map of labels.
-func (e *encodedDraft) share(old *Object) {
-	e.key, e.uid = old.Key, shared(e.uid, old.UID)
-	if maps.Equal(e.labels, old.Labels) {
-		e.labels = old.Labels
-	}
-	if maps.Equal(e.fields, old.Fields) {
-		e.fields = old.Fields
-	}
-}
-
-func shared(text, old string) string {
-	if text == old {
-		return old
-	}
-	return text
-}
-
 // Preview returns the object that a draft would become, for a dry run. Version 0 omits the
 // resourceVersion, for an object that was never stored.
 func Preview(d Draft, version uint64) *Object {

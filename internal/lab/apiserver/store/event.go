@@ -21,22 +21,6 @@ type Event struct {
 
 func (e Event) Version() uint64 { return e.Object.Version }
 
-// pinned returns roughly how many bytes the event alone keeps alive: the object it replaced and,
-// for a deletion, its own. Other Objects are in the tree or are the Previous of a later event.
-func (e Event) pinned() int {
-	size := eventOverhead
-	if e.Previous != nil {
-		size += e.Previous.size()
-	}
-	if e.Type == api.WatchDeleted {
-		size += e.Object.size()
-	}
-	return size
-}
-
-// eventOverhead is the size of an event in the window.
-const eventOverhead = 32
-
 // Key names an object in its collection. Namespace is empty for cluster-scoped objects.
 type Key struct {
 	Namespace, Name string
@@ -94,9 +78,6 @@ type Object struct {
 const (
 	bodyStart    = `{"metadata":`
 	versionStart = bodyStart + `{"resourceVersion":"`
-	// objectOverhead is roughly what an object takes besides its body: the struct, its strings, its
-	// place in the tree.
-	objectOverhead = 256
 )
 
 // newObject completes a draft with its version.
@@ -128,9 +109,6 @@ func (o *Object) At(version uint64) *Object {
 
 // rest returns the encoding after the version.
 func (o *Object) rest() []byte { return o.body[o.restStart:] }
-
-// size returns roughly how many bytes of memory the object takes.
-func (o *Object) size() int { return len(o.body) + objectOverhead }
 
 // Body returns the object as JSON without kind and apiVersion. It starts with the metadata. The
 // bytes are shared.

@@ -56,27 +56,6 @@ func TestWriterKeepsItsDraft(t *testing.T) {
 	assert.Equal(t, "ConfigMap", d.Object.GetKind())
 }
 
-// Versions of an object share one map of labels.
-func TestVersionsShareWhatDoesNotChange(t *testing.T) {
-	c := New(Config{}).Collection(configMaps)
-	labelled := func(label, value string) Draft {
-		d := draft(Key{"default", "a"}, value)
-		require.NoError(t, d.Object.SetNested(map[string]any{"app": label}, "metadata", "labels"))
-		d.Fields = map[string]string{"f": label}
-		return d
-	}
-	first, err := c.Create(labelled("x", "1"), nil)
-	require.NoError(t, err)
-	second, _, err := c.Replace(first, labelled("x", "2"))
-	require.NoError(t, err)
-	first.Labels["shared"], first.Fields["shared"] = "yes", "yes" // for the test only: objects are immutable
-	assert.Equal(t, "yes", second.Labels["shared"])
-	assert.Equal(t, "yes", second.Fields["shared"])
-	third, _, err := c.Replace(second, labelled("y", "2"))
-	require.NoError(t, err)
-	assert.Equal(t, map[string]string{"app": "y"}, third.Labels)
-}
-
 // A stored tree decodes to the same tree.
 func TestStoredTreesComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

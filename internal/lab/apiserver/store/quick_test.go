@@ -296,11 +296,7 @@ func (w *world) readOne(t *rapid.T, i int) {
 func (w *world) check(t *rapid.T) {
 	require.Equal(t, w.model.version, w.store.Version())
 	for _, prefix := range prefixes {
-		if w.store.windowBytes == defaultWindowBytes {
-			require.Equal(t, w.model.oldest[prefix], w.oldest(prefix))
-		} else {
-			require.GreaterOrEqual(t, w.oldest(prefix), w.model.oldest[prefix])
-		}
+		require.Equal(t, w.model.oldest[prefix], w.oldest(prefix))
 	}
 }
 
@@ -309,9 +305,6 @@ func (w *world) check(t *rapid.T) {
 func TestStoreIsLikeItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		config := Config{Window: rapid.SampledFrom([]int{1, 2, 5, 200, 1000}).Draw(t, "window")}
-		if rapid.Bool().Draw(t, "few bytes") {
-			config.WindowBytes = rapid.IntRange(1, 20000).Draw(t, "bytes")
-		}
 		w := &world{store: New(config), model: newModel(config.Window)}
 		for _, prefix := range prefixes {
 			w.store.Collection(prefix)
@@ -324,32 +317,6 @@ func TestStoreIsLikeItsModel(t *testing.T) {
 			actions["compact"] = w.compact
 		}
 		t.Repeat(actions)
-	})
-}
-
-// Long histories replace the array of the window; short random ones do not.
-func TestWindowOfALongHistory(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		window := rapid.IntRange(1, 600).Draw(t, "window")
-		w := &world{store: New(Config{Window: window}), model: newModel(window)}
-		prefix, key := prefixes[0], Key{"a", "x"}
-		c := w.store.Collection(prefix)
-		o := create(t, c, key, "v0")
-		w.model.write(prefix, modelEvent{kind: api.WatchAdded, key: key, value: "v0"})
-		for i := range rapid.IntRange(0, 900).Draw(t, "writes") {
-			before, value := fmt.Sprint("v", i), fmt.Sprint("v", i+1)
-			o = replace(t, c, o, value)
-			w.model.write(prefix, modelEvent{kind: api.WatchModified, key: key, value: value, before: before})
-		}
-		w.check(t)
-		for range 5 {
-			w.watch(t)
-			w.view(t)
-		}
-		for len(w.watches) > 0 && w.watches[0].next < len(w.model.events[w.watches[0].prefix]) {
-			w.readOne(t, 0)
-		}
-		w.lookAgain(t)
 	})
 }
 

@@ -38,9 +38,6 @@ import (
 type Config struct {
 	// Window is how many events each collection keeps. 0 means 10000.
 	Window int
-	// WindowBytes limits the memory that the events of each collection keep alive: the objects that
-	// they replaced or deleted. 0 means 32 MiB. The latest event is always kept.
-	WindowBytes int
 	// Committed, if not nil, is called after a write to a collection, on the goroutine that wrote
 	// and without a lock. Calls may be concurrent and out of order; the versions give the order of
 	// writes.
@@ -48,16 +45,15 @@ type Config struct {
 }
 
 const (
-	defaultWindow      = 10000
-	defaultWindowBytes = 32 << 20
-	firstVersion       = 1
+	defaultWindow = 10000
+	firstVersion  = 1
 )
 
 // Store holds collections with a common version counter. It is safe for concurrent use and need not
 // be closed.
 type Store struct {
-	window, windowBytes int
-	committed           func(prefix string, e Event)
+	window    int
+	committed func(prefix string, e Event)
 
 	// mu orders all writes. It is held while a tree and a window change, never while encoding,
 	// listing or waiting.
@@ -71,7 +67,6 @@ type Store struct {
 func New(config Config) *Store {
 	return &Store{
 		window:      cmp.Or(config.Window, defaultWindow),
-		windowBytes: cmp.Or(config.WindowBytes, defaultWindowBytes),
 		committed:   config.Committed,
 		version:     firstVersion,
 		collections: map[string]*Collection{},

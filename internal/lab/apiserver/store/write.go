@@ -65,7 +65,6 @@ func (c *Collection) create(e *encodedDraft, guard Guard) (Event, error) {
 // [ErrDropped].
 func (c *Collection) Replace(old *Object, d Draft) (replaced *Object, swapped bool, err error) {
 	e := d.encode()
-	e.share(old)
 	event, swapped, err := c.replace(old, &e)
 	switch {
 	case err != nil || !swapped:
