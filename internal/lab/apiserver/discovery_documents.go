@@ -1,8 +1,6 @@
 package apiserver
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -109,63 +107,24 @@ func legacyGroup(g resources.Group) api.APIGroup {
 	return entry
 }
 
-func resourceList(gv api.GroupVersion, v resources.GroupVersion) legacyList {
-	list := legacyList{TypeMeta: typeMeta("APIResourceList"), GroupVersion: gv.String(), Resources: []legacyResource{}}
+func resourceList(gv api.GroupVersion, v resources.GroupVersion) api.APIResourceList {
+	list := api.APIResourceList{TypeMeta: typeMeta("APIResourceList"), GroupVersion: gv.String(), Resources: []api.APIResource{}}
 	if gv.Group == "" {
 		list.APIVersion = "" // as in kube-apiserver
 	}
 	for _, d := range v.Definitions {
-		list.Resources = append(list.Resources, legacyResource{
-			APIResource: api.APIResource{
-				Name: d.Plural, SingularName: d.Singular, Namespaced: d.Namespaced, Kind: d.Kind,
-				Verbs: verbs(d), ShortNames: d.ShortNames, Categories: d.Categories,
-			},
-			StorageVersionHash: storageHash(d),
+		list.Resources = append(list.Resources, api.APIResource{
+			Name: d.Plural, SingularName: d.Singular, Namespaced: d.Namespaced, Kind: d.Kind,
+			Verbs: verbs(d), ShortNames: d.ShortNames, Categories: d.Categories,
 		})
 		for _, s := range d.Subresources() {
-			list.Resources = append(list.Resources, legacyResource{APIResource: api.APIResource{
+			list.Resources = append(list.Resources, api.APIResource{
 				Name: d.Plural + "/" + s.Name, Namespaced: d.Namespaced,
 				Group: s.Kind.Group, Version: s.Kind.Version, Kind: s.Kind.Kind, Verbs: s.Verbs,
-			}})
+			})
 		}
 	}
 	return list
-}
-
-// legacyList and legacyResource are api.APIResourceList with the hash by which storage migration
-// notices a changed storage version.
-type legacyList struct {
-	api.TypeMeta `json:",inline"`
-	GroupVersion string           `json:"groupVersion"`
-	Resources    []legacyResource `json:"resources"`
-}
-
-type legacyResource struct {
-	api.APIResource
-	StorageVersionHash string `json:"storageVersionHash,omitempty"`
-}
-
-const admissionGroup = "admissionregistration.k8s.io"
-
-// storedAs are the types whose storage version in kube-apiserver is not the preferred version.
-var storedAs = map[[2]string][2]string{
-	{"events.k8s.io", "Event"}:                           {"", "v1"},
-	{"apiextensions.k8s.io", "CustomResourceDefinition"}: {"apiextensions.k8s.io", "v1beta1"},
-	{admissionGroup, "MutatingAdmissionPolicy"}:          {admissionGroup, "v1beta1"},
-	{admissionGroup, "MutatingAdmissionPolicyBinding"}:   {admissionGroup, "v1beta1"},
-}
-
-// storageHash returns the hash of the storage version, or "" for resources that are not stored.
-func storageHash(d *resources.Definition) string {
-	if !d.HasVerb("watch") {
-		return ""
-	}
-	group, version, kind := d.Group, d.Versions[0], d.Kind
-	if stored, ok := storedAs[[2]string{group, kind}]; ok {
-		group, version = stored[0], stored[1]
-	}
-	sum := sha256.Sum256([]byte(group + "/" + version + "/" + kind))
-	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 
 // aggregate returns an aggregated document: of the core group, or of all others.

@@ -71,6 +71,7 @@ func (m *masker) value(key string, value any) any {
 
 func (m *masker) object(object map[string]any) any {
 	delete(object, "managedFields")
+	delete(object, "storageVersionHash")
 	switch object["kind"] {
 	case "Table":
 		maskTable(object)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"orrery/internal/lab/apiserver/resources"
-	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
 
@@ -14,9 +13,8 @@ import (
 type remoteService struct {
 	// groupVersion is what the other server serves.
 	groupVersion api.GroupVersion
-	// namespace, name and port are those of its Service.
+	// namespace and name are those of its Service.
 	namespace, name string
-	port            int64
 }
 
 // noRequests is the message of an APIService whose Service has a ready endpoint.
@@ -44,7 +42,7 @@ func (r *Registry) syncService(name string) {
 	}
 	r.remotes[name] = remote
 	r.catalog.PutRemote(remote.groupVersion)
-	reason, message := r.missingBackend(remote.namespace, remote.name, remote.port)
+	reason, message := r.missingBackend(remote.namespace, remote.name)
 	if reason == "" {
 		reason, message = "FailedDiscoveryCheck", noRequests
 	}
@@ -60,13 +58,9 @@ func remoteOf(o *api.Unstructured) (remoteService, bool) {
 	}
 	s := remoteService{
 		groupVersion: api.GroupVersion{Group: o.NestedString("spec", "group"), Version: o.NestedString("spec", "version")},
-		port:         443,
 	}
 	s.namespace, _ = service["namespace"].(string)
 	s.name, _ = service["name"].(string)
-	if port, ok := wholeNumber(service["port"]); ok {
-		s.port = port
-	}
 	return s, true
 }
 
@@ -101,71 +95,20 @@ func (r *Registry) forgetServiceLocked(name string) {
 	}
 }
 
-// autoManaged is the label of APIServices that the server creates: "onstart" for built-in groups,
-// which the next start restores, and "true" for custom resources, whose APIServices come and go
-// with them.
-const autoManaged = "kube-aggregator.kubernetes.io/automanaged"
-
+// makeLocalServices creates the APIServices of the built-in groups.
 func (r *Registry) makeLocalServices() {
-	for gv, priority := range resources.LocalServices() {
-		r.makeLocalService(gv, priority, "onstart")
-	}
-}
-
-func (r *Registry) makeLocalService(gv api.GroupVersion, priority resources.Priority, managed string) {
-	spec := map[string]any{"version": gv.Version, "groupPriorityMinimum": priority.Group, "versionPriority": priority.Version}
-	if gv.Group != "" {
-		spec["group"] = gv.Group
-	}
-	o := &api.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"name": serviceName(gv), "labels": map[string]any{autoManaged: managed}}, "spec": spec,
-	}}
 	t := Target{Definition: r.services, Version: r.services.Version}
-	if _, err := r.Create(context.Background(), t, o, WriteOptions{internal: true}); err != nil && !api.IsAlreadyExists(err) {
-		panic(fmt.Sprintf("registry: APIService %s: %v", serviceName(gv), err))
-	}
-}
-
-// serviceName returns the name of an APIService: "v1.apps", and "v1." for the core group.
-func serviceName(gv api.GroupVersion) string { return gv.Version + "." + gv.Group }
-
-// registerGroup creates and removes the APIServices of a group so that each version of its custom
-// resources has one.
-func (r *Registry) registerGroup(group string) {
-	r.registering.Lock()
-	defer r.registering.Unlock()
-	view, err := r.store.Collection(r.services.Prefix).View(0)
-	if err != nil {
-		return
-	}
-	wanted := r.customVersions(group)
-	var left []*store.Object
-	view.Ascend("", store.Key{}, func(o *store.Object) bool {
-		service := o.Decode()
-		gv := api.GroupVersion{Group: service.NestedString("spec", "group"), Version: service.NestedString("spec", "version")}
-		if at := slices.Index(wanted, gv.Version); gv.Group == group && at >= 0 {
-			wanted = slices.Delete(wanted, at, at+1)
-		} else if gv.Group == group && service.GetLabels()[autoManaged] == "true" {
-			left = append(left, o)
+	for gv, priority := range resources.LocalServices() {
+		name := gv.Version + "." + gv.Group
+		spec := map[string]any{
+			"version": gv.Version, "groupPriorityMinimum": priority.Group, "versionPriority": priority.Version,
 		}
-		return true
-	})
-	for _, version := range wanted {
-		r.makeLocalService(api.GroupVersion{Group: group, Version: version}, resources.CustomPriority, "true")
-	}
-	for _, o := range left {
-		r.collection(Target{Definition: r.services}).Delete(o)
-	}
-}
-
-func (r *Registry) customVersions(group string) []string {
-	var versions []string
-	for _, g := range r.catalog.Groups() {
-		for _, v := range g.Versions {
-			if g.Name == group && slices.ContainsFunc(v.Definitions, func(d *resources.Definition) bool { return d.Custom }) {
-				versions = append(versions, v.Version)
-			}
+		if gv.Group != "" {
+			spec["group"] = gv.Group
+		}
+		o := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name}, "spec": spec}}
+		if _, err := r.Create(context.Background(), t, o, WriteOptions{internal: true}); err != nil && !api.IsAlreadyExists(err) {
+			panic(fmt.Sprintf("registry: APIService %s: %v", name, err))
 		}
 	}
-	return versions
 }
