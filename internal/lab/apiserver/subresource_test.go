@@ -8,21 +8,13 @@ import (
 
 const pods = "/api/v1/namespaces/default/pods"
 
-func TestPodsAreBoundLoggedAndEvicted(t *testing.T) {
+func TestPodsAreEvictedAndHaveLogs(t *testing.T) {
 	bubble(t, func(t *testing.T, p *piped) {
-		p.must(201, "POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)
 		p.must(201, "POST", pods, `{"metadata":{"name":"web"},"spec":{"containers":[{"name":"a","image":"i"},{"name":"b","image":"i"}]}}`)
-		p.must(204, "GET", pods+"/web/log?container=b", "")
-		p.must(201, "POST", pods+"/web/binding", `{"metadata":{"name":"web"},"target":{"kind":"Node","name":"n"}}`)
-		assert.Contains(t, p.must(200, "GET", pods+"/web", "").body, `"nodeName":"n"`)
-		p.must(422, "POST", pods+"/web/binding", `{"metadata":{"name":"web"},"target":{}}`)
-		p.must(405, "POST", "/api/v1/namespaces/default/bindings", `{"metadata":{"name":"web"}}`)
-
+		assert.Contains(t, p.must(200, "GET", pods+"/web/log", "").body, "container a")
 		assert.Contains(t, p.must(200, "GET", pods+"/web/log?container=b", "").body, "container b")
 		p.must(404, "GET", pods+"/none/log", "")
-
-		p.must(200, "DELETE", "/api/v1/nodes/n", "")
-		p.must(404, "GET", pods+"/web/log?container=b", "")
+		p.must(405, "POST", "/api/v1/namespaces/default/bindings", `{"metadata":{"name":"web"}}`)
 		p.must(201, "POST", pods+"/web/eviction?dryRun=All", `{"metadata":{"name":"web"}}`)
 		assert.NotContains(t, p.must(200, "GET", pods+"/web", "").body, "deletionTimestamp")
 		assert.Contains(t, p.must(201, "POST", pods+"/web/eviction", `{"metadata":{"name":"web"},"deleteOptions":{"gracePeriodSeconds":0}}`).body, `"status":"Success"`)
@@ -43,25 +35,5 @@ func TestEventsHaveTwoForms(t *testing.T) {
 		assert.NotContains(t, list, `"kind":"Event"`)
 		assert.Contains(t, p.must(200, "GET", core, "").body, `"message":"it happened"`)
 		assert.Equal(t, "events.k8s.io/v1", p.watch(group+"?watch=1").want("ADDED", "e").Object.APIVersion)
-	})
-}
-
-func TestLogsOfEachContainer(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		p.must(201, "POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)
-		p.must(201, "POST", pods, `{"metadata":{"name":"web"},"spec":{"nodeName":"n",
-			"initContainers":[{"name":"setup","image":"i"}],"containers":[{"name":"main","image":"i"}]}}`)
-		for query, container := range map[string]string{"": "main", "?container=setup": "setup"} {
-			assert.Contains(t, p.must(200, "GET", pods+"/web/log"+query, "").body, "container "+container, query)
-		}
-		p.must(201, "POST", pods, `{"metadata":{"name":"two"},"spec":{"nodeName":"n",
-			"containers":[{"name":"a","image":"i"},{"name":"b","image":"i"}]}}`)
-		for path, want := range map[string]string{
-			"/web/log?container=none": "container none is not valid for pod web",
-			"/web/log?previous=true":  `previous terminated container "main" in pod "web" not found`,
-			"/two/log":                "a container name must be specified for pod two, choose one of: [a b]",
-		} {
-			assert.Equal(t, want, p.must(400, "GET", pods+path, "").message(t), path)
-		}
 	})
 }

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
-	"strconv"
 
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
@@ -55,11 +53,8 @@ func (x *exchange) serveBinding(t registry.Target) error {
 	if err != nil {
 		return err
 	}
-	node := binding.NestedString("target", "name")
-	if node == "" {
-		return meta.Invalid("", "Binding", t.Name, []meta.FieldError{{Type: meta.FieldRequired, Field: "target.name"}})
-	}
 	t.Subresource = ""
+	node := binding.NestedString("target", "name")
 	if err := x.server.registry.Bind(x.r.Context(), t, node, x.writeOptions(parameters)); err != nil {
 		return err
 	}
@@ -67,72 +62,21 @@ func (x *exchange) serveBinding(t registry.Target) error {
 	return nil
 }
 
-// serveLog serves the log of a container, which has a fixed line.
+// serveLog serves the log of a container, which has a fixed line. The default is the first one.
 func (x *exchange) serveLog(t registry.Target) error {
 	t.Subresource = ""
 	object, err := x.server.registry.Get(t, api.GetOptions{})
 	if err != nil {
 		return err
 	}
-	pod := object.Decode()
-	container, err := chosenContainer(pod, x.query.Get("container"))
-	if err != nil {
-		return err
-	}
-	node := pod.NestedString("spec", "nodeName")
-	if node == "" { // not scheduled
-		x.w.WriteHeader(http.StatusNoContent)
-		return nil
-	}
-	if !x.nodeExists(node) {
-		return meta.NotFound("", "pods", node) // as kube-apiserver does
-	}
-	if previous, _ := strconv.ParseBool(x.query.Get("previous")); previous {
-		return meta.BadRequest(fmt.Sprintf("previous terminated container %q in pod %q not found", container, t.Name))
+	container := x.query.Get("container")
+	if containers, _ := object.Decode().Nested("spec", "containers").([]any); container == "" && len(containers) > 0 {
+		first, _ := containers[0].(map[string]any)
+		container = text(first, "name")
 	}
 	line := fmt.Sprintf("%s is simulated: container %s runs no program\n", t.Name, container)
 	x.send(http.StatusOK, "text/plain", []byte(line))
 	return nil
-}
-
-// chosenContainer returns the container of a pod that a request means: name, of whatever kind, or
-// the only regular one.
-func chosenContainer(pod *api.Unstructured, name string) (string, error) {
-	regular, initial := containerNames(pod, "containers"), containerNames(pod, "initContainers")
-	all := slices.Concat(regular, initial)
-	switch {
-	case name != "" && !slices.Contains(all, name):
-		return "", meta.BadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, pod.GetName()))
-	case name != "":
-		return name, nil
-	case len(regular) == 1:
-		return regular[0], nil
-	}
-	choice := fmt.Sprintf("a container name must be specified for pod %s, choose one of: %s", pod.GetName(), regular)
-	if len(initial) > 0 {
-		choice += fmt.Sprintf(" or one of the init containers: %s", initial)
-	}
-	return "", meta.BadRequest(choice)
-}
-
-// containerNames returns the names in a list of containers of the pod's spec.
-func containerNames(pod *api.Unstructured, list string) (names []string) {
-	containers, _ := pod.Nested("spec", list).([]any)
-	for _, container := range containers {
-		if fields, ok := container.(map[string]any); ok {
-			names = append(names, text(fields, "name"))
-		}
-	}
-	return names
-}
-
-func (x *exchange) nodeExists(name string) bool {
-	nodes, ok := x.server.catalog.Lookup(api.GroupVersionResource{Version: "v1", Resource: "nodes"})
-	if !ok {
-		return false
-	}
-	_, err := x.server.registry.Get(registry.Target{Definition: nodes, Version: "v1", Name: name}, api.GetOptions{})
-	return err == nil
 }
 
 // refuseSimulated refuses the subresources of a program that runs and of a certificate that is
