@@ -40,11 +40,8 @@ func (x *exchange) serveDiscovery() error {
 	case documents.stale[path]:
 		x.serviceUnavailable()
 		return nil
-	case parts[0] == "api", len(parts) == 3 && documents.hasGroup(parts[1]) && !x.isCustomGroup(parts[1]):
-		return errNoSuchResource()
 	}
-	x.notFoundText()
-	return nil
+	return errNoSuchResource()
 }
 
 // serviceUnavailable answers for a version whose server does not.

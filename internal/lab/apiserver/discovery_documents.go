@@ -69,9 +69,6 @@ func newDiscovery(catalogue []resources.Group, troubled troubledVersions, server
 	return d
 }
 
-// hasGroup reports whether a group is announced.
-func (d *discovery) hasGroup(name string) bool { return d.byPath["apis/"+name] != nil }
-
 func encodeDocument(document any) []byte {
 	data, err := json.Marshal(document)
 	if err != nil {

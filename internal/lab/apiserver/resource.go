@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 
-	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
@@ -21,7 +20,7 @@ func (x *exchange) serveResource() error {
 		return x.serveReview(def.Kind, def.Namespaced)
 	}
 	if len(x.info.Rest) > 0 || def.Namespaced != x.info.Scoped && (x.info.Scoped || x.info.Name != "") {
-		return x.misplaced(def)
+		return errNoSuchResource()
 	}
 	target := registry.Target{
 		Definition: def, Version: x.info.Version, Name: x.info.Name, Subresource: x.info.Subresource,
@@ -41,41 +40,10 @@ func (x *exchange) serveResource() error {
 	return x.serveVerb(target)
 }
 
-// serveUnknown answers for an unknown resource. The core API servers know their versions; the
-// router of custom resources knows only existing resources, so the answers differ.
+// serveUnknown answers for an unknown resource.
 func (x *exchange) serveUnknown(gv api.GroupVersion) error {
-	documents := x.discovered()
-	switch {
-	case documents.stale[pathOf(gv)]:
+	if x.discovered().stale[pathOf(gv)] {
 		x.serviceUnavailable()
-		return nil
-	case gv.Group != "" && (!documents.hasGroup(gv.Group) || x.isCustomGroup(gv.Group)):
-		x.notFoundText()
-		return nil
-	}
-	return errNoSuchResource()
-}
-
-// isCustomGroup reports whether a group has only custom resources.
-func (x *exchange) isCustomGroup(name string) bool {
-	for _, g := range x.server.catalog.Groups() {
-		if g.Name != name {
-			continue
-		}
-		for _, v := range g.Versions {
-			if slices.ContainsFunc(v.Definitions, func(d *resources.Definition) bool { return !d.Custom }) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
-// misplaced answers for a resource at the wrong path.
-func (x *exchange) misplaced(def *resources.Definition) error {
-	if def.Custom {
-		x.notFoundText()
 		return nil
 	}
 	return errNoSuchResource()
@@ -110,12 +78,10 @@ func (x *exchange) serveSubresource(t registry.Target) error {
 	subresources := t.Definition.Subresources()
 	at := slices.IndexFunc(subresources, func(s resources.Subresource) bool { return s.Name == t.Subresource })
 	switch {
-	case at < 0 && t.Definition.Custom:
-		return meta.NotFound(t.Definition.Group, t.Definition.Plural, t.Name)
 	case at < 0:
 		return errNoSuchResource()
 	case x.r.Method == http.MethodHead || !slices.Contains(subresources[at].Verbs, x.info.Verb):
-		return x.subresourceMethod(t)
+		return methodNotAllowed()
 	}
 	switch t.Subresource {
 	case "exec", "attach", "portforward", "proxy", "ephemeralcontainers", "resize", "approval":
@@ -130,11 +96,4 @@ func (x *exchange) serveSubresource(t registry.Target) error {
 		return x.serveToken(t)
 	}
 	return x.serveVerb(t)
-}
-
-func (x *exchange) subresourceMethod(t registry.Target) error {
-	if t.Definition.Custom {
-		return meta.MethodNotSupported(t.Definition.Group, t.Definition.Plural, x.info.Verb)
-	}
-	return methodNotAllowed()
 }

@@ -154,13 +154,6 @@ func MethodNotAllowed(message string) *api.StatusError {
 	return Failure(http.StatusMethodNotAllowed, api.ReasonMethodNotAllowed, message, &api.StatusDetails{})
 }
 
-// MethodNotSupported is [MethodNotAllowed] with the message for a verb such as "create".
-func MethodNotSupported(group, resource, verb string) *api.StatusError {
-	err := MethodNotAllowed(verb + ` is not supported on resources of kind "` + groupResource(group, resource) + `"`)
-	err.Status.Details = &api.StatusDetails{Group: group, Kind: resource}
-	return err
-}
-
 // NotAcceptable reports that none of the requested forms is available (406).
 func NotAcceptable(message string) *api.StatusError {
 	return Failure(http.StatusNotAcceptable, api.ReasonNotAcceptable, message, nil)

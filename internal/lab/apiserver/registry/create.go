@@ -13,7 +13,7 @@ import (
 )
 
 // Create stores a new object and takes ownership of o. Without a name the object gets one that
-// starts with metadata.generateName; eight are tried, like in kube-apiserver.
+// starts with metadata.generateName.
 //
 // The checks run in this order: the namespace in the path (400), the namespace exists (404) and is
 // not terminating (403), validation (422), admission, and the name is free (409).
@@ -34,15 +34,9 @@ func (r *Registry) Create(ctx context.Context, t Target, o *api.Unstructured, w 
 	if err := r.mayCreate(t.named(base)); err != nil {
 		return nil, err // before a name is generated
 	}
-	for attempt := 1; ; attempt++ {
-		name := generateName(base)
-		one := o.DeepCopy()
-		metadataOf(one)["name"] = name
-		created, err := r.create(ctx, t.named(name), one, w)
-		if attempt == 8 || !api.IsAlreadyExists(err) {
-			return created, err
-		}
-	}
+	name := generateName(base)
+	metadataOf(o)["name"] = name
+	return r.create(ctx, t.named(name), o, w)
 }
 
 // create stores o under the name of the target.
@@ -59,9 +53,6 @@ func (r *Registry) create(ctx context.Context, t Target, o *api.Unstructured, w 
 	}
 	w.warn(resources.Warnings(t.Definition, o, nil))
 	if err := r.admitted(ctx, "create", t, w, o); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	version, _ := parseVersion(o.GetResourceVersion()) // checkCreate has refused malformed versions
@@ -133,9 +124,6 @@ func parseVersion(text string) (uint64, error) {
 // Bind assigns a pod to a node (the subresource binding). A pod is bound only once.
 func (r *Registry) Bind(ctx context.Context, t Target, node string, w WriteOptions) error {
 	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		old, ok := r.collection(t).Get(t.key())
 		if !ok {
 			return t.notFound()

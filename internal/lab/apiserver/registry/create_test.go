@@ -12,27 +12,6 @@ import (
 	"orrery/restclient/api"
 )
 
-// A generated name may be taken. The server generates another one, and gives up after eight
-// (KEP-4420).
-func TestGeneratedNamesThatAreTakenAreReplaced(t *testing.T) {
-	for taken, want := range map[int]int{0: 1, 3: 4, 7: 8, 8: 8} {
-		attempts := 0
-		w := newWorld(t, func(c *registry.Config) {
-			other := registry.New(*c)
-			c.Admit = func(_ context.Context, a registry.Attributes) error {
-				if attempts++; attempts <= taken { // another client takes the name at the last moment
-					_, err := other.Create(ctx, a.Target, tree(`{"metadata":{"name":"`+a.Name+`"}}`), none)
-					return err
-				}
-				return nil
-			}
-		})
-		_, err := w.Create(ctx, w.cm(""), tree(`{"metadata":{"generateName":"x-"}}`), none)
-		assert.Equal(t, taken == 8, api.IsAlreadyExists(err), "%d names taken: %v", taken, err)
-		assert.Equal(t, want, attempts, "attempts, with %d names taken", taken)
-	}
-}
-
 func TestAdmissionIsAskedLast(t *testing.T) {
 	var asked []string
 	denied := errors.New("no")
@@ -64,20 +43,4 @@ func TestAdmissionIsAskedLast(t *testing.T) {
 		"create a by eve with 1", "update a by eve with 2", "patch a by eve with 3",
 		"delete a by eve with 1",
 	}, asked)
-}
-
-func TestNothingIsWrittenForAContextThatHasEnded(t *testing.T) {
-	w := newWorld(t)
-	w.make(w.cm(""), `{"metadata":{"name":"a"}}`)
-	ended, cancel := context.WithCancel(ctx)
-	cancel()
-	_, err := w.Create(ended, w.cm(""), tree(`{"metadata":{"name":"b"}}`), none)
-	require.ErrorIs(t, err, context.Canceled)
-	_, err = w.Update(ended, w.cm("a"), tree(`{"metadata":{"name":"a"}}`), none)
-	require.ErrorIs(t, err, context.Canceled)
-	_, err = w.Patch(ended, w.cm("a"), merge(`{}`), none)
-	require.ErrorIs(t, err, context.Canceled)
-	_, _, err = w.Delete(ended, w.cm("a"), api.DeleteOptions{}, none)
-	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorIs(t, w.Bind(ended, w.at("pods", "default", "a"), "n", none), context.Canceled)
 }

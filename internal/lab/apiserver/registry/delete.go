@@ -21,9 +21,6 @@ func (r *Registry) Delete(ctx context.Context, t Target, o api.DeleteOptions, w 
 		return nil, false, meta.Forbidden("", "namespaces", t.Name, "this namespace may not be deleted")
 	}
 	for {
-		if err := ctx.Err(); err != nil {
-			return nil, false, err
-		}
 		old, ok := r.collection(t).Get(t.key())
 		if !ok {
 			return nil, false, t.notFound()

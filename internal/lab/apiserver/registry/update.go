@@ -44,9 +44,6 @@ func (r *Registry) change(ctx context.Context, verb string, t Target, attempts i
 	compute func(old *store.Object) (*api.Unstructured, error),
 ) (*store.Object, error) {
 	for range attempts {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		old, ok := r.collection(t).Get(t.key())
 		if !ok {
 			return nil, t.notFound()
