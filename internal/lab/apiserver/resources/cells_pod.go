@@ -7,7 +7,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// The columns of pods know nothing of init containers, which do not run here.
+// The columns of pods know nothing of init containers and of containers that fail: no program runs
+// here.
 
 func podReady(o *api.Unstructured, _ time.Time) any {
 	ready := int64(0)
@@ -19,23 +20,17 @@ func podReady(o *api.Unstructured, _ time.Time) any {
 	return ratio(ready, int64(len(items(child(o.Object, "spec"), "containers"))))
 }
 
-// podStatus returns the reason of the container that best explains the pod's state, or the phase.
+// podStatus returns the reason or the phase of a pod.
 func podStatus(o *api.Unstructured, _ time.Time) any {
 	status := child(o.Object, "status")
-	reason := cmp.Or(text(status, "reason"), text(status, "phase"))
-	if condition(status, "PodScheduled", "reason") == "SchedulingGated" {
-		reason = "SchedulingGated"
+	reason, phase := text(status, "reason"), text(status, "phase")
+	switch finished := phase == "Failed" || phase == "Succeeded"; {
+	case o.GetDeletionTimestamp() == nil || finished:
+		return cmp.Or(reason, phase)
+	case reason == "NodeLost":
+		return "Unknown"
 	}
-	reason = containersReason(o, reason)
-	if o.NestedString("metadata", "deletionTimestamp") != "" {
-		if text(status, "reason") == "NodeLost" {
-			return "Unknown"
-		}
-		if phase := text(status, "phase"); phase != "Failed" && phase != "Succeeded" {
-			return "Terminating"
-		}
-	}
-	return reason
+	return "Terminating"
 }
 
 // condition returns a field of the condition of the given type.
@@ -46,43 +41,6 @@ func condition(status tree, kind, key string) string {
 		}
 	}
 	return ""
-}
-
-// endReason returns why a container terminated.
-func endReason(terminated tree) string {
-	if reason := text(terminated, "reason"); reason != "" {
-		return reason
-	}
-	if signal := integer(terminated, "signal"); signal != 0 {
-		return "Signal:" + decimal(signal)
-	}
-	return "ExitCode:" + decimal(integer(terminated, "exitCode"))
-}
-
-// containersReason returns the reason of the first container that has one.
-func containersReason(o *api.Unstructured, reason string) string {
-	status := child(o.Object, "status")
-	running := false
-	containers := items(status, "containerStatuses")
-	for i := len(containers) - 1; i >= 0; i-- {
-		c := containers[i]
-		state := child(c, "state")
-		switch terminated, waiting := child(state, "terminated"), child(state, "waiting"); {
-		case text(waiting, "reason") != "":
-			reason = text(waiting, "reason")
-		case terminated != nil:
-			reason = endReason(terminated)
-		case boolean(c, "ready") && child(state, "running") != nil:
-			running = true
-		}
-	}
-	if reason == "Completed" && running {
-		if condition(status, "Ready", "status") == "True" {
-			return "Running"
-		}
-		return "NotReady"
-	}
-	return reason
 }
 
 func podRestarts(o *api.Unstructured, _ time.Time) any {

@@ -21,22 +21,13 @@ var defaults = sync.OnceValue(func() tree {
 
 // computed set the defaults that depend on other fields, by the type of the object that has them.
 var computed = map[string]func(o tree){
-	"Namespace": labelNamespace,
-	"Pod":       fillPod,
-	"PodSpec":   fillPodSpec,
-	"PodStatus": func(status tree) {
-		firstOf(status, "podIP", "podIPs")
-		firstOf(status, "hostIP", "hostIPs")
-	},
+	"Namespace":   labelNamespace,
+	"Pod":         fillPod,
+	"PodSpec":     fillPodSpec,
 	"ServiceSpec": fillServiceSpec,
 	"ServicePort": func(port tree) {
 		if target := port["targetPort"]; target == nil || target == int64(0) || target == "" {
 			port["targetPort"] = integer(port, "port")
-		}
-	},
-	"LoadBalancerIngress": func(ingress tree) {
-		if text(ingress, "ip") != "" {
-			fillText(ingress, "ipMode", "VIP")
 		}
 	},
 

@@ -153,35 +153,17 @@ func quotedText(text string) (string, bool) {
 	return "", false
 }
 
-// parseCondition parses a path that must exist, or its comparison with a literal.
+// parseCondition parses a path that must exist, or its comparison with a text or another scalar.
 func parseCondition(condition string) (pathStep, error) {
 	left, right, compares := strings.Cut(condition, "==")
-	unequal := false
-	if !compares {
-		left, right, unequal = strings.Cut(condition, "!=")
-	}
 	rest, ok := strings.CutPrefix(strings.TrimSpace(left), "@")
 	if !ok {
 		return nil, fmt.Errorf("condition %q does not start with @", left)
 	}
 	path, err := parseJSONPath(rest)
-	if err != nil || !compares && !unequal {
-		return elements(path, func(any) bool { return true }), err
+	want := strings.TrimSpace(right)
+	if quoted, ok := quotedText(want); ok {
+		want = quoted
 	}
-	want, err := parseLiteral(strings.TrimSpace(right))
-	return elements(path, func(found any) bool { return same(found, want) != unequal }), err
-}
-
-func parseLiteral(text string) (any, error) {
-	if s, ok := quotedText(text); ok {
-		return s, nil
-	}
-	if text == "true" || text == "false" {
-		return text == "true", nil
-	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return n, nil
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	return n, err
+	return elements(path, func(found any) bool { return !compares || fmt.Sprint(found) == want }), err
 }

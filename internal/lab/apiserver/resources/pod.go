@@ -56,17 +56,6 @@ func pullPolicy(image string) string {
 	return "Always"
 }
 
-// firstOf keeps an address and a list consistent: the address is the first of the list.
-func firstOf(status tree, one, several string) {
-	address, list := text(status, one), items(status, several)
-	switch {
-	case address == "" && len(list) > 0:
-		status[one] = text(list[0], "ip")
-	case address != "" && (len(list) == 0 || text(list[0], "ip") != address):
-		status[several] = []any{tree{"ip": address}}
-	}
-}
-
 // preparePod sets the status of a new pod, and does what the admission plugins Priority and
 // DefaultTolerationSeconds do.
 func preparePod(o *api.Unstructured) {

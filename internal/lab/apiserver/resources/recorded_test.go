@@ -175,6 +175,7 @@ var struck = map[string]string{
 	"networkpolicies/small":                          "policyTypes follows from the rules",
 	"nodes/cordoned":                                 "podCIDRs follows from podCIDR",
 	"persistentvolumeclaims/bound":                   "a quantity has a shorter form",
+	"services/a load balancer":                       "an address of a load balancer has a mode",
 	"services/a node port":                           "session affinity has no timeout",
 	"services/the address stays":                     "an external name keeps the fields of addresses",
 	"replicationcontrollers/small":                   "the selector follows from the template",
@@ -259,10 +260,15 @@ var simplerColumns = map[string][]string{
 
 // otherTables are the cases whose columns know less than those of kube-apiserver, with the reason.
 var otherTables = map[string]string{
-	"pods/initialising":         "init containers do not run here",
-	"pods/init container fails": "init containers do not run here",
-	"pods/init container waits": "init containers do not run here",
-	"pods/running":              "no container is restarted, so there is no time of the last restart",
+	"pods/completed":                  "the reasons of containers are not shown",
+	"pods/exit code without a reason": "the reasons of containers are not shown",
+	"pods/image cannot be pulled":     "the reasons of containers are not shown",
+	"pods/killed by a signal":         "the reasons of containers are not shown",
+	"pods/scheduling gated":           "the reasons of containers are not shown",
+	"pods/initialising":               "init containers do not run here",
+	"pods/init container fails":       "init containers do not run here",
+	"pods/init container waits":       "init containers do not run here",
+	"pods/running":                    "no container is restarted, so there is no time of the last restart",
 
 	"pods/ports, probes, volumes, environment, init containers": "init containers do not run here",
 }
