@@ -21,9 +21,14 @@ var defaults = sync.OnceValue(func() tree {
 
 // computed set the defaults that depend on other fields, by the type of the object that has them.
 var computed = map[string]func(o tree){
-	"Namespace":   labelNamespace,
-	"Pod":         fillPod,
-	"PodSpec":     fillPodSpec,
+	"Namespace": labelNamespace,
+	"Pod":       fillPod,
+	"PodSpec":   fillPodSpec,
+	"PodStatus": func(status tree) {
+		if address := text(status, "podIP"); address != "" {
+			fill(status, "podIPs", []any{tree{"ip": address}})
+		}
+	},
 	"ServiceSpec": fillServiceSpec,
 	"ServicePort": func(port tree) {
 		if target := port["targetPort"]; target == nil || target == int64(0) || target == "" {
