@@ -38,19 +38,7 @@ func mergeLists(current, patch []any, t *Type, deleting bool) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := allHave(merged, key); err != nil {
-		return nil, err
-	}
 	return inOrder(merged, rest, kept, key), nil
-}
-
-func allHave(list []any, key string) error {
-	for _, entry := range list {
-		if element, ok := entry.(map[string]any); ok && !holds(element, key) {
-			return keyless(element, key)
-		}
-	}
-	return nil
 }
 
 // sortOf returns the JSON type of all elements.
@@ -229,10 +217,6 @@ func mergeOrderedField(document, patch map[string]any, t *Type, name string, ord
 	if !known {
 		return unknownField(t, name)
 	}
-	key := list.MergeKey()
-	if err := follows(changes, order, key); err != nil {
-		return err
-	}
 	merged := current
 	switch {
 	case !there && !given:
@@ -246,15 +230,7 @@ func mergeOrderedField(document, patch map[string]any, t *Type, name string, ord
 		}
 		merged = value.([]any)
 	}
-	if sort, err := sortOf(current, changes); err != nil {
-		return err
-	} else if sort == "" {
-		return impossible("no elements in any of the given slices")
-	}
-	if err := allHave(slices.Concat(current, order, merged), key); err != nil {
-		return err
-	}
-	document[name] = inOrder(merged, order, current, key)
+	document[name] = inOrder(merged, order, current, list.MergeKey())
 	delete(patch, name)
 	return nil
 }
@@ -266,32 +242,6 @@ func listOf(fields map[string]any, name string) (list []any, there bool, err err
 		return nil, true, impossible("expected a []interface {}, but received a %T", value)
 	}
 	return list, there, nil
-}
-
-// follows checks that the elements of a list, except directives, are in the given order. As in
-// kube-apiserver a directive after the last element of the order is an error, unless it deletes.
-func follows(list, order []any, key string) error {
-	if len(list) == 0 || len(order) == 0 {
-		return nil
-	}
-	rest := slices.DeleteFunc(slices.Clone(list), func(v any) bool { return isDirected(v) && v.(map[string]any)[directive] == "delete" })
-	for at := 0; at < len(order) && len(rest) > 0; {
-		if isDirected(rest[0]) {
-			rest = rest[1:]
-			continue
-		}
-		if err := allHave([]any{order[at], rest[0]}, key); key != "" && err != nil {
-			return err
-		}
-		if identity(rest[0], key) == identity(order[at], key) {
-			rest = rest[1:]
-		}
-		at++
-	}
-	if len(rest) > 0 {
-		return impossible("The order in patch list:\n%v\n doesn't match $setElementOrder list:\n%v\n", list, order)
-	}
-	return nil
 }
 
 // inOrder sorts a list: the elements of the patch in its order; the others keep their position

@@ -124,15 +124,10 @@ func retain(document, patch map[string]any) error {
 	}
 	list, ok := value.([]any)
 	if !ok {
-		return badRetainKeys()
+		return meta.BadRequest("invalid patch format of retainKeys")
 	}
 	delete(patch, retainKeys)
 	keys := positionsOf(list, "")
-	for key, value := range patch {
-		if _, ok := keys[key]; !ok && value != nil && !isMark(key) {
-			return badRetainKeys()
-		}
-	}
 	for key := range document {
 		if _, ok := keys[key]; !ok {
 			delete(document, key)
@@ -140,8 +135,6 @@ func retain(document, patch map[string]any) error {
 	}
 	return nil
 }
-
-func badRetainKeys() error { return meta.BadRequest("invalid patch format of retainKeys") }
 
 // mergeValues merges two values of the same JSON type.
 func mergeValues(current, value any, t *Type, deleting bool) (any, error) {
@@ -186,9 +179,4 @@ func plain(value any) any {
 func isDirected(value any) bool {
 	v, ok := value.(map[string]any)
 	return ok && holds(v, directive)
-}
-
-// isMark reports whether a key of a map is a directive about other keys.
-func isMark(key string) bool {
-	return key == directive || strings.HasPrefix(key, setElementOrder) || strings.HasPrefix(key, deleteFromValues)
 }
