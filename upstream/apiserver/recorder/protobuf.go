@@ -19,7 +19,6 @@ import (
 	autoscaling "k8s.io/api/autoscaling/v1"
 	certificates "k8s.io/api/certificates/v1"
 	policy "k8s.io/api/policy/v1"
-	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	quantity "k8s.io/apimachinery/pkg/api/resource"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -59,8 +58,8 @@ func objectRoots() ([]objectRoot, error) {
 		for _, version := range group.Versions {
 			gv := schema.GroupVersion{Group: group.Name, Version: version.Version}
 			for _, d := range version.Definitions {
-				if d.IsReview() {
-					continue // one of the others
+				if d.IsReview() || d.Kind == "CustomResourceDefinition" {
+					continue // one of the others, or sent in JSON by every client
 				}
 				object, err := known.New(gv.WithKind(d.Kind))
 				if err != nil {
@@ -80,21 +79,17 @@ func objectRoots() ([]objectRoot, error) {
 
 // special are the types whose JSON is not that of their fields. The reader has the same names.
 var special = map[reflect.Type]string{
-	reflect.TypeFor[meta.Time]():                                  "Time",
-	reflect.TypeFor[meta.MicroTime]():                             "MicroTime",
-	reflect.TypeFor[meta.Duration]():                              "Duration",
-	reflect.TypeFor[meta.FieldsV1]():                              "Raw",
-	reflect.TypeFor[runtime.RawExtension]():                       "Raw",
-	reflect.TypeFor[apiextensions.JSON]():                         "Raw",
-	reflect.TypeFor[quantity.Quantity]():                          "Quantity",
-	reflect.TypeFor[intstr.IntOrString]():                         "IntOrString",
-	reflect.TypeFor[apiextensions.JSONSchemaPropsOrArray]():       "SchemaOrArray",
-	reflect.TypeFor[apiextensions.JSONSchemaPropsOrBool]():        "SchemaOrBool",
-	reflect.TypeFor[apiextensions.JSONSchemaPropsOrStringArray](): "SchemaOrStrings",
-	reflect.TypeFor[authentication.ExtraValue]():                  "Strings",
-	reflect.TypeFor[authorization.ExtraValue]():                   "Strings",
-	reflect.TypeFor[certificates.ExtraValue]():                    "Strings",
-	reflect.TypeFor[meta.Verbs]():                                 "Strings",
+	reflect.TypeFor[meta.Time]():                 "Time",
+	reflect.TypeFor[meta.MicroTime]():            "MicroTime",
+	reflect.TypeFor[meta.Duration]():             "Duration",
+	reflect.TypeFor[meta.FieldsV1]():             "Raw",
+	reflect.TypeFor[runtime.RawExtension]():      "Raw",
+	reflect.TypeFor[quantity.Quantity]():         "Quantity",
+	reflect.TypeFor[intstr.IntOrString]():        "IntOrString",
+	reflect.TypeFor[authentication.ExtraValue](): "Strings",
+	reflect.TypeFor[authorization.ExtraValue]():  "Strings",
+	reflect.TypeFor[certificates.ExtraValue]():   "Strings",
+	reflect.TypeFor[meta.Verbs]():                "Strings",
 }
 
 // recordProtobuf records the protobuf form of Kubernetes' types: the numbers and types of their

@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	quantity "k8s.io/apimachinery/pkg/api/resource"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -146,17 +145,12 @@ func values(r *rand.Rand) map[reflect.Type]reflect.Value {
 	if r.IntN(2) == 0 {
 		number = intstr.FromString("50%")
 	}
-	schema := &apiextensions.JSONSchemaProps{Type: "string"}
 	return map[reflect.Type]reflect.Value{
-		reflect.TypeFor[meta.Time]():                                  reflect.ValueOf(meta.NewTime(moment.Truncate(time.Second))),
-		reflect.TypeFor[meta.MicroTime]():                             reflect.ValueOf(meta.NewMicroTime(moment)),
-		reflect.TypeFor[quantity.Quantity]():                          reflect.ValueOf(quantity.MustParse("100m")),
-		reflect.TypeFor[intstr.IntOrString]():                         reflect.ValueOf(number),
-		reflect.TypeFor[meta.FieldsV1]():                              reflect.ValueOf(meta.FieldsV1{Raw: []byte(`{"f:a":{}}`)}),
-		reflect.TypeFor[runtime.RawExtension]():                       reflect.ValueOf(runtime.RawExtension{Raw: []byte(`{"a":1}`)}),
-		reflect.TypeFor[apiextensions.JSON]():                         reflect.ValueOf(apiextensions.JSON{Raw: []byte(`{"a":[1,"b"]}`)}),
-		reflect.TypeFor[apiextensions.JSONSchemaPropsOrArray]():       reflect.ValueOf(apiextensions.JSONSchemaPropsOrArray{Schema: schema}),
-		reflect.TypeFor[apiextensions.JSONSchemaPropsOrBool]():        reflect.ValueOf(apiextensions.JSONSchemaPropsOrBool{Allows: true, Schema: schema}),
-		reflect.TypeFor[apiextensions.JSONSchemaPropsOrStringArray](): reflect.ValueOf(apiextensions.JSONSchemaPropsOrStringArray{Property: []string{"a"}}),
+		reflect.TypeFor[meta.Time]():            reflect.ValueOf(meta.NewTime(moment.Truncate(time.Second))),
+		reflect.TypeFor[meta.MicroTime]():       reflect.ValueOf(meta.NewMicroTime(moment)),
+		reflect.TypeFor[quantity.Quantity]():    reflect.ValueOf(quantity.MustParse("100m")),
+		reflect.TypeFor[intstr.IntOrString]():   reflect.ValueOf(number),
+		reflect.TypeFor[meta.FieldsV1]():        reflect.ValueOf(meta.FieldsV1{Raw: []byte(`{"f:a":{}}`)}),
+		reflect.TypeFor[runtime.RawExtension](): reflect.ValueOf(runtime.RawExtension{Raw: []byte(`{"a":1}`)}),
 	}
 }

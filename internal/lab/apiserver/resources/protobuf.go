@@ -35,13 +35,12 @@ func (e *KindError) Error() string {
 
 var (
 	errNoMagic  = errors.New("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
-	errTooDeep  = errors.New("proto: exceeded max depth")
 	errEncoding = errors.New("content encoding inside the envelope is not supported")
 )
 
 // DecodeProtobuf decodes a body, and returns the tree that the JSON of the same object would give:
-// empty fields that Go omits are omitted, and unknown fields are skipped. An unknown kind is a
-// [*KindError]. Nothing encodes protobuf: kubectl create and the typed clients of client-go send it
+// empty fields that Go omits are omitted, and unknown fields are skipped. An unknown kind, and a
+// CustomResourceDefinition, which all clients send in JSON, is a [*KindError]. Nothing encodes protobuf: kubectl create and the typed clients of client-go send it
 // without asking, but accept JSON in return.
 //
 // A body has a magic prefix and an envelope with the kind and the message. messages.txt, recorded
@@ -74,7 +73,7 @@ func DecodeProtobuf(data []byte) (ProtobufObject, error) {
 		return object, &KindError{Kind: object.Kind, APIVersion: object.APIVersion}
 	}
 	object.Tree = map[string]any{}
-	return object, readMessage(object.Tree, raw, name, 0)
+	return object, readMessage(object.Tree, raw, name)
 }
 
 // readType decodes kind and apiVersion of the envelope.

@@ -8,14 +8,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// maxDepth limits the nesting of messages.
-const maxDepth = 1000
-
-// readMessage decodes the fields of a message into a tree.
-func readMessage(tree map[string]any, data []byte, name string, depth int) error {
-	if depth > maxDepth {
-		return errTooDeep
-	}
+// readMessage decodes the fields of a message into a tree. No message contains one of its own type.
+func readMessage(tree map[string]any, data []byte, name string) error {
 	known := known().messages[name]
 	return fields(data, func(number protowire.Number, value wireValue) error {
 		f, ok := known[number]
@@ -23,11 +17,11 @@ func readMessage(tree map[string]any, data []byte, name string, depth int) error
 		case !ok:
 			return nil
 		case f.name == "-":
-			return readMessage(tree, value.bytes, f.form.name, depth+1)
+			return readMessage(tree, value.bytes, f.form.name)
 		case f.form.mapped:
-			return readEntry(tree, f, value.bytes, depth+1)
+			return readEntry(tree, f, value.bytes)
 		}
-		read, err := readValue(f.form.name, value, depth+1)
+		read, err := readValue(f.form.name, value)
 		if err != nil {
 			return err
 		}
@@ -45,7 +39,7 @@ func readMessage(tree map[string]any, data []byte, name string, depth int) error
 }
 
 // readEntry decodes a map entry: a message with a key and a value.
-func readEntry(tree map[string]any, f field, data []byte, depth int) error {
+func readEntry(tree map[string]any, f field, data []byte) error {
 	entries, _ := tree[f.name].(map[string]any)
 	if entries == nil {
 		entries = map[string]any{}
@@ -55,7 +49,7 @@ func readEntry(tree map[string]any, f field, data []byte, depth int) error {
 	if err != nil {
 		return err
 	}
-	read, err := readValue(f.form.name, entry.last(2), depth)
+	read, err := readValue(f.form.name, entry.last(2))
 	if err == nil {
 		entries[string(entry.last(1).bytes)] = read
 	}
@@ -93,7 +87,7 @@ func isOmitted(value any) bool {
 }
 
 // readValue decodes one value. It returns nil for a value that JSON omits.
-func readValue(form string, value wireValue, depth int) (any, error) {
+func readValue(form string, value wireValue) (any, error) {
 	switch form {
 	case "string":
 		return string(value.bytes), nil
@@ -107,28 +101,21 @@ func readValue(form string, value wireValue, depth int) (any, error) {
 		return base64.StdEncoding.EncodeToString(value.bytes), nil
 	}
 	if read, special := specials[form]; special {
-		return read(value.bytes, depth)
+		return read(value.bytes)
 	}
 	tree := map[string]any{}
-	return tree, readMessage(tree, value.bytes, form, depth)
+	return tree, readMessage(tree, value.bytes, form)
 }
 
 // specials are the types whose JSON is not that of their fields.
-var specials map[string]func(data []byte, depth int) (any, error)
-
-func init() { // a literal would refer to itself
-	specials = map[string]func([]byte, int) (any, error){
-		"Time":            func(data []byte, _ int) (any, error) { return readTime(data, time.RFC3339) },
-		"MicroTime":       func(data []byte, _ int) (any, error) { return readTime(data, "2006-01-02T15:04:05.000000Z07:00") },
-		"Duration":        readDuration,
-		"Raw":             readRaw,
-		"Quantity":        func(data []byte, _ int) (any, error) { return readString(data) },
-		"IntOrString":     readIntOrString,
-		"Strings":         readStrings,
-		"SchemaOrArray":   func(data []byte, depth int) (any, error) { return readEither(data, depth, schemaType) },
-		"SchemaOrStrings": func(data []byte, depth int) (any, error) { return readEither(data, depth, "string") },
-		"SchemaOrBool":    readSchemaOrBool,
-	}
+var specials = map[string]func(data []byte) (any, error){
+	"Time":        func(data []byte) (any, error) { return readTime(data, time.RFC3339) },
+	"MicroTime":   func(data []byte) (any, error) { return readTime(data, "2006-01-02T15:04:05.000000Z07:00") },
+	"Duration":    readDuration,
+	"Raw":         readRaw,
+	"Quantity":    readString,
+	"IntOrString": readIntOrString,
+	"Strings":     readStrings,
 }
 
 // readTime decodes a time. The zero time, which has no fields, is omitted.
@@ -140,13 +127,13 @@ func readTime(data []byte, layout string) (any, error) {
 	return time.Unix(int64(p.last(1).number), int64(p.last(2).number)).UTC().Format(layout), nil
 }
 
-func readDuration(data []byte, _ int) (any, error) {
+func readDuration(data []byte) (any, error) {
 	p, err := partsOf(data)
 	return time.Duration(p.last(1).number).String(), err
 }
 
 // readRaw decodes embedded JSON.
-func readRaw(data []byte, _ int) (any, error) {
+func readRaw(data []byte) (any, error) {
 	raw, err := first(data)
 	if err != nil || len(raw) == 0 {
 		return nil, err
@@ -165,7 +152,7 @@ func readString(data []byte) (any, error) {
 	return string(text), err
 }
 
-func readIntOrString(data []byte, _ int) (any, error) {
+func readIntOrString(data []byte) (any, error) {
 	p, err := partsOf(data)
 	if p.last(1).number == 1 {
 		return string(p.last(3).bytes), err
@@ -173,42 +160,11 @@ func readIntOrString(data []byte, _ int) (any, error) {
 	return int64(int32(p.last(2).number)), err
 }
 
-func readStrings(data []byte, _ int) (any, error) {
+func readStrings(data []byte) (any, error) {
 	p, err := partsOf(data)
 	list := []any{}
 	for _, value := range p[1] {
 		list = append(list, string(value.bytes))
 	}
 	return list, err
-}
-
-// schemaType is the message for schemas of custom resources.
-const schemaType = "apiextensions.JSONSchemaProps"
-
-// readEither decodes a schema or a list.
-func readEither(data []byte, depth int, element string) (any, error) {
-	p, err := partsOf(data)
-	if err != nil {
-		return nil, err
-	}
-	if len(p[1]) > 0 {
-		return readValue(schemaType, p.last(1), depth+1)
-	}
-	list := []any{}
-	for _, value := range p[2] {
-		read, err := readValue(element, value, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, read)
-	}
-	return list, nil
-}
-
-func readSchemaOrBool(data []byte, depth int) (any, error) {
-	p, err := partsOf(data)
-	if err == nil && len(p[2]) > 0 {
-		return readValue(schemaType, p.last(2), depth+1)
-	}
-	return p.last(1).number != 0, err
 }
