@@ -2,7 +2,6 @@ package kubelet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -135,20 +134,7 @@ func (c *cluster) patchNode(name string, change func(node *api.Unstructured)) {
 	require.NoError(c.t, err)
 }
 
-// scheduled returns the condition of that name of a pod, without times.
-func (c *cluster) scheduled(name string) string {
-	conditions, _ := c.get(name).Nested("status", "conditions").([]any)
-	for _, one := range conditions {
-		condition := api.Unstructured{Object: one.(map[string]any)}
-		if condition.NestedString("type") == "PodScheduled" {
-			return fmt.Sprint(condition.NestedString("status"), " ", condition.NestedString("reason"), " ", condition.NestedString("message"))
-		}
-	}
-	return ""
-}
-
-// A pod is not bound to a cordoned node. It is Pending, with a condition that says why, until the
-// node changes.
+// A pod is not bound to a cordoned node. It is Pending until the node changes.
 func TestNoPodIsBoundToACordonedNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, nil)
@@ -161,15 +147,9 @@ func TestNoPodIsBoundToACordonedNode(t *testing.T) {
 		c.create("a", nil, nil)
 		time.Sleep(time.Minute)
 		require.Equal(t, "Pending ", c.state("a"))
-		assert.Equal(t, "False Unschedulable 0/1 nodes are available: 1 node(s) were unschedulable.", c.scheduled("a"))
-		version := c.get("a").GetResourceVersion()
-		time.Sleep(time.Minute)
-		assert.Equal(t, version, c.get("a").GetResourceVersion(), "the condition is written once")
-
 		cordon(false)
 		time.Sleep(2 * time.Second)
 		assert.Equal(t, "Running orrery-node-1", c.state("a"), "want the pod on the node once it may go there")
-		assert.Equal(t, "True  ", c.scheduled("a"))
 	})
 }
 
@@ -190,14 +170,12 @@ func TestPodsAndTwoNodes(t *testing.T) {
 		assert.Equal(t, "orrery-node-1", nodeOf("named", map[string]any{"nodeName": "orrery-node-1"}))
 		assert.Equal(t, "Running", c.get("named").NestedString("status", "phase"), "a cordon concerns scheduling only")
 		assert.Empty(t, nodeOf("theirs", map[string]any{"schedulerName": "another"}), "another scheduler binds its pods")
-		assert.Empty(t, c.scheduled("theirs"))
 
 		nodes := target(c.catalog, "", "v1", "nodes")
 		nodes.Name = "orrery-node-2"
 		_, _, err := c.registry.Delete(t.Context(), nodes, api.DeleteOptions{}, registry.WriteOptions{})
 		require.NoError(t, err)
 		assert.Empty(t, nodeOf("late", nil))
-		assert.Equal(t, "False Unschedulable 0/1 nodes are available: 1 node(s) were unschedulable.", c.scheduled("late"))
 	})
 }
 
@@ -320,16 +298,6 @@ func (c *cluster) node() *api.Unstructured {
 	return stored.Decode()
 }
 
-func TestForeignPodsAreLeftAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := start(t, Config{}, nil)
-		c.create("theirs", nil, map[string]any{"nodeName": "a-real-one"})
-		c.delete("theirs", seconds(1))
-		time.Sleep(time.Hour)
-		assert.Equal(t, "Pending a-real-one", c.state("theirs"))
-	})
-}
-
 func TestFinalizerOutlivesTheContainers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		deletions := 0
@@ -350,30 +318,5 @@ func TestFinalizerOutlivesTheContainers(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.False(t, c.gone("held"))
 		assert.Equal(t, 1, deletions, "the containers end once")
-	})
-}
-
-func TestRefusedWritesAreRepeated(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var refuse atomic.Bool
-		refused := 0
-		c := start(t, Config{}, func(_ context.Context, a registry.Attributes) error {
-			if refuse.Load() && a.Verb == "delete" && a.User == "system:node:orrery-node-1" {
-				refused++
-				return errors.New("not now")
-			}
-			return nil
-		})
-		c.create("a", nil, nil)
-		synctest.Wait()
-		refuse.Store(true)
-		c.delete("a", seconds(1))
-		time.Sleep(5 * time.Minute)
-		require.False(t, c.gone("a"))
-		assert.Greater(t, refused, 1)
-		assert.Less(t, refused, 60, "with growing delays")
-		refuse.Store(false)
-		time.Sleep(slowRetries)
-		assert.True(t, c.gone("a"))
 	})
 }

@@ -182,45 +182,25 @@ const (
 	claimController = "system:serviceaccount:kube-system:pvc-protection-controller"
 )
 
-// schedule binds a pod to the next node that is reachable and not cordoned. Without one, the pod's
-// condition PodScheduled says so, and the next change of a node enqueues the pod again. Terminating
-// and gated pods, and those of another scheduler, are not scheduled.
+// schedule binds a pod to the next node that is reachable and not cordoned. Without one it waits for
+// the next change of a node, which enqueues the pod again. Terminating and gated pods, and those of
+// another scheduler, are not scheduled.
 func (k *Kubelet) schedule(ctx context.Context, t registry.Target, pod *api.Unstructured) error {
 	gates, _ := pod.Nested("spec", "schedulingGates").([]any)
 	if pod.GetDeletionTimestamp() != nil || len(gates) > 0 || pod.NestedString("spec", "schedulerName") != "default-scheduler" {
 		return nil
 	}
-	nodes := 0
 	for range k.nodes {
 		n := k.nodes[k.turn%len(k.nodes)]
 		k.turn++
 		at := k.nodeTarget()
 		at.Name = n.name
 		stored, err := k.config.Registry.Get(at, api.GetOptions{})
-		if err != nil {
-			continue // deleted
-		}
-		nodes++
-		if stored.Decode().NestedBool("spec", "unschedulable") || n.lost() {
+		if err != nil || n.lost() || stored.Decode().NestedBool("spec", "unschedulable") {
 			continue
 		}
 		// The binding is an event, which enqueues the pod again.
 		return ignoreGone(k.config.Registry.Bind(ctx, t, n.name, writeOptions(scheduler)))
 	}
-	return k.reportUnschedulable(ctx, t, pod.GetUID(), nodes)
-}
-
-// reportUnschedulable sets the condition PodScheduled of a pod that no node may have.
-func (k *Kubelet) reportUnschedulable(ctx context.Context, t registry.Target, uid string, nodes int) error {
-	message := "no nodes available to schedule pods"
-	if nodes > 0 {
-		message = fmt.Sprintf("0/%d nodes are available: %d node(s) were unschedulable.", nodes, nodes)
-	}
-	t.Subresource = "status"
-	return k.patch(ctx, t, scheduler, func(current *api.Unstructured) error {
-		if current.GetUID() == uid && current.NestedString("spec", "nodeName") == "" {
-			registry.SetCondition(current, "PodScheduled", api.ConditionFalse, "Unschedulable", message)
-		}
-		return nil
-	})
+	return nil
 }

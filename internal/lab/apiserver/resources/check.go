@@ -34,7 +34,6 @@ func (t *Type) Check(tree map[string]any) Findings {
 // checker walks through a document.
 type checker struct {
 	path    []step
-	base    int // messages about values omit the steps before base
 	unknown []string
 	failed  error // ends the walk
 }
@@ -88,17 +87,9 @@ func (c *checker) member(t, owner *Type, key string, value any) {
 		s.inside = field.inside
 	}
 	c.path = append(c.path, s)
-	switch {
-	case !known:
-		c.missing()
-	case t.custom && field != nil && !field.custom: // metadata is decoded separately
-		outer := c.base
-		c.base = len(c.path)
-		c.value(field, nil, value)
-		if c.base = outer; c.failed != nil && len(c.path) > 1 {
-			c.failed = c.embedded(value)
-		}
-	default:
+	if !known {
+		c.unknown = append(c.unknown, fmt.Sprintf("unknown field %q", c.place()))
+	} else {
 		c.value(field, owner, value)
 	}
 	c.path = c.path[:len(c.path)-1]
@@ -118,11 +109,6 @@ func (c *checker) list(element, owner *Type, list []any) {
 	}
 }
 
-// missing records an unknown field.
-func (c *checker) missing() {
-	c.unknown = append(c.unknown, fmt.Sprintf("unknown field %q", c.place()))
-}
-
 // place formats the path with indices.
 func (c *checker) place() string {
 	var path strings.Builder
@@ -137,12 +123,6 @@ func (c *checker) place() string {
 		}
 	}
 	return path.String()
-}
-
-// embedded wraps the error about the metadata of an embedded resource.
-func (c *checker) embedded(metadata any) error {
-	data, _ := json.Marshal(metadata) // it was decoded from JSON
-	return fmt.Errorf("%s: Invalid value: %s: %w", c.place(), data, c.failed)
 }
 
 // plain checks a scalar.
@@ -247,7 +227,7 @@ func (c *checker) mismatch(t, owner *Type, value any) {
 // fields formats the path for messages about values: no indices and map keys, but embedded structs.
 func (c *checker) fields() string {
 	var names []string
-	for _, s := range c.path[c.base:] {
+	for _, s := range c.path {
 		if !s.field {
 			continue
 		}
