@@ -3,7 +3,6 @@ package apiserver_test
 import (
 	"context"
 	"io"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,26 +87,6 @@ func TestSilentWatches(t *testing.T) {
 			}
 			p.server.Faults().Add("compact")
 		}
-	})
-}
-
-// A client that does not read is cut, and needs no memory until then.
-func TestSlowWatchersAreCut(t *testing.T) {
-	bubble(t, func(t *testing.T, p *piped) {
-		conn := p.dial()
-		_, err := io.WriteString(conn, "GET "+configMaps+"?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		require.NoError(t, err)
-		synctest.Wait()
-		large := strings.Repeat("x", 100<<10)
-		for i := range 3 {
-			p.must(201, "POST", configMaps, `{"metadata":{"generateName":"n"},"data":{"k":"`+large+`"}}`)
-			_ = i
-		}
-		synctest.Wait()
-		assert.Equal(t, apiserver.Snapshot{Watches: 1}, p.server.Snapshot(), "a watch is not counted as in flight")
-		time.Sleep(31 * time.Second)
-		synctest.Wait()
-		assert.Zero(t, p.server.Snapshot())
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -247,39 +246,6 @@ func TestActions(t *testing.T) {
 		assert.EqualValues(t, 12, compactions.Load(), "no action after Stop")
 		assert.Nil(t, s.Before(t.Context(), listConfigMaps))
 	})
-}
-
-// Concurrent use, for the race detector.
-func TestManyGoroutines(t *testing.T) {
-	s := faults.New()
-	s.On(faults.Compact, func() {})
-	var group sync.WaitGroup
-	var mu sync.Mutex
-	hits := 0
-	_, err := s.Add("unavailable:count=100")
-	require.NoError(t, err)
-	for range 8 {
-		group.Go(func() {
-			for range 50 {
-				if s.Before(t.Context(), listConfigMaps) != nil {
-					mu.Lock()
-					hits++
-					mu.Unlock()
-				}
-				id, err := s.Add("stale-reads:versions=3")
-				assert.NoError(t, err)
-				repeated, err := s.Add("compact:every=1ms")
-				assert.NoError(t, err)
-				assert.Equal(t, uint64(3), s.Lag())
-				s.List()
-				assert.True(t, s.Remove(id))
-				assert.True(t, s.Remove(repeated))
-			}
-		})
-	}
-	group.Wait()
-	s.Stop()
-	assert.Equal(t, 100, hits, "a count is exact")
 }
 
 // Removing a delay releases the requests that it delays.
