@@ -105,7 +105,9 @@ func legacyGroup(g resources.Group) api.APIGroup {
 }
 
 func resourceList(gv api.GroupVersion, v resources.GroupVersion) api.APIResourceList {
-	list := api.APIResourceList{TypeMeta: typeMeta("APIResourceList"), GroupVersion: gv.String(), Resources: []api.APIResource{}}
+	list := api.APIResourceList{
+		TypeMeta: typeMeta("APIResourceList"), GroupVersion: gv.String(), Resources: []api.APIResource{},
+	}
 	if gv.Group == "" {
 		list.APIVersion = "" // as in kube-apiserver
 	}

@@ -11,8 +11,8 @@
 // [New] returns a [Server], [Server.Start] makes it listen, [Server.Kubeconfig] is what a client
 // needs, and [Server.Stop] ends it and all of its goroutines. Where kube-apiserver answers with a
 // Status, this server answers with the same code, reason and message. An answer is complete or its
-// connection breaks. Bodies, headers, nesting and patches are limited, and a panic in a handler
-// becomes a 500.
+// connection breaks. Bodies, headers and nesting are limited, and a panic in a handler becomes a
+// 500.
 //
 // docs/operate/apiserver.md describes the faults and the deliberate gaps.
 package apiserver

@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"net"
@@ -33,8 +32,6 @@ func serveStream(t *testing.T, watch func(eventStream)) net.Conn {
 }
 
 const get = "GET / HTTP/1.1\r\nHost: x\r\n"
-
-const upgrade = get + "Connection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
 
 func dialWebSocket(t *testing.T, conn net.Conn) *websocket.Conn {
 	t.Helper()
@@ -116,35 +113,6 @@ func TestASlowClientIsCut(t *testing.T) {
 				assert.ErrorContains(t, err, "i/o timeout")
 				assert.Equal(t, writeTimeout, took)
 			})
-		})
-	}
-}
-
-// The answers of kube-apiserver to invalid handshakes.
-func TestHandshakes(t *testing.T) {
-	for _, row := range []struct {
-		headers string
-		code    int
-		agreed  string
-	}{
-		{"Origin: http://x\r\n", http.StatusSwitchingProtocols, ""},
-		{"", http.StatusForbidden, ""},
-		{"Origin: %\r\n", http.StatusForbidden, ""},
-		{"Origin: http://x\r\nSec-WebSocket-Protocol: a\r\n", http.StatusSwitchingProtocols, "a"},
-		{"Origin: http://x\r\nSec-WebSocket-Protocol: base64.binary.k8s.io, a\r\n", http.StatusBadRequest, ""},
-		{"Origin: http://x\r\nSec-WebSocket-Version: 7\r\n", http.StatusBadRequest, ""},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			conn := serveStream(t, func(s eventStream) { s.End() })
-			head := upgrade
-			if strings.Contains(row.headers, "Version") {
-				head = strings.Replace(upgrade, "Sec-WebSocket-Version: 13\r\n", "", 1)
-			}
-			io.WriteString(conn, head+row.headers+"\r\n")
-			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-			require.NoError(t, err, row.headers)
-			assert.Equal(t, row.code, response.StatusCode, row.headers)
-			assert.Equal(t, row.agreed, response.Header.Get("Sec-Websocket-Protocol"), row.headers)
 		})
 	}
 }

@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -19,27 +18,16 @@ type webSocket struct {
 // maxMessage limits messages of the client, which are ignored.
 const maxMessage = 4096
 
-// openWebSocket performs the handshake like kube-apiserver's library: it requires an Origin and
-// accepts at most one subprotocol, whatever it is.
+// openWebSocket performs the handshake and agrees to the first subprotocol, whatever it is.
 func openWebSocket(w http.ResponseWriter, r *http.Request) eventStream {
-	if !hasOrigin(r) {
-		refuseHandshake(w, http.StatusForbidden)
-		return nil
-	}
-	protocols := websocket.Subprotocols(r)
-	if len(protocols) > 1 {
-		refuseHandshake(w, http.StatusBadRequest)
-		return nil
-	}
 	header := http.Header{}
-	if len(protocols) == 1 {
+	if protocols := websocket.Subprotocols(r); len(protocols) > 0 {
 		header.Set("Sec-Websocket-Protocol", protocols[0])
 	}
 	upgrader := websocket.Upgrader{
 		HandshakeTimeout: writeTimeout,
 		CheckOrigin:      func(*http.Request) bool { return true },
 		WriteBufferPool:  writeBuffers,
-		Error:            func(w http.ResponseWriter, _ *http.Request, status int, _ error) { refuseHandshake(w, status) },
 	}
 	conn, err := upgrader.Upgrade(w, r, header)
 	if err != nil {
@@ -53,18 +41,6 @@ func openWebSocket(w http.ResponseWriter, r *http.Request) eventStream {
 
 // writeBuffers are shared by all connections, so that idle ones hold none.
 var writeBuffers = &sync.Pool{}
-
-func hasOrigin(r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	_, err := url.ParseRequestURI(origin)
-	return origin != "" && err == nil
-}
-
-// refuseHandshake answers with a status code only, like kube-apiserver.
-func refuseHandshake(w http.ResponseWriter, code int) {
-	w.Header().Set("Connection", "close")
-	w.WriteHeader(code)
-}
 
 // read discards the client's messages. Reading answers pings and notices the end.
 func (s *webSocket) read() {

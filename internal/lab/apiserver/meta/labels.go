@@ -27,11 +27,15 @@ type Labels struct {
 	requirements []LabelRequirement // sorted by key
 }
 
-// word matches a key or a value, and term one requirement of a selector with what follows it.
-const word = `[^\s=!(),<>]+`
+// word matches a key or a value, list what stands between parentheses, and term one requirement of a
+// selector with what follows it.
+const (
+	word = `[^\s=!(),<>]+`
+	list = `(?:\s*(?:` + word + `)?\s*,)*\s*(?:` + word + `)?\s*`
+)
 
 var term = regexp.MustCompile(`^\s*(?:!\s*(` + word + `)|(` + word + `)\s*` +
-	`(?:(==|!=|[=<>])\s*(` + word + `)?|\s(in|notin)\s*\(((?:\s*(?:` + word + `)?\s*,)*\s*(?:` + word + `)?\s*)\))?)\s*(,|$)`)
+	`(?:(==|!=|[=<>])\s*(` + word + `)?|\s(in|notin)\s*\((` + list + `)\))?)\s*(,|$)`)
 
 // ParseLabels parses the label selector of a query. Errors about keys and values have
 // kube-apiserver's text.
@@ -54,11 +58,12 @@ func ParseLabels(text string) (Labels, error) {
 
 // readTerm returns the requirement in the parts of a term.
 func readTerm(parts []string) LabelRequirement {
-	switch absent, key, operator, value, set, list := parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]; {
+	absent, key, operator, value, set := parts[1], parts[2], parts[3], parts[4], parts[5]
+	switch {
 	case absent != "":
 		return LabelRequirement{Key: absent, Operator: DoesNotExist}
 	case set != "":
-		values := strings.Split(list, ",")
+		values := strings.Split(parts[6], ",")
 		for i := range values {
 			values[i] = strings.TrimSpace(values[i])
 		}

@@ -107,7 +107,8 @@ func (r *Registry) makeLocalServices() {
 			spec["group"] = gv.Group
 		}
 		o := &api.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name}, "spec": spec}}
-		if _, err := r.Create(context.Background(), t, o, WriteOptions{internal: true}); err != nil && !api.IsAlreadyExists(err) {
+		_, err := r.Create(context.Background(), t, o, WriteOptions{internal: true})
+		if err != nil && !api.IsAlreadyExists(err) {
 			panic(fmt.Sprintf("registry: APIService %s: %v", name, err))
 		}
 	}

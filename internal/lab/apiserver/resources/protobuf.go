@@ -40,8 +40,9 @@ var (
 
 // DecodeProtobuf decodes a body, and returns the tree that the JSON of the same object would give:
 // empty fields that Go omits are omitted, and unknown fields are skipped. An unknown kind, and a
-// CustomResourceDefinition, which all clients send in JSON, is a [*KindError]. Nothing encodes protobuf: kubectl create and the typed clients of client-go send it
-// without asking, but accept JSON in return.
+// CustomResourceDefinition, which all clients send in JSON, is a [*KindError]. Nothing encodes
+// protobuf: kubectl create and the typed clients of client-go send it without asking, but accept
+// JSON in return.
 //
 // A body has a magic prefix and an envelope with the kind and the message. messages.txt, recorded
 // from the Go types of Kubernetes, names the fields by number.
