@@ -131,46 +131,24 @@ func parseCase(s section) (*Case, error) {
 // parseLine parses a line between the request and its body.
 func (c *Case) parseLine(line string) error {
 	word, rest, _ := strings.Cut(line, " ")
-	switch word {
-	case "keep":
-		variable, path, ok := strings.Cut(rest, " = ")
-		if !ok {
-			return fmt.Errorf("%q: keep name = path", line)
-		}
-		c.Keep = append(c.Keep, Keep{Variable: variable, Path: path})
-	case "until":
-		path, value, ok := strings.Cut(rest, " = ")
-		if ok {
-			c.Until = &Until{Path: path, Value: value}
-			return nil
-		}
-		status, err := strconv.Atoi(rest)
-		if err != nil {
-			return fmt.Errorf("%q: until status, or until path = value", line)
-		}
-		c.Until = &Until{Status: status}
-	case "events":
-		n, err := strconv.Atoi(rest)
-		if err != nil || n < 1 {
-			return fmt.Errorf("%q: events number", line)
-		}
-		c.Events = n
-	case "as":
-		if rest != "anonymous" {
-			return fmt.Errorf("%q: as anonymous", line)
-		}
+	left, right, assigns := strings.Cut(rest, " = ")
+	number, notNumber := strconv.Atoi(rest)
+	switch {
+	case word == "keep" && assigns:
+		c.Keep = append(c.Keep, Keep{Variable: left, Path: right})
+	case word == "until" && assigns:
+		c.Until = &Until{Path: left, Value: right}
+	case word == "until" && notNumber == nil:
+		c.Until = &Until{Status: number}
+	case word == "events" && notNumber == nil:
+		c.Events = number
+	case line == "as anonymous":
 		c.Anonymous = true
-	case "without":
-		if rest != "body" {
-			return fmt.Errorf("%q: without body", line)
-		}
+	case line == "without body":
 		c.NoBody = true
-	case "own":
-		if rest != "message" {
-			return fmt.Errorf("%q: own message", line)
-		}
+	case line == "own message":
 		c.OwnMessage = true
-	case "gap":
+	case word == "gap":
 		c.Gap = rest
 	default:
 		name, value, ok := strings.Cut(line, ": ")

@@ -69,10 +69,9 @@ func labelSentence(name string) string {
 	return pattern("a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character", labelPattern, "my-name", "123-abc")
 }
 
-// PathSegment checks an element of a URL path, such as the name of a role. With prefix, more
-// characters will follow it.
-func PathSegment(name string, prefix bool) []string {
-	if !prefix && (name == "." || name == "..") {
+// PathSegment checks an element of a URL path, such as the name of a role.
+func PathSegment(name string) []string {
+	if name == "." || name == ".." {
 		return []string{"may not be '" + name + "'"}
 	}
 	var wrong []string

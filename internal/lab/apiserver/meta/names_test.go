@@ -16,5 +16,5 @@ func TestLongNames(t *testing.T) {
 	assert.Equal(t, []string{"must be no more than 253 characters"}, Subdomain(strings.Repeat(label+".", 3)+label))
 	assert.Equal(t, []string{"must be no more than 63 bytes"}, LabelValue(label+"a"))
 	assert.Equal(t, []string{"name part must be no more than 63 bytes"}, Qualified("example.com/"+label+"a"))
-	assert.Equal(t, []string{"may not be '..'"}, PathSegment("..", false))
+	assert.Equal(t, []string{"may not be '..'"}, PathSegment(".."))
 }

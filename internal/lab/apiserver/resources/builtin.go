@@ -125,7 +125,7 @@ func decoded[T any](name string) (value T) {
 	return value
 }
 
-var nameRules = map[string]NameRule{"label": labelName, "path segment": meta.PathSegment}
+var nameRules = map[string]NameRule{"label": meta.Label, "path segment": meta.PathSegment}
 
 // hooks are what a type computes. Each may be nil.
 type hooks struct {

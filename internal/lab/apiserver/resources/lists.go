@@ -26,24 +26,13 @@ func (s *Schema) Lists(path string, value any) []meta.FieldError {
 		case "set":
 			wrong = duplicates(path, v, func(item any) any { return item })
 		case "map":
-			wrong = s.keys(path, v)
+			wrong = duplicates(path, v, func(item any) any { return s.key(item) })
 		}
 		for i, item := range v {
 			wrong = append(wrong, s.Items.Lists(indexed(path, i), item)...)
 		}
 	}
 	return wrong
-}
-
-// keys returns the elements of a list of type map whose keys are duplicates.
-func (s *Schema) keys(path string, list []any) []meta.FieldError {
-	for i, item := range list {
-		if _, ok := item.(map[string]any); !ok && item != nil {
-			return []meta.FieldError{{Type: meta.FieldInvalid, Field: indexed(path, i), Value: item,
-				Detail: "must be an object for an array of list-type map"}}
-		}
-	}
-	return duplicates(path, list, func(item any) any { return s.key(item) })
 }
 
 // key returns the key fields of an element.

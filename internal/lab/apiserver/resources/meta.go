@@ -19,16 +19,13 @@ func ObjectMetaValidation(d *Definition, o *api.Unstructured) []meta.FieldError 
 	var m errorList
 	rule := d.Strategy.ValidateName
 	if rule == nil {
-		rule = subdomainName
+		rule = meta.Subdomain
 	}
 	metadata := child(o.Object, "metadata")
-	if prefix := text(metadata, "generateName"); prefix != "" {
-		m.names("metadata.generateName", prefix, rule(prefix, true))
-	}
 	if name := text(metadata, "name"); name == "" {
 		m.required("metadata.name", "name or generateName is required")
 	} else {
-		m.names("metadata.name", name, rule(name, false))
+		m.names("metadata.name", name, rule(name))
 	}
 	switch namespace := text(metadata, "namespace"); {
 	case d.Namespaced && namespace == "":

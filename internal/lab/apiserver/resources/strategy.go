@@ -49,23 +49,8 @@ type Strategy struct {
 	AllowUnconditionalUpdate bool
 }
 
-// NameRule validates a name and returns the messages. With prefix it validates
-// metadata.generateName.
-type NameRule func(name string, prefix bool) []string
-
-// subdomainName is the rule of most types.
-func subdomainName(name string, prefix bool) []string { return meta.Subdomain(masked(name, prefix)) }
-
-// labelName is the rule of namespaces and services.
-func labelName(name string, prefix bool) []string { return meta.Label(masked(name, prefix)) }
-
-// masked replaces the hyphen at the end of a prefix, which would be invalid in a name.
-func masked(name string, prefix bool) string {
-	if prefix && len(name) > 1 && name[len(name)-1] == '-' {
-		return name[:len(name)-2] + "a"
-	}
-	return name
-}
+// NameRule validates a name and returns the messages.
+type NameRule func(name string) []string
 
 // keepStatus keeps the stored status.
 func keepStatus(o, old *api.Unstructured) { keep(o, old, "status") }
