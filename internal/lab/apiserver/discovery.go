@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
@@ -85,7 +84,6 @@ type documents struct {
 	mu        sync.Mutex
 	groups    []resources.Group
 	troubled  troubledVersions
-	made      time.Time
 	discovery *discovery
 	openAPI   map[string]document // by path below /openapi/
 }
@@ -94,11 +92,10 @@ type documents struct {
 type document struct {
 	data []byte
 	etag string // without quotes
-	made time.Time
 }
 
-func newDocument(data []byte, made time.Time) document {
-	return document{data: data, etag: fmt.Sprintf("%X", sha512.Sum512(data)), made: made}
+func newDocument(data []byte) document {
+	return document{data: data, etag: fmt.Sprintf("%X", sha512.Sum512(data))}
 }
 
 // currentLocked drops the cache if the catalog has changed. The catalog replaces its slice of
@@ -110,7 +107,7 @@ func (d *documents) currentLocked(troubled troubledVersions) {
 		slices.Equal(troubled.Outdated, d.troubled.Outdated) {
 		return
 	}
-	d.groups, d.troubled, d.made = groups, troubled, time.Now()
+	d.groups, d.troubled = groups, troubled
 	d.discovery, d.openAPI = nil, map[string]document{}
 }
 
@@ -142,7 +139,7 @@ func (d *documents) describe(path string, troubled troubledVersions) (document, 
 	if data == nil {
 		return document{}, false
 	}
-	made := newDocument(data, d.made)
+	made := newDocument(data)
 	d.openAPI[path] = made
 	return made, true
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
@@ -142,7 +141,7 @@ func aggregate(all []resources.Group, core bool) document {
 		}
 		list.Items = append(list.Items, item)
 	}
-	return newDocument(encodeDocument(list), time.Time{})
+	return newDocument(encodeDocument(list))
 }
 
 func aggregateVersion(v resources.GroupVersion) api.APIVersionDiscovery {

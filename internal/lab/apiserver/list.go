@@ -9,6 +9,7 @@ import (
 
 	"orrery/internal/lab/apiserver/meta"
 	"orrery/internal/lab/apiserver/registry"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/restclient/api"
 )
 
@@ -84,5 +85,5 @@ func (r representation) writeList(out io.Writer, metadata api.ListMeta, page *re
 func (r representation) appendTable(dst []byte, page *registry.Page) []byte {
 	options := r.tableOptions(page.Version)
 	options.Continue, options.Remaining = page.Continue, page.Remaining
-	return r.table(dst, slices.Values(page.Items), options)
+	return resources.Table(dst, r.def, slices.Values(page.Items), options)
 }

@@ -22,9 +22,6 @@ func (x *exchange) serveOpenAPI() error {
 		return meta.NotAcceptable("this server describes its types in /openapi/v3 only")
 	}
 	found, ok := x.server.documents.describe(path, x.server.troubled())
-	if ok {
-		x.w.Header().Set("Last-Modified", found.made.UTC().Format(http.TimeFormat))
-	}
 	switch {
 	case ok && path == "v3":
 		x.send(http.StatusOK, "text/plain; charset=utf-8", found.data)

@@ -3,7 +3,6 @@ package apiserver
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 
@@ -34,7 +33,7 @@ func (r representation) apiVersion() string {
 func (r representation) appendObject(dst []byte, object *store.Object) []byte {
 	switch r.form.As {
 	case asTable:
-		return r.table(dst, slices.Values([]*store.Object{object}), r.tableOptions(object.Version))
+		return resources.Table(dst, r.def, slices.Values([]*store.Object{object}), r.tableOptions(object.Version))
 	case asMetadata, asMetadataList:
 		return r.appendMetadata(dst, object)
 	}
@@ -78,11 +77,6 @@ func (r representation) translated(object *store.Object, named bool) []byte {
 		panic(err)
 	}
 	return data
-}
-
-// table appends a table of objects.
-func (r representation) table(dst []byte, objects iter.Seq[*store.Object], options resources.TableOptions) []byte {
-	return resources.Table(dst, r.def, objects, options)
 }
 
 func (r representation) tableOptions(version uint64) resources.TableOptions {

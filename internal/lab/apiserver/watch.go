@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orrery/internal/lab/apiserver/registry"
+	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
 	"orrery/restclient/api"
 )
@@ -32,7 +33,7 @@ func (x *exchange) serveWatch(t registry.Target) error {
 		return err
 	}
 	if t.Name != "" { // the old path with a name
-		options.FieldSelector = and(options.FieldSelector, "metadata.name="+t.Name)
+		options.FieldSelector += ",metadata.name=" + t.Name
 		t.Name = ""
 	}
 	begin := x.server.registry.Watch // an explicit sendInitialEvents=false differs from the default
@@ -65,13 +66,6 @@ func (x *exchange) serveWatch(t registry.Target) error {
 	}
 	w.serve(watch, watchDuration(options.TimeoutSeconds))
 	return nil
-}
-
-func and(selector, more string) string {
-	if selector == "" {
-		return more
-	}
-	return selector + "," + more
 }
 
 // refusedAsExpired returns an error that clients get as an event and not as the answer:
@@ -142,7 +136,7 @@ func (w *watching) serve(watch *registry.Watch, duration time.Duration) {
 			w.stream.End()
 			return
 		case <-w.stream.Gone():
-			w.close()
+			w.stream.Abort()
 			return
 		case <-w.server.ending:
 			w.stream.End()
@@ -224,7 +218,7 @@ func (w *watching) send(events []registry.Event) bool {
 		frames := w.frames
 		w.frames, w.size = nil, 0
 		if w.stream.Send(frames) != nil {
-			w.close()
+			w.stream.Abort()
 			return false
 		}
 	}
@@ -247,14 +241,11 @@ func (w *watching) fail(refused *api.StatusError) {
 		return
 	}
 	if w.stream.Send([][]byte{errorFrame(refused)}) != nil {
-		w.close()
+		w.stream.Abort()
 		return
 	}
 	w.stream.End()
 }
-
-// close ends the watch of a client that is gone or does not read.
-func (w *watching) close() { w.stream.Abort() }
 
 // stayHalfOpen keeps the connection open until the client gives up or the fault is removed.
 func (w *watching) stayHalfOpen() {
@@ -265,7 +256,7 @@ func (w *watching) stayHalfOpen() {
 		return
 	case <-w.server.ending:
 	}
-	w.close()
+	w.stream.Abort()
 }
 
 // add encodes an event.
@@ -278,7 +269,7 @@ func (w *watching) add(event registry.Event) {
 		options := w.tableOptions(event.Version)
 		options.NoHeaders = w.headed
 		w.headed = true
-		frame = w.table(frame, slices.Values([]*store.Object{event.Object}), options)
+		frame = resources.Table(frame, w.def, slices.Values([]*store.Object{event.Object}), options)
 	default:
 		frame = w.appendObject(frame, event.Object)
 	}

@@ -182,9 +182,9 @@ const (
 	claimController = "system:serviceaccount:kube-system:pvc-protection-controller"
 )
 
-// schedule binds a pod to the next node that is reachable and not cordoned. Without one it waits for
-// the next change of a node, which enqueues the pod again. Terminating and gated pods, and those of
-// another scheduler, are not scheduled.
+// schedule binds a pod to the next node that is reachable and not cordoned. Without one it waits
+// for the next change of a node, which enqueues the pod again. Terminating and gated pods, and
+// those of another scheduler, are not scheduled.
 func (k *Kubelet) schedule(ctx context.Context, t registry.Target, pod *api.Unstructured) error {
 	gates, _ := pod.Nested("spec", "schedulingGates").([]any)
 	if pod.GetDeletionTimestamp() != nil || len(gates) > 0 || pod.NestedString("spec", "schedulerName") != "default-scheduler" {

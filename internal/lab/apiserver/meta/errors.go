@@ -6,7 +6,7 @@
 //	about a version        Expired, TooLargeVersion
 //	about a request        BadRequest, MethodNotAllowed, NotAcceptable, UnsupportedMediaType, RequestEntityTooLarge
 //	about the user         Unauthorized
-//	about the server       ServiceUnavailable, InternalError, Timeout, Unclassified
+//	about the server       ServiceUnavailable, InternalError, Unclassified
 //
 // [Invalid] combines [FieldError] values. Every call returns a new error that the caller may
 // change. Group "" is the core group. Package restclient/api distinguishes these errors (IsNotFound
@@ -120,11 +120,12 @@ func NamespaceTerminating(group, resource, name, namespace string) *api.StatusEr
 // TooLargeVersion reports that the server has not reached the requested version (504). The client
 // should retry, or read without a version.
 func TooLargeVersion(asked, current uint64) *api.StatusError {
-	err := Timeout(fmt.Sprintf("Too large resource version: %d, current: %d", asked, current), 1)
-	err.Status.Details.Causes = []api.StatusCause{{
-		Type: api.CauseResourceVersionTooLarge, Message: "Too large resource version",
-	}}
-	return err
+	const message = "Too large resource version"
+	return Failure(http.StatusGatewayTimeout, api.ReasonTimeout,
+		fmt.Sprintf("Timeout: %s: %d, current: %d", message, asked, current), &api.StatusDetails{
+			RetryAfterSeconds: 1,
+			Causes:            []api.StatusCause{{Type: api.CauseResourceVersionTooLarge, Message: message}},
+		})
 }
 
 // Failure returns an error of the server. All other constructors use it.
@@ -180,12 +181,6 @@ func InternalError(err error) *api.StatusError {
 // ServiceUnavailable reports that the server cannot answer (503).
 func ServiceUnavailable(message string) *api.StatusError {
 	return Failure(http.StatusServiceUnavailable, api.ReasonServiceUnavailable, message, nil)
-}
-
-// Timeout reports that the request took too long (504). retryAfter is in seconds; 0 means none.
-func Timeout(message string, retryAfter int) *api.StatusError {
-	return Failure(http.StatusGatewayTimeout, api.ReasonTimeout, "Timeout: "+message,
-		&api.StatusDetails{RetryAfterSeconds: retryAfter})
 }
 
 // Expired reports that a version or continue token is too old (410).

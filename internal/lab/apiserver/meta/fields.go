@@ -19,8 +19,8 @@ type FieldCondition struct {
 
 var fieldTerm = regexp.MustCompile(`^([^=!]*)(==|!=|=)([^=]*)$`)
 
-// ParseFields parses the field selector of a query. Errors have kube-apiserver's text. Whitespace is
-// significant, and a backslash is an ordinary character. A condition without name and value is
+// ParseFields parses the field selector of a query. Errors have kube-apiserver's text. Whitespace
+// is significant, and a backslash is an ordinary character. A condition without name and value is
 // ignored.
 func ParseFields(text string) (Fields, error) {
 	var fields Fields

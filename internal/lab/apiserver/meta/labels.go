@@ -27,8 +27,8 @@ type Labels struct {
 	requirements []LabelRequirement // sorted by key
 }
 
-// word matches a key or a value, list what stands between parentheses, and term one requirement of a
-// selector with what follows it.
+// word matches a key or a value, list what stands between parentheses, and term one requirement of
+// a selector with what follows it.
 const (
 	word = `[^\s=!(),<>]+`
 	list = `(?:\s*(?:` + word + `)?\s*,)*\s*(?:` + word + `)?\s*`

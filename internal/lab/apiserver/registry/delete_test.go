@@ -105,6 +105,41 @@ func TestDeleteRetriesAfterAConcurrentWrite(t *testing.T) {
 	}
 }
 
+func TestFinalizersHoldAnObject(t *testing.T) {
+	w := newWorld(t)
+	w.make(w.cm(""), `{"metadata":{"name":"a","finalizers":["a.b/c","d.e/f"]}}`)
+	first, gone := w.delete(w.cm("a"), api.DeleteOptions{})
+	assert.False(t, gone)
+	o := first.Decode()
+	assert.NotNil(t, o.GetDeletionTimestamp())
+	assert.Equal(t, int64(0), o.Nested("metadata", "deletionGracePeriodSeconds"))
+
+	again, gone := w.delete(w.cm("a"), api.DeleteOptions{})
+	assert.False(t, gone)
+	assert.Equal(t, first.Version, again.Version, "nothing to do")
+
+	_, err := w.patch(w.cm("a"), `{"metadata":{"finalizers":["a.b/c","x.y/z"]}}`)
+	refused(t, err, 422, `ConfigMap "a" is invalid: metadata.finalizers: Forbidden: `+
+		`no new finalizers can be added if the object is being deleted, found new finalizers []string{"x.y/z"}`)
+
+	after, err := w.patch(w.cm("a"), `{"metadata":{"deletionTimestamp":null,"deletionGracePeriodSeconds":null},"data":{"k":"v"}}`)
+	require.NoError(t, err)
+	assert.Equal(t, o.GetDeletionTimestamp(), after.GetDeletionTimestamp(), "a deletion cannot be undone")
+
+	after, err = w.patch(w.cm("a"), `{"metadata":{"finalizers":["d.e/f"]}}`)
+	require.NoError(t, err)
+	version := after.GetResourceVersion()
+	shown, err := w.Patch(ctx, w.cm("a"), merge(`{"metadata":{"finalizers":null}}`), dry)
+	require.NoError(t, err)
+	assert.Empty(t, shown.Decode().GetFinalizers())
+	assert.True(t, w.exists(w.cm("a")))
+	after, err = w.patch(w.cm("a"), `{"metadata":{"finalizers":null}}`)
+	require.NoError(t, err)
+	assert.Equal(t, version, after.GetResourceVersion(), "the state without finalizers was never stored")
+	assert.Empty(t, after.GetFinalizers())
+	assert.False(t, w.exists(w.cm("a")))
+}
+
 // A write between the check and the removal is noticed.
 func TestPreconditionsAreCheckedAgainAfterAConcurrentWrite(t *testing.T) {
 	asked := 0

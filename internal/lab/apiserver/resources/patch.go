@@ -29,8 +29,8 @@ import (
 //
 // Errors are *api.StatusError values with kube-apiserver's codes and messages: 400 for an invalid
 // patch, 422 for one that does not fit the document or the type, 415 for an unsupported kind, and
-// 500 for a contradictory strategic merge patch. testdata/patches.jsonl has patches with the answers
-// of kube-apiserver.
+// 500 for some contradictory strategic merge patches. testdata/patches.jsonl has patches with the
+// answers of kube-apiserver.
 //
 // ApplyPatch returns a new tree and leaves current as it is. The values of the tree fit the type;
 // unknown fields are still in it ([Type.Check] reports them).

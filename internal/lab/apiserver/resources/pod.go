@@ -2,7 +2,6 @@ package resources
 
 import (
 	"strings"
-	"time"
 
 	"orrery/restclient/api"
 )
@@ -61,13 +60,6 @@ func pullPolicy(image string) string {
 func preparePod(o *api.Unstructured) {
 	spec, status := ensure(o.Object, "spec"), ensure(o.Object, "status")
 	status["qosClass"] = qosClass(spec)
-	if len(items(spec, "schedulingGates")) > 0 {
-		status["conditions"] = []any{tree{
-			"type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
-			"message":       "Scheduling is blocked due to non-empty scheduling gates",
-			"lastProbeTime": nil, "lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
-		}}
-	}
 	fill(spec, "priority", int64(0))
 	fillText(spec, "preemptionPolicy", "PreemptLowerPriority")
 	tolerate(spec, "node.kubernetes.io/not-ready")

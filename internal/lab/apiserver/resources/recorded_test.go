@@ -179,6 +179,7 @@ var struck = map[string]string{
 	"services/a node port":                           "session affinity has no timeout",
 	"services/the address stays":                     "an external name keeps the fields of addresses",
 	"replicationcontrollers/small":                   "the selector follows from the template",
+	"pods/scheduling gated":                          "a condition says so",
 	"pods/completed and still running":               "a bound pod is nominated for a node",
 }
 
