@@ -14,9 +14,10 @@
 //	grace period over        delete with a grace period of 0 and the UID as precondition
 //	node lost                nothing, until the node is reachable
 //
-// It also removes the taint of new nodes and releases unused claims, which other controllers do in
-// a real cluster. Pods on other nodes are left alone. Failed writes are retried with growing
-// delays. [Kubelet.Run] starts one goroutine for the worker, which has ended when Run returns.
+// It also removes the taint of new nodes, renews a Lease per node, and releases unused claims,
+// which other controllers do in a real cluster. Pods on other nodes are left alone. Failed writes
+// are retried with growing delays. [Kubelet.Run] starts one goroutine for the worker, which has
+// ended when Run returns.
 package kubelet
 
 import (
@@ -42,6 +43,7 @@ const StopsAfter = "kubelet.orrery/stops-after"
 // The timing of the kubelet.
 const (
 	heartbeat   = time.Second // checks for lost nodes
+	leaseEvery  = 10 * time.Second
 	firstRetry  = 10 * time.Millisecond
 	slowRetries = 10 * time.Second
 )

@@ -320,3 +320,23 @@ func TestFinalizerOutlivesTheContainers(t *testing.T) {
 		assert.Equal(t, 1, deletions, "the containers end once")
 	})
 }
+
+func TestNodeIsRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{}, nil)
+		lease := target(c.catalog, "coordination.k8s.io", "v1", "leases")
+		lease.Namespace, lease.Name = "kube-node-lease", "orrery-node-1"
+		read := func() string {
+			stored, err := c.registry.Get(lease, api.GetOptions{})
+			require.NoError(t, err)
+			return stored.Decode().NestedString("spec", "renewTime")
+		}
+		first := read()
+		time.Sleep(time.Minute)
+		assert.Greater(t, read(), first)
+		_, _, err := c.registry.Delete(t.Context(), lease, api.DeleteOptions{}, registry.WriteOptions{})
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		assert.Greater(t, read(), first, "a deleted lease is created again")
+	})
+}

@@ -3,6 +3,7 @@ package kubelet
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"orrery/internal/lab/apiserver/registry"
 	"orrery/restclient/api"
@@ -16,6 +17,8 @@ type node struct {
 
 	// wasLost is written by the heartbeat.
 	wasLost atomic.Bool
+	// renewed is when the lease was last renewed. Used by the heartbeat only.
+	renewed time.Time
 }
 
 // user returns the user name of the node's kubelet.
@@ -27,7 +30,7 @@ func (n *node) lost() bool {
 	return n.wasLost.Load() || n.kubelet.config.Lost(n.name)
 }
 
-// beat notices whether the node was lost or found.
+// beat notices whether the node was lost or found, and renews its lease if it is reachable.
 func (n *node) beat(ctx context.Context) (found bool) {
 	lost := n.kubelet.config.Lost(n.name)
 	if lost != n.wasLost.Swap(lost) {
@@ -35,15 +38,19 @@ func (n *node) beat(ctx context.Context) (found bool) {
 		n.taint(ctx, lost)
 		found = !lost
 	}
+	if !lost && time.Since(n.renewed) >= leaseEvery {
+		n.renew(ctx)
+	}
 	return found
 }
 
-// register creates the node if it does not exist.
+// register creates the node and its lease if they do not exist.
 func (n *node) register(ctx context.Context) {
 	// A node that exists stays, and one that cannot be created gets no pods.
 	_, _ = n.kubelet.config.Registry.Create(ctx, n.kubelet.nodeTarget(), n.object(), writeOptions(n.user()))
 	n.report(ctx, false)
 	n.taint(ctx, false)
+	n.renew(ctx)
 }
 
 // report updates the conditions of the node. In a real cluster the kubelet reports readiness, and
@@ -82,4 +89,26 @@ func (n *node) taint(ctx context.Context, lost bool) {
 	})
 }
 
+// renew renews the lease, creating it if necessary.
+func (n *node) renew(ctx context.Context) {
+	now := time.Now()
+	t := n.kubelet.leaseTarget()
+	t.Name = n.name
+	_, err := n.kubelet.config.Registry.Patch(ctx, t, func(current *api.Unstructured) (*api.Unstructured, error) {
+		return current, current.SetNested(microTime(now), "spec", "renewTime")
+	}, writeOptions(n.user()))
+	if api.IsNotFound(err) {
+		_, err = n.kubelet.config.Registry.Create(ctx, t, n.lease(now), writeOptions(n.user()))
+	}
+	if err == nil { // otherwise the next heartbeat retries it
+		n.renewed = now
+	}
+}
+
 func (k *Kubelet) nodeTarget() registry.Target { return target(k.config.Catalog, "", "v1", "nodes") }
+
+func (k *Kubelet) leaseTarget() registry.Target {
+	t := target(k.config.Catalog, "coordination.k8s.io", "v1", "leases")
+	t.Namespace = "kube-node-lease"
+	return t
+}

@@ -12,6 +12,9 @@ import (
 
 func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
+// microTime formats a time like leases.
+func microTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z07:00") }
+
 func (n *node) object() *api.Unstructured {
 	return &api.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{
@@ -22,6 +25,17 @@ func (n *node) object() *api.Unstructured {
 				"kubernetes.io/os":       "linux",
 			},
 			"annotations": map[string]any{"kubelet.orrery/simulated": "true"},
+		},
+	}}
+}
+
+func (n *node) lease(now time.Time) *api.Unstructured {
+	return &api.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{"name": n.name, "namespace": "kube-node-lease"},
+		"spec": map[string]any{
+			"holderIdentity":       n.name,
+			"leaseDurationSeconds": int64(40),
+			"renewTime":            microTime(now),
 		},
 	}}
 }
