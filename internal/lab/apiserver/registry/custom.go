@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"orrery/internal/lab/apiserver/meta"
@@ -37,6 +38,8 @@ func (r *Registry) customPlace(t Target, get func(prefix string, key store.Key) 
 // NamesAccepted and Established. If the definition is gone it drops the collection, which ends the
 // watches of it.
 func (r *Registry) syncCustom(name string) {
+	_, group, _ := strings.Cut(name, ".")
+	defer r.registerGroup(group)
 	r.syncing.Lock()
 	defer r.syncing.Unlock()
 	t := r.customTarget(name)
