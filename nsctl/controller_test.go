@@ -189,26 +189,6 @@ func TestControllerWaitsHalfTheEstimateForPods(t *testing.T) {
 	})
 }
 
-func TestControllerRetriesFailedPasses(t *testing.T) {
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		c.AddNamespace("ns", true, "kubernetes")
-		c.RefuseAll(http.MethodDelete, "", nsctltest.Status(500, api.ReasonInternalError, "out of order"))
-		r, log := startLogged(t, c, nsctl.NewDeleter, nil)
-		time.Sleep(15 * time.Second)
-		c.Refuse(nil)
-		log.record(func() {
-			assert.Greater(t, len(log.failures["ns"]), 8)
-			assert.Less(t, len(log.failures["ns"]), 25, "with longer and longer pauses")
-			assert.Equal(t, []int{1, 2, 3}, log.failures["ns"][:3])
-		})
-		time.Sleep(time.Minute)
-		r.Stop()
-		assert.Nil(t, c.Namespace("ns"))
-		failures := log.failures["ns"]
-		assert.Equal(t, 0, failures[len(failures)-1], "success forgets the failures")
-	})
-}
-
 // With upstream's shared bucket of ten retries per second, the thousandth failing namespace is
 // retried after 90 seconds.
 func TestManyFailingNamespacesDoNotWaitForEachOther(t *testing.T) {
@@ -234,20 +214,6 @@ func TestManyFailingNamespacesDoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
-func TestControllerStopFinishesThePassInHand(t *testing.T) {
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		c.AddNamespace("ns", true, "kubernetes")
-		c.Put("configmaps.", "ns", "a")
-		c.Before(http.MethodDelete, "", func() { time.Sleep(100 * time.Millisecond) }) // a slow server, in virtual time
-		r := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
-		time.Sleep(5050 * time.Millisecond) // the pass has begun
-		require.Contains(t, r.Snapshot().Active, "ns")
-		r.Stop()
-		assert.Nil(t, c.Namespace("ns"), "the pass in progress was finished")
-		assert.Empty(t, r.Snapshot().Active)
-	})
-}
-
 func TestControllerStopCutsAPassThatTakesTooLong(t *testing.T) {
 	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
 		c.AddNamespace("ns", true, "kubernetes")
@@ -262,15 +228,6 @@ func TestControllerStopCutsAPassThatTakesTooLong(t *testing.T) {
 		assert.ErrorIs(t, log.ends["ns"][0], controller.ErrCutShort)
 		assert.ErrorIs(t, log.ends["ns"][0], context.Canceled)
 		assert.NotNil(t, c.Namespace("ns"))
-	})
-}
-
-func TestControllerStopBeforeTheStoreIsFilled(t *testing.T) {
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		c.Refuse(func(*http.Request) *api.Status { return nsctltest.Status(403, api.ReasonForbidden, "no") })
-		r := nsctltest.StartController(t, c, nsctl.NewDeleter, nil)
-		time.Sleep(time.Minute)
-		r.Stop()
 	})
 }
 

@@ -3,7 +3,6 @@ package nsctl_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,10 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/informer"
 	"orrery/nsctl"
 	"orrery/nsctl/nsctltest"
-	"orrery/restclient"
 	"orrery/restclient/api"
 )
 
@@ -48,31 +45,11 @@ func (n *names) all() []string {
 
 func newStandby(t *testing.T, c *nsctltest.Cluster, adjust func(*nsctl.Config)) *standby {
 	t.Helper()
-	client := nsctltest.NewClient(t, c)
-	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{Name: "namespaces"})
 	s := &standby{}
-	config := nsctl.Config{
-		Informer: shared,
-		Deleter: nsctl.NewDeleter(nsctl.DeleterConfig{
-			Namespaces: namespaces, Content: nsctl.NewContentClient(client), Discovery: nsctltest.NewDiscovery(client),
-		}),
-		Workers: 1,
-		Trace:   &nsctl.Trace{PassStarted: s.begun.add},
-	}
-	if adjust != nil {
-		adjust(&config)
-	}
-	var err error
-	s.Controller, err = nsctl.NewController(config)
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		shared.Run(ctx)
-	}()
-	t.Cleanup(func() { cancel(); <-ended })
+	s.Controller, _ = nsctltest.NewStandby(t, c, nsctl.NewDeleter, func(config *nsctl.Config, _ *nsctl.DeleterConfig) {
+		config.Workers, config.Trace = 1, &nsctl.Trace{PassStarted: s.begun.add}
+		adjust(config)
+	})
 	return s
 }
 
@@ -131,66 +108,31 @@ func TestAControllerThatStoodByBeginsAtOnce(t *testing.T) {
 	})
 }
 
-// A standby that never works ends at once.
-func TestAControllerThatNeverWorksEnds(t *testing.T) {
-	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-		c.AddNamespace("ns", true, "kubernetes")
-		s := newStandby(t, c, nil)
-		time.Sleep(time.Minute)
-		ended, end := context.WithCancel(t.Context())
-		end()
-		began := time.Now()
-		s.RunWithin(ended, ended)
-		assert.Zero(t, time.Since(began), "what is queued is dropped, not drained")
-		assert.Empty(t, s.begun.all())
-	})
-}
-
 // A controller that loses leadership stops in the middle of its passes, without waiting.
 func TestAControllerThatMayNotWorkAnyMoreStopsAtOnce(t *testing.T) {
-	for _, draining := range []bool{false, true} {
-		nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
-			for _, name := range []string{"a", "b", "c"} {
-				c.AddNamespace(name, true, "kubernetes")
-				c.Put("configmaps.", name, "x")
-			}
-			hanging := make(chan struct{}, 100)
-			c.Refuse(func(r *http.Request) *api.Status {
-				if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/configmaps") {
-					hanging <- struct{}{}
-					_, _ = io.Copy(io.Discard, r.Body) // only then does the server watch for the end of the connection
-					<-r.Context().Done()
-				}
-				return nil
-			})
-			var lastErr error
-			s := newStandby(t, c, func(config *nsctl.Config) {
-				config.Trace.PassDone = func(_ string, _ time.Duration, _ int, err error) { lastErr = err }
-			})
-			stop, stopNow := context.WithCancel(t.Context())
-			alive, kill := context.WithCancelCause(t.Context())
-			defer stopNow()
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				s.RunWithin(stop, alive)
-			}()
-			<-hanging
-			if draining {
-				stopNow()
-				time.Sleep(time.Second)
-			}
-			began := time.Now()
-			kill(assert.AnError)
-			<-ended
-			assert.Zero(t, time.Since(began))
-			assert.Len(t, s.begun.all(), 1, "the others were not begun")
-			assert.ErrorIs(t, lastErr, assert.AnError)
-			for _, name := range []string{"a", "b", "c"} {
-				assert.NotNil(t, c.Namespace(name))
-			}
+	nsctltest.Bubble(t, func(t *testing.T, c *nsctltest.Cluster) {
+		for _, name := range []string{"a", "b", "c"} {
+			c.AddNamespace(name, true, "kubernetes")
+		}
+		c.Hang(http.MethodDelete, "/configmaps")
+		var lastErr error
+		s := newStandby(t, c, func(config *nsctl.Config) {
+			config.Trace.PassDone = func(_ string, _ time.Duration, _ int, err error) { lastErr = err }
 		})
-	}
+		alive, kill := context.WithCancelCause(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { s.RunWithin(t.Context(), alive) })
+		time.Sleep(10 * time.Second)
+		began := time.Now()
+		kill(assert.AnError)
+		running.Wait()
+		assert.Zero(t, time.Since(began))
+		assert.Len(t, s.begun.all(), 1, "the others were not begun")
+		assert.ErrorIs(t, lastErr, assert.AnError)
+		for _, name := range []string{"a", "b", "c"} {
+			assert.NotNil(t, c.Namespace(name))
+		}
+	})
 }
 
 // A deletion starts at the server's deletion timestamp, however late the controller sees it.
@@ -308,10 +250,4 @@ func TestPhasesAddUpToTheDeletion(t *testing.T) {
 		assert.Positive(t, took[nsctl.PhaseReport])
 		assert.Positive(t, took[nsctl.PhasePods])
 	})
-}
-
-func TestPhasesAreDistinguished(t *testing.T) {
-	phases := nsctl.Phases()
-	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(phases))), len(phases))
-	assert.NotContains(t, phases, nsctl.Phase(""))
 }

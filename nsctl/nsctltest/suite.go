@@ -118,15 +118,19 @@ func NewDeleter(t *testing.T, server http.Handler, form func(nsctl.DeleterConfig
 }
 
 func deleterOf(client *restclient.Client, form func(nsctl.DeleterConfig) nsctl.Deleter, adjust ...func(*nsctl.DeleterConfig)) DeleterUnderTest {
-	config := nsctl.DeleterConfig{
-		Namespaces: restclient.Typed[*api.Namespace](client, api.NamespacesResource, ""),
-		Content:    nsctl.NewContentClient(client),
-		Discovery:  NewDiscovery(client),
-	}
+	config := deleterConfig(client)
 	for _, f := range adjust {
 		f(&config)
 	}
 	return DeleterUnderTest{form(config)}
+}
+
+func deleterConfig(client *restclient.Client) nsctl.DeleterConfig {
+	return nsctl.DeleterConfig{
+		Namespaces: restclient.Typed[*api.Namespace](client, api.NamespacesResource, ""),
+		Content:    nsctl.NewContentClient(client),
+		Discovery:  NewDiscovery(client),
+	}
 }
 
 func (s suite) newDeleter(t *testing.T, c http.Handler, adjust ...func(*nsctl.DeleterConfig)) DeleterUnderTest {
@@ -161,14 +165,36 @@ func ConditionOf(ns *api.Namespace, wanted api.NamespaceConditionType) api.Names
 	return api.NamespaceCondition{}
 }
 
+// resyncCheck is the period at which the informer checks for due resyncs.
+const resyncCheck = time.Minute
+
+// NewStandby returns a new controller, which does not work yet, and the function that stops its
+// informer, which runs.
+func NewStandby(
+	t *testing.T, c http.Handler, form func(nsctl.DeleterConfig) nsctl.Deleter,
+	adjust func(*nsctl.Config, *nsctl.DeleterConfig),
+) (standby *nsctl.Controller, stopInformer func()) {
+	t.Helper()
+	client := NewClient(t, c)
+	deleter := deleterConfig(client)
+	shared := informer.NewSharedIndexInformer(
+		restclient.Typed[*api.Namespace](client, api.NamespacesResource, ""),
+		informer.Config[*api.Namespace]{Name: "namespaces", ResyncPeriod: resyncCheck})
+	config := nsctl.Config{Informer: shared}
+	if adjust != nil {
+		adjust(&config, &deleter)
+	}
+	config.Deleter = form(deleter)
+	standby, err := nsctl.NewController(config)
+	require.NoError(t, err)
+	return standby, running(t, func(ctx context.Context) { _ = shared.Run(ctx) })
+}
+
 // Running is a running controller of a cluster.
 type Running struct {
 	*nsctl.Controller
 	Stop func() // stops the controller, then the informer, and waits for both
 }
-
-// resyncCheck is the period at which the informer checks for due resyncs.
-const resyncCheck = time.Minute
 
 // StartController runs a controller as cmd/orrery does: the informer outlives it.
 func StartController(
@@ -176,38 +202,23 @@ func StartController(
 	adjust func(*nsctl.Config, *nsctl.DeleterConfig),
 ) *Running {
 	t.Helper()
-	client := NewClient(t, c)
-	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
-	shared := informer.NewSharedIndexInformer(namespaces, informer.Config[*api.Namespace]{Name: "namespaces", ResyncPeriod: resyncCheck})
-	config := nsctl.Config{Informer: shared}
-	deleterConfig := nsctl.DeleterConfig{
-		Namespaces: namespaces,
-		Content:    nsctl.NewContentClient(client),
-		Discovery:  NewDiscovery(client),
-	}
-	if adjust != nil {
-		adjust(&config, &deleterConfig)
-	}
-	config.Deleter = form(deleterConfig)
-	controller, err := nsctl.NewController(config)
-	require.NoError(t, err)
+	controller, stopInformer := NewStandby(t, c, form, adjust)
+	stop := running(t, controller.Run)
+	return &Running{Controller: controller, Stop: func() { stop(); stopInformer() }}
+}
 
-	controllerCtx, stopController := context.WithCancel(t.Context())
-	informerCtx, stopInformer := context.WithCancel(t.Context())
-	var informers, controllers sync.WaitGroup
-	informers.Go(func() { _ = shared.Run(informerCtx) })
-	controllers.Go(func() { controller.Run(controllerCtx) })
-	var once sync.Once
-	r := &Running{Controller: controller, Stop: func() {
-		once.Do(func() {
-			stopController()
-			controllers.Wait()
-			stopInformer()
-			informers.Wait()
-		})
-	}}
-	t.Cleanup(r.Stop)
-	return r
+// running calls run on a goroutine of its own. The function that it returns ends the context of run
+// and waits until that has returned; so does the end of the test.
+func running(t *testing.T, run func(ctx context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var ends sync.WaitGroup
+	ends.Go(func() { run(ctx) })
+	stop = func() {
+		cancel()
+		ends.Wait()
+	}
+	t.Cleanup(stop)
+	return stop
 }
 
 // requireRemaining asserts that a pass has found content left.
