@@ -30,7 +30,7 @@ type Config[T Object] struct {
 	// of Run. Errors of the reflector are reported on its goroutine, which waits, the others on a
 	// separate one: two calls may overlap.
 	WatchErrorHandler func(ctx context.Context, err error)
-	MutationDetector  MutationDetectorConfig[T] // detects code that changes objects of the store
+	MutationDetector  MutationDetectorConfig // detects code that changes objects of the store
 	// WrapHandler, if not nil, returns what is registered in place of the named h: one that calls it.
 	WrapHandler func(name string, h ResourceEventHandler[T]) ResourceEventHandler[T]
 

@@ -2,7 +2,6 @@ package informer_test
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"runtime"
 	"slices"
@@ -234,16 +233,11 @@ func TestDistributedIsCalledWithoutALock(t *testing.T) {
 // A stored object that is changed is reported, and one that has left the store no longer.
 func TestStoredObjectsAreWatchedForMutations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex // guards the labels and found
+		var mu sync.Mutex // guards found
 		var found []string
 		source := informertest.NewContractSource()
-		inf := informer.NewSharedIndexInformer(source, informer.Config[head]{MutationDetector: informer.MutationDetectorConfig[head]{
+		inf := informer.NewSharedIndexInformer(source, informer.Config[head]{MutationDetector: informer.MutationDetectorConfig{
 			Enabled: true,
-			Render: func(obj head) ([]byte, error) {
-				mu.Lock()
-				defer mu.Unlock()
-				return json.Marshal(obj.Labels)
-			},
 			OnMutation: func(err *informer.MutationError) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -255,10 +249,17 @@ func TestStoredObjectsAreWatchedForMutations(t *testing.T) {
 		obj := &api.PartialObjectMetadata{}
 		obj.Name, obj.Labels = "a", map[string]string{}
 		source.Add(obj)
+		other := &api.PartialObjectMetadata{}
+		other.Name = "other"
+		order := func() { // this goroutine and the detector meet at their locks
+			source.Modify(other)
+			synctest.Wait()
+			inf.GetIndexer().ListKeys()
+		}
 		change := func(value string) []string {
-			mu.Lock()
+			order()
 			obj.Labels["changed"] = value
-			mu.Unlock()
+			order()
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
 			mu.Lock()
@@ -269,7 +270,7 @@ func TestStoredObjectsAreWatchedForMutations(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, []string{"a"}, change("by a handler"))
 		source.Delete("a")
-		time.Sleep(2 * time.Second) // the last check of its last state
+		time.Sleep(3 * time.Second) // the last check of its last state
 		assert.Empty(t, change("after the deletion"), "the object is not in the store any more")
 	})
 }

@@ -1,8 +1,6 @@
 package informer
 
 import (
-	"errors"
-
 	"orrery/deltafifo"
 )
 
@@ -64,9 +62,8 @@ func (s *SharedIndexInformer[T]) handleDelta(
 // addition, which is Initial if it belongs to the first list.
 //
 // The mutation detector finds handlers that change shared objects. If it is on, it records the
-// object before it is stored. Its error and that of
-// an index function are joined and returned; the object is stored and the handlers are notified all
-// the same.
+// object before it is stored. The error of an index function is returned; the object is stored and
+// the handlers are notified all the same.
 func (s *SharedIndexInformer[T]) apply(
 	key string, d *deltafifo.Delta[T], isInInitialList bool,
 ) (n Notification[T], changed bool, err error) {
@@ -75,12 +72,9 @@ func (s *SharedIndexInformer[T]) apply(
 		return n, changed, nil
 	}
 	if s.detector != nil {
-		err = s.detector.stored(key, d.Object)
+		s.detector.stored(key, d.Object)
 	}
-	old, exists, failed := s.indexer.Put(key, d.Object)
-	if failed != nil {
-		err = errors.Join(err, failed)
-	}
+	old, exists, err := s.indexer.Put(key, d.Object)
 	if exists {
 		sync := isSync(d.Type, old, d.Object)
 		return Notification[T]{Kind: EventUpdate, Key: key, Old: old, New: d.Object, Sync: sync}, true, err

@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,24 +24,20 @@ const mutationDetectorEnv = "KUBE_CACHE_MUTATION_DETECTOR"
 // MutationDetectorConfig configures the detection of code that changes objects of the store, which
 // all readers share. The zero value is off, unless the environment variable is true.
 //
-// The detector is for tests and debugging: it renders every object once per period. It reports
-// which object was changed and how; the race detector can report the code.
-type MutationDetectorConfig[T any] struct {
+// The detector is for tests and debugging: it compares the JSON of every object once per period. It
+// reports which object was changed and how; the race detector can report the code.
+type MutationDetectorConfig struct {
 	Enabled    bool
-	Period     time.Duration               // between two checks of all objects; default one second
-	Render     func(obj T) ([]byte, error) // the parts of an object to compare; default json.Marshal
-	OnMutation func(err *MutationError)    // is called for each changed object, on the detector's goroutine; default panic
+	Period     time.Duration            // between two checks of all objects; default one second
+	OnMutation func(err *MutationError) // is called for each changed object, on the detector's goroutine; default panic
 }
 
-func (c MutationDetectorConfig[T]) withDefaults() MutationDetectorConfig[T] {
+func (c MutationDetectorConfig) withDefaults() MutationDetectorConfig {
 	if on, err := strconv.ParseBool(os.Getenv(mutationDetectorEnv)); err == nil && on {
 		c.Enabled = true
 	}
 	if c.Period <= 0 {
 		c.Period = time.Second
-	}
-	if c.Render == nil {
-		c.Render = func(obj T) ([]byte, error) { return json.Marshal(obj) }
 	}
 	if c.OnMutation == nil {
 		c.OnMutation = func(err *MutationError) { panic(err) }
@@ -65,7 +64,7 @@ func (e *MutationError) Error() string {
 //
 // Memory: the text of each object of the store, and of at most maxRetired others.
 type mutationDetector[T any] struct {
-	config   MutationDetectorConfig[T]
+	config   MutationDetectorConfig
 	informer string
 	trace    *Trace
 
@@ -77,30 +76,33 @@ type mutationDetector[T any] struct {
 // maxRetired bounds the states that wait for their last check; the oldest are dropped unchecked.
 const maxRetired = 10_000
 
-// remembered is one state of one object. Only the detector's goroutine changes text and broken.
+// remembered is one state of one object. Only the detector's goroutine changes text.
 type remembered[T any] struct {
 	key  string
 	obj  T
 	text []byte
-	// broken: the object can no longer be rendered, which was reported.
-	broken bool
 }
 
-func newMutationDetector[T any](informer string, trace *Trace, config MutationDetectorConfig[T]) *mutationDetector[T] {
+func newMutationDetector[T any](informer string, trace *Trace, config MutationDetectorConfig) *mutationDetector[T] {
 	return &mutationDetector[T]{informer: informer, trace: trace, config: config, current: map[string]*remembered[T]{}}
 }
 
 // stored records an object. It is called before any reader can see the object.
-func (d *mutationDetector[T]) stored(key string, obj T) error {
-	text, err := d.config.Render(obj)
+func (d *mutationDetector[T]) stored(key string, obj T) {
+	text := render(obj)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.retireLocked(key)
-	if err != nil {
-		return fmt.Errorf("the mutation detector cannot watch the object: %w", err)
-	}
 	d.current[key] = &remembered[T]{key: key, obj: obj, text: text}
-	return nil
+}
+
+// render returns the JSON of an object, or why it has none.
+func render(obj any) []byte {
+	text, err := json.Marshal(obj)
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return text
 }
 
 // deleted retires the state of an object that has left the store.
@@ -161,14 +163,7 @@ func (d *mutationDetector[T]) takeAll() []*remembered[T] {
 
 // compare returns an error if the object differs from r, and updates r.
 func (d *mutationDetector[T]) compare(r *remembered[T]) *MutationError {
-	text, err := d.config.Render(r.obj)
-	if err != nil {
-		if r.broken {
-			return nil
-		}
-		r.broken = true
-		return &MutationError{Key: r.key, Differences: []Difference{{Was: "an object that can be rendered", Is: err.Error()}}}
-	}
+	text := render(r.obj)
 	if bytes.Equal(text, r.text) {
 		return nil
 	}
@@ -183,4 +178,67 @@ func (d *mutationDetector[T]) report(err *MutationError) {
 		d.trace.Mutated(d.informer, err)
 	}
 	d.config.OnMutation(err)
+}
+
+// Difference is one changed field.
+type Difference struct {
+	Path    string // as in metadata.labels.app or spec.finalizers[0]; "" means the whole object
+	Was, Is string // as JSON; null if there is no such field
+}
+
+func (d Difference) String() string { return fmt.Sprintf("%s was %s and is %s", d.Path, d.Was, d.Is) }
+
+// maxDifferences bounds the reported differences.
+const maxDifferences = 20
+
+// diffJSON compares two JSON documents field by field. Other texts are compared as a whole.
+func diffJSON(was, is []byte) []Difference {
+	before, err := decode(was)
+	after, failed := decode(is)
+	if err != nil || failed != nil {
+		return []Difference{{Was: string(was), Is: string(is)}}
+	}
+	found := diff("", before, after)
+	return found[:min(len(found), maxDifferences)]
+}
+
+func decode(document []byte) (value any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.UseNumber() // rounding must not make large numbers equal
+	return value, decoder.Decode(&value)
+}
+
+// diff compares the values of one field: those of maps and lists of the same kind by their parts.
+func diff(path string, was, is any) (found []Difference) {
+	before, after := parts(was), parts(is)
+	if before == nil || after == nil || reflect.TypeOf(was) != reflect.TypeOf(is) {
+		if reflect.DeepEqual(was, is) {
+			return nil
+		}
+		return []Difference{{path, string(render(was)), string(render(is))}}
+	}
+	names := maps.Clone(before)
+	maps.Copy(names, after)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		found = append(found, diff(strings.TrimPrefix(path+name, "."), before[name], after[name])...)
+	}
+	return found
+}
+
+// parts returns the parts of a map or a list by what they add to its path; nil for another value.
+func parts(v any) map[string]any {
+	found := map[string]any{}
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			found["."+key] = value
+		}
+	case []any:
+		for i, value := range v {
+			found[fmt.Sprintf("[%d]", i)] = value
+		}
+	default:
+		return nil
+	}
+	return found
 }

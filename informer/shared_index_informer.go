@@ -126,7 +126,7 @@ func NewSharedIndexInformer[T Object](lw ListerWatcher[T], cfg Config[T]) *Share
 		failures:  newFailures(),
 	}
 	if cfg.MutationDetector.Enabled {
-		s.detector = newMutationDetector(cfg.Name, cfg.Trace, cfg.MutationDetector)
+		s.detector = newMutationDetector[T](cfg.Name, cfg.Trace, cfg.MutationDetector)
 	}
 	return s
 }

@@ -3,7 +3,6 @@ package informer_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -15,7 +14,6 @@ import (
 	"orrery/deltafifo"
 	"orrery/indexer"
 	"orrery/informer"
-	"orrery/informer/informertest"
 	"orrery/restclient/api"
 	"orrery/wait"
 )
@@ -26,22 +24,17 @@ func byLabel(ns *api.Namespace) ([]string, error) { return []string{ns.Labels["t
 
 func TestRunReturnsTypedErrors(t *testing.T) {
 	inEachBubble(t, config{}, func(n *namespaces) {
+		_, err := n.AddEventHandler(nil)
+		assert.ErrorIs(t, err, informer.ErrNoHandler)
 		n.start()
 		assert.ErrorIs(t, n.Run(context.Background()), informer.ErrStarted)
 		assert.NoError(t, n.AddIndexers(indexer.Indexers[*api.Namespace]{"team": byLabel}), "indexes may come late")
 		require.NoError(t, n.stop())
 
 		assert.ErrorIs(t, n.Run(context.Background()), informer.ErrStopped)
-		_, err := n.AddEventHandler(&log{})
+		_, err = n.AddEventHandler(&log{})
 		assert.ErrorIs(t, err, informer.ErrStopped)
 		assert.ErrorIs(t, n.AddIndexers(indexer.Indexers[*api.Namespace]{"other": byLabel}), informer.ErrStopped)
-	})
-}
-
-func TestHandlerMustNotBeNil(t *testing.T) {
-	inEachBubble(t, config{}, func(n *namespaces) {
-		_, err := n.AddEventHandler(nil)
-		assert.ErrorIs(t, err, informer.ErrNoHandler)
 	})
 }
 
@@ -56,33 +49,6 @@ func TestRemovalOfForeignRegistrations(t *testing.T) {
 				assert.ErrorIs(t, shutDown(n, t.Context(), r), informer.ErrForeignRegistration)
 			}
 		}
-	})
-}
-
-// TestRemovalInTheMiddleOfTheStore: a late handler is removed while it receives a large store.
-// Delivery stops, and so does the reading of the store.
-func TestRemovalInTheMiddleOfTheStore(t *testing.T) {
-	inEachBubble(t, config{}, func(n *namespaces) {
-		for i := range 1000 {
-			n.source.Add(namespace(fmt.Sprint("n", i)))
-		}
-		n.start()
-		calls := 0
-		var r *informer.Registration
-		registered := make(chan struct{})
-		r = n.register(onAdd(func(*api.Namespace) {
-			<-registered
-			if calls++; calls == 300 {
-				assert.NoError(t, n.RemoveEventHandler(r))
-			}
-		}))
-		assert.Equal(t, informer.HandlerInfo{
-			Informer: "namespaces", Handler: "informer.ResourceEventHandlerFuncs[*orrery/restclient/api.Namespace]", ID: 1,
-		}, r.Info())
-		close(registered)
-		<-r.Ended()
-		assert.Equal(t, 300, calls)
-		assert.False(t, r.HasSynced())
 	})
 }
 
@@ -272,15 +238,19 @@ func TestRefusedObjectsAreReported(t *testing.T) {
 	})
 }
 
-// TestPanicInTheLoopIsSurvived: a hook of the store panics during an event. The next event is
-// processed.
+// TestPanicInTheLoopIsSurvived: a hook of the store panics during an event. Events whose batch was
+// pending then are delivered, and the next event is processed.
 func TestPanicInTheLoopIsSurvived(t *testing.T) {
 	defer survivePanics()()
+	release := make(chan struct{})
 	var errs []*informer.ProcessError
 	cfg := config{
 		Gears: fastGears,
 		StoreTrace: &indexer.Trace{Added: func(key string) {
-			if key == "bad" {
+			switch key {
+			case "first":
+				<-release // so that the others wait together
+			case "bad":
 				panic("a fault in a hook")
 			}
 		}},
@@ -290,30 +260,6 @@ func TestPanicInTheLoopIsSurvived(t *testing.T) {
 		}},
 	}
 	inBubble(t, cfg, func(n *namespaces) {
-		h := n.handler()
-		n.start()
-		n.add("good")
-		n.add("bad")
-		n.add("better")
-		assert.Equal(t, &log{"add good", "add better"}, h)
-		require.Len(t, errs, 1)
-		require.ErrorAs(t, errs[0], new(*wait.Panic))
-	})
-}
-
-// TestPanicInTheLoopHoldsNothingBack: events whose batch was pending when the loop panicked are
-// delivered.
-func TestPanicInTheLoopHoldsNothingBack(t *testing.T) {
-	defer survivePanics()()
-	release := make(chan struct{})
-	inBubble(t, config{Gears: fastGears, StoreTrace: &indexer.Trace{Added: func(key string) {
-		switch key {
-		case "first":
-			<-release // so that the others wait together
-		case "bad":
-			panic("a fault in a hook")
-		}
-	}}}, func(n *namespaces) {
 		release = make(chan struct{}) // of the bubble
 		h := n.handler()
 		n.start()
@@ -323,6 +269,10 @@ func TestPanicInTheLoopHoldsNothingBack(t *testing.T) {
 		close(release)
 		synctest.Wait()
 		assert.Equal(t, &log{"add first", "add good"}, h)
+		n.add("better")
+		assert.Equal(t, &log{"add first", "add good", "add better"}, h)
+		require.Len(t, errs, 1)
+		require.ErrorAs(t, errs[0], new(*wait.Panic))
 	})
 }
 
@@ -350,54 +300,5 @@ func TestErrorsAreReportedBeforeRunReturns(t *testing.T) {
 		close(release)
 		require.NoError(t, <-n.result)
 		assert.Equal(t, 3, reported)
-	})
-}
-
-// TestPanicInTheReflectorIsSurvived: the ListerWatcher panics. After a second a new reflector
-// lists.
-func TestPanicInTheReflectorIsSurvived(t *testing.T) {
-	defer survivePanics()()
-	synctest.Test(t, func(t *testing.T) {
-		source := &panickingSource{FakeSource: informertest.NewNamespaceSource(), faults: 2}
-		source.Add(informertest.Namespace("a"))
-		inf := informer.NewSharedIndexInformer(source, config{})
-		h := &log{}
-		_, err := inf.AddEventHandler(h)
-		require.NoError(t, err)
-		running(t, inf)
-		time.Sleep(5 * time.Second)
-		synctest.Wait()
-		assert.Equal(t, &log{"add a (initial)"}, h)
-		assert.Equal(t, source.ResourceVersion(), inf.LastSyncResourceVersion())
-	})
-}
-
-// panickingSource panics during the first requests.
-type panickingSource struct {
-	*informertest.FakeSource[*api.Namespace]
-	faults int
-}
-
-func (s *panickingSource) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error) {
-	if s.faults > 0 {
-		s.faults--
-		panic("a fault in a ListerWatcher")
-	}
-	return s.FakeSource.Watch(ctx, opts)
-}
-
-func TestWithoutResourceVersionsEveryUpdateCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		source := informertest.NewFakeSource(func(ns *api.Namespace, _ string) *api.Namespace { return ns })
-		inf := informer.NewSharedIndexInformer(source, config{})
-		h := &log{}
-		_, err := inf.AddEventHandler(h)
-		require.NoError(t, err)
-		running(t, inf)
-		synctest.Wait()
-		source.Add(informertest.Namespace("a"))
-		source.Modify(informertest.Namespace("a"))
-		synctest.Wait()
-		assert.Equal(t, &log{"add a", "update a"}, h)
 	})
 }

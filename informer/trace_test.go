@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -224,45 +223,6 @@ func TestSnapshotFollowsTheLife(t *testing.T) {
 	})
 }
 
-// TestSnapshotMayBeTakenAnywhere: callbacks and hooks may take a snapshot of their own informer,
-// and so may any goroutine at any time. The textbook queue blocks a snapshot during its process
-// function, so Distributed, which that function calls, has to take it on another goroutine.
-func TestSnapshotMayBeTakenAnywhere(t *testing.T) {
-	for name, gears := range sets {
-		t.Run(name, func(t *testing.T) {
-			var n *namespaces
-			var looks atomic.Int32
-			look := func() {
-				n.Snapshot()
-				n.QueueSnapshot()
-				looks.Add(1)
-			}
-			distributed := look
-			if name == "textbook" {
-				distributed = func() {
-					go look()
-					time.Sleep(time.Millisecond) // the snapshot has begun
-				}
-			}
-			cfg := config{Gears: gears, ResyncPeriod: time.Second, Trace: &informer.Trace{
-				HandlerAdded: func(informer.HandlerInfo, int) { look() },
-				Distributed:  func(informer.EventInfo, int) { distributed() },
-				ResyncDue:    func(string, int) { look() },
-				Synced:       func(string) { look() },
-			}}
-			inBubble(t, cfg, func(world *namespaces) {
-				n = world
-				n.register(onAdd(func(*api.Namespace) { look() }))
-				n.start()
-				n.add("a")
-				time.Sleep(1500 * time.Millisecond)
-				synctest.Wait()
-				assert.EqualValues(t, 6, looks.Load())
-			})
-		})
-	}
-}
-
 // The content of the DeltaFIFO can be inspected key by key, before, during and after a run.
 func TestQueueSnapshot(t *testing.T) {
 	inEachBubble(t, config{}, func(n *namespaces) {
@@ -347,6 +307,7 @@ func (w *hookUser) use(hook string) {
 	returns(w.t, "an informer that is used in the hook "+hook+" (is it called under a lock?)", func() {
 		if hook != w.noSnapshot {
 			w.informer.Snapshot()
+			w.informer.QueueSnapshot()
 		}
 		w.informer.IsStopped()
 		w.informer.HasSynced()

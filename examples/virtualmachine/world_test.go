@@ -111,7 +111,7 @@ func (w *world) start(changes ...func(*virtualmachine.Config)) *process {
 	config := virtualmachine.Config{
 		Machines: informer.NewSharedIndexInformer(machines, informer.Config[*machine]{
 			Name: virtualmachine.Resource.Resource, Gears: gears.Informer[*machine](w.gears),
-			MutationDetector: informer.MutationDetectorConfig[*machine]{Enabled: true,
+			MutationDetector: informer.MutationDetectorConfig{Enabled: true,
 				OnMutation: func(err *informer.MutationError) {
 					w.t.Errorf("objects of the store are shared, and only a copy may be changed: %v", err)
 				}},

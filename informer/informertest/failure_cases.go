@@ -221,6 +221,7 @@ var failureCases = []contractCase{
 		b.waitIdle()
 		assert.Equal(b, []string{"update ns/a 1->3", "delete ns/a=3"}, h.Events())
 	}},
+	// Defect 8.12 of client-go: it panics with the lock of the store held.
 	{"an object for which an index function fails", func(b *bubble) {
 		defer b.impl.SurvivePanics()()
 		var reported faults

@@ -140,6 +140,7 @@ var lateCases = append(cases([]script{
 		assert.Equal(b, []bool{false, false}, early, "while the callbacks run")
 		assert.True(b, registration.HasSynced())
 	}},
+	// Defect 8.11 of client-go: a handler that joins holds the events of all others back.
 	{"a slow handler added later delays no other and is synced when it is done", func(b *bubble) {
 		for i := range 100 {
 			b.set("ns/"+strconv.Itoa(i), "1")

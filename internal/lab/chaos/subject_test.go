@@ -82,7 +82,7 @@ func watch[T object](w *world, source informer.ListerWatcher[T], p InformerPlan)
 		},
 		Trace: w.recorder.Informer(name), QueueTrace: trace.FIFO[T](w.recorder, name), StoreTrace: w.recorder.Store(name),
 		// Decoders reuse their buffers, so no object may keep a part of one.
-		MutationDetector: informer.MutationDetectorConfig[T]{
+		MutationDetector: informer.MutationDetectorConfig{
 			Enabled: p.Detect, Period: time.Minute, OnMutation: func(err *informer.MutationError) { w.fail("%s: %v", p.Name, err) },
 		},
 	})
