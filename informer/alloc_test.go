@@ -12,6 +12,7 @@ import (
 
 	"orrery/informer"
 	"orrery/informer/fast"
+	"orrery/informer/reflector"
 	"orrery/restclient/api"
 )
 
@@ -116,11 +117,15 @@ func TestDispatchAllocations(t *testing.T) {
 		t.Skip("allocations are counted without the race detector")
 	}
 	const events = 2000
-	for name, trace := range map[string]*informer.Trace{
-		"no trace": nil, "no hooks": {}, "watchdog": {HandlerStuck: func(informer.StuckHandler) {}},
+	for name, cfg := range map[string]informer.Config[head]{
+		"no trace": {}, "no hooks": {Trace: &informer.Trace{}},
+		"watchdog": {Trace: &informer.Trace{HandlerStuck: func(informer.StuckHandler) {}}},
+		"a hook for the events of the watch": {Reflector: reflector.Config[head]{
+			Trace: &reflector.Trace{Event: func(reflector.EventInfo) {}}}},
 	} {
+		cfg.Gears = fast.Gears[head]()
 		for _, handlers := range []int{1, 16} {
-			d := startDispatch(t, informer.Config[head]{Trace: trace, Gears: fast.Gears[head]()}, handlers, 10_000)
+			d := startDispatch(t, cfg, handlers, 10_000)
 			d.send(20_000, handlers) // all objects and buffers exist now
 			allocs := testing.AllocsPerRun(10, func() { d.send(events, handlers) })
 			// Buffers may grow a little when the scheduler lets a goroutine fall behind.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer/reflector"
@@ -102,31 +101,4 @@ func recoveryTable() string {
 		out.WriteString("\n")
 	}
 	return out.String()
-}
-
-// TestRecoveries pins the rules that matter most; TRANSITIONS.md shows the whole table.
-func TestRecoveries(t *testing.T) {
-	for _, cause := range []reflector.Cause{reflector.CauseExpired, reflector.CauseTooLarge} {
-		for _, phase := range []reflector.Phase{phaseOpeningStream, phaseStreaming, phaseListing} {
-			assert.Equal(t, startFresh, recoveryFor(phase, cause), "%s refuses the version of a list: %s", phase, cause)
-		}
-		for _, phase := range []reflector.Phase{phaseOpeningWatch, phaseWatching} {
-			assert.Equal(t, relist, recoveryFor(phase, cause), "%s refuses a watch, not a list: %s", phase, cause)
-		}
-	}
-	for _, cause := range []reflector.Cause{reflector.CauseUnreachable, reflector.CauseTooManyRequests} {
-		assert.Equal(t, retry, recoveryFor(phaseOpeningWatch, cause),
-			"a watch that cannot be opened keeps its position: %s", cause)
-	}
-	for _, cause := range []reflector.Cause{reflector.CauseRefused, reflector.CauseInternal, reflector.CauseOther, reflector.CauseUnknown} {
-		assert.Equal(t, listInstead, recoveryFor(phaseOpeningStream, cause),
-			"no server is excluded by streaming lists: %s", cause)
-	}
-	assert.Equal(t, resume, recoveryFor(phaseWatching, reflector.CauseUnknown))
-	assert.Equal(t, relist, recoveryFor(phaseWatching, reflector.CauseOther),
-		"an object that cannot be read, for instance")
-	for cause := range causeCount {
-		assert.NotEqual(t, listInstead, recoveryFor(phaseListing, cause),
-			"there is nothing to fall back to from a list: %s", cause)
-	}
 }

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -327,25 +328,6 @@ func TestAnySequenceKeepsTheRules(t *testing.T) {
 	})
 }
 
-// TestAStepChangesNothing: the same step twice gives the same result and leaves its input state
-// unchanged. The shell relies on it when it publishes states to other goroutines.
-func TestAStepChangesNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		d := newDriver(testRules())
-		for range rapid.IntRange(1, 40).Draw(t, "steps") {
-			in := randomInput(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "input") })
-			in.now = d.state.lastTime() + time.Second
-			before := d.state
-			first, effects := d.rules.after(d.state, in)
-			second, again := d.rules.after(d.state, in)
-			require.Equal(t, before, d.state)
-			require.Equal(t, first, second)
-			require.Equal(t, effects, again)
-			require.NoError(t, d.feed(in))
-		}
-	})
-}
-
 // TestCollectionAgainstModel compares the collection of a streaming list with a map and a list of
 // keys.
 func TestCollectionAgainstModel(t *testing.T) {
@@ -360,7 +342,7 @@ func TestCollectionAgainstModel(t *testing.T) {
 				c.remove(key)
 				if known {
 					delete(values, key)
-					order = without(order, key)
+					order = slices.DeleteFunc(order, func(k string) bool { return k == key })
 				}
 				continue
 			}
@@ -382,16 +364,6 @@ func TestCollectionAgainstModel(t *testing.T) {
 		}
 		require.Empty(t, c.take(), "taken twice")
 	})
-}
-
-func without(keys []string, key string) []string {
-	var out []string
-	for _, k := range keys {
-		if k != key {
-			out = append(out, k)
-		}
-	}
-	return out
 }
 
 // TestPagesAreCopiedFromTheSecondOn: the slices of the pages stay unchanged, including their

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -23,103 +24,67 @@ func atWatch(t *testing.T, opened input) *driver {
 	return d
 }
 
+// suspensions are what happens to a machine, and the phase that it is in afterwards. "late" is an
+// idle timer that fires too late, as after a suspension, "silent" one that fires on time.
+var suspensions = []struct{ name, steps string }{
+	{"a watch has events to read", "listed opened late =Watching bookmark ended =OpeningWatch"},
+	{"a watch has nothing to read", "listed opened late =Watching silent =OpeningWatch"},
+	{"with keepalive there is something to read", "listed carried late =Watching bookmark ended =OpeningWatch"},
+	{"with keepalive there is nothing to read", "listed carried late =Watching silent =OpeningWatch"},
+	{"the next watch has been answered", "listed opened ended late =OpeningWatch opened =Watching"},
+	{"the next watch has not been answered", "listed opened ended late =OpeningWatch silent =BackingOff"},
+	{"each watch is excused once", "listed opened late =Watching silent =OpeningWatch late =OpeningWatch"},
+	// A suspension of this process must not disable streaming for good.
+	{"a stream has events to read", "late =OpeningStream opened event late =Streaming event late =Streaming"},
+	{"a stream has nothing to read", "opened event late =Streaming silent =Listing"},
+	{"each stream is excused, and its answer before the first event",
+		"late =OpeningStream fails retry late =OpeningStream opened late =Streaming"},
+}
+
 // A process that was suspended (by a debugger, a hypervisor, a full cgroup) finds all its timers
 // expired when it resumes, and unread events buffered. It reads those first.
 func TestASuspendedProcessReadsFirst(t *testing.T) {
-	for name, opened := range map[string]input{
-		"HTTP/1.1": {},
-		"HTTP/2":   {keepalive: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := atWatch(t, opened)
-			d.state.server.bookmarkInterval, d.state.watch.bookmarkAt = time.Minute, 0
-			now := 10 * time.Minute
-			require.NoError(t, d.feed(input{kind: inputIdleElapsed, now: now}))
-			assert.Equal(t, phaseWatching, d.state.Phase)
-			late := d.state
-
-			require.NoError(t, d.feed(input{kind: inputBookmark, rv: "8", now: now + time.Second}))
-			require.NoError(t, d.feed(input{kind: inputStreamEnded, now: now + time.Second}))
-
-			// If there was nothing to read, the connection is dead.
-			d.state = late
-			at, due := d.state.next()
-			require.Equal(t, inputIdleElapsed, due)
-			assert.LessOrEqual(t, at, now+10*time.Second)
-			require.NoError(t, d.feed(input{kind: due, now: at + time.Hour}))
-			assert.Equal(t, phaseOpeningWatch, d.state.Phase)
+	for _, c := range suspensions {
+		t.Run(c.name, func(t *testing.T) {
+			d := newDriver(testRules())
+			d.rules.streaming, d.rules.resync = !strings.HasPrefix(c.steps, "listed"), 0
+			now := time.Duration(0)
+			require.NoError(t, d.feed(input{kind: inputStart}))
+			for step := range strings.FieldsSeq(c.steps) {
+				in, isInput := map[string]input{
+					"listed":   {kind: inputPageListed, rv: "7"},
+					"opened":   {kind: inputOpened},
+					"carried":  {kind: inputOpened, keepalive: true},
+					"event":    {kind: inputEvent, added: true, rv: "8"},
+					"bookmark": {kind: inputBookmark, rv: "8"},
+					"ended":    {kind: inputStreamEnded},
+					"fails":    {kind: inputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle},
+					"retry":    {kind: inputBackOffElapsed},
+					"late":     {kind: inputIdleElapsed},
+					"silent":   {kind: inputIdleElapsed},
+				}[step]
+				if !isInput {
+					require.Equal(t, step, "="+d.state.Phase.String())
+					continue
+				}
+				now += 2 * time.Second
+				switch step {
+				case "retry":
+					now = d.state.timers.backOff
+				case "silent":
+					now = d.state.timers.idle
+				case "late":
+					now = d.state.timers.idle + lateTimer
+				}
+				in.now = now
+				require.NoError(t, d.feed(in))
+				if step == "late" {
+					assert.LessOrEqual(t, d.state.timers.idle, now+10*time.Second, "there is not long to read")
+				}
+			}
+			assert.Equal(t, strings.HasSuffix(c.steps, "=Listing"), d.state.server.refused, "streams are off")
 		})
 	}
-}
-
-// The same while a watch is being opened: the response may be there already.
-func TestASuspendedProcessReadsTheAnswerFirst(t *testing.T) {
-	d := atWatch(t, input{})
-	require.NoError(t, d.feed(input{kind: inputStreamEnded, now: 36 * time.Second}))
-	require.Equal(t, phaseOpeningWatch, d.state.Phase)
-	require.NoError(t, d.feed(input{kind: inputIdleElapsed, now: time.Hour}))
-	assert.Equal(t, phaseOpeningWatch, d.state.Phase)
-	opened := d.state
-	require.NoError(t, d.feed(input{kind: inputOpened, now: time.Hour + time.Second}))
-	assert.Equal(t, phaseWatching, d.state.Phase)
-
-	d.state = opened
-	at, due := d.state.next()
-	require.NoError(t, d.feed(input{kind: due, now: at}))
-	assert.Equal(t, phaseBackingOff, d.state.Phase)
-}
-
-// A late timer is excused once for each watch. Here the process is suspended, gives up a silent
-// watch, and is suspended again while the next one is being opened: it reads the answer first
-// again.
-func TestASuspendedProcessReadsFirstAgain(t *testing.T) {
-	d := atWatch(t, input{})
-	require.NoError(t, d.feed(input{kind: inputIdleElapsed, now: d.state.timers.idle + lateTimer}))
-	require.Equal(t, phaseWatching, d.state.Phase)
-	require.NoError(t, d.feed(input{kind: inputIdleElapsed, now: d.state.timers.idle}))
-	require.Equal(t, phaseOpeningWatch, d.state.Phase, "there was nothing to read")
-	require.NoError(t, d.feed(input{kind: inputIdleElapsed, now: d.state.timers.idle + lateTimer}))
-	assert.Equal(t, phaseOpeningWatch, d.state.Phase, "the timer of the next watch was late for the first time")
-}
-
-// The same during a streaming list: a suspension of this process must not disable streaming for
-// good.
-func TestASuspendedProcessGoesOnWithTheStream(t *testing.T) {
-	d := newDriver(testRules())
-	d.rules.streaming = true
-	require.NoError(t, d.feed(input{kind: inputStart}))
-	require.Equal(t, phaseOpeningStream, d.state.Phase)
-	require.NoError(t, d.feed(input{kind: inputIdleElapsed, now: d.state.timers.idle + time.Minute}))
-	require.Equal(t, phaseOpeningStream, d.state.Phase)
-	require.NoError(t, d.feed(input{kind: inputOpened, now: time.Hour}))
-	require.NoError(t, d.feed(input{kind: inputEvent, added: true, rv: "1", now: time.Hour}))
-	require.NoError(t, d.feed(input{kind: inputIdleElapsed, now: 2 * time.Hour}))
-	assert.Equal(t, phaseStreaming, d.state.Phase, "buffered events are read first")
-	require.NoError(t, d.feed(input{kind: inputEvent, added: true, rv: "2", now: 2*time.Hour + time.Second}))
-	require.NoError(t, d.feed(input{kind: inputIdleElapsed, now: 3 * time.Hour}))
-	assert.Equal(t, phaseStreaming, d.state.Phase, "it was stopped once more")
-
-	require.NoError(t, d.feed(input{kind: inputIdleElapsed, now: d.state.timers.idle}))
-	assert.Equal(t, phaseListing, d.state.Phase)
-	assert.True(t, d.state.server.refused, "there was nothing to read")
-}
-
-// Each stream has its own chance, and so has its answer before the first event.
-func TestASuspendedProcessReadsFirstOnEachStream(t *testing.T) {
-	d := newDriver(testRules())
-	feed := func(in input) { require.NoError(t, d.feed(in)) }
-	suspend := func() { feed(input{kind: inputIdleElapsed, now: d.state.timers.idle + lateTimer}) }
-	feed(input{kind: inputStart})
-	suspend()
-	require.Equal(t, phaseOpeningStream, d.state.Phase)
-	feed(input{kind: inputOpenFailed, cause: reflector.CauseUnreachable, err: reflector.ErrIdle,
-		now: d.state.timers.idle})
-	feed(input{kind: inputBackOffElapsed, now: d.state.timers.backOff})
-	suspend()
-	require.Equal(t, phaseOpeningStream, d.state.Phase, "the timer of the next stream was late for the first time")
-	feed(input{kind: inputOpened, now: d.state.timers.idle})
-	suspend()
-	assert.Equal(t, phaseStreaming, d.state.Phase, "no event has been read yet")
 }
 
 // A watch that was open for long has shown that server and connection work, even if it was silent
@@ -140,7 +105,6 @@ func TestTheBookmarkIntervalIsForgottenAfterASilence(t *testing.T) {
 	d := atWatch(t, input{keepalive: true})
 	feed := func(in input) { require.NoError(t, d.feed(in)) }
 	feed(input{kind: inputBookmark, rv: "8", now: time.Minute})
-	assert.Equal(t, 3*time.Minute, d.state.watch.idleTimeout, "the interval is not known yet")
 	feed(input{kind: inputBookmark, rv: "9", now: 2 * time.Minute})
 	assert.Equal(t, 90*time.Second, d.state.watch.idleTimeout)
 	feed(input{kind: inputIdleElapsed, now: d.state.timers.idle})
@@ -150,22 +114,22 @@ func TestTheBookmarkIntervalIsForgottenAfterASilence(t *testing.T) {
 	assert.Equal(t, 3*time.Minute, d.state.watch.idleTimeout, "the interval has to be learnt again")
 }
 
-// A server whose bookmarks come at irregular intervals is silent for as long as the longest one.
-func TestTheLongestBookmarkIntervalCounts(t *testing.T) {
-	d := atWatch(t, input{keepalive: true})
-	for _, at := range []time.Duration{60, 160, 220} {
-		require.NoError(t, d.feed(input{kind: inputBookmark, rv: "8", now: at * time.Second}))
+func TestTheIdleTimeoutFollowsTheBookmarks(t *testing.T) {
+	for name, c := range map[string]struct {
+		bookmarks []time.Duration // the seconds at which they come
+		want      time.Duration
+	}{
+		"one says nothing":   {[]time.Duration{60}, 3 * time.Minute},
+		"the usual interval": {[]time.Duration{60, 120}, 90 * time.Second},
+		"intervals of 100 and then 60 seconds: one and a half of the longer": {
+			[]time.Duration{60, 160, 220}, 150 * time.Second},
+		// A bookmark before the end of a watch makes an interval look short.
+		"a short interval: one and a half of the usual minute": {[]time.Duration{60, 100}, 90 * time.Second},
+	} {
+		d := atWatch(t, input{keepalive: true})
+		for _, at := range c.bookmarks {
+			require.NoError(t, d.feed(input{kind: inputBookmark, rv: "8", now: at * time.Second}))
+		}
+		assert.Equal(t, c.want, d.state.watch.idleTimeout, name)
 	}
-	assert.Equal(t, 150*time.Second, d.state.watch.idleTimeout,
-		"intervals of 100 and then 60 seconds: one and a half of the longer")
-}
-
-// A bookmark before the end of a watch makes an interval look short. The timeout is not shorter for
-// that than with the usual one.
-func TestAShortBookmarkIntervalDoesNotShortenTheTimeout(t *testing.T) {
-	d := atWatch(t, input{keepalive: true})
-	for _, at := range []time.Duration{60, 100} {
-		require.NoError(t, d.feed(input{kind: inputBookmark, rv: "8", now: at * time.Second}))
-	}
-	assert.Equal(t, 90*time.Second, d.state.watch.idleTimeout, "one and a half of the usual minute")
 }

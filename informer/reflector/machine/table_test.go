@@ -3,8 +3,6 @@ package machine
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -79,39 +77,6 @@ func TestEveryRowIsReached(t *testing.T) {
 	}
 }
 
-// TestEveryPairIsAccountedFor lists the inputs that a phase ignores. They are timers and answers
-// that the previous phase has abandoned. A new phase or input must be added here.
-func TestEveryPairIsAccountedFor(t *testing.T) {
-	ignored := map[reflector.Phase]string{}
-	for phase := range phaseCount {
-		var inputs []string
-		for in := range inputCount {
-			if len(transitions[phase][in]) == 0 {
-				inputs = append(inputs, in.String())
-			}
-		}
-		ignored[phase] = strings.Join(inputs, " ")
-	}
-	assert.Equal(t, map[reflector.Phase]string{
-		phaseIdle: "PageListed ListFailed Opened OpenFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn " +
-			"BackOffElapsed IdleElapsed DeadlineElapsed Throttled ResyncElapsed ResyncFailed",
-		phaseOpeningStream: "Start PageListed ListFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn " +
-			"BackOffElapsed Throttled ResyncFailed",
-		phaseStreaming: "Start PageListed ListFailed Opened OpenFailed Replaced ReplaceFailed DelayDrawn BackOffElapsed Throttled ResyncFailed",
-		phaseListing: "Start Opened OpenFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn BackOffElapsed " +
-			"IdleElapsed Throttled ResyncFailed",
-		phaseReplacing: "Start PageListed ListFailed Opened OpenFailed Event Bookmark StreamEnded StreamFailed DelayDrawn BackOffElapsed " +
-			"IdleElapsed DeadlineElapsed Throttled ResyncElapsed ResyncFailed Stop",
-		phaseOpeningWatch: "Start PageListed ListFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn " +
-			"BackOffElapsed DeadlineElapsed",
-		phaseWatching: "Start PageListed ListFailed Opened OpenFailed Replaced ReplaceFailed DelayDrawn BackOffElapsed DeadlineElapsed Throttled",
-		phaseBackingOff: "Start PageListed ListFailed Opened OpenFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed " +
-			"IdleElapsed DeadlineElapsed Throttled",
-		phaseStopped: "Start PageListed ListFailed Opened OpenFailed Event Bookmark StreamEnded StreamFailed Replaced ReplaceFailed DelayDrawn " +
-			"BackOffElapsed IdleElapsed DeadlineElapsed Throttled ResyncElapsed ResyncFailed Stop",
-	}, ignored)
-}
-
 // TestLastRowAlwaysHolds: of the rows for a phase and an input the last has no condition, so a
 // handled pair is handled always. The one exception is named.
 func TestLastRowAlwaysHolds(t *testing.T) {
@@ -128,31 +93,6 @@ func TestLastRowAlwaysHolds(t *testing.T) {
 				assert.Equal(t, last, row.when.holds == nil, "%s, %s, row %d", phase, in, i)
 			}
 		}
-	}
-}
-
-// TestNamesAreComplete: every constant has a unique name.
-func TestNamesAreComplete(t *testing.T) {
-	var names []string
-	for p := range phaseCount {
-		names = append(names, "phase "+p.String())
-	}
-	for in := range inputCount {
-		names = append(names, "input "+in.String())
-	}
-	for c := range causeCount {
-		names = append(names, "cause "+c.String())
-	}
-	for r := range recoveryCount {
-		names = append(names, "recovery "+r.String())
-	}
-	for e := range effectKindCount {
-		names = append(names, "effect "+e.String())
-	}
-	slices.Sort(names)
-	assert.Len(t, slices.Compact(slices.Clone(names)), len(names))
-	for _, name := range names {
-		assert.NotContains(t, name+"|", " |", "a constant without a name")
 	}
 }
 
@@ -318,15 +258,6 @@ func (d *driver) verifyOperation(effects []effect) error {
 		return fmt.Errorf("a back-off without an end")
 	}
 	return nil
-}
-
-// lastTime returns a lower bound of the time at which the state was made.
-func (s state) lastTime() time.Duration {
-	last := max(s.request.at, s.stream.openedAt)
-	if s.timers.backOff != never {
-		last = max(last, s.timers.backOff-10*time.Second)
-	}
-	return last
 }
 
 // randomInput returns an input of any kind with any content. intN returns a number in [0, n).
