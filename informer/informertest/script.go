@@ -32,7 +32,7 @@ func cases(scripts []script) (all []contractCase) {
 
 func (s script) run(b *bubble) {
 	b.make(InformerConfig{ResyncPeriod: s.resync})
-	p := &player{bubble: b, burst: s.burst}
+	p := newPlayer(b, s.burst)
 	if s.handlers == "" && !strings.Contains(s.steps, "join") {
 		s.handlers = "never"
 	}
@@ -74,7 +74,12 @@ type player struct {
 	burst         bool
 	recorders     []*Recorder
 	registrations []Registration
+	removed       map[int]bool // by their numbers
 	reconnect     func()
+}
+
+func newPlayer(b *bubble, burst bool) *player {
+	return &player{bubble: b, burst: burst, removed: map[int]bool{}}
 }
 
 func (p *player) join(period string) {
@@ -101,7 +106,10 @@ func (p *player) duration(text string) time.Duration {
 //	set ns/a 1 2     gives the object these values, one after the other
 //	delete ns/a
 //	join 15s         adds a handler with this resync period
-//	remove 0         removes the first handler
+//	remove 0         removes the first handler, if there is one
+//	lose ns/a        deletes it unseen, and makes the informer list
+//	cut              ends the watches
+//	expire           ends them with a 410
 //	after 5s, wait   lets the time pass, and the informer come to rest
 //	disconnect       ends the watches; requests wait
 //	reconnect        answers them
@@ -120,8 +128,17 @@ func (p *player) play(text string) {
 		case "join":
 			p.join(words[1])
 		case "remove":
-			i, _ := strconv.Atoi(words[1])
-			assert.NoError(p, p.informer.RemoveEventHandler(p.registrations[i]))
+			if i, _ := strconv.Atoi(words[1]); i < len(p.registrations) {
+				assert.NoError(p, p.informer.RemoveEventHandler(p.registrations[i]))
+				p.removed[i] = true
+			}
+		case "lose":
+			p.source.Lose(words[1])
+			p.source.SendError(Expired("an object was lost"))
+		case "cut":
+			p.source.Cut(nil)
+		case "expire":
+			p.source.SendError(Expired("the position is too old"))
 		case "after":
 			time.Sleep(p.duration(words[1]))
 			p.waitIdle()

@@ -37,8 +37,9 @@ func (s *scenario) command(t *testing.T, name string, args []string) {
 	case "advance":
 		time.Sleep(duration(t, args[0]))
 	case "store":
-		for _, key := range slices.Sorted(maps.Keys(s.store.content)) {
-			s.record("%s@%s", key, s.store.content[key].ResourceVersion)
+		versions := s.store.State()
+		for _, key := range slices.Sorted(maps.Keys(versions)) {
+			s.record("%s@%s", key, versions[key])
 		}
 	case "snapshot":
 		shot := s.reflector.Snapshot()
@@ -67,7 +68,7 @@ func (s *scenario) change(t *testing.T, name string, args []string) {
 	case "fail-watch":
 		forEach(args, func(arg string) { s.source.FailWatch(fault(t, arg)) })
 	case "fail-store":
-		forEach(args, s.store.failNext)
+		forEach(args, s.failNext)
 	case "cut":
 		s.source.Cut(fault(t, args[0]))
 	case "error":

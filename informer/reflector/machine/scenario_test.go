@@ -17,6 +17,7 @@ import (
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
 	"orrery/informer/reflector/machine"
+	"orrery/informer/reflector/reflectortest"
 	"orrery/restclient/api"
 )
 
@@ -49,7 +50,7 @@ func TestScenarios(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newScenario()
+				s := newScenario(t)
 				defer s.stop()
 				datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
 					return s.script(t, d)
@@ -62,7 +63,8 @@ func TestScenarios(t *testing.T) {
 type scenario struct {
 	config  reflector.Config[*api.Namespace]
 	source  *informertest.FakeSource[*api.Namespace]
-	store   *recordingStore
+	store   *reflectortest.Memory
+	fail    map[string]bool // the calls of the store that fail next; guarded by the journal
 	release func()
 
 	reflector *machine.Reflector[*api.Namespace]
@@ -96,9 +98,21 @@ func (j *journal) take() []string {
 	return lines
 }
 
-func newScenario() *scenario {
-	s := &scenario{source: informertest.NewNamespaceSource(), journal: journal{began: time.Now()}}
-	s.store = &recordingStore{journal: &s.journal, content: map[string]*api.Namespace{}, fail: map[string]bool{}}
+func newScenario(t *testing.T) *scenario {
+	s := &scenario{source: informertest.NewNamespaceSource(), store: reflectortest.NewMemory(t), fail: map[string]bool{},
+		journal: journal{began: time.Now()}}
+	s.store.OnCall = func(op string) error {
+		if s.failing(op) {
+			return errors.New("the store is full")
+		}
+		return nil
+	}
+	s.store.Record = func(op, arguments string, err error) {
+		if err != nil {
+			arguments += ": failed"
+		}
+		s.record("  store.%s %s", op, arguments)
+	}
 	s.config = reflector.Config[*api.Namespace]{
 		Name:              "namespaces",
 		ListerWatcher:     &recordingSource{s.source, &s.journal},
@@ -111,6 +125,21 @@ func newScenario() *scenario {
 		Trace:             s.trace(),
 	}
 	return s
+}
+
+func (s *scenario) failing(op string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	failing := s.fail[op]
+	delete(s.fail, op)
+	return failing
+}
+
+// failNext makes the next call of op fail.
+func (s *scenario) failNext(op string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail[op] = true
 }
 
 func (s *scenario) trace() *reflector.Trace {
@@ -199,77 +228,3 @@ func options(opts api.ListOptions) string {
 
 // isShort reports whether a watch has a limit of less than a minute. Its exact value is random.
 func isShort(opts api.ListOptions) bool { return opts.TimeoutSeconds > 0 && opts.TimeoutSeconds < 60 }
-
-// recordingStore is a store that records its calls.
-type recordingStore struct {
-	journal *journal
-	content map[string]*api.Namespace // written under the lock of the Reflector, read when it is idle
-
-	mu   sync.Mutex
-	fail map[string]bool
-}
-
-// failNext makes the next call of op fail.
-func (s *recordingStore) failNext(op string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fail[op] = true
-}
-
-func (s *recordingStore) failing(op string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	failing := s.fail[op]
-	delete(s.fail, op)
-	return failing
-}
-
-func (s *recordingStore) call(op, text string) error {
-	if s.failing(op) {
-		s.journal.record("  store.%s %s: failed", op, text)
-		return errors.New("the store is full")
-	}
-	s.journal.record("  store.%s %s", op, text)
-	return nil
-}
-
-func (s *recordingStore) put(op string, ns *api.Namespace) error {
-	if err := s.call(op, ns.Name+"@"+ns.ResourceVersion); err != nil {
-		return err
-	}
-	s.content[ns.Name] = ns
-	return nil
-}
-
-func (s *recordingStore) Add(ns *api.Namespace) error    { return s.put("Add", ns) }
-func (s *recordingStore) Update(ns *api.Namespace) error { return s.put("Update", ns) }
-
-func (s *recordingStore) Delete(ns *api.Namespace) error {
-	if err := s.call("Delete", ns.Name+"@"+ns.ResourceVersion); err != nil {
-		return err
-	}
-	delete(s.content, ns.Name)
-	return nil
-}
-
-func (s *recordingStore) Replace(items []*api.Namespace, rv string) error {
-	names := make([]string, 0, len(items))
-	for _, ns := range items {
-		names = append(names, ns.Name)
-	}
-	if len(names) > 9 {
-		names = []string{fmt.Sprintf("%d objects", len(names))}
-	}
-	if err := s.call("Replace", fmt.Sprintf("%v at %q", names, rv)); err != nil {
-		return err
-	}
-	clear(s.content)
-	for _, ns := range items {
-		s.content[ns.Name] = ns
-	}
-	return nil
-}
-
-func (s *recordingStore) Resync() error { return s.call("Resync", "") }
-
-func (s *recordingStore) Bookmark(rv string) { s.journal.record("  store.Bookmark %q", rv) }

@@ -18,6 +18,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -300,6 +301,8 @@ type Memory struct {
 	// OnCall, if not nil, is called with the name of each method; its error is returned by the
 	// call.
 	OnCall func(op string) error
+	// Record, if not nil, is called with each method, its arguments as text, and the error of OnCall.
+	Record func(op, arguments string, err error)
 
 	mu       sync.Mutex // guards all below
 	content  map[string]*api.Namespace
@@ -311,16 +314,20 @@ type Memory struct {
 // NewMemory returns an empty store.
 func NewMemory(t testing.TB) *Memory { return &Memory{t: t, content: map[string]*api.Namespace{}} }
 
-func (m *Memory) call(op string, do func()) error {
+func (m *Memory) call(op string, arguments func() string, do func()) (err error) {
 	if !m.busy.TryLock() {
 		m.t.Errorf("%s: two calls of the store at once", op)
 		return nil
 	}
 	defer m.busy.Unlock()
 	if m.OnCall != nil {
-		if err := m.OnCall(op); err != nil {
-			return err
-		}
+		err = m.OnCall(op)
+	}
+	if m.Record != nil {
+		m.Record(op, arguments(), err)
+	}
+	if err != nil {
+		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -334,7 +341,7 @@ func (m *Memory) callFor(op string, ns *api.Namespace, do func()) error {
 		m.t.Errorf("%s: want an object, got nil: a bookmark or an event of unknown type has none", op)
 		return nil
 	}
-	return m.call(op, do)
+	return m.call(op, func() string { return ns.Name + "@" + ns.ResourceVersion }, do)
 }
 
 // Add stores ns.
@@ -354,7 +361,7 @@ func (m *Memory) Delete(ns *api.Namespace) error {
 
 // Replace makes items the content.
 func (m *Memory) Replace(items []*api.Namespace, resourceVersion string) error {
-	return m.call("Replace", func() {
+	return m.call("Replace", func() string { return fmt.Sprintf("%s at %q", namesOf(items), resourceVersion) }, func() {
 		clear(m.content)
 		for _, ns := range items {
 			m.content[ns.Name] = ns
@@ -363,12 +370,26 @@ func (m *Memory) Replace(items []*api.Namespace, resourceVersion string) error {
 	})
 }
 
+// namesOf returns the names of the objects, or their number if they are many.
+func namesOf(items []*api.Namespace) []string {
+	if len(items) > 9 {
+		return []string{fmt.Sprintf("%d objects", len(items))}
+	}
+	names := []string{}
+	for _, ns := range items {
+		names = append(names, ns.Name)
+	}
+	return names
+}
+
+func nothing() string { return "" }
+
 // Resync counts the calls.
-func (m *Memory) Resync() error { return m.call("Resync", func() { m.resyncs++ }) }
+func (m *Memory) Resync() error { return m.call("Resync", nothing, func() { m.resyncs++ }) }
 
 // Bookmark records the version.
-func (m *Memory) Bookmark(resourceVersion string) {
-	_ = m.call("Bookmark", func() { m.marks = append(m.marks, resourceVersion) })
+func (m *Memory) Bookmark(rv string) {
+	_ = m.call("Bookmark", func() string { return strconv.Quote(rv) }, func() { m.marks = append(m.marks, rv) })
 }
 
 // State returns the version of each object, by name.
