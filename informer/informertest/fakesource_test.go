@@ -1,12 +1,8 @@
 package informertest_test
 
 import (
-	"context"
 	"io"
-	"strconv"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -94,33 +90,6 @@ func TestPagesShowOneMoment(t *testing.T) {
 	assert.True(t, api.IsExpired(err))
 }
 
-// TestHowAStreamEnds: with the requested error, after the events sent before it.
-func TestHowAStreamEnds(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		end  func(s *source, w events)
-		want error
-	}{
-		{"normally", func(s *source, _ events) { s.Cut(nil) }, io.EOF},
-		{"broken", func(s *source, _ events) { s.Cut(io.ErrUnexpectedEOF) }, io.ErrUnexpectedEOF},
-		{"broken only once", func(s *source, _ events) { s.Cut(io.ErrUnexpectedEOF); s.Cut(nil) }, io.ErrUnexpectedEOF},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := withContent()
-			w := watch(t, s, api.ListOptions{ResourceVersion: "1"})
-			s.Add(informertest.Namespace("before"))
-			test.end(s, w)
-			s.Add(informertest.Namespace("after"))
-			assert.Equal(t, "ADDED before@2", next(t, w))
-			for range 2 {
-				_, err := w.Next()
-				assert.Equal(t, test.want, err)
-			}
-			assert.Zero(t, s.Watchers())
-		})
-	}
-}
-
 func TestErrorEventEndsTheStream(t *testing.T) {
 	s := withContent()
 	w := watch(t, s, api.ListOptions{ResourceVersion: "1"})
@@ -131,63 +100,4 @@ func TestErrorEventEndsTheStream(t *testing.T) {
 	assert.True(t, api.IsExpired(api.NewStatusError(*event.Status)))
 	_, err = w.Next()
 	assert.Equal(t, io.EOF, err)
-}
-
-func TestTimeLimitOfAWatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := withContent()
-		w := watch(t, s, api.ListOptions{ResourceVersion: "1", TimeoutSeconds: 300})
-		began := time.Now()
-		_, err := w.Next()
-		assert.Equal(t, io.EOF, err)
-		assert.Equal(t, 5*time.Minute, time.Since(began))
-	})
-}
-
-func TestHoldAndLatency(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := withContent()
-		release := s.Hold()
-		answered := make(chan error, 1)
-		list := func(ctx context.Context) {
-			_, err := s.List(ctx, api.ListOptions{})
-			answered <- err
-		}
-		go list(t.Context())
-		synctest.Wait()
-		assert.Empty(t, answered)
-		release()
-		release()
-		assert.NoError(t, <-answered)
-
-		s.SetLatency(time.Second)
-		began := time.Now()
-		go list(t.Context())
-		assert.NoError(t, <-answered)
-		assert.Equal(t, time.Second, time.Since(began))
-
-		s.Hold()
-		ctx, cancel := context.WithCancel(t.Context())
-		go list(ctx)
-		synctest.Wait()
-		cancel()
-		assert.Equal(t, context.Canceled, <-answered)
-		assert.Len(t, s.Requests(), 3)
-	})
-}
-
-func TestObjectsOfANamespaceAreKeyedByBoth(t *testing.T) {
-	s := informertest.NewFakeSource(func(pod *api.Pod, rv string) *api.Pod {
-		pod.ResourceVersion = rv
-		return pod
-	})
-	for i, namespace := range []string{"x", "y"} {
-		pod := &api.Pod{}
-		pod.Name, pod.Namespace = "web", namespace
-		assert.Equal(t, strconv.Itoa(2+i), s.Add(pod).ResourceVersion)
-	}
-	assert.Len(t, s.Objects(), 2)
-	assert.True(t, s.Delete("x/web"))
-	labelled := informertest.Namespace("a", "team", "blue", "tier", "web")
-	assert.Equal(t, map[string]string{"team": "blue", "tier": "web"}, labelled.Labels)
 }

@@ -64,8 +64,8 @@
 //
 // # Testing
 //
-// The machine is tested as a function: tests reach every row of the table, cover every pair of
-// phase and input, and check the invariants after random inputs. The shell is tested in synctest
+// The machine is tested as a function: tests check its invariants after random inputs, and against a
+// server with every kind of fault. TRANSITIONS.md shows every row. The shell is tested in synctest
 // bubbles, by the suite of package reflectortest and by the scripts in testdata, which reproduce
 // incidents.
 //

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"orrery/informer/informertest"
 	"orrery/informer/reflector"
@@ -248,30 +247,6 @@ func TestQuietWatchesOverHTTP1(t *testing.T) {
 			assert.GreaterOrEqual(t, length, int64(31))
 			assert.LessOrEqual(t, length, int64(40))
 		}
-	})
-}
-
-// When a connection without keepalive dies, its watch is replaced within 45 seconds.
-func TestEachDeadConnectionIsReplaced(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		lifetimes := rapid.SliceOfN(rapid.IntRange(0, 200_000), 1, 8).Draw(rt, "milliseconds until the next connection dies")
-		idle := 0
-		withoutKeepalive(t, func(f *fixture) {
-			f.config.Trace = &reflector.Trace{IdleTimeout: func(time.Duration) { idle++ }}
-		}, func(t *testing.T, f *fixture) {
-			for i, life := range lifetimes {
-				time.Sleep(time.Duration(life) * time.Millisecond)
-				synctest.Wait()
-				f.source.Silence()
-				missed := f.source.Modify(informertest.Namespace("a"))
-				time.Sleep(45 * time.Second)
-				synctest.Wait()
-				require.Equal(t, i+1, idle)
-				require.Equal(t, missed.ResourceVersion, f.store.State()["a"])
-				time.Sleep(41 * time.Second)
-			}
-			require.Equal(t, 1, f.Snapshot().Lists)
-		})
 	})
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -116,70 +116,39 @@ func TestWatchThatOpensDuringTheNextAttemptIsClosed(t *testing.T) {
 // A watch from there is accepted and delivers nothing, not even bookmarks, until the version is
 // reached.
 type restorable struct {
-	mu     sync.Mutex
-	source *informertest.FakeSource[*api.Namespace]
-	down   bool
-	busy   int // number of lists to refuse with a Retry-After
+	source atomic.Pointer[informertest.FakeSource[*api.Namespace]]
 
 	noKeepalive bool
 }
 
-func (s *restorable) restore(source *informertest.FakeSource[*api.Namespace]) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.source = source
-}
-
-func (s *restorable) setDown(down bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.down = down
-}
-
-func (s *restorable) setBusy(lists int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.busy = lists
-}
-
-func (s *restorable) current() (*informertest.FakeSource[*api.Namespace], error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.down {
-		return nil, syscall.ECONNREFUSED
-	}
-	return s.source, nil
-}
-
-func (s *restorable) isBusy() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.busy--
-	return s.busy >= 0
+// restore replaces the server by another one, which refuses connections for a while, and then some
+// lists as well.
+func (s *restorable) restore(source *informertest.FakeSource[*api.Namespace], outage time.Duration, busy int) {
+	old := s.source.Swap(source)
+	refusals := slices.Repeat([]error{syscall.ECONNREFUSED}, int(outage/time.Second))
+	source.FailList(refusals...)
+	source.FailWatch(refusals...)
+	old.Cut(syscall.ECONNRESET)
+	time.Sleep(outage)
+	source.ClearFaults()
+	source.FailList(slices.Repeat([]error{informertest.TooManyRequests(time.Second)}, busy)...)
 }
 
 func (s *restorable) List(ctx context.Context, opts api.ListOptions) (*api.List[*api.Namespace], error) {
-	source, err := s.current()
-	if err != nil {
-		return nil, err
-	}
-	if s.isBusy() {
-		return nil, informertest.TooManyRequests(time.Second)
-	}
-	return source.List(ctx, opts)
+	return s.source.Load().List(ctx, opts)
 }
 
 func (s *restorable) Watch(ctx context.Context, opts api.ListOptions) (api.Watcher[*api.Namespace], error) {
-	source, err := s.current()
-	if err != nil {
-		return nil, err
-	}
+	source := s.source.Load()
 	asked, _ := strconv.Atoi(opts.ResourceVersion)
 	reached, _ := strconv.Atoi(source.ResourceVersion())
 	if !opts.SendInitialEvents && asked > reached {
 		opts.ResourceVersion = source.ResourceVersion()
 	}
 	watcher, err := source.Watch(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
 	return &watchOfTheFuture{Watcher: watcher, after: asked, keepalive: !s.noKeepalive}, err
 }
 
@@ -219,7 +188,8 @@ func TestEtcdIsRestoredFromABackup(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
-				server := &restorable{source: f.source, noKeepalive: c.noKeepalive}
+				server := &restorable{noKeepalive: c.noKeepalive}
+				server.source.Store(f.source)
 				f.config.ListerWatcher = server
 				var refused []string
 				f.config.Trace = &reflector.Trace{Expired: func(rv string, err error) {
@@ -236,12 +206,7 @@ func TestEtcdIsRestoredFromABackup(t *testing.T) {
 
 				backup := informertest.NewNamespaceSource()
 				backup.Add(informertest.Namespace("kept"))
-				server.restore(backup)
-				server.setDown(c.outage > 0)
-				f.source.Cut(syscall.ECONNRESET)
-				time.Sleep(c.outage)
-				server.setBusy(c.busy)
-				server.setDown(false)
+				server.restore(backup, c.outage, c.busy)
 				backup.Add(informertest.Namespace("new"))
 				time.Sleep(c.within)
 
@@ -259,7 +224,8 @@ func TestEtcdIsRestoredFromABackup(t *testing.T) {
 func TestAfterAnOutageTheVersionIsVerified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		server := &restorable{source: f.source}
+		server := &restorable{}
+		server.source.Store(f.source)
 		f.config.ListerWatcher = server
 		stop := f.run()
 		defer stop()
@@ -267,16 +233,14 @@ func TestAfterAnOutageTheVersionIsVerified(t *testing.T) {
 		f.source.Add(informertest.Namespace("a"))
 		synctest.Wait()
 		before := len(f.requests("list"))
-		server.setDown(true)
-		f.source.Cut(syscall.ECONNRESET)
-		time.Sleep(20 * time.Second)
-		server.setDown(false)
+		server.restore(f.source, 20*time.Second, 0)
 		f.source.Add(informertest.Namespace("b"))
 		time.Sleep(time.Minute)
 
-		asked := f.requests("list")[before:]
-		require.Len(t, asked, 1)
-		assert.Equal(t, api.ListOptions{ResourceVersion: "2", ResourceVersionMatch: api.MatchNotOlderThan, Limit: 1}, asked[0].Options)
+		verifies := api.ListOptions{ResourceVersion: "2", ResourceVersionMatch: api.MatchNotOlderThan, Limit: 1}
+		for _, asked := range f.requests("list")[before:] { // most of them were refused
+			assert.Equal(t, verifies, asked.Options)
+		}
 		assert.Equal(t, reflectortest.Versions(f.source.Objects()), f.store.State())
 	})
 }

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -19,61 +18,6 @@ func testRules() *rules {
 		name: "things", listTimeout: 5 * time.Minute, streaming: true, streamIdle: 10 * time.Second, streamDeadline: 5 * time.Minute, attempts: 3,
 		maxItems: 20,
 		idle:     3 * time.Minute, silentIdle: 45 * time.Second, resync: 10 * time.Minute, internalBudget: time.Minute,
-	}
-}
-
-// TestEveryRowIsReached walks the machine at random, from a fixed seed, until every row of the
-// table was used. A row after one that always holds, or whose condition contradicts its phase, is
-// never reached.
-func TestEveryRowIsReached(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine walks: not for the race detector")
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	reached := make([]bool, len(table))
-	for range 5000 {
-		machine := newDriver(testRules())
-		machine.rules.streaming = random.IntN(4) > 0
-		machine.rules.attempts = 1 + random.IntN(3)
-		machine.rules.maxItems = 1 + random.IntN(20)
-		machine.step = func(s state, in input) {
-			if row := rowOf(machine.rules, s, in); row >= 0 {
-				reached[row] = true
-			}
-		}
-		lucky := machine.outcome
-		machine.outcome = func(e effect) (input, bool) {
-			switch {
-			case e.kind == effectReplace && random.IntN(5) == 0:
-				return input{kind: inputReplaceFailed, err: reflector.ErrIdle}, true
-			case e.kind == effectResync && random.IntN(2) == 0:
-				return input{kind: inputResyncFailed, err: reflector.ErrIdle}, true
-			}
-			return lucky(e)
-		}
-		require.NoError(t, machine.feed(input{kind: inputStart}))
-		now := time.Duration(0)
-		for range 60 {
-			in := randomInput(random.IntN)
-			for len(transitions[machine.state.Phase][in.kind]) == 0 && machine.state.Phase != phaseStopped {
-				in = randomInput(random.IntN)
-			}
-			now += time.Duration(random.IntN(3)) * 500 * time.Millisecond
-			if random.IntN(10) == 0 {
-				now += longWithoutNews
-			}
-			if in.kind == inputIdleElapsed && machine.state.timers.idle != never { // on time, or late
-				now = max(now, machine.state.timers.idle+time.Duration(random.IntN(2))*lateTimer)
-			}
-			in.now = now
-			require.NoError(t, machine.feed(in))
-		}
-	}
-	idle := newDriver(testRules())
-	idle.step = func(s state, in input) { reached[rowOf(idle.rules, s, in)] = true }
-	require.NoError(t, idle.feed(input{kind: inputStop}))
-	for i, row := range table {
-		assert.True(t, reached[i], "never reached: %s, %s [%s]", row.from, row.on, row.when.text)
 	}
 }
 
@@ -130,15 +74,6 @@ func newDriver(r *rules) *driver {
 		return input{}, false
 	}
 	return d
-}
-
-func rowOf(r *rules, s state, in input) int {
-	for i, row := range table {
-		if row.from == s.Phase && row.on == in.kind && (row.when.holds == nil || row.when.holds(r, &s, &in)) {
-			return i
-		}
-	}
-	return -1
 }
 
 // feed makes a step and those that follow from it, and returns the first violated rule.
