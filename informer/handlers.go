@@ -123,15 +123,6 @@ func (s *SharedIndexInformer[T]) AddEventHandler(h ResourceEventHandler[T]) (*Re
 	return s.AddEventHandlerWithOptions(h, HandlerOptions{})
 }
 
-// AddEventHandlerWithResyncPeriod is AddEventHandler with the handler's own resync period; zero
-// means never.
-func (s *SharedIndexInformer[T]) AddEventHandlerWithResyncPeriod(h ResourceEventHandler[T], resync time.Duration) (*Registration, error) {
-	if resync == 0 {
-		resync = -1
-	}
-	return s.AddEventHandlerWithOptions(h, HandlerOptions{ResyncPeriod: resync})
-}
-
 // AddEventHandlerWithOptions is AddEventHandler with options.
 func (s *SharedIndexInformer[T]) AddEventHandlerWithOptions(h ResourceEventHandler[T], opts HandlerOptions) (*Registration, error) {
 	if h == nil {

@@ -78,7 +78,8 @@ func TestTraceReportsEachStep(t *testing.T) {
 		n.add("a")
 		assert.Equal(t, []string{"add a to 1", "handler 1 did add a in 0s"}, r.take())
 
-		slow, err := n.AddEventHandlerWithResyncPeriod(onAdd(func(*api.Namespace) { time.Sleep(2 * time.Second) }), 0)
+		slow, err := n.AddEventHandlerWithOptions(
+			onAdd(func(*api.Namespace) { time.Sleep(2 * time.Second) }), informer.HandlerOptions{ResyncPeriod: -1})
 		require.NoError(t, err)
 		time.Sleep(3 * time.Second)
 		synctest.Wait()

@@ -130,7 +130,7 @@ func TestAResyncReachesTheHandlersThatWereDue(t *testing.T) {
 		var hourly, never reported
 		_, err := inf.AddEventHandler(&hourly)
 		require.NoError(t, err)
-		_, err = inf.AddEventHandlerWithResyncPeriod(&never, 0)
+		_, err = inf.AddEventHandlerWithOptions(&never, informer.HandlerOptions{ResyncPeriod: -1})
 		require.NoError(t, err)
 		time.Sleep(61 * time.Minute)
 		synctest.Wait()
@@ -149,7 +149,7 @@ func TestPendingDoesNotCountSkippedResyncs(t *testing.T) {
 		var hourly, never reported
 		_, err := inf.AddEventHandler(&hourly)
 		require.NoError(t, err)
-		_, err = inf.AddEventHandlerWithResyncPeriod(&never, 0)
+		_, err = inf.AddEventHandlerWithOptions(&never, informer.HandlerOptions{ResyncPeriod: -1})
 		require.NoError(t, err)
 		require.Equal(t, 1, p.ShouldResync(time.Now().Add(2*time.Hour)))
 		for _, name := range []string{"a", "b", "c"} {

@@ -11,7 +11,7 @@ import (
 
 // Config configures a reflector of either form. ListerWatcher and Store are required; the other
 // zero values are useful. The textbook form ignores the fields for streaming lists, list and idle
-// timeouts and the budget of internal errors.
+// timeouts.
 type Config[T any] struct {
 	Name          string           // in errors and snapshots; by convention the resource, such as "namespaces"
 	ListerWatcher ListerWatcher[T] // the source of the objects
@@ -69,11 +69,6 @@ type Config[T any] struct {
 	ShouldResync func() bool
 
 	Backoff BackoffConfig // after failures
-	// MaxInternalErrorRetryDuration is how long a watch that ends with an internal error of the
-	// server (500) is reopened at the same position, after a back-off, before the state is listed
-	// again. The time counts from the first such error and restarts after a minute without one.
-	// Default 0: list at once.
-	MaxInternalErrorRetryDuration time.Duration
 
 	// WatchErrorHandler is called once for each failed round, with the reason: a [*ListError],
 	// [*WatchStartError], [*StreamError] or [*StoreError]. A round fails when the Reflector must
@@ -84,13 +79,12 @@ type Config[T any] struct {
 	Trace             *Trace // observes the Reflector
 }
 
-// BackoffConfig configures a back-off: the first delay is Initial, each further one Factor times as
-// long, up to Max, and each is extended by a random share of up to Jitter of itself. After a
-// success (a watch that delivered something or lasted ten seconds) it restarts at Initial.
+// BackoffConfig configures a back-off: the first delay is Initial, each further one twice as long,
+// up to Max, and each is extended by a random share of up to Jitter of itself. After a success (a
+// watch that delivered something or lasted ten seconds) it restarts at Initial.
 type BackoffConfig struct {
 	Initial time.Duration // default 800 ms
 	Max     time.Duration // default 30 s
-	Factor  float64       // default 2
 	// Jitter 1, the default, makes a wait of d last between d and 2d. A negative value means no
 	// jitter.
 	Jitter float64
@@ -115,7 +109,6 @@ func (c Config[T]) WithDefaults() Config[T] {
 func (b BackoffConfig) withDefaults() BackoffConfig {
 	b.Initial = orDefault(b.Initial, 800*time.Millisecond)
 	b.Max = max(orDefault(b.Max, 30*time.Second), b.Initial)
-	b.Factor = max(orDefault(b.Factor, 2), 1)
 	b.Jitter = max(orDefault(b.Jitter, 1), 0)
 	return b
 }
@@ -135,7 +128,7 @@ func (b BackoffConfig) Delays() backoff.BackOff {
 	delays := backoff.NewExponentialBackOff()
 	delays.InitialInterval = scale(b.Initial, stretch)
 	delays.MaxInterval = scale(b.Max, stretch)
-	delays.Multiplier = b.Factor
+	delays.Multiplier = 2
 	delays.RandomizationFactor = b.Jitter / 2 / stretch
 	delays.MaxElapsedTime = 0 // a Reflector never gives up
 	delays.Reset()

@@ -12,12 +12,11 @@ func TestSuite(t *testing.T) {
 	reflectortest.Run(t, reflectortest.Implementation{
 		New: func(cfg reflectortest.Config) reflectortest.Reflector { return reflector.New(cfg) },
 		Lacks: map[reflectortest.Capability]string{
-			reflectortest.StreamingLists:      asTheArticle,
-			reflectortest.IdleTimeouts:        asTheArticle,
-			reflectortest.ListTimeouts:        asTheArticle,
-			reflectortest.InternalErrorBudget: asTheArticle,
-			reflectortest.VerifiedPositions:   asTheArticle,
-			reflectortest.ResyncBeat:          "like client-go it starts the timer of the resync with each list",
+			reflectortest.StreamingLists:    asTheArticle,
+			reflectortest.IdleTimeouts:      asTheArticle,
+			reflectortest.ListTimeouts:      asTheArticle,
+			reflectortest.VerifiedPositions: asTheArticle,
+			reflectortest.ResyncBeat:        "like client-go it starts the timer of the resync with each list",
 		},
 	})
 }

@@ -8,16 +8,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// The thresholds of the actions.
-const (
-	// longWithoutNews is how long a server may send nothing, on any number of watches, until it is
-	// asked whether it has reached the position. kube-apiserver's bookmark interval is a third of
-	// that.
-	longWithoutNews = 3 * time.Minute
-	// internalPause is the time without internal errors after which the budget for them is full
-	// again.
-	internalPause = time.Minute
-)
+// longWithoutNews is how long a server may send nothing, on any number of watches, until it is asked
+// whether it has reached the position. kube-apiserver's bookmark interval is a third of that.
+const longWithoutNews = 3 * time.Minute
 
 func start(r *rules, s *state, in *input, _ *effects) { s.timers.resync = after(in.now, r.resync) }
 
@@ -277,13 +270,6 @@ func noteIdle(_ *rules, s *state, in *input, do *effects) {
 	do.add(effectNoteIdle).lasted = in.now - s.request.at
 }
 
-// countInternal records an internal error; other causes change nothing.
-func countInternal(_ *rules, s *state, in *input, _ *effects) {
-	if in.cause == reflector.CauseInternal {
-		s.failure.internalSince, s.failure.internalLast = s.internalSeries(in.now), in.now
-	}
-}
-
 // forgetPosition is for a version that the server refuses for a list. After a watch was refused, a
 // list that is not older than its version is still possible, and may come from the server's cache.
 func forgetPosition(r *rules, s *state, in *input, do *effects) {
@@ -382,15 +368,6 @@ func (s *state) judge(now time.Duration) {
 	lasted := now - s.stream.openedAt
 	s.failure.brief = lasted < shared.VeryShortWatch
 	s.failure.healthy = s.failure.healthy || s.stream.delivered > 0 || lasted >= shared.HealthyWatch
-}
-
-// internalSeries returns the time at which the current series of internal errors began, if one
-// happens now.
-func (s *state) internalSeries(now time.Duration) time.Duration {
-	if s.failure.internalLast == never || now-s.failure.internalLast >= internalPause {
-		return now
-	}
-	return s.failure.internalSince
 }
 
 // after returns the time of a timer; one with a duration of 0 or less never fires.

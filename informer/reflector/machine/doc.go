@@ -21,7 +21,7 @@
 //   - replaces a watch whose connection is dead without an error;
 //   - verifies the position after losing the connection: a server whose etcd was restored from a
 //     backup may be behind it;
-//   - keeps the position over internal errors of the server, and bounds the wait for a list;
+//   - bounds the wait for a list;
 //   - keeps the schedule of resyncs in all cases.
 //
 // A row of the table says: in this phase, on this input, if this condition holds, do this and enter

@@ -287,7 +287,6 @@ func TestAnySequenceKeepsTheRules(t *testing.T) {
 		rules.streaming = rapid.Bool().Draw(t, "streaming")
 		rules.pageSize = rapid.SampledFrom([]int64{0, 0, 2}).Draw(t, "pageSize")
 		rules.resync = rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "resync")
-		rules.internalBudget = rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "budget")
 		d := newDriver(rules)
 		d.outcome = func(e effect) (input, bool) {
 			switch {

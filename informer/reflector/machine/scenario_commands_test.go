@@ -136,8 +136,6 @@ func (s *scenario) configure(t *testing.T, arg string) {
 		s.config.IdleTimeout = duration(t, value)
 	case "resync":
 		s.config.ResyncPeriod = duration(t, value)
-	case "internal-budget":
-		s.config.MaxInternalErrorRetryDuration = duration(t, value)
 	case "streaming":
 		s.config.DisableWatchList = value == "off"
 	default:

@@ -27,7 +27,7 @@ import (
 //
 // A command is a line; several may follow each other. The commands:
 //
-//	config key=value ...     (before run) page-size, idle, resync, internal-budget, streaming
+//	config key=value ...     (before run) page-size, idle, resync, streaming
 //	server key=value ...     streaming=supported|refused|ignored|no-bookmark, paging=always, latency=1s,
 //	                         keepalive=no, endless=yes
 //	add|modify|delete|lose NAME ..., bump

@@ -89,10 +89,8 @@ type server struct {
 
 // failure is what earlier errors and short watches mean for the next.
 type failure struct {
-	brief         bool          // the last watch was very short
-	healthy       bool          // there was a success since the last back-off: the next one restarts the delays
-	internalSince time.Duration // first internal error of the current series
-	internalLast  time.Duration // last one, or never
+	brief   bool // the last watch was very short
+	healthy bool // there was a success since the last back-off: the next one restarts the delays
 }
 
 // timers say when each fires, or never. Only those of the phase are set: see clearTimers.
@@ -101,9 +99,8 @@ type timers struct{ backOff, idle, deadline, resync time.Duration }
 // newState returns the state before Start.
 func newState() state {
 	return state{
-		watch:   watch{bookmarkAt: never},
-		failure: failure{internalLast: never},
-		timers:  timers{backOff: never, idle: never, deadline: never, resync: never},
+		watch:  watch{bookmarkAt: never},
+		timers: timers{backOff: never, idle: never, deadline: never, resync: never},
 	}
 }
 
@@ -184,7 +181,6 @@ type rules struct {
 	idle           time.Duration // idle timeout of a watch with keepalive; negative: never
 	silentIdle     time.Duration // of one without, and for opening a watch
 	resync         time.Duration // 0: never
-	internalBudget time.Duration
 }
 
 func rulesOf[T any](c reflector.Config[T]) *rules {
@@ -200,7 +196,6 @@ func rulesOf[T any](c reflector.Config[T]) *rules {
 		idle:           c.IdleTimeout,
 		silentIdle:     c.IdleTimeout,
 		resync:         c.ResyncPeriod,
-		internalBudget: c.MaxInternalErrorRetryDuration,
 	}
 	if c.IdleTimeout == 0 {
 		r.idle, r.silentIdle = shared.IdleTimeout, shared.SilentIdleTimeout

@@ -80,7 +80,7 @@ var table = append([]transition{
 	{phaseWatching, inputStreamEnded, unresumable, phaseListing, then(endWatch, list)},
 	{phaseWatching, inputStreamEnded, withoutNews, phaseOpeningWatch, then(endWatch, openWatchVerified)},
 	{phaseWatching, inputStreamEnded, otherwise, phaseOpeningWatch, then(endWatch, openWatch)},
-	// As for an end. Then errors that keep the position, at most for the budget of internal ones.
+	// As for an end. Then errors that keep the position.
 	{phaseWatching, inputStreamFailed, both(recoveryIs(resume), veryShort), phaseBackingOff, failRound},
 	{phaseWatching, inputStreamFailed, both(recoveryIs(resume), veryShortAgain), phaseBackingOff, pause},
 	{phaseWatching, inputStreamFailed, both(recoveryIs(resume), unresumable), phaseListing, then(endWatch, list)},
@@ -88,9 +88,8 @@ var table = append([]transition{
 		then(endWatch, openWatchVerified)},
 	{phaseWatching, inputStreamFailed, recoveryIs(resume), phaseOpeningWatch, then(endWatch, openWatch)},
 	{phaseWatching, inputStreamFailed, recoveryIs(retry), phaseBackingOff, pause},
-	{phaseWatching, inputStreamFailed, internalBudgetLeft, phaseBackingOff, then(countInternal, pause)},
 	{phaseWatching, inputStreamFailed, positionGone, phaseBackingOff, then(noteGone, failRound)},
-	{phaseWatching, inputStreamFailed, otherwise, phaseBackingOff, then(countInternal, failRound)},
+	{phaseWatching, inputStreamFailed, otherwise, phaseBackingOff, failRound},
 	{phaseWatching, inputIdleElapsed, timerLate, phaseWatching, readFirst},
 	// Without a version to go on from there is nothing to verify.
 	{phaseWatching, inputIdleElapsed, unresumable, phaseListing, then(giveUpSilent, list)},
@@ -207,9 +206,6 @@ var (
 	}}
 	veryShortAgain = condition{"very short, no progress or not the first", func(_ *rules, s *state, in *input) bool {
 		return in.now-s.stream.openedAt < shared.VeryShortWatch && (s.failure.brief || s.unmoved())
-	}}
-	internalBudgetLeft = condition{"Internal, budget left", func(r *rules, s *state, in *input) bool {
-		return in.cause == reflector.CauseInternal && in.now-s.internalSeries(in.now) < r.internalBudget
 	}}
 )
 

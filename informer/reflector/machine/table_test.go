@@ -17,7 +17,7 @@ func testRules() *rules {
 	return &rules{
 		name: "things", listTimeout: 5 * time.Minute, streaming: true, streamIdle: 10 * time.Second, streamDeadline: 5 * time.Minute, attempts: 3,
 		maxItems: 20,
-		idle:     3 * time.Minute, silentIdle: 45 * time.Second, resync: 10 * time.Minute, internalBudget: time.Minute,
+		idle:     3 * time.Minute, silentIdle: 45 * time.Second, resync: 10 * time.Minute,
 	}
 }
 
@@ -244,13 +244,6 @@ func TestLimitsAreExact(t *testing.T) {
 	for name, test := range map[string]struct {
 		at, before func(r *rules, s *state) bool
 	}{
-		"internal errors begin a new series after the pause": {
-			func(_ *rules, s *state) bool {
-				s.failure.internalLast = now - internalPause
-				return s.internalSeries(now) == now
-			},
-			func(_ *rules, s *state) bool { s.failure.internalLast++; return s.internalSeries(now) == now },
-		},
 		"a watch is short if the idle timeout is three seconds": {
 			func(r *rules, s *state) bool {
 				r.silentIdle = 3 * time.Second

@@ -268,36 +268,6 @@ var failureCases = []suiteCase{
 		f.pass(time.Minute)
 		assert.Equal(f, []time.Duration{800 * time.Millisecond, 1600 * time.Millisecond, 3200 * time.Millisecond, 6400 * time.Millisecond}, *delays)
 	}},
-	{"internal errors have a budget, counted from the first of a series", InternalErrorBudget, func(f *fixture) {
-		f.config.MaxInternalErrorRetryDuration = 10 * time.Second
-		f.add("a")
-		f.start()
-		oops := func() { f.source.SendError(informertest.StatusError(500, api.ReasonInternalError, "oops")) }
-		for range 2 { // after a minute without one the budget is full again
-			lists := len(f.requests("list"))
-			oops()
-			f.pass(6 * time.Second)
-			oops()
-			f.pass(5 * time.Second)
-			require.Len(f, f.asked("list"), lists, "within the budget the position is kept")
-			oops() // 11 s after the first one, although 5 s after the last
-			f.pass(40 * time.Second)
-			require.Len(f, f.asked("list"), lists+1, "the budget counts from the first error of the series")
-			f.pass(time.Minute)
-		}
-	}},
-	{"a series of internal errors continues while two of them are less than a minute apart", InternalErrorBudget, func(f *fixture) {
-		f.config.MaxInternalErrorRetryDuration = 100 * time.Second
-		f.start()
-		for range 4 {
-			f.source.SendError(informertest.StatusError(500, api.ReasonInternalError, "oops"))
-			f.pass(30 * time.Second)
-		}
-		require.Len(f, f.asked("list"), 1, "within the budget the position is kept")
-		f.source.SendError(informertest.StatusError(500, api.ReasonInternalError, "oops"))
-		f.pass(someTime)
-		assert.Len(f, f.asked("list"), 2, "the budget is used up after 100 s, however the errors are spread")
-	}},
 	{"a store that refuses one object still gets the others", "", func(f *fixture) {
 		var reported []*reflector.StoreError
 		f.config.Trace = &reflector.Trace{StoreFailed: func(err *reflector.StoreError) { reported = append(reported, err) }}

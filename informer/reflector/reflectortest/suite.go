@@ -58,8 +58,6 @@ const (
 	IdleTimeouts Capability = "idle timeouts"
 	// ListTimeouts: a list without an answer times out.
 	ListTimeouts Capability = "list timeouts"
-	// InternalErrorBudget: internal errors of the server do not lead to a list for a while.
-	InternalErrorBudget Capability = "internal-error budget"
 	// VerifiedPositions: after a silence the server is asked whether it has reached the position.
 	VerifiedPositions Capability = "verified positions"
 	// ResyncBeat: resyncs happen at multiples of their period.
