@@ -49,12 +49,42 @@ func (s suite) ConflictRetriesAreBoundedAndBackOff(t *testing.T, c doomed) {
 	assert.Equal(t, tries, Count(c.Log(), "PUT /api/v1/namespaces/ns/finalize"), "the next pass tries as often as the first")
 }
 
-func (s suite) ConflictWithARecreatedNamespaceStops(t *testing.T, c doomed) {
-	c.Before("", "/finalize", func() { c.AddNamespace("ns", true, "kubernetes") }) // the same name, another UID
-	err := s.newDeleter(t, c).Delete(t.Context(), "ns")
-	var changed *nsctl.UIDChangedError
-	require.ErrorAs(t, err, &changed)
-	assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers)
+// A namespace that is re-created while a write about the old one is in flight is not written to.
+func (s suite) ConflictWithARecreatedNamespaceStops(t *testing.T) {
+	for _, write := range []string{"/status", "/finalize"} {
+		BubbleRun(t, write, func(t *testing.T, c *Cluster) {
+			c.AddNamespace("ns", true, "kubernetes", "example.com/other")
+			c.Before("", write, sync.OnceFunc(func() { c.AddNamespace("ns", false, "kubernetes") }))
+			var changed *nsctl.UIDChangedError
+			require.ErrorAs(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), &changed)
+			assert.Empty(t, c.Existing(t, "ns").Status.Conditions)
+			assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers)
+		})
+	}
+}
+
+func (s suite) NamespaceThatVanishesMeanwhileIsDone(t *testing.T) {
+	gone := Status(404, api.ReasonNotFound, "not found")
+	for name, first := range map[string]*api.Status{
+		"at a write": gone, "after a conflict": Status(409, api.ReasonConflict, "the object has been modified"),
+	} {
+		BubbleRun(t, name, func(t *testing.T, c *Cluster) {
+			c.AddNamespace("ns", true, "kubernetes")
+			var finalized atomic.Bool
+			c.Refuse(func(r *http.Request) *api.Status {
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/finalize"):
+					finalized.Store(true)
+					return first
+				case finalized.Load() || r.Method == http.MethodPut:
+					return gone
+				}
+				return nil
+			})
+			assert.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
+			assert.True(t, finalized.Load(), "want the pass to finalize the namespace")
+		})
+	}
 }
 
 func (s suite) StatusThatCannotBeWrittenDoesNotStopTheDeletion(t *testing.T, c *Cluster) {
@@ -92,27 +122,6 @@ func (s suite) ReportThatAnotherHasWrittenCountsAsKept(t *testing.T, c *Cluster)
 	require.NoError(t, s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.Trace = trace }).Delete(t.Context(), "ns"))
 	assert.True(t, overtaken, "want the pass to report conditions")
 	assert.Equal(t, []string{"kept"}, told, "want the conditions reported as kept: another client has written them, this one has not")
-}
-
-func (s suite) NamespaceThatVanishesMeanwhileIsDone(t *testing.T, c doomed) {
-	c.RefuseAll(http.MethodPut, "", Status(404, api.ReasonNotFound, "not found"))
-	assert.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-}
-
-func (s suite) NamespaceThatVanishesAfterAConflictIsDone(t *testing.T, c doomed) {
-	var conflict atomic.Bool
-	c.Refuse(func(r *http.Request) *api.Status {
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/finalize"):
-			conflict.Store(true)
-			return Status(409, api.ReasonConflict, "the object has been modified")
-		case conflict.Load():
-			return Status(404, api.ReasonNotFound, "not found")
-		}
-		return nil
-	})
-	assert.NoError(t, s.newDeleter(t, c).Delete(t.Context(), "ns"))
-	assert.True(t, conflict.Load(), "want the pass to finalize the namespace")
 }
 
 func (s suite) ErrorsOfTheGetAreReturned(t *testing.T, c *Cluster) {

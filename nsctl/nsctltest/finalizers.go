@@ -231,18 +231,24 @@ func (s suite) TheEstimateIsTheLongestGracePeriod(t *testing.T) {
 	}
 }
 
-func (s suite) DryRunLooksAndWritesNothing(t *testing.T, c doomed) {
-	c.Put("pods.", "ns", "a", RunningPod(30))
-	c.Put("configmaps.", "ns", "a")
-	c.Put("configmaps.", "ns", "b")
-	would := map[string]nsctl.Found{}
+// newDryRun returns the deleter of a dry run, and what it finds, by type.
+func (s suite) newDryRun(t *testing.T, c http.Handler) (deleter DeleterUnderTest, would map[string]nsctl.Found) {
+	would = map[string]nsctl.Found{}
 	trace := &nsctl.Trace{WouldDelete: func(_ string, r api.GroupVersionResource, found nsctl.Found, err error) {
-		require.NoError(t, err)
+		assert.NoError(t, err)
 		if found.Total() > 0 {
 			would[r.GroupResource()] = found
 		}
 	}}
-	deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.DryRun, config.Trace = true, trace })
+	deleter = s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.DryRun, config.Trace = true, trace })
+	return deleter, would
+}
+
+func (s suite) DryRunLooksAndWritesNothing(t *testing.T, c doomed) {
+	c.Put("pods.", "ns", "a", RunningPod(30))
+	c.Put("configmaps.", "ns", "a")
+	c.Put("configmaps.", "ns", "b")
+	deleter, would := s.newDryRun(t, c)
 	require.NoError(t, deleter.Delete(t.Context(), "ns"))
 	assert.Equal(t, map[string]nsctl.Found{
 		"pods.":       {ToDelete: 1, Names: []string{"a"}},
@@ -262,11 +268,7 @@ func (s suite) DryRunTellsApartWhatAlreadyTerminates(t *testing.T, c doomed) {
 	c.Put("configmaps.", "ns", "held", WithFinalizers("example.com/hold"), terminating)
 	c.Put("configmaps.", "ns", "free", WithFinalizers("example.com/hold"))
 	c.Put("secrets.", "ns", "a")
-	would := map[string]nsctl.Found{}
-	trace := &nsctl.Trace{WouldDelete: func(_ string, r api.GroupVersionResource, found nsctl.Found, _ error) {
-		would[r.GroupResource()] = found
-	}}
-	deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.DryRun, config.Trace = true, trace })
+	deleter, would := s.newDryRun(t, c)
 	require.NoError(t, deleter.Delete(t.Context(), "ns"))
 	assert.Equal(t, nsctl.Found{ToDelete: 1, Held: 1, Names: []string{"free", "held"}}, would["configmaps."],
 		"it has a finalizer as well, and is not held yet")
@@ -283,7 +285,7 @@ func (s suite) DryRunTellsApartWhatAlreadyTerminates(t *testing.T, c doomed) {
 func (s suite) DryRunIgnoresARemovedType(t *testing.T, c doomed) {
 	c.Types["gone.example/v1"] = []string{"ghosts"}
 	c.Before("", "/ghosts", func() { c.Undefine("gone.example/v1") })
-	deleter := s.newDeleter(t, c, func(config *nsctl.DeleterConfig) { config.DryRun = true })
+	deleter, _ := s.newDryRun(t, c)
 	require.NoError(t, deleter.Delete(t.Context(), "ns"))
 	c.Existing(t, "ns")
 }

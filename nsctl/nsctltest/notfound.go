@@ -22,24 +22,9 @@ import (
 // The DELETE of the collection succeeds, a finalizer holds an object, and the verifying LIST
 // answers 404 or 405. The type is still served, so that proves nothing: the namespace must stay.
 func (s suite) AVerifyingListThatIsNotFoundProvesNothing(t *testing.T) {
-	for _, resource := range []string{"secrets", "pods"} {
-		for _, refusal := range notServedAnswers {
-			BubbleRun(t, resource+" "+string(refusal.Reason), func(t *testing.T, c *Cluster) {
-				c.AddNamespace("ns", true, "kubernetes")
-				c.Put(resource+".", "ns", "held", WithFinalizers("example.com/hold"))
-				c.RefuseAll(http.MethodGet, "/"+resource, refusal)
-				deleter := s.newDeleter(t, c)
-				requireFailureOf(t, deleter.Delete(t.Context(), "ns"), resource)
-				require.NotNil(t, c.Namespace("ns"), "finalized although %s/held is still there", resource)
-				assert.Equal(t, []string{resource + "./held"}, c.Left("ns"))
-				assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Status)
-
-				c.Refuse(nil)
-				c.Release(resource+".", "ns", "held")
-				require.NoError(t, deleter.Delete(t.Context(), "ns"))
-				c.AssertGone(t, "ns")
-			})
-		}
+	for _, refusal := range notServedAnswers {
+		s.refused(t, "secrets.", nil, http.MethodGet, refusal)
+		s.refused(t, "pods.", nil, http.MethodGet, refusal)
 	}
 }
 
@@ -235,23 +220,7 @@ func (s suite) ARemovedTypeIsReportedAsRemoved(t *testing.T, c doomed) {
 func (s suite) ATypeThatIsListedAndNotFoundIsNotEmpty(t *testing.T) {
 	for _, refusal := range notServedAnswers {
 		for _, verbs := range [][]string{nil, {"delete", "deletecollection"}, {"delete", "list"}} {
-			BubbleRun(t, string(refusal.Reason), func(t *testing.T, c *Cluster) {
-				c.Types["late.example/v1"] = []string{"gadgets"}
-				if verbs != nil {
-					c.Verbs["gadgets.late.example"] = verbs
-				}
-				c.AddNamespace("ns", true, "kubernetes")
-				c.Put("gadgets.late.example", "ns", "g")
-				c.RefuseAll("", "/gadgets", refusal)
-				deleter := s.newDeleter(t, c)
-				err := deleter.Delete(t.Context(), "ns")
-				requireFailureOf(t, err, "gadgets")
-				assert.Equal(t, "ContentDeletionFailed", ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Reason)
-
-				c.Refuse(nil)
-				require.NoError(t, deleter.Delete(t.Context(), "ns"))
-				c.AssertGone(t, "ns")
-			})
+			s.refused(t, "gadgets.late.example", verbs, "", refusal)
 		}
 	}
 }

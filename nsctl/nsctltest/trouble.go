@@ -127,17 +127,6 @@ func (s suite) ConflictingReportsAreWrittenOnTheNewState(t *testing.T, c doomed)
 	assert.Equal(t, api.ConditionTrue, ConditionOf(c.Existing(t, "ns"), api.NamespaceContentRemaining).Status, "the conflict lost the report")
 }
 
-// A namespace that is re-created while the report about the old one is in flight gets no report and
-// keeps its token.
-func (s suite) AReportAboutARecreatedNamespaceIsNotWritten(t *testing.T, c *Cluster) {
-	c.AddNamespace("ns", true, "kubernetes", "example.com/other")
-	c.Before("", "/status", sync.OnceFunc(func() { c.AddNamespace("ns", false, "kubernetes") }))
-	var changed *nsctl.UIDChangedError
-	require.ErrorAs(t, s.newDeleter(t, c).Delete(t.Context(), "ns"), &changed)
-	assert.Empty(t, c.Existing(t, "ns").Status.Conditions)
-	assert.Equal(t, []string{"kubernetes"}, c.Existing(t, "ns").Spec.Finalizers)
-}
-
 // Servers refuse a request in many ways, whatever the code. The type is not empty, the pass fails,
 // the other types are deleted, and the namespace disappears once the refusals end.
 func (s suite) EachRefusalOfACollectionIsAFailure(t *testing.T) {
@@ -149,23 +138,39 @@ func (s suite) EachRefusalOfACollectionIsAFailure(t *testing.T) {
 		Status(502, "", "bad gateway"), Status(503, api.ReasonServiceUnavailable, "not now"), Status(504, api.ReasonTimeout, "too late"),
 	} {
 		for _, method := range []string{http.MethodDelete, http.MethodGet} {
-			BubbleRun(t, fmt.Sprint(method, " ", refusal.Code, " ", refusal.Reason), func(t *testing.T, c *Cluster) {
-				c.AddNamespace("ns", true, "kubernetes")
-				c.Put("secrets.", "ns", "s", WithFinalizers("example.com/hold"))
-				c.Put("configmaps.", "ns", "c")
-				c.RefuseAll(method, "/secrets", refusal)
-				deleter := s.newDeleter(t, c)
-				requireFailureOf(t, deleter.Delete(t.Context(), "ns"), "secrets")
-				assert.Equal(t, []string{"secrets./s"}, c.Left("ns"))
-				assert.Contains(t, ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure).Message, refusal.Message)
-
-				c.Refuse(nil)
-				c.Release("secrets.", "ns", "s")
-				require.NoError(t, deleter.Delete(t.Context(), "ns"))
-				c.AssertGone(t, "ns")
-			})
+			s.refused(t, "secrets.", nil, method, refusal)
 		}
 	}
+}
+
+// refused asserts that a pass fails for a type whose requests with a method are refused, that the
+// condition says so, that the other types are deleted, except behind pods, and that the namespace
+// disappears once the refusals end.
+func (s suite) refused(t *testing.T, groupResource string, verbs []string, method string, refusal *api.Status) {
+	resource, _, _ := strings.Cut(groupResource, ".")
+	BubbleRun(t, fmt.Sprint(resource, " ", method, " ", refusal.Code, " ", refusal.Reason), func(t *testing.T, c *Cluster) {
+		c.Types["late.example/v1"] = []string{"gadgets"}
+		c.Verbs[groupResource] = verbs
+		c.AddNamespace("ns", true, "kubernetes")
+		c.Put(groupResource, "ns", "held", WithFinalizers("example.com/hold"))
+		left := []string{groupResource + "/held"}
+		c.Put("configmaps.", "ns", "c")
+		if resource == "pods" {
+			left = []string{"configmaps./c", "pods./held"}
+		}
+		c.RefuseAll(method, "/"+resource, refusal)
+		deleter := s.newDeleter(t, c)
+		requireFailureOf(t, deleter.Delete(t.Context(), "ns"), resource)
+		assert.Equal(t, left, c.Left("ns"))
+		failure := ConditionOf(c.Existing(t, "ns"), api.NamespaceDeletionContentFailure)
+		assert.Equal(t, "ContentDeletionFailed", failure.Reason)
+		assert.Contains(t, failure.Message, refusal.Message)
+
+		c.Refuse(nil)
+		c.Release(groupResource, "ns", "held")
+		require.NoError(t, deleter.Delete(t.Context(), "ns"))
+		c.AssertGone(t, "ns")
+	})
 }
 
 // If the server rejects a status, because of its size or for another reason, the deletion
