@@ -380,7 +380,3 @@ func (a adapter) RemoveEventHandler(r informertest.Registration) error {
 func (a adapter) ShutDownEventHandler(ctx context.Context, r informertest.Registration) error {
 	return a.SharedIndexInformer.ShutDownEventHandler(ctx, r.(*informer.Registration))
 }
-
-func (a adapter) ShutDownEventHandlerWithDrain(ctx context.Context, r informertest.Registration) error {
-	return a.SharedIndexInformer.ShutDownEventHandlerWithDrain(ctx, r.(*informer.Registration))
-}

@@ -69,8 +69,8 @@ type Processor[T any] interface {
 	// AddListener adds h, which receives the initial notifications and then every later one. It is
 	// not called after Run's ctx has ended.
 	AddListener(h *RegisteredHandler[T], initial []Notification[T])
-	// RemoveListener removes h, which still receives what was distributed before. It does not wait
-	// for h. [RegisteredHandler.End] is called when the last callback has returned.
+	// RemoveListener removes h, which was stopped before: it drops what it still receives. It does
+	// not wait for h. [RegisteredHandler.End] is called when the last callback has returned.
 	RemoveListener(h *RegisteredHandler[T])
 	// Distribute sends n to all listeners, or, if n is a Sync, to those whose resync is due, and
 	// returns their number. It must not wait for a handler.

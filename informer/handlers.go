@@ -29,13 +29,11 @@ type registry[T any] struct {
 	// lags reports whether a handler has an unreported lag.
 	lags atomic.Bool
 
-	mu   sync.Mutex // guards the fields below
-	list []*RegisteredHandler[T]
-	// draining are removed handlers that may still process their backlog.
-	draining []*RegisteredHandler[T]
-	lastID   uint64
-	started  bool // the check period is fixed
-	closed   bool // no handler can be added
+	mu      sync.Mutex // guards the fields below
+	list    []*RegisteredHandler[T]
+	lastID  uint64
+	started bool // the check period is fixed
+	closed  bool // no handler can be added
 	// checkPeriod is how often the reflector checks whether a resync is due; 0 means never.
 	checkPeriod time.Duration
 }
@@ -76,9 +74,9 @@ func (r *registry[T]) scheduleLocked(h *RegisteredHandler[T]) {
 	h.resync.adapt(r.checkPeriod, time.Now())
 }
 
-// remove returns the handler of a registration, or nil if it was already removed or the informer
-// has stopped. Without drain the handler drops its backlog.
-func (r *registry[T]) remove(registration *Registration, drain bool) *RegisteredHandler[T] {
+// remove returns the handler of a registration, which drops its backlog, or nil if it was already
+// removed or the informer has stopped.
+func (r *registry[T]) remove(registration *Registration) *RegisteredHandler[T] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i := slices.IndexFunc(r.list, func(h *RegisteredHandler[T]) bool { return h.registration == registration })
@@ -87,11 +85,7 @@ func (r *registry[T]) remove(registration *Registration, drain bool) *Registered
 	}
 	h := r.list[i]
 	r.list = slices.Delete(r.list, i, i+1)
-	h.stopped.Store(!drain)
-	r.draining = slices.DeleteFunc(r.draining, func(h *RegisteredHandler[T]) bool { return isClosed(h.registration.ended) })
-	if drain {
-		r.draining = append(r.draining, h)
-	}
+	h.stopped.Store(true)
 	return h
 }
 
@@ -108,10 +102,10 @@ func (r *registry[T]) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
-	for _, h := range slices.Concat(r.list, r.draining) {
+	for _, h := range r.list {
 		h.stopped.Store(true)
 	}
-	r.list, r.draining = nil, nil
+	r.list = nil
 }
 
 // AddEventHandler registers a handler with the resync period of the informer.
@@ -181,61 +175,32 @@ func (s *SharedIndexInformer[T]) contentLocked() []Notification[T] {
 }
 
 // RemoveEventHandler removes a handler without waiting: a running callback continues, no other
-// begins. Events that wait for the handler are dropped; ShutDownEventHandlerWithDrain delivers
-// them.
+// begins. Events that wait for the handler are dropped.
 //
 // A second removal does nothing. A registration of another informer gives [ErrForeignRegistration].
 func (s *SharedIndexInformer[T]) RemoveEventHandler(r *Registration) error {
-	_, err := s.leave(r, false)
-	return err
+	if r == nil || r.owner != any(s) {
+		return ErrForeignRegistration
+	}
+	h := s.handlers.remove(r)
+	if h == nil {
+		return nil
+	}
+	if s.config.Trace.HandlerRemoved != nil {
+		s.config.Trace.HandlerRemoved(r.info)
+	}
+	s.processor.RemoveListener(h)
+	return nil
 }
 
 // ShutDownEventHandler is RemoveEventHandler, but returns after the last callback. If ctx ends
 // first, it returns the error of ctx, and the handler is removed all the same; so it is if a
 // callback of the same handler calls it, which cannot wait and gets [ErrInsideHandler].
 func (s *SharedIndexInformer[T]) ShutDownEventHandler(ctx context.Context, r *Registration) error {
-	if _, err := s.leave(r, false); err != nil {
+	if err := s.RemoveEventHandler(r); err != nil {
 		return err
 	}
 	return r.waitEnded(ctx)
-}
-
-// ShutDownEventHandlerWithDrain is ShutDownEventHandler, but lets the handler process its backlog
-// first. If ctx ends before that is done, it drops the rest and returns the error of ctx.
-//
-// Called from a callback of the same handler it returns [ErrInsideHandler], and the rest is still
-// delivered. An informer that stops meanwhile drops the rest, which is not an error.
-func (s *SharedIndexInformer[T]) ShutDownEventHandlerWithDrain(ctx context.Context, r *Registration) error {
-	h, err := s.leave(r, true)
-	if err != nil {
-		return err
-	}
-	err = r.waitEnded(ctx)
-	if h != nil && ctx.Err() != nil {
-		h.stopped.Store(true)
-	}
-	return err
-}
-
-// leave removes a handler. It returns a nil handler if there is none to remove.
-func (s *SharedIndexInformer[T]) leave(r *Registration, drain bool) (*RegisteredHandler[T], error) {
-	if r == nil || r.owner != any(s) {
-		return nil, ErrForeignRegistration
-	}
-	h := s.handlers.remove(r, drain)
-	if h == nil {
-		return nil, nil
-	}
-	if s.config.Trace.HandlerRemoved != nil {
-		s.config.Trace.HandlerRemoved(r.info)
-	}
-	if drain { // changes in the store are distributed once the lock is free
-		s.blockDeltas.Lock()
-		//lint:ignore SA2001 the empty section is a barrier
-		s.blockDeltas.Unlock()
-	}
-	s.processor.RemoveListener(h)
-	return h, nil
 }
 
 // resyncSchedule says when a handler is due for a resync.

@@ -54,7 +54,7 @@ func (p *sharedProcessor[T]) AddListener(h *RegisteredHandler[T], initial []Noti
 	}
 }
 
-// RemoveListener removes a handler. pop still delivers what was distributed before the removal.
+// RemoveListener removes a handler. What pop still delivers to it, RegisteredHandler.Call drops.
 func (p *sharedProcessor[T]) RemoveListener(h *RegisteredHandler[T]) {
 	p.listenersLock.Lock()
 	started := p.listenersStarted

@@ -121,10 +121,6 @@ func (h *RegisteredHandler[T]) End() {
 	close(h.registration.ended)
 }
 
-// Stopped reports whether the handler drops further events: it was removed without a drain, or the
-// informer stops.
-func (h *RegisteredHandler[T]) Stopped() bool { return h.stopped.Load() }
-
 // Call makes the callback for an event, which counts as processed in any case. Call does not keep
 // n.
 func (h *RegisteredHandler[T]) Call(n *Notification[T]) {

@@ -3,7 +3,6 @@ package informer_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -45,109 +44,54 @@ func TestRemovalOfForeignRegistrations(t *testing.T) {
 		require.NoError(t, err)
 		for _, r := range []*informer.Registration{nil, foreign} {
 			assert.ErrorIs(t, n.RemoveEventHandler(r), informer.ErrForeignRegistration)
-			for _, shutDown := range shutDowns {
-				assert.ErrorIs(t, shutDown(n, t.Context(), r), informer.ErrForeignRegistration)
-			}
+			assert.ErrorIs(t, n.ShutDownEventHandler(t.Context(), r), informer.ErrForeignRegistration)
 		}
 	})
-}
-
-// shutDowns are the removals that wait for the handler.
-var shutDowns = map[string]func(*namespaces, context.Context, *informer.Registration) error{
-	"waiting": func(n *namespaces, ctx context.Context, r *informer.Registration) error {
-		return n.ShutDownEventHandler(ctx, r)
-	},
-	"draining": func(n *namespaces, ctx context.Context, r *informer.Registration) error {
-		return n.ShutDownEventHandlerWithDrain(ctx, r)
-	},
 }
 
 // TestShutDownInsideTheCallback: a wait for the caller itself is an error, and the handler is
 // removed all the same.
 func TestShutDownInsideTheCallback(t *testing.T) {
-	for name, shutDown := range shutDowns {
-		t.Run(name, func(t *testing.T) {
-			inEachBubble(t, config{}, func(n *namespaces) {
-				var r *informer.Registration
-				var result []error
-				r = n.register(onAdd(func(*api.Namespace) {
-					result = append(result, shutDown(n, context.Background(), r))
-				}))
-				n.start()
-				n.add("a")
-				n.add("b")
-				require.Len(t, result, 1)
-				assert.ErrorIs(t, result[0], informer.ErrInsideHandler)
-				<-r.Ended()
-			})
-		})
-	}
+	inEachBubble(t, config{}, func(n *namespaces) {
+		var r *informer.Registration
+		var result []error
+		r = n.register(onAdd(func(*api.Namespace) {
+			result = append(result, n.ShutDownEventHandler(context.Background(), r))
+		}))
+		n.start()
+		n.add("a")
+		n.add("b")
+		require.Len(t, result, 1)
+		assert.ErrorIs(t, result[0], informer.ErrInsideHandler)
+		<-r.Ended()
+	})
 }
 
 func TestShutDownGivesUpWithItsContext(t *testing.T) {
-	for name, shutDown := range shutDowns {
-		t.Run(name, func(t *testing.T) {
-			inEachBubble(t, config{}, func(n *namespaces) {
-				var reported []string
-				r := n.register(onAdd(func(obj *api.Namespace) {
-					reported = append(reported, obj.Name)
-					time.Sleep(time.Minute)
-				}))
-				n.start()
-				n.add("a")
-				n.add("b")
-				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-				defer cancel()
-				assert.ErrorIs(t, shutDown(n, ctx, r), context.DeadlineExceeded)
-				assert.NoError(t, n.ShutDownEventHandler(context.Background(), r), "a second one waits for the end")
-				assert.Equal(t, []string{"a"}, reported, "waiting events are dropped at the deadline")
-				assert.NoError(t, shutDown(n, ctx, r), "a handler that has ended is no error, even with an expired context")
-			})
-		})
-	}
+	inEachBubble(t, config{}, func(n *namespaces) {
+		var reported []string
+		r := n.register(onAdd(func(obj *api.Namespace) {
+			reported = append(reported, obj.Name)
+			time.Sleep(time.Minute)
+		}))
+		n.start()
+		n.add("a")
+		n.add("b")
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		assert.ErrorIs(t, n.ShutDownEventHandler(ctx, r), context.DeadlineExceeded)
+		assert.NoError(t, n.ShutDownEventHandler(context.Background(), r), "a second one waits for the end")
+		assert.Equal(t, []string{"a"}, reported, "waiting events are dropped")
+		assert.NoError(t, n.ShutDownEventHandler(ctx, r), "a handler that has ended is no error, even with an expired context")
+	})
 }
 
 func TestShutDownOfAHandlerThatNeverRan(t *testing.T) {
 	inEachBubble(t, config{}, func(n *namespaces) {
-		for _, r := range []*informer.Registration{n.register(&log{}), n.register(&log{})} {
-			require.NoError(t, n.ShutDownEventHandlerWithDrain(context.Background(), r))
-			require.NoError(t, n.ShutDownEventHandler(context.Background(), r))
-			<-r.Ended()
-		}
+		r := n.register(&log{})
+		require.NoError(t, n.ShutDownEventHandler(context.Background(), r))
+		<-r.Ended()
 	})
-}
-
-// TestDrainDeliversWhatIsBetweenStoreAndHandlers: the removal begins when a change is in the
-// store and not yet distributed. The handler receives it, because the removal waits for the
-// critical section.
-func TestDrainDeliversWhatIsBetweenStoreAndHandlers(t *testing.T) {
-	for name, gears := range sets {
-		t.Run(name, func(t *testing.T) {
-			var n *namespaces
-			var r *informer.Registration
-			drained, removed := make(chan error, 1), make(chan struct{})
-			cfg := config{
-				Gears: gears,
-				Trace: &informer.Trace{HandlerRemoved: func(informer.HandlerInfo) { close(removed) }},
-				StoreTrace: &indexer.Trace{Added: func(string) {
-					go func() { drained <- n.ShutDownEventHandlerWithDrain(context.Background(), r) }()
-					<-removed
-					for range 1000 { // a removal that did not wait would have returned by now
-						runtime.Gosched()
-					}
-				}},
-			}
-			inBubble(t, cfg, func(world *namespaces) {
-				n = world
-				var reported log
-				r = n.register(&reported)
-				n.start()
-				n.add("a")
-				require.NoError(t, <-drained)
-				assert.Equal(t, log{"add a"}, reported)
-			})
-		})
-	}
 }
 
 func TestTransformThatPanicsIsReported(t *testing.T) {

@@ -61,11 +61,11 @@ func isAnother[T any](reported, gone T) bool {
 //
 // Invariant: byKey holds the entries of the list, each under its key, except marks.
 type coalescingQueue[T any] struct {
-	mu       sync.Mutex
-	wake     sync.Cond // on mu; signalled when an event waits or the queue has ended
-	byKey    map[string]*entry[T]
-	list     entry[T] // the ends of the list: next is the oldest entry, previous the newest
-	finished bool     // add is a no-op
+	mu      sync.Mutex
+	wake    sync.Cond // on mu; signalled when an event waits or the queue has ended
+	byKey   map[string]*entry[T]
+	list    entry[T] // the ends of the list: next is the oldest entry, previous the newest
+	stopped bool     // add is a no-op
 }
 
 // entry is a waiting event in a doubly linked list.
@@ -84,7 +84,7 @@ func newCoalescingQueue[T any]() *coalescingQueue[T] {
 func (q *coalescingQueue[T]) add(batch []informer.Notification[T]) (merged int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.finished {
+	if q.stopped {
 		return 0
 	}
 	for i := range batch {
@@ -139,7 +139,7 @@ func (q *coalescingQueue[T]) next(n *informer.Notification[T]) bool {
 	defer q.mu.Unlock()
 	*n = informer.Notification[T]{} // for the garbage collector
 	for q.list.next == &q.list {
-		if q.finished {
+		if q.stopped {
 			return false
 		}
 		q.wake.Wait()
@@ -150,17 +150,10 @@ func (q *coalescingQueue[T]) next(n *informer.Notification[T]) bool {
 	return true
 }
 
-func (q *coalescingQueue[T]) finish() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.finished = true
-	q.wake.Signal()
-}
-
 func (q *coalescingQueue[T]) stop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.finished = true
+	q.stopped = true
 	q.byKey = nil
 	q.list.previous, q.list.next = &q.list, &q.list
 	q.wake.Signal()

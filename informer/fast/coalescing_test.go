@@ -21,6 +21,15 @@ func waitingIn(p *coalescingQueue[*thing]) (events []string) {
 	return events
 }
 
+// deliverAll delivers what waits.
+func (p *coalescingQueue[T]) deliverAll(call func(n *informer.Notification[T])) {
+	var n informer.Notification[T]
+	for p.list.next != &p.list {
+		p.next(&n)
+		call(&n)
+	}
+}
+
 // check returns the violated invariant of the queue, if any.
 func (p *coalescingQueue[T]) check(t require.TestingT) {
 	found := 0
@@ -73,7 +82,8 @@ func TestCoalescingQueueWaitsForTheHandler(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, "update a 1->5", reported[1], "one update to another object of that name")
 		close(turn)
-		p.finish()
+		synctest.Wait()
+		p.stop()
 		<-done
 		assert.Equal(t, []string{"add a nothing->1", "update a 1->5", "add b nothing->1"}, reported)
 	})
@@ -83,9 +93,8 @@ func TestCoalescingQueueWaitsForTheHandler(t *testing.T) {
 func TestCoalescingQueueForgetsALag(t *testing.T) {
 	p := newCoalescingQueue[*thing]()
 	p.add(numbered(0, 3000))
-	p.finish()
 	var s sink
-	p.run(callFunc(s.deliver))
+	p.deliverAll(s.deliver)
 	assert.Equal(t, keysFrom(0, 3000), s.got())
 	assert.Empty(t, p.byKey)
 	assert.Same(t, &p.list, p.list.next)
@@ -127,8 +136,7 @@ func TestCoalescingQueueLeadsToTheSameState(t *testing.T) {
 			p.check(t)
 			require.Equal(t, len(p.byKey), sent-merged-handled)
 		}
-		p.finish()
-		p.run(callFunc(func(n *informer.Notification[*thing]) { tellAll(t, reported, []informer.Notification[*thing]{*n}) }))
+		p.deliverAll(func(n *informer.Notification[*thing]) { tellAll(t, reported, []informer.Notification[*thing]{*n}) })
 		require.True(t, maps.Equal(world, reported))
 	})
 }

@@ -10,17 +10,13 @@ import (
 // deliveryQueue holds the waiting events of one handler.
 //
 // One producer at a time calls add. The goroutine of the handler is in run. Any goroutine may call
-// finish and stop, in any order and more than once.
+// stop, more than once.
 type deliveryQueue[T any] interface {
 	// add appends events and returns how many of them were merged. The slice is shared and
-	// immutable; the queue may keep it. add never waits for the handler. After finish or stop it is
-	// a no-op.
+	// immutable; the queue may keep it. add never waits for the handler. After stop it is a no-op.
 	add(batch []informer.Notification[T]) (merged int)
-	// run passes each event to the handler, in order, until the queue has been stopped, or finished
-	// and emptied.
+	// run passes each event to the handler, in order, until the queue has been stopped.
 	run(handler caller[T])
-	// finish refuses new events: run returns when all present ones have been delivered.
-	finish()
 	// stop makes run return after the present delivery. Waiting events are dropped.
 	stop()
 }
@@ -54,10 +50,9 @@ type batchQueue[T any] struct {
 	// stopped is read before each delivery, without the lock.
 	stopped atomic.Bool
 
-	mu       sync.Mutex
-	wake     sync.Cond // on mu; signalled when an event waits or the queue has ended
-	waiting  [][]informer.Notification[T]
-	finished bool // add is a no-op
+	mu      sync.Mutex
+	wake    sync.Cond // on mu; signalled when an event waits or the queue has ended
+	waiting [][]informer.Notification[T]
 }
 
 func newBatchQueue[T any]() *batchQueue[T] {
@@ -69,25 +64,17 @@ func newBatchQueue[T any]() *batchQueue[T] {
 func (q *batchQueue[T]) add(batch []informer.Notification[T]) (merged int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.finished {
+	if !q.stopped.Load() {
 		q.waiting = append(q.waiting, batch)
 		q.wake.Signal()
 	}
 	return 0
 }
 
-func (q *batchQueue[T]) finish() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.finished = true
-	q.wake.Signal()
-}
-
 func (q *batchQueue[T]) stop() {
 	q.stopped.Store(true)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.finished = true
 	q.waiting = nil
 	q.wake.Signal()
 }
@@ -123,7 +110,7 @@ func (q *batchQueue[T]) next(empty [][]informer.Notification[T]) [][]informer.No
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.waiting) == 0 {
-		if q.finished {
+		if q.stopped.Load() {
 			return nil
 		}
 		q.wake.Wait()

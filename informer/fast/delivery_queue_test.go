@@ -6,7 +6,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -130,39 +129,6 @@ func TestDeliveryQueueStopDropsWhatWaits(t *testing.T) {
 		<-done
 		assert.Equal(t, []string{"0"}, s.got())
 		p.add(numbered(300, 1)) // a no-op that does not block
-		p.finish()
-	})
-}
-
-func TestDeliveryQueueFinishDeliversWhatWaits(t *testing.T) {
-	eachQueue(t, func(t *testing.T, p deliveryQueue[*thing]) {
-		var s sink
-		done := running(p, func(n *informer.Notification[*thing]) {
-			time.Sleep(time.Millisecond)
-			s.deliver(n)
-		})
-		p.add(numbered(0, 300))
-		p.finish()
-		p.finish()
-		p.add(numbered(300, 10)) // too late
-		<-done
-		assert.Equal(t, keysFrom(0, 300), s.got())
-	})
-}
-
-func TestDeliveryQueueStopCutsAFinishShort(t *testing.T) {
-	eachQueue(t, func(t *testing.T, p deliveryQueue[*thing]) {
-		var s sink
-		done := running(p, func(n *informer.Notification[*thing]) {
-			time.Sleep(time.Second)
-			s.deliver(n)
-		})
-		p.add(numbered(0, 300))
-		p.finish()
-		time.Sleep(1500 * time.Millisecond)
-		p.stop()
-		<-done
-		assert.Equal(t, keysFrom(0, 2), s.got())
 	})
 }
 

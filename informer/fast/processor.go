@@ -48,7 +48,6 @@ func (p *processor[T]) AddListener(h *informer.RegisteredHandler[T], initial []i
 
 func (p *processor[T]) RemoveListener(h *informer.RegisteredHandler[T]) {
 	p.mu.Lock()
-	p.flushLocked()
 	i := slices.IndexFunc(p.listeners, func(l *listener[T]) bool { return l.handler == h })
 	started, l := p.started, (*listener[T])(nil)
 	if i >= 0 {
@@ -57,7 +56,7 @@ func (p *processor[T]) RemoveListener(h *informer.RegisteredHandler[T]) {
 	}
 	p.mu.Unlock()
 	if l != nil {
-		l.finish()
+		l.queue.stop()
 	}
 	if !started {
 		h.End() // there is no goroutine to do so
@@ -162,7 +161,7 @@ func (p *processor[T]) Run(ctx context.Context) {
 	p.listeners = nil
 	p.mu.Unlock()
 	for _, l := range listeners {
-		l.finish()
+		l.queue.stop()
 	}
 	p.goroutines.Wait()
 }
@@ -171,13 +170,4 @@ func (p *processor[T]) Run(ctx context.Context) {
 func (l *listener[T]) run() {
 	defer l.queue.stop() // if a handler ends by runtime.Goexit, no events are kept for it
 	l.handler.Run(func() { l.queue.run(l.handler) })
-}
-
-// finish lets the handler process its backlog, or drop it if the handler was stopped.
-func (l *listener[T]) finish() {
-	if l.handler.Stopped() {
-		l.queue.stop()
-	} else {
-		l.queue.finish()
-	}
 }

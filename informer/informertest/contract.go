@@ -85,11 +85,6 @@ type ShutDowner interface {
 	ShutDownEventHandler(ctx context.Context, r Registration) error
 }
 
-// Drainer is an [Informer] with [DrainsHandlers].
-type Drainer interface {
-	ShutDownEventHandlerWithDrain(ctx context.Context, r Registration) error
-}
-
 // Capability names a deliberate difference between informers.
 type Capability string
 
@@ -113,8 +108,6 @@ const (
 	RefusesSecondRun Capability = "a second Run is an error"
 	// WaitsForHandlers: a removal can wait for the callback (kubernetes/kubernetes#139755).
 	WaitsForHandlers Capability = "a removal can wait for the handler"
-	// DrainsHandlers: a removal can let the handler process its backlog first.
-	DrainsHandlers Capability = "a removal can drain the handler"
 	// ResyncsDespiteRelists: frequent relists do not postpone the resync.
 	ResyncsDespiteRelists Capability = "relists do not postpone the resync"
 	// QuietRelists: an unchanged object in a list goes only to handlers that are due for a resync.

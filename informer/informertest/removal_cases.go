@@ -42,7 +42,6 @@ var removalCases = append(cases([]script{
 		b.waitIdle()
 		assert.Equal(b, 3, calls)
 	}},
-	// Defect 8.11 of client-go: no removal delivers the backlog. Here one does, as the cases below say.
 	{"a removal drops the backlog and does not wait for the callback", func(b *bubble) {
 		g := b.newLatch()
 		h, registration := b.handlerDuring(func(Event) { g.wait() })
@@ -131,102 +130,27 @@ var removalCases = append(cases([]script{
 		assert.Equal(b, []string{"add ns/a=1"}, h.Events())
 		assert.NoError(b, informer.ShutDownEventHandler(context.Background(), registration), "again: nothing to do")
 	}},
-	{"a removal that drains", func(b *bubble) {
-		informer, ok := b.drainer()
-		if !ok {
-			return
-		}
-		h, registration := b.handlerDuring(func(Event) { time.Sleep(time.Second) })
-		b.start()
-		b.set("ns/a", "1")
-		b.set("ns/b", "1")
-		b.set("ns/c", "1")
-		b.waitIdle()
-		begin := time.Now()
-		require.NoError(b, informer.ShutDownEventHandlerWithDrain(context.Background(), registration))
-		assert.Equal(b, 3*time.Second, time.Since(begin), "the removal waits for the three events that were distributed before it")
-		b.set("ns/d", "1")
-		b.waitIdle()
-		assert.Equal(b, []string{"add ns/a=1", "add ns/b=1", "add ns/c=1"}, h.Events())
-	}},
-	{"a removal that drains drops the rest when the informer stops", func(b *bubble) {
-		informer, ok := b.drainer()
-		if !ok {
-			return
-		}
-		h, registration := b.handlerDuring(func(Event) { time.Sleep(time.Minute) })
-		b.start()
-		b.set("ns/a", "1")
-		b.set("ns/b", "1")
-		b.set("ns/c", "1")
-		b.waitIdle()
-		removed := make(chan error, 1)
-		go func() { removed <- informer.ShutDownEventHandlerWithDrain(context.Background(), registration) }()
-		b.waitIdle()
-		begin := time.Now()
-		b.stop()
-		assert.Equal(b, time.Minute, time.Since(begin), "Run waits only for the running callback")
-		assert.NoError(b, <-removed)
-		assert.Equal(b, []string{"add ns/a=1"}, h.Events(), "a stopped informer drains a removed handler")
-	}},
-	{"a removal that drains during events, while another handler is stuck, delivers each event once", func(b *bubble) {
-		informer, ok := b.drainer()
-		if !ok {
-			return
-		}
-		g := b.newLatch()
-		b.handlerDuring(func(Event) { g.wait() })
-		stays := b.handler()
-		b.start()
-		var changing sync.WaitGroup
-		changing.Go(func() { change3000Times(b, nil) })
-		for range 20 {
-			time.Sleep(time.Nanosecond) // let the others continue
-			leaves, registration := b.handlerDuring(nil)
-			before := b.informer.Content()
-			require.NoError(b, informer.ShutDownEventHandlerWithDrain(context.Background(), registration))
-			got, err := b.replay(leaves)
-			require.NoError(b, err, "each event once")
-			for key := range before {
-				assert.Contains(b, got, key, "the content of the store when the handler was added")
-			}
-		}
-		changing.Wait()
-		g.open()
-		b.waitIdle()
-		got, err := b.replay(stays)
-		require.NoError(b, err)
-		assert.Equal(b, content(b.source), got)
-	}},
-	{"removals that drain, inside a callback while the informer may wait for it", func(b *bubble) {
-		informer, ok := b.drainer()
-		if !ok {
+	{"removals that wait, inside a callback while the informer may wait for it", func(b *bubble) {
+		informer, can := b.informer.(ShutDowner)
+		if !can {
 			return
 		}
 		g := b.newLatch()
 		var other, own Registration
 		calls := 0
 		_, own = b.handlerDuring(func(Event) {
-			if calls++; calls > 1 {
-				return
-			}
+			calls++
 			g.wait()
-			assert.NoError(b, informer.ShutDownEventHandlerWithDrain(context.Background(), other))
-			assert.Error(b, informer.ShutDownEventHandlerWithDrain(context.Background(), own), "a handler cannot wait for itself")
+			assert.NoError(b, informer.ShutDownEventHandler(context.Background(), other))
+			assert.Error(b, informer.ShutDownEventHandler(context.Background(), own), "a handler cannot wait for itself")
 		})
-		var drained *Recorder
-		drained, other = b.handlerDuring(nil)
+		_, other = b.handlerDuring(nil)
 		stays := b.handler()
 		b.start()
 		want := change3000Times(b, nil)
 		g.open()
 		b.waitIdle()
-		_, err := b.replay(drained)
-		require.NoError(b, err)
-		assert.NotEmpty(b, drained.Events())
-		if b.has(EveryChange) {
-			assert.Greater(b, calls, 1, "the backlog is still delivered")
-		}
+		assert.Equal(b, 1, calls, "it is removed all the same")
 		b.leadsTo(want, stays)
 	}},
 	{"a hundred goroutines add and remove while events flow", func(b *bubble) {
@@ -253,10 +177,3 @@ var removalCases = append(cases([]script{
 		assert.Equal(b, content(b.source), got)
 	}},
 }...)
-
-// drainer returns the informer as a Drainer; ok is false if it lacks DrainsHandlers.
-func (b *bubble) drainer() (informer Drainer, ok bool) {
-	informer, ok = b.informer.(Drainer)
-	require.Equal(b, b.has(DrainsHandlers), ok)
-	return informer, ok
-}

@@ -39,7 +39,6 @@ func TestInformer(t *testing.T) {
 			informertest.RefusesSecondRun:      "the second Run only logs",
 			informertest.WaitsForHandlers:      "ShutDownEventHandler came with 0.37 (kubernetes/kubernetes#139755)",
 			informertest.HandlersMayExit:       "pop waits forever to hand over the next event, and so does Run",
-			informertest.DrainsHandlers:        "what waits for a removed handler is dropped",
 			informertest.QuietRelists:          "a listener counts as due from its registration to the first resync, which is never if the informer has none",
 			informertest.TransformsOnce:        "the initial events of a streaming list are transformed on their way into a temporary store and again into the queue",
 			informertest.ResyncsDespiteRelists: "the resync timer starts over with each round of list and watch",
