@@ -236,14 +236,15 @@ func TestStoredObjectsAreWatchedForMutations(t *testing.T) {
 		var mu sync.Mutex // guards found
 		var found []string
 		source := informertest.NewContractSource()
-		inf := informer.NewSharedIndexInformer(source, informer.Config[head]{MutationDetector: informer.MutationDetectorConfig{
+		detector := informer.MutationDetectorConfig{
 			Enabled: true,
 			OnMutation: func(err *informer.MutationError) {
 				mu.Lock()
 				defer mu.Unlock()
 				found = append(found, err.Key)
 			},
-		}})
+		}
+		inf := informer.NewSharedIndexInformer(source, informer.Config[head]{MutationDetector: detector})
 		running(t, inf)
 		synctest.Wait()
 		obj := &api.PartialObjectMetadata{}

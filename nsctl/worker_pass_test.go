@@ -150,9 +150,11 @@ func TestAPassThatPanics(t *testing.T) {
 		"on the worker's goroutine": func() *flawed {
 			return &flawed{get: func(_ context.Context, name string) { unlucky(name) }}
 		},
-		"on that of a type":     deleting("configmaps"),
-		"with the pods":         deleting("pods"),
-		"in discovery":          func() *flawed { return &flawed{discover: func(context.Context) { panicHere(fault) }} },
+		"on that of a type": deleting("configmaps"),
+		"with the pods":     deleting("pods"),
+		"in discovery": func() *flawed {
+			return &flawed{discover: func(context.Context) { panicHere(fault) }}
+		},
 		"in an emptiness check": func() *flawed { return &flawed{holders: func() { panicHere(fault) }} },
 	}
 	for name, newFault := range tests {

@@ -136,7 +136,9 @@ func TestCoalescingQueueLeadsToTheSameState(t *testing.T) {
 			p.check(t)
 			require.Equal(t, len(p.byKey), sent-merged-handled)
 		}
-		p.deliverAll(func(n *informer.Notification[*thing]) { tellAll(t, reported, []informer.Notification[*thing]{*n}) })
+		p.deliverAll(func(n *informer.Notification[*thing]) {
+			tellAll(t, reported, []informer.Notification[*thing]{*n})
+		})
 		require.True(t, maps.Equal(world, reported))
 	})
 }

@@ -74,15 +74,17 @@ func inBubble(t *testing.T, test func(t *testing.T, source *namespaces, inf *sha
 	})
 }
 
-// TestEachListenerGetsItsShare changes objects, flushes, and lets listeners join at random moments between the change of the store and the flush. It compares what each receives
-// with the changes during its registration.
+// TestEachListenerGetsItsShare changes objects, flushes, and lets listeners join at random moments
+// between the change of the store and the flush. It compares what each receives with the changes
+// during its registration.
 func TestEachListenerGetsItsShare(t *testing.T) {
 	type member struct {
 		handler reported
 		want    []string
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		script := rapid.SliceOfN(rapid.SampledFrom([]string{"change", "change", "change", "flush", "join"}), 1, 60).Draw(rt, "script")
+		step := rapid.SampledFrom([]string{"change", "change", "change", "flush", "join"})
+		script := rapid.SliceOfN(step, 1, 60).Draw(rt, "script")
 		inBubble(t, func(t *testing.T, source *namespaces, inf *shared, p held) {
 			var members []*member
 			var names []string

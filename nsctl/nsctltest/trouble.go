@@ -148,7 +148,8 @@ func (s suite) EachRefusalOfACollectionIsAFailure(t *testing.T) {
 // disappears once the refusals end.
 func (s suite) refused(t *testing.T, groupResource string, verbs []string, method string, refusal *api.Status) {
 	resource, _, _ := strings.Cut(groupResource, ".")
-	BubbleRun(t, fmt.Sprint(resource, " ", method, " ", refusal.Code, " ", refusal.Reason), func(t *testing.T, c *Cluster) {
+	name := fmt.Sprint(resource, " ", method, " ", refusal.Code, " ", refusal.Reason)
+	BubbleRun(t, name, func(t *testing.T, c *Cluster) {
 		c.Types["late.example/v1"] = []string{"gadgets"}
 		c.Verbs[groupResource] = verbs
 		c.AddNamespace("ns", true, "kubernetes")

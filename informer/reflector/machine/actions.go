@@ -8,8 +8,8 @@ import (
 	"orrery/restclient/api"
 )
 
-// longWithoutNews is how long a server may send nothing, on any number of watches, until it is asked
-// whether it has reached the position. kube-apiserver's bookmark interval is a third of that.
+// longWithoutNews is how long a server may send nothing, on any number of watches, until it is
+// asked whether it has reached the position. kube-apiserver's bookmark interval is a third of that.
 const longWithoutNews = 3 * time.Minute
 
 func start(r *rules, s *state, in *input, _ *effects) { s.timers.resync = after(in.now, r.resync) }

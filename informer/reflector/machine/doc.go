@@ -64,10 +64,10 @@
 //
 // # Testing
 //
-// The machine is tested as a function: tests check its invariants after random inputs, and against a
-// server with every kind of fault. TRANSITIONS.md shows every row. The shell is tested in synctest
-// bubbles, by the suite of package reflectortest and by the scripts in testdata, which reproduce
-// incidents.
+// The machine is tested as a function: tests check its invariants after random inputs, and against
+// a server with every kind of fault. TRANSITIONS.md shows every row. The shell is tested in
+// synctest bubbles, by the suite of package reflectortest and by the scripts in testdata, which
+// reproduce incidents.
 //
 // Next: package informer
 package machine

@@ -99,8 +99,10 @@ func (j *journal) take() []string {
 }
 
 func newScenario(t *testing.T) *scenario {
-	s := &scenario{source: informertest.NewNamespaceSource(), store: reflectortest.NewMemory(t), fail: map[string]bool{},
-		journal: journal{began: time.Now()}}
+	s := &scenario{
+		source: informertest.NewNamespaceSource(), store: reflectortest.NewMemory(t),
+		fail: map[string]bool{}, journal: journal{began: time.Now()},
+	}
 	s.store.OnCall = func(op string) error {
 		if s.failing(op) {
 			return errors.New("the store is full")

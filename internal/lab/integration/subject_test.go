@@ -78,7 +78,10 @@ func configOf[T labeled](c *collection, s settings) informer.Config[T] {
 		},
 		WatchErrorHandler: func(_ context.Context, err error) { c.logf("! %s", describe(err)) },
 		// Decoders reuse their buffers: no object may refer to one.
-		MutationDetector: informer.MutationDetectorConfig{Enabled: true, Period: time.Minute, OnMutation: func(err *informer.MutationError) { panic(err) }},
+		MutationDetector: informer.MutationDetectorConfig{
+			Enabled: true, Period: time.Minute,
+			OnMutation: func(err *informer.MutationError) { panic(err) },
+		},
 	}
 }
 
