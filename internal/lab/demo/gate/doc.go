@@ -63,7 +63,6 @@
 // # Testing
 //
 // The tests hold, step and release an item at each gate, in virtual time, with every form of the
-// gears, and use the gears from other goroutines meanwhile. Others play every guided scene in
-// virtual time, compute its answer a second time from the lines, and answer its question in
-// Chromium.
+// gears, and use the gears from other goroutines meanwhile. Those of package scenes play every guided
+// scene.
 package gate

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,11 +17,13 @@ import (
 	"orrery/informer"
 	"orrery/internal/lab/demo/gate"
 	"orrery/internal/observe/trace"
-	observed "orrery/internal/observe/web/view"
+	"orrery/internal/observe/web/view"
 	"orrery/internal/observe/web/view/viewtest"
 	"orrery/nsctl"
 	"orrery/restclient/api"
 )
+
+func TestMain(m *testing.M) { viewtest.Main(m) }
 
 // An item stops waiting when its context ends, and others move up.
 func TestGatesAndContexts(t *testing.T) {
@@ -101,7 +105,7 @@ func TestGatesStepInTheOrderOfArrival(t *testing.T) {
 			synctest.Wait()
 		}
 		for range 3 {
-			require.NoError(t, gates.Do(observed.Command{Do: "step"}))
+			require.NoError(t, gates.Do(view.Command{Do: "step"}))
 			synctest.Wait()
 		}
 		assert.Equal(t, []string{"a", "b", "c"}, []string{<-passed, <-passed, <-passed})
@@ -181,7 +185,10 @@ func TestGatesConditions(t *testing.T) {
 // The filters of the page have the form of the conditions, and hold for the same.
 func TestGatesConditionsAreFiltersOfThePage(t *testing.T) {
 	b := viewtest.Open(t, 1280, 720)
-	b.Do(chromedp.Navigate(replayed(t, nil)))
+	server, err := view.Start(view.Config{Recording: func() (io.ReadCloser, error) { return http.NoBody, nil }})
+	require.NoError(t, err)
+	defer server.Stop()
+	b.Do(chromedp.Navigate(server.URL()))
 	filter := func(text, event string) string {
 		t.Helper()
 		return viewtest.Value[string](b, fmt.Sprintf(`import("./filter.js").then(({ parseFilter }) => String(parseFilter(%q)(%s))).catch(error => error.message)`, text, event))

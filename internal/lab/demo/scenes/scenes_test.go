@@ -4,7 +4,9 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,10 +18,13 @@ import (
 	"orrery/controller/gears"
 	vms "orrery/examples/virtualmachine"
 	"orrery/internal/lab/demo"
+	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
+	"orrery/internal/observe/trace"
 	"orrery/internal/words"
+	"orrery/queue"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/restclienttest"
@@ -28,71 +33,87 @@ import (
 
 const objects = 60
 
-// play plays a scene in a bubble, against the built-in server behind pipes, and passes the story
-// to check.
-func play(t *testing.T, name string, check func(t *testing.T, s story.State)) {
-	playWith(t, gears.Set{}, name, nil, check)
+// run is how a scene is played. The zero value plays it with the fast gears.
+type run struct {
+	set gears.Set
+	// newQueue makes the work queues; nil: those of the set.
+	newQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
+	// file is where the scene is recorded, with gates and a reader who answers its question; "": there
+	// is no reader.
+	file string
+	// intruder, if not nil, runs meanwhile with a client of the administrator. The story ends when both
+	// have returned.
+	intruder func(ctx context.Context, teller *story.Teller, client *restclient.Client) error
 }
 
-// Every scene is played to its end with every form of every gear.
-func TestScenesWithOtherGears(t *testing.T) {
-	sets := []string{"textbook", "deltafifo=inorder"}
-	for _, gear := range gears.Names() {
-		sets = append(sets, gear+"=textbook")
-	}
-	for _, text := range sets {
-		set, err := gears.Parse(text)
-		require.NoError(t, err)
-		for _, scene := range scenes.All() {
-			t.Run(text+"/"+scene.Name, func(t *testing.T) {
-				playWith(t, set, scene.Name, nil, func(*testing.T, story.State) {})
-			})
-		}
-	}
-}
-
-// playWith plays a scene with a set of gears. Meanwhile intruder, if not nil, runs with a client
-// of the administrator; the story ends when both have returned.
-func playWith(t *testing.T, set gears.Set, name string, intruder func(ctx context.Context, teller *story.Teller, config restclient.Config) error, check func(t *testing.T, s story.State)) {
+// play plays a scene in a bubble, against the server in memory behind pipes, and passes the story to
+// check.
+func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.State)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		scene, err := scenes.Named(name)
 		require.NoError(t, err)
 		server, made, err := demo.NewServer("")
 		require.NoError(t, err)
 		defer func() { require.NoError(t, server.Stop(context.Background())) }()
-		wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
-
-		teller := scene.Story("")
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil).Config()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
-		on, err := stage.Open(ctx, stage.Config{
-			Teller: teller, Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: objects, Gears: set,
-		}, scene.Options)
+		config := stage.Config{
+			Teller: scene.Story(""), Server: wire, Credentials: made, Faults: server.Faults(),
+			Objects: objects, Gears: r.set, NewQueue: r.newQueue,
+		}
+		if r.file != "" {
+			config.Recorder, err = trace.Start(trace.Config{File: r.file, Header: trace.Header{
+				Run: "lab demo", Mode: "lab", Clock: "virtual", Scene: name, Gears: r.set.String(),
+				Workers: scene.Workers(),
+			}})
+			require.NoError(t, err)
+			defer func() {
+				config.Recorder.Stop("the scene has ended")
+				require.NoError(t, config.Recorder.Err())
+			}()
+			config.Gates = gate.New(ctx, config.Recorder)
+			config.Guide = gate.NewSession(name, config.Recorder, config.Gates)
+			reading, close := context.WithCancel(ctx)
+			defer close()
+			go answer(reading, config.Recorder, config.Guide)
+		}
+		on, err := stage.Open(ctx, config, scene.Options)
 		require.NoError(t, err)
 		defer on.Close()
 		other := make(chan error, 1)
-		if intruder != nil {
-			config := wire.Config()
-			config.Credentials = made[story.Script]
-			go func() { other <- intruder(ctx, teller, config) }()
-		} else {
-			other <- nil
-		}
+		go func() {
+			if r.intruder == nil {
+				other <- nil
+				return
+			}
+			wire.Credentials = made[story.Script]
+			client, err := restclient.New(wire)
+			if err == nil {
+				defer client.Close()
+				err = r.intruder(ctx, config.Teller, client)
+			}
+			other <- err
+		}()
 		err = scene.Play(ctx, on)
+		state := config.Teller.State()
+		defer func() {
+			if t.Failed() {
+				t.Log(reported(state))
+			}
+		}()
+		require.NoError(t, err)
 		require.NoError(t, <-other)
-		state := teller.State()
-		if !assert.NoError(t, err) {
-			t.Log(reported(state))
-			return
-		}
-		if scene.Options.Bare {
+		switch {
+		case r.file != "": // the reader's answer and pauses are in it, too
+		case scene.Options.Bare:
 			checkAlone(t, state)
-		} else {
+		default:
 			checkEveryScene(t, state)
 		}
-		check(t, state)
-		if t.Failed() {
-			t.Log(reported(state))
+		if check != nil {
+			check(t, state)
 		}
 	})
 }
@@ -106,48 +127,63 @@ func reported(s story.State) string {
 	return b.String()
 }
 
-// index returns the number of the actor's first beat that contains the words, from number from
-// on, or -1.
+// index returns the number of the actor's first beat that contains the words, from number from on,
+// or -1.
 func index(s story.State, from int, who story.Who, words string) int {
-	at := slices.IndexFunc(s.Beats[from:], func(b story.Beat) bool { return b.Who == who && strings.Contains(b.Text, words) })
+	at := slices.IndexFunc(s.Beats[from:], func(b story.Beat) bool {
+		return b.Who == who && strings.Contains(b.Text, words)
+	})
 	if at < 0 {
 		return -1
 	}
 	return from + at
 }
 
-// beat is an expected beat.
-type beat struct {
-	who   story.Who
-	words string
-}
-
-// inOrder asserts that the beats occurred in this order, with others in between, and returns
-// their numbers.
-func inOrder(t *testing.T, s story.State, beats ...beat) []int {
-	t.Helper()
-	var found []int
-	from := 0
-	for _, b := range beats {
-		at := index(s, from, b.who, b.words)
-		if !assert.GreaterOrEqual(t, at, 0, "after beat %d there is no beat %q of %s", from, b.words, b.who) {
-			return found
-		}
-		found = append(found, at)
-		from = at + 1
-	}
-	return found
-}
-
 // howOften counts the actor's beats that contain the words.
-func howOften(s story.State, who story.Who, words string) int {
-	n := 0
-	for _, b := range s.Beats {
-		if b.Who == who && strings.Contains(b.Text, words) {
-			n++
-		}
+func howOften(s story.State, who story.Who, words string) (n int) {
+	for at := index(s, 0, who, words); at >= 0; at = index(s, at+1, who, words) {
+		n++
 	}
 	return n
+}
+
+// figure returns a figure of the story.
+func figure(s story.State, name string) string {
+	i := slices.IndexFunc(s.Figures, func(row story.Row) bool { return row.Name == name })
+	if i < 0 {
+		return ""
+	}
+	return s.Figures[i].Text
+}
+
+var counted = regexp.MustCompile(`^(\d+) × (\S+)\s+(.*)$`)
+
+// tells asserts what a story says. A line is one of
+//
+//	WHO WORDS       the actor's first beat with these words after the line before
+//	N × WHO WORDS   how many of the actor's beats have these words
+//	= NAME = TEXT   a figure
+func tells(t *testing.T, s story.State, script string) {
+	t.Helper()
+	from := 0
+	for line := range strings.Lines(script) {
+		line = strings.TrimSpace(line)
+		name, text, isFigure := strings.Cut(strings.TrimPrefix(line, "= "), " = ")
+		who, words, _ := strings.Cut(line, " ")
+		switch times := counted.FindStringSubmatch(line); {
+		case line == "":
+		case times != nil:
+			n, _ := strconv.Atoi(times[1])
+			assert.Equal(t, n, howOften(s, story.Who(times[2]), times[3]), line)
+		case isFigure && strings.HasPrefix(line, "= "):
+			assert.Equal(t, text, figure(s, name), "the figure %q", name)
+		default:
+			words = strings.TrimSpace(words)
+			at := index(s, from, story.Who(who), words)
+			require.GreaterOrEqual(t, at, 0, "after beat %d there is no beat %q of %s", from, words, who)
+			from = at + 1
+		}
+	}
 }
 
 // checkEveryScene asserts what holds for every scene: it begins with a full namespace and ends
@@ -161,23 +197,23 @@ func checkEveryScene(t *testing.T, s story.State) {
 		assert.Positive(t, kind.Most, "there were no %s", kind.Name)
 	}
 	assert.GreaterOrEqual(t, s.Total().Most, objects)
-	inOrder(t, s,
-		beat{story.You, "kubectl create namespace shop"},
-		beat{story.Reflector, "ADDED shop"},
-		beat{story.FIFO, "the delta Added is queued"},
-		beat{story.FIFO, "popped with 1 delta: Added"},
-		beat{story.Indexer, "has the new state of shop; "},
-		beat{story.You, "kubectl delete namespace shop"},
-		beat{story.Server, "the phase is Terminating, spec.finalizers is "},
-		beat{story.Worker, "pass 1 begins"},
-		beat{story.Deleter, "pods: all "},
-		beat{story.Deleter, "crontabs: all 2 deleted"},
-		beat{story.Deleter, "updates the status: no condition blocks the deletion any more"},
-	)
+	tells(t, s, `
+		you        kubectl create namespace shop
+		reflector  ADDED shop
+		deltafifo  the delta Added is queued
+		deltafifo  popped with 1 delta: Added
+		indexer    has the new state of shop; 
+		you        kubectl delete namespace shop
+		server     the phase is Terminating, spec.finalizers is 
+		worker     pass 1 begins
+		deleter    pods: all 
+		deleter    crontabs: all 2 deleted
+		deleter    updates the status: no condition blocks the deletion any more
+		1 × reflector  DELETED shop
+		1 × indexer    has removed shop`)
 	byHand := howOften(s, story.You, `with "finalizers": []`)
-	assert.Equal(t, howOften(s, story.You, "kubectl delete namespace shop"), howOften(s, story.Deleter, "through /finalize")+byHand)
-	assert.Equal(t, 1, howOften(s, story.Reflector, "DELETED shop"), "the first of each kind of event is followed")
-	assert.Equal(t, 1, howOften(s, story.Indexer, "has removed shop"))
+	finalized := howOften(s, story.Deleter, "through /finalize") + byHand
+	assert.Equal(t, howOften(s, story.You, "kubectl delete namespace shop"), finalized)
 	assert.GreaterOrEqual(t, index(s, 0, story.Worker, "nothing more to do"), 0)
 
 	g := s.Gears
@@ -198,202 +234,311 @@ func checkEveryScene(t *testing.T, s story.State) {
 	assert.GreaterOrEqual(t, s.Beats[looked].At-s.Beats[marked].At, 5*time.Second)
 }
 
-func TestDelete(t *testing.T) {
-	play(t, "delete", func(t *testing.T, s story.State) {
-		// Pods are deleted first, and the rest once they are gone.
-		order := inOrder(t, s,
-			beat{story.Deleter, "pods: one deletecollection request"},
-			beat{story.Worker, "pass 1 ends"},
-			beat{story.Deleter, "pods: all "},
-			beat{story.Deleter, "crontabs: one deletecollection request; 2 of 2 remain"},
-			beat{story.Operator, "removes the finalizer from"},
-			beat{story.Deleter, "crontabs: all 2 deleted"},
-		)
-		require.Len(t, order, 6)
+// checkAlone asserts what holds for every scene on single gears.
+func checkAlone(t *testing.T, s story.State) {
+	assert.True(t, s.Over)
+	assert.True(t, s.Alone)
+	assert.NotEmpty(t, s.Panel)
+	assert.NotEmpty(t, s.Figures)
+	assert.LessOrEqual(t, len(s.Panel), 9, "the panel leaves room for the narration")
+	assert.Less(t, s.Elapsed.Seconds(), 26.0)
+}
+
+// stories are what the scenes tell with the fast and with the textbook gears; see tells.
+var stories = map[string]string{
+	"delete": `
+		deleter   pods: one deletecollection request
+		worker    pass 1 ends
+		deleter   pods: all 
+		deleter   crontabs: one deletecollection request; 2 of 2 remain
+		operator  removes the finalizer from
+		deleter   crontabs: all 2 deleted`,
+	"finalizer": `
+		you       NamespaceFinalizersRemaining, because: Some content in the namespace has finalizers remaining: stable.example.com/backup
+		worker    some content remains in the namespace, estimate 15 seconds
+		operator  starts at last
+		worker    nothing more to do
+		1 × deleter  updates the status: NamespaceFinalizersRemaining`,
+	"broken-apiservice": `
+		you      kubectl get apiservice v1beta1.metrics.k8s.io: Available is False (ServiceNotFound)
+		deleter  some are missing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1
+		deleter  updates the status: NamespaceDeletionDiscoveryFailure
+		queue    AddRateLimited(shop): failure 1, retry in 5ms
+		queue    AddRateLimited(shop): failure 2, retry in 10ms
+		queue    AddRateLimited(shop): failure 3, retry in 20ms
+		deleter  configmaps: all 
+		you      kubectl delete apiservice
+		deleter  through /finalize`,
+	"expired-watch": `
+		you        kubectl -n shop delete configmaps
+		you        kubectl delete namespace
+		demo       compact
+		reflector  410 Expired
+		deltafifo  the delta Replaced is queued
+		handler    has a deletionTimestamp
+		1 × deltafifo  tombstone
+		1 × reflector  MODIFIED shop, resourceVersion`,
+	"slow-handler": `
+		demo     a second handler is added to the informer of configmaps
+		handler  0 for the quick one
+		you      kubectl delete namespace
+		handler  stale events still wait for the slow handler, 0 for the quick one`,
+	"emptied-finalizers": `
+		deleter    updates the status: NamespaceFinalizersRemaining
+		you        kubectl replace --raw /api/v1/namespaces/shop/finalize
+		reflector  DELETED shop
+		demo       the namespace has gone, and 2 crontabs have not
+		you        kubectl create namespace shop
+		you        kubectl -n shop get crontabs: 2 crontabs
+		you        kubectl delete namespace shop
+		deleter    updates the status: NamespaceFinalizersRemaining
+		operator   removes the finalizer from 2 crontabs
+		deleter    through /finalize; the server removes the namespace`,
+	// The finalizer exists before a server does, and until the server is gone.
+	"virtualmachine": `
+		operator  cache is Pending; its finalizers are []
+		operator  cache: ServerCreated
+		operator  cache is Active; its finalizers are [finalizer.cloudnative.tw]
+		you       kubectl -n shop delete vms cache
+		operator  cache is Terminating
+		operator  cache: ServerDeleted
+		server    the last finalizer of cache is removed
+		demo      the controller of virtual machines stops
+		you       get vms db -o yaml: status.phase is Active, metadata.finalizers [finalizer.cloudnative.tw], metadata.deletionTimestamp set: true
+		you       finalizers remaining: finalizer.cloudnative.tw in 2 resource instances
+		operator  the controller of virtual machines starts
+		deleter   through /finalize
+		3 × operator  was created; its finalizers are [finalizer.cloudnative.tw]
+		3 × operator  was deleted; its finalizers are [finalizer.cloudnative.tw]`,
+	"stuck": `
+		you       NamespaceContentRemaining, because: Some resources are remaining: pods. has
+		demo      the conditions name pods only
+		you       NamespaceFinalizersRemaining, because: Some content in the namespace has finalizers remaining: 
+		operator  removes the finalizer
+		you       kubectl create namespace
+		you       NamespaceDeletionContentFailure, because: Failed to delete all resource types, 1 remaining: Internal error occurred: failed calling webhook "deny.policy.io"
+		operator  removes the finalizer
+		2 × you      kubectl delete namespace
+		2 × deleter  secrets: all `,
+	"worker-pool": `
+		worker  not sliding: run 4 starts 1.6 s after the start and 0.0 s after the end of run 3
+		worker  sliding: run 4 starts 2.6 s after the start and 1.0 s after the end of run 3
+		worker  cannot process bad
+		worker  is back: its loop has begun run 2
+		= sliding = 6 runs, started at 0.0, 1.3, 2.6, 5.2, 6.5, 7.8 s
+		= not sliding = 8 runs, started at 0.0, 1.0, 2.0, 3.6, 4.6, 5.6, 6.6, 7.6 s
+		= pool = 15 passes and 1 panic; 3 workers, whose loops made 4 runs`,
+	"two-queues": `
+		server     version 12: hot updated
+		deltafifo  DeltaFIFO, Pop 1: hotAUUUUUUUU; store hot@12, no version of the server
+		deltafifo  in order, Pop 1: hotA; store hot@1, version 1
+		deltafifo  DeltaFIFO, Pop 3: bA; store a@11 b@10 hot@12, version 12
+		deltafifo  in order, Pop 10: bA; store a@2 b@10 hot@9, version 10
+		deltafifo  in order, Pop 12: hotU; store a@11 b@10 hot@12, version 12
+		= DeltaFIFO = 3 Pops, b in the store after Pop 3; of 12 states of the store, 10 were of no version of the server
+		= in order = 12 Pops, b in the store after Pop 10; of 12 states of the store, 0 were of no version of the server`,
+	"stall": `
+		demo  second 2: closed 100 done, slowest 2 ms; open 100 done, slowest 2 ms
+		demo  second 3: closed none done; open none done
+		demo  second 4: closed 101 done, slowest 1002 ms; open 200 done, slowest 1002 ms
+		= closed loop = 501 events, p50 2 ms, p99 2 ms, max 1002 ms, 1 slow
+		= open loop = 600 events, p50 2 ms, p99 956 ms, max 1002 ms, 113 slow`,
+	// A message that speaks of an old version is no 410.
+	"errors": `
+		= create red = 429 TooManyRequests, 2 requests: the client repeats it after the delay
+		= create red again = 409 AlreadyExists, 1 request: nothing is left to do
+		= delete green = 404 NotFound, 1 request: nothing is left to do
+		= update red = 409 Conflict, 1 request: read again, repeat the change
+		= delete red = 500 InternalError, 1 request: try again later
+		1 × reflector  410 Expired`,
+	"two-ways-of-410": `
+		server     the watch is refused with HTTP 410, Expired: too old
+		reflector  410 Expired
+		server     the watch is answered with HTTP 200
+		server     an event in the stream: ERROR
+		reflector  410 Expired
+		= way 1 = HTTP 410, events: none; Status 410 Expired; then a list of 3 objects
+		= way 2 = HTTP 200, events: ERROR; Status 410 Expired; then a list of 4 objects`,
+	"index": `
+		indexer  index n1: web-1, web-2; index n2: db; index n3: no set
+		indexer  index n1: web-2; index n2: db, web-1; index n3: no set
+		demo     a reader sets the node of the stored web-1 to n3
+		indexer  web-1 says n3, web-2 says n1; index n1: web-2; index n2: db, ! web-1; index n3: no set
+		demo     Update stores a new object of web-1, with node n1
+		demo     Replace stores the list
+		indexer  index n1: web-1, web-2; index n2: db; index n3: no set
+		= after a change of the stored object = 1 wrong: the set of n2 has web-1, whose object says n3
+		= after a new list = 0 wrong: the index is right`,
+	// Ninety-nine equal sentences are one.
+	"one-key": `
+		queue  Add(shop/red): it is dirty now, and queued
+		queue  Get returns shop/red
+		queue  Add(shop/red): it is dirty now; a worker holds it, so it is not queued
+		queue  Add(shop/red): it is dirty already
+		queue  Done(shop/red): it is dirty, so it is queued
+		queue  Get returns shop/red
+		queue  Done(shop/red): it is not dirty
+		1 × queue  dirty already
+		= Adds of shop/red = 101, of which 99 found it dirty
+		= passes over shop/red = 2
+		= workers at once = 1 of 3`,
+	"back-off": `
+		queue  AddRateLimited(shop/web): failure 6, retry in 6.4s
+		queue  Forget(shop/web): its next failure is failure 1
+		queue  AddRateLimited(shop/web): failure 1, retry in 200ms
+		queue  Forget(shop/web): its next failure is failure 1
+		= delays of shop/web = 200ms, 400ms, 800ms, 1.6s, 3.2s, 6.4s, 200ms`,
+	"slow-consumer": `
+		deltafifo  shop/red: the delta Updated is queued
+		deltafifo  shop/red: the delta Deleted is queued
+		deltafifo  the list lacks 
+		deltafifo  shop/red: popped with 6 deltas: Updated, Updated, Updated, Updated, Updated, Deleted
+		= Pops of shop/red = 1: 6 deltas: Updated, Updated, Updated, Updated, Updated, Deleted
+		= in the store = 2 objects`,
+	"store-decides": `
+		indexer    shop/apple: Replaced; the store lacked it: OnAdd
+		indexer    shop/fig: Added; the store lacked it: OnAdd
+		reflector  410 Expired
+		indexer    shop/apple: Replaced; the store has this version: no call
+		indexer    shop/pear: Replaced; the store had another version: OnUpdate
+		= Replaced, OnAdd = 4
+		= Replaced, no call = 2
+		= Deleted (tombstone), OnDelete = 1`,
+	"resync": `
+		deltafifo  shop/blue: the delta Sync is queued
+		deltafifo  shop/red: popped with 1 delta: Updated
+		deltafifo  shop/blue: popped with 1 delta: Sync
+		0 × deltafifo  red: the delta Sync
+		= keys with a Sync = blue, green, grey
+		= requests meanwhile = 0`,
+}
+
+// also are what else is asserted of a scene.
+var also = map[string]func(t *testing.T, s story.State){
+	"delete": func(t *testing.T, s story.State) { // pods are deleted first, and the rest once they are gone
+		pods := index(s, 0, story.Deleter, "pods: all ")
 		for _, other := range []string{"configmaps", "secrets", "services", "leases", "roles"} {
-			assert.Greater(t, index(s, 0, story.Deleter, other+": all "), order[2], "%s outlive the pods", other)
+			assert.Greater(t, index(s, 0, story.Deleter, other+": all "), pods, "%s outlive the pods", other)
 		}
 		assert.Equal(t, 3, s.Gears.Passes)
 		assert.Zero(t, s.Gears.Conflicts+s.Gears.Expired+s.Gears.Retries)
 		assert.Equal(t, 11, s.Gears.Lists, "one for each type and one for namespaces")
-	})
-}
-
-func TestFinalizer(t *testing.T) {
-	play(t, "finalizer", func(t *testing.T, s story.State) {
-		inOrder(t, s,
-			beat{story.You, "NamespaceFinalizersRemaining, because: Some content in the namespace has finalizers remaining: " + stage.Finalizer},
-			beat{story.Worker, "some content remains in the namespace, estimate 15 seconds"},
-			beat{story.Operator, "starts at last"},
-			beat{story.Worker, "nothing more to do"},
-		)
+	},
+	"finalizer": func(t *testing.T, s story.State) {
 		assert.Zero(t, s.Gears.Retries, "waiting is no failure")
-		assert.Equal(t, 1, howOften(s, story.Deleter, "updates the status: NamespaceFinalizersRemaining"), "an unchanged condition is not reported again")
-	})
-}
-
-func TestBrokenAPIService(t *testing.T) {
-	play(t, "broken-apiservice", func(t *testing.T, s story.State) {
-		inOrder(t, s,
-			beat{story.You, "kubectl get apiservice v1beta1.metrics.k8s.io: Available is False (ServiceNotFound)"},
-			beat{story.Deleter, "some are missing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1"},
-			beat{story.Deleter, "updates the status: NamespaceDeletionDiscoveryFailure"},
-			beat{story.Queue, "AddRateLimited(shop): failure 1, retry in 5ms"},
-			beat{story.Queue, "AddRateLimited(shop): failure 2, retry in 10ms"},
-			beat{story.Queue, "AddRateLimited(shop): failure 3, retry in 20ms"},
-			beat{story.Deleter, "configmaps: all "}, // content of known types is deleted
-			beat{story.You, "kubectl delete apiservice"},
-			beat{story.Deleter, "through /finalize"}, // and only now the namespace
-		)
+	},
+	"broken-apiservice": func(t *testing.T, s story.State) {
 		assert.Equal(t, s.Gears.Retries+1, s.Gears.Passes)
 		assert.GreaterOrEqual(t, s.Gears.Retries, 11)
-	})
-}
-
-// The scene's advice works: deleting the APIService in another terminal ends the hang.
-func TestBrokenAPIServiceIsDeletedByAnotherClient(t *testing.T) {
-	deletes := func(ctx context.Context, teller *story.Teller, config restclient.Config) error {
-		client, err := restclient.New(config)
-		if err != nil {
-			return err
-		}
-		defer client.Close()
-		err = teller.Await(ctx, func(s *story.State) bool { return s.Gears.Retries >= 4 })
-		if err != nil {
-			return err
-		}
-		services := api.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
-		return restclient.Dynamic(client, services, "").Delete(ctx, stage.BrokenAPI, api.DeleteOptions{})
-	}
-	playWith(t, gears.Set{}, "broken-apiservice", deletes, func(t *testing.T, s story.State) {
-		inOrder(t, s,
-			beat{story.Deleter, "some are missing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1"},
-			beat{story.Deleter, "through /finalize"},
-			beat{story.You, "is already gone: another client deleted it"},
-		)
-		assert.Less(t, s.Gears.Retries, 11)
-	})
-}
-
-func TestExpiredWatch(t *testing.T) {
-	play(t, "expired-watch", func(t *testing.T, s story.State) {
-		inOrder(t, s,
-			beat{story.You, "kubectl -n shop delete configmaps"},
-			beat{story.You, "kubectl delete namespace"},
-			beat{story.Demo, "compact"},
-			beat{story.Reflector, "410 Expired"},
-			beat{story.FIFO, "the delta Replaced is queued"}, // not an event
-			beat{story.Handler, "has a deletionTimestamp"},
-		)
-		tombstones := howOften(s, story.FIFO, "tombstone")
-		assert.Equal(t, 1, tombstones)
-		assert.Zero(t, howOften(s, story.Reflector, "MODIFIED shop, resourceVersion")-1, "the deletion itself was not seen, only the first report")
+	},
+	"expired-watch": func(t *testing.T, s story.State) {
 		assert.Equal(t, 11, s.Gears.Expired)
 		assert.Equal(t, 22, s.Gears.Lists)
 		assert.Positive(t, s.Gears.Tombstones)
-	})
-}
-
-func TestSlowHandler(t *testing.T) {
-	play(t, "slow-handler", func(t *testing.T, s story.State) {
-		inOrder(t, s,
-			beat{story.Demo, "a second handler is added to the informer of configmaps"},
-			beat{story.Handler, "0 for the quick one"},
-			beat{story.You, "kubectl delete namespace"},
-			beat{story.Handler, "stale events still wait for the slow handler, 0 for the quick one"},
-		)
+	},
+	"slow-handler": func(t *testing.T, s story.State) {
 		require.Len(t, s.Lines, 2)
 		for _, line := range s.Lines {
 			if strings.HasPrefix(line.Name, stage.SlowHandler) {
 				assert.Greater(t, line.Most, 10, "events pile up for the slow one")
 			}
 		}
-	})
-}
-
-func TestEmptiedFinalizers(t *testing.T) {
-	play(t, "emptied-finalizers", func(t *testing.T, s story.State) {
-		inOrder(t, s,
-			beat{story.Deleter, "updates the status: NamespaceFinalizersRemaining"},
-			beat{story.You, "kubectl replace --raw /api/v1/namespaces/shop/finalize"},
-			beat{story.Reflector, "DELETED shop"},
-			beat{story.Demo, "the namespace has gone, and 2 crontabs have not"},
-			beat{story.You, "kubectl create namespace shop"},
-			beat{story.You, "kubectl -n shop get crontabs: 2 crontabs"},
-			beat{story.You, "kubectl delete namespace shop"},
-			beat{story.Deleter, "updates the status: NamespaceFinalizersRemaining"},
-			beat{story.Operator, "removes the finalizer from 2 crontabs"},
-			beat{story.Deleter, "through /finalize; the server removes the namespace"},
-		)
-	})
-}
-
-func TestVirtualMachine(t *testing.T) {
-	play(t, "virtualmachine", func(t *testing.T, s story.State) {
-		inOrder(t, s,
-			beat{story.Operator, "cache is Pending; its finalizers are []"},
-			beat{story.Operator, "cache: ServerCreated"},
-			beat{story.Operator, "cache is Active; its finalizers are [finalizer.cloudnative.tw]"},
-			beat{story.You, "kubectl -n shop delete vms cache"},
-			beat{story.Operator, "cache is Terminating"},
-			beat{story.Operator, "cache: ServerDeleted"},
-			beat{story.Server, "the last finalizer of cache is removed"},
-			beat{story.Demo, "the controller of virtual machines stops"},
-			beat{story.You, "kubectl -n shop get vms db -o yaml: status.phase is Active, metadata.finalizers [finalizer.cloudnative.tw], metadata.deletionTimestamp set: true"},
-			beat{story.You, "finalizers remaining: finalizer.cloudnative.tw in 2 resource instances"},
-			beat{story.Operator, "the controller of virtual machines starts"},
-			beat{story.Deleter, "through /finalize"},
-		)
+	},
+	"virtualmachine": func(t *testing.T, s story.State) {
 		// The demo hears of a deletion through an informer of its own, before or after the operator.
-		inOrder(t, s,
-			beat{story.You, "kubectl -n shop delete vms cache"},
-			beat{story.Handler, "the deletion of cache arrives as an update"},
-			beat{story.Server, "the last finalizer of cache is removed"},
-			beat{story.Demo, "the controller of virtual machines stops"},
-		)
-		// The finalizer exists before a server does, and until the server is gone.
-		for _, what := range []string{"created", "deleted"} {
-			assert.Equal(t, 3, howOften(s, story.Operator, "was "+what+"; its finalizers are [finalizer.cloudnative.tw]"), what)
+		tells(t, s, `
+			you      kubectl -n shop delete vms cache
+			handler  the deletion of cache arrives as an update
+			server   the last finalizer of cache is removed
+			demo     the controller of virtual machines stops`)
+		assert.Equal(t, []story.Type{{Name: "servers outside", Left: 0, Most: 3}}, s.Lines)
+	},
+	"worker-pool": func(t *testing.T, s story.State) {
+		line := "1█░░░░░░2██░░░░░░3██████████░░░░░░4██░░░░░░5██░░░░░░6█░"
+		assert.Equal(t, story.Row{Name: "sliding", Text: line}, s.Panel[0])
+		assert.True(t, wait.ReallyCrash.Load(), "the scene restores the switch")
+	},
+	"errors": func(t *testing.T, s story.State) {
+		assert.Regexp(t, "^429 TooManyRequests, .*: watch again from the same position$", figure(s, "watch"))
+		assert.Regexp(t, "^3s were requested, 3", figure(s, "delay of the watch"))
+		assert.Regexp(t, "^410 Expired, .*: list again$", figure(s, "watch again"))
+		deletes := s.Requests[story.Spectators]["delete"]
+		assert.Equal(t, 3, deletes, "one for green, and two for red: the refused one is sent again later")
+	},
+}
+
+// Every scene is played to its end with every form of every gear, and proves its figures. With the
+// fast and with the textbook gears it tells its story.
+func TestScenes(t *testing.T) {
+	sets := []string{gears.Fast, gears.Textbook, "deltafifo=inorder", "textbook,deltafifo=inorder"}
+	for _, gear := range gears.Names() {
+		sets = append(sets, gear+"=textbook")
+	}
+	for _, text := range sets {
+		set, err := gears.Parse(text)
+		require.NoError(t, err)
+		for _, scene := range scenes.All() {
+			t.Run(text+"/"+scene.Name, func(t *testing.T) {
+				run{set: set}.play(t, scene.Name, func(t *testing.T, s story.State) {
+					if text != gears.Fast && text != gears.Textbook {
+						return
+					}
+					tells(t, s, stories[scene.Name])
+					if more := also[scene.Name]; more != nil {
+						more(t, s)
+					}
+				})
+			})
 		}
-		require.Len(t, s.Lines, 1)
-		assert.Equal(t, story.Type{Name: "servers outside", Left: 0, Most: 3}, s.Lines[0])
+	}
+	assert.Len(t, stories, len(scenes.All()), "each scene has its story here")
+}
+
+// The scene's advice works: deleting the APIService in another terminal ends the hang.
+func TestBrokenAPIServiceIsDeletedByAnotherClient(t *testing.T) {
+	deletes := func(ctx context.Context, teller *story.Teller, client *restclient.Client) error {
+		err := teller.Await(ctx, func(s *story.State) bool { return s.Gears.Retries >= 4 })
+		if err != nil {
+			return err
+		}
+		services := api.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+		return restclient.Dynamic(client, services, "").Delete(ctx, stage.BrokenAPI, api.DeleteOptions{})
+	}
+	run{intruder: deletes}.play(t, "broken-apiservice", func(t *testing.T, s story.State) {
+		tells(t, s, `
+			deleter  some are missing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1
+			deleter  through /finalize
+			you      is already gone: another client deleted it`)
+		assert.Less(t, s.Gears.Retries, 11)
 	})
 }
 
-// A spectator deletes machines as soon as they appear. The scene continues with the remaining
-// ones.
+// A spectator deletes machines as soon as they appear. The scene continues with the remaining ones.
 func TestVirtualMachinesThatAreDeletedAtOnce(t *testing.T) {
-	for name, deletes := range map[string]func(vm string) bool{
-		"one": func(vm string) bool { return vm == "web" },
-		"all": func(string) bool { return true },
-	} {
-		t.Run(name, func(t *testing.T) {
-			playWith(t, gears.Set{}, "virtualmachine", func(ctx context.Context, teller *story.Teller, config restclient.Config) error {
-				client, err := restclient.New(config)
-				if err != nil {
+	for name, those := range map[string]string{"one": "web", "all": ""} {
+		deletes := func(ctx context.Context, teller *story.Teller, client *restclient.Client) error {
+			machines := restclient.Dynamic(client, vms.Resource, stage.Namespace)
+			for !teller.State().Over {
+				list, err := machines.List(ctx, api.ListOptions{})
+				if err != nil && !api.IsNotFound(err) { // the definition is not there yet
 					return err
 				}
-				defer client.Close()
-				machines := restclient.Dynamic(client, vms.Resource, stage.Namespace)
-				for !teller.State().Over {
-					list, err := machines.List(ctx, api.ListOptions{})
-					if err != nil && !api.IsNotFound(err) { // the definition is not there yet
-						return err
+				for i := 0; err == nil && i < len(list.Items); i++ {
+					vm := list.Items[i].GetName()
+					if those != "" && those != vm {
+						continue
 					}
-					for i := 0; err == nil && i < len(list.Items); i++ {
-						if vm := list.Items[i].GetName(); deletes(vm) {
-							if err := machines.Delete(ctx, vm, api.DeleteOptions{}); err != nil && !api.IsNotFound(err) {
-								return err
-							}
-						}
-					}
-					if err := wait.Sleep(ctx, 10*time.Millisecond); err != nil {
+					if err := machines.Delete(ctx, vm, api.DeleteOptions{}); err != nil && !api.IsNotFound(err) {
 						return err
 					}
 				}
-				return nil
-			}, func(t *testing.T, s story.State) { assert.Equal(t, story.Gone, s.Namespace.Phase) })
-		})
+				if err := wait.Sleep(ctx, 10*time.Millisecond); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		t.Run(name, func(t *testing.T) { run{intruder: deletes}.play(t, "virtualmachine", nil) })
 	}
 }
 
@@ -437,20 +582,4 @@ func TestUnknownScene(t *testing.T) {
 	var unknown *scenes.UnknownError
 	require.ErrorAs(t, err, &unknown)
 	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-consumer, one-key, slow-handler, emptied-finalizers, stuck, virtualmachine, errors, two-ways-of-410, index, store-decides, resync, back-off, worker-pool, two-queues, stall`)
-}
-
-func TestStuck(t *testing.T) {
-	play(t, "stuck", func(t *testing.T, s story.State) {
-		inOrder(t, s,
-			beat{story.You, "NamespaceContentRemaining, because: Some resources are remaining: pods. has"},
-			beat{story.Demo, "the conditions name pods only"},
-			beat{story.You, "NamespaceFinalizersRemaining, because: Some content in the namespace has finalizers remaining: "},
-			beat{story.Operator, "removes the finalizer"},
-			beat{story.You, "kubectl create namespace"},
-			beat{story.You, `NamespaceDeletionContentFailure, because: Failed to delete all resource types, 1 remaining: Internal error occurred: failed calling webhook "deny.policy.io"`},
-			beat{story.Operator, "removes the finalizer"},
-		)
-		assert.Equal(t, 2, howOften(s, story.You, "kubectl delete namespace"))
-		assert.Equal(t, 2, howOften(s, story.Deleter, "secrets: all "), "what is deleted is told of both namespaces")
-	})
 }

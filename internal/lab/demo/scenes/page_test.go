@@ -1,4 +1,4 @@
-package gate_test
+package scenes_test
 
 import (
 	"bytes"

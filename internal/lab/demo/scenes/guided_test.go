@@ -1,4 +1,4 @@
-package gate_test
+package scenes_test
 
 import (
 	"bytes"
@@ -19,14 +19,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/gears"
-	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/scenes"
-	"orrery/internal/lab/demo/stage"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 	"orrery/queue"
-	"orrery/restclient/restclienttest"
 	"orrery/wait"
 )
 
@@ -50,65 +46,19 @@ func recordedWith(t *testing.T, scene string) []byte {
 	recordings.Lock()
 	defer recordings.Unlock()
 	if recordings.by[scene] == nil {
-		recordings.by[scene] = play(t, scene, gears.Set{})
+		recordings.by[scene] = recorded(t, scene, run{})
 	}
 	return recordings.by[scene]
 }
 
-// play plays a guided scene in virtual time, answers its question, and returns the recording.
-func play(t *testing.T, name string, set gears.Set) (recording []byte) {
+// recorded plays a guided scene in virtual time, answers its question, and returns the recording.
+func recorded(t *testing.T, name string, r run) []byte {
 	t.Helper()
-	return playWith(t, name, set, nil)
-}
-
-// playWith plays with other work queues than those of the set.
-func playWith(
-	t *testing.T, name string, set gears.Set,
-	newQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string],
-) (recording []byte) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), name+".jsonl")
-	synctest.Test(t, func(t *testing.T) {
-		scene, err := scenes.Named(name)
-		require.NoError(t, err)
-		server, made, err := demo.NewServer("")
-		require.NoError(t, err)
-		defer func() { require.NoError(t, server.Stop(context.Background())) }()
-		wire := restclienttest.NewTLSServer(t, server.Handler(), restclienttest.NewAuthority(t), nil)
-		recorder, err := trace.Start(trace.Config{
-			File:   file,
-			Header: trace.Header{Run: "lab demo", Mode: "lab", Clock: "virtual", Scene: name, Gears: set.String(), Workers: scene.Workers()},
-		})
-		require.NoError(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-		defer cancel()
-		gates := gate.New(ctx, recorder)
-		guide := gate.NewSession(name, recorder, gates)
-		on, err := stage.Open(ctx, stage.Config{
-			Teller: scene.Story(""), Server: wire.Config(), Credentials: made, Faults: server.Faults(), Objects: 60, Gears: set,
-			Recorder: recorder, Guide: guide, Gates: gates, NewQueue: newQueue,
-		}, scene.Options)
-		require.NoError(t, err)
-		reading, close := context.WithCancel(ctx)
-		defer close()
-		go answer(reading, recorder, guide)
-		err = scene.Play(ctx, on)
-		on.Close()
-		recorder.Stop("the scene has ended")
-		if err != nil {
-			t.Fatalf("%v\nthe recording ends with\n%s", err, lastLines(file))
-		}
-		require.NoError(t, recorder.Err())
-	})
-	recording, err := os.ReadFile(file)
+	r.file = filepath.Join(t.TempDir(), name+".jsonl")
+	r.play(t, name, nil)
+	recording, err := os.ReadFile(r.file)
 	require.NoError(t, err)
 	return recording
-}
-
-// lastLines returns the end of a recording, for the log of a failing test.
-func lastLines(file string) string {
-	text, _ := os.ReadFile(file)
-	return string(text[max(0, len(text)-5000):])
 }
 
 // answer waits for the question, thinks for a while, and chooses an answer. Until then nothing is
@@ -144,11 +94,11 @@ func TestScenesHoldUntilTheAnswer(t *testing.T) {
 			assert.EqualError(t, err, "the gates are the scene's until its question is answered", do)
 		}
 		session.Release() // the page has gone
-		assert.Equal(t, []string{"a", "b"}, keys(gates, gate.G5))
+		assert.Len(t, gates.Waiting(gate.G5), 2)
 
 		require.NoError(t, session.Do(view.Command{Do: "answer", Choice: "1"}))
 		require.NoError(t, session.Do(view.Command{Do: "step"}))
-		assert.Equal(t, []string{"b"}, keys(gates, gate.G5))
+		assert.Equal(t, []gate.Item{{Gate: gate.G5, Key: "b"}}, gates.Waiting(gate.G5), "the oldest goes")
 		session.Release()
 		assert.Empty(t, gates.Waiting(gate.G5))
 	})
@@ -161,7 +111,7 @@ func TestScenesAnswerTheirQuestions(t *testing.T) {
 		require.NoError(t, err)
 		for name, want := range guided {
 			t.Run(form+"/"+name, func(t *testing.T) {
-				recording := play(t, name, set)
+				recording := recorded(t, name, run{set: set})
 				report, err := trace.Check(bytes.NewReader(recording))
 				require.NoError(t, err)
 				assert.Empty(t, report.Problems)
@@ -219,7 +169,7 @@ func TestSceneOneKeyWithALostUpdate(t *testing.T) {
 	newQueue := func(limiter queue.RateLimiter[string], config queue.Config[string]) queue.ObservableInterface[string] {
 		return &forgetful{ObservableInterface: queue.NewRateLimiting(limiter, config), with: map[string]bool{}}
 	}
-	lines := parsed(t, playWith(t, "one-key", gears.Set{}, newQueue))
+	lines := parsed(t, recorded(t, "one-key", run{newQueue: newQueue}))
 	assert.Equal(t, "0", computed["one-key"](lines[:find(lines, "lab.answer")], find(lines, "lab.question")))
 }
 
@@ -230,7 +180,7 @@ func TestSceneStoreDecidesHoldsWithEveryGear(t *testing.T) {
 		t.Run(form, func(t *testing.T) {
 			set, err := gears.Parse(form)
 			require.NoError(t, err)
-			lines := parsed(t, play(t, "store-decides", set))
+			lines := parsed(t, recorded(t, "store-decides", run{set: set}))
 			g3 := line{"gate": "G3"}
 			held := pick(lines, "k", "lab.held", g3)
 			assert.ElementsMatch(t, []string{"shop/apple", "shop/fig", "shop/kiwi", "shop/pear", "shop/plum"}, held)
