@@ -14,10 +14,13 @@ import (
 
 // minikubeScript is deploy/minikube.sh with fake programs: a cluster is the file "cluster", its
 // namespace the file "namespace". upstream/e2e runs it with real kubectl and orrery.
-type minikubeScript struct{ *scripts }
+type minikubeScript struct {
+	t    *testing.T
+	root string
+}
 
 func newMinikubeScript(t *testing.T) minikubeScript {
-	s := minikubeScript{newScripts(t)}
+	s := minikubeScript{t, t.TempDir()}
 	text, err := os.ReadFile(filepath.Join(root, "deploy", "minikube.sh"))
 	require.NoError(t, err)
 	s.write("deploy/minikube.sh", string(text), 0o755)
@@ -30,6 +33,7 @@ func newMinikubeScript(t *testing.T) minikubeScript {
 	pause, err := exec.LookPath("sleep") // the real one, not the fake that returns at once
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(pause, filepath.Join(s.root, "fake", "nap")))
+	s.program("sleep", `echo "slept $1"`)
 	s.program("minikube", `echo "$*" >>calls
 case $1 in
 profile) cat profiles || exit 141; exit "$(cat profiles.code)" ;;
@@ -44,6 +48,18 @@ esac`)
 	s.orrery(`echo "orrery $*" >>calls; rm namespace`, 0)
 	s.profiles(`{"invalid":[],"valid":[{"Name":"minikube","Status":"Running"}]}`, 0)
 	return s
+}
+
+// program writes a fake program: the lines of a shell script.
+func (s minikubeScript) program(name, lines string) {
+	s.write(filepath.Join("fake", name), "#!/bin/sh\n"+lines+"\n", 0o755)
+}
+
+func (s minikubeScript) write(name, text string, mode os.FileMode) {
+	s.t.Helper()
+	path := filepath.Join(s.root, name)
+	require.NoError(s.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(s.t, os.WriteFile(path, []byte(text), mode))
 }
 
 // profiles sets what "minikube profile list" prints, and its exit code.

@@ -3,7 +3,6 @@ package debugserver
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -44,7 +43,7 @@ func (c *checks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.serveOne(w, name, one)
 		return
 	}
-	report, failed := c.report(r.URL.Query()["exclude"])
+	report, failed := c.report()
 	switch {
 	case failed:
 		sendText(w, http.StatusInternalServerError, report+name+" check failed\n")
@@ -55,15 +54,10 @@ func (c *checks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// report runs all checks except the excluded ones.
-func (c *checks) report(excluded []string) (report string, failed bool) {
+// report runs all checks.
+func (c *checks) report() (report string, failed bool) {
 	var text strings.Builder
-	all := c.all()
-	for _, check := range all {
-		if slices.Contains(excluded, check.name) {
-			fmt.Fprintf(&text, "[+]%s excluded: ok\n", check.name)
-			continue
-		}
+	for _, check := range c.all() {
 		if err := check.run(); err != nil {
 			failed = true
 			fmt.Fprintf(&text, "[-]%s failed: %v\n", check.name, err)
@@ -71,20 +65,7 @@ func (c *checks) report(excluded []string) (report string, failed bool) {
 		}
 		fmt.Fprintf(&text, "[+]%s ok\n", check.name)
 	}
-	if unknown := unknownOf(excluded, all); len(unknown) > 0 {
-		fmt.Fprintf(&text, "warn: some health checks cannot be excluded: no matches for %s\n", strings.Join(unknown, ","))
-	}
 	return text.String(), failed
-}
-
-func unknownOf(excluded []string, all []check) []string {
-	var unknown []string
-	for _, name := range slices.Sorted(slices.Values(excluded)) {
-		if !slices.ContainsFunc(all, func(c check) bool { return c.name == name }) {
-			unknown = append(unknown, fmt.Sprintf("%q", name))
-		}
-	}
-	return slices.Compact(unknown)
 }
 
 func (c *checks) serveOne(w http.ResponseWriter, name, one string) {
