@@ -24,6 +24,7 @@ func newMinikubeScript(t *testing.T) minikubeScript {
 	text, err := os.ReadFile(filepath.Join(root, "deploy", "minikube.sh"))
 	require.NoError(t, err)
 	s.write("deploy/minikube.sh", string(text), 0o755)
+	s.program("sleep", `echo "slept $1"`)
 	// PATH has only what the script needs, so that a program can be missing.
 	for _, name := range []string{"bash", "cat", "dirname", "grep", "mkdir", "rm", "sh", "touch"} {
 		path, err := exec.LookPath(name)
@@ -33,7 +34,6 @@ func newMinikubeScript(t *testing.T) minikubeScript {
 	pause, err := exec.LookPath("sleep") // the real one, not the fake that returns at once
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(pause, filepath.Join(s.root, "fake", "nap")))
-	s.program("sleep", `echo "slept $1"`)
 	s.program("minikube", `echo "$*" >>calls
 case $1 in
 profile) cat profiles || exit 141; exit "$(cat profiles.code)" ;;
