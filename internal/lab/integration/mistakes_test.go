@@ -1,23 +1,181 @@
 package integration_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
 
-// These are the mistakes for which namespaces are known to hang, made against the built-in server.
-// Each test makes a mistake, sees it in the conditions and undoes it; then the namespace must go
-// and leave nothing behind.
+// mistake is one for which namespaces are known to hang. A request is METHOD PATH BODY; pod is a
+// pod with this grace period.
+type mistake struct {
+	fault     string   // of the server
+	requests  []string // before the deletion of the namespace
+	pod       int
+	then      string // a request after it
+	condition api.NamespaceConditionType
+	says      string   // words of its message
+	left      []string // objects; nil: not compared
+	undo      string   // the request that undoes the mistake; "": the fault ends
+}
+
+const (
+	gizmos   = "/apis/example.com/v1/namespaces/shop/gizmos"
+	crd      = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+	services = "/apis/apiregistration.k8s.io/v1/apiservices"
+)
+
+// held are the requests for a custom resource with a finalizer.
+var held = []string{
+	"POST " + crd + " " + clustertest.Gizmos,
+	"POST " + gizmos + ` {"apiVersion":"example.com/v1","kind":"Gizmo",
+		"metadata":{"name":"g","finalizers":["example.com/hold"]}}`,
+}
+
+var mistakes = map[string]mistake{
+	"a finalizer that is never removed": {
+		requests: held, condition: api.NamespaceFinalizersRemaining,
+		says: "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
+		left: []string{"/registry/example.com/gizmos/g"},
+		undo: "PATCH " + gizmos + `/g {"metadata":{"finalizers":null}}`,
+	},
+	"content that remains is named": {
+		requests: held, condition: api.NamespaceContentRemaining,
+		says: "Some resources are remaining: gizmos.example.com has 1 resource instances",
+		undo: "PATCH " + gizmos + `/g {"metadata":{"finalizers":null}}`,
+	},
+	"a definition that is deleted, too": {
+		requests: held, then: "DELETE " + crd + "/gizmos.example.com",
+		condition: api.NamespaceFinalizersRemaining,
+		undo:      "PATCH " + gizmos + `/g {"metadata":{"finalizers":null}}`,
+	},
+	"a group whose server is gone": {
+		requests: []string{"POST " + services + ` {"metadata":{"name":"v1beta1.metrics.example.com"},
+			"spec":{"group":"metrics.example.com","version":"v1beta1","groupPriorityMinimum":100,
+			"versionPriority":100,"service":{"name":"metrics","namespace":"default"}}}`},
+		condition: api.NamespaceDeletionDiscoveryFailure,
+		says:      "metrics.example.com/v1beta1: stale GroupVersion discovery",
+		left:      []string{}, // everything discoverable is gone
+		undo:      "DELETE " + services + "/v1beta1.metrics.example.com",
+	},
+	"a group that is broken on demand": {
+		fault:     "broken-group:group=metrics.k8s.io,version=v1beta1",
+		condition: api.NamespaceDeletionDiscoveryFailure, says: "metrics.k8s.io/v1beta1",
+	},
+	"a webhook that denies": {
+		fault:     `webhook-denies:verb=delete,resource=configmaps,namespace=shop,message="not today"`,
+		condition: api.NamespaceDeletionContentFailure, says: "denied the request: not today",
+		left: []string{"/registry/configmaps/x0", "/registry/configmaps/x1", "/registry/configmaps/x2"},
+	},
+	"a webhook that cannot be reached": {
+		fault:     "webhook-unreachable:verb=delete,resource=secrets",
+		condition: api.NamespaceDeletionContentFailure, says: "failed calling webhook",
+	},
+	"a verb that the controller may not use": {
+		fault:     "forbid:verb=deletecollection|delete,resource=secrets,user=" + clustertest.ControllerUser,
+		condition: api.NamespaceDeletionContentFailure, says: "secrets is forbidden",
+	},
+	"a lost node keeps its pods": {
+		fault: "node-lost:node=orrery-node-1", pod: 5,
+		condition: api.NamespaceContentRemaining, says: "pods. has 1 resource instances",
+	},
+	"a pod of a lost node is deleted by force": {
+		fault: "node-lost:node=orrery-node-1", pod: 5,
+		condition: api.NamespaceContentRemaining, says: "pods. has 1 resource instances",
+		undo: `DELETE /api/v1/namespaces/shop/pods/p {"gracePeriodSeconds":0}`,
+	},
+}
+
+// The mistake is made and seen in the conditions, and is undone. Then the namespace goes, and nothing
+// of it is left.
+func TestMistakes(t *testing.T) {
+	for name, m := range mistakes {
+		t.Run(name, func(t *testing.T) {
+			inCluster(t, func(c *cluster) {
+				send := func(request string) {
+					method, rest, _ := strings.Cut(request, " ")
+					path, body, _ := strings.Cut(rest, " ")
+					c.Must(method, path, body)
+				}
+				c.fill("shop")
+				for _, request := range m.requests {
+					send(request)
+				}
+				if m.pod > 0 {
+					c.pod("shop", "p", m.pod)
+				}
+				heal := func() {}
+				if m.fault != "" {
+					heal = c.Fault(m.fault)
+				}
+				c.deleteNamespace("shop")
+				if m.then != "" {
+					send(m.then)
+				}
+				c.stuck("shop", m.condition, m.says)
+				if m.left != nil {
+					assert.ElementsMatch(t, m.left, c.left("shop"), "everything else is gone")
+				}
+				if m.undo == "" {
+					heal()
+				} else {
+					send(m.undo)
+				}
+				c.gone("shop", 15*time.Minute)
+				if _, path, _ := strings.Cut(m.then, " "); path != "" {
+					assert.True(t, c.absent(path), "%s has gone, too", path)
+				}
+			})
+		})
+	}
+}
+
+// A namespace goes in spite of a fault.
+func TestANamespaceGoesInSpiteOf(t *testing.T) {
+	const controller = ",user=" + clustertest.ControllerUser
+	for fault, limit := range map[string]time.Duration{
+		"conflict:count=25,resource=namespaces/status":                   30 * time.Minute,
+		"conflict:count=25,resource=namespaces/finalize":                 30 * time.Minute,
+		"conflict:count=60":                                              30 * time.Minute,
+		"conflict:count=10,resource=configmaps":                          30 * time.Minute,
+		"cut-watches:every=1s,count=20":                                  30 * time.Minute,
+		"too-many-requests:share=0.5,retry-after=1s,for=5m" + controller: time.Hour,
+		"internal-error:share=0.3,for=5m" + controller:                   time.Hour,
+		"unavailable:for=30s" + controller:                               time.Hour,
+		"delay:by=3s,for=5m" + controller:                                time.Hour,
+		"stale-reads:versions=20,for=2m":                                 time.Hour,
+	} {
+		t.Run(fault, func(t *testing.T) {
+			inCluster(t, func(c *cluster) {
+				c.fill("shop")
+				c.Fault(fault)
+				c.deleteNamespace("shop")
+				c.gone("shop", limit)
+			})
+		})
+	}
+}
+
+func TestHistoryIsForgottenWhileANamespaceGoes(t *testing.T) {
+	inCluster(t, func(c *cluster) {
+		c.fill("shop")
+		c.deleteNamespace("shop")
+		c.Fault("cut-watches")
+		c.Fault("compact")
+		c.gone("shop", 10*time.Minute)
+	})
+}
 
 func TestANamespaceGoes(t *testing.T) {
 	inCluster(t, func(c *cluster) {
 		c.fill("shop")
-		c.custom()
-		c.must("POST", "/apis/example.com/v1/namespaces/shop/gizmos", `{"apiVersion":"example.com/v1","kind":"Gizmo","metadata":{"name":"g"}}`)
+		c.Must("POST", crd, clustertest.Gizmos)
+		c.Must("POST", gizmos, `{"apiVersion":"example.com/v1","kind":"Gizmo","metadata":{"name":"g"}}`)
 		c.deleteNamespace("shop")
 		took := c.gone("shop", time.Minute)
 		assert.Less(t, took, 8*time.Second, "five seconds of grace, plus the work")
@@ -28,133 +186,10 @@ func TestANamespaceGoes(t *testing.T) {
 func TestAnEmptyNamespaceGoesAndComesBack(t *testing.T) {
 	inCluster(t, func(c *cluster) {
 		for range 3 {
-			c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
+			c.Must("POST", "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
 			c.deleteNamespace("shop")
 			c.gone("shop", time.Minute)
 		}
-	})
-}
-
-func TestAFinalizerThatIsNeverRemoved(t *testing.T) {
-	inCluster(t, func(c *cluster) {
-		c.fill("shop")
-		c.custom()
-		const gizmo = "/apis/example.com/v1/namespaces/shop/gizmos"
-		c.must("POST", gizmo, `{"apiVersion":"example.com/v1","kind":"Gizmo","metadata":{"name":"g","finalizers":["example.com/hold"]}}`)
-		c.deleteNamespace("shop")
-		assert.Equal(t, "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
-			c.stuck("shop", api.NamespaceFinalizersRemaining))
-		assert.Equal(t, "Some resources are remaining: gizmos.example.com has 1 resource instances", c.says("shop", api.NamespaceContentRemaining))
-		assert.Equal(t, []string{"/registry/example.com/gizmos/g"}, c.left("shop"), "everything else is gone")
-		c.must("PATCH", gizmo+"/g", `{"metadata":{"finalizers":null}}`)
-		c.gone("shop", 15*time.Minute)
-	})
-}
-
-func TestAGroupWhoseServerIsGone(t *testing.T) {
-	inCluster(t, func(c *cluster) {
-		c.fill("shop")
-		const service = "/apis/apiregistration.k8s.io/v1/apiservices"
-		c.must("POST", service, `{"metadata":{"name":"v1beta1.metrics.example.com"},"spec":{"group":"metrics.example.com","version":"v1beta1",
-			"groupPriorityMinimum":100,"versionPriority":100,"service":{"name":"metrics","namespace":"default"}}}`)
-		c.deleteNamespace("shop")
-		assert.Contains(t, c.stuck("shop", api.NamespaceDeletionDiscoveryFailure), "metrics.example.com/v1beta1: stale GroupVersion discovery")
-		assert.Empty(t, c.left("shop"), "everything discoverable is gone")
-		c.must("DELETE", service+"/v1beta1.metrics.example.com", "")
-		c.gone("shop", 15*time.Minute)
-	})
-}
-
-func TestAGroupThatIsBrokenOnDemand(t *testing.T) {
-	inCluster(t, func(c *cluster) {
-		c.fill("shop")
-		heal := c.fault("broken-group:group=metrics.k8s.io,version=v1beta1")
-		c.deleteNamespace("shop")
-		assert.Contains(t, c.stuck("shop", api.NamespaceDeletionDiscoveryFailure), "metrics.k8s.io/v1beta1")
-		heal()
-		c.gone("shop", 15*time.Minute)
-	})
-}
-
-func TestAWebhookThatDenies(t *testing.T) {
-	inCluster(t, func(c *cluster) {
-		c.fill("shop")
-		heal := c.fault(`webhook-denies:verb=delete,resource=configmaps,namespace=shop,message="not today"`)
-		c.deleteNamespace("shop")
-		assert.Contains(t, c.stuck("shop", api.NamespaceDeletionContentFailure), "denied the request: not today")
-		assert.Equal(t, []string{"/registry/configmaps/x0", "/registry/configmaps/x1", "/registry/configmaps/x2"}, c.left("shop"))
-		heal()
-		c.gone("shop", 15*time.Minute)
-	})
-}
-
-func TestAWebhookThatCannotBeReached(t *testing.T) {
-	inCluster(t, func(c *cluster) {
-		c.fill("shop")
-		heal := c.fault("webhook-unreachable:verb=delete,resource=secrets")
-		c.deleteNamespace("shop")
-		assert.Contains(t, c.stuck("shop", api.NamespaceDeletionContentFailure), "failed calling webhook")
-		heal()
-		c.gone("shop", 15*time.Minute)
-	})
-}
-
-func TestAVerbThatTheControllerMayNotUse(t *testing.T) {
-	inCluster(t, func(c *cluster) {
-		c.fill("shop")
-		heal := c.fault("forbid:verb=deletecollection|delete,resource=secrets,user=" + controllerUser)
-		c.deleteNamespace("shop")
-		assert.Contains(t, c.stuck("shop", api.NamespaceDeletionContentFailure), "secrets is forbidden")
-		heal()
-		c.gone("shop", 15*time.Minute)
-	})
-}
-
-func TestConflictStorms(t *testing.T) {
-	for name, fault := range map[string]string{
-		"on the status":   "conflict:count=25,resource=namespaces/status",
-		"on finalize":     "conflict:count=25,resource=namespaces/finalize",
-		"on all writes":   "conflict:count=60",
-		"on configmaps":   "conflict:count=10,resource=configmaps",
-		"with lost watch": "cut-watches:every=1s,count=20",
-	} {
-		t.Run(name, func(t *testing.T) {
-			inCluster(t, func(c *cluster) {
-				c.fill("shop")
-				c.fault(fault)
-				c.deleteNamespace("shop")
-				c.gone("shop", 30*time.Minute)
-			})
-		})
-	}
-}
-
-func TestABusyServer(t *testing.T) {
-	for name, fault := range map[string]string{
-		"too many requests": "too-many-requests:share=0.5,retry-after=1s,for=5m,user=" + controllerUser,
-		"internal errors":   "internal-error:share=0.3,for=5m,user=" + controllerUser,
-		"unavailable":       "unavailable:for=30s,user=" + controllerUser,
-		"slow":              "delay:by=3s,for=5m,user=" + controllerUser,
-		"lagging reads":     "stale-reads:versions=20,for=2m",
-	} {
-		t.Run(name, func(t *testing.T) {
-			inCluster(t, func(c *cluster) {
-				c.fill("shop")
-				c.fault(fault)
-				c.deleteNamespace("shop")
-				c.gone("shop", time.Hour)
-			})
-		})
-	}
-}
-
-func TestHistoryIsForgottenWhileANamespaceGoes(t *testing.T) {
-	inCluster(t, func(c *cluster) {
-		c.fill("shop")
-		c.deleteNamespace("shop")
-		c.fault("cut-watches")
-		c.fault("compact")
-		c.gone("shop", 10*time.Minute)
 	})
 }
 
@@ -172,56 +207,21 @@ func TestPodsGetTheirGracePeriod(t *testing.T) {
 	})
 }
 
-func TestALostNodeKeepsItsPods(t *testing.T) {
-	inCluster(t, func(c *cluster) {
-		c.fill("shop")
-		c.pod("shop", "p", 5)
-		heal := c.fault("node-lost:node=orrery-node-1")
-		c.deleteNamespace("shop")
-		assert.Contains(t, c.stuck("shop", api.NamespaceContentRemaining), "pods. has 1 resource instances")
-		heal()
-		c.gone("shop", 15*time.Minute)
-
-		c.fill("shop")
-		c.pod("shop", "p", 5)
-		c.fault("node-lost:node=orrery-node-1")
-		c.deleteNamespace("shop")
-		c.stuck("shop", api.NamespaceContentRemaining)
-		c.must("DELETE", "/api/v1/namespaces/shop/pods/p", `{"gracePeriodSeconds":0}`)
-		c.gone("shop", 15*time.Minute)
-	})
-}
-
 func TestAFinalizerOfTheNamespaceItself(t *testing.T) {
 	inCluster(t, func(c *cluster) {
-		c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"shop","finalizers":["example.com/hold"]},"spec":{"finalizers":["openshift.com/origin"]}}`)
+		const head = `{"metadata":{"name":"shop","finalizers":["example.com/hold"]},`
+		c.Must("POST", "/api/v1/namespaces", head+`"spec":{"finalizers":["openshift.com/origin"]}}`)
 		c.deleteNamespace("shop")
-		c.within(time.Minute, "the controller's finalizer goes", func() bool {
+		c.Within(time.Minute, "the controller's finalizer goes", func() bool {
 			return len(c.namespace("shop").Spec.Finalizers) == 1
 		})
 		time.Sleep(20 * time.Minute)
-		assert.Equal(t, []string{"openshift.com/origin"}, c.namespace("shop").Spec.Finalizers, "another owner's token stays")
-		c.must("PUT", "/api/v1/namespaces/shop/finalize", `{"metadata":{"name":"shop","finalizers":["example.com/hold"]},"spec":{"finalizers":[]}}`)
-		assert.NotNil(t, c.namespace("shop"))
-		c.must("PATCH", "/api/v1/namespaces/shop", `{"metadata":{"finalizers":null}}`)
+		left := c.namespace("shop").Spec.Finalizers
+		assert.Equal(t, []string{"openshift.com/origin"}, left, "another owner's token stays")
+		c.Must("PUT", "/api/v1/namespaces/shop/finalize", head+`"spec":{"finalizers":[]}}`)
+		assert.Equal(t, []string{"example.com/hold"}, c.namespace("shop").ObjectMeta.Finalizers)
+		c.Must("PATCH", "/api/v1/namespaces/shop", `{"metadata":{"finalizers":null}}`)
 		c.gone("shop", time.Second)
-	})
-}
-
-// The definition is deleted while a terminating namespace has objects of it.
-func TestADefinitionAndANamespaceGoTogether(t *testing.T) {
-	inCluster(t, func(c *cluster) {
-		c.fill("shop")
-		c.custom()
-		const gizmo = "/apis/example.com/v1/namespaces/shop/gizmos"
-		c.must("POST", gizmo, `{"apiVersion":"example.com/v1","kind":"Gizmo","metadata":{"name":"g","finalizers":["example.com/hold"]}}`)
-		c.deleteNamespace("shop")
-		c.must("DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gizmos.example.com", "")
-		c.stuck("shop", api.NamespaceFinalizersRemaining)
-		c.must("PATCH", gizmo+"/g", `{"metadata":{"finalizers":null}}`)
-		c.gone("shop", 15*time.Minute)
-		_, err := c.request("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gizmos.example.com", "", "")
-		assert.True(t, api.IsNotFound(err), "%v", err)
 	})
 }
 
@@ -230,7 +230,7 @@ func TestADefinitionAndANamespaceGoTogether(t *testing.T) {
 func TestTheCollectorHelps(t *testing.T) {
 	inCluster(t, func(c *cluster) {
 		c.fill("shop")
-		c.must("PATCH", "/api/v1/namespaces/shop/configmaps/x0", `{"metadata":{"finalizers":["foregroundDeletion"]}}`)
+		c.Must("PATCH", "/api/v1/namespaces/shop/configmaps/x0", `{"metadata":{"finalizers":["foregroundDeletion"]}}`)
 		c.deleteNamespace("shop")
 		c.gone("shop", 10*time.Minute)
 	})
@@ -238,7 +238,7 @@ func TestTheCollectorHelps(t *testing.T) {
 
 func TestManyNamespacesAtOnce(t *testing.T) {
 	inCluster(t, func(c *cluster) {
-		names := []string{"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9", "n10", "n11"}
+		names := strings.Fields("n0 n1 n2 n3 n4 n5 n6 n7 n8 n9 n10 n11")
 		for _, name := range names {
 			c.fill(name)
 			c.pod(name, "p", 10)

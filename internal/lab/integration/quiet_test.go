@@ -36,13 +36,13 @@ func TestAQuietWatchOverHTTP1KeepsUp(t *testing.T) {
 			silent := 0
 			pods := machine.New(reflector.Config[*api.PartialObjectMetadata]{
 				Name:             "pods",
-				ListerWatcher:    restclient.Metadata(c.admin, api.PodsResource, ""),
+				ListerWatcher:    restclient.Metadata(c.Admin(), api.PodsResource, ""),
 				Store:            nowhere{},
 				KeyFunc:          func(pod *api.PartialObjectMetadata) (string, error) { return pod.Namespace + "/" + pod.Name, nil },
 				DisableWatchList: !streaming,
 				Trace:            &reflector.Trace{IdleTimeout: func(time.Duration) { silent++ }},
 			})
-			namespaces := restclient.Typed[*api.Namespace](c.admin, api.NamespacesResource, "")
+			namespaces := restclient.Typed[*api.Namespace](c.Admin(), api.NamespacesResource, "")
 			_, err := namespaces.List(ctx, api.ListOptions{}) // detects the server's protocol
 			require.NoError(t, err)
 
