@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -88,13 +87,6 @@ func (n *namespaces) modify(name string, labels ...string) {
 
 func (n *namespaces) delete(name string) {
 	n.source.Delete(name)
-	synctest.Wait()
-}
-
-// relist makes the informer list again.
-func (n *namespaces) relist() {
-	n.source.SendError(informertest.Expired("the position is too old"))
-	time.Sleep(5 * time.Second)
 	synctest.Wait()
 }
 

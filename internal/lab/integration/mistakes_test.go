@@ -91,8 +91,8 @@ var mistakes = map[string]mistake{
 	},
 }
 
-// The mistake is made and seen in the conditions, and is undone. Then the namespace goes, and nothing
-// of it is left.
+// The mistake is made and seen in the conditions, and is undone. Then the namespace goes, and
+// nothing of it is left.
 func TestMistakes(t *testing.T) {
 	for name, m := range mistakes {
 		t.Run(name, func(t *testing.T) {

@@ -38,16 +38,16 @@ type run struct {
 	set gears.Set
 	// newQueue makes the work queues; nil: those of the set.
 	newQueue func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
-	// file is where the scene is recorded, with gates and a reader who answers its question; "": there
-	// is no reader.
+	// file is where the scene is recorded, with gates and a reader who answers its question; "":
+	// there is no reader.
 	file string
-	// intruder, if not nil, runs meanwhile with a client of the administrator. The story ends when both
-	// have returned.
+	// intruder, if not nil, runs meanwhile with a client of the administrator. The story ends when
+	// both have returned.
 	intruder func(ctx context.Context, teller *story.Teller, client *restclient.Client) error
 }
 
-// play plays a scene in a bubble, against the server in memory behind pipes, and passes the story to
-// check.
+// play plays a scene in a bubble, against the server in memory behind pipes, and passes the story
+// to check.
 func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.State)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
