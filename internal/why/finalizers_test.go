@@ -13,10 +13,6 @@ import (
 
 // This page tests the causes about finalizers and their owners: C04 to C06, C15, C25 and C26.
 
-func workloads(all ...why.Workload) func(*why.Evidence) {
-	return func(e *why.Evidence) { e.Workloads.Items = all }
-}
-
 func leases(all ...why.Lease) func(*why.Evidence) {
 	return func(e *why.Evidence) { e.AllLeases.Items = all }
 }
@@ -228,7 +224,6 @@ func TestAFinalizerOnAForeignType(t *testing.T) {
 
 // C06: an owner that works and has lost its rights.
 func TestAnOwnerWithoutRights(t *testing.T) {
-	const es = "system:serviceaccount:es:default"
 	answer := func(reviews ...why.Review) func(*why.Evidence) {
 		return func(e *why.Evidence) { e.Reviews = append(e.Reviews, reviews...) }
 	}
@@ -282,12 +277,6 @@ func TestAnOwnerWithoutRights(t *testing.T) {
 		is("a backend is not ACK", lacks(orphan("buckets", "s3.services.k8s.aws",
 			"finalizers.s3.services.k8s.aws/Bucket", "ack", workload("deployment", "web", "backend", 1))), "no C06"),
 	})
-}
-
-// off is a workload that was scaled down.
-func off(w why.Workload) why.Workload {
-	w.Ready, w.Replicas = 0, 0
-	return w
 }
 
 // C15: the load balancer of a Service.

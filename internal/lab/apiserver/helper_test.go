@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -174,13 +173,4 @@ func (w *watching) breaks() {
 	_, ok := w.next()
 	require.False(w.t, ok)
 	require.ErrorIs(w.t, w.lines.Err(), io.ErrUnexpectedEOF)
-}
-
-// dial opens a raw connection.
-func (p *piped) dial() net.Conn {
-	p.t.Helper()
-	conn, err := p.pipes.Dial(p.t.Context(), "tcp", "x")
-	require.NoError(p.t, err)
-	p.t.Cleanup(func() { conn.Close() })
-	return conn
 }
