@@ -188,16 +188,20 @@ func expectKind(t *testing.T, client *restclient.Client, transport restclient.Wa
 // New requests use a new client certificate, although the old connection is still usable.
 func TestClientCertificateRotation(t *testing.T) {
 	asJoe(t, serveIdentity, nil, func(t *testing.T, joe *identity) {
-		assert.Equal(t, "HTTP/2.0 joe", ask(t, joe.client))
-		joe.renew(restclienttest.Leaf{Name: "jane"})
-		assert.Equal(t, "HTTP/2.0 joe", ask(t, joe.client), "looked at once a minute")
+		former := "joe"
+		for _, name := range []string{"jane", "jim"} {
+			assert.Equal(t, "HTTP/2.0 "+former, ask(t, joe.client))
+			joe.renew(restclienttest.Leaf{Name: name})
+			assert.Equal(t, "HTTP/2.0 "+former, ask(t, joe.client), "looked at once a minute")
+			time.Sleep(time.Minute)
+			assert.Equal(t, "HTTP/2.0 "+name, ask(t, joe.client))
+			synctest.Wait()
+			assert.Equal(t, 1, joe.server.Connections(), "the old connection is closed at once")
+			former = name
+		}
 		time.Sleep(time.Minute)
-		assert.Equal(t, "HTTP/2.0 jane", ask(t, joe.client))
-		time.Sleep(time.Minute)
-		assert.Equal(t, "HTTP/2.0 jane", ask(t, joe.client))
-		assert.Equal(t, 2, joe.server.Dialled())
-		synctest.Wait()
-		assert.Equal(t, 1, joe.server.Connections(), "the old connection is closed")
+		assert.Equal(t, "HTTP/2.0 jim", ask(t, joe.client))
+		assert.Equal(t, 3, joe.server.Dialled())
 	})
 }
 
