@@ -14,6 +14,7 @@ import (
 	"orrery/internal/app/status"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/clustertest"
+	"orrery/restclient/api"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -51,6 +52,9 @@ deletions  0 terminating namespaces
 		var text strings.Builder
 		require.NoError(t, report.WriteText(&text, 2))
 		assert.Equal(t, strings.TrimPrefix(want, "\n"), text.String())
+		text.Reset()
+		require.NoError(t, report.WriteText(&text, 0))
+		assert.NotContains(t, text.String(), "more;", "--limit 0 shows all")
 	}
 }
 
@@ -68,6 +72,7 @@ func onCluster(t *testing.T, act func(c *cluster)) {
 		c.Cluster = clustertest.Start(t, apiserver.Config{}, func(server http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				c.requests = append(c.requests, r.Method+" "+r.URL.Path)
+				r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "limit=500", "limit=2", 1) // shorter pages
 				server.ServeHTTP(w, r)
 			})
 		})
@@ -105,7 +110,7 @@ func TestTheClusterSaysWhatTerminates(t *testing.T) {
 
 		report := c.report()
 		const lease = "GET /apis/coordination.k8s.io/v1/namespaces/kube-system/leases/orrery"
-		assert.Equal(t, []string{"GET /api/v1/namespaces", lease}, c.requests)
+		assert.Equal(t, []string{"GET /api/v1/namespaces", "GET /api/v1/namespaces", lease}, c.requests, "two pages")
 		var got []string
 		for _, n := range report.Namespaces {
 			got = append(got, fmt.Sprintf("%s %d %s", n.Name, n.Seconds, n.Why))
@@ -116,6 +121,13 @@ func TestTheClusterSaysWhatTerminates(t *testing.T) {
 			"young 1 no condition says why",
 		}, got)
 		assert.Equal(t, []string{"no leader: there is no Lease kube-system/orrery"}, report.Problems)
+
+		for _, resource := range []string{"namespaces", "leases"} {
+			heal := c.Fault("forbid:resource=" + resource)
+			_, err := status.FromCluster(c.t.Context(), c.Admin(), "kube-system", "orrery")
+			assert.True(t, api.IsForbidden(err), "%s that cannot be read are no state: %v", resource, err)
+			heal()
+		}
 	})
 }
 
