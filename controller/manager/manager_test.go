@@ -238,6 +238,11 @@ func TestAServerWhoseDiscoveryFails(t *testing.T) {
 		require.NotNil(t, failed)
 		assert.ErrorContains(t, err, "discovering resources: ")
 		assert.ErrorIs(t, err, failed.Err)
+
+		stopped, stop := context.WithCancel(s.t.Context())
+		stop()
+		m = manager.NewManager(s.shared(), []manager.Descriptor{a.describe("a", nil, configMaps)})
+		assert.NoError(t, m.Run(stopped), "it was stopped before it was set up")
 	})
 }
 
