@@ -48,8 +48,12 @@ func newStage(t *testing.T) *stage {
 }
 
 func (s *stage) shared() manager.Shared {
+	client := s.Client(func(c *restclient.Config) {
+		c.UserAgent = "orrery/test"
+		c.MaxListBytes = 10 // controllers list page by page; informers have no such limit
+	})
 	return manager.Shared{
-		Client: s.Client(func(c *restclient.Config) { c.UserAgent = "orrery/test" }), QPS: -1, Events: true,
+		Client: client, QPS: -1, Events: true,
 		Logger: logs.New(logs.Config{Writer: &s.log}), Metrics: s.metrics,
 	}
 }
