@@ -306,16 +306,24 @@ func TestOwnersByReference(t *testing.T) {
 // A running pass is finished, with the local copy still there; what is queued is, too.
 func TestStopFinishesPasses(t *testing.T) {
 	began, ended := 0, 0
+	var handle func() error
 	inACluster(t, func(w *world) {
 		began, ended = 0, 0
 		maps := w.counted()
 		again := w.counted()
 		assert.Same(w.t, maps.Informer(), again.Informer(), "one list and one watch")
+		other := controller.Watch[*api.ConfigMap](w.manager, api.ConfigMapsResource, "app=other")
+		assert.NotSame(w.t, maps.Informer(), other.Informer(), "another selector has a list of its own")
+		handle = func() error {
+			_, err := maps.Informer().AddEventHandler(informer.ResourceEventHandlerFuncs[*api.ConfigMap]{})
+			return err
+		}
 		controller.New(w.manager, "slow", maps, func(ctx context.Context, m *api.ConfigMap) (time.Duration, error) {
 			began++
 			time.Sleep(5 * time.Second)
 			_, found := maps.Cached("default", m.Name)
-			assert.True(w.t, found && ctx.Err() == nil, "the informers end after the passes")
+			assert.True(w.t, found && ctx.Err() == nil)
+			assert.NoError(w.t, handle(), "the informers end after the passes")
 			assert.Len(w.t, maps.CachedList(func(m *api.ConfigMap) bool { return m.Name == "one" }), 1)
 			assert.Len(w.t, maps.CachedList(nil), 2)
 			ended++
@@ -328,6 +336,7 @@ func TestStopFinishesPasses(t *testing.T) {
 		w.stop()
 		assert.Equal(w.t, 2, began, "also what was queued")
 		assert.Equal(w.t, 2, ended)
+		assert.ErrorIs(w.t, handle(), informer.ErrStopped, "they have ended when Run returns")
 	})
 }
 
