@@ -81,10 +81,10 @@ func (d *webSocketDialer) proxy(req *http.Request) (*url.URL, error) {
 	return u, err
 }
 
-// webSocketStream reads the messages of a websocket as one body. It
-// distinguishes a clean end, after a close message, from a broken connection and a dead one: after
-// PingInterval of silence it sends a ping, and reading fails if nothing arrives within PingTimeout.
-// HTTP/2 has the same built in.
+// webSocketStream reads the messages of a websocket as one body. It distinguishes a clean end,
+// after a close message, from a broken connection and a dead one: after PingInterval of silence it
+// sends a ping, and reading fails if nothing arrives within PingTimeout. HTTP/2 has the same built
+// in.
 type webSocketStream struct {
 	// Immutable.
 	conn              *websocket.Conn
