@@ -57,7 +57,7 @@ func (e *Evidence) unreachable(f *Finding, service *Service, url, text, configur
 }
 
 // lackPass adds to a finding from a condition that something was changed after that was written,
-// and so lately that the controller may not have come back.
+// and that the controller may not have come back: so lately, or it is off.
 func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
 	pass := time.Duration(0) // it ends at once unless calls run into their time limit
 	if isLate(e.condition(api.NamespaceDeletionContentFailure)) {
@@ -66,7 +66,8 @@ func (f *Finding) lackPass(e *Evidence, what string, changed time.Time) {
 	began := changed.Add(pass) // a pass that began then or later confirms the condition
 	confirmed := slices.ContainsFunc(e.Latest().Writers, func(w Writer) bool { return w.At.After(began) })
 	ago := e.now().Sub(changed)
-	f.doubt(!confirmed && ago < 2*backOffCap, "%s was changed %s ago: the next pass of the controller may succeed",
+	passed := changed.IsZero() || ago >= 2*backOffCap && !controllerOff(e, &Finding{}, namespaceController)
+	f.doubt(!confirmed && !passed, "%s was changed %s ago: the next pass of the controller may succeed",
 		what, words.Duration(ago))
 }
 

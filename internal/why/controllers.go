@@ -97,6 +97,8 @@ func noController(e *Evidence) []Finding {
 func withoutConditions(e *Evidence, f Finding) []Finding {
 	f.saw(1, e.Namespace.Request, "%s after the deletion, status.conditions has none of the five conditions",
 		words.Duration(e.age()))
+	moves := e.progress()
+	f.doubt(moves != "", "%s: a controller may be at its first pass", moves)
 	if !controllerOff(e, &f, namespaceController) {
 		f.lack(nil, "no controller is known to be dead or switched off: one may be slow, be refused, or not be seen")
 		f.unread(e.Leases.Failed, "whether a controller is alive by its Lease could not be seen")

@@ -109,6 +109,10 @@ func TestNoNamespaceController(t *testing.T) {
 			12*time.Minute))), "C19 possible"),
 		is("an expired Lease, and conditions that were written since", k3s, "no C19"),
 		is("a first pass does not take long if it is off", many, "C19 proven"),
+		once("objects go while it is off", switchedOff(), func(e *why.Evidence) {
+			e.Second.Types = []why.Type{typeOf("", "configmaps")}
+		}, "C19 possible", "only missing: configmaps had 1 object, and 0 after 10s: a controller may be at its first "+
+			"pass"),
 		once("seconds after the deletion", bare(), func(e *why.Evidence) {
 			e.Namespace.Deleted, e.Second.Namespace.Deleted = at.Add(-15*time.Second), at.Add(-15*time.Second)
 		}, "no C19"),

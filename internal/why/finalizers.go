@@ -146,10 +146,10 @@ func (e *Evidence) sawTraces(f *Finding, h Held) {
 }
 
 // offerWithoutOwner adds the removal of a finalizer whose owner has no known name, as a last
-// resort.
+// resort: not while a program runs that is called as the one that set it.
 func (e *Evidence) offerWithoutOwner(f *Finding, h Held) {
 	still, known := e.standstill(h.Type, h.Object)
-	if !still || !known || h.Object.Deleted.IsZero() || e.age() < backOffCap {
+	if !still || !known || h.Object.Deleted.IsZero() || e.age() < backOffCap || e.runningWriter(h) {
 		return
 	}
 	f.Do = append(f.Do, h.lastResort())

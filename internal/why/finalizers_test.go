@@ -196,6 +196,11 @@ func TestAdviceAboutOwners(t *testing.T) {
 			"do: ⚠ if it does not come back: remove example.com/db from databases.example.com/a",
 			"proof: python-requests/2.31 set it at ",
 			"run: only if its owner, which is not known, does not come back: ", "--type=json", "loses: "),
+		is("the program that set such a finalizer runs", orphan("databases", "example.com", "example.com/db",
+			"db-operator", ops("db-operator")), "C04 possible", "only do: find the owner of example.com/db, and let "+
+			"it finish", "!--type=json", "!last resort"),
+		is("a name that many programs have", orphan("databases", "example.com", "example.com/db", "manager",
+			ops("cert-manager")), "C04 possible", "run: only if its owner, which is not known, does not come back: "),
 	})
 }
 

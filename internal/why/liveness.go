@@ -100,12 +100,13 @@ func (e *Evidence) HeldNamespace() (all []Held) {
 func (s Stamp) isOf(h Held) bool { return s.Type == h.Type.Name() && s.Finalizer == h.Finalizer }
 
 // runningWriter reports whether a workload runs that is called like a program which set a
-// finalizer.
+// finalizer. A name such as "manager" is that of many.
 func (e *Evidence) runningWriter(h Held) bool {
 	for _, stamp := range e.Stamps {
 		for _, writer := range stamp.Writers {
 			called := func(w Workload) bool { return w.Ready > 0 && w.isCalled(writer.Manager) }
-			if stamp.isOf(h) && slices.ContainsFunc(e.Workloads.Items, called) {
+			if stamp.isOf(h) && !slices.Contains(common, writer.Manager) &&
+				slices.ContainsFunc(e.Workloads.Items, called) {
 				return true
 			}
 		}

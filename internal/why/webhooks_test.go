@@ -268,6 +268,9 @@ func TestAnObstacleThatMayBeRepaired(t *testing.T) {
 		e.Second.Types = []why.Type{second}
 		return e
 	}
+	dead := func(e why.Evidence) why.Evidence { // its Lease expired too lately for a proof of that
+		return managed(with(e, writtenBefore(6*time.Minute)), 5*time.Minute, why.Manager{Name: "kcm"})
+	}
 	uncounted, failed := typeOf("", "configmaps"), unread("", "configmaps", 500, "no")
 	uncounted.More = true
 	judged(t, []row{
@@ -286,6 +289,12 @@ func TestAnObstacleThatMayBeRepaired(t *testing.T) {
 			serverChanged(0), "C07 possible"),
 		once("a pass that began before the repair", with(posting("context deadline exceeded"),
 			writtenBefore(15*time.Second)), serverChanged(20*time.Second), "C07 possible"),
+		once("a change after the last pass of a controller that is dead", dead(denied()), func(e *why.Evidence) {
+			e.Policies.Items[0].Changed = at.Add(-4 * time.Minute)
+		}, "C08 possible", "missing: policy p was changed 4m10s ago: the next pass of the controller may succeed"),
+		is("a change before the last pass of a controller that is dead", with(dead(denied()), func(e *why.Evidence) {
+			e.Policies.Items[0].Changed = at.Add(-7 * time.Minute)
+		}), "C08 proven"),
 		once("a label was removed between the samples", with(denied(), writtenBefore(time.Minute)), again(func(_,
 			second *why.Object) {
 			second.ResourceVersion = "120"
