@@ -49,11 +49,13 @@ func noneOf(sentences []string) error {
 	return errors.New(sentences[0])
 }
 
+func knowsFormat(name string) bool { return ownFormats[name] != nil || slices.Contains(otherFormats, name) }
+
 // UnknownFormats returns the formats in a schema that are not supported.
 func (s *Schema) UnknownFormats() []string {
 	found := map[string]bool{}
 	s.each(func(one *Schema) {
-		if ownFormats[one.Format] == nil && !slices.Contains(otherFormats, one.Format) {
+		if !knowsFormat(one.Format) {
 			found[one.Format] = true
 		}
 	})

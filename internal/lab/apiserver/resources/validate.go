@@ -35,7 +35,7 @@ func compiled(openAPIV3Schema tree) *jsonschema.Schema {
 
 // plainKeywords mean the same in an openAPIV3Schema and in JSON schema, draft 4.
 var plainKeywords = []string{
-	"format", "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+	"pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
 	"multipleOf", "minItems", "maxItems", "minProperties", "maxProperties",
 }
 
@@ -45,6 +45,9 @@ func plainSchema(openAPI tree) tree {
 	plain := tree{}
 	for _, key := range plainKeywords {
 		fill(plain, key, openAPI[key])
+	}
+	if format := text(openAPI, "format"); knowsFormat(format) { // others are ignored
+		fill(plain, "format", format)
 	}
 	for _, key := range []string{"required", "enum"} { // draft 4 refuses an empty list
 		if list, _ := openAPI[key].([]any); len(list) > 0 {
