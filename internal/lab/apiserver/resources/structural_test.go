@@ -60,6 +60,9 @@ func TestWhatALibraryFindsInASchema(t *testing.T) {
 		assert.Len(t, s.Validate(object, nil), 1, schema)
 		assert.Empty(t, s.Validate(object, clone(object)), "an unchanged object stays valid: %s", schema)
 	}
+	narrowed := schemaOf(t, `{"allOf":[{"properties":{"p":{"minimum":3}}}]}`).Validate(decode(t, `{"p":1}`), nil)
+	require.Len(t, narrowed, 1)
+	assert.Equal(t, "p in body should be greater than or equal to 3", narrowed[0].Detail, "allOf: what is wrong in a part")
 	unsupported := schemaOf(t, `{"properties":{"p":{"type":"string","format":"time"}}}`)
 	assert.Empty(t, unsupported.Validate(decode(t, `{"p":"noon"}`), nil), "kube-apiserver ignores such a format")
 }
