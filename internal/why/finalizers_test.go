@@ -199,6 +199,8 @@ func TestAdviceAboutOwners(t *testing.T) {
 		is("the program that set such a finalizer runs", orphan("databases", "example.com", "example.com/db",
 			"db-operator", ops("db-operator")), "C04 possible", "only do: find the owner of example.com/db, and let "+
 			"it finish", "!--type=json", "!last resort"),
+		is("who may update a type says nothing of an owner that no table has", with(orphan("databases",
+			"example.com", "example.com/db", ""), grants(may("shop", "example.com"))), "C04 possible", "!found: C05"),
 		is("a name that many programs have", orphan("databases", "example.com", "example.com/db", "manager",
 			ops("cert-manager")), "C04 possible", "run: only if its owner, which is not known, does not come back: "),
 	})
