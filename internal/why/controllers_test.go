@@ -145,6 +145,8 @@ func TestTwoNamespaceControllers(t *testing.T) {
 			"C20 proven"),
 		is("kubectl wrote once", writes(before, []why.Writer{by("kubectl-edit", second), by("a", at.Add(time.Second))}),
 			"no C20"),
+		is("kubectl wrote before it", writes(before, []why.Writer{by("a", second), by("kubectl-edit",
+			at.Add(time.Second))}), "no C20"),
 		is("a script wrote once", writes(before, []why.Writer{by("Python-urllib", second), by("a",
 			at.Add(time.Second))}), "no C20"),
 		is("the same one has changed its mind", writes(before, []why.Writer{by("a", second)}), "no C20"),
