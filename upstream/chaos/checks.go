@@ -1,4 +1,4 @@
-package chaos
+package main
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"orrery/internal/lab/chaos/history"
+	"orrery/internal/lab/chaos"
 )
 
 // settleTimeout bounds the wait after a step. Only a failure reaches it: a failing pass is retried
@@ -104,7 +104,7 @@ func (r *run) orphans(ctx context.Context) (found []string, err error) {
 
 // differences returns how stores and histories differ from the server.
 func (r *run) differences(ctx context.Context) (found []string, err error) {
-	server := map[schema.GroupVersionResource]map[string]history.State{}
+	server := map[schema.GroupVersionResource]map[string]chaos.State{}
 	for _, w := range r.observers.watched {
 		gvr := w.resource()
 		if server[gvr] == nil {

@@ -1,4 +1,4 @@
-package chaos
+package main
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"orrery/internal/lab/chaos/history"
+	"orrery/internal/lab/chaos"
 	"orrery/upstream/controlplane"
 )
 
@@ -138,15 +138,15 @@ func replaceHost(kubeconfig []byte, from, to string) []byte {
 }
 
 // states lists a type by a consistent read.
-func (c *cluster) states(ctx context.Context, gvr schema.GroupVersionResource) (map[string]history.State, error) {
+func (c *cluster) states(ctx context.Context, gvr schema.GroupVersionResource) (map[string]chaos.State, error) {
 	list, err := c.client.Resource(gvr).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]history.State{}
+	found := map[string]chaos.State{}
 	for i := range list.Items {
 		item := stated{&list.Items[i]}
-		found[keyOf(item)] = history.StateOf(item)
+		found[keyOf(item)] = chaos.StateOf(item)
 	}
 	return found, nil
 }

@@ -1,4 +1,4 @@
-// Package chaos disturbs informers and "orrery run" on a real control plane, in eight steps, and
+// Command chaos disturbs informers and "orrery run" on a real control plane, in eight steps, and
 // checks that nothing is lost. Package internal/lab/chaos draws many more faults, in virtual time
 // on the server in memory.
 //
@@ -26,7 +26,7 @@
 //
 // Orrery runs without an election, so that nothing excuses an exit. The election has tests in
 // package e2e.
-package chaos
+package main
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package chaos
+package main
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"orrery/informer"
 	"orrery/informer/fast"
 	"orrery/informer/reflector"
-	"orrery/internal/lab/chaos/history"
+	"orrery/internal/lab/chaos"
 	"orrery/restclient"
 )
 
@@ -18,7 +18,7 @@ import (
 type watched interface {
 	resource() schema.GroupVersionResource
 	// differences returns how the store and each handler's last state differ from the server's.
-	differences(server map[string]history.State) []string
+	differences(server map[string]chaos.State) []string
 	// faults returns what cannot become right.
 	faults() []string
 	// events returns the number of events that the handlers received.
@@ -27,11 +27,11 @@ type watched interface {
 }
 
 // watching is a watched informer of objects of type T.
-type watching[T history.Object] struct {
+type watching[T chaos.Object] struct {
 	name      string
 	shared    *informer.SharedIndexInformer[T]
 	gvr       schema.GroupVersionResource
-	histories []*history.History
+	histories []*chaos.History
 }
 
 // longestBackOff is the informers' limit, before jitter doubles it. It is shorter than usual, so
@@ -40,7 +40,7 @@ const longestBackOff = 4 * time.Second
 
 // watch adds an informer of a resource to the observers. It lists in pages of pageSize, or as a
 // stream if that is 0.
-func watch[T history.Object](o *observers, name string, resource *restclient.Resource[T], pageSize int64) error {
+func watch[T chaos.Object](o *observers, name string, resource *restclient.Resource[T], pageSize int64) error {
 	gvr := resource.GroupVersionResource()
 	config := informer.Config[T]{Name: name, Gears: fast.Gears[T](), Reflector: reflector.Config[T]{
 		PageSize: pageSize, DisableWatchList: pageSize > 0, Backoff: reflector.BackoffConfig{Max: longestBackOff},
@@ -51,7 +51,7 @@ func watch[T history.Object](o *observers, name string, resource *restclient.Res
 		gvr:    schema.GroupVersionResource{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource},
 	}
 	for _, options := range []informer.HandlerOptions{{Name: "plain"}, {Name: "coalescing", Coalescing: true}} {
-		h := history.New(name+", "+options.Name, false, nil)
+		h := chaos.NewHistory(name+", "+options.Name, false, nil)
 		if _, err := w.shared.AddEventHandlerWithOptions(handlerOf[T](h), options); err != nil {
 			return fmt.Errorf("%s: add a handler: %w", name, err)
 		}
@@ -62,16 +62,16 @@ func watch[T history.Object](o *observers, name string, resource *restclient.Res
 }
 
 // handlerOf returns a handler that only remembers.
-func handlerOf[T history.Object](h *history.History) informer.ResourceEventHandler[T] {
+func handlerOf[T chaos.Object](h *chaos.History) informer.ResourceEventHandler[T] {
 	return informer.ResourceEventHandlerFuncs[T]{
 		AddFunc: func(obj T, initial bool) {
-			h.Added(keyOf(obj), history.StateOf(obj), initial)
+			h.Added(keyOf(obj), chaos.StateOf(obj), initial)
 		},
 		UpdateFunc: func(old, obj T) {
-			h.Updated(keyOf(obj), history.StateOf(old), history.StateOf(obj))
+			h.Updated(keyOf(obj), chaos.StateOf(old), chaos.StateOf(obj))
 		},
 		DeleteFunc: func(d informer.DeletedObject[T]) {
-			h.Deleted(d.Key, history.StateOf(d.Object), d.FinalStateUnknown)
+			h.Deleted(d.Key, chaos.StateOf(d.Object), d.FinalStateUnknown)
 		},
 	}
 }
@@ -84,12 +84,12 @@ func keyOf(obj informer.Object) string {
 func (w *watching[T]) resource() schema.GroupVersionResource { return w.gvr }
 func (w *watching[T]) run(ctx context.Context) error         { return w.shared.Run(ctx) }
 
-func (w *watching[T]) differences(server map[string]history.State) (found []string) {
-	store := map[string]history.State{}
+func (w *watching[T]) differences(server map[string]chaos.State) (found []string) {
+	store := map[string]chaos.State{}
 	for _, obj := range w.shared.GetIndexer().List() {
-		store[keyOf(obj)] = history.StateOf(obj)
+		store[keyOf(obj)] = chaos.StateOf(obj)
 	}
-	for _, line := range history.Compare(store, server) {
+	for _, line := range chaos.Compare(store, server) {
 		found = append(found, w.name+", store: "+line)
 	}
 	for _, h := range w.histories {

@@ -8,7 +8,6 @@ import (
 
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
-	"orrery/internal/lab/chaos/history"
 	"orrery/restclient/api"
 )
 
@@ -38,16 +37,16 @@ func (s *watched[T]) storeDiffers(server map[string]*store.Object) []string {
 	for key, want := range server {
 		have, found := s.GetIndexer().GetByKey(key)
 		if !found {
-			fail("%s is missing, which is %s", key, history.State{UID: want.UID, Version: want.Version})
+			fail("%s is missing, which is %s", key, State{UID: want.UID, Version: want.Version})
 			continue
 		}
-		if is, should := history.StateOf(have), (history.State{UID: want.UID, Version: want.Version}); is != should {
+		if is, should := StateOf(have), (State{UID: want.UID, Version: want.Version}); is != should {
 			fail("%s is %s and should be %s", key, is, should)
 		}
 	}
 	for _, have := range s.GetIndexer().List() {
 		if key := keyOf(have); server[key] == nil {
-			fail("%s (%s) is not on the server", key, history.StateOf(have))
+			fail("%s (%s) is not on the server", key, StateOf(have))
 		}
 	}
 	slices.Sort(wrong)
@@ -60,11 +59,11 @@ func (s *watched[T]) fieldsDiffer(server map[string]*store.Object) []string {
 	var wrong []string
 	for key, want := range server {
 		have, found := s.GetIndexer().GetByKey(key)
-		if !found || history.StateOf(have).Version != want.Version {
+		if !found || StateOf(have).Version != want.Version {
 			continue // it has changed since the versions were compared
 		}
 		if difference := differs(want, have); difference != "" {
-			wrong = append(wrong, fmt.Sprintf("store of %s: %s (%s): %s", s.made.Name, key, history.StateOf(have), difference))
+			wrong = append(wrong, fmt.Sprintf("store of %s: %s (%s): %s", s.made.Name, key, StateOf(have), difference))
 		}
 	}
 	slices.Sort(wrong)

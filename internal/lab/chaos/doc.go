@@ -6,7 +6,7 @@
 // journal of the server's store, not with the data that clients received:
 //
 //   - Every informer's store equals the server, in versions and in content.
-//   - Every handler saw a valid history of each key (see package history) that ends there.
+//   - Every handler saw a valid history of each key (see [History]) that ends there.
 //   - No two workers hold the same key, and no two passes the same namespace.
 //   - No namespace with content lost the controller's finalizer.
 //   - Queues and backlogs become empty, all deletions end, and the rate limiter has forgotten all
@@ -20,5 +20,5 @@
 // of goroutines and maps. One processor (GOMAXPROCS=1) and one run at a time keep the differences
 // small; the search for leaks needs an otherwise idle process. The tests also break a subject for
 // each rule and expect the checks to find it. "make chaos-virtual" plays many seeds; package
-// upstream/chaos does the same on a real control plane.
+// upstream/chaos does the same on a real control plane, with the same [History].
 package chaos

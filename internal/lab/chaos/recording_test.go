@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/informer"
-	"orrery/internal/lab/chaos/history"
 	"orrery/internal/observe/trace"
 )
 
@@ -54,7 +53,7 @@ func TestARunIsRecorded(t *testing.T) {
 
 // recorder is a handler that records its history and takes as long as planned.
 type recorder[T object] struct {
-	history *history.History
+	history *History
 	plan    HandlerPlan
 	quiet   *atomic.Bool // at quiet points handlers are not slow: slowness is a fault
 	handled atomic.Int64
@@ -63,19 +62,19 @@ type recorder[T object] struct {
 // OnAdd records an addition.
 func (r *recorder[T]) OnAdd(o T, initial bool) {
 	r.work()
-	r.history.Added(keyOf(o), history.StateOf(o), initial)
+	r.history.Added(keyOf(o), StateOf(o), initial)
 }
 
 // OnUpdate records an update or a resync.
 func (r *recorder[T]) OnUpdate(was, is T) {
 	r.work()
-	r.history.Updated(keyOf(is), history.StateOf(was), history.StateOf(is))
+	r.history.Updated(keyOf(is), StateOf(was), StateOf(is))
 }
 
 // OnDelete records a deletion.
 func (r *recorder[T]) OnDelete(d informer.DeletedObject[T]) {
 	r.work()
-	r.history.Deleted(d.Key, history.StateOf(d.Object), d.FinalStateUnknown)
+	r.history.Deleted(d.Key, StateOf(d.Object), d.FinalStateUnknown)
 }
 
 // work sleeps as long as the plan says.

@@ -10,7 +10,6 @@ import (
 	"orrery/informer/reflector"
 	"orrery/internal/lab/apiserver/resources"
 	"orrery/internal/lab/apiserver/store"
-	"orrery/internal/lab/chaos/history"
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -47,7 +46,7 @@ type watched[T object] struct {
 // watching is a handler with its history.
 type watching struct {
 	name string
-	*history.History
+	*History
 	registration *informer.Registration
 	late         bool // it joined during a storm
 }
@@ -113,7 +112,7 @@ func (s *watched[T]) add(p HandlerPlan, late bool) error {
 	s.joined++
 	name := fmt.Sprintf("%s#%d", s.made.Name, s.joined)
 	h := &watching{
-		name: name, History: history.New(name, s.made.Selector != "", s.world.journal.wrote), late: late,
+		name: name, History: NewHistory(name, s.made.Selector != "", s.world.journal.wrote), late: late,
 	}
 	var handler informer.ResourceEventHandler[T] = &recorder[T]{history: h.History, plan: p, quiet: &s.world.quiet}
 	if s.world.sabotage.handler != nil {
@@ -168,9 +167,9 @@ func (s *watched[T]) differences(server *store.Store, definition *resources.Defi
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	wrong := s.storeDiffers(want)
-	states := map[string]history.State{}
+	states := map[string]State{}
 	for key, o := range want {
-		states[key] = history.State{UID: o.UID, Version: o.Version}
+		states[key] = State{UID: o.UID, Version: o.Version}
 	}
 	for _, h := range s.handlers {
 		wrong = append(wrong, h.Differences(states)...)

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"orrery/informer"
-	"orrery/internal/lab/chaos/history"
+	"orrery/internal/lab/chaos"
 )
 
 // document is a decoded JSON object.
@@ -31,7 +31,7 @@ type watched struct {
 	streaming bool
 	informer  cache.SharedIndexInformer
 	lists     func(context.Context, metav1.ListOptions) (runtime.Object, error)
-	history   *history.History
+	history   *chaos.History
 
 	beginnings atomic.Int64 // lists, streaming or not
 	streams    atomic.Int64 // streaming ones
@@ -45,7 +45,7 @@ func observe[L runtime.Object](name string, streaming bool, example runtime.Obje
 	list func(context.Context, metav1.ListOptions) (L, error),
 	follow func(context.Context, metav1.ListOptions) (watch.Interface, error),
 ) *watched {
-	w := &watched{name: name, streaming: streaming, history: history.New(name, selector != "", nil)}
+	w := &watched{name: name, streaming: streaming, history: chaos.NewHistory(name, selector != "", nil)}
 	w.lists = func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		options.LabelSelector = selector
 		return list(ctx, options)
@@ -133,11 +133,11 @@ func (w *watched) handler() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, initial bool) {
 			o := stated{obj.(metav1.Object)}
-			w.history.Added(keyOf(o), history.StateOf(o), initial)
+			w.history.Added(keyOf(o), chaos.StateOf(o), initial)
 		},
 		UpdateFunc: func(old, obj any) {
 			was, is := stated{old.(metav1.Object)}, stated{obj.(metav1.Object)}
-			w.history.Updated(keyOf(is), history.StateOf(was), history.StateOf(is))
+			w.history.Updated(keyOf(is), chaos.StateOf(was), chaos.StateOf(is))
 		},
 		DeleteFunc: func(obj any) {
 			tombstone, concluded := obj.(cache.DeletedFinalStateUnknown)
@@ -145,7 +145,7 @@ func (w *watched) handler() cache.ResourceEventHandler {
 				obj = tombstone.Obj
 			}
 			o := stated{obj.(metav1.Object)}
-			w.history.Deleted(keyOf(o), history.StateOf(o), concluded)
+			w.history.Deleted(keyOf(o), chaos.StateOf(o), concluded)
 		},
 	}
 }
@@ -160,11 +160,11 @@ func keyOf(o stated) string {
 	return key
 }
 
-func statesOf(items []runtime.Object) map[string]history.State {
-	states := map[string]history.State{}
+func statesOf(items []runtime.Object) map[string]chaos.State {
+	states := map[string]chaos.State{}
 	for _, item := range items {
 		o := stated{item.(metav1.Object)}
-		states[keyOf(o)] = history.StateOf(o)
+		states[keyOf(o)] = chaos.StateOf(o)
 	}
 	return states
 }

@@ -1,5 +1,3 @@
-// Command chaos disturbs this project's informers and "orrery run" on a real control plane, in eight
-// steps, and checks that nothing is lost. See package orrery/upstream/chaos.
 package main
 
 import (
@@ -11,13 +9,11 @@ import (
 	"time"
 
 	"k8s.io/klog/v2"
-
-	"orrery/upstream/chaos"
 )
 
 func main() {
-	config := chaos.Config{Log: os.Stdout}
-	flag.DurationVar(&config.Duration, "duration", chaos.DefaultDuration,
+	config := Config{Log: os.Stdout}
+	flag.DurationVar(&config.Duration, "duration", DefaultDuration,
 		"how long the writers write, over all steps; at least 40s")
 	flag.StringVar(&config.Dir, "dir", "",
 		"where logs go; default: a temporary `directory`, kept when the run fails")
@@ -30,7 +26,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	began := time.Now()
-	if err := chaos.Run(ctx, config); err != nil {
+	if err := Run(ctx, config); err != nil {
 		fmt.Printf("\nfailed after %.0f s:\n%v\n", time.Since(began).Seconds(), err)
 		os.Exit(1)
 	}

@@ -1,4 +1,4 @@
-package history
+package chaos
 
 import (
 	"testing"
@@ -48,7 +48,7 @@ func TestTheRulesOfAHistory(t *testing.T) {
 		"selected again":         {true, func(h *History) { h.Added("k", at(1), false); h.Deleted("k", at(2), false); h.Added("k", at(3), false) }, ""},
 		"selected again, as old": {true, func(h *History) { h.Added("k", at(1), false); h.Deleted("k", at(2), false); h.Added("k", at(1), false) }, "came back"},
 	} {
-		h := New("h", c.selective, always)
+		h := NewHistory("h", c.selective, always)
 		c.tell(h)
 		if c.wrong == "" {
 			assert.Empty(t, h.Violations(), name)
@@ -60,7 +60,7 @@ func TestTheRulesOfAHistory(t *testing.T) {
 
 func TestAStateThatNeverWas(t *testing.T) {
 	known := false
-	h := New("h", false, func(string, uint64) bool { return known })
+	h := NewHistory("h", false, func(string, uint64) bool { return known })
 	h.Added("k", at(1), false)
 	known = true // the journal lagged behind
 	assert.Empty(t, h.Violations())
@@ -71,7 +71,7 @@ func TestAStateThatNeverWas(t *testing.T) {
 }
 
 func TestTheEndOfAHistory(t *testing.T) {
-	h := New("h", false, func(string, uint64) bool { return true })
+	h := NewHistory("h", false, func(string, uint64) bool { return true })
 	h.Added("a", at(1), false)
 	h.Added("b", State{"y", 2}, false)
 	assert.Empty(t, h.Differences(map[string]State{"a": at(1), "b": {"y", 2}}))

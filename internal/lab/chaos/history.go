@@ -1,19 +1,4 @@
-// Package history checks the events that an informer's handler receives. A handler has nothing to
-// compare its events with; a [History] remembers them, and at the end compares with the server's
-// state. For every key, these are errors:
-//
-//   - an addition of a present object, or an update or deletion of an absent one
-//   - an update from another state than the last one received, or to an older one
-//   - a deletion of another object than the last one received, or in an older state
-//   - any event of an object after its deletion
-//   - a state that the server never had, if there is a journal to ask
-//   - a final state that is not the server's, as after a lost deletion
-//
-// A deletion and recreation in a gap of the watch arrive as one update with another UID, which ends
-// the first object and begins the second. At most ten errors are kept, each with the last events of
-// the key. Chaos uses this package both in virtual time (internal/lab/chaos) and on a real control
-// plane (upstream/chaos).
-package history
+package chaos
 
 import (
 	"cmp"
@@ -24,8 +9,20 @@ import (
 	"orrery/informer"
 )
 
-// History records the events of one handler and checks that they are consistent for each key. It
-// keeps the last few events of each key to show them. Its methods are safe for concurrent use.
+// History remembers the events that an informer's handler receives, because a handler has nothing
+// to compare them with, and at the end compares with the server's state. For every key, these are
+// errors:
+//
+//   - an addition of a present object, or an update or deletion of an absent one
+//   - an update from another state than the last one received, or to an older one
+//   - a deletion of another object than the last one received, or in an older state
+//   - any event of an object after its deletion
+//   - a state that the server never had, if there is a journal to ask
+//   - a final state that is not the server's, as after a lost deletion
+//
+// A deletion and recreation in a gap of the watch arrive as one update with another UID, which ends
+// the first object and begins the second. At most ten errors are kept, each with the last events of
+// the key. Its methods are safe for concurrent use.
 type History struct {
 	name string
 	// selective says that objects may leave and come back, because labels select them.
@@ -71,10 +68,10 @@ const (
 	mostWrong    = 10
 )
 
-// New returns the history of the handler with that name. If selective is true, objects may leave
+// NewHistory returns the history of the handler with that name. If selective is true, objects may leave
 // and come back, because labels select them. If wrote is not nil, it reports whether the server
 // ever gave an object that version.
-func New(name string, selective bool, wrote func(uid string, version uint64) bool) *History {
+func NewHistory(name string, selective bool, wrote func(uid string, version uint64) bool) *History {
 	return &History{
 		name: name, selective: selective, wrote: wrote,
 		present: map[string]State{}, gone: map[string]uint64{}, recent: map[string][]event{},
