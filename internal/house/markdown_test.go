@@ -235,7 +235,7 @@ func TestReadmeKeepsItsWord(t *testing.T) {
 var quoteForm = regexp.MustCompile("(?ms)\\]\\(\\.\\./\\.\\./([^)]+\\.go)\\)|^`([^`]+\\.go)`:$|```go\n(.*?)```")
 
 // Each Go code block on these pages occurs in the file that was named last.
-// upstream/apiserver/kubectl compares the output of the commands of the first hour, which fits into
+// upstream/apiserver/served compares the output of the commands of the first hour, which fits into
 // an hour.
 func TestPagesQuoteTheCode(t *testing.T) {
 	const steps = "examples/virtualmachine/steps/"

@@ -31,7 +31,8 @@ func recordOneEvent(t *testing.T, steps []tourStep) map[string][]tourStep {
 	}
 	slices.Sort(directories)
 	overlay := printStatements(t, slices.Compact(directories))
-	command := exec.Command("go", "test", "-count=1", "-v", "-overlay="+overlay, "./internal/lab/integration/oneevent")
+	command := exec.Command("go", "test", "-count=1", "-v", "-run=^TestOneEvent$", "-overlay="+overlay,
+		"./internal/lab/integration")
 	command.Dir = root
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", output)

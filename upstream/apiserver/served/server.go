@@ -4,8 +4,8 @@
 // the default namespace. What the genuine server does only under mistreatment, such as forgetting
 // history, this one does on request: see [Server.Add].
 //
-// The tests let client-go's informers work on it, and need bin/lab; kube-controller-manager works on
-// it in package e2e.
+// The tests let client-go's informers and kubectl work on it, and need bin/lab;
+// kube-controller-manager works on it in package e2e.
 package served
 
 import (

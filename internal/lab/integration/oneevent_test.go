@@ -1,11 +1,4 @@
-// Package oneevent runs the way of one event through the gears. A test of package house builds it
-// with a line of output before every statement, and compares the order with docs/learn.
-//
-// A server in memory and the namespace controller are at rest, in a bubble of virtual time. Then a
-// user deletes a namespace that holds one object. The recording begins before the DELETE and ends
-// with the controller's request that finalizes the namespace. The user's requests do not use
-// restclient, so only the controller's are recorded.
-package oneevent_test
+package integration_test
 
 import (
 	"context"
@@ -29,6 +22,13 @@ import (
 	"orrery/restclient/restclienttest"
 )
 
+// TestOneEvent runs the way of one event through the gears. A test of package house builds it
+// with a line of output before every statement, and compares the order with docs/learn.
+//
+// A server in memory and the namespace controller are at rest, in a bubble of virtual time. Then a
+// user deletes a namespace that holds one object. The recording begins before the DELETE and ends
+// with the controller's request that finalizes the namespace. The user's requests do not use
+// restclient, so only the controller's are recorded.
 func TestOneEvent(t *testing.T) {
 	for _, name := range []string{"textbook", "fast"} {
 		set, err := gears.Parse(name)
@@ -61,7 +61,7 @@ func oneEvent(t *testing.T, name string, set gears.Set) {
 		server.Handler().ServeHTTP(w, r)
 	}))
 	ctx, stop := context.WithCancel(t.Context())
-	wait := start(t, ctx, set, link.Client(func(c *restclient.Config) {
+	wait := startNamespaceController(t, ctx, set, link.Client(func(c *restclient.Config) {
 		c.Credentials, c.Codec = restclienttest.Bearer(server.Token()), set.Codec()
 	}))
 	defer wait()
@@ -78,9 +78,11 @@ func oneEvent(t *testing.T, name string, set gears.Set) {
 	require.True(t, finalized)
 }
 
-// start runs the namespace controller as "orrery run" wires it. It returns a function that waits
+// startNamespaceController runs the namespace controller as "orrery run" wires it. It returns a function that waits
 // for its end.
-func start(t *testing.T, ctx context.Context, set gears.Set, client *restclient.Client) (wait func()) {
+func startNamespaceController(
+	t *testing.T, ctx context.Context, set gears.Set, client *restclient.Client,
+) (wait func()) {
 	namespaces := restclient.Typed[*api.Namespace](client, api.NamespacesResource, "")
 	factory := &informer.SharedInformerFactory{}
 	shared := informer.InformerFor(factory, "namespaces", func(time.Duration) *informer.SharedIndexInformer[*api.Namespace] {

@@ -1,4 +1,4 @@
-package kubectl
+package served_test
 
 import (
 	"context"
@@ -61,6 +61,17 @@ func onServed(t *testing.T) string {
 	return server.Kubeconfig()
 }
 
+// TestTranscripts compares kubectl's output on the server in memory with its output on a genuine
+// control plane. A transcript in testdata is a terminal session: lines that begin with "$ "
+// (continued by "> ") are run by a shell, the lines below are their output. Transcripts are written
+// by hand up to the output, which
+//
+//	go test ./apiserver/served -run TestTranscripts -update
+//
+// records on a genuine control plane. The test then plays each transcript with each kubectl of this
+// machine (bin/kubectl and the one in PATH) on "lab serve", and with bin/kubectl on a genuine
+// control plane. Ages, times, UIDs, versions and addresses are masked; the rest of the output and
+// the exit codes must be equal. The test needs bin/lab, bin/orrery, bin/controlplane and bin/kubectl.
 func TestTranscripts(t *testing.T) {
 	built, err := controlplane.FindUp(filepath.Join("bin", "kubectl"))
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-package kubectl
+package served_test
 
 import (
 	"fmt"

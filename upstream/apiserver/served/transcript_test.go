@@ -1,4 +1,4 @@
-package kubectl
+package served_test
 
 import (
 	"context"
@@ -17,9 +17,6 @@ import (
 
 	"orrery/upstream/controlplane"
 )
-
-// waitTimeout bounds a command's time.
-const waitTimeout = 10 * time.Minute
 
 // transcript is a session at a terminal.
 type transcript struct {
