@@ -87,6 +87,8 @@ var replaceTests = append(behaviours([]script{
 		calls: "list", anyOrder: true,
 		want:  "a: Deleted a@1 (inferred); b: Deleted b@2 (inferred)",
 		holds: "nothing"},
+	// kubernetes/kubernetes#83810 and #115658: the list was compared with the store alone, which
+	// had never held an object that was still queued; the object stayed in the caches forever.
 	{name: "WaitingButNotListedGetsATombstoneInItsPlace",
 		calls: "add gone@1; update gone@2; add stays@1; list stays@2",
 		want:  "gone: Added gone@1, Updated gone@2, Deleted gone@2 (inferred); stays: Added stays@1, Replaced stays@2"},
@@ -160,6 +162,8 @@ var resyncTests = append([]behaviour{
 		calls: "resync", anyOrder: true,
 		want:  "a: Sync a@1; b: Sync b@2",
 		holds: "a@1 b@2"},
+	// kubernetes/kubernetes#26082: a Sync after newer deltas restored the old state, or even a
+	// deleted object.
 	{name: "SkipsWaitingKeys", known: "a@1 b@1 c@1",
 		calls:   "update a@2; delete b@2; resync",
 		want:    "a: Updated a@2; b: Deleted b@2; c: Sync c@1",

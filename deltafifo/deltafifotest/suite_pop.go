@@ -151,6 +151,8 @@ var popTests = append([]behaviour{
 		r.expect()
 		assert.Equal(r, !r.has(RequeueStaysInitial), r.queue.HasSynced(), "a was never processed")
 	})},
+	// kubernetes/kubernetes#103789: the queue was locked while the consumer worked on an item, so
+	// the watch stalled, and a server closes the connection of such a watcher.
 	{"ASlowConsumerDelaysOnlyItself", with("", func(r *rig) {
 		if !r.has(FreeProducers) {
 			r.assertBlocked()

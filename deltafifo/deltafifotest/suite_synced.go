@@ -19,6 +19,8 @@ var syncedTests = append(behaviours([]script{
 	{name: "AtOnceIfADeleteComesFirst", calls: "delete a@1; synced"}, // ignored, but it counts as the first call
 	{name: "AtOnceIfTheFirstListIsEmpty", calls: "list; synced"},
 	{name: "WhenTheWholeFirstListIsProcessed", calls: "list a@1 b@1; unsynced; pop; unsynced; pop; synced"},
+	// kubernetes/kubernetes#31755: HasSynced turned true before the deletions that the first list
+	// implied, and when the last item was popped, before the store had it.
 	{name: "TombstonesOfTheFirstListCount", known: "gone@1", calls: "list a@1; pop; unsynced; pop; synced"},
 	{name: "ASecondListDoesNotCount", calls: "list a@1; list a@2 b@1; pop; synced",
 		want:    "b: Replaced b@1",
@@ -167,9 +169,13 @@ var duringTests = append([]behaviour{
 	{name: "AnUpdateIsHandedOutNext",
 		calls: "add a@1", during: "update a@2",
 		want: "a: Updated a@2", journal: "add a@1; update a@1 a@2"},
+	// The queue of the articles drops an item that is requeued behind newer deltas of its key.
+	// Without the deletion, a handler sees an update between two objects of the same name.
 	{name: "RequeuedDeltasGoBeforeNewerOnes", known: "a@1",
 		calls: "delete a@2", during: "add a@3", ends: &deltafifo.ErrRequeue{},
 		want: "a: Deleted a@2, Added a@3", journal: "delete a@2; add a@3", without: Requeue, instead: "a: Added a@3"},
+	// kubernetes/client-go#360: from the Pop of an addition until the store shows the object, it is
+	// neither waiting nor known.
 	{name: "ADeletionOfWhatIsBeingAddedIsHandedOut",
 		calls: "add a@1", during: "delete a@2",
 		want: "a: Deleted a@2", holds: "nothing"},

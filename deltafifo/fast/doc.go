@@ -38,9 +38,9 @@
 //
 // # Testing
 //
-// The contract, for Pop and for PopBatch, and scripts in testdata/scenarios that replay incidents.
-// One property test compares each call while a key is in flight with the same call right after on
-// the textbook form; another checks that every handler sees a gapless history.
+// The contract, for Pop and for PopBatch, names the incidents that its cases replay. One property
+// test compares each call while a key is in flight with the same call right after on the textbook
+// form; another checks that every handler sees a gapless history.
 //
 // Next: package deltafifo/inorder
 package fast

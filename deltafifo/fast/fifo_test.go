@@ -167,6 +167,38 @@ func (r *readWhile) ListKeys() []string {
 	return keys
 }
 
+// objectsOf reads "a@1", "b@2".
+func objectsOf(t *testing.T, words []string) []*object {
+	objects := []*object{}
+	for _, word := range words {
+		name, version, _ := strings.Cut(word, "@")
+		n, err := strconv.Atoi(version)
+		if err != nil {
+			t.Fatalf("%q is not an object like a@1: %v", word, err)
+		}
+		objects = append(objects, obj(name, n))
+	}
+	return objects
+}
+
+// produce makes a call of a producer.
+func produce(t *testing.T, queue *fast.DeltaFIFO[*object], command string, objects []*object) error {
+	switch command {
+	case "add":
+		return queue.Add(objects[0])
+	case "update":
+		return queue.Update(objects[0])
+	case "delete":
+		return queue.Delete(objects[0])
+	case "list":
+		return queue.Replace(objects, "1")
+	case "resync":
+		return queue.Resync()
+	}
+	t.Fatalf("unknown command %q", command)
+	return nil
+}
+
 // Replace and Resync read the store without a lock. These tests let a consumer take keys just then,
 // so that the result of the scan is outdated when it is used.
 func TestConsumersGoOnWhileTheStoreIsRead(t *testing.T) {
