@@ -12,21 +12,21 @@ import (
 )
 
 func main() {
-	config := Config{Log: os.Stdout}
-	flag.DurationVar(&config.Duration, "duration", DefaultDuration,
+	var config config
+	flag.DurationVar(&config.duration, "duration", time.Minute,
 		"how long the writers write, over all steps; at least 40s")
-	flag.StringVar(&config.Dir, "dir", "",
+	flag.StringVar(&config.dir, "dir", "",
 		"where logs go; default: a temporary `directory`, kept when the run fails")
-	flag.StringVar(&config.ControlPlane, "controlplane", "",
+	flag.StringVar(&config.controlPlane, "controlplane", "",
 		"the `program` of the control plane; default: bin/controlplane, looked for upwards")
-	flag.StringVar(&config.Orrery, "orrery", "",
+	flag.StringVar(&config.orrery, "orrery", "",
 		"the `program` under test; default: bin/orrery, looked for upwards")
 	flag.Parse()
 	klog.SetLogger(klog.Logger{}) // client-go's logs of broken requests are expected
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	began := time.Now()
-	if err := Run(ctx, config); err != nil {
+	if err := runAll(ctx, config); err != nil {
 		fmt.Printf("\nfailed after %.0f s:\n%v\n", time.Since(began).Seconds(), err)
 		os.Exit(1)
 	}

@@ -32,7 +32,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -41,24 +40,13 @@ import (
 	"orrery/upstream/controlplane"
 )
 
-// Config configures a run.
-type Config struct {
-	// Duration is how long the writers write, over all steps. Default: one minute. At least
-	// forty seconds.
-	Duration time.Duration
-	// Dir receives the logs of all programs. It must be empty or absent. Default: a temporary
-	// directory, removed after a success.
-	Dir string
-	// Log receives a line for each step. Default: nowhere.
-	Log io.Writer
-	// ControlPlane is the control plane's program. Default: see controlplane.Config.
-	ControlPlane string
-	// Orrery is the tested program. Default: bin/orrery in the working directory or above.
-	Orrery string
+// config is what the flags say.
+type config struct {
+	duration     time.Duration // of the writing, over all steps
+	dir          string        // receives the logs of all programs; "" is a temporary directory
+	controlPlane string        // program; "" is controlplane.Config's default
+	orrery       string        // program; "" is bin/orrery, looked for upwards
 }
-
-// DefaultDuration is the default of Config.Duration.
-const DefaultDuration = time.Minute
 
 // shortestDuration leaves each step the time to delete some namespaces.
 const shortestDuration = 40 * time.Second
@@ -85,7 +73,7 @@ func (r *run) steps() []step {
 
 // run is one run of all steps.
 type run struct {
-	config Config
+	config config
 	dir    string
 	began  time.Time
 
@@ -98,29 +86,23 @@ type run struct {
 	writers   *writers
 }
 
-// Run makes a run and returns nil when every check passed. The error describes what was wrong, and
-// names the directory with the logs.
-func Run(ctx context.Context, config Config) (err error) {
-	if config.Duration == 0 {
-		config.Duration = DefaultDuration
-	}
-	config.Duration = max(config.Duration, shortestDuration)
-	if config.Log == nil {
-		config.Log = io.Discard
-	}
-	if config.Orrery == "" {
-		if config.Orrery, err = controlplane.FindUp(filepath.Join("bin", "orrery")); err != nil {
+// runAll makes a run and returns nil when every check passed. The error describes what was wrong,
+// and names the directory with the logs. A temporary directory is removed after a success.
+func runAll(ctx context.Context, config config) (err error) {
+	config.duration = max(config.duration, shortestDuration)
+	if config.orrery == "" {
+		if config.orrery, err = controlplane.FindUp(filepath.Join("bin", "orrery")); err != nil {
 			return err
 		}
 	}
 	r := &run{config: config, began: time.Now(), link: &faultnet.Link{}}
-	if r.dir, err = makeDir(config.Dir); err != nil {
+	if r.dir, err = makeDir(config.dir); err != nil {
 		return err
 	}
 	if err := errors.Join(r.play(ctx), r.close()); err != nil {
 		return fmt.Errorf("%w\nthe logs of all programs are in %s", err, r.dir)
 	}
-	if config.Dir == "" {
+	if config.dir == "" {
 		return os.RemoveAll(r.dir)
 	}
 	return nil
@@ -153,7 +135,7 @@ func (r *run) play(ctx context.Context) error {
 
 // disturb plays a step in the middle of a period of writing, and checks what has come of it.
 func (r *run) disturb(ctx context.Context, s step) error {
-	period := r.config.Duration / time.Duration(len(r.steps()))
+	period := r.config.duration / time.Duration(len(r.steps()))
 	r.writers.start()
 	defer r.writers.stop()
 	pause(ctx, period/2)
@@ -165,15 +147,14 @@ func (r *run) disturb(ctx context.Context, s step) error {
 	return r.settle(ctx)
 }
 
-// record logs a line with the time since the beginning.
+// record prints a line with the time since the beginning.
 func (r *run) record(format string, args ...any) {
-	// An error of the log must not stop the run.
-	_, _ = fmt.Fprintf(r.config.Log, "%6.1fs  %s\n", time.Since(r.began).Seconds(), fmt.Sprintf(format, args...))
+	fmt.Printf("%6.1fs  %s\n", time.Since(r.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
 // start starts the control plane, the link, orrery and the informers.
 func (r *run) start(ctx context.Context) (err error) {
-	config := controlplane.Config{Binary: r.config.ControlPlane, Dir: filepath.Join(r.dir, "controlplane")}
+	config := controlplane.Config{Binary: r.config.controlPlane, Dir: filepath.Join(r.dir, "controlplane")}
 	if r.cluster, err = startCluster(ctx, config); err != nil {
 		return err
 	}
@@ -208,7 +189,7 @@ func (r *run) startOrrery() error {
 	if err != nil {
 		return err
 	}
-	r.orrery, err = newProcess(r.config.Orrery, kubeconfig, filepath.Join(r.dir, "orrery.log"))
+	r.orrery, err = newProcess(r.config.orrery, kubeconfig, filepath.Join(r.dir, "orrery.log"))
 	if err != nil {
 		return err
 	}

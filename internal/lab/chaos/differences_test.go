@@ -29,27 +29,14 @@ func contentOf(server *store.Store, definition *resources.Definition, labels str
 }
 
 // storeDiffers compares the versions in the informer's store with the server's.
-func (s *watched[T]) storeDiffers(server map[string]*store.Object) []string {
-	var wrong []string
-	fail := func(format string, args ...any) {
-		wrong = append(wrong, fmt.Sprintf("store of %s: ", s.made.Name)+fmt.Sprintf(format, args...))
+func (s *watched[T]) storeDiffers(server map[string]State) (wrong []string) {
+	have := map[string]State{}
+	for _, o := range s.GetIndexer().List() {
+		have[keyOf(o)] = StateOf(o)
 	}
-	for key, want := range server {
-		have, found := s.GetIndexer().GetByKey(key)
-		if !found {
-			fail("%s is missing, which is %s", key, State{UID: want.UID, Version: want.Version})
-			continue
-		}
-		if is, should := StateOf(have), (State{UID: want.UID, Version: want.Version}); is != should {
-			fail("%s is %s and should be %s", key, is, should)
-		}
+	for _, difference := range Compare(have, server) {
+		wrong = append(wrong, fmt.Sprintf("store of %s: %s", s.made.Name, difference))
 	}
-	for _, have := range s.GetIndexer().List() {
-		if key := keyOf(have); server[key] == nil {
-			fail("%s (%s) is not on the server", key, StateOf(have))
-		}
-	}
-	slices.Sort(wrong)
 	return wrong
 }
 

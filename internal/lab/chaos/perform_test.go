@@ -80,47 +80,41 @@ func (w *world) breakLink(l *faultnet.Link, s Step) {
 		l.Cut()
 	case HalfClose:
 		l.HalfClose()
-	case BlackHole:
-		directions := [][]faultnet.Direction{nil, {faultnet.Sent}, {faultnet.Received}}[s.N]
-		l.BlackHole(true, directions...)
-	case Stall:
-		l.Stall(true)
-	case Refuse:
-		l.Refuse(true)
-	case Slow:
-		jitter := time.Duration(0)
-		if s.Text != "" {
-			jitter = time.Duration(s.N) * time.Millisecond
-		}
-		l.Delay(time.Duration(s.N)*time.Millisecond, jitter)
-	case Drip:
-		l.Drip(s.N)
-	case CutAfter:
-		l.CutAfter(int64(s.N))
-	case Corrupt:
-		l.Corrupt(int64(s.N))
 	case LinkHealed:
-		healLink(l, Action(s.Text))
+		setFault(l, Action(s.Text), false, 0, 0)
+	case Slow:
+		jitter := 0
+		if s.Text != "" {
+			jitter = s.N
+		}
+		setFault(l, s.What, true, s.N, jitter)
+	default:
+		setFault(l, s.What, true, s.N, 0)
 	}
 }
 
-// healLink ends one fault of a link. Other faults that began since then continue.
-func healLink(l *faultnet.Link, what Action) {
+// setFault begins or ends one fault of a link. Other faults that began since then continue. The
+// meaning of n depends on the fault; 0 ends it.
+func setFault(l *faultnet.Link, what Action, on bool, n, jitter int) {
 	switch what {
 	case BlackHole:
-		l.BlackHole(false)
+		directions := [][]faultnet.Direction{nil, {faultnet.Sent}, {faultnet.Received}}[n]
+		l.BlackHole(on, directions...)
 	case Stall:
-		l.Stall(false)
+		l.Stall(on)
 	case Refuse:
-		l.Refuse(false)
+		l.Refuse(on)
 	case Slow:
-		l.Delay(0, 0)
+		l.Delay(time.Duration(n)*time.Millisecond, time.Duration(jitter)*time.Millisecond)
 	case Drip:
-		l.Drip(0)
+		l.Drip(n)
 	case CutAfter:
-		l.CutAfter(-1)
+		if !on {
+			n = -1
+		}
+		l.CutAfter(int64(n))
 	case Corrupt:
-		l.Corrupt(0)
+		l.Corrupt(int64(n))
 	}
 }
 

@@ -166,11 +166,11 @@ func (s *watched[T]) differences(server *store.Store, definition *resources.Defi
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	wrong := s.storeDiffers(want)
 	states := map[string]State{}
 	for key, o := range want {
 		states[key] = State{UID: o.UID, Version: o.Version}
 	}
+	wrong := s.storeDiffers(states)
 	for _, h := range s.handlers {
 		wrong = append(wrong, h.Differences(states)...)
 		if !h.registration.HasSynced() {
