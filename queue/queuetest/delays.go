@@ -2,8 +2,6 @@ package queuetest
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"testing"
 	"time"
 
@@ -14,77 +12,80 @@ import (
 )
 
 func runDelays(t *testing.T, impl Implementation) {
-	scenario := func(name string, f func(*testing.T, queue.DelayingInterface[string])) {
-		bubble(t, name, func(t *testing.T) { f(t, ended(t, impl.NewDelaying())) })
-	}
-	scenario("a key is queued when its delay ends, not before", testDelay)
-	scenario("without a delay, AddAfter adds now", testNoDelay)
-	scenario("the end of a delay wakes a worker", testDelayWakes)
-	scenario("keys are queued in the order of their deadlines", testDelayOrder)
-	scenario("the earlier of two deadlines wins", testEarliestWins)
-	scenario("an endless delay never ends", testEndlessDelay)
-	scenario("a delayed key that a worker holds is queued after Done", testDelayWhileProcessing)
-	scenario("a key can be queued and delayed", testDelayWhileQueued)
-	scenario("a key that is queued when its delay ends is handed out once", testDelayEndsWhileQueued)
-	scenario("thousands of delays that end together", testManyDelays)
-	scenario("AddAfter after ShutDown does nothing", testDelayAfterShutDown)
-	scenario("ShutDown drops delays", testShutDownDropsDelays)
-	scenario("Add of a delayed key (issue 112325)", func(t *testing.T, q queue.DelayingInterface[string]) {
-		testAddOfDelayed(t, q, impl.has(AddCancelsDelay))
-	})
-	scenario("Add of a delayed key that a worker holds", func(t *testing.T, q queue.DelayingInterface[string]) {
-		testAddOfDelayedProcessing(t, q, impl.has(AddCancelsDelay))
-	})
-	scenario("equal delays", func(t *testing.T, q queue.DelayingInterface[string]) {
-		testEqualDelays(t, q, impl.has(KeepsOrderOfEqualDelays))
-	})
+	runScripts(t, impl, impl.NewDelaying, delayScripts)
 	bubble(t, "drain drops delays and does not wait for them (issue 134323)", func(t *testing.T) {
 		testDrainDropsDelays(t, impl) // without a ShutDown after it
 	})
 }
 
-// assertTaken asserts that exactly these keys are queued, and takes them.
-func assertTaken(t *testing.T, q queue.Interface[string], when string, want ...string) {
-	t.Helper()
-	if got := takeAll(t, q); !slices.Equal(want, got) {
-		t.Errorf("%s: want the queued keys %q, got %q", when, want, got)
-	}
-}
-
-// assertNoDelays asserts that a queue that is shut down keeps no delays, if it has snapshots.
-func assertNoDelays(t *testing.T, q queue.DelayingInterface[string]) {
-	t.Helper()
-	if q, ok := q.(interface{ Snapshot() queue.Snapshot[string] }); ok {
-		assert.Empty(t, q.Snapshot().Delayed, "want no delayed keys after ShutDown")
-	}
-}
-
-func testDelay(t *testing.T, q queue.DelayingInterface[string]) {
-	q.AddAfter("a", 50*time.Millisecond)
-	pass(50*time.Millisecond - 1)
-	assertTaken(t, q, "before the delay of a has ended")
-	pass(1)
-	assertTaken(t, q, "when the delay of a has ended", "a")
-	pass(time.Hour)
-	assertEmpty(t, q, "the key was queued twice")
-}
-
-func testNoDelay(t *testing.T, q queue.DelayingInterface[string]) {
-	q.AddAfter("a", 0)
-	q.AddAfter("b", -time.Second)
-	assert.Equal(t, 2, q.Len(), "want AddAfter with delays of 0 and -1s to have added the keys when it returns")
-	assertTaken(t, q, "after AddAfter with delays of 0 and -1s", "a", "b")
-}
-
-func testDelayWakes(t *testing.T, q queue.DelayingInterface[string]) {
-	first, second := takeAsync(q), takeAsync(q)
-	waitIdle()
-	q.AddAfter("a", time.Second)
-	q.AddAfter("b", time.Second)
-	pass(time.Second)
-	require.Len(t, first, 1, "want the end of a delay to wake a worker in Get")
-	require.Len(t, second, 1, "want the ends of two delays to wake two workers in Get")
-	assert.Equal(t, []string{"a", "b"}, sorted([]string{(<-first).key, (<-second).key}))
+var delayScripts = []script[queue.DelayingInterface[string]]{
+	{name: "a key is queued when its delay ends, not before", calls: `
+		after a 50ms; pass 49.999999ms; take -- before the delay of a has ended
+		pass 1ns; take a -- when the delay of a has ended
+		pass 1h; take -- the key was queued twice`},
+	{name: "without a delay, AddAfter adds now", calls: `
+		after a 0; after b -1s; len 2 -- want AddAfter with delays of 0 and -1s to have added the keys when it returns
+		take a b -- after AddAfter with delays of 0 and -1s`},
+	{name: "the end of a delay wakes a worker", calls: `
+		wait 2; after a 1s; after b 1s; pass 1s
+		woken a b -- want the ends of two delays to wake two workers in Get`},
+	{name: "keys are queued in the order of their deadlines", test: testDelayOrder},
+	{name: "the earlier of two deadlines wins", calls: `
+		after later-first 2s; after later-first 1s; after earlier-first 1s; after earlier-first 2s
+		pass 999.999999ms; take -- before the earlier deadline
+		pass 1ns; take-any earlier-first later-first -- at the earlier of two deadlines
+		pass 1h; take -- at the later deadline, which had been replaced
+		after later-first 1s; pass 1s; take later-first -- at the end of a new delay
+		after first 1m; after overtakes 1h; after overtakes 1s
+		pass 1s; take overtakes -- at the new deadline of a key that overtakes another one
+		pass 1m; take first -- at the deadline of the other one`},
+	{name: "an endless delay never ends", calls: `
+		after a 876000h; after b 1281023h; after c 1s
+		pass 1h; take c -- after an hour, beside delays of 100 years and more`},
+	{name: "a delayed key that a worker holds is queued after Done", calls: `
+		add a; get a; after a 1s; pass 1m; take -- while a worker holds the key
+		done a; take a -- after Done of a key whose delay has ended
+		add a; get a; after a 1s; done a; take -- after Done of a key whose delay goes on
+		pass 1s; take a -- at the end of that delay`},
+	{name: "a key can be queued and delayed", calls: `
+		add a; after a 1s; idle; take a -- before the delay of a queued key has ended
+		pass 1s; take a -- when the delay of a key that was queued has ended`},
+	{name: "a key that is queued when its delay ends is handed out once", calls: `
+		add a; after a 1s; pass 1m; take a -- when the delay of a key that is still queued has ended`},
+	{name: "thousands of delays that end together", test: testManyDelays},
+	{name: "AddAfter after ShutDown does nothing", calls: `
+		shut; after a 0; after b 1s; undelayed -- want no delayed keys after ShutDown
+		pass 1h; take -- after AddAfter on a queue that is shut down`},
+	{name: "ShutDown drops delays", calls: `
+		add now; after later 1s; idle; shut; undelayed -- want no delayed keys after ShutDown
+		pass 1h; take now; wait; woken shutdown -- an hour after ShutDown`},
+	{name: "Add of a delayed key (issue 112325)", needs: AddCancelsDelay, calls: `
+		after a 1s; idle; add a; take a
+		pass 1h; take -- when the delay that Add has canceled would have ended
+		after a 1s; after a 0; take a -- after AddAfter without delay
+		pass 1h; take -- when the delay that AddAfter without delay has canceled would have ended`,
+		lacking: `
+		after a 1s; idle; add a; take a
+		pass 1h; take a -- when the delay of a key that was added has ended`},
+	// The worker tries again later; meanwhile an event handler hears that the object has changed.
+	{name: "Add of a delayed key that a worker holds", needs: AddCancelsDelay, calls: `
+		add a; get a; after a 1s; idle; add a; done a; take a
+		pass 1h; take -- when the delay that an event has canceled would have ended`,
+		lacking: `
+		add a; get a; after a 1s; idle; add a; done a; take a
+		pass 1h; take a -- when the delay of a key that was added has ended`},
+	// The second AddAfter of a is not earlier and has no effect. The shortened delay has the
+	// deadline of a later call.
+	{name: "equal delays", needs: KeepsOrderOfEqualDelays, calls: `
+		after a 1s; idle; after b 1s; idle; after c 1s; idle; after d 1s; idle; after e 1s; idle; after f 1s; idle
+		after a 1s; pass 1s; take a b c d e f -- want equal deadlines in the order of their first AddAfter
+		after shortened 2s; after waits-already 1s; after shortened 1s; pass 1s
+		take waits-already shortened -- want a shortened delay behind those that had the same deadline before it`,
+		lacking: `
+		after a 1s; after b 1s; after c 1s; after d 1s; after e 1s; after f 1s
+		after a 1s; pass 1s; take-any a b c d e f -- want each of the keys with equal deadlines
+		after shortened 2s; after waits-already 1s; after shortened 1s; pass 1s
+		take-any waits-already shortened -- want both keys, whose deadlines are equal`},
 }
 
 func testDelayOrder(t *testing.T, q queue.DelayingInterface[string]) {
@@ -103,75 +104,6 @@ func testDelayOrder(t *testing.T, q queue.DelayingInterface[string]) {
 	assert.Equal(t, want, got, "want the keys in the order of their deadlines")
 }
 
-func testEarliestWins(t *testing.T, q queue.DelayingInterface[string]) {
-	q.AddAfter("later first", 2*time.Second)
-	q.AddAfter("later first", time.Second)
-	q.AddAfter("earlier first", time.Second)
-	q.AddAfter("earlier first", 2*time.Second)
-	pass(time.Second - 1)
-	assertTaken(t, q, "before the earlier deadline")
-	pass(1)
-	if got := sorted(takeAll(t, q)); !slices.Equal(got, []string{"earlier first", "later first"}) {
-		t.Errorf(`at the earlier of two deadlines: want both keys, ["earlier first" "later first"], got %q`, got)
-	}
-	pass(time.Hour)
-	assertTaken(t, q, "at the later deadline, which had been replaced")
-
-	q.AddAfter("later first", time.Second)
-	pass(time.Second)
-	assertTaken(t, q, "at the end of a new delay", "later first")
-
-	q.AddAfter("first", time.Minute)
-	q.AddAfter("overtakes", time.Hour)
-	q.AddAfter("overtakes", time.Second)
-	pass(time.Second)
-	assertTaken(t, q, "at the new deadline of a key that overtakes another one", "overtakes")
-	pass(time.Minute)
-	assertTaken(t, q, "at the deadline of the other one", "first")
-}
-
-func testEndlessDelay(t *testing.T, q queue.DelayingInterface[string]) {
-	q.AddAfter("a", 100*365*24*time.Hour)
-	q.AddAfter("b", math.MaxInt64/2)
-	q.AddAfter("c", time.Second)
-	pass(time.Hour)
-	assertTaken(t, q, "after an hour, beside delays of 100 years and more", "c")
-}
-
-func testDelayWhileProcessing(t *testing.T, q queue.DelayingInterface[string]) {
-	q.Add("a")
-	take(t, q)
-	q.AddAfter("a", time.Second)
-	pass(time.Minute)
-	assertTaken(t, q, "while a worker holds the key")
-	q.Done("a")
-	assertTaken(t, q, "after Done of a key whose delay has ended", "a")
-
-	q.Add("a")
-	take(t, q)
-	q.AddAfter("a", time.Second)
-	q.Done("a")
-	assertTaken(t, q, "after Done of a key whose delay goes on")
-	pass(time.Second)
-	assertTaken(t, q, "at the end of that delay", "a")
-}
-
-func testDelayWhileQueued(t *testing.T, q queue.DelayingInterface[string]) {
-	q.Add("a")
-	q.AddAfter("a", time.Second)
-	waitIdle()
-	assertTaken(t, q, "before the delay of a queued key has ended", "a")
-	pass(time.Second)
-	assertTaken(t, q, "when the delay of a key that was queued has ended", "a")
-}
-
-func testDelayEndsWhileQueued(t *testing.T, q queue.DelayingInterface[string]) {
-	q.Add("a")
-	q.AddAfter("a", time.Second)
-	pass(time.Minute)
-	assertTaken(t, q, "when the delay of a key that is still queued has ended", "a")
-}
-
 func testManyDelays(t *testing.T, q queue.DelayingInterface[string]) {
 	const n = 5000 // more than client-go's channel holds
 	for i := range n {
@@ -181,88 +113,6 @@ func testManyDelays(t *testing.T, q queue.DelayingInterface[string]) {
 	require.Zero(t, q.Len(), "want no key before the delays have ended")
 	pass(1)
 	assert.Equal(t, n, q.Len(), "want every delay that ended to add its key")
-}
-
-func testDelayAfterShutDown(t *testing.T, q queue.DelayingInterface[string]) {
-	q.ShutDown()
-	q.AddAfter("a", 0)
-	q.AddAfter("b", time.Second)
-	assertNoDelays(t, q)
-	pass(time.Hour)
-	assertTaken(t, q, "after AddAfter on a queue that is shut down")
-}
-
-func testShutDownDropsDelays(t *testing.T, q queue.DelayingInterface[string]) {
-	q.Add("now")
-	q.AddAfter("later", time.Second)
-	waitIdle()
-	q.ShutDown()
-	assertNoDelays(t, q)
-	pass(time.Hour)
-	assertTaken(t, q, "an hour after ShutDown", "now")
-	_, shutdown := q.Get()
-	assert.True(t, shutdown)
-}
-
-func testAddOfDelayed(t *testing.T, q queue.DelayingInterface[string], cancels bool) {
-	q.AddAfter("a", time.Second)
-	waitIdle()
-	q.Add("a")
-	require.Equal(t, []string{"a"}, takeAll(t, q))
-	pass(time.Hour)
-	if !cancels {
-		assertTaken(t, q, "when the delay of a key that was added has ended", "a")
-		return
-	}
-	assertTaken(t, q, "when the delay that Add has canceled would have ended")
-
-	q.AddAfter("a", time.Second)
-	q.AddAfter("a", 0)
-	assertTaken(t, q, "after AddAfter without delay", "a")
-	pass(time.Hour)
-	assertTaken(t, q, "when the delay that AddAfter without delay has canceled would have ended")
-}
-
-func testAddOfDelayedProcessing(t *testing.T, q queue.DelayingInterface[string], cancels bool) {
-	q.Add("a")
-	take(t, q)
-	q.AddAfter("a", time.Second) // the worker: try again later
-	waitIdle()
-	q.Add("a") // an event handler: the object has changed
-	q.Done("a")
-	require.Equal(t, []string{"a"}, takeAll(t, q))
-	pass(time.Hour)
-	if !cancels {
-		assertTaken(t, q, "when the delay of a key that was added has ended", "a")
-		return
-	}
-	assertTaken(t, q, "when the delay that an event has canceled would have ended")
-}
-
-func testEqualDelays(t *testing.T, q queue.DelayingInterface[string], inOrder bool) {
-	want := []string{"a", "b", "c", "d", "e", "f"}
-	for _, key := range want {
-		q.AddAfter(key, time.Second)
-		waitIdle()
-	}
-	q.AddAfter("a", time.Second) // not earlier: no effect
-	pass(time.Second)
-	got := takeAll(t, q)
-	if !inOrder {
-		got = sorted(got)
-	}
-	assert.Equal(t, want, got, "want equal deadlines in the order of their first AddAfter")
-
-	q.AddAfter("shortened", 2*time.Second)
-	q.AddAfter("waits already", time.Second)
-	q.AddAfter("shortened", time.Second) // its deadline is that of a later call now
-	pass(time.Second)
-	got = takeAll(t, q)
-	want = []string{"waits already", "shortened"}
-	if !inOrder {
-		got, want = sorted(got), sorted(want)
-	}
-	assert.Equal(t, want, got, "want a key whose delay was shortened behind the keys that had the same deadline before it")
 }
 
 func testDrainDropsDelays(t *testing.T, impl Implementation) {

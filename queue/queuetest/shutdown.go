@@ -2,69 +2,83 @@ package queuetest
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"orrery/queue"
 )
 
-func runShutDown(t *testing.T, impl Implementation, kind kind) {
-	scenario := func(name string, f func(*testing.T, queue.Interface[string])) {
-		bubble(t, name, func(t *testing.T) { f(t, ended(t, kind.make())) })
+func (k kind) shutDownScripts() []script[queue.Interface[string]] {
+	endsSecondDrain := EndsEveryDrain
+	if !k.delays {
+		endsSecondDrain = "" // client-go's base queue can do it; its delaying queue cannot
 	}
-	scenario("ShutDown refuses new keys and hands out old ones", testShutDown)
-	scenario("ShutDown wakes all workers", testShutDownWakes)
-	scenario("ShutDown does not wait for workers", testShutDownDoesNotWait)
-	scenario("a key added before ShutDown is handed out again after it", testShutDownKeepsDirty)
-	scenario("drain waits for workers", testDrainWaitsForWorkers)
-	scenario("drain of an idle queue returns at once", testDrainIdle)
-	scenario("drain waits for a key that is queued again", func(t *testing.T, q queue.Interface[string]) {
-		testDrainDirty(t, q, impl.has(DrainsQueued))
-	})
-	scenario("drain after ShutDown waits", testDrainAfterShutDown)
-	scenario("ShutDown ends a drain (issue 119554)", testShutDownEndsDrain)
-	scenario("ShutDown ends every drain", testShutDownEndsTwoDrains)
-	scenario("ShutDown ends a drain that began after another ShutDown", func(t *testing.T, q queue.Interface[string]) {
-		// client-go's base queue can do it; its delaying queue cannot.
-		testSecondShutDown(t, q, impl.has(EndsEveryDrain) || !kind.delays)
-	})
-	scenario("drain waits for queued keys (issue 141079)", func(t *testing.T, q queue.Interface[string]) {
-		testDrainWaitsForQueued(t, q, impl.has(DrainsQueued))
-	})
-	scenario("two drains (issue 141079)", func(t *testing.T, q queue.Interface[string]) {
-		testTwoDrains(t, q, impl.has(WakesEveryDrain))
-	})
-}
-
-func testShutDown(t *testing.T, q queue.Interface[string]) {
-	assert.False(t, q.ShuttingDown(), "a new queue")
-	q.Add("a")
-	q.Add("b")
-	q.ShutDown()
-	q.ShutDown()
-	assert.True(t, q.ShuttingDown(), "after ShutDown")
-
-	q.Add("c")
-	q.Add("a")
-	assert.Equal(t, []string{"a", "b"}, takeAll(t, q), "after ShutDown, Get still hands out the old keys, and no new one")
-	for range 2 {
-		got := takeAsync(q)
-		waitIdle()
-		require.Equal(t, 1, len(got), "Get of an empty queue blocks after ShutDown")
-		assert.Equal(t, answer{"", true}, <-got)
-	}
-}
-
-func testShutDownWakes(t *testing.T, q queue.Interface[string]) {
-	first, second, third := takeAsync(q), takeAsync(q), takeAsync(q)
-	waitIdle()
-	q.ShutDown()
-	waitIdle()
-	for _, got := range []<-chan answer{first, second, third} {
-		require.Equal(t, 1, len(got), "ShutDown did not wake every worker that waits in Get")
-		assert.Equal(t, answer{"", true}, <-got, "an empty queue that is shut down")
+	return []script[queue.Interface[string]]{
+		{name: "ShutDown refuses new keys and hands out old ones", calls: `
+			up -- a new queue
+			add a; add b; shut; shut; down -- after ShutDown
+			add c; add a; take a b -- after ShutDown, Get still hands out the old keys, and no new one
+			wait; woken shutdown; wait; woken shutdown -- Get of an empty queue blocks after ShutDown`},
+		{name: "ShutDown wakes all workers", calls: `
+			wait 3; shut; woken shutdown shutdown shutdown -- ShutDown did not wake every worker that waits in Get`},
+		{name: "ShutDown does not wait for workers", test: testShutDownDoesNotWait},
+		{name: "a key added before ShutDown is handed out again after it", calls: `
+			add a; get a; add a; shut; done a; take a -- the key was added before ShutDown, while a worker held it
+			wait; woken shutdown -- Get of an empty queue blocks after ShutDown`},
+		{name: "drain waits for workers", calls: `
+			add a; add b; get a; get b
+			drain; drained 0 -- the drain ended while workers held two keys
+			down -- during a drain
+			add c; idle; len 0 -- the key was added after the shutdown
+			done a; drained 0 -- the drain ended while a worker held one key
+			done b; drained 1 -- every key is done, and the drain still waits`},
+		{name: "drain of an idle queue returns at once", calls: `
+			add a; get a; done a; drain; drained 1 -- the queue is empty, and no worker holds a key
+			drain; drained 2 -- again`},
+		{name: "drain waits for a key that is queued again", needs: DrainsQueued, calls: `
+			add a; get a; add a; drain; drained 0 -- a worker holds the key
+			done a; drained 0 -- the drain ended although the key was queued again
+			get a; drained 0 -- a worker holds the key again
+			done a; drained 1 -- every key is done, and the drain still waits`,
+			lacking: `
+			add a; get a; add a; drain; drained 0 -- a worker holds the key
+			done a; drained 1 -- no worker held a key for a moment
+			len 1 -- one key is still queued`},
+		{name: "drain after ShutDown waits", calls: `
+			add a; get a; shut; drain; drained 0 -- a worker holds the key
+			done a; drained 1 -- every key is done, and the drain still waits`},
+		{name: "ShutDown ends a drain (issue 119554)", calls: `
+			add a; get a; drain; drained 0 -- a worker holds the key
+			shut; drained 1 -- ShutDown did not end the drain
+			done a`},
+		{name: "ShutDown ends every drain", calls: `
+			add a; get a; drain; drain; drained 0 -- two drains wait for the worker
+			shut; drained 2 -- ShutDown did not end both drains
+			done a; idle; shut`},
+		{name: "ShutDown ends a drain that began after another ShutDown", needs: endsSecondDrain, calls: `
+			add a; get a; shut; drain; drained 0 -- the ShutDown before the drain ended it
+			shut; drained 1 -- a second ShutDown ends a drain
+			done a; drained 1`,
+			lacking: `
+			add a; get a; shut; drain; drained 0 -- the ShutDown before the drain ended it
+			shut; drained 0 -- a second ShutDown does not end a drain
+			done a; drained 1 -- every key is done, and the drain still waits`},
+		{name: "drain waits for queued keys (issue 141079)", needs: DrainsQueued, calls: `
+			add a; add b; drain; pass 1h; drained 0 -- the drain ended although two keys are queued
+			get a; done a; drained 0 -- b is queued
+			get b -- after the shutdown the queue hands out queued keys
+			drained 0 -- a worker holds b
+			done b; drained 1 -- every key is done, and the drain still waits`,
+			lacking: `
+			add a; add b; drain; drained 1 -- no worker holds a key, which is enough
+			len 2 -- two keys are still queued`},
+		{name: "two drains (issue 141079)", needs: WakesEveryDrain, calls: `
+			add a; get a; drain; drain; drained 0 -- a worker holds the key
+			done a; drained 2 -- Done did not wake both drains`,
+			lacking: `
+			add a; get a; drain; drain; drained 0 -- a worker holds the key
+			done a; drained 1 -- Done wakes one of the two
+			shut; drained 2`},
 	}
 }
 
@@ -74,140 +88,4 @@ func testShutDownDoesNotWait(t *testing.T, q queue.Interface[string]) {
 	take(t, q)
 	assert.True(t, background(q.ShutDown)(), "ShutDown waits for the worker")
 	q.Done("a")
-}
-
-func testShutDownKeepsDirty(t *testing.T, q queue.Interface[string]) {
-	q.Add("a")
-	take(t, q)
-	q.Add("a")
-	q.ShutDown()
-	q.Done("a")
-	assert.Equal(t, []string{"a"}, takeAll(t, q), "the key was added before ShutDown, while a worker held it")
-
-	take2 := takeAsync(q)
-	waitIdle()
-	require.Equal(t, 1, len(take2), "Get of an empty queue blocks after ShutDown")
-	assert.Equal(t, answer{"", true}, <-take2)
-}
-
-func testDrainWaitsForWorkers(t *testing.T, q queue.Interface[string]) {
-	q.Add("a")
-	q.Add("b")
-	take(t, q)
-	take(t, q)
-	drained := background(q.ShutDownWithDrain)
-	require.False(t, drained(), "the drain ended while workers held two keys")
-	assert.True(t, q.ShuttingDown(), "during a drain")
-	q.Add("c")
-	assertEmpty(t, q, "the key was added after the shutdown")
-	q.Done("a")
-	require.False(t, drained(), "the drain ended while a worker held one key")
-	q.Done("b")
-	assert.True(t, drained(), "every key is done, and the drain still waits")
-}
-
-func testDrainIdle(t *testing.T, q queue.Interface[string]) {
-	q.Add("a")
-	q.Done(take(t, q))
-	assert.True(t, background(q.ShutDownWithDrain)(), "the queue is empty, and no worker holds a key")
-	assert.True(t, background(q.ShutDownWithDrain)(), "again")
-}
-
-func testDrainDirty(t *testing.T, q queue.Interface[string], waits bool) {
-	q.Add("a")
-	take(t, q)
-	q.Add("a")
-	drained := background(q.ShutDownWithDrain)
-	require.False(t, drained(), "a worker holds the key")
-	q.Done("a")
-	if !waits {
-		require.True(t, drained(), "no worker held a key for a moment")
-		assert.Equal(t, 1, q.Len(), "one key is still queued")
-		return
-	}
-	require.False(t, drained(), "the drain ended although the key was queued again")
-	require.Equal(t, "a", take(t, q))
-	require.False(t, drained(), "a worker holds the key again")
-	q.Done("a")
-	assert.True(t, drained(), "every key is done, and the drain still waits")
-}
-
-func testDrainAfterShutDown(t *testing.T, q queue.Interface[string]) {
-	q.Add("a")
-	take(t, q)
-	q.ShutDown()
-	drained := background(q.ShutDownWithDrain)
-	require.False(t, drained(), "a worker holds the key")
-	q.Done("a")
-	assert.True(t, drained(), "every key is done, and the drain still waits")
-}
-
-func testShutDownEndsDrain(t *testing.T, q queue.Interface[string]) {
-	q.Add("a")
-	take(t, q)
-	drained := background(q.ShutDownWithDrain)
-	require.False(t, drained(), "a worker holds the key")
-	q.ShutDown()
-	assert.True(t, drained(), "ShutDown did not end the drain")
-	q.Done("a")
-}
-
-func testSecondShutDown(t *testing.T, q queue.Interface[string], ends bool) {
-	q.Add("a")
-	take(t, q)
-	q.ShutDown()
-	drained := background(q.ShutDownWithDrain)
-	require.False(t, drained(), "the ShutDown before the drain ended it")
-	q.ShutDown()
-	assert.Equal(t, ends, drained(), "a second ShutDown ends a drain")
-	q.Done("a")
-	assert.True(t, drained(), "every key is done, and the drain still waits")
-}
-
-func testDrainWaitsForQueued(t *testing.T, q queue.Interface[string], waits bool) {
-	q.Add("a")
-	q.Add("b")
-	drained := background(q.ShutDownWithDrain)
-	if !waits {
-		require.True(t, drained(), "no worker holds a key, which is enough")
-		assert.Equal(t, 2, q.Len(), "two keys are still queued")
-		return
-	}
-	pass(time.Hour)
-	require.False(t, drained(), "the drain ended although two keys are queued")
-	require.Equal(t, "a", take(t, q))
-	q.Done("a")
-	require.False(t, drained(), "b is queued")
-	require.Equal(t, "b", take(t, q), "after the shutdown the queue hands out queued keys")
-	require.False(t, drained(), "a worker holds b")
-	q.Done("b")
-	assert.True(t, drained(), "every key is done, and the drain still waits")
-}
-
-func testShutDownEndsTwoDrains(t *testing.T, q queue.Interface[string]) {
-	q.Add("a")
-	take(t, q)
-	first, second := background(q.ShutDownWithDrain), background(q.ShutDownWithDrain)
-	require.False(t, first(), "a second drain ended the first")
-	require.False(t, second(), "the second of two drains does not wait for the worker")
-	q.ShutDown()
-	assert.True(t, first() && second(), "ShutDown did not end both drains")
-	q.Done("a")
-	waitIdle()
-	q.ShutDown()
-}
-
-func testTwoDrains(t *testing.T, q queue.Interface[string], both bool) {
-	q.Add("a")
-	take(t, q)
-	first, second := background(q.ShutDownWithDrain), background(q.ShutDownWithDrain)
-	require.False(t, first(), "a worker holds the key")
-	require.False(t, second(), "a worker holds the key")
-	q.Done("a")
-	if !both {
-		require.True(t, first() != second(), "Done wakes one of the two")
-		q.ShutDown()
-	}
-	assert.True(t, first(), "Done did not wake the first drain")
-	assert.True(t, second(), "Done did not wake the second drain")
 }

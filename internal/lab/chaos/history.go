@@ -68,9 +68,9 @@ const (
 	mostWrong    = 10
 )
 
-// NewHistory returns the history of the handler with that name. If selective is true, objects may leave
-// and come back, because labels select them. If wrote is not nil, it reports whether the server
-// ever gave an object that version.
+// NewHistory returns the history of the handler with that name. If selective is true, objects may
+// leave and come back, because labels select them. If wrote is not nil, it reports whether the
+// server ever gave an object that version.
 func NewHistory(name string, selective bool, wrote func(uid string, version uint64) bool) *History {
 	return &History{
 		name: name, selective: selective, wrote: wrote,

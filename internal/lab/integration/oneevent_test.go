@@ -78,8 +78,8 @@ func oneEvent(t *testing.T, name string, set gears.Set) {
 	require.True(t, finalized)
 }
 
-// startNamespaceController runs the namespace controller as "orrery run" wires it. It returns a function that waits
-// for its end.
+// startNamespaceController runs the namespace controller as "orrery run" wires it. It returns a
+// function that waits for its end.
 func startNamespaceController(
 	t *testing.T, ctx context.Context, set gears.Set, client *restclient.Client,
 ) (wait func()) {
