@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/app/program/programtest"
-	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/lab/demo"
 )
 
 // asProgram is the variable that makes the test the real program.
@@ -79,6 +79,6 @@ func TestBenchSyncOfTheProgram(t *testing.T) {
 
 func TestValuesAreCompleted(t *testing.T) {
 	assert.Equal(t, []string{"demo"}, programtest.Complete(t, newRootCommand(), "de"))
-	assert.Equal(t, scenes.Names(), programtest.Complete(t, newRootCommand(), "demo", "--scene", ""))
+	assert.Equal(t, demo.Names(), programtest.Complete(t, newRootCommand(), "demo", "--scene", ""))
 	assert.Contains(t, programtest.Complete(t, newRootCommand(), "serve", "--fault", ""), "cut-watches")
 }

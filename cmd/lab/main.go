@@ -8,7 +8,6 @@ import (
 	"orrery/cmd/lab/bench"
 	"orrery/cmd/lab/course"
 	"orrery/cmd/lab/demo"
-	"orrery/cmd/lab/replay"
 	"orrery/cmd/lab/serve"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/bench/syncbench"
@@ -41,7 +40,7 @@ controller that runs on a cluster is the other program: orrery run.`,
 	}
 	course.AddTo(root)
 	root.AddCommand(
-		demo.New(), newBreakCommand(), replay.New(), serve.New(), bench.New(),
+		demo.New(), newBreakCommand(), demo.NewReplay(), serve.New(), bench.New(),
 		program.NewVersionCommand(root.Name()), serve.NewFaultsTopic(),
 	)
 	return root

@@ -20,7 +20,7 @@ import (
 	"orrery/internal/lab/course/build"
 	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/play"
-	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/lab/demo"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 )
@@ -102,9 +102,9 @@ const sceneEnds = 2 * time.Second
 func (s *session) runScene(ctx context.Context, chosen *choice, dir string, o *runOptions) error {
 	scene := chosen.run.Scene
 	if chosen.lab == nil {
-		scene = scenes.Default
+		scene = demo.Default
 	}
-	if _, err := scenes.Named(scene); err != nil {
+	if _, err := demo.Named(scene); err != nil {
 		return s.refuse("run-no-scene", chosen.lab.ID)
 	}
 	binary := filepath.Join(dir, executable)

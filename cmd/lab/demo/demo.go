@@ -1,7 +1,7 @@
-// Package demo has the command "lab demo": a scene with every gear of the controller, live on a
-// terminal or as lines.
+// Package demo has the commands "lab demo", a scene with every gear of the controller, live on a
+// terminal or as lines, and "lab replay", which shows a recording of it.
 //
-// It turns flags and the terminal into a [demo.Config]; package demo does the rest. With --keep the
+// The first turns flags and the terminal into a [demo.Config]; package demo does the rest. With --keep the
 // server keeps running for kubectl. The terminal is restored when the command returns and while
 // Ctrl-Z suspends the program. All goroutines, one for each kind of signal, have ended when the
 // command returns.
@@ -25,7 +25,6 @@ import (
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/words"
 )
 
@@ -77,7 +76,7 @@ The scenes; begin with the first six:
 // sceneLines returns a line for each scene: name, separator, summary.
 func sceneLines(separator string) []string {
 	var lines []string
-	for _, scene := range scenes.All() {
+	for _, scene := range demo.All() {
 		lines = append(lines, scene.Name+separator+scene.Words().Summary.English)
 	}
 	return lines

@@ -16,7 +16,7 @@ import (
 
 	"orrery/internal/app/program/programtest"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/demo/scenes"
+	"orrery/internal/lab/demo"
 	"orrery/internal/observe/trace"
 	"orrery/restclient/kubeconfig"
 )
@@ -42,7 +42,7 @@ func TestDemoMistakes(t *testing.T) {
 		"no gear that the view or a recording could show":                         {"--scene", "index", "--record", filepath.Join(t.TempDir(), "x.jsonl")},
 		`unexpected argument "delete"`:                                            {"delete"},
 	} {
-		code, stdout, stderr := call(t, args...)
+		code, stdout, stderr := call(t, "demo", args...)
 		assert.Equal(t, 1, code)
 		assert.Empty(t, stdout)
 		assert.Contains(t, stderr, want)
@@ -50,12 +50,12 @@ func TestDemoMistakes(t *testing.T) {
 	}
 }
 
-// call runs the command.
-func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+// call runs one of the commands.
+func call(t *testing.T, command string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	root := &cobra.Command{Use: "lab"}
-	root.AddCommand(New())
-	return programtest.Call(t, root, error.Error, append([]string{"demo"}, args...)...)
+	root.AddCommand(New(), NewReplay())
+	return programtest.Call(t, root, error.Error, append([]string{command}, args...)...)
 }
 
 // A scene without a working output stops early.
@@ -63,7 +63,7 @@ func TestDemoEndsWhenItCannotBeShown(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
 	defer full.Close()
-	err = runDemo(t.Context(), &demoOptions{scene: scenes.Default, objects: fewestObjects, listen: "127.0.0.1:0"}, full)
+	err = runDemo(t.Context(), &demoOptions{scene: demo.Default, objects: fewestObjects, listen: "127.0.0.1:0"}, full)
 	assert.EqualError(t, err, "cannot show the scene: write /dev/full: no space left on device")
 }
 
@@ -72,7 +72,7 @@ func TestDemoRecordsUntilItIsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	file := filepath.Join(t.TempDir(), "run.jsonl")
-	options := &demoOptions{scene: scenes.Default, objects: fewestObjects, listen: anyPort, record: trace.Options{File: file, Limit: trace.DefaultLimit}}
+	options := &demoOptions{scene: demo.Default, objects: fewestObjects, listen: anyPort, record: trace.Options{File: file, Limit: trace.DefaultLimit}}
 	require.NoError(t, runDemo(ctx, options, writerFunc(func(p []byte) (int, error) {
 		if bytes.Contains(p, []byte("kubectl create namespace shop")) {
 			cancel()
@@ -93,9 +93,9 @@ func TestDemoRecordsUntilItIsStopped(t *testing.T) {
 }
 
 func TestDemoHelpListsTheScenes(t *testing.T) {
-	code, stdout, _ := call(t, "--help")
+	code, stdout, _ := call(t, "demo", "--help")
 	assert.Zero(t, code)
-	for _, scene := range scenes.All() {
+	for _, scene := range demo.All() {
 		summary := scene.Words().Summary.English
 		assert.Contains(t, stdout, "\n  "+scene.Name+"\n    "+summary+"\n")
 		assert.LessOrEqual(t, len(summary), 76, "the line of %s fits", scene.Name)

@@ -15,7 +15,6 @@ import (
 	"orrery/controller/gears"
 	"orrery/internal/app/program"
 	"orrery/internal/lab/demo"
-	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -41,7 +40,7 @@ type demoOptions struct {
 }
 
 func (o *demoOptions) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&o.scene, "scene", scenes.Default, "the `scene` to show: "+strings.Join(scenes.Names(), ", "))
+	flags.StringVar(&o.scene, "scene", demo.Default, "the `scene` to show: "+strings.Join(demo.Names(), ", "))
 	flags.StringVar(&o.lang, "lang", "", "the language of what is told: en or zh-CN; default: that of the locale")
 	flags.IntVar(&o.objects, "objects", stage.DefaultObjects, "the number of objects in the namespace")
 	flags.Var(&o.gears, "gears", "the form of each gear: fast, textbook, or a mixture such as fast,queue=textbook; "+
@@ -69,7 +68,7 @@ const (
 
 // check reports the first invalid value.
 func (o *demoOptions) check() error {
-	scene, err := scenes.Named(o.scene)
+	scene, err := demo.Named(o.scene)
 	if err != nil {
 		return fmt.Errorf("--scene: %w", err)
 	}

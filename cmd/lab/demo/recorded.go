@@ -11,7 +11,6 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 )
@@ -32,7 +31,7 @@ func (o *demoOptions) startRecording(ctx context.Context, out io.Writer) (record
 	if !o.view && !o.record.Wanted() {
 		return recorded{running: ctx, release: func() {}}, nil
 	}
-	scene, err := scenes.Named(o.scene)
+	scene, err := demo.Named(o.scene)
 	if err != nil {
 		return recorded{}, err
 	}

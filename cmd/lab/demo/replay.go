@@ -1,6 +1,4 @@
-// Package replay has the command "lab replay": a recording in the page of package
-// internal/observe/web/view, served until Ctrl-C or written as one file.
-package replay
+package demo
 
 import (
 	"bufio"
@@ -29,8 +27,9 @@ type replayOptions struct {
 	check bool
 }
 
-// New returns the command replay.
-func New() *cobra.Command {
+// NewReplay returns the command replay: a recording in the page of package
+// internal/observe/web/view, served until Ctrl-C or written as one file.
+func NewReplay() *cobra.Command {
 	options := &replayOptions{}
 	command := &cobra.Command{
 		Use:   "replay FILE",
@@ -58,14 +57,8 @@ Exit codes: 0 if the recording is sound, 1 if not.`,
 			}
 			return program.AtMostOneArgument(command, args)
 		},
-		PreRunE: func(command *cobra.Command, _ []string) error {
-			if err := options.checkFlags(command.Flags()); err != nil {
-				return program.UsageError{Command: command.CommandPath(), Err: err}
-			}
-			return nil
-		},
 		RunE: func(command *cobra.Command, args []string) error {
-			if err := options.view.Check(); err != nil {
+			if err := options.checkFlags(command.Flags()); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
 			header, err := readHeader(args[0])
@@ -88,12 +81,12 @@ Exit codes: 0 if the recording is sound, 1 if not.`,
 	return command
 }
 
-// checkFlags reports flags that exclude each other.
+// checkFlags reports an invalid value, and flags that exclude each other.
 func (o *replayOptions) checkFlags(flags *pflag.FlagSet) error {
 	if flags.Changed("html") && flags.Changed("check") {
 		return errors.New("--html and --check exclude each other")
 	}
-	return nil
+	return o.view.Check()
 }
 
 // readHeader returns the first line of a file, or an error if that is no recording that this

@@ -1,4 +1,4 @@
-package replay
+package demo
 
 import (
 	"bytes"
@@ -11,23 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/app/program/programtest"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 	"orrery/queue"
 )
-
-// call runs the command.
-func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	root := &cobra.Command{Use: "lab"}
-	root.AddCommand(New())
-	return programtest.Call(t, root, error.Error, append([]string{"replay"}, args...)...)
-}
 
 // write returns the name of a file with this content.
 func write(t *testing.T, content string) string {
@@ -73,7 +63,7 @@ func TestReplayRefuses(t *testing.T) {
 			ways = append(ways, []string{"--check"}, []string{"--html", filepath.Join(t.TempDir(), "out.html")})
 		}
 		for _, way := range ways {
-			code, stdout, stderr := call(t, append(args, way...)...)
+			code, stdout, stderr := call(t, "replay", append(args, way...)...)
 			assert.Equal(t, 1, code, "%q %q", want, way)
 			assert.Empty(t, stdout, "%q %q", want, way)
 			assert.Contains(t, stderr, want, "%q", way)
@@ -103,7 +93,7 @@ func TestReplayChecks(t *testing.T) {
 		"a loss":          {event + lost, 0, []string{"lost of queue: 7"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, stdout, stderr := call(t, write(t, header+c.recording), "--check")
+			code, stdout, stderr := call(t, "replay", write(t, header+c.recording), "--check")
 			assert.Equal(t, c.code, code)
 			for _, want := range c.want {
 				assert.Contains(t, stdout, want)
@@ -116,24 +106,14 @@ func TestReplayChecks(t *testing.T) {
 // The page is served until the command is told to end.
 func TestReplayServesThePage(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	out := &signalling{words: "Ctrl-C ends it.", call: cancel}
-	require.NoError(t, replay(ctx, write(t, header+event), view.Flags{NoOpen: true}, out))
-	assert.Contains(t, out.text.String(), "The view: http://127.0.0.1:")
-}
-
-// signalling calls a function when certain words have been written.
-type signalling struct {
-	words string
-	call  func()
-	text  strings.Builder
-}
-
-func (s *signalling) Write(p []byte) (int, error) {
-	s.text.Write(p)
-	if strings.Contains(s.text.String(), s.words) {
-		s.call()
-	}
-	return len(p), nil
+	var out bytes.Buffer
+	require.NoError(t, replay(ctx, write(t, header+event), view.Flags{NoOpen: true}, writerFunc(func(p []byte) (int, error) {
+		if bytes.Contains(p, []byte("Ctrl-C ends it.")) {
+			cancel()
+		}
+		return out.Write(p)
+	})))
+	assert.Contains(t, out.String(), "The view: http://127.0.0.1:")
 }
 
 // What a recorder has written is sound, compressed too, and becomes one page, but not in its own
@@ -146,14 +126,14 @@ func TestReplayWritesOnePage(t *testing.T) {
 		recorder.Queue("work").Added(queue.Event[string]{Key: "a", Seq: 1})
 		recorder.Stop("done")
 		require.NoError(t, recorder.Err())
-		code, stdout, _ := call(t, file, "--check")
+		code, stdout, _ := call(t, "replay", file, "--check")
 		assert.Zero(t, code)
 		assert.Contains(t, stdout, "2 events")
 		assert.NotContains(t, stdout, "no end")
 		page := filepath.Join(t.TempDir(), "page.html")
 		require.NoError(t, os.WriteFile(page, nil, 0o644))
 		require.NoError(t, os.Chmod(page, 0o644))
-		code, stdout, _ = call(t, file, "--html", page)
+		code, stdout, _ = call(t, "replay", file, "--html", page)
 		assert.Zero(t, code)
 		assert.Contains(t, stdout, "open it in a browser")
 		info, err := os.Stat(page)
@@ -169,7 +149,7 @@ func TestReplayWritesOnePage(t *testing.T) {
 		other := filepath.Join(t.TempDir(), "other.html")
 		require.NoError(t, os.Link(file, other))
 		for _, itself := range []string{file, other} {
-			code, _, stderr := call(t, file, "--html", itself)
+			code, _, stderr := call(t, "replay", file, "--html", itself)
 			assert.Equal(t, 1, code)
 			assert.Contains(t, stderr, "--html "+itself+" is the recording itself")
 			after, err := os.ReadFile(file)
@@ -185,7 +165,7 @@ func TestReplayOfACutCompressedFile(t *testing.T) {
 	zip := gzip.NewWriter(&compressed)
 	_, _ = zip.Write([]byte(header + event))
 	require.NoError(t, zip.Flush())
-	code, stdout, stderr := call(t, write(t, compressed.String()), "--check")
+	code, stdout, stderr := call(t, "replay", write(t, compressed.String()), "--check")
 	assert.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "1 events")
 	assert.Contains(t, stdout, "the last line is cut off")

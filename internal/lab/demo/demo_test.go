@@ -19,7 +19,6 @@ import (
 
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -30,7 +29,7 @@ import (
 
 // inBubble is a scene shown over pipes.
 func inBubble(t *testing.T, name string, config Config) *show {
-	scene, err := scenes.Named(name)
+	scene, err := Named(name)
 	require.NoError(t, err)
 	server, made, err := NewServer("")
 	require.NoError(t, err)
@@ -187,7 +186,7 @@ func TestGatesHoldAScene(t *testing.T) {
 // an item wait.
 func TestGatesOfEveryScene(t *testing.T) {
 	quick := []string{"errors", "two-ways-of-410", "index", "one-key", "back-off", "two-queues"}
-	for _, name := range scenes.Names() {
+	for _, name := range Names() {
 		if testing.Short() && !slices.Contains(quick, name) {
 			continue
 		}
@@ -326,7 +325,7 @@ func TestRunOverSockets(t *testing.T) {
 }
 
 func TestMistakes(t *testing.T) {
-	var unknown *scenes.UnknownError
+	var unknown *UnknownError
 	assert.ErrorAs(t, Run(t.Context(), Config{Scene: "delite"}, &Curtain{}), &unknown)
 
 	taken, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,4 +1,4 @@
-package scenes_test
+package demo_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package scenes_test
+package demo_test
 
 import (
 	"bytes"
@@ -63,7 +63,7 @@ func fits(t *testing.T, b *viewtest.Tab, what string) {
 // sentences returns the texts of the page.
 func sentences(t *testing.T, language string) (all map[string]string) {
 	t.Helper()
-	text, err := os.ReadFile("../../../observe/web/view/page/strings." + language + ".json")
+	text, err := os.ReadFile("../../observe/web/view/page/strings." + language + ".json")
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &all))
 	return all

@@ -1,18 +1,3 @@
-// Package demo shows the whole pipeline at work: an API server, the controller and a scripted scene
-// in one process.
-//
-//	scenes      what happens to the server
-//	  stage     controller, spectators and script, with hooks on every gear
-//	    story   the events so far and the current state, and drawing them
-//
-// [Run] starts the server of package apiserver on the loopback interface, opens a stage on it,
-// plays a scene while a display draws it, and prints a summary. When it returns, all goroutines
-// have ended, the terminal is restored, and nothing is left on the machine. [Curtain.Fall] restores
-// the terminal at any other moment.
-//
-// Errors: a *[net.OpError] if the server cannot listen, a [*scenes.UnknownError] for an unknown
-// scene, and an error that names the step if a request of the script fails. The end of the context
-// is not an error.
 package demo
 
 import (
@@ -28,7 +13,6 @@ import (
 	"orrery/controller/gears"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -41,9 +25,9 @@ import (
 // Run shows a scene. The caller may let the curtain fall early.
 func Run(ctx context.Context, config Config, curtain *Curtain) error {
 	if config.Scene == "" {
-		config.Scene = scenes.Default
+		config.Scene = Default
 	}
-	scene, err := scenes.Named(config.Scene)
+	scene, err := Named(config.Scene)
 	if err != nil {
 		return err
 	}
@@ -95,7 +79,7 @@ func Recorded(ctx context.Context, recorder *trace.Recorder, reason string) (run
 // show is one run of a scene.
 type show struct {
 	config  Config
-	scene   scenes.Scene
+	scene   Scene
 	teller  *story.Teller
 	curtain *Curtain
 	stage   stage.Config
@@ -185,7 +169,7 @@ var errTooLong = errors.New("it did not end within two minutes; the lines above 
 
 // play plays the scene. It returns the stage, if it was opened, with the controller running.
 func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
-	playing := scenes.WithoutLimits(ctx)
+	playing := WithoutLimits(ctx)
 	if s.config.Gates == nil {
 		limited, cancel := context.WithTimeoutCause(ctx, timeout, errTooLong) // only the scene: the controller may run longer
 		defer cancel()
@@ -207,7 +191,7 @@ func (s *show) play(ctx context.Context) (on *stage.Stage, err error) {
 
 // Config configures a demo.
 type Config struct {
-	// Scene is the name of the scene; "": scenes.Default.
+	// Scene is the name of the scene; "": Default.
 	Scene string
 	// Lang is the language of what is told; "": English.
 	Lang words.Lang
@@ -233,7 +217,7 @@ type Config struct {
 	// Width is the width of lines if Size is nil; 0: story.PlainWidth.
 	Width int
 
-	// The next two are for a scene with a server; see scenes.Scene.Alone.
+	// The next two are for a scene with a server; see Scene.Alone.
 
 	// Started, if not nil, is called when the server has started, before the scene. The text that it
 	// returns becomes a beat.

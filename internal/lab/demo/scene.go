@@ -1,4 +1,18 @@
-// Package scenes has the scenes of the demo.
+// Package demo shows the whole pipeline at work: an API server, the controller and a scripted scene
+// in one process.
+//
+//	demo        what happens to the server
+//	  stage     controller, spectators and script, with hooks on every gear
+//	    story   the events so far and the current state, and drawing them
+//
+// [Run] starts the server of package apiserver on the loopback interface, opens a stage on it,
+// plays a scene while a display draws it, and prints a summary. When it returns, all goroutines
+// have ended, the terminal is restored, and nothing is left on the machine. [Curtain.Fall] restores
+// the terminal at any other moment.
+//
+// Errors: a *[net.OpError] if the server cannot listen, an [*UnknownError] for an unknown scene,
+// and an error that names the step if a request of the script fails. The end of the context is not
+// an error.
 //
 // A [Scene] is a script: the requests and faults, what the reader should watch, and what was
 // learnt. It does not say what the controller does; the controller's hooks do that. A script waits
@@ -10,9 +24,9 @@
 // measured are not what it is there to show.
 //
 // The tests play every scene against the API server in memory in a synctest bubble and assert the
-// order of the beats. They compute the answer of every guided scene a second time, from the lines
-// of its recording, and answer its question in Chromium.
-package scenes
+// order of the beats. They compute the answer of every guided scene a second time, from the lines of
+// its recording, and answer its question in Chromium.
+package demo
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package scenes_test
+package demo_test
 
 import (
 	"context"
@@ -19,7 +19,6 @@ import (
 	vms "orrery/examples/virtualmachine"
 	"orrery/internal/lab/demo"
 	"orrery/internal/lab/demo/gate"
-	"orrery/internal/lab/demo/scenes"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -51,7 +50,7 @@ type run struct {
 func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.State)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		scene, err := scenes.Named(name)
+		scene, err := demo.Named(name)
 		require.NoError(t, err)
 		server, made, err := demo.NewServer("")
 		require.NoError(t, err)
@@ -477,7 +476,7 @@ func TestScenes(t *testing.T) {
 	for _, text := range sets {
 		set, err := gears.Parse(text)
 		require.NoError(t, err)
-		for _, scene := range scenes.All() {
+		for _, scene := range demo.All() {
 			t.Run(text+"/"+scene.Name, func(t *testing.T) {
 				run{set: set}.play(t, scene.Name, func(t *testing.T, s story.State) {
 					if text != gears.Fast && text != gears.Textbook {
@@ -491,7 +490,7 @@ func TestScenes(t *testing.T) {
 			})
 		}
 	}
-	assert.Len(t, stories, len(scenes.All()), "each scene has its story here")
+	assert.Len(t, stories, len(demo.All()), "each scene has its story here")
 }
 
 // The scene's advice works: deleting the APIService in another terminal ends the hang.
@@ -544,8 +543,8 @@ func TestVirtualMachinesThatAreDeletedAtOnce(t *testing.T) {
 
 // The texts of a scene are complete, and the files that it names exist.
 func TestScenesAreComplete(t *testing.T) {
-	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-consumer", "one-key", "slow-handler", "emptied-finalizers", "stuck", "virtualmachine", "errors", "two-ways-of-410", "index", "store-decides", "resync", "back-off", "worker-pool", "two-queues", "stall"}, scenes.Names())
-	for _, scene := range scenes.All() {
+	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-consumer", "one-key", "slow-handler", "emptied-finalizers", "stuck", "virtualmachine", "errors", "two-ways-of-410", "index", "store-decides", "resync", "back-off", "worker-pool", "two-queues", "stall"}, demo.Names())
+	for _, scene := range demo.All() {
 		said := scene.Words()
 		assert.Regexp(t, `^[A-Z].*[.]$`, said.Happens.English)
 		assert.Regexp(t, `^Watch .*[.]$`, said.Look.English)
@@ -563,7 +562,7 @@ func TestScenesAreComplete(t *testing.T) {
 			}
 		}
 		for _, reading := range said.Read {
-			_, err := os.Stat(filepath.Join("../../../..", reading.File))
+			_, err := os.Stat(filepath.Join("../../..", reading.File))
 			assert.NoError(t, err)
 			both = append(both, reading.Text)
 			if reading.Form != "" {
@@ -578,8 +577,8 @@ func TestScenesAreComplete(t *testing.T) {
 }
 
 func TestUnknownScene(t *testing.T) {
-	_, err := scenes.Named("delite")
-	var unknown *scenes.UnknownError
+	_, err := demo.Named("delite")
+	var unknown *demo.UnknownError
 	require.ErrorAs(t, err, &unknown)
 	assert.EqualError(t, err, `there is no scene "delite"; the scenes are delete, finalizer, broken-apiservice, expired-watch, slow-consumer, one-key, slow-handler, emptied-finalizers, stuck, virtualmachine, errors, two-ways-of-410, index, store-decides, resync, back-off, worker-pool, two-queues, stall`)
 }

@@ -63,6 +63,6 @@
 // # Testing
 //
 // The tests hold, step and release an item at each gate, in virtual time, with every form of the
-// gears, and use the gears from other goroutines meanwhile. Those of package scenes play every
-// guided scene.
+// gears, and use the gears from other goroutines meanwhile. Those of package demo play every guided
+// scene.
 package gate
