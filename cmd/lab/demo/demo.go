@@ -24,7 +24,7 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/demo"
-	"orrery/internal/lab/demo/gate"
+	"orrery/internal/lab/demo/stage"
 	"orrery/internal/words"
 )
 
@@ -59,7 +59,7 @@ The scenes; begin with the first six:
 			if err := options.check(); err != nil {
 				return program.UsageError{Command: command.CommandPath(), Err: err}
 			}
-			if _, guided := gate.GuideOf(options.scene); guided && options.view && !command.Flags().Changed("gears") {
+			if _, guided := stage.GuideOf(options.scene); guided && options.view && !command.Flags().Changed("gears") {
 				_ = options.gears.Set(gears.Textbook) // it exists
 			}
 			return runDemo(command.Context(), options, command.OutOrStdout())

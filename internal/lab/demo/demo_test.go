@@ -18,7 +18,6 @@ import (
 	"go.uber.org/goleak"
 
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -156,9 +155,9 @@ func TestAlone(t *testing.T) {
 
 // A scene with gates has no time limit: it goes on when the gates open.
 func TestGatesHoldAScene(t *testing.T) {
-	hold := func(t *testing.T, ctx context.Context, gates *gate.Gates, id gate.ID, happens func() error) {
+	hold := func(t *testing.T, ctx context.Context, gates *stage.Gates, id stage.GateID, happens func() error) {
 		ended := make(chan error, 1)
-		gates.Close(id, gate.Condition{})
+		gates.Close(id, stage.Condition{})
 		go func() { ended <- happens() }()
 		require.NoError(t, gates.Await(ctx, id, 1))
 		time.Sleep(time.Hour)
@@ -166,14 +165,14 @@ func TestGatesHoldAScene(t *testing.T) {
 		gates.Release()
 		require.NoError(t, <-ended)
 	}
-	for _, id := range []gate.ID{gate.G1, gate.G2, gate.G3, gate.G4, gate.G5, gate.G6, gate.G7} {
+	for _, id := range []stage.GateID{stage.G1, stage.G2, stage.G3, stage.G4, stage.G5, stage.G6, stage.G7} {
 		t.Run(string(id), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
 				s := inBubble(t, "delete", Config{Out: &out})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				gates := gate.New(ctx, nil)
+				gates := stage.NewGates(ctx, nil)
 				s.config.Gates, s.stage.Gates = gates, gates
 				hold(t, ctx, gates, id, func() error { return s.run(ctx) })
 				assert.Contains(t, out.String(), "What was learnt")
@@ -199,13 +198,13 @@ func TestGatesOfEveryScene(t *testing.T) {
 				defer recorder.Stop("the test is over")
 				s := inBubble(t, name, Config{Out: io.Discard, Recorder: recorder})
 				s.stage.Objects = 10
-				gates := gate.New(ctx, nil)
+				gates := stage.NewGates(ctx, nil)
 				s.config.Gates, s.stage.Gates = gates, gates
-				guide := gate.NewSession(name, recorder, gates)
+				guide := stage.NewSession(name, recorder, gates)
 				s.stage.Guide = guide
 				time.AfterFunc(time.Minute, func() { guide.Answer("whatever") }) // what waits for the question has arrived
-				for _, id := range gate.IDs() {
-					gates.Close(id, gate.Condition{})
+				for _, id := range stage.GateIDs() {
+					gates.Close(id, stage.Condition{})
 				}
 				ended, held := make(chan error, 1), map[string]bool{}
 				go func() { ended <- s.run(ctx) }()
@@ -214,7 +213,7 @@ func TestGatesOfEveryScene(t *testing.T) {
 					for _, one := range state.Gates {
 						if one.Waiting > 0 {
 							held[one.Name] = true
-							gates.Open(gate.ID(one.Name))
+							gates.Open(stage.GateID(one.Name))
 						}
 					}
 					select {

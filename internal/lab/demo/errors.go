@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -18,7 +17,7 @@ import (
 
 var errorsScene = Scene{
 	Name: "errors",
-	Options: stage.Options{Bare: true, Unused: []gate.ID{gate.G1, gate.G2, gate.G3, gate.G4}, // it is about requests
+	Options: stage.Options{Bare: true, Unused: []stage.GateID{stage.G1, stage.G2, stage.G3, stage.G4}, // it is about requests
 		Follow: []string{"restclient.requestDone"}},
 	play: playErrors,
 }

@@ -18,7 +18,7 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/demo"
-	"orrery/internal/lab/demo/gate"
+	"orrery/internal/lab/demo/stage"
 	"orrery/internal/observe/trace"
 	"orrery/internal/observe/web/view"
 	"orrery/internal/observe/web/view/viewtest"
@@ -211,8 +211,8 @@ func TestScenesLive(t *testing.T) {
 	recorder, err := trace.Start(trace.Config{Header: trace.Header{Scene: name, Gears: gears.Fast}})
 	require.NoError(t, err)
 	defer recorder.Stop("the test is over")
-	gates := gate.New(t.Context(), recorder)
-	session := gate.NewSession(name, recorder, gates)
+	gates := stage.NewGates(t.Context(), recorder)
+	session := stage.NewSession(name, recorder, gates)
 	server, err := view.Start(view.Config{Source: recorder, Control: session})
 	require.NoError(t, err)
 	defer server.Stop()

@@ -10,7 +10,6 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -42,9 +41,9 @@ func playResync(on *stage.Stage, ctx context.Context) error {
 		}),
 		chapter("start", "an informer has listed four configmaps and watches them"),
 		pause(look),
-		chapter("held", gate.HeldKey+" changes and is held at the gate G2, before its Pop"),
-		closeGate(gate.G2, "key=="+gate.HeldKey),
-		labelled(gate.HeldKey, 1),
+		chapter("held", stage.HeldKey+" changes and is held at the gate G2, before its Pop"),
+		closeGate(stage.G2, "key=="+stage.HeldKey),
+		labelled(stage.HeldKey, 1),
 		awaitRun("a change of red", func(s *trace.State) bool {
 			return informerOf(s).FIFO.Queued > uint64(len(names))
 		}),
@@ -58,7 +57,7 @@ func playResync(on *stage.Stage, ctx context.Context) error {
 		pause(2*look),
 		chapter("wave", "G2 is open: the queue is popped, and the auditor gets OnUpdate for objects that have not "+
 			"changed"),
-		openGate(gate.G2),
+		openGate(stage.G2),
 		soon("an empty queue", func(s *story.State) bool { return atRest(s.Run) && others(s) }),
 		pause(look),
 		conclude(func(_ *stage.Stage, s *story.State) error {

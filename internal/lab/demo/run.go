@@ -12,7 +12,6 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/apiserver"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -202,10 +201,10 @@ type Config struct {
 	// Recorder records what the gears do; nil: nothing.
 	Recorder *trace.Recorder
 	// Guide leads a reader through the scene; nil: there is none.
-	Guide *gate.Session
+	Guide *stage.Session
 	// Gates hold items at the seams between the gears; nil: none. With gates a scene has no time
 	// limit.
-	Gates *gate.Gates
+	Gates *stage.Gates
 	// Listen is the address of the server; "": a free port of the loopback interface.
 	Listen string
 

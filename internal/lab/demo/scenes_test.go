@@ -18,7 +18,6 @@ import (
 	"orrery/controller/gears"
 	vms "orrery/examples/virtualmachine"
 	"orrery/internal/lab/demo"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -72,8 +71,8 @@ func (r run) play(t *testing.T, name string, check func(t *testing.T, s story.St
 				config.Recorder.Stop("the scene has ended")
 				require.NoError(t, config.Recorder.Err())
 			}()
-			config.Gates = gate.New(ctx, config.Recorder)
-			config.Guide = gate.NewSession(name, config.Recorder, config.Gates)
+			config.Gates = stage.NewGates(ctx, config.Recorder)
+			config.Guide = stage.NewSession(name, config.Recorder, config.Gates)
 			reading, close := context.WithCancel(ctx)
 			defer close()
 			go answer(reading, config.Recorder, config.Guide)

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -216,21 +215,21 @@ func label(name, label, value string) step {
 func labelled(key string, n int) step { return label(story.NameOf(key), "n", strconv.Itoa(n)) }
 
 // closeGate closes a gate for the items that meet the condition.
-func closeGate(id gate.ID, only string) step {
+func closeGate(id stage.GateID, only string) step {
 	return func(on *stage.Stage, _ context.Context) error {
-		condition, err := gate.ParseCondition(only)
+		condition, err := stage.ParseCondition(only)
 		on.Gates().Close(id, condition)
 		return err
 	}
 }
 
 // openGate opens a gate.
-func openGate(id gate.ID) step {
+func openGate(id stage.GateID) step {
 	return do(func(on *stage.Stage) { on.Gates().Open(id) })
 }
 
 // stepGate lets the oldest item at a gate through.
-func stepGate(id gate.ID) step {
+func stepGate(id stage.GateID) step {
 	return do(func(on *stage.Stage) { on.Gates().Step(id) })
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -60,10 +59,10 @@ func stepThrough(calls int64) step {
 			return nil
 		}
 		on.Guide().Chapter("g3")
-		on.Gates().Close(gate.G3, gate.Condition{})
-		defer on.Gates().Open(gate.G3)
+		on.Gates().Close(stage.G3, stage.Condition{})
+		defer on.Gates().Open(stage.G3)
 		return wait.PollUntilContextCancel(ctx, look, false, func(context.Context) (over bool, _ error) {
-			on.Gates().Step(gate.G3)
+			on.Gates().Step(stage.G3)
 			on.Teller().Update(func(s *story.State) { over = handled(s.Run) >= calls })
 			return over, nil
 		})

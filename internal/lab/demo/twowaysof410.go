@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/stage"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
@@ -17,7 +16,7 @@ import (
 
 var twoWaysOf410 = Scene{
 	Name: "two-ways-of-410",
-	Options: stage.Options{Bare: true, Unused: []gate.ID{gate.G1, gate.G3, gate.G4}, // lists only, and no handler
+	Options: stage.Options{Bare: true, Unused: []stage.GateID{stage.G1, stage.G3, stage.G4}, // lists only, and no handler
 		Follow: []string{"restclient.requestDone"}},
 	play: playTwoWaysOf410,
 }

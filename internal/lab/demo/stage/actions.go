@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orrery/controller/gears"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -18,10 +17,10 @@ import (
 func (s *Stage) Teller() *story.Teller { return s.config.Teller }
 
 // Guide returns the reader's guide; nil if there is none.
-func (s *Stage) Guide() *gate.Session { return s.config.Guide }
+func (s *Stage) Guide() *Session { return s.config.Guide }
 
 // Gates returns the gates of what the scene starts on a bare stage.
-func (s *Stage) Gates() *gate.Gates { return s.config.Gates }
+func (s *Stage) Gates() *Gates { return s.config.Gates }
 
 // Gears returns the gears of what the scene starts.
 func (s *Stage) Gears() gears.Set { return s.config.Gears }

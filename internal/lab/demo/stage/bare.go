@@ -14,7 +14,6 @@ import (
 
 	"orrery/controller"
 	"orrery/informer"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/queue"
 	"orrery/restclient"
@@ -220,7 +219,7 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 		},
 		Keys:     made.GetIndexer().ListKeys,
 		Synced:   []informer.InformerSynced{registered.HasSynced},
-		NewQueue: gate.NewQueue(s.config.Gates, name, s.config.NewQueue), QueueTrace: r.Queue(name),
+		NewQueue: HoldQueue(s.config.Gates, name, s.config.NewQueue), QueueTrace: r.Queue(name),
 	})
 	if err := s.runInformer(ctx); err != nil {
 		return err
@@ -228,8 +227,6 @@ func (s *Stage) StartPlain(ctx context.Context, config Plain) error {
 	s.running.Go(func() { pool.Run(s.slowCtx, s.slowCtx) })
 	return nil
 }
-
-func keyOf(o *api.PartialObjectMetadata) string { return o.Namespace + "/" + o.Name }
 
 // What the script does to the configmaps of a scene with a plain controller.
 

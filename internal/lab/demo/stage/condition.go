@@ -1,4 +1,4 @@
-package gate
+package stage
 
 import (
 	"cmp"
@@ -26,8 +26,8 @@ type comparison struct{ name, operator, value string }
 // fieldNames are the names in conditions.
 var fieldNames = []string{"key", "gear", "event", "verb", "resource", "handler", "deltas", "failures", "gate"}
 
-// gears are the packages in which items wait.
-var gears = map[ID]string{
+// gearOf has the packages in which items wait.
+var gearOf = map[GateID]string{
 	G1: "reflector", G2: "deltafifo", G3: "informer", G4: "informer", G5: "queue", G6: "restclient", G7: "queue",
 }
 
@@ -37,7 +37,7 @@ func (i Item) field(name string) string {
 	case "key":
 		return i.Key
 	case "gear":
-		return gears[i.Gate]
+		return gearOf[i.Gate]
 	case "gate":
 		return string(i.Gate)
 	case "event":

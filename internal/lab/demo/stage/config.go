@@ -5,7 +5,6 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/internal/lab/apiserver/faults"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/queue"
@@ -29,10 +28,10 @@ type Config struct {
 	// Recorder records what the gears of the controller and of the spectators do; nil: nothing.
 	Recorder *trace.Recorder
 	// Guide leads a reader through the scene; nil: there is none.
-	Guide *gate.Session
+	Guide *Session
 	// Gates hold items of the controller and of the spectators; nil: nothing is held, and passes have
 	// time limits.
-	Gates *gate.Gates
+	Gates *Gates
 	// FillTime spreads the creation of the objects over this time, so that it can be watched; 0: no
 	// delay.
 	FillTime time.Duration

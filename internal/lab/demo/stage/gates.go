@@ -1,4 +1,4 @@
-package gate
+package stage
 
 import (
 	"context"
@@ -9,26 +9,26 @@ import (
 	"orrery/internal/observe/trace"
 )
 
-// ID is the name of a gate.
-type ID string
+// GateID is the name of a gate.
+type GateID string
 
 // The gates, in the order of the pipeline.
 const (
-	G1 ID = "G1" // a decoded watch event
-	G2 ID = "G2" // the next pop
-	G3 ID = "G3" // stored, not distributed
-	G4 ID = "G4" // a handler call
-	G5 ID = "G5" // a key for a worker
-	G6 ID = "G6" // a request
-	G7 ID = "G7" // a key before Done
+	G1 GateID = "G1" // a decoded watch event
+	G2 GateID = "G2" // the next pop
+	G3 GateID = "G3" // stored, not distributed
+	G4 GateID = "G4" // a handler call
+	G5 GateID = "G5" // a key for a worker
+	G6 GateID = "G6" // a request
+	G7 GateID = "G7" // a key before Done
 )
 
 // IDs returns the names of all gates.
-func IDs() []ID { return []ID{G1, G2, G3, G4, G5, G6, G7} }
+func GateIDs() []GateID { return []GateID{G1, G2, G3, G4, G5, G6, G7} }
 
 // Item is what waits at a gate. Fields that a gate does not know are empty.
 type Item struct {
-	Gate     ID
+	Gate     GateID
 	Key      string
 	Event    string // G1: ADDED, MODIFIED, DELETED; G3, G4: add, update, delete
 	Verb     string // G6
@@ -38,13 +38,13 @@ type Item struct {
 	Failures int    // G5, G7
 }
 
-// Gates are the gates of one run. [New] returns them open. All methods may be called from any
+// Gates are the gates of one run. [NewGates] returns them open. All methods may be called from any
 // goroutine, and on nil Gates, which hold nothing.
 type Gates struct {
 	recorder *trace.Recorder
 
 	mu       sync.Mutex // a leaf, but for the recorder's
-	gates    map[ID]*gate
+	gates    map[GateID]*gate
 	runTo    *Condition // of a run: all gates are open; nil: none
 	arrivals uint64     // of items that had to wait
 	ended    bool       // nothing is held any more
@@ -66,10 +66,10 @@ type waiter struct {
 	passed chan struct{} // closed when the item may go on
 }
 
-// New returns the gates of a run. They open for good when ctx ends. A nil recorder records nothing.
-func New(ctx context.Context, recorder *trace.Recorder) *Gates {
-	g := &Gates{recorder: recorder, gates: map[ID]*gate{}, changed: make(chan struct{})}
-	for _, id := range IDs() {
+// NewGates returns the gates of a run. They open for good when ctx ends. A nil recorder records nothing.
+func NewGates(ctx context.Context, recorder *trace.Recorder) *Gates {
+	g := &Gates{recorder: recorder, gates: map[GateID]*gate{}, changed: make(chan struct{})}
+	for _, id := range GateIDs() {
 		g.gates[id] = &gate{}
 	}
 	context.AfterFunc(ctx, g.end)
@@ -131,7 +131,7 @@ func (g *Gates) leave(w *waiter) {
 }
 
 // passLocked lets one item through, alone.
-func (g *Gates) passLocked(id ID, i int) Item {
+func (g *Gates) passLocked(id GateID, i int) Item {
 	gate := g.gates[id]
 	w := gate.waiting[i]
 	gate.waiting = slices.Delete(gate.waiting, i, i+1)
@@ -144,7 +144,7 @@ func (g *Gates) passLocked(id ID, i int) Item {
 }
 
 // openLocked opens a gate and lets all items through.
-func (g *Gates) openLocked(id ID) {
+func (g *Gates) openLocked(id GateID) {
 	gate := g.gates[id]
 	if !gate.closed {
 		return
@@ -187,7 +187,7 @@ func (g *Gates) change(f func()) {
 
 // Close closes a gate: items that meet the condition wait, all if it is the zero Condition. Waiting
 // items that do not meet it go on. A run to a condition ends.
-func (g *Gates) Close(id ID, only Condition) {
+func (g *Gates) Close(id GateID, only Condition) {
 	g.change(func() {
 		g.inputLocked("close", string(id), only.String())
 		g.runTo = nil
@@ -204,7 +204,7 @@ func (g *Gates) Close(id ID, only Condition) {
 }
 
 // Open opens a gate.
-func (g *Gates) Open(id ID) {
+func (g *Gates) Open(id GateID) {
 	g.change(func() {
 		if g.gates[id].closed {
 			g.inputLocked("open", string(id))
@@ -214,7 +214,7 @@ func (g *Gates) Open(id ID) {
 }
 
 // Step lets the oldest item at a gate through. It returns false if none waits there.
-func (g *Gates) Step(id ID) (item Item, ok bool) {
+func (g *Gates) Step(id GateID) (item Item, ok bool) {
 	g.change(func() {
 		if ok = len(g.gates[id].waiting) > 0; ok {
 			g.inputLocked("step", string(id), g.gates[id].waiting[0].item.Key)
@@ -236,7 +236,7 @@ func (g *Gates) RunTo(condition Condition) {
 // Release opens every gate and ends a run to a condition.
 func (g *Gates) Release() {
 	g.change(func() {
-		if g.runTo != nil || slices.ContainsFunc(IDs(), func(id ID) bool { return g.gates[id].closed }) {
+		if g.runTo != nil || slices.ContainsFunc(GateIDs(), func(id GateID) bool { return g.gates[id].closed }) {
 			g.inputLocked("release")
 		}
 		g.releaseLocked()
@@ -245,7 +245,7 @@ func (g *Gates) Release() {
 
 func (g *Gates) releaseLocked() {
 	g.runTo = nil
-	for _, id := range IDs() {
+	for _, id := range GateIDs() {
 		g.openLocked(id)
 	}
 }
@@ -259,7 +259,7 @@ func (g *Gates) end() {
 }
 
 // Waiting returns the items that wait at a gate, the oldest first.
-func (g *Gates) Waiting(id ID) (items []Item) {
+func (g *Gates) Waiting(id GateID) (items []Item) {
 	if g == nil {
 		return nil
 	}
@@ -272,7 +272,7 @@ func (g *Gates) Waiting(id ID) (items []Item) {
 }
 
 // Await blocks until at least n items wait at a gate. The error is the cause of ctx.
-func (g *Gates) Await(ctx context.Context, id ID, n int) error {
+func (g *Gates) Await(ctx context.Context, id GateID, n int) error {
 	for {
 		g.mu.Lock()
 		waiting, changed := len(g.gates[id].waiting), g.changed
@@ -290,7 +290,7 @@ func (g *Gates) Await(ctx context.Context, id ID, n int) error {
 
 // Unused takes gates away at which nothing of the run arrives. It must be called before the gears
 // are made.
-func (g *Gates) Unused(ids ...ID) {
+func (g *Gates) Unused(ids ...GateID) {
 	g.change(func() {
 		for _, id := range ids {
 			g.gates[id].unused = true
@@ -299,7 +299,7 @@ func (g *Gates) Unused(ids ...ID) {
 }
 
 // wire records that the run has a gate.
-func (g *Gates) wire(ids ...ID) {
+func (g *Gates) wire(ids ...GateID) {
 	g.change(func() {
 		for _, id := range ids {
 			g.gates[id].wired = !g.gates[id].unused
@@ -309,7 +309,7 @@ func (g *Gates) wire(ids ...ID) {
 
 // holds reports whether a gate may hold items at present. A decorator that has to look for its item
 // asks first.
-func (g *Gates) holds(id ID) bool {
+func (g *Gates) holds(id GateID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return !g.ended && (g.gates[id].closed || g.runTo != nil)

@@ -1,4 +1,4 @@
-package gate
+package stage
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 // WorkQueue is the constructor of a work queue, as nsctl.Config and worker.Config have it.
 type WorkQueue = func(queue.RateLimiter[string], queue.Config[string]) queue.ObservableInterface[string]
 
-// NewQueue returns a constructor of work queues with gates: G5 after Get, G7 before Done. name
+// HoldQueue returns a constructor of work queues with gates: G5 after Get, G7 before Done. name
 // names the queue in items.
-func NewQueue(g *Gates, name string, newQueue WorkQueue) WorkQueue {
+func HoldQueue(g *Gates, name string, newQueue WorkQueue) WorkQueue {
 	if g == nil {
 		return newQueue
 	}
@@ -54,8 +54,8 @@ func (q *heldQueue) ShutDownWithDrain() {
 	q.ObservableInterface.ShutDownWithDrain()
 }
 
-// Deleter returns the configuration of a deleter whose requests wait at G6.
-func Deleter(g *Gates, config nsctl.DeleterConfig) nsctl.DeleterConfig {
+// HoldDeleter returns the configuration of a deleter whose requests wait at G6.
+func HoldDeleter(g *Gates, config nsctl.DeleterConfig) nsctl.DeleterConfig {
 	if g == nil {
 		return config
 	}

@@ -1,4 +1,4 @@
-package gate
+package stage
 
 import (
 	"context"
@@ -156,8 +156,8 @@ func (g *Gates) Do(c view.Command) error {
 	if err != nil {
 		return err
 	}
-	id := ID(c.Gate)
-	if needsGate := c.Do == "close" || c.Do == "open" || c.Do == "step" && id != ""; needsGate && !slices.Contains(IDs(), id) {
+	id := GateID(c.Gate)
+	if needsGate := c.Do == "close" || c.Do == "open" || c.Do == "step" && id != ""; needsGate && !slices.Contains(GateIDs(), id) {
 		return fmt.Errorf("there is no gate %q", c.Gate)
 	}
 	switch c.Do {
@@ -186,7 +186,7 @@ func (g *Gates) Do(c view.Command) error {
 }
 
 // oldest returns the gate of the item that has waited longest; "" if none waits.
-func (g *Gates) oldest() (id ID) {
+func (g *Gates) oldest() (id GateID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	first := uint64(0)
@@ -202,7 +202,7 @@ func (g *Gates) oldest() (id ID) {
 func (g *Gates) State() (state view.ControlState, changed <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, id := range IDs() {
+	for _, id := range GateIDs() {
 		gate := g.gates[id]
 		state.Gates = append(state.Gates, view.GateState{
 			Name: string(id), Wired: gate.wired, Closed: gate.closed, Where: gate.only.String(), Waiting: len(gate.waiting),

@@ -8,7 +8,6 @@ import (
 	"orrery/controller/gears"
 	"orrery/informer"
 	"orrery/informer/reflector"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/restclient"
@@ -21,7 +20,7 @@ func newInformer[T informer.Object](
 	resource *restclient.Resource[T], name string, resync time.Duration, c Config,
 ) *informer.SharedIndexInformer[T] {
 	r := c.Recorder
-	source, config := gate.Informer(c.Gates, informer.ListerWatcher[T](resource), informer.Config[T]{
+	source, config := HoldInformer(c.Gates, informer.ListerWatcher[T](resource), informer.Config[T]{
 		Name: name, Gears: gears.Informer[T](c.Gears), ResyncPeriod: resync,
 		Reflector:  reflector.Config[T]{Trace: r.Reflector(name)},
 		QueueTrace: trace.FIFO[T](r, name), StoreTrace: r.Store(name), Trace: r.Informer(name),

@@ -13,7 +13,6 @@ import (
 	vms "orrery/examples/virtualmachine"
 	"orrery/examples/virtualmachine/driver"
 	"orrery/informer"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/restclient"
 	"orrery/restclient/api"
@@ -60,7 +59,7 @@ func (s *Stage) StartMachines(context.Context) error {
 	controller, err := vms.NewController(vms.Config{
 		Machines: cache, Client: objects, Driver: &s.machines.driver, Trace: s.machinesTrace(),
 		Worker: controller.PoolConfig{
-			NewQueue:   gate.NewQueue(s.config.Gates, "virtualmachine", s.config.NewQueue),
+			NewQueue:   HoldQueue(s.config.Gates, "virtualmachine", s.config.NewQueue),
 			QueueTrace: s.config.Recorder.Queue("virtualmachine"), PassTimeout: s.config.passTimeout(),
 		},
 	})

@@ -16,6 +16,39 @@
 // [Open] starts the informers and the controller. [Stage.Close] stops them and returns when all
 // have ended. A failed request of the script is an error of its method; a failure inside the gears
 // is part of the story.
+//
+// # Gates
+//
+// [Gates] hold a run, and let single items through. A gate is a decorator on a seam between two
+// gears. While it is closed, items wait in front of it, and everything else goes on: timers,
+// producers, other gates. Hooks cannot be gates, because some of them run under locks.
+//
+//	gate  holds                              decorates
+//	G1    a decoded watch event              reflector.ListerWatcher
+//	G2    the next pop of the delta queue    the informer's queue, which pops one key at a time then
+//	G3    what is stored, not distributed    the informer's processor
+//	G4    a handler call                     the handler, by informer.Config.WrapHandler
+//	G5    a key for a worker, after Get      the work queue
+//	G6    a request to the API server        ListerWatcher, and the clients of the deleter
+//	G7    a key before Done                  the work queue
+//
+// [NewGates] returns the gates of a run, all open. [HoldInformer], [HoldQueue] and [HoldDeleter]
+// wire a run with them. A controller with gates has no time limit for a pass and none for a silent
+// watch, since an item may wait for an hour. A script or a page moves the items, by Close, Step,
+// RunTo, Open and Release.
+//
+// A guided scene ([Guide]) asks its reader a question and reveals the answer later. A [Session] is
+// one run of it: [Session.Ask] waits for the choice that the page sends. Until then the gates are
+// the scene's.
+//
+// No lock of a gear is held while an item waits, with any form of the gears, and its producers
+// never wait. The textbook's processor distributes under the informer's lock: G3 keeps what it is
+// given, and passes it on when the informer has left that lock. A gate passes items in their order.
+// Gates open for good when the run's context ends, and an item stops waiting when what it belongs
+// to ends: its watch, its informer, its queue, its request.
+//
+// What a script or a page does to the gates is an input of the recording. The recording has lab.held for each item that waits, lab.stepped for each that goes on alone, and
+// lab.released for each gate that was opened.
 package stage
 
 import (
@@ -25,7 +58,6 @@ import (
 
 	"orrery/controller/gears"
 	"orrery/informer"
-	"orrery/internal/lab/demo/gate"
 	"orrery/internal/lab/demo/story"
 	"orrery/internal/observe/trace"
 	"orrery/nsctl"
@@ -67,7 +99,7 @@ type Options struct {
 	// Gated: the scene holds items at gates, with or without a reader of the view.
 	Gated bool
 	// Unused are the gates at which nothing of the scene arrives. The view does not offer them.
-	Unused []gate.ID
+	Unused []GateID
 	// Reported are further informers whose lists and watches are told, Follow the packages, and single
 	// events, that a bare stage tells of its keys.
 	Reported, Follow []string
@@ -124,7 +156,7 @@ func (s *Stage) open(ctx, informersCtx, controllerCtx context.Context, options O
 	s.config.Gates.Unused(options.Unused...)
 	if options.Bare {
 		if s.config.Gates == nil && options.Gated {
-			s.config.Gates = gate.New(controllerCtx, s.config.Recorder)
+			s.config.Gates = NewGates(controllerCtx, s.config.Recorder)
 		}
 		return nil
 	}
@@ -179,7 +211,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 	newDeleter := gears.Choose(s.config.Gears, "nsctl", nsctlfast.NewDeleter, nsctl.NewDeleter)
 	controller, err := nsctl.NewController(nsctl.Config{
 		Informer: namespaceInformer,
-		Deleter: newDeleter(gate.Deleter(s.config.Gates, nsctl.DeleterConfig{
+		Deleter: newDeleter(HoldDeleter(s.config.Gates, nsctl.DeleterConfig{
 			Namespaces:  namespaces,
 			Content:     nsctl.NewContentClient(client),
 			Discovery:   discovery.NewCached(discovery.NewWithConfig(client, discovery.Config{OnlyWhenReady: true})),
@@ -189,7 +221,7 @@ func (s *Stage) startController(ctx, informersCtx, controllerCtx context.Context
 		Workers:      Workers,
 		DrainTimeout: time.Second,
 		PassTimeout:  s.config.passTimeout(),
-		NewQueue:     gate.NewQueue(s.config.Gates, story.NamespaceQueue, s.config.NewQueue),
+		NewQueue:     HoldQueue(s.config.Gates, story.NamespaceQueue, s.config.NewQueue),
 		QueueTrace:   s.config.Recorder.Queue(story.NamespaceQueue),
 		Trace:        hooks,
 	})
