@@ -1,17 +1,13 @@
 package metrics
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"time"
 
 	"orrery/controller"
 	"orrery/controller/events"
-	"orrery/controller/leaderelection"
 	"orrery/informer/reflector"
 	"orrery/queue"
-	"orrery/wait"
 )
 
 // manager is the name of the program in Kubernetes' metrics.
@@ -28,23 +24,8 @@ func (m *Metrics) Controller(name string) *controller.PoolTrace {
 		m.counter(controllerPasses, name, result)
 	}
 	return &controller.PoolTrace{PassDone: func(_ string, _ time.Duration, _ int, _ time.Duration, err error) {
-		m.counter(controllerPasses, name, controllerPassResult(err)).Inc()
+		m.counter(controllerPasses, name, passResult(err)).Inc()
 	}}
-}
-
-func controllerPassResult(err error) string {
-	var panicked *wait.Panic
-	switch {
-	case err == nil:
-		return passDone
-	case errors.As(err, &panicked):
-		return passPanicked
-	case errors.Is(err, controller.ErrPassTimeout):
-		return passTimedOut
-	case errors.Is(err, controller.ErrCutShort), errors.Is(err, context.Canceled), leaderelection.IsLost(err):
-		return passCutShort
-	}
-	return passFailed
 }
 
 // queues is a queue.MetricsProvider.

@@ -35,6 +35,7 @@ const (
 
 var passResults = []string{passDone, passRemaining, passFailed, passPanicked, passTimedOut, passCutShort}
 
+// passResult returns the result of a pass of any controller.
 func passResult(err error) string {
 	var remaining *nsctl.ResourcesRemainingError
 	var panicked *wait.Panic
