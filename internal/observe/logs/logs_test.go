@@ -275,6 +275,28 @@ func TestWhatTheLogSays(t *testing.T) {
 			trace.PassDone("b", 0, 0, nil)
 			trace.PassDone("b", 0, 1, refused)
 		}, append([]string{begins}, slices.Repeat([]string{"pass failed, retrying"}, 3)...)},
+		"a status update that is refused with each pass, once a minute, and with another reason": {0, func(l log) {
+			trace := l.Namespaces()
+			trace.Enqueued(namespace("a"), 0)
+			for range 24 {
+				trace.ConditionsFailed("a", errors.New("forbidden"))
+				time.Sleep(5 * time.Second)
+			}
+			trace.ConditionsFailed("a", errors.New("a webhook denies it"))
+		}, append([]string{begins}, slices.Repeat([]string{"cannot report conditions"}, 3)...)},
+		"an event that cannot be applied, once a minute, and another error": {0, func(l log) {
+			trace := l.Informer()
+			for range 60 * 2 { // a queue that panics fails with each event, without end
+				trace.ProcessError("pods", &informer.ProcessError{Err: errors.New("panic")})
+				time.Sleep(time.Second)
+			}
+			trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
+		}, slices.Repeat([]string{"event could not be applied"}, 3)},
+		"panics of one place that differ by their names": {0, func(l log) {
+			for _, name := range []string{"*errors.errorString", "runtime.boundsError", "runtime.boundsError"} {
+				l.Panic(name, []byte("main.f()\n\t/main.go:1 +0x1\n"))
+			}
+		}, slices.Repeat([]string{"panic in this program, continuing"}, 2)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -333,24 +355,6 @@ func TestWhatALineHas(t *testing.T) {
 			assert.Equal(t, c.want+"\n", line)
 		})
 	}
-}
-
-// A status update that is refused is repeated with each pass, for seconds or for hours.
-func TestReportsThatAreRefusedAreLoggedOnceAMinute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		story := func(l log) {
-			trace := l.Namespaces()
-			trace.Enqueued(namespace("a"), 0)
-			for range 24 {
-				trace.ConditionsFailed("a", errors.New("forbidden"))
-				trace.PassDone("a", 0, 1, errors.New("refused"))
-				time.Sleep(5 * time.Second)
-			}
-			trace.ConditionsFailed("a", errors.New("a webhook denies it"))
-		}
-		assert.Equal(t, 3, count(messages(lines(t, 0, story)), "cannot report conditions"), "two minutes, and another reason")
-		assert.Equal(t, 25, count(messages(lines(t, 1, story)), "cannot report conditions"))
-	})
 }
 
 // A namespace that is gone says how long that took, and how much there was.

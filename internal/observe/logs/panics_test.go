@@ -45,31 +45,6 @@ func TestAHandlerThatAlwaysPanicsIsLoggedOnceAMinute(t *testing.T) {
 	})
 }
 
-func TestPanicsOfOnePlaceDifferByTheirNames(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		all := lines(t, 0, func(l *logs.Logger) {
-			for _, name := range []string{"*errors.errorString", "runtime.boundsError", "runtime.boundsError"} {
-				l.Panic(name, []byte("main.f()\n\t/main.go:1 +0x1\n"))
-			}
-		})
-		assert.Len(t, all, 2)
-	})
-}
-
-// A queue that panics fails with each event, without end.
-func TestAnEventThatCannotBeAppliedIsLoggedOnceAMinute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		assert.Equal(t, 3, count(messages(lines(t, 0, func(l *logs.Logger) {
-			trace := l.Informer()
-			for range 60 * 2 {
-				trace.ProcessError("pods", &informer.ProcessError{Err: errors.New("panic")})
-				time.Sleep(time.Second)
-			}
-			trace.ProcessError("pods", &informer.ProcessError{Key: "a/b", Err: errors.New("no key")})
-		})), "event could not be applied"), "two minutes, and another error")
-	})
-}
-
 // A handler hangs for an hour. The log reports the handler, its event, the time, and the backlog
 // a few times.
 func TestAHandlerThatHangsIsInTheLog(t *testing.T) {
