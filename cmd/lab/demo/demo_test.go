@@ -72,7 +72,10 @@ func TestDemoRecordsUntilItIsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	file := filepath.Join(t.TempDir(), "run.jsonl")
-	options := &demoOptions{scene: demo.Default, objects: fewestObjects, listen: anyPort, record: trace.Options{File: file, Limit: trace.DefaultLimit}}
+	options := &demoOptions{
+		scene: demo.Default, objects: fewestObjects, listen: anyPort,
+		record: trace.Options{File: file, Limit: trace.DefaultLimit},
+	}
 	require.NoError(t, runDemo(ctx, options, writerFunc(func(p []byte) (int, error) {
 		if bytes.Contains(p, []byte("kubectl create namespace shop")) {
 			cancel()

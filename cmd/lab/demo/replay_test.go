@@ -107,12 +107,13 @@ func TestReplayChecks(t *testing.T) {
 func TestReplayServesThePage(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var out bytes.Buffer
-	require.NoError(t, replay(ctx, write(t, header+event), view.Flags{NoOpen: true}, writerFunc(func(p []byte) (int, error) {
+	written := writerFunc(func(p []byte) (int, error) {
 		if bytes.Contains(p, []byte("Ctrl-C ends it.")) {
 			cancel()
 		}
 		return out.Write(p)
-	})))
+	})
+	require.NoError(t, replay(ctx, write(t, header+event), view.Flags{NoOpen: true}, written))
 	assert.Contains(t, out.String(), "The view: http://127.0.0.1:")
 }
 

@@ -17,8 +17,11 @@ import (
 
 var errorsScene = Scene{
 	Name: "errors",
-	Options: stage.Options{Bare: true, Unused: []stage.GateID{stage.G1, stage.G2, stage.G3, stage.G4}, // it is about requests
-		Follow: []string{"restclient.requestDone"}},
+	Options: stage.Options{
+		Bare:   true,
+		Unused: []stage.GateID{stage.G1, stage.G2, stage.G3, stage.G4}, // it is about requests
+		Follow: []string{"restclient.requestDone"},
+	},
 	play: playErrors,
 }
 

@@ -45,7 +45,8 @@ func playOneKey(on *stage.Stage, ctx context.Context) error {
 		chapter("end", "the controller is at rest"),
 		conclude(func(_ *stage.Stage, s *story.State) error {
 			q := queueOf(s.Run)
-			s.Figure(s.Say("Adds of %s", stage.HotKey), "%d, of which %d found it dirty", q.Added+q.Coalesced, q.Coalesced)
+			s.Figure(s.Say("Adds of %s", stage.HotKey), "%d, of which %d found it dirty",
+				q.Added+q.Coalesced, q.Coalesced)
 			s.Figure(s.Say("passes over %s", stage.HotKey), "%d", q.Done)
 			s.Figure("workers at once", "%d of %d", q.Workers, oneKeyPool)
 			return cmp.Or(

@@ -542,7 +542,6 @@ func TestVirtualMachinesThatAreDeletedAtOnce(t *testing.T) {
 
 // The texts of a scene are complete, and the files that it names exist.
 func TestScenesAreComplete(t *testing.T) {
-	assert.Equal(t, []string{"delete", "finalizer", "broken-apiservice", "expired-watch", "slow-consumer", "one-key", "slow-handler", "emptied-finalizers", "stuck", "virtualmachine", "errors", "two-ways-of-410", "index", "store-decides", "resync", "back-off", "worker-pool", "two-queues", "stall"}, demo.Names())
 	for _, scene := range demo.All() {
 		said := scene.Words()
 		assert.Regexp(t, `^[A-Z].*[.]$`, said.Happens.English)

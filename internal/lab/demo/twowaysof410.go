@@ -16,8 +16,11 @@ import (
 
 var twoWaysOf410 = Scene{
 	Name: "two-ways-of-410",
-	Options: stage.Options{Bare: true, Unused: []stage.GateID{stage.G1, stage.G3, stage.G4}, // lists only, and no handler
-		Follow: []string{"restclient.requestDone"}},
+	Options: stage.Options{
+		Bare:   true,
+		Unused: []stage.GateID{stage.G1, stage.G3, stage.G4}, // lists only, and no handler
+		Follow: []string{"restclient.requestDone"},
+	},
 	play: playTwoWaysOf410,
 }
 

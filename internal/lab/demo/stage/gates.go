@@ -66,7 +66,8 @@ type waiter struct {
 	passed chan struct{} // closed when the item may go on
 }
 
-// NewGates returns the gates of a run. They open for good when ctx ends. A nil recorder records nothing.
+// NewGates returns the gates of a run. They open for good when ctx ends. A nil recorder records
+// nothing.
 func NewGates(ctx context.Context, recorder *trace.Recorder) *Gates {
 	g := &Gates{recorder: recorder, gates: map[GateID]*gate{}, changed: make(chan struct{})}
 	for _, id := range GateIDs() {

@@ -29,10 +29,12 @@ func (l *line) hold(item Item) {
 	_ = l.gates.Wait(l.ctx, item) // an error means that the line has ended, and so has the waiting
 }
 
-// HoldInformer returns the source and the configuration of an informer with gates: G1 at decoded watch
-// events, G6 at lists and watches, G2 before pops, G3 before the distribution, G4 before handler
-// calls. config.Name names the informer in items. The watch has no time limit for silence.
-func HoldInformer[T informer.Object](g *Gates, source informer.ListerWatcher[T], config informer.Config[T]) (informer.ListerWatcher[T], informer.Config[T]) {
+// HoldInformer returns the source and the configuration of an informer with gates: G1 at decoded
+// watch events, G6 at lists and watches, G2 before pops, G3 before the distribution, G4 before
+// handler calls. config.Name names the informer in items. The watch has no time limit for silence.
+func HoldInformer[T informer.Object](
+	g *Gates, source informer.ListerWatcher[T], config informer.Config[T],
+) (informer.ListerWatcher[T], informer.Config[T]) {
 	if g == nil {
 		return source, config
 	}

@@ -64,10 +64,11 @@ func newPipeline(t *testing.T, set gears.Set) *pipeline {
 	}
 	const name = "namespaces"
 	count := &informer.Trace{Distributed: func(informer.EventInfo, int) { p.distributed.Add(1) }}
-	source, config := stage.HoldInformer(p.gates, informer.ListerWatcher[namespace](p.source), informer.Config[namespace]{
-		Name: name, Gears: chosen, Trace: informer.JoinTraces(p.recorder.Informer(name), count), QueueTrace: trace.FIFO[namespace](p.recorder, name),
-		StoreTrace: p.recorder.Store(name),
-	})
+	plain := informer.Config[namespace]{
+		Name: name, Gears: chosen, Trace: informer.JoinTraces(p.recorder.Informer(name), count),
+		QueueTrace: trace.FIFO[namespace](p.recorder, name), StoreTrace: p.recorder.Store(name),
+	}
+	source, config := stage.HoldInformer(p.gates, informer.ListerWatcher[namespace](p.source), plain)
 	p.SharedIndexInformer = informer.NewSharedIndexInformer(source, config)
 	p.handled, err = p.AddEventHandler(p.handler())
 	require.NoError(t, err)

@@ -157,7 +157,8 @@ func (g *Gates) Do(c view.Command) error {
 		return err
 	}
 	id := GateID(c.Gate)
-	if needsGate := c.Do == "close" || c.Do == "open" || c.Do == "step" && id != ""; needsGate && !slices.Contains(GateIDs(), id) {
+	needsGate := c.Do == "close" || c.Do == "open" || c.Do == "step" && id != ""
+	if needsGate && !slices.Contains(GateIDs(), id) {
 		return fmt.Errorf("there is no gate %q", c.Gate)
 	}
 	switch c.Do {

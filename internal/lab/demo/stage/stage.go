@@ -47,8 +47,9 @@
 // Gates open for good when the run's context ends, and an item stops waiting when what it belongs
 // to ends: its watch, its informer, its queue, its request.
 //
-// What a script or a page does to the gates is an input of the recording. The recording has lab.held for each item that waits, lab.stepped for each that goes on alone, and
-// lab.released for each gate that was opened.
+// What a script or a page does to the gates is an input of the recording, which also has lab.held
+// for each item that waits, lab.stepped for each that goes on alone, and lab.released for each gate
+// that was opened.
 package stage
 
 import (
