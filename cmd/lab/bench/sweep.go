@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/bench/load"
+	"orrery/internal/lab/bench"
 )
 
 // sweepFlags varies one flag of a benchmark.
@@ -130,7 +130,7 @@ func doubling(flag pflag.Value, low, high string) ([]string, error) {
 }
 
 func rangeEnd(flag pflag.Value, text string) (float64, error) {
-	if number, ok := flag.(*load.Number); ok {
+	if number, ok := flag.(*bench.Number); ok {
 		return number.Parse(text)
 	}
 	if flag.Type() == "time" {

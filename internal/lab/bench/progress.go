@@ -24,7 +24,7 @@ func ShowProgress(w io.Writer, meter *Meter) (stop func()) {
 	drawing.Go(func() { // so that the workload does not draw
 		ticker := time.NewTicker(100 * time.Millisecond)
 		defer ticker.Stop()
-		bar, phase := newBar(file, Phase{}), Phase{}
+		bar, phase := newBar(file, Step{}), Step{}
 		defer func() { _ = bar.Clear() }()
 		for {
 			now := meter.Phase()
@@ -54,7 +54,7 @@ func ShowProgress(w io.Writer, meter *Meter) (stop func()) {
 const barWidth = 20
 
 // newBar returns a bar, or a spinner if the phase has no known length.
-func newBar(terminal *os.File, phase Phase) *progressbar.ProgressBar {
+func newBar(terminal *os.File, phase Step) *progressbar.ProgressBar {
 	width, _, err := term.GetSize(int(terminal.Fd()))
 	if err != nil || width <= 0 {
 		width = 80 // a serial line has no width
@@ -80,7 +80,7 @@ func newBar(terminal *os.File, phase Phase) *progressbar.ProgressBar {
 }
 
 // draw never takes the last step, which the library takes for the end.
-func draw(bar *progressbar.ProgressBar, phase Phase) {
+func draw(bar *progressbar.ProgressBar, phase Step) {
 	switch {
 	case phase.Total > 0:
 		_ = bar.Set64(min(phase.Done, phase.Total-1))
@@ -97,11 +97,11 @@ type Meter struct {
 	done atomic.Int64 // in the current phase
 
 	mu    sync.Mutex
-	phase Phase // guarded by mu
+	phase Step // guarded by mu
 }
 
-// Phase is a part of a run and its progress.
-type Phase struct {
+// Step is a part of a run and its progress.
+type Step struct {
 	// Name describes the phase: "filling the store". It is empty between phases.
 	Name string
 	// Started is when the phase began.
@@ -121,7 +121,7 @@ func (m *Meter) Begin(name string, lasts time.Duration, total int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.done.Store(0)
-	m.phase = Phase{Name: name, Started: time.Now(), Lasts: lasts, Total: total}
+	m.phase = Step{Name: name, Started: time.Now(), Lasts: lasts, Total: total}
 }
 
 // End ends the current phase. Only work between phases needs it.
@@ -136,9 +136,9 @@ func (m *Meter) Count(n int) {
 }
 
 // Phase returns the current phase.
-func (m *Meter) Phase() Phase {
+func (m *Meter) Phase() Step {
 	if m == nil {
-		return Phase{}
+		return Step{}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,10 +1,17 @@
-// Package bench is the vocabulary of the benchmark harness. A workload is written once, against a
-// small interface; a subject is one of this project's gears, or an adapter to another library. A
-// [Result] is one run with the parameters that the user chose, as "lab bench" shows it. A
-// [Scenario] is a fixed piece of work for comparisons between processes that take turns. A
-// Result or an [Outcome] without an error has been verified by its workload: a workload that finds
-// something missing returns a [*ProofError] and no figures. Latencies are measured from the moment
-// an event was due, so a late producer does not hide them.
+// Package bench is the benchmark harness: the vocabulary, the load and the driver. A workload is
+// written once, against a small interface; a subject is one of this project's gears, or an adapter
+// to another library. A [Result] is one run with the parameters that the user chose, as "lab bench"
+// shows it. A [Scenario] is a fixed piece of work for comparisons between processes that take
+// turns. A Result or an [Outcome] without an error has been verified by its workload: a workload
+// that finds something missing returns a [*ProofError] and no figures.
+//
+// [Keys] are made once, and a [Picker] draws from them in a few nanoseconds without allocating, so
+// the measurement does not include the generator. The same seed gives every subject the same
+// sequence. A [Pacer] defines when each event of an open loop is due: event i at i/rate, whatever
+// the subject does. A producer that waits for its subject omits the events it would have made
+// meanwhile, and with them the latencies that a user would have seen; this is known as coordinated
+// omission. So a latency is the time from when the event was due until it was handled, and an event
+// that is late is due immediately. [Load] has all of that as flags, and a [Driver] runs it.
 package bench
 
 import (

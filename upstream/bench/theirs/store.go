@@ -7,15 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"orrery/internal/lab/bench/load"
+	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/storebench"
 )
 
 // object is what the queues and stores hold: a pod's metadata.
 type object = *metav1.PartialObjectMetadata
 
-// newObject is load.Pod.Metadata for the original's type.
-func newObject(p load.Pod) object {
+// newObject is bench.Pod.Metadata for the original's type.
+func newObject(p bench.Pod) object {
 	return &metav1.PartialObjectMetadata{
 		TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -24,7 +24,7 @@ func newObject(p load.Pod) object {
 			UID:             types.UID(p.UID()),
 			ResourceVersion: p.ResourceVersion(),
 			Generation:      p.Number,
-			Labels:          load.PodLabels,
+			Labels:          bench.PodLabels,
 			Annotations:     p.Annotations(),
 		},
 	}

@@ -14,7 +14,6 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/benchtest"
-	"orrery/internal/lab/bench/load"
 	"orrery/restclient/api"
 )
 
@@ -22,7 +21,7 @@ import (
 func with(c Config) *Config { return benchtest.With(c, (*Config).AddTo) }
 
 func small() *Config {
-	return with(Config{Objects: 50, Load: load.Load{Duration: 20 * time.Millisecond, Rate: 5000}})
+	return with(Config{Objects: 50, Load: bench.Load{Duration: 20 * time.Millisecond, Rate: 5000}})
 }
 
 func TestRunOfEachDesign(t *testing.T) {
@@ -30,7 +29,7 @@ func TestRunOfEachDesign(t *testing.T) {
 		for _, kind := range []Kind{Heads, Pods} {
 			t.Run(string(design)+" "+string(kind), func(t *testing.T) {
 				cfg := small()
-				cfg.Kind, cfg.Handlers, cfg.Distribution, cfg.HandlerCost = kind, 3, load.Hot, time.Microsecond
+				cfg.Kind, cfg.Handlers, cfg.Distribution, cfg.HandlerCost = kind, 3, bench.Hot, time.Microsecond
 				meter := &bench.Meter{}
 				result, err := Run(t.Context(), Orrery(design), cfg, meter)
 				require.NoError(t, err)
@@ -305,7 +304,7 @@ func TestAWitnessThatCounts(t *testing.T) {
 func TestMergedEventsAreLateSinceTheOldest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, handler := silentWorld(3, true)
-		w.phase, w.once = &load.Phase{Driver: load.Driver{Load: load.Load{Rate: 1}}, Events: 9}, make([]event, 9)
+		w.phase, w.once = &bench.Phase{Driver: bench.Driver{Load: bench.Load{Rate: 1}}, Events: 9}, make([]event, 9)
 		w.phase.Begin()
 		began := time.Now()
 		for i, object := range []int{0, 0, 1, 1, 0, 1, 0, 1, 0} {

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 // Run measures a subject with the given parameters. A latency is the time from when an event was
@@ -23,7 +22,7 @@ import (
 // counts.
 func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
 	meter.Begin("preparing events", 0, 0)
-	cost := load.NewCost(cfg.HandlerCost)
+	cost := bench.NewCost(cfg.HandlerCost)
 	w, err := newWorld(subject, *cfg, buffer, func(w *witness) {
 		if cfg.HandlerCost > 0 {
 			w.work = cost.Spend
@@ -33,12 +32,12 @@ func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) 
 		return nil, err
 	}
 	defer w.informer.Stop()
-	r := &run{Config: *cfg, subject: subject, world: w, keys: load.NewKeys(cfg.Objects, cfg.Distribution, cfg.Seed)}
-	if err := r.phase(ctx, &load.Phase{Driver: load.Driver{Load: load.Load{Duration: cfg.Duration / 10}}}); err != nil {
+	r := &run{Config: *cfg, subject: subject, world: w, keys: bench.NewKeys(cfg.Objects, cfg.Distribution, cfg.Seed)}
+	if err := r.phase(ctx, &bench.Phase{Driver: bench.Driver{Load: bench.Load{Duration: cfg.Duration / 10}}}); err != nil {
 		return nil, err // of the warm-up: the store and the buffers reach their size
 	}
 	runtime.GC()
-	return load.Driver{Load: cfg.Load, Meter: meter, Event: "event", Handled: "events", Phase: r.phase}.Run(ctx)
+	return bench.Driver{Load: cfg.Load, Meter: meter, Event: "event", Handled: "events", Phase: r.phase}.Run(ctx)
 }
 
 // run is one run.
@@ -46,7 +45,7 @@ type run struct {
 	Config
 	subject Subject
 	world   *world
-	keys    *load.Keys
+	keys    *bench.Keys
 }
 
 // buffer is the number of events that the watch holds for the subject.
@@ -54,7 +53,7 @@ const buffer = 1024
 
 // phase sends the events of a phase and proves their delivery. As fast as possible, it sends the
 // states that were made beforehand, and waits for handlers that are too far behind.
-func (r *run) phase(ctx context.Context, p *load.Phase) (err error) {
+func (r *run) phase(ctx context.Context, p *bench.Phase) (err error) {
 	w := r.world
 	w.phase, w.once = p, make([]event, p.Events)
 	lead, sent, delivered := r.lead(), w.sent, r.callbacks()

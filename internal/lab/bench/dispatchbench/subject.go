@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/bench/load"
+	"orrery/internal/lab/bench"
 )
 
 // Subject makes the informers of one library, or of one design. Its methods may be called from any
@@ -80,15 +80,15 @@ type Config struct {
 	Kind Kind
 	// ObjectSize is an object's payload in bytes, beyond the usual fields of a small pod.
 	ObjectSize int
-	load.Load
+	bench.Load
 }
 
 // AddTo adds a flag for each field.
 func (c *Config) AddTo(flags *pflag.FlagSet) {
-	load.CountVar(flags, &c.Handlers, "handlers", 1, 1, 1000, "how many handlers there are")
-	load.CostVar(flags, &c.HandlerCost)
-	load.CountVar(flags, &c.Objects, "objects", 10_000, 1, 1_000_000, "how many objects are in the store")
+	bench.CountVar(flags, &c.Handlers, "handlers", 1, 1, 1000, "how many handlers there are")
+	bench.CostVar(flags, &c.HandlerCost)
+	bench.CountVar(flags, &c.Objects, "objects", 10_000, 1, 1_000_000, "how many objects are in the store")
 	program.WordVar(flags, &c.Kind, "kind", "", "kind of objects", []Kind{Heads, Pods}, "what the objects are")
-	load.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to a small pod's fields")
+	bench.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to a small pod's fields")
 	c.Load.AddTo(flags, "objects")
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 // world is an informer with its handlers, and the events that are sent to them. Each version of an
@@ -24,8 +23,8 @@ type world struct {
 	last []int // by object: the number of the version sent last
 	sent int   // events, the mark's not included
 
-	once  []event     // the versions that are sent once, by their order
-	phase *load.Phase // knows when they are due; may be nil
+	once  []event      // the versions that are sent once, by their order
+	phase *bench.Phase // knows when they are due; may be nil
 }
 
 // event is a version of an object that is sent once.
@@ -42,7 +41,7 @@ func newWorld(subject Subject, cfg Config, buffer int, prepare func(*witness)) (
 	}
 	w := &world{informer: informer}
 	var listed []State
-	for object, key := range load.NewKeys(cfg.Objects+1, load.Uniform, cfg.Seed).All() {
+	for object, key := range bench.NewKeys(cfg.Objects+1, bench.Uniform, cfg.Seed).All() {
 		namespace, name, _ := strings.Cut(key, "/")
 		w.names = append(w.names, Identity{Namespace: namespace, Name: name})
 		w.last = append(w.last, 2*object)

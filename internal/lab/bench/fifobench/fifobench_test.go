@@ -10,7 +10,6 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/benchtest"
-	"orrery/internal/lab/bench/load"
 )
 
 // with returns the default configuration with the nonzero fields of c.
@@ -27,10 +26,10 @@ func TestScenarios(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	for _, subject := range Subjects() {
-		for _, d := range load.Distributions() {
+		for _, d := range bench.Distributions() {
 			t.Run(subject.Name()+"/"+string(d), func(t *testing.T) {
 				var meter bench.Meter
-				result, err := Run(t.Context(), subject, with(Config{Producers: 3, Keys: 100, ObjectSize: 10, Load: load.Load{Distribution: d, Duration: 20 * time.Millisecond, Rate: 20_000}}), &meter)
+				result, err := Run(t.Context(), subject, with(Config{Producers: 3, Keys: 100, ObjectSize: 10, Load: bench.Load{Distribution: d, Duration: 20 * time.Millisecond, Rate: 20_000}}), &meter)
 				require.NoError(t, err)
 				for _, f := range result.Figures {
 					assert.Positive(t, f.Value, f.Name)
@@ -105,7 +104,7 @@ func TestUnprovenWorkHasNoFigures(t *testing.T) {
 		// In 10 ms a busy machine adds any number of events, but the paced part has exactly 1 or
 		// 400.
 		for rate, nth := range map[float64]int{100: 1, 40_000: 300} {
-			cfg := Config{Keys: 1000, Load: load.Load{Duration: 10 * time.Millisecond, Rate: rate}}
+			cfg := Config{Keys: 1000, Load: bench.Load{Duration: 10 * time.Millisecond, Rate: rate}}
 			_, err := Run(t.Context(), faultySubject(once(nth, fault)), with(cfg), nil)
 			assert.ErrorAs(t, err, &proof, "%s, rate %v", name, rate)
 		}

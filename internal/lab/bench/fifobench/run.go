@@ -14,35 +14,34 @@ import (
 	"fmt"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*bench.Result, error) {
 	r := runner[T]{
 		gear: s.gear, cfg: cfg,
-		keys: load.NewKeys(cfg.Keys, cfg.Distribution, cfg.Seed),
-		pods: load.MakePods(cfg.Keys, min(cfg.Keys, 100)),
+		keys: bench.NewKeys(cfg.Keys, cfg.Distribution, cfg.Seed),
+		pods: bench.MakePods(cfg.Keys, min(cfg.Keys, 100)),
 	}
 	for i := range r.pods {
 		r.pods[i].Payload = cfg.ObjectSize
 	}
 	r.objects = s.objects(r.pods)
-	return load.Driver{Load: cfg.Load, Meter: meter, Event: "event", Handled: "events", Phase: r.phase}.Run(ctx)
+	return bench.Driver{Load: cfg.Load, Meter: meter, Event: "event", Handled: "events", Phase: r.phase}.Run(ctx)
 }
 
 // runner is one run of "lab bench fifo".
 type runner[T any] struct {
 	gear    Gear[T]
 	cfg     Config
-	keys    *load.Keys
-	pods    []load.Pod
+	keys    *bench.Keys
+	pods    []bench.Pod
 	objects []T // of the pods
 }
 
 // phase adds events and proves that each was handed out once. As fast as possible, an object has
 // the number of its key, and the backlog is bounded. At a steady rate it has the number of its
 // event, and producers never wait for the queue; a latency ends when the event was handed out.
-func (r *runner[T]) phase(ctx context.Context, p *load.Phase) error {
+func (r *runner[T]) phase(ctx context.Context, p *bench.Phase) error {
 	queue, err := r.gear.NewQueue(nil)
 	if err != nil {
 		return err
@@ -105,7 +104,7 @@ func at(counts []int, i int) int {
 
 // bounded returns a function that adds an object and counts it. Until timed ends, a producer is
 // ahead of the consumer by at most its share of the backlog, as if all were equally fast.
-func (r *runner[T]) bounded(timed context.Context, c *consumer[T], added [][]int) load.Add {
+func (r *runner[T]) bounded(timed context.Context, c *consumer[T], added [][]int) bench.Add {
 	producers := len(added)
 	backlog := max(r.cfg.Backlog/producers, 1)
 	room := make([]int, producers) // the number of its events at which a producer waits for the consumer

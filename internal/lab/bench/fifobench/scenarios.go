@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 // addPop adds objects in one goroutine and pops them in another. The keys repeat after 10,000
@@ -26,7 +25,7 @@ func (s subject[T]) addPop(ctx context.Context, effort bench.Effort) (bench.Outc
 		backlog = 1000
 	)
 	events, warmUp := effort.Of(500_000, 100_000), effort.Of(50_000, 20_000)
-	objects := s.objects(load.MakePods(keys, 100))
+	objects := s.objects(bench.MakePods(keys, 100))
 	queue, err := s.gear.NewQueue(nil)
 	if err != nil {
 		return bench.Outcome{}, err
@@ -74,7 +73,7 @@ func (s subject[T]) addPop(ctx context.Context, effort bench.Effort) (bench.Outc
 }
 
 // objects returns the objects of all pods.
-func (s subject[T]) objects(all []load.Pod) []T {
+func (s subject[T]) objects(all []bench.Pod) []T {
 	objects := make([]T, len(all))
 	for i, p := range all {
 		objects[i] = s.gear.NewObject(p)
@@ -96,7 +95,7 @@ const relistVanished = 1000
 // the state from the store, and everything that the other goroutine added.
 func (s subject[T]) relist(ctx context.Context, effort bench.Effort) (bench.Outcome, error) {
 	rounds := effort.Of(3, 2)
-	all := load.MakePods(relistKnown+relistVanished, 101)
+	all := bench.MakePods(relistKnown+relistVanished, 101)
 	known := s.objects(all[:relistKnown])
 	listed := make([]T, 0, relistKnown)
 	for _, p := range all[relistVanished:] {
@@ -167,7 +166,7 @@ func (r *relisting[T]) run(ctx context.Context) error {
 // millisecond would miss shorter locks.
 func (r *relisting[T]) addUntil(ctx context.Context, stop <-chan struct{}, queue Queue[T], added *int) error {
 	const rate = 5000 // per second
-	pacer := load.NewPacer(time.Now(), rate)
+	pacer := bench.NewPacer(time.Now(), rate)
 	for i := 1; ; i++ {
 		began := time.Now()
 		if err := queue.Add(r.other); err != nil {

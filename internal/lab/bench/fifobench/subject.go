@@ -13,7 +13,6 @@ import (
 	faststore "orrery/indexer/fast"
 	"orrery/informer"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 	"orrery/restclient/api"
 )
 
@@ -31,7 +30,7 @@ type Gear[T any] struct {
 	// Name is the name in reports.
 	Name string
 	// NewObject makes an object, and Number returns the Pod.Number it was made with.
-	NewObject func(load.Pod) T
+	NewObject func(bench.Pod) T
 	Number    func(T) int64
 	// NewQueue returns an empty queue in front of its usual kind of store, which holds the known
 	// objects.
@@ -107,7 +106,7 @@ func InOrder() Subject {
 func gear(name string, newQueue func(deltafifo.Config[object]) deltafifo.Interface[object]) Gear[object] {
 	return Gear[object]{
 		Name:      name,
-		NewObject: load.Pod.Metadata,
+		NewObject: bench.Pod.Metadata,
 		Number:    func(obj object) int64 { return obj.Generation },
 		NewQueue: func(known []object) (Queue[object], error) {
 			store := faststore.New(indexer.Config[object]{
@@ -164,14 +163,14 @@ type Config struct {
 	// Backlog is the number of events in flight at which producers wait. Without this bound the
 	// first part of the run would measure memory.
 	Backlog int
-	load.Load
+	bench.Load
 }
 
 // AddTo adds a flag for each field.
 func (c *Config) AddTo(flags *pflag.FlagSet) {
-	load.CountVar(flags, &c.Producers, "producers", 1, 1, 10_000, "goroutines that add events")
-	load.CountVar(flags, &c.Keys, "keys", 100_000, 1, 10_000_000, "how many objects there are")
-	load.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to its metadata")
-	load.CountVar(flags, &c.Backlog, "backlog", 1000, 1, 1_000_000, "how many events may wait before producers do")
+	bench.CountVar(flags, &c.Producers, "producers", 1, 1, 10_000, "goroutines that add events")
+	bench.CountVar(flags, &c.Keys, "keys", 100_000, 1, 10_000_000, "how many objects there are")
+	bench.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to its metadata")
+	bench.CountVar(flags, &c.Backlog, "backlog", 1000, 1, 1_000_000, "how many events may wait before producers do")
 	c.Load.AddTo(flags, "objects")
 }

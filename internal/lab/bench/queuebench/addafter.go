@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 const (
@@ -31,7 +30,7 @@ const (
 // depend on the number of keys. A quick run has a quarter of the keys: a power of two, so its
 // tables have doubled as recently.
 func AddAfter(ctx context.Context, subject Subject, effort bench.Effort) (bench.Outcome, error) {
-	keys := load.NewKeys(effort.Of(1_000_000, 250_000), load.Uniform, 1)
+	keys := bench.NewKeys(effort.Of(1_000_000, 250_000), bench.Uniform, 1)
 	return delayAll(ctx, subject, keys, delays{func(q Queue, key string) { q.AddAfter(key, farFuture) }, 0})
 }
 
@@ -41,7 +40,7 @@ func AddAfter(ctx context.Context, subject Subject, effort bench.Effort) (bench.
 // each key has one failure, none came early, and every hundredth key is handed out once when it is
 // added again. Both sides have the same keys, order and limiter.
 func AddRateLimited(ctx context.Context, subject Subject, effort bench.Effort) (bench.Outcome, error) {
-	keys := load.NewKeys(effort.Of(500_000, 300_000), load.Uniform, 1)
+	keys := bench.NewKeys(effort.Of(500_000, 300_000), bench.Uniform, 1)
 	return delayAll(ctx, subject, keys, delays{Queue.AddRateLimited, 1})
 }
 
@@ -51,7 +50,7 @@ type delays struct {
 	failures int
 }
 
-func delayAll(ctx context.Context, subject Subject, keys *load.Keys, d delays) (bench.Outcome, error) {
+func delayAll(ctx context.Context, subject Subject, keys *bench.Keys, d delays) (bench.Outcome, error) {
 	n := keys.Len()
 
 	warm := watch(ctx, subject.New(Options{Backoff: farFuture}), nil)
@@ -92,7 +91,7 @@ func delayThese(g *guard, keys []string, delay func(Queue, string)) (first strin
 
 // proveForward adds some of the delayed keys again and proves that exactly these are handed out,
 // once each.
-func proveForward(g *guard, keys *load.Keys) error {
+func proveForward(g *guard, keys *bench.Keys) error {
 	var wanted []string
 	var got digest
 	for i := 0; i < keys.Len(); i += broughtForward {

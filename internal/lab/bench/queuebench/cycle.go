@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 // Cycle is a key's way through an empty queue in one goroutine: Add, Get, Done, two million times
@@ -30,7 +29,7 @@ func CycleMetrics(ctx context.Context, subject Subject, effort bench.Effort) (be
 
 func cycle(ctx context.Context, subject Subject, effort bench.Effort, sinks *Sinks) (bench.Outcome, error) {
 	n := effort.Of(2_000_000, 400_000)
-	keys := load.NewKeys(10_000, load.Uniform, 1).All()
+	keys := bench.NewKeys(10_000, bench.Uniform, 1).All()
 	q := subject.New(Options{Sinks: sinks})
 	g := watch(ctx, q, nil)
 	defer g.Close()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"orrery/internal/lab/bench/load"
+	"orrery/internal/lab/bench"
 	. "orrery/internal/lab/bench/queuebench"
 	"orrery/queue/queuetest"
 )
@@ -27,7 +27,7 @@ func cancelledRun(t *testing.T) {
 	defer cancel()
 	began := time.Now()
 	_, err := Run(ctx, textbook(nil), &Config{Producers: 2, Workers: 1, Keys: 10_000, HandlerCost: 500 * time.Millisecond,
-		Load: load.Load{Distribution: load.Uniform, Duration: 2 * time.Second, Rate: 100}}, nil)
+		Load: bench.Load{Distribution: bench.Uniform, Duration: 2 * time.Second, Rate: 100}}, nil)
 	assert.ErrorIs(t, err, context.DeadlineExceeded, "a run that was cancelled has no result, and says why")
 	assert.Less(t, time.Since(began), 5*time.Second, "a worker spends no more cost after the cancellation: the backlog goes at once")
 }
@@ -46,7 +46,7 @@ func cancelledProducer(t *testing.T) {
 			}
 			q.Queue.Add(key)
 		}
-	}), &Config{Producers: 1, Workers: 1, Keys: 10_000, Load: load.Load{Distribution: load.Uniform, Duration: time.Second, Rate: 100}}, nil)
+	}), &Config{Producers: 1, Workers: 1, Keys: 10_000, Load: bench.Load{Distribution: bench.Uniform, Duration: time.Second, Rate: 100}}, nil)
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, 10, added, "the pacer reports the end of the context: from then on the producer adds nothing")
 }

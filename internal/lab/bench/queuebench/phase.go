@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 // measure puts a load on a new queue of the subject for a time: rate events a second, or as many as
@@ -21,7 +20,7 @@ func (r *run) measure(ctx context.Context, subject Subject, lasts time.Duration,
 	defer p.Close()
 	p.start = time.Now()
 	if rate > 0 {
-		p.pacer = load.NewPacer(p.start, rate)
+		p.pacer = bench.NewPacer(p.start, rate)
 	}
 	p.usage = bench.Measure(func() { p.work(ctx) })
 	return p, p.prove(ctx)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 const (
@@ -26,7 +25,7 @@ const (
 // gets keys in batches of 32.
 func Pipeline(ctx context.Context, subject Subject, effort bench.Effort) (bench.Outcome, error) {
 	n := effort.Of(1_000_000, 200_000)
-	keys := load.NewKeys(n, load.Uniform, 1).All()
+	keys := bench.NewKeys(n, bench.Uniform, 1).All()
 
 	warm := watch(ctx, subject.New(Options{}), nil)
 	pipeline(warm, keys[:n/20])
@@ -57,7 +56,7 @@ func pipeline(g *guard, keys []string) (all digest) {
 		workers.Go(func() { got[i] = work(g, batcher) })
 	}
 	for i := range pipelineProducers {
-		from, to := load.Split(len(keys), pipelineProducers, i)
+		from, to := bench.Split(len(keys), pipelineProducers, i)
 		producers.Go(func() { produce(batcher, keys[from:to]) })
 	}
 	producers.Wait()

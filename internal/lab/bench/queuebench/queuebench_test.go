@@ -12,7 +12,6 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/benchtest"
-	"orrery/internal/lab/bench/load"
 )
 
 // with returns the default configuration with the nonzero fields of c.
@@ -150,12 +149,12 @@ func TestScenariosEndWithTheContext(t *testing.T) {
 }
 
 func short() *Config {
-	return with(Config{Keys: 500, Load: load.Load{Duration: 30 * time.Millisecond, Rate: 10_000}})
+	return with(Config{Keys: 500, Load: bench.Load{Duration: 30 * time.Millisecond, Rate: 10_000}})
 }
 
 func TestRun(t *testing.T) {
 	for _, subject := range Subjects() {
-		for _, d := range load.Distributions() {
+		for _, d := range bench.Distributions() {
 			cfg := short()
 			cfg.Distribution, cfg.Producers, cfg.Workers = d, 3, 5
 			meter := new(bench.Meter)

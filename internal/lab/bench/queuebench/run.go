@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 // Run measures a queue of the subject in two phases. In the first, producers add keys as fast as
@@ -26,12 +25,12 @@ import (
 // latency, from when a key was due until a worker is done with it. Both phases end when everything
 // added has been processed, and each is proven. An unmeasured warm-up precedes them.
 func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
-	keys := load.NewKeys(cfg.Keys, cfg.Distribution, cfg.Seed)
+	keys := bench.NewKeys(cfg.Keys, cfg.Distribution, cfg.Seed)
 	r := &run{
 		Config: *cfg,
 		keys:   keys, indexOf: keys.Index(),
 		states: make([]keyState, cfg.Keys),
-		cost:   load.NewCost(cfg.HandlerCost),
+		cost:   bench.NewCost(cfg.HandlerCost),
 		meter:  meter,
 	}
 	if cfg.Stall > 0 {
@@ -42,9 +41,9 @@ func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) 
 		return nil, err
 	}
 	runtime.GC() // of the warm-up
-	return load.Driver{
+	return bench.Driver{
 		Load: cfg.Load, Meter: meter, Event: "key", Handled: "processed",
-		Phase: func(ctx context.Context, p *load.Phase) error {
+		Phase: func(ctx context.Context, p *bench.Phase) error {
 			rate := 0.0
 			if p.Paced() {
 				rate = p.Rate
@@ -76,16 +75,16 @@ type Config struct {
 	// Stall is how long the queue hands out nothing, once in each of the two phases, after a third
 	// of its time.
 	Stall time.Duration
-	load.Load
+	bench.Load
 }
 
 // AddTo adds a flag for each field.
 func (c *Config) AddTo(flags *pflag.FlagSet) {
-	load.CountVar(flags, &c.Producers, "producers", 2, 1, 10_000, "goroutines that add keys")
-	load.CountVar(flags, &c.Workers, "workers", 2, 1, 10_000, "goroutines that process keys")
-	load.CountVar(flags, &c.Keys, "keys", 10_000, 1, 10_000_000, "how many different keys there are")
-	load.CostVar(flags, &c.HandlerCost)
+	bench.CountVar(flags, &c.Producers, "producers", 2, 1, 10_000, "goroutines that add keys")
+	bench.CountVar(flags, &c.Workers, "workers", 2, 1, 10_000, "goroutines that process keys")
+	bench.CountVar(flags, &c.Keys, "keys", 10_000, 1, 10_000_000, "how many different keys there are")
+	bench.CostVar(flags, &c.HandlerCost)
 	flags.BoolVar(&c.Metrics, "metrics", false, "enable the queue's metrics")
-	load.DurationVar(flags, &c.Stall, "stall", 0, 0, mostStall, "stop the queue for this long in each phase: do the results show it?")
+	bench.DurationVar(flags, &c.Stall, "stall", 0, 0, mostStall, "stop the queue for this long in each phase: do the results show it?")
 	c.Load.AddTo(flags, "keys")
 }

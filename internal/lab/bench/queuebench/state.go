@@ -6,16 +6,15 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 // run is shared by the phases of a run.
 type run struct {
 	Config
-	keys    *load.Keys
+	keys    *bench.Keys
 	indexOf func(key string) int // -1: none of the keys
 	states  []keyState           // by index of the key; all zero between two phases
-	cost    load.Cost
+	cost    bench.Cost
 	meter   *bench.Meter
 }
 
@@ -53,7 +52,7 @@ type phase struct {
 	*guard
 	start time.Time
 	until time.Duration // the time of the last event
-	pacer *load.Pacer   // nil: as fast as possible
+	pacer *bench.Pacer  // nil: as fast as possible
 
 	mu    sync.Mutex // guards tally while goroutines run
 	tally            // of all goroutines

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/bench/load"
+	"orrery/internal/lab/bench"
 	. "orrery/internal/lab/bench/queuebench"
 )
 
@@ -83,8 +83,8 @@ func (q *yourQueue) ShutDown() {
 
 // The lines on the page are a queue that passes the proof.
 func TestTheQueueOfThePage(t *testing.T) {
-	cfg := &Config{Producers: 3, Workers: 4, Keys: 200, Load: load.Load{
-		Distribution: load.Hot, Duration: 30 * time.Millisecond, Rate: 10_000, Seed: 1,
+	cfg := &Config{Producers: 3, Workers: 4, Keys: 200, Load: bench.Load{
+		Distribution: bench.Hot, Duration: 30 * time.Millisecond, Rate: 10_000, Seed: 1,
 	}}
 	result, err := Run(t.Context(), yours{}, cfg, nil)
 	require.NoError(t, err)

@@ -5,13 +5,12 @@ import (
 	"strconv"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 // content is the expected content of a store, and the objects to be written.
 type content[T any] struct {
 	gear Gear[T]
-	pods []load.Pod
+	pods []bench.Pod
 	keys []string
 	// states are the objects in one or two states each: the event "object i has changed" brings the
 	// other one. The number of a state is the pod's number, plus len(pods) for the second state.
@@ -23,13 +22,13 @@ type content[T any] struct {
 // newContent makes n objects in namespaces of equal size. One of every `every` objects has a second
 // state, so it can change; none if every is 0.
 func newContent[T any](gear Gear[T], n, namespaces, every, payload int) *content[T] {
-	c := &content[T]{gear: gear, pods: load.MakePods(n, namespaces), current: make([]uint8, n)}
+	c := &content[T]{gear: gear, pods: bench.MakePods(n, namespaces), current: make([]uint8, n)}
 	for i := range c.pods {
 		c.pods[i].Payload = payload
 		c.keys = append(c.keys, c.pods[i].Key())
 	}
 	for i := range namespaces {
-		c.names = append(c.names, load.PodNamespace(i))
+		c.names = append(c.names, bench.PodNamespace(i))
 	}
 	for state := range c.states {
 		c.states[state] = make([]T, n)

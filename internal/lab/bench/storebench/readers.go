@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 // readers read in a loop until they are stopped.
@@ -51,7 +50,7 @@ func (r *readers) end() (reads int, err error) {
 }
 
 // readers returns n readers of a kind. Each checks what it reads.
-func (c *content[T]) readers(n int, kind ReaderKind, store Store[T], keys *load.Keys) []reader {
+func (c *content[T]) readers(n int, kind ReaderKind, store Store[T], keys *bench.Keys) []reader {
 	all := make([]reader, n)
 	for i := range all {
 		switch kind {
@@ -87,7 +86,7 @@ func (c *content[T]) byIndexReader(store Store[T], number int) reader {
 }
 
 // getReader reads in batches, so the check of the stop flag costs nothing.
-func (c *content[T]) getReader(store Store[T], picker *load.Picker) reader {
+func (c *content[T]) getReader(store Store[T], picker *bench.Picker) reader {
 	const many = 64
 	return func(int) (int, error) {
 		for range many {

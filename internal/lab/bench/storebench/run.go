@@ -19,14 +19,13 @@ import (
 
 	"orrery/internal/app/program"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*bench.Result, error) {
 	c := newContent(s.gear, cfg.Objects, cfg.Namespaces, 1, cfg.ObjectSize)
-	keys := load.NewKeys(cfg.Objects, cfg.Distribution, cfg.Seed)
-	phase := func(ctx context.Context, p *load.Phase) error { return c.phase(ctx, p, cfg, keys) }
-	result, err := load.Driver{Load: cfg.Load, Meter: meter, Event: "write", Handled: "writes", Phase: phase}.Run(ctx)
+	keys := bench.NewKeys(cfg.Objects, cfg.Distribution, cfg.Seed)
+	phase := func(ctx context.Context, p *bench.Phase) error { return c.phase(ctx, p, cfg, keys) }
+	result, err := bench.Driver{Load: cfg.Load, Meter: meter, Event: "write", Handled: "writes", Phase: phase}.Run(ctx)
 	if err != nil || cfg.Readers == 0 {
 		return result, err
 	}
@@ -38,7 +37,7 @@ func (s subject[T]) run(ctx context.Context, cfg Config, meter *bench.Meter) (*b
 
 // phase writes while readers read, and proves the content afterwards. A latency ends when the write
 // is done.
-func (c *content[T]) phase(ctx context.Context, p *load.Phase, cfg Config, keys *load.Keys) error {
+func (c *content[T]) phase(ctx context.Context, p *bench.Phase, cfg Config, keys *bench.Keys) error {
 	store, err := c.fill()
 	if err != nil {
 		return err
@@ -91,15 +90,15 @@ type Config struct {
 	Reader ReaderKind
 	// ObjectSize is an object's payload in bytes, beyond its usual metadata.
 	ObjectSize int
-	load.Load
+	bench.Load
 }
 
 // AddTo adds a flag for each field.
 func (c *Config) AddTo(flags *pflag.FlagSet) {
-	load.CountVar(flags, &c.Objects, "objects", 100_000, 1, 10_000_000, "how many objects are in the store")
-	load.CountVar(flags, &c.Namespaces, "namespaces", 100, 1, 10_000, "how many namespaces they are in; at most one per object")
-	load.CountVar(flags, &c.Readers, "readers", 4, 0, 10_000, "goroutines that read in a loop")
+	bench.CountVar(flags, &c.Objects, "objects", 100_000, 1, 10_000_000, "how many objects are in the store")
+	bench.CountVar(flags, &c.Namespaces, "namespaces", 100, 1, 10_000, "how many namespaces they are in; at most one per object")
+	bench.CountVar(flags, &c.Readers, "readers", 4, 0, 10_000, "goroutines that read in a loop")
 	program.WordVar(flags, &c.Reader, "reader", "", "kind of reader", ReaderKinds(), "what they do")
-	load.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to its metadata")
+	bench.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to its metadata")
 	c.Load.AddTo(flags, "objects")
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 // scenarioObjects is smaller in tests.
@@ -134,10 +133,10 @@ func (s subject[T]) writesWithReaders(ctx context.Context, effort bench.Effort) 
 		writes++
 		return store.Update(c.next(at))
 	}
-	p := load.Phase{Driver: load.Driver{Load: load.Load{Duration: lasts}}}
+	p := bench.Phase{Driver: bench.Driver{Load: bench.Load{Duration: lasts}}}
 	p.Begin()
 	began := time.Now()
-	err = p.Produce(ctx, 1, load.NewKeys(1, load.Uniform, 1), write)
+	err = p.Produce(ctx, 1, bench.NewKeys(1, bench.Uniform, 1), write)
 	took := time.Since(began)
 	reads, readError := readers.end()
 	err = cmp.Or(err, readError)

@@ -9,7 +9,6 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/benchtest"
-	"orrery/internal/lab/bench/load"
 )
 
 // with returns the default configuration with the nonzero fields of c.
@@ -29,7 +28,7 @@ func TestRun(t *testing.T) {
 	for _, subject := range Subjects() {
 		for _, kind := range ReaderKinds() {
 			t.Run(subject.Name()+"/"+string(kind), func(t *testing.T) {
-				result, err := Run(t.Context(), subject, with(Config{Objects: 300, Namespaces: 7, ObjectSize: 10, Readers: 2, Reader: kind, Load: load.Load{Distribution: load.Zipf, Duration: 20 * time.Millisecond, Rate: 5000}}), &bench.Meter{})
+				result, err := Run(t.Context(), subject, with(Config{Objects: 300, Namespaces: 7, ObjectSize: 10, Readers: 2, Reader: kind, Load: bench.Load{Distribution: bench.Zipf, Duration: 20 * time.Millisecond, Rate: 5000}}), &bench.Meter{})
 				require.NoError(t, err)
 				for _, f := range result.Figures {
 					assert.Positive(t, f.Value, f.Name)
@@ -44,7 +43,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunWithoutReaders(t *testing.T) {
-	cfg := with(Config{Objects: 10, Load: load.Load{Duration: 5 * time.Millisecond, Rate: 1000}})
+	cfg := with(Config{Objects: 10, Load: bench.Load{Duration: 5 * time.Millisecond, Rate: 1000}})
 	cfg.Readers = 0
 	result, err := Run(t.Context(), Fast(), cfg, nil)
 	require.NoError(t, err)
@@ -57,7 +56,7 @@ func TestRunWithoutReaders(t *testing.T) {
 // On a busy machine the time may be up before the writer begins, and before a reader is scheduled.
 func TestAVeryShortRunMeasuresSomething(t *testing.T) {
 	result, err := Run(t.Context(), Fast(),
-		with(Config{Objects: 10, Readers: 2, Load: load.Load{Duration: 1, Rate: 1}}), nil)
+		with(Config{Objects: 10, Readers: 2, Load: bench.Load{Duration: 1, Rate: 1}}), nil)
 	require.NoError(t, err)
 	for _, name := range []string{"writes", "reads"} {
 		figure, ok := result.Figure(name)
@@ -143,7 +142,7 @@ func faultySubject(broken faults) Subject {
 }
 
 func TestUnprovenWorkHasNoFigures(t *testing.T) {
-	cfg := Config{Objects: 200, Namespaces: 3, Readers: 1, Load: load.Load{Duration: 10 * time.Millisecond, Rate: 1000}}
+	cfg := Config{Objects: 200, Namespaces: 3, Readers: 1, Load: bench.Load{Duration: 10 * time.Millisecond, Rate: 1000}}
 	for _, c := range []struct {
 		broken    faults
 		reader    ReaderKind

@@ -7,7 +7,6 @@ import (
 	"orrery/indexer/fast"
 	"orrery/informer"
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 	"orrery/restclient/api"
 )
 
@@ -26,7 +25,7 @@ type Gear[T any] struct {
 	Subject string
 	// NewObject makes an object; Number and Name return the Pod.Number, Pod.Namespace and Pod.Name
 	// it was made with.
-	NewObject func(load.Pod) T
+	NewObject func(bench.Pod) T
 	Number    func(T) int64
 	Name      func(T) (namespace, name string)
 	// NewStore returns an empty store with namespace/name keys and an index by namespace.
@@ -96,7 +95,7 @@ func Textbook() Subject {
 func ours(name string, newStore func(indexer.Config[object]) indexer.Interface[object]) Subject {
 	return Of(Gear[object]{
 		Subject:   name,
-		NewObject: load.Pod.Metadata,
+		NewObject: bench.Pod.Metadata,
 		Number:    func(obj object) int64 { return obj.Generation },
 		Name:      func(obj object) (string, string) { return obj.Namespace, obj.Name },
 		NewStore: func() Store[object] {

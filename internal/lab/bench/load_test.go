@@ -1,4 +1,4 @@
-package load_test
+package bench_test
 
 import (
 	"fmt"
@@ -14,31 +14,31 @@ import (
 	"pgregory.net/rapid"
 
 	"orrery/informer"
-	"orrery/internal/lab/bench/load"
+	"orrery/internal/lab/bench"
 )
 
 func TestKeysAreDistinctAndLookLikeThoseOfACluster(t *testing.T) {
-	keys := load.NewKeys(250_000, load.Uniform, 1)
+	keys := bench.NewKeys(250_000, bench.Uniform, 1)
 	assert.Equal(t, 250_000, keys.Len())
 	assert.Regexp(t, `^namespace-217/[a-z]+-[a-z0-9]{10}-00004$`, keys.Key(4217))
 	assert.Regexp(t, `^namespace-999/[a-z]+-[a-z0-9]{10}-00249$`, keys.Key(249_999))
-	assert.Equal(t, keys.Key(4217), load.NewKeys(250_000, load.Hot, 7).Key(4217))
+	assert.Equal(t, keys.Key(4217), bench.NewKeys(250_000, bench.Hot, 7).Key(4217))
 	distinct := make(map[string]bool, keys.Len())
 	for _, key := range keys.All() {
 		distinct[key] = true
 	}
 	assert.Len(t, distinct, 250_000)
-	assert.Regexp(t, `^namespace-000/`, load.NewKeys(1, load.Uniform, 1).Key(0))
+	assert.Regexp(t, `^namespace-000/`, bench.NewKeys(1, bench.Uniform, 1).Key(0))
 }
 
 func TestNewKeysPanicsWithoutKeys(t *testing.T) {
-	assert.Panics(t, func() { load.NewKeys(0, load.Uniform, 1) })
+	assert.Panics(t, func() { bench.NewKeys(0, bench.Uniform, 1) })
 }
 
 // shares draws a million keys and returns the share of each index.
-func shares(d load.Distribution, n int) []float64 {
+func shares(d bench.Distribution, n int) []float64 {
 	const draws = 1_000_000
-	picker := load.NewKeys(n, d, 42).Picker(0)
+	picker := bench.NewKeys(n, d, 42).Picker(0)
 	counts := make([]float64, n)
 	for range draws {
 		counts[picker.Next()] += 1.0 / draws
@@ -53,20 +53,20 @@ func TestSharesAreThoseOfTheDistribution(t *testing.T) {
 		t.Helper()
 		assert.InDelta(t, want, got, 5*math.Sqrt(want/1_000_000), fmt.Sprintf(what, args...))
 	}
-	for i, share := range shares(load.Uniform, n) {
+	for i, share := range shares(bench.Uniform, n) {
 		near(1.0/n, share, "uniform %d", i)
 	}
-	for i, share := range shares(load.Hot, n) {
+	for i, share := range shares(bench.Hot, n) {
 		want := 0.1 / (n - 1)
 		if i == 0 {
 			want = 0.9
 		}
 		near(want, share, "hot %d", i)
 	}
-	for i, share := range shares(load.Zipf, n) {
+	for i, share := range shares(bench.Zipf, n) {
 		near(math.Log(float64(i+2)/float64(i+1))/math.Log(n+1), share, "zipf %d", i)
 	}
-	many := shares(load.Zipf, 100_000)
+	many := shares(bench.Zipf, 100_000)
 	first := 0.0
 	for _, share := range many[:100] {
 		first += share
@@ -76,8 +76,8 @@ func TestSharesAreThoseOfTheDistribution(t *testing.T) {
 }
 
 func TestOneKeyIsDrawnAlways(t *testing.T) {
-	for _, d := range load.Distributions() {
-		picker := load.NewKeys(1, d, 1).Picker(0)
+	for _, d := range bench.Distributions() {
+		picker := bench.NewKeys(1, d, 1).Picker(0)
 		for range 1000 {
 			require.Zero(t, picker.Next(), d)
 		}
@@ -86,7 +86,7 @@ func TestOneKeyIsDrawnAlways(t *testing.T) {
 
 func TestTheSameSeedDrawsTheSame(t *testing.T) {
 	draw := func(seed uint64, producer int) []int {
-		picker := load.NewKeys(1000, load.Uniform, seed).Picker(producer)
+		picker := bench.NewKeys(1000, bench.Uniform, seed).Picker(producer)
 		var drawn []int
 		for range 100 {
 			drawn = append(drawn, picker.Next())
@@ -100,8 +100,8 @@ func TestTheSameSeedDrawsTheSame(t *testing.T) {
 }
 
 func TestDrawingDoesNotAllocate(t *testing.T) {
-	for _, d := range load.Distributions() {
-		picker := load.NewKeys(1000, d, 1).Picker(3)
+	for _, d := range bench.Distributions() {
+		picker := bench.NewKeys(1000, d, 1).Picker(3)
 		assert.Zero(t, testing.AllocsPerRun(1000, func() { picker.Next() }), d)
 	}
 }
@@ -111,7 +111,7 @@ func TestSplitGivesEachItemToOnePart(t *testing.T) {
 		total, parts := rapid.IntRange(0, 10_000_000).Draw(t, "total"), rapid.IntRange(1, 64).Draw(t, "parts")
 		next := 0
 		for part := range parts {
-			from, to := load.Split(total, parts, part)
+			from, to := bench.Split(total, parts, part)
 			assert.Equal(t, next, from)
 			assert.InDelta(t, float64(total)/float64(parts), to-from, 1)
 			next = to
@@ -121,7 +121,7 @@ func TestSplitGivesEachItemToOnePart(t *testing.T) {
 }
 
 func TestMake(t *testing.T) {
-	all := load.MakePods(1000, 4)
+	all := bench.MakePods(1000, 4)
 	keys := map[string]bool{}
 	perNamespace := map[string]int{}
 	for i, p := range all {
@@ -135,7 +135,7 @@ func TestMake(t *testing.T) {
 }
 
 func TestMetadata(t *testing.T) {
-	p := load.MakePods(10, 1)[7].As(41)
+	p := bench.MakePods(10, 1)[7].As(41)
 	p.Payload = 300
 	obj := p.Metadata()
 	key, err := informer.MetaNamespaceKeyFunc(obj)
@@ -143,7 +143,7 @@ func TestMetadata(t *testing.T) {
 	assert.Equal(t, p.Key(), key)
 	assert.Equal(t, int64(41), obj.Generation)
 	assert.Equal(t, "42", obj.ResourceVersion)
-	assert.Equal(t, strings.Repeat("x", 300), obj.Annotations[load.PayloadAnnotation])
+	assert.Equal(t, strings.Repeat("x", 300), obj.Annotations[bench.PayloadAnnotation])
 	assert.Equal(t, p.As(1).Metadata().UID, obj.UID, "a state of the same object")
 }
 
@@ -151,7 +151,7 @@ func TestACostInABubbleIsSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, d := range []time.Duration{-1, 0, 1, time.Microsecond, 49 * time.Microsecond, time.Second} {
 			start := time.Now()
-			load.NewCost(d).Spend()
+			bench.NewCost(d).Spend()
 			assert.Equal(t, max(d, 0), time.Since(start))
 		}
 	})
@@ -159,15 +159,15 @@ func TestACostInABubbleIsSleep(t *testing.T) {
 
 // The duration of work depends on the machine's load, so the test compares the amount.
 func TestACostIsWorkOrSleep(t *testing.T) {
-	short, long := load.NewCost(time.Microsecond), load.NewCost(49*time.Microsecond)
-	assert.NotEqual(t, load.Cost{}, short)
+	short, long := bench.NewCost(time.Microsecond), bench.NewCost(49*time.Microsecond)
+	assert.NotEqual(t, bench.Cost{}, short)
 	assert.NotEqual(t, short, long)
-	assert.Equal(t, load.Cost{}, load.NewCost(0))
+	assert.Equal(t, bench.Cost{}, bench.NewCost(0))
 	start := time.Now()
-	load.NewCost(time.Millisecond).Spend()
+	bench.NewCost(time.Millisecond).Spend()
 	assert.GreaterOrEqual(t, time.Since(start), time.Millisecond)
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		load.Cost{}.Spend()
+		bench.Cost{}.Spend()
 		short.Spend()
 	}))
 }
@@ -175,17 +175,17 @@ func TestACostIsWorkOrSleep(t *testing.T) {
 func TestFlagsForNumbers(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	var keys, size int
-	var l load.Load
-	load.CountVar(flags, &keys, "keys", 7, 1, 2_000_000, "")
-	load.SizeVar(flags, &size, "size", "")
+	var l bench.Load
+	bench.CountVar(flags, &keys, "keys", 7, 1, 2_000_000, "")
+	bench.SizeVar(flags, &size, "size", "")
 	l.AddTo(flags, "keys")
 	assert.Equal(t, 7, keys)
-	assert.Equal(t, load.Load{Distribution: load.Uniform, Duration: 2 * time.Second, Seed: 1}, l)
+	assert.Equal(t, bench.Load{Distribution: bench.Uniform, Duration: 2 * time.Second, Seed: 1}, l)
 
 	require.NoError(t, flags.Parse([]string{"--keys", "1.5M", "--size", "64KiB", "--rate", "2k", "--duration", "3s", "--distribution", "hot"}))
 	assert.Equal(t, 1_500_000, keys)
 	assert.Equal(t, 64<<10, size)
-	assert.Equal(t, load.Load{Distribution: load.Hot, Duration: 3 * time.Second, Rate: 2000, Seed: 1}, l)
+	assert.Equal(t, bench.Load{Distribution: bench.Hot, Duration: 3 * time.Second, Rate: 2000, Seed: 1}, l)
 	assert.Equal(t, "1500000", flags.Lookup("keys").Value.String())
 
 	for flag, values := range map[string][]string{

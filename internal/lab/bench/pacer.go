@@ -1,4 +1,4 @@
-package load
+package bench
 
 import (
 	"context"
@@ -21,7 +21,7 @@ type Pacer struct {
 // start.
 func NewPacer(start time.Time, rate float64) *Pacer {
 	if !(rate > 0) {
-		panic(fmt.Sprintf("load: %v events a second", rate))
+		panic(fmt.Sprintf("bench: %v events a second", rate))
 	}
 	return &Pacer{start: start, gap: float64(time.Second) / rate, still: clockStandsStill()}
 }

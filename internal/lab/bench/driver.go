@@ -1,4 +1,4 @@
-package load
+package bench
 
 import (
 	"cmp"
@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"orrery/internal/lab/bench"
 )
 
 // Driver runs a benchmark in two phases. In the first the gear gets as many events as it takes, for
@@ -15,7 +13,7 @@ import (
 // there is no second phase.
 type Driver struct {
 	Load
-	Meter *bench.Meter
+	Meter *Meter
 	// Event is what an event is called: "key". Handled is the name of the throughput: "processed".
 	Event, Handled string
 	// Phase puts the load of a phase on the gear, measures it and proves the result.
@@ -31,9 +29,9 @@ type Phase struct {
 	// The result. In the first phase these are the events that the gear has handled, with their
 	// cost and further figures; in the second the latencies. Proof says what was checked.
 	Done    int
-	Usage   bench.Usage
-	More    []bench.Figure
-	Latency bench.Histogram
+	Usage   Usage
+	More    []Figure
+	Latency Histogram
 	Proof   string
 
 	start time.Time
@@ -41,25 +39,25 @@ type Phase struct {
 }
 
 // Run runs both phases.
-func (d Driver) Run(ctx context.Context) (*bench.Result, error) {
+func (d Driver) Run(ctx context.Context) (*Result, error) {
 	full := &Phase{Driver: d}
 	d.Meter.Begin("as fast as possible", d.Duration, 0)
 	if err := d.Phase(ctx, full); err != nil {
 		return nil, err
 	}
 	done, perSecond := float64(max(full.Done, 1)), float64(full.Done)/full.Usage.Elapsed.Seconds()
-	higher := func(name string, value float64) bench.Figure {
-		return bench.Figure{Name: name, Unit: bench.PerSecond, Value: value, Better: bench.Higher}
+	higher := func(name string, value float64) Figure {
+		return Figure{Name: name, Unit: PerSecond, Value: value, Better: Higher}
 	}
-	each := func(name, unit string, sum float64) bench.Figure {
-		return bench.Figure{Name: name + " per " + d.Event, Unit: unit, Value: sum / done, Better: bench.Lower}
+	each := func(name, unit string, sum float64) Figure {
+		return Figure{Name: name + " per " + d.Event, Unit: unit, Value: sum / done, Better: Lower}
 	}
-	figures := append([]bench.Figure{higher(d.Handled, perSecond)}, full.More...)
-	result := &bench.Result{
+	figures := append([]Figure{higher(d.Handled, perSecond)}, full.More...)
+	result := &Result{
 		Figures: append(figures,
-			each("CPU", bench.Nanoseconds, float64(full.Usage.CPU)),
-			each("allocations", bench.Count, float64(full.Usage.Allocs)),
-			each("allocated", bench.Bytes, float64(full.Usage.Bytes))),
+			each("CPU", Nanoseconds, float64(full.Usage.CPU)),
+			each("allocations", Count, float64(full.Usage.Allocs)),
+			each("allocated", Bytes, float64(full.Usage.Bytes))),
 		Proof: []string{"as fast as possible: " + full.Proof},
 	}
 	if d.Rate == 0 {

@@ -1,4 +1,4 @@
-package load
+package bench
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ var applications = [...]string{"web", "api", "auth", "cart", "mail", "jobs", "fe
 // n alone; the seed decides the order in which they are drawn. n must be above zero.
 func NewKeys(n int, d Distribution, seed uint64) *Keys {
 	if n < 1 {
-		panic(fmt.Sprintf("load: %d keys", n))
+		panic(fmt.Sprintf("bench: %d keys", n))
 	}
 	k := &Keys{keys: make([]string, n), distribution: d, seed: seed, octaves: math.Log2(float64(n) + 1)}
 	namespaces := k.namespaces()

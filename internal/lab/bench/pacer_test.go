@@ -1,4 +1,4 @@
-package load_test
+package bench_test
 
 import (
 	"context"
@@ -10,19 +10,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/bench/load"
+	"orrery/internal/lab/bench"
 )
 
 func TestDuesAreEvenlySpaced(t *testing.T) {
-	pacer := load.NewPacer(time.Now(), 3_000_000)
+	pacer := bench.NewPacer(time.Now(), 3_000_000)
 	assert.Zero(t, pacer.Due(0))
 	assert.Equal(t, 333*time.Nanosecond, pacer.Due(1))
 	assert.Equal(t, time.Microsecond, pacer.Due(3))
 	assert.Equal(t, 1000*time.Second, pacer.Due(3_000_000_000), "no drift")
-	assert.Equal(t, 4*time.Hour, load.NewPacer(time.Now(), 0.25/3600).Due(1))
-	assert.Zero(t, load.NewPacer(time.Now(), math.Inf(1)).Due(1000), "as fast as possible")
+	assert.Equal(t, 4*time.Hour, bench.NewPacer(time.Now(), 0.25/3600).Due(1))
+	assert.Zero(t, bench.NewPacer(time.Now(), math.Inf(1)).Due(1000), "as fast as possible")
 	for _, rate := range []float64{0, -1, math.NaN()} {
-		assert.Panics(t, func() { load.NewPacer(time.Now(), rate) })
+		assert.Panics(t, func() { bench.NewPacer(time.Now(), rate) })
 	}
 }
 
@@ -30,7 +30,7 @@ func TestWaitingOnTheClockOfABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, rate := range []float64{2, 1000, 250_000, 4_000_000} {
 			start := time.Now()
-			pacer := load.NewPacer(start, rate)
+			pacer := bench.NewPacer(start, rate)
 			for i := range 1000 {
 				due, ok := pacer.Wait(t.Context(), i)
 				require.True(t, ok)
@@ -45,7 +45,7 @@ func TestWaitingOnTheClockOfABubble(t *testing.T) {
 func TestALateEventIsNotDelayed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		pacer := load.NewPacer(start, 1000)
+		pacer := bench.NewPacer(start, 1000)
 		var late []time.Duration
 		for i := range 6 {
 			due, ok := pacer.Wait(t.Context(), i)
@@ -65,10 +65,10 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		_, ok := load.NewPacer(start, 0.01).Wait(ctx, 1)
+		_, ok := bench.NewPacer(start, 0.01).Wait(ctx, 1)
 		assert.False(t, ok)
 		assert.Equal(t, time.Second, time.Since(start))
-		_, ok = load.NewPacer(start, 1_000_000).Wait(ctx, 1)
+		_, ok = bench.NewPacer(start, 1_000_000).Wait(ctx, 1)
 		assert.False(t, ok, "a late event")
 	})
 }
@@ -78,7 +78,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 func TestNoEventIsEarly(t *testing.T) {
 	for _, rate := range []float64{50, 1000, 30_000, 2_000_000} {
 		start := time.Now()
-		pacer := load.NewPacer(start, rate)
+		pacer := bench.NewPacer(start, rate)
 		for i := range 5 {
 			due, ok := pacer.Wait(t.Context(), i)
 			early := due - time.Since(start)
@@ -91,12 +91,12 @@ func TestNoEventIsEarly(t *testing.T) {
 func TestWaitingEndsWithTheContextOnARealClock(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(time.Millisecond, cancel)
-	_, ok := load.NewPacer(time.Now(), 1e-6).Wait(ctx, 1)
+	_, ok := bench.NewPacer(time.Now(), 1e-6).Wait(ctx, 1)
 	assert.False(t, ok)
 }
 
 func TestWaitingDoesNotAllocate(t *testing.T) {
-	pacer := load.NewPacer(time.Now(), 1_000_000)
+	pacer := bench.NewPacer(time.Now(), 1_000_000)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	i := 0

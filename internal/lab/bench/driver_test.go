@@ -1,4 +1,4 @@
-package load_test
+package bench_test
 
 import (
 	"context"
@@ -12,13 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/load"
 )
 
 // driven runs the driver with a gear that takes a millisecond for each event.
-func driven(ctx context.Context, l load.Load, phase func(p *load.Phase, event int) error) (*bench.Result, error) {
-	keys := load.NewKeys(10, load.Uniform, 1)
-	run := func(ctx context.Context, p *load.Phase) (err error) {
+func driven(ctx context.Context, l bench.Load, phase func(p *bench.Phase, event int) error) (*bench.Result, error) {
+	keys := bench.NewKeys(10, bench.Uniform, 1)
+	run := func(ctx context.Context, p *bench.Phase) (err error) {
 		var done atomic.Int64
 		p.Begin()
 		p.Usage = bench.Measure(func() {
@@ -31,14 +30,14 @@ func driven(ctx context.Context, l load.Load, phase func(p *load.Phase, event in
 		p.Done, p.Proof = int(done.Load()), "proven"
 		return err
 	}
-	return load.Driver{Load: l, Event: "key", Handled: "processed", Phase: run}.Run(ctx)
+	return bench.Driver{Load: l, Event: "key", Handled: "processed", Phase: run}.Run(ctx)
 }
 
 func TestTheDriverRunsTwoPhases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late []time.Duration
-		result, err := driven(t.Context(), load.Load{Duration: time.Second, Rate: 1000},
-			func(p *load.Phase, event int) error {
+		result, err := driven(t.Context(), bench.Load{Duration: time.Second, Rate: 1000},
+			func(p *bench.Phase, event int) error {
 				if p.Paced() && event%2 == 0 {
 					late = append(late, p.Late(event))
 				}
@@ -60,7 +59,7 @@ func TestTheDriverRunsTwoPhases(t *testing.T) {
 // A run that looks for the rate has none yet.
 func TestWithoutARateThereIsNoSecondPhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		result, err := driven(t.Context(), load.Load{Duration: time.Second}, func(p *load.Phase, _ int) error {
+		result, err := driven(t.Context(), bench.Load{Duration: time.Second}, func(p *bench.Phase, _ int) error {
 			assert.False(t, p.Paced())
 			return nil
 		})
@@ -73,7 +72,7 @@ func TestWithoutARateThereIsNoSecondPhase(t *testing.T) {
 // On a busy machine the time may be up before a producer begins.
 func TestAVeryShortRunMeasuresSomething(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		result, err := driven(t.Context(), load.Load{Duration: 1}, func(*load.Phase, int) error { return nil })
+		result, err := driven(t.Context(), bench.Load{Duration: 1}, func(*bench.Phase, int) error { return nil })
 		require.NoError(t, err)
 		processed, _ := result.Figure("processed")
 		assert.Positive(t, processed.Value)
@@ -85,7 +84,7 @@ func TestARunEndsWithItsContext(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			after := 0
-			_, err := driven(ctx, load.Load{Duration: 10 * time.Second, Rate: 100}, func(p *load.Phase, _ int) error {
+			_, err := driven(ctx, bench.Load{Duration: 10 * time.Second, Rate: 100}, func(p *bench.Phase, _ int) error {
 				if p.Paced() == paced {
 					cancel()
 					after++
@@ -100,6 +99,6 @@ func TestARunEndsWithItsContext(t *testing.T) {
 
 func TestARunEndsWithAnError(t *testing.T) {
 	broken := errors.New("broken")
-	_, err := driven(t.Context(), load.Load{Duration: time.Hour}, func(*load.Phase, int) error { return broken })
+	_, err := driven(t.Context(), bench.Load{Duration: time.Hour}, func(*bench.Phase, int) error { return broken })
 	assert.ErrorIs(t, err, broken)
 }

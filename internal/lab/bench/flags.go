@@ -1,12 +1,4 @@
-// Package load makes the load of a benchmark: keys, their distribution, the times of events, and
-// the cost of a handler. [Keys] are made once, and a [Picker] draws from them in a few nanoseconds
-// without allocating, so the measurement does not include the generator. The same seed gives every
-// subject the same sequence. A [Pacer] defines when each event of an open loop is due: event i at
-// i/rate, whatever the subject does. A producer that waits for its subject omits the events it
-// would have made meanwhile, and with them the latencies that a user would have seen; this is known
-// as coordinated omission. So a latency is the time from when the event was due until it was
-// handled, and an event that is late is due immediately. [Load] has all of that as flags.
-package load
+package bench
 
 import (
 	"fmt"
