@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,43 +40,22 @@ func TestLiveHeapCountsReachableObjects(t *testing.T) {
 	assert.InDelta(t, 0, int64(after)-int64(before), 2*mib)
 }
 
-func TestAMeterKnowsItsPhase(t *testing.T) {
+func TestAMeterKnowsItsStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var meter bench.Meter
-		assert.Zero(t, meter.Phase())
-		meter.Begin("filling", 0, 10)
-		meter.Count(4)
-		assert.Equal(t, bench.Step{Name: "filling", Started: time.Now(), Total: 10, Done: 4}, meter.Phase())
-		time.Sleep(time.Second)
-		meter.Begin("running", time.Minute, 0)
-		meter.Count(1)
-		assert.Equal(t, bench.Step{Name: "running", Started: time.Now(), Lasts: time.Minute, Done: 1}, meter.Phase())
+		assert.Zero(t, meter.Step())
+		meter.Begin("running", time.Minute)
+		assert.Equal(t, bench.Step{Name: "running", Started: time.Now(), Lasts: time.Minute}, meter.Step())
 		meter.End()
-		assert.Empty(t, meter.Phase().Name)
+		assert.Empty(t, meter.Step().Name)
 	})
-}
-
-func TestCountingFromManyGoroutines(t *testing.T) {
-	var meter bench.Meter
-	meter.Begin("counting", 0, 0)
-	var counting sync.WaitGroup
-	for range 8 {
-		counting.Go(func() {
-			for range 1000 {
-				meter.Count(2)
-				meter.Phase()
-			}
-		})
-	}
-	counting.Wait()
-	assert.EqualValues(t, 16_000, meter.Phase().Done)
 }
 
 // A log contains no progress bars.
 func TestNoProgressBarWithoutATerminal(t *testing.T) {
 	var out strings.Builder
 	meter := &bench.Meter{}
-	meter.Begin("filling", 0, 10)
+	meter.Begin("filling", 0)
 	stop := bench.ShowProgress(&out, meter)
 	stop()
 	stop()

@@ -41,7 +41,7 @@ type Phase struct {
 // Run runs both phases.
 func (d Driver) Run(ctx context.Context) (*Result, error) {
 	full := &Phase{Driver: d}
-	d.Meter.Begin("as fast as possible", d.Duration, 0)
+	d.Meter.Begin("as fast as possible", d.Duration)
 	if err := d.Phase(ctx, full); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (d Driver) Run(ctx context.Context) (*Result, error) {
 	}
 	paced := &Phase{Driver: d, Events: max(1, int(d.Rate*d.Duration.Seconds()))}
 	name := fmt.Sprintf("%.0f %ss a second", d.Rate, d.Event)
-	d.Meter.Begin(name, d.Duration, int64(paced.Events))
+	d.Meter.Begin(name, d.Duration)
 	if err := d.Phase(ctx, paced); err != nil {
 		return nil, err
 	}
@@ -124,13 +124,11 @@ func (p *Phase) more(ctx context.Context, event, made int) bool {
 		if event >= p.Events {
 			return false
 		}
-		p.Meter.Count(1)
 		_, ok := p.pacer.Wait(ctx, event)
 		return ok
 	}
 	if made%checked != 0 || made == 0 {
 		return true
 	}
-	p.Meter.Count(checked)
 	return ctx.Err() == nil && time.Since(p.start) < p.Duration
 }

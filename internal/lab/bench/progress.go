@@ -4,14 +4,13 @@ import (
 	"io"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
-// ShowProgress shows the phases of meter on w, which should be stderr, until stop is called: on a
+// ShowProgress shows the steps of meter on w, which should be stderr, until stop is called: on a
 // terminal as a bar that is rewritten in place, elsewhere not at all. stop removes the bar, and may
 // be called more than once.
 func ShowProgress(w io.Writer, meter *Meter) (stop func()) {
@@ -24,13 +23,13 @@ func ShowProgress(w io.Writer, meter *Meter) (stop func()) {
 	drawing.Go(func() { // so that the workload does not draw
 		ticker := time.NewTicker(100 * time.Millisecond)
 		defer ticker.Stop()
-		bar, phase := newBar(file, Step{}), Step{}
+		bar, step := newBar(file, Step{}), Step{}
 		defer func() { _ = bar.Clear() }()
 		for {
-			now := meter.Phase()
-			if !now.Started.Equal(phase.Started) {
+			now := meter.Step()
+			if !now.Started.Equal(step.Started) {
 				_ = bar.Clear()
-				bar, phase = newBar(file, now), now
+				bar, step = newBar(file, now), now
 				if now.Name != "" {
 					_ = bar.RenderBlank()
 				}
@@ -53,20 +52,17 @@ func ShowProgress(w io.Writer, meter *Meter) (stop func()) {
 
 const barWidth = 20
 
-// newBar returns a bar, or a spinner if the phase has no known length.
-func newBar(terminal *os.File, phase Step) *progressbar.ProgressBar {
+// newBar returns a bar, or a spinner if the step has no known length.
+func newBar(terminal *os.File, step Step) *progressbar.ProgressBar {
 	width, _, err := term.GetSize(int(terminal.Fd()))
 	if err != nil || width <= 0 {
 		width = 80 // a serial line has no width
 	}
-	name := []rune(phase.Name)
+	name := []rune(step.Name)
 	name = name[:min(len(name), max(width-barWidth-22, 0))] // a line that wraps cannot be rewritten
 	most := int64(-1)
-	switch {
-	case phase.Total > 0:
-		most = phase.Total
-	case phase.Lasts > 0:
-		most = int64(phase.Lasts)
+	if step.Lasts > 0 {
+		most = int64(step.Lasts)
 	}
 	return progressbar.NewOptions64(most,
 		progressbar.OptionSetWriter(terminal),
@@ -80,69 +76,50 @@ func newBar(terminal *os.File, phase Step) *progressbar.ProgressBar {
 }
 
 // draw never takes the last step, which the library takes for the end.
-func draw(bar *progressbar.ProgressBar, phase Step) {
-	switch {
-	case phase.Total > 0:
-		_ = bar.Set64(min(phase.Done, phase.Total-1))
-	case phase.Lasts > 0:
-		_ = bar.Set64(min(int64(time.Since(phase.Started)), int64(phase.Lasts)-1))
-	default:
+func draw(bar *progressbar.ProgressBar, step Step) {
+	if step.Lasts > 0 {
+		_ = bar.Set64(min(int64(time.Since(step.Started)), int64(step.Lasts)-1))
+	} else {
 		_ = bar.Add(1)
 	}
 }
 
-// Meter reports the progress of a workload. The zero value is ready for use. All methods may be
+// Meter holds what a workload does at present. The zero value is ready for use. All methods may be
 // called on nil and from any goroutine.
 type Meter struct {
-	done atomic.Int64 // in the current phase
-
-	mu    sync.Mutex
-	phase Step // guarded by mu
+	mu   sync.Mutex
+	step Step // guarded by mu
 }
 
-// Step is a part of a run and its progress.
+// Step is a part of a run.
 type Step struct {
-	// Name describes the phase: "filling the store". It is empty between phases.
+	// Name describes the step: "filling the store". It is empty between steps.
 	Name string
-	// Started is when the phase began.
+	// Started is when the step began.
 	Started time.Time
-	// Lasts is the expected duration and Total the expected count; 0 if unknown.
+	// Lasts is the expected duration; 0 if unknown.
 	Lasts time.Duration
-	Total int64
-	// Done is the count so far.
-	Done int64
 }
 
-// Begin starts a phase and ends the previous one. lasts and total are 0 if unknown.
-func (m *Meter) Begin(name string, lasts time.Duration, total int64) {
+// Begin starts a step and ends the previous one. lasts is 0 if unknown.
+func (m *Meter) Begin(name string, lasts time.Duration) {
 	if m == nil {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.done.Store(0)
-	m.phase = Step{Name: name, Started: time.Now(), Lasts: lasts, Total: total}
+	m.step = Step{Name: name, Started: time.Now(), Lasts: lasts}
 }
 
-// End ends the current phase. Only work between phases needs it.
-func (m *Meter) End() { m.Begin("", 0, 0) }
+// End ends the current step. Only work between steps needs it.
+func (m *Meter) End() { m.Begin("", 0) }
 
-// Count adds n to Done. All goroutines share the counter, so call it once for about a thousand, and
-// once for the rest.
-func (m *Meter) Count(n int) {
-	if m != nil {
-		m.done.Add(int64(n))
-	}
-}
-
-// Phase returns the current phase.
-func (m *Meter) Phase() Step {
+// Step returns the current step.
+func (m *Meter) Step() Step {
 	if m == nil {
 		return Step{}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	phase := m.phase
-	phase.Done = m.done.Load()
-	return phase
+	return m.step
 }

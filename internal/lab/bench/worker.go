@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"os"
@@ -28,83 +27,68 @@ type Worker struct {
 	Args []string
 	// Env is added to this process's environment.
 	Env []string
-	// Stderr receives the worker's messages. Nil discards them.
-	Stderr io.Writer
 }
 
-// answer is what a worker prints with -json.
-type answer struct {
-	Outcome
-	Error string `json:"error,omitempty"`
-}
-
-// Run runs a scenario in a new process. Errors name scenario and side. The end of the context kills
-// the process.
-func (w Worker) Run(ctx context.Context, scenario string, effort Effort) (Outcome, error) {
-	outcome, err := w.run(ctx, scenario, effort)
+// Run runs a scenario in a new process. Errors name scenario and side, and have the process's
+// message. The end of the context kills the process.
+func (w Worker) Run(ctx context.Context, scenario string, effort Effort) (outcome Outcome, err error) {
+	arguments := append(slices.Clone(w.Args), fmt.Sprintf("-quick=%t", effort == Quick), scenario)
+	process := exec.CommandContext(ctx, w.Path, arguments...)
+	process.Env = append(os.Environ(), w.Env...)
+	var out, message bytes.Buffer
+	process.Stdout, process.Stderr = &out, &message
+	err = process.Run()
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case err != nil:
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(message.Bytes()))
+	default:
+		err = json.Unmarshal(out.Bytes(), &outcome)
+	}
 	if err != nil {
 		return Outcome{}, fmt.Errorf("%s on %s: %w", scenario, w.Side, err)
 	}
 	return outcome, nil
 }
 
-func (w Worker) run(ctx context.Context, scenario string, effort Effort) (Outcome, error) {
-	arguments := append(slices.Clone(w.Args), "-json", fmt.Sprintf("-quick=%t", effort == Quick), scenario)
-	process := exec.CommandContext(ctx, w.Path, arguments...)
-	process.Env = append(os.Environ(), w.Env...)
-	var out bytes.Buffer
-	process.Stdout, process.Stderr = &out, w.Stderr
-	err := process.Run()
-	var got answer
-	switch {
-	case ctx.Err() != nil:
-		return got.Outcome, context.Cause(ctx)
-	case err != nil:
-		return got.Outcome, fmt.Errorf("the worker process has failed: %w", err)
-	}
-	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
-		return got.Outcome, err
-	}
-	if got.Error != "" {
-		return got.Outcome, errors.New(got.Error)
-	}
-	return got.Outcome, nil
-}
+const workerUsage = `%s runs scenarios of the comparison for one side, and prints their outcomes as JSON.
+The form is %q.
 
-const workerUsage = `%s runs scenarios of the comparison for one side.
-
-  %[1]s -list                what there is
-  %[1]s [flags] SCENARIO...  run scenarios and print what they found
+  %[1]s [form] -list                what there is
+  %[1]s [form] [flags] SCENARIO...  run scenarios
 
 Flags:
 `
 
 // WorkerMain is the main function of a worker, and returns its exit status. It runs the scenarios
-// that the arguments name.
-func WorkerMain(scenarios []Scenario, arguments []string) int {
-	err := runWorker(scenarios, arguments)
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+// that the arguments name, of the form that the first argument names, or else of the form "".
+func WorkerMain(forms map[string][]Scenario, arguments []string) int {
+	err := runWorker(forms, arguments[0], arguments[1:])
+	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
-	default:
-		fmt.Fprintln(os.Stderr, "Error:", err)
-		return 1
 	}
+	fmt.Fprintln(os.Stderr, "Error:", err)
+	return 1
 }
 
-func runWorker(scenarios []Scenario, arguments []string) error {
-	flags := flag.NewFlagSet(arguments[0], flag.ContinueOnError)
+func runWorker(forms map[string][]Scenario, program string, arguments []string) error {
+	scenarios := forms[""]
+	if len(arguments) > 0 {
+		if form, ok := forms[arguments[0]]; ok {
+			scenarios, arguments = form, arguments[1:]
+		}
+	}
+	flags := flag.NewFlagSet(program, flag.ContinueOnError)
 	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), workerUsage, flags.Name())
+		fmt.Fprintf(flags.Output(), workerUsage, program, slices.Sorted(maps.Keys(forms)))
 		flags.PrintDefaults()
 	}
 	list := flags.Bool("list", false, "print the names of the scenarios")
 	quick := flags.Bool("quick", false, "do less of the same work")
-	asJSON := flags.Bool("json", false, "print the outcome of each scenario, or its error, as JSON")
 	rounds := flags.Int("rounds", 1, "number of rounds; a profile covers all of them")
-	cpuProfile := flags.String("cpuprofile", "", "write a CPU profile of the scenarios to this `file`")
-	memProfile := flags.String("memprofile", "", "write a profile of all allocations to this `file`")
-	if err := flags.Parse(arguments[1:]); err != nil {
+	profile := flags.String("cpuprofile", "", "write a CPU profile of the scenarios to this `file`")
+	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
 	if *list {
@@ -117,28 +101,31 @@ func runWorker(scenarios []Scenario, arguments []string) error {
 	if *quick {
 		effort = Quick
 	}
-	if *memProfile != "" {
-		runtime.MemProfileRate = 16 << 10
+	if *profile != "" {
+		file, err := os.Create(*profile)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if err := pprof.StartCPUProfile(file); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
 	}
-	return profiled(*cpuProfile, *memProfile, func() error {
-		for _, name := range flags.Args() {
-			for range *rounds {
-				outcome, err := runScenario(scenarios, name, effort)
-				switch {
-				case *asJSON && err != nil:
-					err = json.NewEncoder(os.Stdout).Encode(answer{Error: err.Error()})
-				case *asJSON:
-					err = json.NewEncoder(os.Stdout).Encode(outcome)
-				case err == nil:
-					printOutcome(os.Stdout, name, outcome)
-				}
-				if err != nil {
-					return fmt.Errorf("%s: %w", name, err)
-				}
+	encoder := json.NewEncoder(os.Stdout)
+	encoder.SetIndent("", "  ")
+	for _, name := range flags.Args() {
+		for range *rounds {
+			outcome, err := runScenario(scenarios, name, effort)
+			if err != nil {
+				return err
+			}
+			if err := encoder.Encode(outcome); err != nil {
+				return err
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // runScenario runs a scenario once, without the garbage of an earlier round.
@@ -156,35 +143,4 @@ func runScenario(scenarios []Scenario, name string, effort Effort) (Outcome, err
 		}
 	}
 	return outcome, err
-}
-
-// profiled calls work and writes the profiles that have a file.
-func profiled(cpuProfile, memProfile string, work func() error) error {
-	if cpuProfile != "" {
-		file, err := os.Create(cpuProfile)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		if err := pprof.StartCPUProfile(file); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
-	}
-	if err := work(); err != nil || memProfile == "" {
-		return err
-	}
-	file, err := os.Create(memProfile)
-	if err != nil {
-		return err
-	}
-	return errors.Join(pprof.Lookup("allocs").WriteTo(file, 0), file.Close())
-}
-
-func printOutcome(out io.Writer, name string, outcome Outcome) {
-	fmt.Fprintln(out, name)
-	for _, figure := range slices.Sorted(maps.Keys(outcome.Figures)) {
-		fmt.Fprintf(out, "  %-20s %.6g\n", figure, outcome.Figures[figure])
-	}
-	fmt.Fprintf(out, "  %s\n", outcome.Proof)
 }

@@ -21,7 +21,8 @@ const workerVariable = "ORRERY_WORKER_TEST"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(workerVariable) != "" {
-		os.Exit(bench.WorkerMain(scenarios(), os.Args))
+		forms := map[string][]bench.Scenario{"": scenarios(), "short": scenarios()[1:2]}
+		os.Exit(bench.WorkerMain(forms, os.Args))
 	}
 	os.Exit(m.Run())
 }
@@ -82,10 +83,10 @@ func TestEachRunHasAProcessOfItsOwn(t *testing.T) {
 
 func TestErrorsNameSideAndScenario(t *testing.T) {
 	for scenario, want := range map[string]string{
-		"fails":   "fails on ours: the work was not done: keys processed: got 9, want 10",
-		"missing": `missing on ours: there is no scenario "missing" here`,
-		"nothing": "nothing on ours: n is NaN",
-		"dies":    "dies on ours: the worker process has failed: exit status 7",
+		"fails":   "fails on ours: exit status 1: Error: the work was not done: keys processed: got 9, want 10",
+		"missing": `missing on ours: exit status 1: Error: there is no scenario "missing" here`,
+		"nothing": "nothing on ours: exit status 1: Error: n is NaN",
+		"dies":    "dies on ours: exit status 7: ",
 	} {
 		_, err := ourselves(t).Run(t.Context(), scenario, bench.Full)
 		assert.EqualError(t, err, want)
@@ -103,35 +104,25 @@ func TestTheEndOfTheContextKillsTheWorker(t *testing.T) {
 	assert.ErrorIs(t, err, reason)
 }
 
-func TestRunningAScenarioByHand(t *testing.T) {
-	output, err := alone(t, "-quick -rounds 2 count")
-	require.NoError(t, err)
-	first, second := "count\n  n                    11\n  counted\n", "count\n  n                    12\n  counted\n"
-	assert.Equal(t, first+second, output)
-}
+func TestAWorkerByHand(t *testing.T) {
+	profile := filepath.Join(t.TempDir(), "cpu")
+	for arguments, want := range map[string]string{
+		"-list":       "count\nfails\nnothing\ndies\nhangs\n",
+		"short -list": "fails\n",
+		"-help":       "SCENARIO...",
 
-func TestTheProfilesOfAScenario(t *testing.T) {
-	cpu, mem := filepath.Join(t.TempDir(), "cpu"), filepath.Join(t.TempDir(), "mem")
-	_, err := alone(t, "-cpuprofile "+cpu+" -memprofile "+mem+" count")
-	require.NoError(t, err)
-	for _, path := range []string{cpu, mem} {
-		profile, err := os.ReadFile(path)
+		"-quick -rounds 2 -cpuprofile " + profile + " count": `"n": 12`,
+	} {
+		output, err := alone(t, arguments)
 		require.NoError(t, err)
-		assert.Equal(t, "\x1f\x8b", string(profile[:2]), "profiles are compressed")
+		assert.Contains(t, output, want)
 	}
-}
-
-func TestMessagesOfAWorkerByHand(t *testing.T) {
-	output, err := alone(t, "-list")
+	written, err := os.ReadFile(profile)
 	require.NoError(t, err)
-	assert.Contains(t, output, "count\nfails\n")
-
-	output, err = alone(t, "-help")
-	require.NoError(t, err, "asking for help is no error")
-	assert.Contains(t, output, "SCENARIO...")
+	assert.Equal(t, "\x1f\x8b", string(written[:2]), "profiles are compressed")
 
 	for arguments, want := range map[string]string{
-		"fails":                          "Error: fails: the work was not done: keys processed: got 9, want 10\n",
+		"fails":                          "Error: the work was not done: keys processed: got 9, want 10\n",
 		"-rouns 2 count":                 "Error: flag provided but not defined: -rouns\n",
 		"-cpuprofile /nowhere/cpu count": "Error: open /nowhere/cpu: no such file or directory\n",
 	} {

@@ -1,15 +1,4 @@
-// Package compare measures this project against client-go: both do the same work in turns, each in
-// a process of its own. The textbook forms take turns as well, without a target. [Measures] is the
-// table of what is compared with the targets; [Extras] are shown beside it. Each round of a
-// scenario runs every side once, in an order that is reversed from round to round (A B, B A, ...),
-// so that a disturbance of the machine affects both and the ratio of a round is worth more than its
-// figures. Sides whose proofs differ did different work, which is an error. A worker process or
-// deletion.Runner runs a side; the records become a table, bench.json and the page, where every word
-// that depends on a figure is computed.
-//
-// To add a measure, write its scenario for every side, enter it in Measures, and describe it in
-// texts/, where a text can depend on whether the target is missed.
-package compare
+package main
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package compare_test
+package main_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/upstream/bench/compare"
+	compare "orrery/upstream/bench/compare"
 )
 
 func TestSidesTakeTurnsAndSwap(t *testing.T) {

@@ -1,7 +1,9 @@
-package compare_test
+package main_test
 
 import (
+	"cmp"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,11 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/lab/bench"
-	"orrery/upstream/bench/clusters"
-	"orrery/upstream/bench/compare"
-	"orrery/upstream/bench/ours"
-	"orrery/upstream/bench/theirs"
+	compare "orrery/upstream/bench/compare"
 )
 
 // A comparison without a target shows nothing that can be missed, and guards nothing: those are the
@@ -40,35 +38,33 @@ func TestEveryMeasureHasATarget(t *testing.T) {
 
 // A measure needs its scenario on each of its sides.
 func TestEverySideHasItsScenarios(t *testing.T) {
-	whole := []bench.Scenario{{Name: clusters.Hundred}, {Name: clusters.Empty}, {Name: clusters.Servers}}
-	scenarios := map[compare.Side][]bench.Scenario{
-		compare.Ours:     slices.Concat(ours.Scenarios(), whole),
-		compare.Textbook: slices.Concat(ours.TextbookScenarios(), whole),
-		compare.InOrder:  ours.InOrderScenarios(),
-		compare.Theirs:   slices.Concat(theirs.Scenarios(), whole),
-		compare.Priority: theirs.PriorityScenarios(),
-		compare.RealFIFO: theirs.RealFIFOScenarios(),
+	workers := t.TempDir()
+	require.NoError(t, exec.Command("go", "build", "-o", workers+"/", "../ours", "../theirs").Run())
+	scenarios := func(worker string, form ...string) []string {
+		output, err := exec.Command(filepath.Join(workers, worker), append(form, "-list")...).Output()
+		require.NoError(t, err, worker, form)
+		return append(strings.Fields(string(output)), compare.Hundred, compare.Empty, compare.Servers)
+	}
+	sides := map[compare.Side][]string{
+		compare.Ours:     scenarios("ours"),
+		compare.Textbook: scenarios("ours", "textbook"),
+		compare.InOrder:  scenarios("ours", "inorder"),
+		compare.Theirs:   scenarios("theirs"),
+		compare.Priority: scenarios("theirs", "priority"),
+		compare.RealFIFO: scenarios("theirs", "realfifo"),
 	}
 	for _, m := range slices.Concat(compare.Measures(), compare.Extras()) {
-		other := m.Other
-		if other == "" {
-			other = m.Scenario
-		}
-		assert.True(t, contains(scenarios[compare.Ours], m.Scenario), "%s on our side has no %s", m.Name, m.Scenario)
-		assert.True(t, contains(scenarios[m.Against], other), "%s of %s has no %s", m.Name, m.Against, other)
+		assert.Contains(t, sides[compare.Ours], m.Scenario, m.Name)
+		assert.Contains(t, sides[m.Against], cmp.Or(m.Other, m.Scenario), m.Name)
 		if m.Textbook != "" {
-			assert.True(t, contains(scenarios[m.Textbook], m.Scenario), "%s of %s has no %s", m.Name, m.Textbook, m.Scenario)
+			assert.Contains(t, sides[m.Textbook], m.Scenario, m.Name)
 		}
 	}
-}
-
-func contains(scenarios []bench.Scenario, name string) bool {
-	return slices.ContainsFunc(scenarios, func(s bench.Scenario) bool { return s.Name == name })
 }
 
 // A process initialises and keeps in memory what it links, so our side must not link the original.
 func TestOurSideLinksNothingOfTheOriginal(t *testing.T) {
-	output, err := exec.Command("go", "list", "-deps", "orrery/upstream/bench/cmd/ours").Output()
+	output, err := exec.Command("go", "list", "-deps", "orrery/upstream/bench/ours").Output()
 	require.NoError(t, err)
 	for dependency := range strings.Lines(string(output)) {
 		assert.NotRegexp(t, `^(k8s\.io|sigs\.k8s\.io)/`, dependency)

@@ -1,4 +1,4 @@
-package compare_test
+package main_test
 
 import (
 	"regexp"
@@ -11,8 +11,7 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/bench/report"
-	"orrery/upstream/bench/clusters"
-	"orrery/upstream/bench/compare"
+	compare "orrery/upstream/bench/compare"
 )
 
 // complete returns results with a record for every measure.
@@ -54,7 +53,7 @@ func TestThePageHasEveryMeasure(t *testing.T) {
 	}
 	for _, m := range compare.Extras() {
 		against := string(m.Against)
-		if m.Scenario == clusters.Servers {
+		if m.Scenario == compare.Servers {
 			against = "a control plane"
 		}
 		has(t, page, "| "+m.Title+" | "+against+" |")

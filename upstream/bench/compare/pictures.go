@@ -1,4 +1,4 @@
-package compare
+package main
 
 import (
 	"orrery/internal/lab/bench"

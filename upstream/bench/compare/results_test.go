@@ -1,4 +1,4 @@
-package compare_test
+package main_test
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/upstream/bench/compare"
+	compare "orrery/upstream/bench/compare"
 )
 
 // results returns made-up records.

@@ -1,4 +1,4 @@
-package theirs
+package main
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package theirs
+package main
 
 import (
 	"k8s.io/client-go/util/workqueue"

@@ -1,4 +1,4 @@
-package theirs_test
+package main
 
 import (
 	"encoding/json"
@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench/syncbench"
-	"orrery/upstream/bench/theirs"
 )
 
 func TestMain(m *testing.M) {
@@ -26,7 +25,7 @@ func TestMain(m *testing.M) {
 // Both sides have the same pods in their caches.
 func TestSyncDoesTheSameWork(t *testing.T) {
 	cfg := syncbench.Config{Objects: 300}
-	original, err := syncbench.Run(t.Context(), theirs.Sync(), &cfg, nil)
+	original, err := syncbench.Run(t.Context(), Sync(), &cfg, nil)
 	require.NoError(t, err)
 	ours, err := syncbench.Run(t.Context(), syncbench.Orrery(), &cfg, nil)
 	require.NoError(t, err)
@@ -68,7 +67,7 @@ func TestSyncAsksForTheSame(t *testing.T) {
 		}
 		return asked
 	}
-	assert.Equal(t, ask(syncbench.Orrery()), ask(theirs.Sync()))
+	assert.Equal(t, ask(syncbench.Orrery()), ask(Sync()))
 	end.Close()
 	assert.NoError(t, <-served)
 }

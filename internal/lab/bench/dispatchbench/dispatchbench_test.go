@@ -38,7 +38,7 @@ func TestRunOfEachDesign(t *testing.T) {
 				assert.Positive(t, events.Value)
 				assert.Positive(t, result.Latency.Count())
 				assert.Len(t, result.Proof, 2)
-				assert.Contains(t, meter.Phase().Name, "events a second")
+				assert.Contains(t, meter.Step().Name, "events a second")
 			})
 		}
 	}

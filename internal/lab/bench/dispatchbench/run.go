@@ -21,7 +21,7 @@ import (
 // due until a handler was called with it, or with the event that it was merged into. Every handler
 // counts.
 func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) (*bench.Result, error) {
-	meter.Begin("preparing events", 0, 0)
+	meter.Begin("preparing events", 0)
 	cost := bench.NewCost(cfg.HandlerCost)
 	w, err := newWorld(subject, *cfg, buffer, func(w *witness) {
 		if cfg.HandlerCost > 0 {

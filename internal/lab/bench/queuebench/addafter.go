@@ -53,11 +53,11 @@ type delays struct {
 func delayAll(ctx context.Context, subject Subject, keys *bench.Keys, d delays) (bench.Outcome, error) {
 	n := keys.Len()
 
-	warm := watch(ctx, subject.New(Options{Backoff: farFuture}), nil)
+	warm := watch(ctx, subject.New(Options{Backoff: farFuture}))
 	delayThese(warm, keys.All()[:n/20], d.delay)
 	warm.Close()
 
-	g := watch(ctx, subject.New(Options{Backoff: farFuture}), nil)
+	g := watch(ctx, subject.New(Options{Backoff: farFuture}))
 	defer g.Close()
 	var first string
 	usage := bench.Measure(func() { first = delayThese(g, keys.All(), d.delay) })
@@ -80,7 +80,7 @@ func delayThese(g *guard, keys []string, delay func(Queue, string)) (first strin
 	for i, key := range keys {
 		delay(g.q, key)
 		if i%1000 == 999 {
-			g.Moved(1000)
+			g.Moved()
 		}
 	}
 	g.q.AddAfter(sentinel, 1)

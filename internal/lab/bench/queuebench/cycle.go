@@ -31,7 +31,7 @@ func cycle(ctx context.Context, subject Subject, effort bench.Effort, sinks *Sin
 	n := effort.Of(2_000_000, 400_000)
 	keys := bench.NewKeys(10_000, bench.Uniform, 1).All()
 	q := subject.New(Options{Sinks: sinks})
-	g := watch(ctx, q, nil)
+	g := watch(ctx, q)
 	defer g.Close()
 
 	right := cycles(q, keys, 1, g) // warm-up
@@ -68,7 +68,7 @@ func cycles(q Queue, keys []string, rounds int, g *guard) (right int) {
 			}
 			q.Done(got)
 		}
-		g.Moved(len(keys))
+		g.Moved()
 	}
 	return right
 }

@@ -5,8 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"orrery/internal/lab/bench"
 )
 
 // stallTimeout is how long a queue may make no progress before a key counts as lost. Unless the
@@ -17,7 +15,6 @@ const stallTimeout = time.Minute
 // so a lost key cannot block a workload forever.
 type guard struct {
 	q     Queue
-	meter *bench.Meter // may be nil
 	moves atomic.Int64
 
 	shutDown sync.Once
@@ -27,8 +24,8 @@ type guard struct {
 }
 
 // watch returns a guard that watches q. Close ends it.
-func watch(ctx context.Context, q Queue, meter *bench.Meter) *guard {
-	g := &guard{q: q, meter: meter, stop: make(chan struct{})}
+func watch(ctx context.Context, q Queue) *guard {
+	g := &guard{q: q, stop: make(chan struct{})}
 	g.watching.Go(func() { g.run(ctx) })
 	return g
 }
@@ -54,11 +51,8 @@ func (g *guard) run(ctx context.Context) {
 	g.ShutDown()
 }
 
-// Moved reports that n keys were processed. Call it once per batch.
-func (g *guard) Moved(n int) {
-	g.moves.Add(1)
-	g.meter.Count(n)
-}
+// Moved reports that keys were processed. Call it once per batch.
+func (g *guard) Moved() { g.moves.Add(1) }
 
 // ShutDown shuts the queue down, once.
 func (g *guard) ShutDown() {

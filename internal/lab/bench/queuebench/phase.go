@@ -12,11 +12,11 @@ import (
 // measure puts a load on a new queue of the subject for a time: rate events a second, or as many as
 // possible if rate is 0. It returns the phase with its counts and its usage, and prove's error.
 //
-// First it prepares everything: the subject makes the queue, and watch makes the guard, which gets
-// the meter. Only then the phase starts. The pacer and all due times count from its start, and
+// First it prepares everything: the subject makes the queue, and watch makes the guard. Only then
+// the phase starts. The pacer and all due times count from its start, and
 // bench.Measure measures nothing but work. The guard is closed at the end.
 func (r *run) measure(ctx context.Context, subject Subject, lasts time.Duration, rate float64) (*phase, error) {
-	p := &phase{run: r, guard: watch(ctx, subject.New(r.options()), r.meter), until: lasts}
+	p := &phase{run: r, guard: watch(ctx, subject.New(r.options())), until: lasts}
 	defer p.Close()
 	p.start = time.Now()
 	if rate > 0 {
@@ -122,7 +122,7 @@ func (p *phase) consume(ctx context.Context) {
 		}
 		p.q.Done(key)
 		if t.processed++; t.processed%size == 0 {
-			p.Moved(size)
+			p.Moved()
 		}
 	}
 }

@@ -27,11 +27,11 @@ func Pipeline(ctx context.Context, subject Subject, effort bench.Effort) (bench.
 	n := effort.Of(1_000_000, 200_000)
 	keys := bench.NewKeys(n, bench.Uniform, 1).All()
 
-	warm := watch(ctx, subject.New(Options{}), nil)
+	warm := watch(ctx, subject.New(Options{}))
 	pipeline(warm, keys[:n/20])
 	warm.Close()
 
-	g := watch(ctx, subject.New(Options{}), nil)
+	g := watch(ctx, subject.New(Options{}))
 	defer g.Close()
 	var got digest
 	usage := bench.Measure(func() { got = pipeline(g, keys) })
@@ -91,7 +91,7 @@ func work(g *guard, q Batcher) (got digest) {
 			got.add(key)
 		}
 		if got.count-moved >= 1024 {
-			g.Moved(got.count - moved)
+			g.Moved()
 			moved = got.count
 		}
 		q.DoneAll(keys[:n])

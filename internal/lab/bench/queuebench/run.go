@@ -31,12 +31,11 @@ func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) 
 		keys:   keys, indexOf: keys.Index(),
 		states: make([]keyState, cfg.Keys),
 		cost:   bench.NewCost(cfg.HandlerCost),
-		meter:  meter,
 	}
 	if cfg.Stall > 0 {
 		subject = stalling{subject, cfg.Duration / 3, cfg.Stall}
 	}
-	meter.Begin("warming up", cfg.Duration/10, 0)
+	meter.Begin("warming up", cfg.Duration/10)
 	if _, err := r.measure(ctx, subject, cfg.Duration/10, 0); err != nil {
 		return nil, err
 	}

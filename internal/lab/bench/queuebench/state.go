@@ -15,7 +15,6 @@ type run struct {
 	indexOf func(key string) int // -1: none of the keys
 	states  []keyState           // by index of the key; all zero between two phases
 	cost    bench.Cost
-	meter   *bench.Meter
 }
 
 // keyState is the state of one key. A producer records an event in it before adding the key, and a

@@ -13,14 +13,11 @@ package syncbench
 import (
 	"context"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/spf13/pflag"
 
 	"orrery/internal/lab/bench"
 	"orrery/restclient/api"
-	"orrery/wait"
 )
 
 // Run syncs once and returns the cost for this process.
@@ -55,14 +52,14 @@ type measurement struct {
 }
 
 func measure(ctx context.Context, subject Subject, cfg Config, meter *bench.Meter) (*measurement, error) {
-	meter.Begin("starting the server", 0, 0)
+	meter.Begin("starting the server", 0)
 	server, err := startServer(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	defer server.stop()
 
-	meter.Begin("syncing", 0, int64(cfg.Objects))
+	meter.Begin("syncing", 0)
 	m := &measurement{received: server.hello.Bytes}
 	bench.ResetPeakMemory()
 	var informer Informer
@@ -70,9 +67,7 @@ func measure(ctx context.Context, subject Subject, cfg Config, meter *bench.Mete
 		if informer, err = subject.Start(server.hello.URL); err != nil {
 			return
 		}
-		done := follow(informer, meter)
 		err = informer.WaitForSync(ctx)
-		done()
 	})
 	if informer != nil {
 		defer informer.Stop()
@@ -83,42 +78,20 @@ func measure(ctx context.Context, subject Subject, cfg Config, meter *bench.Mete
 	_, m.peak = bench.ResidentMemory()
 	m.live = bench.LiveHeap()
 
-	meter.Begin("comparing", 0, int64(cfg.Objects))
-	m.proof, err = prove(ctx, informer, server.hello.Digest, meter)
+	meter.Begin("comparing", 0)
+	m.proof, err = prove(ctx, informer, server.hello.Digest)
 	if err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-// follow updates the meter ten times a second, until done is called.
-func follow(informer Informer, meter *bench.Meter) (done func()) {
-	end := make(chan struct{})
-	var following sync.WaitGroup
-	following.Go(func() {
-		reported := 0
-		wait.Until(func() {
-			now := informer.Added()
-			meter.Count(now - reported)
-			reported = now
-		}, 100*time.Millisecond, end)
-	})
-	return func() {
-		close(end)
-		following.Wait()
-	}
-}
-
 // prove compares the cache and the handler's count with the server's pods.
-func prove(ctx context.Context, informer Informer, want Digest, meter *bench.Meter) (string, error) {
+func prove(ctx context.Context, informer Informer, want Digest) (string, error) {
 	var got Digest
 	err := informer.Each(func(head *api.ObjectMeta) error {
 		got.Add(*head)
-		if got.Pods%1000 == 0 {
-			meter.Count(1000)
-			return ctx.Err()
-		}
-		return nil
+		return ctx.Err()
 	})
 	if err != nil {
 		return "", err

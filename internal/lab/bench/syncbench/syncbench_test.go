@@ -92,7 +92,7 @@ func TestServer(t *testing.T) {
 		require.NoError(t, err)
 		defer informer.Stop()
 		require.NoError(t, informer.WaitForSync(t.Context()))
-		proof, err := prove(t.Context(), informer, served.digest, nil)
+		proof, err := prove(t.Context(), informer, served.digest)
 		require.NoError(t, err)
 		assert.Contains(t, proof, "30 pods in the cache and delivered to the handler")
 		assert.Contains(t, proof, digestOf(generated(cfg)).String())
@@ -129,7 +129,7 @@ func TestRun(t *testing.T) {
 		assert.True(t, ok, name)
 		assert.Positive(t, figure.Value, name)
 	}
-	assert.Equal(t, "comparing", meter.Phase().Name)
+	assert.Equal(t, "comparing", meter.Step().Name)
 }
 
 // The textbook gears sync the same pods.

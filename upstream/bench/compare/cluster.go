@@ -1,12 +1,4 @@
-// Package clusters compares whole programs on whole clusters. [Runner] compares namespace deletion by
-// "orrery run" and by kube-controller-manager with its namespace controller, on a real control plane.
-// One control plane without a namespace controller serves all its runs. Each run starts one side's
-// controller as a fresh process, with the same user and default flags, and deletes namespaces created
-// for the run. The figures come from kube-apiserver's audit log, not from either program; for [Empty]
-// a proxy delays answers by 5 ms. A run returns figures only if exactly these namespaces are gone and
-// nothing else has changed. It fails when a controller dies or takes longer than three minutes;
-// [Runner.Stop] reports components that died. [RunServer] compares API servers.
-package clusters
+package main
 
 import (
 	"context"
@@ -23,7 +15,6 @@ import (
 
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/faultnet"
-	"orrery/upstream/bench/compare"
 	"orrery/upstream/controlplane"
 	"orrery/upstream/e2e"
 )
@@ -34,10 +25,10 @@ const (
 	Empty   = "deletion/empty"
 )
 
-// Runner runs namespace controllers, one at a time, on a control plane of its own. Its methods must
+// cluster runs namespace controllers, one at a time, on a control plane of its own. Its methods must
 // not overlap. Create it with [Start].
-type Runner struct {
-	config Config
+type cluster struct {
+	config programs
 	cp     *controlplane.ControlPlane
 	client kubernetes.Interface // the administrator's, without a rate limit
 	heads  metadata.Interface   // the same for metadata
@@ -52,8 +43,8 @@ type Runner struct {
 
 // Start starts etcd, kube-apiserver, and kube-controller-manager with its garbage collector only:
 // other controllers that fill or observe namespaces would be measured too. The context bounds the
-// start. The caller must call [Runner.Stop].
-func Start(ctx context.Context, config Config) (*Runner, error) {
+// start. The caller must call Stop.
+func startCluster(ctx context.Context, config programs) (*cluster, error) {
 	cp, err := controlplane.Start(ctx, controlplane.Config{
 		Binary:      config.ControlPlane,
 		Controllers: []string{"garbage-collector-controller"},
@@ -62,7 +53,7 @@ func Start(ctx context.Context, config Config) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runner{config: config, cp: cp, audit: &e2e.AuditLog{Path: cp.AuditLog()}}
+	r := &cluster{config: config, cp: cp, audit: &e2e.AuditLog{Path: cp.AuditLog()}}
 	if err := r.prepare(ctx); err != nil {
 		return nil, errors.Join(err, r.Stop())
 	}
@@ -70,7 +61,7 @@ func Start(ctx context.Context, config Config) (*Runner, error) {
 }
 
 // prepare creates the clients, the kubeconfig files and the bystander.
-func (r *Runner) prepare(ctx context.Context) error {
+func (r *cluster) prepare(ctx context.Context) error {
 	rest, err := clientcmd.BuildConfigFromFlags("", r.cp.Kubeconfig())
 	if err != nil {
 		return err
@@ -99,7 +90,7 @@ func (r *Runner) prepare(ctx context.Context) error {
 }
 
 // throughProxy writes the controllers' kubeconfig with the proxy's address.
-func (r *Runner) throughProxy() (path string, err error) {
+func (r *cluster) throughProxy() (path string, err error) {
 	text, err := os.ReadFile(r.direct)
 	if err != nil {
 		return "", err
@@ -113,7 +104,7 @@ func (r *Runner) throughProxy() (path string, err error) {
 }
 
 // Stop stops the control plane and the proxy. It returns an error if a component had died.
-func (r *Runner) Stop() error {
+func (r *cluster) Stop() error {
 	if r.proxy != nil {
 		_ = r.proxy.Close() // an error here has no consequence
 	}
@@ -121,14 +112,14 @@ func (r *Runner) Stop() error {
 }
 
 // Run runs one side once, with a fresh controller process that has ended when Run returns.
-func (r *Runner) Run(ctx context.Context, side compare.Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
+func (r *cluster) Run(ctx context.Context, side Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
 	if _, _, known := r.config.subject(side); !known {
 		return bench.Outcome{}, fmt.Errorf("%s: there is no namespace controller of %s", scenario, side)
 	}
 	ctx, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
 	r.runs++
-	s, known := scenarios[scenario]
+	s, known := deletions[scenario]
 	if !known {
 		return bench.Outcome{}, fmt.Errorf("%s: there is no such scenario", scenario)
 	}
@@ -147,25 +138,25 @@ const latency = 5 * time.Millisecond
 const runTimeout = 3 * time.Minute
 
 // Config names the programs.
-type Config struct {
+type programs struct {
 	// Orrery is our side's controller, Lab has our side's server, and ControlPlane has etcd,
 	// kube-apiserver and kube-controller-manager. Kubectl asks servers.
 	Orrery, Lab, ControlPlane, Kubectl string
 }
 
 // subject returns a side's namespace controller and its program.
-func (c Config) subject(side compare.Side) (subject e2e.Subject, path string, known bool) {
+func (c programs) subject(side Side) (subject e2e.Subject, path string, known bool) {
 	switch side {
-	case compare.Ours:
+	case Ours:
 		return e2e.Orrery(), c.Orrery, true
-	case compare.Textbook:
+	case Textbook:
 		textbook := e2e.Orrery()
 		textbook.Name += "-textbook"
 		textbook.Args = func(kubeconfig string) []string {
 			return append(e2e.Orrery().Args(kubeconfig), "--gears=textbook")
 		}
 		return textbook, c.Orrery, true
-	case compare.Theirs:
+	case Theirs:
 		return e2e.BuiltIn(), c.ControlPlane, true
 	}
 	return e2e.Subject{}, "", false

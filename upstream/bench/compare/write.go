@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/upstream/bench/compare"
 )
 
 // write writes the records and the page to the selected files.
-func (o *options) write(results compare.Results) error {
+func (o *options) write(results Results) error {
 	files := make(map[string][]byte)
 	if o.jsonFile != "" {
 		records, err := results.JSON()
@@ -23,7 +22,7 @@ func (o *options) write(results compare.Results) error {
 		files[o.jsonFile] = records
 	}
 	if o.page != "" {
-		page, err := compare.Page(results)
+		page, err := Page(results)
 		if err != nil {
 			return err
 		}
@@ -45,7 +44,7 @@ func (o *options) write(results compare.Results) error {
 
 // renderOnly writes the page from the records of the last comparison.
 func (o *options) renderOnly() error {
-	results, err := compare.ReadResults(o.jsonFile)
+	results, err := ReadResults(o.jsonFile)
 	if err != nil {
 		return err
 	}
@@ -68,13 +67,13 @@ func newConsole() *console {
 }
 
 // turn shows the current turn.
-func (c *console) turn(name string) { c.meter.Begin(name, 0, 0) }
+func (c *console) turn(name string) { c.meter.Begin(name, 0) }
 
 // finished prints the records of a scenario.
-func (c *console) finished(records []compare.Record, err error) {
+func (c *console) finished(records []Record, err error) {
 	c.meter.End()
 	for _, r := range records {
-		c.say("%5s  %s", time.Since(c.began).Round(time.Second), compare.Line(r))
+		c.say("%5s  %s", time.Since(c.began).Round(time.Second), Line(r))
 	}
 	if err != nil {
 		c.say("%5s  FAILED: %v", time.Since(c.began).Round(time.Second), err)

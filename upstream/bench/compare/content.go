@@ -1,4 +1,4 @@
-package clusters
+package main
 
 import (
 	"context"
@@ -63,7 +63,7 @@ func fill(ctx context.Context, client kubernetes.Interface, namespace string) er
 }
 
 // create creates namespaces, filled or empty.
-func (r *Runner) create(ctx context.Context, names []string, filled bool) error {
+func (r *cluster) create(ctx context.Context, names []string, filled bool) error {
 	return parallelize(names, func(name string) error {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		_, err := r.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
@@ -75,7 +75,7 @@ func (r *Runner) create(ctx context.Context, names []string, filled bool) error 
 }
 
 // deleteAndAwait deletes namespaces concurrently and returns when the last is gone.
-func (r *Runner) deleteAndAwait(ctx context.Context, names []string) error {
+func (r *cluster) deleteAndAwait(ctx context.Context, names []string) error {
 	watch, err := r.client.CoreV1().Namespaces().Watch(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ var kinds = []schema.GroupVersionResource{
 }
 
 // inventory returns a line for each object of these types: type, namespace, name, UID and version.
-func (r *Runner) inventory(ctx context.Context) (sets.Set[string], error) {
+func (r *cluster) inventory(ctx context.Context) (sets.Set[string], error) {
 	lines := sets.New[string]()
 	for _, kind := range kinds {
 		list, err := r.heads.Resource(kind).List(ctx, metav1.ListOptions{})

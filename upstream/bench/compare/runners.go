@@ -3,54 +3,52 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"k8s.io/client-go/rest"
 
 	"orrery/internal/lab/bench"
-	"orrery/upstream/bench/clusters"
-	"orrery/upstream/bench/compare"
 )
 
 // runners passes each scenario to a new worker process, or to a control plane that starts when it is
 // first needed.
 type runners struct {
-	programs string
+	programs programs
 	say      func(format string, arguments ...any)
-	workers  map[compare.Side]bench.Worker
-	deletion *clusters.Runner
+	workers  map[Side]bench.Worker
+	deletion *cluster
 }
 
 // newRunners returns runners for the programs in a directory.
-func newRunners(programs string, say func(string, ...any)) *runners {
-	ours := bench.Worker{Path: filepath.Join(programs, "bench-ours"), Stderr: os.Stderr}
-	theirs := bench.Worker{Path: filepath.Join(programs, "bench-theirs"), Stderr: os.Stderr}
+func newRunners(directory string, say func(string, ...any)) *runners {
+	ours := bench.Worker{Path: filepath.Join(directory, "bench-ours")}
+	theirs := bench.Worker{Path: filepath.Join(directory, "bench-theirs")}
 	textbook, inOrder, priority, realFIFO := ours, ours, theirs, theirs
 	textbook.Args, inOrder.Args = []string{"textbook"}, []string{"inorder"}
 	priority.Args, realFIFO.Args = []string{"priority"}, []string{"realfifo"}
-	commands := map[compare.Side]bench.Worker{
-		compare.Ours: ours, compare.Textbook: textbook, compare.InOrder: inOrder,
-		compare.Theirs: theirs, compare.Priority: priority, compare.RealFIFO: realFIFO,
+	commands := map[Side]bench.Worker{
+		Ours: ours, Textbook: textbook, InOrder: inOrder,
+		Theirs: theirs, Priority: priority, RealFIFO: realFIFO,
 	}
 	for side, command := range commands {
 		command.Side = string(side)
 		commands[side] = command
 	}
-	return &runners{programs: programs, say: say, workers: commands}
+	return &runners{workers: commands, say: say, programs: programs{
+		Orrery:       filepath.Join(directory, "orrery"),
+		Lab:          filepath.Join(directory, "lab"),
+		ControlPlane: filepath.Join(directory, "controlplane"),
+		Kubectl:      filepath.Join(directory, "kubectl"),
+	}}
 }
 
 // Run runs a side once.
-func (r *runners) Run(ctx context.Context, side compare.Side, scenario string, effort bench.Effort) (bench.Outcome, error) {
-	config := clusters.Config{
-		Orrery:       filepath.Join(r.programs, "orrery"),
-		Lab:          filepath.Join(r.programs, "lab"),
-		ControlPlane: filepath.Join(r.programs, "controlplane"),
-		Kubectl:      filepath.Join(r.programs, "kubectl"),
-	}
-	if scenario == clusters.Servers {
-		return clusters.RunServer(ctx, config, side, effort)
+func (r *runners) Run(
+	ctx context.Context, side Side, scenario string, effort bench.Effort,
+) (bench.Outcome, error) {
+	if scenario == Servers {
+		return runServer(ctx, r.programs, side, effort)
 	}
 	if !strings.HasPrefix(scenario, "deletion/") {
 		return r.workers[side].Run(ctx, scenario, effort)
@@ -58,7 +56,7 @@ func (r *runners) Run(ctx context.Context, side compare.Side, scenario string, e
 	if r.deletion == nil {
 		rest.SetDefaultWarningHandler(rest.NoWarnings{}) // the server's, about deprecated types
 		r.say("starting a control plane: etcd, kube-apiserver, kube-controller-manager")
-		started, err := clusters.Start(ctx, config)
+		started, err := startCluster(ctx, r.programs)
 		if err != nil {
 			return bench.Outcome{}, err
 		}

@@ -1,4 +1,4 @@
-package clusters
+package main
 
 import (
 	"context"
@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/upstream/bench/compare"
 	"orrery/upstream/controlplane"
 	"orrery/upstream/e2e"
 )
 
 // scenario is a number of namespaces that are deleted at once.
-type scenario struct {
+type deletion struct {
 	full, quick int  // namespaces, by effort
 	filled      bool // with the content of a small application
 	distant     bool // the controller is behind the proxy
@@ -25,13 +24,13 @@ type scenario struct {
 // scenarios are all of them. Their figures are "s" and "ms", from the sending of the controller's
 // first request after the grace period to the answer that removes the last namespace; "requests",
 // all of the controller's from the deletion to that moment without its watches; and "resident MiB".
-var scenarios = map[string]scenario{
+var deletions = map[string]deletion{
 	Hundred: {full: 100, quick: 20, filled: true, rests: true},
 	Empty:   {full: 1, quick: 1, distant: true},
 }
 
 // run runs a scenario with a fresh controller.
-func (r *Runner) run(ctx context.Context, side compare.Side, s scenario, effort bench.Effort) (bench.Outcome, error) {
+func (r *cluster) run(ctx context.Context, side Side, s deletion, effort bench.Effort) (bench.Outcome, error) {
 	names, kubeconfig, away := r.names(effort.Of(s.full, s.quick)), r.direct, time.Duration(0)
 	if s.distant {
 		kubeconfig, away = r.distant, latency // the first request is sent that much before it arrives
@@ -54,7 +53,7 @@ func (r *Runner) run(ctx context.Context, side compare.Side, s scenario, effort 
 }
 
 // names returns n unused names.
-func (r *Runner) names(n int) []string {
+func (r *cluster) names(n int) []string {
 	names := make([]string, n)
 	for i := range names {
 		names[i] = fmt.Sprintf("bench-%03d-%03d", r.runs, i)
@@ -64,7 +63,7 @@ func (r *Runner) names(n int) []string {
 
 // deleteAll creates namespaces, has the controller delete them, and returns its work. It fails if
 // anything is left or anything else has changed.
-func (r *Runner) deleteAll(ctx context.Context, names []string, filled bool) (work, error) {
+func (r *cluster) deleteAll(ctx context.Context, names []string, filled bool) (work, error) {
 	before, err := r.inventory(ctx)
 	if err != nil {
 		return work{}, err
@@ -92,7 +91,7 @@ func (r *Runner) deleteAll(ctx context.Context, names []string, filled bool) (wo
 
 // auditedUntilFinalized returns the controller's requests. A namespace is seen to be gone before
 // the request that removed it is logged, so it reads the log until each namespace has that request.
-func (r *Runner) auditedUntilFinalized(ctx context.Context, names []string) (requests []e2e.Request, err error) {
+func (r *cluster) auditedUntilFinalized(ctx context.Context, names []string) (requests []e2e.Request, err error) {
 	waiting := map[string]bool{}
 	for _, name := range names {
 		waiting[name] = true
@@ -114,7 +113,7 @@ func (r *Runner) auditedUntilFinalized(ctx context.Context, names []string) (req
 }
 
 // idleMemory waits until a process has been idle for some time and returns its memory.
-func (r *Runner) idleMemory(ctx context.Context, process *controlplane.Process, effort bench.Effort) (residentMiB float64, err error) {
+func (r *cluster) idleMemory(ctx context.Context, process *controlplane.Process, effort bench.Effort) (residentMiB float64, err error) {
 	rest := time.NewTimer(time.Duration(effort.Of(10, 5)) * time.Second)
 	defer rest.Stop()
 	select {

@@ -1,4 +1,4 @@
-package clusters
+package main
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/upstream/bench/compare"
 	"orrery/upstream/controlplane"
 	"orrery/wait"
 )
@@ -27,8 +26,8 @@ const Servers = "server/start"
 // serversTimeout bounds a run at several times what a control plane takes.
 const serversTimeout = 3 * time.Minute
 
-// RunServer starts a side's server, measures, and stops it.
-func RunServer(ctx context.Context, config Config, side compare.Side, effort bench.Effort) (bench.Outcome, error) {
+// runServer starts a side's server, measures, and stops it.
+func runServer(ctx context.Context, config programs, side Side, effort bench.Effort) (bench.Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, serversTimeout)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "bench-server-")
@@ -52,17 +51,17 @@ type started struct {
 	stop       func() error
 }
 
-func (c Config) start(ctx context.Context, side compare.Side, dir string) (started, error) {
+func (c programs) start(ctx context.Context, side Side, dir string) (started, error) {
 	switch side {
-	case compare.Ours:
+	case Ours:
 		return c.startLab(ctx, dir)
-	case compare.Theirs:
+	case Theirs:
 		return c.startControlPlane(ctx)
 	}
 	return started{}, errors.New("there is no such server")
 }
 
-func (c Config) startLab(ctx context.Context, dir string) (started, error) {
+func (c programs) startLab(ctx context.Context, dir string) (started, error) {
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	process, err := controlplane.StartProcess(controlplane.ProcessConfig{
 		Name: "lab serve", Path: c.Lab, LogFile: filepath.Join(dir, "log"),
@@ -88,7 +87,7 @@ func (c Config) startLab(ctx context.Context, dir string) (started, error) {
 	return s, nil
 }
 
-func (c Config) startControlPlane(ctx context.Context) (started, error) {
+func (c programs) startControlPlane(ctx context.Context) (started, error) {
 	cp, err := controlplane.Start(ctx, controlplane.Config{
 		Binary: c.ControlPlane, Controllers: []string{"garbage-collector-controller"},
 	})
@@ -98,7 +97,7 @@ func (c Config) startControlPlane(ctx context.Context) (started, error) {
 	return started{kubeconfig: cp.Kubeconfig(), processes: cp.PIDs(), stop: cp.Stop}, nil
 }
 
-func (c Config) measure(ctx context.Context, s started, began time.Time, effort bench.Effort) (bench.Outcome, error) {
+func (c programs) measure(ctx context.Context, s started, began time.Time, effort bench.Effort) (bench.Outcome, error) {
 	if _, err := c.listNamespaces(ctx, s); err != nil {
 		return bench.Outcome{}, err
 	}
@@ -132,7 +131,7 @@ func (c Config) measure(ctx context.Context, s started, began time.Time, effort 
 }
 
 // listNamespaces runs kubectl once and returns how long that took.
-func (c Config) listNamespaces(ctx context.Context, s started) (time.Duration, error) {
+func (c programs) listNamespaces(ctx context.Context, s started) (time.Duration, error) {
 	command := exec.CommandContext(ctx, c.Kubectl, "--kubeconfig", s.kubeconfig, "get", "namespaces",
 		"default", "kube-node-lease", "kube-public", "kube-system")
 	began := time.Now()

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/upstream/bench/compare"
 )
 
 func parsed(t *testing.T, arguments ...string) options {
@@ -57,7 +56,7 @@ func TestWhichMeasures(t *testing.T) {
 		require.NoError(t, err)
 		found := false
 		for _, m := range measures {
-			found = found || m.Kind == compare.None
+			found = found || m.Kind == None
 			assert.True(t, m.Quick || !quick, m.Name)
 			assert.True(t, m.Textbook == "" || !quick, m.Name)
 		}

@@ -1,4 +1,4 @@
-package clusters
+package main
 
 import (
 	"context"
@@ -7,13 +7,12 @@ import (
 	"time"
 
 	"orrery/internal/lab/bench"
-	"orrery/upstream/bench/compare"
 	"orrery/upstream/controlplane"
 	"orrery/upstream/e2e"
 )
 
 // startController starts a side's controller and returns when it watches namespaces.
-func (r *Runner) startController(ctx context.Context, side compare.Side, kubeconfig string) (*controlplane.Process, error) {
+func (r *cluster) startController(ctx context.Context, side Side, kubeconfig string) (*controlplane.Process, error) {
 	if err := r.audit.Skip(); err != nil {
 		return nil, err
 	}

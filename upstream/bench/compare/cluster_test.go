@@ -1,4 +1,4 @@
-package clusters
+package main
 
 import (
 	"path/filepath"
@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/upstream/bench/compare"
 	"orrery/upstream/controlplane"
 )
 
@@ -18,15 +17,15 @@ func TestBothSidesDoTheSameWork(t *testing.T) {
 	require.NoError(t, err)
 	plane, err := controlplane.FindUp(filepath.Join("bin", "controlplane"))
 	require.NoError(t, err)
-	runner, err := Start(t.Context(), Config{Orrery: orrery, ControlPlane: plane})
+	runner, err := startCluster(t.Context(), programs{Orrery: orrery, ControlPlane: plane})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, runner.Stop()) }()
 
 	figures := map[string][]string{Hundred: {"s", "requests", "resident MiB"}, Empty: {"ms", "requests"}}
 	for scenario, names := range figures {
-		ours, err := runner.Run(t.Context(), compare.Ours, scenario, bench.Quick)
+		ours, err := runner.Run(t.Context(), Ours, scenario, bench.Quick)
 		require.NoError(t, err)
-		theirs, err := runner.Run(t.Context(), compare.Theirs, scenario, bench.Quick)
+		theirs, err := runner.Run(t.Context(), Theirs, scenario, bench.Quick)
 		require.NoError(t, err)
 		assert.Equal(t, ours.Proof, theirs.Proof)
 		for _, name := range names {
@@ -39,13 +38,13 @@ func TestBothSidesDoTheSameWork(t *testing.T) {
 		}
 	}
 
-	_, err = runner.Run(t.Context(), compare.Priority, Hundred, bench.Quick)
+	_, err = runner.Run(t.Context(), Priority, Hundred, bench.Quick)
 	assert.ErrorContains(t, err, "no namespace controller of controller-runtime")
-	_, err = runner.Run(t.Context(), compare.Ours, "deletion/none", bench.Quick)
+	_, err = runner.Run(t.Context(), Ours, "deletion/none", bench.Quick)
 	assert.ErrorContains(t, err, "no such scenario")
 }
 
 func TestProgramsThatDoNotExist(t *testing.T) {
-	_, err := Start(t.Context(), Config{Orrery: "/nowhere", ControlPlane: "/nowhere"})
+	_, err := startCluster(t.Context(), programs{Orrery: "/nowhere", ControlPlane: "/nowhere"})
 	assert.ErrorContains(t, err, "/nowhere")
 }

@@ -10,15 +10,13 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"orrery/upstream/bench/compare"
 )
 
 // limit bounds the time of one side for one scenario.
 const limit = 3 * time.Minute
 
 func list(w io.Writer) error {
-	for _, m := range slices.Concat(compare.Measures(), compare.Extras()) {
+	for _, m := range slices.Concat(Measures(), Extras()) {
 		if _, err := fmt.Fprintf(w, "%-60s %s\n", m.Name, m.Title); err != nil {
 			return err
 		}
@@ -27,20 +25,20 @@ func list(w io.Writer) error {
 }
 
 // measures returns the selected measures.
-func (o *options) measures() ([]compare.Measure, error) {
-	measures := compare.Measures()
+func (o *options) measures() ([]Measure, error) {
+	measures := Measures()
 	if o.quick {
-		measures = slices.DeleteFunc(measures, func(m compare.Measure) bool { return !m.Quick })
+		measures = slices.DeleteFunc(measures, func(m Measure) bool { return !m.Quick })
 		for i := range measures {
 			measures[i].Textbook = "" // it has no target
 		}
 	} else {
-		measures = append(measures, compare.Extras()...)
+		measures = append(measures, Extras()...)
 	}
 	if o.only == "" {
 		return measures, nil
 	}
-	return compare.Only(measures, strings.Split(o.only, ","))
+	return Only(measures, strings.Split(o.only, ","))
 }
 
 // compare measures, prints a table, and writes the selected files.
@@ -58,20 +56,20 @@ func (o *options) compare(ctx context.Context) (err error) {
 	defer screen.close()
 	runners := newRunners(programs, screen.say)
 	defer func() { err = errors.Join(err, runners.stop()) }()
-	machine := compare.ThisMachine(filepath.Join(programs, "bench-theirs"), filepath.Join(programs, "controlplane"))
+	machine := ThisMachine(filepath.Join(programs, "bench-theirs"), filepath.Join(programs, "controlplane"))
 	if warning := machine.Busy(); warning != "" {
 		screen.say("%s", warning)
 	}
-	config := compare.Config{
+	config := Config{
 		Measures: measures, Rounds: o.rounds, Effort: o.effort(), Limit: limit,
 		Turn: screen.turn, Finished: screen.finished,
 	}
-	records, err := compare.Run(ctx, runners, config)
+	records, err := Run(ctx, runners, config)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	screen.close()
-	results := compare.Results{Machine: machine, Records: records}
+	results := Results{Machine: machine, Records: records}
 	if tableErr := results.WriteTable(os.Stdout); tableErr != nil {
 		return errors.Join(err, tableErr)
 	}
@@ -80,7 +78,7 @@ func (o *options) compare(ctx context.Context) (err error) {
 		o.page = "" // the page needs both sides
 		return errors.Join(fmt.Errorf("some measures failed, so the page is unchanged:\n%w", err), o.write(results))
 	case o.quick:
-		return errors.Join(o.write(results), compare.MissedTargets(records))
+		return errors.Join(o.write(results), MissedTargets(records))
 	default:
 		return o.write(results)
 	}

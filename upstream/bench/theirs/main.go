@@ -1,0 +1,38 @@
+// Command theirs is the other side of the comparison: client-go's queue, FIFO, store, informer and
+// client on the workloads of internal/lab/bench. Its first argument selects another original:
+// "priority" is controller-runtime's priority queue, and "realfifo" the FIFO that client-go's
+// informers use by default.
+//
+// Its adapters satisfy the workloads' small interfaces. What they add, such as boxing an object in
+// an interface, every user of the original must add too, so it belongs to the figure. The versions
+// are those of go.mod, with default feature gates, and each part is used as its documentation
+// recommends.
+package main
+
+import (
+	"os"
+	"slices"
+
+	"orrery/internal/lab/bench"
+	"orrery/internal/lab/bench/dispatchbench"
+	"orrery/internal/lab/bench/fifobench"
+	"orrery/internal/lab/bench/queuebench"
+	"orrery/internal/lab/bench/storebench"
+	"orrery/internal/lab/bench/syncbench"
+)
+
+func main() {
+	syncbench.ServeIfAsked()
+	forms := map[string][]bench.Scenario{
+		"": slices.Concat(
+			queuebench.Scenarios(Queue()),
+			fifobench.Scenarios(FIFO()),
+			storebench.Scenarios(Store()),
+			dispatchbench.Scenarios(Dispatch()),
+			syncbench.Scenarios(Sync()),
+		),
+		"priority": queuebench.Scenarios(PriorityQueue()),
+		"realfifo": fifobench.Scenarios(RealFIFO()),
+	}
+	os.Exit(bench.WorkerMain(forms, os.Args))
+}
