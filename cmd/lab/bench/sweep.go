@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -111,11 +109,15 @@ func (s *sweepFlags) complete(command *cobra.Command, _ []string, typed string) 
 
 // doubling returns the values of a range: low, doubled repeatedly, and finally high.
 func doubling(flag pflag.Value, low, high string) ([]string, error) {
-	from, err := rangeEnd(flag, low)
+	number, ok := flag.(*bench.Number)
+	if !ok {
+		return nil, errors.New("only numbers and durations have ranges; write a list with commas")
+	}
+	from, err := number.Parse(low)
 	if err != nil {
 		return nil, err
 	}
-	to, err := rangeEnd(flag, high)
+	to, err := number.Parse(high)
 	if err != nil {
 		return nil, err
 	}
@@ -124,28 +126,7 @@ func doubling(flag pflag.Value, low, high string) ([]string, error) {
 	}
 	var values []string
 	for v := from; v < to && len(values) <= mostSweepValues; v *= 2 {
-		values = append(values, rangeValue(flag, v))
+		values = append(values, number.Format(v))
 	}
-	return append(values, rangeValue(flag, to)), nil
-}
-
-func rangeEnd(flag pflag.Value, text string) (float64, error) {
-	if number, ok := flag.(*bench.Number); ok {
-		return number.Parse(text)
-	}
-	if flag.Type() == "time" {
-		duration, err := time.ParseDuration(text)
-		if err != nil {
-			return 0, fmt.Errorf("%q is not a duration with its unit, such as 500ms or 5m", text)
-		}
-		return float64(duration), nil
-	}
-	return 0, errors.New("only numbers and durations have ranges; write a list with commas")
-}
-
-func rangeValue(flag pflag.Value, v float64) string {
-	if flag.Type() == "time" {
-		return time.Duration(v).String()
-	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
+	return append(values, number.Format(to)), nil
 }
