@@ -4,24 +4,28 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/benchtest"
 	"orrery/restclient/api"
 )
 
-// with returns the default configuration with the nonzero fields of c.
-func with(c Config) *Config { return benchtest.With(c, (*Config).AddTo) }
+// with returns the default configuration with changes.
+func with(change func(c *Config)) *Config {
+	c := new(Config)
+	c.AddTo(pflag.NewFlagSet("", pflag.ContinueOnError))
+	change(c)
+	return c
+}
 
 func small() *Config {
-	return with(Config{Objects: 50, Load: bench.Load{Duration: 20 * time.Millisecond, Rate: 5000}})
+	return with(func(c *Config) { c.Objects, c.Duration, c.Rate = 50, 20*time.Millisecond, 5000 })
 }
 
 func TestRunOfEachDesign(t *testing.T) {
@@ -207,25 +211,6 @@ func TestAWrongListIsDetected(t *testing.T) {
 	require.NoError(t, w.verify())
 	handler.OnAdd(w.identity(0))
 	assert.ErrorAs(t, w.verify(), new(*bench.ProofError))
-}
-
-func TestScenarios(t *testing.T) {
-	names := map[string]bool{}
-	for _, s := range Scenarios(Orrery(Fast)) {
-		names[s.Name] = true
-		if s.Name != "dispatch/1" && s.Name != "dispatch/idle" && !strings.Contains(s.Name, "stalled") {
-			continue // they differ in numbers
-		}
-		outcome, err := s.Run(t.Context(), bench.Quick)
-		require.NoError(t, err, s.Name)
-		assert.NotEmpty(t, outcome.Figures)
-		assert.NotEmpty(t, outcome.Proof)
-	}
-	for _, name := range []string{
-		"dispatch/1", "dispatch/4", "dispatch/16", "dispatch/idle", "dispatch/stalled-default", "dispatch/stalled-coalescing",
-	} {
-		assert.Contains(t, names, name)
-	}
 }
 
 // A stalled handler that misses an update is detected, for each promise.

@@ -5,30 +5,31 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/benchtest"
 )
 
-// with returns the default configuration with the nonzero fields of c.
-func with(c Config) *Config { return benchtest.With(c, (*Config).AddTo) }
+// with returns the default configuration with changes.
+func with(change func(c *Config)) *Config {
+	c := new(Config)
+	c.AddTo(pflag.NewFlagSet("", pflag.ContinueOnError))
+	change(c)
+	return c
+}
 
 func init() { relistKnown = 10_000 }
-
-func TestScenarios(t *testing.T) {
-	benchtest.Scenarios(t, Subjects(), Scenarios, map[string][]string{
-		"fifo/add-pop": {"B/op", "allocs/op", "ns/op"},
-		"fifo/relist":  {"lock-ms", "ms"},
-	})
-}
 
 func TestRun(t *testing.T) {
 	for _, subject := range Subjects() {
 		for _, d := range bench.Distributions() {
 			t.Run(subject.Name()+"/"+string(d), func(t *testing.T) {
-				result, err := Run(t.Context(), subject, with(Config{Producers: 3, Keys: 100, ObjectSize: 10, Load: bench.Load{Distribution: d, Duration: 20 * time.Millisecond, Rate: 20_000}}), nil)
+				result, err := Run(t.Context(), subject, with(func(c *Config) {
+					c.Producers, c.Keys, c.ObjectSize = 3, 100, 10
+					c.Distribution, c.Duration, c.Rate = d, 20*time.Millisecond, 20_000
+				}), nil)
 				require.NoError(t, err)
 				for _, f := range result.Figures {
 					assert.Positive(t, f.Value, f.Name)
@@ -38,10 +39,6 @@ func TestRun(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestScenariosEndWithTheContext(t *testing.T) {
-	benchtest.EndsWithContext(t, Scenarios(Fast()))
 }
 
 // faulty is our queue with a fault before the consumer.
@@ -102,8 +99,8 @@ func TestUnprovenWorkHasNoFigures(t *testing.T) {
 		// In 10 ms a busy machine adds any number of events, but the paced part has exactly 1 or
 		// 400.
 		for rate, nth := range map[float64]int{100: 1, 40_000: 300} {
-			cfg := Config{Keys: 1000, Load: bench.Load{Duration: 10 * time.Millisecond, Rate: rate}}
-			_, err := Run(t.Context(), faultySubject(once(nth, fault)), with(cfg), nil)
+			cfg := with(func(c *Config) { c.Keys, c.Duration, c.Rate = 1000, 10*time.Millisecond, rate })
+			_, err := Run(t.Context(), faultySubject(once(nth, fault)), cfg, nil)
 			assert.ErrorAs(t, err, &proof, "%s, rate %v", name, rate)
 		}
 	}

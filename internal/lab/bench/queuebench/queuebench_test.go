@@ -1,29 +1,24 @@
 package queuebench
 
 import (
-	"context"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/benchtest"
 )
 
-// with returns the default configuration with the nonzero fields of c.
-func with(c Config) *Config { return benchtest.With(c, (*Config).AddTo) }
-
-func TestEveryScenarioProvesItsWork(t *testing.T) {
-	each := []string{"ns/op", "allocs/op", "B/op"}
-	pipeline := append([]string{"processed/s", "cpu-ns/op"}, each...)
-	benchtest.Scenarios(t, Subjects(), Scenarios, map[string][]string{
-		"queue/cycle": each, "queue/cycle-metrics": each, "queue/pipeline": pipeline, "queue/pipeline-singly": pipeline,
-		"queue/add-after": each, "queue/add-rate-limited": each,
-	})
+// with returns the default configuration with changes.
+func with(change func(c *Config)) *Config {
+	c := new(Config)
+	c.AddTo(pflag.NewFlagSet("", pflag.ContinueOnError))
+	change(c)
+	return c
 }
 
 // broken is a queue with a mistake.
@@ -140,16 +135,8 @@ func TestMistakesAreNoticed(t *testing.T) {
 	}
 }
 
-func TestScenariosEndWithTheContext(t *testing.T) {
-	benchtest.EndsWithContext(t, Scenarios(Orrery()))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := Run(ctx, Orrery(), with(Config{}), nil)
-	assert.ErrorIs(t, err, context.Canceled)
-}
-
 func short() *Config {
-	return with(Config{Keys: 500, Load: bench.Load{Duration: 30 * time.Millisecond, Rate: 10_000}})
+	return with(func(c *Config) { c.Keys, c.Duration, c.Rate = 500, 30*time.Millisecond, 10_000 })
 }
 
 func TestRun(t *testing.T) {

@@ -4,31 +4,31 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"orrery/internal/lab/bench"
-	"orrery/internal/lab/bench/benchtest"
 )
 
-// with returns the default configuration with the nonzero fields of c.
-func with(c Config) *Config { return benchtest.With(c, (*Config).AddTo) }
+// with returns the default configuration with changes.
+func with(change func(c *Config)) *Config {
+	c := new(Config)
+	c.AddTo(pflag.NewFlagSet("", pflag.ContinueOnError))
+	change(c)
+	return c
+}
 
 func init() { scenarioObjects = 10_000 }
-
-func TestScenarios(t *testing.T) {
-	benchtest.Scenarios(t, Subjects(), Scenarios, map[string][]string{
-		"store/update":              {"B/op", "allocs/op", "ns/op"},
-		"store/by-index":            {"B/op", "allocs/op", "ns/op"},
-		"store/writes-with-readers": {"lists/s", "writes/s"},
-	})
-}
 
 func TestRun(t *testing.T) {
 	for _, subject := range Subjects() {
 		for _, kind := range ReaderKinds() {
 			t.Run(subject.Name()+"/"+string(kind), func(t *testing.T) {
-				result, err := Run(t.Context(), subject, with(Config{Objects: 300, Namespaces: 7, ObjectSize: 10, Readers: 2, Reader: kind, Load: bench.Load{Distribution: bench.Zipf, Duration: 20 * time.Millisecond, Rate: 5000}}), &bench.Meter{})
+				result, err := Run(t.Context(), subject, with(func(c *Config) {
+					c.Objects, c.Namespaces, c.ObjectSize, c.Readers, c.Reader = 300, 7, 10, 2, kind
+					c.Distribution, c.Duration, c.Rate = bench.Zipf, 20*time.Millisecond, 5000
+				}), &bench.Meter{})
 				require.NoError(t, err)
 				for _, f := range result.Figures {
 					assert.Positive(t, f.Value, f.Name)
@@ -43,8 +43,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunWithoutReaders(t *testing.T) {
-	cfg := with(Config{Objects: 10, Load: bench.Load{Duration: 5 * time.Millisecond, Rate: 1000}})
-	cfg.Readers = 0
+	cfg := with(func(c *Config) { c.Objects, c.Readers, c.Duration, c.Rate = 10, 0, 5*time.Millisecond, 1000 })
 	result, err := Run(t.Context(), Fast(), cfg, nil)
 	require.NoError(t, err)
 	allocations, measured := result.Figure("allocations per write")
@@ -56,17 +55,13 @@ func TestRunWithoutReaders(t *testing.T) {
 // On a busy machine the time may be up before the writer begins, and before a reader is scheduled.
 func TestAVeryShortRunMeasuresSomething(t *testing.T) {
 	result, err := Run(t.Context(), Fast(),
-		with(Config{Objects: 10, Readers: 2, Load: bench.Load{Duration: 1, Rate: 1}}), nil)
+		with(func(c *Config) { c.Objects, c.Readers, c.Duration, c.Rate = 10, 2, 1, 1 }), nil)
 	require.NoError(t, err)
 	for _, name := range []string{"writes", "reads"} {
 		figure, ok := result.Figure(name)
 		assert.True(t, ok && figure.Value > 0, name)
 	}
 	assert.Positive(t, result.Latency.Count())
-}
-
-func TestScenariosEndWithTheContext(t *testing.T) {
-	benchtest.EndsWithContext(t, Scenarios(Fast()))
 }
 
 // faulty is our store with a fault.
@@ -142,7 +137,9 @@ func faultySubject(broken faults) Subject {
 }
 
 func TestUnprovenWorkHasNoFigures(t *testing.T) {
-	cfg := Config{Objects: 200, Namespaces: 3, Readers: 1, Load: bench.Load{Duration: 10 * time.Millisecond, Rate: 1000}}
+	cfg := with(func(c *Config) {
+		c.Objects, c.Namespaces, c.Readers, c.Duration, c.Rate = 200, 3, 1, 10*time.Millisecond, 1000
+	})
 	for _, c := range []struct {
 		broken    faults
 		reader    ReaderKind
@@ -158,7 +155,7 @@ func TestUnprovenWorkHasNoFigures(t *testing.T) {
 	} {
 		var proof *bench.ProofError
 		cfg.Reader = c.reader
-		_, err := Run(t.Context(), faultySubject(c.broken), with(cfg), nil)
+		_, err := Run(t.Context(), faultySubject(c.broken), cfg, nil)
 		assert.ErrorAs(t, err, &proof, "%+v", c)
 		for _, name := range c.scenarios {
 			_, err := scenario(t, faultySubject(c.broken), name).Run(t.Context(), bench.Quick)

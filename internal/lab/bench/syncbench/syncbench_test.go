@@ -132,26 +132,6 @@ func TestRun(t *testing.T) {
 	assert.Equal(t, "comparing", meter.Step().Name)
 }
 
-// The textbook gears sync the same pods.
-func TestTheTextbook(t *testing.T) {
-	fast, err := Run(t.Context(), Orrery(), &Config{Objects: 300}, nil)
-	require.NoError(t, err)
-	textbook, err := Run(t.Context(), Textbook(), &Config{Objects: 300}, nil)
-	require.NoError(t, err)
-	assert.Equal(t, fast.Proof, textbook.Proof)
-}
-
-func TestScenarios(t *testing.T) {
-	for _, s := range Scenarios(Orrery()) {
-		outcome, err := s.Run(t.Context(), bench.Quick)
-		require.NoError(t, err)
-		assert.Contains(t, outcome.Proof, "20000 pods in the cache")
-		for _, name := range []string{"cpu s", "wall s", "live MiB"} {
-			assert.Positive(t, outcome.Figures[name], name)
-		}
-	}
-}
-
 // faulty is a subject with a fault.
 type faulty struct {
 	Subject
