@@ -215,15 +215,15 @@ func (s *session) warm(ctx context.Context, race bool) error {
 		return err
 	}
 	meter := new(bench.Meter)
-	meter.Begin("go build", 0, int64(len(s.labs)+1))
 	defer bench.ShowProgress(s.ErrOrStderr(), meter)()
-	for _, lab := range s.labs {
+	for i, lab := range s.labs {
+		meter.Begin(fmt.Sprintf("go build %d/%d", i+1, len(s.labs)+1), 0)
 		target := build.Build{Repository: s.folder.Repository, Package: lab.Package(), Overlay: overlay, Race: race}
 		if output, ok, err := target.Test(ctx, filepath.Join(dir, "test")); err != nil || !ok {
 			return errors.Join(errors.New(lastLine(output)), err)
 		}
-		meter.Count(1)
 	}
+	meter.Begin(fmt.Sprintf("go build %d/%d", len(s.labs)+1, len(s.labs)+1), 0)
 	target := build.Build{Repository: s.folder.Repository, Package: "cmd/orrery", Overlay: overlay}
 	if output, ok, err := target.Program(ctx, filepath.Join(dir, "orrery")); err != nil || !ok {
 		return errors.Join(errors.New(lastLine(output)), err)

@@ -137,7 +137,7 @@ const latency = 5 * time.Millisecond
 // runTimeout bounds a run at several times what the slower side takes.
 const runTimeout = 3 * time.Minute
 
-// Config names the programs.
+// programs are the paths of the compared programs.
 type programs struct {
 	// Orrery is our side's controller, Lab has our side's server, and ControlPlane has etcd,
 	// kube-apiserver and kube-controller-manager. Kubectl asks servers.

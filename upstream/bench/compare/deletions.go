@@ -113,7 +113,9 @@ func (r *cluster) auditedUntilFinalized(ctx context.Context, names []string) (re
 }
 
 // idleMemory waits until a process has been idle for some time and returns its memory.
-func (r *cluster) idleMemory(ctx context.Context, process *controlplane.Process, effort bench.Effort) (residentMiB float64, err error) {
+func (r *cluster) idleMemory(
+	ctx context.Context, process *controlplane.Process, effort bench.Effort,
+) (residentMiB float64, err error) {
 	rest := time.NewTimer(time.Duration(effort.Of(10, 5)) * time.Second)
 	defer rest.Stop()
 	select {

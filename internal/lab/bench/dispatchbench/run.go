@@ -33,7 +33,8 @@ func Run(ctx context.Context, subject Subject, cfg *Config, meter *bench.Meter) 
 	}
 	defer w.informer.Stop()
 	r := &run{Config: *cfg, subject: subject, world: w, keys: bench.NewKeys(cfg.Objects, cfg.Distribution, cfg.Seed)}
-	if err := r.phase(ctx, &bench.Phase{Driver: bench.Driver{Load: bench.Load{Duration: cfg.Duration / 10}}}); err != nil {
+	warmUp := bench.Load{Duration: cfg.Duration / 10}
+	if err := r.phase(ctx, &bench.Phase{Driver: bench.Driver{Load: warmUp}}); err != nil {
 		return nil, err // of the warm-up: the store and the buffers reach their size
 	}
 	runtime.GC()

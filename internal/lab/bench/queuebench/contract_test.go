@@ -116,7 +116,9 @@ func (q *changed) Done(key string) {
 // measured returns the result of a run of a second, by default with one producer, one worker,
 // 10,000 keys, and 100 events a second in the paced phase.
 func measured(t *testing.T, s Subject, change func(c *Config)) (*bench.Result, error) {
-	c := Config{Producers: 1, Workers: 1, Keys: 10_000, Load: bench.Load{Distribution: bench.Uniform, Duration: time.Second, Rate: 100, Seed: 1}}
+	c := Config{Producers: 1, Workers: 1, Keys: 10_000, Load: bench.Load{
+		Distribution: bench.Uniform, Duration: time.Second, Rate: 100, Seed: 1,
+	}}
 	if change != nil {
 		change(&c)
 	}

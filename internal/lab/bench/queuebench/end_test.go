@@ -46,7 +46,9 @@ func cancelledProducer(t *testing.T) {
 			}
 			q.Queue.Add(key)
 		}
-	}), &Config{Producers: 1, Workers: 1, Keys: 10_000, Load: bench.Load{Distribution: bench.Uniform, Duration: time.Second, Rate: 100}}, nil)
+	}), &Config{Producers: 1, Workers: 1, Keys: 10_000, Load: bench.Load{
+		Distribution: bench.Uniform, Duration: time.Second, Rate: 100,
+	}}, nil)
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, 10, added, "the pacer reports the end of the context: from then on the producer adds nothing")
 }

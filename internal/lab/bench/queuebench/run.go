@@ -84,6 +84,7 @@ func (c *Config) AddTo(flags *pflag.FlagSet) {
 	bench.CountVar(flags, &c.Keys, "keys", 10_000, 1, 10_000_000, "how many different keys there are")
 	bench.CostVar(flags, &c.HandlerCost)
 	flags.BoolVar(&c.Metrics, "metrics", false, "enable the queue's metrics")
-	bench.DurationVar(flags, &c.Stall, "stall", 0, 0, mostStall, "stop the queue for this long in each phase: do the results show it?")
+	bench.DurationVar(flags, &c.Stall, "stall", 0, 0, mostStall,
+		"stop the queue for this long in each phase: do the results show it?")
 	c.Load.AddTo(flags, "keys")
 }

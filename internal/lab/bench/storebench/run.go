@@ -96,7 +96,8 @@ type Config struct {
 // AddTo adds a flag for each field.
 func (c *Config) AddTo(flags *pflag.FlagSet) {
 	bench.CountVar(flags, &c.Objects, "objects", 100_000, 1, 10_000_000, "how many objects are in the store")
-	bench.CountVar(flags, &c.Namespaces, "namespaces", 100, 1, 10_000, "how many namespaces they are in; at most one per object")
+	bench.CountVar(flags, &c.Namespaces, "namespaces", 100, 1, 10_000,
+		"how many namespaces they are in; at most one per object")
 	bench.CountVar(flags, &c.Readers, "readers", 4, 0, 10_000, "goroutines that read in a loop")
 	program.WordVar(flags, &c.Reader, "reader", "", "kind of reader", ReaderKinds(), "what they do")
 	bench.SizeVar(flags, &c.ObjectSize, "object-size", "payload of an object in addition to its metadata")

@@ -144,7 +144,8 @@ type Config struct {
 // AddTo adds a flag for each field.
 func (c *Config) AddTo(flags *pflag.FlagSet) {
 	bench.CountVar(flags, &c.Objects, "objects", 100_000, 1, 5_000_000, "how many pods the server has")
-	bench.SizeVar(flags, &c.ObjectSize, "object-size", "the size of a pod's head in JSON; 0: its usual size, about 2.7 kB")
+	bench.SizeVar(flags, &c.ObjectSize, "object-size",
+		"the size of a pod's head in JSON; 0: its usual size, about 2.7 kB")
 	flags.Uint64Var(&c.Seed, "seed", 1, "seed of the pods; the same seed makes the same pods")
 }
 
