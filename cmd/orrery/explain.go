@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"orrery/internal/terminal"
+	"orrery/internal/words"
 	"orrery/restclient"
 	"orrery/restclient/api"
 	"orrery/restclient/discovery"
@@ -29,7 +29,7 @@ func (e *startError) Unwrap() error { return e.err }
 
 // explain returns one sentence with the error and advice.
 func explain(err error) string {
-	return terminal.OneLine(sentence(err))
+	return words.OneLine(sentence(err))
 }
 
 func sentence(err error) string {

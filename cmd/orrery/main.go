@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orrery/internal/app/program"
-	"orrery/internal/terminal"
+	"orrery/internal/words"
 )
 
 func main() {
@@ -28,7 +28,7 @@ func main() {
 // runProgram runs a program and returns its exit code. Nothing that a cluster says reaches the
 // terminal as it is; the log, which has colours, sees to that itself.
 func runProgram(root *cobra.Command, args []string, stdout, stderr io.Writer) int {
-	return program.Run(root, args, terminal.NewWriter(stdout), terminal.NewWriter(stderr), explain)
+	return program.Run(root, args, words.NewWriter(stdout), words.NewWriter(stderr), explain)
 }
 
 func newRootCommand() *cobra.Command {

@@ -16,7 +16,6 @@ import (
 	"orrery/controller/manager"
 	"orrery/internal/app/program"
 	"orrery/internal/observe/logs"
-	"orrery/internal/terminal"
 	"orrery/internal/words"
 	"orrery/nsctl"
 	"orrery/restclient"
@@ -148,12 +147,12 @@ func (c *seenContent) write(out io.Writer, namespaces []*api.Namespace, passedOv
 			all.BehindPods += found.BehindPods
 			all.Held += found.Held
 			all.Ending += found.Ending
-			names := terminal.OneLine(strings.Join(found.Names[:min(found.Total(), namesShown)], ", "))
+			names := words.OneLine(strings.Join(found.Names[:min(found.Total(), namesShown)], ", "))
 			if more := found.Total() - namesShown; more > 0 {
 				names += fmt.Sprintf(" and %d more", more)
 			}
 			fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%s\n",
-				namespace.Name, terminal.OneLine(t), found.ToDelete, found.BehindPods, found.Held, found.Ending, names)
+				namespace.Name, words.OneLine(t), found.ToDelete, found.BehindPods, found.Held, found.Ending, names)
 		}
 		if len(types) == 0 {
 			fmt.Fprintf(table, "%s\t-\t0\t0\t0\t0\t\n", namespace.Name)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/terminal"
+	"orrery/internal/words"
 )
 
 // Planned is a remedy with what it ends.
@@ -46,7 +46,7 @@ func WritePlan(w io.Writer, plan []Planned) error {
 			fmt.Fprintf(&text, "\n%s  %s\n", r.Cause, r.Culprit.whole())
 		}
 		if r.Loses != "" {
-			fmt.Fprintf(&text, "  ⚠ last resort, %s:\n", terminal.OneLine(loss(r.Remedy)))
+			fmt.Fprintf(&text, "  ⚠ last resort, %s:\n", words.OneLine(loss(r.Remedy)))
 		}
 		if r.When != "" {
 			fmt.Fprintf(&text, "  %s:\n", r.When)

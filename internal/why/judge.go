@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/terminal"
 	"orrery/internal/words"
 	"orrery/restclient/api"
 )
@@ -45,7 +44,7 @@ func Judge(e Evidence) Report {
 		r.Findings = append(r.Findings, missingRights(&e, r.Findings)...)
 	}
 	r.Verdict, r.Sentence = verdict(&e, r.Findings)
-	r.Sentence = terminal.OneLine(r.Sentence)
+	r.Sentence = words.OneLine(r.Sentence)
 	switch r.Verdict {
 	case Absent:
 		if e.Namespace == nil {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/terminal"
+	"orrery/internal/words"
 )
 
 // Remedy is one way to end a cause.
@@ -142,7 +142,7 @@ func Quoted(word string) string {
 	if word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
 		return word
 	}
-	return "'" + strings.ReplaceAll(terminal.OneLine(word), "'", `'\''`) + "'"
+	return "'" + strings.ReplaceAll(words.OneLine(word), "'", `'\''`) + "'"
 }
 
 // offerRelease adds the removal of a held finalizer; with ifProven a finding that is not proven

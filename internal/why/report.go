@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"orrery/internal/terminal"
 	"orrery/internal/words"
 )
 
@@ -115,14 +114,14 @@ type Reference struct {
 }
 
 // String returns the reference in kubectl's form, without the namespace, on one line.
-func (r Reference) String() string { return terminal.OneLine(r.Resource + "/" + r.Name) }
+func (r Reference) String() string { return words.OneLine(r.Resource + "/" + r.Name) }
 
 // whole returns the reference with its namespace, on one line.
 func (r Reference) whole() string {
 	if r.Namespace == "" {
 		return r.String()
 	}
-	return terminal.OneLine(r.Resource + " " + r.Namespace + "/" + r.Name)
+	return words.OneLine(r.Resource + " " + r.Namespace + "/" + r.Name)
 }
 
 // Party is the owner of a finalizer.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/terminal"
 	"orrery/internal/words"
 )
 
@@ -58,7 +57,7 @@ func (r Reports) WriteText(w io.Writer, width int) error {
 		line(report.Namespace, string(report.Verdict), report.causes(), report.Sentence)
 	}
 	for _, ended := range r.incomplete() {
-		fmt.Fprintf(&text, "The examination ended early: %s\n", terminal.OneLine(ended))
+		fmt.Fprintf(&text, "The examination ended early: %s\n", words.OneLine(ended))
 	}
 	_, err := io.WriteString(w, text.String())
 	return err

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"orrery/internal/terminal"
 	"orrery/internal/words"
 )
 
@@ -29,7 +28,7 @@ func (r Report) WriteText(w io.Writer, wide bool, width int) error {
 				fmt.Fprintln(&text, strings.TrimRight(line, " "))
 			}
 		}
-		fmt.Fprintf(&text, "\n%s\n", terminal.OneLine(r.Checked.line(r.Verdict)))
+		fmt.Fprintf(&text, "\n%s\n", words.OneLine(r.Checked.line(r.Verdict)))
 	}
 	_, err := io.WriteString(w, text.String())
 	return err

@@ -1,14 +1,4 @@
-// Package terminal makes the text of a cluster safe to print. Messages of conditions, holders of
-// Leases and names of objects are written by anybody who may write to the cluster, and a control
-// character in them would move the cursor, overwrite lines or set the title of the reader's
-// terminal. [Writer] stands in front of everything that a command prints. [OneLine] is for a text
-// within a line, such as the cell of a table, where a line break would forge the next line.
-//
-// ESC and CR are shown as kubectl shows them, ^[ and \r, and other control characters of ASCII in
-// the same way: ^A, ^G. DEL and the C1 controls are shown as \u007f and \u009b. JSON encoders
-// escape all but those, and \u009b means the same in JSON, so a Writer does not change what JSON
-// says.
-package terminal
+package words
 
 import (
 	"fmt"
@@ -19,8 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// Writer writes text without control characters, except newlines and tabs. It is safe for
-// concurrent use.
+// Writer makes the text of a cluster safe to print: it writes text without control characters,
+// except newlines and tabs. Anybody who may write to a cluster writes messages of conditions,
+// holders of Leases and names of objects, and a control character in them would move the cursor,
+// overwrite lines or set the title of the reader's terminal. A Writer is safe for concurrent use.
+//
+// ESC and CR are shown as kubectl shows them, ^[ and \r, and other control characters of ASCII in
+// the same way: ^A, ^G. DEL and the C1 controls are shown as \u007f and \u009b. JSON encoders
+// escape all but those, and \u009b means the same in JSON, so a Writer does not change what JSON
+// says.
 type Writer struct {
 	out io.Writer
 
@@ -82,5 +79,6 @@ func isUnsafe(r rune) bool {
 // lineBreaks are shown as \n and \t within a line.
 var lineBreaks = strings.NewReplacer("\n", `\n`, "\t", `\t`)
 
-// OneLine returns a text without any control character.
+// OneLine returns a text without any control character, for the cell of a table, where a line break
+// would forge the next line.
 func OneLine(text string) string { return Clean(lineBreaks.Replace(text)) }

@@ -1,4 +1,4 @@
-package terminal_test
+package words
 
 import (
 	"bytes"
@@ -9,14 +9,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"orrery/internal/terminal"
 )
 
 func written(t *testing.T, parts ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	w := terminal.NewWriter(&out)
+	w := NewWriter(&out)
 	for _, part := range parts {
 		n, err := w.Write([]byte(part))
 		require.NoError(t, err)
@@ -40,7 +38,7 @@ func TestControlCharactersAreShown(t *testing.T) {
 	} {
 		assert.Equal(t, want, written(t, text), "%q", text)
 	}
-	assert.Equal(t, `one\ntwo\tthree ^[[2K`, terminal.OneLine("one\ntwo\tthree \x1b[2K"))
+	assert.Equal(t, `one\ntwo\tthree ^[[2K`, OneLine("one\ntwo\tthree \x1b[2K"))
 }
 
 // A control character that two writes bring is one all the same, and so is a harmless one.
@@ -72,6 +70,6 @@ type fullDisk struct{}
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestAFailureIsReported(t *testing.T) {
-	_, err := terminal.NewWriter(fullDisk{}).Write([]byte("a"))
+	_, err := NewWriter(fullDisk{}).Write([]byte("a"))
 	assert.EqualError(t, err, "full")
 }

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"orrery/internal/terminal"
+	"orrery/internal/words"
 )
 
 // NewLostReader returns a writer to w that calls lost, once, when w is a pipe whose reader has
@@ -65,13 +65,13 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Underlying returns the writer below an [Output] and a [terminal.Writer], to check for a terminal,
+// Underlying returns the writer below an [Output] and a [words.Writer], to check for a terminal,
 // and any other writer as it is.
 func Underlying(w io.Writer) io.Writer {
 	if o, ok := w.(*Output); ok {
 		w = o.out
 	}
-	if cleaning, ok := w.(*terminal.Writer); ok {
+	if cleaning, ok := w.(*words.Writer); ok {
 		w = cleaning.Underlying()
 	}
 	return w

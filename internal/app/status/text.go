@@ -6,7 +6,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"orrery/internal/terminal"
 	"orrery/internal/words"
 )
 
@@ -14,7 +13,7 @@ import (
 func (r *Report) WriteText(w io.Writer, limit int) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, values ...any) {
-		fmt.Fprintf(table, "%s\t%s\n", name, terminal.OneLine(fmt.Sprintf(format, values...)))
+		fmt.Fprintf(table, "%s\t%s\n", name, words.OneLine(fmt.Sprintf(format, values...)))
 	}
 	row("asked", "the cluster at %s", r.Server)
 	row("leader", "%s", r.leader())
@@ -29,7 +28,7 @@ func (r *Report) WriteText(w io.Writer, limit int) error {
 	}
 	for _, n := range shown {
 		lasted := words.Duration(time.Duration(n.Seconds) * time.Second)
-		name, state := terminal.OneLine(n.Name), terminal.OneLine(n.Why)
+		name, state := words.OneLine(n.Name), words.OneLine(n.Why)
 		fmt.Fprintf(table, "%s\t%s\t%s\n", name, lasted, state)
 	}
 	if err := table.Flush(); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"orrery/internal/terminal"
+	"orrery/internal/words"
 )
 
 // secrets holds texts that are removed from every line, such as a token that a plugin has printed.
@@ -89,7 +89,7 @@ func (h hider) Write(line []byte) (int, error) {
 			shown = withoutSecret(shown, known.inJSON)
 		}
 	}
-	if _, err := io.WriteString(h.Writer, terminal.Clean(string(shortened(shown)))); err != nil {
+	if _, err := io.WriteString(h.Writer, words.Clean(string(shortened(shown)))); err != nil {
 		return 0, err
 	}
 	return len(line), nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"orrery/internal/terminal"
+	"orrery/internal/words"
 	"orrery/restclient"
 )
 
@@ -119,7 +119,7 @@ func zeroLogger(config Config, hidden *secrets) zerolog.Logger {
 	writer := config.Writer
 	if config.Format != JSON {
 		writer = zerolog.ConsoleWriter{ // it quotes strings that have control characters, but not those in lists
-			FormatFieldValue: func(value any) string { return terminal.OneLine(fmt.Sprintf("%s", value)) },
+			FormatFieldValue: func(value any) string { return words.OneLine(fmt.Sprintf("%s", value)) },
 			Out:              config.Writer,
 			NoColor:          !config.Color,
 			TimeFormat:       "15:04:05.000",
