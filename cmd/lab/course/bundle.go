@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"orrery/internal/app/program"
-	"orrery/internal/lab/course/bundle"
+	"orrery/internal/lab/course/build"
+	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/manifest"
-	"orrery/internal/lab/course/verify"
 )
 
 func newBundleCommand() *cobra.Command {
@@ -53,17 +53,17 @@ func (s *session) bundle(ctx context.Context, file string, archives []string) er
 		file = "orrery-kit-" + version + ".tar.gz"
 	}
 	ctx, release := program.UntilSignal(ctx, func() {
-		os.Remove(bundle.PartialFile(file))
+		os.Remove(build.PartialKit(file))
 		os.Exit(program.ExitInterrupted)
 	})
 	defer release()
-	parts, err := bundle.Write(ctx, bundle.Config{
+	parts, err := build.WriteKit(ctx, build.Kit{
 		Repository: s.folder.Repository, Archives: archives, File: file, Version: version,
 	})
 	switch stopped := program.Stopped(ctx); {
 	case stopped != nil:
 		return stopped
-	case errors.Is(err, bundle.ErrNoClone):
+	case errors.Is(err, build.ErrNoClone):
 		return s.refuse("bundle-no-clone", s.show(s.folder.Repository))
 	case err != nil:
 		return usage(err)
@@ -95,9 +95,9 @@ func newVerifyCommand() *cobra.Command {
 		Use:   "verify [NN]",
 		Short: "Check the labs themselves, for authors",
 		Long: `Checks all labs, or one: the reference passes; the stub builds and fails where
-it should; every function is needed; the tests reject every planted wrong
-solution where the manifest says, and its hint fires; the script of "lab run"
-ends with its outcome. It prints the seconds of each check.`,
+it should; the tests reject every planted wrong solution where the manifest says,
+and its hint fires; the script of "lab run" ends with its outcome. It prints the
+seconds of each check.`,
 		Example: `  # after a change of lab 08
   lab verify 08`,
 		Args:              atMostOne,
@@ -115,7 +115,7 @@ ends with its outcome. It prints the seconds of each check.`,
 				}
 				labs = []*manifest.Lab{lab}
 			}
-			ok, err := verify.Run(command.Context(), s.folder.Repository, labs, command.OutOrStdout())
+			ok, err := check.Verify(command.Context(), s.folder.Repository, labs, command.OutOrStdout())
 			if err != nil {
 				return usage(err)
 			}

@@ -17,7 +17,6 @@ import (
 	"orrery/internal/app/program"
 	"orrery/internal/lab/bench"
 	"orrery/internal/lab/course/build"
-	"orrery/internal/lab/course/bundle"
 	"orrery/internal/lab/course/manifest"
 )
 
@@ -162,7 +161,7 @@ func (c *checkup) modules(ctx context.Context) (ok bool) {
 	case err == nil && ok:
 		c.add("modules", true, false, "doctor-modules")
 		return true
-	case bundle.IsKit(c.folder.Repository):
+	case build.IsKit(c.folder.Repository):
 		c.add("modules", false, false, "doctor-modules-kit", lastLine(output))
 	default:
 		c.add("modules", false, false, "doctor-modules-missing", lastLine(output))

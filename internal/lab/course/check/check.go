@@ -2,7 +2,7 @@
 // with it, runs the steps up to the first that fails, and returns a report. The report turns what a
 // step printed into what a learner should see: the test that failed and its sentence, and of
 // stacks, dumps and race reports only the frames in the learner's files. The package also chooses
-// the hints of "lab hint".
+// the hints of "lab hint", and is "lab verify": [Verify] checks the labs themselves.
 package check
 
 import (

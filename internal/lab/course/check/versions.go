@@ -1,4 +1,4 @@
-package verify
+package check
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 
 	"orrery/internal/lab/causes"
 	"orrery/internal/lab/course/build"
-	"orrery/internal/lab/course/check"
 	"orrery/internal/lab/course/manifest"
 	"orrery/internal/lab/course/play"
 	"orrery/internal/words"
@@ -25,8 +24,8 @@ import (
 const limitFactor = 20
 
 // options are those of "lab test" of a version, without go vet.
-func (s *subject) options(folder string, race bool) check.Options {
-	return check.Options{Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, Race: race, Quick: true, LimitFactor: limitFactor}
+func (s *subject) options(folder string, race bool) Options {
+	return Options{Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, Race: race, Quick: true, LimitFactor: limitFactor}
 }
 
 // unchanged is the reference.
@@ -38,7 +37,7 @@ func referencePasses(ctx context.Context, s *subject) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := check.Run(ctx, s.options(folder, s.race))
+	r, err := Run(ctx, s.options(folder, s.race))
 	switch {
 	case err != nil:
 		return nil, err
@@ -51,7 +50,7 @@ func referencePasses(ctx context.Context, s *subject) ([]string, error) {
 }
 
 // summary describes a report: enough to repair a finding from a log alone.
-func summary(r *check.Report) string {
+func summary(r *Report) string {
 	var text strings.Builder
 	switch {
 	case len(r.Build) > 0 || r.NoModule != "":
@@ -68,18 +67,6 @@ func summary(r *check.Report) string {
 	return strings.TrimSpace(text.String())
 }
 
-// stubbed returns a change that makes stubs of these functions, without removing anything.
-func stubbed(lab *manifest.Lab, names ...string) func(manifest.File, []byte) ([]byte, error) {
-	return func(page manifest.File, text []byte) ([]byte, error) {
-		p, err := build.Parse(page.Path, text)
-		if err != nil {
-			return nil, err
-		}
-		write := slices.DeleteFunc(slices.Clone(page.Write), func(name string) bool { return !slices.Contains(names, name) })
-		return p.Make(lab.ID, write, nil)
-	}
-}
-
 // stubFails: the stub passes vet, and its tests fail because something is still to write.
 func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
 	folder, err := s.version("stub", func(page manifest.File, text []byte) ([]byte, error) {
@@ -92,14 +79,14 @@ func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := check.Run(ctx, check.Options{Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, LimitFactor: limitFactor})
+	r, err := Run(ctx, Options{Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, LimitFactor: limitFactor})
 	if err != nil {
 		return nil, err
 	}
 	for _, finding := range r.Vet {
 		problems = append(problems, fmt.Sprintf("go vet of the stub: %s: %s", finding.Place, finding.Message))
 	}
-	if r.Failure == nil || r.Failure.Kind != check.Unwritten {
+	if r.Failure == nil || r.Failure.Kind != Unwritten {
 		problems = append(problems, "the stub should fail because something is still to write: "+summary(r))
 	}
 	return problems, nil
@@ -112,24 +99,6 @@ func (s *subject) build(folder, pkg string) (*build.Overlay, build.Build, error)
 		err = lay.Write(target.Overlay)
 	}
 	return lay, target, err
-}
-
-// eachFunctionIsNeeded: with one function as a stub, a step fails because of it.
-func eachFunctionIsNeeded(ctx context.Context, s *subject) ([]string, error) {
-	var versions []version
-	var names []string
-	for _, page := range s.lab.Files {
-		for _, name := range page.Write {
-			names = append(names, name)
-			versions = append(versions, version{name: "without-" + name, change: stubbed(s.lab, name)})
-		}
-	}
-	return s.each(ctx, versions, func(i int, r *check.Report) string {
-		if r.Failure != nil && r.Failure.Kind == check.Unwritten && r.Failure.Function == names[i] {
-			return ""
-		}
-		return fmt.Sprintf("without %s a step should fail because of it: %s", names[i], summary(r))
-	})
 }
 
 // mutantsDie: each planted wrong solution builds, fails first at the test that the manifest names,
@@ -145,7 +114,7 @@ func mutantsDie(ctx context.Context, s *subject) ([]string, error) {
 			return []byte(changed), err
 		}})
 	}
-	return s.each(ctx, versions, func(i int, r *check.Report) string {
+	return s.each(ctx, versions, func(i int, r *Report) string {
 		mutant := s.lab.Mutants[i]
 		switch {
 		case r.Failure == nil || r.Failure.Test != mutant.KilledBy:
@@ -234,7 +203,7 @@ const chooser = "LAB_VERSION"
 // each tests versions, a few at a time, and returns the problems that find names in their reports,
 // in their order. Nearly all of the time is that of the compiler and the linker, so versions that
 // differ only in bodies of functions share a build.
-func (s *subject) each(ctx context.Context, versions []version, find func(i int, r *check.Report) (problem string)) ([]string, error) {
+func (s *subject) each(ctx context.Context, versions []version, find func(i int, r *Report) (problem string)) ([]string, error) {
 	folders := make([]string, len(versions))
 	for i, v := range versions {
 		folder, err := s.version(v.name, v.change)
@@ -252,7 +221,7 @@ func (s *subject) each(ctx context.Context, versions []version, find func(i int,
 		if slices.Contains(with, i) {
 			options.Built, options.Env = binary, []string{chooser + "=" + versions[i].name}
 		}
-		r, err := check.Run(ctx, options)
+		r, err := Run(ctx, options)
 		if err != nil {
 			return "", err
 		}

@@ -1,4 +1,4 @@
-package bundle
+package build
 
 import (
 	"archive/tar"
@@ -44,7 +44,7 @@ func unpack(t *testing.T, file string) (repository string, modes map[string]os.F
 	for {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return filepath.Join(dir, Root), modes
+			return filepath.Join(dir, KitRoot), modes
 		}
 		require.NoError(t, err)
 		text, err := io.ReadAll(archive)
@@ -62,14 +62,14 @@ func TestAKitHasWhatGitTracks(t *testing.T) {
 	labtest.Write(t, archive, "Go")
 	require.NoError(t, os.Chmod(archive, 0o444))
 	file := filepath.Join(t.TempDir(), "kit.tar.gz")
-	parts, err := Write(t.Context(), Config{Repository: dir, Archives: []string{archive}, File: file, Version: "v1"})
+	parts, err := WriteKit(t.Context(), Kit{Repository: dir, Archives: []string{archive}, File: file, Version: "v1"})
 	require.NoError(t, err)
 	names := []string{}
 	for _, part := range parts {
 		names = append(names, part.Name)
 	}
 	assert.Equal(t, []string{"repository", "go"}, names, "the small repository needs no module")
-	assert.NoFileExists(t, PartialFile(file))
+	assert.NoFileExists(t, PartialKit(file))
 
 	there, modes := unpack(t, file)
 	assert.True(t, IsKit(there))
@@ -88,17 +88,17 @@ func TestAKitHasWhatGitTracks(t *testing.T) {
 
 func TestAnInterruptedKitLeavesNoFile(t *testing.T) {
 	dir, into := clone(t), t.TempDir()
-	config := Config{Repository: dir, File: filepath.Join(into, "kit.tar.gz"), Version: "v1"}
-	entries, err := config.entries(t.Context(), t.TempDir())
+	kit := Kit{Repository: dir, File: filepath.Join(into, "kit.tar.gz"), Version: "v1"}
+	entries, err := kit.entries(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = write(ctx, io.Discard, entries)
+	_, err = writeArchive(ctx, io.Discard, entries)
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = Write(ctx, config)
+	_, err = WriteKit(ctx, kit)
 	require.ErrorIs(t, err, context.Canceled)
-	config.Archives = []string{filepath.Join(into, "nothing")}
-	_, err = Write(t.Context(), config)
+	kit.Archives = []string{filepath.Join(into, "nothing")}
+	_, err = WriteKit(t.Context(), kit)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	left, err := filepath.Glob(filepath.Join(into, "kit*"))
 	require.NoError(t, err)
@@ -106,6 +106,6 @@ func TestAnInterruptedKitLeavesNoFile(t *testing.T) {
 }
 
 func TestWithoutGitThereIsNoKit(t *testing.T) {
-	_, err := Write(t.Context(), Config{Repository: labtest.Repository(t), File: filepath.Join(t.TempDir(), "kit")})
+	_, err := WriteKit(t.Context(), Kit{Repository: labtest.Repository(t), File: filepath.Join(t.TempDir(), "kit")})
 	assert.ErrorIs(t, err, ErrNoClone)
 }

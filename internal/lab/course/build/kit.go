@@ -1,9 +1,4 @@
-// Package bundle makes the offline kit of the workshop: one archive with the repository, the
-// modules that it needs, and archives of Go. Unpacked on a machine without network, the program in
-// setup fills Go's module cache from it. The modules are source code, so one kit serves every
-// operating system. The kit has the zips of a module cache, not its folders: they have a quarter of
-// the size, and the go command accepts them as a module proxy.
-package bundle
+package build
 
 import (
 	"archive/tar"
@@ -23,8 +18,12 @@ import (
 	"time"
 )
 
-// Config says what to bundle.
-type Config struct {
+// Kit says what goes into the offline kit of the workshop: one archive with the repository, the
+// modules that it needs, and archives of Go. Unpacked on a machine without network, the program in
+// the folder setup fills Go's module cache from it. The modules are source code, so one kit serves
+// every operating system. The kit has the zips of a module cache, not its folders: they have a
+// quarter of the size, and the go command accepts them as a module proxy.
+type Kit struct {
 	Repository string
 	// Archives are archives of Go, downloaded from go.dev/dl.
 	Archives []string
@@ -46,75 +45,75 @@ type Part struct {
 var startPage string
 
 const (
-	// Root is the folder that the archive unpacks to.
-	Root = "orrery"
-	// kit is the folder in it for everything that is not the repository.
-	kit = "kit"
+	// KitRoot is the folder that the archive unpacks to.
+	KitRoot = "orrery"
+	// kitFolder is the folder in it for everything that is not the repository.
+	kitFolder = "kit"
 )
 
 // IsKit reports whether a repository was unpacked from a kit.
 func IsKit(repository string) bool {
-	_, err := os.Stat(filepath.Join(repository, kit))
+	_, err := os.Stat(filepath.Join(repository, kitFolder))
 	return err == nil
 }
 
-// entry is a file of a kit: text, or else a file on disk.
-type entry struct {
+// kitFile is a file of a kit: text, or else a file on disk.
+type kitFile struct {
 	part, name string
 	file       string
 	text       string
 }
 
-// PartialFile returns the name of the file that holds a kit until it is complete.
-func PartialFile(file string) string { return file + ".part" }
+// PartialKit returns the name of the file that holds a kit until it is complete.
+func PartialKit(file string) string { return file + ".part" }
 
-// Write writes a kit. A kit that is not complete leaves no file.
-func Write(ctx context.Context, config Config) (parts []Part, err error) {
+// WriteKit writes a kit. A kit that is not complete leaves no file.
+func WriteKit(ctx context.Context, k Kit) (parts []Part, err error) {
 	scratch, err := os.MkdirTemp("", "orrery-kit-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(scratch)
-	entries, err := config.entries(ctx, scratch)
+	entries, err := k.entries(ctx, scratch)
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.Create(PartialFile(config.File))
+	file, err := os.Create(PartialKit(k.File))
 	if err != nil {
 		return nil, err
 	}
 	defer os.Remove(file.Name()) // after the renaming there is none
 	defer file.Close()
-	if parts, err = write(ctx, file, entries); err != nil {
+	if parts, err = writeArchive(ctx, file, entries); err != nil {
 		return nil, err
 	}
 	if err := file.Close(); err != nil {
 		return nil, err
 	}
-	return parts, os.Rename(file.Name(), config.File)
+	return parts, os.Rename(file.Name(), k.File)
 }
 
 // entries returns all files of the kit. The modules are in scratch until they have been written.
-func (config Config) entries(ctx context.Context, scratch string) (entries []entry, err error) {
-	names, err := tracked(ctx, config.Repository)
+func (k Kit) entries(ctx context.Context, scratch string) (entries []kitFile, err error) {
+	names, err := tracked(ctx, k.Repository)
 	if err != nil {
 		return nil, err
 	}
-	entries = []entry{
+	entries = []kitFile{
 		{part: "repository", name: "START.md", text: startPage},
-		{part: "repository", name: kit + "/version", text: config.Version},
+		{part: "repository", name: kitFolder + "/version", text: k.Version},
 	}
 	for _, name := range names {
-		file := filepath.Join(config.Repository, filepath.FromSlash(name))
-		entries = append(entries, entry{part: "repository", name: name, file: file})
+		file := filepath.Join(k.Repository, filepath.FromSlash(name))
+		entries = append(entries, kitFile{part: "repository", name: name, file: file})
 	}
-	modules, err := config.modules(ctx, scratch)
+	modules, err := k.modules(ctx, scratch)
 	if err != nil {
 		return nil, err
 	}
 	entries = append(entries, modules...)
-	for _, archive := range config.Archives {
-		entries = append(entries, entry{part: "go", name: path.Join(kit, "go", filepath.Base(archive)), file: archive})
+	for _, archive := range k.Archives {
+		entries = append(entries, kitFile{part: "go", name: path.Join(kitFolder, "go", filepath.Base(archive)), file: archive})
 	}
 	return entries, nil
 }
@@ -145,8 +144,8 @@ func tracked(ctx context.Context, repository string) (names []string, err error)
 // modules returns the files of a module cache in the layout of a proxy: all that builds and tests
 // of the main module need, and the requirements of each module, for editors. The cache in scratch
 // is filled from that of this machine, and from the network where that lacks something.
-func (config Config) modules(ctx context.Context, scratch string) (entries []entry, err error) {
-	settings, err := config.run(ctx, nil, "env", "GOMODCACHE", "GOPROXY")
+func (k Kit) modules(ctx context.Context, scratch string) (entries []kitFile, err error) {
+	settings, err := k.run(ctx, nil, "env", "GOMODCACHE", "GOPROXY")
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +153,7 @@ func (config Config) modules(ctx context.Context, scratch string) (entries []ent
 	local := url.URL{Scheme: "file", Path: path.Join("/", filepath.ToSlash(cache), "cache/download")}
 	environment := []string{"GOMODCACHE=" + scratch, "GOPROXY=" + local.String() + "," + proxies, "GOFLAGS=-modcacherw"}
 	for _, command := range []string{"download", "graph"} {
-		if _, err := config.run(ctx, environment, "mod", command); err != nil {
+		if _, err := k.run(ctx, environment, "mod", command); err != nil {
 			return nil, err
 		}
 	}
@@ -171,17 +170,17 @@ func (config Config) modules(ctx context.Context, scratch string) (entries []ent
 			return nil
 		}
 		name, err := filepath.Rel(download, file)
-		name = path.Join(kit, "modules", filepath.ToSlash(name))
-		entries = append(entries, entry{part: "modules", name: name, file: file})
+		name = path.Join(kitFolder, "modules", filepath.ToSlash(name))
+		entries = append(entries, kitFile{part: "modules", name: name, file: file})
 		return err
 	})
 	return entries, err
 }
 
 // run returns what a go command writes to its standard output.
-func (config Config) run(ctx context.Context, environment []string, arguments ...string) (string, error) {
+func (k Kit) run(ctx context.Context, environment []string, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, "go", arguments...)
-	command.Dir, command.Env = config.Repository, append(os.Environ(), environment...)
+	command.Dir, command.Env = k.Repository, append(os.Environ(), environment...)
 	output, err := command.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = fmt.Errorf("go %s: %w: %s", strings.Join(arguments, " "), err, strings.TrimSpace(string(exit.Stderr)))
@@ -189,8 +188,8 @@ func (config Config) run(ctx context.Context, environment []string, arguments ..
 	return string(output), err
 }
 
-// write writes the archive.
-func write(ctx context.Context, out io.Writer, entries []entry) (parts []Part, err error) {
+// writeArchive writes the archive.
+func writeArchive(ctx context.Context, out io.Writer, entries []kitFile) (parts []Part, err error) {
 	zipped := gzip.NewWriter(out)
 	archive := tar.NewWriter(zipped)
 	for _, e := range entries {
@@ -212,8 +211,8 @@ func write(ctx context.Context, out io.Writer, entries []entry) (parts []Part, e
 }
 
 // write adds the file to an archive. What is read-only there can be replaced by its owner here.
-func (e entry) write(archive *tar.Writer) (size int64, err error) {
-	header := &tar.Header{Name: path.Join(Root, e.name), Size: int64(len(e.text)), Mode: 0o644, ModTime: time.Now()}
+func (e kitFile) write(archive *tar.Writer) (size int64, err error) {
+	header := &tar.Header{Name: path.Join(KitRoot, e.name), Size: int64(len(e.text)), Mode: 0o644, ModTime: time.Now()}
 	var from io.Reader = strings.NewReader(e.text)
 	if e.file != "" {
 		file, err := os.Open(e.file)
