@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"orrery/controller/rbac"
+	"orrery/internal/app/cluster"
 	"orrery/internal/app/program"
-	"orrery/internal/app/rights"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
 )
@@ -82,9 +82,9 @@ Flags that "orrery run" also has mean the same here: give both the same values.`
 			manifests := rbac.Manifests(config)
 			switch {
 			case options.purpose == forWhy && options.without == withoutSecrets:
-				manifests = rbac.Bind(config, rights.ForWhyWithoutSecrets(options.groups))
+				manifests = rbac.Bind(config, cluster.WhyRightsWithoutSecrets(options.groups))
 			case options.purpose == forWhy:
-				manifests = rbac.Bind(config, rights.ForWhy())
+				manifests = rbac.Bind(config, cluster.WhyRights())
 			}
 			return rbac.WriteYAML(command.OutOrStdout(), manifests)
 		},

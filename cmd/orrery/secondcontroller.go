@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"orrery/internal/app/secondcontroller"
+	"orrery/internal/app/cluster"
 	"orrery/internal/observe/logs"
 	"orrery/restclient"
 )
@@ -13,11 +13,11 @@ import (
 // secondControllerError is the refusal to start beside another controller of the same kind.
 type secondControllerError struct {
 	controller string
-	evidence   secondcontroller.Evidence
+	evidence   cluster.Evidence
 }
 
 func (e *secondControllerError) Error() string {
-	if e.evidence.Verdict == secondcontroller.Possible {
+	if e.evidence.Verdict == cluster.Possible {
 		return fmt.Sprintf("this cluster may have an active %s: %s; %s; if it is off, start with --allow-second-controller", inWords(e.controller), e.evidence.How, e.evidence.SwitchOff)
 	}
 	return fmt.Sprintf("this cluster has an active %s: %s; %s, or start with --allow-second-controller", inWords(e.controller), e.evidence.How, e.evidence.SwitchOff)
@@ -34,24 +34,24 @@ func refuseSecond(ctx context.Context, client *restclient.Client, options *runOp
 		if !d.BuiltIn || options.allowSecond {
 			continue
 		}
-		c := secondcontroller.Controller{Name: d.Name, Alias: d.Alias}
-		evidence, err := secondcontroller.Look(ctx, client, c)
+		c := cluster.Controller{Name: d.Name, Alias: d.Alias}
+		evidence, err := cluster.Look(ctx, client, c)
 		if err != nil {
 			return err
 		}
 		verdict, begin := evidence.Verdict, logger.Warn
-		if verdict == secondcontroller.Absent {
+		if verdict == cluster.Absent {
 			begin = logger.Info
-		} else if verdict != secondcontroller.Unknown && !options.dryRun {
+		} else if verdict != cluster.Unknown && !options.dryRun {
 			return &secondControllerError{c.Name, evidence}
 		}
 		line := begin().Str("controller", c.Name).Str("detail", evidence.How)
 		switch verdict {
-		case secondcontroller.Absent:
+		case cluster.Absent:
 			line.Msg("no other controller of this kind is active")
-		case secondcontroller.Unknown:
+		case cluster.Unknown:
 			line.Msg("cannot determine whether another controller of this kind is active, continuing")
-		case secondcontroller.Possible:
+		case cluster.Possible:
 			line.Msg("another controller of this kind may be active, without --dry-run this would not start")
 		default:
 			line.Msg("another controller of this kind is active, without --dry-run this would not start")

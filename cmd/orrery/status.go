@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"orrery/internal/app/cluster"
 	"orrery/internal/app/program"
-	"orrery/internal/app/status"
 	"orrery/restclient/kubeconfig"
 )
 
@@ -103,7 +103,7 @@ func (o *statusOptions) check() error {
 }
 
 // report asks the cluster.
-func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*status.Report, error) {
+func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*cluster.Status, error) {
 	config, _, err := kubeconfig.Load(o.cluster.of())
 	if err != nil {
 		return nil, err
@@ -113,14 +113,14 @@ func (o *statusOptions) report(ctx context.Context, stderr io.Writer) (*status.R
 		return nil, err
 	}
 	defer end()
-	report, err := status.FromCluster(ctx, client, o.leaseNamespace, o.leaseName)
+	report, err := cluster.ReadStatus(ctx, client, o.leaseNamespace, o.leaseName)
 	if err != nil {
 		return nil, &startError{doing: "reading the status", server: config.Host, err: err}
 	}
 	return report, nil
 }
 
-func (o *statusOptions) print(command *cobra.Command, report *status.Report) error {
+func (o *statusOptions) print(command *cobra.Command, report *cluster.Status) error {
 	var err error
 	if o.output == outputJSON {
 		encoder := json.NewEncoder(command.OutOrStdout())

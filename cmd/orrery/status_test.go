@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/app/status"
+	"orrery/internal/app/cluster"
 	"orrery/restclient/api"
 )
 
 // statusOf runs "orrery status" and returns its JSON output.
-func statusOf(t *testing.T, args ...string) (code int, report status.Report) {
+func statusOf(t *testing.T, args ...string) (code int, report cluster.Status) {
 	t.Helper()
 	code, stdout, stderr := orrery(t, append([]string{"status", "-o", "json"}, args...)...)
 	require.Empty(t, stderr)

@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"orrery/controller/rbac"
-	"orrery/internal/app/rights"
+	"orrery/internal/app/cluster"
 	"orrery/restclient/restclienttest"
 )
 
 func whole() rbac.Config {
 	return rbac.Config{
 		Name: "orrery", Subject: rbac.ServiceAccount("kube-system", "orrery"),
-		Controllers:    rights.NamespaceController(false),
+		Controllers:    cluster.ControllerRights(false),
 		LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery", Events: true,
 	}
 }
@@ -75,16 +75,16 @@ func TestRightsOfSeveralControllers(t *testing.T) {
 	several := []rbac.Right{pods("A.", "list", "watch"), pods("B.", "watch", "create"), pods("A.", "list")}
 	assert.Equal(t, []rbac.Right{pods("A. B.", "list", "watch", "create")}, rbac.Rights(rbac.Config{Controllers: several}))
 
-	all := rbac.Rights(rbac.Config{Controllers: append(rights.NamespaceController(false),
+	all := rbac.Rights(rbac.Config{Controllers: append(cluster.ControllerRights(false),
 		append(several, pods("C.", "list"))...)})
-	assert.Equal(t, append(rights.NamespaceController(false), pods("A. B.", "watch", "create")), all,
+	assert.Equal(t, append(cluster.ControllerRights(false), pods("A. B.", "watch", "create")), all,
 		"what is allowed for everything is not repeated")
 	assert.Equal(t, []string{"list", "watch"}, several[0].Rule.Verbs, "what was given is not changed")
 }
 
 func TestADryRunOnlyReads(t *testing.T) {
 	config := whole()
-	config.DryRun, config.Controllers = true, rights.NamespaceController(true)
+	config.DryRun, config.Controllers = true, cluster.ControllerRights(true)
 	for _, right := range rbac.Rights(config) {
 		for _, verb := range right.Rule.Verbs {
 			assert.Contains(t, []string{"get", "list", "watch"}, verb)

@@ -18,7 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"orrery/controller/rbac"
-	"orrery/internal/app/rights"
+	"orrery/internal/app/cluster"
 	"orrery/upstream/controlplane"
 )
 
@@ -53,7 +53,7 @@ func newConfinement(t *testing.T) *confinement {
 
 func confinedConfig(user string) rbac.Config {
 	return rbac.Config{
-		Name: user, Subject: rbac.User(user), Controllers: rights.NamespaceController(false),
+		Name: user, Subject: rbac.User(user), Controllers: cluster.ControllerRights(false),
 		LeaderElection: true, LeaseNamespace: "kube-system", LeaseName: "orrery", Events: true,
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"orrery/controller/rbac"
-	"orrery/internal/app/rights"
+	"orrery/internal/app/cluster"
 	"orrery/internal/why"
 	"orrery/upstream/controlplane"
 )
@@ -186,7 +186,7 @@ var situations = map[string][]situation{
 			held: "ConfigMap " + holdingFinalizer,
 			before: func(w *whyTrial, _ string) {
 				w.user = w.admit("less", rolesForWhy(w.t, "less", "--without=secrets"),
-					rights.ForWhyWithoutSecrets(nil))
+					cluster.WhyRightsWithoutSecrets(nil))
 			},
 			says: "DO ask an administrator to run: orrery rbac --for why --user NAME"},
 	},
@@ -312,7 +312,7 @@ func TestWhyRights(t *testing.T) {
 	t.Parallel()
 	w := newWhyTrial(t, controlplane.Config{NamespaceController: true, ControllerManagerArgs: alive})
 	w.prove(withRights)
-	withoutEach(t, rights.ForWhy(), func(t *testing.T, right rbac.Right, verb string, less []rbac.Right) {
+	withoutEach(t, cluster.WhyRights(), func(t *testing.T, right rbac.Right, verb string, less []rbac.Right) {
 		lost, user := situations[withRights][0], strings.ReplaceAll("less-"+t.Name(), "/", "-")
 		if verb == "list" {
 			lost = situations[withRights][1]
@@ -332,7 +332,7 @@ func newWhyTrial(t *testing.T, config controlplane.Config) *whyTrial {
 	t.Helper()
 	reserveCluster(t)
 	tr := onControlPlane(t, config)
-	return &whyTrial{trial: tr, user: tr.admit("why", rolesForWhy(t, "why"), rights.ForWhy())}
+	return &whyTrial{trial: tr, user: tr.admit("why", rolesForWhy(t, "why"), cluster.WhyRights())}
 }
 
 // rolesForWhy returns what "orrery rbac --for why" prints for a user.

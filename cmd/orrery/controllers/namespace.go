@@ -6,7 +6,7 @@ import (
 	"orrery/controller/events"
 	"orrery/controller/gears"
 	"orrery/controller/manager"
-	"orrery/internal/app/rights"
+	"orrery/internal/app/cluster"
 	"orrery/nsctl"
 	nsctlfast "orrery/nsctl/fast"
 	"orrery/restclient"
@@ -29,7 +29,7 @@ func namespaceController(options NamespaceOptions) manager.Descriptor {
 		Name: NamespaceController, Alias: "namespace", About: "deletes the content of namespaces that are being deleted, and finalizes them",
 		DryRun: true, BuiltIn: true,
 		Needs:     []api.GroupVersionResource{api.NamespacesResource},
-		Rights:    rights.NamespaceController,
+		Rights:    cluster.ControllerRights,
 		QPSFactor: namespaceQPSFactor, BurstFactor: namespaceBurstFactor,
 		New: func(c manager.ControllerContext) (manager.Controller, error) {
 			return startNamespaceController(c, options)

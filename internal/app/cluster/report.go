@@ -1,8 +1,4 @@
-// Package status reports the leader, and the terminating namespaces with their ages. It does not
-// judge which of them are stuck: package why does. [FromCluster] reads the Lease and the namespaces
-// from the API server, with two requests and one more for every 500 terminating namespaces. Ages
-// are computed with the clock of the server.
-package status
+package cluster
 
 import (
 	"cmp"
@@ -15,8 +11,10 @@ import (
 	"orrery/restclient/api"
 )
 
-// Report is the state of a controller at one moment.
-type Report struct {
+// Status is the state of a controller at one moment: the leader, and the terminating namespaces with
+// their ages by the clock of the server. It does not judge which of them are stuck: package why
+// does.
+type Status struct {
 	// Server is the API server.
 	Server string `json:"server"`
 	// Time is the time of the report by the clock of the server.
@@ -50,9 +48,9 @@ type Namespace struct {
 // unreported is why a namespace exists that no pass has reported on.
 const unreported = "no condition says why"
 
-// why returns the reason why a namespace still exists: its true conditions, or the finalizers of
+// reasonOf returns the reason why a namespace still exists: its true conditions, or the finalizers of
 // other parties.
-func why(namespace *api.Namespace) string {
+func reasonOf(namespace *api.Namespace) string {
 	var reasons []string
 	for _, condition := range namespace.Status.Conditions {
 		if condition.Status == api.ConditionTrue {
@@ -71,7 +69,7 @@ func why(namespace *api.Namespace) string {
 }
 
 // assess sorts the namespaces, computes ages, and finds the problems.
-func (r *Report) assess() {
+func (r *Status) assess() {
 	slices.SortFunc(r.Namespaces, func(a, b Namespace) int {
 		return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), strings.Compare(a.Name, b.Name))
 	})

@@ -1,19 +1,12 @@
-// Package rights holds the rights of the subcommands run and why of orrery, as package rbac writes
-// them:
-//
-//	cluster        namespaces, and list, delete and deletecollection of everything, which emptying a namespace needs
-//	kube-system    its own Lease
-//	default        Events, as nothing can be created in a namespace that is being deleted
-//
-// Tests in upstream/e2e prove on a real API server that the rights suffice and that no verb is
-// superfluous.
-package rights
+package cluster
 
 import "orrery/controller/rbac"
 
-// NamespaceController returns the rights to delete the content of namespaces, or to read it in a
-// dry run.
-func NamespaceController(dryRun bool) []rbac.Right {
+// ControllerRights returns the rights to delete the content of namespaces, or to read it in a dry
+// run: namespaces, and list, delete and deletecollection of everything, which emptying a namespace
+// needs. Package rbac adds those to its own Lease and to Events. Tests in upstream/e2e prove on a
+// real API server that the rights suffice and that no verb is superfluous.
+func ControllerRights(dryRun bool) []rbac.Right {
 	rights := []rbac.Right{{
 		Rule:   rbac.Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "watch"}},
 		Reason: "Watch namespaces, and read them again before anything is deleted. Listing them is included below.",
@@ -38,20 +31,20 @@ func NamespaceController(dryRun bool) []rbac.Right {
 	})
 }
 
-// ForWhy returns the rights of "orrery why". Single objects are listed by their name, so that list
+// WhyRights returns the rights of "orrery why". Single objects are listed by their name, so that list
 // is enough.
-func ForWhy() []rbac.Right {
+func WhyRights() []rbac.Right {
 	return append([]rbac.Right{{
 		Rule: rbac.Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
 		Reason: "List what a namespace holds, of any type, and what may stop its deletion. This includes the content of Secrets: " +
 			"Kubernetes cannot grant their heads alone.",
-	}}, forWhyBesideLists()...)
+	}}, whyRightsBesideLists()...)
 }
 
-// ForWhyWithoutSecrets returns the rights of "orrery why" to every built-in type but Secrets, and
+// WhyRightsWithoutSecrets returns the rights of "orrery why" to every built-in type but Secrets, and
 // to the custom types of some groups. Kubernetes has no rule that excepts a type, so the others
 // must be named. "orrery why" reports what it may not read.
-func ForWhyWithoutSecrets(groups []string) []rbac.Right {
+func WhyRightsWithoutSecrets(groups []string) []rbac.Right {
 	rights := []rbac.Right{{
 		Rule:   rbac.Rule{APIGroups: []string{""}, Resources: coreTypes, Verbs: []string{"list"}},
 		Reason: "List what a namespace holds, without Secrets, and the nodes of its pods.",
@@ -65,7 +58,7 @@ func ForWhyWithoutSecrets(groups []string) []rbac.Right {
 			Reason: "List what a namespace holds of these custom types.",
 		})
 	}
-	return append(rights, forWhyBesideLists()...)
+	return append(rights, whyRightsBesideLists()...)
 }
 
 // coreTypes are the types of the core group that are listed, except secrets.
@@ -80,7 +73,7 @@ var builtInGroups = []string{
 	"discovery.k8s.io", "events.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "resource.k8s.io", "storage.k8s.io",
 }
 
-func forWhyBesideLists() []rbac.Right {
+func whyRightsBesideLists() []rbac.Right {
 	return []rbac.Right{{
 		Rule:   rbac.Rule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}},
 		Reason: "Read the namespace, and read it again for the second sample.",

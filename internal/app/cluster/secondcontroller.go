@@ -1,25 +1,14 @@
-// Package secondcontroller finds out whether a controller of kube-controller-manager already works
-// in a cluster. Two namespace controllers do no harm, but their work cannot be distinguished; two
-// controllers of replica sets create too many pods. No API reports whether a controller is on, so
-// [Look] collects evidence, as an operator would with kubectl:
-//
-//	the server's version     the server in memory names the controllers it runs
-//	pods in kube-system      the command line of kube-controller-manager has --controllers, if its pod is visible
-//	namespaces               kube-controller-manager recently wrote the conditions of a terminating namespace
-//	its Lease                kube-controller-manager renews it, but its command line is not visible
-//
-// Look sends only GET requests. A missing right means one piece of evidence less, and [Unknown] is
-// a verdict: the caller decides what to do then. Times in the cluster are compared with the clock
-// of the API server, never with the local one. An error is returned only when the context has
-// ended.
-package secondcontroller
+// Package cluster is what the deployable asks of its cluster besides its work: the rights that it
+// needs ([ControllerRights], [WhyRights]), whether a controller of kube-controller-manager already
+// works there ([Look]), and who leads and what terminates ([ReadStatus]). It sends only GET
+// requests. Times in the cluster are compared with the clock of the API server, never with the
+// local one.
+package cluster
 
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -81,8 +70,18 @@ var NamespaceController = Controller{Name: "namespace-controller", Alias: "names
 // is reports whether the controller has a name, which is an entry of --controllers.
 func (c Controller) is(name string) bool { return name == c.Name || c.Alias != "" && name == c.Alias }
 
-// Look searches the cluster for a controller of kube-controller-manager, and writes nothing. The
-// first evidence decides. Look fails only if ctx ends.
+// Look searches the cluster for a controller of kube-controller-manager. Two namespace controllers
+// do no harm, but their work cannot be distinguished; two controllers of replica sets create too
+// many pods. No API reports whether a controller is on, so Look collects evidence, as an operator
+// would with kubectl, and the first decides:
+//
+//	the server's version     the server in memory names the controllers it runs
+//	pods in kube-system      the command line of kube-controller-manager has --controllers, if its pod is visible
+//	namespaces               kube-controller-manager recently wrote the conditions of a terminating namespace
+//	its Lease                kube-controller-manager renews it, but its command line is not visible
+//
+// A missing right means one piece of evidence less, and [Unknown] is a verdict: the caller decides
+// what to do then. Look fails only if ctx ends.
 func Look(ctx context.Context, client *restclient.Client, controller Controller) (Evidence, error) {
 	l := looker{client: client, Controller: controller}
 	for _, look := range []func(context.Context) Evidence{l.version, l.pods, l.namespaces, l.lease} {
@@ -103,20 +102,10 @@ type looker struct {
 	client *restclient.Client
 }
 
-// get reads a document and returns the server's time. ok is false if the document cannot be read.
+// get is the function get. ok is false if the document cannot be read.
 func (l looker) get(ctx context.Context, path string, query url.Values, into any) (now time.Time, ok bool) {
-	var answer restclient.Response
-	if err := l.client.Do(ctx, restclient.Request{Path: path, Query: query}, &answer); err != nil {
-		return time.Time{}, false
-	}
-	if err := json.Unmarshal(answer.Body, into); err != nil {
-		return time.Time{}, false
-	}
-	now, err := http.ParseTime(answer.Header.Get("Date"))
-	if err != nil {
-		now = time.Now() // a proxy dropped the header
-	}
-	return now, true
+	now, err := get(ctx, l.client, path, query, into)
+	return now, err == nil
 }
 
 // version recognises the API server in memory, which has a namespace controller only in a demo.

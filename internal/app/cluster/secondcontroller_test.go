@@ -1,4 +1,4 @@
-package secondcontroller_test
+package cluster_test
 
 import (
 	"context"
@@ -14,14 +14,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/app/secondcontroller"
+	"orrery/internal/app/cluster"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
 )
 
-// cluster is the in-memory API server, which reports itself as a real one unless the test sets
+// trial is the in-memory API server, which reports itself as a real one unless the test sets
 // otherwise.
-type cluster struct {
+type trial struct {
 	*clustertest.Cluster
 	t       *testing.T
 	version string
@@ -34,9 +34,9 @@ type cluster struct {
 	reports map[string]object
 }
 
-func newCluster(t *testing.T) *cluster {
+func newTrial(t *testing.T) *trial {
 	nothing := func(*http.Request) bool { return false }
-	c := &cluster{t: t, version: "v1.36.3", forbidden: nothing, reports: map[string]object{}}
+	c := &trial{t: t, version: "v1.36.3", forbidden: nothing, reports: map[string]object{}}
 	c.Cluster = clustertest.Start(t, clustertest.Bare, func(inner http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			c.read = append(c.read, r.Method)
@@ -56,7 +56,7 @@ func newCluster(t *testing.T) *cluster {
 }
 
 // listNamespaces adds managedFields to the server's answer.
-func (c *cluster) listNamespaces(inner http.Handler, w http.ResponseWriter, r *http.Request) {
+func (c *trial) listNamespaces(inner http.Handler, w http.ResponseWriter, r *http.Request) {
 	r.Header.Set("Accept", "application/json")
 	r.Header.Del("Accept-Encoding")
 	recorder := httptest.NewRecorder()
@@ -80,7 +80,7 @@ func (c *cluster) listNamespaces(inner http.Handler, w http.ResponseWriter, r *h
 }
 
 // do sends an object.
-func (c *cluster) do(method, path string, document any) {
+func (c *trial) do(method, path string, document any) {
 	c.t.Helper()
 	body, err := json.Marshal(document)
 	require.NoError(c.t, err)
@@ -93,7 +93,7 @@ type object = map[string]any
 var sidecar = object{"name": "cloud", "image": "cloud", "command": []string{"cloud", "--controllers=cloud-node,route"}}
 
 // manager creates a pod of kube-controller-manager.
-func (c *cluster) manager(name, ready string, words ...string) {
+func (c *trial) manager(name, ready string, words ...string) {
 	c.t.Helper()
 	pods := "/api/v1/namespaces/kube-system/pods"
 	c.do("POST", pods, object{
@@ -106,7 +106,7 @@ func (c *cluster) manager(name, ready string, words ...string) {
 }
 
 // lease renews the Lease of kube-controller-manager.
-func (c *cluster) lease(holder string) {
+func (c *trial) lease(holder string) {
 	c.t.Helper()
 	c.do("POST", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", object{
 		"metadata": object{"name": "kube-controller-manager"},
@@ -116,14 +116,14 @@ func (c *cluster) lease(holder string) {
 }
 
 // terminating creates a namespace that is being deleted.
-func (c *cluster) terminating(name string) {
+func (c *trial) terminating(name string) {
 	c.t.Helper()
 	c.do("POST", "/api/v1/namespaces", object{"metadata": object{"name": name}})
 	c.do("DELETE", "/api/v1/namespaces/"+name, object{})
 }
 
 // report writes the status of a namespace as a controller, now.
-func (c *cluster) report(name, manager string) {
+func (c *trial) report(name, manager string) {
 	c.t.Helper()
 	c.reports[name] = object{"manager": manager, "operation": "Update", "apiVersion": "v1", "subresource": "status",
 		"time": time.Now().UTC().Format(time.RFC3339), "fieldsType": "FieldsV1",
@@ -135,15 +135,15 @@ func (c *cluster) report(name, manager string) {
 
 // look returns the evidence of a cluster that a function has prepared.
 func look(
-	t *testing.T, prepare func(c *cluster), of secondcontroller.Controller,
-) (evidence secondcontroller.Evidence) {
+	t *testing.T, prepare func(c *trial), of cluster.Controller,
+) (evidence cluster.Evidence) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
+		c := newTrial(t)
 		prepare(c)
 		c.read = nil
 		var err error
-		evidence, err = secondcontroller.Look(t.Context(), c.Admin(), of)
+		evidence, err = cluster.Look(t.Context(), c.Admin(), of)
 		require.NoError(t, err)
 		assert.Equal(t, []string{http.MethodGet}, slices.Compact(c.read), "nothing is written")
 	})
@@ -151,73 +151,73 @@ func look(
 }
 
 // replicaSets is a controller beside that of namespaces.
-var replicaSets = secondcontroller.Controller{Name: "replicaset-controller", Alias: "replicaset"}
+var replicaSets = cluster.Controller{Name: "replicaset-controller", Alias: "replicaset"}
 
 func TestWhatAClusterShows(t *testing.T) {
-	forbid := func(part string) func(*cluster) {
-		return func(c *cluster) {
+	forbid := func(part string) func(*trial) {
+		return func(c *trial) {
 			c.forbidden = func(r *http.Request) bool { return strings.Contains(r.URL.Path, part) }
 		}
 	}
 	tests := []struct {
 		name    string
-		prepare func(c *cluster)
-		want    secondcontroller.Verdict
+		prepare func(c *trial)
+		want    cluster.Verdict
 		how     string
 	}{
-		{"nothing", func(c *cluster) {}, secondcontroller.Unknown, "neither the pod nor the Lease"},
-		{"nothing may be seen", func(c *cluster) { c.forbidden = func(*http.Request) bool { return true } }, secondcontroller.Unknown, "neither"},
-		{"lab serve", func(c *cluster) { c.version = ""; c.lease("x") }, secondcontroller.Absent, "lab serve"},
-		{"lab demo", func(c *cluster) { c.version = "v1.36.3+orrery.demo" }, secondcontroller.Present, "lab demo"},
-		{"a pod with all controllers", func(c *cluster) {
+		{"nothing", func(c *trial) {}, cluster.Unknown, "neither the pod nor the Lease"},
+		{"nothing may be seen", func(c *trial) { c.forbidden = func(*http.Request) bool { return true } }, cluster.Unknown, "neither"},
+		{"lab serve", func(c *trial) { c.version = ""; c.lease("x") }, cluster.Absent, "lab serve"},
+		{"lab demo", func(c *trial) { c.version = "v1.36.3+orrery.demo" }, cluster.Present, "lab demo"},
+		{"a pod with all controllers", func(c *trial) {
 			c.manager("kube-controller-manager-m", "True", "kube-controller-manager", "--leader-elect=false")
-		}, secondcontroller.Present, "in the pod kube-system/kube-controller-manager-m"},
-		{"a pod without", func(c *cluster) {
+		}, cluster.Present, "in the pod kube-system/kube-controller-manager-m"},
+		{"a pod without", func(c *trial) {
 			c.manager("kube-controller-manager-m", "True", "kube-controller-manager", "--controllers=*,-namespace-controller")
 			c.lease("m")
-		}, secondcontroller.Absent, "without its own"},
-		{"one pod with and one without", func(c *cluster) {
+		}, cluster.Absent, "without its own"},
+		{"one pod with and one without", func(c *trial) {
 			c.manager("a", "True", "kube-controller-manager", "--controllers=*,-namespace-controller")
 			c.manager("b", "True", "kube-controller-manager", "--controllers=*")
-		}, secondcontroller.Present, "kube-system/b"},
-		{"a pod that does not work", func(c *cluster) {
+		}, cluster.Present, "kube-system/b"},
+		{"a pod that does not work", func(c *trial) {
 			c.manager("m", "False", "kube-controller-manager")
-		}, secondcontroller.Unknown, ""},
-		{"a status of a moment ago", func(c *cluster) {
+		}, cluster.Unknown, ""},
+		{"a status of a moment ago", func(c *trial) {
 			c.terminating("going")
 			c.report("going", "kube-controller-manager")
 			time.Sleep(10 * time.Second)
-		}, secondcontroller.Present, "the status of the namespace going"},
-		{"a status of a program that has kube-controller-manager in it", func(c *cluster) {
+		}, cluster.Present, "the status of the namespace going"},
+		{"a status of a program that has kube-controller-manager in it", func(c *trial) {
 			c.terminating("going")
 			c.report("going", "k3s")
-		}, secondcontroller.Present, "k3s wrote the status of the namespace going"},
-		{"a status of this program", func(c *cluster) {
+		}, cluster.Present, "k3s wrote the status of the namespace going"},
+		{"a status of this program", func(c *trial) {
 			c.terminating("going")
 			c.report("going", "orrery")
-		}, secondcontroller.Unknown, ""},
-		{"a status of long ago", func(c *cluster) {
+		}, cluster.Unknown, ""},
+		{"a status of long ago", func(c *trial) {
 			c.terminating("going")
 			c.report("going", "kube-controller-manager")
 			time.Sleep(time.Minute)
-		}, secondcontroller.Unknown, ""},
-		{"a namespace that no controller deletes", func(c *cluster) {
+		}, cluster.Unknown, ""},
+		{"a namespace that no controller deletes", func(c *trial) {
 			c.do("POST", "/api/v1/namespaces", object{"metadata": object{"name": "here"}})
 			c.report("here", "kube-controller-manager")
-		}, secondcontroller.Unknown, ""},
-		{"a Lease", func(c *cluster) { c.lease("m_1"); time.Sleep(10 * time.Second) }, secondcontroller.Possible, "its Lease kube-system/kube-controller-manager was renewed at"},
-		{"a Lease that is not renewed", func(c *cluster) { c.lease("m_1"); time.Sleep(20 * time.Second) }, secondcontroller.Unknown, ""},
-		{"a Lease that was released", func(c *cluster) { c.lease("") }, secondcontroller.Unknown, ""},
-		{"a Lease, and pods may not be seen", func(c *cluster) {
+		}, cluster.Unknown, ""},
+		{"a Lease", func(c *trial) { c.lease("m_1"); time.Sleep(10 * time.Second) }, cluster.Possible, "its Lease kube-system/kube-controller-manager was renewed at"},
+		{"a Lease that is not renewed", func(c *trial) { c.lease("m_1"); time.Sleep(20 * time.Second) }, cluster.Unknown, ""},
+		{"a Lease that was released", func(c *trial) { c.lease("") }, cluster.Unknown, ""},
+		{"a Lease, and pods may not be seen", func(c *trial) {
 			c.manager("m", "True", "kube-controller-manager")
 			c.lease("m_1")
 			forbid("/pods")(c)
-		}, secondcontroller.Possible, ""},
-		{"a Lease that may not be seen", func(c *cluster) { c.lease("m_1"); forbid("/leases")(c) }, secondcontroller.Unknown, ""},
+		}, cluster.Possible, ""},
+		{"a Lease that may not be seen", func(c *trial) { c.lease("m_1"); forbid("/leases")(c) }, cluster.Unknown, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			evidence := look(t, test.prepare, secondcontroller.NamespaceController)
+			evidence := look(t, test.prepare, cluster.NamespaceController)
 			assert.Equal(t, test.want, evidence.Verdict, "%s: %s", evidence.Verdict, evidence.How)
 			assert.Contains(t, evidence.How, test.how)
 		})
@@ -244,12 +244,12 @@ func TestCommandLines(t *testing.T) {
 			if strings.HasPrefix(line, "sh") {
 				words = []string{"sh", "-c", strings.Trim(strings.TrimPrefix(line, "sh -c "), `"`)}
 			}
-			want := secondcontroller.Absent
+			want := cluster.Absent
 			if on {
-				want = secondcontroller.Present
+				want = cluster.Present
 			}
-			run := func(c *cluster) { c.manager("m", "True", words...) }
-			evidence := look(t, run, secondcontroller.NamespaceController)
+			run := func(c *trial) { c.manager("m", "True", words...) }
+			evidence := look(t, run, cluster.NamespaceController)
 			assert.Equal(t, want, evidence.Verdict, evidence.How)
 		})
 	}
@@ -259,20 +259,20 @@ func TestCommandLines(t *testing.T) {
 // bootstrapsigner and tokencleaner; with "*,-namespace-controller" alone, nodes could no longer
 // join.
 func TestSwitchOffKeepsOtherControllers(t *testing.T) {
-	pod := func(words ...string) func(*cluster) {
-		return func(c *cluster) { c.manager("m", "True", append([]string{"kube-controller-manager"}, words...)...) }
+	pod := func(words ...string) func(*trial) {
+		return func(c *trial) { c.manager("m", "True", append([]string{"kube-controller-manager"}, words...)...) }
 	}
-	for switchOff, prepare := range map[string]func(*cluster){
+	for switchOff, prepare := range map[string]func(*trial){
 		"start it with --controllers=*,-namespace-controller":                                                                    pod(),
 		"start it with --controllers=*,bootstrapsigner,tokencleaner,-namespace-controller":                                       pod("--controllers=*,bootstrapsigner,tokencleaner"),
 		"start it with --controllers=deployment,-namespace-controller":                                                           pod("--controllers=namespace,deployment"),
-		"start k3s with --kube-controller-manager-arg=controllers=*,-namespace-controller":                                       func(c *cluster) { c.terminating("a"); c.report("a", "k3s") },
-		"write --controllers=*,-namespace-controller into args/kube-controller-manager of microk8s":                              func(c *cluster) { c.terminating("a"); c.report("a", "kubelite") },
-		`add -namespace-controller to the --controllers of kube-controller-manager, or "*,-namespace-controller" if it has none`: func(c *cluster) { c.lease("m_1") },
-		`use "lab serve", which runs none`:                                                                                       func(c *cluster) { c.version = "v1.36.3+orrery.demo" },
-		"":                                                                                                                       func(c *cluster) { c.version = "" },
+		"start k3s with --kube-controller-manager-arg=controllers=*,-namespace-controller":                                       func(c *trial) { c.terminating("a"); c.report("a", "k3s") },
+		"write --controllers=*,-namespace-controller into args/kube-controller-manager of microk8s":                              func(c *trial) { c.terminating("a"); c.report("a", "kubelite") },
+		`add -namespace-controller to the --controllers of kube-controller-manager, or "*,-namespace-controller" if it has none`: func(c *trial) { c.lease("m_1") },
+		`use "lab serve", which runs none`:                                                                                       func(c *trial) { c.version = "v1.36.3+orrery.demo" },
+		"":                                                                                                                       func(c *trial) { c.version = "" },
 	} {
-		evidence := look(t, prepare, secondcontroller.NamespaceController)
+		evidence := look(t, prepare, cluster.NamespaceController)
 		advice := strings.TrimSuffix(evidence.SwitchOff, " (docs/operate/running.md says where)")
 		assert.Equal(t, switchOff, advice, evidence.How)
 	}
@@ -280,10 +280,10 @@ func TestSwitchOffKeepsOtherControllers(t *testing.T) {
 
 func TestAnEndedContextIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t)
+		c := newTrial(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := secondcontroller.Look(ctx, c.Admin(), secondcontroller.NamespaceController)
+		_, err := cluster.Look(ctx, c.Admin(), cluster.NamespaceController)
 		assert.ErrorIs(t, err, context.Canceled)
 	})
 }
@@ -291,15 +291,15 @@ func TestAnEndedContextIsAnError(t *testing.T) {
 // The evidence is the same for other controllers, except the status of namespaces.
 func TestAnotherController(t *testing.T) {
 	for name, test := range map[string]struct {
-		prepare func(*cluster)
-		want    secondcontroller.Verdict
+		prepare func(*trial)
+		want    cluster.Verdict
 		how     string
 	}{
-		"in lab demo": {func(c *cluster) { c.version = "v1.36.3+orrery.demo" }, secondcontroller.Absent, "nothing else"},
-		"on":          {func(c *cluster) { c.manager("m", "True", "kube-controller-manager", "--controllers=*,-namespace") }, secondcontroller.Present, "runs its own"},
-		"off":         {func(c *cluster) { c.manager("m", "True", "kube-controller-manager", "--controllers=*,-replicaset") }, secondcontroller.Absent, "without"},
-		"a Lease":     {func(c *cluster) { c.lease("m_1") }, secondcontroller.Possible, "whether its replicaset controller is on"},
-		"nothing":     {func(*cluster) {}, secondcontroller.Unknown, ""},
+		"in lab demo": {func(c *trial) { c.version = "v1.36.3+orrery.demo" }, cluster.Absent, "nothing else"},
+		"on":          {func(c *trial) { c.manager("m", "True", "kube-controller-manager", "--controllers=*,-namespace") }, cluster.Present, "runs its own"},
+		"off":         {func(c *trial) { c.manager("m", "True", "kube-controller-manager", "--controllers=*,-replicaset") }, cluster.Absent, "without"},
+		"a Lease":     {func(c *trial) { c.lease("m_1") }, cluster.Possible, "whether its replicaset controller is on"},
+		"nothing":     {func(*trial) {}, cluster.Unknown, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			evidence := look(t, test.prepare, replicaSets)

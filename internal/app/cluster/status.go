@@ -1,4 +1,4 @@
-package status
+package cluster
 
 import (
 	"context"
@@ -14,9 +14,10 @@ import (
 // pageSize is the page size of lists.
 const pageSize = "500"
 
-// FromCluster reads a report from the API server. lease is the Lease of the election.
-func FromCluster(ctx context.Context, client *restclient.Client, leaseNamespace, leaseName string) (*Report, error) {
-	r := &Report{Server: client.Config().Host, Namespaces: []Namespace{}}
+// ReadStatus reads a report from the API server, with two requests and one more for every 500
+// terminating namespaces. lease is the Lease of the election.
+func ReadStatus(ctx context.Context, client *restclient.Client, leaseNamespace, leaseName string) (*Status, error) {
+	r := &Status{Server: client.Config().Host, Namespaces: []Namespace{}}
 	query := url.Values{"limit": {pageSize}, "fieldSelector": {"status.phase=" + string(api.NamespaceTerminating)}}
 	for {
 		var list api.List[*api.Namespace]
@@ -28,7 +29,7 @@ func FromCluster(ctx context.Context, client *restclient.Client, leaseNamespace,
 		for _, namespace := range list.Items {
 			if namespace.DeletionTimestamp != nil {
 				r.Namespaces = append(r.Namespaces, Namespace{
-					Name: namespace.Name, DeletedAt: namespace.DeletionTimestamp.Time, Why: why(namespace),
+					Name: namespace.Name, DeletedAt: namespace.DeletionTimestamp.Time, Why: reasonOf(namespace),
 				})
 			}
 		}

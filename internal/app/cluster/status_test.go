@@ -1,4 +1,4 @@
-package status_test
+package cluster_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"orrery/internal/app/status"
+	"orrery/internal/app/cluster"
 	"orrery/internal/lab/apiserver"
 	"orrery/internal/lab/clustertest"
 	"orrery/restclient/api"
@@ -25,11 +25,11 @@ func ago(d time.Duration) *time.Time {
 }
 
 func TestText(t *testing.T) {
-	leader := status.Leader{
+	leader := cluster.Leader{
 		Lease: "kube-system/orrery", Holder: "node-1_7f3a", Since: ago(26*time.Hour + 10*time.Minute),
 		SilentSeconds: 1, Transitions: 3,
 	}
-	for want, report := range map[string]status.Report{`
+	for want, report := range map[string]cluster.Status{`
 asked      the cluster at https://10.0.0.1:6443
 leader     node-1_7f3a, for 1d2h; renewed 1s ago; Lease kube-system/orrery, 3 transitions
 deletions  3 terminating namespaces
@@ -40,14 +40,14 @@ blue       7s               no condition says why
 and 1 more; --limit 0 shows all
 
 What keeps them, and what to do: orrery why -A
-`: {Leader: leader, Namespaces: []status.Namespace{
+`: {Leader: leader, Namespaces: []cluster.Namespace{
 		{Name: "shop", Why: "Some resources are remaining: pods. has 1 resource instances", Seconds: 843},
 		{Name: "blue", Why: "no condition says why", Seconds: 7}, {Name: "red"},
 	}}, `
 asked      the cluster at https://10.0.0.1:6443
 leader     none: there is no Lease kube-system/orrery
 deletions  0 terminating namespaces
-`: {Leader: status.Leader{Missing: "there is no Lease kube-system/orrery"}}} {
+`: {Leader: cluster.Leader{Missing: "there is no Lease kube-system/orrery"}}} {
 		report.Server, report.Time = "https://10.0.0.1:6443", noon
 		var text strings.Builder
 		require.NoError(t, report.WriteText(&text, 2))
@@ -58,17 +58,17 @@ deletions  0 terminating namespaces
 	}
 }
 
-// cluster is the API server in memory, with its requests.
-type cluster struct {
+// counted is the API server in memory, with its requests.
+type counted struct {
 	*clustertest.Cluster
 	t        *testing.T
 	requests []string
 }
 
-func onCluster(t *testing.T, act func(c *cluster)) {
+func onCluster(t *testing.T, act func(c *counted)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		c := &cluster{t: t}
+		c := &counted{t: t}
 		c.Cluster = clustertest.Start(t, apiserver.Config{}, func(server http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				c.requests = append(c.requests, r.Method+" "+r.URL.Path)
@@ -80,17 +80,17 @@ func onCluster(t *testing.T, act func(c *cluster)) {
 	})
 }
 
-func (c *cluster) report() *status.Report {
+func (c *counted) report() *cluster.Status {
 	c.t.Helper()
 	c.requests = nil
-	report, err := status.FromCluster(c.t.Context(), c.Admin(), "kube-system", "orrery")
+	report, err := cluster.ReadStatus(c.t.Context(), c.Admin(), "kube-system", "orrery")
 	require.NoError(c.t, err)
 	return report
 }
 
 // The age of a deletion is no problem: "orrery why" may say that the namespace makes progress.
 func TestTheClusterSaysWhatTerminates(t *testing.T) {
-	onCluster(t, func(c *cluster) {
+	onCluster(t, func(c *counted) {
 		for _, name := range []string{"active", "old", "older", "young"} {
 			c.Must("POST", "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
 		}
@@ -132,7 +132,7 @@ func TestTheClusterSaysWhatTerminates(t *testing.T) {
 }
 
 func TestTheClusterSaysWhoLeads(t *testing.T) {
-	onCluster(t, func(c *cluster) {
+	onCluster(t, func(c *counted) {
 		const path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 		acquired, renewed := time.Now().Add(-time.Hour), time.Now()
 		micro := func(moment time.Time) string { return moment.UTC().Format("2006-01-02T15:04:05.000000Z") }
@@ -144,7 +144,7 @@ func TestTheClusterSaysWhoLeads(t *testing.T) {
 		assert.Empty(t, report.Problems)
 		assert.True(t, report.Leader.Since.Equal(acquired.Truncate(time.Microsecond)))
 		report.Leader.Since = nil
-		assert.Equal(t, status.Leader{Lease: "kube-system/orrery", Holder: "a_1", SilentSeconds: 10, Transitions: 4}, report.Leader)
+		assert.Equal(t, cluster.Leader{Lease: "kube-system/orrery", Holder: "a_1", SilentSeconds: 10, Transitions: 4}, report.Leader)
 
 		time.Sleep(time.Minute)
 		assert.Equal(t, []string{"no leader: a_1, the last holder of the Lease kube-system/orrery, has been silent for 1m10s"}, c.report().Problems)

@@ -1,4 +1,4 @@
-package status
+package cluster
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"orrery/internal/words"
 )
 
-// WriteText writes a report for people, with at most limit namespaces; 0: all.
-func (r *Report) WriteText(w io.Writer, limit int) error {
+// WriteText writes a status for people, with at most limit namespaces; 0: all.
+func (r *Status) WriteText(w io.Writer, limit int) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, values ...any) {
 		fmt.Fprintf(table, "%s\t%s\n", name, words.OneLine(fmt.Sprintf(format, values...)))
@@ -41,7 +41,7 @@ func (r *Report) WriteText(w io.Writer, limit int) error {
 	return table.Flush()
 }
 
-func (r *Report) leader() string {
+func (r *Status) leader() string {
 	l := r.Leader
 	if l.Missing != "" {
 		return "none: " + l.Missing
