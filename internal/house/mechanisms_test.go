@@ -113,62 +113,47 @@ func shows(file, name string) error {
 	if err := declares(file, name); err != nil || parts == "" {
 		return err
 	}
-	known, err := subtestsAround(file)
+	texts, err := textsAround(file)
 	if err != nil {
 		return err
 	}
 	for part := range strings.SplitSeq(parts, "/") {
-		if !known[part] {
+		if !strings.Contains(texts, part) && !strings.Contains(texts, strings.ReplaceAll(part, "_", " ")) {
 			return fmt.Errorf("%s: %s has no part %s", file, name, part)
-		}
-		if regexp.QuoteMeta(part) != part {
-			return fmt.Errorf("%s: go test -run does not take %s as it is", file, part)
 		}
 	}
 	return nil
 }
 
-// subtestsAround returns the possible names of subtests: the strings in the test's package and in
-// the suites that it imports, as go test writes them, and the names of scenario files.
-func subtestsAround(file string) (map[string]bool, error) {
-	source, err := parseSource(file)
+// suiteForm matches the import of a contract suite.
+var suiteForm = regexp.MustCompile(`"orrery/(\S+test)"`)
+
+// textsAround returns the sources of the test's package, of the suites that the test imports, and
+// the names of its scenario files: the names of subtests occur there.
+func textsAround(file string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	known := map[string]bool{}
-	for _, dir := range append(source.suites(), path.Dir(file)) {
-		files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
+	directories := []string{path.Dir(file)}
+	for _, found := range suiteForm.FindAllStringSubmatch(string(text), -1) {
+		directories = append(directories, found[1])
+	}
+	var texts strings.Builder
+	for _, directory := range directories {
+		sources, err := filepath.Glob(filepath.Join(root, directory, "*.go"))
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		for _, file := range files {
-			relative, err := filepath.Rel(root, file)
+		for _, source := range sources {
+			text, err := os.ReadFile(source)
 			if err != nil {
-				return nil, err
+				return "", err
 			}
-			near, err := parseSource(filepath.ToSlash(relative))
-			if err != nil {
-				return nil, err
-			}
-			for name := range near.declared {
-				if method, ok := strings.CutPrefix(name, "suite."); ok { // a suite whose tests are methods
-					known[method] = true
-				}
-			}
-			for _, text := range near.texts {
-				for part := range strings.SplitSeq(text, "/") {
-					known[strings.ReplaceAll(part, " ", "_")] = true
-				}
-			}
+			texts.Write(text)
 		}
 	}
-	scenarios := filepath.Join(root, path.Dir(file), "testdata")
-	err = filepath.WalkDir(scenarios, func(file string, entry os.DirEntry, err error) error {
-		if os.IsNotExist(err) {
-			return nil
-		}
-		known[strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))] = true
-		return err
-	})
-	return known, err
+	scenarios, err := filepath.Glob(filepath.Join(root, path.Dir(file), "testdata", "*"))
+	texts.WriteString(strings.Join(scenarios, "\n"))
+	return texts.String(), err
 }

@@ -5,29 +5,11 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 )
 
-// source holds what the checks need of a Go file.
-type source struct {
-	declared map[string]bool
-	texts    []string // string literals
-	imports  []string
-}
-
-// suites are the directories of the contract suites that the file imports: …test, of this module.
-func (s *source) suites() []string {
-	var dirs []string
-	for _, imported := range s.imports {
-		dir, ours := strings.CutPrefix(imported, module+"/")
-		if ours && strings.HasSuffix(dir, "test") {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs
-}
+// source holds the names that a Go file declares.
+type source struct{ declared map[string]bool }
 
 var sources sync.Map // of *source, by path
 
@@ -43,19 +25,6 @@ func parseSource(file string) (*source, error) {
 	s := &source{declared: map[string]bool{}}
 	for _, declaration := range parsed.Decls {
 		s.declare(declaration)
-	}
-	ast.Inspect(parsed, func(node ast.Node) bool {
-		if literal, ok := node.(*ast.BasicLit); ok && literal.Kind == token.STRING {
-			if text, err := strconv.Unquote(literal.Value); err == nil {
-				s.texts = append(s.texts, text)
-			}
-		}
-		return true
-	})
-	for _, imported := range parsed.Imports {
-		if name, err := strconv.Unquote(imported.Path.Value); err == nil {
-			s.imports = append(s.imports, name)
-		}
 	}
 	sources.Store(file, s)
 	return s, nil

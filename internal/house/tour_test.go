@@ -1,10 +1,7 @@
 package house_test
 
 import (
-	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -118,7 +115,6 @@ func TestTheTourIsWhatAnEventRuns(t *testing.T) {
 	for _, set := range []string{"textbook", "fast"} {
 		reportEvent(t, set, recorded[set])
 	}
-	checkOtherFiles(t, otherFiles(recorded["textbook"], textbookSteps))
 	stops := stopsOfTheWorkshop(t)
 	for page, c := range map[string]struct{ named, inOrder, recorded []tourStep }{
 		"docs/learn/gears.md, textbook": {textbookSteps, textbookDrawn, recorded["textbook"]},
@@ -145,73 +141,6 @@ func TestTheTourIsWhatAnEventRuns(t *testing.T) {
 			assert.NotContains(t, filesOf(recorded["fast"]), page.file, "a page of the textbook runs with the fast gears")
 		}
 	}
-}
-
-// otherBegin stands above the list of files that an event passes and the textbook's picture leaves
-// out.
-const otherBegin = "<!-- go test ./internal/house -run TheTour -update -->\n```\n"
-
-// otherFiles returns the lines of that list: the recorded files that no step names, a line for each
-// directory.
-func otherFiles(recorded, named []tourStep) (lines []string) {
-	byDirectory := map[string][]string{}
-	for _, file := range filesOf(recorded) {
-		if !slices.Contains(filesOf(named), file) {
-			directory := path.Dir(file)
-			byDirectory[directory] = append(byDirectory[directory], strings.TrimSuffix(path.Base(file), ".go"))
-		}
-	}
-	for _, directory := range slices.Sorted(maps.Keys(byDirectory)) {
-		names := slices.Sorted(slices.Values(byDirectory[directory]))
-		if len(names) == 1 {
-			lines = append(lines, directory+"/"+names[0]+".go")
-			continue
-		}
-		lines = append(lines, directory+"/{"+strings.Join(names, ",")+"}.go")
-	}
-	return lines
-}
-
-// otherSlack is how many files the list may have that an event has not passed, or lack: a busy
-// machine may open a second connection, or repeat a request.
-const otherSlack = 4
-
-// checkOtherFiles compares the list of both languages with what was recorded, or writes it.
-func checkOtherFiles(t *testing.T, lines []string) {
-	for _, page := range []string{"docs/learn/gears.md", "docs/learn/gears" + inChinese} {
-		text := readDocument(t, page)
-		before, rest, found := strings.Cut(text, otherBegin)
-		require.True(t, found, "%s has no list of the other files", page)
-		listed, after, _ := strings.Cut(rest, "\n```")
-		if *update {
-			listed = strings.Join(lines, "\n")
-			text = before + otherBegin + listed + "\n```" + after
-			require.NoError(t, os.WriteFile(filepath.Join(root, page), []byte(text), 0o600))
-		}
-		said, passed := separate(strings.Split(listed, "\n")), separate(lines)
-		differ := 0
-		for _, file := range append(slices.Clone(said), passed...) {
-			if !slices.Contains(said, file) || !slices.Contains(passed, file) {
-				differ++
-			}
-		}
-		assert.LessOrEqual(t, differ, otherSlack, "%s lists %q, and an event passes %q", page, said, passed)
-	}
-}
-
-// separate returns the files of lines such as "queue/{queue,trace}.go" and "queue/trace.go".
-func separate(lines []string) (files []string) {
-	for _, line := range lines {
-		directory, names, several := strings.Cut(strings.TrimSuffix(line, "}.go"), "{")
-		if !several {
-			files = append(files, line)
-			continue
-		}
-		for name := range strings.SplitSeq(names, ",") {
-			files = append(files, directory+name+".go")
-		}
-	}
-	return files
 }
 
 // stopsOfTheWorkshop returns the functions of the reading tour, which says in both languages what
@@ -266,8 +195,12 @@ func filesOf(steps []tourStep) (files []string) {
 	return files
 }
 
+// otherSlack is how many files more than the limit a busy machine may have: it may open a second
+// connection, or repeat a request.
+const otherSlack = 4
+
 // eventLimits are the most files and lines that one event passes with a set of gears. On a busy
-// machine it may be otherSlack files more, which are its client's.
+// machine it may be otherSlack files more.
 var eventLimits = map[string]struct{ files, lines int }{"textbook": {40, 7000}, "fast": {55, 10000}}
 
 // reportEvent logs what one event passes, for "make event", and asserts that it is not more than
