@@ -135,7 +135,7 @@ func (c *checkup) examine(ctx context.Context, warm bool) {
 		c.add("race detector", false, true, "no-race-detector")
 	}
 	if err := c.writable(); err != nil {
-		c.note(ailment{check: "work folder", says: plain(c.Command, err).Error()})
+		c.note(ailment{check: "work folder", says: err.Error()})
 	} else {
 		c.add("work folder", true, false, "doctor-work", c.show(c.folder.Dir))
 	}

@@ -42,35 +42,8 @@ func AddTo(root *cobra.Command) {
 		command.GroupID = group.ID
 		command.Flags().String("lang", "", "the language of texts: en or zh-CN; default: that of the locale")
 		program.Complete(command, "lang", string(words.English), string(words.Chinese))
-		inner := command.RunE
-		command.RunE = func(command *cobra.Command, args []string) error { return plain(command, inner(command, args)) }
 		root.AddCommand(command)
 	}
-}
-
-// plain replaces an error of a command by one that says what to do, if the work folder is the
-// reason.
-func plain(command *cobra.Command, err error) error {
-	failed, ok := errors.AsType[*fs.PathError](err)
-	if renamed, link := errors.AsType[*os.LinkError](err); link {
-		failed, ok = &fs.PathError{Path: renamed.New, Err: renamed.Err}, true
-	}
-	if !ok {
-		return err
-	}
-	s, opened := open(command)
-	if opened != nil || failed.Path != s.folder.Dir && !strings.HasPrefix(failed.Path, s.folder.Dir+string(filepath.Separator)) {
-		return err
-	}
-	return s.unusable(failed.Path, failed.Err)
-}
-
-// unusable says why a file or a folder of the work folder cannot be used.
-func (s *session) unusable(path string, err error) error {
-	if info, failed := os.Stat(s.folder.Dir); failed == nil && !info.IsDir() {
-		return s.refuse("work-is-file", s.show(s.folder.Dir))
-	}
-	return s.refuse("work-unusable", s.show(path), err)
 }
 
 // usage gives an error the exit code of wrong usage or environment.
@@ -138,13 +111,13 @@ func (s *session) show(path string) string {
 func (s *session) lab(args []string) (*manifest.Lab, error) {
 	if len(args) == 0 {
 		if lab := s.around(); lab != nil {
-			return lab, s.folder.Usable(lab)
+			return lab, nil
 		}
 		return nil, s.refuse("which-lab", s.CommandPath())
 	}
 	lab, near := manifest.Find(s.labs, args[0])
 	if lab != nil {
-		return lab, s.folder.Usable(lab)
+		return lab, nil
 	}
 	var names []string
 	for _, each := range near {

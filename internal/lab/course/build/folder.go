@@ -46,14 +46,6 @@ func (f Folder) Base(lab *manifest.Lab, file string) string {
 	return filepath.Join(f.Of(lab), baseFolder, filepath.FromSlash(file))
 }
 
-// Usable returns an error if there is something in place of the lab's page that cannot be read.
-func (f Folder) Usable(lab *manifest.Lab) error {
-	if _, err := os.Stat(f.Page(lab, lab.Files[0].Path)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
 // Started reports whether the lab has a folder.
 func (f Folder) Started(lab *manifest.Lab) bool {
 	_, err := os.Stat(f.Of(lab))

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -123,42 +122,15 @@ func checkHints(t *testing.T, lab *manifest.Lab) {
 	}
 }
 
-var (
-	planRow  = regexp.MustCompile(`(?m)^\| ((?:half-)?day) \| (.+) \| (\d+) \|$`)
-	planLab  = regexp.MustCompile(`(\d\d)( read| 只读)? \((\d+)\)`)
-	sceneRow = regexp.MustCompile("(?m)^\\| \\[(\\d\\d) .* \\| `lab demo --scene ([a-z0-9-]+)` \\| (.+) \\|$")
-)
+var sceneRow = regexp.MustCompile("(?m)^\\| \\[(\\d\\d) .* \\| `lab demo --scene ([a-z0-9-]+)` \\| (.+) \\|$")
 
-// The page for teachers has plans with the labs' own minutes that leave out nothing of what their
-// labs need, and for each lab its scene and the right answers of its quiz.
+// The page for teachers has for each lab its scene and the right answers of its quiz.
 func TestThePageForTeachers(t *testing.T) {
-	const welcomeAndClose, solutions = 15 + 10, 15
 	labs, err := manifest.LoadAll(repository)
 	require.NoError(t, err)
 	for _, page := range []string{"README.md", "README.zh-CN.md"} {
 		text, err := os.ReadFile(filepath.Join(repository, "workshop/teach", page))
 		require.NoError(t, err)
-		sums := map[string]int{}
-		for _, row := range planRow.FindAllStringSubmatch(string(text), -1) {
-			sum, before := welcomeAndClose, []string{}
-			for _, planned := range planLab.FindAllStringSubmatch(row[2], -1) {
-				lab, _ := manifest.Find(labs, planned[1])
-				require.NotNil(t, lab, planned[0])
-				minutes, _ := strconv.Atoi(planned[3])
-				sum += minutes
-				if planned[2] == "" {
-					sum += solutions
-					assert.Equal(t, lab.Minutes, minutes, "%s, %s: lab %s", page, row[1], lab.ID)
-				}
-				assert.Subset(t, before, lab.Needs, "%s, %s: what lab %s needs comes before it", page, row[1], lab.ID)
-				before = append(before, lab.ID)
-			}
-			assert.Equal(t, row[3], strconv.Itoa(sum), "%s: the minutes of %s", page, row[1])
-			sums[row[1]] = sum
-		}
-		assert.Equal(t, 360, sums["day"], page)
-		assert.Positive(t, sums["half-day"], page)
-
 		rows := sceneRow.FindAllStringSubmatch(string(text), -1)
 		require.Len(t, rows, len(labs), page)
 		for i, lab := range labs {
