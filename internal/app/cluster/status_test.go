@@ -144,7 +144,8 @@ func TestTheClusterSaysWhoLeads(t *testing.T) {
 		assert.Empty(t, report.Problems)
 		assert.True(t, report.Leader.Since.Equal(acquired.Truncate(time.Microsecond)))
 		report.Leader.Since = nil
-		assert.Equal(t, cluster.Leader{Lease: "kube-system/orrery", Holder: "a_1", SilentSeconds: 10, Transitions: 4}, report.Leader)
+		want := cluster.Leader{Lease: "kube-system/orrery", Holder: "a_1", SilentSeconds: 10, Transitions: 4}
+		assert.Equal(t, want, report.Leader)
 
 		time.Sleep(time.Minute)
 		assert.Equal(t, []string{"no leader: a_1, the last holder of the Lease kube-system/orrery, has been silent for 1m10s"}, c.report().Problems)

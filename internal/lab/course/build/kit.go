@@ -113,7 +113,8 @@ func (k Kit) entries(ctx context.Context, scratch string) (entries []kitFile, er
 	}
 	entries = append(entries, modules...)
 	for _, archive := range k.Archives {
-		entries = append(entries, kitFile{part: "go", name: path.Join(kitFolder, "go", filepath.Base(archive)), file: archive})
+		name := path.Join(kitFolder, "go", filepath.Base(archive))
+		entries = append(entries, kitFile{part: "go", name: name, file: archive})
 	}
 	return entries, nil
 }

@@ -25,7 +25,10 @@ const limitFactor = 20
 
 // options are those of "lab test" of a version, without go vet.
 func (s *subject) options(folder string, race bool) Options {
-	return Options{Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, Race: race, Quick: true, LimitFactor: limitFactor}
+	return Options{
+		Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository,
+		Race: race, Quick: true, LimitFactor: limitFactor,
+	}
 }
 
 // unchanged is the reference.
@@ -79,7 +82,9 @@ func stubFails(ctx context.Context, s *subject) (problems []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := Run(ctx, Options{Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, LimitFactor: limitFactor})
+	r, err := Run(ctx, Options{
+		Repository: s.repository, Lab: s.lab, Folder: folder, From: s.repository, LimitFactor: limitFactor,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +208,9 @@ const chooser = "LAB_VERSION"
 // each tests versions, a few at a time, and returns the problems that find names in their reports,
 // in their order. Nearly all of the time is that of the compiler and the linker, so versions that
 // differ only in bodies of functions share a build.
-func (s *subject) each(ctx context.Context, versions []version, find func(i int, r *Report) (problem string)) ([]string, error) {
+func (s *subject) each(
+	ctx context.Context, versions []version, find func(i int, r *Report) (problem string),
+) ([]string, error) {
 	folders := make([]string, len(versions))
 	for i, v := range versions {
 		folder, err := s.version(v.name, v.change)
