@@ -1,5 +1,5 @@
-// Package words writes numbers, durations and paragraphs for people, and makes the text of a cluster
-// safe for their terminals.
+// Package words writes numbers, durations and paragraphs for people, and makes the text of a
+// cluster safe for their terminals.
 package words
 
 import (
