@@ -11,9 +11,9 @@ import (
 	"orrery/restclient/api"
 )
 
-// Status is the state of a controller at one moment: the leader, and the terminating namespaces with
-// their ages by the clock of the server. It does not judge which of them are stuck: package why
-// does.
+// Status is the state of a controller at one moment: the leader, and the terminating namespaces
+// with their ages by the clock of the server. It does not judge which of them are stuck: package
+// why does.
 type Status struct {
 	// Server is the API server.
 	Server string `json:"server"`
@@ -48,8 +48,8 @@ type Namespace struct {
 // unreported is why a namespace exists that no pass has reported on.
 const unreported = "no condition says why"
 
-// reasonOf returns the reason why a namespace still exists: its true conditions, or the finalizers of
-// other parties.
+// reasonOf returns the reason why a namespace still exists: its true conditions, or the finalizers
+// of other parties.
 func reasonOf(namespace *api.Namespace) string {
 	var reasons []string
 	for _, condition := range namespace.Status.Conditions {

@@ -31,8 +31,8 @@ func ControllerRights(dryRun bool) []rbac.Right {
 	})
 }
 
-// WhyRights returns the rights of "orrery why". Single objects are listed by their name, so that list
-// is enough.
+// WhyRights returns the rights of "orrery why". Single objects are listed by their name, so that
+// list is enough.
 func WhyRights() []rbac.Right {
 	return append([]rbac.Right{{
 		Rule: rbac.Rule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
@@ -41,8 +41,8 @@ func WhyRights() []rbac.Right {
 	}}, whyRightsBesideLists()...)
 }
 
-// WhyRightsWithoutSecrets returns the rights of "orrery why" to every built-in type but Secrets, and
-// to the custom types of some groups. Kubernetes has no rule that excepts a type, so the others
+// WhyRightsWithoutSecrets returns the rights of "orrery why" to every built-in type but Secrets,
+// and to the custom types of some groups. Kubernetes has no rule that excepts a type, so the others
 // must be named. "orrery why" reports what it may not read.
 func WhyRightsWithoutSecrets(groups []string) []rbac.Right {
 	rights := []rbac.Right{{
