@@ -124,7 +124,7 @@ func TestTheClusterSaysWhatTerminates(t *testing.T) {
 
 		for _, resource := range []string{"namespaces", "leases"} {
 			heal := c.Fault("forbid:resource=" + resource)
-			_, err := status.FromCluster(c.t.Context(), c.Admin(), "kube-system", "orrery")
+			_, err := cluster.ReadStatus(c.t.Context(), c.Admin(), "kube-system", "orrery")
 			assert.True(t, api.IsForbidden(err), "%s that cannot be read are no state: %v", resource, err)
 			heal()
 		}
