@@ -1,10 +1,10 @@
 // Package demo has the commands "lab demo", a scene with every gear of the controller, live on a
 // terminal or as lines, and "lab replay", which shows a recording of it.
 //
-// The first turns flags and the terminal into a [demo.Config]; package demo does the rest. With --keep the
-// server keeps running for kubectl. The terminal is restored when the command returns and while
-// Ctrl-Z suspends the program. All goroutines, one for each kind of signal, have ended when the
-// command returns.
+// The first turns flags and the terminal into a [demo.Config]; package demo does the rest. With
+// --keep the server keeps running for kubectl. The terminal is restored when the command returns
+// and while Ctrl-Z suspends the program. All goroutines, one for each kind of signal, have ended
+// when the command returns.
 package demo
 
 import (

@@ -24,8 +24,8 @@
 // measured are not what it is there to show.
 //
 // The tests play every scene against the API server in memory in a synctest bubble and assert the
-// order of the beats. They compute the answer of every guided scene a second time, from the lines of
-// its recording, and answer its question in Chromium.
+// order of the beats. They compute the answer of every guided scene a second time, from the lines
+// of its recording, and answer its question in Chromium.
 package demo
 
 import (

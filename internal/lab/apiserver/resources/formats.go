@@ -49,7 +49,9 @@ func noneOf(sentences []string) error {
 	return errors.New(sentences[0])
 }
 
-func knowsFormat(name string) bool { return ownFormats[name] != nil || slices.Contains(otherFormats, name) }
+func knowsFormat(name string) bool {
+	return ownFormats[name] != nil || slices.Contains(otherFormats, name)
+}
 
 // UnknownFormats returns the formats in a schema that are not supported.
 func (s *Schema) UnknownFormats() []string {
