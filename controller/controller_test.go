@@ -333,10 +333,12 @@ func TestStopFinishesPasses(t *testing.T) {
 		w.Must("POST", greetings, one)
 		w.Must("POST", greetings, strings.ReplaceAll(one, "one", "two"))
 		time.Sleep(time.Second)
+		assert.Error(w.t, w.manager.Run(w.t.Context()), "a manager runs once")
 		w.stop()
 		assert.Equal(w.t, 2, began, "also what was queued")
 		assert.Equal(w.t, 2, ended)
 		assert.ErrorIs(w.t, handle(), informer.ErrStopped, "they have ended when Run returns")
+		assert.Error(w.t, w.manager.Run(w.t.Context()), "nor does it run again")
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orrery/controller/gears"
@@ -31,6 +32,7 @@ type Manager struct {
 	synced      []informer.InformerSynced // of the informers of collections
 	controllers []func() (run func(stop, alive context.Context), err error)
 	rights      []rbac.Right
+	ran         atomic.Bool
 
 	mu     sync.Mutex
 	failed []error // guarded by mu; what Run returns
@@ -117,6 +119,9 @@ func (m *Manager) PoolConfig(name string) PoolConfig {
 // it again. Controllers of a replica that has never led run with contexts that are done, and so
 // give back what they have.
 func (m *Manager) Run(ctx context.Context) error {
+	if m.ran.Swap(true) {
+		return errors.New("the manager runs already, or has run: make another one")
+	}
 	var controllers []func(stop, alive context.Context)
 	for _, build := range m.controllers {
 		run, err := build()
