@@ -35,11 +35,12 @@ var resyncCases = append(cases([]script{
 		want: first},
 	{name: "before the start a short period makes the informer check more often",
 		resync: time.Minute, handlers: "default 5s",
-		before: "set ns/a 1", steps: "after 61s",
-		want: first + again + " | " + first + strings.Repeat(again, 12)},
-	{name: "after the start it does not", resync: 10 * time.Second,
-		before: "set ns/a 1", steps: "join 3s; after 31s",
-		want: first + again + again + again},
+		before: "set ns/a 1", steps: "after 59s; set ns/a 2; after 2s", // a minute is not up after 55 s
+		want: first + "; update ns/a 1->2; update ns/a 2->2 | " +
+			first + strings.Repeat(again, 11) + "; update ns/a 1->2; update ns/a 2->2"},
+	{name: "after the start it does not", resync: 10 * time.Second, handlers: "default",
+		before: "set ns/a 1", steps: "after 5s; join 3s; after 26s", // 3 s are raised to 10 s
+		want: first + again + again + again + " | " + first + again + again},
 	{name: "no period is shorter than a second", resync: 10 * time.Second, handlers: "10ms",
 		before: "set ns/a 1", steps: "after 3.5s",
 		want: first + again + again + again},
