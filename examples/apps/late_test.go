@@ -12,17 +12,19 @@ import (
 )
 
 // The watch of pods is ten seconds late. The controller's own status update triggers a second
-// pass, whose cache has no pods.
+// pass, whose cache has no pods, or pods that have been deleted.
 func TestWithoutExpectationsALateWatchMakesTwiceAsManyPods(t *testing.T) {
 	for name, c := range map[string]struct {
-		adjust func(*apps.ReplicaSetController)
-		want   int
+		adjust          func(*apps.ReplicaSetController)
+		want, deletions int
 	}{
-		"with expectations":    {nil, 3},
-		"without expectations": {(*apps.ReplicaSetController).ForgetExpectations, 6},
+		"with expectations":    {nil, 3, 2},
+		"without expectations": {(*apps.ReplicaSetController).ForgetExpectations, 6, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBothGears(t, func(w *world) {
+				var deletions atomic.Int32
+				w.trace.Deleted = func(*apps.ReplicaSet, string, error) { deletions.Add(1) }
 				w.adjust = c.adjust
 				w.start()
 				synctest.Wait()
@@ -33,6 +35,12 @@ func TestWithoutExpectationsALateWatchMakesTwiceAsManyPods(t *testing.T) {
 
 				time.Sleep(10 * time.Second) // the watch has caught up, and surplus pods are deleted
 				w.has("web", 3)
+				deletions.Store(0)
+				w.ControllerFault("hold-events:for=10s,resource=pods")
+				w.Must("PATCH", setsPath+"/web/scale", `{"spec":{"replicas":1}}`)
+				time.Sleep(5 * time.Second)
+				assert.EqualValues(t, c.deletions, deletions.Load(), "requests to delete two pods")
+				w.has("web", 1)
 			})
 		})
 	}
