@@ -158,6 +158,16 @@ func TestRecreateEndsAllPodsFirst(t *testing.T) {
 		assert.False(w.t, w.mixed, "new pods beside old ones")
 		assert.Equal(w.t, "revision 2, 3 pods", w.sets()["two"])
 	})
+	inBothGears(t, func(w *world) {
+		w.adjust = (*apps.ReplicaSetController).AskSlowly // it still works on the first set when the image changes
+		w.start()
+		w.Must("POST", deploymentsPath, web(3, "one", `,"strategy":{"type":"Recreate"}`))
+		time.Sleep(5 * time.Second)
+		w.setImage("two")
+		time.Sleep(3 * time.Minute)
+		w.watched()
+		assert.False(w.t, w.mixed, "new pods beside those of a set that had not reported")
+	})
 }
 
 func TestScaling(t *testing.T) {
