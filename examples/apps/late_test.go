@@ -120,6 +120,23 @@ func TestAPodThatIsCreatedAgainInAGapOfTheWatch(t *testing.T) {
 	})
 }
 
+// The first event of a pod that began to end while the watch was down counts as its creation.
+func TestAPodThatIsEndingWhenItIsFirstSeen(t *testing.T) {
+	inBothGears(t, func(w *world) {
+		w.start()
+		synctest.Wait()
+		w.ControllerFault("forbid:for=20s,verb=list|watch,resource=pods")
+		w.Fault("cut-watches")
+		w.Must("POST", setsPath, set("web", 1, ""))
+		w.Within(time.Minute, "a pod is created", func() bool { return len(w.pods()) == 1 })
+		path := podsPath + "/" + w.pods()[0].Name
+		w.Must("PATCH", path, `{"metadata":{"finalizers":["example.com/keep"]}}`)
+		w.Must("DELETE", path, "")
+		w.Fault("compact")
+		w.Within(time.Minute, "the pod is replaced", func() bool { return len(w.pods()) == 1 })
+	})
+}
+
 // An event that never arrives blocks a set for five minutes and not forever.
 func TestAnExpectationEnds(t *testing.T) {
 	inBothGears(t, func(w *world) {
