@@ -95,9 +95,9 @@ func newVerifyCommand() *cobra.Command {
 		Use:   "verify [NN]",
 		Short: "Check the labs themselves, for authors",
 		Long: `Checks all labs, or one: the reference passes; the stub builds and fails where
-it should; the tests reject every planted wrong solution where the manifest says,
-and its hint fires; the script of "lab run" ends with its outcome. It prints the
-seconds of each check.`,
+it should; the tests reject every planted wrong solution where the manifest
+says, and its hint fires; the script of "lab run" ends with its outcome. It
+prints the seconds of each check.`,
 		Example: `  # after a change of lab 08
   lab verify 08`,
 		Args:              atMostOne,

@@ -67,7 +67,8 @@ func play(t *testing.T, set string, act func(w *world)) {
 			Logger: logs.New(logs.Config{Writer: &w.log, Verbosity: 1}),
 		}, chosen)
 		stop, ended := w.Start(w.manager.Run)
-		time.Sleep(time.Second) // the controllers are set up
+		time.Sleep(time.Second)
+		synctest.Wait() // the controllers are set up
 		act(w)
 		stop()
 		<-ended
